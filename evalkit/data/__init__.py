@@ -1,0 +1,189 @@
+"""The door to all data: find, fetch, verify and load them as validated tables that know where they came from."""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from importlib import import_module
+from pathlib import Path
+
+import pandas as pd
+
+from evalkit import DataError, __version__, schemas
+from evalkit.data import delimited, files, registry
+from evalkit.data.published import table as _printed  # the function below takes the name of its module
+
+__all__ = ["available", "choose", "column_names", "fetch", "listing", "load", "published", "read", "verify"]
+
+
+def load(
+    name: str, *, fallback: bool = False, columns: dict[str, str | list[str]] | None = None, progress: bool = False
+) -> pd.DataFrame:
+    """Load a registered data set as a validated table, after verifying every byte of its files.
+
+    fallback: where the real data cannot be had, return the data set's simulation instead; ``attrs["source"]`` then says
+    "simulated" and ``attrs["why_simulated"]`` why. columns: our name -> the file's, for formats that need it.
+    An optional data set is not downloaded by loading it: fetch it first.
+    Raises DataError where the data cannot be had and no fallback is wanted, or the files break a rule.
+    """
+    entry = registry.entry(name)
+    try:
+        if entry.optional and not all(files.locate(file) for file in entry.files):
+            raise DataError(f"The optional data set {name} is not here. Run `evalkit data fetch {name}` to get it.")
+        paths = [files.obtain(file, progress=progress) for file in entry.files]
+    except DataError as problem:
+        if not (fallback and entry.simulator):
+            raise
+        return _simulated(entry, problem)
+    frame = _function(entry.loader)(paths, columns=columns)
+    frame.attrs["scale"] = entry.scale
+    digest = "+".join(files.recognised(file) for file in entry.files)
+    return _labelled(frame, name=name, source="real", origin=entry.files[0].url, digest=digest)
+
+
+def read(
+    path: str | Path, *, scale: tuple[float, float] = (0, 100), columns: dict[str, str | list[str]] | None = None
+) -> pd.DataFrame:
+    """Read ratings of your own from a CSV or TSV file in UTF-8, validated.
+
+    scale: lowest and highest score that an annotator could give. columns: our name -> the file's, where they differ.
+    Raises DataError with one message per broken rule, each with line, column, value and remedy.
+    """
+    path = Path(path)
+    content = delimited.content(path)
+    frame = delimited.table(content, origin=path.name)
+    names = columns or {}
+    if several := [ours for ours, theirs in names.items() if not isinstance(theirs, str)]:
+        raise DataError(f"{path.name}: {several[0]} names several columns. Bring them into one, a row per judgement.")
+    absent = [theirs for theirs in names.values() if theirs not in frame]
+    if absent:
+        raise DataError(f"{path.name} has no column {absent[0]!r}; it has {', '.join(frame)}. Correct columns=.")
+    frame = frame.rename(columns={theirs: ours for ours, theirs in names.items()})
+    frame = schemas.check(frame, schemas.RATINGS, origin=path.name, scale=scale)
+    frame.attrs["scale"] = scale
+    digest = f"sha256:{hashlib.sha256(content).hexdigest()}"
+    return _labelled(frame, name=path.stem, source="real", origin=path.name, digest=digest)
+
+
+def choose(
+    choice: str,
+    *,
+    auto: Sequence[str] = (),
+    columns: str = "",
+    scale: Sequence[float] = (0, 100),
+    fallback: bool = False,
+) -> pd.DataFrame:
+    """Load the ratings that a notebook's parameter names: a registered data set, ``auto``, or a file of the user's own.
+
+    auto: data sets in order of preference; the first that is here, or else the last. columns: see ``column_names``.
+    scale: ends of the scale in a file; registered sets know theirs. ``attrs["scale"]`` holds the ends.
+    """
+    if choice == "auto":
+        choice = next(filter(available, auto), auto[-1])
+    names = column_names(columns)
+    if choice in registry.entries():
+        return load(choice, fallback=fallback, columns=names)
+    return read(choice, scale=(float(scale[0]), float(scale[1])), columns=names)
+
+
+def column_names(text: str) -> dict[str, str | list[str]] | None:
+    """Read a column mapping from a parameter: "our name=theirs", comma-separated; + joins several columns of scores.
+
+    >>> column_names("src_lang=source, score=rater 1+rater 2"), column_names("")
+    ({'src_lang': 'source', 'score': ['rater 1', 'rater 2']}, None)
+    """
+    names: dict[str, str | list[str]] = {}
+    for part in filter(None, map(str.strip, text.split(","))):
+        ours, equals, theirs = map(str.strip, part.partition("="))
+        if not (ours and equals and theirs):
+            raise DataError(f"columns: {part!r} is not of the form our_name=their_name. Example: score=rater1+rater2.")
+        names[ours] = [name.strip() for name in theirs.split("+")] if "+" in theirs else theirs
+    return names or None
+
+
+def published(table: str) -> pd.DataFrame:
+    """Load a table that a paper prints; all cells are text with their printed digits.
+
+    >>> published("licht2022_table5").attrs["source"]["origin"]
+    'Licht et al. 2022, Table 5'
+    """
+    frame = _printed(table)
+    return _labelled(frame, name=table, source="published", origin=registry.publication(table), digest=_content(frame))
+
+
+def available(name: str) -> bool:
+    """Tell, without the network, whether verified files of a data set are here."""
+    try:
+        return all(files.locate(file) for file in registry.entry(name).files)
+    except DataError:
+        return False
+
+
+def fetch(names: str | Iterable[str] | None = None, *, progress: bool = True) -> list[Path]:
+    """Get the files of data sets, downloading what is not here; None means all that are not optional."""
+    return [files.obtain(file, progress=progress) for entry in _entries(names, optional=False) for file in entry.files]
+
+
+def verify(names: str | Iterable[str] | None = None) -> pd.DataFrame:
+    """List the files that are here with the digests they were verified against, without the network.
+
+    names: None means whatever is here. Columns: name, file, digest, state (verified, unverified, missing).
+    Raises DataError listing every file that is altered, and those of named data sets that are missing.
+    """
+    rows, problems = [], []
+    for entry in _entries(names, optional=True):
+        for file in entry.files:
+            try:
+                path = files.locate(file)
+            except DataError as problem:
+                problems.append(str(problem))
+                continue
+            if not path and names is not None:
+                problems.append(f"{entry.name}: {file.path} is not here. Run `evalkit data fetch {entry.name}`.")
+            known = files.recognised(file)
+            state = "missing" if not path else "unverified" if known == "unknown" else "verified"
+            rows.append((entry.name, file.path, known, state))
+    if problems:
+        raise DataError("\n".join(problems))
+    return pd.DataFrame(rows, columns=["name", "file", "digest", "state"])
+
+
+def listing() -> pd.DataFrame:
+    """List the registered data sets: name, title, bytes (missing where unknown), licence, and whether they are here."""
+    rows = []
+    for entry in registry.entries().values():
+        sizes = [file.bytes for file in entry.files]
+        size = None if None in sizes else sum(sizes)
+        rows.append((entry.name, entry.title, size, entry.licence, available(entry.name)))
+    frame = pd.DataFrame(rows, columns=["name", "title", "bytes", "licence", "here"])
+    return frame.astype({"bytes": "Int64"})
+
+
+def _entries(names: str | Iterable[str] | None, *, optional: bool) -> list[registry.Entry]:
+    """Look up the named data sets, or all of them with or without the optional ones."""
+    if names is None:
+        return [entry for entry in registry.entries().values() if optional or not entry.optional]
+    return [registry.entry(name) for name in ([names] if isinstance(names, str) else names)]
+
+
+def _function(place: str):
+    """Import the loader or simulator that the registry names as ``module.function``."""
+    module, _, function = place.partition(".")
+    return getattr(import_module(f"evalkit.data.{module}"), function)
+
+
+def _simulated(entry: registry.Entry, problem: DataError) -> pd.DataFrame:
+    """Stand in for data that cannot be had, saying so."""
+    frame = _function(f"simulate.{entry.simulator}")()
+    frame.attrs |= {"why_simulated": str(problem), "scale": entry.scale}
+    origin = f"evalkit {__version__}, evalkit.data.simulate.{entry.simulator}, seed {frame.attrs['seed']}"
+    return _labelled(frame, name=entry.name, source="simulated", origin=origin, digest=_content(frame))
+
+
+def _content(frame: pd.DataFrame) -> str:
+    """Compute the digest of a table's cells."""
+    return f"sha256:{hashlib.sha256(frame.to_csv(index=False).encode()).hexdigest()}"
+
+
+def _labelled(frame: pd.DataFrame, **source: str) -> pd.DataFrame:
+    """Write on a table where it came from."""
+    frame.attrs["source"] = source
+    return frame

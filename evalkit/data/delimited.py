@@ -1,0 +1,87 @@
+"""Read delimited text into a table of strings that remembers on which line of the file each row began."""
+
+import csv
+import io
+from pathlib import Path
+
+import pandas as pd
+
+from evalkit import DataError
+
+_MOST_BYTES = 1 << 30
+_SIGNS = {  # how files that are no text announce themselves
+    b"PK\x03\x04": "a zip archive or a spreadsheet (.xlsx, .ods)",
+    b"\xd0\xcf\x11\xe0": "an old spreadsheet (.xls)",
+    b"\x1f\x8b": "compressed (gzip)",
+    b"\xff\xfe": "UTF-16 text",
+    b"\xfe\xff": "UTF-16 text",
+}
+
+
+def content(path: Path) -> bytes:
+    """Read a whole file, within bounds.
+
+    Raises DataError where there is no such file, it may not be read, or it is larger than 1 GiB.
+    """
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise DataError(f"{path} is larger than {_MOST_BYTES >> 30} GiB. Split it, one file per campaign.")
+        return path.read_bytes()
+    except (OSError, ValueError) as problem:
+        reason = getattr(problem, "strerror", None) or problem
+        raise DataError(f"{path} cannot be read: {reason}. Check the path and its permissions.") from problem
+
+
+def table(data: bytes, *, origin: str, header: list[str] | None = None, delimiter: str | None = None) -> pd.DataFrame:
+    """Parse CSV or TSV; all cells are strings, empty ones missing, and the index ``line`` counts from 1.
+
+    header: the columns' names where the file itself has none. delimiter: None takes the commonest of tab, comma and
+    semicolon in the first line. Blank lines are skipped, quoted cells may span lines.
+    Raises DataError for other encodings than UTF-8 (with or without a byte order mark), binary files, rows of uneven
+    length and quotes that never close, with the line.
+
+    >>> table(b"system,score\\n\\n007,90\\n", origin="my.csv")
+         system score
+    line
+    3       007    90
+    """
+    text = _text(data, origin)
+    first = text.lstrip("\r\n").partition("\n")[0]
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter or max("\t,;", key=first.count), strict=True)
+    lines, rows, line = [], [], 1
+    try:
+        for row in reader:
+            if row and header is None:
+                header = [name.strip() for name in row]
+            elif row:
+                if len(row) != len(header):
+                    raise DataError(
+                        f"{origin}, line {line}: {len(row)} cells where {len(header)} columns are named. "
+                        "Quote cells that contain the delimiter, or mend the row."
+                    )
+                lines.append(line)
+                rows.append(row)
+            line = reader.line_num + 1
+    except csv.Error as problem:
+        raise DataError(f"{origin}, line {line}: {problem}. Close or double the quotes in this row.") from problem
+    frame = pd.DataFrame(rows, columns=header or [], index=pd.Index(lines, name="line", dtype=int), dtype="str")
+    return frame.mask(frame.eq(""))
+
+
+def _text(data: bytes, origin: str) -> str:
+    """Decode UTF-8, or say what the file is instead and on which line that shows."""
+    sign = next((sign for start, sign in _SIGNS.items() if data.startswith(start)), None)
+    if sign:
+        raise DataError(f"{origin}, line 1: this is {sign}. Export it as CSV in UTF-8.")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        line = data.count(b"\n", 0, problem.start) + 1
+        raise DataError(
+            f"{origin}, line {line}: the byte 0x{data[problem.start]:02X} is not UTF-8 (Latin-1? Windows-1252?). "
+            "Save the file as CSV in UTF-8."
+        ) from problem
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise DataError(f"{origin}, line {line}: a zero byte, so this is no text. Export it as CSV in UTF-8.")
+    return text

@@ -1,0 +1,169 @@
+"""The shape of each table, with messages that tell a user which line to mend."""
+
+import numpy as np
+import pandas as pd
+import pandera.pandas as pa
+
+from evalkit import DataError
+
+#: What a judged item is: a system's output, a human reference, a spoilt copy, a second showing, a calibration item.
+ITEM_TYPES = ("system", "reference", "degraded", "repeat", "calibration")
+
+#: What tells one judged item of a language pair from another: whose translation of which segment.
+ITEM = ["system", "doc", "segment"]
+
+
+def with_pair(ratings: pd.DataFrame) -> pd.DataFrame:
+    """Add the language pair as the column ``pair``, printed like ``eng-jpn``."""
+    return ratings.assign(pair=ratings["src_lang"] + "-" + ratings["tgt_lang"])
+
+
+def _name(**options) -> pa.Column:
+    """Describe a column of identifiers: text, so that a system called 007 stays a name."""
+    return pa.Column("str", **options)
+
+
+#: One row per judgement. ``metadata["key"]`` names the columns that tell one judgement from another.
+RATINGS = pa.DataFrameSchema(
+    {
+        "src_lang": _name(),
+        "tgt_lang": _name(),
+        "system": _name(),
+        "doc": _name(),
+        "segment": _name(),
+        "annotator": _name(),
+        "score": pa.Column(float),
+        "item_type": _name(checks=pa.Check.isin(ITEM_TYPES, error=f"is none of {', '.join(ITEM_TYPES)}. Correct it")),
+        "hit": _name(required=False),
+        "started": pa.Column(float, required=False, nullable=True),
+        "ended": pa.Column(float, required=False, nullable=True),
+        "source": _name(required=False, nullable=True),
+        "hypothesis": _name(required=False, nullable=True),
+        "reference": _name(required=False, nullable=True),
+    },
+    metadata={
+        "key": ["src_lang", "tgt_lang", "system", "doc", "segment", "annotator", "item_type", "hit", "started"],
+        "remedy": "Drop one of them, or set the item_type of the second showing to 'repeat'.",
+    },
+)
+
+#: One row per HIT: the annotator who did it.
+HITS = pa.DataFrameSchema(
+    {"hit": _name(), "annotator": _name()},
+    metadata={"key": ["hit"], "remedy": "A HIT has one annotator: drop one of them."},
+)
+
+
+def check(
+    frame: pd.DataFrame,
+    schema: pa.DataFrameSchema,
+    *,
+    origin: str,
+    first_line: int = 2,
+    scale: tuple[float, float] | None = None,
+) -> pd.DataFrame:
+    """Return ``frame`` with the types of ``schema``, or say which lines break which rule.
+
+    frame: any index; where the index is named ``line`` it holds the line of each row in its file, otherwise the
+    first row stands on ``first_line`` (2 below a header, 1 without). Columns that the schema does not know are kept.
+    scale: lowest and highest admissible ``score``; None admits every finite number.
+    Raises DataError with one message per broken rule. Rows are never dropped.
+
+    >>> row = dict.fromkeys(["src_lang", "tgt_lang", "system", "doc", "segment", "annotator"], "x")
+    >>> check(pd.DataFrame([row | {"score": 104, "item_type": "system"}]), RATINGS, origin="my.csv", scale=(0, 100))
+    Traceback (most recent call last):
+    evalkit.DataError: my.csv, line 2, column score: 104 is outside 0-100. Correct it, drop the row, or pass your...
+    """
+    _check_columns(frame, schema, origin)
+    lines = frame.index.to_numpy() if frame.index.name == "line" else first_line + np.arange(len(frame))
+    before = frame.reset_index(drop=True)
+    after = before.assign(**{name: _coerced(before[name], column) for name, column in _present(schema, before)})
+    broken: dict[tuple[str, str], list[int]] = {}  # (column, what is wrong and the remedy) -> rows
+    for name, column in _present(schema, before):
+        empty = before[name].isna() | before[name].astype("str").eq("")
+        if not column.nullable and empty.any():
+            broken[name, "is empty. Fill it in, or drop the row"] = list(np.flatnonzero(empty))
+        wrong = after[name].isna() & ~empty
+        if wrong.any():
+            broken[name, "is not a number. Correct it, or drop the row"] = list(np.flatnonzero(wrong))
+    for column, rule, row in _violations(after, schema, scale):
+        broken.setdefault((column, rule), []).append(row)
+    problems = []
+    for (column, rule), rows in broken.items():
+        place = f"{origin}, line {lines[rows[0]]}, column {column}"
+        cell = before[column][rows[0]] if pd.isna(after[column][rows[0]]) else after[column][rows[0]]
+        problems.append(f"{place}: {_value(cell)}{rule}{_more(lines, rows)}.")
+    problems += _duplicates(after, schema, origin, lines)
+    if problems:
+        raise DataError("\n".join(problems))
+    return after
+
+
+def _present(schema: pa.DataFrameSchema, frame: pd.DataFrame) -> list[tuple[str, pa.Column]]:
+    """List the schema's columns that the frame has."""
+    return [(name, column) for name, column in schema.columns.items() if name in frame.columns]
+
+
+def _check_columns(frame: pd.DataFrame, schema: pa.DataFrameSchema, origin: str) -> None:
+    """Refuse a table that lacks a column, has one twice, or has no rows."""
+    missing = [name for name, column in schema.columns.items() if column.required and name not in frame.columns]
+    found = ", ".join(map(str, frame.columns)) or "none"
+    if missing:
+        example = f"columns={{{missing[0]!r}: 'your name for it'}}"
+        raise DataError(
+            f"{origin} lacks the column{'s' * (len(missing) > 1)} {', '.join(missing)}; it has {found}. "
+            f"Add what is missing, or map your own names with {example}."
+        )
+    if not frame.columns.is_unique:
+        twice = frame.columns[frame.columns.duplicated()][0]
+        raise DataError(f"{origin} has the column {twice} twice. Rename or remove one of them.")
+    if frame.empty:
+        raise DataError(f"{origin} has no rows below its column names. Check that the export is complete.")
+
+
+def _coerced(values: pd.Series, column: pa.Column) -> pd.Series:
+    """Turn a column into the schema's type; what is no finite number becomes missing."""
+    if str(column.dtype) == "float64":
+        texts = values if pd.api.types.is_numeric_dtype(values) else values.astype("str")
+        numbers = pd.to_numeric(texts, errors="coerce").astype(float)
+        return numbers.where(np.isfinite(numbers))
+    return values.astype("str")
+
+
+def _violations(frame: pd.DataFrame, schema: pa.DataFrameSchema, scale: tuple[float, float] | None):
+    """Yield column, rule and row of every value that fails one of the schema's checks or lies off the scale."""
+    if scale is not None:
+        low, high = scale
+        message = f"is outside {low:g}-{high:g}. Correct it, drop the row, or pass your scale=(low, high)"
+        schema = schema.update_column("score", checks=pa.Check.in_range(low, high, error=message))
+    try:
+        schema.validate(frame, lazy=True)
+    except pa.errors.SchemaErrors as errors:
+        cases = errors.failure_cases
+        for case in cases[cases["check"].ne("not_nullable")].itertuples():  # empty cells are told by the caller
+            yield case.column, case.check, int(case.index)
+
+
+def _duplicates(frame: pd.DataFrame, schema: pa.DataFrameSchema, origin: str, lines: np.ndarray) -> list[str]:
+    """Describe the first judgement that is there twice, with a count of the others."""
+    key = [name for name in schema.metadata["key"] if name in frame.columns]
+    rows = np.flatnonzero(frame.duplicated(key))
+    if not len(rows):
+        return []
+    same = frame[key].eq(frame.loc[rows[0], key]) | (frame[key].isna() & frame.loc[rows[0], key].isna())
+    first = int(np.flatnonzero(same.all(axis=1))[0])
+    place = f"{origin}, line {lines[rows[0]]}, columns {', '.join(key)}"
+    return [f"{place}: the same as line {lines[first]}{_more(lines, list(rows))}. {schema.metadata['remedy']}"]
+
+
+def _value(value: object) -> str:
+    """Print a cell for a message, shortened; an empty cell prints as nothing."""
+    if pd.isna(value) or value == "":
+        return ""
+    text = f"{value:.12g}" if isinstance(value, float | np.number) else repr(value)
+    return (text if len(text) <= 60 else f"{text[:57]}...") + " "
+
+
+def _more(lines: np.ndarray, rows: list[int]) -> str:
+    """Count the further lines that break the same rule."""
+    return f" (and {len(rows) - 1} more, up to line {lines[rows[-1]]})" if len(rows) > 1 else ""

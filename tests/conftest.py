@@ -1,0 +1,101 @@
+"""What all tests share: where the real data and the papers are, and the rule that CI may not do without them."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+from evalkit import ROOT
+
+SHARED = ROOT.parent / "shared"
+DEMAND = os.environ.get("EVALKIT_DEMAND_DATA") == "1"
+
+settings.register_profile("evalkit", deadline=None, derandomize=True, database=None, max_examples=40)
+settings.load_profile("evalkit")
+
+if "EVALKIT_DATA_MIRROR" not in os.environ and (SHARED / "data").is_dir():
+    os.environ["EVALKIT_DATA_MIRROR"] = str(SHARED / "data")
+
+
+def _demanded(report):
+    """Turn a skip into a failure where the environment demands that nothing be skipped."""
+    if DEMAND and report.skipped and not hasattr(report, "wasxfail"):
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
+        report.outcome, report.longrepr = "failed", f"EVALKIT_DEMAND_DATA=1 allows no skips. {reason}"
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport():
+    """Hold each test to the demand."""
+    return _demanded((yield))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report():
+    """Hold modules that skip themselves to the demand, too."""
+    return _demanded((yield))
+
+
+@pytest.fixture(scope="session")
+def real():
+    """Load a data set by name, really; skip where its files are not here."""
+
+    def load(name, **options):
+        from evalkit import data
+
+        if not data.available(name):
+            pytest.skip(f"{name} is not here: run `evalkit data fetch`, or set EVALKIT_DATA_MIRROR")
+        return data.load(name, **options)
+
+    return load
+
+
+@pytest.fixture(scope="session")
+def paper():
+    """Read a paper's text by the start of its file name; skip where it is not here."""
+
+    def text(start):
+        folder = Path(os.environ.get("EVALKIT_PAPERS") or SHARED / "papers")
+        found = sorted(folder.glob(f"{start}*.txt"))
+        if not found:
+            pytest.skip(f"no text of paper {start}: set EVALKIT_PAPERS to the folder of the papers")
+        return found[0].read_text(encoding="utf-8")
+
+    return text
+
+
+@pytest.fixture(scope="session")
+def mirrored():
+    """Find a file in the mirror folder by its path there; skip where it is not here."""
+
+    def find(path):
+        found = Path(os.environ.get("EVALKIT_DATA_MIRROR", "")) / path
+        if not found.is_file():
+            pytest.skip(f"no {path}: set EVALKIT_DATA_MIRROR to the folder of the data")
+        return found
+
+    return find
+
+
+@pytest.fixture(scope="session")
+def all_reports(tmp_path_factory):
+    """The reports of all studies on whatever data are here, made once a worker."""
+    from evalkit.reports import execute
+    from evalkit.reports.studies import Layout
+
+    layout = Layout(reports=tmp_path_factory.mktemp("reports"))
+    outcomes = execute.run(None, layout)
+    assert [outcome for outcome in outcomes if outcome.status != "ok"] == []
+    return layout.reports
+
+
+@pytest.fixture(scope="session")
+def on_real_data(real, all_reports):
+    """The same reports, where all of them are on real data; skip elsewhere."""
+    from evalkit.reports.studies import Layout, read_studies
+
+    for name in sorted({name for study in read_studies(Layout()).values() for name in study.data}):
+        real(name)
+    return all_reports

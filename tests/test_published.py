@@ -1,0 +1,148 @@
+"""Each transcribed table is held against the paper's own text, cell by cell and in the printed order."""
+
+import csv
+import re
+
+import pandas as pd
+import pytest
+
+from evalkit import DataError, data
+
+LICHT = "000"
+CODES = {"amh", "ara", "azj", "bos", "bul", "hin", "kat", "por", "ron", "slv", "snd", "swh", "urd", "zul"}
+
+
+def printed(text, first, rows):
+    """Cut a table's block out of the paper: ``rows`` lines of cells from the one that starts with ``first``."""
+    lines = text.splitlines()
+    starts = [n for n, line in enumerate(lines) if line.startswith(first)]
+    assert len(starts) == 1, f"{first!r} stands {len(starts)} times in the paper"
+    block = lines[starts[0] : starts[0] + rows]
+    assert all(block), "a blank line within the block"
+    assert not lines[starts[0] + rows], "the table goes on after the block"
+    return [re.sub(r"</?b>", "", line).rstrip("\t").split("\t") for line in block]
+
+
+def cells(frame):
+    """List a frame's rows as lists of text."""
+    return [[str(cell) for cell in row] for row in frame.itertuples(index=False)]
+
+
+def test_table1(paper):
+    block = printed(paper(LICHT), "Metric Study\t", 8)
+    table = data.published("licht2022_table1")
+    metric, calibration = (table.loc[table["study"] == study, "language"].tolist() for study in block[0])
+    assert (len(metric), len(calibration)) == (6, 13)
+    columns = [[*metric, ""], calibration[:7], [*calibration[7:], ""]]
+    assert [list(row) for row in zip(*columns)] == [row + [""] * (3 - len(row)) for row in block[1:]]
+
+
+def test_table2(paper):
+    block = printed(paper(LICHT), "Language\tMorphological", 7)
+    table = data.published("licht2022_table2").drop(columns="language_code")
+    assert [name.replace("_", " ").capitalize() for name in table] == block[0]
+    assert cells(table) == block[1:]
+
+
+def test_table3(paper):
+    block = printed(paper(LICHT), "X-English\t\t\t\t\t\t\t", 11)
+    table = data.published("licht2022_table3")
+    assert len(table) == 8 * 6
+    grid = []
+    for direction, title in (("X-EN", "X-English"), ("EN-X", "English-X")):
+        half = table[table["direction"] == direction]
+        grid.append([title])
+        if direction == "X-EN":
+            grid.append(["", *half["language"].head(6), "AVG", "Rank"])
+        for protocol, rows in half.groupby("protocol", sort=False):
+            assert rows["language"].tolist() == table["language"].head(6).tolist()
+            assert rows[["avg", "rank"]].drop_duplicates().shape == (1, 2)
+            grid.append([protocol, *rows["kappa"], rows["avg"].iloc[0], rows["rank"].iloc[0]])
+    assert grid == block
+
+
+def test_table4(paper):
+    block = printed(paper(LICHT), "Language\tLanguage family\t", 15)
+    table = data.published("licht2022_table4").drop(columns="language_code")
+    table["training_size"] = [f"{int(size):,}" for size in table["training_size"]]
+    assert block[0] == ["Language", "Language family", "Writing system", "Linguistic properties", "", "Training size"]
+    assert cells(table) == block[1:]
+
+
+def test_table5(paper):
+    block = printed(paper(LICHT), "X-English\t\t\t\tEnglish-X", 16)
+    assert block[0] == ["X-English", "", "", "", "English-X"]
+    assert block[1] == ["RAW", "CS", "HT", "CS+HT"] * 2
+    table = data.published("licht2022_table5")
+    columns = []
+    for direction in ("X-EN", "EN-X"):
+        half = table[table["direction"] == direction]
+        for method in ("raw", "cs", "ht", "cs_ht"):
+            rank = half[f"rank_{method}"].astype(int)
+            assert sorted(rank) == list(range(1, 15))
+            columns.append((half[method] + " " + half["language"]).iloc[rank.argsort()].tolist())
+    assert [list(row) for row in zip(*columns)] == block[2:]
+    assert table["rank_raw"].tolist() == [str(n) for n in range(1, 15)] * 2
+
+
+def test_table6(paper):
+    block = printed(paper(LICHT), "Method\tPearson", 6)
+    assert [cell for cell in block[0] if cell] == ["Method", "Pearson's R", "$r^2$", "LinReg"]
+    table = data.published("licht2022_table6")
+    assert table["statistic"].drop_duplicates().tolist() == ["pearson", "r2", "linreg"]
+    rows = [[method, *rows["printed"]] for method, rows in table.groupby("method", sort=False)]
+    assert rows == block[2:]
+    order = table["direction"].tolist()
+    assert order == ["X-EN", "EN-X", "both"] * 12
+    assert order[:9] == block[1][1:]
+
+
+def test_spbleu_is_the_collected_table(mirrored):
+    path = mirrored("spbleu_flores.tsv")
+    with path.open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.reader(stream, delimiter="\t", quoting=csv.QUOTE_NONE))
+    assert rows[0] == ["lp", "testset", "model", "spbleu", "repo", "commit", "path"]
+    table = data.published("spbleu_flores")
+    assert list(table) == ["pair", "testset", "system", "spbleu", "repository", "commit", "path"]
+    assert cells(table) == rows[1:]
+
+
+def test_languages_have_one_code_across_tables():
+    used = {number: data.published(f"licht2022_table{number}") for number in (1, 2, 3, 4, 5)}
+    calibration = used[1].query("study == 'Calibration Study'")
+    assert set(calibration["language_code"]) == CODES - {"bul"}  # Table 1 leaves out Bulgarian, Tables 4 and 5 do not
+    assert set(used[4]["language_code"]) == CODES
+    assert {name: set(half["language_code"]) for name, half in used[5].groupby("direction")} == {
+        "X-EN": CODES,
+        "EN-X": CODES,
+    }
+    metric = used[1].query("study == 'Metric Study'")
+    assert set(metric["language_code"]) == set(used[2]["language_code"]) == set(used[3]["language_code"])
+    plain = {"North Azerbaijani": "Azerbaijani", "Brazilian Portuguese": "Portuguese"}
+    names = pd.concat(used[number][["language", "language_code"]] for number in (1, 2, 4, 5))
+    names["language"] = names["language"].replace(plain).str.replace(r" \(.*\)", "", regex=True)
+    assert names.drop_duplicates()["language_code"].is_unique
+    assert names.drop_duplicates()["language"].is_unique
+    short = used[2]["language"].str.extract(r"\((..)\)")[0]
+    assert dict(zip(short, used[2]["language_code"])) == dict(zip(used[3]["language"], used[3]["language_code"]))
+
+
+def test_spbleu_covers_the_languages_of_the_calibration_study():
+    table = data.published("spbleu_flores")
+    assert not table.duplicated(["pair", "testset", "system"]).any()
+    sides = table["pair"].str.split("-", expand=True)
+    assert (sides.eq("eng").sum(axis=1) == 1).all()
+    assert set(sides.stack()) - {"eng"} == CODES
+    assert pd.to_numeric(table["spbleu"]).between(0, 100).all()
+    assert table["commit"].str.fullmatch("[0-9a-f]{40}").all()
+
+
+def test_published_tables_say_where_they_come_from():
+    table = data.published("licht2022_table5")
+    source = table.attrs["source"]
+    assert (source["name"], source["source"]) == ("licht2022_table5", "published")
+    assert source["origin"] == "Licht et al. 2022, Table 5"
+    assert re.fullmatch("sha256:[0-9a-f]{64}", source["digest"])
+    assert data.published("licht2022_table6")["printed"].iloc[0] == ".897"
+    with pytest.raises(DataError, match=r"no published table 'licht2022_tabel5'.*Did you mean licht2022_table5\?"):
+        data.published("licht2022_tabel5")
