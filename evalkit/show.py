@@ -1,0 +1,248 @@
+"""What a notebook displays: tables, figures, computed sentences, recorded values, the comparison with print.
+
+Every output is made for three readers at once. A person in JupyterLab sees HTML or a picture; the report exporter
+takes alternative text and captions from the output's metadata; tests and the index read the payload of type ``MIME``.
+Whatever comes from data is escaped here, so it can never become markup.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import math
+from decimal import Decimal
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+from IPython.display import display
+
+from evalkit import DataError, __version__
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MIME = "application/vnd.evalkit+json"
+
+#: Numbers that papers spell out.
+SPELLED = {"none": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9}
+
+BADGES = {
+    "real": "real data",
+    "published": "numbers printed in a paper",
+    "simulated": "SIMULATED: the real data were not to be had, and these numbers say nothing about people",
+}
+
+
+def source(*tables: pd.DataFrame) -> None:
+    """Say where each table comes from; the report's badges and its banner follow from this.
+
+    tables: frames made by ``evalkit.data``, which carry their provenance in ``attrs["source"]``.
+    Raises DataError for a frame without provenance.
+    """
+    for frame in tables:
+        origin = provenance(frame)
+        left_out = "".join(f" Left out: {n:,} {what}." for what, n in frame.attrs.get("left_out", {}).items())
+        kind, place = BADGES[origin["source"]], origin["origin"]
+        sentence = f"{origin['name']}: {len(frame):,} rows, {kind}, from {place}.{left_out}"
+        _emit({"kind": "source", **origin}, html=f'<p class="source {origin["source"]}">{escape(sentence)}</p>')
+
+
+def table(frame: pd.DataFrame, *, caption: str, digits: int | dict[str, int] = 2, name: str | None = None) -> None:
+    """Show a table with header cells and a caption; ``name`` also records its values, unrounded.
+
+    digits: decimals for all float columns, or a mapping from column to decimals (others get 2). Columns called ``p``
+    or ending in ``_p`` are p-values: three decimals, and ``<0.001`` below that. Tables of more than 30 rows are folded.
+    """
+    markup = _table_html(frame, caption, digits)
+    if name is None:
+        _emit(None, html=markup, text=f"{caption}\n{frame.to_string(index=False)}")
+    else:
+        _emit({"kind": "record", "name": name, "value": plain(frame)}, html=markup)
+
+
+def figure(drawn: Axes | Figure, *, alt: str, caption: str) -> None:
+    """Show a figure with its caption; ``alt`` says what a reader who cannot see it needs to know."""
+    import matplotlib.pyplot as plt
+
+    if not alt.strip():
+        raise DataError("A figure needs alt text: say in a sentence what it shows.")
+    whole = drawn.get_figure() if hasattr(drawn, "get_figure") else drawn
+    png = io.BytesIO()
+    whole.savefig(png, format="png", dpi=192, bbox_inches="tight", metadata={"Software": None})
+    plt.close(whole)  # or Jupyter would show it a second time
+    width = int.from_bytes(png.getvalue()[16:20], "big") // 2  # the header's width, at two pixels per CSS pixel
+    encoded = base64.b64encode(png.getvalue()).decode()
+    described = {"image/png": {"alt": alt, "caption": caption, "width": width}}
+    display({"image/png": encoded, "text/plain": f"{caption}\n{alt}"}, metadata=described, raw=True)
+
+
+def text(sentence: str) -> None:
+    """Show a sentence computed in this run as plain text: markup and TeX in it stay visible characters."""
+    _emit(None, html=f'<p class="computed">{escape(sentence)}</p>', text=sentence)
+
+
+def headline(sentence: str) -> None:
+    """Show the study's main finding in one or two plain sentences; the index quotes it."""
+    _emit({"kind": "headline", "text": sentence}, html=f'<p class="headline">{escape(sentence)}</p>', text=sentence)
+
+
+def record(name: str, value: Any) -> None:
+    """Record a value for tests, the index and the reference results without showing it."""
+    _emit({"kind": "record", "name": name, "value": plain(value)})
+
+
+def compare(rows: pd.DataFrame, *, data: pd.DataFrame, caption: str) -> None:
+    """Hold computed numbers against printed ones, cell by cell, with a verdict on each.
+
+    rows: columns paper, item, cell, printed (as in print), computed (a number or text; missing when it cannot be had),
+    note (why, where it is no match), and optionally low, high: the values that rounded inputs allow.
+    data: the table behind the numbers. On simulated data nothing can be compared with print, and each row says so.
+    What does not match is shown first, with its reason.
+    """
+    rows = rows.copy()
+    if provenance(data)["source"] == "simulated":
+        rows["computed"], rows["note"] = None, "Ran on simulated data; the printed number was not checked in this run."
+        rows = rows.drop(columns=["low", "high"], errors="ignore")
+    verdicts = []
+    for row in rows.to_dict("records"):
+        told = verdict(row["printed"], row["computed"], reachable=(row.get("low"), row.get("high")))
+        if told != "match" and not str(row.get("note") or "").strip():
+            raise DataError(f"{row['item']}, {row['cell']}: '{told}' needs a note that says why. Add it to the row.")
+        verdicts.append(told)
+    rows["verdict"] = verdicts
+    rows["note"] = rows["note"].fillna("") if "note" in rows else ""
+    rows = rows[["paper", "item", "cell", "printed", "computed", "verdict", "note"]]
+    payload = [{**row, "note": row["note"] or ""} for row in plain(rows)]
+    _emit({"kind": "published", "rows": payload}, html=_comparison_html(rows, caption))
+
+
+def signature(*tables: pd.DataFrame, **settings: Any) -> None:
+    """Show the line that tells two people whether they ran the same thing: version, data digests, settings."""
+    digests = {s["name"]: hashlib.sha256(s["digest"].encode()).hexdigest()[:8] for s in map(provenance, tables)}
+    data = ",".join(f"{name}@{digest}" for name, digest in sorted(digests.items()))
+    line = "|".join([f"evalkit:{__version__}", f"data:{data}", *(f"{key}:{value}" for key, value in settings.items())])
+    _emit({"kind": "signature", "text": line}, html=f'<p class="signature"><code>{escape(line)}</code></p>', text=line)
+
+
+def verdict(printed: str, computed: Any, *, reachable: tuple[Any, Any] = (None, None)) -> str:
+    """Judge a computed value against a printed one: ``match``, ``differs`` or ``not reproducible``.
+
+    A number matches when it rounds to the printed digits (a tie may round either way), or, where its inputs were
+    themselves rounded, when some value in ``reachable`` (low, high) does. ``<0.001`` matches any smaller number, and
+    numbers below ten may be spelled out.
+
+    >>> verdict("0.69", 0.6934), verdict("0.69", 0.6951), verdict("<0.001", 1e-9), verdict("HUMAN-B", "translator-B")
+    ('match', 'differs', 'match', 'differs')
+    >>> verdict("4.43", 4.4361, reachable=(4.421, 4.451)), verdict(".71", None), verdict("six", 6)
+    ('match', 'not reproducible', 'match')
+    """
+    if _missing(computed):
+        return "not reproducible"
+    bounded = printed.startswith("<")
+    digits = str(SPELLED.get(printed, printed)).lstrip("<")
+    try:
+        target = Decimal(digits.replace(",", "").replace("−", "-"))  # print sets a minus sign
+    except ArithmeticError:
+        return "match" if str(computed) == printed else "differs"
+    if isinstance(computed, str):
+        return "differs"
+    if bounded:
+        return "match" if computed < float(target) else "differs"
+    half = float(Decimal(5).scaleb(target.as_tuple().exponent - 1))
+    low, high = (computed if _missing(bound) else bound for bound in reachable)
+    slack = 1e-9 * max(1.0, abs(float(target)))  # a tie is a tie also in binary floating point
+    return "match" if low - slack <= float(target) + half and high + slack >= float(target) - half else "differs"
+
+
+def provenance(frame: pd.DataFrame) -> dict[str, str]:
+    """Return a table's ``name, source, origin, digest``, or raise DataError where it has none."""
+    found = frame.attrs.get("source")
+    if found is None:
+        raise DataError("A table does not say where it comes from: load it with evalkit.data, or set attrs['source'].")
+    return {key: found[key] for key in ("name", "source", "origin", "digest")}
+
+
+def plain(value: Any) -> Any:
+    """Turn frames, arrays and numpy scalars into JSON values; floats keep 12 significant digits, gaps become null.
+
+    >>> plain(pd.DataFrame({"pair": ["eng-jpn"], "rho": [1 / 3]}))
+    [{'pair': 'eng-jpn', 'rho': 0.333333333333}]
+    """
+    if isinstance(value, pd.DataFrame):
+        return [{str(k): plain(v) for k, v in row.items()} for row in value.to_dict("records")]
+    if isinstance(value, dict):
+        return {str(k): plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple, set, pd.Series)):
+        return [plain(v) for v in value]
+    if hasattr(value, "tolist"):  # numpy arrays and scalars
+        return plain(value.tolist())
+    if _missing(value):
+        return None
+    return float(f"{value:.12g}") if isinstance(value, float) else value
+
+
+def _emit(payload: dict[str, Any] | None, *, html: str | None = None, text: str | None = None) -> None:
+    bundle: dict[str, Any] = {"text/plain": text or ""}
+    if html is not None:
+        bundle["text/html"] = html
+    if payload is not None:
+        bundle[MIME] = payload
+        bundle["text/plain"] = text or f"[{payload['kind']}: {payload.get('name', payload['kind'])}]"
+    display(bundle, raw=True)
+
+
+def _missing(value: Any) -> bool:
+    return value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and math.isnan(value))
+
+
+def _comparison_html(rows: pd.DataFrame, caption: str) -> str:
+    """Lay out judged rows in two tables, what needs a reader's attention first; one column less for a single paper."""
+    shown = rows.assign(computed=[_as_printed(c, p) for c, p in zip(rows["computed"], rows["printed"], strict=True)])
+    if shown["paper"].nunique() == 1:
+        shown = shown.drop(columns="paper")
+    match = shown["verdict"] == "match"
+    tables = []
+    for part, what in ((shown[~match], "differ or cannot be checked"), (shown[match].drop(columns="note"), "match")):
+        if len(part):
+            tables.append(_table_html(part, f"{caption}: {len(part)} of {len(rows)} {what}", 2))
+    return "".join(tables)
+
+
+def _as_printed(computed: Any, printed: str) -> Any:
+    """Show a computed number with one digit more than print has, so that a reader sees what it rounds to."""
+    if _missing(computed) or isinstance(computed, (str, bool)):
+        return computed
+    if printed.startswith("<"):
+        return f"{computed:.1g}"
+    if isinstance(computed, float) and "." in printed:
+        return f"{computed:.{len(printed.split('.')[-1]) + 1}f}"
+    return f"{computed:.4g}" if isinstance(computed, float) and not computed.is_integer() else f"{computed:.0f}"
+
+
+def _table_html(frame: pd.DataFrame, caption: str, digits: int | dict[str, int]) -> str:
+    numeric = {c for c in frame.columns if pd.api.types.is_numeric_dtype(frame[c]) and frame[c].dtype != bool}
+
+    def cell(column: str, value: Any) -> str:
+        if _missing(value):
+            return "<td>–</td>"
+        if isinstance(value, float) and (column == "p" or column.endswith("_p")):
+            value = f"{value:.3f}" if value >= 0.001 else "<0.001"
+        elif isinstance(value, float):
+            value = f"{value:.{digits if isinstance(digits, int) else digits.get(column, 2)}f}"
+            value = value.lstrip("-") if float(value) == 0 else value  # no negative zero
+        shown = {True: "yes", False: "no"}.get(value, str(value)) if isinstance(value, bool) else str(value)
+        return f"<td{aligned[column]}>{escape(shown)}</td>"
+
+    aligned = {column: " class=num" if column in numeric else "" for column in frame.columns}
+    titles = {column: escape(str(column).replace("_", " ")) for column in frame.columns}
+    head = "".join(f'<th scope="col"{aligned[column]}>{titles[column]}</th>' for column in frame.columns)
+    rows = frame.to_dict("records")
+    body = "".join("<tr>" + "".join(cell(c, v) for c, v in row.items()) + "</tr>" for row in rows)
+    body = body or f'<tr><td colspan="{len(frame.columns)}">none</td></tr>'
+    markup = f"<table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    if len(frame) <= 30:
+        return markup
+    return f"<details><summary>{escape(caption)} ({len(frame)} rows)</summary>{markup}</details>"

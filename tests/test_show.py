@@ -1,0 +1,153 @@
+"""What a notebook displays: payloads, verdicts, and texts from data that never become markup."""
+
+import base64
+import json
+import re
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalkit import DataError, show
+
+HOSTILE = '<script>alert(1)</script> **bold** $x^2$ =HYPERLINK("x") & "quoted" \\(y\\)'
+
+
+def from_source(frame, source="real"):
+    frame.attrs["source"] = {"name": "d", "source": source, "origin": "o", "digest": "git:0123456789abcdef"}
+    return frame
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    """Collect what would be displayed, as (bundle, metadata)."""
+    outputs = []
+    monkeypatch.setattr(show, "display", lambda bundle, metadata=None, raw=False: outputs.append((bundle, metadata)))
+    return outputs
+
+
+@pytest.mark.parametrize(
+    ("printed", "computed", "told"),
+    [
+        ("0.25", 0.25496, "match"), ("0.25", 0.2551, "differs"), ("0.25", 0.255, "match"), ("0.26", 0.255, "match"),
+        ("-0.06", -0.0634, "match"), ("-0.06", -0.0454, "differs"), ("−0.06", -0.06, "match"),
+        ("52", 52.0, "match"), ("52", 53, "differs"), ("2,378", 2378, "match"), (".47", 0.471, "match"),
+        ("<0.001", 9e-4, "match"), ("<0.001", 0.001, "differs"), ("three", 3, "match"), ("three", 4, "differs"),
+        ("most", "most", "match"), ("most", "not most", "differs"), ("5", "5 or so", "differs"),
+        ("0.5", None, "not reproducible"), ("0.5", np.nan, "not reproducible"), ("0.5", pd.NA, "not reproducible"),
+    ],
+)  # fmt: skip
+def test_verdict(printed, computed, told):
+    assert show.verdict(printed, computed) == told
+
+
+@given(st.integers(-999, 999), st.integers(0, 3), st.floats(-0.49, 0.49), st.sampled_from([-1, 1]))
+def test_a_number_matches_exactly_what_it_rounds_to(digits, places, within, side):
+    printed = f"{digits / 10**places:.{places}f}"
+    assert show.verdict(printed, (digits + within) / 10**places) == "match"
+    assert show.verdict(printed, (digits + side * (1.01 - abs(within))) / 10**places) == "differs"
+
+
+def test_rounded_inputs_reach_as_far_as_their_interval():
+    assert show.verdict("2.46", 2.4661, reachable=(2.452, 2.481)) == "match"
+    assert show.verdict("2.46", 2.4761, reachable=(2.4652, 2.487)) == "differs"
+
+
+def test_tables_escape_everything_and_record_plain_values(shown):
+    frame = pd.DataFrame({HOSTILE: [HOSTILE, None], "n": [1, 2], "share": [-0.0001, np.nan], "ok": [True, False]})
+    show.table(frame, caption=HOSTILE, name="t")
+    ((bundle, _),) = shown
+    page = bundle["text/html"]
+    assert "<script" not in page
+    assert page.count("&lt;script&gt;") == 3
+    assert re.findall(r"<td[^>]*>([^<&]*)</td>", page) == ["1", "0.00", "yes", "–", "2", "–", "no"]
+    assert page.count('<th scope="col"') == 4
+    assert bundle[show.MIME]["value"][1] == {HOSTILE: None, "n": 2, "share": None, "ok": False}
+    json.dumps(bundle, allow_nan=False)
+
+
+def test_p_values_are_never_shown_as_zero_and_long_tables_are_folded(shown):
+    show.table(pd.DataFrame({"p": [1e-9, 0.0421], "min_p": [0.5, 1.0], "xp": [1e-9, 2.0]}), caption="few")
+    show.table(pd.DataFrame({"n": range(31)}), caption="many")
+    show.table(pd.DataFrame({"a": [], "b": []}), caption="empty")
+    few, many, empty = (bundle["text/html"] for bundle, _ in shown)
+    assert re.findall(r"<td[^>]*>([^<]*)</td>", few) == ["&lt;0.001", "0.500", "0.00", "0.042", "1.000", "2.00"]
+    assert '<td colspan="2">none</td>' in empty
+    assert many.startswith("<details><summary>many (31 rows)</summary><table>")
+
+
+def test_sentences_are_plain_text(shown):
+    show.text(HOSTILE)
+    show.headline(HOSTILE)
+    for bundle, _ in shown:
+        assert re.sub(r'<p class="\w+">|</p>', "", bundle["text/html"]).count("<") == 0
+    assert shown[1][0][show.MIME] == {"kind": "headline", "text": HOSTILE}
+
+
+def test_a_figure_carries_alt_text_caption_and_width_and_is_closed(shown):
+    figure, axes = plt.subplots(figsize=(4, 2))
+    axes.plot([1, 2], [3, 4])
+    show.figure(axes, alt="A rising line.", caption="Rising")
+    ((bundle, metadata),) = shown
+    png = base64.b64decode(bundle["image/png"])
+    assert metadata["image/png"]["alt"] == "A rising line."
+    assert abs(2 * metadata["image/png"]["width"] - int.from_bytes(png[16:20], "big")) <= 1
+    assert not plt.fignum_exists(figure.number)
+    with pytest.raises(DataError, match="needs alt text"):
+        show.figure(axes, alt=" ", caption="c")
+
+
+def test_the_same_figure_has_the_same_bytes(shown):
+    for _ in range(2):
+        axes = plt.subplots()[1]
+        axes.plot([1, 2], [3, 4])
+        show.figure(axes, alt="a", caption="c")
+    assert shown[0] == shown[1]
+
+
+def test_comparison_counts_verdicts_and_demands_reasons(shown):
+    rows = pd.DataFrame({"paper": "P", "item": "T1", "cell": ["a", "b", "c"], "printed": ["0.5", "0.6", "0.7"],
+                         "computed": [0.51, 0.4, None], "note": ["", "a misprint", "no data"]})  # fmt: skip
+    show.compare(rows, data=from_source(pd.DataFrame()), caption="Compared")
+    payload = shown[0][0][show.MIME]["rows"]
+    assert [row["verdict"] for row in payload] == ["match", "differs", "not reproducible"]
+    assert payload[0] == {
+        "paper": "P",
+        "item": "T1",
+        "cell": "a",
+        "printed": "0.5",
+        "computed": 0.51,
+        "verdict": "match",
+        "note": "",
+    }
+    page = shown[0][0]["text/html"]
+    assert page.index("Compared: 2 of 3 differ or cannot be checked") < page.index("Compared: 1 of 3 match")
+    assert page.index("a misprint") < page.index("Compared: 1 of 3 match")
+    with pytest.raises(DataError, match="T1, b: 'differs' needs a note"):
+        show.compare(rows.assign(note=""), data=from_source(pd.DataFrame()), caption="c")
+
+
+def test_simulated_data_are_never_compared_with_print(shown):
+    rows = pd.DataFrame({"paper": ["P"], "item": "T1", "cell": "a", "printed": "0.5", "computed": 0.5, "note": ""})
+    show.compare(rows.assign(low=0.4, high=0.6), data=from_source(pd.DataFrame(), "simulated"), caption="c")
+    (row,) = shown[0][0][show.MIME]["rows"]
+    assert (row["verdict"], row["computed"]) == ("not reproducible", None)
+
+
+def test_sources_say_where_a_table_comes_from_and_what_was_left_out(shown):
+    frame = from_source(pd.DataFrame({"x": range(1234)}), "simulated")
+    frame.attrs["left_out"] = {"document scores": 1139}
+    show.source(frame)
+    assert shown[0][0][show.MIME] == {"kind": "source", **frame.attrs["source"]}
+    assert "1,234 rows, SIMULATED" in shown[0][0]["text/html"]
+    assert "Left out: 1,139 document scores." in shown[0][0]["text/html"]
+    with pytest.raises(DataError, match="does not say where it comes from"):
+        show.source(pd.DataFrame())
+
+
+def test_the_signature_names_version_data_and_settings(shown):
+    show.signature(from_source(pd.DataFrame()), resamples=1000, seed=7)
+    assert re.fullmatch(r"evalkit:[\d.]+\|data:d@[0-9a-f]{8}\|resamples:1000\|seed:7", shown[0][0][show.MIME]["text"])
