@@ -1,0 +1,289 @@
+"""Run studies: check their parameters, fetch their data, execute their notebooks side by side, move reports into place.
+
+A study that fails costs the others nothing and costs an earlier good report nothing: files are made in a folder of
+the run's own and replace what stands under the final names only when they are complete.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from evalkit import DataError, notebooks
+from evalkit.reports.kernels import Kernels
+from evalkit.reports.scratch import scratch
+from evalkit.reports.studies import Layout, Study, choose, read_studies
+
+CELL_TIMEOUT = 900  # seconds; no cell of a study comes near it, so one that does is stuck
+CLUSTER_TIMEOUT = 10  # seconds to wait for a scheduler that may not be there
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one study ended: ``ok``, ``failed`` or ``skipped``, its report (or what is kept of it), and why."""
+
+    study: str
+    status: str
+    path: Path
+    reason: str = ""
+
+
+def run(
+    names: list[str] | None = None,
+    layout: Layout | None = None,
+    *,
+    values: dict[str, Any] | None = None,
+    jobs: int | None = None,
+    scheduler: str | None = None,
+    timeout: float = CELL_TIMEOUT,
+    tell: Callable[[str], None] | None = None,
+) -> list[Outcome]:
+    """Run studies (default: all) and write their reports and the index; the outcomes come in the order of ``names``.
+
+    values: parameters by name, as text or typed, for every study run. jobs: notebooks at a time (default: all cores).
+    scheduler: address of a Dask scheduler whose workers execute the studies; they must see the same files under the
+    same paths and have this package installed. timeout: seconds for one cell. tell: takes one line per study.
+    Raises DataError before any kernel starts for an unknown study, a wrong parameter or an unwritable folder.
+    """
+    layout = layout or Layout()
+    known = read_studies(layout)
+    chosen = choose(known, list(known) if names is None else names)
+    tasks = [replace(study, parameters=settings(study, values or {})) for study in chosen]
+    with partial_folder(layout.reports) as partial:
+        absent = fetch(tasks)
+        skipped = {task.name: reason for task in tasks if (reason := why_skipped(task, absent))}
+        done = [keep(task, layout, partial, "skipped", skipped[task.name]) for task in tasks if task.name in skipped]
+        todo = [task for task in tasks if task.name not in skipped]
+        if scheduler:
+            engine = on_cluster(todo, layout, partial, timeout, scheduler)
+        else:
+            engine = here(todo, layout, partial, timeout, jobs or os.cpu_count() or 1)
+        with contextlib.closing(engine):
+            told = with_progress(done, engine, total=len(tasks), tell=tell)
+            outcomes = {outcome.study: outcome for outcome in told}
+        from evalkit.reports import index  # nbconvert: imported while kernels already work
+
+        place(partial, layout.reports / "index.html", index.page(layout))
+    return [outcomes[task.name] for task in tasks]
+
+
+def settings(study: Study, values: dict[str, Any]) -> dict[str, Any]:
+    """Bind a study's parameters: the notebook's defaults, then ``studies.toml``, then ``values``."""
+    declared = notebooks.parameters(study.notebook)
+    defaults = {parameter.name: parameter.default for parameter in declared}
+    own = notebooks.bind(declared, study.parameters, origin=f"studies.toml, [{study.name}.parameters]")
+    return defaults | own | notebooks.bind(declared, values, origin=study.name)
+
+
+def fetch(tasks: list[Study]) -> dict[str, str]:
+    """Fetch the data of all studies, each set once; return why the absent ones could not be had."""
+    absent = {}
+    for name in dict.fromkeys(name for task in tasks for name in task.data):
+        from evalkit import data
+
+        try:
+            data.fetch([name])
+        except DataError as problem:
+            absent[name] = one_line(problem)
+    return absent
+
+
+def why_skipped(task: Study, absent: dict[str, str]) -> str:
+    """Return why a study cannot run: its data are absent and it may not fall back on simulated ones; or else ''."""
+    if task.fallback and task.parameters.get("fallback", True):
+        return ""
+    return "; ".join(absent[name] for name in task.data if name in absent)
+
+
+def here(tasks: list[Study], layout: Layout, partial: Path, timeout: float, jobs: int) -> Iterator[Outcome]:
+    """Run studies on this machine, ``jobs`` at a time, with kernels forked from a warm process."""
+    if not tasks:
+        return
+    with ThreadPoolExecutor(jobs) as pool, Kernels() as kernels:
+        futures = [pool.submit(run_study, task, layout, partial, timeout, kernels) for task in tasks]
+        try:
+            yield from (future.result() for future in as_completed(futures))
+        except BaseException:  # Ctrl-C, too: start no more, and leaving the block kills the kernels
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def on_cluster(tasks: list[Study], layout: Layout, partial: Path, timeout: float, address: str) -> Iterator[Outcome]:
+    """Run studies on the workers of a Dask cluster, one task each."""
+    from distributed import Client
+    from distributed import as_completed as completed
+
+    try:
+        client = Client(address, timeout=CLUSTER_TIMEOUT, set_as_default=False)
+    except (OSError, ValueError) as problem:
+        raise DataError(
+            f"No Dask scheduler answers at {address} ({one_line(problem)}). "
+            "Start one with 'dask scheduler', or run without --scheduler."
+        ) from None
+    with client:
+        futures = {client.submit(run_study, task, layout, partial, timeout, pure=False): task for task in tasks}
+        for future in completed(futures, loop=client.loop):
+            if (problem := future.exception()) is None:
+                yield future.result()
+            else:  # the worker itself was lost
+                yield keep(futures[future], layout, partial, "failed", one_line(problem))
+
+
+def run_study(
+    task: Study, layout: Layout, partial: Path, timeout: float = CELL_TIMEOUT, kernels: Kernels | None = None
+) -> Outcome:
+    """Execute one study's notebook and put its report in place, or keep what is left of it.
+
+    Without ``kernels`` (on a cluster's worker) it starts an ordinary one of its own.
+    """
+    if kernels is None:
+        with Kernels(warm=False) as kernels:
+            return run_study(task, layout, partial, timeout, kernels)
+    executed, start = partial / f"{task.name}.failed.ipynb", time.monotonic()
+    try:
+        notebook = execute(task, executed, timeout, kernels)
+        write_report(task, layout, partial, notebook, seconds=time.monotonic() - start)
+    except Exception as problem:  # whatever a notebook does, the other studies go on
+        if kernels.closed:
+            raise CancelledError from None
+        reason = explain(problem, executed, timeout)
+        return keep(task, layout, partial, "failed", reason, seconds=time.monotonic() - start, executed=executed)
+    return Outcome(task.name, "ok", layout.reports / f"{task.name}.html")
+
+
+def execute(task: Study, executed: Path, timeout: float, kernels: Kernels) -> Any:
+    """Execute a notebook in its own folder through papermill; the executed copy grows under ``executed``."""
+    import papermill
+
+    for chatter in ("papermill", "asyncio"):  # what they would log of a failure, the outcome says in one line
+        logging.getLogger(chatter).setLevel(logging.CRITICAL)
+    return papermill.execute_notebook(
+        task.notebook,
+        executed,
+        task.parameters,
+        kernel_name="python3",
+        language="python",
+        progress_bar=False,
+        execution_timeout=timeout,
+        kernel_manager_class=kernels.manager,
+        shutdown_kernel="immediate",
+        resources={"metadata": {"path": str(task.notebook.parent)}},  # papermill's own cwd= moves the whole process
+    )
+
+
+def write_report(task: Study, layout: Layout, partial: Path, notebook: Any, *, seconds: float) -> None:
+    """Write a good study's HTML and JSON and clear away what an earlier failure left."""
+    from evalkit.reports import export, findings
+
+    report = findings.report(task, "ok", seconds=seconds, parameters=task.parameters, found=findings.collect(notebook))
+    text = findings.canonical(report)
+    reference = findings.read_report(layout.reference / f"{task.name}.json")
+    place(partial, layout.reports / f"{task.name}.html", export.export(notebook, task, report, reference=reference))
+    place(partial, layout.reports / f"{task.name}.json", text)
+    for ending in ("ipynb", "json"):
+        (layout.reports / f"{task.name}.failed.{ending}").unlink(missing_ok=True)
+
+
+def keep(
+    task: Study,
+    layout: Layout,
+    partial: Path,
+    status: str,
+    reason: str,
+    *,
+    seconds: float = 0,
+    executed: Path | None = None,
+) -> Outcome:
+    """Say that a study failed or was skipped, beside an earlier good report or, without one, in its place."""
+    from evalkit.reports import findings
+
+    text = findings.canonical(findings.report(task, status, seconds=seconds, parameters=task.parameters, reason=reason))
+    final, note = (layout.reports / f"{task.name}{ending}" for ending in (".json", ".failed.json"))
+    place(partial, note, text)
+    if executed is not None and executed.exists():
+        os.replace(executed, note.with_suffix(".ipynb"))
+        note = note.with_suffix(".ipynb")
+    if (findings.read_report(final) or {}).get("status") != "ok" or not final.with_suffix(".html").exists():
+        place(partial, final, text)
+    return Outcome(task.name, status, note, reason)
+
+
+def place(partial: Path, final: Path, text: str) -> None:
+    """Write a file in the run's own folder, then move it to its final name."""
+    (partial / final.name).write_text(text, encoding="utf-8")
+    os.replace(partial / final.name, final)
+
+
+def explain(problem: Exception, executed: Path, timeout: float) -> str:
+    """Tell in one line why a study failed, and in which cell."""
+    from nbclient.exceptions import CellTimeoutError, DeadKernelError
+    from papermill.exceptions import PapermillExecutionError
+
+    if isinstance(problem, PapermillExecutionError):
+        name = "" if problem.ename == "DataError" else f"{problem.ename}: "
+        return f"{last_cell(executed)}: {name}{one_line(problem.evalue)}"
+    if isinstance(problem, DeadKernelError):
+        return f"{last_cell(executed)}: the kernel died (killed, out of memory, or a crash in a library)"
+    if isinstance(problem, CellTimeoutError):
+        return f"{last_cell(executed)}: still running after {timeout:g} s"
+    return one_line(problem) if isinstance(problem, DataError) else f"{type(problem).__name__}: {one_line(problem)}"
+
+
+def last_cell(executed: Path) -> str:
+    """Name the last cell that an executed notebook has begun."""
+    from evalkit.reports import export
+
+    cells = notebooks.read(executed)["cells"] if executed.exists() else []
+    begun = [
+        (number, cell)
+        for number, cell in export.authored(cells)
+        if cell["cell_type"] == "code" and cell["metadata"].get("papermill", {}).get("start_time")
+    ]
+    return export.cell_name(*begun[-1]) if begun else "before the first cell"
+
+
+def one_line(problem: object) -> str:
+    """Return the first line of a message, of bounded length."""
+    return (str(problem).strip().splitlines() or [type(problem).__name__])[0][:300]
+
+
+@contextlib.contextmanager
+def partial_folder(reports: Path) -> Iterator[Path]:
+    """Give a run a folder inside the reports folder, where no half-made file has a final name.
+
+    Raises DataError where the reports folder cannot be written.
+    """
+    with contextlib.ExitStack() as stack:
+        try:
+            reports.mkdir(parents=True, exist_ok=True)
+            partial = stack.enter_context(scratch(reports, ".partial"))
+        except OSError as problem:
+            raise DataError(
+                f"The reports folder {reports} cannot be written: {problem.strerror}. "
+                "Make it writable, or choose another with --out."
+            ) from None
+        yield partial
+
+
+def with_progress(
+    done: list[Outcome], engine: Iterator[Outcome], *, total: int, tell: Callable[[str], None] | None
+) -> Iterator[Outcome]:
+    """Pass outcomes on as they come, with a bar on a terminal's stderr and one line for each study that ended."""
+    from tqdm import tqdm
+
+    with tqdm(total=total, unit="study", file=sys.stderr, disable=tell is None or not sys.stderr.isatty()) as bar:
+        for outcome in chain(done, engine):
+            if tell is not None:
+                bar.clear()
+                tell(f"{outcome.study}: {outcome.status}" + (f" ({outcome.reason})" if outcome.reason else ""))
+            bar.update()
+            yield outcome

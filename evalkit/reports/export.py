@@ -1,0 +1,225 @@
+"""Turn an executed notebook into one self-contained HTML page.
+
+The page needs no script and makes no request. nbconvert walks the cells through the template beside this module;
+everything that may carry data's own text is escaped or sanitised here before it reaches the page.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+import struct
+from collections.abc import Iterator
+from functools import lru_cache
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader
+from nbconvert import HTMLExporter
+from nbformat.notebooknode import NotebookNode, from_dict
+
+from evalkit import DataError, notebooks
+from evalkit.reports import findings, markup
+from evalkit.reports.studies import Study
+
+TEMPLATE = Path(__file__).parent / "template"
+POLICY = (
+    "default-src 'none'; img-src data:; style-src 'unsafe-inline'; font-src data:; base-uri 'none'; form-action 'none'"
+)
+MADE_BY_RUNNER = {"injected-parameters", "papermill-error-cell-tag"}
+LONG = 15  # rows; longer reference tables are folded
+
+
+def export(notebook: Any, study: Study, report: dict[str, Any], *, reference: dict[str, Any] | None = None) -> str:
+    """Return a study's HTML page; the same notebook and report give the same bytes.
+
+    notebook: executed, as papermill returns it. report: its JSON report. reference: what the study computed on the
+    real data, shown beside simulated results. Raises DataError, naming the cell, for a figure without alternative
+    text and for TeX that cannot be typeset.
+    """
+    names = markup.Names()
+    simulated = findings.simulated(report)
+    shown = from_dict({"metadata": {}, "nbformat": 4, "nbformat_minor": 5, "cells": []})
+    for number, cell in authored(notebook["cells"]):
+        try:
+            shown.cells.append(prepared(cell, names, reference if simulated else None))
+        except DataError as problem:
+            raise DataError(f"{cell_name(number, cell)}: {problem}") from None
+    title = lift_title(shown.cells) or escape(study.title)
+    resources = {
+        "language_code": "en",
+        "css": stylesheet(),
+        "policy": POLICY,
+        "study": study,
+        "report": report,
+        "title": title,
+        "contents": names.sections,
+        "tally": findings.tally(report),
+        "simulated": simulated,
+        "earlier": findings.earlier(reference if simulated else None),
+        "sentence": findings.tally_sentence(findings.tally(report)),
+        "parameters": parameter_rows(study),
+    }
+    mark_solutions(shown.cells)
+    return exporter().from_notebook_node(shown, resources=resources)[0]
+
+
+def authored(cells: list[Any]) -> Iterator[tuple[int, Any]]:
+    """Yield the cells that the notebook's author wrote, numbered from 1 as in the source."""
+    own = (cell for cell in cells if not MADE_BY_RUNNER & set(notebooks.tags(cell)))
+    return enumerate(own, start=1)
+
+
+def cell_name(number: int, cell: Any) -> str:
+    """Name a cell by its place and its first line.
+
+    >>> cell_name(3, {"source": "x = 1"})
+    'cell 3 (x = 1)'
+    """
+    lines = notebooks.source(cell).strip().splitlines()
+    return f"cell {number} ({lines[0][:60]})" if lines else f"cell {number}"
+
+
+def prepared(cell: Any, names: markup.Names, reference: dict[str, Any] | None) -> NotebookNode:
+    """Return a cell as the template shows it: prose as HTML, outputs reduced to one safe form each."""
+    tags = notebooks.tags(cell)
+    shown = from_dict(
+        {
+            "cell_type": cell["cell_type"],
+            "source": notebooks.source(cell),
+            "metadata": {"tags": tags},
+            "id": cell.get("id", "cell"),
+        }
+    )
+    if cell["cell_type"] == "markdown":
+        shown.html = markup.prose(shown.source, names, attachments=cell.get("attachments"))
+    if cell["cell_type"] == "code":
+        shown.outputs = [node for output in cell["outputs"] for node in shown_output(output, reference)]
+        shown.execution_count = None
+    return shown
+
+
+def shown_output(output: Any, reference: dict[str, Any] | None) -> Iterator[NotebookNode]:
+    """Yield what a page shows of one output, followed by the reference results that belong beside it."""
+    if output["output_type"] == "stream":
+        yield block(
+            f'<pre class="{"stderr" if output["name"] == "stderr" else "stdout"}">'
+            f"{escape(markup.plain(output['text']), quote=False)}</pre>"
+        )
+    elif output["output_type"] == "error":
+        yield block(f'<pre class="stderr">{escape(markup.plain(chr(10).join(output["traceback"])), quote=False)}</pre>')
+    else:
+        payload = findings.payload_of(output)
+        yield from displayed(output, payload)
+        if payload and reference:
+            yield from beside(payload, reference)
+
+
+def displayed(output: Any, payload: dict[str, Any] | None) -> Iterator[NotebookNode]:
+    """Yield the richest form of a display output that a page can show; a payload alone is not shown."""
+    data = output["data"]
+    if "text/html" in data:
+        yield block(markup.sanitised(text_of(data["text/html"])))
+    elif kind := next((kind for kind in ("image/svg+xml", "image/png", "image/jpeg") if kind in data), None):
+        yield block(figure(kind, data[kind], output.get("metadata", {}).get(kind, {})))
+    elif "text/markdown" in data:  # computed text: paragraphs of plain text, so no data can become a link or an image
+        paragraphs = re.split(r"\n\s*\n", text_of(data["text/markdown"]).strip())
+        yield block("".join(f"<p>{escape(paragraph, quote=False)}</p>" for paragraph in paragraphs))
+    elif payload is None and text_of(data.get("text/latex") or data.get("text/plain") or ""):
+        text = text_of(data.get("text/latex") or data.get("text/plain"))
+        yield block(f'<pre class="stdout">{escape(markup.plain(text), quote=False)}</pre>')
+
+
+def figure(kind: str, content: Any, described: dict[str, Any]) -> str:
+    """Return a figure with its caption; DataError without alternative text."""
+    alt = str(described.get("alt") or "").strip()
+    if not alt:
+        raise DataError("a figure has no alternative text. Show it with show.figure(..., alt=...).")
+    if kind == "image/svg+xml":  # as an image: a picture cannot bring scripts or styles into the page
+        encoded = base64.b64encode(text_of(content).encode()).decode()
+    else:
+        encoded = re.sub(r"\s", "", text_of(content))
+    size = ""
+    if kind == "image/png":
+        wide, high = struct.unpack(">II", base64.b64decode(encoded[:32])[16:24])
+        width = int(described.get("width") or wide)
+        size = f' width="{width}" height="{round(width * high / wide)}"'
+    caption = str(described.get("caption") or "")
+    below = f"<figcaption>{escape(caption, quote=False)}</figcaption>" if caption else ""
+    return f'<figure><img alt="{escape(alt)}"{size} src="data:{kind};base64,{encoded}">{below}</figure>'
+
+
+def beside(payload: dict[str, Any], reference: dict[str, Any]) -> Iterator[NotebookNode]:
+    """Yield the reference results that stand beside one simulated output."""
+    if payload["kind"] == "record" and payload["name"] in reference["recorded"]:
+        name, value = payload["name"], reference["recorded"][payload["name"]]
+    elif payload["kind"] == "published" and reference["published"]:
+        name, value = "comparison with print", reference["published"]
+    else:
+        return
+    table = markup.table(value, caption=name.replace("_", " "))
+    if isinstance(value, list) and len(value) > LONG:
+        table = f"<details><summary>{len(value)} rows</summary>{table}</details>"
+    title = '<p class="reference-title">Computed earlier, on the real data</p>'
+    signature = f'<p class="signature"><code>{escape(reference["signature"], quote=False)}</code></p>'
+    yield block(f'<aside class="reference">{title}{table}{signature}</aside>')
+
+
+def block(html: str) -> NotebookNode:
+    """Wrap finished HTML as an output that the template passes through."""
+    return from_dict({"output_type": "display_data", "data": {"text/html": html}, "metadata": {}})
+
+
+def text_of(content: Any) -> str:
+    """Return an output's text, which the format stores as a string or as a list of lines."""
+    return content if isinstance(content, str) else "".join(content)
+
+
+def lift_title(cells: list[NotebookNode]) -> str:
+    """Take the first heading of level 1 out of the cells, for the page's head; '' where there is none."""
+    for cell in cells:
+        if cell.cell_type == "markdown" and (found := re.search(r"<h1[^>]*>(.*?)</h1>\n?", cell.html, flags=re.DOTALL)):
+            cell.html = cell.html[: found.start()] + cell.html[found.end() :]
+            return found[1]
+    return ""
+
+
+def mark_solutions(cells: list[NotebookNode]) -> None:
+    """Mark where a run of cells tagged ``solution`` begins and ends, so that one fold holds it."""
+    inside = ["solution" in cell.metadata.tags for cell in cells]
+    for place, cell in enumerate(cells):
+        cell.opens = inside[place] and not (place and inside[place - 1])
+        cell.closes = inside[place] and not (place + 1 < len(cells) and inside[place + 1])
+
+
+def parameter_rows(study: Study) -> list[dict[str, Any]]:
+    """Return name, value, default and help of every parameter of this run, for the table on the page."""
+    rows = []
+    for declared in notebooks.parameters(study.notebook):
+        value = study.parameters.get(declared.name, declared.default)
+        rows.append(
+            {
+                "name": declared.name,
+                "value": repr(value),
+                "help": declared.help,
+                "changed": repr(declared.default) if value != declared.default else "",
+            }
+        )
+    return rows
+
+
+@lru_cache
+def stylesheet() -> str:
+    """Return the style sheet that every page carries."""
+    return (TEMPLATE / "report.css").read_text(encoding="utf-8")
+
+
+def exporter() -> HTMLExporter:
+    """Return nbconvert's exporter on this project's template."""
+    return HTMLExporter(template_name=TEMPLATE.name, extra_template_basedirs=[str(TEMPLATE.parent)])
+
+
+def pages() -> Environment:
+    """Return the environment for pages that are no notebook; it escapes everything."""
+    return Environment(loader=FileSystemLoader(TEMPLATE), autoescape=True, trim_blocks=True, lstrip_blocks=True)

@@ -1,0 +1,120 @@
+"""What an executed notebook has found, as data: the JSON report.
+
+A notebook says its findings through display outputs of type ``show.MIME``; nothing is read out of HTML.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from evalkit import DataError
+from evalkit.reports.markup import VERDICTS
+from evalkit.reports.studies import Study
+from evalkit.show import MIME
+
+
+def payloads(notebook: Any) -> list[dict[str, Any]]:
+    """Return every payload of an executed notebook, in the order of its cells."""
+    outputs = [output for cell in notebook["cells"] for output in cell.get("outputs", ())]
+    return [payload for output in outputs if (payload := payload_of(output))]
+
+
+def payload_of(output: Any) -> dict[str, Any] | None:
+    """Return the payload that one output carries, if it carries one."""
+    return output.get("data", {}).get(MIME)
+
+
+def collect(notebook: Any) -> dict[str, Any]:
+    """Gather sources, recorded values, comparisons, headline and signature; DataError for a name recorded twice."""
+    found: dict[str, Any] = {"data": [], "recorded": {}, "published": [], "headline": "", "signature": ""}
+    for payload in payloads(notebook):
+        match payload:
+            case {"kind": "source", "name": name, "source": source, "origin": origin, "digest": digest}:
+                entry = {"name": name, "source": source, "origin": origin, "digest": digest}
+                if entry not in found["data"]:
+                    found["data"].append(entry)
+            case {"kind": "record", "name": name, "value": value}:
+                if name in found["recorded"]:
+                    raise DataError(f"The notebook records '{name}' twice. Give each value a name of its own.")
+                found["recorded"][name] = value
+            case {"kind": "published", "rows": rows}:
+                found["published"].extend(rows)
+            case {"kind": "headline" | "signature" as kind, "text": text}:
+                found[kind] = text
+            case _:
+                raise DataError(f"The notebook displays a payload that no report knows: {str(payload)[:80]}.")
+    return found
+
+
+def report(
+    study: Study,
+    status: str,
+    *,
+    seconds: float,
+    parameters: dict[str, Any],
+    found: dict[str, Any] | None = None,
+    reason: str = "",
+) -> dict[str, Any]:
+    """Build a study's JSON report; ``found`` comes from ``collect``, ``reason`` says why there is nothing found."""
+    found = found or {"data": [], "recorded": {}, "published": [], "headline": "", "signature": ""}
+    head = {"study": study.name, "title": study.title, "status": status, "seconds": round(seconds, 1)}
+    return head | {"parameters": parameters} | found | ({"reason": reason} if reason else {})
+
+
+def canonical(report: dict[str, Any]) -> str:
+    """Write a report as JSON, keys in the order of the notebook; DataError where a recorded value is no number."""
+    try:
+        return json.dumps(report, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    except ValueError:
+        bad = [name for name, value in report["recorded"].items() if re.search("NaN|Infinity", json.dumps(value))]
+        where = f"recorded value '{bad[0]}'" if bad else "comparison with print"
+        raise DataError(f"The {where} holds a NaN or an infinity. Record None where there is no number.") from None
+
+
+def read_report(path: Path) -> dict[str, Any] | None:
+    """Read a JSON report; None where there is none or it cannot be read."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
+def simulated(report: dict[str, Any]) -> bool:
+    """Say whether anything in a report comes from simulated data."""
+    return any(source["source"] == "simulated" for source in report["data"])
+
+
+def earlier(reference: dict[str, Any] | None) -> dict[str, str]:
+    """Tell the reference results' headline and tally in words; empty where there are none."""
+    if reference is None:
+        return {"headline": "", "sentence": ""}
+    return {"headline": reference.get("headline", ""), "sentence": tally_sentence(tally(reference))}
+
+
+def tally(report: dict[str, Any]) -> dict[str, int]:
+    """Count the verdicts of the comparison with print, in a fixed order and without empty ones."""
+    counts = Counter(row["verdict"] for row in report["published"])
+    return {verdict: counts[verdict] for verdict in VERDICTS if counts[verdict]}
+
+
+def tally_sentence(counts: dict[str, int]) -> str:
+    """Tell a tally in words.
+
+    >>> tally_sentence({"match": 41, "differs": 1, "not reproducible": 2})
+    '41 of 44 printed numbers match; 1 differs; 2 not reproducible'
+    """
+    total = sum(counts.values())
+    if not total:
+        return "No printed numbers to compare"
+    match = counts.get("match", 0)
+    verb = "matches" if match == 1 else "match"
+    parts = [f"{match} of {total} printed numbers {verb}" if total > 1 else f"{match} of 1 printed number {verb}"]
+    if differs := counts.get("differs"):
+        parts.append(f"{differs} {'differs' if differs == 1 else 'differ'}")
+    if missing := counts.get("not reproducible"):
+        parts.append(f"{missing} not reproducible")
+    return "; ".join(parts)

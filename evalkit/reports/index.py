@@ -1,0 +1,52 @@
+"""The overview: one card per study, built from the JSON reports that lie in the reports folder."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evalkit.reports import export, findings
+from evalkit.reports.studies import Layout, Study, read_studies
+
+
+def page(layout: Layout) -> str:
+    """Return the overview as one self-contained HTML page, studies in the order of ``studies.toml``."""
+    cards = [card(study, layout) for study in read_studies(layout).values()]
+    total: dict[str, int] = {}
+    for verdict in findings.VERDICTS:
+        if count := sum(each["tally"].get(verdict, 0) for each in cards):
+            total[verdict] = count
+    return (
+        export.pages()
+        .get_template("overview.html.j2")
+        .render(
+            cards=cards,
+            simulated=any(each["simulated"] for each in cards),
+            policy=export.POLICY,
+            css=export.stylesheet(),
+            total=total,
+            sentence=findings.tally_sentence(total),
+        )
+    )
+
+
+def card(study: Study, layout: Layout) -> dict[str, Any]:
+    """Return what the overview says of one study; a failed or skipped run stands beside an earlier good report."""
+    reports = layout.reports
+    report = findings.read_report(reports / f"{study.name}.json")
+    latest = findings.read_report(reports / f"{study.name}.failed.json")
+    good = report is not None and report["status"] == "ok" and (reports / f"{study.name}.html").exists()
+    trouble = latest or (None if good else report)
+    counts = findings.tally(report) if good else {}
+    simulated = good and findings.simulated(report)
+    reference = findings.read_report(layout.reference / f"{study.name}.json") if simulated else None
+    return {
+        "study": study,
+        "report": report if good else None,
+        "status": trouble["status"] if trouble else "ok" if good else "not run yet",
+        "reason": trouble["reason"] if trouble else "",
+        "kept": good and trouble is not None,
+        "simulated": simulated,
+        "tally": counts,
+        "sentence": findings.tally_sentence(counts),
+        "earlier": findings.earlier(reference),
+    }

@@ -1,0 +1,154 @@
+"""Every page, opened by headless Chromium with the network off: nothing asked for, nothing hidden, nothing cut off."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from evalkit.reports import execute
+from evalkit.reports.studies import Layout
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+TINY = Path(__file__).parent / "notebooks" / "studies.toml"
+FLAGS = ["--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+         "--disable-component-update", "--disable-sync", "--host-resolver-rules=MAP * ~NOTFOUND"]  # fmt: skip
+SIZES = [("light", 1200), ("dark", 1200), ("light", 375), ("dark", 375)]
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine: apt-get install chromium")
+
+#: What a page tells about itself: pictures without a size, formulas without one, and what sticks out to the right.
+LOOK = """() => ({
+    pictures: [...document.images].filter(i => Math.min(i.naturalWidth, i.clientWidth) < 20).map(i => i.alt),
+    formulas: [...document.querySelectorAll('math')].filter(m => {
+        const box = m.getBoundingClientRect(), fold = m.closest('details:not([open])');
+        return !fold && (box.width < 3 || box.height < 3 || box.height > 400);
+    }).map(m => m.textContent),
+    clipped: [...document.querySelectorAll('.prose math')].filter(m => {
+        const box = m.getBoundingClientRect(), around = m.parentElement.getBoundingClientRect();
+        return m.parentElement.matches('.equation') && box.bottom > around.bottom + 1;
+    }).map(m => m.textContent),
+    overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    counts: [document.images.length, document.querySelectorAll('math').length],
+    titled: document.title !== '' && document.querySelectorAll('h1').length === 1,
+})"""
+
+#: The contrast of each visible text with what lies behind it (WCAG 2, relative luminance), below the AA threshold.
+CONTRAST = """() => {
+    const rgb = text => (text.match(/[\\d.]+/g) || []).map(Number);
+    const linear = v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+    const light = ([r, g, b]) => 0.2126 * linear(r / 255) + 0.7152 * linear(g / 255) + 0.0722 * linear(b / 255);
+    const behind = node => {
+        for (; node; node = node.parentElement) {
+            const colour = rgb(getComputedStyle(node).backgroundColor);
+            if (colour.length === 3 || colour[3] === 1) return colour;
+        }
+        return [255, 255, 255];
+    };
+    const faint = [];
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+        const node = walker.currentNode.parentElement;
+        if (!walker.currentNode.textContent.trim() || !node.checkVisibility()) continue;
+        const style = getComputedStyle(node), size = parseFloat(style.fontSize);
+        const [a, b] = [light(rgb(style.color)), light(behind(node))].sort((x, y) => y - x);
+        const enough = size >= 24 || (size >= 18.66 && style.fontWeight >= 700) ? 3 : 4.5;
+        if ((a + 0.05) / (b + 0.05) < enough) faint.push(walker.currentNode.textContent.trim().slice(0, 40));
+    }
+    return faint;
+}"""
+
+
+@pytest.fixture(scope="module", params=["tiny", "studies"])
+def reports_dir(request, tmp_path_factory):
+    """The folder of reports to look at: the tests' own studies, then the project's."""
+    if request.param == "studies":
+        return request.getfixturevalue("all_reports")
+    layout = Layout(studies=TINY, reports=tmp_path_factory.mktemp("tiny"))
+    execute.run(["gallery", "simulated", "hostile", "raises"], layout)
+    return layout.reports
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    """Chromium, with a profile of its own."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    flags = [*FLAGS, *(["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else [])]
+    with playwright.sync_playwright() as driver:
+        chromium = driver.chromium.launch(executable_path=CHROMIUM, args=flags)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def look(browser, reports_dir):
+    """Open every page of the folder in a given size and colour scheme, yielding its name, the page and its troubles."""
+
+    def pages(scheme, width, **options):
+        context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": 800}, **options)
+        context.set_offline(True)
+        asked, said = [], []
+        context.route(
+            "**/*", lambda route: route.continue_() if route.request.url.startswith("file:") else route.abort()
+        )
+        context.on("request", lambda request: asked.append(request.url))
+        context.on("console", lambda message: said.append(message.text))
+        context.on("weberror", lambda error: said.append(str(error.error)))
+        for path in sorted(reports_dir.glob("*.html")):
+            asked.clear()
+            said.clear()
+            page = context.new_page()
+            page.goto(path.as_uri())
+            others = [url for url in asked if url != path.as_uri() and not url.startswith("data:image/")]
+            yield path.stem, page, others + said
+            page.close()
+        context.close()
+
+    return pages
+
+
+@pytest.mark.parametrize(("scheme", "width"), SIZES)
+def test_a_page_asks_for_nothing_and_shows_everything(look, scheme, width):
+    seen = []
+    for name, page, troubles in look(scheme, width):
+        assert troubles == [], name
+        told = page.evaluate(LOOK)
+        assert (told["pictures"], told["formulas"], told["clipped"]) == ([], [], []), name
+        assert told["overflow"] <= 0, f"{name} is wider than {width} px"
+        assert told["titled"], name
+        assert page.evaluate(CONTRAST) == [], name
+        seen.append(name)
+        if name == "gallery":
+            assert told["counts"] == [2, 5]
+    assert "index" in seen
+    assert len(seen) > 1
+
+
+def test_folds_open_and_wide_tables_scroll_by_themselves(look):
+    for name, page, _ in look("light", 375):
+        if name == "index":
+            continue
+        fold = page.locator("details.code").first
+        assert not fold.locator("pre").is_visible()
+        fold.locator("summary").click()
+        assert fold.locator("pre").is_visible()
+        assert page.evaluate(LOOK)["overflow"] <= 0, f"{name} with code open is wider than the phone"
+        beyond = page.evaluate(
+            "[...document.querySelectorAll('.scroll')].filter(b => b.getBoundingClientRect().right > 376).length"
+        )
+        assert beyond == 0, name
+
+
+def test_a_page_reads_without_scripts_and_prints(look):
+    for name, page, troubles in look("light", 1200, java_script_enabled=False):
+        assert troubles == [], name
+        page.emulate_media(media="print")
+        assert page.locator("h1").is_visible()
+        assert not page.locator(".contents").or_(page.locator(".skip")).first.is_visible()
+
+
+def test_what_a_keyboard_reaches_first_is_the_way_past_the_head(look):
+    for name, page, _ in look("light", 1200):
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.className") == "skip", name
+        assert page.evaluate("document.activeElement.getBoundingClientRect().left") > 0, name

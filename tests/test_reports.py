@@ -1,0 +1,529 @@
+"""Reports: what they hold, what they refuse, what becomes of them when something fails, and the kernels behind them."""
+
+import base64
+import json
+import os
+import re
+import signal
+import struct
+import time
+from html.parser import HTMLParser
+from pathlib import Path
+
+import psutil
+import pytest
+
+from evalkit import DataError, data, notebooks
+from evalkit.reports import execute, export, findings, kernels, markup, reference
+from evalkit.reports.studies import Layout, Study, read_studies
+
+TINY = Path(__file__).parent / "notebooks" / "studies.toml"
+GOOD = ("gallery", "simulated", "hostile", "environment")
+VOID = {"meta", "img", "br", "hr", "col"}
+
+
+class Page(HTMLParser):
+    """A page taken apart: its elements with their attributes, its text, and whether its elements nest."""
+
+    def __init__(self, path):
+        super().__init__(convert_charrefs=True)
+        self.elements, self.text, self.open, self.crossed = [], "", [], []
+        self.feed(path.read_text(encoding="utf-8") if isinstance(path, Path) else path)
+
+    def handle_starttag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes), "/".join(self.open)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes), "/".join(self.open)))
+
+    def handle_endtag(self, tag):
+        if self.open.pop() != tag:
+            self.crossed.append(tag)
+
+    def handle_data(self, words):
+        if "style" not in self.open:
+            self.text += words
+
+    def all(self, tag):
+        return [attributes for name, attributes, _ in self.elements if name == tag]
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory):
+    """The tiny studies' reports, good and bad, made in one run; with the reference results of one."""
+    root = tmp_path_factory.mktemp("site")
+    layout = Layout(studies=TINY, reports=root / "reports", reference=root / "reference")
+    layout.reference.mkdir()
+    table = [{"system": "alpha <b>", "mean": 61.23456, "count": None}] * 20
+    rows = [{"paper": "P", "item": "T", "cell": "c", "printed": "1", "computed": 1.0, "verdict": "match", "note": ""}]
+    real = {
+        "study": "simulated",
+        "signature": "the|real|one",
+        "headline": "The true finding <i>",
+        "recorded": {"means": table},
+        "published": rows,
+    }
+    (layout.reference / "simulated.json").write_text(json.dumps(real))
+    outcomes = execute.run(None, layout, timeout=2)
+    return layout, {outcome.study: outcome for outcome in outcomes}
+
+
+def study(folder, *cells, name="one", **entry):
+    """Lay out a project of one study whose notebook has these cells."""
+    made = [{"cell_type": "code", "source": cell, "metadata": {"tags": ["parameters"] if ": " in cell[:12] else []},
+             "outputs": [], "execution_count": None} for cell in cells]  # fmt: skip
+    path = folder / f"{name}.ipynb"
+    path.write_text(json.dumps({"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    notebooks.tidy(path)
+    lines = [f"[{name}]", f'notebook = "{name}.ipynb"', 'title = "One"', *(f"{k} = {v}" for k, v in entry.items())]
+    (folder / "studies.toml").write_text("\n".join(lines))
+    return Layout(studies=folder / "studies.toml", reports=folder / "reports", reference=folder / "reference")
+
+
+@pytest.fixture
+def cold(monkeypatch):
+    """Let kernels start the ordinary way, which is quicker for one notebook that imports nothing."""
+
+    def unavailable(_):
+        raise kernels.WarmError("not here")
+
+    monkeypatch.setattr(kernels, "Warm", unavailable)
+
+
+def without_seconds(text):
+    return re.sub(r'"seconds": [\d.]+|ran in [\d.]+ s', "", text)
+
+
+def files(folder):
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+# What a report holds
+
+
+@pytest.mark.parametrize("name", [*GOOD, "index"])
+def test_a_page_needs_nothing_but_itself(site, name):
+    layout, _ = site
+    page = Page(layout.reports / f"{name}.html")
+    assert page.crossed == []
+    assert page.open == []
+    names = {tag for tag, *_ in page.elements}
+    assert not names & {"script", "iframe", "link", "object", "embed", "form", "base", "video", "audio", "input"}
+    assert {meta.get("content") for meta in page.all("meta") if "http-equiv" in meta} == {export.POLICY}
+    for tag, attributes, _ in page.elements:
+        assert not {"srcset", "poster", "background", "action"} & attributes.keys()
+        assert not [key for key in attributes if key.startswith("on")]
+        assert tag == "img" or "src" not in attributes
+    assert all(image["src"].startswith("data:image/") for image in page.all("img"))
+    assert "@import" not in (layout.reports / f"{name}.html").read_text(encoding="utf-8")
+    assert "url(" not in export.stylesheet()
+
+
+@pytest.mark.parametrize("name", [*GOOD, "index"])
+def test_a_page_can_be_read_by_everyone(site, name):
+    page = Page(site[0].reports / f"{name}.html")
+    assert page.all("html") == [{"lang": "en"}]
+    assert len(page.all("title")) == len(page.all("main")) == 1
+    assert all(image["alt"].strip() for image in page.all("img"))
+    assert all(cell.get("scope") in ("col", "row") for cell in page.all("th"))
+    for tag, _, where in page.elements:
+        assert tag != "table" or where.endswith("div"), "a table stands in a box that scrolls"
+    boxes = [box for box in page.all("div") if box.get("class") == "scroll"]
+    assert len(boxes) == len(page.all("table"))
+    assert all(box["tabindex"] == "0" and box["role"] == "region" and box["aria-label"] for box in boxes)
+    ids = [attributes["id"] for _, attributes, _ in page.elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    assert {link["href"][1:] for link in page.all("a") if link["href"].startswith("#")} <= set(ids)
+
+
+def test_the_json_report_keeps_the_contract(site):
+    report = json.loads((site[0].reports / "gallery.json").read_text())
+    assert list(report) == ["study", "title", "status", "seconds", "parameters", "data", "recorded", "published",
+                            "headline", "signature"]  # fmt: skip
+    assert (report["study"], report["status"], report["title"]) == ("gallery", "ok", "What does a page have to carry?")
+    assert report["parameters"] == {"seed": 7, "source": "real", "systems": ["alpha", "beta", "007"], "fallback": True}
+    assert [(s["name"], s["source"], s["origin"]) for s in report["data"]] == [("gallery-scores", "real", "a test")]
+    assert set(report["recorded"]) == {"means", "best"}
+    assert [row["verdict"] for row in report["published"]] == ["match", "differs", "not reproducible"]
+    assert list(report["published"][0]) == ["paper", "item", "cell", "printed", "computed", "verdict", "note"]
+    assert report["headline"] == "007 is the best of 3 systems."
+    assert report["signature"].startswith("evalkit:")
+
+
+def test_the_page_shows_figures_tables_equations_and_folded_code(site):
+    page = Page(site[0].reports / "gallery.html")
+    png, svg = page.all("img")
+    assert png["alt"] == "Three rising curves, one for each system, side by side."
+    wide, high = struct.unpack(">II", base64.b64decode(png["src"].split(",")[1])[16:24])
+    assert int(png["width"]) == wide // 2
+    assert int(png["height"]) == pytest.approx(high / 2, abs=1)
+    assert svg["src"].startswith("data:image/svg+xml;base64,")
+    assert "Scores of each system, as cumulative shares." in page.text
+    assert len(page.all("math")) == 5
+    assert "$" not in page.text
+    codes = [where for tag, attributes, where in page.elements if attributes.get("class") == "highlight hl-ipython3"]
+    assert codes
+    assert all("details" in where for where in codes)
+    assert [link["href"] for link in page.all("a")][2:9] == [
+        "#scores", "#other-outputs", "#a-wide-table", "#against-print", "#exercise", "#limits", "#references",
+    ]  # fmt: skip
+    assert len([each for each in page.all("details") if each.get("class") == "solution"]) == 1
+    assert "1 of 3 printed numbers matches; 1 differs; 1 not reproducible" in page.text
+    assert "injected" not in page.text
+    assert len(page.all("h1")) == 1
+
+
+def test_a_simulated_report_is_loud_and_shows_the_reference(site):
+    page = Page(site[0].reports / "simulated.html")
+    assert [each for each in page.all("div") if each.get("class") == "banner"]
+    assert "simulated gallery-scores" in page.text
+    assert "default 'real'" in page.text
+    words = " ".join(page.text.split())
+    assert words.count("Computed earlier, on the real data") == 5  # banner, finding, tally, a table, the comparison
+    assert "Computed earlier, on the real data. The true finding <i>" in words
+    assert "On simulated data. 007 is the best of 3 systems." in words
+    assert "61.23" in page.text
+    assert "alpha <b>" in page.text
+    assert "the|real|one" in page.text
+    assert "Computed earlier, on the real data: 1 of 1 printed number matches" in page.text
+    real = Page(site[0].reports / "gallery.html")
+    assert "Computed earlier" not in real.text
+    assert not [each for each in real.all("div") if each.get("class") == "banner"]
+
+
+def test_the_index_has_a_card_for_every_study(site):
+    page = Page(site[0].reports / "index.html")
+    assert len(page.all("article")) == len(read_studies(site[0]))
+    assert [each for each in page.all("div") if each.get("class") == "banner"]
+    assert "Texts <from> strangers" in page.text
+    assert "Computed earlier, on the real data. The true finding <i>" in page.text
+    assert "On simulated data. 007 is the best" in page.text
+    assert "Does <b>data</b> stay text?" in page.text
+    assert 'The latest run failed. cell 3 (message = "<b>wrong</b>"): ValueError: <b>wrong</b>' in page.text
+    assert re.search(r"ran in \d+\.\d s", page.text)
+    links = {link["href"] for link in page.all("a") if not link["href"].startswith("#")}
+    assert links == {f"{name}.html" for name in GOOD}
+
+
+def test_texts_of_strangers_stay_text(site):
+    page = Page(site[0].reports / "hostile.html")
+    source = notebooks.source(notebooks.read(TINY.parent / "hostile.ipynb")["cells"][1])
+    space = {}
+    exec(source[source.index("texts = [") : source.index("rows =")], space)
+    for text in space["texts"]:
+        assert page.text.count(text) >= 5, text  # a table, show.text, Markdown, LaTeX, a frame, standard output
+    assert {tag for tag, *_ in page.elements} & {"script", "iframe", "math"} == set()
+    assert len(page.all("img")) == 1
+    assert len(page.all("h1")) == 1
+    assert [link["href"] for link in page.all("a")] == ["#main", "index.html"]
+    assert "kept" in page.text
+    styled = [attributes for _, attributes, _ in page.elements if "style" in attributes]
+    assert styled == []
+
+
+@pytest.mark.usefixtures("cold")
+def test_two_runs_give_the_same_bytes_whatever_the_kernels(site, tmp_path):
+    names = ["gallery", "simulated", "hostile"]
+    layout = Layout(studies=TINY, reports=tmp_path, reference=site[0].reference)
+    assert [outcome.status for outcome in execute.run(names, layout)] == ["ok"] * 3
+    for name in names:
+        for ending in ("html", "json"):
+            one, two = ((place / f"{name}.{ending}").read_text() for place in (site[0].reports, tmp_path))
+            assert (one if ending == "html" else without_seconds(one)) == (
+                two if ending == "html" else without_seconds(two)
+            )
+
+
+# What fails, and what is kept
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("raises", r'cell 3 \(message = "<b>wrong</b>"\): ValueError: <b>wrong</b>'),
+        ("dies", r"cell 3 \(import os\): the kernel died .*"),
+        ("sleeps", r"cell 3 \(import time\): still running after 2 s"),
+        ("without_alt", r"cell 2 \(import matplotlib.pyplot as plt\): a figure has no alternative text\. .*"),
+        ("bad_tex", r"cell 1 \(# TeX\): the TeX .* has an unknown command or a missing part\. Correct it\."),
+    ],
+)
+def test_a_study_that_fails_says_where_and_keeps_its_notebook(site, name, reason):
+    layout, outcomes = site
+    assert outcomes[name].status == "failed"
+    assert re.fullmatch(reason, outcomes[name].reason)
+    assert outcomes[name].path == layout.reports / f"{name}.failed.ipynb"
+    assert notebooks.read(outcomes[name].path)["cells"]
+    report = json.loads((layout.reports / f"{name}.json").read_text())
+    assert (report["status"], report["reason"]) == ("failed", outcomes[name].reason)
+    assert (layout.reports / f"{name}.json").read_bytes() == (layout.reports / f"{name}.failed.json").read_bytes()
+    assert not (layout.reports / f"{name}.html").exists()
+
+
+def test_a_run_leaves_only_final_names(site):
+    names = {f"{name}.{ending}" for name in GOOD for ending in ("html", "json")}
+    bad = ("raises", "dies", "sleeps", "without_alt", "bad_tex")
+    names |= {f"{name}.{ending}" for name in bad for ending in ("json", "failed.json", "failed.ipynb")}
+    assert set(files(site[0].reports)) == names | {"index.html"}
+
+
+@pytest.mark.usefixtures("cold")
+def test_a_failure_leaves_the_earlier_report_untouched_and_a_success_clears_it(tmp_path):
+    cells = ["fail: bool = False  # whether to fail", "assert not fail, 'as asked'"]
+    layout = study(tmp_path, *cells)
+    assert execute.run(None, layout)[0].status == "ok"
+    good = files(layout.reports)
+    [outcome] = execute.run(None, layout, values={"fail": "yes"})
+    assert (outcome.status, outcome.reason) == (
+        "failed",
+        "cell 2 (assert not fail, 'as asked'): AssertionError: as asked",
+    )
+    now = files(layout.reports)
+    assert {name: now[name] for name in ("one.html", "one.json")} == {
+        name: good[name] for name in ("one.html", "one.json")
+    }
+    assert set(now) - set(good) == {"one.failed.json", "one.failed.ipynb"}
+    assert "The earlier report is kept." in Page(layout.reports / "index.html").text
+    assert execute.run(None, layout)[0].status == "ok"
+    assert set(files(layout.reports)) == set(good)
+
+
+@pytest.mark.usefixtures("cold")
+def test_a_study_without_its_data_or_a_fallback_is_skipped(tmp_path, monkeypatch):
+    def offline(names, **_):
+        raise DataError(f"{names[0]} is not here and the network is off. Go online.")
+
+    monkeypatch.setattr(data, "fetch", offline)
+    layout = study(tmp_path, "fallback: bool = True  # or not", data='["far"]')
+    [outcome] = execute.run(None, layout)
+    assert (outcome.status, outcome.reason) == ("skipped", "far is not here and the network is off. Go online.")
+    assert json.loads((layout.reports / "one.json").read_text())["status"] == "skipped"
+    assert "The latest run was skipped. far is not here" in Page(layout.reports / "index.html").text
+    (tmp_path / "studies.toml").write_text((tmp_path / "studies.toml").read_text() + '\nfallback = "simulated"\n')
+    assert execute.run(None, layout, values={"fallback": "no"})[0].status == "skipped"
+    assert execute.run(None, layout)[0].status == "ok"
+
+
+def test_data_are_fetched_once_and_before_execution(tmp_path, monkeypatch):
+    fetched = []
+    monkeypatch.setattr(data, "fetch", lambda names, **_: fetched.extend(names))
+    done = [execute.Outcome(name, "ok", tmp_path) for name in ("one", "two")]
+    monkeypatch.setattr(execute, "here", lambda *_: (outcome for outcome in done))
+    layout = study(tmp_path, "x = 1", data='["a", "b"]', optional='["c"]')
+    text = (tmp_path / "studies.toml").read_text()
+    (tmp_path / "studies.toml").write_text(text + "\n" + text.replace("[one]", "[two]"))
+    execute.run(None, layout)
+    assert fetched == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("toml", "message"),
+    [
+        ("[a]\ntitle = 'A'", "needs at least the keys notebook and title"),
+        ("[a]\ntitle = 'A'\nnotebook = 'a'\npapper = 'x'", "has no key 'papper'. Did you mean 'paper'?"),
+        ("['a/b']\ntitle = 'A'\nnotebook = 'a'", "a study's name is also a file's name"),
+        ("[a", "cannot be read"),
+    ],
+)
+def test_a_wrong_studies_file_is_told(tmp_path, toml, message):
+    (tmp_path / "studies.toml").write_text(toml)
+    with pytest.raises(DataError, match=re.escape(message)):
+        read_studies(Layout(studies=tmp_path / "studies.toml"))
+
+
+def test_settings_are_checked_like_any_parameter(tmp_path):
+    layout = study(tmp_path, "seed: int = 7  # any")
+    (tmp_path / "studies.toml").write_text((tmp_path / "studies.toml").read_text() + "\n[one.parameters]\nsed = 8\n")
+    with pytest.raises(DataError, match=r"\[one.parameters\] has no parameter 'sed'. Did you mean 'seed'"):
+        execute.run(None, layout)
+
+
+# Findings
+
+
+@pytest.mark.parametrize("value", [float("nan"), [{"x": float("inf")}]])
+def test_a_value_that_is_no_number_is_refused(value):
+    report = findings.report(
+        Study("a", Path("a"), "A"), "ok", seconds=1, parameters={}, found={"recorded": {"rho": value}}
+    )
+    with pytest.raises(DataError, match="recorded value 'rho' holds a NaN or an infinity"):
+        findings.canonical(report)
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        ([{"kind": "record", "name": "a", "value": 1}] * 2, "records 'a' twice"),
+        ([{"kind": "rumour"}], "a payload that no report knows"),
+    ],
+)
+def test_payloads_that_cannot_be_right_are_refused(said, message):
+    outputs = [{"output_type": "display_data", "data": {findings.MIME: payload}, "metadata": {}} for payload in said]
+    with pytest.raises(DataError, match=message):
+        findings.collect({"cells": [{"cell_type": "code", "source": "", "outputs": outputs}]})
+
+
+# Markup
+
+
+@pytest.mark.parametrize(
+    "tex", [r"\frac{1}", r"\foo x", r"x_{", r"\left( x", r"\text{a <b>}", "x & y", "}", r"\sqrt[3"]
+)
+def test_tex_that_cannot_be_typeset_is_refused(tex):
+    with pytest.raises(DataError, match="the TeX"):
+        markup.mathml(tex, display="inline")
+
+
+@pytest.mark.parametrize(
+    ("tex", "piece"),
+    [
+        (r"x_i^2", "<msubsup><mi>x</mi><mi>i</mi><mn>2</mn></msubsup>"),
+        (r"a < b", "<mo>&#x0003C;</mo>"),
+        (r"\varepsilon \sim N", "&#x0223C;"),
+        (r"\begin{align} a &= b \\ c &= d \end{align}", "<mtable"),
+    ],
+)
+def test_tex_becomes_mathml(tex, piece):
+    assert piece in markup.mathml(tex, display="block")
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("![a dot](https://example.org/dot.png)", "lies outside the notebook"),
+        ("![](attachment:dot.png)", "has no alternative text"),
+    ],
+)
+def test_prose_brings_no_image_from_elsewhere(source, message):
+    with pytest.raises(DataError, match=message):
+        markup.prose(source, markup.Names(), attachments={"dot.png": {"image/png": "AA=="}})
+
+
+def test_prose_is_escaped_and_its_headings_have_names_of_their_own():
+    names = markup.Names()
+    html = markup.prose("## A *b* $x$\n## A b\n<b onclick=x>raw</b> [x](javascript:alert)\n\n|a|\n|-|\n|1|", names)
+    assert [name for name, _ in names.sections] == ["a-b", "a-b-2"]
+    page = Page(html)
+    assert "<b onclick=x>raw</b>" in page.text
+    assert not [link for link in page.all("a") if "javascript" in link["href"]]
+    assert [cell["scope"] for cell in page.all("th")] == ["col"]
+
+
+def test_html_from_elsewhere_keeps_its_tables_and_loses_its_teeth():
+    frame = '<div><style scoped>.x{}</style><table border="1"><thead><tr><th>a</th></tr></thead><tbody><tr><th>0</th>'
+    page = Page(
+        markup.sanitised(
+            f"{frame}<td style='x' onclick='y'>1 &amp; 2</td></tr></tbody></table></div><style>p{{}}</style>"
+        )
+    )
+    assert [cell["scope"] for cell in page.all("th")] == ["col", "row"]
+    assert page.all("td") == [{}]
+    assert "1 & 2" in page.text
+    assert "scoped" not in page.text
+    assert page.crossed == []
+
+
+# Kernels
+
+
+def test_a_kernel_finds_what_it_needs(site):
+    found = json.loads((site[0].reports / "environment.json").read_text())["recorded"]
+    assert (found["folder"], found["threads"]) == ("notebooks", "1")
+
+
+@pytest.fixture
+def environment(tmp_path, monkeypatch):
+    """Execute the notebook that looks around, with the kernels given, and return what it recorded."""
+    monkeypatch.setattr(kernels, "PRELOAD", ("numpy",))
+    task = read_studies(Layout(studies=TINY))["environment"]
+
+    def executed(pool, number=0):
+        return findings.collect(execute.execute(task, tmp_path / f"{number}.ipynb", 60, pool))["recorded"]
+
+    return executed
+
+
+@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="forking kernels needs Linux")
+def test_forked_kernels_share_what_is_imported_and_nothing_else(environment):
+    with kernels.Kernels() as pool:
+        one, two = environment(pool, 1), environment(pool, 2)
+        warm = psutil.Process(pool.warm.process.pid)
+        assert pool.forked == 2
+        assert one["warm"]
+        assert one["stream"] != two["stream"]
+        assert one["hash"] == two["hash"]
+        assert [child for child in warm.children() if child.status() == psutil.STATUS_ZOMBIE] == []
+        folder = pool.folder
+    assert not warm.is_running()
+    assert not folder.exists()
+    with kernels.Kernels(warm=False) as pool:
+        ordinary = environment(pool, 3)
+    assert not ordinary["warm"]
+    assert ordinary["hash"] == one["hash"]
+
+
+@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="forking kernels needs Linux")
+def test_without_a_warm_process_kernels_are_ordinary(environment):
+    with kernels.Kernels() as pool:
+        os.kill(pool.warm.process.pid, signal.SIGKILL)
+        assert not environment(pool)["warm"]
+        assert pool.forked == 0
+        assert len(pool.started) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="forking kernels needs Linux")
+@pytest.mark.parametrize("warm", [True, False])
+def test_no_kernel_outlives_its_run(tmp_path, warm, monkeypatch):
+    monkeypatch.setattr(kernels, "PRELOAD", ())
+    task = Study("sleeps", TINY.parent / "sleeps.ipynb", "Sleeps", parameters={"marker": str(tmp_path / "asleep")})
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor() as threads:
+        with kernels.Kernels(warm=warm) as pool:
+            asleep = threads.submit(execute.execute, task, tmp_path / "a.ipynb", 60, pool)
+            while not (tmp_path / "asleep").exists():
+                time.sleep(0.05)
+            processes = [psutil.Process(provisioner.pid) for provisioner in pool.started]
+            assert all(process.is_running() for process in processes)
+        assert psutil.wait_procs(processes, timeout=5)[1] == []
+        with pytest.raises(Exception, match="Kernel died"):
+            asleep.result(timeout=10)
+
+
+# Reference results
+
+
+@pytest.mark.usefixtures("cold")
+def test_reference_results_come_from_good_runs_on_real_data_only(site, tmp_path):
+    read = {
+        name: json.loads((site[0].reports / f"{name}.json").read_text()) for name in ("gallery", "simulated", "raises")
+    }
+    with pytest.raises(DataError, match="simulated ran on simulated data for gallery-scores"):
+        reference.reference(read["simulated"])
+    with pytest.raises(DataError, match="raises failed: cell 3"):
+        reference.reference(read["raises"])
+    expected = reference.reference(read["gallery"])
+    assert list(expected) == ["study", "data", "signature", "parameters", "headline", "recorded", "published"]
+    assert list(expected["data"][0]) == ["name", "digest"]
+    layout = Layout(studies=TINY, reports=tmp_path / "unused", reference=tmp_path / "reference")
+    with pytest.raises(DataError, match="simulated ran on simulated data"):
+        reference.write_references(["gallery", "simulated"], layout)
+    assert not layout.reference.exists()
+    [path] = reference.write_references(["gallery"], layout)
+    assert json.loads(path.read_text()) == expected
+    assert not layout.reports.exists()
+
+
+# Many machines
+
+
+def test_dask_workers_make_the_same_reports(site, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    layout = Layout(studies=TINY, reports=tmp_path, reference=site[0].reference)
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=2, dashboard_address=None) as cluster:
+        outcomes = execute.run(["gallery", "dies"], layout, scheduler=cluster.scheduler_address)
+    assert [outcome.status for outcome in outcomes] == ["ok", "failed"]
+    assert (tmp_path / "gallery.html").read_bytes() == (site[0].reports / "gallery.html").read_bytes()
+    kept = {"dies.json", "dies.failed.json", "dies.failed.ipynb"}
+    assert set(files(tmp_path)) == {"gallery.html", "gallery.json", "index.html"} | kept
