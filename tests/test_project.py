@@ -1,0 +1,151 @@
+"""The house itself: rooms and their doors, pins, notebooks, and what must never be committed."""
+
+import ast
+import json
+import re
+import subprocess
+import tomllib
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from evalkit import ROOT, notebooks
+
+# Left to right; rooms in the same set do not know each other, except that analyses share the pairing of items.
+ROOMS = [
+    {"evalkit"}, {"schemas"}, {"data"}, {"inference"}, {"agreement"}, {"annotators", "calibration", "claims"},
+    {"plots"}, {"show"}, {"notebooks"}, {"reports"}, {"cli"},
+]  # fmt: skip
+STUDIES = sorted((ROOT / "notebooks" / "studies").glob("*.ipynb"))
+FORBIDDEN = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.Try, ast.With, ast.For, ast.While)
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+LOCK = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+
+
+def rank(room: str) -> int:
+    return next(i for i, rooms in enumerate(ROOMS) if room in rooms)
+
+
+def room_of(path: Path) -> str:
+    parts = path.relative_to(ROOT / "evalkit").with_suffix("").parts
+    return "evalkit" if parts == ("__init__",) else parts[0]
+
+
+def imported_rooms(path: Path) -> set[str]:
+    rooms = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative imports hide which room is entered"
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        for name in names:
+            if name.split(".")[0] == "evalkit":
+                inner = name.split(".")[1] if "." in name else "evalkit"
+                rooms.add(inner if any(inner in there for there in ROOMS) else "evalkit")
+    return rooms
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "evalkit").rglob("*.py")), ids=lambda p: str(p.relative_to(ROOT)))
+def test_a_room_imports_only_from_rooms_to_its_left(path):
+    here = room_of(path)
+    for there in imported_rooms(path) - {here}:
+        assert rank(there) < rank(here), f"{here} imports {there}"
+
+
+def test_only_agreement_sees_pingouin_and_only_reports_sees_nbconvert():
+    for third_party, room in (("pingouin", "agreement"), ("nbconvert", "reports"), ("papermill", "reports")):
+        users = {
+            room_of(path) for path in (ROOT / "evalkit").rglob("*.py")
+            if re.search(rf"^\s*(import|from) {third_party}\b", path.read_text(encoding="utf-8"), re.MULTILINE)
+        }  # fmt: skip
+        assert users == {room}
+
+
+def test_every_direct_dependency_is_pinned_exactly_and_installed_so():
+    pins = dict(line.split("==") for line in LOCK.split())
+    extras = PROJECT["project"]["optional-dependencies"]["dev"]
+    for requirement in map(Requirement, [*PROJECT["project"]["dependencies"], *extras]):
+        name = canonicalize_name(requirement.name)
+        assert pins[name] in requirement.specifier
+        assert metadata.version(name) == pins[name]
+    assert "://" not in LOCK
+
+
+def test_conda_gives_the_same_pins_as_make():
+    from rattler import MatchSpec
+
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
+    *packages, last = environment["dependencies"]
+    specs = {spec.name.normalized: spec for spec in map(MatchSpec, packages)}
+    assert set(specs) == {"python", "pip", "make"}
+    assert str(specs["python"].version) == "3.11.*" or str(specs["python"].version) == "3.11"
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert "PYTHON ?= python3.11" in makefile
+    # pip gets the same two arguments on both routes, so the same lock decides every version
+    assert last == {"pip": ["-c requirements.lock", "-e .[dev]"]}
+    assert "--constraint requirements.lock --editable '.[dev]'" in makefile
+
+
+def test_continuous_integration_runs_what_the_readme_names():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    for command in ("make reports", "make test"):
+        assert command in readme
+        assert re.search(rf"^{command}$", script, re.MULTILINE)
+
+
+def tracked() -> list[Path]:
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return [ROOT / name for name in listed.split("\0") if name and (ROOT / name).is_file()]
+
+
+def test_no_tracked_file_is_large_or_names_a_machine_or_a_package_index():
+    machine = re.compile(r"/(root|home|Users|work|tmp)/\w|extra-index-url|trusted-host\b.*=|find-links\b.*=")
+    for path in tracked():
+        assert path.stat().st_size < 1_000_000, path
+        if path.suffix in {".png"}:
+            continue
+        text = path.read_text(encoding="utf-8")
+        if path != Path(__file__):
+            assert not machine.search(text), f"{path}: {machine.search(text)[0]}"
+
+
+def test_no_module_has_outgrown_its_job():
+    sizes = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in (ROOT / "evalkit").rglob("*.py")}
+    assert max(sizes.values()) <= 350, max(sizes, key=sizes.get)
+
+
+def cells(path: Path, kind: str) -> list[dict]:
+    return [cell for cell in json.loads(path.read_text(encoding="utf-8"))["cells"] if cell["cell_type"] == kind]
+
+
+@pytest.mark.parametrize("path", STUDIES, ids=lambda p: p.stem)
+def test_a_study_chooses_arranges_and_explains_and_nothing_else(path):
+    for cell in cells(path, "code"):
+        source = "".join(cell["source"])
+        lines = [line for line in source.splitlines() if line.strip()]
+        assert len(lines) <= 15 or "parameters" in cell["metadata"].get("tags", []), source
+        assert not re.search(r"^\s*[%!]", source, re.MULTILINE), "no magics"
+        for node in ast.walk(ast.parse(source)):
+            assert not isinstance(node, FORBIDDEN), f"{type(node).__name__} in: {source}"
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                module = node.module if isinstance(node, ast.ImportFrom) else node.names[0].name
+                assert module.split(".")[0] in {"evalkit", "pandas", "numpy"}, f"{module}: formulas live in evalkit"
+
+
+@pytest.mark.parametrize("path", STUDIES, ids=lambda p: p.stem)
+def test_a_study_opens_with_its_question_and_ends_with_its_signature(path):
+    everything = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    assert "".join(everything[0]["source"]).startswith("# ")
+    assert everything[1]["metadata"]["tags"] == ["parameters"]
+    assert all(parameter.help for parameter in notebooks.parameters(path)), "each parameter has its comment"
+    assert "show.signature(" in "".join(everything[-1]["source"])
+    titles = re.findall(r"^## (.*)", "\n".join("".join(c["source"]) for c in cells(path, "markdown")), re.MULTILINE)
+    for title in ("In short", "Held against print", "Limits", "References"):
+        assert title in titles

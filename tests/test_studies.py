@@ -1,0 +1,132 @@
+"""The studies as a reader gets them: equal to the committed reference on real data, loudly marked on simulated data."""
+
+import json
+import math
+import re
+
+import nbclient
+import nbformat
+import pytest
+
+from evalkit import ROOT, data
+from evalkit.reports import execute
+from evalkit.reports.studies import Layout, read_studies
+
+NAMES = list(read_studies(Layout()))
+#: What tools outside the project read: recorded name -> columns of its rows.
+COLUMNS = {
+    "xsts_calibration": {
+        "recovered": "direction language raw calibration_mean reference_mean alpha_cs beta alpha "
+        "cs_ht_predicted cs_ht_low cs_ht_high cs_ht_printed reachable",
+        "table6": "covariate columns method n pearson r2 linreg",
+    },
+    "wmt22_calibration_hits": {
+        "table1": "pair triplets snippets systems segments_min segments_median segments_max",
+        "table2": "pair annotators additional_hits_min additional_hits_median additional_hits_max",
+        "table3": "pair statistic min min_p median max max_p",
+        "usage": "pair annotator unique_scores min max mean sd",
+        "repeats": "pair annotator n median_abs_diff max_abs_diff",
+    },
+}  # fmt: skip
+
+
+def differences(found, expected, place=""):
+    """List where two JSON values differ; floats may differ in the last bits, as they do between processors."""
+    if isinstance(found, dict) and isinstance(expected, dict) and found.keys() == expected.keys():
+        return [d for key in found for d in differences(found[key], expected[key], f"{place}/{key}")]
+    if isinstance(found, list) and isinstance(expected, list) and len(found) == len(expected):
+        return [
+            d for i, pair in enumerate(zip(found, expected, strict=True)) for d in differences(*pair, f"{place}/{i}")
+        ]
+    same_type = isinstance(found, (int, float)) and isinstance(expected, (int, float)) and not isinstance(found, bool)
+    same = math.isclose(found, expected, rel_tol=1e-9, abs_tol=1e-12) if same_type else found == expected
+    return [] if same else [f"{place}: {found!r} is not {expected!r}"]
+
+
+def report(folder, name):
+    return json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="session")
+def on_simulated_data(tmp_path_factory):
+    """The reports of a machine without data and without a network."""
+    layout = Layout(reports=tmp_path_factory.mktemp("simulated"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("EVALKIT_DATA_MIRROR", raising=False)
+        patch.setenv("EVALKIT_OFFLINE", "1")
+        patch.setenv("EVALKIT_DATA_DIR", str(tmp_path_factory.mktemp("cache")))
+        execute.run(None, layout)
+    return layout.reports
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_run_on_real_data_equals_the_committed_reference(name, on_real_data):
+    reference = json.loads((ROOT / "data" / "reference" / f"{name}.json").read_text(encoding="utf-8"))
+    found = report(on_real_data, name)
+    assert found["status"] == "ok"
+    assert {source["source"] for source in found["data"]} <= {"real", "published"}
+    assert "real" in {source["source"] for source in found["data"]}
+    found["data"] = [{"name": source["name"], "digest": source["digest"]} for source in found["data"]]
+    assert differences({key: found[key] for key in reference}, reference) == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_tools_read_has_the_columns_that_they_expect(name, on_real_data):
+    recorded = report(on_real_data, name)["recorded"]
+    for table, columns in COLUMNS[name].items():
+        assert recorded[table], table
+        assert set(columns.split()) <= set(recorded[table][0]), table
+    if name == "xsts_calibration":
+        assert 1 < recorded["consensus"]["low"] < recorded["consensus"]["high"] < 5
+
+
+def test_the_index_shows_every_study_and_no_banner_on_real_data(on_real_data):
+    page = (on_real_data / "index.html").read_text(encoding="utf-8")
+    for name in NAMES:
+        assert f'href="{name}.html"' in page
+        assert report(on_real_data, name)["headline"].split(".")[0] in page
+    assert "simulated" not in page.lower().split("<main", 1)[1]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_without_data_a_report_is_marked_and_shows_the_reference_beside_its_own(name, on_simulated_data):
+    found = report(on_simulated_data, name)
+    assert found["status"] == "ok"
+    assert "simulated" in {source["source"] for source in found["data"]}
+    page = (on_simulated_data / f"{name}.html").read_text(encoding="utf-8")
+    assert 'class="banner' in page
+    assert page.count("Computed earlier, on the real data") >= 2
+    reference = json.loads((ROOT / "data" / "reference" / f"{name}.json").read_text(encoding="utf-8"))
+    assert reference["signature"] in page
+    assert differences(found["recorded"], reference["recorded"]), "a simulation that equals the real data is none"
+
+
+def test_without_data_the_index_is_marked_too(on_simulated_data):
+    page = (on_simulated_data / "index.html").read_text(encoding="utf-8")
+    assert 'class="banner' in page
+    assert len(re.findall(r'class="badge [^"]*simulated', page)) >= len(NAMES)
+
+
+def test_no_number_on_simulated_ratings_is_held_against_print(on_simulated_data):
+    rows = report(on_simulated_data, "wmt22_calibration_hits")["published"]
+    assert {row["verdict"] for row in rows} == {"not reproducible"}
+    assert all(row["computed"] is None for row in rows)
+
+
+@pytest.mark.parametrize("mode", ["real", "simulated"])
+def test_the_tour_runs_from_top_to_bottom(mode, monkeypatch, tmp_path, real):
+    if mode == "real":
+        real("wmt22-calibration-hits")
+    else:
+        monkeypatch.delenv("EVALKIT_DATA_MIRROR", raising=False)
+        monkeypatch.setenv("EVALKIT_OFFLINE", "1")
+        monkeypatch.setenv("EVALKIT_DATA_DIR", str(tmp_path))
+    tour = nbformat.read(ROOT / "notebooks" / "start_here.ipynb", as_version=4)
+    nbclient.NotebookClient(tour, kernel_name="python3", resources={"metadata": {"path": str(ROOT)}}).execute()
+    outputs = [output["data"] for cell in tour.cells for output in cell.get("outputs", []) if "data" in output]
+    shown = "".join(output.get("text/html", "") for output in outputs)
+    assert ("SIMULATED" in shown) == (mode == "simulated")
+    assert any("image/png" in output for output in outputs)
+    named = set(re.findall(r"`(\w+_\w+)`", "\n".join(c.source for c in tour.cells if "Which analysis" in c.source)))
+    assert set(NAMES) <= named, "the tour leads to every study"
+    assert data.listing()["name"].isin(re.findall(r"<td>([\w-]+)</td>", shown)).all()
