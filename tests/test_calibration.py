@@ -435,13 +435,13 @@ def test_correlations_equal_pandas_and_scikit_learn():
     joined = external.merged(table5, sizes)
     for columns in external.COLUMNS:
         rows = joined if columns == "both" else joined[joined["direction"] == columns]
-        assert found.loc[(columns, "cs"), "pearson"] == pytest.approx(rows["value"].corr(rows["cs"]))
-        assert found.loc[(columns, "cs"), "r2"] == pytest.approx(rows["value"].corr(rows["cs"]) ** 2)
+        assert found.loc[(columns, "CS"), "pearson"] == pytest.approx(rows["value"].corr(rows["cs"]))
+        assert found.loc[(columns, "CS"), "r2"] == pytest.approx(rows["value"].corr(rows["cs"]) ** 2)
     rows = joined[joined["direction"] == "EN-X"]
     folds = [cross_val_score(LinearRegression(), rows[["value"]], rows["cs"], scoring="r2",
                              cv=KFold(2, shuffle=True, random_state=n)) for n in range(300)]  # fmt: skip
     se = np.std(np.mean(folds, axis=1)) / np.sqrt(300)
-    assert found.loc[("EN-X", "cs"), "linreg"] == pytest.approx(np.mean(folds), abs=5 * se)
+    assert found.loc[("EN-X", "CS"), "linreg"] == pytest.approx(np.mean(folds), abs=5 * se)
 
 
 def test_a_better_covariate_is_found_to_be_better():
@@ -452,9 +452,9 @@ def test_a_better_covariate_is_found_to_be_better():
     )  # fmt: skip
     table6 = external.correlate(table5, perfect, splits=100, seed=7)
     best = external.highest(table6)
-    assert set(best["highest"]) == {"ht"}
+    assert set(best["highest"]) == {"HT"}
     assert not best["holds"].any()
-    assert external.highest(table6, method="ht")["holds"].all()
+    assert external.highest(table6, method="HT")["holds"].all()
     assert table6.query("method == 'ht'")[["pearson", "linreg"]].to_numpy() == pytest.approx(1)
 
 
@@ -464,8 +464,8 @@ def test_gain_is_the_difference_of_correlations_with_an_interval_around_it():
     table6 = external.correlate(table5, both, splits=4, seed=7).pivot(index=["covariate", "columns"], columns="method")
     for row in external.gain(table5, both, resamples=200, seed=7).itertuples():
         r = table6["pearson"].loc[(row.covariate, row.columns)]
-        assert row.gain == pytest.approx(r[row.method] - r["raw"])
-        assert row.n == table6["n"].loc[(row.covariate, row.columns), "raw"]
+        assert row.gain == pytest.approx(r[row.method] - r["RAW"])
+        assert row.n == table6["n"].loc[(row.covariate, row.columns), "RAW"]
         assert row.low < row.gain < row.high
 
 

@@ -17,7 +17,7 @@ from evalkit import ROOT, DataError, data, show
 from evalkit.calibration import comparison, external, forms, held_out, licht2022
 from evalkit.calibration import ratings as room
 from evalkit.data import simulate
-from evalkit.plots import xsts
+from evalkit.plots import calibration as draw
 
 NOTEBOOK = ROOT / "notebooks" / "studies" / "xsts_calibration.ipynb"
 LAW = settings(deadline=None, max_examples=40)
@@ -218,10 +218,10 @@ def test_printed_order_is_the_order_of_the_printed_scores(table5):
 def test_portuguese_overtakes_hindi_and_arabic_by_the_calibration_set_only(table5):
     claims = licht2022.above(licht2022.rankings(table5), "Portuguese", ["Hindi", "Arabic"])
     holds = claims.set_index(["method", "direction", "claim"])["holds"]
-    assert holds["cs"].all()
-    assert not holds["raw"].any()
-    assert not holds["ht"].all()
-    hindi = claims.query("method == 'cs' and direction == 'X-EN' and claim.str.contains('Hindi')").iloc[0]
+    assert holds["CS"].all()
+    assert not holds["RAW"].any()
+    assert not holds["HT"].all()
+    hindi = claims.query("method == 'CS' and direction == 'X-EN' and claim.str.contains('Hindi')").iloc[0]
     assert (hindi["margin"], hindi["certain"]) == (0.01, False)  # a tie before rounding is possible
 
 
@@ -273,18 +273,18 @@ def named_axes(drawn: Axes | Figure) -> None:
 
 def test_figures_of_the_printed_tables_are_drawn_and_named(table5):
     recovered, cells = licht2022.recover(table5), licht2022.consensus_by_cell(table5)
-    named_axes(xsts.bump_chart(licht2022.rankings(table5), highlight=("Hindi",)))
-    named_axes(xsts.prediction_gaps(recovered))
-    named_axes(xsts.consensus_intervals(cells, licht2022.joint_consensus(cells)))
-    named_axes(xsts.form_curves(forms.curves(2.4, 4.3)))
-    named_axes(xsts.form_curves(forms.curves(3.0)))  # no shift, no line
+    named_axes(draw.bump_chart(licht2022.rankings(table5), highlight=("Hindi",)))
+    named_axes(draw.prediction_gaps(recovered))
+    named_axes(draw.consensus_intervals(cells, licht2022.joint_consensus(cells)))
+    named_axes(draw.form_curves(forms.curves(2.4, 4.3)))
+    named_axes(draw.form_curves(forms.curves(3.0)))  # no shift, no line
     sizes = external.training_size(data.published("licht2022_table4"))
-    named_axes(xsts.table6_dots(external.correlate(table5, sizes, splits=4, seed=7), statistic="linreg"))
+    named_axes(draw.table6_dots(external.correlate(table5, sizes, splits=4, seed=7), statistic="linreg"))
 
 
 def test_labels_of_the_scatter_plot_do_not_overlap(table5):
     outside = external.covariates(data.published("licht2022_table4"), data.published("spbleu_flores"))
-    drawn = xsts.scores_against(external.merged(table5, outside), covariate="spBLEU nllb-200-3.3B")
+    drawn = draw.scores_against(external.merged(table5, outside), covariate="spBLEU nllb-200-3.3B")
     drawn.draw_without_rendering()
     for ax in drawn.axes:
         boxes = [text.get_window_extent() for text in ax.texts]
@@ -292,14 +292,14 @@ def test_labels_of_the_scatter_plot_do_not_overlap(table5):
         assert not any(a.overlaps(b) for n, a in enumerate(boxes) for b in boxes[:n])
     plt.close(drawn)
     with pytest.raises(DataError, match="No outside score called 'BLEU'"):
-        xsts.scores_against(external.merged(table5, outside), covariate="BLEU")
+        draw.scores_against(external.merged(table5, outside), covariate="BLEU")
 
 
 def test_figures_of_ratings_are_drawn(table5):
     ratings = simulate.calibration_hits(seed=7)
-    named_axes(xsts.held_out_ratios(held_out.held_out(ratings, splits=5, resamples=5)))
+    named_axes(draw.held_out_ratios(held_out.held_out(ratings, splits=5, resamples=5)))
     task = room.with_task(ratings.query("src_lang == 'zho'"), seed=7)
-    named_axes(xsts.before_after(room.calibrate(task, by="annotator", within="pair", scale=(0, 100), resamples=5)))
+    named_axes(draw.before_after(room.calibrate(task, by="annotator", within="pair", scale=(0, 100), resamples=5)))
 
 
 # The notebook --------------------------------------------------------------------------------------------------------
@@ -330,7 +330,7 @@ def test_the_notebook_runs_on_ratings_and_scores_of_ones_own(tmp_path, table5):
     recorded = {p["name"]: p["value"] for p in payloads if p["kind"] == "record"}
     assert set(recorded) >= {"recovered", "consensus", "table6", "held_out", "carry_over"}
     assert {row["within"] for row in recorded["held_out"]} == {"all"}
-    own = [r for r in recorded["table6"] if r["covariate"] == "own" and r["method"] == "cs"]
+    own = [r for r in recorded["table6"] if r["covariate"] == "own" and r["method"] == "CS"]
     assert [row["pearson"] for row in own] == pytest.approx([1.0] * 3)
     assert list(recorded["table6"][0]) == ["covariate", "columns", "method", "n", "pearson", "r2", "linreg"]
     assert recorded["consensus"] == {"low": pytest.approx(2.8605), "high": pytest.approx(2.98988095238)}

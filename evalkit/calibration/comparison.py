@@ -69,7 +69,7 @@ def audit_rows(audited: pd.DataFrame, table6: pd.DataFrame) -> pd.DataFrame:
 
 def prose_rows(ranked: pd.DataFrame, table6: pd.DataFrame, table1: pd.DataFrame) -> pd.DataFrame:
     """Check what the prose states in numbers or orders: the worked examples, the rankings, the claim on Table 6."""
-    cs = ranked[(ranked["method"] == "cs") & (ranked["direction"] == "X-EN")].set_index("language")["score"]
+    cs = ranked[(ranked["method"] == "CS") & (ranked["direction"] == "X-EN")].set_index("language")["score"]
     value = pd.to_numeric(table6["printed"])
     best = table6.loc[value.groupby([table6["statistic"], table6["direction"]]).idxmax(), "method"]
     orders = [

@@ -129,15 +129,16 @@ def correlate(
         else:
             linreg = [inference.split_r2(m, x, splits=splits, rng=np.random.default_rng(seed)) for m in y.T]
         rows += [
-            (covariate, columns, m, len(x), *map(float, v)) for m, *v in zip(METHODS, r, r**2, linreg, strict=True)
+            (covariate, columns, method, len(x), *map(float, values))
+            for method, *values in zip(METHODS.values(), r, r**2, linreg, strict=True)
         ]
     return pd.DataFrame(rows, columns=["covariate", "columns", "method", "n", *STATISTICS])
 
 
-def highest(table6: pd.DataFrame, *, method: str = "cs") -> pd.DataFrame:
+def highest(table6: pd.DataFrame, *, method: str = "CS") -> pd.DataFrame:
     """Test "this method is highest in every column": covariate, columns, statistic, highest, lead, holds.
 
-    lead: the method's value minus the best of the others. r² is left out where it orders as r does.
+    lead: the method's value minus the best of the others.
     """
     long = table6.melt(["covariate", "columns", "method"], list(STATISTICS), "statistic", "value")
     wide = long.pivot(index=["covariate", "columns", "statistic"], columns="method", values="value")
@@ -161,7 +162,8 @@ def gain(
         rng = np.random.default_rng(seed)
         low, high = inference.interval(inference.bootstrap(data, _gains, resamples=resamples, rng=rng), level=level)
         n = int(np.isfinite(x).sum())
-        rows += [(covariate, columns, m, n, *map(float, v)) for m, *v in zip(METHODS[1:], estimate, low, high)]
+        _, *methods = METHODS.values()
+        rows += [(covariate, columns, m, n, *map(float, v)) for m, *v in zip(methods, estimate, low, high, strict=True)]
     return pd.DataFrame(rows, columns=["covariate", "columns", "method", "n", "gain", "low", "high"])
 
 

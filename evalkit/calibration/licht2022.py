@@ -21,7 +21,8 @@ import pandas as pd
 from evalkit import DataError
 from evalkit.calibration.forms import PAPER, Standard
 
-METHODS = ("raw", "cs", "ht", "cs_ht")
+#: Columns of the transcribed Table 5, and what the paper calls them.
+METHODS = {"raw": "RAW", "cs": "CS", "ht": "HT", "cs_ht": "CS+HT"}
 HALF = Fraction(1, 200)  # Table 5 prints two digits
 HUMAN_REFERENCE_HALF = Fraction(1, 2000)  # 4.687 is itself rounded
 
@@ -172,7 +173,7 @@ def rankings(table5: pd.DataFrame) -> pd.DataFrame:
     paper prints them (which knows the digits that rounding took away).
     """
     who = ["direction", "language", "language_code"]
-    long = table5.melt(who, list(METHODS), "method", "score")
+    long = table5.rename(columns=METHODS).melt(who, METHODS.values(), "method", "score")
     order = table5.melt(who, [f"rank_{method}" for method in METHODS], "method", "position")
     long = long.assign(score=pd.to_numeric(long["score"]), position=pd.to_numeric(order["position"]))
     ranks = long.groupby(["direction", "method"])["score"].rank(method="min", ascending=False).astype(int)

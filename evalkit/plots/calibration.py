@@ -15,9 +15,9 @@ from matplotlib.transforms import Bbox
 
 from evalkit import DataError
 from evalkit.calibration.forms import FORMS, PAPER, Standard
+from evalkit.calibration.licht2022 import METHODS
 from evalkit.plots import GREY, INK, LIGHT, LINES, MARKERS, PALETTE, house, literal
 
-METHODS = {"raw": "RAW", "cs": "CS", "ht": "HT", "cs_ht": "CS+HT"}
 DIRECTIONS = {"X-EN": "into English", "EN-X": "out of English"}
 #: Colour, marker and line style belong together, in this order.
 STROKES = tuple(zip(PALETTE, MARKERS, LINES))
@@ -35,8 +35,8 @@ def bump_chart(ranked: pd.DataFrame, *, highlight: tuple[str, ...] = ()) -> Figu
     figure, panels = plt.subplots(1, 2, figsize=(11.0, 5.6))
     for ax, (direction, title) in zip(panels, DIRECTIONS.items(), strict=True):
         part = ranked[ranked["direction"] == direction]
-        places = part.pivot(index="language", columns="method", values="position")[list(METHODS)]
-        scores = part.pivot(index="language", columns="method", values="score")[list(METHODS)]
+        places = part.pivot(index="language", columns="method", values="position")[list(METHODS.values())]
+        scores = part.pivot(index="language", columns="method", values="score")[list(METHODS.values())]
         for language, y in places.iterrows():
             colour, marker, style = strokes.get(language, (GREY, ".", "-"))
             bold = language in strokes
@@ -178,10 +178,10 @@ def table6_dots(table6: pd.DataFrame, *, statistic: str = "pearson") -> Figure:
     figure, panels = plt.subplots(1, 3, figsize=size, sharey=True, sharex=statistic != "linreg")
     for ax, columns in zip(panels, ("X-EN", "EN-X", "both"), strict=True):
         part = table6[table6["columns"] == columns]
-        for (method, label), (colour, marker, _) in zip(METHODS.items(), STROKES, strict=False):
+        for method, (colour, marker, _) in zip(METHODS.values(), STROKES, strict=False):
             one = part[part["method"] == method].set_index("covariate")[statistic].reindex(covariates)
-            fill = {"ms": 8, "mfc": colour, "zorder": 2} if method == "cs" else {"ms": 6, "mfc": "none", "zorder": 3}
-            ax.plot(one, range(len(covariates)), ls="none", marker=marker, color=colour, mew=1.4, label=label, **fill)
+            fill = {"ms": 8, "mfc": colour, "zorder": 2} if method == "CS" else {"ms": 6, "mfc": "none", "zorder": 3}
+            ax.plot(one, range(len(covariates)), ls="none", marker=marker, color=colour, mew=1.4, label=method, **fill)
         ax.set_title({"both": "both directions"}.get(columns, f"{DIRECTIONS.get(columns)} ({columns})"))
         ax.set_xlabel(f"{names[statistic]} (no unit)")
         ax.grid(axis="y", color=LIGHT, lw=0.7)
