@@ -43,7 +43,7 @@ reference: $(READY)  ## recompute data/reference from the real data
 	$(BIN)/python -m evalkit.reports.reference
 
 lab: $(READY)  ## open JupyterLab on the notebooks
-	$(BIN)/jupyter lab --notebook-dir=. notebooks/start_here.ipynb
+	$(BIN)/jupyter lab notebooks/start_here.ipynb
 
 lock: $(READY)  ## resolve requirements.lock anew from pyproject.toml
 	$(BIN)/uv pip compile --quiet --python-version 3.11.7 --extra dev --no-header --no-annotate \

@@ -29,6 +29,7 @@ POLICY = (
 )
 MADE_BY_RUNNER = {"injected-parameters", "papermill-error-cell-tag"}
 LONG = 15  # rows; longer reference tables are folded
+WIDE = 500  # CSS pixels; the letters of a wider figure would be too small on a phone
 
 
 def export(notebook: Any, study: Study, report: dict[str, Any], *, reference: dict[str, Any] | None = None) -> str:
@@ -144,10 +145,11 @@ def figure(kind: str, content: Any, described: dict[str, Any]) -> str:
     if kind == "image/png":
         wide, high = struct.unpack(">II", base64.b64decode(encoded[:32])[16:24])
         width = int(described.get("width") or wide)
-        size = f' width="{width}" height="{round(width * high / wide)}"'
+        size = f' width="{width}" height="{round(width * high / wide)}"' + (' class="wide"' if width > WIDE else "")
     caption = str(described.get("caption") or "")
     below = f"<figcaption>{escape(caption, quote=False)}</figcaption>" if caption else ""
-    return f'<figure><img alt="{escape(alt)}"{size} src="data:{kind};base64,{encoded}">{below}</figure>'
+    image = f'<img alt="{escape(alt)}"{size} src="data:{kind};base64,{encoded}">'
+    return f'<figure><div class="picture" role="group" tabindex="0" aria-label="Figure">{image}</div>{below}</figure>'
 
 
 def beside(payload: dict[str, Any], reference: dict[str, Any]) -> Iterator[NotebookNode]:
