@@ -77,13 +77,20 @@ def workload(listed: pd.DataFrame) -> pd.DataFrame:
     return table.reset_index()
 
 
-def usage(ratings: pd.DataFrame) -> pd.DataFrame:
-    """Describe how each annotator uses the scale: pair, annotator, n, unique_scores, min, max, mean, sd (ddof=1).
+def usage(ratings: pd.DataFrame, *, scale: tuple[float, float] = (0, 100)) -> pd.DataFrame:
+    """Describe how each annotator uses the scale: its range, its shape, how many of its steps.
 
-    Every judgement counts, repeats too. sd is NaN for an annotator with a single judgement.
+    Returns pair, annotator, n, unique_scores, min, max, mean, sd (ddof=1), skewness (Fisher-Pearson, adjusted; negative
+    where a tail of low scores follows a crowd of high ones) and at_ends (share of scores in the lowest and the highest
+    tenth of the scale). Every judgement counts, repeats too. sd is NaN for a single judgement, skewness below three
+    judgements and where all scores are equal.
     """
     scores = with_pair(ratings).groupby(["pair", "annotator"])["score"]
-    return scores.agg(n="size", unique_scores="nunique", min="min", max="max", mean="mean", sd="std").reset_index()
+    table = scores.agg(n="size", unique_scores="nunique", min="min", max="max", mean="mean", sd="std", skewness="skew")
+    tenth = (scale[1] - scale[0]) / 10
+    ends = (ratings["score"] <= scale[0] + tenth) | (ratings["score"] >= scale[1] - tenth)
+    at_ends = with_pair(ratings.assign(score=ends)).groupby(["pair", "annotator"])["score"].mean()
+    return table.assign(skewness=table["skewness"].where(table["sd"] > 0), at_ends=at_ends).reset_index()
 
 
 def score_counts(ratings: pd.DataFrame) -> pd.DataFrame:

@@ -215,9 +215,20 @@ def student(options: argparse.Namespace) -> int:
 
 
 def print_frame(frame: pd.DataFrame) -> None:
-    """Print a table with its header; gaps as a dash."""
-    rows = frame.astype(object).where(frame.notna(), "–").itertuples(index=False)
-    print_columns([tuple(frame.columns), *(tuple(map(str, row)) for row in rows)])
+    """Print a table with its header; gaps as a dash, truth as yes or no."""
+    rows = frame.astype(object).where(frame.notna(), "–").to_numpy()
+    print_columns([tuple(frame.columns), *(tuple(map(cell_text, row)) for row in rows)])
+
+
+def cell_text(cell: object) -> str:
+    """Print one value for people.
+
+    >>> cell_text(True), cell_text(1077023), cell_text("here")
+    ('yes', '1,077,023', 'here')
+    """
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    return f"{cell:,}" if isinstance(cell, int) else str(cell)
 
 
 def print_columns(rows: list[tuple[str, ...]]) -> None:

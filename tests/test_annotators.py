@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from evalkit import DataError, annotators
 
@@ -52,6 +53,11 @@ def test_usage_equals_numpy(scores):
     assert [row["min"], row["max"]] == [min(scores), max(scores)]
     assert row["mean"] == pytest.approx(np.mean(scores))
     assert row["sd"] == pytest.approx(np.std(scores, ddof=1))
+    assert row["at_ends"] == pytest.approx(np.mean([s <= 10 or s >= 90 for s in scores]))
+    if len(scores) > 2 and len(set(scores)) > 1:
+        assert row["skewness"] == pytest.approx(stats.skew(scores, bias=False), abs=1e-9)
+    else:
+        assert np.isnan(row["skewness"])
     assert annotators.score_counts(judged("a", scores))["judgements"].sum() == len(scores)
 
 
