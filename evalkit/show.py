@@ -199,15 +199,15 @@ def _missing(value: Any) -> bool:
 
 
 def _comparison_html(rows: pd.DataFrame, caption: str) -> str:
-    """Lay out judged rows in two tables, what needs a reader's attention first; one column less for a single paper."""
+    """Lay out judged rows in a table per verdict, what needs attention first; a column less for a single paper."""
     shown = rows.assign(computed=[_as_printed(c, p) for c, p in zip(rows["computed"], rows["printed"], strict=True)])
     if shown["paper"].nunique() == 1:
         shown = shown.drop(columns="paper")
-    match = shown["verdict"] == "match"
     tables = []
-    for part, what in ((shown[~match], "differ or cannot be checked"), (shown[match].drop(columns="note"), "match")):
+    for told, superfluous in (("differs", []), ("not reproducible", ["computed"]), ("match", ["note"])):
+        part = shown[shown["verdict"] == told].drop(columns=superfluous)
         if len(part):
-            tables.append(_table_html(part, f"{caption}: {len(part)} of {len(rows)} {what}", 2))
+            tables.append(_table_html(part, f"{caption}: {told}, {len(part)} of {len(rows)}", 2))
     return "".join(tables)
 
 
