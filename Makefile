@@ -11,7 +11,7 @@ READY  := $(VENV)/.ready
 
 export PYTHONHASHSEED := 0
 
-.PHONY: help setup reports test check reference lab lock clean
+.PHONY: help setup reports test check bench reference lab lock clean
 
 help:  ## this list
 	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -38,6 +38,9 @@ check: $(READY)  ## style, notebook hygiene, environment
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/evalkit tidy --check
+
+bench: $(READY)  ## measure speed beside other libraries (nothing passes or fails)
+	$(BIN)/python -m tests.bench
 
 reference: $(READY)  ## recompute data/reference from the real data
 	$(BIN)/python -m evalkit.reports.reference

@@ -1,0 +1,20 @@
+"""How far annotators agree: correlations, shares of variance, and agreement beyond chance.
+
+``correlations``, ``intraclass`` and their kin take a ratings table (see ``evalkit.schemas``) and work within each
+language pair. ``coefficients``, ``per_category`` and ``pairwise`` take items × annotators, as ``score_matrix`` makes it
+of one language pair. Where an annotator scored an item more than once, the mean of these scores stands for them unless
+said otherwise.
+"""
+
+from evalkit.agreement.bands import BANDS, Bands, band
+from evalkit.agreement.beyond_chance import MEASURES, RESAMPLE, coefficients, pairwise, per_category
+from evalkit.agreement.correlation import correlation_extremes, correlations, extreme_annotators, lowest_by_variant
+from evalkit.agreement.icc import intraclass
+from evalkit.agreement.matrix import REPEATS, score_matrix
+from evalkit.agreement.scales import LEVELS, WEIGHTS
+
+__all__ = [
+    "BANDS", "LEVELS", "MEASURES", "REPEATS", "RESAMPLE", "WEIGHTS", "Bands", "band", "coefficients",
+    "correlation_extremes", "correlations", "extreme_annotators", "intraclass", "lowest_by_variant", "pairwise",
+    "per_category", "score_matrix",
+]  # fmt: skip

@@ -1,0 +1,84 @@
+"""Agreement: bootstraps over patterns of ratings, and all pairs of correlations at once."""
+
+import itertools
+
+import krippendorff
+import numpy as np
+import pandas as pd
+from scipy import stats
+from statsmodels.stats import inter_rater
+
+from evalkit import agreement
+from evalkit.agreement.all_pairs import all_pairs
+
+
+def bootstrap(scores, name, level):
+    """Estimate one coefficient with 1,000 resamples, from the table of scores to the finished row."""
+    return lambda: agreement.coefficients(scores, measures=[(name, level)], resamples=1000)
+
+
+def loop_statsmodels(counts, resamples):
+    rng = np.random.default_rng(1)
+    return lambda: [
+        inter_rater.fleiss_kappa(counts[rng.integers(0, len(counts), len(counts))]) for _ in range(resamples)
+    ]
+
+
+def loop_krippendorff(scores, level, resamples):
+    rng, matrix = np.random.default_rng(1), scores.to_numpy().T
+    return lambda: [
+        krippendorff.alpha(matrix[:, rng.integers(0, len(scores), len(scores))], level_of_measurement=level)
+        for _ in range(resamples)
+    ]
+
+
+def loop_scipy(scores, pairs):
+    def loop():
+        for a, b in pairs:
+            there = np.isfinite(scores[:, a]) & np.isfinite(scores[:, b])
+            x, y = scores[there, a], scores[there, b]
+            stats.spearmanr(x, y)
+            stats.kendalltau(x, y)
+            stats.kendalltau(x, y, variant="c")
+
+    return loop
+
+
+def cases():
+    """Yield what, goal, ours, theirs, the share of the work that theirs does here, what ours is compared with."""
+    rng = np.random.default_rng(7)
+    truth = rng.integers(1, 6, (10_000, 1))
+
+    def ratings(annotators):
+        noise = rng.integers(1, 6, (10_000, annotators))
+        return pd.DataFrame(np.where(rng.random(noise.shape) < 0.6, truth, noise).astype(float))
+
+    three, many = ratings(3), ratings(20)
+    gaps = many.mask(rng.random(many.shape) < 0.3)
+    counts = [inter_rater.aggregate_raters(table.to_numpy(int))[0] for table in (three, many)]
+    size = "10,000 items × 3 annotators × 5 categories"
+    yield (
+        f"Fleiss, {size}", 100, bootstrap(three, "fleiss_kappa", "none"), loop_statsmodels(counts[0], 1000), 1,
+        "statsmodels fleiss_kappa",
+    )  # fmt: skip
+    for level in ("nominal", "ordinal", "interval"):
+        yield (
+            f"alpha {level}, {size}", 500, bootstrap(three, "krippendorff_alpha", level),
+            loop_krippendorff(three, level, 50), 0.05, "krippendorff",
+        )  # fmt: skip
+    yield (
+        "Fleiss, 10,000 × 20 annotators, 30 % missing, rows seldom alike", 5, bootstrap(gaps, "fleiss_kappa", "none"),
+        loop_statsmodels(counts[1], 1000), 1, "statsmodels fleiss_kappa without gaps, which it refuses",
+    )  # fmt: skip
+    pairs = list(itertools.combinations(range(200), 2))
+    some = [pairs[i] for i in rng.choice(len(pairs), 300, replace=False)]
+    quality = rng.normal(size=(1000, 1)) + rng.normal(size=(1000, 200))
+    ordinal = np.digitize(quality, [-2, -1, -0.3, 0.3, 1, 2]).astype(float)
+    for what, goal, scores in (("ordinal (7)", 100, ordinal), ("continuous", 10, quality)):
+        for missing in (0, 0.2):
+            table = np.where(rng.random(scores.shape) < missing, np.nan, scores)
+            yield (
+                f"all pairs, 200 × 1,000, {what}{', 20 % missing' if missing else ''}", goal,
+                lambda table=table: all_pairs(table), loop_scipy(table, some), len(some) / len(pairs),
+                "scipy spearmanr, kendalltau b and c (ours adds pearsonr)",
+            )  # fmt: skip
