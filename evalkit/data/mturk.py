@@ -1,0 +1,159 @@
+"""Load WMT's Mechanical Turk ratings into English: judgements in the order of annotation, official rankings."""
+
+import io
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from evalkit import DataError, schemas
+from evalkit.data import delimited
+
+#: The header of the ratings files, which stands on one line with spaces between the names; rows are cut by tabs.
+COLUMNS = [
+    "HITId",
+    "WorkerId",
+    "Input.src",
+    "Input.trg",
+    "Input.item",
+    "hit",
+    "sys_id",
+    "rid",
+    "type",
+    "sid",
+    "score",
+    "time",
+]
+#: What the files call an item, and what we call it: ``repeat`` is an unchanged segment inside a quality-control copy.
+ITEM_TYPES = {"SYSTEM": "system", "REPEAT": "repeat", "REF": "reference", "BAD_REF": "degraded"}
+#: ISO 639-3 codes of the files' languages. WMT22 writes Livonian as lv.
+LANGUAGES = {
+    "cs": "ces", "de": "deu", "en": "eng", "ha": "hau", "is": "isl", "ja": "jpn", "lv": "liv", "ru": "rus", "uk": "ukr",
+    "zh": "zho",
+}  # fmt: skip
+_NAME = re.compile(r"ad-(?P<pair>\w{4})-(?P<what>good-stnd\.csv|trk-mean-sd\.txt)$")
+_RANKING = re.compile(r"ad-sys-ranking-(?P<pair>\w\w-\w\w)-(?P<scale>raw|z)\.csv$")
+_SHOWN = ["hit", "src_lang", "system", "segment"]
+
+
+def ratings(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.DataFrame:
+    """Load standardised ratings, raw scores recovered.
+
+    paths: per language pair ``ad-<pair>-good-stnd.csv`` and ``ad-<pair>-trk-mean-sd.txt``. Besides the schema's
+    columns: ``z`` as published (per worker and language pair, over all item types), ``copy`` (the row belongs to a
+    quality-control copy of a document) and ``position``, the row's place in its HIT as it was annotated. ``score`` is
+    round(z * sd + mean). ``hit`` joins the HIT's and the worker's name; ``doc`` is the document as shown, and a copy
+    bears the name of the original it copies, so that the two can be paired. Raises DataError where a worker has no mean
+    or a recovered score is no whole number on 0-100.
+    """
+    del columns  # the format has one header
+    files = {(m["pair"], m["what"][:4]): path for path in paths if (m := _NAME.search(path.name))}
+    parts = [_pair(path, files[pair, "trk-"]) for (pair, what), path in files.items() if what == "good"]
+    frame = pd.concat(parts, ignore_index=True)
+    return frame
+
+
+def _pair(path: Path, statistics: Path) -> pd.DataFrame:
+    """Load the ratings of one language pair."""
+    header, _, rows = delimited.content(path).partition(b"\n")
+    if header.decode("utf-8", "replace").split() != COLUMNS:
+        raise DataError(f"{path.name}, line 1: the columns are not {', '.join(COLUMNS)}. Get the file again.")
+    raw = delimited.table(rows, origin=path.name, header=COLUMNS, delimiter="\t")
+    raw.index = raw.index + 1  # the header stands above
+    unknown = raw.index[~raw["type"].isin(ITEM_TYPES)]
+    if len(unknown):
+        raise DataError(f"{path.name}, line {unknown[0]}: type {raw['type'][unknown[0]]!r} is none of {[*ITEM_TYPES]}.")
+    workers = _statistics(statistics).set_index("annotator")
+    nameless = raw.index[~raw["WorkerId"].isin(workers.index)]
+    if len(nameless):
+        raise DataError(
+            f"{path.name}, line {nameless[0]}: {statistics.name} has no mean of {raw['WorkerId'][nameless[0]]}."
+        )
+    z = pd.to_numeric(raw["score"], errors="coerce")
+    score = z * raw["WorkerId"].map(workers["sd"]) + raw["WorkerId"].map(workers["mean"])
+    whole = score.round() + 0.0  # no negative zero
+    bad = raw.index[~((score - whole).abs() < 1e-3)]
+    if len(bad):
+        raise DataError(
+            f"{path.name}, line {bad[0]}: z {raw['score'][bad[0]]} of {raw['WorkerId'][bad[0]]} gives no whole raw "
+            f"score with {statistics.name}. Use the file of means over all items (not -no-refs)."
+        )
+    hit = raw["HITId"] + "/" + raw["WorkerId"]
+    frame = pd.DataFrame(
+        {
+            "src_lang": raw["Input.src"].map(LANGUAGES), "tgt_lang": raw["Input.trg"].map(LANGUAGES),
+            "system": raw["sys_id"], "doc": raw["rid"], "segment": raw["sid"], "annotator": raw["WorkerId"],
+            "score": whole, "item_type": raw["type"].map(ITEM_TYPES), "hit": hit, "z": z,
+            "copy": raw["type"].ne("SYSTEM"), "position": raw.groupby(hit).cumcount(),
+        }
+    )  # fmt: skip
+    frame = schemas.check(frame, schemas.RATINGS, origin=path.name, scale=(0, 100))
+    return frame.assign(doc=_named_after_original(frame))
+
+
+def _named_after_original(frame: pd.DataFrame) -> pd.Series:
+    """Give each quality-control copy the name of the document that it copies: same HIT, system and segments."""
+    originals = frame[~frame["copy"]].drop_duplicates(_SHOWN)
+    matched = frame[_SHOWN].merge(originals[[*_SHOWN, "doc"]], on=_SHOWN, how="left")["doc"]
+    named = matched.groupby([frame["hit"], frame["doc"]]).transform("first")  # all of a copy after its first match
+    return frame["doc"].where(~frame["copy"] | named.isna(), named)
+
+
+def annotators(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.DataFrame:
+    """Load each worker's mean and standard deviation per language pair.
+
+    Columns src_lang, tgt_lang, annotator, mean, sd, judged. An ``sd`` of 0 belongs to somebody who gave one score
+    throughout, a missing one to a single judgement; neither has z-scores, and their judgements are not in the
+    ratings files.
+    """
+    del columns
+    parts = []
+    for path in paths:
+        pair = _NAME.search(path.name)["pair"]
+        parts.append(_statistics(path).assign(src_lang=LANGUAGES[pair[:2]], tgt_lang=LANGUAGES[pair[2:]]))
+    return pd.concat(parts, ignore_index=True)[["src_lang", "tgt_lang", "annotator", "mean", "sd"]]
+
+
+def _statistics(path: Path) -> pd.DataFrame:
+    """Read what R printed: a name, a mean and a standard deviation on three lines."""
+    lines = delimited.content(path).decode("utf-8").split("\n")
+    values = [line.partition("]")[2].strip().strip('"') for line in lines if line.strip()]
+    if not values or len(values) % 3 or not all(line.startswith("[1]") for line in lines if line.strip()):
+        raise DataError(f"{path.name}: not triples of lines `[1] value` (worker, mean, sd). Get the file again.")
+    frame = pd.DataFrame({"annotator": values[0::3], "mean": values[1::3], "sd": values[2::3]})
+    for name in ("mean", "sd"):
+        frame[name] = pd.to_numeric(frame[name].replace("NA", np.nan))
+    if frame["annotator"].duplicated().any():
+        twice = frame.loc[frame["annotator"].duplicated(), "annotator"].iloc[0]
+        raise DataError(f"{path.name}: {twice} stands there twice. Keep one of them.")
+    return frame
+
+
+def ranking(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.DataFrame:
+    """Load official rankings: src_lang, tgt_lang, system, raw, z, segments, judgements, in the order of ``z``.
+
+    The raw and the z file of a language pair must hold the same rows. ``raw`` and ``z`` stay text, with their printed
+    digits.
+    """
+    del columns
+    found = {}
+    for path in paths:
+        name = _RANKING.search(path.name)
+        names = ["raw", "z", "segments", "judgements", "system"]
+        text = delimited.content(path).decode("utf-8")
+        frame = pd.read_csv(io.StringIO(text), sep=r"\s+", names=names, dtype="str", index_col=False)
+        if frame.empty or frame.isna().any(axis=None):
+            raise DataError(f"{path.name}: a row has fewer than the five cells {', '.join(names)}. Get the file again.")
+        found[name["pair"], name["scale"]] = frame
+    parts = []
+    for (pair, scale), frame in found.items():
+        other = found.get((pair, "raw"))
+        if scale != "z":
+            continue
+        if other is not None and set(map(tuple, other.to_numpy())) != set(map(tuple, frame.to_numpy())):
+            raise DataError(f"The raw and the z ranking of {pair} hold different rows. Get the files again.")
+        languages = {"src_lang": LANGUAGES[pair[:2]], "tgt_lang": LANGUAGES[pair[3:]]}
+        parts.append(frame.astype({"segments": int, "judgements": int}).assign(**languages))
+    order = ["src_lang", "tgt_lang", "system", "raw", "z", "segments", "judgements"]
+    return pd.concat(parts, ignore_index=True)[order]

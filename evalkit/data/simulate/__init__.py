@@ -1,0 +1,48 @@
+"""Draw ratings from stated models; their systems and documents are called ``sim-…``.
+
+``standins`` and ``crowds`` have the shapes of registered data sets, ``campaign`` is a general model of an annotation
+campaign whose parts can be switched on and off, ``reliability`` draws categories whose expected kappa is chosen in
+advance, and ``edits`` makes outputs with post-edits. Tables have the same schemas as real ones
+and pass through the same code.
+"""
+
+from evalkit.data.simulate.campaign import Behaviour, Control, Design, Quality, campaign
+from evalkit.data.simulate.context import (
+    wmt21_mturk,
+    wmt21_mturk_annotators,
+    wmt21_mturk_ranking,
+    wmt22_mturk,
+    wmt22_mturk_annotators,
+    wmt22_mturk_ranking,
+    wmt24_esa,
+)  # fmt: skip
+from evalkit.data.simulate.crowds import mlqe_pe, sudoh_labels, wmt_slt22
+from evalkit.data.simulate.edits import post_edited
+from evalkit.data.simulate.reliability import categories, protocol_study
+from evalkit.data.simulate.standins import LANGUAGES, SHAPES, calibration_hits, calibration_mapping, xsts_campaign
+
+__all__ = [
+    "LANGUAGES",
+    "SHAPES",
+    "Behaviour",
+    "Control",
+    "Design",
+    "Quality",
+    "calibration_hits",
+    "calibration_mapping",
+    "campaign",
+    "categories",
+    "mlqe_pe",
+    "post_edited",
+    "protocol_study",
+    "sudoh_labels",
+    "wmt21_mturk",
+    "wmt21_mturk_annotators",
+    "wmt21_mturk_ranking",
+    "wmt22_mturk",
+    "wmt22_mturk_annotators",
+    "wmt22_mturk_ranking",
+    "wmt24_esa",
+    "wmt_slt22",
+    "xsts_campaign",
+]  # fmt: skip

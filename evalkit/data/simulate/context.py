@@ -1,0 +1,140 @@
+"""Stand in for ratings of whole documents with quality-control copies: WMT's Mechanical Turk files and error spans."""
+
+from functools import cache
+
+import numpy as np
+import pandas as pd
+
+from evalkit import schemas
+
+#: Source languages of the real files, all into English.
+SOURCES = {21: ("ces", "deu", "hau", "isl", "jpn", "rus"), 22: ("ces", "deu", "jpn", "liv", "rus", "ukr", "zho")}
+#: Kinds of items in a quality-control copy, with their probabilities.
+KINDS = {"repeat": 0.4, "degraded": 0.35, "reference": 0.25}
+_ANNOTATORS, _HITS, _DOCUMENTS, _SEGMENTS, _SYSTEMS, _COPIES = 12, 2, 8, 8, 5, 3
+
+
+def wmt21_mturk(*, seed: int = 7) -> pd.DataFrame:
+    """Draw ratings in the shape of WMT21's; see ``wmt22_mturk``."""
+    return _mturk(21, seed)
+
+
+def wmt22_mturk(*, seed: int = 7) -> pd.DataFrame:
+    r"""Draw ratings with quality-control copies in the shape of WMT22's, a few per cent of their size.
+
+    An annotator a gives item i of a document d
+
+    .. math:: y = \operatorname{round}(\min(100, \max(0, 70 + q_s + b_a + u_{ad} + \Delta_i + o + \epsilon)))
+
+    with system quality :math:`q_s \sim N(0, 5^2)`, leniency :math:`b_a \sim N(0, 8^2)`, a document's effect
+    :math:`u_{ad} \sim N(0, 4^2)`, noise :math:`\epsilon \sim N(0, 12^2)`, :math:`o = 2` for the second showing of a
+    segment, and :math:`\Delta` = -20 for degraded items, +20 for references, -1 for repeats after a degraded one.
+    Caveat: real annotators differ in whether they notice degradation at all; these do not.
+    """
+    return _mturk(22, seed)
+
+
+def wmt21_mturk_annotators(*, seed: int = 7) -> pd.DataFrame:
+    """Summarise the simulated workers of WMT21 as the files do."""
+    return _annotators(21, seed)
+
+
+def wmt22_mturk_annotators(*, seed: int = 7) -> pd.DataFrame:
+    """Summarise the simulated workers of WMT22 as the files do."""
+    return _annotators(22, seed)
+
+
+def wmt21_mturk_ranking(*, seed: int = 7) -> pd.DataFrame:
+    """Rank the simulated systems of WMT21 as the files do."""
+    return _ranking(21, seed)
+
+
+def wmt22_mturk_ranking(*, seed: int = 7) -> pd.DataFrame:
+    """Rank the simulated systems of WMT22 as the files do."""
+    return _ranking(22, seed)
+
+
+def wmt24_esa(*, seed: int = 7) -> pd.DataFrame:
+    """Draw error span annotations: originals, degraded copies 50 points lower, clean repeats with noise of 5 points."""
+    rng = np.random.default_rng(seed)
+    doc, segment, kind = (part.ravel() for part in np.meshgrid(range(60), range(5), range(3), indexing="ij"))
+    annotator = np.array([f"sim-{k % 6}" for k in doc], dtype=object)
+    quality = rng.normal(85, 8, (60, 5))[doc, segment]
+    score = quality - 50 * (kind == 1) + rng.normal(0, 5, len(doc))
+    frame = pd.DataFrame(
+        {"src_lang": "eng", "tgt_lang": "jpn", "system": "sim-system", "doc": [f"sim-{d}" for d in doc]}
+    )
+    frame = frame.assign(segment=segment, annotator=annotator, score=np.clip(score, 0, 100).round(), hit=annotator)
+    frame = frame.assign(
+        item_type=np.array(["system", "degraded", "repeat"])[kind], copy=kind > 0, errors=3 * (kind == 1)
+    )
+    frame = frame.assign(mark=np.array(["", "bad", "dup"])[kind]).sort_values(["hit", "mark"], kind="stable")
+    frame = frame.assign(position=frame.groupby("hit").cumcount())
+    return _finished(schemas.check(frame, schemas.RATINGS, origin="simulation", scale=(0, 100)), seed)
+
+
+def _mturk(year: int, seed: int) -> pd.DataFrame:
+    """Draw all language pairs of a year, once a process; callers get a copy of their own."""
+    return _drawn(year, seed).copy()
+
+
+@cache
+def _drawn(year: int, seed: int) -> pd.DataFrame:
+    rngs = np.random.default_rng(seed + year).spawn(len(SOURCES[year]))
+    frame = pd.concat([_pair(source, rng) for source, rng in zip(SOURCES[year], rngs, strict=True)], ignore_index=True)
+    frame = schemas.check(frame, schemas.RATINGS, origin="simulation", scale=(0, 100))
+    worker = frame.groupby(["src_lang", "annotator"])["score"]
+    z = (frame["score"] - worker.transform("mean")) / worker.transform("std")
+    return _finished(frame.assign(z=z, position=frame.groupby("hit").cumcount()), seed)
+
+
+def _pair(source: str, rng: np.random.Generator) -> pd.DataFrame:
+    """Draw one language pair: every HIT has a few documents, some of them twice."""
+    quality = rng.normal(0, 5, _SYSTEMS)
+    parts = []
+    for annotator in range(_ANNOTATORS):
+        leniency = rng.normal(0, 8)
+        for hit in range(_HITS):
+            showings = [(d, False) for d in range(_DOCUMENTS)] + [(d, True) for d in range(_COPIES)]
+            seen: set[int] = set()
+            for place in rng.permutation(len(showings)):
+                doc, copy = showings[place]
+                system = (doc + hit + annotator) % _SYSTEMS
+                kind = rng.choice(list(KINDS), _SEGMENTS, p=list(KINDS.values())) if copy else ["system"] * _SEGMENTS
+                kind = np.array(kind, dtype=object)
+                after = np.cumsum(kind == "degraded") > 0
+                shift = -20.0 * (kind == "degraded") + 20 * (kind == "reference") - (after & (kind == "repeat"))
+                level = 70 + quality[system] + leniency + rng.normal(0, 4) + 2 * (doc in seen)
+                seen.add(doc)
+                score = np.clip(level + shift + rng.normal(0, 12, _SEGMENTS), 0, 100).round()
+                number = annotator * 1000 + hit * 100 + doc * 10
+                document = (f"sim-{system}", f"sim-{annotator}-{hit}-{doc}", f"sim-{source}-{annotator}", hit, copy)
+                parts += [(*document, str(number + k), kind[k], score[k]) for k in range(_SEGMENTS)]
+    frame = pd.DataFrame(parts, columns=["system", "doc", "annotator", "hit", "copy", "segment", "item_type", "score"])
+    hit = "sim-" + frame["hit"].astype("str") + "/" + frame["annotator"]
+    return frame.assign(hit=hit, src_lang=source, tgt_lang="eng")
+
+
+def _annotators(year: int, seed: int) -> pd.DataFrame:
+    """Summarise the simulated workers of a year."""
+    worker = _mturk(year, seed).groupby(["src_lang", "tgt_lang", "annotator"])["score"]
+    return _finished(worker.agg(["mean", "std"]).reset_index().rename(columns={"std": "sd"}), seed)
+
+
+def _ranking(year: int, seed: int) -> pd.DataFrame:
+    """Rank the simulated systems of a year: segments are averaged before systems."""
+    frame = _mturk(year, seed)
+    counted = frame[frame["item_type"].isin(["system", "repeat"])]
+    system = ["src_lang", "tgt_lang", "system"]
+    segments = counted.groupby([*system, "segment"])[["score", "z"]].mean().groupby(system)
+    table = segments.mean().rename(columns={"score": "raw"}).assign(segments=segments.size())
+    table = table.assign(judgements=counted.groupby(system).size()).reset_index()
+    table = table.sort_values(["src_lang", "z"], ascending=[True, False], ignore_index=True)
+    return _finished(table.assign(raw=table["raw"].map("{:.1f}".format), z=table["z"].map("{:.3f}".format)), seed)
+
+
+def _finished(frame: pd.DataFrame, seed: int) -> pd.DataFrame:
+    """Note the seed."""
+    frame = frame.reset_index(drop=True)
+    frame.attrs = {"seed": seed, "left_out": {}}
+    return frame

@@ -1,0 +1,116 @@
+"""WMT's Mechanical Turk files: raw scores recovered, copies named after originals, official digits, broken files."""
+
+import numpy as np
+import pytest
+
+from evalkit import DataError
+from evalkit.data import mturk
+
+HEADER = "HITId WorkerId Input.src Input.trg Input.item hit sys_id rid type sid score time"
+ROWS = [  # a copy (rid 9) of document 5, annotated before it; mean 50, sd 20
+    ("W1", "9", "REPEAT", "1", 0.5), ("W1", "9", "BAD_REF", "2", -2.5), ("W1", "9", "REF", "3", 2.5),
+    ("W1", "5", "SYSTEM", "1", 1.0), ("W1", "5", "SYSTEM", "2", 1.5), ("W1", "5", "SYSTEM", "3", -0.05),
+]  # fmt: skip
+STATISTICS = '[1] "W1"\n[1] 50\n[1] 20\n[1] "W2"\n[1] 0\n[1] 0\n[1] "W3"\n[1] 1\n[1] NA\n'
+
+
+@pytest.fixture
+def written(tmp_path):
+    """Write the two files of a language pair; returns their paths."""
+
+    def write(rows=ROWS, header=HEADER, statistics=STATISTICS):
+        lines = [f"H1\t{w}\tlv\ten\tad\t1\tX.1\t{rid}\t{kind}\t{sid}\t{z}\t9.0" for w, rid, kind, sid, z in rows]
+        ratings, means = tmp_path / "ad-lven-good-stnd.csv", tmp_path / "ad-lven-trk-mean-sd.txt"
+        ratings.write_text("\n".join([header, *lines, ""]), encoding="utf-8")
+        means.write_text(statistics, encoding="utf-8")
+        return [ratings, means]
+
+    return write
+
+
+def test_scores_types_and_places_of_a_small_file(written):
+    frame = mturk.ratings(written())
+    assert frame["score"].tolist() == [60, 0, 100, 70, 80, 49]
+    assert frame["item_type"].tolist() == ["repeat", "degraded", "reference", "system", "system", "system"]
+    assert frame["copy"].tolist() == [True] * 3 + [False] * 3
+    assert frame["position"].tolist() == list(range(6))
+    assert frame["doc"].unique().tolist() == ["5"], "the copy bears its original's name"
+    assert frame["hit"].unique().tolist() == ["H1/W1"]
+    assert frame["src_lang"].unique().tolist() == ["liv"], "WMT22's lv is Livonian"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"header": HEADER.replace(" ", "\t", 1).replace("rid", "id")}, "line 1: the columns are not"),
+        ({"rows": [*ROWS, ("W9", "5", "SYSTEM", "4", 0.5)]}, "line 8: .* no mean of W9"),
+        ({"rows": [*ROWS, ("W1", "5", "SYSTEM", "4", 0.51)]}, "line 8: z 0.51 of W1 gives no whole raw score"),
+        ({"rows": [*ROWS, ("W1", "5", "SYSTEM", "4", 3.0)]}, "line 8, column score: 110 is outside 0-100"),
+        ({"rows": [*ROWS, ("W2", "5", "SYSTEM", "4", "NaN")]}, "line 8: z NaN of W2"),
+        ({"rows": [*ROWS, ("W1", "5", "CHECK", "4", 0.5)]}, "line 8: type 'CHECK'"),
+        ({"rows": [*ROWS, ROWS[-1]]}, "line 8, columns .*the same as line 7"),
+        ({"statistics": '[1] "W1"\n[1] 50\n'}, "not triples of lines"),
+        ({"statistics": STATISTICS * 2}, "W1 stands there twice"),
+    ],
+)
+def test_a_broken_file_is_told_with_its_line(change, message, written):
+    with pytest.raises(DataError, match=message):
+        mturk.ratings(written(**change))
+
+
+def test_annotators_without_spread_stay_visible(written):
+    frame = mturk.annotators(written()[1:]).set_index("annotator")
+    assert frame["sd"].tolist()[:2] == [20, 0]
+    assert np.isnan(frame.at["W3", "sd"])
+
+
+def test_rankings_keep_their_digits_and_must_agree(tmp_path):
+    for scale, rows in (
+        ("raw", "74 0.05 3 4 A.1 \n70.5 0.1 2 2 B.2 \n"),
+        ("z", "70.5 0.1 2 2 B.2 \n74 0.05 3 4 A.1 \n"),
+    ):
+        (tmp_path / f"ad-sys-ranking-cs-en-{scale}.csv").write_text(rows, encoding="utf-8")
+    paths = sorted(tmp_path.iterdir())
+    frame = mturk.ranking(paths)
+    assert frame["system"].tolist() == ["B.2", "A.1"]
+    assert frame["raw"].tolist() == ["70.5", "74"]
+    paths[0].write_text("74 0.05 3 4 A.1 \n", encoding="utf-8")
+    with pytest.raises(DataError, match="hold different rows"):
+        mturk.ranking(paths)
+
+
+@pytest.mark.parametrize(("year", "rows", "pairs"), [(21, 115_059, 6), (22, 187_734, 7)])
+def test_real_raw_scores_standardise_to_the_published_z(year, rows, pairs, real):
+    frame = real(f"wmt{year}-mturk")
+    assert len(frame) == rows
+    assert frame["src_lang"].nunique() == pairs
+    assert frame["score"].eq(frame["score"].round()).all()
+    by_worker = frame.groupby(["src_lang", "annotator"])["score"]
+    z = (frame["score"] - by_worker.transform("mean")) / by_worker.transform("std", ddof=1)
+    assert (z - frame["z"]).abs().max() < 5e-5  # R printed means and deviations with seven digits
+
+
+@pytest.mark.parametrize("year", [21, 22])
+def test_every_real_copy_finds_its_original(year, real):
+    frame = real(f"wmt{year}-mturk")
+    key = ["hit", "src_lang", "system", "doc", "segment"]
+    originals = frame.loc[~frame["copy"], key]
+    assert not originals.duplicated().any()
+    assert len(frame[frame["copy"]].merge(originals, on=key)) == frame["copy"].sum()
+
+
+@pytest.mark.parametrize("year", [21, 22])
+def test_the_simulation_has_the_columns_of_the_real_ratings_and_its_own_ranking(year, real):
+    from evalkit import ranking
+    from evalkit.data import simulate
+
+    drawn, table = getattr(simulate, f"wmt{year}_mturk")(), getattr(simulate, f"wmt{year}_mturk_ranking")()
+    true = real(f"wmt{year}-mturk")
+    assert set(drawn.columns) == set(true.columns)
+    assert set(drawn["item_type"]) == set(true["item_type"])
+    assert set(drawn["src_lang"]) == set(true["src_lang"])
+    assert drawn["annotator"].str.startswith("sim-").all()
+    assert ranking.against_official(drawn, table)["equal"].all()
+    assert set(getattr(simulate, f"wmt{year}_mturk_annotators")().columns) == set(
+        real(f"wmt{year}-mturk-annotators").columns
+    )
