@@ -1,0 +1,398 @@
+"""Protocols compared: the rubric and Table 3 against the paper, intervals against coverage, scores against oracles."""
+
+import re
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.stats.inter_rater import fleiss_kappa
+
+from evalkit import DataError, agreement, data, protocols, show
+from evalkit.data import simulate
+from evalkit.plots import protocols as draw
+from evalkit.protocols import observed, postedits, progression, table3
+
+LICHT = "000"
+
+
+@pytest.fixture(scope="module")
+def printed():
+    return data.published("licht2022_table3")
+
+
+@pytest.fixture(scope="module")
+def belt():
+    return table3.belt(marginal=table3.MARGINALS["good"], replicates=120)
+
+
+@pytest.fixture(scope="module")
+def cells(printed, belt):
+    return table3.intervals(printed, belt)
+
+
+# --- the rubric and the protocols
+
+
+def test_the_rubric_is_figure_1_with_every_example(paper):
+    figure = (
+        paper(LICHT).split("lack of fluency should not be counted")[1].split("Figure 1: Part of the instruction")[0]
+    )
+    figure = figure[figure.index("**1**") :]
+    rubric = protocols.rubric()
+    definitions = re.findall(r"^\*\*(\d)\*\* (.*)$", figure, re.MULTILINE)
+    assert rubric.drop_duplicates("score")[["score", "definition"]].to_numpy().tolist() == [
+        list(d) for d in definitions
+    ]
+    assert rubric["example"].tolist() == re.findall(r"^Example ([A-D])", figure, re.MULTILINE)
+    texts = re.findall(r"^Text ?[12]: \*(.*)\*$", figure, re.MULTILINE)
+    assert rubric[["text_1", "text_2"]].to_numpy().ravel().tolist() == texts
+    assert [f"({shows})" in figure for shows in rubric["shows"]] == [True] * 14
+
+
+def test_protocols_apply_to_the_directions_that_table_3_has(printed):
+    for row in protocols.described().itertuples():
+        there = printed.loc[printed["protocol"] == row.protocol, "direction"].unique()
+        assert set(row.directions.split(", ")) == set(there)
+
+
+# --- Table 3 from its own cells
+
+
+def test_averages_and_ranks_are_those_of_the_cells(printed):
+    found = table3.averages(printed).set_index(["direction", "protocol"])
+    assert found.loc[("X-EN", "RAW"), "mean"] == pytest.approx((0.36 + 0.39 + 0.26 + 0.50 + 0.16 + 0.40) / 6)
+    assert found.loc[("both", "XSTS"), "mean"] == pytest.approx((2.55 + 4.00) / 12)
+    assert found.loc["EN-X", "rank"].to_dict() == {"XSTS": 1, "PE": 2, "RAW": 3, "BT+MSTS": 4}
+    assert found.loc["both"].index.tolist() == ["XSTS", "RAW", "PE"]
+
+
+def test_equal_averages_share_a_rank():
+    rows = [("A", "0.1"), ("A", "0.3"), ("B", "0.2"), ("B", "0.2"), ("C", "0.1"), ("C", "0.1")]
+    table = pd.DataFrame(rows, columns=["protocol", "kappa"]).assign(direction="X-EN", language=["x", "y"] * 3)
+    assert table3.averages(table).set_index("protocol")["rank"].to_dict() == {"A": 1, "B": 1, "C": 3}
+
+
+def test_every_printed_number_of_table_3_has_a_verdict(printed, paper):
+    rows = table3.audit_rows(printed)
+    told = [show.verdict(r.printed, r.computed, reachable=(r.low, r.high)) for r in rows.itertuples()]
+    rows["verdict"] = told
+    table = rows[rows["item"] == "Table 3"]
+    assert len(table) == 48 + 8 + 8
+    assert set(table.loc[table["cell"].str.contains("AVG|Rank"), "verdict"]) == {"match"}
+    prose = paper(LICHT)
+    for text in rows.loc[rows["item"].str.contains("prose"), "printed"]:
+        assert text in prose or text == "6"
+    wrong = rows[rows["verdict"] == "differs"]
+    assert set(wrong["printed"]) == {"MSTS", "well", "Table 6", "Figure 2"}
+    assert rows.loc[rows["verdict"] != "match", "note"].ne("").all()
+
+
+def test_a_changed_cell_is_noticed(printed):
+    wrong = printed.copy()
+    wrong.loc[0, "kappa"] = "0.46"
+    rows = table3.audit_rows(wrong).set_index("cell")
+    row = rows.loc["X-EN RAW AVG"]
+    assert show.verdict(row["printed"], row["computed"], reachable=(row["low"], row["high"])) == "differs"
+
+
+# --- intervals
+
+
+@given(st.integers(0, 10_000))
+def test_many_kappas_at_once_are_those_of_statsmodels(seed):
+    codes = simulate.categories(
+        0.4, marginal=[0.2, 0.3, 0.5], items=25, annotators=4, rng=np.random.default_rng(seed), draws=3
+    )
+    expected = [fleiss_kappa(np.stack([(table == k).sum(1) for k in range(3)], axis=1)) for table in codes]
+    assert table3.kappas(codes, categories=3) == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_intervals_hold_the_printed_number_and_are_lopsided_at_the_ends(cells):
+    assert (cells["low"] < cells["printed"]).all()
+    assert (cells["printed"] < cells["high"]).all()
+    assert cells["high"].max() <= 1
+    assert cells["low"].min() >= 0
+    top = cells.loc[cells["printed"].idxmax()]
+    assert top["printed"] == 0.99
+    assert top["printed"] - top["low"] > top["high"] - top["printed"]
+
+
+def test_the_intervals_cover_as_often_as_they_say(belt):
+    rng = np.random.default_rng(11)
+    for true in (0.1, 0.55, 0.9):
+        codes = simulate.categories(
+            true, marginal=table3.MARGINALS["good"], items=250, annotators=3, rng=rng, draws=4 * 300
+        )
+        drawn = table3.kappas(codes, categories=4).reshape(300, 4).mean(1)
+        table = pd.DataFrame({"protocol": "P", "direction": "X-EN", "language": "x", "kappa": drawn})
+        found = table3.intervals(table, belt)
+        covered = ((found["low"] <= true) & (true <= found["high"])).mean()
+        assert 0.90 < covered < 0.99, (true, covered)  # .95, with a standard error of .013 and that of the belt
+
+
+@pytest.mark.parametrize("kappa", ["-0.2", "1.2"])
+def test_a_printed_kappa_that_the_model_cannot_give_is_refused(belt, kappa):
+    table = pd.DataFrame([{"protocol": "P", "direction": "X-EN", "language": "x", "kappa": kappa}])
+    with pytest.raises(DataError, match="outside"):
+        table3.intervals(table, belt)
+
+
+def test_an_annotation_file_of_the_printed_design_gives_its_kappas_back(printed):
+    study = simulate.protocol_study(table3.true_kappas(printed), marginal=table3.MARGINALS["good"])
+    assert len(study) == 48 * 4 * 250 * 3
+    found = table3.reanalysed(study, resamples=200, seed=7)
+    assert np.abs(found["estimate"] - found["true"]).max() < 0.06
+    assert found["covered"].mean() > 0.8
+
+
+# --- differences
+
+
+def test_sign_flips_are_those_of_scipy():
+    d = pd.Series([0.1, 0.3, -0.05, 0.2, 0.15, 0.4])
+    oracle = stats.permutation_test((d,), np.mean, permutation_type="samples", n_resamples=np.inf)
+    assert table3._sign_flip(d) == pytest.approx(oracle.pvalue)
+
+
+def test_with_six_languages_no_sign_flip_survives_but_the_sampled_sentences_do(cells):
+    found = table3.average_differences(cells)
+    assert found.groupby("about").size().to_dict() == {"other languages": 15, "these languages": 15}
+    elsewhere = found[found["about"] == "other languages"]
+    assert elsewhere["p"].min() == 2 / 64
+    assert not elsewhere["survives"].any()
+    assert found.loc[found["about"] == "these languages", "survives"].sum() >= 12
+
+
+def test_equal_protocols_do_not_differ(cells):
+    same = cells.assign(printed=0.5)
+    assert table3.cell_differences(same)["p"].eq(1).all()
+    assert not table3.average_differences(same)["survives"].any()
+
+
+# --- post-edits
+
+
+def slow_levenshtein(a, b):
+    """Count edits by the textbook's table."""
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        new = [i]
+        for j, y in enumerate(b, 1):
+            new.append(min(row[j] + 1, new[-1] + 1, row[j - 1] + (x != y)))
+        row = new
+    return row[-1]
+
+
+@given(st.text("ab ", min_size=1, max_size=12), st.text("ab ", min_size=1, max_size=12))
+def test_edit_distances_are_those_of_the_textbook(a, b):
+    found = postedits.scores(pd.DataFrame({"hypothesis": [a], "post_edit": [b], "score": [0.0]})).iloc[0]
+    assert found["characters"] == slow_levenshtein(a, b)
+    assert found["words"] == slow_levenshtein(a.split(), b.split())
+
+
+def test_an_output_that_needs_no_edit_is_perfect():
+    found = postedits.scores(pd.DataFrame({"hypothesis": ["a b"], "post_edit": ["a b"], "score": [0.0]})).iloc[0]
+    assert (found["characters"], found["words"], found["chrf"]) == (0, 0, pytest.approx(100))
+
+
+def test_simulated_post_edits_rise_with_the_errors_put_in():
+    summary = postedits.summary(postedits.scores(simulate.post_edited())).set_index("system")
+    for name in ("critical_errors", "characters", "words"):
+        assert summary[name].is_monotonic_increasing
+    assert summary["chrf"].is_monotonic_decreasing
+
+
+@pytest.mark.parametrize(
+    ("spoil", "told"),
+    [
+        (lambda f: f.drop(columns="post_edit"), "column post_edit"),
+        (lambda f: f.assign(post_edit=[None]), "Row 1 lacks"),
+    ],
+)
+def test_post_edits_that_are_not_there_are_told(spoil, told):
+    frame = pd.DataFrame({"hypothesis": ["a"], "post_edit": ["b"], "score": [0.0]})
+    with pytest.raises(DataError, match=told):
+        postedits.scores(spoil(frame))
+
+
+# --- progression
+
+
+def stepped(points, kappa=0.5, sentences=250, seed=7):
+    best = table3.MARGINALS["good"]
+    shares = {"HT0": best, "MT1": progression.worse(best, points), "MT2": progression.worse(best, 2 * points)}
+    cell = pd.DataFrame({"protocol": ["P"], "src_lang": "eng", "tgt_lang": "deu", "kappa": kappa})
+    options = {"translations": protocols.PROGRESSION, "sentences": sentences, "seed": seed}
+    return simulate.protocol_study(cell, marginal=shares, **options)
+
+
+def test_the_test_of_a_step_is_the_paired_t_and_the_signed_ranks_of_scipy():
+    ratings = stepped(0.2)
+    row = progression.progression(ratings).iloc[0]
+    wide = ratings.groupby(["segment", "system"])["score"].mean().unstack()
+    oracle = stats.ttest_rel(wide["sim-HT0"], wide["sim-MT1"], alternative="greater")
+    assert row["p"] == pytest.approx(oracle.pvalue, rel=1e-9)
+    assert row["low"] == pytest.approx(oracle.confidence_interval(0.95).low)
+    signed = stats.wilcoxon(wide["sim-HT0"], wide["sim-MT1"], alternative="greater", zero_method="zsplit")
+    assert row["wilcoxon_p"] == pytest.approx(signed.pvalue)
+    assert row["n"] == 250
+
+
+@given(st.lists(st.floats(0.05, 1), min_size=2, max_size=5), st.floats(0, 0.2))
+def test_a_worse_distribution_is_worse_by_as_many_points(weights, points):
+    marginal = np.array(weights) / sum(weights)
+    if points > 1 - marginal[0]:
+        with pytest.raises(DataError):
+            progression.worse(marginal, points)
+        return
+    place = np.arange(len(marginal))
+    lower = np.array(progression.worse(marginal, points))
+    assert lower.sum() == pytest.approx(1)
+    assert (lower >= -1e-12).all()
+    assert place @ marginal - place @ lower == pytest.approx(points)
+
+
+def test_without_a_difference_power_is_the_level_and_with_a_large_one_it_is_sure():
+    found = progression.power({"P": 0.4}, points=[0.0, 0.5], marginal=table3.MARGINALS["good"], replicates=2000)
+    none, large = found["power"]
+    assert none == pytest.approx(0.05, abs=4 * np.sqrt(0.05 * 0.95 / 2000))
+    assert large == 1
+
+
+def test_more_agreement_gives_no_more_power():
+    """Annotators who repeat each other know less together than annotators who err independently."""
+    found = progression.power(
+        {"low": 0.1, "high": 0.9}, points=[0.15], marginal=table3.MARGINALS["good"], replicates=2000
+    )
+    assert found.set_index("protocol")["power"].loc["low"] > found.set_index("protocol")["power"].loc["high"] + 0.05
+
+
+def test_too_few_shared_sentences_are_told():
+    with pytest.raises(DataError, match="fewer than 5"):
+        progression.progression(stepped(0.2, sentences=4))
+    with pytest.raises(DataError, match="fewer than 5"):
+        progression.progression(stepped(0.2)[lambda f: f["system"] != "sim-MT1"])
+
+
+# --- real annotators
+
+
+@given(st.integers(2, 101), st.lists(st.integers(0, 100), min_size=1, max_size=20))
+def test_bins_are_the_nearest_points_and_all_of_them_change_nothing(bins, scores):
+    frame = pd.DataFrame({"score": np.array(scores, float)})
+    codes = observed.binned(frame, bins)["score"].to_numpy()
+    points = codes * 100 / (bins - 1)
+    assert np.abs(points - frame["score"]).max() <= 50 / (bins - 1) + 1e-9
+    assert observed.binned(frame, 101)["score"].tolist() == frame["score"].tolist()
+
+
+def test_one_bin_is_refused():
+    with pytest.raises(DataError):
+        observed.binned(pd.DataFrame({"score": [1.0]}), 1)
+
+
+def test_moving_scores_to_places_changes_no_coefficient_that_needs_no_names():
+    ratings = simulate.campaign(
+        scale=(1, 5),
+        behaviour=simulate.Behaviour(0.3, 0.1, 0.5),
+        quality=simulate.Quality(3, 0.4, 0.2, 1),
+        design=simulate.Design(annotators=6, judgements=3, missing=0.1),
+    )
+    options = {"measures": list(observed.ANONYMOUS), "resamples": 0, "categories": [1, 2, 3, 4, 5]}
+    named, placed = (
+        agreement.coefficients(observed.matrix(ratings, named=named), **options)["estimate"] for named in (True, False)
+    )
+    assert observed.matrix(ratings, named=False).shape[1] == 3
+    assert placed.to_numpy() == pytest.approx(named.to_numpy(), abs=1e-12)
+
+
+@pytest.fixture(scope="module")
+def found(real):
+    from evalkit import annotators as people
+
+    hits = real("wmt22-calibration-hits")
+    kept = people.keep(hits, people.accounts(hits, real("wmt22-calibration-mapping"), complete_at=100))
+    return observed.matrices(
+        labels=real("sudoh-labels"), calibration=kept, assessments=real("mlqe-pe"), signed=real("wmt-slt22")
+    )
+
+
+def test_all_collections_are_in_the_forest_plot(found):
+    assert len(found) == 2 + 6 + 7 + 1
+    assert found["sudoh-fluency"].shape == found["sudoh-adequacy"].shape == (5360, 3)
+    assert not found["sudoh-fluency"].isna().any(axis=None)
+    assert found["mlqe-pe/rus-eng"].shape == (9000, 3)
+    assert found["mlqe-pe/eng-deu"].shape == (9000, 6)
+    assert set(np.unique(found["wmt22-calibration/eng-jpn"].stack())) == set(range(7))
+
+
+def test_coefficients_of_the_labels_are_those_of_statsmodels_and_krippendorff(found):
+    import krippendorff
+
+    table = observed.coefficients({"sudoh-fluency": found["sudoh-fluency"]}, resamples=50, seed=7)
+    value = table.set_index(["coefficient", "level"])["estimate"]
+    scores = found["sudoh-fluency"].to_numpy()
+    counts = np.stack([(scores == k).sum(1) for k in range(1, 6)], axis=1)
+    assert value["fleiss_kappa", "none"] == pytest.approx(fleiss_kappa(counts))
+    assert value["randolph_kappa", "none"] == pytest.approx(fleiss_kappa(counts, method="randolph"))
+    alpha = krippendorff.alpha(reliability_data=scores.T, level_of_measurement="ordinal")
+    assert value["krippendorff_alpha", "ordinal"] == pytest.approx(alpha)
+    assert (table["items"] == 5360).all()
+    assert (table["annotators"] == 3).all()
+
+
+def test_coefficients_that_need_names_are_left_out_where_there_are_none(found):
+    table = observed.coefficients({name: found[name] for name in ("wmt-slt22", "sudoh-fluency")}, resamples=20, seed=7)
+    by = table.groupby("data")["coefficient"].agg(set)
+    assert {"cohen_kappa", "conger_kappa"} <= by["sudoh-fluency"]
+    assert not {"cohen_kappa", "conger_kappa"} & by["wmt-slt22"]
+
+
+def test_merging_the_best_categories_raises_raw_agreement(found):
+    merged = observed.collapsed({"sudoh-fluency": found["sudoh-fluency"]}, resamples=20, seed=7)
+    assert merged.set_index("coefficient").loc["percent_agreement", "change"] > 0
+
+
+def test_places_in_a_random_order_lie_as_far_apart_as_expected():
+    rng = np.random.default_rng(5)
+    scores = rng.permuted(rng.normal([50, 60, 70], 5, (3000, 3)), axis=1)
+    frame = pd.DataFrame(
+        {
+            "segment": np.repeat(np.arange(3000).astype(str), 3),
+            "score": scores.ravel(),
+            "doc": "train",
+            "annotator": np.tile(["place-1", "place-2", "place-3"], 3000),
+            "src_lang": "a",
+            "tgt_lang": "b",
+        }
+    )
+    shuffled = observed.places(frame).iloc[0]
+    ordered = observed.places(frame.assign(score=np.sort(scores, axis=1).ravel())).iloc[0]
+    assert shuffled["apart"] < 3 * shuffled["expected"]
+    assert ordered["apart"] > 20 * ordered["expected"]
+
+
+# --- figures
+
+
+def test_figures_name_their_axes_and_show_every_protocol_and_data_set(cells):
+    names = [axes.get_ylabel() for axes in draw.printed_kappas(cells).axes]
+    assert names[0] == "language"
+    differences = draw.average_differences(table3.average_differences(cells)).axes[0]
+    assert len(differences.get_yticks()) == 15
+    powers = progression.power({"A": 0.2, "B": 0.8}, points=[0.0, 0.2], marginal=[0.25] * 4, replicates=50)
+    assert len(draw.power_curves(powers).axes[0].get_legend().get_texts()) == 2
+    scores = observed.matrix(simulate.campaign(scale=(1, 5), quality=simulate.Quality(3, 0.4, 0.2, 1)), named=False)
+    scores.attrs |= {"named": False, "categories": [1, 2, 3, 4, 5]}
+    table = observed.coefficients({"cost $5": scores, "other": scores}, resamples=20, seed=7)
+    forest = draw.forest(table)
+    assert [label.get_text() for label in forest.axes[0].get_yticklabels()] == [r"cost \$5", "other"]
+    assert all(axes.get_xlabel() for axes in forest.axes)
+    ratings = simulate.campaign()
+    lines = draw.bins(observed.by_bins({"one": ratings}, bins=[2, 7], resamples=20, seed=7))
+    assert [axes.get_title(loc="left") for axes in lines.axes] == ["Fleiss' κ", "Gwet's AC1", "α interval"]
+    plt.close("all")
