@@ -32,7 +32,7 @@ reports: $(READY)  ## execute every study and write reports/index.html
 	$(BIN)/evalkit run --all
 
 test: $(READY)  ## all tests
-	$(BIN)/python -m pytest -n auto --dist loadfile
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 check: $(READY)  ## style, notebook hygiene, environment
 	$(BIN)/ruff check .
