@@ -396,3 +396,18 @@ def test_figures_name_their_axes_and_show_every_protocol_and_data_set(cells):
     lines = draw.bins(observed.by_bins({"one": ratings}, bins=[2, 7], resamples=20, seed=7))
     assert [axes.get_title(loc="left") for axes in lines.axes] == ["Fleiss' κ", "Gwet's AC1", "α interval"]
     plt.close("all")
+
+
+def test_a_post_editing_campaign_of_ones_own_is_scored_like_the_simulation(tmp_path):
+    drawn = simulate.post_edited(sentences=30, seed=3)
+    own = drawn.assign(system=drawn["system"].str.replace("sim-HT0", "human").str.replace("sim-MT", "engine "))
+    own.to_csv(tmp_path / "mine.csv", index=False)
+    mine = postedits.scores(postedits.campaign(str(tmp_path / "mine.csv"), seed=0))
+    expected = postedits.scores(drawn)
+    assert mine[list(postedits.SCORES)].equals(expected[list(postedits.SCORES)])
+    told = progression.post_edit_scores(mine, steps=["human", "engine 1", "engine 2"])
+    same = progression.post_edit_scores(expected)
+    assert told["p"].tolist() == same["p"].tolist()
+    assert told["step"].iloc[0] == "human > engine 1"
+    with pytest.raises(DataError, match="engine 3 share fewer than 5 sentences"):
+        progression.post_edit_scores(mine, steps=["human", "engine 3"])

@@ -6,9 +6,19 @@ import pandas as pd
 from rapidfuzz.distance import Levenshtein
 from sacrebleu.metrics import CHRF
 
-from evalkit import DataError
+from evalkit import DataError, data
+from evalkit.data import simulate
 
 SCORES = ("critical_errors", "characters", "words", "chrf")
+
+
+def campaign(path: str, *, seed: int) -> pd.DataFrame:
+    """Load a post-editing campaign of one's own, or draw a simulated one where no file is named.
+
+    path: a ratings file as ``data.read`` takes it, with the columns ``hypothesis`` and ``post_edit`` besides, and the
+    number of critical errors in ``score``.
+    """
+    return data.read(path, scale=(0, 1000)) if path else simulate.post_edited(seed=seed)
 
 
 def scores(edited: pd.DataFrame) -> pd.DataFrame:

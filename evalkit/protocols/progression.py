@@ -56,13 +56,18 @@ def progression(
     return frame.assign(seen=frame["holm_p"] < 0.05)
 
 
-def post_edit_scores(scored: pd.DataFrame) -> pd.DataFrame:
+def post_edit_scores(scored: pd.DataFrame, *, steps: Sequence[str] = PROGRESSION) -> pd.DataFrame:
     """Test the progression by each score of a post-editing campaign, corrected over all of them.
 
-    scored: the result of ``postedits.scores``. Returns the columns of ``progression`` with ``score``
-    in front. Only chrF falls where a translation is worse; the others rise.
+    scored: the result of ``postedits.scores``. steps: its translations, best first.
+    Returns the columns of ``progression`` with ``score`` in front. Only chrF falls where a translation is worse; the
+    others rise.
     """
-    parts = [progression(scored, column=name, falls=name == "chrf").assign(score=name) for name in postedits.SCORES]
+    whole = scored.assign(doc="post-edits", segment=scored["doc"] + " " + scored["segment"])
+    parts = [
+        progression(whole, column=name, steps=steps, falls=name == "chrf").assign(score=name)
+        for name in postedits.SCORES
+    ]
     frame = pd.concat(parts, ignore_index=True)
     frame["holm_p"] = multipletests(frame["p"], method="holm")[1]
     frame["seen"] = frame["holm_p"] < 0.05
