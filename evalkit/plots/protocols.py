@@ -16,6 +16,7 @@ EXACT = {
     ("percent_agreement", "none"): "percent agreement", ("randolph_kappa", "none"): "Randolph's κ",
     ("gwet_ac1", "none"): "Gwet's AC1", ("fleiss_kappa", "none"): "Fleiss' κ",
     ("conger_kappa", "none"): "Conger's κ", ("krippendorff_alpha", "nominal"): "α nominal",
+    ("cohen_kappa", "none"): "Cohen's κ (mean of pairs)",
 }  # fmt: skip
 NEAR = {
     ("gwet_ac2", "quadratic"): "Gwet's AC2, quadratic", ("krippendorff_alpha", "ordinal"): "α ordinal",
