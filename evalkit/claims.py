@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -49,6 +49,19 @@ def look_up(claims: pd.DataFrame, tables: Mapping[str, pd.DataFrame], *, data: p
         except (KeyError, ValueError) as problem:
             raise DataError(f"Claim {claim['item']}, {claim['cell']}: {str(problem).strip(chr(34))}.") from problem
     return claims[["paper", "item", "cell", "printed"]].assign(computed=found, note=claims["remark"])
+
+
+def unavailable(claims: pd.DataFrame, tables: Iterable[str], *, because: str) -> pd.DataFrame:
+    """Mark the claims whose table could not be computed, so that they read ``not reproducible`` with the reason.
+
+    claims: as ``look_up`` wants them. tables: the names that there are (keys, or a mapping by them).
+
+    >>> claims = pd.DataFrame({"table": ["here", "gone"], "remark": ["", ""]})
+    >>> unavailable(claims, ["here"], because="File absent.").to_numpy().tolist()
+    [['here', ''], ['', 'File absent.']]
+    """
+    gone = claims["table"].fillna("").ne("") & ~claims["table"].isin(list(tables))
+    return claims.assign(table=claims["table"].where(~gone, ""), remark=claims["remark"].where(~gone, because))
 
 
 def _value(claim: dict[str, str], tables: Mapping[str, pd.DataFrame]) -> Any:

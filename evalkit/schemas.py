@@ -1,5 +1,7 @@
 """The shape of each table, with messages that tell a user which line to mend."""
 
+from collections.abc import Callable, Mapping
+
 import numpy as np
 import pandas as pd
 import pandera.pandas as pa
@@ -16,6 +18,15 @@ ITEM = ["system", "doc", "segment"]
 def with_pair(ratings: pd.DataFrame) -> pd.DataFrame:
     """Add the language pair as the column ``pair``, printed like ``eng-jpn``."""
     return ratings.assign(pair=ratings["src_lang"] + "-" + ratings["tgt_lang"])
+
+
+def each(tables: Mapping[str, pd.DataFrame], function: Callable[..., pd.DataFrame], **options: object) -> pd.DataFrame:
+    """Apply a function to each named table and stack the results under a first column ``data``."""
+    parts = []
+    for name, table in tables.items():
+        found = function(table, **options)
+        parts.append(found.assign(data=name)[["data", *found.columns]])
+    return pd.concat(parts, ignore_index=True)
 
 
 def _name(**options) -> pa.Column:

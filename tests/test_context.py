@@ -10,6 +10,7 @@ from statsmodels.stats.weightstats import DescrStatsW
 
 from evalkit import DataError, claims, context, data
 from evalkit.data import appraise
+from evalkit.schemas import each
 
 
 def document(hit, copy, original, *, copy_first=True, annotator=None, doc="d"):
@@ -255,10 +256,10 @@ def test_the_comparison_with_print_runs_on_a_file_like_the_absent_one(exported):
     ratings = context.restrict(exported(rows), mapping)
     assert ratings["annotator"].nunique() == 5
     paired = {"wmt22-da-sqm": context.pairs(ratings)}
-    tables = {"wmt22-da-sqm contrast": context.each(paired, context.contrasts)}
-    tables["wmt22-da-sqm welch"] = context.each(paired, context.welch)
+    tables = {"wmt22-da-sqm contrast": each(paired, context.contrasts)}
+    tables["wmt22-da-sqm welch"] = each(paired, context.welch)
     tables["wmt22-da-sqm degraded"] = ratings[ratings["item_type"] == "degraded"]
-    printed = context.missing_claims(data.published("knowles2024_context"), tables, absent="File absent.")
+    printed = claims.unavailable(data.published("knowles2024_context"), tables, because="File absent.")
     ratings.attrs["source"] = {"source": "real"}
     looked = claims.look_up(printed, tables, data=ratings).set_index("cell")
     assert looked.at["WMT22 DA+SQM, pairs before", "computed"] == 60

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -106,15 +106,6 @@ def group_sizes(paired: pd.DataFrame) -> pd.DataFrame:
     return counts.assign(copy_first=grouped["copy_first"].mean()).reset_index()
 
 
-def each(tables: Mapping[str, pd.DataFrame], function: Callable[..., pd.DataFrame], **options: object) -> pd.DataFrame:
-    """Apply a function to each named table and stack the results under a first column ``data``."""
-    parts = []
-    for name, table in tables.items():
-        found = function(table, **options)
-        parts.append(found.assign(data=name)[["data", *found.columns]])
-    return pd.concat(parts, ignore_index=True)
-
-
 def restrict(ratings: pd.DataFrame, mapping: pd.DataFrame) -> pd.DataFrame:
     """Keep the HITs of annotators who also did a calibration HIT, and their language pairs, as the paper does.
 
@@ -154,13 +145,3 @@ def label_example(ratings: pd.DataFrame, *, segments: int = 7, system: str = "")
     frame["difference"] = frame["original"] - frame["copy"]
     frame.attrs = {"hit": hit, "system": name, "doc": doc, "copy_first": bool(labels["copy_first"].iloc[0])}
     return frame.reset_index()
-
-
-def missing_claims(claims: pd.DataFrame, tables: Iterable[str] | Mapping, *, absent: str) -> pd.DataFrame:
-    """Mark the claims whose table could not be computed, so that they read ``not reproducible`` with the reason.
-
-    claims: as ``evalkit.claims.look_up`` wants them. tables: the names that there are. absent: the reason.
-    """
-    gone = claims["table"].fillna("").ne("") & ~claims["table"].isin(list(tables))
-    remark = claims["remark"].where(~gone, absent)
-    return claims.assign(table=claims["table"].where(~gone, ""), remark=remark)
