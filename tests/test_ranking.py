@@ -22,11 +22,11 @@ SMALL = [
 
 def test_segments_are_averaged_before_systems_and_only_system_and_repeat_count():
     scores = ranking.system_scores(ratings(SMALL)).set_index("system")
-    assert scores["raw"].to_dict() == {"A": 45.0, "B": 47.0}  # ((80 + 40) / 2 + 30) / 2
+    assert scores["score"].to_dict() == {"A": 45.0, "B": 47.0}  # ((80 + 40) / 2 + 30) / 2
     assert scores["judgements"].to_dict() == {"A": 3, "B": 2}
-    assert scores["rank_raw"].to_dict() == {"A": 2, "B": 1}
+    assert scores["rank"].to_dict() == {"A": 2, "B": 1}
     without = ranking.system_scores(ratings(SMALL), item_types=("system",)).set_index("system")
-    assert without.at["A", "raw"] == 55.0
+    assert without.at["A", "score"] == 55.0
 
 
 def test_moves_are_told_against_the_official_order():
@@ -39,9 +39,11 @@ def test_moves_are_told_against_the_official_order():
         ranking.against_official(ratings(SMALL), official.replace({"A": "C"}))
 
 
-def test_without_z_there_is_no_ranking():
-    with pytest.raises(DataError, match="needs the column z"):
-        ranking.system_scores(ratings(SMALL).drop(columns="z"))
+def test_without_z_there_is_no_ranking_by_z():
+    without = ratings(SMALL).drop(columns="z")
+    with pytest.raises(DataError, match="needs the column z, which these ratings lack"):
+        ranking.system_scores(without, score="z")
+    assert ranking.system_scores(without)["rank"].tolist() == [2, 1], "raw scores are enough for a ranking of them"
 
 
 @given(st.permutations(SMALL), st.floats(0.1, 9), st.floats(-50, 50))
@@ -49,8 +51,8 @@ def test_order_of_rows_is_irrelevant_and_ranks_survive_a_change_of_scale(rows, g
     plain, moved = ranking.system_scores(ratings(SMALL)), ratings(rows)
     moved["score"] = moved["score"] * gain + shift
     changed = ranking.system_scores(moved)
-    assert changed["rank_raw"].tolist() == plain["rank_raw"].tolist()
-    assert np.allclose(changed["raw"], plain["raw"] * gain + shift)
+    assert changed["rank"].tolist() == plain["rank"].tolist()
+    assert np.allclose(changed["score"], plain["score"] * gain + shift)
 
 
 @given(st.integers(0, 3))
@@ -64,8 +66,8 @@ def test_zeros_taken_away_are_found_again(which):
         ("B", "1", "repeat", 0.0),
     ]
     full, gone = ratings(rows), ratings(rows).drop(index=len(SMALL) + which)
-    true = ranking.system_scores(full).rename(columns={"raw": "r"})
-    official = true.assign(raw=true["r"].round(1).astype(str), z="0", src_lang="ces", tgt_lang="eng")
+    true = ranking.system_scores(full)
+    official = true.assign(raw=true["score"].round(1).astype(str), z="0", src_lang="ces", tgt_lang="eng")
     compared = ranking.against_official(gone, official.drop(columns=["pair"]), scale="raw")
     told = ranking.explain_missing(gone, compared, scale="raw")
     assert len(told) == 1

@@ -1,4 +1,4 @@
-"""Scores of systems as WMT computes them from ratings, held against the official rankings."""
+"""Hold recomputed scores and clusters against the official rankings, and explain what differs."""
 
 from __future__ import annotations
 
@@ -6,34 +6,14 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
+from evalkit.ranking.clusters import clusters
+from evalkit.ranking.pairwise import wins
+from evalkit.ranking.scores import COUNTED, system_scores
 from evalkit.schemas import with_pair
 
 #: Decimals that WMT's ranking files print for each scale.
 DIGITS = {"raw": 1, "z": 3}
-#: Which items of a MTurk campaign count: systems' outputs, and unchanged segments of quality-control copies too.
-COUNTED = ("system", "repeat")
 _COLUMN = {"raw": "score", "z": "z"}
-
-
-def system_scores(ratings: pd.DataFrame, *, item_types: tuple[str, ...] = COUNTED) -> pd.DataFrame:
-    """Score each system: average the judgements of each segment, then the segments.
-
-    ratings: with ``z`` beside ``score``. item_types: what counts; without "repeat", the unchanged segments shown in a
-    degraded context are left out. Returns pair, system, raw, z, segments, judgements and each scale's rank within the
-    pair (1 is best; equal scores share the better rank). Source: WMT's rule since 2016, Knowles & Lo 2024, section 3.
-    Caveat: the z-scores are taken as published; the means behind them include all items, also those left out here.
-    """
-    if "z" not in ratings:
-        raise DataError("A ranking needs the column z beside score. Load ratings that have both, such as wmt22-mturk.")
-    counted = with_pair(ratings[ratings["item_type"].isin(item_types)])
-    system = ["pair", "system"]
-    segments = counted.groupby([*system, "segment"])[["score", "z"]].mean()
-    scores = segments.groupby(system).agg(raw=("score", "mean"), z=("z", "mean"), segments=("z", "size"))
-    scores["judgements"] = counted.groupby(system).size()
-    scores = scores.reset_index()
-    for scale in DIGITS:
-        scores[f"rank_{scale}"] = scores.groupby("pair")[scale].rank(ascending=False, method="min").astype(int)
-    return scores
 
 
 def against_official(ratings: pd.DataFrame, official: pd.DataFrame, *, scale: str = "z") -> pd.DataFrame:
@@ -44,27 +24,26 @@ def against_official(ratings: pd.DataFrame, official: pd.DataFrame, *, scale: st
     (places; positive is up), judgements and official_judgements, in the official order. Official pairs without ratings
     are left out.
     """
-    both = system_scores(ratings).merge(
-        system_scores(ratings, item_types=("system",)), on=["pair", "system"], suffixes=("", "_without"), how="left"
+    column = _COLUMN[scale]
+    without = system_scores(ratings, score=column, item_types=("system",))
+    both = system_scores(ratings, score=column).merge(
+        without, on=["pair", "system"], suffixes=("", "_without"), how="left"
     )
     printed = with_pair(official).reset_index(drop=True).assign(place=np.arange(len(official)))
     printed = printed[printed["pair"].isin(both["pair"])]
     joined = printed[["pair", "system", "place", scale, "segments", "judgements"]].merge(
         both, on=["pair", "system"], how="outer", suffixes=("_official", ""), validate="one_to_one"
     )
-    lost = joined[joined["place"].isna() | joined["judgements"].isna()]
-    if len(lost):
-        row = lost.iloc[0]
-        raise DataError(f"{row['pair']}, {row['system']}: only one of ratings and official ranking has this system.")
+    _demand_both(joined, "judgements", "official ranking")
     joined = joined.sort_values("place", ignore_index=True)
-    value = pd.to_numeric(joined[f"{scale}_official"])
+    value = pd.to_numeric(joined[scale])
     frame = pd.DataFrame(
         {
-            "pair": joined["pair"], "system": joined["system"], "official": value, "recomputed": joined[scale],
-            "equal": _rounds_to(joined[scale], value, DIGITS[scale]), "without_repeats": joined[f"{scale}_without"],
-            "change": joined[f"{scale}_without"] - joined[scale],
-            "rank": joined[f"rank_{scale}"], "rank_without": joined[f"rank_{scale}_without"],
-            "moved": joined[f"rank_{scale}"] - joined[f"rank_{scale}_without"],
+            "pair": joined["pair"], "system": joined["system"], "official": value, "recomputed": joined["score"],
+            "equal": _rounds_to(joined["score"], value, DIGITS[scale]), "without_repeats": joined["score_without"],
+            "change": joined["score_without"] - joined["score"],
+            "rank": joined["rank"], "rank_without": joined["rank_without"],
+            "moved": joined["rank"] - joined["rank_without"],
             "judgements": joined["judgements"], "official_judgements": joined["judgements_official"].astype(int),
             "segments": joined["segments"], "official_segments": joined["segments_official"].astype(int),
         }
@@ -72,9 +51,65 @@ def against_official(ratings: pd.DataFrame, official: pd.DataFrame, *, scale: st
     return frame
 
 
+def _demand_both(joined: pd.DataFrame, ours: str, theirs: str) -> None:
+    """Refuse a system that only one side of an outer join knows."""
+    lost = joined[joined["place"].isna() | joined[ours].isna()]
+    if len(lost):
+        row = lost.iloc[0]
+        raise DataError(f"{row['pair']}, {row['system']}: only one of ratings and {theirs} has this system.")
+
+
 def _rounds_to(values: pd.Series, printed: pd.Series, digits: int) -> pd.Series:
     """Tell whether values round to printed ones; a tie may round either way."""
     return (values - printed).abs() <= 0.5 * 10.0**-digits + 1e-9
+
+
+def against_clusters(ratings: pd.DataFrame, official: pd.DataFrame, *, digits: int | None = 15) -> pd.DataFrame:
+    """Hold recomputed wins and cluster lines against WMT's published ones.
+
+    official: pair, system, wins and line (True where a cluster ends below the system) as text, in the published order,
+    such as one year of ``data.published("wmt_clusters")``. digits: those of WMT's files of segment scores.
+    Returns pair, system, official_wins, wins, equal_wins, official_line, line (recomputed by the files' own rule),
+    equal_line, line_all (by the findings' rule, see ``clusters``), rank_top and rank_bottom, in the published order.
+    Pairs of which ratings and publication share no system are left out, so simulated ratings give an empty table.
+    """
+    ours = clusters(ratings, score="z", digits=digits, line="own", with_upsets=True)
+    strict = clusters(ratings, score="z", digits=digits)
+    for name, table in (("line", ours), ("line_all", strict)):
+        ours[name] = table["cluster"].ne(table.groupby("pair")["cluster"].shift(-1))
+    printed = official.reset_index(drop=True).assign(place=np.arange(len(official)))
+    shared = printed.merge(ours, on=["pair", "system"])["pair"].unique()
+    ours, printed = (table[table["pair"].isin(shared)] for table in (ours, printed))
+    joined = printed[["pair", "system", "place", "wins", "line"]].merge(
+        ours, on=["pair", "system"], how="outer", suffixes=("_official", ""), validate="one_to_one"
+    )
+    _demand_both(joined, "rank", "published clusters")
+    joined = joined.sort_values("place", ignore_index=True)
+    told, line = pd.to_numeric(joined["wins_official"]).astype(int), joined["line_official"].eq("True")
+    return pd.DataFrame(
+        {
+            "pair": joined["pair"], "system": joined["system"], "official_wins": told, "wins": joined["wins"],
+            "equal_wins": told == joined["wins"], "official_line": line, "line": joined["line"],
+            "equal_line": line == joined["line"], "line_all": joined["line_all"], "rank_top": joined["rank_top"],
+            "rank_bottom": joined["rank_bottom"],
+        }
+    )  # fmt: skip
+
+
+def against_p_values(ratings: pd.DataFrame, official: pd.DataFrame, *, digits: int | None = 15) -> pd.DataFrame:
+    """Hold recomputed p-values of the one-sided Mann-Whitney tests against WMT's published ones.
+
+    official: pair, better, worse and p as text, such as ``data.published("wmt22_pvalues")``; tests without a published
+    p-value were not significant. digits: see ``against_clusters``.
+    Returns pair, better, worse, official, p, off (relative difference) and significant, all tests of the pairs shared.
+    """
+    ours = wins(ratings, score="z", digits=digits)
+    joined = ours.merge(official, on=["pair", "better", "worse"], how="left", suffixes=("", "_official"))
+    joined = joined[joined["pair"].isin(joined.loc[joined["p_official"].notna(), "pair"])].reset_index(drop=True)
+    printed = pd.to_numeric(joined["p_official"])
+    return joined[["pair", "better", "worse"]].assign(
+        official=printed, p=joined["p"], off=(joined["p"] / printed - 1).abs(), significant=joined["significant"]
+    )
 
 
 def tally(compared: pd.DataFrame) -> pd.DataFrame:

@@ -1,0 +1,145 @@
+"""Average judgements by segment, and segments by system."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from evalkit import DataError
+
+#: Which items of a MTurk campaign count: systems' outputs, and unchanged segments of quality-control copies too.
+COUNTED = ("system", "repeat")
+#: The columns that tell one segment of a language pair from another; ("doc", "segment") where documents number theirs.
+SEGMENT = ("segment",)
+AVERAGES = ("segments", "judgements")
+
+
+@dataclass(frozen=True)
+class SegmentMeans:
+    """Mean scores of one language pair, systems × segments; NaN where nobody judged a segment of a system.
+
+    ``sums`` and ``weights`` (units × systems) split the same scores by what a campaign is resampled by: the ratio of
+    their totals over all units is the system's score.
+    """
+
+    systems: np.ndarray
+    means: np.ndarray
+    judgements: np.ndarray
+    units: pd.Index
+    sums: np.ndarray
+    weights: np.ndarray
+
+    def totals(self, *, average: str = "segments") -> np.ndarray:
+        """Return each system's score: every segment counts once, or every judgement does."""
+        weights = np.isfinite(self.means) if average == "segments" else self.judgements
+        return (np.nan_to_num(self.means) * weights).sum(axis=1) / weights.sum(axis=1)
+
+    def ordered(self) -> SegmentMeans:
+        """Put the systems into the order of the ranking, the best first; equal scores stay in order of name."""
+        order = np.argsort(-self.totals(), kind="stable")
+        own, split = (self.means[order], self.judgements[order]), (self.sums[:, order], self.weights[:, order])
+        return SegmentMeans(self.systems[order], *own, self.units, *split)
+
+
+def segment_means(
+    ratings: pd.DataFrame,
+    *,
+    score: str = "score",
+    item_types: tuple[str, ...] = COUNTED,
+    segment: tuple[str, ...] = SEGMENT,
+    digits: int | None = None,
+    unit: str | None = None,
+) -> dict[str, SegmentMeans]:
+    """Average the judgements of each system's segment, per language pair.
+
+    score: the column to average; judgements without a value there are left out. digits: significant digits that the
+    means keep, None for all; WMT's files of segment scores have 15, which decides what counts as a tie. unit: the
+    column to split scores by, None for segments; a judgement weighs 1 / (judgements of its segment and system).
+    """
+    needed = ["src_lang", "tgt_lang", "system", *segment, "item_type", score, *([unit] if unit else [])]
+    if missing := [name for name in needed if name not in ratings]:
+        raise DataError(
+            f"A ranking needs the column {missing[0]}, which these ratings lack. "
+            f"Name another one, or add it; there are {', '.join(map(str, ratings.columns))}."
+        )
+    counted = ratings["item_type"].isin(item_types) & ratings[score].notna()
+    if not counted.any():
+        raise DataError(
+            f"No judgement of item type {' or '.join(item_types)} has a value in {score}, so nothing can be ranked. "
+            f"Pass item_types; the ratings hold {', '.join(sorted(ratings['item_type'].unique()))}."
+        )
+    rows = np.flatnonzero(counted.to_numpy())
+    values = ratings[score].to_numpy(float)
+    languages = ["src_lang", "tgt_lang"]
+    found = {}
+    for (source, target), places in ratings[languages].iloc[rows].groupby(languages).indices.items():
+        own = rows[places]
+        codes, systems = pd.factorize(ratings["system"].iloc[own], sort=True)
+        names = ratings[list(segment)].iloc[own]
+        numbers, segments = pd.factorize(names[segment[0]] if len(segment) == 1 else pd.MultiIndex.from_frame(names))
+        cells = codes * len(segments) + numbers
+        means = np.full((len(systems), len(segments)), np.nan)
+        averages = pd.Series(values[own]).groupby(cells).mean()  # compensated sums: the last digit decides on ties
+        means.flat[averages.index] = averages if digits is None else _significant(averages, digits)
+        judgements = np.bincount(cells, minlength=means.size).reshape(means.shape)
+        if unit is None:
+            units, split = segments, (np.nan_to_num(means).T, np.isfinite(means).T.astype(float))
+        else:
+            owners, units = pd.factorize(ratings[unit].iloc[own])
+            share = 1 / judgements.flat[cells]
+            places, size = owners * len(systems) + codes, len(units) * len(systems)
+            split = tuple(
+                np.bincount(places, weights=part, minlength=size).reshape(len(units), -1)
+                for part in (values[own] * share, share)
+            )
+        found[f"{source}-{target}"] = SegmentMeans(
+            np.asarray(systems, object), means, judgements, pd.Index(units), *split
+        )
+    return found
+
+
+def _significant(values: pd.Series, digits: int) -> np.ndarray:
+    """Round to significant digits as printing does, which rounding by powers of ten would miss by a bit."""
+    return np.array([float(f"{value:.{digits}g}") for value in values])
+
+
+def system_scores(
+    ratings: pd.DataFrame,
+    *,
+    score: str = "score",
+    item_types: tuple[str, ...] = COUNTED,
+    segment: tuple[str, ...] = SEGMENT,
+    average: str = "segments",
+) -> pd.DataFrame:
+    """Score each system: average the judgements of each segment, then the segments.
+
+    score: the column to average ("score", "z", "normalized"); higher is better. item_types: what counts; without
+    "repeat", the unchanged segments shown in a degraded context are left out. segment: the columns that name a segment.
+    average: "segments" counts every segment once (the macro average, WMT's), "judgements" every judgement once (the
+    micro average), so that segments judged more often weigh more. Returns pair, system, score, segments, judgements
+    and rank (1 is best; equal scores share the better rank), by pair and name.
+    Source: WMT's rule since 2016, Knowles & Lo 2024, section 3.  Caveat: published z-scores rest on means over all of
+    an annotator's items, also those left out here.
+
+    >>> ratings = pd.DataFrame({"src_lang": "ces", "tgt_lang": "eng", "system": ["A", "A", "A", "B", "B"],
+    ...     "segment": ["1", "1", "2", "1", "2"], "score": [80, 40, 30, 50, 44], "item_type": "system"})
+    >>> system_scores(ratings)[["system", "score", "judgements", "rank"]].values.tolist()
+    [['A', 45.0, 3, 2], ['B', 47.0, 2, 1]]
+    """
+    if average not in AVERAGES:
+        raise DataError(f"average={average!r}: a system's score averages one of {', '.join(AVERAGES)}.")
+    tables = segment_means(ratings, score=score, item_types=item_types, segment=segment)
+    return pd.concat([ranked(pair, table, average=average) for pair, table in tables.items()], ignore_index=True)
+
+
+def ranked(pair: str, table: SegmentMeans, *, average: str = "segments") -> pd.DataFrame:
+    """Tabulate the scores and ranks of one language pair, in the order that its systems have."""
+    frame = pd.DataFrame(
+        {
+            "pair": pair, "system": pd.Series(table.systems, dtype="str"), "score": table.totals(average=average),
+            "segments": np.isfinite(table.means).sum(axis=1), "judgements": table.judgements.sum(axis=1),
+        }
+    )  # fmt: skip
+    return frame.assign(rank=frame["score"].rank(ascending=False, method="min").astype(int))
