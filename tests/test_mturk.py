@@ -34,6 +34,7 @@ def test_scores_types_and_places_of_a_small_file(written):
     assert frame["item_type"].tolist() == ["repeat", "degraded", "reference", "system", "system", "system"]
     assert frame["copy"].tolist() == [True] * 3 + [False] * 3
     assert frame["position"].tolist() == list(range(6))
+    assert frame["hit_seconds"].tolist() == [9.0] * 6
     assert frame["doc"].unique().tolist() == ["5"], "the copy bears its original's name"
     assert frame["hit"].unique().tolist() == ["H1/W1"]
     assert frame["src_lang"].unique().tolist() == ["liv"], "WMT22's lv is Livonian"
@@ -88,6 +89,13 @@ def test_real_raw_scores_standardise_to_the_published_z(year, rows, pairs, real)
     by_worker = frame.groupby(["src_lang", "annotator"])["score"]
     z = (frame["score"] - by_worker.transform("mean")) / by_worker.transform("std", ddof=1)
     assert (z - frame["z"]).abs().max() < 5e-5  # R printed means and deviations with seven digits
+
+
+@pytest.mark.parametrize("year", [21, 22])
+def test_a_real_hit_has_one_time(year, real):
+    frame = real(f"wmt{year}-mturk")
+    assert frame["hit_seconds"].gt(0).all()
+    assert frame.groupby(["src_lang", "hit"])["hit_seconds"].nunique().eq(1).all()
 
 
 @pytest.mark.parametrize("year", [21, 22])

@@ -42,9 +42,10 @@ def ratings(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.D
 
     paths: per language pair ``ad-<pair>-good-stnd.csv`` and ``ad-<pair>-trk-mean-sd.txt``. Besides the schema's
     columns: ``z`` as published (per worker and language pair, over all item types), ``copy`` (the row belongs to a
-    quality-control copy of a document) and ``position``, the row's place in its HIT as it was annotated. ``score`` is
-    round(z * sd + mean). ``hit`` joins the HIT's and the worker's name; ``doc`` is the document as shown, and a copy
-    bears the name of the original it copies, so that the two can be paired. Raises DataError where a worker has no mean
+    quality-control copy of a document), ``position``, the row's place in its HIT as it was annotated, and
+    ``hit_seconds``, the seconds that the worker spent on the whole HIT. ``score`` is round(z * sd + mean). ``hit``
+    joins the HIT's and the worker's name; ``doc`` is the document as shown, and a copy bears the name of the original
+    it copies, so that the two can be paired. Raises DataError where a worker has no mean
     or a recovered score is no whole number on 0-100.
     """
     del columns  # the format has one header
@@ -86,6 +87,7 @@ def _pair(path: Path, statistics: Path) -> pd.DataFrame:
             "system": raw["sys_id"], "doc": raw["rid"], "segment": raw["sid"], "annotator": raw["WorkerId"],
             "score": whole, "item_type": raw["type"].map(ITEM_TYPES), "hit": hit, "z": z,
             "copy": raw["type"].ne("SYSTEM"), "position": raw.groupby(hit).cumcount(),
+            "hit_seconds": pd.to_numeric(raw["time"], errors="coerce"),
         }
     )  # fmt: skip
     frame = schemas.check(frame, schemas.RATINGS, origin=path.name, scale=(0, 100))

@@ -24,11 +24,13 @@ def wmt22_mturk(*, seed: int = 7) -> pd.DataFrame:
 
     An annotator a gives item i of a document d
 
-    .. math:: y = \operatorname{round}(\min(100, \max(0, 70 + q_s + b_a + u_{ad} + \Delta_i + o + \epsilon)))
+    .. math:: y = \operatorname{round}(\min(100, \max(0, 70 + q_s + t_i + b_a + u_{ad} + \Delta_i + o + \epsilon)))
 
-    with system quality :math:`q_s \sim N(0, 5^2)`, leniency :math:`b_a \sim N(0, 8^2)`, a document's effect
-    :math:`u_{ad} \sim N(0, 4^2)`, noise :math:`\epsilon \sim N(0, 12^2)`, :math:`o = 2` for the second showing of a
-    segment, and :math:`\Delta` = -20 for degraded items, +20 for references, -1 for repeats after a degraded one.
+    with system quality :math:`q_s \sim N(0, 5^2)`, a segment's ease :math:`t_i \sim N(0, 10^2)`, leniency
+    :math:`b_a \sim N(0, 8^2)`, a document's effect :math:`u_{ad} \sim N(0, 4^2)`, noise
+    :math:`\epsilon \sim N(0, 12^2)`, :math:`o = 2` for the second showing of a segment, and :math:`\Delta` = -20 for
+    degraded items, +20 for references, -1 for repeats after a degraded one. A HIT takes a log-normal number of seconds
+    a judgement, with median e^2.5.
     Caveat: real annotators differ in whether they notice degradation at all; these do not.
     """
     return _mturk(22, seed)
@@ -84,13 +86,23 @@ def _drawn(year: int, seed: int) -> pd.DataFrame:
     frame = pd.concat([_pair(source, rng) for source, rng in zip(SOURCES[year], rngs, strict=True)], ignore_index=True)
     frame = schemas.check(frame, schemas.RATINGS, origin="simulation", scale=(0, 100))
     worker = frame.groupby(["src_lang", "annotator"])["score"]
-    z = (frame["score"] - worker.transform("mean")) / worker.transform("std")
-    return _finished(frame.assign(z=z, position=frame.groupby("hit").cumcount()), seed)
+    mean, sd = (worker.transform(how).map(_printed) for how in ("mean", "std"))
+    z = (frame["score"] - mean) / sd
+    hit = frame.groupby(["src_lang", "hit"])
+    pace = np.random.default_rng(seed).lognormal(2.5, 0.5, hit.ngroups)
+    seconds = (pace[hit.ngroup()] * hit["score"].transform("size")).round()
+    return _finished(frame.assign(z=z, position=frame.groupby("hit").cumcount(), hit_seconds=seconds), seed)
+
+
+def _printed(value: float) -> float:
+    """Round to seven significant digits, as the statistics behind WMT's z-scores were printed and read again."""
+    return float(f"{value:.7g}")
 
 
 def _pair(source: str, rng: np.random.Generator) -> pd.DataFrame:
     """Draw one language pair: every HIT has a few documents, some of them twice."""
     quality = rng.normal(0, 5, _SYSTEMS)
+    ease = rng.normal(0, 10, (_HITS, _DOCUMENTS, _SEGMENTS))
     parts = []
     for annotator in range(_ANNOTATORS):
         leniency = rng.normal(0, 8)
@@ -106,9 +118,9 @@ def _pair(source: str, rng: np.random.Generator) -> pd.DataFrame:
                 shift = -20.0 * (kind == "degraded") + 20 * (kind == "reference") - (after & (kind == "repeat"))
                 level = 70 + quality[system] + leniency + rng.normal(0, 4) + 2 * (doc in seen)
                 seen.add(doc)
-                score = np.clip(level + shift + rng.normal(0, 12, _SEGMENTS), 0, 100).round()
-                number = annotator * 1000 + hit * 100 + doc * 10
-                document = (f"sim-{system}", f"sim-{annotator}-{hit}-{doc}", f"sim-{source}-{annotator}", hit, copy)
+                score = np.clip(level + ease[hit, doc] + shift + rng.normal(0, 12, _SEGMENTS), 0, 100).round()
+                number = hit * 100 + doc * 10  # other annotators see the same texts, translated by other systems
+                document = (f"sim-{system}", f"sim-{hit}-{doc}", f"sim-{source}-{annotator}", hit, copy)
                 parts += [(*document, str(number + k), kind[k], score[k]) for k in range(_SEGMENTS)]
     frame = pd.DataFrame(parts, columns=["system", "doc", "annotator", "hit", "copy", "segment", "item_type", "score"])
     hit = "sim-" + frame["hit"].astype("str") + "/" + frame["annotator"]
@@ -118,7 +130,7 @@ def _pair(source: str, rng: np.random.Generator) -> pd.DataFrame:
 def _annotators(year: int, seed: int) -> pd.DataFrame:
     """Summarise the simulated workers of a year."""
     worker = _mturk(year, seed).groupby(["src_lang", "tgt_lang", "annotator"])["score"]
-    return _finished(worker.agg(["mean", "std"]).reset_index().rename(columns={"std": "sd"}), seed)
+    return _finished(worker.agg(["mean", "std"]).map(_printed).reset_index().rename(columns={"std": "sd"}), seed)
 
 
 def _ranking(year: int, seed: int) -> pd.DataFrame:
