@@ -1,0 +1,22 @@
+"""Plan an annotation campaign: what scatters, how small calibration sets can be, what a claim needs."""
+
+from evalkit.planning.break_even import best_size, break_even, difference_variance, imbalance, spending, workloads
+from evalkit.planning.calibration import (
+    SELECTIONS,
+    calibration_size,
+    random_scores,
+    selections,
+    shift_error,
+    smallest,
+    smallest_sets,
+)
+from evalkit.planning.components import LAYOUTS, NEEDED, components, henderson, jackknife, variances
+from evalkit.planning.designs import Limits, compare, curve, plan, told
+from evalkit.planning.power import ARRANGEMENTS, power, simulate_power
+
+__all__ = [
+    "ARRANGEMENTS", "LAYOUTS", "NEEDED", "SELECTIONS", "Limits", "best_size", "break_even", "calibration_size",
+    "compare", "components", "curve", "difference_variance", "henderson", "imbalance", "jackknife", "plan", "power",
+    "random_scores", "selections", "shift_error", "simulate_power", "smallest", "smallest_sets", "spending", "told",
+    "variances", "workloads",
+]  # fmt: skip

@@ -1,0 +1,327 @@
+"""Planning: components against analysis of variance, calibration sets against enumeration, break-even by its law."""
+
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+import statsmodels.formula.api as smf
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evalkit import DataError, planning
+from evalkit.plots import planning as draw
+
+V = {"document": 5.0, "item": 40.0, "annotator": 60.0, "block": 20.0, "residual": 60.0}
+#: Montgomery, Design and Analysis of Experiments: strength of fabric from four looms.
+LOOMS = [98, 97, 99, 96, 91, 90, 93, 92, 96, 95, 97, 95, 95, 96, 99, 98]
+
+
+def judged(scores, *, documents=None, item_type="calibration", system="s"):
+    """Lay out items x annotators as ratings; documents: the document of each item."""
+    items, people = np.shape(scores)
+    documents = np.zeros(items, int) if documents is None else np.asarray(documents)
+    item, who = np.repeat(np.arange(items), people), np.tile(np.arange(people), items)
+    return pd.DataFrame({
+        "src_lang": "eng", "tgt_lang": "jpn", "system": system, "doc": np.char.add("d", documents[item].astype(str)),
+        "segment": item.astype(str), "annotator": np.char.add("a", who.astype(str)),
+        "score": np.ravel(scores).astype(float), "item_type": item_type,
+    })  # fmt: skip
+
+
+def crossed(rng, items, people, documents, *, variances):
+    """Draw a calibration table with known components."""
+    doc = np.arange(items) * documents // items
+    sd = {name: np.sqrt(value) for name, value in variances.items()}
+    scores = rng.normal(0, sd["document"], documents)[doc][:, None] + rng.normal(0, sd["item"], (items, 1))
+    scores = scores + rng.normal(0, sd["annotator"], people)
+    scores = (
+        scores + rng.normal(0, sd["block"], (documents, people))[doc] + rng.normal(0, sd["residual"], (items, people))
+    )
+    return judged(scores, documents=doc)
+
+
+def test_components_of_a_textbook_example():
+    found = planning.henderson(LOOMS, {"loom": np.repeat(list("abcd"), 4)})
+    assert (round(found["loom"], 2), round(found["residual"], 2)) == (6.96, 1.90)
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.integers(0, 10_000), st.integers(2, 5), st.integers(2, 6))
+def test_balanced_components_are_those_of_the_analysis_of_variance(seed, people, items):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"item": np.repeat(np.arange(items), people), "who": np.tile(np.arange(people), items)})
+    frame["y"] = rng.normal(0, 3, items)[frame["item"]] + rng.normal(0, 2, people)[frame["who"]]
+    frame["y"] += rng.normal(0, 1, len(frame))
+    table = sm.stats.anova_lm(smf.ols("y ~ C(item) + C(who)", frame).fit())
+    square = table["sum_sq"] / table["df"]
+    found = planning.henderson(frame["y"], {"item": frame["item"], "who": frame["who"]})
+    assert found["residual"] == pytest.approx(square["Residual"], rel=1e-8)
+    assert found["item"] == pytest.approx((square["C(item)"] - square["Residual"]) / people, rel=1e-8, abs=1e-10)
+    assert found["who"] == pytest.approx((square["C(who)"] - square["Residual"]) / items, rel=1e-8, abs=1e-10)
+
+
+def test_balanced_components_are_those_of_restricted_likelihood():
+    rng = np.random.default_rng(3)
+    groups = np.repeat(np.arange(12), 8)
+    y = rng.normal(0, 3, 12)[groups] + rng.normal(0, 2, len(groups))
+    fit = smf.mixedlm("y ~ 1", pd.DataFrame({"y": y, "g": groups}), groups=groups).fit()
+    found = planning.henderson(y, {"g": groups})
+    assert found["g"] == pytest.approx(float(fit.cov_re.iloc[0, 0]), rel=1e-3)
+    assert found["residual"] == pytest.approx(fit.scale, rel=1e-3)
+
+
+def test_unbalanced_components_are_right_on_average():
+    rng = np.random.default_rng(5)
+    rows = rng.random((30, 8)) < rng.uniform(0.2, 0.9, 8)
+    item, who = np.nonzero(rows)
+    factors = {"item": item, "who": who}
+    draws = []
+    for _ in range(300):
+        y = rng.normal(0, 5, 30)[item] + rng.normal(0, 3, 8)[who] + rng.normal(0, 4, len(item))
+        draws.append(list(planning.henderson(y, factors).values()))
+    error = np.std(draws, axis=0, ddof=1) / np.sqrt(len(draws))
+    assert (np.abs(np.mean(draws, axis=0) - [25, 9, 16]) < 4 * error).all()
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.integers(0, 10_000), st.floats(-50, 50), st.floats(0.5, 4))
+def test_components_follow_shift_scale_order_and_names(seed, shift, scale):
+    rng = np.random.default_rng(seed)
+    item, who = rng.integers(0, 6, 60), rng.integers(0, 4, 60)
+    y = rng.normal(0, 5, 60) + 4.0 * who
+    base = planning.henderson(y, {"item": item, "who": who})
+    order = rng.permutation(60)
+    renamed = {"item": (item + 9)[order].astype(str), "who": (7 - who)[order].astype(str)}
+    moved = planning.henderson((shift + scale * y)[order], renamed)
+    assert np.allclose(list(moved.values()), scale**2 * np.array(list(base.values())), rtol=1e-6, atol=1e-6)
+
+
+def test_components_of_a_calibration_set_are_recovered():
+    rng = np.random.default_rng(11)
+    tables = [planning.components(crossed(rng, 60, 10, 6, variances=V)) for _ in range(40)]
+    found = pd.concat(tables)[list(planning.NEEDED)]
+    error = found.std(ddof=1) / np.sqrt(len(found))
+    raw = ["item", "annotator", "residual"]  # far from 0, so never cut off there
+    assert ((found.mean() - pd.Series(V)).abs() < 4 * error)[raw].all()
+
+
+def test_what_cannot_be_told_apart_is_said():
+    rng = np.random.default_rng(1)
+    with pytest.raises(DataError, match="cannot be told apart"):
+        planning.henderson([1, 2, 3, 4.0], {"a": [0, 0, 1, 1], "b": ["x", "x", "y", "y"]})
+    one = planning.components(judged(rng.normal(50, 9, (20, 4)))).iloc[0]
+    assert "not separable: document, block" in one["note"]
+    assert np.isnan(one["block"])
+    flat = planning.components(judged(np.tile([[1.0, 2.0], [2.0, 1.0]], (4, 1)))).iloc[0]
+    assert "negative, set to 0: item, annotator" in flat["note"]
+    assert flat["annotator"] == 0
+    with pytest.raises(DataError, match="no outputs of systems"):
+        planning.components(judged(np.ones((2, 2)), item_type="degraded"))
+    with pytest.raises(DataError, match="layout='x'"):
+        planning.components(judged(np.ones((2, 2))), layout="x")
+    with pytest.raises(DataError, match="judged twice"):
+        planning.components(judged([[1.0], [2.0]]))
+    with pytest.raises(DataError, match="needs three"):
+        planning.jackknife(judged(rng.normal(50, 9, (20, 2))))
+
+
+def test_factors_of_equally_many_levels_are_not_taken_for_the_same():
+    ratings = crossed(np.random.default_rng(2), 30, 6, 5, variances=V)  # 5 documents x 6 annotators: as many as items
+    found = planning.components(ratings).iloc[0]
+    assert found["note"] == ""
+    names = {"document": ["doc"], "item": ["segment"], "annotator": ["annotator"], "block": ["doc", "annotator"]}
+    codes = {name: ratings.groupby(key).ngroup() for name, key in names.items()}
+    expected = planning.henderson(ratings["score"], codes)
+    assert found[list(expected)].astype(float).to_dict() == pytest.approx(expected)
+
+
+def test_the_jackknife_leaves_out_one_annotator_at_a_time():
+    ratings = crossed(np.random.default_rng(2), 30, 6, 5, variances=V)
+    left = [
+        planning.components(ratings[ratings["annotator"] != a])["residual"].iloc[0] for a in set(ratings["annotator"])
+    ]
+    expected = np.sqrt(5 / 6 * ((np.array(left) - np.mean(left)) ** 2).sum())
+    assert planning.jackknife(ratings)["residual"].iloc[0] == pytest.approx(expected)
+
+
+def test_variances_share_out_or_are_typed_in():
+    table = planning.components(crossed(np.random.default_rng(2), 30, 6, 5, variances=V))
+    half, none = (planning.variances(table, "eng-jpn", shared=share) for share in (0.5, 0.0))
+    assert half["item"] == pytest.approx(none["item"] / 2)
+    assert half["annotator"] == none["annotator"]
+    assert planning.variances(table, "?", typed=[5, 40, 60, 20, 60]) == V
+    for wrong, told in (({"pair": "deu-eng"}, "No components"), ({"shared": 2}, "no share"), ({"typed": [1]}, "five")):
+        with pytest.raises(DataError, match=told):
+            planning.variances(table, **{"pair": "eng-jpn", **wrong})
+
+
+def enumerated(scores, size, people):
+    """Return the root mean square error of the shift over every set of items and every group of annotators."""
+    full, errors = scores.mean(axis=0), []
+    for items in combinations(range(len(scores)), size):
+        drawn = scores[list(items)].mean(axis=0)
+        for who in map(list, combinations(range(scores.shape[1]), people)):
+            errors.extend((drawn[who].mean() - drawn[who]) - (full.mean() - full[who]))
+    return np.sqrt(np.mean(np.square(errors)))
+
+
+@pytest.mark.parametrize("size", [1, 2, 4])
+def test_the_closed_form_of_the_shift_equals_enumeration(size):
+    scores = np.random.default_rng(4).normal(60, 15, (6, 4))
+    table = planning.calibration_size(judged(scores, documents=[0, 0, 1, 1, 2, 2]), sizes=(size,), resamples=4000)
+    for row in table[table["design"] == "segments"].itertuples():
+        expected = enumerated(scores, size, row.annotators)
+        assert row.se_closed_form == pytest.approx(expected, rel=1e-9)
+        assert row.se_subsampled == pytest.approx(expected, rel=0.05)
+
+
+def test_the_shift_of_fresh_documents_is_right_in_simulation():
+    rng = np.random.default_rng(8)
+    errors = []
+    for _ in range(600):
+        scores = crossed(rng, 20, 5, 4, variances={**V, "annotator": 0.0})["score"].to_numpy().reshape(20, 5)
+        errors.append(scores.mean() - scores[:, 0].mean())
+    found = np.sqrt(np.mean(np.square(errors)))
+    assert found == pytest.approx(planning.shift_error(V, size=20, annotators=5, block=5), rel=4 / np.sqrt(2 * 600))
+
+
+@given(st.floats(0.5, 10), st.integers(1, 12))
+def test_the_smallest_set_is_the_smallest(error, block):
+    size = planning.smallest(V, error=error, block=block)
+    assert planning.shift_error(V, size=size, block=block) <= error * (1 + 1e-9)
+    assert size == 1 or planning.shift_error(V, size=size - 1, block=block) > error
+
+
+def test_smallest_sets_are_listed_for_both_ways_to_build_them():
+    table = planning.components(crossed(np.random.default_rng(2), 30, 6, 5, variances=V))
+    row, parts = planning.smallest_sets(table, error=3).iloc[0], table.iloc[0]
+    assert row["single_segments"] == planning.smallest(parts, error=3)
+    assert row["whole_documents"] == planning.smallest(parts, error=3, block=6)
+    with pytest.raises(DataError, match="cannot be reached"):
+        planning.smallest_sets(table, error=0)
+
+
+def test_shifts_on_the_real_sets_scatter_as_expected(real):
+    table = planning.calibration_size(real("wmt22-calibration-hits"), sizes=(20, 50), resamples=1000)
+    ratio = table["se_subsampled"] / table["se_closed_form"]
+    segments = table["design"] == "segments"
+    assert table["pair"].nunique() == 6
+    assert ((ratio[segments] - 1).abs() < 0.05).all()  # two standard errors of a root mean square of 1,000 sets
+    assert ((ratio[~segments] - 1).abs() < 0.15).all()  # documents of unequal length, in a model of equal ones
+    merged = table.pivot_table(index=["pair", "annotators"], columns="design", values="se_fresh", aggfunc="min")
+    assert (merged["documents"] > 1.2 * merged["segments"]).all()  # so that 15 % would tell one from the other
+
+
+def test_one_score_of_each_segment_drawn_at_random():
+    scores = np.random.default_rng(9).gamma(2, 10, (300, 5))
+    table = planning.random_scores(judged(scores, item_type="system"), sizes=(10, 40), resamples=4000)
+    expected = np.sqrt(np.var(scores, axis=1).mean() / table["size"])
+    assert np.allclose(table["se_closed_form"], expected)
+    assert np.allclose(table["se_subsampled"], expected, rtol=0.05)
+    with pytest.raises(DataError, match="three scores"):
+        planning.random_scores(judged(scores[:, :2], item_type="system"))
+
+
+def test_ways_to_choose_a_set_differ_where_they_should():
+    ratings = crossed(np.random.default_rng(3), 80, 12, 8, variances={**V, "block": 80.0, "residual": 20.0})
+    table = planning.selections(ratings, size=16).set_index("selection")
+    assert table["ratio"].idxmin() == "spread over documents"
+    assert table["ratio"].idxmax() == "whole documents"
+    assert table.loc["segments at random", ["ratio", "low", "high"]].tolist() == [1, 1, 1]
+    additive = judged(np.arange(40.0)[:, None] + np.arange(6.0), documents=np.arange(40) // 10)
+    scored = planning.selections(additive, size=8)
+    assert np.allclose(scored["error"], 0, atol=1e-9), "without noise every set gives the same shift"
+    with pytest.raises(DataError, match="Lower the size"):
+        planning.selections(ratings, size=80)
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.floats(0, 200), st.floats(0, 200), st.floats(1, 200), st.integers(2, 200), st.integers(1, 100))
+def test_at_the_break_even_both_ways_are_equally_good(item, annotator, residual, size, block):
+    parts = {"document": 3.0, "item": item, "annotator": annotator, "block": 5.0, "residual": residual}
+    needed = planning.break_even(parts, size=size, block=block)
+    if np.isinf(needed):
+        assert annotator <= (5 + residual) / size * (1 + 1e-9)
+        return
+    with_set = planning.difference_variance(parts, judgements=needed, block=block, calibration=size)
+    without = planning.difference_variance(parts, judgements=needed + size, block=block)
+    assert with_set == pytest.approx(without, rel=1e-9)
+    more = planning.difference_variance(parts, judgements=2 * needed, block=block, calibration=size)
+    assert more < planning.difference_variance(parts, judgements=2 * needed + size, block=block)
+
+
+@pytest.mark.parametrize("calibration", [0, 20])
+def test_the_variance_of_a_difference_is_that_of_simulated_campaigns(calibration):
+    """Deal documents of two systems out to annotators by chance, judgement by judgement."""
+    rng = np.random.default_rng(6)
+    people, documents, block = 15, 12, 5
+    found = []
+    for _ in range(3000):
+        levels = rng.normal(0, np.sqrt(V["annotator"]), people)
+        if calibration:
+            error = rng.normal(0, np.sqrt(V["block"] + V["residual"]), (calibration, people)).mean(axis=0)
+            levels = -error
+        who = rng.integers(0, people, (2, documents))
+        scores = levels[who][..., None] + rng.normal(0, np.sqrt(V["item"] + V["residual"]), (2, documents, block))
+        scores += rng.normal(0, np.sqrt(V["block"] + V["document"]), (2, documents, 1))
+        found.append(scores[0].mean() - scores[1].mean())
+    expected = planning.difference_variance(V, judgements=documents * block, block=block, calibration=calibration)
+    assert np.var(found) == pytest.approx(float(expected), rel=4 * np.sqrt(2 / 3000))
+
+
+def test_workloads_agree_with_break_even_and_with_the_best_size(real):
+    table = planning.components(real("wmt22-calibration-hits"))
+    done = pd.DataFrame({"pair": table["pair"], "annotators": 9, "additional_hits_median": [0.1, 1, 2, 4, 8, 16]})
+    loads = planning.workloads(table, done).set_index("pair")
+    assert set(loads["pays"]) == {True, False}
+    assert (loads["pays"] == (loads["se_ratio"] < 1)).all()
+    assert (loads["best_se_ratio"] <= loads["se_ratio"] + 1e-12).all()
+    traced = planning.spending(table, done, most=2000)
+    least = traced[traced["design"] == "whole documents"].groupby("pair")["se_ratio"].min()
+    inner = loads["best_size"] >= table.set_index("pair")["block_length"]
+    assert inner.any()
+    assert np.allclose(least[inner], loads["best_se_ratio"][inner])
+    with pytest.raises(DataError, match="two judgements"):
+        planning.best_size(V, judgements=1)
+    with pytest.raises(DataError, match="1 or more"):
+        planning.break_even(V, size=0)
+
+
+def test_imbalance_is_none_in_balance_and_all_when_separate():
+    both = pd.concat([judged(np.ones((4, 3)), item_type="system", system=name) for name in "st"])
+    assert planning.imbalance(both)["observed"].tolist() == [0]
+    apart = both[(both["system"] == "s") == (both["annotator"] == "a0")]
+    assert planning.imbalance(apart)["observed"].iloc[0] == pytest.approx(1 + 1 / 2)
+    with pytest.raises(DataError, match="one system only"):
+        planning.imbalance(both[both["system"] == "s"])
+
+
+def test_imbalance_by_chance_is_what_chance_gives():
+    rng = np.random.default_rng(12)
+    ratio = []
+    for _ in range(60):
+        unit = np.arange(400)
+        dealt = pd.DataFrame({"system": np.where(unit % 2, "s", "t"), "doc": unit.astype(str)})
+        dealt["annotator"] = rng.integers(0, 200, len(unit)).astype(str)
+        frame = dealt.loc[np.repeat(unit, 5)].assign(src_lang="eng", tgt_lang="jpn", item_type="system", score=1.0)
+        ratio.append(planning.imbalance(frame)["ratio"].iloc[0])
+    assert abs(np.mean(ratio) - 1) < 4 * np.std(ratio) / np.sqrt(len(ratio))
+
+
+def test_pictures_name_their_axes_and_take_any_name():
+    rng = np.random.default_rng(3)
+    ratings = crossed(rng, 40, 6, 5, variances=V).assign(src_lang="$x$")
+    table = planning.components(ratings)
+    done = pd.DataFrame({"pair": table["pair"], "annotators": 6, "additional_hits_median": 4.0})
+    drawn = planning.calibration_size(ratings, sizes=(5, 10), resamples=50)
+    figures = [draw.shares(table), draw.calibration_errors(drawn), draw.spending(planning.spending(table, done))]
+    figures.append(draw.selections(planning.selections(ratings, size=8, splits=5, sets=5)))
+    for figure in figures:
+        figure.canvas.draw()
+        texts = [axes.get_xlabel() + axes.get_ylabel() for axes in figure.axes] + [figure.get_supxlabel()]
+        assert any(texts)
+        shown = [t.get_text() for axes in figure.axes for t in [axes.title, *axes.get_yticklabels()]]
+        left = [axes.get_title(loc="left") for axes in figure.axes]
+        assert any(r"\$x\$" in text for text in [*shown, *left])
