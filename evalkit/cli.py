@@ -70,7 +70,7 @@ def parser() -> argparse.ArgumentParser:
     )
     command.add_argument("--jobs", type=positive, metavar="N", help="notebooks at a time (default: all cores)")
     command.add_argument(
-        "--scheduler", metavar="ADDRESS", help="run on the workers of this Dask scheduler, on shared files"
+        "--scheduler", metavar="ADDRESS", help="spread over the workers of this Dask scheduler, on shared files"
     )
     command.set_defaults(command=run, wrong=command.error)
 

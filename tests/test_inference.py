@@ -31,7 +31,7 @@ def test_batches_do_not_change_the_draws(monkeypatch):
     data = np.random.default_rng(1).normal(size=(12, 3))
     settings_ = {"statistic": lambda d: d.mean(axis=(1, 2)), "resamples": 50}
     whole = inference.bootstrap(data, rng=np.random.default_rng(3), **settings_)
-    monkeypatch.setattr(inference, "BATCH", 40)  # one resample a batch
+    monkeypatch.setattr(inference.blocks, "BATCH", 40)  # one resample a batch
     np.testing.assert_array_equal(inference.bootstrap(data, rng=np.random.default_rng(3), **settings_), whole)
 
 
@@ -101,10 +101,10 @@ def test_split_r2_follows_scikit_learn_where_a_fold_does_not_vary():
     train, test = np.array([[0, 1, 2]]), np.array([[3, 4, 5]])
     x = np.array([1.0, 2, 3, 4, 5, 6])
     for y in [np.array([1.0, 2, 4, 7, 7, 7]), np.array([2.0, 2, 2, 2, 2, 2])]:
-        ours = inference._held_out_r2(x, y[None], train, test)
+        ours = inference.fit._held_out_r2(x, y[None], train, test)
         assert ours == pytest.approx(sklearn_fold_score(x, y, train[0], test[0]))
     flat = np.array([3.0, 3, 3, 4, 5, 6])  # nothing to fit on: both predict the mean
-    assert inference._held_out_r2(flat, x[None], train, test) == pytest.approx(
+    assert inference.fit._held_out_r2(flat, x[None], train, test) == pytest.approx(
         sklearn_fold_score(flat, x, train[0], test[0])
     )
 

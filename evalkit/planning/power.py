@@ -9,14 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from evalkit import DataError
+from evalkit import DataError, inference
 from evalkit.planning.components import NEEDED
 
 #: Who judges which system. same: whoever scores a document scores it by both systems. mixed: each document is given
 #: to other annotators for each system, by chance. separate: half of the annotators score one system, half the other.
 ARRANGEMENTS = ("same", "mixed", "separate")
-#: Numbers held in memory by one batch of simulated campaigns (8 bytes each).
-BATCH = 4_000_000
 
 
 def _level(variances: Mapping[str, float], calibration: int) -> float:
@@ -127,7 +125,7 @@ def simulate_power(
         raise DataError(f"Mixed annotators: {2 * judgements} judge each document. Raise annotators to that number.")
     if not documents:
         raise DataError("Each pair of annotators needs a document. Raise segments, or lower annotators.")
-    step = max(1, BATCH // (documents * block * judgements * 2 + annotators * (calibration + documents)))
+    step = max(1, inference.BATCH // (documents * block * judgements * 2 + annotators * (calibration + documents)))
     hits = 0
     for start in range(0, resamples, step):
         batch = min(step, resamples - start)

@@ -24,7 +24,6 @@ from evalkit.reports.scratch import scratch
 from evalkit.reports.studies import Layout, Study, choose, read_studies
 
 CELL_TIMEOUT = 900  # seconds; no cell of a study comes near it, so one that does is stuck
-CLUSTER_TIMEOUT = 10  # seconds to wait for a scheduler that may not be there
 
 
 @dataclass(frozen=True)
@@ -50,8 +49,9 @@ def run(
     """Run studies (default: all) and write their reports and the index; the outcomes come in the order of ``names``.
 
     values: parameters by name, as text or typed, for every study run. jobs: notebooks at a time (default: all cores).
-    scheduler: address of a Dask scheduler whose workers execute the studies; they must see the same files under the
-    same paths and have this package installed. timeout: seconds for one cell. tell: takes one line per study.
+    scheduler: address of a Dask scheduler whose workers execute the studies, and the blocks of resamples that a study
+    spreads; they must see the same files under the same paths and have this package installed. timeout: seconds for one
+    cell. tell: takes one line per study.
     Raises DataError before any kernel starts for an unknown study, a wrong parameter or an unwritable folder.
     """
     layout = layout or Layout()
@@ -64,7 +64,7 @@ def run(
         done = [keep(task, layout, partial, "skipped", skipped[task.name]) for task in tasks if task.name in skipped]
         todo = [task for task in tasks if task.name not in skipped]
         if scheduler:
-            engine = on_cluster(todo, layout, partial, timeout, scheduler)
+            engine = on_cluster(todo, layout, partial, timeout, jobs, scheduler)
         else:
             engine = here(todo, layout, partial, timeout, jobs or os.cpu_count() or 1)
         with contextlib.closing(engine):
@@ -117,37 +117,57 @@ def here(tasks: list[Study], layout: Layout, partial: Path, timeout: float, jobs
             raise
 
 
-def on_cluster(tasks: list[Study], layout: Layout, partial: Path, timeout: float, address: str) -> Iterator[Outcome]:
-    """Run studies on the workers of a Dask cluster, one task each."""
-    from distributed import Client
-    from distributed import as_completed as completed
+def on_cluster(
+    tasks: list[Study], layout: Layout, partial: Path, timeout: float, jobs: int | None, address: str
+) -> Iterator[Outcome]:
+    """Run studies on the workers of a Dask cluster: a study for each of their threads, or ``jobs`` at a time.
 
-    try:
-        client = Client(address, timeout=CLUSTER_TIMEOUT, set_as_default=False)
-    except (OSError, ValueError) as problem:
-        raise DataError(
-            f"No Dask scheduler answers at {address} ({one_line(problem)}). "
-            "Start one with 'dask scheduler', or run without --scheduler."
-        ) from None
-    with client:
-        futures = {client.submit(run_study, task, layout, partial, timeout, pure=False): task for task in tasks}
-        for future in completed(futures, loop=client.loop):
+    A study whose worker is lost begins anew on another; its files take their final names once, at its end.
+    """
+    from evalkit.inference import cluster
+
+    with cluster.connect(address) as client:
+        from distributed import as_completed as completed
+
+        choices = {name: value for name, value in os.environ.items() if name.startswith("EVALKIT_")}
+        under_way, ended, waiting = {}, completed(loop=client.loop), iter(tasks)
+
+        def start(worker: str, task: Study) -> None:
+            options = {"workers": [worker], "allow_other_workers": True, "pure": False}
+            future = client.submit(on_worker, task, layout, partial, timeout, choices, **options)
+            under_way[future] = worker, task
+            ended.add(future)
+
+        threads = sorted((number, worker) for worker, size in client.nthreads().items() for number in range(size))
+        for (_, worker), task in zip(threads[:jobs], waiting):  # in this order: what is left keeps waiting
+            start(worker, task)
+        for future in ended:
+            worker, task = under_way.pop(future)
+            if (following := next(waiting, None)) is not None:
+                start(worker, following)
             if (problem := future.exception()) is None:
                 yield future.result()
-            else:  # the worker itself was lost
-                yield keep(futures[future], layout, partial, "failed", one_line(problem))
+            else:  # the worker itself was lost, again and again
+                yield keep(task, layout, partial, "failed", one_line(problem))
 
 
-def run_study(
-    task: Study, layout: Layout, partial: Path, timeout: float = CELL_TIMEOUT, kernels: Kernels | None = None
-) -> Outcome:
-    """Execute one study's notebook and put its report in place, or keep what is left of it.
+def on_worker(task: Study, layout: Layout, partial: Path, timeout: float, choices: dict[str, str]) -> Outcome:
+    """Run one study on a cluster's worker, in an ordinary kernel that spreads its blocks over the same cluster.
 
-    Without ``kernels`` (on a cluster's worker) it starts an ordinary one of its own.
+    choices: the ``EVALKIT_`` variables of whoever runs the studies; they replace the worker's own.
     """
-    if kernels is None:
-        with Kernels(warm=False) as kernels:
-            return run_study(task, layout, partial, timeout, kernels)
+    from distributed import get_worker, secede
+
+    scheduler = get_worker().scheduler.address
+    secede()  # the notebook waits for its blocks, which may need this thread
+    with Kernels(warm=False) as kernels:
+        others = {name: value for name, value in kernels.env.items() if not name.startswith("EVALKIT_")}
+        kernels.env = {**others, **choices, "EVALKIT_SCHEDULER": scheduler}
+        return run_study(task, layout, partial, timeout, kernels)
+
+
+def run_study(task: Study, layout: Layout, partial: Path, timeout: float, kernels: Kernels) -> Outcome:
+    """Execute one study's notebook and put its report in place, or keep what is left of it."""
     executed, start = partial / f"{task.name}.failed.ipynb", time.monotonic()
     try:
         notebook = execute(task, executed, timeout, kernels)
