@@ -58,6 +58,34 @@ RATINGS = pa.DataFrameSchema(
     },
 )
 
+
+def _repeated(**options) -> pa.Column:
+    """Describe a column of names that recur by the hundred thousand: text, each name kept once."""
+    return pa.Column("category", **options)
+
+
+#: One row per score that a metric, or the human judgement it is held against, gives a translated segment. A score that
+#: is missing has no row. ``reference``: the reference translation that a metric read, "src" where it read none.
+METRIC_SCORES = pa.DataFrameSchema(
+    {
+        "src_lang": _repeated(),
+        "tgt_lang": _repeated(),
+        "system": _repeated(),
+        "doc": _repeated(),
+        "segment": _repeated(),
+        "metric": _repeated(),
+        "score": pa.Column(float),
+        "reference": _repeated(required=False),
+    },
+    metadata={
+        "key": ["src_lang", "tgt_lang", "metric", "reference", *ITEM],
+        "remedy": "A metric gives a translation one score: drop one of them.",
+    },
+)
+
+#: The same for the score of a whole system.
+SYSTEM_SCORES = METRIC_SCORES.remove_columns(["doc", "segment"])
+
 #: One row per HIT: the annotator who did it.
 HITS = pa.DataFrameSchema(
     {"hit": _name(), "annotator": _name()},
@@ -91,7 +119,7 @@ def check(
     after = before.assign(**{name: _coerced(before[name], column) for name, column in _present(schema, before)})
     broken: dict[tuple[str, str], list[int]] = {}  # (column, what is wrong and the remedy) -> rows
     for name, column in _present(schema, before):
-        empty = before[name].isna() | before[name].astype("str").eq("")
+        empty = _empty(before[name])
         if not column.nullable and empty.any():
             broken[name, "is empty. Fill it in, or drop the row"] = list(np.flatnonzero(empty))
         wrong = after[name].isna() & ~empty
@@ -138,7 +166,21 @@ def _coerced(values: pd.Series, column: pa.Column) -> pd.Series:
         texts = values if pd.api.types.is_numeric_dtype(values) else values.astype("str")
         numbers = pd.to_numeric(texts, errors="coerce").astype(float)
         return numbers.where(np.isfinite(numbers))
+    if str(column.dtype) == "category":
+        return values if _is_named(values) else values.astype("str").astype("category")
     return values.astype("str")
+
+
+def _is_named(values: pd.Series) -> bool:
+    """Tell whether a column is categorical already, with texts for categories."""
+    return isinstance(values.dtype, pd.CategoricalDtype) and pd.api.types.is_string_dtype(values.cat.categories)
+
+
+def _empty(values: pd.Series) -> pd.Series:
+    """Mark the cells without content."""
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        return values.isna() | values.eq("") if "" in values.cat.categories else values.isna()
+    return values.isna() if pd.api.types.is_numeric_dtype(values) else values.isna() | values.astype("str").eq("")
 
 
 def _violations(frame: pd.DataFrame, schema: pa.DataFrameSchema, scale: tuple[float, float] | None):

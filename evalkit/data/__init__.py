@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from evalkit import DataError, __version__, schemas
-from evalkit.data import delimited, files, registry
+from evalkit.data import delimited, files, parsed, registry
 from evalkit.data.published import table as _printed  # the function below takes the name of its module
 
 __all__ = ["available", "choose", "column_names", "fetch", "listing", "load", "published", "read", "verify"]
@@ -33,10 +33,11 @@ def load(
         if not (fallback and entry.simulator):
             raise
         return _simulated(entry, problem)
-    frame = _function(entry.loader)(paths, columns=columns)
-    frame.attrs["scale"] = entry.scale
     digest = "+".join(files.recognised(file) for file in entry.files)
-    return _labelled(frame, name=name, source="real", origin=entry.files[0].url, digest=digest)
+    loader = _function(entry.loader)
+    frame = parsed.table(name, loader, paths, digest=digest) if entry.kept else loader(paths, columns=columns)
+    frame.attrs["scale"] = entry.scale
+    return _labelled(frame, name=name, source="real", origin=entry.base or entry.files[0].url, digest=digest)
 
 
 def read(

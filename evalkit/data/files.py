@@ -128,7 +128,7 @@ def _pin(file: File, path: Path) -> None:
     )
     target = _pin_path(file)
     try:
-        part = _part(target)
+        part = beside(target)
         part.write_text(found, encoding="ascii")
         part.replace(target)
     except OSError as problem:
@@ -151,7 +151,7 @@ def _download(url: str, file: File, *, progress: bool) -> Path:
         raise DataError(f"{failed} {host} did not answer a moment ago. {hint}")
     target = cache() / unquote(file.path)
     try:
-        part = _part(target)
+        part = beside(target)
     except OSError as problem:
         raise _unwritable(problem) from problem
     looks = {"total": file.bytes or 1, "unit": "B", "unit_scale": True, "leave": False, "desc": target.name[-30:]}
@@ -216,7 +216,7 @@ def _resolve(url: str) -> None:
         raise requests.ConnectionError(f"no address for {server.hostname}") from (outcome or [None])[0]
 
 
-def _part(target: Path) -> Path:
+def beside(target: Path) -> Path:
     """Name a file of this process's own beside ``target``, clearing away what killed downloads of it left there."""
     target.parent.mkdir(parents=True, exist_ok=True)
     for left in target.parent.glob(f".{glob.escape(target.name)}.*.part"):

@@ -53,6 +53,8 @@ class Entry:
     simulator: str | None = None
     optional: bool = False
     scale: tuple[float, float] | None = None
+    base: str = ""  # what the addresses of its files have in common
+    kept: bool = False  # the table that its loader makes is kept in the cache, for parsing takes seconds
 
 
 def digest(path: Path, *, kind: str = "sha256") -> str:
@@ -83,7 +85,8 @@ def entries(path: Path = ROOT / "data" / "registry.toml") -> dict[str, Entry]:
         if name == "published":
             continue
         try:
-            known = {"files": tuple(File(**file) for file in fields["files"])}
+            base = fields.get("base", "")
+            known = {"files": tuple(File(**file | {"url": base + file["url"]}) for file in fields["files"])}
             if "scale" in fields:
                 known["scale"] = tuple(map(float, fields["scale"]))
             found[name] = Entry(name=name, **fields | known)

@@ -2,8 +2,8 @@
 
 ``standins`` and ``crowds`` have the shapes of registered data sets, ``campaign`` is a general model of an annotation
 campaign whose parts can be switched on and off, ``reliability`` draws categories whose expected kappa is chosen in
-advance, and ``edits`` makes outputs with post-edits. Tables have the same schemas as real ones
-and pass through the same code.
+advance, ``edits`` makes outputs with post-edits, and ``metrics`` makes metrics tasks. Tables have the same schemas as
+real ones and pass through the same code.
 """
 
 from evalkit.data.simulate.campaign import Behaviour, Control, Design, Quality, campaign
@@ -18,6 +18,16 @@ from evalkit.data.simulate.context import (
 )  # fmt: skip
 from evalkit.data.simulate.crowds import mlqe_pe, sudoh_labels, wmt_slt22
 from evalkit.data.simulate.edits import post_edited
+from evalkit.data.simulate.metrics import (
+    darr_assessments,
+    darr_metrics,
+    metric_human_scores,
+    metric_human_system_scores,
+    metric_outputs,
+    metric_scores,
+    metric_system_scores,
+    single_assessments,
+)
 from evalkit.data.simulate.reliability import categories, protocol_study
 from evalkit.data.simulate.standins import LANGUAGES, SHAPES, calibration_hits, calibration_mapping, xsts_campaign
 
@@ -32,9 +42,17 @@ __all__ = [
     "calibration_mapping",
     "campaign",
     "categories",
+    "darr_assessments",
+    "darr_metrics",
+    "metric_human_scores",
+    "metric_human_system_scores",
+    "metric_outputs",
+    "metric_scores",
+    "metric_system_scores",
     "mlqe_pe",
     "post_edited",
     "protocol_study",
+    "single_assessments",
     "sudoh_labels",
     "wmt21_mturk",
     "wmt21_mturk_annotators",

@@ -1,0 +1,382 @@
+"""Scores of metrics, and what they are held against: the real files, faulty ones, simulations, and the kept tables."""
+
+import csv
+import gzip
+import os
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from evalkit import DataError, data, schemas
+from evalkit.data import languages, mtme, parsed, registry, simulate, wmt17, wmt20
+
+WMT23 = "wmt-conference/ErrorSpanAnnotation/e7f88b51a5d36dd5a9c9c1d80556f69637716cd4/data/mt-metrics-eval-v2/wmt23"
+WMT20 = "WMT-Metrics-task/wmt20-metrics/3e434fc32fd02999c885575df6167c31f60ee996"
+CELL = ["system", "doc", "segment"]
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("EVALKIT_DATA_DIR", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "parsed"
+
+
+def rows(path, **options):
+    with path.open(encoding="utf-8", newline="") as stream:
+        return list(csv.reader(stream, quoting=csv.QUOTE_NONE, **options))
+
+
+def of(table, source, target, **names):
+    chosen = (table["src_lang"] == source) & (table["tgt_lang"] == target)
+    for column, name in names.items():
+        chosen &= table[column] == name
+    return table[chosen]
+
+
+# WMT23
+
+
+def test_every_metric_of_wmt23_scored_every_translation(real):
+    scores = real("wmt23-metrics")
+    for source, segments, systems in (("eng", 557, 12), ("zho", 1976, 15)):
+        table = scores[scores["src_lang"] == source]
+        counts = table.groupby(["metric", "system"], observed=True).size().unstack(fill_value=0)
+        assert counts.shape == (43, systems + 2)
+        assert set(counts.stack()) == {0, segments}
+        assert counts.drop(columns="refA").eq(segments).all(axis=None)
+        without_reference = set(table.loc[table["reference"] == "src", "metric"])
+        assert without_reference < set(counts.index[counts["refA"] > 0])  # they can score the reference, too
+    assert scores.groupby("metric", observed=True)["reference"].nunique().eq(1).all()
+    assert set(scores["reference"].unique()) == {"refA", "src"}
+
+
+@pytest.mark.parametrize("name", ["BLEU-refA", "GEMBA-MQM-src", "MetricX-23-QE-src"])
+def test_wmt23_scores_are_the_files_own_to_the_last_bit(real, mirrored, name):
+    raw = rows(mirrored(f"{WMT23}/metric-scores/zh-en/{name}.seg.score"), delimiter="\t")
+    metric, _, reference = name.rpartition("-")
+    ours = of(real("wmt23-metrics"), "zho", "eng", metric=metric, reference=reference)
+    assert ours["score"].tolist() == [float(score) for _, score in raw]
+    assert ours["system"].tolist() == [system for system, _ in raw]
+    assert ours["segment"].tolist() == [str(n % 1976 + 1) for n in range(len(raw))]
+    docs = [doc for _, doc in rows(mirrored(f"{WMT23}/documents/zh-en.docs"), delimiter="\t")]
+    assert ours["doc"].tolist() == docs * (len(raw) // 1976)
+
+
+@pytest.mark.parametrize("gold", ["mqm", "da-sqm"])
+@pytest.mark.parametrize("pair", ["en-de", "zh-en"])
+def test_a_missing_human_score_has_no_row_and_shifts_no_other(real, mirrored, pair, gold):
+    raw = rows(mirrored(f"{WMT23}/human-scores/{pair}.{gold}.seg.score"), delimiter="\t")
+    segments = len(rows(mirrored(f"{WMT23}/documents/{pair}.docs"), delimiter="\t"))
+    expected = [(s, str(n % segments + 1), float(v)) for n, (s, v) in enumerate(raw) if v != "None"]
+    assert len(expected) < len(raw)
+    ours = of(real("wmt23-human"), *languages.pair(pair, origin=""), metric=gold)
+    assert list(ours[["system", "segment", "score"]].itertuples(index=False, name=None)) == expected
+
+
+def test_system_scores_of_wmt23(real, mirrored):
+    scores, human = real("wmt23-metrics-systems"), real("wmt23-human-systems")
+    assert scores.groupby("src_lang", observed=True)["metric"].nunique().tolist() == [45, 45]
+    assert len(scores) == 24 * (13 + 16) + 21 * (14 + 17)  # those that read no reference, and two others, score refA
+    raw = rows(mirrored(f"{WMT23}/metric-scores/en-de/BLEU-refA.sys.score"), delimiter="\t")
+    ours = of(scores, "eng", "deu", metric="BLEU")
+    assert list(ours[["system", "score"]].itertuples(index=False, name=None)) == [(s, float(v)) for s, v in raw]
+    mean = of(real("wmt23-metrics"), "eng", "deu", metric="BLEU").groupby("system", observed=True)["score"].mean()
+    assert (np.abs(mean[ours["system"]].to_numpy() - ours["score"]) > 0.1).all(), "no means of segment scores"
+    assert len(human) == 2 * (13 + 16)
+
+
+def test_outputs_of_wmt23_are_the_lines_of_the_files(real, mirrored):
+    outputs = real("wmt23-outputs")
+    assert len(outputs) == 13 * 557 + 16 * 1976
+    for pair, system in (("en-de", "AIRC"), ("zh-en", "GPT4-5shot")):
+        text = mirrored(f"{WMT23}/system-outputs/{pair}/{system}.txt").read_bytes().decode("utf-8-sig")
+        ours = of(outputs, *languages.pair(pair, origin=""), system=system)["hypothesis"]
+        assert "".join(line + "\n" for line in ours) == text
+    assert not outputs["hypothesis"].str.startswith("\ufeff").any()
+
+
+# WMT20 and WMT17
+
+
+def test_wmt20_scores_are_the_files_own_to_the_last_bit(real, mirrored):
+    with gzip.open(mirrored(f"{WMT20}/final-metric-scores/submissions/SWSS+METEOR.seg.score.gz"), "rt") as stream:
+        raw = [line.rstrip("\n").split("\t") for line in stream]
+    scores = real("wmt20-metrics")
+    ours = scores[scores["metric"] == "SWSS+METEOR"]
+    assert ours["score"].tolist() == [float(row[7]) for row in raw]
+    for place, column in ((3, "reference"), (4, "system"), (5, "doc"), (6, "segment")):
+        assert ours[column].tolist() == [row[place] for row in raw]
+    pairs = [f"{languages.CODES[row[1][:2]]}-{languages.CODES[row[1][3:]]}" for row in raw]
+    assert (ours["src_lang"].astype(str) + "-" + ours["tgt_lang"].astype(str)).tolist() == pairs
+    assert scores.attrs["left_out"] == {"out-of-domain scores of English-Inuktitut": 2 * 11 * 1405}
+
+
+def test_wmt20_assessments_all_find_a_metric_score(real):
+    assessed, scores = real("wmt20-da"), real("wmt20-metrics")
+    assert assessed["score"].between(0, 100).all()
+    assert assessed.groupby(["src_lang", "tgt_lang"], observed=True).ngroups == 18
+    machine = assessed[~assessed["system"].str.startswith("Human")]
+    official = scores[(scores["reference"] == "newstest2020") & (scores["metric"] == "chrF")]
+    keys = ["src_lang", "tgt_lang", *CELL]
+    joined = machine[keys].astype(str).merge(official[keys].astype(str), how="left", indicator=True)
+    assert len(joined) == len(machine)
+    assert (joined["_merge"] == "both").all()
+
+
+def test_official_results_are_transcribed_as_printed(real):
+    files, table = real("wmt20-darr"), data.published("wmt20_darr")
+    assert table.groupby("pair").size().between(3, 5).all()
+    assert table["pair"].nunique() == 18
+    files = files.assign(pair=files["src_lang"] + "-" + files["tgt_lang"], pairs=files["pairs"].astype(str))
+    both = table.merge(files, on=["pair", "metric"], suffixes=("", "_file"))
+    assert set(both["pair"]) == {"deu-eng", "eng-deu", "zho-eng"}
+    assert len(both) == 4 + 4 + 5
+    assert (both["tau"] == both["tau_file"]).all()
+    assert (both["pairs"] == both["pairs_file"]).all()
+
+
+def test_wmt17_gives_every_joined_system_its_row_and_its_text(real, mirrored):
+    table = real("wmt17-da")
+    path = "AIPHES/ACL20-Reference-Free-MT-Evaluation/2026e18c8874e5659ea6c03f82ec3e600d0feac1/WMT17/"
+    raw = rows(mirrored(f"{path}DA-seglevel.csv"), delimiter=" ")[1:]
+    assert len(table) == sum(len(row[2].split("+")) for row in raw)
+    assert table.drop_duplicates(["src_lang", "tgt_lang", "segment", "together"]).shape[0] == len(raw)
+    assert (table["hypothesis"] == "").eq(table["src_lang"] == "eng").all()
+    text = mirrored(f"{path}system-outputs/de-en/newstest2017.C-3MA.4958.de-en").read_text(encoding="utf-8").split("\n")
+    ours = of(table, "deu", "eng", system="C-3MA.4958")
+    assert ours["hypothesis"].tolist() == [text[int(number) - 1] for number in ours["segment"]]
+    joined = table[table["together"].str.contains("+", regex=False) & (table["src_lang"] != "eng")]
+    texts = joined.groupby(["src_lang", "together", "segment"], observed=True)["hypothesis"]
+    assert texts.nunique().eq(1).all(), "systems are joined because they wrote the same"
+
+
+# Faulty files
+
+
+def put(folder, files):
+    paths = []
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        paths.append(path)
+    return paths
+
+
+DOCS = {"documents/en-de.docs": "news\td1\nnews\td1\nsocial\td2\n"}
+GOOD = DOCS | {"metric-scores/en-de/my-metric-src.seg.score": "A\t0.5\nA\tNone\nA\t1\nB\t1e-3\nB\t-2\nB\t0\n"}
+
+
+def test_scores_of_ones_own_in_the_same_layout(tmp_path):
+    table = mtme.segment_scores(put(tmp_path, GOOD))
+    assert table[["system", "doc", "segment", "score"]].values.tolist() == [
+        ["A", "d1", "1", 0.5], ["A", "d2", "3", 1.0], ["B", "d1", "1", 0.001], ["B", "d1", "2", -2.0],
+        ["B", "d2", "3", 0.0],
+    ]  # fmt: skip
+    assert table[["metric", "reference"]].drop_duplicates().values.tolist() == [["my-metric", "src"]]
+
+
+@pytest.mark.parametrize(
+    ("files", "complaint"),
+    [
+        (DOCS | {"human-scores/en-de.mqm.seg.score": "A\t1\nA\t2\nA\t3\nB\t1\nB\t2\n"}, "B has 2 lines for 3 segments"),
+        (DOCS | {"human-scores/en-de.mqm.seg.score": "A\t1\nA\thigh\nA\t3\n"}, "high.*Expected system and score"),
+        (DOCS | {"scores.txt": "A\t1\n"}, "scores.txt is not named as mt-metrics-eval names scores"),
+        ({"documents/xx-de.docs": "n\td\n", "human-scores/xx-de.mqm.seg.score": "A\t1\n"}, "'xx' in 'xx-de'"),
+    ],
+)
+def test_faulty_scores_are_named(tmp_path, files, complaint):
+    with pytest.raises(DataError, match=complaint):
+        mtme.segment_scores(put(tmp_path, files))
+
+
+def test_outputs_of_unequal_length_are_refused(tmp_path):
+    texts = {f"{kind}/en-de{name}": "a\nb\nc\n" for kind, name in (("sources", ".txt"), ("references", ".refA.txt"))}
+    paths = put(tmp_path, DOCS | texts | {"system-outputs/en-de/A.txt": "x\ny\n"})
+    with pytest.raises(DataError, match=r"A\.txt has 2 lines, en-de\.docs 3"):
+        mtme.outputs(paths)
+
+
+def test_a_line_separator_within_a_text_is_no_new_line(tmp_path):
+    (path,) = put(tmp_path, {"x.txt": "\ufeffa\u2028b\x85c\nd\n"})
+    assert mtme.lines(path) == ["a\u2028b\x85c", "d"]
+
+
+def test_faulty_files_of_wmt20_and_wmt17_are_named(tmp_path):
+    good = "SYS SEGID RAW.SCR Z.SCR N SID\nA.1 d::x::1 50 0.1 2 7\n"
+    table = wmt20.direct_assessments(put(tmp_path, {"metrics-ad-seg-scores-cs-en.csv": good}))
+    assert table.loc[0, ["doc", "segment", "score", "judgements"]].tolist() == ["d::x", "1", 50.0, 2]
+    with pytest.raises(DataError, match="score: 500 is outside 0-100"):
+        wmt20.direct_assessments(put(tmp_path, {"metrics-ad-seg-scores-cs-en.csv": good.replace("50", "500")}))
+    with pytest.raises(DataError, match=r"m\.seg\.score\.gz: .*gz.*Expected the columns metric, pair"):
+        wmt20.metrics(put(tmp_path, {"m.seg.score.gz": "no archive"}))
+    official = {"RR-newstest2020-csen-seg-nohy-cor.csv": "chrF_PLUS__PLUS_ 0.1 5\nTER 0.2\n"}
+    with pytest.raises(DataError, match="a row lacks one of metric, tau and pairs"):
+        wmt20.official(put(tmp_path, official))
+    header = "LP DATA SYSTEM SID HUMAN\n"
+    files = {"DA-seglevel.csv": f"{header}cs-en newstest2017 A.1+B.2 3 0.5\n", "newstest2017.A.1.cs-en": "a\nb\nc\n"}
+    with pytest.raises(DataError, match=r"no output of B\.2 \(cs-en\) is at hand"):
+        wmt17.direct_assessments(put(tmp_path, files))
+    with pytest.raises(DataError, match=r"newstest2017\.B\.2\.cs-en lacks segment 3"):
+        wmt17.direct_assessments(put(tmp_path, files | {"newstest2017.B.2.cs-en": "a\n"}))
+    with pytest.raises(DataError, match="the columns are not LP, DATA"):
+        wmt17.direct_assessments(put(tmp_path, {"DA-seglevel.csv": "a b\n1 2\n"}))
+
+
+def test_scores_that_are_there_twice_or_are_no_numbers_are_refused():
+    row = {"src_lang": "eng", "tgt_lang": "deu", "system": "A", "doc": "d", "segment": "1", "metric": "m", "score": 1.0}
+    checked = schemas.check(pd.DataFrame([row]), schemas.METRIC_SCORES, origin="x")
+    assert isinstance(checked["system"].dtype, pd.CategoricalDtype)
+    with pytest.raises(DataError, match=r"the same as line 2\. A metric gives a translation one score"):
+        schemas.check(pd.DataFrame([row, row]), schemas.METRIC_SCORES, origin="x")
+    schemas.check(pd.DataFrame([row, row | {"metric": "n"}]), schemas.METRIC_SCORES, origin="x")
+    for column, wrong, complaint in (
+        ("score", np.nan, "is empty"),
+        ("system", "", "is empty"),
+        ("doc", None, "is empty"),
+    ):
+        frame = pd.DataFrame([row, row | {"segment": "2", column: wrong}])
+        for table in (frame, frame.astype({"system": "category", "doc": "category"})):
+            with pytest.raises(DataError, match=f"line 3, column {column}: {complaint}"):
+                schemas.check(table, schemas.METRIC_SCORES, origin="x")
+
+
+# Kept tables
+
+
+def loader(paths, *, columns=None):
+    del columns
+    frame = pd.DataFrame({"text": pd.Series(["a", "b"], dtype="category"), "score": [0.1, float(len(paths))]})
+    frame.attrs["left_out"] = {"nothing": 0}
+    return frame
+
+
+def refuse(paths, *, columns=None):
+    raise AssertionError("parsed again")
+
+
+def test_a_table_is_parsed_once_for_the_same_content(cache):
+    first = parsed.table("toy", loader, [1, 2], digest="git:1")
+    again = parsed.table("toy", refuse, [1, 2], digest="git:1")
+    pd.testing.assert_frame_equal(first, again)
+    assert again.attrs == first.attrs
+    with pytest.raises(AssertionError, match="parsed again"):
+        parsed.table("toy", refuse, [1, 2], digest="git:2")
+    parsed.table("other", loader, [1], digest="git:3")
+    parsed.table("toy", loader, [1], digest="git:4")
+    assert sorted(path.name.split(".")[0] for path in cache.iterdir()) == ["other", "toy"], "one table of each"
+
+
+def test_a_damaged_kept_table_is_parsed_anew(cache):
+    parsed.table("toy", loader, [1], digest="x")
+    (path,) = cache.iterdir()
+    whole = path.read_bytes()
+    for damage in (whole[: len(whole) // 2], b"", whole[:10] + bytes([whole[10] ^ 255]) + whole[11:]):
+        path.write_bytes(damage)
+        assert parsed.table("toy", loader, [1], digest="x")["score"].tolist() == [0.1, 1.0]
+        assert path.read_bytes() == whole
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only a block by a file works for root")
+def test_a_cache_that_cannot_be_written_costs_time_and_not_the_table(tmp_path, monkeypatch, capsys):
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setenv("EVALKIT_DATA_DIR", str(tmp_path / "file"))
+    assert len(parsed.table("toy", loader, [1], digest="x")) == 2
+    assert "could not be kept" in capsys.readouterr().err
+
+
+def test_a_kept_table_is_still_held_against_its_files(real, mirrored, tmp_path, monkeypatch):
+    real("wmt23-human")
+    entry = registry.entry("wmt23-human")
+    for file in entry.files:
+        target = tmp_path / "mirror" / file.path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(mirrored(file.path), target)
+    monkeypatch.setenv("EVALKIT_DATA_MIRROR", str(tmp_path / "mirror"))
+    monkeypatch.setenv("EVALKIT_DATA_DIR", str(tmp_path / "cache"))
+    whole = data.load("wmt23-human")
+    pd.testing.assert_frame_equal(whole, data.load("wmt23-human"))
+    assert whole.attrs["source"]["source"] == "real"
+    spoilt = tmp_path / "mirror" / entry.files[0].path
+    spoilt.write_bytes(spoilt.read_bytes()[::-1])
+    with pytest.raises(DataError, match="is altered or cut short"):
+        data.load("wmt23-human")
+
+
+# Simulations
+
+
+SIMULATED = (
+    "wmt23-metrics", "wmt23-human", "wmt23-metrics-systems", "wmt23-human-systems", "wmt23-outputs",
+    "wmt20-metrics", "wmt20-da", "wmt17-da",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SIMULATED)
+def test_a_stand_in_has_the_columns_and_pairs_of_the_real_table(real, name):
+    table, true = getattr(simulate, registry.entry(name).simulator)(), real(name)
+    assert set(table) == set(true)
+    pairs = [set((f["src_lang"].astype(str) + "-" + f["tgt_lang"].astype(str)).unique()) for f in (table, true)]
+    assert pairs[0] == pairs[1] - ({"eng-rus", "eng-zho"} if name == "wmt17-da" else no_assessments(name))
+    assert table["system"].str.startswith("sim-").all()
+    assert table.attrs["seed"] == 7
+
+
+def no_assessments(name):
+    return {"deu-fra", "fra-deu", "eng-khm", "eng-pus"} if name == "wmt20-metrics" else set()
+
+
+def test_simulated_tables_fit_together_and_depend_on_the_seed():
+    assert not simulate.darr_assessments(seed=1)["score"].equals(simulate.darr_assessments(seed=2)["score"])
+    pd.testing.assert_frame_equal(simulate.darr_assessments(seed=1), simulate.darr_assessments(seed=1))
+    outputs, scores = simulate.metric_outputs(), simulate.metric_scores()
+    one = of(scores, "zho", "eng", metric="sim-metric-43")[[*CELL, "score"]].astype(dict.fromkeys(CELL, str))
+    both = of(outputs, "zho", "eng").merge(one)
+    assert len(both) == len(one)
+    of_text = both.groupby(["segment", "hypothesis"])["score"]
+    assert of_text.nunique().max() == 1, "the same text has the same score"
+    assert of_text.size().max() > 1, "some texts are there twice"
+    human = simulate.metric_human_scores()
+    human = of(human, "zho", "eng", metric="da-sqm")[[*CELL, "score"]].astype(dict.fromkeys(CELL, str))
+    assert of(outputs, "zho", "eng").merge(human).groupby(["segment", "hypothesis"])["score"].nunique().max() > 1
+
+
+def test_simulated_metrics_follow_the_stated_weights():
+    scores, human = simulate.metric_scores(), simulate.metric_human_scores()
+    people = of(human, "eng", "deu", metric="da-sqm").set_index(CELL)["score"]
+    worst, best = (
+        of(scores, "eng", "deu", metric=name).set_index(CELL)["score"].reindex(people.index).corr(people)
+        for name in ("sim-metric-02", "sim-metric-43")
+    )
+    assert best > worst + 0.2
+
+
+# The paper's claims
+
+
+def test_claims_are_quoted_from_the_paper(paper):
+    text = paper("002").replace("\n", " ")
+    squeezed = " ".join(text.split())
+    claims = data.published("stanchev2020_claims")
+    assert len(claims) == 85
+    quotes = claims[claims["item"].isin(["section 3", "section 2.3", "Table 1", "Table 3"])]["quote"]
+    for quote in quotes:
+        assert " ".join(quote.split()) in squeezed, quote
+    for claim in claims[claims["item"].str.fullmatch("Table [123]")].itertuples():
+        assert " ".join(claim.printed.split()) in squeezed
+
+
+@pytest.mark.parametrize(
+    ("table", "title"), [("4a", "(a) No tie"), ("4b", "(b) Soft"), ("4c", "(c) Hard"), ("5", "Table 5:")]
+)
+def test_matrices_are_transcribed_as_printed(paper, table, title):
+    before = paper("002").split(title)[0].rstrip().splitlines()
+    block = [line.split("\t") for line in before if line.split("\t")[0] in ("Human", "") and line.count("\t") == 4][-3:]
+    claims = data.published("stanchev2020_claims")
+    claims = claims[(claims["item"] == f"Table {table}") & ~claims["cell"].str.contains("error")]
+    printed = [cell.split(",")[0].strip("{}") for row in block for cell in row[2:]]
+    assert claims["printed"].tolist() == printed
+    orders = [f"human {row[1]}, metric {order}" for row in block for order in "<=>"]
+    assert claims["cell"].str.removesuffix(", accuracy").tolist() == orders
