@@ -504,7 +504,19 @@ def test_reference_results_come_from_good_runs_on_real_data_only(site, tmp_path)
     with pytest.raises(DataError, match="raises failed: cell 3"):
         reference.reference(read["raises"])
     expected = reference.reference(read["gallery"])
-    assert list(expected) == ["study", "data", "signature", "parameters", "headline", "recorded", "published"]
+    long = {**read["gallery"], "recorded": {"short": [{"a": 1}], "long": [{"a": 1}] * (reference.LONGEST + 1)}}
+    assert reference.reference(long)["recorded"] == {"short": [{"a": 1}]}
+    assert reference.reference(long)["rows_left_out"] == {"long": reference.LONGEST + 1}
+    assert list(expected) == [
+        "study",
+        "data",
+        "signature",
+        "parameters",
+        "headline",
+        "published",
+        "recorded",
+        "rows_left_out",
+    ]
     assert list(expected["data"][0]) == ["name", "digest"]
     layout = Layout(studies=TINY, reports=tmp_path / "unused", reference=tmp_path / "reference")
     with pytest.raises(DataError, match="simulated ran on simulated data"):

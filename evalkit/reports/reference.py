@@ -18,6 +18,9 @@ from evalkit.notebooks import write_text
 from evalkit.reports import execute, findings
 from evalkit.reports.studies import Layout
 
+#: Rows of a recorded table beyond which only their number is kept: the committed results stay small enough to read.
+LONGEST = 2000
+
 
 def reference(report: dict[str, Any]) -> dict[str, Any]:
     """Reduce a report to its reference results; DataError where it is not good or rests on simulated data."""
@@ -32,7 +35,10 @@ def reference(report: dict[str, Any]) -> dict[str, Any]:
             )
     data = [{"name": source["name"], "digest": source["digest"]} for source in report["data"]]
     kept = {key: report[key] for key in ("signature", "parameters", "headline", "recorded", "published")}
-    return {"study": name, "data": data, **kept}
+    tables = report["recorded"]
+    rows = {key: len(value) for key, value in tables.items() if isinstance(value, list) and len(value) > LONGEST}
+    kept["recorded"] = {key: value for key, value in tables.items() if key not in rows}
+    return {"study": name, "data": data, **kept, "rows_left_out": rows}
 
 
 def write_references(names: list[str] | None = None, layout: Layout | None = None) -> list[Path]:
