@@ -507,16 +507,8 @@ def test_reference_results_come_from_good_runs_on_real_data_only(site, tmp_path)
     long = {**read["gallery"], "recorded": {"short": [{"a": 1}], "long": [{"a": 1}] * (reference.LONGEST + 1)}}
     assert reference.reference(long)["recorded"] == {"short": [{"a": 1}]}
     assert reference.reference(long)["rows_left_out"] == {"long": reference.LONGEST + 1}
-    assert list(expected) == [
-        "study",
-        "data",
-        "signature",
-        "parameters",
-        "headline",
-        "published",
-        "recorded",
-        "rows_left_out",
-    ]
+    kept = "study data signature parameters headline recorded published rows_left_out"
+    assert list(expected) == kept.split()
     assert list(expected["data"][0]) == ["name", "digest"]
     layout = Layout(studies=TINY, reports=tmp_path / "unused", reference=tmp_path / "reference")
     with pytest.raises(DataError, match="simulated ran on simulated data"):
