@@ -86,6 +86,38 @@ METRIC_SCORES = pa.DataFrameSchema(
 #: The same for the score of a whole system.
 SYSTEM_SCORES = METRIC_SCORES.remove_columns(["doc", "segment"])
 
+#: What an error is called whose type or severity its annotator left out.
+UNSTATED = "unstated"
+
+#: One row per marked error. ``span`` counts the errors of one judgement. ``error_type`` reads "category/subcategory",
+#: as "accuracy/omission". ``start`` and ``end`` say where it lies, in ``side`` (the target unless it says "source"),
+#: the end excluded; their unit (characters, words) is the data set's. Judgements without errors have no row here.
+SPANS = pa.DataFrameSchema(
+    {
+        "src_lang": _repeated(),
+        "tgt_lang": _repeated(),
+        "system": _repeated(),
+        "doc": _repeated(),
+        "segment": _repeated(),
+        "annotator": _repeated(),
+        "span": _repeated(),
+        "error_type": _repeated(),
+        "severity": _repeated(),
+        "start": pa.Column(
+            float, pa.Check.ge(0, error="lies before the text. Correct it"), required=False, nullable=True
+        ),
+        "end": pa.Column(float, required=False, nullable=True),
+        "side": _repeated(
+            checks=pa.Check.isin(["source", "target"], error="is neither source nor target. Correct it"), required=False
+        ),
+        "text": _name(required=False, nullable=True),
+    },
+    metadata={
+        "key": ["src_lang", "tgt_lang", *ITEM, "annotator", "span"],
+        "remedy": "Number the errors of a judgement: drop one of them.",
+    },
+)
+
 #: One row per HIT: the annotator who did it.
 HITS = pa.DataFrameSchema(
     {"hit": _name(), "annotator": _name()},

@@ -2,8 +2,8 @@
 
 ``standins`` and ``crowds`` have the shapes of registered data sets, ``campaign`` is a general model of an annotation
 campaign whose parts can be switched on and off, ``reliability`` draws categories whose expected kappa is chosen in
-advance, ``edits`` makes outputs with post-edits, and ``metrics`` makes metrics tasks. Tables have the same schemas as
-real ones and pass through the same code.
+advance, ``edits`` makes outputs with post-edits, ``metrics`` makes metrics tasks, and ``mqm`` marks errors in
+translations. Tables have the same schemas as real ones and pass through the same code.
 """
 
 from evalkit.data.simulate.campaign import Behaviour, Control, Design, Quality, campaign
@@ -28,6 +28,16 @@ from evalkit.data.simulate.metrics import (
     metric_system_scores,
     single_assessments,
 )
+from evalkit.data.simulate.mqm import (
+    indicmt_mqm,
+    indicmt_mqm_spans,
+    indicmt_splits,
+    indicmt_splits_spans,
+    indicmt_zero_shot,
+    indicmt_zero_shot_spans,
+    wmt23_mqm,
+    wmt23_mqm_spans,
+)
 from evalkit.data.simulate.reliability import categories, protocol_study
 from evalkit.data.simulate.standins import LANGUAGES, SHAPES, calibration_hits, calibration_mapping, xsts_campaign
 
@@ -44,6 +54,12 @@ __all__ = [
     "categories",
     "darr_assessments",
     "darr_metrics",
+    "indicmt_mqm",
+    "indicmt_mqm_spans",
+    "indicmt_splits",
+    "indicmt_splits_spans",
+    "indicmt_zero_shot",
+    "indicmt_zero_shot_spans",
     "metric_human_scores",
     "metric_human_system_scores",
     "metric_outputs",
@@ -60,6 +76,8 @@ __all__ = [
     "wmt22_mturk",
     "wmt22_mturk_annotators",
     "wmt22_mturk_ranking",
+    "wmt23_mqm",
+    "wmt23_mqm_spans",
     "wmt24_esa",
     "wmt_slt22",
     "xsts_campaign",

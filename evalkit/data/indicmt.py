@@ -1,0 +1,250 @@
+"""Load IndicMT-Eval: translations from English into Indian languages with MQM errors and scores out of 25."""
+
+import hashlib
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from evalkit import DataError, schemas
+from evalkit.data import delimited
+
+#: The languages of the files' names: of the CSV files, of the splits, and of the zero-shot files.
+LANGUAGES = {
+    "Gujarati": "guj", "Hindi": "hin", "Malayalam": "mal", "Marathi": "mar", "Tamil": "tam",
+    "Guj": "guj", "Hin": "hin", "Mal": "mal", "Mar": "mar", "Tam": "tam",
+    "assamese": "asm", "kannada": "kan", "maithili": "mai", "punjabi": "pan",
+}  # fmt: skip
+#: How the study prints the languages, in the paper's order; the last four are the zero-shot ones.
+SHORT = {
+    "guj": "gu", "hin": "hi", "mar": "mr", "mal": "ml", "tam": "ta",
+    "asm": "as", "kan": "kn", "mai": "mai", "pan": "pa",
+}  # fmt: skip
+#: The errors' names as the files spell them; a cell that says Default states nothing.
+TYPES = {
+    "Accuracy_Addition": "accuracy/addition",
+    "Accuracy_Mistranslation": "accuracy/mistranslation",
+    "Accuracy_Omission": "accuracy/omission",
+    "Accuracy_Untranslated_text": "accuracy/untranslated text",
+    "Fluency_Character_encoding": "fluency/character encoding",
+    "Fluency_Grammar": "fluency/grammar",
+    "Fluency_Inconsistency": "fluency/inconsistency",
+    "Fluency_Register": "fluency/register",
+    "Fluency_Spelling": "fluency/spelling",
+    "Terminology_Inappropriate": "terminology/inappropriate",
+    "Style_Awkward": "style/awkward",
+    "Transliteration": "transliteration",
+    "Other": "other",
+    "Source_error": "source error",
+    "Non-translation": "non-translation",
+    "Default": schemas.UNSTATED,
+}
+SEVERITIES = {
+    "Very Low": "very low", "Low": "low", "Medium": "medium", "High": "high", "Very High": "very high",
+    "Default": schemas.UNSTATED,
+}  # fmt: skip
+_SLOTS = range(1, 6)  # the guidelines allow five errors
+_COLUMNS = ["Source", "Reference", "Translation", "Computed_scores", "Human_scores", "model"]
+_STRAY = "`'\" "  # marks that a spreadsheet leaves around a number
+_PART = {"mqm_norm_score": "score", "da_norm_score": "own_score", "adequacy_score": "accuracy_score",
+         "fluency_score": "fluency_score", "full_score": "formula_score"}  # fmt: skip
+_ERROR = {"span_type", "span_severity", "span_text", "span_start_offset", "span_end_offset"}
+
+
+def ratings(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.DataFrame:
+    """Load the release's CSV files: a row per judged translation.
+
+    ``score`` is the file's Computed_scores, what its formula made of the marked errors: 25 at best, below 0 for some
+    non-translations; nothing is clipped. ``own_score`` is the annotator's own score out of 25 (Human_scores): missing
+    where the cell is blank, and read without the stray mark where it is like `` `19 ``; both are counted in
+    ``attrs["mended"]``. ``segment`` names the English sentence: the same in all languages and files of the release,
+    whatever white space an annotator's marking lost. ``row`` is the row's place in its file, from 0. The release names
+    neither annotators nor documents: ``annotator`` is "expert", ``doc`` "indicmt".
+    Raises DataError naming file, line and column.
+    """
+    del columns  # the files share one header
+    parts, blank, stray = [], 0, 0
+    for path in paths:
+        raw, language = _raw(path), _language(path)
+        own = raw["Human_scores"].str.strip(_STRAY)
+        blank, stray = blank + int(raw["Human_scores"].isna().sum()), stray + int(own.ne(raw["Human_scores"]).sum())
+        frame = _placed(raw, language).assign(
+            annotator="expert",
+            score=raw["Computed_scores"],
+            item_type="system",
+            own_score=_numbers(own, path.name, "Human_scores"),
+            source=raw["Source"],
+            reference=raw["Reference"],
+            hypothesis=raw["Translation"],
+            row=np.arange(len(raw)),
+        )
+        parts.append(schemas.check(frame, schemas.RATINGS, origin=path.name))
+    frame = pd.concat(parts, ignore_index=True)
+    frame.attrs["mended"] = {"blank own scores": blank, "own scores with a stray mark": stray - blank}
+    return frame
+
+
+def spans(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.DataFrame:
+    """Load the errors of the same files: a row per error, in the order of its judgement's five slots.
+
+    ``span`` is the slot. A slot with a type but no severity, or a severity but no type, is an error whose missing half
+    is "unstated". The CSV files do not say where an error lies.
+    Raises DataError for a type or a severity that the guidelines do not know, with file, line and column.
+    """
+    del columns
+    parts = []
+    for path in paths:
+        raw, language = _raw(path), _language(path)
+        place = _placed(raw, language)
+        for slot in _SLOTS:
+            kind = _named(raw[f"Error{slot}_Type"], TYPES, path.name)
+            severity = _named(raw[f"Error{slot}_Severity"], SEVERITIES, path.name)
+            marked = kind.ne(schemas.UNSTATED) | severity.ne(schemas.UNSTATED)
+            named = {"annotator": "expert", "span": str(slot), "error_type": kind, "severity": severity}
+            parts.append(place.assign(**named)[marked])
+    frame = pd.concat(parts, ignore_index=True)
+    return schemas.check(frame, schemas.SPANS, origin="the errors of IndicMT-Eval")
+
+
+def splits(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.DataFrame:
+    """Load the release's JSONL files (train, validation and test, or the zero-shot languages): a row per translation.
+
+    Columns src_lang, tgt_lang, split, row, segment (as in ``ratings``), score (MQM between 0 and 1), own_score (the
+    annotator's own, likewise), formula_score, accuracy_score and fluency_score (25 less the errors' weights; missing in
+    the zero-shot files), source, reference, hypothesis. Systems are not named. A row without texts is left out and
+    counted in ``attrs["left_out"]``.
+    """
+    del columns
+    parts, empty = [], 0
+    for path in paths:
+        rows = _rows(path)
+        judged = rows[rows["src"].ne("")]
+        empty += len(rows) - len(judged)
+        numbers = {ours: _numbers(judged[theirs].mask(judged[theirs].eq("")), path.name, theirs)
+                   for theirs, ours in _PART.items()}  # fmt: skip
+        texts = {"source": judged["src"], "reference": judged["ref"], "hypothesis": judged["translation"]}
+        parts.append(_split_place(judged, path).assign(**numbers, **texts))
+    frame = pd.concat(parts, ignore_index=True)
+    frame.attrs["left_out"] = {"rows without texts": empty}
+    return frame
+
+
+def split_spans(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.DataFrame:
+    """Load the errors of the JSONL files with their text: a row per error, ``start`` and ``end`` counted in words.
+
+    The release's end is the last word, here it is the word after. Columns as in SPANS with split and row, without
+    system, doc and annotator, which these files do not give.
+    """
+    del columns
+    parts = []
+    for path in paths:
+        rows = _rows(path)
+        rows = rows[rows["src"].ne("")]
+        place = _split_place(rows, path).assign(error=rows["completion"]).explode("error").dropna(subset="error")
+        errors = pd.DataFrame(place["error"].tolist(), index=place.index)
+        if absent := sorted(_ERROR - set(errors)):
+            raise DataError(f"{path.name}: the errors have no {', '.join(absent)}. Get the file again.")
+        parts.append(
+            place.drop(columns="error").assign(
+                span=place.groupby(level=0).cumcount().add(1).astype("str"),
+                error_type=_named(errors["span_type"], TYPES, path.name),
+                severity=_named(errors["span_severity"], SEVERITIES, path.name),
+                text=errors["span_text"],
+                start=errors["span_start_offset"].astype(float),
+                end=errors["span_end_offset"].astype(float) + 1,
+            )
+        )
+    return pd.concat(parts, ignore_index=True)
+
+
+def segment_names(sources: pd.Series) -> pd.Series:
+    """Name sentences by their letters: eight hexadecimal digits of the SHA-256 of the text without white space.
+
+    >>> segment_names(pd.Series(["Also hopes.", "Alsohopes.", "Also hoped."])).tolist()
+    ['2bf612cb', '2bf612cb', '09fbae56']
+    """
+    distinct = {text: hashlib.sha256(re.sub(r"\s", "", text).encode()).hexdigest()[:8] for text in sources.unique()}
+    return sources.map(distinct)
+
+
+def with_language(table: pd.DataFrame) -> pd.DataFrame:
+    """Add the languages as the study prints them, ``language``, and bring the rows into that order.
+
+    >>> with_language(pd.DataFrame({"tgt_lang": ["tam", "guj"]}))["language"].tolist()
+    ['gu', 'ta']
+    """
+    language = table["tgt_lang"].astype("str").map(SHORT)
+    order = language.map({name: place for place, name in enumerate(SHORT.values())}).argsort(kind="stable")
+    return table.assign(language=language).iloc[order].reset_index(drop=True)
+
+
+def _raw(path: Path) -> pd.DataFrame:
+    """Read one CSV file, whose rows all have their texts."""
+    raw = delimited.table(delimited.content(path), origin=path.name, delimiter=",")
+    expected = [*_COLUMNS, *(f"Error{slot}_{part}" for slot in _SLOTS for part in ("Type", "Severity"))]
+    if absent := [name for name in expected if name not in raw]:
+        raise DataError(f"{path.name} lacks the column {absent[0]}; it has {', '.join(raw)}. Get the file again.")
+    for name in ("Source", "Reference", "Translation"):
+        if len(empty := raw.index[raw[name].isna()]):
+            raise DataError(f"{path.name}, line {empty[0]}, column {name}: is empty. Fill it in, or drop the row.")
+    return raw
+
+
+def _language(path: Path) -> str:
+    """Read the target language from a file's name."""
+    name = path.stem.partition("_")[0]
+    if name not in LANGUAGES:
+        raise DataError(f"{path.name} does not begin with a language of IndicMT-Eval. Keep the names of the files.")
+    return LANGUAGES[name]
+
+
+def _placed(raw: pd.DataFrame, language: str) -> pd.DataFrame:
+    """Say what each row judges."""
+    place = {"src_lang": "eng", "tgt_lang": language, "system": raw["model"], "doc": "indicmt"}
+    return pd.DataFrame(place | {"segment": segment_names(raw["Source"])}, index=raw.index)
+
+
+def _rows(path: Path) -> pd.DataFrame:
+    """Read one JSONL file, a row a line."""
+    rows = []
+    for line, text in enumerate(delimited.content(path).decode("utf-8-sig").rstrip("\n").split("\n"), 1):
+        try:
+            rows.append(json.loads(text))
+        except ValueError as problem:
+            raise DataError(f"{path.name}, line {line}: {problem}. Get the file again.") from problem
+    frame = pd.DataFrame(rows)
+    if absent := sorted({"src", "ref", "translation", "completion", *_PART} - set(frame)):
+        raise DataError(f"{path.name}: the rows have no {', '.join(absent)}. Get the file again.")
+    return frame
+
+
+def _split_place(rows: pd.DataFrame, path: Path) -> pd.DataFrame:
+    """Say where each row of a JSONL file stands."""
+    split = path.stem.partition("_")[2] or "zero-shot"
+    place = {"src_lang": "eng", "tgt_lang": _language(path), "split": split, "row": rows.index.to_numpy()}
+    return pd.DataFrame(place | {"segment": segment_names(rows["src"])}, index=rows.index)
+
+
+def _numbers(cells: pd.Series, origin: str, column: str) -> pd.Series:
+    """Turn cells into numbers; what is neither a number nor missing is refused."""
+    numbers = pd.to_numeric(cells, errors="coerce").astype(float)
+    wrong = cells.index[numbers.isna() & cells.notna()]
+    if len(wrong):
+        raise DataError(
+            f"{origin}, line {wrong[0]}, column {column}: {cells[wrong[0]]!r} is not a number. Correct it, or empty it."
+        )
+    return numbers
+
+
+def _named(cells: pd.Series, known: dict[str, str], origin: str) -> pd.Series:
+    """Translate the files' names of types or severities."""
+    names = cells.map(known)
+    wrong = cells.index[names.isna()]
+    if len(wrong):
+        raise DataError(
+            f"{origin}, line {wrong[0]}, column {cells.name}: {cells[wrong[0]]!r} is none of {', '.join(known)}. "
+            "Correct it."
+        )
+    return names

@@ -1,0 +1,61 @@
+"""The tables of Sai et al. 2023, each transcription held against the paper's own text, cell by cell."""
+
+import pytest
+
+from evalkit import data
+
+SAI = "003"
+LANGUAGES = ["gu", "hi", "mr", "ml", "ta"]
+
+
+def lines_from(text, first, rows):
+    lines = text.splitlines()
+    (start,) = [n for n, line in enumerate(lines) if line.startswith(first)]
+    return lines[start : start + rows]
+
+
+@pytest.mark.parametrize(
+    ("table", "first", "rows", "columns", "languages"),
+    [
+        ("table1", "BLEU 1 0.364", 23, ["pearson", "kendall"], [*LANGUAGES, "average"]),
+        ("table2", "BLEU 1 0.927", 23, ["pearson", "kendall"], LANGUAGES),
+        ("table3", "COMET-DA 0.487", 5, ["pearson", "kendall"], [*LANGUAGES, "average"]),
+        ("table4", "COMETDA 0.359", 3, ["kendall"], LANGUAGES),
+        ("table10", "BLEU-1 0.138", 21, ["fluency", "accuracy"], LANGUAGES),
+    ],
+)
+def test_a_table_of_metrics_and_languages_is_as_printed(paper, table, first, rows, columns, languages):
+    transcribed = data.published(f"sai2023_{table}")
+    assert transcribed["language"].tolist() == languages * rows
+    made = [
+        " ".join([metric, *part[columns].to_numpy().ravel()])
+        for metric, part in transcribed.groupby("metric", sort=False)
+    ]
+    assert made == [" ".join(line.split()) for line in lines_from(paper(SAI), first, rows)]
+
+
+def test_the_ranges_of_metrics_are_as_printed(paper):
+    made = [" ".join(row) for row in data.published("sai2023_table8").itertuples(index=False)]
+    assert made == lines_from(paper(SAI), "Human 0 25", 12)
+
+
+def test_the_means_of_systems_are_as_printed(paper):
+    transcribed = data.published("sai2023_table9")
+    head, *body = lines_from(paper(SAI), "lang IndicTrans", 7)
+    systems = transcribed["system"].drop_duplicates()
+    assert head == "lang " + " ".join(systems)
+    made = [
+        " ".join([{"average": "avg"}.get(language, language), *part["mean_score"]])
+        for language, part in transcribed.groupby("language", sort=False)
+    ]
+    assert made == body
+
+
+def test_every_claim_quotes_the_paper(paper):
+    text = paper(SAI)
+    claims = data.published("sai2023_prose")
+    assert len(claims) > 30
+    for claim in claims.to_dict("records"):
+        assert claim["quote"] in text, claim["cell"]
+        if claim["printed"].replace(".", "").isdigit():
+            assert claim["printed"] in claim["quote"] or claim["how"] == "count", claim["cell"]
