@@ -18,7 +18,7 @@ from evalkit import ROOT, notebooks
 # Left to right; rooms in the same set do not know each other, except that analyses share the pairing of items.
 ROOMS = [
     {"evalkit"}, {"schemas"}, {"data"}, {"inference"}, {"agreement"},
-    {"annotators", "calibration", "claims", "context", "metaeval", "normalization"}
+    {"annotators", "calibration", "claims", "context", "metaeval", "metrics", "mqm", "normalization"}
     | {"planning", "protocols", "ranking"},
     {"plots"}, {"show"}, {"notebooks"}, {"reports"}, {"cli"},
 ]  # fmt: skip

@@ -1,0 +1,25 @@
+"""Error spans (MQM): typologies and weights, scores made of them, how errors are spread, how far annotators agree.
+
+Tables of judgements and of errors are those of ``evalkit.schemas`` (RATINGS, SPANS). A judgement without errors has a
+row among the judgements only, so every function that makes scores takes both.
+"""
+
+from evalkit.mqm.agreement import SPANS_MEASURES, crossed, formula_against_own, rater_agreement, span_agreement
+from evalkit.mqm.audit import averages_held, misprints
+from evalkit.mqm.checks import check_spans, overlapping
+from evalkit.mqm.claimed import claim_tables
+from evalkit.mqm.distributions import errors_per_system, severity_shares, type_counts
+from evalkit.mqm.printed import held
+from evalkit.mqm.scores import KEY, aggregate, changed, segment_scores, weights
+from evalkit.mqm.search import explain, odd_rows, single_errors
+from evalkit.mqm.systems import combined, common_sentences, denominators, fitting_counts, system_means
+from evalkit.mqm.typology import SCHEMES, SEVERITIES, TYPOLOGIES, Scheme
+from evalkit.mqm.unitizing import merged, unitised_alpha
+
+__all__ = [
+    "KEY", "SCHEMES", "SEVERITIES", "SPANS_MEASURES", "TYPOLOGIES", "Scheme", "aggregate", "averages_held",
+    "changed", "check_spans", "claim_tables", "combined", "common_sentences", "crossed", "denominators",
+    "errors_per_system", "explain", "fitting_counts", "formula_against_own", "held", "merged", "misprints",
+    "odd_rows", "overlapping", "rater_agreement", "segment_scores", "severity_shares", "single_errors",
+    "span_agreement", "system_means", "type_counts", "unitised_alpha", "weights",
+]  # fmt: skip

@@ -1,0 +1,72 @@
+"""Compute the small tables that the paper's sentences are held against."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from evalkit.data.indicmt import SHORT
+from evalkit.mqm.agreement import formula_against_own
+from evalkit.mqm.scores import KEY
+from evalkit.mqm.search import single_errors
+from evalkit.mqm.systems import common_sentences, system_means
+from evalkit.mqm.typology import TYPOLOGIES
+
+
+def claim_tables(ratings: pd.DataFrame, spans: pd.DataFrame, *, threshold: float = 0.7) -> dict[str, pd.DataFrame]:
+    """Make the tables that the claims of ``sai2023_prose`` name, for IndicMT-Eval's judgements and errors.
+
+    threshold: Kendall's tau between formula and annotators' own scores that the paper says is passed in all languages.
+    """
+    language = ratings["tgt_lang"].astype("str").map(SHORT)
+    judged = ratings.assign(language=language)
+    category = spans["error_type"].astype("str").str.partition("/")[0]
+    marked = spans.assign(language=spans["tgt_lang"].astype("str").map(SHORT), category=category)
+    own = formula_against_own(ratings, resamples=0)
+    means = system_means(ratings, file_set="")
+    return {
+        "sizes": _sizes(judged),
+        "own": own.assign(above=own["kendall_b"].gt(threshold).map({True: "yes", False: "no"})),
+        "typology": _typology(),
+        "commonest": marked.groupby("language")["error_type"].agg(lambda kinds: str(kinds.mode()[0])).reset_index(),
+        "majority": _majority(marked),
+        "best": means.loc[means.groupby("language")["mean_score"].idxmax(), ["language", "system"]],
+        "weights": single_errors(ratings, spans),
+        "non_translations": _with(ratings, spans, "non-translation"),
+        "source_errors": _with(ratings, spans, "source error").dropna(subset="score"),
+        "counts": spans.astype(dict.fromkeys(KEY, "str")).groupby(KEY).size().rename("errors").reset_index(),
+    }
+
+
+def _sizes(judged: pd.DataFrame) -> pd.DataFrame:
+    """Count judgements, systems and sentences per language and over all; sentences are those that all systems have."""
+    everything = pd.concat([judged, judged.assign(language="all")])
+    complete = common_sentences(judged)
+    found = everything.groupby("language", sort=False).agg(rows=("score", "size"), systems=("system", "nunique"))
+    sentences = pd.concat([complete, complete.assign(language="all")]).groupby("language")["segment"].nunique()
+    return found.join(sentences.rename("sentences")).reset_index()
+
+
+def _typology() -> pd.DataFrame:
+    """Count the types that the paper's own Table 5 lists, by group."""
+    kinds = pd.Series(TYPOLOGIES["Sai et al. 2023, Table 5"])
+    groups = kinds.str.partition("/")[0].value_counts()
+    return pd.DataFrame({"group": ["all", *groups.index], "types": [len(kinds), *groups]})
+
+
+def _majority(marked: pd.DataFrame) -> pd.DataFrame:
+    """Weigh accuracy against fluency errors in each language, and name its commonest severity."""
+    counts = marked.groupby("language")["category"].value_counts().unstack(fill_value=0)
+    pair = counts[["accuracy", "fluency"]]
+    severity = marked.groupby("language")["severity"].agg(lambda levels: str(levels.mode()[0]))
+    more = pair["accuracy"].gt(pair["fluency"]).map({True: "yes", False: "no"})
+    share = pair["accuracy"] / counts.sum(axis=1)
+    found = {"accuracy_share": share, "more_accuracy": more, "ratio": pair.min(axis=1) / pair.max(axis=1)}
+    return pd.DataFrame(found | {"severity": severity}).reset_index()
+
+
+def _with(ratings: pd.DataFrame, spans: pd.DataFrame, kind: str) -> pd.DataFrame:
+    """List the judgements that have an error of a type: score, others (how many errors of other types)."""
+    named = spans.astype(dict.fromkeys([*KEY, "error_type"], "str"))
+    hit = named["error_type"].eq(kind)
+    others = named.assign(other=~hit, hit=hit).groupby(KEY)[["other", "hit"]].sum().query("hit > 0")
+    return ratings[[*KEY, "score"]].merge(others["other"].rename("others").reset_index(), on=KEY)
