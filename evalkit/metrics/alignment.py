@@ -1,0 +1,210 @@
+"""Find references that slipped up or down against their sources, and mend them; scores are never looked at.
+
+The evidence for a pair of source and reference is a log-likelihood ratio (translation against chance) of three things:
+their lengths, the numbers in them, and whether rows with the same source have the same reference. What each is worth is
+learned from the table itself, and a few wrong references are expected anywhere, so that a single row proves little. The
+most likely course of shifts down the file is then found by dynamic programming.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from rapidfuzz import fuzz
+
+from evalkit import DataError
+from evalkit.metrics.lexical import texts
+
+#: What became of a row's reference.
+KEPT, SHIFTED, BORROWED, LOST = "kept", "shifted back", "from the same source elsewhere", "lost"
+_ROUNDS = 5  # of learning what evidence is worth, and aligning by it
+_STRAY = 0.05  # share of rows that may have a wrong reference wherever one looks, so that a row alone proves little
+_SAME = 90  # of 100: from this similarity on, two texts are spellings of one
+_FEWEST = 20  # rows below which nothing can be learned
+_NUMBER = re.compile(r"\d+")
+
+
+def runs(table: pd.DataFrame, *, most: int = 3) -> pd.DataFrame:
+    """List runs of rows whose reference stands elsewhere: tgt_lang, first, last, rows, shift, evidence.
+
+    table: as for ``evidence``. first, last: rows of the language, from 0. shift -1: the right reference stands one row
+    above. evidence: by how many natural logarithms the shifted references fit these rows better than their own do.
+    No rows: every reference stands where it should.
+    """
+    found = []
+    for language, part in table.groupby("tgt_lang", sort=False):
+        ratios, shifts = _aligned(part, most)
+        edges = np.flatnonzero(np.diff(shifts, prepend=0, append=0))
+        for first, stop in pairwise(edges):
+            if shift := int(shifts[first]):
+                gain = ratios[first:stop, most + shift].sum() - ratios[first:stop, most].sum()
+                found.append((language, int(first), int(stop) - 1, int(stop - first), shift, float(gain)))
+    return pd.DataFrame(found, columns=["tgt_lang", "first", "last", "rows", "shift", "evidence"])
+
+
+def repaired(table: pd.DataFrame, *, most: int = 3) -> pd.DataFrame:
+    """Put every reference back to its source, and say in ``mended`` what was done to each row.
+
+    table: as for ``evidence``. A reference that different sources would then claim goes to the one that has it in more
+    rows, or that it fits better; a reference that does not fit is outvoted where its source has another in more rows.
+    Who comes away empty takes the reference that the source has elsewhere (a sentence has one), or is ``LOST`` and
+    dropped, counted in ``attrs["left_out"]["references lost"]``. Texts that differ by a slip of spelling are the same.
+    """
+    parts = []
+    for _, part in table.groupby("tgt_lang", sort=False):
+        ratios, shifts = _aligned(part, most)
+        parts.append(_mended(part, ratios, shifts, most))
+    whole = pd.concat(parts).loc[table.index]
+    lost = whole["mended"].eq(LOST)
+    whole.attrs = dict(table.attrs)
+    if lost.any():
+        whole.attrs["left_out"] = {**table.attrs.get("left_out", {}), "references lost": int(lost.sum())}
+    return whole[~lost]
+
+
+def evidence(table: pd.DataFrame, *, most: int = 3) -> pd.DataFrame:
+    """Return how well each row's source fits the reference ``shift`` rows further down: row, shift, evidence, chosen.
+
+    table: one language, ``source`` and ``reference`` in the order of the file. evidence: log-likelihood ratio; above 0
+    speaks for a translation. chosen: whether the row is taken to be shifted so. most: the longest slip looked for.
+    Raises DataError below 20 rows: what evidence is worth cannot be learned from fewer.
+    """
+    ratios, shifts = _aligned(table, most)
+    slips = np.arange(-most, most + 1)
+    rows = np.arange(len(table))
+    return pd.DataFrame({
+        "row": np.repeat(rows, len(slips)), "shift": np.tile(slips, len(table)), "evidence": ratios.ravel(),
+        "chosen": (shifts[:, None] == slips).ravel(),
+    })  # fmt: skip
+
+
+class _Pairs(NamedTuple):
+    """What is seen in pairs of source and reference: the reference's length, the source's, and two classes."""
+
+    length: np.ndarray  # natural logarithm of characters
+    expected: np.ndarray
+    numbers: np.ndarray  # 0 neither has any, 1 the same, 2 some the same, 3 none the same
+    elsewhere: np.ndarray  # 0 the source stands once, 1 another row has this reference too, 2 all others differ
+
+
+def _aligned(table: pd.DataFrame, most: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the evidence, rows × shifts (from -most to most), and the shift of each row."""
+    if len(table) < max(_FEWEST, 2 * most + 1):
+        raise DataError(f"{len(table)} rows are too few to see whether references slipped. Give at least {_FEWEST}.")
+    pairs = texts(table, ["source", "reference"])
+    n = len(pairs)
+    here = np.arange(n)
+    near = here[:, None] + np.arange(-most, most + 1)
+    inside = (near >= 0) & (near < n)
+    seen = _Seen(pairs)
+    candidates = seen.pairs(np.broadcast_to(here[:, None], near.shape), np.clip(near, 0, n - 1))
+    far = [(here + n * part // 7) % n for part in range(1, 7)]  # as good as chance, without drawing
+    chance = seen.pairs(np.tile(here, len(far)), np.concatenate(far))
+    shifts = np.zeros(n, int)
+    for _ in range(_ROUNDS):
+        match = _Pairs(*(column[here, most + shifts] for column in candidates))
+        ratios = np.where(inside, _ratios(candidates, match, chance), 0.0)
+        before, shifts = shifts, _course(ratios) - most
+        if (shifts == before).all():
+            break
+    return ratios, shifts
+
+
+class _Seen:
+    """Texts of a file, taken apart once."""
+
+    def __init__(self, pairs: list[tuple[str, ...]]) -> None:
+        sources, references = zip(*pairs)
+        self.length = np.log([[len(source) + 1, len(reference) + 1] for source, reference in pairs])
+        self.numbers = [[{int(number) for number in _NUMBER.findall(text)} for text in side]
+                        for side in (sources, references)]  # fmt: skip
+        self.source = np.unique(sources, return_inverse=True)[1]
+        self.reference = np.unique(references, return_inverse=True)[1]
+        self.times = np.bincount(self.source)
+        self.together = {}
+        for row, key in enumerate(zip(self.source.tolist(), self.reference.tolist())):
+            self.together.setdefault(key, []).append(row)
+
+    def pairs(self, source: np.ndarray, reference: np.ndarray) -> _Pairs:
+        """Describe pairs of these rows' sources and those rows' references."""
+        both = list(zip(source.ravel().tolist(), reference.ravel().tolist()))
+        numbers = np.array([_shared(self.numbers[0][i], self.numbers[1][j]) for i, j in both])
+        elsewhere = np.array([self._elsewhere(i, j) for i, j in both])
+        return _Pairs(self.length[reference, 1], self.length[source, 0],
+                      numbers.reshape(source.shape), elsewhere.reshape(source.shape))  # fmt: skip
+
+    def _elsewhere(self, i: int, j: int) -> int:
+        if self.times[self.source[i]] == 1:
+            return 0
+        rows = self.together.get((int(self.source[i]), int(self.reference[j])), ())
+        return 1 if any(row not in (i, j) for row in rows) else 2
+
+
+def _shared(numbers: set[int], others: set[int]) -> int:
+    if not numbers and not others:
+        return 0
+    return 1 if numbers == others else 2 if numbers & others else 3
+
+
+def _ratios(pairs: _Pairs, match: _Pairs, chance: _Pairs) -> np.ndarray:
+    """Return log-likelihood ratios of pairs, learned from pairs that match and pairs that met by chance."""
+    excess = match.length - match.expected
+    centre = np.median(excess)
+    width = max(1.4826 * np.median(np.abs(excess - centre)), 1e-3)  # of a normal distribution, outliers left aside
+    ratio = _normal(pairs.length - pairs.expected, centre, width)
+    ratio -= _normal(pairs.length, chance.length.mean(), max(chance.length.std(), 1e-3))
+    for seen, right, wrong in zip(pairs[2:], match[2:], chance[2:]):
+        share = [np.bincount(group.ravel(), minlength=4) + 0.5 for group in (right, wrong)]
+        logs = np.log(share[0] / share[0].sum()) - np.log(share[1] / share[1].sum())
+        ratio = ratio + logs[seen]
+    return np.logaddexp(np.log1p(-_STRAY) + ratio, np.log(_STRAY))
+
+
+def _normal(x: np.ndarray | float, centre: float, width: float) -> np.ndarray:
+    """Return the logarithm of a normal density, without the constant that cancels."""
+    return -(((x - centre) / width) ** 2) / 2 - np.log(width)
+
+
+def _course(ratios: np.ndarray) -> np.ndarray:
+    """Return the most likely column of each row, where one change of column is expected in the whole file (Viterbi)."""
+    n, columns = ratios.shape
+    change = np.log(1 / (n * (columns - 1)))
+    best, came = ratios[0] + np.where(np.arange(columns) == columns // 2, 0, change), np.empty((n, columns), int)
+    for row in range(1, n):
+        leap = best.max() + change
+        came[row] = np.where(best >= leap, np.arange(columns), best.argmax())
+        best = np.maximum(best, leap) + ratios[row]
+    course = np.empty(n, int)
+    course[-1] = best.argmax()
+    for row in range(n - 1, 0, -1):
+        course[row - 1] = came[row, course[row]]
+    return course
+
+
+def _mended(part: pd.DataFrame, ratios: np.ndarray, shifts: np.ndarray, most: int) -> pd.DataFrame:
+    """Give each row the reference it is aligned to, unless another source, or other rows of its own, speak against."""
+    n = len(part)
+    place, fit = np.arange(n) + shifts, ratios[np.arange(n), most + shifts]
+    inside = (place >= 0) & (place < n)
+    table = pd.DataFrame({"source": part["source"].to_numpy(), "fit": fit})
+    table["reference"] = pd.Series(part["reference"].to_numpy()[np.clip(place, 0, n - 1)]).where(inside)
+    table["rows"] = pd.Series(place).where(inside).groupby([table["source"], table["reference"]]).transform("nunique")
+    claims = table.dropna().sort_values(["rows", "fit"], ascending=False, kind="stable")
+    owner = table["reference"].map(claims.drop_duplicates("reference").set_index("reference")["source"])
+    own = table["reference"].where(_alike(table["source"], owner))
+    best = claims[own.notna()[claims.index]].drop_duplicates("source").set_index("source")
+    usual, votes = table["source"].map(best["reference"]), table["source"].map(best["rows"])
+    own = own.mask((table["fit"] < 0) & (table["rows"] < votes) & ~_alike(own, usual))
+    state = np.where(own.notna(), np.where(shifts == 0, KEPT, SHIFTED), np.where(usual.notna(), BORROWED, LOST))
+    return part.assign(reference=own.fillna(usual).to_numpy(), mended=state)
+
+
+def _alike(texts: pd.Series, others: pd.Series) -> pd.Series:
+    """Tell which texts are the same but for a slip of spelling; a missing one is like none."""
+    pairs = zip(texts, others)
+    return pd.Series([isinstance(a, str) and isinstance(b, str) and (a == b or fuzz.ratio(a, b) >= _SAME)
+                      for a, b in pairs], index=texts.index)  # fmt: skip

@@ -1,0 +1,169 @@
+"""Correlate metrics with human scores within folds, with intervals over clusters of rows such as English sentences.
+
+All rows of a sentence, over systems and languages, are drawn together: they share what makes it hard. A resample is a
+vector of weights, how often each sentence was drawn, and every correlation is a function of sums that are linear
+(Pearson) or quadratic (Kendall) in these weights. Sums over the rows of a sentence are therefore taken once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from evalkit import DataError
+from evalkit.inference import interval, resample
+
+_VALUES = ("pearson", "pearson_low", "pearson_high", "kendall_b", "low", "high", "within", "within_low", "within_high")
+_VALUES = ("pearson", "pearson_low", "pearson_high", "kendall_b", "low", "high", "within", "within_low", "within_high")
+_Values = Callable[[np.ndarray], np.ndarray]  # weights, (resamples, clusters), to values, (resamples, models, 3)
+
+
+def correlate(
+    table: pd.DataFrame,
+    models: Sequence[str],
+    *,
+    resamples: int = 1000,
+    seed: int = 7,
+    level: float = 0.95,
+    against: str | None = None,
+    average: str | None = "avg",
+) -> pd.DataFrame:
+    """Correlate each model with the human scores of each setting and language, averaged over folds.
+
+    table: columns setting, language, sentence (the cluster), fold, score, and one column per model, without gaps, as
+    ``learned.out_of_fold`` makes it. Each fold is correlated by itself, because models of different folds have scales
+    of their own, and the values are averaged (Sai et al. 2023, appendix B.2).
+    average: what to call the average over languages, None to leave it out.
+    against: a model; values are then differences from it, on the same draws.
+    Returns setting, language, model, pearson, pearson_low, pearson_high, kendall_b, low, high (of τ-b), within,
+    within_low, within_high (τ-b over pairs of translations of one sentence: knowing which sentences are hard does not
+    help there), n (rows), sentences.
+    A fold in which a model or the scores do not vary has no correlation and is left out of the average.
+    Caveat: resamples vary the sentences that are tested, not those that were trained on.
+    """
+    wanted = [*models, *([against] if against and against not in models else [])]
+    _checked(table, wanted)
+    codes, clusters = pd.factorize(table["sentence"])
+    rows, estimates = [], []
+    for setting, part in table.groupby("setting", sort=False):
+        places = pd.Series(codes, table.index)[part.index]
+        every = [estimator(part[part["language"] == one], wanted, places) for one in part["language"].unique()]
+        estimates += every
+        rows += [(setting, one, len(group), group["sentence"].nunique())
+                 for one, group in part.groupby("language", sort=False)]  # fmt: skip
+        if average and len(every) > 1:
+            estimates.append(partial(_average, every))
+            rows.append((setting, average, len(part), part["sentence"].nunique()))
+    at_all = _stacked(estimates, np.ones((1, len(clusters))))[0]
+    drawn = resample(partial(_stacked, estimates), np.arange(len(clusters)), resamples=resamples, seed=seed)
+    if against:
+        at_all, drawn = (each - each[..., [wanted.index(against)], :] for each in (at_all, drawn))
+    low, high = interval(drawn, level=level)
+    found = []
+    for place, (setting, language, n, sentences) in enumerate(rows):
+        for number, model in enumerate(models):
+            values = np.stack([each[place, number] for each in (at_all, low, high)], axis=1).ravel()
+            found.append((setting, language, model, *values, n, sentences))
+    return pd.DataFrame(found, columns=["setting", "language", "model", *_VALUES, "n", "sentences"])
+
+
+def estimator(table: pd.DataFrame, models: Sequence[str], places: pd.Series) -> _Values:
+    """Prepare one language's correlations: a function of weights, to (resamples, models, Pearson, Kendall and within).
+
+    places: the number of each row's cluster, by the table's index.
+    """
+    folds = []
+    for _, fold in table.groupby("fold"):
+        there, cluster = np.unique(places[fold.index], return_inverse=True)
+        order = np.argsort(cluster, kind="stable")
+        columns = fold[["score", *models]].to_numpy(float)[order].T
+        score, *others = (_Side(each, cluster[order]) for each in columns)
+        folds.append((there, [_both(each, score) for each in others]))
+    return partial(_folds, folds)
+
+
+class _Side:
+    """Hold one side of a correlation: centred values, in order of their clusters, and the signs of all differences."""
+
+    def __init__(self, values: np.ndarray, cluster: np.ndarray):
+        self.values, self.cluster = values - values.mean(), cluster
+        self.signs = np.sign(values[:, None] - values).astype(np.int8)
+        self.untied = self.by_cluster(self.signs != 0)
+
+    def by_cluster(self, matrix: np.ndarray) -> np.ndarray:
+        """Sum a matrix of rows by rows to one of clusters by clusters."""
+        starts = np.flatnonzero(np.diff(self.cluster, prepend=-1))
+        rows = np.add.reduceat(matrix, starts, axis=0, dtype=np.int32)
+        return np.add.reduceat(rows, starts, axis=1, dtype=np.int32).astype(float)
+
+
+def _both(one: _Side, other: _Side) -> tuple[np.ndarray, np.ndarray]:
+    """Sum, over rows of clusters, what Pearson's r needs, and over pairs of them what Kendall's τ-b needs."""
+    x, y = one.values, other.values
+    linear = np.stack([np.bincount(one.cluster, each) for each in (np.ones_like(x), x, y, x * x, y * y, x * y)])
+    return linear, np.stack([one.by_cluster(one.signs * other.signs), one.untied, other.untied])
+
+
+def _folds(folds: list[tuple[np.ndarray, list[tuple[np.ndarray, np.ndarray]]]], weights: np.ndarray) -> np.ndarray:
+    values = []
+    for there, models in folds:
+        here = weights[:, there]
+        values.append(np.stack([np.stack([_r(here @ a.T), _tau(here, b), _within(here, b)], -1) for a, b in models], 1))
+    return _mean(np.stack(values))
+
+
+def _average(estimates: Sequence[_Values], weights: np.ndarray) -> np.ndarray:
+    return _mean(np.stack([estimate(weights) for estimate in estimates]))
+
+
+def _stacked(estimates: Sequence[_Values], weights: np.ndarray) -> np.ndarray:
+    return np.stack([estimate(weights) for estimate in estimates], 1)
+
+
+def _mean(values: np.ndarray) -> np.ndarray:
+    """Average the defined values along the first axis; NaN where none is."""
+    defined = np.isfinite(values)
+    return _divided(np.where(defined, values, 0).sum(0), defined.sum(0))
+
+
+def _r(sums: np.ndarray) -> np.ndarray:
+    n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
+    n = np.maximum(n, 1)
+    spread = [np.where(square - total**2 / n > 1e-12 * square, square - total**2 / n, 0)
+              for square, total in ((xx, x), (yy, y))]  # fmt: skip
+    return _divided(xy - x * y / n, np.sqrt(spread[0] * spread[1]))
+
+
+def _tau(weights: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+    balance, untied_x, untied_y = (((weights @ matrix) * weights).sum(1) for matrix in pairs)
+    return _divided(balance, np.sqrt(untied_x * untied_y))
+
+
+def _within(weights: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+    balance, untied_x, untied_y = (weights @ np.diagonal(matrix) for matrix in pairs)
+    return _divided(balance, np.sqrt(untied_x * untied_y))
+
+
+def _within(weights: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+    balance, untied_x, untied_y = (weights @ np.diagonal(matrix) for matrix in pairs)
+    return _divided(balance, np.sqrt(untied_x * untied_y))
+
+
+def _divided(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    return np.divide(part, whole, out=np.full(np.shape(whole), np.nan), where=np.asarray(whole) > 0)
+
+
+def _checked(table: pd.DataFrame, models: Sequence[str]) -> None:
+    needed = ["setting", "language", "sentence", "fold", "score", *models]
+    missing = [name for name in needed if name not in table]
+    if missing:
+        raise DataError(f"The table of predictions has no column {missing[0]}. It needs {', '.join(needed)}.")
+    if table.empty or not table.index.is_unique:
+        raise DataError("The table of predictions is empty or numbers rows twice. Reset its index, and fill it.")
+    values = table[["score", *models]].to_numpy(float)
+    if not np.isfinite(values).all():
+        column = ["score", *models][int(np.argmin(np.isfinite(values).all(axis=0)))]
+        raise DataError(f"The column {column} has no number in some rows. Leave these rows out for all models.")

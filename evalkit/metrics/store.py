@@ -1,0 +1,95 @@
+"""Scores that were computed once are kept, by the content of their texts and the signature of the metric."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+
+from evalkit import DataError
+from evalkit.data import files
+
+_AT_ONCE = 500  # keys asked for in one query
+_WAIT = 60.0  # seconds to wait for another process that is writing
+
+
+def path() -> Path:
+    """Name the file of kept scores, in the cache of downloads (``EVALKIT_DATA_DIR``)."""
+    return files.cache() / "metric-scores.sqlite"
+
+
+def remembered(
+    signature: str, texts: Sequence[tuple[str, ...]], compute: Callable[[list[tuple[str, ...]]], Sequence[float]]
+) -> np.ndarray:
+    """Return a score per tuple of texts, computing only those that were never computed under this signature.
+
+    signature: all that a score depends on besides its texts: metric, options, version. texts: for instance
+    (hypothesis, reference). compute: scores a list of distinct tuples, in order. Scores are kept to the last bit.
+    Raises DataError where the file of scores is damaged or cannot be written.
+    """
+    texts = [tuple(each) for each in texts]
+    keys = [_digest(each) for each in texts]
+    with closing(_opened()) as store:
+        known = _known(store, signature, keys)
+        missing = {key: each for key, each in zip(keys, texts) if key not in known}
+        if missing:
+            computed = [float(value) for value in compute(list(missing.values()))]
+            fresh = dict(zip(missing, computed, strict=True))
+            _keep(store, signature, fresh)
+            known |= fresh
+    return np.array([known[key] for key in keys], float)
+
+
+def _digest(texts: tuple[str, ...]) -> bytes:
+    """Hash texts with their lengths, so that no two tuples of texts are written alike."""
+    parts = [text.encode() for text in texts]
+    return hashlib.sha256(b"".join(len(part).to_bytes(8) + part for part in parts)).digest()[:16]
+
+
+def _opened() -> sqlite3.Connection:
+    file = path()
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        store = sqlite3.connect(file, timeout=_WAIT)
+        store.execute("PRAGMA synchronous = OFF")  # what a power cut damages can be computed anew
+        with store:
+            store.execute(
+                "CREATE TABLE IF NOT EXISTS scores (signature TEXT, texts BLOB, score REAL, "
+                "PRIMARY KEY (signature, texts)) WITHOUT ROWID"
+            )
+    except (OSError, sqlite3.Error) as problem:
+        raise _unusable(problem) from None
+    return store
+
+
+def _known(store: sqlite3.Connection, signature: str, keys: list[bytes]) -> dict[bytes, float]:
+    distinct, found = list(dict.fromkeys(keys)), {}
+    try:
+        for start in range(0, len(distinct), _AT_ONCE):
+            some = distinct[start : start + _AT_ONCE]
+            marks = ",".join("?" * len(some))
+            question = f"SELECT texts, score FROM scores WHERE signature = ? AND texts IN ({marks})"
+            found |= dict(store.execute(question, [signature, *some]))
+    except sqlite3.Error as problem:
+        raise _unusable(problem) from None
+    return found
+
+
+def _keep(store: sqlite3.Connection, signature: str, fresh: dict[bytes, float]) -> None:
+    try:
+        with store:
+            rows = ((signature, key, value) for key, value in fresh.items())
+            store.executemany("INSERT OR REPLACE INTO scores VALUES (?, ?, ?)", rows)
+    except sqlite3.Error as problem:
+        raise _unusable(problem) from None
+
+
+def _unusable(problem: Exception) -> DataError:
+    return DataError(
+        f"The file of kept metric scores, {path()}, cannot be used ({problem}). "
+        "Delete it, scores are then computed anew, or set EVALKIT_DATA_DIR to a folder that can be written."
+    )

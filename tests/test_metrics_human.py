@@ -1,0 +1,464 @@
+"""Metrics against human scores: slipped references, correlations with intervals, subsets of errors, spread, figures."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from evalkit import DataError
+from evalkit.metrics import alignment, correlation, lexical, printed, spread, subsets
+from evalkit.plots import metrics as plots
+
+WORDS = np.array(["na", "lomi", "katera", "vi", "suradanta", "ok", "belo"])
+
+
+def aligned(rows, seed, *, repeats=0.3):
+    """Make up a file of sources and references of like length, some with numbers, some sources more than once."""
+    rng = np.random.default_rng(seed)
+    pairs = []
+    for _ in range(rows):
+        if pairs and rng.random() < repeats:
+            pairs.append(pairs[rng.integers(len(pairs))])
+            continue
+        length = rng.integers(4, 40)
+        number = f" {rng.integers(1, 3000)}" if rng.random() < 0.4 else ""
+        source = " ".join(rng.choice(WORDS, length)) + number
+        reference = " ".join(rng.choice(WORDS, max(2, round(length * rng.normal(1.1, 0.1))))) + number
+        pairs.append((source, reference))
+    return pd.DataFrame(pairs, columns=["source", "reference"]).assign(tgt_lang="hin")
+
+
+def slipped(table, first, last, shift):
+    """Move the references of a run of rows: each row then holds the one of the row ``shift`` places away."""
+    reference = table["reference"].to_numpy(copy=True)
+    reference[first : last + 1] = reference[first - shift : last + 1 - shift]
+    return table.assign(reference=reference)
+
+
+# Slipped references
+
+
+@given(st.integers(0, 10_000), st.integers(10, 150), st.integers(40, 120), st.sampled_from([-2, -1, 1, 2]))
+@settings(max_examples=25)
+def test_a_run_of_slipped_references_is_found_where_it_is(seed, first, length, shift):
+    whole = aligned(300, seed)
+    found = alignment.runs(slipped(whole, first, first + length, shift))
+    assert len(found) == 1
+    run = found.iloc[0]
+    assert run["shift"] == shift  # at one edge references are lost, at the other they stand twice: either row will do
+    assert abs(run["first"] - (first + max(-shift, 0))) <= 3
+    assert abs(run["last"] - (first + length - max(shift, 0))) <= 3
+    assert run["evidence"] > 0
+
+
+@given(st.integers(0, 10_000), st.sampled_from([0.0, 0.5]))
+@settings(max_examples=25)
+def test_a_file_in_order_is_left_as_it_is(seed, repeats):
+    whole = aligned(150, seed, repeats=repeats)
+    assert alignment.runs(whole).empty
+    mended = alignment.repaired(whole)
+    assert mended["mended"].eq(alignment.KEPT).all()
+    pd.testing.assert_frame_equal(mended.drop(columns="mended"), whole)
+
+
+@given(st.integers(0, 10_000), st.sampled_from([-1, 1]))
+@settings(max_examples=25)
+def test_what_is_put_back_is_what_was_there(seed, shift):
+    whole = aligned(200, seed)
+    mended = alignment.repaired(slipped(whole, 60, 140, shift))
+    right = mended["reference"].eq(whole["reference"].loc[mended.index])
+    assert right.mean() > 0.98  # at the edges a row or two cannot be told
+    assert len(whole) - len(mended) == mended.attrs.get("left_out", {}).get("references lost", 0) <= 3
+
+
+def test_neither_scores_nor_translations_are_looked_at(real):
+    ratings = real("indicmt-mqm")
+    hindi = ratings[ratings["tgt_lang"] == "hin"]
+    blind = hindi[["tgt_lang", "source", "reference"]]
+    found = alignment.repaired(hindi)
+    assert found["reference"].tolist() == alignment.repaired(blind)["reference"].tolist()
+
+
+def test_hindi_alone_slipped_and_mending_makes_its_translations_fit(real):
+    ratings = real("indicmt-mqm")
+    found = alignment.runs(ratings)
+    assert found[["tgt_lang", "first", "last", "rows", "shift"]].values.tolist() == [["hin", 142, 385, 244, -1]]
+    mended = alignment.repaired(ratings)
+    states = mended.groupby("tgt_lang")["mended"].value_counts()
+    assert states["hin"].to_dict() == {alignment.KEPT: 1155, alignment.SHIFTED: 210, alignment.BORROWED: 26}
+    assert states.drop("hin").to_dict() == {
+        ("guj", alignment.KEPT): 1400, ("mal", alignment.KEPT): 1400, ("mar", alignment.KEPT): 1400,
+        ("tam", alignment.KEPT): 1399,
+    }  # fmt: skip
+    assert mended.attrs["left_out"] == {"references lost": 10}
+    hindi = mended[mended["mended"].ne(alignment.KEPT)]
+    assert hindi["row"].between(141, 385).all()
+
+
+def test_mended_translations_fit_as_the_other_languages_do_in_these_rows(real, mended):
+    shipped = lexical.scores(real("indicmt-mqm"), metrics=["chrF"])
+    share = {}
+    for name, table in (("shipped", shipped), ("mended", mended)):
+        within = table["row"].between(141, 385)
+        means = table.groupby(["tgt_lang", within])["chrF"].mean().unstack()
+        share[name] = means[True] / means[False]
+    others = share["mended"].drop("hin")
+    assert share["shipped"]["hin"] < 0.5
+    assert abs(share["mended"]["hin"] - others.mean()) < 0.03
+
+
+def test_a_reference_that_nobody_else_has_is_lost_and_counted():
+    whole = aligned(200, 5, repeats=0)
+    mended = alignment.repaired(slipped(whole, 60, 140, -1))
+    assert mended.attrs["left_out"] == {"references lost": 1}
+    assert len(mended) == 199
+    assert (mended["reference"] == whole["reference"].loc[mended.index]).all()
+
+
+def test_evidence_has_a_row_per_row_and_shift_and_one_choice_each():
+    found = alignment.evidence(aligned(60, 3), most=2)
+    assert len(found) == 60 * 5
+    assert found.groupby("row")["chosen"].sum().eq(1).all()
+    assert found.loc[found["chosen"], "shift"].eq(0).all()
+
+
+def test_too_few_rows_teach_nothing():
+    with pytest.raises(DataError, match="19 rows are too few"):
+        alignment.runs(aligned(19, 1))
+
+
+# Correlations
+
+
+def scored(seed, *, rows=60, sentences=20, languages=("tam",), systems=4):
+    """Make up judgements with two metrics, ties and gaps."""
+    rng = np.random.default_rng(seed)
+    parts = []
+    for language in languages:
+        human = rng.integers(0, 26, rows).astype(float)
+        parts.append(pd.DataFrame({
+            "tgt_lang": language, "segment": rng.integers(0, sentences, rows).astype(str),
+            "system": rng.integers(0, systems, rows).astype(str), "score": human,
+            "chrF": human + rng.normal(0, 8, rows).round(), "TER": -human + rng.normal(0, 8, rows).round(),
+        }))  # fmt: skip
+    return pd.concat(parts, ignore_index=True)
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=20)
+def test_segments_equal_scipy_and_ter_is_turned(seed):
+    table = scored(seed, languages=("tam", "guj"))
+    table.loc[3, "chrF"] = np.nan
+    found = correlation.segments(table).set_index(["language", "metric"])
+    assert found.index.get_level_values(0).unique().tolist() == ["gu", "ta"]  # the paper's order
+    for (language, metric), row in found.iterrows():
+        part = table[table["tgt_lang"] == {"gu": "guj", "ta": "tam"}[language]].dropna()
+        x = part[metric] * (-1 if metric == "TER" else 1)
+        if metric == "TER":
+            part = table[table["tgt_lang"] == {"gu": "guj", "ta": "tam"}[language]]
+            x = -part["TER"]
+        assert row["pearson"] == pytest.approx(stats.pearsonr(x, part["score"])[0])
+        assert row["kendall_b"] == pytest.approx(stats.kendalltau(x, part["score"])[0])
+        assert row["n"] == len(part)
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=20)
+def test_a_resample_equals_scipy_on_the_rows_it_stands_for(seed):
+    table = scored(seed)
+    sums = correlation._Sums(table["chrF"].to_numpy(), table["score"].to_numpy(), table["segment"])
+    codes, names = pd.factorize(table["segment"])
+    counts = np.random.default_rng(seed).integers(0, 4, len(names))
+    counts[codes[0]] += 1
+    rows = table.loc[np.repeat(table.index, counts[codes])]
+    pearson, tau = sums.correlations(counts[None].astype(float))[0]
+    assert pearson == pytest.approx(stats.pearsonr(rows["chrF"], rows["score"])[0])
+    assert tau == pytest.approx(stats.kendalltau(rows["chrF"], rows["score"])[0])
+
+
+def test_intervals_hold_the_value_and_widen_with_fewer_sentences():
+    wide, narrow = (correlation.segments(scored(1, rows=400, sentences=k), resamples=400) for k in (8, 400))
+    for found in (wide, narrow):
+        for name in correlation.STATISTICS:
+            assert (found[f"{name}_low"] < found[name]).all()
+            assert (found[name] < found[f"{name}_high"]).all()
+    same = scored(1, rows=40, sentences=40)
+    copies = pd.concat([same] * 10, ignore_index=True)  # ten copies of a sentence know no more than one
+    one, ten = (correlation.segments(table, resamples=400) for table in (same, copies))
+    pd.testing.assert_series_equal(one["kendall_b_low"], ten["kendall_b_low"])
+
+
+def test_the_same_seed_draws_the_same_and_a_rising_transform_changes_no_tau():
+    table = scored(2)
+    first, again = (correlation.segments(table, resamples=50, seed=3) for _ in range(2))
+    pd.testing.assert_frame_equal(first, again)
+    bent = correlation.segments(table.assign(chrF=np.exp(table["chrF"] / 10)), resamples=50, seed=3)
+    columns = ["kendall_b", "kendall_b_low", "kendall_b_high"]
+    pd.testing.assert_frame_equal(first[columns], bent[columns])
+
+
+def test_a_metric_that_never_varies_has_no_correlation():
+    found = correlation.segments(scored(3).assign(chrF=1.0), resamples=20)
+    assert found.set_index("metric").loc["chrF", ["pearson", "kendall_b", "kendall_b_low"]].isna().all()
+
+
+def test_differences_are_those_of_the_correlations():
+    table = scored(4, rows=150)
+    found = correlation.differences(table, against="TER", resamples=300)
+    value = correlation.segments(table).set_index("metric")["kendall_b"]
+    assert found["metric"].tolist() == ["chrF"]
+    assert found["difference"].iloc[0] == pytest.approx(value["chrF"] - value["TER"])
+    assert found["low"].iloc[0] < found["difference"].iloc[0] < found["high"].iloc[0]
+    assert correlation.differences(table.assign(m=table["chrF"]), against="chrF", metrics=["chrF", "m"])[
+        ["difference", "low", "high"]
+    ].to_numpy().tolist() == [[0, 0, 0]]
+
+
+def test_systems_correlate_by_their_means():
+    table = scored(5, rows=200, systems=6)
+    means = table.groupby("system")[["score", "chrF", "TER"]].mean()
+    found = correlation.systems(table).set_index("metric")
+    for name in ("chrF", "TER"):
+        assert found.loc[name, "pearson"] == pytest.approx(np.corrcoef(means[name], means["score"])[0, 1])
+        signs = [np.sign((a - b) * (x - y)) for i, (a, x) in enumerate(zip(means[name], means["score"]))
+                 for b, y in zip(means[name][:i], means["score"][:i])]  # fmt: skip
+        assert found.loc[name, "kendall_b"] == pytest.approx(np.mean(signs))
+    assert found.loc["TER", "pearson"] < 0  # as it is, not turned
+    assert found["systems"].eq(6).all()
+
+
+@pytest.mark.parametrize(("call", "told"), [
+    (lambda t: correlation.segments(t, gold="mqm"), "no column 'mqm'"),
+    (lambda t: correlation.segments(t, metrics=["BLEU-1"]), "no column 'BLEU-1'"),
+    (lambda t: correlation.segments(t.drop(columns=["chrF", "TER"])), "no metric's scores"),
+    (lambda t: correlation.differences(t, against="BLEU-1"), "no metric 'BLEU-1' to compare"),
+    (lambda t: correlation.systems(t.assign(system="one")), "ta has 1 systems"),
+])  # fmt: skip
+def test_faults_of_correlations_are_told(call, told):
+    with pytest.raises(DataError, match=told):
+        call(scored(6))
+
+
+# Subsets by family of error
+
+KEY = {"src_lang": "eng", "doc": "d", "annotator": "a"}
+
+
+def judged():
+    """Five judgements: faultless; one fluency error; two; fluency and accuracy; accuracy and style."""
+    table = pd.DataFrame({**KEY, "tgt_lang": "tam", "system": "s", "segment": list("12345"),
+                          "score": [25.0, 24, 20, 15, 10], "chrF": [90.0, 50, 60, 55, 20]})  # fmt: skip
+    errors = [("2", "fluency/grammar"), ("3", "fluency/spelling"), ("3", "fluency/grammar"), ("4", "fluency/grammar"),
+              ("4", "accuracy/omission"), ("5", "accuracy/addition"), ("5", "style/awkward")]  # fmt: skip
+    spans = pd.DataFrame(errors, columns=["segment", "error_type"]).assign(**KEY, tgt_lang="tam", system="s")
+    return table, spans
+
+
+def test_errors_are_counted_by_judgement_and_family():
+    found = subsets.counted(*judged())
+    assert found[["errors", "fluency", "accuracy"]].values.tolist() == [
+        [0, 0, 0],
+        [1, 1, 0],
+        [2, 2, 0],
+        [2, 1, 1],
+        [2, 0, 1],
+    ]
+
+
+@pytest.mark.parametrize(("rule", "fluency", "accuracy"), [
+    ("literal", "23", ""), ("one error", "2", ""), ("with error-free", "123", "1"), ("some", "234", "45"),
+])  # fmt: skip
+def test_rules_choose_the_judgements_they_describe(rule, fluency, accuracy):
+    table = subsets.counted(*judged())
+    for family, wanted in (("fluency", fluency), ("accuracy", accuracy)):
+        assert "".join(table.loc[subsets.member(table, family, rule), "segment"]) == wanted
+
+
+def test_correlations_within_a_subset_are_those_of_its_rows():
+    table = subsets.counted(*judged())
+    found = subsets.correlations(table, rules=["with error-free"], metrics=["chrF"])
+    row = found[found["subset"] == "fluency"].iloc[0]
+    assert (row["n"], row["kendall_b"]) == (3, pytest.approx(1 / 3))  # 90-25, 50-24, 60-20: one of three pairs is wrong
+
+
+def test_equal_sizes_leave_the_smaller_subset_whole():
+    rng = np.random.default_rng(8)
+    table = scored(8, rows=200).assign(fluency=rng.integers(0, 2, 200), accuracy=0)
+    table["accuracy"] = np.where(table["fluency"] == 0, rng.integers(0, 2, 200), 0)
+    table["errors"] = table["fluency"] + table["accuracy"]
+    found = subsets.equal_sizes(table, rule="literal", metrics=["chrF"], draws=30).set_index("subset")
+    whole = subsets.correlations(table, rules=["literal"], metrics=["chrF"]).set_index("subset")
+    small, large = whole["n"].idxmin(), whole["n"].idxmax()
+    assert found["n"].eq(whole.loc[small, "n"]).all()
+    assert found.loc[small, ["mean", "low", "high"]].tolist() == pytest.approx([whole.loc[small, "kendall_b"]] * 3)
+    assert found.loc[large, "low"] < found.loc[large, "mean"] < found.loc[large, "high"]
+
+
+def test_the_rule_that_fits_print_comes_first():
+    table = subsets.counted(*judged())
+    found = subsets.correlations(table, rules=["some", "with error-free"], metrics=["chrF"])
+    cells = pd.DataFrame({"language": "ta", "metric": "chrF", "subset": ["fluency"], "printed": ["0.333"]})
+    fit = subsets.fit(found, cells)
+    assert fit["rule"].tolist() == ["with error-free", "some"]
+    assert fit["mean_gap"].iloc[0] == pytest.approx(1 / 3 - 0.333)
+    with pytest.raises(DataError, match="both computed and printed"):
+        subsets.fit(found, cells.assign(language="xx"))
+
+
+def test_faults_of_subsets_are_told():
+    table, spans = judged()
+    with pytest.raises(DataError, match="Two judgements are both"):
+        subsets.counted(pd.concat([table, table]), spans)
+    with pytest.raises(DataError, match=r"No error belongs to a judgement.*'9'"):
+        subsets.counted(table, spans.assign(segment="9"))
+    assert subsets.counted(table[1:], spans[3:])["errors"].tolist() == [0, 0, 2, 2]
+    with pytest.raises(DataError, match="choose among fluency, accuracy and literal"):
+        subsets.member(subsets.counted(table, spans), "style", "literal")
+
+
+def test_error_free_segments_explain_the_printed_table(real, mended):
+    from evalkit import data
+
+    table = subsets.counted(mended, real("indicmt-mqm-spans"))
+    found = subsets.correlations(table, rules=tuple(subsets.RULES), gold="gold", metrics=["chrF"])
+    cells = data.published("sai2023_table10")
+    cells = cells[cells["metric"] == "chrF++"].assign(metric="chrF")
+    cells = cells.melt(["metric", "language"], ["fluency", "accuracy"], var_name="subset", value_name="printed")
+    gaps = subsets.fit(found, cells).groupby("rule")["mean_gap"].mean()
+    assert gaps.idxmin() == "with error-free"
+    assert gaps["literal"] > 2 * gaps["with error-free"]
+
+
+@pytest.fixture(scope="module")
+def mended(real):
+    """The release with Hindi mended, chrF and chrF++, and the paper's gold: scores clipped at 0."""
+    table = lexical.scores(alignment.repaired(real("indicmt-mqm")), metrics=["chrF", "chrF++"])
+    return table.assign(gold=table["score"].clip(lower=0))
+
+
+def test_what_the_paper_calls_chrf_plus_plus_is_chrf(real, mended):
+    from evalkit import data
+
+    cells = data.published("sai2023_table1")
+    cells = cells[cells["metric"] == "chrF++"].set_index("language")["kendall"].astype(float)
+    found = correlation.segments(mended, gold="gold").pivot(index="language", columns="metric", values="kendall_b")
+    gaps = found.sub(cells, axis=0).abs().drop(["hi", printed.AVERAGE])
+    assert gaps["chrF"].max() < 0.0015 < gaps["chrF++"].max()  # print has three digits
+    assert 0.003 < abs(found.loc["hi", "chrF"] - cells["hi"]) < 0.01  # the authors' Hindi references are not known
+
+
+# Spread
+
+
+def test_ranges_and_scales():
+    table = pd.DataFrame({"tgt_lang": "tam", "score": [-100.0, 5, 25], "chrF": [10.0, 20, 60], "TER": [0.0, 50, 200]})
+    assert spread.ranges(table).values.tolist() == [["human", -100, 25, 3], ["chrF", 10, 60, 3], ["TER", 0, 200, 3]]
+    normal = spread.normalised(table).groupby("metric", sort=False)["value"].apply(list).to_dict()
+    assert normal == {"human": [0, 0.2, 1], "chrF": [0.1, 0.2, 0.6], "TER": [0, 0.25, 1]}
+    found = spread.summary(spread.normalised(table)).set_index("metric")
+    assert found["lower_half"].round(6).to_dict() == {"human": 0.666667, "chrF": 0.666667, "TER": 0.666667}
+    with pytest.raises(DataError, match="TER is 3 everywhere"):
+        spread.normalised(table.assign(TER=3.0))
+
+
+def test_buckets_hold_their_upper_ends_and_all_judgements():
+    table = pd.DataFrame({"tgt_lang": "mal", "score": [-3.0, 5, 5.5, 10, 20, 20.5, 25], "chrF": np.arange(7.0)})
+    found = spread.buckets(table)
+    assert found["bucket"].astype(str).tolist() == ["0-5", "5-10", "10-20", "20-25"]
+    assert found["n"].tolist() == [2, 2, 1, 2]
+    assert found["median"].tolist() == [0.5, 2.5, 4, 5.5]
+    assert spread.buckets(table, ends=(1, 2, 25))["n"].tolist() == [1, 0, 6]
+    with pytest.raises(DataError, match="A human score is 26, beyond the last bucket"):
+        spread.buckets(table.assign(score=26.0))
+
+
+# Held against print
+
+
+@pytest.fixture
+def perfect():
+    """Values for chrF that are exactly what is printed for chrF++, by language."""
+    from evalkit import data
+
+    part = data.published("sai2023_table1")
+    part = part[(part["metric"] == "chrF++") & (part["language"] != printed.AVERAGE)]
+    return pd.DataFrame({"language": part["language"], "metric": "chrF", "pearson": part["pearson"].astype(float),
+                         "kendall_b": part["kendall"].astype(float), "systems": 6})  # fmt: skip
+
+
+def test_each_printed_cell_gets_its_value_or_its_reason(perfect):
+    from evalkit import data
+
+    found = printed.table1(perfect).set_index("cell")
+    whole = data.published("sai2023_table1")
+    assert len(found) == 2 * len(whole) == len(found.index.unique())
+    assert found["note"].str.len().gt(0).all()
+    here = found[found["computed"].notna()]
+    assert len(here) == 12  # five languages and the average, two statistics
+    assert found.loc["hi, chrF++, τ", "computed"] == float(found.loc["hi, chrF++, τ", "printed"])
+    assert "Hindi's references are mended" in found.loc["hi, chrF++, τ", "note"]
+    assert "Hindi" not in found.loc["ta, chrF++, τ", "note"]
+    mean = perfect["kendall_b"].mean()
+    assert found.loc["average, chrF++, τ", "computed"] == pytest.approx(mean)
+    assert "Needs a model" in found.loc["ta, COMET-MQM, ρ", "note"]
+
+
+def test_the_other_tables_are_looked_up_alike(perfect):
+    second = printed.table2(perfect).set_index("cell")
+    assert second.loc["gu, chrF++, ρ", "computed"] == perfect["pearson"].iloc[0]
+    assert "6 systems are released" in second.loc["gu, chrF++, ρ", "note"]
+    subset = pd.concat([perfect.assign(subset=name, rule="literal", kendall_b=value)
+                        for name, value in (("fluency", 0.1), ("accuracy", 0.3))])  # fmt: skip
+    tenth = printed.table10(subset, rule="literal").set_index("cell")
+    assert tenth.loc[["mr, chrF++, Flu", "mr, chrF++, Acc"], "computed"].tolist() == [0.1, 0.3]
+    assert tenth.loc["mr, chrF++, Flu", "printed"] == "0.171"
+    with pytest.raises(DataError, match=r"No row was computed by the rule 'one error'\. Choose among literal"):
+        printed.table10(subset, rule="one error")
+    ranges = pd.DataFrame({"metric": ["human", "TER"], "min": [0.0, 1], "max": [25.0, 361]})
+    eighth = printed.table8(ranges).set_index("cell")
+    assert eighth.loc[["Human, max", "TER, max", "TER, min"], "computed"].tolist() == [25, 361, 1]
+    assert eighth["computed"].notna().sum() == 4
+
+
+# Figures
+
+
+@pytest.fixture(autouse=True)
+def _closed():
+    yield
+    plt.close("all")
+
+
+def test_figures_show_what_they_are_given():
+    whole = slipped(aligned(200, 9), 60, 140, -1)
+    figure = plots.alignment(alignment.evidence(whole))
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
+        "reference in the same row", "reference in the place 1 row above",
+    ]  # fmt: skip
+    table = scored(9, languages=("tam", "guj"))
+    figure = plots.correlations(correlation.segments(table, resamples=20))
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["gu", "ta"]
+    with pytest.raises(DataError, match="no intervals"):
+        plots.correlations(correlation.segments(table))
+    found = subsets.correlations(subsets.counted(*judged()), metrics=["chrF"])
+    figure = plots.subsets(found, rule="with error-free")
+    assert figure.axes[0].lines[0].get_xdata()[0] == pytest.approx(1 / 3)
+    with pytest.raises(DataError, match="No row was computed by the rule 'x'"):
+        plots.subsets(found, rule="x")
+
+
+def test_figures_of_spread_name_a_language_that_is_here():
+    table = scored(10, languages=("tam", "mal"))
+    figure = plots.spread(spread.normalised(table), language="ta")
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["human", "chrF", "TER"]
+    figure = plots.buckets(spread.buckets(table), language="ml")
+    assert [axes.get_title(loc="left") for axes in figure.axes if axes.axison] == ["chrF", "TER"]
+    with pytest.raises(DataError, match=r"no language 'hi' here\. Choose among ta, ml"):
+        plots.spread(spread.normalised(table), language="hi")
+    figure = plots.hexbins(table, metrics=["chrF"], language="tam")
+    assert figure.axes[0].collections[0].get_array().sum() == 60
+    with pytest.raises(DataError, match="No translation into 'hin'"):
+        plots.hexbins(table, metrics=["chrF"], language="hin")
