@@ -36,6 +36,14 @@ COLUMNS = {
         "correlations": "data pair level statistic grouping metric value",
         "significance": "data pair level statistic metric_a metric_b difference p exact",
     },
+    "indicmt_mqm": {
+        "table1": "language metric pearson kendall_b n",
+        "table9": "language system mean_score n file_set",
+        "table10": "language metric subset rule kendall_b n",
+        "schemes": "language scheme rows_equal rows",
+        "learned": "language setting model pearson kendall_b low high",
+        "misprints": "table cell printed evidence",
+    },
     "study_planner": {
         "planner": "delta segments annotators judgements power power_low power_high power_closed_form",
         "calibration_size": "pair size se_closed_form se_subsampled data design annotators",
