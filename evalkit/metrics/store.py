@@ -6,6 +6,7 @@ import hashlib
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -44,6 +45,7 @@ def remembered(
     return np.array([known[key] for key in keys], float)
 
 
+@lru_cache(maxsize=1 << 15)  # every metric asks for the same texts
 def _digest(texts: tuple[str, ...]) -> bytes:
     """Hash texts with their lengths, so that no two tuples of texts are written alike."""
     parts = [text.encode() for text in texts]
