@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from evalkit import DataError
+from evalkit.inference.threads import alone
 
 #: Numbers held in memory by one block of replications (8 bytes each).
 BATCH = 4_000_000
@@ -100,11 +101,3 @@ def _on_processes(work: Callable[[Any], Any], tasks: Sequence[Any], workers: int
         raise DataError(
             "A background process was killed while it computed, perhaps for its memory. Ask for fewer workers."
         ) from problem
-
-
-def alone(work: Callable[[Any], Any], task: Any) -> Any:
-    """Compute one task in a process that does nothing else: linear algebra keeps to one thread from now on."""
-    from threadpoolctl import threadpool_limits
-
-    threadpool_limits(1)
-    return work(task)

@@ -8,7 +8,7 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from evalkit import DataError, __version__
-from evalkit.inference.blocks import alone
+from evalkit.inference.threads import alone
 
 if TYPE_CHECKING:
     from distributed import Client
