@@ -208,7 +208,7 @@ def test_a_damaged_store_is_told_with_its_remedy(cache):
 
 def test_a_store_whose_table_is_another_is_told(cache):
     with sqlite3.connect(cache / "metric-scores.sqlite") as other:
-        other.execute("CREATE TABLE scores (x)")
+        other.execute("CREATE TABLE kept (x)")
     other.close()
     with pytest.raises(DataError, match="cannot be used"):
         store.remembered("m", [("a", "b")], lambda rows: [1])

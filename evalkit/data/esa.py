@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from evalkit import DataError, schemas
@@ -13,6 +14,13 @@ COLUMNS = [
     "annotator", "system", "segment", "type", "src_lang", "tgt_lang", "score", "doc", "isDoc", "spans", "started",
     "ended",
 ]  # fmt: skip
+#: What the files call a severity, and what it is called here.
+_SEVERITIES = {"minor": "minor", "major": "major", "undecided": schemas.UNSTATED}
+_MISSING = "missing"  # stands for start and end where the translation lacks something
+_SPAN_OF = ["src_lang", "tgt_lang", *schemas.ITEM, "annotator", "item_type", "hit", "started", "mark"]
+#: Errors as ``schemas.SPANS`` has them, and which showing of a translation they belong to: annotators see some again.
+SPANS = schemas.SPANS.add_columns({name: schemas.RATINGS.columns[name] for name in ("item_type", "hit", "started")})
+SPANS.metadata = schemas.SPANS.metadata | {"key": [*_SPAN_OF, "span"]}
 _SHOWING = ["annotator", "src_lang", "tgt_lang", "system", "doc", "segment", "type"]
 
 
@@ -26,6 +34,40 @@ def ratings(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.D
     are left out and counted in ``attrs["left_out"]``. Raises DataError naming file, line and column.
     """
     del columns  # the format has no names to map
+    frame = _read(paths)
+    return frame.drop(columns=["spans", "place"]).assign(position=frame.groupby("hit").cumcount())
+
+
+def spans(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.DataFrame:
+    """Load a row per marked error of the judgements that ``ratings`` keeps, in the same order.
+
+    ``item_type``, ``hit``, ``started`` and ``mark`` are the judgement's: with the schema's columns they tell the first
+    showing of a translation from its copies. ``start`` and ``end`` count UTF-16 code units of the trimmed translation,
+    as browsers do (a character beyond U+FFFF is two of them). The files give the last marked character; ``end`` is one
+    more. What an annotator found missing has no place: its ``start`` and ``end`` are empty, its error_type is
+    ``omission``. The scheme knows no other types, so the rest is ``other``. ``severity`` is ``minor``, ``major``, or
+    unstated where the file says "undecided": the stretch was marked and its severity never chosen.
+    Rules: a span that ends before it starts, lies before the text, has one end only or a place that is no whole number,
+    an unknown severity and broken JSON are refused with file and line. Overlapping spans, which the annotation tool
+    does not allow to be drawn, are kept: ``mqm.overlapping`` finds them.
+    Caveat: the files hold no texts, so nothing says what was marked, or that it does not lie beyond a text's end;
+    ``mqm.check_spans`` tells that once texts are at hand.
+    """
+    del columns
+    judged = _read(paths)
+    counts = judged["errors"].to_numpy()
+    place = judged[_SPAN_OF].loc[judged.index.repeat(counts)]
+    number = place.groupby(level=0).cumcount().add(1).astype("str")
+    marked = [_span(one, where) for cell, where in zip(judged["spans"], judged["place"], strict=True) for one in cell]
+    table = pd.DataFrame(marked, columns=["error_type", "severity", "start", "end"])
+    table = pd.concat([place.assign(span=number).reset_index(drop=True), table.assign(side="target")], axis=1)
+    table = schemas.check(table, SPANS, origin="the marked errors")
+    table.attrs = judged.attrs
+    return table
+
+
+def _read(paths: list[Path]) -> pd.DataFrame:
+    """Read the judgements that count in the order of their HITs, with the list of their spans and its ``place``."""
     parts, tutorial, replaced = [], 0, 0
     for path in paths:
         raw = delimited.table(delimited.content(path), origin=path.name, header=COLUMNS, delimiter=",")
@@ -34,7 +76,6 @@ def ratings(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.D
         tutorial, replaced = tutorial + len(raw) - len(judged), replaced + len(judged) - len(latest)
         parts.append(_checked(latest, path.name))
     frame = pd.concat(parts).sort_values(["hit", "started"], kind="stable").reset_index(drop=True)
-    frame = frame.assign(position=frame.groupby("hit").cumcount())
     frame.attrs["left_out"] = {"tutorial items": tutorial, "submissions that a later one replaced": replaced}
     return frame
 
@@ -52,7 +93,8 @@ def _checked(latest: pd.DataFrame, origin: str) -> pd.DataFrame:
     if len(unknown):
         value = latest["type"][unknown[0]]
         raise DataError(f"{origin}, line {unknown[0]}, column type: {value!r} is neither TGT nor BAD. Correct it.")
-    errors = [_spans(cell, f"{origin}, line {line}") for line, cell in latest["spans"].items()]
+    place = [f"{origin}, line {line}" for line in latest.index]
+    marked = pd.Series(map(_marked, latest["spans"], place), index=latest.index, dtype=object)
     named = latest["doc"].str.split("#")
     mark = named.map(lambda parts: "#".join(part for part in parts[1:] if part in ("bad", "dup")))
     human, bad = latest["system"].str.startswith("ref"), latest["type"].eq("BAD")
@@ -62,15 +104,42 @@ def _checked(latest: pd.DataFrame, origin: str) -> pd.DataFrame:
         .mask(mark.ne(""), "repeat")
         .mask(bad, "degraded")
     )
-    frame = latest.assign(item_type=kind, hit=latest["annotator"], copy=mark.ne(""), mark=mark, errors=errors)
+    frame = latest.assign(item_type=kind, hit=latest["annotator"], copy=mark.ne(""), mark=mark)
+    frame = frame.assign(errors=marked.map(len), spans=marked, place=place)
     frame = schemas.check(frame, schemas.RATINGS, origin=origin, scale=(0, 100))
     order = ["src_lang", "tgt_lang", *schemas.ITEM, "annotator", "score", "item_type", "hit", "started", "ended"]
-    return frame[[*order, "copy", "mark", "errors"]].assign(doc=frame["doc"].str.split("#").str[0])
+    return frame[[*order, "copy", "mark", "errors", "spans", "place"]].assign(doc=frame["doc"].str.split("#").str[0])
 
 
-def _spans(cell: str, place: str) -> int:
-    """Count the marked spans of one judgement."""
+def _marked(cell: str, place: str) -> list:
+    """Read the list of spans of one judgement."""
     try:
-        return len(json.loads(cell))
-    except (TypeError, ValueError) as problem:
-        raise DataError(f"{place}, column spans: {cell!r} is no list in JSON. Mend the row.") from problem
+        if isinstance(found := json.loads(cell), list):
+            return found
+    except (TypeError, ValueError):
+        pass
+    raise DataError(f"{place}, column spans: {_short(cell)} is no list in JSON. Mend the row.")
+
+
+def _span(one: dict, place: str) -> tuple[str, str, float, float]:
+    """Read one span: error_type, severity, start, end."""
+    if not isinstance(one, dict) or not {"start_i", "end_i", "severity"} <= set(one):
+        raise DataError(f"{place}, column spans: {_short(one)} lacks start_i, end_i or severity. Mend the row.")
+    start, end, severity = one["start_i"], one["end_i"], one["severity"]
+    if not isinstance(severity, str) or severity not in _SEVERITIES:
+        known = ", ".join(_SEVERITIES)
+        raise DataError(f"{place}, column spans: the severity {_short(severity)} is none of {known}. Correct it.")
+    if start == end == _MISSING:
+        return "omission", _SEVERITIES[severity], np.nan, np.nan
+    if type(start) is not int or type(end) is not int or not 0 <= start <= end:
+        raise DataError(
+            f"{place}, column spans: {_short(start)} to {_short(end)} is no stretch of a text, which starts at 0 or "
+            "later and does not end before it starts. Correct it, or drop the span."
+        )
+    return "other", _SEVERITIES[severity], float(start), float(end + 1)
+
+
+def _short(value: object) -> str:
+    """Print a value of a file for a message."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

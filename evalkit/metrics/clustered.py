@@ -1,8 +1,6 @@
 """Correlate metrics with human scores within folds, with intervals over clusters of rows such as English sentences.
 
-All rows of a sentence, over systems and languages, are drawn together: they share what makes it hard. A resample is a
-vector of weights, how often each sentence was drawn, and every correlation is a function of sums that are linear
-(Pearson) or quadratic (Kendall) in these weights. Sums over the rows of a sentence are therefore taken once.
+All rows of a sentence, over systems and languages, are drawn together: they share what makes it hard.
 """
 
 from __future__ import annotations
@@ -15,8 +13,8 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.inference import interval, resample
+from evalkit.metrics import sums
 
-_VALUES = ("pearson", "pearson_low", "pearson_high", "kendall_b", "low", "high", "within", "within_low", "within_high")
 _VALUES = ("pearson", "pearson_low", "pearson_high", "kendall_b", "low", "high", "within", "within_low", "within_high")
 _Values = Callable[[np.ndarray], np.ndarray]  # weights, (resamples, clusters), to values, (resamples, models, 3)
 
@@ -80,38 +78,17 @@ def estimator(table: pd.DataFrame, models: Sequence[str], places: pd.Series) -> 
         there, cluster = np.unique(places[fold.index], return_inverse=True)
         order = np.argsort(cluster, kind="stable")
         columns = fold[["score", *models]].to_numpy(float)[order].T
-        score, *others = (_Side(each, cluster[order]) for each in columns)
-        folds.append((there, [_both(each, score) for each in others]))
+        score, *others = (sums.Side(each, cluster[order]) for each in columns)
+        folds.append((there, [sums.both(each, score) for each in others]))
     return partial(_folds, folds)
-
-
-class _Side:
-    """Hold one side of a correlation: centred values, in order of their clusters, and the signs of all differences."""
-
-    def __init__(self, values: np.ndarray, cluster: np.ndarray):
-        self.values, self.cluster = values - values.mean(), cluster
-        self.signs = np.sign(values[:, None] - values).astype(np.int8)
-        self.untied = self.by_cluster(self.signs != 0)
-
-    def by_cluster(self, matrix: np.ndarray) -> np.ndarray:
-        """Sum a matrix of rows by rows to one of clusters by clusters."""
-        starts = np.flatnonzero(np.diff(self.cluster, prepend=-1))
-        rows = np.add.reduceat(matrix, starts, axis=0, dtype=np.int32)
-        return np.add.reduceat(rows, starts, axis=1, dtype=np.int32).astype(float)
-
-
-def _both(one: _Side, other: _Side) -> tuple[np.ndarray, np.ndarray]:
-    """Sum, over rows of clusters, what Pearson's r needs, and over pairs of them what Kendall's τ-b needs."""
-    x, y = one.values, other.values
-    linear = np.stack([np.bincount(one.cluster, each) for each in (np.ones_like(x), x, y, x * x, y * y, x * y)])
-    return linear, np.stack([one.by_cluster(one.signs * other.signs), one.untied, other.untied])
 
 
 def _folds(folds: list[tuple[np.ndarray, list[tuple[np.ndarray, np.ndarray]]]], weights: np.ndarray) -> np.ndarray:
     values = []
     for there, models in folds:
         here = weights[:, there]
-        values.append(np.stack([np.stack([_r(here @ a.T), _tau(here, b), _within(here, b)], -1) for a, b in models], 1))
+        found = [(sums.r(here @ a.T), sums.tau(here, b), sums.within(here, b)) for a, b in models]
+        values.append(np.stack([np.stack(each, -1) for each in found], 1))
     return _mean(np.stack(values))
 
 
@@ -126,34 +103,7 @@ def _stacked(estimates: Sequence[_Values], weights: np.ndarray) -> np.ndarray:
 def _mean(values: np.ndarray) -> np.ndarray:
     """Average the defined values along the first axis; NaN where none is."""
     defined = np.isfinite(values)
-    return _divided(np.where(defined, values, 0).sum(0), defined.sum(0))
-
-
-def _r(sums: np.ndarray) -> np.ndarray:
-    n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
-    n = np.maximum(n, 1)
-    spread = [np.where(square - total**2 / n > 1e-12 * square, square - total**2 / n, 0)
-              for square, total in ((xx, x), (yy, y))]  # fmt: skip
-    return _divided(xy - x * y / n, np.sqrt(spread[0] * spread[1]))
-
-
-def _tau(weights: np.ndarray, pairs: np.ndarray) -> np.ndarray:
-    balance, untied_x, untied_y = (((weights @ matrix) * weights).sum(1) for matrix in pairs)
-    return _divided(balance, np.sqrt(untied_x * untied_y))
-
-
-def _within(weights: np.ndarray, pairs: np.ndarray) -> np.ndarray:
-    balance, untied_x, untied_y = (weights @ np.diagonal(matrix) for matrix in pairs)
-    return _divided(balance, np.sqrt(untied_x * untied_y))
-
-
-def _within(weights: np.ndarray, pairs: np.ndarray) -> np.ndarray:
-    balance, untied_x, untied_y = (weights @ np.diagonal(matrix) for matrix in pairs)
-    return _divided(balance, np.sqrt(untied_x * untied_y))
-
-
-def _divided(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    return np.divide(part, whole, out=np.full(np.shape(whole), np.nan), where=np.asarray(whole) > 0)
+    return sums.divided(np.where(defined, values, 0).sum(0), defined.sum(0))
 
 
 def _checked(table: pd.DataFrame, models: Sequence[str]) -> None:

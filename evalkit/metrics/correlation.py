@@ -16,6 +16,7 @@ from scipy import stats
 from evalkit import DataError
 from evalkit.data.indicmt import SHORT
 from evalkit.inference import interval, resample
+from evalkit.metrics import sums
 from evalkit.metrics.lexical import CAPTION, LOWER_IS_BETTER, METRICS
 
 #: The statistics of ``segments``, in the order of a draw's last axis.
@@ -52,7 +53,7 @@ def segments(
             once = [_once(values, y, part["segment"]) for values in x.T]
             rows += [{"language": language, "metric": metric} | row for metric, row in zip(metrics, once)]
             continue
-        pairs = [_Sums(values, y, part["segment"]) for values in x.T]
+        pairs = _paired(x, y, part["segment"])
         drawn = _draws(pairs, resamples, seed)
         for number, (metric, pair) in enumerate(zip(metrics, pairs)):
             row = {"language": language, "metric": metric}
@@ -95,7 +96,7 @@ def differences(
     rows = []
     for language, part in by_language(scored):
         x, y = _oriented(part, metrics), part[gold].to_numpy(float)
-        pairs = [_Sums(values, y, part["segment"]) for values in x.T]
+        pairs = _paired(x, y, part["segment"])
         tau = np.concatenate([_draws(pairs, resamples, seed), _all(pairs)])[..., 1]
         apart = tau - tau[:, [metrics.index(against)]]
         low, high = interval(apart[:-1], level=level)
@@ -154,59 +155,47 @@ def _oriented(part: pd.DataFrame, metrics: Sequence[str]) -> np.ndarray:
     return part[list(metrics)].to_numpy(float) * [-1 if name in LOWER_IS_BETTER else 1 for name in metrics]
 
 
-class _Sums:
-    """Sums over sentences, and over pairs of sentences, from which both correlations of any resample follow."""
+class _Pair:
+    """Hold what the correlations of one metric with the human scores need in any resample of sentences."""
 
-    def __init__(self, x: np.ndarray, y: np.ndarray, sentence: pd.Series) -> None:
-        self.codes, names = pd.factorize(sentence)
-        self.sentences = len(names)
-        both = np.isfinite(x) & np.isfinite(y)
-        self.n = int(both.sum())
-        order = np.flatnonzero(both)[np.argsort(self.codes[both], kind="stable")]
-        codes = self.codes[order]
-        x, y = x[order], y[order]
-        there, first = np.unique(codes, return_index=True)
-        self.there = there  # sentences that have a row here
-        centred = [v - v.mean() if self.n else v for v in (x, y)]
-        ones, (a, b) = np.ones(self.n), centred
-        self.moments = np.add.reduceat(np.stack([ones, a, b, a * a, b * b, a * b]), first, axis=1) if self.n else None
-        rise_x, rise_y = (np.sign(v[:, None] - v).astype(np.int8) for v in (x, y))
-        self.balance, self.untied_x, self.untied_y = (
-            _by_sentence(pairs, first) for pairs in (rise_x * rise_y, rise_x**2, rise_y**2)
-        )
-        self.varies = self.n > 1 and np.ptp(x) > 0 and np.ptp(y) > 0
+    def __init__(
+        self, x: np.ndarray, gold: sums.Side | None, rows: np.ndarray, there: np.ndarray, sentences: int
+    ) -> None:
+        self.n, self.there, self.sentences = len(rows), there, sentences
+        varies = self.n > 1 and np.ptp(x[rows]) > 0 and np.ptp(gold.values) > 0
+        self.sums = sums.both(sums.Side(x[rows], gold.cluster), gold) if varies else None
 
     def correlations(self, counts: np.ndarray) -> np.ndarray:
         """Return Pearson's r and tau-b where each sentence counts so often; (batch, 2) from (batch, sentences)."""
-        if not self.varies:
+        if self.sums is None:
             return np.full((len(counts), 2), np.nan)
-        counts = counts[:, self.there]
-        n, x, y, xx, yy, xy = (counts @ self.moments.T).T
-        spread = np.sqrt(np.maximum(xx - x * x / n, 0) * np.maximum(yy - y * y / n, 0))
-        balance, untied_x, untied_y = (
-            ((counts @ pairs) * counts).sum(1) for pairs in (self.balance, self.untied_x, self.untied_y)
-        )
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return np.column_stack([(xy - x * y / n) / spread, balance / np.sqrt(untied_x * untied_y)])
+        counts, (linear, pairs) = counts[:, self.there], self.sums
+        return np.column_stack([sums.r(counts @ linear.T), sums.tau(counts, pairs)])
 
 
-def _by_sentence(pairs: np.ndarray, first: np.ndarray) -> np.ndarray:
-    """Sum a matrix of pairs of rows to one of pairs of sentences; rows of a sentence follow each other."""
-    if not len(first):
-        return np.zeros((0, 0))
-    rows = np.add.reduceat(pairs, first, axis=0, dtype=np.int32)
-    return np.add.reduceat(rows, first, axis=1, dtype=np.int32).astype(float)
+def _paired(x: np.ndarray, y: np.ndarray, sentence: pd.Series) -> list[_Pair]:
+    """Prepare each metric, a column of x; metrics that have scores of the same rows share the human side."""
+    codes, names = pd.factorize(sentence)
+    pairs, golds = [], {}
+    for values in x.T:
+        there = np.isfinite(values) & np.isfinite(y)
+        if there.tobytes() not in golds:
+            rows = np.flatnonzero(there)[np.argsort(codes[there], kind="stable")]
+            used, cluster = np.unique(codes[rows], return_inverse=True)
+            golds[there.tobytes()] = sums.Side(y[rows], cluster) if len(rows) else None, rows, used
+        pairs.append(_Pair(values, *golds[there.tobytes()], len(names)))
+    return pairs
 
 
-def _all(pairs: Sequence[_Sums]) -> np.ndarray:
+def _all(pairs: Sequence[_Pair]) -> np.ndarray:
     """Return the correlations of all rows, (1, metrics, 2)."""
     return _correlated(pairs, np.ones((1, pairs[0].sentences)))
 
 
-def _correlated(pairs: Sequence[_Sums], counts: np.ndarray) -> np.ndarray:
+def _correlated(pairs: Sequence[_Pair], counts: np.ndarray) -> np.ndarray:
     return np.stack([pair.correlations(counts) for pair in pairs], axis=1)
 
 
-def _draws(pairs: Sequence[_Sums], resamples: int, seed: int) -> np.ndarray:
+def _draws(pairs: Sequence[_Pair], resamples: int, seed: int) -> np.ndarray:
     """Draw sentences with replacement, the same for all metrics; (resamples, metrics, 2)."""
     return resample(partial(_correlated, pairs), np.arange(pairs[0].sentences), resamples=resamples, seed=seed)

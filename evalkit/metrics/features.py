@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import rapidfuzz
 from rapidfuzz import fuzz
 
 from evalkit import DataError
+from evalkit.metrics import sounds, store
 from evalkit.metrics.lexical import LOWER_IS_BETTER
 from evalkit.metrics.sounds import names, skeleton, sounding_like, words
 
@@ -26,6 +30,7 @@ def features(texts: pd.DataFrame) -> pd.DataFrame:
 
     texts: columns source, hypothesis, reference (strings; English source). Returns one row per row, the same index, the
     columns of ``FEATURES``, all finite: where a source has no number or no name, all of them count as kept.
+    What was computed once is remembered (``store``).
     Raises DataError for a missing column or an absent text; an empty text is one.
     Caveat: numbers spelt as words count as lost, and names are found by sound (``sounds``), with the errors of that.
 
@@ -40,8 +45,17 @@ def features(texts: pd.DataFrame) -> pd.DataFrame:
     if absent.to_numpy().any():
         column = absent.any().idxmax()
         raise DataError(f"Row {absent[column].idxmax()} has no {column}. Leave it out, or fill the text in.")
-    rows = [_described(*map(str, row)) for row in texts[list(TEXTS)].itertuples(index=False)]
-    return pd.DataFrame(rows, index=texts.index, columns=list(FEATURES), dtype=float)
+    rows = list(texts[list(TEXTS)].astype("str").itertuples(index=False, name=None))
+    numbers = store.remembered(_signature(), rows, lambda some: [_described(*row) for row in some])
+    columns = dict(zip(FEATURES, numbers.reshape(len(rows), len(FEATURES)).T.copy()))
+    return pd.DataFrame(columns, index=texts.index)
+
+
+@cache
+def _signature() -> str:
+    """Tell all that the features depend on besides the texts: the code that makes them, and what it calls."""
+    code = hashlib.sha256(b"".join(Path(file).read_bytes() for file in (__file__, sounds.__file__))).hexdigest()
+    return f"features|code:{code[:16]}|rapidfuzz:{rapidfuzz.__version__}|unicode:{unicodedata.unidata_version}"
 
 
 def with_metrics(scored: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:

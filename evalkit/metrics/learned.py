@@ -21,6 +21,7 @@ from evalkit import DataError
 
 #: What the best single metric is called: chosen on the training folds, never on the fold that it is tested on.
 BEST = "best_single"
+_DIGITS = 10  # of predictions: the same translation by two systems ties, whatever the order in which a processor adds
 
 
 def sentence_groups(sources: Sequence[str], *, alike: float = 95.0) -> np.ndarray:
@@ -119,11 +120,14 @@ def out_of_fold(
         raise DataError("Zero-shot scoring leaves one language out, so at least two are needed. Give more languages.")
     tasks = [("cv", None, number) for number in range(k)]
     tasks += [("zero_shot", left_out, number) for left_out in language.unique() for number in range(k)]
+    known = [(examples[fold != number], features.loc[fold != number, list(single)]) for number in range(k)]
+    taus = [_taus(rows["score"], rows["language"], metrics) for rows, metrics in known]
     parts = []
     for setting, left_out, number in tasks:
         tested = (fold == number) & ((language == left_out) if left_out else True)
         trained = (fold != number) & ((language != left_out) if left_out else True)
-        part = _predicted(examples, features, trained, tested, single=single, models=models, seed=seed)
+        best = _best(taus[number].drop(index=left_out) if left_out else taus[number])
+        part = _predicted(examples, features, trained, tested, best=best, single=single, models=models, seed=seed)
         parts.append(part.assign(setting=setting, sentence=sentence[tested], fold=number))
     return _ordered(pd.concat(parts, ignore_index=True), models, single)
 
@@ -152,9 +156,10 @@ def unseen(
     together = pd.concat([examples, others], ignore_index=True)
     columns = pd.concat([features, other_features], ignore_index=True)
     rest = np.arange(len(together)) >= len(examples)
+    best = best_single(examples["score"][trained], examples["language"][trained], features.loc[trained, list(single)])
     part = _predicted(
         together, columns, np.append(trained, np.zeros(len(others), bool)), rest,
-        single=single, models=models, seed=seed,
+        best=best, single=single, models=models, seed=seed,
     )  # fmt: skip
     table = _ordered(part.assign(setting="zero_shot", sentence=tested, fold=0).reset_index(drop=True), models, single)
     table.attrs["left_out"] = {"examples with a tested sentence": int((~trained).sum())}
@@ -186,33 +191,41 @@ def crossed(
         for name, make in models.items():
             fitted = make(seed).fit(features[known != number].to_numpy(float), goal)
             if (asked == number).any():
-                scored.loc[asked == number, name] = fitted.predict(other_features[asked == number].to_numpy(float))
+                predicted = fitted.predict(other_features[asked == number].to_numpy(float))
+                scored.loc[asked == number, name] = predicted.round(_DIGITS)
     return scored
 
 
 def best_single(score: pd.Series, language: pd.Series, metrics: pd.DataFrame) -> str:
     """Name the metric with the highest τ-b with the scores, averaged over languages."""
-    tau = {
-        name: np.nanmean([stats.kendalltau(metrics[name][rows], score[rows]).statistic
-                          for rows in score.groupby(language).groups.values()])
-        for name in metrics
-    }  # fmt: skip
-    return max(tau, key=tau.__getitem__)
+    return _best(_taus(score, language, metrics))
+
+
+def _taus(score: pd.Series, language: pd.Series, metrics: pd.DataFrame) -> pd.DataFrame:
+    """Compute each metric's τ-b with the scores of each language: a row per language, a column per metric."""
+    groups = score.groupby(language).groups
+    rows = [[stats.kendalltau(metrics[name][rows], score[rows]).statistic for name in metrics]
+            for rows in groups.values()]  # fmt: skip
+    return pd.DataFrame(rows, index=list(groups), columns=metrics.columns)
+
+
+def _best(taus: pd.DataFrame) -> str:
+    mean = taus.mean()
+    return max(mean.index, key=mean.__getitem__)
 
 
 def _predicted(
     examples: pd.DataFrame, features: pd.DataFrame, trained: np.ndarray, tested: np.ndarray, *,
-    single: Sequence[str], models: Mapping[str, Callable], seed: int,
+    best: str, single: Sequence[str], models: Mapping[str, Callable], seed: int,
 ) -> pd.DataFrame:  # fmt: skip
-    """Train on some rows and predict others."""
+    """Train on some rows and predict others; ``best`` is the best single metric of the rows trained on."""
     known, asked = examples[trained], features[tested]
     goal = standing(known["score"], known["language"])
     table = examples.loc[tested, ["language", "score"]].join(asked[list(single)])
     for name, make in models.items():
-        table[name] = make(seed).fit(features[trained].to_numpy(float), goal).predict(asked.to_numpy(float))
-    return table.assign(
-        **{BEST: asked[best_single(known["score"], known["language"], features.loc[trained, list(single)])]}
-    )
+        fitted = make(seed).fit(features[trained].to_numpy(float), goal)
+        table[name] = fitted.predict(asked.to_numpy(float)).round(_DIGITS)
+    return table.assign(**{BEST: asked[best]})
 
 
 def _ordered(table: pd.DataFrame, models: Mapping[str, Callable], single: Sequence[str]) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Scores that were computed once are kept, by the content of their texts and the signature of the metric."""
+"""Numbers that were computed once are kept, by the content of their texts and the signature of what made them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from evalkit import DataError
 from evalkit.data import files
@@ -24,12 +25,13 @@ def path() -> Path:
 
 
 def remembered(
-    signature: str, texts: Sequence[tuple[str, ...]], compute: Callable[[list[tuple[str, ...]]], Sequence[float]]
+    signature: str, texts: Sequence[tuple[str, ...]], compute: Callable[[list[tuple[str, ...]]], ArrayLike]
 ) -> np.ndarray:
-    """Return a score per tuple of texts, computing only those that were never computed under this signature.
+    """Return what is computed of each tuple of texts, computing only what never was under this signature.
 
-    signature: all that a score depends on besides its texts: metric, options, version. texts: for instance
-    (hypothesis, reference). compute: scores a list of distinct tuples, in order. Scores are kept to the last bit.
+    signature: all that the numbers depend on besides the texts: metric, options, version. texts: for instance
+    (hypothesis, reference). compute: a number, or a row of as many numbers each time, for each of a list of distinct
+    tuples, in order. Numbers are kept to the last bit. Returns (texts,), or (texts, numbers of a row).
     Raises DataError where the file of scores is damaged or cannot be written.
     """
     texts = [tuple(each) for each in texts]
@@ -38,11 +40,12 @@ def remembered(
         known = _known(store, signature, keys)
         missing = {key: each for key, each in zip(keys, texts) if key not in known}
         if missing:
-            computed = [float(value) for value in compute(list(missing.values()))]
-            fresh = dict(zip(missing, computed, strict=True))
+            computed = np.asarray(compute(list(missing.values())), float)
+            fresh = {key: row.tobytes() for key, row in zip(missing, computed, strict=True)}
             _keep(store, signature, fresh)
             known |= fresh
-    return np.array([known[key] for key in keys], float)
+    numbers = np.frombuffer(b"".join([known[key] for key in keys]), float).reshape(len(keys), -1)
+    return numbers[:, 0].copy() if numbers.shape[1] == 1 else numbers.copy()
 
 
 @lru_cache(maxsize=1 << 15)  # every metric asks for the same texts
@@ -60,7 +63,7 @@ def _opened() -> sqlite3.Connection:
         store.execute("PRAGMA synchronous = OFF")  # what a power cut damages can be computed anew
         with store:
             store.execute(
-                "CREATE TABLE IF NOT EXISTS scores (signature TEXT, texts BLOB, score REAL, "
+                "CREATE TABLE IF NOT EXISTS kept (signature TEXT, texts BLOB, numbers BLOB, "
                 "PRIMARY KEY (signature, texts)) WITHOUT ROWID"
             )
     except (OSError, sqlite3.Error) as problem:
@@ -68,24 +71,24 @@ def _opened() -> sqlite3.Connection:
     return store
 
 
-def _known(store: sqlite3.Connection, signature: str, keys: list[bytes]) -> dict[bytes, float]:
+def _known(store: sqlite3.Connection, signature: str, keys: list[bytes]) -> dict[bytes, bytes]:
     distinct, found = list(dict.fromkeys(keys)), {}
     try:
         for start in range(0, len(distinct), _AT_ONCE):
             some = distinct[start : start + _AT_ONCE]
             marks = ",".join("?" * len(some))
-            question = f"SELECT texts, score FROM scores WHERE signature = ? AND texts IN ({marks})"
+            question = f"SELECT texts, numbers FROM kept WHERE signature = ? AND texts IN ({marks})"
             found |= dict(store.execute(question, [signature, *some]))
     except sqlite3.Error as problem:
         raise _unusable(problem) from None
     return found
 
 
-def _keep(store: sqlite3.Connection, signature: str, fresh: dict[bytes, float]) -> None:
+def _keep(store: sqlite3.Connection, signature: str, fresh: dict[bytes, bytes]) -> None:
     try:
         with store:
             rows = ((signature, key, value) for key, value in fresh.items())
-            store.executemany("INSERT OR REPLACE INTO scores VALUES (?, ?, ?)", rows)
+            store.executemany("INSERT OR REPLACE INTO kept VALUES (?, ?, ?)", rows)
     except sqlite3.Error as problem:
         raise _unusable(problem) from None
 

@@ -9,6 +9,7 @@ import pandas as pd
 from scipy import stats
 
 from evalkit import DataError, agreement, inference
+from evalkit.mqm.ties import tau_b
 from evalkit.mqm.unitizing import merged, unitised_alpha
 from evalkit.schemas import ITEM, with_pair
 
@@ -29,14 +30,14 @@ def formula_against_own(
     for name, group in ratings.groupby(by, sort=False, observed=True):
         both = group.dropna(subset="own_score")
         formula = both["score"].clip(lower=floor).to_numpy()
-        own, sentence = both["own_score"].to_numpy(), both["segment"].astype("str").to_numpy()
-        places = list(pd.Series(np.arange(len(both))).groupby(sentence).indices.values())
-        draws = []
-        for _ in range(resamples):
-            drawn = np.concatenate([places[i] for i in rng.integers(0, len(places), len(places))])
-            draws.append(stats.kendalltau(formula[drawn], own[drawn]).statistic)
-        low, high = inference.interval(np.array(draws)) if resamples else (np.nan, np.nan)
-        rows.append((name, stats.kendalltau(formula, own).statistic, low, high, np.corrcoef(formula, own)[0, 1],
+        own, names = both["own_score"].to_numpy(), both["segment"].astype("str")
+        sentence = pd.factorize(names, sort=True)[0]
+        clusters = sentence.max() + 1
+        drawn = rng.integers(0, clusters, (resamples, clusters))
+        times = np.stack([np.ones(clusters), *(np.bincount(each, minlength=clusters) for each in drawn)])
+        estimate, *draws = tau_b(formula, own, times[:, sentence])
+        low, high = inference.interval(draws) if resamples else (np.nan, np.nan)
+        rows.append((name, estimate, low, high, np.corrcoef(formula, own)[0, 1],
                      float((formula == own).mean()), len(both), len(group) - len(both)))  # fmt: skip
     return pd.DataFrame(rows, columns=[by, "kendall_b", "low", "high", "pearson", "equal", "n", "missing"])
 

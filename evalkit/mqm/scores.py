@@ -48,6 +48,30 @@ def segment_scores(ratings: pd.DataFrame, spans: pd.DataFrame, scheme: str | Sch
     number of errors only, the heaviest count. Raises DataError for errors of a judgement that is not among ``ratings``.
     """
     scheme = known(scheme)
+    of_span = judgements(ratings, spans)
+    weight = weights(spans, scheme).to_numpy()
+    counted = np.ones(len(weight), bool)
+    if scheme.most is not None:
+        heaviest = pd.Series(-weight).groupby(of_span).rank(method="first").to_numpy()
+        counted = heaviest <= scheme.most
+    penalty = np.bincount(of_span[counted], weights=weight[counted], minlength=len(ratings))
+    score = scheme.top - penalty
+    kind = spans["error_type"].astype("str").to_numpy()
+    if scheme.non_translation is not None:
+        score[of_span[kind == "non-translation"]] = scheme.non_translation
+    if scheme.floor is not None:
+        score = np.maximum(score, scheme.floor)
+    score[of_span[np.isin(kind, scheme.discard)]] = np.nan
+    errors = np.bincount(of_span, minlength=len(ratings))
+    key = [name for name in KEY if name in ratings and name in spans]
+    return ratings[key].assign(errors=errors, penalty=penalty, mqm=score).reset_index(drop=True)
+
+
+def judgements(ratings: pd.DataFrame, spans: pd.DataFrame) -> np.ndarray:
+    """Find the judgement of each error: its row among ``ratings``, (errors,).
+
+    Raises DataError where two judgements have the same names, or an error's judgement is not there.
+    """
     key = [name for name in KEY if name in ratings and name in spans]
     names = pd.concat([ratings[key].astype("str"), spans[key].astype("str")], ignore_index=True)
     codes = names.groupby(key, sort=False).ngroup().to_numpy()  # a number for each judgement, in the order of ratings
@@ -57,21 +81,7 @@ def segment_scores(ratings: pd.DataFrame, spans: pd.DataFrame, scheme: str | Sch
     if len(of_span) and of_span.max() >= len(judged):
         row = spans.iloc[int(of_span.argmax())]
         raise DataError(f"{', '.join(str(row[name]) for name in key)}: an error of a judgement that is not there.")
-    weight = weights(spans, scheme).to_numpy()
-    counted = np.ones(len(weight), bool)
-    if scheme.most is not None:
-        heaviest = pd.Series(-weight).groupby(of_span).rank(method="first").to_numpy()
-        counted = heaviest <= scheme.most
-    penalty = np.bincount(of_span[counted], weights=weight[counted], minlength=len(judged))
-    score = scheme.top - penalty
-    kind = spans["error_type"].astype("str").to_numpy()
-    if scheme.non_translation is not None:
-        score[of_span[kind == "non-translation"]] = scheme.non_translation
-    if scheme.floor is not None:
-        score = np.maximum(score, scheme.floor)
-    score[of_span[np.isin(kind, scheme.discard)]] = np.nan
-    errors = np.bincount(of_span, minlength=len(judged))
-    return ratings[key].assign(errors=errors, penalty=penalty, mqm=score).reset_index(drop=True)
+    return of_span
 
 
 def aggregate(scores: pd.DataFrame, *, by: list[str], texts: pd.Series | None = None) -> pd.DataFrame:

@@ -15,6 +15,7 @@ from evalkit.data.simulate.context import (
     wmt22_mturk_annotators,
     wmt22_mturk_ranking,
     wmt24_esa,
+    wmt24_esa_spans,
 )  # fmt: skip
 from evalkit.data.simulate.crowds import mlqe_pe, sudoh_labels, wmt_slt22
 from evalkit.data.simulate.edits import post_edited
@@ -79,6 +80,7 @@ __all__ = [
     "wmt23_mqm",
     "wmt23_mqm_spans",
     "wmt24_esa",
+    "wmt24_esa_spans",
     "wmt_slt22",
     "xsts_campaign",
 ]  # fmt: skip

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import schemas
+from evalkit.data import esa
 
 #: Source languages of the real files, all into English.
 SOURCES = {21: ("ces", "deu", "hau", "isl", "jpn", "rus"), 22: ("ces", "deu", "jpn", "liv", "rus", "ukr", "zho")}
@@ -58,21 +59,49 @@ def wmt22_mturk_ranking(*, seed: int = 7) -> pd.DataFrame:
 
 def wmt24_esa(*, seed: int = 7) -> pd.DataFrame:
     """Draw error span annotations: originals, degraded copies 50 points lower, clean repeats with noise of 5 points."""
+    return _finished(_esa(seed)[0], seed)
+
+
+def wmt24_esa_spans(*, seed: int = 7) -> pd.DataFrame:
+    r"""Draw the errors behind ``wmt24_esa``.
+
+    A translation with score :math:`y` has :math:`\mathrm{Poisson}((100 - y) / 12)` minor and
+    :math:`\mathrm{Poisson}((100 - y) / 30)` major errors, each on five characters of its own; a tenth are
+    omissions.
+    """
+    judged, minor, major = _esa(seed)
+    judgement = ["src_lang", "tgt_lang", *schemas.ITEM, "annotator", "item_type", "hit", "mark"]
+    frame = judged[judgement].loc[judged.index.repeat(minor + major)]
+    number = frame.groupby(level=0).cumcount().to_numpy()
+    severity = np.where(number < np.repeat(minor, minor + major), "minor", "major")
+    absent = np.random.default_rng(seed + 2).random(len(frame)) < 0.1
+    frame = frame.assign(
+        span=(number + 1).astype(str), error_type=np.where(absent, "omission", "other"), severity=severity
+    )
+    frame = frame.assign(start=np.where(absent, np.nan, 8.0 * number), side="target")
+    frame = schemas.check(frame.assign(end=frame["start"] + 5), esa.SPANS, origin="simulation")
+    return _finished(frame, seed)
+
+
+def _esa(seed: int) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
+    """Draw the judgements with error spans, and how many minor and major errors each has."""
     rng = np.random.default_rng(seed)
     doc, segment, kind = (part.ravel() for part in np.meshgrid(range(60), range(5), range(3), indexing="ij"))
     annotator = np.array([f"sim-{k % 6}" for k in doc], dtype=object)
     quality = rng.normal(85, 8, (60, 5))[doc, segment]
-    score = quality - 50 * (kind == 1) + rng.normal(0, 5, len(doc))
+    score = np.clip(quality - 50 * (kind == 1) + rng.normal(0, 5, len(doc)), 0, 100).round()
     frame = pd.DataFrame(
         {"src_lang": "eng", "tgt_lang": "jpn", "system": "sim-system", "doc": [f"sim-{d}" for d in doc]}
     )
-    frame = frame.assign(segment=segment, annotator=annotator, score=np.clip(score, 0, 100).round(), hit=annotator)
-    frame = frame.assign(
-        item_type=np.array(["system", "degraded", "repeat"])[kind], copy=kind > 0, errors=3 * (kind == 1)
-    )
-    frame = frame.assign(mark=np.array(["", "bad", "dup"])[kind]).sort_values(["hit", "mark"], kind="stable")
+    frame = frame.assign(segment=segment, annotator=annotator, score=score, hit=annotator)
+    frame = frame.assign(item_type=np.array(["system", "degraded", "repeat"])[kind], copy=kind > 0)
+    marks = np.random.default_rng(seed + 1)  # draws of their own, so that the scores are what they would be without
+    frame = frame.assign(minor=marks.poisson((100 - score) / 12), major=marks.poisson((100 - score) / 30))
+    frame = frame.assign(mark=np.array(["", "bad", "dup"])[kind], errors=frame["minor"] + frame["major"])
+    frame = frame.sort_values(["hit", "mark"], kind="stable", ignore_index=True)
     frame = frame.assign(position=frame.groupby("hit").cumcount())
-    return _finished(schemas.check(frame, schemas.RATINGS, origin="simulation", scale=(0, 100)), seed)
+    minor, major = frame.pop("minor").to_numpy(), frame.pop("major").to_numpy()
+    return schemas.check(frame, schemas.RATINGS, origin="simulation", scale=(0, 100)), minor, major
 
 
 def _mturk(year: int, seed: int) -> pd.DataFrame:
