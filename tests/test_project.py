@@ -18,8 +18,8 @@ from evalkit import ROOT, notebooks
 # Left to right; rooms in the same set do not know each other, except that analyses share the pairing of items.
 ROOMS = [
     {"evalkit"}, {"schemas"}, {"data"}, {"inference"}, {"agreement"},
-    {"annotators", "calibration", "claims", "context", "metaeval", "metrics", "mqm", "normalization"}
-    | {"planning", "protocols", "ranking"},
+    {"annotators", "calibration", "claims", "context", "critical", "metaeval", "metrics", "mqm"}
+    | {"normalization", "planning", "protocols", "ranking"},
     {"plots"}, {"show"}, {"notebooks"}, {"reports"}, {"cli"},
 ]  # fmt: skip
 STUDIES = sorted((ROOT / "notebooks" / "studies").glob("*.ipynb"))

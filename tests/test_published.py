@@ -146,3 +146,95 @@ def test_published_tables_say_where_they_come_from():
     assert data.published("licht2022_table6")["printed"].iloc[0] == ".897"
     with pytest.raises(DataError, match=r"no published table 'licht2022_tabel5'.*Did you mean licht2022_table5\?"):
         data.published("licht2022_tabel5")
+
+
+SUDOH = "004"
+
+
+def sudoh(paper, first, rows):
+    """Cut a block of ``rows`` lines out of the paper, from the one that is ``first``, without mark-up."""
+    lines = paper(SUDOH).splitlines()
+    (start,) = [n for n, line in enumerate(lines) if line == first]
+    block = [re.sub(r"</?[a-z]+>", "", line).split("\t") for line in lines[start : start + rows]]
+    assert not lines[start + rows].strip(), "the table goes on after the block"
+    return block
+
+
+def wide(number, index, columns, values):
+    """Lay a transcribed table of Sudoh et al. out as it is printed: a header, and a row per value of ``index``."""
+    table = data.published(f"sudoh2021_table{number}")
+    assert not table.duplicated([index, columns]).any()
+    cells = table.pivot(index=index, columns=columns, values=values)
+    cells = cells.loc[table[index].drop_duplicates(), table[columns].drop_duplicates()]
+    return list(cells.columns), [[name, *row] for name, row in zip(cells.index, cells.to_numpy().tolist())]
+
+
+def test_sudoh_table1(paper):
+    head, *block = sudoh(paper, "ID\tHypothesis\tBLEU-4\tchrF\tBERTScore\tBLEURT", 11)
+    assert [name.lower() for name in head] == ["id", "hypothesis", "bleu-4", "chrf", "bertscore", "bleurt"]
+    joined = [[cell.replace("Mars .", "Mars.") for cell in row] for row in block]  # the text version cuts off one stop
+    assert cells(data.published("sudoh2021_table1")) == joined
+
+
+@pytest.mark.parametrize(("number", "rows"), [(4, 5), (5, 7)])
+def test_sudoh_shares_of_labels(paper, number, rows):
+    title = {4: "Fluency", 5: "Adequacy"}[number]
+    head, *block = sudoh(paper, f"{title}\tA\tB\tC\tAve.", rows + 1)
+    columns, found = wide(number, "label", "annotator", "share")
+    assert [*columns[:3], columns[3].replace("average", "Ave.")] == head[1:]
+    assert found == block
+
+
+@pytest.mark.parametrize(("number", "rows"), [(6, 5), (7, 7)])
+def test_sudoh_scores_by_label(paper, number, rows):
+    head, *block = sudoh(paper, f"{ {6: 'Fluency', 7: 'Adequacy'}[number] }\tA\tB\tC", rows + 1)
+    (columns, means), (_, deviations) = (wide(number, "label", "annotator", name) for name in ("mean", "sd"))
+    assert columns == head[1:]
+    pairs = zip(means, deviations)
+    assert [[a[0], *(f"{m} ({s})" for m, s in zip(a[1:], b[1:]))] for a, b in pairs] == block
+
+
+def test_sudoh_table8(paper):
+    head, *block = sudoh(paper, "Metric\t\tA-B\tA-C\tB-C", 5)
+    table = data.published("sudoh2021_table8")
+    rows = [
+        [dimension if statistic == "kappa" else "", {"kappa": "κ", "concordance": "r"}[statistic], *part["value"]]
+        for (dimension, statistic), part in table.groupby(["dimension", "statistic"], sort=False)
+    ]
+    assert [[row[0].lower(), *row[1:]] for row in block] == rows
+    assert table["pair"].tolist() == head[2:] * 4
+
+
+@pytest.mark.parametrize(("number", "rows"), [(9, 5), (10, 7)])
+def test_sudoh_counts_of_labels(paper, number, rows):
+    _, *block = sudoh(paper, f"{ {9: 'Fluency', 10: 'Adequacy'}[number] }\tTraining\tDev.\tTest", rows + 1)
+    columns, found = wide(number, "label", "split", "count")
+    assert columns == ["train", "dev", "test"]
+    assert found == block
+
+
+@pytest.mark.parametrize(("number", "head"), [(11, "ref \\ pred\tInc.\tPoor\tFair\tGood\tExc."),
+                                              (13, "r\\p\tInc.\tUnr.\tCon.\tSer.\tFair\tGood\tExc.")])  # fmt: skip
+def test_sudoh_confusion_matrices(paper, number, head):
+    _, *block = sudoh(paper, head, head.count("\t") + 1)
+    columns, found = wide(number, "true", "predicted", "count")
+    assert found == block
+    assert columns == [row[0] for row in block]
+    assert all(name.startswith(short.rstrip(".")) for name, short in zip(columns, head.split("\t")[1:]))
+
+
+@pytest.mark.parametrize(("number", "rows"), [(12, 6), (14, 8)])
+def test_sudoh_precision_recall_and_f1(paper, number, rows):
+    _, *block = sudoh(paper, f"{ {12: 'Fluency', 14: 'Adequacy'}[number] }\tPrecision\tRecall\tF1-score", rows + 1)[:]
+    found = cells(data.published(f"sudoh2021_table{number}"))
+    assert [[row[0].replace("average", "Ave."), *row[1:]] for row in found] == block
+
+
+def test_every_claim_of_sudoh_quotes_the_paper(paper):
+    text = paper(SUDOH)
+    claims = data.published("sudoh2021_claims").fillna("")
+    assert len(claims) > 40
+    for claim in claims.to_dict("records"):
+        assert claim["quote"] in text, claim["cell"]
+        if claim["printed"].replace(".", "").replace(",", "").isdigit() and claim["item"] != "6":
+            assert claim["printed"] in claim["quote"] or claim["how"] in ("min", "max"), claim["cell"]

@@ -44,6 +44,15 @@ COLUMNS = {
         "learned": "language setting model pearson kendall_b low high",
         "misprints": "table cell printed evidence",
     },
+    "critical_errors": {
+        "distributions": "dimension annotator label share n",
+        "da_by_label": "dimension annotator label mean sd n",
+        "pairwise": "dimension pair kappa concordance n",
+        "reduction": "dimension target split rule rows_equal rows cells_difference",
+        "confusion": "dimension model true predicted count",
+        "scores": "dimension model label precision recall f1",
+        "misprints": "table cell printed evidence",
+    },
     "study_planner": {
         "planner": "delta segments annotators judgements power power_low power_high power_closed_form",
         "calibration_size": "pair size se_closed_form se_subsampled data design annotators",

@@ -1,12 +1,10 @@
 """Who annotated what, how each annotator uses the scale, how consistent they are, and who should be screened.
 
-All functions take a ratings table (see ``evalkit.schemas``) and work within each language pair, but for ``dawid_skene``
-and ``mace``, which take labels of one.
+All functions take a ratings table (see ``evalkit.schemas``) and work within each language pair.
 """
 
 from evalkit.annotators.campaign import accounts, contents, keep, shared_snippets, workload
 from evalkit.annotators.grids import GRIDS, grids
-from evalkit.annotators.labels import LabelModel, dawid_skene, mace
 from evalkit.annotators.marks import FIVE_TICKS, SQM_TICKS, discretisation, even_share, ticks
 from evalkit.annotators.measures import MEASURES, quality_control
 from evalkit.annotators.others import agreement_with_others, beside_others
@@ -25,9 +23,8 @@ from evalkit.annotators.steadiness import USES, steadiness, two_hits
 from evalkit.annotators.usage import repeats, score_counts, usage
 
 __all__ = [
-    "FIVE_TICKS", "GRIDS", "MEASURES", "RULES", "SQM_TICKS", "USES", "LabelModel", "Rule", "accounts",
-    "agreement_moves", "agreement_with_others", "beside_others", "bimodality", "contents", "dawid_skene",
-    "discretisation", "drift", "even_share", "grids", "keep", "mace", "profiles", "quality_control", "repeats",
-    "score_counts", "screen", "screening_totals", "shared_snippets", "speed", "stability", "steadiness", "ticks",
-    "two_hits", "usage", "without", "workload",
+    "FIVE_TICKS", "GRIDS", "MEASURES", "RULES", "SQM_TICKS", "USES", "Rule", "accounts", "agreement_moves",
+    "agreement_with_others", "beside_others", "bimodality", "contents", "discretisation", "drift", "even_share",
+    "grids", "keep", "profiles", "quality_control", "repeats", "score_counts", "screen", "screening_totals",
+    "shared_snippets", "speed", "stability", "steadiness", "ticks", "two_hits", "usage", "without", "workload",
 ]  # fmt: skip

@@ -18,6 +18,8 @@ LABELS = {
         "S": "Excellent",
     },
 }  # fmt: skip
+#: What stands in the place of an annotator in labels that were agreed upon.
+AGREED = "agreed"
 #: Ratings with the dimension that was judged and the letter behind each score.
 SCHEMA = pa.DataFrameSchema(
     schemas.RATINGS.columns | {"dimension": pa.Column("str"), "label": pa.Column("str")},
@@ -25,48 +27,116 @@ SCHEMA = pa.DataFrameSchema(
 )
 LANGUAGES = {"cs": "ces", "de": "deu", "en": "eng", "fi": "fin", "lv": "lav", "ro": "ron", "ru": "rus", "tr": "tur",
              "zh": "zho"}  # fmt: skip
-_NAME = re.compile(r".*\.(newstest\d+)\.(fluency|adequacy)_([A-Z])\.([a-z]{2})-([a-z]{2})")
+_NAME = re.compile(r".*\.newstest(\d*)\.(fluency|adequacy)(?:_([A-Z]))?\.([a-z]{2})-([a-z]{2})")
+_YEAR = re.compile(r".*newstest(\d+)")
 
 
 def ratings(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.DataFrame:
     """Load labels as ratings: ``label`` keeps the letter, ``score`` is its place from worst (1) to best.
 
     paths: files called ``….<test set>.<dimension>_<annotator>.<source>-<target>``, a label a line; ``doc`` is the test
-    set, ``segment`` the line, counted from 1 as the authors' lists of rows do. Which system made a translation is not
-    in these files: ``system`` is "various". columns: not used, for no column has a name here.
-    Raises DataError for a name or a label that is unknown, with the line, and for files of unequal length.
+    set (from the folder's name where the file's has no year), ``segment`` the line, counted from 1 as the authors'
+    lists of rows do. Which system made a translation is not in these files: ``system`` is "various". columns: not used,
+    for no column has a name here.
+    Raises DataError for a name or a label that is unknown, with the line, for files of unequal length, and for one
+    file that stands for two judgements.
     """
-    frames, sizes = [], {}
+    frames, sizes, contents = [], {}, {}
     for path in paths:
-        found = _NAME.fullmatch(path.name)
-        if not found or found[4] not in LANGUAGES or found[5] not in LANGUAGES:
-            raise DataError(f"{path.name}: expected a name like DAseg.newstest2015.fluency_A.cs-en. Rename the file.")
-        test_set, dimension, annotator, source, target = found.groups()
-        letters = delimited.content(path).decode("utf-8", "replace").splitlines()
-        places = {letter: place for place, letter in enumerate(LABELS[dimension], 1)}
-        wrong = next((line for line, letter in enumerate(letters, 1) if letter not in places), None)
-        if wrong:
+        test_set, dimension, annotator, source, target = _parts(path)
+        if annotator is None:
             raise DataError(
-                f"{path.name}, line {wrong}: {letters[wrong - 1]!r} is no label of {dimension}, which are "
-                f"{', '.join(places)}. Correct it."
+                f"{path.name}: expected a name like DAseg.newstest2015.fluency_A.cs-en, with an annotator. "
+                "Rename the file."
             )
-        if sizes.setdefault((test_set, source, target), len(letters)) != len(letters):
-            raise DataError(f"{path.name} has {len(letters)} lines; another file of these translations has "
-                            f"{sizes[test_set, source, target]}. Fetch both again.")  # fmt: skip
-        frames.append(
-            pd.DataFrame(
-                {
-                    "src_lang": LANGUAGES[source],
-                    "tgt_lang": LANGUAGES[target],
-                    "system": "various",
-                    "doc": test_set,
-                    "segment": [str(line) for line in range(1, len(letters) + 1)],
-                    "annotator": annotator,
-                    "score": [float(places[letter]) for letter in letters],
-                    "item_type": "system",
-                    "dimension": dimension,
-                    "label": letters,
-                }
-            )
-        )
+        letters = _letters(path, dimension)
+        _consistent(path, letters, (test_set, source, target), sizes, contents)
+        frames.append(_frame(letters, dimension, annotator, test_set, source, target))
     return schemas.check(pd.concat(frames, ignore_index=True), SCHEMA, origin="the label files", first_line=1)
+
+
+def agreed(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.DataFrame:
+    """Load the labels that were agreed upon, from files without an annotator, as ratings by "agreed".
+
+    paths, columns, errors: as in ``ratings``, but for the annotator, whom these names may not have.
+    """
+    frames, sizes, contents = [], {}, {}
+    for path in paths:
+        test_set, dimension, annotator, source, target = _parts(path)
+        if annotator is not None:
+            raise DataError(
+                f"{path.name} holds the labels of annotator {annotator}, and agreed labels are called like "
+                "DAseg.newstest2015.fluency.cs-en. Leave the file out."
+            )
+        letters = _letters(path, dimension)
+        _consistent(path, letters, (test_set, source, target), sizes, contents)
+        frames.append(_frame(letters, dimension, AGREED, test_set, source, target))
+    return schemas.check(pd.concat(frames, ignore_index=True), SCHEMA, origin="the label files", first_line=1)
+
+
+def _parts(path: Path) -> tuple[str, str, str | None, str, str]:
+    """Read test set, dimension, annotator, source and target language from a file's name, and its folder's."""
+    found = _NAME.fullmatch(path.name)
+    if not found or found[4] not in LANGUAGES or found[5] not in LANGUAGES:
+        raise DataError(f"{path.name}: expected a name like DAseg.newstest2015.fluency_A.cs-en. Rename the file.")
+    year, dimension, annotator, source, target = found.groups()
+    if not year:
+        folder = _YEAR.fullmatch(path.parent.name)
+        if not folder:
+            raise DataError(
+                f"{path.name}: neither the file nor its folder {path.parent.name} names the test set's year. "
+                "Rename the file like DAseg.newstest2015.fluency_A.cs-en."
+            )
+        year = folder[1]
+    return f"newstest{year}", dimension, annotator, LANGUAGES[source], LANGUAGES[target]
+
+
+def _letters(path: Path, dimension: str) -> list[str]:
+    """Read a file's labels, all of which must be labels of its dimension."""
+    letters = delimited.content(path).decode("utf-8", "replace").splitlines()
+    places = LABELS[dimension]
+    wrong = next((line for line, letter in enumerate(letters, 1) if letter not in places), None)
+    if wrong:
+        letter = letters[wrong - 1]
+        others = [name for name, known in LABELS.items() if letter in known]
+        mixed = f" It is one of {others[0]}: perhaps the file's name states the wrong dimension." if others else ""
+        raise DataError(
+            f"{path.name}, line {wrong}: {letter!r} is no label of {dimension}, which are {', '.join(places)}.{mixed} "
+            "Correct it."
+        )
+    return letters
+
+
+def _consistent(path: Path, letters: list[str], translations: tuple[str, ...], sizes: dict, contents: dict) -> None:
+    """Refuse a file whose length differs from others of the same translations, or that repeats another one."""
+    name, size = sizes.setdefault(translations, (path.name, len(letters)))
+    if size != len(letters):
+        raise DataError(
+            f"{path.name} has {len(letters)} lines; another file of these translations has {size} ({name}), so line "
+            f"{min(size, len(letters)) + 1} stands in one of them only. Fetch both again."
+        )
+    twin = contents.setdefault((translations, tuple(letters)), path.name)
+    if twin != path.name and len(letters) > 50:  # short files may agree by chance
+        raise DataError(
+            f"{path.name} equals {twin} in every line from line 1 on, and they should be two judgements. "
+            "Fetch both again."
+        )
+
+
+def _frame(letters: list[str], dimension: str, annotator: str, test_set: str, source: str, target: str) -> pd.DataFrame:
+    """Lay a file's labels out as ratings."""
+    places = {letter: float(place) for place, letter in enumerate(LABELS[dimension], 1)}
+    return pd.DataFrame(
+        {
+            "src_lang": source,
+            "tgt_lang": target,
+            "system": "various",
+            "doc": test_set,
+            "segment": [str(line) for line in range(1, len(letters) + 1)],
+            "annotator": annotator,
+            "score": [places[letter] for letter in letters],
+            "item_type": "system",
+            "dimension": dimension,
+            "label": letters,
+        }
+    )

@@ -17,7 +17,14 @@ from evalkit.data.simulate.context import (
     wmt24_esa,
     wmt24_esa_spans,
 )  # fmt: skip
-from evalkit.data.simulate.crowds import mlqe_pe, sudoh_labels, wmt_slt22
+from evalkit.data.simulate.crowds import (
+    mlqe_pe,
+    sudoh_agreed,
+    sudoh_labels,
+    sudoh_labels_wmt17,
+    sudoh_translations,
+    wmt_slt22,
+)
 from evalkit.data.simulate.edits import post_edited
 from evalkit.data.simulate.metrics import (
     darr_assessments,
@@ -70,7 +77,10 @@ __all__ = [
     "post_edited",
     "protocol_study",
     "single_assessments",
+    "sudoh_agreed",
     "sudoh_labels",
+    "sudoh_labels_wmt17",
+    "sudoh_translations",
     "wmt21_mturk",
     "wmt21_mturk_annotators",
     "wmt21_mturk_ranking",

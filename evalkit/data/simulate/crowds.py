@@ -4,13 +4,17 @@ import numpy as np
 import pandas as pd
 
 from evalkit import schemas
-from evalkit.data import labels
+from evalkit.data import assessed, labels
 from evalkit.data.simulate.reliability import categories
 
 #: Test set and pair -> translations, as in the label files.
 _LABELLED = {("newstest2015", code): 500 for code in ("ces", "deu", "fin", "rus")} | {
     ("newstest2016", code): 560 for code in ("ces", "deu", "fin", "ron", "rus", "tur")
 }
+_LABELLED_17 = {("newstest2017", code): 560 for code in ("ces", "deu", "fin", "lav", "rus", "tur", "zho")}
+#: Letters from the worst to the best in the order by which Sudoh et al. settle disagreement (their footnote 14).
+_WORST_FIRST = {"fluency": "FDBAS", "adequacy": "CFNOBAS"}
+_ITEM = ["src_lang", "tgt_lang", "doc", "segment"]
 _SHARES = {"fluency": [0.1, 0.2, 0.35, 0.15, 0.2], "adequacy": [0.1, 0.01, 0.05, 0.25, 0.27, 0.24, 0.08]}
 _PAIRS = (
     ("eng", "deu"),
@@ -27,13 +31,61 @@ _SPLITS = {"train": (7000, 3), "dev": (1000, 6), "test": (1000, 6)}
 def sudoh_labels(*, seed: int = 7) -> pd.DataFrame:
     """Draw fluency and adequacy labels by three annotators with an expected kappa of 0.3 (see ``categories``)."""
     rng = np.random.default_rng(seed)
+    return _labels(_LABELLED, "ABC", rng, seed)
+
+
+def sudoh_labels_wmt17(*, seed: int = 7) -> pd.DataFrame:
+    """Draw the labels of two annotators on a third test set, by the model of ``sudoh_labels``."""
+    return _labels(_LABELLED_17, "AB", np.random.default_rng([seed, 17]), seed)
+
+
+def sudoh_agreed(*, seed: int = 7) -> pd.DataFrame:
+    """Reduce the labels of ``sudoh_labels`` and ``sudoh_labels_wmt17`` to the worst of each translation."""
+    frame = pd.concat([sudoh_labels(seed=seed), sudoh_labels_wmt17(seed=seed)], ignore_index=True)
+    places = {dimension: {letter: n for n, letter in enumerate(order)} for dimension, order in _WORST_FIRST.items()}
+    place = pd.Series([places[d][letter] for d, letter in zip(frame["dimension"], frame["label"], strict=True)])
+    worst = frame.loc[place.groupby([frame[name] for name in (*_ITEM, "dimension")], sort=False).idxmin()]
+    frame = schemas.check(worst.assign(annotator=labels.AGREED), labels.SCHEMA, origin="the simulation")
+    frame.attrs["seed"] = seed
+    return frame
+
+
+def sudoh_translations(*, seed: int = 7) -> pd.DataFrame:
+    r"""Draw texts and standardised assessments that go with the simulated labels.
+
+    A reference is 6 to 24 invented words. With the mean place m of a translation's adequacy labels (1 to 7), each of
+    its words is replaced with probability :math:`0.09 (7 - m)`, and :math:`z \\sim N(0.35 (m - 4.5), 0.4^2)`. A tenth
+    of WMT15's and WMT16's counterparts are the development set.
+    """
+    frame = pd.concat([sudoh_labels(seed=seed), sudoh_labels_wmt17(seed=seed)], ignore_index=True)
+    place = frame[frame["dimension"] == "adequacy"].groupby(_ITEM, sort=False)["score"].mean()
+    rng = np.random.default_rng([seed, 15])
+    words = np.array([a + b for a in ("ba", "ki", "lo", "mu", "ne", "ro", "sa", "ti") for b in ("dan", "fer", "gol")])
+    hypotheses, references = [], []
+    for m in place:
+        reference = rng.choice(words, rng.integers(6, 25))
+        replaced = rng.random(len(reference)) < 0.09 * (7 - m)
+        hypotheses.append(" ".join(np.where(replaced, rng.choice(words, len(reference)), reference)))
+        references.append(" ".join(reference))
+    frame = place.index.to_frame(index=False).assign(system="sim-various", hypothesis=hypotheses, reference=references)
+    frame["z"] = 0.35 * (place.to_numpy() - 4.5) + rng.normal(0, 0.4, len(frame))
+    frame["split"] = np.where(frame["doc"] == "sim-newstest2017", "test", "train")
+    training = np.flatnonzero(frame["split"] == "train")
+    frame.loc[rng.choice(training, len(training) // 10, replace=False), "split"] = "dev"
+    frame = schemas.check(frame[list(assessed.SCHEMA.columns)], assessed.SCHEMA, origin="the simulation")
+    frame.attrs["seed"] = seed
+    return frame
+
+
+def _labels(sizes: dict[tuple[str, str], int], people: str, rng: np.random.Generator, seed: int) -> pd.DataFrame:
+    """Draw the labels of some annotators on test sets of stated sizes."""
     frames = []
-    for (test_set, language), count in _LABELLED.items():
+    for (test_set, language), count in sizes.items():
         for dimension, share in _SHARES.items():
-            codes = categories(0.3, marginal=share, items=count, annotators=3, rng=rng)[0]
+            codes = categories(0.3, marginal=share, items=count, annotators=len(people), rng=rng)[0]
             frame = pd.DataFrame(
-                {"segment": np.repeat(np.arange(1, count + 1), 3).astype(str), "annotator": np.tile(list("ABC"), count),
-                 "score": codes.ravel() + 1.0}
+                {"segment": np.repeat(np.arange(1, count + 1), len(people)).astype(str),
+                 "annotator": np.tile(list(people), count), "score": codes.ravel() + 1.0}
             )  # fmt: skip
             letters = list(labels.LABELS[dimension])
             frame["label"] = [letters[code] for code in codes.ravel()]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalkit import DataError, annotators
+from evalkit import DataError, agreement
 
 #: Dawid & Skene 1979, Table 1: 45 patients, three judgements by the first observer, then one by each of four others.
 ANAESTHETISTS = """
@@ -27,7 +27,7 @@ def anaesthetists():
 
 
 def test_dawid_skene_gives_what_its_authors_print(anaesthetists):
-    found = annotators.dawid_skene(anaesthetists, item=("segment",))
+    found = agreement.dawid_skene(anaesthetists, item=("segment",))
     assert found.shares.round(2).tolist() == [0.40, 0.42, 0.11, 0.07]
     first = found.errors.loc["1"].round(2).to_numpy().tolist()
     assert first == [[0.89, 0.11, 0, 0], [0.07, 0.88, 0.05, 0], [0, 0.34, 0.66, 0], [0, 0, 0.56, 0.44]]
@@ -75,13 +75,13 @@ def drawn(rng, *, items=25, people=4, labels="xyz", right=0.7):
 @pytest.mark.parametrize("seed", range(4))
 def test_dawid_skene_equals_a_plain_implementation(seed):
     judged, _ = drawn(np.random.default_rng(seed))
-    found = annotators.dawid_skene(judged, item=("segment",))
+    found = agreement.dawid_skene(judged, item=("segment",))
     evidence, truth = plain(judged, len(found.log_likelihood))
     assert found.log_likelihood[-1] == pytest.approx(evidence, abs=1e-8)
     np.testing.assert_allclose(found.posterior.to_numpy(), truth, atol=1e-8)
 
 
-@given(st.integers(0, 10_000), st.sampled_from([annotators.dawid_skene, annotators.mace]))
+@given(st.integers(0, 10_000), st.sampled_from([agreement.dawid_skene, agreement.mace]))
 def test_the_likelihood_never_falls_and_probabilities_are_probabilities(seed, fit):
     judged, _ = drawn(np.random.default_rng(seed), items=12, people=3)
     found = fit(judged, item=("segment",), tolerance=1e-4)
@@ -96,7 +96,7 @@ def test_names_of_labels_and_the_order_of_rows_do_not_matter(seed, names):
     judged, _ = drawn(np.random.default_rng(seed), items=12, people=3)
     other = dict(zip("xyz", names))
     renamed = judged.assign(label=judged["label"].map(other)).sample(frac=1, random_state=seed)
-    one, two = (annotators.dawid_skene(table, item=("segment",), tolerance=1e-4) for table in (judged, renamed))
+    one, two = (agreement.dawid_skene(table, item=("segment",), tolerance=1e-4) for table in (judged, renamed))
     np.testing.assert_allclose(one.posterior.rename(columns=other)[two.posterior.columns], two.posterior, atol=1e-6)
 
 
@@ -110,7 +110,7 @@ def test_mace_recovers_who_knows_and_its_likelihood_is_that_of_its_errors():
         said = np.where(rng.random(3000) < knows, truth, spam)
         rows.append(pd.DataFrame({"segment": np.arange(3000), "annotator": f"a{a}", "label": said}))
     judged = pd.concat(rows)
-    found = annotators.mace(judged, item=("segment",), restarts=3)
+    found = agreement.mace(judged, item=("segment",), restarts=3)
     # competence is a proportion of 3,000 items, a third of them uninformative: four standard errors are about 0.06
     np.testing.assert_allclose(found.annotators["competence"], competence, atol=0.06)
     wide = judged.pivot(index="segment", columns="annotator", values="label")
@@ -132,11 +132,11 @@ def test_mace_recovers_who_knows_and_its_likelihood_is_that_of_its_errors():
 def test_tables_without_labels_are_told(change, message):
     judged, _ = drawn(np.random.default_rng(1))
     with pytest.raises(DataError, match=message):
-        annotators.dawid_skene(change(judged), item=("segment",))
+        agreement.dawid_skene(change(judged), item=("segment",))
 
 
 def test_too_few_iterations_are_told(anaesthetists):
-    for fit in (annotators.dawid_skene, annotators.mace):
+    for fit in (agreement.dawid_skene, agreement.mace):
         with pytest.raises(DataError, match="did not settle in 2 iterations"):
             fit(anaesthetists, item=("segment",), iterations=2)
 
@@ -145,7 +145,7 @@ def test_on_fluency_annotator_b_goes_by_habit_most_in_every_language_pair(real):
     labels = real("sudoh-labels")
     fluency = labels[labels["dimension"] == "fluency"]
     least = {
-        pair: annotators.mace(rows, restarts=3).annotators["competence"].idxmin()
+        pair: agreement.mace(rows, restarts=3).annotators["competence"].idxmin()
         for pair, rows in fluency.groupby("src_lang")
     }
     assert least == dict.fromkeys(["ces", "deu", "fin", "ron", "rus", "tur"], "B")

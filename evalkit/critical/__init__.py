@@ -1,0 +1,18 @@
+"""Critical translation errors: labels, how far people agree on them, their reduction to one, and classification.
+
+``taxonomy`` says what labels there are; ``distributions`` and ``pairwise`` describe them; ``printed`` and ``claimed``
+line results up with the paper's. Other modules are entered by their own names.
+"""
+
+from evalkit.critical.claimed import claim_tables
+from evalkit.critical.distributions import FINDING, MODELS, averages, contrasts, da_by_label, shares
+from evalkit.critical.matching import alignment, identical, joined, standing
+from evalkit.critical.pairwise import confusion_between, pairwise
+from evalkit.critical.printed import held, unheld, unprinted_rows
+from evalkit.critical.taxonomy import CRITICAL, KEY, ORDERS, TAXONOMIES, categories, named, places, taxonomy
+
+__all__ = [
+    "CRITICAL", "FINDING", "KEY", "MODELS", "ORDERS", "TAXONOMIES", "alignment", "averages", "categories",
+    "claim_tables", "confusion_between", "contrasts", "da_by_label", "held", "identical", "joined", "named",
+    "pairwise", "places", "shares", "standing", "taxonomy", "unheld", "unprinted_rows",
+]  # fmt: skip
