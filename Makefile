@@ -11,7 +11,7 @@ READY  := $(VENV)/.ready
 
 export PYTHONHASHSEED := 0
 
-.PHONY: help setup reports test check bench reference lab lock clean
+.PHONY: help setup reports test check bench fuzz reference lab lock clean
 
 help:  ## this list
 	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,6 +41,9 @@ check: $(READY)  ## style, notebook hygiene, environment
 
 bench: $(READY)  ## measure speed beside other libraries (nothing passes or fails)
 	$(BIN)/python -m tests.bench
+
+fuzz: $(READY)  ## attack the importers for a minute (what breaks them ends it)
+	$(BIN)/python tests/bench/_fuzz_importing.py -max_total_time=60
 
 reference: $(READY)  ## recompute data/reference from the real data
 	$(BIN)/python -m evalkit.reports.reference

@@ -11,6 +11,7 @@ import base64
 import hashlib
 import io
 import math
+import os
 from decimal import Decimal
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+__all__ = ["MIME", "compare", "figure", "headline", "live", "picture", "plain", "provenance", "record", "signature",
+           "source", "table", "text", "verdict", "words"]  # fmt: skip
+
 MIME = "application/vnd.evalkit+json"
 
 #: Numbers that papers spell out.
@@ -36,6 +40,11 @@ BADGES = {
 }
 
 
+def __dir__() -> list[str]:
+    """Offer what notebooks call, and no imports, where somebody presses Tab."""
+    return __all__
+
+
 def source(*tables: pd.DataFrame) -> None:
     """Say where each table comes from; the report's badges and its banner follow from this.
 
@@ -46,7 +55,9 @@ def source(*tables: pd.DataFrame) -> None:
         origin = provenance(frame)
         left_out = "".join(f" Left out: {n:,} {what}." for what, n in frame.attrs.get("left_out", {}).items())
         kind, place = BADGES[origin["source"]], origin["origin"]
-        sentence = f"{origin['name']}: {len(frame):,} rows, {kind}, from {place}.{left_out}"
+        sentence = (
+            f"{origin['name']}: {len(frame):,} {'row' if len(frame) == 1 else 'rows'}, {kind}, from {place}.{left_out}"
+        )
         _emit({"kind": "source", **origin}, html=f'<p class="source {origin["source"]}">{escape(sentence)}</p>')
 
 
@@ -63,8 +74,27 @@ def table(frame: pd.DataFrame, *, caption: str, digits: int | dict[str, int] = 2
         _emit({"kind": "record", "name": name, "value": plain(frame)}, html=markup)
 
 
-def figure(drawn: Axes | Figure, *, alt: str, caption: str) -> None:
-    """Show a figure with its caption; ``alt`` says what a reader who cannot see it needs to know."""
+def figure(drawn: Axes | Figure, *, alt: str, caption: str, hover: dict[str, Any] | None = None) -> None:
+    """Show a figure with its caption; ``alt`` says what a reader who cannot see it needs to know.
+
+    hover: a chart from ``evalkit.plots.hover`` that JupyterLab shows in the picture's place; reports have the picture.
+    """
+    data, described = picture(drawn, alt=alt, caption=caption, hover=hover)
+    display(data, metadata=described, raw=True)
+    if live():  # a report sets caption and alternative text itself; JupyterLab would show neither
+        display(words(alt, caption), raw=True)
+
+
+def words(alt: str, caption: str) -> dict[str, str]:
+    """Return an output's data with a figure's caption, and below it, folded, what the figure shows, in words."""
+    told = f"<details><summary>In words</summary><p>{escape(alt)}</p></details>"
+    return {"text/html": f"<p><em>{escape(caption)}</em></p>{told}", "text/plain": f"{caption}\n{alt}"}
+
+
+def picture(
+    drawn: Axes | Figure, *, alt: str, caption: str, hover: dict[str, Any] | None = None
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return a figure as an output's data and metadata, and close it; see ``figure``."""
     import matplotlib.pyplot as plt
 
     if not alt.strip():
@@ -75,8 +105,20 @@ def figure(drawn: Axes | Figure, *, alt: str, caption: str) -> None:
     plt.close(whole)  # or Jupyter would show it a second time
     width = int.from_bytes(png.getvalue()[16:20], "big") // 2  # the header's width, at two pixels per CSS pixel
     encoded = base64.b64encode(png.getvalue()).decode()
-    described = {"image/png": {"alt": alt, "caption": caption, "width": width}}
-    display({"image/png": encoded, "text/plain": f"{caption}\n{alt}"}, metadata=described, raw=True)
+    data: dict[str, Any] = {"image/png": encoded, "text/plain": f"{caption}\n{alt}"}
+    described: dict[str, Any] = {"image/png": {"alt": alt, "caption": caption, "width": width}}
+    if hover is not None and live():
+        from evalkit.plots import hover as charts
+
+        data[charts.MIME], described[charts.MIME] = hover, charts.EMBEDDED
+    elif live():  # JupyterLab shows a PNG without its alternative text, so it is told as HTML, which it prefers
+        data["text/html"] = f'<img alt="{escape(alt)}" width="{width}" src="data:image/png;base64,{encoded}">'
+    return data, described
+
+
+def live() -> bool:
+    """Tell whether a person is at work here: Jupyter's server names a notebook's session, a run of reports does not."""
+    return bool(os.environ.get("JPY_SESSION_NAME"))
 
 
 def text(sentence: str) -> None:

@@ -103,8 +103,8 @@ def reports_of_all_studies(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def all_reports(reports_of_all_studies):
-    """The reports of all studies on whatever data are here."""
-    return reports_of_all_studies("reports")
+    """The reports of all studies on whatever data are here; EVALKIT_REPORTS names a folder that has them already."""
+    return Path(os.environ.get("EVALKIT_REPORTS") or reports_of_all_studies("reports"))
 
 
 @pytest.fixture(scope="session")

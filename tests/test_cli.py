@@ -168,7 +168,7 @@ def test_tidy_check_says_what_is_not_tidy(capsys, tmp_path, monkeypatch):
     (folder / ".ipynb_checkpoints").mkdir(parents=True)
     for place in (folder, folder / ".ipynb_checkpoints"):
         (place / "a.ipynb").write_text(json.dumps({"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
-    monkeypatch.setattr(cli, "ROOT", tmp_path)
+    monkeypatch.setattr(cli.housekeeping, "ROOT", tmp_path)
     assert cli.main(["tidy", "--check"]) == 1
     assert "1 of 1 notebooks are not tidy" in capsys.readouterr().err
     assert cli.main(["tidy"]) == 0
@@ -177,7 +177,7 @@ def test_tidy_check_says_what_is_not_tidy(capsys, tmp_path, monkeypatch):
 
 
 def test_student_copies_go_to_the_chosen_folder(capsys, tmp_path, monkeypatch):
-    monkeypatch.setattr(cli, "ROOT", tmp_path)
+    monkeypatch.setattr(cli.housekeeping, "ROOT", tmp_path)
     assert cli.main(["student"]) == 1
     assert "There are no lessons" in capsys.readouterr().err
     lessons = tmp_path / "notebooks" / "lessons"
@@ -191,7 +191,9 @@ def begun(out: Path, *, by: float = 30) -> subprocess.Popen:
     """Start a run of the study that sleeps and wait until its kernel is asleep."""
     marker = out.with_name("asleep")
     arguments = ["run", "sleeps", "--out", str(out), "-p", f"marker={marker}"]
-    runner = subprocess.Popen([sys.executable, "-c", OVER_TINY, *arguments], stdout=-1, stderr=-1, text=True)
+    heeding = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # a job in the background has it ignored
+    command = [sys.executable, "-c", OVER_TINY, *arguments]
+    runner = subprocess.Popen(command, stdout=-1, stderr=-1, text=True, preexec_fn=heeding)
     until = time.monotonic() + by
     while not marker.exists():
         assert time.monotonic() < until

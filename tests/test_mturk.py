@@ -51,7 +51,7 @@ def test_scores_types_and_places_of_a_small_file(written):
         ({"rows": [*ROWS, ("W1", "5", "CHECK", "4", 0.5)]}, "line 8: type 'CHECK'"),
         ({"rows": [*ROWS, ROWS[-1]]}, "line 8, columns .*the same as line 7"),
         ({"statistics": '[1] "W1"\n[1] 50\n'}, "not triples of lines"),
-        ({"statistics": STATISTICS * 2}, "W1 stands there twice"),
+        ({"statistics": STATISTICS * 2}, "the worker on line .* stands there twice"),
     ],
 )
 def test_a_broken_file_is_told_with_its_line(change, message, written):

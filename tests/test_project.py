@@ -20,7 +20,7 @@ ROOMS = [
     {"evalkit"}, {"schemas"}, {"data"}, {"inference"}, {"agreement"},
     {"annotators", "calibration", "claims", "context", "critical", "metaeval", "metrics", "mqm"}
     | {"normalization", "planning", "protocols", "ranking"},
-    {"plots"}, {"show"}, {"notebooks"}, {"reports"}, {"cli"},
+    {"campaign"}, {"plots"}, {"show"}, {"explore"}, {"notebooks"}, {"lessons", "starter"}, {"reports"}, {"cli"},
 ]  # fmt: skip
 STUDIES = sorted((ROOT / "notebooks" / "studies").glob("*.ipynb"))
 FORBIDDEN = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.Try, ast.With, ast.For, ast.While)

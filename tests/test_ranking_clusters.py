@@ -14,7 +14,6 @@ from statsmodels.stats.multitest import multipletests
 from evalkit import DataError, data, ranking
 from evalkit.data import simulate
 from evalkit.ranking.clusters import complete
-from evalkit.ranking.pairwise import holm
 from evalkit.ranking.scores import segment_means
 
 
@@ -119,12 +118,6 @@ def test_permutation_comes_close_to_all_signs():
             assert abs(row.p - extreme.mean()) <= error
     again = ranking.wins(campaign(scores), test="permutation", alternative="two-sided", resamples=20_000)
     pd.testing.assert_frame_equal(told, again)
-
-
-@settings(deadline=None, max_examples=50)
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
-def test_holm_equals_statsmodels(p):
-    np.testing.assert_allclose(holm(np.array(p)), multipletests(p, method="holm")[1], rtol=1e-12)
 
 
 def test_holm_and_alpha_decide_what_is_significant():

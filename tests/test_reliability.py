@@ -143,7 +143,7 @@ def test_gain_stretches_scores_by_its_factor():
         design=Design(judgements=5), behaviour=Behaviour(sd_bias=0, sd_gain=0.4, sd_noise=0), quality=Quality(mean=50)
     )
     spread = ratings.groupby("annotator")["score"].std()
-    gain = ratings.attrs["truth"]["annotators"]["gain"]
+    gain = pd.DataFrame.from_dict(ratings.attrs["truth"]["annotators"], orient="index")["gain"]
     assert (spread / spread.iloc[0]).to_numpy() == pytest.approx((gain / gain.iloc[0]).to_numpy(), rel=0.03)
 
 

@@ -111,8 +111,8 @@ def predict(
         found = _baselines(rows, described, trained, names)
         if truth.nunique() > 1:
             looks = looks or _looks(rows, described, trained, grams=any("n-grams" in name for name in light))
-            plain, weights = np.ones(len(truth)), truth.map(class_weights(truth)).to_numpy()
-            learned = _learned(looks, truth.to_numpy(), trained, plain, names, seed, light)
+            weights = truth.map(class_weights(truth)).to_numpy()
+            learned = _learned(looks, truth.to_numpy(), trained, None, names, seed, light)
             found |= {name: learned[name] for name in models}
             learned = _learned(looks, truth.to_numpy(), trained, weights, names, seed, heavy)
             found |= {name + WEIGHTED: values for name, values in learned.items()}
@@ -202,7 +202,7 @@ def _bags(rows: pd.DataFrame, trained: np.ndarray):
 
 
 def _learned(
-    looks: dict, truth: np.ndarray, trained: np.ndarray, weight: np.ndarray, names: list[str], seed: int,
+    looks: dict, truth: np.ndarray, trained: np.ndarray, weight: np.ndarray | None, names: list[str], seed: int,
     asked: Sequence[str],
 ) -> dict[str, np.ndarray]:  # fmt: skip
     """Train the models and return their probabilities for the other rows, columns as in ``names``."""

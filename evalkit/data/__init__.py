@@ -11,7 +11,13 @@ from evalkit import DataError, __version__, schemas
 from evalkit.data import delimited, files, parsed, registry
 from evalkit.data.published import table as _printed  # the function below takes the name of its module
 
-__all__ = ["available", "choose", "column_names", "fetch", "listing", "load", "published", "read", "verify"]
+__all__ = ["available", "choose", "column_names", "fetch", "listing", "load", "open_campaign", "published", "read",
+           "verify"]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    """Offer what notebooks call, and no imports, where somebody presses Tab."""
+    return __all__
 
 
 def load(
@@ -19,8 +25,9 @@ def load(
 ) -> pd.DataFrame:
     """Load a registered data set as a validated table, after verifying every byte of its files.
 
-    fallback: where the real data cannot be had, return the data set's simulation instead; ``attrs["source"]`` then says
-    "simulated" and ``attrs["why_simulated"]`` why. columns: our name -> the file's, for formats that need it.
+    name: see ``data.listing()``. fallback: where the real data cannot be had, return the data set's simulation instead;
+    ``attrs["source"]`` then says "simulated" and ``attrs["why_simulated"]`` why. columns: our name -> the file's, for
+    formats that need it.
     An optional data set is not downloaded by loading it: fetch it first.
     Raises DataError where the data cannot be had and no fallback is wanted, or the files break a rule.
     """
@@ -62,6 +69,15 @@ def read(
     frame.attrs["scale"] = scale
     digest = f"sha256:{hashlib.sha256(content).hexdigest()}"
     return _labelled(frame, name=path.stem, source="real", origin=path.name, digest=digest)
+
+
+def open_campaign(path: str | Path, **told: object) -> tuple[pd.DataFrame, pd.DataFrame | None]:
+    """Open a campaign of the user's own: its ratings and, where errors were marked, their spans.
+
+    path: what ``evalkit import`` wrote, or a raw export that it can read, which is then imported in passing.
+    told: see ``evalkit.data.importing.open_campaign``. Raises DataError where the file cannot be read.
+    """
+    return import_module("evalkit.data.importing").open_campaign(path, **told)
 
 
 def choose(

@@ -29,10 +29,15 @@ def ratings(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.D
     frame["item_type"] = frame["item_type"].replace({"TGT": "calibration"})
     frame = frame.assign(hit=frame["annotator"])[[*list(COLUMNS)[:8], "hit", "started", "ended"]]
     frame = schemas.check(frame, schemas.RATINGS, origin=origin, scale=(0, 100))
-    showing = frame.sort_values("started", kind="stable").groupby(_SHOWN, sort=False).cumcount()
-    frame.loc[showing.reindex(frame.index) > 0, "item_type"] = "repeat"
+    frame = with_repeats(frame)
     frame.attrs["left_out"] = {"document scores": int(whole.sum())}
     return frame
+
+
+def with_repeats(frame: pd.DataFrame) -> pd.DataFrame:
+    """Call a segment's later showings to the same annotator, told by ``started``, repeats."""
+    showing = frame.sort_values("started", kind="stable").groupby(_SHOWN, sort=False).cumcount()
+    return frame.assign(item_type=frame["item_type"].mask(showing.reindex(frame.index) > 0, "repeat"))
 
 
 def documents(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.DataFrame:
@@ -57,14 +62,19 @@ def documents(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd
     frame["item_type"] = frame["item_type"].replace({"TGT": "system", "BAD": "degraded"})
     frame = frame.assign(hit=frame["annotator"])[[*list(COLUMNS)[:8], "hit", "started", "ended"]]
     frame = schemas.check(frame, schemas.RATINGS, origin=origin, scale=(0, 100))
-    frame = frame.sort_values(["hit", "started"], kind="stable", ignore_index=True)
-    frame, unordered = _showings(frame)
-    frame.loc[frame["copy"] & frame["item_type"].eq("system"), "item_type"] = "repeat"
-    frame["position"] = frame.groupby("hit").cumcount()
+    frame, unordered = with_copies(frame)
     frame.attrs["left_out"] = {
         "document scores": int(whole.sum()), "segment scores of snippets scored out of order": unordered,
     }  # fmt: skip
     return frame
+
+
+def with_copies(frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
+    """Add ``copy`` and ``position`` as ``documents`` tells them; return the rows kept and the number left out."""
+    frame, unordered = _showings(frame.sort_values(["hit", "started"], kind="stable", ignore_index=True))
+    frame.loc[frame["copy"] & frame["item_type"].eq("system"), "item_type"] = "repeat"
+    frame["position"] = frame.groupby("hit").cumcount()
+    return frame, unordered
 
 
 def _showings(frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:

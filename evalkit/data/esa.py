@@ -54,7 +54,11 @@ def spans(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.Dat
     ``mqm.check_spans`` tells that once texts are at hand.
     """
     del columns
-    judged = _read(paths)
+    return spans_of(_read(paths))
+
+
+def spans_of(judged: pd.DataFrame) -> pd.DataFrame:
+    """Turn judgements with lists of ``spans`` into a row per marked error."""
     counts = judged["errors"].to_numpy()
     place = judged[_SPAN_OF].loc[judged.index.repeat(counts)]
     number = place.groupby(level=0).cumcount().add(1).astype("str")
@@ -64,6 +68,20 @@ def spans(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.Dat
     table = schemas.check(table, SPANS, origin="the marked errors")
     table.attrs = judged.attrs
     return table
+
+
+def of_rows(raw: pd.DataFrame, *, origin: str) -> pd.DataFrame:
+    """Turn rows under ``COLUMNS`` into ratings with lists of spans, replaced submissions left out.
+
+    raw: text as ``delimited.table`` gives it; the index, the line of each row, is kept.
+    """
+    latest = _latest(raw)
+    return _checked(latest, origin).set_axis(latest.index)
+
+
+def errors_of(cell: str, place: str) -> list[tuple[str, str, float, float]]:
+    """Read the errors of one judgement: type, severity, start and end of each. Raises DataError naming ``place``."""
+    return [_span(one, place) for one in _marked(cell, place)]
 
 
 def _read(paths: list[Path]) -> pd.DataFrame:

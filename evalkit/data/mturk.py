@@ -55,7 +55,7 @@ def ratings(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.D
     return frame
 
 
-def _pair(path: Path, statistics: Path) -> pd.DataFrame:
+def _pair(path: Path, means: Path) -> pd.DataFrame:
     """Load the ratings of one language pair."""
     header, _, rows = delimited.content(path).partition(b"\n")
     if header.decode("utf-8", "replace").split() != COLUMNS:
@@ -65,21 +65,18 @@ def _pair(path: Path, statistics: Path) -> pd.DataFrame:
     unknown = raw.index[~raw["type"].isin(ITEM_TYPES)]
     if len(unknown):
         raise DataError(f"{path.name}, line {unknown[0]}: type {raw['type'][unknown[0]]!r} is none of {[*ITEM_TYPES]}.")
-    workers = _statistics(statistics).set_index("annotator")
-    nameless = raw.index[~raw["WorkerId"].isin(workers.index)]
-    if len(nameless):
-        raise DataError(
-            f"{path.name}, line {nameless[0]}: {statistics.name} has no mean of {raw['WorkerId'][nameless[0]]}."
-        )
+    return of_rows(raw, statistics(means), origin=path.name, means=means.name)
+
+
+def of_rows(raw: pd.DataFrame, workers: pd.DataFrame | None, *, origin: str, means: str = "") -> pd.DataFrame:
+    """Turn rows under ``COLUMNS`` into ratings; the index, the line of each row, is kept.
+
+    workers: each one's mean and standard deviation, with which raw scores are recovered from standardised ones; None
+    where scores are raw, and there is no ``z``. means: the name of the file that ``workers`` come from.
+    """
+    lines = raw.index
     z = pd.to_numeric(raw["score"], errors="coerce")
-    score = z * raw["WorkerId"].map(workers["sd"]) + raw["WorkerId"].map(workers["mean"])
-    whole = score.round() + 0.0  # no negative zero
-    bad = raw.index[~((score - whole).abs() < 1e-3)]
-    if len(bad):
-        raise DataError(
-            f"{path.name}, line {bad[0]}: z {raw['score'][bad[0]]} of {raw['WorkerId'][bad[0]]} gives no whole raw "
-            f"score with {statistics.name}. Use the file of means over all items (not -no-refs)."
-        )
+    whole = z if workers is None else _recovered(raw, z, workers.set_index("annotator"), origin, means)
     hit = raw["HITId"] + "/" + raw["WorkerId"]
     frame = pd.DataFrame(
         {
@@ -90,8 +87,25 @@ def _pair(path: Path, statistics: Path) -> pd.DataFrame:
             "hit_seconds": pd.to_numeric(raw["time"], errors="coerce"),
         }
     )  # fmt: skip
-    frame = schemas.check(frame, schemas.RATINGS, origin=path.name, scale=(0, 100))
-    return frame.assign(doc=_named_after_original(frame))
+    frame = frame.drop(columns="z") if workers is None else frame
+    frame = schemas.check(frame, schemas.RATINGS, origin=origin, scale=(0, 100))
+    return frame.assign(doc=_named_after_original(frame)).set_axis(lines)
+
+
+def _recovered(raw: pd.DataFrame, z: pd.Series, workers: pd.DataFrame, origin: str, means: str) -> pd.Series:
+    """Recover raw scores, which must be whole numbers."""
+    nameless = raw.index[~raw["WorkerId"].isin(workers.index)]
+    if len(nameless):
+        raise DataError(f"{origin}, line {nameless[0]}: {means} has no mean of {raw['WorkerId'][nameless[0]]}.")
+    score = z * raw["WorkerId"].map(workers["sd"]) + raw["WorkerId"].map(workers["mean"])
+    whole = score.round() + 0.0  # no negative zero
+    bad = raw.index[~((score - whole).abs() < 1e-3)]
+    if len(bad):
+        raise DataError(
+            f"{origin}, line {bad[0]}: z {raw['score'][bad[0]]} of {raw['WorkerId'][bad[0]]} gives no whole raw "
+            f"score with {means}. Use the file of means over all items (not -no-refs)."
+        )
+    return whole
 
 
 def _named_after_original(frame: pd.DataFrame) -> pd.Series:
@@ -113,12 +127,15 @@ def annotators(paths: list[Path], *, columns: dict[str, str] | None = None) -> p
     parts = []
     for path in paths:
         pair = _NAME.search(path.name)["pair"]
-        parts.append(_statistics(path).assign(src_lang=LANGUAGES[pair[:2]], tgt_lang=LANGUAGES[pair[2:]]))
+        parts.append(statistics(path).assign(src_lang=LANGUAGES[pair[:2]], tgt_lang=LANGUAGES[pair[2:]]))
     return pd.concat(parts, ignore_index=True)[["src_lang", "tgt_lang", "annotator", "mean", "sd"]]
 
 
-def _statistics(path: Path) -> pd.DataFrame:
-    """Read what R printed: a name, a mean and a standard deviation on three lines."""
+def statistics(path: Path) -> pd.DataFrame:
+    """Read what R printed: a name, a mean and a standard deviation on three lines.
+
+    Columns annotator, mean, sd. Raises DataError where the lines are no such triples, or somebody stands there twice.
+    """
     lines = delimited.content(path).decode("utf-8").split("\n")
     values = [line.partition("]")[2].strip().strip('"') for line in lines if line.strip()]
     if not values or len(values) % 3 or not all(line.startswith("[1]") for line in lines if line.strip()):
@@ -127,8 +144,8 @@ def _statistics(path: Path) -> pd.DataFrame:
     for name in ("mean", "sd"):
         frame[name] = pd.to_numeric(frame[name].replace("NA", np.nan))
     if frame["annotator"].duplicated().any():
-        twice = frame.loc[frame["annotator"].duplicated(), "annotator"].iloc[0]
-        raise DataError(f"{path.name}: {twice} stands there twice. Keep one of them.")
+        line = 3 * int(np.flatnonzero(frame["annotator"].duplicated())[0]) + 1
+        raise DataError(f"{path.name}: the worker on line {line} stands there twice. Keep one of them.")
     return frame
 
 

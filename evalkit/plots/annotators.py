@@ -41,8 +41,9 @@ def score_grid(ratings: pd.DataFrame, annotators: Sequence[str]) -> Figure:
             axes.set_xlim(-4, 104)
             axes.set_xticks([0, 50, 100])
             axes.tick_params(labelsize=7)
-    figure.supxlabel("score given by the annotator of the column (0 to 100)", fontsize=10)
-    figure.supylabel("off the diagonal: score given by the annotator of the row (0 to 100)", fontsize=10)
+    gap = " " if n > 2 else "\n"  # a line as long as this does not fit beside one or two
+    figure.supxlabel(f"score given by the{gap}annotator of the column (0 to 100)", fontsize=10)
+    figure.supylabel(f"off the diagonal: score given by{gap}the annotator of the row (0 to 100)", fontsize=10)
     return figure
 
 

@@ -8,9 +8,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 from scipy import stats
-from statsmodels.stats.multitest import multipletests
 
-from evalkit import DataError
+from evalkit import DataError, inference
 from evalkit.data import simulate
 from evalkit.protocols import PROGRESSION, postedits
 
@@ -52,7 +51,7 @@ def progression(
             ))  # fmt: skip
     columns = ["protocol", "pair", "step", "n", "difference", "low", "d", "p", "wilcoxon_p"]
     frame = pd.DataFrame(rows, columns=columns)
-    frame["holm_p"] = multipletests(frame["p"], method="holm")[1]
+    frame["holm_p"] = inference.adjust(frame["p"], method="holm")
     return frame.assign(seen=frame["holm_p"] < 0.05)
 
 
@@ -69,7 +68,7 @@ def post_edit_scores(scored: pd.DataFrame, *, steps: Sequence[str] = PROGRESSION
         for name in postedits.SCORES
     ]
     frame = pd.concat(parts, ignore_index=True)
-    frame["holm_p"] = multipletests(frame["p"], method="holm")[1]
+    frame["holm_p"] = inference.adjust(frame["p"], method="holm")
     frame["seen"] = frame["holm_p"] < 0.05
     return frame[["score", *(name for name in frame if name != "score")]]
 

@@ -13,9 +13,8 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 from scipy import stats
-from statsmodels.stats.multitest import multipletests
 
-from evalkit import DataError, agreement
+from evalkit import DataError, agreement, inference
 from evalkit.data import simulate
 
 PAPER = "Licht et al. 2022"
@@ -235,7 +234,7 @@ def _sign_flip(differences: pd.Series) -> float:
 
 def _holm(frame: pd.DataFrame, alpha: float) -> pd.DataFrame:
     """Add Holm's corrected p, and whether a difference survives at ``alpha``."""
-    corrected = multipletests(frame["p"], alpha=alpha, method="holm")[1]
+    corrected = inference.adjust(frame["p"], method="holm")
     return frame.assign(holm_p=corrected, survives=corrected < alpha)
 
 
@@ -279,7 +278,7 @@ def reanalysed(study: pd.DataFrame, *, resamples: int, seed: int) -> pd.DataFram
     a bootstrap over sentences; estimates are averaged, and their errors combined as independent ones.
     Returns protocol, src_lang, tgt_lang, true, estimate, low, high, covered.
     """
-    truth = study.attrs["truth"].set_index(["protocol", "src_lang", "tgt_lang"])["kappa"]
+    truth = pd.DataFrame(study.attrs["truth"]).set_index(["protocol", "src_lang", "tgt_lang"])["kappa"]
     rows = []
     for (doc, source, target), cell in study.groupby(["doc", "src_lang", "tgt_lang"], sort=False):
         found = [

@@ -97,7 +97,7 @@ def compared(pair: str, table: SegmentMeans, how: Comparison) -> pd.DataFrame:
             a, b = (table.systems[side[np.argmin(n_better)]] for side in (better, worse))
             raise DataError(f"{pair}: {a} and {b} share no segment. Use test='mann-whitney', which matches none.")
     won, tied, lost, p = TESTS[how.test](table.means, how)
-    adjusted = holm(p) if how.correction == "holm" else p
+    adjusted = inference.adjust(p, method="holm") if how.correction == "holm" else p
     totals = table.totals()
     return pd.DataFrame(
         {
@@ -115,20 +115,9 @@ def upsets(table: SegmentMeans, how: Comparison) -> np.ndarray:
     size = len(table.systems)
     *_, p = TESTS[how.test](table.means[::-1], how)
     found = np.zeros((size, size), bool)
-    found[np.triu_indices(size, 1)] = (holm(p) if how.correction == "holm" else p) < how.alpha
+    adjusted = inference.adjust(p, method="holm") if how.correction == "holm" else p
+    found[np.triu_indices(size, 1)] = adjusted < how.alpha
     return found[::-1, ::-1]
-
-
-def holm(p: np.ndarray) -> np.ndarray:
-    """Adjust p-values for the number of tests by Holm's step-down rule.
-
-    >>> holm(np.array([0.01, 0.04, 0.03])).tolist()
-    [0.03, 0.06, 0.06]
-    """
-    order = np.argsort(p, kind="stable")
-    adjusted = np.empty(len(p))
-    adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)), 1)
-    return adjusted
 
 
 def _mann_whitney(means: np.ndarray, how: Comparison) -> tuple[np.ndarray, ...]:

@@ -57,7 +57,7 @@ def run(
     layout = layout or Layout()
     known = read_studies(layout)
     chosen = choose(known, list(known) if names is None else names)
-    tasks = [replace(study, parameters=settings(study, values or {})) for study in chosen]
+    tasks = [bound(study, values or {}, layout.studies.parent) for study in chosen]
     with partial_folder(layout.reports) as partial:
         absent = fetch(tasks)
         skipped = {task.name: reason for task in tasks if (reason := why_skipped(task, absent))}
@@ -82,6 +82,34 @@ def settings(study: Study, values: dict[str, Any]) -> dict[str, Any]:
     defaults = {parameter.name: parameter.default for parameter in declared}
     own = notebooks.bind(declared, study.parameters, origin=f"studies.toml, [{study.name}.parameters]")
     return defaults | own | notebooks.bind(declared, values, origin=study.name)
+
+
+def bound(study: Study, values: dict[str, Any], folder: Path) -> Study:
+    """Bind a study's parameters; where one of them names a file of the user's own, no data set needs to be fetched.
+
+    A path on the command line starts from where the user stands, one in ``studies.toml`` from that file's ``folder``;
+    the kernel stands elsewhere. Raises DataError where there is no such file.
+    """
+    chosen = settings(study, values)
+    own = [name for name in files_named(study) if chosen[name]]
+    for name in own:
+        base = Path.cwd() if name in values else folder
+        path = (base / Path(chosen[name]).expanduser()).resolve()
+        if not path.is_file():
+            raise DataError(f"{study.name}: {name}={chosen[name]} is no file in {base}. Correct the path.")
+        chosen[name] = str(path)
+    return replace(study, parameters=chosen, data=() if own else study.data)
+
+
+def files_named(study: Study) -> list[str]:
+    """Return the parameters that name a file."""
+    return [declared.name for declared in notebooks.parameters(study.notebook) if declared.names_a_file]
+
+
+def told(task: Study) -> Study:
+    """Return a study as its report tells of it: files of the user's own without their folders, which may be private."""
+    names = {name: Path(task.parameters[name]).name for name in files_named(task) if task.parameters.get(name)}
+    return replace(task, parameters={**task.parameters, **names})
 
 
 def fetch(tasks: list[Study]) -> dict[str, str]:
@@ -204,6 +232,7 @@ def write_report(task: Study, layout: Layout, partial: Path, notebook: Any, *, s
     """Write a good study's HTML and JSON and clear away what an earlier failure left."""
     from evalkit.reports import export, findings
 
+    task = told(task)
     report = findings.report(task, "ok", seconds=seconds, parameters=task.parameters, found=findings.collect(notebook))
     text = findings.canonical(report)
     reference = findings.read_report(layout.reference / f"{task.name}.json")
@@ -226,6 +255,7 @@ def keep(
     """Say that a study failed or was skipped, beside an earlier good report or, without one, in its place."""
     from evalkit.reports import findings
 
+    task = told(task)
     text = findings.canonical(findings.report(task, status, seconds=seconds, parameters=task.parameters, reason=reason))
     final, note = (layout.reports / f"{task.name}{ending}" for ending in (".json", ".failed.json"))
     place(partial, note, text)

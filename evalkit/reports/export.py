@@ -120,6 +120,8 @@ def shown_output(output: Any, reference: dict[str, Any] | None) -> Iterator[Note
 def displayed(output: Any, payload: dict[str, Any] | None) -> Iterator[NotebookNode]:
     """Yield the richest form of a display output that a page can show; a payload alone is not shown."""
     data = output["data"]
+    if "application/vnd.jupyter.widget-view+json" in data:  # controls; the figure under them is an output of its own
+        return
     if "text/html" in data:
         yield block(markup.sanitised(text_of(data["text/html"])))
     elif kind := next((kind for kind in ("image/svg+xml", "image/png", "image/jpeg") if kind in data), None):

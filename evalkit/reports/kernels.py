@@ -29,6 +29,7 @@ PRELOAD = ("pandas", "numpy", "scipy.stats", "seaborn", "matplotlib.pyplot", "pa
 FIXED = {
     "PYTHONHASHSEED": "0",
     "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+    "JPY_SESSION_NAME": "",  # nobody is at work in a run, even where it was started from a notebook
     "PYDEVD_DISABLE_FILE_VALIDATION": "1",
     "JE_ARROW_MALLOC_CONF": "background_thread:false",  # pyarrow's allocator would start a thread before the fork
     **dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1"),

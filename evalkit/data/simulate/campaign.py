@@ -87,7 +87,7 @@ def campaign(
     Documents of one system are packed in a random order into HITs; each HIT goes to ``judgements`` annotators, who
     see its documents in their own order. Copies have the item type ``degraded`` where spoilt and ``repeat`` elsewhere.
     Calibration items have :math:`q` evenly spread over the scale. ``attrs["truth"]`` holds the qualities of systems,
-    the annotators' bias, gain and range, and all settings.
+    the bias, gain and range of each annotator, and all settings.
     Raises DataError for a design that cannot be drawn.
 
     >>> campaign(design=Design(judgements=9))
@@ -144,7 +144,9 @@ def campaign(
     frame = schemas.check(frame[order], schemas.RATINGS, origin="the simulation", scale=scale)
     settings = {type(part).__name__.lower(): asdict(part) for part in (design, quality, behaviour, control)}
     named = dict(zip(_systems(design), (quality.mean + system).tolist(), strict=True))
-    frame.attrs = {"seed": seed, "scale": scale, "truth": {"systems": named, "annotators": people, **settings}}
+    # plain values, because pandas compares the attrs of frames that it joins
+    known = {"systems": named, "annotators": people.to_dict("index"), **settings}
+    frame.attrs = {"seed": seed, "scale": scale, "truth": known}
     return frame
 
 

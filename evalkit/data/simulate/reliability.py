@@ -68,7 +68,7 @@ def protocol_study(
 
     kappas: protocol, src_lang, tgt_lang, kappa. In every cell the same annotators give each translation of each
     sentence a category from 1 on, by the model of ``categories``, with the same true kappa for all translations.
-    ``doc`` is the protocol, ``system`` the translation. ``attrs["truth"]`` keeps ``kappas``.
+    ``doc`` is the protocol, ``system`` the translation. ``attrs["truth"]`` keeps the rows of ``kappas``.
     marginal: shares of the categories, the same for all translations, or one for each.
     """
     rng = np.random.default_rng(seed)
@@ -94,5 +94,5 @@ def protocol_study(
     frame["item_type"] = np.where(frame["system"].str.startswith("sim-HT"), "reference", "system")
     order = [name for name in schemas.RATINGS.columns if name in frame]
     frame = schemas.check(frame[order], schemas.RATINGS, origin="the simulation", scale=(1, top))
-    frame.attrs = {"seed": seed, "scale": (1, top), "truth": kappas}
+    frame.attrs = {"seed": seed, "scale": (1, top), "truth": kappas.to_dict("records")}
     return frame

@@ -1,15 +1,10 @@
-"""Notebook files: the parameters that they declare, their canonical form, their copies for students.
-
-Everything here reads the ``.ipynb`` file as JSON and its code with ``ast``: no kernel starts, nothing is executed.
-"""
+"""The parameters that a notebook declares, and the values that people give them."""
 
 from __future__ import annotations
 
 import ast
 import difflib
 import io
-import json
-import os
 import re
 import tokenize
 from collections.abc import Iterable
@@ -18,13 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from evalkit import DataError
+from evalkit.notebooks.files import read, source, tags
 
 TRUTH = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 TYPES = {"int": int, "float": float, "str": str, "bool": bool, "list": list}
-METADATA = {
-    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
-    "language_info": {"name": "python"},
-}
 
 
 @dataclass(frozen=True)
@@ -41,6 +33,11 @@ class Parameter:
     def kind(self) -> str:
         """The type as a reader writes it, such as ``int`` or ``list[str]``."""
         return f"list[{self.item}]" if self.type == "list" else self.type
+
+    @property
+    def names_a_file(self) -> bool:
+        """Whether the value is the path of a file of the user's own, which its help says by beginning with "path"."""
+        return self.type == "str" and self.help.startswith("path")
 
 
 def parameters(path: Path) -> list[Parameter]:
@@ -161,76 +158,3 @@ def _items(value: Any) -> list[Any]:
     if not isinstance(value, list):
         raise ValueError(value)
     return value
-
-
-def read(path: Path) -> dict[str, Any]:
-    """Read a notebook file as plain JSON; DataError where it is absent, broken or older than format 4."""
-    try:
-        notebook = json.loads(Path(path).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise DataError(f"There is no notebook {path}. Correct the name.") from None
-    except ValueError as problem:
-        raise DataError(f"{path} is no notebook: {problem}. Restore it from version control.") from None
-    if not isinstance(notebook, dict) or notebook.get("nbformat") != 4 or "cells" not in notebook:
-        raise DataError(f"{path} is not in notebook format 4. Open it in JupyterLab and save it again.")
-    return notebook
-
-
-def source(cell: dict[str, Any]) -> str:
-    """Return a cell's text, which the format stores as a string or as a list of lines."""
-    return "".join(cell["source"])
-
-
-def tags(cell: dict[str, Any]) -> list[str]:
-    """Return a cell's tags."""
-    return cell.get("metadata", {}).get("tags", [])
-
-
-def tidy(path: Path, *, check: bool = False) -> bool:
-    """Bring a notebook file into its canonical form: no outputs, sorted JSON, cells numbered in order.
-
-    Returns True where the file was (with ``check``: is) not in that form. Cell ids are positions (``cell-01``), so
-    two notebooks with the same cells are the same bytes, whoever saved them.
-    """
-    canonical = _dump(_stripped(read(path)["cells"]))
-    changed = canonical != Path(path).read_text(encoding="utf-8")
-    if changed and not check:
-        write_text(path, canonical)
-    return changed
-
-
-def student(source: Path, target: Path) -> Path:
-    """Write a copy of a lesson without the cells tagged ``solution``; return its path."""
-    write_text(target, _dump(_stripped([c for c in read(source)["cells"] if "solution" not in tags(c)])))
-    return target
-
-
-def _stripped(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    width = max(2, len(str(len(cells))))
-    return [_stripped_cell(cell, f"cell-{number:0{width}d}") for number, cell in enumerate(cells, start=1)]
-
-
-def _stripped_cell(cell: dict[str, Any], name: str) -> dict[str, Any]:
-    kept = {
-        "cell_type": cell["cell_type"],
-        "id": name,
-        "source": source(cell).rstrip().splitlines(keepends=True),
-        "metadata": {"tags": tags(cell)} if tags(cell) else {},
-    }
-    if cell.get("attachments"):
-        kept["attachments"] = cell["attachments"]
-    return kept | {"outputs": [], "execution_count": None} if cell["cell_type"] == "code" else kept
-
-
-def _dump(cells: list[dict[str, Any]]) -> str:
-    notebook = {"cells": cells, "metadata": METADATA, "nbformat": 4, "nbformat_minor": 5}
-    return json.dumps(notebook, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write under a temporary name, then move into place, so that no reader meets half a file."""
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    partial.write_text(text, encoding="utf-8")
-    os.replace(partial, path)

@@ -1,0 +1,111 @@
+"""The door to people's own campaigns: import files of many formats, open what was imported."""
+
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from evalkit import DataError, schemas
+from evalkit.data.importing import campaign, mappings, writing
+from evalkit.data.importing.campaign import FORMATS
+from evalkit.data.importing.pseudonyms import Pseudonyms
+from evalkit.data.importing.report import Report, beside, together
+
+__all__ = ["FORMATS", "Report", "import_campaign", "open_campaign"]
+
+
+def import_campaign(
+    paths: Sequence[str | Path],
+    out: str | Path,
+    *,
+    format: str = "auto",
+    keep_names: bool = False,
+    salt: str | None = None,
+    replace: bool = True,
+    tell: Callable[[str], None] = lambda line: None,
+    **told: object,
+) -> tuple[Report, list[Path]]:
+    """Import the files of a campaign as one table of ratings, and say what was read, refused and why.
+
+    out: the Parquet file; ``….spans.parquet`` (marked errors), ``….refused.csv`` (rows that are not in the result, with
+    the reason) and ``….import.json`` (the report) stand beside it. keep_names: write annotators' names, not
+    pseudonyms. salt: what pseudonyms are made with; None takes this user's own. replace: write over an earlier result
+    whatever it was made from; False keeps one of other files, and refused rows that were repaired meanwhile. tell: gets
+    lines on progress.
+    told: columns (our name -> theirs), values (our name -> one value for all rows), item_types (theirs -> ours), scale
+    (low, high), sheet, encoding, decimal, mapping (a TOML file with all of these).
+    Returns the report and the paths of what was written. Raises DataError, having changed nothing.
+    """
+    out = Path(out)
+    if out.suffix != ".parquet":
+        raise DataError(f"{out.name} is no name for the result. Name it like campaign.parquet.")
+    if format not in FORMATS:
+        raise DataError(f"{format!r} is no format. Choose one of {', '.join(FORMATS)}.")
+    options, named = mappings.options(Pseudonyms(salt, keep=keep_names), **told)
+    name = format if format != "auto" else named or "auto"
+    return campaign.run([Path(path) for path in paths], out, options, name=name, replace=replace, tell=tell)
+
+
+def open_campaign(
+    path: str | Path, *, keep_names: bool = False, **told: object
+) -> tuple[pd.DataFrame, pd.DataFrame | None]:
+    """Open a campaign: its ratings and, where errors were marked, their spans.
+
+    path: what ``import_campaign`` wrote, or a file that it can read, which is then imported in passing, with ``told``
+    as there. ``attrs["source"]`` names file, origin and digest, ``attrs["scale"]`` the ends of the scale (None where
+    there are none), ``attrs["left_out"]`` how many rows were refused or left out, by reason, and ``attrs["notes"]``
+    what the import assumed; the last two as long as the import's report lies beside its result.
+    Raises DataError where the file cannot be read, or is not what an import wrote.
+    """
+    path = Path(path)
+    if path.suffix == ".parquet" and not told:
+        return _read(path)
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / f"{path.stem or 'campaign'}.parquet"
+        try:
+            import_campaign([path], out, keep_names=keep_names, **told)
+        except DataError as problem:
+            if "--" not in str(problem) or told:
+                raise
+            way = f"Options belong to the import: evalkit import {path.name} …; then report on its campaign.parquet."
+            raise DataError(f"{problem} {way}") from problem
+        return _read(out)
+
+
+def _read(path: Path) -> tuple[pd.DataFrame, pd.DataFrame | None]:
+    """Read what an import wrote."""
+    if not path.is_file():
+        raise DataError(f"{path} is not there. Run: evalkit import FILE... --out {path.name}")
+    label = writing.label_of(path)
+    if not label:
+        raise DataError(f"{path.name} was not written by `evalkit import`. Import the file that it was made from.")
+    scale = tuple(label["scale"]) if label["scale"] else None
+    ratings = schemas.check(writing.frame_at(path), schemas.RATINGS, origin=path.name, scale=scale)
+    spans, marked = None, beside(path, "spans.parquet")
+    if marked.is_file():
+        if writing.label_of(marked) != label:
+            raise DataError(f"{marked.name} belongs to another import than {path.name}. Import the campaign again.")
+        spans = _checked_spans(writing.frame_at(marked), origin=marked.name)
+    source = {"name": path.stem, "source": "real", "origin": label["origin"], "digest": label["digest"]}
+    ratings.attrs |= {"source": source, "scale": scale, **_told(path, label)}
+    if spans is not None:
+        spans.attrs |= {"source": source | {"name": f"{path.stem}-spans"}, "scale": scale}
+    return ratings, spans
+
+
+def _told(path: Path, label: dict) -> dict:
+    """Return what the import's report says of rows that are not there, and of what was assumed."""
+    said = writing.told_of(beside(path, "import.json"))
+    if said.get("digest") != label["digest"]:
+        return {}
+    counts = [pair for name in ("reasons", "left_out") for pair in dict(said.get(name) or {}).items()]
+    return {"left_out": {together(reason): int(count) for reason, count in counts}, "notes": list(said["notes"])}
+
+
+def _checked_spans(spans: pd.DataFrame, *, origin: str) -> pd.DataFrame:
+    """Hold errors against their schema; of a translation that was shown again, each showing has its own."""
+    schema = schemas.SPANS.add_columns({})
+    shown = [name for name in ("item_type", "hit", "started", "mark") if name in spans]
+    schema.metadata = schemas.SPANS.metadata | {"key": [*schemas.SPANS.metadata["key"], *shown]}
+    return schemas.check(spans, schema, origin=origin)

@@ -1,0 +1,98 @@
+"""Gather what a user tells about a campaign's files, by flags or in a small TOML file."""
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+
+from evalkit import DataError, schemas
+from evalkit.data import languages
+from evalkit.data.importing.columns import EXTRAS, OURS
+from evalkit.data.importing.judgements import Options
+from evalkit.data.importing.pseudonyms import Pseudonyms
+
+_SECTIONS = {"columns", "values", "item_types", "scale", "sheet", "encoding", "decimal", "format"}
+
+
+def options(
+    pseudonyms: Pseudonyms,
+    *,
+    columns: Mapping[str, str | list[str]] | None = None,
+    values: Mapping[str, str] | None = None,
+    item_types: Mapping[str, str] | None = None,
+    scale: tuple[float, float] | None = None,
+    sheet: str | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
+    mapping: str | Path | None = None,
+) -> tuple[Options, str | None]:
+    """Return the options and the format that the TOML file names; what is told directly comes before the file.
+
+    Raises DataError for names that are not ours, a scale that is none, or a file that cannot be read.
+    """
+    file = _toml(Path(mapping)) if mapping else {}
+    columns = {**file.get("columns", {}), **(columns or {})}
+    values = {**file.get("values", {}), **(values or {})}
+    item_types = {**file.get("item_types", {}), **(item_types or {})}
+    scale = scale or file.get("scale")
+    for ours in (*columns, *values):
+        if ours not in (*OURS, *EXTRAS):
+            raise DataError(f"{ours!r} is none of our columns. Map one of {', '.join((*OURS, *EXTRAS))}.")
+    if wrong := sorted({*item_types.values()} - {*schemas.ITEM_TYPES}):
+        raise DataError(f"item_types: {wrong[0]!r} is none of {', '.join(schemas.ITEM_TYPES)}. Correct it.")
+    if wrong := [ours for ours in values if ours in ("score", "started", "ended", *EXTRAS)]:
+        raise DataError(f"One value of {wrong[0]} for all rows makes no sense. Map a column with --map {wrong[0]}=….")
+    if "pair" in values:
+        if not (pair := languages.split(str(values.pop("pair")))):
+            raise DataError("The language pair of all rows cannot be read. Write it like --value pair=en-de.")
+        values |= dict(zip(("src_lang", "tgt_lang"), pair))
+    decimal = decimal or file.get("decimal")
+    if decimal not in (None, ".", ","):
+        raise DataError(f"The decimal mark {decimal!r} is neither a point nor a comma. Pass --decimal , or --decimal .")
+    told = Options(
+        pseudonyms,
+        columns=columns,
+        values={ours: str(value) for ours, value in values.items()},
+        item_types={str(theirs): ours for theirs, ours in item_types.items()},
+        scale=_scale(scale),
+        sheet=sheet or file.get("sheet"),
+        encoding=encoding or file.get("encoding"),
+        decimal=decimal,
+    )
+    return told, file.get("format")
+
+
+def _scale(scale: object) -> tuple[float, float] | None:
+    """Check the ends of a scale."""
+    if scale is None:
+        return None
+    try:
+        low, high = map(float, scale)
+    except (TypeError, ValueError) as problem:
+        raise DataError(f"The scale {scale!r} is not two numbers. Write the lowest and the highest score.") from problem
+    if not -1e15 < low < high < 1e15:
+        raise DataError(f"The scale {low:g}-{high:g} does not go up. Write the lowest, then the highest score.")
+    return low, high
+
+
+def _toml(path: Path) -> dict:
+    """Read a mapping file."""
+    try:
+        if path.stat().st_size > 1 << 20:
+            raise DataError(f"{path.name} is larger than 1 MiB. A mapping is a few lines.")
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
+        raise DataError(
+            f"The mapping {path} cannot be read: {problem}. Write TOML, such as [columns] score = 'DA'."
+        ) from problem
+    if unknown := sorted(set(found) - _SECTIONS):
+        raise DataError(f"{path.name}: {unknown[0]!r} is not known. It may have {', '.join(sorted(_SECTIONS))}.")
+    for section in ("columns", "values", "item_types"):
+        if not isinstance(found.get(section, {}), dict):
+            raise DataError(f"{path.name}: {section} is no section. Write [{section}], and below it ours = 'theirs'.")
+    for name in ("sheet", "encoding", "decimal", "format"):
+        if not isinstance(found.get(name, ""), str):
+            raise DataError(f"{path.name}: {name} is no text. Put it in quotes.")
+    for ours, theirs in found.get("columns", {}).items():
+        if not (isinstance(theirs, str) or (isinstance(theirs, list) and all(isinstance(one, str) for one in theirs))):
+            raise DataError(f"{path.name}: {ours} names no column. Write its heading in quotes, or a list of them.")
+    return found

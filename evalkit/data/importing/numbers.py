@@ -1,0 +1,195 @@
+"""Turn cells into numbers and times, exactly or not at all: what could be read in two ways is refused."""
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+_PLAIN = re.compile(r"[+-]?(\d{1,300}(\.\d{0,300})?|\.\d{1,300})([eE][+-]?\d{1,3})?", re.ASCII)
+_COMMA = re.compile(r"[+-]?\d{0,300},\d{1,300}", re.ASCII)
+_GROUPS = re.compile(
+    r"[+-]?\d{1,3}(([ \u00a0\u202f'’]\d{3})+|(,\d{3}){2,}|(\.\d{3}){2,}|(,\d{3})+\.\d+|(\.\d{3})+,\d+)", re.ASCII
+)
+_DATE = re.compile(
+    r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*|\d{1,2}[-. ]+[^\W\d]{3,9}\.?([-. ]+\d{2,4})?|[^\W\d]{3,9}\.?[-. ]+\d{1,4}"
+)
+_SECONDS = re.compile(r"\d{9,10},\d{1,9}", re.ASCII)
+_ABSENT = {"na", "n/a", "#n/a", "nan", "none", "null", "nil", "-", "–", "—", "?", "."}
+_SERIAL = (36526, 54789)  # the first days of 2000 and 2050, as spreadsheets count days
+MISSING = "there is no score"
+#: What a cell reads whose formula was never computed.
+FORMULA = "=(not computed)"
+_ERRORS = [FORMULA, "#REF!", "#N/A", "#DIV/0!", "#NAME?", "#VALUE!", "#NULL!", "#NUM!", "#SPILL!", "#CALC!"]
+_FORMULA = "is a formula's error, or a formula without a stored value: open the file in a spreadsheet, save it again"
+
+
+@dataclass
+class Numbers:
+    """Read a column of numbers chunk by chunk; the first cell with decimals settles what the decimal mark is.
+
+    decimal: "." or "," where it is known, None where it is to be found out. typed: cells of a workbook, whose numbers
+    were numbers already and have a point only here, so that text like 4,5 may stand among them.
+    """
+
+    decimal: str | None = None
+    typed: bool = False
+
+    def read(self, cells: pd.Series) -> tuple[np.ndarray, dict[int, str]]:
+        """Return the numbers, NaN where there is none, and by place what is wrong with a cell that has none.
+
+        >>> values, wrong = Numbers().read(pd.Series(["85,5", "90", "1,234.5", "85%", "NA"]))
+        >>> values.tolist()[:2], [*wrong]
+        ([85.5, 90.0], [2, 3, 4])
+        """
+        if self.decimal != "," or self.typed:
+            quick = _quick(cells)
+            if quick is not None:
+                self._settle(None if _whole(quick) else ".")
+                return quick, {}
+        codes, distinct = pd.factorize(cells)
+        found = [self._one(str(text)) for text in distinct]
+        values = np.array([*(number for number, _ in found), np.nan])[codes]
+        reasons = [*(reason for _, reason in found), MISSING]
+        odd = np.flatnonzero(np.isnan(values))
+        return values, {int(place): reasons[codes[place]] for place in odd}
+
+    def _one(self, text: str) -> tuple[float, str]:
+        """Read one cell: a number, or NaN and the reason."""
+        text = text.strip().replace("−", "-")
+        if _PLAIN.fullmatch(text):
+            if "." in text and self.decimal == "," and not self.typed:
+                return np.nan, "a decimal point in a column with decimal commas: write all numbers alike"
+            number = float(text)
+            if not np.isfinite(number):
+                return np.nan, "is too large for a number"
+            self._settle("." if "." in text else None)
+            return number, ""
+        if _COMMA.fullmatch(text):
+            return self._with_comma(text)
+        return np.nan, _why(text)
+
+    def _with_comma(self, text: str) -> tuple[float, str]:
+        """Read a number with one comma: decimals, unless it could be thousands or decimals have a point here."""
+        whole, _, rest = text.partition(",")
+        could_be_thousands = (
+            len(rest) == 3 and 0 < len(whole.lstrip("+-")) <= 3 and not whole.lstrip("+-").startswith("0")
+        )
+        if self.decimal == ".":
+            return np.nan, "a comma in a column with decimal points: write all numbers alike, or pass --decimal ,"
+        if could_be_thousands and self.decimal is None:
+            return np.nan, "could be decimals or thousands: pass --decimal , if the comma is a decimal mark"
+        self._settle(",")
+        return float(f"{whole}.{rest}"), ""
+
+    def _settle(self, mark: str | None) -> None:
+        """Remember the first decimal mark that was seen, unless cells have types."""
+        if not self.typed:
+            self.decimal = self.decimal or mark
+
+
+def _quick(cells: pd.Series) -> np.ndarray | None:
+    """Convert a whole column of plain numbers at once; None where any cell is anything else."""
+    try:
+        texts = pa.Array.from_pandas(cells, type=pa.string())
+        if texts.null_count or pc.any(pc.match_substring_regex(texts, r"[^0-9.eE+-]|^\+")).as_py():
+            return None
+        values = pc.cast(texts, pa.float64()).to_numpy(zero_copy_only=False)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        return None
+    return values if np.isfinite(values).all() else None
+
+
+def _whole(values: np.ndarray) -> bool:
+    return bool((values == np.floor(values)).all())
+
+
+def _why(text: str) -> str:
+    """Say why a cell is no number, with the remedy."""
+    if text.casefold() in _ABSENT:
+        return f"{MISSING} ({text})"
+    if text.endswith(("%", "％")):
+        return "is a percentage: give the column the format Number, on the campaign's scale"
+    if _GROUPS.fullmatch(text):
+        return "has a thousands separator: write the number without it"
+    if _DATE.fullmatch(text):
+        return (
+            "reads like a date, perhaps of a score that a spreadsheet changed: give the column the format Text, and "
+            "type it again"
+        )
+    if text.startswith("#") or text.casefold().startswith("="):
+        return _FORMULA
+    return "is not a number"
+
+
+def nameless(cells: pd.Series) -> dict[int, str]:
+    """Tell, by place, which cells of a column name nothing: empty ones, and errors of a spreadsheet.
+
+    >>> sorted(nameless(pd.Series(["A", None, "#REF!"], dtype="str")))
+    [1, 2]
+    """
+    wrong = {int(place): _FORMULA for place in np.flatnonzero(cells.isin(_ERRORS))}
+    if cells.hasnans:
+        wrong |= {int(place): "is empty: fill it in, or drop the row" for place in np.flatnonzero(cells.isna())}
+    return wrong
+
+
+def off_scale(values: np.ndarray, scale: tuple[float, float] | None) -> dict[int, str]:
+    """Tell, by place, which numbers lie off the scale."""
+    if scale is None:
+        return {}
+    low, high = scale
+    places = np.flatnonzero((values < low) | (values > high))
+    serial = "; perhaps a date that a spreadsheet made of a score (days since 1900)"
+    return {
+        int(place): f"is outside {low:g}-{high:g}: correct it, or pass --scale LOW:HIGH"
+        + (serial if _SERIAL[0] <= values[place] <= _SERIAL[1] and float(values[place]).is_integer() else "")
+        for place in places
+    }
+
+
+def times(cells: pd.Series) -> tuple[np.ndarray, dict[int, str], bool]:
+    """Return seconds since 1970, what is wrong with other cells, and whether times without a zone were taken as UTC.
+
+    Empty cells are missing. Numbers are seconds, or milliseconds where they are too large for that.
+
+    >>> times(pd.Series(["1724108687.807", "1724108687807", "2024-08-19 23:04:47"]))[0].tolist()
+    [1724108687.807, 1724108687.807, 1724108687.0]
+    """
+    quick = _quick(cells)
+    if quick is not None and (np.abs(quick) < 1e11).all():
+        return quick, {}, False
+    codes, distinct = pd.factorize(cells)
+    found, zoneless = [], False
+    for text in distinct:
+        seconds, naive = _moment(str(text).strip())
+        zoneless |= naive
+        found.append(seconds)
+    values = np.array([*found, np.nan])[codes]
+    wrong = np.flatnonzero(np.isnan(values) & (codes >= 0))
+    return (
+        values,
+        {int(place): "is no time: write seconds since 1970, or like 2026-01-31 10:15:00" for place in wrong},
+        zoneless,
+    )
+
+
+def _moment(text: str) -> tuple[float, bool]:
+    """Read one time: seconds since 1970, NaN where it is none, and whether its zone had to be assumed."""
+    if _SECONDS.fullmatch(text):
+        text = text.replace(",", ".")  # as spreadsheets of many countries save them
+    if _PLAIN.fullmatch(text):
+        number = float(text)
+        return (number / 1000 if 1e11 <= abs(number) < 1e15 else number if abs(number) < 1e11 else np.nan), False
+    try:
+        moment = datetime.fromisoformat(text.replace("/", "-"))
+    except ValueError:
+        return np.nan, False
+    naive = moment.tzinfo is None
+    try:
+        return (moment.replace(tzinfo=UTC) if naive else moment).timestamp(), naive
+    except (OverflowError, ValueError):
+        return np.nan, False

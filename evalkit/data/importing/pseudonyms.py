@@ -1,0 +1,137 @@
+"""Replace annotators' names by stable pseudonyms: the same name and salt give the same one, and none leads back."""
+
+import base64
+import hashlib
+import hmac
+import os
+import re
+import secrets
+import unicodedata
+from pathlib import Path
+
+import pandas as pd
+
+from evalkit import DataError
+
+_LETTERS = 10  # of base 32: 50 bits, so that a thousand annotators collide once in two thousand million imports
+
+#: What a pseudonym looks like.
+ALIAS = re.compile(f"a-[a-z2-7]{{{_LETTERS}}}")
+_FEW = 500  # names that are looked for inside a text
+
+
+class Pseudonyms:
+    """Give each name its pseudonym; with ``keep`` names stay as they are.
+
+    salt: None reads the salt of this user from its file, and makes one there the first time.
+
+    >>> Pseudonyms("pepper").one("Ann") == Pseudonyms("pepper").one(" Ann ") != Pseudonyms("salt").one("Ann")
+    True
+    """
+
+    def __init__(self, salt: str | None = None, *, keep: bool = False):
+        self.keep = keep
+        self._salt = b"" if keep else (salt.encode() if salt else _own_salt())
+        self._known: dict[str, str] = {}
+        self._given: dict[str, str] = {}
+
+    def one(self, name: str) -> str:
+        """Return the pseudonym of one name; white space around it and the form of its accents do not matter.
+
+        What is a pseudonym already stays the same, so that rows that an import refused can be imported again.
+
+        Raises DataError where two names get the same one, which asks for another salt.
+        """
+        if self.keep:
+            return name
+        if name not in self._known:
+            plain, alias = _plain(name), self.mask(name)
+            before = self._given.get(alias, alias)
+            if before != plain and alias not in (before, plain):
+                raise DataError("Two annotators got the same pseudonym. Import again with another --salt.")
+            self._given[alias] = before if plain == alias else plain
+            self._known[name] = alias
+        return self._known[name]
+
+    def mask(self, text: str) -> str:
+        """Return what a name's pseudonym would be, for text that may be a name or anything else."""
+        if self.keep or ALIAS.fullmatch(text.strip()):
+            return text if self.keep else text.strip()
+        code = hmac.new(self._salt, _plain(text).encode("utf-8", "surrogatepass"), hashlib.sha256).digest()
+        return "a-" + base64.b32encode(code)[:_LETTERS].decode().lower()
+
+    def column(self, names: pd.Series) -> pd.Series:
+        """Replace a column of names; missing ones stay missing."""
+        if self.keep:
+            return names
+        codes, distinct = pd.factorize(names)
+        aliases = pd.array([*(self.one(str(name)) for name in distinct), None], dtype=names.dtype)
+        return pd.Series(aliases.take(codes), index=names.index)
+
+    def within(self, text: str, name: str | None) -> str:
+        """Return a text without one name in it, in whatever case; parts of other words stay, where words have ends.
+
+        >>> Pseudonyms("pepper").within("ann: Announce, Ann_1", "Ann")
+        'a-fp67iip7u7: Announce, a-fp67iip7u7_1'
+        """
+        if self.keep or not name or len(name) < 3 or not text:
+            return text
+        before, after = (r"(?<![^\W_])" * (name[0].lower() != name[0].upper()),
+                         r"(?![^\W_])" * (name[-1].lower() != name[-1].upper()))  # fmt: skip
+        return re.sub(before + re.escape(name) + after, self.one(name), text, flags=re.IGNORECASE)
+
+    def hidden(self, text: str) -> str:
+        """Return a text without the names that are known so far; among very many, only whole cells are looked at."""
+        if self.keep:
+            return text
+        if text.strip() in self._known:
+            return self._known[text.strip()]
+        for name in sorted(self._known, key=len, reverse=True) if len(self._known) < _FEW else ():
+            if len(name) > 2 and name in text:
+                text = text.replace(name, self._known[name])
+        return text
+
+    @property
+    def count(self) -> int:
+        """How many people have a pseudonym."""
+        return len(self._given)
+
+
+def _plain(name: str) -> str:
+    """Write a name in one form."""
+    return unicodedata.normalize("NFC", " ".join(name.split()))
+
+
+def salt_file() -> Path:
+    """Name the file that keeps this user's salt; ``EVALKIT_SALT_FILE`` moves it."""
+    own = os.environ.get("EVALKIT_SALT_FILE")
+    home = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+    return Path(own) if own else Path(home) / "evalkit" / "salt"
+
+
+def _own_salt() -> bytes:
+    """Read this user's salt; the first time, draw one and keep it where only the owner reads it."""
+    path = salt_file()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        new = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+        if not path.exists():
+            with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as stream:
+                stream.write(secrets.token_hex(32) + "\n")
+                stream.flush()
+                os.fsync(stream.fileno())
+            try:
+                os.link(new, path)  # fails where another process was first, whose salt then counts
+            except FileExistsError:
+                pass
+            finally:
+                new.unlink()
+        salt = path.read_text(encoding="ascii", errors="replace").strip()
+    except OSError as problem:
+        raise DataError(
+            f"The salt for pseudonyms cannot be kept in {path}: {problem.strerror}. Set EVALKIT_SALT_FILE to a file "
+            "that you can write, or pass --salt."
+        ) from problem
+    if len(salt) < 16:
+        raise DataError(f"{path} holds no salt of 16 characters or more. Restore it, or remove it and import anew.")
+    return salt.encode()

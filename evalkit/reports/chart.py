@@ -1,0 +1,53 @@
+"""Which analysis for my data: the one list behind the decision chart, its table and its text."""
+
+from __future__ import annotations
+
+import tomllib
+
+import pandas as pd
+
+from evalkit import DataError
+from evalkit.reports.studies import Layout, read_studies
+
+
+def ways(layout: Layout | None = None) -> pd.DataFrame:
+    """List what a person may have and want to know, and which study answers, in the order of ``chart.toml``.
+
+    Returns have, want, study: a row per question. Only studies that ``studies.toml`` names are in it, so the chart
+    never leads to a notebook that is not there. Raises DataError where the file cannot be read or lacks a key.
+
+    >>> ways().columns.tolist(), bool(ways()["study"].isin(read_studies(Layout())).all())
+    (['have', 'want', 'study'], True)
+    """
+    layout = layout or Layout()
+    path = layout.notebooks / "chart.toml"
+    try:
+        kinds = tomllib.loads(path.read_text(encoding="utf-8"))["kind"]
+        rows = [(kind["have"], row["want"], row["study"]) for kind in kinds for row in kind["rows"]]
+    except FileNotFoundError:
+        raise DataError(f"There is no {path}. Run from a clone of the project.") from None
+    except KeyError as problem:
+        raise DataError(
+            f"{path} lacks the key {problem}. Give each [[kind]] have and rows of want and study."
+        ) from None
+    except ValueError as problem:
+        raise DataError(f"{path} cannot be read: {problem}. Correct that line.") from None
+    table = pd.DataFrame(rows, columns=["have", "want", "study"])
+    return table[table["study"].isin(list(read_studies(layout)))].reset_index(drop=True)
+
+
+def told(table: pd.DataFrame) -> str:
+    """Say the whole chart in words, for people who do not see it. table: the result of ``ways``.
+
+    >>> told(pd.DataFrame([("Scores", "Do they agree?", "agreement"), ("Scores", "Which rank", "ranking")],
+    ...                   columns=["have", "want", "study"]))
+    'What do you have? Scores: Do they agree? Open agreement. Which rank: open ranking.'
+    """
+    sentences = []
+    for have, rows in table.groupby("have", sort=False):
+        asked = (
+            f"{row.want} Open {row.study}." if row.want.endswith("?") else f"{row.want}: open {row.study}."
+            for row in rows.itertuples()
+        )
+        sentences.append(f"{have}: {' '.join(asked)}")
+    return f"What do you have? {' '.join(sentences)}"

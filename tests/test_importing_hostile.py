@@ -1,0 +1,282 @@
+"""Importers under attack: whatever the bytes, a result or a sentence; never a wrong number, bounded time and memory."""
+
+import contextlib
+import csv
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import openpyxl
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from evalkit import DataError, data
+from evalkit.data import importing
+from evalkit.data.importing import FORMATS
+
+SEEDS = {
+    "csv": """src_lang,tgt_lang,system,doc,segment,annotator,score
+eng,deu,A,d,1,Ann,80
+eng,deu,"B, b",d,2,Bob,60.5
+""",
+    "semicolons": """src_lang;tgt_lang;system;doc;segment;annotator;score
+eng;deu;\u00dc;d;1;Ann;80,5
+eng;deu;B;d;2;Bob;7
+""",
+    "appraise": """deu1,S,1,TGT,eng,deu,80,d#1,False,1.5,2.5
+deu1,S,2,TGT,eng,deu,70,d#1,True,1.5,2.5
+deu1,S,3,BAD,eng,deu,7,d#1#bad,False,3,4
+""",
+    "esa": """a,S,1,TGT,eng,jpn,90,d,False,"[{""start_i"":1,""end_i"":2,""severity"":""minor""}]",1.0,2.0
+a,S,2,TGT,eng,jpn,9,d#dup,False,[],1.0,2.0
+""",
+    "mqm": """system\tdoc\tseg_id\trater\tsource\ttarget\tcategory\tseverity\tlp
+A\td\t1\tr\ts\tt <v>u</v>\tOther\tMajor\ten-de
+A\td\t2\tr\ts\tt\tNo-error\tno-error\ten-de
+""",
+    "mturk": """HITId WorkerId Input.src Input.trg Input.item hit sys_id rid type sid score time
+H\tW\tcs\ten\tad\t1\tA\td\tSYSTEM\t1\t80\t9.0
+""",
+    "xsts": """segment,lp,Evaluator 1,Evaluator 2
+1,en-de,4,5
+2,en-de,,3
+""",
+    "jsonl": """{"src_lang":"eng","tgt_lang":"deu","system":"A","doc":"d","segment":1,"annotator":"x","score":80}
+{"score":1e3}
+""",
+}
+SEEDS = {name: text.encode("cp1252") for name, text in SEEDS.items()} | {"utf16": SEEDS["csv"].encode("utf-16")}
+PIECES = [b"\0", b"\xff", b'"', b'""', b",", b";", b"\t", b"\n", b"\r", b"\r\n", b"\xef\xbb\xbf", b"\xff\xfe",
+          b"85,5", b"1e999",
+          b"-0", b"NaN", b"1.5%", b"\xe2\x88\x92" b"5", b"\xed\xa0\x80", b"=1+1", b"<v>", b"[", b"{",
+          b"]" * 50, b"#bad", b"True", b"TGT",
+          b"\xc2\xa0", b"9" * 400, b"2026-05-03", b"\xe2\x80\xa8", b"\x1a", b"\x0b", b"\x0c"]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """One folder for all attacks, with a salt of its own."""
+    return tmp_path_factory.mktemp("hostile")
+
+
+def attempt(folder, content, *, name="my.csv", **told):
+    """Import bytes; return what came of it, None where they were refused with a sentence."""
+    path, out = folder / name, folder / "c.parquet"
+    path.write_bytes(content)
+    for left in folder.glob("c.*"):
+        left.unlink()
+    report = None
+    with contextlib.suppress(DataError):
+        report, _ = importing.import_campaign([path], out, keep_names=True, **told)
+    if report is None:
+        assert not list(folder.glob("c.*"))
+        assert not list(folder.glob(".c.*"))
+        return None
+    assert report.rows_read == report.rows_kept + report.rows_refused + report.rows_left_out + report.rows_folded
+    ratings, spans = data.open_campaign(out)
+    assert len(ratings) == report.rows_kept
+    assert ratings["score"].between(*(report.scale or (-1e300, 1e300))).all()
+    json.loads((folder / "c.import.json").read_text(encoding="utf-8"))
+    return ratings, spans, report
+
+
+def numbers_in(content):
+    """Every number that stands in the bytes, however they may be read."""
+    found = set()
+    for encoding in ("utf-8", "cp1252", "utf-16", "utf-16-le", "utf-16-be"):
+        text = content.decode(encoding, "ignore").replace("−", "-")
+        for word in re.findall(r"[-+]?[0-9.,]+(?:[eE][-+]?[0-9]+)?", text):
+            for reading in {word, word.replace(",", "."), *word.split(",")}:
+                with contextlib.suppress(ValueError):
+                    found.add(float(reading))
+    return found
+
+
+@st.composite
+def mutated(draw):
+    """A small real-looking file with a few pieces put in, taken out or doubled."""
+    name = draw(st.sampled_from(sorted(SEEDS)))
+    content = SEEDS[name]
+    for _ in range(draw(st.integers(1, 6))):
+        place = draw(st.integers(0, len(content)))
+        what = draw(st.integers(0, 3))
+        if what == 0:
+            content = content[:place] + draw(st.sampled_from(PIECES)) + content[place:]
+        elif what == 1:
+            content = content[:place] + content[place + draw(st.integers(1, 8)) :]
+        elif what == 2:
+            content = content[:place] + content[draw(st.integers(0, place)) :]
+        else:
+            content = content[:place] + draw(st.binary(max_size=5)) + content[place + 1 :]
+    return name, content
+
+
+REAL = ["*/wmt22-news-systems/*/humaneval/DA+SQM/*/*HITs.20221103.csv", "*/wmt24-news-systems/*/humeval/*wave2.csv",
+        "*/wmt22-news-systems/*/humaneval/DA/*/ad-csen-good-stnd.csv", "*/wmt-slt22/*/human_evaluation/*/*/all.csv",
+        "*/IndicMT-Eval/*/legacy/data/csv/Hindi.csv"]  # fmt: skip
+
+
+@pytest.mark.parametrize("pattern", REAL)
+def test_mutated_real_files_give_numbers_that_stand_in_them_or_a_sentence(pattern, folder):
+    found = sorted(Path(os.environ.get("EVALKIT_DATA_MIRROR", "no mirror")).glob(pattern))
+    if not found:
+        pytest.skip(f"no {pattern}: set EVALKIT_DATA_MIRROR to the folder of the data")
+    means = found[0].with_name("ad-csen-trk-mean-sd.txt")
+    if means.exists():
+        (folder / means.name).write_bytes(means.read_bytes())
+    start = b"".join(found[0].read_bytes().splitlines(keepends=True)[:40])
+    rng = np.random.default_rng(7)
+    kept = 0
+    for _ in range(25):
+        content = bytearray(start)
+        for _ in range(rng.integers(1, 12)):
+            place = rng.integers(0, len(content))
+            content[place : place + rng.integers(0, 4)] = PIECES[rng.integers(0, len(PIECES))]
+        found_here = attempt(folder, bytes(content), name=found[0].name, salt="pepper")
+        kept += 0 if found_here is None else len(found_here[0])
+        if found_here and "z" not in found_here[0]:
+            assert set(found_here[0]["score"]) <= numbers_in(bytes(content)) | {0.0}
+    assert kept > 100 or "IndicMT" in pattern, "most rows survive"
+
+
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(mutated())
+def test_mutated_files_give_numbers_that_stand_in_them_or_a_sentence(folder, case):
+    name, content = case
+    found = attempt(folder, content, name="my.jsonl" if name == "jsonl" else "my.csv", salt="pepper")
+    if found and found[2].format != "mqm":
+        assert set(found[0]["score"]) <= numbers_in(content) | {0.0}
+
+
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.binary(max_size=300), st.sampled_from(["my.csv", "my.tsv", "my.jsonl", "my.xlsx", "x.en-de.csv"]),
+       st.sampled_from([name for name in FORMATS if name != "mt-metrics-eval"]))  # fmt: skip
+@example(b"PK\x03\x04", "my.xlsx", "auto")
+@example(b"\xff\xfe", "my.csv", "csv")
+@example(b"\x2b\x2f\x76\x38", "my.csv", "auto")
+def test_any_bytes_under_any_format_end_in_a_sentence_or_a_result(folder, content, name, kind):
+    attempt(folder, content, name=name, format=kind, salt="pepper")
+
+
+def workbook():
+    book = openpyxl.Workbook()
+    for row in (
+        ["system", "segment", "rater", "score", "lp"],
+        ["A", 1, "Ann", 80, "en-de"],
+        ["B", 1, "Ann", "=1+1", "en-de"],
+    ):
+        book.active.append(row)
+    stream = io.BytesIO()
+    book.save(stream)
+    return stream.getvalue()
+
+
+WORKBOOK = workbook()
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.integers(0, len(WORKBOOK)), st.binary(max_size=6), st.integers(0, 40))
+def test_damaged_workbooks_end_in_a_sentence_or_a_result(folder, place, piece, gap):
+    found = attempt(folder, WORKBOOK[:place] + piece + WORKBOOK[place + gap :], name="my.xlsx", salt="pepper")
+    assert not found or set(found[0]["score"]) <= {80.0}
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_workbooks_with_damaged_parts_end_in_a_sentence_or_a_result(folder, data):
+    with zipfile.ZipFile(io.BytesIO(WORKBOOK)) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    name = data.draw(st.sampled_from(sorted(parts)))
+    place = data.draw(st.integers(0, len(parts[name])))
+    tags = [
+        b"<f>1</f>",
+        b'r="XFD9999999"',
+        b"<v>",
+        b"</c>",
+        b' t="s"',
+        b' t="d"',
+        b' t="b"',
+        b"99999999",
+        b"-1",
+        b"<row/>",
+        b"&x;",
+    ]
+    piece = data.draw(st.sampled_from(tags) | st.binary(max_size=6))
+    parts[name] = parts[name][:place] + piece + parts[name][place + data.draw(st.integers(0, 20)) :]
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for part, content in parts.items():
+            archive.writestr(part, content)
+    attempt(folder, stream.getvalue(), name="my.xlsx", salt="pepper")
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(
+        st.tuples(st.text(max_size=5), st.sampled_from(["80", "7.5", "x", "", "1,5", "101"])), min_size=1, max_size=8
+    )
+)
+def test_every_row_is_kept_or_refused_with_all_its_cells(folder, rows):
+    """Nothing is lost: what csv writes is either in the result or, cell for cell, among the refused rows."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(["src_lang", "tgt_lang", "system", "doc", "segment", "annotator", "score"])
+    for place, (system, score) in enumerate(rows):
+        writer.writerow(["eng", "deu", system, "d", str(place), "Ann", score])
+    content = stream.getvalue().encode("utf-8", "surrogatepass")
+    found = attempt(folder, content, salt="pepper")
+    kept = dict(zip(found[0]["segment"], found[0]["score"])) if found else {}
+    for place, (_, score) in enumerate(rows):
+        if str(place) in kept:
+            assert kept[str(place)] == float(score.replace(",", "."))
+    if found and (folder / "c.refused.csv").exists():
+        with (folder / "c.refused.csv").open(encoding="utf-8-sig", newline="") as refused:
+            cells = list(csv.DictReader(refused))
+        segments = [row["segment"] for row in cells if not row["cells"]]
+        assert sorted([*kept, *segments], key=int) == [str(place) for place in range(len(rows))] or any(
+            row["cells"] for row in cells
+        )
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b'"a,\n' * 200_000, b'a,"b\n' * 200_000, b"a" * 5_000_000, b",,,,,,,\n" * 200_000, b'"' * 1_000_000,
+     b"[" * 1_000_000, b"score,system,segment,annotator,lp\n" + b'80,"A\n' * 100_000, b"a,b\r" * 200_000,
+     "\u5b57".encode("cp932") * 300_000, b"," * 1_000_000 + b"\n1,2\n"],
+    ids=["open quotes", "quotes within", "one line", "empty cells", "quotes", "brackets", "headed", "returns", "kanji",
+         "columns"],
+)  # fmt: skip
+def test_long_nonsense_takes_seconds(content, folder):
+    for name in ("my.csv", "my.jsonl"):
+        start = time.perf_counter()
+        attempt(folder, content, name=name, salt="pepper")
+        assert time.perf_counter() - start < 20
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads Linux's account of a process")
+def test_memory_hardly_grows_with_a_file(tmp_path):
+    # not ru_maxrss, which counts what the parent used before it started this process
+    code = ("import sys; from evalkit.data import importing; "
+            "importing.import_campaign(sys.argv[1:2], sys.argv[2], salt='x'); "
+            "print(*[line.split()[1] for line in open('/proc/self/status') if line.startswith('VmHWM')])")  # fmt: skip
+    used = []
+    for rows in (100_000, 600_000):
+        path = tmp_path / f"{rows}.csv"
+        with path.open("w", encoding="utf-8") as stream:
+            stream.write("src_lang,tgt_lang,system,doc,segment,annotator,score\n")
+            for row in range(rows):
+                stream.write(
+                    f"eng,deu,S{row % 30},document-{row // 300},{row // 30},Annotator {row % 97},{row % 101}\n"
+                )
+        kilo = subprocess.check_output([sys.executable, "-c", code, path, tmp_path / "c.parquet"])
+        used.append(int(kilo) * 1024)
+    assert used[1] < 1e9
+    assert used[1] - used[0] < 150e6, "500,000 further rows take their share of a batch, not of the memory"

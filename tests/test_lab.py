@@ -1,0 +1,346 @@
+"""JupyterLab as a person uses it: open a study, run all cells, change a parameter, run again, see the figure change."""
+
+import ast
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from evalkit import ROOT, notebooks
+from evalkit.notebooks import files
+from evalkit.reports.studies import Layout, read_studies
+from tests.test_browser import CHROMIUM, FLAGS
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine: apt-get install chromium")
+
+NAMES = list(read_studies(Layout()))
+#: What a person changes, and how far: the first figure made from it must then look different.
+TURNED = {
+    "xsts_calibration": ("consensus", "2.5"),
+    "metric_protocols": ("sentences", "100"),
+    "wmt22_calibration_hits": ("pair", '"eng-deu"'),
+    "degraded_context": ("annotators", "3"),
+    "study_planner": ("target", "0.9"),
+    "metric_meta_evaluation": ("metric", '"BLEU"'),
+    "indicmt_mqm": ("spread_language", '"hi"'),
+    "critical_errors": ("dimension", '"fluency"'),
+    "campaign": ("pair", '"ces-eng"'),
+}
+#: Parameters that say how long a run takes, made short: what is tried here is the way, not the numbers.
+QUICK = {"resamples": "20", "splits": "4", "replicates": "20", "matches": "300", "draws": "100"}
+DOWN = ("Space", "ArrowDown", "Enter")  # JupyterLab takes the arrows for itself until a menu is open
+#: Controls above a figure: the function that draws it, and what is done with the mouse or the keyboard.
+CONTROLS = {
+    "xsts_calibration": [
+        ("views.what_if", lambda page, cell: press(page, cell, "raw", "ArrowDown")),
+        ("views.outside_scores", lambda page, cell: press(page, cell, "outside score", *DOWN)),
+    ],
+    "wmt22_calibration_hits": [
+        ("views.score_grid", lambda page, cell: press(page, cell, "pair", *DOWN)),
+        (
+            "views.score_grid",
+            lambda page, cell: page.locator(".jp-Notebook .jp-Cell").nth(cell).get_by_role("checkbox").nth(1).click(),
+        ),
+    ],
+    "metric_meta_evaluation": [
+        ("views.threshold_sweep", lambda page, cell: press(page, cell, "threshold", "ArrowUp")),
+        ("views.metric_scores", lambda page, cell: press(page, cell, "pair", *DOWN)),
+    ],
+}
+#: Charts that tell a mark's values under the mouse, and words that stand there.
+HOVER = {
+    "xsts_calibration": ("views.outside_scores", ".mark-symbol path", "language"),
+    "wmt22_calibration_hits": ("views.rank_forest", ".mark-symbol path", "rank (1 is best)"),
+    "metric_meta_evaluation": ("views.metric_ranking", ".mark-symbol path", "cluster"),
+}
+SHOWN = "const shown = window.jupyterapp.shell.currentWidget;"
+CLOSE = """() => {
+    const windows = [...window.jupyterapp.shell.widgets('main')].filter(shown => shown.sessionContext);
+    const ended = windows.map(shown => {
+        shown.context.model.dirty = false;  // or a question would wait for an answer
+        const end = shown.sessionContext.shutdown();
+        shown.close();
+        return end;
+    });
+    return Promise.race([Promise.all(ended), new Promise(resolve => setTimeout(resolve, 10000))]).then(() => null);
+}"""
+#: What is not finished, in words; an empty text when there is nothing.
+OPENING = f"""path => {{
+    {SHOWN}
+    if (!shown || !shown.sessionContext || shown.context.path !== path) return `a window with ${{path}}`;
+    if (!shown.context.isReady) return 'its cells';
+    if (!shown.sessionContext.isReady || shown.sessionContext.session?.kernel?.status !== 'idle') return 'its kernel';
+    return '';
+}}"""
+RUNNING = f"""([before, places]) => {{
+    {SHOWN}
+    const cells = shown.content.widgets.map((cell, number) => [cell.model, number])
+        .filter(([cell, number]) => cell.type === 'code' && cell.sharedModel.getSource())
+        .filter(([cell, number]) => !places || places.includes(number));
+    const failed = ({{outputs}}) => [...Array(outputs.length).keys()].some(i => outputs.get(i).type === 'error');
+    if (cells.some(([cell]) => failed(cell))) return '';
+    const left = cells.filter(([cell]) => (cell.executionCount || 0) <= before).map(([cell, number]) => number);
+    if (left.length) return `cells ${{left.join(', ')}}`;
+    return shown.sessionContext.session.kernel.status === 'idle' ? '' : 'the kernel, which is still busy';
+}}"""
+COUNT = f"() => {{ {SHOWN} return Math.max(...shown.content.widgets.map(cell => cell.model.executionCount || 0)); }}"
+ERRORS = f"""() => {{
+    {SHOWN}
+    return shown.content.widgets.filter(cell => cell.model.type === 'code')
+        .flatMap(cell => cell.model.outputs.toJSON())
+        .filter(o => o.output_type === 'error' || o.name === 'stderr')
+        .map(o => o.text || `${{o.ename}}: ${{o.evalue}}`);
+}}"""
+CHOOSE = f"""place => {{
+    {SHOWN}
+    shown.content.deselectAll();
+    shown.content.activeCellIndex = place;
+    shown.content.mode = 'command';
+    shown.content.activate();
+}}"""
+
+
+def until(page, script, argument=None, *, what, seconds):
+    """Wait until a script in the page names nothing that is left to wait for."""
+    end = time.monotonic() + seconds
+    while left := page.evaluate(script, argument):
+        if time.monotonic() > end:
+            pytest.fail(f"{what}: waited {seconds} seconds in vain for {left}")
+        page.wait_for_timeout(300)  # looking costs time, too
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """A folder with a copy of the notebooks and with settings of a person who wants no news."""
+    folder = tmp_path_factory.mktemp("lab")
+    shutil.copytree(ROOT / "notebooks", folder / "notebooks", ignore=shutil.ignore_patterns(".ipynb_checkpoints"))
+    for plugin, settings in {
+        "apputils-extension/notification": '{"fetchNews": "false", "checkForUpdates": false}',
+        "notebook-extension/tracker": '{"windowingMode": "none"}',  # or cells off screen are not in the page
+        "docmanager-extension/plugin": '{"autosave": false}',
+    }.items():
+        file = folder / "settings" / "@jupyterlab" / f"{plugin}.jupyterlab-settings"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(settings, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def address(home):
+    """The address that `make lab` would have a browser open."""
+    [recipe] = re.findall(r"^lab:.*\n\t\$\(BIN\)/jupyter (.+)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
+    told = home / "address"
+    write = f"import sys, pathlib; pathlib.Path({str(told)!r}).write_text(sys.argv[1])"
+    environment = os.environ | {
+        "HOME": str(home), "JUPYTERLAB_SETTINGS_DIR": str(home / "settings"), "PYTHONPATH": str(ROOT),
+        "JUPYTERLAB_WORKSPACES_DIR": str(home / "workspaces"), "JUPYTER_RUNTIME_DIR": str(home / "runtime"),
+        "EVALKIT_DATA_DIR": os.environ.get("EVALKIT_DATA_DIR", str(ROOT / "data" / "cache")),
+        "BROWSER": f"{sys.executable} -c {shlex.quote(write)} %s",
+    }  # fmt: skip
+    command = [
+        sys.executable, "-m", "jupyter", *shlex.split(recipe), "--allow-root", "--ServerApp.ip=127.0.0.1",
+        "--ServerApp.port=0", "--LabApp.expose_app_in_browser=True",
+        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+    ]  # fmt: skip
+    log = home / "jupyterlab.log"
+    with log.open("w") as sink:
+        server = subprocess.Popen(command, env=environment, stdout=sink, stderr=subprocess.STDOUT, cwd=home)
+    try:
+        for _ in range(300):
+            if told.exists() and told.read_text():
+                break
+            assert server.poll() is None, log.read_text()[-2000:]
+            time.sleep(0.2)
+        else:
+            pytest.fail(f"JupyterLab opened no browser within 60 seconds: {log.read_text()[-2000:]}")
+        yield told.read_text()
+    finally:
+        server.terminate()
+        try:
+            server.wait(30)
+        except subprocess.TimeoutExpired:
+            server.kill()
+
+
+@pytest.fixture(scope="module")
+def window(address):
+    """JupyterLab in a browser that reaches nothing but this machine."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    flags = [flag for flag in FLAGS if "host-resolver" not in flag]
+    flags += ["--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"]
+    flags += ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=flags)
+        page = browser.new_page(viewport={"width": 1400, "height": 1000})
+        page.set_default_timeout(60_000)
+        page.goto(address)  # a file that leads on to the server, so that no token is in a list of processes
+        page.wait_for_url("**/lab/tree/start_here.ipynb*")
+        page.wait_for_function("() => window.jupyterapp?.shell")
+        until(page, OPENING, "start_here.ipynb", what="JupyterLab opens on the tour", seconds=90)
+        yield page
+        browser.close()
+
+
+@pytest.fixture
+def opened(window):
+    """Open a notebook by the menu, as the only one; afterwards its kernel is shut down."""
+
+    def open_notebook(path):
+        if window.evaluate("() => window.jupyterapp.shell.currentWidget?.context?.path") != path:
+            window.evaluate(CLOSE)
+            window.get_by_role("menuitem", name="File", exact=True).click()
+            window.get_by_role("menuitem", name="Open from Path…", exact=True).click()
+            window.keyboard.type(path)
+            window.keyboard.press("Enter")
+        until(window, OPENING, path, what=f"{path} opens", seconds=60)
+        return window
+
+    yield open_notebook
+    window.keyboard.press("Escape")
+    window.evaluate(CLOSE)
+
+
+def run_all(page, *, seconds=300):
+    """Choose Run > Run All Cells, wait until every cell has run, and demand that none failed or complained."""
+    before = page.evaluate(COUNT)
+    page.get_by_role("menuitem", name="Run", exact=True).click()
+    page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+    until(page, RUNNING, [before, None], what="Run All Cells", seconds=seconds)
+    assert page.evaluate(ERRORS) == []
+
+
+def run_cells(page, places, *, seconds=120):
+    """Run some cells, one after another, by Ctrl+Enter, and demand that none failed or complained."""
+    before = page.evaluate(COUNT)
+    for place in places:
+        page.evaluate(CHOOSE, place)
+        page.keyboard.press("Control+Enter")
+    until(page, RUNNING, [before, places], what=f"cells {places}", seconds=seconds)
+    assert page.evaluate(ERRORS) == []
+
+
+def write(page, text):
+    """Replace the parameters, the second cell, as a person does: click into it, select all, type."""
+    page.locator(".jp-Notebook .jp-Cell").nth(1).locator(".cm-content").click()
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.insert_text(text)
+
+
+def turned(source, values):
+    """Change the defaults in a cell of parameters; every name must be there."""
+    lines = source.splitlines()
+    for name, value in values.items():
+        [number] = [i for i, line in enumerate(lines) if line.startswith(f"{name}:")]
+        declared, _, rest = lines[number].partition(" = ")
+        comment = rest.partition("  #")[2]
+        lines[number] = f"{declared} = {value}  #{comment}"
+    return "\n".join(lines)
+
+
+def depending(cells, parameter):
+    """Yield the places of the code cells that work with a parameter, or with what such a cell made."""
+    stale = {parameter}
+    for place, cell in enumerate(cells):
+        if cell["cell_type"] != "code" or "parameters" in notebooks.tags(cell):
+            continue
+        read, made = set(), set()
+        for statement in ast.parse(notebooks.source(cell)).body:
+            names = [node for node in ast.walk(statement) if isinstance(node, ast.Name)]
+            read |= {node.id for node in names if isinstance(node.ctx, ast.Load)} - made
+            made |= {node.id for node in names if isinstance(node.ctx, ast.Store)}
+        if read & stale:
+            yield place
+            stale |= made
+        else:
+            stale -= made
+
+
+def place_of(cells, call):
+    """Return the place of the one cell that calls a view."""
+    [place] = [i for i, cell in enumerate(cells) if cell["cell_type"] == "code" and call in notebooks.source(cell)]
+    return place
+
+
+def pictures(page, place):
+    """Return the pictures and charts that a cell shows now."""
+    look = "cell => [...cell.querySelectorAll('.jp-OutputArea-output img')].map(image => image.src).concat("
+    look += "[...cell.querySelectorAll('.jp-OutputArea-output svg.marks')].map(chart => chart.textContent))"
+    return page.locator(".jp-Notebook .jp-Cell").nth(place).evaluate(look)
+
+
+def changed(page, place, before, *, what, seconds=30):
+    """Wait until a cell shows as many pictures as before, and not the same."""
+    end = time.monotonic() + seconds
+    while (now := pictures(page, place)) == before or len(now) != len(before):
+        if time.monotonic() > end:
+            pytest.fail(f"{what} changed no figure within {seconds} seconds: {len(before)} pictures, now {len(now)}")
+        page.wait_for_timeout(100)
+
+
+def control(page, place, label):
+    """Find a control of a cell by the name that it tells to screen readers."""
+    return page.locator(".jp-Notebook .jp-Cell").nth(place).get_by_label(label, exact=True)
+
+
+def press(page, place, label, *keys):
+    """Turn a control by the keyboard."""
+    control(page, place, label).focus()
+    for key in keys:
+        page.keyboard.press(key)
+        page.wait_for_timeout(100)  # a menu opens
+
+
+def test_make_lab_opens_the_tour_which_runs(opened):
+    page = opened("start_here.ipynb")
+    run_all(page)
+    look = "images => images.map(image => [image.alt !== '', image.naturalWidth > 100])"
+    seen = page.locator(".jp-OutputArea-output img").evaluate_all(look)
+    assert seen
+    assert all(told and drawn for told, drawn in seen), "each picture has words and is drawn"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_person_opens_a_study_runs_it_changes_a_parameter_and_sees_another_figure(name, opened, real, home, tmp_path):
+    assert name in TURNED, f"say in TURNED which parameter of {name} changes a figure"
+    study = read_studies(Layout())[name]
+    for dataset in study.data:
+        real(dataset)
+    cells = notebooks.read(study.notebook)["cells"]
+    source = notebooks.source(cells[1])
+    declared = {parameter.name for parameter in notebooks.parameters(study.notebook)}
+    short = turned(source, {key: value for key, value in QUICK.items() if key in declared})
+    page = opened(f"studies/{study.notebook.name}")
+    write(page, short)
+    run_all(page)
+
+    for call, turn in CONTROLS.get(name, []):
+        place = place_of(cells, call)
+        before = pictures(page, place)
+        turn(page, place)
+        changed(page, place, before, what=f"a control of {call}")
+    if name in HOVER:
+        call, drawn, words = HOVER[name]
+        page.locator(".jp-Notebook .jp-Cell").nth(place_of(cells, call)).locator(drawn).first.hover()
+        assert words in page.locator("#vg-tooltip-element").inner_text()
+
+    parameter, value = TURNED[name]
+    needed = list(depending(cells, parameter))
+    figure = next(place for place in needed if pictures(page, place))
+    before = pictures(page, figure)
+    write(page, turned(short, {parameter: value}))
+    run_cells(page, [1, *needed[: needed.index(figure) + 1]])
+    changed(page, figure, before, what=f"{parameter} = {value}")
+
+    page.keyboard.press("ControlOrMeta+s")
+    until(page, f"() => {{ {SHOWN} return shown.context.model.dirty ? 'saving' : ''; }}", what="Ctrl+S", seconds=30)
+    saved = Path(shutil.copy(home / "notebooks" / "studies" / study.notebook.name, tmp_path))
+    assert "image/png" in saved.read_text(encoding="utf-8")
+    cells[1]["source"] = turned(short, {parameter: value})
+    notebooks.tidy(saved)
+    assert saved.read_text(encoding="utf-8") == files.canonical(cells), "a person's work leaves traces"

@@ -1,0 +1,478 @@
+"""The lessons: solved ones pass their own checks, unsolved ones get hints, typical mistakes get the hint that fits."""
+
+import ast
+import itertools
+import json
+import os
+import re
+
+import nbclient
+import nbformat
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalkit import ROOT, DataError, lessons, notebooks
+from evalkit.lessons import Function, Made, Mistake, Need, Value, kappa_by_hand, strict_and_lenient
+from evalkit.lessons.answers import form, same
+from evalkit.notebooks.students import BEGIN, END, student, without_solution
+from evalkit.reports.kernels import Kernels
+from evalkit.show import MIME
+
+LESSONS = sorted((ROOT / "notebooks" / "lessons").glob("*.ipynb"))
+each_lesson = pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+SAID = "application/json"  # what an injected cell tells the test
+INJECTED = """
+from evalkit import lessons as _lessons
+_exercise, _context = _lessons.exercises("{lesson}")["{name}"], [{context}]
+_right = _exercise.right(*_context) if isinstance(_exercise, _lessons.Value) else ""
+_told = _lessons.mistakes("{lesson}", "{name}", *_context).to_dict("records")
+display({{"{said}": {{"exercise": "{name}", "told": _told, "right": str(_right)}}}}, raw=True)
+"""
+
+
+def module(path):
+    """Name the module with a lesson's exercises."""
+    return path.stem.partition("_")[2]
+
+
+def cells(path, tag=None):
+    return [cell for cell in notebooks.read(path)["cells"] if tag is None or tag in notebooks.tags(cell)]
+
+
+def call(cell):
+    """Return the one call of a check cell: the exercise's name, and its other arguments as they are written."""
+    [statement] = ast.parse(notebooks.source(cell)).body
+    assert statement.value.func.id == "check"
+    name, *arguments = statement.value.args
+    return name.value, [ast.unparse(each) for each in arguments]
+
+
+def without_data(monkeypatch, folder):
+    """Leave neither network nor mirror nor cache."""
+    monkeypatch.delenv("EVALKIT_DATA_MIRROR", raising=False)
+    monkeypatch.setenv("EVALKIT_OFFLINE", "1")
+    monkeypatch.setenv("EVALKIT_DATA_DIR", str(folder / "nothing"))
+
+
+@pytest.fixture(scope="module")
+def kernels():
+    """Kernels that find the heavy packages imported, as studies have them."""
+    with Kernels() as ours:
+        yield ours
+
+
+@pytest.fixture
+def executed(kernels):
+    """Run a notebook from top to bottom, where it would be opened; a cell that raises fails the test."""
+
+    def run(notebook):
+        others = {name: value for name, value in kernels.env.items() if not name.startswith("EVALKIT_")}
+        kernels.env = others | {name: value for name, value in os.environ.items() if name.startswith("EVALKIT_")}
+        options = {"kernel_manager_class": kernels.manager, "shutdown_kernel": "immediate", "timeout": 300}
+        folder = {"metadata": {"path": str(ROOT / "notebooks")}}
+        return nbclient.NotebookClient(notebook, **options, resources=folder).execute()
+
+    return run
+
+
+def shown(notebook, mime):
+    """Collect what the cells show in one format, in order."""
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    assert not [output for output in outputs if output["output_type"] == "error"]
+    return [output["data"][mime] for output in outputs if mime in output.get("data", {})]
+
+
+def checked(notebook):
+    return [payload for payload in shown(notebook, MIME) if payload["kind"] == "check"]
+
+
+def removed(path):
+    """List the lines that a student must not see: those of marked solutions, and cells that are left out whole."""
+    lines = []
+    for cell in cells(path, "solution"):
+        text = notebooks.source(cell)
+        inside = re.findall(rf"{re.escape(BEGIN)}\n(.*?)\n\s*{re.escape(END)}", text, re.DOTALL)
+        lines += "\n".join(inside or [text]).splitlines()
+    return [line.strip() for line in lines]
+
+
+@each_lesson
+def test_a_lesson_has_the_parts_that_a_student_needs(path):
+    first, second = cells(path)[:2]
+    assert re.match(r"# Lesson \d: ", notebooks.source(first))
+    assert "minutes" in notebooks.source(first)
+    assert "You will be able to" in notebooks.source(first)
+    assert notebooks.tags(second) == ["teacher"]
+    prose = "\n".join(notebooks.source(cell) for cell in cells(path) if cell["cell_type"] == "markdown")
+    titles = re.findall(r"^#{2,3} (.*)", prose, re.MULTILINE)
+    assert {"What to remember", "References"} <= set(titles)
+    assert sum(title.startswith("Exercise") for title in titles) == len(lessons.exercises(module(path))) >= 3
+    assert "fallback" in {parameter.name for parameter in notebooks.parameters(path)}
+    assert all(parameter.help for parameter in notebooks.parameters(path))
+
+
+@each_lesson
+def test_every_exercise_is_checked_once_and_stands_above_its_check(path):
+    names = [call(cell)[0] for cell in cells(path, "check")]
+    assert sorted(names) == sorted(lessons.exercises(module(path)))
+    everything = cells(path)
+    for cell, following in itertools.pairwise(everything):
+        if BEGIN in notebooks.source(cell):
+            assert "check" in notebooks.tags(following)
+        if "check" in notebooks.tags(following):
+            assert "TODO" in notebooks.source(cell)
+
+
+@each_lesson
+def test_a_lesson_is_short_in_every_cell_and_names_no_place_of_this_machine(path):
+    for cell in cells(path):
+        if cell["cell_type"] != "code":
+            continue
+        source = notebooks.source(cell)
+        lines = [line for line in source.splitlines() if line.strip()]
+        assert len(lines) <= (25 if "solution" in notebooks.tags(cell) else 15), source
+        assert not re.search(r"^\s*[%!]", source, re.MULTILINE), "no magics"
+        for node in ast.walk(ast.parse(source)):
+            assert not isinstance(node, (ast.Try, ast.With, ast.ClassDef)), source
+    assert not notebooks.tidy(path, check=True)
+
+
+@each_lesson
+def test_no_solution_survives_in_the_students_copy_nor_in_a_hint(path, tmp_path):
+    copy = student(path, tmp_path / path.name)
+    kept = "\n".join(notebooks.source(cell) for cell in cells(copy))
+    hints = " ".join(
+        mistake.hint for each in lessons.exercises(module(path)).values() for mistake in each.mistakes
+    )  # fmt: skip
+    secret = [line for line in removed(path) if len(line) >= 12]
+    assert secret
+    for line in secret:
+        assert line not in kept
+        assert line not in hints
+    assert not {BEGIN, END} & set(kept.split("\n"))
+    assert not cells(copy, "solution") + cells(copy, "teacher")
+    assert not notebooks.tidy(copy, check=True)
+    folded = [cell["metadata"].get("jupyter", {}).get("source_hidden") for cell in cells(path, "solution")]
+    assert folded == [True] * len(folded)
+
+
+@each_lesson
+def test_on_real_data_solutions_pass_and_each_typical_mistake_gets_its_own_hint(path, real, executed):
+    for name in set(re.findall(r'data\.load\("([\w-]+)"', json.dumps(cells(path)).replace('\\"', '"'))):
+        real(name)
+    asked = nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)
+    with_mistakes = []
+    for cell in asked.cells:
+        with_mistakes.append(cell)
+        if "check" in cell.metadata.get("tags", []):
+            name, (_, *context) = call(cell)
+            code = INJECTED.format(lesson=module(path), name=name, context=", ".join(context), said=SAID)
+            with_mistakes.append(nbformat.v4.new_code_cell(code))
+    asked.cells = with_mistakes
+    run = executed(asked)
+    assert [each for each in checked(run) if not each["passed"]] == []
+    assert len(checked(run)) == len(cells(path, "check"))
+    assert {source["source"] for source in shown(run, MIME) if source["kind"] == "source"} <= {"real", "published"}
+    for answered in shown(run, SAID):
+        assert answered["told"], f"{answered['exercise']}: no typical mistake is wrong on these data"
+        for each in answered["told"]:
+            assert each["hint"] == each["wanted"], answered["exercise"]
+            assert len(answered["right"]) < 4 or answered["right"][:5] not in each["hint"], "a hint is no answer"
+
+
+@each_lesson
+def test_without_data_solutions_pass_on_marked_simulations(path, tmp_path, monkeypatch, executed):
+    without_data(monkeypatch, tmp_path)
+    run = executed(nbformat.reads(path.read_text(encoding="utf-8"), as_version=4))
+    assert [each for each in checked(run) if not each["passed"]] == []
+    sources = [each["source"] for each in shown(run, MIME) if each["kind"] == "source"]
+    assert "real" not in sources
+    if "simulated" in sources:
+        assert "SIMULATED" in "".join(shown(run, "text/html"))
+
+
+@each_lesson
+def test_an_unsolved_copy_runs_and_every_check_gives_a_hint(path, tmp_path, monkeypatch, executed):
+    without_data(monkeypatch, tmp_path)
+    copy = student(path, tmp_path / path.name)
+    run = executed(nbformat.reads(copy.read_text(encoding="utf-8"), as_version=4))
+    told = checked(run)
+    assert len(told) == len(cells(path, "check")) > 0
+    for each in told:
+        assert not each["passed"]
+        assert len(each["text"].removeprefix("✗ Not yet.").strip()) > 20
+
+
+@pytest.mark.parametrize("lesson", [module(path) for path in LESSONS])
+def test_hints_of_an_exercise_are_all_different_and_say_something(lesson):
+    for name, exercise in lessons.exercises(lesson).items():
+        hints = [mistake.hint for mistake in exercise.mistakes]
+        assert len(hints) == len(set(hints)) >= 1, name
+        assert all(len(hint.split()) >= 4 for hint in hints), name
+
+
+DOUBLE = Function(
+    right=lambda x: 2 * x,
+    trials=lambda: [(1.25,), (2.5,), (-3.0,)],
+    mistakes=(Mistake(answer=lambda x: x + 2, hint="You added."), Mistake(answer=lambda x: x**2, hint="You squared.")),
+    otherwise="Something else.",
+)
+
+
+@pytest.mark.parametrize(
+    ("answer", "hint"),
+    [
+        (lambda x: x + x, None),
+        (lambda x: x + 2, "You added."),
+        (lambda x: x * x, "You squared."),
+        (lambda x: 7 * x + 1, "Something else."),
+        (lambda x: -2 * x, "wrong sign"),
+        (lambda x: 200 * x, "percentage"),
+        (lambda x: [x, x], "2 values, and a number is asked for"),
+        (lambda x: "2x", "a text, and a number is asked for"),
+        (lambda x: x / 0, "ZeroDivisionError"),
+        (lambda: 2, "TypeError"),
+        (lambda x: None, "no answer yet"),
+        (lambda x: 2 * x if x > 0 else None, "returns nothing"),
+        (..., "no answer yet"),
+        (2.5, "a function is asked for"),
+    ],
+)
+def test_a_function_gets_the_hint_that_fits(answer, hint):
+    told = DOUBLE.diagnose(answer)
+    assert told is None if hint is None else hint in told
+
+
+def test_a_function_that_changes_its_input_does_not_change_what_it_is_held_against():
+    def spoils(table):
+        table[:] = 0
+        return 0.0
+
+    total = Function(right=np.sum, trials=lambda: [(np.arange(4),)], mistakes=(), otherwise="Add them up.")
+    assert total.diagnose(spoils) == "Add them up."
+    assert total.diagnose(lambda table: table.sum()) is None
+
+
+def test_a_value_is_held_against_the_data_of_the_run():
+    highest = Value(
+        right=lambda scores: scores.idxmax(),
+        mistakes=(Mistake(answer=lambda scores: scores.idxmin(), hint="This is the lowest."),),
+        otherwise="Look again.",
+    )
+    scores = pd.Series({"a": 1.0, "b": 3.0, "c": 2.0})
+    assert highest.diagnose("b", scores) is None
+    assert highest.diagnose("a", scores) == "This is the lowest."
+    assert highest.diagnose("c", scores) == "Look again."
+    assert "a text is asked for" in highest.diagnose(3.0, scores)
+    alone = pd.Series({"a": 1.0})
+    assert highest.wrong(alone) == [], "a mistake that happens to be right is none"
+
+
+def test_a_made_thing_is_told_the_first_property_that_it_lacks():
+    pair = Made(needs=(Need(holds=lambda made: len(made) == 2, hint="Two."), Need(holds=sum, hint="Not nothing.")),
+                mistakes=())  # fmt: skip
+    assert [pair.diagnose(made) for made in ([1, 2, 3], 5, [0, 0], [1, 2])] == ["Two.", "Two.", "Not nothing.", None]
+
+
+@pytest.mark.parametrize(
+    ("found", "wanted", "equal"),
+    [
+        (1, 1.0, True), (1.0, 1.0 + 1e-12, True), (1.0, 1.0001, False), (np.nan, np.nan, True), (True, 1.0, True),
+        ([1, 2], (1.0, 2.0), True), ([2, 1], (1.0, 2.0), False), ([1], 1, False), ("1", 1, False), (..., 1, False),
+        (pd.Series([2, 1], ["b", "a"]), pd.Series([1, 2], ["a", "b"]), True), ({"a": 1}, {"a": 1.0}, True),
+        ({"a": 1}, {"b": 1}, False), ({"a", "b"}, ["b", "a"], True), (["a", "a"], ["a"], False), ([], ["a"], False),
+    ],
+)  # fmt: skip
+def test_answers_are_the_same_or_not(found, wanted, equal):
+    assert same(found, wanted) is equal
+
+
+@given(st.lists(st.floats(-100, 100), min_size=1, max_size=5))
+def test_rounding_is_told_and_only_where_it_is_the_mistake(values):
+    wanted = np.array(values) + 0.0123456789
+    told = form(wanted.round(2), wanted)
+    assert told is None or "rounding" in told
+    assert "rounding" in str(told) or same(wanted.round(2), wanted)
+    assert form(wanted + 1, wanted) is None or "rounding" not in form(wanted + 1, wanted)
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.complex_numbers() | st.text()
+    | st.sampled_from([..., len]),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner, max_size=3)
+    | st.lists(inner, max_size=3).map(lambda values: pd.Series(values, dtype=object)),
+    max_leaves=6,
+)  # fmt: skip
+
+
+@given(ANYTHING)
+def test_no_answer_whatever_stops_a_check(answer):
+    right = Value(right=lambda: 0.123456, mistakes=(Mistake(answer=lambda: 1, hint="One."),), otherwise="No.")
+    assert right.diagnose(answer) != ""
+    assert DOUBLE.diagnose(lambda x: answer)
+    assert DOUBLE.diagnose(answer)
+    named = Value(right=lambda: {"a": 1.0, "b": "x"}, mistakes=(), otherwise="No.")
+    assert named.diagnose(answer)
+    series = Value(right=lambda: pd.Series([1.0, 2.0], ["a", "b"]), mistakes=(), otherwise="No.")
+    assert series.diagnose(answer)
+
+
+class Hostile:
+    """An answer whose methods fail."""
+
+    def __array__(self, *_, **__):
+        raise RuntimeError("no")
+
+    def __float__(self):
+        raise RuntimeError("no")
+
+
+def test_hostile_answers_are_told_too():
+    assert "of type Hostile" in DOUBLE.diagnose(lambda x: Hostile())
+    assert "KeyError" in DOUBLE.diagnose(lambda x: {}["<b>"])
+
+
+def test_check_shows_text_as_text(capsys, monkeypatch):
+    shown = []
+    monkeypatch.setattr("evalkit.lessons.checks.display", lambda bundle, **_: shown.append(bundle))
+
+    def stops(table):
+        raise ValueError("<b>bold</b>")
+
+    lessons.of("kappa_by_hand")("kappa", stops)
+    [bundle] = shown
+    assert "&lt;b&gt;bold" in bundle["text/html"]
+    assert bundle[MIME]["passed"] is False
+    assert bundle["text/plain"].startswith("✗ Not yet. Your function stops with ValueError: <b>bold</b>")
+
+
+def test_unknown_lessons_and_exercises_are_told():
+    with pytest.raises(DataError, match="There is no lesson 'kapa'"):
+        lessons.of("kapa")
+    with pytest.raises(DataError, match="There is no lesson 'checks' with exercises"):
+        lessons.exercises("checks")
+    with pytest.raises(DataError, match="Did you mean 'kappa'"):
+        lessons.of("kappa_by_hand")("kapppa", 1)
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [(f"x = 1\n{BEGIN}\nx = 2", "does not end"), (f"{END}\nx = 2", "stands alone"),
+     (f"{BEGIN}\n{BEGIN}\n{END}", "stands alone"), (f"{BEGIN} here\nx = 2\n{END} there", "shares its line")],
+)  # fmt: skip
+def test_half_marked_solutions_are_refused(code, message):
+    with pytest.raises(DataError, match=message):
+        without_solution(code, origin="cell 3")
+
+
+def lesson(path, *made):
+    """Write a lesson of (type, source, tags) cells."""
+    body = [{"cell_type": kind, "source": source, "metadata": {"tags": tags}} for kind, source, tags in made]
+    path.write_text(json.dumps({"cells": body, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    return path
+
+
+def test_a_students_copy_keeps_the_start_of_an_exercise_and_leaves_out_what_is_for_teachers(tmp_path):
+    code = f'def f(x):\n    """Return x."""\n    # TODO: write it\n    {BEGIN}\n    return x\n    {END}'
+    path = lesson(
+        tmp_path / "a.ipynb", ("markdown", "Question", []), ("markdown", "Ten minutes", ["teacher"]),
+        ("code", code, ["solution"]), ("markdown", "Because.", ["solution"]), ("code", "check(f)", ["check"]),
+    )  # fmt: skip
+    copy = cells(student(path, tmp_path / "copy.ipynb"))
+    assert [notebooks.source(cell) for cell in copy] == [
+        "Question", 'def f(x):\n    """Return x."""\n    # TODO: write it', "check(f)",
+    ]  # fmt: skip
+    assert [notebooks.tags(cell) for cell in copy] == [[], ["exercise"], ["check"]]
+
+
+@pytest.mark.parametrize(
+    ("cell", "message"),
+    [
+        (("code", f"{BEGIN}\nx = 1\n{END}", []), "cell 1 holds a marked solution"),
+        (("markdown", f"{BEGIN}\nx\n{END}", ["solution"]), "cell 1 holds a marked solution"),
+        (("code", f"def f():\n    {BEGIN}\n    return 1\n    {END}", ["solution"]), "no Python"),
+    ],
+)
+def test_a_lesson_whose_solution_would_leak_or_leave_no_python_is_refused(tmp_path, cell, message):
+    with pytest.raises(DataError, match=message):
+        student(lesson(tmp_path / "a.ipynb", cell), tmp_path / "copy.ipynb")
+    assert not (tmp_path / "copy.ipynb").exists()
+
+
+def test_right_answers_of_lesson_one_are_those_of_other_libraries():
+    from sklearn.metrics import accuracy_score, cohen_kappa_score
+
+    known = lessons.exercises("kappa_by_hand")
+    for (table,) in known["kappa"].trials():
+        written = kappa_by_hand.items(table)
+        agreed = accuracy_score(written["a"], written["b"])
+        kappa = cohen_kappa_score(written["a"], written["b"])
+        assert known["observed_agreement"].right(table) == pytest.approx(agreed)
+        assert known["kappa"].right(table) == pytest.approx(kappa)
+        assert known["chance_agreement"].right(table) == pytest.approx((agreed - kappa) / (1 - kappa))
+    for (table, weights), level in zip(
+        known["weighted_kappa"].trials(), ("linear", "quadratic", "linear", "quadratic"), strict=True
+    ):
+        written = kappa_by_hand.items(table)
+        wanted = cohen_kappa_score(written["a"], written["b"], weights=level)
+        assert known["weighted_kappa"].right(table, weights) == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize(
+    ("table", "printed"),
+    [([[40, 9], [6, 45]], 0.70), ([[80, 10], [5, 5]], 0.32), ([[45, 15], [25, 15]], 0.13), ([[25, 35], [5, 35]], 0.26)],
+)
+def test_kappas_of_the_two_paradoxes_are_those_of_feinstein_and_cicchetti(table, printed):
+    assert round(kappa_by_hand.coefficient(np.array(table), "cohen_kappa"), 2) == printed
+
+
+@given(st.integers(1, 9))
+def test_equally_frequent_categories_count_one_each(number):
+    scores = pd.DataFrame({"a": range(number), "b": range(number)})
+    assert kappa_by_hand.effective(scores) == pytest.approx(number)
+
+
+def test_right_answers_of_lesson_two_are_those_of_other_libraries():
+    from scipy.stats import zscore
+
+    known = lessons.exercises("strict_and_lenient")
+    for (scores,) in known["zscore"].trials():
+        assert known["zscore"].right(scores).to_numpy() == pytest.approx(zscore(scores, ddof=1))
+    for scores, own, agreed in known["shift"].trials():
+        assert np.unique((known["shift"].right(scores, own, agreed) - scores).round(9)) == pytest.approx([agreed - own])
+    moves = [known["capped_shift"].right(*trial) - trial[0] for trial in known["capped_shift"].trials()]
+    assert [move.round(9).unique().tolist() for move in moves] == [[0.5], [-0.5], [0.1], [-0.2]]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_simulated_campaign_holds_the_trap_that_the_lesson_speaks_of(seed):
+    campaign = strict_and_lenient.simulated_campaign(seed=seed)
+    means = strict_and_lenient.means(campaign)
+    assert means["calibration"].idxmin() == means["system"].idxmin() == "sim-Bert", "the strict one is lowest in both"
+    assert means["system"].nsmallest(2).index.tolist() == ["sim-Bert", "sim-Cora"]
+    known = lessons.exercises("strict_and_lenient")
+    assert known["mistaken"].right(campaign) == "sim-Cora"
+    ranks = strict_and_lenient.system_means(campaign).rank(ascending=False)
+    off = ranks.sub(ranks["true"], axis=0).abs().sum()
+    assert off["calibrated"] < off["z"]
+    assert off["calibrated"] < off["raw"]
+    gained = strict_and_lenient.places_gained(campaign)
+    assert (gained == gained.max()).sum() == 1, "one answer is right"
+
+
+def test_a_copy_that_somebody_has_worked_in_is_not_overwritten(tmp_path):
+    source = lesson(tmp_path / "a.ipynb", ("code", f"x = ...  # TODO\n{BEGIN}\nx = 1\n{END}", ["solution"]))
+    copy = student(source, tmp_path / "copy.ipynb")
+    student(source, copy)
+    run = notebooks.read(copy)
+    run["cells"][0] |= {"execution_count": 3}
+    copy.write_text(json.dumps(run))
+    student(source, copy)
+    run["cells"][0]["source"] = ["x = 2"]
+    copy.write_text(json.dumps(run))
+    with pytest.raises(DataError, match="holds somebody's answers"):
+        student(source, copy)
+    assert "x = 2" in copy.read_text()
