@@ -1,5 +1,6 @@
 """Lexical metrics and the store of scores: independent implementations, textbook examples, laws, faults."""
 
+import itertools
 import sqlite3
 import sys
 import types
@@ -184,6 +185,20 @@ def test_a_score_is_computed_once_and_kept_to_the_last_bit():
     assert asked == [[("a", "b"), ("cc", "d")], [("eee", "")]]
     assert first.tolist() == [1 / 3 + 1, 1 / 3 + 2, 1 / 3 + 1]
     assert again.tolist() == [1 / 3 + 2, 1 / 3 + 3, 1 / 3 + 1]
+
+
+def test_the_same_texts_in_another_order_get_their_own_numbers():
+    numbers = {("a", "b"): [1.0, 2.0], ("cc", "d"): [3.0, 4.0], ("e", "f"): [5.0, 6.0]}
+
+    def compute(rows):
+        return [numbers[row] for row in rows]
+
+    for order in itertools.permutations(numbers):
+        for _ in range(2):  # computed or put together, then looked up as a whole
+            assert store.remembered("m|2", list(order), compute).tolist() == [numbers[row] for row in order]
+    with pytest.raises(ZeroDivisionError):
+        store.remembered("m|3", [("a", "b")], lambda rows: 1 / 0)
+    assert store.remembered("m|2", [], compute).shape == (0,)
 
 
 def test_texts_that_only_together_look_alike_are_told_apart():

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from evalkit import DataError, claims, data, mqm, show
 from evalkit.data import simulate
-from evalkit.mqm import unitizing
 from evalkit.schemas import UNSTATED
 
 PLACE = {"src_lang": "eng", "tgt_lang": "guj", "system": "s", "doc": "d", "annotator": "a"}
@@ -222,10 +221,19 @@ def test_formula_and_own_scores_pass_the_printed_threshold_but_in_marathi(releas
     assert found["mar"] < 0.6
 
 
+def gaps_of(part, length):
+    """Walk along the continuum and list the stretches that nobody marked."""
+    free = [not any(a <= place < b for a, b in part) for place in range(length)]
+    edges = [
+        place for place in range(length + 1) if (place > 0 and free[place - 1]) != (place < length and free[place])
+    ]
+    return list(zip(edges[::2], edges[1::2]))
+
+
 def brute_expected(marked, length):
     """Average the difference of every two units over all places they can have relative to each other."""
     units = [tuple(map(int, unit)) for part in marked for unit in part]
-    gaps = [tuple(map(int, gap)) for part in marked for gap in unitizing._gaps(part, length)]
+    gaps = [gap for part in marked for gap in gaps_of(part, length)]
     total = 0.0
     for (a, b), (c, d) in itertools.permutations(units, 2):
         one, two = b - a, d - c
@@ -244,7 +252,7 @@ def brute_observed(marked, length):
             for c, d in marked[j]:
                 if a < d and c < b:
                     total += (a - c) ** 2 + (b - d) ** 2
-            total += 2 * sum((b - a) ** 2 for c, d in unitizing._gaps(marked[j], length) if c <= a and b <= d)
+            total += 2 * sum((b - a) ** 2 for c, d in gaps_of(marked[j], length) if c <= a and b <= d)
     return total / (len(marked) * (len(marked) - 1) * length**2)
 
 
@@ -268,6 +276,12 @@ def test_unitised_alpha_is_what_counting_all_places_gives(people):
     else:
         expected = 1 - brute_observed(marked, 40) / brute_expected(marked, 40)
         assert found == pytest.approx(expected, abs=1e-9)
+
+
+def test_unitised_alpha_asks_for_all_annotators_who_marked():
+    units = units_of([[(3, 4)], [(3, 4)], [(9, 2)]])
+    with pytest.raises(DataError, match="3 annotators marked units, but annotators=2"):
+        mqm.unitised_alpha(units, length=40, annotators=2)
 
 
 def test_unitised_alpha_is_one_for_the_same_marks_and_about_nought_for_random_ones():

@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from evalkit import DataError, data, notebooks
-from evalkit.reports import execute, export, findings, kernels, markup, reference
+from evalkit.reports import cells, execute, export, findings, kernels, markup, reference
 from evalkit.reports.studies import Layout, Study, read_studies
 
 TINY = Path(__file__).parent / "notebooks" / "studies.toml"
@@ -439,7 +439,7 @@ def environment(tmp_path, monkeypatch):
     task = read_studies(Layout(studies=TINY))["environment"]
 
     def executed(pool, number=0):
-        return findings.collect(execute.execute(task, tmp_path / f"{number}.ipynb", 60, pool))["recorded"]
+        return findings.collect(cells.execute(task, tmp_path / f"{number}.ipynb", 60, pool))["recorded"]
 
     return executed
 
@@ -481,7 +481,7 @@ def test_no_kernel_outlives_its_run(tmp_path, warm, monkeypatch):
 
     with ThreadPoolExecutor() as threads:
         with kernels.Kernels(warm=warm) as pool:
-            asleep = threads.submit(execute.execute, task, tmp_path / "a.ipynb", 60, pool)
+            asleep = threads.submit(cells.execute, task, tmp_path / "a.ipynb", 60, pool)
             while not (tmp_path / "asleep").exists():
                 time.sleep(0.05)
             processes = [psutil.Process(provisioner.pid) for provisioner in pool.started]
@@ -489,6 +489,26 @@ def test_no_kernel_outlives_its_run(tmp_path, warm, monkeypatch):
         assert psutil.wait_procs(processes, timeout=5)[1] == []
         with pytest.raises(Exception, match="Kernel died"):
             asleep.result(timeout=10)
+
+
+@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="forking kernels needs Linux")
+def test_who_stops_a_run_waits_for_no_study(tmp_path, monkeypatch):
+    monkeypatch.setattr(kernels, "PRELOAD", ())
+    quick = read_studies(Layout(studies=TINY))["environment"]
+    slow = Study("sleeps", TINY.parent / "sleeps.ipynb", "Sleeps", parameters={"marker": str(tmp_path / "asleep")})
+    layout = Layout(studies=TINY, reports=tmp_path)
+    with kernels.Kernels() as pool:
+        engine = execute.here([slow, quick], layout, tmp_path, 600, 2, pool)
+        assert next(engine).study == "environment"
+        while not (tmp_path / "asleep").exists():
+            time.sleep(0.05)
+        living = [psutil.Process(each.pid) for each in pool.started if psutil.pid_exists(each.pid)]
+        start = time.monotonic()
+        engine.close()  # as Ctrl-C does
+        assert time.monotonic() - start < 15
+    assert living
+    assert psutil.wait_procs(living, timeout=5)[1] == []
+    assert sorted(path.name for path in tmp_path.glob("*.html")) == ["environment.html"]
 
 
 # Reference results

@@ -54,7 +54,7 @@ class Entry:
     optional: bool = False
     scale: tuple[float, float] | None = None
     base: str = ""  # what the addresses of its files have in common
-    kept: bool = False  # the table that its loader makes is kept in the cache, for parsing takes seconds
+    kept: bool = False  # the table that its loader makes is kept in the cache, for parsing takes long
 
 
 def digest(path: Path, *, kind: str = "sha256") -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
-from evalkit import DataError, __version__
+from evalkit import DataError, __version__, one_line
 from evalkit.inference.threads import alone
 
 if TYPE_CHECKING:
@@ -33,9 +33,8 @@ def connect(address: str, *, timeout: float | None = None) -> Client:
     try:
         client = Client(address, timeout=timeout, set_as_default=False)
     except (OSError, ValueError) as problem:
-        why = (str(problem).strip().splitlines() or [type(problem).__name__])[0][:300]
         raise DataError(
-            f"No Dask scheduler answers at {address} ({why}). "
+            f"No Dask scheduler answers at {address} ({one_line(problem)}). "
             "Start one with 'dask scheduler', or compute here, without --scheduler and EVALKIT_SCHEDULER."
         ) from None
     try:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from rapidfuzz import fuzz
+from scipy import sparse
 
 from evalkit import DataError
 from evalkit.metrics.lexical import texts
@@ -120,31 +121,35 @@ class _Seen:
     def __init__(self, pairs: list[tuple[str, ...]]) -> None:
         sources, references = zip(*pairs)
         self.length = np.log([[len(source) + 1, len(reference) + 1] for source, reference in pairs])
-        self.numbers = [[{int(number) for number in _NUMBER.findall(text)} for text in side]
-                        for side in (sources, references)]  # fmt: skip
+        numbers = [frozenset(map(int, _NUMBER.findall(text))) for side in (sources, references) for text in side]
+        self.sets = list(dict.fromkeys(numbers))
+        place = {each: number for number, each in enumerate(self.sets)}
+        self.numbers = np.array([place[each] for each in numbers]).reshape(2, len(pairs))
         self.source = np.unique(sources, return_inverse=True)[1]
         self.reference = np.unique(references, return_inverse=True)[1]
         self.times = np.bincount(self.source)
-        self.together = {}
-        for row, key in enumerate(zip(self.source.tolist(), self.reference.tolist())):
-            self.together.setdefault(key, []).append(row)
+        self.together = sparse.csr_array((np.ones(len(pairs), int), (self.source, self.reference)))
 
     def pairs(self, source: np.ndarray, reference: np.ndarray) -> _Pairs:
         """Describe pairs of these rows' sources and those rows' references."""
-        both = list(zip(source.ravel().tolist(), reference.ravel().tolist()))
-        numbers = np.array([_shared(self.numbers[0][i], self.numbers[1][j]) for i, j in both])
-        elsewhere = np.array([self._elsewhere(i, j) for i, j in both])
-        return _Pairs(self.length[reference, 1], self.length[source, 0],
-                      numbers.reshape(source.shape), elsewhere.reshape(source.shape))  # fmt: skip
+        met, which = np.unique(
+            self.numbers[0][source] * len(self.sets) + self.numbers[1][reference], return_inverse=True
+        )
+        numbers = np.array(
+            [_shared(self.sets[one], self.sets[other]) for one, other in zip(*divmod(met, len(self.sets)))]
+        )
+        numbers = numbers[which].reshape(source.shape)
+        return _Pairs(self.length[reference, 1], self.length[source, 0], numbers, self._elsewhere(source, reference))
 
-    def _elsewhere(self, i: int, j: int) -> int:
-        if self.times[self.source[i]] == 1:
-            return 0
-        rows = self.together.get((int(self.source[i]), int(self.reference[j])), ())
-        return 1 if any(row not in (i, j) for row in rows) else 2
+    def _elsewhere(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        """Ask whether a third row has the source of row i and the reference of row j."""
+        source, reference = self.source[i], self.reference[j]
+        rows = self.together[source.ravel(), reference.ravel()].reshape(source.shape)
+        own = (self.reference[i] == reference).astype(int) + ((self.source[j] == source) & (i != j))
+        return np.where(self.times[source] == 1, 0, np.where(rows > own, 1, 2))
 
 
-def _shared(numbers: set[int], others: set[int]) -> int:
+def _shared(numbers: frozenset[int], others: frozenset[int]) -> int:
     if not numbers and not others:
         return 0
     return 1 if numbers == others else 2 if numbers & others else 3

@@ -19,8 +19,9 @@ class Side:
 
     def __init__(self, values: np.ndarray, cluster: np.ndarray) -> None:
         self.values, self.cluster = values - values.mean(), cluster
-        self.signs = np.sign(values[:, None] - values).astype(np.int8)
         distinct, level = np.unique(values, return_inverse=True)
+        level = level.astype(np.int32)
+        self.signs = (level[:, None] > level).view(np.int8) - (level[:, None] < level).view(np.int8)
         size = np.bincount(cluster).astype(float)
         met = sparse.csr_array((np.ones(len(values)), (cluster, level)), shape=(len(size), len(distinct)))
         self.untied = np.outer(size, size) - (met @ met.T).toarray()
@@ -30,10 +31,9 @@ def both(one: Side, other: Side) -> tuple[np.ndarray, np.ndarray]:
     """Sum, over rows of clusters, what ``r`` needs, (6, clusters), and over pairs of them what ``tau`` needs."""
     x, y = one.values, other.values
     linear = np.stack([np.bincount(one.cluster, each) for each in (np.ones_like(x), x, y, x * x, y * y, x * y)])
-    starts = np.flatnonzero(np.diff(one.cluster, prepend=-1))
-    rows = np.add.reduceat(one.signs * other.signs, starts, axis=0, dtype=np.int32)
-    balance = np.add.reduceat(rows, starts, axis=1).astype(float)
-    return linear, np.stack([balance, one.untied, other.untied])
+    member = sparse.csr_array((np.ones(len(x), np.int32), (one.cluster, np.arange(len(x)))))
+    balance = member @ (member @ (one.signs * other.signs).astype(np.int32)).T  # symmetric, so not turned back
+    return linear, np.stack([balance.astype(float), one.untied, other.untied])
 
 
 def r(sums: np.ndarray) -> np.ndarray:

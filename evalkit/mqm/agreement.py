@@ -105,6 +105,7 @@ def span_agreement(
             raise DataError(f"measures: {name!r} is not known. Choose from: {', '.join(SPANS_MEASURES)}.")
         kind = marked[SPANS_MEASURES[name]] if SPANS_MEASURES[name] else "any"
         units = merged(marked.assign(item=item, category=kind), by=["item", "annotator", "category"])
+        units = units.assign(**{key: pd.factorize(units[key], sort=True)[0] for key in ("annotator", "category")})
         value = _alpha(units, everything, lengths, raters)
         left = np.array([_alpha(units, np.setdiff1d(everything, group), lengths, raters) for group in groups])
         count = len(groups)
@@ -134,7 +135,8 @@ def _characters(units: pd.DataFrame, lengths: np.ndarray, raters: int) -> float:
 def _alpha(units: pd.DataFrame, picks: np.ndarray, lengths: np.ndarray, raters: int) -> float:
     """Lay the picked translations out as one continuum and compare the units on it."""
     ends = np.cumsum(lengths[picks])
-    slots = pd.DataFrame({"item": picks, "offset": ends - lengths[picks]})
-    placed = units.merge(slots, on="item")
-    placed = placed.assign(start=placed["start"] + placed["offset"], end=placed["end"] + placed["offset"])
+    begins = np.full(len(lengths), -1)
+    begins[picks] = ends - lengths[picks]
+    offset = begins[units["item"].to_numpy()]
+    placed = units.assign(start=units["start"] + offset, end=units["end"] + offset)[offset >= 0]
     return unitised_alpha(placed, length=int(ends[-1]), annotators=raters)

@@ -25,11 +25,10 @@ def weights(spans: pd.DataFrame, scheme: str | Scheme) -> pd.Series:
     ([3.0, 4.0], [2.0, 100.0])
     """
     scheme = known(scheme)
-    kind, severity = spans["error_type"].astype("str"), spans["severity"].astype("str")
-    weight = severity.map(scheme.severities).astype(float) * kind.map(scheme.factors).fillna(1.0)
-    for (fixed_type, fixed_severity), value in scheme.fixed.items():
-        hit = kind.eq(fixed_type) & (severity.eq(fixed_severity) | (fixed_severity == "*"))
-        weight = weight.mask(hit, value)
+    kind, kinds = pd.factorize(spans["error_type"], use_na_sentinel=False)
+    severity, severities = pd.factorize(spans["severity"], use_na_sentinel=False)
+    each = np.array([[_weight(scheme, str(one), str(how)) for how in severities] for one in kinds], float)
+    weight = pd.Series(each.reshape(len(kinds), len(severities))[kind, severity], spans.index)
     if len(unknown := np.flatnonzero(weight.isna())):
         row = spans.iloc[unknown[0]]
         place = ", ".join(str(row[name]) for name in KEY if name in spans)
@@ -38,6 +37,14 @@ def weights(spans: pd.DataFrame, scheme: str | Scheme) -> pd.Series:
             f"{', '.join(scheme.severities)}. Correct the row, or give the scheme a weight."
         )
     return weight
+
+
+def _weight(scheme: Scheme, kind: str, severity: str) -> float:
+    """Weigh an error of this type and severity; NaN where the scheme does not know the severity."""
+    for (fixed_type, fixed_severity), value in reversed(scheme.fixed.items()):
+        if kind == fixed_type and fixed_severity in (severity, "*"):
+            return value
+    return scheme.severities.get(severity, np.nan) * scheme.factors.get(kind, 1.0)
 
 
 def segment_scores(ratings: pd.DataFrame, spans: pd.DataFrame, scheme: str | Scheme) -> pd.DataFrame:

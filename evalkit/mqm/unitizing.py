@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import pandas as pd
+
+from evalkit import DataError
 
 
 def unitised_alpha(units: pd.DataFrame, *, length: int, annotators: int) -> float:
@@ -22,14 +26,17 @@ def unitised_alpha(units: pd.DataFrame, *, length: int, annotators: int) -> floa
     >>> round(unitised_alpha(marks, length=40, annotators=2), 3)
     0.981
     """
-    kinds = units["category"].astype("str") if "category" in units else pd.Series("", index=units.index)
+    who, names = pd.factorize(units["annotator"], sort=True)
+    if len(names) > annotators:
+        raise DataError(f"{len(names)} annotators marked units, but annotators={annotators}. Count all who marked.")
+    kind = pd.factorize(units["category"], sort=True)[0] if "category" in units else np.zeros(len(units), int)
+    start, end = units["start"].to_numpy(float), units["end"].to_numpy(float)
+    order = np.lexsort((start, who, kind))
     observed = expected = 0.0
-    for _, group in units.groupby(kinds.to_numpy()):
-        marked = [part[["start", "end"]].to_numpy(float) for _, part in group.groupby("annotator", observed=True)]
-        marked += [np.empty((0, 2))] * (annotators - len(marked))
-        marked = [part[np.argsort(part[:, 0])] for part in marked]
-        observed += _observed(marked, length)
-        expected += _expected(marked, length)
+    for same in np.split(order, np.flatnonzero(np.diff(kind[order])) + 1) if len(order) else ():
+        marked = _Marked(who[same], start[same], end[same], length, annotators)
+        observed += marked.observed()
+        expected += marked.expected()
     return 1.0 - observed / expected if expected > 0 else float("nan")
 
 
@@ -50,58 +57,53 @@ def merged(spans: pd.DataFrame, *, by: list[str]) -> pd.DataFrame:
     return units.reset_index().drop(columns="unit")
 
 
-def _observed(marked: list[np.ndarray], length: int) -> float:
-    """Sum what every two annotators' units differ by, per pair of annotators and squared length."""
-    total = 0.0
-    for i, mine in enumerate(marked):
-        for j, theirs in enumerate(marked):
-            if i < j:
-                total += 2 * _between(mine, theirs)
-            if i != j:
-                total += 2 * _within_gaps(mine, theirs, length)
-    count = len(marked)
-    return total / (count * (count - 1) * length**2)
+class _Marked(NamedTuple):
+    """Hold the units of all annotators, (units,), in order of annotators and of their starts."""
 
+    who: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+    length: int
+    annotators: int
 
-def _between(mine: np.ndarray, theirs: np.ndarray) -> float:
-    """Sum the squared distances of the borders of overlapping units."""
-    if not len(mine) or not len(theirs):
-        return 0.0
-    first = np.searchsorted(theirs[:, 1], mine[:, 0], side="right")  # their first unit that ends after mine starts
-    last = np.searchsorted(theirs[:, 0], mine[:, 1], side="left")  # and the one after their last that starts before
-    times = np.maximum(last - first, 0)
-    own = np.repeat(np.arange(len(mine)), times)
-    other = np.arange(times.sum()) - np.repeat(np.cumsum(times) - times, times) + np.repeat(first, times)
-    return float(((mine[own] - theirs[other]) ** 2).sum())
+    def observed(self) -> float:
+        """Sum what every two annotators' units differ by, per pair of annotators and squared length."""
+        apart = (self.length + 1) * np.arange(self.annotators)  # a continuum for each annotator, one after another
+        starts, ends = self.start + apart[self.who], self.end + apart[self.who]
+        first = np.searchsorted(
+            ends, self.start[:, None] + apart, side="right"
+        )  # their first that ends after mine starts
+        last = np.searchsorted(
+            starts, self.end[:, None] + apart, side="left"
+        )  # the one after their last before it ends
+        times = np.maximum(
+            last - first, 0
+        )  # (units, annotators): how many of theirs overlap mine; mine overlaps itself
+        in_gaps = ((self.end - self.start) ** 2 * (times == 0).sum(axis=1)).sum()
+        count = times.ravel()
+        mine = np.repeat(np.arange(len(self.who)), times.sum(axis=1))
+        theirs = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count) + np.repeat(first.ravel(), count)
+        between = ((self.start[mine] - self.start[theirs]) ** 2 + (self.end[mine] - self.end[theirs]) ** 2).sum()
+        return float((between + 2 * in_gaps) / (self.annotators * (self.annotators - 1) * self.length**2))
 
+    def expected(self) -> float:
+        """Average what two units differ by over all their possible places, gaps included."""
+        sizes = self.end - self.start
+        free = np.sort(self.gaps())
+        total = self.annotators * self.length
+        overlaps = (len(sizes) - 1) / 3 * (2 * sizes**3 - 3 * sizes**2 + sizes)
+        after = np.concatenate([np.cumsum(free[::-1])[::-1], [0.0]])  # the sum of the gaps from each one on
+        from_gap = np.searchsorted(free, sizes, side="left")
+        fitting = len(free) - from_gap
+        contained = sizes**2 * (after[from_gap] - fitting * (sizes - 1))
+        pairs = total * (total - 1) - (sizes * (sizes - 1)).sum()
+        return float(2 / self.length * (overlaps + contained).sum() / pairs)
 
-def _within_gaps(mine: np.ndarray, theirs: np.ndarray, length: int) -> float:
-    """Sum the squared lengths of my units that lie within their gaps (half of it: the other order is counted apart)."""
-    gaps = _gaps(theirs, length)
-    if not len(mine) or not len(gaps):
-        return 0.0
-    place = np.searchsorted(gaps[:, 0], mine[:, 0], side="right") - 1
-    inside = (place >= 0) & (mine[:, 1] <= gaps[np.maximum(place, 0), 1])
-    return float(((mine[:, 1] - mine[:, 0])[inside] ** 2).sum())
-
-
-def _expected(marked: list[np.ndarray], length: int) -> float:
-    """Average what two units differ by over all their possible places, gaps included."""
-    units = np.concatenate(marked)
-    sizes = units[:, 1] - units[:, 0]
-    gaps = np.concatenate([_gaps(part, length) for part in marked])
-    free = np.sort(gaps[:, 1] - gaps[:, 0])
-    total = len(marked) * length
-    overlaps = (len(sizes) - 1) / 3 * (2 * sizes**3 - 3 * sizes**2 + sizes)
-    after = np.concatenate([np.cumsum(free[::-1])[::-1], [0.0]])  # the sum of the gaps from each one on
-    from_gap = np.searchsorted(free, sizes, side="left")
-    fitting = len(free) - from_gap
-    contained = sizes**2 * (after[from_gap] - fitting * (sizes - 1))
-    pairs = total * (total - 1) - (sizes * (sizes - 1)).sum()
-    return float(2 / length * (overlaps + contained).sum() / pairs)
-
-
-def _gaps(units: np.ndarray, length: int) -> np.ndarray:
-    """List the stretches between units."""
-    borders = np.column_stack([np.concatenate([[0.0], units[:, 1]]), np.concatenate([units[:, 0], [float(length)]])])
-    return borders[borders[:, 1] > borders[:, 0]]
+    def gaps(self) -> np.ndarray:
+        """Measure the stretches that an annotator left between units, before the first and after the last."""
+        first = np.diff(self.who, prepend=-1) > 0
+        before = np.where(first, 0.0, np.concatenate([[0.0], self.end[:-1]]))
+        last = np.zeros(self.annotators)
+        np.maximum.at(last, self.who, self.end)
+        sizes = np.concatenate([self.start - before, self.length - last])
+        return sizes[sizes > 0]

@@ -7,7 +7,6 @@ the run's own and replace what stands under the final names only when they are c
 from __future__ import annotations
 
 import contextlib
-import logging
 import os
 import sys
 import time
@@ -18,7 +17,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from evalkit import DataError, notebooks
+from evalkit import DataError, notebooks, one_line
 from evalkit.reports.kernels import Kernels
 from evalkit.reports.scratch import scratch
 from evalkit.reports.studies import Layout, Study, choose, read_studies
@@ -58,7 +57,8 @@ def run(
     known = read_studies(layout)
     chosen = choose(known, list(known) if names is None else names)
     tasks = [bound(study, values or {}, layout.studies.parent) for study in chosen]
-    with partial_folder(layout.reports) as partial:
+    kernels = contextlib.nullcontext() if scheduler else Kernels()  # they import what they need beside the fetching
+    with partial_folder(layout.reports) as partial, kernels:
         absent = fetch(tasks)
         skipped = {task.name: reason for task in tasks if (reason := why_skipped(task, absent))}
         done = [keep(task, layout, partial, "skipped", skipped[task.name]) for task in tasks if task.name in skipped]
@@ -66,11 +66,11 @@ def run(
         if scheduler:
             engine = on_cluster(todo, layout, partial, timeout, jobs, scheduler)
         else:
-            engine = here(todo, layout, partial, timeout, jobs or os.cpu_count() or 1)
+            engine = here(todo, layout, partial, timeout, jobs or os.cpu_count() or 1, kernels)
         with contextlib.closing(engine):
             told = with_progress(done, engine, total=len(tasks), tell=tell)
             outcomes = {outcome.study: outcome for outcome in told}
-        from evalkit.reports import index  # nbconvert: imported while kernels already work
+        from evalkit.reports import index
 
         place(partial, layout.reports / "index.html", index.page(layout))
     return [outcomes[task.name] for task in tasks]
@@ -132,16 +132,17 @@ def why_skipped(task: Study, absent: dict[str, str]) -> str:
     return "; ".join(absent[name] for name in task.data if name in absent)
 
 
-def here(tasks: list[Study], layout: Layout, partial: Path, timeout: float, jobs: int) -> Iterator[Outcome]:
-    """Run studies on this machine, ``jobs`` at a time, with kernels forked from a warm process."""
-    if not tasks:
-        return
-    with ThreadPoolExecutor(jobs) as pool, Kernels() as kernels:
+def here(
+    tasks: list[Study], layout: Layout, partial: Path, timeout: float, jobs: int, kernels: Kernels
+) -> Iterator[Outcome]:
+    """Run studies on this machine, ``jobs`` at a time."""
+    with ThreadPoolExecutor(jobs) as pool:
         futures = [pool.submit(run_study, task, layout, partial, timeout, kernels) for task in tasks]
         try:
             yield from (future.result() for future in as_completed(futures))
-        except BaseException:  # Ctrl-C, too: start no more, and leaving the block kills the kernels
+        except BaseException:  # Ctrl-C, too: start no more, and wait for nobody
             pool.shutdown(wait=False, cancel_futures=True)
+            kernels.close()
             raise
 
 
@@ -196,36 +197,18 @@ def on_worker(task: Study, layout: Layout, partial: Path, timeout: float, choice
 
 def run_study(task: Study, layout: Layout, partial: Path, timeout: float, kernels: Kernels) -> Outcome:
     """Execute one study's notebook and put its report in place, or keep what is left of it."""
+    from evalkit.reports import cells  # papermill and nbconvert, imported while the warm process imports its own
+
     executed, start = partial / f"{task.name}.failed.ipynb", time.monotonic()
     try:
-        notebook = execute(task, executed, timeout, kernels)
+        notebook = cells.execute(task, executed, timeout, kernels)
         write_report(task, layout, partial, notebook, seconds=time.monotonic() - start)
     except Exception as problem:  # whatever a notebook does, the other studies go on
         if kernels.closed:
             raise CancelledError from None
-        reason = explain(problem, executed, timeout)
+        reason = cells.explain(problem, executed, timeout)
         return keep(task, layout, partial, "failed", reason, seconds=time.monotonic() - start, executed=executed)
     return Outcome(task.name, "ok", layout.reports / f"{task.name}.html")
-
-
-def execute(task: Study, executed: Path, timeout: float, kernels: Kernels) -> Any:
-    """Execute a notebook in its own folder through papermill; the executed copy grows under ``executed``."""
-    import papermill
-
-    for chatter in ("papermill", "asyncio"):  # what they would log of a failure, the outcome says in one line
-        logging.getLogger(chatter).setLevel(logging.CRITICAL)
-    return papermill.execute_notebook(
-        task.notebook,
-        executed,
-        task.parameters,
-        kernel_name="python3",
-        language="python",
-        progress_bar=False,
-        execution_timeout=timeout,
-        kernel_manager_class=kernels.manager,
-        shutdown_kernel="immediate",
-        resources={"metadata": {"path": str(task.notebook.parent)}},  # papermill's own cwd= moves the whole process
-    )
 
 
 def write_report(task: Study, layout: Layout, partial: Path, notebook: Any, *, seconds: float) -> None:
@@ -271,39 +254,6 @@ def place(partial: Path, final: Path, text: str) -> None:
     """Write a file in the run's own folder, then move it to its final name."""
     (partial / final.name).write_text(text, encoding="utf-8")
     os.replace(partial / final.name, final)
-
-
-def explain(problem: Exception, executed: Path, timeout: float) -> str:
-    """Tell in one line why a study failed, and in which cell."""
-    from nbclient.exceptions import CellTimeoutError, DeadKernelError
-    from papermill.exceptions import PapermillExecutionError
-
-    if isinstance(problem, PapermillExecutionError):
-        name = "" if problem.ename == "DataError" else f"{problem.ename}: "
-        return f"{last_cell(executed)}: {name}{one_line(problem.evalue)}"
-    if isinstance(problem, DeadKernelError):
-        return f"{last_cell(executed)}: the kernel died (killed, out of memory, or a crash in a library)"
-    if isinstance(problem, CellTimeoutError):
-        return f"{last_cell(executed)}: still running after {timeout:g} s"
-    return one_line(problem) if isinstance(problem, DataError) else f"{type(problem).__name__}: {one_line(problem)}"
-
-
-def last_cell(executed: Path) -> str:
-    """Name the last cell that an executed notebook has begun."""
-    from evalkit.reports import export
-
-    cells = notebooks.read(executed)["cells"] if executed.exists() else []
-    begun = [
-        (number, cell)
-        for number, cell in export.authored(cells)
-        if cell["cell_type"] == "code" and cell["metadata"].get("papermill", {}).get("start_time")
-    ]
-    return export.cell_name(*begun[-1]) if begun else "before the first cell"
-
-
-def one_line(problem: object) -> str:
-    """Return the first line of a message, of bounded length."""
-    return (str(problem).strip().splitlines() or [type(problem).__name__])[0][:300]
 
 
 @contextlib.contextmanager
