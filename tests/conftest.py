@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,14 @@ def pytest_runtest_makereport():
 def pytest_make_collect_report():
     """Hold modules that skip themselves to the demand, too."""
     return _demanded((yield))
+
+
+@pytest.fixture(autouse=True)
+def _figures_closed():
+    """Leave no figure open for the next test."""
+    yield
+    if pyplot := sys.modules.get("matplotlib.pyplot"):
+        pyplot.close("all")
 
 
 @pytest.fixture(scope="session")

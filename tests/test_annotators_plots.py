@@ -2,7 +2,6 @@
 
 import io
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,12 +15,6 @@ from evalkit.plots import profiles as draw
 def ratings():
     drawn = simulate.calibration_hits(seed=1)
     return drawn[drawn["tgt_lang"] == drawn["tgt_lang"].iloc[0]].reset_index(drop=True)
-
-
-@pytest.fixture(autouse=True)
-def closed():
-    yield
-    plt.close("all")
 
 
 def named(figure):

@@ -8,7 +8,6 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -162,7 +161,6 @@ def test_every_figure_of_any_valid_table_can_be_drawn(design):
             figure.canvas.draw()
             assert found[name].alt
             assert found[name].caption
-            plt.close(figure)
 
 
 def test_a_section_shows_its_parts_and_no_empty_table():
@@ -779,7 +777,7 @@ def test_a_stranger_gets_a_report_from_one_command(name, tmp_path, mirrored, mon
     monkeypatch.chdir(folder)
     monkeypatch.setenv("EVALKIT_SALT_FILE", str(tmp_path / "salt"))
     monkeypatch.setenv("EVALKIT_OFFLINE", "1")
-    monkeypatch.delenv("EVALKIT_DATA_MIRROR")
+    monkeypatch.delenv("EVALKIT_DATA_MIRROR", raising=False)
     assert cli.main(["run", "campaign", "-p", f"file={name}", "-p", "resamples=30", "--out", "reports"]) == 0
     assert capsys.readouterr().out.splitlines()[0] == str(folder / "reports" / "campaign.html")
     found = json.loads((folder / "reports" / "campaign.json").read_text(encoding="utf-8"))
@@ -865,7 +863,6 @@ def test_pictures_have_room_for_long_names_of_systems():
         labels = " ".join(text.get_text() for text in figure.findobj(mpl.text.Text))
         assert "…" in labels
         assert names[0] not in labels
-        plt.close(figure)
 
 
 @pytest.mark.parametrize(("check", "section", "facts", "verdicts"), [
@@ -910,7 +907,6 @@ def test_the_plans_axis_is_labelled_in_plain_numbers():
     labels = [label.get_text() for label in figure.axes[0].get_yticklabels(which="both") if label.get_text()]
     assert len(labels) >= 2
     assert all(re.fullmatch(r"[\d,]+", label) for label in labels)
-    plt.close(figure)
 
 
 def test_the_example_is_what_pandas_and_scipy_make_of_the_raw_file(real, mirrored):

@@ -3,7 +3,6 @@
 import itertools
 import re
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -547,7 +546,6 @@ def test_every_figure_names_its_axes_and_keeps_texts_as_texts(small):
         assert any(axes.get_ylabel() for axes in panels)
     assert any(r"\$x\$" in label.get_text() for label in figures[2].axes[0].get_yticklabels())
     assert "far to the left" in figures[3].axes[0].get_title(loc="left")
-    plt.close("all")
 
 
 def test_the_picture_of_p_values_has_the_right_shade_in_each_cell():
@@ -558,4 +556,3 @@ def test_the_picture_of_p_values_has_the_right_shade_in_each_cell():
     mesh.update_scalarmappable()
     shades = mesh.get_facecolor()[:, 0].reshape(3, 3)
     assert shades[0, 1] < shades[1, 2] < shades[0, 2] < shades[2, 0] == 1
-    plt.close("all")

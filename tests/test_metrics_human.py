@@ -1,6 +1,5 @@
 """Metrics against human scores: slipped references, correlations with intervals, subsets of errors, spread, figures."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -424,12 +423,6 @@ def test_the_other_tables_are_looked_up_alike(perfect):
 
 
 # Figures
-
-
-@pytest.fixture(autouse=True)
-def _closed():
-    yield
-    plt.close("all")
 
 
 def test_figures_show_what_they_are_given():

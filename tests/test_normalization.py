@@ -593,7 +593,6 @@ def test_figures_show_the_tables_and_name_their_axes(hits):
     assert forest.get_supylabel()
     for figure in map(plt.figure, plt.get_fignums()):
         figure.canvas.draw()
-    plt.close("all")
 
 
 def test_figures_of_nothing_are_refused(hits):

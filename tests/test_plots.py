@@ -18,12 +18,6 @@ def ratings():
     return simulate.calibration_hits(seed=1)
 
 
-@pytest.fixture(autouse=True)
-def closed():
-    yield
-    plt.close("all")
-
-
 def named(figure):
     """Tell whether each panel, or the figure for all of them, names its two axes."""
     panels = [axes for axes in figure.axes if axes.axison]

@@ -2,7 +2,6 @@
 
 import re
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -395,7 +394,6 @@ def test_figures_name_their_axes_and_show_every_protocol_and_data_set(cells):
     ratings = simulate.campaign()
     lines = draw.bins(observed.by_bins({"one": ratings}, bins=[2, 7], resamples=20, seed=7))
     assert [axes.get_title(loc="left") for axes in lines.axes] == ["Fleiss' κ", "Gwet's AC1", "α interval"]
-    plt.close("all")
 
 
 def test_a_post_editing_campaign_of_ones_own_is_scored_like_the_simulation(tmp_path):

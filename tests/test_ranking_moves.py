@@ -1,6 +1,5 @@
 """Uncertainty of ranks and their moves between variants: against plain loops, closed forms and laws."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -26,12 +25,6 @@ def variants(ratings):
     rng = np.random.default_rng(1)
     noisy = ratings.assign(score=ratings["score"] + rng.normal(0, 40, len(ratings)))
     return {"raw": ratings, "twice": ratings.assign(score=2 * ratings["score"] + 3), "noisy": noisy}
-
-
-@pytest.fixture(autouse=True)
-def closed():
-    yield
-    plt.close("all")
 
 
 def small(seed, *, systems=4, segments=30, step=0.3):

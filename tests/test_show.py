@@ -144,7 +144,7 @@ def test_sources_say_where_a_table_comes_from_and_what_was_left_out(shown):
     show.source(frame)
     assert shown[0][0][show.MIME] == {"kind": "source", **frame.attrs["source"]}
     assert "1,234 rows, SIMULATED" in shown[0][0]["text/html"]
-    assert "Left out: 1,139 document scores." in shown[0][0]["text/html"]
+    assert "Left out: document scores (1,139)." in shown[0][0]["text/html"]
     with pytest.raises(DataError, match="does not say where it comes from"):
         show.source(pd.DataFrame())
 

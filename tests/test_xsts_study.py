@@ -3,7 +3,6 @@
 import json
 from fractions import Fraction
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -268,7 +267,6 @@ def named_axes(drawn: Axes | Figure) -> None:
     figure = drawn if isinstance(drawn, Figure) else drawn.figure
     figure.draw_without_rendering()
     assert all(ax.get_xlabel() for ax in figure.axes if ax.xaxis.get_visible() and len(ax.get_xticks()) > 2)
-    plt.close(figure)
 
 
 def test_figures_of_the_printed_tables_are_drawn_and_named(table5):
@@ -290,7 +288,6 @@ def test_labels_of_the_scatter_plot_do_not_overlap(table5):
         boxes = [text.get_window_extent() for text in ax.texts]
         assert len(boxes) == 14
         assert not any(a.overlaps(b) for n, a in enumerate(boxes) for b in boxes[:n])
-    plt.close(drawn)
     with pytest.raises(DataError, match="No outside score called 'BLEU'"):
         draw.scores_against(external.merged(table5, outside), covariate="BLEU")
 
