@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 from IPython.display import display
 
-from evalkit import DataError, __version__
+from evalkit import DataError, __version__, terms
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,8 +64,9 @@ def source(*tables: pd.DataFrame) -> None:
 def table(frame: pd.DataFrame, *, caption: str, digits: int | dict[str, int] = 2, name: str | None = None) -> None:
     """Show a table with header cells and a caption; ``name`` also records its values, unrounded.
 
-    digits: decimals for all float columns, or a mapping from column to decimals (others get 2). Columns called ``p``
-    or ending in ``_p`` are p-values: three decimals, and ``<0.001`` below that. Tables of more than 30 rows are folded.
+    digits: decimals for all float columns, or a mapping from column to decimals (others get 2). Columns called ``p``,
+    ``p_…`` or ``…_p`` are p-values: three decimals, and ``<0.001`` below that. Columns and cells that hold names of the
+    code are said in words (``evalkit.terms``). Tables of more than 30 rows are folded.
     """
     markup = _table_html(frame, caption, digits)
     if name is None:
@@ -266,20 +267,26 @@ def _as_printed(computed: Any, printed: str) -> Any:
 
 def _table_html(frame: pd.DataFrame, caption: str, digits: int | dict[str, int]) -> str:
     numeric = {c for c in frame.columns if pd.api.types.is_numeric_dtype(frame[c]) and frame[c].dtype != bool}
+    whole = {c for c in numeric if (frame[c].dropna() % 1 == 0).all()}  # counts, which gaps and sums make floats
+    whole -= {
+        c for c in numeric if frame[c].dtype.kind == "f" and len(frame) < 4 and frame[c].notna().all()
+    }  # by chance
 
     def cell(column: str, value: Any) -> str:
         if _missing(value):
-            return "<td>–</td>"
-        if isinstance(value, float) and (column == "p" or column.endswith("_p")):
+            return f"<td{aligned[column]}>–</td>"
+        if isinstance(value, float) and (column == "p" or column.startswith("p_") or column.endswith("_p")):
             value = f"{value:.3f}" if value >= 0.001 else "<0.001"
+        elif column in whole:
+            value = f"{value:,.0f}" if abs(value) >= 10_000 else f"{value + 0:.0f}"  # + 0: no negative zero
         elif isinstance(value, float):
             value = f"{value:.{digits if isinstance(digits, int) else digits.get(column, 2)}f}"
             value = value.lstrip("-") if float(value) == 0 else value  # no negative zero
-        shown = {True: "yes", False: "no"}.get(value, str(value)) if isinstance(value, bool) else str(value)
+        shown = {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(terms.cell(column, value))
         return f"<td{aligned[column]}>{escape(shown)}</td>"
 
     aligned = {column: " class=num" if column in numeric else "" for column in frame.columns}
-    titles = {column: escape(str(column).replace("_", " ")) for column in frame.columns}
+    titles = {column: escape(terms.spoken(str(column))) for column in frame.columns}
     head = "".join(f'<th scope="col"{aligned[column]}>{titles[column]}</th>' for column in frame.columns)
     rows = frame.to_dict("records")
     body = "".join("<tr>" + "".join(cell(c, v) for c, v in row.items()) + "</tr>" for row in rows)

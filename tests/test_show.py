@@ -69,6 +69,26 @@ def test_tables_escape_everything_and_record_plain_values(shown):
     json.dumps(bundle, allow_nan=False)
 
 
+def test_tables_say_names_of_the_code_in_words_and_leave_data_alone(shown):
+    row = {"statistic": "kendall_b", "system": "kendall_b", "p_holm": 1e-9, "hits": 3.0, "pearson_low": 0.5}
+    show.table(pd.DataFrame([row, row | {"hits": np.nan}]), caption="c")
+    page = shown[0][0]["text/html"]
+    heads = ["statistic", "system", "p holm", "HITs", "Pearson&#x27;s r low"]
+    assert re.findall(r"<th[^>]*>([^<]*)</th>", page) == heads
+    cells = ["Kendall&#x27;s τ-b", "kendall_b", "&lt;0.001", "3", "0.50"]
+    assert re.findall(r"<td[^>]*>([^<]*)</td>", page) == [*cells, *cells[:3], "–", "0.50"]
+    assert page.count("<td class=num>–</td>") == 1
+
+
+def test_columns_of_whole_numbers_have_no_decimals(shown):
+    frame = pd.DataFrame({"n": [187734, 9999, -3, 0], "sum": [-0.0, 1.0, 12345.0, 2.0], "mean": [1.0, 2.0, 3.0, 4.5]})
+    show.table(frame, caption="c")
+    show.table(frame[["mean"]].head(2), caption="two means that happen to be whole")
+    cells = [re.findall(r"<td[^>]*>([^<]*)</td>", each[0]["text/html"]) for each in shown]
+    assert cells[0] == ["187,734", "0", "1.00", "9999", "1", "2.00", "-3", "12,345", "3.00", "0", "2", "4.50"]
+    assert cells[1] == ["1.00", "2.00"]
+
+
 def test_p_values_are_never_shown_as_zero_and_long_tables_are_folded(shown):
     show.table(pd.DataFrame({"p": [1e-9, 0.0421], "min_p": [0.5, 1.0], "xp": [1e-9, 2.0]}), caption="few")
     show.table(pd.DataFrame({"n": range(31)}), caption="many")

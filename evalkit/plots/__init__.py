@@ -22,8 +22,9 @@ HOUSE = {
     "axes.edgecolor": GREY, "axes.labelcolor": INK, "axes.titlelocation": "left", "axes.titlesize": 11,
     "axes.titleweight": "bold", "axes.labelsize": 10, "axes.spines.top": False, "axes.spines.right": False,
     "axes.axisbelow": True, "figure.constrained_layout.use": True, "figure.facecolor": "white",
-    "font.family": "DejaVu Sans", "font.size": 10, "legend.frameon": False, "legend.fontsize": 9,
-    "lines.linewidth": 1.5, "xtick.color": GREY, "ytick.color": GREY, "xtick.labelcolor": INK, "ytick.labelcolor": INK,
+    "font.family": "DejaVu Sans", "font.size": 10, "lines.linewidth": 1.5, "legend.fontsize": 9,
+    "legend.facecolor": "white", "legend.edgecolor": "none", "legend.framealpha": 0.9,  # no line strikes its words
+    "xtick.color": GREY, "ytick.color": GREY, "xtick.labelcolor": INK, "ytick.labelcolor": INK,
     "xtick.labelsize": 9, "ytick.labelsize": 9, "axes.prop_cycle": mpl.cycler(color=PALETTE),
 }  # fmt: skip
 

@@ -1,0 +1,47 @@
+"""What people call what the code names: the field's words for statistics, in tables, figures and sentences."""
+
+#: Names of statistics, methods and settings, as they stand in columns and cells.
+TERMS = {
+    "percent_agreement": "percent agreement", "fleiss_kappa": "Fleiss' κ", "cohen_kappa": "Cohen's κ",
+    "conger_kappa": "Conger's κ", "randolph_kappa": "Randolph's κ", "gwet_ac1": "Gwet's AC1",
+    "gwet_ac2": "Gwet's AC2", "krippendorff_alpha": "Krippendorff's α", "pearson": "Pearson's r",
+    "spearman": "Spearman's ρ", "kendall_b": "Kendall's τ-b", "kendall_c": "Kendall's τ-c", "kappa": "κ", "alpha": "α",
+    "tau": "τ", "tau_b": "τ-b", "rho": "ρ", "r2": "R²", "linreg": "LinReg", "acc_eq": "accuracy with ties",
+    "accuracy_3way": "three-way accuracy", "spa": "soft pairwise accuracy", "unique_scores": "different scores",
+    "at_ends": "scores at the ends", "on_marks": "scores on marks", "median_abs_diff": "median distance of repeats",
+    "with_others": "agreement with others", "qc_p": "p of the quality control", "normal_scores": "normal scores",
+    "z_calibration": "z from the calibration HIT", "hit_seconds": "time of the HIT", "cv": "cross-validation",
+    "zero_shot": "zero shot", "best_single": "best single metric",
+}  # fmt: skip
+#: Parts of names that are written otherwise than in lower case.
+_PARTS = {
+    "hit": "HIT", "hits": "HITs", "cs": "CS", "ht": "HT", "mt": "MT", "qc": "QC", "mqm": "MQM", "esa": "ESA",
+    "xsts": "XSTS", "bleu": "BLEU", "chrf": "chrF", "ter": "TER", "bleurt": "BLEURT", "bertscore": "BERTScore",
+    "darr": "DARR", "f1": "F1", "ece": "ECE", "id": "ID", "se": "standard error",
+}  # fmt: skip
+#: Columns whose cells are such names; what stands elsewhere may be a system or a language, which is nobody's to rename.
+NAMING = {"coefficient", "statistic", "statistic_a", "statistic_b", "method", "rule", "use", "setting", "model",
+          "seconds_from"}  # fmt: skip
+
+
+def spoken(name: str) -> str:
+    """Say a name of the code in words: terms of the field as it writes them, blanks for underscores.
+
+    >>> spoken("kendall_b"), spoken("kendall_b_low"), spoken("higher_hit_mean"), spoken("tgt_lang")
+    ("Kendall's τ-b", "Kendall's τ-b low", 'higher HIT mean', 'tgt lang')
+    """
+    words, parts = [], name.split("_")
+    while parts:
+        size = next((size for size in range(len(parts), 0, -1) if "_".join(parts[:size]) in TERMS), 0)
+        words.append(TERMS["_".join(parts[:size])] if size else _PARTS.get(parts[0], parts[0]))
+        parts = parts[max(size, 1) :]
+    return " ".join(words)
+
+
+def cell(column: str, value: object) -> object:
+    """Say what a cell holds in words, where its column holds names of the code.
+
+    >>> cell("statistic", "pearson"), cell("system", "pearson"), cell("statistic", 3)
+    ("Pearson's r", 'pearson', 3)
+    """
+    return TERMS.get(value, value) if column in NAMING and isinstance(value, str) else value
