@@ -242,15 +242,18 @@ def _missing(value: Any) -> bool:
 
 
 def _comparison_html(rows: pd.DataFrame, caption: str) -> str:
-    """Lay out judged rows in a table per verdict, what needs attention first; a column less for a single paper."""
+    """Lay out judged rows in a table per verdict, what needs attention first, without what the caption says already."""
     shown = rows.assign(computed=[_as_printed(c, p) for c, p in zip(rows["computed"], rows["printed"], strict=True)])
     if shown["paper"].nunique() == 1:
         shown = shown.drop(columns="paper")
+    if shown["item"].nunique() == 1 and shown["item"].iloc[0] in caption:
+        shown = shown.drop(columns="item")
     tables = []
     for told, superfluous in (("differs", []), ("not reproducible", ["computed"]), ("match", ["note"])):
         part = shown[shown["verdict"] == told].drop(columns=superfluous)
         if len(part):
-            tables.append(_table_html(part, f"{caption}: {told}, {len(part)} of {len(rows)}", 2))
+            kind = ("noted itemised" if "item" in part else "noted") if "note" in part else ""
+            tables.append(_table_html(part, f"{caption}: {told}, {len(part)} of {len(rows)}", 2, kind))
     return "".join(tables)
 
 
@@ -265,7 +268,7 @@ def _as_printed(computed: Any, printed: str) -> Any:
     return f"{computed:.4g}" if isinstance(computed, float) and not computed.is_integer() else f"{computed:.0f}"
 
 
-def _table_html(frame: pd.DataFrame, caption: str, digits: int | dict[str, int]) -> str:
+def _table_html(frame: pd.DataFrame, caption: str, digits: int | dict[str, int], kind: str = "") -> str:
     numeric = {c for c in frame.columns if pd.api.types.is_numeric_dtype(frame[c]) and frame[c].dtype != bool}
     whole = {c for c in numeric if (frame[c].dropna() % 1 == 0).all()}  # counts, which gaps and sums make floats
     whole -= {
@@ -291,7 +294,8 @@ def _table_html(frame: pd.DataFrame, caption: str, digits: int | dict[str, int])
     rows = frame.to_dict("records")
     body = "".join("<tr>" + "".join(cell(c, v) for c, v in row.items()) + "</tr>" for row in rows)
     body = body or f'<tr><td colspan="{len(frame.columns)}">none</td></tr>'
-    markup = f"<table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    content = f"<caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
+    markup = f'<table class="{kind}">{content}</table>' if kind else f"<table>{content}</table>"
     if len(frame) <= 30:
         return markup
     return f"<details><summary>{escape(caption)} ({len(frame)} rows)</summary>{markup}</details>"

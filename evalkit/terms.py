@@ -6,7 +6,7 @@ TERMS = {
     "conger_kappa": "Conger's κ", "randolph_kappa": "Randolph's κ", "gwet_ac1": "Gwet's AC1",
     "gwet_ac2": "Gwet's AC2", "krippendorff_alpha": "Krippendorff's α", "pearson": "Pearson's r",
     "spearman": "Spearman's ρ", "kendall_b": "Kendall's τ-b", "kendall_c": "Kendall's τ-c", "kappa": "κ", "alpha": "α",
-    "tau": "τ", "tau_b": "τ-b", "rho": "ρ", "r2": "R²", "linreg": "LinReg", "acc_eq": "accuracy with ties",
+    "tau": "τ", "tau_b": "τ-b", "rho": "ρ", "r2": "R²", "linreg": "LinReg", "acc_eq": "accuracy with ties (acc_eq)",
     "accuracy_3way": "three-way accuracy", "spa": "soft pairwise accuracy", "unique_scores": "different scores",
     "at_ends": "scores at the ends", "on_marks": "scores on marks", "median_abs_diff": "median distance of repeats",
     "with_others": "agreement with others", "qc_p": "p of the quality control", "normal_scores": "normal scores",
