@@ -17,7 +17,8 @@ TERMS = {
 _PARTS = {
     "hit": "HIT", "hits": "HITs", "cs": "CS", "ht": "HT", "mt": "MT", "qc": "QC", "mqm": "MQM", "esa": "ESA",
     "xsts": "XSTS", "bleu": "BLEU", "chrf": "chrF", "ter": "TER", "bleurt": "BLEURT", "bertscore": "BERTScore",
-    "darr": "DARR", "f1": "F1", "ece": "ECE", "id": "ID", "se": "standard error", "holm": "Holm", "wilcoxon": "Wilcoxon",
+    "darr": "DARR", "f1": "F1", "ece": "ECE", "id": "ID", "se": "standard error", "holm": "Holm",
+    "wilcoxon": "Wilcoxon",
 }  # fmt: skip
 #: Columns whose cells are such names; what stands elsewhere may be a system or a language, which is nobody's to rename.
 NAMING = {"coefficient", "statistic", "statistic_a", "statistic_b", "method", "rule", "use", "setting", "model",
