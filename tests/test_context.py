@@ -10,6 +10,7 @@ from statsmodels.stats.weightstats import DescrStatsW
 
 from evalkit import DataError, claims, context, data
 from evalkit.data import appraise
+from evalkit.plots import context as draw
 from evalkit.schemas import each
 
 
@@ -191,6 +192,19 @@ def test_doses_pool_the_far_ends_and_leave_nothing_out():
     found = context.dose(table, by="distance", most=2)
     assert found["label"].tolist() == ["-2 or fewer", "-1", "+1", "+2 or more"]
     assert found["n"].sum() == len(table)
+
+
+def test_a_picture_of_doses_calls_far_segments_farther_and_says_what_its_marks_are():
+    table = campaign(6)
+    drawn = {
+        by: draw.dose_response(context.dose(table, by=by, most=2).assign(data="a"), xlabel="segments")
+        for by in ("distance", "degraded_seen")
+    }
+    steps = {by: [tick.get_text() for tick in figure.axes[0].get_xticklabels()] for by, figure in drawn.items()}
+    assert steps["distance"] == ["-2\nor farther", "-1", "+1", "+2\nor farther"]
+    assert steps["degraded_seen"][-1] == "2\nor more"
+    told = [text.get_text() for text in drawn["distance"].legends[0].get_texts()]
+    assert told == ["before the first degraded segment", "after the first degraded segment"]
 
 
 APPRAISE = "username,system,itemId,itemType,srcLang,trgLang,score,docId,isDocScore,timeStart,timeEnd\n"

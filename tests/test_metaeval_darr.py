@@ -548,6 +548,23 @@ def test_every_figure_names_its_axes_and_keeps_texts_as_texts(small):
     assert "far to the left" in figures[3].axes[0].get_title(loc="left")
 
 
+def test_a_single_translation_can_be_seen_in_the_figure_of_scores():
+    figure = draw.scores(np.array([0.0, 1.0, 1.0, 1.0]), np.array([0.0, 1.0, 1.0, 1.0]), name="m", gold="MQM")
+    cells = figure.axes[2].collections[0]
+    alone = cells.to_rgba(np.array([1.0]))[0, :3]
+    assert cells.get_array().min() == 1
+    assert alone.max() < 0.9
+
+
+def test_curves_that_coincide_have_their_markers_at_different_places(small):
+    segments, *_ = small
+    sweep = darr.results({"eng-deu": segments}, thresholds=[0.5, 1.0, 2.0])
+    sets = [set(range(*slice(line.get_markevery()[0], 50, 7).indices(50)))
+            for line in draw.sweep(sweep, threshold=1).axes[0].lines[: len(segments.metrics)]]  # fmt: skip
+    assert len(sets) > 1
+    assert all(one.isdisjoint(other) for one, other in itertools.combinations(sets, 2))
+
+
 def test_the_picture_of_p_values_has_the_right_shade_in_each_cell():
     matrix = pd.DataFrame(
         [[np.nan, 0.0005, 0.2], [np.nan, np.nan, 0.02], [np.nan] * 3], index=list("abc"), columns=list("abc")

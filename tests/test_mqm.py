@@ -344,6 +344,23 @@ def test_shares_sum_to_one_and_counts_to_all_errors(drawn):
 # Print
 
 
+@pytest.mark.filterwarnings("ignore:invalid value")  # all scores are equal, so nothing correlates
+def test_tables_of_claims_answer_questions_with_yes_and_no():
+    wrong, grammar = "accuracy/mistranslation", "fluency/grammar"
+    cases = {"guj": (wrong, wrong, grammar), "tam": (grammar, grammar, grammar, grammar, wrong)}
+    spans = pd.concat([marks(*((str(n), kind, "low") for n, kind in enumerate(kinds))).assign(tgt_lang=language)
+                       for language, kinds in cases.items()])  # fmt: skip
+    ratings = pd.concat([judgements(*map(str, range(len(kinds)))).assign(tgt_lang=language)
+                         for language, kinds in cases.items()]).assign(own_score=24.0)  # fmt: skip
+    paper, release = (mqm.claim_tables(ratings.assign(score=25.0 - points), spans) for points in (2.0, 1.0))
+    assert paper["commonest"].set_index("language")["mistranslation"].to_dict() == {"gu": "yes", "ta": "no"}
+    assert paper["majority"].set_index("language")["balanced"].to_dict() == {"gu": "no", "ta": "no"}
+    assert paper["weights"]["as_printed"].tolist() == ["yes"]  # a low error weighs 2 in print
+    assert release["weights"]["as_printed"].tolist() == ["no"]
+    even = spans[spans["tgt_lang"] == "guj"].iloc[1:]
+    assert mqm.claim_tables(ratings, even)["majority"]["balanced"].tolist() == ["yes"]
+
+
 def tables():
     return {f"table{n}": data.published(f"sai2023_table{n}") for n in (1, 2, 3, 9, 10)}
 

@@ -389,6 +389,9 @@ def test_the_summary_is_over_annotators_with_several_hits():
         "annotators": 4, "several_hits": 2, "lowest": 0.8, "median": 0.875, "above": 0.5, "reordered": 2,
         "one_hit_lowest": 1.0,
     }  # fmt: skip
+    nobody = normalization.order_summary(kept.assign(hits=1))
+    assert nobody["reordered"].tolist() == [0]
+    assert nobody["reordered"].dtype.kind == "i"
 
 
 def test_undefined_orders_and_missing_columns_are_told():

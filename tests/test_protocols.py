@@ -379,8 +379,10 @@ def test_places_in_a_random_order_lie_as_far_apart_as_expected():
 
 
 def test_figures_name_their_axes_and_show_every_protocol_and_data_set(cells):
-    names = [axes.get_ylabel() for axes in draw.printed_kappas(cells).axes]
-    assert names[0] == "language"
+    kappas = draw.printed_kappas(cells).axes[0]
+    assert kappas.get_ylabel() == "language"
+    assert kappas.get_yticklabels()[0].get_text() == "Arabic (AR)"
+    assert set(table3.LANGUAGES) == set(cells["language"])
     differences = draw.average_differences(table3.average_differences(cells)).axes[0]
     assert len(differences.get_yticks()) == 15
     powers = progression.power({"A": 0.2, "B": 0.8}, points=[0.0, 0.2], marginal=[0.25] * 4, replicates=50)
@@ -393,7 +395,8 @@ def test_figures_name_their_axes_and_show_every_protocol_and_data_set(cells):
     assert all(axes.get_xlabel() for axes in forest.axes)
     ratings = simulate.campaign()
     lines = draw.bins(observed.by_bins({"one": ratings}, bins=[2, 7], resamples=20, seed=7))
-    assert [axes.get_title(loc="left") for axes in lines.axes] == ["Fleiss' κ", "Gwet's AC1", "α interval"]
+    titles = [axes.get_title(loc="left") for axes in lines.axes]
+    assert titles == ["Fleiss' κ", "Gwet's AC1", "Krippendorff's α (interval)"]
 
 
 def test_a_post_editing_campaign_of_ones_own_is_scored_like_the_simulation(tmp_path):

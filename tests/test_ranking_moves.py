@@ -235,6 +235,11 @@ def test_figures_name_their_axes_and_hold_the_tables_values(variants):
         zip(rows["rank_low"], rows["rank_high"], strict=True)
     )
     assert len(both.collections) == 2
+    written = [label.get_text().split()[-1] for label in forest.get_yticklabels()]
+    assert len({len(score.partition(".")[2]) for score in written}) == 1
+    np.testing.assert_allclose(
+        [float(score) for score in written], rows["score"], rtol=0, atol=0.005 * rows["score"].abs().max()
+    )
     drawn = sorted(x for line in strip.lines[:2] for x in line.get_xdata())
     np.testing.assert_allclose(drawn, sorted(moved["tau_b"]))
 

@@ -129,7 +129,7 @@ def test_the_consensus_interval_is_exact_by_linear_programming(table5, linked):
 def test_the_consensus_interval_and_what_sets_its_ends(table5):
     joint = licht2022.joint_consensus(licht2022.consensus_by_cell(table5)).iloc[0]
     assert (round(joint["low"], 4), round(joint["high"], 4)) == (2.8605, 2.9899)
-    assert joint["low_cell"] == "X-EN Urdu, EN-X Urdu"
+    assert joint["low_cell"] == "X-EN Urdu and EN-X Urdu"
     assert joint["high_cell"] == "X-EN Azerbaijani"
     assert round(joint["high_else"], 4) == 3.0678  # without that one cell, 3.0 would be among them
     assert joint["possible"]
@@ -143,6 +143,16 @@ def test_a_cells_interval_is_where_its_prediction_meets_print(table5):
             standard = forms.Standard(consensus=consensus)
             reach = licht2022.predicted_interval(row["cs"], row["ht"], standard=standard)
             assert licht2022._overlap(reach, licht2022._rounds_to(row["cs_ht"])) == (low <= consensus <= high)
+
+
+def test_limits_that_a_cell_sets_stay_where_the_search_is_wider_and_the_others_move(table5):
+    cells, wider = licht2022.consensus_by_cell(table5), licht2022.consensus_by_cell(table5, search=(0.9, 4.6))
+    limits = licht2022.unlimited(cells)
+    for end in ("low", "high"):
+        moved = cells[end] != wider[end]
+        assert moved.equals(limits[end].isna())
+        assert 0 < moved.sum() < len(cells)
+    assert limits["high"].dropna().max() == pytest.approx(4.4635)
 
 
 def test_at_the_middle_of_the_interval_every_cell_is_reached(table5):

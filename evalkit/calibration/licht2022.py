@@ -28,6 +28,8 @@ HUMAN_REFERENCE_HALF = Fraction(1, 2000)  # 4.687 is itself rounded
 
 Interval = tuple[Fraction, Fraction]
 _FAR = Fraction(10**9)
+#: Where consensus scores are looked for: from the scale's lower end to a little below the score of references.
+SEARCH = (1.0, 4.5)
 
 
 def recover(table5: pd.DataFrame, *, standard: Standard = PAPER) -> pd.DataFrame:
@@ -78,7 +80,7 @@ def predicted_interval(cs: str, ht: str, *, standard: Standard = PAPER) -> Inter
 
 
 def consensus_by_cell(
-    table5: pd.DataFrame, *, human_reference: float | None = None, search: tuple[float, float] = (1.0, 4.5)
+    table5: pd.DataFrame, *, human_reference: float | None = None, search: tuple[float, float] = SEARCH
 ) -> pd.DataFrame:
     """Find, per printed CS+HT cell, the consensus scores from which that cell can be reached.
 
@@ -87,8 +89,8 @@ def consensus_by_cell(
 
     human_reference: an exactly known h; by default every h that rounds to 4.687. search: where c is looked for; below
     the point, too, from which on the group's two means would change places and the line would fall.
-    Returns direction, language, low, high, a row per connected piece; a cell whose low and high are the ends of
-    the search says nothing about c.
+    Returns direction, language, low, high, a row per connected piece. An end that is an end of the search is no limit
+    that the cell sets; a cell with both says nothing about c (``unlimited``).
     """
     h = _around(PAPER.human_reference) if human_reference is None else (_exact(human_reference),) * 2
     window = (_exact(search[0]), _exact(search[1]))
@@ -102,6 +104,17 @@ def consensus_by_cell(
         for low, high in _cut(_cut(below, above), [(window[0], min(window[1], meeting))]):
             rows.append((row["direction"], row["language"], float(low), float(high)))
     return pd.DataFrame(rows, columns=["direction", "language", "low", "high"])
+
+
+def unlimited(cells: pd.DataFrame, *, search: tuple[float, float] = SEARCH) -> pd.DataFrame:
+    """Leave out the ends that are only the ends of the search: the result of ``consensus_by_cell`` with gaps there.
+
+    >>> cells = pd.DataFrame({"language": ["Hindi"], "low": [1.0], "high": [4.029]})
+    >>> unlimited(cells)[["low", "high"]].to_numpy().tolist()
+    [[nan, 4.029]]
+    """
+    low, high = search
+    return cells.assign(low=cells["low"].where(cells["low"] > low), high=cells["high"].where(cells["high"] < high))
 
 
 def joint_consensus(cells: pd.DataFrame) -> pd.DataFrame:
@@ -122,8 +135,8 @@ def joint_consensus(cells: pd.DataFrame) -> pd.DataFrame:
         {
             "low": [low],
             "high": [high],
-            "low_cell": [", ".join(map(name, tied_low.to_dict("records")))],
-            "high_cell": [", ".join(map(name, tied_high.to_dict("records")))],
+            "low_cell": [" and ".join(map(name, tied_low.to_dict("records")))],
+            "high_cell": [" and ".join(map(name, tied_high.to_dict("records")))],
             "possible": [low <= high],
             "low_else": [float(lows["low"].iloc[1])],
             "high_else": [float(highs["high"].iloc[1])],

@@ -19,7 +19,7 @@ NAMES = {
 }  # fmt: skip
 #: How the print calls the average over languages.
 AVERAGE = "average"
-_MODEL = "Needs a model that this run does not have; metrics.neural computes COMET, BLEURT and BERTScore with weights."
+_MODEL = "Needs a neural model, which this run does not have (see “Models that need PyTorch” in the README)."
 _ROWS = "The paper counts seven systems, the release has six, and its 1,400 rows need not be the paper's."
 _WHY = {
     "BLEU": "BLEU without smoothing, words at blanks; the paper's own tokens are not known.",

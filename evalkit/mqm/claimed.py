@@ -9,7 +9,10 @@ from evalkit.mqm.agreement import formula_against_own
 from evalkit.mqm.scores import KEY
 from evalkit.mqm.search import single_errors
 from evalkit.mqm.systems import common_sentences, system_means
-from evalkit.mqm.typology import TYPOLOGIES
+from evalkit.mqm.typology import SCHEMES, TYPOLOGIES
+
+#: How a column answers a question.
+_YES = {True: "yes", False: "no"}
 
 
 def claim_tables(ratings: pd.DataFrame, spans: pd.DataFrame, *, threshold: float = 0.7) -> dict[str, pd.DataFrame]:
@@ -25,12 +28,12 @@ def claim_tables(ratings: pd.DataFrame, spans: pd.DataFrame, *, threshold: float
     means = system_means(ratings, file_set="")
     return {
         "sizes": _sizes(judged),
-        "own": own.assign(above=own["kendall_b"].gt(threshold).map({True: "yes", False: "no"})),
+        "own": own.assign(above=own["kendall_b"].gt(threshold).map(_YES)),
         "typology": _typology(),
-        "commonest": marked.groupby("language")["error_type"].agg(lambda kinds: str(kinds.mode()[0])).reset_index(),
+        "commonest": _commonest(marked),
         "majority": _majority(marked),
         "best": means.loc[means.groupby("language")["mean_score"].idxmax(), ["language", "system"]],
-        "weights": single_errors(ratings, spans),
+        "weights": _weights(ratings, spans),
         "non_translations": _with(ratings, spans, "non-translation"),
         "source_errors": _with(ratings, spans, "source error").dropna(subset="score"),
         "counts": spans.astype(dict.fromkeys(KEY, "str")).groupby(KEY).size().rename("errors").reset_index(),
@@ -53,15 +56,33 @@ def _typology() -> pd.DataFrame:
     return pd.DataFrame({"group": ["all", *groups.index], "types": [len(kinds), *groups]})
 
 
+def _commonest(marked: pd.DataFrame) -> pd.DataFrame:
+    """Name each language's commonest type of error, and say whether that is mistranslation."""
+    first = marked.groupby("language")["error_type"].agg(lambda kinds: str(kinds.mode()[0])).reset_index()
+    return first.assign(mistranslation=first["error_type"].eq("accuracy/mistranslation").map(_YES))
+
+
+def _weights(ratings: pd.DataFrame, spans: pd.DataFrame) -> pd.DataFrame:
+    """Read the errors' weights off the shipped scores, and say whether each is the one that the paper prints."""
+    found = single_errors(ratings, spans)
+    printed = found["severity"].map(SCHEMES["paper"].severities)
+    return found.assign(as_printed=found["weight"].eq(printed).map(_YES))
+
+
 def _majority(marked: pd.DataFrame) -> pd.DataFrame:
-    """Weigh accuracy against fluency errors in each language, and name its commonest severity."""
+    """Weigh accuracy against fluency errors in each language, and name its commonest severity.
+
+    balanced: the smaller of the two counts is more than four fifths of the larger, which is our reading of "almost
+    equal proportions".
+    """
     counts = marked.groupby("language")["category"].value_counts().unstack(fill_value=0)
     pair = counts[["accuracy", "fluency"]]
     severity = marked.groupby("language")["severity"].agg(lambda levels: str(levels.mode()[0]))
-    more = pair["accuracy"].gt(pair["fluency"]).map({True: "yes", False: "no"})
+    more = pair["accuracy"].gt(pair["fluency"]).map(_YES)
     share = pair["accuracy"] / counts.sum(axis=1)
-    found = {"accuracy_share": share, "more_accuracy": more, "ratio": pair.min(axis=1) / pair.max(axis=1)}
-    return pd.DataFrame(found | {"severity": severity}).reset_index()
+    balanced = (pair.min(axis=1) / pair.max(axis=1)).gt(0.8).map(_YES)
+    found = {"accuracy_share": share, "more_accuracy": more, "balanced": balanced, "severity": severity}
+    return pd.DataFrame(found).reset_index()
 
 
 def _with(ratings: pd.DataFrame, spans: pd.DataFrame, kind: str) -> pd.DataFrame:

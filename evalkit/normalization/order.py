@@ -66,7 +66,7 @@ def order_summary(kept: pd.DataFrame, *, below: float = 0.9) -> pd.DataFrame:
     table = kept.groupby("pair").agg(annotators=("annotator", "size"))
     table["several_hits"] = several.size().reindex(table.index, fill_value=0)
     table = table.join(several.agg(lowest="min", median="median", above=lambda rho: (rho > below).mean()))
-    table["reordered"] = several.agg(lambda rho: int((rho < 1 - 1e-12).sum())).reindex(table.index, fill_value=0)
+    table["reordered"] = several.agg(lambda rho: (rho < 1 - 1e-12).sum()).reindex(table.index, fill_value=0).astype(int)
     return table.join(defined[defined["hits"] == 1].groupby("pair")["rho"].min().rename("one_hit_lowest")).reset_index()
 
 

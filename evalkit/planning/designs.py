@@ -13,7 +13,7 @@ import pandas as pd
 from evalkit import DataError
 from evalkit.planning.power import power, simulate_power
 
-#: How many sizes of a crew of separate annotators are tried, in steps of two.
+#: How many more separate annotators than the fewest are tried, in steps of two.
 MOST_CREWS = 40
 
 

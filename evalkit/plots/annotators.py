@@ -75,7 +75,7 @@ def score_strips(ratings: pd.DataFrame, *, marks: Sequence[float] = SQM_TICKS) -
         for mark in marks:
             axes.axvline(mark, color=PALETTE[0], lw=0.6, ls=":")
         axes.hlines(np.arange(1, len(means)), 0, 100, color="white", lw=0.8)
-        axes.set_yticks(np.arange(len(means)) + 0.5, [literal(a) for a in means.index], fontsize=6.5)
+        axes.set_yticks(np.arange(len(means)) + 0.5, [literal(a) for a in means.index], fontsize=8)
         axes.tick_params(axis="y", length=0)
         axes.set(xlim=(-0.5, 101), title=pair, xlabel="score (0 to 100)", ylabel="annotator")
     for axes in list(grid.flat)[len(pairs) :]:

@@ -21,6 +21,8 @@ from evalkit.plots import GREY, INK, LIGHT, LINES, MARKERS, PALETTE, house, lite
 DIRECTIONS = {"X-EN": "into English", "EN-X": "out of English"}
 #: Colour, marker and line style belong together, in this order.
 STROKES = tuple(zip(PALETTE, MARKERS, LINES))
+#: How far above or below their row the marks of four series stand, so that none hides another.
+OFFSETS = (0.27, 0.09, -0.09, -0.27)
 #: Where a label may stand relative to its point, best first.
 AROUND = ((1, 0), (-1, 0), (0, 1), (0, -1), (0.8, 0.8), (-0.8, 0.8), (0.8, -0.8), (-0.8, -0.8))
 
@@ -69,7 +71,7 @@ def prediction_gaps(recovered: pd.DataFrame) -> Axes:
     gap = 100 * rows[["cs_ht_low", "cs_ht_high", "cs_ht_predicted"]].sub(rows["cs_ht_printed"], axis=0)
     _, ax = plt.subplots(figsize=(7.4, 6.6))
     ax.axvspan(-0.5, 0.5, color="#56B4E9", alpha=0.28, lw=0)
-    ax.axvline(0, color=GREY, lw=0.8)
+    ax.vlines(0, -0.7, len(rows) - 0.4, color=GREY, lw=0.8)
     for hit, colour, marker, name in ((True, INK, "o", "can be reached"), (False, "#D55E00", "X", "cannot be reached")):
         at = np.flatnonzero(rows["reachable"] == hit)
         ax.hlines(at, gap["cs_ht_low"].iloc[at], gap["cs_ht_high"].iloc[at], color=colour, lw=2.2 if not hit else 1.3)
@@ -91,18 +93,21 @@ def consensus_intervals(cells: pd.DataFrame, joint: pd.DataFrame, *, nominal: fl
     y = np.arange(len(telling))
     _, ax = plt.subplots(figsize=(7.4, 4.9))
     if low <= high:
-        ax.axvspan(low, high, color="#009E73", alpha=0.22, lw=0)
-        ax.text(high, len(y) - 0.3, f"all cells: {low:.3f} to {high:.3f} ", ha="right", va="bottom", fontsize=8.5)
-    ax.axvline(nominal, color="#D55E00", ls="--", lw=1.6)
-    ax.text(nominal, len(y) - 0.3, f"  stated: {nominal:.1f}", ha="left", va="bottom", fontsize=8.5)
+        ax.axvspan(low, high, color="#009E73", alpha=0.22, lw=0, label=f"all cells allow {low:.3f} to {high:.3f}")
+    ax.axvline(nominal, color="#D55E00", ls="--", lw=1.6, label=f"stated: {nominal:g}")
     excluded = ((telling["high"] < nominal) | (telling["low"] > nominal)).to_numpy()
-    for out, colour, marker in ((False, INK, "|"), (True, "#D55E00", "X")):
+    for out, colour, marker, name in (
+        (False, INK, "|", "the cell allows the stated score"),
+        (True, "#D55E00", "X", "the cell does not allow it"),
+    ):
         part = telling[excluded == out]
         ax.hlines(y[excluded == out], part["low"], part["high"], color=colour, lw=3 if out else 1.8)
         ends = np.r_[part["low"], part["high"]]
         ax.plot(ends, np.tile(y[excluded == out], 2), ls="none", color=colour, marker=marker)
+        ax.plot([], [], color=colour, marker=marker, lw=3 if out else 1.8, label=name)
     ax.set_yticks(y, telling["language"] + ", " + telling["direction"], fontsize=8.5)
-    ax.set_ylim(-0.7, len(y) + 1.1)
+    ax.set_ylim(-0.7, len(y) - 0.3)
+    ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
     ax.set_xlabel("consensus score of the calibration set that the cell allows (points on the 1–5 scale)")
     return ax
 
@@ -123,7 +128,7 @@ def form_curves(curves: pd.DataFrame, *, standard: Standard = PAPER) -> Figure:
                         ms=5, lw=1.7, label=FORMS[form])  # fmt: skip
     ends = np.array([low, high])
     span = high - low
-    left.plot(ends, ends, color=GREY, lw=0.8)
+    left.plot(ends, ends, color=GREY, lw=0.8, label="not moved")
     for beyond in ((high, high + span), (low - span, low)):
         left.axhspan(*beyond, color=GREY, alpha=0.25, lw=0)
     margin = 0.08 * span
@@ -174,14 +179,17 @@ def table6_dots(table6: pd.DataFrame, *, statistic: str = "pearson") -> Figure:
     """Draw one statistic of Table 6 for all covariates and methods, a panel per column of the table."""
     names = {"pearson": "Pearson's r", "r2": "r²", "linreg": "mean r² on held-out halves"}
     covariates = list(table6["covariate"].unique())[::-1]
-    size = (10.4, 0.42 * len(covariates) + 1.7)
+    size = (10.4, 0.5 * len(covariates) + 1.7)
     figure, panels = plt.subplots(1, 3, figsize=size, sharey=True, sharex=statistic != "linreg")
     for ax, columns in zip(panels, ("X-EN", "EN-X", "both"), strict=True):
         part = table6[table6["columns"] == columns]
-        for method, (colour, marker, _) in zip(METHODS.values(), STROKES, strict=False):
+        if statistic == "linreg":
+            ax.axvline(0, color=INK, lw=0.8, zorder=1)
+        for offset, method, (colour, marker, _) in zip(OFFSETS, METHODS.values(), STROKES, strict=False):
             one = part[part["method"] == method].set_index("covariate")[statistic].reindex(covariates)
-            fill = {"ms": 8, "mfc": colour, "zorder": 2} if method == "CS" else {"ms": 6, "mfc": "none", "zorder": 3}
-            ax.plot(one, range(len(covariates)), ls="none", marker=marker, color=colour, mew=1.4, label=method, **fill)
+            fill = {"ms": 7, "mfc": colour, "zorder": 2} if method == "CS" else {"ms": 6, "mfc": "none", "zorder": 3}
+            y = np.arange(len(covariates)) + offset
+            ax.plot(one, y, ls="none", marker=marker, color=colour, mew=1.4, label=method, **fill)
         ax.set_title({"both": "both directions"}.get(columns, f"{DIRECTIONS.get(columns)} ({columns})"))
         ax.set_xlabel(f"{names[statistic]} (no unit)")
         ax.grid(axis="y", color=LIGHT, lw=0.7)
@@ -200,7 +208,7 @@ def held_out_ratios(table: pd.DataFrame) -> Axes:
     places = list(table["within"].unique())[::-1]
     _, ax = plt.subplots(figsize=(8.2, 0.72 * len(places) + 1.6))
     ax.axvline(1, color=INK, lw=1)
-    for offset, form, (colour, marker, _) in zip((0.27, 0.09, -0.09, -0.27), FORMS, STROKES, strict=False):
+    for offset, form, (colour, marker, _) in zip(OFFSETS, FORMS, STROKES, strict=False):
         part = table[table["form"] == form].set_index("within").reindex(places)
         y = np.arange(len(places)) + offset
         ax.hlines(y, part["low"], part["high"], color=colour, lw=1.5)

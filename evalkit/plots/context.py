@@ -8,6 +8,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from evalkit.plots import GREY, INK, MARKERS, PALETTE, house, literal
 
@@ -97,17 +98,19 @@ def dose_response(doses: pd.DataFrame, *, xlabel: str) -> Figure:
     doses: the result of ``context.dose`` with a column ``data``.
     """
     names = list(dict.fromkeys(doses["data"]))
-    figure, grid = plt.subplots(1, len(names), figsize=(4.6 * len(names), 3.2), squeeze=False, sharey=True)
+    figure, grid = plt.subplots(1, len(names), figsize=(4.6 * len(names), 3.5), squeeze=False, sharey=True)
     for axes, name in zip(grid.flat, names, strict=True):
         rows = doses[doses["data"] == name]
         seen = rows["value"] > 0
-        for part, (_, colour, _), marker in ((rows[~seen], _GROUPS[0], "o"), (rows[seen], _GROUPS[1], "s")):
+        for part, (group, colour, _), marker in ((rows[~seen], _GROUPS[0], "o"), (rows[seen], _GROUPS[1], "s")):
             axes.vlines(part["value"], part["low"], part["high"], color=colour, lw=2)
-            axes.plot(part["value"], part["mean"], marker, color=colour, ms=6, mec="white")
+            label = f"{group} the first degraded segment"
+            axes.plot(part["value"], part["mean"], marker, color=colour, ms=6, mec="white", label=label)
         axes.axhline(0, color=INK, lw=0.8, ls=":")
-        axes.set_xticks(rows["value"], [label.replace(" or ", "\nor ") for label in rows["label"]], fontsize=7)
+        axes.set_xticks(rows["value"], [_step(label) for label in rows["label"]], fontsize=8.5)
         axes.set(title=literal(name), xlabel=xlabel)
-    grid[0, 0].set_ylabel("original - copy (points), 95 % interval")
+    grid[0, 0].set_ylabel("mean loss (points, 95 % interval)")
+    figure.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside upper left")
     return figure
 
 
@@ -115,7 +118,8 @@ def dose_response(doses: pd.DataFrame, *, xlabel: str) -> Figure:
 def score_changes(rankings: pd.DataFrame) -> Figure:
     """Draw how far each system's score moves when the repeats are left out, one dot a system.
 
-    rankings: the result of ``ranking.against_official`` with a column ``data``; squares are systems that change place.
+    rankings: the result of ``ranking.against_official``, on z-scores, with a column ``data``; squares are systems that
+    change place.
     """
     names = list(dict.fromkeys(rankings["data"]))
     most = rankings.groupby("data")["pair"].nunique().max()
@@ -133,7 +137,15 @@ def score_changes(rankings: pd.DataFrame) -> Figure:
                       mec="white", label=f"{label} ({int(part.sum())})")  # fmt: skip
         axes.axvline(0, color=INK, lw=0.8, ls=":")
         axes.set_yticks(range(len(pairs)), pairs)
-        axes.set(title=literal(name), xlabel="change without the repeats", ylim=(-0.6, len(pairs) + 0.4))
+        axes.xaxis.set_major_locator(MaxNLocator(5))
+        axes.set(title=literal(name), xlabel="change of z without the repeats (standard deviations)",
+                 ylim=(-0.6, len(pairs) + 0.4))  # fmt: skip
         axes.legend(loc="upper center", ncols=2, fontsize=8, bbox_to_anchor=(0.5, 1.02))
     grid[0, 0].set_ylabel("language pair")
     return figure
+
+
+def _step(label: str) -> str:
+    """Say on a line of its own what is pooled: a distance has farther ones on either side, an amount has more."""
+    pooled = "\nor farther" if label[0] in "+-" else "\nor more"
+    return label.replace(" or fewer", pooled).replace(" or more", pooled)

@@ -52,7 +52,7 @@ def sweep(table: pd.DataFrame, *, threshold: float) -> Figure:
     for row, variant in zip(grid, variants, strict=True):
         part = table[table["variant"] == variant]
         for number, (metric, curve) in enumerate(part.groupby("metric", sort=False, observed=True)):
-            look = _look(number) | {"markevery": 7}
+            look = _look(number) | {"markevery": (2 * number % 7, 7)}  # so that equal curves show each other's markers
             row[0].plot(curve["threshold"], curve["tau"], label=literal(metric), **look)
             row[1].plot(curve["threshold"], curve["rank"].astype(float), drawstyle="steps-mid", **look)
         row[0].set(title=variant, ylabel="τ (-1 to 1)")
@@ -63,7 +63,8 @@ def sweep(table: pd.DataFrame, *, threshold: float) -> Figure:
             axes.axvline(threshold, color=GREY, lw=0.8, ls=":")
     for axes in grid[-1]:
         axes.set_xlabel("threshold (points)")
-    figure.legend(*grid[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    handles, names = grid[0][0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside upper center", ncols=min(len(names), 5))
     return figure
 
 
@@ -129,7 +130,8 @@ def scores(metric: np.ndarray, human: np.ndarray, *, name: str, gold: str) -> Fi
     figure, grid = plt.subplots(
         2, 2, figsize=(6.4, 5.6), sharex="col", sharey="row", width_ratios=[4, 1], height_ratios=[1, 4]
     )
-    cells = grid[1, 0].hist2d(x, y, bins=40, cmap="Greys", norm=LogNorm(), cmin=1)[3]
+    shades = ListedColormap(plt.get_cmap("Greys")(np.linspace(0.25, 1, 256)))  # a single translation shows, too
+    cells = grid[1, 0].hist2d(x, y, bins=40, cmap=shades, norm=LogNorm(), cmin=1)[3]
     edges = np.unique(np.quantile(x, np.linspace(0, 1, 11)))
     place = np.clip(np.searchsorted(edges, x, side="right") - 1, 0, max(len(edges) - 2, 0))
     means = pd.DataFrame({"place": place, "x": x, "y": y}).groupby("place").mean()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from matplotlib.colors import LogNorm
+from matplotlib.colors import ListedColormap, LogNorm
 from matplotlib.figure import Figure
 
 from evalkit import DataError
@@ -69,7 +69,8 @@ def correlations(table: pd.DataFrame, *, statistic: str = "kendall_b") -> Figure
     grid[0][0].set_yticks(level, [literal(name) for name in metrics])
     grid[0][0].invert_yaxis()
     name = {"kendall_b": "Kendall's τ-b", "pearson": "Pearson's r"}[statistic]
-    figure.supxlabel(f"{name} with human scores (segments; bar: interval)", fontsize=10)
+    figure.supxlabel(f"{name} with human scores (segments; bar: 95 % interval)", fontsize=10)
+    grid[0][0].set_ylabel("metric")
     return figure
 
 
@@ -99,6 +100,7 @@ def subsets(table: pd.DataFrame, *, rule: str) -> Figure:
     grid[0][0].set_yticks(level, [literal(name) for name in metrics])
     grid[0][0].invert_yaxis()
     figure.supxlabel("Kendall's τ-b with human scores", fontsize=10)
+    grid[0][0].set_ylabel("metric")
     figure.legend(*grid[0][0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
     return figure
 
@@ -142,7 +144,7 @@ def buckets(table: pd.DataFrame, *, language: str = "ml", metrics: Sequence[str]
     metrics = list(dict.fromkeys(part["metric"])) if metrics is None else list(metrics)
     columns = 3
     rows = -(-len(metrics) // columns)
-    figure, grid = plt.subplots(rows, columns, figsize=(6.8, 1.75 * rows + 0.5), squeeze=False, sharex=True)
+    figure, grid = plt.subplots(rows, columns, figsize=(6.8, 1.85 * rows + 0.5), squeeze=False, sharex=True)
     for axes, metric in zip(grid.flat, metrics):
         shown = part[part["metric"] == metric].reset_index(drop=True)
         at = shown.index.to_numpy()
@@ -151,7 +153,7 @@ def buckets(table: pd.DataFrame, *, language: str = "ml", metrics: Sequence[str]
         for marked, fill in ((shown["n"] >= 5, INK), (shown["n"] < 5, "white")):
             axes.plot(at[marked], shown["median"][marked], ls="", marker="o", ms=5, mfc=fill, mec=INK)
         names = [f"{row.bucket}\nn={row.n}" for row in shown.itertuples()]
-        axes.set_xticks(at, names, fontsize=7)
+        axes.set_xticks(at, names, fontsize=8.5)
         axes.tick_params(axis="x", labelbottom=True)
         axes.set_xlim(-0.5, len(shown) - 0.5)
         axes.set_title(literal(metric), fontsize=10)
@@ -178,9 +180,10 @@ def hexbins(
     columns = min(3, len(metrics))
     rows = -(-len(metrics) // columns)
     figure, grid = plt.subplots(rows, columns, figsize=(6.8, 2.0 * rows + 0.7), squeeze=False, sharex=True)
+    shades = ListedColormap(plt.get_cmap("Greys")(np.linspace(0.25, 1, 256)))  # a single translation shows, too
     drawn = []
     for axes, metric in zip(grid.flat, metrics):
-        drawn.append(axes.hexbin(part[gold], part[metric], gridsize=18, cmap="Greys", mincnt=1, lw=0.1))
+        drawn.append(axes.hexbin(part[gold], part[metric], gridsize=18, cmap=shades, mincnt=1, lw=0.1))
         axes.set_title(literal(metric), fontsize=10)
         axes.tick_params(axis="x", labelbottom=True)
     most = max(panel.get_array().max() for panel in drawn)

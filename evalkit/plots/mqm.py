@@ -9,6 +9,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
+from evalkit import terms
 from evalkit.plots import GREY, INK, LIGHT, MARKERS, PALETTE, house, literal
 
 
@@ -57,7 +58,7 @@ def errors_per_system(table: pd.DataFrame, *, by: str = "tgt_lang") -> Figure:
     for place in np.arange(len(order) - 1) + 0.5:
         axes.axhline(place, color=LIGHT, lw=0.6)
     axes.set_yticks(range(len(order)), [literal(name) for name in order])
-    axes.set(xlabel="errors marked in a translation, on average", xlim=(0, None))
+    axes.set(xlabel="errors marked in a translation, on average", ylabel="system", xlim=(0, None))
     figure.legend(loc="outside upper center", ncols=min(5, len(languages)))
     return figure
 
@@ -77,11 +78,11 @@ def learned(table: pd.DataFrame, *, setting: str, level: float | None = None) ->
         place, colour = np.arange(len(languages)) + offset, PALETTE[number % len(PALETTE)]
         axes.hlines(place, rows["low"], rows["high"], color=colour, lw=1.8)
         axes.plot(rows["kendall_b"], place, ls="", marker=MARKERS[number % len(MARKERS)], ms=6, color=colour, mec=INK,
-                  mew=0.4, label=literal(model.replace("_", " ")))  # fmt: skip
+                  mew=0.4, label=literal(terms.spoken(model)))  # fmt: skip
     if level is not None:
         axes.axvline(level, color=GREY, ls=":", lw=1)
     axes.set_yticks(range(len(languages)), [literal(name) for name in languages])
     axes.invert_yaxis()
-    axes.set(xlabel="Kendall's τ-b with MQM scores (bar: interval)", ylabel="language")
+    axes.set(xlabel="Kendall's τ-b with MQM scores (bar: 95 % interval)", ylabel="language")
     figure.legend(loc="outside upper center", ncols=min(4, len(models)))
     return figure

@@ -80,10 +80,12 @@ def small_multiples(
         again = "no repeats" if pd.isna(row["median_abs_diff"]) else f"repeats {row['median_abs_diff']:.0f} apart"
         rho = "–" if pd.isna(row["with_others"]) else f"{row['with_others']:.2f}"
         note = f"{row['unique_scores']:.0f} distinct, grid {row['grid']}\nρ {rho}, {again}"
-        axes.text(0.02, 0.98, note, transform=axes.transAxes, va="top", fontsize=8.5, linespacing=1.15)
+        box = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
+        axes.text(0.02, 0.98, note, transform=axes.transAxes, va="top", fontsize=8.5, linespacing=1.15, bbox=box)
         axes.set_title(literal(name), fontsize=9.5)
-    for axes in list(grid.flat)[len(names) :]:
-        axes.set_axis_off()
+    for place in range(len(names), grid.size):
+        grid.flat[place].set_axis_off()
+        grid.flat[place - columns].tick_params(labelbottom=True)  # now the lowest of its column
     figure.supxlabel("score (0 to 100), one bar a point; dotted: tick marks", fontsize=10)
     figure.supylabel("share of the annotator's judgements (each panel to its own height)", fontsize=10)
     return figure
@@ -149,6 +151,7 @@ def grids_in_use(tested: Mapping[str, pd.DataFrame], *, alpha: float = 0.05) -> 
         used = table.groupby("ticks")["in_use"].sum()
         bars = axes.bar([str(ticks) for ticks in used.index], used / people, color=LIGHT, ec=INK, hatch="//")
         axes.bar_label(bars, labels=[str(count) for count in used], fontsize=9)
+        axes.margins(y=0.12)  # room for the number on the highest bar
         axes.set_title(f"{literal(name)}\n({people} annotators)", fontsize=9)
     grid[0, 0].set_ylabel("share of annotators")
     figure.supxlabel(f"ticks of the grid in use, tested at {alpha:g} (on the bars: annotators)", fontsize=10)

@@ -8,6 +8,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from evalkit.plots import GREY, INK, LIGHT, LINES, MARKERS, PALETTE, house, literal
+from evalkit.protocols.observed import titled
+from evalkit.protocols.table3 import LANGUAGES
 
 PROTOCOLS = ("RAW", "XSTS", "MSTS", "BT+MSTS", "PE")
 _TITLES = {"X-EN": "into English", "EN-X": "out of English", "both": "both directions"}
@@ -15,13 +17,14 @@ _TITLES = {"X-EN": "into English", "EN-X": "out of English", "both": "both direc
 EXACT = {
     ("percent_agreement", "none"): "percent agreement", ("randolph_kappa", "none"): "Randolph's κ",
     ("gwet_ac1", "none"): "Gwet's AC1", ("fleiss_kappa", "none"): "Fleiss' κ",
-    ("conger_kappa", "none"): "Conger's κ", ("krippendorff_alpha", "nominal"): "α nominal",
+    ("conger_kappa", "none"): "Conger's κ", ("krippendorff_alpha", "nominal"): "Krippendorff's α (nominal)",
     ("cohen_kappa", "none"): "Cohen's κ (mean of pairs)",
 }  # fmt: skip
 NEAR = {
-    ("gwet_ac2", "quadratic"): "Gwet's AC2, quadratic", ("krippendorff_alpha", "ordinal"): "α ordinal",
-    ("krippendorff_alpha", "interval"): "α interval",
-    ("cohen_kappa", "quadratic"): "Cohen's κ, quadratic (mean of pairs)",
+    ("gwet_ac2", "quadratic"): "Gwet's AC2 (quadratic)",
+    ("krippendorff_alpha", "ordinal"): "Krippendorff's α (ordinal)",
+    ("krippendorff_alpha", "interval"): "Krippendorff's α (interval)",
+    ("cohen_kappa", "quadratic"): "Cohen's κ (quadratic, mean of pairs)",
 }  # fmt: skip
 
 
@@ -50,9 +53,11 @@ def printed_kappas(cells: pd.DataFrame) -> Figure:
         axes.set(title=_TITLES[direction], xlabel="Fleiss' κ as printed, 95 % interval from the design", xlim=(0, 1))
         axes.hlines(np.arange(len(languages) - 1) + 0.5, 0, 1, color=LIGHT, lw=0.6)
         axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=4)
-    grid[0].set_yticks(range(len(languages)), languages)
+    names = [f"{LANGUAGES[code]} ({code})" if code in LANGUAGES else code for code in languages]
+    grid[0].set_yticks(range(len(languages)), names)
     grid[0].set_ylabel("language")
     grid[0].invert_yaxis()
+    figure.get_layout_engine().set(wspace=0.06)  # or the last number of the left axis touches the right one's first
     return figure
 
 
@@ -120,7 +125,7 @@ def forest(table: pd.DataFrame) -> Figure:
         axes.hlines(np.arange(len(names) - 1) + 0.5, *axes.get_xlim(), color=LIGHT, lw=0.6)
         axes.set(title=title, xlabel="coefficient (0: chance, except percent agreement; 1: perfect)", xlim=(-0.1, 1.02))
         axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.055), ncols=2)
-    grid[0].set_yticks(range(len(names)), [literal(name) for name in names])
+    grid[0].set_yticks(range(len(names)), [literal(titled(name)) for name in names])
     grid[0].set_ylim(len(names) - 0.4, -0.6)
     grid[0].set_ylabel("data set")
     return figure
@@ -132,7 +137,11 @@ def bins(table: pd.DataFrame) -> Figure:
 
     table: the result of ``protocols.observed.by_bins``.
     """
-    titles = {"fleiss_kappa": "Fleiss' κ", "gwet_ac1": "Gwet's AC1", "krippendorff_alpha": "α interval"}
+    titles = {
+        "fleiss_kappa": "Fleiss' κ",
+        "gwet_ac1": "Gwet's AC1",
+        "krippendorff_alpha": "Krippendorff's α (interval)",
+    }
     figure, grid = plt.subplots(1, 3, figsize=(12, 4.2), sharey=True)
     for axes, (coefficient, title) in zip(grid, titles.items(), strict=True):
         part = table[table["coefficient"] == coefficient]
@@ -140,7 +149,7 @@ def bins(table: pd.DataFrame) -> Figure:
             look = _look(number)
             axes.fill_between(curve["bins"], curve["low"], curve["high"], color=look["color"], alpha=0.15, lw=0)
             axes.plot(curve["bins"], curve["estimate"], ls=LINES[number % len(LINES)], ms=5, mec="white",
-                      label=literal(name), **look)  # fmt: skip
+                      label=literal(titled(name)), **look)  # fmt: skip
         ticks = sorted(part["bins"].unique())
         axes.set(title=title, xlabel="bins of the scale (logarithmic)", xscale="log")
         axes.set_xticks(ticks, [str(tick) for tick in ticks])

@@ -29,6 +29,7 @@ def bump_chart(ranked: pd.DataFrame, *, pair: str) -> Figure:
     scores = rows.pivot(index="system", columns="variant", values="score")[variants]
     last = len(variants) - 1
     figure, axes = plt.subplots(figsize=(min(3.6 + 0.85 * len(variants), 9.5), 0.33 * len(places) + 1.3))
+    digits = {edge: _decimals(scores.iloc[:, edge]) for edge in (0, last)}
     for system, y in places.iterrows():
         k = bold.index(system) if system in bold else None
         colour, line, weight = (GREY, "-", "normal") if k is None else (PALETTE[k % 7], LINES[k % 6], "bold")
@@ -37,7 +38,7 @@ def bump_chart(ranked: pd.DataFrame, *, pair: str) -> Figure:
         for x, level in enumerate(y):
             axes.text(x, level, y.iloc[0], ha="center", va="center_baseline", fontsize=7, color=INK, weight=weight)
         for edge, side, align in ((0, -0.17, "right"), (last, 0.17, "left")):
-            name = f"{literal(system)} {scores.loc[system].iloc[edge]:.3g}"
+            name = f"{literal(system)} {scores.loc[system].iloc[edge]:.{digits[edge]}f}"
             axes.text(edge + side, y.iloc[edge], name, ha=align, va="center", fontsize=8.5, color=INK, weight=weight)
     for x, variant in enumerate(variants):
         own = rows[rows["variant"] == variant]
@@ -70,6 +71,7 @@ def win_matrix(compared: pd.DataFrame, *, pair: str) -> Figure:
         depth = 0.15 + 0.75 * max(row.superiority - 0.5, 0) / (most - 0.5) if row.significant else 0
         axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, fc=plt.get_cmap("Blues")(depth), ec=LIGHT, lw=0.6))
         axes.text(x, y, f"{100 * row.superiority:.0f}", ha="center", va="center", fontsize=8,
+                  weight="bold" if row.significant else "normal",
                   color="white" if depth > 0.6 else INK if row.significant else GREY)  # fmt: skip
     labels = [literal(name) for name in names]
     axes.set_xticks(range(1, size), labels[1:], rotation=90, fontsize=8)
@@ -77,7 +79,7 @@ def win_matrix(compared: pd.DataFrame, *, pair: str) -> Figure:
     axes.tick_params(length=0)
     axes.set(xlim=(0.5, size - 0.5), ylim=(size - 1.5, -0.5), title=literal(pair), xlabel="loses", ylabel="wins")
     axes.spines[:].set_visible(False)
-    axes.text(0.02, 0.03, "% of comparisons won\n(ties half); filled:\nsignificant", transform=axes.transAxes,
+    axes.text(0.02, 0.03, "% of comparisons won\n(ties half); filled and\nbold: significant", transform=axes.transAxes,
               fontsize=8, va="bottom")  # fmt: skip
     return figure
 
@@ -103,7 +105,9 @@ def rank_forest(ranges: pd.DataFrame, *, pair: str, clustered: pd.DataFrame | No
             axes.axhline(line + 0.5, color=GREY, lw=0.9, ls=":")
     axes.hlines(level - shift, rows["rank_low"], rows["rank_high"], color=PALETTE[0], lw=3)
     axes.plot(rows["rank"], level - shift, "o", color=PALETTE[0], ms=6.5, mec="white", label="rank and its interval")
-    axes.set_yticks(level, [f"{literal(row.system)}  {row.score:.3g}" for row in rows.itertuples()], fontsize=8.5)
+    digits = _decimals(rows["score"])
+    names = [f"{literal(row.system)}  {row.score:.{digits}f}" for row in rows.itertuples()]
+    axes.set_yticks(level, names, fontsize=8.5)
     axes.tick_params(axis="y", length=0)
     axes.set_xticks(np.arange(1, len(rows) + 1, max(1, len(rows) // 10)))
     axes.set(xlim=(0.5, len(rows) + 0.5), ylim=(len(rows) - 0.4, -0.6), xlabel="rank (1 is best)", title=literal(pair))
@@ -134,12 +138,18 @@ def moves_strip(moved: pd.DataFrame) -> Figure:
     median = moved.groupby("variant")["tau_b_noise"].median()
     for k, name in enumerate(names):
         axes.plot([median[name]] * 2, [k - 0.34, k + 0.34], color=INK, lw=1.8,
-                  label="same scores, resampled" if k == 0 else None)  # fmt: skip
+                  label="same scores, resampled (median)" if k == 0 else None)  # fmt: skip
     axes.set_yticks(range(len(names)), [literal(name) for name in names])
     axes.set(ylim=(-0.6, len(names) - 0.4), ylabel="how scores were made")
-    axes.set_xlabel(f"Kendall's tau-b with the ranking by {literal(moved['against'].iloc[0])} (1: the same order)")
+    axes.set_xlabel(f"Kendall's τ-b with the ranking by {literal(moved['against'].iloc[0])} (1: the same order)")
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=2, fontsize=8)
     return figure
+
+
+def _decimals(scores: pd.Series) -> int:
+    """Return the decimals that give the largest of some scores three digits, and all of them the same form."""
+    largest = scores.abs().max()
+    return max(0, 2 - int(np.floor(np.log10(largest)))) if largest > 0 else 0
 
 
 def _of(table: pd.DataFrame, pair: str) -> pd.DataFrame:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from evalkit import DataError, agreement
+from evalkit import DataError, agreement, terms
 from evalkit.schemas import ITEM, with_pair
 
 #: Coefficients that ask only how often each score was given to an item, not by whom.
@@ -18,6 +18,45 @@ ANONYMOUS = (
 )  # fmt: skip
 #: Coefficients that follow each annotator from item to item.
 NAMED = (("cohen_kappa", "none"), ("cohen_kappa", "quadratic"), ("conger_kappa", "none"))
+#: What coefficients call chance, and where that misleads.
+CHANCE = (
+    ("percent agreement", "nothing", "categories are few, or one nearly always applies"),
+    ("Randolph's κ", "all categories alike", "some categories are never used"),
+    ("Fleiss' κ, Conger's κ, Krippendorff's α (nominal)", "categories as often as used",
+     "one category dominates: agreement on it hardly counts"),
+    ("Gwet's AC1", "only hard items are guessed", "one category dominates: high even if nobody tells items apart"),
+    ("Krippendorff's α (ordinal, interval), weighted κ, Gwet's AC2", "as above; near misses count partly",
+     "AC2 is high where scores bunch together"),
+)  # fmt: skip
+#: How the names of data sets begin, and what a reader knows them as.
+COLLECTIONS = {"sudoh-": "WMT15-16 ", "wmt22-calibration/": "WMT22 calibration, ", "mlqe-pe/": "MLQE-PE, ",
+               "wmt-slt22": "WMT-SLT 2022"}  # fmt: skip
+
+
+def explained() -> pd.DataFrame:
+    """Say what the coefficients call chance: coefficient, chance is, misleads where."""
+    return pd.DataFrame(CHANCE, columns=["coefficient", "chance is", "misleads where"])
+
+
+def titled(name: str) -> str:
+    """Say a data set's name in words.
+
+    >>> titled("wmt22-calibration/eng-zho"), titled("sudoh-fluency"), titled("mine")
+    ('WMT22 calibration, eng-zho', 'WMT15-16 fluency', 'mine')
+    """
+    return next((title + name[len(code) :] for code, title in COLLECTIONS.items() if name.startswith(code)), name)
+
+
+def in_words(table: pd.DataFrame) -> pd.DataFrame:
+    """Say data sets and coefficients of a table in words, a coefficient together with its level.
+
+    >>> in_words(pd.DataFrame({"data": ["mine"], "coefficient": ["gwet_ac2"], "level": ["quadratic"]})).values.tolist()
+    [['mine', "Gwet's AC2 (quadratic)"]]
+    """
+    told = table.assign(data=table["data"].map(titled))
+    if "coefficient" not in told:
+        return told
+    return told.assign(coefficient=[_called(row) for _, row in table.iterrows()]).drop(columns="level")
 
 
 def binned(ratings: pd.DataFrame, bins: int, *, scale: tuple[float, float] = (0, 100)) -> pd.DataFrame:
@@ -181,4 +220,4 @@ def misled(table: pd.DataFrame) -> pd.DataFrame:
 
 def _called(row: pd.Series) -> str:
     """Name a coefficient and its level in words."""
-    return row["coefficient"].replace("_", " ") + (f" ({row['level']})" if row["level"] != "none" else "")
+    return terms.spoken(row["coefficient"]) + (f" ({row['level']})" if row["level"] != "none" else "")

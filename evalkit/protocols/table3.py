@@ -33,6 +33,8 @@ MARGINALS = {
 }
 
 
+#: The codes of its languages, and their names.
+LANGUAGES = {"AR": "Arabic", "ES": "Spanish", "ET": "Estonian", "ID": "Indonesian", "MN": "Mongolian", "TA": "Tamil"}
 #: True kappas that are simulated; denser near 1, where what is reported scatters less and less.
 _GRID = sorted([*np.linspace(0, 1, 21).tolist(), 0.97, 0.98, 0.99, 0.995])
 
