@@ -147,9 +147,9 @@ def moves_strip(moved: pd.DataFrame) -> Figure:
 
 
 def _decimals(scores: pd.Series) -> int:
-    """Return the decimals that give the largest of some scores three digits, and all of them the same form."""
-    largest = scores.abs().max()
-    return max(0, 2 - int(np.floor(np.log10(largest)))) if largest > 0 else 0
+    """Return the decimals that give most scores about three digits, and all of them the same form."""
+    usual = scores.abs().median()
+    return max(0, 2 - int(np.floor(np.log10(usual)))) if usual > 0 else 2
 
 
 def _of(table: pd.DataFrame, pair: str) -> pd.DataFrame:
