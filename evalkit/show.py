@@ -271,9 +271,9 @@ def _as_printed(computed: Any, printed: str) -> Any:
 def _table_html(frame: pd.DataFrame, caption: str, digits: int | dict[str, int], kind: str = "") -> str:
     numeric = {c for c in frame.columns if pd.api.types.is_numeric_dtype(frame[c]) and frame[c].dtype != bool}
     whole = {c for c in numeric if (frame[c].dropna() % 1 == 0).all()}  # counts, which gaps and sums make floats
-    whole -= {
-        c for c in numeric if frame[c].dtype.kind == "f" and len(frame) < 4 and frame[c].notna().all()
-    }  # by chance
+    if len(frame) < 4:  # a few measurements may be whole by chance
+        whole -= {c for c in whole if frame[c].dtype.kind == "f" and frame[c].notna().all()}
+    large = {c for c in whole if frame[c].abs().max() >= 10_000}
 
     def cell(column: str, value: Any) -> str:
         if _missing(value):
@@ -281,7 +281,7 @@ def _table_html(frame: pd.DataFrame, caption: str, digits: int | dict[str, int],
         if isinstance(value, float) and (column == "p" or column.startswith("p_") or column.endswith("_p")):
             value = f"{value:.3f}" if value >= 0.001 else "<0.001"
         elif column in whole:
-            value = f"{value:,.0f}" if abs(value) >= 10_000 else f"{value + 0:.0f}"  # + 0: no negative zero
+            value = f"{value + 0:{',' if column in large else ''}.0f}"  # + 0: no negative zero
         elif isinstance(value, float):
             value = f"{value:.{digits if isinstance(digits, int) else digits.get(column, 2)}f}"
             value = value.lstrip("-") if float(value) == 0 else value  # no negative zero

@@ -73,7 +73,7 @@ def test_tables_say_names_of_the_code_in_words_and_leave_data_alone(shown):
     row = {"statistic": "kendall_b", "system": "kendall_b", "p_holm": 1e-9, "hits": 3.0, "pearson_low": 0.5}
     show.table(pd.DataFrame([row, row | {"hits": np.nan}]), caption="c")
     page = shown[0][0]["text/html"]
-    heads = ["statistic", "system", "p holm", "HITs", "Pearson&#x27;s r low"]
+    heads = ["statistic", "system", "p Holm", "HITs", "Pearson&#x27;s r low"]
     assert re.findall(r"<th[^>]*>([^<]*)</th>", page) == heads
     cells = ["Kendall&#x27;s τ-b", "kendall_b", "&lt;0.001", "3", "0.50"]
     assert re.findall(r"<td[^>]*>([^<]*)</td>", page) == [*cells, *cells[:3], "–", "0.50"]
@@ -85,7 +85,7 @@ def test_columns_of_whole_numbers_have_no_decimals(shown):
     show.table(frame, caption="c")
     show.table(frame[["mean"]].head(2), caption="two means that happen to be whole")
     cells = [re.findall(r"<td[^>]*>([^<]*)</td>", each[0]["text/html"]) for each in shown]
-    assert cells[0] == ["187,734", "0", "1.00", "9999", "1", "2.00", "-3", "12,345", "3.00", "0", "2", "4.50"]
+    assert cells[0] == ["187,734", "0", "1.00", "9,999", "1", "2.00", "-3", "12,345", "3.00", "0", "2", "4.50"]
     assert cells[1] == ["1.00", "2.00"]
 
 
