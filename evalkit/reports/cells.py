@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import papermill
+from jupyter_core.utils import ensure_event_loop
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from papermill.engines import NBClientEngine, papermill_engines
 from papermill.exceptions import PapermillExecutionError
@@ -42,19 +43,22 @@ def execute(task: Study, executed: Path, timeout: float, kernels: Kernels) -> An
     """
     for chatter in ("papermill", "asyncio"):  # what they would log of a failure, the outcome says in one line
         logging.getLogger(chatter).setLevel(logging.CRITICAL)
-    return papermill.execute_notebook(
-        task.notebook,
-        executed,
-        task.parameters,
-        engine_name="evalkit",
-        kernel_name="python3",
-        language="python",
-        progress_bar=False,
-        execution_timeout=timeout,
-        kernel_manager_class=kernels.manager,
-        shutdown_kernel="immediate",
-        resources={"metadata": {"path": str(task.notebook.parent)}},  # papermill's own cwd= moves the whole process
-    )
+    try:
+        return papermill.execute_notebook(
+            task.notebook,
+            executed,
+            task.parameters,
+            engine_name="evalkit",
+            kernel_name="python3",
+            language="python",
+            progress_bar=False,
+            execution_timeout=timeout,
+            kernel_manager_class=kernels.manager,
+            shutdown_kernel="immediate",
+            resources={"metadata": {"path": str(task.notebook.parent)}},  # papermill's own cwd= moves the whole process
+        )
+    finally:
+        ensure_event_loop().close()  # this thread's, which nbclient opened and nobody closes
 
 
 def explain(problem: Exception, executed: Path, timeout: float) -> str:
