@@ -163,7 +163,11 @@ def test_the_page_shows_figures_tables_equations_and_folded_code(site):
     assert "Scores of each system, as cumulative shares." in page.text
     assert len(page.all("math")) == 5
     assert "$" not in page.text
-    codes = [where for tag, attributes, where in page.elements if attributes.get("class") == "highlight hl-ipython3"]
+    codes = [
+        where
+        for tag, attributes, where in page.elements
+        if (attributes.get("class") or "").split() == ["highlight", "hl-ipython3"]
+    ]
     assert codes
     assert all("details" in where for where in codes)
     assert [link["href"] for link in page.all("a")][2:9] == [

@@ -9,6 +9,8 @@ most likely course of shifts down the file is then found by dynamic programming.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -96,7 +98,11 @@ def _aligned(table: pd.DataFrame, most: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the evidence, rows × shifts (from -most to most), and the shift of each row."""
     if len(table) < max(_FEWEST, 2 * most + 1):
         raise DataError(f"{len(table)} rows are too few to see whether references slipped. Give at least {_FEWEST}.")
-    pairs = texts(table, ["source", "reference"])
+    return _course_of(tuple(texts(table, ["source", "reference"])), most)
+
+
+@lru_cache(maxsize=8)  # who lists the slips also mends them, language by language
+def _course_of(pairs: tuple[tuple[str, ...], ...], most: int) -> tuple[np.ndarray, np.ndarray]:
     n = len(pairs)
     here = np.arange(n)
     near = here[:, None] + np.arange(-most, most + 1)
@@ -112,13 +118,15 @@ def _aligned(table: pd.DataFrame, most: int) -> tuple[np.ndarray, np.ndarray]:
         before, shifts = shifts, _course(ratios) - most
         if (shifts == before).all():
             break
+    for each in (ratios, shifts):
+        each.setflags(write=False)
     return ratios, shifts
 
 
 class _Seen:
     """Texts of a file, taken apart once."""
 
-    def __init__(self, pairs: list[tuple[str, ...]]) -> None:
+    def __init__(self, pairs: Sequence[tuple[str, ...]]) -> None:
         sources, references = zip(*pairs)
         self.length = np.log([[len(source) + 1, len(reference) + 1] for source, reference in pairs])
         numbers = [frozenset(map(int, _NUMBER.findall(text))) for side in (sources, references) for text in side]

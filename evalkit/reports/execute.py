@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
+from importlib import import_module
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -139,6 +140,7 @@ def here(
     with ThreadPoolExecutor(jobs) as pool:
         futures = [pool.submit(run_study, task, layout, partial, timeout, kernels) for task in tasks]
         try:
+            import_module("evalkit.reports.index")  # nbconvert and all that pages need, while kernels work
             yield from (future.result() for future in as_completed(futures))
         except BaseException:  # Ctrl-C, too: start no more, and wait for nobody
             pool.shutdown(wait=False, cancel_futures=True)
@@ -197,7 +199,7 @@ def on_worker(task: Study, layout: Layout, partial: Path, timeout: float, choice
 
 def run_study(task: Study, layout: Layout, partial: Path, timeout: float, kernels: Kernels) -> Outcome:
     """Execute one study's notebook and put its report in place, or keep what is left of it."""
-    from evalkit.reports import cells  # papermill and nbconvert, imported while the warm process imports its own
+    from evalkit.reports import cells  # papermill, imported while the warm process imports what kernels need
 
     executed, start = partial / f"{task.name}.failed.ipynb", time.monotonic()
     try:

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader
-from nbconvert import HTMLExporter
+from nbconvert import HTMLExporter, TemplateExporter
+from nbconvert.filters import Highlight2HTML
 from nbformat.notebooknode import NotebookNode, from_dict
 
 from evalkit import DataError, notebooks
@@ -219,9 +220,18 @@ def stylesheet() -> str:
     return (TEMPLATE / "report.css").read_text(encoding="utf-8")
 
 
-def exporter() -> HTMLExporter:
+class Exporter(HTMLExporter):
+    """nbconvert's exporter without its last step, which parses the page again to mend what this template never has."""
+
+    def from_notebook_node(self, nb: NotebookNode, resources: dict[str, Any] | None = None, **options: Any) -> Any:
+        """Return the page and its resources."""
+        self.register_filter("highlight_code", Highlight2HTML(parent=self))
+        return TemplateExporter.from_notebook_node(self, nb, resources, **options)
+
+
+def exporter() -> Exporter:
     """Return nbconvert's exporter on this project's template."""
-    return HTMLExporter(template_name=TEMPLATE.name, extra_template_basedirs=[str(TEMPLATE.parent)])
+    return Exporter(template_name=TEMPLATE.name, extra_template_basedirs=[str(TEMPLATE.parent)])
 
 
 def pages() -> Environment:
