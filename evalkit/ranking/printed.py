@@ -36,5 +36,7 @@ def official_rows(ratings: pd.DataFrame, official: pd.DataFrame, *, scale: str, 
 def _why(row) -> str:
     """Say what the missing judgements of one system explain."""
     low, high = f"{row.lowest:.4g}", f"{row.highest:.4g}"
-    told = f"The files lack {row.missing_judgements} judgements that the official counts include."
-    return f"{told} If those were 0, as of annotators with one score throughout, the score would be {low if low == high else f'{low} to {high}'}."
+    would = low if low == high else f"{low} to {high}"
+    some = "a judgement" if row.missing_judgements == 1 else f"{row.missing_judgements} judgements"
+    told = f"The files lack {some} that the official counts include."
+    return f"{told} If they were 0, as from annotators with one score throughout, the score would be {would}."
