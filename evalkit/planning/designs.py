@@ -11,10 +11,12 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
+from evalkit.planning.components import variances as variances_of
 from evalkit.planning.power import power, simulate_power
 
 #: How many more separate annotators than the fewest are tried, in steps of two.
 MOST_CREWS = 40
+_PLAN = ["arrangement", "calibration", "segments", "judgements_each", "annotators", "judgements", "cost", "power"]
 
 
 def curve(variances: Mapping[str, float], *, deltas: Sequence[float], segments: Sequence[int], **design: Any):
@@ -78,6 +80,17 @@ def plan(variances: Mapping[str, float], *, delta: float, limits: Limits = Limit
     return found
 
 
+def by_pair(table: pd.DataFrame, *, delta: float, limits: Limits = Limits(), shared: float = 0.5) -> pd.DataFrame:
+    """Take the cheapest design of each language pair: pair and the columns of ``plan``, missing where none suffices.
+
+    table: the result of ``components``, with or without the component taste. shared: see ``variances``.
+    """
+    first = [_search(variances_of(table, pair, shared=shared), delta, limits).head(1) for pair in table["pair"]]
+    rows = [found.iloc[0] if len(found) else pd.Series(dtype=object) for found in first]
+    designs = pd.DataFrame(rows).reindex(columns=_PLAN).reset_index(drop=True).convert_dtypes()
+    return pd.concat([table["pair"].reset_index(drop=True), designs], axis=1)
+
+
 def _search(variances: Mapping[str, float], delta: float, limits: Limits) -> pd.DataFrame:
     """Search the designs of ``plan``; no rows where none suffices."""
     if delta <= 0:
@@ -102,8 +115,7 @@ def _search(variances: Mapping[str, float], delta: float, limits: Limits) -> pd.
         cost = total * limits.cost_judgement + people * limits.cost_annotator
         if ordinary <= people * free:
             rows.append((arrangement, calibration, segments, each, people, total, cost, float(reached[enough[0]])))
-    names = ["arrangement", "calibration", "segments", "judgements_each", "annotators", "judgements", "cost", "power"]
-    return pd.DataFrame(rows, columns=names).sort_values(["cost", "judgements", "segments"], ignore_index=True)
+    return pd.DataFrame(rows, columns=_PLAN).sort_values(["cost", "judgements", "segments"], ignore_index=True)
 
 
 def _designs(limits: Limits, *, tastes: bool) -> Iterator[tuple[str, int, int, int]]:
