@@ -48,7 +48,7 @@ def scale_of(frame: pd.DataFrame, *, given: tuple[float, float] | None = None) -
     (1.0, 5.0)
     >>> scale_of(pd.DataFrame({"score": [3.0]}))
     Traceback (most recent call last):
-    evalkit.DataError: The table of 1 row with score does not say where its scale ends. Pass scale=(low, high), such as...
+    evalkit.DataError: The table of 1 row with score does not say where its scale ends. Pass scale=(low, high), such...
     """
     found = given if given is not None else frame.attrs.get("scale")
     if found is None:

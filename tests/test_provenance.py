@@ -54,7 +54,8 @@ KEPT = {
     "loc": lambda t: t.loc[t["score"] > 2, ["score"]], "query": lambda t: t.query("score > 2"),
     "sorted": lambda t: t.sort_values("score"), "numbered anew": lambda t: t.reset_index(drop=True),
     "renamed": lambda t: t.rename(columns={"score": "mark"}), "group": lambda t: next(iter(t.groupby("doc")))[1],
-    "a copy": lambda t: t.copy(), "types": lambda t: t.astype({"score": str}), "dropped": lambda t: t.drop(columns="hit"),
+    "a copy": lambda t: t.copy(), "types": lambda t: t.astype({"score": str}),
+    "dropped": lambda t: t.drop(columns="hit"),
     "parts of one table": lambda t: pd.concat([t.head(3), t.tail(3)]), "first": lambda t: t.drop_duplicates("segment"),
     "drawn": lambda t: t.sample(5, random_state=1), "head of groups": lambda t: t.groupby("doc").head(1),
 }  # fmt: skip
@@ -176,11 +177,11 @@ SOURCED = {
 
 @pytest.mark.parametrize("name", SOURCED)
 def test_a_lost_source_stops_whoever_needs_it(name):
-    with pytest.raises(DataError, match="does not say where it comes from|No table is named"):
+    with pytest.raises(DataError, match=r"does not say where it comes from|No table is named"):
         SOURCED[name](bare(stars()))
 
 
-@pytest.mark.parametrize("call, what", [
+@pytest.mark.parametrize(("call", "what"), [
     (lambda: normalization.mean_distances(pd.DataFrame({"level": ["HIT"], "pair": "p"})), "'reference'"),
     (lambda: observed.coefficients({"x": pd.DataFrame({"a": [1.0]})}, resamples=0, seed=1), "'named'"),
     (lambda: observed.collapsed({"x": pd.DataFrame({"a": [1.0]})}, resamples=0, seed=1), "'categories'"),
@@ -219,7 +220,7 @@ def test_parts_of_one_table_put_together_are_that_table():
 
 @pytest.mark.parametrize("other", [(0, 100), None, (1, 6)])
 def test_different_scales_are_not_stacked(other):
-    with pytest.raises(DataError, match="The table a has scores from 1 to 5, and the table b from .*one scale"):
+    with pytest.raises(DataError, match=r"The table a has scores from 1 to 5, and the table b from .*one scale"):
         provenance.stack([stars("a"), stars("b", scale=other)])
 
 
@@ -247,7 +248,7 @@ def test_a_kind_of_source_that_nobody_knows_is_refused():
     with pytest.raises(DataError, match="'imagined' is none of simulated, published, real"):
         provenance.source_of(odd)
     del odd.attrs["source"]["digest"]
-    with pytest.raises(DataError, match="The table stars: .* lacks digest"):
+    with pytest.raises(DataError, match=r"The table stars: .* lacks digest"):
         provenance.source_of(odd)
 
 
@@ -279,16 +280,16 @@ def code():
 def read_past(tree):
     """Yield the facts that code reads from ``attrs`` itself: by index, by ``get``, or by a name it computes."""
     for node in ast.walk(tree):
-        inner, key = None, None
+        inner, keys = None, []
         if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
-            inner, key = node.value, node.slice
+            inner, keys = node.value, [node.slice]
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("get", "pop"):
-            inner, key = node.func.value, node.args[0]
+            inner, keys = node.func.value, node.args[:1]
         if isinstance(inner, ast.Attribute) and inner.attr == "attrs":
-            yield key.value if isinstance(key, ast.Constant) else "a computed name"
+            yield from (key.value if isinstance(key, ast.Constant) else "a computed name" for key in keys)
 
 
-@pytest.mark.parametrize("name, tree", code(), ids=lambda x: x if isinstance(x, str) else "")
+@pytest.mark.parametrize(("name", "tree"), [*code()], ids=lambda x: x if isinstance(x, str) else "code")
 def test_facts_that_numbers_rest_on_are_read_through_the_accessors(name, tree):
     assert set(read_past(tree)) <= TOLD, f"{name} reads attrs past evalkit.provenance"
 

@@ -33,7 +33,7 @@ def ticks(
     low, high = scale_of(ratings, given=scale)
     if marks and (min(marks) < low or max(marks) > high):
         raise DataError(
-            f"Marks from {min(marks):g} to {max(marks):g} do not fit a scale from {low:g} to {high:g}. Pass your marks=."
+            f"Marks from {min(marks):g} to {max(marks):g} do not fit a scale from {low:g} to {high:g}. Pass marks=."
         )
     if min(np.diff(marks), default=np.inf) <= 2 * within:
         raise DataError(f"Marks closer than {2 * within:g} points would count a score twice. Use a smaller 'within'.")

@@ -13,16 +13,13 @@ def usage(ratings: pd.DataFrame, *, scale: tuple[float, float] | None = None) ->
 
     Returns pair, annotator, n, unique_scores, min, max, mean, sd (ddof=1), skewness (Fisher-Pearson, adjusted; negative
     where a tail of low scores follows a crowd of high ones) and at_ends (share of scores in the lowest and the highest
-    tenth of the scale). scale: its ends; None takes the table's own. Every judgement counts, repeats too. sd is NaN for a single judgement, skewness below three
-    judgements and where all scores are equal.
+    tenth of the scale). scale: its ends; None takes the table's own. Every judgement counts, repeats too. sd is NaN for
+    a single judgement, skewness below three judgements and where all scores are equal.
     """
     scores = with_pair(ratings).groupby(["pair", "annotator"])["score"]
     table = scores.agg(n="size", unique_scores="nunique", min="min", max="max", mean="mean", sd="std", skewness="skew")
-    at_ends = (
-        with_pair(ratings.assign(score=in_outer_tenths(ratings, scale=scale)))
-        .groupby(["pair", "annotator"])["score"]
-        .mean()
-    )
+    ends = ratings.assign(score=in_outer_tenths(ratings, scale=scale))
+    at_ends = with_pair(ends).groupby(["pair", "annotator"])["score"].mean()
     return table.assign(skewness=table["skewness"].where(table["sd"] > 0), at_ends=at_ends).reset_index()
 
 
