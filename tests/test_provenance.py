@@ -62,7 +62,8 @@ KEPT = {
 DROPPED = {
     "two tables": lambda t: pd.concat([t, stars("other")]), "merged": lambda t: t.merge(pd.DataFrame({"doc": ["d1"]})),
     "simulated beside real": lambda t: pd.concat([t, stars(kind="simulated")]),
-    "aggregated": lambda t: t.groupby("doc").agg(score=("score", "mean")), "a new frame": lambda t: pd.DataFrame(t),
+    "aggregated": lambda t: t.groupby("doc").agg(n=("score", "size"), mean=("score", "mean")),
+    "a new frame": lambda t: pd.DataFrame(t),
     "arranged": lambda t: t.pivot(index="segment", columns="annotator", values="score"),
 }  # fmt: skip
 
@@ -167,9 +168,8 @@ def test_scores_moved_to_bins_have_the_scale_of_bins():
 SOURCED = {
     "show.source": show.source, "show.signature": show.signature, "merged": provenance.merged,
     "stack": lambda t: provenance.stack([t, stars()]), "nothing": lambda t: provenance.merged([]) and None,
-    "campaign.printed": lambda t: campaign.printed(campaign.of(provenance.like(t, t, scale=(1, 5)), example=True)),
     "campaign.told": lambda t: campaign.of(provenance.like(t, t, scale=(1, 5))).told,
-    "align": lambda t: align(t.assign(metric="m", segment=t["annotator"] + t["segment"]), t.assign(metric="m")),
+    "align": lambda t: align(*[t[t["annotator"] == "p0"].assign(metric="m")] * 2),
     "compare": lambda t: show.compare(pd.DataFrame(), data=t, caption="c"),
     "compare several": lambda t: show.compare(pd.DataFrame(), data=[stars(), t], caption="c"),
 }  # fmt: skip
@@ -182,7 +182,7 @@ def test_a_lost_source_stops_whoever_needs_it(name):
 
 
 @pytest.mark.parametrize(("call", "what"), [
-    (lambda: normalization.mean_distances(pd.DataFrame({"level": ["HIT"], "pair": "p"})), "'reference'"),
+    (lambda: normalization.mean_distances(pd.DataFrame({"level": ["HIT"]})), "'reference'"),
     (lambda: observed.coefficients({"x": pd.DataFrame({"a": [1.0]})}, resamples=0, seed=1), "'named'"),
     (lambda: observed.collapsed({"x": pd.DataFrame({"a": [1.0]})}, resamples=0, seed=1), "'categories'"),
     (lambda: table3.reanalysed(bare(stars()), resamples=0, seed=1), "'truth'"),
@@ -264,6 +264,7 @@ def test_simulated_ratings_know_their_scale_without_being_loaded():
 
 #: Facts that are told to a reader where they are there, and on which no number rests.
 TOLD = {"left_out", "notes", "mended", "why_simulated", "undefined", "unpaired", "signatures", "seed", "own"}
+TOLD |= {"hit", "system", "doc", "copy_first"}  # which document ``context.label_example`` shows
 
 
 def code():

@@ -152,8 +152,8 @@ def mean_distances(compared: pd.DataFrame) -> pd.DataFrame:
     that HITs differ by what is in them, or that annotators drift. It is NaN where the reference is a calibration set.
     """
     rows = []
-    several = compared.groupby([*_WHO, "level"])["hit"].transform("size") > 1
     own_mean = fact(compared, "reference", by="normalization.means") == "annotator"
+    several = compared.groupby([*_WHO, "level"])["hit"].transform("size") > 1
     own = compared["level"].eq("annotator") | (several if own_mean else True)
     for (pair, level), part in compared[own].groupby(["pair", "level"], sort=True):
         distance = (part["mean"] - part["reference"]).abs()
