@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalkit import ROOT, DataError
+from evalkit.provenance import like
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,8 +70,7 @@ def scores(
         compute = partial(_computed, ask, question)
         found[name] = store.remembered(signatures[name], texts(table, kind.reads), compute)
     scored = table.assign(**found)
-    scored.attrs = {**table.attrs, "signatures": table.attrs.get("signatures", {}) | signatures}
-    return scored
+    return like(scored, table, signatures=table.attrs.get("signatures", {}) | signatures)
 
 
 def answer(question: Mapping[str, Any]) -> dict[str, Any]:
