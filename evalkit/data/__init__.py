@@ -40,8 +40,7 @@ def load(
         if not (fallback and entry.simulator):
             raise
         return _simulated(entry, problem)
-    digest = "+".join(files.recognised(file) for file in entry.files)
-    loader = _function(entry.loader)
+    digest, loader = _digest(entry), files.steady(_function(entry.loader), entry.files)
     frame = parsed.table(name, loader, paths, digest=digest) if entry.kept else loader(paths, columns=columns)
     frame.attrs["scale"] = entry.scale
     return _labelled(frame, name=name, source="real", origin=entry.base or entry.files[0].url, digest=digest)
@@ -142,11 +141,16 @@ def fetch(names: str | Iterable[str] | None = None, *, progress: bool = True) ->
 def verify(names: str | Iterable[str] | None = None) -> pd.DataFrame:
     """List the files that are here with the digests they were verified against, without the network.
 
-    names: None means whatever is here. Columns: name, file, digest, state (verified, unverified, missing).
+    names: None means whatever is here. Columns: name, file, digest, state (verified, unverified, missing, outdated).
+    Tables that were kept to save parsing are listed, too, with the digest of what they were made from; an outdated one
+    was made by other code, and is not used. What they and scores of metrics are held against: see ``secret``.
     Raises DataError listing every file that is altered, and those of named data sets that are missing.
     """
     rows, problems = [], []
     for entry in _entries(names, optional=True):
+        if entry.kept:
+            kept, altered = _kept_tables(entry)
+            rows, problems = rows + kept, problems + altered
         for file in entry.files:
             try:
                 path = files.locate(file)
@@ -163,6 +167,15 @@ def verify(names: str | Iterable[str] | None = None) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["name", "file", "digest", "state"])
 
 
+def _kept_tables(entry: registry.Entry) -> tuple[list[tuple], list[str]]:
+    """List a data set's kept tables, as ``verify`` does, and what is wrong with those that are not what was kept."""
+    digest = _digest(entry)
+    states = parsed.states(entry.name, digest=digest)
+    remedy = "is not what was kept here. It is never used; delete it, and look who else can write to this folder."
+    altered = [f"{files.cache() / file} {remedy}" for file, state in states if state == "altered"]
+    return [(entry.name, file, digest, state) for file, state in states if state != "altered"], altered
+
+
 def listing() -> pd.DataFrame:
     """List the registered data sets: name, title, bytes (missing where unknown), licence, and whether they are here."""
     rows = []
@@ -172,6 +185,11 @@ def listing() -> pd.DataFrame:
         rows.append((entry.name, entry.title, size, entry.licence, available(entry.name)))
     frame = pd.DataFrame(rows, columns=["name", "title", "bytes", "licence", "here"])
     return frame.astype({"bytes": "Int64"})
+
+
+def _digest(entry: registry.Entry) -> str:
+    """Name the content of a data set's files."""
+    return "+".join(files.recognised(file) for file in entry.files)
 
 
 def _entries(names: str | Iterable[str] | None, *, optional: bool) -> list[registry.Entry]:
