@@ -277,7 +277,8 @@ def test_a_damaged_or_forged_kept_table_is_parsed_anew(cache, monkeypatch):
     whole = path.read_bytes()
     forged, inverted = io.BytesIO(), honest.assign(score=1 - honest["score"])
     inverted.to_parquet(forged)
-    for damage in (whole[: len(whole) // 2], b"", whole[:10] + bytes([whole[10] ^ 255]) + whole[11:], forged.getvalue()):
+    flipped = whole[:10] + bytes([whole[10] ^ 255]) + whole[11:]
+    for damage in (whole[: len(whole) // 2], b"", flipped, forged.getvalue()):
         path.write_bytes(damage)
         assert parsed.states("toy", digest="x") == [(f"parsed/{path.name}", "altered")]
         assert parsed.table("toy", loader, [1], digest="x")["score"].tolist() == [0.1, 1.0]

@@ -247,9 +247,8 @@ def test_without_a_secret_scores_are_computed_each_time(cache, monkeypatch):
     (cache / "file").write_text("no folder")
     monkeypatch.setenv("EVALKIT_SALT_FILE", str(cache / "file" / "salt"))
     for value in (1.0, 2.0):
-        assert store.remembered("m", [("a", "b"), ("c", "d"), ("a", "b")], lambda rows: [value, 3.0]).tolist() == [
-            value, 3.0, value,
-        ]  # fmt: skip
+        found = store.remembered("m", [("a", "b"), ("c", "d"), ("a", "b")], lambda rows, value=value: [value, 3.0])
+        assert found.tolist() == [value, 3.0, value]
 
 
 def test_a_store_whose_table_is_another_is_told(cache):
