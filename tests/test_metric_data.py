@@ -186,6 +186,8 @@ def test_scores_of_ones_own_in_the_same_layout(tmp_path):
         (DOCS | {"human-scores/en-de.mqm.seg.score": "A\t1\nA\t2\nA\t3\nB\t1\nB\t2\n"}, "B has 2 lines for 3 segments"),
         (DOCS | {"human-scores/en-de.mqm.seg.score": "A\t1\nA\thigh\nA\t3\n"}, "high.*Expected system and score"),
         (DOCS | {"scores.txt": "A\t1\n"}, "scores.txt is not named as mt-metrics-eval names scores"),
+        (DOCS | {"human-scores/en-de.mqm.seg.score": "A\tTrue\nA\tFalse\nA\tTrue\n"}, r"score, line 1: 'True' stands"),
+        (DOCS | {"human-scores/en-de.mqm.seg.score": "A\ttrue\nA\t1\nA\t1\n"}, r"score, line 1: 'true' stands"),
         ({"documents/xx-de.docs": "n\td\n", "human-scores/xx-de.mqm.seg.score": "A\t1\n"}, "'xx' in 'xx-de'"),
     ],
 )
@@ -223,6 +225,10 @@ def test_faulty_files_of_wmt20_and_wmt17_are_named(tmp_path):
         wmt17.direct_assessments(put(tmp_path, files))
     with pytest.raises(DataError, match=r"newstest2017\.B\.2\.cs-en lacks segment 3"):
         wmt17.direct_assessments(put(tmp_path, files | {"newstest2017.B.2.cs-en": "a\n"}))
+    with pytest.raises(DataError, match=r"DA-seglevel\.csv, line 2: 'True' stands where a number should"):
+        wmt17.direct_assessments(put(tmp_path, files | {"DA-seglevel.csv": f"{header}cs-en n A.1 1 True\n"}))
+    with pytest.raises(DataError, match="line 2: 'FALSE' stands where a number should"):
+        wmt20.direct_assessments(put(tmp_path, {"metrics-ad-seg-scores-cs-en.csv": good.replace("50", "FALSE")}))
     with pytest.raises(DataError, match="the columns are not LP, DATA"):
         wmt17.direct_assessments(put(tmp_path, {"DA-seglevel.csv": "a b\n1 2\n"}))
 
