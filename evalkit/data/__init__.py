@@ -1,6 +1,7 @@
 """The door to all data: find, fetch, verify and load them as validated tables that know where they came from."""
 
 import hashlib
+import sys
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from evalkit import DataError, __version__, schemas
-from evalkit.data import delimited, files, parsed, registry
+from evalkit.data import delimited, files, names, parsed, registry
 from evalkit.data.published import table as _printed  # the function below takes the name of its module
 
 __all__ = ["available", "choose", "column_names", "fetch", "listing", "load", "open_campaign", "published", "read",
@@ -52,22 +53,33 @@ def read(
     """Read ratings of your own from a CSV or TSV file in UTF-8, validated.
 
     scale: lowest and highest score that an annotator could give. columns: our name -> the file's, where they differ.
+    Names that look alike are written in one way (``names.plain``). ``attrs["notes"]`` tells that, and that the file may
+    have been cut off; notes are printed, too.
     Raises DataError with one message per broken rule, each with line, column, value and remedy.
     """
     path = Path(path)
     content = delimited.content(path)
     frame = delimited.table(content, origin=path.name)
-    names = columns or {}
-    if several := [ours for ours, theirs in names.items() if not isinstance(theirs, str)]:
+    told = columns or {}
+    if several := [ours for ours, theirs in told.items() if not isinstance(theirs, str)]:
         raise DataError(f"{path.name}: {several[0]} names several columns. Bring them into one, a row per judgement.")
-    absent = [theirs for theirs in names.values() if theirs not in frame]
+    absent = [theirs for theirs in told.values() if theirs not in frame]
     if absent:
         raise DataError(f"{path.name} has no column {absent[0]!r}; it has {', '.join(frame)}. Correct columns=.")
-    frame = frame.rename(columns={theirs: ours for ours, theirs in names.items()})
-    frame = schemas.check(frame, schemas.RATINGS, origin=path.name, scale=scale)
-    frame.attrs["scale"] = scale
+    frame = frame.rename(columns={theirs: ours for ours, theirs in told.items()})
+    looks = names.Looks()
+    frame = schemas.check(looks.alike(frame), schemas.RATINGS, origin=path.name, scale=scale)
+    frame.attrs |= {"scale": scale, "notes": [*looks.notes(), *_unfinished(content)]}
+    for note in frame.attrs["notes"]:
+        print(f"evalkit: {path.name}: {note}.", file=sys.stderr)
     digest = f"sha256:{hashlib.sha256(content).hexdigest()}"
     return _labelled(frame, name=path.stem, source="real", origin=path.name, digest=digest)
+
+
+def _unfinished(content: bytes) -> list[str]:
+    """Warn, once or not at all, of a text that may have been cut off."""
+    whole = content.endswith((b"\n", b"\r"))
+    return [] if whole else [delimited.UNFINISHED.format(where="its last line")]
 
 
 def open_campaign(path: str | Path, **told: object) -> tuple[pd.DataFrame, pd.DataFrame | None]:

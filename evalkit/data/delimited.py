@@ -8,8 +8,14 @@ from pathlib import Path
 import pandas as pd
 
 from evalkit import DataError
+from evalkit.data.names import plain
 
 _MOST_BYTES = 1 << 30
+#: What is told of a text file that may have been cut off within its last number.
+UNFINISHED = (
+    "warning: the file does not end in a line break; if it was cut off, its last number may be, too (85 reads 8 then): "
+    "hold {where} against the export"
+)
 _TRUTH = re.compile(rb"[\t ,](true|false)(?=[\t ,\r\n]|\Z)", re.IGNORECASE)
 _SIGNS = {  # how files that are no text announce themselves
     b"PK\x03\x04": "a zip archive or a spreadsheet (.xlsx, .ods)",
@@ -32,6 +38,13 @@ def content(path: Path) -> bytes:
     except (OSError, ValueError) as problem:
         reason = getattr(problem, "strerror", None) or problem
         raise DataError(f"{path} cannot be read: {reason}. Check the path and its permissions.") from problem
+
+
+def is_unfinished(path: Path) -> bool:
+    """Tell whether a text in UTF-8 does not end in a line break, as one does that was cut off within its last line."""
+    with path.open("rb") as stream:
+        stream.seek(max(path.stat().st_size - 1, 0))
+        return stream.read(1) not in (b"\n", b"\r", b"")
 
 
 def measured(data: bytes, *, origin: str) -> bytes:
@@ -73,7 +86,7 @@ def table(data: bytes, *, origin: str, header: list[str] | None = None, delimite
     try:
         for row in reader:
             if row and header is None:
-                header = [name.strip() for name in row]
+                header = [plain(name) for name in row]
             elif row:
                 if len(row) != len(header):
                     raise DataError(

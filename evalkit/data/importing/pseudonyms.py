@@ -4,12 +4,12 @@ import base64
 import hashlib
 import hmac
 import re
-import unicodedata
 
 import pandas as pd
 
 from evalkit import DataError
 from evalkit.data import secret
+from evalkit.data.names import plain
 
 _LETTERS = 10  # of base 32: 50 bits, so that a thousand annotators collide once in two thousand million imports
 
@@ -97,4 +97,4 @@ class Pseudonyms:
 
 def _plain(name: str) -> str:
     """Write a name in one form."""
-    return unicodedata.normalize("NFC", " ".join(name.split()))
+    return " ".join(plain(name).split())
