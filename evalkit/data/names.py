@@ -81,8 +81,7 @@ def _note(ours: str, changed: Counter[tuple[str, str]]) -> str:
     """Say what was changed in the names of one column; who an annotator is stays untold."""
     (text, name), _ = changed.most_common(1)[0]
     unseen = sorted({f"U+{ord(letter):04X}" for pair in changed for letter in _UNSEEN.findall(pair[0])})
-    what = (
-        f"characters that cannot be seen ({', '.join(unseen[:5])})" if unseen else "letters or spaces in another form"
-    )
-    example = "" if ours in _PRIVATE else f", such as {ascii(text)[:60]} as {name[:60]!r}"
-    return f"{changed.total():,} cells of {ours} hold {what}; they were read as the names that they look like{example}"
+    what = "letters or spaces were brought into one form"
+    what = f"characters that cannot be seen ({', '.join(unseen[:5])}) were left out" if unseen else what
+    example = "" if ours in _PRIVATE else f", such as of {ascii(text)[:60]}, now {name[:60]!r}"
+    return f"names that look alike are one: in {changed.total():,} cells of {ours} {what}{example}"
