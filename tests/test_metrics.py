@@ -23,6 +23,7 @@ from evalkit.metrics import lexical, neural, store
 def cache(tmp_path, monkeypatch):
     """Give each test a store of its own."""
     monkeypatch.setenv("EVALKIT_DATA_DIR", str(tmp_path))
+    monkeypatch.setenv("EVALKIT_SALT_FILE", str(tmp_path / "salt"))
     return tmp_path
 
 
@@ -221,9 +222,38 @@ def test_a_damaged_store_is_told_with_its_remedy(cache):
         store.remembered("m", [("a", "b")], lambda rows: [1])
 
 
+def test_scores_that_somebody_put_into_the_store_are_computed_again(cache):
+    """Who may write to the cache and does not have this user's secret cannot make a score."""
+    texts, true = [("a", "b"), ("c", "d")], [0.25, 0.75]
+    assert store.remembered("m", texts, lambda rows: true).tolist() == true
+    forged = np.array([0.75, 0.25]).tobytes()
+    for change in (
+        ("UPDATE sealed SET numbers = ? WHERE length(texts) = 32", (forged,)),
+        ("UPDATE sealed SET numbers = ?, seal = NULL", ("as text",)),
+        ("UPDATE sealed SET numbers = ?, seal = ''", (forged,)),
+        ("UPDATE sealed SET numbers = (SELECT numbers FROM sealed WHERE length(texts) = 32), seal = (SELECT seal FROM "
+         "sealed WHERE length(texts) = 32) WHERE length(texts) = 16", ()),  # a sound one, moved
+    ):  # fmt: skip
+        with sqlite3.connect(cache / "metric-scores.sqlite") as other:
+            other.execute(*change)
+        other.close()
+        assert store.remembered("m", texts, lambda rows: [true[texts.index(row)] for row in rows]).tolist() == true
+        for text, number in zip(texts, true):
+            assert store.remembered("m", [text], lambda rows: [true[texts.index(row)] for row in rows]) == [number]
+    assert store.remembered("m", texts, lambda rows: 1 / 0).tolist() == true, "sound again"
+
+
+def test_without_a_secret_scores_are_computed_each_time(cache, monkeypatch):
+    (cache / "file").write_text("no folder")
+    monkeypatch.setenv("EVALKIT_SALT_FILE", str(cache / "file" / "salt"))
+    for value in (1.0, 2.0):
+        found = store.remembered("m", [("a", "b"), ("c", "d"), ("a", "b")], lambda rows, value=value: [value, 3.0])
+        assert found.tolist() == [value, 3.0, value]
+
+
 def test_a_store_whose_table_is_another_is_told(cache):
     with sqlite3.connect(cache / "metric-scores.sqlite") as other:
-        other.execute("CREATE TABLE kept (x)")
+        other.execute("CREATE TABLE sealed (x)")
     other.close()
     with pytest.raises(DataError, match="cannot be used"):
         store.remembered("m", [("a", "b")], lambda rows: [1])
