@@ -173,7 +173,10 @@ def _comet(model: str, rows: list[tuple[str, ...]], batch: int) -> Sequence[floa
     import comet
     import torch
 
-    path = model if Path(model).exists() else comet.download_model(model)
+    try:
+        path = model if Path(model).exists() else comet.download_model(model)
+    except KeyError as problem:  # which it also raises without a network
+        raise OSError(problem.args[0]) from None
     samples = [dict(zip(("src", "mt", "ref"), row)) for row in rows]
     scorer = comet.load_from_checkpoint(path)
     return scorer.predict(samples, batch_size=batch, gpus=int(torch.cuda.is_available()), progress_bar=False).scores
@@ -241,12 +244,13 @@ def _bert(metric: str) -> Kind:
     return Kind("bert_score", "bert-score", "pip install bert-score", reads, score, f"layer:{layer}")
 
 
-#: metric -> its family and the checkpoint that Sai et al. used, as far as they say which.
+#: metric -> its family and the checkpoint that Sai et al. used, as far as they say which. COMET's of 2020 are on the
+#: Hugging Face hub, those of 2021 go by their names in its older store.
 MODELS = {
     "COMET-DA": (_COMET, "Unbabel/wmt20-comet-da"),
-    "COMET-MQM": (_COMET, "Unbabel/wmt21-comet-mqm"),
+    "COMET-MQM": (_COMET, "wmt21-comet-mqm"),
     "COMET-QE-DA": (_COMET, "Unbabel/wmt20-comet-qe-da"),
-    "COMET-QE-MQM": (_COMET, "Unbabel/wmt21-comet-qe-mqm"),
+    "COMET-QE-MQM": (_COMET, "wmt21-comet-qe-mqm"),
     "BLEURT-20": (_BLEURT, "BLEURT-20"),
     "mBERT": (_bert("mBERT"), "bert-base-multilingual-cased"),
     "distilmBERT": (_bert("distilmBERT"), "distilbert-base-multilingual-cased"),
