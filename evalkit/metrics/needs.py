@@ -54,7 +54,7 @@ NEEDS = {
     "PRISM": Need(
         "needs a neural model",
         "the weights m39v1 and a package that pins PyTorch 1.4, which this Python cannot install",
-        f"{_MODULES}correlation.segments takes a column of scores computed elsewhere",
+        f"{_MODULES}given.table1 takes scores computed elsewhere",
         "cells 62 to 64",
     ),
     "BLEURT-20": _weights("BLEURT-20", "cell 68"),
