@@ -7,7 +7,6 @@ from collections.abc import Mapping
 import pandas as pd
 
 from evalkit import DataError, data
-from evalkit.metrics import needs
 from evalkit.metrics.subsets import FAMILIES
 
 PAPER = "Sai et al. 2023"
@@ -16,10 +15,11 @@ PAPER = "Sai et al. 2023"
 NAMES = {
     **{f"BLEU{sep}{n}": f"BLEU-{n} caption" for sep in (" ", "-", "") for n in range(1, 5)},
     "SacreBLEU": "SacreBLEU", "sacreBLEU": "SacreBLEU", "ROUGE-L": "ROUGE-L", "ROUGE": "ROUGE-L",
-    "chrF++": "chrF", "TER": "TER", "Human": "human", **needs.SPELT,
+    "chrF++": "chrF", "TER": "TER", "Human": "human",
 }  # fmt: skip
 #: How the print calls the average over languages.
 AVERAGE = "average"
+_MODEL = "Needs a neural model, which this run does not have (see “Models that need PyTorch” in the README)."
 _ROWS = "The paper counts seven systems, the release has six, and its 1,400 rows need not be the paper's."
 _WHY = {
     "BLEU": "BLEU without smoothing, words at blanks; the paper's own tokens are not known.",
@@ -33,7 +33,7 @@ def table1(correlated: pd.DataFrame) -> pd.DataFrame:
     """Compare segment-level correlations with Table 1: paper, item, cell, printed, computed, note.
 
     correlated: the result of ``correlation.segments`` for ``METRICS`` and ``CAPTION``. A printed average is held
-    against the mean of the computed values. What needs vectors or a model is computed where ``correlated`` has it.
+    against the mean of the computed values. What needs a model is not computed.
     """
     return _correlations("1", correlated, _STATISTICS, _ROWS)
 
@@ -48,10 +48,10 @@ def table8(ranges: pd.DataFrame) -> pd.DataFrame:
     """Compare the metrics' lowest and highest values with Table 8. ranges: the result of ``spread.ranges``."""
     values, rows = ranges.set_index("metric"), []
     for row in data.published("sai2023_table8").to_dict("records"):
-        name = "chrF++" if row["metric"] == "chrF++" else NAMES[row["metric"]]
+        name = "chrF++" if row["metric"] == "chrF++" else NAMES.get(row["metric"])
         for end in ("min", "max"):
             value = values.loc[name, end] if name in values.index else None
-            note = _ROWS if name in values.index else needs.lacking(name)[1]
+            note = _ROWS if name else _MODEL
             rows.append((PAPER, "Table 8", f"{row['metric']}, {end}", row[end], value, note))
     return _rows(rows)
 
@@ -80,12 +80,11 @@ def _correlations(
     averages.index = pd.MultiIndex.from_product([averages.index, [AVERAGE]])
     values, rows = pd.concat([values, averages]), []
     for row in data.published(f"sai2023_table{number}").to_dict("records"):
-        name, language = NAMES[row["metric"]], row["language"]
+        name, language = NAMES.get(row["metric"]), row["language"]
         mended = _MENDED if language in ("hi", AVERAGE) else ""
-        there = (name, language) in values.index
-        note = " ".join(filter(None, [_why(name), mended, reason])) if there else needs.lacking(name)[1]
+        note = " ".join(filter(None, [_why(name), mended, reason])) if name else _MODEL
         for column, (ours, called) in columns.items():
-            value = values.loc[(name, language), ours] if there else None
+            value = values.loc[(name, language), ours] if (name, language) in values.index else None
             rows.append((PAPER, f"Table {number}", f"{language}, {row['metric']}, {called}", row[column], value, note))
     return _rows(rows)
 

@@ -136,7 +136,7 @@ def _head(path: Path, line: str) -> tuple[int, int]:
 def _parsed(path: Path, number: int, line: str, dimensions: int) -> tuple[str, np.ndarray]:
     word, *values = line.rstrip(" \r\n").rsplit(" ", dimensions)
     try:
-        vector = np.array(values, float)
+        vector = np.fromiter(map(float, values), float, len(values))
     except ValueError:
         vector = np.empty(0)
     whole = line.endswith("\n")  # else a last number may have lost digits
