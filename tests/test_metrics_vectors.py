@@ -202,6 +202,15 @@ def test_a_second_run_reads_no_vectors_and_changed_vectors_are_noticed(file, mon
     assert store.path().exists()
 
 
+def test_vectors_that_change_while_they_are_read_are_refused_and_nothing_is_kept(file, monkeypatch):
+    path, read = file(TINY), vectors.read
+    monkeypatch.setattr(vectors, "read", lambda *args, **options: (read(*args, **options), file(TINY * 2))[0])
+    with pytest.raises(DataError, match=r"tiny\.vec changed while it was read"):
+        vectors.scores(pairs("the", "mat"), vectors={"tam": path})
+    monkeypatch.setattr(vectors, "read", read)
+    assert vectors.scores(pairs("the", "mat"), vectors={"tam": file(TINY)})["EA"].item() == pytest.approx(0.5**0.5)
+
+
 def test_what_there_is_not_is_refused(file):
     path = file(TINY)
     for options, problem in (

@@ -152,16 +152,21 @@ def _language(table: pd.DataFrame, path: Path, unknown: str, tokenize: str) -> t
 
     if not path.is_file():
         raise DataError(f"There is no file of word vectors {path.name}. Give the path of a .vec or .vec.gz file.")
-    signature = f"vectors:sha256:{content(path)}|unknown:{unknown}|tok:{tokenize}"
+    digest = content(path)
+    signature = f"vectors:sha256:{digest}|unknown:{unknown}|tok:{tokenize}"
     pairs = texts(table, ["hypothesis", "reference"])
-    compute = partial(_computed, path, unknown, tokenize)
+    compute = partial(_computed, path, digest, unknown, tokenize)
     return store.remembered(f"{'+'.join(METRICS)}|{signature}", pairs, compute), signature
 
 
-def _computed(path: Path, unknown: str, tokenize: str, pairs: list[tuple[str, str]]) -> list[tuple[float, ...]]:
+def _computed(
+    path: Path, digest: str, unknown: str, tokenize: str, pairs: list[tuple[str, str]]
+) -> list[tuple[float, ...]]:
     split = _splitter(tokenize)
     parted = [tuple(split(text).split() for text in pair) for pair in pairs]
     known, mean = read(path, words={word for pair in parted for words in pair for word in words})
+    if content(path) != digest:
+        raise DataError(f"{path.name} changed while it was read. Run this again.")
     rest = mean if unknown == "mean" else None
     texts = [tuple(_stacked(words, known, rest, len(mean)) for words in pair) for pair in parted]
     return [(embedding_average(*pair), vector_extrema(*pair), greedy_matching(*pair)) for pair in texts]
