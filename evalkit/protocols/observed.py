@@ -18,6 +18,11 @@ ANONYMOUS = (
 )  # fmt: skip
 #: Coefficients that follow each annotator from item to item.
 NAMED = (("cohen_kappa", "none"), ("cohen_kappa", "quadratic"), ("conger_kappa", "none"))
+#: Coefficients that weigh disagreement alike, so that they differ only in what they call chance.
+ALIKE = {
+    "exact matches": (("fleiss_kappa", "none"), ("gwet_ac1", "none")),
+    "squared distances": (("krippendorff_alpha", "interval"), ("gwet_ac2", "quadratic")),
+}
 #: What coefficients call chance, and where that misleads.
 CHANCE = (
     ("percent agreement", "nothing", "categories are few, or one nearly always applies"),
@@ -204,18 +209,21 @@ def places(assessments: pd.DataFrame) -> pd.DataFrame:
 
 
 def misled(table: pd.DataFrame) -> pd.DataFrame:
-    """Rank data sets by how far their coefficients lie apart: data, lowest, lowest_by, highest, highest_by, gap.
+    """Rank data sets by how far two coefficients lie apart that weigh disagreement alike and call other things chance.
 
-    table: the result of ``coefficients``. Percent agreement is left out, for it corrects nothing.
+    table: the result of ``coefficients``. Returns weights (a name of ``ALIKE``), data, lowest, lowest_by, highest,
+    highest_by, gap, the largest gap of each weighting first.
     """
-    corrected = table[table["coefficient"] != "percent_agreement"]
     rows = []
-    for name, group in corrected.groupby("data", sort=False):
-        low, high = group.loc[group["estimate"].idxmin()], group.loc[group["estimate"].idxmax()]
-        rows.append((name, low["estimate"], _called(low), high["estimate"],
-                     _called(high), high["estimate"] - low["estimate"]))  # fmt: skip
-    columns = ["data", "lowest", "lowest_by", "highest", "highest_by", "gap"]
-    return pd.DataFrame(rows, columns=columns).sort_values("gap", ascending=False, ignore_index=True)
+    for weights, pair in ALIKE.items():
+        of_pair = table[pd.MultiIndex.from_frame(table[["coefficient", "level"]]).isin(pair)]
+        for name, group in of_pair.groupby("data", sort=False):
+            low, high = group.loc[group["estimate"].idxmin()], group.loc[group["estimate"].idxmax()]
+            gap = high["estimate"] - low["estimate"]
+            rows.append((weights, name, low["estimate"], _called(low), high["estimate"], _called(high), gap))
+    columns = ["weights", "data", "lowest", "lowest_by", "highest", "highest_by", "gap"]
+    ranked = pd.DataFrame(rows, columns=columns)
+    return ranked.sort_values(["weights", "gap"], ascending=[True, False], ignore_index=True)
 
 
 def _called(row: pd.Series) -> str:
