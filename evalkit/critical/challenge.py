@@ -135,17 +135,15 @@ def against_print(printed: pd.DataFrame, *, lowercase: bool = False, struck: boo
         scored(_with_reference(printed, words), lowercase=lower).set_index("id").reindex(printed["id"])
         for words, lower in ((struck, lowercase), (struck, not lowercase), (not struck, lowercase))
     )
+    asked = {"item": "Table 1", "basis": "definition", "lacking": "needs a neural model"}
     parts = []
     for metric in METRICS:
-        known = metric in ours
-        note = [
-            _turns_on(*values, lowercase=lowercase, struck=struck)
-            for values in zip(ours[metric], cased[metric], whole[metric])
-        ] if known else "Needs a trained model, which is not part of this suite."  # fmt: skip
-        parts.append(claims.rows(
-            printed, metric, computed=ours[metric] if known else None, item="Table 1", cell=printed["id"] + f", {metric}",
-            basis="definition", note=note, lacking="needs a neural model",
-        ))  # fmt: skip
+        note, values = "Needs a trained model, which is not part of this suite.", None
+        if metric in ours:
+            values, read = ours[metric], zip(ours[metric], cased[metric], whole[metric])
+            note = [_turns_on(*three, lowercase=lowercase, struck=struck) for three in read]
+        cell = printed["id"] + f", {metric}"
+        parts.append(claims.rows(printed, metric, computed=values, cell=cell, note=note, **asked))
     return pd.concat(parts, ignore_index=True)
 
 

@@ -38,7 +38,7 @@ def print_tables(printed: Mapping[int, pd.DataFrame]) -> dict[str, pd.DataFrame]
 
 
 def _lowest(values: pd.DataFrame) -> pd.DataFrame:
-    """Name the hypotheses that each metric scores lowest: metric, one, two (of hyp1 to hyp7), with_hyp8 (one of all)."""
+    """Name what each metric scores lowest: metric, one, two (of hyp1 to hyp7), with_hyp8 (one of hyp1 to hyp8)."""
     rows = []
     for metric, column in values.items():
         order = column[_EDITED].sort_values(kind="stable").index

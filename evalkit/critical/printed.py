@@ -13,9 +13,7 @@ from evalkit.verdicts import verdict
 #: What keeps a number of the paper from being recomputed, in the few words that one cause always has.
 UNRELEASED = "annotator C's WMT17 labels never released"
 UNTRAINED = "needs the authors' trained network"
-_SHORT = (
-    "The paper's number rests on labels that were never released (annotator C on newstest2017). On {rows}: {values}."
-)
+_SHORT = "The paper's number rests on labels that were never released (annotator C, newstest2017). On {rows}: {values}."
 
 
 def whole_only(computed: pd.DataFrame, values: Sequence[str], *, complete: int, digits: int = 3) -> pd.DataFrame:

@@ -111,9 +111,8 @@ def counts(
             note = f"By the {rule} of three; the stated rule gives {(stated[here] == place).sum():,}."
             absent = f"Annotator C's labels were not released. The {rule} gives between {must:,} and {may:,}."
             rows.append((label, split, may, note, "", "") if full else (label, split, None, "", absent, UNRELEASED))
-    return pd.DataFrame(rows, columns=["label", "split", "count", "note", "absent", "lacking"]).astype(
-        {"count": "Int64"}
-    )
+    columns = ["label", "split", "count", "note", "absent", "lacking"]
+    return pd.DataFrame(rows, columns=columns).astype({"count": "Int64"})
 
 
 def third_annotator(
