@@ -75,7 +75,7 @@ def bleu(hypothesis, reference, order, *, caption=False):
         if match == 0:
             halvings *= 2
         logs.append(np.log((match or 1 / halvings) / total))
-    brevity = min(0, 1 - len(wanted) / len(words))
+    brevity = min(0, 1 - (len(wanted) + 1e-9) / (len(words) + 1e-15) if caption else 1 - len(wanted) / len(words))
     return 100 * np.exp(brevity + np.mean(logs)) if caption or (grams(words, 1) & grams(wanted, 1)) else 0.0
 
 
