@@ -6,7 +6,7 @@ import pandas as pd
 
 from evalkit.data.indicmt import SHORT
 from evalkit.mqm.agreement import formula_against_own
-from evalkit.mqm.distributions import errors_per_system
+from evalkit.mqm.distributions import category, errors_per_system
 from evalkit.mqm.scores import KEY
 from evalkit.mqm.search import single_errors
 from evalkit.mqm.systems import common_sentences
@@ -26,7 +26,7 @@ def claim_tables(
     """
     language = ratings["tgt_lang"].astype("str").map(SHORT)
     judged = ratings.assign(language=language)
-    marked = spans.assign(language=spans["tgt_lang"].astype("str").map(SHORT), category=_category(spans))
+    marked = spans.assign(language=spans["tgt_lang"].astype("str").map(SHORT), category=category(spans))
     own = formula_against_own(ratings, resamples=0)
     return {
         "sizes": _sizes(judged),
@@ -43,12 +43,6 @@ def claim_tables(
         "source_errors": _with(ratings, spans, "source error").dropna(subset="score"),
         "counts": spans.astype(dict.fromkeys(KEY, "str")).groupby(KEY).size().rename("errors").reset_index(),
     }
-
-
-def _category(spans: pd.DataFrame) -> pd.Series:
-    """Group types as the authors' figures do: errors of terminology are errors of accuracy (their notebook, cell 85)."""
-    category = spans["error_type"].astype("str").str.partition("/")[0]
-    return category.replace({"terminology": "accuracy"})
 
 
 def _sizes(judged: pd.DataFrame) -> pd.DataFrame:
@@ -83,6 +77,7 @@ def _weights(ratings: pd.DataFrame, spans: pd.DataFrame) -> pd.DataFrame:
 def _majority(marked: pd.DataFrame) -> pd.DataFrame:
     """Weigh accuracy against fluency errors in each language, and name its commonest severity.
 
+    Errors of terminology count as accuracy, as in the authors' figures.
     accuracy_share: of accuracy and fluency errors together, which are all that the paper's Figure 1 shows.
     balanced: the smaller of the two counts is more than four fifths of the larger, which is our reading of "almost
     equal proportions".
