@@ -76,7 +76,7 @@ def bleu(hypothesis, reference, order, *, caption=False):
         if match == 0:
             halvings *= 2
         logs.append(np.log((match or 1 / halvings) / total))
-    brevity = min(0, 1 - len(wanted) / len(words))
+    brevity = min(0, 1 - (len(wanted) + 1e-9) / (len(words) + 1e-15) if caption else 1 - len(wanted) / len(words))
     return 100 * np.exp(brevity + np.mean(logs)) if caption or (grams(words, 1) & grams(wanted, 1)) else 0.0
 
 
@@ -112,7 +112,7 @@ def test_metrics_equal_plain_implementations(hypothesis, reference):
     for order in range(1, 5):
         assert found[f"BLEU-{order}"] == pytest.approx(bleu(hypothesis, reference, order))
         plain = bleu(hypothesis, reference, order, caption=True)
-        assert found[f"BLEU-{order} caption"] == pytest.approx(plain, rel=1e-6, abs=1e-6)
+        assert found[f"BLEU-{order} caption"] == pytest.approx(plain, rel=1e-12)
     assert found["SacreBLEU"] == pytest.approx(bleu(hypothesis, reference, 4))
     assert found["chrF"] == pytest.approx(chrf(hypothesis, reference, 0))
     assert found["chrF++"] == pytest.approx(chrf(hypothesis, reference, 2))
@@ -130,6 +130,14 @@ def test_a_reference_is_its_own_best_translation(text):
     found = lexical.scores(table((text, text)), metrics=lexical.METRICS + lexical.CAPTION).iloc[0]
     assert found["TER"] == 0
     assert found.drop(["TER", "hypothesis", "reference"]).astype(float).tolist() == pytest.approx([100] * 12)
+
+
+def test_caption_bleu_parts_translations_as_the_caption_code_does():
+    """Where an order has no match, 1e-15 over the count plus 1e-9 decides; where it has no place, it is 1e-6."""
+    short = lexical.caption_bleu("a", "a b", order=2)
+    assert short == pytest.approx(100 * np.exp(1 - 2) * (1e-6) ** 0.5, rel=1e-6)
+    same = lexical.scores(table(("a b c d", "a b c d")), metrics=lexical.CAPTION).iloc[0]
+    assert 0 < 100 - same["BLEU-1 caption"] < 1e-6  # 4 / (4 + 1e-9) is not 1: equal precisions of other lengths differ
 
 
 def test_an_empty_hypothesis_is_scored_and_not_refused():
