@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from evalkit.plots import GREY, INK, MARKERS, PALETTE, house, literal
+from evalkit.provenance import demand_hundred
 
 _UNITS = {"raw": "points", "z": "z: standard deviations"}
 _GROUPS = (("before", PALETTE[0], ""), ("after", PALETTE[1], "///"))
@@ -49,6 +50,7 @@ def degraded_scores(ratings: pd.DataFrame, *, annotators: int = 6) -> Figure:
 
     The layout of Knowles & Lo 2024, Figure 5, with ordinary outputs of systems where the paper has calibration items.
     """
+    demand_hundred(ratings)
     busiest = (
         ratings.loc[ratings["item_type"] == "degraded", "annotator"].value_counts(sort=True).head(annotators).index
     )
