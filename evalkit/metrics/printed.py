@@ -89,7 +89,9 @@ def table4() -> pd.DataFrame:
     called = {"item": "Table 4", "on": ["language", "metric"], "values": {"kendall": "kendall"}}
     parts = [
         claims.compare_with_print(table[baseline], third, basis=_FOLLOWS, **called),
-        claims.compare_with_print(table[~baseline], _explained(table, _nothing(["kendall"]), ""), basis=_DATA, **called),
+        claims.compare_with_print(
+            table[~baseline], _explained(table, _nothing(["kendall"]), ""), basis=_DATA, **called
+        ),
     ]
     return pd.concat(parts, ignore_index=True)
 
