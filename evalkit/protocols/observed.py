@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError, agreement, terms
+from evalkit.provenance import fact, like, scale_of
 from evalkit.schemas import ITEM, with_pair
 
 #: Coefficients that ask only how often each score was given to an item, not by whom.
@@ -65,18 +66,20 @@ def in_words(table: pd.DataFrame) -> pd.DataFrame:
     return told.assign(coefficient=[_called(row) for _, row in table.iterrows()]).drop(columns="level")
 
 
-def binned(ratings: pd.DataFrame, bins: int, *, scale: tuple[float, float] = (0, 100)) -> pd.DataFrame:
+def binned(ratings: pd.DataFrame, bins: int, *, scale: tuple[float, float] | None = None) -> pd.DataFrame:
     """Move every score to the nearest of ``bins`` evenly spaced points of the scale, numbered from 0.
 
-    Seven bins on 0-100 are the ticks of WMT's SQM slider. A score half-way between two goes to the even one.
+    scale: its ends; None takes the table's own. The result's scale runs from 0 to ``bins`` - 1. Seven bins on 0-100 are
+    the ticks of WMT's SQM slider. A score half-way between two goes to the even one.
 
-    >>> binned(pd.DataFrame({"score": [0, 8, 9, 100]}), 7)["score"].tolist()
+    >>> binned(pd.DataFrame({"score": [0, 8, 9, 100]}), 7, scale=(0, 100))["score"].tolist()
     [0.0, 0.0, 1.0, 6.0]
     """
-    low, high = scale
+    low, high = scale_of(ratings, given=scale)
     if bins < 2:
         raise DataError(f"{bins} bins cannot tell scores apart. Take 2 or more.")
-    return ratings.assign(score=((ratings["score"] - low) / (high - low) * (bins - 1)).round())
+    moved = ratings.assign(score=((ratings["score"] - low) / (high - low) * (bins - 1)).round())
+    return like(moved, ratings, scale=(0.0, bins - 1.0))
 
 
 def matrix(ratings: pd.DataFrame, *, named: bool = True) -> pd.DataFrame:
@@ -126,11 +129,15 @@ def coefficients(found: Mapping[str, pd.DataFrame], *, resamples: int, seed: int
     """
     parts = []
     for name, scores in found.items():
-        measures = [*ANONYMOUS, *(NAMED if scores.attrs["named"] else ())]
-        options = {"categories": scores.attrs["categories"], "resamples": resamples, "seed": seed}
+        measures = [*ANONYMOUS, *(NAMED if _told(scores, "named") else ())]
+        options = {"categories": _told(scores, "categories"), "resamples": resamples, "seed": seed}
         parts.append(agreement.coefficients(scores, measures=measures, **options).assign(data=name))
     columns = ["data", "coefficient", "level", "estimate", "low", "high", "items", "annotators"]
     return pd.concat(parts, ignore_index=True)[columns]
+
+
+def _told(scores: pd.DataFrame, name: str):
+    return fact(scores, name, by="protocols.observed.matrices")
 
 
 def skew(found: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -175,7 +182,7 @@ def collapsed(found: Mapping[str, pd.DataFrame], *, resamples: int, seed: int) -
                 ("krippendorff_alpha", "ordinal")]  # fmt: skip
     parts = []
     for name, scores in found.items():
-        offered = scores.attrs["categories"]
+        offered = _told(scores, "categories")
         full, fewer = (
             agreement.coefficients(
                 scores.clip(upper=some[-1]), measures=measures, categories=some, resamples=resamples, seed=seed

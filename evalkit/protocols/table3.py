@@ -16,6 +16,7 @@ from scipy import stats
 
 from evalkit import DataError, agreement, inference
 from evalkit.data import simulate
+from evalkit.provenance import fact
 
 DIRECTIONS = ("X-EN", "EN-X", "both")
 #: Shares of the four categories, from worst to best; the paper prints none, so these are assumptions.
@@ -231,7 +232,9 @@ def reanalysed(study: pd.DataFrame, *, resamples: int, seed: int) -> pd.DataFram
     a bootstrap over sentences; estimates are averaged, and their errors combined as independent ones.
     Returns protocol, src_lang, tgt_lang, true, estimate, low, high, covered.
     """
-    truth = pd.DataFrame(study.attrs["truth"]).set_index(["protocol", "src_lang", "tgt_lang"])["kappa"]
+    truth = pd.DataFrame(fact(study, "truth", by="simulate.protocol_study")).set_index(
+        ["protocol", "src_lang", "tgt_lang"]
+    )["kappa"]
     rows = []
     for (doc, source, target), cell in study.groupby(["doc", "src_lang", "tgt_lang"], sort=False):
         found = [
