@@ -390,6 +390,15 @@ def test_few_documents_are_halved_in_all_ways_whatever_the_seed():
     assert shift["closer"] == pytest.approx(np.mean(np.array(after) < before))
 
 
+@pytest.mark.filterwarnings("error")
+def test_draws_of_one_group_only_do_not_spoil_the_intervals():
+    """Of three groups one draw in nine is a single group three times, and has no spread to compare."""
+    ratings = crossed([-5.0, 0.0, 5.0], 2, items=12)
+    slope = held_out.carry_over(ratings, splits=20, resamples=100).iloc[0]
+    shift = held_out.held_out(ratings, splits=20, resamples=100).set_index("form").loc["shift"]
+    assert np.isfinite([slope["low"], slope["high"], shift["low"], shift["high"]]).all()
+
+
 def test_who_left_items_out_is_left_out_and_counted():
     ratings = crossed(np.linspace(-5, 5, 6), 1)
     gap = (ratings["annotator"] == "a03") & (ratings["segment"] == "7")

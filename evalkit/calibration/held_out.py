@@ -161,10 +161,13 @@ def _spreads(halves: _Halves, scale: tuple[float, float]) -> tuple[np.ndarray, d
 
 
 def _bootstrap(halves: _Halves, statistic: Callable[[_Halves], np.ndarray], resamples, rng) -> np.ndarray:
+    """Draw the groups again; draws of one group only, which have no spread, are left out."""
     stacked = np.moveaxis(np.stack(halves), 0, -1)  # groups x splits x halves
-    return inference.bootstrap(
-        stacked, lambda drawn: statistic(_Halves(*np.moveaxis(drawn, -1, 0))), resamples=resamples, rng=rng
-    )
+    with np.errstate(invalid="ignore", divide="ignore"):
+        draws = inference.bootstrap(
+            stacked, lambda drawn: statistic(_Halves(*np.moveaxis(drawn, -1, 0))), resamples=resamples, rng=rng
+        )
+    return draws[~np.isnan(draws.reshape(len(draws), -1)[:, 0])]
 
 
 def _ratios(halves: _Halves, scale: tuple[float, float]) -> np.ndarray:
