@@ -30,7 +30,7 @@ class Section:
     told: sentences computed from the data. tables: never empty ones. collect: what is missing and how to collect it;
     "" where nothing is. facts: plain values that other sections read. drawn: what a figure is made from (arguments of
     a plotting function); None where there is nothing to draw. alt, caption: the figure's texts. printed: rows to hold
-    against print, and the table behind them (see ``show.compare``).
+    against print, and the tables behind them (see ``show.compare``).
     """
 
     name: str
@@ -41,7 +41,7 @@ class Section:
     drawn: tuple | None = None
     alt: str = ""
     caption: str = ""
-    printed: tuple[pd.DataFrame, pd.DataFrame] | None = None
+    printed: tuple[pd.DataFrame, list[pd.DataFrame]] | None = None
 
     def __post_init__(self) -> None:
         """Refuse an empty table and a section without a word: both would leave a reader with nothing."""
