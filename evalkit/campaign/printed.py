@@ -59,7 +59,7 @@ def _reason(row: pd.Series, scale: str, flat: str) -> str:
     """Explain one score by judgements that the ratings lack; ``row`` is one of ``ranking.explain_missing``."""
     low, high = (f"{row[end]:.{ranking.DIGITS[scale] + 2}f}" for end in ("lowest", "highest"))
     becomes = low if low == high else f"{low} to {high}, depending on the segments that they belong to"
-    outcome = "which rounds to the printed number" if low == high else "a range that rounds to the printed number, too"
+    outcome = "which rounds to the printed number" if low == high else "in which values round to the printed number"
     new = counted(row["missing_segments"], "segment") + " more" if row["missing_segments"] else "no segment more"
     return (
         f"The official number counts {counted(row['missing_judgements'], 'judgement')} and {new}. That fits annotators "
