@@ -125,8 +125,8 @@ def look_up(
     column, how, remark, basis, lacking. ``table`` names one of ``tables`` (empty: the claim cannot be checked, and
     ``remark`` says why, ``lacking`` in a few words). ``where`` selects its rows by conditions joined
     with ``;`` such as ``pair=eng-jpn; score>=98``. ``how`` reduces ``column`` to one value: only (one row must be
-    left), min, max, median, sum, distinct (how many values), count (rows), all or most (``column`` is then a
-    condition; the answer is "all" or "not all", "most" or "not most", most being more than half).
+    left), min, max, median, sum, distinct (how many values), count (rows), all, most or some (``column`` is then a
+    condition; the answer is "all" or "not all", and so on; most being more than half, some at least one).
     data: the ratings behind the tables, one table or several. Where one is simulated, nothing is looked up, for the
     paper speaks of others.
     Returns ``COLUMNS``; the note is the remark, which ``show.compare`` demands where the two differ.
@@ -180,9 +180,9 @@ def _value(claim: dict[str, str], tables: Mapping[str, pd.DataFrame]) -> Any:
         return len(rows)
     if rows.empty:
         raise ValueError(f"no row of {claim['table']} has {claim['where']}")
-    if how in ("all", "most"):
+    if how in ("all", "most", "some"):
         share = _holds(rows, column).mean()
-        return how if (share == 1 if how == "all" else share > 0.5) else f"not {how}"
+        return how if {"all": share == 1, "most": share > 0.5, "some": share > 0}[how] else f"not {how}"
     values = _column(rows, column)
     if how == "only":
         if len(values) != 1:

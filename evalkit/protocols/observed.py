@@ -19,6 +19,12 @@ ANONYMOUS = (
 )  # fmt: skip
 #: Coefficients that follow each annotator from item to item.
 NAMED = (("cohen_kappa", "none"), ("cohen_kappa", "quadratic"), ("conger_kappa", "none"))
+#: Two coefficients that weigh exact matches, then two that weigh squared distances: each two differ in chance only.
+ALIKE = {"kappa": ("fleiss_kappa", "none"), "ac1": ("gwet_ac1", "none"),
+         "alpha": ("krippendorff_alpha", "interval"), "ac2": ("gwet_ac2", "quadratic")}  # fmt: skip
+#: What ``misled`` returns, in words.
+GAPS = {"kappa": "Fleiss' κ", "ac1": "Gwet's AC1", "gap": "apart (exact)", "alpha": "α (interval)",
+        "ac2": "AC2 (quadratic)", "gap_squared": "apart (squared)"}  # fmt: skip
 #: What coefficients call chance, and where that misleads.
 CHANCE = (
     ("percent agreement", "nothing", "categories are few, or one nearly always applies"),
@@ -211,18 +217,15 @@ def places(assessments: pd.DataFrame) -> pd.DataFrame:
 
 
 def misled(table: pd.DataFrame) -> pd.DataFrame:
-    """Rank data sets by how far their coefficients lie apart: data, lowest, lowest_by, highest, highest_by, gap.
+    """Rank data sets by how far Fleiss' κ and AC1 lie apart, which weigh alike and call other things chance.
 
-    table: the result of ``coefficients``. Percent agreement is left out, for it corrects nothing.
+    table: the result of ``coefficients``. Returns data, kappa, ac1, gap (AC1 minus κ), and the same for squared
+    distances: alpha (interval), ac2 (quadratic), gap_squared.
     """
-    corrected = table[table["coefficient"] != "percent_agreement"]
-    rows = []
-    for name, group in corrected.groupby("data", sort=False):
-        low, high = group.loc[group["estimate"].idxmin()], group.loc[group["estimate"].idxmax()]
-        rows.append((name, low["estimate"], _called(low), high["estimate"],
-                     _called(high), high["estimate"] - low["estimate"]))  # fmt: skip
-    columns = ["data", "lowest", "lowest_by", "highest", "highest_by", "gap"]
-    return pd.DataFrame(rows, columns=columns).sort_values("gap", ascending=False, ignore_index=True)
+    value = table.set_index(["data", "coefficient", "level"])["estimate"]
+    wide = pd.DataFrame({name: value.xs(key, level=[1, 2]) for name, key in ALIKE.items()})
+    wide = wide.assign(gap=wide["ac1"] - wide["kappa"], gap_squared=wide["ac2"] - wide["alpha"]).reset_index()
+    return wide[["data", *GAPS]].sort_values("gap", key=abs, ascending=False, ignore_index=True)
 
 
 def _called(row: pd.Series) -> str:
