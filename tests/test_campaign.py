@@ -168,12 +168,11 @@ def test_a_section_shows_its_parts_and_no_empty_table():
     show = SimpleNamespace(
         text=lambda t: shown.append(("text", t)), table=lambda f, **o: shown.append(("table", o["name"])),
         figure=lambda f, alt, caption: shown.append(("figure", alt)),
-        compare=lambda rows, data, caption: shown.append(("compare", caption)),
     )  # fmt: skip
     full = campaign.Section("x", ("a.",), (campaign.Table("t", pd.DataFrame({"a": [1]}), "T"),), "collect more.",
-                            drawn=(1,), alt="alt", caption="cap", printed=(pd.DataFrame(), pd.DataFrame()))  # fmt: skip
+                            drawn=(1,), alt="alt", caption="cap")  # fmt: skip
     full.tell(show, lambda one: one)
-    assert [kind for kind, _ in shown] == ["text", "figure", "table", "compare", "text"]
+    assert [kind for kind, _ in shown] == ["text", "figure", "table", "text"]
     assert shown[-1][1] == "Missing here: Collect more."
     with pytest.raises(ValueError, match="the table t is empty"):
         campaign.Section("x", ("a.",), (campaign.Table("t", pd.DataFrame({"a": []}), "T"),))
@@ -840,7 +839,7 @@ def test_the_example_by_z_is_the_official_ranking_to_its_printed_digits(real):
     equal = (shown[printed.index] - printed.astype(float)).abs() <= 0.0005 + 1e-9
     assert len(printed) == 14
     assert equal.sum() == 12
-    rows = campaign.printed(mine).printed[0]
+    rows = campaign.printed(mine).frame("official")
     assert rows["computed"].notna().all()
     assert len(rows) == 28
 

@@ -9,59 +9,69 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from evalkit import annotators, campaign, verdicts
+from evalkit import annotators, campaign, ranking
 from evalkit.campaign import people
-from evalkit.campaign.printed import reasons
 
 
 def test_each_official_number_that_differs_says_which_judgements_it_counts_and_what_they_make_of_it(real):
     """Counts and zeros from the files themselves, with pandas alone, against what each row's note says."""
     ratings, official = real("wmt22-mturk"), real("wmt22-mturk-ranking")
     workers = real("wmt22-mturk-annotators")
-    rows, tables = campaign.printed(campaign.opened(dataset="wmt22-mturk", pair="jpn-eng")).printed
-    assert [t.attrs["source"]["name"] for t in tables] == [
-        "wmt22-mturk", "wmt22-mturk-ranking", "wmt22-mturk-annotators"]  # fmt: skip
-    judged = [verdicts.verdict(row.printed, row.computed) for row in rows.itertuples()]
-    differ = rows[[verdict == "differs" for verdict in judged]]
-    assert len(differ) == 9
-    assert rows.loc[rows.index.difference(differ.index), "note"].eq("").all()
-    assert rows["basis"].eq("official result").all()
+    found = campaign.printed(campaign.opened(dataset="wmt22-mturk", pair="jpn-eng"))
+    assert [table.attrs["source"]["name"] for table in found.facts["sources"]] == [
+        "wmt22-mturk-ranking", "wmt22-mturk-annotators"]  # fmt: skip
+    rows = found.frame("official")
+    differ = rows[~rows["equal"]]
+    assert (len(rows), len(differ)) == (28, 9)
+    assert found.told[0].startswith("19 of 28 official numbers of jpn-eng come out to the last digit.")
     japanese = official[official["src_lang"].eq("jpn")].set_index("system").astype({"judgements": int, "segments": int})
     here = ratings[ratings["src_lang"].eq("jpn") & ratings["item_type"].isin(["system", "repeat"])]
     people = workers[workers["src_lang"].eq("jpn") & ~workers["sd"].gt(0)]
     assert set(people["mean"]) == {0}
     for row in differ.itertuples():
-        own = here[here["system"] == row.cell]
-        column, digits = {"raw": ("score", 3), "z": ("z", 5)}[row.item.split(", ")[1]]
+        assert row.official == japanese.at[row.system, row.scale]
+        own = here[here["system"] == row.system]
+        column, digits, half = {"raw": ("score", 3, 0.05), "z": ("z", 5, 0.0005)}[row.scale]
         segments = own.groupby("segment")[column].mean()
-        more = japanese.at[row.cell, "judgements"] - len(own)
-        new = japanese.at[row.cell, "segments"] - len(segments)
-        assert f"counts {more} judgements and {new} segments more" in row.note.replace("more and", "and")
-        assert f"{len(people)} annotators of jpn-eng gave nothing but 0" in row.note
+        more, new = (
+            japanese.at[row.system, name] - n for name, n in (("judgements", len(own)), ("segments", len(segments)))
+        )
+        assert f"counts {more} judgements and {new} segments more" in row.note
+        assert f"({len(people)} of jpn-eng gave nothing but 0, by the organisers' list)" in row.note
+        mean = segments.sum() / japanese.at[row.system, "segments"]
         if more == new:
-            assert f"becomes {segments.sum() / japanese.at[row.cell, 'segments']:.{digits}f}, which rounds" in row.note
+            assert f"becomes {mean:.{digits}f}, which rounds to the printed number" in row.note
         else:
             low, high = map(float, re.search(r"becomes (-?[\d.]+) to (-?[\d.]+),", row.note).groups())
-            half = {"raw": 0.05, "z": 0.0005}[row.item.split(", ")[1]]
-            assert low - half <= float(row.printed) <= high + half
-            assert low < segments.sum() / japanese.at[row.cell, "segments"] + 0.01
+            assert low - half <= float(row.official) <= high + half
+            worst = segments.to_numpy() / (own.groupby("segment").size().to_numpy() + 1)  # what a 0 more takes away
+            ends = [mean - np.sort(worst)[part].sum() / japanese.at[row.system, "segments"]
+                    for part in (slice(-(more - new), None), slice(0, more - new))]  # fmt: skip
+            assert [low, high] == pytest.approx(ends, abs=0.5 * 10.0**-digits + 1e-12)
 
 
 def test_a_score_that_zeros_do_not_explain_is_not_explained():
-    held = pd.DataFrame([
-        {"pair": "eng-deu", "system": "sys0", "official": 12.0, "recomputed": 70.0, "equal": False, "judgements": 90,
-         "official_judgements": 93, "segments": 30, "official_segments": 33},
-        {"pair": "eng-deu", "system": "sys1", "official": 59.0, "recomputed": 60.0, "equal": False, "judgements": 90,
-         "official_judgements": 90, "segments": 30, "official_segments": 30},
-        {"pair": "eng-deu", "system": "sys2", "official": 59.0, "recomputed": 60.0, "equal": False, "judgements": 90,
-         "official_judgements": 80, "segments": 30, "official_segments": 30},
-    ])  # fmt: skip
-    names = {"src_lang": "eng", "tgt_lang": "deu", "doc": "d", "annotator": "a", "item_type": "system", "score": 70.0}
-    ratings = pd.DataFrame([names | {"system": f"sys{s}", "segment": str(g)} for s in range(3) for g in range(30)])
-    told = reasons(ratings, held, scale="raw", flat="")
-    assert "something else differs, too" in told[0]
+    names = {"src_lang": "eng", "tgt_lang": "deu", "doc": "d", "annotator": "a", "item_type": "system", "score": 60.0}
+    ratings = pd.DataFrame([names | {"system": f"s{s}", "segment": str(g)} for s in range(4) for g in range(30)])
+    counts = [("12.0", "33", "33"), ("59.0", "30", "30"), ("59.0", "28", "28"), ("60.0", "30", "30")]
+    official = pd.DataFrame([
+        {"src_lang": "eng", "tgt_lang": "deu", "system": f"s{s}", "raw": raw, "judgements": judged, "segments": segments}
+        for s, (raw, judged, segments) in enumerate(counts)
+    ]).astype({"judgements": int, "segments": int})  # fmt: skip
+    told = ranking.official_rows(ratings, official, scale="raw", paper="A task")["note"]
+    assert "becomes 54.545, which is not the printed number: something else differs, too." in told[0]
     assert told[1] == "The counts of judgements agree; the cause is not known."
-    assert "Which of them it leaves out is not known" in told[2]
+    assert "hold 30 judgements of it; the official ranking counts 28. Which of them it leaves out" in told[2]
+    assert told[3] == ""
+
+
+def test_simulated_judgements_are_not_set_beside_a_ranking(monkeypatch, tmp_path):
+    monkeypatch.setenv("EVALKIT_DATA_MIRROR", str(tmp_path))
+    monkeypatch.setenv("EVALKIT_DATA_DIR", str(tmp_path))
+    monkeypatch.setenv("EVALKIT_OFFLINE", "1")
+    found = campaign.printed(campaign.opened(dataset="wmt22-mturk", fallback=True), fallback=True)
+    assert found.told == ("Simulated judgements have no official ranking.",)
+    assert not found.tables
 
 
 def test_who_notices_in_data_from_which_those_who_failed_were_removed_is_not_known(real):

@@ -303,3 +303,22 @@ def test_no_function_on_ratings_has_a_default_scale():
                 given = dict(zip([a.arg for a in node.args.kwonlyargs], node.args.kw_defaults, strict=True))
                 default = given.get("scale")
                 assert not isinstance(default, ast.Tuple), f"{name}: {node.name} takes a scale for granted"
+
+
+def loaded_names(tree):
+    """List the names that a notebook gives to single loaded data sets."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and "data.load(" in ast.unparse(node.value):
+            for target in node.targets:
+                yield from (name.id for name in ast.walk(target) if isinstance(name, ast.Name))
+
+
+@pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
+def test_a_comparison_with_print_names_all_tables_that_it_rests_on(path):
+    """Where a study loads several data sets, one of them alone would hide that another is simulated."""
+    tree = next(tree for name, tree in code() if name == path.name)
+    single = set(loaded_names(tree))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("show.compare", "claims.look_up"):
+            given = next(word.value for word in node.keywords if word.arg == "data")
+            assert ast.unparse(given) not in single or len(single) == 1, f"data={ast.unparse(given)} is one of {single}"
