@@ -55,8 +55,8 @@ def test_a_score_that_zeros_do_not_explain_is_not_explained():
     ratings = pd.DataFrame([names | {"system": f"s{s}", "segment": str(g)} for s in range(4) for g in range(30)])
     counts = [("12.0", "33", "33"), ("59.0", "30", "30"), ("59.0", "28", "28"), ("60.0", "30", "30")]
     official = pd.DataFrame([
-        {"src_lang": "eng", "tgt_lang": "deu", "system": f"s{s}", "raw": raw, "judgements": judged, "segments": segments}
-        for s, (raw, judged, segments) in enumerate(counts)
+        {"src_lang": "eng", "tgt_lang": "deu", "system": f"s{n}", "raw": raw, "judgements": judged, "segments": parts}
+        for n, (raw, judged, parts) in enumerate(counts)
     ]).astype({"judgements": int, "segments": int})  # fmt: skip
     told = ranking.official_rows(ratings, official, scale="raw", paper="A task")["note"]
     assert "becomes 54.545, which is not the printed number: something else differs, too." in told[0]
