@@ -284,15 +284,15 @@ def test_too_few_shared_sentences_are_told():
 @given(st.integers(2, 101), st.lists(st.integers(0, 100), min_size=1, max_size=20))
 def test_bins_are_the_nearest_points_and_all_of_them_change_nothing(bins, scores):
     frame = pd.DataFrame({"score": np.array(scores, float)})
-    codes = observed.binned(frame, bins)["score"].to_numpy()
+    codes = observed.binned(frame, bins, scale=(0, 100))["score"].to_numpy()
     points = codes * 100 / (bins - 1)
     assert np.abs(points - frame["score"]).max() <= 50 / (bins - 1) + 1e-9
-    assert observed.binned(frame, 101)["score"].tolist() == frame["score"].tolist()
+    assert observed.binned(frame, 101, scale=(0, 100))["score"].tolist() == frame["score"].tolist()
 
 
 def test_one_bin_is_refused():
-    with pytest.raises(DataError):
-        observed.binned(pd.DataFrame({"score": [1.0]}), 1)
+    with pytest.raises(DataError, match="1 bins cannot tell scores apart"):
+        observed.binned(pd.DataFrame({"score": [1.0]}), 1, scale=(0, 100))
 
 
 def test_moving_scores_to_places_changes_no_coefficient_that_needs_no_names():
