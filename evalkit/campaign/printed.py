@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
-from evalkit import data, ranking, verdicts
+from evalkit import data, ranking
 from evalkit.campaign.opened import Campaign
 from evalkit.campaign.sections import Section, Table, section
 from evalkit.data import registry
@@ -30,29 +31,49 @@ def printed(campaign: Campaign, *, fallback: bool = False) -> Section:
     facts = {"sources": [official, workers]}
     if merged([campaign.ratings, official, workers])["source"] == "simulated":
         return Section("printed", ("Simulated judgements have no official ranking.",), facts=facts)
-    table = beside(campaign, official, workers)
-    differ = ~table["equal"]
-    told = f"{(~differ).sum()} of {len(table)} official numbers of {campaign.pair} come out to the last digit."
-    if differ.any():
-        told += " Why the others do not is said beside them."
-    caption = f"{campaign.pair}: official scores, ours, and why they differ"
-    shown = Table("official", table.sort_values("equal", kind="stable", ignore_index=True), caption, 4)
-    return Section("printed", (told,), (shown,), facts=facts)
+    table = beside(campaign, official)
+    shown = Table(
+        "official", table, f"{campaign.pair}: official scores and ours", {"computed": 4, "lowest": 4, "highest": 4}
+    )
+    return Section("printed", _told(table, workers, campaign.pair), (shown,), facts=facts)
 
 
-def beside(campaign: Campaign, official: pd.DataFrame, workers: pd.DataFrame) -> pd.DataFrame:
-    """Return scale, system, official (text), computed, equal (in the printed digits) and note, for the pair in detail.
+def beside(campaign: Campaign, official: pd.DataFrame) -> pd.DataFrame:
+    """Set the official scores of the pair in detail beside ours, those that differ first.
 
-    official: a ranking as ``ranking.official_rows`` takes it. workers: the organisers' list of annotators.
+    official: a ranking as ``ranking.against_official`` takes it. Returns scale, system, official (number), computed,
+    more_judgements and more_segments (that the official number counts), lowest and highest (the score if these were 0,
+    see ``ranking.explain_missing``; missing where nothing is lacking), comes_out: "yes", "with these as 0", or "no".
     """
     own = campaign.ratings[campaign.ratings["pair"].eq(campaign.pair)]
     there = official[with_pair(official)["pair"].eq(campaign.pair)]
     parts = []
     for scale in [scale for scale in ("raw", "z") if scale == "raw" or "z" in own]:
-        rows = ranking.official_rows(own, there, scale=scale, paper="", workers=workers)
-        parts.append(rows.rename(columns={"cell": "system", "printed": "official"}).assign(scale=scale))
-    table = pd.concat(parts, ignore_index=True).astype({"computed": float})
-    judged = [verdicts.verdict(*row) for row in zip(table["official"], table["computed"], strict=True)]
-    return table.assign(equal=[verdict == "match" for verdict in judged])[
-        ["scale", "system", "official", "computed", "equal", "note"]
-    ]
+        held = ranking.against_official(own, there, scale=scale)
+        short = ranking.explain_missing(own, held, scale=scale)[["system", "lowest", "highest", "explained"]]
+        parts.append(held.merge(short, on="system", how="left").assign(scale=scale))
+    table = pd.concat(parts, ignore_index=True).rename(columns={"recomputed": "computed"})
+    told = np.select([table["equal"], table["explained"].eq(True)], ["yes", "with these as 0"], "no")
+    table = table.assign(
+        more_judgements=table["official_judgements"] - table["judgements"],
+        more_segments=table["official_segments"] - table["segments"], comes_out=told,
+    )  # fmt: skip
+    columns = ["scale", "system", "official", "computed", "more_judgements", "more_segments", "lowest", "highest"]
+    return table.sort_values("equal", kind="stable", ignore_index=True)[[*columns, "comes_out"]]
+
+
+def _told(table: pd.DataFrame, workers: pd.DataFrame, pair: str) -> tuple[str, ...]:
+    """Say how many official scores come out, and what the others count beyond the released judgements."""
+    counts = table["comes_out"].value_counts()
+    others = len(table) - counts.get("yes", 0)
+    first = f"{counts.get('yes', 0)} of {len(table)} official numbers of {pair} come out to the last digit."
+    if not others:
+        return (first,)
+    flat = ranking.flat_annotators(workers).set_index("pair")
+    gave = f" In the organisers' list, {flat.at[pair, 'without_spread']} annotators of {pair} gave nothing but "
+    known = pair in flat.index and flat.at[pair, "without_spread"]
+    return (
+        f"{first} The official numbers count annotators without spread, who have no z-score and therefore no row in "
+        f"the released ratings.{gave + flat.at[pair, 'scores'] + '.' if known else ''} With 0 for the judgements that are "
+        f"lacking, {counts.get('with these as 0', 0)} of the {others} others come out, too.",
+    )
