@@ -74,6 +74,6 @@ def _told(table: pd.DataFrame, workers: pd.DataFrame, pair: str) -> tuple[str, .
     known = pair in flat.index and flat.at[pair, "without_spread"]
     return (
         f"{first} The official numbers count annotators without spread, who have no z-score and therefore no row in "
-        f"the released ratings.{gave + flat.at[pair, 'scores'] + '.' if known else ''} With 0 for the judgements that are "
-        f"lacking, {counts.get('with these as 0', 0)} of the {others} others come out, too.",
+        f"the released ratings.{gave + flat.at[pair, 'scores'] + '.' if known else ''} With 0 for the judgements that "
+        f"are lacking, {counts.get('with these as 0', 0)} of the {others} others come out, too.",
     )
