@@ -35,7 +35,7 @@ def test_each_official_number_that_differs_says_which_judgements_it_counts_and_w
     )  # fmt: skip
     notes = notes[notes["item"].str.startswith("jpn-eng")].set_index(["scale", "cell"])["note"]
     for row in differ.itertuples():
-        assert row.official == float(japanese.at[row.system, row.scale])
+        assert row.official == japanese.at[row.system, row.scale]
         own = here[here["system"] == row.system]
         column, digits, half = {"raw": ("score", 3, 0.05), "z": ("z", 5, 0.0005)}[row.scale]
         segments = own.groupby("segment")[column].mean()
@@ -46,7 +46,7 @@ def test_each_official_number_that_differs_says_which_judgements_it_counts_and_w
         worst = np.sort(segments.to_numpy() / (own.groupby("segment").size().to_numpy() + 1))  # what a 0 takes away
         ends = [mean - worst[len(worst) - pulled :].sum() / total, mean - worst[:pulled].sum() / total]
         assert [row.lowest, row.highest] == pytest.approx(ends, abs=1e-12)
-        assert ends[0] - half <= row.official <= ends[1] + half
+        assert ends[0] - half <= float(row.official) <= ends[1] + half
         note = notes[row.scale, row.system]
         assert f"counts {row.more_judgements} judgements and {row.more_segments} segments more" in note
         assert f"({len(people)} of jpn-eng gave nothing but 0, by the organisers' list)" in note

@@ -41,7 +41,7 @@ def printed(campaign: Campaign, *, fallback: bool = False) -> Section:
 def beside(campaign: Campaign, official: pd.DataFrame) -> pd.DataFrame:
     """Set the official scores of the pair in detail beside ours, those that differ first.
 
-    official: a ranking as ``ranking.against_official`` takes it. Returns scale, system, official (number), computed,
+    official: a ranking as ``ranking.against_official`` takes it. Returns scale, system, official (text), computed,
     more_judgements and more_segments (that the official number counts), lowest and highest (the score if these were 0,
     see ``ranking.explain_missing``; missing where nothing is lacking), comes_out: "yes", "with these as 0", or "no".
     """
@@ -51,7 +51,8 @@ def beside(campaign: Campaign, official: pd.DataFrame) -> pd.DataFrame:
     for scale in [scale for scale in ("raw", "z") if scale == "raw" or "z" in own]:
         held = ranking.against_official(own, there, scale=scale)
         short = ranking.explain_missing(own, held, scale=scale)[["system", "lowest", "highest", "explained"]]
-        parts.append(held.merge(short, on="system", how="left").assign(scale=scale))
+        printed_there = held["system"].map(there.set_index("system")[scale])
+        parts.append(held.assign(official=printed_there, scale=scale).merge(short, on="system", how="left"))
     table = pd.concat(parts, ignore_index=True).rename(columns={"recomputed": "computed"})
     told = np.select([table["equal"], table["explained"].eq(True)], ["yes", "with these as 0"], "no")
     table = table.assign(
