@@ -3,6 +3,7 @@
 import pytest
 
 from evalkit import data
+from evalkit.metrics import printed
 
 SAI = "003"
 LANGUAGES = ["gu", "hi", "mr", "ml", "ta"]
@@ -59,3 +60,25 @@ def test_every_claim_quotes_the_paper(paper):
         assert claim["quote"] in text, claim["cell"]
         if claim["printed"].replace(".", "").isdigit():
             assert claim["printed"] in claim["quote"] or claim["how"] == "count", claim["cell"]
+
+
+def test_the_settings_are_as_printed(paper):
+    made = [" ".join(row) for row in data.published("sai2023_table7").itertuples(index=False)]
+    assert made == lines_from(paper(SAI), "batch size 16", 11)
+
+
+def test_print_drops_the_zeros_at_the_end_of_a_number_in_tables_2_and_10():
+    """Were a number of three digits to end in 0 as often as in any other digit, one in ten would; none does here."""
+    table = data.published("sai2023_table10").set_index("metric")[["fluency", "accuracy"]]
+    full = table.map(lambda text: len(text.partition(".")[2]) == 3)
+    rest = table.drop(index="COMET-MQM")
+    assert full.loc["COMET-MQM"].all(axis=None)
+    assert not rest.map(lambda text: text.endswith("0")).any(axis=None)
+    short = ~full.drop(index="COMET-MQM")
+    assert 0.05 < short.mean(axis=None) < 0.17
+    again = printed.three_digits(data.published("sai2023_table10"), ["fluency", "accuracy"])
+    assert again[["fluency", "accuracy"]].map(lambda text: len(text.partition(".")[2]) == 3).all(axis=None)
+    assert again.attrs == data.published("sai2023_table10").attrs
+    second = data.published("sai2023_table2")
+    cells = second[["pearson", "kendall"]].stack()
+    assert sorted(cells[cells.str.partition(".")[2].str.len() != 3]) == ["0.39", "0.67", "0.67", "0.9"]
