@@ -12,6 +12,7 @@ import pandas as pd
 from evalkit import DataError
 from evalkit.inference import spread
 from evalkit.metrics import store
+from evalkit.provenance import like
 
 #: Metrics of ``scores``, in the order of Sai et al. 2023. SacreBLEU: BLEU as for a whole corpus, of one segment.
 METRICS = ("BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4", "SacreBLEU", "ROUGE-L", "chrF", "chrF++", "TER")
@@ -55,8 +56,7 @@ def scores(
         compute = partial(_scored, name, tokenize, workers)
         found[name] = store.remembered(signatures[name], pairs, compute)
     scored = table.assign(**found)
-    scored.attrs = {**table.attrs, "signatures": table.attrs.get("signatures", {}) | signatures}
-    return scored
+    return like(scored, table, signatures=table.attrs.get("signatures", {}) | signatures)
 
 
 def texts(table: pd.DataFrame, columns: Sequence[str]) -> list[tuple[str, ...]]:

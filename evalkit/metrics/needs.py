@@ -24,7 +24,7 @@ _MODULES = "evalkit.metrics."
 #: A figure of the notebook names the vectors; the code that used them is not released.
 _FASTTEXT = Need(
     "needs word vectors",
-    "word vectors of each language (the authors' are called IndicFT)",
+    "word vectors of each language, such as IndicFT",
     f"{_MODULES}vectors.scores computes it with them",
     "cell 41",
 )
@@ -53,15 +53,15 @@ NEEDS = {
     "MuRIL": _weights("google/muril-base-cased, of which four layers are used", "cell 49"),
     "PRISM": Need(
         "needs a neural model",
-        "the weights m39v1 and a package that pins PyTorch 1.4, which this Python cannot install",
-        f"{_MODULES}correlation.segments takes a column of scores computed elsewhere",
+        "the weights m39v1 and the package prism with its PyTorch 1.4, which this Python cannot install",
+        f"{_MODULES}given.table1 takes scores computed elsewhere",
         "cells 62 to 64",
     ),
     "BLEURT-20": _weights("BLEURT-20", "cell 68"),
     "COMET-DA": _weights("Unbabel/wmt20-comet-da", "cell 58"),
-    "COMET-MQM": _weights("Unbabel/wmt21-comet-mqm", "cell 58"),
+    "COMET-MQM": _weights("wmt21-comet-mqm", "cell 58"),
     "COMET-QE-DA": _weights("Unbabel/wmt20-comet-qe-da"),
-    "COMET-QE-MQM": _weights("Unbabel/wmt21-comet-qe-mqm"),
+    "COMET-QE-MQM": _weights("wmt21-comet-qe-mqm"),
     "IndicCOMET-XLM": _trained("XLM-RoBERTa"),
     "IndicCOMET-DA": _trained("COMET-DA"),
     "IndicCOMET-MQM": _trained("COMET-MQM"),
@@ -84,11 +84,11 @@ def lacking(metric: str) -> tuple[str, str]:
     >>> cause
     'needs a neural model'
     >>> print(note)
-    Needs the weights of sentence-transformers/LaBSE (cell 78 of the authors' notebook), not here;
+    Needs the weights of sentence-transformers/LaBSE (cell 78 of the authors' notebook);
     evalkit.metrics.neural.scores computes it with them.
     """
     if metric not in SPELT:
         raise DataError(f"Nothing is known of what {metric!r} needs. Choose among {', '.join(SPELT)}.")
     need = NEEDS[SPELT[metric]]
     cells = f" ({need.cells} of the authors' notebook)" if need.cells else ""
-    return need.lacking, f"Needs {need.missing}{cells}, not here; {need.then}."
+    return need.lacking, f"Needs {need.missing}{cells}; {need.then}."
