@@ -41,19 +41,6 @@ _FOLLOWS = "follows from other printed numbers"
 _DATA = "recomputed from data"
 
 
-def three_digits(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
-    """Give numbers back the zeros at their end that Tables 2 and 10 drop in print: 0.1 there is 0.100.
-
-    Of Table 10's rows, one prints three digits throughout; in the others no number of three digits ends in 0, which
-    one in ten would. Provenance and places stay.
-
-    >>> three_digits(pd.DataFrame({"fluency": ["0.1", "-0.064", ".29"]}), ["fluency"])["fluency"].tolist()
-    ['0.100', '-0.064', '.290']
-    """
-    padded = {name: table[name].map(lambda text: text + "0" * (3 - len(text.partition(".")[2]))) for name in columns}
-    return table.assign(**padded)
-
-
 def table1(correlated: pd.DataFrame) -> pd.DataFrame:
     """Compare segment-level correlations with Table 1, as rows for ``show.compare``.
 
@@ -196,7 +183,7 @@ def averages(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 def _of_metrics(number: str, ours: pd.DataFrame, columns: list[str], reason: str) -> pd.DataFrame:
     """Lay a table of metrics and languages beside computed ones; averages of what is not computed follow from print."""
-    table = three_digits(data.published(f"sai2023_table{number}"), columns)
+    table = data.published(f"sai2023_table{number}")
     last = table["language"].eq(AVERAGE) & ~table["metric"].isin(NAMES)
     laid = _explained(table, ours, reason)
     values = {name: name for name in columns}
