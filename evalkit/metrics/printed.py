@@ -26,7 +26,7 @@ AVERAGE = "average"
 COMPLETE = ("gu",)
 _HALF = 0.5e-3  # cells are printed with three digits
 _MBART = "mBART's outputs never released"
-_ROWS = "The paper has 1,400 segments of seven systems, the release as many of six, so not the same ones."
+_ROWS = "The paper's segments are not all in the release, which has none of mBART's."
 _WHY = {
     "BLEU": "BLEU as code for image captions has it, words at blanks; the paper's own tokens are not known.",
     "chrF": "chrF without words, which is what the authors' notebook computes under the name chrF++.",
@@ -58,7 +58,7 @@ def table2(correlated: pd.DataFrame) -> pd.DataFrame:
     release has six: nothing computed from six is what seven would give.
     """
     ours = correlated[correlated["language"].isin(COMPLETE)].rename(columns={"kendall_b": "kendall"})
-    reason = "Six systems, as in print; 76 of 1,476 judgements of these systems name no system or only NLLB."
+    reason = "The same six systems as in print, with some judgements fewer."
     return _of_metrics("2", ours, ["pearson", "kendall"], reason)
 
 
