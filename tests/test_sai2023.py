@@ -74,7 +74,7 @@ def test_the_settings_are_as_printed(paper):
 
 
 def test_tables_2_and_10_drop_the_zeros_at_the_end_of_their_numbers(paper):
-    """Were a number of three digits to end in 0 as often as in any other digit, one in ten would; in print none does."""
+    """If numbers of three digits ended in 0 as often as in any other digit, one in ten would; in print none does."""
     tenth = [line.split()[1:] for line in lines_from(paper(SAI), "BLEU-1 0.138", 21)]
     *rest, last = tenth  # COMET-MQM's row prints its zeros
     assert [len(text.partition(".")[2]) for text in last] == [3] * 10
