@@ -538,7 +538,7 @@ def test_direct_assessments_of_wmt19_prefer_sentences_to_documents(tmp_path):
     place = next(iter(files))
     for content, told in ((f"{ASSESSED}A 1 high 0 1\n", "line 2, column score: 'high' is no number"),
                           (f"{ASSESSED}A 1 5 0\n", "line 2: 4 cells, not 5"),
-                          ("A,1,5,0,1\n", "line 1: the columns are not"),
+                          ("A 1 5 0 1\n", "line 1: the columns are not"),
                           (f"{ASSESSED}A 1 500 0 1\n", "score: 500 is outside 0-100")):  # fmt: skip
         with pytest.raises(DataError, match=told):
             wmt19.direct_assessments(archived(tmp_path, {place: content}))

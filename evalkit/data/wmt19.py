@@ -175,10 +175,14 @@ def _scored(raw: pd.DataFrame, pairs: pd.Series, name: str, **columns: object) -
 
 
 def _cut(content: bytes, name: str, header: list[str], *, headed: bool) -> pd.DataFrame:
-    """Cut rows below a line of headings at white space; the index is the line. headed: the headings must be ours."""
+    """Cut rows below a line of headings at white space; the index is the line.
+
+    headed: the headings must be ``header``; else they may be any, but no row of numbers.
+    """
     lines = content.decode("utf-8-sig", "replace").splitlines()
     words = lines[0].split() if lines else []
-    if len(words) != len(header) or (headed and [word.upper() for word in words] != header):
+    bare = any(re.fullmatch(r"-?\d+(\.\d+)?", word) for word in words)
+    if not words or bare or (headed and [word.upper() for word in words] != header):
         raise DataError(f"{name}, line 1: the columns are not {', '.join(header)}. Fetch the archive again.")
     rows = {line: text.split() for line, text in enumerate(lines[1:], 2) if text.strip()}
     if wrong := next((line for line, cells in rows.items() if len(cells) != len(header)), None):
