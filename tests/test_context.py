@@ -273,8 +273,8 @@ def test_the_comparison_with_print_runs_on_a_file_like_the_absent_one(exported):
     tables = {"wmt22-da-sqm contrast": each(paired, context.contrasts)}
     tables["wmt22-da-sqm welch"] = each(paired, context.welch)
     tables["wmt22-da-sqm degraded"] = ratings[ratings["item_type"] == "degraded"]
-    printed = claims.unavailable(data.published("knowles2024_context"), tables, because="File absent.")
-    ratings.attrs["source"] = {"source": "real"}
+    printed = claims.unavailable(data.published("knowles2024_context"), tables, because="File absent.", lacking="a file")
+    ratings.attrs["source"] = {"name": "drawn", "source": "real", "origin": "a test", "digest": "none"}
     looked = claims.look_up(printed, tables, data=ratings).set_index("cell")
     assert looked.at["WMT22 DA+SQM, pairs before", "computed"] == 60
     assert looked.at["WMT22 DA+SQM, pairs after", "computed"] == 90
