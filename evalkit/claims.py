@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
+from evalkit.provenance import merged, source_of
 
 #: What every row has. ``lacking``: what keeps a number from being recomputed, in words that one cause always has.
 COLUMNS = ["paper", "item", "cell", "printed", "computed", "note", "basis", "lacking", "place"]
@@ -52,7 +53,7 @@ def rows(
     >>> made[["paper", "printed", "computed", "place"]].to_numpy().tolist()
     [['Licht et al. 2022', '.897', 0.8969, 'licht2022_table6:2:printed']]
     """
-    source = _source(printed)
+    source = source_of(printed)
     values = pd.Series([None] * len(printed) if computed is None else list(computed), dtype=object)
     found = pd.DataFrame({"printed": printed[column].to_numpy(), "computed": values.where(values.notna(), None)})
     found = found.assign(
@@ -115,26 +116,19 @@ def _first(table: pd.DataFrame, column: str, otherwise: str | Sequence[str]) -> 
     return table[column].where(table[column].fillna("").ne(""), fallen) if column in table else fallen
 
 
-def _source(frame: pd.DataFrame) -> dict[str, str]:
-    """Return where a table comes from, or refuse one that does not say so."""
-    if "source" not in frame.attrs:
-        raise DataError(
-            "A table that is compared with print does not say where it comes from. "
-            "Take it from evalkit.data, and rows of it without merging or stacking."
-        )
-    return frame.attrs["source"]
-
-
-def look_up(claims: pd.DataFrame, tables: Mapping[str, pd.DataFrame], *, data: pd.DataFrame) -> pd.DataFrame:
+def look_up(
+    claims: pd.DataFrame, tables: Mapping[str, pd.DataFrame], *, data: pd.DataFrame | Iterable[pd.DataFrame]
+) -> pd.DataFrame:
     """Look up the computed counterpart of each printed value.
 
     claims: rows of a list of claims from ``data.published``, with columns paper, item, cell, printed, table, where,
     column, how, remark, basis, lacking. ``table`` names one of ``tables`` (empty: the claim cannot be checked, and
     ``remark`` says why, ``lacking`` in a few words). ``where`` selects its rows by conditions joined
     with ``;`` such as ``pair=eng-jpn; score>=98``. ``how`` reduces ``column`` to one value: only (one row must be
-    left), min, max, median, sum, distinct (how many values), count (rows), all or most (``column`` is then a
-    condition; the answer is "all" or "not all", "most" or "not most", most being more than half).
-    data: the ratings behind the tables; on simulated ones nothing is looked up, for the paper speaks of others.
+    left), min, max, median, sum, distinct (how many values), count (rows), all, most or some (``column`` is then a
+    condition; the answer is "all" or "not all", and so on; most being more than half, some at least one).
+    data: the ratings behind the tables, one table or several. Where one is simulated, nothing is looked up, for the
+    paper speaks of others.
     Returns ``COLUMNS``; the note is the remark, which ``show.compare`` demands where the two differ.
     Raises DataError naming the claim whose table, column or row is not there, and where ``claims`` or ``data`` have
     lost their provenance.
@@ -148,7 +142,7 @@ def look_up(claims: pd.DataFrame, tables: Mapping[str, pd.DataFrame], *, data: p
     [['1', 'stanchev2020_claims:2:printed']]
     """
     claims = claims.fillna("")
-    if _source(data)["source"] == "simulated":
+    if merged(data)["source"] == "simulated":
         claims = claims.assign(table="")
     found = []
     for claim in claims.to_dict("records"):
@@ -186,9 +180,9 @@ def _value(claim: dict[str, str], tables: Mapping[str, pd.DataFrame]) -> Any:
         return len(rows)
     if rows.empty:
         raise ValueError(f"no row of {claim['table']} has {claim['where']}")
-    if how in ("all", "most"):
+    if how in ("all", "most", "some"):
         share = _holds(rows, column).mean()
-        return how if (share == 1 if how == "all" else share > 0.5) else f"not {how}"
+        return how if {"all": share == 1, "most": share > 0.5, "some": share > 0}[how] else f"not {how}"
     values = _column(rows, column)
     if how == "only":
         if len(values) != 1:

@@ -11,6 +11,7 @@ import base64
 import hashlib
 import io
 import os
+from collections.abc import Iterable
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,8 @@ import pandas as pd
 from IPython.display import display
 
 from evalkit import DataError, __version__, terms, verdicts
+from evalkit.provenance import merged
+from evalkit.provenance import source_of as provenance
 from evalkit.verdicts import missing, verdict
 
 if TYPE_CHECKING:
@@ -134,14 +137,15 @@ def record(name: str, value: Any) -> None:
     _emit({"kind": "record", "name": name, "value": plain(value)})
 
 
-def compare(rows: pd.DataFrame, *, data: pd.DataFrame, caption: str) -> None:
+def compare(rows: pd.DataFrame, *, data: pd.DataFrame | Iterable[pd.DataFrame], caption: str) -> None:
     """Hold computed numbers against printed ones, cell by cell, with a verdict on each.
 
     rows: as ``verdicts.judge`` wants them; ``evalkit.claims`` makes them.
-    data: the table behind the numbers. On simulated data nothing can be compared with print, and each row says so.
+    data: the tables behind the numbers, one or several. Where one is simulated, nothing can be compared with print,
+    and each row says so.
     What does not match is shown first, with its reason.
     """
-    if provenance(data)["source"] == "simulated":
+    if merged(data)["source"] == "simulated":
         rows = verdicts.unchecked(rows, lacking="real data", note=UNCHECKED)
     judged = verdicts.judge(rows)
     _emit({"kind": "published", "rows": plain(judged)}, html=_comparison_html(judged, caption))
@@ -153,14 +157,6 @@ def signature(*tables: pd.DataFrame, **settings: Any) -> None:
     data = ",".join(f"{name}@{digest}" for name, digest in sorted(digests.items()))
     line = "|".join([f"evalkit:{__version__}", f"data:{data}", *(f"{key}:{value}" for key, value in settings.items())])
     _emit({"kind": "signature", "text": line}, html=f'<p class="signature"><code>{escape(line)}</code></p>', text=line)
-
-
-def provenance(frame: pd.DataFrame) -> dict[str, str]:
-    """Return a table's ``name, source, origin, digest``, or raise DataError where it has none."""
-    found = frame.attrs.get("source")
-    if found is None:
-        raise DataError("A table does not say where it comes from: load it with evalkit.data, or set attrs['source'].")
-    return {key: found[key] for key in ("name", "source", "origin", "digest")}
 
 
 def plain(value: Any) -> Any:

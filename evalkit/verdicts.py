@@ -55,7 +55,7 @@ def reachable(printed: str, low: Any, high: Any) -> bool:
     if number is None or missing(low) or missing(high):
         return False
     half = float(Decimal(5).scaleb(number.as_tuple().exponent - 1))
-    slack = 1e-9 * max(1.0, abs(float(number)))  # a tie is a tie also in binary floating point
+    slack = 1e-9 * max(half, abs(float(number)))  # a tie is a tie also in binary floating point, however small it is
     return low - slack <= float(number) + half and high + slack >= float(number) - half
 
 
@@ -110,15 +110,16 @@ def in_words(judged: dict[str, Any]) -> str:
 def as_printed(computed: Any, printed: str) -> Any:
     """Show a computed number with one digit more than print has, so that a reader sees what it rounds to.
 
-    >>> as_printed(0.69341, "0.69"), as_printed(9e-7, "<0.001"), as_printed(1400, "1,400")
-    ('0.693', '9e-07', '1400')
+    >>> as_printed(0.69341, "0.69"), as_printed(9e-7, "<0.001"), as_printed(1400, "1,400"), as_printed(2e-5, "2.0e-05")
+    ('0.693', '9e-07', '1400', '2.00e-05')
     """
     if missing(computed) or isinstance(computed, (str, bool)):
         return computed
     if printed.startswith("<"):
         return f"{computed:.1g}"
     if isinstance(computed, float) and "." in printed:
-        return f"{computed:.{len(printed.split('.')[-1]) + 1}f}"
+        places = len(printed.lower().split("e")[0].split(".")[-1]) + 1
+        return f"{computed:.{places}{'e' if 'e' in printed.lower() else 'f'}}"
     return f"{computed:.4g}" if isinstance(computed, float) and not computed.is_integer() else f"{computed:.0f}"
 
 

@@ -41,6 +41,8 @@ def look_up(data=USAGE, **claim):
         ({"column": "unique<40", "how": "most"}, "not most"),
         ({"column": "mean>60", "how": "all"}, "all"),
         ({"column": "mean>61", "how": "all"}, "not all"),
+        ({"column": "unique<40", "how": "some"}, "some"),
+        ({"column": "unique<5", "how": "some"}, "not some"),
         ({"table": ""}, None),
     ],
 )

@@ -196,7 +196,7 @@ def test_identical_translations_are_found_by_name_and_tied_on_demand():
     rows = [names | {"system": s, "segment": n, "metric": "DA", "score": score} for s, n, score in judged]
     people = pd.DataFrame(rows)
     texts = people.assign(hypothesis=["same", "same", "other", "same", "else"]).sample(frac=1, random_state=1)
-    scores = align(people.assign(metric="m"), people)
+    scores = align(people.assign(metric="m"), people, data="two")
     pairs = human.from_scores(scores, outputs=texts)
     assert list(zip(pairs.first, pairs.second, pairs.segment, pairs.same, strict=True)) == [
         (0, 1, 0, True), (0, 1, 1, False), (0, 2, 0, False), (1, 2, 0, False),
@@ -233,6 +233,9 @@ def test_negation_is_really_a_negated_metric(scores):
 def test_what_is_not_there_is_named():
     names = {"src_lang": "eng", "tgt_lang": "deu", "doc": "d", "segment": "1", "metric": "DA"}
     people = pd.DataFrame([names | {"system": system, "score": 1.0} for system in ("A", "B", "refA", "Human-A.0")])
+    with pytest.raises(DataError, match="does not say where it comes from"):
+        darr.each_pair(people, people)
+    people.attrs["source"] = {"name": "two", "source": "simulated", "origin": "a test", "digest": "none"}
     scored = darr.each_pair(people, people)
     assert darr.pick(scored, "eng-deu").systems == ("A", "B"), "human translations are left out"
     with pytest.raises(DataError, match=r"no scores of 'deu-eng'\. Choose among eng-deu"):

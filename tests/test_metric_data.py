@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+import io
 import os
 import shutil
 
@@ -10,7 +11,7 @@ import pandas as pd
 import pytest
 
 from evalkit import DataError, data, schemas
-from evalkit.data import languages, mtme, parsed, registry, simulate, wmt17, wmt20
+from evalkit.data import files, languages, mtme, parsed, registry, simulate, wmt17, wmt20
 
 WMT23 = "wmt-conference/ErrorSpanAnnotation/e7f88b51a5d36dd5a9c9c1d80556f69637716cd4/data/mt-metrics-eval-v2/wmt23"
 WMT20 = "WMT-Metrics-task/wmt20-metrics/3e434fc32fd02999c885575df6167c31f60ee996"
@@ -19,6 +20,7 @@ CELL = ["system", "doc", "segment"]
 
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("EVALKIT_SALT_FILE", str(tmp_path / "salt"))
     monkeypatch.setenv("EVALKIT_DATA_DIR", str(tmp_path / "cache"))
     return tmp_path / "cache" / "parsed"
 
@@ -184,6 +186,8 @@ def test_scores_of_ones_own_in_the_same_layout(tmp_path):
         (DOCS | {"human-scores/en-de.mqm.seg.score": "A\t1\nA\t2\nA\t3\nB\t1\nB\t2\n"}, "B has 2 lines for 3 segments"),
         (DOCS | {"human-scores/en-de.mqm.seg.score": "A\t1\nA\thigh\nA\t3\n"}, "high.*Expected system and score"),
         (DOCS | {"scores.txt": "A\t1\n"}, "scores.txt is not named as mt-metrics-eval names scores"),
+        (DOCS | {"human-scores/en-de.mqm.seg.score": "A\tTrue\nA\tFalse\nA\tTrue\n"}, r"score, line 1: 'True' stands"),
+        (DOCS | {"human-scores/en-de.mqm.seg.score": "A\ttrue\nA\t1\nA\t1\n"}, r"score, line 1: 'true' stands"),
         ({"documents/xx-de.docs": "n\td\n", "human-scores/xx-de.mqm.seg.score": "A\t1\n"}, "'xx' in 'xx-de'"),
     ],
 )
@@ -221,6 +225,10 @@ def test_faulty_files_of_wmt20_and_wmt17_are_named(tmp_path):
         wmt17.direct_assessments(put(tmp_path, files))
     with pytest.raises(DataError, match=r"newstest2017\.B\.2\.cs-en lacks segment 3"):
         wmt17.direct_assessments(put(tmp_path, files | {"newstest2017.B.2.cs-en": "a\n"}))
+    with pytest.raises(DataError, match=r"DA-seglevel\.csv, line 2: 'True' stands where a number should"):
+        wmt17.direct_assessments(put(tmp_path, files | {"DA-seglevel.csv": f"{header}cs-en n A.1 1 True\n"}))
+    with pytest.raises(DataError, match="line 2: 'FALSE' stands where a number should"):
+        wmt20.direct_assessments(put(tmp_path, {"metrics-ad-seg-scores-cs-en.csv": good.replace("50", "FALSE")}))
     with pytest.raises(DataError, match="the columns are not LP, DATA"):
         wmt17.direct_assessments(put(tmp_path, {"DA-seglevel.csv": "a b\n1 2\n"}))
 
@@ -269,14 +277,67 @@ def test_a_table_is_parsed_once_for_the_same_content(cache):
     assert sorted(path.name.split(".")[0] for path in cache.iterdir()) == ["other", "toy"], "one table of each"
 
 
-def test_a_damaged_kept_table_is_parsed_anew(cache):
-    parsed.table("toy", loader, [1], digest="x")
+def test_a_damaged_or_forged_kept_table_is_parsed_anew(cache, monkeypatch):
+    honest = parsed.table("toy", loader, [1], digest="x")
     (path,) = cache.iterdir()
     whole = path.read_bytes()
-    for damage in (whole[: len(whole) // 2], b"", whole[:10] + bytes([whole[10] ^ 255]) + whole[11:]):
+    forged, inverted = io.BytesIO(), honest.assign(score=1 - honest["score"])
+    inverted.to_parquet(forged)
+    flipped = whole[:10] + bytes([whole[10] ^ 255]) + whole[11:]
+    for damage in (whole[: len(whole) // 2], b"", flipped, forged.getvalue()):
         path.write_bytes(damage)
+        assert parsed.states("toy", digest="x") == [(f"parsed/{path.name}", "altered")]
         assert parsed.table("toy", loader, [1], digest="x")["score"].tolist() == [0.1, 1.0]
         assert path.read_bytes() == whole
+        assert parsed.states("toy", digest="x") == [(f"parsed/{path.name}", "verified")]
+    monkeypatch.setenv("EVALKIT_SALT_FILE", str(cache.parents[1] / "of-somebody-else"))
+    parsed.table("toy", lambda paths: inverted, [1], digest="x")  # who may write here, and knows all but the secret
+    assert not path.exists()
+    monkeypatch.setenv("EVALKIT_SALT_FILE", str(cache.parents[1] / "salt"))
+    assert parsed.table("toy", loader, [1], digest="x")["score"].tolist() == [0.1, 1.0]
+
+
+def test_a_forged_table_neither_reaches_a_study_nor_passes_for_verified(real, tmp_path, monkeypatch):
+    """Inverted ESA scores lay in the cache as what had been parsed, ran as real, and were called verified."""
+    real("wmt24-esa")
+    monkeypatch.setenv("EVALKIT_DATA_DIR", str(tmp_path / "own"))
+    ratings = data.load("wmt24-esa")
+    (kept,) = (tmp_path / "own" / "parsed").iterdir()
+    told = data.verify(["wmt24-esa"])
+    assert told[told["file"].eq(f"parsed/{kept.name}")]["state"].tolist() == ["verified"]
+    ratings.assign(score=100 - ratings["score"]).to_parquet(kept)
+    with pytest.raises(DataError, match=r"is not what was kept here\. It is never used; delete it"):
+        data.verify(["wmt24-esa"])
+    assert data.load("wmt24-esa")["score"].tolist() == ratings["score"].tolist()
+    assert data.verify(["wmt24-esa"])["state"].eq("verified").all(), "it was parsed again"
+    ratings.to_parquet(kept.with_name("wmt24-esa.older.0.parquet"))
+    assert data.verify(["wmt24-esa"])["state"].tolist().count("outdated") == 1
+
+
+def test_without_a_secret_nothing_is_kept_and_everything_is_parsed(cache, monkeypatch, capsys):
+    (cache.parents[1] / "file").write_text("no folder")
+    monkeypatch.setenv("EVALKIT_SALT_FILE", str(cache.parents[1] / "file" / "salt"))
+    for _ in range(2):
+        assert len(parsed.table("toy", loader, [1], digest="x")) == 2
+    assert not cache.exists()
+    assert capsys.readouterr().err.count("nothing is kept") == 1
+
+
+def test_a_file_that_changes_while_it_is_read_makes_no_table(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text("first")
+    (file,) = registry.entry("nllb-xsts").files
+
+    def meanwhile(content):
+        def load(paths):
+            path.write_text(content)
+            return pd.DataFrame({"text": [path.read_text()]})
+
+        return load
+
+    with pytest.raises(DataError, match=r"scores\.csv changed while it was read"):
+        files.steady(meanwhile("other"), [file])([path])
+    assert len(files.steady(lambda paths: pd.DataFrame({"x": [1]}), [file])([path])) == 1
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only a block by a file works for root")

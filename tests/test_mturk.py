@@ -51,6 +51,8 @@ def test_scores_types_and_places_of_a_small_file(written):
         ({"rows": [*ROWS, ("W1", "5", "CHECK", "4", 0.5)]}, "line 8: type 'CHECK'"),
         ({"rows": [*ROWS, ROWS[-1]]}, "line 8, columns .*the same as line 7"),
         ({"statistics": '[1] "W1"\n[1] 50\n'}, "not triples of lines"),
+        ({"statistics": '[1] "W1"\n[1] 50\n[1] -20\n'}, "sd.txt, line 3: '-20' is no sd of scores"),
+        ({"statistics": '[1] "W1"\n[1] fifty\n[1] 20\n'}, "sd.txt, line 2: 'fifty' is no mean of scores"),
         ({"statistics": STATISTICS * 2}, "the worker on line .* stands there twice"),
     ],
 )

@@ -37,6 +37,8 @@ def shown(monkeypatch):
         ("52", 52.0, "match"), ("52", 53, "differs"), ("2,378", 2378, "match"), (".47", 0.471, "match"),
         ("<0.001", 9e-4, "match"), ("<0.001", 0.001, "differs"), ("three", 3, "match"), ("three", 4, "differs"),
         ("most", "most", "match"), ("most", "not most", "differs"), ("5", "5 or so", "differs"),
+        ("6.2e-12", 6.24e-12, "match"), ("6.2e-12", 7e-10, "differs"), ("0.00004", 4.6e-05, "differs"),
+        ("6.22809962025843e-05", 6.228e-05, "differs"), ("6.22809962025843e-05", 6.22809962025829e-05, "match"),
         ("0.5", None, "not reproducible"), ("0.5", np.nan, "not reproducible"), ("0.5", pd.NA, "not reproducible"),
     ],
 )  # fmt: skip

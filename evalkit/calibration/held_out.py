@@ -17,6 +17,7 @@ import pandas as pd
 from evalkit import DataError, inference
 from evalkit.calibration.forms import capped, line, moderated, shift, two_points
 from evalkit.calibration.ratings import item_medians
+from evalkit.provenance import scale_of
 from evalkit.schemas import ITEM, with_pair
 
 
@@ -34,7 +35,7 @@ def held_out(
     *,
     by: str = "annotator",
     within: str | None = "pair",
-    scale: tuple[float, float] = (0.0, 100.0),
+    scale: tuple[float, float] | None = None,
     splits: int = 200,
     resamples: int = 500,
     seed: int = 7,
@@ -49,18 +50,18 @@ def held_out(
     splits, in points of the scale. There are no human references here, so the two-point line runs through the harder
     and the easier items of the calibration half. A split where both are equal for some group has no line and counts as
     infinitely wide; a missing value says that most splits have none.
-    The cap is half a point of a five-point scale in the units of ``scale``.
+    The cap is half a point of a five-point scale in the units of ``scale`` (None: the table's own).
     Returns within, form, groups, left_out, items, documents, before, after, ratio (after / before; below 1: closer),
     low, high, closer (share of splits in which the groups came closer). The interval resamples groups; documents are
     taken as they are.
     """
-    rows = []
-    for place, table, documents in _places(ratings, by, within):
+    scale, rows = scale_of(ratings, given=scale), []
+    for place, table, left_out, documents in _places(ratings, by, within):
         rng = np.random.default_rng(seed)
         halves = _split(table, documents, splits, rng)
         before, after = _spreads(halves, scale)
         draws = _bootstrap(halves, lambda h: _ratios(h, scale), resamples, rng)
-        shape = (len(table), table.attrs["left_out"], table.shape[1], len(np.unique(documents)))
+        shape = (len(table), left_out, table.shape[1], len(np.unique(documents)))
         for k, (form, spread) in enumerate(after.items()):
             with np.errstate(invalid="ignore"):  # between two infinite draws a quantile is missing
                 low, high = inference.interval(draws[:, k], level=level)
@@ -89,7 +90,7 @@ def carry_over(
     slope towards 0, so it speaks of shifts learned from this many items. The interval resamples groups.
     """
     rows = []
-    for place, table, documents in _places(ratings, by, within):
+    for place, table, _, documents in _places(ratings, by, within):
         rng = np.random.default_rng(seed)
         halves = _split(table, documents, splits, rng)
         low, high = inference.interval(_bootstrap(halves, _slope, resamples, rng), level=level)
@@ -98,7 +99,7 @@ def carry_over(
 
 
 def _places(ratings: pd.DataFrame, by: str, within: str | None):
-    """Yield (place, groups x items without gaps, the document of each item)."""
+    """Yield (place, groups x items without gaps, how many groups were left out, the document of each item)."""
     calibration = with_pair(ratings).query("item_type == 'calibration'")
     if len(calibration) == 0:
         raise DataError("No calibration items in these ratings. Give them the item_type 'calibration'.")
@@ -114,8 +115,7 @@ def _places(ratings: pd.DataFrame, by: str, within: str | None):
         documents = common.columns.get_level_values("doc").to_numpy()
         if len(np.unique(documents)) < 4:  # single sentences, such as an XSTS calibration set
             documents = np.arange(common.shape[1])
-        common.attrs = {"left_out": len(wide) - len(common)}
-        yield place, common, documents
+        yield place, common, len(wide) - len(common), documents
 
 
 def _split(table: pd.DataFrame, documents: np.ndarray, splits: int, rng: np.random.Generator) -> _Halves:

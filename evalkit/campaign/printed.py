@@ -8,12 +8,13 @@ from evalkit import data, ranking
 from evalkit.campaign.opened import Campaign
 from evalkit.campaign.sections import Section, section
 from evalkit.data import registry
+from evalkit.provenance import source_of
 
 
 @section("printed", collect="")
 def printed(campaign: Campaign, *, fallback: bool = False) -> Section:
     """Hold an example's mean scores against its official ranking; a file of one's own is held against nothing."""
-    name = campaign.ratings.attrs.get("source", {}).get("name", "")
+    name = source_of(campaign.ratings)["name"]
     if not campaign.example:
         return Section(
             "printed", ("This is a campaign of your own: no paper prints numbers that it could be held against.",)

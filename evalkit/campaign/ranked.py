@@ -10,6 +10,7 @@ import pandas as pd
 from evalkit import DataError, ranking
 from evalkit.campaign.opened import Campaign, of, shared_segments
 from evalkit.campaign.sections import Section, Table, counted, listed, section
+from evalkit.provenance import like
 
 #: What to rank by: z where annotators judged systems unequally often, raw scores elsewhere; or always one of them.
 SCORES = ("auto", "raw", "z")
@@ -39,8 +40,7 @@ def prepared(campaign: Campaign, *, score: str = "auto", ratings: pd.DataFrame |
     """Choose what to rank by. ratings: other judgements of the pair than all of them, such as screened ones."""
     if score not in SCORES:
         raise DataError(f"score={score!r}: choose one of {', '.join(SCORES)}.")
-    rows = (campaign.judged if ratings is None else ratings).reset_index(drop=True)
-    rows.attrs = dict(campaign.part.attrs)
+    rows = like((campaign.judged if ratings is None else ratings).reset_index(drop=True), campaign.part)
     uneven = association(rows)
     several = one_system_only(rows) <= FEW
     chosen, why = score, f"score is set to {score}"

@@ -4,6 +4,8 @@
 ``EVALKIT_OFFLINE``: set and not 0, the network stays untouched.
 """
 
+from __future__ import annotations
+
 import contextlib
 import glob
 import os
@@ -13,11 +15,16 @@ import threading
 import time
 import uuid
 import warnings
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from evalkit import ROOT, DataError
 from evalkit.data.registry import File, digest
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _MOST_BYTES = 4 << 30  # for a file whose size the registry does not know
 _RESOLVE, _CONNECT, _READ = 3.0, 3.0, 15.0  # seconds to wait for a name, a connection, the next bytes
@@ -82,6 +89,30 @@ def obtain(file: File, *, progress: bool = False) -> Path:
     if not _expected(file):
         _pin(file, path)
     return path
+
+
+def stamp(path: Path) -> tuple[int, ...]:
+    """Say what the file system knows of a file's content; writing to it changes this, whatever is written.
+
+    Caveat: time moves in steps of some milliseconds there; whoever needs certainty compares digests besides.
+    """
+    seen = path.stat()
+    return seen.st_dev, seen.st_ino, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns
+
+
+def steady(loader: Callable[..., pd.DataFrame], wanted: Iterable[File]) -> Callable[..., pd.DataFrame]:
+    """Make a loader refuse files that change between their verification and the end of its reading."""
+
+    def read(paths: list[Path], **options: object) -> pd.DataFrame:
+        before = [stamp(path) for path in paths]
+        frame = loader(paths, **options)
+        for file in wanted:
+            locate(file)  # raises where it is another one by now
+        if changed := [path for path, seen in zip(paths, before) if stamp(path) != seen]:
+            raise DataError(f"{changed[0]} changed while it was read. Load it again when nothing writes to it.")
+        return frame
+
+    return read
 
 
 def recognised(file: File) -> str:

@@ -142,7 +142,13 @@ def statistics(path: Path) -> pd.DataFrame:
         raise DataError(f"{path.name}: not triples of lines `[1] value` (worker, mean, sd). Get the file again.")
     frame = pd.DataFrame({"annotator": values[0::3], "mean": values[1::3], "sd": values[2::3]})
     for name in ("mean", "sd"):
-        frame[name] = pd.to_numeric(frame[name].replace("NA", np.nan))
+        numbers = pd.to_numeric(frame[name], errors="coerce")
+        wrong = (numbers.isna() & frame[name].ne("NA")) | (numbers < 0)  # a deviation below 0 would turn scores round
+        if wrong.any():
+            line = 3 * int(np.flatnonzero(wrong)[0]) + (2 if name == "mean" else 3)
+            value = frame[name][wrong].iloc[0]
+            raise DataError(f"{path.name}, line {line}: {value!r} is no {name} of scores from 0 to 100. Correct it.")
+        frame[name] = numbers
     if frame["annotator"].duplicated().any():
         line = 3 * int(np.flatnonzero(frame["annotator"].duplicated())[0]) + 1
         raise DataError(f"{path.name}: the worker on line {line} stands there twice. Keep one of them.")

@@ -4,6 +4,7 @@ from evalkit.planning.break_even import best_size, break_even, difference_varian
 from evalkit.planning.calibration import (
     SELECTIONS,
     calibration_size,
+    equal_work,
     random_scores,
     selections,
     shift_error,
@@ -16,7 +17,7 @@ from evalkit.planning.power import ARRANGEMENTS, power, simulate_power
 
 __all__ = [
     "ARRANGEMENTS", "LAYOUTS", "NEEDED", "SELECTIONS", "Limits", "best_size", "break_even", "calibration_size",
-    "compare", "components", "curve", "difference_variance", "henderson", "imbalance", "jackknife", "plan", "power",
-    "random_scores", "selections", "shift_error", "simulate_power", "smallest", "smallest_sets", "spending", "told",
-    "variances", "workloads",
+    "compare", "components", "curve", "difference_variance", "equal_work", "henderson", "imbalance", "jackknife",
+    "plan", "power", "random_scores", "selections", "shift_error", "simulate_power", "smallest", "smallest_sets",
+    "spending", "told", "variances", "workloads",
 ]  # fmt: skip
