@@ -40,19 +40,21 @@ def tables(printed: pd.DataFrame, files: Mapping[str, pd.DataFrame]) -> dict[str
 
 
 def marked(printed: pd.DataFrame, files: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Mark the claims whose WMT19 files are not at hand, naming the data sets to fetch.
+    """Mark the claims whose WMT19 files are not at hand: ``lacking`` names all that are not, the note those it needs.
 
     >>> from evalkit import data
-    >>> marked(data.published("stanchev2020_claims"), {})["lacking"].unique().tolist()[1]
-    'file not here: wmt19-darr'
+    >>> told = marked(data.published("stanchev2020_claims"), {name: None for name in FILES if name != "wmt19-da"})
+    >>> sorted(set(told["lacking"].dropna()))
+    ['file not here: wmt19-da', "not in WMT19's archives"]
     """
+    lacking = f"file not here: {', '.join(name for name in FILES if name not in files)}"
     for table, needs in NEEDS.items():
         if gone := [name for name in needs if name not in files]:
             because = (
-                f"It rests on WMT19's files: `evalkit data fetch {' '.join(gone)}` gets them where they can be had."
+                f"Rests on WMT19's files: `evalkit data fetch {' '.join(gone)}` gets them where they can be had."
             )
             others = set(printed["table"]) - {table}
-            printed = claims.unavailable(printed, others, because=because, lacking=f"file not here: {', '.join(gone)}")
+            printed = claims.unavailable(printed, others, because=because, lacking=lacking)
     return printed
 
 
