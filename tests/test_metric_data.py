@@ -415,35 +415,6 @@ def test_simulated_metrics_follow_the_stated_weights():
     assert best > worst + 0.2
 
 
-# The paper's claims
-
-
-def test_claims_are_quoted_from_the_paper(paper):
-    text = paper("002").replace("\n", " ")
-    squeezed = " ".join(text.split())
-    claims = data.published("stanchev2020_claims")
-    assert len(claims) == 85
-    quotes = claims[claims["item"].isin(["section 3", "section 2.3", "Table 1", "Table 3"])]["quote"]
-    for quote in quotes:
-        assert " ".join(quote.split()) in squeezed, quote
-    for claim in claims[claims["item"].str.fullmatch("Table [123]")].itertuples():
-        assert " ".join(claim.printed.split()) in squeezed
-
-
-@pytest.mark.parametrize(
-    ("table", "title"), [("4a", "(a) No tie"), ("4b", "(b) Soft"), ("4c", "(c) Hard"), ("5", "Table 5:")]
-)
-def test_matrices_are_transcribed_as_printed(paper, table, title):
-    before = paper("002").split(title)[0].rstrip().splitlines()
-    block = [line.split("\t") for line in before if line.split("\t")[0] in ("Human", "") and line.count("\t") == 4][-3:]
-    claims = data.published("stanchev2020_claims")
-    claims = claims[(claims["item"] == f"Table {table}") & ~claims["cell"].str.contains("error")]
-    printed = [cell.split(",")[0].strip("{}") for row in block for cell in row[2:]]
-    assert claims["printed"].tolist() == printed
-    orders = [f"human {row[1]}, metric {order}" for row in block for order in "<=>"]
-    assert claims["cell"].str.removesuffix(", accuracy").tolist() == orders
-
-
 # WMT19, from archives of the documented form
 
 
