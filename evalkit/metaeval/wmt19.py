@@ -50,9 +50,7 @@ def marked(printed: pd.DataFrame, files: Mapping[str, pd.DataFrame]) -> pd.DataF
     lacking = f"file not here: {', '.join(name for name in FILES if name not in files)}"
     for table, needs in NEEDS.items():
         if gone := [name for name in needs if name not in files]:
-            because = (
-                f"Rests on WMT19's files: `evalkit data fetch {' '.join(gone)}` gets them where they can be had."
-            )
+            because = f"Rests on WMT19's files: `evalkit data fetch {' '.join(gone)}` gets them where they can be had."
             others = set(printed["table"]) - {table}
             printed = claims.unavailable(printed, others, because=because, lacking=lacking)
     return printed
