@@ -189,25 +189,29 @@ def _emit(payload: dict[str, Any] | None, *, html: str | None = None, text: str 
 
 
 def _comparison_html(judged: list[dict[str, Any]], caption: str) -> str:
-    """Lay out judged rows in a table per verdict, what needs attention first, without what the caption says already."""
-    columns = ["paper", "item", "cell", "printed", "computed", "basis", "note"]
+    """Lay out judged rows in a table per verdict, what needs attention first."""
     shown = pd.DataFrame(judged).assign(
         computed=[verdicts.as_printed(row["computed"], row["printed"]) for row in judged],
         verdict=[verdicts.in_words(row) for row in judged],
     )
-    said = [name for name in ("paper", "basis") if shown[name].nunique() == 1]
     if shown["item"].nunique() == 1 and shown["item"].iloc[0] in caption:
-        said.append("item")
-    title = f"{caption} ({shown['basis'].iloc[0]})" if "basis" in said else caption
-    tables = []
-    for told in verdicts.WORDS:
-        part = shown[shown["verdict"] == told]
-        empty = [name for name in ("computed", "note") if part[name].isna().all() or part[name].eq("").all()]
-        part = part[[name for name in columns if name not in (*said, *empty)]]
-        if len(part):
-            kind = ("noted itemised" if "item" in part else "noted") if "note" in part else ""
-            tables.append(_table_html(part, f"{title}: {told}, {len(part)} of {len(judged)}", 2, kind))
-    return "".join(tables)
+        shown = shown.drop(columns="item")
+    parts = [(told, shown[shown["verdict"] == told]) for told in verdicts.WORDS]
+    return "".join(
+        _verdict_html(part, f"{caption}: {told}, {len(part)} of {len(judged)}") for told, part in parts if len(part)
+    )
+
+
+def _verdict_html(part: pd.DataFrame, title: str) -> str:
+    """Lay out the rows of one verdict; what all of them share stands once, in the caption."""
+    about = "lacking" if part["computed"].isna().all() else "basis"
+    columns = [name for name in ("paper", "item", "cell", "printed", "computed", about, "note") if name in part]
+    shared = [name for name in ("paper", about, "note") if len(part) > 1 and part[name].nunique() == 1]
+    said = "; ".join(part[name].iloc[0] for name in shared if name != "paper" and part[name].iloc[0])
+    empty = [name for name in ("computed", "note") if name in part and not part[name].fillna("").ne("").any()]
+    rows = part[[name for name in columns if name not in (*shared, *empty)]]
+    kind = ("noted itemised" if "item" in rows else "noted") if "note" in rows else ""
+    return _table_html(rows, f"{title} ({said})" if said else title, 2, kind)
 
 
 def _table_html(frame: pd.DataFrame, caption: str, digits: int | dict[str, int], kind: str = "") -> str:

@@ -1,5 +1,6 @@
 """Calibration: the forms and their laws, ratings to calibrated scores, the held-out test, sets, outside scores."""
 
+import itertools
 import math
 
 import numpy as np
@@ -369,6 +370,33 @@ def test_halves_are_whole_documents():
     halves = held_out._split(table, documents, 10, np.random.default_rng(0))
     assert len(np.unique(documents)) == 6
     np.testing.assert_allclose(halves.task + halves.calibration, 5.0)  # two means over 3 of 0..5 each
+
+
+def test_few_documents_are_halved_in_all_ways_whatever_the_seed():
+    """With nine documents 200 random halves are a sample of 126, and the line's ratio moved from 1.6 to 2.3 by seed."""
+    ratings = crossed(np.linspace(-5, 5, 6), 4, items=12)
+    first, second = (held_out.held_out(ratings, splits=20, resamples=5, seed=seed) for seed in (1, 2))
+    assert first["ratio"].tolist() == second["ratio"].tolist()
+    wide = ratings.pivot(index="annotator", columns=["doc", "segment"], values="score")
+    before, after = [], []
+    for chosen in itertools.combinations(sorted(set(ratings["doc"])), 3):
+        calibrates = wide.columns.get_level_values("doc").isin(chosen)
+        means, task = wide.loc[:, calibrates].mean(axis=1), wide.loc[:, ~calibrates].mean(axis=1)
+        before.append(task.std())
+        after.append((task + means.mean() - means).std())
+    shift = first.set_index("form").loc["shift"]
+    assert len(before) == 20
+    assert shift["ratio"] == pytest.approx(np.median(after) / np.median(before))
+    assert shift["closer"] == pytest.approx(np.mean(np.array(after) < before))
+
+
+@pytest.mark.filterwarnings("error")
+def test_draws_of_one_group_only_do_not_spoil_the_intervals():
+    """Of three groups one draw in nine is a single group three times, and has no spread to compare."""
+    ratings = crossed([-5.0, 0.0, 5.0], 2, items=12)
+    slope = held_out.carry_over(ratings, splits=20, resamples=100).iloc[0]
+    shift = held_out.held_out(ratings, splits=20, resamples=100).set_index("form").loc["shift"]
+    assert np.isfinite([slope["low"], slope["high"], shift["low"], shift["high"]]).all()
 
 
 def test_who_left_items_out_is_left_out_and_counted():

@@ -1005,3 +1005,14 @@ def test_the_report_says_how_a_file_was_read(tmp_path, monkeypatch):
     (told,) = [one for one in campaign.analysed(mine, resamples=20)["collected"].told if one.startswith("How the file")]
     assert "nothing says the languages" in told
     assert "no column names documents" in told
+
+
+def test_the_report_says_that_a_file_may_be_cut_off_and_that_names_looked_alike(tmp_path, monkeypatch):
+    monkeypatch.setenv("EVALKIT_SALT_FILE", str(tmp_path / "salt"))
+    file = tmp_path / "mine.csv"
+    file.write_text("system,segment,annotator,score\nA,1,x,80\nB,1,x,70\n\ufeffA,2,x,60\nB,2,x,7", encoding="utf-8")
+    mine = campaign.opened(str(file))
+    assert sorted(mine.ratings["system"].unique()) == ["A", "B"]
+    (told,) = [one for one in campaign.analysed(mine, resamples=20)["collected"].told if one.startswith("How the file")]
+    assert "mine.csv: warning: the file does not end in a line break" in told
+    assert "in 1 cell of system characters that cannot be seen (U+FEFF) were left out" in told

@@ -125,18 +125,6 @@ def test_each_printed_number_has_exactly_one_row(printed, rows):
         assert printed[name.removeprefix("licht2022_")][column][int(line) - 2] == shown
 
 
-def test_the_two_reports_have_these_rows_and_no_place_twice(on_real_data, printed, rows):
-    found = [
-        row
-        for study in STUDIES
-        for row in json.loads((on_real_data / f"{study}.json").read_text(encoding="utf-8"))["published"]
-    ]
-    assert Counter(row["place"] for row in found) == Counter(expected(printed))
-    of_place = rows.set_index("place")
-    for row in found:
-        assert verdicts.in_words(row) == of_place.at[row["place"], "told"], row
-
-
 def test_what_differs_and_what_only_rounding_explains(rows):
     told = rows.assign(where=rows["item"] + ": " + rows["cell"]).set_index("where")["told"]
     assert sorted(told.index[told == "differs"]) == [

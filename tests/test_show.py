@@ -166,8 +166,8 @@ def test_comparison_counts_verdicts_and_demands_reasons(shown):
                           "place": "t:2:x"}  # fmt: skip
     assert payload[2]["lacking"] == "labels"
     page = shown[0][0]["text/html"]
-    titles = re.findall(r"Compared \(recomputed from data\): ([^<]*)", page)
-    assert titles == ["differs, 1 of 4", "not reproducible, 1 of 4", "match, 2 of 4"]
+    titles = re.findall(r"Compared: ([^<]*)", page)
+    assert titles == ["differs, 1 of 4", "not reproducible, 1 of 4", "match, 2 of 4 (recomputed from data)"]
     assert page.index("a misprint") < page.index("not reproducible, 1 of 4") < page.index("no data")
     assert page.index("match, 2 of 4") < page.index("by the median"), "notes on matches are shown"
 
@@ -189,6 +189,15 @@ def test_several_bases_in_one_comparison_are_told_row_by_row(shown):
     rows = comparison(printed=["0.5", "0.6"], computed=[0.51, 0.6], basis=list(verdicts.BASES[:2]))
     show.compare(rows, data=from_source(pd.DataFrame()), caption="Compared")
     assert all(f"<td>{basis}</td>" in shown[0][0]["text/html"] for basis in verdicts.BASES[:2])
+
+
+def test_what_cannot_be_had_says_what_is_lacking_and_a_shared_note_stands_once(shown):
+    rows = comparison(printed=["0.5", "0.6"], computed=None, lacking="labels", note="They were never released.")
+    show.compare(rows, data=from_source(pd.DataFrame()), caption="Compared")
+    page = shown[0][0]["text/html"]
+    assert "Compared: not reproducible, 2 of 2 (labels; They were never released.)" in page
+    assert page.count("never released") == 1
+    assert "recomputed" not in page
 
 
 def test_simulated_data_are_never_compared_with_print(shown):

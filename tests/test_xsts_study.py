@@ -310,8 +310,8 @@ def test_the_notebook_runs_on_ratings_and_scores_of_ones_own(tmp_path, table5):
     ratings.to_csv(tmp_path / "mine.csv", index=False)
     own = table5[["language_code", "direction", "cs"]].rename(columns={"cs": "score"})
     own.to_csv(tmp_path / "own.csv", index=False)
-    parameters = {"ratings": str(tmp_path / "mine.csv"), "ratings_scale": [1, 5], "splits": 20, "resamples": 10,
-                  "automatic_scores": str(tmp_path / "own.csv"), "fallback": False}  # fmt: skip
+    parameters = {"ratings": str(tmp_path / "mine.csv"), "ratings_scale": [1, 5], "splits": 20, "halves": 20,
+                  "resamples": 10, "automatic_scores": str(tmp_path / "own.csv"), "fallback": False}  # fmt: skip
     done = papermill.execute_notebook(NOTEBOOK, None, parameters, progress_bar=False)
     outputs = [output for cell in done.cells for output in cell.get("outputs", [])]
     payloads = [output["data"][show.MIME] for output in outputs if show.MIME in output.get("data", {})]

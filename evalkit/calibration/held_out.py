@@ -9,6 +9,8 @@ a shift that were pure noise would push them apart.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import combinations
+from math import comb
 from typing import NamedTuple
 
 import numpy as np
@@ -45,7 +47,8 @@ def held_out(
 
     ratings: calibration items that all groups of a place (a value of ``within``) rated. Items that not even half of
     the groups rated are left out, then groups that did not rate all others (``left_out``).
-    Each split draws half of the documents (of the items, where there are fewer than four documents); the agreed score
+    Each split takes half of the documents (of the items, where there are fewer than four documents). Where there are no
+    more than ``splits`` ways to do so, all are taken, and only the intervals depend on the seed. The agreed score
     is the groups' average on that half. Spread is the standard deviation (ddof=1) of group means, the median over
     splits, in points of the scale. There are no human references here, so the two-point line runs through the harder
     and the easier items of the calibration half. A split where both are equal for some group has no line and counts as
@@ -120,8 +123,7 @@ def _places(ratings: pd.DataFrame, by: str, within: str | None):
 
 def _split(table: pd.DataFrame, documents: np.ndarray, splits: int, rng: np.random.Generator) -> _Halves:
     names, index = np.unique(documents, return_inverse=True)
-    chosen = rng.permuted(np.tile(np.arange(len(names)) < len(names) // 2, (splits, 1)), axis=1)
-    use = chosen[:, index].T  # items x splits: whether the item calibrates
+    use = _chosen(len(names), splits, rng)[:, index].T  # items x splits: whether the item calibrates
     scores = table.to_numpy(float)
     quality = np.where(use, scores.mean(axis=0)[:, None], np.nan)
     easy = quality > np.nanmedian(quality, axis=0)
@@ -130,6 +132,15 @@ def _split(table: pd.DataFrame, documents: np.ndarray, splits: int, rng: np.rand
         return scores @ items / np.maximum(items.sum(axis=0), 1)
 
     return _Halves(mean(~use), mean(use), mean(use & ~easy), mean(use & easy))
+
+
+def _chosen(documents: int, splits: int, rng: np.random.Generator) -> np.ndarray:
+    """Choose the documents of calibration halves, splits x documents: all ways if these are few, else random ones."""
+    half = documents // 2
+    if comb(documents, half) <= splits:
+        ways = np.array(list(combinations(range(documents), half)))
+        return (ways[:, :, None] == np.arange(documents)).any(axis=1)
+    return rng.permuted(np.tile(np.arange(documents) < half, (splits, 1)), axis=1)
 
 
 def _spreads(halves: _Halves, scale: tuple[float, float]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
@@ -150,10 +161,13 @@ def _spreads(halves: _Halves, scale: tuple[float, float]) -> tuple[np.ndarray, d
 
 
 def _bootstrap(halves: _Halves, statistic: Callable[[_Halves], np.ndarray], resamples, rng) -> np.ndarray:
+    """Draw the groups again; draws of one group only, which have no spread, are left out."""
     stacked = np.moveaxis(np.stack(halves), 0, -1)  # groups x splits x halves
-    return inference.bootstrap(
-        stacked, lambda drawn: statistic(_Halves(*np.moveaxis(drawn, -1, 0))), resamples=resamples, rng=rng
-    )
+    with np.errstate(invalid="ignore", divide="ignore"):
+        draws = inference.bootstrap(
+            stacked, lambda drawn: statistic(_Halves(*np.moveaxis(drawn, -1, 0))), resamples=resamples, rng=rng
+        )
+    return draws[~np.isnan(draws.reshape(len(draws), -1)[:, 0])]
 
 
 def _ratios(halves: _Halves, scale: tuple[float, float]) -> np.ndarray:
