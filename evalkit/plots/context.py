@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping
 
 import matplotlib.pyplot as plt
@@ -81,7 +82,7 @@ def effect_forest(effects: pd.DataFrame) -> Figure:
     effects = effects if "scale" in effects else effects.assign(scale="raw")
     scales, names = (list(dict.fromkeys(effects[column])) for column in ("scale", "data"))
     methods = list(dict.fromkeys(effects["method"]))[::-1]
-    size = (4.6 * len(scales) + 3.4, 0.52 * len(methods) + 1.5)
+    size = (3.4 * len(scales) + 2.2, 0.52 * len(methods) + 1.5)
     figure, grid = plt.subplots(1, len(scales), figsize=size, squeeze=False, sharey=True)
     for axes, scale in zip(grid.flat, scales, strict=True):
         for k, name in enumerate(names):
@@ -90,7 +91,7 @@ def effect_forest(effects: pd.DataFrame) -> Figure:
             axes.hlines(level, rows["low"], rows["high"], color=PALETTE[k], lw=2)
             axes.plot(rows["estimate"], level, MARKERS[k], color=PALETTE[k], ms=7, mec="white", label=literal(name))
         axes.axvline(0, color=INK, lw=0.8, ls=":")
-        axes.set_yticks(range(len(methods)), methods)
+        axes.set_yticks(range(len(methods)), [textwrap.fill(method, 26) for method in methods])
         axes.tick_params(axis="y", length=0)
         axes.set_xlabel(f"loss after less loss before\n({_UNITS[scale]}, 95 % interval)")
     grid[0, 0].set_ylabel("method")
