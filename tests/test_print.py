@@ -30,6 +30,7 @@ RESULTS = {
     "sai2023_table2": ["pearson", "kendall"],
     "sai2023_table3": ["pearson", "kendall"],
     "sai2023_table4": ["kendall"],
+    "sai2023_table7": ["value"],
     "sai2023_table8": ["min", "max"],
     "sai2023_table9": ["mean_score"],
     "sai2023_table10": ["fluency", "accuracy"],

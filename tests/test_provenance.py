@@ -2,6 +2,7 @@
 
 import ast
 import json
+import tempfile
 
 import numpy as np
 import pandas as pd
@@ -9,11 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalkit import ROOT, DataError, annotators, campaign, normalization, provenance, show
+from evalkit import ROOT, DataError, annotators, campaign, context, data, normalization, provenance, schemas, show
 from evalkit.calibration import held_out
 from evalkit.calibration import ratings as room
 from evalkit.data import simulate
+from evalkit.data.indicmt import with_language
 from evalkit.metaeval.scores import align
+from evalkit.metrics import lexical
 from evalkit.plots import annotators as draw_annotators
 from evalkit.plots import context as draw_context
 from evalkit.plots import normalization as draw_normalization
@@ -260,6 +263,55 @@ def test_simulated_ratings_know_their_scale_without_being_loaded():
         assert low <= table["score"].min() < table["score"].max() <= high
 
 
+@pytest.fixture(scope="module")
+def drawn():
+    """Load data sets of which no file is here, so that each is simulated."""
+    with pytest.MonkeyPatch.context() as patched, tempfile.TemporaryDirectory() as empty:
+        for name in ("EVALKIT_DATA_MIRROR", "EVALKIT_DATA_DIR"):
+            patched.setenv(name, empty)
+        patched.setenv("EVALKIT_OFFLINE", "1")
+        yield {name: data.load(name, fallback=True) for name in ("wmt22-calibration-hits", "wmt22-calibration-mapping",
+               "wmt21-mturk", "indicmt-mqm", "sudoh-labels", "sudoh-labels-wmt17", "nllb-xsts")}  # fmt: skip
+
+
+FLOWS = {
+    "annotators who are kept": lambda d: annotators.keep(d["wmt22-calibration-hits"], annotators.accounts(
+        d["wmt22-calibration-hits"], d["wmt22-calibration-mapping"], complete_at=100)),
+    "one HIT and another": lambda d: annotators.two_hits(d["wmt21-mturk"])[1],
+    "normalised": lambda d: normalization.normalize(d["wmt22-calibration-hits"]),
+    "moved to bins": lambda d: observed.binned(d["wmt22-calibration-hits"], 7),
+    "pairs of showings": lambda d: context.pairs(d["wmt21-mturk"]),
+    "half plays the task": lambda d: room.with_task(d["wmt22-calibration-hits"], seed=7),
+    "stacked labels": lambda d: provenance.stack([d["sudoh-labels"], d["sudoh-labels-wmt17"]]),
+    "with its language": lambda d: with_language(d["indicmt-mqm"]),
+    "with scores of metrics": lambda d: lexical.scores(d["indicmt-mqm"].head(20), metrics=["TER"]),
+    "with its pair": lambda d: schemas.with_pair(d["nllb-xsts"]),
+    "a campaign": lambda d: campaign.of(d["nllb-xsts"]).judged,
+    "a campaign on 0 to 100": lambda d: campaign.of(d["nllb-xsts"]).hundred,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("flow", FLOWS)
+def test_simulated_tables_stay_simulated_on_their_way_through_a_study(flow, drawn):
+    assert {provenance.source_of(table)["source"] for table in drawn.values()} == {"simulated"}
+    table = FLOWS[flow](drawn)
+    assert provenance.source_of(table)["source"] == "simulated"
+    assert table.attrs["why_simulated"]
+    row = {"paper": "P", "item": "1", "cell": "c", "printed": "5", "computed": 5.0, "note": "", "basis": "definition",
+           "lacking": "", "place": ""}  # fmt: skip
+    assert verdicts_of(pd.DataFrame([row]), [table, stars()]) == ["not reproducible"]
+    assert verdicts_of(pd.DataFrame([row]), stars()) == ["match"]
+
+
+def verdicts_of(rows, tables):
+    """Return the verdicts that a comparison would show."""
+    with pytest.MonkeyPatch.context() as patched:
+        told = []
+        patched.setattr(show, "_emit", lambda payload, **_: told.extend(payload["rows"]))
+        show.compare(rows, data=tables, caption="c")
+    return [row["verdict"] for row in told]
+
+
 # --- nobody reads past the accessors -------------------------------------------------------------------------------
 
 #: Facts that are told to a reader where they are there, and on which no number rests.
@@ -303,3 +355,22 @@ def test_no_function_on_ratings_has_a_default_scale():
                 given = dict(zip([a.arg for a in node.args.kwonlyargs], node.args.kw_defaults, strict=True))
                 default = given.get("scale")
                 assert not isinstance(default, ast.Tuple), f"{name}: {node.name} takes a scale for granted"
+
+
+def loaded_names(tree):
+    """List the names that a notebook gives to single loaded data sets."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and "data.load(" in ast.unparse(node.value):
+            for target in node.targets:
+                yield from (name.id for name in ast.walk(target) if isinstance(name, ast.Name))
+
+
+@pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
+def test_a_comparison_with_print_names_all_tables_that_it_rests_on(path):
+    """Where a study loads several data sets, one of them alone would hide that another is simulated."""
+    tree = next(tree for name, tree in code() if name == path.name)
+    single = set(loaded_names(tree))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("show.compare", "claims.look_up"):
+            given = next(word.value for word in node.keywords if word.arg == "data")
+            assert ast.unparse(given) not in single or len(single) == 1, f"data={ast.unparse(given)} is one of {single}"

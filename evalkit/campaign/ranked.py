@@ -93,6 +93,22 @@ def association(rows: pd.DataFrame) -> float:
     return float(np.sqrt(max(phi, 0) / max(min(rows_left, columns_left) - 1, 1e-12)))
 
 
+def cell_size(rows: pd.DataFrame) -> float:
+    """Return how often an annotator judged a system, on average over all annotators and all systems."""
+    return len(rows) / (rows["annotator"].nunique() * rows["system"].nunique())
+
+
+def evenly(rows: pd.DataFrame) -> bool:
+    """Tell whether the annotators' judgements are spread over systems in the same proportions.
+
+    >>> evenly(pd.DataFrame({"annotator": list("aabbbb"), "system": list("xyxxyy")}))
+    True
+    """
+    counts = pd.crosstab(rows["annotator"], rows["system"]).to_numpy(float)
+    expected = counts.sum(axis=1, keepdims=True) @ counts.sum(axis=0, keepdims=True) / counts.sum()
+    return bool(np.allclose(counts, expected))
+
+
 @section("ranking", collect=_COLLECT)
 def ranked(
     campaign: Campaign, *, score: str = "auto", alpha: float = 0.05, resamples: int = 1000, seed: int = 7

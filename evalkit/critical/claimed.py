@@ -8,8 +8,6 @@ import pandas as pd
 
 from evalkit.critical.claimed_print import print_tables
 from evalkit.critical.distributions import shares
-from evalkit.critical.encoder import Plan
-from evalkit.critical.neural import BATCH_SIZES, DROPOUTS
 from evalkit.critical.reduction import reduce
 from evalkit.critical.taxonomy import KEY, TAXONOMIES
 from evalkit.data.languages import CODES
@@ -47,7 +45,6 @@ def claim_tables(
         "contrasts": contrasts,
         "agreement": _lower(pairwise),
         "settled": pd.concat([_settled(labels, agreed, name) for name in TAXONOMIES], ignore_index=True),
-        "settings": _settings(),
     }
 
 
@@ -87,13 +84,6 @@ def _settled(labels: pd.DataFrame, agreed: pd.DataFrame, dimension: str) -> pd.D
     kind = rows["distinct"].lt(3).map({True: "two or three alike", False: "all differ"})
     stated = rows["label"].eq(rows["released"]).map(_YES)
     return pd.DataFrame({"dimension": dimension, "kind": kind, "stated": stated}).reset_index(drop=True)
-
-
-def _settings() -> pd.DataFrame:
-    """List the settings of the training script that section 5.1.2 prints."""
-    lists = {"batch_sizes": BATCH_SIZES, "dropouts": DROPOUTS}
-    told = {name: ", ".join(map(str, values)) for name, values in lists.items()}
-    return pd.DataFrame([{"epochs": Plan().epochs, "learning_rate": Plan().learning_rate} | told])
 
 
 def _counted(translations: pd.DataFrame, by: list[str]) -> pd.DataFrame:

@@ -24,12 +24,13 @@ def whole_only(computed: pd.DataFrame, values: Sequence[str], *, complete: int, 
     ``claims.compare_with_print`` reads them, for the printed number is of all translations.
 
     >>> rows = pd.DataFrame({"share": [0.2, 0.3], "n": [9, 5], "rows": "WMT15"})
-    >>> whole_only(rows, ["share"], complete=9)[["share", "lacking"]].fillna("").to_numpy().tolist()
-    [[0.2, ''], ['', "annotator C's WMT17 labels never released"]]
+    >>> whole_only(rows, ["share"], complete=9)[["share", "lacking"]].to_numpy().tolist()
+    [[0.2, ''], [nan, "annotator C's WMT17 labels never released"]]
     """
     short = computed["of" if "of" in computed else "n"].lt(complete)
+    said = {name: f"{name} " if len(values) > 1 else "" for name in values}
     told = [
-        _SHORT.format(rows=row["rows"], values=", ".join(f"{row[name]:.{digits}f}" for name in values))
+        _SHORT.format(rows=row["rows"], values=", ".join(f"{said[name]}{row[name]:.{digits}f}" for name in values))
         for row in computed.to_dict("records")
     ]
     kept = {name: computed[name].where(~short) for name in values}

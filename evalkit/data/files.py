@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from evalkit import ROOT, DataError
+from evalkit.data import secret
 from evalkit.data.registry import File, digest
 
 if TYPE_CHECKING:
@@ -128,9 +129,14 @@ def _pin_path(file: File) -> Path:
 
 
 def _expected(file: File) -> str | None:
-    """Look up the digest a file must have: the registry's, or the one noted when it was first trusted."""
-    pin = _pin_path(file)
-    return file.digest or (pin.read_text(encoding="ascii", errors="replace").strip() if os.path.isfile(pin) else None)
+    """Look up the digest a file must have: the registry's, or the one that this user noted on first trusting it.
+
+    A note without this user's seal (see ``secret``) is none: the file is taken on trust again, and that is said again.
+    """
+    if file.digest or not os.path.isfile(pin := _pin_path(file)):
+        return file.digest
+    noted, _, seal = pin.read_text(encoding="ascii", errors="replace").strip().partition(" ")
+    return noted if seal == (secret.seal(file.url, noted) or "") else None
 
 
 def _complaint(path: Path, file: File) -> str:
@@ -160,7 +166,7 @@ def _pin(file: File, path: Path) -> None:
     target = _pin_path(file)
     try:
         part = beside(target)
-        part.write_text(found, encoding="ascii")
+        part.write_text(f"{found} {secret.seal(file.url, found) or ''}".strip(), encoding="ascii")
         part.replace(target)
     except OSError as problem:
         raise _unwritable(problem) from problem

@@ -83,5 +83,6 @@ def _note(ours: str, changed: Counter[tuple[str, str]]) -> str:
     unseen = sorted({f"U+{ord(letter):04X}" for pair in changed for letter in _UNSEEN.findall(pair[0])})
     what = "letters or spaces were brought into one form"
     what = f"characters that cannot be seen ({', '.join(unseen[:5])}) were left out" if unseen else what
-    example = "" if ours in _PRIVATE else f", such as of {ascii(text)[:60]}, now {name[:60]!r}"
-    return f"names that look alike are one: in {changed.total():,} cells of {ours} {what}{example}"
+    count = changed.total()
+    example = "" if ours in _PRIVATE else f", such as {ascii(text)[:60]}, now {name[:60]!r}"
+    return f"names that look alike are one: in {count:,} cell{'s' * (count != 1)} of {ours} {what}{example}"

@@ -60,7 +60,7 @@ def said_of_print(tables: Mapping[str, pd.DataFrame], *, annotated: int = 1400) 
     tables, annotated: as for ``misprints``. "print_best": the best metric of each kind, or of all, by language and
     statistic, in Table 1. "print_weak": its cells too small to be significant. "print_learned": Tables 3 and 4, where
     Indic-COMET-MQM beats COMET-MQM, and both baselines, and by how much. "print_subsets": means in Table 10.
-    "print_systems": averages in Table 9, the highest first. "print_metrics": the metrics of Table 1, variants of BLEU and
+    "print_systems": averages in Table 9, the highest first. "print_metrics": metrics of Table 1, variants of BLEU and
     COMET as one. "folds": what appendix B.2's numbers of segments, and of the carbon footprint, follow from.
     """
     first = tables["table1"]["metric"].unique()

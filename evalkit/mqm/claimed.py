@@ -96,6 +96,7 @@ def _models(judged: pd.DataFrame, marked: pd.DataFrame) -> pd.DataFrame:
     each = errors_per_system(judged, marked, by="language").pivot(
         index="language", columns="system", values="per_segment"
     )
+    each = each.reindex(columns=["NLLB", "IndicTrans_Samanantar", "cvit_iiith"])
     fewer = each[["NLLB", "IndicTrans_Samanantar"]].max(axis=1) < each["cvit_iiith"]
     return fewer.map(_YES).rename("fewer").reset_index()
 

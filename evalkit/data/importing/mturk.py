@@ -63,6 +63,8 @@ class Workers:
                 )
             self.means, self.beside = beside, [Seen.at(beside)]
             self.workers = Looks().alike(mturk.statistics(beside))
+            if self.workers["annotator"].duplicated().any():
+                raise DataError(f"{beside.name}: the names of two workers look alike. Tell them apart in both files.")
             if is_unfinished(beside):
                 report.note(f"{beside.name}: {UNFINISHED.format(where='its last line')}")
             report.note(f"raw scores were recovered from standardised ones with {beside.name}")
