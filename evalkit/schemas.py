@@ -195,7 +195,8 @@ def _check_columns(frame: pd.DataFrame, schema: pa.DataFrameSchema, origin: str)
 def _coerced(values: pd.Series, column: pa.Column) -> pd.Series:
     """Turn a column into the schema's type; what is no finite number becomes missing."""
     if str(column.dtype) == "float64":
-        texts = values if pd.api.types.is_numeric_dtype(values) else values.astype("str")
+        counted = pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
+        texts = values if counted else values.astype("str")  # True is no 1
         numbers = pd.to_numeric(texts, errors="coerce").astype(float)
         return numbers.where(np.isfinite(numbers))
     if str(column.dtype) == "category":
@@ -245,6 +246,7 @@ def _value(value: object) -> str:
     """Print a cell for a message, shortened; an empty cell prints as nothing."""
     if pd.isna(value) or value == "":
         return ""
+    value = value.item() if isinstance(value, np.bool_) else value
     text = f"{value:.12g}" if isinstance(value, float | np.number) else repr(value)
     return (text if len(text) <= 60 else f"{text[:57]}...") + " "
 

@@ -10,16 +10,18 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
-import math
 import os
-from decimal import Decimal
+from collections.abc import Iterable
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 from IPython.display import display
 
-from evalkit import DataError, __version__, terms
+from evalkit import DataError, __version__, terms, verdicts
+from evalkit.provenance import merged
+from evalkit.provenance import source_of as provenance
+from evalkit.verdicts import missing, verdict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,14 +32,12 @@ __all__ = ["MIME", "compare", "figure", "headline", "live", "picture", "plain", 
 
 MIME = "application/vnd.evalkit+json"
 
-#: Numbers that papers spell out.
-SPELLED = {"none": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9}
-
 BADGES = {
     "real": "real data",
     "published": "numbers printed in a paper",
     "simulated": "SIMULATED: the real data were not to be had, and these numbers say nothing about people",
 }
+UNCHECKED = "Ran on simulated data; the printed number was not checked in this run."
 
 
 def __dir__() -> list[str]:
@@ -137,29 +137,18 @@ def record(name: str, value: Any) -> None:
     _emit({"kind": "record", "name": name, "value": plain(value)})
 
 
-def compare(rows: pd.DataFrame, *, data: pd.DataFrame, caption: str) -> None:
+def compare(rows: pd.DataFrame, *, data: pd.DataFrame | Iterable[pd.DataFrame], caption: str) -> None:
     """Hold computed numbers against printed ones, cell by cell, with a verdict on each.
 
-    rows: columns paper, item, cell, printed (as in print), computed (a number or text; missing when it cannot be had),
-    note (why, where it is no match), and optionally low, high: the values that rounded inputs allow.
-    data: the table behind the numbers. On simulated data nothing can be compared with print, and each row says so.
+    rows: as ``verdicts.judge`` wants them; ``evalkit.claims`` makes them.
+    data: the tables behind the numbers, one or several. Where one is simulated, nothing can be compared with print,
+    and each row says so.
     What does not match is shown first, with its reason.
     """
-    rows = rows.copy()
-    if provenance(data)["source"] == "simulated":
-        rows["computed"], rows["note"] = None, "Ran on simulated data; the printed number was not checked in this run."
-        rows = rows.drop(columns=["low", "high"], errors="ignore")
-    verdicts = []
-    for row in rows.to_dict("records"):
-        told = verdict(row["printed"], row["computed"], reachable=(row.get("low"), row.get("high")))
-        if told != "match" and not str(row.get("note") or "").strip():
-            raise DataError(f"{row['item']}, {row['cell']}: '{told}' needs a note that says why. Add it to the row.")
-        verdicts.append(told)
-    rows["verdict"] = verdicts
-    rows["note"] = rows["note"].fillna("") if "note" in rows else ""
-    rows = rows[["paper", "item", "cell", "printed", "computed", "verdict", "note"]]
-    payload = [{**row, "note": row["note"] or ""} for row in plain(rows)]
-    _emit({"kind": "published", "rows": payload}, html=_comparison_html(rows, caption))
+    if merged(data)["source"] == "simulated":
+        rows = verdicts.unchecked(rows, lacking="real data", note=UNCHECKED)
+    judged = verdicts.judge(rows)
+    _emit({"kind": "published", "rows": plain(judged)}, html=_comparison_html(judged, caption))
 
 
 def signature(*tables: pd.DataFrame, **settings: Any) -> None:
@@ -168,44 +157,6 @@ def signature(*tables: pd.DataFrame, **settings: Any) -> None:
     data = ",".join(f"{name}@{digest}" for name, digest in sorted(digests.items()))
     line = "|".join([f"evalkit:{__version__}", f"data:{data}", *(f"{key}:{value}" for key, value in settings.items())])
     _emit({"kind": "signature", "text": line}, html=f'<p class="signature"><code>{escape(line)}</code></p>', text=line)
-
-
-def verdict(printed: str, computed: Any, *, reachable: tuple[Any, Any] = (None, None)) -> str:
-    """Judge a computed value against a printed one: ``match``, ``differs`` or ``not reproducible``.
-
-    A number matches when it rounds to the printed digits (a tie may round either way), or, where its inputs were
-    themselves rounded, when some value in ``reachable`` (low, high) does. ``<0.001`` matches any smaller number, and
-    numbers below ten may be spelled out.
-
-    >>> verdict("0.69", 0.6934), verdict("0.69", 0.6951), verdict("<0.001", 1e-9), verdict("HUMAN-B", "translator-B")
-    ('match', 'differs', 'match', 'differs')
-    >>> verdict("4.43", 4.4361, reachable=(4.421, 4.451)), verdict(".71", None), verdict("six", 6)
-    ('match', 'not reproducible', 'match')
-    """
-    if _missing(computed):
-        return "not reproducible"
-    bounded = printed.startswith("<")
-    digits = str(SPELLED.get(printed, printed)).lstrip("<")
-    try:
-        target = Decimal(digits.replace(",", "").replace("−", "-"))  # print sets a minus sign
-    except ArithmeticError:
-        return "match" if str(computed) == printed else "differs"
-    if isinstance(computed, str):
-        return "differs"
-    if bounded:
-        return "match" if computed < float(target) else "differs"
-    half = float(Decimal(5).scaleb(target.as_tuple().exponent - 1))
-    low, high = (computed if _missing(bound) else bound for bound in reachable)
-    slack = 1e-9 * max(1.0, abs(float(target)))  # a tie is a tie also in binary floating point
-    return "match" if low - slack <= float(target) + half and high + slack >= float(target) - half else "differs"
-
-
-def provenance(frame: pd.DataFrame) -> dict[str, str]:
-    """Return a table's ``name, source, origin, digest``, or raise DataError where it has none."""
-    found = frame.attrs.get("source")
-    if found is None:
-        raise DataError("A table does not say where it comes from: load it with evalkit.data, or set attrs['source'].")
-    return {key: found[key] for key in ("name", "source", "origin", "digest")}
 
 
 def plain(value: Any) -> Any:
@@ -222,7 +173,7 @@ def plain(value: Any) -> Any:
         return [plain(v) for v in value]
     if hasattr(value, "tolist"):  # numpy arrays and scalars
         return plain(value.tolist())
-    if _missing(value):
+    if missing(value):
         return None
     return float(f"{value:.12g}") if isinstance(value, float) else value
 
@@ -237,35 +188,30 @@ def _emit(payload: dict[str, Any] | None, *, html: str | None = None, text: str 
     display(bundle, raw=True)
 
 
-def _missing(value: Any) -> bool:
-    return value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and math.isnan(value))
-
-
-def _comparison_html(rows: pd.DataFrame, caption: str) -> str:
-    """Lay out judged rows in a table per verdict, what needs attention first, without what the caption says already."""
-    shown = rows.assign(computed=[_as_printed(c, p) for c, p in zip(rows["computed"], rows["printed"], strict=True)])
-    if shown["paper"].nunique() == 1:
-        shown = shown.drop(columns="paper")
+def _comparison_html(judged: list[dict[str, Any]], caption: str) -> str:
+    """Lay out judged rows in a table per verdict, what needs attention first."""
+    shown = pd.DataFrame(judged).assign(
+        computed=[verdicts.as_printed(row["computed"], row["printed"]) for row in judged],
+        verdict=[verdicts.in_words(row) for row in judged],
+    )
     if shown["item"].nunique() == 1 and shown["item"].iloc[0] in caption:
         shown = shown.drop(columns="item")
-    tables = []
-    for told, superfluous in (("differs", []), ("not reproducible", ["computed"]), ("match", ["note"])):
-        part = shown[shown["verdict"] == told].drop(columns=superfluous)
-        if len(part):
-            kind = ("noted itemised" if "item" in part else "noted") if "note" in part else ""
-            tables.append(_table_html(part, f"{caption}: {told}, {len(part)} of {len(rows)}", 2, kind))
-    return "".join(tables)
+    parts = [(told, shown[shown["verdict"] == told]) for told in verdicts.WORDS]
+    return "".join(
+        _verdict_html(part, f"{caption}: {told}, {len(part)} of {len(judged)}") for told, part in parts if len(part)
+    )
 
 
-def _as_printed(computed: Any, printed: str) -> Any:
-    """Show a computed number with one digit more than print has, so that a reader sees what it rounds to."""
-    if _missing(computed) or isinstance(computed, (str, bool)):
-        return computed
-    if printed.startswith("<"):
-        return f"{computed:.1g}"
-    if isinstance(computed, float) and "." in printed:
-        return f"{computed:.{len(printed.split('.')[-1]) + 1}f}"
-    return f"{computed:.4g}" if isinstance(computed, float) and not computed.is_integer() else f"{computed:.0f}"
+def _verdict_html(part: pd.DataFrame, title: str) -> str:
+    """Lay out the rows of one verdict; what all of them share stands once, in the caption."""
+    about = "lacking" if part["computed"].isna().all() else "basis"
+    columns = [name for name in ("paper", "item", "cell", "printed", "computed", about, "note") if name in part]
+    shared = [name for name in ("paper", about, "note") if len(part) > 1 and part[name].nunique() == 1]
+    said = "; ".join(part[name].iloc[0] for name in shared if name != "paper" and part[name].iloc[0])
+    empty = [name for name in ("computed", "note") if name in part and not part[name].fillna("").ne("").any()]
+    rows = part[[name for name in columns if name not in (*shared, *empty)]]
+    kind = ("noted itemised" if "item" in rows else "noted") if "note" in rows else ""
+    return _table_html(rows, f"{title} ({said})" if said else title, 2, kind)
 
 
 def _table_html(frame: pd.DataFrame, caption: str, digits: int | dict[str, int], kind: str = "") -> str:
@@ -276,7 +222,7 @@ def _table_html(frame: pd.DataFrame, caption: str, digits: int | dict[str, int],
     large = {c for c in whole if frame[c].abs().max() >= 10_000}
 
     def cell(column: str, value: Any) -> str:
-        if _missing(value):
+        if missing(value):
             return f"<td{aligned[column]}>–</td>"
         if isinstance(value, float) and (column == "p" or column.startswith("p_") or column.endswith("_p")):
             value = f"{value:.3f}" if value >= 0.001 else "<0.001"

@@ -8,14 +8,16 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evalkit import DataError, annotators
+from evalkit.provenance import like
 
 
 def judged(annotator, scores, *, doc="d#1-9", system="s", first=1, item_type="calibration"):
-    return pd.DataFrame({
+    frame = pd.DataFrame({
         "src_lang": "eng", "tgt_lang": "jpn", "system": system, "doc": doc,
         "segment": [str(first + i) for i in range(len(scores))], "annotator": annotator,
         "score": np.asarray(scores, dtype=float), "item_type": item_type, "hit": annotator,
     })  # fmt: skip
+    return like(frame, frame, scale=(0, 100))
 
 
 def test_only_annotators_with_a_complete_and_an_additional_hit_stay():

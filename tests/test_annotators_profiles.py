@@ -11,16 +11,18 @@ from statsmodels.stats.multitest import multipletests
 
 from evalkit import DataError, annotators
 from evalkit.annotators.measures import MEASURES, paired_t, signed_rank
+from evalkit.provenance import like
 from evalkit.schemas import with_pair
 
 
 def judged(annotator, scores, *, doc="d", segments=None, item_type="system", **more):
     segments = range(len(scores)) if segments is None else segments
-    return pd.DataFrame({
+    frame = pd.DataFrame({
         "src_lang": "eng", "tgt_lang": "jpn", "system": "s", "doc": doc, "segment": [str(s) for s in segments],
         "annotator": annotator, "score": np.asarray(scores, dtype=float), "item_type": item_type, "hit": annotator,
         **more,
     })  # fmt: skip
+    return like(frame, frame, scale=(0, 100))
 
 
 def crowd(rng, *, people=6, items=40, missing=0.4):

@@ -1,5 +1,6 @@
 """Calibration: the forms and their laws, ratings to calibrated scores, the held-out test, sets, outside scores."""
 
+import itertools
 import math
 
 import numpy as np
@@ -14,6 +15,7 @@ from evalkit import DataError, data
 from evalkit.calibration import calibration_set, external, forms, held_out
 from evalkit.calibration import ratings as room
 from evalkit.data import simulate
+from evalkit.provenance import like
 
 ON_SCALE = st.floats(1, 5)
 ALPHA = st.floats(-4, 4)
@@ -172,8 +174,8 @@ def test_a_line_needs_an_agreed_reference_score():
 # From ratings to calibrated scores -----------------------------------------------------------------------------------
 
 
-def judgements(scores: dict[str, list[float]], item_type: str, *, system: str = "s") -> pd.DataFrame:
-    return pd.DataFrame(
+def judgements(scores: dict[str, list[float]], item_type: str, *, system: str = "s", scale=(1, 5)) -> pd.DataFrame:
+    frame = pd.DataFrame(
         [
             ("amh", "eng", system, f"d{n // 2}", str(n), annotator, float(score), item_type)
             for annotator, given in scores.items()
@@ -181,6 +183,7 @@ def judgements(scores: dict[str, list[float]], item_type: str, *, system: str = 
         ],
         columns=["src_lang", "tgt_lang", "system", "doc", "segment", "annotator", "score", "item_type"],
     )
+    return like(frame, frame, scale=scale)
 
 
 def campaign() -> pd.DataFrame:
@@ -331,7 +334,7 @@ def crossed(bias, noise, *, items=40, seed=0) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
     quality = rng.normal(60, 8, items)
     scores = {f"a{k:02}": list(quality + b + rng.normal(0, noise, items)) for k, b in enumerate(bias)}
-    return judgements(scores, "calibration")
+    return judgements(scores, "calibration", scale=(0, 100))
 
 
 def test_a_pure_shift_carries_over_completely():
@@ -353,7 +356,7 @@ def test_pure_noise_does_not_carry_over():
 
 def test_the_slope_says_what_a_shift_does_to_the_spread():
     ratings = crossed(np.linspace(-4, 4, 9), 6, seed=2)
-    ((_, table, documents),) = held_out._places(ratings, "annotator", "pair")
+    ((_, table, _, documents),) = held_out._places(ratings, "annotator", "pair")
     halves = held_out._split(table, documents, 30, np.random.default_rng(7))
     before, after = held_out._spreads(halves, (0, 100))
     one = [held_out._slope(held_out._Halves(*(h[:, [s]] for h in halves))) for s in range(30)]
@@ -363,10 +366,37 @@ def test_the_slope_says_what_a_shift_does_to_the_spread():
 
 def test_halves_are_whole_documents():
     ratings = crossed([0.0, 1, 2], 1, items=12).assign(score=lambda d: d["doc"].str[1:].astype(float))
-    ((_, table, documents),) = held_out._places(ratings, "annotator", "pair")
+    ((_, table, _, documents),) = held_out._places(ratings, "annotator", "pair")
     halves = held_out._split(table, documents, 10, np.random.default_rng(0))
     assert len(np.unique(documents)) == 6
     np.testing.assert_allclose(halves.task + halves.calibration, 5.0)  # two means over 3 of 0..5 each
+
+
+def test_few_documents_are_halved_in_all_ways_whatever_the_seed():
+    """With nine documents 200 random halves are a sample of 126, and the line's ratio moved from 1.6 to 2.3 by seed."""
+    ratings = crossed(np.linspace(-5, 5, 6), 4, items=12)
+    first, second = (held_out.held_out(ratings, splits=20, resamples=5, seed=seed) for seed in (1, 2))
+    assert first["ratio"].tolist() == second["ratio"].tolist()
+    wide = ratings.pivot(index="annotator", columns=["doc", "segment"], values="score")
+    before, after = [], []
+    for chosen in itertools.combinations(sorted(set(ratings["doc"])), 3):
+        calibrates = wide.columns.get_level_values("doc").isin(chosen)
+        means, task = wide.loc[:, calibrates].mean(axis=1), wide.loc[:, ~calibrates].mean(axis=1)
+        before.append(task.std())
+        after.append((task + means.mean() - means).std())
+    shift = first.set_index("form").loc["shift"]
+    assert len(before) == 20
+    assert shift["ratio"] == pytest.approx(np.median(after) / np.median(before))
+    assert shift["closer"] == pytest.approx(np.mean(np.array(after) < before))
+
+
+@pytest.mark.filterwarnings("error")
+def test_draws_of_one_group_only_do_not_spoil_the_intervals():
+    """Of three groups one draw in nine is a single group three times, and has no spread to compare."""
+    ratings = crossed([-5.0, 0.0, 5.0], 2, items=12)
+    slope = held_out.carry_over(ratings, splits=20, resamples=100).iloc[0]
+    shift = held_out.held_out(ratings, splits=20, resamples=100).set_index("form").loc["shift"]
+    assert np.isfinite([slope["low"], slope["high"], shift["low"], shift["high"]]).all()
 
 
 def test_who_left_items_out_is_left_out_and_counted():

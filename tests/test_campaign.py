@@ -106,7 +106,7 @@ def designs(draw):
         key = ["src_lang", "tgt_lang", *schemas.ITEM, "annotator"]
         spans = chosen[key].assign(span="1", error_type=draw(st.sampled_from(["unstated", "accuracy/omission"])),
                                    severity=rng.choice(["minor", "major"], len(chosen)))  # fmt: skip
-        spans = spans.astype("category")
+        spans = labelled(spans.astype("category"))
     frame.attrs["scale"] = scale
     return labelled(frame), spans, draw(st.booleans())
 
@@ -168,12 +168,11 @@ def test_a_section_shows_its_parts_and_no_empty_table():
     show = SimpleNamespace(
         text=lambda t: shown.append(("text", t)), table=lambda f, **o: shown.append(("table", o["name"])),
         figure=lambda f, alt, caption: shown.append(("figure", alt)),
-        compare=lambda rows, data, caption: shown.append(("compare", caption)),
     )  # fmt: skip
     full = campaign.Section("x", ("a.",), (campaign.Table("t", pd.DataFrame({"a": [1]}), "T"),), "collect more.",
-                            drawn=(1,), alt="alt", caption="cap", printed=(pd.DataFrame(), pd.DataFrame()))  # fmt: skip
+                            drawn=(1,), alt="alt", caption="cap")  # fmt: skip
     full.tell(show, lambda one: one)
-    assert [kind for kind, _ in shown] == ["text", "figure", "table", "compare", "text"]
+    assert [kind for kind, _ in shown] == ["text", "figure", "table", "text"]
     assert shown[-1][1] == "Missing here: Collect more."
     with pytest.raises(ValueError, match="the table t is empty"):
         campaign.Section("x", ("a.",), (campaign.Table("t", pd.DataFrame({"a": []}), "T"),))
@@ -840,8 +839,8 @@ def test_the_example_by_z_is_the_official_ranking_to_its_printed_digits(real):
     equal = (shown[printed.index] - printed.astype(float)).abs() <= 0.0005 + 1e-9
     assert len(printed) == 14
     assert equal.sum() == 12
-    rows = campaign.printed(mine).printed[0]
-    assert (rows["computed"].notna() & rows["note"].ne("")).all()
+    rows = campaign.printed(mine).frame("official")
+    assert rows["computed"].notna().all()
     assert len(rows) == 28
 
 
@@ -865,18 +864,39 @@ def test_pictures_have_room_for_long_names_of_systems():
         assert names[0] not in labels
 
 
+ALL_THERE, REMOVED = annotators.Caliper(3, 2, 0.6), annotators.Caliper(30, 0, 0.0002)
+
+
 @pytest.mark.parametrize(("check", "section", "facts", "verdicts"), [
     ("Annotators agree beyond chance", "agreement", [
         {"estimate": 0.40, "low": 0.01, "high": 0.6}, {"estimate": 0.39, "low": 0.01, "high": 0.6},
         {"estimate": 0.39, "low": 0.0, "high": 0.6}, {"estimate": None},
     ], "fine look problem unknown"),
     ("Annotators are steady with themselves", "quality_control", [
-        {"tested": 0, "failed": None, "again": value} for value in (10, 10.1, 20, 20.1, None)
-    ], "fine look look problem unknown"),
+        {"tested": 0, "failed": None, "again": again, "repeated": repeated}
+        for again, repeated in ((10, 10), (10.1, 10), (20, 10), (20.1, 10), (5, 9), (30, 9), (None, 0))
+    ], "fine look look problem unknown unknown unknown"),
     ("Annotators notice spoilt translations", "quality_control", [
-        {"tested": 10, "failed": list("abc")[:n], "again": None} for n in (0, 1, 2)
-    ], "fine look problem"),
-    ("Spoilt neighbours did not change scores", "context", [{"p": 0.05}, {"p": 0.049}], "fine look"),
+        {"tested": tested, "failed": list("abc")[:failed], "open": few, "again": None, "caliper": caliper}
+        for tested, failed, few, caliper in (
+            (10, 0, 0, ALL_THERE), (10, 1, 0, ALL_THERE), (10, 2, 0, ALL_THERE),
+            (10, 0, 0, REMOVED), (10, 1, 0, REMOVED), (10, 2, 0, REMOVED),  # even those left fail too often
+            (10, 0, 8, ALL_THERE), (10, 0, 9, ALL_THERE), (1, 0, 0, ALL_THERE), (0, None, 0, ALL_THERE),
+        )
+    ], "fine look problem unknown unknown problem fine unknown unknown unknown"),
+    ("Spoilt neighbours did not change scores", "context", [
+        {"effect": 1.0, "p": p,
+         "equivalence": verdict and {"estimate": 1.0, "low": 0.5, "high": 1.5, "verdict": verdict}}
+        for verdict, p in (("equivalent", 0.6), ("both", 0.01), ("different", 0.6), ("undecided", 0.6),
+                           ("undecided", 0.04), ("undecided", None), (None, 0.6), (None, 0.01))
+    ], "fine fine look unknown look unknown unknown unknown"),
+    ("The result does not hang on odd annotators", "screening", [
+        {"proposed": [], "annotators": 3, "rules": ["sd < 5"], "unknown": unknown, "looked_at": looked_at}
+        for unknown, looked_at in (([], 3), ([], 2), ([], 1), (["sd < 5"], 0))
+    ], "fine fine unknown unknown"),
+    ("Annotators agree beyond chance", "agreement", [
+        {"estimate": 0.5, "low": float("nan"), "high": float("nan")},
+    ], "unknown"),
     ("Nothing was counted twice by accident", "collected", [{"duplicates": 0}, {"duplicates": 1}], "fine look"),
 ])  # fmt: skip
 def test_verdicts_follow_from_the_numbers_and_turn_at_the_limits_that_are_stated(check, section, facts, verdicts):
@@ -985,3 +1005,14 @@ def test_the_report_says_how_a_file_was_read(tmp_path, monkeypatch):
     (told,) = [one for one in campaign.analysed(mine, resamples=20)["collected"].told if one.startswith("How the file")]
     assert "nothing says the languages" in told
     assert "no column names documents" in told
+
+
+def test_the_report_says_that_a_file_may_be_cut_off_and_that_names_looked_alike(tmp_path, monkeypatch):
+    monkeypatch.setenv("EVALKIT_SALT_FILE", str(tmp_path / "salt"))
+    file = tmp_path / "mine.csv"
+    file.write_text("system,segment,annotator,score\nA,1,x,80\nB,1,x,70\n\ufeffA,2,x,60\nB,2,x,7", encoding="utf-8")
+    mine = campaign.opened(str(file))
+    assert sorted(mine.ratings["system"].unique()) == ["A", "B"]
+    (told,) = [one for one in campaign.analysed(mine, resamples=20)["collected"].told if one.startswith("How the file")]
+    assert "mine.csv: warning: the file does not end in a line break" in told
+    assert "in 1 cell of system characters that cannot be seen (U+FEFF) were left out" in told

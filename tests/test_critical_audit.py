@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa
 
 from evalkit import DataError, data, show
-from evalkit.critical import agreement, audit, challenge
+from evalkit.critical import agreement, audit, challenge, claimed, claimed_print, costs
 from evalkit.critical.taxonomy import KEY, categories, places
 
 NUMBERS = (1, *range(4, 15))
@@ -178,3 +178,45 @@ def test_a_set_of_ones_own_is_read_and_scored(tmp_path, printed):
     challenge.of_table1(printed[1]).to_csv(path, index=False)
     pd.testing.assert_frame_equal(challenge.read(path), challenge.of_table1(printed[1]), check_dtype=False)
     assert challenge.scored(challenge.read(path))["bleu"].between(0, 1).all()
+
+
+def test_what_the_prose_says_of_print_is_counted_as_plain_eyes_count(printed):
+    """Table 11, its rows as printed: 1,659 errors, of which 1,464 lie beside the diagonal."""
+    made = claimed_print.print_tables(printed)
+    cells = [int(text.replace(",", "")) for text in printed[11]["count"]]
+    square = [cells[5 * row : 5 * row + 5] for row in range(5)]
+    beside = sum(square[i][j] for i in range(5) for j in range(5) if abs(i - j) == 1)
+    assert (beside, sum(cells) - sum(square[i][i] for i in range(5))) == (1464, 1659)
+    fluency = made["matrices"].set_index("dimension").loc["fluency"]
+    assert fluency[["adjacent", "correct", "total", "distant"]].tolist() == ["most", 2267, 3926, 8 + 22 + 4 + 2 + 0 + 2]
+    spoilt = printed[11].copy()
+    spoilt.loc[4, "count"] = "5000"  # Incomprehensible taken for Excellent
+    assert claimed_print.print_tables(printed | {11: spoilt})["matrices"]["adjacent"].iloc[0] == "not most"
+    lowest = made["lowest"].set_index("metric")
+    scores = printed[1].set_index("id").loc[[f"hyp{n}" for n in range(1, 8)], "bleurt"].astype(float)
+    assert lowest.at["bleurt", "one"] == scores.idxmin() == "hyp4"
+    assert made["around"]["percent"].item() == 60
+    assert claimed_print._tens(pd.Series([0.50, 0.62])) == "50 and 60"
+
+
+def test_the_stated_rule_is_asked_row_by_row():
+    codes = {"1": "SSA", "2": "SSA", "3": "SAB", "4": "SAB"}
+    rows = [
+        ("deu", "eng", "d", n, who, code, "fluency") for n, given in codes.items() for who, code in zip("ABC", given)
+    ]
+    labels = pd.DataFrame(rows, columns=[*KEY, "annotator", "label", "dimension"])
+    agreed = labels.drop_duplicates("segment").drop(columns="annotator").assign(label=["S", "A", "B", "A"])
+    found = claimed._settled(labels, agreed, "fluency")
+    assert found[["kind", "stated"]].to_numpy().tolist() == [
+        ["two or three alike", "yes"], ["two or three alike", "no"], ["all differ", "yes"], ["all differ", "no"],
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("flagged", "relative", "told"), [
+    (1.0, [1.02, 1.04], "nothing tried (DA, chrF) costs less than checking everything"),
+    (0.0, [0.9, 1.04], "DA costs less than checking nothing"),
+    (0.0, [0.9, 0.8], "DA and chrF cost less than checking nothing"),
+])  # fmt: skip
+def test_costs_are_told_against_the_better_of_all_and_nothing(flagged, relative, told):
+    rows = [(costs.NO_MODEL, flagged, 1.0), ("DA", 0.5, relative[0]), ("chrF", 0.5, relative[1])]
+    assert costs.in_words(pd.DataFrame(rows, columns=["signal", "flagged", "relative"])) == told

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from evalkit import DataError, agreement, data
 from evalkit.critical import reduction, released
-from evalkit.critical.taxonomy import KEY, categories, places
+from evalkit.critical.taxonomy import KEY, categories, places, taxonomy
 
 DIMENSIONS = ["fluency", "adequacy"]
 
@@ -193,10 +193,23 @@ def test_a_rule_changes_how_many_errors_are_critical(release):
     assert found.at["worst", "critical"] > found.at["majority-else-worst", "critical"] > found.at["median", "critical"]
 
 
-def test_counts_held_against_print_name_what_cannot_be_known(release):
-    printed = data.published("sudoh2021_table9")
-    rows = released.held_counts(*release, printed=printed, dimension="fluency")
-    test = rows["cell"].str.endswith("test")
-    assert rows.loc[test, "computed"].isna().all()
-    assert rows.loc[~test, "computed"].sum() == 5360
-    assert rows.loc[test, "note"].str.contains("were not released").all()
+def test_counts_name_what_cannot_be_known(release):
+    rows = released.counts(*release, dimension="fluency").set_index("split")
+    assert rows.loc["test", "count"].isna().all()
+    assert rows.drop(index="test")["count"].sum() == 5360
+    assert rows.loc["test", "absent"].str.contains("were not released").all()
+    assert rows.drop(index="test")["absent"].eq("").all()
+
+
+def test_counts_by_the_median_are_those_of_plain_pandas(release):
+    labels, _, translations = release
+    place = places("adequacy")
+    three = labels[labels["dimension"] == "adequacy"].groupby(KEY)["label"].agg(list)
+    three = three[three.str.len() == 3].map(lambda given: sorted(given, key=place.get)[1]).rename("code").reset_index()
+    three = three.merge(translations[[*KEY, "split"]])
+    oracle = three.groupby(["split", "code"]).size()
+    found = released.counts(*release, dimension="adequacy").dropna(subset="count").set_index(["split", "label"])
+    names = {row.category: row.code for row in taxonomy("adequacy").itertuples()}
+    assert len(found) == 14
+    for (split, label), count in found["count"].items():
+        assert count == oracle.get((split, names[label]), 0)

@@ -53,6 +53,7 @@ HEADER_FILE, ROWS_FILE = raw("header.csv", HEADER), raw("rows.csv", ROWS)
 def own_cache(tmp_path, monkeypatch, request):
     """Give each test a cache of its own; those without real data get no mirror either."""
     monkeypatch.setenv("EVALKIT_DATA_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("EVALKIT_SALT_FILE", str(tmp_path / "salt"))
     monkeypatch.delenv("EVALKIT_OFFLINE", raising=False)
     for name in ("http_proxy", "https_proxy", "all_proxy"):
         monkeypatch.delenv(name, raising=False)
@@ -371,6 +372,9 @@ def test_a_file_without_a_digest_is_trusted_once_and_loudly(tmp_path, monkeypatc
     put(mirror, (file, b"second"))
     with pytest.raises(DataError, match=r"altered or cut short.* delete .*x\.zip\.sha256"):
         files.obtain(file)
+    files._pin_path(file).write_text(f"sha256:{hashlib.sha256(b'second').hexdigest()}", encoding="ascii")
+    files.obtain(file)
+    assert "Taken on trust" in capsys.readouterr().err, "who can write to the cache cannot pin another file silently"
 
 
 def test_the_fallback_is_loud_and_only_on_demand(toy, monkeypatch):

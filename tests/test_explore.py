@@ -26,6 +26,7 @@ def ratings():
         for pair in ("deu", "jpn") for person in "abcd" for item in range(12)
     ]  # fmt: skip
     frame = pd.DataFrame(rows, columns=["tgt_lang", "annotator", "segment", "score"])
+    frame.attrs["scale"] = (0, 100)
     return frame.assign(src_lang="eng", system="s", doc="d", item_type="calibration")
 
 

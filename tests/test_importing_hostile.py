@@ -18,7 +18,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from evalkit import DataError, data
+from evalkit import DataError, cli, data
 from evalkit.data import importing
 from evalkit.data.importing import FORMATS
 
@@ -280,3 +280,223 @@ def test_memory_hardly_grows_with_a_file(tmp_path):
         used.append(int(kilo) * 1024)
     assert used[1] < 1e9
     assert used[1] - used[0] < 150e6, "900,000 further rows take little, for they are read in batches"
+
+
+# Silent wrong numbers
+
+
+JUDGED = {"system": "A", "segment": "1", "annotator": "Ann", "score": 80, "lp": "en-de"}
+
+
+def judged(*changes):
+    """Objects of one judgement each, a segment each."""
+    return "".join(
+        json.dumps(JUDGED | {"segment": str(n)} | change) + "\n" for n, change in enumerate(changes)
+    ).encode()
+
+
+@pytest.mark.parametrize("before", [49, 50, 51, 700])
+def test_a_key_counts_wherever_it_first_appears(folder, before):
+    """Ten degraded items became outputs of a system, for the first fifty objects had no item_type."""
+    content = judged(*[{}] * before, *[{"item_type": "degraded"}] * 10, {"source": "text"})
+    ratings, _, report = attempt(folder, content, name="keys.jsonl")
+    assert ratings["item_type"].value_counts().to_dict() == {"system": before + 1, "degraded": 10}
+    assert ratings["source"].dropna().tolist() == ["text"]
+    assert any("rows without a kind of item" in note for note in report.notes)
+    assert not any("not read" in note for note in report.notes)
+
+
+def test_objects_of_ever_new_keys_are_no_table(folder):
+    many = judged(*({f"key {n}": n} for n in range(2_100)))
+    assert attempt(folder, many, name="keys.jsonl") is None
+    with pytest.raises(DataError, match=r"keys\.jsonl, line 1996: more than 2,000 different names up to here"):
+        importing.import_campaign([folder / "keys.jsonl"], folder / "c.parquet")
+
+
+def test_an_evaluators_column_counts_that_is_empty_on_the_first_rows(folder):
+    rows = ["segment,lp,source,score 1,score 2,score 3", *(f"{n},en-de,text {n},4,5," for n in range(60)),
+            *(f"{n},en-de,text {n},4,5,2" for n in range(60, 70))]  # fmt: skip
+    ratings, _, _ = attempt(folder, "\n".join([*rows, ""]).encode())
+    assert ratings.groupby("annotator").size().to_dict() == {"score 1": 70, "score 2": 70, "score 3": 10}
+
+
+def test_a_standardised_score_among_raw_ones_is_refused(folder):
+    rows = [f"H\tW\tcs\ten\tad\t1\tA\td\tSYSTEM\t{n}\t1\t9.0" for n in range(60)]
+    late = ["H\tW\tcs\ten\tad\t1\tA\td\tSYSTEM\t60\t0.73\t9.0"]
+    header = SEEDS["mturk"].decode().splitlines()[0]
+    ratings, _, report = attempt(folder, "\n".join([header, *rows, *late, ""]).encode())
+    assert (len(ratings), report.rows_refused) == (60, 1)
+    assert report.first[0]["reason"].startswith("is no whole number, as raw scores are")
+
+
+def mtme_layout(folder, cells, *, name="en-de.mqm.rater1.seg.rating"):
+    (folder / "documents").mkdir(exist_ok=True, parents=True)
+    (folder / "documents" / "en-de.docs").write_text("news\td\n" * len(cells))
+    (folder / "human-scores").mkdir(exist_ok=True)
+    path = folder / "human-scores" / name
+    path.write_text("".join(f"S\t{cell}\n" for cell in cells), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(("score", "told"), [("-5", "is -5, below 0"), ("true", "is true, no number")])
+def test_a_rating_of_another_sign_or_type_is_refused_in_one_sentence(tmp_path, capsys, score, told):
+    """-5 came out as +5, true as -1."""
+    error = {"start": 1, "end": 2, "category": "c", "severity": "major", "score": 5, "is_source_error": False}
+    cell = json.dumps({"errors": [error]})
+    path = mtme_layout(tmp_path, [cell, cell.replace('"score": 5', f'"score": {score}')])
+    assert cli.main(["import", str(path), "--out", str(tmp_path / "c.parquet")]) == 1
+    said = capsys.readouterr().err.strip().splitlines()
+    assert len(said) == 1
+    assert f"{path.name}, line 2: an error's score {told}" in said[0]
+    assert not (tmp_path / "c.parquet").exists()
+
+
+#: One system, spelt in ways that look alike.
+ALIKE = ["Café A", "Cafe\u0301 A", "\ufeffCafé A", "Caf\u00ade\u0301\u200b A\u2060", "Café\u00a0A", "Café\u202fA\ufe0f"]
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "xlsx"])
+@pytest.mark.parametrize("ours", ["system", "annotator", "doc", "segment", "tgt_lang", "item_type"])
+def test_names_that_look_alike_are_one_and_that_is_told(tmp_path, kind, ours):
+    """A byte-order mark inside the file, a soft hyphen or another form of é split one system in two."""
+    usual = {"tgt_lang": "deu", "item_type": "degraded"}.get(ours, "Café A")
+    forms = [usual, *(f"{usual[:2]}{mark}{usual[2:]}" for mark in "\u200b\u00ad\ufeff\u2060\u061c")]
+    forms += ALIKE[1:] if usual == "Café A" else []
+    rows = [
+        {"src_lang": "eng", "tgt_lang": "deu", "system": "S", "doc": "d", "segment": "1", "annotator": "Ann",
+         "score": 10 + n, "item_type": "system", "started": n} | {ours: form}
+        for n, form in enumerate(forms)
+    ]  # fmt: skip
+    if ours != "segment":
+        rows = [row | {"segment": str(n)} for n, row in enumerate(rows)]
+    path = tmp_path / f"alike.{kind}"
+    if kind == "csv":
+        with path.open("w", encoding="utf-8", newline="") as stream:
+            csv.DictWriter(stream, list(rows[0])).writeheader()
+            csv.DictWriter(stream, list(rows[0])).writerows(rows)
+    elif kind == "jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    else:
+        book = openpyxl.Workbook()
+        book.active.append(list(rows[0]))
+        for row in rows:
+            book.active.append(list(row.values()))
+        book.save(path)
+    report, _ = importing.import_campaign([path], tmp_path / "c.parquet", keep_names=True)
+    ratings, _ = data.open_campaign(tmp_path / "c.parquet")
+    assert ratings[ours].unique().tolist() == [usual]
+    assert report.rows_kept == len(rows)
+    notes = [note for note in ratings.attrs["notes"] if "names that look alike" in note]
+    assert len(notes) == 1
+    assert f"in {len(forms) - 1} cells of {ours}" in notes[0]
+    assert "U+200B" in notes[0]
+    hidden, _ = importing.import_campaign([path], tmp_path / "d.parquet", salt="a salt of some length")
+    assert hidden.annotators == 1
+    assert "Caf" not in (tmp_path / "d.import.json").read_text(encoding="utf-8") or ours != "annotator"
+
+
+def test_names_that_look_alike_are_one_where_a_file_is_read_directly(tmp_path, capsys):
+    path = tmp_path / "my.csv"
+    texts = ["src_lang,tgt_lang,system,doc,segment,annotator,score,item_type,hypothesis"]
+    texts += [f"eng,deu,{name},d,{n},Ann,80,system,Cafe\u0301\u200b" for n, name in enumerate(ALIKE)]
+    path.write_text("\n".join([*texts, ""]), encoding="utf-8")
+    ratings = data.read(path)
+    assert ratings["system"].unique().tolist() == ["Café A"]
+    assert ratings["hypothesis"].unique().tolist() == ["Cafe\u0301\u200b"], "a translation is no name"
+    (note,) = ratings.attrs["notes"]
+    assert "in 5 cells of system characters that cannot be seen" in note
+    assert note in capsys.readouterr().err
+
+
+def test_a_name_that_shows_nothing_is_none(folder):
+    content = "system,segment,annotator,score,lp\nA,1,Ann,80,en-de\n\u200b\ufeff,2,Ann,80,en-de\n".encode()
+    ratings, _, report = attempt(folder, content)
+    assert (len(ratings), report.first[0]["reason"]) == (1, "is empty: fill it in, or drop the row")
+
+
+def test_usual_names_are_left_alone(folder):
+    content = 'system,segment,annotator,score,lp\n系统 ε-1,1,Ann,80,en-de\n"a\nb",1,Ann,70,en-de\n'.encode()
+    ratings, _, report = attempt(folder, content)
+    assert ratings["system"].tolist() == ["系统 ε-1", "a\nb"]
+    assert not any("look alike" in note for note in report.notes)
+
+
+CUT = "system,segment,annotator,lp,score\nA,1,Ann,en-de,70\nB,1,Ann,en-de,85\nA,2,Ann,en-de,8"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-be", "cp1252"])
+@pytest.mark.parametrize(("end", "open_end"), [("", True), ("5", True), ("5\n", False), ("5\r\n", False),
+                                               ("5\r", False), ("\n\n", False), ("5\n  ", False)])  # fmt: skip
+def test_a_text_that_does_not_end_in_a_line_break_may_be_cut_off(folder, encoding, end, open_end):
+    told = {"encoding": encoding} if encoding in ("utf-16-be", "cp1252") else {}
+    content = CUT.replace("\n", "\r") + end if end == "5\r" else CUT + end
+    ratings, _, _ = attempt(folder, content.encode(encoding), **told)
+    warned = [note for note in ratings.attrs["notes"] if "does not end in a line break" in note]
+    assert len(warned) == open_end
+    assert all("hold line 4 against the export" in note for note in warned)
+
+
+def test_a_file_that_may_be_cut_off_is_told_wherever_it_is_read(tmp_path, capsys):
+    """85 read as 8 was taken as whole."""
+    path = tmp_path / "my.csv"
+    path.write_text("src_lang,tgt_lang,system,doc,segment,annotator,score,item_type\neng,deu,A,d,1,Ann,8,system")
+    assert any("does not end in a line break" in note for note in data.read(path).attrs["notes"])
+    assert "does not end in a line break" in capsys.readouterr().err
+    (tmp_path / "cut.csv").write_text(CUT)
+    assert cli.main(["import", str(tmp_path / "cut.csv"), "--out", str(tmp_path / "c.parquet")]) == 0
+    assert "note: cut.csv: warning: the file does not end in a line break" in capsys.readouterr().err
+    scores = mtme_layout(tmp_path / "m", ["-5", "-2"], name="en-de.mqm.seg.score")
+    scores.write_text("S\t-5\nS\t-2")
+    ratings, _ = data.open_campaign(scores)
+    assert any(f"{scores.name}: warning: the file does not end" in note for note in ratings.attrs["notes"])
+
+
+def workbook(path, score):
+    book = openpyxl.Workbook()
+    for row in (
+        ["system", "segment", "annotator", "score", "lp"],
+        *(["A", n, "Ann", score, "en-de"] for n in range(9)),
+    ):
+        book.active.append(row)
+    book.save(path)
+
+
+@pytest.mark.parametrize("name", ["my.csv", "my.jsonl", "my.xlsx", "en-de.mqm.seg.score"])
+@pytest.mark.parametrize("back", [False, True])
+def test_a_file_that_changes_while_it_is_imported_is_refused(tmp_path, name, back):
+    """Rows of both contents were a result, under the digest of the old one."""
+    if name.endswith("score"):
+        path = mtme_layout(tmp_path, ["-5", "-2"], name=name)
+    else:
+        path = tmp_path / name
+        workbook(path, 80) if name == "my.xlsx" else path.write_bytes(judged(*[{}] * 9))
+        if name == "my.csv":
+            path.write_text(CUT + "5\n")
+    old, before = path.read_bytes(), path.stat()
+
+    def meanwhile(_):
+        time.sleep(0.02)  # a file system's clock moves in steps
+        path.write_bytes(old.replace(b"80", b"20").replace(b"-5", b"-1") + (b"" if name == "my.xlsx" else b"\n"))
+        if back:
+            path.write_bytes(old)
+            os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+    with pytest.raises(DataError, match=rf"{re.escape(path.name)} changed while it was read, and nothing was imported"):
+        importing.import_campaign([path], tmp_path / "c.parquet", tell=meanwhile)
+    assert not (tmp_path / "c.parquet").exists()
+    assert len(importing.import_campaign([path], tmp_path / "c.parquet")[1]) > 1, "at rest it is read"
+
+
+def test_what_is_read_beside_a_file_is_part_of_its_digest_and_may_not_change_either(tmp_path):
+    path = mtme_layout(tmp_path, ["-5", "-2"], name="en-de.mqm.seg.score")
+    docs = tmp_path / "documents" / "en-de.docs"
+    first, _ = importing.import_campaign([path], tmp_path / "c.parquet")
+    docs.write_text("news\td\nnews\tother\n")
+    second, _ = importing.import_campaign([path], tmp_path / "c.parquet")
+    assert first.digest != second.digest
+
+    def meanwhile(_):
+        docs.write_text("news\td\nnews\td\n")
+
+    with pytest.raises(DataError, match=r"en-de\.docs changed while it was read"):
+        importing.import_campaign([path], tmp_path / "c.parquet", tell=meanwhile)

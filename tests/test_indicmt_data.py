@@ -154,6 +154,46 @@ def test_judgements_add_up_their_errors_and_what_nobody_judged_has_no_row(tmp_pa
 
 
 @pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"score": -5}, r"seg\.rating, line 2: an error's score is -5, below 0.*Write it without the sign"),
+        ({"score": True}, "line 2: an error's score is true, no number"),
+        ({"score": "5"}, 'line 2: an error\'s score is "5", no number'),
+        ({"score": None}, "score is null, no number"),
+        ({"score": float("nan")}, "score is NaN, no number"),
+        ({"score": float("inf")}, "score is Infinity, no number"),
+        ({"score": [5]}, "no number"),
+        ({"start": True}, "an error's start is true, no number"),
+        ({"end": "4"}, 'an error\'s end is "4", no number'),
+        ({"is_source_error": 1}, "is_source_error is 1, neither true nor false"),
+        ({"is_source_error": "no"}, "is_source_error is 'no', neither"),
+        ({"severity": 5}, "an error's severity is 5, no text"),
+        ({"category": None}, "an error's category is None, no text"),
+    ],
+)
+def test_a_value_of_another_sign_or_type_is_refused_and_never_read_as_a_number(tmp_path, changed, told):
+    """A score of -5 came out as +5, and true as -1."""
+    paths = rating(tmp_path, json.dumps({"errors": [ERROR]}), json.dumps({"errors": [ERROR, ERROR | changed]}))
+    for load in (mqm.ratings, mqm.spans):
+        with pytest.raises(DataError, match=told) as problem:
+            load(paths)
+        assert "\n" not in str(problem.value)
+
+
+def test_a_score_that_is_there_twice_is_refused(tmp_path):
+    twice = json.dumps({"errors": [ERROR]}).replace('"score": 25', '"score": 25, "score": 1')
+    with pytest.raises(DataError, match=r"line 1: .* is no list of errors in JSON"):
+        mqm.ratings(rating(tmp_path, twice))
+
+
+def test_truth_values_are_no_scores_in_the_splits():
+    with pytest.raises(DataError, match="is not a number"):
+        indicmt._numbers(pd.Series([True, False]), "x.jsonl", "mqm_norm_score")
+    with pytest.raises(DataError, match="is not a number"):
+        indicmt._numbers(pd.Series([True, 0.5], dtype=object), "x.jsonl", "mqm_norm_score")
+
+
+@pytest.mark.parametrize(
     ("cell", "told"),
     [
         ("[1", "line 1: '.1' is no list of errors"),

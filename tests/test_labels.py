@@ -235,6 +235,8 @@ def test_mlqe_quotes_are_ordinary_characters_and_lists_keep_their_order(tmp_path
     (["0\tx\t[1]", "1\tx"], "line 3, column scores: 2 cells where 3"),
     (["0\tx\t7"], "line 2, column scores"),
     (["0\tx\t[104]"], "104 is outside 0-100"),
+    (["0\tx\t[1, true]"], "line 2, column scores: True is no number"),
+    (["0\tx\t[\"1\"]"], "line 2, column scores: '1' is no number"),
 ])  # fmt: skip
 def test_mlqe_rows_that_cannot_be_read_are_told_with_their_line(tmp_path, rows, told):
     with pytest.raises(DataError, match=told):

@@ -196,7 +196,7 @@ def test_identical_translations_are_found_by_name_and_tied_on_demand():
     rows = [names | {"system": s, "segment": n, "metric": "DA", "score": score} for s, n, score in judged]
     people = pd.DataFrame(rows)
     texts = people.assign(hypothesis=["same", "same", "other", "same", "else"]).sample(frac=1, random_state=1)
-    scores = align(people.assign(metric="m"), people)
+    scores = align(people.assign(metric="m"), people, data="two")
     pairs = human.from_scores(scores, outputs=texts)
     assert list(zip(pairs.first, pairs.second, pairs.segment, pairs.same, strict=True)) == [
         (0, 1, 0, True), (0, 1, 1, False), (0, 2, 0, False), (1, 2, 0, False),
@@ -233,6 +233,9 @@ def test_negation_is_really_a_negated_metric(scores):
 def test_what_is_not_there_is_named():
     names = {"src_lang": "eng", "tgt_lang": "deu", "doc": "d", "segment": "1", "metric": "DA"}
     people = pd.DataFrame([names | {"system": system, "score": 1.0} for system in ("A", "B", "refA", "Human-A.0")])
+    with pytest.raises(DataError, match="does not say where it comes from"):
+        darr.each_pair(people, people)
+    people.attrs["source"] = {"name": "two", "source": "simulated", "origin": "a test", "digest": "none"}
     scored = darr.each_pair(people, people)
     assert darr.pick(scored, "eng-deu").systems == ("A", "B"), "human translations are left out"
     with pytest.raises(DataError, match=r"no scores of 'deu-eng'\. Choose among eng-deu"):
@@ -338,9 +341,11 @@ def wmt20(real):
 
 def test_all_official_results_come_out_to_the_last_digit(wmt20):
     table = darr.results(wmt20)
-    checked = darr.against_official(table, data.published("wmt20_darr"))
-    assert len(checked) == 2 * 78
-    assert checked["pair"].nunique() == len(wmt20) == 18
+    official = data.published("wmt20_darr")
+    checked = darr.against_official(table, official)
+    assert len(checked) == checked["place"].nunique() == 2 * 78
+    assert set(checked["basis"]) == {"official result"}
+    assert official["pair"].nunique() == len(wmt20) == 18
     assert [show.verdict(row.printed, row.computed) for row in checked.itertuples()] == ["match"] * len(checked)
     assert len(table[table["variant"] == "hard"]) == 78, "every metric at hand has an official result"
 
@@ -348,14 +353,16 @@ def test_all_official_results_come_out_to_the_last_digit(wmt20):
 def test_no_other_reading_gives_the_official_counts(wmt20):
     official = data.published("wmt20_darr")
     strict = darr.against_official(darr.results(wmt20, boundary="more than"), official)
-    counts = strict[strict["quantity"] == "pairs"]
+    counts = strict[strict["place"].str.endswith(":pairs")]
     assert not any(show.verdict(row.printed, row.computed) == "match" for row in counts.itertuples())
     soft = darr.results(wmt20).replace({"variant": {"hard": "-", "soft": "hard"}})
-    taus = darr.against_official(soft, official).query("quantity == 'tau'")
+    taus = darr.against_official(soft, official).query("place.str.endswith(':tau')")
     matched = [row for row in taus.itertuples() if show.verdict(row.printed, row.computed) == "match"]
     tied = darr.ties(wmt20).set_index(["pair", "metric"])
     share = tied["ties"] / tied["pairs"]
-    assert max(share[row.pair, row.metric] for row in matched) < 2e-4, "equal only where ties are too few to show"
+    assert max(share[tuple(row.cell.split(", ")[:2])] for row in matched) < 2e-4, (
+        "equal only where ties are too few to show"
+    )
     assert len(matched) < len(taus) / 4
     assert (official["tau"].astype(float) < 0).any(), "the bars of the formula are no absolute values"
 
@@ -364,6 +371,7 @@ def test_a_missing_official_metric_is_told_as_missing(wmt20):
     one = {"khm-eng": wmt20["khm-eng"].only(["chrF"])}
     checked = darr.against_official(darr.results(one), data.published("wmt20_darr"))
     assert checked["computed"].notna().sum() == 2
+    assert checked["lacking"].eq("").sum() == 2
 
 
 def test_the_sweep_and_who_is_first(wmt20):

@@ -12,6 +12,7 @@ from scipy import stats
 from evalkit import ROOT, DataError
 from evalkit.metaeval import chance, correlations, ranks, scores, spa, ties
 from evalkit.metaeval.scores import Scores, align, coverage
+from evalkit.provenance import like
 
 ORACLE = ROOT / "tests" / "oracles" / "mt_metrics_eval_wmt23_en-de.csv"
 OURS = {
@@ -48,11 +49,13 @@ def drawn(seed, *, metrics=3, systems=4, segments=6, values=0, gaps=0.0):
 
 def rows(cells, metric, **columns):
     """Turn systems × segments into a table of scores, without the missing ones."""
-    return pd.DataFrame([
+    frame = pd.DataFrame([
         {"src_lang": "eng", "tgt_lang": "deu", "system": f"s{i}", "doc": f"doc{j % 2}", "segment": str(j // 2),
          "metric": metric, "score": value, **columns}
         for (i, j), value in np.ndenumerate(cells) if np.isfinite(value)
     ])  # fmt: skip
+    source = {"name": "drawn", "source": "simulated", "origin": "a test", "digest": "none"}
+    return like(frame, frame, source=source)
 
 
 @pytest.fixture(scope="module")

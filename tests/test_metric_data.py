@@ -2,15 +2,17 @@
 
 import csv
 import gzip
+import io
 import os
 import shutil
+import tarfile
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from evalkit import DataError, data, schemas
-from evalkit.data import languages, mtme, parsed, registry, simulate, wmt17, wmt20
+from evalkit.data import files, languages, mtme, parsed, registry, simulate, wmt17, wmt19, wmt20
 
 WMT23 = "wmt-conference/ErrorSpanAnnotation/e7f88b51a5d36dd5a9c9c1d80556f69637716cd4/data/mt-metrics-eval-v2/wmt23"
 WMT20 = "WMT-Metrics-task/wmt20-metrics/3e434fc32fd02999c885575df6167c31f60ee996"
@@ -19,6 +21,7 @@ CELL = ["system", "doc", "segment"]
 
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("EVALKIT_SALT_FILE", str(tmp_path / "salt"))
     monkeypatch.setenv("EVALKIT_DATA_DIR", str(tmp_path / "cache"))
     return tmp_path / "cache" / "parsed"
 
@@ -184,6 +187,8 @@ def test_scores_of_ones_own_in_the_same_layout(tmp_path):
         (DOCS | {"human-scores/en-de.mqm.seg.score": "A\t1\nA\t2\nA\t3\nB\t1\nB\t2\n"}, "B has 2 lines for 3 segments"),
         (DOCS | {"human-scores/en-de.mqm.seg.score": "A\t1\nA\thigh\nA\t3\n"}, "high.*Expected system and score"),
         (DOCS | {"scores.txt": "A\t1\n"}, "scores.txt is not named as mt-metrics-eval names scores"),
+        (DOCS | {"human-scores/en-de.mqm.seg.score": "A\tTrue\nA\tFalse\nA\tTrue\n"}, r"score, line 1: 'True' stands"),
+        (DOCS | {"human-scores/en-de.mqm.seg.score": "A\ttrue\nA\t1\nA\t1\n"}, r"score, line 1: 'true' stands"),
         ({"documents/xx-de.docs": "n\td\n", "human-scores/xx-de.mqm.seg.score": "A\t1\n"}, "'xx' in 'xx-de'"),
     ],
 )
@@ -221,6 +226,10 @@ def test_faulty_files_of_wmt20_and_wmt17_are_named(tmp_path):
         wmt17.direct_assessments(put(tmp_path, files))
     with pytest.raises(DataError, match=r"newstest2017\.B\.2\.cs-en lacks segment 3"):
         wmt17.direct_assessments(put(tmp_path, files | {"newstest2017.B.2.cs-en": "a\n"}))
+    with pytest.raises(DataError, match=r"DA-seglevel\.csv, line 2: 'True' stands where a number should"):
+        wmt17.direct_assessments(put(tmp_path, files | {"DA-seglevel.csv": f"{header}cs-en n A.1 1 True\n"}))
+    with pytest.raises(DataError, match="line 2: 'FALSE' stands where a number should"):
+        wmt20.direct_assessments(put(tmp_path, {"metrics-ad-seg-scores-cs-en.csv": good.replace("50", "FALSE")}))
     with pytest.raises(DataError, match="the columns are not LP, DATA"):
         wmt17.direct_assessments(put(tmp_path, {"DA-seglevel.csv": "a b\n1 2\n"}))
 
@@ -269,14 +278,67 @@ def test_a_table_is_parsed_once_for_the_same_content(cache):
     assert sorted(path.name.split(".")[0] for path in cache.iterdir()) == ["other", "toy"], "one table of each"
 
 
-def test_a_damaged_kept_table_is_parsed_anew(cache):
-    parsed.table("toy", loader, [1], digest="x")
+def test_a_damaged_or_forged_kept_table_is_parsed_anew(cache, monkeypatch):
+    honest = parsed.table("toy", loader, [1], digest="x")
     (path,) = cache.iterdir()
     whole = path.read_bytes()
-    for damage in (whole[: len(whole) // 2], b"", whole[:10] + bytes([whole[10] ^ 255]) + whole[11:]):
+    forged, inverted = io.BytesIO(), honest.assign(score=1 - honest["score"])
+    inverted.to_parquet(forged)
+    flipped = whole[:10] + bytes([whole[10] ^ 255]) + whole[11:]
+    for damage in (whole[: len(whole) // 2], b"", flipped, forged.getvalue()):
         path.write_bytes(damage)
+        assert parsed.states("toy", digest="x") == [(f"parsed/{path.name}", "altered")]
         assert parsed.table("toy", loader, [1], digest="x")["score"].tolist() == [0.1, 1.0]
         assert path.read_bytes() == whole
+        assert parsed.states("toy", digest="x") == [(f"parsed/{path.name}", "verified")]
+    monkeypatch.setenv("EVALKIT_SALT_FILE", str(cache.parents[1] / "of-somebody-else"))
+    parsed.table("toy", lambda paths: inverted, [1], digest="x")  # who may write here, and knows all but the secret
+    assert not path.exists()
+    monkeypatch.setenv("EVALKIT_SALT_FILE", str(cache.parents[1] / "salt"))
+    assert parsed.table("toy", loader, [1], digest="x")["score"].tolist() == [0.1, 1.0]
+
+
+def test_a_forged_table_neither_reaches_a_study_nor_passes_for_verified(real, tmp_path, monkeypatch):
+    """Inverted ESA scores lay in the cache as what had been parsed, ran as real, and were called verified."""
+    real("wmt24-esa")
+    monkeypatch.setenv("EVALKIT_DATA_DIR", str(tmp_path / "own"))
+    ratings = data.load("wmt24-esa")
+    (kept,) = (tmp_path / "own" / "parsed").iterdir()
+    told = data.verify(["wmt24-esa"])
+    assert told[told["file"].eq(f"parsed/{kept.name}")]["state"].tolist() == ["verified"]
+    ratings.assign(score=100 - ratings["score"]).to_parquet(kept)
+    with pytest.raises(DataError, match=r"is not what was kept here\. It is never used; delete it"):
+        data.verify(["wmt24-esa"])
+    assert data.load("wmt24-esa")["score"].tolist() == ratings["score"].tolist()
+    assert data.verify(["wmt24-esa"])["state"].eq("verified").all(), "it was parsed again"
+    ratings.to_parquet(kept.with_name("wmt24-esa.older.0.parquet"))
+    assert data.verify(["wmt24-esa"])["state"].tolist().count("outdated") == 1
+
+
+def test_without_a_secret_nothing_is_kept_and_everything_is_parsed(cache, monkeypatch, capsys):
+    (cache.parents[1] / "file").write_text("no folder")
+    monkeypatch.setenv("EVALKIT_SALT_FILE", str(cache.parents[1] / "file" / "salt"))
+    for _ in range(2):
+        assert len(parsed.table("toy", loader, [1], digest="x")) == 2
+    assert not cache.exists()
+    assert capsys.readouterr().err.count("nothing is kept") == 1
+
+
+def test_a_file_that_changes_while_it_is_read_makes_no_table(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text("first")
+    (file,) = registry.entry("nllb-xsts").files
+
+    def meanwhile(content):
+        def load(paths):
+            path.write_text(content)
+            return pd.DataFrame({"text": [path.read_text()]})
+
+        return load
+
+    with pytest.raises(DataError, match=r"scores\.csv changed while it was read"):
+        files.steady(meanwhile("other"), [file])([path])
+    assert len(files.steady(lambda paths: pd.DataFrame({"x": [1]}), [file])([path])) == 1
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only a block by a file works for root")
@@ -353,30 +415,147 @@ def test_simulated_metrics_follow_the_stated_weights():
     assert best > worst + 0.2
 
 
-# The paper's claims
+# WMT19, from archives of the documented form
 
 
-def test_claims_are_quoted_from_the_paper(paper):
-    text = paper("002").replace("\n", " ")
-    squeezed = " ".join(text.split())
-    claims = data.published("stanchev2020_claims")
-    assert len(claims) == 85
-    quotes = claims[claims["item"].isin(["section 3", "section 2.3", "Table 1", "Table 3"])]["quote"]
-    for quote in quotes:
-        assert " ".join(quote.split()) in squeezed, quote
-    for claim in claims[claims["item"].str.fullmatch("Table [123]")].itertuples():
-        assert " ".join(claim.printed.split()) in squeezed
+RR = """LP DATA SID BETTER WORSE
+de-en newstest2019 1 uedin.6749 UCAM.6461
+zh-en newstest2019 2 Baidu-system.6940.zh-en MSRA.MASS.6996.zh-en
+fi-en newstest2019 1 Helsinki-NLP.6889 online-A.0
+"""
+PACKAGE = "wmt19-metrics-task-package"
 
 
-@pytest.mark.parametrize(
-    ("table", "title"), [("4a", "(a) No tie"), ("4b", "(b) Soft"), ("4c", "(c) Hard"), ("5", "Table 5:")]
-)
-def test_matrices_are_transcribed_as_printed(paper, table, title):
-    before = paper("002").split(title)[0].rstrip().splitlines()
-    block = [line.split("\t") for line in before if line.split("\t")[0] in ("Human", "") and line.count("\t") == 4][-3:]
-    claims = data.published("stanchev2020_claims")
-    claims = claims[(claims["item"] == f"Table {table}") & ~claims["cell"].str.contains("error")]
-    printed = [cell.split(",")[0].strip("{}") for row in block for cell in row[2:]]
-    assert claims["printed"].tolist() == printed
-    orders = [f"human {row[1]}, metric {order}" for row in block for order in "<=>"]
-    assert claims["cell"].str.removesuffix(", accuracy").tolist() == orders
+def scored(metric, *rows, more="\tnon-ensemble\thttps://example.org"):
+    lines = [
+        f"{metric}\t{pair}\t{data}\t{system}\t{segment}\t{score}{more}\n" for pair, data, system, segment, score in rows
+    ]
+    return gzip.compress("".join(lines).encode())
+
+
+def archived(folder, files, name="a.tgz"):
+    path = folder / name
+    with tarfile.open(path, "w:gz") as archive:
+        for place, content in files.items():
+            content = content if isinstance(content, bytes) else content.encode()
+            info = tarfile.TarInfo(place)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+        link = tarfile.TarInfo("elsewhere/RR-seglevel.csv")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        archive.addfile(link)
+    return [path]
+
+
+SUBMITTED = f"{PACKAGE}/final-metric-scores/submissions-corrected"
+YISI = [("de-en", "newstest2019", "UCAM.6461", 1, 0.5), ("fi-en", "newstest2019", "Helsinki_NLP.6889", 1, 0.25),
+        ("de-en", "other", "UCAM.6461", 1, 9), ("zh-en", "newstest2019", "Baidu-system.6940", 2, "nan")]  # fmt: skip
+WMT19 = {
+    f"{PACKAGE}/manual-evaluation/RR-seglevel.csv": RR,
+    f"{SUBMITTED}/YiSi-1.seg.score.gz": scored("YiSi-1", *YISI),
+    f"{PACKAGE}/final-metric-scores/submissions/YiSi-1.seg.score.gz": scored(
+        "YiSi-1", ("de-en", "newstest2019", "x", 1, 7)
+    ),
+    f"{SUBMITTED}/EED.seg.score.gz": scored("EED", ("de-en", "newstest2019", "UCAM.6461", 1, 0.75), more=""),
+    f"{SUBMITTED}/BEER.seg.score.gz": scored("BEER", ("de-en", "newstest2019", "UCAM.6461", 1, 0.1)),
+    f"{SUBMITTED}/EED.sys.score.gz": scored("EED", ("de-en", "newstest2019", "UCAM.6461", 1, 0.1)),
+}
+
+
+def test_relative_rankings_of_wmt19_name_systems_as_the_scores_do(tmp_path):
+    table = wmt19.relative_rankings(archived(tmp_path, WMT19))
+    assert table[["src_lang", "tgt_lang", "doc", "segment", "better", "worse"]].to_numpy().tolist() == [
+        ["deu", "eng", "newstest2019", "1", "uedin.6749", "UCAM.6461"],
+        ["zho", "eng", "newstest2019", "2", "Baidu-system.6940", "MSRA.MASS.6996"],
+        ["fin", "eng", "newstest2019", "1", "Helsinki-NLP.6889", "online-A.0"],
+    ]
+    assert table["better_named"].tolist()[1] == "Baidu-system.6940.zh-en"
+
+
+def test_metric_scores_of_wmt19_are_the_corrected_ones_of_the_news(tmp_path):
+    table = wmt19.metrics(archived(tmp_path, WMT19))
+    assert table[["metric", "src_lang", "system", "segment", "score"]].to_numpy().tolist() == [
+        ["YiSi-1", "deu", "UCAM.6461", "1", 0.5], ["YiSi-1", "fin", "Helsinki-NLP.6889", "1", 0.25],
+        ["EED", "deu", "UCAM.6461", "1", 0.75],
+    ]  # fmt: skip
+    assert table.attrs["left_out"] == {"translations without a score": 1}
+    lacking = {name: content for name, content in WMT19.items() if "EED" not in name}
+    with pytest.raises(DataError, match=r"a\.tgz holds no segment scores of EED"):
+        wmt19.metrics(archived(tmp_path, lacking))
+    with pytest.raises(DataError, match=r"seg\.score, line 1: 'True' stands where a number should"):
+        wmt19.metrics(
+            archived(tmp_path, WMT19 | {f"{SUBMITTED}/EED.seg.score.gz": scored("EED", (*YISI[0][:4], "True"))})
+        )
+
+
+ASSESSED = "SYS SID RAW.SCR Z.SCR N\n"
+
+
+def test_direct_assessments_of_wmt19_prefer_sentences_to_documents(tmp_path):
+    files = {
+        "newstest2019-humaneval/mturk-doclevel-humaneval-newstest2019/analysis/ad-seg-scores-zh-en.csv":
+            f"{ASSESSED}NEU.6832 1 10.0 -1 2\n",
+        "newstest2019-humaneval/turkle-sntlevel-humaneval-newstest2019/analysis/ad-seg-scores-zh-en.csv":
+            f"{ASSESSED}NEU.6832.zh-en 1 90.5 1.25 2\nHUMAN 1 80 0.5 1\n",
+        "newstest2019-humaneval/appraise-doclevel-humaneval-newstest2019/analysis/ad-seg-scores-en-gu.csv":
+            f"{ASSESSED}online-B.0 3 0.0 -2 1\n",
+    }  # fmt: skip
+    table = wmt19.direct_assessments(archived(tmp_path, files))
+    assert table[["src_lang", "tgt_lang", "system", "segment", "score", "z", "judgements"]].to_numpy().tolist() == [
+        ["eng", "guj", "online-B.0", "3", 0.0, -2.0, 1.0], ["zho", "eng", "NEU.6832", "1", 90.5, 1.25, 2.0],
+        ["zho", "eng", "HUMAN", "1", 80.0, 0.5, 1.0],
+    ]  # fmt: skip
+    assert [name.split("/")[1] for name in table.attrs["passed_over"]] == ["mturk-doclevel-humaneval-newstest2019"]
+    place = next(iter(files))
+    for content, told in ((f"{ASSESSED}A 1 high 0 1\n", "line 2, column score: 'high' is no number"),
+                          (f"{ASSESSED}A 1 5 0\n", "line 2: 4 cells, not 5"),
+                          ("A 1 5 0 1\n", "line 1: the columns are not"),
+                          (f"{ASSESSED}A 1 500 0 1\n", "score: 500 is outside 0-100")):  # fmt: skip
+        with pytest.raises(DataError, match=told):
+            wmt19.direct_assessments(archived(tmp_path, {place: content}))
+    with pytest.raises(DataError, match=r"holds no ad-seg-scores"):
+        wmt19.direct_assessments(archived(tmp_path, {"x": "y"}))
+
+
+def test_outputs_of_wmt19(tmp_path):
+    base = "wmt19-submitted-data-v3/txt/system-outputs/newstest2019/fi-en/newstest2019"
+    files = {f"{base}.Helsinki_NLP.6889.fi-en": "a\u2028b\nc\n", f"{base}.online-A.0.fi-en": "d\nc\n",
+             "wmt19-submitted-data-v3/txt/references/newstest2019-fien-ref.en": "x\ny\n"}  # fmt: skip
+    table = wmt19.outputs(archived(tmp_path, files))
+    assert table[["src_lang", "system", "segment", "hypothesis"]].to_numpy().tolist() == [
+        ["fin", "Helsinki-NLP.6889", "1", "a\u2028b"], ["fin", "Helsinki-NLP.6889", "2", "c"],
+        ["fin", "online-A.0", "1", "d"], ["fin", "online-A.0", "2", "c"],
+    ]  # fmt: skip
+    with pytest.raises(DataError, match="has 1 lines, others of its pair 2"):
+        wmt19.outputs(archived(tmp_path, files | {f"{base}.z.fi-en": "d\n"}))
+    with pytest.raises(DataError, match=r"holds two outputs of online-A\.0"):
+        wmt19.outputs(archived(tmp_path, files | {f"{base}.online_A.0.fi-en": "d\ne\n"}))
+
+
+@pytest.mark.parametrize("change", [{"LP": "PAIR"}, {"newstest2019 1 uedin": "newstest2019 uedin"}, {"de-en": "xx-en"},
+                                    {"UCAM.6461": "uedin_6749 x"}])  # fmt: skip
+def test_rankings_of_another_form_are_refused(tmp_path, change):
+    ((old, new),) = change.items()
+    with pytest.raises(DataError, match=r"RR-seglevel\.csv"):
+        wmt19.relative_rankings(archived(tmp_path, {"RR-seglevel.csv": RR.replace(old, new, 1)}))
+
+
+@pytest.mark.parametrize("name", ["wmt19-darr", "wmt19-metrics"])
+def test_a_first_use_records_the_hash_and_says_so(tmp_path, monkeypatch, capsys, name):
+    """The papers give addresses; nobody here knows the files' hashes."""
+    (file,) = registry.entry(name).files
+    place = tmp_path / "mirror" / file.path
+    place.parent.mkdir(parents=True)
+    archived(place.parent, WMT19, place.name)
+    monkeypatch.setenv("EVALKIT_DATA_MIRROR", str(tmp_path / "mirror"))
+    monkeypatch.setenv("EVALKIT_DATA_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("EVALKIT_SALT_FILE", str(tmp_path / "salt"))
+    first = data.load(name)
+    assert "no known digest. Taken on trust as sha256:" in capsys.readouterr().err
+    assert first.attrs["source"]["digest"].endswith("(trusted on first use)")
+    again = data.load(name)
+    pd.testing.assert_frame_equal(first, again)
+    assert capsys.readouterr().err == ""
+    archived(place.parent, WMT19 | {"more": "x"}, place.name)
+    with pytest.raises(DataError, match="altered or cut short"):
+        data.load(name)

@@ -23,6 +23,7 @@ from evalkit.metrics import lexical, neural, store
 def cache(tmp_path, monkeypatch):
     """Give each test a store of its own."""
     monkeypatch.setenv("EVALKIT_DATA_DIR", str(tmp_path))
+    monkeypatch.setenv("EVALKIT_SALT_FILE", str(tmp_path / "salt"))
     return tmp_path
 
 
@@ -75,7 +76,7 @@ def bleu(hypothesis, reference, order, *, caption=False):
         if match == 0:
             halvings *= 2
         logs.append(np.log((match or 1 / halvings) / total))
-    brevity = min(0, 1 - len(wanted) / len(words))
+    brevity = min(0, 1 - (len(wanted) + 1e-9) / (len(words) + 1e-15) if caption else 1 - len(wanted) / len(words))
     return 100 * np.exp(brevity + np.mean(logs)) if caption or (grams(words, 1) & grams(wanted, 1)) else 0.0
 
 
@@ -111,7 +112,7 @@ def test_metrics_equal_plain_implementations(hypothesis, reference):
     for order in range(1, 5):
         assert found[f"BLEU-{order}"] == pytest.approx(bleu(hypothesis, reference, order))
         plain = bleu(hypothesis, reference, order, caption=True)
-        assert found[f"BLEU-{order} caption"] == pytest.approx(plain, rel=1e-6, abs=1e-6)
+        assert found[f"BLEU-{order} caption"] == pytest.approx(plain, rel=1e-12)
     assert found["SacreBLEU"] == pytest.approx(bleu(hypothesis, reference, 4))
     assert found["chrF"] == pytest.approx(chrf(hypothesis, reference, 0))
     assert found["chrF++"] == pytest.approx(chrf(hypothesis, reference, 2))
@@ -129,6 +130,14 @@ def test_a_reference_is_its_own_best_translation(text):
     found = lexical.scores(table((text, text)), metrics=lexical.METRICS + lexical.CAPTION).iloc[0]
     assert found["TER"] == 0
     assert found.drop(["TER", "hypothesis", "reference"]).astype(float).tolist() == pytest.approx([100] * 12)
+
+
+def test_caption_bleu_parts_translations_as_the_caption_code_does():
+    """Where an order has no match, 1e-15 over the count plus 1e-9 decides; where it has no place, it is 1e-6."""
+    short = lexical.caption_bleu("a", "a b", order=2)
+    assert short == pytest.approx(100 * np.exp(1 - 2) * (1e-6) ** 0.5, rel=1e-6)
+    same = lexical.scores(table(("a b c d", "a b c d")), metrics=lexical.CAPTION).iloc[0]
+    assert 0 < 100 - same["BLEU-1 caption"] < 1e-6  # 4 / (4 + 1e-9) is not 1: equal precisions of other lengths differ
 
 
 def test_an_empty_hypothesis_is_scored_and_not_refused():
@@ -221,9 +230,38 @@ def test_a_damaged_store_is_told_with_its_remedy(cache):
         store.remembered("m", [("a", "b")], lambda rows: [1])
 
 
+def test_scores_that_somebody_put_into_the_store_are_computed_again(cache):
+    """Who may write to the cache and does not have this user's secret cannot make a score."""
+    texts, true = [("a", "b"), ("c", "d")], [0.25, 0.75]
+    assert store.remembered("m", texts, lambda rows: true).tolist() == true
+    forged = np.array([0.75, 0.25]).tobytes()
+    for change in (
+        ("UPDATE sealed SET numbers = ? WHERE length(texts) = 32", (forged,)),
+        ("UPDATE sealed SET numbers = ?, seal = NULL", ("as text",)),
+        ("UPDATE sealed SET numbers = ?, seal = ''", (forged,)),
+        ("UPDATE sealed SET numbers = (SELECT numbers FROM sealed WHERE length(texts) = 32), seal = (SELECT seal FROM "
+         "sealed WHERE length(texts) = 32) WHERE length(texts) = 16", ()),  # a sound one, moved
+    ):  # fmt: skip
+        with sqlite3.connect(cache / "metric-scores.sqlite") as other:
+            other.execute(*change)
+        other.close()
+        assert store.remembered("m", texts, lambda rows: [true[texts.index(row)] for row in rows]).tolist() == true
+        for text, number in zip(texts, true):
+            assert store.remembered("m", [text], lambda rows: [true[texts.index(row)] for row in rows]) == [number]
+    assert store.remembered("m", texts, lambda rows: 1 / 0).tolist() == true, "sound again"
+
+
+def test_without_a_secret_scores_are_computed_each_time(cache, monkeypatch):
+    (cache / "file").write_text("no folder")
+    monkeypatch.setenv("EVALKIT_SALT_FILE", str(cache / "file" / "salt"))
+    for value in (1.0, 2.0):
+        found = store.remembered("m", [("a", "b"), ("c", "d"), ("a", "b")], lambda rows, value=value: [value, 3.0])
+        assert found.tolist() == [value, 3.0, value]
+
+
 def test_a_store_whose_table_is_another_is_told(cache):
     with sqlite3.connect(cache / "metric-scores.sqlite") as other:
-        other.execute("CREATE TABLE kept (x)")
+        other.execute("CREATE TABLE sealed (x)")
     other.close()
     with pytest.raises(DataError, match="cannot be used"):
         store.remembered("m", [("a", "b")], lambda rows: [1])
@@ -272,27 +310,74 @@ def test_comet_gets_source_translation_and_reference(packages):
     )
 
 
-def test_bertscore_takes_f1_and_a_layer_for_models_it_does_not_know(packages):
+def test_bertscore_takes_f1_from_the_layers_of_the_authors_notebook(packages, tmp_path):
     class Scorer:
         def __init__(self, **options):
+            if options["model_type"] == str(tmp_path):
+                raise AssertionError("between 0 and 2")
             asked.append(options)
 
         def score(self, hypotheses, references, *, batch_size):
             asked.append((hypotheses, references))
             return [np.array([9.0]), np.array([8.0]), np.array([0.75])]
 
-    asked = packages(
-        bert_score={"BERTScorer": Scorer},
-        bert_score__utils={"model2layers": {"bert-base-multilingual-cased": 9}},
-        transformers={"AutoConfig": types.SimpleNamespace(
-            from_pretrained=lambda name: types.SimpleNamespace(num_hidden_layers=12))},
-    )  # fmt: skip
-    scored = neural.scores(table(("h", "r")), metrics=["mBERT", "MuRIL"])
-    assert scored[["mBERT", "MuRIL"]].iloc[0].tolist() == [0.75, 0.75]
-    assert asked == [
-        {"model_type": "bert-base-multilingual-cased", "batch_size": 16}, (["h"], ["r"]),
-        {"model_type": "google/muril-base-cased", "batch_size": 16, "num_layers": 9}, (["h"], ["r"]),
-    ]  # fmt: skip
+    asked = packages(bert_score={"BERTScorer": Scorer})
+    scored = neural.scores(table(("h", "r")), metrics=["mBERT", "distilmBERT", "IndicBERT", "MuRIL"])
+    assert scored[list(neural.LAYERS)].iloc[0].tolist() == [0.75] * 4
+    models = ["bert-base-multilingual-cased", "distilbert-base-multilingual-cased", "ai4bharat/indic-bert",
+              "google/muril-base-cased"]  # fmt: skip
+    assert asked[::2] == [
+        {"model_type": model, "batch_size": 16, "num_layers": layer} for model, layer in zip(models, [9, 5, 4, 4])
+    ]
+    assert asked[1::2] == [(["h"], ["r"])] * 4
+    signature = scored.attrs["signatures"]["MuRIL"]
+    assert signature == "MuRIL|model:google/muril-base-cased|layer:4|bert-score:of bert-score"
+    with pytest.raises(DataError, match=r"cannot take layer 4 of .*between 0 and 2"):
+        neural.scores(table(("h", "r")), metrics=["MuRIL"], models={"MuRIL": str(tmp_path)})
+
+
+class Encoder:
+    """Sentence vectors of two numbers: how many characters there are, and how many of them are a."""
+
+    def encode(self, texts, **options):
+        return np.array([[len(text), text.count("a")] for text in texts], float)
+
+
+def test_sentences_are_compared_by_the_cosine_of_their_vectors(packages):
+    asked = packages(sentence_transformers={"SentenceTransformer": lambda name: asked.append(name) or Encoder()})
+    scored = neural.scores(table(("aab", "bbb"), ("ab", "abab")), metrics=["LaBSE"])
+    assert scored["LaBSE"].tolist() == pytest.approx([9 / (13**0.5 * 3), 1])
+    assert asked == ["sentence-transformers/LaBSE"]
+
+
+def test_laser_knows_languages_by_two_letters_and_its_files_from_a_folder(packages, tmp_path):
+    class Laser(Encoder):
+        def __init__(self, *files):
+            asked.append(files)
+
+        def embed_sentences(self, texts, *, lang):
+            asked.append((texts, lang))
+            return self.encode(texts)
+
+    asked = packages(laserembeddings={"Laser": Laser})
+    frame = table(("tam", "ab"), ("b", "hin")).assign(tgt_lang=["tam", "hin"])
+    scored = neural.scores(frame, metrics=["LASER"])
+    assert scored["LASER"].tolist() == pytest.approx([7 / 50**0.5, 1])
+    assert asked == [(), (["tam", "b"], ["ta", "hi"]), (["ab", "hin"], ["ta", "hi"])]
+    neural.scores(frame, metrics=["LASER"], models={"LASER": str(tmp_path)})
+    names = ["93langs.fcodes", "93langs.fvocab", "bilstm.93langs.2018-12-26.pt"]
+    assert asked[3] == tuple(str(tmp_path / name) for name in names)
+    with pytest.raises(DataError, match="needs the column tgt_lang"):
+        neural.scores(frame.drop(columns="tgt_lang"), metrics=["LASER"])
+
+
+def test_a_model_that_is_not_there_is_told_in_one_sentence(packages):
+    def absent(name):
+        raise OSError(f"We cannot connect to find {name}.\nAnd more.")
+
+    packages(sentence_transformers={"SentenceTransformer": absent})
+    with pytest.raises(DataError, match=r"'sentence-transformers/LaBSE' cannot be loaded \(We cannot .*\)\. Give"):
+        neural.scores(table(("h", "r")), metrics=["LaBSE"])
 
 
 def test_bleurt_reads_a_folder_and_is_known_by_its_content(packages, tmp_path):
@@ -333,12 +418,11 @@ def test_another_environment_computes_what_this_one_cannot(tmp_path, monkeypatch
     (package.parent / "bert_score-0.1.dist-info" / "METADATA").write_text("Name: bert-score\nVersion: 0.1\n")
     package.mkdir()
     (package / "__init__.py").write_text(FAKE)
-    (package / "utils.py").write_text("model2layers = {'bert-base-multilingual-cased': 9}")
     monkeypatch.setenv("PYTHONPATH", str(package.parent))
     frame = table(("நதி", "r"), ("h", "r"))
     scored = neural.scores(frame, metrics=["mBERT"], python=sys.executable)
     assert scored["mBERT"].tolist() == [3 / 8, 1 / 8]
-    assert scored.attrs["signatures"]["mBERT"] == "mBERT|model:bert-base-multilingual-cased|bert-score:0.1"
+    assert scored.attrs["signatures"]["mBERT"] == "mBERT|model:bert-base-multilingual-cased|layer:9|bert-score:0.1"
     (package / "__init__.py").write_text("raise RuntimeError('no GPU')")
     with pytest.raises(DataError, match=r"gave no scores: RuntimeError: no GPU\. Try"):
         neural.scores(table(("new", "r")), metrics=["mBERT"], python=sys.executable)

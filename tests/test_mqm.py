@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalkit import DataError, claims, data, mqm, show
+from evalkit import DataError, claims, data, mqm, verdicts
 from evalkit.data import simulate
 from evalkit.schemas import UNSTATED
 
@@ -191,11 +191,51 @@ def test_table_9_was_computed_on_the_splits(released, real):
     (counts,) = mqm.fitting_counts(printed, full, judgements=1476).itertuples(index=False)
     assert list(counts) == [245, 257, 262, 258, 254, 200]
     again = ratings.assign(score=mqm.segment_scores(*released, "release")["mqm"])
-    nllb = mqm.combined(again, splits).query("system == 'NLLB'")
-    found = mqm.system_means(nllb, file_set="both").set_index("language")
+    together = mqm.combined(again, splits)
+    found = mqm.system_means(together[together["system"] == "NLLB"], file_set="both").set_index("language")
     cells = printed[printed["system"].eq("NLLB")].set_index("language")["mean_score"]
     assert found["n"].eq(200).all()
-    assert all(show.verdict(cells[name], found.at[name, "mean_score"]) == "match" for name in found.index)
+    assert all(verdicts.verdict(cells[name], found.at[name, "mean_score"]) == "match" for name in found.index)
+    malayalam = mqm.system_means(together, file_set="both").query("language == 'ml'").set_index("system")["n"]
+    assert malayalam.loc["Bing API"] == 257 - 1  # one of its judgements is of a sentence that few systems translated
+
+
+def test_judgements_taken_out_of_the_csv_files_are_placed_where_they_stood(released, real):
+    """What the files tell is hidden for every seventh sentence, and then found again by its place."""
+    ratings, splits = released[0], real("indicmt-splits")
+    names = ratings["segment"].astype("str")
+    hidden = names.isin(sorted(names.unique())[::7]) & ratings["tgt_lang"].eq("mal")
+    found = mqm.combined(ratings[~hidden], splits)
+    back = found[found["fresh"] & found["system"].ne("unknown") & found["tgt_lang"].eq("mal")]
+    key = ["segment", "hypothesis"]
+    true = ratings[hidden].astype({"segment": "str"}).groupby(key)["system"].agg(set)
+    told = back.set_index(key)["system"]
+    told = told[told.index.isin(true.index)]
+    assert len(told) > 100
+    assert all(name in true[place] for place, name in told.items())
+
+
+def test_only_malayalam_keeps_one_order_of_systems_and_nllb_stands_last_everywhere(released, real):
+    places = mqm.places(released[0], real("indicmt-splits")).set_index(["tgt_lang", "place"])
+    assert places["share"].loc["mal"].gt(0.99).all()
+    assert places["system"].loc["mal"].tolist() == [
+        "bing_api", "cvit_iiith", "google_api", "IndicTrans_Samanantar", "mT5", "NLLB",
+    ]  # fmt: skip
+    others = places.drop("mal")
+    assert others.xs(5, level="place")["system"].eq("NLLB").all()
+    assert others.xs(5, level="place")["share"].gt(0.98).all()
+    assert others.drop(5, level="place")["share"].lt(0.5).all()
+    counted = mqm.placement(mqm.combined(released[0], real("indicmt-splits"))).set_index("language")
+    assert counted["placed"].to_dict() == {"gu": 11, "hi": 11, "mr": 11, "ml": 64, "ta": 11}
+    assert counted["only_in_splits"].eq(77).all()
+
+
+def test_two_systems_with_one_text_are_found(released):
+    found = mqm.copies(released[0])
+    assert found[["language", "system", "other", "sentences", "same"]].to_numpy().tolist() == [
+        ["mr", "Bing API", "CVIT-IIITH", 202, 1.0],
+    ]  # fmt: skip
+    assert mqm.copies(released[0][released[0]["tgt_lang"] == "tam"]).empty
 
 
 def test_denominators_hold_the_true_number_and_mean_what_they_say():
@@ -352,17 +392,33 @@ def test_tables_of_claims_answer_questions_with_yes_and_no():
                        for language, kinds in cases.items()])  # fmt: skip
     ratings = pd.concat([judgements(*map(str, range(len(kinds)))).assign(tgt_lang=language)
                          for language, kinds in cases.items()]).assign(own_score=24.0)  # fmt: skip
-    paper, release = (mqm.claim_tables(ratings.assign(score=25.0 - points), spans) for points in (2.0, 1.0))
+    means = pd.DataFrame({"language": ["gu", "gu"], "system": ["NLLB", "mT5"], "mean_score": [20.0, 21.0]})
+    paper, release = (mqm.claim_tables(ratings.assign(score=25.0 - points), spans, means) for points in (2.0, 1.0))
     assert paper["commonest"].set_index("language")["mistranslation"].to_dict() == {"gu": "yes", "ta": "no"}
     assert paper["majority"].set_index("language")["balanced"].to_dict() == {"gu": "no", "ta": "no"}
     assert paper["weights"]["as_printed"].tolist() == ["yes"]  # a low error weighs 2 in print
     assert release["weights"]["as_printed"].tolist() == ["no"]
+    assert (paper["order"]["order"].tolist(), paper["best"]["place"].tolist()) == (["mT5, NLLB"], [1, 2])
     even = spans[spans["tgt_lang"] == "guj"].iloc[1:]
-    assert mqm.claim_tables(ratings, even)["majority"]["balanced"].tolist() == ["yes"]
+    assert mqm.claim_tables(ratings, even, means)["majority"]["balanced"].tolist() == ["yes"]
+
+
+def test_errors_of_terminology_are_errors_of_accuracy_in_claims_and_figures(released):
+    """The authors' figures count them so; without them Tamil's "almost equal proportions" would read as wrong."""
+    spans = marks(("1", "terminology/inappropriate", "low"), ("1", "fluency/grammar", "low"))
+    levels = mqm.severity_shares(spans).query("errors > 0")
+    assert dict(zip(levels["group"], levels["errors"])) == {"accuracy": 1, "fluency": 1}
+    means = pd.DataFrame({"language": ["gu"], "system": ["NLLB"], "mean_score": [20.0]})
+    weighed = mqm.claim_tables(*released, means)["majority"].set_index("language")
+    assert weighed.loc["ta", ["accuracy", "fluency"]].tolist() == [1900, 1920]
+    kinds = released[1].loc[released[1]["tgt_lang"] == "tam", "error_type"].astype("str")
+    assert kinds.str.startswith(("accuracy", "terminology")).sum() == 1900
+    ratio = (weighed["accuracy"] / weighed["fluency"])[["gu", "hi", "mr"]]
+    assert ratio.between(2, 3).all()
 
 
 def tables():
-    return {f"table{n}": data.published(f"sai2023_table{n}") for n in (1, 2, 3, 9, 10)}
+    return {f"table{n}": data.published(f"sai2023_table{n}") for n in (1, 2, 3, 4, 9, 10)}
 
 
 def test_misprints_are_found_and_a_mended_table_has_none_of_them():
@@ -396,22 +452,35 @@ def test_taus_of_all_rankings_of_seven_systems_are_possible_and_others_are_not()
     assert len(impossible_tau(odd)) == 1
 
 
-def test_averages_held_against_their_cells_name_the_one_that_differs():
-    rows = mqm.averages_held(tables())
-    told = [show.verdict(r.printed, r.computed, reachable=(r.low, r.high)) for r in rows.itertuples()]
-    assert rows["cell"][[t == "differs" for t in told]].tolist() == ["COMET-QE-DA, pearson"]
-
-
-def test_cells_are_laid_beside_computed_ones_by_name():
-    printed = pd.DataFrame({"metric": ["BLEU 1", "COMET"], "language": "gu", "tau": ["0.25", "0.5"]})
-    found = pd.DataFrame({"metric": ["BLEU-1"], "language": ["gu"], "kendall_b": [0.251]})
-    rows = mqm.held(printed, found, item="T", values={"tau": "kendall_b"}, absent="no weights", because="settings")
-    assert rows["note"].tolist() == ["settings", "no weights"]
-    assert rows["computed"].isna().tolist() == [False, True]
+def test_claims_about_printed_cells_are_answered_from_the_cells():
+    found = mqm.said_of_print(tables())
+    learned = found["print_learned"].query("statistic == 'kendall'").groupby("table")["beats_both"].sum()
+    assert learned.to_dict() == {"table3": 4, "table4": 3}
+    best = found["print_best"].set_index(["kind", "statistic", "language"])["metric"]
+    assert best["overlap"].eq("chrF++").all()
+    assert best["any", "kendall", "gu"] == "COMET-DA"
+    assert found["print_systems"]["system"].tolist()[::6] == ["IndicTrans", "mBART"]
+    assert len(found["print_metrics"]) == 17
+    assert len(found["print_weak"]) == 2
+    first = tables()["table1"]
+    stronger = first.assign(kendall=first["kendall"].mask(first["metric"].eq("PRISM"), "0.9"))
+    assert (
+        mqm.said_of_print(tables() | {"table1": stronger})["print_best"]
+        .query("kind == 'any'")["metric"]
+        .tolist()
+        .count("PRISM")
+        == 6
+    )
 
 
 def test_every_claim_of_the_prose_can_be_looked_up(released):
-    told = claims.look_up(data.published("sai2023_prose"), mqm.claim_tables(*released), data=released[0])
-    verdicts = [show.verdict(row.printed, row.computed) for row in told.itertuples()]
-    assert verdicts.count("not reproducible") == 5  # the second annotator's scores
-    assert all(str(row.note).strip() not in ("", "nan") for row, v in zip(told.itertuples(), verdicts) if v != "match")
+    """Of metrics, tables are made up; of judgements and print, they are real."""
+    ours = pd.DataFrame({"metric": ["chrF++"], "better": "yes", "language": "ta", "lower_half": 1.0})
+    made = {"overlap_best": ours, "subset_gain": ours, "lower_half": ours.assign(metric="SacreBLEU")}
+    means = mqm.system_means(released[0], file_set="")
+    found = mqm.claim_tables(*released, means) | mqm.said_of_print(tables()) | made
+    told = claims.look_up(data.published("sai2023_prose"), found, data=released[0])
+    judged = verdicts.judge(told)
+    missing = [row["lacking"] for row in judged if row["verdict"] == "not reproducible"]
+    assert missing.count("labels never released") == 6  # the second annotator's scores
+    assert len(missing) == len(told[told["lacking"].ne("")]) == 15

@@ -1,10 +1,16 @@
 """WMT's Mechanical Turk files: raw scores recovered, copies named after originals, official digits, broken files."""
 
+import io
+import tarfile
+
 import numpy as np
+import pandas as pd
 import pytest
 
 from evalkit import DataError
-from evalkit.data import mturk
+from evalkit.context import pairing
+from evalkit.data import mturk, registry
+from evalkit.data.files import obtain
 
 HEADER = "HITId WorkerId Input.src Input.trg Input.item hit sys_id rid type sid score time"
 ROWS = [  # a copy (rid 9) of document 5, annotated before it; mean 50, sd 20
@@ -51,6 +57,8 @@ def test_scores_types_and_places_of_a_small_file(written):
         ({"rows": [*ROWS, ("W1", "5", "CHECK", "4", 0.5)]}, "line 8: type 'CHECK'"),
         ({"rows": [*ROWS, ROWS[-1]]}, "line 8, columns .*the same as line 7"),
         ({"statistics": '[1] "W1"\n[1] 50\n'}, "not triples of lines"),
+        ({"statistics": '[1] "W1"\n[1] 50\n[1] -20\n'}, "sd.txt, line 3: '-20' is no sd of scores"),
+        ({"statistics": '[1] "W1"\n[1] fifty\n[1] 20\n'}, "sd.txt, line 2: 'fifty' is no mean of scores"),
         ({"statistics": STATISTICS * 2}, "the worker on line .* stands there twice"),
     ],
 )
@@ -122,3 +130,62 @@ def test_the_simulation_has_the_columns_of_the_real_ratings_and_its_own_ranking(
     assert set(getattr(simulate, f"wmt{year}_mturk_annotators")().columns) == set(
         real(f"wmt{year}-mturk-annotators").columns
     )
+
+
+# Archives of a year's evaluation
+
+
+def archived(folder, files):
+    path = folder / "newstest2020-humaneval.tar.gz"
+    with tarfile.open(path, "w:gz", compresslevel=1) as archive:
+        for name, content in files.items():
+            info = tarfile.TarInfo(f"newstest2020-humaneval/{name}")
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    return [path]
+
+
+def test_an_archive_gives_what_its_files_give(real, tmp_path):
+    """The folders of WMT20's archive, filled with WMT22's files, which the same programs wrote."""
+    expected = real("wmt22-mturk")
+    files = {}
+    for file in registry.entry("wmt22-mturk").files:
+        path = obtain(file)
+        for folder in ("mturk-doclevel-humaneval-newstest2020", "appraise-doclevel-humaneval-newstest2020/analysis"):
+            files[f"{folder}/{path.name}"] = path.read_bytes()
+    name = next(name for name in files if name.endswith("csen-good-stnd.csv"))
+    files[f"mturk-doclevel-humaneval-newstest2020/{name.split('/')[-1].replace('csen', 'encs')}"] = b"not into English"
+    frame = mturk.archive(archived(tmp_path, files))
+    assert frame["context"].unique().tolist() == ["document"]
+    keys = ["src_lang", "hit", "position"]
+    ours, theirs = (table[expected.columns].sort_values(keys, ignore_index=True) for table in (frame, expected))
+    pd.testing.assert_frame_equal(ours, theirs, check_exact=True)
+    assert frame.attrs["left_out"] == {"judgements that are there twice in a HIT": 0}
+
+
+SENTENCES = "mturk-sntlevel-humaneval-newstest2020/analysis"
+
+
+def test_without_documents_each_copy_is_paired_with_its_own_original(written, tmp_path):
+    rows = [("W1", "9", "REPEAT", "1", 0.5), ("W1", "9", "REPEAT", "2", 1.0), ("W1", "3", "SYSTEM", "1", 1.0),
+            ("W1", "4", "SYSTEM", "2", 0.5), ("W1", "4", "SYSTEM", "2", 0.75)]  # fmt: skip
+    ratings, means = (path.read_bytes().replace(b"\tlv\t", b"\tkm\t") for path in written(rows=rows))
+    files = {f"{SENTENCES}/ad-kmen-good-stnd.csv": ratings, f"{SENTENCES}/ad-kmen-trk-mean-sd.txt": means}
+    frame = mturk.archive(archived(tmp_path, files))
+    assert (frame["context"].unique().tolist(), frame["src_lang"].unique().tolist()) == (["sentence"], ["khm"])
+    assert frame[["item_type", "doc", "segment", "score"]].to_numpy().tolist() == [
+        ["repeat", "3", "1", 60], ["repeat", "4", "2", 70], ["system", "3", "1", 70], ["system", "4", "2", 60],
+    ]  # fmt: skip
+    assert frame.attrs["left_out"] == {"judgements that are there twice in a HIT": 1}
+    assert pairing.pairs(frame)["difference"].tolist() == [10, -10]
+
+
+def test_an_archive_of_another_form_is_refused(written, tmp_path):
+    ratings, means = (path.read_bytes() for path in written())
+    with pytest.raises(DataError, match=r"without the workers' means beside it"):
+        mturk.archive(archived(tmp_path, {"analysis/ad-lven-good-stnd.csv": ratings, "ad-lven-trk-mean-sd.txt": means}))
+    with pytest.raises(DataError, match=r"humaneval\.tar\.gz holds no ad-<pair>en-good-stnd\.csv of Mechanical Turk"):
+        mturk.archive(archived(tmp_path, {"appraise/analysis/ad-lven-good-stnd.csv": ratings}))
+    broken = {"a/ad-lven-good-stnd.csv": ratings.replace(b"SYSTEM", b"CHECK"), "a/ad-lven-trk-mean-sd.txt": means}
+    with pytest.raises(DataError, match=r"a/ad-lven-good-stnd\.csv, line 5: type 'CHECK'"):
+        mturk.archive(archived(tmp_path, broken))

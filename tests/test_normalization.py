@@ -12,6 +12,7 @@ from evalkit.data import simulate
 from evalkit.normalization import METHODS, forms
 from evalkit.normalization.held_out import _agreement
 from evalkit.plots import normalization as draw
+from evalkit.provenance import like
 
 PER_ANNOTATOR = [name for name in METHODS if name not in ("none", "z_calibration", "mixed", "ticks")]
 YEARS = pytest.mark.parametrize("year", [21, 22])
@@ -20,11 +21,12 @@ YEARS = pytest.mark.parametrize("year", [21, 22])
 def rated(scores, *, annotators=None, hits=None, item_type="system", tgt_lang="jpn"):
     """Make a ratings table of one language pair; all by one annotator in one HIT unless told otherwise."""
     n = len(scores)
-    return pd.DataFrame({
+    frame = pd.DataFrame({
         "src_lang": "eng", "tgt_lang": tgt_lang, "system": "s", "doc": "d", "segment": [str(i) for i in range(n)],
         "annotator": annotators or ["a"] * n, "score": np.asarray(scores, float), "item_type": item_type,
         "hit": hits or ["h"] * n,
     })  # fmt: skip
+    return like(frame, frame, scale=(0, 100))
 
 
 def crossed(rng, *, people=7, segments=25, share=0.5, gains=None):
@@ -463,11 +465,12 @@ def panel(rng, *, people=5, documents=6, sentences=4, gains=None, noise=6.0):
     gain = np.ones(people) if gains is None else np.asarray(gains)
     scores = rng.normal(0, 10, people)[:, None] + gain[:, None] * (quality + rng.normal(0, noise, (people, items)))
     doc = np.tile(np.repeat(range(documents), sentences), people)
-    return pd.DataFrame({
+    frame = pd.DataFrame({
         "src_lang": "eng", "tgt_lang": "jpn", "system": "s", "doc": doc,
         "segment": np.tile(range(items), people), "annotator": np.repeat([f"a{k}" for k in range(people)], items),
         "score": scores.ravel(), "item_type": "calibration",
     }).astype({"doc": str, "segment": str})  # fmt: skip
+    return like(frame, frame, scale=(0, 100))
 
 
 def test_agreement_of_a_half_equals_pingouins_also_with_an_annotator_left_out():

@@ -1,6 +1,7 @@
 """The planner: power against statsmodels and against simulated campaigns, designs against their limits."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -189,6 +190,57 @@ def test_impossible_wishes_are_refused():
     ):
         with pytest.raises(DataError, match=told):
             planning.Limits(**wrong)
+
+
+LIKING = {**V, "taste": 6.0}
+
+
+@pytest.mark.parametrize("annotators", [4, 12])
+def test_with_favourites_the_test_is_over_annotators_and_simulation_agrees(annotators):
+    design = {"delta": 6, "segments": 240, "annotators": annotators}
+    closed = float(planning.power(LIKING, **design))
+    documents = 24 / annotators  # of each annotator
+    variance = 2 * (6 + (5 + 20 + (40 + 60) / 10) / documents)
+    assert closed == pytest.approx(TTestPower().power(6 / np.sqrt(variance), annotators, 0.05), abs=1e-7)
+    found = planning.simulate_power(LIKING, **design, resamples=6000, level=0.999, seed=5)
+    assert found["power_low"] <= closed <= found["power_high"]
+    wrong = float(planning.power({**LIKING, "taste": 12.0}, **design))
+    assert not found["power_low"] <= wrong <= found["power_high"], "an error of the term would show"
+
+
+def test_favourites_make_a_test_over_documents_find_what_is_not_there():
+    design = {"delta": 0, "segments": 240, "annotators": 4, "resamples": 4000, "seed": 3}
+    naive = planning.simulate_power(LIKING, over="documents", **design)
+    honest = planning.simulate_power(LIKING, level=0.999, **design)
+    assert naive["power"] > 0.12
+    assert honest["power_low"] <= 0.05 <= honest["power_high"]
+
+
+def test_more_documents_do_not_average_favourites_out_and_more_people_do():
+    many = planning.power({**V, "taste": 40.0}, delta=4, segments=np.array([400, 4000, 40000]), annotators=4)
+    assert many[-1] < 0.3
+    assert float(planning.power({**V, "taste": 40.0}, delta=4, segments=4000, annotators=100)) > 0.8
+    plain = planning.plan(V, delta=6, limits=LIMITS).iloc[0]
+    liked = planning.plan(LIKING, delta=6, limits=LIMITS)
+    assert liked.iloc[0]["annotators"] > plain["annotators"]
+    assert set(liked["arrangement"]) <= {"same", "separate"}
+    row = liked[liked["arrangement"] == "same"].iloc[0]
+    assert row["segments"] % (10 * row["annotators"]) == 0
+    with pytest.raises(DataError, match="no independent evidence"):
+        planning.power(LIKING, delta=3, segments=200, arrangement="mixed")
+    with pytest.raises(DataError, match="judged by one of them"):
+        planning.power(LIKING, delta=3, segments=200, judgements=2)
+    with pytest.raises(DataError, match="a document for each"):
+        planning.power(LIKING, delta=3, segments=200, annotators=30)
+
+
+def test_each_pair_has_its_cheapest_design_or_none():
+    table = pd.DataFrame([{"pair": name, **V, "document": variance, "item": 80.0, "note": "", "segment": 0.0}
+                          for name, variance in (("quiet", 5.0), ("loud", 9000.0))])  # fmt: skip
+    found = planning.by_pair(table, delta=4, limits=LIMITS).set_index("pair")
+    expected = planning.plan(planning.variances(table, "quiet"), delta=4, limits=LIMITS).iloc[0]
+    assert found.at["quiet", "segments"] == expected["segments"]
+    assert found.loc["loud"].isna().all()
 
 
 def test_a_plan_is_told_in_a_sentence():

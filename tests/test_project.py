@@ -17,8 +17,8 @@ from evalkit import ROOT, notebooks
 
 # Left to right; rooms in the same set do not know each other, except that analyses share the pairing of items.
 ROOMS = [
-    {"evalkit"}, {"schemas", "terms"}, {"data"}, {"inference"}, {"agreement"},
-    {"annotators", "calibration", "claims", "context", "critical", "metaeval", "metrics", "mqm"}
+    {"evalkit"}, {"provenance", "schemas", "terms", "verdicts"}, {"data"}, {"claims"}, {"inference"}, {"agreement"},
+    {"annotators", "calibration", "context", "critical", "metaeval", "metrics", "mqm"}
     | {"normalization", "planning", "protocols", "ranking"},
     {"campaign"}, {"plots"}, {"show"}, {"explore"}, {"notebooks"}, {"lessons", "starter"}, {"reports"}, {"cli"},
 ]  # fmt: skip

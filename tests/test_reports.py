@@ -57,7 +57,18 @@ def site(tmp_path_factory):
     layout = Layout(studies=TINY, reports=root / "reports", reference=root / "reference")
     layout.reference.mkdir()
     table = [{"system": "alpha <b>", "mean": 61.23456, "count": None}] * 20
-    rows = [{"paper": "P", "item": "T", "cell": "c", "printed": "1", "computed": 1.0, "verdict": "match", "note": ""}]
+    rows = [
+        {
+            "paper": "P",
+            "item": "T",
+            "cell": "c",
+            "printed": "1",
+            "computed": 1.0,
+            "verdict": "match",
+            "note": "",
+            "basis": "recomputed from data",
+        }
+    ]
     real = {
         "study": "simulated",
         "signature": "the|real|one",
@@ -147,7 +158,9 @@ def test_the_json_report_keeps_the_contract(site):
     assert [(s["name"], s["source"], s["origin"]) for s in report["data"]] == [("gallery-scores", "real", "a test")]
     assert set(report["recorded"]) == {"means", "best"}
     assert [row["verdict"] for row in report["published"]] == ["match", "differs", "not reproducible"]
-    assert list(report["published"][0]) == ["paper", "item", "cell", "printed", "computed", "verdict", "note"]
+    columns = ["paper", "item", "cell", "printed", "computed", "verdict", "note", "basis"]
+    assert list(report["published"][0]) == columns
+    assert list(report["published"][2]) == [*columns, "lacking"]
     assert report["headline"] == "007 is the best of 3 systems."
     assert report["signature"].startswith("evalkit:")
 
@@ -174,7 +187,8 @@ def test_the_page_shows_figures_tables_equations_and_folded_code(site):
         "#scores", "#other-outputs", "#a-wide-table", "#against-print", "#exercise", "#limits", "#references",
     ]  # fmt: skip
     assert len([each for each in page.all("details") if each.get("class") == "solution"]) == 1
-    assert "1 of 3 printed numbers matches; 1 differs; 1 not reproducible" in page.text
+    assert "Recomputed from data: 2 of 3 printed numbers (67 %); 1 matches, 1 differs." in page.text
+    assert "Not recomputed: 1 (inputs never published)." in page.text
     assert "injected" not in page.text
     assert len(page.all("h1")) == 1
 
@@ -191,7 +205,7 @@ def test_a_simulated_report_is_loud_and_shows_the_reference(site):
     assert "61.23" in page.text
     assert "alpha <b>" in page.text
     assert "the|real|one" in page.text
-    assert "Computed earlier, on the real data: 1 of 1 printed number matches" in page.text
+    assert "Computed earlier, on the real data: Recomputed from data: 1 of 1 printed number (100 %)" in page.text
     real = Page(site[0].reports / "gallery.html")
     assert "Computed earlier" not in real.text
     assert not [each for each in real.all("div") if each.get("class") == "banner"]

@@ -38,6 +38,13 @@ def test_a_good_table_keeps_its_rows_and_gets_its_types():
     assert frame["note"].tolist() == ["x"] * 3
 
 
+def test_true_is_no_score_of_one():
+    assert "column score: True is not a number" in complaint(table().assign(score=[True, True, False]))
+    assert "column score: True is not a number" in complaint(
+        table().assign(score=pd.Series([90, True, 1], dtype=object))
+    )
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

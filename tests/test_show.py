@@ -8,10 +8,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from evalkit import DataError, show
+from evalkit import DataError, show, verdicts
 
 HOSTILE = '<script>alert(1)</script> **bold** $x^2$ =HYPERLINK("x") & "quoted" \\(y\\)'
 
@@ -37,6 +37,8 @@ def shown(monkeypatch):
         ("52", 52.0, "match"), ("52", 53, "differs"), ("2,378", 2378, "match"), (".47", 0.471, "match"),
         ("<0.001", 9e-4, "match"), ("<0.001", 0.001, "differs"), ("three", 3, "match"), ("three", 4, "differs"),
         ("most", "most", "match"), ("most", "not most", "differs"), ("5", "5 or so", "differs"),
+        ("6.2e-12", 6.24e-12, "match"), ("6.2e-12", 7e-10, "differs"), ("0.00004", 4.6e-05, "differs"),
+        ("6.22809962025843e-05", 6.228e-05, "differs"), ("6.22809962025843e-05", 6.22809962025829e-05, "match"),
         ("0.5", None, "not reproducible"), ("0.5", np.nan, "not reproducible"), ("0.5", pd.NA, "not reproducible"),
     ],
 )  # fmt: skip
@@ -51,9 +53,27 @@ def test_a_number_matches_exactly_what_it_rounds_to(digits, places, within, side
     assert show.verdict(printed, (digits + side * (1.01 - abs(within))) / 10**places) == "differs"
 
 
-def test_rounded_inputs_reach_as_far_as_their_interval():
-    assert show.verdict("2.46", 2.4661, reachable=(2.452, 2.481)) == "match"
-    assert show.verdict("2.46", 2.4761, reachable=(2.4652, 2.487)) == "differs"
+@given(st.integers(-999, 999), st.integers(0, 3), st.floats(-2, 2), st.floats(0, 1))
+def test_rounded_inputs_reach_a_number_where_their_interval_meets_what_rounds_to_it(digits, places, off, wide):
+    printed, low = f"{digits / 10**places:.{places}f}", digits + off
+    ends = (low / 10**places, (low + wide) / 10**places)
+    meets = low <= digits + 0.5 and low + wide >= digits - 0.5
+    assume(min(abs(low - digits - 0.5), abs(low + wide - digits + 0.5)) > 1e-6)  # a tie is decided elsewhere
+    assert verdicts.reachable(printed, *ends) == meets
+
+
+def test_what_only_rounding_of_inputs_explains_is_no_match(shown):
+    rows = comparison(printed=["2.46", "2.46"], computed=[2.4661, 2.4661], note="Its inputs are rounded.")
+    rows = rows.assign(low=[2.452, 2.4652], high=[2.481, 2.487])
+    show.compare(rows, data=from_source(pd.DataFrame()), caption="c")
+    within, outside = shown[0][0][show.MIME]["rows"]
+    assert (within["verdict"], within["reachable"]) == ("differs", [2.452, 2.481])
+    assert (outside["verdict"], "reachable" in outside) == ("differs", False)
+    titles = re.findall("<caption>([^<]*)", shown[0][0]["text/html"])
+    assert [title.rpartition(": ")[2] for title in titles] == [
+        "differs, 1 of 2",
+        "within rounding of its inputs, 1 of 2",
+    ]
 
 
 def test_tables_escape_everything_and_record_plain_values(shown):
@@ -128,34 +148,63 @@ def test_the_same_figure_has_the_same_bytes(shown):
     assert shown[0] == shown[1]
 
 
+def comparison(**columns):
+    """Rows of a comparison with print, with what every row needs."""
+    given = {"paper": "P", "item": "T1", "cell": list("abcdefgh")[: len(columns["printed"])], "note": ""}
+    return pd.DataFrame(given | {"basis": verdicts.BASES[0], "lacking": "", "place": ""} | columns)
+
+
 def test_comparison_counts_verdicts_and_demands_reasons(shown):
-    rows = pd.DataFrame({"paper": "P", "item": "T1", "cell": ["a", "b", "c"], "printed": ["0.5", "0.6", "0.7"],
-                         "computed": [0.51, 0.4, None], "note": ["", "a misprint", "no data"]})  # fmt: skip
+    rows = comparison(printed=["0.5", "0.6", "0.7", "0.8"], computed=[0.51, 0.4, None, 0.8],
+                      note=["by the median", "a misprint", "no data", ""], lacking=["", "", "labels", ""],
+                      place=["t:2:x", "", "", ""])  # fmt: skip
     show.compare(rows, data=from_source(pd.DataFrame()), caption="Compared")
     payload = shown[0][0][show.MIME]["rows"]
-    assert [row["verdict"] for row in payload] == ["match", "differs", "not reproducible"]
-    assert payload[0] == {
-        "paper": "P",
-        "item": "T1",
-        "cell": "a",
-        "printed": "0.5",
-        "computed": 0.51,
-        "verdict": "match",
-        "note": "",
-    }
+    assert [row["verdict"] for row in payload] == ["match", "differs", "not reproducible", "match"]
+    assert payload[0] == {"paper": "P", "item": "T1", "cell": "a", "printed": "0.5", "computed": 0.51,
+                          "verdict": "match", "note": "by the median", "basis": "recomputed from data",
+                          "place": "t:2:x"}  # fmt: skip
+    assert payload[2]["lacking"] == "labels"
     page = shown[0][0]["text/html"]
-    titles = re.findall("Compared: ([^<]*)", page)
-    assert titles == ["differs, 1 of 3", "not reproducible, 1 of 3", "match, 1 of 3"]
-    assert page.index("a misprint") < page.index("not reproducible, 1 of 3") < page.index("no data")
-    with pytest.raises(DataError, match="T1, b: 'differs' needs a note"):
-        show.compare(rows.assign(note=""), data=from_source(pd.DataFrame()), caption="c")
+    titles = re.findall(r"Compared: ([^<]*)", page)
+    assert titles == ["differs, 1 of 4", "not reproducible, 1 of 4", "match, 2 of 4 (recomputed from data)"]
+    assert page.index("a misprint") < page.index("not reproducible, 1 of 4") < page.index("no data")
+    assert page.index("match, 2 of 4") < page.index("by the median"), "notes on matches are shown"
+
+
+@pytest.mark.parametrize(("column", "value", "message"), [
+    ("note", "", "T1, b: 'differs' needs a note"),
+    ("lacking", "", "T1, c: 'not reproducible' needs a few words"),
+    ("basis", "measured", "T1, a: the basis 'measured' is none of recomputed from data, "),
+])  # fmt: skip
+def test_a_row_that_does_not_say_what_it_rests_on_is_refused(shown, column, value, message):
+    rows = comparison(printed=["0.5", "0.6", "0.7"], computed=[0.51, 0.4, None], note="why", lacking="labels")
+    with pytest.raises(DataError, match=message):
+        show.compare(rows.assign(**{column: value}), data=from_source(pd.DataFrame()), caption="c")
+    with pytest.raises(DataError, match=f"print lack {column}"):
+        show.compare(rows.drop(columns=column), data=from_source(pd.DataFrame()), caption="c")
+
+
+def test_several_bases_in_one_comparison_are_told_row_by_row(shown):
+    rows = comparison(printed=["0.5", "0.6"], computed=[0.51, 0.6], basis=list(verdicts.BASES[:2]))
+    show.compare(rows, data=from_source(pd.DataFrame()), caption="Compared")
+    assert all(f"<td>{basis}</td>" in shown[0][0]["text/html"] for basis in verdicts.BASES[:2])
+
+
+def test_what_cannot_be_had_says_what_is_lacking_and_a_shared_note_stands_once(shown):
+    rows = comparison(printed=["0.5", "0.6"], computed=None, lacking="labels", note="They were never released.")
+    show.compare(rows, data=from_source(pd.DataFrame()), caption="Compared")
+    page = shown[0][0]["text/html"]
+    assert "Compared: not reproducible, 2 of 2 (labels; They were never released.)" in page
+    assert page.count("never released") == 1
+    assert "recomputed" not in page
 
 
 def test_simulated_data_are_never_compared_with_print(shown):
-    rows = pd.DataFrame({"paper": ["P"], "item": "T1", "cell": "a", "printed": "0.5", "computed": 0.5, "note": ""})
+    rows = comparison(printed=["0.5"], computed=[0.5])
     show.compare(rows.assign(low=0.4, high=0.6), data=from_source(pd.DataFrame(), "simulated"), caption="c")
     (row,) = shown[0][0][show.MIME]["rows"]
-    assert (row["verdict"], row["computed"]) == ("not reproducible", None)
+    assert (row["verdict"], row["computed"], row["lacking"]) == ("not reproducible", None, "real data")
 
 
 def test_sources_say_where_a_table_comes_from_and_what_was_left_out(shown):

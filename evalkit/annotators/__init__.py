@@ -9,7 +9,9 @@ from evalkit.annotators.marks import FIVE_TICKS, SQM_TICKS, discretisation, even
 from evalkit.annotators.measures import MEASURES, quality_control
 from evalkit.annotators.others import agreement_with_others, beside_others
 from evalkit.annotators.pace import drift, speed
+from evalkit.annotators.paper import amounts, beside, lowest_between
 from evalkit.annotators.profiles import bimodality, profiles
+from evalkit.annotators.removed import Caliper, removed
 from evalkit.annotators.screening import (
     RULES,
     Rule,
@@ -23,8 +25,9 @@ from evalkit.annotators.steadiness import USES, steadiness, two_hits
 from evalkit.annotators.usage import repeats, score_counts, usage
 
 __all__ = [
-    "FIVE_TICKS", "GRIDS", "MEASURES", "RULES", "SQM_TICKS", "USES", "Rule", "accounts", "agreement_moves",
-    "agreement_with_others", "beside_others", "bimodality", "contents", "discretisation", "drift", "even_share",
-    "grids", "keep", "profiles", "quality_control", "repeats", "score_counts", "screen", "screening_totals",
-    "shared_snippets", "speed", "stability", "steadiness", "ticks", "two_hits", "usage", "without", "workload",
+    "FIVE_TICKS", "GRIDS", "MEASURES", "RULES", "SQM_TICKS", "USES", "Caliper", "Rule", "accounts", "agreement_moves",
+    "agreement_with_others", "amounts", "beside", "beside_others", "bimodality", "contents", "discretisation", "drift",
+    "even_share", "grids", "keep", "lowest_between", "profiles", "quality_control", "removed", "repeats",
+    "score_counts", "screen", "screening_totals", "shared_snippets", "speed", "stability", "steadiness", "ticks",
+    "two_hits", "usage", "without", "workload",
 ]  # fmt: skip

@@ -19,6 +19,7 @@ import pandas as pd
 from scipy import stats
 
 from evalkit import DataError
+from evalkit.provenance import scale_of
 from evalkit.schemas import with_pair
 
 #: Numbers of ticks, ends included, that are tried: steps of 25, 16.7, 10, 8.3 and 5 on a scale from 0 to 100.
@@ -34,7 +35,7 @@ def grids(
     candidates: tuple[int, ...] = GRIDS,
     within: float = 1.0,
     alpha: float = 0.05,
-    scale: tuple[int, int] = (0, 100),
+    scale: tuple[float, float] | None = None,
 ) -> pd.DataFrame:
     """Test each annotator's scores for each grid of ticks, and name the grid in use.
 
@@ -43,18 +44,18 @@ def grids(
     (their share on a tick), expected (the share of smooth use), p (one-sided, without the most attractive tick),
     p_adjusted (Holm, over all rows of the language pair), gain (log-likelihood over smooth use, in nats) and in_use,
     true of at most one grid per annotator. Judgements nearer to an end of the scale than to an inner tick do not count;
-    scores are rounded to whole numbers.
+    scores are rounded to whole numbers. scale: its ends, whole numbers; None takes the table's own.
     Caveat: judgements are taken as independent; someone who repeats one score in a row is not. Who uses an end of the
     scale and a single inner tick cannot be told from somebody with a heap there, and has no grid in use; a high
     ``on_marks`` in ``profiles`` shows them.
 
     >>> scores = [0, 33, 67, 50, 83, 17, 100, 67, 34, 83, 17, 50] * 4
     >>> ratings = pd.DataFrame({"src_lang": "eng", "tgt_lang": "jpn", "annotator": "a", "score": scores})
-    >>> found = grids(ratings)
+    >>> found = grids(ratings, scale=(0, 100))
     >>> found.loc[found["in_use"], ["ticks", "n", "on_ticks"]].values.tolist()
     [[7.0, 40.0, 1.0]]
     """
-    low, high = scale
+    low, high = map(round, scale_of(ratings, given=scale))
     if min(candidates) < 4:
         raise DataError("A grid of fewer than 4 ticks has fewer than two inside the scale. Leave it out of candidates.")
     frame = with_pair(ratings)

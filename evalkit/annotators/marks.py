@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
+from evalkit.provenance import scale_of
 from evalkit.schemas import with_pair
 
 #: The seven tick marks of WMT's DA+SQM slider, on its scale from 0 to 100 (Kocmi et al. 2022).
@@ -14,14 +15,26 @@ SQM_TICKS = tuple(100 * step / 6 for step in range(7))
 FIVE_TICKS = (0.0, 25.0, 50.0, 75.0, 100.0)
 
 
-def ticks(ratings: pd.DataFrame, *, marks: tuple[float, ...] = SQM_TICKS, within: float = 1.0) -> pd.DataFrame:
+def ticks(
+    ratings: pd.DataFrame,
+    *,
+    marks: tuple[float, ...] = SQM_TICKS,
+    within: float = 1.0,
+    scale: tuple[float, float] | None = None,
+) -> pd.DataFrame:
     """Measure how much each annotator's scores crowd around a slider's tick marks.
 
     marks: positions of the ticks on the scale. within: how far from a mark, in points, still counts as on it.
+    scale: its ends, within which marks must lie; None takes the table's own.
     Returns one row per annotator and mark: pair, annotator, mark, share (of the annotator's judgements, 0 to 1).
     What an annotator who ignored the marks would show depends on the shape of their scores; for scores spread evenly
     it is ``even_share(marks, within=within)``.
     """
+    low, high = scale_of(ratings, given=scale)
+    if marks and (min(marks) < low or max(marks) > high):
+        raise DataError(
+            f"Marks from {min(marks):g} to {max(marks):g} do not fit a scale from {low:g} to {high:g}. Pass marks=."
+        )
     if min(np.diff(marks), default=np.inf) <= 2 * within:
         raise DataError(f"Marks closer than {2 * within:g} points would count a score twice. Use a smaller 'within'.")
     scores = with_pair(ratings)[["pair", "annotator", "score"]]

@@ -12,7 +12,7 @@ from scipy import stats
 from evalkit import inference
 from evalkit.annotators.others import beside_others
 from evalkit.annotators.pace import seconds_taken
-from evalkit.annotators.usage import repeat_differences
+from evalkit.annotators.usage import in_outer_tenths, repeat_differences
 from evalkit.schemas import ITEM, with_pair
 
 
@@ -102,9 +102,8 @@ def _judgements(ratings: pd.DataFrame) -> pd.DataFrame:
 
 
 def _ends(ratings: pd.DataFrame) -> pd.DataFrame:
-    """Tell which scores lie in the lowest or the highest tenth of a scale from 0 to 100."""
-    scores = _judgements(ratings)
-    return scores.assign(score=((scores["score"] <= 10) | (scores["score"] >= 90)).astype(float))
+    """Mark the scores in the lowest or the highest tenth of the table's scale."""
+    return _judgements(ratings).assign(score=in_outer_tenths(ratings).astype(float))
 
 
 def _shared(ratings: pd.DataFrame) -> pd.DataFrame:
@@ -124,7 +123,9 @@ MEASURES = {
     "unique_scores": Measure(_judgements, _distinct, "number of distinct scores"),
     "mean": Measure(_judgements, lambda s: s[..., 0].mean(axis=1), "mean score, points"),
     "sd": Measure(_judgements, lambda s: s[..., 0].std(axis=1, ddof=1), "standard deviation of scores, points", 2),
-    "at_ends": Measure(_ends, lambda s: s[..., 0].mean(axis=1), "share of scores up to 10 or from 90 on"),
+    "at_ends": Measure(
+        _ends, lambda s: s[..., 0].mean(axis=1), "share of scores in the lowest or the highest tenth of the scale"
+    ),
     "median_abs_diff": Measure(
         repeat_differences, lambda s: np.median(s[..., 0], axis=1), "median difference on repeats, points"
     ),

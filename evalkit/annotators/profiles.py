@@ -11,6 +11,7 @@ from evalkit.annotators.measures import MEASURES, quality_control
 from evalkit.annotators.others import agreement_with_others
 from evalkit.annotators.pace import drift, speed
 from evalkit.annotators.usage import repeats, usage
+from evalkit.provenance import scale_of
 from evalkit.schemas import with_pair
 
 _WHO = ["pair", "annotator"]
@@ -23,12 +24,12 @@ def profiles(
     within: float = 1.0,
     candidates: tuple[int, ...] = GRIDS,
     alpha: float = 0.05,
-    scale: tuple[int, int] = (0, 100),
+    scale: tuple[float, float] | None = None,
 ) -> pd.DataFrame:
     """Describe every annotator of every language pair in one row.
 
     marks: positions of the slider's ticks; within: points that still count as on one; candidates and alpha: see
-    ``grids``. Returns, beside the columns of ``usage``:
+    ``grids``. scale: its ends; None takes the table's own. Returns, beside the columns of ``usage``:
 
     - bimodality: Sarle's coefficient (see ``bimodality``); on_marks: share of scores on the slider's marks;
     - grid: ticks of the grid in use, as text, or "none"; grid_p: its p-value (or the smallest of all), adjusted;
@@ -38,9 +39,10 @@ def profiles(
     - qc_pairs, qc_difference, qc_p, qc_wilcoxon: see ``quality_control``;
     - missing: why a cell is missing, empty where none is.
     """
+    scale = scale_of(ratings, given=scale)
     table = usage(ratings, scale=scale).set_index(_WHO)
     table["bimodality"] = bimodality(ratings).set_index(_WHO)["bimodality"]
-    table["on_marks"] = ticks(ratings, marks=marks, within=within).groupby(_WHO)["share"].sum()
+    table["on_marks"] = ticks(ratings, marks=marks, within=within, scale=scale).groupby(_WHO)["share"].sum()
     tested = grids(ratings, candidates=candidates, within=within, alpha=alpha, scale=scale)
     used = tested[tested["in_use"]].set_index(_WHO)
     table["grid"] = used["ticks"].astype("str").reindex(table.index).fillna("none")

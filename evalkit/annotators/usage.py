@@ -4,23 +4,34 @@ from __future__ import annotations
 
 import pandas as pd
 
+from evalkit.provenance import scale_of
 from evalkit.schemas import ITEM, with_pair
 
 
-def usage(ratings: pd.DataFrame, *, scale: tuple[float, float] = (0, 100)) -> pd.DataFrame:
+def usage(ratings: pd.DataFrame, *, scale: tuple[float, float] | None = None) -> pd.DataFrame:
     """Describe how each annotator uses the scale: its range, its shape, how many of its steps.
 
     Returns pair, annotator, n, unique_scores, min, max, mean, sd (ddof=1), skewness (Fisher-Pearson, adjusted; negative
     where a tail of low scores follows a crowd of high ones) and at_ends (share of scores in the lowest and the highest
-    tenth of the scale). Every judgement counts, repeats too. sd is NaN for a single judgement, skewness below three
-    judgements and where all scores are equal.
+    tenth of the scale). scale: its ends; None takes the table's own. Every judgement counts, repeats too. sd is NaN for
+    a single judgement, skewness below three judgements and where all scores are equal.
     """
     scores = with_pair(ratings).groupby(["pair", "annotator"])["score"]
     table = scores.agg(n="size", unique_scores="nunique", min="min", max="max", mean="mean", sd="std", skewness="skew")
-    tenth = (scale[1] - scale[0]) / 10
-    ends = (ratings["score"] <= scale[0] + tenth) | (ratings["score"] >= scale[1] - tenth)
-    at_ends = with_pair(ratings.assign(score=ends)).groupby(["pair", "annotator"])["score"].mean()
+    ends = ratings.assign(score=in_outer_tenths(ratings, scale=scale))
+    at_ends = with_pair(ends).groupby(["pair", "annotator"])["score"].mean()
     return table.assign(skewness=table["skewness"].where(table["sd"] > 0), at_ends=at_ends).reset_index()
+
+
+def in_outer_tenths(ratings: pd.DataFrame, *, scale: tuple[float, float] | None = None) -> pd.Series:
+    """Tell which scores lie in the lowest or the highest tenth of the scale (None: the table's own).
+
+    >>> in_outer_tenths(pd.DataFrame({"score": [1.0, 3.0, 4.8]}), scale=(1, 5)).tolist()
+    [True, False, True]
+    """
+    low, high = scale_of(ratings, given=scale)
+    tenth = (high - low) / 10
+    return (ratings["score"] <= low + tenth) | (ratings["score"] >= high - tenth)
 
 
 def score_counts(ratings: pd.DataFrame) -> pd.DataFrame:

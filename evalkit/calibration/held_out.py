@@ -9,6 +9,8 @@ a shift that were pure noise would push them apart.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import combinations
+from math import comb
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +19,7 @@ import pandas as pd
 from evalkit import DataError, inference
 from evalkit.calibration.forms import capped, line, moderated, shift, two_points
 from evalkit.calibration.ratings import item_medians
+from evalkit.provenance import scale_of
 from evalkit.schemas import ITEM, with_pair
 
 
@@ -34,7 +37,7 @@ def held_out(
     *,
     by: str = "annotator",
     within: str | None = "pair",
-    scale: tuple[float, float] = (0.0, 100.0),
+    scale: tuple[float, float] | None = None,
     splits: int = 200,
     resamples: int = 500,
     seed: int = 7,
@@ -44,23 +47,24 @@ def held_out(
 
     ratings: calibration items that all groups of a place (a value of ``within``) rated. Items that not even half of
     the groups rated are left out, then groups that did not rate all others (``left_out``).
-    Each split draws half of the documents (of the items, where there are fewer than four documents); the agreed score
+    Each split takes half of the documents (of the items, where there are fewer than four documents). Where there are no
+    more than ``splits`` ways to do so, all are taken, and only the intervals depend on the seed. The agreed score
     is the groups' average on that half. Spread is the standard deviation (ddof=1) of group means, the median over
     splits, in points of the scale. There are no human references here, so the two-point line runs through the harder
     and the easier items of the calibration half. A split where both are equal for some group has no line and counts as
     infinitely wide; a missing value says that most splits have none.
-    The cap is half a point of a five-point scale in the units of ``scale``.
+    The cap is half a point of a five-point scale in the units of ``scale`` (None: the table's own).
     Returns within, form, groups, left_out, items, documents, before, after, ratio (after / before; below 1: closer),
     low, high, closer (share of splits in which the groups came closer). The interval resamples groups; documents are
     taken as they are.
     """
-    rows = []
-    for place, table, documents in _places(ratings, by, within):
+    scale, rows = scale_of(ratings, given=scale), []
+    for place, table, left_out, documents in _places(ratings, by, within):
         rng = np.random.default_rng(seed)
         halves = _split(table, documents, splits, rng)
         before, after = _spreads(halves, scale)
         draws = _bootstrap(halves, lambda h: _ratios(h, scale), resamples, rng)
-        shape = (len(table), table.attrs["left_out"], table.shape[1], len(np.unique(documents)))
+        shape = (len(table), left_out, table.shape[1], len(np.unique(documents)))
         for k, (form, spread) in enumerate(after.items()):
             with np.errstate(invalid="ignore"):  # between two infinite draws a quantile is missing
                 low, high = inference.interval(draws[:, k], level=level)
@@ -89,7 +93,7 @@ def carry_over(
     slope towards 0, so it speaks of shifts learned from this many items. The interval resamples groups.
     """
     rows = []
-    for place, table, documents in _places(ratings, by, within):
+    for place, table, _, documents in _places(ratings, by, within):
         rng = np.random.default_rng(seed)
         halves = _split(table, documents, splits, rng)
         low, high = inference.interval(_bootstrap(halves, _slope, resamples, rng), level=level)
@@ -98,7 +102,7 @@ def carry_over(
 
 
 def _places(ratings: pd.DataFrame, by: str, within: str | None):
-    """Yield (place, groups x items without gaps, the document of each item)."""
+    """Yield (place, groups x items without gaps, how many groups were left out, the document of each item)."""
     calibration = with_pair(ratings).query("item_type == 'calibration'")
     if len(calibration) == 0:
         raise DataError("No calibration items in these ratings. Give them the item_type 'calibration'.")
@@ -114,14 +118,12 @@ def _places(ratings: pd.DataFrame, by: str, within: str | None):
         documents = common.columns.get_level_values("doc").to_numpy()
         if len(np.unique(documents)) < 4:  # single sentences, such as an XSTS calibration set
             documents = np.arange(common.shape[1])
-        common.attrs = {"left_out": len(wide) - len(common)}
-        yield place, common, documents
+        yield place, common, len(wide) - len(common), documents
 
 
 def _split(table: pd.DataFrame, documents: np.ndarray, splits: int, rng: np.random.Generator) -> _Halves:
     names, index = np.unique(documents, return_inverse=True)
-    chosen = rng.permuted(np.tile(np.arange(len(names)) < len(names) // 2, (splits, 1)), axis=1)
-    use = chosen[:, index].T  # items x splits: whether the item calibrates
+    use = _chosen(len(names), splits, rng)[:, index].T  # items x splits: whether the item calibrates
     scores = table.to_numpy(float)
     quality = np.where(use, scores.mean(axis=0)[:, None], np.nan)
     easy = quality > np.nanmedian(quality, axis=0)
@@ -130,6 +132,15 @@ def _split(table: pd.DataFrame, documents: np.ndarray, splits: int, rng: np.rand
         return scores @ items / np.maximum(items.sum(axis=0), 1)
 
     return _Halves(mean(~use), mean(use), mean(use & ~easy), mean(use & easy))
+
+
+def _chosen(documents: int, splits: int, rng: np.random.Generator) -> np.ndarray:
+    """Choose the documents of calibration halves, splits x documents: all ways if these are few, else random ones."""
+    half = documents // 2
+    if comb(documents, half) <= splits:
+        ways = np.array(list(combinations(range(documents), half)))
+        return (ways[:, :, None] == np.arange(documents)).any(axis=1)
+    return rng.permuted(np.tile(np.arange(documents) < half, (splits, 1)), axis=1)
 
 
 def _spreads(halves: _Halves, scale: tuple[float, float]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
@@ -150,10 +161,13 @@ def _spreads(halves: _Halves, scale: tuple[float, float]) -> tuple[np.ndarray, d
 
 
 def _bootstrap(halves: _Halves, statistic: Callable[[_Halves], np.ndarray], resamples, rng) -> np.ndarray:
+    """Draw the groups again; draws of one group only, which have no spread, are left out."""
     stacked = np.moveaxis(np.stack(halves), 0, -1)  # groups x splits x halves
-    return inference.bootstrap(
-        stacked, lambda drawn: statistic(_Halves(*np.moveaxis(drawn, -1, 0))), resamples=resamples, rng=rng
-    )
+    with np.errstate(invalid="ignore", divide="ignore"):
+        draws = inference.bootstrap(
+            stacked, lambda drawn: statistic(_Halves(*np.moveaxis(drawn, -1, 0))), resamples=resamples, rng=rng
+        )
+    return draws[~np.isnan(draws.reshape(len(draws), -1)[:, 0])]
 
 
 def _ratios(halves: _Halves, scale: tuple[float, float]) -> np.ndarray:

@@ -37,7 +37,8 @@ def recover(table5: pd.DataFrame, *, standard: Standard = PAPER) -> pd.DataFrame
 
     table5: columns direction, language, raw, cs, ht, cs_ht as printed (text keeps the digits).
     Returns direction, language, raw, calibration_mean, reference_mean, alpha_cs, beta, alpha, cs_ht_predicted,
-    cs_ht_low, cs_ht_high (what inputs that round to print allow), cs_ht_printed, reachable. Points of the scale.
+    cs_ht_low, cs_ht_high (what inputs that round to print allow), cs_ht_printed, reachable (something between low and
+    high rounds to print), rounds (the prediction itself does). Points of the scale.
     """
     rows = []
     for row in table5.to_dict("records"):
@@ -61,6 +62,7 @@ def recover(table5: pd.DataFrame, *, standard: Standard = PAPER) -> pd.DataFrame
                 "cs_ht_high": float(high),
                 "cs_ht_printed": printed,
                 "reachable": _overlap((low, high), _rounds_to(row["cs_ht"])),
+                "rounds": _overlap((Fraction(beta * raw + alpha),) * 2, _rounds_to(row["cs_ht"])),
             }
         )
     return pd.DataFrame(rows)

@@ -11,6 +11,7 @@ import pandas as pd
 
 from evalkit import DataError, inference
 from evalkit.calibration.forms import Standard, adjust
+from evalkit.provenance import scale_of
 from evalkit.schemas import ITEM, with_pair
 
 TYPES = ("calibration", "reference", "system")
@@ -47,7 +48,7 @@ def calibrate(
     by: str = "pair",
     within: str | None = None,
     standard: Standard | None = None,
-    scale: tuple[float, float] = (1.0, 5.0),
+    scale: tuple[float, float] | None = None,
     resamples: int = 1000,
     seed: int = 7,
     level: float = 0.95,
@@ -55,7 +56,8 @@ def calibrate(
     """Calibrate each group's system scores in all forms, with bootstrap standard errors over items and annotators.
 
     standard: the agreed scores; None takes the averages of the groups' own means (within each value of ``within``),
-    as the paper did for its human fix point. The standard itself is treated as known.
+    as the paper did for its human fix point, on the ``scale`` given or else the table's own. The standard itself is
+    treated as known.
     Returns within, group, system, form, items, annotators, calibration_mean, reference_mean, raw, raw_se, adjusted, se,
     low, high. Groups without references have no two-point line. Caveat: intervals are per group; groups that share
     calibration items have correlated errors, which makes their differences more certain than two intervals suggest.
@@ -75,19 +77,20 @@ def calibrate(
     return pd.DataFrame(rows, columns=[*who, *means])
 
 
-def own_standard(ratings: pd.DataFrame, *, by: str = "pair", scale: tuple[float, float] = (1.0, 5.0)) -> Standard:
+def own_standard(ratings: pd.DataFrame, *, by: str = "pair", scale: tuple[float, float] | None = None) -> Standard:
     """Agree on the averages of what all groups gave: mean of calibration means, mean of reference means (if any).
 
-    The cap is half a point of a five-point scale, in the units of ``scale``.
+    The cap is half a point of a five-point scale, in the units of ``scale`` (None: the table's own).
     """
+    low, high = scale_of(ratings, given=scale)
     means = group_means(ratings, by=by).groupby("item_type")["mean"].mean()
     if "calibration" not in means:
         raise DataError("No calibration items in these ratings. Give them the item_type 'calibration'.")
     return Standard(
         consensus=float(means["calibration"]),
         human_reference=float(means["reference"]) if "reference" in means else None,
-        scale=scale,
-        cap=(scale[1] - scale[0]) / 8,
+        scale=(low, high),
+        cap=(high - low) / 8,
     )
 
 

@@ -7,8 +7,10 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import pandas as pd
 
+from evalkit.campaign.contexts import MARGIN, PEOPLE
 from evalkit.campaign.opened import Campaign, shared_segments
-from evalkit.campaign.ranked import FEW, UNEVEN, association, one_system_only, top_under
+from evalkit.campaign.people import FEWEST_SPOILT, SURE
+from evalkit.campaign.ranked import FEW, UNEVEN, association, cell_size, evenly, one_system_only, top_under
 from evalkit.campaign.sections import Section, counted, listed
 
 #: Verdicts from best to worst, each a sign and a word, so that neither colour nor sign alone carries it.
@@ -19,6 +21,10 @@ USUAL = ("raw scores", "z per annotator", "z from calibration items")
 APART = "Call the first systems equally good, or collect more judgements of them (see the plan)."
 #: Fewest segments a system, and fewest that a look can excuse.
 SEGMENTS = (100, 30)
+#: Fewest items shown twice that tell whether annotators are steady.
+REPEATS = 10
+#: Fewest judgements of a system by an annotator, on average, for an even spread to be told from chance (Cochran 1954).
+CELL = 5
 Row = tuple[str, str, str, str]  # check, result, found, what to do
 
 
@@ -103,7 +109,14 @@ def _screening(campaign: Campaign, screening: Section, score: str) -> Row:
         return name, UNKNOWN, "no rule could be applied", "Write rules that fit the scale, such as 'sd < 5'."
     people, everyone = screening.facts["proposed"], screening.facts["annotators"]
     if not people:
-        return name, FINE, f"the rules find nobody to look at among {counted(everyone, 'annotator')}", ""
+        applied = len(screening.facts["rules"]) - len(screening.facts["unknown"])
+        if screening.facts["looked_at"] < everyone / 2:
+            told = f"a rule could be applied to {screening.facts['looked_at']} of {counted(everyone, 'annotator')}"
+            return name, UNKNOWN, told, "Record what the rules need; see the annotators below."
+        told = (
+            f"{counted(applied, 'rule')} that could be applied {'finds' if applied == 1 else 'find'} nobody to look at "
+        )
+        return name, FINE, f"{told}among {counted(everyone, 'annotator')}", ""
     rows = campaign.part[~campaign.part["annotator"].isin(people)]
     told = f"the rules propose to look at {len(people)} of {everyone}"
     todo = f"Look at the profiles of {listed(people)}, and talk to them before you leave anybody out."
@@ -122,6 +135,8 @@ def _agreement(campaign: Campaign, found: Mapping[str, Section]) -> Row:
         todo = "Give 100 items or more, drawn at random over all systems, to a second annotator."
         why = facts.get("why", "too few items were judged by two annotators")
         return name, UNKNOWN, why, todo if "two annotators" in why else "Look at the scores of each annotator below."
+    if not np.isfinite([facts["estimate"], facts["low"], facts["high"]]).all():
+        return name, UNKNOWN, "the data allow no interval of the agreement", "Let two annotators judge more items."
     told = f"Krippendorff's alpha {facts['estimate']:.2f}, interval {facts['low']:.2f} to {facts['high']:.2f}"
     told += " (problem where the interval reaches 0, look below 0.40)"
     todo = (
@@ -136,6 +151,10 @@ def _steady(campaign: Campaign, found: Mapping[str, Section]) -> Row:
     name, again = "Annotators are steady with themselves", found["quality_control"].facts.get("again")
     if again is None:
         return name, UNKNOWN, "no item was shown twice", "Show about ten items an annotator a second time ('repeat')."
+    repeated = found["quality_control"].facts["repeated"]
+    if repeated < REPEATS:
+        told = f"{counted(repeated, 'item')} shown twice (from {REPEATS} on, they tell)"
+        return name, UNKNOWN, told, "Show about ten items an annotator a second time ('repeat')."
     told = f"second scores lie {again:.0f} points of 100 from the first in the median (fine to 10, look to 20)"
     result = graded(again, 10, 20)
     return name, result, told, "" if result == FINE else "Train annotators with examples for the steps of the scale."
@@ -145,10 +164,20 @@ def _attention(campaign: Campaign, found: Mapping[str, Section]) -> Row:
     name, facts = "Annotators notice spoilt translations", found["quality_control"].facts
     if not facts.get("tested"):
         return name, UNKNOWN, "no spoilt items beside their originals", "Spoil about one item in ten on purpose."
-    failed = facts["failed"]
-    told = f"{len(failed)} of {facts['tested']} fail WMT's test (fine at none, look up to 10 %)"
-    result = graded(len(failed) / facts["tested"], 0, 0.1)
-    return name, result, told, "" if result == FINE else f"Look at {listed(failed)}, or leave their judgements out."
+    failed, tested, everyone = facts["failed"], facts["tested"], campaign.part["annotator"].nunique()
+    told = f"{len(failed)} of {tested} fail WMT's test (fine at none, look up to 10 %)"
+    todo = f"Look at {listed(failed)}, or leave their judgements out." if failed else ""
+    result = graded(len(failed) / tested, 0, 0.1)
+    if result == PROBLEM:
+        return name, result, told, todo
+    if facts["caliper"].p < SURE:
+        told = f"{len(failed)} of {tested} fail WMT's test, but those who failed seem to have been removed before: "
+        told += f"{facts['caliper'].passed} pass narrowly and {facts['caliper'].failed} fail as narrowly"
+        return name, UNKNOWN, told, todo or "Judge attention by the data before anybody was removed."
+    if tested - facts["open"] < everyone / 2:
+        told = f"the test speaks about {tested - facts['open']} of {counted(everyone, 'annotator')}"
+        return name, UNKNOWN, told, f"Give every annotator {FEWEST_SPOILT} spoilt items or more beside their originals."
+    return name, result, told, todo
 
 
 def _favoured(campaign: Campaign, found: Mapping[str, Section]) -> Row | None:
@@ -156,8 +185,13 @@ def _favoured(campaign: Campaign, found: Mapping[str, Section]) -> Row | None:
         return None
     name, value = "Strict annotators favour no system", association(campaign.judged)
     told = f"Cramér's V of annotators and systems is {value:.2f} (fine below {UNEVEN})"
-    if value < UNEVEN:
+    if value < UNEVEN and (evenly(campaign.judged) or cell_size(campaign.judged) >= CELL):
         return name, FINE, told, ""
+    if value < UNEVEN:
+        told += (
+            f", but an annotator judged a system {cell_size(campaign.judged):.1f} times on average, which is too few "
+        )
+        return name, UNKNOWN, f"{told}to tell (from {CELL} on)", "Give systems to annotators evenly."
     single = one_system_only(campaign.judged)
     if single <= FEW:
         if found["ranking"].facts.get("score") == "normalized":
@@ -205,13 +239,26 @@ def _twice(campaign: Campaign, found: Mapping[str, Section]) -> Row:
 
 
 def _neighbours(campaign: Campaign, found: Mapping[str, Section]) -> Row | None:
-    p = found["context"].facts.get("p")
-    if p is None:
+    facts, name = found["context"].facts, "Spoilt neighbours did not change scores"
+    if facts.get("effect") is None:
         return None
-    name, told = "Spoilt neighbours did not change scores", f"p = {p:.3f} within documents (look below 0.05)"
-    if p >= 0.05:
+    todo = "Rank without repeats from spoilt documents, and next time spoil whole documents."
+    held = facts["equivalence"]
+    if held is None:
+        told = f"fewer than {PEOPLE} annotators judged such documents, so the size of the effect is not known"
+        return name, UNKNOWN, told, "Let more annotators judge documents with spoilt segments."
+    told = f"behind them repeats lose {held['estimate']:+.1f} points of 100 more, interval {held['low']:+.1f} to "
+    told += f"{held['high']:+.1f} (fine where surely within ±{MARGIN:g}, look where surely not zero)"
+    if held["verdict"] in ("equivalent", "both"):
         return name, FINE, told, ""
-    return name, LOOK, told, "Rank without repeats from spoilt documents, and next time spoil whole documents."
+    if held["verdict"] == "different" or (facts["p"] is not None and facts["p"] < 0.05):
+        return name, LOOK, told, todo
+    return (
+        name,
+        UNKNOWN,
+        f"{told}: neither is sure",
+        "Next time spoil whole documents, and the question does not arise.",
+    )
 
 
 def _languages(campaign: Campaign, found: Mapping[str, Section]) -> Row | None:
@@ -219,9 +266,20 @@ def _languages(campaign: Campaign, found: Mapping[str, Section]) -> Row | None:
         return None
     name, facts = "Scores of different language pairs can be compared", found["calibration"].facts
     if facts.get("there") and facts.get("by") == "pair":
-        return name, FINE, "the language pairs rated the same calibration items; use the calibrated scores", ""
+        return _carried(name, facts.get("carry_over"))
     told = f"{counted(len(campaign.pairs), 'language pair')} without calibration items in common"
     return name, UNKNOWN, told, "Compare systems within a language pair only, or add a calibration set for all pairs."
+
+
+def _carried(name: str, share: float | None) -> Row:
+    """Grade calibration across language pairs by the share of a shift that shows on items not calibrated on."""
+    told = "the language pairs rated the same calibration items"
+    if share is None:
+        why = f"{told}; whether shifts carry over to other items is not known"
+        return name, UNKNOWN, why, "Compare systems within a language pair only, or add calibration items."
+    told += f", and {share:.0%} of a shift carries over to other items (fine above half); use the calibrated scores"
+    todo = "Compare systems within a language pair only: calibrating does more harm than good."
+    return name, FINE if share > 0.5 else LOOK, told, "" if share > 0.5 else todo
 
 
 _CHECKS: tuple[Callable[[Campaign, Mapping[str, Section]], Row | None], ...] = (

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 
 from evalkit import context
 from evalkit.campaign.opened import Campaign
 from evalkit.campaign.sections import Section, Table, counted, section
+from evalkit.context.robustness import EFFECT
 
-#: Fewest repeats on either side for a test.
-FEWEST = 10
+#: Fewest repeats on either side for a test, and fewest annotators for an interval.
+FEWEST, PEOPLE = 10, 3
+#: Points of 100 up to which an effect of spoilt neighbours may count as none.
+MARGIN = 1.0
 _COLLECT = (
     "To test this, show some documents twice to the same annotator, spoil some segments of the second showing, and "
     "record the HIT, whether a row belongs to the copy, and its position (columns hit, copy, position)."
@@ -52,7 +56,7 @@ def contexts(campaign: Campaign, *, resamples: int = 500, seed: int = 7) -> Sect
     difference = grouped.groupby("group")["difference"].mean()
     effect = float(difference["after"] - difference["before"])
     estimate, p = context.permutation(grouped, resamples=resamples, rng=np.random.default_rng(seed))
-    facts = {"effect": effect, "p": None if np.isnan(estimate) else p}
+    facts = {"effect": effect, "p": None if np.isnan(estimate) else p, "equivalence": None}
     if np.isnan(estimate):
         which = "lower" if effect >= 0 else "higher"
         told.append(
@@ -67,4 +71,21 @@ def contexts(campaign: Campaign, *, resamples: int = 500, seed: int = 7) -> Sect
             + ("more than chance. Leave repeats from spoilt documents out of the ranking, or spoil whole documents."
                if p < 0.05 else "no more than chance.")
         )  # fmt: skip
+    if grouped["annotator"].nunique() >= PEOPLE:
+        held = context.equivalence(paired, margin=MARGIN).set_index("effect").loc[EFFECT]
+        facts["equivalence"] = held.to_dict()
+        told.append(_told(held))
     return Section("context", tuple(told), tuple(tables), "", facts)
+
+
+def _told(held: pd.Series) -> str:
+    """Say what the two one-sided tests against ``MARGIN`` found."""
+    meant = {
+        "equivalent": "so small that it may count as none", "both": "not zero, yet so small that it may count as none",
+        "different": "surely there", "undecided": "neither surely there nor surely small: the data cannot tell",
+    }[held["verdict"]]  # fmt: skip
+    return (
+        f"Over all repeats, the second showing loses {held['estimate']:+.1f} points of 100 more after it than before "
+        f"it, 95 % interval {held['low']:+.1f} to {held['high']:+.1f} (clustered by annotator). Held against a margin "
+        f"of {MARGIN:g} point by two one-sided tests, the effect is {meant}."
+    )

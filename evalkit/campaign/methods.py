@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from evalkit import __version__
 from evalkit.campaign.opened import Campaign
-from evalkit.campaign.people import FEWEST_SPOILT
+from evalkit.campaign.people import FEWEST_SPOILT, SURE
 from evalkit.campaign.sections import Section, counted, listed
 
 #: Citation key -> reference.
@@ -119,7 +119,8 @@ def _control(facts: Mapping) -> str:
         told.append(
             f"One-sided paired t-tests at 0.05 of spoilt items against their originals (Knowles & Lo 2024) were made "
             f"for {counted(facts['tested'], 'annotator')}; {len(facts['failed'])} with {FEWEST_SPOILT} "
-            "spoilt items or more did not pass."
+            "spoilt items or more did not pass"
+            + ("; those who failed seem to have been removed before." if facts["caliper"].p < SURE else ".")
         )
     if facts.get("again") is not None:
         told.append(f"Second scores of an item lie {facts['again']:.1f} points of 100 from the first in the median.")

@@ -6,6 +6,8 @@ import re
 
 import pandas as pd
 
+from evalkit.provenance import like
+
 #: Longest name that is shown whole, characters.
 LONGEST = 60
 #: What would turn the rest of a sentence round, or break its line.
@@ -36,9 +38,7 @@ def readable(names: list[str], *, longest: int = LONGEST) -> dict[str, str]:
 def renamed(table: pd.DataFrame, shown: dict[str, dict[str, str]]) -> pd.DataFrame:
     """Put the names to be shown into columns; the type of a column, such as category, becomes text where it changes."""
     new = {column: table[column].astype("str").replace(names) for column, names in shown.items() if names}
-    kept = table.assign(**new)
-    kept.attrs = dict(table.attrs)
-    return kept
+    return like(table.assign(**new), table)
 
 
 def _short(name: str, length: int) -> str:

@@ -13,6 +13,7 @@ from evalkit import DataError, annotators, data, normalization
 from evalkit.campaign.names import readable, renamed
 from evalkit.campaign.sections import counted
 from evalkit.data import registry
+from evalkit.provenance import declared_scale, like, source_of
 from evalkit.schemas import with_pair
 
 #: Up to so many different scores a scale counts as one of steps (ordinal), above as continuous.
@@ -64,7 +65,7 @@ class Campaign:
     @property
     def told(self) -> str:
         """One sentence: whose data these are, and what is looked at in detail."""
-        name = self.ratings.attrs.get("source", {}).get("name", "these data")
+        name = source_of(self.ratings)["name"]
         whose = f"This is an example on public data ({name}), not a campaign of yours" if self.example else name
         turned = " Low scores are good here, so all scores are turned round: higher is better." if self.turned else ""
         others = len(self.pairs) - 1
@@ -94,8 +95,7 @@ class Campaign:
         """Map scores of this campaign to a scale from 0 to 100."""
         low, high = self.scale
         moved = ratings.assign(score=((ratings["score"] - low) * (100 / (high - low))).clip(0, 100))
-        moved.attrs = {**ratings.attrs, "scale": (0.0, 100.0)}
-        return moved
+        return like(moved, ratings, scale=(0.0, 100.0))
 
     @property
     def width(self) -> float:
@@ -163,13 +163,10 @@ def of(
     turned round: on a scale from 0 to 25, a 3 becomes 22.
     Raises DataError for a language pair that is not there.
     """
+    known = declared_scale(ratings)
     frame = with_pair(ratings).reset_index(drop=True)
-    frame.attrs = {
-        name: ratings.attrs[name] for name in ("source", "scale", "left_out", "notes") if name in ratings.attrs
-    }
     shown = {name: readable(sorted(frame[name].astype("str").unique())) for name in ("system", "annotator")}
     frame = renamed(frame, shown)
-    known = frame.attrs.get("scale")
     low, high = map(float, known or (frame["score"].min(), frame["score"].max()))
     if not high > low:
         low, high = low - 0.5, low + 0.5  # one score throughout and no scale declared
@@ -182,16 +179,13 @@ def of(
     if chosen not in counts:
         raise DataError(f"pair: there is no {chosen!r} in these data. Choose one of: {', '.join(counts.index)}.")
     part = frame[frame["pair"] == chosen].reset_index(drop=True)
-    part.attrs = dict(frame.attrs)
     part = normalization.normalize(part, no_spread="zero")
     if spans is not None:
         named = spans["src_lang"].astype("str") + "-" + spans["tgt_lang"].astype("str")
-        spans, origin = renamed(spans.assign(pair=named.to_numpy()), shown), dict(spans.attrs)
-        source = origin.get("source", {})
-        if source and source["name"] == frame.attrs.get("source", {}).get("name"):
-            origin["source"] = source | {"name": f"{source['name']}-errors"}
-        spans.attrs = origin
-    own = {"spans": spans, "scale": (low, high), "known_scale": bool(known), "segment": _segment(part)}
+        spans, source = renamed(spans.assign(pair=named.to_numpy()), shown), source_of(spans)
+        if source["name"] == source_of(frame)["name"]:
+            spans = like(spans, spans, source=source | {"name": f"{source['name']}-errors"})
+    own = {"spans": spans, "scale": (low, high), "known_scale": known is not None, "segment": _segment(part)}
     own["renamed"] = sum(map(len, shown.values()))
     return Campaign(frame, part, chosen, **own, turned=not higher_is_better, example=example)
 

@@ -19,6 +19,8 @@ _CONTROL = ("qc_p", "qc_wilcoxon")
 _POINTS = ("mean", "sd", "at_ends", "median_abs_diff", "max_abs_diff")
 #: Fewest spoilt items for an annotator to fail by.
 FEWEST_SPOILT = 5
+#: Below this probability, failures near the limit of a test are too few for nobody to have been removed.
+SURE = 0.001
 #: What a profile lacks, and what to collect for it.
 _LACKS = {
     "median_abs_diff": "how steady annotators are with themselves: show some items a second time, at least 10 an "
@@ -125,8 +127,10 @@ def screened(campaign: Campaign, *, rules: Sequence[str]) -> Section:
     if unknown:
         which = "the rule" if len(unknown) == 1 else "the rules"
         collect = f"{which} {listed(unknown)} could be applied to nobody; see the annotators for what to record."
-    return Section("screening", tuple(told), tuple(tables), collect,
-                   {"proposed": people, "annotators": everyone, "rules": used})  # fmt: skip
+    rules_of = found.assign(known=found["value"].notna()).groupby("annotator")["known"].sum()
+    facts = {"proposed": people, "annotators": everyone, "rules": used, "unknown": unknown,
+             "looked_at": int((rules_of > 0).sum())}  # fmt: skip
+    return Section("screening", tuple(told), tuple(tables), collect, facts)
 
 
 def apply(campaign: Campaign, rules: Sequence[str]) -> pd.DataFrame:
@@ -194,7 +198,7 @@ def controlled(campaign: Campaign) -> Section:
             open_cases = tested[tested["qc_p"] >= 0.05]
             failed = open_cases[open_cases["qc_pairs"] >= FEWEST_SPOILT]["annotator"].tolist()
             few = len(open_cases) - len(failed)
-            lower = tested["qc_difference"].median()
+            lower, caliper = tested["qc_difference"].median(), annotators.removed(tested["qc_p"])
             everywhere = " (over all language pairs that they judged)" if len(campaign.pairs) > 1 else ""
             where, passed = "below" if lower >= 0 else "above", len(tested) - len(open_cases)
             told.append(
@@ -206,7 +210,14 @@ def controlled(campaign: Campaign) -> Section:
             )
             rows = table.sort_values("qc_p", ascending=False, kind="stable", ignore_index=True)
             tables.append(Table("quality_control", rows, f"{campaign.pair}: spoilt items against their originals", 1))
-            facts |= {"tested": len(tested), "failed": failed}
+            if caliper.p < SURE:
+                told.append(
+                    f"{caliper.passed} annotators pass narrowly (p from 0.025 to 0.05) and {caliper.failed} fail as "
+                    "narrowly (to 0.075), where at least a quarter of all these would if nobody had been removed "
+                    f"(binomial p {_p(caliper.p)}). So those who failed seem to have been taken out before, and that "
+                    "the others pass shows nothing."
+                )
+            facts |= {"tested": len(tested), "failed": failed, "open": few, "caliper": caliper}
         else:
             collect.append(
                 "there are spoilt items, but no annotator judged two of them beside their originals. Put the original "
@@ -223,7 +234,7 @@ def controlled(campaign: Campaign) -> Section:
             f"{counted(len(steady), 'item')} were scored twice or more by the same annotator; the two scores lie "
             f"{steady.median():.0f} points of 100 apart in the median, and are equal in {steady.eq(0).mean():.0%}."
         )
-        facts["again"] = float(steady.median())
+        facts |= {"again": float(steady.median()), "repeated": len(steady)}
     else:
         collect.append(
             "no items shown twice. Show some documents a second time to the same annotator and give the second showing "
@@ -237,6 +248,10 @@ def controlled(campaign: Campaign) -> Section:
     elif "reference" not in kinds:
         collect.append("no human references. Judged blindly among the systems they show how far there is to go")
     return Section("quality_control", tuple(told), tuple(tables), _sentences(collect), facts)
+
+
+def _p(value: float) -> str:
+    return "below 0.0001" if value < 0.0001 else f"{value:.4f}"
 
 
 def _second_showings(part: pd.DataFrame) -> pd.Series:

@@ -10,6 +10,7 @@ import pandas as pd
 from evalkit import DataError, ranking
 from evalkit.campaign.opened import Campaign, of, shared_segments
 from evalkit.campaign.sections import Section, Table, counted, listed, section
+from evalkit.provenance import like
 
 #: What to rank by: z where annotators judged systems unequally often, raw scores elsewhere; or always one of them.
 SCORES = ("auto", "raw", "z")
@@ -39,8 +40,7 @@ def prepared(campaign: Campaign, *, score: str = "auto", ratings: pd.DataFrame |
     """Choose what to rank by. ratings: other judgements of the pair than all of them, such as screened ones."""
     if score not in SCORES:
         raise DataError(f"score={score!r}: choose one of {', '.join(SCORES)}.")
-    rows = (campaign.judged if ratings is None else ratings).reset_index(drop=True)
-    rows.attrs = dict(campaign.part.attrs)
+    rows = like((campaign.judged if ratings is None else ratings).reset_index(drop=True), campaign.part)
     uneven = association(rows)
     several = one_system_only(rows) <= FEW
     chosen, why = score, f"score is set to {score}"
@@ -91,6 +91,22 @@ def association(rows: pd.DataFrame) -> float:
     phi = ((counts - expected) ** 2 / expected).sum() / n - (r - 1) * (c - 1) / (n - 1)
     rows_left, columns_left = r - (r - 1) ** 2 / (n - 1), c - (c - 1) ** 2 / (n - 1)
     return float(np.sqrt(max(phi, 0) / max(min(rows_left, columns_left) - 1, 1e-12)))
+
+
+def cell_size(rows: pd.DataFrame) -> float:
+    """Return how often an annotator judged a system, on average over all annotators and all systems."""
+    return len(rows) / (rows["annotator"].nunique() * rows["system"].nunique())
+
+
+def evenly(rows: pd.DataFrame) -> bool:
+    """Tell whether the annotators' judgements are spread over systems in the same proportions.
+
+    >>> evenly(pd.DataFrame({"annotator": list("aabbbb"), "system": list("xyxxyy")}))
+    True
+    """
+    counts = pd.crosstab(rows["annotator"], rows["system"]).to_numpy(float)
+    expected = counts.sum(axis=1, keepdims=True) @ counts.sum(axis=0, keepdims=True) / counts.sum()
+    return bool(np.allclose(counts, expected))
 
 
 @section("ranking", collect=_COLLECT)

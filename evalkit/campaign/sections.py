@@ -29,8 +29,7 @@ class Section:
 
     told: sentences computed from the data. tables: never empty ones. collect: what is missing and how to collect it;
     "" where nothing is. facts: plain values that other sections read. drawn: what a figure is made from (arguments of
-    a plotting function); None where there is nothing to draw. alt, caption: the figure's texts. printed: rows to hold
-    against print, and the table behind them (see ``show.compare``).
+    a plotting function); None where there is nothing to draw. alt, caption: the figure's texts.
     """
 
     name: str
@@ -41,7 +40,6 @@ class Section:
     drawn: tuple | None = None
     alt: str = ""
     caption: str = ""
-    printed: tuple[pd.DataFrame, pd.DataFrame] | None = None
 
     def __post_init__(self) -> None:
         """Refuse an empty table and a section without a word: both would leave a reader with nothing."""
@@ -66,8 +64,6 @@ class Section:
             show.figure(draw(*self.drawn), alt=self.alt, caption=self.caption)
         for table in self.tables:
             show.table(table.frame, caption=table.caption, digits=table.digits, name=table.name)
-        if self.printed is not None:
-            show.compare(self.printed[0], data=self.printed[1], caption=self.caption)
         if self.collect:
             pair = "-" in self.collect.split()[0]  # a language pair is not written with a capital
             missing = self.collect if pair else self.collect[0].upper() + self.collect[1:]

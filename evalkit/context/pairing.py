@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
+from evalkit.provenance import like
 from evalkit.schemas import with_pair
 
 #: What names a document as one annotator was shown it, the original and its copy alike.
@@ -62,9 +63,7 @@ def pairs(ratings: pd.DataFrame, *, kind: str | None = "repeat") -> pd.DataFrame
     joined["document"] = joined["hit"] + "|" + joined["system"] + "|" + joined["doc"]
     columns = ["pair", "annotator", "document", "hit", "system", "doc", "segment", "original", "repeated", "difference"]
     columns += [*(["z_difference"] if "z" in ratings else []), *extra, "copy_first", "position"]
-    frame = joined.rename(columns=names)[columns]
-    frame.attrs = {**ratings.attrs, "unpaired": int(unpaired.sum())}
-    return frame
+    return like(joined.rename(columns=names)[columns], ratings, unpaired=int(unpaired.sum()))
 
 
 def noticed(ratings: pd.DataFrame) -> pd.DataFrame:
@@ -115,9 +114,7 @@ def restrict(ratings: pd.DataFrame, mapping: pd.DataFrame) -> pd.DataFrame:
     kept = ratings[ratings["hit"].isin(person.index)]
     if kept.empty:
         raise DataError("No HIT of these ratings is in the mapping of calibration accounts. Are both WMT22's?")
-    frame = kept.assign(annotator=kept["hit"].map(person)).reset_index(drop=True)
-    frame.attrs = dict(ratings.attrs)
-    return frame
+    return like(kept.assign(annotator=kept["hit"].map(person)).reset_index(drop=True), ratings)
 
 
 def label_example(ratings: pd.DataFrame, *, segments: int = 7, system: str = "") -> pd.DataFrame:

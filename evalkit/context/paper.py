@@ -47,6 +47,19 @@ def welch(paired: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def repeats(paired: pd.DataFrame, *, alpha: float = 0.05) -> pd.DataFrame:
+    """Describe the differences of all pairs together, as the paper does for repeats without context.
+
+    paired: the result of ``pairs``. Returns one row: n, mean, median, mode, largest (absolute difference), p_one_sample
+    and outcome, "rejected" or "not rejected", of the hypothesis that the mean is 0, at ``alpha``. Source: Knowles & Lo
+    2024, section 5.1 and footnote k.
+    """
+    values = paired["difference"].to_numpy()
+    told = _described(values) | {"largest": float(np.abs(values).max())}
+    outcome = "rejected" if told["p_one_sample"] < alpha else "not rejected"
+    return pd.DataFrame([told | {"outcome": outcome}])
+
+
 def gap(described: pd.DataFrame) -> pd.DataFrame:
     """Subtract the mean after degraded context from the mean before it, over all pairs together.
 

@@ -12,16 +12,20 @@ from statsmodels.regression.mixed_linear_model import MixedLM, MixedLMParams
 from statsmodels.tools.sm_exceptions import ConvergenceWarning
 
 from evalkit import DataError
+from evalkit.context.paper import SCALES
 
 #: What is estimated: the mean difference of a group, or how much larger it is after degraded context than before.
 EFFECT = "after - before"
 
 
-def robust(paired: pd.DataFrame, *, resamples: int, rng: np.random.Generator, level: float = 0.95) -> pd.DataFrame:
-    """Estimate how much more an unchanged segment loses after degraded context than before it, in points.
+def robust(
+    paired: pd.DataFrame, *, resamples: int, rng: np.random.Generator, scale: str = "raw", level: float = 0.95
+) -> pd.DataFrame:
+    """Estimate how much more an unchanged segment loses after degraded context than before it.
 
-    paired: the result of ``pairs``; copies without a degraded segment stay out. Returns method, estimate, low, high, p;
-    p is two-sided, intervals have ``level``. Methods:
+    paired: the result of ``pairs``; copies without a degraded segment stay out. scale: raw (points), or z (standard
+    deviations of the annotator). Returns method, estimate, low, high (at ``level``), p (two-sided) and p_greater
+    (one-sided, against the hypothesis that nothing more is lost; the paper's question). Methods:
 
     - *independent pairs (Welch)*: the paper's test, two-sided;
     - *clustered by annotator*, *by document* (an original and its copy): least squares with cluster-robust errors
@@ -35,7 +39,7 @@ def robust(paired: pd.DataFrame, *, resamples: int, rng: np.random.Generator, le
     """
     known = paired[paired["group"] != "none"]
     after = known["group"].eq("after").to_numpy(float)
-    y = known["difference"].to_numpy()
+    y = _differences(known, scale)
     if not 1 < after.sum() < len(after) - 1:
         raise DataError("The comparison needs repeats before and after a degraded segment. Choose data with documents.")
     split = stats.ttest_ind(y[after == 1], y[after == 0], equal_var=False)
@@ -50,9 +54,21 @@ def robust(paired: pd.DataFrame, *, resamples: int, rng: np.random.Generator, le
     rows.append(("clustered by annotator, pair and order held fixed", *_clustered(y, held, known["annotator"], level)))
     for unit in ("annotator", "document"):
         rows.append((f"mixed model, {unit}", *_mixed(y, plain, known[unit], level)))
-    estimate, p = permutation(known, resamples=resamples, rng=rng)
+    estimate, p, p_greater = _shuffled(known, y, resamples, rng)
     rows.append(("permutation within documents", estimate, np.nan, np.nan, p))
-    return pd.DataFrame(rows, columns=["method", "estimate", "low", "high", "p"])
+    table = pd.DataFrame(rows, columns=["method", "estimate", "low", "high", "p"])
+    half = table["p"] / 2  # the other methods' statistics are symmetric
+    table["p_greater"] = half.where(table["estimate"] > 0, 1 - half).where(table["p"].notna())
+    table.loc[len(table) - 1, "p_greater"] = p_greater
+    return table
+
+
+def _differences(paired: pd.DataFrame, scale: str) -> np.ndarray:
+    """Return the losses on one scale, or say that there are none."""
+    if SCALES.get(scale) not in paired:
+        there = ", ".join(name for name, column in SCALES.items() if column in paired)
+        raise DataError(f"These pairs have no differences on the scale {scale!r}. Ask for one of: {there}.")
+    return paired[SCALES[scale]].to_numpy(float)
 
 
 def _clustered(y: np.ndarray, x: np.ndarray, clusters: pd.Series, level: float, *, column: int = 1) -> tuple:
@@ -83,22 +99,30 @@ def permutation(paired: pd.DataFrame, *, resamples: int, rng: np.random.Generato
     the document's mean would give, divided by the number of effective comparisons n_before * n_after / n: the
     least-squares estimate with a constant for each document. p is (hits + 1) / (resamples + 1).
     """
-    both = paired.groupby("document")["group"].transform("nunique").eq(2)
-    chosen = paired[both]
+    return _shuffled(paired, paired["difference"].to_numpy(float), resamples, rng)[:2]
+
+
+def _shuffled(
+    paired: pd.DataFrame, y: np.ndarray, resamples: int, rng: np.random.Generator
+) -> tuple[float, float, float]:
+    """Permute as ``permutation`` does: estimate, two-sided p, and the one-sided p of more being lost after."""
+    both = paired.groupby("document")["group"].transform("nunique").eq(2).to_numpy()
+    chosen, y = paired[both], y[both]
     if chosen.empty:
-        return np.nan, np.nan
+        return np.nan, np.nan, np.nan
     document = pd.factorize(chosen["document"])[0]
-    y, after = chosen["difference"].to_numpy(float), chosen["group"].eq("after").to_numpy(float)
+    after = chosen["group"].eq("after").to_numpy(float)
     centred = y - (np.bincount(document, y) / np.bincount(document))[document]
     weight = (after * (1 - (np.bincount(document, after) / np.bincount(document))[document])).sum()
     order = np.argsort(document, kind="stable")
     centred, after, document = centred[order], after[order], document[order]
     observed = centred @ after / weight
-    hits = 0
+    hits = greater = 0
     for _ in range(resamples):
-        shuffled = centred[np.argsort(document + rng.random(len(document)))]
-        hits += abs(shuffled @ after / weight) >= abs(observed) - 1e-12
-    return float(observed), (hits + 1) / (resamples + 1)
+        drawn = centred[np.argsort(document + rng.random(len(document)))] @ after / weight
+        hits += abs(drawn) >= abs(observed) - 1e-12
+        greater += drawn >= observed - 1e-12
+    return float(observed), (hits + 1) / (resamples + 1), (greater + 1) / (resamples + 1)
 
 
 def order_effects(paired: pd.DataFrame, *, level: float = 0.95) -> pd.DataFrame:
@@ -144,9 +168,10 @@ def dose(paired: pd.DataFrame, *, by: str, most: int = 8, level: float = 0.95) -
     return pd.DataFrame(rows, columns=["value", "label", "n", "mean", "low", "high"])
 
 
-def equivalence(paired: pd.DataFrame, *, margin: float, level: float = 0.95) -> pd.DataFrame:
-    """Test whether an effect is so small that it may count as none: two one-sided tests against +-``margin`` points.
+def equivalence(paired: pd.DataFrame, *, margin: float, scale: str = "raw", level: float = 0.95) -> pd.DataFrame:
+    """Test whether an effect is so small that it may count as none: two one-sided tests against +-``margin``.
 
+    margin: points, or standard deviations of the annotator where ``scale`` is z.
     For the mean of each group and for after - before, with errors clustered by annotator. p_equivalent is the larger
     of the two one-sided p-values, p_zero the usual two-sided p against 0. ``verdict``: "equivalent" (p_equivalent
     below 1 - level), "different" (p_zero below 1 - level), "both" (not zero, yet within the margin) or "undecided".
@@ -157,7 +182,7 @@ def equivalence(paired: pd.DataFrame, *, margin: float, level: float = 0.95) -> 
     designs = [(f"mean {group}", known[known["group"] == group]) for group in ("before", "after")]
     rows = []
     for effect, part in [*designs, (EFFECT, known)]:
-        y = part["difference"].to_numpy()
+        y = _differences(part, scale)
         x = np.column_stack([np.ones(len(y)), after]) if effect == EFFECT else np.ones((len(y), 1))
         column = x.shape[1] - 1
         codes = pd.factorize(part["annotator"])[0]

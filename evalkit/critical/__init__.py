@@ -8,11 +8,12 @@ from evalkit.critical.claimed import claim_tables
 from evalkit.critical.distributions import FINDING, MODELS, averages, contrasts, da_by_label, shares
 from evalkit.critical.matching import alignment, identical, joined, standing
 from evalkit.critical.pairwise import confusion_between, pairwise
-from evalkit.critical.printed import held, unheld, unprinted_rows
+from evalkit.critical.printed import UNRELEASED, UNTRAINED, explained, unprinted_rows, whole_only
 from evalkit.critical.taxonomy import CRITICAL, KEY, ORDERS, TAXONOMIES, categories, named, places, taxonomy
 
 __all__ = [
-    "CRITICAL", "FINDING", "KEY", "MODELS", "ORDERS", "TAXONOMIES", "alignment", "averages", "categories",
-    "claim_tables", "confusion_between", "contrasts", "da_by_label", "held", "identical", "joined", "named",
-    "pairwise", "places", "shares", "standing", "taxonomy", "unheld", "unprinted_rows",
+    "CRITICAL", "FINDING", "KEY", "MODELS", "ORDERS", "TAXONOMIES", "UNRELEASED", "UNTRAINED", "alignment",
+    "averages", "categories", "claim_tables", "confusion_between", "contrasts", "da_by_label", "explained",
+    "identical", "joined", "named", "pairwise", "places", "shares", "standing", "taxonomy", "unprinted_rows",
+    "whole_only",
 ]  # fmt: skip

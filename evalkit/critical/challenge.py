@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from evalkit import DataError
+from evalkit import DataError, claims
 from evalkit.data import delimited
 
 #: The columns of a challenge set, a CSV in UTF-8 with a header and a row per hypothesis. ``harmless`` is yes for a
@@ -23,7 +23,6 @@ PHENOMENA = {
 STRUCK = {"hyp1": " situated", "hyp3": " situated"}
 METRICS = ("bleu", "chrf", "bertscore", "bleurt")
 _MOST = 10_000
-_PAPER = "Sudoh et al. 2021"
 
 
 def of_table1(printed: pd.DataFrame, *, struck: bool = True) -> pd.DataFrame:
@@ -127,34 +126,36 @@ def preferred(challenges: pd.DataFrame, *, metrics: Sequence[str] = ("bleu", "ch
 
 
 def against_print(printed: pd.DataFrame, *, lowercase: bool = False, struck: bool = True) -> pd.DataFrame:
-    """Lay the scores of Table 1 beside ours: paper, item, cell, printed, computed, note.
+    """Lay the scores of Table 1 beside ours: rows for ``show.compare``.
 
     printed: the transcription of Table 1. BERTScore and BLEURT need models that are not here, so they stay empty. The
     note says what a cell turns on: the case of letters, or the struck-through word.
     """
-    ours = scored(_with_reference(printed, struck), lowercase=lowercase).set_index("id")
-    other = {
-        "case": scored(_with_reference(printed, struck), lowercase=not lowercase).set_index("id"),
-        "word": scored(_with_reference(printed, not struck), lowercase=lowercase).set_index("id"),
-    }
-    rows = []
-    for row in printed.to_dict("records"):
-        for metric in METRICS:
-            value = ours.at[row["id"], metric] if metric in ours else None
-            note = "Needs a trained model, which is not part of this suite." if value is None else ""
-            if value is not None:
-                told = {name: abs(table.at[row["id"], metric] - value) > 1e-9 for name, table in other.items()}
-                cased = "without" if lowercase else "with"
-                bare = "without" if struck else "with"
-                told = [
-                    f"Scored {cased} attention to case; else {other['case'].at[row['id'], metric]:.3f}. "
-                    "The fingerprint in footnotes 6 and 7 says case.lc." if told["case"] else "",
-                    f"Scored {bare} the struck-through 'situated'; else {other['word'].at[row['id'], metric]:.3f}."
-                    if told["word"] else "",
-                ]  # fmt: skip
-                note = " ".join(filter(None, told))
-            rows.append((_PAPER, "Table 1", f"{row['id']}, {metric}", row[metric], value, note))
-    return pd.DataFrame(rows, columns=["paper", "item", "cell", "printed", "computed", "note"])
+    ours, cased, whole = (
+        scored(_with_reference(printed, words), lowercase=lower).set_index("id").reindex(printed["id"])
+        for words, lower in ((struck, lowercase), (struck, not lowercase), (not struck, lowercase))
+    )
+    asked = {"item": "Table 1", "basis": "definition", "lacking": "needs a neural model"}
+    parts = []
+    for metric in METRICS:
+        note, values = "Needs a trained model, which is not part of this suite.", None
+        if metric in ours:
+            values, read = ours[metric], zip(ours[metric], cased[metric], whole[metric])
+            note = [_turns_on(*three, lowercase=lowercase, struck=struck) for three in read]
+        cell = printed["id"] + f", {metric}"
+        parts.append(claims.rows(printed, metric, computed=values, cell=cell, note=note, **asked))
+    return pd.concat(parts, ignore_index=True)
+
+
+def _turns_on(value: float, other_case: float, other_word: float, *, lowercase: bool, struck: bool) -> str:
+    """Say which other reading of Table 1 gives another score."""
+    told = []
+    if abs(other_case - value) > 1e-9:
+        told.append(f"Scored {'without' if lowercase else 'with'} attention to case; else {other_case:.3f}. "
+                    "The fingerprint in footnotes 6 and 7 says case.lc.")  # fmt: skip
+    if abs(other_word - value) > 1e-9:
+        told.append(f"Scored {'without' if struck else 'with'} the struck-through 'situated'; else {other_word:.3f}.")
+    return " ".join(told)
 
 
 def _with_reference(printed: pd.DataFrame, struck: bool) -> pd.DataFrame:

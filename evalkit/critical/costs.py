@@ -100,6 +100,23 @@ def curve(
     return table
 
 
+def in_words(table: pd.DataFrame) -> str:
+    """Say which signals cost less than the better of checking everything and checking nothing.
+
+    table: rows of ``curve`` at one missed_cost.
+
+    >>> rows = pd.DataFrame({"signal": [NO_MODEL, "DA", "chrF"], "flagged": [1.0, 0.9, 0.9], "relative": [1, 1.1, 0.9]})
+    >>> in_words(rows), in_words(rows[:2])
+    ('chrF costs less than checking everything', 'nothing tried (DA) costs less than checking everything')
+    """
+    base = table["signal"] == NO_MODEL
+    plain = "checking everything" if table.loc[base, "flagged"].item() else "checking nothing"
+    less = table[~base & (table["relative"] < 1)]["signal"].tolist()
+    if not less:
+        return f"nothing tried ({', '.join(table[~base]['signal'])}) costs less than {plain}"
+    return f"{' and '.join(less)} {'cost' if len(less) > 1 else 'costs'} less than {plain}"
+
+
 def recall_at_precision(
     values: Mapping[str, tuple[ArrayLike, ArrayLike]],
     wrong: tuple[ArrayLike, ArrayLike],

@@ -47,6 +47,7 @@ def examples(*, labels: str = RELEASED, plain: bool = False) -> pd.DataFrame:
     """
     from evalkit import data
     from evalkit.critical.features import plain as in_one_form
+    from evalkit.provenance import stack
 
     translations = data.load("sudoh-translations")
     if plain:
@@ -56,7 +57,7 @@ def examples(*, labels: str = RELEASED, plain: bool = False) -> pd.DataFrame:
     if labels == RELEASED:
         own = data.load("sudoh-agreed")
     elif labels in RULES:
-        given = pd.concat([data.load("sudoh-labels"), data.load("sudoh-labels-wmt17")], ignore_index=True)
+        given = stack([data.load("sudoh-labels"), data.load("sudoh-labels-wmt17")])
         own = pd.concat([reduce(given, rule=labels, dimension=name).assign(dimension=name) for name in TAXONOMIES])
     else:
         raise DataError(f"There are no labels {labels!r} here. Choose {RELEASED}, or among {', '.join(RULES)}.")

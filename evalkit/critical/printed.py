@@ -8,62 +8,48 @@ import numpy as np
 import pandas as pd
 
 from evalkit.critical.taxonomy import KEY
+from evalkit.verdicts import verdict
 
-PAPER = "Sudoh et al. 2021"
-_UNRELEASED = "The paper's number rests on labels that were never released ({who} on newstest2017). On {rows}: {value}."
+#: What keeps a number of the paper from being recomputed, in the few words that one cause always has.
+UNRELEASED = "annotator C's WMT17 labels never released"
+UNTRAINED = "needs the authors' trained network"
+_SHORT = "The paper's number rests on labels that were never released (annotator C, newstest2017). On {rows}: {values}."
 
 
-def held(
-    printed: pd.DataFrame,
-    computed: pd.DataFrame,
-    *,
-    item: str,
-    on: Sequence[str],
-    values: Mapping[str, str],
-    because: Mapping[tuple[str, ...], str] | str,
-    digits: int = 3,
-    complete: int | None = None,
-) -> pd.DataFrame:
-    """Lay printed cells beside computed ones: paper, item, cell, printed, computed, note.
+def whole_only(computed: pd.DataFrame, values: Sequence[str], *, complete: int, digits: int = 3) -> pd.DataFrame:
+    """Take values out of the rows of somebody who labelled fewer than all translations, and say what they were.
 
-    on: columns that name a row in both tables. values: column of ``printed`` -> column of ``computed``. because: the
-    note of cells that differ, one for all or by the values of ``on``, with () for those not listed. complete: rows of
-    the whole corpus; a number of somebody who labelled fewer (column of, or else n) cannot be held against print: it is
-    left out, and the note says what it is on the rows there are (column rows), to so many digits.
+    computed: ``values``, rows (test sets, in words) and of or else n, how many translations the person labelled.
+    complete: translations of the whole corpus. Such rows get the columns absent and lacking, as
+    ``claims.compare_with_print`` reads them, for the printed number is of all translations.
+
+    >>> rows = pd.DataFrame({"share": [0.2, 0.3], "n": [9, 5], "rows": "WMT15"})
+    >>> whole_only(rows, ["share"], complete=9)[["share", "lacking"]].to_numpy().tolist()
+    [[0.2, ''], [nan, "annotator C's WMT17 labels never released"]]
     """
-    key = list(on)
-    base = "of" if "of" in computed else "n"
-    wanted = list(dict.fromkeys([*values.values(), base, "rows"]))
-    table = printed[key].merge(computed[[*key, *wanted]], on=key, how="left")
-    reasons = because if isinstance(because, Mapping) else {(): because}
-    parts = []
-    for ours, theirs in values.items():
-        found = table[theirs].astype(float)
-        notes = [reasons.get(tuple(row), reasons[()]) for row in table[key].to_numpy()]
-        if complete is not None:
-            short = table[base].lt(complete)
-            told = [
-                _UNRELEASED.format(who=_whose(row), rows=row["rows"], value=f"{value:.{digits}f}")
-                for row, value in zip(table.to_dict("records"), found)
-            ]
-            notes = np.where(short, told, notes)
-            found = found.where(~short)
-        cell = printed[key].agg(", ".join, axis=1) + (f", {ours}" if len(values) > 1 else "")
-        rows = {"paper": PAPER, "item": item, "cell": cell.to_numpy(), "printed": printed[ours].to_numpy()}
-        parts.append(pd.DataFrame(rows | {"computed": found.to_numpy(), "note": notes}))
-    return pd.concat(parts, ignore_index=True)
+    short = computed["of" if "of" in computed else "n"].lt(complete)
+    said = {name: f"{name} " if len(values) > 1 else "" for name in values}
+    told = [
+        _SHORT.format(rows=row["rows"], values=", ".join(f"{said[name]}{row[name]:.{digits}f}" for name in values))
+        for row in computed.to_dict("records")
+    ]
+    kept = {name: computed[name].where(~short) for name in values}
+    return computed.assign(absent=np.where(short, told, ""), lacking=np.where(short, UNRELEASED, ""), **kept)
 
 
-def unheld(printed: pd.DataFrame, *, item: str, on: Sequence[str], value: str, note: str) -> pd.DataFrame:
-    """List printed cells that nothing was computed for, with the reason: the columns of ``held``."""
-    cell = printed[list(on)].agg(", ".join, axis=1)
-    rows = {"paper": PAPER, "item": item, "cell": cell, "printed": printed[value], "computed": None, "note": note}
-    return pd.DataFrame(rows)
+def explained(rows: pd.DataFrame, because: Mapping[str, str] | str) -> pd.DataFrame:
+    """Add to the notes of the rows that differ from print why they do, and to no others.
 
+    rows: as ``claims`` makes them. because: a reason for all, or by cell with "" for those not listed.
 
-def _whose(row: dict) -> str:
-    """Name the annotator whose labels are missing behind a row."""
-    return "annotator C" if row.get("annotator", "C") != "C" or "pair" in row else f"annotator {row['annotator']}"
+    >>> rows = pd.DataFrame({"cell": ["a", "b"], "printed": ["1", "2"], "computed": [1, 3], "note": ["", "Mean."]})
+    >>> explained(rows, "A slip.")["note"].tolist()
+    ['', 'Mean. A slip.']
+    """
+    reasons = because if isinstance(because, Mapping) else {"": because}
+    same = [verdict(row.printed, row.computed) != "differs" for row in rows.itertuples()]
+    why = rows["cell"].map(lambda cell: reasons.get(cell, reasons.get("", "")))
+    return rows.assign(note=rows["note"].where(same, rows["note"].str.cat(why, sep=" ").str.strip()))
 
 
 def unprinted_rows(labelled: pd.DataFrame, printed: Mapping[str, pd.DataFrame]) -> pd.DataFrame:

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
+from evalkit.critical.printed import UNRELEASED
 from evalkit.critical.reduction import RULES, Wide, lay_out, rule_called
 from evalkit.critical.taxonomy import KEY, categories, places
 
@@ -88,41 +89,30 @@ def settled(labels: pd.DataFrame, agreed: pd.DataFrame, *, rule: str = "median",
     return table.assign(label=np.array(wide.codes, dtype=object)[low[sure]])
 
 
-def held_counts(
-    labels: pd.DataFrame,
-    agreed: pd.DataFrame,
-    translations: pd.DataFrame,
-    *,
-    printed: pd.DataFrame,
-    dimension: str,
-    rule: str = "median",
+def counts(
+    labels: pd.DataFrame, agreed: pd.DataFrame, translations: pd.DataFrame, *, dimension: str, rule: str = "median"
 ) -> pd.DataFrame:
-    """Lay printed label counts beside those of a rule: paper, item, cell, printed, computed, note.
+    """Count the labels that a rule gives in each split: label, split, count, note, absent, lacking.
 
-    Where third labels were not released, nothing is computed, and the note says between which counts the rule must lie
-    for the agreed labels to be the worst of three. Other arguments as in ``against_tables``, for one dimension.
+    Where third labels were not released there is no count, and ``absent`` says between which counts the rule must lie
+    for the agreed labels to be the worst of three. Arguments as in ``against_tables``, for one dimension.
     """
     wide, known = _known(labels, agreed, dimension)
     where = translations.drop_duplicates(KEY).set_index(KEY)["split"].reindex(wide.items).to_numpy(str)
     found, allowed = _results(wide, rule, dimension), _thirds(wide, known, dimension)
     stated = _results(wide, "majority-else-worst", dimension)[:, 0]
-    place = {name: number for number, name in enumerate(categories(dimension, order="severity"))}
     rows = []
-    for row in printed.to_dict("records"):
-        here, label = where == row["split"], place[row["label"]]
-        may = ((found[here] == label) & allowed[here]).any(axis=1)
-        must = ((found[here] == label) | ~allowed[here]).all(axis=1)
-        full = bool(here.any() and wide.complete[here].all())
-        note = (
-            f"By the {rule} of three; the stated rule gives {(stated[here] == label).sum():,}. What is left cannot be "
-            "traced: all rows of the split are here, so single labels must differ from those behind the paper."
-            if full
-            else f"Annotator C's labels were not released. The {rule} gives between {must.sum():,} and {may.sum():,}."
-        )
-        item = "Table 9" if dimension == "fluency" else "Table 10"
-        value = int(may.sum()) if full else None
-        rows.append(("Sudoh et al. 2021", item, f"{row['label']}, {row['split']}", row["count"], value, note))
-    return pd.DataFrame(rows, columns=["paper", "item", "cell", "printed", "computed", "note"])
+    for split in [name for name in SPLITS if (where == name).any()]:
+        here = where == split
+        full = bool(wide.complete[here].all())
+        for place, label in enumerate(categories(dimension, order="severity")):
+            may = int(((found[here] == place) & allowed[here]).any(axis=1).sum())
+            must = int(((found[here] == place) | ~allowed[here]).all(axis=1).sum())
+            note = f"By the {rule} of three; the stated rule gives {(stated[here] == place).sum():,}."
+            absent = f"Annotator C's labels were not released. The {rule} gives between {must:,} and {may:,}."
+            rows.append((label, split, may, note, "", "") if full else (label, split, None, "", absent, UNRELEASED))
+    columns = ["label", "split", "count", "note", "absent", "lacking"]
+    return pd.DataFrame(rows, columns=columns).astype({"count": "Int64"})
 
 
 def third_annotator(

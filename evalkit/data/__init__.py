@@ -1,6 +1,7 @@
 """The door to all data: find, fetch, verify and load them as validated tables that know where they came from."""
 
 import hashlib
+import sys
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from evalkit import DataError, __version__, schemas
-from evalkit.data import delimited, files, parsed, registry
+from evalkit.data import delimited, files, names, parsed, registry
 from evalkit.data.published import table as _printed  # the function below takes the name of its module
 
 __all__ = ["available", "choose", "column_names", "fetch", "listing", "load", "open_campaign", "published", "read",
@@ -40,8 +41,7 @@ def load(
         if not (fallback and entry.simulator):
             raise
         return _simulated(entry, problem)
-    digest = "+".join(files.recognised(file) for file in entry.files)
-    loader = _function(entry.loader)
+    digest, loader = _digest(entry), files.steady(_function(entry.loader), entry.files)
     frame = parsed.table(name, loader, paths, digest=digest) if entry.kept else loader(paths, columns=columns)
     frame.attrs["scale"] = entry.scale
     return _labelled(frame, name=name, source="real", origin=entry.base or entry.files[0].url, digest=digest)
@@ -53,22 +53,33 @@ def read(
     """Read ratings of your own from a CSV or TSV file in UTF-8, validated.
 
     scale: lowest and highest score that an annotator could give. columns: our name -> the file's, where they differ.
+    Names that look alike are written in one way (``names.plain``). ``attrs["notes"]`` tells that, and that the file may
+    have been cut off; notes are printed, too.
     Raises DataError with one message per broken rule, each with line, column, value and remedy.
     """
     path = Path(path)
     content = delimited.content(path)
     frame = delimited.table(content, origin=path.name)
-    names = columns or {}
-    if several := [ours for ours, theirs in names.items() if not isinstance(theirs, str)]:
+    told = columns or {}
+    if several := [ours for ours, theirs in told.items() if not isinstance(theirs, str)]:
         raise DataError(f"{path.name}: {several[0]} names several columns. Bring them into one, a row per judgement.")
-    absent = [theirs for theirs in names.values() if theirs not in frame]
+    absent = [theirs for theirs in told.values() if theirs not in frame]
     if absent:
         raise DataError(f"{path.name} has no column {absent[0]!r}; it has {', '.join(frame)}. Correct columns=.")
-    frame = frame.rename(columns={theirs: ours for ours, theirs in names.items()})
-    frame = schemas.check(frame, schemas.RATINGS, origin=path.name, scale=scale)
-    frame.attrs["scale"] = scale
+    frame = frame.rename(columns={theirs: ours for ours, theirs in told.items()})
+    looks = names.Looks()
+    frame = schemas.check(looks.alike(frame), schemas.RATINGS, origin=path.name, scale=scale)
+    frame.attrs |= {"scale": scale, "notes": [*looks.notes(), *_unfinished(content)]}
+    for note in frame.attrs["notes"]:
+        print(f"evalkit: {path.name}: {note}.", file=sys.stderr)
     digest = f"sha256:{hashlib.sha256(content).hexdigest()}"
     return _labelled(frame, name=path.stem, source="real", origin=path.name, digest=digest)
+
+
+def _unfinished(content: bytes) -> list[str]:
+    """Warn, once or not at all, of a text that may have been cut off."""
+    whole = content.endswith((b"\n", b"\r"))
+    return [] if whole else [delimited.UNFINISHED.format(where="its last line")]
 
 
 def open_campaign(path: str | Path, **told: object) -> tuple[pd.DataFrame, pd.DataFrame | None]:
@@ -142,11 +153,16 @@ def fetch(names: str | Iterable[str] | None = None, *, progress: bool = True) ->
 def verify(names: str | Iterable[str] | None = None) -> pd.DataFrame:
     """List the files that are here with the digests they were verified against, without the network.
 
-    names: None means whatever is here. Columns: name, file, digest, state (verified, unverified, missing).
+    names: None means whatever is here. Columns: name, file, digest, state (verified, unverified, missing, outdated).
+    Tables that were kept to save parsing are listed, too, with the digest of what they were made from; an outdated one
+    was made by other code, and is not used. What they and scores of metrics are held against: see ``secret``.
     Raises DataError listing every file that is altered, and those of named data sets that are missing.
     """
     rows, problems = [], []
     for entry in _entries(names, optional=True):
+        if entry.kept:
+            kept, altered = _kept_tables(entry)
+            rows, problems = rows + kept, problems + altered
         for file in entry.files:
             try:
                 path = files.locate(file)
@@ -163,6 +179,15 @@ def verify(names: str | Iterable[str] | None = None) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["name", "file", "digest", "state"])
 
 
+def _kept_tables(entry: registry.Entry) -> tuple[list[tuple], list[str]]:
+    """List a data set's kept tables, as ``verify`` does, and what is wrong with those that are not what was kept."""
+    digest = _digest(entry)
+    states = parsed.states(entry.name, digest=digest)
+    remedy = "is not what was kept here. It is never used; delete it, and look who else can write to this folder."
+    altered = [f"{files.cache() / file} {remedy}" for file, state in states if state == "altered"]
+    return [(entry.name, file, digest, state) for file, state in states if state != "altered"], altered
+
+
 def listing() -> pd.DataFrame:
     """List the registered data sets: name, title, bytes (missing where unknown), licence, and whether they are here."""
     rows = []
@@ -172,6 +197,11 @@ def listing() -> pd.DataFrame:
         rows.append((entry.name, entry.title, size, entry.licence, available(entry.name)))
     frame = pd.DataFrame(rows, columns=["name", "title", "bytes", "licence", "here"])
     return frame.astype({"bytes": "Int64"})
+
+
+def _digest(entry: registry.Entry) -> str:
+    """Name the content of a data set's files."""
+    return "+".join(files.recognised(file) for file in entry.files)
 
 
 def _entries(names: str | Iterable[str] | None, *, optional: bool) -> list[registry.Entry]:

@@ -5,12 +5,13 @@ Nothing is written to disk, so no name can lead anywhere; an archive that tries 
 
 import bz2
 import gzip
+import io
 import lzma
 import stat
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 
 from evalkit import DataError
@@ -20,33 +21,81 @@ _BROKEN = (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOF
            NotImplementedError, ValueError)  # fmt: skip
 
 
-def member(path: Path, name: str, *, most_files: int = 10_000, most_bytes: int = 1 << 30) -> bytes:
+def member(path: Path, name: str, *, most_files: int = 10_000, most_bytes: int = 1 << 30, links: bool = False) -> bytes:
     """Return the content of the one file called ``name``, in whatever folder of the archive it lies.
 
     most_files, most_bytes: bounds on the members and on what they hold unpacked, against archives made to burst.
+    links: pass over links, which nothing follows here, instead of refusing an archive that has any.
     Raises DataError where the archive is damaged, passes a bound, holds links, devices or names that lead out of it,
     or does not have exactly one such file.
     """
-    seen, found, left = [], [], most_bytes
-    try:
-        for place, size, read in _members(path, most_bytes):
-            if len(seen) == most_files:
-                raise DataError(f"{path.name} holds more than {most_files} files. Do not use this file.")
-            seen.append(_safe(path, place))
-            left -= size
-            if left < 0:
-                raise DataError(f"{path.name} unpacks to more than {most_bytes} bytes. Do not use this file.")
-            if PurePosixPath(place).name == name:
-                found.append(read())
-    except _BROKEN as problem:
-        raise DataError(f"{path.name} is no sound zip or tar archive: {problem}. Fetch it again.") from problem
+    seen, found = [], []
+    for place, read in _walked(path, most_files=most_files, most_bytes=most_bytes, links=links):
+        seen.append(place)
+        if PurePosixPath(place).name == name:
+            found.append(read())
     if len(found) != 1:
         some = ", ".join(seen[:10]) or "nothing"
         raise DataError(f"{path.name} has {len(found)} files {name}, not 1; it holds {some}. Fetch the right archive.")
     return found[0]
 
 
-def _members(path: Path, most_bytes: int) -> Iterator[tuple[str, int, object]]:
+def members(
+    path: Path, wanted: Callable[[str], bool], *, most_files: int = 100_000, most_bytes: int = 16 << 30
+) -> Iterator[tuple[str, bytes]]:
+    """Yield name and content of each file of a large archive whose name ``wanted`` accepts, one at a time.
+
+    Bounds and refusals as of ``member``; links, which nothing follows here, are passed over. A file packed with gzip is
+    unpacked, to 1 GiB at most, and named without its ``.gz``.
+    """
+    for place, read in _walked(path, most_files=most_files, most_bytes=most_bytes, links=True):
+        name = place.removesuffix(".gz")
+        if wanted(name):
+            content = read()
+            yield name, unpacked(content, origin=place) if content.startswith(b"\x1f\x8b") else content
+
+
+def unpacked(content: bytes, *, origin: str, most_bytes: int = 1 << 30) -> bytes:
+    """Unpack what gzip packed, within a bound."""
+    try:
+        with gzip.open(io.BytesIO(content)) as stream:
+            found = stream.read(most_bytes + 1)
+    except _BROKEN as problem:
+        raise DataError(f"{origin} is no sound gzip file: {problem}. Fetch its archive again.") from problem
+    if len(found) > most_bytes:
+        raise DataError(f"{origin} unpacks to more than {most_bytes} bytes. Do not use this file.")
+    return found
+
+
+def _walked(path: Path, *, most_files: int, most_bytes: int, links: bool) -> Iterator[tuple[str, Callable[[], bytes]]]:
+    """Yield name and reader of each regular file, within bounds."""
+    files, left = 0, most_bytes
+    try:
+        for place, size, read in _members(path, most_bytes, links):
+            files += 1
+            if files > most_files:
+                raise DataError(f"{path.name} holds more than {most_files} files. Do not use this file.")
+            left -= size
+            if left < 0:
+                raise DataError(f"{path.name} unpacks to more than {most_bytes} bytes. Do not use this file.")
+            yield _safe(path, place), lambda read=read: _sound(path, read)
+    except _BROKEN as problem:
+        raise _broken(path, problem) from problem
+
+
+def _sound(path: Path, read: Callable[[], bytes]) -> bytes:
+    """Read a member, or say that its archive is damaged."""
+    try:
+        return read()
+    except _BROKEN as problem:
+        raise _broken(path, problem) from problem
+
+
+def _broken(path: Path, problem: Exception) -> DataError:
+    return DataError(f"{path.name} is no sound zip or tar archive: {problem}. Fetch it again.")
+
+
+def _members(path: Path, most_bytes: int, links: bool) -> Iterator[tuple[str, int, Callable[[], bytes]]]:
     """Yield name, unpacked size and reader of each regular file, whatever kind of archive it is."""
     with path.open("rb") as stream:
         magic = stream.read(6)
@@ -54,15 +103,16 @@ def _members(path: Path, most_bytes: int) -> Iterator[tuple[str, int, object]]:
         with zipfile.ZipFile(path) as archive:
             for info in archive.infolist():
                 kind = stat.S_IFMT(info.external_attr >> 16)
-                _regular(path, info.filename, kind in (0, stat.S_IFREG, stat.S_IFDIR))
-                if not info.is_dir():
+                linked = links and kind == stat.S_IFLNK
+                regular = _regular(path, info.filename, kind in (0, stat.S_IFREG, stat.S_IFDIR), linked)
+                if regular and not info.is_dir():
                     yield info.filename, info.file_size, lambda info=info: _exactly(archive.open(info), info.file_size)
         return
     opener = next((opener for start, opener in _OPENERS.items() if magic.startswith(start)), open)
     with opener(path, "rb") as stream, tarfile.open(fileobj=_Bounded(stream, most_bytes, path.name), mode="r|") as tar:
         for info in tar:
-            _regular(path, info.name, info.isfile() or info.isdir())
-            if info.isfile():
+            linked = links and (info.issym() or info.islnk())
+            if _regular(path, info.name, info.isfile() or info.isdir(), linked) and info.isfile():
                 yield info.name, info.size, lambda info=info: _exactly(tar.extractfile(info), info.size)
 
 
@@ -83,10 +133,11 @@ def _safe(path: Path, name: str) -> str:
     return name
 
 
-def _regular(path: Path, name: str, regular: bool) -> None:
-    """Refuse links, devices and pipes."""
-    if not regular:
+def _regular(path: Path, name: str, regular: bool, passed: bool) -> bool:
+    """Tell regular files; refuse links, devices and pipes unless they are to be passed over."""
+    if not regular and not passed:
         raise DataError(f"{path.name} holds {name!r}, which is a link or a device. Do not use this file.")
+    return regular
 
 
 class _Bounded:

@@ -85,7 +85,9 @@ def _wmt17(scores: Path, paths: list[Path]) -> list[pd.DataFrame]:
     outputs = {m.groups(): lines(path) for path in paths if (m := _OUTPUT.fullmatch(path.name))}
     references = {"-".join(m.groups()): lines(path) for path in paths if (m := _REFERENCE.fullmatch(path.name))}
     types = {"SID": "str", "SYSTEM": "str", "LP": "str"}
-    raw = pd.read_csv(io.BytesIO(delimited.content(scores)), sep=" ", dtype=types)
+    raw = pd.read_csv(
+        io.BytesIO(delimited.measured(delimited.content(scores), origin=scores.name)), sep=" ", dtype=types
+    )
     if list(raw) != ["LP", "DATA", "SYSTEM", "SID", "HUMAN"]:
         raise DataError(f"{scores.name}: the columns are not LP, DATA, SYSTEM, SID, HUMAN. Get the file again.")
     frames = []

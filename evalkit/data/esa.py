@@ -8,6 +8,7 @@ import pandas as pd
 
 from evalkit import DataError, schemas
 from evalkit.data import delimited
+from evalkit.provenance import like
 
 #: The files have no header; these are their columns.
 COLUMNS = [
@@ -66,8 +67,7 @@ def spans_of(judged: pd.DataFrame) -> pd.DataFrame:
     table = pd.DataFrame(marked, columns=["error_type", "severity", "start", "end"])
     table = pd.concat([place.assign(span=number).reset_index(drop=True), table.assign(side="target")], axis=1)
     table = schemas.check(table, SPANS, origin="the marked errors")
-    table.attrs = judged.attrs
-    return table
+    return like(table, judged)
 
 
 def of_rows(raw: pd.DataFrame, *, origin: str) -> pd.DataFrame:

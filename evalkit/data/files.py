@@ -4,6 +4,8 @@
 ``EVALKIT_OFFLINE``: set and not 0, the network stays untouched.
 """
 
+from __future__ import annotations
+
 import contextlib
 import glob
 import os
@@ -13,11 +15,17 @@ import threading
 import time
 import uuid
 import warnings
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from evalkit import ROOT, DataError
+from evalkit.data import secret
 from evalkit.data.registry import File, digest
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _MOST_BYTES = 4 << 30  # for a file whose size the registry does not know
 _RESOLVE, _CONNECT, _READ = 3.0, 3.0, 15.0  # seconds to wait for a name, a connection, the next bytes
@@ -84,6 +92,30 @@ def obtain(file: File, *, progress: bool = False) -> Path:
     return path
 
 
+def stamp(path: Path) -> tuple[int, ...]:
+    """Say what the file system knows of a file's content; writing to it changes this, whatever is written.
+
+    Caveat: time moves in steps of some milliseconds there; whoever needs certainty compares digests besides.
+    """
+    seen = path.stat()
+    return seen.st_dev, seen.st_ino, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns
+
+
+def steady(loader: Callable[..., pd.DataFrame], wanted: Iterable[File]) -> Callable[..., pd.DataFrame]:
+    """Make a loader refuse files that change between their verification and the end of its reading."""
+
+    def read(paths: list[Path], **options: object) -> pd.DataFrame:
+        before = [stamp(path) for path in paths]
+        frame = loader(paths, **options)
+        for file in wanted:
+            locate(file)  # raises where it is another one by now
+        if changed := [path for path, seen in zip(paths, before) if stamp(path) != seen]:
+            raise DataError(f"{changed[0]} changed while it was read. Load it again when nothing writes to it.")
+        return frame
+
+    return read
+
+
 def recognised(file: File) -> str:
     """Print the digest by which a file is recognised, with a remark where it was taken on trust."""
     if file.digest:
@@ -97,9 +129,14 @@ def _pin_path(file: File) -> Path:
 
 
 def _expected(file: File) -> str | None:
-    """Look up the digest a file must have: the registry's, or the one noted when it was first trusted."""
-    pin = _pin_path(file)
-    return file.digest or (pin.read_text(encoding="ascii", errors="replace").strip() if os.path.isfile(pin) else None)
+    """Look up the digest a file must have: the registry's, or the one that this user noted on first trusting it.
+
+    A note without this user's seal (see ``secret``) is none: the file is taken on trust again, and that is said again.
+    """
+    if file.digest or not os.path.isfile(pin := _pin_path(file)):
+        return file.digest
+    noted, _, seal = pin.read_text(encoding="ascii", errors="replace").strip().partition(" ")
+    return noted if seal == (secret.seal(file.url, noted) or "") else None
 
 
 def _complaint(path: Path, file: File) -> str:
@@ -129,7 +166,7 @@ def _pin(file: File, path: Path) -> None:
     target = _pin_path(file)
     try:
         part = beside(target)
-        part.write_text(found, encoding="ascii")
+        part.write_text(f"{found} {secret.seal(file.url, found) or ''}".strip(), encoding="ascii")
         part.replace(target)
     except OSError as problem:
         raise _unwritable(problem) from problem

@@ -229,7 +229,8 @@ def _split_place(rows: pd.DataFrame, path: Path) -> pd.DataFrame:
 
 def _numbers(cells: pd.Series, origin: str, column: str) -> pd.Series:
     """Turn cells into numbers; what is neither a number nor missing is refused."""
-    numbers = pd.to_numeric(cells, errors="coerce").astype(float)
+    texts = cells.where(~cells.map(lambda cell: isinstance(cell, bool)), "a truth value")  # True is no 1
+    numbers = pd.to_numeric(texts, errors="coerce").astype(float)
     wrong = cells.index[numbers.isna() & cells.notna()]
     if len(wrong):
         raise DataError(

@@ -58,8 +58,15 @@ def _rows(content: bytes, member: str, column: str) -> tuple[list[str], list[lis
         try:
             if len(cells) != len(names):
                 raise ValueError(f"{len(cells)} cells where {len(names)} columns are named")
-            scores.append([float(score) for score in json.loads(cells[place])])
+            scores.append([_number(score) for score in json.loads(cells[place])])
         except (ValueError, TypeError) as problem:
             raise DataError(f"{member}, line {line}, column {column}: {problem}. Fetch the archive again.") from problem
         segments.append(cells[0])
     return segments, scores
+
+
+def _number(score: object) -> float:
+    """Take a number of JSON as one; texts and truth values are none."""
+    if type(score) not in (int, float):
+        raise ValueError(f"{score!r:.40} is no number")
+    return float(score)

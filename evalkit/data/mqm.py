@@ -13,12 +13,14 @@ from evalkit.data.mtme import lines
 
 _RATINGS = re.compile(r"(?P<pair>\w\w-\w\w)\.mqm\.(?P<annotator>\w+)\.seg\.rating")
 _SIDES = {False: "target", True: "source"}
+_MOST = 1e9  # no weight and no place in a text reaches it
 _FIELDS = ["start", "end", "category", "severity", "score", "is_source_error"]
 
 
 def ratings(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.DataFrame:
     """Load a row per judgement; ``score`` is the negative sum of what the file gives its errors, 0 without errors.
 
+    The file gives an error what it takes away, a number of 0 or more; anything else is refused.
     paths: ``human-scores/<pair>.mqm.<annotator>.seg.rating``, with a line per system and segment, besides
     ``documents/<pair>.docs``. ``annotator`` is the file's: "rater1", or "merged" where the raters are not told apart.
     ``segment`` counts from 1 within a system. item_type is "reference" for systems called ref..., else "system".
@@ -83,11 +85,40 @@ def _read(paths: list[Path]) -> tuple[pd.DataFrame, list[list[dict]]]:
 
 
 def _errors(cell: str, place: str) -> list[dict]:
-    """Read the errors of one judgement."""
+    """Read the errors of one judgement. Raises DataError, naming ``place``, for values that could mean two things."""
     try:
-        errors = json.loads(cell)["errors"]
-        if all(set(_FIELDS) <= set(error) for error in errors):
-            return errors
-    except (TypeError, KeyError, ValueError) as problem:
+        errors = json.loads(cell, object_pairs_hook=_once)["errors"]
+        whole = all(isinstance(error, dict) and set(_FIELDS) <= set(error) for error in errors)
+    except (TypeError, KeyError, ValueError, RecursionError) as problem:
         raise DataError(f"{place}: {cell[:40]!r} is no list of errors in JSON. Mend the row.") from problem
-    raise DataError(f"{place}: an error lacks one of {', '.join(_FIELDS)}. Mend the row.")
+    if not whole:
+        raise DataError(f"{place}: an error lacks one of {', '.join(_FIELDS)}. Mend the row.")
+    for error in errors:
+        if complaint := _complaint(error):
+            raise DataError(f"{place}: {complaint}.")
+    return errors
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict:
+    """Refuse an object that names something twice, of which JSON would silently take the last."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a name stands twice in it")
+    return found
+
+
+def _complaint(error: dict) -> str:
+    """Say which value of an error is not of its kind, with the remedy; empty where all are."""
+    for name in ("score", "start", "end"):
+        value = error[name]
+        if type(value) not in (int, float) or not abs(value) < _MOST:
+            return f"an error's {name} is {str(json.dumps(value))[:40]}, no number. Correct it"
+    if error["score"] < 0:
+        return (
+            f"an error's score is {error['score']}, below 0; these files say what an error takes away, as 5 for a "
+            "major one, and it would be added. Write it without the sign, or correct it"
+        )
+    if type(error["is_source_error"]) is not bool:
+        return f"is_source_error is {error['is_source_error']!r:.40}, neither true nor false. Correct it"
+    named = next((name for name in ("category", "severity") if not isinstance(error[name], str)), None)
+    return f"an error's {named} is {error[named]!r:.40}, no text. Correct it" if named else ""

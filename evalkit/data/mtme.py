@@ -103,8 +103,10 @@ def _table(path: Path, header: list[str]) -> pd.DataFrame:
     """Read two columns without a header: a recurring name, then a name or a number."""
     options = {"sep": "\t", "names": header, "quoting": 3, "na_values": {"score": ["None"]}, "keep_default_na": False}
     types = {name: float if name == "score" else "category" for name in header}
+    content = delimited.content(path)
+    content = delimited.measured(content, origin=path.name) if "score" in header else content
     try:
-        return pd.read_csv(io.BytesIO(delimited.content(path)), dtype=types, index_col=False, **options)
+        return pd.read_csv(io.BytesIO(content), dtype=types, index_col=False, **options)
     except (ValueError, pd.errors.ParserError) as problem:
         raise DataError(f"{path.name}: {problem}. Expected {' and '.join(header)}, cut by a tab.") from problem
 

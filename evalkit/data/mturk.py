@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError, schemas
-from evalkit.data import delimited
+from evalkit.data import archives, delimited
 
 #: The header of the ratings files, which stands on one line with spaces between the names; rows are cut by tabs.
 COLUMNS = [
@@ -29,12 +29,16 @@ COLUMNS = [
 ITEM_TYPES = {"SYSTEM": "system", "REPEAT": "repeat", "REF": "reference", "BAD_REF": "degraded"}
 #: ISO 639-3 codes of the files' languages. WMT22 writes Livonian as lv.
 LANGUAGES = {
-    "cs": "ces", "de": "deu", "en": "eng", "ha": "hau", "is": "isl", "ja": "jpn", "lv": "liv", "ru": "rus", "uk": "ukr",
-    "zh": "zho",
+    "cs": "ces", "de": "deu", "en": "eng", "et": "est", "fi": "fin", "gu": "guj", "ha": "hau", "is": "isl", "iu": "iku",
+    "ja": "jpn", "kk": "kaz", "km": "khm", "lt": "lit", "lv": "liv", "pl": "pol", "ps": "pus", "ru": "rus", "ta": "tam",
+    "tr": "tur", "uk": "ukr", "zh": "zho",
 }  # fmt: skip
 _NAME = re.compile(r"ad-(?P<pair>\w{4})-(?P<what>good-stnd\.csv|trk-mean-sd\.txt)$")
 _RANKING = re.compile(r"ad-sys-ranking-(?P<pair>\w\w-\w\w)-(?P<scale>raw|z)\.csv$")
 _SHOWN = ["hit", "src_lang", "system", "segment"]
+#: Files of an archive of a year's evaluation; their folders say how it was done (mturk-doclevel-..., for instance).
+_IN_ARCHIVE = re.compile(r"(?P<folder>.*/)?ad-(?P<pair>\w\wen)-(?P<what>good-stnd\.csv|trk-mean-sd\.txt)")
+_ROW = ["HITId", "WorkerId", "Input.src", "Input.trg", "sys_id", "rid", "sid", "type"]
 
 
 def ratings(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.DataFrame:
@@ -57,22 +61,73 @@ def ratings(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.D
 
 def _pair(path: Path, means: Path) -> pd.DataFrame:
     """Load the ratings of one language pair."""
-    header, _, rows = delimited.content(path).partition(b"\n")
+    return of_rows(_rows(delimited.content(path), path.name), statistics(means), origin=path.name, means=means.name)
+
+
+def _rows(content: bytes, origin: str) -> pd.DataFrame:
+    """Read the rows of a ratings file, of which the line is the index."""
+    header, _, rows = content.partition(b"\n")
     if header.decode("utf-8", "replace").split() != COLUMNS:
-        raise DataError(f"{path.name}, line 1: the columns are not {', '.join(COLUMNS)}. Get the file again.")
-    raw = delimited.table(rows, origin=path.name, header=COLUMNS, delimiter="\t")
+        raise DataError(f"{origin}, line 1: the columns are not {', '.join(COLUMNS)}. Get the file again.")
+    raw = delimited.table(rows, origin=origin, header=COLUMNS, delimiter="\t")
     raw.index = raw.index + 1  # the header stands above
     unknown = raw.index[~raw["type"].isin(ITEM_TYPES)]
     if len(unknown):
-        raise DataError(f"{path.name}, line {unknown[0]}: type {raw['type'][unknown[0]]!r} is none of {[*ITEM_TYPES]}.")
-    return of_rows(raw, statistics(means), origin=path.name, means=means.name)
+        raise DataError(f"{origin}, line {unknown[0]}: type {raw['type'][unknown[0]]!r} is none of {[*ITEM_TYPES]}.")
+    return raw
 
 
-def of_rows(raw: pd.DataFrame, workers: pd.DataFrame | None, *, origin: str, means: str = "") -> pd.DataFrame:
+def archive(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.DataFrame:
+    """Load one year's Mechanical Turk ratings into English out of the archive that Graham et al. publish.
+
+    paths: ``newstest20XX-humaneval.tar.gz``, with ``ad-<pair>en-good-stnd.csv`` and ``ad-<pair>en-trk-mean-sd.txt`` in
+    folders. Columns as of ``ratings``, and ``context``: "document" where segments were judged in the order of their
+    document (folders called doclevel), else "sentence"; there, copies are paired with originals one by one.
+    What Appraise and Turkle collected is not Mechanical Turk's, and is passed over, as in Knowles & Lo 2024, footnote
+    j. Rows that say a second time what a worker judged in a HIT are left out and counted in ``attrs["left_out"]``.
+    Raises DataError where the archive has no such files, or as ``ratings``.
+    """
+    del columns
+    found = {}
+    for name, content in archives.members(paths[0], lambda name: bool(_IN_ARCHIVE.fullmatch(name))):
+        place = _IN_ARCHIVE.fullmatch(name)
+        if not re.search("appraise|turkle", (place["folder"] or "").casefold()):
+            found[place["folder"] or "", place["pair"], place["what"][:4]] = (name, content)
+    parts, again = [], 0
+    for (folder, pair, what), (name, content) in sorted(found.items()):
+        if what != "good":
+            continue
+        if (folder, pair, "trk-") not in found:
+            raise DataError(
+                f"{paths[0].name} has {name} without the workers' means beside it. Fetch the archive again."
+            )
+        part, twice = _archived(name, content, *found[folder, pair, "trk-"])
+        parts, again = [*parts, part], again + twice
+    if not parts:
+        raise DataError(
+            f"{paths[0].name} holds no ad-<pair>en-good-stnd.csv of Mechanical Turk. Fetch the right archive."
+        )
+    frame = pd.concat(parts, ignore_index=True)
+    frame.attrs["left_out"] = {"judgements that are there twice in a HIT": again}
+    return frame
+
+
+def _archived(name: str, content: bytes, means: str, statistics: bytes) -> tuple[pd.DataFrame, int]:
+    """Turn one language pair of an archive into ratings; count the rows that are there twice."""
+    raw, context = _rows(content, name), "document" if "doclevel" in name.casefold() else "sentence"
+    again = raw.duplicated(_ROW)
+    workers = _statistics(statistics, means)
+    found = of_rows(raw[~again], workers, origin=name, means=means, documents=context == "document")
+    return found.assign(context=context), int(again.sum())
+
+
+def of_rows(raw: pd.DataFrame, workers: pd.DataFrame | None, *, origin: str, means: str = "",
+            documents: bool = True) -> pd.DataFrame:  # fmt: skip
     """Turn rows under ``COLUMNS`` into ratings; the index, the line of each row, is kept.
 
     workers: each one's mean and standard deviation, with which raw scores are recovered from standardised ones; None
-    where scores are raw, and there is no ``z``. means: the name of the file that ``workers`` come from.
+    where scores are raw, and there is no ``z``. means: the name of the file that ``workers`` come from. documents: a
+    quality-control copy is that of a whole document, else of a single segment.
     """
     lines = raw.index
     z = pd.to_numeric(raw["score"], errors="coerce")
@@ -89,7 +144,7 @@ def of_rows(raw: pd.DataFrame, workers: pd.DataFrame | None, *, origin: str, mea
     )  # fmt: skip
     frame = frame.drop(columns="z") if workers is None else frame
     frame = schemas.check(frame, schemas.RATINGS, origin=origin, scale=(0, 100))
-    return frame.assign(doc=_named_after_original(frame)).set_axis(lines)
+    return frame.assign(doc=_named_after_original(frame, documents)).set_axis(lines)
 
 
 def _recovered(raw: pd.DataFrame, z: pd.Series, workers: pd.DataFrame, origin: str, means: str) -> pd.Series:
@@ -108,11 +163,13 @@ def _recovered(raw: pd.DataFrame, z: pd.Series, workers: pd.DataFrame, origin: s
     return whole
 
 
-def _named_after_original(frame: pd.DataFrame) -> pd.Series:
+def _named_after_original(frame: pd.DataFrame, documents: bool) -> pd.Series:
     """Give each quality-control copy the name of the document that it copies: same HIT, system and segments."""
     originals = frame[~frame["copy"]].drop_duplicates(_SHOWN)
     matched = frame[_SHOWN].merge(originals[[*_SHOWN, "doc"]], on=_SHOWN, how="left")["doc"]
-    named = matched.groupby([frame["hit"], frame["doc"]]).transform("first")  # all of a copy after its first match
+    named = matched
+    if documents:
+        named = matched.groupby([frame["hit"], frame["doc"]]).transform("first")  # all of a copy after its first match
     return frame["doc"].where(~frame["copy"] | named.isna(), named)
 
 
@@ -136,16 +193,26 @@ def statistics(path: Path) -> pd.DataFrame:
 
     Columns annotator, mean, sd. Raises DataError where the lines are no such triples, or somebody stands there twice.
     """
-    lines = delimited.content(path).decode("utf-8").split("\n")
+    return _statistics(delimited.content(path), path.name)
+
+
+def _statistics(content: bytes, origin: str) -> pd.DataFrame:
+    lines = content.decode("utf-8", "replace").split("\n")
     values = [line.partition("]")[2].strip().strip('"') for line in lines if line.strip()]
     if not values or len(values) % 3 or not all(line.startswith("[1]") for line in lines if line.strip()):
-        raise DataError(f"{path.name}: not triples of lines `[1] value` (worker, mean, sd). Get the file again.")
+        raise DataError(f"{origin}: not triples of lines `[1] value` (worker, mean, sd). Get the file again.")
     frame = pd.DataFrame({"annotator": values[0::3], "mean": values[1::3], "sd": values[2::3]})
     for name in ("mean", "sd"):
-        frame[name] = pd.to_numeric(frame[name].replace("NA", np.nan))
+        numbers = pd.to_numeric(frame[name], errors="coerce")
+        wrong = (numbers.isna() & frame[name].ne("NA")) | (numbers < 0)  # a deviation below 0 would turn scores round
+        if wrong.any():
+            line = 3 * int(np.flatnonzero(wrong)[0]) + (2 if name == "mean" else 3)
+            value = frame[name][wrong].iloc[0]
+            raise DataError(f"{origin}, line {line}: {value!r} is no {name} of scores from 0 to 100. Correct it.")
+        frame[name] = numbers
     if frame["annotator"].duplicated().any():
         line = 3 * int(np.flatnonzero(frame["annotator"].duplicated())[0]) + 1
-        raise DataError(f"{path.name}: the worker on line {line} stands there twice. Keep one of them.")
+        raise DataError(f"{origin}: the worker on line {line} stands there twice. Keep one of them.")
     return frame
 
 

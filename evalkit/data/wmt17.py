@@ -26,7 +26,9 @@ def direct_assessments(paths: list[Path], *, columns: dict[str, str] | None = No
     outputs = {(m["pair"], m["system"]): path for path in paths if (m := _OUTPUT.fullmatch(path.name))}
     with_texts = {pair for pair, _ in outputs}
     scores = next(path for path in paths if path.name == "DA-seglevel.csv")
-    raw = pd.read_csv(io.BytesIO(delimited.content(scores)), sep=" ", dtype={"SID": "str"})
+    raw = pd.read_csv(
+        io.BytesIO(delimited.measured(delimited.content(scores), origin=scores.name)), sep=" ", dtype={"SID": "str"}
+    )
     if list(raw) != ["LP", "DATA", "SYSTEM", "SID", "HUMAN"]:
         raise DataError(f"{scores.name}: the columns are not LP, DATA, SYSTEM, SID, HUMAN. Get the file again.")
     raw = raw.assign(together=raw["SYSTEM"], SYSTEM=raw["SYSTEM"].str.split("+")).explode("SYSTEM", ignore_index=True)

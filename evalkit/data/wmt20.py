@@ -1,6 +1,8 @@
 """Load what WMT20's metrics task published: direct assessments, segment scores of metrics, official DARR results."""
 
+import gzip
 import io
+import zlib
 from pathlib import Path
 
 import pandas as pd
@@ -24,7 +26,7 @@ def metrics(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.D
     del columns  # the format has no header
     frames, elsewhere = [], 0
     for path in paths:
-        raw = _read(path, header=_METRIC, separator="\t", compression="gzip")
+        raw = _read(path, header=_METRIC, separator="\t", packed=True)
         news = raw["pair"] != "en-in"
         elsewhere += int((~news).sum())
         frames.append(_languages(raw[news].drop(columns=["testset"]), origin=path.name))
@@ -75,14 +77,15 @@ def official(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.
     return pd.concat(frames, ignore_index=True)[["src_lang", "tgt_lang", "metric", "tau", "pairs"]]
 
 
-def _read(path: Path, *, header: list[str], separator: str, **options) -> pd.DataFrame:
+def _read(path: Path, *, header: list[str], separator: str, packed: bool = False, **options) -> pd.DataFrame:
     """Read a table without a header: names as categories, measurements as numbers."""
     numbers = dict.fromkeys(["score", "z", "judgements", "line"], float)
     types = {name: numbers.get(name, "category") for name in header}
     try:
-        content = io.BytesIO(delimited.content(path))
+        content = delimited.content(path)
+        content = io.BytesIO(delimited.measured(gzip.decompress(content) if packed else content, origin=path.name))
         return pd.read_csv(content, sep=separator, names=header, dtype=types, quoting=3, index_col=False, **options)
-    except (ValueError, OSError, pd.errors.ParserError) as problem:
+    except (ValueError, OSError, EOFError, zlib.error, pd.errors.ParserError) as problem:
         raise DataError(f"{path.name}: {problem}. Expected the columns {', '.join(header)}.") from problem
 
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from evalkit import DataError
+from evalkit import DataError, claims
 from evalkit.metaeval import human
 from evalkit.metaeval.matrices import VARIANTS, Matrix
 from evalkit.metaeval.scores import Scores, align
@@ -104,20 +104,17 @@ def results(
 
 
 def against_official(computed: pd.DataFrame, official: pd.DataFrame) -> pd.DataFrame:
-    """Put official results beside computed ones, two rows for each of them.
+    """Put official results beside computed ones: rows for ``show.compare``, two for each of them.
 
-    official: pair, metric, pairs, tau as printed. Returns pair, metric, quantity (pairs, tau), printed, computed, which
-    is missing where the metric or the language pair was not computed.
+    official: pair, metric, pairs, tau as printed, from ``data.published``. A metric or language pair that was not
+    computed has no computed value.
     """
     rows = computed[(computed["variant"] == "hard") & (computed["threshold"] == OFFICIAL)]
-    both = official.merge(rows, on=["pair", "metric"], suffixes=("_printed", ""), how="left")
-    parts = [
-        both[["pair", "metric"]].assign(
-            quantity=name, printed=both[f"{name}_printed"].astype("str"), computed=both[name]
-        )
-        for name in ("pairs", "tau")
-    ]
-    return pd.concat(parts, ignore_index=True).astype({"computed": object})
+    return claims.compare_with_print(
+        official, rows, item="official DARR", on=["pair", "metric"], values={"pairs": "pairs", "tau": "tau"},
+        basis="official result", absent="This run has no scores of the metric in this language pair.",
+        lacking="scores not in this run",
+    )  # fmt: skip
 
 
 def firsts(table: pd.DataFrame) -> pd.DataFrame:

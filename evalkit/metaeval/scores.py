@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
+from evalkit.provenance import source_of
 from evalkit.schemas import ITEM
 
 #: The only "segment" of scores of whole systems.
@@ -59,6 +60,7 @@ def align(
     *,
     systems: Collection[str] | None = None,
     without: Collection[str] = (),
+    data: str | None = None,
 ) -> Scores:
     """Match metrics' and human scores of one language pair by the names of system, document and segment.
 
@@ -66,12 +68,13 @@ def align(
     human_scores, metric names the gold standard. Rows in any order; missing scores are rows that are not there, so a
     metric that left out another segment than its neighbour is never shifted against the human scores.
     systems: those to keep; by default all that both tables have. without: systems to leave out, such as references.
+    data: how the scores are called in tables; None takes the name of the metrics' source.
     Raises DataError for several pairs or golds, a score that is there twice, and tables that share no cell.
 
     >>> names = {"src_lang": "eng", "tgt_lang": "deu", "doc": "d"}
     >>> human = pd.DataFrame([names | {"system": s, "segment": "1", "metric": "mqm", "score": v} for s, v in
     ...     [("A", -1.0), ("B", -5.0)]])
-    >>> scores = align(human.assign(metric="length", score=[9.0, 7.0])[::-1], human)
+    >>> scores = align(human.assign(metric="length", score=[9.0, 7.0])[::-1], human, data="two")
     >>> scores.metrics, scores.systems, scores.values.tolist(), scores.human.tolist()
     (('length',), ('A', 'B'), [[[9.0], [7.0]]], [[-1.0], [-5.0]])
     """
@@ -98,7 +101,7 @@ def align(
         segments=tuple(_labels(segments)),
         values=values,
         human=human,
-        data=str(metric_scores.attrs.get("source", {}).get("name", "")),
+        data=source_of(metric_scores)["name"] if data is None else data,
         pair=pair,
         gold=gold[0],
     )

@@ -21,6 +21,7 @@ from scipy import sparse
 
 from evalkit import DataError
 from evalkit.metrics.lexical import texts
+from evalkit.provenance import like
 
 #: What became of a row's reference.
 KEPT, SHIFTED, BORROWED, LOST = "kept", "shifted back", "from the same source elsewhere", "lost"
@@ -61,9 +62,8 @@ def repaired(table: pd.DataFrame, *, most: int = 3) -> pd.DataFrame:
     for _, part in table.groupby("tgt_lang", sort=False):
         ratios, shifts = _aligned(part, most)
         parts.append(_mended(part, ratios, shifts, most))
-    whole = pd.concat(parts).loc[table.index]
+    whole = like(pd.concat(parts).loc[table.index], table)
     lost = whole["mended"].eq(LOST)
-    whole.attrs = dict(table.attrs)
     if lost.any():
         whole.attrs["left_out"] = {**table.attrs.get("left_out", {}), "references lost": int(lost.sum())}
     return whole[~lost]

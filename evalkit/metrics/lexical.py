@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache, partial
+from math import exp
 
 import pandas as pd
 
 from evalkit import DataError
 from evalkit.inference import spread
 from evalkit.metrics import store
+from evalkit.provenance import like
 
 #: Metrics of ``scores``, in the order of Sai et al. 2023. SacreBLEU: BLEU as for a whole corpus, of one segment.
 METRICS = ("BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4", "SacreBLEU", "ROUGE-L", "chrF", "chrF++", "TER")
-#: BLEU as code for image captions has it, which Sai et al. used: words parted at blanks, and no smoothing to speak of.
+#: BLEU as code for image captions has it (``caption_bleu``), which Sai et al. used.
 CAPTION = ("BLEU-1 caption", "BLEU-2 caption", "BLEU-3 caption", "BLEU-4 caption")
 #: Metrics that count errors: the lower, the better.
 LOWER_IS_BETTER = frozenset({"TER"})
@@ -53,8 +56,7 @@ def scores(
         compute = partial(_scored, name, tokenize, workers)
         found[name] = store.remembered(signatures[name], pairs, compute)
     scored = table.assign(**found)
-    scored.attrs = {**table.attrs, "signatures": table.attrs.get("signatures", {}) | signatures}
-    return scored
+    return like(scored, table, signatures=table.attrs.get("signatures", {}) | signatures)
 
 
 def texts(table: pd.DataFrame, columns: Sequence[str]) -> list[tuple[str, ...]]:
@@ -76,13 +78,15 @@ def signature(metric: str, *, tokenize: str = "13a") -> str:
     """
     if metric == "ROUGE-L":
         return f"ROUGE-L|beta:{_BETA}|tok:blanks|case:mixed"
+    if metric in CAPTION:
+        return f"{metric}|tiny:{_TINY}|small:{_SMALL}|tok:blanks|case:mixed"
     measure = _measure(metric, tokenize)
     measure.num_refs = 1
     return f"{metric}|{measure.get_signature()}" + (f"|order:{metric[5]}" if metric.startswith("BLEU-") else "")
 
 
 _BETA = 1.2
-_TINY = 1e-15
+_TINY, _SMALL = 1e-15, 1e-9  # what the caption code adds to numerators and to denominators
 
 
 def rouge_l(hypothesis: str, reference: str, *, beta: float = _BETA) -> float:
@@ -106,6 +110,27 @@ def rouge_l(hypothesis: str, reference: str, *, beta: float = _BETA) -> float:
     return 100 * (1 + beta**2) * precision * recall / (recall + beta**2 * precision)
 
 
+def caption_bleu(hypothesis: str, reference: str, *, order: int) -> float:
+    """Return BLEU up to an order as code for image captions has it, 0-100: words parted at blanks, one reference.
+
+    Instead of smoothing, every numerator grows by 1e-15 and every denominator by 1e-9, so an order without a match
+    weighs next to nothing, but parts otherwise equal translations. Source: bleu_scorer.py of pycocoevalcap, by Fang and
+    Lin after Chiang 2006.
+
+    >>> round(caption_bleu("the cat sat on a mat", "the cat sat on the mat", order=1), 4)
+    83.3333
+    >>> caption_bleu("a cat", "one dog", order=2) < 1e-4
+    True
+    """
+    words, wanted = hypothesis.split(), reference.split()
+    precision = 1.0
+    for n in range(1, order + 1):
+        ours, theirs = (Counter(zip(*(text[start:] for start in range(n)))) for text in (words, wanted))
+        precision *= (sum((ours & theirs).values()) + _TINY) / (sum(ours.values()) + _SMALL)
+    ratio = (len(words) + _TINY) / (len(wanted) + _SMALL)
+    return 100 * precision ** (1 / order) * exp(min(0.0, 1 - 1 / ratio))
+
+
 @cache
 def _measure(metric: str, tokenize: str):
     """Make sacreBLEU's object for a metric."""
@@ -117,18 +142,17 @@ def _measure(metric: str, tokenize: str):
         return CHRF(word_order=2 if metric == "chrF++" else 0)
     if metric == "SacreBLEU":
         return BLEU(tokenize=tokenize)
-    order = int(metric[5])
-    if metric in CAPTION:  # an order without a match weighs next to nothing, but parts otherwise equal translations
-        return BLEU(max_ngram_order=order, smooth_method="floor", smooth_value=_TINY, tokenize="none")
-    return BLEU(max_ngram_order=order, effective_order=True, tokenize=tokenize)
+    return BLEU(max_ngram_order=int(metric[5]), effective_order=True, tokenize=tokenize)
 
 
 def _single(metric: str, tokenize: str) -> Callable[[str, str], float]:
     """Return the function that scores one hypothesis against one reference."""
     if metric == "ROUGE-L":
         return rouge_l
+    if metric in CAPTION:
+        return partial(caption_bleu, order=int(metric[5]))
     measure = _measure(metric, tokenize)
-    if metric == "SacreBLEU" or metric in CAPTION:  # every order counts, as for a corpus: sentence_score would warn
+    if metric == "SacreBLEU":  # every order counts, as for a corpus: sentence_score would warn
         return lambda hypothesis, reference: measure.corpus_score([hypothesis], [[reference]]).score
     return lambda hypothesis, reference: measure.sentence_score(hypothesis, [reference]).score
 

@@ -1,4 +1,4 @@
-"""Metrics that need a model: COMET, BLEURT and BERTScore, each through its own package.
+"""Metrics that need a model: COMET, BLEURT, BERTScore, LaBSE and LASER, each through its own package.
 
 Nothing of these packages is imported before it is asked for. unbabel-comet needs an older numpy than this suite, so a
 metric may be computed by the Python of another environment (``requirements-neural.txt``), to which this file talks
@@ -19,20 +19,27 @@ from importlib import metadata, util
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalkit import ROOT, DataError
+from evalkit import ROOT, DataError, one_line
+from evalkit.provenance import like
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
+    from numpy.typing import ArrayLike
 
 
 class Kind(NamedTuple):
-    """A family of metrics: its package, how to install it, the texts it reads and the function that scores."""
+    """A family of metrics: its package, how to install it, the texts it reads and the function that scores.
+
+    setting: what its scores depend on besides the model, for the signature.
+    """
 
     module: str
     distribution: str
     install: str
     reads: tuple[str, ...]
     score: Callable[[str, list[tuple[str, ...]], int], Sequence[float]]
+    setting: str = ""
 
 
 def scores(
@@ -45,14 +52,17 @@ def scores(
 ) -> pd.DataFrame:
     """Add a column per metric to a table of translations, as ``lexical.scores`` does, from models.
 
-    table: ``source``, ``hypothesis`` and ``reference``, as far as a metric reads them. metrics: of ``MODELS``. models:
-    metric -> another checkpoint, by name or path (a file or a folder, then known by its content).
-    batch: translations scored at once. A GPU is used where there is one. BERTScore is F1 without rescaling.
+    table: ``source``, ``hypothesis``, ``reference`` and (for LASER) ``tgt_lang``, as far as a metric reads them.
+    metrics: of ``MODELS``. models: metric -> another checkpoint, by name or path (a file or a folder, then known by its
+    content). batch: translations scored at once. A GPU is used where there is one. BERTScore is F1 without rescaling
+    and without weights of rare words, from the layer in ``LAYERS``; LaBSE and LASER are cosines of the two sentences'
+    vectors.
     python: the Python of the environment that has the packages, by default this one.
     Scores are remembered by texts, checkpoint and package version, so a second run loads no model.
     Raises DataError for an unknown metric, or a package that is not installed, with the command that installs it.
-    Source: Rei et al. 2020; Sellam et al. 2020; Zhang et al. 2020.
+    Source: Rei et al. 2020; Sellam et al. 2020; Zhang et al. 2020; Feng et al. 2022; Artetxe & Schwenk 2019.
     """
+    from evalkit.data.indicmt import SHORT
     from evalkit.metrics import store
     from evalkit.metrics.lexical import texts
 
@@ -67,10 +77,12 @@ def scores(
         question = {"metric": name, "model": model, "batch": batch}
         signatures[name] = ask({**question, "rows": []})["signature"]
         compute = partial(_computed, ask, question)
-        found[name] = store.remembered(signatures[name], texts(table, kind.reads), compute)
+        rows = texts(table, kind.reads)
+        if "tgt_lang" in kind.reads:  # LASER's tokenizer knows languages by two letters
+            rows = [(*both, SHORT.get(language, language)) for *both, language in rows]
+        found[name] = store.remembered(signatures[name], rows, compute)
     scored = table.assign(**found)
-    scored.attrs = {**table.attrs, "signatures": table.attrs.get("signatures", {}) | signatures}
-    return scored
+    return like(scored, table, signatures=table.attrs.get("signatures", {}) | signatures)
 
 
 def answer(question: Mapping[str, Any]) -> dict[str, Any]:
@@ -90,9 +102,29 @@ def answer(question: Mapping[str, Any]) -> dict[str, Any]:
             f"This metric needs the package {kind.distribution}, which cannot be imported ({problem}). "
             f"Install it, best into an environment of its own (give its Python in python), with: {kind.install}"
         ) from None
-    known = f"sha256:{_content(place)}" if place.exists() else question["model"]
-    signature = f"{question['metric']}|model:{known}|{kind.distribution}:{version}"
-    return {"signature": signature, "scores": [float(value) for value in found]}
+    except OSError as problem:
+        raise DataError(
+            f"The model {question['model']!r} cannot be loaded ({one_line(problem)}). "
+            "Give the path of a folder with it in models."
+        ) from None
+    known = f"sha256:{content(place)}" if place.exists() else question["model"]
+    signature = "|".join(filter(None, [question["metric"], f"model:{known}", kind.setting]))
+    return {"signature": f"{signature}|{kind.distribution}:{version}", "scores": [float(value) for value in found]}
+
+
+def cosines(ones: ArrayLike, others: ArrayLike) -> np.ndarray:
+    """Return the cosine of each row's angle between two tables of vectors: (rows,); NaN where a vector is zero.
+
+    ones, others: (rows, dimensions).
+
+    >>> cosines([[3.0, 4.0], [0.0, 0.0]], [[4.0, 3.0], [1.0, 0.0]])
+    array([0.96,  nan])
+    """
+    import numpy as np
+
+    ones, others = np.asarray(ones, float), np.asarray(others, float)
+    lengths = np.linalg.norm(ones, axis=1) * np.linalg.norm(others, axis=1)
+    return (ones * others).sum(axis=1) / np.where(lengths > 0, lengths, np.nan)
 
 
 def _asked(python: str, question: Mapping[str, Any]) -> dict[str, Any]:
@@ -125,7 +157,7 @@ def _computed(
     return found
 
 
-def _content(place: Path) -> str:
+def content(place: Path) -> str:
     """Hash a file, or all files of a folder with their names."""
     files = [place] if place.is_file() else sorted(path for path in place.rglob("*") if path.is_file())
     whole = hashlib.sha256()
@@ -141,7 +173,10 @@ def _comet(model: str, rows: list[tuple[str, ...]], batch: int) -> Sequence[floa
     import comet
     import torch
 
-    path = model if Path(model).exists() else comet.download_model(model)
+    try:
+        path = model if Path(model).exists() else comet.download_model(model)
+    except KeyError as problem:  # which it also raises without a network
+        raise OSError(problem.args[0]) from None
     samples = [dict(zip(("src", "mt", "ref"), row)) for row in rows]
     scorer = comet.load_from_checkpoint(path)
     return scorer.predict(samples, batch_size=batch, gpus=int(torch.cuda.is_available()), progress_bar=False).scores
@@ -157,40 +192,72 @@ def _bleurt(model: str, rows: list[tuple[str, ...]], batch: int) -> Sequence[flo
     return BleurtScorer(model).score(references=references, candidates=hypotheses, batch_size=batch)
 
 
-def _bertscore(model: str, rows: list[tuple[str, ...]], batch: int) -> Sequence[float]:
-    """Score with BERTScore's F1, from the last but three layers where the package knows no better for a model."""
+def _bertscore(layer: int, model: str, rows: list[tuple[str, ...]], batch: int) -> Sequence[float]:
+    """Score with BERTScore's F1 from one layer of a model."""
     from bert_score import BERTScorer
-    from bert_score.utils import model2layers
 
-    layers = {} if model in model2layers else {"num_layers": _layers(model)}
     hypotheses, references = map(list, zip(*rows))
-    scorer = BERTScorer(model_type=model, batch_size=batch, **layers)
+    try:
+        scorer = BERTScorer(model_type=model, batch_size=batch, num_layers=layer)
+    except AssertionError as problem:
+        raise DataError(f"BERTScore cannot take layer {layer} of {model} ({problem}). Give a deeper model.") from None
     return scorer.score(hypotheses, references, batch_size=batch)[2].tolist()
 
 
-def _layers(model: str) -> int:
-    """Choose a layer for a model that BERTScore was not tuned on: three quarters up, as its authors found for BERT."""
-    from transformers import AutoConfig
+def _sentences(model: str, rows: list[tuple[str, ...]], batch: int) -> Sequence[float]:
+    """Score with the cosine of sentence vectors, pooled as the model's own files say."""
+    from sentence_transformers import SentenceTransformer
 
-    return max(1, round(AutoConfig.from_pretrained(model).num_hidden_layers * 0.75))
+    encoder = SentenceTransformer(model)
+    return cosines(*(encoder.encode(list(side), batch_size=batch, show_progress_bar=False) for side in zip(*rows)))
 
 
+def _laser(model: str, rows: list[tuple[str, ...]], batch: int) -> Sequence[float]:
+    """Score with the cosine of LASER's sentence vectors, from a folder with its files or the package's own."""
+    from laserembeddings import Laser
+
+    files = [str(Path(model) / name) for name in _LASER_FILES] if Path(model).is_dir() else []
+    encoder, (hypotheses, references, languages) = Laser(*files), map(list, zip(*rows))
+    return cosines(*(encoder.embed_sentences(side, lang=languages) for side in (hypotheses, references)))
+
+
+#: What laserembeddings downloads: the codes and words of its subword units, and the encoder.
+_LASER_FILES = ("93langs.fcodes", "93langs.fvocab", "bilstm.93langs.2018-12-26.pt")
+#: The layer that BERTScore reads: four in the notebook of Sai et al. for the two Indian models (cells 46 and 49). It
+#: names none for the others (cells 52 and 55), for which bert-score then takes the one that it was tuned to.
+LAYERS = {"mBERT": 9, "distilmBERT": 5, "IndicBERT": 4, "MuRIL": 4}
 _COMET = Kind("comet", "unbabel-comet", "pip install unbabel-comet", ("source", "hypothesis", "reference"), _comet)
 _FROM_GITHUB = "pip install git+https://github.com/google-research/bleurt"
 _BLEURT = Kind("bleurt", "BLEURT", _FROM_GITHUB, ("hypothesis", "reference"), _bleurt)
-_BERT = Kind("bert_score", "bert-score", "pip install bert-score", ("hypothesis", "reference"), _bertscore)
+_LABSE = Kind(
+    "sentence_transformers", "sentence-transformers", "pip install sentence-transformers", ("hypothesis", "reference"),
+    _sentences,
+)  # fmt: skip
+_LASER = Kind(
+    "laserembeddings", "laserembeddings", "pip install laserembeddings", ("hypothesis", "reference", "tgt_lang"), _laser
+)
 
-#: metric -> its family and the checkpoint that Sai et al. used, as far as they say which.
+
+def _bert(metric: str) -> Kind:
+    layer, reads = LAYERS[metric], ("hypothesis", "reference")
+    score = partial(_bertscore, layer)
+    return Kind("bert_score", "bert-score", "pip install bert-score", reads, score, f"layer:{layer}")
+
+
+#: metric -> its family and the checkpoint that Sai et al. used, as far as they say which. COMET's of 2020 are on the
+#: Hugging Face hub, those of 2021 go by their names in its older store.
 MODELS = {
     "COMET-DA": (_COMET, "Unbabel/wmt20-comet-da"),
-    "COMET-MQM": (_COMET, "Unbabel/wmt21-comet-mqm"),
+    "COMET-MQM": (_COMET, "wmt21-comet-mqm"),
     "COMET-QE-DA": (_COMET, "Unbabel/wmt20-comet-qe-da"),
-    "COMET-QE-MQM": (_COMET, "Unbabel/wmt21-comet-qe-mqm"),
+    "COMET-QE-MQM": (_COMET, "wmt21-comet-qe-mqm"),
     "BLEURT-20": (_BLEURT, "BLEURT-20"),
-    "mBERT": (_BERT, "bert-base-multilingual-cased"),
-    "distilmBERT": (_BERT, "distilbert-base-multilingual-cased"),
-    "IndicBERT": (_BERT, "ai4bharat/indic-bert"),
-    "MuRIL": (_BERT, "google/muril-base-cased"),
+    "mBERT": (_bert("mBERT"), "bert-base-multilingual-cased"),
+    "distilmBERT": (_bert("distilmBERT"), "distilbert-base-multilingual-cased"),
+    "IndicBERT": (_bert("IndicBERT"), "ai4bharat/indic-bert"),
+    "MuRIL": (_bert("MuRIL"), "google/muril-base-cased"),
+    "LaBSE": (_LABSE, "sentence-transformers/LaBSE"),
+    "LASER": (_LASER, "93langs"),
 }
 
 

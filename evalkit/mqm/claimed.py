@@ -6,33 +6,38 @@ import pandas as pd
 
 from evalkit.data.indicmt import SHORT
 from evalkit.mqm.agreement import formula_against_own
+from evalkit.mqm.distributions import category, errors_per_system
 from evalkit.mqm.scores import KEY
 from evalkit.mqm.search import single_errors
-from evalkit.mqm.systems import common_sentences, system_means
+from evalkit.mqm.systems import common_sentences
 from evalkit.mqm.typology import SCHEMES, TYPOLOGIES
 
 #: How a column answers a question.
 _YES = {True: "yes", False: "no"}
 
 
-def claim_tables(ratings: pd.DataFrame, spans: pd.DataFrame, *, threshold: float = 0.7) -> dict[str, pd.DataFrame]:
+def claim_tables(
+    ratings: pd.DataFrame, spans: pd.DataFrame, means: pd.DataFrame, *, threshold: float = 0.7
+) -> dict[str, pd.DataFrame]:
     """Make the tables that the claims of ``sai2023_prose`` name, for IndicMT-Eval's judgements and errors.
 
-    threshold: Kendall's tau between formula and annotators' own scores that the paper says is passed in all languages.
+    means: language, system and mean_score, of all judgements whose system is known. threshold: Kendall's tau between
+    formula and annotators' own scores that the paper says is passed in all languages.
     """
     language = ratings["tgt_lang"].astype("str").map(SHORT)
     judged = ratings.assign(language=language)
-    category = spans["error_type"].astype("str").str.partition("/")[0]
-    marked = spans.assign(language=spans["tgt_lang"].astype("str").map(SHORT), category=category)
+    marked = spans.assign(language=spans["tgt_lang"].astype("str").map(SHORT), category=category(spans))
     own = formula_against_own(ratings, resamples=0)
-    means = system_means(ratings, file_set="")
     return {
         "sizes": _sizes(judged),
         "own": own.assign(above=own["kendall_b"].gt(threshold).map(_YES)),
+        "own_scores": judged[["language", "own_score"]],
         "typology": _typology(),
         "commonest": _commonest(marked),
         "majority": _majority(marked),
-        "best": means.loc[means.groupby("language")["mean_score"].idxmax(), ["language", "system"]],
+        "models": _models(judged, marked),
+        "best": _ranked(means),
+        "order": _order(means),
         "weights": _weights(ratings, spans),
         "non_translations": _with(ratings, spans, "non-translation"),
         "source_errors": _with(ratings, spans, "source error").dropna(subset="score"),
@@ -72,22 +77,45 @@ def _weights(ratings: pd.DataFrame, spans: pd.DataFrame) -> pd.DataFrame:
 def _majority(marked: pd.DataFrame) -> pd.DataFrame:
     """Weigh accuracy against fluency errors in each language, and name its commonest severity.
 
+    Errors of terminology count as accuracy, as in the authors' figures.
+    accuracy_share: of accuracy and fluency errors together, which are all that the paper's Figure 1 shows.
     balanced: the smaller of the two counts is more than four fifths of the larger, which is our reading of "almost
     equal proportions".
     """
-    counts = marked.groupby("language")["category"].value_counts().unstack(fill_value=0)
-    pair = counts[["accuracy", "fluency"]]
+    pair = marked.groupby("language")["category"].value_counts().unstack(fill_value=0)[["accuracy", "fluency"]]
     severity = marked.groupby("language")["severity"].agg(lambda levels: str(levels.mode()[0]))
     more = pair["accuracy"].gt(pair["fluency"]).map(_YES)
-    share = pair["accuracy"] / counts.sum(axis=1)
+    share = pair["accuracy"] / pair.sum(axis=1)
     balanced = (pair.min(axis=1) / pair.max(axis=1)).gt(0.8).map(_YES)
     found = {"accuracy_share": share, "more_accuracy": more, "balanced": balanced, "severity": severity}
-    return pd.DataFrame(found).reset_index()
+    return pair.assign(**found).reset_index()
+
+
+def _models(judged: pd.DataFrame, marked: pd.DataFrame) -> pd.DataFrame:
+    """Ask of each language whether NLLB and IndicTrans have fewer errors a translation than CVIT."""
+    each = errors_per_system(judged, marked, by="language").pivot(
+        index="language", columns="system", values="per_segment"
+    )
+    each = each.reindex(columns=["NLLB", "IndicTrans_Samanantar", "cvit_iiith"])
+    fewer = each[["NLLB", "IndicTrans_Samanantar"]].max(axis=1) < each["cvit_iiith"]
+    return fewer.map(_YES).rename("fewer").reset_index()
+
+
+def _ranked(means: pd.DataFrame) -> pd.DataFrame:
+    """Rank the systems of each language by their mean score, the best first: language, system, place."""
+    best = means.sort_values("mean_score", ascending=False, kind="stable")
+    return best.assign(place=best.groupby("language").cumcount() + 1)[["language", "system", "place"]]
+
+
+def _order(means: pd.DataFrame) -> pd.DataFrame:
+    """Name the systems in descending order of the mean of their languages' means, as the paper does."""
+    order = means.groupby("system")["mean_score"].mean().sort_values(ascending=False).index
+    return pd.DataFrame({"order": [", ".join(order).replace("CVIT-IIITH", "CVIT")], "first": [order[0]]})
 
 
 def _with(ratings: pd.DataFrame, spans: pd.DataFrame, kind: str) -> pd.DataFrame:
-    """List the judgements that have an error of a type: score, others (how many errors of other types)."""
+    """List the judgements that have an error of a type: score, hits (how many of them), others (of other types)."""
     named = spans.astype(dict.fromkeys([*KEY, "error_type"], "str"))
     hit = named["error_type"].eq(kind)
-    others = named.assign(other=~hit, hit=hit).groupby(KEY)[["other", "hit"]].sum().query("hit > 0")
-    return ratings[[*KEY, "score"]].merge(others["other"].rename("others").reset_index(), on=KEY)
+    counts = named.assign(others=~hit, hits=hit).groupby(KEY)[["others", "hits"]].sum().query("hits > 0")
+    return ratings[[*KEY, "score"]].merge(counts.reset_index(), on=KEY)

@@ -11,6 +11,17 @@ from evalkit.schemas import UNSTATED
 _GROUPS = ("accuracy", "fluency")
 
 
+def category(spans: pd.DataFrame) -> pd.Series:
+    """Name each error's group as the authors' figures have it: what stands before "/", and terminology is accuracy.
+
+    Source: cells 85 and 88 of ``legacy/code/evaluate.ipynb`` in AI4Bharat/IndicMT-Eval.
+
+    >>> category(pd.DataFrame({"error_type": ["terminology/inappropriate", "fluency/grammar", "other"]})).tolist()
+    ['accuracy', 'fluency', 'other']
+    """
+    return spans["error_type"].astype("str").str.partition("/")[0].replace({"terminology": "accuracy"})
+
+
 def type_counts(spans: pd.DataFrame, *, by: str = "tgt_lang") -> pd.DataFrame:
     """Count errors of each type: by, error_type, errors, share (of the group's), a row for every type that occurs.
 
@@ -28,11 +39,12 @@ def type_counts(spans: pd.DataFrame, *, by: str = "tgt_lang") -> pd.DataFrame:
 def severity_shares(spans: pd.DataFrame, *, by: str = "tgt_lang") -> pd.DataFrame:
     """Count errors of each severity within accuracy, fluency and all other types: by, group, severity, errors, share.
 
+    Errors of terminology are errors of accuracy (``category``).
     ``share`` is of all errors in ``by``, so the shares of one language sum to 1. Severities that nobody used in a
     group have a row with 0 errors.
     """
-    category = spans["error_type"].astype("str").str.partition("/")[0]
-    group = category.where(category.isin(_GROUPS), "other types")
+    found = category(spans)
+    group = found.where(found.isin(_GROUPS), "other types")
     levels = [*SEVERITIES, UNSTATED]
     names = {by: spans[by].astype("str"), "group": group, "severity": spans["severity"].astype("str")}
     counts = pd.DataFrame(names).groupby([by, "group", "severity"]).size()

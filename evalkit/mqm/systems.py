@@ -31,31 +31,69 @@ def system_means(ratings: pd.DataFrame, *, floor: float | None = 0.0, file_set: 
     return means.assign(file_set=file_set)[_MEANS]
 
 
-def combined(ratings: pd.DataFrame, splits: pd.DataFrame) -> pd.DataFrame:
+def places(ratings: pd.DataFrame, splits: pd.DataFrame) -> pd.DataFrame:
+    """Ask which system stands where among a sentence's translations in the splits, which do not name systems.
+
+    Looked at are sentences with a translation by every system. A row is known where the CSV files (``ratings``) have
+    the same sentence and translation, letter for letter. Returns tgt_lang, place (from 0), system (the one that most
+    known rows allow), known (rows), share (of these that allow it; texts that several systems share allow each).
+    """
+    whole = _matched(ratings, splits)
+    whole = whole[whole["of"].eq(ratings["system"].nunique()) & whole["systems"].notna()]
+    known = whole.groupby(["tgt_lang", "place"], observed=True).size().rename("known")
+    allowed = whole.explode("systems").groupby(["tgt_lang", "place", "systems"], observed=True).size().rename("rows")
+    best = allowed.reset_index().sort_values("rows", ascending=False, kind="stable")
+    best = best.drop_duplicates(["tgt_lang", "place"]).rename(columns={"systems": "system"})
+    found = best.join(known, on=["tgt_lang", "place"]).sort_values(["tgt_lang", "place"], ignore_index=True)
+    return found.assign(share=found["rows"] / found["known"]).drop(columns="rows")
+
+
+def combined(ratings: pd.DataFrame, splits: pd.DataFrame, *, sure: float = 0.95) -> pd.DataFrame:
     """Bring the two sets of files together: the judgements of the CSV files, and those that only the splits have.
 
     A row of the splits is in the CSV files where these hold the same sentence and translation, letter for letter, as
-    often. The splits do not name systems. Where a sentence has six rows there and none of NLLB in the CSV files, the
-    last is taken to be NLLB's, for so it is wherever the CSV files tell; what else is fresh is of an "unknown" system.
-    Columns tgt_lang, system, segment, score, fresh.
+    often. What else is fresh gets the system of its place (``places``) where at least a share ``sure`` of known rows
+    allow it, and is else of an "unknown" system.
+    Columns tgt_lang, system, segment, score, own_score, reference, hypothesis, fresh.
     """
-    place = ["tgt_lang", "segment"]
-    ours, theirs = (frame.assign(key=_letters(frame)) for frame in (ratings, splits))
-    theirs = theirs.assign(score=theirs["formula_score"], time=theirs.groupby(["tgt_lang", "key"]).cumcount())
-    held = theirs[["tgt_lang", "key"]].merge(
-        ours.groupby(["tgt_lang", "key"]).size().rename("held").reset_index(), how="left"
-    )  # fmt: skip
-    theirs = theirs.assign(fresh=theirs["time"].to_numpy() >= held["held"].fillna(0).to_numpy())
-    groups = theirs.groupby(place)["row"]
-    last = groups.transform("size").eq(6) & groups.cumcount(ascending=False).eq(0)
-    named = pd.MultiIndex.from_frame(theirs[place]).isin(
-        pd.MultiIndex.from_frame(ours.loc[ours["system"].eq("NLLB"), place])
+    theirs = _matched(ratings, splits)
+    theirs = theirs[theirs["fresh"]].assign(score=theirs["formula_score"])
+    held = places(ratings, splits).query("share >= @sure")[["tgt_lang", "place", "system"]]
+    theirs = theirs.merge(held, on=["tgt_lang", "place"], how="left")
+    whole = theirs["of"].eq(ratings["system"].nunique())
+    theirs["system"] = theirs["system"].where(whole & theirs["system"].notna(), "unknown")
+    columns = ["tgt_lang", "system", "segment", "score", "own_score", "reference", "hypothesis"]
+    ours = ratings[columns].astype({"tgt_lang": "str", "system": "str"})
+    return pd.concat([ours.assign(fresh=False), theirs[columns].assign(fresh=True)], ignore_index=True)
+
+
+def placement(together: pd.DataFrame) -> pd.DataFrame:
+    """Count what ``combined`` could place: language, judgements, only_in_splits, placed, unknown_share (of all)."""
+    frame = together.assign(language=together["tgt_lang"].map(SHORT), unknown=together["system"].eq("unknown"))
+    found = frame.groupby("language", sort=False).agg(
+        judgements=("fresh", "size"), only_in_splits=("fresh", "sum"), unknown=("unknown", "sum")
     )
-    theirs["system"] = np.where(last & ~named, "NLLB", "unknown")
-    columns = ["tgt_lang", "system", "segment", "score"]
-    return pd.concat(
-        [ours[columns].assign(fresh=False), theirs.loc[theirs["fresh"], columns].assign(fresh=True)], ignore_index=True
+    found["placed"] = found["only_in_splits"] - found["unknown"]
+    found["unknown_share"] = found["unknown"] / found["judgements"]
+    return found.drop(columns="unknown").reset_index()
+
+
+def copies(ratings: pd.DataFrame, *, least: float = 0.5) -> pd.DataFrame:
+    """List systems whose translations are mostly one and the same text: two outputs that are likely one.
+
+    Returns language, system, other, sentences (that both translated), same (share with the same letters, white space
+    aside), same_score (share of these sentences with the same score), where ``same`` is at least ``least``.
+    """
+    frame = ratings.assign(text=_letters(ratings), language=ratings["tgt_lang"].astype("str").map(SHORT))
+    columns = ["language", "segment", "system", "text", "score"]
+    both = frame[columns].merge(frame[columns], on=["language", "segment"], suffixes=("", "_other"))
+    both = both[both["system"].astype("str") < both["system_other"].astype("str")].replace({"system": PRINTED})
+    both = both.assign(same=both["text"].eq(both["text_other"]), same_score=both["score"].eq(both["score_other"]))
+    pair = [both["language"], both["system"].astype("str"), both["system_other"].astype("str").replace(PRINTED)]
+    found = both.groupby(pair, sort=False).agg(
+        sentences=("same", "size"), same=("same", "mean"), same_score=("same_score", "mean")
     )
+    return found.rename_axis(["language", "system", "other"]).query("same >= @least").reset_index()
 
 
 def denominators(printed: pd.DataFrame, *, most: int = 300, grain: float = 0.5) -> pd.DataFrame:
@@ -96,6 +134,21 @@ def common_sentences(ratings: pd.DataFrame, *, systems: int = 6) -> pd.DataFrame
     """Keep the sentences that all systems of a language translated, so that systems are compared on the same."""
     count = ratings.groupby(["tgt_lang", "segment"])["system"].transform("nunique")
     return ratings[count.eq(systems)]
+
+
+def _matched(ratings: pd.DataFrame, splits: pd.DataFrame) -> pd.DataFrame:
+    """Find each row of the splits among the CSV files' judgements.
+
+    Adds systems (whose translation it is, letter for letter; missing where none is), fresh (whether the CSV files lack
+    this judgement), place (among the rows of the sentence in its file, from 0) and of (how many these are).
+    """
+    key, sentence = ["tgt_lang", "key"], ["tgt_lang", "split", "segment"]
+    ours, theirs = (frame.assign(key=_letters(frame)).astype({"tgt_lang": "str"}) for frame in (ratings, splits))
+    known = ours.groupby(key)["system"].agg(systems=lambda names: sorted(set(names.astype("str"))), held="size")
+    found = theirs.merge(known.reset_index(), on=key, how="left")
+    rows = found.groupby(sentence)["row"]
+    fresh = found.groupby(key).cumcount() >= found["held"].fillna(0)
+    return found.assign(fresh=fresh, place=rows.cumcount(), of=rows.transform("size"))
 
 
 def _letters(frame: pd.DataFrame) -> pd.Series:

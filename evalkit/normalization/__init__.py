@@ -2,9 +2,11 @@
 
 forms: how scores are moved · methods: what each way assumes and destroys · ratings: from a ratings table to one with
 normalised scores · mixed: bias and gain by a mixed-effects model · order: what happens to the order of an annotator's
-scores · held_out: which method brings annotators closest · published: WMT's z-scores, recomputed.
+scores · held_out: which method brings annotators closest · common: a common set, or work of one's own · published:
+WMT's z-scores, recomputed.
 """
 
+from evalkit.normalization.common import common_or_own
 from evalkit.normalization.held_out import COMPARED, held_out, held_out_summary
 from evalkit.normalization.methods import METHODS, Method, methods
 from evalkit.normalization.mixed import MixedEffects, mixed_effects
@@ -14,6 +16,6 @@ from evalkit.normalization.ratings import NO_SPREAD, normalize, variants
 
 __all__ = [
     "COMPARED", "METHODS", "NO_SPREAD", "ORDINARY", "PIPELINES", "Method", "MixedEffects", "against_published",
-    "held_out", "held_out_summary", "inversions", "mean_distances", "means", "methods", "mixed_effects", "normalize",
-    "order_kept", "order_summary", "variants",
+    "common_or_own", "held_out", "held_out_summary", "inversions", "mean_distances", "means", "methods",
+    "mixed_effects", "normalize", "order_kept", "order_summary", "variants",
 ]  # fmt: skip

@@ -13,6 +13,7 @@ from evalkit import DataError
 from evalkit.agreement import score_matrix
 from evalkit.normalization import forms
 from evalkit.normalization.mixed import Fit, State, estimate
+from evalkit.provenance import scale_of
 from evalkit.schemas import with_pair
 
 #: Methods that can be fitted on one half and applied to the other; z from the calibration set is z here.
@@ -38,6 +39,7 @@ def held_out(
     splits: int = 200,
     seed: int = 7,
     level: float = 0.95,
+    scale: tuple[float, float] | None = None,
 ) -> pd.DataFrame:
     """Compare how far annotators agree on held-out items, after each normalisation fitted on other items.
 
@@ -49,6 +51,7 @@ def held_out(
     factor leave it alone, so methods with different units compare, and shrinking all scores gains nothing.
     An annotator whom some method leaves without values in a split is left out of that split for all methods;
     ``undefined`` is the share of annotators and splits for which this method is the cause.
+    ticks: how many the scale has, its ends included. scale: these ends; None takes the table's own.
     Returns pair, method, annotators, left_out, items, documents, undefined, agreement, low, high, change (against raw
     scores), change_low, change_high, closer (share of splits that agree better than raw scores). Intervals: jackknife
     over annotators with Student's t (a bootstrap would let annotators agree with their own copies).
@@ -57,8 +60,8 @@ def held_out(
     """
     if unknown := [name for name in methods if name not in COMPARED]:
         raise DataError(f"{unknown[0]}: cannot be fitted on one half. Choose among {', '.join(COMPARED)}.")
-    low, high = ratings.attrs.get("scale") or (0.0, 100.0)
-    marks, names = np.linspace(low, high, ticks), list(dict.fromkeys(["none", *methods]))
+    names = list(dict.fromkeys(["none", *methods]))
+    marks = np.linspace(*scale_of(ratings, given=scale), ticks) if "ticks" in names else np.empty(0)
     rows = []
     for place in _places(ratings):
         use = _halves(place.document, splits, np.random.default_rng(seed))

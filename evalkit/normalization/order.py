@@ -14,6 +14,7 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.inference import pearson
+from evalkit.provenance import fact
 from evalkit.schemas import with_pair
 
 _WHO = ["pair", "annotator"]
@@ -151,12 +152,13 @@ def mean_distances(compared: pd.DataFrame) -> pd.DataFrame:
     that HITs differ by what is in them, or that annotators drift. It is NaN where the reference is a calibration set.
     """
     rows = []
+    own_mean = fact(compared, "reference", by="normalization.means") == "annotator"
     several = compared.groupby([*_WHO, "level"])["hit"].transform("size") > 1
-    own = compared["level"].eq("annotator") | (several if compared.attrs.get("reference") == "annotator" else True)
+    own = compared["level"].eq("annotator") | (several if own_mean else True)
     for (pair, level), part in compared[own].groupby(["pair", "level"], sort=True):
         distance = (part["mean"] - part["reference"]).abs()
         chance = np.nan
-        if compared.attrs.get("reference") == "annotator":
+        if own_mean:
             total = part.groupby("annotator")["judgements"].transform("sum")
             within = (part["sd"] ** 2 * part["judgements"]).groupby(part["annotator"]).transform("sum") / total
             chance = float((np.sqrt(within * (1 / part["judgements"] - 1 / total)) * 0.6744897501960817).median())

@@ -12,6 +12,7 @@ from evalkit import DataError
 from evalkit.normalization import forms
 from evalkit.normalization.methods import METHODS
 from evalkit.normalization.mixed import mixed_effects
+from evalkit.provenance import like, scale_of
 from evalkit.schemas import with_pair
 
 #: What may happen to scores of groups without spread: no value, the value of an average score, a refusal.
@@ -31,6 +32,7 @@ def normalize(
     ticks: int = 7,
     reference: ArrayLike | None = None,
     score: str = "score",
+    scale: tuple[float, float] | None = None,
 ) -> pd.DataFrame:
     """Add the column ``normalized``: scores made comparable across groups, within each language pair.
 
@@ -39,8 +41,8 @@ def normalize(
     calibration items); all rows are transformed. ddof (of z) and digits (significant digits of centre and spread, of z
     and robust): how published pipelines differ. no_spread: what becomes of groups whose statistics are undefined:
     "missing" (NaN), "zero" (the value in the middle: 0, of ranks 1/2, of points the pair's mean), "raise".
-    ticks: how many the scale has, its ends (``attrs["scale"]``, or 0-100) included. reference: the distribution for
-    ``quantile``; None: all scores of the pair that ``item_types`` admits.
+    ticks: how many the scale has, its ends included. scale: these ends; None takes the table's own. reference: the
+    distribution for ``quantile``; None: all scores of the pair that ``item_types`` admits.
     ``attrs["undefined"]`` lists groups without statistics: pair, their columns, judgements, reason.
     Source: z since WMT13 (Graham et al. 2013); Knowles & Lo 2024, section 4.3, on whose statistics to use.
 
@@ -55,8 +57,8 @@ def normalize(
     use = ratings["item_type"].isin(item_types) if item_types else pd.Series(True, index=ratings.index)
     if not use.any():
         raise DataError(f"Statistics of {' and '.join(item_types)} items are asked for, and these ratings have none.")
-    low, high = ratings.attrs.get("scale") or (0.0, 100.0)
-    marks, values = np.linspace(low, high, ticks), np.full(len(ratings), np.nan)
+    marks = np.linspace(*scale_of(ratings, given=scale), ticks) if method == "ticks" else np.empty(0)
+    values = np.full(len(ratings), np.nan)
     for rows in pairs.groupby(pairs).indices.values():
         part = ratings.iloc[rows]
         if method == "mixed":
@@ -69,9 +71,8 @@ def normalize(
         common = fit.ravel() if reference is None else np.asarray(reference, float)
         moved = forms.move(method, table, fit, marks=marks, reference=common, ddof=ddof, digits=digits)
         values[rows] = moved[place]
-    frame = ratings.assign(normalized=values)
-    frame.attrs = dict(ratings.attrs)
-    frame.attrs["normalization"] = {"method": method, "by": tuple(by), "item_types": item_types and tuple(item_types)}
+    done = {"method": method, "by": tuple(by), "item_types": item_types and tuple(item_types)}
+    frame = like(ratings.assign(normalized=values), ratings, normalization=done)
     frame.attrs["undefined"] = _undefined(frame, use, by, score)
     return _without_spread(frame, no_spread, method)
 

@@ -4,6 +4,7 @@ from evalkit.planning.break_even import best_size, break_even, difference_varian
 from evalkit.planning.calibration import (
     SELECTIONS,
     calibration_size,
+    equal_work,
     random_scores,
     selections,
     shift_error,
@@ -11,12 +12,12 @@ from evalkit.planning.calibration import (
     smallest_sets,
 )
 from evalkit.planning.components import LAYOUTS, NEEDED, components, henderson, jackknife, variances
-from evalkit.planning.designs import Limits, compare, curve, plan, told
+from evalkit.planning.designs import Limits, by_pair, compare, curve, plan, told
 from evalkit.planning.power import ARRANGEMENTS, power, simulate_power
 
 __all__ = [
-    "ARRANGEMENTS", "LAYOUTS", "NEEDED", "SELECTIONS", "Limits", "best_size", "break_even", "calibration_size",
-    "compare", "components", "curve", "difference_variance", "henderson", "imbalance", "jackknife", "plan", "power",
-    "random_scores", "selections", "shift_error", "simulate_power", "smallest", "smallest_sets", "spending", "told",
-    "variances", "workloads",
+    "ARRANGEMENTS", "LAYOUTS", "NEEDED", "SELECTIONS", "Limits", "best_size", "break_even", "by_pair",
+    "calibration_size", "compare", "components", "curve", "difference_variance", "equal_work", "henderson",
+    "imbalance", "jackknife", "plan", "power", "random_scores", "selections", "shift_error", "simulate_power",
+    "smallest", "smallest_sets", "spending", "told", "variances", "workloads",
 ]  # fmt: skip

@@ -95,12 +95,14 @@ def best_size(
     return best, float(np.sqrt(found[best] / found[0]))
 
 
-def workloads(table: pd.DataFrame, done: pd.DataFrame, *, size: int = 100, shared: float = 0.5) -> pd.DataFrame:
+def workloads(
+    table: pd.DataFrame, done: pd.DataFrame, *, size: int = 100, hit: int = 100, shared: float = 0.5
+) -> pd.DataFrame:
     """Weigh a calibration set of ``size`` segments against the workload of annotators, per language pair.
 
     table: the result of ``components``; its median block is the block of the campaign and of the set. done: columns
-    pair, annotators and additional_hits_median (HITs of ``size`` judgements, beside the set). shared: see
-    ``variances``. Returns pair, annotators, additional_hits, cost_share (of all judgements, spent on the set),
+    pair, annotators and additional_hits_median (HITs of ``hit`` judgements, beside the set). shared: see ``variances``.
+    Returns pair, annotators, additional_hits, cost_share (of all judgements, spent on the set),
     break_even_hits, pays, se_ratio (standard error of a difference between two systems with the set over that with as
     many more ordinary judgements), best_size (segments, at the same total) and best_se_ratio.
     """
@@ -110,8 +112,8 @@ def workloads(table: pd.DataFrame, done: pd.DataFrame, *, size: int = 100, share
         block = float(table.loc[table["pair"] == row.pair, "block_length"].iloc[0])
         hits = float(row.additional_hits_median)
         options = {"block": block, "calibration_block": block}
-        needed = break_even(parts, size=size, **options) / size
-        total = round((hits + 1) * size)
+        needed = break_even(parts, size=size, **options) / hit
+        total = round(hits * hit) + size
         with_set = difference_variance(parts, judgements=total - size, calibration=size, **options)
         ratio = float(np.sqrt(with_set / difference_variance(parts, judgements=total, block=block)))
         best, best_ratio = best_size(parts, judgements=total, **options)
@@ -122,7 +124,13 @@ def workloads(table: pd.DataFrame, done: pd.DataFrame, *, size: int = 100, share
 
 
 def spending(
-    table: pd.DataFrame, done: pd.DataFrame, *, size: int = 100, most: int = 200, shared: float = 0.5
+    table: pd.DataFrame,
+    done: pd.DataFrame,
+    *,
+    size: int = 100,
+    hit: int = 100,
+    most: int = 200,
+    shared: float = 0.5,
 ) -> pd.DataFrame:
     """Trace what a calibration set of each size is worth at the same total number of judgements.
 
@@ -134,7 +142,7 @@ def spending(
     for row in done.itertuples():
         variances = variances_of(table, row.pair, shared=shared)
         block = float(table.loc[table["pair"] == row.pair, "block_length"].iloc[0])
-        total = round((float(row.additional_hits_median) + 1) * size)
+        total = round(float(row.additional_hits_median) * hit) + size
         for design, set_block in (("whole documents", block), ("single segments", 1)):
             sizes = np.arange(max(1, round(set_block)), min(most, total - 1) + 1)
             found = difference_variance(variances, judgements=total - sizes, block=block, calibration=sizes,

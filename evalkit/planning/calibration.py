@@ -56,6 +56,24 @@ def smallest_sets(table: pd.DataFrame, *, error: float) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["pair", "single_segments", "whole_documents"])
 
 
+def equal_work(table: pd.DataFrame, *, size: int = 100) -> pd.DataFrame:
+    r"""Say how much ordinary work tells an annotator's level as well as a calibration set of ``size`` segments does.
+
+    table: the result of ``components`` with layout ``calibration``; b is its median block, in the set and in ordinary
+    work, which goes to annotators by chance. On the set the segments' own difficulty cancels, because all judge the
+    same; in an annotator's own N judgements it does not. The mean is equally sure at
+
+    .. math:: N = c\,\Big(1 + \frac{b V_{document} + V_{item}}{b V_{block} + V_{residual}}\Big)
+
+    Returns pair and judgements. Caveat: where annotators see few systems, or are given work that suits them, more.
+    """
+    parts = table.fillna(0.0)
+    block = parts["block_length"]
+    noise = block * parts["block"] + parts["residual"]
+    ratio = 1 + (block * parts["document"] + parts["item"]) / noise
+    return pd.DataFrame({"pair": parts["pair"], "judgements": np.ceil(size * ratio - 1e-9).astype(int)})
+
+
 def _complete(ratings: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Arrange first showings as items x annotators, per language pair, for those who judged every item."""
     first = with_pair(ratings[ratings["item_type"] != "repeat"])

@@ -32,6 +32,10 @@ LAYOUTS: dict[str, dict[str, list[str]]] = {
     "unnamed": {"item": ITEM},
 }  # fmt: skip
 
+#: How differently annotators like a system. Can be told from how they take to a document only where they judged several
+#: documents of one system.
+TASTE = {"taste": ["annotator", "system"]}
+
 #: The components that a comparison of two systems needs, in squared points.
 NEEDED = ("document", "item", "annotator", "block", "residual")
 
@@ -78,10 +82,11 @@ def _overlap(f: np.ndarray, c: np.ndarray) -> float:
     return float((counts**2 / np.bincount(f)[cells // width]).sum())
 
 
-def components(ratings: pd.DataFrame, *, layout: str = "calibration") -> pd.DataFrame:
+def components(ratings: pd.DataFrame, *, layout: str = "calibration", taste: bool = False) -> pd.DataFrame:
     """Estimate the variance components of each language pair from a pilot or an earlier campaign.
 
     layout: a name in ``LAYOUTS``. Only outputs of systems and calibration items count, and first showings only.
+    taste: estimate also how differently annotators like systems (``TASTE``), which otherwise is part of ``block``.
     Returns pair, judgements, annotators, items, block_length (median segments in a block), one column per component
     (squared points) and ``note``, which names components that came out negative (set to 0) or that the data cannot
     separate (missing; what they would hold is part of a finer component).
@@ -89,16 +94,17 @@ def components(ratings: pd.DataFrame, *, layout: str = "calibration") -> pd.Data
     if layout not in LAYOUTS:
         raise DataError(f"layout={layout!r} is not known. Choose one of: {', '.join(LAYOUTS)}.")
     rows = []
+    causes = LAYOUTS[layout] | (TASTE if taste else {})
     for pair, group in _counted(ratings):
-        factors = _separable(pair, group, LAYOUTS[layout])
+        factors = _separable(pair, group, causes)
         found = henderson(group["score"].to_numpy(), factors)
         negative = [name for name, value in found.items() if value < 0]
-        absent = [name for name in LAYOUTS[layout] if name not in found]
+        absent = [name for name in causes if name not in found]
         told = (("negative, set to 0", negative), ("not separable", absent))
         row = {"pair": pair, "judgements": len(group), "annotators": group["annotator"].nunique()}
         row |= {"items": group.groupby(LAYOUTS[layout]["item"]).ngroups}
         row |= {"block_length": float(group.groupby(["annotator", "system", "doc"]).size().median())}
-        row |= {name: max(found.get(name, np.nan), 0.0) for name in [*LAYOUTS[layout], "residual"]}
+        row |= {name: max(found.get(name, np.nan), 0.0) for name in [*causes, "residual"]}
         rows.append(row | {"note": "; ".join(f"{what}: {', '.join(names)}" for what, names in told if names)})
     return pd.DataFrame(rows)
 
@@ -116,7 +122,7 @@ def _separable(pair: str, group: pd.DataFrame, columns: Mapping[str, list[str]])
     codes = {name: group.groupby(key, sort=False).ngroup().to_numpy() for name, key in columns.items()}
     levels = {name: int(labels.max()) + 1 for name, labels in codes.items()}
     apart = {name: labels for name, labels in codes.items() if 1 < levels[name] < len(group)}
-    for name in ("block", "document", "segment"):
+    for name in ("taste", "block", "document", "segment"):
         others = [labels for other, labels in apart.items() if other != name]
         if name in apart and any(_same(apart[name], labels) for labels in others):
             del apart[name]
@@ -130,15 +136,16 @@ def _same(codes: np.ndarray, other: np.ndarray) -> bool:
     return codes.max() == other.max() == len(np.unique(codes * (int(other.max()) + 1) + other)) - 1
 
 
-def jackknife(ratings: pd.DataFrame, *, layout: str = "calibration") -> pd.DataFrame:
+def jackknife(ratings: pd.DataFrame, *, layout: str = "calibration", taste: bool = False) -> pd.DataFrame:
     """Estimate how sure the components are: standard errors by leaving out one annotator at a time.
 
-    Returns pair and one column per component (squared points). Source: Efron & Tibshirani 1993, ch. 11.
+    Options: see ``components``. Returns pair and one column per component (squared points).
+    Source: Efron & Tibshirani 1993, ch. 11.
     Caveat: with a dozen annotators the standard errors themselves are rough.
     """
     rows = []
     for pair, group in _counted(ratings):
-        factors = _separable(pair, group, LAYOUTS[layout])
+        factors = _separable(pair, group, LAYOUTS[layout] | (TASTE if taste else {}))
         scores, people = group["score"].to_numpy(), factors.get("annotator", np.zeros(1))
         count = int(people.max()) + 1
         if count < 3:
@@ -157,7 +164,8 @@ def variances(table: pd.DataFrame, pair: str, *, shared: float = 0.5, typed: Seq
     table: the result of ``components``. Returns document and item (how differently a document, a segment suits two
     systems), annotator (levels), block, residual, in squared points. Where the data cannot separate source segments
     from what a system makes of them, the share ``shared`` (0 to 1) of the documents' and the items' variance is taken
-    to be common to both systems. typed: these five in this order, to be taken instead of the table's.
+    to be common to both systems. typed: these five in this order, to be taken instead of the table's. A table with
+    the component taste adds that, 0 where it is missing.
     """
     if typed:
         if len(typed) != len(NEEDED) or min(typed) < 0:
@@ -171,4 +179,5 @@ def variances(table: pd.DataFrame, pair: str, *, shared: float = 0.5, typed: Seq
     row = rows.iloc[0].drop(["pair", "note"]).astype(float).dropna()
     own = 1.0 if "segment" in row else 1 - shared
     parts = {name: float(own * row.get(name, 0.0)) for name in ("document", "item")}
-    return parts | {name: float(row.get(name, 0.0)) for name in ("annotator", "block", "residual")}
+    taste = ("taste",) if "taste" in table else ()
+    return parts | {name: float(row.get(name, 0.0)) for name in ("annotator", "block", "residual", *taste)}

@@ -11,10 +11,12 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
+from evalkit.planning.components import variances as variances_of
 from evalkit.planning.power import power, simulate_power
 
 #: How many more separate annotators than the fewest are tried, in steps of two.
 MOST_CREWS = 40
+_PLAN = ["arrangement", "calibration", "segments", "judgements_each", "annotators", "judgements", "cost", "power"]
 
 
 def curve(variances: Mapping[str, float], *, deltas: Sequence[float], segments: Sequence[int], **design: Any):
@@ -31,7 +33,7 @@ class Limits:
     target: power to be reached. alpha: error of the first kind of the two-sided test. cost_judgement, cost_annotator:
     of one judgement, of finding and training one annotator, in one currency. capacity: most judgements by one
     annotator, those of the calibration set among them. most_segments: size of the test set. most_judgements: of one
-    translation. fewest_annotators: so that no single taste decides, which the model does not know of. block: segments
+    translation. fewest_annotators: so that no single taste decides, where the variances have none. block: segments
     of a document. calibrations: sizes of calibration sets to try where annotators' levels matter; 0: none.
     """
 
@@ -61,9 +63,11 @@ class Limits:
 def plan(variances: Mapping[str, float], *, delta: float, limits: Limits = Limits()) -> pd.DataFrame:
     """List the designs that find a difference of ``delta`` points within the limits, the cheapest first.
 
-    Every arrangement is tried (see ``ARRANGEMENTS``), with every number of judgements of a translation and size of
-    calibration set, and for each the fewest segments, in whole documents, that reach the target power in closed form.
-    ``same`` and ``mixed`` take as few annotators as the limits allow; for ``separate`` their number is searched, too.
+    Every arrangement that has a test is tried (see ``ARRANGEMENTS``), with every number of judgements of a translation
+    and size of calibration set, and for each the fewest segments, in whole documents, that reach the target power in
+    closed form.
+    ``same`` and ``mixed`` take as few annotators as the limits allow; for ``separate``, and for ``same`` where
+    annotators have tastes, their number is searched, too.
     Returns arrangement, calibration, segments, judgements_each (of a translation), annotators, judgements (all, those
     of the calibration set included), cost, power. Raises DataError where no design suffices.
     """
@@ -76,14 +80,26 @@ def plan(variances: Mapping[str, float], *, delta: float, limits: Limits = Limit
     return found
 
 
+def by_pair(table: pd.DataFrame, *, delta: float, limits: Limits = Limits(), shared: float = 0.5) -> pd.DataFrame:
+    """Take the cheapest design of each language pair: pair and the columns of ``plan``, missing where none suffices.
+
+    table: the result of ``components``, with or without the component taste. shared: see ``variances``.
+    """
+    first = [_search(variances_of(table, pair, shared=shared), delta, limits).head(1) for pair in table["pair"]]
+    rows = [found.iloc[0] if len(found) else pd.Series(dtype=object) for found in first]
+    designs = pd.DataFrame(rows).reindex(columns=_PLAN).reset_index(drop=True).convert_dtypes()
+    return pd.concat([table["pair"].reset_index(drop=True), designs], axis=1)
+
+
 def _search(variances: Mapping[str, float], delta: float, limits: Limits) -> pd.DataFrame:
     """Search the designs of ``plan``; no rows where none suffices."""
     if delta <= 0:
         raise DataError(f"A difference of {delta:g} points cannot be found. Give delta above 0.")
     sizes = np.arange(2, limits.most_segments // limits.block + 1) * limits.block
     rows = []
-    for arrangement, calibration, each, crew in _designs(limits):
-        whole = sizes[sizes % (limits.block * max(crew // 2, 1)) == 0]
+    for arrangement, calibration, each, crew in _designs(limits, tastes=variances.get("taste", 0) > 0):
+        shares = crew // 2 if arrangement == "separate" else crew
+        whole = sizes[sizes % (limits.block * max(shares, 1)) == 0]
         if not len(whole):
             continue
         options = {"judgements": each, "annotators": crew, "arrangement": arrangement, "calibration": calibration}
@@ -99,15 +115,21 @@ def _search(variances: Mapping[str, float], delta: float, limits: Limits) -> pd.
         cost = total * limits.cost_judgement + people * limits.cost_annotator
         if ordinary <= people * free:
             rows.append((arrangement, calibration, segments, each, people, total, cost, float(reached[enough[0]])))
-    names = ["arrangement", "calibration", "segments", "judgements_each", "annotators", "judgements", "cost", "power"]
-    return pd.DataFrame(rows, columns=names).sort_values(["cost", "judgements", "segments"], ignore_index=True)
+    return pd.DataFrame(rows, columns=_PLAN).sort_values(["cost", "judgements", "segments"], ignore_index=True)
 
 
-def _designs(limits: Limits) -> Iterator[tuple[str, int, int, int]]:
-    """Yield arrangement, calibration, judgements of a translation, annotators (0: as few as their capacity allows)."""
+def _designs(limits: Limits, *, tastes: bool) -> Iterator[tuple[str, int, int, int]]:
+    """Yield arrangement, calibration, judgements of a translation, annotators (0: as few as their capacity allows).
+
+    Where annotators have tastes, ``same`` has each document judged once by one of a searched number, and ``mixed`` no
+    test.
+    """
     sets = [size for size in limits.calibrations if limits.capacity - size >= limits.block]
     even = max(4, limits.fewest_annotators + limits.fewest_annotators % 2)
-    for each in range(1, limits.most_judgements + 1):
+    if tastes:
+        fewest = max(2, limits.fewest_annotators)
+        yield from (("same", 0, 1, crew) for crew in range(fewest, fewest + MOST_CREWS))
+    for each in range(1, limits.most_judgements + 1) if not tastes else ():
         yield "same", 0, each, 0
         yield from (("mixed", size, each, 0) for size in sets)
     yield from (("separate", size, 1, crew) for size in sets for crew in range(even, even + MOST_CREWS, 2))

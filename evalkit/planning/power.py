@@ -34,6 +34,16 @@ def _checked(variances: Mapping[str, float], arrangement: str, segments: float, 
         raise DataError(f"A test needs two documents or more: raise segments to {2 * block:g}, or make block smaller.")
     if arrangement == "separate" and judgements > 1:
         raise DataError("With separate annotators each segment is judged once for each system. Set judgements to 1.")
+    if variances.get("taste", 0) > 0 and arrangement == "mixed":
+        raise DataError("Where annotators have tastes, documents dealt out by chance are no independent evidence. "
+                        "Choose the arrangement same or separate.")  # fmt: skip
+    if _over_annotators(variances, arrangement) and judgements > 1:
+        raise DataError("A test over annotators takes each document to be judged by one of them. Set judgements to 1.")
+
+
+def _over_annotators(variances: Mapping[str, float], arrangement: str) -> bool:
+    """Tell whether documents of one annotator are alike even in the difference of two systems."""
+    return arrangement == "same" and variances.get("taste", 0) > 0
 
 
 def power(
@@ -62,15 +72,20 @@ def power(
     distribution with D - 1 (m/2 - 1) degrees of freedom and noncentrality :math:`\delta\sqrt{D}/\sigma_d`; exact for
     normal scores in ``same`` and ``separate``. ``calibration``: segments of single documents that annotators' levels
     are estimated on; 0: raw scores. Broadcasts delta, segments.
-    Caveat: ``mixed`` is an approximation that improves with the number of annotators. An annotator's liking for one
-    system, and the ends of the scale, are not in the model.
+    A sixth variance, ``taste``, says how differently annotators like a system. Then documents of one annotator are no
+    independent evidence: in ``same`` the test is over the m annotators' differences, each from D / m documents, with
+    variance :math:`2\,(V_{taste} + (V_{document} + V_{item}/b + V_{block} + V_{residual}/b)\,m/D)` and m - 1 degrees of
+    freedom; in ``separate`` it adds to the level, and no calibration set takes it off; ``mixed`` has no such test.
+    Caveat: ``mixed`` is an approximation that improves with the number of annotators. The ends of the scale are not in
+    the model.
 
     >>> V = {"document": 0.0, "item": 40.0, "annotator": 60.0, "block": 20.0, "residual": 60.0}
     >>> power(V, delta=3, segments=[100, 200], block=10).round(2).tolist()
     [0.2, 0.38]
     """
     _checked(variances, arrangement, segments, block, judgements)
-    level = _level(variances, calibration)
+    taste = variances.get("taste", 0.0)
+    level = _level(variances, calibration) + taste
     documents = np.asarray(segments, float) / block
     item, noise, shared = (
         variances["document"] + variances["item"] / block,
@@ -82,6 +97,11 @@ def power(
         if units < 2:
             raise DataError("Separate annotators: a test needs two for each system or more. Raise annotators to 4.")
         spread = 2 * ((item + noise + shared) * units / documents + level)
+    elif _over_annotators(variances, arrangement):
+        units = float(annotators)
+        if units < 2 or np.min(documents) < units:
+            raise DataError("A test over annotators needs two of them or more, and a document for each.")
+        spread = 2 * ((item + noise + shared) * units / documents + taste)
     else:
         units = documents
         kappa = 1 if arrangement == "mixed" else 0
@@ -107,20 +127,23 @@ def simulate_power(
     alpha: float = 0.05,
     resamples: int = 2000,
     level: float = 0.95,
+    over: str = "annotators",
     seed: int = 7,
 ) -> dict[str, float]:
     """Count how often simulated campaigns find a true difference; every single judgement is drawn.
 
     Scores are the sum of normal effects with the given variances; the calibration set is drawn too, and each
     annotator's mean on it is taken off their scores. The test is that of ``power``; ``segments`` is rounded down to
-    whole documents (``separate``: to as many for each pair of annotators). Returns power, power_low, power_high: the
-    share of ``resamples`` campaigns with p below alpha and its Wilson interval at ``level``.
+    whole documents (``separate``: to as many for each pair of annotators, with taste for each annotator). over:
+    "documents" tests over documents where annotators have tastes, as if they had none. Returns power, power_low,
+    power_high: the share of ``resamples`` campaigns with p below alpha and its Wilson interval at ``level``.
     """
     _checked(variances, arrangement, segments, block, judgements)
     rng = np.random.default_rng(seed)
     documents = segments // block
-    if arrangement == "separate":
-        documents = documents // (annotators // 2) * (annotators // 2)
+    shares = annotators // 2 if arrangement == "separate" else annotators
+    whole = arrangement == "separate" or _over_annotators(variances, arrangement)
+    documents = documents // shares * shares if whole else documents
     if arrangement == "mixed" and annotators < 2 * judgements:
         raise DataError(f"Mixed annotators: {2 * judgements} judge each document. Raise annotators to that number.")
     if not documents:
@@ -131,6 +154,8 @@ def simulate_power(
         batch = min(step, resamples - start)
         shape = (batch, annotators, documents, judgements, calibration)
         differences = _campaigns(variances, delta, shape, arrangement, block, rng)
+        if _over_annotators(variances, arrangement) and over == "annotators":
+            differences = differences.reshape(batch, annotators, -1).mean(axis=2)
         hits += int((stats.ttest_1samp(differences, 0, axis=1).pvalue < alpha).sum())
     interval = stats.binomtest(hits, resamples).proportion_ci(level, method="wilson")
     return {"power": hits / resamples, "power_low": float(interval.low), "power_high": float(interval.high)}
@@ -154,8 +179,12 @@ def _campaigns(
     if calibration:  # what is taken off holds the level itself and the mean error over the set
         noise = normal(variances["block"], annotators, calibration)
         levels = -(noise + normal(variances["residual"], annotators, calibration)).mean(axis=2, dtype=float)
-    who = _assigned(campaigns, annotators, documents, judges, arrangement, rng)
+    taste = variances.get("taste", 0.0)
+    evenly = _over_annotators(variances, arrangement)
+    who = _assigned(campaigns, annotators, documents, judges, "evenly" if evenly else arrangement, rng)
     given = np.take_along_axis(levels[:, None, None, :], who, axis=3)
+    if taste:
+        given = given + np.take_along_axis(normal(taste, 2, annotators)[:, None], who, axis=3)
     scores = normal(variances["residual"], documents, 2, judges, block)
     scores += normal(variances["item"], documents, 2, 1, block) + normal(variances["document"], documents, 2, 1, 1)
     scores += (given + normal(variances["block"], documents, 2, judges))[..., None]
@@ -171,6 +200,9 @@ def _assigned(
 ) -> np.ndarray:
     """Say who judges which document by which system: (campaigns, documents, 2, judges) numbers of annotators."""
     shape = (campaigns, documents, 2, judges)
+    if arrangement == "evenly":
+        one = np.repeat(np.arange(annotators), documents // annotators)
+        return np.broadcast_to(one[None, :, None, None], shape)
     if arrangement == "separate":
         half = annotators // 2
         pair = np.repeat(np.arange(half), documents // half)

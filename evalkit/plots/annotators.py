@@ -13,6 +13,7 @@ from evalkit import DataError
 from evalkit.agreement import score_matrix
 from evalkit.annotators import SQM_TICKS, even_share
 from evalkit.plots import GREY, INK, LIGHT, PALETTE, house, literal
+from evalkit.provenance import demand_hundred
 from evalkit.schemas import with_pair
 
 
@@ -22,6 +23,7 @@ def score_grid(ratings: pd.DataFrame, annotators: Sequence[str]) -> Figure:
 
     ratings: one language pair. The layout of Knowles & Lo 2024, Figure 1.
     """
+    demand_hundred(ratings)
     scores = score_matrix(ratings)
     if missing := [a for a in annotators if a not in scores.columns]:
         raise DataError(f"{', '.join(missing)}: no such annotator. There are {', '.join(scores.columns)}.")
@@ -54,6 +56,7 @@ def score_strips(ratings: pd.DataFrame, *, marks: Sequence[float] = SQM_TICKS) -
     Strips are sorted by mean score, lenient annotators on top; a small triangle marks the mean. Dotted lines are the
     slider's tick marks.
     """
+    demand_hundred(ratings)
     ratings = with_pair(ratings)
     pairs = sorted(ratings["pair"].unique())
     counts = ratings.groupby("pair")["annotator"].nunique()

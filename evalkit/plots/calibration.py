@@ -94,7 +94,7 @@ def consensus_intervals(cells: pd.DataFrame, joint: pd.DataFrame, *, nominal: fl
     _, ax = plt.subplots(figsize=(7.4, 4.9))
     if low <= high:
         ax.axvspan(low, high, color="#009E73", alpha=0.22, lw=0, label=f"all cells allow {low:.3f} to {high:.3f}")
-    ax.axvline(nominal, color="#D55E00", ls="--", lw=1.6, label=f"stated: {nominal:g}")
+    ax.axvline(nominal, color="#D55E00", ls="--", lw=1.6, label=f"assumed: {nominal:g}")
     excluded = ((telling["high"] < nominal) | (telling["low"] > nominal)).to_numpy()
     for out, colour, marker, name in (
         (False, INK, "|", "the cell allows the stated score"),

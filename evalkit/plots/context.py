@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping
 
 import matplotlib.pyplot as plt
@@ -11,7 +12,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from evalkit.plots import GREY, INK, MARKERS, PALETTE, house, literal
+from evalkit.provenance import demand_hundred
 
+_UNITS = {"raw": "points", "z": "z: standard deviations"}
 _GROUPS = (("before", PALETTE[0], ""), ("after", PALETTE[1], "///"))
 
 
@@ -48,6 +51,7 @@ def degraded_scores(ratings: pd.DataFrame, *, annotators: int = 6) -> Figure:
 
     The layout of Knowles & Lo 2024, Figure 5, with ordinary outputs of systems where the paper has calibration items.
     """
+    demand_hundred(ratings)
     busiest = (
         ratings.loc[ratings["item_type"] == "degraded", "annotator"].value_counts(sort=True).head(annotators).index
     )
@@ -70,24 +74,28 @@ def degraded_scores(ratings: pd.DataFrame, *, annotators: int = 6) -> Figure:
 
 @house
 def effect_forest(effects: pd.DataFrame) -> Figure:
-    """Draw each method's estimate of after - before with its interval, data sets side by side.
+    """Draw each method's estimate of after - before with its interval, data sets side by side, a panel for each scale.
 
-    effects: the result of ``context.robust`` with a column ``data``. A method without an interval shows its estimate
-    only.
+    effects: the result of ``context.robust`` with a column ``data`` and, where there are several, ``scale``. A method
+    without an interval shows its estimate only.
     """
-    names = list(dict.fromkeys(effects["data"]))
+    effects = effects if "scale" in effects else effects.assign(scale="raw")
+    scales, names = (list(dict.fromkeys(effects[column])) for column in ("scale", "data"))
     methods = list(dict.fromkeys(effects["method"]))[::-1]
-    figure, axes = plt.subplots(figsize=(8, 0.52 * len(methods) + 1.3))
-    for k, name in enumerate(names):
-        rows = effects[effects["data"] == name].set_index("method").reindex(methods)
-        level = np.arange(len(methods)) + 0.3 * ((len(names) - 1) / 2 - k)
-        axes.hlines(level, rows["low"], rows["high"], color=PALETTE[k], lw=2)
-        axes.plot(rows["estimate"], level, MARKERS[k], color=PALETTE[k], ms=7, mec="white", label=literal(name))
-    axes.axvline(0, color=INK, lw=0.8, ls=":")
-    axes.set_yticks(range(len(methods)), methods)
-    axes.tick_params(axis="y", length=0)
-    axes.set(xlabel="mean loss after less mean loss before (points, 95 % interval)", ylabel="method")
-    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(names))
+    size = (3.4 * len(scales) + 2.2, 0.52 * len(methods) + 1.5)
+    figure, grid = plt.subplots(1, len(scales), figsize=size, squeeze=False, sharey=True)
+    for axes, scale in zip(grid.flat, scales, strict=True):
+        for k, name in enumerate(names):
+            rows = effects[(effects["data"] == name) & (effects["scale"] == scale)].set_index("method").reindex(methods)
+            level = np.arange(len(methods)) + 0.3 * ((len(names) - 1) / 2 - k)
+            axes.hlines(level, rows["low"], rows["high"], color=PALETTE[k], lw=2)
+            axes.plot(rows["estimate"], level, MARKERS[k], color=PALETTE[k], ms=7, mec="white", label=literal(name))
+        axes.axvline(0, color=INK, lw=0.8, ls=":")
+        axes.set_yticks(range(len(methods)), [textwrap.fill(method, 26) for method in methods])
+        axes.tick_params(axis="y", length=0)
+        axes.set_xlabel(f"loss after less loss before\n({_UNITS[scale]}, 95 % interval)")
+    grid[0, 0].set_ylabel("method")
+    figure.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=len(names))
     return figure
 
 

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from evalkit import DataError
 from evalkit.normalization import METHODS
 from evalkit.plots import GREY, INK, LIGHT, MARKERS, PALETTE, house, literal
+from evalkit.provenance import fact
 from evalkit.schemas import with_pair
 
 
@@ -64,7 +65,7 @@ def order_picture(tables: Mapping[str, pd.DataFrame], *, pair: str, annotator: s
             style = {"marker": MARKERS[number % len(MARKERS)], "color": PALETTE[number % len(PALETTE)]}
             axes.plot(rows["score"], rows["normalized"], lw=0.7, ms=5, alpha=0.8, mec="white", mew=0.4,
                       label=f"HIT {number + 1}, mean {rows['score'].mean():.0f}", **style)  # fmt: skip
-        unit = METHODS[table.attrs["normalization"]["method"]].unit if "normalization" in table.attrs else "unit"
+        unit = METHODS[fact(table, "normalization", by="normalization.normalize")["method"]].unit
         axes.set(title=literal(name), xlabel="raw score (points)", ylabel=f"normalised score ({unit})")
     grid[0, 0].legend(loc="upper left", fontsize=7.5, handletextpad=0.4)
     return figure

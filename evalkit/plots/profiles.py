@@ -15,6 +15,7 @@ from matplotlib.transforms import offset_copy
 from evalkit import DataError
 from evalkit.annotators import SQM_TICKS
 from evalkit.plots import GREY, INK, LIGHT, MARKERS, PALETTE, house, literal
+from evalkit.provenance import demand_hundred, scale_of
 
 _HATCH = "//////"
 
@@ -26,7 +27,7 @@ def ridges(
     marks: Sequence[float] = SQM_TICKS,
     most: int = 20,
     bandwidth: float = 2.0,
-    scale: tuple[float, float] = (0, 100),
+    scale: tuple[float, float] | None = None,
 ) -> Figure:
     """Draw one ridge per annotator of a language pair: a smoothed histogram, lenient annotators on top.
 
@@ -37,6 +38,7 @@ def ridges(
     names = _busiest(ratings, most)
     scores = ratings[ratings["annotator"].isin(names)].groupby("annotator")["score"]
     means = scores.mean().sort_values()
+    scale = scale_of(ratings, given=scale)
     points = np.linspace(*scale, 401)
     figure, axes = plt.subplots(figsize=(6.2, 0.34 * len(means) + 1.1))
     for row, name in enumerate(means.index):
@@ -69,6 +71,7 @@ def small_multiples(
     of its own. Written in it: the number of distinct scores, the ticks of the grid in use, the correlation with the
     others, the median difference on repeats; a dash stands for what is missing.
     """
+    demand_hundred(ratings)
     names = _busiest(ratings, most)
     scores = ratings[ratings["annotator"].isin(names)].groupby("annotator")["score"]
     told = profiled.set_index("annotator")
@@ -100,7 +103,7 @@ def two_distributions(
     names: tuple[str, str] = ("calibration HIT", "additional HITs"),
     columns: int = 3,
     width: float = 5.0,
-    scale: tuple[float, float] = (0, 100),
+    scale: tuple[float, float] | None = None,
 ) -> Figure:
     """Draw two sets of scores by the same annotators, one panel each: the first above the line, the second below it.
 
@@ -115,7 +118,11 @@ def two_distributions(
     figure, grid = plt.subplots(
         rows, columns, figsize=(2.2 * columns, 1.8 * rows + 0.8), sharex=True, sharey=True, squeeze=False
     )
-    edges = np.arange(scale[0] - width / 2, scale[1] + width, width)
+    ends = {scale_of(table, given=scale) for table in (above, below)}
+    if len(ends) > 1:
+        raise DataError("The two sets of scores have different scales. Bring them to one, or pass scale=(low, high).")
+    low, high = ends.pop()
+    edges = np.arange(low - width / 2, high + width, width)
     styles = ({"color": GREY}, {"facecolor": "white", "hatch": _HATCH, "edgecolor": PALETTE[0]})
     for axes, annotator in zip(grid.flat, annotators):
         for table, sign, style, name in zip((above, below), (1, -1), styles, names):
@@ -134,7 +141,7 @@ def two_distributions(
         axes.set_axis_off()
     handles, texts = grid[0, 0].get_legend_handles_labels()
     figure.legend(handles, texts, loc="outside upper center", ncols=2)
-    figure.supxlabel("score (0 to 100); triangles: means", fontsize=10)
+    figure.supxlabel(f"score ({low:g} to {high:g}); triangles: means", fontsize=10)
     figure.supylabel("share of judgements", fontsize=10)
     return figure
 

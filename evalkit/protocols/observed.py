@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError, agreement, terms
+from evalkit.provenance import fact, like, scale_of
 from evalkit.schemas import ITEM, with_pair
 
 #: Coefficients that ask only how often each score was given to an item, not by whom.
@@ -18,6 +19,12 @@ ANONYMOUS = (
 )  # fmt: skip
 #: Coefficients that follow each annotator from item to item.
 NAMED = (("cohen_kappa", "none"), ("cohen_kappa", "quadratic"), ("conger_kappa", "none"))
+#: Two coefficients that weigh exact matches, then two that weigh squared distances: each two differ in chance only.
+ALIKE = {"kappa": ("fleiss_kappa", "none"), "ac1": ("gwet_ac1", "none"),
+         "alpha": ("krippendorff_alpha", "interval"), "ac2": ("gwet_ac2", "quadratic")}  # fmt: skip
+#: What ``misled`` returns, in words.
+GAPS = {"kappa": "Fleiss' κ", "ac1": "Gwet's AC1", "gap": "apart (exact)", "alpha": "α (interval)",
+        "ac2": "AC2 (quadratic)", "gap_squared": "apart (squared)"}  # fmt: skip
 #: What coefficients call chance, and where that misleads.
 CHANCE = (
     ("percent agreement", "nothing", "categories are few, or one nearly always applies"),
@@ -59,18 +66,20 @@ def in_words(table: pd.DataFrame) -> pd.DataFrame:
     return told.assign(coefficient=[_called(row) for _, row in table.iterrows()]).drop(columns="level")
 
 
-def binned(ratings: pd.DataFrame, bins: int, *, scale: tuple[float, float] = (0, 100)) -> pd.DataFrame:
+def binned(ratings: pd.DataFrame, bins: int, *, scale: tuple[float, float] | None = None) -> pd.DataFrame:
     """Move every score to the nearest of ``bins`` evenly spaced points of the scale, numbered from 0.
 
-    Seven bins on 0-100 are the ticks of WMT's SQM slider. A score half-way between two goes to the even one.
+    scale: its ends; None takes the table's own. The result's scale runs from 0 to ``bins`` - 1. Seven bins on 0-100 are
+    the ticks of WMT's SQM slider. A score half-way between two goes to the even one.
 
-    >>> binned(pd.DataFrame({"score": [0, 8, 9, 100]}), 7)["score"].tolist()
+    >>> binned(pd.DataFrame({"score": [0, 8, 9, 100]}), 7, scale=(0, 100))["score"].tolist()
     [0.0, 0.0, 1.0, 6.0]
     """
-    low, high = scale
+    low, high = scale_of(ratings, given=scale)
     if bins < 2:
         raise DataError(f"{bins} bins cannot tell scores apart. Take 2 or more.")
-    return ratings.assign(score=((ratings["score"] - low) / (high - low) * (bins - 1)).round())
+    moved = ratings.assign(score=((ratings["score"] - low) / (high - low) * (bins - 1)).round())
+    return like(moved, ratings, scale=(0.0, bins - 1.0))
 
 
 def matrix(ratings: pd.DataFrame, *, named: bool = True) -> pd.DataFrame:
@@ -120,11 +129,15 @@ def coefficients(found: Mapping[str, pd.DataFrame], *, resamples: int, seed: int
     """
     parts = []
     for name, scores in found.items():
-        measures = [*ANONYMOUS, *(NAMED if scores.attrs["named"] else ())]
-        options = {"categories": scores.attrs["categories"], "resamples": resamples, "seed": seed}
+        measures = [*ANONYMOUS, *(NAMED if _told(scores, "named") else ())]
+        options = {"categories": _told(scores, "categories"), "resamples": resamples, "seed": seed}
         parts.append(agreement.coefficients(scores, measures=measures, **options).assign(data=name))
     columns = ["data", "coefficient", "level", "estimate", "low", "high", "items", "annotators"]
     return pd.concat(parts, ignore_index=True)[columns]
+
+
+def _told(scores: pd.DataFrame, name: str):
+    return fact(scores, name, by="protocols.observed.matrices")
 
 
 def skew(found: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -169,7 +182,7 @@ def collapsed(found: Mapping[str, pd.DataFrame], *, resamples: int, seed: int) -
                 ("krippendorff_alpha", "ordinal")]  # fmt: skip
     parts = []
     for name, scores in found.items():
-        offered = scores.attrs["categories"]
+        offered = _told(scores, "categories")
         full, fewer = (
             agreement.coefficients(
                 scores.clip(upper=some[-1]), measures=measures, categories=some, resamples=resamples, seed=seed
@@ -204,18 +217,15 @@ def places(assessments: pd.DataFrame) -> pd.DataFrame:
 
 
 def misled(table: pd.DataFrame) -> pd.DataFrame:
-    """Rank data sets by how far their coefficients lie apart: data, lowest, lowest_by, highest, highest_by, gap.
+    """Rank data sets by how far Fleiss' κ and AC1 lie apart, which weigh alike and call other things chance.
 
-    table: the result of ``coefficients``. Percent agreement is left out, for it corrects nothing.
+    table: the result of ``coefficients``. Returns data, kappa, ac1, gap (AC1 minus κ), and the same for squared
+    distances: alpha (interval), ac2 (quadratic), gap_squared.
     """
-    corrected = table[table["coefficient"] != "percent_agreement"]
-    rows = []
-    for name, group in corrected.groupby("data", sort=False):
-        low, high = group.loc[group["estimate"].idxmin()], group.loc[group["estimate"].idxmax()]
-        rows.append((name, low["estimate"], _called(low), high["estimate"],
-                     _called(high), high["estimate"] - low["estimate"]))  # fmt: skip
-    columns = ["data", "lowest", "lowest_by", "highest", "highest_by", "gap"]
-    return pd.DataFrame(rows, columns=columns).sort_values("gap", ascending=False, ignore_index=True)
+    value = table.set_index(["data", "coefficient", "level"])["estimate"]
+    wide = pd.DataFrame({name: value.xs(key, level=[1, 2]) for name, key in ALIKE.items()})
+    wide = wide.assign(gap=wide["ac1"] - wide["kappa"], gap_squared=wide["ac2"] - wide["alpha"]).reset_index()
+    return wide[["data", *GAPS]].sort_values("gap", key=abs, ascending=False, ignore_index=True)
 
 
 def _called(row: pd.Series) -> str:

@@ -16,23 +16,17 @@ from scipy import stats
 
 from evalkit import DataError, agreement, inference
 from evalkit.data import simulate
+from evalkit.provenance import fact
 
-PAPER = "Licht et al. 2022"
 DIRECTIONS = ("X-EN", "EN-X", "both")
-#: Numbers in the prose of section 6.1: protocol, direction, as printed.
-PROSE = (
-    ("XSTS", "X-EN", "0.43"), ("XSTS", "EN-X", "0.67"), ("XSTS", "both", "0.55"), ("RAW", "X-EN", "0.34"),
-    ("RAW", "EN-X", "0.52"), ("RAW", "both", "0.43"), ("PE", "X-EN", "0.31"), ("PE", "EN-X", "0.53"),
-    ("PE", "both", "0.42"),
-)  # fmt: skip
 #: Shares of the four categories, from worst to best; the paper prints none, so these are assumptions.
 MARGINALS = {
     "even": [0.25, 0.25, 0.25, 0.25],
     "good": [0.10, 0.15, 0.25, 0.50],
     "very good": [0.02, 0.05, 0.13, 0.80],
 }
-
-
+#: What the four translations of a sentence are worth, as they may hang together; the paper does not say.
+WORTH = {"together": 1, "independent": 4}
 #: The codes of its languages, and their names.
 LANGUAGES = {"AR": "Arabic", "ES": "Spanish", "ET": "Estonian", "ID": "Indonesian", "MN": "Mongolian", "TA": "Tamil"}
 #: True kappas that are simulated; denser near 1, where what is reported scatters less and less.
@@ -61,51 +55,6 @@ def averages(table3: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["protocol", "direction", "mean", "rank", "cells"])
 
 
-def audit_rows(table3: pd.DataFrame) -> pd.DataFrame:
-    """Hold each printed number of Table 3, and of the prose about it, against its own cells, for ``show.compare``.
-
-    A cell is rounded to .005, so a mean of cells is known to .005; ``low`` and ``high`` say so.
-    """
-    mean = averages(table3).set_index(["protocol", "direction"])
-    rows = []
-
-    def add(item: str, cell: str, printed: str, computed: object, note: str = "", slack: float | None = None) -> None:
-        low, high = (None, None) if slack is None else (computed - slack, computed + slack)
-        rows.append((PAPER, item, cell, printed, computed, note, low, high))
-
-    for row in table3.drop_duplicates(["direction", "protocol"]).itertuples():
-        found = mean.loc[(row.protocol, row.direction)]
-        place = f"{row.direction} {row.protocol}"
-        add("Table 3", f"{place} AVG", row.avg, float(found["mean"]), "Not the mean of the row's cells.", 0.005)
-        add("Table 3", f"{place} Rank", row.rank, int(found["rank"]), "Not the rank of the mean of the row's cells.")
-    for protocol, direction, printed in PROSE:
-        value = float(mean.loc[(protocol, direction), "mean"])
-        add("6.1, prose", f"{protocol} {direction}", printed, value, "Not the mean of Table 3's cells.", 0.005)
-    overall = mean.reset_index().sort_values("direction", key=lambda d: d.ne("both"), kind="stable")
-    overall = overall.drop_duplicates("protocol").set_index("protocol")["mean"]  # both directions where there are two
-    add(
-        "6.1, prose", "protocol with the highest average over all its languages", "MSTS", overall.idxmax(),
-        f"Over all directions that a protocol applies to, XSTS averages {overall['XSTS']:.3f} and MSTS "
-        f"{overall['MSTS']:.3f}. MSTS is the highest into English only.",
-    )  # fmt: skip
-    add(
-        "6.1, prose", "BT+MSTS also performs well", "well", _above(mean.loc[("BT+MSTS", "EN-X"), "rank"]),
-        "The lowest average of the four protocols out of English.",
-    )  # fmt: skip
-    add("5.1, prose", "languages of the study", "6", table3["language"].nunique())
-    for row in table3.itertuples():
-        add(
-            "Table 3", f"{row.direction} {row.protocol} {row.language}", row.kappa, None,
-            "The annotations behind this kappa were not published.",
-        )  # fmt: skip
-    return pd.DataFrame(rows, columns=["paper", "item", "cell", "printed", "computed", "note", "low", "high"])
-
-
-def _above(rank: int) -> str:
-    """Say in the paper's word whether a rank of four is in the upper half."""
-    return "well" if rank <= 2 else f"rank {rank} of 4"
-
-
 def kappas(codes: np.ndarray, *, categories: int) -> np.ndarray:
     """Return Fleiss' kappa of each stack of complete items × annotators, (draws, items, annotators) to (draws,).
 
@@ -124,16 +73,17 @@ def belt(
     marginal: Sequence[float],
     sentences: int = 250,
     annotators: int = 3,
-    translations: int = 4,
-    replicates: int = 300,
+    translations: int = 1,
+    replicates: int = 800,
     level: float = 0.95,
     seed: int = 7,
 ) -> pd.DataFrame:
     """Simulate what the printed design would report for each true kappa from 0 to 1: kappa, low, mean, high, se.
 
-    A reported number is the mean of ``translations`` Fleiss kappas, each of ``sentences`` items. Between ``low`` and
-    ``high`` lie the middle ``level`` of ``replicates`` reports. Caveats: translations and items are independent here;
-    sentences that are hard in all translations would widen the intervals.
+    A reported number is the mean of Fleiss' kappas of four translations, each of ``sentences`` items.
+    translations: what these four are worth, 4 if they are independent, 1 if sentences that are hard in one are hard in
+    all. Between ``low`` and ``high`` lie the middle ``level`` of ``replicates`` reports. Caveat: items are independent
+    and annotators alike here; where they are not, intervals are wider.
     """
     rng = np.random.default_rng(seed)
     rows = []
@@ -240,23 +190,25 @@ def _holm(frame: pd.DataFrame, alpha: float) -> pd.DataFrame:
     return frame.assign(holm_p=corrected, survives=corrected < alpha)
 
 
-def sensitivity(table3: pd.DataFrame, marginals: Mapping[str, Sequence[float]], **options) -> pd.DataFrame:
-    """Repeat the intervals and comparisons under different assumptions on how often each category is used.
+def sensitivity(
+    table3: pd.DataFrame, marginals: Mapping[str, Sequence[float]], *, replicates: int = 800, **options
+) -> pd.DataFrame:
+    """Repeat the intervals and comparisons under different assumptions on the categories' use and on translations.
 
-    options go to ``belt``. Returns categories, shares, mean_width (of the cells' intervals), cells_apart (of ``cells``
-    comparisons, how many survive Holm), averages_apart (of ``averages``, for these languages).
+    options go to ``belt``; each assumption simulates as many kappas.
+    Returns translations (together | independent), categories, shares, mean_width (of the cells' intervals),
+    cells_apart (of ``cells`` comparisons, how many survive Holm), averages_apart (of ``averages``, these languages).
     """
     rows = []
-    for name, marginal in marginals.items():
-        cells = intervals(table3, belt(marginal=marginal, **options))
+    for (dependence, worth), (name, marginal) in itertools.product(WORTH.items(), marginals.items()):
+        belted = belt(marginal=marginal, translations=worth, replicates=replicates // worth, **options)
+        cells = intervals(table3, belted)
         apart, means = cell_differences(cells), average_differences(cells).query("about == 'these languages'")
-        shares = " ".join(f"{share:g}" for share in marginal)
+        counts = (int(apart["survives"].sum()), len(apart), int(means["survives"].sum()), len(means))
         width = (cells["high"] - cells["low"]).mean()
-        rows.append(
-            (name, shares, width, int(apart["survives"].sum()), len(apart), int(means["survives"].sum()), len(means))
-        )
-    columns = ["categories", "shares", "mean_width", "cells_apart", "cells", "averages_apart", "averages"]
-    return pd.DataFrame(rows, columns=columns)
+        rows.append((dependence, name, " ".join(f"{share:g}" for share in marginal), width, *counts))
+    columns = ["translations", "categories", "shares", "mean_width", "cells_apart", "cells", "averages_apart"]
+    return pd.DataFrame(rows, columns=[*columns, "averages"])
 
 
 def true_kappas(table3: pd.DataFrame) -> pd.DataFrame:
@@ -280,7 +232,9 @@ def reanalysed(study: pd.DataFrame, *, resamples: int, seed: int) -> pd.DataFram
     a bootstrap over sentences; estimates are averaged, and their errors combined as independent ones.
     Returns protocol, src_lang, tgt_lang, true, estimate, low, high, covered.
     """
-    truth = pd.DataFrame(study.attrs["truth"]).set_index(["protocol", "src_lang", "tgt_lang"])["kappa"]
+    truth = pd.DataFrame(fact(study, "truth", by="simulate.protocol_study")).set_index(
+        ["protocol", "src_lang", "tgt_lang"]
+    )["kappa"]
     rows = []
     for (doc, source, target), cell in study.groupby(["doc", "src_lang", "tgt_lang"], sort=False):
         found = [

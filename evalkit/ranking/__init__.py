@@ -16,11 +16,12 @@ from evalkit.ranking.official import (
     tally,
 )
 from evalkit.ranking.pairwise import TESTS, wins
+from evalkit.ranking.printed import official_rows
 from evalkit.ranking.resampling import rank_ranges
 from evalkit.ranking.scores import COUNTED, SEGMENT, system_scores
 
 __all__ = [
     "COUNTED", "DIGITS", "LINES", "SEGMENT", "TESTS", "against_clusters", "against_official", "against_p_values",
-    "clusters", "explain_missing", "flat_annotators", "moves", "rank_ranges", "rankings", "system_scores", "tally",
-    "wins",
+    "clusters", "explain_missing", "flat_annotators", "moves", "official_rows", "rank_ranges", "rankings",
+    "system_scores", "tally", "wins",
 ]  # fmt: skip

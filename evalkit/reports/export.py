@@ -21,7 +21,7 @@ from nbconvert.filters import Highlight2HTML
 from nbformat.notebooknode import NotebookNode, from_dict
 
 from evalkit import DataError, notebooks
-from evalkit.reports import findings, markup
+from evalkit.reports import findings, markup, tally
 from evalkit.reports.studies import Study
 
 TEMPLATE = Path(__file__).parent / "template"
@@ -48,6 +48,7 @@ def export(notebook: Any, study: Study, report: dict[str, Any], *, reference: di
             shown.cells.append(prepared(cell, names, reference if simulated else None))
         except DataError as problem:
             raise DataError(f"{cell_name(number, cell)}: {problem}") from None
+    counts = tally.counted(report["published"])
     title = lift_title(shown.cells) or escape(study.title)
     resources = {
         "language_code": "en",
@@ -57,10 +58,10 @@ def export(notebook: Any, study: Study, report: dict[str, Any], *, reference: di
         "report": report,
         "title": title,
         "contents": names.sections,
-        "tally": findings.tally(report),
+        "bar": tally.bar(counts),
         "simulated": simulated,
         "earlier": findings.earlier(reference if simulated else None),
-        "sentence": findings.tally_sentence(findings.tally(report)),
+        "sentences": tally.sentences(counts),
         "parameters": parameter_rows(study),
     }
     mark_solutions(shown.cells)

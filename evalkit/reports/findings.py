@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from evalkit import DataError
-from evalkit.reports.markup import VERDICTS
+from evalkit.reports import tally
 from evalkit.reports.studies import Study
 from evalkit.show import MIME
 
@@ -92,29 +91,5 @@ def earlier(reference: dict[str, Any] | None) -> dict[str, str]:
     """Tell the reference results' headline and tally in words; empty where there are none."""
     if reference is None:
         return {"headline": "", "sentence": ""}
-    return {"headline": reference.get("headline", ""), "sentence": tally_sentence(tally(reference))}
-
-
-def tally(report: dict[str, Any]) -> dict[str, int]:
-    """Count the verdicts of the comparison with print, in a fixed order and without empty ones."""
-    counts = Counter(row["verdict"] for row in report["published"])
-    return {verdict: counts[verdict] for verdict in VERDICTS if counts[verdict]}
-
-
-def tally_sentence(counts: dict[str, int]) -> str:
-    """Tell a tally in words.
-
-    >>> tally_sentence({"match": 41, "differs": 1, "not reproducible": 2})
-    '41 of 44 printed numbers match; 1 differs; 2 not reproducible'
-    """
-    total = sum(counts.values())
-    if not total:
-        return "No printed numbers to compare"
-    match = counts.get("match", 0)
-    verb = "matches" if match == 1 else "match"
-    parts = [f"{match} of {total} printed numbers {verb}" if total > 1 else f"{match} of 1 printed number {verb}"]
-    if differs := counts.get("differs"):
-        parts.append(f"{differs} {'differs' if differs == 1 else 'differ'}")
-    if missing := counts.get("not reproducible"):
-        parts.append(f"{missing} not reproducible")
-    return "; ".join(parts)
+    told = tally.sentences(tally.counted(reference["published"]))
+    return {"headline": reference.get("headline", ""), "sentence": " ".join(told)}

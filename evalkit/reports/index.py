@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalkit.reports import export, findings
+from evalkit.reports import export, findings, tally
 from evalkit.reports.studies import Layout, Study, read_studies
 
 
 def page(layout: Layout) -> str:
     """Return the overview as one self-contained HTML page, studies in the order of ``studies.toml``."""
     cards = [card(study, layout) for study in read_studies(layout).values()]
-    total: dict[str, int] = {}
-    for verdict in findings.VERDICTS:
-        if count := sum(each["tally"].get(verdict, 0) for each in cards):
-            total[verdict] = count
+    total = tally.counted(row for each in cards if each["report"] for row in each["report"]["published"])
     return (
         export.pages()
         .get_template("overview.html.j2")
@@ -23,8 +20,8 @@ def page(layout: Layout) -> str:
             simulated=any(each["simulated"] for each in cards),
             policy=export.POLICY,
             css=export.stylesheet(),
-            total=total,
-            sentence=findings.tally_sentence(total),
+            bar=tally.bar(total),
+            sentences=tally.sentences(total),
         )
     )
 
@@ -36,7 +33,7 @@ def card(study: Study, layout: Layout) -> dict[str, Any]:
     latest = findings.read_report(reports / f"{study.name}.failed.json")
     good = report is not None and report["status"] == "ok" and (reports / f"{study.name}.html").exists()
     trouble = latest or (None if good else report)
-    counts = findings.tally(report) if good else {}
+    counts = tally.counted(report["published"] if good else ())
     simulated = good and findings.simulated(report)
     reference = findings.read_report(layout.reference / f"{study.name}.json") if simulated else None
     return {
@@ -46,7 +43,7 @@ def card(study: Study, layout: Layout) -> dict[str, Any]:
         "reason": trouble["reason"] if trouble else "",
         "kept": good and trouble is not None,
         "simulated": simulated,
-        "tally": counts,
-        "sentence": findings.tally_sentence(counts),
+        "bar": tally.bar(counts),
+        "sentences": tally.sentences(counts),
         "earlier": findings.earlier(reference),
     }

@@ -119,6 +119,7 @@ class Exported:
 
     def convert(self, frame: pd.DataFrame) -> Converted:
         """Hold rows against the rules, one by one; their judgements are made when all are there."""
+        frame = self.options.looks.alike(frame, self.names)
         outside = self._outside(frame)
         found = self.rows.convert(frame[~frame.index.isin([row.line for row in outside])])
         sound = found.ratings.index

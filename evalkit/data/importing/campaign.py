@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError, schemas
+from evalkit.data.files import stamp
 from evalkit.data.importing import recognise, writing
 from evalkit.data.importing.chunks import Chunk, Source, ahead
 from evalkit.data.importing.formats import Format, Match, Reader, ordered
@@ -20,6 +21,8 @@ from evalkit.data.importing.mturk import is_companion
 from evalkit.data.importing.refused import Again
 from evalkit.data.importing.report import Refusal, Refusals, Report
 from evalkit.data.importing.sources import opened
+from evalkit.data.importing.steady import Seen
+from evalkit.data.registry import digest
 
 FORMATS = ("auto", "appraise", "esa", "mqm", "mturk-da", "xsts", "mt-metrics-eval", "csv")
 _HANGING = ("appraise", "esa", "mturk-da")  # formats whose rows mean nothing without their neighbours
@@ -31,12 +34,13 @@ _AGAIN = "judges again, with another score, what line {line} judged: keep one, o
 
 @dataclass
 class Planned:
-    """One file, what it was recognised as, and who reads it."""
+    """One file, what it was recognised as, who reads it, and how it and what is read with it looked before."""
 
     source: Source
     kind: Format
     match: Match
     reader: Reader
+    seen: list[Seen]
 
 
 def run(paths: Sequence[Path], out: Path, options: Options, *, name: str = "auto",
@@ -67,10 +71,14 @@ def run(paths: Sequence[Path], out: Path, options: Options, *, name: str = "auto
             ratings = writing.Ratings(draft.place("ratings.parquet"), names, label)
             try:
                 spans = _read(plans, ratings, refusals, options, tell)
+            except Exception:  # whatever a reader met, a change of the file comes before it
+                _hold(plans)
+                raise
             finally:
                 ratings.close()
             _settle(plans, ratings, refusals, options)
-        report.refused_digest = writing.digest_of(draft.place("refused.csv"))
+            _hold(plans)
+        report.refused_digest = digest(draft.place("refused.csv"))
         if not ratings.rows:
             raise DataError(_nothing(report, origin))
         report.rows_kept = ratings.rows
@@ -81,6 +89,8 @@ def run(paths: Sequence[Path], out: Path, options: Options, *, name: str = "auto
         for plan in plans:
             for note in plan.source.notes:
                 report.note(f"{plan.source.path.name}: {note}")
+        for note in options.looks.notes():
+            report.note(note)
         _write_spans(spans, draft.place("spans.parquet"), label, report)
         if not report.rows_refused + report.rows_left_out:
             draft.place("refused.csv").unlink()
@@ -93,6 +103,7 @@ def _plans(paths: Sequence[Path], options: Options, report: Report, name: str) -
     """Recognise every file before any is read."""
     plans = []
     for path in _files(paths):
+        before = stamp(path) if path.is_file() else ()  # opening it says what is wrong
         source, kind, head, match = recognise.chosen(opened(path, options), options, name)
         if plans and kind.name != plans[0].kind.name:
             raise DataError(
@@ -105,13 +116,21 @@ def _plans(paths: Sequence[Path], options: Options, report: Report, name: str) -
                 "a row is. Mend them in the export that they come from, on the lines named, and import that again."
             )
         reader = kind.reader(head, match, options, report)
-        plans.append(Planned(Whole(path) if isinstance(reader, Loaded) else source, kind, match, reader))
+        seen = [Seen(path, before, source.digest), *getattr(reader, "beside", [])]
+        plans.append(Planned(Whole(path) if isinstance(reader, Loaded) else source, kind, match, reader, seen))
         report.files.append({"name": path.name, "digest": source.digest})
     if len({entry["digest"] for entry in report.files}) < len(plans):
         raise DataError("Two of the files have the same content. Name each file once.")
     report.format = plans[0].kind.name
     report.how = "as told" if name != "auto" else f"recognised {plans[0].match.why}"
     return plans
+
+
+def _hold(plans: list[Planned]) -> None:
+    """Refuse files that are not any more what they were when the import began."""
+    for plan in plans:
+        for seen in plan.seen:
+            seen.hold()
 
 
 def _files(paths: Sequence[Path]) -> list[Path]:
@@ -135,8 +154,8 @@ def _scale(plans: list[Planned], options: Options) -> tuple[float, float] | None
 
 
 def _digest(plans: list[Planned]) -> str:
-    """Name the content of all files: a single file's own digest, or the digest of the digests."""
-    digests = sorted(plan.source.digest for plan in plans)
+    """Name the content of all that is read: a single file's own digest, or the digest of the digests."""
+    digests = sorted(seen.digest for plan in plans for seen in plan.seen)
     return digests[0] if len(digests) == 1 else f"sha256:{hashlib.sha256(''.join(digests).encode()).hexdigest()}"
 
 

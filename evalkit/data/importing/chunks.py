@@ -9,6 +9,10 @@ from typing import Protocol
 import numpy as np
 import pandas as pd
 
+from evalkit.data.names import plain
+
+MOST_COLUMNS = 2_000  # more of them are no table
+
 
 @dataclass
 class Broken:
@@ -61,7 +65,7 @@ def headings(cells: list[str]) -> list[str]:
     """
     names: list[str] = []
     for place, cell in enumerate(cells, 1):
-        name = " ".join(cell.split())
+        name = " ".join(plain(cell).split())
         names.append(f"{name} (column {place})" if name in names else name or f"column {place}")
     return names
 

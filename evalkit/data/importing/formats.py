@@ -13,6 +13,7 @@ from evalkit.data.importing import columns, segments
 from evalkit.data.importing.chunks import headings
 from evalkit.data.importing.judgements import ITEM_TYPES, Converted, Judgements, Options, lacking
 from evalkit.data.importing.report import Report
+from evalkit.data.names import plain
 
 _SPARE = ("src_lang", "tgt_lang", "pair", "doc", "hit")
 _TOP = 20  # rows in which a heading may stand
@@ -56,7 +57,7 @@ class Head:
     def samples(self, name: str) -> list[str]:
         """What stands in a column, without empty cells."""
         place = self.header.index(name)
-        cells = [cells[place].strip() for cells in self.below if place < len(cells)]
+        cells = [plain(cells[place]) for cells in self.below if place < len(cells)]
         return [cell for cell in cells if cell]
 
 

@@ -1,25 +1,25 @@
 """Read JSON lines, an object a line; numbers keep their digits, nested values stay JSON."""
 
-import hashlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
 
 from evalkit import DataError
-from evalkit.data.importing.chunks import Broken, Chunk, framed
+from evalkit.data.importing.chunks import MOST_COLUMNS, Broken, Chunk, framed
 from evalkit.data.importing.text import HEAD, LONGEST
+from evalkit.data.registry import digest
 
 _BATCH = 20_000  # lines
 
 
 class Lines:
-    """A file with a JSON object on each line. The names of the first objects are its columns.
+    """A file with a JSON object on each line. The names of all its objects are its columns, wherever one first appears.
 
-    Raises DataError where its first lines hold no object.
+    Raises DataError where its first lines hold no object, or its objects have more names than a table has columns.
     """
 
     def __init__(self, path: Path):
-        self.path, self.notes, self.digest = path, [], _digest(path)
+        self.path, self.notes, self.digest = path, [], digest(path)
         objects = []
         for line, found in self._objects():
             if isinstance(found, dict):
@@ -28,7 +28,7 @@ class Lines:
                 break
         if not objects:
             raise DataError(f"{path.name} has no JSON object on its first lines. Write one object a line (JSON Lines).")
-        self.names = list(dict.fromkeys(name for _, found in objects for name in found))
+        self.names = self._names()
         self.head = [(0, self.names)] + [
             (line, [found.get(name, "") for name in self.names]) for line, found in objects
         ]
@@ -42,22 +42,36 @@ class Lines:
             else:
                 rows.append([found.get(name, "") for name in self.names])
                 lines.append(line)
-                self._unknown(found)
             if len(rows) + len(broken) == _BATCH:
                 yield Chunk(framed(rows, lines, header), rows.__getitem__, broken)
                 rows, lines, broken = [], [], []
         if rows or broken:
             yield Chunk(framed(rows, lines, header), rows.__getitem__, broken)
 
-    def _unknown(self, found: dict[str, str]) -> None:
-        """Note names that the first lines did not have."""
-        if len(found) > len(self.names) or not found.keys() <= set(self.names):
-            note = f"{self.path.name} has further names below line {10 * HEAD}, which were not read"
-            if note not in self.notes:
-                self.notes.append(note)
+    def _names(self) -> list[str]:
+        """List the names of all objects, in the order in which they first appear."""
+        names: dict[str, None] = {}
+        for line, text in self._texts():
+            try:
+                found = json.loads(text)
+            except (ValueError, RecursionError):
+                continue  # told when its row is read
+            if isinstance(found, dict) and not names.keys() >= found.keys():
+                names |= dict.fromkeys(found)
+                if len(names) > MOST_COLUMNS:
+                    raise DataError(
+                        f"{self.path.name}, line {line}: more than {MOST_COLUMNS:,} different names up to here. Write "
+                        "each judgement under the same names."
+                    )
+        return list(names)
 
     def _objects(self) -> Iterator[tuple[int, dict[str, str] | str]]:
         """Yield line and object, or for a broken line the reason with the line's text."""
+        for line, text in self._texts():
+            yield line, _object(text)
+
+    def _texts(self) -> Iterator[tuple[int, str]]:
+        """Yield the lines that hold anything, with their numbers."""
         with self.path.open("rb") as stream:
             for line, raw in enumerate(iter(lambda: stream.readline(LONGEST + 1), b""), 1):
                 if len(raw) > LONGEST:
@@ -66,7 +80,7 @@ class Lines:
                     )
                 text = raw.decode("utf-8-sig" if line == 1 else "utf-8", "replace").strip()
                 if text:
-                    yield line, _object(text)
+                    yield line, text
 
 
 def _object(text: str) -> dict[str, str] | str:
@@ -121,11 +135,3 @@ class _Encoder(json.JSONEncoder):
         if isinstance(value, list):
             return "[" + ", ".join(map(self.encode, value)) + "]"
         return super().encode(value)
-
-
-def _digest(path: Path) -> str:
-    hashed = hashlib.sha256()
-    with path.open("rb") as stream:
-        while piece := stream.read(1 << 20):
-            hashed.update(piece)
-    return f"sha256:{hashed.hexdigest()}"

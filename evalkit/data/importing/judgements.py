@@ -9,6 +9,7 @@ import pandas as pd
 
 from evalkit import DataError, schemas
 from evalkit.data import languages
+from evalkit.data import names as naming
 from evalkit.data.importing import numbers
 from evalkit.data.importing.pseudonyms import Pseudonyms
 from evalkit.data.importing.report import Refusal
@@ -35,6 +36,7 @@ class Options:
     sheet: str | None = None
     encoding: str | None = None
     decimal: str | None = None
+    looks: naming.Looks = field(default_factory=naming.Looks)
 
 
 @dataclass
@@ -67,6 +69,7 @@ class Judgements:
 
     def convert(self, frame: pd.DataFrame) -> Converted:
         """Convert rows: what is refused is not in the result."""
+        frame = self.options.looks.alike(frame, self.names)
         self._frame, self._refused = frame, {}
         table = {}
         for ours in ("src_lang", "tgt_lang"):

@@ -1,17 +1,20 @@
 """Import layouts that a loader of the suite reads as a whole: mt-metrics-eval's human scores, IndicMT-Eval's CSV."""
 
-import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pandas as pd
 
 from evalkit import DataError
 from evalkit.data import indicmt, mqm, mtme
+from evalkit.data.delimited import UNFINISHED, is_unfinished
 from evalkit.data.importing.chunks import Chunk
 from evalkit.data.importing.formats import Head, Match, Options, Report, ordered
 from evalkit.data.importing.judgements import Converted
+from evalkit.data.importing.steady import Seen
+from evalkit.data.names import Looks
+from evalkit.data.registry import digest
 
 _PLACE = re.compile(
     r"(?P<pair>\w\w-\w\w)\.(?P<kind>[\w-]+)(?:\.(?P<rater>\w+))?\.(?P<level>seg|sys|domain|doc)\.(?P<what>score|rating)"
@@ -45,9 +48,9 @@ class Whole:
     """A file that its loader reads by itself; it has no rows here."""
 
     def __init__(self, path: Path):
-        self.path, self.notes, self.head = path, [], [(1, [path.name])]
-        with path.open("rb") as stream:
-            self.digest = f"sha256:{hashlib.file_digest(stream, 'sha256').hexdigest()}"
+        self.path, self.notes, self.head, self.digest = path, [], [(1, [path.name])], digest(path)
+        if is_unfinished(path):
+            self.notes.append(UNFINISHED.format(where="its last line"))
 
     def chunks(self, header: list[str], *, after: int) -> Iterator[Chunk]:
         """Yield one chunk without rows."""
@@ -75,14 +78,17 @@ class MtMetricsEval:
         docs = head.path.parent.parent / "documents" / f"{name['pair']}.docs"
         if not docs.is_file():
             raise DataError(f"{head.name} needs documents/{docs.name} in the folder above it. Keep the whole layout.")
+        if is_unfinished(docs):
+            report.note(f"{docs.name}: {UNFINISHED.format(where='its last line')}")
         paths = [head.path.absolute(), docs.absolute()]
+        beside = [Seen.at(docs)]
         if name["what"] == "rating":
-            return Loaded(lambda: (mqm.ratings(paths), mqm.spans(paths)), options)
+            return Loaded(lambda: (mqm.ratings(paths), mqm.spans(paths)), options, beside=beside)
         report.note(
             f"{head.name} holds one score a segment and does not say who gave it: annotator is {name['kind']!r}, and "
             "nothing can be said about agreement"
         )
-        return Loaded(lambda: (_of_scores(mtme.segment_scores(paths)), None), options, named=True)
+        return Loaded(lambda: (_of_scores(mtme.segment_scores(paths)), None), options, named=True, beside=beside)
 
 
 def _of_scores(scores: pd.DataFrame) -> pd.DataFrame:
@@ -107,12 +113,12 @@ def of_indicmt(head: Head, options: Options, report: Report) -> "Loaded":
 
 
 class Loaded:
-    """Let a loader read a file. ``named``: what stands for annotators there are no names of people."""
+    """Let a loader read a file, and those ``beside`` it. ``named``: what stands for annotators is no person's name."""
 
     whole, scale, names = True, None, {}
 
-    def __init__(self, load, options: Options, *, named: bool = False):
-        self._load, self._options, self._named = load, options, named
+    def __init__(self, load, options: Options, *, named: bool = False, beside: Sequence[Seen] = ()):
+        self._load, self._options, self._named, self.beside = load, options, named, list(beside)
         self.columns = ordered({"src_lang", "tgt_lang", "system", "doc", "segment", "annotator", "score", "item_type"})
 
     def convert(self, frame: pd.DataFrame) -> Converted:
@@ -122,6 +128,8 @@ class Loaded:
     def finish(self, held: list[Converted]) -> Converted:
         """Read the file."""
         ratings, spans = self._load()
+        ratings = self._options.looks.alike(ratings)
+        spans = None if spans is None else Looks().alike(spans)  # the same names, told once
         if not self._named:
             ratings, spans = (table.assign(annotator=self._options.pseudonyms.column(table["annotator"].astype("str")))
                               for table in (ratings, spans))  # fmt: skip

@@ -9,6 +9,7 @@ from evalkit.data import languages
 from evalkit.data.importing.columns import EXTRAS, OURS
 from evalkit.data.importing.judgements import Options
 from evalkit.data.importing.pseudonyms import Pseudonyms
+from evalkit.data.names import plain
 
 _SECTIONS = {"columns", "values", "item_types", "scale", "sheet", "encoding", "decimal", "format"}
 
@@ -51,7 +52,7 @@ def options(
     told = Options(
         pseudonyms,
         columns=columns,
-        values={ours: str(value) for ours, value in values.items()},
+        values={ours: plain(str(value)) for ours, value in values.items()},
         item_types={str(theirs): ours for theirs, ours in item_types.items()},
         scale=_scale(scale),
         sheet=sheet or file.get("sheet"),

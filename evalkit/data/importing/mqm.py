@@ -7,6 +7,7 @@ import pandas as pd
 
 from evalkit import schemas
 from evalkit.data import languages
+from evalkit.data import names as naming
 from evalkit.data.importing import columns, numbers
 from evalkit.data.importing.chunks import Broken
 from evalkit.data.importing.formats import Head, Match, Options, Report, described, ordered, with_languages
@@ -81,6 +82,7 @@ class Errors:
 
     def convert(self, frame: pd.DataFrame) -> Converted:
         """Name what each row marks; rows that lack what they need are refused."""
+        frame = self.options.looks.alike(frame, self.names)
         table = pd.DataFrame({name: self._column(frame, name) for name in
                               (*schemas.ITEM, "annotator", "category", "severity")}, index=frame.index)  # fmt: skip
         refused: dict[int, Refusal] = {}
@@ -113,7 +115,9 @@ class Errors:
         values = [self.values.get(ours, "") for ours in (*schemas.ITEM, "annotator")]
         for row in rows:
             if all(place is None or place < len(row.cells) for place in places):
-                key = [value if place is None else row.cells[place].strip() for place, value in zip(places, values)]
+                key = [
+                    value if place is None else naming.plain(row.cells[place]) for place, value in zip(places, values)
+                ]
                 self._torn[tuple(key)] = row.line
         if rows:
             self.report.note(

@@ -7,10 +7,13 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.data import mturk
+from evalkit.data.delimited import UNFINISHED, is_unfinished
 from evalkit.data.importing import numbers
 from evalkit.data.importing.formats import Head, Match, Options, Report, ordered
 from evalkit.data.importing.judgements import Converted
 from evalkit.data.importing.report import Refusal
+from evalkit.data.importing.steady import Seen
+from evalkit.data.names import Looks
 
 _MEANS = re.compile(r"trk-mean-sd\.txt$")
 _KEY = ["Input.src", "Input.trg", "sys_id", "rid", "sid", "WorkerId", "type", "HITId"]
@@ -50,7 +53,7 @@ class Workers:
         self.options, self.report, self.origin = options, report, head.name
         cells = [row[10].strip() for row in head.below if len(row) == len(mturk.COLUMNS)]
         raw = bool(cells) and all(re.fullmatch(r"\d{1,3}(\.0+)?", cell) for cell in cells)
-        self.means = None
+        self.means, self.beside = None, []
         if not raw:
             beside = head.path.with_name(re.sub(r"good-stnd\.csv$", "trk-mean-sd.txt", head.name))
             if beside == head.path or not beside.is_file():
@@ -58,8 +61,12 @@ class Workers:
                     f"{head.name} holds standardised scores. Put the workers' means and deviations beside it, as "
                     f"{beside.name if beside != head.path else 'ad-csen-trk-mean-sd.txt'}, and keep WMT's file names."
                 )
-            self.means = beside
-            self.workers = mturk.statistics(beside)
+            self.means, self.beside = beside, [Seen.at(beside)]
+            self.workers = Looks().alike(mturk.statistics(beside))
+            if self.workers["annotator"].duplicated().any():
+                raise DataError(f"{beside.name}: the names of two workers look alike. Tell them apart in both files.")
+            if is_unfinished(beside):
+                report.note(f"{beside.name}: {UNFINISHED.format(where='its last line')}")
             report.note(f"raw scores were recovered from standardised ones with {beside.name}")
         else:
             self.workers = None
@@ -69,6 +76,7 @@ class Workers:
 
     def convert(self, frame: pd.DataFrame) -> Converted:
         """Hold rows against the rules, one by one."""
+        frame = self.options.looks.alike(frame, self.names)
         rows: dict[int, Refusal] = {}
 
         def refuse(places: np.ndarray, column: str, reason: str) -> None:
@@ -94,6 +102,8 @@ class Workers:
         if self.workers is None:
             for place, reason in numbers.off_scale(values, self.options.scale or Mturk.scale).items():
                 refuse(np.array([place]), "score", reason)
+            broken = np.flatnonzero(values != np.round(values))
+            refuse(broken, "score", "is no whole number, as raw scores are and those of the first rows: correct it")
         else:
             known = self.workers.set_index("annotator")
             mean, sd = frame["WorkerId"].map(known["mean"]), frame["WorkerId"].map(known["sd"])

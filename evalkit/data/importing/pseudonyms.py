@@ -3,15 +3,13 @@
 import base64
 import hashlib
 import hmac
-import os
 import re
-import secrets
-import unicodedata
-from pathlib import Path
 
 import pandas as pd
 
 from evalkit import DataError
+from evalkit.data import secret
+from evalkit.data.names import plain
 
 _LETTERS = 10  # of base 32: 50 bits, so that a thousand annotators collide once in two thousand million imports
 
@@ -31,7 +29,7 @@ class Pseudonyms:
 
     def __init__(self, salt: str | None = None, *, keep: bool = False):
         self.keep = keep
-        self._salt = b"" if keep else (salt.encode() if salt else _own_salt())
+        self._salt = b"" if keep else (salt.encode() if salt else secret.own())
         self._known: dict[str, str] = {}
         self._given: dict[str, str] = {}
 
@@ -99,39 +97,4 @@ class Pseudonyms:
 
 def _plain(name: str) -> str:
     """Write a name in one form."""
-    return unicodedata.normalize("NFC", " ".join(name.split()))
-
-
-def salt_file() -> Path:
-    """Name the file that keeps this user's salt; ``EVALKIT_SALT_FILE`` moves it."""
-    own = os.environ.get("EVALKIT_SALT_FILE")
-    home = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
-    return Path(own) if own else Path(home) / "evalkit" / "salt"
-
-
-def _own_salt() -> bytes:
-    """Read this user's salt; the first time, draw one and keep it where only the owner reads it."""
-    path = salt_file()
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        new = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-        if not path.exists():
-            with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as stream:
-                stream.write(secrets.token_hex(32) + "\n")
-                stream.flush()
-                os.fsync(stream.fileno())
-            try:
-                os.link(new, path)  # fails where another process was first, whose salt then counts
-            except FileExistsError:
-                pass
-            finally:
-                new.unlink()
-        salt = path.read_text(encoding="ascii", errors="replace").strip()
-    except OSError as problem:
-        raise DataError(
-            f"The salt for pseudonyms cannot be kept in {path}: {problem.strerror}. Set EVALKIT_SALT_FILE to a file "
-            "that you can write, or pass --salt."
-        ) from problem
-    if len(salt) < 16:
-        raise DataError(f"{path} holds no salt of 16 characters or more. Restore it, or remove it and import anew.")
-    return salt.encode()
+    return " ".join(plain(name).split())

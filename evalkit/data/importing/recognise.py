@@ -6,15 +6,13 @@ from pathlib import Path
 from evalkit import DataError
 from evalkit.data.importing import columns
 from evalkit.data.importing.appraise import Appraise, Esa
-from evalkit.data.importing.chunks import Source
+from evalkit.data.importing.chunks import MOST_COLUMNS, Source
 from evalkit.data.importing.formats import Csv, Format, Head, Match
 from evalkit.data.importing.judgements import Options, ways
 from evalkit.data.importing.loaded import MtMetricsEval
 from evalkit.data.importing.mqm import Mqm
 from evalkit.data.importing.mturk import Mturk
 from evalkit.data.importing.xsts import Xsts, unnamed
-
-_MOST_COLUMNS = 2_000
 
 
 def table_formats() -> dict[str, Format]:
@@ -65,7 +63,7 @@ def recognised(source: Source, options: Options, name: str = "auto") -> tuple[Fo
     """
     if not source.head:
         raise DataError(f"{source.path.name} has no rows. Check that the export is complete.")
-    if (width := max(len(cells) for _, cells in source.head)) > _MOST_COLUMNS:
+    if (width := max(len(cells) for _, cells in source.head)) > MOST_COLUMNS:
         raise DataError(f"{source.path.name} has {width:,} columns on one of its first rows. Is it a table?")
     head = Head(source.path, source.head, getattr(source, "typed", False), getattr(source, "named", ""))
     kinds = table_formats()

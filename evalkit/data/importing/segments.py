@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pandas as pd
 
 from evalkit.data.importing.columns import Columns
+from evalkit.data.names import plain
 
 SEGMENT = "(segment)"
 
@@ -32,6 +33,9 @@ def given(frame: pd.DataFrame, text: str | None) -> pd.DataFrame:
     if not text:
         return frame.assign(**{SEGMENT: lines})
     codes, distinct = pd.factorize(frame[text])
-    digits = [hashlib.sha256(" ".join(str(one).split()).encode()).hexdigest()[:8] for one in distinct]
+    digits = [
+        hashlib.sha256(" ".join(plain(str(one)).split()).encode("utf-8", "surrogatepass")).hexdigest()[:8]
+        for one in distinct
+    ]
     names = pd.Series(pd.array([*digits, None], dtype="str").take(codes), index=frame.index)
     return frame.assign(**{SEGMENT: names.fillna(lines)})

@@ -1,6 +1,5 @@
 """Read workbooks (XLSX) within bounds: stored values row by row, and what a spreadsheet may have done to them told."""
 
-import hashlib
 import re
 import warnings
 import zipfile
@@ -14,6 +13,7 @@ from evalkit.data.importing import columns
 from evalkit.data.importing.chunks import Chunk, framed
 from evalkit.data.importing.numbers import FORMULA
 from evalkit.data.importing.text import HEAD
+from evalkit.data.registry import digest
 
 _MOST_BYTES = 1 << 30  # of everything in a workbook, unpacked
 _MOST_TEXTS = 256 << 20  # of the texts that cells share, which are held in memory
@@ -28,7 +28,7 @@ def sheets(path: Path, *, name: str | None = None) -> list["Sheet"]:
 
     Raises DataError where the file is no workbook, would unpack to more than is sane, or has no such sheet.
     """
-    digest = _digest(path)
+    known = digest(path)
     _sane(path)
     book = _book(path, data_only=True)
     try:
@@ -39,7 +39,7 @@ def sheets(path: Path, *, name: str | None = None) -> list["Sheet"]:
     if name is not None and name not in names:
         raise DataError(f"{path.name} has no sheet {name!r}; it has {', '.join(names)}. Correct --sheet.")
     wanted = [name] if name is not None else [title for title in names if title not in hidden]
-    found = [Sheet(path, title, digest) for title in wanted]
+    found = [Sheet(path, title, known) for title in wanted]
     filled = [sheet for sheet in found if len(sheet.head) > 1]
     if not filled:
         raise DataError(f"{path.name} has no rows in {', '.join(wanted) or 'a visible sheet'}. Check the file.")
@@ -58,8 +58,8 @@ class Sheet:
 
     typed = True
 
-    def __init__(self, path: Path, title: str, digest: str):
-        self.path, self.title, self.digest = path, title, digest
+    def __init__(self, path: Path, title: str, known: str):
+        self.path, self.title, self.digest = path, title, known
         self.notes = [f"sheet {title!r}"]
         self._formulas, self._merged = self._look()
         self.head = []
@@ -238,8 +238,3 @@ def _book(path: Path, *, data_only: bool):
 def _short(problem: Exception) -> str:
     text = f"{type(problem).__name__}: {problem}".splitlines()[0]
     return text if len(text) <= 120 else f"{text[:117]}..."
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as stream:
-        return f"sha256:{hashlib.file_digest(stream, 'sha256').hexdigest()}"

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from evalkit import DataError
+from evalkit.data.delimited import UNFINISHED
 from evalkit.data.importing import encodings
 from evalkit.data.importing.chunks import Broken, Chunk, framed, stripped
 
@@ -31,7 +32,7 @@ class Text:
     """
 
     def __init__(self, path: Path, *, encoding: str | None = None, delimiter: str | None = None):
-        self.path, self.notes = path, []
+        self.path, self.notes, self._open = path, [], False
         self.encoding, self.digest = encodings.find(path, encoding)
         if self.encoding not in ("utf-8", "utf-8-sig"):
             how = "as told" if encoding else "found by its bytes; name another with --encoding if names look wrong"
@@ -53,6 +54,11 @@ class Text:
                 yield chunk
             else:
                 yield self._careful(feeder, header)
+        if self._open:
+            self._note(UNFINISHED.format(where=f"line {feeder.line - 1}"))
+
+    def _note(self, note: str) -> None:
+        self.notes += [note] * (note not in self.notes)
 
     def _blocks(self) -> Iterator[bytes]:
         """Yield the text in UTF-8, in blocks of whole lines."""
@@ -72,6 +78,7 @@ class Text:
                     yield whole + cut
         if decoder is not None:
             rest += decoder.decode(b"", final=True).encode("utf-8", "surrogatepass")
+        self._open = bool(rest.strip()) and not rest.endswith(b"\r")
         if rest:
             yield rest
 

@@ -1,7 +1,6 @@
 """Write a campaign in batches to temporary files, then move all of them into place, the table of ratings last."""
 
 import bisect
-import hashlib
 import json
 import shutil
 import time
@@ -17,6 +16,7 @@ import pyarrow.parquet as pq
 
 from evalkit import DataError, schemas
 from evalkit.data.importing.report import beside
+from evalkit.data.registry import digest
 
 _FLOATS = {"score", "started", "ended", "position", "z", "errors", "hit_seconds"}
 _STORED = {"compression": "zstd", "compression_level": 1, "write_page_checksum": True}
@@ -45,7 +45,7 @@ def guard(out: Path, paths: Sequence[Path], *, replace: bool) -> None:
             what = f"was made from {', '.join(others)}" if label else "was not written by an import"
             raise DataError(f"{out.name} is there already and {what}. Name another --out, or write over it: --replace.")
     said, refused = beside(out, "import.json"), beside(out, "refused.csv")
-    if refused.exists() and told_of(said).get("refused_digest") != digest_of(refused):
+    if refused.exists() and told_of(said).get("refused_digest") != digest(refused):
         raise DataError(
             f"{refused.name} was changed since an import wrote it. If you repaired rows, import it beside the other "
             "files under another --out; or write over it: --replace."
@@ -66,12 +66,6 @@ def told_of(path: Path) -> dict:
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}
-
-
-def digest_of(path: Path) -> str:
-    """Name a file's content."""
-    with path.open("rb") as stream:
-        return f"sha256:{hashlib.file_digest(stream, 'sha256').hexdigest()}"
 
 
 class Draft:

@@ -27,6 +27,7 @@ _PERSON = r"(evaluator|rater|annotator|linguist|reviewer|judge|translator|evalua
 _SCORE = r"(score|xsts|rating|note|bewertung)"
 _OF_PERSON = re.compile(rf"({_SCORE}\W*_?)?{_PERSON}\W*_?.{{1,40}}|{ALIAS.pattern}", re.I)
 _NUMBERED = re.compile(rf"{_SCORE}[\W_]+\w{{1,12}}|{_SCORE}\W*\d+", re.I)
+_COUNTED = re.compile(rf"{_SCORE}[\W_]*(\d{{1,3}}|[a-z])", re.I)
 _ON_SCALE = re.compile(r"[1-4]([.,]0+|[.,]50*)?|5([.,]0+)?")
 
 
@@ -82,6 +83,9 @@ def score_columns(head: Head, options: Options) -> list[str]:
         found = [name for name in of_person if shares[name] > 0 or not head.samples(name)]
     else:
         found = [name for name in unknown if _NUMBERED.fullmatch(name.strip()) and shares[name] > 0.8]
+        others = [name for name in unknown if _COUNTED.fullmatch(name.strip()) and found]  # by number or letter
+        more = {name for name in others if shares[name] > 0 or not head.samples(name)}
+        found = [name for name in unknown if name in {*found, *more}]
     return found if len(found) > 1 else []
 
 

@@ -59,7 +59,7 @@ def wmt22_mturk_ranking(*, seed: int = 7) -> pd.DataFrame:
 
 def wmt24_esa(*, seed: int = 7) -> pd.DataFrame:
     """Draw error span annotations: originals, degraded copies 50 points lower, clean repeats with noise of 5 points."""
-    return _finished(_esa(seed)[0], seed)
+    return _finished(_esa(seed)[0], seed, scale=(0, 100))
 
 
 def wmt24_esa_spans(*, seed: int = 7) -> pd.DataFrame:
@@ -120,7 +120,8 @@ def _drawn(year: int, seed: int) -> pd.DataFrame:
     hit = frame.groupby(["src_lang", "hit"])
     pace = np.random.default_rng(seed).lognormal(2.5, 0.5, hit.ngroups)
     seconds = (pace[hit.ngroup()] * hit["score"].transform("size")).round()
-    return _finished(frame.assign(z=z, position=frame.groupby("hit").cumcount(), hit_seconds=seconds), seed)
+    frame = frame.assign(z=z, position=frame.groupby("hit").cumcount(), hit_seconds=seconds)
+    return _finished(frame, seed, scale=(0, 100))
 
 
 def _printed(value: float) -> float:
@@ -174,8 +175,8 @@ def _ranking(year: int, seed: int) -> pd.DataFrame:
     return _finished(table.assign(raw=table["raw"].map("{:.1f}".format), z=table["z"].map("{:.3f}".format)), seed)
 
 
-def _finished(frame: pd.DataFrame, seed: int) -> pd.DataFrame:
-    """Note the seed."""
+def _finished(frame: pd.DataFrame, seed: int, **facts: object) -> pd.DataFrame:
+    """Note the seed, and the scale of ratings."""
     frame = frame.reset_index(drop=True)
-    frame.attrs = {"seed": seed, "left_out": {}}
+    frame.attrs = {"seed": seed, "left_out": {}, **facts}
     return frame

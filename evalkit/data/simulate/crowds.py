@@ -116,7 +116,7 @@ def mlqe_pe(*, seed: int = 7) -> pd.DataFrame:
             frames.append(frame.assign(doc=f"sim-{split}", src_lang=source, tgt_lang=target))
     frame = pd.concat(frames, ignore_index=True).assign(system="sim-mlqe-pe", item_type="system")
     frame = schemas.check(frame[list(_order(frame))], schemas.RATINGS, origin="the simulation", scale=(0, 100))
-    frame.attrs["seed"] = seed
+    frame.attrs = {"seed": seed, "scale": (0, 100)}
     return frame
 
 
@@ -139,7 +139,7 @@ def wmt_slt22(*, seed: int = 7) -> pd.DataFrame:
     frame["started"] = 1.6e9 + 30.0 * np.arange(len(frame))
     frame["ended"] = frame["started"] + 20
     frame = schemas.check(frame[list(_order(frame))], schemas.RATINGS, origin="the simulation", scale=(0, 100))
-    frame.attrs = {"seed": seed, "left_out": {"document scores": 0}}
+    frame.attrs = {"seed": seed, "scale": (0, 100), "left_out": {"document scores": 0}}
     return frame
 
 

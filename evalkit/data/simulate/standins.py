@@ -174,5 +174,5 @@ def _finished(frame: pd.DataFrame, seed: int, scale: tuple[float, float], **attr
     """Put the columns in order and hold the simulation to the schema of real data."""
     order = [name for name in schemas.RATINGS.columns if name in frame]
     frame = schemas.check(frame[order], schemas.RATINGS, origin="the simulation", scale=scale)
-    frame.attrs = {"seed": seed, **attrs}
+    frame.attrs = {"seed": seed, "scale": scale, **attrs}
     return frame

@@ -1,0 +1,88 @@
+"""Write names that look alike in one way: without characters that cannot be seen, accented letters in one form."""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+#: Our columns that hold names. The texts of translations are none, and stay as they are.
+NAMED = ("src_lang", "tgt_lang", "pair", "system", "doc", "segment", "annotator", "item_type", "hit", "domain")
+_PRIVATE = ("annotator", "hit")  # of which no example is told
+#: Unicode's Default_Ignorable_Code_Point, the marks of interlinear annotation, and controls that are no white space.
+_UNSEEN = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
+    "\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff\x00-\x08\x0e-\x1b\x7f-\x84"
+    "\x86-\x9f]"
+)
+_SPACE = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")  # Unicode's spaces (Zs) but the plain one
+
+
+def plain(name: str) -> str:
+    """Write one name as it looks: normal form C, no invisible characters, plain spaces, none around it.
+
+    Source: Unicode Standard Annex 15 (normal forms), Default_Ignorable_Code_Point of Unicode 16. Caveat: letters of
+    different scripts that look alike, such as Latin and Cyrillic a, stay apart.
+
+    >>> plain("\\ufeffOnline\\u00a0A\\u200b"), plain("Cafe\\u0301") == plain("Caf\\u00e9")
+    ('Online A', True)
+    """
+    return unicodedata.normalize("NFC", _SPACE.sub(" ", _UNSEEN.sub("", name))).strip()
+
+
+class Looks:
+    """Write the names of a campaign in one way, table after table, and remember what that changed, to be told."""
+
+    def __init__(self):
+        self._changed: dict[str, Counter[tuple[str, str]]] = {}
+
+    def alike(self, table: pd.DataFrame, names: Mapping[str, str] | Iterable[str] = NAMED) -> pd.DataFrame:
+        """Return the table with its names in one form; what is nothing then is missing.
+
+        names: our name -> the table's column, or our names where the table has them; columns of other things are left.
+        """
+        columns = names if isinstance(names, Mapping) else {name: name for name in names}
+        new = {}
+        for ours, column in columns.items():
+            if ours in NAMED and column in table and not _usual(table[column]):
+                new[column] = self._written(ours, table[column])
+        return table.assign(**new) if new else table
+
+    def _written(self, ours: str, cells: pd.Series) -> pd.Series:
+        codes, distinct = pd.factorize(cells)
+        texts = [str(text) for text in distinct]
+        found = [plain(text) for text in texts]
+        counts = pd.Series(codes).value_counts()
+        for place, (text, name) in enumerate(zip(texts, found)):
+            if text != name:
+                self._changed.setdefault(ours, Counter())[text, name] += int(counts[place])
+        written = pd.array([*(name or None for name in found), None], dtype="str")
+        return pd.Series(written.take(codes), index=cells.index)
+
+    def notes(self) -> list[str]:
+        """Tell, a sentence for each column, how many cells were written in another way, with an example."""
+        return [_note(ours, changed) for ours, changed in self._changed.items()]
+
+
+def _usual(cells: pd.Series) -> bool:
+    """Tell, quickly, that a column of text has nothing but plain ASCII."""
+    try:
+        named = cells.cat.categories if isinstance(cells.dtype, pd.CategoricalDtype) else cells
+        texts = pa.Array.from_pandas(named.astype("str"), type=pa.string())
+        return not pc.any(pc.match_substring_regex(texts, r"[^\x20-\x7e]|^ | $")).as_py()
+    except (pa.ArrowException, UnicodeEncodeError):  # half a surrogate pair, which JSON can hold
+        return False
+
+
+def _note(ours: str, changed: Counter[tuple[str, str]]) -> str:
+    """Say what was changed in the names of one column; who an annotator is stays untold."""
+    (text, name), _ = changed.most_common(1)[0]
+    unseen = sorted({f"U+{ord(letter):04X}" for pair in changed for letter in _UNSEEN.findall(pair[0])})
+    what = "letters or spaces were brought into one form"
+    what = f"characters that cannot be seen ({', '.join(unseen[:5])}) were left out" if unseen else what
+    count = changed.total()
+    example = "" if ours in _PRIVATE else f", such as {ascii(text)[:60]}, now {name[:60]!r}"
+    return f"names that look alike are one: in {count:,} cell{'s' * (count != 1)} of {ours} {what}{example}"

@@ -1,0 +1,198 @@
+"""What a table knows of itself: where it came from, the ends of its scale, and other facts that numbers rest on.
+
+pandas carries ``DataFrame.attrs`` through selections and new columns, and drops them in ``concat`` of different tables,
+in ``merge``, ``pivot`` and ``agg``. So such facts are read here and nowhere else, and a lost one is an error that names
+the table and the remedy: no default stands in for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pandas as pd
+
+from evalkit import DataError
+
+#: Kinds of sources, the weakest first: what holds simulated and real data is simulated.
+KINDS = ("simulated", "published", "real")
+_KEPT = "carry it over with provenance.like(table, origin), or stack tables with provenance.stack([...])"
+
+
+def source_of(frame: pd.DataFrame) -> dict[str, str]:
+    """Return a table's ``name, source, origin, digest``, or raise DataError where it has none.
+
+    >>> source_of(pd.DataFrame({"pair": ["eng-jpn"]}))
+    Traceback (most recent call last):
+    evalkit.DataError: The table of 1 row with pair does not say where it comes from. Load it with evalkit.data; if...
+    """
+    found = frame.attrs.get("source")
+    if found is None:
+        raise DataError(
+            f"{called(frame)} does not say where it comes from. Load it with evalkit.data; if it was made from a "
+            f"loaded table, {_KEPT}."
+        )
+    if absent := [key for key in ("name", "source", "origin", "digest") if key not in found]:
+        raise DataError(f"{called(frame)}: attrs['source'] lacks {', '.join(absent)}. Load it with evalkit.data.")
+    if found["source"] not in KINDS:
+        raise DataError(f"{called(frame)}: the source {found['source']!r} is none of {', '.join(KINDS)}. Correct it.")
+    return {key: found[key] for key in ("name", "source", "origin", "digest")}
+
+
+def scale_of(frame: pd.DataFrame, *, given: tuple[float, float] | None = None) -> tuple[float, float]:
+    """Return the lowest and the highest score that an annotator could give: those given, or else the table's own.
+
+    Raises DataError where neither is known, and where an end lies above the other.
+
+    >>> scale_of(pd.DataFrame({"score": [3.0]}), given=(1, 5))
+    (1.0, 5.0)
+    >>> scale_of(pd.DataFrame({"score": [3.0]}))
+    Traceback (most recent call last):
+    evalkit.DataError: The table of 1 row with score does not say where its scale ends. Pass scale=(low, high), such...
+    """
+    found = given if given is not None else frame.attrs.get("scale")
+    if found is None:
+        raise DataError(
+            f"{called(frame)} does not say where its scale ends. Pass scale=(low, high), such as (0, 100) or (1, 5); "
+            f"if it was made from a loaded table, {_KEPT}."
+        )
+    low, high = map(float, found)
+    if not low < high:
+        raise DataError(f"{called(frame)}: the scale runs from {low:g} to {high:g}. Give its lowest score first.")
+    return low, high
+
+
+def demand_hundred(frame: pd.DataFrame) -> None:
+    """Refuse a table whose scale does not run from 0 to 100, for pictures and measures that are made for that one.
+
+    >>> stars = pd.DataFrame({"score": [3.0]})
+    >>> stars.attrs["scale"] = (1, 5)
+    >>> demand_hundred(stars)
+    Traceback (most recent call last):
+    evalkit.DataError: The table of 1 row with score has scores from 1 to 5, and this is made for 0 to 100. Bring...
+    """
+    low, high = scale_of(frame)
+    if (low, high) != (0, 100):
+        raise DataError(
+            f"{called(frame)} has scores from {low:g} to {high:g}, and this is made for 0 to 100. Bring the scores "
+            "there first, and the table's scale with them: provenance.like(table, table, scale=(0, 100))."
+        )
+
+
+def declared_scale(frame: pd.DataFrame) -> tuple[float, float] | None:
+    """Return the ends of a table's scale, None where its source does not tell them; a lost entry is an error."""
+    if "scale" not in frame.attrs:
+        scale_of(frame)
+    return None if frame.attrs["scale"] is None else scale_of(frame)
+
+
+def fact(frame: pd.DataFrame, name: str, *, by: str) -> Any:
+    """Return what ``by``, the function that made the table, wrote on it under ``name``, or say how to get it back.
+
+    >>> fact(pd.DataFrame({"mean": [52.0]}), "reference", by="normalization.means")
+    Traceback (most recent call last):
+    evalkit.DataError: The table of 1 row with mean has lost its 'reference', which normalization.means writes on it...
+    """
+    if name not in frame.attrs:
+        raise DataError(
+            f"{called(frame)} has lost its {name!r}, which {by} writes on its result. Hand the result over whole, or "
+            "carry it over with provenance.like(table, origin)."
+        )
+    return frame.attrs[name]
+
+
+def called(frame: pd.DataFrame) -> str:
+    """Name a table for a message: as its source is called, or else by its size and first columns.
+
+    >>> called(pd.DataFrame({"system": ["A", "B"], "score": [1.0, 2.0]}))
+    'The table of 2 rows with system, score'
+    """
+    if name := (frame.attrs.get("source") or {}).get("name"):
+        return f"The table {name}"
+    columns = ", ".join(map(str, frame.columns[:4])) or "no columns"
+    more = f" and {frame.shape[1] - 4} more" if frame.shape[1] > 4 else ""
+    return f"The table of {len(frame):,} row{'' if len(frame) == 1 else 's'} with {columns}{more}"
+
+
+def like(frame: pd.DataFrame, origin: pd.DataFrame, **facts: Any) -> pd.DataFrame:
+    """Return a table with all that another, which it was made from, knows of itself, and further facts.
+
+    >>> ratings = pd.DataFrame({"score": [1.0]})
+    >>> ratings.attrs["scale"] = (1, 5)
+    >>> like(ratings.merge(pd.DataFrame({"score": [1.0]})), ratings, seed=7).attrs
+    {'scale': (1, 5), 'seed': 7}
+    """
+    made = frame.copy(deep=False)
+    made.attrs = {**origin.attrs, **facts}
+    return made
+
+
+def merged(tables: pd.DataFrame | Iterable[pd.DataFrame]) -> dict[str, str]:
+    """Return the one source of what rests on several tables: of the weakest kind among them, digests joined.
+
+    tables: one table or several. Raises DataError where a table does not say where it comes from, or there is none.
+    """
+    tables = [tables] if isinstance(tables, pd.DataFrame) else list(tables)
+    sources = [source_of(table) for table in tables]
+    if not sources:
+        raise DataError("No table is named that the numbers rest on. Name all that they were computed from.")
+    if all(source == sources[0] for source in sources):
+        return sources[0]
+    weakest = min((source["source"] for source in sources), key=KINDS.index)
+    joined = {key: dict.fromkeys(source[key] for source in sources) for key in ("name", "origin", "digest")}
+    return {
+        "name": "+".join(joined["name"]), "source": weakest, "origin": "; ".join(joined["origin"]),
+        "digest": "+".join(joined["digest"]),
+    }  # fmt: skip
+
+
+def stack(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
+    """Put loaded tables below one another; the whole has one source, the weakest of theirs, and their common scale.
+
+    Rows are numbered anew. What was left out is added up, notes are put together, and other facts are kept where all
+    tables have the same. Raises DataError where a table does not say where it comes from, or scales differ.
+
+    >>> ratings = pd.DataFrame({"score": [1.0]})
+    >>> ratings.attrs |= {"scale": (1, 5), "source": {"name": "a", "source": "real", "origin": "o", "digest": "d"}}
+    >>> drawn = ratings.copy()
+    >>> drawn.attrs["source"] |= {"name": "b", "source": "simulated", "digest": "e"}
+    >>> whole = stack([ratings, drawn])
+    >>> len(whole), whole.attrs["scale"], whole.attrs["source"]["source"], whole.attrs["source"]["digest"]
+    (2, (1, 5), 'simulated', 'd+e')
+    """
+    tables = list(tables)
+    source = merged(tables)
+    _one_scale(tables)
+    whole = pd.concat(tables, ignore_index=True)
+    whole.attrs = _in_common([table.attrs for table in tables]) | {"source": source}
+    return whole
+
+
+def _one_scale(tables: list[pd.DataFrame]) -> None:
+    """Refuse tables whose scores mean different things."""
+    first = tables[0]
+    for table in tables[1:]:
+        if table.attrs.get("scale", "lost") != first.attrs.get("scale", "lost"):
+            raise DataError(
+                f"{called(first)} has scores from {_ends(first)}, and {called(table)[0].lower()}{called(table)[1:]} "
+                f"from {_ends(table)}. Bring them to one scale before stacking, or look at them apart."
+            )
+
+
+def _ends(table: pd.DataFrame) -> str:
+    scale = table.attrs.get("scale")
+    return "ends that nothing tells" if scale is None else f"{scale[0]:g} to {scale[1]:g}"
+
+
+def _in_common(facts: list[Mapping[str, Any]]) -> dict[str, Any]:
+    """Keep the facts that all tables share; sum what was left out, gather notes and why a table is simulated."""
+    kept = {name: value for name, value in facts[0].items() if all(other.get(name) == value for other in facts[1:])}
+    if len(facts) > 1 and any("left_out" in one for one in facts):
+        kept["left_out"] = {}
+        for what, count in (pair for one in facts for pair in one.get("left_out", {}).items()):
+            kept["left_out"][what] = kept["left_out"].get(what, 0) + count
+    if notes := dict.fromkeys(note for one in facts for note in one.get("notes", ())):
+        kept["notes"] = list(notes)
+    if why := dict.fromkeys(one["why_simulated"] for one in facts if "why_simulated" in one):
+        kept["why_simulated"] = " ".join(why)
+    return kept
