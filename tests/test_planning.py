@@ -10,8 +10,9 @@ import statsmodels.formula.api as smf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalkit import DataError, planning
-from evalkit.plots import planning as draw
+from evalkit import DataError
+from evalkit.human import planning
+from evalkit.show.plots import planning as draw
 
 V = {"document": 5.0, "item": 40.0, "annotator": 60.0, "block": 20.0, "residual": 60.0}
 #: Montgomery, Design and Analysis of Experiments: strength of fabric from four looms.
