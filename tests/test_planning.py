@@ -58,6 +58,20 @@ def liked(rng, *, taste, systems=4, documents=3, length=5, people=10):
     return table.assign(score=table["score"] + table["annotator"].map(levels))
 
 
+def test_where_no_liking_is_found_the_other_causes_are_as_without_it():
+    """Else a negative estimate would make room for the others, and plans with favourites be cheaper than without."""
+    seen = 0
+    for seed in range(12):
+        table = liked(np.random.default_rng(seed), taste=0.0)
+        found, without = planning.components(table, taste=True), planning.components(table)
+        if "taste" in found["note"].iloc[0]:
+            seen += 1
+            causes = [*planning.LAYOUTS["calibration"], "residual"]
+            assert found[causes].equals(without[causes])
+            assert found["taste"].iloc[0] == 0
+    assert seen > 2
+
+
 @pytest.mark.parametrize("taste", [0.0, 30.0])
 def test_how_annotators_like_systems_is_estimated_without_bias(taste):
     """Over simulated campaigns the mean estimate is the true variance; left out, it goes into the block."""

@@ -86,7 +86,8 @@ def components(ratings: pd.DataFrame, *, layout: str = "calibration", taste: boo
     """Estimate the variance components of each language pair from a pilot or an earlier campaign.
 
     layout: a name in ``LAYOUTS``. Only outputs of systems and calibration items count, and first showings only.
-    taste: estimate also how differently annotators like systems (``TASTE``), which otherwise is part of ``block``.
+    taste: estimate also how differently annotators like systems (``TASTE``), which otherwise is part of ``block``;
+    where it comes out negative, the others are as without it.
     Returns pair, judgements, annotators, items, block_length (median segments in a block), one column per component
     (squared points) and ``note``, which names components that came out negative (set to 0) or that the data cannot
     separate (missing; what they would hold is part of a finer component).
@@ -97,7 +98,7 @@ def components(ratings: pd.DataFrame, *, layout: str = "calibration", taste: boo
     causes = LAYOUTS[layout] | (TASTE if taste else {})
     for pair, group in _counted(ratings):
         factors = _separable(pair, group, causes)
-        found = henderson(group["score"].to_numpy(), factors)
+        found = _estimated(group["score"].to_numpy(), factors)
         negative = [name for name, value in found.items() if value < 0]
         absent = [name for name in causes if name not in found]
         told = (("negative, set to 0", negative), ("not separable", absent))
@@ -107,6 +108,14 @@ def components(ratings: pd.DataFrame, *, layout: str = "calibration", taste: boo
         row |= {name: max(found.get(name, np.nan), 0.0) for name in [*causes, "residual"]}
         rows.append(row | {"note": "; ".join(f"{what}: {', '.join(names)}" for what, names in told if names)})
     return pd.DataFrame(rows)
+
+
+def _estimated(scores: np.ndarray, factors: Mapping[str, np.ndarray]) -> dict[str, float]:
+    """Estimate components; a taste below 0 is none, so the others may not make room for it."""
+    found = henderson(scores, factors)
+    if found.get("taste", 0.0) >= 0:
+        return found
+    return found | henderson(scores, {name: codes for name, codes in factors.items() if name != "taste"})
 
 
 def _counted(ratings: pd.DataFrame) -> Iterable[tuple[str, pd.DataFrame]]:
