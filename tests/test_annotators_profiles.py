@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from evalkit import DataError, annotators
-from evalkit.annotators.measures import MEASURES, paired_t, signed_rank
-from evalkit.provenance import like
-from evalkit.schemas import with_pair
+from evalkit import DataError
+from evalkit.data.provenance import like
+from evalkit.data.schemas import with_pair
+from evalkit.human import annotators
+from evalkit.human.annotators.measures import MEASURES, paired_t, signed_rank
 
 
 def judged(annotator, scores, *, doc="d", segments=None, item_type="system", **more):
