@@ -10,7 +10,7 @@ from evalkit import data
 from evalkit.data import wmt19 as files
 from evalkit.papers import claims
 from evalkit.papers.stanchev2020 import claimed, wmt19
-from evalkit.show import verdicts
+from evalkit.stats import verdicts
 
 STANCHEV, SUDOH = "002", "004"
 LISTS = {STANCHEV: "stanchev2020_claims", SUDOH: "sudoh2021_claims"}

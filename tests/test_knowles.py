@@ -11,8 +11,7 @@ from evalkit import ROOT, data
 from evalkit.human import annotators as people
 from evalkit.human import normalization, planning
 from evalkit.papers import knowles2024, shared_tasks
-from evalkit.show import verdicts
-from evalkit.stats import agreement
+from evalkit.stats import agreement, verdicts
 
 LISTS = ("knowles2024_prose", "knowles2024_context")
 #: Numbers in the sections that report findings which are no finding themselves: a pattern, and why it has no claim.

@@ -14,7 +14,7 @@ from evalkit.papers import claims
 from evalkit.papers.licht2022 import comparison as calibration
 from evalkit.papers.licht2022 import external, implied, table3
 from evalkit.papers.licht2022 import protocol_comparison as protocols
-from evalkit.show import verdicts
+from evalkit.stats import verdicts
 
 LICHT = "000"
 STUDIES = ("xsts_calibration", "metric_protocols")

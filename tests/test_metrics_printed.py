@@ -5,7 +5,7 @@ import pytest
 
 from evalkit import data
 from evalkit.papers.sai2023 import printed
-from evalkit.show import verdicts
+from evalkit.stats import verdicts
 
 
 @pytest.fixture

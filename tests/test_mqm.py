@@ -13,7 +13,7 @@ from evalkit.data import simulate
 from evalkit.data.schemas import UNSTATED
 from evalkit.human import mqm
 from evalkit.papers import claims, sai2023
-from evalkit.show import verdicts
+from evalkit.stats import verdicts
 
 PLACE = {"src_lang": "eng", "tgt_lang": "guj", "system": "s", "doc": "d", "annotator": "a"}
 SIX = (*mqm.SEVERITIES, UNSTATED)

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalkit.reports import tally
-from evalkit.show import verdicts
+from evalkit.stats import verdicts
 
 
 @st.composite

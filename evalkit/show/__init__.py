@@ -21,9 +21,8 @@ from IPython.display import display
 from evalkit import DataError, __version__
 from evalkit.data.provenance import merged
 from evalkit.data.provenance import source_of as provenance
-from evalkit.show import verdicts
-from evalkit.show.verdicts import missing, verdict
-from evalkit.stats import terms
+from evalkit.stats import terms, verdicts
+from evalkit.stats.verdicts import missing, verdict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -82,7 +82,7 @@ def _tested(counts: np.ndarray, points: np.ndarray, ticks: int, within: float) -
     distance = np.abs(points[:, None] - marks)
     cell = (distance.argmin(axis=1)[:, None] == np.arange(ticks))[:, 1:-1]
     near = cell & (distance[:, 1:-1] <= min(within, step / 8) + 1e-9)
-    chance = near.sum(axis=0) / cell.sum(axis=0)
+    chance = np.divide(near.sum(axis=0), cell.sum(axis=0), out=np.zeros(ticks - 2), where=cell.any(axis=0))
     in_cell, on_tick = counts @ cell, counts @ near  # annotators × inner ticks
     excess = on_tick - chance * in_cell
     kept = np.arange(ticks - 2) != excess.argmax(axis=1)[:, None]

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit.papers.sudoh2021.taxonomy import KEY
-from evalkit.show.verdicts import verdict
+from evalkit.stats.verdicts import verdict
 
 #: What keeps a number of the paper from being recomputed, in the few words that one cause always has.
 UNRELEASED = "annotator C's WMT17 labels never released"
