@@ -8,7 +8,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from evalkit import DataError, agreement
+from evalkit import DataError
+from evalkit.stats import agreement
 
 
 def ratings_of(scores: np.ndarray, *, pair: tuple[str, str] = ("eng", "jpn")) -> pd.DataFrame:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from evalkit.agreement import all_pairs
+from evalkit.stats.agreement import all_pairs
 
 SCIPY = {
     "spearman": stats.spearmanr,

@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats import inter_rater
 
-from evalkit import ROOT, DataError, agreement
-from evalkit.agreement import errors
-from evalkit.agreement.chance import PREPARE
-from evalkit.agreement.coded import coded
-from evalkit.agreement.estimates import OrdinalAlpha
-from evalkit.agreement.resampling import jackknife, pattern_counts
+from evalkit import ROOT, DataError
+from evalkit.stats import agreement
+from evalkit.stats.agreement import errors
+from evalkit.stats.agreement.chance import PREPARE
+from evalkit.stats.agreement.coded import coded
+from evalkit.stats.agreement.estimates import OrdinalAlpha
+from evalkit.stats.agreement.resampling import jackknife, pattern_counts
 
 ORACLES = ROOT / "tests" / "oracles"
 #: Four coders, twelve units, five categories: Krippendorff 2011, section A.

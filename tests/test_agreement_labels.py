@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalkit import DataError, agreement
+from evalkit import DataError
+from evalkit.stats import agreement
 
 #: Dawid & Skene 1979, Table 1: 45 patients, three judgements by the first observer, then one by each of four others.
 ANAESTHETISTS = """

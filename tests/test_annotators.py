@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from evalkit import DataError, annotators
-from evalkit.provenance import like
+from evalkit import DataError
+from evalkit.data.provenance import like
+from evalkit.human import annotators
 
 
 def judged(annotator, scores, *, doc="d#1-9", system="s", first=1, item_type="calibration"):

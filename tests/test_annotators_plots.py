@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evalkit import DataError, annotators
+from evalkit import DataError
 from evalkit.data import simulate
-from evalkit.plots import profiles as draw
+from evalkit.human import annotators
+from evalkit.show.plots import profiles as draw
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,7 @@
 """Profiles of annotators: each column against an oracle, its laws, and what happens where information is missing."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,10 +11,11 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from evalkit import DataError, annotators
-from evalkit.annotators.measures import MEASURES, paired_t, signed_rank
-from evalkit.provenance import like
-from evalkit.schemas import with_pair
+from evalkit import DataError
+from evalkit.data.provenance import like
+from evalkit.data.schemas import with_pair
+from evalkit.human import annotators
+from evalkit.human.annotators.measures import MEASURES, paired_t, signed_rank
 
 
 def judged(annotator, scores, *, doc="d", segments=None, item_type="system", **more):
@@ -117,6 +120,15 @@ def test_the_test_of_a_grid_equals_a_binomial_count_by_hand():
         assert row["p"] == pytest.approx(stats.binomtest(hits, n, rate, alternative="greater").pvalue)
         assert row["n"] == sum(c[0] for c in cells)
         assert row["on_ticks"] == pytest.approx(sum(c[1] for c in cells) / row["n"])
+
+
+def test_a_tick_that_no_point_of_the_scale_is_nearest_to_counts_for_nothing():
+    """On a scale from 1 to 5, thirteen ticks leave cells without a whole number; nothing may be divided by those."""
+    stars = judged("a", [1.0, 2.0, 3.0, 4.0, 5.0] * 20)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = annotators.grids(stars, candidates=(5, 13), scale=(1, 5))
+    assert found["p"].between(0, 1).all()
 
 
 def test_p_values_are_adjusted_within_each_language_pair_as_statsmodels_does():

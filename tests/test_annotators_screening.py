@@ -7,8 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from evalkit import DataError, agreement, annotators
-from evalkit.annotators.measures import MEASURES
+from evalkit import DataError
+from evalkit.human import annotators
+from evalkit.human.annotators.measures import MEASURES
+from evalkit.stats import agreement
 
 
 def judged(annotator, scores, *, segments=None):

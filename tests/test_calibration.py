@@ -12,10 +12,11 @@ from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold, cross_val_score
 
 from evalkit import DataError, data
-from evalkit.calibration import calibration_set, external, forms, held_out
-from evalkit.calibration import ratings as room
 from evalkit.data import simulate
-from evalkit.provenance import like
+from evalkit.data.provenance import like
+from evalkit.human.calibration import calibration_set, forms, held_out
+from evalkit.human.calibration import ratings as room
+from evalkit.papers.licht2022 import external
 
 ON_SCALE = st.floats(1, 5)
 ALPHA = st.floats(-4, 4)

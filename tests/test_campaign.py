@@ -14,23 +14,15 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from evalkit import (
-    DataError,
-    agreement,
-    annotators,
-    calibration,
-    campaign,
-    cli,
-    context,
-    normalization,
-    ranking,
-    schemas,
-)
+from evalkit import DataError, campaign
 from evalkit.campaign import agreed, checks, cost, exports, people, planned, ranked
+from evalkit.campaign import figures as draw
 from evalkit.campaign.names import LONGEST, readable
 from evalkit.campaign.opened import shared_segments
-from evalkit.data import registry, simulate
-from evalkit.plots import campaign as draw
+from evalkit.data import registry, schemas, simulate
+from evalkit.human import annotators, calibration, context, normalization, ranking
+from evalkit.reports import cli
+from evalkit.stats import agreement
 
 #: A whole report takes a moment, and to shrink a counterexample would take thousands of them.
 NO_SHRINKING = (Phase.explicit, Phase.reuse, Phase.generate)
@@ -381,7 +373,7 @@ def test_what_the_hours_cost_is_hours_times_pay():
 
 
 def test_the_plan_is_the_smallest_number_of_documents_that_reaches_the_power():
-    from evalkit import planning
+    from evalkit.human import planning
 
     variances = {"document": 0.0, "item": 40.0, "annotator": 60.0, "block": 20.0, "residual": 60.0}
     design = {"arrangement": "same", "judgements": 1, "block": 10}

@@ -6,9 +6,9 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from evalkit import DataError
-from evalkit.plots.chart import decision_chart
 from evalkit.reports import chart
 from evalkit.reports.studies import Layout, read_studies
+from evalkit.show.plots.chart import decision_chart
 
 #: CSS pixels that a picture may be wide on a telephone of 375, and that a letter must be high there.
 PHONE, LETTER = 343, 12

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evalkit import DataError, claims, data
+from evalkit import DataError, data
+from evalkit.papers import claims
 
 
 def from_source(frame, source="real", name="d"):

@@ -6,9 +6,11 @@ import tarfile
 
 import pytest
 
-from evalkit import claims, data, verdicts
+from evalkit import data
 from evalkit.data import wmt19 as files
-from evalkit.metaeval import claimed, wmt19
+from evalkit.papers import claims
+from evalkit.papers.stanchev2020 import claimed, wmt19
+from evalkit.stats import verdicts
 
 STANCHEV, SUDOH = "002", "004"
 LISTS = {STANCHEV: "stanchev2020_claims", SUDOH: "sudoh2021_claims"}

@@ -13,8 +13,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from evalkit import DataError, cli, data
-from evalkit.reports import studies
+from evalkit import DataError, data
+from evalkit.reports import cli, studies
 
 TINY = Path(__file__).parent / "notebooks" / "studies.toml"
 HEAVY = (
@@ -32,7 +32,7 @@ HEAVY = (
 )
 #: The command line over the tiny studies, in a process of its own.
 OVER_TINY = (
-    "import functools, pathlib, sys; from evalkit import cli; from evalkit.reports import kernels, studies; "
+    "import functools, pathlib, sys; from evalkit.reports import cli; from evalkit.reports import kernels, studies; "
     "kernels.PRELOAD = (); "
     f"studies.Layout = functools.partial(studies.Layout, studies=pathlib.Path({str(TINY)!r})); sys.exit(cli.main())"
 )
@@ -46,12 +46,13 @@ def tiny(monkeypatch):
 
 
 def test_help_imports_nothing_heavy_and_answers_at_once():
-    code = f"import sys, evalkit.cli as c; c.parser().format_help(); print([m for m in {HEAVY} if m in sys.modules])"
+    code = "import sys, evalkit.reports.cli as c; c.parser().format_help(); "
+    code += f"print([m for m in {HEAVY} if m in sys.modules])"
     assert subprocess.check_output([sys.executable, "-c", code], text=True) == "[]\n"
     times = []
     for _ in range(4):
         start = time.perf_counter()
-        subprocess.run([sys.executable, "-m", "evalkit.cli", "--help"], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([sys.executable, "-m", "evalkit.reports.cli", "--help"], check=True, stdout=subprocess.DEVNULL)
         times.append(time.perf_counter() - start)
     assert min(times) < 0.3
 
@@ -90,7 +91,7 @@ def test_params_shows_types_defaults_of_the_run_and_help(capsys):
 )
 def test_a_problem_is_one_sentence_before_any_kernel_starts(arguments, sentence, capsys, tmp_path, monkeypatch):
     monkeypatch.setattr("evalkit.reports.execute.Kernels", None)  # a kernel would be a TypeError
-    monkeypatch.setattr("evalkit.inference.cluster.TIMEOUT", 1)
+    monkeypatch.setattr("evalkit.stats.inference.cluster.TIMEOUT", 1)
     assert cli.main([*arguments, *(["--out", str(tmp_path)] if arguments[0] == "run" else [])]) == 1
     captured = capsys.readouterr()
     assert captured.out == ""

@@ -8,10 +8,12 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.weightstats import DescrStatsW
 
-from evalkit import DataError, claims, context, data
+from evalkit import DataError, data
 from evalkit.data import appraise
-from evalkit.plots import context as draw
-from evalkit.schemas import each
+from evalkit.data.schemas import each
+from evalkit.human import context
+from evalkit.papers import claims
+from evalkit.show.plots import context as draw
 
 
 def document(hit, copy, original, *, copy_first=True, annotator=None, doc="d"):

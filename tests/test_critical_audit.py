@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa
 
 from evalkit import DataError, data, show
-from evalkit.critical import agreement, audit, challenge, claimed, claimed_print, costs
-from evalkit.critical.taxonomy import KEY, categories, places
+from evalkit.papers.sudoh2021 import agreement, audit, challenge, claimed, claimed_print, costs
+from evalkit.papers.sudoh2021.taxonomy import KEY, categories, places
 
 NUMBERS = (1, *range(4, 15))
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn import metrics
 
 from evalkit import DataError
-from evalkit.critical import (
+from evalkit.papers.sudoh2021 import (  # fmt: skip
     CRITICAL,
     KEY,
     bounds,
@@ -26,8 +26,8 @@ from evalkit.critical import (
     ordinal,
     reliability,
     thresholds,
-)  # fmt: skip
-from evalkit.plots import classification as draw
+)
+from evalkit.papers.sudoh2021 import class_figures as draw
 
 FLUENCY, ADEQUACY = categories("fluency"), categories("adequacy")
 

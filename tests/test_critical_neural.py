@@ -15,8 +15,8 @@ import pandas as pd
 import pytest
 
 from evalkit import ROOT, DataError
-from evalkit.critical import KEY, categories, classify, encoder, evaluation, exchange, neural
-from evalkit.critical.encoder import Plan
+from evalkit.papers.sudoh2021 import KEY, categories, classify, encoder, evaluation, exchange, neural
+from evalkit.papers.sudoh2021.encoder import Plan
 
 DIMENSIONS = ("fluency", "adequacy")
 
@@ -233,7 +233,7 @@ def test_help_and_reading_need_no_package_that_the_neural_environment_lacks():
         "    def find_spec(self, name, path=None, target=None):\n"
         "        if name.split('.')[0] in sys.argv[1:]: raise ModuleNotFoundError(name)\n"
         "sys.meta_path.insert(0, Refusing())\n"
-        "import evalkit.critical.neural as n; n.parser(); print('fine')"
+        "import evalkit.papers.sudoh2021.neural as n; n.parser(); print('fine')"
     )
     neuralised = (ROOT / "requirements-neural.txt").read_text(encoding="utf-8")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -258,7 +258,7 @@ def test_the_neural_environment_has_the_suites_own_versions_of_what_both_use():
 if importlib.util.find_spec("torch") is None:
 
     def test_calibration_and_costs_are_judged_as_those_of_the_small_classifiers(real_rows, tmp_path):
-        from evalkit.critical import costs, reliability
+        from evalkit.papers.sudoh2021 import costs, reliability
 
         file = tmp_path / "predictions.csv"
         given = predictions_of(real_rows)
@@ -352,7 +352,7 @@ else:
         command = [
             sys.executable,
             "-m",
-            "evalkit.critical.neural",
+            "evalkit.papers.sudoh2021.neural",
             "train",
             "--out",
             str(tmp_path / "killed"),

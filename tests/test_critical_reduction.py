@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalkit import DataError, agreement, data
-from evalkit.critical import reduction, released
-from evalkit.critical.taxonomy import KEY, categories, places, taxonomy
+from evalkit import DataError, data
+from evalkit.papers.sudoh2021 import reduction, released
+from evalkit.papers.sudoh2021.taxonomy import KEY, categories, places, taxonomy
+from evalkit.stats import agreement
 
 DIMENSIONS = ["fluency", "adequacy"]
 

@@ -23,8 +23,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalkit import ROOT, DataError, data, schemas
-from evalkit.data import appraise, archives, delimited, files, registry, simulate, xsts
+from evalkit import ROOT, DataError, data
+from evalkit.data import appraise, archives, delimited, files, registry, schemas, simulate, xsts
 from evalkit.data.registry import Entry, File
 
 HEADER = b"username,system,itemId,itemType,srcLang,trgLang,score,docId,isDocScore,timeStart,timeEnd\n"

@@ -4,9 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evalkit import DataError, mqm
+from evalkit import DataError
 from evalkit.data import esa, simulate
-from evalkit.schemas import UNSTATED
+from evalkit.data.schemas import UNSTATED
+from evalkit.human import mqm
 
 ROWS = [
     "a1,tutorial1,9,TGT,eng,jpn,0,ende-tutorial1,False,[],1.0,1.0",
@@ -218,7 +219,7 @@ def test_a_severity_that_nobody_marked_has_no_cost():
 def test_tau_of_tables_equals_scipys_on_resamples():
     from scipy import stats
 
-    from evalkit.mqm.ties import tau_b
+    from evalkit.human.mqm.ties import tau_b
 
     rng = np.random.default_rng(8)
     x, y = rng.integers(0, 9, 60), rng.integers(0, 5, 60) / 2

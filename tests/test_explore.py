@@ -8,11 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evalkit import DataError, agreement, explore, show
-from evalkit.plots import annotators as draw_people
-from evalkit.plots import hover, views
+from evalkit import DataError, show
+from evalkit.data.schemas import with_pair
 from evalkit.reports import export, kernels
-from evalkit.schemas import with_pair
+from evalkit.show import explore
+from evalkit.show.plots import annotators as draw_people
+from evalkit.show.plots import hover, views
+from evalkit.stats import agreement
 
 HOSTILE = "<img src=x onerror=alert(1)> datum['a'].b $x$ \\(y\\) {{signal}}"
 

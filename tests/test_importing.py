@@ -16,10 +16,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalkit import DataError, cli, data
+from evalkit import DataError, data
 from evalkit.data import importing
 from evalkit.data.importing.numbers import Numbers, times
 from evalkit.data.importing.pseudonyms import Pseudonyms
+from evalkit.reports import cli
 
 HEADER = "src_lang,tgt_lang,system,doc,segment,annotator,score"
 GOOD = ["eng,deu,A,d,1,Ann,80", "eng,deu,B,d,1,Ann,70", "eng,deu,A,d,1,Bob,60.5", "eng,deu,B,d,1,Bob,0"]

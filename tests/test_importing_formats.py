@@ -9,9 +9,10 @@ import openpyxl
 import pandas as pd
 import pytest
 
-from evalkit import DataError, data, mqm
+from evalkit import DataError, data
 from evalkit.data import importing
 from evalkit.data.appraise import documents
+from evalkit.human import mqm
 
 
 @pytest.fixture(autouse=True)

@@ -18,9 +18,10 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from evalkit import DataError, cli, data
+from evalkit import DataError, data
 from evalkit.data import importing
 from evalkit.data.importing import FORMATS
+from evalkit.reports import cli
 
 SEEDS = {
     "csv": """src_lang,tgt_lang,system,doc,segment,annotator,score

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evalkit import DataError, cli, data, starter
+from evalkit import DataError, data
 from evalkit.data import importing
 from evalkit.data.importing import sheets
 from evalkit.data.importing.pseudonyms import Pseudonyms
+from evalkit.reports import cli, starter
 
 HEADER = "src_lang,tgt_lang,system,doc,segment,annotator,score"
 GOOD = ["eng,deu,A,d,1,Ann,80", "eng,deu,B,d,1,Ann,70", "eng,deu,A,d,1,Bob,60.5", "eng,deu,B,d,1,Bob,0"]

@@ -5,8 +5,8 @@ import json
 import pandas as pd
 import pytest
 
-from evalkit import DataError, schemas
-from evalkit.data import indicmt, mqm, simulate
+from evalkit import DataError
+from evalkit.data import indicmt, mqm, schemas, simulate
 
 HEADER = ["ID (ignore_column)", "Source", "Reference", "Translation",
           *(f"Error{n}_{part}" for n in range(1, 6) for part in ("Type", "Severity")),

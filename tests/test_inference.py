@@ -9,7 +9,8 @@ from sklearn.linear_model import LinearRegression
 from sklearn.metrics import r2_score
 from sklearn.model_selection import KFold
 
-from evalkit import DataError, inference
+from evalkit import DataError
+from evalkit.stats import inference
 
 
 def mean_of(stack):

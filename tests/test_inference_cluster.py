@@ -13,10 +13,11 @@ import distributed
 import numpy as np
 import pytest
 
-from evalkit import DataError, inference, notebooks
-from evalkit.inference import cluster
-from evalkit.reports import execute
+from evalkit import DataError
+from evalkit.reports import execute, notebooks
 from evalkit.reports.studies import Layout
+from evalkit.stats import inference
+from evalkit.stats.inference import cluster
 
 SCORES = np.random.default_rng(1).normal(70, 15, (60, 40))
 LARGE = np.random.default_rng(2).normal(size=200_000)  # joblib maps arrays of this size into the memory of workers
@@ -202,7 +203,7 @@ CELLS = [
     "import os, signal\nfrom pathlib import Path\n"
     "if marker and not Path(marker).exists():\n"
     "    Path(marker).touch()\n    os.kill(os.getppid(), signal.SIGKILL)",
-    "from evalkit import inference, show\n"
+    "from evalkit.stats import inference; from evalkit import show\n"
     "draws = inference.bootstrap([1.0, 2.0, 4.0], lambda d: d.mean(axis=1), resamples=50, seed=seed)\n"
     "show.record('bytes', draws.tobytes().hex())\n"
     "show.record('computed here', list(set(inference.spread(lambda _: os.getpid(), range(4)))) == [os.getpid()])",

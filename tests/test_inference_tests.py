@@ -12,9 +12,10 @@ from scipy import stats
 from statsmodels.stats import multitest
 from statsmodels.stats.power import TTestPower
 
-from evalkit import DataError, inference
-from evalkit.inference import blocks
-from evalkit.inference.permutation import _arrangements
+from evalkit import DataError
+from evalkit.stats import inference
+from evalkit.stats.inference import blocks
+from evalkit.stats.inference.permutation import _arrangements
 
 # Blocks
 

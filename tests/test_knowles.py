@@ -7,8 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evalkit import ROOT, agreement, data, normalization, planning, ranking, verdicts
-from evalkit import annotators as people
+from evalkit import ROOT, data
+from evalkit.human import annotators as people
+from evalkit.human import normalization, planning
+from evalkit.papers import knowles2024, shared_tasks
+from evalkit.stats import agreement, verdicts
 
 LISTS = ("knowles2024_prose", "knowles2024_context")
 #: Numbers in the sections that report findings which are no finding themselves: a pattern, and why it has no claim.
@@ -100,7 +103,7 @@ def test_two_claims_that_fail_are_counted(real):
     distinct, spread = japanese.nunique().drop("engjpn1614"), japanese.std()
     assert (len(distinct), (distinct >= 40).sum()) == (16, 3)
     assert spread.rank()["engjpn1611"] == 6
-    beside = people.beside(people.usage(kept), "engjpn1611").set_index("annotator")
+    beside = knowles2024.beside(people.usage(kept), "engjpn1611").set_index("annotator")
     expected = (spread - spread["engjpn1611"]).drop("engjpn1611")
     pd.testing.assert_series_equal(beside["sd_above"], expected, check_names=False)
 
@@ -108,7 +111,7 @@ def test_two_claims_that_fail_are_counted(real):
 def test_who_has_the_lowest_correlation_is_explained_by_either_of_the_two():
     extremes = pd.DataFrame({"pair": "p", "statistic": ["r", "s", "t"], "min_between": ["a b", "c b", "c d"]})
     profiles = pd.DataFrame({"pair": "p", "annotator": list("abcd"), "min": [52.0, 0, 50, 10], "grid": ["none"] * 4})
-    table = people.lowest_between(extremes, profiles.assign(grid=["none", "none", "none", "7"]))
+    table = knowles2024.lowest_between(extremes, profiles.assign(grid=["none", "none", "none", "7"]))
     assert table[["high_only", "coarse", "explained"]].to_numpy().tolist() == [
         [True, False, True], [False, False, False], [False, True, True],
     ]  # fmt: skip
@@ -185,7 +188,7 @@ def test_work_worth_a_set_of_100_is_as_sure_as_the_set_in_simulation():
 @pytest.mark.parametrize(("year", "scale", "equal"), [(21, "z", 80), (22, "z", 68), (21, "raw", 77), (22, "raw", 58)])
 def test_official_scores_are_rows_and_each_difference_has_its_reason(year, scale, equal, real):
     ratings, official = real(f"wmt{year}-mturk"), real(f"wmt{year}-mturk-ranking")
-    rows = ranking.official_rows(ratings, official, scale=scale, paper=f"WMT{year}, official ranking")
+    rows = shared_tasks.official_rows(ratings, official, scale=scale, paper=f"WMT{year}, official ranking")
     judged = pd.DataFrame(verdicts.judge(rows))
     assert len(judged) == len(official)
     assert (judged["verdict"] == "match").sum() == equal
@@ -200,5 +203,5 @@ def test_extremes_of_the_real_correlations_have_the_oddities_that_the_paper_name
     kept = people.keep(ratings, people.accounts(ratings, real("wmt22-calibration-mapping"), complete_at=100))
     japanese = kept[kept["tgt_lang"] == "jpn"]
     extremes = agreement.correlation_extremes(agreement.correlations(japanese))
-    table = people.lowest_between(extremes, people.profiles(japanese)).set_index("statistic")
+    table = knowles2024.lowest_between(extremes, people.profiles(japanese)).set_index("statistic")
     assert table.loc[["spearman", "pearson", "kendall_c"], "explained"].all()

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from evalkit import ROOT, notebooks
-from evalkit.notebooks import files
+from evalkit import ROOT
+from evalkit.reports import notebooks
+from evalkit.reports.notebooks import files
 from evalkit.reports.studies import Layout, read_studies
 from tests.test_browser import CHROMIUM, FLAGS
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evalkit import DataError
-from evalkit.metrics import alignment, clustered, comet, features, learned, sounds
+from evalkit.metrics import alignment, clustered, features, learned, sounds
+from evalkit.neural import comet
 
 RNG = np.random.default_rng
 

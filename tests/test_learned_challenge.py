@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from evalkit import DataError
 from evalkit.data import simulate
 from evalkit.data.indicmt import SHORT
-from evalkit.metrics import challenge, perturbations
+from evalkit.papers.sai2023 import challenge, perturbations
 
 RNG = np.random.default_rng
 ROW = {

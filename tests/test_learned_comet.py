@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from evalkit import ROOT, DataError
-from evalkit.metrics import comet
+from evalkit.neural import comet
 
 
 @pytest.fixture
@@ -117,7 +117,7 @@ def test_a_folder_with_another_model_is_refused_and_a_finished_one_is_kept(examp
 
 
 def test_help_needs_neither_torch_nor_comet():
-    code = "import sys, evalkit.metrics.comet as c; c.parser(); print(sorted({'torch', 'comet'} & set(sys.modules)))"
+    code = "import sys, evalkit.neural.comet as c; c.parser(); print(sorted({'torch', 'comet'} & set(sys.modules)))"
     found = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"
 

@@ -7,9 +7,12 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from evalkit import ROOT, inference, notebooks, planning
+from evalkit import ROOT
+from evalkit.human import planning
 from evalkit.lessons import context_matters, metric_correlations
 from evalkit.lessons import planning as lesson_planning
+from evalkit.reports import notebooks
+from evalkit.stats import inference
 
 LESSONS = sorted((ROOT / "notebooks" / "lessons").glob("*.ipynb"))
 PAGE = (ROOT / "notebooks" / "lessons" / "README.md").read_text(encoding="utf-8")

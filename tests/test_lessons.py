@@ -14,11 +14,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalkit import ROOT, DataError, lessons, notebooks
+from evalkit import ROOT, DataError, lessons
 from evalkit.lessons import Function, Made, Mistake, Need, Value, kappa_by_hand, strict_and_lenient
 from evalkit.lessons.answers import form, same
-from evalkit.notebooks.students import BEGIN, END, student, without_solution
+from evalkit.reports import notebooks
 from evalkit.reports.kernels import Kernels
+from evalkit.reports.notebooks.students import BEGIN, END, student, without_solution
 from evalkit.show import MIME
 
 LESSONS = sorted((ROOT / "notebooks" / "lessons").glob("*.ipynb"))

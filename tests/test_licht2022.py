@@ -9,11 +9,12 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from evalkit import claims, data, verdicts
-from evalkit.calibration import comparison as calibration
-from evalkit.calibration import external, licht2022
-from evalkit.protocols import comparison as protocols
-from evalkit.protocols import table3
+from evalkit import data
+from evalkit.papers import claims
+from evalkit.papers.licht2022 import comparison as calibration
+from evalkit.papers.licht2022 import external, implied, table3
+from evalkit.papers.licht2022 import protocol_comparison as protocols
+from evalkit.stats import verdicts
 
 LICHT = "000"
 STUDIES = ("xsts_calibration", "metric_protocols")
@@ -51,7 +52,7 @@ def rows(printed):
     }
     parts = [
         calibration.table4_rows(printed["table4"]),
-        calibration.table5_rows(licht2022.recover(printed["table5"]), printed["table5"]),
+        calibration.table5_rows(implied.recover(printed["table5"]), printed["table5"]),
         calibration.table6_rows(external.audit(printed["table6"]), printed["table6"]),
         protocols.table3_rows(printed["table3"], printed["averages"]),
         *(claims.look_up(of_study(printed, s), spoken[s], data=printed["table5"]) for s in STUDIES),
@@ -189,7 +190,7 @@ def test_the_order_of_the_highlighted_languages_by_scipy(printed):
 
 
 def test_what_the_claims_say_about_limits_and_shifts_is_so(printed):
-    recovered = licht2022.recover(printed["table5"])
+    recovered = implied.recover(printed["table5"])
     assert recovered["alpha_cs"].abs().max() < 0.5  # "No shift of Table 5 is so large."
     checks = calibration.moderated_checks()
     assert checks[["rises", "stays"]].all(axis=None)
@@ -207,7 +208,7 @@ def test_a_changed_kappa_changes_the_verdict_on_its_average(printed):
 
 def test_predictions_are_wide_where_scores_lie_outside_the_two_fixed_points(printed):
     """The page says so; it used to say that the fixed points' disagreement makes them wide, which it does not."""
-    recovered = licht2022.recover(printed["table5"])
+    recovered = implied.recover(printed["table5"])
     width = recovered["cs_ht_high"] - recovered["cs_ht_low"]
     beyond = (3.0 - recovered["cs_ht_predicted"]).clip(lower=0)
     assert width.nlargest(3).index.tolist() == beyond.nlargest(3).index.tolist()

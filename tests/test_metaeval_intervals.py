@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalkit.metaeval import chance, correlations, intervals, spa, ties
-from evalkit.metaeval.scores import Scores
+from evalkit.metrics.metaeval import chance, correlations, intervals, spa, ties
+from evalkit.metrics.metaeval.scores import Scores
 
 KEY = ["level", "statistic", "grouping", "metric"]
 

@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from evalkit import DataError, inference
-from evalkit.metaeval import significance, spa, swaps, ties
-from evalkit.metaeval.scores import Scores
+from evalkit import DataError
+from evalkit.metrics.metaeval import significance, spa, swaps, ties
+from evalkit.metrics.metaeval.scores import Scores
+from evalkit.stats import inference
 
 ALMOST = 1e-9  # how close counts as equal in the loops below, which round differently
 
@@ -118,7 +119,7 @@ def test_random_swaps_agree_with_all_of_them(monkeypatch):
 
 
 def test_real_systems_random_swaps_agree_with_all_of_them(real, monkeypatch):
-    from evalkit.metaeval.scores import align
+    from evalkit.metrics.metaeval.scores import align
 
     tables = []
     for name in ("wmt23-metrics-systems", "wmt23-human-systems"):

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evalkit import ROOT, DataError
-from evalkit.metaeval import chance, correlations, ranks, scores, spa, ties
-from evalkit.metaeval.scores import Scores, align, coverage
-from evalkit.provenance import like
+from evalkit.data.provenance import like
+from evalkit.metrics.metaeval import chance, correlations, ranks, scores, spa, ties
+from evalkit.metrics.metaeval.scores import Scores, align, coverage
 
 ORACLE = ROOT / "tests" / "oracles" / "mt_metrics_eval_wmt23_en-de.csv"
 OURS = {

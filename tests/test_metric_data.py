@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evalkit import DataError, data, schemas
-from evalkit.data import files, languages, mtme, parsed, registry, simulate, wmt17, wmt19, wmt20
+from evalkit import DataError, data
+from evalkit.data import files, languages, mtme, parsed, registry, schemas, simulate, wmt17, wmt19, wmt20
 
 WMT23 = "wmt-conference/ErrorSpanAnnotation/e7f88b51a5d36dd5a9c9c1d80556f69637716cd4/data/mt-metrics-eval-v2/wmt23"
 WMT20 = "WMT-Metrics-task/wmt20-metrics/3e434fc32fd02999c885575df6167c31f60ee996"

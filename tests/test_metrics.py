@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evalkit import DataError
-from evalkit.metrics import lexical, neural, store
+from evalkit.metrics import lexical, store
+from evalkit.neural import pretrained
 
 
 @pytest.fixture(autouse=True)
@@ -298,8 +299,8 @@ def test_comet_gets_source_translation_and_reference(packages):
         torch={"cuda": types.SimpleNamespace(is_available=lambda: False)},
     )  # fmt: skip
     frame = table(("h", "r"), ("h2", "r2")).assign(source=["s", "s2"])
-    scored = neural.scores(frame, metrics=["COMET-DA"], batch=4)
-    again = neural.scores(frame, metrics=["COMET-DA"])
+    scored = pretrained.scores(frame, metrics=["COMET-DA"], batch=4)
+    again = pretrained.scores(frame, metrics=["COMET-DA"])
     assert asked == ["cache/Unbabel/wmt20-comet-da", (
         [{"src": "s", "mt": "h", "ref": "r"}, {"src": "s2", "mt": "h2", "ref": "r2"}],
         {"batch_size": 4, "gpus": 0, "progress_bar": False},
@@ -322,8 +323,8 @@ def test_bertscore_takes_f1_from_the_layers_of_the_authors_notebook(packages, tm
             return [np.array([9.0]), np.array([8.0]), np.array([0.75])]
 
     asked = packages(bert_score={"BERTScorer": Scorer})
-    scored = neural.scores(table(("h", "r")), metrics=["mBERT", "distilmBERT", "IndicBERT", "MuRIL"])
-    assert scored[list(neural.LAYERS)].iloc[0].tolist() == [0.75] * 4
+    scored = pretrained.scores(table(("h", "r")), metrics=["mBERT", "distilmBERT", "IndicBERT", "MuRIL"])
+    assert scored[list(pretrained.LAYERS)].iloc[0].tolist() == [0.75] * 4
     models = ["bert-base-multilingual-cased", "distilbert-base-multilingual-cased", "ai4bharat/indic-bert",
               "google/muril-base-cased"]  # fmt: skip
     assert asked[::2] == [
@@ -333,7 +334,7 @@ def test_bertscore_takes_f1_from_the_layers_of_the_authors_notebook(packages, tm
     signature = scored.attrs["signatures"]["MuRIL"]
     assert signature == "MuRIL|model:google/muril-base-cased|layer:4|bert-score:of bert-score"
     with pytest.raises(DataError, match=r"cannot take layer 4 of .*between 0 and 2"):
-        neural.scores(table(("h", "r")), metrics=["MuRIL"], models={"MuRIL": str(tmp_path)})
+        pretrained.scores(table(("h", "r")), metrics=["MuRIL"], models={"MuRIL": str(tmp_path)})
 
 
 class Encoder:
@@ -345,7 +346,7 @@ class Encoder:
 
 def test_sentences_are_compared_by_the_cosine_of_their_vectors(packages):
     asked = packages(sentence_transformers={"SentenceTransformer": lambda name: asked.append(name) or Encoder()})
-    scored = neural.scores(table(("aab", "bbb"), ("ab", "abab")), metrics=["LaBSE"])
+    scored = pretrained.scores(table(("aab", "bbb"), ("ab", "abab")), metrics=["LaBSE"])
     assert scored["LaBSE"].tolist() == pytest.approx([9 / (13**0.5 * 3), 1])
     assert asked == ["sentence-transformers/LaBSE"]
 
@@ -361,14 +362,14 @@ def test_laser_knows_languages_by_two_letters_and_its_files_from_a_folder(packag
 
     asked = packages(laserembeddings={"Laser": Laser})
     frame = table(("tam", "ab"), ("b", "hin")).assign(tgt_lang=["tam", "hin"])
-    scored = neural.scores(frame, metrics=["LASER"])
+    scored = pretrained.scores(frame, metrics=["LASER"])
     assert scored["LASER"].tolist() == pytest.approx([7 / 50**0.5, 1])
     assert asked == [(), (["tam", "b"], ["ta", "hi"]), (["ab", "hin"], ["ta", "hi"])]
-    neural.scores(frame, metrics=["LASER"], models={"LASER": str(tmp_path)})
+    pretrained.scores(frame, metrics=["LASER"], models={"LASER": str(tmp_path)})
     names = ["93langs.fcodes", "93langs.fvocab", "bilstm.93langs.2018-12-26.pt"]
     assert asked[3] == tuple(str(tmp_path / name) for name in names)
     with pytest.raises(DataError, match="needs the column tgt_lang"):
-        neural.scores(frame.drop(columns="tgt_lang"), metrics=["LASER"])
+        pretrained.scores(frame.drop(columns="tgt_lang"), metrics=["LASER"])
 
 
 def test_a_model_that_is_not_there_is_told_in_one_sentence(packages):
@@ -377,7 +378,7 @@ def test_a_model_that_is_not_there_is_told_in_one_sentence(packages):
 
     packages(sentence_transformers={"SentenceTransformer": absent})
     with pytest.raises(DataError, match=r"'sentence-transformers/LaBSE' cannot be loaded \(We cannot .*\)\. Give"):
-        neural.scores(table(("h", "r")), metrics=["LaBSE"])
+        pretrained.scores(table(("h", "r")), metrics=["LaBSE"])
 
 
 def test_bleurt_reads_a_folder_and_is_known_by_its_content(packages, tmp_path):
@@ -387,15 +388,15 @@ def test_bleurt_reads_a_folder_and_is_known_by_its_content(packages, tmp_path):
 
     asked = packages(bleurt={}, bleurt__score={"BleurtScorer": scorer})
     with pytest.raises(DataError, match=r"checkpoint 'BLEURT-20' is no folder here\. Download it"):
-        neural.scores(table(("hyp", "r")), metrics=["BLEURT-20"])
+        pretrained.scores(table(("hyp", "r")), metrics=["BLEURT-20"])
     folder = tmp_path / "weights"
     (folder / "variables").mkdir(parents=True)
     (folder / "variables" / "a").write_bytes(b"1")
     models = {"BLEURT-20": str(folder)}
-    first = neural.scores(table(("hyp", "r")), metrics=["BLEURT-20"], models=models)
+    first = pretrained.scores(table(("hyp", "r")), metrics=["BLEURT-20"], models=models)
     assert first["BLEURT-20"].tolist() == [3]
     (folder / "variables" / "a").write_bytes(b"2")
-    second = neural.scores(table(("hyp", "r")), metrics=["BLEURT-20"], models=models)
+    second = pretrained.scores(table(("hyp", "r")), metrics=["BLEURT-20"], models=models)
     assert second.attrs["signatures"] != first.attrs["signatures"]
     assert asked == [str(folder)] * 2
 
@@ -420,25 +421,25 @@ def test_another_environment_computes_what_this_one_cannot(tmp_path, monkeypatch
     (package / "__init__.py").write_text(FAKE)
     monkeypatch.setenv("PYTHONPATH", str(package.parent))
     frame = table(("நதி", "r"), ("h", "r"))
-    scored = neural.scores(frame, metrics=["mBERT"], python=sys.executable)
+    scored = pretrained.scores(frame, metrics=["mBERT"], python=sys.executable)
     assert scored["mBERT"].tolist() == [3 / 8, 1 / 8]
     assert scored.attrs["signatures"]["mBERT"] == "mBERT|model:bert-base-multilingual-cased|layer:9|bert-score:0.1"
     (package / "__init__.py").write_text("raise RuntimeError('no GPU')")
     with pytest.raises(DataError, match=r"gave no scores: RuntimeError: no GPU\. Try"):
-        neural.scores(table(("new", "r")), metrics=["mBERT"], python=sys.executable)
+        pretrained.scores(table(("new", "r")), metrics=["mBERT"], python=sys.executable)
     with pytest.raises(DataError, match=r"needs the package unbabel-comet"):
-        neural.scores(frame.assign(source="s"), metrics=["COMET-DA"], python=sys.executable)
+        pretrained.scores(frame.assign(source="s"), metrics=["COMET-DA"], python=sys.executable)
     with pytest.raises(DataError, match=r"cannot be started \(No such file.*Give the path of a Python"):
-        neural.scores(frame, metrics=["mBERT"], python=str(tmp_path / "python"))
+        pretrained.scores(frame, metrics=["mBERT"], python=str(tmp_path / "python"))
 
 
 def test_a_package_that_is_not_here_is_told_with_the_command_that_brings_it(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     frame = table(("h", "r")).assign(source="s")
     with pytest.raises(DataError, match=r"needs the package unbabel-comet.*pip install unbabel-comet"):
-        neural.scores(frame, metrics=["COMET-MQM"])
+        pretrained.scores(frame, metrics=["COMET-MQM"])
     with pytest.raises(DataError, match=r"no metric 'GPT' here\. Choose among COMET-DA"):
-        neural.scores(frame, metrics=["GPT"])
+        pretrained.scores(frame, metrics=["GPT"])
 
 
 def test_a_model_that_returns_too_few_scores_is_told(packages):
@@ -446,7 +447,7 @@ def test_a_model_that_returns_too_few_scores_is_told(packages):
                  score=lambda *texts, batch_size: [None, None, np.array([0.5])])},
              bert_score__utils={"model2layers": {"bert-base-multilingual-cased": 9}})  # fmt: skip
     with pytest.raises(DataError, match="returned 1 scores for 2 translations"):
-        neural.scores(table(("h", "r"), ("i", "r")), metrics=["mBERT"])
+        pretrained.scores(table(("h", "r"), ("i", "r")), metrics=["mBERT"])
 
 
 # The real data

@@ -7,7 +7,9 @@ import pytest
 from scipy import stats
 
 from evalkit import DataError, data, show
-from evalkit.metrics import given, lexical, neural
+from evalkit.metrics import lexical
+from evalkit.neural import pretrained
+from evalkit.papers.sai2023 import given
 
 
 @pytest.fixture(autouse=True)
@@ -61,7 +63,7 @@ def test_rows_are_fit_for_the_comparison_with_print(tamil, drawn):
 def test_a_model_and_scores_from_elsewhere_fill_theirs_and_five_languages_the_average(real, monkeypatch):
     ratings = real("indicmt-mqm").groupby("tgt_lang", sort=False).head(60).reset_index(drop=True)
     scored = lexical.scores(ratings, metrics=["chrF"])["chrF"]
-    monkeypatch.setattr(neural, "scores", lambda table, *, metrics, models, python: table.assign(LaBSE=-scored))
+    monkeypatch.setattr(pretrained, "scores", lambda table, *, metrics, models, python: table.assign(LaBSE=-scored))
     rows = given.table1(ratings.assign(PRISM=scored), models={"LaBSE": "a"}, columns=["PRISM"], python="p")
     computed = rows.set_index("cell")["computed"].astype(float)
     assert len(computed) == 2 * 6 * 2

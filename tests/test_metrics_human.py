@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evalkit import DataError
-from evalkit.metrics import alignment, correlation, lexical, printed, spread, subsets
-from evalkit.plots import metrics as plots
+from evalkit.metrics import alignment, correlation, lexical, spread
+from evalkit.papers.sai2023 import printed, subsets
+from evalkit.show.plots import metrics as plots
 
 WORDS = np.array(["na", "lomi", "katera", "vi", "suradanta", "ok", "belo"])
 

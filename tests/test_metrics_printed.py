@@ -3,8 +3,9 @@
 import pandas as pd
 import pytest
 
-from evalkit import data, verdicts
-from evalkit.metrics import printed
+from evalkit import data
+from evalkit.papers.sai2023 import printed
+from evalkit.stats import verdicts
 
 
 @pytest.fixture

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from evalkit import DataError
-from evalkit.metrics import store, vectors
-from evalkit.metrics.vectors import embedding_average, greedy_matching, vector_extrema
+from evalkit.metrics import store
+from evalkit.neural import vectors
+from evalkit.neural.vectors import embedding_average, greedy_matching, vector_extrema
 
 ALL = (embedding_average, vector_extrema, greedy_matching)
 TINY = "4 2\nthe 1 0\ncat 0 2\nmat 1 1 \nthe -9 -9\n"  # fastText leaves a blank at the end of some lines

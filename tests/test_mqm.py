@@ -8,9 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalkit import DataError, claims, data, mqm, verdicts
+from evalkit import DataError, data
 from evalkit.data import simulate
-from evalkit.schemas import UNSTATED
+from evalkit.data.schemas import UNSTATED
+from evalkit.human import mqm
+from evalkit.papers import claims, sai2023
+from evalkit.stats import verdicts
 
 PLACE = {"src_lang": "eng", "tgt_lang": "guj", "system": "s", "doc": "d", "annotator": "a"}
 SIX = (*mqm.SEVERITIES, UNSTATED)
@@ -148,23 +151,23 @@ def test_overlaps_are_those_that_comparing_all_pairs_finds(stretches):
 
 def test_weights_are_read_off_single_errors_and_the_true_scheme_explains_everything(drawn):
     ratings, spans = drawn
-    single = mqm.single_errors(ratings, spans).query("kind == 'any other'").set_index("severity")
+    single = sai2023.single_errors(ratings, spans).query("kind == 'any other'").set_index("severity")
     assert single["weight"].to_dict() == dict(zip(mqm.SEVERITIES, (0.5, 1, 2, 4, 5)))
     assert single["agreeing"].eq(single["n"]).all()
-    fits = mqm.explain(ratings, spans, schemes=["release", "paper"]).set_index("scheme")
+    fits = sai2023.explain(ratings, spans, schemes=["release", "paper"]).set_index("scheme")
     assert fits.loc["release", "rows_equal"].eq(fits.loc["release", "rows"]).all()
     assert fits.loc["paper", "rows_equal"].lt(fits.loc["paper", "rows"]).all()
-    assert mqm.odd_rows(ratings, spans).empty
+    assert sai2023.odd_rows(ratings, spans).empty
     spoilt = ratings.assign(score=ratings["score"].where(ratings["row"] != 5, 1.25))
-    assert mqm.odd_rows(spoilt, spans)["row"].tolist() == [5] * ratings["tgt_lang"].nunique()
+    assert sai2023.odd_rows(spoilt, spans)["row"].tolist() == [5] * ratings["tgt_lang"].nunique()
 
 
 def test_all_shipped_scores_but_one_follow_the_weights_of_the_release(released):
-    fits = mqm.explain(*released, schemes=["release", "paper"])
+    fits = sai2023.explain(*released, schemes=["release", "paper"])
     found = fits.groupby("scheme")[["rows_equal", "rows"]].sum()
     assert found.loc["release"].tolist() == [6999, 7000]
     assert found.loc["paper", "rows_equal"] < 3500
-    (odd,) = mqm.odd_rows(*released).itertuples()
+    (odd,) = sai2023.odd_rows(*released).itertuples()
     assert (odd.tgt_lang, odd.row, odd.system, odd.score, odd.given) == ("mar", 1396, "NLLB", 25.0, 20.0)
 
 
@@ -188,15 +191,15 @@ def test_table_9_was_computed_on_the_splits(released, real):
     printed = data.published("sai2023_table9")
     totals = splits.assign(c=splits["formula_score"].clip(lower=0)).groupby("tgt_lang")["c"].agg(["sum", "size"])
     full = totals[totals["size"] == 1476]["sum"].rename({"guj": "gu", "hin": "hi", "mal": "ml"})
-    (counts,) = mqm.fitting_counts(printed, full, judgements=1476).itertuples(index=False)
+    (counts,) = sai2023.fitting_counts(printed, full, judgements=1476).itertuples(index=False)
     assert list(counts) == [245, 257, 262, 258, 254, 200]
     again = ratings.assign(score=mqm.segment_scores(*released, "release")["mqm"])
-    together = mqm.combined(again, splits)
-    found = mqm.system_means(together[together["system"] == "NLLB"], file_set="both").set_index("language")
+    together = sai2023.combined(again, splits)
+    found = sai2023.system_means(together[together["system"] == "NLLB"], file_set="both").set_index("language")
     cells = printed[printed["system"].eq("NLLB")].set_index("language")["mean_score"]
     assert found["n"].eq(200).all()
     assert all(verdicts.verdict(cells[name], found.at[name, "mean_score"]) == "match" for name in found.index)
-    malayalam = mqm.system_means(together, file_set="both").query("language == 'ml'").set_index("system")["n"]
+    malayalam = sai2023.system_means(together, file_set="both").query("language == 'ml'").set_index("system")["n"]
     assert malayalam.loc["Bing API"] == 257 - 1  # one of its judgements is of a sentence that few systems translated
 
 
@@ -205,7 +208,7 @@ def test_judgements_taken_out_of_the_csv_files_are_placed_where_they_stood(relea
     ratings, splits = released[0], real("indicmt-splits")
     names = ratings["segment"].astype("str")
     hidden = names.isin(sorted(names.unique())[::7]) & ratings["tgt_lang"].eq("mal")
-    found = mqm.combined(ratings[~hidden], splits)
+    found = sai2023.combined(ratings[~hidden], splits)
     back = found[found["fresh"] & found["system"].ne("unknown") & found["tgt_lang"].eq("mal")]
     key = ["segment", "hypothesis"]
     true = ratings[hidden].astype({"segment": "str"}).groupby(key)["system"].agg(set)
@@ -216,7 +219,7 @@ def test_judgements_taken_out_of_the_csv_files_are_placed_where_they_stood(relea
 
 
 def test_only_malayalam_keeps_one_order_of_systems_and_nllb_stands_last_everywhere(released, real):
-    places = mqm.places(released[0], real("indicmt-splits")).set_index(["tgt_lang", "place"])
+    places = sai2023.places(released[0], real("indicmt-splits")).set_index(["tgt_lang", "place"])
     assert places["share"].loc["mal"].gt(0.99).all()
     assert places["system"].loc["mal"].tolist() == [
         "bing_api", "cvit_iiith", "google_api", "IndicTrans_Samanantar", "mT5", "NLLB",
@@ -225,17 +228,17 @@ def test_only_malayalam_keeps_one_order_of_systems_and_nllb_stands_last_everywhe
     assert others.xs(5, level="place")["system"].eq("NLLB").all()
     assert others.xs(5, level="place")["share"].gt(0.98).all()
     assert others.drop(5, level="place")["share"].lt(0.5).all()
-    counted = mqm.placement(mqm.combined(released[0], real("indicmt-splits"))).set_index("language")
+    counted = sai2023.placement(sai2023.combined(released[0], real("indicmt-splits"))).set_index("language")
     assert counted["placed"].to_dict() == {"gu": 11, "hi": 11, "mr": 11, "ml": 64, "ta": 11}
     assert counted["only_in_splits"].eq(77).all()
 
 
 def test_two_systems_with_one_text_are_found(released):
-    found = mqm.copies(released[0])
+    found = sai2023.copies(released[0])
     assert found[["language", "system", "other", "sentences", "same"]].to_numpy().tolist() == [
         ["mr", "Bing API", "CVIT-IIITH", 202, 1.0],
     ]  # fmt: skip
-    assert mqm.copies(released[0][released[0]["tgt_lang"] == "tam"]).empty
+    assert sai2023.copies(released[0][released[0]["tgt_lang"] == "tam"]).empty
 
 
 def test_denominators_hold_the_true_number_and_mean_what_they_say():
@@ -244,7 +247,7 @@ def test_denominators_hold_the_true_number_and_mean_what_they_say():
     printed = pd.DataFrame(
         {"language": list("abcd"), "system": "NLLB", "mean_score": [f"{m:.3f}" for m in scores.mean(axis=1)]}
     )
-    found = mqm.denominators(printed, most=60)["n"].tolist()
+    found = sai2023.denominators(printed, most=60)["n"].tolist()
     assert n in found
     assert len(found) < 20
     for k in set(range(1, 61)) - set(found):
@@ -340,7 +343,7 @@ def test_unitised_alpha_is_one_for_the_same_marks_and_about_nought_for_random_on
 def test_characters_agree_as_the_krippendorff_package_says(drawn):
     import krippendorff
 
-    from evalkit.mqm.agreement import _characters
+    from evalkit.human.mqm.agreement import _characters
 
     rng = np.random.default_rng(11)
     lengths = np.array([30, 50])
@@ -393,14 +396,14 @@ def test_tables_of_claims_answer_questions_with_yes_and_no():
     ratings = pd.concat([judgements(*map(str, range(len(kinds)))).assign(tgt_lang=language)
                          for language, kinds in cases.items()]).assign(own_score=24.0)  # fmt: skip
     means = pd.DataFrame({"language": ["gu", "gu"], "system": ["NLLB", "mT5"], "mean_score": [20.0, 21.0]})
-    paper, release = (mqm.claim_tables(ratings.assign(score=25.0 - points), spans, means) for points in (2.0, 1.0))
+    paper, release = (sai2023.claim_tables(ratings.assign(score=25.0 - points), spans, means) for points in (2.0, 1.0))
     assert paper["commonest"].set_index("language")["mistranslation"].to_dict() == {"gu": "yes", "ta": "no"}
     assert paper["majority"].set_index("language")["balanced"].to_dict() == {"gu": "no", "ta": "no"}
     assert paper["weights"]["as_printed"].tolist() == ["yes"]  # a low error weighs 2 in print
     assert release["weights"]["as_printed"].tolist() == ["no"]
     assert (paper["order"]["order"].tolist(), paper["best"]["place"].tolist()) == (["mT5, NLLB"], [1, 2])
     even = spans[spans["tgt_lang"] == "guj"].iloc[1:]
-    assert mqm.claim_tables(ratings, even, means)["majority"]["balanced"].tolist() == ["yes"]
+    assert sai2023.claim_tables(ratings, even, means)["majority"]["balanced"].tolist() == ["yes"]
 
 
 def test_errors_of_terminology_are_errors_of_accuracy_in_claims_and_figures(released):
@@ -409,7 +412,7 @@ def test_errors_of_terminology_are_errors_of_accuracy_in_claims_and_figures(rele
     levels = mqm.severity_shares(spans).query("errors > 0")
     assert dict(zip(levels["group"], levels["errors"])) == {"accuracy": 1, "fluency": 1}
     means = pd.DataFrame({"language": ["gu"], "system": ["NLLB"], "mean_score": [20.0]})
-    weighed = mqm.claim_tables(*released, means)["majority"].set_index("language")
+    weighed = sai2023.claim_tables(*released, means)["majority"].set_index("language")
     assert weighed.loc["ta", ["accuracy", "fluency"]].tolist() == [1900, 1920]
     kinds = released[1].loc[released[1]["tgt_lang"] == "tam", "error_type"].astype("str")
     assert kinds.str.startswith(("accuracy", "terminology")).sum() == 1900
@@ -423,7 +426,7 @@ def tables():
 
 def test_misprints_are_found_and_a_mended_table_has_none_of_them():
     printed = tables()
-    found = mqm.misprints(printed)
+    found = sai2023.misprints(printed)
     cells = set(zip(found["table"], found["cell"]))
     assert ("table1", "COMET-QE-DA, average pearson") in cells
     assert ("table2", "COMET-QE-DA, gu, kendall") in cells
@@ -431,14 +434,14 @@ def test_misprints_are_found_and_a_mended_table_has_none_of_them():
     first = printed["table1"]
     wrong = first["metric"].eq("COMET-QE-DA") & first["language"].eq("average")
     mended = printed | {"table1": first.assign(pearson=first["pearson"].mask(wrong, "0.484"))}
-    assert ("table1", "COMET-QE-DA, average pearson") not in set(mqm.misprints(mended)["cell"].radd("table1, "))
-    assert len(mqm.misprints(mended)) == len(found) - 1
+    assert ("table1", "COMET-QE-DA, average pearson") not in set(sai2023.misprints(mended)["cell"].radd("table1, "))
+    assert len(sai2023.misprints(mended)) == len(found) - 1
 
 
 def test_taus_of_all_rankings_of_seven_systems_are_possible_and_others_are_not():
     from scipy.stats import kendalltau
 
-    from evalkit.mqm.audit import impossible_tau
+    from evalkit.papers.sai2023.audit import impossible_tau
 
     rng = np.random.default_rng(2)
     taus = {f"{kendalltau(np.arange(7), rng.permutation(7)).statistic:.3f}" for _ in range(200)}
@@ -453,7 +456,7 @@ def test_taus_of_all_rankings_of_seven_systems_are_possible_and_others_are_not()
 
 
 def test_claims_about_printed_cells_are_answered_from_the_cells():
-    found = mqm.said_of_print(tables())
+    found = sai2023.said_of_print(tables())
     learned = found["print_learned"].query("statistic == 'kendall'").groupby("table")["beats_both"].sum()
     assert learned.to_dict() == {"table3": 4, "table4": 3}
     best = found["print_best"].set_index(["kind", "statistic", "language"])["metric"]
@@ -465,7 +468,7 @@ def test_claims_about_printed_cells_are_answered_from_the_cells():
     first = tables()["table1"]
     stronger = first.assign(kendall=first["kendall"].mask(first["metric"].eq("PRISM"), "0.9"))
     assert (
-        mqm.said_of_print(tables() | {"table1": stronger})["print_best"]
+        sai2023.said_of_print(tables() | {"table1": stronger})["print_best"]
         .query("kind == 'any'")["metric"]
         .tolist()
         .count("PRISM")
@@ -477,8 +480,8 @@ def test_every_claim_of_the_prose_can_be_looked_up(released):
     """Of metrics, tables are made up; of judgements and print, they are real."""
     ours = pd.DataFrame({"metric": ["chrF++"], "better": "yes", "language": "ta", "lower_half": 1.0})
     made = {"overlap_best": ours, "subset_gain": ours, "lower_half": ours.assign(metric="SacreBLEU")}
-    means = mqm.system_means(released[0], file_set="")
-    found = mqm.claim_tables(*released, means) | mqm.said_of_print(tables()) | made
+    means = sai2023.system_means(released[0], file_set="")
+    found = sai2023.claim_tables(*released, means) | sai2023.said_of_print(tables()) | made
     told = claims.look_up(data.published("sai2023_prose"), found, data=released[0])
     judged = verdicts.judge(told)
     missing = [row["lacking"] for row in judged if row["verdict"] == "not reproducible"]

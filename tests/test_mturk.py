@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 from evalkit import DataError
-from evalkit.context import pairing
 from evalkit.data import mturk, registry
 from evalkit.data.files import obtain
+from evalkit.human.context import pairing
 
 HEADER = "HITId WorkerId Input.src Input.trg Input.item hit sys_id rid type sid score time"
 ROWS = [  # a copy (rid 9) of document 5, annotated before it; mean 50, sd 20
@@ -117,8 +117,8 @@ def test_every_real_copy_finds_its_original(year, real):
 
 @pytest.mark.parametrize("year", [21, 22])
 def test_the_simulation_has_the_columns_of_the_real_ratings_and_its_own_ranking(year, real):
-    from evalkit import ranking
     from evalkit.data import simulate
+    from evalkit.human import ranking
 
     drawn, table = getattr(simulate, f"wmt{year}_mturk")(), getattr(simulate, f"wmt{year}_mturk_ranking")()
     true = real(f"wmt{year}-mturk")

@@ -7,12 +7,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from evalkit import DataError, agreement, normalization
+from evalkit import DataError
 from evalkit.data import simulate
-from evalkit.normalization import METHODS, forms
-from evalkit.normalization.held_out import _agreement
-from evalkit.plots import normalization as draw
-from evalkit.provenance import like
+from evalkit.data.provenance import like
+from evalkit.human import normalization
+from evalkit.human.normalization import METHODS, forms
+from evalkit.human.normalization.held_out import _agreement
+from evalkit.papers import knowles2024
+from evalkit.show.plots import normalization as draw
+from evalkit.stats import agreement
 
 PER_ANNOTATOR = [name for name in METHODS if name not in ("none", "z_calibration", "mixed", "ticks")]
 YEARS = pytest.mark.parametrize("year", [21, 22])
@@ -339,7 +342,7 @@ def test_a_flat_annotator_keeps_the_fit_finite_and_gets_the_quality_of_what_they
 
 @YEARS
 def test_wmts_published_z_scores_come_out_of_the_raw_scores(year, real):
-    compared = normalization.against_published(real(f"wmt{year}-mturk"))
+    compared = knowles2024.against_published(real(f"wmt{year}-mturk"))
     wmt = compared[compared["variant"] == "as WMT"]
     assert len(wmt) == {21: 6, 22: 7}[year]
     assert (wmt["largest"] <= 1e-9).all()
@@ -353,7 +356,7 @@ def test_wmts_published_z_scores_come_out_of_the_raw_scores(year, real):
 
 def test_a_published_column_is_needed():
     with pytest.raises(DataError, match="no column z"):
-        normalization.against_published(rated([1, 2]))
+        knowles2024.against_published(rated([1, 2]))
 
 
 # --- order of scores -----------------------------------------------------------------------------------------------

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalkit import DataError, notebooks
-from evalkit.notebooks import Parameter, bind, declarations
+from evalkit import DataError
+from evalkit.reports import notebooks
+from evalkit.reports.notebooks import Parameter, bind, declarations
 
 CODE = """seed: int = 7  # any integer; same seed, same report
 threshold: float = 1

@@ -10,8 +10,9 @@ import statsmodels.formula.api as smf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalkit import DataError, planning
-from evalkit.plots import planning as draw
+from evalkit import DataError
+from evalkit.human import planning
+from evalkit.show.plots import planning as draw
 
 V = {"document": 5.0, "item": 40.0, "annotator": 60.0, "block": 20.0, "residual": 60.0}
 #: Montgomery, Design and Analysis of Experiments: strength of fabric from four looms.
@@ -55,6 +56,20 @@ def liked(rng, *, taste, systems=4, documents=3, length=5, people=10):
     table = pd.concat(parts, ignore_index=True)
     levels = dict(zip(sorted(table["annotator"].unique()), rng.normal(0, sd["annotator"], people), strict=True))
     return table.assign(score=table["score"] + table["annotator"].map(levels))
+
+
+def test_where_no_liking_is_found_the_other_causes_are_as_without_it():
+    """Else a negative estimate would make room for the others, and plans with favourites be cheaper than without."""
+    seen = 0
+    for seed in range(12):
+        table = liked(np.random.default_rng(seed), taste=0.0)
+        found, without = planning.components(table, taste=True), planning.components(table)
+        if "taste" in found["note"].iloc[0]:
+            seen += 1
+            causes = [*planning.LAYOUTS["calibration"], "residual"]
+            assert found[causes].equals(without[causes])
+            assert found["taste"].iloc[0] == 0
+    assert seen > 2
 
 
 @pytest.mark.parametrize("taste", [0.0, 30.0])

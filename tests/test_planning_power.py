@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.power import TTestPower
 
-from evalkit import DataError, planning
-from evalkit.plots import planning as draw
+from evalkit import DataError
+from evalkit.human import planning
+from evalkit.show.plots import planning as draw
 
 V = {"document": 5.0, "item": 40.0, "annotator": 60.0, "block": 20.0, "residual": 60.0}
 component = st.floats(0.5, 300)

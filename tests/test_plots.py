@@ -6,11 +6,13 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from evalkit import DataError, agreement, annotators
+from evalkit import DataError
 from evalkit.data import simulate
-from evalkit.plots import agreement as draw_agreement
-from evalkit.plots import annotators as draw_annotators
-from evalkit.schemas import with_pair
+from evalkit.data.schemas import with_pair
+from evalkit.human import annotators
+from evalkit.show.plots import agreement as draw_agreement
+from evalkit.show.plots import annotators as draw_annotators
+from evalkit.stats import agreement
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,8 @@ from collections import Counter
 
 import pytest
 
-from evalkit import ROOT, verdicts
+from evalkit import ROOT
+from evalkit.stats import verdicts
 
 #: Columns of each transcribed table that hold what the paper prints as a result; the others name a row or describe it.
 #: A column with names behind a colon repeats one printed number over the rows that share them; the first row holds it.

@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.inter_rater import fleiss_kappa
 
-from evalkit import DataError, agreement, data, protocols
+from evalkit import DataError, data
 from evalkit.data import simulate
-from evalkit.plots import protocols as draw
-from evalkit.protocols import observed, postedits, progression, table3
+from evalkit.human import observed
+from evalkit.papers.licht2022 import figures as draw
+from evalkit.papers.licht2022 import postedits, progression, protocols, table3
+from evalkit.stats import agreement
 
 LICHT = "000"
 
@@ -312,7 +314,7 @@ def test_moving_scores_to_places_changes_no_coefficient_that_needs_no_names():
 
 @pytest.fixture(scope="module")
 def found(real):
-    from evalkit import annotators as people
+    from evalkit.human import annotators as people
 
     hits = real("wmt22-calibration-hits")
     kept = people.keep(hits, people.accounts(hits, real("wmt22-calibration-mapping"), complete_at=100))

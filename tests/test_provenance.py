@@ -10,18 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalkit import ROOT, DataError, annotators, campaign, context, data, normalization, provenance, schemas, show
-from evalkit.calibration import held_out
-from evalkit.calibration import ratings as room
-from evalkit.data import simulate
+from evalkit import ROOT, DataError, campaign, data, show
+from evalkit.data import provenance, schemas, simulate
 from evalkit.data.indicmt import with_language
-from evalkit.metaeval.scores import align
+from evalkit.human import annotators, context, normalization, observed
+from evalkit.human.calibration import held_out
+from evalkit.human.calibration import ratings as room
 from evalkit.metrics import lexical
-from evalkit.plots import annotators as draw_annotators
-from evalkit.plots import context as draw_context
-from evalkit.plots import normalization as draw_normalization
-from evalkit.plots import profiles as draw_profiles
-from evalkit.protocols import observed, table3
+from evalkit.metrics.metaeval.scores import align
+from evalkit.papers.licht2022 import table3
+from evalkit.show.plots import annotators as draw_annotators
+from evalkit.show.plots import context as draw_context
+from evalkit.show.plots import normalization as draw_normalization
+from evalkit.show.plots import profiles as draw_profiles
 
 STUDIES = sorted((ROOT / "notebooks").glob("*/*.ipynb"))
 
@@ -344,7 +345,7 @@ def read_past(tree):
 
 @pytest.mark.parametrize(("name", "tree"), [*code()], ids=lambda x: x if isinstance(x, str) else "code")
 def test_facts_that_numbers_rest_on_are_read_through_the_accessors(name, tree):
-    assert set(read_past(tree)) <= TOLD, f"{name} reads attrs past evalkit.provenance"
+    assert set(read_past(tree)) <= TOLD, f"{name} reads attrs past evalkit.data.provenance"
 
 
 def test_no_function_on_ratings_has_a_default_scale():

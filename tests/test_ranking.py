@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalkit import DataError, data, ranking
+from evalkit import DataError, data
+from evalkit.human import ranking
 
 
 def ratings(rows):

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from evalkit import DataError, data, ranking
+from evalkit import DataError, data
 from evalkit.data import simulate
-from evalkit.ranking.clusters import complete
-from evalkit.ranking.scores import segment_means
+from evalkit.human import ranking
+from evalkit.human.ranking.clusters import complete
+from evalkit.human.ranking.scores import segment_means
 
 
 @pytest.fixture(scope="module")

@@ -7,12 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from evalkit import DataError, ranking
+from evalkit import DataError
 from evalkit.data import simulate
-from evalkit.plots import ranking as draw
-from evalkit.ranking.movement import cluster_changes, tau_b
-from evalkit.ranking.resampling import draws
-from evalkit.ranking.scores import segment_means
+from evalkit.human import ranking
+from evalkit.human.ranking.movement import cluster_changes, tau_b
+from evalkit.human.ranking.resampling import draws
+from evalkit.human.ranking.scores import segment_means
+from evalkit.show.plots import ranking as draw
 
 
 @pytest.fixture(scope="module")

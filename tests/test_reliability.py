@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 from statsmodels.stats.inter_rater import fleiss_kappa
 
-from evalkit import DataError, data, schemas
-from evalkit.data import simulate
+from evalkit import DataError, data
+from evalkit.data import schemas, simulate
 from evalkit.data.simulate import Behaviour, Control, Design, Quality
 
 STILL = Behaviour(sd_bias=0, sd_gain=0, sd_noise=0)

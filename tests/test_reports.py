@@ -13,8 +13,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from evalkit import DataError, data, notebooks
-from evalkit.reports import cells, execute, export, findings, kernels, markup, reference
+from evalkit import DataError, data
+from evalkit.reports import cells, execute, export, findings, kernels, markup, notebooks, reference
 from evalkit.reports.studies import Layout, Study, read_studies
 
 TINY = Path(__file__).parent / "notebooks" / "studies.toml"

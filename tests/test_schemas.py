@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
-from evalkit import DataError, schemas
-from evalkit.schemas import HITS, RATINGS, check
+from evalkit import DataError
+from evalkit.data import schemas
+from evalkit.data.schemas import HITS, RATINGS, check
 
 ROW = {
     "src_lang": "eng", "tgt_lang": "jpn", "system": "007", "doc": "d", "segment": "0",

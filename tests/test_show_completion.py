@@ -12,7 +12,7 @@ DOORS = ("show", "data", "explore")
 def kernel():
     """A kernel as a notebook has it, with the doors of the package imported."""
     manager, client = start_new_kernel(kernel_name="python3", startup_timeout=60)
-    client.execute_interactive("from evalkit import data, explore, show", timeout=60)
+    client.execute_interactive("from evalkit import data, show; from evalkit.show import explore", timeout=60)
     yield client
     client.stop_channels()
     manager.shutdown_kernel(now=True)

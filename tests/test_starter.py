@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from evalkit import ROOT, DataError, __version__, cli, schemas, starter
-from evalkit.reports import studies
+from evalkit import ROOT, DataError, __version__
+from evalkit.data import schemas
+from evalkit.reports import cli, starter, studies
 
 
 def test_a_campaign_starts_with_a_template_that_the_schema_accepts_a_checklist_and_instructions(tmp_path, capsys):
@@ -44,7 +45,7 @@ def test_the_entry_of_a_new_campaign_is_a_study_that_can_be_asked_for_its_parame
 
 def test_instructions_and_checklist_name_only_studies_that_there_are():
     known = set(studies.read_studies(studies.Layout()))
-    text = (ROOT / "evalkit" / "starter" / "campaign" / "checklist.md").read_text(encoding="utf-8")
+    text = (ROOT / "evalkit" / "reports" / "starter" / "campaign" / "checklist.md").read_text(encoding="utf-8")
     named = {name for names in re.findall(r"\*([a-z0-9_, *]+)\*$", text, re.MULTILINE) for name in names.split("*, *")}
     assert named
     assert named <= known
@@ -69,7 +70,7 @@ def test_a_campaign_that_is_interrupted_leaves_nothing(tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("evalkit.starter.shutil.copyfile", full)
+    monkeypatch.setattr("evalkit.reports.starter.shutil.copyfile", full)
     assert cli.main(["new", "campaign", "spring", "--out", str(tmp_path)]) == 1
     assert list(tmp_path.iterdir()) == []
 
@@ -112,7 +113,7 @@ def test_a_study_that_could_not_run_is_refused(options, message, own_studies):
 
 def completed(line: str) -> list[str]:
     """What bash would offer at the end of a line, asked for as bash asks."""
-    script = 'exec 8>&1 9>/dev/null; exec "$0" -m evalkit.cli'
+    script = 'exec 8>&1 9>/dev/null; exec "$0" -m evalkit.reports.cli'
     environment = os.environ | {
         "_ARGCOMPLETE": "1", "_ARGCOMPLETE_SHELL": "bash", "COMP_LINE": line, "COMP_POINT": str(len(line)),
         "COMP_TYPE": "9", "_ARGCOMPLETE_IFS": "\n", "_ARGCOMPLETE_SUPPRESS_SPACE": "1", "PYTHONPATH": str(ROOT),

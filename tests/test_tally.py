@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalkit import verdicts
 from evalkit.reports import tally
+from evalkit.stats import verdicts
 
 
 @st.composite

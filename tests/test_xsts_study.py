@@ -13,10 +13,11 @@ from matplotlib.figure import Figure
 from scipy.optimize import linprog
 
 from evalkit import ROOT, DataError, data, show
-from evalkit.calibration import external, forms, held_out, licht2022
-from evalkit.calibration import ratings as room
 from evalkit.data import simulate
-from evalkit.plots import calibration as draw
+from evalkit.human.calibration import forms, held_out
+from evalkit.human.calibration import ratings as room
+from evalkit.papers.licht2022 import external, implied
+from evalkit.show.plots import calibration as draw
 
 NOTEBOOK = ROOT / "notebooks" / "studies" / "xsts_calibration.ipynb"
 LAW = settings(deadline=None, max_examples=40)
@@ -36,7 +37,7 @@ def table6() -> pd.DataFrame:
 
 
 def test_recovered_table_has_the_agreed_columns_and_one_unreachable_cell(table5):
-    recovered = licht2022.recover(table5)
+    recovered = implied.recover(table5)
     expected = ["direction", "language", "raw", "calibration_mean", "reference_mean", "alpha_cs", "beta", "alpha"]
     expected += ["cs_ht_predicted", "cs_ht_low", "cs_ht_high", "cs_ht_printed", "reachable", "rounds"]
     assert recovered.columns.tolist() == expected
@@ -49,7 +50,7 @@ def test_recovered_table_has_the_agreed_columns_and_one_unreachable_cell(table5)
 
 
 def test_recovered_means_give_the_printed_shifts_back(table5):
-    for printed, row in zip(table5.to_dict("records"), licht2022.recover(table5).itertuples(), strict=True):
+    for printed, row in zip(table5.to_dict("records"), implied.recover(table5).itertuples(), strict=True):
         shift = forms.adjust(row.raw, calibration_mean=row.calibration_mean)["shift"]
         assert f"{shift:.2f}" == printed["cs"]
         assert f"{row.raw + 4.687 - row.reference_mean:.2f}" == printed["ht"]
@@ -68,7 +69,7 @@ def test_the_interval_holds_all_inputs_that_round_to_print_and_its_ends_are_reac
     for row in table5.to_dict("records"):
         box = [(float(row[k]), 0.005) for k in ("raw", "cs", "ht")] + [(4.687, 0.0005)]
         inside = by_definition(*(m + w * rng.uniform(-1, 1, 2000) for m, w in box), 3.0)
-        low, high = map(float, licht2022.predicted_interval(row["cs"], row["ht"]))
+        low, high = map(float, implied.predicted_interval(row["cs"], row["ht"]))
         assert low - 1e-12 <= inside.min()
         assert inside.max() <= high + 1e-12
         corners = np.array(np.meshgrid(*([m - w, m + w] for m, w in box))).reshape(4, -1)
@@ -78,7 +79,7 @@ def test_the_interval_holds_all_inputs_that_round_to_print_and_its_ends_are_reac
 
 def test_raw_cancels():
     values = by_definition(np.linspace(1, 5, 9), np.linspace(1, 5, 9) - 0.3, np.linspace(1, 5, 9) - 0.2, 4.687, 3.0)
-    same = [float(licht2022._predict(*map(Fraction, (x - 0.3, x - 0.2)), Fraction("4.687"), Fraction(3)))
+    same = [float(implied._predict(*map(Fraction, (x - 0.3, x - 0.2)), Fraction("4.687"), Fraction(3)))
             for x in np.linspace(1, 5, 9)]  # fmt: skip
     np.testing.assert_allclose(values, same)
 
@@ -122,7 +123,7 @@ def reachable_by_linear_programme(table5, consensus, *, linked):
 
 @pytest.mark.parametrize("linked", [False, True])
 def test_the_consensus_interval_is_exact_by_linear_programming(table5, linked):
-    joint = licht2022.joint_consensus(licht2022.consensus_by_cell(table5)).iloc[0]
+    joint = implied.joint_consensus(implied.consensus_by_cell(table5)).iloc[0]
     low, high = joint["low"], joint["high"]
     ends = [(low - 1e-5, False), (low + 1e-5, True), (high - 1e-5, True), (high + 1e-5, False)]
     for consensus, possible in ends:
@@ -130,7 +131,7 @@ def test_the_consensus_interval_is_exact_by_linear_programming(table5, linked):
 
 
 def test_the_consensus_interval_and_what_sets_its_ends(table5):
-    joint = licht2022.joint_consensus(licht2022.consensus_by_cell(table5)).iloc[0]
+    joint = implied.joint_consensus(implied.consensus_by_cell(table5)).iloc[0]
     assert (round(joint["low"], 4), round(joint["high"], 4)) == (2.8605, 2.9899)
     assert joint["low_cell"] == "X-EN Urdu and EN-X Urdu"
     assert joint["high_cell"] == "X-EN Azerbaijani"
@@ -139,18 +140,18 @@ def test_the_consensus_interval_and_what_sets_its_ends(table5):
 
 
 def test_a_cells_interval_is_where_its_prediction_meets_print(table5):
-    cells = licht2022.consensus_by_cell(table5).set_index(["direction", "language"])
+    cells = implied.consensus_by_cell(table5).set_index(["direction", "language"])
     for row in table5.to_dict("records"):
         low, high = cells.loc[(row["direction"], row["language"])]
         for consensus in np.linspace(1.05, 4.35, 34).round(3):
             standard = forms.Standard(consensus=consensus)
-            reach = licht2022.predicted_interval(row["cs"], row["ht"], standard=standard)
-            assert licht2022._overlap(reach, licht2022._rounds_to(row["cs_ht"])) == (low <= consensus <= high)
+            reach = implied.predicted_interval(row["cs"], row["ht"], standard=standard)
+            assert implied._overlap(reach, implied._rounds_to(row["cs_ht"])) == (low <= consensus <= high)
 
 
 def test_limits_that_a_cell_sets_stay_where_the_search_is_wider_and_the_others_move(table5):
-    cells, wider = licht2022.consensus_by_cell(table5), licht2022.consensus_by_cell(table5, search=(0.9, 4.6))
-    limits = licht2022.unlimited(cells)
+    cells, wider = implied.consensus_by_cell(table5), implied.consensus_by_cell(table5, search=(0.9, 4.6))
+    limits = implied.unlimited(cells)
     for end in ("low", "high"):
         moved = cells[end] != wider[end]
         assert moved.equals(limits[end].isna())
@@ -159,9 +160,9 @@ def test_limits_that_a_cell_sets_stay_where_the_search_is_wider_and_the_others_m
 
 
 def test_at_the_middle_of_the_interval_every_cell_is_reached(table5):
-    joint = licht2022.joint_consensus(licht2022.consensus_by_cell(table5)).iloc[0]
+    joint = implied.joint_consensus(implied.consensus_by_cell(table5)).iloc[0]
     middle = forms.Standard(consensus=round((joint["low"] + joint["high"]) / 2, 4))
-    assert licht2022.recover(table5, standard=middle)["reachable"].all()
+    assert implied.recover(table5, standard=middle)["reachable"].all()
 
 
 GROUP = st.tuples(st.floats(1.2, 4.8), st.floats(2.4, 3.5), st.floats(4, 5))  # raw, calibration mean, reference mean
@@ -177,7 +178,7 @@ def test_a_made_up_table_gives_its_consensus_back(consensus, means):
         cs, line = float(moved["shift"]), float(moved["line"])
         rows.append(("X-EN", f"language {n}", f"{raw:.2f}", f"{cs:.2f}", f"{raw + 4.687 - r:.2f}", f"{line:.2f}"))
     table = pd.DataFrame(rows, columns=["direction", "language", "raw", "cs", "ht", "cs_ht"])
-    cells = licht2022.consensus_by_cell(table)
+    cells = implied.consensus_by_cell(table)
     for name, pieces in cells.groupby("language"):
         assert ((pieces["low"] - 1e-9 <= consensus) & (consensus <= pieces["high"] + 1e-9)).any(), name
     assert set(cells["language"]) == set(table["language"])
@@ -186,13 +187,13 @@ def test_a_made_up_table_gives_its_consensus_back(consensus, means):
 def test_cells_that_contradict_each_other_are_named(table5):
     broken = table5.copy()
     broken.loc[(broken["language"] == "Urdu") & (broken["direction"] == "EN-X"), "cs_ht"] = "4.08"
-    joint = licht2022.joint_consensus(licht2022.consensus_by_cell(broken)).iloc[0]
+    joint = implied.joint_consensus(implied.consensus_by_cell(broken)).iloc[0]
     assert not joint["possible"]
     assert "EN-X Urdu" in joint["low_cell"] + joint["high_cell"]
 
 
 def test_both_directions_imply_one_calibration_mean_but_not_one_reference_mean(table5):
-    told = licht2022.same_in_both_directions(table5).set_index(["fixed_point", "language"])
+    told = implied.same_in_both_directions(table5).set_index(["fixed_point", "language"])
     assert told.loc["calibration set", "can_agree"].all()
     references = told.loc["human references"]
     apart = ["Amharic", "Azerbaijani", "Bosnian", "Portuguese", "Romanian", "Swahili", "Zulu"]
@@ -200,19 +201,19 @@ def test_both_directions_imply_one_calibration_mean_but_not_one_reference_mean(t
 
 
 def test_shifts_average_to_zero_for_both_fixed_points(table5):
-    shifts = licht2022.mean_shift(table5).set_index("fixed_point")
+    shifts = implied.mean_shift(table5).set_index("fixed_point")
     assert shifts["mean"].tolist() == pytest.approx([0.01 / 28, 0.01 / 28])
     assert shifts["zero_possible"].all()
     assert (shifts["se"] > 10 * shifts["high"].abs() / 2).all()
 
 
 def test_the_printed_table_itself_leaves_the_scale(table5):
-    ends = licht2022.off_scale(table5)
+    ends = implied.off_scale(table5)
     off = ends[ends["printed_off"]]
     assert off[["language", "direction", "form", "printed"]].to_numpy().tolist() == [["Georgian", "X-EN", "line", 0.9]]
     shifts = ends[ends["form"] == "shift"]
     assert ((shifts["top_to"] > 5) | (shifts["bottom_to"] < 1)).sum() == (
-        licht2022.recover(table5)["alpha_cs"] != 0
+        implied.recover(table5)["alpha_cs"] != 0
     ).sum()
 
 
@@ -220,7 +221,7 @@ def test_the_printed_table_itself_leaves_the_scale(table5):
 
 
 def test_printed_order_is_the_order_of_the_printed_scores(table5):
-    ranked = licht2022.rankings(table5)
+    ranked = implied.rankings(table5)
     for _, part in ranked.groupby(["direction", "method"]):
         assert sorted(part["position"]) == list(range(1, 15))
         assert part.sort_values("position")["score"].is_monotonic_decreasing
@@ -228,7 +229,7 @@ def test_printed_order_is_the_order_of_the_printed_scores(table5):
 
 
 def test_portuguese_overtakes_hindi_and_arabic_by_the_calibration_set_only(table5):
-    claims = licht2022.above(licht2022.rankings(table5), "Portuguese", ["Hindi", "Arabic"])
+    claims = implied.above(implied.rankings(table5), "Portuguese", ["Hindi", "Arabic"])
     holds = claims.set_index(["method", "direction", "claim"])["holds"]
     assert holds["CS"].all()
     assert not holds["RAW"].any()
@@ -261,10 +262,10 @@ def named_axes(drawn: Axes | Figure) -> None:
 
 
 def test_figures_of_the_printed_tables_are_drawn_and_named(table5):
-    recovered, cells = licht2022.recover(table5), licht2022.consensus_by_cell(table5)
-    named_axes(draw.bump_chart(licht2022.rankings(table5), highlight=("Hindi",)))
+    recovered, cells = implied.recover(table5), implied.consensus_by_cell(table5)
+    named_axes(draw.bump_chart(implied.rankings(table5), highlight=("Hindi",)))
     named_axes(draw.prediction_gaps(recovered))
-    named_axes(draw.consensus_intervals(cells, licht2022.joint_consensus(cells)))
+    named_axes(draw.consensus_intervals(cells, implied.joint_consensus(cells)))
     named_axes(draw.form_curves(forms.curves(2.4, 4.3)))
     named_axes(draw.form_curves(forms.curves(3.0)))  # no shift, no line
     sizes = external.training_size(data.published("licht2022_table4"))

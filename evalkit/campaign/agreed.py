@@ -7,10 +7,11 @@ import itertools
 import numpy as np
 import pandas as pd
 
-from evalkit import DataError, agreement
+from evalkit import DataError
 from evalkit.campaign.opened import STEPS, Campaign
 from evalkit.campaign.sections import Section, Table, counted, section
-from evalkit.schemas import ITEM
+from evalkit.data.schemas import ITEM
+from evalkit.stats import agreement
 
 #: Fewest items judged by two annotators for an estimate of agreement.
 FEWEST = 10

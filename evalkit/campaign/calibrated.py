@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.calibration import forms, held_out, ratings
 from evalkit.campaign.opened import Campaign
 from evalkit.campaign.sections import Section, Table, counted, section
-from evalkit.schemas import ITEM
+from evalkit.data.schemas import ITEM
+from evalkit.human.calibration import forms, held_out, ratings
 
 _COLLECT = (
     "Show every annotator (of every language pair, where scores are to be compared across languages) the same items, "

@@ -6,7 +6,7 @@ import pandas as pd
 
 from evalkit.campaign.opened import Campaign, wide
 from evalkit.campaign.sections import Section, Table, counted, listed, section
-from evalkit.schemas import ITEM
+from evalkit.data.schemas import ITEM
 
 #: How a report calls the kinds of items.
 KINDS = {

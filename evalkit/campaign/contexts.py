@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from evalkit import context
 from evalkit.campaign.opened import Campaign
 from evalkit.campaign.sections import Section, Table, counted, section
-from evalkit.context.robustness import EFFECT
+from evalkit.human import context
+from evalkit.human.context.robustness import EFFECT
 
 #: Fewest repeats on either side for a test, and fewest annotators for an interval.
 FEWEST, PEOPLE = 10, 3

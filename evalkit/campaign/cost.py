@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from evalkit import DataError, annotators
+from evalkit import DataError
 from evalkit.campaign.opened import Campaign
 from evalkit.campaign.sections import Section, Table, counted, section
+from evalkit.human import annotators
 
 #: Longest time without a sign of life, a judgement begun or ended, that counts as work; seconds.
 PAUSE = 600

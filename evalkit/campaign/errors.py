@@ -5,10 +5,10 @@ from __future__ import annotations
 import pandas as pd
 from scipy import stats
 
-from evalkit import mqm
 from evalkit.campaign.opened import Campaign
 from evalkit.campaign.sections import Section, Table, counted, section
-from evalkit.schemas import ITEM, UNSTATED
+from evalkit.data.schemas import ITEM, UNSTATED
+from evalkit.human import mqm
 
 _COLLECT = (
     "To learn what is wrong and not only how much, let annotators mark errors with a severity (ESA) or a severity "

@@ -6,7 +6,7 @@ import re
 
 import pandas as pd
 
-from evalkit.provenance import like
+from evalkit.data.provenance import like
 
 #: Longest name that is shown whole, characters.
 LONGEST = 60

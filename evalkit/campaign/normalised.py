@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 
-from evalkit import DataError, normalization, ranking
+from evalkit import DataError
 from evalkit.campaign.opened import Campaign
 from evalkit.campaign.ranked import fitting
 from evalkit.campaign.sections import Section, Table, counted, listed, section
+from evalkit.human import normalization, ranking
 
 #: Ways to treat scores: name for people -> options of ``normalization.normalize``. The first is the yardstick.
 WAYS = {

@@ -9,12 +9,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from evalkit import DataError, annotators, data, normalization
+from evalkit import DataError, data
 from evalkit.campaign.names import readable, renamed
 from evalkit.campaign.sections import counted
 from evalkit.data import registry
-from evalkit.provenance import declared_scale, like, source_of
-from evalkit.schemas import with_pair
+from evalkit.data.provenance import declared_scale, like, source_of
+from evalkit.data.schemas import with_pair
+from evalkit.human import annotators, normalization
 
 #: Up to so many different scores a scale counts as one of steps (ordinal), above as continuous.
 STEPS = 11

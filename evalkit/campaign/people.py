@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from evalkit import annotators
-from evalkit.annotators.usage import repeat_differences
 from evalkit.campaign.opened import Campaign
 from evalkit.campaign.sections import Section, Table, counted, listed, section
-from evalkit.schemas import with_pair
+from evalkit.data.schemas import with_pair
+from evalkit.human import annotators
+from evalkit.human.annotators.usage import repeat_differences
 
 #: Measures of quality control, which look at all of an annotator's language pairs.
 _CONTROL = ("qc_p", "qc_wilcoxon")

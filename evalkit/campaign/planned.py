@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from evalkit import DataError, planning, ranking
+from evalkit import DataError
 from evalkit.campaign.opened import Campaign
 from evalkit.campaign.sections import Section, Table, counted, section
+from evalkit.human import planning, ranking
 
 #: Chance of finding a true difference that a plan asks for.
 POWER = 0.8

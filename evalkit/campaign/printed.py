@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from evalkit import data, ranking
+from evalkit import data
 from evalkit.campaign.opened import Campaign
 from evalkit.campaign.sections import Section, Table, section
 from evalkit.data import registry
-from evalkit.provenance import merged, source_of
-from evalkit.schemas import with_pair
+from evalkit.data.provenance import merged, source_of
+from evalkit.data.schemas import with_pair
+from evalkit.human import ranking
 
 
 @section("printed", collect="")

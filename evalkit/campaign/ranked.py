@@ -7,10 +7,11 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from evalkit import DataError, ranking
+from evalkit import DataError
 from evalkit.campaign.opened import Campaign, of, shared_segments
 from evalkit.campaign.sections import Section, Table, counted, listed, section
-from evalkit.provenance import like
+from evalkit.data.provenance import like
+from evalkit.human import ranking
 
 #: What to rank by: z where annotators judged systems unequally often, raw scores elsewhere; or always one of them.
 SCORES = ("auto", "raw", "z")

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from evalkit import DataError, __version__, schemas
-from evalkit.data import delimited, files, names, parsed, registry
+from evalkit import DataError, __version__
+from evalkit.data import delimited, files, names, parsed, registry, schemas
 from evalkit.data.published import table as _printed  # the function below takes the name of its module
 
 __all__ = ["available", "choose", "column_names", "fetch", "listing", "load", "open_campaign", "published", "read",

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from evalkit import DataError, schemas
-from evalkit.data import delimited
+from evalkit import DataError
+from evalkit.data import delimited, schemas
 
 #: Our name for each of Appraise's columns.
 COLUMNS = {

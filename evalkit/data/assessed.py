@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pandera.pandas as pa
 
-from evalkit import DataError, schemas
-from evalkit.data import delimited
+from evalkit import DataError
+from evalkit.data import delimited, schemas
 from evalkit.data.labels import LANGUAGES
 from evalkit.data.mtme import lines
 

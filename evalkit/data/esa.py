@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from evalkit import DataError, schemas
-from evalkit.data import delimited
-from evalkit.provenance import like
+from evalkit import DataError
+from evalkit.data import delimited, schemas
+from evalkit.data.provenance import like
 
 #: The files have no header; these are their columns.
 COLUMNS = [

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from evalkit import DataError, schemas
-from evalkit.data import delimited
+from evalkit import DataError
+from evalkit.data import delimited, schemas
 
 #: The languages of the files' names: of the CSV files, of the splits, and of the zero-shot files.
 LANGUAGES = {

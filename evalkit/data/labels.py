@@ -6,8 +6,8 @@ from pathlib import Path
 import pandas as pd
 import pandera.pandas as pa
 
-from evalkit import DataError, schemas
-from evalkit.data import delimited
+from evalkit import DataError
+from evalkit.data import delimited, schemas
 
 #: Labels from worst to best, as Sudoh et al. 2021 list them in Tables 2 and 3. F means two different things, and the
 #: four worst adequacy labels are kinds of failure: their order is the paper's, and no more than that.

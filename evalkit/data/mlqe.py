@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from evalkit import DataError, schemas
-from evalkit.data import archives
+from evalkit import DataError
+from evalkit.data import archives, schemas
 
 LANGUAGES = {"de": "deu", "en": "eng", "et": "est", "ne": "npi", "ro": "ron", "ru": "rus", "si": "sin", "zh": "zho"}
 _NAME = re.compile(r"([a-z]{2})-([a-z]{2})-(train|dev|test)\.tar\.gz")

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from evalkit import DataError, schemas
-from evalkit.data import delimited, languages
+from evalkit import DataError
+from evalkit.data import delimited, languages, schemas
 from evalkit.data.mtme import lines
 
 _RATINGS = re.compile(r"(?P<pair>\w\w-\w\w)\.mqm\.(?P<annotator>\w+)\.seg\.rating")

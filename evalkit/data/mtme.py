@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import union_categoricals
 
-from evalkit import DataError, schemas
-from evalkit.data import delimited, languages
+from evalkit import DataError
+from evalkit.data import delimited, languages, schemas
 
 _METRIC = re.compile(r".*/metric-scores/(?P<pair>\w\w-\w\w)/(?P<metric>.+)-(?P<reference>[^-]+)\.(?:seg|sys)\.score")
 _HUMAN = re.compile(r".*/human-scores/(?P<pair>\w\w-\w\w)\.(?P<metric>[^.]+)\.(?:seg|sys)\.score")

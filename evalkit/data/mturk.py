@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from evalkit import DataError, schemas
-from evalkit.data import archives, delimited
+from evalkit import DataError
+from evalkit.data import archives, delimited, schemas
 
 #: The header of the ratings files, which stands on one line with spaces between the names; rows are cut by tabs.
 COLUMNS = [

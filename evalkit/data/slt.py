@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from evalkit import DataError, schemas
-from evalkit.data import delimited
+from evalkit import DataError
+from evalkit.data import delimited, schemas
 
 HEADER = ["annotator", "system", "segment", "item_type", "src_lang", "tgt_lang", "score", "doc", "document", "started",
           "ended"]  # fmt: skip

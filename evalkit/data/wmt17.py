@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from evalkit import DataError, schemas
-from evalkit.data import delimited, languages
+from evalkit import DataError
+from evalkit.data import delimited, languages, schemas
 from evalkit.data.mtme import lines
 
 _OUTPUT = re.compile(r"newstest2017\.(?P<system>.+)\.(?P<pair>\w\w-\w\w)")

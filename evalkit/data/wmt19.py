@@ -11,8 +11,8 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 import pandas as pd
 
-from evalkit import DataError, schemas
-from evalkit.data import archives, delimited, languages
+from evalkit import DataError
+from evalkit.data import archives, delimited, languages, schemas
 from evalkit.data.mtme import constant, stacked
 
 #: The metrics whose ties Stanchev et al. 2020 count (Table 3); the package has two dozen.

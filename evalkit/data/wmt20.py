@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from evalkit import DataError, schemas
-from evalkit.data import delimited, languages
+from evalkit import DataError
+from evalkit.data import delimited, languages, schemas
 from evalkit.data.mtme import constant, stacked
 
 _METRIC = ["metric", "pair", "testset", "reference", "system", "doc", "segment", "score"]

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from evalkit import DataError, schemas
-from evalkit.data import archives, delimited
+from evalkit import DataError
+from evalkit.data import archives, delimited, schemas
 
 MEMBER = "NLLB_200_XSTS_annotation_data.tsv"
 _NEEDED = ("src_lang", "tgt_lang", "score")

@@ -13,7 +13,7 @@ from IPython.display import display
 
 from evalkit import DataError
 from evalkit.lessons.exercises import Exercise
-from evalkit.notebooks import suggestion
+from evalkit.reports.notebooks import suggestion
 from evalkit.show import MIME
 
 

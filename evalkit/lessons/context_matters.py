@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from evalkit import context
+from evalkit.human import context
 from evalkit.lessons.exercises import Function, Mistake, Value
 
 _KEYS = ["system", "doc", "segment"]

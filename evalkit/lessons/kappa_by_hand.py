@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from evalkit import agreement
 from evalkit.lessons.exercises import Exercise, Function, Made, Mistake, Need, Value
+from evalkit.stats import agreement
 
 HIGH, LOW = 0.9, 0.1  # what exercise "paradox" asks for: observed agreement at least, kappa at most
 SITUATIONS = ("error type", "one point, one point worse", "far misses are what hurts")

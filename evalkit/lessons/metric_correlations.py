@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from evalkit.lessons.exercises import Function, Mistake, Value
-from evalkit.metaeval import correlations, matrices, ties
-from evalkit.metaeval.scores import Scores
+from evalkit.metrics.metaeval import correlations, matrices, ties
+from evalkit.metrics.metaeval.scores import Scores
 
 #: Which variant of tau each rule of the lesson is.
 RULES = {"left out": "no penalty", "half right": "soft", "wrong": "hard"}

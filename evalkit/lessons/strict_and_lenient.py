@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from evalkit.calibration import forms
+from evalkit.human.calibration import forms
+from evalkit.human.normalization import normalize
 from evalkit.lessons.exercises import Exercise, Function, Mistake, Value
-from evalkit.normalization import normalize
 
 #: How good the simulated systems are, in points of 100, and who judges which of them.
 TRUE = {"sim-P": 80.0, "sim-Q": 76.0, "sim-R": 70.0, "sim-S": 64.0, "sim-T": 60.0, "sim-U": 55.0}

@@ -20,8 +20,8 @@ from rapidfuzz import fuzz
 from scipy import sparse
 
 from evalkit import DataError
+from evalkit.data.provenance import like
 from evalkit.metrics.lexical import texts
-from evalkit.provenance import like
 
 #: What became of a row's reference.
 KEPT, SHIFTED, BORROWED, LOST = "kept", "shifted back", "from the same source elsewhere", "lost"

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.inference import interval, resample
 from evalkit.metrics import sums
+from evalkit.stats.inference import interval, resample
 
 _VALUES = ("pearson", "pearson_low", "pearson_high", "kendall_b", "low", "high", "within", "within_low", "within_high")
 _Values = Callable[[np.ndarray], np.ndarray]  # weights, (resamples, clusters), to values, (resamples, models, 3)

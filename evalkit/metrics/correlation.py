@@ -15,9 +15,9 @@ from scipy import stats
 
 from evalkit import DataError
 from evalkit.data.indicmt import SHORT
-from evalkit.inference import interval, resample
 from evalkit.metrics import sums
 from evalkit.metrics.lexical import CAPTION, LOWER_IS_BETTER, METRICS
+from evalkit.stats.inference import interval, resample
 
 #: The statistics of ``segments``, in the order of a draw's last axis.
 STATISTICS = ("pearson", "kendall_b")

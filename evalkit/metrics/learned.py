@@ -2,7 +2,7 @@
 
 The protocol is the paper's (section 6, appendix B.2): three folds without a common English sentence; ``cv`` learns from
 all languages of the other two folds, ``zero_shot`` from the same without the language that is tested. A neural metric
-that was trained the same way (``metrics.comet``) must beat this baseline.
+that was trained the same way (``neural.comet``) must beat this baseline.
 """
 
 from __future__ import annotations

@@ -10,9 +10,9 @@ from math import exp
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.inference import spread
+from evalkit.data.provenance import like
 from evalkit.metrics import store
-from evalkit.provenance import like
+from evalkit.stats.inference import spread
 
 #: Metrics of ``scores``, in the order of Sai et al. 2023. SacreBLEU: BLEU as for a whole corpus, of one segment.
 METRICS = ("BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4", "SacreBLEU", "ROUGE-L", "chrF", "chrF++", "TER")

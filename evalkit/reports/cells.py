@@ -12,7 +12,8 @@ from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from papermill.engines import NBClientEngine, papermill_engines
 from papermill.exceptions import PapermillExecutionError
 
-from evalkit import DataError, notebooks, one_line
+from evalkit import DataError, one_line
+from evalkit.reports import notebooks
 from evalkit.reports.kernels import Kernels
 from evalkit.reports.studies import Study
 

@@ -18,7 +18,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from evalkit import DataError, notebooks, one_line
+from evalkit import DataError, one_line
+from evalkit.reports import notebooks
 from evalkit.reports.kernels import Kernels
 from evalkit.reports.scratch import scratch
 from evalkit.reports.studies import Layout, Study, choose, read_studies
@@ -155,7 +156,7 @@ def on_cluster(
 
     A study whose worker is lost begins anew on another; its files take their final names once, at its end.
     """
-    from evalkit.inference import cluster
+    from evalkit.stats.inference import cluster
 
     with cluster.connect(address) as client:
         from distributed import as_completed as completed

@@ -20,8 +20,8 @@ from nbconvert import HTMLExporter, TemplateExporter
 from nbconvert.filters import Highlight2HTML
 from nbformat.notebooknode import NotebookNode, from_dict
 
-from evalkit import DataError, notebooks
-from evalkit.reports import findings, markup, tally
+from evalkit import DataError
+from evalkit.reports import findings, markup, notebooks, tally
 from evalkit.reports.studies import Study
 
 TEMPLATE = Path(__file__).parent / "template"

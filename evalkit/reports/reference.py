@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from evalkit import DataError
-from evalkit.notebooks import write_text
 from evalkit.reports import execute, findings
+from evalkit.reports.notebooks import write_text
 from evalkit.reports.studies import Layout
 
 #: Rows of a recorded table beyond which only their number is kept: the committed results stay small enough to read.

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from evalkit import ROOT, DataError
-from evalkit.notebooks import suggestion
+from evalkit.reports.notebooks import suggestion
 
 FIELDS = {"notebook", "title", "question", "paper", "data", "optional", "fallback", "parameters"}
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from evalkit.verdicts import BASES, WORDS, in_words
+from evalkit.stats.verdicts import BASES, WORDS, in_words
 
 RECOMPUTED, PRINT, DEFINITION, OFFICIAL = BASES
 #: What a page calls numbers of a basis, beside those recomputed from data.

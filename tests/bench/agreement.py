@@ -8,8 +8,8 @@ import pandas as pd
 from scipy import stats
 from statsmodels.stats import inter_rater
 
-from evalkit import agreement
-from evalkit.agreement.all_pairs import all_pairs
+from evalkit.stats import agreement
+from evalkit.stats.agreement.all_pairs import all_pairs
 
 
 def bootstrap(scores, name, level):

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import stats
 
-from evalkit import inference
+from evalkit.stats import inference
 
 
 def sampled_test(workers):

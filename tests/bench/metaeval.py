@@ -10,8 +10,8 @@ import numpy as np
 from scipy import stats
 
 from evalkit import data
-from evalkit.metaeval import significance, ties
-from evalkit.metaeval.scores import align
+from evalkit.metrics.metaeval import significance, ties
+from evalkit.metrics.metaeval.scores import align
 
 #: Seconds reported for mt-metrics-eval at commit 68a481a, by task and pair.
 REPORTED = {

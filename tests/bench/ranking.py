@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from evalkit import ranking
+from evalkit.human import ranking
 
 ROWS = 236_000
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from evalkit import DataError, schemas
+from evalkit import DataError
+from evalkit.data import schemas
 from evalkit.data.importing import campaign, mappings, writing
 from evalkit.data.importing.campaign import FORMATS
 from evalkit.data.importing.pseudonyms import Pseudonyms

@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pandas as pd
 
-from evalkit import DataError, schemas
-from evalkit.data import appraise, esa
+from evalkit import DataError
+from evalkit.data import appraise, esa, schemas
 from evalkit.data.importing import columns
 from evalkit.data.importing.formats import Head, Match, Options, Report, ordered
 from evalkit.data.importing.judgements import ITEM_TYPES, Converted, Judgements, human

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from evalkit import DataError, schemas
+from evalkit import DataError
+from evalkit.data import schemas
 from evalkit.data.files import stamp
 from evalkit.data.importing import recognise, writing
 from evalkit.data.importing.chunks import Chunk, Source, ahead

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from evalkit import DataError, schemas
+from evalkit import DataError
+from evalkit.data import schemas
 
 #: What others call our columns, written small and without spaces or marks.
 SYNONYMS = {

@@ -7,8 +7,8 @@ from typing import Protocol
 
 import pandas as pd
 
-from evalkit import DataError, schemas
-from evalkit.data import languages
+from evalkit import DataError
+from evalkit.data import languages, schemas
 from evalkit.data.importing import columns, segments
 from evalkit.data.importing.chunks import headings
 from evalkit.data.importing.judgements import ITEM_TYPES, Converted, Judgements, Options, lacking

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from evalkit import DataError, schemas
-from evalkit.data import languages
+from evalkit import DataError
+from evalkit.data import languages, schemas
 from evalkit.data import names as naming
 from evalkit.data.importing import numbers
 from evalkit.data.importing.pseudonyms import Pseudonyms

@@ -4,8 +4,8 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
-from evalkit import DataError, schemas
-from evalkit.data import languages
+from evalkit import DataError
+from evalkit.data import languages, schemas
 from evalkit.data.importing.columns import EXTRAS, OURS
 from evalkit.data.importing.judgements import Options
 from evalkit.data.importing.pseudonyms import Pseudonyms

@@ -5,8 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 
-from evalkit import schemas
-from evalkit.data import languages
+from evalkit.data import languages, schemas
 from evalkit.data import names as naming
 from evalkit.data.importing import columns, numbers
 from evalkit.data.importing.chunks import Broken
@@ -18,7 +17,7 @@ from evalkit.data.importing.report import Refusal
 _NEEDED = ("system", "segment", "annotator", "category", "severity")
 _MARKED = re.compile(r"<v>(.*?)</v>", re.DOTALL)
 _NONE = {"no-error", "noerror", "no error", "none", "hotw-test"}
-#: What an error weighs, after Freitag et al. 2021; ``evalkit.mqm`` has this and other schemes, by its spans.
+#: What an error weighs, after Freitag et al. 2021; ``evalkit.human.mqm`` has this and other schemes, by its spans.
 WEIGHTS = {"minor": 1.0, "major": 5.0, "neutral": 0.0}
 _FREE = {"source error", "source issue", "accuracy/creative reinterpretation"}
 _KEY = ["src_lang", "tgt_lang", *schemas.ITEM, "annotator"]

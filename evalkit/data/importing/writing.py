@@ -14,7 +14,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from evalkit import DataError, schemas
+from evalkit import DataError
+from evalkit.data import schemas
 from evalkit.data.importing.report import beside
 from evalkit.data.registry import digest
 

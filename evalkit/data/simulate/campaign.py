@@ -5,7 +5,8 @@ from dataclasses import asdict, dataclass
 import numpy as np
 import pandas as pd
 
-from evalkit import DataError, schemas
+from evalkit import DataError
+from evalkit.data import schemas
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
-from evalkit import schemas
-from evalkit.data import esa
+from evalkit.data import esa, schemas
 
 #: Source languages of the real files, all into English.
 SOURCES = {21: ("ces", "deu", "hau", "isl", "jpn", "rus"), 22: ("ces", "deu", "jpn", "liv", "rus", "ukr", "zho")}

@@ -3,8 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from evalkit import schemas
-from evalkit.data import assessed, labels
+from evalkit.data import assessed, labels, schemas
 from evalkit.data.simulate.reliability import categories
 
 #: Test set and pair -> translations, as in the label files.

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from evalkit import schemas
+from evalkit.data import schemas
 
 _SYLLABLES = ("ka", "ro", "mi", "tel", "nu", "sa", "lo", "den", "vi", "pur")
 

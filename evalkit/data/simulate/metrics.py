@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from evalkit import schemas
+from evalkit.data import schemas
 from evalkit.data.mtme import constant, stacked
 
 

@@ -14,7 +14,7 @@ import hashlib
 import numpy as np
 import pandas as pd
 
-from evalkit import schemas
+from evalkit.data import schemas
 from evalkit.data.simulate.metrics import metric_outputs
 
 _WEIGHTS = {"very low": 0.5, "low": 1.0, "medium": 2.0, "high": 4.0, "very high": 5.0, schemas.UNSTATED: 1.0}

@@ -3,7 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from evalkit import DataError, schemas
+from evalkit import DataError
+from evalkit.data import schemas
 
 
 def categories(

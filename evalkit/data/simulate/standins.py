@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from evalkit import schemas
+from evalkit.data import schemas
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""What people's judgements mean, and how sure they are."""

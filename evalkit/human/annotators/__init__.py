@@ -1,0 +1,31 @@
+"""Who annotated what, how each annotator uses the scale, how consistent they are, and who should be screened.
+
+All functions take a ratings table (see ``evalkit.data.schemas``) and work within each language pair.
+"""
+
+from evalkit.human.annotators.campaign import accounts, contents, keep, shared_snippets, workload
+from evalkit.human.annotators.grids import GRIDS, grids
+from evalkit.human.annotators.marks import FIVE_TICKS, SQM_TICKS, discretisation, even_share, ticks
+from evalkit.human.annotators.measures import MEASURES, quality_control
+from evalkit.human.annotators.others import agreement_with_others, beside_others
+from evalkit.human.annotators.pace import drift, speed
+from evalkit.human.annotators.profiles import bimodality, profiles
+from evalkit.human.annotators.removed import Caliper, removed
+from evalkit.human.annotators.screening import (
+    RULES,
+    Rule,
+    agreement_moves,
+    screen,
+    screening_totals,
+    stability,
+    without,
+)
+from evalkit.human.annotators.steadiness import USES, steadiness, two_hits
+from evalkit.human.annotators.usage import repeats, score_counts, usage
+
+__all__ = [
+    "FIVE_TICKS", "GRIDS", "MEASURES", "RULES", "SQM_TICKS", "USES", "Caliper", "Rule", "accounts", "agreement_moves",
+    "agreement_with_others", "beside_others", "bimodality", "contents", "discretisation", "drift", "even_share",
+    "grids", "keep", "profiles", "quality_control", "removed", "repeats", "score_counts", "screen", "screening_totals",
+    "shared_snippets", "speed", "stability", "steadiness", "ticks", "two_hits", "usage", "without", "workload",
+]  # fmt: skip

@@ -1,0 +1,209 @@
+"""Screen annotators by rules that a user sets, and say what a rule would do and how sure its decisions are."""
+
+from __future__ import annotations
+
+import itertools
+import operator
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from evalkit import DataError
+from evalkit.data.schemas import ITEM, with_pair
+from evalkit.human.annotators.measures import MEASURES
+from evalkit.stats import inference
+
+_COMPARE = {"<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt}
+_TEXT = re.compile(r"\s*(\w+)\s*(<=|<|>=|>)\s*(-?\d*\.?\d+(?:e[+-]?\d+)?)\s*$")
+_WHO = ["pair", "annotator"]
+#: An example of each kind of rule. The last is WMT's quality control.
+RULES = (
+    "unique_scores < 6", "sd < 5", "at_ends > 0.95", "median_abs_diff > 20", "with_others < 0.1", "seconds < 3",
+    "qc_p >= 0.05",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Send an annotator away whose ``measure`` compares with ``threshold`` by ``sign``.
+
+    >>> rule = Rule.of("with_others < 0.1")
+    >>> rule.measure, rule.sign, rule.threshold, str(rule)
+    ('with_others', '<', 0.1, 'with_others < 0.1')
+    """
+
+    measure: str
+    sign: str
+    threshold: float
+
+    @classmethod
+    def of(cls, text: Rule | str) -> Rule:
+        """Read a rule such as ``sd < 5``; raise DataError where there is no such measure or the text is no rule."""
+        if isinstance(text, Rule):
+            return text
+        found = _TEXT.match(text)
+        if found is None:
+            raise DataError(f"{text!r} is no rule. Write a measure, one of < <= > >=, and a number: 'sd < 5'.")
+        if found[1] not in MEASURES:
+            raise DataError(f"Rule {text!r}: no such measure. Choose one of: {', '.join(MEASURES)}.")
+        return cls(found[1], found[2], float(found[3]))
+
+    def __str__(self) -> str:
+        return f"{self.measure} {self.sign} {self.threshold:g}"
+
+    def holds(self, values: np.ndarray) -> np.ndarray:
+        """Tell for which values the rule sends away; never for missing ones."""
+        return _COMPARE[self.sign](values, self.threshold)
+
+
+def screen(ratings: pd.DataFrame, rules: Sequence[Rule | str] = RULES) -> pd.DataFrame:
+    """Apply each rule to each annotator of each language pair.
+
+    rules: texts such as ``sd < 5``; measures are the keys of ``MEASURES``, defined as in ``profiles``. Returns pair,
+    annotator, rule, measure, value, threshold, goes, and unknown, where the measure is missing: then nobody goes.
+    """
+    everyone = with_pair(ratings).groupby(_WHO).size().index
+    parts = []
+    for rule in _read(rules):
+        values = np.array([_value(rule.measure, stack) for stack in _stacks(ratings, rule.measure, everyone)])
+        part = pd.DataFrame({"rule": str(rule), "measure": rule.measure, "value": values}, index=everyone)
+        parts.append(part.assign(threshold=rule.threshold, goes=rule.holds(values), unknown=np.isnan(values)))
+    return pd.concat(parts).reset_index()
+
+
+def screening_totals(screened: pd.DataFrame) -> pd.DataFrame:
+    """Count per language pair and rule: annotators, go, unknown; the rule "any" counts who goes by one or more."""
+    anyone = screened.groupby(_WHO).agg(goes=("goes", "any"), unknown=("unknown", "all")).reset_index()
+    both = pd.concat([screened, anyone.assign(rule="any")])
+    totals = both.groupby(["pair", "rule"], sort=False)
+    return totals.agg(annotators=("goes", "size"), go=("goes", "sum"), unknown=("unknown", "sum")).reset_index()
+
+
+def without(ratings: pd.DataFrame, screened: pd.DataFrame, *, rule: str | None = None) -> pd.DataFrame:
+    """Leave out the judgements of annotators who go, within their language pair.
+
+    screened: the result of ``screen``. rule: only this one; None takes all. Raises DataError where a language pair
+    would be left without judgements, and on a rule that was not applied.
+    """
+    if rule is not None:
+        rule = str(Rule.of(rule))
+        if rule not in set(screened["rule"]):
+            raise DataError(f"{rule}: not among the rules applied, which are {'; '.join(screened['rule'].unique())}.")
+    chosen = screened[screened["goes"] & (screened["rule"].eq(rule) if rule else True)]
+    frame = with_pair(ratings)
+    gone = pd.MultiIndex.from_frame(frame[_WHO]).isin(pd.MultiIndex.from_frame(chosen[_WHO]))
+    left = ratings[~gone]
+    if emptied := sorted(set(frame["pair"]) - set(frame.loc[~gone, "pair"])):
+        raise DataError(f"{', '.join(emptied)}: the rules send everybody away. Loosen them, or leave the pair out.")
+    return left.reset_index(drop=True)
+
+
+def agreement_moves(
+    before: pd.DataFrame, after: pd.DataFrame, *, resamples: int = 200, seed: int = 7, level: float = 0.95
+) -> pd.DataFrame:
+    """Compare agreement before and after screening, and with what leaving out anybody would have done.
+
+    Agreement is Krippendorff's alpha (interval) of raw scores, over items that two or more annotators scored; degraded
+    items do not count. Returns pair, annotators and judgements, each _before and _after, alpha_before, alpha_after
+    (missing where no two annotators share an item any more), and random_low, random_high: the interval of alpha where
+    as many annotators leave at random (``resamples`` draws).
+    Caveat: a rule that looks at agreement raises it by construction; the interval does not correct for that.
+    """
+    rng = np.random.default_rng(seed)
+    old, new = (with_pair(table[table["item_type"].ne("degraded")]) for table in (before, after))
+    rows = []
+    for pair, table in old.groupby("pair"):
+        kept = new[new["pair"] == pair]
+        who = table["annotator"].unique()
+        stay = kept["annotator"].nunique()
+        items, people, scores = _coded(table)
+        draws = [_alpha(items, scores, np.isin(people, rng.permutation(len(who))[:stay])) for _ in range(resamples)]
+        defined = np.array(draws)[np.isfinite(draws)]
+        low, high = inference.interval(defined, level=level) if len(defined) else (np.nan, np.nan)
+        last, _, final = _coded(kept)
+        rows.append({
+            "pair": pair, "annotators_before": len(who), "annotators_after": stay,
+            "judgements_before": len(table), "judgements_after": len(kept),
+            "alpha_before": _alpha(items, scores), "alpha_after": _alpha(last, final),
+            "random_low": float(low), "random_high": float(high),
+        })  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def stability(
+    ratings: pd.DataFrame, rules: Sequence[Rule | str] = RULES, *, resamples: int = 500, seed: int = 7
+) -> pd.DataFrame:
+    """Say how often each annotator would go if their items had been others: a bootstrap of the decision.
+
+    Each annotator's own units are drawn anew: judgements, repeated items, items shared with others (whose means stay),
+    or pairs of quality control (over all language pairs of the annotator). Returns pair, annotator, rule, value, goes,
+    share (of ``resamples`` in which the annotator goes), mean (of the resampled values; far from ``value``, the
+    bootstrap is biased, as it is for unique_scores, since a resample holds fewer distinct items) and unknown (the
+    measure is missing; share is then too).
+    A share near 0 or 1 is a firm decision, one near 0.5 is a coin's toss.
+    Caveat: judgements are drawn one by one; those of one document are alike, so true decisions are less firm.
+    """
+    everyone = with_pair(ratings).groupby(_WHO).size().index
+    rng = np.random.default_rng(seed)
+    parts = []
+    for rule in _read(rules):
+        rows = []
+        for stack in _stacks(ratings, rule.measure, everyone):
+            value = _value(rule.measure, stack)
+            drawn = np.full(1, np.nan)
+            if np.isfinite(value):
+                picks = rng.integers(0, stack.shape[1], (resamples, stack.shape[1]))
+                drawn = MEASURES[rule.measure].statistic(stack[0][picks])
+            defined = drawn[np.isfinite(drawn)]
+            share = rule.holds(defined).mean() if len(defined) else np.nan
+            rows.append((value, share, defined.mean() if len(defined) else np.nan))
+        part = pd.DataFrame(rows, columns=["value", "share", "mean"], index=everyone).assign(rule=str(rule))
+        parts.append(part.assign(goes=rule.holds(part["value"]), unknown=part["value"].isna()))
+    names = ["pair", "annotator", "rule", "value", "goes", "share", "mean", "unknown"]
+    return pd.concat(parts).reset_index()[names]
+
+
+def _read(rules: Sequence[Rule | str]) -> list[Rule]:
+    if isinstance(rules, str) or not len(rules):
+        raise DataError("Screening needs a list of rules, such as ['sd < 5'].")
+    return [Rule.of(rule) for rule in rules]
+
+
+def _stacks(ratings: pd.DataFrame, measure: str, everyone: pd.MultiIndex) -> Iterable[np.ndarray]:
+    """Yield what a measure is computed from, annotator by annotator: a stack of one, 1 × units × columns."""
+    units = MEASURES[measure].units(ratings)
+    columns = [name for name in units.columns if name not in _WHO]
+    place = everyone.get_indexer(pd.MultiIndex.from_frame(units[_WHO]))
+    order = np.argsort(place, kind="stable")
+    values, ends = units[columns].to_numpy(float)[order], np.searchsorted(place[order], np.arange(len(everyone) + 1))
+    return (values[start:end][None] for start, end in itertools.pairwise(ends))
+
+
+def _value(measure: str, stack: np.ndarray) -> float:
+    found = MEASURES[measure]
+    return float(found.statistic(stack)[0]) if stack.shape[1] >= found.fewest else np.nan
+
+
+def _coded(table: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Number the items and annotators of one language pair; an annotator's scores of one item become their mean."""
+    item = table.groupby([*ITEM, table["item_type"].eq("reference")]).ngroup()
+    person = pd.factorize(table["annotator"])[0]
+    once = table["score"].groupby([item.to_numpy(), person]).mean()
+    return once.index.get_level_values(0).to_numpy(), once.index.get_level_values(1).to_numpy(), once.to_numpy()
+
+
+def _alpha(items: np.ndarray, scores: np.ndarray, kept: np.ndarray | None = None) -> float:
+    """Return Krippendorff's alpha for interval data from sums; the quick way for many subsets of annotators."""
+    if kept is not None:
+        items, scores = items[kept], scores[kept]
+    n = np.bincount(items)
+    there = n[items] > 1
+    items, scores = items[there], scores[there] - (scores[there].mean() if there.any() else 0)
+    n, total, square = (np.bincount(items, weights) for weights in (None, scores, scores**2))
+    more = n > 1
+    observed = ((n * square - total**2)[more] / (n[more] - 1)).sum()
+    expected = (n.sum() * square.sum() - total.sum() ** 2) / max(n.sum() - 1, 1)
+    return 1 - observed / expected if expected > 0 else np.nan

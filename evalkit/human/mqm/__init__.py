@@ -1,0 +1,20 @@
+"""Error spans (MQM): typologies and weights, scores made of them, how errors are spread, how far annotators agree.
+
+Tables of judgements and of errors are those of ``evalkit.data.schemas`` (RATINGS, SPANS). A judgement without errors
+has a row among the judgements only, so every function that makes scores takes both.
+"""
+
+from evalkit.human.mqm.agreement import SPANS_MEASURES, crossed, formula_against_own, rater_agreement, span_agreement
+from evalkit.human.mqm.checks import check_spans, overlapping
+from evalkit.human.mqm.direct import ESA, marks_against_scores, severity_costs
+from evalkit.human.mqm.distributions import errors_per_system, severity_shares, type_counts
+from evalkit.human.mqm.scores import KEY, aggregate, changed, segment_scores, weights
+from evalkit.human.mqm.typology import SCHEMES, SEVERITIES, TYPOLOGIES, Scheme
+from evalkit.human.mqm.unitizing import merged, unitised_alpha
+
+__all__ = [
+    "ESA", "KEY", "SCHEMES", "SEVERITIES", "SPANS_MEASURES", "TYPOLOGIES", "Scheme", "aggregate", "changed",
+    "check_spans", "crossed", "errors_per_system", "formula_against_own", "marks_against_scores", "merged",
+    "overlapping", "rater_agreement", "segment_scores", "severity_costs", "severity_shares", "span_agreement",
+    "type_counts", "unitised_alpha", "weights",
+]  # fmt: skip

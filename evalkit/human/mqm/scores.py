@@ -1,0 +1,129 @@
+"""Turn marked errors into scores of segments, systems and documents, under any scheme."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from evalkit import DataError
+from evalkit.data.schemas import ITEM
+from evalkit.human.mqm.typology import SCHEMES, Scheme
+
+#: What tells one judgement from another, in ratings and in spans.
+KEY = ["src_lang", "tgt_lang", *ITEM, "annotator"]
+
+
+def weights(spans: pd.DataFrame, scheme: str | Scheme) -> pd.Series:
+    """Weigh each error, in the order of ``spans`` (points of the scheme's score).
+
+    Raises DataError for a severity that the scheme does not weigh, naming the judgement.
+
+    >>> errors = pd.DataFrame({"error_type": ["other", "non-translation"], "severity": ["medium", "high"]})
+    >>> weights(errors, "paper").tolist(), weights(errors, "release").tolist()
+    ([3.0, 4.0], [2.0, 100.0])
+    """
+    scheme = known(scheme)
+    kind, kinds = pd.factorize(spans["error_type"], use_na_sentinel=False)
+    severity, severities = pd.factorize(spans["severity"], use_na_sentinel=False)
+    each = np.array([[_weight(scheme, str(one), str(how)) for how in severities] for one in kinds], float)
+    weight = pd.Series(each.reshape(len(kinds), len(severities))[kind, severity], spans.index)
+    if len(unknown := np.flatnonzero(weight.isna())):
+        row = spans.iloc[unknown[0]]
+        place = ", ".join(str(row[name]) for name in KEY if name in spans)
+        raise DataError(
+            f"{place}: the scheme gives no weight to the severity {row['severity']!r}; it knows "
+            f"{', '.join(scheme.severities)}. Correct the row, or give the scheme a weight."
+        )
+    return weight
+
+
+def _weight(scheme: Scheme, kind: str, severity: str) -> float:
+    """Weigh an error of this type and severity; NaN where the scheme does not know the severity."""
+    for (fixed_type, fixed_severity), value in reversed(scheme.fixed.items()):
+        if kind == fixed_type and fixed_severity in (severity, "*"):
+            return value
+    return scheme.severities.get(severity, np.nan) * scheme.factors.get(kind, 1.0)
+
+
+def segment_scores(ratings: pd.DataFrame, spans: pd.DataFrame, scheme: str | Scheme) -> pd.DataFrame:
+    """Score every judgement: the key's columns, ``errors`` (how many), ``penalty`` (their weights), ``mqm``.
+
+    ratings: a row per judgement. spans: a row per error of these judgements. ``mqm`` is the scheme's top less the
+    penalty, not below its floor; missing where the scheme discards the judgement. Where the scheme counts a certain
+    number of errors only, the heaviest count. Raises DataError for errors of a judgement that is not among ``ratings``.
+    """
+    scheme = known(scheme)
+    of_span = judgements(ratings, spans)
+    weight = weights(spans, scheme).to_numpy()
+    counted = np.ones(len(weight), bool)
+    if scheme.most is not None:
+        heaviest = pd.Series(-weight).groupby(of_span).rank(method="first").to_numpy()
+        counted = heaviest <= scheme.most
+    penalty = np.bincount(of_span[counted], weights=weight[counted], minlength=len(ratings))
+    score = scheme.top - penalty
+    kind = spans["error_type"].astype("str").to_numpy()
+    if scheme.non_translation is not None:
+        score[of_span[kind == "non-translation"]] = scheme.non_translation
+    if scheme.floor is not None:
+        score = np.maximum(score, scheme.floor)
+    score[of_span[np.isin(kind, scheme.discard)]] = np.nan
+    errors = np.bincount(of_span, minlength=len(ratings))
+    key = [name for name in KEY if name in ratings and name in spans]
+    return ratings[key].assign(errors=errors, penalty=penalty, mqm=score).reset_index(drop=True)
+
+
+def judgements(ratings: pd.DataFrame, spans: pd.DataFrame) -> np.ndarray:
+    """Find the judgement of each error: its row among ``ratings``, (errors,).
+
+    Raises DataError where two judgements have the same names, or an error's judgement is not there.
+    """
+    key = [name for name in KEY if name in ratings and name in spans]
+    names = pd.concat([ratings[key].astype("str"), spans[key].astype("str")], ignore_index=True)
+    codes = names.groupby(key, sort=False).ngroup().to_numpy()  # a number for each judgement, in the order of ratings
+    judged, of_span = codes[: len(ratings)], codes[len(ratings) :]
+    if len(np.unique(judged)) < len(judged):
+        raise DataError("Two judgements have the same names, so errors cannot be told apart. Drop or rename one.")
+    if len(of_span) and of_span.max() >= len(judged):
+        row = spans.iloc[int(of_span.argmax())]
+        raise DataError(f"{', '.join(str(row[name]) for name in key)}: an error of a judgement that is not there.")
+    return of_span
+
+
+def aggregate(scores: pd.DataFrame, *, by: list[str], texts: pd.Series | None = None) -> pd.DataFrame:
+    """Average scores of segments within systems, documents or whatever ``by`` names.
+
+    scores: as ``segment_scores`` makes them; discarded judgements (score missing) leave the mean. texts: the judged
+    translations, in the order of ``scores``; with them, ``per_1000`` is the penalty per 1,000 characters (Unicode code
+    points, of which a written syllable of an Indic script takes several). Returns by, segments, errors (a segment),
+    mqm, per_1000.
+
+    >>> scores = pd.DataFrame({"system": ["a", "a", "b"], "errors": [1, 0, 2], "penalty": [5.0, 0.0, 2.0],
+    ...     "mqm": [20.0, 25.0, 23.0]})
+    >>> aggregate(scores, by=["system"], texts=pd.Series(["x" * 100, "x" * 150, "x" * 80]))
+      system  segments  errors   mqm  per_1000
+    0      a         2     0.5  22.5      20.0
+    1      b         1     2.0  23.0      25.0
+    """
+    kept = scores["mqm"].notna()
+    counted = scores[kept] if texts is None else scores[kept].assign(length=texts.str.len().to_numpy()[kept])
+    groups = counted.groupby(by, sort=True, observed=True)
+    table = groups.agg(segments=("mqm", "size"), errors=("errors", "mean"), mqm=("mqm", "mean"))
+    if texts is not None:
+        table["per_1000"] = 1000 * groups["penalty"].sum() / groups["length"].sum()
+    return table.reset_index()
+
+
+def known(scheme: str | Scheme) -> Scheme:
+    """Look a scheme up by its name."""
+    if isinstance(scheme, Scheme):
+        return scheme
+    if scheme not in SCHEMES:
+        raise DataError(f"There is no scheme {scheme!r}. Choose one of: {'; '.join(SCHEMES)}. Or pass a Scheme.")
+    return SCHEMES[scheme]
+
+
+def changed(scheme: str | Scheme, **fields: object) -> Scheme:
+    """Copy a scheme with other settings, as ``changed("release", most=5)``."""
+    return replace(known(scheme), **fields)

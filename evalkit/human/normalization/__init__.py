@@ -1,0 +1,19 @@
+"""Scores made comparable across annotators: many methods behind one function, and what each does to the scores.
+
+forms: how scores are moved · methods: what each way assumes and destroys · ratings: from a ratings table to one with
+normalised scores · mixed: bias and gain by a mixed-effects model · order: what happens to the order of an annotator's
+scores · held_out: which method brings annotators closest · common: a common set, or work of one's own.
+"""
+
+from evalkit.human.normalization.common import common_or_own
+from evalkit.human.normalization.held_out import COMPARED, held_out, held_out_summary
+from evalkit.human.normalization.methods import METHODS, Method, methods
+from evalkit.human.normalization.mixed import MixedEffects, mixed_effects
+from evalkit.human.normalization.order import ORDINARY, inversions, mean_distances, means, order_kept, order_summary
+from evalkit.human.normalization.ratings import NO_SPREAD, normalize, variants
+
+__all__ = [
+    "COMPARED", "METHODS", "NO_SPREAD", "ORDINARY", "Method", "MixedEffects", "common_or_own", "held_out",
+    "held_out_summary", "inversions", "mean_distances", "means", "methods", "mixed_effects", "normalize", "order_kept",
+    "order_summary", "variants",
+]  # fmt: skip

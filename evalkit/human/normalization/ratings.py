@@ -1,0 +1,136 @@
+"""Add normalised scores to a ratings table, language pair by language pair."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from evalkit import DataError
+from evalkit.data.provenance import like, scale_of
+from evalkit.data.schemas import with_pair
+from evalkit.human.normalization import forms
+from evalkit.human.normalization.methods import METHODS
+from evalkit.human.normalization.mixed import mixed_effects
+
+#: What may happen to scores of groups without spread: no value, the value of an average score, a refusal.
+NO_SPREAD = ("missing", "zero", "raise")
+_ITEM_TYPES = {"z_calibration": ("calibration",)}
+
+
+def normalize(
+    ratings: pd.DataFrame,
+    *,
+    method: str = "z",
+    by: Sequence[str] = ("annotator",),
+    ddof: int = 1,
+    item_types: Sequence[str] | None = None,
+    digits: int | None = None,
+    no_spread: str = "missing",
+    ticks: int = 7,
+    reference: ArrayLike | None = None,
+    score: str = "score",
+    scale: tuple[float, float] | None = None,
+) -> pd.DataFrame:
+    """Add the column ``normalized``: scores made comparable across groups, within each language pair.
+
+    method: a name in ``METHODS``, which tells unit, assumptions and losses. by: the columns that make a group, such as
+    ("annotator",) or ("hit",). item_types: what statistics are computed from (None: everything; ``z_calibration``:
+    calibration items); all rows are transformed. ddof (of z) and digits (significant digits of centre and spread, of z
+    and robust): how published pipelines differ. no_spread: what becomes of groups whose statistics are undefined:
+    "missing" (NaN), "zero" (the value in the middle: 0, of ranks 1/2, of points the pair's mean), "raise".
+    ticks: how many the scale has, its ends included. scale: these ends; None takes the table's own. reference: the
+    distribution for ``quantile``; None: all scores of the pair that ``item_types`` admits.
+    ``attrs["undefined"]`` lists groups without statistics: pair, their columns, judgements, reason.
+    Source: z since WMT13 (Graham et al. 2013); Knowles & Lo 2024, section 4.3, on whose statistics to use.
+
+    >>> frame = pd.DataFrame({"src_lang": "eng", "tgt_lang": "jpn", "annotator": list("aaabb"), "item_type": "system",
+    ...     "score": [10.0, 20, 30, 50, 50]})
+    >>> normalize(frame)["normalized"].tolist()
+    [-1.0, 0.0, 1.0, nan, nan]
+    """
+    _check(ratings, method, by, no_spread, score)
+    item_types = _ITEM_TYPES.get(method, item_types)
+    pairs = with_pair(ratings)["pair"]
+    use = ratings["item_type"].isin(item_types) if item_types else pd.Series(True, index=ratings.index)
+    if not use.any():
+        raise DataError(f"Statistics of {' and '.join(item_types)} items are asked for, and these ratings have none.")
+    marks = np.linspace(*scale_of(ratings, given=scale), ticks) if method == "ticks" else np.empty(0)
+    values = np.full(len(ratings), np.nan)
+    for rows in pairs.groupby(pairs).indices.values():
+        part = ratings.iloc[rows]
+        if method == "mixed":
+            effects = mixed_effects(part.assign(score=part[score]), by=by, item_types=item_types)
+            values[rows] = effects.moved(part[score].to_numpy(float), part)
+            continue
+        group = part.groupby(list(by), sort=True).ngroup().to_numpy()
+        table, place = _padded(part[score].to_numpy(float), group)
+        fit = np.where(_padded(use.to_numpy()[rows], group)[0] == 1, table, np.nan)
+        common = fit.ravel() if reference is None else np.asarray(reference, float)
+        moved = forms.move(method, table, fit, marks=marks, reference=common, ddof=ddof, digits=digits)
+        values[rows] = moved[place]
+    done = {"method": method, "by": tuple(by), "item_types": item_types and tuple(item_types)}
+    frame = like(ratings.assign(normalized=values), ratings, normalization=done)
+    frame.attrs["undefined"] = _undefined(frame, use, by, score)
+    return _without_spread(frame, no_spread, method)
+
+
+def variants(ratings: pd.DataFrame, settings: Mapping[str, Mapping]) -> dict[str, pd.DataFrame]:
+    """Normalise the same ratings in several ways: name -> options of ``normalize`` becomes name -> table."""
+    return {name: normalize(ratings, **options) for name, options in settings.items()}
+
+
+def _check(ratings: pd.DataFrame, method: str, by: Sequence[str], no_spread: str, score: str) -> None:
+    if method not in METHODS:
+        raise DataError(f"method={method!r} is not known. Choose one of: {', '.join(METHODS)}.")
+    if no_spread not in NO_SPREAD:
+        raise DataError(f"no_spread={no_spread!r} is not known. Choose one of: {', '.join(NO_SPREAD)}.")
+    if isinstance(by, str) or not by:
+        raise DataError(f"by={by!r} is no tuple of columns. Write by=('annotator',) or by=('hit',).")
+    if lacking := [name for name in (*by, score) if name not in ratings]:
+        raise DataError(f"These ratings have no column {lacking[0]}; they have {', '.join(ratings.columns)}.")
+
+
+def _padded(values: np.ndarray, group: np.ndarray) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
+    """Arrange values as groups × judgements, NaN behind the last one; returns it and where each value stands."""
+    place = (group, pd.Series(group).groupby(group).cumcount().to_numpy())
+    table = np.full((group.max() + 1, place[1].max() + 1), np.nan)
+    table[place] = values
+    return table, place
+
+
+def _undefined(frame: pd.DataFrame, use: pd.Series, by: Sequence[str], score: str) -> list[dict]:
+    """List the groups whose scores have no normalised value, with the reason."""
+    whose = ["pair", *by]
+    marked = with_pair(frame).assign(used=frame[score].where(use))
+    lost = marked[frame["normalized"].isna() & frame[score].notna()]
+    if lost.empty:
+        return []
+    told = marked.groupby(whose)["used"].agg(judgements="count", different="nunique")
+    told = told.loc[lost.drop_duplicates(whose).set_index(whose).index].reset_index()
+    reasons = [told["judgements"].eq(0), told["judgements"].eq(1), told["different"].eq(1)]
+    told["reason"] = np.select(
+        reasons, ["no judgement to compute statistics from", "a single judgement", "one score throughout"],
+        "no spread, half of the scores or more being equal",
+    )  # fmt: skip
+    return told.drop(columns="different").to_dict("records")
+
+
+def _without_spread(frame: pd.DataFrame, no_spread: str, method: str) -> pd.DataFrame:
+    """Do what ``no_spread`` says about the groups without statistics."""
+    undefined, title = frame.attrs["undefined"], METHODS[method].title
+    if undefined and no_spread == "raise":
+        first, more = undefined[0], len(undefined) - 1
+        who = ", ".join(str(value) for key, value in first.items() if key not in ("judgements", "reason"))
+        others = f" (and {more} more)" if more else ""
+        raise DataError(
+            f"{who}{others}: {title} is undefined, because there is {first['reason']}. "
+            "Leave these out, or pass no_spread='missing' or 'zero'."
+        )
+    if undefined and no_spread == "zero":
+        pairs = with_pair(frame)["pair"]
+        middle = frame["normalized"].groupby(pairs).transform("mean") if METHODS[method].unit == "points" else 0.0
+        frame["normalized"] = frame["normalized"].fillna(0.5 if method == "rank" else middle)
+    return frame

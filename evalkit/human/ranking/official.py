@@ -1,0 +1,174 @@
+"""Hold recomputed scores and clusters against the official rankings, and explain what differs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from evalkit import DataError
+from evalkit.data.schemas import with_pair
+from evalkit.human.ranking.clusters import clusters
+from evalkit.human.ranking.pairwise import wins
+from evalkit.human.ranking.scores import COUNTED, system_scores
+
+#: Decimals that WMT's ranking files print for each scale.
+DIGITS = {"raw": 1, "z": 3}
+_COLUMN = {"raw": "score", "z": "z"}
+
+
+def against_official(ratings: pd.DataFrame, official: pd.DataFrame, *, scale: str = "z") -> pd.DataFrame:
+    """Hold recomputed scores of systems against the official ones, with and without degraded-context repeats.
+
+    official: text digits as in the ranking files. Returns pair, system, official (number), recomputed, equal (they
+    agree in the printed digits), without_repeats, change (without_repeats - recomputed), rank, rank_without, moved
+    (places; positive is up), judgements and official_judgements, in the official order. Official pairs without ratings
+    are left out.
+    """
+    column = _COLUMN[scale]
+    without = system_scores(ratings, score=column, item_types=("system",))
+    both = system_scores(ratings, score=column).merge(
+        without, on=["pair", "system"], suffixes=("", "_without"), how="left"
+    )
+    printed = with_pair(official).reset_index(drop=True).assign(place=np.arange(len(official)))
+    printed = printed[printed["pair"].isin(both["pair"])]
+    joined = printed[["pair", "system", "place", scale, "segments", "judgements"]].merge(
+        both, on=["pair", "system"], how="outer", suffixes=("_official", ""), validate="one_to_one"
+    )
+    _demand_both(joined, "judgements", "official ranking")
+    joined = joined.sort_values("place", ignore_index=True)
+    value = pd.to_numeric(joined[scale])
+    frame = pd.DataFrame(
+        {
+            "pair": joined["pair"], "system": joined["system"], "official": value, "recomputed": joined["score"],
+            "equal": _rounds_to(joined["score"], value, DIGITS[scale]), "without_repeats": joined["score_without"],
+            "change": joined["score_without"] - joined["score"],
+            "rank": joined["rank"], "rank_without": joined["rank_without"],
+            "moved": joined["rank"] - joined["rank_without"],
+            "judgements": joined["judgements"], "official_judgements": joined["judgements_official"].astype(int),
+            "segments": joined["segments"], "official_segments": joined["segments_official"].astype(int),
+        }
+    )  # fmt: skip
+    return frame
+
+
+def _demand_both(joined: pd.DataFrame, ours: str, theirs: str) -> None:
+    """Refuse a system that only one side of an outer join knows."""
+    lost = joined[joined["place"].isna() | joined[ours].isna()]
+    if len(lost):
+        row = lost.iloc[0]
+        raise DataError(f"{row['pair']}, {row['system']}: only one of ratings and {theirs} has this system.")
+
+
+def _rounds_to(values: pd.Series, printed: pd.Series, digits: int) -> pd.Series:
+    """Tell whether values round to printed ones; a tie may round either way."""
+    return (values - printed).abs() <= 0.5 * 10.0**-digits + 1e-9
+
+
+def against_clusters(ratings: pd.DataFrame, official: pd.DataFrame, *, digits: int | None = 15) -> pd.DataFrame:
+    """Hold recomputed wins and cluster lines against WMT's published ones.
+
+    official: pair, system, wins and line (True where a cluster ends below the system) as text, in the published order,
+    such as one year of ``data.published("wmt_clusters")``. digits: those of WMT's files of segment scores.
+    Returns pair, system, official_wins, wins, equal_wins, official_line, line (recomputed by the files' own rule),
+    equal_line, line_all (by the findings' rule, see ``clusters``), rank_top and rank_bottom, in the published order.
+    Pairs of which ratings and publication share no system are left out, so simulated ratings give an empty table.
+    """
+    ours = clusters(ratings, score="z", digits=digits, line="own", with_upsets=True)
+    strict = clusters(ratings, score="z", digits=digits)
+    for name, table in (("line", ours), ("line_all", strict)):
+        ours[name] = table["cluster"].ne(table.groupby("pair")["cluster"].shift(-1))
+    printed = official.reset_index(drop=True).assign(place=np.arange(len(official)))
+    shared = printed.merge(ours, on=["pair", "system"])["pair"].unique()
+    ours, printed = (table[table["pair"].isin(shared)] for table in (ours, printed))
+    joined = printed[["pair", "system", "place", "wins", "line"]].merge(
+        ours, on=["pair", "system"], how="outer", suffixes=("_official", ""), validate="one_to_one"
+    )
+    _demand_both(joined, "rank", "published clusters")
+    joined = joined.sort_values("place", ignore_index=True)
+    told, line = pd.to_numeric(joined["wins_official"]).astype(int), joined["line_official"].eq("True")
+    return pd.DataFrame(
+        {
+            "pair": joined["pair"], "system": joined["system"], "official_wins": told, "wins": joined["wins"],
+            "equal_wins": told == joined["wins"], "official_line": line, "line": joined["line"],
+            "equal_line": line == joined["line"], "line_all": joined["line_all"], "rank_top": joined["rank_top"],
+            "rank_bottom": joined["rank_bottom"],
+        }
+    )  # fmt: skip
+
+
+def against_p_values(ratings: pd.DataFrame, official: pd.DataFrame, *, digits: int | None = 15) -> pd.DataFrame:
+    """Hold recomputed p-values of the one-sided Mann-Whitney tests against WMT's published ones.
+
+    official: pair, better, worse and p as text, such as ``data.published("wmt22_pvalues")``; tests without a published
+    p-value were not significant. digits: see ``against_clusters``.
+    Returns pair, better, worse, official, p, off (relative difference) and significant, all tests of the pairs shared.
+    """
+    ours = wins(ratings, score="z", digits=digits)
+    joined = ours.merge(official, on=["pair", "better", "worse"], how="left", suffixes=("", "_official"))
+    joined = joined[joined["pair"].isin(joined.loc[joined["p_official"].notna(), "pair"])].reset_index(drop=True)
+    printed = pd.to_numeric(joined["p_official"])
+    return joined[["pair", "better", "worse"]].assign(
+        official=printed, p=joined["p"], off=(joined["p"] / printed - 1).abs(), significant=joined["significant"]
+    )
+
+
+def tally(compared: pd.DataFrame) -> pd.DataFrame:
+    """Count, per data set and language pair, the systems that equal print and those that move without the repeats.
+
+    compared: the result of ``against_official``, with a column ``data``. ``missing_judgements`` are official ones that
+    the ratings lack; ``furthest`` is the most places that a system moves.
+    """
+    missing = compared["official_judgements"] - compared["judgements"]
+    frame = compared.assign(missing=missing, up=compared["moved"].ne(0), size=compared["change"].abs())
+    grouped = frame.groupby(["data", "pair"], sort=True)
+    return grouped.agg(
+        systems=("system", "size"), equal=("equal", "sum"), missing_judgements=("missing", "sum"),
+        systems_that_move=("up", "sum"), furthest=("moved", lambda moved: int(moved.abs().max())),
+        largest_change=("size", "max"),
+    ).reset_index()  # fmt: skip
+
+
+def explain_missing(ratings: pd.DataFrame, compared: pd.DataFrame, *, scale: str) -> pd.DataFrame:
+    """Bound each official score that rests on judgements missing from the ratings, if those were all 0.
+
+    Annotators who gave one score throughout have standard deviation 0, hence no z-score, hence no row among the
+    standardised ratings; the official files count them, raw as given and z as 0. How many judgements and segments each
+    system lacks follows from the official counts. A lacking segment adds a 0; a lacking judgement of a segment that is
+    here pulls its mean towards 0, by an amount that depends on which segment it is: hence an interval, taking at most
+    one missing judgement a segment. compared: the result of ``against_official``. Returns the rows with missing
+    judgements: pair, system, official, recomputed, missing_judgements, missing_segments, lowest and highest (the score
+    if the missing ones were 0), explained.
+    """
+    short = compared[compared["official_judgements"] > compared["judgements"]]
+    counted = with_pair(ratings[ratings["item_type"].isin(COUNTED)])
+    column, rows = _COLUMN[scale], []
+    for row in short.itertuples():
+        segments = counted[(counted["pair"] == row.pair) & (counted["system"] == row.system)].groupby("segment")[column]
+        mean, size = segments.mean(), segments.size()
+        judgements = row.official_judgements - row.judgements
+        absent = row.official_segments - row.segments
+        pulls = np.sort((mean / (size + 1)).to_numpy())  # what one 0 more takes from the segment's mean
+        pulled = judgements - absent
+        ends = [
+            (mean.sum() - part.sum()) / row.official_segments for part in (pulls[len(pulls) - pulled :], pulls[:pulled])
+        ]
+        half = 0.5 * 10.0 ** -DIGITS[scale] + 1e-9
+        explained = ends[0] - half <= row.official <= ends[1] + half
+        rows.append((row.pair, row.system, row.official, row.recomputed, judgements, absent, *ends, explained))
+    names = ["pair", "system", "official", "recomputed", "missing_judgements", "missing_segments", "lowest", "highest"]
+    return pd.DataFrame(rows, columns=[*names, "explained"])
+
+
+def flat_annotators(workers: pd.DataFrame) -> pd.DataFrame:
+    """Count, per language pair, the annotators without z-scores: one score throughout, or a single judgement.
+
+    workers: the data set ``wmt22-mturk-annotators``. Returns pair, annotators, without_spread, and ``scores``, the
+    means of these annotators, which are the scores that they gave.
+    """
+    frame = with_pair(workers)
+    flat = frame[~frame["sd"].gt(0)].groupby("pair")["mean"]
+    told = frame.groupby("pair").size().rename("annotators").to_frame()
+    told["without_spread"] = flat.size().reindex(told.index, fill_value=0)
+    scores = flat.agg(lambda means: ", ".join(f"{score:g}" for score in sorted(set(means))))
+    told["scores"] = scores.reindex(told.index).fillna("")
+    return told.reset_index()

@@ -1,0 +1,194 @@
+"""Hold metrics' scores and human scores against each other, cell by cell: a cell is a system's output for a segment."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from evalkit import DataError
+from evalkit.data.provenance import source_of
+from evalkit.data.schemas import ITEM
+
+#: The only "segment" of scores of whole systems.
+_WHOLE = pd.MultiIndex.from_tuples([("", "")], names=ITEM[1:])
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Keep the scores of many metrics, and the human scores, of the same systems and segments.
+
+    values: metrics × systems × segments, human: systems × segments, both NaN where a score is missing. Scores of whole
+    systems have one column of segments, named "". Every statistic uses a metric's cells that have a human score too.
+    data, pair, gold: what the scores are, for tables.
+    """
+
+    metrics: tuple[str, ...]
+    systems: tuple[str, ...]
+    segments: tuple[str, ...]
+    values: np.ndarray
+    human: np.ndarray
+    data: str = ""
+    pair: str = ""
+    gold: str = ""
+
+    @property
+    def level(self) -> str:
+        """Say whether these are scores of segments or of whole systems."""
+        return "system" if self.segments == ("",) else "segment"
+
+    @property
+    def judged(self) -> np.ndarray:
+        """Mark the cells, systems × segments, that have a human score."""
+        return np.isfinite(self.human)
+
+    def only(self, metrics: Sequence[str]) -> Scores:
+        """Keep some metrics, in the order given."""
+        unknown = [name for name in metrics if name not in self.metrics]
+        if unknown:
+            raise DataError(f"There is no metric {unknown[0]!r} here. Choose among {', '.join(self.metrics)}.")
+        rows = [self.metrics.index(name) for name in metrics]
+        return replace(self, metrics=tuple(metrics), values=self.values[rows])
+
+
+def align(
+    metric_scores: pd.DataFrame,
+    human_scores: pd.DataFrame,
+    *,
+    systems: Collection[str] | None = None,
+    without: Collection[str] = (),
+    data: str | None = None,
+) -> Scores:
+    """Match metrics' and human scores of one language pair by the names of system, document and segment.
+
+    Both tables have src_lang, tgt_lang, system, metric, score, and doc and segment unless they score whole systems; in
+    human_scores, metric names the gold standard. Rows in any order; missing scores are rows that are not there, so a
+    metric that left out another segment than its neighbour is never shifted against the human scores.
+    systems: those to keep; by default all that both tables have. without: systems to leave out, such as references.
+    data: how the scores are called in tables; None takes the name of the metrics' source.
+    Raises DataError for several pairs or golds, a score that is there twice, and tables that share no cell.
+
+    >>> names = {"src_lang": "eng", "tgt_lang": "deu", "doc": "d"}
+    >>> human = pd.DataFrame([names | {"system": s, "segment": "1", "metric": "mqm", "score": v} for s, v in
+    ...     [("A", -1.0), ("B", -5.0)]])
+    >>> scores = align(human.assign(metric="length", score=[9.0, 7.0])[::-1], human, data="two")
+    >>> scores.metrics, scores.systems, scores.values.tolist(), scores.human.tolist()
+    (('length',), ('A', 'B'), [[[9.0], [7.0]]], [[-1.0], [-5.0]])
+    """
+    pair = _one_pair(metric_scores, human_scores)
+    gold = _distinct(human_scores["metric"])
+    if len(gold) > 1:
+        raise DataError(f"There are several human scores, {' and '.join(gold)}. Choose the rows of one of them.")
+    shared = [name for name in _distinct(human_scores["system"]) if name in set(_distinct(metric_scores["system"]))]
+    names = sorted(name for name in (shared if systems is None else systems) if name not in set(without))
+    absent = [name for name in names if name not in shared]
+    if absent:
+        raise DataError(f"Not both tables score the system {absent[0]!r}. Choose among {', '.join(shared)}.")
+    whole = any(set(ITEM[1:]).isdisjoint(table.columns) for table in (metric_scores, human_scores))
+    segments = _WHOLE if whole else pd.MultiIndex.from_frame(human_scores[ITEM[1:]].drop_duplicates().astype("str"))
+    metrics = tuple(_distinct(metric_scores["metric"]))
+    sizes = (len(metrics), len(names), len(segments))
+    values = _filled(metric_scores, (metrics, names, segments), sizes)
+    human = _filled(human_scores, (gold, names, segments), (1, *sizes[1:]))[0]
+    if not np.isfinite(values + human).any():
+        raise DataError("Metrics and humans scored no translation in common. Check that names and language pair agree.")
+    return Scores(
+        metrics=metrics,
+        systems=tuple(names),
+        segments=tuple(_labels(segments)),
+        values=values,
+        human=human,
+        data=source_of(metric_scores)["name"] if data is None else data,
+        pair=pair,
+        gold=gold[0],
+    )
+
+
+def coverage(scores: Scores) -> pd.DataFrame:
+    """Count for each metric the cells with a human score, those of them that it scored, and those that it left out.
+
+    Returns data, pair, metric, judged, scored, missing.
+    """
+    judged = int(scores.judged.sum())
+    scored = (np.isfinite(scores.values) & scores.judged).sum(axis=(1, 2))
+    table = pd.DataFrame({"metric": scores.metrics, "judged": judged, "scored": scored, "missing": judged - scored})
+    return described(scores, table)
+
+
+def described(scores: Scores, table: pd.DataFrame) -> pd.DataFrame:
+    """Put in front of a table which data and language pair it is about."""
+    return pd.concat([pd.DataFrame({"data": scores.data, "pair": scores.pair}, index=table.index), table], axis=1)
+
+
+def patterns(scores: Scores) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Group the metrics by the judged cells that they scored: (cells, systems × segments; positions of the metrics)."""
+    groups: dict[bytes, list[int]] = {}
+    usable = np.isfinite(scores.values) & scores.judged
+    for number, cells in enumerate(usable):
+        groups.setdefault(np.packbits(cells).tobytes(), []).append(number)
+    return [(usable[members[0]], np.array(members)) for members in groups.values()]
+
+
+def pairings(scores: Scores) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Yield the cells that both of two metrics scored, the metrics concerned, and the pairs of them to compare.
+
+    The second and third are positions of metrics, and pairs × 2 positions among these. Where all metrics scored the
+    same cells, one item holds all pairs; else one for every two patterns of missing scores.
+    """
+    groups = patterns(scores)
+    for cells, members in groups:
+        if len(members) > 1:
+            yield cells, members, np.column_stack(np.triu_indices(len(members), 1))
+    for (cells, some), (others, more) in itertools.combinations(groups, 2):
+        one, other = np.indices((len(some), len(more))).reshape(2, -1)
+        yield cells & others, np.concatenate([some, more]), np.column_stack([one, other + len(some)])
+
+
+def _one_pair(*tables: pd.DataFrame) -> str:
+    """Name the language pair that all tables are of."""
+    found = {"-".join(row) for table in tables for row in table[["src_lang", "tgt_lang"]].drop_duplicates().to_numpy()}
+    if len(found) != 1:
+        raise DataError(f"The scores are of several language pairs: {', '.join(sorted(found))}. Choose one of them.")
+    return found.pop()
+
+
+def _distinct(column: pd.Series) -> list[str]:
+    """List the names in a column in the order in which they first occur."""
+    return [str(name) for name in column.unique()]
+
+
+def _labels(segments: pd.MultiIndex) -> list[str]:
+    return [f"{doc}:{segment}" if doc or segment else "" for doc, segment in segments]
+
+
+def _filled(table: pd.DataFrame, names: tuple, sizes: tuple[int, int, int]) -> np.ndarray:
+    """Put scores in their places, metrics × systems × segments; NaN where none is."""
+    metrics, systems, segments = names
+    rows = [_places(table["metric"], metrics), _places(table["system"], systems)]
+    docs, numbers = (list(level) for level in segments.levels)
+    if docs == [""]:
+        rows.append(np.zeros(len(table), int))
+    else:
+        grid = np.full((len(docs) + 1, len(numbers) + 1), -1)  # the last row and column: names that are not wanted
+        grid[tuple(segments.codes)] = np.arange(len(segments))
+        rows.append(grid[_places(table["doc"], docs), _places(table["segment"], numbers)])
+    wanted = np.all([row >= 0 for row in rows], axis=0)
+    cell = np.ravel_multi_index([row[wanted] for row in rows], sizes)
+    if np.bincount(cell, minlength=1).max(initial=0) > 1:
+        metric, system, segment = np.unravel_index(np.bincount(cell).argmax(), sizes)
+        place = f"{metrics[metric]} scored {systems[system]} {_labels(segments)[segment]}".strip()
+        raise DataError(f"{place} more than once. Keep one of the rows.")
+    values = np.full(sizes, np.nan)
+    values.reshape(-1)[cell] = table["score"].to_numpy(float)[wanted]
+    return values
+
+
+def _places(column: pd.Series, names: Sequence[str]) -> np.ndarray:
+    """Return the position of each row's name among ``names``, -1 if it is not there; fast for categories."""
+    index = pd.Index(list(names), dtype="str")
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return np.append(index.get_indexer(column.cat.categories.astype("str")), -1)[column.cat.codes]
+    return index.get_indexer(column.astype("str"))

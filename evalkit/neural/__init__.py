@@ -1,0 +1,1 @@
+"""What needs a pretrained model or word vectors: nothing here is imported before it is asked for."""

@@ -1,0 +1,205 @@
+"""Human scores of many languages held against an outside score of each: automatic metric or amount of training data.
+
+The paper's Table 6 does so with spmBLEU values that were never printed. Here the table is audited as printed, and
+computed again on outside scores that are public, or that the user brings. An outside score is a ``covariate``:
+a table with columns covariate, direction (X-EN | EN-X), language_code, value.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from evalkit import DataError
+from evalkit.human.calibration.forms import METHODS
+from evalkit.stats import inference
+
+DIRECTIONS = ("X-EN", "EN-X")
+COLUMNS = (*DIRECTIONS, "both")
+STATISTICS = ("pearson", "r2", "linreg")
+
+
+def audit(table6: pd.DataFrame) -> pd.DataFrame:
+    """Check each printed r² against the square of the printed r: method, columns, r, r2, low, high, consistent.
+
+    table6: method, statistic, direction, printed (text). low, high: squares of everything that rounds to the printed
+    r; a cell is consistent when something in that range rounds to the printed r². Exact arithmetic.
+    """
+    wide = table6.pivot(index=["method", "direction"], columns="statistic", values="printed")
+    rows = []
+    for (method, columns), printed in wide.loc[table6["method"].unique()].iterrows():
+        r, r2 = Fraction(printed["pearson"]), Fraction(printed["r2"])
+        half = Fraction(1, 2000)
+        low, high = (r - half) ** 2, (r + half) ** 2
+        fits = low <= r2 + half and r2 - half <= high
+        rows.append((method, columns, float(r), float(r2), float(low), float(high), fits))
+    return pd.DataFrame(rows, columns=["method", "columns", "r", "r2", "low", "high", "consistent"])
+
+
+def training_size(table4: pd.DataFrame) -> pd.DataFrame:
+    """Take log10 of the number of training sentence pairs as a covariate, the same for both directions."""
+    value = np.log10(pd.to_numeric(table4["training_size"]))
+    sizes = pd.DataFrame({"language_code": table4["language_code"], "value": value})
+    return pd.concat([sizes.assign(covariate="log10 training pairs", direction=d) for d in DIRECTIONS])[
+        ["covariate", "direction", "language_code", "value"]
+    ].reset_index(drop=True)
+
+
+def spbleu(scores: pd.DataFrame) -> pd.DataFrame:
+    """Take the spBLEU of each system as a covariate (columns pair, system, spbleu; pairs into or out of eng)."""
+    languages = scores["pair"].str.split("-", expand=True)
+    into = languages[1] == "eng"
+    covariates = pd.DataFrame(
+        {
+            "covariate": "spBLEU " + scores["system"],
+            "direction": np.where(into, "X-EN", "EN-X"),
+            "language_code": languages[0].where(into, languages[1]),
+            "value": pd.to_numeric(scores["spbleu"]),
+        }
+    )
+    twice = covariates.duplicated(["covariate", "direction", "language_code"])
+    if twice.any():
+        raise DataError(f"Two scores for {scores.loc[twice, 'pair'].iloc[0]} of one system. Keep one test set a pair.")
+    return covariates
+
+
+def covariates(
+    table4: pd.DataFrame, scores: pd.DataFrame, *, own: str = "", codes: pd.Series | None = None
+) -> pd.DataFrame:
+    """Put all outside scores below one another: training sizes, public spBLEU, and a file of the user's own, if any.
+
+    ``attrs["own"]`` names the user's file and its digest ("none" without one), for the signature.
+    """
+    parts = [training_size(table4), spbleu(scores)]
+    if own:
+        parts.append(read_scores(own, codes=table4["language_code"] if codes is None else codes))
+    together = pd.concat(parts, ignore_index=True)
+    digest = f"{Path(own).name}@{hashlib.sha256(Path(own).read_bytes()).hexdigest()[:8]}" if own else "none"
+    together.attrs["own"] = digest
+    return together
+
+
+def read_scores(path: str | Path, *, codes: pd.Series) -> pd.DataFrame:
+    """Read a user's own outside scores: a CSV with the columns language_code, direction, score.
+
+    codes: the language codes that the human scores know. Raises DataError naming line and remedy for a missing column,
+    an unknown language or direction, a score that is no number, a duplicate.
+    """
+    path = Path(path)
+    try:
+        table = pd.read_csv(path, dtype=str, encoding="utf-8-sig", keep_default_na=False)
+    except (OSError, UnicodeDecodeError, ValueError) as problem:
+        raise DataError(f"{path}: is no readable UTF-8 CSV file ({problem}). Check the path and the file.") from None
+    missing = [column for column in ("language_code", "direction", "score") if column not in table]
+    if missing:
+        raise DataError(f"{path}, line 1: no column {missing[0]}. The header must be language_code,direction,score.")
+    value = pd.to_numeric(table["score"], errors="coerce")
+    known = sorted(codes.unique())
+    rules = [
+        ("language_code", ~table["language_code"].isin(known), f"is not one of {', '.join(known)}"),
+        ("direction", ~table["direction"].isin(DIRECTIONS), "is neither X-EN nor EN-X"),
+        ("score", ~np.isfinite(value), "is not a number"),
+        ("language_code", table.duplicated(["language_code", "direction"]), "has a second score for this direction"),
+    ]
+    for column, wrong, what in rules:
+        if wrong.any():
+            row = int(np.flatnonzero(wrong)[0])
+            raise DataError(f"{path}, line {row + 2}, column {column}: {table[column][row]!r} {what}. Correct it.")
+    return table.assign(covariate=path.stem, value=value)[["covariate", "direction", "language_code", "value"]]
+
+
+def correlate(
+    table5: pd.DataFrame, covariates: pd.DataFrame, *, splits: int, seed: int, predict: str = "score"
+) -> pd.DataFrame:
+    """Make Table 6 on any covariates: covariate, columns (X-EN | EN-X | both), method, n, pearson, r2, linreg.
+
+    linreg: mean out-of-sample r² over random half/half splits (``inference.split_r2``), the same splits for all
+    methods. Footnote 1 trains "on spmBLEU scores and the calibrated XSTS scores", read as scikit-learn's order (X, y):
+    the human score is predicted. ``predict="covariate"`` is the other reading.
+    n is the number of scores that have the covariate; columns with fewer than four scores are left out.
+    """
+    rows = []
+    for covariate, columns, x, y in _columns(table5, covariates):
+        r = inference.pearson(x, y.T)
+        if predict == "score":
+            linreg = inference.split_r2(x, y, splits=splits, rng=np.random.default_rng(seed))
+        else:
+            linreg = [inference.split_r2(m, x, splits=splits, rng=np.random.default_rng(seed)) for m in y.T]
+        rows += [
+            (covariate, columns, method, len(x), *map(float, values))
+            for method, *values in zip(METHODS.values(), r, r**2, linreg, strict=True)
+        ]
+    return pd.DataFrame(rows, columns=["covariate", "columns", "method", "n", *STATISTICS])
+
+
+def highest(table6: pd.DataFrame, *, method: str = "CS") -> pd.DataFrame:
+    """Test "this method is highest in every column": covariate, columns, statistic, highest, lead, holds.
+
+    lead: the method's value minus the best of the others.
+    """
+    long = table6.melt(["covariate", "columns", "method"], list(STATISTICS), "statistic", "value")
+    wide = long.pivot(index=["covariate", "columns", "statistic"], columns="method", values="value")
+    others = wide.drop(columns=method).max(axis=1)
+    told = pd.DataFrame({"highest": wide.idxmax(axis=1), "lead": wide[method] - others, "holds": wide[method] > others})
+    order = pd.MultiIndex.from_frame(long[["covariate", "columns", "statistic"]].drop_duplicates())
+    return told.reindex(order).reset_index()
+
+
+def gain(
+    table5: pd.DataFrame, covariates: pd.DataFrame, *, resamples: int, seed: int, level: float = 0.95
+) -> pd.DataFrame:
+    """Say how sure the gain in correlation over RAW is: bootstrap over languages of r(method) - r(RAW).
+
+    Both directions of a language are drawn together. Returns covariate, columns, method, n, gain, low, high.
+    """
+    rows = []
+    for covariate, columns, x, y in _columns(table5, covariates, paired=True):
+        data = np.concatenate([x[..., None], y], axis=-1)  # languages x directions x (covariate, methods)
+        estimate = _gains(data[None])[0]
+        rng = np.random.default_rng(seed)
+        low, high = inference.interval(inference.bootstrap(data, _gains, resamples=resamples, rng=rng), level=level)
+        n = int(np.isfinite(x).sum())
+        _, *methods = METHODS.values()
+        rows += [(covariate, columns, m, n, *map(float, v)) for m, *v in zip(methods, estimate, low, high, strict=True)]
+    return pd.DataFrame(rows, columns=["covariate", "columns", "method", "n", "gain", "low", "high"])
+
+
+def merged(table5: pd.DataFrame, covariates: pd.DataFrame) -> pd.DataFrame:
+    """Join human scores and covariates: table5's columns with numeric scores, covariate, value."""
+    numbers = table5.assign(**{method: pd.to_numeric(table5[method]) for method in METHODS})
+    return covariates.merge(numbers, on=["direction", "language_code"], how="inner")
+
+
+def _gains(stack: np.ndarray) -> np.ndarray:
+    """r of each method minus r of RAW, from (batch, languages, directions, covariate and methods), gaps allowed."""
+    flat = stack.reshape(len(stack), -1, stack.shape[-1]).swapaxes(1, 2)  # batch, variables, cells
+    weight = np.isfinite(flat[:, :1]).astype(float)
+    total = weight.sum(-1, keepdims=True)
+    flat = np.where(weight > 0, flat, 0.0)
+    centred = (flat - flat.sum(-1, keepdims=True) / total) * weight
+    x, y = centred[:, :1], centred[:, 1:]
+    r = (x * y).sum(-1) / np.sqrt((x**2).sum(-1) * (y**2).sum(-1))
+    return r[:, 1:] - r[:, :1]
+
+
+def _columns(table5: pd.DataFrame, covariates: pd.DataFrame, *, paired: bool = False):
+    """Yield covariate, columns, x and y per column of the table.
+
+    x: (n,), y: (n, methods); or, where ``paired``, x: (languages, directions) with NaN for gaps, y likewise.
+    """
+    joined = merged(table5, covariates)
+    for covariate, rows in joined.groupby("covariate", sort=False):
+        for columns in COLUMNS:
+            part = rows if columns == "both" else rows[rows["direction"] == columns]
+            if len(part) < 4:
+                continue
+            if not paired:
+                yield covariate, columns, part["value"].to_numpy(), part[list(METHODS)].to_numpy()
+                continue
+            wide = part.pivot(index="language", columns="direction", values=["value", *METHODS])
+            cube = wide.to_numpy(float).reshape(len(wide), 1 + len(METHODS), -1).swapaxes(1, 2)
+            yield covariate, columns, cube[..., 0], cube[..., 1:]

@@ -1,0 +1,160 @@
+"""Pictures of protocols compared: printed kappas with what sampling allows, power, and agreement of real annotators."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from evalkit.human.observed import titled
+from evalkit.papers.licht2022.table3 import LANGUAGES
+from evalkit.show.plots import GREY, INK, LIGHT, LINES, MARKERS, PALETTE, house, literal
+
+PROTOCOLS = ("RAW", "XSTS", "MSTS", "BT+MSTS", "PE")
+_TITLES = {"X-EN": "into English", "EN-X": "out of English", "both": "both directions"}
+#: How coefficients are called in the forest plot, and in which of its two panels they stand.
+EXACT = {
+    ("percent_agreement", "none"): "percent agreement", ("randolph_kappa", "none"): "Randolph's κ",
+    ("gwet_ac1", "none"): "Gwet's AC1", ("fleiss_kappa", "none"): "Fleiss' κ",
+    ("conger_kappa", "none"): "Conger's κ", ("krippendorff_alpha", "nominal"): "Krippendorff's α (nominal)",
+    ("cohen_kappa", "none"): "Cohen's κ (mean of pairs)",
+}  # fmt: skip
+NEAR = {
+    ("gwet_ac2", "quadratic"): "Gwet's AC2 (quadratic)",
+    ("krippendorff_alpha", "ordinal"): "Krippendorff's α (ordinal)",
+    ("krippendorff_alpha", "interval"): "Krippendorff's α (interval)",
+    ("cohen_kappa", "quadratic"): "Cohen's κ (quadratic, mean of pairs)",
+}  # fmt: skip
+
+
+def _look(number: int) -> dict[str, object]:
+    """Give the n-th series a colour and a marker of its own."""
+    return {"color": PALETTE[number % len(PALETTE)], "marker": MARKERS[number % len(MARKERS)]}
+
+
+@house
+def printed_kappas(cells: pd.DataFrame) -> Figure:
+    """Draw every printed kappa with its interval, per language and direction; one marker per protocol.
+
+    cells: the result of ``licht2022.table3.intervals``.
+    """
+    figure, grid = plt.subplots(1, 2, figsize=(10, 4.6), sharey=True)
+    languages = list(dict.fromkeys(cells["language"]))
+    for axes, direction in zip(grid, ("X-EN", "EN-X"), strict=True):
+        half = cells[cells["direction"] == direction]
+        shown = [protocol for protocol in PROTOCOLS if protocol in set(half["protocol"])]
+        for number, protocol in enumerate(shown):
+            row = half[half["protocol"] == protocol].set_index("language").loc[languages]
+            level = np.arange(len(languages)) + 0.18 * (number - (len(shown) - 1) / 2)
+            look = _look(PROTOCOLS.index(protocol))
+            axes.hlines(level, row["low"], row["high"], color=look["color"], lw=2)
+            axes.plot(row["printed"], level, ls="", ms=6, mec="white", label=protocol, **look)
+        axes.set(title=_TITLES[direction], xlabel="Fleiss' κ as printed, 95 % interval from the design", xlim=(0, 1))
+        axes.hlines(np.arange(len(languages) - 1) + 0.5, 0, 1, color=LIGHT, lw=0.6)
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=4)
+    names = [f"{LANGUAGES[code]} ({code})" if code in LANGUAGES else code for code in languages]
+    grid[0].set_yticks(range(len(languages)), names)
+    grid[0].set_ylabel("language")
+    grid[0].invert_yaxis()
+    figure.get_layout_engine().set(wspace=0.06)  # or the last number of the left axis touches the right one's first
+    return figure
+
+
+@house
+def average_differences(differences: pd.DataFrame) -> Figure:
+    """Draw every difference of two protocols' averages twice: for these six languages, and for languages like them.
+
+    differences: the result of ``licht2022.table3.average_differences``.
+    """
+    figure, axes = plt.subplots(figsize=(9, 6.4))
+    names = []
+    for level, ((direction, a, b), pair) in enumerate(
+        differences.groupby(["direction", "protocol_a", "protocol_b"], sort=False)
+    ):
+        names.append(f"{_TITLES[direction]}: {a} − {b}")
+        for number, row in enumerate(pair.itertuples()):
+            place, look = level + (-0.15, 0.15)[number], _look(number)
+            axes.plot([row.low, row.high], [place, place], color=look["color"], lw=2, ls=("-", "--")[number])
+            fill = look["color"] if row.survives else "white"
+            axes.plot(row.difference, place, look["marker"], ms=7, color=look["color"], mfc=fill,
+                      label=f"{row.about} (filled: survives Holm)" if level == 0 else None)  # fmt: skip
+    axes.axvline(0, color=GREY, lw=0.8, ls=":")
+    axes.set_yticks(range(len(names)), names)
+    axes.set(xlabel="difference of average κ, 95 % interval (uncorrected)", ylim=(len(names) - 0.5, -0.6))
+    axes.set_ylabel("protocols compared")
+    axes.legend(loc="upper center", bbox_to_anchor=(0.4, -0.1), ncols=2)
+    return figure
+
+
+@house
+def power_curves(powers: pd.DataFrame, *, wanted: float = 0.8) -> Figure:
+    """Draw the chance to see a difference against its size, a line per protocol.
+
+    powers: the result of ``licht2022.progression.power``.
+    """
+    figure, axes = plt.subplots(figsize=(7, 3.8))
+    for number, ((protocol, kappa), curve) in enumerate(powers.groupby(["protocol", "kappa"], sort=False)):
+        axes.plot(curve["points"], curve["power"], ls=LINES[number % len(LINES)], ms=5, mec="white",
+                  label=f"{protocol} (κ {kappa:.2f})", **_look(number))  # fmt: skip
+    axes.axhline(wanted, color=GREY, lw=0.8, ls=":")
+    axes.set(xlabel="true difference of two translations (points of the scale)", ylim=(0, 1.03))
+    axes.set_ylabel("share of campaigns that see it")
+    axes.legend(loc="lower right")
+    return figure
+
+
+@house
+def forest(table: pd.DataFrame) -> Figure:
+    """Draw every coefficient of every data set with its interval; the left panel counts exact matches only.
+
+    table: the result of ``human.observed.coefficients``.
+    """
+    names = list(dict.fromkeys(table["data"]))
+    figure, grid = plt.subplots(1, 2, figsize=(12, 0.62 * len(names) + 1.8), sharey=True)
+    for axes, (title, series) in zip(
+        grid, {"exact matches count": EXACT, "near misses count partly": NEAR}.items(), strict=True
+    ):
+        for number, ((coefficient, level), label) in enumerate(series.items()):
+            rows = table[(table["coefficient"] == coefficient) & (table["level"] == level)].set_index("data")
+            at = np.array([names.index(name) for name in rows.index]) + 0.13 * (number - (len(series) - 1) / 2)
+            look = _look(number)
+            axes.hlines(at, rows["low"], rows["high"], color=look["color"], lw=1.6)
+            axes.plot(rows["estimate"], at, ls="", ms=5.5, mec="white", mew=0.3, label=label, **look)
+        axes.axvline(0, color=GREY, lw=0.8, ls=":")
+        axes.hlines(np.arange(len(names) - 1) + 0.5, *axes.get_xlim(), color=LIGHT, lw=0.6)
+        axes.set(title=title, xlabel="coefficient (0: chance, except percent agreement; 1: perfect)", xlim=(-0.1, 1.02))
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.055), ncols=2)
+    grid[0].set_yticks(range(len(names)), [literal(titled(name)) for name in names])
+    grid[0].set_ylim(len(names) - 0.4, -0.6)
+    grid[0].set_ylabel("data set")
+    return figure
+
+
+@house
+def bins(table: pd.DataFrame) -> Figure:
+    """Draw three coefficients against the number of bins, a line per data set.
+
+    table: the result of ``human.observed.by_bins``.
+    """
+    titles = {
+        "fleiss_kappa": "Fleiss' κ",
+        "gwet_ac1": "Gwet's AC1",
+        "krippendorff_alpha": "Krippendorff's α (interval)",
+    }
+    figure, grid = plt.subplots(1, 3, figsize=(12, 4.2), sharey=True)
+    for axes, (coefficient, title) in zip(grid, titles.items(), strict=True):
+        part = table[table["coefficient"] == coefficient]
+        for number, (name, curve) in enumerate(part.groupby("data", sort=False)):
+            look = _look(number)
+            axes.fill_between(curve["bins"], curve["low"], curve["high"], color=look["color"], alpha=0.15, lw=0)
+            axes.plot(curve["bins"], curve["estimate"], ls=LINES[number % len(LINES)], ms=5, mec="white",
+                      label=literal(titled(name)), **look)  # fmt: skip
+        ticks = sorted(part["bins"].unique())
+        axes.set(title=title, xlabel="bins of the scale (logarithmic)", xscale="log")
+        axes.set_xticks(ticks, [str(tick) for tick in ticks])
+        axes.minorticks_off()
+        axes.axhline(0, color=INK, lw=0.6)
+    grid[0].set_ylabel("coefficient, 95 % interval")
+    figure.legend(*grid[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    return figure

@@ -1,0 +1,257 @@
+"""Licht et al.'s Table 3: is it true to its own cells, and how sure can its kappas and their differences be?
+
+The annotations were never published. What sampling does to a kappa is therefore computed from a model at the printed
+values (``evalkit.data.simulate.categories``): that is arithmetic about the design, and no data.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from evalkit import DataError
+from evalkit.data import simulate
+from evalkit.data.provenance import fact
+from evalkit.stats import agreement, inference
+
+DIRECTIONS = ("X-EN", "EN-X", "both")
+#: Shares of the four categories, from worst to best; the paper prints none, so these are assumptions.
+MARGINALS = {
+    "even": [0.25, 0.25, 0.25, 0.25],
+    "good": [0.10, 0.15, 0.25, 0.50],
+    "very good": [0.02, 0.05, 0.13, 0.80],
+}
+#: What the four translations of a sentence are worth, as they may hang together; the paper does not say.
+WORTH = {"together": 1, "independent": 4}
+#: The codes of its languages, and their names.
+LANGUAGES = {"AR": "Arabic", "ES": "Spanish", "ET": "Estonian", "ID": "Indonesian", "MN": "Mongolian", "TA": "Tamil"}
+#: True kappas that are simulated; denser near 1, where what is reported scatters less and less.
+_GRID = sorted([*np.linspace(0, 1, 21).tolist(), 0.97, 0.98, 0.99, 0.995])
+
+
+def averages(table3: pd.DataFrame) -> pd.DataFrame:
+    """Average each protocol's printed kappas per direction: protocol, direction, mean, rank, cells.
+
+    "both" is the mean of the two directions, for the protocols that apply to both. Ranks are within a direction,
+    1 the highest; they are taken from exact decimal sums, so that equal means share a rank.
+    """
+    cells = {key: [Decimal(k) for k in group["kappa"]] for key, group in table3.groupby(["protocol", "direction"])}
+    means = {key: sum(values) / len(values) for key, values in cells.items()}
+    rows = []
+    for direction in DIRECTIONS:
+        if direction == "both":
+            both = [p for p in dict.fromkeys(table3["protocol"]) if all((p, d) in means for d in DIRECTIONS[:2])]
+            here = {p: (means[p, "X-EN"] + means[p, "EN-X"]) / 2 for p in both}
+        else:
+            here = {p: mean for (p, d), mean in means.items() if d == direction}
+        for protocol, mean in sorted(here.items(), key=lambda pair: -pair[1]):
+            rank = 1 + sum(other > mean for other in here.values())
+            count = sum(len(v) for (p, d), v in cells.items() if p == protocol and direction in (d, "both"))
+            rows.append((protocol, direction, float(mean), rank, count))
+    return pd.DataFrame(rows, columns=["protocol", "direction", "mean", "rank", "cells"])
+
+
+def kappas(codes: np.ndarray, *, categories: int) -> np.ndarray:
+    """Return Fleiss' kappa of each stack of complete items × annotators, (draws, items, annotators) to (draws,).
+
+    The same coefficient as ``agreement.coefficients`` gives, for many simulated tables at once. Where all judgements
+    of a table are the same there is no disagreement to explain: 1.
+    """
+    counts = np.stack([(codes == code).sum(-1) for code in range(categories)], axis=-1).astype(float)
+    n = codes.shape[-1]
+    observed = ((counts * (counts - 1)).sum(-1) / (n * (n - 1))).mean(-1)
+    chance = (counts.mean(-2) ** 2).sum(-1) / n**2
+    return np.divide(observed - chance, 1 - chance, out=np.ones_like(chance), where=chance < 1)
+
+
+def belt(
+    *,
+    marginal: Sequence[float],
+    sentences: int = 250,
+    annotators: int = 3,
+    translations: int = 1,
+    replicates: int = 800,
+    level: float = 0.95,
+    seed: int = 7,
+) -> pd.DataFrame:
+    """Simulate what the printed design would report for each true kappa from 0 to 1: kappa, low, mean, high, se.
+
+    A reported number is the mean of Fleiss' kappas of four translations, each of ``sentences`` items.
+    translations: what these four are worth, 4 if they are independent, 1 if sentences that are hard in one are hard in
+    all. Between ``low`` and ``high`` lie the middle ``level`` of ``replicates`` reports. Caveat: items are independent
+    and annotators alike here; where they are not, intervals are wider.
+    """
+    rng = np.random.default_rng(seed)
+    rows = []
+    for kappa in _GRID:
+        codes = simulate.categories(
+            kappa, marginal=list(marginal), items=sentences, annotators=annotators, rng=rng,
+            draws=replicates * translations,
+        )  # fmt: skip
+        drawn = kappas(codes, categories=len(marginal)).reshape(replicates, translations).mean(1)
+        low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
+        rows.append((kappa, low, drawn.mean(), high, drawn.std(ddof=1)))
+    frame = pd.DataFrame(rows, columns=["kappa", "low", "mean", "high", "se"])
+    frame[["low", "high"]] = frame[["low", "high"]].cummax()  # monotone but for simulation error
+    return frame
+
+
+def intervals(table3: pd.DataFrame, belted: pd.DataFrame) -> pd.DataFrame:
+    """Invert the belt: which true kappas are compatible with each printed one at the printed sample size?
+
+    Returns protocol, direction, language, printed, low, high, se. The interval holds every true kappa whose middle
+    reports include the printed number (Neyman 1937), ends at 0 and 1, and is lopsided near these.
+    Raises DataError for a printed kappa below all that a model without negative kappas reports.
+    """
+    printed = pd.to_numeric(table3["kappa"])
+    if (printed < belted["low"].iloc[0]).any() or (printed > 1).any():
+        raise DataError(
+            f"A printed kappa of {printed.min():g} or {printed.max():g} lies outside what true kappas from 0 to 1 "
+            "give. Check the transcription; disagreement beyond chance needs another model."
+        )
+    frame = table3[["protocol", "direction", "language"]].assign(printed=printed)
+    frame["low"] = np.interp(printed, belted["high"], belted["kappa"])
+    frame["high"] = np.interp(printed, belted["low"], belted["kappa"])
+    frame["se"] = np.interp(printed, belted["kappa"], belted["se"])
+    return frame.reset_index(drop=True)
+
+
+def cell_differences(cells: pd.DataFrame, *, alpha: float = 0.05) -> pd.DataFrame:
+    """Compare every two protocols within each direction and language, with Holm's correction over all comparisons.
+
+    cells: the result of ``intervals``. Returns direction, language, protocol_a, protocol_b, difference, z, p, holm_p,
+    survives. Caveat: the same people judged under all protocols; independence is assumed because nothing else is known.
+    """
+    rows = []
+    for (direction, language), group in cells.groupby(["direction", "language"], sort=False):
+        for a, b in itertools.combinations(group.itertuples(), 2):
+            z = (a.printed - b.printed) / np.hypot(a.se, b.se)
+            rows.append(
+                (direction, language, a.protocol, b.protocol, a.printed - b.printed, z, 2 * stats.norm.sf(abs(z)))
+            )
+    columns = ["direction", "language", "protocol_a", "protocol_b", "difference", "z", "p"]
+    return _holm(pd.DataFrame(rows, columns=columns), alpha)
+
+
+def average_differences(cells: pd.DataFrame, *, alpha: float = 0.05) -> pd.DataFrame:
+    """Compare every two protocols' averages, once for these six languages and once for languages like them.
+
+    cells: the result of ``intervals``. ``about`` is "these languages" (only sentences are a sample: z from the cells'
+    standard errors) or "other languages" (languages are the sample: exact sign-flip test of the paired differences,
+    two-sided). Per ``about``, Holm's correction over all comparisons. Returns about, direction, protocol_a, protocol_b,
+    difference, low, high (95 %, z or paired t), p, holm_p, survives.
+    Caveat: with six pairs of languages no sign-flip p is below 2/64, so that none can survive this correction.
+    """
+    rows = []
+    wide = cells.pivot(index=["direction", "language"], columns="protocol", values="printed")
+    errors = cells.pivot(index=["direction", "language"], columns="protocol", values="se")
+    for direction in DIRECTIONS:
+        chosen = list(DIRECTIONS[:2]) if direction == "both" else [direction]
+        here, se = wide.loc[chosen].dropna(axis=1), errors.loc[chosen].dropna(axis=1)
+        for a, b in itertools.combinations(here.columns, 2):
+            d = here[a] - here[b]
+            spread = np.sqrt((se[a] ** 2 + se[b] ** 2).sum()) / len(d)
+            p = 2 * stats.norm.sf(abs(d.mean()) / spread)
+            margin = stats.norm.ppf(0.975) * spread
+            rows.append(("these languages", direction, a, b, d.mean(), d.mean() - margin, d.mean() + margin, p))
+            by_language = d.groupby("language").mean()  # both directions of a language share their annotators
+            margin = stats.t.ppf(0.975, len(by_language) - 1) * by_language.sem()
+            rows.append(
+                (
+                    "other languages",
+                    direction,
+                    a,
+                    b,
+                    d.mean(),
+                    d.mean() - margin,
+                    d.mean() + margin,
+                    _sign_flip(by_language),
+                )
+            )
+    columns = ["about", "direction", "protocol_a", "protocol_b", "difference", "low", "high", "p"]
+    frame = pd.DataFrame(rows, columns=columns).sort_values("about", kind="stable", ascending=False)
+    return pd.concat([_holm(group, alpha) for _, group in frame.groupby("about", sort=False)], ignore_index=True)
+
+
+def _sign_flip(differences: pd.Series) -> float:
+    """Return the exact two-sided p of a mean difference over all ways to flip the signs."""
+    signs = np.array(list(itertools.product((1, -1), repeat=len(differences))))
+    means = np.abs(signs @ differences.to_numpy()) / len(differences)
+    return float((means >= abs(differences.mean()) - 1e-12).mean())
+
+
+def _holm(frame: pd.DataFrame, alpha: float) -> pd.DataFrame:
+    """Add Holm's corrected p, and whether a difference survives at ``alpha``."""
+    corrected = inference.adjust(frame["p"], method="holm")
+    return frame.assign(holm_p=corrected, survives=corrected < alpha)
+
+
+def sensitivity(
+    table3: pd.DataFrame, marginals: Mapping[str, Sequence[float]], *, replicates: int = 800, **options
+) -> pd.DataFrame:
+    """Repeat the intervals and comparisons under different assumptions on the categories' use and on translations.
+
+    options go to ``belt``; each assumption simulates as many kappas.
+    Returns translations (together | independent), categories, shares, mean_width (of the cells' intervals),
+    cells_apart (of ``cells`` comparisons, how many survive Holm), averages_apart (of ``averages``, these languages).
+    """
+    rows = []
+    for (dependence, worth), (name, marginal) in itertools.product(WORTH.items(), marginals.items()):
+        belted = belt(marginal=marginal, translations=worth, replicates=replicates // worth, **options)
+        cells = intervals(table3, belted)
+        apart, means = cell_differences(cells), average_differences(cells).query("about == 'these languages'")
+        counts = (int(apart["survives"].sum()), len(apart), int(means["survives"].sum()), len(means))
+        width = (cells["high"] - cells["low"]).mean()
+        rows.append((dependence, name, " ".join(f"{share:g}" for share in marginal), width, *counts))
+    columns = ["translations", "categories", "shares", "mean_width", "cells_apart", "cells", "averages_apart"]
+    return pd.DataFrame(rows, columns=[*columns, "averages"])
+
+
+def true_kappas(table3: pd.DataFrame) -> pd.DataFrame:
+    """List the printed cells as true kappas for ``simulate.protocol_study``: protocol, src_lang, tgt_lang, kappa."""
+    into = table3["direction"].eq("X-EN")
+    code = table3["language_code"]
+    return pd.DataFrame(
+        {
+            "protocol": table3["protocol"],
+            "src_lang": code.where(into, "eng"),
+            "tgt_lang": code.where(~into, "eng"),
+            "kappa": pd.to_numeric(table3["kappa"]),
+        }
+    )
+
+
+def reanalysed(study: pd.DataFrame, *, resamples: int, seed: int) -> pd.DataFrame:
+    """Analyse an annotation file of the printed design from end to end, and see whether its truth is recovered.
+
+    study: the result of ``simulate.protocol_study``. In each cell Fleiss' kappa of each translation is estimated with
+    a bootstrap over sentences; estimates are averaged, and their errors combined as independent ones.
+    Returns protocol, src_lang, tgt_lang, true, estimate, low, high, covered.
+    """
+    truth = pd.DataFrame(fact(study, "truth", by="simulate.protocol_study")).set_index(
+        ["protocol", "src_lang", "tgt_lang"]
+    )["kappa"]
+    rows = []
+    for (doc, source, target), cell in study.groupby(["doc", "src_lang", "tgt_lang"], sort=False):
+        found = [
+            agreement.coefficients(
+                agreement.score_matrix(part), measures=[("fleiss_kappa", "none")], resamples=resamples, seed=seed
+            ).iloc[0]
+            for _, part in cell.groupby("system")
+        ]
+        estimate = np.mean([f["estimate"] for f in found])
+        below = np.sqrt(sum((f["estimate"] - f["low"]) ** 2 for f in found)) / len(found)
+        above = np.sqrt(sum((f["high"] - f["estimate"]) ** 2 for f in found)) / len(found)
+        key = (doc.removeprefix("sim-"), source, target)
+        true = float(truth[key])
+        rows.append(
+            (*key, true, estimate, estimate - below, estimate + above, estimate - below <= true <= estimate + above)
+        )
+    return pd.DataFrame(
+        rows, columns=["protocol", "src_lang", "tgt_lang", "true", "estimate", "low", "high", "covered"]
+    )

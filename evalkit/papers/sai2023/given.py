@@ -1,0 +1,70 @@
+"""Fill rows of Table 1 of Sai et al. 2023 that need word vectors or a model, from those that you give."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from evalkit import DataError, data
+from evalkit.metrics import alignment, correlation
+from evalkit.neural import pretrained, vectors
+from evalkit.papers import claims
+from evalkit.papers.sai2023 import needs
+
+_GOLD = "gold"
+_LANGUAGES = 5
+_NOTE = (
+    "Vectors, weights or scores were given in this run and need not be the paper's. The paper counts seven systems, "
+    "the release has six; Hindi's references are mended here."
+)
+
+
+def table1(
+    ratings: pd.DataFrame | None = None,
+    *,
+    files: Mapping[str, str | Path] | None = None,
+    models: Mapping[str, str] | None = None,
+    columns: Sequence[str] = (),
+    python: str | None = None,
+) -> pd.DataFrame:
+    """Hold metrics whose word vectors, models or scores you give against Table 1: rows for ``show.compare``.
+
+    ratings: judged translations, by default IndicMT-Eval with Hindi's references mended. files: tgt_lang -> a file of
+    word vectors, for EA, VE and GM in that language. models: metric of ``neural.MODELS`` -> its checkpoint, by name or
+    path. columns: metrics of ``needs.NEEDS`` whose scores ratings already hold, such as PRISM. python: that of the
+    environment with PyTorch. For instance
+    ``table1(files={"tam": "cc.ta.300.vec.gz"}, models={"LaBSE": "LaBSE"}, python=".venv-neural/bin/python")``.
+    A printed average is filled where each of the five languages is. Raises DataError where nothing is given.
+    """
+    if not (files or models or columns):
+        raise DataError("No word vectors, model or scores were given. Give files, models or columns.")
+    if strange := [name for name in columns if name not in needs.NEEDS]:
+        raise DataError(f"No metric is called {strange[0]!r} here. Choose among {', '.join(needs.NEEDS)}.")
+    if ratings is None:
+        ratings = alignment.repaired(data.load("indicmt-mqm"))
+    scored, metrics = ratings.assign(**{_GOLD: ratings["score"].clip(lower=0)}), [*columns, *(models or {})]
+    if files:
+        scored, metrics = vectors.scores(scored, vectors=files), [*vectors.METRICS, *metrics]
+    if models:
+        scored = pretrained.scores(scored, metrics=[*models], models=models, python=python)
+    correlated = correlation.segments(scored, gold=_GOLD, metrics=metrics)
+    return _held(correlated[correlated["n"] > 0])
+
+
+def _held(correlated: pd.DataFrame) -> pd.DataFrame:
+    """Lay correlations beside Table 1, and leave out what was not computed."""
+    columns = ["pearson", "kendall_b"]
+    groups = correlated.groupby("metric", sort=False)
+    whole = groups[columns].mean()[groups.size() == _LANGUAGES].reset_index().assign(language="average")
+    printed = data.published("sai2023_table1")
+    spelt = printed["metric"].map(needs.SPELT)
+    names = dict(zip(spelt, printed["metric"]))
+    computed = pd.concat([correlated, whole])[["metric", "language", *columns]]
+    made = claims.compare_with_print(
+        printed[spelt.isin(set(correlated["metric"]))], computed.assign(metric=computed["metric"].map(names)),
+        item="Table 1", on=["metric", "language"], values=dict(zip(["pearson", "kendall"], columns)),
+        basis="recomputed from data", note=_NOTE,
+    )  # fmt: skip
+    return made[made["computed"].notna()].reset_index(drop=True)

@@ -1,0 +1,222 @@
+"""Hold predicted labels against true ones: confusion matrices, precision and recall, distance, intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from evalkit import DataError
+from evalkit.papers.sudoh2021.taxonomy import categories
+from evalkit.stats.inference import interval, resample
+
+#: What the last row of a table of scores is called, as in print.
+AVERAGE = "Ave."
+
+
+def confusion(predictions: pd.DataFrame, *, order: str = "print") -> pd.DataFrame:
+    """Count how often each true label was predicted as each label.
+
+    predictions: a row per translation and model, columns dimension, model, true, predicted (category names).
+    Returns dimension, model, true, predicted, count: every pair of the dimension's labels, zeros included, in
+    ``order``. Raises DataError for a label that the dimension does not have.
+
+    >>> rows = pd.DataFrame({"dimension": "fluency", "model": "m", "true": ["Poor", "Fair"], "predicted": "Fair"})
+    >>> confusion(rows).query("count > 0")[["true", "predicted"]].values.tolist()
+    [['Poor', 'Fair'], ['Fair', 'Fair']]
+    """
+    parts = []
+    for (dimension, model), rows in predictions.groupby(["dimension", "model"], sort=False):
+        names = categories(dimension, order=order)
+        places = {name: place for place, name in enumerate(names)}
+        codes = [_coded(rows[side], places, dimension) for side in ("true", "predicted")]
+        counts = np.bincount(codes[0] * len(names) + codes[1], minlength=len(names) ** 2)
+        parts.append(_long(counts.reshape(len(names), -1), names, dimension, model))
+    if not parts:
+        raise DataError("There are no predictions to count. Predict some translations first.")
+    return pd.concat(parts, ignore_index=True)
+
+
+def printed_confusion(table: pd.DataFrame, *, dimension: str, model: str = "RoBERTa (printed)") -> pd.DataFrame:
+    """Bring a printed confusion matrix into the form of ``confusion``.
+
+    table: columns true, predicted, count (texts as printed). Raises DataError where a pair of labels is missing.
+
+    >>> cells = [(a, b, "1,001" if a == b else "0") for a in categories("fluency") for b in categories("fluency")]
+    >>> read = printed_confusion(pd.DataFrame(cells, columns=["true", "predicted", "count"]), dimension="fluency")
+    >>> int(read["count"].sum())
+    5005
+    """
+    names = categories(dimension)
+    counts = table.assign(count=table["count"].astype(str).str.replace(",", "").astype(int))
+    wide = counts.pivot(index="true", columns="predicted", values="count").reindex(index=names, columns=names)
+    if wide.isna().to_numpy().any():
+        raise DataError(f"The printed matrix of {dimension} lacks a pair of labels. Add its cell.")
+    return _long(wide.to_numpy(int), names, dimension, model)
+
+
+def scores(confused: pd.DataFrame) -> pd.DataFrame:
+    """Compute precision, recall and F1 of each label, and their plain averages.
+
+    confused: as ``confusion`` gives it. Returns dimension, model, label, precision, recall, f1; the label "Ave." is
+    the mean over the labels that truly occur (macro average). A label never predicted has precision 0; a label that
+    never occurs has no row of numbers (NaN).
+
+    >>> rows = pd.DataFrame({"dimension": "fluency", "model": "m", "true": ["Poor", "Fair"], "predicted": "Fair"})
+    >>> scores(confusion(rows)).query("label in ['Fair', 'Ave.']")[["precision", "recall"]].values.tolist()
+    [[0.5, 1.0], [0.25, 0.5]]
+    """
+    parts = []
+    for (dimension, model), rows in confused.groupby(["dimension", "model"], sort=False):
+        names, matrix = _matrix(rows)
+        hits, given, occurring = np.diag(matrix), matrix.sum(axis=0), matrix.sum(axis=1)
+        precision, recall = hits / np.maximum(given, 1), hits / np.maximum(occurring, 1)
+        f1 = 2 * hits / np.maximum(given + occurring, 1)
+        table = pd.DataFrame({"label": names, "precision": precision, "recall": recall, "f1": f1})
+        table.loc[occurring == 0, ["precision", "recall", "f1"]] = np.nan
+        means = {"label": AVERAGE} | table[["precision", "recall", "f1"]].mean().to_dict()
+        table = pd.concat([table, pd.DataFrame([means])], ignore_index=True)
+        parts.append(table.assign(dimension=dimension, model=model))
+    return pd.concat(parts, ignore_index=True)[["dimension", "model", "label", "precision", "recall", "f1"]]
+
+
+def summary(confused: pd.DataFrame, *, order: str = "severity", apart: int = 3) -> pd.DataFrame:
+    """Summarise each matrix in a row: share right, and how far away the errors lie.
+
+    order: the order of labels in which distance is counted, in places. Returns dimension, model, n, accuracy,
+    adjacent (share of the *errors* that lie one place away), within_one (share of all that are right or one place
+    away), distant (errors of ``apart`` places or more), distant_share (of all), mean_places (mean absolute error) and
+    weighted_kappa (Cohen's, quadratic weights: 1 all right, 0 as by chance; NaN where no chance disagreement exists).
+    Source: Cohen 1968. Caveat: places are not equal steps, and adequacy's four worst labels are kinds, not degrees.
+
+    >>> rows = pd.DataFrame({"dimension": "fluency", "model": "m", "true": ["Poor", "Good"], "predicted": "Fair"})
+    >>> summary(confusion(rows))[["accuracy", "adjacent", "mean_places"]].values.tolist()
+    [[0.0, 1.0, 1.0]]
+    """
+    found = []
+    for (dimension, model), rows in confused.groupby(["dimension", "model"], sort=False):
+        names, matrix = _matrix(rows, categories(dimension, order=order))
+        gap = np.abs(np.subtract.outer(np.arange(len(names)), np.arange(len(names))))
+        total = matrix.sum()
+        if not total:
+            raise DataError(f"The matrix of {model} ({dimension}) is empty. Count some predictions first.")
+        errors = total - np.trace(matrix)
+        expected = np.outer(matrix.sum(axis=1), matrix.sum(axis=0)) / total
+        by_chance = (gap**2 * expected).sum()
+        found.append(
+            {
+                "dimension": dimension, "model": model, "n": int(total), "accuracy": np.trace(matrix) / total,
+                "adjacent": matrix[gap == 1].sum() / errors if errors else np.nan,
+                "within_one": matrix[gap <= 1].sum() / total, "distant": int(matrix[gap >= apart].sum()),
+                "distant_share": matrix[gap >= apart].sum() / total, "mean_places": (gap * matrix).sum() / total,
+                "weighted_kappa": 1 - (gap**2 * matrix).sum() / by_chance if by_chance else np.nan,
+            }
+        )  # fmt: skip
+    return pd.DataFrame(found)
+
+
+def confused_as(confused: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> int:
+    """Count the errors of a single matrix that are of these kinds: (true, predicted).
+
+    >>> rows = pd.DataFrame({"dimension": "fluency", "model": "m", "true": ["Poor", "Fair"], "predicted": "Fair"})
+    >>> confused_as(confusion(rows), [("Poor", "Fair"), ("Fair", "Poor")])
+    1
+    """
+    cells = confused.set_index(["true", "predicted"])["count"]
+    return int(sum(cells.get(pair, 0) for pair in pairs))
+
+
+def accuracy(
+    predictions: pd.DataFrame,
+    *,
+    by: Sequence[str] = (),
+    against: str | None = None,
+    resamples: int = 500,
+    seed: int = 7,
+) -> pd.DataFrame:
+    """Return each model's share of right labels with a 95 % interval by a bootstrap over sentences.
+
+    predictions: dimension, model, true, predicted and ``sentence``: rows of one sentence (the same reference) are
+    drawn together, because one sentence's translations are alike. All models of a dimension must have the same rows in
+    the same order. by: further columns that split the table, as src_lang. against: a model; adds ``gain`` over it,
+    gain_low and gain_high, from the same draws. Returns dimension, *by, model, n, sentences, accuracy, low, high.
+    """
+    found = []
+    for key, part in predictions.groupby(["dimension", *by], sort=False, observed=True):
+        models = list(dict.fromkeys(part["model"]))
+        right = np.array([_right(part[part["model"] == model]) for model in models]).T
+        sentence = part.loc[part["model"] == models[0], "sentence"].to_numpy()
+        if against is not None and against not in models:
+            raise DataError(f"There is no model {against!r} to compare with. Choose among {', '.join(models)}.")
+        base = models.index(against) if against is not None else 0
+        draws = resample(_share(right), sentence, resamples=resamples, seed=seed)
+        low, high = interval(draws)
+        gain_low, gain_high = interval(draws - draws[:, [base]])
+        table = pd.DataFrame({"model": models, "n": len(right), "sentences": len(np.unique(sentence))})
+        table = table.assign(accuracy=right.mean(axis=0), low=low, high=high)
+        if against is not None:
+            table["gain"] = table["accuracy"] - table["accuracy"].iloc[base]
+            table["gain_low"], table["gain_high"] = gain_low, gain_high
+        found.append(table.assign(**dict(zip(["dimension", *by], key, strict=True))))
+    table = pd.concat(found, ignore_index=True)
+    front = ["dimension", *by, "model"]
+    return table[[*front, *(name for name in table if name not in front)]]
+
+
+def right_between(
+    predicted: pd.Series, low: pd.Series, high: pd.Series, *, dimension: str, order: str = "severity"
+) -> tuple[float, float, float]:
+    """Bound the share of right labels where the true label is known to lie between two, ends included.
+
+    predicted, low, high: category names, the same rows. Returns (at_least, at_most, known): the share that is right
+    whatever the true labels are, the share that can be right, and the share of rows whose label is certain; NaN where
+    there are no rows.
+
+    >>> texts = [pd.Series(names) for names in (["Fair", "Good"], ["Fair", "Fair"], ["Fair", "Good"])]
+    >>> right_between(*texts, dimension="fluency")
+    (0.5, 1.0, 0.5)
+    """
+    places = {name: place for place, name in enumerate(categories(dimension, order=order))}
+    given, bottom, top = (_coded(column, places, dimension) for column in (predicted, low, high))
+    if (bottom > top).any():
+        raise DataError("A lower bound lies above its upper bound. Take both in the same order of labels.")
+    if not len(given):
+        return np.nan, np.nan, np.nan
+    certain = bottom == top
+    at_least = float((certain & (given == bottom)).mean())
+    return at_least, float(((bottom <= given) & (given <= top)).mean()), float(certain.mean())
+
+
+def _share(right: np.ndarray):
+    """Make the statistic of a bootstrap: each column's mean, given how often each row was drawn."""
+    return lambda counts: (counts @ right) / counts.sum(axis=1, keepdims=True)
+
+
+def _right(rows: pd.DataFrame) -> np.ndarray:
+    return (rows["true"].to_numpy() == rows["predicted"].to_numpy()).astype(float)
+
+
+def _coded(names: pd.Series, places: dict[str, int], dimension: str) -> np.ndarray:
+    """Replace names by places, or say which name the dimension does not have."""
+    codes = names.map(places)
+    if codes.isna().any():
+        raise DataError(f"{names[codes.isna()].iloc[0]!r} is no label of {dimension}. Use {', '.join(places)}.")
+    return codes.to_numpy(int)
+
+
+def _long(counts: np.ndarray, names: list[str], dimension: str, model: str) -> pd.DataFrame:
+    size = len(names)
+    return pd.DataFrame(
+        {
+            "dimension": dimension, "model": model, "true": np.repeat(names, size), "predicted": names * size,
+            "count": counts.ravel(),
+        }
+    )  # fmt: skip
+
+
+def _matrix(rows: pd.DataFrame, names: list[str] | None = None) -> tuple[list[str], np.ndarray]:
+    """Lay one model's counts out, true labels down."""
+    names = list(dict.fromkeys(rows["true"])) if names is None else names
+    wide = rows.pivot(index="true", columns="predicted", values="count")
+    return names, wide.reindex(index=names, columns=names, fill_value=0).to_numpy(float)

@@ -1,0 +1,23 @@
+"""Notebook files: the parameters that they declare, their canonical form, their copies for students.
+
+Everything here reads the ``.ipynb`` file as JSON and its code with ``ast``: no kernel starts, nothing is executed.
+"""
+
+from evalkit.reports.notebooks.declared import Parameter, bind, declarations, parameters, suggestion
+from evalkit.reports.notebooks.files import METADATA, read, source, tags, tidy, write_text
+from evalkit.reports.notebooks.students import student
+
+__all__ = [
+    "METADATA",
+    "Parameter",
+    "bind",
+    "declarations",
+    "parameters",
+    "read",
+    "source",
+    "student",
+    "suggestion",
+    "tags",
+    "tidy",
+    "write_text",
+]  # fmt: skip

@@ -1,0 +1,160 @@
+"""The parameters that a notebook declares, and the values that people give them."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import io
+import re
+import tokenize
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from evalkit import DataError
+from evalkit.reports.notebooks.files import read, source, tags
+
+TRUTH = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+TYPES = {"int": int, "float": float, "str": str, "bool": bool, "list": list}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One declared parameter: ``type`` is int, float, str, bool or list (``item`` then names the items' type)."""
+
+    name: str
+    type: str
+    default: Any
+    help: str = ""
+    item: str = "str"
+
+    @property
+    def kind(self) -> str:
+        """The type as a reader writes it, such as ``int`` or ``list[str]``."""
+        return f"list[{self.item}]" if self.type == "list" else self.type
+
+    @property
+    def names_a_file(self) -> bool:
+        """Whether the value is the path of a file of the user's own, which its help says by beginning with "path"."""
+        return self.type == "str" and self.help.startswith("path")
+
+
+def parameters(path: Path) -> list[Parameter]:
+    """Read the parameters that a notebook declares in its cell tagged ``parameters``, in their order.
+
+    Lines look like ``seed: int = 7  # any integer; same seed, same report``: a literal, its type, its help.
+    Raises DataError for a second such cell and for anything in it that is not a typed literal.
+    """
+    cells = [c for c in read(path)["cells"] if "parameters" in tags(c)]
+    if len(cells) > 1:
+        raise DataError(f"{path} has {len(cells)} cells tagged 'parameters'. Keep one.")
+    return declarations(source(cells[0]), origin=str(path)) if cells else []
+
+
+def declarations(code: str, *, origin: str) -> list[Parameter]:
+    """Read parameters from the source of one cell; ``origin`` names the notebook in errors.
+
+    >>> declarations("seed: int = 7  # any integer", origin="a notebook")
+    [Parameter(name='seed', type='int', default=7, help='any integer', item='str')]
+    """
+    try:
+        statements = ast.parse(code).body
+        comments = {
+            token.start[0]: token.string.lstrip("# ").strip()
+            for token in tokenize.generate_tokens(io.StringIO(code).readline)
+            if token.type == tokenize.COMMENT
+        }
+    except (SyntaxError, tokenize.TokenError) as problem:
+        raise DataError(f"{origin}: the parameters cell is no valid Python ({problem}). Correct it.") from None
+    return [_declaration(node, comments.get(node.end_lineno or node.lineno, ""), origin) for node in statements]
+
+
+def _declaration(node: ast.stmt, comment: str, origin: str) -> Parameter:
+    form = "Write every line as 'name: type = literal  # help', with type int, float, str, bool or list."
+    where = f"{origin}, parameters cell, line {node.lineno}"
+    if not (isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value):
+        raise DataError(f"{where}: '{ast.unparse(node)}' is no typed literal. {form}")
+    name, annotation = node.target.id, ast.unparse(node.annotation)
+    kind, _, item = annotation.removesuffix("]").partition("[")
+    try:
+        default = ast.literal_eval(node.value)
+    except ValueError:
+        raise DataError(f"{where}: the default of {name} is computed. {form}") from None
+    if kind not in TYPES or (item or "str") not in TYPES or (item and kind != "list"):
+        raise DataError(f"{where}: {name} has the unknown type '{annotation}'. {form}")
+    if not item:
+        item = type(default[0]).__name__ if isinstance(default, list) and default else "str"
+    declared = Parameter(name, kind, default, comment, item)
+    return replace(declared, default=_typed(declared, default, where))
+
+
+def bind(declared: Iterable[Parameter], values: dict[str, Any], *, origin: str = "the notebook") -> dict[str, Any]:
+    """Give each value the type of the declared default, so that a system called 007 stays a name.
+
+    values: texts (from a command line) or typed values (from a settings file), by parameter name.
+    Raises DataError for an unknown name (naming the nearest one) and for a value of another type.
+
+    >>> bind([Parameter("seed", "int", 7), Parameter("system", "str", "")], {"seed": "11", "system": "007"})
+    {'seed': 11, 'system': '007'}
+    """
+    by_name = {parameter.name: parameter for parameter in declared}
+    for name in values:
+        if name not in by_name:
+            raise DataError(f"{origin} has no parameter '{name}'. {suggestion(name, by_name)}")
+    return {name: _typed(by_name[name], value, origin) for name, value in values.items()}
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """Say which known name is nearest to a mistyped one, or else which names there are.
+
+    >>> suggestion("sed", ["seed", "scale"])
+    "Did you mean 'seed'?"
+    """
+    known = sorted(known)
+    near = difflib.get_close_matches(name, known, n=1)
+    return f"Did you mean '{near[0]}'?" if near else f"Known: {', '.join(known) or 'none'}."
+
+
+def _typed(parameter: Parameter, value: Any, origin: str) -> Any:
+    try:
+        return _convert(parameter.type, value, parameter.item)
+    except (ValueError, SyntaxError, KeyError):
+        want = {"bool": "true or false", "list": f"a list of {parameter.item}, such as [a, b] or a,b"}
+        need = want.get(parameter.type, f"of type {parameter.type}")
+        raise DataError(
+            f"{origin}: parameter {parameter.name} must be {need}, not {value!r}. Its default is {parameter.default!r}."
+        ) from None
+
+
+def _convert(kind: str, value: Any, item: str) -> Any:
+    if kind == "list":
+        return [_convert(item, each, "str") for each in _items(value)]
+    if kind == "float" and type(value) is int:
+        return float(value)
+    if type(value) is TYPES[kind]:
+        return value
+    if not isinstance(value, str):
+        raise ValueError(value)
+    if kind == "bool":
+        return TRUTH[value.strip().lower()]
+    pattern = r"[+-]?\d+" if kind == "int" else r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
+    if not re.fullmatch(pattern, value.strip()):
+        raise ValueError(value)
+    return TYPES[kind](value)
+
+
+def _items(value: Any) -> list[Any]:
+    if isinstance(value, str):
+        text = value.strip()
+        if not text.startswith("["):
+            return [part.strip() for part in text.split(",")] if text else []
+        try:
+            value = ast.literal_eval(text)
+        except (ValueError, SyntaxError):  # [eng-jpn, eng-zho]: names without quotes
+            if not text.endswith("]"):
+                raise
+            value = [part.strip() for part in text.removeprefix("[").removesuffix("]").split(",")]
+    if not isinstance(value, list):
+        raise ValueError(value)
+    return value

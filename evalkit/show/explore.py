@@ -1,0 +1,215 @@
+"""Controls for a person at work in JupyterLab: turn a value, and one figure is drawn anew.
+
+A notebook says which values may be turned; a run of reports shows the same figure at the notebook's own values, as
+``show.figure`` would, without controls. What is drawn comes from ``evalkit.show.plots.views``, which only draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from html import escape
+from typing import Any
+
+from IPython.display import display
+
+from evalkit import DataError, show
+from evalkit.show.plots.views import View
+
+__all__ = ["Choice", "Choices", "Range", "at_first", "figure"]
+
+
+def __dir__() -> list[str]:
+    """Offer what notebooks call, and no imports, where somebody presses Tab."""
+    return __all__
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One value from a list, as a drop-down menu.
+
+    value: chosen at first. of: what there is to choose.
+    """
+
+    value: Any
+    of: Sequence[Any]
+
+
+@dataclass(frozen=True)
+class Choices:
+    """Several values from a list, as boxes to tick: in JupyterLab the keyboard cannot mark lines of a list.
+
+    value: chosen at first. of: what there is to choose, or a mapping to that from each value of the control ``by``.
+    """
+
+    value: Sequence[Any]
+    of: Sequence[Any] | Mapping[Any, Sequence[Any]]
+    by: str | None = None
+
+
+@dataclass(frozen=True)
+class Range:
+    """A number between two ends, as a field with arrows: unlike a slider, it tells screen readers its name.
+
+    value: at first. low, high: the ends. step: from one value to the next.
+    """
+
+    value: float
+    low: float
+    high: float
+    step: float = 1.0
+
+
+Control = Choice | Choices | Range
+
+
+def figure(view: Callable[..., View], *tables: Any, **values: Any) -> None:
+    """Show a view at the notebook's values; where a person is at work, with controls that draw it anew.
+
+    view: from ``evalkit.show.plots.views``. tables: what it draws, worked out beforehand, because turning a control
+    only draws. values: the view's options; a ``Choice``, ``Choices`` or ``Range`` among them may be turned.
+    Raises DataError where the notebook's own values cannot be drawn. A problem met later is told under the controls.
+    """
+    drawn = view(*tables, **at_first(values))
+    turned = {name: value for name, value in values.items() if isinstance(value, Control)}
+    if show.live() and turned:
+        _Panel(view, tables, values, turned).open(drawn)
+    else:
+        show.figure(drawn.figure, alt=drawn.alt, caption=drawn.caption, hover=drawn.hover)
+
+
+def at_first(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return plain values: for each control, the one that the notebook gives it.
+
+    >>> at_first({"pair": Choice("eng-jpn", of=["eng-deu", "eng-jpn"]), "unit": "points"})
+    {'pair': 'eng-jpn', 'unit': 'points'}
+    """
+    return {name: value.value if isinstance(value, Control) else value for name, value in values.items()}
+
+
+class _Panel:
+    """Controls above a figure. The figure is an output of its own, so a saved notebook keeps it as a picture."""
+
+    def __init__(
+        self, view: Callable[..., View], tables: tuple[Any, ...], values: Mapping[str, Any],
+        turned: Mapping[str, Control],
+    ) -> None:  # fmt: skip
+        import ipywidgets
+
+        self.view, self.tables, self.values, self.turned = view, tables, dict(values), turned
+        self.message = ipywidgets.HTML(layout={"max_width": "600px"})
+        self.controls: dict[str, Any] = {}
+        for name, control in turned.items():
+            heard = partial(self.turn, name)
+            self.controls[name] = (_Boxes if isinstance(control, Choices) else _Field)(name, control, values, heard)
+        self.waiting = False
+
+    def open(self, drawn: View) -> None:
+        """Show the controls, and the figure below them."""
+        import ipywidgets
+
+        display(ipywidgets.VBox([*(control.shown for control in self.controls.values()), self.message]))
+        picture, words = _outputs(drawn)
+        self.picture = display(picture[0], metadata=picture[1], raw=True, display_id=True)
+        self.words = display(words, raw=True, display_id=True)
+
+    def turn(self, name: str) -> None:
+        """Answer a turned control: offer what now is to choose elsewhere, then draw once."""
+        if self.waiting:
+            return
+        self.waiting = True
+        try:
+            for other, control in self.turned.items():
+                if isinstance(control, Choices) and control.by == name:
+                    self.controls[other].offer(control.of.get(self.controls[name].value, ()))
+        finally:
+            self.waiting = False
+        self.draw()
+
+    def draw(self) -> None:
+        """Put a new picture into the figure's place; where there is none to draw, leave it and say why."""
+        now = {name: control.value for name, control in self.controls.items()}
+        try:
+            picture, words = _outputs(self.view(*self.tables, **(self.values | now)))
+        except DataError as problem:
+            self.tell(f"The figure still shows the values before. {problem}")
+        except Exception as problem:  # a person who turns a control has no cell in which a traceback could appear
+            self.tell(f"The figure still shows the values before: {type(problem).__name__}: {problem}")
+        else:
+            self.tell("")
+            self.picture.update(picture[0], metadata=picture[1], raw=True)
+            self.words.update(words, raw=True)
+
+    def tell(self, sentence: str) -> None:
+        """Say a sentence under the controls, also to screen readers."""
+        self.message.value = f'<p role="alert">{escape(sentence)}</p>' if sentence else ""
+
+
+def _outputs(drawn: View) -> tuple[tuple[dict[str, Any], dict[str, Any]], dict[str, Any]]:
+    """Return a view's picture, as data and metadata, and its words."""
+    picture = show.picture(drawn.figure, alt=drawn.alt, caption=drawn.caption, hover=drawn.hover)
+    return picture, show.words(drawn.alt, drawn.caption)
+
+
+class _Field:
+    """A drop-down menu or a field for a number; the notebook's own value is always among those offered."""
+
+    def __init__(
+        self, name: str, control: Choice | Range, values: Mapping[str, Any], heard: Callable[[], None]
+    ) -> None:
+        import ipywidgets
+
+        shared = {"description": _spoken(name), "style": {"description_width": "initial"}}
+        if isinstance(control, Range):
+            low, high = min(control.low, control.value), max(control.high, control.value)
+            field = ipywidgets.BoundedIntText if isinstance(control.value, int) else ipywidgets.BoundedFloatText
+            shared |= {"min": low, "max": high, "step": control.step, "tooltip": f"a number from {low:g} to {high:g}"}
+            self.shown = field(control.value, **shared)
+        else:
+            offered = list(dict.fromkeys([*control.of, control.value]))
+            shared["tooltip"] = "the space bar opens the list, arrows and Enter choose"
+            self.shown = ipywidgets.Dropdown(options=offered, value=control.value, **shared)
+        self.shown.observe(lambda change: heard(), names="value")
+
+    @property
+    def value(self) -> Any:
+        return self.shown.value
+
+
+class _Boxes:
+    """A box to tick for each value that can be chosen."""
+
+    def __init__(self, name: str, control: Choices, values: Mapping[str, Any], heard: Callable[[], None]) -> None:
+        import ipywidgets
+
+        self.heard = heard
+        self.title = ipywidgets.Label(_spoken(name))
+        self.shown = ipywidgets.HBox(layout={"flex_flow": "row wrap", "max_width": "900px"})
+        offered = control.of.get(at_first(values)[control.by], ()) if isinstance(control.of, Mapping) else control.of
+        self.offer([*offered, *control.value], ticked=control.value)
+
+    def offer(self, values: Sequence[Any], *, ticked: Sequence[Any] = ()) -> None:
+        """Offer these values in place of those before."""
+        import ipywidgets
+
+        before = getattr(self, "boxes", {})
+        style = {"indent": False, "layout": {"width": "auto", "margin": "2px 14px 2px 2px"}}
+        self.boxes = {
+            value: ipywidgets.Checkbox(value in ticked, description=str(value), **style)
+            for value in dict.fromkeys(values)
+        }
+        for box in self.boxes.values():
+            box.observe(lambda change: self.heard(), names="value")
+        self.shown.children = [self.title, *self.boxes.values()]
+        for box in before.values():
+            box.close()
+
+    @property
+    def value(self) -> list[Any]:
+        return [value for value, box in self.boxes.items() if box.value]
+
+
+def _spoken(name: str) -> str:
+    """Return an option's name as words."""
+    return name.replace("_", " ")

@@ -1,0 +1,147 @@
+"""Pictures of metrics held against humans: thresholds, rankings with clusters, tests, scores against scores."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.colors import BoundaryNorm, ListedColormap, LogNorm
+from matplotlib.figure import Figure
+
+from evalkit.show.plots import GREY, INK, LIGHT, LINES, MARKERS, PALETTE, house, literal
+
+_LEVELS = (0.0, 0.001, 0.01, 0.05, 1.0000001)
+_CLASSES = ("p < 0.001", "p < 0.01", "p < 0.05", "not significant")
+
+
+def _look(number: int) -> dict[str, object]:
+    """Give the n-th series a colour, a marker and a line style of its own."""
+    return {"color": PALETTE[number % len(PALETTE)], "marker": MARKERS[number % len(MARKERS)], "mec": "white",
+            "ls": LINES[number % len(LINES)], "ms": 5.5, "mew": 0.4}  # fmt: skip
+
+
+@house
+def kept(table: pd.DataFrame, *, threshold: float) -> Figure:
+    """Draw how many pairs are left at each threshold, a thin line per language pair and the means of both directions.
+
+    table: the result of ``darr.kept``.
+    """
+    figure, axes = plt.subplots(figsize=(6.4, 4.2))
+    for _, curve in table.groupby("pair"):
+        axes.plot(curve["threshold"], curve["pairs"], color=LIGHT, lw=0.8)
+    means = table.groupby(["direction", "threshold"])["pairs"].mean().reset_index()
+    for number, (direction, curve) in enumerate(means.groupby("direction")):
+        axes.plot(curve["threshold"], curve["pairs"], markevery=5, label=f"mean {direction}", **_look(number))
+    axes.axvline(threshold, color=GREY, lw=0.8, ls=":")
+    axes.set(xlabel="threshold (points of direct assessment, 0-100)", yscale="log")
+    axes.set_ylabel("pairs of translations (logarithmic)")
+    axes.legend()
+    return figure
+
+
+@house
+def sweep(table: pd.DataFrame, *, threshold: float) -> Figure:
+    """Draw each metric's tau (left) and its rank (right) against the threshold, a row per variant.
+
+    table: the result of ``darr.results`` for one language pair and many thresholds.
+    """
+    variants = list(dict.fromkeys(table["variant"]))
+    figure, grid = plt.subplots(len(variants), 2, figsize=(6.8, 2.1 * len(variants) + 0.6), sharex=True, squeeze=False)
+    for row, variant in zip(grid, variants, strict=True):
+        part = table[table["variant"] == variant]
+        for number, (metric, curve) in enumerate(part.groupby("metric", sort=False, observed=True)):
+            look = _look(number) | {"markevery": (2 * number % 7, 7)}  # so that equal curves show each other's markers
+            row[0].plot(curve["threshold"], curve["tau"], label=literal(metric), **look)
+            row[1].plot(curve["threshold"], curve["rank"].astype(float), drawstyle="steps-mid", **look)
+        row[0].set(title=variant, ylabel="τ (-1 to 1)")
+        row[1].set_ylabel("rank (1 is best)")
+        row[1].set_yticks(range(1, part["metric"].nunique() + 1))
+        row[1].invert_yaxis()
+        for axes in row:
+            axes.axvline(threshold, color=GREY, lw=0.8, ls=":")
+    for axes in grid[-1]:
+        axes.set_xlabel("threshold (points)")
+    handles, names = grid[0][0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside upper center", ncols=min(len(names), 5))
+    return figure
+
+
+@house
+def ranking(table: pd.DataFrame, *, statistic: str, chance: float | None = None, most: int = 20) -> Figure:
+    """Draw metrics' values with intervals, best on top; lines part clusters, and the number is the cluster's.
+
+    table: metric, value, rank, low, high, best first. chance: what a random metric comes to, told in the title where it
+    lies too far off to be drawn. most: metrics drawn.
+    """
+    shown = table.head(most).reset_index(drop=True)
+    figure, axes = plt.subplots(figsize=(6.4, 0.27 * len(shown) + 1.1))
+    level = np.arange(len(shown))
+    axes.hlines(level, shown["low"], shown["high"], color=PALETTE[0], lw=2)
+    axes.plot(shown["value"], level, ls="", marker="o", ms=6, color=INK)
+    for edge in np.flatnonzero(shown["rank"].diff() > 0) - 0.5:
+        axes.axhline(edge, color=GREY, lw=0.8)
+    low, high = axes.get_xlim()
+    if chance is not None and chance >= low - (high - low) / 4:
+        axes.axvline(chance, color=PALETTE[1], lw=1.2, ls="--", label="a random metric")
+        axes.legend(loc="lower left")
+    elif chance is not None:
+        axes.set_title(f"a random metric: {chance:.2f}, far to the left", fontsize=9, fontweight="normal")
+    axes.set_yticks(level, [f"{literal(row.metric)}  {row.rank}" for row in shown.itertuples()])
+    axes.set_ylim(len(shown) - 0.4, -0.6)
+    axes.set(xlabel=f"{literal(statistic)}, 95 % interval", ylabel="metric and cluster")
+    return figure
+
+
+@house
+def p_values(matrix: pd.DataFrame, *, statistic: str, most: int = 20) -> Figure:
+    """Draw which metrics (rows) are significantly better than which others (columns), best first.
+
+    matrix: the result of ``ranks.p_matrix``. most: metrics drawn. Four shades of grey are the classes of p.
+    """
+    shown = matrix.iloc[:most, :most]
+    figure, axes = plt.subplots(figsize=(6.4, 6.4))
+    shades = ListedColormap(["#202020", "#6f6f6f", "#b9b9b9", "#f4f4f4"]).with_extremes(bad="white")
+    norm = BoundaryNorm(_LEVELS, 4)
+    picture = axes.pcolormesh(shown.to_numpy(), cmap=shades, norm=norm, edgecolor="white", lw=0.6)
+    names = [literal(name) for name in shown.index]
+    axes.set_xticks(np.arange(len(names)) + 0.5, names, rotation=90)
+    axes.set_yticks(np.arange(len(names)) + 0.5, names)
+    axes.tick_params(length=0)
+    axes.invert_yaxis()
+    axes.set_aspect("equal")
+    axes.set(xlabel="than this metric", ylabel="is this metric better?", title=literal(statistic))
+    bar = figure.colorbar(picture, ax=axes, location="top", shrink=0.8, spacing="uniform", drawedges=True)
+    bar.set_ticks([(low + high) / 2 for low, high in pairwise(_LEVELS)], labels=_CLASSES)
+    bar.ax.tick_params(length=0)
+    return figure
+
+
+@house
+def scores(metric: np.ndarray, human: np.ndarray, *, name: str, gold: str) -> Figure:
+    """Draw a metric's scores against human ones: cells shaded by how many translations, distributions at the edges.
+
+    metric, human: scores of the same translations, those without either left out. The line joins the metric's mean in
+    each tenth of the human scores, as far as these can be told apart.
+    """
+    both = np.isfinite(metric) & np.isfinite(human)
+    x, y = human[both], metric[both]
+    figure, grid = plt.subplots(
+        2, 2, figsize=(6.4, 5.6), sharex="col", sharey="row", width_ratios=[4, 1], height_ratios=[1, 4]
+    )
+    shades = ListedColormap(plt.get_cmap("Greys")(np.linspace(0.25, 1, 256)))  # a single translation shows, too
+    cells = grid[1, 0].hist2d(x, y, bins=40, cmap=shades, norm=LogNorm(), cmin=1)[3]
+    edges = np.unique(np.quantile(x, np.linspace(0, 1, 11)))
+    place = np.clip(np.searchsorted(edges, x, side="right") - 1, 0, max(len(edges) - 2, 0))
+    means = pd.DataFrame({"place": place, "x": x, "y": y}).groupby("place").mean()
+    grid[1, 0].plot(means["x"], means["y"], color=PALETTE[1], marker="o", mec="white", label="mean of the metric")
+    grid[0, 0].hist(x, bins=40, color=GREY)
+    grid[1, 1].hist(y, bins=40, color=GREY, orientation="horizontal")
+    grid[0, 1].set_axis_off()
+    grid[0, 0].set_ylabel("translations")
+    grid[1, 1].set_xlabel("translations")
+    grid[1, 0].set(xlabel=f"human score ({literal(gold)})", ylabel=f"{literal(name)} (its own units)")
+    grid[1, 0].legend(loc="upper left")
+    figure.colorbar(cells, ax=grid[0, 1], location="left", fraction=0.9, aspect=6, label="translations\nin a cell")
+    return figure

@@ -1,0 +1,160 @@
+"""Pictures of rankings: who beats whom, how sure each rank is, and how ranks move when scores are made otherwise."""
+
+from __future__ import annotations
+
+import textwrap
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from evalkit import DataError
+from evalkit.show.plots import GREY, INK, LIGHT, LINES, PALETTE, house, literal
+
+
+@house
+def bump_chart(ranked: pd.DataFrame, *, pair: str) -> Figure:
+    """Draw how the systems of one language pair change places from variant to variant.
+
+    ranked: the result of ``ranking.rankings``. Numbers are places under the first variant. Bold lines are systems that
+    under some variant move by more than resampling explains; short bars stand between clusters.
+    """
+    rows = _of(ranked, pair)
+    variants = list(dict.fromkeys(rows["variant"]))
+    rows = rows.assign(place=rows.groupby("variant").cumcount() + 1)
+    bold = list(dict.fromkeys(rows.loc[rows["beyond_noise"], "system"]))
+    places = rows.pivot(index="system", columns="variant", values="place")[variants]
+    scores = rows.pivot(index="system", columns="variant", values="score")[variants]
+    last = len(variants) - 1
+    figure, axes = plt.subplots(figsize=(min(3.6 + 0.85 * len(variants), 9.5), 0.33 * len(places) + 1.3))
+    digits = {edge: _decimals(scores.iloc[:, edge]) for edge in (0, last)}
+    for system, y in places.iterrows():
+        k = bold.index(system) if system in bold else None
+        colour, line, weight = (GREY, "-", "normal") if k is None else (PALETTE[k % 7], LINES[k % 6], "bold")
+        axes.plot(range(len(variants)), y, color=colour, ls=line, lw=0.9 if k is None else 2.2, marker="o", ms=11,
+                  mfc="white", mec=colour, mew=0.9 if k is None else 1.8)  # fmt: skip
+        for x, level in enumerate(y):
+            axes.text(x, level, y.iloc[0], ha="center", va="center_baseline", fontsize=7, color=INK, weight=weight)
+        for edge, side, align in ((0, -0.17, "right"), (last, 0.17, "left")):
+            name = f"{literal(system)} {scores.loc[system].iloc[edge]:.{digits[edge]}f}"
+            axes.text(edge + side, y.iloc[edge], name, ha=align, va="center", fontsize=8.5, color=INK, weight=weight)
+    for x, variant in enumerate(variants):
+        own = rows[rows["variant"] == variant]
+        ends = own.loc[own["cluster"].ne(own["cluster"].shift(-1)), "place"].iloc[:-1] + 0.5
+        axes.hlines(ends, x - 0.3, x + 0.3, color=INK, lw=1.6)
+    axes.set(xlim=(-1.7, last + 1.7), ylim=(len(places) + 0.6, 0.4))
+    axes.set_xticks(range(len(variants)), [literal(textwrap.fill(variant, 10)) for variant in variants])
+    axes.set_yticks([])
+    axes.set(xlabel="how scores were made (bar: line between clusters)", title=literal(pair))
+    figure.supylabel("rank (the best at the top)", fontsize=10)
+    axes.spines[:].set_visible(False)
+    return figure
+
+
+@house
+def win_matrix(compared: pd.DataFrame, *, pair: str) -> Figure:
+    """Draw how often the system of the row beats that of the column, for every two systems of one language pair.
+
+    compared: the result of ``ranking.wins``. Numbers are probabilities of superiority in percent; cells are filled
+    where the difference is significant, the darker, the more one-sided.
+    """
+    rows = _of(compared, pair)
+    names = list(dict.fromkeys([*rows["better"], *rows["worse"]]))
+    place = {name: k for k, name in enumerate(names)}
+    size = len(names)
+    figure, axes = plt.subplots(figsize=(0.45 * size + 2.3, 0.36 * size + 1.9))
+    most = max(rows["superiority"].max(), 0.6)
+    for row in rows.itertuples():
+        y, x = place[row.better], place[row.worse]
+        depth = 0.15 + 0.75 * max(row.superiority - 0.5, 0) / (most - 0.5) if row.significant else 0
+        axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, fc=plt.get_cmap("Blues")(depth), ec=LIGHT, lw=0.6))
+        axes.text(x, y, f"{100 * row.superiority:.0f}", ha="center", va="center", fontsize=8,
+                  weight="bold" if row.significant else "normal",
+                  color="white" if depth > 0.6 else INK if row.significant else GREY)  # fmt: skip
+    labels = [literal(name) for name in names]
+    axes.set_xticks(range(1, size), labels[1:], rotation=90, fontsize=8)
+    axes.set_yticks(range(size - 1), labels[:-1], fontsize=8)
+    axes.tick_params(length=0)
+    axes.set(xlim=(0.5, size - 0.5), ylim=(size - 1.5, -0.5), title=literal(pair), xlabel="loses", ylabel="wins")
+    axes.spines[:].set_visible(False)
+    axes.text(0.02, 0.03, "% of comparisons won\n(ties half); filled and\nbold: significant", transform=axes.transAxes,
+              fontsize=8, va="bottom")  # fmt: skip
+    return figure
+
+
+@house
+def rank_forest(ranges: pd.DataFrame, *, pair: str, clustered: pd.DataFrame | None = None) -> Figure:
+    """Draw each system's rank with its bootstrap interval, for one language pair.
+
+    ranges: the result of ``ranking.rank_ranges``. clustered: the result of ``ranking.clusters``; adds the range of
+    ranks that WMT prints, as a thin line with open ends, and dotted lines between clusters.
+    """
+    rows = _of(ranges, pair)
+    level = np.arange(len(rows))
+    figure, axes = plt.subplots(figsize=(6.6, 0.36 * len(rows) + 1.5))
+    shift = 0
+    if clustered is not None:
+        own = _of(clustered, pair).set_index("system").loc[rows["system"]].reset_index()
+        shift = 0.16
+        axes.hlines(level + shift, own["rank_top"], own["rank_bottom"], color=PALETTE[1], lw=1.2, ls="--")
+        ends = np.r_[own["rank_top"], own["rank_bottom"]]
+        axes.plot(ends, np.tile(level + shift, 2), "D", color=PALETTE[1], mfc="white", ms=4.5, label="range by wins")
+        for line in level[own["cluster"].ne(own["cluster"].shift(-1)).to_numpy()][:-1]:
+            axes.axhline(line + 0.5, color=GREY, lw=0.9, ls=":")
+    axes.hlines(level - shift, rows["rank_low"], rows["rank_high"], color=PALETTE[0], lw=3)
+    axes.plot(rows["rank"], level - shift, "o", color=PALETTE[0], ms=6.5, mec="white", label="rank and its interval")
+    digits = _decimals(rows["score"])
+    names = [f"{literal(row.system)}  {row.score:.{digits}f}" for row in rows.itertuples()]
+    axes.set_yticks(level, names, fontsize=8.5)
+    axes.tick_params(axis="y", length=0)
+    axes.set_xticks(np.arange(1, len(rows) + 1, max(1, len(rows) // 10)))
+    axes.set(xlim=(0.5, len(rows) + 0.5), ylim=(len(rows) - 0.4, -0.6), xlabel="rank (1 is best)", title=literal(pair))
+    axes.set_ylabel("system and score")
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1.06 if len(rows) > 6 else 1.12), ncols=2, borderaxespad=0)
+    return figure
+
+
+@house
+def moves_strip(moved: pd.DataFrame) -> Figure:
+    """Draw how alike each variant's rankings are to those of the first variant, one mark a language pair.
+
+    moved: the result of ``ranking.moves``. Squares are language pairs whose ranking moves further than in 95 of 100
+    resamples, dots those where it does not; a bar marks the median pair's agreement under resampling.
+    """
+    names = list(dict.fromkeys(moved["variant"]))[::-1]
+    figure, axes = plt.subplots(figsize=(6.6, 0.62 * len(names) + 1.3))
+    far = moved["noise_share"] < 0.05
+    for chosen, marker, colour, label in (
+        (~far, "o", GREY, "no further than chance"), (far, "s", PALETTE[1], "further than chance"),
+    ):  # fmt: skip
+        part = moved[chosen]
+        level = part["variant"].map({name: k for k, name in enumerate(names)}).astype(float)
+        nudge = part.groupby(["variant", part["tau_b"].round(2)]).cumcount()
+        offset = np.where(nudge % 2, -1, 1) * (nudge + 1) // 2 * 0.11
+        axes.plot(part["tau_b"], level + offset, marker, color=colour, ms=6.5, mec="white", mew=0.6,
+                  label=f"{label} ({len(part)})")  # fmt: skip
+    median = moved.groupby("variant")["tau_b_noise"].median()
+    for k, name in enumerate(names):
+        axes.plot([median[name]] * 2, [k - 0.34, k + 0.34], color=INK, lw=1.8,
+                  label="same scores, resampled (median)" if k == 0 else None)  # fmt: skip
+    axes.set_yticks(range(len(names)), [literal(name) for name in names])
+    axes.set(ylim=(-0.6, len(names) - 0.4), ylabel="how scores were made")
+    axes.set_xlabel(f"Kendall's τ-b with the ranking by {literal(moved['against'].iloc[0])} (1: the same order)")
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=2, fontsize=8)
+    return figure
+
+
+def _decimals(scores: pd.Series) -> int:
+    """Return the decimals that give most scores about three digits, and all of them the same form."""
+    usual = scores.abs().median()
+    return max(0, 2 - int(np.floor(np.log10(usual)))) if usual > 0 else 2
+
+
+def _of(table: pd.DataFrame, pair: str) -> pd.DataFrame:
+    """Return the rows of one language pair, or say which there are."""
+    rows = table[table["pair"] == pair]
+    if rows.empty:
+        raise DataError(f"{pair}: no such language pair here. Choose one of: {', '.join(table['pair'].unique())}.")
+    return rows.reset_index(drop=True)

@@ -1,0 +1,1 @@
+"""Each formula once: agreement, resampling and tests, on arrays and tables."""
