@@ -81,6 +81,7 @@ def test_simulated_judgements_are_not_set_beside_a_ranking(monkeypatch, tmp_path
 
 
 def test_who_notices_in_data_from_which_those_who_failed_were_removed_is_not_known(real):
+    real("wmt22-mturk")
     rows = campaign.opened(dataset="wmt22-mturk", pair="jpn-eng")
     control = rows.control["qc_p"].dropna()
     assert (control < 0.05).all(), "WMT published those who pass"
