@@ -20,6 +20,11 @@ if "EVALKIT_DATA_MIRROR" not in os.environ and (SHARED / "data").is_dir():
     os.environ["EVALKIT_DATA_MIRROR"] = str(SHARED / "data")
 
 
+def pytest_configure(config):
+    """Name the mark of what `make test` leaves to `make test-slow`."""
+    config.addinivalue_line("markers", "slow: every study, the recipe, hostile memory, the wheel: `make test-slow`")
+
+
 def _demanded(report):
     """Turn a skip into a failure where the environment demands that nothing be skipped."""
     if DEMAND and report.skipped and not hasattr(report, "wasxfail"):
