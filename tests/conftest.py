@@ -3,6 +3,7 @@
 import fcntl
 import os
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,13 @@ from evalkit import ROOT
 
 SHARED = ROOT.parent / "shared"
 DEMAND = os.environ.get("EVALKIT_DEMAND_DATA") == "1"
+#: What a test may lack here: how its skip begins, and how to get it.
+LACKING = {
+    "real data": "run `evalkit data fetch`, or set EVALKIT_DATA_MIRROR to a folder of them",
+    "papers' texts": "set EVALKIT_PAPERS to their folder",
+    "a browser": "install Chromium",
+}
+collect_ignore = ["bench"]  # no tests, and slow to import
 
 settings.register_profile("evalkit", deadline=None, derandomize=True, database=None, max_examples=40)
 settings.load_profile("evalkit")
@@ -45,6 +53,21 @@ def pytest_make_collect_report():
     return _demanded((yield))
 
 
+def lack(need, what):
+    """Skip a test for want of one of the things that can be got; the last line of a run counts them."""
+    pytest.skip(f"{need}: {what} is not here, {LACKING[need]}")
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say in one line how many tests were skipped for want of what, and how to get it."""
+    reasons = [report.longrepr[2].removeprefix("Skipped: ") for report in terminalreporter.stats.get("skipped", [])]
+    needs = Counter(next((need for need in LACKING if reason.startswith(need)), "") for reason in reasons)
+    told = [f"{needs[need]} need {need} ({how})" for need, how in LACKING.items() if needs[need]]
+    told += [f"{needs['']} do not apply to this machine (pytest -rs)"] if needs[""] else []
+    if told:
+        terminalreporter.write_line(f"Skipped tests: {'; '.join(told)}.", yellow=True)
+
+
 @pytest.fixture(autouse=True)
 def _figures_closed():
     """Leave no figure open for the next test."""
@@ -54,14 +77,27 @@ def _figures_closed():
 
 
 @pytest.fixture(scope="session")
-def real():
+def here():
+    """Skip where the files of some data sets are not here."""
+
+    def check(*names):
+        from evalkit import data
+
+        for name in names:
+            if not data.available(name):
+                lack("real data", name)
+
+    return check
+
+
+@pytest.fixture(scope="session")
+def real(here):
     """Load a data set by name, really; skip where its files are not here."""
 
     def load(name, **options):
         from evalkit import data
 
-        if not data.available(name):
-            pytest.skip(f"{name} is not here: run `evalkit data fetch`, or set EVALKIT_DATA_MIRROR")
+        here(name)
         return data.load(name, **options)
 
     return load
@@ -75,7 +111,7 @@ def paper():
         folder = Path(os.environ.get("EVALKIT_PAPERS") or SHARED / "papers")
         found = sorted(folder.glob(f"{start}*.txt"))
         if not found:
-            pytest.skip(f"no text of paper {start}: set EVALKIT_PAPERS to the folder of the papers")
+            lack("papers' texts", f"paper {start}")
         return found[0].read_text(encoding="utf-8")
 
     return text
@@ -83,13 +119,14 @@ def paper():
 
 @pytest.fixture(scope="session")
 def mirrored():
-    """Find a file in the mirror folder by its path there; skip where it is not here."""
+    """Find the first file in the mirror folder that fits a path or pattern there; skip where there is none."""
 
-    def find(path):
-        found = Path(os.environ.get("EVALKIT_DATA_MIRROR", "")) / path
-        if not found.is_file():
-            pytest.skip(f"no {path}: set EVALKIT_DATA_MIRROR to the folder of the data")
-        return found
+    def find(pattern):
+        folder = Path(os.environ.get("EVALKIT_DATA_MIRROR", "no mirror"))
+        found = sorted(folder.glob(pattern)) if folder.is_dir() else []
+        if not found:
+            lack("real data", pattern)
+        return found[0]
 
     return find
 
@@ -122,10 +159,9 @@ def all_reports(reports_of_all_studies):
 
 
 @pytest.fixture(scope="session")
-def on_real_data(real, all_reports):
+def on_real_data(request, here):
     """The same reports, where all of them are on real data; skip elsewhere."""
     from evalkit.reports.studies import Layout, read_studies
 
-    for name in sorted({name for study in read_studies(Layout()).values() for name in study.data}):
-        real(name)
-    return all_reports
+    here(*sorted({name for study in read_studies(Layout()).values() for name in study.data}))
+    return request.getfixturevalue("all_reports")  # not before: reports without data would be made for nothing
