@@ -233,11 +233,11 @@ def _table_html(frame: pd.DataFrame, caption: str, digits: int | dict[str, int],
         elif isinstance(value, float):
             value = f"{value:.{digits if isinstance(digits, int) else digits.get(column, 2)}f}"
             value = value.lstrip("-") if float(value) == 0 else value  # no negative zero
-        shown = {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(terms.cell(column, value))
+        shown = {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(terms.display_cell(column, value))
         return f"<td{aligned[column]}>{escape(shown)}</td>"
 
     aligned = {column: " class=num" if column in numeric else "" for column in frame.columns}
-    titles = {column: escape(terms.spoken(str(column))) for column in frame.columns}
+    titles = {column: escape(terms.display_name(str(column))) for column in frame.columns}
     head = "".join(f'<th scope="col"{aligned[column]}>{titles[column]}</th>' for column in frame.columns)
     rows = frame.to_dict("records")
     body = "".join("<tr>" + "".join(cell(c, v) for c, v in row.items()) + "</tr>" for row in rows)
