@@ -38,7 +38,7 @@ def markup(
     numeric = {name for name in shown if _numeric(shown[name])}
     kinds = {name: " class=num" if name in numeric else "" for name in shown}
     head = "".join(
-        f'<th scope="col"{kind}>{escape(titles.get(name) or terms.spoken(str(name)))}</th>'
+        f'<th scope="col"{kind}>{escape(titles.get(name) or terms.display_name(str(name)))}</th>'
         for name, kind in kinds.items()
     )
     written = {
@@ -117,7 +117,7 @@ def _cell(value: Any, name: str, *, form: str, words: Mapping[Any, str]) -> str:
     if isinstance(value, (int, float)) and (form.endswith(".0f") or isinstance(value, float)):
         text = f"{value:{form}}"
         return text.lstrip("-") if float(text.replace(",", "")) == 0 else text
-    return words.get(value) or str(terms.cell(name, value))
+    return words.get(value) or str(terms.display_cell(name, value))
 
 
 def _holds_p_values(name: str) -> bool:
