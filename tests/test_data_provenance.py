@@ -129,7 +129,7 @@ def test_a_lost_scale_stops_whoever_needs_it_unless_it_is_given(name):
 @pytest.mark.parametrize("call", [
     lambda t: annotators.screen(t, ["at_ends > 0.5"]), lambda t: annotators.steadiness(t, t),
     lambda t: draw_annotators.score_strips(t), lambda t: draw_annotators.score_grid(t, ["p0"]),
-    lambda t: draw_context.degraded_scores(t), lambda t: draw_profiles.small_multiples(t, pd.DataFrame()),
+    lambda t: draw_context.degraded_scores(t), lambda t: draw_profiles.histograms(t, pd.DataFrame()),
     lambda t: observed.by_bins({"one": t}, bins=[3], resamples=0, seed=1), campaign.of,
 ])  # fmt: skip
 def test_so_do_those_that_take_none(call):
@@ -139,7 +139,7 @@ def test_so_do_those_that_take_none(call):
 
 @pytest.mark.parametrize("call", [
     lambda t: draw_annotators.score_strips(t), lambda t: draw_annotators.score_grid(t, ["p0"]),
-    lambda t: draw_context.degraded_scores(t), lambda t: draw_profiles.small_multiples(t, pd.DataFrame()),
+    lambda t: draw_context.degraded_scores(t), lambda t: draw_profiles.histograms(t, pd.DataFrame()),
 ])  # fmt: skip
 def test_a_picture_made_for_0_to_100_is_not_drawn_of_stars(call):
     with pytest.raises(DataError, match="The table stars has scores from 1 to 5, and this is made for 0 to 100"):

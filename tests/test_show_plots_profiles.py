@@ -30,7 +30,7 @@ def test_every_figure_names_its_axes_and_draws_hostile_names(ratings):
     names = hostile["annotator"].unique()[:3].tolist()
     figures = [
         draw.ridges(hostile),
-        draw.small_multiples(hostile, annotators.profiles(hostile)),
+        draw.histograms(hostile, annotators.profiles(hostile)),
         draw.two_distributions(hostile, hostile, names),
         draw.grids_in_use({"$a$ set": annotators.grids(hostile)}),
         draw.decisions(annotators.stability(hostile, ["sd < 60"], resamples=20)),

@@ -25,11 +25,11 @@ NAMING = {"coefficient", "statistic", "statistic_a", "statistic_b", "method", "r
           "seconds_from"}  # fmt: skip
 
 
-def spoken(name: str) -> str:
+def display_name(name: str) -> str:
     """Say a name of the code in words: terms of the field as it writes them, blanks for underscores.
 
-    >>> spoken("kendall_b"), spoken("kendall_b_low"), spoken("higher_hit_mean"), spoken("tgt_lang")
-    ("Kendall's τ-b", "Kendall's τ-b low", 'higher HIT mean', 'tgt lang')
+    >>> display_name("kendall_b"), display_name("higher_hit_mean"), display_name("tgt_lang")
+    ("Kendall's τ-b", 'higher HIT mean', 'tgt lang')
     """
     words, parts = [], name.split("_")
     while parts:
@@ -39,10 +39,10 @@ def spoken(name: str) -> str:
     return " ".join(words)
 
 
-def cell(column: str, value: object) -> object:
+def display_cell(column: str, value: object) -> object:
     """Say what a cell holds in words, where its column holds names of the code.
 
-    >>> cell("statistic", "pearson"), cell("system", "pearson"), cell("statistic", 3)
+    >>> display_cell("statistic", "pearson"), display_cell("system", "pearson"), display_cell("statistic", 3)
     ("Pearson's r", 'pearson', 3)
     """
     return TERMS.get(value, value) if column in NAMING and isinstance(value, str) else value
