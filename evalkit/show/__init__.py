@@ -55,9 +55,7 @@ def source(*tables: pd.DataFrame) -> None:
         origin = provenance(frame)
         left_out = "".join(f" Left out: {what} ({n:,})." for what, n in frame.attrs.get("left_out", {}).items() if n)
         kind, place = BADGES[origin["source"]], origin["origin"]
-        sentence = (
-            f"{origin['name']}: {len(frame):,} {'row' if len(frame) == 1 else 'rows'}, {kind}, from {place}.{left_out}"
-        )
+        sentence = f"{origin['name']}: {terms.pluralize(len(frame), 'row')}, {kind}, from {place}.{left_out}"
         _emit({"kind": "source", **origin}, html=f'<p class="source {origin["source"]}">{escape(sentence)}</p>')
 
 
