@@ -230,11 +230,11 @@ def test_different_scales_are_not_stacked(other):
 
 def test_what_was_left_out_is_added_up_and_what_differs_is_not_kept():
     a, b = stars("a"), stars("b", kind="simulated")
-    a.attrs |= {"left_out": {"document scores": 3}, "notes": ["one"], "seed": 1, "same": 5}
-    b.attrs |= {"left_out": {"document scores": 2, "others": 1}, "notes": ["two", "one"], "seed": 2, "same": 5}
+    a.attrs |= {"excluded": {"document scores": 3}, "notes": ["one"], "seed": 1, "same": 5}
+    b.attrs |= {"excluded": {"document scores": 2, "others": 1}, "notes": ["two", "one"], "seed": 2, "same": 5}
     b.attrs["why_simulated"] = "The file is not here."
     whole = provenance.stack([a, b]).attrs
-    assert whole["left_out"] == {"document scores": 5, "others": 1}
+    assert whole["excluded"] == {"document scores": 5, "others": 1}
     assert whole["notes"] == ["one", "two"]
     assert whole["why_simulated"] == "The file is not here."
     assert whole["same"] == 5
@@ -316,7 +316,7 @@ def verdicts_of(rows, tables):
 # --- nobody reads past the accessors -------------------------------------------------------------------------------
 
 #: Facts that are told to a reader where they are there, and on which no number rests.
-TOLD = {"left_out", "notes", "mended", "why_simulated", "undefined", "unpaired", "signatures", "seed", "own"}
+TOLD = {"excluded", "notes", "corrected", "why_simulated", "undefined", "unpaired", "signatures", "seed", "own"}
 TOLD |= {"hit", "system", "doc", "copy_first"}  # which document ``context.label_example`` shows
 
 

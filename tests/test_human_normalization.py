@@ -431,7 +431,7 @@ def test_means_by_hand_with_and_without_a_calibration_set():
     calibration = rated([30, 40], item_type="calibration", hits=["c", "c"])
     stranger = rated([50], annotators=["b"])
     both = normalization.means(pd.concat([frame, stranger]), calibration=calibration)
-    assert both.attrs == {"reference": "calibration", "left_out": {"annotators without calibration items": 1}}
+    assert both.attrs == {"reference": "calibration", "excluded": {"annotators without calibration items": 1}}
     assert both[["level", "hit", "mean", "reference"]].to_numpy().tolist() == [
         ["annotator", "", 40, 35], ["HIT", "h", 15, 35], ["HIT", "k", 65, 35],
     ]  # fmt: skip

@@ -71,7 +71,7 @@ def test_what_is_put_back_is_what_was_there(seed, shift):
     mended = alignment.corrected(slipped(whole, 60, 140, shift))
     right = mended["reference"].eq(whole["reference"].loc[mended.index])
     assert right.mean() > 0.98  # at the edges a row or two cannot be told
-    assert len(whole) - len(mended) == mended.attrs.get("left_out", {}).get("references lost", 0) <= 3
+    assert len(whole) - len(mended) == mended.attrs.get("excluded", {}).get("references lost", 0) <= 3
 
 
 def test_neither_scores_nor_translations_are_looked_at(real):
@@ -93,7 +93,7 @@ def test_hindi_alone_slipped_and_mending_makes_its_translations_fit(real):
         ("guj", alignment.KEPT): 1400, ("mal", alignment.KEPT): 1400, ("mar", alignment.KEPT): 1400,
         ("tam", alignment.KEPT): 1399,
     }  # fmt: skip
-    assert mended.attrs["left_out"] == {"references lost": 10}
+    assert mended.attrs["excluded"] == {"references lost": 10}
     hindi = mended[mended["mended"].ne(alignment.KEPT)]
     assert hindi["row"].between(141, 385).all()
 
@@ -113,7 +113,7 @@ def test_mended_translations_fit_as_the_other_languages_do_in_these_rows(real, m
 def test_a_reference_that_nobody_else_has_is_lost_and_counted():
     whole = aligned(200, 5, repeats=0)
     mended = alignment.corrected(slipped(whole, 60, 140, -1))
-    assert mended.attrs["left_out"] == {"references lost": 1}
+    assert mended.attrs["excluded"] == {"references lost": 1}
     assert len(mended) == 199
     assert (mended["reference"] == whole["reference"].loc[mended.index]).all()
 

@@ -219,7 +219,7 @@ def test_other_languages_are_scored_without_their_sentences_and_challenges_witho
     others = table.head(20).assign(language="kn")
     shared = table["source"].isin(others["source"]).sum()
     found = learned.unseen(table, looks, others, looks.head(20), single=["m"], models={"spy": Spy})
-    assert found.attrs["left_out"] == {"examples with a tested sentence": shared}
+    assert found.attrs["excluded"] == {"examples with a tested sentence": shared}
     assert found["score"].tolist() == others["score"].tolist()
     assert found["spy"].tolist() == looks["sentence"].head(20).tolist()
     scored = learned.crossed(table, looks, others, looks.head(20), models={"spy": Spy})

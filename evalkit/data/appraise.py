@@ -20,7 +20,7 @@ def ratings(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.D
 
     paths: the rows, then the header. columns: our name -> the file's, where they differ from Appraise's.
     ``hit`` is the account, ``doc`` the snippet, ``segment`` the 0-based item. Scores given to whole documents are left
-    out and counted in ``attrs["left_out"]``. Which showing came second is told by ``started``.
+    out and counted in ``attrs["excluded"]``. Which showing came second is told by ``started``.
     """
     names = COLUMNS | (columns or {})
     raw, origin = _read(paths, [*names.values(), "isDocScore"])
@@ -30,7 +30,7 @@ def ratings(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.D
     frame = frame.assign(hit=frame["annotator"])[[*list(COLUMNS)[:8], "hit", "started", "ended"]]
     frame = schemas.check(frame, schemas.RATINGS, origin=origin, scale=(0, 100))
     frame = with_repeats(frame)
-    frame.attrs["left_out"] = {"document scores": int(whole.sum())}
+    frame.attrs["excluded"] = {"document scores": int(whole.sum())}
     return frame
 
 
@@ -49,7 +49,7 @@ def documents(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd
     snippet; where an account saw a snippet twice, showings are told apart by the mark ``#bad`` in its name or, without
     one, by where the segments, in the order of time, start anew. Scores given to whole documents, and showings whose
     segments were not scored in order (as in Knowles & Lo 2024, section 5.2), are left out and counted in
-    ``attrs["left_out"]``. Raises DataError for unknown item types.
+    ``attrs["excluded"]``. Raises DataError for unknown item types.
     """
     names = COLUMNS | (columns or {})
     raw, origin = _read(paths, [*names.values(), "isDocScore"])
@@ -63,7 +63,7 @@ def documents(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd
     frame = frame.assign(hit=frame["annotator"])[[*list(COLUMNS)[:8], "hit", "started", "ended"]]
     frame = schemas.check(frame, schemas.RATINGS, origin=origin, scale=(0, 100))
     frame, unordered = with_copies(frame)
-    frame.attrs["left_out"] = {
+    frame.attrs["excluded"] = {
         "document scores": int(whole.sum()), "segment scores of snippets scored out of order": unordered,
     }  # fmt: skip
     return frame

@@ -32,7 +32,7 @@ def ratings(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.D
     systems called ref..., ``reference``. Besides the schema's columns: ``mark`` (``bad``, ``dup`` or nothing; ``doc``
     is the document's name without it), ``copy`` (there is a mark), ``errors`` (how many spans were marked),
     ``position`` (the row's place in its HIT by time). ``hit`` is the account. Tutorial items and replaced submissions
-    are left out and counted in ``attrs["left_out"]``. Raises DataError naming file, line and column.
+    are left out and counted in ``attrs["excluded"]``. Raises DataError naming file, line and column.
     """
     del columns  # the format has no names to map
     frame = _read(paths)
@@ -94,7 +94,7 @@ def _read(paths: list[Path]) -> pd.DataFrame:
         tutorial, replaced = tutorial + len(raw) - len(judged), replaced + len(judged) - len(latest)
         parts.append(_checked(latest, path.name))
     frame = pd.concat(parts).sort_values(["hit", "started"], kind="stable").reset_index(drop=True)
-    frame.attrs["left_out"] = {"tutorial items": tutorial, "submissions that a later one replaced": replaced}
+    frame.attrs["excluded"] = {"tutorial items": tutorial, "submissions that a later one replaced": replaced}
     return frame
 
 

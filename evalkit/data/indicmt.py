@@ -59,7 +59,7 @@ def ratings(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.D
     ``score`` is the file's Computed_scores, what its formula made of the marked errors: 25 at best, below 0 for some
     non-translations; nothing is clipped. ``own_score`` is the annotator's own score out of 25 (Human_scores): missing
     where the cell is blank, and read without the stray mark where it is like `` `19 ``; both are counted in
-    ``attrs["mended"]``. ``segment`` names the English sentence: the same in all languages and files of the release,
+    ``attrs["corrected"]``. ``segment`` names the English sentence: the same in all languages and files of the release,
     whatever white space an annotator's marking lost. ``row`` is the row's place in its file, from 0. The release names
     neither annotators nor documents: ``annotator`` is "expert", ``doc`` "indicmt".
     Raises DataError naming file, line and column.
@@ -82,7 +82,7 @@ def ratings(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.D
         )
         parts.append(schemas.check(frame, schemas.RATINGS, origin=path.name))
     frame = pd.concat(parts, ignore_index=True)
-    frame.attrs["mended"] = {"blank own scores": blank, "own scores with a stray mark": stray - blank}
+    frame.attrs["corrected"] = {"blank own scores": blank, "own scores with a stray mark": stray - blank}
     return frame
 
 
@@ -114,7 +114,7 @@ def splits(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.Da
     Columns src_lang, tgt_lang, split, row, segment (as in ``ratings``), score (MQM between 0 and 1), own_score (the
     annotator's own, likewise), formula_score, accuracy_score and fluency_score (25 less the errors' weights; missing in
     the zero-shot files), source, reference, hypothesis. Systems are not named. A row without texts is left out and
-    counted in ``attrs["left_out"]``.
+    counted in ``attrs["excluded"]``.
     """
     del columns
     parts, empty = [], 0
@@ -127,7 +127,7 @@ def splits(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.Da
         texts = {"source": judged["src"], "reference": judged["ref"], "hypothesis": judged["translation"]}
         parts.append(_split_place(judged, path).assign(**numbers, **texts))
     frame = pd.concat(parts, ignore_index=True)
-    frame.attrs["left_out"] = {"rows without texts": empty}
+    frame.attrs["excluded"] = {"rows without texts": empty}
     return frame
 
 

@@ -84,7 +84,7 @@ def archive(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.D
     folders. Columns as of ``ratings``, and ``context``: "document" where segments were judged in the order of their
     document (folders called doclevel), else "sentence"; there, copies are paired with originals one by one.
     What Appraise and Turkle collected is not Mechanical Turk's, and is passed over, as in Knowles & Lo 2024, footnote
-    j. Rows that say a second time what a worker judged in a HIT are left out and counted in ``attrs["left_out"]``.
+    j. Rows that say a second time what a worker judged in a HIT are left out and counted in ``attrs["excluded"]``.
     Raises DataError where the archive has no such files, or as ``ratings``.
     """
     del columns
@@ -108,7 +108,7 @@ def archive(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.D
             f"{paths[0].name} holds no ad-<pair>en-good-stnd.csv of Mechanical Turk. Fetch the right archive."
         )
     frame = pd.concat(parts, ignore_index=True)
-    frame.attrs["left_out"] = {"judgements that are there twice in a HIT": again}
+    frame.attrs["excluded"] = {"judgements that are there twice in a HIT": again}
     return frame
 
 

@@ -64,7 +64,7 @@ def metrics(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.D
 
     paths: the metrics task's package, with ``<metric>.seg.score.gz``: a row has metric, pair, test set, system,
     segment, score, and perhaps more. Of a metric whose scores lie in several folders, those that the task's organisers
-    corrected are taken. What has no score has no row, and is counted in ``attrs["left_out"]``.
+    corrected are taken. What has no score has no row, and is counted in ``attrs["excluded"]``.
     Raises DataError where a metric is lacking, or a row is of another form.
     """
     del columns
@@ -82,7 +82,7 @@ def metrics(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.D
     scores = stacked([found[metric][1] for metric in METRICS])
     table = scores.dropna(subset="score", ignore_index=True)
     table = schemas.check(table, schemas.METRIC_SCORES, origin="the metric scores", first_line=1)
-    table.attrs["left_out"] = {"translations without a score": len(scores) - len(table)}
+    table.attrs["excluded"] = {"translations without a score": len(scores) - len(table)}
     return table
 
 

@@ -21,7 +21,7 @@ def metrics(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.D
     """Load metrics' segment scores: a compressed file each, all language pairs in it.
 
     ``reference`` is the set of references that a metric read; ``newstest2020`` is the official one. The out-of-domain
-    part of English-Inuktitut, which the files name ``en-in``, is left out and counted in ``attrs["left_out"]``.
+    part of English-Inuktitut, which the files name ``en-in``, is left out and counted in ``attrs["excluded"]``.
     """
     del columns  # the format has no header
     frames, elsewhere = [], 0
@@ -31,7 +31,7 @@ def metrics(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.D
         elsewhere += int((~news).sum())
         frames.append(_languages(raw[news].drop(columns=["testset"]), origin=path.name))
     frame = schemas.check(stacked(frames), schemas.METRIC_SCORES, origin="the metric scores", first_line=1)
-    frame.attrs["left_out"] = {"out-of-domain scores of English-Inuktitut": elsewhere}
+    frame.attrs["excluded"] = {"out-of-domain scores of English-Inuktitut": elsewhere}
     return frame
 
 

@@ -53,7 +53,7 @@ def source(*tables: pd.DataFrame) -> None:
     """
     for frame in tables:
         origin = provenance(frame)
-        left_out = "".join(f" Left out: {what} ({n:,})." for what, n in frame.attrs.get("left_out", {}).items() if n)
+        left_out = "".join(f" Left out: {what} ({n:,})." for what, n in frame.attrs.get("excluded", {}).items() if n)
         kind, place = BADGES[origin["source"]], origin["origin"]
         sentence = f"{origin['name']}: {terms.pluralize(len(frame), 'row')}, {kind}, from {place}.{left_out}"
         _emit({"kind": "source", **origin}, html=f'<p class="source {origin["source"]}">{escape(sentence)}</p>')

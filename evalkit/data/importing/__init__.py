@@ -27,12 +27,12 @@ def import_campaign(
     tell: Callable[[str], None] = lambda line: None,
     **told: object,
 ) -> tuple[Report, list[Path]]:
-    """Import the files of a campaign as one table of ratings, and say what was read, refused and why.
+    """Import the files of a campaign as one table of ratings, and say what was read, rejected and why.
 
-    out: the Parquet file; ``….spans.parquet`` (marked errors), ``….refused.csv`` (rows that are not in the result, with
+    out: the Parquet file; ``….spans.parquet`` (marked errors), ``….rejected.csv`` (rows that are not in the result, with
     the reason) and ``….import.json`` (the report) stand beside it. keep_names: write annotators' names, not
     pseudonyms. salt: what pseudonyms are made with; None takes this user's own. replace: write over an earlier result
-    whatever it was made from; False keeps one of other files, and refused rows that were repaired meanwhile. tell: gets
+    whatever it was made from; False keeps one of other files, and rejected rows that were repaired meanwhile. tell: gets
     lines on progress.
     told: columns (our name -> theirs), values (our name -> one value for all rows), item_types (theirs -> ours), scale
     (low, high), sheet, encoding, decimal, mapping (a TOML file with all of these).
@@ -55,7 +55,7 @@ def open_campaign(
 
     path: what ``import_campaign`` wrote, or a file that it can read, which is then imported in passing, with ``told``
     as there. ``attrs["source"]`` names file, origin and digest, ``attrs["scale"]`` the ends of the scale (None where
-    there are none), ``attrs["left_out"]`` how many rows were refused or left out, by reason, and ``attrs["notes"]``
+    there are none), ``attrs["excluded"]`` how many rows were rejected or excluded, by reason, and ``attrs["notes"]``
     what the import assumed; the last two as long as the import's report lies beside its result.
     Raises DataError where the file cannot be read, or is not what an import wrote.
     """
@@ -100,8 +100,8 @@ def _told(path: Path, label: dict) -> dict:
     said = writing.told_of(beside(path, "import.json"))
     if said.get("digest") != label["digest"]:
         return {}
-    counts = [pair for name in ("reasons", "left_out") for pair in dict(said.get(name) or {}).items()]
-    return {"left_out": {together(reason): int(count) for reason, count in counts}, "notes": list(said["notes"])}
+    counts = [pair for name in ("reasons", "excluded") for pair in dict(said.get(name) or {}).items()]
+    return {"excluded": {together(reason): int(count) for reason, count in counts}, "notes": list(said["notes"])}
 
 
 def _checked_spans(spans: pd.DataFrame, *, origin: str) -> pd.DataFrame:
