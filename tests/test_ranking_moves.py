@@ -145,15 +145,15 @@ def test_cluster_changes_count_pairs_of_systems(pairs):
 
 
 def test_a_change_of_units_moves_nothing(variants):
-    moved = ranking.moves(variants, resamples=100).query("variant == 'twice'")
+    moved = ranking.rank_shifts(variants, resamples=100).query("variant == 'twice'")
     assert len(moved) == 7
     assert moved[["tau_b", "tau_b_low", "tau_b_high", "noise_share"]].eq(1).all(axis=None)
     assert moved[["moved", "beyond_noise", "cluster_changes"]].eq(0).all(axis=None)
 
 
 def test_moves_are_those_of_the_single_rankings(variants):
-    table, moved = ranking.rankings(variants, resamples=50), ranking.moves(variants, resamples=50)
-    single = {name: ranking.clusters(frame) for name, frame in variants.items()}
+    table, moved = ranking.rankings(variants, resamples=50), ranking.rank_shifts(variants, resamples=50)
+    single = {name: ranking.significance_clusters(frame) for name, frame in variants.items()}
     for (pair, variant), rows in table.groupby(["pair", "variant"], sort=False):
         alone = single[variant][single[variant]["pair"] == pair].set_index("system")
         rows = rows.set_index("system")
@@ -183,8 +183,8 @@ def test_a_swap_beyond_noise_is_told_from_one_within():
     assert after.at["S3", "rank"] == 1
     assert after["beyond_noise"].to_dict()["S3"]
     assert not after.at["S1", "beyond_noise"]
-    moved = ranking.moves({"before": ratings, "after": ratings.assign(score=score)}).iloc[0]
-    again = ranking.moves({"before": ratings, "same": ratings}).iloc[0]
+    moved = ranking.rank_shifts({"before": ratings, "after": ratings.assign(score=score)}).iloc[0]
+    again = ranking.rank_shifts({"before": ratings, "same": ratings}).iloc[0]
     assert moved["tau_b"] < again["tau_b"] == 1
     assert again["noise_share"] == 1
 
@@ -192,7 +192,7 @@ def test_a_swap_beyond_noise_is_told_from_one_within():
 def test_noise_equals_a_loop():
     ratings = small(6)
     other = ratings.assign(score=ratings["score"].sample(frac=1, random_state=3).to_numpy())
-    row = ranking.moves({"a": ratings, "b": other}, resamples=300, seed=11).iloc[0]
+    row = ranking.rank_shifts({"a": ratings, "b": other}, resamples=300, seed=11).iloc[0]
     table = segment_means(ratings)["ces-eng"]
     picks = np.random.default_rng(11).integers(0, 30, (300, 30))
     full = table.means.mean(axis=1)
@@ -211,9 +211,9 @@ def test_columns_may_differ_between_variants(ratings):
 
 
 def test_figures_name_their_axes_and_hold_the_tables_values(variants):
-    ranked, moved = ranking.rankings(variants, resamples=50), ranking.moves(variants, resamples=50)
+    ranked, moved = ranking.rankings(variants, resamples=50), ranking.rank_shifts(variants, resamples=50)
     pair = ranked["pair"].iloc[0]
-    compared, grouped = ranking.wins(variants["raw"]), ranking.clusters(variants["raw"])
+    compared, grouped = ranking.pairwise_tests(variants["raw"]), ranking.significance_clusters(variants["raw"])
     ranges = ranking.rank_ranges(variants["raw"], resamples=50)
     figures = [
         draw.bump_chart(ranked, pair=pair), draw.win_matrix(compared, pair=pair),

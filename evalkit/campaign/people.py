@@ -96,7 +96,7 @@ def profiles(campaign: Campaign) -> Section:
 @section("screening", collect="Correct the rules, see the parameter's help.")
 def screened(campaign: Campaign, *, rules: Sequence[str]) -> Section:
     """Apply rules to annotators, and propose whom to look at. Nobody is left out of anything by this."""
-    given = [str(annotators.screening.Rule.of(rule)) for rule in rules]
+    given = [str(annotators.Rule.parse(rule)) for rule in rules]
     used, aside = suited(campaign, given)
     told = [f"{rule} is set aside: {why}." for rule, why in aside.items()]
     if not used:
@@ -105,7 +105,7 @@ def screened(campaign: Campaign, *, rules: Sequence[str]) -> Section:
         )
     found = apply(campaign, used)
     totals = annotators.screening_totals(found).drop(columns="pair")
-    going = found[found["goes"]]
+    going = found[found["flagged"]]
     people = sorted(going["annotator"].unique())
     everyone = campaign.part["annotator"].nunique()
     told.append(

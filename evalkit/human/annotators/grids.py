@@ -29,7 +29,7 @@ _SCATTER = 0.7  # standard deviation in points around a tick in c
 _RHO = np.linspace(0, 0.99, 34)
 
 
-def grids(
+def scale_grid(
     ratings: pd.DataFrame,
     *,
     candidates: tuple[int, ...] = GRIDS,
@@ -51,7 +51,7 @@ def grids(
 
     >>> scores = [0, 33, 67, 50, 83, 17, 100, 67, 34, 83, 17, 50] * 4
     >>> ratings = pd.DataFrame({"src_lang": "eng", "tgt_lang": "jpn", "annotator": "a", "score": scores})
-    >>> found = grids(ratings, scale=(0, 100))
+    >>> found = scale_grid(ratings, scale=(0, 100))
     >>> found.loc[found["in_use"], ["ticks", "n", "on_ticks"]].values.tolist()
     [[7.0, 40.0, 1.0]]
     """

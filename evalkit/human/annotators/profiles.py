@@ -7,7 +7,7 @@ import pandas as pd
 
 from evalkit.data.provenance import scale_of
 from evalkit.data.schemas import with_pair
-from evalkit.human.annotators.grids import GRIDS, grids
+from evalkit.human.annotators.grids import GRIDS, scale_grid
 from evalkit.human.annotators.marks import SQM_TICKS, ticks
 from evalkit.human.annotators.measures import MEASURES, quality_control
 from evalkit.human.annotators.others import agreement_with_others
@@ -29,7 +29,7 @@ def profiles(
     """Describe every annotator of every language pair in one row.
 
     marks: positions of the slider's ticks; within: points that still count as on one; candidates and alpha: see
-    ``grids``. scale: its ends; None takes the table's own. Returns, beside the columns of ``usage``:
+    ``scale_grid``. scale: its ends; None takes the table's own. Returns, beside the columns of ``usage``:
 
     - bimodality: Sarle's coefficient (see ``bimodality``); on_marks: share of scores on the slider's marks;
     - grid: ticks of the grid in use, as text, or "none"; grid_p: its p-value (or the smallest of all), adjusted;
@@ -43,7 +43,7 @@ def profiles(
     table = usage(ratings, scale=scale).set_index(_WHO)
     table["bimodality"] = bimodality(ratings).set_index(_WHO)["bimodality"]
     table["on_marks"] = ticks(ratings, marks=marks, within=within, scale=scale).groupby(_WHO)["share"].sum()
-    tested = grids(ratings, candidates=candidates, within=within, alpha=alpha, scale=scale)
+    tested = scale_grid(ratings, candidates=candidates, within=within, alpha=alpha, scale=scale)
     used = tested[tested["in_use"]].set_index(_WHO)
     table["grid"] = used["ticks"].astype("str").reindex(table.index).fillna("none")
     table["grid_p"] = used["p_adjusted"].reindex(table.index).fillna(tested.groupby(_WHO)["p_adjusted"].min())

@@ -28,9 +28,9 @@ RULES = (
 
 @dataclass(frozen=True)
 class Rule:
-    """Send an annotator away whose ``measure`` compares with ``threshold`` by ``sign``.
+    """Flag an annotator whose ``measure`` compares with ``threshold`` by ``sign``.
 
-    >>> rule = Rule.of("with_others < 0.1")
+    >>> rule = Rule.parse("with_others < 0.1")
     >>> rule.measure, rule.sign, rule.threshold, str(rule)
     ('with_others', '<', 0.1, 'with_others < 0.1')
     """
@@ -40,7 +40,7 @@ class Rule:
     threshold: float
 
     @classmethod
-    def of(cls, text: Rule | str) -> Rule:
+    def parse(cls, text: Rule | str) -> Rule:
         """Read a rule such as ``sd < 5``; raise DataError where there is no such measure or the text is no rule."""
         if isinstance(text, Rule):
             return text
@@ -55,7 +55,7 @@ class Rule:
         return f"{self.measure} {self.sign} {self.threshold:g}"
 
     def holds(self, values: np.ndarray) -> np.ndarray:
-        """Tell for which values the rule sends away; never for missing ones."""
+        """Tell which values the rule flags; never missing ones."""
         return _COMPARE[self.sign](values, self.threshold)
 
 
@@ -63,45 +63,45 @@ def screen(ratings: pd.DataFrame, rules: Sequence[Rule | str] = RULES) -> pd.Dat
     """Apply each rule to each annotator of each language pair.
 
     rules: texts such as ``sd < 5``; measures are the keys of ``MEASURES``, defined as in ``profiles``. Returns pair,
-    annotator, rule, measure, value, threshold, goes, and unknown, where the measure is missing: then nobody goes.
+    annotator, rule, measure, value, threshold, flagged, and unknown, where the measure is missing: then nobody is flagged.
     """
     everyone = with_pair(ratings).groupby(_WHO).size().index
     parts = []
     for rule in _read(rules):
         values = np.array([_value(rule.measure, stack) for stack in _stacks(ratings, rule.measure, everyone)])
         part = pd.DataFrame({"rule": str(rule), "measure": rule.measure, "value": values}, index=everyone)
-        parts.append(part.assign(threshold=rule.threshold, goes=rule.holds(values), unknown=np.isnan(values)))
+        parts.append(part.assign(threshold=rule.threshold, flagged=rule.holds(values), unknown=np.isnan(values)))
     return pd.concat(parts).reset_index()
 
 
 def screening_totals(screened: pd.DataFrame) -> pd.DataFrame:
-    """Count per language pair and rule: annotators, go, unknown; the rule "any" counts who goes by one or more."""
-    anyone = screened.groupby(_WHO).agg(goes=("goes", "any"), unknown=("unknown", "all")).reset_index()
+    """Count per language pair and rule: annotators, flagged, unknown; the rule "any" counts who is flagged by one or more."""
+    anyone = screened.groupby(_WHO).agg(flagged=("flagged", "any"), unknown=("unknown", "all")).reset_index()
     both = pd.concat([screened, anyone.assign(rule="any")])
     totals = both.groupby(["pair", "rule"], sort=False)
-    return totals.agg(annotators=("goes", "size"), go=("goes", "sum"), unknown=("unknown", "sum")).reset_index()
+    return totals.agg(annotators=("flagged", "size"), flagged=("flagged", "sum"), unknown=("unknown", "sum")).reset_index()
 
 
-def without(ratings: pd.DataFrame, screened: pd.DataFrame, *, rule: str | None = None) -> pd.DataFrame:
-    """Leave out the judgements of annotators who go, within their language pair.
+def exclude_annotators(ratings: pd.DataFrame, screened: pd.DataFrame, *, rule: str | None = None) -> pd.DataFrame:
+    """Leave out the judgements of flagged annotators, within their language pair.
 
     screened: the result of ``screen``. rule: only this one; None takes all. Raises DataError where a language pair
     would be left without judgements, and on a rule that was not applied.
     """
     if rule is not None:
-        rule = str(Rule.of(rule))
+        rule = str(Rule.parse(rule))
         if rule not in set(screened["rule"]):
             raise DataError(f"{rule}: not among the rules applied, which are {'; '.join(screened['rule'].unique())}.")
-    chosen = screened[screened["goes"] & (screened["rule"].eq(rule) if rule else True)]
+    chosen = screened[screened["flagged"] & (screened["rule"].eq(rule) if rule else True)]
     frame = with_pair(ratings)
     gone = pd.MultiIndex.from_frame(frame[_WHO]).isin(pd.MultiIndex.from_frame(chosen[_WHO]))
     left = ratings[~gone]
     if emptied := sorted(set(frame["pair"]) - set(frame.loc[~gone, "pair"])):
-        raise DataError(f"{', '.join(emptied)}: the rules send everybody away. Loosen them, or leave the pair out.")
+        raise DataError(f"{', '.join(emptied)}: the rules flag everybody. Loosen them, or leave the pair out.")
     return left.reset_index(drop=True)
 
 
-def agreement_moves(
+def agreement_change(
     before: pd.DataFrame, after: pd.DataFrame, *, resamples: int = 200, seed: int = 7, level: float = 0.95
 ) -> pd.DataFrame:
     """Compare agreement before and after screening, and with what leaving out anybody would have done.
@@ -136,11 +136,11 @@ def agreement_moves(
 def stability(
     ratings: pd.DataFrame, rules: Sequence[Rule | str] = RULES, *, resamples: int = 500, seed: int = 7
 ) -> pd.DataFrame:
-    """Say how often each annotator would go if their items had been others: a bootstrap of the decision.
+    """Say how often each annotator would be flagged if their items had been others: a bootstrap of the decision.
 
     Each annotator's own units are drawn anew: judgements, repeated items, items shared with others (whose means stay),
-    or pairs of quality control (over all language pairs of the annotator). Returns pair, annotator, rule, value, goes,
-    share (of ``resamples`` in which the annotator goes), mean (of the resampled values; far from ``value``, the
+    or pairs of quality control (over all language pairs of the annotator). Returns pair, annotator, rule, value, flagged,
+    share (of ``resamples`` in which the annotator is flagged), mean (of the resampled values; far from ``value``, the
     bootstrap is biased, as it is for unique_scores, since a resample holds fewer distinct items) and unknown (the
     measure is missing; share is then too).
     A share near 0 or 1 is a firm decision, one near 0.5 is a coin's toss.
@@ -161,15 +161,15 @@ def stability(
             share = rule.holds(defined).mean() if len(defined) else np.nan
             rows.append((value, share, defined.mean() if len(defined) else np.nan))
         part = pd.DataFrame(rows, columns=["value", "share", "mean"], index=everyone).assign(rule=str(rule))
-        parts.append(part.assign(goes=rule.holds(part["value"]), unknown=part["value"].isna()))
-    names = ["pair", "annotator", "rule", "value", "goes", "share", "mean", "unknown"]
+        parts.append(part.assign(flagged=rule.holds(part["value"]), unknown=part["value"].isna()))
+    names = ["pair", "annotator", "rule", "value", "flagged", "share", "mean", "unknown"]
     return pd.concat(parts).reset_index()[names]
 
 
 def _read(rules: Sequence[Rule | str]) -> list[Rule]:
     if isinstance(rules, str) or not len(rules):
         raise DataError("Screening needs a list of rules, such as ['sd < 5'].")
-    return [Rule.of(rule) for rule in rules]
+    return [Rule.parse(rule) for rule in rules]
 
 
 def _stacks(ratings: pd.DataFrame, measure: str, everyone: pd.MultiIndex) -> Iterable[np.ndarray]:

@@ -36,7 +36,7 @@ def two_hits(ratings: pd.DataFrame, *, seed: int = 7) -> tuple[pd.DataFrame, pd.
     return first, second
 
 
-def steadiness(
+def intra_annotator_consistency(
     first: pd.DataFrame, second: pd.DataFrame, *, marks: Sequence[float] = SQM_TICKS, within: float = 1.0
 ) -> pd.DataFrame:
     """Compare how the same annotators use the scale in two sets of scores, such as calibration and additional HITs.

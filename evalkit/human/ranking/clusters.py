@@ -13,7 +13,7 @@ from evalkit.human.ranking.scores import COUNTED, SEGMENT, SegmentMeans, ranked,
 LINES = ("all", "own")
 
 
-def clusters(
+def significance_clusters(
     ratings: pd.DataFrame,
     *,
     score: str = "score",
@@ -35,7 +35,7 @@ def clusters(
     WMT's findings describe clusters; "own" if it has as many wins as there are systems below, whatever those above
     have, which is the rule of WMT's published files. with_upsets: a system may also win over one with a higher score,
     as in these files (a mean and a rank test can disagree); needs alternative="greater". All other options: see
-    ``wins``; the defaults with score="z" are WMT22's.
+    ``pairwise_tests``; the defaults with score="z" are WMT22's.
     Returns, in the order of the ranking: pair, system, score, segments, judgements, rank, cluster (1 is best), wins and
     losses (significant ones), rank_top = 1 + losses and rank_bottom = systems - wins, the range of ranks that WMT
     prints.  Source: WMT22 findings (Kocmi et al. 2022).  Caveat: a range is no confidence interval; many tests at
@@ -43,7 +43,7 @@ def clusters(
 
     >>> ratings = pd.DataFrame({"src_lang": "ces", "tgt_lang": "eng", "system": list("AAAABBBB"),
     ...     "segment": list("1234") * 2, "score": [60.0, 70, 80, 90, 10, 20, 30, 65], "item_type": "system"})
-    >>> clusters(ratings)[["system", "cluster", "rank_top", "rank_bottom"]].values.tolist()
+    >>> significance_clusters(ratings)[["system", "cluster", "rank_top", "rank_bottom"]].values.tolist()
     [['A', 1, 1, 1], ['B', 2, 2, 2]]
     """
     how = Comparison(test, alpha, alternative, correction, resamples, seed)

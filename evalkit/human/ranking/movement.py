@@ -40,7 +40,7 @@ def rankings(
     """Rank the systems under every variant of the ratings, beside their places under the first variant.
 
     variants: name -> ratings, such as the same judgements normalised or screened in different ways; all have the same
-    systems. score: the column to rank by, one for all, or variant -> column. test: options of ``wins`` that shape the
+    systems. score: the column to rank by, one for all, or variant -> column. test: options of ``pairwise_tests`` that shape the
     clusters: test, alpha, alternative, correction. Segments, or the values of the column ``unit`` (see
     ``rank_ranges``), are resampled jointly: each draw scores all variants on the same ones, so that ``moved`` is not
     blurred by which segments a campaign happened to have.
@@ -65,7 +65,7 @@ def rankings(
     return pd.concat(parts, ignore_index=True)[columns]
 
 
-def moves(
+def rank_shifts(
     variants: Mapping[str, pd.DataFrame],
     *,
     score: str | Mapping[str, str] = "score",

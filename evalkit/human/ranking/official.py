@@ -7,8 +7,8 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.data.schemas import with_pair
-from evalkit.human.ranking.clusters import clusters
-from evalkit.human.ranking.pairwise import wins
+from evalkit.human.ranking.clusters import significance_clusters
+from evalkit.human.ranking.pairwise import pairwise_tests
 from evalkit.human.ranking.scores import COUNTED, system_scores
 
 #: Decimals that WMT's ranking files print for each scale.
@@ -70,11 +70,11 @@ def against_clusters(ratings: pd.DataFrame, official: pd.DataFrame, *, digits: i
     official: pair, system, wins and line (True where a cluster ends below the system) as text, in the published order,
     such as one year of ``data.published("wmt_clusters")``. digits: those of WMT's files of segment scores.
     Returns pair, system, official_wins, wins, equal_wins, official_line, line (recomputed by the files' own rule),
-    equal_line, line_all (by the findings' rule, see ``clusters``), rank_top and rank_bottom, in the published order.
+    equal_line, line_all (by the findings' rule, see ``significance_clusters``), rank_top and rank_bottom, in the published order.
     Pairs of which ratings and publication share no system are left out, so simulated ratings give an empty table.
     """
-    ours = clusters(ratings, score="z", digits=digits, line="own", with_upsets=True)
-    strict = clusters(ratings, score="z", digits=digits)
+    ours = significance_clusters(ratings, score="z", digits=digits, line="own", with_upsets=True)
+    strict = significance_clusters(ratings, score="z", digits=digits)
     for name, table in (("line", ours), ("line_all", strict)):
         ours[name] = table["cluster"].ne(table.groupby("pair")["cluster"].shift(-1))
     printed = official.reset_index(drop=True).assign(place=np.arange(len(official)))
@@ -103,7 +103,7 @@ def against_p_values(ratings: pd.DataFrame, official: pd.DataFrame, *, digits: i
     p-value were not significant. digits: see ``against_clusters``.
     Returns pair, better, worse, official, p, off (relative difference) and significant, all tests of the pairs shared.
     """
-    ours = wins(ratings, score="z", digits=digits)
+    ours = pairwise_tests(ratings, score="z", digits=digits)
     joined = ours.merge(official, on=["pair", "better", "worse"], how="left", suffixes=("", "_official"))
     joined = joined[joined["pair"].isin(joined.loc[joined["p_official"].notna(), "pair"])].reset_index(drop=True)
     printed = pd.to_numeric(joined["p_official"])

@@ -25,7 +25,7 @@ EXACT_BELOW = 50
 
 @dataclass(frozen=True)
 class Comparison:
-    """How two systems are compared; see ``wins``."""
+    """How two systems are compared; see ``pairwise_tests``."""
 
     test: str = "mann-whitney"
     alpha: float = 0.05
@@ -46,7 +46,7 @@ class Comparison:
         return self.alternative == "two-sided"
 
 
-def wins(
+def pairwise_tests(
     ratings: pd.DataFrame,
     *,
     score: str = "score",
@@ -76,7 +76,7 @@ def wins(
 
     >>> ratings = pd.DataFrame({"src_lang": "ces", "tgt_lang": "eng", "system": ["A"] * 4 + ["B"] * 4,
     ...     "segment": list("1234") * 2, "score": [60.0, 70, 80, 90, 10, 20, 30, 65], "item_type": "system"})
-    >>> wins(ratings)[["better", "worse", "wins", "losses", "p"]].round(3).values.tolist()
+    >>> pairwise_tests(ratings)[["better", "worse", "wins", "losses", "p"]].round(3).values.tolist()
     [['A', 'B', 15, 1, 0.029]]
     """
     comparison = Comparison(test, alpha, alternative, correction, resamples, seed)
