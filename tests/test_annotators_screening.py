@@ -9,7 +9,7 @@ from scipy import stats
 
 from evalkit import DataError
 from evalkit.human import annotators
-from evalkit.human.annotators.measures import MEASURES
+from evalkit.human.annotators.screening import MEASURES
 from evalkit.stats import agreement
 
 
@@ -71,7 +71,7 @@ def test_somebody_goes_in_one_language_pair_and_stays_in_another():
 def test_nothing_left_and_rules_not_applied_are_told():
     ratings = judged("a", [5, 5, 6])
     screened = annotators.screen(ratings, ["sd < 5"])
-    with pytest.raises(DataError, match="eng-jpn: the rules send everybody away"):
+    with pytest.raises(DataError, match="eng-jpn: the rules flag everybody"):
         annotators.exclude_annotators(ratings, screened)
     with pytest.raises(DataError, match="not among the rules applied"):
         annotators.exclude_annotators(ratings, screened, rule="sd < 6")

@@ -11,7 +11,7 @@ from evalkit.campaign.opened import Campaign
 from evalkit.campaign.sections import Section, Table, counted, listed, section
 from evalkit.data.schemas import with_pair
 from evalkit.human import annotators
-from evalkit.human.annotators.usage import repeat_differences
+from evalkit.human.annotators.consistency import repeat_differences
 
 #: Measures of quality control, which look at all of an annotator's language pairs.
 _CONTROL = ("qc_p", "qc_wilcoxon")

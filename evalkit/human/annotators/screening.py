@@ -5,15 +5,19 @@ from __future__ import annotations
 import itertools
 import operator
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from evalkit import DataError
 from evalkit.data.schemas import ITEM, with_pair
-from evalkit.human.annotators.measures import MEASURES
+from evalkit.human.annotators.consistency import FEWEST_SHARED, beside_others, repeat_differences
+from evalkit.human.annotators.pace import seconds_taken
+from evalkit.human.annotators.quality_control import paired_t, quality_pairs, signed_rank
+from evalkit.human.annotators.usage import in_outer_tenths
 from evalkit.stats import inference
 
 _COMPARE = {"<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt}
@@ -24,6 +28,61 @@ RULES = (
     "unique_scores < 6", "sd < 5", "at_ends > 0.95", "median_abs_diff > 20", "with_others < 0.1", "seconds < 3",
     "qc_p >= 0.05",
 )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What to draw anew (``units``: ratings -> pair, annotator and values) and what to compute from the values drawn.
+
+    statistic: values of one annotator, resamples × units × columns -> resamples. fewest: units needed.
+    """
+
+    units: Callable[[pd.DataFrame], pd.DataFrame]
+    statistic: Callable[[np.ndarray], np.ndarray]
+    meaning: str
+    fewest: int = 1
+
+
+def _judgements(ratings: pd.DataFrame) -> pd.DataFrame:
+    return with_pair(ratings)[["pair", "annotator", "score"]]
+
+
+def _ends(ratings: pd.DataFrame) -> pd.DataFrame:
+    """Mark the scores in the lowest or the highest tenth of the table's scale."""
+    return _judgements(ratings).assign(score=in_outer_tenths(ratings).astype(float))
+
+
+def _shared(ratings: pd.DataFrame) -> pd.DataFrame:
+    return beside_others(ratings).dropna(subset="others")[["pair", "annotator", "score", "others"]]
+
+
+def _distinct(stack: np.ndarray) -> np.ndarray:
+    return 1.0 + (np.diff(np.sort(stack[..., 0], axis=1), axis=1) > 0).sum(axis=1)
+
+
+def _spearman(stack: np.ndarray) -> np.ndarray:
+    return inference.pearson(*(stats.rankdata(stack[..., column], axis=1) for column in (0, 1)))
+
+
+#: What a rule can be about: names as in ``profiles``.
+MEASURES = {
+    "unique_scores": Measure(_judgements, _distinct, "number of distinct scores"),
+    "mean": Measure(_judgements, lambda s: s[..., 0].mean(axis=1), "mean score, points"),
+    "sd": Measure(_judgements, lambda s: s[..., 0].std(axis=1, ddof=1), "standard deviation of scores, points", 2),
+    "at_ends": Measure(
+        _ends, lambda s: s[..., 0].mean(axis=1), "share of scores in the lowest or the highest tenth of the scale"
+    ),
+    "median_abs_diff": Measure(
+        repeat_differences, lambda s: np.median(s[..., 0], axis=1), "median difference on repeats, points"
+    ),
+    "max_abs_diff": Measure(
+        repeat_differences, lambda s: s[..., 0].max(axis=1), "largest difference on repeats, points"
+    ),
+    "with_others": Measure(_shared, _spearman, "Spearman's ρ with the mean of the others", FEWEST_SHARED),
+    "seconds": Measure(seconds_taken, lambda s: np.median(s[..., 0], axis=1), "median seconds a judgement"),
+    "qc_p": Measure(quality_pairs, paired_t, "p-value (t) of degraded items against their originals", 2),
+    "qc_wilcoxon": Measure(quality_pairs, signed_rank, "p-value (signed rank) of degraded items, likewise"),
+}
 
 
 @dataclass(frozen=True)
@@ -63,7 +122,7 @@ def screen(ratings: pd.DataFrame, rules: Sequence[Rule | str] = RULES) -> pd.Dat
     """Apply each rule to each annotator of each language pair.
 
     rules: texts such as ``sd < 5``; measures are the keys of ``MEASURES``, defined as in ``profiles``. Returns pair,
-    annotator, rule, measure, value, threshold, flagged, and unknown, where the measure is missing: then nobody is flagged.
+    annotator, rule, measure, value, threshold, flagged, and unknown, where the measure is missing: that flags nobody.
     """
     everyone = with_pair(ratings).groupby(_WHO).size().index
     parts = []
@@ -75,11 +134,13 @@ def screen(ratings: pd.DataFrame, rules: Sequence[Rule | str] = RULES) -> pd.Dat
 
 
 def screening_totals(screened: pd.DataFrame) -> pd.DataFrame:
-    """Count per language pair and rule: annotators, flagged, unknown; the rule "any" counts who is flagged by one or more."""
+    """Count per language pair and rule: annotators, flagged, unknown; the rule "any" is one or more of them."""
     anyone = screened.groupby(_WHO).agg(flagged=("flagged", "any"), unknown=("unknown", "all")).reset_index()
     both = pd.concat([screened, anyone.assign(rule="any")])
     totals = both.groupby(["pair", "rule"], sort=False)
-    return totals.agg(annotators=("flagged", "size"), flagged=("flagged", "sum"), unknown=("unknown", "sum")).reset_index()
+    return totals.agg(
+        annotators=("flagged", "size"), flagged=("flagged", "sum"), unknown=("unknown", "sum")
+    ).reset_index()
 
 
 def exclude_annotators(ratings: pd.DataFrame, screened: pd.DataFrame, *, rule: str | None = None) -> pd.DataFrame:
@@ -101,9 +162,7 @@ def exclude_annotators(ratings: pd.DataFrame, screened: pd.DataFrame, *, rule: s
     return left.reset_index(drop=True)
 
 
-def agreement_change(
-    before: pd.DataFrame, after: pd.DataFrame, *, resamples: int = 200, seed: int = 7, level: float = 0.95
-) -> pd.DataFrame:
+def agreement_change(before: pd.DataFrame, after: pd.DataFrame, *, resamples: int = 200, seed: int = 7) -> pd.DataFrame:
     """Compare agreement before and after screening, and with what leaving out anybody would have done.
 
     Agreement is Krippendorff's alpha (interval) of raw scores, over items that two or more annotators scored; degraded
@@ -122,7 +181,7 @@ def agreement_change(
         items, people, scores = _coded(table)
         draws = [_alpha(items, scores, np.isin(people, rng.permutation(len(who))[:stay])) for _ in range(resamples)]
         defined = np.array(draws)[np.isfinite(draws)]
-        low, high = inference.interval(defined, level=level) if len(defined) else (np.nan, np.nan)
+        low, high = inference.interval(defined) if len(defined) else (np.nan, np.nan)
         last, _, final = _coded(kept)
         rows.append({
             "pair": pair, "annotators_before": len(who), "annotators_after": stay,
@@ -139,8 +198,8 @@ def stability(
     """Say how often each annotator would be flagged if their items had been others: a bootstrap of the decision.
 
     Each annotator's own units are drawn anew: judgements, repeated items, items shared with others (whose means stay),
-    or pairs of quality control (over all language pairs of the annotator). Returns pair, annotator, rule, value, flagged,
-    share (of ``resamples`` in which the annotator is flagged), mean (of the resampled values; far from ``value``, the
+    or pairs of quality control (over all language pairs of the annotator). Returns pair, annotator, rule, value,
+    flagged, share (of ``resamples`` that flag the annotator), mean (of the resampled values; far from ``value``, the
     bootstrap is biased, as it is for unique_scores, since a resample holds fewer distinct items) and unknown (the
     measure is missing; share is then too).
     A share near 0 or 1 is a firm decision, one near 0.5 is a coin's toss.
