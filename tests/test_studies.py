@@ -70,7 +70,7 @@ COLUMNS = {
         "coverage_systems": "system judgements segments share_of_segments documents annotators mean sd",
         "agreement": "coefficient level estimate low high items annotators why",
         "profiles": "annotator n mean sd with_others seconds median_abs_diff qc_p missing",
-        "screening": "rule annotators go unknown",
+        "screening": "rule annotators flagged unknown",
         "rankings": "system rank cluster mean low high rank_low rank_high best wins losses segments",
         "duels": "better worse difference p adjusted_p significant",
         "time": "annotator judgements median_seconds hours",

@@ -53,8 +53,8 @@ def normalised(campaign: Campaign, *, resamples: int = 200, seed: int = 7) -> Se
     picture, alt, facts = None, "", {"tops": tops, "same_top": same}
     try:
         drawn = {"resamples": resamples, "seed": seed, "test": fitting(campaign), "correction": "holm"}
-        moves = ranking.moves(moved, **options, **drawn)
-        rankings = ranking.rankings(moved, **options, **drawn)
+        found = ranking.resampled(moved, **options, **drawn)
+        moves, rankings = ranking.rank_shifts(found), ranking.rankings(found)
     except DataError as problem:  # too few segments to resample: the ranks above stand
         told.append(f"How much of it is chance cannot be told: {problem}")
     else:

@@ -11,7 +11,7 @@ from evalkit.campaign.opened import Campaign
 from evalkit.campaign.sections import Section, Table, section
 from evalkit.data.schemas import with_pair
 from evalkit.human import annotators
-from evalkit.human.annotators.usage import repeat_differences
+from evalkit.human.annotators.consistency import repeat_differences
 from evalkit.stats.terms import join_names, pluralize
 
 #: Measures of quality control, which look at all of an annotator's language pairs.
@@ -98,7 +98,7 @@ def profiles(campaign: Campaign) -> Section:
 @section("screening", collect="Correct the rules, see the parameter's help.")
 def screened(campaign: Campaign, *, rules: Sequence[str]) -> Section:
     """Apply rules to annotators, and propose whom to look at. Nobody is left out of anything by this."""
-    given = [str(annotators.screening.Rule.of(rule)) for rule in rules]
+    given = [str(annotators.Rule.parse(rule)) for rule in rules]
     used, aside = suited(campaign, given)
     told = [f"{rule} is set aside: {why}." for rule, why in aside.items()]
     if not used:
@@ -107,7 +107,7 @@ def screened(campaign: Campaign, *, rules: Sequence[str]) -> Section:
         )
     found = apply(campaign, used)
     totals = annotators.screening_totals(found).drop(columns="pair")
-    going = found[found["goes"]]
+    going = found[found["flagged"]]
     people = sorted(going["annotator"].unique())
     everyone = campaign.part["annotator"].nunique()
     told.append(

@@ -123,7 +123,7 @@ def ranked(
         raise DataError(f"No outputs of systems were judged in {campaign.pair}.")
     how = prepared(campaign, score=score)
     options = {"score": how.column, "item_types": campaign.counted, "segment": campaign.segment}
-    table = ranking.clusters(how.ratings, test=how.test, alpha=alpha, correction="holm", **options)
+    table = ranking.significance_clusters(how.ratings, test=how.test, alpha=alpha, correction="holm", **options)
     sure, unit, unsure = ranges(how, campaign, resamples=resamples, seed=seed)
     raw = ranking.system_scores(campaign.judged, item_types=campaign.counted, segment=campaign.segment)
     table = table.merge(raw[["system", "score"]].rename(columns={"score": "mean"}), on="system")
@@ -141,7 +141,7 @@ def ranked(
     if len(table) == 1:
         told.append("One system was judged, so there is nothing to rank.")
         return Section("ranking", tuple(told), tuple(tables), _COLLECT, facts | {"top": [], "p": None, "best": None})
-    duels = ranking.wins(how.ratings, test=how.test, alpha=alpha, correction="holm", **options)
+    duels = ranking.pairwise_tests(how.ratings, test=how.test, alpha=alpha, correction="holm", **options)
     top = table["system"].iloc[0]
     values = table["score"].to_numpy(float)
     first = table.loc[np.isclose(values, values[0], rtol=0, atol=1e-9), "system"].tolist()
@@ -213,8 +213,8 @@ def other_pairs(campaign: Campaign, *, score: str = "auto", alpha: float = 0.05)
         if len(here.systems) > 1:
             how = prepared(here, score=score)
             options = {"score": how.column, "item_types": here.counted, "segment": here.segment}
-            table = ranking.clusters(how.ratings, test=how.test, alpha=alpha, correction="holm", **options)
-            duels = ranking.wins(how.ratings, test=how.test, alpha=alpha, correction="holm", **options)
+            table = ranking.significance_clusters(how.ratings, test=how.test, alpha=alpha, correction="holm", **options)
+            duels = ranking.pairwise_tests(how.ratings, test=how.test, alpha=alpha, correction="holm", **options)
             first = table["system"].iloc[0]
             lost = duels[(duels["better"] == first) & duels["significant"]]["worse"]
             level = [name for name in table["system"].iloc[1:] if name not in set(lost)]
