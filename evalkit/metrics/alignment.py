@@ -50,7 +50,7 @@ def runs(table: pd.DataFrame, *, most: int = 3) -> pd.DataFrame:
     return pd.DataFrame(found, columns=["tgt_lang", "first", "last", "rows", "shift", "evidence"])
 
 
-def repaired(table: pd.DataFrame, *, most: int = 3) -> pd.DataFrame:
+def corrected(table: pd.DataFrame, *, most: int = 3) -> pd.DataFrame:
     """Put every reference back to its source, and say in ``mended`` what was done to each row.
 
     table: as for ``evidence``. A reference that different sources would then claim goes to the one that has it in more

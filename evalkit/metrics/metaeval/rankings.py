@@ -57,7 +57,7 @@ def every_test(
     return pd.concat(parts, ignore_index=True)
 
 
-def of(values: pd.DataFrame, name: str) -> pd.DataFrame:
+def from_ratings(values: pd.DataFrame, name: str) -> pd.DataFrame:
     """Choose the rows of one statistic by its name in ``label``, from results or from tests.
 
     Raises DataError naming the statistics there are.
@@ -102,7 +102,7 @@ def disagreement(values: pd.DataFrame, *, only: Sequence[str] = tuple(MAIN.value
     return pd.DataFrame(rows)
 
 
-def movers(ranks: pd.DataFrame, scores: Scores) -> pd.DataFrame:
+def rank_shifts(ranks: pd.DataFrame, scores: Scores) -> pd.DataFrame:
     """Say which metrics' ranks differ most between statistics, beside what may explain it, the widest spread first.
 
     ranks: the result of ``side_by_side``; scores: segment scores of the same pair. Returns metric, best, best_by,

@@ -8,6 +8,8 @@ from math import comb, sqrt
 import numpy as np
 import pandas as pd
 
+from evalkit.stats.terms import pluralize
+
 #: The metrics of Sai et al. 2023 by the kind that their text gives them (section 4.1).
 KINDS = {
     "overlap": ("BLEU 1", "BLEU 2", "BLEU 3", "BLEU 4", "SacreBLEU", "ROUGE-L", "chrF++", "TER"),
@@ -167,7 +169,7 @@ def impossible_tau(table: pd.DataFrame) -> pd.DataFrame:
             why = f"cut off after three digits: {nearest:.5f} rounds to {nearest:.3f}"
         else:
             ties = [t for t in range(1, pairs) if _tied(value, pairs, t)]
-            told = f"; {ties[0]} tied pair{'s' * (ties[0] > 1)} of systems would allow it" if ties else ""
+            told = f"; {pluralize(ties[0], 'tied pair')} of systems would allow it" if ties else ""
             why = f"{pairs} pairs of systems without ties allow {nearest:.3f} next to it{told}"
         rows.append(("table2", f"{metric}, {language}, kendall", f"{value:.3f}", why))
     return pd.DataFrame(rows, columns=_COLUMNS)

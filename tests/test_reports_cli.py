@@ -45,16 +45,10 @@ def tiny(monkeypatch):
     monkeypatch.setattr("evalkit.reports.kernels.PRELOAD", ())
 
 
-def test_help_imports_nothing_heavy_and_answers_at_once():
+def test_help_imports_nothing_heavy():
     code = "import sys, evalkit.reports.cli as c; c.parser().format_help(); "
     code += f"print([m for m in {HEAVY} if m in sys.modules])"
     assert subprocess.check_output([sys.executable, "-c", code], text=True) == "[]\n"
-    times = []
-    for _ in range(4):
-        start = time.perf_counter()
-        subprocess.run([sys.executable, "-m", "evalkit.reports.cli", "--help"], check=True, stdout=subprocess.DEVNULL)
-        times.append(time.perf_counter() - start)
-    assert min(times) < 0.3
 
 
 def test_list_names_studies_and_whether_their_data_are_here(capsys, tmp_path, monkeypatch):

@@ -550,7 +550,7 @@ def test_the_summary_counts_pairs_per_method():
         "pair": ["p", "p", "q", "q"], "method": ["none", "z"] * 2, "agreement": [0.2, 0.5, 0.4, 0.3],
         "change": [0, 0.3, 0, -0.1], "change_low": [0, 0.1, 0, -0.2], "change_high": [0, 0.5, 0, -0.05],
     })  # fmt: skip
-    rows = normalization.held_out_summary(held).set_index("method")
+    rows = normalization.summarize_cross_validation(held).set_index("method")
     assert rows.index.tolist() == ["z", "none"]
     assert rows.loc["z", ["best", "surely_closer", "surely_further"]].tolist() == [1, 1, 1]
     assert rows.at["z", "agreement"] == pytest.approx(0.4)
