@@ -152,11 +152,8 @@ def test_the_citation_file_is_complete_and_of_this_version():
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert {"cff-version", "message", "title", "authors", "version", "license"} <= cited.keys()
     assert str(cited["version"]) == __version__
-    assert re.search(
-        rf"^## {re.escape(__version__)}, {cited['date-released']}$",
-        (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"),
-        re.M,
-    )
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"\n## {__version__}, {cited['date-released']}\n" in changes
     assert f"evalkit:{__version__}|" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 

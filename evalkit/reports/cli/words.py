@@ -37,9 +37,8 @@ def parameter_names(_: click.Context, __: click.Parameter, begun: str) -> list[s
     from evalkit.reports.studies import Layout, read_studies
 
     known = read_studies(Layout())
-    named = [
-        known[word] for word in os.environ.get("COMP_WORDS", "").split() if word in known
-    ]  # -p still lacks a value
+    words = os.environ.get("COMP_WORDS", "").split()  # click has parsed none of them, for -p still lacks its value
+    named = [known[word] for word in words if word in known]
     offered = {f"{one.name}={one.default}" for study in named for one in notebooks.parameters(study.notebook)}
     return sorted(text for text in offered if text.startswith(begun))
 
