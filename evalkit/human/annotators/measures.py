@@ -13,7 +13,7 @@ from evalkit.data.schemas import ITEM, with_pair
 from evalkit.human.annotators.others import beside_others
 from evalkit.human.annotators.pace import seconds_taken
 from evalkit.human.annotators.usage import in_outer_tenths, repeat_differences
-from evalkit.stats import inference
+from evalkit.stats.correlation import spearman
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ def _distinct(stack: np.ndarray) -> np.ndarray:
 
 
 def _spearman(stack: np.ndarray) -> np.ndarray:
-    return inference.pearson(*(stats.rankdata(stack[..., column], axis=1) for column in (0, 1)))
+    return spearman(stack[..., 0], stack[..., 1])
 
 
 #: What a rule can be about: names as in ``profiles``.

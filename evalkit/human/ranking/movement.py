@@ -15,6 +15,7 @@ from evalkit.human.ranking.pairwise import Comparison
 from evalkit.human.ranking.resampling import draws, rank_interval, ranks_of
 from evalkit.human.ranking.scores import COUNTED, SEGMENT, SegmentMeans, segment_means
 from evalkit.stats import inference
+from evalkit.stats.correlation import kendall_b
 
 
 class _Pair(NamedTuple):
@@ -96,12 +97,12 @@ def moves(
         names, tables = list(one.clustered), list(one.clustered.values())
         scores = np.array([table["score"] for table in tables])
         ranks, drawn_ranks = ranks_of(scores), ranks_of(one.drawn)
-        noise = tau_b(one.drawn[0], scores[0])
+        noise = kendall_b(one.drawn[0], scores[0])
         moved_noise = (drawn_ranks[0] != ranks[0]).sum(axis=1)
         cluster = np.array([table["cluster"] for table in tables])
         for k in range(1, len(tables)):
-            value = float(tau_b(scores[k], scores[0]))
-            low, high = inference.interval(tau_b(one.drawn[k], one.drawn[0]), level=level)
+            value = float(kendall_b(scores[k], scores[0]))
+            low, high = inference.interval(kendall_b(one.drawn[k], one.drawn[0]), level=level)
             moved_low, moved_high = rank_interval(drawn_ranks[0] - drawn_ranks[k], level=level)
             moved = ranks[k] != ranks[0]
             rows.append({
@@ -114,18 +115,6 @@ def moves(
                 "noise_share": (noise <= value + 1e-12).mean(),
             })  # fmt: skip
     return pd.DataFrame(rows)
-
-
-def tau_b(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Return Kendall's tau-b along the last axis, for whole stacks of lists; NaN where one side is all ties.
-
-    >>> tau_b(np.array([[1, 2, 3], [3, 2, 1], [1, 1, 2]]), np.array([1, 2, 3])).round(3).tolist()
-    [1.0, -1.0, 0.816]
-    """
-    i, j = np.triu_indices(np.shape(one)[-1], 1)
-    a, b = (np.sign(np.asarray(side)[..., i] - np.asarray(side)[..., j]) for side in (one, other))
-    untied = np.sqrt(np.abs(a).sum(axis=-1) * np.abs(b).sum(axis=-1))
-    return np.divide((a * b).sum(axis=-1), untied, out=np.full(np.shape(untied), np.nan), where=untied > 0)
 
 
 def cluster_changes(one: np.ndarray, other: np.ndarray) -> int:

@@ -61,16 +61,13 @@ def draws(pair: str, tables: Sequence[SegmentMeans], *, resamples: int, rng: np.
     tables: alike in systems and units; they share each draw. Raises DataError where a draw leaves a system without a
     judgement.
     """
-    number = len(tables[0].units)
-    step = max(1, inference.BATCH // number)
-    scored = np.empty((len(tables), resamples, len(tables[0].systems)))
-    for start in range(0, resamples, step):
-        batch = min(step, resamples - start)
-        picks = rng.integers(0, number, (batch, number)) + number * np.arange(batch)[:, None]
-        times = np.bincount(picks.ravel(), minlength=batch * number).reshape(batch, number).astype(float)
-        for k, table in enumerate(tables):
-            with np.errstate(invalid="ignore", divide="ignore"):
-                scored[k, start : start + batch] = (times @ table.sums) / (times @ table.weights)
+
+    def score(times: np.ndarray) -> np.ndarray:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.stack([(times @ table.sums) / (times @ table.weights) for table in tables], axis=1)
+
+    units = np.arange(len(tables[0].units))
+    scored = inference.resample(score, units, resamples=resamples, seed=rng).swapaxes(0, 1)
     if np.isnan(scored).any():
         system = tables[0].systems[np.isnan(scored).any(axis=(0, 1)).argmax()]
         raise DataError(
