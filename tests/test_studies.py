@@ -161,7 +161,7 @@ def test_without_data_the_index_is_marked_too(on_simulated_data):
 
 
 @pytest.mark.parametrize("name", ["wmt22_calibration_hits", "degraded_context", "study_planner"])
-def test_no_number_on_simulated_ratings_is_held_against_print(name, on_simulated_data):
+def test_no_number_on_simulated_ratings_is_compared_with_print(name, on_simulated_data):
     rows = report(on_simulated_data, name)["published"]
     assert {row["verdict"] for row in rows} == {"not reproducible"}
     assert all(row["computed"] is None for row in rows)
