@@ -14,7 +14,7 @@ from evalkit import DataError, data, show
 from evalkit.metrics.metaeval import chance, darr, human, matrices, rankings, ranks
 from evalkit.metrics.metaeval.matrices import ORDERS, VARIANTS, Matrix
 from evalkit.metrics.metaeval.scores import Scores, align
-from evalkit.papers.stanchev2020 import shared_task
+from evalkit.papers import shared_tasks
 from evalkit.show.plots import metaeval as draw
 
 SOFT, HARD, NONE = (VARIANTS[name] for name in ("soft", "hard", "no penalty"))
@@ -343,7 +343,7 @@ def wmt20(real):
 def test_all_official_results_come_out_to_the_last_digit(wmt20):
     table = darr.results(wmt20)
     official = data.published("wmt20_darr")
-    checked = shared_task.against_official(table, official)
+    checked = shared_tasks.compare_darr(table, official)
     assert len(checked) == checked["place"].nunique() == 2 * 78
     assert set(checked["basis"]) == {"official result"}
     assert official["pair"].nunique() == len(wmt20) == 18
@@ -353,11 +353,11 @@ def test_all_official_results_come_out_to_the_last_digit(wmt20):
 
 def test_no_other_reading_gives_the_official_counts(wmt20):
     official = data.published("wmt20_darr")
-    strict = shared_task.against_official(darr.results(wmt20, boundary="more than"), official)
+    strict = shared_tasks.compare_darr(darr.results(wmt20, boundary="more than"), official)
     counts = strict[strict["place"].str.endswith(":pairs")]
     assert not any(show.verdict(row.printed, row.computed) == "match" for row in counts.itertuples())
     soft = darr.results(wmt20).replace({"variant": {"hard": "-", "soft": "hard"}})
-    taus = shared_task.against_official(soft, official).query("place.str.endswith(':tau')")
+    taus = shared_tasks.compare_darr(soft, official).query("place.str.endswith(':tau')")
     matched = [row for row in taus.itertuples() if show.verdict(row.printed, row.computed) == "match"]
     tied = darr.ties(wmt20).set_index(["pair", "metric"])
     share = tied["ties"] / tied["pairs"]
@@ -370,7 +370,7 @@ def test_no_other_reading_gives_the_official_counts(wmt20):
 
 def test_a_missing_official_metric_is_told_as_missing(wmt20):
     one = {"khm-eng": wmt20["khm-eng"].only(["chrF"])}
-    checked = shared_task.against_official(darr.results(one), data.published("wmt20_darr"))
+    checked = shared_tasks.compare_darr(darr.results(one), data.published("wmt20_darr"))
     assert checked["computed"].notna().sum() == 2
     assert checked["lacking"].eq("").sum() == 2
 
