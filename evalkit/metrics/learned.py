@@ -145,7 +145,7 @@ def unseen(
 ) -> pd.DataFrame:
     """Predict other languages by models of all of ``examples`` but those with an English sentence of ``others``.
 
-    Arguments and result as for ``out_of_fold``; setting is zero_shot and the only fold 0. ``attrs["left_out"]`` counts
+    Arguments and result as for ``out_of_fold``; setting is zero_shot and the only fold 0. ``attrs["excluded"]`` counts
     the examples that were not trained on because of their sentence.
     """
     examples, others = _checked(examples, features, single), _checked(others, other_features, single)
@@ -163,7 +163,7 @@ def unseen(
         best=best, single=single, models=models, seed=seed,
     )  # fmt: skip
     table = _ordered(part.assign(setting="zero_shot", sentence=tested, fold=0).reset_index(drop=True), models, single)
-    table.attrs["left_out"] = {"examples with a tested sentence": int((~trained).sum())}
+    table.attrs["excluded"] = {"examples with a tested sentence": int((~trained).sum())}
     return table
 
 

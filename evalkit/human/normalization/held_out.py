@@ -81,7 +81,7 @@ def held_out(
     return pd.DataFrame(rows, columns=columns.split())
 
 
-def held_out_summary(held: pd.DataFrame) -> pd.DataFrame:
+def summarize_cross_validation(held: pd.DataFrame) -> pd.DataFrame:
     """Summarise ``held_out`` over language pairs, the method with the highest mean agreement first.
 
     Returns method, pairs, agreement and change (means over pairs), best (pairs in which no method agrees better),

@@ -1,4 +1,4 @@
-"""Human scores of many languages held against an outside score of each: automatic metric or amount of training data.
+"""Human scores of many languages compared with an outside score of each: automatic metric or amount of training data.
 
 The paper's Table 6 does so with spmBLEU values that were never printed. Here the table is audited as printed, and
 computed again on outside scores that are public, or that the user brings. An outside score is a ``covariate``:
@@ -69,16 +69,14 @@ def spbleu(scores: pd.DataFrame) -> pd.DataFrame:
     return covariates
 
 
-def covariates(
-    table4: pd.DataFrame, scores: pd.DataFrame, *, own: str = "", codes: pd.Series | None = None
-) -> pd.DataFrame:
+def covariates(table4: pd.DataFrame, scores: pd.DataFrame, *, own: str = "") -> pd.DataFrame:
     """Put all outside scores below one another: training sizes, public spBLEU, and a file of the user's own, if any.
 
     ``attrs["own"]`` names the user's file and its digest ("none" without one), for the signature.
     """
     parts = [training_size(table4), spbleu(scores)]
     if own:
-        parts.append(read_scores(own, codes=table4["language_code"] if codes is None else codes))
+        parts.append(read_scores(own, codes=table4["language_code"]))
     together = pd.concat(parts, ignore_index=True)
     digest = f"{Path(own).name}@{hashlib.sha256(Path(own).read_bytes()).hexdigest()[:8]}" if own else "none"
     together.attrs["own"] = digest
@@ -138,32 +136,32 @@ def correlate(
     return pd.DataFrame(rows, columns=["covariate", "columns", "method", "n", *STATISTICS])
 
 
-def highest(table6: pd.DataFrame, *, method: str = "CS") -> pd.DataFrame:
-    """Test "this method is highest in every column": covariate, columns, statistic, highest, lead, holds.
+def highest(table6: pd.DataFrame) -> pd.DataFrame:
+    """Test "CS is highest in every column": covariate, columns, statistic, highest, lead, holds.
 
-    lead: the method's value minus the best of the others.
+    lead: the value of CS minus the best of the others.
     """
     long = table6.melt(["covariate", "columns", "method"], list(STATISTICS), "statistic", "value")
     wide = long.pivot(index=["covariate", "columns", "statistic"], columns="method", values="value")
-    others = wide.drop(columns=method).max(axis=1)
-    told = pd.DataFrame({"highest": wide.idxmax(axis=1), "lead": wide[method] - others, "holds": wide[method] > others})
+    others = wide.drop(columns="CS").max(axis=1)
+    cs = wide["CS"]
+    found = pd.DataFrame({"highest": wide.idxmax(axis=1), "lead": cs - others, "holds": cs > others})
     order = pd.MultiIndex.from_frame(long[["covariate", "columns", "statistic"]].drop_duplicates())
-    return told.reindex(order).reset_index()
+    return found.reindex(order).reset_index()
 
 
-def gain(
-    table5: pd.DataFrame, covariates: pd.DataFrame, *, resamples: int, seed: int, level: float = 0.95
-) -> pd.DataFrame:
+def gain(table5: pd.DataFrame, covariates: pd.DataFrame, *, resamples: int, seed: int) -> pd.DataFrame:
     """Say how sure the gain in correlation over RAW is: bootstrap over languages of r(method) - r(RAW).
 
-    Both directions of a language are drawn together. Returns covariate, columns, method, n, gain, low, high.
+    Both directions of a language are drawn together. Returns covariate, columns, method, n, gain, low, high
+    (95 %).
     """
     rows = []
     for covariate, columns, x, y in _columns(table5, covariates, paired=True):
         data = np.concatenate([x[..., None], y], axis=-1)  # languages x directions x (covariate, methods)
         estimate = _gains(data[None])[0]
         rng = np.random.default_rng(seed)
-        low, high = inference.interval(inference.bootstrap(data, _gains, resamples=resamples, seed=rng), level=level)
+        low, high = inference.interval(inference.bootstrap(data, _gains, resamples=resamples, seed=rng))
         n = int(np.isfinite(x).sum())
         _, *methods = METHODS.values()
         rows += [(covariate, columns, m, n, *map(float, v)) for m, *v in zip(methods, estimate, low, high, strict=True)]

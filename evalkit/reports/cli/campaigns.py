@@ -43,9 +43,9 @@ def add_import(commands: argparse._SubParsersAction) -> None:
         "  evalkit import appraise_export.csv\n"
         "  evalkit import scores.xlsx --sheet Scores --map annotator=Linguist --value src_lang=eng\n"
         "  evalkit import ratings.csv --mapping mapping.toml --scale 1:5 --out campaign.parquet\n"
-        "  evalkit import ratings.csv campaign.refused.csv --out repaired.parquet   # refused rows, once repaired\n\n"
+        "  evalkit import ratings.csv campaign.rejected.csv --out repaired.parquet   # rejected rows, once repaired\n\n"
         "Files appear when everything went well, all at once. The same files imported again renew the result; a\n"
-        "result of other files is left alone unless you pass --replace. Refused rows stand in campaign.refused.csv,\n"
+        "result of other files is left alone unless you pass --replace. Rejected rows stand in campaign.rejected.csv,\n"
         "with the reason, without annotators' names; columns that may hold names (e-mail, user) are hidden, too.",
     )
     command.add_argument("files", nargs="+", type=Path, metavar="FILE", help="CSV, TSV, JSON Lines or XLSX")
