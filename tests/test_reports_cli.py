@@ -85,7 +85,7 @@ def test_params_shows_types_defaults_of_the_run_and_help(capsys):
 )
 def test_a_problem_is_one_sentence_before_any_kernel_starts(arguments, sentence, capsys, tmp_path, monkeypatch):
     monkeypatch.setattr("evalkit.reports.execute.Kernels", None)  # a kernel would be a TypeError
-    monkeypatch.setattr("evalkit.stats.inference.cluster.TIMEOUT", 1)
+    monkeypatch.setattr("evalkit.reports.cluster.TIMEOUT", 1)
     assert cli.main([*arguments, *(["--out", str(tmp_path)] if arguments[0] == "run" else [])]) == 1
     captured = capsys.readouterr()
     assert captured.out == ""

@@ -18,6 +18,7 @@ from scipy import stats
 from scipy.sparse.csgraph import connected_components
 
 from evalkit import DataError
+from evalkit.stats.correlation import kendall_b
 
 #: What the best single metric is called: chosen on the training folds, never on the fold that it is tested on.
 BEST = "best_single"
@@ -204,7 +205,7 @@ def best_single(score: pd.Series, language: pd.Series, metrics: pd.DataFrame) ->
 def _taus(score: pd.Series, language: pd.Series, metrics: pd.DataFrame) -> pd.DataFrame:
     """Compute each metric's τ-b with the scores of each language: a row per language, a column per metric."""
     groups = score.groupby(language).groups
-    rows = [[stats.kendalltau(metrics[name][rows], score[rows]).statistic for name in metrics]
+    rows = [[kendall_b(metrics[name][rows], score[rows]) for name in metrics]
             for rows in groups.values()]  # fmt: skip
     return pd.DataFrame(rows, index=list(groups), columns=metrics.columns)
 

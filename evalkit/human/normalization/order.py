@@ -15,7 +15,7 @@ import pandas as pd
 from evalkit import DataError
 from evalkit.data.provenance import fact
 from evalkit.data.schemas import with_pair
-from evalkit.stats.inference import pearson
+from evalkit.stats.correlation import pearson
 
 _WHO = ["pair", "annotator"]
 #: What ``means`` averages unless told otherwise: everything but spoilt copies (Knowles & Lo 2024, footnote f).

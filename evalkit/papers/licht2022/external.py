@@ -16,7 +16,9 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.human.calibration.forms import METHODS
+from evalkit.papers.licht2022.held_out_r2 import split_r2
 from evalkit.stats import inference
+from evalkit.stats.correlation import pearson
 
 DIRECTIONS = ("X-EN", "EN-X")
 COLUMNS = (*DIRECTIONS, "both")
@@ -115,18 +117,18 @@ def correlate(
 ) -> pd.DataFrame:
     """Make Table 6 on any covariates: covariate, columns (X-EN | EN-X | both), method, n, pearson, r2, linreg.
 
-    linreg: mean out-of-sample r² over random half/half splits (``inference.split_r2``), the same splits for all
+    linreg: mean out-of-sample r² over random half/half splits (``split_r2``), the same splits for all
     methods. Footnote 1 trains "on spmBLEU scores and the calibrated XSTS scores", read as scikit-learn's order (X, y):
     the human score is predicted. ``predict="covariate"`` is the other reading.
     n is the number of scores that have the covariate; columns with fewer than four scores are left out.
     """
     rows = []
     for covariate, columns, x, y in _columns(table5, covariates):
-        r = inference.pearson(x, y.T)
+        r = pearson(x, y.T)
         if predict == "score":
-            linreg = inference.split_r2(x, y, splits=splits, rng=np.random.default_rng(seed))
+            linreg = split_r2(x, y, splits=splits, rng=np.random.default_rng(seed))
         else:
-            linreg = [inference.split_r2(m, x, splits=splits, rng=np.random.default_rng(seed)) for m in y.T]
+            linreg = [split_r2(m, x, splits=splits, rng=np.random.default_rng(seed)) for m in y.T]
         rows += [
             (covariate, columns, method, len(x), *map(float, values))
             for method, *values in zip(METHODS.values(), r, r**2, linreg, strict=True)
@@ -159,7 +161,7 @@ def gain(table5: pd.DataFrame, covariates: pd.DataFrame, *, resamples: int, seed
         data = np.concatenate([x[..., None], y], axis=-1)  # languages x directions x (covariate, methods)
         estimate = _gains(data[None])[0]
         rng = np.random.default_rng(seed)
-        low, high = inference.interval(inference.bootstrap(data, _gains, resamples=resamples, rng=rng))
+        low, high = inference.interval(inference.bootstrap(data, _gains, resamples=resamples, seed=rng))
         n = int(np.isfinite(x).sum())
         _, *methods = METHODS.values()
         rows += [(covariate, columns, m, n, *map(float, v)) for m, *v in zip(methods, estimate, low, high, strict=True)]
