@@ -178,5 +178,5 @@ def test_a_study_opens_with_its_question_and_ends_with_its_signature(path):
     assert all(parameter.help for parameter in notebooks.parameters(path)), "each parameter has its comment"
     assert "show.signature(" in "".join(everything[-1]["source"])
     titles = re.findall(r"^## (.*)", "\n".join("".join(c["source"]) for c in cells(path, "markdown")), re.MULTILINE)
-    for title in ("In short", "Held against print", "Limits", "References"):
+    for title in ("In short", "Compared with the paper", "Limits", "References"):
         assert title in titles

@@ -83,11 +83,11 @@ def import_files(
       evalkit import appraise_export.csv
       evalkit import scores.xlsx --sheet Scores --map annotator=Linguist --value src_lang=eng
       evalkit import ratings.csv --mapping mapping.toml --scale 1:5 --out campaign.parquet
-      evalkit import ratings.csv campaign.refused.csv --out repaired.parquet   # refused rows, once repaired
+      evalkit import ratings.csv campaign.rejected.csv --out repaired.parquet   # rejected rows, once repaired
 
     Files (CSV, TSV, JSON Lines, XLSX) appear when everything went well, all at once. The same files imported again
-    renew the result; a result of other files is left alone unless you pass --replace. Refused rows stand in
-    campaign.refused.csv, with the reason, without annotators' names; columns that may hold names (e-mail, user) are
+    renew the result; a result of other files is left alone unless you pass --replace. Rejected rows stand in
+    campaign.rejected.csv, with the reason, without annotators' names; columns that may hold names (e-mail, user) are
     hidden, too.
     """
     from evalkit.data.importing import import_campaign
