@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evalkit import DataError, data, show
-from evalkit.metrics.metaeval import chance, darr, human, matrices, rankings, ranks
+from evalkit.metrics.metaeval import chance, darr, human, matrices, rankings
 from evalkit.metrics.metaeval.matrices import ORDERS, VARIANTS, Matrix
 from evalkit.metrics.metaeval.scores import Scores, align
 from evalkit.papers import shared_tasks
@@ -540,14 +540,14 @@ def test_every_figure_names_its_axes_and_keeps_texts_as_texts(small):
     segments, _, values, tested = small
     name = "segment acc_eq"
     value, tests = (rankings.from_ratings(table, name).replace({"d": "$x$"}) for table in (values, tested))
-    table = ranks.rank_table(value, tests).assign(low=lambda t: t["value"] - 0.1, high=lambda t: t["value"] + 0.1)
+    table = rankings.rank_table(value, tests).assign(low=lambda t: t["value"] - 0.1, high=lambda t: t["value"] + 0.1)
     sweep = darr.results({"eng-deu": segments}, thresholds=[0.5, 1.0, 2.0])
     figures = [
         draw.kept(darr.kept({"eng-deu": segments}, thresholds=[0.5, 1.0]), threshold=1),
         draw.sweep(sweep, threshold=1),
         draw.ranking(table, statistic=name, chance=0.4),
         draw.ranking(table, statistic=name, chance=-9),
-        draw.p_values(ranks.p_matrix(value, tests), statistic=name),
+        draw.p_values(rankings.p_matrix(value, tests), statistic=name),
         draw.scores(segments.values[0].ravel(), segments.human.ravel(), name="$m$", gold="mqm"),
     ]
     for figure in figures:

@@ -12,6 +12,7 @@ from evalkit.metrics.metaeval.scores import Scores
 from evalkit.metrics.metaeval.spa import spa
 from evalkit.metrics.metaeval.ties import acc_eq
 
+_DRAWS = 20
 _VALUE = ["data", "pair", "level", "statistic", "grouping", "metric", "value"]
 
 
@@ -39,19 +40,19 @@ def lengths(outputs: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def chance(scores: Scores, *, length: Scores | None = None, draws: int = 20, seed: int = 7) -> pd.DataFrame:
+def chance(scores: Scores, *, length: Scores | None = None, seed: int = 7) -> pd.DataFrame:
     """Evaluate metrics that know nothing by every statistic: the level above which a value says something.
 
     constant: the same score for all; a correlation is then undefined, while accuracies count its ties. random: normal
-    numbers, ``draws`` times; value is the mean, low and high hold 95 % of the draws. length: the aligned scores of
+    numbers, 20 times; value is the mean, low and high hold 95 % of the draws. length: the aligned scores of
     ``lengths``, if given. Returns data, pair, level, statistic, grouping, metric, value, low, high.
     acc_eq calibrates random scores too: it reaches the share t of human ties, or half of the other pairs, (1 - t) / 2,
     whichever is larger, so never less than a third. Caveat: low and high describe random metrics, and are no
     confidence interval of any real one.
     """
     rng = np.random.default_rng(seed)
-    shape = (draws, *scores.human.shape)
-    random = replace(scores, metrics=tuple(map(str, range(draws))), values=rng.normal(size=shape))
+    shape = (_DRAWS, *scores.human.shape)
+    random = replace(scores, metrics=tuple(map(str, range(_DRAWS))), values=rng.normal(size=shape))
     found = every_statistic(random).drop(columns="metric")
     by = [name for name in _VALUE if name in found and name != "value"]
     spread = found.groupby(by, sort=False)["value"]

@@ -24,21 +24,18 @@ def of_pair(table: pd.DataFrame, pair: str) -> pd.DataFrame:
     return table[(table["src_lang"] == source) & (table["tgt_lang"] == target)]
 
 
-def each_pair(
-    metric_scores: pd.DataFrame, human_scores: pd.DataFrame, *, without: tuple[str, ...] = PEOPLE
-) -> dict[str, Scores]:
+def each_pair(metric_scores: pd.DataFrame, human_scores: pd.DataFrame) -> dict[str, Scores]:
     """Align metrics with human scores in every language pair that both tables have, by the name of the pair.
 
-    without: beginnings of the names of systems to leave out; by default human translations. Raises DataError where the
-    tables share no language pair.
+    Human translations (``PEOPLE``) are left out. Raises DataError where the tables share no language pair.
     """
     found, shared = {}, sorted(_pairs(metric_scores) & _pairs(human_scores))
     if not shared:
         raise DataError("Metrics and humans scored no language pair in common. Check which scores were chosen.")
     for pair in shared:
         people = of_pair(human_scores, pair)
-        left_out = [name for name in map(str, people["system"].unique()) if name.startswith(without)]
-        found[pair] = align(of_pair(metric_scores, pair), people, without=left_out)
+        excluded = [name for name in map(str, people["system"].unique()) if name.startswith(PEOPLE)]
+        found[pair] = align(of_pair(metric_scores, pair), people, without=excluded)
     return found
 
 
@@ -92,8 +89,8 @@ def results(
     frames = []
     for name, scores in scored.items():
         pairs = human.from_scores(scores, outputs=None if outputs is None else of_pair(outputs, name))
-        settings = {"boundary": boundary, "tie_identical": outputs is not None}
-        counts = tables(scores, pairs, thresholds=thresholds, **settings)
+        identical = outputs is not None
+        counts = tables(scores, pairs, thresholds=thresholds, boundary=boundary, tie_identical=identical)
         index = pd.MultiIndex.from_product([[name], scores.metrics, thresholds], names=["pair", "metric", "threshold"])
         for variant, matrix in variants.items():
             values = {"variant": variant, "pairs": matrix.pairs(counts).ravel(), "tau": matrix.tau(counts).ravel()}
@@ -155,14 +152,9 @@ def ties(
         ordered = human.order(pairs, threshold=threshold) != 0
         for metric, values in zip(scores.metrics, scores.values, strict=True):
             tied = ordered & (values[pairs.first, pairs.segment] == values[pairs.second, pairs.segment])
-            row = {
-                "pair": name,
-                "metric": metric,
-                "pairs": int(ordered.sum()),
-                "identical": int((ordered & pairs.same).sum()),
-            }
-            rows.append(row | {"ties": int(tied.sum()), "ties_identical": int((tied & pairs.same).sum())})
-    table = pd.DataFrame(rows)
+            counts = [int(chosen.sum()) for chosen in (ordered, ordered & pairs.same, tied, tied & pairs.same)]
+            rows.append((name, metric, *counts))
+    table = pd.DataFrame(rows, columns=["pair", "metric", "pairs", "identical", "ties", "ties_identical"])
     unknown = ["identical", "ties_identical"] if outputs is None else []
     return table.astype({"identical": "Int64", "ties_identical": "Int64"}).assign(**dict.fromkeys(unknown, pd.NA))
 
@@ -187,18 +179,12 @@ def identical_but_ordered(
     said = pd.Series(
         texts["hypothesis"].to_numpy(), index=pd.MultiIndex.from_arrays([texts["system"].astype("str"), place])
     )
-    return pd.DataFrame(
-        {
-            "pair": scores.pair,
-            "doc_segment": labels,
-            "better": names[better],
-            "worse": names[worse],
-            "score_better": scores.human[better, segment],
-            "score_worse": scores.human[worse, segment],
-            "difference": np.abs(pairs.difference[found]),
-            "hypothesis": said.reindex(pd.MultiIndex.from_arrays([names[better], labels])).to_numpy(),
-        }
-    )
+    return pd.DataFrame({
+        "pair": scores.pair, "doc_segment": labels, "better": names[better], "worse": names[worse],
+        "score_better": scores.human[better, segment], "score_worse": scores.human[worse, segment],
+        "difference": np.abs(pairs.difference[found]),
+        "hypothesis": said.reindex(pd.MultiIndex.from_arrays([names[better], labels])).to_numpy(),
+    })  # fmt: skip
 
 
 def effect_of_identical(scores: Scores, outputs: pd.DataFrame, *, threshold: float = OFFICIAL) -> pd.DataFrame:

@@ -7,6 +7,7 @@ From direct assessments the difference is one of scores; from rankings that anno
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -124,7 +125,7 @@ def ordered_up_to(
         raise DataError(f"boundary is {boundary!r}. Choose {' or '.join(BOUNDARIES)}.")
     if list(thresholds) != sorted(thresholds) or thresholds[0] < 0:
         raise DataError("Thresholds must ascend from 0 or more. Sort them.")
-    side = "right" if boundary == "at least" else "left"
+    side: Literal["left", "right"] = "right" if boundary == "at least" else "left"
     reached = np.searchsorted(thresholds, np.abs(pairs.difference), side=side)
     tied = (pairs.difference == 0) | (pairs.same if tie_identical else False)
     return np.where(tied, 0, reached)

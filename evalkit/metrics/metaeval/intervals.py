@@ -37,7 +37,6 @@ def intervals(
     scores: Scores,
     *,
     resamples: int = 1000,
-    level: float = 0.95,
     flips: int = 1000,
     seed: int = 7,
 ) -> pd.DataFrame:
@@ -62,7 +61,7 @@ def intervals(
         table = rows.to_frame(index=False, name=["level", "statistic", "grouping", "metric"])
         table["value"] = every(np.ones((1, len(units))))[0]
         drawn = resample(every, np.arange(len(units)), resamples=resamples, seed=seed)
-        table["low"], table["high"] = np.array([_ends(each, level) for each in drawn.T]).T
+        table["low"], table["high"] = np.array([_ends(each) for each in drawn.T]).T
         tables.append(table)
     return described(scores, pd.concat(tables, ignore_index=True))
 
@@ -72,10 +71,11 @@ def _every(estimates: Sequence[_Values], weights: np.ndarray) -> np.ndarray:
     return np.concatenate([estimate(weights) for estimate in estimates]).T
 
 
-def _ends(drawn: np.ndarray, level: float) -> tuple[float, float]:
+def _ends(drawn: np.ndarray) -> tuple[float, float]:
     """Return the interval of the resamples in which a statistic is defined."""
     defined = drawn[np.isfinite(drawn)]
-    return interval(defined, level=level) if len(defined) else (np.nan, np.nan)
+    low, high = interval(defined) if len(defined) else (np.nan, np.nan)
+    return float(low), float(high)
 
 
 def _of_systems(scores: Scores) -> Iterator[_Estimate]:
@@ -103,7 +103,7 @@ def _of_segments(scores: Scores, flips: int, seed: int) -> Iterator[_Estimate]:
     cells = list(zip(np.where(both, scores.values, 0), np.where(both, scores.human, 0), both))
     yield ("segment", "pearson", "none"), _stacked([_pearson(*(side[None] for side in each)) for each in cells])
     yield ("segment", "pearson", "system"), _stacked([_pearson(*(side[:, None] for side in each)) for each in cells])
-    of_items = [evaluate(*(np.where(there, side, np.nan).T for side in (x, y))) for x, y, there in cells]
+    of_items = [evaluate(np.where(there, x, np.nan).T, np.where(there, y, np.nan).T) for x, y, there in cells]
     for name in STATISTICS:
         yield ("segment", name, "item"), _means(np.stack([each[name] for each in of_items]))
     right = [_right_by_segment(scores.human, there, x) for x, _, there in cells]

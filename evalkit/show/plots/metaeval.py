@@ -98,7 +98,7 @@ def ranking(table: pd.DataFrame, *, statistic: str, chance: float | None = None,
 def p_values(matrix: pd.DataFrame, *, statistic: str, most: int = 20) -> Figure:
     """Draw which metrics (rows) are significantly better than which others (columns), best first.
 
-    matrix: the result of ``ranks.p_matrix``. most: metrics drawn. Four shades of grey are the classes of p.
+    matrix: the result of ``rankings.p_matrix``. most: metrics drawn. Four shades of grey are the classes of p.
     """
     shown = matrix.iloc[:most, :most]
     figure, axes = plt.subplots(figsize=(6.4, 6.4))
