@@ -120,7 +120,7 @@ def test_a_reference_that_nobody_else_has_is_lost_and_counted():
 
 def test_evidence_has_a_row_per_row_and_shift_and_one_choice_each():
     found = alignment.evidence(aligned(60, 3))
-    assert len(found) == 60 * 5
+    assert len(found) == 60 * 7
     assert found.groupby("row")["chosen"].sum().eq(1).all()
     assert found.loc[found["chosen"], "shift"].eq(0).all()
 

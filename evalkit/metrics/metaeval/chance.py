@@ -16,14 +16,16 @@ _DRAWS = 20
 _VALUE = ["data", "pair", "level", "statistic", "grouping", "metric", "value"]
 
 
-def every_statistic(scores: Scores, *, flips: int = 1000, seed: int = 7) -> pd.DataFrame:
+def every_statistic(*scores: Scores, flips: int = 1000, seed: int = 7) -> pd.DataFrame:
     """Evaluate every metric by all statistics that its level allows: correlations, and for segments acc_eq and SPA.
 
     Returns data, pair, level, statistic, grouping, metric, value, n, groups.
     """
-    tables = [correlations(scores)]
-    if scores.level == "segment":
-        tables += [acc_eq(scores).drop(columns=["threshold", "ties"]), spa(scores, flips=flips, seed=seed)]
+    tables = []
+    for each in scores:
+        tables.append(correlations(each))
+        if each.level == "segment":
+            tables += [acc_eq(each).drop(columns=["threshold", "ties"]), spa(each, flips=flips, seed=seed)]
     return pd.concat(tables, ignore_index=True)
 
 
@@ -58,8 +60,6 @@ def chance(scores: Scores, *, length: Scores | None = None, seed: int = 7) -> pd
     spread = found.groupby(by, sort=False)["value"]
     table = spread.mean().reset_index().assign(metric="random")
     table["low"], table["high"] = spread.quantile(0.025).to_numpy(), spread.quantile(0.975).to_numpy()
-    fixed = [every_statistic(replace(scores, metrics=("constant",), values=np.zeros((1, *shape[1:]))))]
-    if length is not None:
-        fixed.append(every_statistic(length))
-    both = pd.concat([*(each[_VALUE] for each in fixed), table], ignore_index=True)
-    return both[[*_VALUE, "low", "high"]]
+    constant = replace(scores, metrics=("constant",), values=np.zeros((1, *shape[1:])))
+    fixed = every_statistic(*filter(None, (constant, length)))
+    return pd.concat([fixed[_VALUE], table], ignore_index=True)[[*_VALUE, "low", "high"]]

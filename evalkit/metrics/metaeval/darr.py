@@ -24,11 +24,13 @@ def of_pair(table: pd.DataFrame, pair: str) -> pd.DataFrame:
     return table[(table["src_lang"] == source) & (table["tgt_lang"] == target)]
 
 
-def each_pair(metric_scores: pd.DataFrame, human_scores: pd.DataFrame) -> dict[str, Scores]:
+def each_pair(metric_scores: pd.DataFrame, human_scores: pd.DataFrame, *, gold: str = "") -> dict[str, Scores]:
     """Align metrics with human scores in every language pair that both tables have, by the name of the pair.
 
-    Human translations (``PEOPLE``) are left out. Raises DataError where the tables share no language pair.
+    Human translations (``PEOPLE``) are left out. gold: which human scores, where there are several kinds. Raises
+    DataError where the tables share no language pair.
     """
+    human_scores = human_scores[human_scores["metric"] == gold] if gold else human_scores
     found, shared = {}, sorted(_pairs(metric_scores) & _pairs(human_scores))
     if not shared:
         raise DataError("Metrics and humans scored no language pair in common. Check which scores were chosen.")
@@ -138,6 +140,11 @@ def kept(scored: Mapping[str, Scores], *, thresholds: Sequence[float], boundary:
     return pd.concat(frames, ignore_index=True)
 
 
+def mean_kept(left: pd.DataFrame) -> pd.DataFrame:
+    """Average what ``kept`` counts over language pairs: direction, threshold, pairs, share."""
+    return left.groupby(["direction", "threshold"])[["pairs", "share"]].mean().reset_index()
+
+
 def ties(
     scored: Mapping[str, Scores], *, outputs: pd.DataFrame | None = None, threshold: float = OFFICIAL
 ) -> pd.DataFrame:
@@ -159,13 +166,26 @@ def ties(
     return table.astype({"identical": "Int64", "ties_identical": "Int64"}).assign(**dict.fromkeys(unknown, pd.NA))
 
 
-def identical_but_ordered(
-    scores: Scores, outputs: pd.DataFrame, *, threshold: float = OFFICIAL, boundary: str = "at least"
-) -> pd.DataFrame:
-    """List identical translations of which DARR calls one better (Tables 1 and 2), the widest apart first.
+def summarize_ties(counted: pd.DataFrame) -> pd.DataFrame:
+    """Summarise ``ties`` over metrics: pair, pairs, identical, fewest_ties, median_ties, most_ties."""
+    found = counted.groupby("pair").agg(
+        pairs=("pairs", "first"), identical=("identical", "first"),
+        fewest_ties=("ties", "min"), median_ties=("ties", "median"), most_ties=("ties", "max"),
+    )  # fmt: skip
+    return found.reset_index()
 
-    Returns pair, doc_segment, better, worse, score_better, score_worse, difference, hypothesis.
+
+def identical_but_ordered(
+    scored: Mapping[str, Scores], outputs: pd.DataFrame, *, threshold: float = OFFICIAL, boundary: str = "at least"
+) -> pd.DataFrame:
+    """List identical translations of which DARR calls one better (Tables 1 and 2), by pair, the widest apart first.
+
+    Returns pair, doc_segment, better, worse, score_better, score_worse, hypothesis.
     """
+    return pd.concat([_identical(each, outputs, threshold, boundary) for each in scored.values()])
+
+
+def _identical(scores: Scores, outputs: pd.DataFrame, threshold: float, boundary: str) -> pd.DataFrame:
     texts = of_pair(outputs, scores.pair)
     pairs = human.from_scores(scores, outputs=texts)
     found = np.flatnonzero(pairs.same & (human.order(pairs, threshold=threshold, boundary=boundary) != 0))
@@ -182,7 +202,6 @@ def identical_but_ordered(
     return pd.DataFrame({
         "pair": scores.pair, "doc_segment": labels, "better": names[better], "worse": names[worse],
         "score_better": scores.human[better, segment], "score_worse": scores.human[worse, segment],
-        "difference": np.abs(pairs.difference[found]),
         "hypothesis": said.reindex(pd.MultiIndex.from_arrays([names[better], labels])).to_numpy(),
     })  # fmt: skip
 

@@ -151,6 +151,20 @@ def expected_wins(pairs: Pairs, better: np.ndarray) -> pd.DataFrame:
     return _ranked(pairs.systems, expected_wins=value)
 
 
+def rank_systems(
+    assessed: pd.DataFrame, pairs: Pairs, better: np.ndarray, *, matches: int, seed: int
+) -> pd.DataFrame:  # fmt: skip
+    """Rank systems in three ways: mean assessments, Expected Wins and TrueSkill, by Expected Wins.
+
+    assessed: assessments of one language pair, with score and z. Other arguments: see ``trueskill``. Returns system,
+    score, z, expected_wins, rank_wins, mu, sigma, rank_skill.
+    """
+    won = expected_wins(pairs, better).rename(columns={"rank": "rank_wins"})
+    skill = trueskill(pairs, better, matches=matches, seed=seed).rename(columns={"rank": "rank_skill"})
+    mean = assessed.groupby(assessed["system"].astype("str"))[["score", "z"]].mean().reset_index()
+    return mean.merge(won).merge(skill).sort_values("expected_wins", ascending=False)
+
+
 def trueskill(pairs: Pairs, better: np.ndarray, *, matches: int = 5000, seed: int = 7) -> pd.DataFrame:
     """Rank systems by TrueSkill: columns system, mu (estimated skill), sigma (its uncertainty), rank.
 

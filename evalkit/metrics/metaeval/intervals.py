@@ -33,14 +33,8 @@ _Values = Callable[[np.ndarray], np.ndarray]  # weights, (resamples, units), to 
 _Estimate = tuple[tuple[str, str, str], _Values]
 
 
-def intervals(
-    scores: Scores,
-    *,
-    resamples: int = 1000,
-    flips: int = 1000,
-    seed: int = 7,
-) -> pd.DataFrame:
-    """Return every metric's statistics with percentile intervals.
+def intervals(*scores: Scores, resamples: int = 1000, flips: int = 1000, seed: int = 7) -> pd.DataFrame:
+    """Return every metric's statistics with 95 % percentile intervals.
 
     Scores of segments are resampled by segment, all systems of a segment together, scores of systems by system, and SPA
     by system too. A resample's copies of one system are not compared with one another. The threshold of acc_eq is held
@@ -50,6 +44,10 @@ def intervals(
     the same data: compare metrics by ``significance``. With a dozen systems, intervals over systems are rough.
     Source: Efron & Tibshirani 1993, ch. 13; Deutsch, Dror & Roth 2021 (BOOT-INPUTS, BOOT-SYSTEMS).
     """
+    return pd.concat([_intervals(each, resamples, flips, seed) for each in scores], ignore_index=True)
+
+
+def _intervals(scores: Scores, resamples: int, flips: int, seed: int) -> pd.DataFrame:
     estimates = dict(_of_systems(scores) if scores.level == "system" else _of_segments(scores, flips, seed))
     tables = []
     for of, units in (("segment", scores.segments), ("system", scores.systems)):

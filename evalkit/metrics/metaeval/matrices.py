@@ -159,6 +159,15 @@ def cells(matrices: dict[str, Matrix] | None = None) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def grid(matrices: dict[str, Matrix] | None = None) -> pd.DataFrame:
+    """Lay matrices out in a row each: variant, and a column a cell, human order first."""
+    table = cells(matrices).pivot(index="variant", columns=["human", "metric"], values="value")
+    table = table.loc[list(matrices or VARIANTS), CELLS].set_axis(
+        [f"{human} {metric}" for human, metric in CELLS], axis=1
+    )
+    return table.reset_index()
+
+
 def examples(matrices: dict[str, Matrix] | None = None) -> pd.DataFrame:
     """Work out the four examples of Stanchev et al. 2020, section 3, under each matrix.
 

@@ -139,13 +139,16 @@ def _character(values: np.ndarray) -> tuple[float, float]:
     return tied, float(within.mean(axis=1).var()) / total if total > 0 else np.nan
 
 
-def p_matrix(values: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
+def p_matrix(values: pd.DataFrame, tests: pd.DataFrame, *, statistic: str | None = None) -> pd.DataFrame:
     """Arrange the p-values of one statistic as a square, best metric first: the row's metric against the column's.
 
     values: metric and value, such as the rows of ``correlations`` for one statistic and grouping; tests: the rows of
-    ``significance`` for the same. NaN on and below the diagonal; metrics of equal value are sorted by name.
+    ``significance`` for the same. statistic: chooses both by its name in ``label``. NaN on and below the diagonal;
+    metrics of equal value are sorted by name.
     Raises DataError where a metric is there twice, or a pair of metrics was not compared.
     """
+    if statistic is not None:
+        values, tests = from_ratings(values, statistic), from_ratings(tests, statistic)
     order = _ordered(values)["metric"].tolist()
     place = {name: number for number, name in enumerate(order)}
     chosen = tests[tests["metric_a"].isin(place) & tests["metric_b"].isin(place)]
@@ -157,11 +160,14 @@ def p_matrix(values: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(matrix, index=order, columns=order)
 
 
-def rank_table(values: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
+def rank_table(
+    values: pd.DataFrame, tests: pd.DataFrame, *, statistic: str | None = None, ends: pd.DataFrame | None = None
+) -> pd.DataFrame:
     """Rank metrics by clusters: a metric opens a new one if any metric of the current cluster is significantly better.
 
-    Takes what ``p_matrix`` takes. Returns metric, value, rank (1 is best; all metrics of a cluster share it), worse
-    (how many metrics it is significantly better than), best first. A metric without a value is left out.
+    Takes what ``p_matrix`` takes. ends: the result of ``intervals``, whose low and high are added.
+    Returns metric, value, rank (1 is best; all metrics of a cluster share it), worse (how many metrics it is
+    significantly better than), best first. A metric without a value is left out.
     Source: WMT23 metrics task (Freitag et al. 2023), section 6.  Caveat: inside a cluster, metrics can still differ
     significantly from others than the one before; the number of clusters grows with the data, not with their quality.
 
@@ -170,6 +176,9 @@ def rank_table(values: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
     >>> rank_table(values, tests).values.tolist()
     [['good', 0.9, 1, 1], ['fair', 0.5, 2, 0]]
     """
+    if statistic is not None:
+        values, tests = from_ratings(values, statistic), from_ratings(tests, statistic)
+        ends = None if ends is None else from_ratings(ends, statistic)
     table = _ordered(values)
     better = p_matrix(values, tests).to_numpy() <= ALPHA  # NaN is not
     rank, start, ranks = 1, 0, []
@@ -177,7 +186,8 @@ def rank_table(values: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
         if better[start:number, number].any():
             rank, start = rank + 1, number
         ranks.append(rank)
-    return table.assign(rank=ranks, worse=better.sum(axis=1))
+    table = table.assign(rank=ranks, worse=better.sum(axis=1))
+    return table if ends is None else table.merge(ends[["metric", "low", "high"]], how="left")
 
 
 def _ordered(values: pd.DataFrame) -> pd.DataFrame:

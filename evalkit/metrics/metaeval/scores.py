@@ -103,15 +103,18 @@ def align(
     )
 
 
-def coverage(scores: Scores) -> pd.DataFrame:
+def coverage(*scores: Scores) -> pd.DataFrame:
     """Count for each metric the cells with a human score, those of them that it scored, and those that it left out.
 
     Returns data, pair, metric, judged, scored, missing.
     """
-    judged = int(scores.judged.sum())
-    scored = (np.isfinite(scores.values) & scores.judged).sum(axis=(1, 2))
-    table = pd.DataFrame({"metric": scores.metrics, "judged": judged, "scored": scored, "missing": judged - scored})
-    return described(scores, table)
+    tables = []
+    for each in scores:
+        judged = int(each.judged.sum())
+        scored = (np.isfinite(each.values) & each.judged).sum(axis=(1, 2))
+        table = pd.DataFrame({"metric": each.metrics, "judged": judged, "scored": scored, "missing": judged - scored})
+        tables.append(described(each, table))
+    return pd.concat(tables, ignore_index=True)
 
 
 def described(scores: Scores, table: pd.DataFrame) -> pd.DataFrame:
