@@ -57,7 +57,7 @@ def ridges(
 
 
 @house
-def small_multiples(
+def histograms(
     ratings: pd.DataFrame,
     profiled: pd.DataFrame,
     *,

@@ -1,0 +1,298 @@
+"""Controls and charts: reports have the plain figure; at work, figure and words follow the values of a reader."""
+
+import base64
+import json
+
+import ipywidgets
+import numpy as np
+import pandas as pd
+import pytest
+
+from evalkit import DataError, show
+from evalkit.data.schemas import with_pair
+from evalkit.reports import export, kernels
+from evalkit.show import explore, pictures
+from evalkit.show.plots import annotators as draw_people
+from evalkit.show.plots import hover, views
+from evalkit.stats import agreement
+
+HOSTILE = "<img src=x onerror=alert(1)> datum['a'].b $x$ \\(y\\) {{signal}}"
+
+
+@pytest.fixture
+def ratings():
+    """Two language pairs, four annotators each, who judge the same twelve items."""
+    rng = np.random.default_rng(5)
+    rows = [
+        (pair, f"{pair}{person}", item, float(np.clip(60 + 3 * item + rng.normal(0, 12), 0, 100)))
+        for pair in ("deu", "jpn") for person in "abcd" for item in range(12)
+    ]  # fmt: skip
+    frame = pd.DataFrame(rows, columns=["tgt_lang", "annotator", "segment", "score"])
+    frame.attrs["scale"] = (0, 100)
+    return frame.assign(src_lang="eng", system="s", doc="d", item_type="calibration")
+
+
+@pytest.fixture
+def extremes(ratings):
+    return agreement.correlation_extremes(agreement.correlations(ratings))
+
+
+class Place:
+    """What IPython gives for an output that can be put anew."""
+
+    def __init__(self, outputs, number):
+        self.outputs, self.number = outputs, number
+
+    def update(self, data, metadata=None, raw=False):
+        self.outputs[self.number] = (data, metadata)
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    """Collect outputs, as (data, metadata), or the widget."""
+    outputs = []
+
+    def display(data, metadata=None, raw=False, display_id=None):
+        outputs.append((data, metadata))
+        return Place(outputs, len(outputs) - 1) if display_id else None
+
+    monkeypatch.setattr(show, "display", display)
+    monkeypatch.setattr(explore, "display", display)
+    monkeypatch.delenv("JPY_SESSION_NAME", raising=False)
+    return outputs
+
+
+@pytest.fixture
+def at_work(shown, monkeypatch):
+    """Say, as Jupyter's server does, that somebody has this notebook open."""
+    monkeypatch.setenv("JPY_SESSION_NAME", "studies/a.ipynb")
+    return shown
+
+
+def turnable(ratings):
+    who = with_pair(ratings).groupby("pair")["annotator"].unique().map(list).to_dict()
+    return {
+        "pair": explore.Choice("eng-jpn", of=list(who)),
+        "annotators": explore.Choices([], of=who, by="pair"),
+    }
+
+
+def opened(ratings, extremes, outputs):
+    """Open the grid of scores at work; return its two controls and the line for messages."""
+    explore.figure(views.score_grid, ratings, extremes, **turnable(ratings))
+    [(box, _), *_] = outputs
+    assert isinstance(box, ipywidgets.VBox)
+    return box.children
+
+
+def test_a_run_of_reports_shows_the_bytes_of_the_plain_figure_and_nothing_else(ratings, extremes, shown):
+    explore.figure(views.score_grid, ratings, extremes, **turnable(ratings))
+    here = ratings[ratings["tgt_lang"] == "jpn"]
+    chosen = agreement.extreme_annotators(extremes, "eng-jpn")
+    described = views.score_grid(ratings, extremes, pair="eng-jpn")
+    show.figure(draw_people.score_grid(here, chosen), alt=described.alt, caption=described.caption)
+    assert len(shown) == 2
+    assert shown[0] == shown[1]
+    assert set(shown[0][0]) == {"image/png", "text/plain"}
+
+
+def test_kernels_of_a_run_are_nobodys_session_even_where_a_notebook_starts_the_run(monkeypatch):
+    monkeypatch.setenv("JPY_SESSION_NAME", "studies/a.ipynb")
+    assert pictures.live()
+    with kernels.Kernels(warm=False) as run:
+        monkeypatch.setenv("JPY_SESSION_NAME", run.env["JPY_SESSION_NAME"])
+    assert not pictures.live()
+
+
+def test_a_turned_control_draws_another_figure_whose_words_follow(ratings, extremes, at_work):
+    pair, annotators, message = opened(ratings, extremes, at_work)
+    label, *boxes = annotators.children
+    assert (pair.description, label.value) == ("pair", "annotators")
+    assert [box.description for box in boxes] == ["jpna", "jpnb", "jpnc", "jpnd"]
+    before, told = at_work[1], at_work[2][0]["text/html"]
+    pair.value = "eng-deu"
+    after = at_work[1]
+    assert after[0]["image/png"] != before[0]["image/png"]
+    assert "eng-deu" in after[1]["image/png"]["caption"]
+    assert at_work[2][0]["text/html"] != told
+    assert after[1]["image/png"]["alt"] in at_work[2][0]["text/html"]
+    boxes = annotators.children[1:]
+    assert [(box.description, box.value) for box in boxes] == [(f"deu{person}", False) for person in "abcd"]
+    boxes[2].value = boxes[0].value = True
+    assert "deua, deuc" in at_work[1][1]["image/png"]["alt"]
+    assert message.value == ""
+    assert len(at_work) == 3, "nothing is shown a second time"
+
+
+def test_one_turn_draws_once_even_where_it_changes_what_another_control_offers(ratings, extremes, at_work):
+    drawn = []
+
+    def view(*tables, **values):
+        drawn.append(values)
+        return views.score_grid(*tables, **values)
+
+    controls = turnable(ratings)
+    controls["annotators"] = explore.Choices(["jpna"], of=controls["annotators"].of, by="pair")
+    explore.figure(view, ratings, extremes, **controls)
+    at_work[0][0].children[0].value = "eng-deu"
+    assert drawn == [{"pair": "eng-jpn", "annotators": ["jpna"]}, {"pair": "eng-deu", "annotators": []}]
+
+
+@pytest.mark.parametrize("problem", [DataError(HOSTILE), ValueError(HOSTILE)])
+def test_a_problem_is_one_sentence_under_the_controls_and_the_figure_stays(problem, at_work):
+    def view(*, level):
+        if level > 1:
+            raise problem
+        return views.what_if(raw=4.2, calibration_mean=2.4, reference_mean=4.3, standard=views.forms.PAPER)
+
+    explore.figure(view, level=explore.Range(1, low=0, high=3))
+    level, message = at_work[0][0].children
+    before = at_work[1]
+    level.value = 2
+    assert at_work[1] is before
+    assert 'role="alert"' in message.value
+    assert "&lt;img" in message.value
+    assert "<img" not in message.value
+    level.value = 1
+    assert message.value == ""
+
+
+def test_the_notebooks_own_values_are_refused_as_in_a_report(ratings, extremes, at_work):
+    with pytest.raises(DataError, match="no such language pair"):
+        explore.figure(views.score_grid, ratings, extremes, pair=explore.Choice("eng-xxx", of=["eng-deu"]))
+    assert at_work == []
+
+
+def test_a_value_outside_what_is_offered_is_kept(at_work):
+    view_values = {"raw": explore.Range(4.2, low=1, high=4, step=0.1), "calibration_mean": 2.4, "reference_mean": 4.3}
+    explore.figure(views.what_if, standard=views.forms.PAPER, **view_values)
+    assert at_work[0][0].children[0].value == 4.2
+
+
+def test_words_of_a_what_if_are_the_numbers_of_its_values():
+    view = views.what_if(raw=4.0, calibration_mean=2.5, reference_mean=4.5, standard=views.forms.PAPER)
+    assert "simple shift 4.50" in view.alt  # consensus 3 less 2.5 is half a point
+    assert "2.5 to the calibration set" in view.caption
+
+
+def table(**columns):
+    return pd.DataFrame(
+        {"who": ["a", HOSTILE], "value": [0.25, 0.5], "low": [0.1, np.nan], "high": [0.4, 0.6]} | columns
+    )
+
+
+def chart(frame, **more):
+    names = {"who": "metric", "value": "tau", "low": "from", "high": "to"} | more.pop("names", {})
+    return hover.intervals(
+        frame, alt="Two.", label="who", value="value", low="low", high="high", names=names, **more
+    )  # fmt: skip
+
+
+def every(node):
+    """Yield every dictionary in a specification."""
+    if isinstance(node, dict):
+        yield node
+    for inner in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+        yield from every(inner)
+
+
+@pytest.mark.parametrize("build", ["intervals", "points"])
+def test_texts_from_data_are_values_and_never_fields_or_expressions(build):
+    frame = table(group=["g", HOSTILE]).rename(columns={"value": HOSTILE})
+    names = {"who": HOSTILE, HOSTILE: HOSTILE, "low": "from", "high": "to", "group": HOSTILE}
+    if build == "intervals":
+        spec = hover.intervals(frame, alt=HOSTILE, label="who", value=HOSTILE, low="low", high="high", names=names,
+                               group="group")  # fmt: skip
+    else:
+        spec = hover.points(frame, alt=HOSTILE, x=HOSTILE, y="low", label="who", names=names, group="group")
+    json.dumps(spec, allow_nan=False)
+    own = {f"f{number}" for number in range(len(names))}
+    for node in every(spec):
+        assert not {"expr", "signal", "calculate", "filter", "labelExpr", "url", "href", "param", "params"} & set(node)
+        assert node.get("field", "f0") in own
+    assert all(set(row) == own for row in spec["data"]["values"])
+    assert HOSTILE in spec["data"]["values"][1].values(), "but the text is told in full"
+
+
+def test_a_tooltip_has_no_field_that_the_browser_would_make_a_picture_or_a_heading():
+    spec = chart(table(image=["https://example.org/x.png", "b"]), names={"image": "image", "who": "title"})
+    titles = [told["title"] for told in spec["layer"][1]["encoding"]["tooltip"]]
+    assert titles == ["title:", "tau", "from", "to", "image:"]
+
+
+def test_a_chart_holds_the_tables_numbers_and_gaps_stay_gaps():
+    rows = chart(table())["data"]["values"]
+    assert rows[0] == {"f0": "a", "f1": 0.25, "f2": 0.1, "f3": 0.4}
+    assert rows[1] == {"f0": HOSTILE, "f1": 0.5, "f2": None, "f3": 0.6}
+
+
+def test_groups_differ_in_shape_and_dash_and_not_in_colour_alone():
+    line, point = chart(table(group=["x", "y"]), group="group", names={"group": "way"})["layer"]
+    assert len(set(point["encoding"]["shape"]["scale"]["range"])) == 2
+    assert line["encoding"]["strokeDash"]["scale"]["range"][0] != line["encoding"]["strokeDash"]["scale"]["range"][1]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"names": {"gone": "words"}}, "no column 'gone'"),
+        ({"group": "group"}, "no words for its axis"),
+    ],
+)  # fmt: skip
+def test_a_chart_says_what_its_table_lacks(change, told):
+    with pytest.raises(DataError, match=told):
+        chart(table(group=["x", "y"]), **change)
+
+
+def test_a_chart_needs_words_and_bounds_its_size():
+    with pytest.raises(DataError, match="alt text"):
+        hover.points(
+            table(), alt=" ", x="value", y="low", label="who", names=dict.fromkeys(["who", "value", "low"], "n")
+        )
+    with pytest.raises(DataError, match="too many to hover over"):
+        chart(pd.concat([table()] * 2501))
+
+
+def test_hover_is_added_beside_the_picture_only_where_somebody_is_at_work(shown, monkeypatch):
+    def drawn():
+        return views.what_if(raw=4.2, calibration_mean=2.4, reference_mean=4.3, standard=views.forms.PAPER).figure
+
+    spec = chart(table())
+    show.figure(drawn(), alt="An alt.", caption="A caption.")
+    show.figure(drawn(), alt="An alt.", caption="A caption.", hover=spec)
+    assert shown[0] == shown[1]
+    monkeypatch.setenv("JPY_SESSION_NAME", "a.ipynb")
+    show.figure(drawn(), alt=HOSTILE, caption=HOSTILE, hover=spec)
+    [(data, described), (words, _)] = shown[2:]
+    assert data[hover.MIME] == spec
+    assert data["image/png"] == shown[0][0]["image/png"]
+    assert not described[hover.MIME]["embed_options"]["actions"]["editor"], "no link to other sites"
+    assert base64.b64decode(data["image/png"]).startswith(b"\x89PNG")
+    assert "<img" not in words["text/html"]
+    assert "&lt;img" in words["text/html"]
+
+
+def test_somebody_at_work_has_the_words_in_the_picture_itself_and_a_report_has_no_second_picture(shown, monkeypatch):
+    def drawn():
+        return views.what_if(raw=4.2, calibration_mean=2.4, reference_mean=4.3, standard=views.forms.PAPER).figure
+
+    show.figure(drawn(), alt=HOSTILE, caption="A caption.")
+    monkeypatch.setenv("JPY_SESSION_NAME", "a.ipynb")
+    show.figure(drawn(), alt=HOSTILE, caption="A caption.")
+    show.figure(drawn(), alt="Two.", caption="A caption.", hover=chart(table()))
+    (report, _), (lab, _), _words, (hovered, _), _words = shown
+    assert "text/html" not in report
+    assert "text/html" not in hovered, "JupyterLab would prefer it to the chart"
+    start, _, encoded = lab["text/html"].partition("base64,")
+    assert encoded.removesuffix('">') == lab["image/png"] == report["image/png"]
+    assert start.startswith('<img alt="&lt;img src=x onerror=alert(1)&gt; datum[&#x27;a&#x27;].b $x$')
+
+
+def test_a_page_leaves_controls_out_and_takes_the_picture_from_beside_a_chart():
+    widget = {"application/vnd.jupyter.widget-view+json": {"model_id": "1"}, "text/plain": "VBox()"}
+    assert list(export.displayed({"data": widget}, None)) == []
+    view = views.what_if(raw=4.2, calibration_mean=2.4, reference_mean=4.3, standard=views.forms.PAPER)
+    data, described = pictures.picture(view.figure, alt=view.alt, caption=view.caption)
+    [block] = export.displayed({"data": data | {hover.MIME: {}}, "metadata": described}, None)
+    assert "<img " in block["data"]["text/html"]
+    assert "vega" not in block["data"]["text/html"]
