@@ -154,7 +154,7 @@ def test_scores_of_two_sets_land_on_the_ticks_of_their_own_scale():
 
 
 def test_marks_that_lie_off_the_scale_are_told():
-    with pytest.raises(DataError, match="Marks from 0 to 100 do not fit a scale from 1 to 5"):
+    with pytest.raises(DataError, match="Tick marks from 0 to 100 do not fit a scale from 1 to 5"):
         annotators.ticks(stars())
 
 

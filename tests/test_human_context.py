@@ -247,17 +247,19 @@ def test_equivalence_is_statsmodels_for_one_pair_an_annotator():
     assert wide["verdict"].isin(["equivalent", "both"]).all()
 
 
-def test_doses_pool_the_far_ends_and_leave_nothing_out():
+def test_doses_pool_the_far_ends_and_leave_nothing_out(monkeypatch):
+    monkeypatch.setattr("evalkit.human.context.robustness.MOST", 2)
     table = campaign(6)
-    found = context.dose(table, by="distance", most=2)
+    found = context.dose(table, by="distance")
     assert found["label"].tolist() == ["-2 or fewer", "-1", "+1", "+2 or more"]
     assert found["n"].sum() == len(table)
 
 
-def test_a_picture_of_doses_calls_far_segments_farther_and_says_what_its_marks_are():
+def test_a_picture_of_doses_calls_far_segments_farther_and_says_what_its_marks_are(monkeypatch):
+    monkeypatch.setattr("evalkit.human.context.robustness.MOST", 2)
     table = campaign(6)
     drawn = {
-        by: draw.dose_response(context.dose(table, by=by, most=2).assign(data="a"), xlabel="segments")
+        by: draw.dose_response(context.dose(table, by=by).assign(data="a"), xlabel="segments")
         for by in ("distance", "degraded_seen")
     }
     steps = {by: [tick.get_text() for tick in figure.axes[0].get_xticklabels()] for by, figure in drawn.items()}
