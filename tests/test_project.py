@@ -21,7 +21,7 @@ ROOMS = [
     {"lessons"},
 ]  # fmt: skip
 STUDIES = sorted((ROOT / "notebooks" / "studies").glob("*.ipynb"))
-FORBIDDEN = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.Try, ast.With, ast.For, ast.While)
+FORBIDDEN = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.Try, ast.With, ast.While)
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 LOCK = (ROOT / "requirements.lock").read_text(encoding="utf-8")
 
