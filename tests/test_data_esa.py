@@ -27,7 +27,7 @@ def load(tmp_path, rows):
 
 def test_the_latest_submission_counts_and_marks_tell_the_kind(tmp_path):
     frame = load(tmp_path, ROWS)
-    assert frame.attrs["left_out"] == {"tutorial items": 1, "submissions that a later one replaced": 1}
+    assert frame.attrs["excluded"] == {"tutorial items": 1, "submissions that a later one replaced": 1}
     assert frame["score"].tolist() == [50, 10, 45, 90]
     assert frame["item_type"].tolist() == ["reference", "degraded", "repeat", "system"]
     assert frame["copy"].tolist() == [False, True, True, False]
@@ -53,7 +53,7 @@ def test_a_broken_row_is_told_with_its_line(row, message, tmp_path):
 
 def test_real_files_hold_no_unchanged_segment_in_a_degraded_document(real):
     frame = real("wmt24-esa")
-    assert frame.attrs["left_out"]["submissions that a later one replaced"] == 222
+    assert frame.attrs["excluded"]["submissions that a later one replaced"] == 222
     bad = frame[frame["mark"].str.contains("bad")]
     assert len(bad) == 3_780
     assert bad["item_type"].eq("degraded").all()
@@ -219,7 +219,7 @@ def test_a_severity_that_nobody_marked_has_no_cost():
 def test_tau_of_tables_equals_scipys_on_resamples():
     from scipy import stats
 
-    from evalkit.human.mqm.ties import tau_b
+    from evalkit.stats.weighted import kendall_b_of_values as tau_b
 
     rng = np.random.default_rng(8)
     x, y = rng.integers(0, 9, 60), rng.integers(0, 5, 60) / 2

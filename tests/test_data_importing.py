@@ -1,4 +1,4 @@
-"""Importing a campaign: what is recognised, what is refused and where it stands, and that nothing is lost."""
+"""Importing a campaign: what is recognised, what is rejected and where it stands, and that nothing is lost."""
 
 import csv
 import json
@@ -34,17 +34,17 @@ def own_salt(tmp_path, monkeypatch):
 
 @pytest.fixture
 def imported(tmp_path):
-    """Import a text, and return ratings, report and the refused rows."""
+    """Import a text, and return ratings, report and the rejected rows."""
 
     def run(text, *, name="my.csv", encoding="utf-8", **told):
         path = tmp_path / name
         path.write_bytes(text if isinstance(text, bytes) else text.encode(encoding))
         report, written = importing.import_campaign([path], tmp_path / "out" / "campaign.parquet", **told)
         ratings, spans = data.open_campaign(tmp_path / "out" / "campaign.parquet")
-        refused = tmp_path / "out" / "campaign.refused.csv"
-        rows = list(csv.DictReader(refused.open(encoding="utf-8-sig"))) if refused in written else []
-        assert report.rows_read == report.rows_kept + report.rows_refused + report.rows_left_out + report.rows_folded
-        assert len(rows) == report.rows_refused + report.rows_left_out
+        rejected = tmp_path / "out" / "campaign.rejected.csv"
+        rows = list(csv.DictReader(rejected.open(encoding="utf-8-sig"))) if rejected in written else []
+        assert report.rows_read == report.rows_kept + report.rows_rejected + report.rows_excluded + report.rows_folded
+        assert len(rows) == report.rows_rejected + report.rows_excluded
         assert len(ratings) == report.rows_kept
         return ratings, spans, report, rows
 
@@ -56,10 +56,10 @@ def lines(*rows, header=HEADER):
 
 
 def test_a_clean_table_comes_back_exactly(imported):
-    ratings, spans, report, refused = imported(lines(*GOOD), keep_names=True)
+    ratings, spans, report, rejected = imported(lines(*GOOD), keep_names=True)
     assert ratings["score"].tolist() == [80, 70, 60.5, 0]
     assert ratings["annotator"].tolist() == ["Ann", "Ann", "Bob", "Bob"]
-    assert (spans, refused, report.format, report.scale) == (None, [], "csv", [0, 100])
+    assert (spans, rejected, report.format, report.scale) == (None, [], "csv", [0, 100])
     assert ratings.attrs["scale"] == (0, 100)
     assert ratings.attrs["source"]["source"] == "real"
     assert ratings.attrs["source"]["origin"] == "my.csv"
@@ -94,20 +94,20 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("row", REFUSED)
-def test_a_bad_row_is_refused_with_its_line_and_the_rest_is_kept(row, imported):
+def test_a_bad_row_is_rejected_with_its_line_and_the_rest_is_kept(row, imported):
     column, reason = REFUSED[row]
-    ratings, _, report, refused = imported(lines(*GOOD, row, "eng,deu,C,d,9,Ann,50"))
-    assert len(refused) == 1
-    assert (refused[0]["file"], refused[0]["line"], refused[0]["column"]) == ("my.csv", "6", column)
-    assert reason in refused[0]["reason"]
+    ratings, _, report, rejected = imported(lines(*GOOD, row, "eng,deu,C,d,9,Ann,50"))
+    assert len(rejected) == 1
+    assert (rejected[0]["file"], rejected[0]["line"], rejected[0]["column"]) == ("my.csv", "6", column)
+    assert reason in rejected[0]["reason"]
     assert ratings["score"].tolist() == [80, 70, 60.5, 0, 50]
-    assert not any("Ann" in cell for cell in refused[0].values())
+    assert not any("Ann" in cell for cell in rejected[0].values())
     assert any("line 6" in sentence for sentence in report.sentences())
 
 
-def test_refused_rows_keep_all_their_cells(imported):
-    _, _, _, refused = imported(lines(*GOOD, "eng,deu,A,d,2,Ann,104"), keep_names=True)
-    assert [refused[0][name] for name in HEADER.split(",")] == ["eng", "deu", "A", "d", "2", "Ann", "104"]
+def test_rejected_rows_keep_all_their_cells(imported):
+    _, _, _, rejected = imported(lines(*GOOD, "eng,deu,A,d,2,Ann,104"), keep_names=True)
+    assert [rejected[0][name] for name in HEADER.split(",")] == ["eng", "deu", "A", "d", "2", "Ann", "104"]
 
 
 def test_nothing_sound_is_an_error_and_leaves_no_file(tmp_path):
@@ -125,13 +125,13 @@ def test_an_import_that_fails_leaves_the_earlier_result_alone(tmp_path):
     bad.write_text(lines("eng,deu,A,d,1,Ann,104"), encoding="utf-8")
     importing.import_campaign([good], out)
     before = {path.name: path.read_bytes() for path in tmp_path.glob("out*")}
-    assert set(before) == {"out.parquet", "out.refused.csv", "out.import.json"}
+    assert set(before) == {"out.parquet", "out.rejected.csv", "out.import.json"}
     with pytest.raises(DataError):
         importing.import_campaign([bad], out)
     assert {path.name: path.read_bytes() for path in tmp_path.glob("out*")} == before
     bad.write_text(lines(*GOOD), encoding="utf-8")
     importing.import_campaign([bad], out)
-    assert not (tmp_path / "out.refused.csv").exists(), "the refused rows of another import are gone"
+    assert not (tmp_path / "out.rejected.csv").exists(), "the rejected rows of another import are gone"
 
 
 def test_a_killed_import_leaves_nothing_that_could_pass_for_a_result(tmp_path):
@@ -174,9 +174,9 @@ def test_headings_are_proposed_by_synonyms_and_the_report_says_so(imported):
 
 def test_headings_may_span_lines_and_state_the_scale_in_brackets(imported):
     header = HEADER.replace("score", '"Score\n(0-100)"')
-    ratings, _, report, refused = imported(lines(*GOOD, "eng,deu,A,d,2,Ann,104", header=header))
+    ratings, _, report, rejected = imported(lines(*GOOD, "eng,deu,A,d,2,Ann,104", header=header))
     assert ratings["score"].tolist() == [80, 70, 60.5, 0]
-    assert [row["line"] for row in refused] == ["7"]
+    assert [row["line"] for row in rejected] == ["7"]
     assert report.mapping["score"]["theirs"] == "Score (0-100)"
 
 
@@ -238,10 +238,10 @@ def test_a_toml_file_maps_columns_values_kinds_and_scale(imported, tmp_path):
         '[item_types]\nKontrolle = "repeat"\n', encoding="utf-8",
     )  # fmt: skip
     text = "segment;annotator;Güte;Art\n1;Ann;6,5;tgt\n2;Ann;7;Kontrolle\n3;Ann;8;tgt\n"
-    ratings, _, report, refused = imported(text, mapping=tmp_path / "map.toml")
+    ratings, _, report, rejected = imported(text, mapping=tmp_path / "map.toml")
     assert ratings["score"].tolist() == [6.5, 7]
     assert ratings["item_type"].tolist() == ["system", "repeat"]
-    assert "outside 1-7" in refused[0]["reason"]
+    assert "outside 1-7" in rejected[0]["reason"]
     assert report.scale == [1, 7]
 
 
@@ -303,16 +303,16 @@ def test_a_decimal_comma_is_read_where_nothing_else_is_meant(imported):
     scores = ["85,5", "90", "7,25", "3,125", "88.5"]
     text = lines(*(f"eng;deu;A;d;{place};Ann;{score}" for place, score in enumerate(scores)),
                  header=HEADER.replace(",", ";"))  # fmt: skip
-    ratings, _, _, refused = imported(text)
+    ratings, _, _, rejected = imported(text)
     assert ratings["score"].tolist() == [85.5, 90, 7.25, 3.125]
-    assert "decimal point in a column with decimal commas" in refused[0]["reason"]
+    assert "decimal point in a column with decimal commas" in rejected[0]["reason"]
 
 
-def test_a_number_with_two_readings_is_refused_unless_the_mark_is_told(imported):
+def test_a_number_with_two_readings_is_rejected_unless_the_mark_is_told(imported):
     text = lines("eng;deu;A;d;1;Ann;1,234", "eng;deu;A;d;2;Ann;5", header=HEADER.replace(",", ";"))
-    ratings, _, _, refused = imported(text)
+    ratings, _, _, rejected = imported(text)
     assert ratings["score"].tolist() == [5]
-    assert "could be decimals or thousands" in refused[0]["reason"]
+    assert "could be decimals or thousands" in rejected[0]["reason"]
     assert imported(text, decimal=",")[0]["score"].tolist() == [1.234, 5]
 
 
@@ -324,17 +324,17 @@ def test_quotes_that_swallow_rows_are_noticed(imported):
         'eng,deu,A",d,5,Ann,40',
         "eng,deu,A,d,6,Ann,50",
     ]
-    ratings, _, _, refused = imported(lines(*GOOD, *rows))
+    ratings, _, _, rejected = imported(lines(*GOOD, *rows))
     assert ratings["score"].tolist() == [80, 70, 60.5, 0, 10, 30, 40, 50]
-    assert [row["line"] for row in refused] == ["7"]
+    assert [row["line"] for row in rejected] == ["7"]
     assert ratings["system"].tolist()[-2] == 'A"', "within a cell a quote is a letter like others"
 
 
 def test_cells_over_several_lines_are_one_cell_and_lines_are_the_files(imported):
     text = lines('eng,deu,A,"a\nb, c",1,Ann,80', "eng,deu,A,d,2,Ann,104", "", "eng,deu,A,d,3,Ann,105")
-    ratings, _, _, refused = imported(text)
+    ratings, _, _, rejected = imported(text)
     assert ratings["doc"].tolist() == ["a\nb, c"]
-    assert [row["line"] for row in refused] == ["4", "6"]
+    assert [row["line"] for row in rejected] == ["4", "6"]
 
 
 def test_a_title_above_the_headings_is_skipped(imported):
@@ -342,12 +342,12 @@ def test_a_title_above_the_headings_is_skipped(imported):
     assert ratings["score"].tolist() == [80, 70, 60.5, 0]
 
 
-def test_json_lines_keep_digits_and_refuse_what_is_no_object(imported):
+def test_json_lines_keep_digits_and_reject_what_is_no_object(imported):
     rows = [dict(zip(HEADER.split(","), row.split(","))) | {"score": float(row.split(",")[-1])} for row in GOOD]
     text = "\n".join([json.dumps(rows[0]), "[1]", "{", json.dumps(rows[2]), '{"score": 1, "score": 2}'])
-    ratings, _, report, refused = imported(text, name="my.jsonl", keep_names=True)
+    ratings, _, report, rejected = imported(text, name="my.jsonl", keep_names=True)
     assert ratings["score"].tolist() == [80, 60.5]
-    assert [row["line"] for row in refused] == ["2", "3", "5"]
+    assert [row["line"] for row in rejected] == ["2", "3", "5"]
     assert report.format == "csv"
 
 
@@ -470,7 +470,7 @@ def test_the_command_prints_paths_on_stdout_and_the_report_on_stderr(tmp_path, c
     printed = capsys.readouterr()
     assert code == 0
     assert printed.out.splitlines() == [str(tmp_path / "c.parquet"), str(tmp_path / "c.import.json")]
-    assert "4 rows read: 4 kept, 0 refused" in printed.err
+    assert "4 rows read: 4 kept, 0 rejected" in printed.err
     report = json.loads((tmp_path / "c.import.json").read_text(encoding="utf-8"))
     assert (report["rows_kept"], report["scale"], report["scale_from"]) == (4, [0, 90], "as told")
     assert cli.main(["import", str(tmp_path / "none.csv")]) == 1
@@ -490,7 +490,7 @@ def test_a_campaign_opens_raw_too_and_a_foreign_parquet_does_not(tmp_path):
     ratings, spans = data.open_campaign(path)
     assert (len(ratings), spans) == (4, None)
     assert ratings.attrs["source"]["name"] == "my"
-    assert sum(ratings.attrs["left_out"].values()) == 1
+    assert sum(ratings.attrs["excluded"].values()) == 1
     pq.write_table(pa.table({"x": [1]}), tmp_path / "x.parquet")
     with pytest.raises(DataError, match="was not written by `evalkit import`"):
         data.open_campaign(tmp_path / "x.parquet")
@@ -511,4 +511,4 @@ def test_several_files_are_one_campaign(tmp_path):
         importing.import_campaign(paths, tmp_path / "c.parquet")
     (tmp_path / "1.csv").write_text(lines(GOOD[0], GOOD[1]), encoding="utf-8")
     report, _ = importing.import_campaign(paths, tmp_path / "c.parquet")
-    assert "repeats the judgement of line 2 of 0.csv" in (tmp_path / "c.refused.csv").read_text(encoding="utf-8")
+    assert "repeats the judgement of line 2 of 0.csv" in (tmp_path / "c.rejected.csv").read_text(encoding="utf-8")

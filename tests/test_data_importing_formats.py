@@ -23,7 +23,7 @@ def own_salt(tmp_path, monkeypatch):
 
 @pytest.fixture
 def imported(tmp_path):
-    """Import a text or a workbook under the names of its people; return ratings, spans, report and refused rows."""
+    """Import a text or a workbook under the names of its people; return ratings, spans, report and rejected rows."""
 
     def run(content, *, name="my.csv", **told):
         path = tmp_path / name
@@ -33,9 +33,9 @@ def imported(tmp_path):
             path.write_text(content, encoding="utf-8")
         told = {"keep_names": True} | told
         report, _ = importing.import_campaign([path], tmp_path / "c.parquet", **told)
-        assert report.rows_read == report.rows_kept + report.rows_refused + report.rows_left_out + report.rows_folded
-        refused = tmp_path / "c.refused.csv"
-        rows = list(csv.DictReader(refused.open(encoding="utf-8-sig"))) if refused.exists() else []
+        assert report.rows_read == report.rows_kept + report.rows_rejected + report.rows_excluded + report.rows_folded
+        rejected = tmp_path / "c.rejected.csv"
+        rows = list(csv.DictReader(rejected.open(encoding="utf-8-sig"))) if rejected.exists() else []
         return *data.open_campaign(tmp_path / "c.parquet"), report, rows
 
     return run
@@ -96,10 +96,10 @@ def test_documents_with_degraded_copies_equal_the_suites_own_loader(imported, tm
     expected = documents([tmp_path / "rows.csv", tmp_path / "header.csv"])
     ratings, _, report, _ = imported(None, name="rows.csv")
     pd.testing.assert_frame_equal(ratings[list(expected)], expected, check_dtype=False)
-    counts = expected.attrs["left_out"]
+    counts = expected.attrs["excluded"]
     assert counts["segment scores of snippets scored out of order"] == 4
-    assert sum(report.left_out.values()) == sum(counts.values())
-    assert report.rows_refused == 0
+    assert sum(report.excluded.values()) == sum(counts.values())
+    assert report.rows_rejected == 0
 
 
 @pytest.mark.parametrize(
@@ -112,13 +112,13 @@ def test_documents_with_degraded_copies_equal_the_suites_own_loader(imported, tm
         ("[" * 100_000, "is no list in JSON|recursion"),
     ],
 )
-def test_a_row_with_broken_spans_is_refused_alone(cell, reason, imported):
+def test_a_row_with_broken_spans_is_rejected_alone(cell, reason, imported):
     rows = appraise(12, (1, "TGT", 80), (2, "TGT", 70), (3, "TGT", 60), (4, "TGT", 50), (5, "TGT", 40))
     text = rows + f'deu01,SysA,6,TGT,eng,deu,30,doc,False,"{cell}",9.5,9.75\n'
-    ratings, spans, _, refused = imported(text)
+    ratings, spans, _, rejected = imported(text)
     assert len(ratings) == len(spans) == 5
-    assert [row["line"] for row in refused] == ["6"]
-    assert pd.Series(refused[0]["reason"]).str.contains(reason).all()
+    assert [row["line"] for row in rejected] == ["6"]
+    assert pd.Series(rejected[0]["reason"]).str.contains(reason).all()
 
 
 MQM = """system\tdoc\tdoc_seg_id\tglobal_seg_id\trater\tsource\ttarget\tcategory\tseverity\tmetadata
@@ -133,9 +133,9 @@ A\td1\t2\t8\tr2\tBye\t<v>Tschüss</v>\tStyle/Awkward\tNeutral\t{}
 
 
 def test_mqm_tables_give_scores_and_spans(imported):
-    ratings, spans, report, refused = imported(MQM, name="mqm_test_ende.tsv")
+    ratings, spans, report, rejected = imported(MQM, name="mqm_test_ende.tsv")
     assert report.format == "mqm"
-    assert (report.rows_folded, refused, report.scale) == (1, [], None)
+    assert (report.rows_folded, rejected, report.scale) == (1, [], None)
     assert ratings["score"].tolist() == [-5.1, 0, -1, -25, 0, 0]
     assert ratings["item_type"].tolist() == ["system"] * 4 + ["reference", "system"]
     assert ratings["segment"].tolist() == ["7", "8", "7", "8", "7", "8"]
@@ -154,10 +154,10 @@ def test_scores_of_mqm_tables_are_those_of_the_scheme_they_name(imported):
     assert scored["mqm"].tolist() == pytest.approx(ratings["score"].tolist(), abs=1e-12)
 
 
-def test_a_judgement_with_an_error_of_unknown_weight_is_refused_as_a_whole(imported):
+def test_a_judgement_with_an_error_of_unknown_weight_is_rejected_as_a_whole(imported):
     bad = MQM.replace("Fluency/Punctuation\tMinor", "Fluency/Punctuation\tCritical")
-    ratings, spans, _, refused = imported(bad, name="mqm_test_ende.tsv")
-    assert [row["line"] for row in refused] == ["2", "3"]
+    ratings, spans, _, rejected = imported(bad, name="mqm_test_ende.tsv")
+    assert [row["line"] for row in rejected] == ["2", "3"]
     assert not (ratings["system"].eq("A") & ratings["segment"].eq("7")).any()
     assert not (spans["system"].eq("A") & spans["segment"].eq("7")).any()
 
@@ -167,12 +167,12 @@ WIDE = "Segment ID,Source,Target,Evaluator 1,Evaluator 2,Score rater Eve,Comment
 
 def test_xsts_with_a_column_per_evaluator(imported):
     text = WIDE + "1,a,b,4,5,,x\n2,c,d,3,,2,\n3,e,f,,,,\n4,g,h,6,1,NA,\n5,i,j,2,3,4,\n"
-    ratings, _, report, refused = imported(text, name="xsts.en-ja.csv")
+    ratings, _, report, rejected = imported(text, name="xsts.en-ja.csv")
     assert report.format == "xsts"
     assert ratings.groupby("annotator")["score"].apply(list).to_dict() == {
         "Evaluator 1": [4, 3, 2], "Evaluator 2": [5, 1, 3], "Score rater Eve": [2, 4],
     }  # fmt: skip
-    assert [(row["line"], row["column"]) for row in refused] == [
+    assert [(row["line"], row["column"]) for row in rejected] == [
         ("4", "score"),
         ("5", "Evaluator 1"),
         ("5", "Score rater Eve"),
@@ -181,9 +181,9 @@ def test_xsts_with_a_column_per_evaluator(imported):
     assert report.scale == [1, 5]
 
 
-def test_a_repeated_row_of_evaluators_is_refused_cell_by_cell_with_its_own_line(imported):
-    _, _, _, refused = imported("segment,lp,Evaluator 1,Evaluator 2\n1,en-de,4,x5\n\n1,en-de,4,5\n2,en-de,,3\n")
-    assert [(row["line"], row["reason"]) for row in refused] == [
+def test_a_repeated_row_of_evaluators_is_rejected_cell_by_cell_with_its_own_line(imported):
+    _, _, _, rejected = imported("segment,lp,Evaluator 1,Evaluator 2\n1,en-de,4,x5\n\n1,en-de,4,5\n2,en-de,,3\n")
+    assert [(row["line"], row["reason"]) for row in rejected] == [
         ("2", "is not a number"), ("4", "repeats the judgement of line 2: drop one of them"),
     ]  # fmt: skip
 
@@ -219,11 +219,11 @@ def test_crowd_ratings_with_raw_scores_need_no_means(imported):
     rows = ["H1\tW1\tcs\ten\tad\t1\tA\td1\tSYSTEM\t1\t80\t9.0", "H1\tW1\tcs\ten\tad\t1\tA\td2\tREPEAT\t1\t85\t9.0",
             "H1\tW1\tcs\ten\tad\t1\tA\td1\tSYSTEM\t2\t180\t9.0",
             "H1\tW1\tcs\ten\tad\t1\tA\td1\tODD\t3\t80\t9.0"]  # fmt: skip
-    ratings, _, report, refused = imported(head + "\n".join(rows) + "\n")
+    ratings, _, report, rejected = imported(head + "\n".join(rows) + "\n")
     assert report.format == "mturk-da"
     assert ratings["score"].tolist() == [80, 85]
     assert ratings["copy"].tolist() == [False, True]
-    assert [row["column"] for row in refused] == ["score", "type"]
+    assert [row["column"] for row in rejected] == ["score", "type"]
     with pytest.raises(DataError, match=r"standardised scores.*trk-mean-sd\.txt"):
         imported(head + rows[0].replace("\t80\t", "\t-0.31\t") + "\n", name="ad-csen-good-stnd.csv")
 
@@ -253,14 +253,14 @@ def test_a_workbook_of_xsts_scores(imported):
     assert any("other sheets were not read: Notes" in note for note in report.notes)
 
 
-def test_what_a_spreadsheet_does_to_numbers_is_refused(imported):
+def test_what_a_spreadsheet_does_to_numbers_is_rejected(imported):
     good = [[n, f"s{n}", f"t{n}", "en-ja", n % 5 + 1, 3] for n in range(8)]
     workbook = book(HEADINGS, *good, [8, "s8", "t8", "en-ja", datetime.datetime(2026, 5, 3), 3],
                     [9, "s9", "t9", "en-ja", 0.8, 3], [10, "s10", "t10", "en-ja", "=1+2", 3],
                     [11, "s11", "t11", "en-ja", "4,5", 3], [12, "s12", "t12", "en-ja", 45780, 3])  # fmt: skip
     workbook.active["E11"].number_format = "0%"
-    ratings, _, _, refused = imported(workbook, name="scores.xlsx")
-    reasons = {row["line"]: row["reason"] for row in refused}
+    ratings, _, _, rejected = imported(workbook, name="scores.xlsx")
+    reasons = {row["line"]: row["reason"] for row in rejected}
     for line, text in {
         "10": "reads like a date",
         "11": "percentage",
@@ -268,7 +268,7 @@ def test_what_a_spreadsheet_does_to_numbers_is_refused(imported):
         "14": "spreadsheet made of",
     }.items():
         assert text in reasons[line]
-    assert len(refused) == 4
+    assert len(rejected) == 4
     assert ratings.query("annotator == 'Evaluator 1'")["score"].tolist()[-1] == 4.5
 
 
@@ -278,12 +278,12 @@ def test_merged_cells_name_all_their_rows_but_score_only_one(imported):
     workbook = book(["Title"], ["system", "segment", "rater", "score", "lp"], *rows)
     for cells in ("A1:C1", "A3:A5", "D6:D7"):
         workbook.active.merge_cells(cells)
-    ratings, _, report, refused = imported(workbook, name="scores.xlsx")
+    ratings, _, report, rejected = imported(workbook, name="scores.xlsx")
     assert ratings["system"].tolist() == ["A", "A", "A", "B"], (
         "what is merged goes on to the end of its cell, no further"
     )
     assert ratings["score"].tolist() == [80, 70, 60, 50]
-    assert [(row["line"], row["column"]) for row in refused] == [("7", "score"), ("8", "system")]
+    assert [(row["line"], row["column"]) for row in rejected] == [("7", "score"), ("8", "system")]
     assert any("read as the value of each of their rows, in system" in note for note in report.notes)
     assert any("merged cells, such as D6:D7, of which only the first" in note for note in report.notes)
 

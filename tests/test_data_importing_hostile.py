@@ -68,7 +68,7 @@ def folder(tmp_path_factory):
 
 
 def attempt(folder, content, *, name="my.csv", **told):
-    """Import bytes; return what came of it, None where they were refused with a sentence."""
+    """Import bytes; return what came of it, None where they were rejected with a sentence."""
     path, out = folder / name, folder / "c.parquet"
     path.write_bytes(content)
     for left in folder.glob("c.*"):
@@ -80,7 +80,7 @@ def attempt(folder, content, *, name="my.csv", **told):
         assert not list(folder.glob("c.*"))
         assert not list(folder.glob(".c.*"))
         return None
-    assert report.rows_read == report.rows_kept + report.rows_refused + report.rows_left_out + report.rows_folded
+    assert report.rows_read == report.rows_kept + report.rows_rejected + report.rows_excluded + report.rows_folded
     ratings, spans = data.open_campaign(out)
     assert len(ratings) == report.rows_kept
     assert ratings["score"].between(*(report.scale or (-1e300, 1e300))).all()
@@ -222,8 +222,8 @@ def test_workbooks_with_damaged_parts_end_in_a_sentence_or_a_result(folder, data
         st.tuples(st.text(max_size=5), st.sampled_from(["80", "7.5", "x", "", "1,5", "101"])), min_size=1, max_size=8
     )
 )
-def test_every_row_is_kept_or_refused_with_all_its_cells(folder, rows):
-    """Nothing is lost: what csv writes is either in the result or, cell for cell, among the refused rows."""
+def test_every_row_is_kept_or_rejected_with_all_its_cells(folder, rows):
+    """Nothing is lost: what csv writes is either in the result or, cell for cell, among the rejected rows."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(["src_lang", "tgt_lang", "system", "doc", "segment", "annotator", "score"])
@@ -235,9 +235,9 @@ def test_every_row_is_kept_or_refused_with_all_its_cells(folder, rows):
     for place, (_, score) in enumerate(rows):
         if str(place) in kept:
             assert kept[str(place)] == float(score.replace(",", "."))
-    if found and (folder / "c.refused.csv").exists():
-        with (folder / "c.refused.csv").open(encoding="utf-8-sig", newline="") as refused:
-            cells = list(csv.DictReader(refused))
+    if found and (folder / "c.rejected.csv").exists():
+        with (folder / "c.rejected.csv").open(encoding="utf-8-sig", newline="") as rejected:
+            cells = list(csv.DictReader(rejected))
         segments = [row["segment"] for row in cells if not row["cells"]]
         assert sorted([*kept, *segments], key=int) == [str(place) for place in range(len(rows))] or any(
             row["cells"] for row in cells
@@ -317,12 +317,12 @@ def test_an_evaluators_column_counts_that_is_empty_on_the_first_rows(folder):
     assert ratings.groupby("annotator").size().to_dict() == {"score 1": 70, "score 2": 70, "score 3": 10}
 
 
-def test_a_standardised_score_among_raw_ones_is_refused(folder):
+def test_a_standardised_score_among_raw_ones_is_rejected(folder):
     rows = [f"H\tW\tcs\ten\tad\t1\tA\td\tSYSTEM\t{n}\t1\t9.0" for n in range(60)]
     late = ["H\tW\tcs\ten\tad\t1\tA\td\tSYSTEM\t60\t0.73\t9.0"]
     header = SEEDS["mturk"].decode().splitlines()[0]
     ratings, _, report = attempt(folder, "\n".join([header, *rows, *late, ""]).encode())
-    assert (len(ratings), report.rows_refused) == (60, 1)
+    assert (len(ratings), report.rows_rejected) == (60, 1)
     assert report.first[0]["reason"].startswith("is no whole number, as raw scores are")
 
 
@@ -336,7 +336,7 @@ def mtme_layout(folder, cells, *, name="en-de.mqm.rater1.seg.rating"):
 
 
 @pytest.mark.parametrize(("score", "told"), [("-5", "is -5, below 0"), ("true", "is true, no number")])
-def test_a_rating_of_another_sign_or_type_is_refused_in_one_sentence(tmp_path, capsys, score, told):
+def test_a_rating_of_another_sign_or_type_is_rejected_in_one_sentence(tmp_path, capsys, score, told):
     """-5 came out as +5, true as -1."""
     error = {"start": 1, "end": 2, "category": "c", "severity": "major", "score": 5, "is_source_error": False}
     cell = json.dumps({"errors": [error]})
@@ -460,7 +460,7 @@ def workbook(path, score):
 
 @pytest.mark.parametrize("name", ["my.csv", "my.jsonl", "my.xlsx", "en-de.mqm.seg.score"])
 @pytest.mark.parametrize("back", [False, True])
-def test_a_file_that_changes_while_it_is_imported_is_refused(tmp_path, name, back):
+def test_a_file_that_changes_while_it_is_imported_is_rejected(tmp_path, name, back):
     """Rows of both contents were a result, under the digest of the old one."""
     if name.endswith("score"):
         path = mtme_layout(tmp_path, ["-5", "-2"], name=name)

@@ -23,7 +23,7 @@ def imported(tmp_path):
 
     def run(paths, **told):
         report, _ = importing.import_campaign(paths, tmp_path / "c.parquet", keep_names=True, **told)
-        assert report.rows_read == report.rows_kept + report.rows_refused + report.rows_left_out + report.rows_folded
+        assert report.rows_read == report.rows_kept + report.rows_rejected + report.rows_excluded + report.rows_folded
         return *data.open_campaign(tmp_path / "c.parquet"), report
 
     return run
@@ -50,7 +50,7 @@ def test_calibration_hits(real, imported):
     assert_same(ratings.assign(item_type=kinds), expected)
     assert report.format == "appraise"
     assert spans is None
-    assert report.left_out == {"is the score of a whole document": 1139}
+    assert report.excluded == {"is the score of a whole document": 1139}
 
 
 def test_a_header_changes_nothing(real, imported, tmp_path):
@@ -71,17 +71,17 @@ def test_error_span_annotation(real, imported):
     assert len(spans) == expected["errors"].sum() == 20_656
     twice, replaced = (
         report.reasons["is the same as an earlier row to the letter"],
-        report.left_out["was replaced by a later submission"],
+        report.excluded["was replaced by a later submission"],
     )
-    assert twice + replaced == expected.attrs["left_out"]["submissions that a later one replaced"]
-    assert report.left_out["is an item of the tutorial"] == expected.attrs["left_out"]["tutorial items"]
+    assert twice + replaced == expected.attrs["excluded"]["submissions that a later one replaced"]
+    assert report.excluded["is an item of the tutorial"] == expected.attrs["excluded"]["tutorial items"]
 
 
 def test_sign_language(real, imported):
     expected = real("wmt-slt22")
     ratings, _, report = imported(files("wmt-slt22"))
     assert_same(ratings, expected)
-    assert report.left_out == {"is the score of a whole document": expected.attrs["left_out"]["document scores"]}
+    assert report.excluded == {"is the score of a whole document": expected.attrs["excluded"]["document scores"]}
 
 
 @pytest.mark.parametrize("name", ["wmt21-mturk", "wmt22-mturk"])
@@ -90,7 +90,7 @@ def test_mechanical_turk(name, real, imported):
     ratings, _, report = imported(files(name, "good-stnd"))
     assert set(ratings) == set(expected)
     assert_same(ratings, expected)
-    assert (report.format, report.rows_refused, report.rows_left_out) == ("mturk-da", 0, 0)
+    assert (report.format, report.rows_rejected, report.rows_excluded) == ("mturk-da", 0, 0)
 
 
 def test_mqm_as_mt_metrics_eval_keeps_it(real, imported):
@@ -129,7 +129,7 @@ def test_indicmt(real, imported):
         ("wmt20-da", "en-de", "formats that were tried"),
     ],
 )
-def test_what_is_no_table_of_judgements_is_refused_with_a_sentence(name, pattern, message, here, imported):
+def test_what_is_no_table_of_judgements_is_rejected_with_a_sentence(name, pattern, message, here, imported):
     here(name)
     with pytest.raises(DataError, match=message):
         imported(files(name, pattern)[:1])
@@ -154,8 +154,8 @@ def test_every_human_evaluation_in_the_mirror_is_imported_or_refused_with_a_sent
     tried = [path for path in sorted(mirror.rglob("*")) if path.is_file() and not other.search(path.as_posix())]
     outcomes = Counter(_outcome(path, tmp_path / "c.parquet") for path in tried)
     assert outcomes["imported"] >= 12, outcomes
-    assert outcomes["refused"] > 50, outcomes
-    assert set(outcomes) == {"imported", "refused"}
+    assert outcomes["rejected"] > 50, outcomes
+    assert set(outcomes) == {"imported", "rejected"}
 
 
 def _outcome(path, out):
@@ -163,5 +163,5 @@ def _outcome(path, out):
     try:
         report, _ = importing.import_campaign([path], out, salt="pepper")
     except DataError as problem:
-        return "refused" if len(str(problem)) > 20 else "refused without a sentence"
+        return "rejected" if len(str(problem)) > 20 else "rejected without a sentence"
     return "imported" if report.rows_kept else "imported nothing"

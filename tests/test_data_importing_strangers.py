@@ -1,4 +1,4 @@
-"""Files as strangers send them: what they lack is stated, what they state twice is refused, refused rows come back."""
+"""Files as strangers send them: what they lack is stated, what they state twice is refused, rejected rows come back."""
 
 import csv
 import json
@@ -38,11 +38,11 @@ def imported(folder, content, *, name="my.csv", **told):
     else:
         path.write_text(content, encoding="utf-8")
     report, _ = importing.import_campaign([path], folder / "c.parquet", **({"keep_names": True} | told))
-    assert report.rows_read == report.rows_kept + report.rows_refused + report.rows_left_out + report.rows_folded
+    assert report.rows_read == report.rows_kept + report.rows_rejected + report.rows_excluded + report.rows_folded
     return data.open_campaign(folder / "c.parquet")[0], report
 
 
-def refused_in(path):
+def rejected_in(path):
     with path.open(encoding="utf-8-sig", newline="") as stream:
         return list(csv.DictReader(stream))
 
@@ -101,14 +101,14 @@ def test_headings_in_two_rows_are_joined(tmp_path):
     assert ratings.groupby("annotator")["score"].apply(list).to_dict() == {
         "Linguist 1": [4, 3, 3], "Linguist 2": [5, 3], "Linguist 3": [4.5, 2, 3],
     }  # fmt: skip
-    assert (report.blank_cells, report.rows_refused) == (1, 0)
+    assert (report.blank_cells, report.rows_rejected) == (1, 0)
 
 
 def test_a_row_of_data_is_not_taken_for_headings(tmp_path):
     text = "segment,system,rater,score,lp,,\n1,A,Ann,80,en-de,,\n,,,,,seen,by Bob\n2,A,Ann,70,en-de,,\n"
     ratings, report = imported(tmp_path, text)
     assert ratings["score"].tolist() == [80, 70]
-    assert report.rows_refused == 1
+    assert report.rows_rejected == 1
 
 
 def test_a_heading_states_the_scale_of_any_table(tmp_path):
@@ -150,7 +150,7 @@ def test_errors_of_a_spreadsheet_name_nothing(tmp_path):
     text = (
         "system\tseg_id\trater\tcategory\tseverity\tlp\nA\t1\tr\tOther\tMajor\ten-de\n#N/A\t2\tr\tOther\tMajor\ten-de\n"
     )
-    assert imported(tmp_path, text)[1].rows_refused == 1
+    assert imported(tmp_path, text)[1].rows_rejected == 1
 
 
 def test_names_that_a_spreadsheet_may_have_made_dates_of_are_told(tmp_path):
@@ -174,7 +174,7 @@ def test_of_sheets_without_judgements_the_likeliest_is_told_and_hidden_ones_are_
     assert "Notes" not in str(told.value)
 
 
-def test_a_sheet_that_claims_rows_without_end_is_refused(tmp_path, monkeypatch):
+def test_a_sheet_that_claims_rows_without_end_is_rejected(tmp_path, monkeypatch):
     monkeypatch.setattr(sheets, "_MOST_ROWS", 5)
     with pytest.raises(DataError, match="more than 5 rows"):
         imported(tmp_path, delivery(*JUDGED), name="x.xlsx")
@@ -199,9 +199,9 @@ def test_columns_headed_by_people_are_proposed_as_their_scores(tmp_path):
     assert ratings["score"].tolist() == [4, 5, 3, 3.5]
 
 
-def test_what_an_import_left_out_and_assumed_is_known_when_its_result_is_opened(tmp_path):
+def test_what_an_import_excluded_and_assumed_is_known_when_its_result_is_opened(tmp_path):
     ratings, report = imported(tmp_path, lines(*GOOD, "eng,deu,A,d,2,Ann,104"))
-    assert ratings.attrs["left_out"] == {"rows (is outside 0-100)": 1}
+    assert ratings.attrs["excluded"] == {"rows (is outside 0-100)": 1}
     assert ratings.attrs["notes"] == report.notes
     (tmp_path / "c.import.json").write_text("[]", encoding="utf-8")
     assert "notes" not in data.open_campaign(tmp_path / "c.parquet")[0].attrs
@@ -215,28 +215,28 @@ def test_reasons_are_counted_whatever_line_they_name(tmp_path):
 REPAIRED = lines(*GOOD[:2], "eng,deu,C,d,1,Ann,104", "eng,deu,C,d,2,Bob,x", "eng,deu,C,d,3,Bob,7,5")
 
 
-def test_refused_rows_are_imported_again_once_they_are_repaired(tmp_path, capsys):
+def test_rejected_rows_are_imported_again_once_they_are_repaired(tmp_path, capsys):
     (tmp_path / "my.csv").write_text(REPAIRED, encoding="utf-8")
     assert cli.main(["import", "my.csv"]) == 0
-    refused = tmp_path / "campaign.refused.csv"
-    rows = refused_in(refused)
+    rejected = tmp_path / "campaign.rejected.csv"
+    rows = rejected_in(rejected)
     assert [(row["line"], row["score"]) for row in rows] == [("4", "104"), ("5", "x"), ("6", "")]
-    text = refused.read_text(encoding="utf-8-sig").replace(",104,\n", ",10.4,\n").replace(",x,\n", ",11,\n")
-    refused.write_text(text, encoding="utf-8-sig")
-    assert cli.main(["import", "my.csv", "campaign.refused.csv", "--out", "two.parquet"]) == 0
+    text = rejected.read_text(encoding="utf-8-sig").replace(",104,\n", ",10.4,\n").replace(",x,\n", ",11,\n")
+    rejected.write_text(text, encoding="utf-8-sig")
+    assert cli.main(["import", "my.csv", "campaign.rejected.csv", "--out", "two.parquet"]) == 0
     ratings, _ = data.open_campaign(tmp_path / "two.parquet")
     first, _ = data.open_campaign(tmp_path / "campaign.parquet")
     assert ratings["score"].tolist() == [80, 70, 10.4, 11]
     assert ratings["annotator"].nunique() == 2, "a pseudonym stays the same"
     assert ratings["annotator"][2] == first["annotator"][0]
-    assert [row["file"] for row in refused_in(tmp_path / "two.refused.csv")] == ["my.csv"] * 3 + [refused.name]
-    assert "is still uncut" in (tmp_path / "two.refused.csv").read_text(encoding="utf-8-sig")
+    assert [row["file"] for row in rejected_in(tmp_path / "two.rejected.csv")] == ["my.csv"] * 3 + [rejected.name]
+    assert "is still uncut" in (tmp_path / "two.rejected.csv").read_text(encoding="utf-8-sig")
 
 
 def test_repaired_rows_may_be_saved_by_a_spreadsheet_and_keep_the_languages_of_the_first_files_name(tmp_path):
     header = "system,doc,segment,annotator,score"
     imported(tmp_path, lines("A,d,1,Ann,5", "B,d,1,Ann,104", header=header), name="scores.en-hi.csv")
-    rows = refused_in(tmp_path / "c.refused.csv")
+    rows = rejected_in(tmp_path / "c.rejected.csv")
     book = openpyxl.Workbook()
     book.active.append(list(rows[0]))
     book.active.append([*list(rows[0].values())[:-2], 14])
@@ -247,21 +247,21 @@ def test_repaired_rows_may_be_saved_by_a_spreadsheet_and_keep_the_languages_of_t
     assert ratings["score"].tolist() == [14.5]
 
 
-def test_rows_that_were_left_out_stay_so(tmp_path):
+def test_rows_that_were_excluded_stay_so(tmp_path):
     rows = (
         "u,S,1,TGT,eng,deu,80,d,True,1.5,2.5\nu,S,1,TGT,eng,deu,80,d,False,1.5,2.5\nu,S,2,TGT,eng,deu,180,d,False,3,4\n"
     )
     _, report = imported(tmp_path, rows)
-    assert (report.rows_left_out, report.rows_refused) == (1, 1)
+    assert (report.rows_excluded, report.rows_rejected) == (1, 1)
     path = tmp_path / "repaired.csv"
-    path.write_text((tmp_path / "c.refused.csv").read_text(encoding="utf-8-sig").replace(",180,d", ",18,d"), "utf-8")
+    path.write_text((tmp_path / "c.rejected.csv").read_text(encoding="utf-8-sig").replace(",180,d", ",18,d"), "utf-8")
     with pytest.raises(
-        DataError, match=r"repaired\.csv holds refused rows of format appraise.*Mend them in the export"
+        DataError, match=r"repaired\.csv holds rejected rows of format appraise.*Mend them in the export"
     ):
         importing.import_campaign([path], tmp_path / "c.parquet")
     report, _ = importing.import_campaign([path], tmp_path / "c.parquet", format="csv")
     assert (report.format, report.rows_read, report.rows_kept) == ("csv", 1, 1)
-    assert "repaired.csv: 1 rows that had been left out were passed over" in report.notes
+    assert "repaired.csv: 1 rows that had been excluded were passed over" in report.notes
 
 
 MQM = "system\tseg_id\trater\tcategory\tseverity\tlp\n" + "".join(
@@ -285,14 +285,14 @@ def test_an_error_that_cannot_be_read_takes_its_judgement_with_it(before, after,
     assert [entry["line"] for entry in report.first] == [2, 3]
 
 
-def test_of_a_row_with_a_column_per_evaluator_only_the_refused_cell_is_kept_to_be_repaired(tmp_path):
+def test_of_a_row_with_a_column_per_evaluator_only_the_rejected_cell_is_kept_to_be_repaired(tmp_path):
     text = "segment,lp,Evaluator 1,Evaluator 2,Evaluator 3\n1,en-de,4,5,3\n2,en-de,9,2,x\n"
     imported(tmp_path, text, keep_names=False)
-    rows = refused_in(tmp_path / "c.refused.csv")
+    rows = rejected_in(tmp_path / "c.rejected.csv")
     people = [name for name in rows[0] if name.startswith("a-")]
     assert [[row[name] for name in people] for row in rows] == [["9", "", ""], ["", "", "x"]]
     path = tmp_path / "repaired.csv"
-    path.write_text((tmp_path / "c.refused.csv").read_text(encoding="utf-8-sig").replace("-de,9", "-de,1"), "utf-8")
+    path.write_text((tmp_path / "c.rejected.csv").read_text(encoding="utf-8-sig").replace("-de,9", "-de,1"), "utf-8")
     before, _ = data.open_campaign(tmp_path / "c.parquet")
     again, _ = data.open_campaign(path, format="xsts")
     assert again[["segment", "annotator", "score"]].values.tolist() == [["2", people[0], 1]]
@@ -307,7 +307,7 @@ CELLS = st.sampled_from(["80", "7.5", "x", "", "101", "1 000", "3-May"])
     st.lists(st.tuples(st.text(st.characters(codec="utf-8", exclude_categories=["C"]), max_size=5), CELLS), min_size=1)
 )
 def test_once_all_scores_are_repaired_nothing_is_lost(tmp_path, rows):
-    """What an import kept, with what a second one keeps of its refused rows, is every row that names a system."""
+    """What an import kept, with what a second one keeps of its rejected rows, is every row that names a system."""
     with (tmp_path / "all.csv").open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream)
         writer.writerow([*HEADER.split(","), "kept"])
@@ -316,9 +316,9 @@ def test_once_all_scores_are_repaired_nothing_is_lost(tmp_path, rows):
             writer.writerow(["eng", "deu", system, "d", str(place), "Ann", score, "y"])
     importing.import_campaign([tmp_path / "all.csv"], tmp_path / "all.parquet", salt="pepper")
     kept = set(data.open_campaign(tmp_path / "all.parquet")[0]["segment"])
-    refused = tmp_path / "all.refused.csv"
-    if refused.exists():
-        repaired = refused_in(refused)
+    rejected = tmp_path / "all.rejected.csv"
+    if rejected.exists():
+        repaired = rejected_in(rejected)
         for row in repaired:
             row["score"] = row["score"] if re.fullmatch(r"80|7\.5", row["score"]) else "50"
         with (tmp_path / "repaired.csv").open("w", encoding="utf-8", newline="") as stream:
@@ -327,9 +327,9 @@ def test_once_all_scores_are_repaired_nothing_is_lost(tmp_path, rows):
             writer.writerows(repaired)
         files = [tmp_path / "all.csv", tmp_path / "repaired.csv"]
         report, _ = importing.import_campaign(files, tmp_path / "two.parquet", salt="pepper")
-        assert report.rows_read == report.rows_kept + report.rows_refused
+        assert report.rows_read == report.rows_kept + report.rows_rejected
         kept = set(data.open_campaign(tmp_path / "two.parquet")[0]["segment"])
-        refused.unlink()
+        rejected.unlink()
     assert kept == {"first", *(str(place) for place, (system, _) in enumerate(rows) if system.strip())}
 
 
@@ -357,13 +357,13 @@ def test_a_result_is_renewed_but_not_written_over_by_other_files(tmp_path, capsy
 def test_repairs_are_not_written_over(tmp_path, capsys):
     (tmp_path / "my.csv").write_text(lines(*GOOD, "eng,deu,A,d,2,Ann,104"), encoding="utf-8")
     assert run("my.csv") == run("my.csv") == 0
-    refused = tmp_path / "campaign.refused.csv"
-    refused.write_text(refused.read_text(encoding="utf-8-sig").replace("104", "10.4"), encoding="utf-8")
+    rejected = tmp_path / "campaign.rejected.csv"
+    rejected.write_text(rejected.read_text(encoding="utf-8-sig").replace("104", "10.4"), encoding="utf-8")
     assert run("my.csv") == 1
-    assert "campaign.refused.csv was changed since an import wrote it" in capsys.readouterr().err
-    assert run("my.csv", "campaign.refused.csv") == run("campaign.refused.csv", "--replace") == 1
+    assert "campaign.rejected.csv was changed since an import wrote it" in capsys.readouterr().err
+    assert run("my.csv", "campaign.rejected.csv") == run("campaign.rejected.csv", "--replace") == 1
     assert "is to be read and would be written over" in capsys.readouterr().err
-    assert "10.4" in refused.read_text(encoding="utf-8")
+    assert "10.4" in rejected.read_text(encoding="utf-8")
     assert run("my.csv", "--replace") == 0
 
 
@@ -380,7 +380,7 @@ def test_an_export_that_a_spreadsheet_saved_with_decimal_commas_is_read_all_the_
             for place in range(6)]  # fmt: skip
     for text in ("\n".join(rows), "\n".join([APPRAISE.replace(",", ";"), *rows])):
         ratings, report = imported(tmp_path, text)
-        assert (report.format, report.rows_refused) == ("appraise", 0)
+        assert (report.format, report.rows_rejected) == ("appraise", 0)
         assert sorted(ratings["started"])[:2] == [1724108087.807, 1724108187.807]
 
 
@@ -390,7 +390,7 @@ def test_the_template_may_keep_its_empty_columns(tmp_path):
             for system in "AB" for place in range(10) for name in ("Ann", "Bob")]  # fmt: skip
     text = (folder / "scores.csv").read_text(encoding="utf-8").strip() + "\n" + "\n".join(rows) + "\n"
     ratings, report = imported(tmp_path, text)
-    assert (report.rows_kept, report.rows_refused) == (40, 0)
+    assert (report.rows_kept, report.rows_rejected) == (40, 0)
     assert "hit" not in ratings
     assert ratings["item_type"].value_counts().to_dict() == {"system": 36, "repeat": 4}
     assert any("rows without a kind of item were taken as outputs of systems" in note for note in report.notes)
@@ -407,6 +407,6 @@ def test_the_report_of_an_import_is_sound_json_without_names(tmp_path):
     imported(tmp_path, delivery(*JUDGED, [9, "A", "two", "x", "Zoe Doe", "seen by Zoe Doe", "Zoe Doe"]), name="d.xlsx",
              keep_names=False)  # fmt: skip
     report = json.loads((tmp_path / "c.import.json").read_text(encoding="utf-8"))
-    assert report["rows_refused"] == 2
+    assert report["rows_rejected"] == 2
     for path in tmp_path.glob("c.*"):
         assert b"Zoe" not in path.read_bytes()

@@ -31,7 +31,7 @@ def test_a_stray_mark_is_read_over_and_a_blank_own_score_is_missing_and_both_are
     frame = indicmt.ratings([path])
     assert frame["own_score"].tolist()[0] == 19.0
     assert pd.isna(frame["own_score"][1])
-    assert frame.attrs["mended"] == {"blank own scores": 1, "own scores with a stray mark": 1}
+    assert frame.attrs["corrected"] == {"blank own scores": 1, "own scores with a stray mark": 1}
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_a_split_is_read_line_by_line_and_its_words_end_behind_the_last(tmp_path
         ["guj", "test", 1, 0.9, 0.8]
     ]
     assert pd.isna(frame["fluency_score"][0])
-    assert frame.attrs["left_out"] == {"rows without texts": 1}
+    assert frame.attrs["excluded"] == {"rows without texts": 1}
     assert spans[["row", "start", "end", "text"]].to_numpy().tolist() == [[1, 1.0, 3.0, "x y"]]
     path.write_text("{}\nno json\n")
     with pytest.raises(DataError, match=r"Guj_test\.jsonl, line 2"):
@@ -109,7 +109,7 @@ def test_the_release_has_what_is_written_about_it(real):
     ratings, spans, splits = real("indicmt-mqm"), real("indicmt-mqm-spans"), real("indicmt-splits")
     assert ratings.groupby("tgt_lang").size().eq(1400).all()
     assert ratings["system"].nunique() == 6
-    assert ratings.attrs["mended"] == {"blank own scores": 4, "own scores with a stray mark": 1}
+    assert ratings.attrs["corrected"] == {"blank own scores": 4, "own scores with a stray mark": 1}
     assert splits.groupby("tgt_lang").size().to_dict() == {
         "guj": 1476,
         "hin": 1476,

@@ -252,7 +252,7 @@ def test_mlqe_files_of_another_name_or_shape_are_refused(tmp_path):
 
 def test_sign_language_scores_leave_documents_out_and_call_second_showings_repeats(real):
     frame = real("wmt-slt22")
-    assert frame.attrs["left_out"] == {"document scores": 1191}
+    assert frame.attrs["excluded"] == {"document scores": 1191}
     assert len(frame) == 14491 - 1191
     once = frame[frame["item_type"] != "repeat"].groupby(["system", "doc", "segment"])["annotator"].nunique()
     assert set(once) == {3, 4}

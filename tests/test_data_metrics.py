@@ -113,7 +113,7 @@ def test_wmt20_scores_are_the_files_own_to_the_last_bit(real, mirrored):
         assert ours[column].tolist() == [row[place] for row in raw]
     pairs = [f"{languages.CODES[row[1][:2]]}-{languages.CODES[row[1][3:]]}" for row in raw]
     assert (ours["src_lang"].astype(str) + "-" + ours["tgt_lang"].astype(str)).tolist() == pairs
-    assert scores.attrs["left_out"] == {"out-of-domain scores of English-Inuktitut": 2 * 11 * 1405}
+    assert scores.attrs["excluded"] == {"out-of-domain scores of English-Inuktitut": 2 * 11 * 1405}
 
 
 def test_wmt20_assessments_all_find_a_metric_score(real):
@@ -255,14 +255,13 @@ def test_scores_that_are_there_twice_or_are_no_numbers_are_refused():
 # Kept tables
 
 
-def loader(paths, *, columns=None):
-    del columns
+def loader(paths):
     frame = pd.DataFrame({"text": pd.Series(["a", "b"], dtype="category"), "score": [0.1, float(len(paths))]})
-    frame.attrs["left_out"] = {"nothing": 0}
+    frame.attrs["excluded"] = {"nothing": 0}
     return frame
 
 
-def refuse(paths, *, columns=None):
+def refuse(paths):
     raise AssertionError("parsed again")
 
 
@@ -478,7 +477,7 @@ def test_metric_scores_of_wmt19_are_the_corrected_ones_of_the_news(tmp_path):
         ["YiSi-1", "deu", "UCAM.6461", "1", 0.5], ["YiSi-1", "fin", "Helsinki-NLP.6889", "1", 0.25],
         ["EED", "deu", "UCAM.6461", "1", 0.75],
     ]  # fmt: skip
-    assert table.attrs["left_out"] == {"translations without a score": 1}
+    assert table.attrs["excluded"] == {"translations without a score": 1}
     lacking = {name: content for name, content in WMT19.items() if "EED" not in name}
     with pytest.raises(DataError, match=r"a\.tgz holds no segment scores of EED"):
         wmt19.metrics(archived(tmp_path, lacking))

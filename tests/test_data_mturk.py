@@ -160,7 +160,7 @@ def test_an_archive_gives_what_its_files_give(real, tmp_path):
     keys = ["src_lang", "hit", "position"]
     ours, theirs = (table[expected.columns].sort_values(keys, ignore_index=True) for table in (frame, expected))
     pd.testing.assert_frame_equal(ours, theirs, check_exact=True)
-    assert frame.attrs["left_out"] == {"judgements that are there twice in a HIT": 0}
+    assert frame.attrs["excluded"] == {"judgements that are there twice in a HIT": 0}
 
 
 SENTENCES = "mturk-sntlevel-humaneval-newstest2020/analysis"
@@ -176,7 +176,7 @@ def test_without_documents_each_copy_is_paired_with_its_own_original(written, tm
     assert frame[["item_type", "doc", "segment", "score"]].to_numpy().tolist() == [
         ["repeat", "3", "1", 60], ["repeat", "4", "2", 70], ["system", "3", "1", 70], ["system", "4", "2", 60],
     ]  # fmt: skip
-    assert frame.attrs["left_out"] == {"judgements that are there twice in a HIT": 1}
+    assert frame.attrs["excluded"] == {"judgements that are there twice in a HIT": 1}
     assert pairing.pairs(frame)["difference"].tolist() == [10, -10]
 
 

@@ -99,9 +99,9 @@ SCALED = {
     "normalize": lambda t, **o: normalization.normalize(t, method="ticks", ticks=5, **o),
     "held_out": lambda t, **o: normalization.held_out(t, methods=("none", "ticks"), ticks=5, splits=4, **o),
     "usage": annotators.usage,
-    "profiles": lambda t, **o: annotators.profiles(t, marks=(1.0, 3.0, 5.0), within=0.1, **o),
-    "grids": annotators.grids,
-    "ticks": lambda t, **o: annotators.ticks(t, marks=(1.0, 3.0, 5.0), within=0.1, **o),
+    "profiles": lambda t, **o: annotators.profiles(t, tick_marks=(1.0, 3.0, 5.0), within=0.1, **o),
+    "grids": annotators.scale_grid,
+    "ticks": lambda t, **o: annotators.ticks(t, tick_marks=(1.0, 3.0, 5.0), within=0.1, **o),
     "binned": lambda t, **o: observed.binned(t, 5, **o),
     "calibration.held_out": lambda t, **o: held_out.held_out(t, splits=4, resamples=4, **o),
     "own_standard": lambda t, **o: room.own_standard(t, **o),
@@ -128,9 +128,9 @@ def test_a_lost_scale_stops_whoever_needs_it_unless_it_is_given(name):
 
 
 @pytest.mark.parametrize("call", [
-    lambda t: annotators.screen(t, ["at_ends > 0.5"]), lambda t: annotators.steadiness(t, t),
+    lambda t: annotators.screen(t, ["at_ends > 0.5"]), lambda t: annotators.intra_annotator_consistency(t, t),
     lambda t: draw_annotators.score_strips(t), lambda t: draw_annotators.score_grid(t, ["p0"]),
-    lambda t: draw_context.degraded_scores(t), lambda t: draw_profiles.small_multiples(t, pd.DataFrame()),
+    lambda t: draw_context.degraded_scores(t), lambda t: draw_profiles.histograms(t, pd.DataFrame()),
     lambda t: observed.by_bins({"one": t}, bins=[3], resamples=0, seed=1), campaign.of,
 ])  # fmt: skip
 def test_so_do_those_that_take_none(call):
@@ -140,7 +140,7 @@ def test_so_do_those_that_take_none(call):
 
 @pytest.mark.parametrize("call", [
     lambda t: draw_annotators.score_strips(t), lambda t: draw_annotators.score_grid(t, ["p0"]),
-    lambda t: draw_context.degraded_scores(t), lambda t: draw_profiles.small_multiples(t, pd.DataFrame()),
+    lambda t: draw_context.degraded_scores(t), lambda t: draw_profiles.histograms(t, pd.DataFrame()),
 ])  # fmt: skip
 def test_a_picture_made_for_0_to_100_is_not_drawn_of_stars(call):
     with pytest.raises(DataError, match="The table stars has scores from 1 to 5, and this is made for 0 to 100"):
@@ -231,11 +231,11 @@ def test_different_scales_are_not_stacked(other):
 
 def test_what_was_left_out_is_added_up_and_what_differs_is_not_kept():
     a, b = stars("a"), stars("b", kind="simulated")
-    a.attrs |= {"left_out": {"document scores": 3}, "notes": ["one"], "seed": 1, "same": 5}
-    b.attrs |= {"left_out": {"document scores": 2, "others": 1}, "notes": ["two", "one"], "seed": 2, "same": 5}
+    a.attrs |= {"excluded": {"document scores": 3}, "notes": ["one"], "seed": 1, "same": 5}
+    b.attrs |= {"excluded": {"document scores": 2, "others": 1}, "notes": ["two", "one"], "seed": 2, "same": 5}
     b.attrs["why_simulated"] = "The file is not here."
     whole = provenance.stack([a, b]).attrs
-    assert whole["left_out"] == {"document scores": 5, "others": 1}
+    assert whole["excluded"] == {"document scores": 5, "others": 1}
     assert whole["notes"] == ["one", "two"]
     assert whole["why_simulated"] == "The file is not here."
     assert whole["same"] == 5
@@ -317,7 +317,7 @@ def verdicts_of(rows, tables):
 # --- nobody reads past the accessors -------------------------------------------------------------------------------
 
 #: Facts that are told to a reader where they are there, and on which no number rests.
-TOLD = {"left_out", "notes", "mended", "why_simulated", "undefined", "unpaired", "signatures", "seed", "own"}
+TOLD = {"excluded", "notes", "corrected", "why_simulated", "undefined", "unpaired", "signatures", "seed", "own"}
 TOLD |= {"hit", "system", "doc", "copy_first"}  # which document ``context.label_example`` shows
 
 

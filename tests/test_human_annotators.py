@@ -92,4 +92,4 @@ def test_someone_on_the_marks_is_told_from_someone_who_spreads():
 
 def test_marks_too_close_to_tell_apart_are_refused():
     with pytest.raises(DataError, match="would count a score twice"):
-        annotators.ticks(judged("a", [1, 2]), marks=(0.0, 1.0), within=1.0)
+        annotators.ticks(judged("a", [1, 2]), tick_marks=(0.0, 1.0), within=1.0)

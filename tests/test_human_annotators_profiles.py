@@ -15,7 +15,8 @@ from evalkit import DataError
 from evalkit.data.provenance import like
 from evalkit.data.schemas import with_pair
 from evalkit.human import annotators
-from evalkit.human.annotators.measures import MEASURES, paired_t, signed_rank
+from evalkit.human.annotators.quality_control import paired_t, signed_rank
+from evalkit.human.annotators.screening import MEASURES
 
 
 def judged(annotator, scores, *, doc="d", segments=None, item_type="system", **more):
@@ -85,7 +86,7 @@ def people_on(ticks, rng, *, judgements=120, stray=0.1):
 def test_a_grid_in_use_is_found_among_those_that_contain_it(ticks):
     rng = np.random.default_rng(ticks)
     ratings = pd.concat([judged(f"a{k}", people_on(ticks, rng, judgements=300)) for k in range(12)])
-    found = annotators.grids(ratings)
+    found = annotators.scale_grid(ratings)
     assert found.loc[found["in_use"], "ticks"].tolist() == [ticks] * 12
 
 
@@ -99,13 +100,13 @@ def test_smooth_scores_and_single_heaps_have_no_grid():
         judged(f"a{k:03}", np.round(shapes[k % len(shapes)]()).clip(0, 100)) for k in range(300)
     ])  # fmt: skip
     # at a familywise 5 % one false grid may occur in an unlucky draw; without adjustment there would be dozens
-    assert annotators.grids(ratings)["in_use"].sum() <= 1
+    assert annotators.scale_grid(ratings)["in_use"].sum() <= 1
 
 
 def test_the_test_of_a_grid_equals_a_binomial_count_by_hand():
     rng = np.random.default_rng(5)
     values = people_on(7, rng, stray=0.5)
-    found = annotators.grids(judged("a", values), candidates=(5, 7, 13)).set_index("ticks")
+    found = annotators.scale_grid(judged("a", values), candidates=(5, 7, 13)).set_index("ticks")
     for ticks, row in found.iterrows():
         marks = np.linspace(0, 100, ticks)
         step, cells = 100 / (ticks - 1), []
@@ -127,7 +128,7 @@ def test_a_tick_that_no_point_of_the_scale_is_nearest_to_counts_for_nothing():
     stars = judged("a", [1.0, 2.0, 3.0, 4.0, 5.0] * 20)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = annotators.grids(stars, candidates=(5, 13), scale=(1, 5))
+        found = annotators.scale_grid(stars, candidates=(5, 13), scale=(1, 5))
     assert found["p"].between(0, 1).all()
 
 
@@ -135,25 +136,25 @@ def test_p_values_are_adjusted_within_each_language_pair_as_statsmodels_does():
     rng = np.random.default_rng(6)
     ratings = pd.concat([judged(f"a{k}", people_on(7, rng, judgements=25, stray=0.6)) for k in range(8)])
     both = pd.concat([ratings, ratings.assign(tgt_lang="deu").iloc[:50]])
-    found = annotators.grids(both)
+    found = annotators.scale_grid(both)
     for _, rows in found.groupby("pair"):
         np.testing.assert_allclose(rows["p_adjusted"], multipletests(rows["p"], method="holm")[1])
 
 
 def test_a_grid_needs_ticks_inside_and_scores_on_the_scale():
     with pytest.raises(DataError, match="fewer than 4 ticks"):
-        annotators.grids(judged("a", [1, 2]), candidates=(3, 5))
+        annotators.scale_grid(judged("a", [1, 2]), candidates=(3, 5))
     with pytest.raises(DataError, match="outside 0-50"):
-        annotators.grids(judged("a", [1, 60]), scale=(0, 50))
+        annotators.scale_grid(judged("a", [1, 60]), scale=(0, 50))
 
 
 def test_wmt22_annotators_use_seven_ticks_or_the_midpoints_too(real):
-    found = annotators.grids(real("wmt22-calibration-hits"))
+    found = annotators.scale_grid(real("wmt22-calibration-hits"))
     assert set(found.loc[found["in_use"], "ticks"]) == {7, 13}
 
 
 def test_mechanical_turk_workers_of_wmt21_use_five_ticks_and_no_other(turk21):
-    found = annotators.grids(turk21)
+    found = annotators.scale_grid(turk21)
     assert set(found.loc[found["in_use"], "ticks"]) == {5}
 
 
@@ -378,19 +379,20 @@ def test_steadiness_is_spearman_over_annotators():
     for _ in range(2):
         spread = np.linspace(2, 25, 12)
         tables.append(pd.concat([judged(f"a{k}", rng.normal(50, s, 80).clip(0, 100)) for k, s in enumerate(spread)]))
-    found = annotators.steadiness(*tables).set_index("use")
+    found = annotators.intra_annotator_consistency(*tables).set_index("use")
     sds = [table.groupby("annotator")["score"].std() for table in tables]
     assert found.at["sd", "rho"] == pytest.approx(stats.spearmanr(*sds).statistic)
     assert found.at["sd", "p"] == pytest.approx(stats.spearmanr(*sds).pvalue)
     assert found["annotators"].eq(12).all()
-    assert np.isnan(annotators.steadiness(*(table[table["annotator"] < "a2"] for table in tables))["rho"]).all()
+    few = annotators.intra_annotator_consistency(*(table[table["annotator"] < "a2"] for table in tables))
+    assert few["rho"].isna().all()
     with pytest.raises(DataError, match="No annotator has scores in both"):
-        annotators.steadiness(tables[0], tables[1].assign(annotator="z"))
+        annotators.intra_annotator_consistency(tables[0], tables[1].assign(annotator="z"))
 
 
 def test_turkers_use_the_scale_in_one_hit_as_in_another(turk21):
     ordinary = turk21[turk21["item_type"].isin(["system", "repeat"])]
-    found = annotators.steadiness(*annotators.two_hits(ordinary), marks=annotators.FIVE_TICKS)
+    found = annotators.intra_annotator_consistency(*annotators.two_hits(ordinary), tick_marks=annotators.FIVE_TICKS)
     shape = found[found["use"].isin(["mean", "sd", "at_ends", "unique_scores", "on_marks"])]
     assert shape["rho"].gt(0.5).all()
     assert shape["p"].lt(0.01).all()

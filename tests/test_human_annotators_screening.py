@@ -9,7 +9,7 @@ from scipy import stats
 
 from evalkit import DataError
 from evalkit.human import annotators
-from evalkit.human.annotators.measures import MEASURES
+from evalkit.human.annotators.screening import MEASURES
 from evalkit.stats import agreement
 
 
@@ -32,7 +32,7 @@ def crowd(rng, *, people, items=40, missing=0.4):
 @pytest.mark.parametrize("text", ["sd", "sd = 5", "sd < five", "< 5", ""])
 def test_a_text_that_is_no_rule_is_told(text):
     with pytest.raises(DataError, match="is no rule"):
-        annotators.Rule.of(text)
+        annotators.Rule.parse(text)
 
 
 def test_a_rule_about_something_unknown_lists_what_there_is():
@@ -45,43 +45,43 @@ def test_a_rule_about_something_unknown_lists_what_there_is():
 @given(st.sampled_from(["<", "<=", ">", ">="]), st.floats(-1e6, 1e6, allow_nan=False).map(lambda x: round(x, 3)))
 def test_a_rule_reads_what_it_prints(sign, threshold):
     rule = annotators.Rule("sd", sign, float(f"{threshold:g}"))
-    assert annotators.Rule.of(str(rule)) == rule
+    assert annotators.Rule.parse(str(rule)) == rule
 
 
 def test_who_goes_and_who_is_unknown():
     ratings = pd.concat([judged("flat", [50, 51, 50, 51]), judged("wide", [0, 30, 60, 90]), judged("once", [40])])
     screened = annotators.screen(ratings, ["sd < 5", "unique_scores <= 2", "qc_p >= 0.05"])
     rows = screened.set_index(["rule", "annotator"])
-    assert rows["goes"].groupby("rule").sum().to_dict() == {"qc_p >= 0.05": 0, "sd < 5": 1, "unique_scores <= 2": 2}
+    assert rows["flagged"].groupby("rule").sum().to_dict() == {"qc_p >= 0.05": 0, "sd < 5": 1, "unique_scores <= 2": 2}
     assert rows.loc["sd < 5", "unknown"].to_dict() == {"flat": False, "once": True, "wide": False}
     assert rows.loc["qc_p >= 0.05", "unknown"].all()
     totals = annotators.screening_totals(screened).set_index("rule")
-    assert totals.loc["any", ["annotators", "go", "unknown"]].tolist() == [3, 2, 0]
-    assert set(annotators.without(ratings, screened)["annotator"]) == {"wide"}
-    assert set(annotators.without(ratings, screened, rule="sd < 5")["annotator"]) == {"wide", "once"}
+    assert totals.loc["any", ["annotators", "flagged", "unknown"]].tolist() == [3, 2, 0]
+    assert set(annotators.exclude_annotators(ratings, screened)["annotator"]) == {"wide"}
+    assert set(annotators.exclude_annotators(ratings, screened, rule="sd < 5")["annotator"]) == {"wide", "once"}
 
 
 def test_somebody_goes_in_one_language_pair_and_stays_in_another():
     one = pd.concat([judged("a", [5, 5, 6]), judged("b", [0, 50, 99])])
     ratings = pd.concat([one, one.assign(tgt_lang="deu", score=one["score"].to_numpy()[::-1])], ignore_index=True)
-    left = annotators.without(ratings, annotators.screen(ratings, ["sd < 5"]))
+    left = annotators.exclude_annotators(ratings, annotators.screen(ratings, ["sd < 5"]))
     assert left.groupby("tgt_lang")["annotator"].unique().map(list).to_dict() == {"deu": ["a"], "jpn": ["b"]}
 
 
 def test_nothing_left_and_rules_not_applied_are_told():
     ratings = judged("a", [5, 5, 6])
     screened = annotators.screen(ratings, ["sd < 5"])
-    with pytest.raises(DataError, match="eng-jpn: the rules send everybody away"):
-        annotators.without(ratings, screened)
+    with pytest.raises(DataError, match="eng-jpn: the rules flag everybody"):
+        annotators.exclude_annotators(ratings, screened)
     with pytest.raises(DataError, match="not among the rules applied"):
-        annotators.without(ratings, screened, rule="sd < 6")
+        annotators.exclude_annotators(ratings, screened, rule="sd < 6")
 
 
 @given(st.integers(0, 10_000))
 def test_agreement_that_moves_is_krippendorffs_alpha(seed):
     ratings = crowd(np.random.default_rng(seed), people=4, items=20)
     fewer = ratings[ratings["annotator"] != "a3"]
-    moved = annotators.agreement_moves(ratings, fewer, resamples=0).iloc[0]
+    moved = annotators.agreement_change(ratings, fewer, resamples=0).iloc[0]
     for table, found in ((ratings, moved["alpha_before"]), (fewer, moved["alpha_after"])):
         oracle = agreement.coefficients(
             agreement.score_matrix(table), measures=[("krippendorff_alpha", "interval")], resamples=0
@@ -96,9 +96,9 @@ def test_leaving_out_nobody_at_random_moves_nothing_and_a_bad_annotator_moves_mo
     ratings = crowd(rng, people=8, missing=0.1)
     bad = ratings["annotator"] == "a0"
     ratings.loc[bad, "score"] = rng.integers(0, 101, bad.sum())
-    same = annotators.agreement_moves(ratings, ratings).iloc[0]
+    same = annotators.agreement_change(ratings, ratings).iloc[0]
     assert same[["alpha_before", "random_low", "random_high"]].tolist() == pytest.approx([same["alpha_after"]] * 3)
-    moved = annotators.agreement_moves(ratings, ratings[~bad]).iloc[0]
+    moved = annotators.agreement_change(ratings, ratings[~bad]).iloc[0]
     assert moved["alpha_after"] > moved["alpha_before"]
     # one draw of eight leaves out the bad one too: the interval reaches up to the same value, and no further
     assert moved["random_low"] < moved["alpha_before"] < moved["alpha_after"] <= moved["random_high"] + 1e-12
@@ -106,7 +106,7 @@ def test_leaving_out_nobody_at_random_moves_nothing_and_a_bad_annotator_moves_mo
 
 def test_without_overlap_agreement_is_missing():
     ratings = pd.concat([judged("a", [1, 2]), judged("b", [3, 4], segments=[7, 8])])
-    moved = annotators.agreement_moves(ratings, ratings).iloc[0]
+    moved = annotators.agreement_change(ratings, ratings).iloc[0]
     assert moved[["alpha_before", "alpha_after", "random_low", "random_high"]].isna().all()
 
 
@@ -117,7 +117,7 @@ def test_a_firm_decision_has_a_share_of_one_or_none_and_a_missing_measure_has_no
     missing = found.loc["qc_p >= 0.05"]
     assert missing[["share", "value", "mean"]].isna().all(axis=None)
     assert missing["unknown"].all()
-    assert not missing["goes"].any()
+    assert not missing["flagged"].any()
 
 
 def test_the_share_is_the_bootstraps_probability():

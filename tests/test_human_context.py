@@ -10,7 +10,7 @@ from statsmodels.stats.weightstats import DescrStatsW
 
 from evalkit import DataError, data
 from evalkit.data import appraise
-from evalkit.data.schemas import each
+from evalkit.data.schemas import map_tables
 from evalkit.human import context
 from evalkit.papers import claims
 from evalkit.show.plots import context as draw
@@ -317,7 +317,7 @@ def test_appraise_showings_out_of_order_are_left_out_and_counted(exported):
     rows = snippet("acc1", "talk#1-3#bad", kinds, [80, 3, 40], 100, order=[0, 2, 1], whole="BAD")
     rows += snippet("acc1", "talk#1-3", ["TGT"] * 3, [80, 71, 72], 300)
     frame = exported(rows)
-    assert frame.attrs["left_out"] == {"document scores": 2, "segment scores of snippets scored out of order": 3}
+    assert frame.attrs["excluded"] == {"document scores": 2, "segment scores of snippets scored out of order": 3}
     assert context.pairs(frame).empty
     with pytest.raises(DataError, match="line 9, column itemType: 'REF'"):
         exported([*rows, "acc1,S,0,REF,eng,jpn,5,x,False,1.0,2.0"])
@@ -338,8 +338,8 @@ def test_the_comparison_with_print_runs_on_a_file_like_the_absent_one(exported):
     ratings = context.restrict(exported(rows), mapping)
     assert ratings["annotator"].nunique() == 5
     paired = {"wmt22-da-sqm": context.pairs(ratings)}
-    tables = {"wmt22-da-sqm contrast": each(paired, context.contrasts)}
-    tables["wmt22-da-sqm welch"] = each(paired, context.welch)
+    tables = {"wmt22-da-sqm contrast": map_tables(paired, context.contrasts)}
+    tables["wmt22-da-sqm welch"] = map_tables(paired, context.welch)
     tables["wmt22-da-sqm degraded"] = ratings[ratings["item_type"] == "degraded"]
     printed = data.published("knowles2024_context")
     printed = claims.unavailable(printed, tables, because="File absent.", lacking="a file")

@@ -342,7 +342,7 @@ def test_a_flat_annotator_keeps_the_fit_finite_and_gets_the_quality_of_what_they
 
 @YEARS
 def test_wmts_published_z_scores_come_out_of_the_raw_scores(year, real):
-    compared = knowles2024.against_published(real(f"wmt{year}-mturk"))
+    compared = knowles2024.compare_with_published(real(f"wmt{year}-mturk"))
     wmt = compared[compared["variant"] == "as WMT"]
     assert len(wmt) == {21: 6, 22: 7}[year]
     assert (wmt["largest"] <= 1e-9).all()
@@ -356,7 +356,7 @@ def test_wmts_published_z_scores_come_out_of_the_raw_scores(year, real):
 
 def test_a_published_column_is_needed():
     with pytest.raises(DataError, match="no column z"):
-        knowles2024.against_published(rated([1, 2]))
+        knowles2024.compare_with_published(rated([1, 2]))
 
 
 # --- order of scores -----------------------------------------------------------------------------------------------
@@ -431,7 +431,7 @@ def test_means_by_hand_with_and_without_a_calibration_set():
     calibration = rated([30, 40], item_type="calibration", hits=["c", "c"])
     stranger = rated([50], annotators=["b"])
     both = normalization.means(pd.concat([frame, stranger]), calibration=calibration)
-    assert both.attrs == {"reference": "calibration", "left_out": {"annotators without calibration items": 1}}
+    assert both.attrs == {"reference": "calibration", "excluded": {"annotators without calibration items": 1}}
     assert both[["level", "hit", "mean", "reference"]].to_numpy().tolist() == [
         ["annotator", "", 40, 35], ["HIT", "h", 15, 35], ["HIT", "k", 65, 35],
     ]  # fmt: skip
@@ -550,7 +550,7 @@ def test_the_summary_counts_pairs_per_method():
         "pair": ["p", "p", "q", "q"], "method": ["none", "z"] * 2, "agreement": [0.2, 0.5, 0.4, 0.3],
         "change": [0, 0.3, 0, -0.1], "change_low": [0, 0.1, 0, -0.2], "change_high": [0, 0.5, 0, -0.05],
     })  # fmt: skip
-    rows = normalization.held_out_summary(held).set_index("method")
+    rows = normalization.summarize_cross_validation(held).set_index("method")
     assert rows.index.tolist() == ["z", "none"]
     assert rows.loc["z", ["best", "surely_closer", "surely_further"]].tolist() == [1, 1, 1]
     assert rows.at["z", "agreement"] == pytest.approx(0.4)

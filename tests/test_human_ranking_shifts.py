@@ -10,8 +10,7 @@ from scipy import stats
 from evalkit import DataError
 from evalkit.data import simulate
 from evalkit.human import ranking
-from evalkit.human.ranking.movement import cluster_changes, tau_b
-from evalkit.human.ranking.resampling import draws
+from evalkit.human.ranking.movement import cluster_changes, draws
 from evalkit.human.ranking.scores import segment_means
 from evalkit.show.plots import ranking as draw
 
@@ -129,13 +128,6 @@ def test_whole_documents_are_drawn_together():
 
 
 @settings(deadline=None, max_examples=50)
-@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=9))
-def test_tau_b_equals_scipys(pairs):
-    one, other = np.array(pairs, float).T
-    np.testing.assert_allclose(tau_b(one, other), stats.kendalltau(one, other).statistic, atol=1e-12)
-
-
-@settings(deadline=None, max_examples=50)
 @given(st.lists(st.tuples(st.integers(1, 3), st.integers(1, 3)), min_size=1, max_size=8))
 def test_cluster_changes_count_pairs_of_systems(pairs):
     one, other = np.array(pairs).T
@@ -145,15 +137,16 @@ def test_cluster_changes_count_pairs_of_systems(pairs):
 
 
 def test_a_change_of_units_moves_nothing(variants):
-    moved = ranking.moves(variants, resamples=100).query("variant == 'twice'")
+    moved = ranking.rank_shifts(ranking.resampled(variants, resamples=100)).query("variant == 'twice'")
     assert len(moved) == 7
     assert moved[["tau_b", "tau_b_low", "tau_b_high", "noise_share"]].eq(1).all(axis=None)
     assert moved[["moved", "beyond_noise", "cluster_changes"]].eq(0).all(axis=None)
 
 
 def test_moves_are_those_of_the_single_rankings(variants):
-    table, moved = ranking.rankings(variants, resamples=50), ranking.moves(variants, resamples=50)
-    single = {name: ranking.clusters(frame) for name, frame in variants.items()}
+    found = ranking.resampled(variants, resamples=50)
+    table, moved = ranking.rankings(found), ranking.rank_shifts(found)
+    single = {name: ranking.significance_clusters(frame) for name, frame in variants.items()}
     for (pair, variant), rows in table.groupby(["pair", "variant"], sort=False):
         alone = single[variant][single[variant]["pair"] == pair].set_index("system")
         rows = rows.set_index("system")
@@ -178,13 +171,13 @@ def test_a_swap_beyond_noise_is_told_from_one_within():
     plus = np.random.default_rng(2).normal(0.02, 1, 60)
     score = ratings["score"] + np.where(ratings["system"] == "S3", 9, 0)
     score += np.where(ratings["system"] == "S1", plus[ratings["segment"].astype(int)], 0)
-    table = ranking.rankings({"before": ratings, "after": ratings.assign(score=score)})
+    table = ranking.rankings(ranking.resampled({"before": ratings, "after": ratings.assign(score=score)}))
     after = table.query("variant == 'after'").set_index("system")
     assert after.at["S3", "rank"] == 1
     assert after["beyond_noise"].to_dict()["S3"]
     assert not after.at["S1", "beyond_noise"]
-    moved = ranking.moves({"before": ratings, "after": ratings.assign(score=score)}).iloc[0]
-    again = ranking.moves({"before": ratings, "same": ratings}).iloc[0]
+    moved = ranking.rank_shifts(ranking.resampled({"before": ratings, "after": ratings.assign(score=score)})).iloc[0]
+    again = ranking.rank_shifts(ranking.resampled({"before": ratings, "same": ratings})).iloc[0]
     assert moved["tau_b"] < again["tau_b"] == 1
     assert again["noise_share"] == 1
 
@@ -192,7 +185,7 @@ def test_a_swap_beyond_noise_is_told_from_one_within():
 def test_noise_equals_a_loop():
     ratings = small(6)
     other = ratings.assign(score=ratings["score"].sample(frac=1, random_state=3).to_numpy())
-    row = ranking.moves({"a": ratings, "b": other}, resamples=300, seed=11).iloc[0]
+    row = ranking.rank_shifts(ranking.resampled({"a": ratings, "b": other}, resamples=300, seed=11)).iloc[0]
     table = segment_means(ratings)["ces-eng"]
     picks = np.random.default_rng(11).integers(0, 30, (300, 30))
     full = table.means.mean(axis=1)
@@ -204,16 +197,18 @@ def test_noise_equals_a_loop():
 
 
 def test_columns_may_differ_between_variants(ratings):
-    one = ranking.rankings({"raw": ratings, "z": ratings}, score={"raw": "score", "z": "z"}, resamples=20)
+    both = {"raw": ratings, "z": ratings}
+    one = ranking.rankings(ranking.resampled(both, score={"raw": "score", "z": "z"}, resamples=20))
     alone = ranking.system_scores(ratings, score="z").set_index(["pair", "system"])["score"]
     told = one.query("variant == 'z'").set_index(["pair", "system"])["score"]
     np.testing.assert_allclose(told.sort_index(), alone.sort_index())
 
 
 def test_figures_name_their_axes_and_hold_the_tables_values(variants):
-    ranked, moved = ranking.rankings(variants, resamples=50), ranking.moves(variants, resamples=50)
+    found = ranking.resampled(variants, resamples=50)
+    ranked, moved = ranking.rankings(found), ranking.rank_shifts(found)
     pair = ranked["pair"].iloc[0]
-    compared, grouped = ranking.wins(variants["raw"]), ranking.clusters(variants["raw"])
+    compared, grouped = ranking.pairwise_tests(variants["raw"]), ranking.significance_clusters(variants["raw"])
     ranges = ranking.rank_ranges(variants["raw"], resamples=50)
     figures = [
         draw.bump_chart(ranked, pair=pair), draw.win_matrix(compared, pair=pair),
@@ -247,7 +242,7 @@ def test_figures_name_their_axes_and_hold_the_tables_values(variants):
 
 def test_dollar_signs_are_drawn_as_such_and_unknown_pairs_are_named(variants):
     hostile = {name: frame.assign(system=frame["system"] + r"$\frac{1}$") for name, frame in variants.items()}
-    ranked = ranking.rankings(hostile, resamples=20)
+    ranked = ranking.rankings(ranking.resampled(hostile, resamples=20))
     figure = draw.bump_chart(ranked, pair=ranked["pair"].iloc[0])
     figure.canvas.draw()  # an unclosed equation would raise here
     assert any(text.get_text().count(r"\$") == 2 for text in figure.axes[0].texts)

@@ -219,7 +219,7 @@ def test_other_languages_are_scored_without_their_sentences_and_challenges_witho
     others = table.head(20).assign(language="kn")
     shared = table["source"].isin(others["source"]).sum()
     found = learned.unseen(table, looks, others, looks.head(20), single=["m"], models={"spy": Spy})
-    assert found.attrs["left_out"] == {"examples with a tested sentence": shared}
+    assert found.attrs["excluded"] == {"examples with a tested sentence": shared}
     assert found["score"].tolist() == others["score"].tolist()
     assert found["spy"].tolist() == looks["sentence"].head(20).tolist()
     scored = learned.crossed(table, looks, others, looks.head(20), models={"spy": Spy})
@@ -349,7 +349,7 @@ def test_what_was_learned_beats_the_best_single_feature_also_where_the_language_
 
 def test_real_examples_are_written_in_folds_by_sentence(indic, tmp_path):
     shipped, _ = indic
-    for options, table in (([], alignment.repaired(shipped)), (["--as-shipped"], shipped)):
+    for options, table in (([], alignment.corrected(shipped)), (["--as-shipped"], shipped)):
         assert comet.main(["examples", "--out", str(tmp_path / "e.csv"), *options]) == 0
         examples = comet.read(tmp_path / "e.csv")
         assert (examples.groupby("sentence")["fold"].nunique() == 1).all()

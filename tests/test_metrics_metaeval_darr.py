@@ -14,7 +14,7 @@ from evalkit import DataError, data, show
 from evalkit.metrics.metaeval import chance, darr, human, matrices, rankings, ranks
 from evalkit.metrics.metaeval.matrices import ORDERS, VARIANTS, Matrix
 from evalkit.metrics.metaeval.scores import Scores, align
-from evalkit.papers.stanchev2020 import shared_task
+from evalkit.papers import shared_tasks
 from evalkit.show.plots import metaeval as draw
 
 SOFT, HARD, NONE = (VARIANTS[name] for name in ("soft", "hard", "no penalty"))
@@ -343,7 +343,7 @@ def wmt20(real):
 def test_all_official_results_come_out_to_the_last_digit(wmt20):
     table = darr.results(wmt20)
     official = data.published("wmt20_darr")
-    checked = shared_task.against_official(table, official)
+    checked = shared_tasks.compare_darr(table, official)
     assert len(checked) == checked["place"].nunique() == 2 * 78
     assert set(checked["basis"]) == {"official result"}
     assert official["pair"].nunique() == len(wmt20) == 18
@@ -353,11 +353,11 @@ def test_all_official_results_come_out_to_the_last_digit(wmt20):
 
 def test_no_other_reading_gives_the_official_counts(wmt20):
     official = data.published("wmt20_darr")
-    strict = shared_task.against_official(darr.results(wmt20, boundary="more than"), official)
+    strict = shared_tasks.compare_darr(darr.results(wmt20, boundary="more than"), official)
     counts = strict[strict["place"].str.endswith(":pairs")]
     assert not any(show.verdict(row.printed, row.computed) == "match" for row in counts.itertuples())
     soft = darr.results(wmt20).replace({"variant": {"hard": "-", "soft": "hard"}})
-    taus = shared_task.against_official(soft, official).query("place.str.endswith(':tau')")
+    taus = shared_tasks.compare_darr(soft, official).query("place.str.endswith(':tau')")
     matched = [row for row in taus.itertuples() if show.verdict(row.printed, row.computed) == "match"]
     tied = darr.ties(wmt20).set_index(["pair", "metric"])
     share = tied["ties"] / tied["pairs"]
@@ -370,7 +370,7 @@ def test_no_other_reading_gives_the_official_counts(wmt20):
 
 def test_a_missing_official_metric_is_told_as_missing(wmt20):
     one = {"khm-eng": wmt20["khm-eng"].only(["chrF"])}
-    checked = shared_task.against_official(darr.results(one), data.published("wmt20_darr"))
+    checked = shared_tasks.compare_darr(darr.results(one), data.published("wmt20_darr"))
     assert checked["computed"].notna().sum() == 2
     assert checked["lacking"].eq("").sum() == 2
 
@@ -390,7 +390,7 @@ def test_the_sweep_and_who_is_first(wmt20):
         assert firsts.loc[pair, variant] == part.set_index("metric")["tau"].idxmax()
         assert part.loc[part["rank"] == 1, "metric"].iloc[0] == firsts.loc[pair, variant]
     assert firsts.loc["deu-eng", ["no penalty", "soft", "same"]].tolist() == ["TER", "chrF", False]
-    unrest = darr.unrest(sweep).set_index(["pair", "variant"])
+    unrest = darr.rank_instability(sweep).set_index(["pair", "variant"])
     part = sweep[(sweep["pair"] == "deu-eng") & (sweep["variant"] == "hard")]
     orders = {tuple(p.sort_values("metric")["rank"]) for _, p in part.groupby("threshold")}
     leaders = {m for _, p in part.groupby("threshold") for m in p.loc[p["rank"] == 1, "metric"]}
@@ -459,16 +459,18 @@ def test_ranks_side_by_side_are_the_ranks_of_the_values(small):
     assert table["metric"].iloc[0] == "a"
     assert list(table.columns[1:]) == list(rankings.MAIN.values())
     for name in rankings.MAIN.values():
-        part = rankings.of(values, name).set_index("metric")["value"].reindex(table["metric"])
+        part = rankings.from_ratings(values, name).set_index("metric")["value"].reindex(table["metric"])
         assert table[name].tolist() == stats.rankdata(-part, method="min").tolist()
     with pytest.raises(DataError, match=r"no statistic 'Pearson' here\. Choose among"):
-        rankings.of(values, "Pearson")
+        rankings.from_ratings(values, "Pearson")
 
 
 def test_disagreement_against_scipy_and_counting(small):
     values = small[2]
     for row in rankings.disagreement(values).itertuples():
-        a, b = (rankings.of(values, n).set_index("metric")["value"] for n in (row.statistic_a, row.statistic_b))
+        a, b = (
+            rankings.from_ratings(values, n).set_index("metric")["value"] for n in (row.statistic_a, row.statistic_b)
+        )
         a, b = a.align(b, join="inner")
         assert row.tau_b == pytest.approx(stats.kendalltau(a, b).statistic, nan_ok=True)
         pairs = list(itertools.combinations(a.index, 2))
@@ -478,7 +480,7 @@ def test_disagreement_against_scipy_and_counting(small):
 def test_what_moves_metrics(small):
     segments, _, values, _ = small
     places = rankings.side_by_side(values)
-    movers = rankings.movers(places, segments).set_index("metric")
+    movers = rankings.rank_shifts(places, segments).set_index("metric")
     assert (movers["spread"] == movers["worst"] - movers["best"]).all()
     assert movers["spread"].is_monotonic_decreasing
     for metric, row in movers.iterrows():
@@ -486,11 +488,11 @@ def test_what_moves_metrics(small):
         assert row["best"] == of_metric.min() == of_metric[row["best_by"]]
         assert row["worst"] == of_metric.max() == of_metric[row["worst_by"]]
     rounded = Scores(segments.metrics, segments.systems, segments.segments, segments.values.round(), segments.human)
-    tied = rankings.movers(places, rounded).set_index("metric")["tied"]
+    tied = rankings.rank_shifts(places, rounded).set_index("metric")["tied"]
     v = rounded.values[0]
     pairs = list(itertools.combinations(range(5), 2))
     assert tied["a"] == pytest.approx(np.mean([[v[i, n] == v[j, n] for i, j in pairs] for n in range(40)]))
-    between = rankings.movers(places, segments).set_index("metric")["between"]
+    between = rankings.rank_shifts(places, segments).set_index("metric")["between"]
     groups = pd.DataFrame(segments.values[1].T)
     assert between["b"] == pytest.approx(groups.mean().var(ddof=0) / groups.stack().var(ddof=0))
 
@@ -499,8 +501,8 @@ def test_spa_is_tested_on_demand_and_tests_what_is_ranked(small):
     segments, systems, values, tested = small
     assert "spa" not in set(tested["statistic"])
     more = rankings.every_test({"eng-deu": segments}, {"eng-deu": systems}, shown=["SPA"], draws=200)
-    value = rankings.of(values, "SPA").set_index("metric")["value"]
-    for row in rankings.of(more, "SPA").itertuples():
+    value = rankings.from_ratings(values, "SPA").set_index("metric")["value"]
+    for row in rankings.from_ratings(more, "SPA").itertuples():
         assert row.difference == pytest.approx(value[row.metric_a] - value[row.metric_b], abs=1e-12)
         assert 0 < row.p <= 1
 
@@ -537,7 +539,7 @@ def test_a_difference_in_words_counts_pairs(small):
 def test_every_figure_names_its_axes_and_keeps_texts_as_texts(small):
     segments, _, values, tested = small
     name = "segment acc_eq"
-    value, tests = (rankings.of(table, name).replace({"d": "$x$"}) for table in (values, tested))
+    value, tests = (rankings.from_ratings(table, name).replace({"d": "$x$"}) for table in (values, tested))
     table = ranks.rank_table(value, tests).assign(low=lambda t: t["value"] - 0.1, high=lambda t: t["value"] + 0.1)
     sweep = darr.results({"eng-deu": segments}, thresholds=[0.5, 1.0, 2.0])
     figures = [

@@ -12,6 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from evalkit import DataError, show
+from evalkit.show import plots
 from evalkit.stats import verdicts
 
 HOSTILE = '<script>alert(1)</script> **bold** $x^2$ =HYPERLINK("x") & "quoted" \\(y\\)'
@@ -101,6 +102,23 @@ def test_tables_say_names_of_the_code_in_words_and_leave_data_alone(shown):
     assert page.count("<td class=num>–</td>") == 1
 
 
+def test_a_table_shows_chosen_columns_and_names_and_records_the_frame_as_it_is(shown):
+    frame = pd.DataFrame({"form": ["line", "shift"], "alpha_cs": [0.12345, 2.0], "kept": [1, 2]})
+    cells = {"form": {"line": HOSTILE}}
+    show.table(frame, caption="c", name="t", columns=["alpha_cs", "form"], headings={"alpha_cs": "shift <α>"},
+               cells=cells, digits={"alpha_cs": 4})  # fmt: skip
+    show.table(frame, caption="c", columns={"kept": "stays", "form": "shape"})
+    (first, _), (second, _) = shown
+    assert re.findall(r"<th[^>]*>([^<]*)</th>", first["text/html"]) == ["shift &lt;α&gt;", "form"]
+    assert re.findall(r"<td[^>]*>([^<]*)</td>", first["text/html"])[::2] == ["0.1235", "2.0000"]
+    assert "&lt;script&gt;" in first["text/html"]
+    assert first[show.MIME] == {"kind": "record", "name": "t", "value": show.plain(frame)}
+    assert re.findall(r"<th[^>]*>([^<]*)</th>", second["text/html"]) == ["stays", "shape"]
+    assert list(frame) == ["form", "alpha_cs", "kept"]
+    with pytest.raises(DataError, match="no column 'gone' to show"):
+        show.table(frame, caption="c", columns=["gone"])
+
+
 def test_columns_of_whole_numbers_have_no_decimals(shown):
     frame = pd.DataFrame({"n": [187734, 9999, -3, 0], "sum": [-0.0, 1.0, 12345.0, 2.0], "mean": [1.0, 2.0, 3.0, 4.5]})
     show.table(frame, caption="c")
@@ -139,6 +157,19 @@ def test_a_figure_carries_alt_text_caption_and_width_and_is_closed(shown):
     assert not plt.fignum_exists(figure.number)
     with pytest.raises(DataError, match="needs alt text"):
         show.figure(axes, alt=" ", caption="c")
+
+
+def test_a_figure_takes_its_words_from_whoever_drew_it_and_may_record_what_it_shows(shown):
+    table = pd.DataFrame({"x": [1.0], "y": [1 / 3]})
+    for alt in (None, "Said here."):
+        axes = plt.subplots()[1]
+        axes.plot(table["x"], table["y"], "o")
+        plots.describe(axes, "One dot.")
+        show.figure(axes, alt=alt, caption="c", name="dots", data=table)
+    assert [metadata["image/png"]["alt"] for _, metadata in shown] == ["One dot.", "Said here."]
+    assert shown[0][0][show.MIME] == {"kind": "record", "name": "dots", "value": show.plain(table)}
+    with pytest.raises(DataError, match="needs alt text"):
+        show.figure(plt.figure(), caption="c")
 
 
 def test_the_same_figure_has_the_same_bytes(shown):
@@ -210,7 +241,7 @@ def test_simulated_data_are_never_compared_with_print(shown):
 
 def test_sources_say_where_a_table_comes_from_and_what_was_left_out(shown):
     frame = from_source(pd.DataFrame({"x": range(1234)}), "simulated")
-    frame.attrs["left_out"] = {"document scores": 1139}
+    frame.attrs["excluded"] = {"document scores": 1139}
     show.source(frame)
     assert shown[0][0][show.MIME] == {"kind": "source", **frame.attrs["source"]}
     assert "1,234 rows, SIMULATED" in shown[0][0]["text/html"]

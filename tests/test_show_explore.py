@@ -11,7 +11,7 @@ import pytest
 from evalkit import DataError, show
 from evalkit.data.schemas import with_pair
 from evalkit.reports import export, kernels
-from evalkit.show import explore
+from evalkit.show import explore, pictures
 from evalkit.show.plots import annotators as draw_people
 from evalkit.show.plots import hover, views
 from evalkit.stats import agreement
@@ -98,10 +98,10 @@ def test_a_run_of_reports_shows_the_bytes_of_the_plain_figure_and_nothing_else(r
 
 def test_kernels_of_a_run_are_nobodys_session_even_where_a_notebook_starts_the_run(monkeypatch):
     monkeypatch.setenv("JPY_SESSION_NAME", "studies/a.ipynb")
-    assert show.live()
+    assert pictures.live()
     with kernels.Kernels(warm=False) as run:
         monkeypatch.setenv("JPY_SESSION_NAME", run.env["JPY_SESSION_NAME"])
-    assert not show.live()
+    assert not pictures.live()
 
 
 def test_a_turned_control_draws_another_figure_whose_words_follow(ratings, extremes, at_work):
@@ -292,7 +292,7 @@ def test_a_page_leaves_controls_out_and_takes_the_picture_from_beside_a_chart():
     widget = {"application/vnd.jupyter.widget-view+json": {"model_id": "1"}, "text/plain": "VBox()"}
     assert list(export.displayed({"data": widget}, None)) == []
     view = views.what_if(raw=4.2, calibration_mean=2.4, reference_mean=4.3, standard=views.forms.PAPER)
-    data, described = show.picture(view.figure, alt=view.alt, caption=view.caption)
+    data, described = pictures.picture(view.figure, alt=view.alt, caption=view.caption)
     [block] = export.displayed({"data": data | {hover.MIME: {}}, "metadata": described}, None)
     assert "<img " in block["data"]["text/html"]
     assert "vega" not in block["data"]["text/html"]

@@ -4,12 +4,14 @@ import io
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 
 from evalkit import DataError
 from evalkit.data import simulate
 from evalkit.data.schemas import with_pair
 from evalkit.human import annotators
+from evalkit.show import plots
 from evalkit.show.plots import agreement as draw_agreement
 from evalkit.show.plots import annotators as draw_annotators
 from evalkit.stats import agreement
@@ -60,6 +62,31 @@ def test_dots_stand_at_the_tables_values(ratings):
     axes = draw_agreement.intraclass_intervals(table).axes[0]
     for line, kind in zip(axes.lines, ("agreement", "consistency"), strict=True):
         np.testing.assert_allclose(line.get_xdata(), table[kind])
+
+
+def test_a_forest_puts_each_estimate_and_interval_on_its_row_and_tells_series_apart():
+    table = pd.DataFrame({"system": ["A", "B", "A"], "way": ["x", "x", "y"], "mean": [1.0, 2.0, 3.0]})
+    table = table.assign(low=table["mean"] - 0.5, high=table["mean"] + 0.25)
+    axes = plt.subplots()[1]
+    options = {"value": "mean", "low": "low", "high": "high", "series": "way", "names": {"A": "$A$", "x": "first"}}
+    plots.forest(axes, table, rows="system", order=["B", "A"], **options)
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["B", r"\$A\$"]
+    assert axes.get_ylim() == (1.5, -0.5), "the first row is on top"
+    first, second = axes.lines
+    assert (first.get_label(), second.get_label()) == ("first", "y")
+    assert first.get_marker() != second.get_marker()
+    np.testing.assert_array_equal(first.get_xdata(), [2, 1])
+    np.testing.assert_array_equal(second.get_xdata(), [np.nan, 3])
+    np.testing.assert_allclose(np.diff(axes.collections[0].get_segments()[0][:, 0]), 0.75)
+    assert first.get_ydata()[0] < 0 < second.get_ydata()[0], "series of one row stand apart"
+
+
+def test_small_multiples_have_a_titled_panel_per_name_and_nothing_beyond():
+    figure, panels = plots.small_multiples(["$a", "b", "c", "d"], columns=3, xlabel="x", ylabel="y")
+    assert list(panels) == ["$a", "b", "c", "d"]
+    assert panels["$a"].get_title() == r"\$a"
+    assert [axes.axison for axes in figure.axes] == [True] * 4 + [False] * 2
+    assert named(figure)
 
 
 def test_a_dollar_sign_in_a_name_is_drawn_as_one(ratings):

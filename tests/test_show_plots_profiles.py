@@ -30,9 +30,9 @@ def test_every_figure_names_its_axes_and_draws_hostile_names(ratings):
     names = hostile["annotator"].unique()[:3].tolist()
     figures = [
         draw.ridges(hostile),
-        draw.small_multiples(hostile, annotators.profiles(hostile)),
+        draw.histograms(hostile, annotators.profiles(hostile)),
         draw.two_distributions(hostile, hostile, names),
-        draw.grids_in_use({"$a$ set": annotators.grids(hostile)}),
+        draw.grids_in_use({"$a$ set": annotators.scale_grid(hostile)}),
         draw.decisions(annotators.stability(hostile, ["sd < 60"], resamples=20)),
     ]
     assert all(map(named, figures))
@@ -63,7 +63,7 @@ def test_both_halves_of_a_pair_of_histograms_are_shares(ratings):
 
 
 def test_grids_in_use_counts_annotators(ratings):
-    tested = annotators.grids(ratings)
+    tested = annotators.scale_grid(ratings)
     bars = draw.grids_in_use({"all": tested}).axes[0].containers[0]
     people = ratings["annotator"].nunique()
     counts = tested.groupby("ticks")["in_use"].sum()
@@ -73,7 +73,7 @@ def test_grids_in_use_counts_annotators(ratings):
 def test_a_decision_stands_at_its_share_and_somebody_who_stays_is_hollow():
     stable = pd.DataFrame({
         "pair": "eng-jpn", "annotator": ["a", "b", "c"], "rule": "sd < 5", "share": [0.9, 0.3, 0.0],
-        "goes": [True, False, False],
+        "flagged": [True, False, False],
     })  # fmt: skip
     axes = draw.decisions(stable).axes[0]
     every, hollow = axes.lines[0], axes.lines[1]

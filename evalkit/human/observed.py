@@ -231,4 +231,4 @@ def misled(table: pd.DataFrame) -> pd.DataFrame:
 
 def _called(row: pd.Series) -> str:
     """Name a coefficient and its level in words."""
-    return terms.spoken(row["coefficient"]) + (f" ({row['level']})" if row["level"] != "none" else "")
+    return terms.display_name(row["coefficient"]) + (f" ({row['level']})" if row["level"] != "none" else "")

@@ -50,13 +50,13 @@ def runs(table: pd.DataFrame, *, most: int = 3) -> pd.DataFrame:
     return pd.DataFrame(found, columns=["tgt_lang", "first", "last", "rows", "shift", "evidence"])
 
 
-def repaired(table: pd.DataFrame, *, most: int = 3) -> pd.DataFrame:
+def corrected(table: pd.DataFrame, *, most: int = 3) -> pd.DataFrame:
     """Put every reference back to its source, and say in ``mended`` what was done to each row.
 
     table: as for ``evidence``. A reference that different sources would then claim goes to the one that has it in more
     rows, or that it fits better; a reference that does not fit is outvoted where its source has another in more rows.
     Who comes away empty takes the reference that the source has elsewhere (a sentence has one), or is ``LOST`` and
-    dropped, counted in ``attrs["left_out"]["references lost"]``. Texts that differ by a slip of spelling are the same.
+    dropped, counted in ``attrs["excluded"]["references lost"]``. Texts that differ by a slip of spelling are the same.
     """
     parts = []
     for _, part in table.groupby("tgt_lang", sort=False):
@@ -65,7 +65,7 @@ def repaired(table: pd.DataFrame, *, most: int = 3) -> pd.DataFrame:
     whole = like(pd.concat(parts).loc[table.index], table)
     lost = whole["mended"].eq(LOST)
     if lost.any():
-        whole.attrs["left_out"] = {**table.attrs.get("left_out", {}), "references lost": int(lost.sum())}
+        whole.attrs["excluded"] = {**table.attrs.get("excluded", {}), "references lost": int(lost.sum())}
     return whole[~lost]
 
 

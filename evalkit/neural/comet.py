@@ -90,11 +90,11 @@ def write_examples(path: str | Path, *, k: int = 3, seed: int = 7, as_shipped: b
     """
     from evalkit import data
     from evalkit.data.indicmt import SHORT
-    from evalkit.metrics.alignment import repaired
+    from evalkit.metrics.alignment import corrected
     from evalkit.metrics.learned import folds, sentence_groups
 
     ratings = data.load("indicmt-mqm")
-    ratings = ratings if as_shipped else repaired(ratings)
+    ratings = ratings if as_shipped else corrected(ratings)
     sentence = sentence_groups(ratings["source"])
     table = ratings.assign(
         language=ratings["tgt_lang"].astype(str).map(SHORT), score=ratings["score"].clip(lower=0) / 25,

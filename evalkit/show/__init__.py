@@ -7,29 +7,29 @@ Whatever comes from data is escaped here, so it can never become markup.
 
 from __future__ import annotations
 
-import base64
 import hashlib
-import io
-import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 from IPython.display import display
 
-from evalkit import DataError, __version__
+from evalkit import __version__
 from evalkit.data.provenance import merged
 from evalkit.data.provenance import source_of as provenance
-from evalkit.stats import terms, verdicts
+from evalkit.show import pictures, tables
+from evalkit.show.tables import Columns, Digits
+from evalkit.stats import verdicts
+from evalkit.stats.terms import pluralize
 from evalkit.stats.verdicts import missing, verdict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["MIME", "compare", "figure", "headline", "live", "picture", "plain", "provenance", "record", "signature",
-           "source", "table", "text", "verdict", "words"]  # fmt: skip
+__all__ = ["MIME", "compare", "figure", "headline", "plain", "provenance", "record", "signature", "source", "table",
+           "text", "verdict"]  # fmt: skip
 
 MIME = "application/vnd.evalkit+json"
 
@@ -54,74 +54,61 @@ def source(*tables: pd.DataFrame) -> None:
     """
     for frame in tables:
         origin = provenance(frame)
-        left_out = "".join(f" Left out: {what} ({n:,})." for what, n in frame.attrs.get("left_out", {}).items() if n)
+        left_out = "".join(f" Left out: {what} ({n:,})." for what, n in frame.attrs.get("excluded", {}).items() if n)
         kind, place = BADGES[origin["source"]], origin["origin"]
-        sentence = (
-            f"{origin['name']}: {len(frame):,} {'row' if len(frame) == 1 else 'rows'}, {kind}, from {place}.{left_out}"
-        )
+        sentence = f"{origin['name']}: {pluralize(len(frame), 'row')}, {kind}, from {place}.{left_out}"
         _emit({"kind": "source", **origin}, html=f'<p class="source {origin["source"]}">{escape(sentence)}</p>')
 
 
-def table(frame: pd.DataFrame, *, caption: str, digits: int | dict[str, int] = 2, name: str | None = None) -> None:
-    """Show a table with header cells and a caption; ``name`` also records its values, unrounded.
+def table(
+    frame: pd.DataFrame,
+    *,
+    caption: str,
+    name: str | None = None,
+    columns: Columns | None = None,
+    headings: Mapping[str, str] | None = None,
+    cells: Mapping[str, Mapping[Any, str]] | None = None,
+    digits: Digits = 2,
+) -> None:
+    """Show a table with header cells and a caption; ``name`` also records the whole frame, unrounded and unrenamed.
 
+    columns: those to show, in this order, or a mapping from them to their headings; None shows all.
+    headings: what single columns are called. cells: for a column, what its values are called. Other columns and cells
+    that hold names of the code are said in words (``evalkit.stats.terms``).
     digits: decimals for all float columns, or a mapping from column to decimals (others get 2). Columns called ``p``,
-    ``p_…`` or ``…_p`` are p-values: three decimals, and ``<0.001`` below that. Columns and cells that hold names of the
-    code are said in words (``evalkit.stats.terms``). Tables of more than 30 rows are folded.
+    ``p_…`` or ``…_p`` are p-values: three decimals, and ``<0.001`` below that. Tables of more than 30 rows are folded.
+    Raises DataError for a column that the table lacks.
     """
-    markup = _table_html(frame, caption, digits)
+    markup = tables.markup(frame, caption=caption, columns=columns, headings=headings, cells=cells, digits=digits)
     if name is None:
         _emit(None, html=markup, text=f"{caption}\n{frame.to_string(index=False)}")
     else:
         _emit({"kind": "record", "name": name, "value": plain(frame)}, html=markup)
 
 
-def figure(drawn: Axes | Figure, *, alt: str, caption: str, hover: dict[str, Any] | None = None) -> None:
-    """Show a figure with its caption; ``alt`` says what a reader who cannot see it needs to know.
+def figure(
+    drawn: Axes | Figure,
+    *,
+    caption: str,
+    alt: str | None = None,
+    name: str | None = None,
+    data: Any = None,
+    hover: dict[str, Any] | None = None,
+) -> None:
+    """Show a figure with its caption and its alternative text; ``name`` also records the data behind it.
 
+    alt: what a reader who cannot see the figure needs to know; None takes what the drawing function said by
+    ``plots.describe``. name, data: as in ``record``, so that one call shows a figure and records its table.
     hover: a chart from ``evalkit.show.plots.hover`` that JupyterLab shows in the picture's place; reports have the
     picture.
+    Raises DataError for a figure without alternative text.
     """
-    data, described = picture(drawn, alt=alt, caption=caption, hover=hover)
-    display(data, metadata=described, raw=True)
-    if live():  # a report sets caption and alternative text itself; JupyterLab would show neither
-        display(words(alt, caption), raw=True)
-
-
-def words(alt: str, caption: str) -> dict[str, str]:
-    """Return an output's data with a figure's caption, and below it, folded, what the figure shows, in words."""
-    told = f"<details><summary>In words</summary><p>{escape(alt)}</p></details>"
-    return {"text/html": f"<p><em>{escape(caption)}</em></p>{told}", "text/plain": f"{caption}\n{alt}"}
-
-
-def picture(
-    drawn: Axes | Figure, *, alt: str, caption: str, hover: dict[str, Any] | None = None
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return a figure as an output's data and metadata, and close it; see ``figure``."""
-    import matplotlib.pyplot as plt
-
-    if not alt.strip():
-        raise DataError("A figure needs alt text: say in a sentence what it shows.")
-    whole = drawn.get_figure() if hasattr(drawn, "get_figure") else drawn
-    png = io.BytesIO()
-    whole.savefig(png, format="png", dpi=192, bbox_inches="tight", metadata={"Software": None})
-    plt.close(whole)  # or Jupyter would show it a second time
-    width = int.from_bytes(png.getvalue()[16:20], "big") // 2  # the header's width, at two pixels per CSS pixel
-    encoded = base64.b64encode(png.getvalue()).decode()
-    data: dict[str, Any] = {"image/png": encoded, "text/plain": f"{caption}\n{alt}"}
-    described: dict[str, Any] = {"image/png": {"alt": alt, "caption": caption, "width": width}}
-    if hover is not None and live():
-        from evalkit.show.plots import hover as charts
-
-        data[charts.MIME], described[charts.MIME] = hover, charts.EMBEDDED
-    elif live():  # JupyterLab shows a PNG without its alternative text, so it is told as HTML, which it prefers
-        data["text/html"] = f'<img alt="{escape(alt)}" width="{width}" src="data:image/png;base64,{encoded}">'
-    return data, described
-
-
-def live() -> bool:
-    """Tell whether a person is at work here: Jupyter's server names a notebook's session, a run of reports does not."""
-    return bool(os.environ.get("JPY_SESSION_NAME"))
+    shown, described = pictures.picture(drawn, alt=alt, caption=caption, hover=hover)
+    if name is not None:
+        shown[MIME] = {"kind": "record", "name": name, "value": plain(data)}
+    display(shown, metadata=described, raw=True)
+    if pictures.live():  # a report sets caption and alternative text itself; JupyterLab would show neither
+        display(pictures.words(described), raw=True)
 
 
 def text(sentence: str) -> None:
@@ -130,7 +117,10 @@ def text(sentence: str) -> None:
 
 
 def headline(sentence: str) -> None:
-    """Show the study's main finding in one or two plain sentences; the index quotes it."""
+    """Show the study's main finding in one or two plain sentences; the index quotes it.
+
+    A call, not a cell's tag: the sentence is computed either way, and a call can stand among others.
+    """
     _emit({"kind": "headline", "text": sentence}, html=f'<p class="headline">{escape(sentence)}</p>', text=sentence)
 
 
@@ -150,7 +140,7 @@ def compare(rows: pd.DataFrame, *, data: pd.DataFrame | Iterable[pd.DataFrame], 
     if merged(data)["source"] == "simulated":
         rows = verdicts.unchecked(rows, lacking="real data", note=UNCHECKED)
     judged = verdicts.judge(rows)
-    _emit({"kind": "published", "rows": plain(judged)}, html=_comparison_html(judged, caption))
+    _emit({"kind": "published", "rows": plain(judged)}, html=tables.comparison(judged, caption=caption))
 
 
 def signature(*tables: pd.DataFrame, **settings: Any) -> None:
@@ -188,62 +178,3 @@ def _emit(payload: dict[str, Any] | None, *, html: str | None = None, text: str 
         bundle[MIME] = payload
         bundle["text/plain"] = text or f"[{payload['kind']}: {payload.get('name', payload['kind'])}]"
     display(bundle, raw=True)
-
-
-def _comparison_html(judged: list[dict[str, Any]], caption: str) -> str:
-    """Lay out judged rows in a table per verdict, what needs attention first."""
-    shown = pd.DataFrame(judged).assign(
-        computed=[verdicts.as_printed(row["computed"], row["printed"]) for row in judged],
-        verdict=[verdicts.in_words(row) for row in judged],
-    )
-    if shown["item"].nunique() == 1 and shown["item"].iloc[0] in caption:
-        shown = shown.drop(columns="item")
-    parts = [(told, shown[shown["verdict"] == told]) for told in verdicts.WORDS]
-    return "".join(
-        _verdict_html(part, f"{caption}: {told}, {len(part)} of {len(judged)}") for told, part in parts if len(part)
-    )
-
-
-def _verdict_html(part: pd.DataFrame, title: str) -> str:
-    """Lay out the rows of one verdict; what all of them share stands once, in the caption."""
-    about = "lacking" if part["computed"].isna().all() else "basis"
-    columns = [name for name in ("paper", "item", "cell", "printed", "computed", about, "note") if name in part]
-    shared = [name for name in ("paper", about, "note") if len(part) > 1 and part[name].nunique() == 1]
-    said = "; ".join(part[name].iloc[0] for name in shared if name != "paper" and part[name].iloc[0])
-    empty = [name for name in ("computed", "note") if name in part and not part[name].fillna("").ne("").any()]
-    rows = part[[name for name in columns if name not in (*shared, *empty)]]
-    kind = ("noted itemised" if "item" in rows else "noted") if "note" in rows else ""
-    return _table_html(rows, f"{title} ({said})" if said else title, 2, kind)
-
-
-def _table_html(frame: pd.DataFrame, caption: str, digits: int | dict[str, int], kind: str = "") -> str:
-    numeric = {c for c in frame.columns if pd.api.types.is_numeric_dtype(frame[c]) and frame[c].dtype != bool}
-    whole = {c for c in numeric if (frame[c].dropna() % 1 == 0).all()}  # counts, which gaps and sums make floats
-    if len(frame) < 4:  # a few measurements may be whole by chance
-        whole -= {c for c in whole if frame[c].dtype.kind == "f" and frame[c].notna().all()}
-    large = {c for c in whole if frame[c].abs().max() >= 10_000}
-
-    def cell(column: str, value: Any) -> str:
-        if missing(value):
-            return f"<td{aligned[column]}>–</td>"
-        if isinstance(value, float) and (column == "p" or column.startswith("p_") or column.endswith("_p")):
-            value = f"{value:.3f}" if value >= 0.001 else "<0.001"
-        elif column in whole:
-            value = f"{value + 0:{',' if column in large else ''}.0f}"  # + 0: no negative zero
-        elif isinstance(value, float):
-            value = f"{value:.{digits if isinstance(digits, int) else digits.get(column, 2)}f}"
-            value = value.lstrip("-") if float(value) == 0 else value  # no negative zero
-        shown = {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(terms.cell(column, value))
-        return f"<td{aligned[column]}>{escape(shown)}</td>"
-
-    aligned = {column: " class=num" if column in numeric else "" for column in frame.columns}
-    titles = {column: escape(terms.spoken(str(column))) for column in frame.columns}
-    head = "".join(f'<th scope="col"{aligned[column]}>{titles[column]}</th>' for column in frame.columns)
-    rows = frame.to_dict("records")
-    body = "".join("<tr>" + "".join(cell(c, v) for c, v in row.items()) + "</tr>" for row in rows)
-    body = body or f'<tr><td colspan="{len(frame.columns)}">none</td></tr>'
-    content = f"<caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
-    markup = f'<table class="{kind}">{content}</table>' if kind else f"<table>{content}</table>"
-    if len(frame) <= 30:
-        return markup
-    return f"<details><summary>{escape(caption)} ({len(frame)} rows)</summary>{markup}</details>"

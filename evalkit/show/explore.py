@@ -15,6 +15,7 @@ from typing import Any
 from IPython.display import display
 
 from evalkit import DataError, show
+from evalkit.show import pictures
 from evalkit.show.plots.views import View
 
 __all__ = ["Choice", "Choices", "Range", "at_first", "figure"]
@@ -73,7 +74,7 @@ def figure(view: Callable[..., View], *tables: Any, **values: Any) -> None:
     """
     drawn = view(*tables, **at_first(values))
     turned = {name: value for name, value in values.items() if isinstance(value, Control)}
-    if show.live() and turned:
+    if pictures.live() and turned:
         _Panel(view, tables, values, turned).open(drawn)
     else:
         show.figure(drawn.figure, alt=drawn.alt, caption=drawn.caption, hover=drawn.hover)
@@ -110,9 +111,9 @@ class _Panel:
         import ipywidgets
 
         display(ipywidgets.VBox([*(control.shown for control in self.controls.values()), self.message]))
-        picture, words = _outputs(drawn)
-        self.picture = display(picture[0], metadata=picture[1], raw=True, display_id=True)
-        self.words = display(words, raw=True, display_id=True)
+        data, described = _picture(drawn)
+        self.picture = display(data, metadata=described, raw=True, display_id=True)
+        self.words = display(pictures.words(described), raw=True, display_id=True)
 
     def turn(self, name: str) -> None:
         """Answer a turned control: offer what now is to choose elsewhere, then draw once."""
@@ -131,25 +132,24 @@ class _Panel:
         """Put a new picture into the figure's place; where there is none to draw, leave it and say why."""
         now = {name: control.value for name, control in self.controls.items()}
         try:
-            picture, words = _outputs(self.view(*self.tables, **(self.values | now)))
+            data, described = _picture(self.view(*self.tables, **(self.values | now)))
         except DataError as problem:
             self.tell(f"The figure still shows the values before. {problem}")
         except Exception as problem:  # a person who turns a control has no cell in which a traceback could appear
             self.tell(f"The figure still shows the values before: {type(problem).__name__}: {problem}")
         else:
             self.tell("")
-            self.picture.update(picture[0], metadata=picture[1], raw=True)
-            self.words.update(words, raw=True)
+            self.picture.update(data, metadata=described, raw=True)
+            self.words.update(pictures.words(described), raw=True)
 
     def tell(self, sentence: str) -> None:
         """Say a sentence under the controls, also to screen readers."""
         self.message.value = f'<p role="alert">{escape(sentence)}</p>' if sentence else ""
 
 
-def _outputs(drawn: View) -> tuple[tuple[dict[str, Any], dict[str, Any]], dict[str, Any]]:
-    """Return a view's picture, as data and metadata, and its words."""
-    picture = show.picture(drawn.figure, alt=drawn.alt, caption=drawn.caption, hover=drawn.hover)
-    return picture, show.words(drawn.alt, drawn.caption)
+def _picture(drawn: View) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return a view's picture as an output's data and metadata."""
+    return pictures.picture(drawn.figure, alt=drawn.alt, caption=drawn.caption, hover=drawn.hover)
 
 
 class _Field:

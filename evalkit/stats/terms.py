@@ -1,5 +1,7 @@
 """What people call what the code names: the field's words for statistics, in tables, figures and sentences."""
 
+from collections.abc import Iterable
+
 #: Names of statistics, methods and settings, as they stand in columns and cells.
 TERMS = {
     "percent_agreement": "percent agreement", "fleiss_kappa": "Fleiss' κ", "cohen_kappa": "Cohen's κ",
@@ -25,11 +27,11 @@ NAMING = {"coefficient", "statistic", "statistic_a", "statistic_b", "method", "r
           "seconds_from"}  # fmt: skip
 
 
-def spoken(name: str) -> str:
+def display_name(name: str) -> str:
     """Say a name of the code in words: terms of the field as it writes them, blanks for underscores.
 
-    >>> spoken("kendall_b"), spoken("kendall_b_low"), spoken("higher_hit_mean"), spoken("tgt_lang")
-    ("Kendall's τ-b", "Kendall's τ-b low", 'higher HIT mean', 'tgt lang')
+    >>> display_name("kendall_b"), display_name("higher_hit_mean"), display_name("tgt_lang")
+    ("Kendall's τ-b", 'higher HIT mean', 'tgt lang')
     """
     words, parts = [], name.split("_")
     while parts:
@@ -39,10 +41,31 @@ def spoken(name: str) -> str:
     return " ".join(words)
 
 
-def cell(column: str, value: object) -> object:
+def display_cell(column: str, value: object) -> object:
     """Say what a cell holds in words, where its column holds names of the code.
 
-    >>> cell("statistic", "pearson"), cell("system", "pearson"), cell("statistic", 3)
+    >>> display_cell("statistic", "pearson"), display_cell("system", "pearson"), display_cell("statistic", 3)
     ("Pearson's r", 'pearson', 3)
     """
     return TERMS.get(value, value) if column in NAMING and isinstance(value, str) else value
+
+
+def join_names(names: Iterable[object], *, most: int = 4) -> str:
+    """Name things in a sentence: all of a few, else the first ``most`` and how many others.
+
+    >>> join_names(["A", "B", "C"]), join_names(list("ABCDEFG"), most=2), join_names(["A"])
+    ('A, B and C', 'A, B and 5 others', 'A')
+    """
+    texts = [str(name) for name in names]
+    if len(texts) > most + 1:
+        return f"{', '.join(texts[:most])} and {len(texts) - most} others"
+    return " and ".join([", ".join(texts[:-1]), texts[-1]]) if len(texts) > 1 else "".join(texts)
+
+
+def pluralize(number: int, one: str, many: str = "") -> str:
+    """Count things in a sentence; ``many`` is the plural where it is not ``one`` with an s.
+
+    >>> pluralize(1, "system"), pluralize(1200, "system"), pluralize(0, "pass", "passes")
+    ('1 system', '1,200 systems', '0 passes')
+    """
+    return f"{number:,} {one if number == 1 else many or one + 's'}"

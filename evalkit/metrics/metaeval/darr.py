@@ -115,7 +115,7 @@ def firsts(table: pd.DataFrame) -> pd.DataFrame:
     return wide.assign(same=wide[penalties].nunique(axis=1) == 1).reset_index().rename_axis(columns=None)
 
 
-def unrest(table: pd.DataFrame) -> pd.DataFrame:
+def rank_instability(table: pd.DataFrame) -> pd.DataFrame:
     """Count how often the threshold changes the ranking of the metrics: pair, variant, thresholds, rankings, firsts.
 
     table: the result of ``results`` at many thresholds. rankings: distinct rankings met on the way; firsts: distinct

@@ -130,7 +130,7 @@ def ordered_up_to(
     return np.where(tied, 0, reached)
 
 
-def wins(pairs: Pairs, better: np.ndarray) -> np.ndarray:
+def pairwise_wins(pairs: Pairs, better: np.ndarray) -> np.ndarray:
     """Count how often each system (row) beats each other one (column). better: the order of each pair."""
     size = len(pairs.systems)
     winner, loser = np.where(better > 0, (pairs.first, pairs.second), (pairs.second, pairs.first))[:, better != 0]
@@ -142,7 +142,7 @@ def expected_wins(pairs: Pairs, better: np.ndarray) -> pd.DataFrame:
 
     The probability is wins over wins and losses, ties left out; opponents never met do not count. Source: Koehn 2012.
     """
-    won = wins(pairs, better).astype(float)
+    won = pairwise_wins(pairs, better).astype(float)
     met = won + won.T
     share = np.divide(won, met, out=np.full_like(won, np.nan), where=met > 0)
     against = (met > 0).sum(axis=1)

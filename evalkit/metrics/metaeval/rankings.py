@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from evalkit import DataError
 from evalkit.metrics.metaeval.scores import Scores
 from evalkit.metrics.metaeval.significance import significance
+from evalkit.stats.correlation import kendall_b
 
 #: The statistics that WMT's metrics tasks have ranked by since 2020, and how they are called in short.
 MAIN = {
@@ -57,7 +57,7 @@ def every_test(
     return pd.concat(parts, ignore_index=True)
 
 
-def of(values: pd.DataFrame, name: str) -> pd.DataFrame:
+def from_ratings(values: pd.DataFrame, name: str) -> pd.DataFrame:
     """Choose the rows of one statistic by its name in ``label``, from results or from tests.
 
     Raises DataError naming the statistics there are.
@@ -98,11 +98,11 @@ def disagreement(values: pd.DataFrame, *, only: Sequence[str] = tuple(MAIN.value
         i, j = np.triu_indices(len(a), 1)
         swapped = float(np.mean(np.sign(a[i] - a[j]) * np.sign(b[i] - b[j]) < 0)) if len(i) else np.nan
         row = {"statistic_a": one, "statistic_b": other, "metrics": len(a)}
-        rows.append(row | {"tau_b": float(stats.kendalltau(a, b).statistic), "swapped": swapped})
+        rows.append(row | {"tau_b": float(kendall_b(a, b)), "swapped": swapped})
     return pd.DataFrame(rows)
 
 
-def movers(ranks: pd.DataFrame, scores: Scores) -> pd.DataFrame:
+def rank_shifts(ranks: pd.DataFrame, scores: Scores) -> pd.DataFrame:
     """Say which metrics' ranks differ most between statistics, beside what may explain it, the widest spread first.
 
     ranks: the result of ``side_by_side``; scores: segment scores of the same pair. Returns metric, best, best_by,

@@ -43,7 +43,7 @@ def table1(
     if strange := [name for name in columns if name not in needs.NEEDS]:
         raise DataError(f"No metric is called {strange[0]!r} here. Choose among {', '.join(needs.NEEDS)}.")
     if ratings is None:
-        ratings = alignment.repaired(data.load("indicmt-mqm"))
+        ratings = alignment.corrected(data.load("indicmt-mqm"))
     scored, metrics = ratings.assign(**{_GOLD: ratings["score"].clip(lower=0)}), [*columns, *(models or {})]
     if files:
         scored, metrics = vectors.scores(scored, vectors=files), [*vectors.METRICS, *metrics]

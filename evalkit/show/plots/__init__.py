@@ -7,16 +7,23 @@ colour-blind-safe palette of Okabe & Ito, and names its axes with their units.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
 
 import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
 import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 INK, GREY, LIGHT = "#1a1a1a", "#6b6b6b", "#d0d0d0"
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", INK)
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 LINES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1, 1, 1)))
+
+Drawn = TypeVar("Drawn", Axes, Figure)
 
 HOUSE = {
     "axes.edgecolor": GREY, "axes.labelcolor": INK, "axes.titlelocation": "left", "axes.titlesize": 11,
@@ -47,3 +54,94 @@ def literal(text: object) -> str:
     \\$x\\$ costs
     """
     return str(text).replace("$", r"\$")
+
+
+def describe(drawn: Drawn, text: str) -> Drawn:
+    """Leave on a figure what a reader who cannot see it needs to know, and return what was drawn.
+
+    text: a sentence or two with the numbers that matter, computed from what is drawn. ``show.figure`` and the reports
+    take it as the picture's alternative text.
+
+    >>> describe(plt.figure(), "Two rising lines.").get_label()
+    'Two rising lines.'
+    """
+    drawn.figure.get_figure(root=True).set_label(text)
+    return drawn
+
+
+def forest(
+    axes: Axes,
+    table: pd.DataFrame,
+    *,
+    rows: str,
+    value: str,
+    low: str | None = None,
+    high: str | None = None,
+    series: str | None = None,
+    order: Iterable[Any] | None = None,
+    names: Mapping[Any, str] | None = None,
+    looks: Mapping[Any, Mapping[str, Any]] | None = None,
+) -> None:
+    """Draw estimates with their intervals, a row each, the series of one row one above the other.
+
+    table: tidy, one line per row and series. rows, value, low, high, series: its columns; without ``low`` and ``high``
+    there are marks only. order: the rows from top to bottom, by default as in the table.
+    names: how rows and series are written, by default as they are called. looks: a series' options of ``plot``, beside
+    a colour and a marker of its own.
+    """
+    names, looks = names or {}, looks or {}
+    places = list(dict.fromkeys(table[rows] if order is None else order))
+    kinds = [None] if series is None else list(dict.fromkeys(table[series]))
+    for number, kind in enumerate(kinds):
+        part = (table if series is None else table[table[series] == kind]).set_index(rows).reindex(places)
+        level = np.arange(len(places)) + min(0.3, 0.72 / len(kinds)) * (number - (len(kinds) - 1) / 2)
+        look = {"color": PALETTE[number % len(PALETTE)], "marker": MARKERS[number % len(MARKERS)], "ms": 6.5,
+                "mec": "white", "label": literal(names.get(kind, kind))}  # fmt: skip
+        look |= looks.get(kind, {})
+        if low is not None:
+            axes.hlines(level, part[low], part[high], color=look["color"], lw=2)
+        axes.plot(part[value], level, ls="", **look)
+    axes.set_yticks(range(len(places)), [literal(names.get(place, place)) for place in places])
+    axes.set_ylim(len(places) - 0.5, -0.5)
+    axes.tick_params(axis="y", length=0)
+
+
+def small_multiples(
+    names: Iterable[Any],
+    *,
+    columns: int = 3,
+    size: tuple[float, float] = (2.2, 1.9),
+    margin: tuple[float, float] = (0.0, 0.8),
+    xlabel: str = "",
+    ylabel: str = "",
+    **options: Any,
+) -> tuple[Figure, dict[Any, Axes]]:
+    """Return a figure with a panel for each name, titled by it, and the panels by name.
+
+    columns: panels side by side at most. size: of a panel, and margin: of all of them together, in inches.
+    xlabel, ylabel: stand once, for all panels. options: as of ``plt.subplots``, such as ``sharex=True``.
+
+    >>> figure, panels = small_multiples(["eng-deu", "eng-jpn"], sharex=True)
+    >>> [panel.get_title() for panel in panels.values()]
+    ['eng-deu', 'eng-jpn']
+    """
+    names = list(names)
+    across = min(columns, len(names))
+    down = -(-len(names) // across)
+    whole = (size[0] * across + margin[0], size[1] * down + margin[1])
+    figure, grid = plt.subplots(down, across, figsize=whole, squeeze=False, **options)
+    panels = dict(zip(names, grid.flat))
+    for name, axes in panels.items():
+        axes.set_title(literal(name), fontsize=10)
+    for place in range(len(names), grid.size):
+        grid.flat[place].set_axis_off()
+        grid.flat[place - across].tick_params(labelbottom=True)  # now the lowest of its column
+    figure.supxlabel(xlabel, fontsize=10)
+    figure.supylabel(ylabel, fontsize=10)
+    return figure, panels
+
+
+def shared_legend(figure: Figure, *, columns: int = 4) -> None:
+    """Put one legend above all panels, with what the first of them shows."""
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=min(columns, len(labels)))

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 from evalkit import DataError
 from evalkit.show.plots import GREY, INK, LIGHT, LINES, PALETTE, house, literal
+from evalkit.stats.terms import pluralize
 
 
 @house
@@ -41,8 +42,11 @@ def alignment(evidence: pd.DataFrame, *, window: int = 15) -> Figure:
 
 def _where(shift: int) -> str:
     """Say in words where a reference stands."""
-    rows = "row" if abs(shift) == 1 else "rows"
-    return "the same row" if shift == 0 else f"the place {abs(shift)} {rows} {'above' if shift < 0 else 'below'}"
+    return (
+        "the same row"
+        if shift == 0
+        else f"the place {pluralize(abs(shift), 'row')} {'above' if shift < 0 else 'below'}"
+    )
 
 
 @house

@@ -78,7 +78,7 @@ def learned(table: pd.DataFrame, *, setting: str, level: float | None = None) ->
         place, colour = np.arange(len(languages)) + offset, PALETTE[number % len(PALETTE)]
         axes.hlines(place, rows["low"], rows["high"], color=colour, lw=1.8)
         axes.plot(rows["kendall_b"], place, ls="", marker=MARKERS[number % len(MARKERS)], ms=6, color=colour, mec=INK,
-                  mew=0.4, label=literal(terms.spoken(model)))  # fmt: skip
+                  mew=0.4, label=literal(terms.display_name(model)))  # fmt: skip
     if level is not None:
         axes.axvline(level, color=GREY, ls=":", lw=1)
     axes.set_yticks(range(len(languages)), [literal(name) for name in languages])

@@ -57,7 +57,7 @@ def ridges(
 
 
 @house
-def small_multiples(
+def histograms(
     ratings: pd.DataFrame,
     profiled: pd.DataFrame,
     *,
@@ -150,7 +150,7 @@ def two_distributions(
 def grids_in_use(tested: Mapping[str, pd.DataFrame], *, alpha: float = 0.05) -> Figure:
     """Draw how many annotators use which grid of ticks, one panel per data set.
 
-    tested: name -> the result of ``annotators.grids``. A bar is the share of the data set's annotators.
+    tested: name -> the result of ``annotators.scale_grid``. A bar is the share of the data set's annotators.
     """
     figure, grid = plt.subplots(1, len(tested), figsize=(2.0 * len(tested) + 0.6, 2.9), sharey=True, squeeze=False)
     for axes, (name, table) in zip(grid.flat, tested.items()):
@@ -173,7 +173,7 @@ def decisions(stable: pd.DataFrame, *, most: int = 30) -> Figure:
     resamples, at most ``most`` lines, the least firm first.
     """
     firm = stable.assign(doubt=(stable["share"] - 0.5).abs())
-    shown = firm[firm["goes"] | (firm["share"] >= 0.1)].sort_values("doubt").head(most)
+    shown = firm[firm["flagged"] | (firm["share"] >= 0.1)].sort_values("doubt").head(most)
     if shown.empty:
         raise DataError("No rule sends anybody away, not even in one of ten resamples. Tighten a rule.")
     shown = shown.sort_values(["rule", "share"], ignore_index=True)
@@ -181,7 +181,7 @@ def decisions(stable: pd.DataFrame, *, most: int = 30) -> Figure:
     for number, (rule, rows) in enumerate(shown.groupby("rule", sort=False)):
         style = {"marker": MARKERS[number % len(MARKERS)], "color": PALETTE[number % len(PALETTE)], "ls": "none"}
         axes.plot(rows["share"], rows.index, ms=7, mec=INK, mew=0.6, label=rule, **style)
-        stay = rows[~rows["goes"]]
+        stay = rows[~rows["flagged"]]
         axes.plot(stay["share"], stay.index, ls="none", marker=style["marker"], ms=7, mfc="white", mec=INK, zorder=4)
     axes.hlines(shown.index, 0, 1, color=LIGHT, lw=0.6, zorder=0)
     axes.axvline(0.5, color=GREY, ls=":")

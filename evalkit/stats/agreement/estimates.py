@@ -22,7 +22,7 @@ class Estimate(Protocol):
     def __call__(self, times: np.ndarray) -> np.ndarray:
         """Evaluate for each row of (batch, patterns)."""
 
-    def left_out(self, times: np.ndarray) -> np.ndarray:
+    def leave_one_out(self, times: np.ndarray) -> np.ndarray:
         """Evaluate (patterns,) times (patterns,) with one item of each pattern left out in turn."""
 
 
@@ -43,7 +43,7 @@ class OfSums:
     def __call__(self, times: np.ndarray) -> np.ndarray:
         return self.formula(times @ self.features)
 
-    def left_out(self, times: np.ndarray) -> np.ndarray:
+    def leave_one_out(self, times: np.ndarray) -> np.ndarray:
         return self.formula(times @ self.features - self.features)
 
 
@@ -57,8 +57,8 @@ class Mean:
     def __call__(self, times: np.ndarray) -> np.ndarray:
         return self._mean([each(times) for each in self.estimates])
 
-    def left_out(self, times: np.ndarray) -> np.ndarray:
-        return self._mean([each.left_out(times) for each in self.estimates])
+    def leave_one_out(self, times: np.ndarray) -> np.ndarray:
+        return self._mean([each.leave_one_out(times) for each in self.estimates])
 
     def _mean(self, values: list[np.ndarray]) -> np.ndarray:
         found = np.array(values)
@@ -88,7 +88,7 @@ class OrdinalAlpha:
         by_chance = 2 * (n * (used * middle**2).sum(axis=1) - (used * middle).sum(axis=1) ** 2)
         return 1 - ratio(apart * (n - 1), by_chance)
 
-    def left_out(self, times: np.ndarray) -> np.ndarray:
+    def leave_one_out(self, times: np.ndarray) -> np.ndarray:
         patterns = len(times)
         step = max(1, _BATCH // patterns)
         blocks = (np.arange(start, min(start + step, patterns)) for start in range(0, patterns, step))

@@ -1,32 +1,18 @@
-"""Measures of one annotator that a rule can use, each computed for a whole stack of resamples at once."""
+"""Quality control by degraded items: who scores them below their originals, and were those who did not removed?"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from scipy import stats
 
 from evalkit.data.schemas import ITEM, with_pair
-from evalkit.human.annotators.others import beside_others
-from evalkit.human.annotators.pace import seconds_taken
-from evalkit.human.annotators.usage import in_outer_tenths, repeat_differences
-from evalkit.stats import inference
 
-
-@dataclass(frozen=True)
-class Measure:
-    """What to draw anew (``units``: ratings -> pair, annotator and values) and what to compute from the values drawn.
-
-    statistic: values of one annotator, resamples × units × columns -> resamples. fewest: units needed.
-    """
-
-    units: Callable[[pd.DataFrame], pd.DataFrame]
-    statistic: Callable[[np.ndarray], np.ndarray]
-    meaning: str
-    fewest: int = 1
+#: Least share of those near the limit who fail, if nobody was removed; see ``removed``.
+SHARE = 0.25
 
 
 def quality_pairs(ratings: pd.DataFrame) -> pd.DataFrame:
@@ -97,43 +83,31 @@ def signed_rank(stack: np.ndarray) -> np.ndarray:
     return np.where(n == 0, 1.0, stats.norm.sf(z))
 
 
-def _judgements(ratings: pd.DataFrame) -> pd.DataFrame:
-    return with_pair(ratings)[["pair", "annotator", "score"]]
+class Caliper(NamedTuple):
+    """How many annotators pass a test narrowly, how many fail it as narrowly, and how likely so few are by chance."""
+
+    passed: int
+    failed: int
+    p: float
 
 
-def _ends(ratings: pd.DataFrame) -> pd.DataFrame:
-    """Mark the scores in the lowest or the highest tenth of the table's scale."""
-    return _judgements(ratings).assign(score=in_outer_tenths(ratings).astype(float))
+def removed(p_values: ArrayLike) -> Caliper:
+    r"""Count the p-values just below and just above 0.05: where many pass narrowly, some must fail narrowly.
 
+    p_values: one an annotator, NaN for those without. Narrowly is up to 0.025 below or above the limit. ``p`` is
+    that of so few failures or fewer, :math:`P(X \le \text{failed})` with X binomial of all narrow ones at ``SHARE``.
+    A one-sided test whose statistic lies :math:`\delta` standard errors from zero on average has its p-value above the
+    limit in a share of narrow cases that is 1/2 for :math:`\delta = 0`, .32 for 3, and 1/4 for 4.2; those with a larger
+    :math:`\delta` hardly come near the limit. So ``p`` is small where failures were taken out, and nothing else needs
+    to be known of the data. Source: the caliper test of Gerber & Malhotra 2008, there for published p-values.
+    Caveat: it cannot see a removal where few come near the limit, and nobody need have been removed on purpose.
 
-def _shared(ratings: pd.DataFrame) -> pd.DataFrame:
-    return beside_others(ratings).dropna(subset="others")[["pair", "annotator", "score", "others"]]
-
-
-def _distinct(stack: np.ndarray) -> np.ndarray:
-    return 1.0 + (np.diff(np.sort(stack[..., 0], axis=1), axis=1) > 0).sum(axis=1)
-
-
-def _spearman(stack: np.ndarray) -> np.ndarray:
-    return inference.pearson(*(stats.rankdata(stack[..., column], axis=1) for column in (0, 1)))
-
-
-#: What a rule can be about: names as in ``profiles``.
-MEASURES = {
-    "unique_scores": Measure(_judgements, _distinct, "number of distinct scores"),
-    "mean": Measure(_judgements, lambda s: s[..., 0].mean(axis=1), "mean score, points"),
-    "sd": Measure(_judgements, lambda s: s[..., 0].std(axis=1, ddof=1), "standard deviation of scores, points", 2),
-    "at_ends": Measure(
-        _ends, lambda s: s[..., 0].mean(axis=1), "share of scores in the lowest or the highest tenth of the scale"
-    ),
-    "median_abs_diff": Measure(
-        repeat_differences, lambda s: np.median(s[..., 0], axis=1), "median difference on repeats, points"
-    ),
-    "max_abs_diff": Measure(
-        repeat_differences, lambda s: s[..., 0].max(axis=1), "largest difference on repeats, points"
-    ),
-    "with_others": Measure(_shared, _spearman, "Spearman's ρ with the mean of the others", 10),
-    "seconds": Measure(seconds_taken, lambda s: np.median(s[..., 0], axis=1), "median seconds a judgement"),
-    "qc_p": Measure(quality_pairs, paired_t, "p-value (t) of degraded items against their originals", 2),
-    "qc_wilcoxon": Measure(quality_pairs, signed_rank, "p-value (signed rank) of degraded items, likewise"),
-}
+    >>> removed([0.03] * 30 + [0.001] * 80)
+    Caliper(passed=30, failed=0, p=0.00017858...)
+    >>> removed([0.03, 0.06, 0.001]).p
+    0.9375
+    """
+    values = np.asarray(p_values, dtype=float)
+    passed = int(((values >= 0.025) & (values < 0.05)).sum())
+    failed = int(((values >= 0.05) & (values < 0.075)).sum())
+    return Caliper(passed, failed, float(stats.binom.cdf(failed, passed + failed, SHARE)))

@@ -1,4 +1,4 @@
-r"""Which steps of the scale an annotator uses, found by a test: a grid of ticks, or smooth use.
+r"""Whether annotators lean on the tick marks of a slider, and which grid of steps they use, found by a test.
 
 For a grid of k ticks from end to end, each tick inside the scale has a cell, all whole numbers nearer to it than to
 another tick. Whoever uses the scale smoothly spreads their scores of a cell evenly over it, near enough, so the number
@@ -22,19 +22,78 @@ from evalkit import DataError
 from evalkit.data.provenance import scale_of
 from evalkit.data.schemas import with_pair
 
+#: The seven tick marks of WMT's DA+SQM slider, on its scale from 0 to 100 (Kocmi et al. 2022).
+SQM_TICKS = tuple(100 * step / 6 for step in range(7))
+#: The five tick marks of the sliders of earlier years and of Mechanical Turk (Knowles & Lo 2024, section 4.1).
+FIVE_TICKS = (0.0, 25.0, 50.0, 75.0, 100.0)
 #: Numbers of ticks, ends included, that are tried: steps of 25, 16.7, 10, 8.3 and 5 on a scale from 0 to 100.
 GRIDS = (5, 7, 11, 13, 21)
 _SMOOTH = 8.0  # standard deviation in points of the kernel of f: wide enough to hide every grid but the coarsest
 _SCATTER = 0.7  # standard deviation in points around a tick in c
 _RHO = np.linspace(0, 0.99, 34)
+_ALPHA = 0.05  # what a grid's adjusted p-value must be below
 
 
-def grids(
+def ticks(
+    ratings: pd.DataFrame,
+    *,
+    tick_marks: tuple[float, ...] = SQM_TICKS,
+    within: float = 1.0,
+    scale: tuple[float, float] | None = None,
+) -> pd.DataFrame:
+    """Measure how much each annotator's scores crowd around a slider's tick marks.
+
+    tick_marks: positions of the ticks on the scale. within: how far from a mark, in points, still counts as on it.
+    scale: its ends, within which tick marks must lie; None takes the table's own.
+    Returns one row per annotator and mark: pair, annotator, mark, share (of the annotator's judgements, 0 to 1).
+    What an annotator who ignored the tick marks would show depends on the shape of their scores; for evenly
+    spread ones it is ``even_share(tick_marks, within=within)``.
+    """
+    low, high = scale_of(ratings, given=scale)
+    if tick_marks and (min(tick_marks) < low or max(tick_marks) > high):
+        raise DataError(
+            f"Tick marks from {min(tick_marks):g} to {max(tick_marks):g} do not fit a scale from {low:g} to {high:g}. "
+            "Pass tick_marks=."
+        )
+    if min(np.diff(tick_marks), default=np.inf) <= 2 * within:
+        raise DataError(
+            f"Tick marks closer than {2 * within:g} points would count a score twice. Use a smaller 'within'."
+        )
+    scores = with_pair(ratings)[["pair", "annotator", "score"]]
+    near = np.abs(scores["score"].to_numpy()[:, None] - np.asarray(tick_marks)) <= within
+    flags = pd.DataFrame(near, columns=pd.Index(tick_marks, name="mark"))
+    shares = flags.groupby([scores["pair"].to_numpy(), scores["annotator"].to_numpy()]).mean()
+    return shares.rename_axis(["pair", "annotator"]).stack().rename("share").reset_index()
+
+
+def discretisation(shares: pd.DataFrame) -> pd.DataFrame:
+    """Say how much of each annotator's scores lies on the marks, and which mark attracts them most.
+
+    shares: the result of ``ticks``. Returns pair, annotator, on_marks (share of judgements, 0 to 1), favourite (a
+    mark's position) and favourite_share, those who lean on the marks most first.
+    """
+    by_annotator = shares.groupby(["pair", "annotator"])["share"]
+    favourite = shares.loc[by_annotator.idxmax()].set_index(["pair", "annotator"])
+    favourite = favourite.rename(columns={"mark": "favourite", "share": "favourite_share"})
+    table = by_annotator.sum().rename("on_marks").to_frame().join(favourite)
+    return table.sort_values("on_marks", ascending=False, kind="stable").reset_index()
+
+
+def even_share(*, tick_marks: tuple[float, ...] = SQM_TICKS, within: float = 1.0) -> float:
+    """Return the share of scores that lie on a mark when every whole number from 0 to 100 is equally likely.
+
+    >>> round(even_share(), 3)
+    0.149
+    """
+    scores = np.arange(101)
+    return float((np.abs(scores[:, None] - np.asarray(tick_marks)) <= within).any(axis=1).mean())
+
+
+def scale_grid(
     ratings: pd.DataFrame,
     *,
     candidates: tuple[int, ...] = GRIDS,
     within: float = 1.0,
-    alpha: float = 0.05,
     scale: tuple[float, float] | None = None,
 ) -> pd.DataFrame:
     """Test each annotator's scores for each grid of ticks, and name the grid in use.
@@ -51,7 +110,7 @@ def grids(
 
     >>> scores = [0, 33, 67, 50, 83, 17, 100, 67, 34, 83, 17, 50] * 4
     >>> ratings = pd.DataFrame({"src_lang": "eng", "tgt_lang": "jpn", "annotator": "a", "score": scores})
-    >>> found = grids(ratings, scale=(0, 100))
+    >>> found = scale_grid(ratings, scale=(0, 100))
     >>> found.loc[found["in_use"], ["ticks", "n", "on_ticks"]].values.tolist()
     [[7.0, 40.0, 1.0]]
     """
@@ -69,7 +128,7 @@ def grids(
     rows = [_tested(counts, points, ticks, within).assign(ticks=ticks).set_index(names) for ticks in candidates]
     table = pd.concat(rows).reset_index().sort_values(["pair", "annotator", "ticks"], ignore_index=True)
     table["p_adjusted"] = table.groupby("pair")["p"].transform(_holm)
-    passed = table["gain"].where((table["p_adjusted"] < alpha) & (table["gain"] > 0), -np.inf)
+    passed = table["gain"].where((table["p_adjusted"] < _ALPHA) & (table["gain"] > 0), -np.inf)
     best = passed.groupby([table["pair"], table["annotator"]]).transform("max")
     table["in_use"] = np.isfinite(passed) & passed.eq(best)
     return table[["pair", "annotator", "ticks", "n", "on_ticks", "expected", "p", "p_adjusted", "gain", "in_use"]]
