@@ -20,7 +20,7 @@ from evalkit.data.provenance import merged
 from evalkit.data.provenance import source_of as provenance
 from evalkit.show import pictures, tables
 from evalkit.show.tables import Columns, Digits
-from evalkit.stats import verdicts
+from evalkit.stats import terms, verdicts
 from evalkit.stats.verdicts import missing, verdict
 
 if TYPE_CHECKING:
@@ -110,9 +110,10 @@ def figure(
         display(pictures.words(described), raw=True)
 
 
-def text(sentence: str) -> None:
-    """Show a sentence computed in this run as plain text: markup and TeX in it stay visible characters."""
-    _emit(None, html=f'<p class="computed">{escape(sentence)}</p>', text=sentence)
+def text(*sentences: str) -> None:
+    """Show sentences computed in this run, a paragraph each, as plain text: markup and TeX stay visible characters."""
+    for sentence in sentences:
+        _emit(None, html=f'<p class="computed">{escape(sentence)}</p>', text=sentence)
 
 
 def headline(sentence: str) -> None:

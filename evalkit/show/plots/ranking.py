@@ -88,8 +88,8 @@ def win_matrix(compared: pd.DataFrame, *, pair: str) -> Figure:
 def rank_forest(ranges: pd.DataFrame, *, pair: str, clustered: pd.DataFrame | None = None) -> Figure:
     """Draw each system's rank with its bootstrap interval, for one language pair.
 
-    ranges: the result of ``ranking.rank_ranges``. clustered: that of ``ranking.significance_clusters``; adds the range of
-    ranks that WMT prints, as a thin line with open ends, and dotted lines between clusters.
+    ranges: the result of ``ranking.rank_ranges``. clustered: that of ``ranking.significance_clusters``; adds the range
+    of ranks that WMT prints, as a thin line with open ends, and dotted lines between clusters.
     """
     rows = _of(ranges, pair)
     level = np.arange(len(rows))
