@@ -148,7 +148,7 @@ def verdicts(found):
     return {check.statement: check.verdict.partition(" ")[2] for check in campaign.run_checks(found)}
 
 
-@settings(max_examples=10, phases=NO_SHRINKING)
+@settings(max_examples=8, phases=NO_SHRINKING)
 @given(designs())
 def test_any_valid_table_gets_a_whole_report_that_says_true_things(design):
     ratings, spans, higher = design
@@ -177,7 +177,7 @@ def test_any_valid_table_gets_a_whole_report_that_says_true_things(design):
         assert sorted([ranked.top, *ranked.level, *ranked.beaten]) == sorted(ranked.names) == mine.systems
 
 
-@settings(max_examples=4, phases=NO_SHRINKING)
+@settings(max_examples=3, phases=NO_SHRINKING)
 @given(designs())
 def test_every_figure_of_any_valid_table_can_be_drawn(design):
     ratings, spans, higher = design

@@ -305,13 +305,13 @@ def test_a_server_that_lacks_or_falsifies_the_file(toy, tmp_path, monkeypatch):
     with serving(partial(Folder, directory=put(tmp_path / "mirror", (ROWS_FILE, ROWS.upper())))) as base:
         monkeypatch.setenv("EVALKIT_DATA_MIRROR", base)
         with pytest.raises(DataError, match=r"expected git:\w+ \(\d+ bytes\), found git:\w+ \(\d+ bytes\)"):
-            data.fetch("toy", progress=False)
+            data.fetch("toy")
         put(tmp_path / "mirror", (ROWS_FILE, ROWS * 99))
         with pytest.raises(DataError, match=f"stopped after {len(ROWS)} bytes"):
-            data.fetch("toy", progress=False)
+            data.fetch("toy")
         (tmp_path / "mirror" / ROWS_FILE.path).unlink()
         with pytest.raises(DataError, match="the server answers 404"):
-            data.fetch("toy", progress=False)
+            data.fetch("toy")
     assert left_over(tmp_path / "cache") == []
 
 

@@ -1,4 +1,4 @@
-"""Files as strangers send them: what they lack is stated, what they state twice is rejected, rejected rows come back."""
+"""Files as strangers send them: what they lack is stated, what they state twice is refused, rejected rows come back."""
 
 import csv
 import json

@@ -255,14 +255,13 @@ def test_scores_that_are_there_twice_or_are_no_numbers_are_refused():
 # Kept tables
 
 
-def loader(paths, *, columns=None):
-    del columns
+def loader(paths):
     frame = pd.DataFrame({"text": pd.Series(["a", "b"], dtype="category"), "score": [0.1, float(len(paths))]})
     frame.attrs["excluded"] = {"nothing": 0}
     return frame
 
 
-def refuse(paths, *, columns=None):
+def refuse(paths):
     raise AssertionError("parsed again")
 
 

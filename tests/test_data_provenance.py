@@ -1,6 +1,7 @@
 """A lost source or scale stops a run: what pandas keeps, what it drops, who asks, and how tables are stacked."""
 
 import ast
+import functools
 import json
 import tempfile
 
@@ -155,7 +156,7 @@ def test_scores_of_two_sets_land_on_the_ticks_of_their_own_scale():
 
 
 def test_marks_that_lie_off_the_scale_are_told():
-    with pytest.raises(DataError, match="Marks from 0 to 100 do not fit a scale from 1 to 5"):
+    with pytest.raises(DataError, match="Tick marks from 0 to 100 do not fit a scale from 1 to 5"):
         annotators.ticks(stars())
 
 
@@ -321,15 +322,18 @@ TOLD = {"excluded", "notes", "corrected", "why_simulated", "undefined", "unpaire
 TOLD |= {"hit", "system", "doc", "copy_first"}  # which document ``context.label_example`` shows
 
 
+@functools.cache
 def code():
-    """Yield name and syntax tree of every module but the accessors' own, and of every notebook's code."""
+    """Name and syntax tree of every module but the accessors' own, and of every notebook's code."""
+    trees = {}
     for path in sorted((ROOT / "evalkit").rglob("*.py")):
         if path.name != "provenance.py":
-            yield str(path.relative_to(ROOT)), ast.parse(path.read_text(encoding="utf-8"))
+            trees[str(path.relative_to(ROOT))] = ast.parse(path.read_text(encoding="utf-8"))
     for path in STUDIES:
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
         text = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
-        yield path.name, ast.parse(text)
+        trees[path.name] = ast.parse(text)
+    return trees
 
 
 def read_past(tree):
@@ -344,14 +348,14 @@ def read_past(tree):
             yield from (key.value if isinstance(key, ast.Constant) else "a computed name" for key in keys)
 
 
-@pytest.mark.parametrize(("name", "tree"), [*code()], ids=lambda x: x if isinstance(x, str) else "code")
-def test_facts_that_numbers_rest_on_are_read_through_the_accessors(name, tree):
-    assert set(read_past(tree)) <= TOLD, f"{name} reads attrs past evalkit.data.provenance"
+def test_facts_that_numbers_rest_on_are_read_through_the_accessors():
+    past = {name: facts for name, tree in code().items() if (facts := set(read_past(tree)) - TOLD)}
+    assert past == {}, "these read attrs past evalkit.data.provenance"
 
 
 def test_no_function_on_ratings_has_a_default_scale():
     tables = {"ratings", "above", "frame", "rows"}
-    for name, tree in code():
+    for name, tree in code().items():
         for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef) and {a.arg for a in node.args.args} & tables:
                 given = dict(zip([a.arg for a in node.args.kwonlyargs], node.args.kw_defaults, strict=True))
@@ -370,7 +374,7 @@ def loaded_names(tree):
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
 def test_a_comparison_with_print_names_all_tables_that_it_rests_on(path):
     """Where a study loads several data sets, one of them alone would hide that another is simulated."""
-    tree = next(tree for name, tree in code() if name == path.name)
+    tree = code()[path.name]
     single = set(loaded_names(tree))
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and ast.unparse(node.func) in ("show.compare", "claims.look_up"):

@@ -106,8 +106,6 @@ def test_rows_of_all_test_sets_fit_their_scores_and_one_row_off_they_do_not(real
     assert len(aligned) == 17
     assert aligned["correlation"].min() > 0.7
     assert aligned["shifted"].abs().max() < 0.15
-    same = sudoh2021.identical(labelled).set_index(["annotator", "label"])["share"]
-    assert min(same[who, "Excellent"] for who in "ABC") > 0.9
 
 
 # Shares
@@ -272,7 +270,7 @@ def test_confusion_counts_and_shares_by_row():
 # Print
 
 
-def test_what_rests_on_fewer_rows_is_not_held_against_print():
+def test_what_rests_on_fewer_rows_is_not_compared_with_print():
     printed = data.published("sudoh2021_table5").query("label == 'Good' and annotator in ['A', 'C']")
     computed = pd.DataFrame({"label": "Good", "annotator": ["A", "C"], "share": [0.2329, 0.2554], "n": [9280, 5360]})
     computed = sudoh2021.whole_only(computed.assign(rows="newstest2015"), ["share"], complete=9280)

@@ -130,7 +130,7 @@ def test_agreement_on_criticality_survives_groups_with_one_answer():
 
 
 def test_every_bleu_and_chrf_of_table_1_comes_out_with_attention_to_case(printed):
-    rows = challenge.against_print(printed[1])
+    rows = challenge.compare_with_print(printed[1])
     told = [show.verdict(row.printed, row.computed) for row in rows.itertuples()]
     assert told.count("match") == 20
     assert told.count("not reproducible") == 20
@@ -142,7 +142,7 @@ def test_without_strikethrough_or_with_lower_case_other_cells_part_from_print(pr
         ({"lowercase": True}, {"hyp8, bleu", "hyp9, bleu"}),
         ({"struck": False}, {"hyp1, bleu", "hyp1, chrf", "hyp3, bleu", "hyp3, chrf"}),
     ):
-        rows = challenge.against_print(printed[1], **options)
+        rows = challenge.compare_with_print(printed[1], **options)
         off = {row.cell for row in rows.itertuples() if show.verdict(row.printed, row.computed) == "differs"}
         assert off == expected
 

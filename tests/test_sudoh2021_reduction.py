@@ -113,7 +113,7 @@ def test_the_smallest_difference_is_that_of_trying_all_third_labels(seed, rule):
     names = categories("fluency")
     target = dict(zip(names, np.random.default_rng(seed).multinomial(9, [0.2] * 5).tolist(), strict=True))
     printed = pd.DataFrame({"label": names, "split": "test", "count": [str(target[name]) for name in names]})
-    found = released.against_tables(labels, agreed, translations, printed={"fluency": printed}, rules=[rule])
+    found = released.fit_to_counts(labels, agreed, translations, printed={"fluency": printed}, rules=[rule])
     codes = list(places("fluency"))
     fixed = [plain(triples[n], rule, "fluency") for n in range(5)]
     best = 99
@@ -146,7 +146,7 @@ def test_an_unknown_rule_and_a_row_without_a_split_are_told():
         reduction.reduce(labels, rule="vote", dimension="fluency")
     agreed = reduction.reduce(labels, rule="worst", dimension="fluency").assign(dimension="fluency")
     with pytest.raises(DataError, match="has no split of fluency"):
-        released.against_agreed(labels, agreed, agreed[KEY].assign(segment="9", split="test"))
+        released.fit_to_agreed(labels, agreed, agreed[KEY].assign(segment="9", split="test"))
 
 
 @pytest.fixture(scope="module")
@@ -156,7 +156,7 @@ def release(real):
 
 
 def test_the_agreed_files_are_the_worst_of_three_and_nothing_else(release):
-    found = released.against_agreed(*release)
+    found = released.fit_to_agreed(*release)
     whole = found[(found["split"] == "all") & (found["rows_equal"] == found["rows"])]
     assert whole[["dimension", "rule", "rows"]].values.tolist() == [
         ["fluency", "worst", 9280], ["adequacy", "worst", 9280]
@@ -170,7 +170,7 @@ def test_tables_9_and_10_are_the_median_but_for_single_labels(release):
     tables = {"fluency": data.published("sudoh2021_table9"), "adequacy": data.published("sudoh2021_table10")}
     shares = {"fluency": data.published("sudoh2021_table4"), "adequacy": data.published("sudoh2021_table5")}
     rules = ["majority-else-worst", "median"]
-    found = released.against_tables(*release, printed=tables, printed_shares=shares, rules=rules)
+    found = released.fit_to_counts(*release, printed=tables, printed_shares=shares, rules=rules)
     apart = found.set_index(["rule", "dimension", "split"])["cells_difference"].sort_index()
     for dimension, left in (("fluency", 4), ("adequacy", 8)):
         assert apart["median", dimension].to_dict() == {"train": left, "dev": 0, "test": 0}

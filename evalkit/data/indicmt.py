@@ -53,7 +53,7 @@ _PART = {"mqm_norm_score": "score", "da_norm_score": "own_score", "adequacy_scor
 _ERROR = {"span_type", "span_severity", "span_text", "span_start_offset", "span_end_offset"}
 
 
-def ratings(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.DataFrame:
+def ratings(paths: list[Path]) -> pd.DataFrame:
     """Load the release's CSV files: a row per judged translation.
 
     ``score`` is the file's Computed_scores, what its formula made of the marked errors: 25 at best, below 0 for some
@@ -64,7 +64,6 @@ def ratings(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.D
     neither annotators nor documents: ``annotator`` is "expert", ``doc`` "indicmt".
     Raises DataError naming file, line and column.
     """
-    del columns  # the files share one header
     parts, blank, stray = [], 0, 0
     for path in paths:
         raw, language = _raw(path), _language(path)
@@ -86,14 +85,13 @@ def ratings(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.D
     return frame
 
 
-def spans(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.DataFrame:
+def spans(paths: list[Path]) -> pd.DataFrame:
     """Load the errors of the same files: a row per error, in the order of its judgement's five slots.
 
     ``span`` is the slot. A slot with a type but no severity, or a severity but no type, is an error whose missing half
     is "unstated". The CSV files do not say where an error lies.
     Raises DataError for a type or a severity that the guidelines do not know, with file, line and column.
     """
-    del columns
     parts = []
     for path in paths:
         raw, language = _raw(path), _language(path)
@@ -108,7 +106,7 @@ def spans(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.Dat
     return schemas.check(frame, schemas.SPANS, origin="the errors of IndicMT-Eval")
 
 
-def splits(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.DataFrame:
+def splits(paths: list[Path]) -> pd.DataFrame:
     """Load the release's JSONL files (train, validation and test, or the zero-shot languages): a row per translation.
 
     Columns src_lang, tgt_lang, split, row, segment (as in ``ratings``), score (MQM between 0 and 1), own_score (the
@@ -116,7 +114,6 @@ def splits(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.Da
     the zero-shot files), source, reference, hypothesis. Systems are not named. A row without texts is left out and
     counted in ``attrs["excluded"]``.
     """
-    del columns
     parts, empty = [], 0
     for path in paths:
         rows = _rows(path)
@@ -131,13 +128,12 @@ def splits(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.Da
     return frame
 
 
-def split_spans(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.DataFrame:
+def split_spans(paths: list[Path]) -> pd.DataFrame:
     """Load the errors of the JSONL files with their text: a row per error, ``start`` and ``end`` counted in words.
 
     The release's end is the last word, here it is the word after. Columns as in SPANS with split and row, without
     system, doc and annotator, which these files do not give.
     """
-    del columns
     parts = []
     for path in paths:
         rows = _rows(path)

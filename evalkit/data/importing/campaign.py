@@ -113,8 +113,8 @@ def _plans(paths: Sequence[Path], options: Options, report: Report, name: str) -
             )
         if isinstance(source, Again) and kind.name in _HANGING:
             raise DataError(
-                f"{path.name} holds rejected rows of format {kind.name}, where items shown before and after decide what "
-                "a row is. Mend them in the export that they come from, on the lines named, and import that again."
+                f"{path.name} holds rejected rows of format {kind.name}, where items shown before and after decide "
+                "what a row is. Mend them in the export that they come from, on the lines named, and import that again."
             )
         reader = kind.reader(head, match, options, report)
         seen = [Seen(path, before, source.digest), *getattr(reader, "beside", [])]
@@ -211,7 +211,9 @@ def _reject(plan: Planned, chunk: Chunk, rejected: list[Rejection], rejections: 
         return
     places = {int(line): place for place, line in enumerate(chunk.frame.index)} if rejected else {}
     broken = [(row.line, Rejection(row.line, "", "", row.reason), row.cells) for row in chunk.broken]
-    for line, row, pieces in sorted([*broken, *((row.line, row, None) for row in rejected)], key=lambda entry: entry[0]):
+    for line, row, pieces in sorted(
+        [*broken, *((row.line, row, None) for row in rejected)], key=lambda entry: entry[0]
+    ):
         cells = hide.named(chunk.raw(places[line]), row) if pieces is None else hide.pieces(pieces)
         rejections.add(plan.source.path.name, hide.told(row), cells)
 
@@ -272,7 +274,9 @@ def _settle(plans: list[Planned], ratings: writing.Ratings, rejections: Rejectio
         again = left.groupby(item, sort=False).cumcount().gt(0) & left["started"].notna()
         kinds = {int(row): "repeat" for row in left.index[again & left["item_type"].isin(["system", "calibration"])]}
         if kinds:
-            rejections.report.note(f"{len(kinds):,} later judgements of the same item by the same annotator are repeats")
+            rejections.report.note(
+                f"{len(kinds):,} later judgements of the same item by the same annotator are repeats"
+            )
     if drop or kinds:
         ratings.rewrite(drop, kinds)
     for file, rows_of_file in late.items():

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evalkit.data.importing.chunks import Broken, Chunk, Source
-from evalkit.data.importing.report import FIELDS, EXCLUDED, UNCUT
+from evalkit.data.importing.report import EXCLUDED, FIELDS, UNCUT
 
 _BEFORE = len(FIELDS)
 _UNCUT = "is still uncut: write its cells, as they stand in the file and line named, under the headings; empty the last"

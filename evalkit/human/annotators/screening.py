@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from evalkit import DataError
 from evalkit.data.schemas import ITEM, with_pair
@@ -19,6 +18,7 @@ from evalkit.human.annotators.pace import seconds_taken
 from evalkit.human.annotators.quality_control import paired_t, quality_pairs, signed_rank
 from evalkit.human.annotators.usage import in_outer_tenths
 from evalkit.stats import inference
+from evalkit.stats.correlation import spearman
 
 _COMPARE = {"<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt}
 _TEXT = re.compile(r"\s*(\w+)\s*(<=|<|>=|>)\s*(-?\d*\.?\d+(?:e[+-]?\d+)?)\s*$")
@@ -61,7 +61,7 @@ def _distinct(stack: np.ndarray) -> np.ndarray:
 
 
 def _spearman(stack: np.ndarray) -> np.ndarray:
-    return inference.pearson(*(stats.rankdata(stack[..., column], axis=1) for column in (0, 1)))
+    return spearman(stack[..., 0], stack[..., 1])
 
 
 #: What a rule can be about: names as in ``profiles``.

@@ -168,7 +168,7 @@ def compare(
     return table[["delta", *table.columns.drop("delta")]]
 
 
-def told(design: Mapping[str, Any], *, delta: float) -> str:
+def describe(design: Mapping[str, Any], *, delta: float) -> str:
     """Say in one sentence what a design of ``plan`` asks for."""
     how = {
         "same": "each of whom scores both systems' translations of a document",

@@ -1,14 +1,11 @@
-"""The same tasks on the workers of a Dask cluster; the one place that knows how to reach one."""
+"""Reach the workers of a Dask cluster, on which studies can run."""
 
 from __future__ import annotations
 
-import pickle
-from collections.abc import Callable, Iterator, Sequence
 from importlib import metadata
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from evalkit import DataError, __version__, one_line
-from evalkit.stats.inference.threads import alone
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -35,7 +32,7 @@ def connect(address: str, *, timeout: float | None = None) -> Client:
     except (OSError, ValueError) as problem:
         raise DataError(
             f"No Dask scheduler answers at {address} ({one_line(problem)}). "
-            "Start one with 'dask scheduler', or compute here, without --scheduler and EVALKIT_SCHEDULER."
+            "Start one with 'dask scheduler', or compute here, without --scheduler."
         ) from None
     try:
         client.wait_for_workers(1, timeout=timeout)
@@ -67,33 +64,3 @@ def _demand_alike(client: Client) -> None:
 def versions() -> dict[str, str]:
     """Return the versions on which a result may depend."""
     return {"evalkit": __version__, **{name: metadata.version(name) for name in ALIKE}}
-
-
-def spread(work: Callable[[Any], Any], tasks: Sequence[Any], address: str) -> Iterator[Any]:
-    """Yield ``work(task)`` for each task, in order, computed on a cluster.
-
-    A task that is lost with its worker is computed again on another, from the same seed; each result is read once.
-    ``work`` travels once, as a task of its own that can be repeated: data scattered to workers would die with them.
-    """
-    import cloudpickle
-    import dask
-    from distributed import KilledWorker
-    from distributed.client import FutureCancelledError
-
-    with connect(address) as client, dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
-        parcel = client.submit(bytes, cloudpickle.dumps(work), pure=False)
-        futures = client.map(_unpacked, tasks, parcel=parcel, pure=False)
-        try:
-            for future in futures:
-                yield future.result()
-        except KilledWorker as problem:
-            raise DataError(
-                f"Workers of the cluster at {address} died several times over the same task, perhaps for its memory. "
-                "Give them more memory, or compute here."
-            ) from problem
-        except FutureCancelledError as problem:
-            raise DataError(f"The Dask scheduler at {address} was lost. Start it again, then repeat this.") from problem
-
-
-def _unpacked(task: Any, parcel: bytes) -> Any:
-    return alone(pickle.loads(parcel), task)

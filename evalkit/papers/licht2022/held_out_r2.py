@@ -1,4 +1,4 @@
-"""Correlation, and the fit of straight lines to halves that they have not seen; whole stacks of samples at once."""
+"""The fit of straight lines to halves that they have not seen; whole stacks of samples at once."""
 
 from __future__ import annotations
 
@@ -8,17 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from evalkit import DataError
-
-
-def pearson(x: ArrayLike, y: ArrayLike) -> np.ndarray:
-    """Return Pearson's r along the last axis, for whole stacks of samples; NaN where one side does not vary.
-
-    >>> pearson([1, 2, 3], [[2, 4, 6], [3, 2, 1]]).round(6).tolist()
-    [1.0, -1.0]
-    """
-    x, y = (np.asarray(v, float) - np.mean(v, axis=-1, keepdims=True) for v in (x, y))
-    spread = np.sqrt((x**2).sum(-1) * (y**2).sum(-1))
-    return np.divide((x * y).sum(-1), spread, out=np.full(np.shape(spread), np.nan), where=spread > 0)
 
 
 def split_r2(x: ArrayLike, y: ArrayLike, *, splits: int, rng: np.random.Generator) -> np.ndarray:
