@@ -219,7 +219,7 @@ def test_a_severity_that_nobody_marked_has_no_cost():
 def test_tau_of_tables_equals_scipys_on_resamples():
     from scipy import stats
 
-    from evalkit.human.mqm.ties import tau_b
+    from evalkit.stats.weighted import kendall_b_of_values as tau_b
 
     rng = np.random.default_rng(8)
     x, y = rng.integers(0, 9, 60), rng.integers(0, 5, 60) / 2

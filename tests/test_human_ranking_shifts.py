@@ -10,7 +10,7 @@ from scipy import stats
 from evalkit import DataError
 from evalkit.data import simulate
 from evalkit.human import ranking
-from evalkit.human.ranking.movement import cluster_changes, draws, tau_b
+from evalkit.human.ranking.movement import cluster_changes, draws
 from evalkit.human.ranking.scores import segment_means
 from evalkit.show.plots import ranking as draw
 
@@ -125,13 +125,6 @@ def test_whole_documents_are_drawn_together():
         for table in (ranking.rank_ranges(alike, unit=unit, resamples=3000) for unit in (None, "doc"))
     ]
     assert widths[1] / widths[0] == pytest.approx(np.sqrt(3), rel=0.1)
-
-
-@settings(deadline=None, max_examples=50)
-@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=9))
-def test_tau_b_equals_scipys(pairs):
-    one, other = np.array(pairs, float).T
-    np.testing.assert_allclose(tau_b(one, other), stats.kendalltau(one, other).statistic, atol=1e-12)
 
 
 @settings(deadline=None, max_examples=50)

@@ -149,9 +149,11 @@ def test_a_cells_interval_is_where_its_prediction_meets_print(table5):
             assert implied._overlap(reach, implied._rounds_to(row["cs_ht"])) == (low <= consensus <= high)
 
 
-def test_limits_that_a_cell_sets_stay_where_the_search_is_wider_and_the_others_move(table5):
-    cells, wider = implied.consensus_by_cell(table5), implied.consensus_by_cell(table5, search=(0.9, 4.6))
+def test_limits_that_a_cell_sets_stay_where_the_search_is_wider_and_the_others_move(table5, monkeypatch):
+    cells = implied.consensus_by_cell(table5)
     limits = implied.unlimited(cells)
+    monkeypatch.setattr(implied, "SEARCH", (0.9, 4.6))
+    wider = implied.consensus_by_cell(table5)
     for end in ("low", "high"):
         moved = cells[end] != wider[end]
         assert moved.equals(limits[end].isna())

@@ -73,7 +73,7 @@ def test_on_simulated_data_nothing_is_looked_up():
 
 
 @pytest.mark.parametrize("lost", ["data", "claims"])
-def test_without_provenance_nothing_is_held_against_print(lost):
+def test_without_provenance_nothing_is_compared_with_print(lost):
     """Two loaded tables stacked say no longer that one of them was simulated."""
     stacked = pd.concat([USAGE, from_source(USAGE.copy(), "simulated")])
     claim = {"paper": "P", "item": "1", "cell": "c", "printed": "85", "table": "usage", "where": "annotator=a",

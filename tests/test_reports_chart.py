@@ -99,7 +99,7 @@ def test_long_names_and_dollars_stay_text():
 @pytest.mark.parametrize(
     ("ways", "message"),
     [
-        (None, "There is no .*chart.toml. Run from a clone"),
+        (None, "There is no .*chart.toml. Put it beside studies.toml"),
         ("[[kind]]\nhave = 'x'\n", "lacks the key 'rows'"),
         ("", "lacks the key 'kind'"),
         ("[[kind]", "cannot be read"),

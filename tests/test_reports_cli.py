@@ -46,9 +46,9 @@ def tiny(monkeypatch):
 
 
 def test_help_imports_nothing_heavy():
-    code = "import sys, evalkit.reports.cli as c; c.parser().format_help(); "
+    code = "import sys, evalkit.reports.cli as c; c.main(['--help']); "
     code += f"print([m for m in {HEAVY} if m in sys.modules])"
-    assert subprocess.check_output([sys.executable, "-c", code], text=True) == "[]\n"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).endswith("\n[]\n")
 
 
 def test_list_names_studies_and_whether_their_data_are_here(capsys, tmp_path, monkeypatch):
@@ -85,7 +85,7 @@ def test_params_shows_types_defaults_of_the_run_and_help(capsys):
 )
 def test_a_problem_is_one_sentence_before_any_kernel_starts(arguments, sentence, capsys, tmp_path, monkeypatch):
     monkeypatch.setattr("evalkit.reports.execute.Kernels", None)  # a kernel would be a TypeError
-    monkeypatch.setattr("evalkit.stats.inference.cluster.TIMEOUT", 1)
+    monkeypatch.setattr("evalkit.reports.cluster.TIMEOUT", 1)
     assert cli.main([*arguments, *(["--out", str(tmp_path)] if arguments[0] == "run" else [])]) == 1
     captured = capsys.readouterr()
     assert captured.out == ""
@@ -107,10 +107,8 @@ def test_a_problem_is_one_sentence_before_any_kernel_starts(arguments, sentence,
     ],
 )
 def test_wrong_usage_exits_2(arguments, capsys):
-    with pytest.raises(SystemExit) as ended:
-        cli.main(arguments)
-    assert ended.value.code == 2
-    assert "usage: evalkit" in capsys.readouterr().err
+    assert cli.main(arguments) == 2
+    assert "Usage: evalkit" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("tiny")
@@ -125,7 +123,7 @@ def test_a_full_disk_is_one_sentence(capsys, tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device", "index.html")
 
-    monkeypatch.setattr("evalkit.reports.execute.place", full)
+    monkeypatch.setattr("evalkit.reports.execute.Batch.place", full)
     assert cli.main(["run", "raises", "--out", str(tmp_path)]) == 1
     assert capsys.readouterr().err.splitlines()[-1].startswith("evalkit: The system refused index.html: No space left")
     assert list(tmp_path.iterdir()) == []
@@ -210,7 +208,8 @@ def test_a_stopped_run_ends_with_130_and_leaves_nothing(tmp_path, number):
     runner = begun(out := tmp_path / "out")
     kernels = descendants(runner)
     runner.send_signal(number)
-    assert runner.communicate(timeout=15) == ("", "evalkit: stopped.\n")
+    out_of_it, told = runner.communicate(timeout=15)
+    assert (out_of_it, told.strip()) == ("", "evalkit: stopped.")
     assert runner.returncode == 130
     assert list(out.iterdir()) == []
     assert psutil.wait_procs(kernels, timeout=5)[1] == []

@@ -51,7 +51,7 @@ def test_the_sentences_of_a_mixed_report():
             *[match | definition] * 3, match | official, differs | official, *gone]  # fmt: skip
     assert tally.sentences(tally.counted(rows)) == [
         "Recomputed from data: 4 of 18 printed numbers (22 %); 2 match, 1 is within rounding of its inputs, 1 differs.",
-        "Print held against print: 1; 1 matches.",
+        "Print compared with print: 1; 1 matches.",
         "Definitions and worked examples: 3; all match.",
         "Official results of shared tasks: 2; 1 matches, 1 differs.",
         "Not recomputed: 10 (x: 3; a: 2; b: 2; c: 2; other causes: 1).",

@@ -13,12 +13,11 @@ from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats import inter_rater
 
 from evalkit import ROOT, DataError
-from evalkit.stats import agreement
-from evalkit.stats.agreement import errors
+from evalkit.stats import agreement, inference
 from evalkit.stats.agreement.chance import PREPARE
 from evalkit.stats.agreement.coded import coded
 from evalkit.stats.agreement.estimates import OrdinalAlpha
-from evalkit.stats.agreement.resampling import jackknife, pattern_counts
+from evalkit.stats.agreement.resampling import pattern_counts
 
 ORACLES = ROOT / "tests" / "oracles"
 #: Four coders, twelve units, five categories: Krippendorff 2011, section A.
@@ -278,7 +277,8 @@ def test_analytic_standard_errors_agree_with_leaving_items_out():
         table = coded(scores[columns])
         measures = [m for m in ALL if m[0] != "krippendorff_alpha"]
         for row in agreement.coefficients(scores[columns], measures=measures, resamples=0).itertuples():
-            left_out = jackknife(PREPARE[row.coefficient](table, row.level, np.ones(len(columns))), table)
+            estimate = PREPARE[row.coefficient](table, row.level, np.ones(len(columns)))
+            left_out = inference.jackknife_error(estimate.leave_one_out(table.times.astype(float)), table.times)
             assert row.se == pytest.approx(left_out, rel=0.02), row
             assert ("jackknife" in row.note) == (len(columns) > 2 and row.coefficient in ("cohen_kappa", "scott_pi"))
 
@@ -296,17 +296,6 @@ def test_the_jackknife_leaves_out_one_item_at_a_time():
         assert row["note"] == "standard error: jackknife"
     table = coded(scores, ordered=False)
     assert isinstance(PREPARE["krippendorff_alpha"](table, "ordinal", np.ones(3)), OrdinalAlpha)
-
-
-def test_the_error_under_chance_is_the_spread_of_kappa_under_chance_and_fleiss_example_has_its_z():
-    rng = np.random.default_rng(13)
-    drawn = [pd.DataFrame(rng.choice(4, (80, 3), p=[0.4, 0.3, 0.2, 0.1])) for _ in range(600)]
-    spread = np.std([estimate(scores, "fleiss_kappa") for scores in drawn])
-    assert np.mean([errors.fleiss_null(coded(scores)) for scores in drawn[:50]]) == pytest.approx(spread, rel=0.1)
-    scores = fleiss_1971()
-    z = estimate(scores, "fleiss_kappa") / errors.fleiss_null(coded(scores))
-    assert round(z, 1) == 17.7  # as R's irr prints for these data
-    assert np.isnan(errors.fleiss_null(coded(CODERS)))
 
 
 def test_annotators_drawn_twice_are_not_compared_with_themselves():

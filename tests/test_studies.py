@@ -110,7 +110,7 @@ def report(folder, name):
 @pytest.fixture
 def on_simulated_data(simulated_reports):
     """Find the folder of simulated reports that has a study: the quick one is run alone, the others all at once."""
-    return lambda name: simulated_reports(*[name] * (name == QUICK))
+    return lambda name: simulated_reports(name if name == QUICK else "")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -165,7 +165,7 @@ def test_without_data_the_index_is_marked_too(simulated_reports):
 
 
 @pytest.mark.parametrize("name", [QUICK, *slow(["wmt22_calibration_hits", "degraded_context"])])
-def test_no_number_on_simulated_ratings_is_held_against_print(name, on_simulated_data):
+def test_no_number_on_simulated_ratings_is_compared_with_print(name, on_simulated_data):
     rows = report(on_simulated_data(name), name)["published"]
     assert {row["verdict"] for row in rows} == {"not reproducible"}
     assert all(row["computed"] is None for row in rows)

@@ -1,8 +1,8 @@
 """Metrics that need a model: COMET, BLEURT, BERTScore, LaBSE and LASER, each through its own package.
 
 Nothing of these packages is imported before it is asked for. unbabel-comet needs an older numpy than this suite, so a
-metric may be computed by the Python of another environment (``requirements-neural.txt``), to which this file talks
-through ``python -m evalkit.neural.pretrained``; there it needs no package of the suite.
+metric may be computed by the Python of another environment (``requirements-neural.txt``), to which this file talks;
+there it needs no package of the suite.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from importlib import metadata, util
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalkit import ROOT, DataError, one_line
+import evalkit
+from evalkit import DataError, one_line
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,7 +37,7 @@ class Kind(NamedTuple):
     distribution: str
     install: str
     reads: tuple[str, ...]
-    score: Callable[[str, list[tuple[str, ...]], int], Sequence[float]]
+    score: Callable[[str, list[tuple[str, ...]], int], Iterable[float]]
     setting: str = ""
 
 
@@ -127,14 +127,21 @@ def cosines(ones: ArrayLike, others: ArrayLike) -> np.ndarray:
     return (ones * others).sum(axis=1) / np.where(lengths > 0, lengths, np.nan)
 
 
+#: Run this module in another environment, which shall see this package and nothing else of this one's.
+_ANSWER = """
+import importlib.util, runpy, sys
+spec = importlib.util.spec_from_file_location("evalkit", sys.argv[1])
+package = sys.modules["evalkit"] = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(package)
+runpy.run_module("evalkit.neural.pretrained", run_name="__main__")
+"""
+
+
 def _asked(python: str, question: Mapping[str, Any]) -> dict[str, Any]:
     """Have another environment's Python answer."""
-    command = [python, "-m", "evalkit.neural.pretrained"]
-    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    command = [python, "-c", _ANSWER, evalkit.__file__]
     try:
-        done = subprocess.run(
-            command, input=json.dumps(question), capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path}
-        )
+        done = subprocess.run(command, input=json.dumps(question), capture_output=True, text=True)
     except OSError as problem:
         raise DataError(f"{python} cannot be started ({problem.strerror}). Give the path of a Python.") from None
     try:
@@ -168,7 +175,7 @@ def content(place: Path) -> str:
     return whole.hexdigest()
 
 
-def _comet(model: str, rows: list[tuple[str, ...]], batch: int) -> Sequence[float]:
+def _comet(model: str, rows: list[tuple[str, ...]], batch: int) -> Iterable[float]:
     """Score with COMET; a checkpoint that reads no reference ignores it."""
     import comet
     import torch
@@ -182,7 +189,7 @@ def _comet(model: str, rows: list[tuple[str, ...]], batch: int) -> Sequence[floa
     return scorer.predict(samples, batch_size=batch, gpus=int(torch.cuda.is_available()), progress_bar=False).scores
 
 
-def _bleurt(model: str, rows: list[tuple[str, ...]], batch: int) -> Sequence[float]:
+def _bleurt(model: str, rows: list[tuple[str, ...]], batch: int) -> Iterable[float]:
     """Score with BLEURT from a folder with its checkpoint."""
     from bleurt.score import BleurtScorer
 
@@ -192,7 +199,7 @@ def _bleurt(model: str, rows: list[tuple[str, ...]], batch: int) -> Sequence[flo
     return BleurtScorer(model).score(references=references, candidates=hypotheses, batch_size=batch)
 
 
-def _bertscore(layer: int, model: str, rows: list[tuple[str, ...]], batch: int) -> Sequence[float]:
+def _bertscore(layer: int, model: str, rows: list[tuple[str, ...]], batch: int) -> Iterable[float]:
     """Score with BERTScore's F1 from one layer of a model."""
     from bert_score import BERTScorer
 
@@ -204,7 +211,7 @@ def _bertscore(layer: int, model: str, rows: list[tuple[str, ...]], batch: int) 
     return scorer.score(hypotheses, references, batch_size=batch)[2].tolist()
 
 
-def _sentences(model: str, rows: list[tuple[str, ...]], batch: int) -> Sequence[float]:
+def _sentences(model: str, rows: list[tuple[str, ...]], batch: int) -> Iterable[float]:
     """Score with the cosine of sentence vectors, pooled as the model's own files say."""
     from sentence_transformers import SentenceTransformer
 
@@ -212,7 +219,7 @@ def _sentences(model: str, rows: list[tuple[str, ...]], batch: int) -> Sequence[
     return cosines(*(encoder.encode(list(side), batch_size=batch, show_progress_bar=False) for side in zip(*rows)))
 
 
-def _laser(model: str, rows: list[tuple[str, ...]], batch: int) -> Sequence[float]:
+def _laser(model: str, rows: list[tuple[str, ...]], batch: int) -> Iterable[float]:
     """Score with the cosine of LASER's sentence vectors, from a folder with its files or the package's own."""
     from laserembeddings import Laser
 

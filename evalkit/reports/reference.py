@@ -7,13 +7,14 @@ Runs the studies with the parameters of ``studies.toml`` and refuses to write an
 
 from __future__ import annotations
 
+import json
 import sys
 import tempfile
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from evalkit import DataError
+from evalkit import CLONE, DataError
 from evalkit.reports import execute, findings
 from evalkit.reports.notebooks import write_text
 from evalkit.reports.studies import Layout
@@ -43,11 +44,13 @@ def reference(report: dict[str, Any]) -> dict[str, Any]:
 
 def write_references(names: list[str] | None = None, layout: Layout | None = None) -> list[Path]:
     """Run studies (default: all) apart from the reports folder and write their reference results; return the files."""
+    if not (CLONE or layout):
+        raise DataError("Reference results are part of the project, and this is an installation. Clone the project.")
     layout = layout or Layout()
     with tempfile.TemporaryDirectory(prefix="evalkit-reference-") as folder:
         apart = replace(layout, reports=Path(folder))
         outcomes = execute.run(names, apart, tell=lambda line: print(line, file=sys.stderr))
-        reports = [findings.read_report(Path(folder) / f"{outcome.study}.json") for outcome in outcomes]
+        reports = [json.loads((Path(folder) / f"{outcome.study}.json").read_text("utf-8")) for outcome in outcomes]
     results = [reference(report) for report in reports]  # all of them first: nothing is written when one is refused
     written = [layout.reference / f"{result['study']}.json" for result in results]
     for path, result in zip(written, results, strict=True):

@@ -12,7 +12,7 @@ from evalkit.stats.verdicts import BASES, WORDS, in_words
 RECOMPUTED, PRINT, DEFINITION, OFFICIAL = BASES
 #: What a page calls numbers of a basis, beside those recomputed from data.
 _CALLED = {
-    PRINT: "Print held against print",
+    PRINT: "Print compared with print",
     DEFINITION: "Definitions and worked examples",
     OFFICIAL: "Official results of shared tasks",
 }

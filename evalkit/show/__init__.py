@@ -21,6 +21,7 @@ from evalkit.data.provenance import source_of as provenance
 from evalkit.show import pictures, tables
 from evalkit.show.tables import Columns, Digits
 from evalkit.stats import verdicts
+from evalkit.stats.terms import pluralize
 from evalkit.stats.verdicts import missing, verdict
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def source(*tables: pd.DataFrame) -> None:
         origin = provenance(frame)
         left_out = "".join(f" Left out: {what} ({n:,})." for what, n in frame.attrs.get("excluded", {}).items() if n)
         kind, place = BADGES[origin["source"]], origin["origin"]
-        sentence = f"{origin['name']}: {terms.pluralize(len(frame), 'row')}, {kind}, from {place}.{left_out}"
+        sentence = f"{origin['name']}: {pluralize(len(frame), 'row')}, {kind}, from {place}.{left_out}"
         _emit({"kind": "source", **origin}, html=f'<p class="source {origin["source"]}">{escape(sentence)}</p>')
 
 
@@ -110,9 +111,10 @@ def figure(
         display(pictures.words(described), raw=True)
 
 
-def text(sentence: str) -> None:
-    """Show a sentence computed in this run as plain text: markup and TeX in it stay visible characters."""
-    _emit(None, html=f'<p class="computed">{escape(sentence)}</p>', text=sentence)
+def text(*sentences: str) -> None:
+    """Show sentences computed in this run, a paragraph each, as plain text: markup and TeX stay visible characters."""
+    for sentence in sentences:
+        _emit(None, html=f'<p class="computed">{escape(sentence)}</p>', text=sentence)
 
 
 def headline(sentence: str) -> None:

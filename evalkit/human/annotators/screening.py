@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from evalkit import DataError
 from evalkit.data.schemas import ITEM, with_pair
@@ -19,6 +18,7 @@ from evalkit.human.annotators.pace import seconds_taken
 from evalkit.human.annotators.quality_control import paired_t, quality_pairs, signed_rank
 from evalkit.human.annotators.usage import in_outer_tenths
 from evalkit.stats import inference
+from evalkit.stats.correlation import spearman
 
 _COMPARE = {"<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt}
 _TEXT = re.compile(r"\s*(\w+)\s*(<=|<|>=|>)\s*(-?\d*\.?\d+(?:e[+-]?\d+)?)\s*$")
@@ -61,7 +61,7 @@ def _distinct(stack: np.ndarray) -> np.ndarray:
 
 
 def _spearman(stack: np.ndarray) -> np.ndarray:
-    return inference.pearson(*(stats.rankdata(stack[..., column], axis=1) for column in (0, 1)))
+    return spearman(stack[..., 0], stack[..., 1])
 
 
 #: What a rule can be about: names as in ``profiles``.
@@ -134,13 +134,11 @@ def screen(ratings: pd.DataFrame, rules: Sequence[Rule | str] = RULES) -> pd.Dat
 
 
 def screening_totals(screened: pd.DataFrame) -> pd.DataFrame:
-    """Count per language pair and rule: annotators, flagged, unknown; the rule "any" is one or more of them."""
+    """Count by rule: annotators (of a language pair each), flagged, unknown; the rule "any" is one or more of them."""
     anyone = screened.groupby(_WHO).agg(flagged=("flagged", "any"), unknown=("unknown", "all")).reset_index()
-    both = pd.concat([screened, anyone.assign(rule="any")])
-    totals = both.groupby(["pair", "rule"], sort=False)
-    return totals.agg(
-        annotators=("flagged", "size"), flagged=("flagged", "sum"), unknown=("unknown", "sum")
-    ).reset_index()
+    both = pd.concat([screened, anyone.assign(rule="any")]).groupby("rule", sort=False)
+    sums = {"annotators": ("annotator", "size"), "flagged": ("flagged", "sum"), "unknown": ("unknown", "sum")}
+    return both.agg(**sums).reset_index()
 
 
 def exclude_annotators(ratings: pd.DataFrame, screened: pd.DataFrame, *, rule: str | None = None) -> pd.DataFrame:
@@ -214,8 +212,8 @@ def stability(
             value = _value(rule.measure, stack)
             drawn = np.full(1, np.nan)
             if np.isfinite(value):
-                picks = rng.integers(0, stack.shape[1], (resamples, stack.shape[1]))
-                drawn = MEASURES[rule.measure].statistic(stack[0][picks])
+                statistic = MEASURES[rule.measure].statistic
+                drawn = inference.bootstrap(stack[0], statistic, resamples=resamples, seed=rng)
             defined = drawn[np.isfinite(drawn)]
             share = rule.holds(defined).mean() if len(defined) else np.nan
             rows.append((value, share, defined.mean() if len(defined) else np.nan))

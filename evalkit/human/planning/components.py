@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from evalkit import DataError
 from evalkit.data.schemas import ITEM, with_pair
+from evalkit.stats import inference
 
 #: What scatters in kinds of data: component -> the columns whose levels share it. ``residual`` is always there.
 #: calibration: all annotators judge the same items, each item mostly by one system. campaign: systems translate the
@@ -32,10 +33,18 @@ LAYOUTS: dict[str, dict[str, list[str]]] = {
     "unnamed": {"item": ITEM},
 }  # fmt: skip
 
+#: What people call the components, and their standard errors.
+NAMES = {
+    "document": "documents", "item": "segments", "annotator": "annotators' levels", "block": "annotator by document",
+    "residual": "noise", "annotator_se": "standard error of levels", "taste": "variance of liking",
+    "taste_se": "standard error",
+}  # fmt: skip
 #: How differently annotators like a system. Can be told from how they take to a document only where they judged several
 #: documents of one system.
 TASTE = {"taste": ["annotator", "system"]}
 
+#: Segments of the calibration set that ``workloads`` and ``equal_work`` weigh (Knowles & Lo 2024).
+SET_SIZE = 100
 #: The components that a comparison of two systems needs, in squared points.
 NEEDED = ("document", "item", "annotator", "block", "residual")
 
@@ -145,25 +154,25 @@ def _same(codes: np.ndarray, other: np.ndarray) -> bool:
     return codes.max() == other.max() == len(np.unique(codes * (int(other.max()) + 1) + other)) - 1
 
 
-def jackknife(ratings: pd.DataFrame, *, layout: str = "calibration", taste: bool = False) -> pd.DataFrame:
+def jackknife(ratings: pd.DataFrame, *, taste: bool = False) -> pd.DataFrame:
     """Estimate how sure the components are: standard errors by leaving out one annotator at a time.
 
-    Options: see ``components``. Returns pair and one column per component (squared points).
+    For the layout "calibration" of ``components``. Returns pair and one column per component (squared points).
     Source: Efron & Tibshirani 1993, ch. 11.
     Caveat: with a dozen annotators the standard errors themselves are rough.
     """
     rows = []
     for pair, group in _counted(ratings):
-        factors = _separable(pair, group, LAYOUTS[layout] | (TASTE if taste else {}))
+        factors = _separable(pair, group, LAYOUTS["calibration"] | (TASTE if taste else {}))
         scores, people = group["score"].to_numpy(), factors.get("annotator", np.zeros(1))
         count = int(people.max()) + 1
         if count < 3:
             raise DataError(f"{pair}: leaving out one annotator at a time needs three of them, and these are fewer.")
-        left = pd.DataFrame(
+        without = pd.DataFrame(
             henderson(scores[stay], {name: labels[stay] for name, labels in factors.items()})
             for stay in (people != person for person in range(count))
         )
-        rows.append({"pair": pair, **np.sqrt((count - 1) * left.var(ddof=0))})
+        rows.append({"pair": pair, **dict(zip(without, inference.jackknife_error(without)))})
     return pd.DataFrame(rows)
 
 

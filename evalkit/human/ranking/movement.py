@@ -14,6 +14,7 @@ from evalkit import DataError
 from evalkit.human.ranking.pairwise import Comparison, clustered
 from evalkit.human.ranking.scores import COUNTED, SEGMENT, SegmentMeans, ranked, segment_means
 from evalkit.stats import inference
+from evalkit.stats.correlation import kendall_b
 
 
 class Resampled(NamedTuple):
@@ -153,12 +154,12 @@ def rank_shifts(found: Iterable[Resampled]) -> pd.DataFrame:
         names, tables = list(one.clustered), list(one.clustered.values())
         scores = np.array([table["score"] for table in tables])
         ranks, drawn_ranks = ranks_of(scores), ranks_of(one.drawn)
-        noise = tau_b(one.drawn[0], scores[0])
+        noise = kendall_b(one.drawn[0], scores[0])
         moved_noise = (drawn_ranks[0] != ranks[0]).sum(axis=1)
         cluster = np.array([table["cluster"] for table in tables])
         for k in range(1, len(tables)):
-            value = float(tau_b(scores[k], scores[0]))
-            low, high = inference.interval(tau_b(one.drawn[k], one.drawn[0]))
+            value = float(kendall_b(scores[k], scores[0]))
+            low, high = inference.interval(kendall_b(one.drawn[k], one.drawn[0]))
             moved_low, moved_high = rank_interval(drawn_ranks[0] - drawn_ranks[k])
             moved = ranks[k] != ranks[0]
             rows.append({
@@ -173,16 +174,14 @@ def rank_shifts(found: Iterable[Resampled]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def tau_b(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Return Kendall's tau-b along the last axis, for whole stacks of lists; NaN where one side is all ties.
+def summarize_shifts(shifts: pd.DataFrame) -> pd.DataFrame:
+    """Summarise ``rank_shifts`` over language pairs: variant, mean tau_b and tau_b_noise, sums of the counts.
 
-    >>> tau_b(np.array([[1, 2, 3], [3, 2, 1], [1, 1, 2]]), np.array([1, 2, 3])).round(3).tolist()
-    [1.0, -1.0, 0.816]
+    The counts are systems, moved, beyond_noise and cluster_changes.
     """
-    i, j = np.triu_indices(np.shape(one)[-1], 1)
-    a, b = (np.sign(np.asarray(side)[..., i] - np.asarray(side)[..., j]) for side in (one, other))
-    untied = np.sqrt(np.abs(a).sum(axis=-1) * np.abs(b).sum(axis=-1))
-    return np.divide((a * b).sum(axis=-1), untied, out=np.full(np.shape(untied), np.nan), where=untied > 0)
+    by_variant = shifts.groupby("variant", sort=False)
+    counts = by_variant[["systems", "moved", "beyond_noise", "cluster_changes"]].sum()
+    return by_variant[["tau_b", "tau_b_noise"]].mean().join(counts).reset_index()
 
 
 def cluster_changes(one: np.ndarray, other: np.ndarray) -> int:
@@ -219,16 +218,13 @@ def draws(pair: str, tables: Sequence[SegmentMeans], *, resamples: int, rng: np.
     tables: alike in systems and units; they share each draw. Raises DataError where a draw leaves a system without a
     judgement.
     """
-    number = len(tables[0].units)
-    step = max(1, inference.BATCH // number)
-    scored = np.empty((len(tables), resamples, len(tables[0].systems)))
-    for start in range(0, resamples, step):
-        batch = min(step, resamples - start)
-        picks = rng.integers(0, number, (batch, number)) + number * np.arange(batch)[:, None]
-        times = np.bincount(picks.ravel(), minlength=batch * number).reshape(batch, number).astype(float)
-        for k, table in enumerate(tables):
-            with np.errstate(invalid="ignore", divide="ignore"):
-                scored[k, start : start + batch] = (times @ table.sums) / (times @ table.weights)
+
+    def score(times: np.ndarray) -> np.ndarray:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.stack([(times @ table.sums) / (times @ table.weights) for table in tables], axis=1)
+
+    units = np.arange(len(tables[0].units))
+    scored = inference.resample(score, units, resamples=resamples, seed=rng).swapaxes(0, 1)
     if np.isnan(scored).any():
         system = tables[0].systems[np.isnan(scored).any(axis=(0, 1)).argmax()]
         raise DataError(

@@ -236,20 +236,20 @@ def _wilcoxon(means: np.ndarray, how: Comparison) -> tuple[np.ndarray, ...]:
 
 def _permutation(means: np.ndarray, how: Comparison) -> tuple[np.ndarray, ...]:
     """Test the sum of the matched differences against sums with random signs, the same for all pairs of systems."""
-    rng = np.random.default_rng(how.seed)
     better, worse = np.triu_indices(len(means), 1)
     difference = means[better] - means[worse]
     filled = np.nan_to_num(difference)
     observed = filled.sum(axis=1)
     least = observed - 1e-9 * np.abs(filled).sum(axis=1)  # sums that are equal but for rounding count as equal
-    hits = np.zeros(len(observed))
-    step = max(1, inference.BATCH // max(filled.shape[1] + len(filled), 1))
-    for start in range(0, how.resamples, step):
-        batch = min(step, how.resamples - start)
-        bits = np.unpackbits(rng.integers(0, 256, (batch, -(-filled.shape[1] // 8)), dtype=np.uint8), axis=1)
-        sums = (2.0 * bits[:, : filled.shape[1]] - 1) @ filled.T
-        hits += (sums >= least).sum(axis=0)
-    return *_signs(difference), (hits + 1) / (how.resamples + 1)
+
+    def hits(kept: np.ndarray) -> np.ndarray:
+        return ((2.0 * kept - 1) @ filled.T >= least).sum(axis=0)
+
+    test = inference.count_hits(
+        hits, observed, inference.Swaps(filled.shape[1]), resamples=how.resamples,
+        seed=np.random.default_rng(how.seed), numbers=sum(filled.shape),
+    )  # fmt: skip
+    return *_signs(difference), test.p
 
 
 def _signs(difference: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.colors import BoundaryNorm, ListedColormap, LogNorm
 from matplotlib.figure import Figure
 
-from evalkit.show.plots import GREY, INK, LIGHT, LINES, MARKERS, PALETTE, house, literal
+from evalkit.show.plots import GREY, INK, LIGHT, LINES, MARKERS, PALETTE, describe, house, literal
 
 _LEVELS = (0.0, 0.001, 0.01, 0.05, 1.0000001)
 _CLASSES = ("p < 0.001", "p < 0.01", "p < 0.05", "not significant")
@@ -38,7 +38,13 @@ def kept(table: pd.DataFrame, *, threshold: float) -> Figure:
     axes.set(xlabel="threshold (points of direct assessment, 0-100)", yscale="log")
     axes.set_ylabel("pairs of translations (logarithmic)")
     axes.legend()
-    return figure
+    wide = means.pivot(index="direction", columns="threshold", values="pairs")
+    ends = [wide.columns.min(), wide.columns.max()]
+    told = "; ".join(f"{name}: {row[ends[0]]:,.0f} to {row[ends[1]]:,.0f}" for name, row in wide.iterrows())
+    said = (
+        f"Falling lines of the number of pairs from threshold {ends[0]} to {ends[1]}, on a logarithmic scale. Means, "
+    )
+    return describe(figure, f"{said}{told}.")
 
 
 @house
@@ -98,7 +104,7 @@ def ranking(table: pd.DataFrame, *, statistic: str, chance: float | None = None,
 def p_values(matrix: pd.DataFrame, *, statistic: str, most: int = 20) -> Figure:
     """Draw which metrics (rows) are significantly better than which others (columns), best first.
 
-    matrix: the result of ``ranks.p_matrix``. most: metrics drawn. Four shades of grey are the classes of p.
+    matrix: the result of ``rankings.p_matrix``. most: metrics drawn. Four shades of grey are the classes of p.
     """
     shown = matrix.iloc[:most, :most]
     figure, axes = plt.subplots(figsize=(6.4, 6.4))
@@ -115,7 +121,9 @@ def p_values(matrix: pd.DataFrame, *, statistic: str, most: int = 20) -> Figure:
     bar = figure.colorbar(picture, ax=axes, location="top", shrink=0.8, spacing="uniform", drawedges=True)
     bar.set_ticks([(low + high) / 2 for low, high in pairwise(_LEVELS)], labels=_CLASSES)
     bar.ax.tick_params(length=0)
-    return figure
+    known = matrix.to_numpy()[np.triu_indices(len(matrix), 1)]
+    share = f"{(known <= 0.05).mean():.0%} of all pairs differ significantly."
+    return describe(figure, f"p-values of every two metrics by {statistic}; {share}")
 
 
 @house

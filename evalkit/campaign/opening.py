@@ -1,0 +1,197 @@
+"""A campaign as its analyses see it: one file's judgements, and the language pair that is looked at in detail."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from evalkit import DataError, data
+from evalkit.campaign.names import readable, renamed
+from evalkit.data import registry
+from evalkit.data.provenance import declared_scale, like, source_of
+from evalkit.data.schemas import with_pair
+from evalkit.human import annotators, normalization
+
+#: Up to so many different scores a scale counts as one of steps (ordinal), above as continuous.
+STEPS = 11
+
+
+@dataclass(frozen=True, eq=False)
+class Campaign:
+    """One file of judgements, higher is better, and the language pair in detail.
+
+    ratings: all judgements with the column ``pair``; ``score`` is turned round where lower was better. pair: the one
+    in detail; ``part`` has its judgements, with z-scores per annotator over all kinds of items as ``normalized`` (0 for
+    who gave one score throughout). spans: marked errors, or None. scale: ends of the scale, after turning.
+    known_scale: whether the ends are declared, not just the lowest and highest score seen. segment: the columns that
+    name a segment across systems. turned: whether low scores were good. example: public data stand in for a file of
+    one's own. renamed: how many names of systems and annotators are shown shorter than they are, or without characters
+    that cannot be seen.
+    """
+
+    ratings: pd.DataFrame
+    part: pd.DataFrame
+    pair: str
+    spans: pd.DataFrame | None
+    scale: tuple[float, float]
+    known_scale: bool
+    segment: tuple[str, ...]
+    turned: bool = False
+    example: bool = False
+    renamed: int = 0
+
+    @property
+    def sources(self) -> list[pd.DataFrame]:
+        """The tables that the report rests on, with their provenance."""
+        return [self.ratings, *([self.spans] if self.spans is not None else [])]
+
+    @property
+    def ranked_types(self) -> tuple[str, ...]:
+        """Item types that rank systems: their outputs and unchanged repeats, or calibration items where that is all."""
+        return ("system", "repeat") if self.part["item_type"].eq("system").any() else ("calibration", "repeat")
+
+    @cached_property
+    def judged(self) -> pd.DataFrame:
+        """The pair's judgements that rank systems; no rows where only references or degraded items were judged.
+
+        A name that has second showings only, such as a reference in a quality-control copy, is no system.
+        """
+        own = self.part.loc[self.part["item_type"].eq(self.ranked_types[0]), "system"].unique()
+        return self.part[self.part["item_type"].isin(self.ranked_types) & self.part["system"].isin(own)]
+
+    @cached_property
+    def cells(self) -> pd.DataFrame:
+        """Mean scores as segments × systems, NaN where a system's segment was not judged."""
+        return self.judged.pivot_table(index=list(self.segment), columns="system", values="score", aggfunc="mean")
+
+    @cached_property
+    def shared_segments(self) -> float:
+        """Share of segments that every two systems have in common, of those that the smaller one has.
+
+        The lowest over all pairs of systems: 1 where all were judged on the same segments, 0 where two share none.
+        """
+        there = self.cells.notna().to_numpy(float)
+        if there.shape[1] < 2:
+            return 1.0
+        common, own = there.T @ there, there.sum(axis=0)
+        upper = np.triu_indices(len(own), 1)
+        return float((common[upper] / np.minimum(own[upper[0]], own[upper[1]])).min())
+
+    @cached_property
+    def hundred(self) -> pd.DataFrame:
+        """The pair's judgements on a scale from 0 to 100, for measures and rules that are stated in its points."""
+        return self._on_hundred(self.part)
+
+    @cached_property
+    def everywhere(self) -> pd.DataFrame:
+        """All judgements by the pair's annotators, in whatever pair, on a scale from 0 to 100."""
+        by_them = self.ratings["annotator"].isin(self.part["annotator"].unique())
+        return self._on_hundred(self.ratings[by_them].reset_index(drop=True))
+
+    @cached_property
+    def control(self) -> pd.DataFrame:
+        """Quality control of the pair's annotators, over all of their pairs: annotator and columns qc_…"""
+        found = annotators.quality_control(self.everywhere)
+        return found[found["pair"] == self.pair].drop(columns="pair").reset_index(drop=True)
+
+    def _on_hundred(self, ratings: pd.DataFrame) -> pd.DataFrame:
+        low, high = self.scale
+        moved = ratings.assign(score=((ratings["score"] - low) * (100 / (high - low))).clip(0, 100))
+        return like(moved, ratings, scale=(0.0, 100.0))
+
+    @property
+    def steps(self) -> int:
+        """How many different scores the pair's annotators gave."""
+        return int(self.part["score"].nunique())
+
+    @property
+    def ordinal(self) -> bool:
+        """Whether the scale has few steps, such as XSTS's 1 to 5."""
+        return self.steps <= STEPS
+
+    @property
+    def systems(self) -> list[str]:
+        """The systems that were judged, by name."""
+        return sorted(self.judged["system"].unique())
+
+    @property
+    def pairs(self) -> list[str]:
+        """The file's language pairs, the one with most judgements first."""
+        return _by_size(self.ratings["pair"]).index.tolist()
+
+
+def example(dataset: str, *, fallback: bool = False) -> tuple[pd.DataFrame, pd.DataFrame | None]:
+    """Load a registered data set that stands in for a file of one's own: ratings, and error spans where it has them.
+
+    fallback: a marked simulation may stand in where the data cannot be had.
+    Raises DataError for a data set without judgements by annotators.
+    """
+    ratings = data.load(dataset, fallback=fallback)
+    if "score" not in ratings or "item_type" not in ratings:
+        raise DataError(f"{dataset} holds no judgements by annotators. Choose another data set: see evalkit data list.")
+    has_spans = f"{dataset}-spans" in registry.entries()
+    return ratings, data.load(f"{dataset}-spans", fallback=fallback) if has_spans else None
+
+
+def from_ratings(
+    ratings: pd.DataFrame,
+    spans: pd.DataFrame | None = None,
+    *,
+    pair: str = "",
+    higher_is_better: bool = True,
+    example: bool = False,
+) -> Campaign:
+    """Look at a ratings table as a campaign.
+
+    ratings, spans: as ``data.open_campaign`` reads them from a file. pair: the language pair in detail; "" takes the
+    one with most judgements. Where lower scores are better, they are turned round: on a scale from 0 to 25, a 3
+    becomes 22. example: public data stand in for a file of one's own.
+    Raises DataError for a language pair that is not there.
+    """
+    known = declared_scale(ratings)
+    frame = with_pair(ratings).reset_index(drop=True)
+    shown = {name: readable(sorted(frame[name].astype("str").unique())) for name in ("system", "annotator")}
+    frame = renamed(frame, shown)
+    low, high = map(float, known or (frame["score"].min(), frame["score"].max()))
+    if not high > low:
+        low, high = low - 0.5, low + 0.5  # one score throughout and no scale declared
+    if not higher_is_better:
+        frame["score"] = low + high - frame["score"]
+    low, high = min(low, frame["score"].min()), max(high, frame["score"].max())
+    frame.attrs["scale"] = (low, high)
+    counts = _by_size(frame["pair"])
+    chosen = pair or counts.index[0]
+    if chosen not in counts:
+        raise DataError(f"pair: there is no {chosen!r} in these data. Choose one of: {', '.join(counts.index)}.")
+    part = frame[frame["pair"] == chosen].reset_index(drop=True)
+    part = normalization.normalize(part, no_spread="zero")
+    if spans is not None:
+        named = spans["src_lang"].astype("str") + "-" + spans["tgt_lang"].astype("str")
+        spans, source = renamed(spans.assign(pair=named.to_numpy()), shown), source_of(spans)
+        if source["name"] == source_of(frame)["name"]:
+            spans = like(spans, spans, source=source | {"name": f"{source['name']}-errors"})
+    return Campaign(
+        frame, part, chosen, spans,
+        scale=(low, high), known_scale=known is not None, segment=_segment(part),
+        turned=not higher_is_better, example=example, renamed=sum(map(len, shown.values())),
+    )  # fmt: skip
+
+
+def _by_size(pairs: pd.Series) -> pd.Series:
+    """Count judgements by language pair, the largest first, equal ones by name."""
+    return pairs.groupby(pairs).size().sort_values(ascending=False, kind="stable")
+
+
+def _segment(part: pd.DataFrame) -> tuple[str, ...]:
+    """Say which columns name a segment across systems.
+
+    Documents and segments together, unless no two systems share one so, their numbers alone are shared, and no system
+    has a number twice: some files name a document anew for each system and number segments throughout.
+    """
+    full = part[["system", "doc", "segment"]].drop_duplicates()
+    if full.duplicated(["doc", "segment"]).any() or full.duplicated(["system", "segment"]).any():
+        return ("doc", "segment")
+    return ("segment",) if full.duplicated("segment").any() else ("doc", "segment")
