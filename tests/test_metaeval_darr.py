@@ -468,7 +468,9 @@ def test_ranks_side_by_side_are_the_ranks_of_the_values(small):
 def test_disagreement_against_scipy_and_counting(small):
     values = small[2]
     for row in rankings.disagreement(values).itertuples():
-        a, b = (rankings.from_ratings(values, n).set_index("metric")["value"] for n in (row.statistic_a, row.statistic_b))
+        a, b = (
+            rankings.from_ratings(values, n).set_index("metric")["value"] for n in (row.statistic_a, row.statistic_b)
+        )
         a, b = a.align(b, join="inner")
         assert row.tau_b == pytest.approx(stats.kendalltau(a, b).statistic, nan_ok=True)
         pairs = list(itertools.combinations(a.index, 2))

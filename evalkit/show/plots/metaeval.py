@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.colors import BoundaryNorm, ListedColormap, LogNorm
 from matplotlib.figure import Figure
 
-from evalkit.show.plots import GREY, INK, LIGHT, LINES, MARKERS, PALETTE, house, literal
+from evalkit.show.plots import GREY, LIGHT, LINES, PALETTE, describe, forest, house, literal, mark
 
 _LEVELS = (0.0, 0.001, 0.01, 0.05, 1.0000001)
 _CLASSES = ("p < 0.001", "p < 0.01", "p < 0.05", "not significant")
@@ -18,8 +18,7 @@ _CLASSES = ("p < 0.001", "p < 0.01", "p < 0.05", "not significant")
 
 def _look(number: int) -> dict[str, object]:
     """Give the n-th series a colour, a marker and a line style of its own."""
-    return {"color": PALETTE[number % len(PALETTE)], "marker": MARKERS[number % len(MARKERS)], "mec": "white",
-            "ls": LINES[number % len(LINES)], "ms": 5.5, "mew": 0.4}  # fmt: skip
+    return mark(number) | {"ls": LINES[number % len(LINES)], "ms": 5.5, "mew": 0.4}
 
 
 @house
@@ -38,7 +37,14 @@ def kept(table: pd.DataFrame, *, threshold: float) -> Figure:
     axes.set(xlabel="threshold (points of direct assessment, 0-100)", yscale="log")
     axes.set_ylabel("pairs of translations (logarithmic)")
     axes.legend()
-    return figure
+    ends = means.sort_values("threshold").groupby("direction").agg(["first", "last"])
+    told = "; ".join(
+        f"{row.Index}: {row[3]:,.0f} pairs at {row[1]:g}, {row[4]:,.0f} at {row[2]:g}" for row in ends.itertuples()
+    )
+    return describe(
+        figure,
+        f"Falling lines of the number of pairs against the threshold, on a logarithmic scale. Means: {told}.",
+    )
 
 
 @house
@@ -77,21 +83,21 @@ def ranking(table: pd.DataFrame, *, statistic: str, chance: float | None = None,
     """
     shown = table.head(most).reset_index(drop=True)
     figure, axes = plt.subplots(figsize=(6.4, 0.27 * len(shown) + 1.1))
-    level = np.arange(len(shown))
-    axes.hlines(level, shown["low"], shown["high"], color=PALETTE[0], lw=2)
-    axes.plot(shown["value"], level, ls="", marker="o", ms=6, color=INK)
+    names = {row.metric: f"{row.metric}  {row.rank}" for row in shown.itertuples()}
+    forest(axes, shown, rows="metric", value="value", low="low", high="high", names=names)
     for edge in np.flatnonzero(shown["rank"].diff() > 0) - 0.5:
         axes.axhline(edge, color=GREY, lw=0.8)
     low, high = axes.get_xlim()
     if chance is not None and chance >= low - (high - low) / 4:
-        axes.axvline(chance, color=PALETTE[1], lw=1.2, ls="--", label="a random metric")
-        axes.legend(loc="lower left")
+        line = axes.axvline(chance, color=PALETTE[1], lw=1.2, ls="--", label="a random metric")
+        axes.legend(handles=[line], loc="lower left")
     elif chance is not None:
         axes.set_title(f"a random metric: {chance:.2f}, far to the left", fontsize=9, fontweight="normal")
-    axes.set_yticks(level, [f"{literal(row.metric)}  {row.rank}" for row in shown.itertuples()])
-    axes.set_ylim(len(shown) - 0.4, -0.6)
     axes.set(xlabel=f"{literal(statistic)}, 95 % interval", ylabel="metric and cluster")
-    return figure
+    best = ", ".join(f"{row.metric} {row.value:.3f}" for row in shown.head(3).itertuples())
+    return describe(
+        figure, f"{len(table)} metrics by {statistic}, in {table['rank'].max()} clusters; the best are {best}."
+    )
 
 
 @house
@@ -115,7 +121,10 @@ def p_values(matrix: pd.DataFrame, *, statistic: str, most: int = 20) -> Figure:
     bar = figure.colorbar(picture, ax=axes, location="top", shrink=0.8, spacing="uniform", drawedges=True)
     bar.set_ticks([(low + high) / 2 for low, high in pairwise(_LEVELS)], labels=_CLASSES)
     bar.ax.tick_params(length=0)
-    return figure
+    share = (matrix <= 0.05).to_numpy().sum() / max(len(matrix) * (len(matrix) - 1) / 2, 1)
+    return describe(
+        figure, f"p-values of every two metrics by {statistic}; {share:.0%} of all pairs differ significantly."
+    )
 
 
 @house
