@@ -4,40 +4,51 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
-PYTHON ?= python3.11
+PYTHON ?= $(firstword $(foreach minor,11 12 13 14,$(shell command -v python3.$(minor))))
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 export PYTHONHASHSEED := 0
 
-.PHONY: help setup reports test check bench fuzz reference lab lock clean
+.PHONY: help setup reports test test-slow check docs wheel bench fuzz reference lab lock clean
 
 help:  ## this list
-	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(READY)  ## the environment in .venv, with exactly the pins of requirements.lock
 
 # The marker is written last, so an interrupted set-up starts again from nothing.
 $(READY): pyproject.toml requirements.lock
-	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 is needed as '$(PYTHON)'; name another with: make PYTHON=/path/to/python3.11" >&2; exit 1; }
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { echo "'$(PYTHON)' is not Python 3.11; name one with: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@'$(PYTHON)' -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	  || { echo "Python 3.11 or newer is needed, and '$(PYTHON)' is none; name one with: make PYTHON=/path/to/python3" >&2; exit 1; }
 	rm -rf $(VENV)
-	$(PYTHON) -m venv $(VENV)
+	'$(PYTHON)' -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements.lock uv
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --compile-bytecode --constraint requirements.lock --editable '.[dev]'
 	touch $@
 
 reports: $(READY)  ## execute every study and write reports/index.html
-	$(BIN)/evalkit run --all
+	$(BIN)/evalkit run --all --out reports
 
-test: $(READY)  ## all tests
-	$(BIN)/python -m pytest -n auto --dist worksteal
+test: $(READY)  ## the tests of a few minutes
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow"
 
-check: $(READY)  ## style, notebook hygiene, environment
+test-slow: $(READY)  ## the others: all studies simulated and in JupyterLab, the wheel, the recipe
+	$(BIN)/python -m pytest -n auto --dist worksteal -m slow
+
+check: $(READY)  ## style, types, notebook hygiene
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/mypy
 	$(BIN)/evalkit tidy --check
+
+docs: $(READY)  ## an API reference without a network, in reports/api, linked from the index
+	$(BIN)/python -m pdoc --output-directory reports/api evalkit
+	$(BIN)/python -m evalkit.reports.index
+
+wheel: $(READY)  ## dist/evalkit-VERSION-py3-none-any.whl, which installs anywhere
+	$(BIN)/uv build --quiet --wheel --no-build-isolation --python $(BIN)/python --out-dir dist
 
 bench: $(READY)  ## measure speed beside other libraries (nothing passes or fails)
 	$(BIN)/python -m tests.bench
@@ -51,11 +62,11 @@ reference: $(READY)  ## recompute data/reference from the real data
 lab: $(READY)  ## open JupyterLab on the notebooks
 	$(BIN)/jupyter lab notebooks/start_here.ipynb
 
-lock: $(READY)  ## resolve requirements.lock anew from pyproject.toml
-	$(BIN)/uv pip compile --quiet --python-version 3.11.7 --extra dev --no-header --no-annotate \
+lock: $(READY)  ## resolve requirements.lock anew from pyproject.toml, for all Pythons and systems at once
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11.7 --extra dev --no-header --no-annotate \
 	  --upgrade pyproject.toml --output-file requirements.lock
 
 clean:  ## remove the environment, generated reports and caches (downloads in data/cache stay)
-	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis build *.egg-info
+	rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache .hypothesis build dist student *.egg-info
 	find reports -mindepth 1 ! -name README.md ! -name example.png -delete
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -2,10 +2,15 @@
 
 from pathlib import Path
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
-#: The project's folder: studies, published tables, the registry and the reports live below it.
-ROOT = Path(__file__).resolve().parent.parent
+_CARRIED = Path(__file__).resolve().parent / "project"  # what a wheel brings along, see pyproject.toml
+
+#: Whether the package is a clone's. Nothing is ever written into an installation.
+CLONE = not _CARRIED.is_dir()
+
+#: The folder of notebooks/ and data/: the clone, or what the wheel carries.
+ROOT = Path(__file__).resolve().parent.parent if CLONE else _CARRIED
 
 
 class DataError(Exception):

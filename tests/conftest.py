@@ -1,8 +1,11 @@
 """What all tests share: where the real data and the papers are, and the rule that CI may not do without them."""
 
 import fcntl
+import json
 import os
+import pickle
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -12,12 +15,46 @@ from evalkit import ROOT
 
 SHARED = ROOT.parent / "shared"
 DEMAND = os.environ.get("EVALKIT_DEMAND_DATA") == "1"
+#: What a test may lack here: how its skip begins, and how to get it.
+LACKING = {
+    "real data": "run `evalkit data fetch`, or set EVALKIT_DATA_MIRROR to a folder of them",
+    "papers' texts": "set EVALKIT_PAPERS to their folder",
+    "a browser": "install Chromium",
+}
+collect_ignore = ["bench"]  # no tests, and slow to import
+TINY = Path(__file__).parent / "notebooks" / "studies.toml"
+#: What a good run of one of the small studies, simulated there, might have recorded earlier on real data.
+EARLIER = {
+    "study": "simulated",
+    "signature": "the|real|one",
+    "headline": "The true finding <i>",
+    "recorded": {"means": [{"system": "alpha <b>", "mean": 61.23456, "count": None}] * 20},
+    "published": [
+        {
+            "paper": "P", "item": "T", "cell": "c", "printed": "1", "computed": 1.0, "verdict": "match", "note": "",
+            "basis": "recomputed from data",
+        }
+    ],
+}  # fmt: skip
 
 settings.register_profile("evalkit", deadline=None, derandomize=True, database=None, max_examples=40)
 settings.load_profile("evalkit")
 
 if "EVALKIT_DATA_MIRROR" not in os.environ and (SHARED / "data").is_dir():
     os.environ["EVALKIT_DATA_MIRROR"] = str(SHARED / "data")
+
+
+def pytest_configure(config):
+    """Name the mark of what `make test` leaves to `make test-slow`."""
+    config.addinivalue_line("markers", "slow: every study, the recipe, hostile memory, the wheel: `make test-slow`")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Leave what looks at the reports of all studies to `make test-slow`."""
+    for item in items:
+        if "on_real_data" in getattr(item, "fixturenames", ()):
+            item.add_marker("slow")
 
 
 def _demanded(report):
@@ -40,6 +77,21 @@ def pytest_make_collect_report():
     return _demanded((yield))
 
 
+def lack(need, what):
+    """Skip a test for want of one of the things that can be got; the last line of a run counts them."""
+    pytest.skip(f"{need}: {what} is not here, {LACKING[need]}")
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say in one line how many tests were skipped for want of what, and how to get it."""
+    reasons = [report.longrepr[2].removeprefix("Skipped: ") for report in terminalreporter.stats.get("skipped", [])]
+    needs = Counter(next((need for need in LACKING if reason.startswith(need)), "") for reason in reasons)
+    told = [f"{needs[need]} need {need} ({how})" for need, how in LACKING.items() if needs[need]]
+    told += [f"{needs['']} do not apply to this machine (pytest -rs)"] if needs[""] else []
+    if told:
+        terminalreporter.write_line(f"Skipped tests: {'; '.join(told)}.", yellow=True)
+
+
 @pytest.fixture(autouse=True)
 def _figures_closed():
     """Leave no figure open for the next test."""
@@ -49,14 +101,27 @@ def _figures_closed():
 
 
 @pytest.fixture(scope="session")
-def real():
+def here():
+    """Skip where the files of some data sets are not here."""
+
+    def check(*names):
+        from evalkit import data
+
+        for name in names:
+            if not data.available(name):
+                lack("real data", name)
+
+    return check
+
+
+@pytest.fixture(scope="session")
+def real(here):
     """Load a data set by name, really; skip where its files are not here."""
 
     def load(name, **options):
         from evalkit import data
 
-        if not data.available(name):
-            pytest.skip(f"{name} is not here: run `evalkit data fetch`, or set EVALKIT_DATA_MIRROR")
+        here(name)
         return data.load(name, **options)
 
     return load
@@ -70,7 +135,7 @@ def paper():
         folder = Path(os.environ.get("EVALKIT_PAPERS") or SHARED / "papers")
         found = sorted(folder.glob(f"{start}*.txt"))
         if not found:
-            pytest.skip(f"no text of paper {start}: set EVALKIT_PAPERS to the folder of the papers")
+            lack("papers' texts", f"paper {start}")
         return found[0].read_text(encoding="utf-8")
 
     return text
@@ -78,49 +143,97 @@ def paper():
 
 @pytest.fixture(scope="session")
 def mirrored():
-    """Find a file in the mirror folder by its path there; skip where it is not here."""
+    """Find the first file in the mirror folder that fits a path or pattern there; skip where there is none."""
 
-    def find(path):
-        found = Path(os.environ.get("EVALKIT_DATA_MIRROR", "")) / path
-        if not found.is_file():
-            pytest.skip(f"no {path}: set EVALKIT_DATA_MIRROR to the folder of the data")
-        return found
+    def find(pattern):
+        folder = Path(os.environ.get("EVALKIT_DATA_MIRROR", "no mirror"))
+        found = sorted(folder.glob(pattern)) if folder.is_dir() else []
+        if not found:
+            lack("real data", pattern)
+        return found[0]
 
     return find
 
 
 @pytest.fixture(scope="session")
-def reports_of_all_studies(tmp_path_factory):
-    """Make a folder of reports of all studies once a session, whichever of its workers comes first."""
-    from evalkit.reports import execute
-    from evalkit.reports.studies import Layout
-
+def once(tmp_path_factory):
+    """Have a folder made once a session, by whichever of its workers comes first."""
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
 
-    def made(name):
-        folder, done = shared / name, shared / f"{name}.done"
+    def folder(name, make):
+        made, done = shared / name, shared / f"{name}.done"
         with (shared / f"{name}.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not done.exists():
-                execute.run(None, Layout(reports=folder))
+                make(made)
                 done.touch()
-        return folder
+        return made
 
-    return made
+    return folder
 
 
 @pytest.fixture(scope="session")
-def all_reports(reports_of_all_studies):
+def site(once):
+    """The tests' own small studies, good and bad, as (layout, outcomes by name): one of them with reference results."""
+    from evalkit.reports import execute
+    from evalkit.reports.studies import Layout
+
+    def layout(folder):
+        return Layout(studies=TINY, reports=folder / "reports", reference=folder / "reference")
+
+    def make(folder):
+        layout(folder).reference.mkdir(parents=True)
+        (layout(folder).reference / "simulated.json").write_text(json.dumps(EARLIER))
+        (folder / "outcomes").write_bytes(pickle.dumps(execute.run(None, layout(folder), timeout=2)))
+
+    folder = once("site", make)
+    return layout(folder), {outcome.study: outcome for outcome in pickle.loads((folder / "outcomes").read_bytes())}
+
+
+@pytest.fixture(scope="session")
+def simulated_reports(once, tmp_path_factory):
+    """Make the reports of one study, or of all at once, as on a machine without data and without a network."""
+    from evalkit.reports import execute
+    from evalkit.reports.studies import Layout
+
+    def reports(*names):
+        def make(folder):
+            with pytest.MonkeyPatch.context() as patch:
+                patch.delenv("EVALKIT_DATA_MIRROR", raising=False)
+                patch.setenv("EVALKIT_OFFLINE", "1")
+                patch.setenv("EVALKIT_DATA_DIR", str(tmp_path_factory.mktemp("cache")))
+                execute.run(list(names) or None, Layout(reports=folder))
+
+        return once("-".join(["simulated", *names]), make)
+
+    return reports
+
+
+@pytest.fixture(scope="session")
+def all_reports(once, simulated_reports, data_of_studies):
     """The reports of all studies on whatever data are here; EVALKIT_REPORTS names a folder that has them already."""
-    return Path(os.environ.get("EVALKIT_REPORTS") or reports_of_all_studies("reports"))
+    from evalkit import data
+    from evalkit.reports import execute
+    from evalkit.reports.studies import Layout
+
+    if made := os.environ.get("EVALKIT_REPORTS"):
+        return Path(made)
+    if not any(map(data.available, data_of_studies)):
+        return simulated_reports()  # which are the same, and needed anyway
+    return once("reports", lambda folder: execute.run(None, Layout(reports=folder)))
 
 
 @pytest.fixture(scope="session")
-def on_real_data(real, all_reports):
-    """The same reports, where all of them are on real data; skip elsewhere."""
+def data_of_studies():
+    """The names of all data sets that studies need."""
     from evalkit.reports.studies import Layout, read_studies
 
-    for name in sorted({name for study in read_studies(Layout()).values() for name in study.data}):
-        real(name)
-    return all_reports
+    return sorted({name for study in read_studies(Layout()).values() for name in study.data})
+
+
+@pytest.fixture(scope="session")
+def on_real_data(request, here, data_of_studies):
+    """The same reports, where all of them are on real data; skip elsewhere. A test that asks for them is slow."""
+    here(*data_of_studies)
+    return request.getfixturevalue("all_reports")  # not before: reports without data would be made for nothing

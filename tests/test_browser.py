@@ -2,18 +2,14 @@
 
 import os
 import shutil
-from pathlib import Path
 
 import pytest
 
-from evalkit.reports import execute
-from evalkit.reports.studies import Layout
-
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-TINY = Path(__file__).parent / "notebooks" / "studies.toml"
 FLAGS = ["--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
          "--disable-component-update", "--disable-sync", "--host-resolver-rules=MAP * ~NOTFOUND"]  # fmt: skip
-SIZES = [("light", 1200), ("dark", 1200), ("light", 375), ("dark", 375)]
+slow = pytest.mark.slow
+SIZES = [("light", 1200), pytest.param("dark", 1200, marks=slow), pytest.param("light", 375, marks=slow), ("dark", 375)]
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine: apt-get install chromium")
 
@@ -59,14 +55,14 @@ CONTRAST = """() => {
 }"""
 
 
-@pytest.fixture(scope="module", params=["tiny", "studies"])
-def reports_dir(request, tmp_path_factory):
-    """The folder of reports to look at: the tests' own studies, then the project's."""
-    if request.param == "studies":
-        return request.getfixturevalue("all_reports")
-    layout = Layout(studies=TINY, reports=tmp_path_factory.mktemp("tiny"))
-    execute.run(["gallery", "simulated", "hostile", "raises"], layout)
-    return layout.reports
+@pytest.fixture(scope="module", params=["tiny", "one", pytest.param("all", marks=slow)])
+def reports_dir(request):
+    """The folder of reports to look at: the tests' own studies, one of the project's on simulated data, all of them."""
+    if request.param == "tiny":
+        return request.getfixturevalue("site")[0].reports
+    if request.param == "one":
+        return request.getfixturevalue("simulated_reports")("study_planner")
+    return request.getfixturevalue("all_reports")
 
 
 @pytest.fixture(scope="module")

@@ -176,7 +176,7 @@ def test_the_ranking_is_that_of_the_ranking_room():
     mine = campaign.of(table(systems=4, gap=2.0))
     section = ranked.ranked(mine, score="raw", resamples=100)
     options = {"segment": ("doc", "segment"), "item_types": ("system", "repeat")}
-    expected = ranking.clusters(mine.part, test="wilcoxon", correction="holm", **options)
+    expected = ranking.significance_clusters(mine.part, test="wilcoxon", correction="holm", **options)
     shown = section.frame("rankings")
     assert shown["system"].tolist() == expected["system"].tolist()
     np.testing.assert_allclose(shown["mean"], expected["score"])
@@ -241,7 +241,7 @@ def test_screening_proposes_whom_the_annotators_room_would_send_away_and_leaves_
     mine = campaign.of(ratings)
     section = campaign.analysed(mine, resamples=20)["screening"]
     expected = annotators.screen(ratings, ["sd < 5"])
-    assert section.facts["proposed"] == expected.loc[expected["goes"], "annotator"].tolist() == ["p3"]
+    assert section.facts["proposed"] == expected.loc[expected["flagged"], "annotator"].tolist() == ["p3"]
     assert mine.judged["annotator"].nunique() == 4
 
 

@@ -32,7 +32,7 @@ def test_each_official_number_that_differs_says_which_judgements_it_counts_and_w
     assert f"{len(people)} annotators of jpn-eng gave nothing but 0." in found.told[0]
     assert found.told[0].endswith("9 of the 9 others come out, too.")
     notes = pd.concat(
-        [shared_tasks.official_rows(ratings, official, scale=scale, paper="WMT22", workers=workers).assign(scale=scale)
+        [shared_tasks.compare_scores(ratings, official, scale=scale, paper="WMT22", workers=workers).assign(scale=scale)
          for scale in ("raw", "z")]
     )  # fmt: skip
     notes = notes[notes["item"].str.startswith("jpn-eng")].set_index(["scale", "cell"])["note"]
@@ -64,7 +64,7 @@ def test_a_score_that_zeros_do_not_explain_is_not_explained():
         {"src_lang": "eng", "tgt_lang": "deu", "system": f"s{n}", "raw": raw, "judgements": judged, "segments": parts}
         for n, (raw, judged, parts) in enumerate(counts)
     ]).astype({"judgements": int, "segments": int})  # fmt: skip
-    told = shared_tasks.official_rows(ratings, official, scale="raw", paper="A task")["note"]
+    told = shared_tasks.compare_scores(ratings, official, scale="raw", paper="A task")["note"]
     assert "becomes 54.545, which is not the printed number: something else differs, too." in told[0]
     assert told[1] == "The counts of judgements agree; the cause is not known."
     assert "hold 30 judgements of it; the official ranking counts 28. Which of them it leaves out" in told[2]

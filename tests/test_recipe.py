@@ -58,6 +58,7 @@ def follow(verb: str, place: str, text: str, folder: Path) -> None:
         path.write_text("".join([*lines[: last + 1], text, *lines[last + 1 :]]), encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_five_steps_make_a_study_that_runs_and_can_be_taken_out_again(real, tmp_path):
     real("wmt-slt22")
     listed = subprocess.run(

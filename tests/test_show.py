@@ -241,7 +241,7 @@ def test_simulated_data_are_never_compared_with_print(shown):
 
 def test_sources_say_where_a_table_comes_from_and_what_was_left_out(shown):
     frame = from_source(pd.DataFrame({"x": range(1234)}), "simulated")
-    frame.attrs["left_out"] = {"document scores": 1139}
+    frame.attrs["excluded"] = {"document scores": 1139}
     show.source(frame)
     assert shown[0][0][show.MIME] == {"kind": "source", **frame.attrs["source"]}
     assert "1,234 rows, SIMULATED" in shown[0][0]["text/html"]

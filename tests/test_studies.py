@@ -13,6 +13,7 @@ from evalkit import ROOT, data, show
 from evalkit.reports.studies import Layout, read_studies
 
 NAMES = list(read_studies(Layout()))
+QUICK = "study_planner"  # the study that `make test` runs on simulated data
 #: What tools outside the project read: recorded name -> columns of its rows.
 COLUMNS = {
     "xsts_calibration": {
@@ -69,7 +70,7 @@ COLUMNS = {
         "coverage_systems": "system judgements segments share_of_segments documents annotators mean sd",
         "agreement": "coefficient level estimate low high items annotators why",
         "profiles": "annotator n mean sd with_others seconds median_abs_diff qc_p missing",
-        "screening": "rule annotators go unknown",
+        "screening": "rule annotators flagged unknown",
         "rankings": "system rank cluster mean low high rank_low rank_high best wins losses segments",
         "duels": "better worse difference p adjusted_p significant",
         "time": "annotator judgements median_seconds hours",
@@ -97,18 +98,19 @@ def differences(found, expected, place=""):
     return [] if same else [f"{place}: {found!r} is not {expected!r}"]
 
 
+def slow(names):
+    """Mark studies as slow, but for the quick one."""
+    return [pytest.param(name, marks=pytest.mark.slow) for name in names if name != QUICK]
+
+
 def report(folder, name):
     return json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
 
 
-@pytest.fixture(scope="session")
-def on_simulated_data(tmp_path_factory, reports_of_all_studies):
-    """The reports of a machine without data and without a network."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("EVALKIT_DATA_MIRROR", raising=False)
-        patch.setenv("EVALKIT_OFFLINE", "1")
-        patch.setenv("EVALKIT_DATA_DIR", str(tmp_path_factory.mktemp("cache")))
-        return reports_of_all_studies("simulated")
+@pytest.fixture
+def on_simulated_data(simulated_reports):
+    """Find the folder of simulated reports that has a study: the quick one is run alone, the others all at once."""
+    return lambda name: simulated_reports(*[name] * (name == QUICK))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -141,12 +143,13 @@ def test_the_index_shows_every_study_and_no_banner_on_real_data(on_real_data):
     assert "simulated" not in page.lower().split("<main", 1)[1]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [QUICK, *slow(NAMES)])
 def test_without_data_a_report_is_marked_and_shows_the_reference_beside_its_own(name, on_simulated_data):
-    found = report(on_simulated_data, name)
+    folder = on_simulated_data(name)
+    found = report(folder, name)
     assert found["status"] == "ok"
     assert "simulated" in {source["source"] for source in found["data"]}
-    page = (on_simulated_data / f"{name}.html").read_text(encoding="utf-8")
+    page = (folder / f"{name}.html").read_text(encoding="utf-8")
     assert 'class="banner' in page
     assert page.count("Computed earlier, on the real data") >= 2
     reference = json.loads((ROOT / "data" / "reference" / f"{name}.json").read_text(encoding="utf-8"))
@@ -154,20 +157,21 @@ def test_without_data_a_report_is_marked_and_shows_the_reference_beside_its_own(
     assert differences(found["recorded"], reference["recorded"]), "a simulation that equals the real data is none"
 
 
-def test_without_data_the_index_is_marked_too(on_simulated_data):
-    page = (on_simulated_data / "index.html").read_text(encoding="utf-8")
+@pytest.mark.slow
+def test_without_data_the_index_is_marked_too(simulated_reports):
+    page = (simulated_reports() / "index.html").read_text(encoding="utf-8")
     assert 'class="banner' in page
     assert len(re.findall(r'class="badge [^"]*simulated', page)) >= len(NAMES)
 
 
-@pytest.mark.parametrize("name", ["wmt22_calibration_hits", "degraded_context", "study_planner"])
-def test_no_number_on_simulated_ratings_is_held_against_print(name, on_simulated_data):
-    rows = report(on_simulated_data, name)["published"]
+@pytest.mark.parametrize("name", [QUICK, *slow(["wmt22_calibration_hits", "degraded_context"])])
+def test_no_number_on_simulated_ratings_is_compared_with_print(name, on_simulated_data):
+    rows = report(on_simulated_data(name), name)["published"]
     assert {row["verdict"] for row in rows} == {"not reproducible"}
     assert all(row["computed"] is None for row in rows)
 
 
-@pytest.mark.parametrize("mode", ["real", "simulated"])
+@pytest.mark.parametrize("mode", [pytest.param("real", marks=pytest.mark.slow), "simulated"])
 def test_the_tour_runs_from_top_to_bottom(mode, monkeypatch, tmp_path, real):
     if mode == "real":
         real("wmt22-calibration-hits")

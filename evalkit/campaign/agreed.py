@@ -9,9 +9,10 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.campaign.opened import STEPS, Campaign
-from evalkit.campaign.sections import Section, Table, counted, section
+from evalkit.campaign.sections import Section, Table, section
 from evalkit.data.schemas import ITEM
 from evalkit.stats import agreement
+from evalkit.stats.terms import pluralize
 
 #: Fewest items judged by two annotators for an estimate of agreement.
 FEWEST = 10
@@ -72,7 +73,7 @@ def agreed(campaign: Campaign, *, resamples: int = 200, seed: int = 7) -> Sectio
     if len(between):
         tables.append(Table("annotator_pairs", between, f"{campaign.pair}: every two annotators, on items of both"))
     told = (
-        f"{campaign.pair}: {counted(int(main['items']), 'item')} were judged by two annotators or more"
+        f"{campaign.pair}: {pluralize(int(main['items']), 'item')} were judged by two annotators or more"
         f"{', calibration items among them' if main['note'] else ''}. Krippendorff's alpha ({main['level']}) is "
         f"{main['estimate']:.2f}, 95 % interval {main['low']:.2f} to {main['high']:.2f}, "
         "where 1 means that they gave the same scores and 0 that their scores have no more to do with each other than "
@@ -140,7 +141,7 @@ def _of_pair(ratings: pd.DataFrame, *, detail: bool, resamples: int, seed: int) 
     measures = [*MEASURES[kind]] if detail else [MEASURES[kind][0]]
     problem = ""
     if items < FEWEST:
-        problem = f"{counted(items, 'item')} {'was' if items == 1 else 'were'} judged by two annotators or more"
+        problem = f"{pluralize(items, 'item')} {'was' if items == 1 else 'were'} judged by two annotators or more"
     elif several["score"].nunique() < 2:
         problem = "all of these judgements are the same score, so there is nothing to agree on beyond chance"
     rows = []

@@ -18,7 +18,8 @@ from evalkit.campaign.opened import Campaign
 from evalkit.campaign.people import controlled, profiles, screened
 from evalkit.campaign.planned import MOST, planned
 from evalkit.campaign.ranked import SCORES, other_pairs, ranked
-from evalkit.campaign.sections import Section, Table, counted, listed
+from evalkit.campaign.sections import Section, Table
+from evalkit.stats.terms import join_names, pluralize
 
 #: Who would be looked at; rules that do not fit a scale are set aside, with the reason.
 RULES = ("unique_scores < 6", "sd < 5", "median_abs_diff > 20", "with_others < 0.1", "seconds < 2", "qc_p >= 0.05")
@@ -118,18 +119,18 @@ def which(campaign: Campaign, found: Mapping[str, Section]) -> str:
     if len(level) == len(facts["systems"]) - 1:
         whom = f"{top} and {second} cannot be told apart" if len(level) == 1 else "no system can be called the best"
         has = "have" if len(facts["first"]) > 1 else "has"
-        behind = f" {listed(facts['first'])} {has} the highest score, but none of the others is surely worse."
+        behind = f" {join_names(facts['first'])} {has} the highest score, but none of the others is surely worse."
         behind = "" if len(level) == 1 else behind
         return f"{campaign.pair}: {whom}.{behind} In figures, {told}."
     return (
-        f"{campaign.pair}: {top} has the highest score, but cannot be told apart from {listed(level)}. "
-        f"It is better than {listed(facts['beaten'])}. In figures, {told}."
+        f"{campaign.pair}: {top} has the highest score, but cannot be told apart from {join_names(level)}. "
+        f"It is better than {join_names(facts['beaten'])}. In figures, {told}."
     )
 
 
 def trusted(table) -> str:
     """Say whether to trust the result: yes, with care, or not yet, with the checks that decide it."""
-    told = f"Of {counted(len(table), 'check')}, {tally(table)}."
+    told = f"Of {pluralize(len(table), 'check')}, {tally(table)}."
     for result, word in ((PROBLEM, "Not yet"), (LOOK, "With care"), (UNKNOWN, "With care")):
         names = table[table["result"].eq(result)]["check"].tolist()
         if names:
@@ -148,7 +149,7 @@ def steps(campaign: Campaign, found: Mapping[str, Section], table) -> list[str]:
     if several and facts.get("hopeless"):
         plan = f"Treat the first two systems as equally good: to tell them apart takes more than {MOST:,} segments."
     elif several and facts.get("more"):
-        more = counted(facts["more"], "more judgement")
+        more = pluralize(facts["more"], "more judgement")
         plan = f"Treat the first two systems as equally good, or plan for {more} of them."
     todo = [*urgent, *([plan, *(what for what in todo if what != APART)] if plan else todo)]
     if not todo:

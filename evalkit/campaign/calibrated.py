@@ -9,9 +9,10 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.campaign.opened import Campaign
-from evalkit.campaign.sections import Section, Table, counted, section
+from evalkit.campaign.sections import Section, Table, section
 from evalkit.data.schemas import ITEM
 from evalkit.human.calibration import forms, held_out, ratings
+from evalkit.stats.terms import pluralize
 
 _COLLECT = (
     "Show every annotator (of every language pair, where scores are to be compared across languages) the same items, "
@@ -45,9 +46,9 @@ def calibrated(campaign: Campaign, *, resamples: int = 200, seed: int = 7) -> Se
     means = _strictness(rows, by)
     whom = {"annotator": "annotator", "pair": "language pair"}[by]
     told = [
-        f"{counted(int(means['items'].max()), 'calibration item')} rated by {counted(len(means), whom)}: their means "
-        f"on them run from {means['mean'].min():.2f} to {means['mean'].max():.2f} on a scale from {scale[0]:g} to "
-        f"{scale[1]:g}. Whoever has a low mean is strict, and their scores go up."
+        f"{pluralize(int(means['items'].max()), 'calibration item')} rated by {pluralize(len(means), whom)}: their "
+        f"means on them run from {means['mean'].min():.2f} to {means['mean'].max():.2f} on a scale from {scale[0]:g} "
+        f"to {scale[1]:g}. Whoever has a low mean is strict, and their scores go up."
     ]
     caption = f"How strict each {whom} is: means on the calibration items"
     tables = [Table("strictness", means, caption)]
@@ -119,7 +120,7 @@ def _moved(rows, *, by: str, within: str | None, scale, resamples: int, seed: in
     mean = ratings.group_means(own, by=by)["mean"].mean()
     if not low < mean < high:
         return None, f"all calibration items were given an end of the scale from {low:g} to {high:g}."
-    told = f"{counted(lost, by)} without calibration items or outputs of systems are left out." if lost else ""
+    told = f"{pluralize(lost, by)} without calibration items or outputs of systems are left out." if lost else ""
     with np.errstate(invalid="ignore", divide="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # a draw without a judgement of an item is left out of a median
         moved = ratings.calibrate(chosen, by=by, within=within, scale=scale, resamples=resamples, seed=seed)

@@ -11,7 +11,8 @@ from evalkit.campaign.contexts import MARGIN, PEOPLE
 from evalkit.campaign.opened import Campaign, shared_segments
 from evalkit.campaign.people import FEWEST_SPOILT, SURE
 from evalkit.campaign.ranked import FEW, UNEVEN, association, cell_size, evenly, one_system_only, top_under
-from evalkit.campaign.sections import Section, counted, listed
+from evalkit.campaign.sections import Section
+from evalkit.stats.terms import join_names, pluralize
 
 #: Verdicts from best to worst, each a sign and a word, so that neither colour nor sign alone carries it.
 FINE, LOOK, PROBLEM, UNKNOWN = "✓ fine", "! look", "✗ problem", "? not known"
@@ -54,7 +55,7 @@ def graded(value: float, fine: float, look: float, *, low_is_good: bool = True) 
 def _apart(campaign: Campaign, found: Mapping[str, Section]) -> Row | None:
     facts = found["ranking"].facts
     if not facts.get("top"):
-        told = f"outputs of {counted(len(campaign.systems), 'system')} were judged"
+        told = f"outputs of {pluralize(len(campaign.systems), 'system')} were judged"
         return "There are systems to compare", PROBLEM, told, "Judge a second system on the same segments."
     name, best = "The first system stands apart", facts.get("best")
     if campaign.judged["score"].nunique() == 1:
@@ -67,9 +68,9 @@ def _apart(campaign: Campaign, found: Mapping[str, Section]) -> Row | None:
         )
     often = "" if best is None or len(facts["first"]) > 1 else f"; first in {best:.0%} of resamples"
     if len(facts["top"]) == 1:
-        whom = listed(facts["beaten"]) if len(facts["beaten"]) == 1 else "each other system"
+        whom = join_names(facts["beaten"]) if len(facts["beaten"]) == 1 else "each other system"
         return name, FINE, f"{facts['top'][0]} is better than {whom} (corrected tests){often}", ""
-    told = f"{facts['top'][0]} cannot be told apart from {listed(facts['top'][1:])}{often}"
+    told = f"{facts['top'][0]} cannot be told apart from {join_names(facts['top'][1:])}{often}"
     return name, LOOK, told, APART
 
 
@@ -89,7 +90,7 @@ def _enough(campaign: Campaign, found: Mapping[str, Section]) -> Row | None:
     segments = campaign.judged.drop_duplicates(["system", *campaign.segment]).groupby("system").size()
     fewest = int(segments.min())
     whose = " a system" if segments.nunique() == 1 else f" for {segments.idxmin()}, the fewest"
-    told = f"{counted(fewest, 'segment')}{whose} (fine from {SEGMENTS[0]}, look from {SEGMENTS[1]})"
+    told = f"{pluralize(fewest, 'segment')}{whose} (fine from {SEGMENTS[0]}, look from {SEGMENTS[1]})"
     result = graded(fewest, *SEGMENTS, low_is_good=False)
     todo = "Judge more segments: with so few, another choice of texts could turn the order round."
     return "Enough segments were judged", result, told, "" if result == FINE else todo
@@ -97,7 +98,7 @@ def _enough(campaign: Campaign, found: Mapping[str, Section]) -> Row | None:
 
 def _people(campaign: Campaign, found: Mapping[str, Section]) -> Row:
     people = campaign.judged["annotator"].nunique()
-    told = f"{counted(people, 'annotator')} (fine from 3, look at 2)"
+    told = f"{pluralize(people, 'annotator')} (fine from 3, look at 2)"
     todo = "Add annotators: with one or two, their taste cannot be told from quality."
     result = graded(people, 3, 2, low_is_good=False)
     return "Several annotators took part", result, told, "" if result == FINE else todo
@@ -111,15 +112,14 @@ def _screening(campaign: Campaign, screening: Section, score: str) -> Row:
     if not people:
         applied = len(screening.facts["rules"]) - len(screening.facts["unknown"])
         if screening.facts["looked_at"] < everyone / 2:
-            told = f"a rule could be applied to {screening.facts['looked_at']} of {counted(everyone, 'annotator')}"
+            told = f"a rule could be applied to {screening.facts['looked_at']} of {pluralize(everyone, 'annotator')}"
             return name, UNKNOWN, told, "Record what the rules need; see the annotators below."
-        told = (
-            f"{counted(applied, 'rule')} that could be applied {'finds' if applied == 1 else 'find'} nobody to look at "
-        )
-        return name, FINE, f"{told}among {counted(everyone, 'annotator')}", ""
+        told = f"{pluralize(applied, 'rule')} that could be applied {'finds' if applied == 1 else 'find'} nobody "
+        told += "to look at among "
+        return name, FINE, f"{told}{pluralize(everyone, 'annotator')}", ""
     rows = campaign.part[~campaign.part["annotator"].isin(people)]
     told = f"the rules propose to look at {len(people)} of {everyone}"
-    todo = f"Look at the profiles of {listed(people)}, and talk to them before you leave anybody out."
+    todo = f"Look at the profiles of {join_names(people)}, and talk to them before you leave anybody out."
     before = top_under(campaign, campaign.part, score=score)
     after = top_under(campaign, rows, score=score)
     if len(before) > 1 and set(after) == set(before):
@@ -153,7 +153,7 @@ def _steady(campaign: Campaign, found: Mapping[str, Section]) -> Row:
         return name, UNKNOWN, "no item was shown twice", "Show about ten items an annotator a second time ('repeat')."
     repeated = found["quality_control"].facts["repeated"]
     if repeated < REPEATS:
-        told = f"{counted(repeated, 'item')} shown twice (from {REPEATS} on, they tell)"
+        told = f"{pluralize(repeated, 'item')} shown twice (from {REPEATS} on, they tell)"
         return name, UNKNOWN, told, "Show about ten items an annotator a second time ('repeat')."
     told = f"second scores lie {again:.0f} points of 100 from the first in the median (fine to 10, look to 20)"
     result = graded(again, 10, 20)
@@ -166,7 +166,7 @@ def _attention(campaign: Campaign, found: Mapping[str, Section]) -> Row:
         return name, UNKNOWN, "no spoilt items beside their originals", "Spoil about one item in ten on purpose."
     failed, tested, everyone = facts["failed"], facts["tested"], campaign.part["annotator"].nunique()
     told = f"{len(failed)} of {tested} fail WMT's test (fine at none, look up to 10 %)"
-    todo = f"Look at {listed(failed)}, or leave their judgements out." if failed else ""
+    todo = f"Look at {join_names(failed)}, or leave their judgements out." if failed else ""
     result = graded(len(failed) / tested, 0, 0.1)
     if result == PROBLEM:
         return name, result, told, todo
@@ -175,7 +175,7 @@ def _attention(campaign: Campaign, found: Mapping[str, Section]) -> Row:
         told += f"{facts['caliper'].passed} pass narrowly and {facts['caliper'].failed} fail as narrowly"
         return name, UNKNOWN, told, todo or "Judge attention by the data before anybody was removed."
     if tested - facts["open"] < everyone / 2:
-        told = f"the test speaks about {tested - facts['open']} of {counted(everyone, 'annotator')}"
+        told = f"the test speaks about {tested - facts['open']} of {pluralize(everyone, 'annotator')}"
         return name, UNKNOWN, told, f"Give every annotator {FEWEST_SPOILT} spoilt items or more beside their originals."
     return name, result, told, todo
 
@@ -214,8 +214,8 @@ def _normalising(campaign: Campaign, found: Mapping[str, Section]) -> Row | None
     first = {system for top in tops.values() for system in top}
     usual = {system for way, top in tops.items() if way in USUAL for system in top}
     if len(first) == 1:
-        return name, FINE, f"{listed(sorted(first))} is first in all {len(tops)} treatments", ""
-    told = f"{listed(sorted(first))} come first by some treatment"
+        return name, FINE, f"{join_names(sorted(first))} is first in all {len(tops)} treatments", ""
+    told = f"{join_names(sorted(first))} come first by some treatment"
     todo = "Fix the treatment before the next campaign, publish raw scores too, and call these systems equally good."
     return name, LOOK if usual <= set(level) else PROBLEM, told, todo
 
@@ -235,7 +235,12 @@ def _twice(campaign: Campaign, found: Mapping[str, Section]) -> Row:
     name, twice = "Nothing was counted twice by accident", found["collected"].facts.get("duplicates", 0)
     if not twice:
         return name, FINE, "no annotator judged an item twice, but for marked repeats", ""
-    return name, LOOK, counted(twice, "unmarked second judgement"), "Mark second showings as 'repeat', or drop copies."
+    return (
+        name,
+        LOOK,
+        pluralize(twice, "unmarked second judgement"),
+        "Mark second showings as 'repeat', or drop copies.",
+    )
 
 
 def _neighbours(campaign: Campaign, found: Mapping[str, Section]) -> Row | None:
@@ -267,7 +272,7 @@ def _languages(campaign: Campaign, found: Mapping[str, Section]) -> Row | None:
     name, facts = "Scores of different language pairs can be compared", found["calibration"].facts
     if facts.get("there") and facts.get("by") == "pair":
         return _carried(name, facts.get("carry_over"))
-    told = f"{counted(len(campaign.pairs), 'language pair')} without calibration items in common"
+    told = f"{pluralize(len(campaign.pairs), 'language pair')} without calibration items in common"
     return name, UNKNOWN, told, "Compare systems within a language pair only, or add a calibration set for all pairs."
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pandas as pd
 
 from evalkit.campaign.opened import Campaign, wide
-from evalkit.campaign.sections import Section, Table, counted, listed, section
+from evalkit.campaign.sections import Section, Table, section
 from evalkit.data.schemas import ITEM
+from evalkit.stats.terms import join_names, pluralize
 
 #: How a report calls the kinds of items.
 KINDS = {
@@ -24,9 +25,9 @@ def collected(campaign: Campaign) -> Section:
     systems, people = by_system(campaign), by_annotator(campaign)
     missing, twice = missing_cells(campaign), duplicates(part)
     told = [
-        f"{campaign.pair}: {counted(len(part), 'judgement')} by "
-        f"{counted(part['annotator'].nunique(), 'annotator')}, of "
-        f"{counted(len(campaign.systems), 'system')} and {counted(missing['segments'], 'segment')}."
+        f"{campaign.pair}: {pluralize(len(part), 'judgement')} by "
+        f"{pluralize(part['annotator'].nunique(), 'annotator')}, of "
+        f"{pluralize(len(campaign.systems), 'system')} and {pluralize(missing['segments'], 'segment')}."
     ]
     if missing["cells"]:
         told.append(
@@ -35,8 +36,8 @@ def collected(campaign: Campaign) -> Section:
             f"({missing['never'] / missing['cells']:.0%})."
         )
     told.append(
-        f"{counted(twice, 'judgement')} of an item that the same annotator had judged before, not marked as a repeat: "
-        "their mean stands for them. Look whether an export was joined to itself."
+        f"{pluralize(twice, 'judgement')} of an item that the same annotator had judged before, not marked as a "
+        "repeat: their mean stands for them. Look whether an export was joined to itself."
         if twice
         else "No annotator judged the same item twice, but for items marked as repeats."
     )
@@ -59,8 +60,8 @@ def collected(campaign: Campaign) -> Section:
         )
     if len(thin):
         collect += (
-            f"{listed(thin['system'].tolist())} {'was' if len(thin) == 1 else 'were'} judged on fewer segments than "
-            "the others. Give every system the same segments, best the same document by the same annotator."
+            f"{join_names(thin['system'].tolist())} {'was' if len(thin) == 1 else 'were'} judged on fewer segments "
+            "than the others. Give every system the same segments, best the same document by the same annotator."
         )
     return Section(
         "collected", tuple(told), tuple(tables), collect.strip(),

@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 
 from evalkit.campaign.opened import Campaign
-from evalkit.campaign.sections import Section, Table, counted, section
+from evalkit.campaign.sections import Section, Table, section
 from evalkit.human import context
 from evalkit.human.context.robustness import EFFECT
+from evalkit.stats.terms import pluralize
 
 #: Fewest repeats on either side for a test, and fewest annotators for an interval.
 FEWEST, PEOPLE = 10, 3
@@ -46,7 +47,7 @@ def contexts(campaign: Campaign, *, resamples: int = 500, seed: int = 7) -> Sect
     n = paired["group"].value_counts()
     before, after = int(n.get("before", 0)), int(n.get("after", 0))
     told = [
-        f"{counted(len(paired), 'unchanged segment')} were scored in the original document and in a copy; {before} "
+        f"{pluralize(len(paired), 'unchanged segment')} were scored in the original document and in a copy; {before} "
         f"stand before and {after} after the first spoilt segment of the copy."
     ]
     if min(before, after) < FEWEST:

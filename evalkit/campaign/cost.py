@@ -7,8 +7,9 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.campaign.opened import Campaign
-from evalkit.campaign.sections import Section, Table, counted, section
+from evalkit.campaign.sections import Section, Table, section
 from evalkit.human import annotators
+from evalkit.stats.terms import pluralize
 
 #: Longest time without a sign of life, a judgement begun or ended, that counts as work; seconds.
 PAUSE = 600
@@ -32,8 +33,8 @@ def cost(campaign: Campaign, *, hourly_pay: float = 0.0, currency: str = "") -> 
     total, judgements = float(table["hours"].sum()), int(table["judgements"].sum())
     seconds = 3600 * total / judgements
     told = [
-        f"{counted(judgements, 'judgement')} with times took {total:,.1f} hours, {seconds:.0f} seconds each on average "
-        f"({how}). The median annotator takes {table['mean_seconds'].median():.0f} seconds for one."
+        f"{pluralize(judgements, 'judgement')} with times took {total:,.1f} hours, {seconds:.0f} seconds each on "
+        f"average ({how}). The median annotator takes {table['mean_seconds'].median():.0f} seconds for one."
     ]
     told[0] = f"{campaign.pair}: {told[0]}" if len(campaign.pairs) > 1 else told[0]
     facts = {"hours": total, "seconds": seconds, "pay": hourly_pay, "currency": currency.strip()}
@@ -52,7 +53,7 @@ def cost(campaign: Campaign, *, hourly_pay: float = 0.0, currency: str = "") -> 
         told.append(f"All language pairs together took {whole:,.1f} hours{paid}.")
         facts["all_hours"] = whole
     missing = len(campaign.part) - judgements
-    collect = f"times of {counted(missing, 'judgement')}. " if missing else ""
+    collect = f"times of {pluralize(missing, 'judgement')}. " if missing else ""
     collect += "" if hourly_pay > 0 else "The price: set hourly_pay (and currency) to see what the hours cost."
     table = table.sort_values("mean_seconds", kind="stable", ignore_index=True)
     return Section("cost", tuple(told), (Table("time", table, f"{campaign.pair}: time by annotator", 1),),

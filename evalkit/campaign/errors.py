@@ -6,9 +6,10 @@ import pandas as pd
 from scipy import stats
 
 from evalkit.campaign.opened import Campaign
-from evalkit.campaign.sections import Section, Table, counted, section
+from evalkit.campaign.sections import Section, Table, section
 from evalkit.data.schemas import ITEM, UNSTATED
 from evalkit.human import mqm
+from evalkit.stats.terms import pluralize
 
 _COLLECT = (
     "To learn what is wrong and not only how much, let annotators mark errors with a severity (ESA) or a severity "
@@ -25,7 +26,7 @@ def errors(campaign: Campaign) -> Section:
     judged = campaign.judged
     spans = spans[spans["system"].astype("str").isin(judged["system"])]
     if spans.empty:
-        told = f"Nobody marked an error in {counted(len(judged), 'judgement')} of {campaign.pair}."
+        told = f"Nobody marked an error in {pluralize(len(judged), 'judgement')} of {campaign.pair}."
         return Section("errors", (told,), (), _COLLECT, {"there": False})
     by_system = mqm.errors_per_system(judged, spans, by="pair").drop(columns="pair")
     severity = spans["severity"].astype("str")
@@ -36,8 +37,8 @@ def errors(campaign: Campaign) -> Section:
     types = mqm.type_counts(spans, by="pair").drop(columns="pair")
     fewest = by_system.iloc[0]
     told = [
-        f"{counted(len(spans), 'error')} in {counted(len(judged), 'judgement')}. {fewest['system']} has the fewest, "
-        f"{fewest['per_segment']:.2f} a judgement; {by_system['system'].iloc[-1]} the most, "
+        f"{pluralize(len(spans), 'error')} in {pluralize(len(judged), 'judgement')}. {fewest['system']} has the "
+        f"fewest, {fewest['per_segment']:.2f} a judgement; {by_system['system'].iloc[-1]} the most, "
         f"{by_system['per_segment'].iloc[-1]:.2f}."
     ]
     key = [*ITEM, "annotator"]

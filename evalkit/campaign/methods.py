@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from evalkit import __version__
 from evalkit.campaign.opened import Campaign
 from evalkit.campaign.people import FEWEST_SPOILT, SURE
-from evalkit.campaign.sections import Section, counted, listed
+from evalkit.campaign.sections import Section
+from evalkit.stats.terms import join_names, pluralize
 
 #: Citation key -> reference.
 REFERENCES = {
@@ -69,8 +70,8 @@ def _data(campaign: Campaign, found: Mapping[str, Section]) -> str:
     facts, judged = found["collected"].facts, campaign.judged
     low, high = campaign.scale
     told = (
-        f"{counted(judged['annotator'].nunique(), 'annotator')} gave {counted(len(judged), 'judgement')} of "
-        f"{counted(facts['segments'], 'segment')} translated by {counted(len(campaign.systems), 'system')} "
+        f"{pluralize(judged['annotator'].nunique(), 'annotator')} gave {pluralize(len(judged), 'judgement')} of "
+        f"{pluralize(facts['segments'], 'segment')} translated by {pluralize(len(campaign.systems), 'system')} "
         f"({campaign.pair}), on a scale from {low:g} to {high:g}"
     )
     told += ", turned round so that higher is better" if campaign.turned else ""
@@ -107,7 +108,7 @@ def _agreement(facts: Mapping) -> str:
     if facts.get("estimate") is None:
         return f"Agreement between annotators could not be estimated: {facts.get('why', 'too few items')}."
     return (
-        f"Agreement on {counted(facts['items'], 'item')} judged by two annotators or more is Krippendorff's alpha "
+        f"Agreement on {pluralize(facts['items'], 'item')} judged by two annotators or more is Krippendorff's alpha "
         f"({facts['level']}; Krippendorff 2011) = {facts['estimate']:.2f}, 95 % bootstrap interval over items "
         f"{facts['low']:.2f} to {facts['high']:.2f}."
     )
@@ -118,7 +119,7 @@ def _control(facts: Mapping) -> str:
     if facts.get("tested"):
         told.append(
             f"One-sided paired t-tests at 0.05 of spoilt items against their originals (Knowles & Lo 2024) were made "
-            f"for {counted(facts['tested'], 'annotator')}; {len(facts['failed'])} with {FEWEST_SPOILT} "
+            f"for {pluralize(facts['tested'], 'annotator')}; {len(facts['failed'])} with {FEWEST_SPOILT} "
             "spoilt items or more did not pass"
             + ("; those who failed seem to have been removed before." if facts["caliper"].p < SURE else ".")
         )
@@ -131,7 +132,7 @@ def _calibration(calibration: Section) -> str:
     moved = calibration.frame("calibrated")
     if moved.empty:
         return ""
-    forms = listed([form for form in moved["form"].unique() if form != "raw scores"])
+    forms = join_names([form for form in moved["form"].unique() if form != "raw scores"])
     whom = {"annotator": "annotators", "pair": "language pairs"}[calibration.facts["by"]]
     return f"Scores of systems are also calibrated by items that {whom} have in common ({forms}; Licht et al. 2022)."
 

@@ -7,8 +7,9 @@ import pandas as pd
 from evalkit import DataError
 from evalkit.campaign.opened import Campaign
 from evalkit.campaign.ranked import fitting
-from evalkit.campaign.sections import Section, Table, counted, listed, section
+from evalkit.campaign.sections import Section, Table, section
 from evalkit.human import normalization, ranking
+from evalkit.stats.terms import join_names, pluralize
 
 #: Ways to treat scores: name for people -> options of ``normalization.normalize``. The first is the yardstick.
 WAYS = {
@@ -25,7 +26,7 @@ def normalised(campaign: Campaign, *, resamples: int = 200, seed: int = 7) -> Se
     """Rank the systems by raw scores and after each normalisation, and say which moves are more than chance."""
     part, people = campaign.part, campaign.judged["annotator"].nunique()
     if len(campaign.systems) < 2 or people < 2:
-        have = f"{counted(len(campaign.systems), 'system')} judged by {counted(people, 'annotator')}"
+        have = f"{pluralize(len(campaign.systems), 'system')} judged by {pluralize(people, 'annotator')}"
         verb = "is" if len(campaign.systems) == 1 else "are"
         return Section("normalisation", (), (), f"there {verb} {have}. {_COLLECT}", {"tops": {}})
     ways = dict(WAYS)
@@ -45,15 +46,15 @@ def normalised(campaign: Campaign, *, resamples: int = 200, seed: int = 7) -> Se
     same = all(set(top) == set(tops["raw scores"]) for top in tops.values())
     told = [
         f"The same judgements, treated in {len(ways)} ways: "
-        + (f"{listed(first)} {'comes' if len(first) == 1 else 'come'} first in all of them."
-           if same else "; ".join(f"{listed(top)} first by {name}" for name, top in tops.items()) + ".")
+        + (f"{join_names(first)} {'comes' if len(first) == 1 else 'come'} first in all of them."
+           if same else "; ".join(f"{join_names(top)} first by {name}" for name, top in tops.items()) + ".")
     ]  # fmt: skip
     tables = [Table("variants", wide, f"{campaign.pair}: rank of each system by each way of treating scores")]
     picture, alt, facts = None, "", {"tops": tops, "same_top": same}
     try:
         drawn = {"resamples": resamples, "seed": seed, "test": fitting(campaign), "correction": "holm"}
-        moves = ranking.moves(moved, **options, **drawn)
-        rankings = ranking.rankings(moved, **options, **drawn)
+        found = ranking.resampled(moved, **options, **drawn)
+        moves, rankings = ranking.rank_shifts(found), ranking.rankings(found)
     except DataError as problem:  # too few segments to resample: the ranks above stand
         told.append(f"How much of it is chance cannot be told: {problem}")
     else:
@@ -63,8 +64,9 @@ def normalised(campaign: Campaign, *, resamples: int = 200, seed: int = 7) -> Se
         beyond = int(moves["beyond_noise"].sum())
         places = int(moves["moved"].sum())
         told.append(
-            f"{counted(places, 'place')} in {counted(len(moves), 'ranking')} {'differs' if places == 1 else 'differ'} "
-            f"from the ranking by raw scores, {beyond} of them by more than drawing other segments would bring."
+            f"{pluralize(places, 'place')} in {pluralize(len(moves), 'ranking')} "
+            f"{'differs' if places == 1 else 'differ'} from the ranking by raw scores, {beyond} of them by more than "
+            "drawing other segments would bring."
             if places
             else "In no ranking has a system another place than by raw scores."
         )

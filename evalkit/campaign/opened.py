@@ -11,11 +11,11 @@ import pandas as pd
 
 from evalkit import DataError, data
 from evalkit.campaign.names import readable, renamed
-from evalkit.campaign.sections import counted
 from evalkit.data import registry
 from evalkit.data.provenance import declared_scale, like, source_of
 from evalkit.data.schemas import with_pair
 from evalkit.human import annotators, normalization
+from evalkit.stats.terms import pluralize
 
 #: Up to so many different scores a scale counts as one of steps (ordinal), above as continuous.
 STEPS = 11
@@ -72,12 +72,12 @@ class Campaign:
         others = len(self.pairs) - 1
         rest = f"; {others} more in the overviews" if others else ""
         cut = (
-            f" {counted(self.renamed, 'name')} of systems or annotators, longer than a line or with unseen characters, "
-            f"{'is' if self.renamed == 1 else 'are'} shortened."
+            f" {pluralize(self.renamed, 'name')} of systems or annotators, longer than a line or with unseen "
+            f"characters, {'is' if self.renamed == 1 else 'are'} shortened."
             if self.renamed
             else ""
         )
-        return f"{whose}: {counted(len(self.ratings), 'judgement')}. In detail: {self.pair}{rest}.{turned}{cut}"
+        return f"{whose}: {pluralize(len(self.ratings), 'judgement')}. In detail: {self.pair}{rest}.{turned}{cut}"
 
     @cached_property
     def hundred(self) -> pd.DataFrame:

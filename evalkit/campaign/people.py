@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 
 from evalkit.campaign.opened import Campaign
-from evalkit.campaign.sections import Section, Table, counted, listed, section
+from evalkit.campaign.sections import Section, Table, section
 from evalkit.data.schemas import with_pair
 from evalkit.human import annotators
-from evalkit.human.annotators.usage import repeat_differences
+from evalkit.human.annotators.consistency import repeat_differences
+from evalkit.stats.terms import join_names, pluralize
 
 #: Measures of quality control, which look at all of an annotator's language pairs.
 _CONTROL = ("qc_p", "qc_wilcoxon")
@@ -69,7 +70,8 @@ def profiles(campaign: Campaign) -> Section:
         rho = shown["with_others"]
         told.append(
             f"The rank correlation of an annotator with the mean of the others is {rho.median():.2f} in the median, "
-            f"{rho.min():.2f} at the lowest ({counted(int(rho.notna().sum()), 'annotator')} with enough shared items)."
+            f"{rho.min():.2f} at the lowest ({pluralize(int(rho.notna().sum()), 'annotator')} with enough shared "
+            "items)."
         )
     if "median_abs_diff" in keep:
         again = shown["median_abs_diff"]
@@ -96,7 +98,7 @@ def profiles(campaign: Campaign) -> Section:
 @section("screening", collect="Correct the rules, see the parameter's help.")
 def screened(campaign: Campaign, *, rules: Sequence[str]) -> Section:
     """Apply rules to annotators, and propose whom to look at. Nobody is left out of anything by this."""
-    given = [str(annotators.screening.Rule.of(rule)) for rule in rules]
+    given = [str(annotators.Rule.parse(rule)) for rule in rules]
     used, aside = suited(campaign, given)
     told = [f"{rule} is set aside: {why}." for rule, why in aside.items()]
     if not used:
@@ -105,13 +107,13 @@ def screened(campaign: Campaign, *, rules: Sequence[str]) -> Section:
         )
     found = apply(campaign, used)
     totals = annotators.screening_totals(found).drop(columns="pair")
-    going = found[found["goes"]]
+    going = found[found["flagged"]]
     people = sorted(going["annotator"].unique())
     everyone = campaign.part["annotator"].nunique()
     told.append(
-        f"The rules propose to look at {len(people)} of {counted(everyone, 'annotator')}: {listed(people)}."
+        f"The rules propose to look at {len(people)} of {pluralize(everyone, 'annotator')}: {join_names(people)}."
         if people
-        else f"Among {counted(everyone, 'annotator')}, the rules find nobody to look at."
+        else f"Among {pluralize(everyone, 'annotator')}, the rules find nobody to look at."
     )
     tables = [Table("screening", totals, f"{campaign.pair}: how many each rule asks to look at", 2)]
     if people:
@@ -126,7 +128,7 @@ def screened(campaign: Campaign, *, rules: Sequence[str]) -> Section:
     collect = ""
     if unknown:
         which = "the rule" if len(unknown) == 1 else "the rules"
-        collect = f"{which} {listed(unknown)} could be applied to nobody; see the annotators for what to record."
+        collect = f"{which} {join_names(unknown)} could be applied to nobody; see the annotators for what to record."
     rules_of = found.assign(known=found["value"].notna()).groupby("annotator")["known"].sum()
     facts = {"proposed": people, "annotators": everyone, "rules": used, "unknown": unknown,
              "looked_at": int((rules_of > 0).sum())}  # fmt: skip
@@ -154,7 +156,7 @@ def suited(campaign: Campaign, rules: Sequence[str]) -> tuple[list[str], dict[st
     for rule in rules:
         measure = rule.split()[0]
         if campaign.ordinal and measure in ("unique_scores", "at_ends"):
-            aside[rule] = f"all annotators together used {counted(campaign.steps, 'different score')}"
+            aside[rule] = f"all annotators together used {pluralize(campaign.steps, 'different score')}"
         elif not campaign.known_scale and measure in _POINTS:
             aside[rule] = "it is in points of 100, and the ends of the scale are not declared"
         elif measure == "seconds" and stamped(campaign.part):
@@ -203,10 +205,10 @@ def controlled(campaign: Campaign) -> Section:
             where, passed = "below" if lower >= 0 else "above", len(tested) - len(open_cases)
             told.append(
                 f"Spoilt items score {abs(lower):.0f} points of 100 {where} their originals in the median "
-                f"annotator{everywhere}. {passed} of {counted(len(tested), 'annotator')} pass WMT's test ("
+                f"annotator{everywhere}. {passed} of {pluralize(len(tested), 'annotator')} pass WMT's test ("
                 "paired t-test, p below 0.05)"
-                + (f"; {counted(few, 'annotator')} judged too few spoilt items to tell" if few else "")
-                + (f"; not {listed(failed)}." if failed else ".")
+                + (f"; {pluralize(few, 'annotator')} judged too few spoilt items to tell" if few else "")
+                + (f"; not {join_names(failed)}." if failed else ".")
             )
             rows = table.sort_values("qc_p", ascending=False, kind="stable", ignore_index=True)
             tables.append(Table("quality_control", rows, f"{campaign.pair}: spoilt items against their originals", 1))
@@ -231,7 +233,7 @@ def controlled(campaign: Campaign) -> Section:
     steady = _second_showings(part)
     if len(steady):
         told.append(
-            f"{counted(len(steady), 'item')} were scored twice or more by the same annotator; the two scores lie "
+            f"{pluralize(len(steady), 'item')} were scored twice or more by the same annotator; the two scores lie "
             f"{steady.median():.0f} points of 100 apart in the median, and are equal in {steady.eq(0).mean():.0%}."
         )
         facts |= {"again": float(steady.median()), "repeated": len(steady)}

@@ -9,8 +9,9 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.campaign.opened import Campaign
-from evalkit.campaign.sections import Section, Table, counted, section
+from evalkit.campaign.sections import Section, Table, section
 from evalkit.human import planning, ranking
+from evalkit.stats.terms import pluralize
 
 #: Chance of finding a true difference that a plan asks for.
 POWER = 0.8
@@ -81,8 +82,8 @@ def planned(campaign: Campaign, *, column: str = "score", names: Sequence[str] =
             told.append(
                 f"{two} are {abs(gap):.2f} points apart. If that is their true difference, a campaign finds it with "
                 f"this chance in {first['segments_needed']:,} segments; there are {now:,}, so "
-                f"{counted(first['more_segments'], 'more segment')}, or "
-                f"{counted(first['more_judgements'], 'judgement')} of these two systems, would be needed."
+                f"{pluralize(first['more_segments'], 'more segment')}, or "
+                f"{pluralize(first['more_judgements'], 'judgement')} of these two systems, would be needed."
             )
         else:
             told.append(f"{two} are {abs(gap):.2f} points apart; {now:,} segments are enough for such a difference.")

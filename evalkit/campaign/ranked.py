@@ -9,9 +9,10 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.campaign.opened import Campaign, of, shared_segments
-from evalkit.campaign.sections import Section, Table, counted, listed, section
+from evalkit.campaign.sections import Section, Table, section
 from evalkit.data.provenance import like
 from evalkit.human import ranking
+from evalkit.stats.terms import join_names, pluralize
 
 #: What to rank by: z where annotators judged systems unequally often, raw scores elsewhere; or always one of them.
 SCORES = ("auto", "raw", "z")
@@ -122,7 +123,7 @@ def ranked(
         raise DataError(f"No outputs of systems were judged in {campaign.pair}.")
     how = prepared(campaign, score=score)
     options = {"score": how.column, "item_types": campaign.counted, "segment": campaign.segment}
-    table = ranking.clusters(how.ratings, test=how.test, alpha=alpha, correction="holm", **options)
+    table = ranking.significance_clusters(how.ratings, test=how.test, alpha=alpha, correction="holm", **options)
     sure, unit, unsure = ranges(how, campaign, resamples=resamples, seed=seed)
     raw = ranking.system_scores(campaign.judged, item_types=campaign.counted, segment=campaign.segment)
     table = table.merge(raw[["system", "score"]].rename(columns={"score": "mean"}), on="system")
@@ -140,7 +141,7 @@ def ranked(
     if len(table) == 1:
         told.append("One system was judged, so there is nothing to rank.")
         return Section("ranking", tuple(told), tuple(tables), _COLLECT, facts | {"top": [], "p": None, "best": None})
-    duels = ranking.wins(how.ratings, test=how.test, alpha=alpha, correction="holm", **options)
+    duels = ranking.pairwise_tests(how.ratings, test=how.test, alpha=alpha, correction="holm", **options)
     top = table["system"].iloc[0]
     values = table["score"].to_numpy(float)
     first = table.loc[np.isclose(values, values[0], rtol=0, atol=1e-9), "system"].tolist()
@@ -150,12 +151,12 @@ def ranked(
     second = duels[(duels["better"] == top) & (duels["worse"] == table["system"].iloc[1])].iloc[0]
     names = {"wilcoxon": "Wilcoxon's signed-rank test, segment by segment", "mann-whitney": "the Mann-Whitney test"}
     others = f"{'all' if not level else f'{len(beaten)} of'} {len(table) - 1} others"
-    than = listed(beaten) if len(table) == 2 else others
+    than = join_names(beaten) if len(table) == 2 else others
     told.append(
         f"Compared by {names[how.test]} (one-sided, at {alpha:g}, corrected by Holm for "
-        f"{counted(len(duels), 'pair')} of systems), {top} has a higher {how.title} than "
+        f"{pluralize(len(duels), 'pair')} of systems), {top} has a higher {how.title} than "
         + (f"{than}. " if beaten else "no other. ")
-        + (f"It cannot be told apart from {listed(level)}." if level else "")
+        + (f"It cannot be told apart from {join_names(level)}." if level else "")
     )
     tables.append(
         Table(
@@ -181,7 +182,7 @@ def ranked(
     if sure is not None:
         picture = (sure.assign(pair=campaign.pair), table.assign(pair=campaign.pair), campaign.pair)
     alt = f"{campaign.pair}: an interval of places for each of {len(table)} systems in "
-    alt += f"{counted(facts['clusters'], 'cluster')}; {top} is first."
+    alt += f"{pluralize(facts['clusters'], 'cluster')}; {top} is first."
     caption = f"{campaign.pair}: places of the systems, how sure they are, and lines between clusters"
     return Section("ranking", tuple(told), tuple(tables), unsure, facts, picture, alt, caption)
 
@@ -212,20 +213,20 @@ def other_pairs(campaign: Campaign, *, score: str = "auto", alpha: float = 0.05)
         if len(here.systems) > 1:
             how = prepared(here, score=score)
             options = {"score": how.column, "item_types": here.counted, "segment": here.segment}
-            table = ranking.clusters(how.ratings, test=how.test, alpha=alpha, correction="holm", **options)
-            duels = ranking.wins(how.ratings, test=how.test, alpha=alpha, correction="holm", **options)
+            table = ranking.significance_clusters(how.ratings, test=how.test, alpha=alpha, correction="holm", **options)
+            duels = ranking.pairwise_tests(how.ratings, test=how.test, alpha=alpha, correction="holm", **options)
             first = table["system"].iloc[0]
             lost = duels[(duels["better"] == first) & duels["significant"]]["worse"]
             level = [name for name in table["system"].iloc[1:] if name not in set(lost)]
             row |= {"ranked_by": how.title, "first": first, "clusters": int(table["cluster"].max()),
-                    "not_told_apart": listed(level) or "none"}  # fmt: skip
+                    "not_told_apart": join_names(level) or "none"}  # fmt: skip
         rows.append(row)
     table = pd.DataFrame(rows)
     if "first" not in table:
-        return Section("other_pairs", (f"{counted(len(table), 'language pair')}, each with one system.",),
+        return Section("other_pairs", (f"{pluralize(len(table), 'language pair')}, each with one system.",),
                        (Table("pairs_best", table, "Systems by language pair"),), "", {})  # fmt: skip
     sure = int(table["not_told_apart"].eq("none").sum())
-    told = f"In {sure} of {counted(len(table), 'language pair')} one system is better than all others."
+    told = f"In {sure} of {pluralize(len(table), 'language pair')} one system is better than all others."
     caption = "The system with the highest score in every language pair"
     return Section("other_pairs", (told,), (Table("pairs_best", table, caption),), "", {"sure": sure})
 

@@ -87,24 +87,3 @@ def section(name: str, *, collect: str) -> Callable[[Callable[..., Section]], Ca
         return made
 
     return decorate
-
-
-def listed(names: list[str] | pd.Index, *, most: int = 4) -> str:
-    """Name things in a sentence, the first few of many.
-
-    >>> listed(["A", "B", "C"]), listed(list("ABCDEFG"), most=2), listed(["A"])
-    ('A, B and C', 'A, B and 5 others', 'A')
-    """
-    names = [str(name) for name in names]
-    if len(names) > most + 1:
-        return f"{', '.join(names[:most])} and {len(names) - most} others"
-    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
-
-
-def counted(number: int, one: str, many: str = "") -> str:
-    """Count things in a sentence.
-
-    >>> counted(1, "system"), counted(1200, "system"), counted(0, "pass", "passes")
-    ('1 system', '1,200 systems', '0 passes')
-    """
-    return f"{number:,} {one if number == 1 else many or one + 's'}"

@@ -3,6 +3,7 @@
 import hashlib
 import sys
 from collections.abc import Iterable, Sequence
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
@@ -21,28 +22,29 @@ def __dir__() -> list[str]:
     return __all__
 
 
-def load(
-    name: str, *, fallback: bool = False, columns: dict[str, str | list[str]] | None = None, progress: bool = False
-) -> pd.DataFrame:
+def load(name: str, *, fallback: bool = False, columns: dict[str, str | list[str]] | None = None) -> pd.DataFrame:
     """Load a registered data set as a validated table, after verifying every byte of its files.
 
     name: see ``data.listing()``. fallback: where the real data cannot be had, return the data set's simulation instead;
     ``attrs["source"]`` then says "simulated" and ``attrs["why_simulated"]`` why. columns: our name -> the file's, for
-    formats that need it.
+    data sets that leave the names of their columns to the user.
     An optional data set is not downloaded by loading it: fetch it first.
     Raises DataError where the data cannot be had and no fallback is wanted, or the files break a rule.
     """
     entry = registry.entry(name)
+    if columns and not entry.mapped:
+        raise DataError(f"The columns of {name} are known. Leave columns= out.")
     try:
         if entry.optional and not all(files.locate(file) for file in entry.files):
             raise DataError(f"The optional data set {name} is not here. Run `evalkit data fetch {name}` to get it.")
-        paths = [files.obtain(file, progress=progress) for file in entry.files]
+        paths = [files.obtain(file) for file in entry.files]
     except DataError as problem:
         if not (fallback and entry.simulator):
             raise
         return _simulated(entry, problem)
     digest, loader = _digest(entry), files.steady(_function(entry.loader), entry.files)
-    frame = parsed.table(name, loader, paths, digest=digest) if entry.kept else loader(paths, columns=columns)
+    loader = partial(loader, columns=columns) if entry.mapped else loader
+    frame = parsed.table(name, loader, paths, digest=digest) if entry.kept else loader(paths)
     frame.attrs["scale"] = entry.scale
     return _labelled(frame, name=name, source="real", origin=entry.base or entry.files[0].url, digest=digest)
 
@@ -82,13 +84,13 @@ def _unfinished(content: bytes) -> list[str]:
     return [] if whole else [delimited.UNFINISHED.format(where="its last line")]
 
 
-def open_campaign(path: str | Path, **told: object) -> tuple[pd.DataFrame, pd.DataFrame | None]:
+def open_campaign(path: str | Path, **options: object) -> tuple[pd.DataFrame, pd.DataFrame | None]:
     """Open a campaign of the user's own: its ratings and, where errors were marked, their spans.
 
     path: what ``evalkit import`` wrote, or a raw export that it can read, which is then imported in passing.
-    told: see ``evalkit.data.importing.open_campaign``. Raises DataError where the file cannot be read.
+    options: see ``evalkit.data.importing.open_campaign``. Raises DataError where the file cannot be read.
     """
-    return import_module("evalkit.data.importing").open_campaign(path, **told)
+    return import_module("evalkit.data.importing").open_campaign(path, **options)
 
 
 def choose(
@@ -145,9 +147,9 @@ def available(name: str) -> bool:
         return False
 
 
-def fetch(names: str | Iterable[str] | None = None, *, progress: bool = True) -> list[Path]:
+def fetch(names: str | Iterable[str] | None = None) -> list[Path]:
     """Get the files of data sets, downloading what is not here; None means all that are not optional."""
-    return [files.obtain(file, progress=progress) for entry in _entries(names, optional=False) for file in entry.files]
+    return [files.obtain(file, progress=True) for entry in _entries(names, optional=False) for file in entry.files]
 
 
 def verify(names: str | Iterable[str] | None = None) -> pd.DataFrame:

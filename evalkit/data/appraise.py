@@ -15,22 +15,21 @@ COLUMNS = {
 _SHOWN = ["annotator", "src_lang", "tgt_lang", *schemas.ITEM]
 
 
-def ratings(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.DataFrame:
+def ratings(paths: list[Path]) -> pd.DataFrame:
     """Load calibration HITs: every segment score, the second showing of a segment as ``repeat``.
 
-    paths: the rows, then the header. columns: our name -> the file's, where they differ from Appraise's.
+    paths: the rows, then the header.
     ``hit`` is the account, ``doc`` the snippet, ``segment`` the 0-based item. Scores given to whole documents are left
-    out and counted in ``attrs["left_out"]``. Which showing came second is told by ``started``.
+    out and counted in ``attrs["excluded"]``. Which showing came second is told by ``started``.
     """
-    names = COLUMNS | (columns or {})
-    raw, origin = _read(paths, [*names.values(), "isDocScore"])
+    raw, origin = _read(paths, [*COLUMNS.values(), "isDocScore"])
     whole = _document_scores(raw, origin)
-    frame = raw.loc[~whole, list(names.values())].set_axis(list(names), axis=1)
+    frame = raw.loc[~whole, list(COLUMNS.values())].set_axis(list(COLUMNS), axis=1)
     frame["item_type"] = frame["item_type"].replace({"TGT": "calibration"})
     frame = frame.assign(hit=frame["annotator"])[[*list(COLUMNS)[:8], "hit", "started", "ended"]]
     frame = schemas.check(frame, schemas.RATINGS, origin=origin, scale=(0, 100))
     frame = with_repeats(frame)
-    frame.attrs["left_out"] = {"document scores": int(whole.sum())}
+    frame.attrs["excluded"] = {"document scores": int(whole.sum())}
     return frame
 
 
@@ -40,7 +39,7 @@ def with_repeats(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.assign(item_type=frame["item_type"].mask(showing.reindex(frame.index) > 0, "repeat"))
 
 
-def documents(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.DataFrame:
+def documents(paths: list[Path]) -> pd.DataFrame:
     """Load document-level ratings with quality control: segment scores, told apart into originals and copies.
 
     paths: the rows, then the header. Besides the schema's columns: ``copy`` (the row belongs to a quality-control copy,
@@ -49,12 +48,11 @@ def documents(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd
     snippet; where an account saw a snippet twice, showings are told apart by the mark ``#bad`` in its name or, without
     one, by where the segments, in the order of time, start anew. Scores given to whole documents, and showings whose
     segments were not scored in order (as in Knowles & Lo 2024, section 5.2), are left out and counted in
-    ``attrs["left_out"]``. Raises DataError for unknown item types.
+    ``attrs["excluded"]``. Raises DataError for unknown item types.
     """
-    names = COLUMNS | (columns or {})
-    raw, origin = _read(paths, [*names.values(), "isDocScore"])
+    raw, origin = _read(paths, [*COLUMNS.values(), "isDocScore"])
     whole = _document_scores(raw, origin)
-    frame = raw.loc[~whole, list(names.values())].set_axis(list(names), axis=1)
+    frame = raw.loc[~whole, list(COLUMNS.values())].set_axis(list(COLUMNS), axis=1)
     unknown = frame.index[~frame["item_type"].isin(["TGT", "BAD"])]
     if len(unknown):
         value = frame["item_type"][unknown[0]]
@@ -63,7 +61,7 @@ def documents(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd
     frame = frame.assign(hit=frame["annotator"])[[*list(COLUMNS)[:8], "hit", "started", "ended"]]
     frame = schemas.check(frame, schemas.RATINGS, origin=origin, scale=(0, 100))
     frame, unordered = with_copies(frame)
-    frame.attrs["left_out"] = {
+    frame.attrs["excluded"] = {
         "document scores": int(whole.sum()), "segment scores of snippets scored out of order": unordered,
     }  # fmt: skip
     return frame
@@ -105,9 +103,9 @@ def _document_scores(raw: pd.DataFrame, origin: str) -> pd.Series:
     return raw["isDocScore"].eq("True")
 
 
-def mapping(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.DataFrame:
+def mapping(paths: list[Path]) -> pd.DataFrame:
     """Load who did which additional HIT: ``hit`` is its account, ``annotator`` theirs in the calibration HITs."""
-    names = {"hit": "username", "annotator": "calibrationHIT"} | (columns or {})
+    names = {"hit": "username", "annotator": "calibrationHIT"}
     raw, origin = _read(paths, list(names.values()))
     return schemas.check(raw[list(names.values())].set_axis(list(names), axis=1), schemas.HITS, origin=origin)
 
@@ -118,6 +116,6 @@ def _read(paths: list[Path], needed: list[str]) -> tuple[pd.DataFrame, str]:
     names = delimited.table(delimited.content(header), origin=header.name).columns.tolist()
     if missing := [name for name in needed if name not in names]:
         raise DataError(
-            f"{header.name} does not name {', '.join(missing)}; it names {', '.join(names)}. Pass columns=."
+            f"{header.name} does not name {', '.join(missing)}; it names {', '.join(names)}. Get both again."
         )
     return delimited.table(delimited.content(rows), origin=rows.name, header=names, delimiter=","), rows.name

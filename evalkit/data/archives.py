@@ -16,12 +16,16 @@ from pathlib import Path, PurePosixPath
 
 from evalkit import DataError
 
+_MOST_BYTES = 1 << 30  # of a small archive, or of one file in it
+MANY_FILES, MANY_BYTES = 100_000, 16 << 30  # bounds of a large archive
 _OPENERS = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\0": lzma.open}
 _BROKEN = (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError,
            NotImplementedError, ValueError)  # fmt: skip
 
 
-def member(path: Path, name: str, *, most_files: int = 10_000, most_bytes: int = 1 << 30, links: bool = False) -> bytes:
+def member(
+    path: Path, name: str, *, most_files: int = 10_000, most_bytes: int = _MOST_BYTES, links: bool = False
+) -> bytes:
     """Return the content of the one file called ``name``, in whatever folder of the archive it lies.
 
     most_files, most_bytes: bounds on the members and on what they hold unpacked, against archives made to burst.
@@ -40,30 +44,28 @@ def member(path: Path, name: str, *, most_files: int = 10_000, most_bytes: int =
     return found[0]
 
 
-def members(
-    path: Path, wanted: Callable[[str], bool], *, most_files: int = 100_000, most_bytes: int = 16 << 30
-) -> Iterator[tuple[str, bytes]]:
+def members(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
     """Yield name and content of each file of a large archive whose name ``wanted`` accepts, one at a time.
 
-    Bounds and refusals as of ``member``; links, which nothing follows here, are passed over. A file packed with gzip is
-    unpacked, to 1 GiB at most, and named without its ``.gz``.
+    Bounds are those of a large archive, refusals those of ``member``; links, which nothing follows here, are passed
+    over. A file packed with gzip is unpacked, to 1 GiB at most, and named without its ``.gz``.
     """
-    for place, read in _walked(path, most_files=most_files, most_bytes=most_bytes, links=True):
+    for place, read in _walked(path, most_files=MANY_FILES, most_bytes=MANY_BYTES, links=True):
         name = place.removesuffix(".gz")
         if wanted(name):
             content = read()
             yield name, unpacked(content, origin=place) if content.startswith(b"\x1f\x8b") else content
 
 
-def unpacked(content: bytes, *, origin: str, most_bytes: int = 1 << 30) -> bytes:
+def unpacked(content: bytes, *, origin: str) -> bytes:
     """Unpack what gzip packed, within a bound."""
     try:
         with gzip.open(io.BytesIO(content)) as stream:
-            found = stream.read(most_bytes + 1)
+            found = stream.read(_MOST_BYTES + 1)
     except _BROKEN as problem:
         raise DataError(f"{origin} is no sound gzip file: {problem}. Fetch its archive again.") from problem
-    if len(found) > most_bytes:
-        raise DataError(f"{origin} unpacks to more than {most_bytes} bytes. Do not use this file.")
+    if len(found) > _MOST_BYTES:
+        raise DataError(f"{origin} unpacks to more than {_MOST_BYTES} bytes. Do not use this file.")
     return found
 
 

@@ -32,7 +32,7 @@ _OUTPUT = re.compile(r"newstest2017\.(.+)\.(\w\w-\w\w)")
 _REFERENCE = re.compile(r"newstest2017-(\w\w)(\w\w)-ref\.\w\w")
 
 
-def translations(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.DataFrame:
+def translations(paths: list[Path]) -> pd.DataFrame:
     """Load assessed translations of WMT15-17 into English, in the row order of the files that assess them.
 
     paths: for WMT15 and WMT16 ``DAseg.<test set>.human|mt-system|reference.<pair>``, a line per translation; for WMT17
@@ -42,7 +42,6 @@ def translations(paths: list[Path], *, columns: dict[str, str] | None = None) ->
     hypothesis, reference, z, split: "test" for newstest2017, "dev" for rows in the list, "train" for others.
     Raises DataError where files of a test set differ in length, a score is no number, or a listed row does not exist.
     """
-    del columns  # the formats have no names that could be mapped
     single = {m.groups(): path for path in paths if (m := _SINGLE.fullmatch(path.name))}
     tasks = sorted({(test_set, pair) for test_set, _, pair in single})
     frames = [_of_task(single, test_set, pair) for test_set, pair in tasks]

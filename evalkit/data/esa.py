@@ -25,21 +25,20 @@ SPANS.metadata = schemas.SPANS.metadata | {"key": [*_SPAN_OF, "span"]}
 _SHOWING = ["annotator", "src_lang", "tgt_lang", "system", "doc", "segment", "type"]
 
 
-def ratings(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.DataFrame:
+def ratings(paths: list[Path]) -> pd.DataFrame:
     """Load segment scores; where an annotator submitted a judgement again, the latest counts.
 
     item_type is ``degraded`` for items of type BAD, ``repeat`` for others in marked documents, else ``system`` or, for
     systems called ref..., ``reference``. Besides the schema's columns: ``mark`` (``bad``, ``dup`` or nothing; ``doc``
     is the document's name without it), ``copy`` (there is a mark), ``errors`` (how many spans were marked),
     ``position`` (the row's place in its HIT by time). ``hit`` is the account. Tutorial items and replaced submissions
-    are left out and counted in ``attrs["left_out"]``. Raises DataError naming file, line and column.
+    are left out and counted in ``attrs["excluded"]``. Raises DataError naming file, line and column.
     """
-    del columns  # the format has no names to map
     frame = _read(paths)
     return frame.drop(columns=["spans", "place"]).assign(position=frame.groupby("hit").cumcount())
 
 
-def spans(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.DataFrame:
+def spans(paths: list[Path]) -> pd.DataFrame:
     """Load a row per marked error of the judgements that ``ratings`` keeps, in the same order.
 
     ``item_type``, ``hit``, ``started`` and ``mark`` are the judgement's: with the schema's columns they tell the first
@@ -54,7 +53,6 @@ def spans(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.Dat
     Caveat: the files hold no texts, so nothing says what was marked, or that it does not lie beyond a text's end;
     ``mqm.check_spans`` tells that once texts are at hand.
     """
-    del columns
     return spans_of(_read(paths))
 
 
@@ -94,7 +92,7 @@ def _read(paths: list[Path]) -> pd.DataFrame:
         tutorial, replaced = tutorial + len(raw) - len(judged), replaced + len(judged) - len(latest)
         parts.append(_checked(latest, path.name))
     frame = pd.concat(parts).sort_values(["hit", "started"], kind="stable").reset_index(drop=True)
-    frame.attrs["left_out"] = {"tutorial items": tutorial, "submissions that a later one replaced": replaced}
+    frame.attrs["excluded"] = {"tutorial items": tutorial, "submissions that a later one replaced": replaced}
     return frame
 
 

@@ -1,6 +1,7 @@
 """Find, download and verify single files: a mirror first, then the cache, then the public address.
 
-``EVALKIT_DATA_MIRROR``: a folder (read in place) or a URL that replaces every origin. ``EVALKIT_DATA_DIR``: the cache.
+``EVALKIT_DATA_MIRROR``: a folder (read in place) or a URL that replaces every origin. ``EVALKIT_DATA_DIR``: the cache,
+which is else ``data/cache`` in a clone, and the user's cache folder elsewhere.
 ``EVALKIT_OFFLINE``: set and not 0, the network stays untouched.
 """
 
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
-from evalkit import ROOT, DataError
+from evalkit import CLONE, ROOT, DataError
 from evalkit.data import secret
 from evalkit.data.registry import File, digest
 
@@ -35,8 +36,14 @@ _silent: dict[str, float] = {}  # hosts that did not answer, and when: without a
 
 
 def cache() -> Path:
-    """Name the folder of downloads."""
-    return Path(os.environ.get("EVALKIT_DATA_DIR") or ROOT / "data" / "cache")
+    """Name the folder of downloads: a clone's own, and else where this system keeps a user's caches."""
+    if given := os.environ.get("EVALKIT_DATA_DIR"):
+        return Path(given)
+    if CLONE:
+        return ROOT / "data" / "cache"
+    import platformdirs
+
+    return platformdirs.user_cache_path("evalkit")
 
 
 def _mirror() -> tuple[Path | None, str | None]:

@@ -53,18 +53,17 @@ _PART = {"mqm_norm_score": "score", "da_norm_score": "own_score", "adequacy_scor
 _ERROR = {"span_type", "span_severity", "span_text", "span_start_offset", "span_end_offset"}
 
 
-def ratings(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.DataFrame:
+def ratings(paths: list[Path]) -> pd.DataFrame:
     """Load the release's CSV files: a row per judged translation.
 
     ``score`` is the file's Computed_scores, what its formula made of the marked errors: 25 at best, below 0 for some
     non-translations; nothing is clipped. ``own_score`` is the annotator's own score out of 25 (Human_scores): missing
     where the cell is blank, and read without the stray mark where it is like `` `19 ``; both are counted in
-    ``attrs["mended"]``. ``segment`` names the English sentence: the same in all languages and files of the release,
+    ``attrs["corrected"]``. ``segment`` names the English sentence: the same in all languages and files of the release,
     whatever white space an annotator's marking lost. ``row`` is the row's place in its file, from 0. The release names
     neither annotators nor documents: ``annotator`` is "expert", ``doc`` "indicmt".
     Raises DataError naming file, line and column.
     """
-    del columns  # the files share one header
     parts, blank, stray = [], 0, 0
     for path in paths:
         raw, language = _raw(path), _language(path)
@@ -82,18 +81,17 @@ def ratings(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.D
         )
         parts.append(schemas.check(frame, schemas.RATINGS, origin=path.name))
     frame = pd.concat(parts, ignore_index=True)
-    frame.attrs["mended"] = {"blank own scores": blank, "own scores with a stray mark": stray - blank}
+    frame.attrs["corrected"] = {"blank own scores": blank, "own scores with a stray mark": stray - blank}
     return frame
 
 
-def spans(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.DataFrame:
+def spans(paths: list[Path]) -> pd.DataFrame:
     """Load the errors of the same files: a row per error, in the order of its judgement's five slots.
 
     ``span`` is the slot. A slot with a type but no severity, or a severity but no type, is an error whose missing half
     is "unstated". The CSV files do not say where an error lies.
     Raises DataError for a type or a severity that the guidelines do not know, with file, line and column.
     """
-    del columns
     parts = []
     for path in paths:
         raw, language = _raw(path), _language(path)
@@ -108,15 +106,14 @@ def spans(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.Dat
     return schemas.check(frame, schemas.SPANS, origin="the errors of IndicMT-Eval")
 
 
-def splits(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.DataFrame:
+def splits(paths: list[Path]) -> pd.DataFrame:
     """Load the release's JSONL files (train, validation and test, or the zero-shot languages): a row per translation.
 
     Columns src_lang, tgt_lang, split, row, segment (as in ``ratings``), score (MQM between 0 and 1), own_score (the
     annotator's own, likewise), formula_score, accuracy_score and fluency_score (25 less the errors' weights; missing in
     the zero-shot files), source, reference, hypothesis. Systems are not named. A row without texts is left out and
-    counted in ``attrs["left_out"]``.
+    counted in ``attrs["excluded"]``.
     """
-    del columns
     parts, empty = [], 0
     for path in paths:
         rows = _rows(path)
@@ -127,17 +124,16 @@ def splits(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.Da
         texts = {"source": judged["src"], "reference": judged["ref"], "hypothesis": judged["translation"]}
         parts.append(_split_place(judged, path).assign(**numbers, **texts))
     frame = pd.concat(parts, ignore_index=True)
-    frame.attrs["left_out"] = {"rows without texts": empty}
+    frame.attrs["excluded"] = {"rows without texts": empty}
     return frame
 
 
-def split_spans(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.DataFrame:
+def split_spans(paths: list[Path]) -> pd.DataFrame:
     """Load the errors of the JSONL files with their text: a row per error, ``start`` and ``end`` counted in words.
 
     The release's end is the last word, here it is the word after. Columns as in SPANS with split and row, without
     system, doc and annotator, which these files do not give.
     """
-    del columns
     parts = []
     for path in paths:
         rows = _rows(path)

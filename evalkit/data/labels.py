@@ -31,13 +31,12 @@ _NAME = re.compile(r".*\.newstest(\d*)\.(fluency|adequacy)(?:_([A-Z]))?\.([a-z]{
 _YEAR = re.compile(r".*newstest(\d+)")
 
 
-def ratings(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.DataFrame:
+def ratings(paths: list[Path]) -> pd.DataFrame:
     """Load labels as ratings: ``label`` keeps the letter, ``score`` is its place from worst (1) to best.
 
     paths: files called ``….<test set>.<dimension>_<annotator>.<source>-<target>``, a label a line; ``doc`` is the test
     set (from the folder's name where the file's has no year), ``segment`` the line, counted from 1 as the authors'
-    lists of rows do. Which system made a translation is not in these files: ``system`` is "various". columns: not used,
-    for no column has a name here.
+    lists of rows do. Which system made a translation is not in these files: ``system`` is "various".
     Raises DataError for a name or a label that is unknown, with the line, for files of unequal length, and for one
     file that stands for two judgements.
     """
@@ -55,10 +54,10 @@ def ratings(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.D
     return schemas.check(pd.concat(frames, ignore_index=True), SCHEMA, origin="the label files", first_line=1)
 
 
-def agreed(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.DataFrame:
+def agreed(paths: list[Path]) -> pd.DataFrame:
     """Load the labels that were agreed upon, from files without an annotator, as ratings by "agreed".
 
-    paths, columns, errors: as in ``ratings``, but for the annotator, whom these names may not have.
+    paths, errors: as in ``ratings``, but for the annotator, whom these names may not have.
     """
     frames, sizes, contents = [], {}, {}
     for path in paths:

@@ -14,10 +14,10 @@ _NAME = re.compile(r"([a-z]{2})-([a-z]{2})-(train|dev|test)\.tar\.gz")
 _MEMBERS = {"train": "train", "dev": "dev", "test": "test20"}
 
 
-def ratings(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.DataFrame:
+def ratings(paths: list[Path]) -> pd.DataFrame:
     """Load all scores, one row each; ``doc`` is the split, ``segment`` the row's own number in it.
 
-    paths: archives called ``<source>-<target>-<split>.tar.gz``. columns: our name -> the file's, for ``scores`` only.
+    paths: archives called ``<source>-<target>-<split>.tar.gz``.
     ``annotator`` is the score's *place* in the row's list (``place-1`` …): the files do not say who gave a score, and
     nothing shows that a place is one person throughout, so nothing may be computed that follows a place over segments.
     The translations' texts stay in the archive.
@@ -30,7 +30,7 @@ def ratings(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.D
             raise DataError(f"{path.name}: expected a name like en-de-dev.tar.gz. Rename the file.")
         source, target, split = found.groups()
         member = f"{_MEMBERS[split]}.{source}{target}.df.short.tsv"
-        segments, scores = _rows(archives.member(path, member), member, (columns or {}).get("scores", "scores"))
+        segments, scores = _rows(archives.member(path, member), member)
         part = pd.DataFrame({"segment": segments, "score": scores}).explode("score", ignore_index=True)
         place = part.groupby("segment", sort=False).cumcount() + 1
         frames.append(
@@ -46,13 +46,13 @@ def ratings(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.D
     return schemas.check(frame[order], schemas.RATINGS, origin="the archives", scale=(0, 100))
 
 
-def _rows(content: bytes, member: str, column: str) -> tuple[list[str], list[list[float]]]:
+def _rows(content: bytes, member: str) -> tuple[list[str], list[list[float]]]:
     """Read the segments' numbers and their scores; cells are separated by tabs, and quotes are ordinary characters."""
     header, *rows = content.decode("utf-8-sig").rstrip("\n").split("\n")
     names = header.rstrip("\r").split("\t")
-    if column not in names:
-        raise DataError(f"{member} has no column {column}; it has {', '.join(names)}. Pass columns={{'scores': …}}.")
-    place, segments, scores = names.index(column), [], []
+    if "scores" not in names:
+        raise DataError(f"{member} has no column scores; it has {', '.join(names)}. Fetch the archive again.")
+    place, segments, scores = names.index("scores"), [], []
     for line, row in enumerate(rows, 2):
         cells = row.split("\t")
         try:
@@ -60,7 +60,7 @@ def _rows(content: bytes, member: str, column: str) -> tuple[list[str], list[lis
                 raise ValueError(f"{len(cells)} cells where {len(names)} columns are named")
             scores.append([_number(score) for score in json.loads(cells[place])])
         except (ValueError, TypeError) as problem:
-            raise DataError(f"{member}, line {line}, column {column}: {problem}. Fetch the archive again.") from problem
+            raise DataError(f"{member}, line {line}, column scores: {problem}. Fetch the archive again.") from problem
         segments.append(cells[0])
     return segments, scores
 

@@ -17,7 +17,7 @@ _MOST = 1e9  # no weight and no place in a text reaches it
 _FIELDS = ["start", "end", "category", "severity", "score", "is_source_error"]
 
 
-def ratings(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.DataFrame:
+def ratings(paths: list[Path]) -> pd.DataFrame:
     """Load a row per judgement; ``score`` is the negative sum of what the file gives its errors, 0 without errors.
 
     The file gives an error what it takes away, a number of 0 or more; anything else is refused.
@@ -26,19 +26,17 @@ def ratings(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.D
     ``segment`` counts from 1 within a system. item_type is "reference" for systems called ref..., else "system".
     Raises DataError where a line is no judgement or a system has not a line per segment, with file and line.
     """
-    del columns  # the format has no names to map
     frame, errors = _read(paths)
     weights = [-sum(error["score"] for error in marked) + 0.0 for marked in errors]
     kind = np.where(frame["system"].str.startswith("ref"), "reference", "system")
     return schemas.check(frame.assign(score=weights, item_type=kind), schemas.RATINGS, origin="the MQM judgements")
 
 
-def spans(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.DataFrame:
+def spans(paths: list[Path]) -> pd.DataFrame:
     """Load a row per marked error of the same files, ``start`` and ``end`` in characters, ``weight`` the file's own.
 
     A place of no length is where something is missing. Errors marked in the source have the side "source".
     """
-    del columns
     frame, errors = _read(paths)
     place = frame.loc[frame.index.repeat([len(marked) for marked in errors])]
     marked = pd.DataFrame([error for judgement in errors for error in judgement], columns=_FIELDS)

@@ -16,7 +16,7 @@ _HUMAN = re.compile(r".*/human-scores/(?P<pair>\w\w-\w\w)\.(?P<metric>[^.]+)\.(?
 _TEXTS = re.compile(r".*/(?:documents|sources|references|system-outputs)/(?P<pair>\w\w-\w\w)")
 
 
-def segment_scores(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.DataFrame:
+def segment_scores(paths: list[Path]) -> pd.DataFrame:
     """Load scores of segments, of metrics or of humans: a file each, with a line per system and segment.
 
     paths: ``metric-scores/<pair>/<metric>-<reference>.seg.score`` or ``human-scores/<pair>.<name>.seg.score``, besides
@@ -24,7 +24,6 @@ def segment_scores(paths: list[Path], *, columns: dict[str, str] | None = None) 
     the line's number, counted from 1. Scores printed as None are missing and have no row.
     Raises DataError where a system has not one line per segment, with the file.
     """
-    del columns  # the format has no header
     documents = {_pair(path): path for path in paths if path.suffix == ".docs"}
     docs = {pair: _table(path, ["domain", "doc"])["doc"].astype("category") for pair, path in documents.items()}
     frames = []
@@ -38,24 +37,22 @@ def segment_scores(paths: list[Path], *, columns: dict[str, str] | None = None) 
     return schemas.check(scores, schemas.METRIC_SCORES, origin="the segment scores", first_line=1)
 
 
-def system_scores(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.DataFrame:
+def system_scores(paths: list[Path]) -> pd.DataFrame:
     """Load scores of whole systems: a file for each metric or kind of human score, with a line per system.
 
     A metric's own system score need not be the mean of its segment scores; BLEU's is not.
     """
-    del columns
     frames = [_table(path, ["system", "score"]).assign(**_columns(_names(path))) for path in paths]
     scores = stacked(frames).dropna(subset="score", ignore_index=True)
     return schemas.check(scores, schemas.SYSTEM_SCORES, origin="the system scores", first_line=1)
 
 
-def outputs(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.DataFrame:
+def outputs(paths: list[Path]) -> pd.DataFrame:
     """Load what was translated: a row per system and segment, with source, reference and hypothesis.
 
     Columns src_lang, tgt_lang, system, domain, doc, segment, source, reference, hypothesis. Texts are as in the files.
     Raises DataError where two files of a language pair have different numbers of lines.
     """
-    del columns
     frames = []
     for documents in (path for path in paths if path.suffix == ".docs"):
         pair = _pair(documents)

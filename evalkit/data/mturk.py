@@ -41,7 +41,7 @@ _IN_ARCHIVE = re.compile(r"(?P<folder>.*/)?ad-(?P<pair>\w\wen)-(?P<what>good-stn
 _ROW = ["HITId", "WorkerId", "Input.src", "Input.trg", "sys_id", "rid", "sid", "type"]
 
 
-def ratings(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.DataFrame:
+def ratings(paths: list[Path]) -> pd.DataFrame:
     """Load standardised ratings, raw scores recovered.
 
     paths: per language pair ``ad-<pair>-good-stnd.csv`` and ``ad-<pair>-trk-mean-sd.txt``. Besides the schema's
@@ -52,7 +52,6 @@ def ratings(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.D
     it copies, so that the two can be paired. Raises DataError where a worker has no mean
     or a recovered score is no whole number on 0-100.
     """
-    del columns  # the format has one header
     files = {(m["pair"], m["what"][:4]): path for path in paths if (m := _NAME.search(path.name))}
     parts = [_pair(path, files[pair, "trk-"]) for (pair, what), path in files.items() if what == "good"]
     frame = pd.concat(parts, ignore_index=True)
@@ -77,17 +76,16 @@ def _rows(content: bytes, origin: str) -> pd.DataFrame:
     return raw
 
 
-def archive(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.DataFrame:
+def archive(paths: list[Path]) -> pd.DataFrame:
     """Load one year's Mechanical Turk ratings into English out of the archive that Graham et al. publish.
 
     paths: ``newstest20XX-humaneval.tar.gz``, with ``ad-<pair>en-good-stnd.csv`` and ``ad-<pair>en-trk-mean-sd.txt`` in
     folders. Columns as of ``ratings``, and ``context``: "document" where segments were judged in the order of their
     document (folders called doclevel), else "sentence"; there, copies are paired with originals one by one.
     What Appraise and Turkle collected is not Mechanical Turk's, and is passed over, as in Knowles & Lo 2024, footnote
-    j. Rows that say a second time what a worker judged in a HIT are left out and counted in ``attrs["left_out"]``.
+    j. Rows that say a second time what a worker judged in a HIT are left out and counted in ``attrs["excluded"]``.
     Raises DataError where the archive has no such files, or as ``ratings``.
     """
-    del columns
     found = {}
     for name, content in archives.members(paths[0], lambda name: bool(_IN_ARCHIVE.fullmatch(name))):
         place = _IN_ARCHIVE.fullmatch(name)
@@ -108,7 +106,7 @@ def archive(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.D
             f"{paths[0].name} holds no ad-<pair>en-good-stnd.csv of Mechanical Turk. Fetch the right archive."
         )
     frame = pd.concat(parts, ignore_index=True)
-    frame.attrs["left_out"] = {"judgements that are there twice in a HIT": again}
+    frame.attrs["excluded"] = {"judgements that are there twice in a HIT": again}
     return frame
 
 
@@ -173,14 +171,13 @@ def _named_after_original(frame: pd.DataFrame, documents: bool) -> pd.Series:
     return frame["doc"].where(~frame["copy"] | named.isna(), named)
 
 
-def annotators(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.DataFrame:
+def annotators(paths: list[Path]) -> pd.DataFrame:
     """Load each worker's mean and standard deviation per language pair.
 
     Columns src_lang, tgt_lang, annotator, mean, sd, judged. An ``sd`` of 0 belongs to somebody who gave one score
     throughout, a missing one to a single judgement; neither has z-scores, and their judgements are not in the
     ratings files.
     """
-    del columns
     parts = []
     for path in paths:
         pair = _NAME.search(path.name)["pair"]
@@ -216,13 +213,12 @@ def _statistics(content: bytes, origin: str) -> pd.DataFrame:
     return frame
 
 
-def ranking(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.DataFrame:
+def ranking(paths: list[Path]) -> pd.DataFrame:
     """Load official rankings: src_lang, tgt_lang, system, raw, z, segments, judgements, in the order of ``z``.
 
     The raw and the z file of a language pair must hold the same rows. ``raw`` and ``z`` stay text, with their printed
     digits.
     """
-    del columns
     found = {}
     for path in paths:
         name = _RANKING.search(path.name)

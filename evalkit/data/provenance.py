@@ -187,10 +187,10 @@ def _ends(table: pd.DataFrame) -> str:
 def _in_common(facts: list[Mapping[str, Any]]) -> dict[str, Any]:
     """Keep the facts that all tables share; sum what was left out, gather notes and why a table is simulated."""
     kept = {name: value for name, value in facts[0].items() if all(other.get(name) == value for other in facts[1:])}
-    if len(facts) > 1 and any("left_out" in one for one in facts):
-        kept["left_out"] = {}
-        for what, count in (pair for one in facts for pair in one.get("left_out", {}).items()):
-            kept["left_out"][what] = kept["left_out"].get(what, 0) + count
+    if len(facts) > 1 and any("excluded" in one for one in facts):
+        kept["excluded"] = {}
+        for what, count in (pair for one in facts for pair in one.get("excluded", {}).items()):
+            kept["excluded"][what] = kept["excluded"].get(what, 0) + count
     if notes := dict.fromkeys(note for one in facts for note in one.get("notes", ())):
         kept["notes"] = list(notes)
     if why := dict.fromkeys(one["why_simulated"] for one in facts if "why_simulated" in one):

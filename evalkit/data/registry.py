@@ -54,6 +54,7 @@ class Entry:
     optional: bool = False
     scale: tuple[float, float] | None = None
     base: str = ""  # what the addresses of its files have in common
+    mapped: bool = False  # the user says which of its columns is which of ours
     kept: bool = False  # the table that its loader makes is kept in the cache, for parsing takes long
 
 

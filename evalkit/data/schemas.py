@@ -20,7 +20,9 @@ def with_pair(ratings: pd.DataFrame) -> pd.DataFrame:
     return ratings.assign(pair=ratings["src_lang"] + "-" + ratings["tgt_lang"])
 
 
-def each(tables: Mapping[str, pd.DataFrame], function: Callable[..., pd.DataFrame], **options: object) -> pd.DataFrame:
+def map_tables(
+    tables: Mapping[str, pd.DataFrame], function: Callable[..., pd.DataFrame], **options: object
+) -> pd.DataFrame:
     """Apply a function to each named table and stack the results under a first column ``data``."""
     parts = []
     for name, table in tables.items():

@@ -11,11 +11,11 @@ HEADER = ["annotator", "system", "segment", "item_type", "src_lang", "tgt_lang",
           "ended"]  # fmt: skip
 
 
-def ratings(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.DataFrame:
+def ratings(paths: list[Path]) -> pd.DataFrame:
     """Load segment scores; a second showing to the same account is a ``repeat``, human translations a ``reference``.
 
     ``annotator`` and ``hit`` are the account; one person has several. Scores of whole documents are left out
-    and counted in ``attrs["left_out"]``. columns: not used, for the file names no columns.
+    and counted in ``attrs["excluded"]``.
     """
     raw = delimited.table(delimited.content(paths[0]), origin=paths[0].name, header=HEADER, delimiter=",")
     unclear = ~raw["document"].isin(["True", "False"])
@@ -32,5 +32,5 @@ def ratings(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.D
     order = frame.sort_values("started", kind="stable")
     showing = order.groupby(["annotator", "src_lang", "tgt_lang", *schemas.ITEM], sort=False).cumcount()
     frame.loc[showing.reindex(frame.index) > 0, "item_type"] = "repeat"
-    frame.attrs["left_out"] = {"document scores": int(documents.sum())}
+    frame.attrs["excluded"] = {"document scores": int(documents.sum())}
     return frame

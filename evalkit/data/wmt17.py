@@ -14,7 +14,7 @@ from evalkit.data.mtme import lines
 _OUTPUT = re.compile(r"newstest2017\.(?P<system>.+)\.(?P<pair>\w\w-\w\w)")
 
 
-def direct_assessments(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.DataFrame:
+def direct_assessments(paths: list[Path]) -> pd.DataFrame:
     """Load translations with their mean standardised assessment: METRIC_SCORES whose ``metric`` is DA, with texts.
 
     paths: ``DA-seglevel.csv`` and system outputs. Translations that several systems shared were assessed
@@ -22,7 +22,6 @@ def direct_assessments(paths: list[Path], *, columns: dict[str, str] | None = No
     joined name. ``hypothesis`` is empty for language pairs without outputs, as those from English.
     Raises DataError where a row names a system or a segment that the outputs lack.
     """
-    del columns  # the format has one header
     outputs = {(m["pair"], m["system"]): path for path in paths if (m := _OUTPUT.fullmatch(path.name))}
     with_texts = {pair for pair, _ in outputs}
     scores = next(path for path in paths if path.name == "DA-seglevel.csv")

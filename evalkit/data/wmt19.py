@@ -41,16 +41,17 @@ def canonical(system: str, pair: str) -> str:
     return system.replace(f".{pair}", "").replace("_", "-")
 
 
-def relative_rankings(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.DataFrame:
+def relative_rankings(paths: list[Path]) -> pd.DataFrame:
     """Load the official relative rankings (DARR): a row per pair of translations of which one was judged better.
 
     paths: the metrics task's package, with ``RR-seglevel.csv``. Columns src_lang, tgt_lang, doc (the test set),
     segment, better, worse (systems as ``canonical`` writes them), better_named, worse_named (as the file does).
     Raises DataError for other headings, and rows of another length, with the line.
     """
-    del columns  # the format has one header
     name = "RR-seglevel.csv"
-    content = archives.member(paths[0], name, most_files=100_000, most_bytes=16 << 30, links=True)
+    content = archives.member(
+        paths[0], name, most_files=archives.MANY_FILES, most_bytes=archives.MANY_BYTES, links=True
+    )
     raw = _cut(content, name, _RANKS, headed=True)
     frame = _placed(raw["LP"], name).assign(doc=raw["DATA"].to_numpy(), segment=raw["SID"].to_numpy())
     for ours, theirs in (("better", "BETTER"), ("worse", "WORSE")):
@@ -59,15 +60,14 @@ def relative_rankings(paths: list[Path], *, columns: dict[str, str] | None = Non
     return frame
 
 
-def metrics(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.DataFrame:
+def metrics(paths: list[Path]) -> pd.DataFrame:
     """Load segment scores of ``METRICS``, all language pairs: METRIC_SCORES, systems as ``canonical`` writes them.
 
     paths: the metrics task's package, with ``<metric>.seg.score.gz``: a row has metric, pair, test set, system,
     segment, score, and perhaps more. Of a metric whose scores lie in several folders, those that the task's organisers
-    corrected are taken. What has no score has no row, and is counted in ``attrs["left_out"]``.
+    corrected are taken. What has no score has no row, and is counted in ``attrs["excluded"]``.
     Raises DataError where a metric is lacking, or a row is of another form.
     """
-    del columns
     found: dict[str, tuple[int, pd.DataFrame]] = {}
     for name, content in archives.members(paths[0], lambda name: name.endswith(".seg.score")):
         metric = content.partition(b"\n")[0].split()[:1]
@@ -82,11 +82,11 @@ def metrics(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.D
     scores = stacked([found[metric][1] for metric in METRICS])
     table = scores.dropna(subset="score", ignore_index=True)
     table = schemas.check(table, schemas.METRIC_SCORES, origin="the metric scores", first_line=1)
-    table.attrs["left_out"] = {"translations without a score": len(scores) - len(table)}
+    table.attrs["excluded"] = {"translations without a score": len(scores) - len(table)}
     return table
 
 
-def direct_assessments(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.DataFrame:
+def direct_assessments(paths: list[Path]) -> pd.DataFrame:
     """Load segments' direct assessments: ``score`` is the mean raw score (0-100), ``z`` the mean standardised one.
 
     paths: ``newstest2019-humaneval.tar.gz``, with ``ad-seg-scores-<pair>.csv`` in folders. Of a pair that was judged
@@ -94,7 +94,6 @@ def direct_assessments(paths: list[Path], *, columns: dict[str, str] | None = No
     ``attrs["passed_over"]`` names the other files. ``judgements`` counts the judgements behind a mean.
     Raises DataError for rows of another form, with the line.
     """
-    del columns
     files: dict[str, list[tuple[bool, str, bytes]]] = {}
     for name, content in archives.members(paths[0], lambda name: bool(_SEGMENTS.fullmatch(name))):
         files.setdefault(_SEGMENTS.fullmatch(name)["pair"], []).append(("doclevel" in name.casefold(), name, content))
@@ -110,14 +109,13 @@ def direct_assessments(paths: list[Path], *, columns: dict[str, str] | None = No
     return table
 
 
-def outputs(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.DataFrame:
+def outputs(paths: list[Path]) -> pd.DataFrame:
     """Load the systems' translations, a row per system and segment.
 
     Columns src_lang, tgt_lang, system (as ``canonical`` writes it), doc (the test set), segment, hypothesis.
     paths: an archive with ``txt/system-outputs/newstest2019/<pair>/newstest2019.<system>.<pair>``, a line a segment.
     Raises DataError where it has none, or systems of a pair differ in their number of lines.
     """
-    del columns
     frames, lengths = [], {}
     for name, content in archives.members(paths[0], lambda name: bool(_OUTPUT.fullmatch(name))):
         place = _OUTPUT.fullmatch(name)

@@ -17,13 +17,12 @@ _DA = ["system", "place", "score", "z", "judgements", "line"]
 _SPELLINGS = {"_DASH_": "-", "_PLUS_": "+"}
 
 
-def metrics(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.DataFrame:
+def metrics(paths: list[Path]) -> pd.DataFrame:
     """Load metrics' segment scores: a compressed file each, all language pairs in it.
 
     ``reference`` is the set of references that a metric read; ``newstest2020`` is the official one. The out-of-domain
-    part of English-Inuktitut, which the files name ``en-in``, is left out and counted in ``attrs["left_out"]``.
+    part of English-Inuktitut, which the files name ``en-in``, is left out and counted in ``attrs["excluded"]``.
     """
-    del columns  # the format has no header
     frames, elsewhere = [], 0
     for path in paths:
         raw = _read(path, header=_METRIC, separator="\t", packed=True)
@@ -31,16 +30,15 @@ def metrics(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.D
         elsewhere += int((~news).sum())
         frames.append(_languages(raw[news].drop(columns=["testset"]), origin=path.name))
     frame = schemas.check(stacked(frames), schemas.METRIC_SCORES, origin="the metric scores", first_line=1)
-    frame.attrs["left_out"] = {"out-of-domain scores of English-Inuktitut": elsewhere}
+    frame.attrs["excluded"] = {"out-of-domain scores of English-Inuktitut": elsewhere}
     return frame
 
 
-def direct_assessments(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.DataFrame:
+def direct_assessments(paths: list[Path]) -> pd.DataFrame:
     """Load segments' direct assessments: ``score`` is the mean raw score (0-100), ``z`` the mean standardised one.
 
     paths: ``metrics-ad-seg-scores-<pair>.csv``. ``judgements`` counts the judgements behind a mean.
     """
-    del columns
     frames = []
     for path in paths:
         raw = _read(path, header=_DA, separator=" ", skiprows=1)
@@ -57,12 +55,11 @@ def direct_assessments(paths: list[Path], *, columns: dict[str, str] | None = No
     return schemas.check(frame, schemas.METRIC_SCORES, origin="the direct assessments", scale=(0, 100))
 
 
-def official(paths: list[Path], *, columns: dict[str, str] | None = None) -> pd.DataFrame:
+def official(paths: list[Path]) -> pd.DataFrame:
     """Load official DARR results: src_lang, tgt_lang, metric, tau (text, with its printed digits), pairs.
 
     paths: ``RR-newstest2020-<pair>-seg-nohy-cor.csv``, the results over all systems, human translations excepted.
     """
-    del columns
     frames = []
     for path in paths:
         pair = path.name.split("-")[2]

@@ -18,7 +18,7 @@ def ratings(paths: list[Path], *, columns: dict[str, str | list[str]] | None = N
     called by the column's name. Needed are src_lang, tgt_lang and score. What the archive may not have gets a
     plain value: system "nllb-200", doc "all", segment the text of ``source`` or else the row, item_type "system".
     An annotator is needed where all scores stand in one column. Cells without a score are left out and
-    counted in ``attrs["left_out"]`` only where several columns are listed, for there not everyone judged every row.
+    counted in ``attrs["excluded"]`` only where several columns are listed, for there not everyone judged every row.
     Raises DataError naming the columns found and needed.
     """
     raw = delimited.table(archives.member(paths[0], MEMBER), origin=MEMBER, delimiter="\t")
@@ -51,7 +51,7 @@ def ratings(paths: list[Path], *, columns: dict[str, str | list[str]] | None = N
     unjudged = frame["score"].isna() if len(scores) > 1 else pd.Series(False, index=frame.index)
     order = [name for name in schemas.RATINGS.columns if name in frame]
     frame = schemas.check(frame.loc[~unjudged, order], schemas.RATINGS, origin=MEMBER, scale=(1, 5))
-    frame.attrs["left_out"] = {"cells without a score": int(unjudged.sum())}
+    frame.attrs["excluded"] = {"cells without a score": int(unjudged.sum())}
     return frame
 
 

@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 
 from evalkit.lessons.exercises import Function, Mistake, Value
-from evalkit.metrics.metaeval import correlations, matrices, ties
+from evalkit.metrics.metaeval import matrices, ties
 from evalkit.metrics.metaeval.scores import Scores
+from evalkit.stats import correlation
 
 #: Which variant of tau each rule of the lesson is.
 RULES = {"left out": "no penalty", "half right": "soft", "wrong": "hard"}
@@ -20,13 +21,13 @@ RULES = {"left out": "no penalty", "half right": "soft", "wrong": "hard"}
 
 def without_each(metric: pd.Series, human: pd.Series) -> pd.Series:
     """Return Pearson's r of all systems but one, by the name of the one."""
-    left = {name: correlations.pearson(metric.drop(name), human.drop(name)).item() for name in metric.index}
+    left = {name: correlation.pearson(metric.drop(name), human.drop(name)).item() for name in metric.index}
     return pd.Series(left)
 
 
 def counted(human: Sequence[float], metric: Sequence[float]) -> dict[str, int]:
     """Count pairs: concordant, discordant, tied by the metric only, by people only, by both."""
-    found = correlations.counts(metric, human)
+    found = correlation.count_pairs(metric, human)
     names = ("concordant", "discordant", "metric_ties", "human_ties", "both_tie")
     return {name: int(number) for name, number in zip(names, found[:5], strict=True)}
 
@@ -90,7 +91,7 @@ def _among_untied(human: np.ndarray, metric: np.ndarray, threshold: float) -> fl
 EXERCISES = {
     "lever": Value(
         right=lambda metric, human: (
-            (without_each(metric, human) - correlations.pearson(metric, human).item()).abs().idxmax()
+            (without_each(metric, human) - correlation.pearson(metric, human).item()).abs().idxmax()
         ),
         mistakes=(
             Mistake(
@@ -99,7 +100,7 @@ EXERCISES = {
             ),
             Mistake(
                 answer=lambda metric, human: (
-                    (without_each(metric, human) - correlations.pearson(metric, human).item()).abs().idxmin()
+                    (without_each(metric, human) - correlation.pearson(metric, human).item()).abs().idxmin()
                 ),
                 hint="Without this system r hardly changes at all. Did you sort the wrong way round?",
             ),

@@ -56,7 +56,7 @@ def corrected(table: pd.DataFrame, *, most: int = 3) -> pd.DataFrame:
     table: as for ``evidence``. A reference that different sources would then claim goes to the one that has it in more
     rows, or that it fits better; a reference that does not fit is outvoted where its source has another in more rows.
     Who comes away empty takes the reference that the source has elsewhere (a sentence has one), or is ``LOST`` and
-    dropped, counted in ``attrs["left_out"]["references lost"]``. Texts that differ by a slip of spelling are the same.
+    dropped, counted in ``attrs["excluded"]["references lost"]``. Texts that differ by a slip of spelling are the same.
     """
     parts = []
     for _, part in table.groupby("tgt_lang", sort=False):
@@ -65,7 +65,7 @@ def corrected(table: pd.DataFrame, *, most: int = 3) -> pd.DataFrame:
     whole = like(pd.concat(parts).loc[table.index], table)
     lost = whole["mended"].eq(LOST)
     if lost.any():
-        whole.attrs["left_out"] = {**table.attrs.get("left_out", {}), "references lost": int(lost.sum())}
+        whole.attrs["excluded"] = {**table.attrs.get("excluded", {}), "references lost": int(lost.sum())}
     return whole[~lost]
 
 

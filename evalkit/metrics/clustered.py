@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.metrics import sums
+from evalkit.stats import weighted
+from evalkit.stats.correlation import ratio
 from evalkit.stats.inference import interval, resample
 
 _VALUES = ("pearson", "pearson_low", "pearson_high", "kendall_b", "low", "high", "within", "within_low", "within_high")
@@ -78,8 +79,8 @@ def estimator(table: pd.DataFrame, models: Sequence[str], places: pd.Series) -> 
         there, cluster = np.unique(places[fold.index], return_inverse=True)
         order = np.argsort(cluster, kind="stable")
         columns = fold[["score", *models]].to_numpy(float)[order].T
-        score, *others = (sums.Side(each, cluster[order]) for each in columns)
-        folds.append((there, [sums.both(each, score) for each in others]))
+        score, *others = (weighted.Side(each, cluster[order]) for each in columns)
+        folds.append((there, [weighted.clustered(each, score) for each in others]))
     return partial(_folds, folds)
 
 
@@ -87,7 +88,10 @@ def _folds(folds: list[tuple[np.ndarray, list[tuple[np.ndarray, np.ndarray]]]], 
     values = []
     for there, models in folds:
         here = weights[:, there]
-        found = [(sums.r(here @ a.T), sums.tau(here, b), sums.within(here, b)) for a, b in models]
+        found = [
+            (weighted.pearson(here @ a.T), weighted.kendall_b(here, *b), weighted.kendall_b_within(here, *b))
+            for a, b in models
+        ]
         values.append(np.stack([np.stack(each, -1) for each in found], 1))
     return _mean(np.stack(values))
 
@@ -103,7 +107,7 @@ def _stacked(estimates: Sequence[_Values], weights: np.ndarray) -> np.ndarray:
 def _mean(values: np.ndarray) -> np.ndarray:
     """Average the defined values along the first axis; NaN where none is."""
     defined = np.isfinite(values)
-    return sums.divided(np.where(defined, values, 0).sum(0), defined.sum(0))
+    return ratio(np.where(defined, values, 0).sum(0), defined.sum(0))
 
 
 def _checked(table: pd.DataFrame, models: Sequence[str]) -> None:

@@ -15,8 +15,9 @@ from scipy import stats
 
 from evalkit import DataError
 from evalkit.data.indicmt import SHORT
-from evalkit.metrics import sums
 from evalkit.metrics.lexical import CAPTION, LOWER_IS_BETTER, METRICS
+from evalkit.stats import weighted
+from evalkit.stats.correlation import kendall_b, pearson
 from evalkit.stats.inference import interval, resample
 
 #: The statistics of ``segments``, in the order of a draw's last axis.
@@ -68,10 +69,7 @@ def segments(
 def _once(x: np.ndarray, y: np.ndarray, sentence: pd.Series) -> dict[str, float]:
     """Correlate two columns without resampling."""
     both = np.isfinite(x) & np.isfinite(y)
-    a, b = x[both], y[both]
-    found = dict.fromkeys(STATISTICS, np.nan)
-    if len(a) > 1 and np.ptp(a) > 0 and np.ptp(b) > 0:
-        found = {"pearson": float(np.corrcoef(a, b)[0, 1]), "kendall_b": float(stats.kendalltau(a, b).statistic)}
+    found = {"pearson": float(pearson(x, y)), "kendall_b": float(kendall_b(x, y))}
     return found | {"n": int(both.sum()), "sentences": int(sentence[both].nunique())}
 
 
@@ -121,8 +119,8 @@ def systems(scored: pd.DataFrame, *, gold: str = "score", metrics: Sequence[str]
         if len(means) < 3:
             raise DataError(f"{language} has {len(means)} systems. Correlating systems takes at least 3.")
         for metric in metrics:
-            pearson, tau = stats.pearsonr(means[metric], means[gold]), stats.kendalltau(means[metric], means[gold])
-            found = (pearson.statistic, pearson.pvalue, tau.statistic, tau.pvalue)
+            r, tau = stats.pearsonr(means[metric], means[gold]), stats.kendalltau(means[metric], means[gold])
+            found = (r.statistic, r.pvalue, tau.statistic, tau.pvalue)
             rows.append((language, metric, *map(float, found), len(means)))
     columns = ["language", "metric", "pearson", "pearson_p", "kendall_b", "kendall_b_p", "systems"]
     return pd.DataFrame(rows, columns=columns)
@@ -159,18 +157,18 @@ class _Pair:
     """Hold what the correlations of one metric with the human scores need in any resample of sentences."""
 
     def __init__(
-        self, x: np.ndarray, gold: sums.Side | None, rows: np.ndarray, there: np.ndarray, sentences: int
+        self, x: np.ndarray, gold: weighted.Side | None, rows: np.ndarray, there: np.ndarray, sentences: int
     ) -> None:
         self.n, self.there, self.sentences = len(rows), there, sentences
         varies = self.n > 1 and np.ptp(x[rows]) > 0 and np.ptp(gold.values) > 0
-        self.sums = sums.both(sums.Side(x[rows], gold.cluster), gold) if varies else None
+        self.sums = weighted.clustered(weighted.Side(x[rows], gold.cluster), gold) if varies else None
 
     def correlations(self, counts: np.ndarray) -> np.ndarray:
         """Return Pearson's r and tau-b where each sentence counts so often; (batch, 2) from (batch, sentences)."""
         if self.sums is None:
             return np.full((len(counts), 2), np.nan)
         counts, (linear, pairs) = counts[:, self.there], self.sums
-        return np.column_stack([sums.r(counts @ linear.T), sums.tau(counts, pairs)])
+        return np.column_stack([weighted.pearson(counts @ linear.T), weighted.kendall_b(counts, *pairs)])
 
 
 def _paired(x: np.ndarray, y: np.ndarray, sentence: pd.Series) -> list[_Pair]:
@@ -182,7 +180,7 @@ def _paired(x: np.ndarray, y: np.ndarray, sentence: pd.Series) -> list[_Pair]:
         if there.tobytes() not in golds:
             rows = np.flatnonzero(there)[np.argsort(codes[there], kind="stable")]
             used, cluster = np.unique(codes[rows], return_inverse=True)
-            golds[there.tobytes()] = sums.Side(y[rows], cluster) if len(rows) else None, rows, used
+            golds[there.tobytes()] = weighted.Side(y[rows], cluster) if len(rows) else None, rows, used
         pairs.append(_Pair(values, *golds[there.tobytes()], len(names)))
     return pairs
 

@@ -18,6 +18,7 @@ from scipy import stats
 from scipy.sparse.csgraph import connected_components
 
 from evalkit import DataError
+from evalkit.stats.correlation import kendall_b
 
 #: What the best single metric is called: chosen on the training folds, never on the fold that it is tested on.
 BEST = "best_single"
@@ -144,7 +145,7 @@ def unseen(
 ) -> pd.DataFrame:
     """Predict other languages by models of all of ``examples`` but those with an English sentence of ``others``.
 
-    Arguments and result as for ``out_of_fold``; setting is zero_shot and the only fold 0. ``attrs["left_out"]`` counts
+    Arguments and result as for ``out_of_fold``; setting is zero_shot and the only fold 0. ``attrs["excluded"]`` counts
     the examples that were not trained on because of their sentence.
     """
     examples, others = _checked(examples, features, single), _checked(others, other_features, single)
@@ -162,7 +163,7 @@ def unseen(
         best=best, single=single, models=models, seed=seed,
     )  # fmt: skip
     table = _ordered(part.assign(setting="zero_shot", sentence=tested, fold=0).reset_index(drop=True), models, single)
-    table.attrs["left_out"] = {"examples with a tested sentence": int((~trained).sum())}
+    table.attrs["excluded"] = {"examples with a tested sentence": int((~trained).sum())}
     return table
 
 
@@ -204,7 +205,7 @@ def best_single(score: pd.Series, language: pd.Series, metrics: pd.DataFrame) ->
 def _taus(score: pd.Series, language: pd.Series, metrics: pd.DataFrame) -> pd.DataFrame:
     """Compute each metric's τ-b with the scores of each language: a row per language, a column per metric."""
     groups = score.groupby(language).groups
-    rows = [[stats.kendalltau(metrics[name][rows], score[rows]).statistic for name in metrics]
+    rows = [[kendall_b(metrics[name][rows], score[rows]) for name in metrics]
             for rows in groups.values()]  # fmt: skip
     return pd.DataFrame(rows, index=list(groups), columns=metrics.columns)
 

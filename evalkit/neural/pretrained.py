@@ -1,8 +1,8 @@
 """Metrics that need a model: COMET, BLEURT, BERTScore, LaBSE and LASER, each through its own package.
 
 Nothing of these packages is imported before it is asked for. unbabel-comet needs an older numpy than this suite, so a
-metric may be computed by the Python of another environment (``requirements-neural.txt``), to which this file talks
-through ``python -m evalkit.neural.pretrained``; there it needs no package of the suite.
+metric may be computed by the Python of another environment (``requirements-neural.txt``), to which this file talks;
+there it needs no package of the suite.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +18,8 @@ from importlib import metadata, util
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalkit import ROOT, DataError, one_line
+import evalkit
+from evalkit import DataError, one_line
 
 if TYPE_CHECKING:
     import numpy as np
@@ -127,14 +127,21 @@ def cosines(ones: ArrayLike, others: ArrayLike) -> np.ndarray:
     return (ones * others).sum(axis=1) / np.where(lengths > 0, lengths, np.nan)
 
 
+#: Run this module in another environment, which shall see this package and nothing else of this one's.
+_ANSWER = """
+import importlib.util, runpy, sys
+spec = importlib.util.spec_from_file_location("evalkit", sys.argv[1])
+package = sys.modules["evalkit"] = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(package)
+runpy.run_module("evalkit.neural.pretrained", run_name="__main__")
+"""
+
+
 def _asked(python: str, question: Mapping[str, Any]) -> dict[str, Any]:
     """Have another environment's Python answer."""
-    command = [python, "-m", "evalkit.neural.pretrained"]
-    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    command = [python, "-c", _ANSWER, evalkit.__file__]
     try:
-        done = subprocess.run(
-            command, input=json.dumps(question), capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path}
-        )
+        done = subprocess.run(command, input=json.dumps(question), capture_output=True, text=True)
     except OSError as problem:
         raise DataError(f"{python} cannot be started ({problem.strerror}). Give the path of a Python.") from None
     try:

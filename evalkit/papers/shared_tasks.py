@@ -1,4 +1,4 @@
-"""Official rankings of shared tasks, laid beside recomputed scores: a row for ``show.compare`` each."""
+"""Official results of shared tasks beside recomputed ones: a row for ``show.compare`` each."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import pandas as pd
 
 from evalkit.data.schemas import with_pair
 from evalkit.human.ranking.official import DIGITS, against_official, explain_missing, flat_annotators
+from evalkit.metrics.metaeval.darr import OFFICIAL
 from evalkit.papers import claims
 
 
-def official_rows(
+def compare_scores(
     ratings: pd.DataFrame, official: pd.DataFrame, *, scale: str, paper: str, workers: pd.DataFrame | None = None
 ) -> pd.DataFrame:
-    """Hold the official scores of one scale, raw or z, against recomputed ones, as rows for ``show.compare``.
+    """Compare the official scores of one scale, raw or z, with recomputed ones: rows for ``show.compare``.
 
     official: text digits as in the ranking files. paper: who published them. workers: the organisers' list of
     annotators with their means and standard deviations, such as ``wmt22-mturk-annotators``. Where the files lack
@@ -33,6 +34,20 @@ def official_rows(
         "lacking": ["" if key in values else f"scores not here: {paper.split(',')[0]} {key[0]}" for key in keys],
     })  # fmt: skip
     return found[claims.COLUMNS].reset_index(drop=True)
+
+
+def compare_darr(computed: pd.DataFrame, official: pd.DataFrame) -> pd.DataFrame:
+    """Compare official DARR results of a metrics task with recomputed ones: rows for ``show.compare``, two for each.
+
+    computed: the result of ``darr.results``. official: pair, metric, pairs, tau as printed, from ``data.published``. A
+    metric or language pair that was not computed has no computed value.
+    """
+    rows = computed[(computed["variant"] == "hard") & (computed["threshold"] == OFFICIAL)]
+    return claims.compare_with_print(
+        official, rows, item="official DARR", on=["pair", "metric"], values={"pairs": "pairs", "tau": "tau"},
+        basis="official result", absent="This run has no scores of the metric in this language pair.",
+        lacking="scores not in this run",
+    )  # fmt: skip
 
 
 def _reasons(ratings: pd.DataFrame, held: pd.DataFrame, scale: str, flat: dict[str, str]) -> dict:

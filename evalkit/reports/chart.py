@@ -25,7 +25,7 @@ def ways(layout: Layout | None = None) -> pd.DataFrame:
         kinds = tomllib.loads(path.read_text(encoding="utf-8"))["kind"]
         rows = [(kind["have"], row["want"], row["study"]) for kind in kinds for row in kind["rows"]]
     except FileNotFoundError:
-        raise DataError(f"There is no {path}. Run from a clone of the project.") from None
+        raise DataError(f"There is no {path}. Put it beside studies.toml.") from None
     except KeyError as problem:
         raise DataError(
             f"{path} lacks the key {problem}. Give each [[kind]] have and rows of want and study."

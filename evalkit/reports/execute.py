@@ -50,9 +50,8 @@ def run(
     """Run studies (default: all) and write their reports and the index; the outcomes come in the order of ``names``.
 
     values: parameters by name, as text or typed, for every study run. jobs: notebooks at a time (default: all cores).
-    scheduler: address of a Dask scheduler whose workers execute the studies, and the blocks of resamples that a study
-    spreads; they must see the same files under the same paths and have this package installed. timeout: seconds for one
-    cell. tell: takes one line per study.
+    scheduler: address of a Dask scheduler whose workers execute the studies; they must see the same files under the
+    same paths and have this package installed. timeout: seconds for one cell. tell: takes one line per study.
     Raises DataError before any kernel starts for an unknown study, a wrong parameter or an unwritable folder.
     """
     layout = layout or Layout()
@@ -156,7 +155,7 @@ def on_cluster(
 
     A study whose worker is lost begins anew on another; its files take their final names once, at its end.
     """
-    from evalkit.stats.inference import cluster
+    from evalkit.reports import cluster
 
     with cluster.connect(address) as client:
         from distributed import as_completed as completed
@@ -184,17 +183,13 @@ def on_cluster(
 
 
 def on_worker(task: Study, layout: Layout, partial: Path, timeout: float, choices: dict[str, str]) -> Outcome:
-    """Run one study on a cluster's worker, in an ordinary kernel that spreads its blocks over the same cluster.
+    """Run one study on a cluster's worker, in an ordinary kernel.
 
     choices: the ``EVALKIT_`` variables of whoever runs the studies; they replace the worker's own.
     """
-    from distributed import get_worker, secede
-
-    scheduler = get_worker().scheduler.address
-    secede()  # the notebook waits for its blocks, which may need this thread
     with Kernels(warm=False) as kernels:
         others = {name: value for name, value in kernels.env.items() if not name.startswith("EVALKIT_")}
-        kernels.env = {**others, **choices, "EVALKIT_SCHEDULER": scheduler}
+        kernels.env = {**others, **choices}
         return run_study(task, layout, partial, timeout, kernels)
 
 

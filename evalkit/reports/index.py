@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalkit.reports import export, findings, tally
+from evalkit.reports import export, findings, notebooks, tally
 from evalkit.reports.studies import Layout, Study, read_studies
 
 
@@ -22,6 +22,7 @@ def page(layout: Layout) -> str:
             css=export.stylesheet(),
             bar=tally.bar(total),
             sentences=tally.sentences(total),
+            api=(layout.reports / "api" / "index.html").is_file(),
         )
     )
 
@@ -47,3 +48,7 @@ def card(study: Study, layout: Layout) -> dict[str, Any]:
         "sentences": tally.sentences(counts),
         "earlier": findings.earlier(reference),
     }
+
+
+if __name__ == "__main__":  # the reports that are there, once more, with what `make docs` has put beside them
+    notebooks.write_text(Layout().reports / "index.html", page(Layout()))

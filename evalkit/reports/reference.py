@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from evalkit import DataError
+from evalkit import CLONE, DataError
 from evalkit.reports import execute, findings
 from evalkit.reports.notebooks import write_text
 from evalkit.reports.studies import Layout
@@ -43,6 +43,8 @@ def reference(report: dict[str, Any]) -> dict[str, Any]:
 
 def write_references(names: list[str] | None = None, layout: Layout | None = None) -> list[Path]:
     """Run studies (default: all) apart from the reports folder and write their reference results; return the files."""
+    if not (CLONE or layout):
+        raise DataError("Reference results are part of the project, and this is an installation. Clone the project.")
     layout = layout or Layout()
     with tempfile.TemporaryDirectory(prefix="evalkit-reference-") as folder:
         apart = replace(layout, reports=Path(folder))

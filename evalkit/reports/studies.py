@@ -15,10 +15,10 @@ FIELDS = {"notebook", "title", "question", "paper", "data", "optional", "fallbac
 
 @dataclass(frozen=True)
 class Layout:
-    """Where a run reads its studies and writes its reports; the project's own folders unless told otherwise."""
+    """Where a run reads the suite's studies and writes its reports, by default into the folder that one stands in."""
 
     studies: Path = ROOT / "notebooks" / "studies.toml"
-    reports: Path = ROOT / "reports"
+    reports: Path = field(default_factory=lambda: Path.cwd() / "reports")
     reference: Path = ROOT / "data" / "reference"
 
     @property
@@ -47,7 +47,7 @@ def read_studies(layout: Layout) -> dict[str, Study]:
     try:
         entries = tomllib.loads(layout.studies.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise DataError(f"There is no {layout.studies}. Run from a clone of the project.") from None
+        raise DataError(f"There is no {layout.studies}. Correct the path.") from None
     except ValueError as problem:
         raise DataError(f"{layout.studies} cannot be read: {problem}. Correct that line.") from None
     return {name: _study(name, entry, layout) for name, entry in entries.items()}

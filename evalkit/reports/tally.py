@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
+from evalkit.stats.terms import pluralize
 from evalkit.stats.verdicts import BASES, WORDS, in_words
 
 RECOMPUTED, PRINT, DEFINITION, OFFICIAL = BASES
 #: What a page calls numbers of a basis, beside those recomputed from data.
 _CALLED = {
-    PRINT: "Print held against print",
+    PRINT: "Print compared with print",
     DEFINITION: "Definitions and worked examples",
     OFFICIAL: "Official results of shared tasks",
 }
@@ -56,9 +57,9 @@ def sentences(counts: dict[str, Any]) -> list[str]:
     bases, lacking = counts["bases"], counts["lacking"]
     told = []
     if counts["printed"]:
-        done, noun = sum(bases[RECOMPUTED].values()), "number" if counts["printed"] == 1 else "numbers"
+        done, printed = sum(bases[RECOMPUTED].values()), pluralize(counts["printed"], "printed number")
         share = f" ({100 * done / counts['printed']:.0f} %)" if done else ""
-        first = f"Recomputed from data: {done or 'none'} of {counts['printed']:,} printed {noun}{share}"
+        first = f"Recomputed from data: {done or 'none'} of {printed}{share}"
         told.append(f"{first}; {_verdicts(bases[RECOMPUTED])}." if done else f"{first}.")
     told += [
         f"{called}: {sum(bases[basis].values()):,}; {_verdicts(bases[basis])}."

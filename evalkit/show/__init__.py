@@ -21,6 +21,7 @@ from evalkit.data.provenance import source_of as provenance
 from evalkit.show import pictures, tables
 from evalkit.show.tables import Columns, Digits
 from evalkit.stats import verdicts
+from evalkit.stats.terms import pluralize
 from evalkit.stats.verdicts import missing, verdict
 
 if TYPE_CHECKING:
@@ -53,11 +54,9 @@ def source(*tables: pd.DataFrame) -> None:
     """
     for frame in tables:
         origin = provenance(frame)
-        left_out = "".join(f" Left out: {what} ({n:,})." for what, n in frame.attrs.get("left_out", {}).items() if n)
+        left_out = "".join(f" Left out: {what} ({n:,})." for what, n in frame.attrs.get("excluded", {}).items() if n)
         kind, place = BADGES[origin["source"]], origin["origin"]
-        sentence = (
-            f"{origin['name']}: {len(frame):,} {'row' if len(frame) == 1 else 'rows'}, {kind}, from {place}.{left_out}"
-        )
+        sentence = f"{origin['name']}: {pluralize(len(frame), 'row')}, {kind}, from {place}.{left_out}"
         _emit({"kind": "source", **origin}, html=f'<p class="source {origin["source"]}">{escape(sentence)}</p>')
 
 

@@ -1,5 +1,7 @@
 """What people call what the code names: the field's words for statistics, in tables, figures and sentences."""
 
+from collections.abc import Iterable
+
 #: Names of statistics, methods and settings, as they stand in columns and cells.
 TERMS = {
     "percent_agreement": "percent agreement", "fleiss_kappa": "Fleiss' κ", "cohen_kappa": "Cohen's κ",
@@ -46,3 +48,24 @@ def display_cell(column: str, value: object) -> object:
     ("Pearson's r", 'pearson', 3)
     """
     return TERMS.get(value, value) if column in NAMING and isinstance(value, str) else value
+
+
+def join_names(names: Iterable[object], *, most: int = 4) -> str:
+    """Name things in a sentence: all of a few, else the first ``most`` and how many others.
+
+    >>> join_names(["A", "B", "C"]), join_names(list("ABCDEFG"), most=2), join_names(["A"])
+    ('A, B and C', 'A, B and 5 others', 'A')
+    """
+    texts = [str(name) for name in names]
+    if len(texts) > most + 1:
+        return f"{', '.join(texts[:most])} and {len(texts) - most} others"
+    return " and ".join([", ".join(texts[:-1]), texts[-1]]) if len(texts) > 1 else "".join(texts)
+
+
+def pluralize(number: int, one: str, many: str = "") -> str:
+    """Count things in a sentence; ``many`` is the plural where it is not ``one`` with an s.
+
+    >>> pluralize(1, "system"), pluralize(1200, "system"), pluralize(0, "pass", "passes")
+    ('1 system', '1,200 systems', '0 passes')
+    """
+    return f"{number:,} {one if number == 1 else many or one + 's'}"

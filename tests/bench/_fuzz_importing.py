@@ -1,7 +1,7 @@
 """Attack the importers with atheris, whose mutations follow the branches that they reach.
 
 Run by hand: ``python tests/bench/_fuzz_importing.py -max_total_time=120``. Anything but a result or a DataError ends it
-with the bytes that did it. The seeds and what must hold are those of tests/test_importing_hostile.py.
+with the bytes that did it. The seeds and what must hold are those of tests/test_data_importing_hostile.py.
 """
 
 import os
@@ -17,7 +17,7 @@ def main() -> None:
     with atheris.instrument_imports(include=["evalkit.data.importing", "openpyxl"]):
         from evalkit.data import importing
     sys.path.insert(0, str(Path(__file__).parents[1]))
-    from test_importing_hostile import SEEDS, WORKBOOK, attempt
+    from test_data_importing_hostile import SEEDS, WORKBOOK, attempt
 
     folder = Path(tempfile.mkdtemp())
     os.environ.setdefault("EVALKIT_SALT_FILE", str(folder / "salt"))

@@ -67,7 +67,7 @@ def cases():
         "wilcoxon": lambda a, b: stats.wilcoxon(a, b, alternative="greater", correction=True).pvalue,
     }
     for name, test in tests.items():
-        ours = partial(ranking.clusters, ratings, test=name)
+        ours = partial(ranking.significance_clusters, ratings, test=name)
         theirs = partial(by_merge, ratings, test)
         told = ours().groupby("pair").apply(lambda rows: dict(zip(rows["system"], rows["cluster"], strict=True)))
         same = "same clusters" if told.to_dict() == theirs() else "other clusters"

@@ -25,17 +25,17 @@ def import_campaign(
     salt: str | None = None,
     replace: bool = True,
     tell: Callable[[str], None] = lambda line: None,
-    **told: object,
+    **options: object,
 ) -> tuple[Report, list[Path]]:
-    """Import the files of a campaign as one table of ratings, and say what was read, refused and why.
+    """Import the files of a campaign as one table of ratings, and say what was read, rejected and why.
 
-    out: the Parquet file; ``….spans.parquet`` (marked errors), ``….refused.csv`` (rows that are not in the result, with
-    the reason) and ``….import.json`` (the report) stand beside it. keep_names: write annotators' names, not
+    out: the Parquet file; ``….spans.parquet`` (marked errors), ``….rejected.csv`` (rows that are not in the result,
+    with the reason) and ``….import.json`` (the report) stand beside it. keep_names: write annotators' names, not
     pseudonyms. salt: what pseudonyms are made with; None takes this user's own. replace: write over an earlier result
-    whatever it was made from; False keeps one of other files, and refused rows that were repaired meanwhile. tell: gets
-    lines on progress.
-    told: columns (our name -> theirs), values (our name -> one value for all rows), item_types (theirs -> ours), scale
-    (low, high), sheet, encoding, decimal, mapping (a TOML file with all of these).
+    whatever it was made from; False keeps one of other files, and rejected rows that were repaired meanwhile. tell:
+    gets lines on progress.
+    options: columns (our name -> theirs), values (our name -> one value for all rows), item_types (theirs -> ours),
+    scale (low, high), sheet, encoding, decimal, mapping (a TOML file with all of these).
     Returns the report and the paths of what was written. Raises DataError, having changed nothing.
     """
     out = Path(out)
@@ -43,31 +43,31 @@ def import_campaign(
         raise DataError(f"{out.name} is no name for the result. Name it like campaign.parquet.")
     if format not in FORMATS:
         raise DataError(f"{format!r} is no format. Choose one of {', '.join(FORMATS)}.")
-    options, named = mappings.options(Pseudonyms(salt, keep=keep_names), **told)
+    stated, named = mappings.options(Pseudonyms(salt, keep=keep_names), **options)
     name = format if format != "auto" else named or "auto"
-    return campaign.run([Path(path) for path in paths], out, options, name=name, replace=replace, tell=tell)
+    return campaign.run([Path(path) for path in paths], out, stated, name=name, replace=replace, tell=tell)
 
 
 def open_campaign(
-    path: str | Path, *, keep_names: bool = False, **told: object
+    path: str | Path, *, keep_names: bool = False, **options: object
 ) -> tuple[pd.DataFrame, pd.DataFrame | None]:
     """Open a campaign: its ratings and, where errors were marked, their spans.
 
-    path: what ``import_campaign`` wrote, or a file that it can read, which is then imported in passing, with ``told``
-    as there. ``attrs["source"]`` names file, origin and digest, ``attrs["scale"]`` the ends of the scale (None where
-    there are none), ``attrs["left_out"]`` how many rows were refused or left out, by reason, and ``attrs["notes"]``
-    what the import assumed; the last two as long as the import's report lies beside its result.
+    path: what ``import_campaign`` wrote, or a file that it can read, which is then imported in passing, with
+    ``options`` as there. ``attrs["source"]`` names file, origin and digest, ``attrs["scale"]`` the ends of the scale
+    (None where there are none), ``attrs["excluded"]`` how many rows were rejected or excluded, by reason, and
+    ``attrs["notes"]`` what the import assumed; the last two as long as the import's report lies beside its result.
     Raises DataError where the file cannot be read, or is not what an import wrote.
     """
     path = Path(path)
-    if path.suffix == ".parquet" and not told:
+    if path.suffix == ".parquet" and not options:
         return _read(path)
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / f"{path.stem or 'campaign'}.parquet"
         try:
-            import_campaign([path], out, keep_names=keep_names, **told)
+            import_campaign([path], out, keep_names=keep_names, **options)
         except DataError as problem:
-            if "--" not in str(problem) or told:
+            if "--" not in str(problem) or options:
                 raise
             way = f"Options belong to the import: evalkit import {path.name} …; then report on its campaign.parquet."
             raise DataError(f"{problem} {way}") from problem
@@ -100,8 +100,8 @@ def _told(path: Path, label: dict) -> dict:
     said = writing.told_of(beside(path, "import.json"))
     if said.get("digest") != label["digest"]:
         return {}
-    counts = [pair for name in ("reasons", "left_out") for pair in dict(said.get(name) or {}).items()]
-    return {"left_out": {together(reason): int(count) for reason, count in counts}, "notes": list(said["notes"])}
+    counts = [pair for name in ("reasons", "excluded") for pair in dict(said.get(name) or {}).items()]
+    return {"excluded": {together(reason): int(count) for reason, count in counts}, "notes": list(said["notes"])}
 
 
 def _checked_spans(spans: pd.DataFrame, *, origin: str) -> pd.DataFrame:

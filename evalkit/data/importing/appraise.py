@@ -10,7 +10,7 @@ from evalkit.data import appraise, esa, schemas
 from evalkit.data.importing import columns
 from evalkit.data.importing.formats import Head, Match, Options, Report, ordered
 from evalkit.data.importing.judgements import ITEM_TYPES, Converted, Judgements, human
-from evalkit.data.importing.report import Refusal
+from evalkit.data.importing.report import Rejection
 
 _START = ["username", "system", "itemId", "itemType", "srcLang", "trgLang", "score"]
 _END = ["timeStart", "timeEnd"]
@@ -126,10 +126,10 @@ class Exported:
         late = self._broken(frame.loc[sound])
         sound = sound.difference([row.line for row in late])
         self._raw.append(frame.loc[sound])
-        refused = sorted([*found.refused, *outside, *late], key=lambda row: row.line)
-        return Converted(found.ratings.loc[sound], refused)
+        rejected = sorted([*found.rejected, *outside, *late], key=lambda row: row.line)
+        return Converted(found.ratings.loc[sound], rejected)
 
-    def _outside(self, frame: pd.DataFrame) -> list[Refusal]:
+    def _outside(self, frame: pd.DataFrame) -> list[Rejection]:
         """Find rows that are no judgements of segments: tutorials, scores of documents, and what cannot be told."""
         none = pd.Series(False, index=frame.index)
         tutorial = frame[self.names["system"]].str.contains("tutorial", na=False) if "system" in self.names else none
@@ -142,14 +142,14 @@ class Exported:
                 value = "" if pd.isna(cells[line]) else cells[line]
                 name = self._name(frame, line)
                 reason = "is neither True nor False: correct it"
-                rows.append(Refusal(int(line), self.document, value, reason, annotator=name))
+                rows.append(Rejection(int(line), self.document, value, reason, annotator=name))
         return rows
 
-    def _left(self, frame: pd.DataFrame, line: int, column: str, reason: str) -> Refusal:
+    def _left(self, frame: pd.DataFrame, line: int, column: str, reason: str) -> Rejection:
         heading = self.names.get(column, column)
-        return Refusal(int(line), heading, str(frame[heading][line]), reason, "left out", self._name(frame, line))
+        return Rejection(int(line), heading, str(frame[heading][line]), reason, "excluded", self._name(frame, line))
 
-    def _broken(self, frame: pd.DataFrame) -> list[Refusal]:
+    def _broken(self, frame: pd.DataFrame) -> list[Rejection]:
         """Find rows whose spans cannot be read."""
         if not self.spans:
             return []
@@ -159,7 +159,7 @@ class Exported:
                 esa.errors_of(cell, "")
             except (DataError, RecursionError) as problem:
                 reason = str(problem).removeprefix(", column spans: ").rstrip(".").split(". ")[0]
-                rows.append(Refusal(int(line), self.spans, "", reason, annotator=self._name(frame, line)))
+                rows.append(Rejection(int(line), self.spans, "", reason, annotator=self._name(frame, line)))
         return rows
 
     def _name(self, frame: pd.DataFrame, line: int) -> str | None:
@@ -174,13 +174,13 @@ class Exported:
         raw = pd.concat(self._raw)
         twice, ratings, raw = self._twice(ratings, raw)
         found = self._with_spans(ratings, raw) if self.spans else self._plain(ratings)
-        found.refused = [*twice, *found.refused]
+        found.rejected = [*twice, *found.rejected]
         return found
 
-    def _twice(self, ratings: pd.DataFrame, raw: pd.DataFrame) -> tuple[list[Refusal], pd.DataFrame, pd.DataFrame]:
-        """Refuse rows that are the same as an earlier one to the letter."""
+    def _twice(self, ratings: pd.DataFrame, raw: pd.DataFrame) -> tuple[list[Rejection], pd.DataFrame, pd.DataFrame]:
+        """Reject rows that are the same as an earlier one to the letter."""
         same = raw.duplicated(keep="first")
-        rows = [Refusal(int(line), "", "", "is the same as an earlier row to the letter") for line in raw.index[same]]
+        rows = [Rejection(int(line), "", "", "is the same as an earlier row to the letter") for line in raw.index[same]]
         return rows, ratings[~same.to_numpy()], raw[~same]
 
     def _plain(self, ratings: pd.DataFrame) -> Converted:
@@ -195,7 +195,7 @@ class Exported:
         found, _ = appraise.with_copies(lines)
         gone = np.setdiff1d(lines["line"], found["line"])
         reason = "belongs to a showing of a document whose segments were not scored in order"
-        return Converted(found.set_index("line"), [Refusal(int(line), "", "", reason, "left out") for line in gone])
+        return Converted(found.set_index("line"), [Rejection(int(line), "", "", reason, "excluded") for line in gone])
 
     def _with_spans(self, ratings: pd.DataFrame, raw: pd.DataFrame) -> Converted:
         """Read error spans; of a judgement that was submitted again, the latest counts."""
@@ -210,7 +210,7 @@ class Exported:
         kinds = table["type"].str.casefold().map(ITEM_TYPES | self.options.item_types)
         found = esa.of_rows(table.assign(type=np.where(kinds.eq("degraded"), "BAD", "TGT")), origin=self.origin)
         gone = table.index.difference(found.index)
-        late = [Refusal(int(line), "", "", "was replaced by a later submission", "left out") for line in gone]
+        late = [Rejection(int(line), "", "", "was replaced by a later submission", "excluded") for line in gone]
         found = found.sort_values(["hit", "started"], kind="stable")
         found = found.assign(position=found.groupby("hit").cumcount())
         spans = esa.spans_of(found) if found["errors"].sum() else None

@@ -1,4 +1,4 @@
-"""Import a campaign: recognise its files, read them in batches, refuse what is wrong, write what is left."""
+"""Import a campaign: recognise its files, read them in batches, reject what is wrong, write what is left."""
 
 import hashlib
 from collections.abc import Callable, Sequence
@@ -19,8 +19,8 @@ from evalkit.data.importing.judgements import Converted, Options
 from evalkit.data.importing.loaded import Loaded, Whole, human_scores
 from evalkit.data.importing.mqm import Errors
 from evalkit.data.importing.mturk import is_companion
-from evalkit.data.importing.refused import Again
-from evalkit.data.importing.report import Refusal, Refusals, Report
+from evalkit.data.importing.rejected import Again
+from evalkit.data.importing.report import Rejection, Rejections, Report
 from evalkit.data.importing.sources import opened
 from evalkit.data.importing.steady import Seen
 from evalkit.data.registry import digest
@@ -64,22 +64,22 @@ def run(paths: Sequence[Path], out: Path, options: Options, *, name: str = "auto
     label = {"origin": origin, "digest": report.digest, "scale": report.scale, "format": report.format,
              "files": [entry["name"] for entry in report.files]}  # fmt: skip
     with writing.Draft(out) as draft:
-        with draft.place("refused.csv").open("w", encoding="utf-8-sig", newline="") as stream:
+        with draft.place("rejected.csv").open("w", encoding="utf-8-sig", newline="") as stream:
             titles = dict.fromkeys(
                 title for plan in plans for title in Hidden(plan.match.header, plan.reader, options.pseudonyms).titles
             )
-            refusals = Refusals(stream, report, list(titles))
+            rejections = Rejections(stream, report, list(titles))
             ratings = writing.Ratings(draft.place("ratings.parquet"), names, label)
             try:
-                spans = _read(plans, ratings, refusals, options, tell)
+                spans = _read(plans, ratings, rejections, options, tell)
             except Exception:  # whatever a reader met, a change of the file comes before it
                 _hold(plans)
                 raise
             finally:
                 ratings.close()
-            _settle(plans, ratings, refusals, options)
+            _settle(plans, ratings, rejections, options)
             _hold(plans)
-        report.refused_digest = digest(draft.place("refused.csv"))
+        report.rejected_digest = digest(draft.place("rejected.csv"))
         if not ratings.rows:
             raise DataError(_nothing(report, origin))
         report.rows_kept = ratings.rows
@@ -93,9 +93,9 @@ def run(paths: Sequence[Path], out: Path, options: Options, *, name: str = "auto
         for note in options.looks.notes():
             report.note(note)
         _write_spans(spans, draft.place("spans.parquet"), label, report)
-        if not report.rows_refused + report.rows_left_out:
-            draft.place("refused.csv").unlink()
-            report.refused_digest = ""
+        if not report.rows_rejected + report.rows_excluded:
+            draft.place("rejected.csv").unlink()
+            report.rejected_digest = ""
         draft.place("import.json").write_text(report.as_json(), encoding="utf-8")
         return report, draft.publish()
 
@@ -113,8 +113,8 @@ def _plans(paths: Sequence[Path], options: Options, report: Report, name: str) -
             )
         if isinstance(source, Again) and kind.name in _HANGING:
             raise DataError(
-                f"{path.name} holds refused rows of format {kind.name}, where items shown before and after decide what "
-                "a row is. Mend them in the export that they come from, on the lines named, and import that again."
+                f"{path.name} holds rejected rows of format {kind.name}, where items shown before and after decide "
+                "what a row is. Mend them in the export that they come from, on the lines named, and import that again."
             )
         reader = kind.reader(head, match, options, report)
         seen = [Seen(path, before, source.digest), *getattr(reader, "beside", [])]
@@ -172,55 +172,57 @@ def _columns(plans: list[Planned], report: Report) -> list[str]:
     return report.columns
 
 
-def _read(plans: list[Planned], ratings: writing.Ratings, refusals: Refusals, options: Options,
+def _read(plans: list[Planned], ratings: writing.Ratings, rejections: Rejections, options: Options,
           tell: Callable[[str], None]) -> list[pd.DataFrame]:  # fmt: skip
-    """Read all files, write what is sound and what is refused; return the marked errors."""
+    """Read all files, write what is sound and what is rejected; return the marked errors."""
     spans = []
     for number, plan in enumerate(plans):
         held: list[Converted] = []
         for chunk in ahead(plan.source.chunks(plan.match.header, after=plan.match.after)):
             found = plan.reader.convert(chunk.frame)
-            refusals.report.rows_read += len(chunk.broken) + (len(chunk.frame) if found.read is None else found.read)
+            rejections.report.rows_read += len(chunk.broken) + (len(chunk.frame) if found.read is None else found.read)
             if chunk.broken and isinstance(plan.reader, Errors):
                 plan.reader.torn(chunk.broken)
             hide = Hidden(plan.match.header, plan.reader, options.pseudonyms)
-            _refuse(plan, chunk, found.refused, refusals, hide)
+            _reject(plan, chunk, found.rejected, rejections, hide)
             if plan.reader.whole:
                 held.append(found)
-                if refusals.report.rows_read > _MOST_WHOLE:
+                if rejections.report.rows_read > _MOST_WHOLE:
                     raise DataError(
                         f"{plan.source.path.name} has more than {_MOST_WHOLE:,} rows. Split it by language."
                     )
             else:
                 ratings.add(found.ratings, number)
                 spans += [] if found.spans is None else [found.spans]
-            tell(f"{plan.source.path.name}: {refusals.report.rows_read:,} rows read")
+            tell(f"{plan.source.path.name}: {rejections.report.rows_read:,} rows read")
         if plan.reader.whole and held:
             found = plan.reader.finish(held)
-            refusals.report.rows_folded += found.folded
-            refusals.report.rows_read += found.read or 0
+            rejections.report.rows_folded += found.folded
+            rejections.report.rows_read += found.read or 0
             ratings.add(found.ratings, number)
             spans += [] if found.spans is None else [found.spans]
-            _refuse_late(plan, found.refused, refusals, options)
+            _reject_late(plan, found.rejected, rejections, options)
     return spans
 
 
-def _refuse(plan: Planned, chunk: Chunk, refused: list[Refusal], refusals: Refusals, hide: "Hidden") -> None:
-    """Write refused rows of a chunk with their cells."""
-    if not (refused or chunk.broken):
+def _reject(plan: Planned, chunk: Chunk, rejected: list[Rejection], rejections: Rejections, hide: "Hidden") -> None:
+    """Write rejected rows of a chunk with their cells."""
+    if not (rejected or chunk.broken):
         return
-    places = {int(line): place for place, line in enumerate(chunk.frame.index)} if refused else {}
-    broken = [(row.line, Refusal(row.line, "", "", row.reason), row.cells) for row in chunk.broken]
-    for line, row, pieces in sorted([*broken, *((row.line, row, None) for row in refused)], key=lambda entry: entry[0]):
+    places = {int(line): place for place, line in enumerate(chunk.frame.index)} if rejected else {}
+    broken = [(row.line, Rejection(row.line, "", "", row.reason), row.cells) for row in chunk.broken]
+    for line, row, pieces in sorted(
+        [*broken, *((row.line, row, None) for row in rejected)], key=lambda entry: entry[0]
+    ):
         cells = hide.named(chunk.raw(places[line]), row) if pieces is None else hide.pieces(pieces)
-        refusals.add(plan.source.path.name, hide.told(row), cells)
+        rejections.add(plan.source.path.name, hide.told(row), cells)
 
 
-def _refuse_late(plan: Planned, late: list[Refusal], refusals: Refusals, options: Options) -> None:
-    """Write rows that were refused after their chunk had gone by: the file is read again for their cells."""
+def _reject_late(plan: Planned, late: list[Rejection], rejections: Rejections, options: Options) -> None:
+    """Write rows that were rejected after their chunk had gone by: the file is read again for their cells."""
     if not late:
         return
-    wanted: dict[int, list[Refusal]] = {}
+    wanted: dict[int, list[Rejection]] = {}
     for row in late:
         wanted.setdefault(row.line, []).append(row)
     hide = Hidden(plan.match.header, plan.reader, options.pseudonyms)
@@ -229,7 +231,7 @@ def _refuse_late(plan: Planned, late: list[Refusal], refusals: Refusals, options
         for place in np.flatnonzero(chunk.frame.index.isin(lines)):
             for row in wanted[int(chunk.frame.index[place])]:
                 row.annotator = row.annotator or _cell(chunk.frame, plan.reader.names.get("annotator"), place)
-                refusals.add(plan.source.path.name, hide.told(row), hide.named(chunk.raw(int(place)), row))
+                rejections.add(plan.source.path.name, hide.told(row), hide.named(chunk.raw(int(place)), row))
 
 
 def _cell(frame: pd.DataFrame, heading: str | None, place: int) -> str | None:
@@ -237,8 +239,8 @@ def _cell(frame: pd.DataFrame, heading: str | None, place: int) -> str | None:
     return None if cell is None or pd.isna(cell) else str(cell)
 
 
-def _settle(plans: list[Planned], ratings: writing.Ratings, refusals: Refusals, options: Options) -> None:
-    """Refuse judgements that are there twice; a second judgement with a later time is a repeat."""
+def _settle(plans: list[Planned], ratings: writing.Ratings, rejections: Rejections, options: Options) -> None:
+    """Reject judgements that are there twice; a second judgement with a later time is a repeat."""
     rows = ratings.shared()
     if not len(rows):
         return
@@ -250,7 +252,7 @@ def _settle(plans: list[Planned], ratings: writing.Ratings, refusals: Refusals, 
     key = [name for name in schemas.RATINGS.metadata["key"] if name in ratings.schema.names]
     item = [name for name in key if name not in ("started", "hit", "item_type")]
     frame = ratings.read(rows, [*dict.fromkeys([*key, "score"])])
-    late: dict[int, list[Refusal]] = {}
+    late: dict[int, list[Rejection]] = {}
     drop: set[int] = set()
     first = frame.groupby(key, dropna=False, sort=False).ngroup().to_numpy()
     seen: dict[int, int] = {}
@@ -264,7 +266,7 @@ def _settle(plans: list[Planned], ratings: writing.Ratings, refusals: Refusals, 
         where = str(other) if other_file == file else f"{other} of {plans[other_file].source.path.name}"
         reason = (_DUPLICATE if scores[place] == scores[seen[group]] else _AGAIN).format(line=where)
         column = people[place] if getattr(plans[file].reader, "people", None) else "score"
-        late.setdefault(file, []).append(Refusal(line, column, f"{scores[place]:.12g}", reason))
+        late.setdefault(file, []).append(Rejection(line, column, f"{scores[place]:.12g}", reason))
         drop.add(int(rows[place]))
     kinds: dict[int, str] = {}
     if "started" in key and not any("item_type" in plan.reader.names for plan in plans):
@@ -272,17 +274,19 @@ def _settle(plans: list[Planned], ratings: writing.Ratings, refusals: Refusals, 
         again = left.groupby(item, sort=False).cumcount().gt(0) & left["started"].notna()
         kinds = {int(row): "repeat" for row in left.index[again & left["item_type"].isin(["system", "calibration"])]}
         if kinds:
-            refusals.report.note(f"{len(kinds):,} later judgements of the same item by the same annotator are repeats")
+            rejections.report.note(
+                f"{len(kinds):,} later judgements of the same item by the same annotator are repeats"
+            )
     if drop or kinds:
         ratings.rewrite(drop, kinds)
     for file, rows_of_file in late.items():
-        _refuse_late(plans[file], rows_of_file, refusals, options)
+        _reject_late(plans[file], rows_of_file, rejections, options)
 
 
 def _nothing(report: Report, origin: str) -> str:
     """Say why nothing is left."""
     reasons = "; ".join(
-        f"{count:,} rows: {reason}" for reason, count in (report.reasons + report.left_out).most_common(3)
+        f"{count:,} rows: {reason}" for reason, count in (report.reasons + report.excluded).most_common(3)
     )
     if not report.rows_read:
         return f"{origin} has headings and no rows below them. Check that the export is complete."

@@ -78,7 +78,7 @@ def scale_in(heading: str) -> tuple[float, float] | None:
     return (low, high) if low < high else None
 
 
-def known(cells: Iterable[str]) -> int:
+def count_known(cells: Iterable[str]) -> int:
     """Count how many of our columns a row of headings could name."""
     return len({meaning(cell) for cell in cells} - {None})
 

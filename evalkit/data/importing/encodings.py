@@ -1,4 +1,4 @@
-"""Find out how a text file is encoded, and its digest, in one pass; what is no text is refused."""
+"""Find out how a text file is encoded, and its digest, in one pass; what is no text is rejected."""
 
 import hashlib
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_BE, BOM_UTF32_LE, getincrementaldecoder

@@ -34,7 +34,7 @@ class Head:
     header: list[str] = field(default_factory=list)
 
     def __post_init__(self):
-        counts = [columns.known(cells) for _, cells in self.rows[:_TOP]]
+        counts = [columns.count_known(cells) for _, cells in self.rows[:_TOP]]
         if counts:
             place = counts.index(max(counts))
             self.line, cells = self.rows[place]

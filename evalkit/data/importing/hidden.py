@@ -1,9 +1,9 @@
-"""Write rows that were refused without the names of people."""
+"""Write rows that were rejected without the names of people."""
 
 from evalkit.data.importing import columns
 from evalkit.data.importing.formats import Reader
 from evalkit.data.importing.pseudonyms import Pseudonyms
-from evalkit.data.importing.report import Refusal
+from evalkit.data.importing.report import Rejection
 
 
 class Hidden:
@@ -23,13 +23,13 @@ class Hidden:
         self.titles = [self.aliases.one(name) if name in people else name for name in self.header]
         self.people = {self.aliases.one(name) for name in people}
 
-    def told(self, row: Refusal) -> Refusal:
+    def told(self, row: Rejection) -> Rejection:
         """Hide the row's annotator in what is said of it."""
         row.value, row.reason = (self.aliases.within(text, row.annotator) for text in (row.value, row.reason))
         return row
 
-    def named(self, cells: list[str], row: Refusal) -> dict[str, str]:
-        """Write a whole row under its headings; where evaluators have a column each, only the refused one's cell."""
+    def named(self, cells: list[str], row: Rejection) -> dict[str, str]:
+        """Write a whole row under its headings; where evaluators have a column each, only the rejected one's cell."""
         found = self._named(cells, row.annotator)
         others = self.people - {row.column} if row.column in self.people else ()
         return found | dict.fromkeys(others, "")

@@ -12,7 +12,7 @@ from evalkit.data import languages, schemas
 from evalkit.data import names as naming
 from evalkit.data.importing import numbers
 from evalkit.data.importing.pseudonyms import Pseudonyms
-from evalkit.data.importing.report import Refusal
+from evalkit.data.importing.report import Rejection
 
 #: What exports call the kinds of items, and what we call them.
 ITEM_TYPES = {
@@ -44,7 +44,7 @@ class Converted:
     """What a chunk gave: judgements (index ``line``), errors marked in them, and rows that are no judgements."""
 
     ratings: pd.DataFrame
-    refused: list[Refusal] = field(default_factory=list)
+    rejected: list[Rejection] = field(default_factory=list)
     spans: pd.DataFrame | None = None
     read: int | None = None  # judgements looked at, where they are not one a row
     folded: int = 0  # further rows that went into judgements which have a row already
@@ -68,9 +68,9 @@ class Judgements:
             self.values.setdefault("item_type", options.item_types.get("", "system"))
 
     def convert(self, frame: pd.DataFrame) -> Converted:
-        """Convert rows: what is refused is not in the result."""
+        """Convert rows: what is rejected is not in the result."""
         frame = self.options.looks.alike(frame, self.names)
-        self._frame, self._refused = frame, {}
+        self._frame, self._rejected = frame, {}
         table = {}
         for ours in ("src_lang", "tgt_lang"):
             table[ours] = self._language(ours)
@@ -98,13 +98,13 @@ class Judgements:
         table["annotator"] = self.options.pseudonyms.column(table["annotator"])
         ratings = pd.DataFrame(table, index=frame.index)
         keep = np.ones(len(frame), dtype=bool)
-        keep[list(self._refused)] = False
-        refused = [self._refused[place] for place in sorted(self._refused)]
-        return Converted(ratings[keep], refused)
+        keep[list(self._rejected)] = False
+        rejected = [self._rejected[place] for place in sorted(self._rejected)]
+        return Converted(ratings[keep], rejected)
 
-    def refuse(self, place: int, ours: str, reason: str, *, kind: str = "refused") -> None:
-        """Refuse a row, once."""
-        if place in self._refused:
+    def reject(self, place: int, ours: str, reason: str, *, kind: str = "rejected") -> None:
+        """Reject a row, once."""
+        if place in self._rejected:
             return
         heading = self.names.get(ours, ours)
         cell = self._frame[heading].iloc[place] if heading in self._frame else None
@@ -113,7 +113,7 @@ class Judgements:
         if ours == "annotator":
             value = self.options.pseudonyms.one(value) if value else ""
         line = int(self._frame.index[place])
-        self._refused[place] = Refusal(line, heading, value, reason, kind, name)
+        self._rejected[place] = Rejection(line, heading, value, reason, kind, name)
 
     def _annotator(self, place: int) -> str | None:
         heading = self.names.get("annotator")
@@ -131,7 +131,7 @@ class Judgements:
         """Return a column in which every row must have something."""
         cells = self._column(ours)
         for place, reason in numbers.nameless(cells).items():
-            self.refuse(place, ours, reason)
+            self.reject(place, ours, reason)
         if self.typed and ours in schemas.ITEM and (dates := cells[cells.str.fullmatch(_DAY, na=False)]).size:
             self.note(
                 f"{ours} holds dates, such as {dates.iloc[0][:10]}: if a spreadsheet made them of names like 3-13, "
@@ -147,10 +147,10 @@ class Judgements:
         pairs = self._frame[self.names["pair"]]
         if pairs.hasnans:
             for place in np.flatnonzero(pairs.isna()):
-                self.refuse(int(place), "pair", "is empty: fill it in, or drop the row")
+                self.reject(int(place), "pair", "is empty: fill it in, or drop the row")
         found = mapped_cells(pairs, lambda text: self._half(ours, text, side))
         for place in np.flatnonzero(found.isna() & pairs.notna()):
-            self.refuse(int(place), "pair", "is no language pair like en-de or eng-deu: correct it")
+            self.reject(int(place), "pair", "is no language pair like en-de or eng-deu: correct it")
         return found
 
     def _code(self, ours: str, text: str) -> str:
@@ -181,9 +181,9 @@ class Judgements:
     def _score(self) -> np.ndarray:
         values, wrong = self.numbers.read(self._frame[self.names["score"]])
         for place, reason in wrong.items():
-            self.refuse(place, "score", reason)
+            self.reject(place, "score", reason)
         for place, reason in numbers.off_scale(values, self.scale).items():
-            self.refuse(place, "score", reason)
+            self.reject(place, "score", reason)
         return values + 0.0
 
     def _item_type(self) -> pd.Series:
@@ -193,7 +193,7 @@ class Judgements:
             self.note("rows without a kind of item were taken as outputs of systems (item_type system)")
         kinds = mapped_cells(cells, lambda text: self.kinds.get(text.casefold()))
         for place in np.flatnonzero(kinds.isna() & cells.notna()):
-            self.refuse(int(place), "item_type", f"is none of {', '.join(schemas.ITEM_TYPES)}: correct it, or map it")
+            self.reject(int(place), "item_type", f"is none of {', '.join(schemas.ITEM_TYPES)}: correct it, or map it")
         return kinds
 
     def _hit(self, annotators: pd.Series) -> pd.Series:
@@ -208,7 +208,7 @@ class Judgements:
     def _time(self, ours: str) -> np.ndarray:
         values, wrong, zoneless = numbers.times(self._column(ours))
         for place, reason in wrong.items():
-            self.refuse(place, ours, reason)
+            self.reject(place, ours, reason)
         if zoneless:
             self.note(f"times in {self.names[ours]} name no time zone; they were taken as UTC")
         return values
@@ -219,12 +219,12 @@ class Judgements:
         if kind == "truth":
             found = mapped_cells(cells, lambda text: {"true": "1", "false": "0"}.get(text.casefold()))
             for place in np.flatnonzero(found.isna()):
-                self.refuse(int(place), ours, "is neither True nor False: correct it")
+                self.reject(int(place), ours, "is neither True nor False: correct it")
             return found.eq("1")
         values, wrong = numbers.Numbers(self.options.decimal, self.typed).read(cells)
         for place, reason in wrong.items():
             if reason != numbers.MISSING:
-                self.refuse(place, ours, reason)
+                self.reject(place, ours, reason)
         return values
 
 

@@ -12,7 +12,7 @@ from evalkit.data.importing.chunks import Broken
 from evalkit.data.importing.formats import Head, Match, Options, Report, described, ordered, with_languages
 from evalkit.data.importing.judgements import Converted, human, lacking, mapped_cells
 from evalkit.data.importing.loaded import Loaded, is_indicmt, of_indicmt
-from evalkit.data.importing.report import Refusal
+from evalkit.data.importing.report import Rejection
 
 _NEEDED = ("system", "segment", "annotator", "category", "severity")
 _MARKED = re.compile(r"<v>(.*?)</v>", re.DOTALL)
@@ -80,17 +80,17 @@ class Errors:
                     "non-translation 25, neutral and source errors 0")  # fmt: skip
 
     def convert(self, frame: pd.DataFrame) -> Converted:
-        """Name what each row marks; rows that lack what they need are refused."""
+        """Name what each row marks; rows that lack what they need are rejected."""
         frame = self.options.looks.alike(frame, self.names)
         table = pd.DataFrame({name: self._column(frame, name) for name in
                               (*schemas.ITEM, "annotator", "category", "severity")}, index=frame.index)  # fmt: skip
-        refused: dict[int, Refusal] = {}
+        rejected: dict[int, Rejection] = {}
         for ours in (
             *schemas.ITEM,
             "annotator",
         ):  # what lacks a category or a severity belongs to a judgement all the same
             for place, reason in numbers.nameless(table[ours]).items():
-                self._refuse(refused, frame, place, ours, reason)
+                self._reject(rejected, frame, place, ours, reason)
         for ours, side in (("src_lang", 0), ("tgt_lang", 1)):
             if ours in self.names or ours in self.values:
                 table[ours] = mapped_cells(self._column(frame, ours), lambda text: languages.code(text) or text)
@@ -99,13 +99,13 @@ class Errors:
                 table[ours] = mapped_cells(pairs, lambda text, side=side: (languages.split(text) or (None, None))[side])
             for place in np.flatnonzero(table[ours].isna()):
                 name = ours if ours in self.names else "pair"
-                self._refuse(refused, frame, int(place), name, "is no language or language pair: correct it")
+                self._reject(rejected, frame, int(place), name, "is no language or language pair: correct it")
         for ours in ("source", "hypothesis"):
             if ours in self.names:
                 table[ours] = frame[self.names[ours]]
         keep = np.ones(len(frame), dtype=bool)
-        keep[list(refused)] = False
-        return Converted(table[keep], [refused[place] for place in sorted(refused)])
+        keep[list(rejected)] = False
+        return Converted(table[keep], [rejected[place] for place in sorted(rejected)])
 
     def torn(self, rows: list[Broken]) -> None:
         """Remember which judgements have an error in a row that could not be cut; such a score would be too high."""
@@ -128,16 +128,16 @@ class Errors:
             return frame[self.names[ours]]
         return pd.Series(self.values[ours], index=frame.index, dtype="str")
 
-    def _refuse(self, refused: dict[int, Refusal], frame: pd.DataFrame, place: int, ours: str, reason: str) -> None:
+    def _reject(self, rejected: dict[int, Rejection], frame: pd.DataFrame, place: int, ours: str, reason: str) -> None:
         name = self._column(frame, "annotator").iloc[place]
         cell = self._column(frame, ours).iloc[place]
         value = "" if pd.isna(cell) or ours == "annotator" else str(cell)
         heading = self.names.get(ours, ours)
-        row = Refusal(int(frame.index[place]), heading, value, reason, annotator=None if pd.isna(name) else str(name))
-        refused.setdefault(place, row)
+        row = Rejection(int(frame.index[place]), heading, value, reason, annotator=None if pd.isna(name) else str(name))
+        rejected.setdefault(place, row)
 
     def finish(self, held: list[Converted]) -> Converted:
-        """Gather the errors of each judgement; one with an error that cannot be weighed is refused as a whole."""
+        """Gather the errors of each judgement; one with an error that cannot be weighed is rejected as a whole."""
         table = pd.concat([found.ratings for found in held])
         if table.empty:
             return Converted(table)
@@ -154,12 +154,12 @@ class Errors:
         keys = pd.MultiIndex.from_frame(table[[*schemas.ITEM, "annotator"]])
         torn = keys.isin(list(self._torn)) if self._torn else np.zeros(len(table), dtype=bool)
         wrong = np.isin(judgement, judgement[bad | torn])
-        refused = [self._judgement(table, place, severity, bad, unnamed) for place in np.flatnonzero(wrong)]
+        rejected = [self._judgement(table, place, severity, bad, unnamed) for place in np.flatnonzero(wrong)]
         table, kind, severity, none, weight, judgement = (
             part[~wrong] for part in (table, kind, severity, none, weight, judgement)
         )
         if table.empty:
-            return Converted(table.set_index("line"), refused)
+            return Converted(table.set_index("line"), rejected)
         first = ~pd.Series(judgement).duplicated().to_numpy()
         penalty = np.zeros(judgement.max() + 1)
         np.add.at(penalty, judgement, weight.to_numpy())
@@ -173,15 +173,15 @@ class Errors:
         for name in ("source", "hypothesis"):
             if name in ratings:
                 ratings[name] = mapped_cells(ratings[name], lambda text: _MARKED.sub(r"\1", text))
-        converted = Converted(ratings.set_index("line"), refused)
+        converted = Converted(ratings.set_index("line"), rejected)
         converted.folded = int(len(table) - first.sum())
         marked = table[~none.to_numpy()].assign(error_type=kind[~none], severity=severity[~none], weight=weight[~none])
         converted.spans = self._spans(marked) if len(marked) else None
         return converted
 
     def _judgement(self, table: pd.DataFrame, place: int, severity: pd.Series, bad: np.ndarray,
-                   unnamed: np.ndarray) -> Refusal:  # fmt: skip
-        """Say why an error is refused: for its own sake, or with the judgement that it belongs to."""
+                   unnamed: np.ndarray) -> Rejection:  # fmt: skip
+        """Say why an error is rejected: for its own sake, or with the judgement that it belongs to."""
         row, column, value = table.iloc[place], "severity", severity.iloc[place]
         line = self._torn.get(tuple(row[[*schemas.ITEM, "annotator"]]))
         if not bad[place]:
@@ -192,7 +192,7 @@ class Errors:
             reason = "is empty: fill it in, for without it the judgement has no score"
         else:
             reason = f"is a severity without a weight (known are {', '.join(WEIGHTS)}): correct it"
-        return Refusal(int(row["line"]), self.names.get(column, column), value, reason, annotator=row["annotator"])
+        return Rejection(int(row["line"]), self.names.get(column, column), value, reason, annotator=row["annotator"])
 
     def _spans(self, marked: pd.DataFrame) -> pd.DataFrame:
         """Find where each error lies: between <v> and </v> in the target or, else, in the source."""

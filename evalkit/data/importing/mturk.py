@@ -11,7 +11,7 @@ from evalkit.data.delimited import UNFINISHED, is_unfinished
 from evalkit.data.importing import numbers
 from evalkit.data.importing.formats import Head, Match, Options, Report, ordered
 from evalkit.data.importing.judgements import Converted
-from evalkit.data.importing.report import Refusal
+from evalkit.data.importing.report import Rejection
 from evalkit.data.importing.steady import Seen
 from evalkit.data.names import Looks
 
@@ -77,42 +77,42 @@ class Workers:
     def convert(self, frame: pd.DataFrame) -> Converted:
         """Hold rows against the rules, one by one."""
         frame = self.options.looks.alike(frame, self.names)
-        rows: dict[int, Refusal] = {}
+        rows: dict[int, Rejection] = {}
 
-        def refuse(places: np.ndarray, column: str, reason: str) -> None:
+        def reject(places: np.ndarray, column: str, reason: str) -> None:
             for place in places:
                 cell, name = frame[column].iloc[place], frame["WorkerId"].iloc[place]
                 name = None if pd.isna(name) else str(name)
                 value = "" if pd.isna(cell) or column == "WorkerId" else str(cell)
-                rows.setdefault(int(place), Refusal(int(frame.index[place]), column, value, reason, annotator=name))
+                rows.setdefault(int(place), Rejection(int(frame.index[place]), column, value, reason, annotator=name))
 
         for column in (*_KEY, "score"):
-            refuse(np.flatnonzero(frame[column].isna()), column, "is empty: fill it in, or drop the row")
+            reject(np.flatnonzero(frame[column].isna()), column, "is empty: fill it in, or drop the row")
         for column, known in (
             ("Input.src", mturk.LANGUAGES),
             ("Input.trg", mturk.LANGUAGES),
             ("type", mturk.ITEM_TYPES),
         ):
-            refuse(
+            reject(
                 np.flatnonzero(~frame[column].isin(list(known))), column, f"is none of {', '.join(known)}: correct it"
             )
         values, wrong = numbers.Numbers(".").read(frame["score"])
         for place, reason in wrong.items():
-            refuse(np.array([place]), "score", reason)
+            reject(np.array([place]), "score", reason)
         if self.workers is None:
             for place, reason in numbers.off_scale(values, self.options.scale or Mturk.scale).items():
-                refuse(np.array([place]), "score", reason)
+                reject(np.array([place]), "score", reason)
             broken = np.flatnonzero(values != np.round(values))
-            refuse(broken, "score", "is no whole number, as raw scores are and those of the first rows: correct it")
+            reject(broken, "score", "is no whole number, as raw scores are and those of the first rows: correct it")
         else:
             known = self.workers.set_index("annotator")
             mean, sd = frame["WorkerId"].map(known["mean"]), frame["WorkerId"].map(known["sd"])
-            refuse(
+            reject(
                 np.flatnonzero(mean.isna() | sd.isna()), "WorkerId", f"has no mean and deviation in {self.means.name}"
             )
             score = values * sd.to_numpy(float) + mean.to_numpy(float)
             uneven = ~(np.abs(score - score.round()) < 1e-3) | (score < -0.5) | (score > 100.5)
-            refuse(np.flatnonzero(uneven), "score", f"gives no whole score from 0 to 100 with {self.means.name}")
+            reject(np.flatnonzero(uneven), "score", f"gives no whole score from 0 to 100 with {self.means.name}")
         keep = np.ones(len(frame), dtype=bool)
         keep[list(rows)] = False
         self._raw.append(frame[keep])
@@ -122,7 +122,7 @@ class Workers:
         """Match copies with originals."""
         raw = pd.concat(self._raw)
         again = raw.duplicated(_KEY)
-        late = [Refusal(int(line), "", "", "repeats an earlier judgement of the same HIT: drop one of them")
+        late = [Rejection(int(line), "", "", "repeats an earlier judgement of the same HIT: drop one of them")
                 for line in raw.index[again]]  # fmt: skip
         raw = raw[~again]
         if raw.empty:

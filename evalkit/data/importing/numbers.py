@@ -1,4 +1,4 @@
-"""Turn cells into numbers and times, exactly or not at all: what could be read in two ways is refused."""
+"""Turn cells into numbers and times, exactly or not at all: what could be read in two ways is rejected."""
 
 import re
 from dataclasses import dataclass

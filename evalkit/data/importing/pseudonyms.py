@@ -36,7 +36,7 @@ class Pseudonyms:
     def one(self, name: str) -> str:
         """Return the pseudonym of one name; white space around it and the form of its accents do not matter.
 
-        What is a pseudonym already stays the same, so that rows that an import refused can be imported again.
+        What is a pseudonym already stays the same, so that rows that an import rejected can be imported again.
 
         Raises DataError where two names get the same one, which asks for another salt.
         """

@@ -40,7 +40,7 @@ def _chosen(sources: list[Source], options: Options, name: str) -> tuple[Source,
         try:
             found.append((source, *recognised(source, options, name)))
         except DataError as problem:
-            likely = columns.known(Head(source.path, source.head).header)
+            likely = columns.count_known(Head(source.path, source.head).header)
             problems.append((likely, f"sheet {source.title!r}: {problem}"))
     titles = [source.title for source, *_ in found]
     if len(found) > 1:
@@ -85,10 +85,10 @@ def recognised(source: Source, options: Options, name: str = "auto") -> tuple[Fo
     if whole:
         best = max(whole, key=lambda kind: found[kind].fit)
         return kinds[best], head, found[best]
-    raise DataError(refusal(source.path, found, head))
+    raise DataError(rejection(source.path, found, head))
 
 
-def refusal(path: Path, found: dict[str, Match], head: Head) -> str:
+def rejection(path: Path, found: dict[str, Match], head: Head) -> str:
     """Say what was tried, what came nearest, and what it lacks."""
     best = max(found, key=lambda kind: found[kind].fit)
     headed = f"; the headings on line {head.line} are {', '.join(head.header[:20])}" if head.header else ""

@@ -1,4 +1,4 @@
-"""Tell what was read, what was not and why: for people, for a program, and every refused row in a file."""
+"""Tell what was read, what was not and why: for people, for a program, and every rejected row in a file."""
 
 import csv
 import json
@@ -8,28 +8,28 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
 
-#: What the file of refused rows says of each, before the row's own cells, and behind them where these cannot be cut.
+#: What the file of rejected rows says of each, before the row's own cells, and behind them where these cannot be cut.
 FIELDS, UNCUT = ["kind", "file", "line", "column", "value", "reason"], "cells"
-LEFT_OUT = "left out"
+EXCLUDED = "excluded"
 _LINE = re.compile(r"\bline \d+( of \S+)?")
-SHOWN = 10  # refused rows that are told one by one; the file has them all
+SHOWN = 10  # rejected rows that are told one by one; the file has them all
 
 
 @dataclass
-class Refusal:
-    """A row that is not in the result: ``refused``, or ``left out`` because it is no judgement."""
+class Rejection:
+    """A row that is not in the result: ``rejected``, or ``excluded`` because it is no judgement."""
 
     line: int
     column: str
     value: str
     reason: str
-    kind: str = "refused"
+    kind: str = "rejected"
     annotator: str | None = None  # as it stands in the row, to be hidden
 
 
 @dataclass
 class Report:
-    """What an import did. ``rows_read`` is the sum of rows kept, refused, left out, and folded into another row.
+    """What an import did. ``rows_read`` is the sum of rows kept, rejected, excluded, and folded into another row.
 
     Where evaluators have a column each, a row is a cell with a score, and ``blank_cells`` have none.
     """
@@ -39,12 +39,12 @@ class Report:
     how: str = ""
     rows_read: int = 0
     rows_kept: int = 0
-    rows_refused: int = 0
-    rows_left_out: int = 0
+    rows_rejected: int = 0
+    rows_excluded: int = 0
     rows_folded: int = 0
     blank_cells: int = 0
     reasons: Counter = field(default_factory=Counter)
-    left_out: Counter = field(default_factory=Counter)
+    excluded: Counter = field(default_factory=Counter)
     columns: list[str] = field(default_factory=list)
     mapping: dict[str, dict] = field(default_factory=dict)
     unused: list[str] = field(default_factory=list)
@@ -55,7 +55,7 @@ class Report:
     spans: int = 0
     pseudonyms: bool = True
     digest: str = ""
-    refused_digest: str = ""  # of the file of refused rows, as it was written
+    rejected_digest: str = ""  # of the file of rejected rows, as it was written
     first: list[dict] = field(default_factory=list)
 
     def note(self, text: str) -> None:
@@ -83,14 +83,14 @@ class Report:
         scale = "{:g} to {:g}".format(*self.scale) if self.scale else "unbounded"
         people = "annotators" if not self.pseudonyms else "annotators, under pseudonyms"
         lines.append(
-            f"{self.rows_read:,} rows read: {self.rows_kept:,} kept, {self.rows_refused:,} refused, "
-            f"{self.rows_left_out:,} left out; {self.annotators:,} {people}; scale {scale} ({self.scale_from})"
+            f"{self.rows_read:,} rows read: {self.rows_kept:,} kept, {self.rows_rejected:,} rejected, "
+            f"{self.rows_excluded:,} excluded; {self.annotators:,} {people}; scale {scale} ({self.scale_from})"
         )
         if self.rows_folded:
             lines.append(f"  {self.rows_folded:,} rows mark further errors of judgements that have a row")
         if self.blank_cells:
             lines.append(f"  {self.blank_cells:,} cells of evaluators are empty: no judgements")
-        for title, counts in (("refused", self.reasons), ("left out", self.left_out)):
+        for title, counts in (("rejected", self.reasons), ("excluded", self.excluded)):
             lines += [f"  {count:,} {title}: {reason}" for reason, count in counts.most_common()]
         for entry in self.first:
             value = f" {entry['value']}" if entry["value"] else ""
@@ -98,8 +98,8 @@ class Report:
         return lines + [f"note: {note}" for note in self.notes]
 
 
-class Refusals:
-    """Write refused rows to a file as they are found, and count them; repaired there, they can be imported again.
+class Rejections:
+    """Write rejected rows to a file as they are found, and count them; repaired there, they can be imported again.
 
     headings: of all files of the campaign, without names of people.
     """
@@ -109,27 +109,27 @@ class Refusals:
         self._rows = csv.writer(stream)
         self._rows.writerow([*FIELDS, *headings, UNCUT])
 
-    def add(self, file: str, refusal: Refusal, cells: list[str] | dict[str, str]) -> None:
+    def add(self, file: str, rejection: Rejection, cells: list[str] | dict[str, str]) -> None:
         """Write one row; its cells, under their headings or as they were cut, are given without names."""
-        report, counted = self.report, _LINE.sub("another line", refusal.reason.partition(":")[0])
-        value = json.dumps(refusal.value, ensure_ascii=False) if refusal.value else ""
-        if refusal.kind == "refused":
-            report.rows_refused += 1
+        report, counted = self.report, _LINE.sub("another line", rejection.reason.partition(":")[0])
+        value = json.dumps(rejection.value, ensure_ascii=False) if rejection.value else ""
+        if rejection.kind == "rejected":
+            report.rows_rejected += 1
             report.reasons[counted] += 1
             if len(report.first) < SHOWN:
                 report.first.append(
                     {
                         "file": file,
-                        "line": refusal.line,
-                        "column": refusal.column,
+                        "line": rejection.line,
+                        "column": rejection.column,
                         "value": value[:60],
-                        "reason": refusal.reason,
+                        "reason": rejection.reason,
                     }
                 )
         else:
-            report.rows_left_out += 1
-            report.left_out[counted] += 1
-        told = [refusal.kind, file, refusal.line, refusal.column, refusal.value, refusal.reason]
+            report.rows_excluded += 1
+            report.excluded[counted] += 1
+        told = [rejection.kind, file, rejection.line, rejection.column, rejection.value, rejection.reason]
         whole = isinstance(cells, dict)
         row = [cells.get(name, "") if whole else "" for name in self._headings]
         self._rows.writerow([*told, *row, "" if whole else json.dumps(cells, ensure_ascii=False)])
@@ -157,7 +157,7 @@ def together(reason: str) -> str:
 def beside(out: Path, what: str) -> Path:
     """Name a file beside the result: campaign.parquet -> campaign.spans.parquet.
 
-    >>> beside(Path("campaign.parquet"), "refused.csv").name
-    'campaign.refused.csv'
+    >>> beside(Path("campaign.parquet"), "rejected.csv").name
+    'campaign.rejected.csv'
     """
     return out.with_name(f"{out.name.removesuffix('.parquet')}.{what}")

@@ -168,7 +168,7 @@ class _Merged:
             self.told.append(f"merged cells were read as the value of each of their rows, in {', '.join(filled)}")
         if left:
             self.told.append(f"the sheet has merged cells, such as {left[0]}, of which only the first holds the value; "
-                             "rows that lack it were refused: unmerge them, and fill them in one by one")  # fmt: skip
+                             "rows that lack it were rejected: unmerge them, and fill them in one by one")  # fmt: skip
 
     def filled(self, line: int, cells: list[str]) -> list[str]:
         """Return a row's cells with those of merged cells that go on in it."""

@@ -6,7 +6,7 @@ from evalkit import DataError
 from evalkit.data.importing.chunks import Source
 from evalkit.data.importing.judgements import Options
 from evalkit.data.importing.loaded import Whole, is_placed
-from evalkit.data.importing.refused import again
+from evalkit.data.importing.rejected import again
 from evalkit.data.importing.text import Text
 
 _REFUSED = {

@@ -23,7 +23,7 @@ _FLOATS = {"score", "started", "ended", "position", "z", "errors", "hit_seconds"
 _STORED = {"compression": "zstd", "compression_level": 1, "write_page_checksum": True}
 _STALE = 3600.0  # seconds after which what a killed import left is nobody's any more
 #: What is written for one campaign besides the ratings themselves.
-PARTS = ("spans.parquet", "refused.csv", "import.json")
+PARTS = ("spans.parquet", "rejected.csv", "import.json")
 
 
 def guard(out: Path, paths: Sequence[Path], *, replace: bool) -> None:
@@ -31,7 +31,7 @@ def guard(out: Path, paths: Sequence[Path], *, replace: bool) -> None:
 
     replace: write over whatever is there, except the files themselves.
     Raises DataError where a file is both read and written; or, unless ``replace``, where the earlier result was made
-    from other files, or its refused rows were changed since.
+    from other files, or its rejected rows were changed since.
     """
     targets = [out, *(beside(out, what) for what in PARTS)]
     for path in paths:
@@ -45,10 +45,10 @@ def guard(out: Path, paths: Sequence[Path], *, replace: bool) -> None:
         if others:
             what = f"was made from {', '.join(others)}" if label else "was not written by an import"
             raise DataError(f"{out.name} is there already and {what}. Name another --out, or write over it: --replace.")
-    said, refused = beside(out, "import.json"), beside(out, "refused.csv")
-    if refused.exists() and told_of(said).get("refused_digest") != digest(refused):
+    said, rejected = beside(out, "import.json"), beside(out, "rejected.csv")
+    if rejected.exists() and told_of(said).get("rejected_digest") != digest(rejected):
         raise DataError(
-            f"{refused.name} was changed since an import wrote it. If you repaired rows, import it beside the other "
+            f"{rejected.name} was changed since an import wrote it. If you repaired rows, import it beside the other "
             "files under another --out; or write over it: --replace."
         )
 

@@ -21,7 +21,7 @@ from evalkit.data.importing.formats import (
 )
 from evalkit.data.importing.judgements import Converted, Judgements, lacking
 from evalkit.data.importing.pseudonyms import ALIAS
-from evalkit.data.importing.report import Refusal
+from evalkit.data.importing.report import Rejection
 
 _PERSON = r"(evaluator|rater|annotator|linguist|reviewer|judge|translator|evaluador|bewerter|évaluateur)"
 _SCORE = r"(score|xsts|rating|note|bewertung)"
@@ -152,24 +152,24 @@ class Scores:
         frame = segments.given(frame, self._text)
         if not self.people:
             return self._rows[""].convert(frame)
-        parts, refused = [], []
+        parts, rejected = [], []
         judged = frame[self.people].notna().to_numpy()
         for place in np.flatnonzero(~judged.any(axis=1)):
-            refused.append(Refusal(int(frame.index[place]), "score", "", "has no score of any evaluator"))
+            rejected.append(Rejection(int(frame.index[place]), "score", "", "has no score of any evaluator"))
         for number, name in enumerate(self.people):
             found = self._rows[name].convert(frame[judged[:, number]].assign(**{_EVALUATOR: name}))
             parts.append(found.ratings.assign(_order=number))
-            refused += found.refused
+            rejected += found.rejected
         blank = int((~judged[judged.any(axis=1)]).sum())
         self._report.blank_cells += blank
         ratings = pd.concat(parts)
         order = np.lexsort((ratings["_order"].to_numpy(), ratings.index.to_numpy()))
-        refused.sort(key=lambda row: row.line)
+        rejected.sort(key=lambda row: row.line)
         read = int(judged.sum() + (~judged.any(axis=1)).sum())
         alias = self._rows[self.people[0]].options.pseudonyms
-        for row in refused:
+        for row in rejected:
             row.column = alias.one(row.column) if row.column in self.people else row.column
-        return Converted(ratings.iloc[order].drop(columns="_order"), refused, read=read)
+        return Converted(ratings.iloc[order].drop(columns="_order"), rejected, read=read)
 
 
 _EVALUATOR = "(evaluator)"

@@ -177,5 +177,5 @@ def _ranking(year: int, seed: int) -> pd.DataFrame:
 def _finished(frame: pd.DataFrame, seed: int, **facts: object) -> pd.DataFrame:
     """Note the seed, and the scale of ratings."""
     frame = frame.reset_index(drop=True)
-    frame.attrs = {"seed": seed, "left_out": {}, **facts}
+    frame.attrs = {"seed": seed, "excluded": {}, **facts}
     return frame

@@ -138,7 +138,7 @@ def wmt_slt22(*, seed: int = 7) -> pd.DataFrame:
     frame["started"] = 1.6e9 + 30.0 * np.arange(len(frame))
     frame["ended"] = frame["started"] + 20
     frame = schemas.check(frame[list(_order(frame))], schemas.RATINGS, origin="the simulation", scale=(0, 100))
-    frame.attrs = {"seed": seed, "scale": (0, 100), "left_out": {"document scores": 0}}
+    frame.attrs = {"seed": seed, "scale": (0, 100), "excluded": {"document scores": 0}}
     return frame
 
 

@@ -4,28 +4,33 @@ All functions take a ratings table (see ``evalkit.data.schemas``) and work withi
 """
 
 from evalkit.human.annotators.campaign import accounts, contents, keep, shared_snippets, workload
-from evalkit.human.annotators.grids import GRIDS, grids
-from evalkit.human.annotators.marks import FIVE_TICKS, SQM_TICKS, discretisation, even_share, ticks
-from evalkit.human.annotators.measures import MEASURES, quality_control
-from evalkit.human.annotators.others import agreement_with_others, beside_others
+from evalkit.human.annotators.consistency import (
+    agreement_with_others,
+    beside_others,
+    intra_annotator_consistency,
+    repeats,
+    two_hits,
+)
 from evalkit.human.annotators.pace import drift, speed
-from evalkit.human.annotators.profiles import bimodality, profiles
-from evalkit.human.annotators.removed import Caliper, removed
+from evalkit.human.annotators.profiles import profiles
+from evalkit.human.annotators.quality_control import Caliper, quality_control, removed
 from evalkit.human.annotators.screening import (
+    MEASURES,
     RULES,
     Rule,
-    agreement_moves,
+    agreement_change,
+    exclude_annotators,
     screen,
     screening_totals,
     stability,
-    without,
 )
-from evalkit.human.annotators.steadiness import USES, steadiness, two_hits
-from evalkit.human.annotators.usage import repeats, score_counts, usage
+from evalkit.human.annotators.ticks import FIVE_TICKS, GRIDS, SQM_TICKS, discretisation, even_share, scale_grid, ticks
+from evalkit.human.annotators.usage import bimodality, score_counts, usage
 
 __all__ = [
-    "FIVE_TICKS", "GRIDS", "MEASURES", "RULES", "SQM_TICKS", "USES", "Caliper", "Rule", "accounts", "agreement_moves",
+    "FIVE_TICKS", "GRIDS", "MEASURES", "RULES", "SQM_TICKS", "Caliper", "Rule", "accounts", "agreement_change",
     "agreement_with_others", "beside_others", "bimodality", "contents", "discretisation", "drift", "even_share",
-    "grids", "keep", "profiles", "quality_control", "removed", "repeats", "score_counts", "screen", "screening_totals",
-    "shared_snippets", "speed", "stability", "steadiness", "ticks", "two_hits", "usage", "without", "workload",
+    "exclude_annotators", "intra_annotator_consistency", "keep", "profiles", "quality_control", "removed", "repeats",
+    "scale_grid", "score_counts", "screen", "screening_totals", "shared_snippets", "speed", "stability", "ticks",
+    "two_hits", "usage", "workload",
 ]  # fmt: skip

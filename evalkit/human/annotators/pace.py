@@ -7,7 +7,7 @@ import pandas as pd
 from scipy import stats
 
 from evalkit.data.schemas import ITEM, with_pair
-from evalkit.human.annotators.others import beside_others
+from evalkit.human.annotators.consistency import beside_others
 
 _WHO = ["pair", "annotator"]
 
@@ -41,7 +41,7 @@ def seconds_taken(ratings: pd.DataFrame) -> pd.DataFrame:
     return taken[taken["seconds"] > 0].reset_index(drop=True)
 
 
-def drift(ratings: pd.DataFrame, *, fewest: int = 4) -> pd.DataFrame:
+def drift(ratings: pd.DataFrame) -> pd.DataFrame:
     """Test whether an annotator's scores rise or fall as they go on.
 
     What is followed is the score minus the mean of the others on the same item, where at least half of the annotator's
@@ -51,7 +51,7 @@ def drift(ratings: pd.DataFrame, *, fewest: int = 4) -> pd.DataFrame:
     document are not independent, so each showing is reduced to its mean, and a line is fitted to these means, weighted
     by their judgements. Returns pair, annotator, drift (points of the scale per 100 judgements), drift_p (two-sided,
     Student's t with showings - 2 degrees of freedom), drift_of ("difference from others", "score" or ""). Missing
-    below ``fewest`` showings, where nothing varies, and without times or positions.
+    below four showings, where nothing varies, and without times or positions.
     Source: weighted least squares.  Caveat: neighbouring showings may still be alike, which makes p too small.
     """
     frame = with_pair(ratings)
@@ -65,7 +65,7 @@ def drift(ratings: pd.DataFrame, *, fewest: int = 4) -> pd.DataFrame:
     showing = [name for name in (*_WHO, "hit", "system", "doc", "copy") if name in frame]
     rows = frame[showing].assign(x=order / 100, y=followed).dropna(subset=["x", "y"])
     means = rows.groupby(showing, sort=False).agg(x=("x", "mean"), y=("y", "mean"), w=("y", "size")).reset_index()
-    table = _line(means, fewest).reindex(everyone)
+    table = _line(means).reindex(everyone)
     told = np.where(relative.reindex(everyone), "difference from others", "score")
     return table.assign(drift_of=np.where(table["drift"].notna(), told, "")).reset_index()
 
@@ -83,7 +83,7 @@ def _followed(frame: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
     return (frame["score"] - mean).where(by_row, frame["score"].where(ordinary)), relative
 
 
-def _line(means: pd.DataFrame, fewest: int) -> pd.DataFrame:
+def _line(means: pd.DataFrame) -> pd.DataFrame:
     """Fit a weighted line to the columns x, y, w of each annotator; returns drift and drift_p, indexed by annotator."""
     who = [means[name] for name in _WHO]
     weight = means["w"].groupby(who).transform("sum")
@@ -99,7 +99,7 @@ def _line(means: pd.DataFrame, fewest: int) -> pd.DataFrame:
     sums = sums.groupby(who).sum()
     slope = sums["xy"] / sums["xx"].where(sums["xx"] > 0)
     left = (sums["yy"] - slope * sums["xy"]).clip(lower=0)
-    freedom = (sums["n"] - 2).where(sums["n"] >= fewest)
+    freedom = (sums["n"] - 2).where(sums["n"] >= 4)
     error = np.sqrt(left / freedom / sums["xx"])
     defined = (sums["yy"] > 0) & freedom.notna()
     p = 2 * stats.t.sf(np.abs(slope) / error.where(error > 0), freedom)

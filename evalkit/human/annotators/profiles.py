@@ -6,13 +6,11 @@ import numpy as np
 import pandas as pd
 
 from evalkit.data.provenance import scale_of
-from evalkit.data.schemas import with_pair
-from evalkit.human.annotators.grids import GRIDS, grids
-from evalkit.human.annotators.marks import SQM_TICKS, ticks
-from evalkit.human.annotators.measures import MEASURES, quality_control
-from evalkit.human.annotators.others import agreement_with_others
+from evalkit.human.annotators.consistency import FEWEST_SHARED, agreement_with_others, repeats
 from evalkit.human.annotators.pace import drift, speed
-from evalkit.human.annotators.usage import repeats, usage
+from evalkit.human.annotators.quality_control import quality_control
+from evalkit.human.annotators.ticks import SQM_TICKS, scale_grid, ticks
+from evalkit.human.annotators.usage import bimodality, usage
 
 _WHO = ["pair", "annotator"]
 
@@ -20,16 +18,14 @@ _WHO = ["pair", "annotator"]
 def profiles(
     ratings: pd.DataFrame,
     *,
-    marks: tuple[float, ...] = SQM_TICKS,
+    tick_marks: tuple[float, ...] = SQM_TICKS,
     within: float = 1.0,
-    candidates: tuple[int, ...] = GRIDS,
-    alpha: float = 0.05,
     scale: tuple[float, float] | None = None,
 ) -> pd.DataFrame:
     """Describe every annotator of every language pair in one row.
 
-    marks: positions of the slider's ticks; within: points that still count as on one; candidates and alpha: see
-    ``grids``. scale: its ends; None takes the table's own. Returns, beside the columns of ``usage``:
+    tick_marks: positions of the slider's ticks; within: points that still count as on one. scale: its ends; None takes
+    the table's own. Returns, beside the columns of ``usage``:
 
     - bimodality: Sarle's coefficient (see ``bimodality``); on_marks: share of scores on the slider's marks;
     - grid: ticks of the grid in use, as text, or "none"; grid_p: its p-value (or the smallest of all), adjusted;
@@ -42,8 +38,8 @@ def profiles(
     scale = scale_of(ratings, given=scale)
     table = usage(ratings, scale=scale).set_index(_WHO)
     table["bimodality"] = bimodality(ratings).set_index(_WHO)["bimodality"]
-    table["on_marks"] = ticks(ratings, marks=marks, within=within, scale=scale).groupby(_WHO)["share"].sum()
-    tested = grids(ratings, candidates=candidates, within=within, alpha=alpha, scale=scale)
+    table["on_marks"] = ticks(ratings, tick_marks=tick_marks, within=within, scale=scale).groupby(_WHO)["share"].sum()
+    tested = scale_grid(ratings, within=within, scale=scale)
     used = tested[tested["in_use"]].set_index(_WHO)
     table["grid"] = used["ticks"].astype("str").reindex(table.index).fillna("none")
     table["grid_p"] = used["p_adjusted"].reindex(table.index).fillna(tested.groupby(_WHO)["p_adjusted"].min())
@@ -55,26 +51,10 @@ def profiles(
     return table.assign(missing=_reasons(table, ratings)).reset_index()
 
 
-def bimodality(ratings: pd.DataFrame) -> pd.DataFrame:
-    r"""Compute Sarle's coefficient of bimodality for each annotator: pair, annotator, bimodality (0 to 1).
-
-    .. math:: b = (g_1^2 + 1) \Big/ \left(g_2 + \frac{3 (n-1)^2}{(n-2)(n-3)}\right)
-
-    with the sample's adjusted skewness and excess kurtosis. 5/9 is that of even use of the whole scale; higher values
-    hint at two heaps of scores. Missing below four judgements and where all scores are equal.
-    Source: SAS Institute 1990; Pfister et al. 2013.  Caveat: skewness alone also raises it, so a long tail below a
-    crowd of high scores may pass for two heaps. Look at the picture.
-    """
-    scores = with_pair(ratings).groupby(_WHO)["score"]
-    n, skew, kurtosis = scores.size(), scores.skew(), scores.apply(pd.Series.kurt)
-    value = (skew**2 + 1) / (kurtosis + 3 * (n - 1) ** 2 / ((n - 2) * (n - 3)).where(n > 3))
-    return value.where(scores.nunique() > 1).rename("bimodality").reset_index()
-
-
 def _reasons(table: pd.DataFrame, ratings: pd.DataFrame) -> pd.Series:
     """Say for each annotator which cells are missing, and why."""
     timed = {"started", "position"} & set(ratings.columns)
-    few = f"fewer than {MEASURES['with_others'].fewest} items shared with others"
+    few = f"fewer than {FEWEST_SHARED} items shared with others"
     why = {
         "sd": "sd: one judgement",
         "skewness": "skewness, bimodality: one score throughout, or fewer than three judgements",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import operator
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,8 +13,12 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.data.schemas import ITEM, with_pair
-from evalkit.human.annotators.measures import MEASURES
+from evalkit.human.annotators.consistency import FEWEST_SHARED, beside_others, repeat_differences
+from evalkit.human.annotators.pace import seconds_taken
+from evalkit.human.annotators.quality_control import paired_t, quality_pairs, signed_rank
+from evalkit.human.annotators.usage import in_outer_tenths
 from evalkit.stats import inference
+from evalkit.stats.correlation import spearman
 
 _COMPARE = {"<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt}
 _TEXT = re.compile(r"\s*(\w+)\s*(<=|<|>=|>)\s*(-?\d*\.?\d+(?:e[+-]?\d+)?)\s*$")
@@ -27,10 +31,65 @@ RULES = (
 
 
 @dataclass(frozen=True)
-class Rule:
-    """Send an annotator away whose ``measure`` compares with ``threshold`` by ``sign``.
+class Measure:
+    """What to draw anew (``units``: ratings -> pair, annotator and values) and what to compute from the values drawn.
 
-    >>> rule = Rule.of("with_others < 0.1")
+    statistic: values of one annotator, resamples × units × columns -> resamples. fewest: units needed.
+    """
+
+    units: Callable[[pd.DataFrame], pd.DataFrame]
+    statistic: Callable[[np.ndarray], np.ndarray]
+    meaning: str
+    fewest: int = 1
+
+
+def _judgements(ratings: pd.DataFrame) -> pd.DataFrame:
+    return with_pair(ratings)[["pair", "annotator", "score"]]
+
+
+def _ends(ratings: pd.DataFrame) -> pd.DataFrame:
+    """Mark the scores in the lowest or the highest tenth of the table's scale."""
+    return _judgements(ratings).assign(score=in_outer_tenths(ratings).astype(float))
+
+
+def _shared(ratings: pd.DataFrame) -> pd.DataFrame:
+    return beside_others(ratings).dropna(subset="others")[["pair", "annotator", "score", "others"]]
+
+
+def _distinct(stack: np.ndarray) -> np.ndarray:
+    return 1.0 + (np.diff(np.sort(stack[..., 0], axis=1), axis=1) > 0).sum(axis=1)
+
+
+def _spearman(stack: np.ndarray) -> np.ndarray:
+    return spearman(stack[..., 0], stack[..., 1])
+
+
+#: What a rule can be about: names as in ``profiles``.
+MEASURES = {
+    "unique_scores": Measure(_judgements, _distinct, "number of distinct scores"),
+    "mean": Measure(_judgements, lambda s: s[..., 0].mean(axis=1), "mean score, points"),
+    "sd": Measure(_judgements, lambda s: s[..., 0].std(axis=1, ddof=1), "standard deviation of scores, points", 2),
+    "at_ends": Measure(
+        _ends, lambda s: s[..., 0].mean(axis=1), "share of scores in the lowest or the highest tenth of the scale"
+    ),
+    "median_abs_diff": Measure(
+        repeat_differences, lambda s: np.median(s[..., 0], axis=1), "median difference on repeats, points"
+    ),
+    "max_abs_diff": Measure(
+        repeat_differences, lambda s: s[..., 0].max(axis=1), "largest difference on repeats, points"
+    ),
+    "with_others": Measure(_shared, _spearman, "Spearman's ρ with the mean of the others", FEWEST_SHARED),
+    "seconds": Measure(seconds_taken, lambda s: np.median(s[..., 0], axis=1), "median seconds a judgement"),
+    "qc_p": Measure(quality_pairs, paired_t, "p-value (t) of degraded items against their originals", 2),
+    "qc_wilcoxon": Measure(quality_pairs, signed_rank, "p-value (signed rank) of degraded items, likewise"),
+}
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Flag an annotator whose ``measure`` compares with ``threshold`` by ``sign``.
+
+    >>> rule = Rule.parse("with_others < 0.1")
     >>> rule.measure, rule.sign, rule.threshold, str(rule)
     ('with_others', '<', 0.1, 'with_others < 0.1')
     """
@@ -40,7 +99,7 @@ class Rule:
     threshold: float
 
     @classmethod
-    def of(cls, text: Rule | str) -> Rule:
+    def parse(cls, text: Rule | str) -> Rule:
         """Read a rule such as ``sd < 5``; raise DataError where there is no such measure or the text is no rule."""
         if isinstance(text, Rule):
             return text
@@ -55,7 +114,7 @@ class Rule:
         return f"{self.measure} {self.sign} {self.threshold:g}"
 
     def holds(self, values: np.ndarray) -> np.ndarray:
-        """Tell for which values the rule sends away; never for missing ones."""
+        """Tell which values the rule flags; never missing ones."""
         return _COMPARE[self.sign](values, self.threshold)
 
 
@@ -63,47 +122,47 @@ def screen(ratings: pd.DataFrame, rules: Sequence[Rule | str] = RULES) -> pd.Dat
     """Apply each rule to each annotator of each language pair.
 
     rules: texts such as ``sd < 5``; measures are the keys of ``MEASURES``, defined as in ``profiles``. Returns pair,
-    annotator, rule, measure, value, threshold, goes, and unknown, where the measure is missing: then nobody goes.
+    annotator, rule, measure, value, threshold, flagged, and unknown, where the measure is missing: that flags nobody.
     """
     everyone = with_pair(ratings).groupby(_WHO).size().index
     parts = []
     for rule in _read(rules):
         values = np.array([_value(rule.measure, stack) for stack in _stacks(ratings, rule.measure, everyone)])
         part = pd.DataFrame({"rule": str(rule), "measure": rule.measure, "value": values}, index=everyone)
-        parts.append(part.assign(threshold=rule.threshold, goes=rule.holds(values), unknown=np.isnan(values)))
+        parts.append(part.assign(threshold=rule.threshold, flagged=rule.holds(values), unknown=np.isnan(values)))
     return pd.concat(parts).reset_index()
 
 
 def screening_totals(screened: pd.DataFrame) -> pd.DataFrame:
-    """Count per language pair and rule: annotators, go, unknown; the rule "any" counts who goes by one or more."""
-    anyone = screened.groupby(_WHO).agg(goes=("goes", "any"), unknown=("unknown", "all")).reset_index()
+    """Count per language pair and rule: annotators, flagged, unknown; the rule "any" is one or more of them."""
+    anyone = screened.groupby(_WHO).agg(flagged=("flagged", "any"), unknown=("unknown", "all")).reset_index()
     both = pd.concat([screened, anyone.assign(rule="any")])
     totals = both.groupby(["pair", "rule"], sort=False)
-    return totals.agg(annotators=("goes", "size"), go=("goes", "sum"), unknown=("unknown", "sum")).reset_index()
+    return totals.agg(
+        annotators=("flagged", "size"), flagged=("flagged", "sum"), unknown=("unknown", "sum")
+    ).reset_index()
 
 
-def without(ratings: pd.DataFrame, screened: pd.DataFrame, *, rule: str | None = None) -> pd.DataFrame:
-    """Leave out the judgements of annotators who go, within their language pair.
+def exclude_annotators(ratings: pd.DataFrame, screened: pd.DataFrame, *, rule: str | None = None) -> pd.DataFrame:
+    """Leave out the judgements of flagged annotators, within their language pair.
 
     screened: the result of ``screen``. rule: only this one; None takes all. Raises DataError where a language pair
     would be left without judgements, and on a rule that was not applied.
     """
     if rule is not None:
-        rule = str(Rule.of(rule))
+        rule = str(Rule.parse(rule))
         if rule not in set(screened["rule"]):
             raise DataError(f"{rule}: not among the rules applied, which are {'; '.join(screened['rule'].unique())}.")
-    chosen = screened[screened["goes"] & (screened["rule"].eq(rule) if rule else True)]
+    chosen = screened[screened["flagged"] & (screened["rule"].eq(rule) if rule else True)]
     frame = with_pair(ratings)
     gone = pd.MultiIndex.from_frame(frame[_WHO]).isin(pd.MultiIndex.from_frame(chosen[_WHO]))
     left = ratings[~gone]
     if emptied := sorted(set(frame["pair"]) - set(frame.loc[~gone, "pair"])):
-        raise DataError(f"{', '.join(emptied)}: the rules send everybody away. Loosen them, or leave the pair out.")
+        raise DataError(f"{', '.join(emptied)}: the rules flag everybody. Loosen them, or leave the pair out.")
     return left.reset_index(drop=True)
 
 
-def agreement_moves(
-    before: pd.DataFrame, after: pd.DataFrame, *, resamples: int = 200, seed: int = 7, level: float = 0.95
-) -> pd.DataFrame:
+def agreement_change(before: pd.DataFrame, after: pd.DataFrame, *, resamples: int = 200, seed: int = 7) -> pd.DataFrame:
     """Compare agreement before and after screening, and with what leaving out anybody would have done.
 
     Agreement is Krippendorff's alpha (interval) of raw scores, over items that two or more annotators scored; degraded
@@ -122,7 +181,7 @@ def agreement_moves(
         items, people, scores = _coded(table)
         draws = [_alpha(items, scores, np.isin(people, rng.permutation(len(who))[:stay])) for _ in range(resamples)]
         defined = np.array(draws)[np.isfinite(draws)]
-        low, high = inference.interval(defined, level=level) if len(defined) else (np.nan, np.nan)
+        low, high = inference.interval(defined) if len(defined) else (np.nan, np.nan)
         last, _, final = _coded(kept)
         rows.append({
             "pair": pair, "annotators_before": len(who), "annotators_after": stay,
@@ -136,11 +195,11 @@ def agreement_moves(
 def stability(
     ratings: pd.DataFrame, rules: Sequence[Rule | str] = RULES, *, resamples: int = 500, seed: int = 7
 ) -> pd.DataFrame:
-    """Say how often each annotator would go if their items had been others: a bootstrap of the decision.
+    """Say how often each annotator would be flagged if their items had been others: a bootstrap of the decision.
 
     Each annotator's own units are drawn anew: judgements, repeated items, items shared with others (whose means stay),
-    or pairs of quality control (over all language pairs of the annotator). Returns pair, annotator, rule, value, goes,
-    share (of ``resamples`` in which the annotator goes), mean (of the resampled values; far from ``value``, the
+    or pairs of quality control (over all language pairs of the annotator). Returns pair, annotator, rule, value,
+    flagged, share (of ``resamples`` that flag the annotator), mean (of the resampled values; far from ``value``, the
     bootstrap is biased, as it is for unique_scores, since a resample holds fewer distinct items) and unknown (the
     measure is missing; share is then too).
     A share near 0 or 1 is a firm decision, one near 0.5 is a coin's toss.
@@ -161,15 +220,15 @@ def stability(
             share = rule.holds(defined).mean() if len(defined) else np.nan
             rows.append((value, share, defined.mean() if len(defined) else np.nan))
         part = pd.DataFrame(rows, columns=["value", "share", "mean"], index=everyone).assign(rule=str(rule))
-        parts.append(part.assign(goes=rule.holds(part["value"]), unknown=part["value"].isna()))
-    names = ["pair", "annotator", "rule", "value", "goes", "share", "mean", "unknown"]
+        parts.append(part.assign(flagged=rule.holds(part["value"]), unknown=part["value"].isna()))
+    names = ["pair", "annotator", "rule", "value", "flagged", "share", "mean", "unknown"]
     return pd.concat(parts).reset_index()[names]
 
 
 def _read(rules: Sequence[Rule | str]) -> list[Rule]:
     if isinstance(rules, str) or not len(rules):
         raise DataError("Screening needs a list of rules, such as ['sd < 5'].")
-    return [Rule.of(rule) for rule in rules]
+    return [Rule.parse(rule) for rule in rules]
 
 
 def _stacks(ratings: pd.DataFrame, measure: str, everyone: pd.MultiIndex) -> Iterable[np.ndarray]:

@@ -166,7 +166,7 @@ def _bootstrap(halves: _Halves, statistic: Callable[[_Halves], np.ndarray], resa
     stacked = np.moveaxis(np.stack(halves), 0, -1)  # groups x splits x halves
     with np.errstate(invalid="ignore", divide="ignore"):
         draws = inference.bootstrap(
-            stacked, lambda drawn: statistic(_Halves(*np.moveaxis(drawn, -1, 0))), resamples=resamples, rng=rng
+            stacked, lambda drawn: statistic(_Halves(*np.moveaxis(drawn, -1, 0))), resamples=resamples, seed=rng
         )
     return draws[~np.isnan(draws.reshape(len(draws), -1)[:, 0])]
 

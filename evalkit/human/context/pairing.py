@@ -66,7 +66,7 @@ def pairs(ratings: pd.DataFrame, *, kind: str | None = "repeat") -> pd.DataFrame
     return like(joined.rename(columns=names)[columns], ratings, unpaired=int(unpaired.sum()))
 
 
-def noticed(ratings: pd.DataFrame) -> pd.DataFrame:
+def degraded_item_effect(ratings: pd.DataFrame) -> pd.DataFrame:
     """Compare each kind of item in quality-control copies with its original: was the degradation noticed at all?
 
     Returns pair (or "all"), item_type (degraded, reference, repeat), n, original and copy (mean scores), difference

@@ -13,6 +13,7 @@ from statsmodels.tools.sm_exceptions import ConvergenceWarning
 
 from evalkit import DataError
 from evalkit.human.context.differences import SCALES
+from evalkit.stats import inference
 
 #: What is estimated: the mean difference of a group, or how much larger it is after degraded context than before.
 EFFECT = "after - before"
@@ -116,13 +117,14 @@ def _shuffled(
     weight = (after * (1 - (np.bincount(document, after) / np.bincount(document))[document])).sum()
     order = np.argsort(document, kind="stable")
     centred, after, document = centred[order], after[order], document[order]
-    observed = centred @ after / weight
-    hits = greater = 0
-    for _ in range(resamples):
-        drawn = centred[np.argsort(document + rng.random(len(document)))] @ after / weight
-        hits += abs(drawn) >= abs(observed) - 1e-12
-        greater += drawn >= observed - 1e-12
-    return float(observed), (hits + 1) / (resamples + 1), (greater + 1) / (resamples + 1)
+
+    def estimate(shuffled: np.ndarray) -> np.ndarray:
+        drawn = shuffled @ after / weight
+        return np.stack([np.abs(drawn), drawn], axis=1)
+
+    exchange = inference.Shuffles(centred, document)
+    test = inference.permutation_test(estimate, exchange, resamples=resamples, seed=rng)
+    return float(test.observed[1]), *map(float, test.p)
 
 
 def order_effects(paired: pd.DataFrame, *, level: float = 0.95) -> pd.DataFrame:

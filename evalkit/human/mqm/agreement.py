@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from evalkit import DataError
 from evalkit.data.schemas import ITEM, with_pair
-from evalkit.human.mqm.ties import tau_b
 from evalkit.human.mqm.unitizing import merged, unitised_alpha
-from evalkit.stats import agreement, inference
+from evalkit.stats import agreement, correlation, inference, weighted
 
 #: What may have to agree for two marked stretches to be compared: that something is wrong there, how badly, and what.
 SPANS_MEASURES = {"any error": None, "severity": "severity", "category": "category"}
@@ -32,13 +31,12 @@ def formula_against_own(
         both = group.dropna(subset="own_score")
         formula = both["score"].clip(lower=floor).to_numpy()
         own, names = both["own_score"].to_numpy(), both["segment"].astype("str")
-        sentence = pd.factorize(names, sort=True)[0]
-        clusters = sentence.max() + 1
-        drawn = rng.integers(0, clusters, (resamples, clusters))
-        times = np.stack([np.ones(clusters), *(np.bincount(each, minlength=clusters) for each in drawn)])
-        estimate, *draws = tau_b(formula, own, times[:, sentence])
-        low, high = inference.interval(draws) if resamples else (np.nan, np.nan)
-        rows.append((name, estimate, low, high, np.corrcoef(formula, own)[0, 1],
+        estimate = float(correlation.kendall_b(formula, own))
+        tau = partial(weighted.kendall_b_of_values, formula, own)
+        low, high = (np.nan, np.nan)
+        if resamples:
+            low, high = inference.interval(inference.resample(tau, names, resamples=resamples, seed=rng))
+        rows.append((name, estimate, low, high, float(correlation.pearson(formula, own)),
                      float((formula == own).mean()), len(both), len(group) - len(both)))  # fmt: skip
     return pd.DataFrame(rows, columns=[by, "kendall_b", "low", "high", "pearson", "equal", "n", "missing"])
 
@@ -108,12 +106,10 @@ def span_agreement(
         units = merged(marked.assign(item=item, category=kind), by=["item", "annotator", "category"])
         units = units.assign(**{key: pd.factorize(units[key], sort=True)[0] for key in ("annotator", "category")})
         value = _alpha(units, everything, lengths, raters)
-        left = np.array([_alpha(units, np.setdiff1d(everything, group), lengths, raters) for group in groups])
-        count = len(groups)
-        error = np.sqrt((count - 1) / count * ((left - left.mean()) ** 2).sum())
-        margin = stats.t.ppf(0.5 + level / 2, count - 1) * error
+        without = [_alpha(units, np.setdiff1d(everything, group), lengths, raters) for group in groups]
+        low, high = inference.jackknife_interval(value, without, level=level)
         characters = _characters(units, lengths, raters) if SPANS_MEASURES[name] is None else np.nan
-        rows.append((name, value, value - margin, value + margin, characters, len(units), len(items), raters))
+        rows.append((name, value, low, high, characters, len(units), len(items), raters))
     columns = ["compared", "alpha", "low", "high", "characters", "units", "translations", "annotators"]
     return pd.DataFrame(rows, columns=columns)
 

@@ -10,9 +10,8 @@ import pandas as pd
 
 from evalkit.data.schemas import with_pair
 from evalkit.human.mqm.scores import judgements, segment_scores
-from evalkit.human.mqm.ties import tau_b
 from evalkit.human.mqm.typology import Scheme
-from evalkit.stats import inference
+from evalkit.stats import inference, weighted
 
 #: The scheme of error span annotation.
 ESA = "Kocmi et al. 2024 (ESA)"
@@ -100,13 +99,9 @@ def _estimated(
 
 def _correlations(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Compute tau-b and Pearson's r, (batch, 2)."""
-    n = counts.sum(1)
     x, y = x - x.mean(), y - y.mean()
-    mean_x, mean_y = counts @ x / n, counts @ y / n
-    spread = (counts @ x**2 / n - mean_x**2) * (counts @ y**2 / n - mean_y**2)
-    together = counts @ (x * y) / n - mean_x * mean_y
-    pearson = np.divide(together, np.sqrt(np.maximum(spread, 0)), out=np.full(len(n), np.nan), where=spread > 1e-12)
-    return np.column_stack([tau_b(x, y, counts), pearson])
+    pearson = weighted.pearson(counts @ weighted.moments(x, y).T)
+    return np.column_stack([weighted.kendall_b_of_values(x, y, counts), pearson])
 
 
 def _costs(own: np.ndarray, of_kind: np.ndarray, marked: np.ndarray, counts: np.ndarray) -> np.ndarray:

@@ -24,7 +24,7 @@ def weights(spans: pd.DataFrame, scheme: str | Scheme) -> pd.Series:
     >>> weights(errors, "paper").tolist(), weights(errors, "release").tolist()
     ([3.0, 4.0], [2.0, 100.0])
     """
-    scheme = known(scheme)
+    scheme = get_scheme(scheme)
     kind, kinds = pd.factorize(spans["error_type"], use_na_sentinel=False)
     severity, severities = pd.factorize(spans["severity"], use_na_sentinel=False)
     each = np.array([[_weight(scheme, str(one), str(how)) for how in severities] for one in kinds], float)
@@ -54,7 +54,7 @@ def segment_scores(ratings: pd.DataFrame, spans: pd.DataFrame, scheme: str | Sch
     penalty, not below its floor; missing where the scheme discards the judgement. Where the scheme counts a certain
     number of errors only, the heaviest count. Raises DataError for errors of a judgement that is not among ``ratings``.
     """
-    scheme = known(scheme)
+    scheme = get_scheme(scheme)
     of_span = judgements(ratings, spans)
     weight = weights(spans, scheme).to_numpy()
     counted = np.ones(len(weight), bool)
@@ -115,7 +115,7 @@ def aggregate(scores: pd.DataFrame, *, by: list[str], texts: pd.Series | None = 
     return table.reset_index()
 
 
-def known(scheme: str | Scheme) -> Scheme:
+def get_scheme(scheme: str | Scheme) -> Scheme:
     """Look a scheme up by its name."""
     if isinstance(scheme, Scheme):
         return scheme
@@ -126,4 +126,4 @@ def known(scheme: str | Scheme) -> Scheme:
 
 def changed(scheme: str | Scheme, **fields: object) -> Scheme:
     """Copy a scheme with other settings, as ``changed("release", most=5)``."""
-    return replace(known(scheme), **fields)
+    return replace(get_scheme(scheme), **fields)

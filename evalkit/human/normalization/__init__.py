@@ -6,14 +6,29 @@ scores · held_out: which method brings annotators closest · common: a common s
 """
 
 from evalkit.human.normalization.common import common_or_own
-from evalkit.human.normalization.held_out import COMPARED, held_out, held_out_summary
+from evalkit.human.normalization.held_out import COMPARED, held_out, summarize_cross_validation
 from evalkit.human.normalization.methods import METHODS, Method, methods
 from evalkit.human.normalization.mixed import MixedEffects, mixed_effects
 from evalkit.human.normalization.order import ORDINARY, inversions, mean_distances, means, order_kept, order_summary
 from evalkit.human.normalization.ratings import NO_SPREAD, normalize, variants
 
 __all__ = [
-    "COMPARED", "METHODS", "NO_SPREAD", "ORDINARY", "Method", "MixedEffects", "common_or_own", "held_out",
-    "held_out_summary", "inversions", "mean_distances", "means", "methods", "mixed_effects", "normalize", "order_kept",
-    "order_summary", "variants",
+    "COMPARED",
+    "METHODS",
+    "NO_SPREAD",
+    "ORDINARY",
+    "Method",
+    "MixedEffects",
+    "common_or_own",
+    "held_out",
+    "inversions",
+    "mean_distances",
+    "means",
+    "methods",
+    "mixed_effects",
+    "normalize",
+    "order_kept",
+    "order_summary",
+    "summarize_cross_validation",
+    "variants",
 ]  # fmt: skip

@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from evalkit import DataError
 from evalkit.data.provenance import scale_of
 from evalkit.data.schemas import with_pair
 from evalkit.human.normalization import forms
 from evalkit.human.normalization.mixed import Fit, State, estimate
+from evalkit.stats import inference
 from evalkit.stats.agreement import score_matrix
 
 #: Methods that can be fitted on one half and applied to the other; z from the calibration set is z here.
@@ -81,7 +81,7 @@ def held_out(
     return pd.DataFrame(rows, columns=columns.split())
 
 
-def held_out_summary(held: pd.DataFrame) -> pd.DataFrame:
+def summarize_cross_validation(held: pd.DataFrame) -> pd.DataFrame:
     """Summarise ``held_out`` over language pairs, the method with the highest mean agreement first.
 
     Returns method, pairs, agreement and change (means over pairs), best (pairs in which no method agrees better),
@@ -180,7 +180,4 @@ def _icc(items: np.ndarray, people: np.ndarray, total: np.ndarray, squares: np.n
 
 def _jackknife(whole: np.ndarray, without: np.ndarray, level: float) -> tuple[float, float]:
     """Return the interval of the mean over splits, from leaving out one annotator at a time."""
-    left_out, number = without.mean(axis=0), without.shape[1]
-    error = np.sqrt((number - 1) / number * ((left_out - left_out.mean()) ** 2).sum())
-    reach = stats.t.ppf((1 + level) / 2, number - 1) * error
-    return float(whole.mean() - reach), float(whole.mean() + reach)
+    return inference.jackknife_interval(float(whole.mean()), without.mean(axis=0), level=level)

@@ -15,7 +15,7 @@ import pandas as pd
 from evalkit import DataError
 from evalkit.data.provenance import fact
 from evalkit.data.schemas import with_pair
-from evalkit.stats.inference import pearson
+from evalkit.stats.correlation import pearson
 
 _WHO = ["pair", "annotator"]
 #: What ``means`` averages unless told otherwise: everything but spoilt copies (Knowles & Lo 2024, footnote f).
@@ -114,7 +114,7 @@ def means(
     item_types: which items of ``ratings`` count.
     Returns pair, annotator, level ("annotator" or "HIT"), hit (empty for an annotator), judgements, sd, reference,
     mean; points of the scale. ``attrs["reference"]`` says "calibration" or "annotator". Annotators without
-    calibration items are left out where others have some, and counted in ``attrs["left_out"]``.
+    calibration items are left out where others have some, and counted in ``attrs["excluded"]``.
     """
     _demand(ratings, "score", "hit")
     everything = with_pair(ratings)
@@ -138,7 +138,7 @@ def means(
     absent = int(table.loc[lost, _WHO].drop_duplicates().shape[0])
     frame.attrs = {
         "reference": "annotator" if known.empty else "calibration",
-        "left_out": {"annotators without calibration items": absent},
+        "excluded": {"annotators without calibration items": absent},
     }
     return frame
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from evalkit import DataError
 from evalkit.data.schemas import ITEM, with_pair
+from evalkit.stats import inference
 
 #: What scatters in kinds of data: component -> the columns whose levels share it. ``residual`` is always there.
 #: calibration: all annotators judge the same items, each item mostly by one system. campaign: systems translate the
@@ -159,11 +160,11 @@ def jackknife(ratings: pd.DataFrame, *, layout: str = "calibration", taste: bool
         count = int(people.max()) + 1
         if count < 3:
             raise DataError(f"{pair}: leaving out one annotator at a time needs three of them, and these are fewer.")
-        left = pd.DataFrame(
+        without = pd.DataFrame(
             henderson(scores[stay], {name: labels[stay] for name, labels in factors.items()})
             for stay in (people != person for person in range(count))
         )
-        rows.append({"pair": pair, **np.sqrt((count - 1) * left.var(ddof=0))})
+        rows.append({"pair": pair, **dict(zip(without, inference.jackknife_error(without)))})
     return pd.DataFrame(rows)
 
 

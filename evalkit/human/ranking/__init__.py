@@ -4,8 +4,7 @@ All functions take ratings tables (see ``evalkit.data.schemas``) and work within
 column that is ranked: raw scores, z-scores, or what ``evalkit.human.normalization`` made of them. Higher is better.
 """
 
-from evalkit.human.ranking.clusters import LINES, clusters
-from evalkit.human.ranking.movement import moves, rankings
+from evalkit.human.ranking.movement import rank_ranges, rank_shifts, rankings, resampled
 from evalkit.human.ranking.official import (
     DIGITS,
     against_clusters,
@@ -15,12 +14,11 @@ from evalkit.human.ranking.official import (
     flat_annotators,
     tally,
 )
-from evalkit.human.ranking.pairwise import TESTS, wins
-from evalkit.human.ranking.resampling import rank_ranges
+from evalkit.human.ranking.pairwise import LINES, TESTS, pairwise_tests, significance_clusters
 from evalkit.human.ranking.scores import COUNTED, SEGMENT, system_scores
 
 __all__ = [
     "COUNTED", "DIGITS", "LINES", "SEGMENT", "TESTS", "against_clusters", "against_official", "against_p_values",
-    "clusters", "explain_missing", "flat_annotators", "moves", "rank_ranges", "rankings", "system_scores", "tally",
-    "wins",
+    "explain_missing", "flat_annotators", "pairwise_tests", "rank_ranges", "rank_shifts", "rankings", "resampled",
+    "significance_clusters", "system_scores", "tally",
 ]  # fmt: skip

@@ -1,62 +1,131 @@
-"""See how a ranking moves when the scores are made otherwise, and whether more than by chance."""
+"""How sure a ranking is, and how it moves when the scores are made otherwise: both by resampling a campaign's units."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from evalkit import DataError
-from evalkit.human.ranking.clusters import clustered
-from evalkit.human.ranking.pairwise import Comparison
-from evalkit.human.ranking.resampling import draws, rank_interval, ranks_of
-from evalkit.human.ranking.scores import COUNTED, SEGMENT, SegmentMeans, segment_means
+from evalkit.human.ranking.pairwise import Comparison, clustered
+from evalkit.human.ranking.scores import COUNTED, SEGMENT, SegmentMeans, ranked, segment_means
 from evalkit.stats import inference
+from evalkit.stats.correlation import kendall_b
 
 
-class _Pair(NamedTuple):
-    """What one language pair gives under every variant, systems by name: tables, clusters, scores on resamples."""
+class Resampled(NamedTuple):
+    """What one language pair gives under every variant, systems by name: clustered rankings, scores on resamples."""
 
     pair: str
     clustered: dict[str, pd.DataFrame]
     drawn: np.ndarray
 
 
-def rankings(
+def rank_ranges(
+    ratings: pd.DataFrame,
+    *,
+    score: str = "score",
+    unit: str | None = None,
+    resamples: int = 1000,
+    seed: int = 7,
+    item_types: tuple[str, ...] = COUNTED,
+    segment: tuple[str, ...] = SEGMENT,
+) -> pd.DataFrame:
+    """Give each system's score and rank an interval by the bootstrap.
+
+    Segments are drawn with replacement, the same ones for all systems of a language pair. unit: a column whose values
+    are drawn instead, such as "annotator", "hit" or "doc", all judgements of one together: how the ranking would look
+    with other annotators is another question than how it would look with other segments.
+    Returns, in the order of the ranking: pair, system, score, low, high, rank, rank_low, rank_high (percentiles of the
+    draws, whole ranks) and best (share of draws in which nobody is better).
+    Source: Efron & Tibshirani 1993, ch. 13.  Caveat: what is not drawn is taken as given; ranks of systems that are
+    nearly equal have intervals that cover less than their level.
+
+    >>> ratings = pd.DataFrame({"src_lang": "ces", "tgt_lang": "eng", "system": ["A"] * 3 + ["B"] * 3,
+    ...     "segment": list("123") * 2, "score": [60.0, 70, 80, 10, 20, 30], "item_type": "system"})
+    >>> rank_ranges(ratings)[["system", "rank", "rank_low", "rank_high", "best"]].values.tolist()
+    [['A', 1, 1, 1, 1.0], ['B', 2, 2, 2, 0.0]]
+    """
+    tables = segment_means(ratings, score=score, item_types=item_types, segment=segment, unit=unit)
+    parts = []
+    for pair, table in tables.items():
+        table = table.ordered()
+        drawn = draws(pair, [table], resamples=resamples, rng=np.random.default_rng(seed))[0]
+        ranks = ranks_of(drawn)
+        low, high = inference.interval(drawn)
+        ends = rank_interval(ranks)
+        frame = ranked(pair, table)[["pair", "system", "score", "rank"]]
+        frame[["low", "high"]] = np.column_stack([low, high])
+        frame[["rank_low", "rank_high"]] = np.column_stack(ends)
+        parts.append(frame.assign(best=(ranks == 1).mean(axis=0)))
+    columns = ["pair", "system", "score", "low", "high", "rank", "rank_low", "rank_high", "best"]
+    return pd.concat(parts, ignore_index=True)[columns]
+
+
+def resampled(
     variants: Mapping[str, pd.DataFrame],
     *,
     score: str | Mapping[str, str] = "score",
-    resamples: int = 1000,
-    level: float = 0.95,
-    seed: int = 7,
     unit: str | None = None,
+    resamples: int = 1000,
+    seed: int = 7,
     item_types: tuple[str, ...] = COUNTED,
     segment: tuple[str, ...] = SEGMENT,
     **test: Any,
-) -> pd.DataFrame:
-    """Rank the systems under every variant of the ratings, beside their places under the first variant.
+) -> list[Resampled]:
+    """Rank the systems under every variant of the ratings, and score them anew on resampled segments, pair by pair.
 
     variants: name -> ratings, such as the same judgements normalised or screened in different ways; all have the same
-    systems. score: the column to rank by, one for all, or variant -> column. test: options of ``wins`` that shape the
-    clusters: test, alpha, alternative, correction. Segments, or the values of the column ``unit`` (see
-    ``rank_ranges``), are resampled jointly: each draw scores all variants on the same ones, so that ``moved`` is not
-    blurred by which segments a campaign happened to have.
-    Returns pair, variant, system, score, rank, rank_low, rank_high (bootstrap), cluster, moved (places gained against
-    the first variant; positive is up), moved_low, moved_high, and beyond_noise (the interval of ``moved`` leaves 0
-    out), in the order of each ranking.
+    systems. score: the column to rank by, one for all, or variant -> column. test: options of ``pairwise_tests`` that
+    shape the clusters: test, alpha, correction. Segments, or the values of the column ``unit`` (see ``rank_ranges``),
+    are resampled jointly: each draw scores all variants on the same ones, so that moves are not blurred by which
+    segments a campaign happened to have. The result is for ``rankings`` and ``rank_shifts``.
+    """
+    if not variants:
+        raise DataError("There is no variant to rank. Give at least one table of ratings.")
+    how = Comparison(**test)
+    columns = dict.fromkeys(variants, score) if isinstance(score, str) else score
+    if lost := [name for name in variants if name not in columns]:
+        raise DataError(f"score names no column for the variant {lost[0]}. Name one, or pass one column for all.")
+    options = {"item_types": item_types, "segment": segment, "unit": unit}
+    tables = {name: segment_means(frame, score=columns[name], **options) for name, frame in variants.items()}
+    names, found = list(variants), []
+    for pair in tables[names[0]]:
+        for name in names:
+            _demand_same_systems(pair, names[0], tables[names[0]], name, tables[name])
+        units = tables[names[0]][pair].units
+        for name in names[1:]:
+            units = units.union(tables[name][pair].units, sort=False)
+        aligned = [_aligned(tables[name][pair], units) for name in names]
+        drawn = draws(pair, aligned, resamples=resamples, rng=np.random.default_rng(seed))
+        places = {
+            name: clustered(pair, table, how).sort_values("system", ignore_index=True)
+            for name, table in zip(names, aligned, strict=True)
+        }
+        found.append(Resampled(pair, places, drawn))
+    return found
+
+
+def rankings(found: Iterable[Resampled]) -> pd.DataFrame:
+    """Tabulate each variant's ranking beside the places of its systems under the first variant.
+
+    found: the result of ``resampled``. Returns pair, variant, system, score, rank, rank_low, rank_high (bootstrap),
+    cluster, moved (places gained against the first variant; positive is up), moved_low, moved_high, and beyond_noise
+    (the interval of ``moved`` leaves 0 out), in the order of each ranking.
     """
     columns = ["pair", "variant", "system", "score", "rank", "rank_low", "rank_high", "cluster", "moved", "moved_low",
                "moved_high", "beyond_noise"]  # fmt: skip
     parts = []
-    for one in _pairs(variants, score, resamples, seed, unit, item_types, segment, Comparison(**test)):
+    for one in found:
         ranks = ranks_of(one.drawn)
         first = next(iter(one.clustered.values()))["rank"]
         for k, (variant, table) in enumerate(one.clustered.items()):
-            low, high = rank_interval(ranks[k], level=level)
-            moved_low, moved_high = rank_interval(ranks[0] - ranks[k], level=level)
+            low, high = rank_interval(ranks[k])
+            moved_low, moved_high = rank_interval(ranks[0] - ranks[k])
             part = table.assign(
                 variant=variant, rank_low=low, rank_high=high, moved=first - table["rank"], moved_low=moved_low,
                 moved_high=moved_high, beyond_noise=(moved_low > 0) | (moved_high < 0),
@@ -65,21 +134,10 @@ def rankings(
     return pd.concat(parts, ignore_index=True)[columns]
 
 
-def moves(
-    variants: Mapping[str, pd.DataFrame],
-    *,
-    score: str | Mapping[str, str] = "score",
-    resamples: int = 1000,
-    level: float = 0.95,
-    seed: int = 7,
-    unit: str | None = None,
-    item_types: tuple[str, ...] = COUNTED,
-    segment: tuple[str, ...] = SEGMENT,
-    **test: Any,
-) -> pd.DataFrame:
+def rank_shifts(found: Iterable[Resampled]) -> pd.DataFrame:
     """Measure how far each variant's ranking is from that of the first variant, beside how far chance would move it.
 
-    Options: see ``rankings``. Returns, per language pair and each variant after the first:
+    found: the result of ``resampled``. Returns, per language pair and each variant after the first:
     pair, variant, against (the first one), systems; tau_b (Kendall's, between the two lists of scores), tau_b_low and
     tau_b_high (bootstrap, both on the same draws); moved (systems whose rank differs), beyond_noise (those of them
     whose bootstrap interval of ``moved`` leaves out 0); clusters and clusters_first; cluster_changes (pairs of systems
@@ -92,17 +150,17 @@ def moves(
     as much as the campaign from the truth; a second campaign would differ from it by √2 times as much.
     """
     rows = []
-    for one in _pairs(variants, score, resamples, seed, unit, item_types, segment, Comparison(**test)):
+    for one in found:
         names, tables = list(one.clustered), list(one.clustered.values())
         scores = np.array([table["score"] for table in tables])
         ranks, drawn_ranks = ranks_of(scores), ranks_of(one.drawn)
-        noise = tau_b(one.drawn[0], scores[0])
+        noise = kendall_b(one.drawn[0], scores[0])
         moved_noise = (drawn_ranks[0] != ranks[0]).sum(axis=1)
         cluster = np.array([table["cluster"] for table in tables])
         for k in range(1, len(tables)):
-            value = float(tau_b(scores[k], scores[0]))
-            low, high = inference.interval(tau_b(one.drawn[k], one.drawn[0]), level=level)
-            moved_low, moved_high = rank_interval(drawn_ranks[0] - drawn_ranks[k], level=level)
+            value = float(kendall_b(scores[k], scores[0]))
+            low, high = inference.interval(kendall_b(one.drawn[k], one.drawn[0]))
+            moved_low, moved_high = rank_interval(drawn_ranks[0] - drawn_ranks[k])
             moved = ranks[k] != ranks[0]
             rows.append({
                 "pair": one.pair, "variant": names[k], "against": names[0], "systems": len(moved),
@@ -116,18 +174,6 @@ def moves(
     return pd.DataFrame(rows)
 
 
-def tau_b(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Return Kendall's tau-b along the last axis, for whole stacks of lists; NaN where one side is all ties.
-
-    >>> tau_b(np.array([[1, 2, 3], [3, 2, 1], [1, 1, 2]]), np.array([1, 2, 3])).round(3).tolist()
-    [1.0, -1.0, 0.816]
-    """
-    i, j = np.triu_indices(np.shape(one)[-1], 1)
-    a, b = (np.sign(np.asarray(side)[..., i] - np.asarray(side)[..., j]) for side in (one, other))
-    untied = np.sqrt(np.abs(a).sum(axis=-1) * np.abs(b).sum(axis=-1))
-    return np.divide((a * b).sum(axis=-1), untied, out=np.full(np.shape(untied), np.nan), where=untied > 0)
-
-
 def cluster_changes(one: np.ndarray, other: np.ndarray) -> int:
     """Count the pairs of systems that stand otherwise to each other: which is in the better cluster, or neither.
 
@@ -136,40 +182,6 @@ def cluster_changes(one: np.ndarray, other: np.ndarray) -> int:
     """
     i, j = np.triu_indices(len(one), 1)
     return int((np.sign(one[i] - one[j]) != np.sign(other[i] - other[j])).sum())
-
-
-def _pairs(
-    variants: Mapping[str, pd.DataFrame],
-    score: str | Mapping[str, str],
-    resamples: int,
-    seed: int,
-    unit: str | None,
-    item_types: tuple[str, ...],
-    segment: tuple[str, ...],
-    how: Comparison,
-) -> Iterator[_Pair]:
-    """Yield each language pair under all variants, on the same systems and draws."""
-    if not variants:
-        raise DataError("There is no variant to rank. Give at least one table of ratings.")
-    columns = dict.fromkeys(variants, score) if isinstance(score, str) else score
-    if lost := [name for name in variants if name not in columns]:
-        raise DataError(f"score names no column for the variant {lost[0]}. Name one, or pass one column for all.")
-    options = {"item_types": item_types, "segment": segment, "unit": unit}
-    tables = {name: segment_means(frame, score=columns[name], **options) for name, frame in variants.items()}
-    names = list(variants)
-    for pair in tables[names[0]]:
-        for name in names:
-            _demand_same_systems(pair, names[0], tables[names[0]], name, tables[name])
-        units = tables[names[0]][pair].units
-        for name in names[1:]:
-            units = units.union(tables[name][pair].units, sort=False)
-        aligned = [_aligned(tables[name][pair], units) for name in names]
-        drawn = draws(pair, aligned, resamples=resamples, rng=np.random.default_rng(seed))
-        told = {
-            name: clustered(pair, table, how).sort_values("system", ignore_index=True)
-            for name, table in zip(names, aligned, strict=True)
-        }
-        yield _Pair(pair, told, drawn)
 
 
 def _demand_same_systems(pair: str, first: str, one: dict, name: str, other: dict) -> None:
@@ -188,3 +200,36 @@ def _aligned(table: SegmentMeans, units: pd.Index) -> SegmentMeans:
     sums, weights = np.zeros((2, len(units), len(table.systems)))
     sums[places], weights[places] = table.sums, table.weights
     return replace(table, units=units, sums=sums, weights=weights)
+
+
+def draws(pair: str, tables: Sequence[SegmentMeans], *, resamples: int, rng: np.random.Generator) -> np.ndarray:
+    """Score the systems of tables on resampled units, (tables, resamples, systems).
+
+    tables: alike in systems and units; they share each draw. Raises DataError where a draw leaves a system without a
+    judgement.
+    """
+
+    def score(times: np.ndarray) -> np.ndarray:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.stack([(times @ table.sums) / (times @ table.weights) for table in tables], axis=1)
+
+    units = np.arange(len(tables[0].units))
+    scored = inference.resample(score, units, resamples=resamples, seed=rng).swapaxes(0, 1)
+    if np.isnan(scored).any():
+        system = tables[0].systems[np.isnan(scored).any(axis=(0, 1)).argmax()]
+        raise DataError(
+            f"{pair}: some of {resamples} resamples hold no judgement of {system}, which has too few to be resampled. "
+            "Resample by smaller units, or leave this system out."
+        )
+    return scored
+
+
+def ranks_of(scores: np.ndarray) -> np.ndarray:
+    """Rank along the last axis: 1 is the highest, equal scores share the better rank."""
+    return stats.rankdata(-scores, method="min", axis=-1).astype(int)
+
+
+def rank_interval(ranks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the 95 % percentile interval of whole numbers, draws along the first axis, rounded outwards."""
+    low = np.quantile(ranks, 0.025, axis=0, method="lower").astype(int)
+    return low, np.quantile(ranks, 0.975, axis=0, method="higher").astype(int)

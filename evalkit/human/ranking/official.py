@@ -7,12 +7,13 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.data.schemas import with_pair
-from evalkit.human.ranking.clusters import clusters
-from evalkit.human.ranking.pairwise import wins
+from evalkit.human.ranking.pairwise import pairwise_tests, significance_clusters
 from evalkit.human.ranking.scores import COUNTED, system_scores
 
 #: Decimals that WMT's ranking files print for each scale.
 DIGITS = {"raw": 1, "z": 3}
+#: Significant digits of WMT's files of segment scores, which decide what counts as a tie.
+FILE_DIGITS = 15
 _COLUMN = {"raw": "score", "z": "z"}
 
 
@@ -64,17 +65,18 @@ def _rounds_to(values: pd.Series, printed: pd.Series, digits: int) -> pd.Series:
     return (values - printed).abs() <= 0.5 * 10.0**-digits + 1e-9
 
 
-def against_clusters(ratings: pd.DataFrame, official: pd.DataFrame, *, digits: int | None = 15) -> pd.DataFrame:
+def against_clusters(ratings: pd.DataFrame, official: pd.DataFrame) -> pd.DataFrame:
     """Hold recomputed wins and cluster lines against WMT's published ones.
 
     official: pair, system, wins and line (True where a cluster ends below the system) as text, in the published order,
-    such as one year of ``data.published("wmt_clusters")``. digits: those of WMT's files of segment scores.
+    such as one year of ``data.published("wmt_clusters")``.
     Returns pair, system, official_wins, wins, equal_wins, official_line, line (recomputed by the files' own rule),
-    equal_line, line_all (by the findings' rule, see ``clusters``), rank_top and rank_bottom, in the published order.
-    Pairs of which ratings and publication share no system are left out, so simulated ratings give an empty table.
+    equal_line, line_all (by the findings' rule, see ``significance_clusters``), rank_top and rank_bottom, in the
+    published order. Pairs of which ratings and publication share no system are left out, so simulated ratings give an
+    empty table.
     """
-    ours = clusters(ratings, score="z", digits=digits, line="own", with_upsets=True)
-    strict = clusters(ratings, score="z", digits=digits)
+    ours = significance_clusters(ratings, score="z", digits=FILE_DIGITS, line="own", with_upsets=True)
+    strict = significance_clusters(ratings, score="z", digits=FILE_DIGITS)
     for name, table in (("line", ours), ("line_all", strict)):
         ours[name] = table["cluster"].ne(table.groupby("pair")["cluster"].shift(-1))
     printed = official.reset_index(drop=True).assign(place=np.arange(len(official)))
@@ -96,14 +98,14 @@ def against_clusters(ratings: pd.DataFrame, official: pd.DataFrame, *, digits: i
     )  # fmt: skip
 
 
-def against_p_values(ratings: pd.DataFrame, official: pd.DataFrame, *, digits: int | None = 15) -> pd.DataFrame:
+def against_p_values(ratings: pd.DataFrame, official: pd.DataFrame) -> pd.DataFrame:
     """Hold recomputed p-values of the one-sided Mann-Whitney tests against WMT's published ones.
 
     official: pair, better, worse and p as text, such as ``data.published("wmt22_pvalues")``; tests without a published
-    p-value were not significant. digits: see ``against_clusters``.
+    p-value were not significant.
     Returns pair, better, worse, official, p, off (relative difference) and significant, all tests of the pairs shared.
     """
-    ours = wins(ratings, score="z", digits=digits)
+    ours = pairwise_tests(ratings, score="z", digits=FILE_DIGITS)
     joined = ours.merge(official, on=["pair", "better", "worse"], how="left", suffixes=("", "_official"))
     joined = joined[joined["pair"].isin(joined.loc[joined["p_official"].notna(), "pair"])].reset_index(drop=True)
     printed = pd.to_numeric(joined["p_official"])

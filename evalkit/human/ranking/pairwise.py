@@ -1,4 +1,4 @@
-"""Compare every two systems of a language pair by a test on their segments' mean scores.
+"""Compare every two systems of a language pair by a test on their segments' mean scores, and part them into clusters.
 
 All pairs at once: the Mann-Whitney statistics follow from products of counts per distinct score, systems × values; the
 signed-rank test ranks the differences of one system from all worse ones together.
@@ -14,45 +14,44 @@ import pandas as pd
 from scipy import stats
 
 from evalkit import DataError
-from evalkit.human.ranking.scores import COUNTED, SEGMENT, SegmentMeans, segment_means
+from evalkit.human.ranking.scores import COUNTED, SEGMENT, SegmentMeans, ranked, segment_means
 from evalkit.stats import inference
 
-ALTERNATIVES = ("greater", "two-sided")
 CORRECTIONS = (None, "holm")
+#: A line stands below a system if "all" from the first to it beat each one below; or by the number of its "own" wins.
+LINES = ("all", "own")
 #: Below so many segments on either side, and without ties, R's tests are exact.
 EXACT_BELOW = 50
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """How two systems are compared; see ``wins``."""
+    """How two systems are compared; see ``pairwise_tests``."""
 
     test: str = "mann-whitney"
     alpha: float = 0.05
-    alternative: str = "greater"
     correction: str | None = None
     resamples: int = 5000
     seed: int = 7
 
     def __post_init__(self) -> None:
         """Refuse what is not known."""
-        for name, known in (("test", (*TESTS,)), ("alternative", ALTERNATIVES), ("correction", CORRECTIONS)):
+        for name, known in (("test", (*TESTS,)), ("correction", CORRECTIONS)):
             if getattr(self, name) not in known:
                 raise DataError(f"{name}={getattr(self, name)!r}: choose one of {', '.join(map(str, known))}.")
 
-    @property
-    def two_sided(self) -> bool:
-        """Tell whether a difference in either direction counts."""
-        return self.alternative == "two-sided"
+    def p_values(self, means: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Test systems in the order of the ranking: wins, ties, losses, p, corrected p; an element a pair of them."""
+        *counts, p = TESTS[self.test](means, self)
+        return *counts, p, inference.adjust(p, method="holm") if self.correction else p
 
 
-def wins(
+def pairwise_tests(
     ratings: pd.DataFrame,
     *,
     score: str = "score",
     test: str = "mann-whitney",
     alpha: float = 0.05,
-    alternative: str = "greater",
     correction: str | None = None,
     item_types: tuple[str, ...] = COUNTED,
     segment: tuple[str, ...] = SEGMENT,
@@ -65,8 +64,8 @@ def wins(
     test: "mann-whitney", on all segments of either system, as WMT does; "mann-whitney-matched", the same on the
     segments that both have, as Appraise does; "wilcoxon", signed ranks on matched segments; "permutation", random signs
     of matched differences. The first three are R's wilcox.test: ties corrected, continuity corrected, exact in small
-    samples without ties. alternative: "greater" (the better beats the worse, WMT's) or "two-sided". correction: None
-    (WMT's) or "holm", for all tests of a language pair. digits: see ``segment_means``; 15 gives WMT22's published
+    samples without ties. All are one-sided: the better beats the worse. correction: None (WMT's) or "holm", for all
+    tests of a language pair. digits: see ``segment_means``; 15 gives WMT22's published
     p-values to their last digit. resamples, seed: of the permutation test, whose p is (hits + 1) / (resamples + 1).
     Returns, in the order of the ranking: pair, better, worse, difference (of scores), n_better, n_worse (segments),
     wins, ties, losses (over all pairs of segments, or matched ones), superiority (of the better: share of wins plus
@@ -76,13 +75,78 @@ def wins(
 
     >>> ratings = pd.DataFrame({"src_lang": "ces", "tgt_lang": "eng", "system": ["A"] * 4 + ["B"] * 4,
     ...     "segment": list("1234") * 2, "score": [60.0, 70, 80, 90, 10, 20, 30, 65], "item_type": "system"})
-    >>> wins(ratings)[["better", "worse", "wins", "losses", "p"]].round(3).values.tolist()
+    >>> pairwise_tests(ratings)[["better", "worse", "wins", "losses", "p"]].round(3).values.tolist()
     [['A', 'B', 15, 1, 0.029]]
     """
-    comparison = Comparison(test, alpha, alternative, correction, resamples, seed)
+    comparison = Comparison(test, alpha, correction, resamples, seed)
     tables = segment_means(ratings, score=score, item_types=item_types, segment=segment, digits=digits)
     parts = [compared(pair, table.ordered(), comparison) for pair, table in tables.items()]
     return pd.concat(parts, ignore_index=True)
+
+
+def significance_clusters(
+    ratings: pd.DataFrame,
+    *,
+    score: str = "score",
+    test: str = "mann-whitney",
+    alpha: float = 0.05,
+    correction: str | None = None,
+    line: str = "all",
+    with_upsets: bool = False,
+    item_types: tuple[str, ...] = COUNTED,
+    segment: tuple[str, ...] = SEGMENT,
+    digits: int | None = None,
+    seed: int = 7,
+) -> pd.DataFrame:
+    """Rank the systems of each language pair, and part them into clusters by pairwise tests.
+
+    line: "all" draws one below a system if it and all above are significantly better than all below, which is how
+    WMT's findings describe clusters; "own" if it has as many wins as there are systems below, whatever those above
+    have, which is the rule of WMT's published files. with_upsets: a system may also win over one with a higher score,
+    as in these files (a mean and a rank test can disagree). All other options: see
+    ``pairwise_tests``; the defaults with score="z" are WMT22's.
+    Returns, in the order of the ranking: pair, system, score, segments, judgements, rank, cluster (1 is best), wins and
+    losses (significant ones), rank_top = 1 + losses and rank_bottom = systems - wins, the range of ranks that WMT
+    prints.  Source: WMT22 findings (Kocmi et al. 2022).  Caveat: a range is no confidence interval; many tests at
+    ``alpha`` each draw some lines by chance (see correction), and a line not drawn says nothing about equality.
+
+    >>> ratings = pd.DataFrame({"src_lang": "ces", "tgt_lang": "eng", "system": list("AAAABBBB"),
+    ...     "segment": list("1234") * 2, "score": [60.0, 70, 80, 90, 10, 20, 30, 65], "item_type": "system"})
+    >>> significance_clusters(ratings)[["system", "cluster", "rank_top", "rank_bottom"]].values.tolist()
+    [['A', 1, 1, 1], ['B', 2, 2, 2]]
+    """
+    how = Comparison(test, alpha, correction, seed=seed)
+    tables = segment_means(ratings, score=score, item_types=item_types, segment=segment, digits=digits)
+    parts = [clustered(pair, table, how, line=line, with_upsets=with_upsets) for pair, table in tables.items()]
+    return pd.concat(parts, ignore_index=True)
+
+
+def clustered(
+    pair: str, table: SegmentMeans, how: Comparison, *, line: str = "all", with_upsets: bool = False
+) -> pd.DataFrame:
+    """Part the systems of one language pair."""
+    if line not in LINES:
+        raise DataError(f"line={line!r}: choose one of {', '.join(LINES)}.")
+    table = table.ordered()
+    size = len(table.systems)
+    beats = np.zeros((size, size), bool)
+    beats[np.triu_indices(size, 1)] = compared(pair, table, how)["significant"]
+    if with_upsets:
+        beats |= upsets(table, how)
+    won, lost = beats.sum(axis=1), beats.sum(axis=0)
+    ends = won == np.arange(size)[::-1] if line == "own" else complete(beats)
+    return ranked(pair, table).assign(
+        cluster=1 + np.cumsum(np.r_[0, ends[:-1]]), wins=won, losses=lost, rank_top=1 + lost, rank_bottom=size - won
+    )
+
+
+def complete(beats: np.ndarray) -> np.ndarray:
+    """Tell below which systems all from the first on beat all that follow; [i, j]: the i-th beats the j-th.
+
+    >>> complete(np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]], bool)).tolist()
+    [False, True, True]
+    """
+    return np.array([beats[: i + 1, i + 1 :].all() for i in range(len(beats))])
 
 
 def compared(pair: str, table: SegmentMeans, how: Comparison) -> pd.DataFrame:
@@ -97,8 +161,7 @@ def compared(pair: str, table: SegmentMeans, how: Comparison) -> pd.DataFrame:
         if (n_better == 0).any():
             a, b = (table.systems[side[np.argmin(n_better)]] for side in (better, worse))
             raise DataError(f"{pair}: {a} and {b} share no segment. Use test='mann-whitney', which matches none.")
-    won, tied, lost, p = TESTS[how.test](table.means, how)
-    adjusted = inference.adjust(p, method="holm") if how.correction == "holm" else p
+    won, tied, lost, p, adjusted = how.p_values(table.means)
     totals = table.totals()
     return pd.DataFrame(
         {
@@ -114,10 +177,8 @@ def compared(pair: str, table: SegmentMeans, how: Comparison) -> pd.DataFrame:
 def upsets(table: SegmentMeans, how: Comparison) -> np.ndarray:
     """Tell, at [j, i], whether the j-th system is significantly better than the i-th, whose score is higher."""
     size = len(table.systems)
-    *_, p = TESTS[how.test](table.means[::-1], how)
     found = np.zeros((size, size), bool)
-    adjusted = inference.adjust(p, method="holm") if how.correction == "holm" else p
-    found[np.triu_indices(size, 1)] = adjusted < how.alpha
+    found[np.triu_indices(size, 1)] = how.p_values(table.means[::-1])[-1] < how.alpha
     return found[::-1, ::-1]
 
 
@@ -138,11 +199,11 @@ def _mann_whitney(means: np.ndarray, how: Comparison) -> tuple[np.ndarray, ...]:
         variance = pairs / 12 * (both + 1 - (cubes - both) / (both * (both - 1)))
     upper = np.triu_indices(len(means), 1)
     distance = (won + tied / 2 - pairs / 2)[upper]
-    p = _normal(distance, variance[upper], how.two_sided)
+    p = _normal(distance, variance[upper])
     small = (n[:, None] < EXACT_BELOW) & (n < EXACT_BELOW) & (cubes == both)
     for k in np.flatnonzero(small[upper]):
         a, b = (means[side[k]][there[side[k]]] for side in upper)
-        p[k] = stats.mannwhitneyu(a, b, alternative=how.alternative, method="exact").pvalue
+        p[k] = stats.mannwhitneyu(a, b, alternative="greater", method="exact").pvalue
     return won[upper], tied[upper], won.T[upper], p
 
 
@@ -163,33 +224,32 @@ def _wilcoxon(means: np.ndarray, how: Comparison) -> tuple[np.ndarray, ...]:
         used = np.isfinite(difference) & (difference != 0)
         ranks = np.where(used, stats.rankdata(np.where(used, np.abs(difference), np.inf), axis=1), 0)
         distance = (ranks * (difference > 0)).sum(axis=1) - ranks.sum(axis=1) / 2
-        p = _normal(distance, (ranks**2).sum(axis=1) / 4, how.two_sided)
+        p = _normal(distance, (ranks**2).sum(axis=1) / 4)
         n = used.sum(axis=1)
         whole = (np.isfinite(difference).sum(axis=1) == n) & (n > 0) & (n < EXACT_BELOW)
         for k in np.flatnonzero(whole):
             if len(np.unique(ranks[k][used[k]])) == n[k]:
-                p[k] = stats.wilcoxon(difference[k][used[k]], alternative=how.alternative, method="exact").pvalue
+                p[k] = stats.wilcoxon(difference[k][used[k]], alternative="greater", method="exact").pvalue
         parts.append((*_signs(difference), p))
     return tuple(np.concatenate(column) for column in zip(*parts, strict=True)) if parts else (np.zeros(0),) * 4
 
 
 def _permutation(means: np.ndarray, how: Comparison) -> tuple[np.ndarray, ...]:
     """Test the sum of the matched differences against sums with random signs, the same for all pairs of systems."""
-    rng = np.random.default_rng(how.seed)
     better, worse = np.triu_indices(len(means), 1)
     difference = means[better] - means[worse]
     filled = np.nan_to_num(difference)
     observed = filled.sum(axis=1)
-    least = np.abs(observed) if how.two_sided else observed
-    least = least - 1e-9 * np.abs(filled).sum(axis=1)  # sums that are equal but for rounding count as equal
-    hits = np.zeros(len(observed))
-    step = max(1, inference.BATCH // max(filled.shape[1] + len(filled), 1))
-    for start in range(0, how.resamples, step):
-        batch = min(step, how.resamples - start)
-        bits = np.unpackbits(rng.integers(0, 256, (batch, -(-filled.shape[1] // 8)), dtype=np.uint8), axis=1)
-        sums = (2.0 * bits[:, : filled.shape[1]] - 1) @ filled.T
-        hits += ((np.abs(sums) if how.two_sided else sums) >= least).sum(axis=0)
-    return *_signs(difference), (hits + 1) / (how.resamples + 1)
+    least = observed - 1e-9 * np.abs(filled).sum(axis=1)  # sums that are equal but for rounding count as equal
+
+    def hits(kept: np.ndarray) -> np.ndarray:
+        return ((2.0 * kept - 1) @ filled.T >= least).sum(axis=0)
+
+    test = inference.count_hits(
+        hits, observed, inference.Swaps(filled.shape[1]), resamples=how.resamples,
+        seed=np.random.default_rng(how.seed), numbers=sum(filled.shape),
+    )  # fmt: skip
+    return *_signs(difference), test.p
 
 
 def _signs(difference: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -197,11 +257,10 @@ def _signs(difference: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return tuple(kind.sum(axis=1) for kind in (difference > 0, difference == 0, difference < 0))
 
 
-def _normal(distance: np.ndarray, variance: np.ndarray, two_sided: bool) -> np.ndarray:
+def _normal(distance: np.ndarray, variance: np.ndarray) -> np.ndarray:
     """Return the normal p-value of a statistic so far from its mean, corrected for continuity; 1 without variance."""
-    distance = (np.abs(distance) if two_sided else distance) - 0.5
-    z = np.divide(distance, np.sqrt(variance), out=np.full(len(distance), -np.inf), where=variance > 0)
-    return np.minimum(stats.norm.sf(z) * (2 if two_sided else 1), 1)
+    z = np.divide(distance - 0.5, np.sqrt(variance), out=np.full(len(distance), -np.inf), where=variance > 0)
+    return stats.norm.sf(z)
 
 
 #: What to compare two systems by: (means in the order of the ranking, how) -> wins, ties, losses, p.

@@ -13,7 +13,6 @@ from evalkit import DataError
 COUNTED = ("system", "repeat")
 #: The columns that tell one segment of a language pair from another; ("doc", "segment") where documents number theirs.
 SEGMENT = ("segment",)
-AVERAGES = ("segments", "judgements")
 
 
 @dataclass(frozen=True)
@@ -31,10 +30,9 @@ class SegmentMeans:
     sums: np.ndarray
     weights: np.ndarray
 
-    def totals(self, *, average: str = "segments") -> np.ndarray:
-        """Return each system's score: every segment counts once, or every judgement does."""
-        weights = np.isfinite(self.means) if average == "segments" else self.judgements
-        return (np.nan_to_num(self.means) * weights).sum(axis=1) / weights.sum(axis=1)
+    def totals(self) -> np.ndarray:
+        """Return each system's score: every segment counts once."""
+        return np.nansum(self.means, axis=1) / np.isfinite(self.means).sum(axis=1)
 
     def ordered(self) -> SegmentMeans:
         """Put the systems into the order of the ranking, the best first; equal scores stay in order of name."""
@@ -111,15 +109,13 @@ def system_scores(
     score: str = "score",
     item_types: tuple[str, ...] = COUNTED,
     segment: tuple[str, ...] = SEGMENT,
-    average: str = "segments",
 ) -> pd.DataFrame:
     """Score each system: average the judgements of each segment, then the segments.
 
     score: the column to average ("score", "z", "normalized"); higher is better. item_types: what counts; without
     "repeat", the unchanged segments shown in a degraded context are left out. segment: the columns that name a segment.
-    average: "segments" counts every segment once (the macro average, WMT's), "judgements" every judgement once (the
-    micro average), so that segments judged more often weigh more. Returns pair, system, score, segments, judgements
-    and rank (1 is best; equal scores share the better rank), by pair and name.
+    Every segment counts once, however often it was judged (the macro average, WMT's). Returns pair, system,
+    score, segments, judgements and rank (1 is best; equal scores share the better rank), by pair and name.
     Source: WMT's rule since 2016, Knowles & Lo 2024, section 3.  Caveat: published z-scores rest on means over all of
     an annotator's items, also those left out here.
 
@@ -128,17 +124,15 @@ def system_scores(
     >>> system_scores(ratings)[["system", "score", "judgements", "rank"]].values.tolist()
     [['A', 45.0, 3, 2], ['B', 47.0, 2, 1]]
     """
-    if average not in AVERAGES:
-        raise DataError(f"average={average!r}: a system's score averages one of {', '.join(AVERAGES)}.")
     tables = segment_means(ratings, score=score, item_types=item_types, segment=segment)
-    return pd.concat([ranked(pair, table, average=average) for pair, table in tables.items()], ignore_index=True)
+    return pd.concat([ranked(pair, table) for pair, table in tables.items()], ignore_index=True)
 
 
-def ranked(pair: str, table: SegmentMeans, *, average: str = "segments") -> pd.DataFrame:
+def ranked(pair: str, table: SegmentMeans) -> pd.DataFrame:
     """Tabulate the scores and ranks of one language pair, in the order that its systems have."""
     frame = pd.DataFrame(
         {
-            "pair": pair, "system": pd.Series(table.systems, dtype="str"), "score": table.totals(average=average),
+            "pair": pair, "system": pd.Series(table.systems, dtype="str"), "score": table.totals(),
             "segments": np.isfinite(table.means).sum(axis=1), "judgements": table.judgements.sum(axis=1),
         }
     )  # fmt: skip

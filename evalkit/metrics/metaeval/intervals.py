@@ -12,18 +12,12 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from evalkit.metrics.metaeval.correlations import (
-    accuracy_2way,
-    accuracy_3way,
-    counts,
-    kendall_b,
-    kendall_c,
-    pearson,
-    spearman,
-)
+from evalkit.metrics.metaeval.correlations import STATISTICS, evaluate
 from evalkit.metrics.metaeval.scores import Scores, described
 from evalkit.metrics.metaeval.spa import metric_and_human_p
 from evalkit.metrics.metaeval.ties import Comparisons
+from evalkit.stats import weighted
+from evalkit.stats.correlation import ratio
 from evalkit.stats.inference import interval, resample
 
 #: Statistics with intervals, as (level, statistic, grouping).
@@ -38,16 +32,6 @@ ESTIMATED = (
 _Values = Callable[[np.ndarray], np.ndarray]  # weights, (resamples, units), to values, (resamples,) or more of them
 _Estimate = tuple[tuple[str, str, str], _Values]
 
-#: Statistics of a segment, by name.
-_OF_ITEMS = {
-    "pearson": pearson,
-    "spearman": spearman,
-    "kendall_b": lambda x, y: kendall_b(counts(x, y)),
-    "kendall_c": lambda x, y: kendall_c(counts(x, y)),
-    "accuracy_2way": lambda x, y: accuracy_2way(counts(x, y)),
-    "accuracy_3way": lambda x, y: accuracy_3way(counts(x, y)),
-}
-
 
 def intervals(
     scores: Scores,
@@ -56,14 +40,12 @@ def intervals(
     level: float = 0.95,
     flips: int = 1000,
     seed: int = 7,
-    workers: int = 1,
-    scheduler: str | None = None,
 ) -> pd.DataFrame:
     """Return every metric's statistics with percentile intervals.
 
     Scores of segments are resampled by segment, all systems of a segment together, scores of systems by system, and SPA
     by system too. A resample's copies of one system are not compared with one another. The threshold of acc_eq is held
-    fixed. workers, scheduler: where to compute (see ``inference.spread``), which changes no result.
+    fixed.
     Returns data, pair, level, statistic, grouping, metric, value, low, high for the statistics in ``ESTIMATED``.
     Caveat: intervals of two metrics overlap more than the difference of the two is uncertain, because both are drawn on
     the same data: compare metrics by ``significance``. With a dozen systems, intervals over systems are rough.
@@ -79,8 +61,7 @@ def intervals(
         rows = pd.MultiIndex.from_tuples([(*key, name) for key in chosen for name in scores.metrics])
         table = rows.to_frame(index=False, name=["level", "statistic", "grouping", "metric"])
         table["value"] = every(np.ones((1, len(units))))[0]
-        where = {"workers": workers, "scheduler": scheduler}
-        drawn = resample(every, np.arange(len(units)), resamples=resamples, seed=seed, **where)
+        drawn = resample(every, np.arange(len(units)), resamples=resamples, seed=seed)
         table["low"], table["high"] = np.array([_ends(each, level) for each in drawn.T]).T
         tables.append(table)
     return described(scores, pd.concat(tables, ignore_index=True))
@@ -122,9 +103,9 @@ def _of_segments(scores: Scores, flips: int, seed: int) -> Iterator[_Estimate]:
     cells = list(zip(np.where(both, scores.values, 0), np.where(both, scores.human, 0), both))
     yield ("segment", "pearson", "none"), _stacked([_pearson(*(side[None] for side in each)) for each in cells])
     yield ("segment", "pearson", "system"), _stacked([_pearson(*(side[:, None] for side in each)) for each in cells])
-    samples = [[np.where(there, side, np.nan).T for side in (x, y)] for x, y, there in cells]
-    for name, statistic in _OF_ITEMS.items():
-        yield ("segment", name, "item"), _means(np.stack([statistic(*sample) for sample in samples]))
+    of_items = [evaluate(*(np.where(there, side, np.nan).T for side in (x, y))) for x, y, there in cells]
+    for name in STATISTICS:
+        yield ("segment", name, "item"), _means(np.stack([each[name] for each in of_items]))
     right = [_right_by_segment(scores.human, there, x) for x, _, there in cells]
     yield ("segment", "acc_eq", "item"), _means(np.stack(right))
     near = []
@@ -156,30 +137,28 @@ def _right_by_segment(human: np.ndarray, both: np.ndarray, x: np.ndarray) -> np.
 def _means(each: np.ndarray) -> _Values:
     """Average the defined values of units, metrics × units."""
     defined = np.isfinite(each)
-    return lambda weights: _divided(np.where(defined, each, 0) @ weights.T, defined.astype(float) @ weights.T)
+    return lambda weights: ratio(np.where(defined, each, 0) @ weights.T, defined.astype(float) @ weights.T)
 
 
 def _share(part: np.ndarray, whole: np.ndarray) -> _Values:
     """Divide two sums over pairs of units."""
-    return lambda weights: _divided(_pairs(weights, part), _pairs(weights, whole))
+    return lambda weights: ratio(weighted.pair_sums(weights, part), weighted.pair_sums(weights, whole))
 
 
 def _tau(balance: np.ndarray, untied_x: np.ndarray, untied_y: np.ndarray) -> _Values:
     """Divide the balance of pairs by the geometric mean of pairs untied in x and in y."""
-    return lambda weights: _divided(
-        _pairs(weights, balance), np.sqrt(_pairs(weights, untied_x) * _pairs(weights, untied_y))
-    )
+    return lambda weights: weighted.kendall_b(weights, balance, untied_x, untied_y)
 
 
 def _pearson(x: np.ndarray, y: np.ndarray, both: np.ndarray) -> _Values:
     """Correlate x and y, groups × cells × units, within each group, and average."""
     n = np.maximum(both.sum(axis=(1, 2), keepdims=True), 1)
     x, y = (np.where(both, side - side.sum(axis=(1, 2), keepdims=True) / n, 0) for side in (x, y))
-    sums = np.stack([both, x, y, x * x, y * y, x * y]).sum(axis=2, dtype=float)  # 6 × groups × units
+    sums = np.stack([both, x, y, x * x, y * y, x * y]).sum(axis=2, dtype=float).swapaxes(0, 1)  # groups × 6 × units
 
     def estimate(weights: np.ndarray) -> np.ndarray:
-        each = _r(*np.moveaxis((weights @ sums.reshape(-1, sums.shape[2]).T).reshape(-1, *sums.shape[:2]), 1, 0))
-        return _divided(np.where(np.isfinite(each), each, 0).sum(axis=1), np.isfinite(each).sum(axis=1))
+        each = weighted.pearson((weights @ sums.reshape(-1, sums.shape[2]).T).reshape(-1, *sums.shape[:2]))
+        return ratio(np.where(np.isfinite(each), each, 0).sum(axis=1), np.isfinite(each).sum(axis=1))
 
     return estimate
 
@@ -192,24 +171,6 @@ def _spearman(x: np.ndarray, y: np.ndarray, both: np.ndarray) -> _Values:
         weights = weights * both
         ranks = [weights @ each.T - weights.sum(axis=1, keepdims=True) / 2 for each in below]
         products = (both * 1.0, *ranks, ranks[0] ** 2, ranks[1] ** 2, ranks[0] * ranks[1])
-        return _r(*((weights * each).sum(axis=1) for each in products))
+        return weighted.pearson(np.stack([(weights * each).sum(axis=1) for each in products], axis=-1))
 
     return estimate
-
-
-def _r(n: np.ndarray, x: np.ndarray, y: np.ndarray, xx: np.ndarray, yy: np.ndarray, xy: np.ndarray) -> np.ndarray:
-    """Turn sums into Pearson's r; NaN where one side does not vary."""
-    n = np.maximum(n, 1)
-    spread = [np.where(square - total**2 / n > 1e-12 * np.maximum(square, 1e-300), square - total**2 / n, 0)
-              for square, total in ((xx, x), (yy, y))]  # fmt: skip
-    return _divided(xy - x * y / n, np.sqrt(spread[0] * spread[1]))
-
-
-def _pairs(weights: np.ndarray, matrix: np.ndarray) -> np.ndarray:
-    """Sum over all pairs of units: the quadratic form of each row of weights."""
-    return np.einsum("ri,ri->r", weights @ matrix, weights)
-
-
-def _divided(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    """Divide; NaN where there is nothing to divide by."""
-    return np.divide(part, whole, out=np.full(np.shape(whole), np.nan), where=np.asarray(whole) > 0)

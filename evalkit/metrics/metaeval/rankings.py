@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from evalkit import DataError
 from evalkit.metrics.metaeval.scores import Scores
 from evalkit.metrics.metaeval.significance import significance
+from evalkit.stats.correlation import kendall_b
 
 #: The statistics that WMT's metrics tasks have ranked by since 2020, and how they are called in short.
 MAIN = {
@@ -98,7 +98,7 @@ def disagreement(values: pd.DataFrame, *, only: Sequence[str] = tuple(MAIN.value
         i, j = np.triu_indices(len(a), 1)
         swapped = float(np.mean(np.sign(a[i] - a[j]) * np.sign(b[i] - b[j]) < 0)) if len(i) else np.nan
         row = {"statistic_a": one, "statistic_b": other, "metrics": len(a)}
-        rows.append(row | {"tau_b": float(stats.kendalltau(a, b).statistic), "swapped": swapped})
+        rows.append(row | {"tau_b": float(kendall_b(a, b)), "swapped": swapped})
     return pd.DataFrame(rows)
 
 

@@ -30,8 +30,6 @@ def significance(
     flips: int = 1000,
     unit: str = "pair",
     seed: int = 7,
-    workers: int = 1,
-    scheduler: str | None = None,
 ) -> pd.DataFrame:
     """Test every two metrics by PERM-BOTH: swap their scores in random cells, and see how large the difference gets.
 
@@ -40,8 +38,7 @@ def significance(
     swapped, and compared on the cells that both scored. For ``acc_eq`` what is swapped is whether a pair of systems is
     right, each metric at its own threshold: ``unit="pair"`` swaps every pair by itself, as WMT does; ``unit="item"``
     swaps whole segments, whose pairs depend on each other, so that fewer differences count as significant.
-    draws: random swaps, where there are too many for all of them; flips: inside each test of SPA. workers, scheduler:
-    where to compute (see ``inference.spread``), which changes no result.
+    draws: random swaps, where there are too many for all of them; flips: inside each test of SPA.
     Returns one row per pair of metrics: data, pair, level, statistic, metric_a (the better one), metric_b, difference
     (a less b), p (one-sided), exact (True where no swap was left out; acc_eq by pairs is binomial, hence exact).
     p is the share of swaps that reach the difference, or (hits + 1) / (draws + 1) where swaps are random.
@@ -61,7 +58,7 @@ def significance(
         raise DataError(f"{statistic!r} cannot be tested on scores of {scores.level}s. Choose among {known}.")
     if unit not in ("pair", "item"):
         raise DataError(f"unit is {unit!r}, and can be 'pair' or 'item'. Correct it.")
-    plan = swaps.Plan(draws, seed, workers, scheduler)
+    plan = swaps.Plan(draws, seed)
     if statistic == "acc_eq":
         compare = _of_ties(scores, unit, plan)
     elif statistic == "spa":

@@ -14,25 +14,17 @@ from functools import partial
 
 import numpy as np
 
-from evalkit.stats.inference import EXACT_UP_TO, TOLERANCE, Permuted, Swaps, in_blocks, spread
-from evalkit.stats.inference.blocks import BATCH, cut
+from evalkit.stats.inference import BATCH, TOLERANCE, Permuted, Swaps, count_hits
 
 _ROWS = 512  # masks of a block at most, so that what a pair of metrics needs stays in cache
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Say how many swaps to draw where there are too many for all of them, from which seed, and where to compute."""
+    """Say how many swaps to draw where there are too many for all of them, and from which seed."""
 
     draws: int = 1000
     seed: int = 7
-    workers: int = 1
-    scheduler: str | None = None
-
-    @property
-    def half(self) -> int:
-        """Masks to draw; with their complements they make the swaps, an even number of them."""
-        return (self.draws + 1) // 2
 
 
 def swapped(
@@ -43,22 +35,10 @@ def swapped(
     hits: maps masks (batch, cells) of zeros and ones to how many of them and their complements reach the difference,
     one number per pair of metrics, as ``observed`` has them.
     """
-    exchange, where = Swaps(cells), {"workers": plan.workers, "scheduler": plan.scheduler}
-    block = block or max(1, min(_ROWS, BATCH // cells))
-    exact = exchange.size <= max(EXACT_UP_TO, plan.draws)
-    if exact:  # the second half are the complements of the first
-        parts = spread(partial(_numbered, hits, exchange), cut(exchange.size // 2, block=block), **where)
-    else:
-        parts = in_blocks(partial(_drawn, hits, exchange), plan.half, seed=plan.seed, block=block, **where)
-    return Permuted(observed, sum(parts), exchange.size if exact else 2 * plan.half, exact)
-
-
-def _numbered(hits: Callable, exchange: Swaps, span: tuple[int, int]) -> np.ndarray:
-    return hits(exchange.numbered(*span).astype(float))
-
-
-def _drawn(hits: Callable, exchange: Swaps, count: int, rng: np.random.Generator) -> np.ndarray:
-    return hits(exchange.drawn(count, rng).astype(float))
+    return count_hits(
+        lambda masks: hits(masks.astype(float)), observed, Swaps(cells), resamples=plan.draws, seed=plan.seed,
+        block=block or max(1, min(_ROWS, BATCH // cells)), mirrored=True,
+    )  # fmt: skip
 
 
 def reached(difference: np.ndarray, observed: np.ndarray) -> np.ndarray:

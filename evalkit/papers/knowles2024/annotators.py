@@ -7,6 +7,9 @@ import pandas as pd
 
 from evalkit.data.schemas import with_pair
 
+#: Scores above it are high ones.
+_HIGH = 50
+
 
 def beside(usage: pd.DataFrame, annotator: str) -> pd.DataFrame:
     """Set everybody else of an annotator's language pair beside them: how much lower their mean, how much wider their
@@ -25,17 +28,17 @@ def beside(usage: pd.DataFrame, annotator: str) -> pd.DataFrame:
     return others[["pair", "annotator"]].assign(**differences)
 
 
-def lowest_between(extremes: pd.DataFrame, profiles: pd.DataFrame, *, above: float = 50) -> pd.DataFrame:
+def lowest_between(extremes: pd.DataFrame, profiles: pd.DataFrame) -> pd.DataFrame:
     """Tell of the two annotators with the lowest correlation whether one gave few kinds of scores, per pair and kind.
 
     extremes: the result of ``agreement.correlation_extremes``. profiles: that of ``profiles``. Returns pair, statistic,
-    min_between, high_only (one of the two gave only scores above ``above``), coarse (one used a coarser scale) and
+    min_between, high_only (one of the two gave only scores above 50), coarse (one used a coarser scale) and
     explained (either).
     """
     odd = profiles.set_index(["pair", "annotator"])
     sides = extremes["min_between"].str.split(" ", expand=True)
     found = {}
-    for name, marked in (("high_only", odd["min"] > above), ("coarse", odd["grid"] != "none")):
+    for name, marked in (("high_only", odd["min"] > _HIGH), ("coarse", odd["grid"] != "none")):
         known = [marked.reindex(pd.MultiIndex.from_arrays([extremes["pair"], sides[k]])).to_numpy(bool) for k in (0, 1)]
         found[name] = known[0] | known[1]
     table = extremes[["pair", "statistic", "min_between"]].assign(**found)

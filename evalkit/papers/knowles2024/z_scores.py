@@ -23,24 +23,22 @@ PIPELINES: Mapping[str, Mapping] = {
 }
 
 
-def against_published(
-    ratings: pd.DataFrame, *, published: str = "z", pipelines: Mapping[str, Mapping] = PIPELINES
-) -> pd.DataFrame:
-    """Compare recomputed z-scores with a published column, per language pair and way of computing them.
+def compare_with_published(ratings: pd.DataFrame) -> pd.DataFrame:
+    """Compare recomputed z-scores with the published ones, the column z, per language pair and way of computing them.
 
     WMT's own: mean and standard deviation (ddof 1) per language pair and worker, over items of all types, rounded to
     the seven significant digits that R prints, because the pipeline wrote them to a file and read them back.
     Returns pair, variant, judgements, undefined (published but not defined here), median and largest (of the absolute
     differences, in standard deviations), equal (none larger than 1e-9, none undefined).
     """
-    if published not in ratings:
-        raise DataError(f"These ratings have no column {published} of published z-scores.")
+    if "z" not in ratings:
+        raise DataError("These ratings have no column z of published z-scores. Load those of WMT's crowd campaigns.")
     rows = []
-    for name, options in pipelines.items():
+    for name, options in PIPELINES.items():
         frame = with_pair(normalize(ratings, method="z", **options))
-        frame = frame[frame[published].notna()]
+        frame = frame[frame["z"].notna()]
         for pair, part in frame.groupby("pair", sort=True):
-            off = (part["normalized"] - part[published]).abs()
+            off = (part["normalized"] - part["z"]).abs()
             undefined, largest = int(off.isna().sum()), float(off.max())
             equal = bool(undefined == 0 and largest <= 1e-9)
             rows.append((pair, name, len(part), undefined, float(np.nanmedian(off)), largest, equal))

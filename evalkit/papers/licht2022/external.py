@@ -1,4 +1,4 @@
-"""Human scores of many languages held against an outside score of each: automatic metric or amount of training data.
+"""Human scores of many languages compared with an outside score of each: automatic metric or amount of training data.
 
 The paper's Table 6 does so with spmBLEU values that were never printed. Here the table is audited as printed, and
 computed again on outside scores that are public, or that the user brings. An outside score is a ``covariate``:
@@ -16,7 +16,9 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.human.calibration.forms import METHODS
+from evalkit.papers.licht2022.held_out_r2 import split_r2
 from evalkit.stats import inference
+from evalkit.stats.correlation import pearson
 
 DIRECTIONS = ("X-EN", "EN-X")
 COLUMNS = (*DIRECTIONS, "both")
@@ -67,16 +69,14 @@ def spbleu(scores: pd.DataFrame) -> pd.DataFrame:
     return covariates
 
 
-def covariates(
-    table4: pd.DataFrame, scores: pd.DataFrame, *, own: str = "", codes: pd.Series | None = None
-) -> pd.DataFrame:
+def covariates(table4: pd.DataFrame, scores: pd.DataFrame, *, own: str = "") -> pd.DataFrame:
     """Put all outside scores below one another: training sizes, public spBLEU, and a file of the user's own, if any.
 
     ``attrs["own"]`` names the user's file and its digest ("none" without one), for the signature.
     """
     parts = [training_size(table4), spbleu(scores)]
     if own:
-        parts.append(read_scores(own, codes=table4["language_code"] if codes is None else codes))
+        parts.append(read_scores(own, codes=table4["language_code"]))
     together = pd.concat(parts, ignore_index=True)
     digest = f"{Path(own).name}@{hashlib.sha256(Path(own).read_bytes()).hexdigest()[:8]}" if own else "none"
     together.attrs["own"] = digest
@@ -117,18 +117,18 @@ def correlate(
 ) -> pd.DataFrame:
     """Make Table 6 on any covariates: covariate, columns (X-EN | EN-X | both), method, n, pearson, r2, linreg.
 
-    linreg: mean out-of-sample r² over random half/half splits (``inference.split_r2``), the same splits for all
+    linreg: mean out-of-sample r² over random half/half splits (``split_r2``), the same splits for all
     methods. Footnote 1 trains "on spmBLEU scores and the calibrated XSTS scores", read as scikit-learn's order (X, y):
     the human score is predicted. ``predict="covariate"`` is the other reading.
     n is the number of scores that have the covariate; columns with fewer than four scores are left out.
     """
     rows = []
     for covariate, columns, x, y in _columns(table5, covariates):
-        r = inference.pearson(x, y.T)
+        r = pearson(x, y.T)
         if predict == "score":
-            linreg = inference.split_r2(x, y, splits=splits, rng=np.random.default_rng(seed))
+            linreg = split_r2(x, y, splits=splits, rng=np.random.default_rng(seed))
         else:
-            linreg = [inference.split_r2(m, x, splits=splits, rng=np.random.default_rng(seed)) for m in y.T]
+            linreg = [split_r2(m, x, splits=splits, rng=np.random.default_rng(seed)) for m in y.T]
         rows += [
             (covariate, columns, method, len(x), *map(float, values))
             for method, *values in zip(METHODS.values(), r, r**2, linreg, strict=True)
@@ -136,32 +136,32 @@ def correlate(
     return pd.DataFrame(rows, columns=["covariate", "columns", "method", "n", *STATISTICS])
 
 
-def highest(table6: pd.DataFrame, *, method: str = "CS") -> pd.DataFrame:
-    """Test "this method is highest in every column": covariate, columns, statistic, highest, lead, holds.
+def highest(table6: pd.DataFrame) -> pd.DataFrame:
+    """Test "CS is highest in every column": covariate, columns, statistic, highest, lead, holds.
 
-    lead: the method's value minus the best of the others.
+    lead: the value of CS minus the best of the others.
     """
     long = table6.melt(["covariate", "columns", "method"], list(STATISTICS), "statistic", "value")
     wide = long.pivot(index=["covariate", "columns", "statistic"], columns="method", values="value")
-    others = wide.drop(columns=method).max(axis=1)
-    told = pd.DataFrame({"highest": wide.idxmax(axis=1), "lead": wide[method] - others, "holds": wide[method] > others})
+    others = wide.drop(columns="CS").max(axis=1)
+    cs = wide["CS"]
+    found = pd.DataFrame({"highest": wide.idxmax(axis=1), "lead": cs - others, "holds": cs > others})
     order = pd.MultiIndex.from_frame(long[["covariate", "columns", "statistic"]].drop_duplicates())
-    return told.reindex(order).reset_index()
+    return found.reindex(order).reset_index()
 
 
-def gain(
-    table5: pd.DataFrame, covariates: pd.DataFrame, *, resamples: int, seed: int, level: float = 0.95
-) -> pd.DataFrame:
+def gain(table5: pd.DataFrame, covariates: pd.DataFrame, *, resamples: int, seed: int) -> pd.DataFrame:
     """Say how sure the gain in correlation over RAW is: bootstrap over languages of r(method) - r(RAW).
 
-    Both directions of a language are drawn together. Returns covariate, columns, method, n, gain, low, high.
+    Both directions of a language are drawn together. Returns covariate, columns, method, n, gain, low, high
+    (95 %).
     """
     rows = []
     for covariate, columns, x, y in _columns(table5, covariates, paired=True):
         data = np.concatenate([x[..., None], y], axis=-1)  # languages x directions x (covariate, methods)
         estimate = _gains(data[None])[0]
         rng = np.random.default_rng(seed)
-        low, high = inference.interval(inference.bootstrap(data, _gains, resamples=resamples, rng=rng), level=level)
+        low, high = inference.interval(inference.bootstrap(data, _gains, resamples=resamples, seed=rng))
         n = int(np.isfinite(x).sum())
         _, *methods = METHODS.values()
         rows += [(covariate, columns, m, n, *map(float, v)) for m, *v in zip(methods, estimate, low, high, strict=True)]

@@ -8,6 +8,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from evalkit.human.observed import titled
+from evalkit.papers.licht2022.progression import WANTED_POWER
 from evalkit.papers.licht2022.table3 import LANGUAGES
 from evalkit.show.plots import GREY, INK, LIGHT, LINES, MARKERS, PALETTE, house, literal
 
@@ -88,7 +89,7 @@ def average_differences(differences: pd.DataFrame) -> Figure:
 
 
 @house
-def power_curves(powers: pd.DataFrame, *, wanted: float = 0.8) -> Figure:
+def power_curves(powers: pd.DataFrame) -> Figure:
     """Draw the chance to see a difference against its size, a line per protocol.
 
     powers: the result of ``licht2022.progression.power``.
@@ -97,7 +98,7 @@ def power_curves(powers: pd.DataFrame, *, wanted: float = 0.8) -> Figure:
     for number, ((protocol, kappa), curve) in enumerate(powers.groupby(["protocol", "kappa"], sort=False)):
         axes.plot(curve["points"], curve["power"], ls=LINES[number % len(LINES)], ms=5, mec="white",
                   label=f"{protocol} (κ {kappa:.2f})", **_look(number))  # fmt: skip
-    axes.axhline(wanted, color=GREY, lw=0.8, ls=":")
+    axes.axhline(WANTED_POWER, color=GREY, lw=0.8, ls=":")
     axes.set(xlabel="true difference of two translations (points of the scale)", ylim=(0, 1.03))
     axes.set_ylabel("share of campaigns that see it")
     axes.legend(loc="lower right")

@@ -79,21 +79,18 @@ def predicted_interval(cs: str, ht: str, *, standard: Standard = PAPER) -> Inter
     return min(corners), max(corners)
 
 
-def consensus_by_cell(
-    table5: pd.DataFrame, *, human_reference: float | None = None, search: tuple[float, float] = SEARCH
-) -> pd.DataFrame:
+def consensus_by_cell(table5: pd.DataFrame) -> pd.DataFrame:
     """Find, per printed CS+HT cell, the consensus scores from which that cell can be reached.
 
     For fixed inputs, CS+HT <= t means (c - t)(HT - t) >= (h - t)(CS - t), which is linear in the consensus c; so each
     corner of the box of inputs allows a half-line, and the cell a union of half-lines cut with another. No grid.
 
-    human_reference: an exactly known h; by default every h that rounds to 4.687. search: where c is looked for; below
-    the point, too, from which on the group's two means would change places and the line would fall.
+    h is any number that rounds to 4.687. c is looked for within ``SEARCH``; below the point, too, from which on the
+    group's two means would change places and the line would fall.
     Returns direction, language, low, high, a row per connected piece. An end that is an end of the search is no limit
     that the cell sets; a cell with both says nothing about c (``unlimited``).
     """
-    h = _around(PAPER.human_reference) if human_reference is None else (_exact(human_reference),) * 2
-    window = (_exact(search[0]), _exact(search[1]))
+    h, window = _around(PAPER.human_reference), (_exact(SEARCH[0]), _exact(SEARCH[1]))
     rows = []
     for row in table5.to_dict("records"):
         bottom, top = _rounds_to(row["cs_ht"])
@@ -106,14 +103,14 @@ def consensus_by_cell(
     return pd.DataFrame(rows, columns=["direction", "language", "low", "high"])
 
 
-def unlimited(cells: pd.DataFrame, *, search: tuple[float, float] = SEARCH) -> pd.DataFrame:
+def unlimited(cells: pd.DataFrame) -> pd.DataFrame:
     """Leave out the ends that are only the ends of the search: the result of ``consensus_by_cell`` with gaps there.
 
     >>> cells = pd.DataFrame({"language": ["Hindi"], "low": [1.0], "high": [4.029]})
     >>> unlimited(cells)[["low", "high"]].to_numpy().tolist()
     [[nan, 4.029]]
     """
-    low, high = search
+    low, high = SEARCH
     return cells.assign(low=cells["low"].where(cells["low"] > low), high=cells["high"].where(cells["high"] < high))
 
 
@@ -125,7 +122,7 @@ def joint_consensus(cells: pd.DataFrame) -> pd.DataFrame:
     that all other cells leave when the one binding cell is taken out (one rounding slip would move the end there).
     """
     if cells.duplicated(["direction", "language"]).any():
-        raise DataError("A cell allows two separate ranges of consensus scores: narrow `search` to one of them.")
+        raise DataError("A cell allows two separate ranges of consensus scores: narrow SEARCH to one of them.")
     lows, highs = cells.sort_values("low", ascending=False), cells.sort_values("high")
     name = "{direction} {language}".format_map
     tied_low = lows[lows["low"] == lows["low"].iloc[0]]

@@ -15,6 +15,9 @@ from evalkit.papers.licht2022 import postedits
 from evalkit.papers.licht2022.protocols import PROGRESSION
 from evalkit.stats import inference
 
+#: The share of campaigns that shall see a difference.
+WANTED_POWER = 0.8
+
 
 def progression(
     ratings: pd.DataFrame, *, column: str = "score", steps: Sequence[str] = PROGRESSION, falls: bool = True
@@ -123,12 +126,12 @@ def power(
     return pd.DataFrame(rows, columns=["protocol", "kappa", "points", "power", "se"])
 
 
-def detectable(powers: pd.DataFrame, *, wanted: float = 0.8) -> pd.DataFrame:
-    """Read off the difference that each protocol detects with the wanted power: protocol, kappa, points."""
+def detectable(powers: pd.DataFrame) -> pd.DataFrame:
+    """Read off the difference that each protocol detects with ``WANTED_POWER``: protocol, kappa, points."""
     rows = []
     for (protocol, kappa), group in powers.groupby(["protocol", "kappa"], sort=False):
         curve = group.sort_values("points")
         reached = curve["power"].cummax()
-        found = np.interp(wanted, reached, curve["points"]) if reached.max() >= wanted else np.nan
+        found = np.interp(WANTED_POWER, reached, curve["points"]) if reached.max() >= WANTED_POWER else np.nan
         rows.append((protocol, kappa, float(found)))
     return pd.DataFrame(rows, columns=["protocol", "kappa", "points"])

@@ -121,7 +121,7 @@ def intervals(table3: pd.DataFrame, belted: pd.DataFrame) -> pd.DataFrame:
     return frame.reset_index(drop=True)
 
 
-def cell_differences(cells: pd.DataFrame, *, alpha: float = 0.05) -> pd.DataFrame:
+def cell_differences(cells: pd.DataFrame) -> pd.DataFrame:
     """Compare every two protocols within each direction and language, with Holm's correction over all comparisons.
 
     cells: the result of ``intervals``. Returns direction, language, protocol_a, protocol_b, difference, z, p, holm_p,
@@ -135,10 +135,10 @@ def cell_differences(cells: pd.DataFrame, *, alpha: float = 0.05) -> pd.DataFram
                 (direction, language, a.protocol, b.protocol, a.printed - b.printed, z, 2 * stats.norm.sf(abs(z)))
             )
     columns = ["direction", "language", "protocol_a", "protocol_b", "difference", "z", "p"]
-    return _holm(pd.DataFrame(rows, columns=columns), alpha)
+    return _holm(pd.DataFrame(rows, columns=columns))
 
 
-def average_differences(cells: pd.DataFrame, *, alpha: float = 0.05) -> pd.DataFrame:
+def average_differences(cells: pd.DataFrame) -> pd.DataFrame:
     """Compare every two protocols' averages, once for these six languages and once for languages like them.
 
     cells: the result of ``intervals``. ``about`` is "these languages" (only sentences are a sample: z from the cells'
@@ -175,7 +175,7 @@ def average_differences(cells: pd.DataFrame, *, alpha: float = 0.05) -> pd.DataF
             )
     columns = ["about", "direction", "protocol_a", "protocol_b", "difference", "low", "high", "p"]
     frame = pd.DataFrame(rows, columns=columns).sort_values("about", kind="stable", ascending=False)
-    return pd.concat([_holm(group, alpha) for _, group in frame.groupby("about", sort=False)], ignore_index=True)
+    return pd.concat([_holm(group) for _, group in frame.groupby("about", sort=False)], ignore_index=True)
 
 
 def _sign_flip(differences: pd.Series) -> float:
@@ -185,10 +185,10 @@ def _sign_flip(differences: pd.Series) -> float:
     return float((means >= abs(differences.mean()) - 1e-12).mean())
 
 
-def _holm(frame: pd.DataFrame, alpha: float) -> pd.DataFrame:
-    """Add Holm's corrected p, and whether a difference survives at ``alpha``."""
+def _holm(frame: pd.DataFrame) -> pd.DataFrame:
+    """Add Holm's corrected p, and whether a difference survives at 0.05."""
     corrected = inference.adjust(frame["p"], method="holm")
-    return frame.assign(holm_p=corrected, survives=corrected < alpha)
+    return frame.assign(holm_p=corrected, survives=corrected < 0.05)
 
 
 def sensitivity(

@@ -8,6 +8,8 @@ from math import comb, sqrt
 import numpy as np
 import pandas as pd
 
+from evalkit.stats.terms import pluralize
+
 #: The metrics of Sai et al. 2023 by the kind that their text gives them (section 4.1).
 KINDS = {
     "overlap": ("BLEU 1", "BLEU 2", "BLEU 3", "BLEU 4", "SacreBLEU", "ROUGE-L", "chrF++", "TER"),
@@ -167,7 +169,7 @@ def impossible_tau(table: pd.DataFrame) -> pd.DataFrame:
             why = f"cut off after three digits: {nearest:.5f} rounds to {nearest:.3f}"
         else:
             ties = [t for t in range(1, pairs) if _tied(value, pairs, t)]
-            told = f"; {ties[0]} tied pair{'s' * (ties[0] > 1)} of systems would allow it" if ties else ""
+            told = f"; {pluralize(ties[0], 'tied pair')} of systems would allow it" if ties else ""
             why = f"{pairs} pairs of systems without ties allow {nearest:.3f} next to it{told}"
         rows.append(("table2", f"{metric}, {language}, kendall", f"{value:.3f}", why))
     return pd.DataFrame(rows, columns=_COLUMNS)
@@ -219,19 +221,19 @@ def better_on_fluency(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=_COLUMNS)
 
 
-def wins(table: pd.DataFrame, *, printed: str = "3") -> pd.DataFrame:
+def wins(table: pd.DataFrame) -> pd.DataFrame:
     """Compare the languages of Table 3 in which Indic-COMET-MQM beats both baselines with how many the text says."""
     rows = []
     for statistic in ("pearson", "kendall"):
         wide = _numbers(table, statistic)[list(LANGUAGES)]
         won = wide.columns[wide.loc["IndicCOMETMQM"] > wide.loc[["COMET-DA", "COMET-MQM"]].max()]
-        if str(len(won)) != printed:
-            rows.append(("table3", f"languages in which Indic-COMET-MQM beats both baselines, {statistic}", printed,
+        if len(won) != 3:
+            rows.append(("table3", f"languages in which Indic-COMET-MQM beats both baselines, {statistic}", "3",
                          f"the cells give {len(won)}: {', '.join(won)}"))  # fmt: skip
     return pd.DataFrame(rows, columns=_COLUMNS)
 
 
-def _numbers(table: pd.DataFrame, statistic: str, *, of: str = "metric") -> pd.DataFrame:
-    """Lay a transcribed table out as metrics (or systems) × languages."""
+def _numbers(table: pd.DataFrame, statistic: str) -> pd.DataFrame:
+    """Pivot a transcribed table to metrics × languages, in the order of print."""
     values = table.assign(value=pd.to_numeric(table[statistic]))
-    return values.pivot(index=of, columns="language", values="value").loc[table[of].unique()]
+    return values.pivot(index="metric", columns="language", values="value").loc[table["metric"].unique()]

@@ -19,11 +19,10 @@ from evalkit.stats.inference import interval, resample
 
 #: The columns of ACES that are read here.
 COLUMNS = ("source", "good-translation", "incorrect-translation", "reference", "phenomena", "langpair")
-#: What ``perturbed`` spoils.
+#: What ``perturbed`` degrades.
 PHENOMENA = ("negation", "number", "name", "word order")
-#: What is spoilt: the good translation itself (only the error tells them apart), or the reference (the incorrect one
-#: then shares nearly all words with the reference, the good one does not).
-OF = ("translation", "reference")
+#: Challenges of a language and phenomenon that ``perturbed`` keeps.
+MOST = 40
 
 
 def read(path: str | Path) -> pd.DataFrame:
@@ -67,20 +66,18 @@ def checked(table: pd.DataFrame, *, origin: str) -> pd.DataFrame:
     return table.assign(language=table["langpair"].str.split("-").str[1])
 
 
-def perturbed(ratings: pd.DataFrame, *, of: str = "reference", most: int = 40, seed: int = 7) -> pd.DataFrame:
-    """Make a challenge set of flawless translations: one per language, sentence and phenomenon that has what to spoil.
+def perturbed(ratings: pd.DataFrame, *, seed: int = 7) -> pd.DataFrame:
+    """Make a challenge set of flawless translations: one per language, sentence and phenomenon that can be degraded.
 
     ratings: columns language (gu hi mr ml ta), source, hypothesis, reference, score. The good translation is one with
     the language's highest score, drawn where several systems have it; one that equals its reference is left out,
     unless all of them do.
-    of: what is spoilt to make the incorrect one, "reference" or "translation" (see ``OF``). most: challenges of a
-    language and phenomenon that are kept, drawn at random.
+    The incorrect one is the reference, degraded: it shares nearly all words with the reference, the good one does not.
+    Of a language and phenomenon, ``MOST`` challenges are kept, drawn at random.
     Returns ``COLUMNS`` (langpair en-gu and so on) and language. Raises DataError where nothing can be made.
     Caveat: the rules of ``perturbations`` were not proofread by speakers, and a good translation is as good as one
     annotator found it.
     """
-    if of not in OF:
-        raise DataError(f"A challenge cannot spoil {of!r}. Choose {' or '.join(OF)}.")
     top = ratings.groupby("language")["score"].transform("max")
     good = ratings[ratings["score"] == top]
     worded = good["hypothesis"] != good["reference"]
@@ -90,19 +87,19 @@ def perturbed(ratings: pd.DataFrame, *, of: str = "reference", most: int = 40, s
     good = good.sort_values(["language", "source"], kind="stable")
     rows = []
     for language, group in good.groupby("language", sort=False):
-        texts = group["hypothesis" if of == "translation" else "reference"]
+        texts = group["reference"]
         spelt = [each for text, source in zip(texts, group["source"]) for each in perturbations.spelt(text, source)]
         for text, row in zip(texts, group.to_dict("records")):
-            spoilt = {
+            degraded = {
                 "negation": perturbations.negation(text, language),
                 "number": perturbations.number(text, rng),
                 "name": perturbations.name(text, row["source"], spelt, rng),
                 "word order": perturbations.order(text, rng),
             }
             rows += [(row["source"], row["hypothesis"], wrong, row["reference"], phenomenon, f"en-{language}")
-                     for phenomenon, wrong in spoilt.items() if wrong is not None]  # fmt: skip
+                     for phenomenon, wrong in degraded.items() if wrong is not None]  # fmt: skip
     table = pd.DataFrame(rows, columns=list(COLUMNS))
-    kept = table.iloc[rng.permutation(len(table))].groupby(["langpair", "phenomena"]).head(most)
+    kept = table.iloc[rng.permutation(len(table))].groupby(["langpair", "phenomena"]).head(MOST)
     return checked(kept.sort_index(), origin="The perturbed set")
 
 
@@ -123,17 +120,15 @@ def kendall_like(
     scored: pd.DataFrame,
     metrics: Sequence[str],
     *,
-    by: Sequence[str] = ("phenomena",),
     lower_is_better: Collection[str] = (),
     resamples: int = 1000,
     seed: int = 7,
-    level: float = 0.95,
 ) -> pd.DataFrame:
     """Return each metric's Kendall-like τ per phenomenon: (right - wrong) / (right + wrong) preferences.
 
     scored: as ``long`` lays it out, with a column per metric. A preference is right where the good translation scores
-    higher; a tie is wrong. by: columns that tell groups apart. Returns these, metric, tau, low, high (percentile
-    interval, drawing English sentences), n (challenges), ties. -1 to 1; guessing gives 0, never telling apart -1.
+    higher; a tie is wrong. Returns phenomena, metric, tau, low, high (95 %, percentile interval, drawing English
+    sentences), n (challenges), ties. -1 to 1; guessing gives 0, never distinguishing them -1.
     Source: Amrhein et al. 2022, section 4.3 (the WMT tasks' formula, with ties as discordant).
 
     >>> two = pd.DataFrame({"challenge": [0, 1, 2, 0, 1, 2], "side": ["good"] * 3 + ["incorrect"] * 3,
@@ -141,7 +136,7 @@ def kendall_like(
     >>> kendall_like(two, ["m"])[["tau", "n", "ties"]].round(3).values.tolist()
     [[0.333, 3.0, 1.0]]
     """
-    missing = [name for name in ("challenge", "side", "source", *by, *metrics) if name not in scored]
+    missing = [name for name in ("challenge", "side", "source", "phenomena", *metrics) if name not in scored]
     if missing:
         raise DataError(f"The scored challenges have no column {missing[0]}. Score what challenge.long gives.")
     sides = [scored[scored["side"] == side].set_index("challenge").sort_index() for side in ("good", "incorrect")]
@@ -153,16 +148,15 @@ def kendall_like(
     apart = (values[0] - values[1]) * [-1 if name in lower_is_better else 1 for name in metrics]
     preferred = np.where(apart > 0, 1.0, -1.0)
     tables = []
-    for key, places in sides[0].reset_index().groupby(list(by), sort=False).indices.items():
+    for phenomenon, places in sides[0].reset_index().groupby("phenomena", sort=False).indices.items():
         here = preferred[places]
         drawn = resample(
             lambda k, here=here: k @ here / k.sum(1, keepdims=True), sides[0]["source"].to_numpy()[places],
             resamples=resamples, seed=seed,
         )  # fmt: skip
-        low, high = interval(drawn, level=level)
+        low, high = interval(drawn)
         table = pd.DataFrame({"metric": list(metrics), "tau": here.mean(0), "low": low, "high": high, "n": len(places)})
         table["ties"] = (apart[places] == 0).sum(0)
-        for place, (name, value) in enumerate(zip(by, key if isinstance(key, tuple) else (key,))):
-            table.insert(place, name, value)
+        table.insert(0, "phenomena", phenomenon)
         tables.append(table)
     return pd.concat(tables, ignore_index=True)

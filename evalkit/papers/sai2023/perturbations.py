@@ -1,7 +1,7 @@
-"""Spoil a translation into an Indian language in one known way: negation, a number, a name, the order of words.
+"""Degrade a translation into an Indian language in one known way: negation, a number, a name, the order of words.
 
-Each function takes a text and returns it spoilt, or None where it has nothing to spoil. They are rules, not speakers:
-a spoilt text means something else, and may also be less fluent than what a person would have written.
+Each function takes a text and returns it degraded, or None where its rule finds nothing. They are rules, not speakers:
+a degraded text means something else, and may also be less fluent than what a person would have written.
 """
 
 from __future__ import annotations

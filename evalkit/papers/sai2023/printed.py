@@ -1,4 +1,4 @@
-"""Hold computed correlations, ranges and means against those that Sai et al. 2023 print, cell by cell.
+"""Compare computed correlations, ranges and means with those that Sai et al. 2023 print, cell by cell.
 
 What the authors' notebook says (``legacy/code/evaluate.ipynb`` in AI4Bharat/IndicMT-Eval) is cited by its cells.
 """
@@ -45,8 +45,8 @@ _DATA = "recomputed from data"
 def table1(correlated: pd.DataFrame) -> pd.DataFrame:
     """Compare segment-level correlations with Table 1, as rows for ``show.compare``.
 
-    correlated: the result of ``correlation.segments`` for ``METRICS`` and ``CAPTION``. A printed average is held
-    against the mean of the computed values, or of its own row's cells where nothing was computed.
+    correlated: the result of ``correlation.segments`` for ``METRICS`` and ``CAPTION``. A printed average is compared
+    with the mean of the computed values, or of its own row's cells where nothing was computed.
     """
     ours = _with_average(correlated.rename(columns={"kendall_b": "kendall"}), ["pearson", "kendall"])
     return _of_metrics("1", ours, ["pearson", "kendall"], _ROWS)
@@ -64,12 +64,12 @@ def table2(correlated: pd.DataFrame) -> pd.DataFrame:
 
 
 def table3() -> pd.DataFrame:
-    """List Table 3's trained metrics, with what they need; their averages are held against their own cells."""
+    """List Table 3's trained metrics, with what they need; their averages are compared with their own cells."""
     return _of_metrics("3", _nothing(["pearson", "kendall"]), ["pearson", "kendall"], "")
 
 
 def table4() -> pd.DataFrame:
-    """Hold the baselines of Table 4 against Table 3, which prints them as well, and list what the others need."""
+    """Compare the baselines of Table 4 with Table 3, which prints them as well, and list what the others need."""
     columns = {"metric": {"COMET-DA": "COMETDA", "COMET-MQM": "COMETMQM"}}
     table = data.published("sai2023_table4")
     baseline = table["metric"].isin(columns["metric"].values())
@@ -117,9 +117,9 @@ def table9(means: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([found, _own_average(table, ~here, "mean_score", "9", by="system")], ignore_index=True)
 
 
-def table10(correlated: pd.DataFrame, *, rule: str = "authors") -> pd.DataFrame:
+def table10(correlated: pd.DataFrame) -> pd.DataFrame:
     """Compare correlations within the subsets of errors with Table 10. correlated: ``subsets.correlations``."""
-    part = correlated[correlated["rule"] == rule]
+    part = correlated[correlated["rule"] == "authors"]
     wide = part.pivot(index=["language", "metric"], columns="subset", values="kendall_b").reset_index()
     return _of_metrics("10", wide, list(FAMILIES), f"As the authors' notebook chooses segments (cell 94). {_ROWS}")
 
@@ -223,7 +223,7 @@ def _with_average(values: pd.DataFrame, columns: list[str], *, by: str = "metric
 
 
 def _own_average(table: pd.DataFrame, rows: pd.Series, column: str, number: str, *, by: str = "metric") -> pd.DataFrame:
-    """Hold printed averages against the mean of their row's printed cells, with what the cells' rounding allows."""
+    """Compare printed averages with the mean of their row's printed cells, with what the cells' rounding allows."""
     cells = table[table["language"].ne(AVERAGE)]
     means = pd.to_numeric(cells[column]).groupby(cells[by]).mean().reindex(table.loc[rows, by]).to_numpy()
     cell = f"{AVERAGE}, " + table.loc[rows, by] + f", {column}"

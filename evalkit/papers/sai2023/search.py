@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import pandas as pd
 
@@ -11,12 +9,13 @@ from evalkit.data.schemas import UNSTATED
 from evalkit.human.mqm.scores import KEY, segment_scores
 from evalkit.human.mqm.typology import SCHEMES, SEVERITIES
 
+_TOP = 25.0  # the shipped score of a translation without errors
 #: Points by which a score may miss and still count as equal: the shipped scores are multiples of a half.
 _EQUAL = 1e-9
 
 
-def single_errors(ratings: pd.DataFrame, spans: pd.DataFrame, *, top: float = 25.0) -> pd.DataFrame:
-    """Read weights off the judgements with exactly one error: there, top less score is the error's weight.
+def single_errors(ratings: pd.DataFrame, spans: pd.DataFrame) -> pd.DataFrame:
+    """Read weights off the judgements with exactly one error: there, 25 less the score is the error's weight.
 
     Returns kind (non-translation, source error, any other), severity, n, weight (the commonest), agreeing (how many of
     the n show it), smallest, largest. Nothing is assumed about the weights except that errors' weights are subtracted.
@@ -25,7 +24,7 @@ def single_errors(ratings: pd.DataFrame, spans: pd.DataFrame, *, top: float = 25
     names = [*KEY, "error_type", "severity"]
     joined = one[names].astype("str").merge(ratings[[*KEY, "score"]], on=KEY, how="left", validate="one_to_one")
     special = joined["error_type"].isin(["non-translation", "source error"])
-    joined = joined.assign(kind=joined["error_type"].where(special, "any other"), weight=top - joined["score"])
+    joined = joined.assign(kind=joined["error_type"].where(special, "any other"), weight=_TOP - joined["score"])
     rows = []
     for (kind, severity), group in joined.groupby(["kind", "severity"]):
         usual = group["weight"].mode().iloc[0]
@@ -37,18 +36,16 @@ def single_errors(ratings: pd.DataFrame, spans: pd.DataFrame, *, top: float = 25
                              ignore_index=True)  # fmt: skip
 
 
-def explain(
-    ratings: pd.DataFrame, spans: pd.DataFrame, *, schemes: Sequence[str] = tuple(SCHEMES), by: str = "tgt_lang"
-) -> pd.DataFrame:
+def explain(ratings: pd.DataFrame, spans: pd.DataFrame, *, by: str = "tgt_lang") -> pd.DataFrame:
     """Count the rows whose shipped score a scheme gives exactly: by, scheme, rows_equal, rows.
 
     Schemes with another top than the shipped scores' 25 are shifted to it: what is compared are the weights. A row that
     a scheme discards, and that has a shipped score, is not explained.
     """
     rows = []
-    for name in schemes:
+    for name in SCHEMES:
         scored = segment_scores(ratings, spans, name)
-        shift = 25.0 - SCHEMES[name].top
+        shift = _TOP - SCHEMES[name].top
         equal = np.isclose(scored["mqm"] + shift, ratings["score"].to_numpy(), rtol=0, atol=_EQUAL)
         counts = pd.Series(equal).groupby(ratings[by].to_numpy(), sort=False).agg(["sum", "size"])
         rows += [(group, name, int(total), int(size)) for group, total, size in counts.itertuples()]
@@ -57,7 +54,7 @@ def explain(
 
 def odd_rows(ratings: pd.DataFrame, spans: pd.DataFrame, *, scheme: str = "release") -> pd.DataFrame:
     """Name the rows whose shipped score a scheme does not give, with their errors and what the scheme gives."""
-    scored = segment_scores(ratings, spans, scheme)["mqm"].to_numpy() + 25.0 - SCHEMES[scheme].top
+    scored = segment_scores(ratings, spans, scheme)["mqm"].to_numpy() + _TOP - SCHEMES[scheme].top
     odd = ratings[~np.isclose(scored, ratings["score"].to_numpy(), rtol=0, atol=_EQUAL)]
     told = spans.astype({"error_type": "str", "severity": "str"})
     told = told.assign(marked=told["error_type"] + " (" + told["severity"] + ")").astype(dict.fromkeys(KEY, "str"))

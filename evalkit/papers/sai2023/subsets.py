@@ -12,7 +12,7 @@ from evalkit import DataError
 from evalkit.data.schemas import UNSTATED
 from evalkit.metrics import correlation
 
-#: The families that are told apart, and how the paper shortens them.
+#: The families that are distinguished, and how the paper shortens them.
 FAMILIES = {"fluency": "Flu", "accuracy": "Acc"}
 _KINDS = (*FAMILIES, "terminology")
 
@@ -22,7 +22,7 @@ class Rule:
     """One reading of "segments that contain only a single error type".
 
     error_free: whether segments without an error belong to both subsets. terminology: whether its errors count as
-    errors of accuracy. own: whether metrics are held against the annotator's own score, not the formula's. single:
+    errors of accuracy. own: whether metrics are compared with the annotator's own score, not the formula's. single:
     whether a segment may have one error only.
     """
 
@@ -45,7 +45,7 @@ RULES = {
 _KEY = ["src_lang", "tgt_lang", "system", "doc", "segment", "annotator"]
 
 
-def counted(scored: pd.DataFrame, spans: pd.DataFrame) -> pd.DataFrame:
+def count_errors(scored: pd.DataFrame, spans: pd.DataFrame) -> pd.DataFrame:
     """Add how many errors each judgement has: ``errors`` in all, and columns fluency, accuracy and terminology.
 
     scored: a row per judgement; spans: a row per error with error_type "category/subcategory", as in ``schemas.SPANS``.
@@ -72,20 +72,19 @@ def counted(scored: pd.DataFrame, spans: pd.DataFrame) -> pd.DataFrame:
 def correlations(
     judged: pd.DataFrame,
     *,
-    rules: Sequence[str] = tuple(RULES),
     formula: str = "score",
     own: str = "own_score",
     metrics: Sequence[str] | None = None,
 ) -> pd.DataFrame:
     """Correlate metrics with human scores within each family's subset, under each rule: the paper's Table 10.
 
-    judged: the result of ``counted``. formula, own: the columns of the formula's and of the annotators' own scores.
+    judged: the result of ``count_errors``. formula, own: columns of the formula's and the annotators' own scores.
     Returns language, metric, subset, rule, then as ``correlation.segments``.
     Caveat: an error-free segment belongs to both subsets where a rule counts it, so tau then mostly says whether a
     metric tells faultless translations from faulty ones.
     """
     parts = []
-    for rule in rules:
+    for rule in RULES:
         for family in FAMILIES:
             inside = member(judged, family, rule)
             part = judged.assign(gold=judged[own if RULES[rule].own else formula].where(inside))

@@ -17,15 +17,15 @@ PRINTED = {
 _MEANS = ["language", "system", "mean_score", "n", "file_set"]
 
 
-def system_means(ratings: pd.DataFrame, *, floor: float | None = 0.0, file_set: str) -> pd.DataFrame:
+def system_means(ratings: pd.DataFrame, *, file_set: str) -> pd.DataFrame:
     """Average each system's scores: language, system (as printed), mean_score, n, file_set.
 
-    floor: scores below it count as the floor (Table 9's do; see ``common_sentences``).
+    Scores below 0 count as 0, as Table 9's do.
     """
     frame = pd.DataFrame({
         "language": ratings["tgt_lang"].astype("str").map(SHORT),
         "system": ratings["system"].astype("str").replace(PRINTED),
-        "score": ratings["score"].clip(lower=floor),
+        "score": ratings["score"].clip(lower=0.0),
     })  # fmt: skip
     means = frame.groupby(["language", "system"], sort=False)["score"].agg(mean_score="mean", n="size").reset_index()
     return means.assign(file_set=file_set)[_MEANS]
@@ -48,17 +48,17 @@ def places(ratings: pd.DataFrame, splits: pd.DataFrame) -> pd.DataFrame:
     return found.assign(share=found["rows"] / found["known"]).drop(columns="rows")
 
 
-def combined(ratings: pd.DataFrame, splits: pd.DataFrame, *, sure: float = 0.95) -> pd.DataFrame:
+def combined(ratings: pd.DataFrame, splits: pd.DataFrame) -> pd.DataFrame:
     """Bring the two sets of files together: the judgements of the CSV files, and those that only the splits have.
 
     A row of the splits is in the CSV files where these hold the same sentence and translation, letter for letter, as
-    often. What else is fresh gets the system of its place (``places``) where at least a share ``sure`` of known rows
-    allow it, and is else of an "unknown" system.
+    often. What else is fresh gets the system of its place (``places``) where at least 95 % of known rows allow it, and
+    is else of an "unknown" system.
     Columns tgt_lang, system, segment, score, own_score, reference, hypothesis, fresh.
     """
     theirs = _matched(ratings, splits)
     theirs = theirs[theirs["fresh"]].assign(score=theirs["formula_score"])
-    held = places(ratings, splits).query("share >= @sure")[["tgt_lang", "place", "system"]]
+    held = places(ratings, splits).query("share >= 0.95")[["tgt_lang", "place", "system"]]
     theirs = theirs.merge(held, on=["tgt_lang", "place"], how="left")
     whole = theirs["of"].eq(ratings["system"].nunique())
     theirs["system"] = theirs["system"].where(whole & theirs["system"].notna(), "unknown")
@@ -78,11 +78,11 @@ def placement(together: pd.DataFrame) -> pd.DataFrame:
     return found.drop(columns="unknown").reset_index()
 
 
-def copies(ratings: pd.DataFrame, *, least: float = 0.5) -> pd.DataFrame:
+def copies(ratings: pd.DataFrame) -> pd.DataFrame:
     """List systems whose translations are mostly one and the same text: two outputs that are likely one.
 
     Returns language, system, other, sentences (that both translated), same (share with the same letters, white space
-    aside), same_score (share of these sentences with the same score), where ``same`` is at least ``least``.
+    aside), same_score (share of these sentences with the same score), where ``same`` is at least a half.
     """
     frame = ratings.assign(text=_letters(ratings), language=ratings["tgt_lang"].astype("str").map(SHORT))
     columns = ["language", "segment", "system", "text", "score"]
@@ -93,21 +93,21 @@ def copies(ratings: pd.DataFrame, *, least: float = 0.5) -> pd.DataFrame:
     found = both.groupby(pair, sort=False).agg(
         sentences=("same", "size"), same=("same", "mean"), same_score=("same_score", "mean")
     )
-    return found.rename_axis(["language", "system", "other"]).query("same >= @least").reset_index()
+    return found.rename_axis(["language", "system", "other"]).query("same >= 0.5").reset_index()
 
 
-def denominators(printed: pd.DataFrame, *, most: int = 300, grain: float = 0.5) -> pd.DataFrame:
+def denominators(printed: pd.DataFrame) -> pd.DataFrame:
     """List how many judgements can lie behind a system's printed means: system, n.
 
     printed: language, system, mean_score as printed with three digits; averages and zeros are left out. Scores are
-    multiples of ``grain``, so with n judgements a mean is a multiple of grain / n: n is possible where every language's
-    cell rounds from such a multiple.
+    multiples of a half, so with n judgements a mean is a multiple of 1 / 2n: n, up to 300, is possible where every
+    language's cell rounds from such a multiple.
     """
     cells = printed[printed["language"].ne("average")].assign(value=pd.to_numeric(printed["mean_score"]))
     rows = []
     for system, values in cells[cells["value"] > 0].groupby("system", sort=False)["value"]:
-        n = np.arange(1, most + 1)[:, None]
-        nearest = np.round(values.to_numpy() * n / grain) * grain / n
+        n = np.arange(1, 301)[:, None]
+        nearest = np.round(values.to_numpy() * n / 0.5) * 0.5 / n
         rows += [(system, int(k)) for k in n[(np.abs(nearest - values.to_numpy()) <= 0.5e-3 + 1e-9).all(axis=1), 0]]
     return pd.DataFrame(rows, columns=["system", "n"])
 
@@ -130,10 +130,10 @@ def fitting_counts(printed: pd.DataFrame, totals: pd.Series, *, judgements: int)
     return pd.DataFrame(grid[fits], columns=systems)
 
 
-def common_sentences(ratings: pd.DataFrame, *, systems: int = 6) -> pd.DataFrame:
+def common_sentences(ratings: pd.DataFrame) -> pd.DataFrame:
     """Keep the sentences that all systems of a language translated, so that systems are compared on the same."""
     count = ratings.groupby(["tgt_lang", "segment"])["system"].transform("nunique")
-    return ratings[count.eq(systems)]
+    return ratings[count.eq(len(PRINTED))]
 
 
 def _matched(ratings: pd.DataFrame, splits: pd.DataFrame) -> pd.DataFrame:

@@ -6,7 +6,7 @@ line results up with the paper's. Other modules are entered by their own names.
 
 from evalkit.papers.sudoh2021.claimed import claim_tables
 from evalkit.papers.sudoh2021.distributions import FINDING, MODELS, averages, contrasts, da_by_label, shares
-from evalkit.papers.sudoh2021.matching import alignment, identical, joined, standing
+from evalkit.papers.sudoh2021.matching import alignment, joined, standing
 from evalkit.papers.sudoh2021.pairwise import confusion_between, pairwise
 from evalkit.papers.sudoh2021.printed import UNRELEASED, UNTRAINED, explained, unprinted_rows, whole_only
 from evalkit.papers.sudoh2021.taxonomy import CRITICAL, KEY, ORDERS, TAXONOMIES, categories, named, places, taxonomy
@@ -14,6 +14,6 @@ from evalkit.papers.sudoh2021.taxonomy import CRITICAL, KEY, ORDERS, TAXONOMIES,
 __all__ = [
     "CRITICAL", "FINDING", "KEY", "MODELS", "ORDERS", "TAXONOMIES", "UNRELEASED", "UNTRAINED", "alignment",
     "averages", "categories", "claim_tables", "confusion_between", "contrasts", "da_by_label", "explained",
-    "identical", "joined", "named", "pairwise", "places", "shares", "standing", "taxonomy", "unprinted_rows",
+    "joined", "named", "pairwise", "places", "shares", "standing", "taxonomy", "unprinted_rows",
     "whole_only",
 ]  # fmt: skip

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from evalkit.papers.sudoh2021.challenge import against_print
+from evalkit.papers.sudoh2021.challenge import compare_with_print
 from evalkit.papers.sudoh2021.taxonomy import categories
 
 _COLUMNS = ["table", "cell", "printed", "evidence"]
@@ -268,7 +268,7 @@ def _higher_standard(tables: Mapping[int, pd.DataFrame]) -> list[tuple]:
 
 def _case(tables: Mapping[int, pd.DataFrame]) -> list[tuple]:
     """Hold the fingerprint of Table 1's BLEU, which ignores case, against scores that only attention to case gives."""
-    ignoring, heeding = (against_print(tables[1], lowercase=lower).set_index("cell") for lower in (True, False))
+    ignoring, heeding = (compare_with_print(tables[1], lowercase=lower).set_index("cell") for lower in (True, False))
     rows = []
     for cell in [name for name in ignoring.index if name.endswith(", bleu")]:
         printed = ignoring.at[cell, "printed"]

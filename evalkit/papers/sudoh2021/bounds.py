@@ -17,7 +17,7 @@ def middle_of_three(labels: pd.DataFrame, worst: pd.DataFrame, *, dimension: str
     it, and the middle one is the worse of the two; else it lies between the two. Order: severity.
     Returns KEY, low, high (category names; the same where the middle label is certain), for the translations that
     exactly two annotators labelled. Where ``worst`` is better than one of the two, it cannot be the worst of three:
-    such rows are left out, and ``attrs["left_out"]`` counts them. Raises DataError where that leaves none of them.
+    such rows are left out, and ``attrs["excluded"]`` counts them. Raises DataError where that leaves none of them.
 
     >>> key = dict.fromkeys(KEY, "x")
     >>> two = pd.DataFrame([key | {"annotator": a, "dimension": "fluency", "label": x} for a, x in zip("AB", "SB")])
@@ -42,5 +42,5 @@ def middle_of_three(labels: pd.DataFrame, worst: pd.DataFrame, *, dimension: str
     high = np.where(bottom < low, low, high)
     told = np.array(names, dtype=object)
     kept = table[KEY].assign(low=told[low], high=told[high])[bottom <= low].reset_index(drop=True)
-    kept.attrs["left_out"] = {"translations whose label is not the worst of three": len(table) - len(kept)}
+    kept.attrs["excluded"] = {"translations whose label is not the worst of three": len(table) - len(kept)}
     return kept

@@ -126,7 +126,7 @@ def preferred(challenges: pd.DataFrame, *, metrics: Sequence[str] = ("bleu", "ch
     return pd.DataFrame(rows, columns=["metric", "id", "phenomenon", "harmful", "harmless", "preferred"])
 
 
-def against_print(printed: pd.DataFrame, *, lowercase: bool = False, struck: bool = True) -> pd.DataFrame:
+def compare_with_print(printed: pd.DataFrame, *, lowercase: bool = False, struck: bool = True) -> pd.DataFrame:
     """Lay the scores of Table 1 beside ours: rows for ``show.compare``.
 
     printed: the transcription of Table 1. BERTScore and BLEURT need models that are not here, so they stay empty. The

@@ -65,13 +65,3 @@ def alignment(labelled: pd.DataFrame, *, dimension: str = "adequacy") -> pd.Data
         found = (stats.spearmanr(label, z).statistic, stats.spearmanr(np.roll(label, 1), z).statistic)
         rows.append((*keys, *map(float, found), len(some)))
     return pd.DataFrame(rows, columns=[*KEY[:3], "correlation", "shifted", "n"])
-
-
-def identical(labelled: pd.DataFrame, *, dimension: str = "adequacy") -> pd.DataFrame:
-    """Count the labels of translations that equal their reference, which should be the best one.
-
-    Returns annotator, label, count, share of the annotator's labels of such translations; no rows where none is equal.
-    """
-    part = labelled[labelled["dimension"].eq(dimension) & labelled["hypothesis"].eq(labelled["reference"])]
-    found = part.groupby(["annotator", "label"]).size().rename("count").reset_index()
-    return found.assign(share=found["count"] / found.groupby("annotator")["count"].transform("sum"))

@@ -64,7 +64,7 @@ def reduce(labels: pd.DataFrame, *, rule: str = "majority-else-worst", dimension
     >>> [reduce(one, rule=rule, dimension="fluency")["label"].item() for rule in ("worst", "median", "best")]
     ['F', 'B', 'S']
     """
-    wide = lay_out(labels, dimension)
+    wide = to_wide(labels, dimension)
     found = rule_called(rule, wide, dimension)(wide.given[wide.complete])
     table = wide.items[wide.complete].to_frame(index=False)
     return table.assign(label=np.array(wide.codes, dtype=object)[found])
@@ -76,7 +76,7 @@ def shares(labels: pd.DataFrame, *, dimension: str = "adequacy", rules: Sequence
     critical: the share of labels that the taxonomy calls critical content errors, absent for fluency. Arguments as in
     ``reduce``.
     """
-    wide = lay_out(labels, dimension)
+    wide = to_wide(labels, dimension)
     complete = wide.given[wide.complete]
     names = categories(dimension, order="severity")
     critical = taxonomy(dimension).query("critical")["category"].tolist()
@@ -90,7 +90,7 @@ def shares(labels: pd.DataFrame, *, dimension: str = "adequacy", rules: Sequence
     return pd.DataFrame(rows)
 
 
-def lay_out(labels: pd.DataFrame, dimension: str) -> Wide:
+def to_wide(labels: pd.DataFrame, dimension: str) -> Wide:
     """Lay the labels of a dimension out as items × annotators."""
     order = places(dimension)
     if lacking := [name for name in (*KEY, "dimension", "annotator", "label") if name not in labels]:

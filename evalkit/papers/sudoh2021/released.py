@@ -9,7 +9,7 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.papers.sudoh2021.printed import UNRELEASED
-from evalkit.papers.sudoh2021.reduction import RULES, Wide, lay_out, rule_called
+from evalkit.papers.sudoh2021.reduction import RULES, Wide, rule_called, to_wide
 from evalkit.papers.sudoh2021.taxonomy import KEY, categories, places
 
 SPLITS = ("train", "dev", "test")
@@ -17,7 +17,7 @@ SPLITS = ("train", "dev", "test")
 BEHIND_FILES = "worst"
 
 
-def against_agreed(
+def fit_to_agreed(
     labels: pd.DataFrame, agreed: pd.DataFrame, translations: pd.DataFrame, *, rules: Sequence[str] = tuple(RULES)
 ) -> pd.DataFrame:
     """Count the rows on which each rule gives the released agreed label.
@@ -39,7 +39,7 @@ def against_agreed(
     return pd.DataFrame(rows, columns=["dimension", "target", "split", "rule", "rows_equal", "rows", "basis"])
 
 
-def against_tables(
+def fit_to_counts(
     labels: pd.DataFrame,
     agreed: pd.DataFrame,
     translations: pd.DataFrame,
@@ -50,7 +50,7 @@ def against_tables(
 ) -> pd.DataFrame:
     """Sum the differences between the label counts of each rule and printed ones over the cells of each split.
 
-    printed: dimension -> table with label (a category), split and count; others as in ``against_agreed``. Where a third
+    printed: dimension -> table with label (a category), split and count; others as in ``fit_to_agreed``. Where a third
     label was not released, it may be any that makes the agreed label the worst of three, and ``cells_difference`` is
     the smallest sum that any such labels reach. printed_shares: as ``printed`` of ``third_annotator``, by dimension;
     the third labels then also occur as often as these leave for them. One label counted elsewhere changes two cells
@@ -95,7 +95,7 @@ def counts(
     """Count the labels that a rule gives in each split: label, split, count, note, absent, lacking.
 
     Where third labels were not released there is no count, and ``absent`` says between which counts the rule must lie
-    for the agreed labels to be the worst of three. Arguments as in ``against_tables``, for one dimension.
+    for the agreed labels to be the worst of three. Arguments as in ``fit_to_counts``, for one dimension.
     """
     wide, known = _known(labels, agreed, dimension)
     where = translations.drop_duplicates(KEY).set_index(KEY)["split"].reindex(wide.items).to_numpy(str)
@@ -128,7 +128,7 @@ def third_annotator(
     Returns label, low, high, rows, contradictions (rows that no third label explains), and those.
     Caveat: rounding of a printed share of 9,280 rows leaves a range of ten.
     """
-    wide = lay_out(labels, dimension)
+    wide = to_wide(labels, dimension)
     known = _places(agreed, dimension).reindex(wide.items).to_numpy()
     there = ~wide.complete & ~np.isnan(known)
     allowed = (_results(wide, BEHIND_FILES, dimension) == known[:, None])[there]
@@ -156,7 +156,7 @@ def _each(labels: pd.DataFrame, agreed: pd.DataFrame, translations: pd.DataFrame
     """Go through the dimensions: name, labels, agreed places and split of each item."""
     split = translations.drop_duplicates(KEY).set_index(KEY)["split"]
     for dimension in [name for name in ("fluency", "adequacy") if name in set(labels["dimension"])]:
-        wide = lay_out(labels, dimension)
+        wide = to_wide(labels, dimension)
         known, where = _places(agreed, dimension).reindex(wide.items), split.reindex(wide.items)
         for what, column in (("agreed label", known), ("split", where)):
             if column.isna().any():
@@ -167,7 +167,7 @@ def _each(labels: pd.DataFrame, agreed: pd.DataFrame, translations: pd.DataFrame
 
 def _known(labels: pd.DataFrame, agreed: pd.DataFrame, dimension: str) -> tuple[Wide, np.ndarray]:
     """Lay labels out with the agreed place of each item, -1 where there is none."""
-    wide = lay_out(labels, dimension)
+    wide = to_wide(labels, dimension)
     return wide, _places(agreed, dimension).reindex(wide.items).fillna(-1).to_numpy(int)
 
 

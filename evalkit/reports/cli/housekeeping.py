@@ -2,57 +2,54 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
-from evalkit import ROOT, DataError
+import click
+
+from evalkit import CLONE, ROOT, DataError
 
 
-def add(commands: argparse._SubParsersAction) -> None:
-    """Add these commands to the program."""
-    command = commands.add_parser("completion", help="print what makes a shell complete evalkit's words")
-    command.add_argument("shell", choices=["bash", "zsh", "fish"], help="write it to the shell's start-up file")
-    command.set_defaults(command=completion)
+@click.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(shell: str) -> None:
+    """Print what lets a shell complete words.
 
-    command = commands.add_parser("tidy", help="strip outputs and write notebooks in canonical form")
-    command.add_argument("--check", action="store_true", help="change nothing; exit 1 if anything would change")
-    command.set_defaults(command=tidy)
+    Write it to the shell's start-up file.
+    """
+    from click.shell_completion import get_completion_class
 
-    command = commands.add_parser("student", help="student copies of the lessons, without solutions")
-    command.add_argument(
-        "--out", type=Path, default=ROOT / "build" / "student", metavar="DIR", help="default: build/student"
-    )
-    command.set_defaults(command=student)
+    from evalkit.reports.cli import program
+
+    print(get_completion_class(shell)(program, {}, "evalkit", "_EVALKIT_COMPLETE").source())
 
 
-def tidy(options: argparse.Namespace) -> int:
-    """Bring all notebooks into canonical form and print those that were not."""
+@click.command()
+@click.option("--check", is_flag=True, help="change nothing; exit 1 if anything would change")
+def tidy(check: bool) -> None:
+    """Strip outputs and write notebooks in canonical form."""
     from evalkit.reports import notebooks
 
+    if not CLONE:
+        raise DataError("tidy is for the notebooks of a clone, and this is an installation. Run it in a clone.")
     paths = sorted(path for path in (ROOT / "notebooks").rglob("*.ipynb") if ".ipynb_checkpoints" not in path.parts)
-    changed = [path for path in paths if notebooks.tidy(path, check=options.check)]
+    changed = [path for path in paths if notebooks.tidy(path, check=check)]
     for path in changed:
         print(path)
-    if changed and options.check:
+    if changed and check:
         raise DataError(f"{len(changed)} of {len(paths)} notebooks are not tidy. Run: evalkit tidy")
-    return 0
 
 
-def student(options: argparse.Namespace) -> int:
-    """Write student copies of the lessons and print their paths."""
+@click.command()
+@click.option("--out", type=click.Path(path_type=Path), default="student", metavar="DIR", help="default: ./student")
+def student(out: Path) -> None:
+    """Student copies of the lessons, without solutions."""
     from evalkit.reports import notebooks
 
     lessons = sorted((ROOT / "notebooks" / "lessons").glob("*.ipynb"))
     if not lessons:
         raise DataError(f"There are no lessons in {ROOT / 'notebooks' / 'lessons'}. Add one, then make student copies.")
     for lesson in lessons:
-        print(notebooks.student(lesson, options.out / lesson.name))
-    return 0
+        print(notebooks.student(lesson, out / lesson.name))
 
 
-def completion(options: argparse.Namespace) -> int:
-    """Print the lines that a shell needs to complete this program's words."""
-    import argcomplete
-
-    print(argcomplete.shellcode(["evalkit"], shell=options.shell))
-    return 0
+COMMANDS = [completion, tidy, student]

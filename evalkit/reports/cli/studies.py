@@ -2,127 +2,102 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from evalkit import ROOT
-from evalkit.reports.cli.words import pair, parameter_names, positive, print_columns, study_names
+import click
+
+from evalkit.reports.cli.words import Pair, parameter_names, print_columns, study_names
 
 if TYPE_CHECKING:
     from evalkit.reports.studies import Layout
 
-RUN_EXAMPLES = """examples:
-  evalkit run --all                                             every study, into reports/
-  evalkit run wmt22_calibration_hits -p pair=eng-deu            one study, another language pair
-  evalkit run campaign -p file=campaign.parquet --out mine      your own judgements (see: evalkit import --help)
-  evalkit run campaign -p "rules=[sd < 5, median_abs_diff > 20]"   a list, quoted for the shell
-
-What a study can be told: evalkit params STUDY. Data are fetched when first needed. Progress goes to stderr, the
-paths of the reports to stdout; the exit status is 1 where a study failed."""
+of_file = click.option(
+    "--studies", type=click.Path(path_type=Path), metavar="FILE",
+    help="read these studies, such as your campaign's studies.toml",
+)  # fmt: skip
 
 
-def add(commands: argparse._SubParsersAction) -> None:
-    """Add these commands to the program."""
-    command = commands.add_parser("list", help="studies, their data, whether the data are here")
-    add_studies(command)
-    command.set_defaults(command=list_studies)
-
-    command = commands.add_parser("params", help="a study's parameters, types, defaults, help")
-    command.add_argument("study", metavar="STUDY").completer = study_names
-    add_studies(command)
-    command.set_defaults(command=show_parameters)
-
-    command = commands.add_parser(
-        "run",
-        help="execute studies and write their reports",
-        epilog=RUN_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    command.add_argument("names", nargs="*", metavar="STUDY").completer = study_names
-    add_studies(command)
-    command.add_argument("--all", action="store_true", help="every study")
-    command.add_argument(
-        "-p",
-        dest="values",
-        action="append",
-        default=[],
-        type=pair,
-        metavar="KEY=VALUE",
-        help="set a parameter (repeatable; see: evalkit params)",
-    ).completer = parameter_names
-    command.add_argument(
-        "--out", type=Path, default=ROOT / "reports", metavar="DIR", help="the reports folder (default: reports)"
-    )
-    command.add_argument("--jobs", type=positive, metavar="N", help="notebooks at a time (default: all cores)")
-    command.add_argument(
-        "--scheduler", metavar="ADDRESS", help="spread over the workers of this Dask scheduler, on shared files"
-    )
-    command.set_defaults(command=run, wrong=command.error)
-
-
-def add_studies(command: argparse.ArgumentParser) -> None:
-    """Let a command read the studies of another file than the suite's own."""
-    command.add_argument(
-        "--studies", type=Path, metavar="FILE", help="read these studies, such as your campaign's studies.toml"
-    )
-
-
-def layout_of(options: argparse.Namespace) -> Layout:
+def layout_of(studies: Path | None, **folders: Path) -> Layout:
     """Return where studies are read, the suite's own place unless ``--studies`` names another."""
-    from dataclasses import replace
-
     from evalkit.reports.studies import Layout
 
-    return replace(Layout(), studies=options.studies.resolve()) if options.studies else Layout()
+    given: dict[str, Any] = folders | ({"studies": studies} if studies else {})
+    return replace(Layout(), **{name: path.resolve() for name, path in given.items()})
 
 
-def list_studies(options: argparse.Namespace) -> int:
-    """Print a line per study, then a line for each of its data sets."""
+@click.command("list")
+@of_file
+def list_studies(studies: Path | None) -> None:
+    """Studies, their data, whether the data are here."""
     from evalkit import data
     from evalkit.reports.studies import read_studies
 
-    for study in read_studies(layout_of(options)).values():
+    for study in read_studies(layout_of(studies)).values():
         print(f"{study.name}  {study.title}")
         for name in study.data + study.optional:
             absent = "optional, not here" if name in study.optional else "not here; a run fetches it"
             print(f"    {name}: {'here' if data.available(name) else absent}")
         if not study.data + study.optional:
             print("    (no data to fetch)")
-    return 0
 
 
-def show_parameters(options: argparse.Namespace) -> int:
-    """Print a study's parameters as one table."""
+@click.command()
+@click.argument("study", metavar="STUDY", shell_complete=study_names)
+@of_file
+def params(study: str, studies: Path | None) -> None:
+    """A study's parameters, types, defaults, help."""
     from evalkit.reports import notebooks
     from evalkit.reports.studies import choose, read_studies
 
-    [study] = choose(read_studies(layout_of(options)), [options.study])
-    declared = notebooks.parameters(study.notebook)
-    own = notebooks.bind(declared, study.parameters, origin=f"studies.toml, [{study.name}.parameters]")
+    [chosen] = choose(read_studies(layout_of(studies)), [study])
+    declared = notebooks.parameters(chosen.notebook)
+    own = notebooks.bind(declared, chosen.parameters, origin=f"studies.toml, [{chosen.name}.parameters]")
     print_columns([(p.name, p.kind, repr(own.get(p.name, p.default)), p.help) for p in declared])
-    return 0
 
 
-def run(options: argparse.Namespace) -> int:
-    """Run studies and print the paths of what they made; 1 where one failed."""
-    if bool(options.names) == options.all:
-        options.wrong("name the studies to run, or --all")
-    from dataclasses import replace
+@click.command()
+@click.argument("names", nargs=-1, metavar="[STUDY]...", shell_complete=study_names)
+@of_file
+@click.option("--all", "everything", is_flag=True, help="every study")
+@click.option(
+    "-p", "values", multiple=True, type=Pair(), shell_complete=parameter_names,
+    help="set a parameter (repeatable; see: evalkit params)",
+)  # fmt: skip
+@click.option("--out", type=click.Path(path_type=Path), default="reports", metavar="DIR", help="default: ./reports")
+@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="notebooks at a time (default: all cores)")
+@click.option("--scheduler", metavar="ADDRESS", help="spread over the workers of this Dask scheduler, on shared files")
+def run(
+    names: tuple[str, ...], studies: Path | None, everything: bool, values: tuple[tuple[str, str], ...], out: Path,
+    jobs: int | None, scheduler: str | None,
+) -> int:  # fmt: skip
+    """Execute studies and write their reports.
 
+    \b
+    Examples:
+      evalkit run --all                                   every study, into ./reports
+      evalkit run wmt22_calibration_hits -p pair=eng-deu  one study, another language pair
+      evalkit run campaign -p file=campaign.parquet       your own judgements (see: evalkit import --help)
+      evalkit run campaign -p "rules=[sd < 5, median_abs_diff > 20]"   a list, quoted for the shell
+
+    What a study can be told: evalkit params STUDY. Data are fetched when first needed. Progress goes to stderr, the
+    paths of the reports to stdout; the exit status is 1 where a study failed.
+    """
+    if bool(names) == everything:
+        raise click.UsageError("Name the studies to run, or --all.")
     from evalkit.reports import execute
 
-    layout = replace(layout_of(options), reports=options.out.resolve())
+    layout = layout_of(studies, reports=out)
     outcomes = execute.run(
-        None if options.all else options.names,
-        layout,
-        values=dict(options.values),
-        jobs=options.jobs,
-        scheduler=options.scheduler,
+        list(names) or None, layout, values=dict(values), jobs=jobs, scheduler=scheduler,
         tell=lambda line: print(line, file=sys.stderr),
-    )
+    )  # fmt: skip
     for outcome in outcomes:
         print(outcome.path)
     print(layout.reports / "index.html")
     return int(any(outcome.status == "failed" for outcome in outcomes))
+
+
+COMMANDS = [list_studies, params, run]

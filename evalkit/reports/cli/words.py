@@ -2,50 +2,52 @@
 
 from __future__ import annotations
 
-import argparse
+import os
 from typing import TYPE_CHECKING
+
+import click
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def pair(text: str) -> tuple[str, str]:
-    """Split ``key=value``; the value may contain further equals signs."""
-    key, equals, value = text.partition("=")
-    if not equals or not key.strip():
-        raise argparse.ArgumentTypeError(f"{text!r} is not KEY=VALUE")
-    return key.strip(), value
+class Pair(click.ParamType):
+    """Text of the form ``key=value``, split at its first equals sign."""
+
+    name = "KEY=VALUE"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
+        """Return key and value; wrong usage without either."""
+        key, equals, text = value.partition("=")
+        if not equals or not key.strip():
+            self.fail(f"{value!r} is not {self.name}.", param, ctx)
+        return key.strip(), text
 
 
-def positive(text: str) -> int:
-    """Read a positive number of jobs."""
-    if not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
-    return int(text)
-
-
-def study_names(**_: object) -> list[str]:
-    """List the names of studies, for the shell to complete."""
+def study_names(_: click.Context, __: click.Parameter, begun: str) -> list[str]:
+    """List the names of studies that begin so, for the shell to complete."""
     from evalkit.reports.studies import Layout, read_studies
 
-    return list(read_studies(Layout()))
+    return [name for name in read_studies(Layout()) if name.startswith(begun)]
 
 
-def parameter_names(parsed_args: argparse.Namespace, **_: object) -> list[str]:
-    """List what the studies named so far can be told, each with its equals sign, for the shell to complete."""
+def parameter_names(_: click.Context, __: click.Parameter, begun: str) -> list[str]:
+    """List what the studies named so far can be told, each with its default, for the shell to complete."""
     from evalkit.reports import notebooks
     from evalkit.reports.studies import Layout, read_studies
 
     known = read_studies(Layout())
-    own = [known[name] for name in parsed_args.names or [] if name in known]
-    return sorted({f"{one.name}=" for study in own for one in notebooks.parameters(study.notebook)})
+    words = os.environ.get("COMP_WORDS", "").split()  # click has parsed none of them, for -p still lacks its value
+    named = [known[word] for word in words if word in known]
+    offered = {f"{one.name}={one.default}" for study in named for one in notebooks.parameters(study.notebook)}
+    return sorted(text for text in offered if text.startswith(begun))
 
 
-def data_names(**_: object) -> list[str]:
-    """List the names of data sets, for the shell to complete."""
+def data_names(_: click.Context, __: click.Parameter, begun: str) -> list[str]:
+    """List the names of data sets that begin so, for the shell to complete."""
     from evalkit.data import registry
 
-    return list(registry.entries())
+    return [name for name in registry.entries() if name.startswith(begun)]
 
 
 def print_frame(frame: pd.DataFrame) -> None:

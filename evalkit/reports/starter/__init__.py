@@ -7,7 +7,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from evalkit import ROOT, DataError
+from evalkit import CLONE, ROOT, DataError
 from evalkit.reports import notebooks
 
 _HERE = Path(__file__).parent
@@ -46,6 +46,8 @@ def study(name: str, *, dataset: str, title: str, studies: Path | None = None) -
     from evalkit.data import registry
 
     _checked(name)
+    if not (CLONE or studies):
+        raise DataError("A study becomes part of the suite, and this is an installation. Clone the project for it.")
     simulated = bool(registry.entry(dataset).simulator)
     if not title.strip() or not title.isprintable() or set(title) & set('"\\'):
         raise DataError("A title is one line without quotation marks and backslashes. Give another with --title.")

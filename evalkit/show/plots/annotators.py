@@ -104,7 +104,7 @@ def tick_shares(shares: pd.DataFrame, *, within: float) -> Figure:
     """
     total = shares.groupby(["pair", "annotator"])["share"].sum().reset_index()
     pairs = sorted(total["pair"].unique())
-    even = even_share(marks=tuple(shares["mark"].unique()), within=within)
+    even = even_share(tick_marks=tuple(shares["mark"].unique()), within=within)
     figure, axes = plt.subplots(figsize=(7.5, 0.55 * len(pairs) + 1.1))
     dots(axes, total, rows="pair", value="share", order=pairs)
     axes.axvline(even, color=PALETTE[1], ls=":", lw=1.5)

@@ -25,6 +25,7 @@ from evalkit.show.plots import (
     shared_legend,
     small_multiples,
 )
+from evalkit.stats.terms import pluralize
 
 
 @house
@@ -58,8 +59,11 @@ def alignment(evidence: pd.DataFrame, *, window: int = 15) -> Figure:
 
 def _where(shift: int) -> str:
     """Say in words where a reference stands."""
-    rows = "row" if abs(shift) == 1 else "rows"
-    return "the same row" if shift == 0 else f"the place {abs(shift)} {rows} {'above' if shift < 0 else 'below'}"
+    return (
+        "the same row"
+        if shift == 0
+        else f"the place {pluralize(abs(shift), 'row')} {'above' if shift < 0 else 'below'}"
+    )
 
 
 @house

@@ -143,7 +143,7 @@ def two_distributions(
 def grids_in_use(tested: Mapping[str, pd.DataFrame]) -> Figure:
     """Draw how many annotators use which grid of ticks, one panel per data set.
 
-    tested: name -> the result of ``annotators.grids``. A bar is the share of the data set's annotators.
+    tested: name -> the result of ``annotators.scale_grid``. A bar is the share of the data set's annotators.
     """
     titles = {
         name: f"{name}\n({table.groupby(['pair', 'annotator']).ngroups} annotators)" for name, table in tested.items()
@@ -174,7 +174,7 @@ def decisions(stable: pd.DataFrame) -> Figure:
     resamples, at most thirty lines, the least firm first.
     """
     firm = stable.assign(doubt=(stable["share"] - 0.5).abs())
-    shown = firm[firm["goes"] | (firm["share"] >= 0.1)].sort_values("doubt").head(30)
+    shown = firm[firm["flagged"] | (firm["share"] >= 0.1)].sort_values("doubt").head(30)
     if shown.empty:
         raise DataError("No rule sends anybody away, not even in one of ten resamples. Tighten a rule.")
     shown = shown.sort_values(["rule", "share"], ignore_index=True)
@@ -182,7 +182,7 @@ def decisions(stable: pd.DataFrame) -> Figure:
     for number, (rule, rows) in enumerate(shown.groupby("rule", sort=False)):
         look = mark(number) | {"ms": 7, "mec": INK, "mew": 0.6}
         axes.plot(rows["share"], rows.index, label=rule, **look)
-        stay = rows[~rows["goes"]]
+        stay = rows[~rows["flagged"]]
         axes.plot(stay["share"], stay.index, **(look | {"mfc": "white", "zorder": 4}))
     axes.hlines(shown.index, 0, 1, color=LIGHT, lw=0.6, zorder=0)
     axes.axvline(0.5, color=GREY, ls=":")
@@ -190,7 +190,7 @@ def decisions(stable: pd.DataFrame) -> Figure:
     axes.set(xlim=(-0.03, 1.03), ylim=(-0.7, len(shown) - 0.3), ylabel="annotator")
     axes.set_xlabel("share of resamples in which they would go\n(filled: goes by the real scores; 0.5: a coin's toss)")
     figure.legend(loc="outside upper center", ncols=2, fontsize=8.5)
-    gone = stable[stable["goes"]]
+    gone = stable[stable["flagged"]]
     return describe(
         figure,
         "A mark per annotator for the share of resamples in which they would go; "

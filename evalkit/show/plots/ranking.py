@@ -61,8 +61,8 @@ def bump_chart(ranked: pd.DataFrame, *, pair: str) -> Figure:
 def win_matrix(compared: pd.DataFrame, *, pair: str) -> Figure:
     """Draw how often the system of the row beats that of the column, for every two systems of one language pair.
 
-    compared: the result of ``ranking.wins``. Numbers are probabilities of superiority in percent; cells are filled
-    where the difference is significant, the darker, the more one-sided.
+    compared: the result of ``ranking.pairwise_tests``. Numbers are probabilities of superiority in percent; cells are
+    filled where the difference is significant, the darker, the more one-sided.
     """
     rows = _of(compared, pair)
     names = list(dict.fromkeys([*rows["better"], *rows["worse"]]))
@@ -93,8 +93,8 @@ def win_matrix(compared: pd.DataFrame, *, pair: str) -> Figure:
 def rank_forest(ranges: pd.DataFrame, *, pair: str, clustered: pd.DataFrame | None = None) -> Figure:
     """Draw each system's rank with its bootstrap interval, for one language pair.
 
-    ranges: the result of ``ranking.rank_ranges``. clustered: the result of ``ranking.clusters``; adds the range of
-    ranks that WMT prints, as a thin line with open ends, and dotted lines between clusters.
+    ranges: the result of ``ranking.rank_ranges``. clustered: that of ``ranking.significance_clusters``; adds the range
+    of ranks that WMT prints, as a thin line with open ends, and dotted lines between clusters.
     """
     rows = _of(ranges, pair)
     figure, axes = plt.subplots(figsize=(6.6, 0.36 * len(rows) + 1.5))
@@ -127,8 +127,8 @@ def rank_forest(ranges: pd.DataFrame, *, pair: str, clustered: pd.DataFrame | No
 def moves_strip(moved: pd.DataFrame) -> Figure:
     """Draw how alike each variant's rankings are to those of the first variant, one mark a language pair.
 
-    moved: the result of ``ranking.moves``. Squares are language pairs whose ranking moves further than in 95 of 100
-    resamples, dots those where it does not; a bar marks the median pair's agreement under resampling.
+    moved: the result of ``ranking.rank_shifts``. Squares are language pairs whose ranking moves further than in 95 of
+    100 resamples, dots those where it does not; a bar marks the median pair's agreement under resampling.
     """
     names = list(dict.fromkeys(moved["variant"]))[::-1]
     figure, axes = plt.subplots(figsize=(6.6, 0.62 * len(names) + 1.3))

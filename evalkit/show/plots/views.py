@@ -52,8 +52,8 @@ def score_grid(
 def rank_forest(ranges: pd.DataFrame, clustered: pd.DataFrame, *, pair: str, data: str, unit: str) -> View:
     """View systems' places in one language pair, with bootstrap intervals and the range by wins.
 
-    ranges: the result of ``ranking.rank_ranges``. clustered: that of ``ranking.clusters``. data: what the judgements
-    are called. unit: what was drawn anew.
+    ranges: the result of ``ranking.rank_ranges``. clustered: that of ``ranking.significance_clusters``. data: what the
+    judgements are called. unit: what was drawn anew.
     """
     figure = ranking.rank_forest(ranges, pair=pair, clustered=clustered)
     sure = (ranges["rank_low"] == ranges["rank_high"]).sum()

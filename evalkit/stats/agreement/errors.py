@@ -19,8 +19,8 @@ import numpy as np
 from evalkit.stats.agreement.chance import observed, shares
 from evalkit.stats.agreement.coded import Coded
 from evalkit.stats.agreement.estimates import Estimate
-from evalkit.stats.agreement.resampling import jackknife
 from evalkit.stats.agreement.scales import weights
+from evalkit.stats.inference import jackknife_error
 
 
 def standard_error(name: str, level: str, table: Coded, estimate: Estimate, value: float) -> tuple[float, str]:
@@ -30,7 +30,8 @@ def standard_error(name: str, level: str, table: Coded, estimate: Estimate, valu
     if name in ("krippendorff_alpha", "icc_agreement", "icc_consistency") or (
         name in ("cohen_kappa", "scott_pi") and len(table.annotators) > 2
     ):
-        return jackknife(estimate, table), "jackknife"
+        without = estimate.leave_one_out(table.times.astype(float))  # items of one pattern give the same value
+        return float(jackknife_error(without, table.times)), "jackknife"
     if name == "scott_pi":
         table = _common(table)
     return linearised(name, level, table, value), "analytic"

@@ -67,13 +67,3 @@ def over_annotators(
         drawn = next(pattern_counts(table, resamples=1, rng=rng)) if items else times
         values[:, number] = [prepare(copies)(drawn)[0] for prepare in prepares]
     return values
-
-
-def jackknife(estimate: Estimate, table: Coded) -> float:
-    """Return the standard error from leaving out one item at a time; all items of one pattern give the same value."""
-    items = table.times.sum()
-    values = estimate.leave_one_out(table.times.astype(float))
-    defined = np.isfinite(values)
-    weight = np.where(defined, table.times, 0)
-    centre = (weight * np.where(defined, values, 0)).sum() / max(weight.sum(), 1)
-    return float(np.sqrt((items - 1) / items * (weight * (np.where(defined, values, centre) - centre) ** 2).sum()))

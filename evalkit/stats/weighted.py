@@ -1,0 +1,126 @@
+"""Correlations of any resample, read off sums that are taken once.
+
+A resample is a vector of weights, how often each unit (a row, a cluster of rows, a system) was drawn. Pearson's r is a
+function of sums that are linear in these weights, Kendall's tau-b of sums over pairs that are quadratic.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from evalkit.stats.correlation import ratio
+
+_AT_ONCE = 1 << 22  # cells of tables held at a time
+
+
+def moments(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Return what ``pearson`` needs of each row, (6, rows): 1, x, y, their squares and their product.
+
+    Centre x and y first, so that little is lost by cancellation.
+    """
+    return np.stack([np.ones_like(x), x, y, x * x, y * y, x * y])
+
+
+def pearson(sums: np.ndarray) -> np.ndarray:
+    """Compute Pearson's r from weighted sums of ``moments``, (..., 6); NaN where a side does not vary.
+
+    >>> x, y = np.array([-1.0, 0, 1]), np.array([-1.0, 0, 1])
+    >>> pearson(np.array([[1, 1, 1], [0, 3, 0]]) @ moments(x, y).T).tolist()
+    [1.0, nan]
+    """
+    n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
+    n = np.maximum(n, 1)
+    spread = [
+        np.where(square - total**2 / n > 1e-12 * np.maximum(square, 1e-300), square - total**2 / n, 0)
+        for square, total in ((xx, x), (yy, y))
+    ]
+    return ratio(xy - x * y / n, np.sqrt(spread[0] * spread[1]))
+
+
+def pair_sums(weights: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+    """Sum over all pairs of units, the quadratic form of each row of weights: (batch,) from (batch, units)."""
+    return np.einsum("ri,ri->r", weights @ matrix, weights)
+
+
+def kendall_b(weights: np.ndarray, balance: np.ndarray, untied_x: np.ndarray, untied_y: np.ndarray) -> np.ndarray:
+    """Compute tau-b under each weighting of units, (batch,) from (batch, units); NaN where one side is all ties.
+
+    balance, untied_x, untied_y: units × units, concordant less discordant pairs of their rows, and pairs that x, and
+    y, do not tie.
+
+    >>> signs = np.sign(np.arange(3)[:, None] - np.arange(3))
+    >>> kendall_b(np.array([[1, 1, 1], [2, 1, 0]]), signs * signs, abs(signs), abs(signs)).tolist()
+    [1.0, 1.0]
+    """
+    return ratio(pair_sums(weights, balance), np.sqrt(pair_sums(weights, untied_x) * pair_sums(weights, untied_y)))
+
+
+def kendall_b_within(
+    weights: np.ndarray, balance: np.ndarray, untied_x: np.ndarray, untied_y: np.ndarray
+) -> np.ndarray:
+    """Compute tau-b over pairs of rows of the same unit only; arguments as for ``kendall_b``."""
+    both, one, other = (weights @ np.diagonal(matrix) for matrix in (balance, untied_x, untied_y))
+    return ratio(both, np.sqrt(one * other))
+
+
+class Side:
+    """Hold one side of a correlation: centred values, in order of their clusters, and pairs of rows that do not tie.
+
+    values, cluster: (rows,), clusters numbered from 0 without gaps, in ascending order. ``untied``: (clusters,
+    clusters), how many pairs of their rows differ.
+    """
+
+    def __init__(self, values: np.ndarray, cluster: np.ndarray) -> None:
+        self.values, self.cluster = values - values.mean(), cluster
+        distinct, level = np.unique(values, return_inverse=True)
+        level = level.astype(np.int32)
+        self.signs = (level[:, None] > level).view(np.int8) - (level[:, None] < level).view(np.int8)
+        size = np.bincount(cluster).astype(float)
+        met = sparse.csr_array((np.ones(len(values)), (cluster, level)), shape=(len(size), len(distinct)))
+        self.untied = np.outer(size, size) - (met @ met.T).toarray()
+
+
+def clustered(one: Side, other: Side) -> tuple[np.ndarray, np.ndarray]:
+    """Sum what ``pearson`` needs over rows, (6, clusters), and what ``kendall_b`` does over pairs of clusters."""
+    linear = np.stack([np.bincount(one.cluster, each) for each in moments(one.values, other.values)])
+    member = sparse.csr_array((np.ones(len(one.values), np.int32), (one.cluster, np.arange(len(one.values)))))
+    balance = member @ (member @ (one.signs * other.signs).astype(np.int32)).T  # symmetric, so not turned back
+    return linear, np.stack([balance.astype(float), one.untied, other.untied])
+
+
+def kendall_b_of_values(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Compute tau-b of x and y that take few values, where row i counts ``counts[:, i]`` times; NaN if none.
+
+    counts: (batch, rows). Pairs are counted off the table of how often each two values meet, so the work grows with
+    the number of values, not with the rows. Returns (batch,).
+    Source: Kendall 1945; Brown and Benedetti 1977 for the table.
+
+    >>> counts = np.array([[1, 1, 1, 0], [1, 1, 0, 0]])
+    >>> kendall_b_of_values(np.array([1, 2, 3, 3]), np.array([1, 3, 2, 2]), counts).round(3).tolist()
+    [0.333, 1.0]
+    """
+    values_x, row = np.unique(x, return_inverse=True)
+    values_y, column = np.unique(y, return_inverse=True)
+    shape = (len(values_x), len(values_y))
+    step = max(1, _AT_ONCE // (shape[0] * shape[1]))
+    cell = row * shape[1] + column
+    parts = []
+    for start in range(0, len(counts), step):
+        some = counts[start : start + step]
+        tables = np.stack([np.bincount(cell, each, minlength=shape[0] * shape[1]) for each in some])
+        parts.append(_of_tables(tables.reshape(-1, *shape)))
+    return np.concatenate(parts)
+
+
+def _of_tables(tables: np.ndarray) -> np.ndarray:
+    """Compute tau-b of each table of counts, (batch, values of x, values of y), both in ascending order."""
+    above = np.zeros_like(tables)
+    above[:, 1:] = tables.cumsum(1)[:, :-1]  # of lower x, by y
+    left = above.cumsum(2)  # of lower x, and y up to this one
+    concordant = left - above
+    discordant = left[:, :, -1:] - left
+    balance = (tables * (concordant - discordant)).sum((1, 2))
+    n = tables.sum((1, 2))
+    untied_x, untied_y = (n**2 - (tables.sum(axis) ** 2).sum(1) for axis in (2, 1))  # twice as many pairs
+    return ratio(2 * balance, np.sqrt(untied_x * untied_y))

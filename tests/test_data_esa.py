@@ -1,0 +1,230 @@
+"""WMT24's error span annotation: which submission counts, what a document's mark means, broken rows."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from evalkit import DataError
+from evalkit.data import esa, simulate
+from evalkit.data.schemas import UNSTATED
+from evalkit.human import mqm
+
+ROWS = [
+    "a1,tutorial1,9,TGT,eng,jpn,0,ende-tutorial1,False,[],1.0,1.0",
+    "a1,refA,7,TGT,eng,jpn,40,doc1,False,[],2.0,2.5",
+    'a1,refA,7,BAD,eng,jpn,10,doc1#bad,False,"[{""start_i"":1},{""start_i"":5}]",3.0,3.5',
+    "a1,refA,7,TGT,eng,jpn,50,doc1,False,[],2.0,9.5",  # submitted again, at the same start
+    "a1,refA,7,TGT,eng,jpn,45,doc1#dup,False,[],4.0,4.5",
+    "a1,S,8,TGT,eng,jpn,90,doc2#incomplete,False,[],5.0,5.5",
+]
+
+
+def load(tmp_path, rows):
+    path = tmp_path / "wave.csv"
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return esa.ratings([path])
+
+
+def test_the_latest_submission_counts_and_marks_tell_the_kind(tmp_path):
+    frame = load(tmp_path, ROWS)
+    assert frame.attrs["excluded"] == {"tutorial items": 1, "submissions that a later one replaced": 1}
+    assert frame["score"].tolist() == [50, 10, 45, 90]
+    assert frame["item_type"].tolist() == ["reference", "degraded", "repeat", "system"]
+    assert frame["copy"].tolist() == [False, True, True, False]
+    assert frame["mark"].tolist() == ["", "bad", "dup", ""]
+    assert frame["doc"].tolist() == ["doc1", "doc1", "doc1", "doc2"]
+    assert frame["errors"].tolist() == [0, 2, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("a1,S,8,XXX,eng,jpn,90,doc2,False,[],5.0,5.5", "line 7, column type: 'XXX'"),
+        ("a1,S,9,TGT,eng,jpn,90,doc2,False,oops,5.0,5.5", "line 7, column spans: 'oops' is no list"),
+        ("a1,S,9,TGT,eng,jpn,90,doc2,False,{},5.0,5.5", "line 7, column spans: '{}' is no list"),
+        ("a1,S,9,TGT,eng,jpn,90,doc2,False,,5.0,5.5", "line 7, column spans: nan is no list"),
+        ("a1,S,9,TGT,eng,jpn,101,doc2,False,[],5.0,5.5", "line 7, column score: 101 is outside"),
+    ],
+)
+def test_a_broken_row_is_told_with_its_line(row, message, tmp_path):
+    with pytest.raises(DataError, match=message):
+        load(tmp_path, [*ROWS, row])
+
+
+def test_real_files_hold_no_unchanged_segment_in_a_degraded_document(real):
+    frame = real("wmt24-esa")
+    assert frame.attrs["excluded"]["submissions that a later one replaced"] == 222
+    bad = frame[frame["mark"].str.contains("bad")]
+    assert len(bad) == 3_780
+    assert bad["item_type"].eq("degraded").all()
+    assert frame["item_type"].eq("repeat").sum() == 254
+
+
+#: What identifies the showing that an error belongs to.
+SHOWING = ["src_lang", "tgt_lang", "system", "doc", "segment", "annotator", "item_type", "hit", "started", "mark"]
+
+
+def marked(tmp_path, *spans, tail=()):
+    """Load the errors of one judgement, written as the files write them."""
+    cell = "[" + ", ".join(spans) + "]"
+    quoted = '"' + cell.replace('"', '""') + '"'
+    path = tmp_path / "wave.csv"
+    row = f"a1,S,8,TGT,eng,jpn,90,doc2,False,{quoted},5.0,5.5"
+    path.write_text("\n".join([ROWS[0], row, *tail]) + "\n", encoding="utf-8")
+    return esa.spans([path])
+
+
+def span(start, end, severity='"minor"'):
+    return f'{{"start_i": {start}, "end_i": {end}, "severity": {severity}, "error_type": null}}'
+
+
+def test_a_span_becomes_a_row_whose_end_is_excluded(tmp_path):
+    frame = marked(
+        tmp_path, span(0, 0), span(4, 9, '"major"'), span('"missing"', '"missing"'), span(11, 12, '"undecided"')
+    )
+    assert frame["start"].iloc[[0, 1, 3]].tolist() == [0, 4, 11]
+    assert frame["end"].iloc[[0, 1, 3]].tolist() == [1, 10, 13]
+    assert frame.loc[2, ["start", "end"]].isna().all()
+    assert frame["error_type"].tolist() == ["other", "other", "omission", "other"]
+    assert frame["severity"].tolist() == ["minor", "major", "minor", UNSTATED]
+    assert frame["span"].tolist() == ["1", "2", "3", "4"]
+    assert frame["side"].eq("target").all()
+    assert "weight" not in frame
+    mqm.check_spans(frame, typology=mqm.ESA)
+
+
+def test_a_replaced_submission_takes_its_spans_with_it(tmp_path):
+    again = '"[' + span(7, 8).replace('"', '""') + ']"'
+    frame = marked(tmp_path, span(0, 1), span(3, 4), tail=[f"a1,S,8,TGT,eng,jpn,80,doc2,False,{again},5.0,9.5"])
+    assert frame["start"].tolist() == [7]
+
+
+def test_copies_of_a_translation_keep_their_spans_apart(tmp_path):
+    copy = '"[' + span(7, 8).replace('"', '""') + ']"'
+    frame = marked(tmp_path, span(0, 1), tail=[f"a1,S,8,BAD,eng,jpn,80,doc2#bad,False,{copy},7.0,9.5"])
+    assert frame["mark"].tolist() == ["", "bad"]
+    assert frame["item_type"].tolist() == ["system", "degraded"]
+    assert frame["span"].tolist() == ["1", "1"]
+
+
+def test_overlapping_spans_are_kept_and_can_be_found(tmp_path):
+    frame = marked(tmp_path, span(0, 4), span(4, 6), span(7, 9))
+    assert mqm.overlapping(frame).tolist() == [True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        (span(9, 4), "line 2, column spans: 9 to 4 is no stretch"),
+        (span(-1, 4), "-1 to 4 is no stretch"),
+        (span(1.5, 4), "1.5 to 4 is no stretch"),
+        (span("true", 4), "True to 4 is no stretch"),
+        (span('"missing"', 4), "'missing' to 4 is no stretch"),
+        (span('"3"', '"4"'), "'3' to '4' is no stretch"),
+        (span(1, 4, '"critical"'), "the severity 'critical' is none of minor, major, undecided"),
+        (span(1, 4, "null"), "the severity None is none of"),
+        (span(1, 4, '["minor"]'), "the severity .* is none of"),
+        ('{"start_i": 1, "severity": "minor"}', "lacks start_i, end_i or severity"),
+        ("7", "7 lacks start_i"),
+        ("{", "is no list in JSON"),
+    ],
+)
+def test_a_broken_span_is_told_with_its_line(bad, message, tmp_path):
+    with pytest.raises(DataError, match=message):
+        marked(tmp_path, span(0, 1), bad)
+
+
+def test_a_span_beyond_the_text_is_told_once_texts_are_at_hand(tmp_path):
+    frame = marked(tmp_path, span(3, 4), span('"missing"', '"missing"'))
+    texts = frame[["src_lang", "tgt_lang", "system", "doc", "segment"]].drop_duplicates().assign(source="src")
+    mqm.check_spans(frame, texts=texts.assign(hypothesis="fünf!"))
+    with pytest.raises(DataError, match="3 to 5 lies outside a text of 4 characters"):
+        mqm.check_spans(frame, texts=texts.assign(hypothesis="fünf"))
+
+
+def together(judged, errors):
+    """Count each judgement's errors in both tables."""
+    key = [name for name in SHOWING if name in judged and name in errors]
+    names = judged[key].astype("str")
+    counts = errors[key].astype("str").value_counts().rename("found").reset_index()
+    joined = names.assign(errors=judged["errors"].to_numpy()).merge(counts, how="outer", on=key, validate="one_to_one")
+    return joined.assign(found=joined["found"].fillna(0).astype(int))
+
+
+def test_real_spans_join_the_judgements_that_are_kept(real):
+    judged, errors = real("wmt24-esa"), real("wmt24-esa-spans")
+    joined = together(judged, errors)
+    assert len(joined) == len(judged) == 29_610
+    assert joined["found"].eq(joined["errors"]).all()
+    assert errors["severity"].value_counts().to_dict() == {"major": 11_655, "minor": 8_990, UNSTATED: 11}
+    assert errors["error_type"].eq("omission").sum() == errors["start"].isna().sum() == 2_074
+    assert not mqm.overlapping(errors.assign(annotator=errors["annotator"].astype("str") + errors["mark"])).any()
+
+
+def test_simulated_spans_join_simulated_judgements():
+    joined = together(simulate.wmt24_esa(), simulate.wmt24_esa_spans())
+    assert joined["found"].eq(joined["errors"]).all()
+    assert joined["errors"].gt(0).any()
+
+
+def tables(rng, judgements=400):
+    """Draw judgements with minor and major errors whose costs are known: 3 and 11 points."""
+    minor, major = rng.poisson(1, judgements), rng.poisson(0.5, judgements)
+    score = 95 - 3 * minor - 11 * major + rng.normal(0, 2, judgements)
+    frame = pd.DataFrame(
+        {"src_lang": "eng", "tgt_lang": "ces", "system": "S", "doc": "d", "annotator": "a"}, range(judgements)
+    )
+    frame = frame.assign(segment=np.arange(judgements).astype(str), score=score)
+    errors = frame.loc[frame.index.repeat(minor + major)]
+    number = errors.groupby(level=0).cumcount()
+    severity = np.where(number < minor[errors.index], "minor", "major")
+    errors = errors.drop(columns="score").assign(span=number.astype(str), severity=severity, error_type="other")
+    return frame, errors.reset_index(drop=True), minor, major
+
+
+def test_scores_of_marks_correlate_as_scipy_says():
+    from scipy import stats
+
+    judged, errors, minor, major = tables(np.random.default_rng(3))
+    row = mqm.marks_against_scores(judged, errors, resamples=50).iloc[0]
+    made = -(minor + 5 * major)
+    assert row["kendall_b"] == pytest.approx(stats.kendalltau(made, judged["score"]).statistic, rel=1e-12)
+    assert row["pearson"] == pytest.approx(stats.pearsonr(made, judged["score"]).statistic, rel=1e-12)
+    assert row["low"] < row["kendall_b"] < row["high"]
+    assert row["unmarked"] == np.mean(minor + major == 0)
+
+
+def test_costs_of_errors_are_those_of_least_squares_and_come_back():
+    judged, errors, minor, major = tables(np.random.default_rng(4))
+    found = mqm.severity_costs(judged, errors, resamples=100).set_index("severity")
+    looks = np.column_stack([np.ones(len(judged)), minor, major])
+    expected = np.linalg.lstsq(looks, judged["score"], rcond=None)[0]
+    assert found["each"].to_numpy() == pytest.approx(-expected[1:], rel=1e-9)
+    assert found["errors"].tolist() == [minor.sum(), major.sum()]
+    score = judged["score"].to_numpy()
+    alone = score[minor + major == 0].mean() - score[(minor == 1) & (major == 0)].mean()
+    assert found.at["minor", "alone"] == pytest.approx(alone, rel=1e-12)
+    for name, true in (("minor", 3), ("major", 11)):
+        assert found.at[name, "low"] < true < found.at[name, "high"]
+
+
+def test_a_severity_that_nobody_marked_has_no_cost():
+    judged, errors, *_ = tables(np.random.default_rng(5))
+    found = mqm.severity_costs(judged, errors[errors["severity"].eq("minor")], resamples=20).set_index("severity")
+    assert found.loc["major", ["each", "low", "high", "alone"]].isna().all()
+    assert found.at["major", "errors"] == 0
+    assert np.isfinite(found.at["minor", "each"])
+
+
+def test_tau_of_tables_equals_scipys_on_resamples():
+    from scipy import stats
+
+    from evalkit.stats.weighted import kendall_b_of_values as tau_b
+
+    rng = np.random.default_rng(8)
+    x, y = rng.integers(0, 9, 60), rng.integers(0, 5, 60) / 2
+    counts = rng.multinomial(60, np.full(60, 1 / 60), size=30)
+    found = tau_b(x, y, counts)
+    expected = [stats.kendalltau(np.repeat(x, each), np.repeat(y, each)).statistic for each in counts]
+    assert found == pytest.approx(expected, rel=1e-12)
+    assert np.isnan(tau_b(x, np.zeros(60), counts)).all()

@@ -1,0 +1,499 @@
+"""Importers under attack: whatever the bytes, a result or a sentence; never a wrong number, bounded time and memory."""
+
+import contextlib
+import csv
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+import zipfile
+
+import numpy as np
+import openpyxl
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from evalkit import DataError, data
+from evalkit.data import importing
+from evalkit.data.importing import FORMATS
+from evalkit.reports import cli
+
+SEEDS = {
+    "csv": """src_lang,tgt_lang,system,doc,segment,annotator,score
+eng,deu,A,d,1,Ann,80
+eng,deu,"B, b",d,2,Bob,60.5
+""",
+    "semicolons": """src_lang;tgt_lang;system;doc;segment;annotator;score
+eng;deu;\u00dc;d;1;Ann;80,5
+eng;deu;B;d;2;Bob;7
+""",
+    "appraise": """deu1,S,1,TGT,eng,deu,80,d#1,False,1.5,2.5
+deu1,S,2,TGT,eng,deu,70,d#1,True,1.5,2.5
+deu1,S,3,BAD,eng,deu,7,d#1#bad,False,3,4
+""",
+    "esa": """a,S,1,TGT,eng,jpn,90,d,False,"[{""start_i"":1,""end_i"":2,""severity"":""minor""}]",1.0,2.0
+a,S,2,TGT,eng,jpn,9,d#dup,False,[],1.0,2.0
+""",
+    "mqm": """system\tdoc\tseg_id\trater\tsource\ttarget\tcategory\tseverity\tlp
+A\td\t1\tr\ts\tt <v>u</v>\tOther\tMajor\ten-de
+A\td\t2\tr\ts\tt\tNo-error\tno-error\ten-de
+""",
+    "mturk": """HITId WorkerId Input.src Input.trg Input.item hit sys_id rid type sid score time
+H\tW\tcs\ten\tad\t1\tA\td\tSYSTEM\t1\t80\t9.0
+""",
+    "xsts": """segment,lp,Evaluator 1,Evaluator 2
+1,en-de,4,5
+2,en-de,,3
+""",
+    "jsonl": """{"src_lang":"eng","tgt_lang":"deu","system":"A","doc":"d","segment":1,"annotator":"x","score":80}
+{"score":1e3}
+""",
+}
+SEEDS = {name: text.encode("cp1252") for name, text in SEEDS.items()} | {"utf16": SEEDS["csv"].encode("utf-16")}
+PIECES = [b"\0", b"\xff", b'"', b'""', b",", b";", b"\t", b"\n", b"\r", b"\r\n", b"\xef\xbb\xbf", b"\xff\xfe",
+          b"85,5", b"1e999",
+          b"-0", b"NaN", b"1.5%", b"\xe2\x88\x92" b"5", b"\xed\xa0\x80", b"=1+1", b"<v>", b"[", b"{",
+          b"]" * 50, b"#bad", b"True", b"TGT",
+          b"\xc2\xa0", b"9" * 400, b"2026-05-03", b"\xe2\x80\xa8", b"\x1a", b"\x0b", b"\x0c"]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """One folder for all attacks, with a salt of its own."""
+    return tmp_path_factory.mktemp("hostile")
+
+
+def attempt(folder, content, *, name="my.csv", **told):
+    """Import bytes; return what came of it, None where they were rejected with a sentence."""
+    path, out = folder / name, folder / "c.parquet"
+    path.write_bytes(content)
+    for left in folder.glob("c.*"):
+        left.unlink()
+    report = None
+    with contextlib.suppress(DataError):
+        report, _ = importing.import_campaign([path], out, keep_names=True, **told)
+    if report is None:
+        assert not list(folder.glob("c.*"))
+        assert not list(folder.glob(".c.*"))
+        return None
+    assert report.rows_read == report.rows_kept + report.rows_rejected + report.rows_excluded + report.rows_folded
+    ratings, spans = data.open_campaign(out)
+    assert len(ratings) == report.rows_kept
+    assert ratings["score"].between(*(report.scale or (-1e300, 1e300))).all()
+    json.loads((folder / "c.import.json").read_text(encoding="utf-8"))
+    return ratings, spans, report
+
+
+def numbers_in(content):
+    """Every number that stands in the bytes, however they may be read."""
+    found = set()
+    for encoding in ("utf-8", "cp1252", "utf-16", "utf-16-le", "utf-16-be"):
+        text = content.decode(encoding, "ignore").replace("−", "-")
+        for word in re.findall(r"[-+]?[0-9.,]+(?:[eE][-+]?[0-9]+)?", text):
+            for reading in {word, word.replace(",", "."), *word.split(",")}:
+                with contextlib.suppress(ValueError):
+                    found.add(float(reading))
+    return found
+
+
+@st.composite
+def mutated(draw):
+    """A small real-looking file with a few pieces put in, taken out or doubled."""
+    name = draw(st.sampled_from(sorted(SEEDS)))
+    content = SEEDS[name]
+    for _ in range(draw(st.integers(1, 6))):
+        place = draw(st.integers(0, len(content)))
+        what = draw(st.integers(0, 3))
+        if what == 0:
+            content = content[:place] + draw(st.sampled_from(PIECES)) + content[place:]
+        elif what == 1:
+            content = content[:place] + content[place + draw(st.integers(1, 8)) :]
+        elif what == 2:
+            content = content[:place] + content[draw(st.integers(0, place)) :]
+        else:
+            content = content[:place] + draw(st.binary(max_size=5)) + content[place + 1 :]
+    return name, content
+
+
+REAL = ["*/wmt22-news-systems/*/humaneval/DA+SQM/*/*HITs.20221103.csv", "*/wmt24-news-systems/*/humeval/*wave2.csv",
+        "*/wmt22-news-systems/*/humaneval/DA/*/ad-csen-good-stnd.csv", "*/wmt-slt22/*/human_evaluation/*/*/all.csv",
+        "*/IndicMT-Eval/*/legacy/data/csv/Hindi.csv"]  # fmt: skip
+
+
+@pytest.mark.parametrize("pattern", REAL)
+def test_mutated_real_files_give_numbers_that_stand_in_them_or_a_sentence(pattern, folder, mirrored):
+    real_file = mirrored(pattern)
+    means = real_file.with_name("ad-csen-trk-mean-sd.txt")
+    if means.exists():
+        (folder / means.name).write_bytes(means.read_bytes())
+    start = b"".join(real_file.read_bytes().splitlines(keepends=True)[:40])
+    rng = np.random.default_rng(7)
+    kept = 0
+    for _ in range(25):
+        content = bytearray(start)
+        for _ in range(rng.integers(1, 12)):
+            place = rng.integers(0, len(content))
+            content[place : place + rng.integers(0, 4)] = PIECES[rng.integers(0, len(PIECES))]
+        found_here = attempt(folder, bytes(content), name=real_file.name, salt="pepper")
+        kept += 0 if found_here is None else len(found_here[0])
+        if found_here and "z" not in found_here[0]:
+            assert set(found_here[0]["score"]) <= numbers_in(bytes(content)) | {0.0}
+    assert kept > 100 or "IndicMT" in pattern, "most rows survive"
+
+
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(mutated())
+def test_mutated_files_give_numbers_that_stand_in_them_or_a_sentence(folder, case):
+    name, content = case
+    found = attempt(folder, content, name="my.jsonl" if name == "jsonl" else "my.csv", salt="pepper")
+    if found and found[2].format != "mqm":
+        assert set(found[0]["score"]) <= numbers_in(content) | {0.0}
+
+
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.binary(max_size=300), st.sampled_from(["my.csv", "my.tsv", "my.jsonl", "my.xlsx", "x.en-de.csv"]),
+       st.sampled_from([name for name in FORMATS if name != "mt-metrics-eval"]))  # fmt: skip
+@example(b"PK\x03\x04", "my.xlsx", "auto")
+@example(b"\xff\xfe", "my.csv", "csv")
+@example(b"\x2b\x2f\x76\x38", "my.csv", "auto")
+def test_any_bytes_under_any_format_end_in_a_sentence_or_a_result(folder, content, name, kind):
+    attempt(folder, content, name=name, format=kind, salt="pepper")
+
+
+def workbook():
+    book = openpyxl.Workbook()
+    for row in (
+        ["system", "segment", "rater", "score", "lp"],
+        ["A", 1, "Ann", 80, "en-de"],
+        ["B", 1, "Ann", "=1+1", "en-de"],
+    ):
+        book.active.append(row)
+    stream = io.BytesIO()
+    book.save(stream)
+    return stream.getvalue()
+
+
+WORKBOOK = workbook()
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.integers(0, len(WORKBOOK)), st.binary(max_size=6), st.integers(0, 40))
+def test_damaged_workbooks_end_in_a_sentence_or_a_result(folder, place, piece, gap):
+    found = attempt(folder, WORKBOOK[:place] + piece + WORKBOOK[place + gap :], name="my.xlsx", salt="pepper")
+    assert not found or set(found[0]["score"]) <= {80.0}
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_workbooks_with_damaged_parts_end_in_a_sentence_or_a_result(folder, data):
+    with zipfile.ZipFile(io.BytesIO(WORKBOOK)) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    name = data.draw(st.sampled_from(sorted(parts)))
+    place = data.draw(st.integers(0, len(parts[name])))
+    tags = [
+        b"<f>1</f>",
+        b'r="XFD9999999"',
+        b"<v>",
+        b"</c>",
+        b' t="s"',
+        b' t="d"',
+        b' t="b"',
+        b"99999999",
+        b"-1",
+        b"<row/>",
+        b"&x;",
+    ]
+    piece = data.draw(st.sampled_from(tags) | st.binary(max_size=6))
+    parts[name] = parts[name][:place] + piece + parts[name][place + data.draw(st.integers(0, 20)) :]
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for part, content in parts.items():
+            archive.writestr(part, content)
+    attempt(folder, stream.getvalue(), name="my.xlsx", salt="pepper")
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(
+        st.tuples(st.text(max_size=5), st.sampled_from(["80", "7.5", "x", "", "1,5", "101"])), min_size=1, max_size=8
+    )
+)
+def test_every_row_is_kept_or_rejected_with_all_its_cells(folder, rows):
+    """Nothing is lost: what csv writes is either in the result or, cell for cell, among the rejected rows."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(["src_lang", "tgt_lang", "system", "doc", "segment", "annotator", "score"])
+    for place, (system, score) in enumerate(rows):
+        writer.writerow(["eng", "deu", system, "d", str(place), "Ann", score])
+    content = stream.getvalue().encode("utf-8", "surrogatepass")
+    found = attempt(folder, content, salt="pepper")
+    kept = dict(zip(found[0]["segment"], found[0]["score"])) if found else {}
+    for place, (_, score) in enumerate(rows):
+        if str(place) in kept:
+            assert kept[str(place)] == float(score.replace(",", "."))
+    if found and (folder / "c.rejected.csv").exists():
+        with (folder / "c.rejected.csv").open(encoding="utf-8-sig", newline="") as rejected:
+            cells = list(csv.DictReader(rejected))
+        segments = [row["segment"] for row in cells if not row["cells"]]
+        assert sorted([*kept, *segments], key=int) == [str(place) for place in range(len(rows))] or any(
+            row["cells"] for row in cells
+        )
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b'"a,\n' * 200_000, b'a,"b\n' * 200_000, b"a" * 5_000_000, b",,,,,,,\n" * 200_000, b'"' * 1_000_000,
+     b"[" * 1_000_000, b"score,system,segment,annotator,lp\n" + b'80,"A\n' * 100_000, b"a,b\r" * 200_000,
+     "\u5b57".encode("cp932") * 300_000, b"," * 1_000_000 + b"\n1,2\n"],
+    ids=["open quotes", "quotes within", "one line", "empty cells", "quotes", "brackets", "headed", "returns", "kanji",
+         "columns"],
+)  # fmt: skip
+def test_long_nonsense_comes_to_an_end(content, folder):
+    for name in ("my.csv", "my.jsonl"):
+        attempt(folder, content, name=name, salt="pepper")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads Linux's account of a process")
+def test_memory_hardly_grows_with_a_file(tmp_path):
+    # not ru_maxrss, which counts what the parent used before it started this process
+    code = ("import sys; from evalkit.data import importing; "
+            "importing.import_campaign(sys.argv[1:2], sys.argv[2], salt='x'); "
+            "print(*[line.split()[1] for line in open('/proc/self/status') if line.startswith('VmHWM')])")  # fmt: skip
+    used = []
+    for rows in (600_000, 1_500_000):  # by then all that is read ahead is there
+        path = tmp_path / f"{rows}.csv"
+        with path.open("w", encoding="utf-8") as stream:
+            stream.write("src_lang,tgt_lang,system,doc,segment,annotator,score\n")
+            for row in range(rows):
+                stream.write(
+                    f"eng,deu,S{row % 30},document-{row // 300},{row // 30},Annotator {row % 97},{row % 101}\n"
+                )
+        kilo = subprocess.check_output([sys.executable, "-c", code, path, tmp_path / "c.parquet"])
+        used.append(int(kilo) * 1024)
+    assert used[1] < 1e9
+    assert used[1] - used[0] < 150e6, "900,000 further rows take little, for they are read in batches"
+
+
+# Silent wrong numbers
+
+
+JUDGED = {"system": "A", "segment": "1", "annotator": "Ann", "score": 80, "lp": "en-de"}
+
+
+def judged(*changes):
+    """Objects of one judgement each, a segment each."""
+    return "".join(
+        json.dumps(JUDGED | {"segment": str(n)} | change) + "\n" for n, change in enumerate(changes)
+    ).encode()
+
+
+@pytest.mark.parametrize("before", [49, 50, 51, 700])
+def test_a_key_counts_wherever_it_first_appears(folder, before):
+    """Ten degraded items became outputs of a system, for the first fifty objects had no item_type."""
+    content = judged(*[{}] * before, *[{"item_type": "degraded"}] * 10, {"source": "text"})
+    ratings, _, report = attempt(folder, content, name="keys.jsonl")
+    assert ratings["item_type"].value_counts().to_dict() == {"system": before + 1, "degraded": 10}
+    assert ratings["source"].dropna().tolist() == ["text"]
+    assert any("rows without a kind of item" in note for note in report.notes)
+    assert not any("not read" in note for note in report.notes)
+
+
+def test_objects_of_ever_new_keys_are_no_table(folder):
+    many = judged(*({f"key {n}": n} for n in range(2_100)))
+    assert attempt(folder, many, name="keys.jsonl") is None
+    with pytest.raises(DataError, match=r"keys\.jsonl, line 1996: more than 2,000 different names up to here"):
+        importing.import_campaign([folder / "keys.jsonl"], folder / "c.parquet")
+
+
+def test_an_evaluators_column_counts_that_is_empty_on_the_first_rows(folder):
+    rows = ["segment,lp,source,score 1,score 2,score 3", *(f"{n},en-de,text {n},4,5," for n in range(60)),
+            *(f"{n},en-de,text {n},4,5,2" for n in range(60, 70))]  # fmt: skip
+    ratings, _, _ = attempt(folder, "\n".join([*rows, ""]).encode())
+    assert ratings.groupby("annotator").size().to_dict() == {"score 1": 70, "score 2": 70, "score 3": 10}
+
+
+def test_a_standardised_score_among_raw_ones_is_rejected(folder):
+    rows = [f"H\tW\tcs\ten\tad\t1\tA\td\tSYSTEM\t{n}\t1\t9.0" for n in range(60)]
+    late = ["H\tW\tcs\ten\tad\t1\tA\td\tSYSTEM\t60\t0.73\t9.0"]
+    header = SEEDS["mturk"].decode().splitlines()[0]
+    ratings, _, report = attempt(folder, "\n".join([header, *rows, *late, ""]).encode())
+    assert (len(ratings), report.rows_rejected) == (60, 1)
+    assert report.first[0]["reason"].startswith("is no whole number, as raw scores are")
+
+
+def mtme_layout(folder, cells, *, name="en-de.mqm.rater1.seg.rating"):
+    (folder / "documents").mkdir(exist_ok=True, parents=True)
+    (folder / "documents" / "en-de.docs").write_text("news\td\n" * len(cells))
+    (folder / "human-scores").mkdir(exist_ok=True)
+    path = folder / "human-scores" / name
+    path.write_text("".join(f"S\t{cell}\n" for cell in cells), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(("score", "told"), [("-5", "is -5, below 0"), ("true", "is true, no number")])
+def test_a_rating_of_another_sign_or_type_is_rejected_in_one_sentence(tmp_path, capsys, score, told):
+    """-5 came out as +5, true as -1."""
+    error = {"start": 1, "end": 2, "category": "c", "severity": "major", "score": 5, "is_source_error": False}
+    cell = json.dumps({"errors": [error]})
+    path = mtme_layout(tmp_path, [cell, cell.replace('"score": 5', f'"score": {score}')])
+    assert cli.main(["import", str(path), "--out", str(tmp_path / "c.parquet")]) == 1
+    said = capsys.readouterr().err.strip().splitlines()
+    assert len(said) == 1
+    assert f"{path.name}, line 2: an error's score {told}" in said[0]
+    assert not (tmp_path / "c.parquet").exists()
+
+
+#: One system, spelt in ways that look alike.
+ALIKE = ["Café A", "Cafe\u0301 A", "\ufeffCafé A", "Caf\u00ade\u0301\u200b A\u2060", "Café\u00a0A", "Café\u202fA\ufe0f"]
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "xlsx"])
+@pytest.mark.parametrize("ours", ["system", "annotator", "doc", "segment", "tgt_lang", "item_type"])
+def test_names_that_look_alike_are_one_and_that_is_told(tmp_path, kind, ours):
+    """A byte-order mark inside the file, a soft hyphen or another form of é split one system in two."""
+    usual = {"tgt_lang": "deu", "item_type": "degraded"}.get(ours, "Café A")
+    forms = [usual, *(f"{usual[:2]}{mark}{usual[2:]}" for mark in "\u200b\u00ad\ufeff\u2060\u061c")]
+    forms += ALIKE[1:] if usual == "Café A" else []
+    rows = [
+        {"src_lang": "eng", "tgt_lang": "deu", "system": "S", "doc": "d", "segment": "1", "annotator": "Ann",
+         "score": 10 + n, "item_type": "system", "started": n} | {ours: form}
+        for n, form in enumerate(forms)
+    ]  # fmt: skip
+    if ours != "segment":
+        rows = [row | {"segment": str(n)} for n, row in enumerate(rows)]
+    path = tmp_path / f"alike.{kind}"
+    if kind == "csv":
+        with path.open("w", encoding="utf-8", newline="") as stream:
+            csv.DictWriter(stream, list(rows[0])).writeheader()
+            csv.DictWriter(stream, list(rows[0])).writerows(rows)
+    elif kind == "jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    else:
+        book = openpyxl.Workbook()
+        book.active.append(list(rows[0]))
+        for row in rows:
+            book.active.append(list(row.values()))
+        book.save(path)
+    report, _ = importing.import_campaign([path], tmp_path / "c.parquet", keep_names=True)
+    ratings, _ = data.open_campaign(tmp_path / "c.parquet")
+    assert ratings[ours].unique().tolist() == [usual]
+    assert report.rows_kept == len(rows)
+    notes = [note for note in ratings.attrs["notes"] if "names that look alike" in note]
+    assert len(notes) == 1
+    assert f"in {len(forms) - 1} cells of {ours}" in notes[0]
+    assert "U+200B" in notes[0]
+    hidden, _ = importing.import_campaign([path], tmp_path / "d.parquet", salt="a salt of some length")
+    assert hidden.annotators == 1
+    assert "Caf" not in (tmp_path / "d.import.json").read_text(encoding="utf-8") or ours != "annotator"
+
+
+def test_names_that_look_alike_are_one_where_a_file_is_read_directly(tmp_path, capsys):
+    path = tmp_path / "my.csv"
+    texts = ["src_lang,tgt_lang,system,doc,segment,annotator,score,item_type,hypothesis"]
+    texts += [f"eng,deu,{name},d,{n},Ann,80,system,Cafe\u0301\u200b" for n, name in enumerate(ALIKE)]
+    path.write_text("\n".join([*texts, ""]), encoding="utf-8")
+    ratings = data.read(path)
+    assert ratings["system"].unique().tolist() == ["Café A"]
+    assert ratings["hypothesis"].unique().tolist() == ["Cafe\u0301\u200b"], "a translation is no name"
+    (note,) = ratings.attrs["notes"]
+    assert "in 5 cells of system characters that cannot be seen" in note
+    assert note in capsys.readouterr().err
+
+
+def test_a_name_that_shows_nothing_is_none(folder):
+    content = "system,segment,annotator,score,lp\nA,1,Ann,80,en-de\n\u200b\ufeff,2,Ann,80,en-de\n".encode()
+    ratings, _, report = attempt(folder, content)
+    assert (len(ratings), report.first[0]["reason"]) == (1, "is empty: fill it in, or drop the row")
+
+
+def test_usual_names_are_left_alone(folder):
+    content = 'system,segment,annotator,score,lp\n系统 ε-1,1,Ann,80,en-de\n"a\nb",1,Ann,70,en-de\n'.encode()
+    ratings, _, report = attempt(folder, content)
+    assert ratings["system"].tolist() == ["系统 ε-1", "a\nb"]
+    assert not any("look alike" in note for note in report.notes)
+
+
+CUT = "system,segment,annotator,lp,score\nA,1,Ann,en-de,70\nB,1,Ann,en-de,85\nA,2,Ann,en-de,8"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-be", "cp1252"])
+@pytest.mark.parametrize(("end", "open_end"), [("", True), ("5", True), ("5\n", False), ("5\r\n", False),
+                                               ("5\r", False), ("\n\n", False), ("5\n  ", False)])  # fmt: skip
+def test_a_text_that_does_not_end_in_a_line_break_may_be_cut_off(folder, encoding, end, open_end):
+    told = {"encoding": encoding} if encoding in ("utf-16-be", "cp1252") else {}
+    content = CUT.replace("\n", "\r") + end if end == "5\r" else CUT + end
+    ratings, _, _ = attempt(folder, content.encode(encoding), **told)
+    warned = [note for note in ratings.attrs["notes"] if "does not end in a line break" in note]
+    assert len(warned) == open_end
+    assert all("hold line 4 against the export" in note for note in warned)
+
+
+def test_a_file_that_may_be_cut_off_is_told_wherever_it_is_read(tmp_path, capsys):
+    """85 read as 8 was taken as whole."""
+    path = tmp_path / "my.csv"
+    path.write_text("src_lang,tgt_lang,system,doc,segment,annotator,score,item_type\neng,deu,A,d,1,Ann,8,system")
+    assert any("does not end in a line break" in note for note in data.read(path).attrs["notes"])
+    assert "does not end in a line break" in capsys.readouterr().err
+    (tmp_path / "cut.csv").write_text(CUT)
+    assert cli.main(["import", str(tmp_path / "cut.csv"), "--out", str(tmp_path / "c.parquet")]) == 0
+    assert "note: cut.csv: warning: the file does not end in a line break" in capsys.readouterr().err
+    scores = mtme_layout(tmp_path / "m", ["-5", "-2"], name="en-de.mqm.seg.score")
+    scores.write_text("S\t-5\nS\t-2")
+    ratings, _ = data.open_campaign(scores)
+    assert any(f"{scores.name}: warning: the file does not end" in note for note in ratings.attrs["notes"])
+
+
+def workbook(path, score):
+    book = openpyxl.Workbook()
+    for row in (
+        ["system", "segment", "annotator", "score", "lp"],
+        *(["A", n, "Ann", score, "en-de"] for n in range(9)),
+    ):
+        book.active.append(row)
+    book.save(path)
+
+
+@pytest.mark.parametrize("name", ["my.csv", "my.jsonl", "my.xlsx", "en-de.mqm.seg.score"])
+@pytest.mark.parametrize("back", [False, True])
+def test_a_file_that_changes_while_it_is_imported_is_rejected(tmp_path, name, back):
+    """Rows of both contents were a result, under the digest of the old one."""
+    if name.endswith("score"):
+        path = mtme_layout(tmp_path, ["-5", "-2"], name=name)
+    else:
+        path = tmp_path / name
+        workbook(path, 80) if name == "my.xlsx" else path.write_bytes(judged(*[{}] * 9))
+        if name == "my.csv":
+            path.write_text(CUT + "5\n")
+    old, before = path.read_bytes(), path.stat()
+
+    def meanwhile(_):
+        time.sleep(0.02)  # a file system's clock moves in steps
+        path.write_bytes(old.replace(b"80", b"20").replace(b"-5", b"-1") + (b"" if name == "my.xlsx" else b"\n"))
+        if back:
+            path.write_bytes(old)
+            os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+    with pytest.raises(DataError, match=rf"{re.escape(path.name)} changed while it was read, and nothing was imported"):
+        importing.import_campaign([path], tmp_path / "c.parquet", tell=meanwhile)
+    assert not (tmp_path / "c.parquet").exists()
+    assert len(importing.import_campaign([path], tmp_path / "c.parquet")[1]) > 1, "at rest it is read"
+
+
+def test_what_is_read_beside_a_file_is_part_of_its_digest_and_may_not_change_either(tmp_path):
+    path = mtme_layout(tmp_path, ["-5", "-2"], name="en-de.mqm.seg.score")
+    docs = tmp_path / "documents" / "en-de.docs"
+    first, _ = importing.import_campaign([path], tmp_path / "c.parquet")
+    docs.write_text("news\td\nnews\tother\n")
+    second, _ = importing.import_campaign([path], tmp_path / "c.parquet")
+    assert first.digest != second.digest
+
+    def meanwhile(_):
+        docs.write_text("news\td\nnews\td\n")
+
+    with pytest.raises(DataError, match=r"en-de\.docs changed while it was read"):
+        importing.import_campaign([path], tmp_path / "c.parquet", tell=meanwhile)

@@ -1,0 +1,167 @@
+"""Importers on every real data set: what is imported equals what the suite's own loader reads."""
+
+import re
+from collections import Counter
+
+import pandas as pd
+import pytest
+
+from evalkit import DataError, data
+from evalkit.data import importing, registry
+from evalkit.data.files import obtain
+
+
+@pytest.fixture(autouse=True)
+def own_salt(tmp_path, monkeypatch):
+    """Keep the salt of the person who runs the tests out of them."""
+    monkeypatch.setenv("EVALKIT_SALT_FILE", str(tmp_path / "salt"))
+
+
+@pytest.fixture
+def imported(tmp_path):
+    """Import files under the names of their people; return ratings, spans and report."""
+
+    def run(paths, **told):
+        report, _ = importing.import_campaign(paths, tmp_path / "c.parquet", keep_names=True, **told)
+        assert report.rows_read == report.rows_kept + report.rows_rejected + report.rows_excluded + report.rows_folded
+        return *data.open_campaign(tmp_path / "c.parquet"), report
+
+    return run
+
+
+def files(name, pattern=""):
+    """Name the verified files of a data set that match a pattern."""
+    return [path for path in map(obtain, registry.entry(name).files) if re.search(pattern, path.name)]
+
+
+def assert_same(found, expected):
+    """Compare all columns that both have, whatever the order of rows and the kind of text."""
+    shared = [name for name in expected if name in found]
+    named = dict.fromkeys(expected[shared].select_dtypes("category"), "str")
+    keys = [name for name in shared if name not in ("score", "z", "errors", "ended")]
+    tables = [table[shared].astype(named).sort_values(keys, ignore_index=True) for table in (found, expected)]
+    pd.testing.assert_frame_equal(*tables, check_dtype=False, check_exact=True)
+
+
+def test_calibration_hits(real, imported):
+    expected = real("wmt22-calibration-hits")
+    ratings, spans, report = imported(files("wmt22-calibration-hits", r"20221103\.csv"))
+    kinds = ratings["item_type"].replace({"system": "calibration", "reference": "calibration"})
+    assert_same(ratings.assign(item_type=kinds), expected)
+    assert report.format == "appraise"
+    assert spans is None
+    assert report.excluded == {"is the score of a whole document": 1139}
+
+
+def test_a_header_changes_nothing(real, imported, tmp_path):
+    real("wmt22-calibration-hits")
+    rows, header = files("wmt22-calibration-hits")
+    (tmp_path / "headed.csv").write_bytes(header.read_bytes() + rows.read_bytes())
+    bare, _, _ = imported([rows])
+    headed, _, report = imported([tmp_path / "headed.csv"])
+    pd.testing.assert_frame_equal(headed, bare)
+    assert report.how == "recognised by its headings"
+
+
+def test_error_span_annotation(real, imported):
+    expected = real("wmt24-esa")
+    ratings, spans, report = imported(files("wmt24-esa"))
+    assert_same(ratings, expected)
+    assert report.format == "esa"
+    assert len(spans) == expected["errors"].sum() == 20_656
+    twice, replaced = (
+        report.reasons["is the same as an earlier row to the letter"],
+        report.excluded["was replaced by a later submission"],
+    )
+    assert twice + replaced == expected.attrs["excluded"]["submissions that a later one replaced"]
+    assert report.excluded["is an item of the tutorial"] == expected.attrs["excluded"]["tutorial items"]
+
+
+def test_sign_language(real, imported):
+    expected = real("wmt-slt22")
+    ratings, _, report = imported(files("wmt-slt22"))
+    assert_same(ratings, expected)
+    assert report.excluded == {"is the score of a whole document": expected.attrs["excluded"]["document scores"]}
+
+
+@pytest.mark.parametrize("name", ["wmt21-mturk", "wmt22-mturk"])
+def test_mechanical_turk(name, real, imported):
+    expected = real(name)
+    ratings, _, report = imported(files(name, "good-stnd"))
+    assert set(ratings) == set(expected)
+    assert_same(ratings, expected)
+    assert (report.format, report.rows_rejected, report.rows_excluded) == ("mturk-da", 0, 0)
+
+
+def test_mqm_as_mt_metrics_eval_keeps_it(real, imported):
+    expected, marked = real("wmt23-mqm"), real("wmt23-mqm-spans")
+    folder = files("wmt23-mqm", "rating")[0].parent.parent
+    ratings, spans, report = imported([folder])
+    assert_same(ratings, expected)
+    assert_same(spans, marked)
+    assert (report.format, report.scale) == ("mt-metrics-eval", None)
+
+
+def test_human_scores_of_mt_metrics_eval(real, imported):
+    expected = real("wmt23-human").query("metric == 'da-sqm'").rename(columns={"metric": "annotator"})
+    ratings, spans, _ = imported(files("wmt23-human", r"da-sqm\.seg\.score"))
+    assert_same(ratings, expected)
+    assert len(ratings) == len(expected)
+    assert spans is None
+
+
+def test_indicmt(real, imported):
+    expected, marked = real("indicmt-mqm"), real("indicmt-mqm-spans")
+    ratings, spans, report = imported(files("indicmt-mqm", r"\.csv"))
+    assert_same(ratings, expected)
+    assert_same(spans, marked)
+    assert report.format == "mqm"
+
+
+@pytest.mark.parametrize(
+    ("name", "pattern", "message"),
+    [
+        ("mlqe-pe", r"en-de-dev", "is compressed .*unpack it"),
+        ("sudoh-labels", r"fluency_A\.cs-en", "one letter a line"),
+        ("wmt22-calibration-mapping", r"HITs.20221103\.mapping\.csv", "No heading is known"),
+        ("wmt23-human-systems", r"sys\.score", "holds means, not judgements"),
+        ("indicmt-zero-shot", "punjabi", "lacks annotator"),
+        ("wmt20-da", "en-de", "formats that were tried"),
+    ],
+)
+def test_what_is_no_table_of_judgements_is_rejected_with_a_sentence(name, pattern, message, here, imported):
+    here(name)
+    with pytest.raises(DataError, match=message):
+        imported(files(name, pattern)[:1])
+
+
+def test_no_account_of_a_real_export_survives(real, tmp_path, capsys):
+    expected = real("wmt22-calibration-hits")
+    path = files("wmt22-calibration-hits", r"20221103\.csv")[0]
+    report, written = importing.import_campaign([path], tmp_path / "c.parquet")
+    assert report.annotators == expected["annotator"].nunique() == 99
+    texts = [found.read_bytes().decode("utf-8", "replace") for found in written if found.suffix != ".parquet"]
+    ratings, _ = data.open_campaign(tmp_path / "c.parquet")
+    texts += [ratings.to_csv(), "\n".join(report.sentences())]
+    for account in expected["annotator"].unique():
+        assert not any(account in text for text in texts)
+    assert sorted(ratings["annotator"].value_counts()) == sorted(expected["annotator"].value_counts())
+
+
+def test_every_human_evaluation_in_the_mirror_is_imported_or_refused_with_a_sentence(tmp_path, mirrored):
+    mirror = mirrored("MANIFEST.tsv").parent
+    other = re.compile("metric-scores|submissions|baselines|good-stnd|rating$|/train/")
+    tried = [path for path in sorted(mirror.rglob("*")) if path.is_file() and not other.search(path.as_posix())]
+    outcomes = Counter(_outcome(path, tmp_path / "c.parquet") for path in tried)
+    assert outcomes["imported"] >= 12, outcomes
+    assert outcomes["rejected"] > 50, outcomes
+    assert set(outcomes) == {"imported", "rejected"}
+
+
+def _outcome(path, out):
+    """Import one file; anything but a result or a sentence is an error of the test."""
+    try:
+        report, _ = importing.import_campaign([path], out, salt="pepper")
+    except DataError as problem:
+        return "rejected" if len(str(problem)) > 20 else "rejected without a sentence"
+    return "imported" if report.rows_kept else "imported nothing"

@@ -1,0 +1,244 @@
+"""IndicMT-Eval and MQM ratings: what the loaders make of them, what they mend, and what they refuse."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from evalkit import DataError
+from evalkit.data import indicmt, mqm, schemas, simulate
+
+HEADER = ["ID (ignore_column)", "Source", "Reference", "Translation",
+          *(f"Error{n}_{part}" for n in range(1, 6) for part in ("Type", "Severity")),
+          "Computed_scores", "Human_scores", "Full_scores", "model"]  # fmt: skip
+
+
+def row(**changes):
+    cells = dict.fromkeys(HEADER, "Default") | {
+        "ID (ignore_column)": "1", "Source": "One two.", "Reference": "r", "Translation": "t", "Computed_scores": "25",
+        "Human_scores": "24", "Full_scores": "25", "model": "NLLB"} | changes  # fmt: skip
+    return [cells[name] for name in HEADER]
+
+
+def written(folder, *rows, name="Gujarati.csv"):
+    path = folder / name
+    pd.DataFrame(list(rows), columns=HEADER).to_csv(path, index=False)
+    return path
+
+
+def test_a_stray_mark_is_read_over_and_a_blank_own_score_is_missing_and_both_are_counted(tmp_path):
+    path = written(tmp_path, row(Human_scores="`19"), row(Source="B", Human_scores=""), row(Source="C"))
+    frame = indicmt.ratings([path])
+    assert frame["own_score"].tolist()[0] == 19.0
+    assert pd.isna(frame["own_score"][1])
+    assert frame.attrs["corrected"] == {"blank own scores": 1, "own scores with a stray mark": 1}
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"Human_scores": "19x"}, r"Gujarati.csv, line 2, column Human_scores: '19x' is not a number"),
+        ({"Computed_scores": ""}, r"Gujarati.csv, line 2, column score: is empty"),
+        ({"Computed_scores": "many"}, r"line 2, column score: 'many' is not a number"),
+        ({"Translation": ""}, r"line 2, column Translation: is empty"),
+    ],
+)
+def test_a_bad_cell_is_refused_with_its_place(tmp_path, changes, told):
+    with pytest.raises(DataError, match=told):
+        indicmt.ratings([written(tmp_path, row(**changes))])
+
+
+@pytest.mark.parametrize(("column", "value"), [("Error2_Type", "Typo"), ("Error2_Severity", "Awful")])
+def test_an_unknown_type_or_severity_is_refused_with_its_place(tmp_path, column, value):
+    with pytest.raises(DataError, match=rf"Gujarati.csv, line 2, column {column}: '{value}' is none of"):
+        indicmt.spans([written(tmp_path, row(**{column: value}))])
+
+
+def test_negative_totals_are_kept_and_half_stated_errors_are_errors(tmp_path):
+    path = written(tmp_path, row(Error1_Type="Non-translation", Error1_Severity="High", Computed_scores="-75"),
+                   row(Source="B", Error1_Type="Other"), row(Source="C", Error3_Severity="Low"))  # fmt: skip
+    assert indicmt.ratings([path])["score"].tolist() == [-75.0, 25.0, 25.0]
+    spans = indicmt.spans([path]).astype("str")
+    assert spans[["span", "error_type", "severity"]].to_numpy().tolist() == [
+        ["1", "non-translation", "high"], ["1", "other", schemas.UNSTATED], ["3", schemas.UNSTATED, "low"]
+    ]  # fmt: skip
+
+
+def test_the_same_translation_judged_twice_and_a_foreign_file_are_refused(tmp_path):
+    with pytest.raises(DataError, match="the same as line 2"):
+        indicmt.ratings([written(tmp_path, row(), row())])
+    with pytest.raises(DataError, match="does not begin with a language"):
+        indicmt.ratings([written(tmp_path, row(), name="Klingon.csv")])
+    (tmp_path / "Hindi.csv").write_text("Source,model\na,b\n")
+    with pytest.raises(DataError, match=r"Hindi\.csv lacks the column Reference"):
+        indicmt.ratings([tmp_path / "Hindi.csv"])
+
+
+def test_sentences_have_one_name_whatever_white_space_was_lost():
+    names = indicmt.segment_names(pd.Series(["Also hopes.", "Alsohopes.", " Also hopes. ", "Also hoped."]))
+    assert names.nunique() == 2
+    assert names[:3].nunique() == 1
+    assert names.str.fullmatch("[0-9a-f]{8}").all()
+
+
+def test_a_split_is_read_line_by_line_and_its_words_end_behind_the_last(tmp_path):
+    error = {"span_no": 0, "span_type": "Style_Awkward", "span_text": "x y", "span_severity": "Low",
+             "span_start_offset": 1, "span_end_offset": 2}  # fmt: skip
+    scores = {"mqm_norm_score": "0.9", "da_norm_score": "0.8", "adequacy_score": "25", "fluency_score": "",
+              "full_score": "22.5"}  # fmt: skip
+    good = {"src": "A b.", "ref": "r", "translation": "w x y", "completion": [error]} | scores
+    empty = good | {"src": "", "completion": []}
+    path = tmp_path / "Guj_test.jsonl"
+    path.write_text("\n".join(json.dumps(line) for line in (empty, good)) + "\n")
+    frame, spans = indicmt.splits([path]), indicmt.split_spans([path])
+    assert frame[["tgt_lang", "split", "row", "score", "own_score"]].to_numpy().tolist() == [
+        ["guj", "test", 1, 0.9, 0.8]
+    ]
+    assert pd.isna(frame["fluency_score"][0])
+    assert frame.attrs["excluded"] == {"rows without texts": 1}
+    assert spans[["row", "start", "end", "text"]].to_numpy().tolist() == [[1, 1.0, 3.0, "x y"]]
+    path.write_text("{}\nno json\n")
+    with pytest.raises(DataError, match=r"Guj_test\.jsonl, line 2"):
+        indicmt.splits([path])
+    path.write_text(json.dumps({"src": "a"}) + "\n")
+    with pytest.raises(DataError, match="rows have no adequacy_score, completion"):
+        indicmt.splits([path])
+
+
+def test_the_release_has_what_is_written_about_it(real):
+    ratings, spans, splits = real("indicmt-mqm"), real("indicmt-mqm-spans"), real("indicmt-splits")
+    assert ratings.groupby("tgt_lang").size().eq(1400).all()
+    assert ratings["system"].nunique() == 6
+    assert ratings.attrs["corrected"] == {"blank own scores": 4, "own scores with a stray mark": 1}
+    assert splits.groupby("tgt_lang").size().to_dict() == {
+        "guj": 1476,
+        "hin": 1476,
+        "mal": 1476,
+        "mar": 1473,
+        "tam": 1475,
+    }
+    key = ["tgt_lang", "system", "segment"]
+    assert spans.astype(dict.fromkeys(key, "str"))[key].drop_duplicates().merge(ratings[key]).shape[0] == len(
+        spans.astype(dict.fromkeys(key, "str"))[key].drop_duplicates()
+    )
+    zero = real("indicmt-zero-shot")
+    assert zero.groupby("tgt_lang").size().to_dict() == {"asm": 250, "kan": 250, "mai": 250, "pan": 250}
+
+
+# MQM ratings in mt-metrics-eval's layout
+
+
+def rating(folder, *cells, name="zh-en.mqm.rater1.seg.rating"):
+    (folder / "zh-en.docs").write_text("".join(f"news\tdoc{n}\n" for n in range(len(cells))))
+    (folder / name).write_text("".join(f"S\t{cell}\n" for cell in cells))
+    return [folder / "zh-en.docs", folder / name]
+
+
+ERROR = {
+    "start": 1,
+    "end": 4,
+    "category": "Non-translation!",
+    "severity": "major",
+    "score": 25,
+    "is_source_error": False,
+}
+
+
+def test_judgements_add_up_their_errors_and_what_nobody_judged_has_no_row(tmp_path):
+    two = json.dumps({"errors": [ERROR, ERROR | {"score": 0.1, "is_source_error": True}]})
+    paths = rating(tmp_path, two, "None", '{"errors": []}')
+    assert mqm.ratings(paths)[["segment", "score"]].to_numpy().tolist() == [["1", -25.1], ["3", 0.0]]
+    spans = mqm.spans(paths).astype({"side": "str", "error_type": "str"})
+    assert spans["side"].tolist() == ["target", "source"]
+    assert set(spans["error_type"]) == {"non-translation"}
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"score": -5}, r"seg\.rating, line 2: an error's score is -5, below 0.*Write it without the sign"),
+        ({"score": True}, "line 2: an error's score is true, no number"),
+        ({"score": "5"}, 'line 2: an error\'s score is "5", no number'),
+        ({"score": None}, "score is null, no number"),
+        ({"score": float("nan")}, "score is NaN, no number"),
+        ({"score": float("inf")}, "score is Infinity, no number"),
+        ({"score": [5]}, "no number"),
+        ({"start": True}, "an error's start is true, no number"),
+        ({"end": "4"}, 'an error\'s end is "4", no number'),
+        ({"is_source_error": 1}, "is_source_error is 1, neither true nor false"),
+        ({"is_source_error": "no"}, "is_source_error is 'no', neither"),
+        ({"severity": 5}, "an error's severity is 5, no text"),
+        ({"category": None}, "an error's category is None, no text"),
+    ],
+)
+def test_a_value_of_another_sign_or_type_is_refused_and_never_read_as_a_number(tmp_path, changed, told):
+    """A score of -5 came out as +5, and true as -1."""
+    paths = rating(tmp_path, json.dumps({"errors": [ERROR]}), json.dumps({"errors": [ERROR, ERROR | changed]}))
+    for load in (mqm.ratings, mqm.spans):
+        with pytest.raises(DataError, match=told) as problem:
+            load(paths)
+        assert "\n" not in str(problem.value)
+
+
+def test_a_score_that_is_there_twice_is_refused(tmp_path):
+    twice = json.dumps({"errors": [ERROR]}).replace('"score": 25', '"score": 25, "score": 1')
+    with pytest.raises(DataError, match=r"line 1: .* is no list of errors in JSON"):
+        mqm.ratings(rating(tmp_path, twice))
+
+
+def test_truth_values_are_no_scores_in_the_splits():
+    with pytest.raises(DataError, match="is not a number"):
+        indicmt._numbers(pd.Series([True, False]), "x.jsonl", "mqm_norm_score")
+    with pytest.raises(DataError, match="is not a number"):
+        indicmt._numbers(pd.Series([True, 0.5], dtype=object), "x.jsonl", "mqm_norm_score")
+
+
+@pytest.mark.parametrize(
+    ("cell", "told"),
+    [
+        ("[1", "line 1: '.1' is no list of errors"),
+        ('{"errors": [{"start": 1}]}', "an error lacks one of start, end"),
+        (json.dumps({"errors": [ERROR | {"start": 5}]}), "an error ends before it starts"),
+        (json.dumps({"errors": [ERROR | {"start": -1}]}), "lies before the text"),
+    ],
+)
+def test_a_broken_judgement_is_refused(tmp_path, cell, told):
+    with pytest.raises(DataError, match=told):
+        mqm.spans(rating(tmp_path, cell))
+
+
+def test_a_file_that_is_cut_short_or_named_otherwise_is_refused(tmp_path):
+    paths = rating(tmp_path, "None", "None")
+    paths[1].write_text("S\tNone\n")
+    with pytest.raises(DataError, match="S has not 2 lines"):
+        mqm.ratings(paths)
+    with pytest.raises(DataError, match="is not named as"):
+        mqm.ratings(rating(tmp_path, "None", name="ratings.txt"))
+
+
+# Stand-ins
+
+
+STAND_INS = ("indicmt-mqm", "indicmt-mqm-spans", "indicmt-splits", "indicmt-splits-spans", "indicmt-zero-shot",
+             "indicmt-zero-shot-spans", "wmt23-mqm", "wmt23-mqm-spans")  # fmt: skip
+
+
+@pytest.mark.parametrize("name", STAND_INS)
+def test_a_stand_in_has_the_columns_of_the_data_set_and_says_what_it_is(name, real):
+    drawn = getattr(simulate, name.replace("-", "_"))(seed=5)
+    assert set(real(name)) <= set(drawn)
+    assert drawn.attrs["seed"] == 5
+    pd.testing.assert_frame_equal(drawn, getattr(simulate, name.replace("-", "_"))(seed=5))
+    names = drawn["system"] if "system" in drawn else drawn["tgt_lang"].map(lambda language: f"sim-{language}")
+    assert names.astype("str").str.startswith("sim-").all()
+
+
+def test_stand_ins_fit_together():
+    ratings, spans = simulate.indicmt_mqm(), simulate.indicmt_mqm_spans()
+    key = ["tgt_lang", "system", "segment"]
+    marked = spans.astype(dict.fromkeys(key, "str"))[key].drop_duplicates()
+    assert len(marked.merge(ratings[key])) == len(marked)
+    splits = simulate.indicmt_splits()
+    assert len(splits) == len(ratings)
+    assert set(splits["segment"]) == set(ratings["segment"])
+    assert indicmt.with_language(ratings)["language"].unique().tolist() == ["gu", "hi", "mr", "ml", "ta"]

@@ -1,0 +1,269 @@
+"""Label files, lists of assessments and sign language scores: what the loaders read, keep and refuse."""
+
+import io
+import tarfile
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from evalkit import DataError
+from evalkit.data import assessed, labels, mlqe, simulate, slt
+
+SUDOH = "004"
+
+
+def test_every_item_of_wmt15_and_16_has_its_three_labels_in_both_dimensions(real):
+    frame = real("sudoh-labels")
+    items = frame.groupby(["dimension", "src_lang", "doc", "segment"])["annotator"].agg("".join)
+    assert set(items) == {"ABC"}
+    assert items.groupby("dimension").size().to_dict() == {"adequacy": 5360, "fluency": 5360}
+    assert frame.groupby("doc")["src_lang"].nunique().to_dict() == {"newstest2015": 4, "newstest2016": 6}
+
+
+def test_letters_stand_for_their_places_and_f_means_two_things(real):
+    frame = real("sudoh-labels")
+    place = frame.drop_duplicates(["dimension", "label"]).set_index(["dimension", "label"])["score"]
+    assert place["fluency"].sort_values().index.tolist() == list("FDBAS")
+    assert place["adequacy"].sort_values().index.tolist() == list("NOCFBAS")
+    assert place["fluency", "F"] == 1
+    assert place["adequacy", "F"] == 4
+
+
+def test_the_order_and_the_letters_are_the_papers(paper):
+    lines = paper(SUDOH).splitlines()
+    for dimension, first, rows in (("fluency", "Incomprehensible (F)", 5), ("adequacy", "Incomprehensible (N)", 7)):
+        start = next(n for n, line in enumerate(lines) if line.startswith(first))
+        printed = [line.split("\t")[0] for line in lines[start : start + rows]]
+        assert printed == [f"{name} ({letter})" for letter, name in labels.LABELS[dimension].items()]
+
+
+DA = (
+    "MIR-MU/regemt/e8d6e233bc8b9b4fdbe498fd54c091897484bbcf/data_dir/DAseg-wmt-newstest{year}/"
+    "DAseg.newstest{year}.human.{pair}"
+)
+
+
+@pytest.mark.parametrize(("year", "pair"), [("2015", "cs-en"), ("2015", "ru-en"), ("2016", "fi-en"), ("2016", "tr-en")])
+def test_rows_are_those_of_the_direct_assessments(year, pair, real, mirrored):
+    """The labels' rows are said to be the DA files' rows. One row off, and labels and scores would not go together."""
+    scores = np.array([float(line) for line in mirrored(DA.format(year=year, pair=pair)).read_text().split()])
+    frame = real("sudoh-labels")
+    source = labels.LANGUAGES[pair[:2]]
+    part = frame[
+        (frame["doc"] == f"newstest{year}") & (frame["src_lang"] == source) & (frame["dimension"] == "adequacy")
+    ]
+    mean = part.assign(row=part["segment"].astype(int)).groupby("row")["score"].mean().to_numpy()
+    assert len(mean) == len(scores)
+    assert stats.spearmanr(mean, scores).statistic > 0.5
+    assert abs(stats.spearmanr(np.roll(mean, 1), scores).statistic) < 0.2
+
+
+def written(folder, name, text):
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(("name", "text", "told"), [
+    ("DAseg.newstest2015.fluency_A.cs-en", "S\nX\n", "line 2: 'X' is no label of fluency"),
+    ("DAseg.newstest2015.fluency_A.cs-en", "S\n\nA\n", "line 2: '' is no label"),
+    ("DAseg.newstest2015.adequacy_A.cs-en", "D\n", "line 1: 'D' is no label of adequacy"),
+    ("DAseg.newstest2015.fluency.cs-en", "S\n", "expected a name"),
+    ("DAseg.newstest2015.fluency_A.xx-en", "S\n", "expected a name"),
+    ("DAseg.newstest2015.fluency_A.cs-en", "S\nA\nN\n", "line 3: 'N' is no label of fluency.*It is one of adequacy"),
+    ("DAseg.newstest2015.adequacy_B.cs-en", "D\n", "line 1: 'D' is no label of adequacy.*It is one of fluency"),
+    ("DAseg.newstest.fluency_A.cs-en", "S\n", "names the test set's year"),
+])  # fmt: skip
+def test_a_label_file_that_breaks_a_rule_is_refused_with_its_line(tmp_path, name, text, told):
+    with pytest.raises(DataError, match=told):
+        labels.ratings([written(tmp_path, name, text)])
+
+
+def test_label_files_of_unequal_length_are_refused(tmp_path):
+    files = [written(tmp_path, f"d.newstest2015.fluency_{who}.cs-en", "S\n" * n) for who, n in (("A", 3), ("B", 2))]
+    with pytest.raises(DataError, match="has 2 lines; another file of these translations has 3"):
+        labels.ratings(files)
+
+
+def test_one_file_that_stands_for_two_judgements_is_refused(tmp_path):
+    same = "S\nA\nB\n" * 30
+    names = [f"DAseg.newstest2015.{kind}.cs-en" for kind in ("fluency_A", "adequacy_A")]
+    with pytest.raises(DataError, match=f"{names[1]} equals {names[0]} in every line"):
+        labels.ratings([written(tmp_path, name, same) for name in names])
+
+
+def test_agreed_labels_come_from_files_without_an_annotator(tmp_path):
+    frame = labels.agreed([written(tmp_path, "DAseg.newstest2016.adequacy.tr-en", "N\nS\n")])
+    assert frame[["src_lang", "annotator", "label", "score"]].to_numpy().tolist() == [
+        ["tur", "agreed", "N", 1.0], ["tur", "agreed", "S", 7.0]
+    ]  # fmt: skip
+    with pytest.raises(DataError, match="holds the labels of annotator B"):
+        labels.agreed([written(tmp_path, "DAseg.newstest2016.adequacy_B.tr-en", "N\n")])
+
+
+def test_the_year_of_a_test_set_may_stand_in_the_folder(tmp_path):
+    folder = tmp_path / "DA-seglevel.newstest2017"
+    folder.mkdir()
+    frame = labels.ratings([written(folder, "DA-seglevel.newstest.fluency_A.lv-en", "S\n")])
+    assert frame[["doc", "src_lang"]].to_numpy().tolist() == [["newstest2017", "lav"]]
+
+
+def test_wmt17_has_the_labels_of_two_annotators_and_all_test_sets_have_agreed_ones(real):
+    later = real("sudoh-labels-wmt17")
+    assert later.groupby(["dimension", "annotator"]).size().tolist() == [3920] * 4
+    assert set(later["annotator"]) == {"A", "B"}
+    agreed = real("sudoh-agreed")
+    assert set(agreed["annotator"]) == {labels.AGREED}
+    assert agreed.groupby("dimension").size().tolist() == [9280] * 2
+    assert agreed.groupby("doc")["src_lang"].nunique().tolist() == [4, 6, 7]
+
+
+def test_every_labelled_translation_has_its_text_its_score_and_its_split(real):
+    texts = real("sudoh-translations")
+    assert texts["split"].value_counts().to_dict() == {"train": 4824, "test": 3920, "dev": 536}
+    assert set(texts.loc[texts["doc"] == "newstest2017", "split"]) == {"test"}
+    key = ["src_lang", "tgt_lang", "doc", "segment"]
+    both = [real("sudoh-labels"), real("sudoh-labels-wmt17")]
+    for frame in both:
+        assert frame.merge(texts, on=key)["z"].notna().sum() == len(frame)
+    assert sum(len(frame.drop_duplicates(key)) for frame in both) == len(texts)
+
+
+def test_texts_of_wmt17_are_those_of_the_loader_of_its_direct_assessments(real):
+    texts = real("sudoh-translations").query("doc == 'newstest2017'")
+    other = real("wmt17-da").astype(str).query("tgt_lang == 'eng'").drop_duplicates(["src_lang", "together", "segment"])
+    ours = sorted(zip(texts["src_lang"], texts["system"], texts["hypothesis"], texts["z"].round(9)))
+    theirs = sorted(
+        zip(other["src_lang"], other["together"], other["hypothesis"], other["score"].astype(float).round(9))
+    )
+    assert ours == theirs
+
+
+ASSESSED = {"human": "0.5\n-1\n", "mt-system": "a\nb\n", "reference": "c\nd\n"}
+
+
+@pytest.mark.parametrize(("changed", "told"), [
+    ({"reference": "c\n"}, "reference.cs-en has 1 lines and .*human.cs-en 2: from line 2 on"),
+    ({"human": "0.5\nx\n"}, "human.cs-en, line 2: 'x' is no number"),
+    ({"mt-system": None}, "mt-system.cs-en is not among the files"),
+])  # fmt: skip
+def test_texts_and_scores_that_do_not_go_together_are_refused(tmp_path, changed, told):
+    contents = {kind: text for kind, text in (ASSESSED | changed).items() if text is not None}
+    paths = [written(tmp_path, f"DAseg.newstest2015.{kind}.cs-en", text) for kind, text in contents.items()]
+    with pytest.raises(DataError, match=told):
+        assessed.translations(paths)
+
+
+@pytest.mark.parametrize(("listed", "told"), [
+    ("DAseg.newstest2015.cs-en:3\n", "line 1: 'DAseg.newstest2015.cs-en:3' is no row"),
+    ("DAseg.newstest2015.cs-en:1\nDAseg.newstest2015.cs-en:1\n", "line 2: .* stands on line 1, too"),
+    ("newstest2015:1\n", "line 1: 'newstest2015:1' is no row"),
+])  # fmt: skip
+def test_a_list_of_development_rows_must_name_rows_once(tmp_path, listed, told):
+    paths = [written(tmp_path, f"DAseg.newstest2015.{kind}.cs-en", text) for kind, text in ASSESSED.items()]
+    with pytest.raises(DataError, match=told):
+        assessed.translations([*paths, written(tmp_path, "dev.ids", listed)])
+    frame = assessed.translations([*paths, written(tmp_path, "dev.ids", "DAseg.newstest2015.cs-en:2\n")])
+    assert frame["split"].tolist() == ["train", "dev"]
+
+
+def wmt17(folder, rows, outputs):
+    paths = [written(folder, "DA-seglevel.csv", "LP DATA SYSTEM SID HUMAN\n" + rows)]
+    paths += [written(folder, f"newstest2017.{name}.cs-en", text) for name, text in outputs.items()]
+    return [*paths, written(folder, "newstest2017-csen-ref.en", "r1\nr2\n")]
+
+
+def test_wmt17_rows_find_their_texts_by_system_and_segment(tmp_path):
+    rows = "en-cs newstest2017 x 1 0.1\ncs-en newstest2017 x+y 2 0.5\ncs-en newstest2017 y 1 -0.5\n"
+    frame = assessed.translations(wmt17(tmp_path, rows, {"x": "x1\nsame\n", "y": "y1\nsame\n"}))
+    assert frame[["segment", "system", "hypothesis", "reference", "z", "split"]].to_numpy().tolist() == [
+        ["1", "x+y", "same", "r2", 0.5, "test"], ["2", "y", "y1", "r1", -0.5, "test"]
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("row", "told"), [
+    ("x+y 1", "line 2: x.y are joined, and their texts differ"),
+    ("z 1", "line 2: no output of z"),
+    ("x 3", "line 2: segment 3 is not in the texts"),
+])  # fmt: skip
+def test_wmt17_rows_without_their_texts_are_refused(tmp_path, row, told):
+    paths = wmt17(tmp_path, f"cs-en newstest2017 {row} 0.1\n", {"x": "x1\nx2\n", "y": "y1\ny2\n"})
+    with pytest.raises(DataError, match=told):
+        assessed.translations(paths)
+
+
+def test_simulated_labels_texts_and_agreed_labels_go_together():
+    texts, agreed = simulate.sudoh_translations(), simulate.sudoh_agreed()
+    key = ["src_lang", "tgt_lang", "doc", "segment"]
+    assert texts["split"].value_counts().to_dict() == {"train": 4824, "test": 3920, "dev": 536}
+    assert len(agreed.merge(texts, on=key)) == len(agreed) == 2 * len(texts)
+    for frame in (simulate.sudoh_labels(), simulate.sudoh_labels_wmt17()):
+        assert frame["annotator"].str.startswith("sim-").all()
+        assert len(frame.merge(texts, on=key)) == len(frame)
+    assert texts["doc"].str.startswith("sim-").all()
+    assert texts.equals(simulate.sudoh_translations())
+
+
+def test_mlqe_has_seven_pairs_of_nine_thousand_segments_and_three_to_six_scores(real):
+    frame = real("mlqe-pe")
+    sizes = frame.drop_duplicates(["src_lang", "tgt_lang", "doc", "segment"]).groupby(["src_lang", "tgt_lang"]).size()
+    assert set(sizes) == {9000}
+    assert len(sizes) == 7
+    assert set(frame.groupby(["src_lang", "tgt_lang", "doc", "segment"]).size()) <= {3, 4, 5, 6}
+    assert frame["score"].between(0, 100).all()
+
+
+def archive(folder, rows, name="en-de-dev.tar.gz", header="index\toriginal\tscores"):
+    content = "\n".join([header, *rows]).encode()
+    with tarfile.open(folder / name, "w:gz") as tar:
+        info = tarfile.TarInfo("en-de-dev/dev.ende.df.short.tsv")
+        info.size = len(content)
+        tar.addfile(info, io.BytesIO(content))
+    return folder / name
+
+
+def test_mlqe_quotes_are_ordinary_characters_and_lists_keep_their_order(tmp_path):
+    frame = mlqe.ratings([archive(tmp_path, ['0\the said "no\t[20, 35.5]', "1\tx\t[1, 2, 3]"])])
+    assert frame["score"].tolist() == [20.0, 35.5, 1.0, 2.0, 3.0]
+    assert frame["annotator"].tolist() == ["place-1", "place-2", "place-1", "place-2", "place-3"]
+    assert (frame["src_lang"].unique().tolist(), frame["doc"].unique().tolist()) == (["eng"], ["dev"])
+
+
+@pytest.mark.parametrize(("rows", "told"), [
+    (["0\tx\t[1, two]"], "line 2, column scores"),
+    (["0\tx\t[1]", "1\tx"], "line 3, column scores: 2 cells where 3"),
+    (["0\tx\t7"], "line 2, column scores"),
+    (["0\tx\t[104]"], "104 is outside 0-100"),
+    (["0\tx\t[1, true]"], "line 2, column scores: True is no number"),
+    (["0\tx\t[\"1\"]"], "line 2, column scores: '1' is no number"),
+])  # fmt: skip
+def test_mlqe_rows_that_cannot_be_read_are_told_with_their_line(tmp_path, rows, told):
+    with pytest.raises(DataError, match=told):
+        mlqe.ratings([archive(tmp_path, rows)])
+
+
+def test_mlqe_files_of_another_name_or_shape_are_refused(tmp_path):
+    with pytest.raises(DataError, match="expected a name"):
+        mlqe.ratings([archive(tmp_path, ["0\tx\t[1]"], name="en-de.tar.gz")])
+    with pytest.raises(DataError, match="has no column scores"):
+        mlqe.ratings([archive(tmp_path, ["0\tx\t[1]"], header="index\toriginal\tmarks")])
+
+
+def test_sign_language_scores_leave_documents_out_and_call_second_showings_repeats(real):
+    frame = real("wmt-slt22")
+    assert frame.attrs["excluded"] == {"document scores": 1191}
+    assert len(frame) == 14491 - 1191
+    once = frame[frame["item_type"] != "repeat"].groupby(["system", "doc", "segment"])["annotator"].nunique()
+    assert set(once) == {3, 4}
+    assert frame["item_type"].value_counts().to_dict()["repeat"] == 640
+    assert frame.loc[frame["item_type"] == "reference", "system"].str.startswith("translator").all()
+
+
+def test_sign_language_rows_that_break_a_rule_are_told(tmp_path):
+    row = "a,s,1,TGT,sgg,deu,50,d,False,1.0,2.0"
+    later = row.replace("1.0,2.0", "3.0,4.0")
+    frame = slt.ratings([written(tmp_path, "all.csv", f"{later}\n{row}\n")])
+    assert frame["item_type"].tolist() == ["repeat", "system"], "time decides which showing was the second"
+    with pytest.raises(DataError, match="line 2: cell 9"):
+        slt.ratings([written(tmp_path, "bad.csv", f"{row}\n{row.replace('False', 'maybe')}\n")])

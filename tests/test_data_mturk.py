@@ -1,0 +1,191 @@
+"""WMT's Mechanical Turk files: raw scores recovered, copies named after originals, official digits, broken files."""
+
+import io
+import tarfile
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from evalkit import DataError
+from evalkit.data import mturk, registry
+from evalkit.data.files import obtain
+from evalkit.human.context import pairing
+
+HEADER = "HITId WorkerId Input.src Input.trg Input.item hit sys_id rid type sid score time"
+ROWS = [  # a copy (rid 9) of document 5, annotated before it; mean 50, sd 20
+    ("W1", "9", "REPEAT", "1", 0.5), ("W1", "9", "BAD_REF", "2", -2.5), ("W1", "9", "REF", "3", 2.5),
+    ("W1", "5", "SYSTEM", "1", 1.0), ("W1", "5", "SYSTEM", "2", 1.5), ("W1", "5", "SYSTEM", "3", -0.05),
+]  # fmt: skip
+STATISTICS = '[1] "W1"\n[1] 50\n[1] 20\n[1] "W2"\n[1] 0\n[1] 0\n[1] "W3"\n[1] 1\n[1] NA\n'
+
+
+@pytest.fixture
+def written(tmp_path):
+    """Write the two files of a language pair; returns their paths."""
+
+    def write(rows=ROWS, header=HEADER, statistics=STATISTICS):
+        lines = [f"H1\t{w}\tlv\ten\tad\t1\tX.1\t{rid}\t{kind}\t{sid}\t{z}\t9.0" for w, rid, kind, sid, z in rows]
+        ratings, means = tmp_path / "ad-lven-good-stnd.csv", tmp_path / "ad-lven-trk-mean-sd.txt"
+        ratings.write_text("\n".join([header, *lines, ""]), encoding="utf-8")
+        means.write_text(statistics, encoding="utf-8")
+        return [ratings, means]
+
+    return write
+
+
+def test_scores_types_and_places_of_a_small_file(written):
+    frame = mturk.ratings(written())
+    assert frame["score"].tolist() == [60, 0, 100, 70, 80, 49]
+    assert frame["item_type"].tolist() == ["repeat", "degraded", "reference", "system", "system", "system"]
+    assert frame["copy"].tolist() == [True] * 3 + [False] * 3
+    assert frame["position"].tolist() == list(range(6))
+    assert frame["hit_seconds"].tolist() == [9.0] * 6
+    assert frame["doc"].unique().tolist() == ["5"], "the copy bears its original's name"
+    assert frame["hit"].unique().tolist() == ["H1/W1"]
+    assert frame["src_lang"].unique().tolist() == ["liv"], "WMT22's lv is Livonian"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"header": HEADER.replace(" ", "\t", 1).replace("rid", "id")}, "line 1: the columns are not"),
+        ({"rows": [*ROWS, ("W9", "5", "SYSTEM", "4", 0.5)]}, "line 8: .* no mean of W9"),
+        ({"rows": [*ROWS, ("W1", "5", "SYSTEM", "4", 0.51)]}, "line 8: z 0.51 of W1 gives no whole raw score"),
+        ({"rows": [*ROWS, ("W1", "5", "SYSTEM", "4", 3.0)]}, "line 8, column score: 110 is outside 0-100"),
+        ({"rows": [*ROWS, ("W2", "5", "SYSTEM", "4", "NaN")]}, "line 8: z NaN of W2"),
+        ({"rows": [*ROWS, ("W1", "5", "CHECK", "4", 0.5)]}, "line 8: type 'CHECK'"),
+        ({"rows": [*ROWS, ROWS[-1]]}, "line 8, columns .*the same as line 7"),
+        ({"statistics": '[1] "W1"\n[1] 50\n'}, "not triples of lines"),
+        ({"statistics": '[1] "W1"\n[1] 50\n[1] -20\n'}, "sd.txt, line 3: '-20' is no sd of scores"),
+        ({"statistics": '[1] "W1"\n[1] fifty\n[1] 20\n'}, "sd.txt, line 2: 'fifty' is no mean of scores"),
+        ({"statistics": STATISTICS * 2}, "the worker on line .* stands there twice"),
+    ],
+)
+def test_a_broken_file_is_told_with_its_line(change, message, written):
+    with pytest.raises(DataError, match=message):
+        mturk.ratings(written(**change))
+
+
+def test_annotators_without_spread_stay_visible(written):
+    frame = mturk.annotators(written()[1:]).set_index("annotator")
+    assert frame["sd"].tolist()[:2] == [20, 0]
+    assert np.isnan(frame.at["W3", "sd"])
+
+
+def test_rankings_keep_their_digits_and_must_agree(tmp_path):
+    for scale, rows in (
+        ("raw", "74 0.05 3 4 A.1 \n70.5 0.1 2 2 B.2 \n"),
+        ("z", "70.5 0.1 2 2 B.2 \n74 0.05 3 4 A.1 \n"),
+    ):
+        (tmp_path / f"ad-sys-ranking-cs-en-{scale}.csv").write_text(rows, encoding="utf-8")
+    paths = sorted(tmp_path.iterdir())
+    frame = mturk.ranking(paths)
+    assert frame["system"].tolist() == ["B.2", "A.1"]
+    assert frame["raw"].tolist() == ["70.5", "74"]
+    paths[0].write_text("74 0.05 3 4 A.1 \n", encoding="utf-8")
+    with pytest.raises(DataError, match="hold different rows"):
+        mturk.ranking(paths)
+
+
+@pytest.mark.parametrize(("year", "rows", "pairs"), [(21, 115_059, 6), (22, 187_734, 7)])
+def test_real_raw_scores_standardise_to_the_published_z(year, rows, pairs, real):
+    frame = real(f"wmt{year}-mturk")
+    assert len(frame) == rows
+    assert frame["src_lang"].nunique() == pairs
+    assert frame["score"].eq(frame["score"].round()).all()
+    by_worker = frame.groupby(["src_lang", "annotator"])["score"]
+    z = (frame["score"] - by_worker.transform("mean")) / by_worker.transform("std", ddof=1)
+    assert (z - frame["z"]).abs().max() < 5e-5  # R printed means and deviations with seven digits
+
+
+@pytest.mark.parametrize("year", [21, 22])
+def test_a_real_hit_has_one_time(year, real):
+    frame = real(f"wmt{year}-mturk")
+    assert frame["hit_seconds"].gt(0).all()
+    assert frame.groupby(["src_lang", "hit"])["hit_seconds"].nunique().eq(1).all()
+
+
+@pytest.mark.parametrize("year", [21, 22])
+def test_every_real_copy_finds_its_original(year, real):
+    frame = real(f"wmt{year}-mturk")
+    key = ["hit", "src_lang", "system", "doc", "segment"]
+    originals = frame.loc[~frame["copy"], key]
+    assert not originals.duplicated().any()
+    assert len(frame[frame["copy"]].merge(originals, on=key)) == frame["copy"].sum()
+
+
+@pytest.mark.parametrize("year", [21, 22])
+def test_the_simulation_has_the_columns_of_the_real_ratings_and_its_own_ranking(year, real):
+    from evalkit.data import simulate
+    from evalkit.human import ranking
+
+    drawn, table = getattr(simulate, f"wmt{year}_mturk")(), getattr(simulate, f"wmt{year}_mturk_ranking")()
+    true = real(f"wmt{year}-mturk")
+    assert set(drawn.columns) == set(true.columns)
+    assert set(drawn["item_type"]) == set(true["item_type"])
+    assert set(drawn["src_lang"]) == set(true["src_lang"])
+    assert drawn["annotator"].str.startswith("sim-").all()
+    assert ranking.against_official(drawn, table)["equal"].all()
+    assert set(getattr(simulate, f"wmt{year}_mturk_annotators")().columns) == set(
+        real(f"wmt{year}-mturk-annotators").columns
+    )
+
+
+# Archives of a year's evaluation
+
+
+def archived(folder, files):
+    path = folder / "newstest2020-humaneval.tar.gz"
+    with tarfile.open(path, "w:gz", compresslevel=1) as archive:
+        for name, content in files.items():
+            info = tarfile.TarInfo(f"newstest2020-humaneval/{name}")
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    return [path]
+
+
+def test_an_archive_gives_what_its_files_give(real, tmp_path):
+    """The folders of WMT20's archive, filled with WMT22's files, which the same programs wrote."""
+    expected = real("wmt22-mturk")
+    files = {}
+    for file in registry.entry("wmt22-mturk").files:
+        path = obtain(file)
+        for folder in ("mturk-doclevel-humaneval-newstest2020", "appraise-doclevel-humaneval-newstest2020/analysis"):
+            files[f"{folder}/{path.name}"] = path.read_bytes()
+    name = next(name for name in files if name.endswith("csen-good-stnd.csv"))
+    files[f"mturk-doclevel-humaneval-newstest2020/{name.split('/')[-1].replace('csen', 'encs')}"] = b"not into English"
+    frame = mturk.archive(archived(tmp_path, files))
+    assert frame["context"].unique().tolist() == ["document"]
+    keys = ["src_lang", "hit", "position"]
+    ours, theirs = (table[expected.columns].sort_values(keys, ignore_index=True) for table in (frame, expected))
+    pd.testing.assert_frame_equal(ours, theirs, check_exact=True)
+    assert frame.attrs["excluded"] == {"judgements that are there twice in a HIT": 0}
+
+
+SENTENCES = "mturk-sntlevel-humaneval-newstest2020/analysis"
+
+
+def test_without_documents_each_copy_is_paired_with_its_own_original(written, tmp_path):
+    rows = [("W1", "9", "REPEAT", "1", 0.5), ("W1", "9", "REPEAT", "2", 1.0), ("W1", "3", "SYSTEM", "1", 1.0),
+            ("W1", "4", "SYSTEM", "2", 0.5), ("W1", "4", "SYSTEM", "2", 0.75)]  # fmt: skip
+    ratings, means = (path.read_bytes().replace(b"\tlv\t", b"\tkm\t") for path in written(rows=rows))
+    files = {f"{SENTENCES}/ad-kmen-good-stnd.csv": ratings, f"{SENTENCES}/ad-kmen-trk-mean-sd.txt": means}
+    frame = mturk.archive(archived(tmp_path, files))
+    assert (frame["context"].unique().tolist(), frame["src_lang"].unique().tolist()) == (["sentence"], ["khm"])
+    assert frame[["item_type", "doc", "segment", "score"]].to_numpy().tolist() == [
+        ["repeat", "3", "1", 60], ["repeat", "4", "2", 70], ["system", "3", "1", 70], ["system", "4", "2", 60],
+    ]  # fmt: skip
+    assert frame.attrs["excluded"] == {"judgements that are there twice in a HIT": 1}
+    assert pairing.pairs(frame)["difference"].tolist() == [10, -10]
+
+
+def test_an_archive_of_another_form_is_refused(written, tmp_path):
+    ratings, means = (path.read_bytes() for path in written())
+    with pytest.raises(DataError, match=r"without the workers' means beside it"):
+        mturk.archive(archived(tmp_path, {"analysis/ad-lven-good-stnd.csv": ratings, "ad-lven-trk-mean-sd.txt": means}))
+    with pytest.raises(DataError, match=r"humaneval\.tar\.gz holds no ad-<pair>en-good-stnd\.csv of Mechanical Turk"):
+        mturk.archive(archived(tmp_path, {"appraise/analysis/ad-lven-good-stnd.csv": ratings}))
+    broken = {"a/ad-lven-good-stnd.csv": ratings.replace(b"SYSTEM", b"CHECK"), "a/ad-lven-trk-mean-sd.txt": means}
+    with pytest.raises(DataError, match=r"a/ad-lven-good-stnd\.csv, line 5: type 'CHECK'"):
+        mturk.archive(archived(tmp_path, broken))

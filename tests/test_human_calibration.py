@@ -1,0 +1,542 @@
+"""Calibration: the forms and their laws, ratings to calibrated scores, the held-out test, sets, outside scores."""
+
+import itertools
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import KFold, cross_val_score
+
+from evalkit import DataError, data
+from evalkit.data import simulate
+from evalkit.data.provenance import like
+from evalkit.human.calibration import calibration_set, forms, held_out
+from evalkit.human.calibration import ratings as room
+from evalkit.papers.licht2022 import external
+
+ON_SCALE = st.floats(1, 5)
+ALPHA = st.floats(-4, 4)
+LAW = settings(deadline=None, max_examples=50)
+
+
+# The four forms ------------------------------------------------------------------------------------------------------
+
+
+def test_the_papers_worked_examples():
+    assert forms.shift(4.0, alpha=3.0 - 3.2) == pytest.approx(3.8)  # section 4: deduct 0.2
+    assert forms.shift(4.8, alpha=3.0 - 2.7) == pytest.approx(5.1)  # section 5.3: off the scale
+
+
+@LAW
+@given(ON_SCALE, ALPHA)
+def test_moderated_never_leaves_the_scale(x, alpha):
+    assert 1 <= forms.moderated(x, alpha=alpha) <= 5
+
+
+@LAW
+@given(st.floats(-1e6, 1e6), st.floats(-50, 50))
+def test_moderated_never_leaves_any_scale(x, alpha):
+    low, high = -1e6, 1e6
+    assert low <= forms.moderated(x, alpha=alpha, scale=(low, high), unit=1.0) <= high
+
+
+@LAW
+@given(ON_SCALE, ON_SCALE, ALPHA)
+def test_moderated_rises(x, y, alpha):
+    assume(y - x > 1e-6)
+    assert forms.moderated(x, alpha=alpha) < forms.moderated(y, alpha=alpha)
+
+
+@LAW
+@given(ON_SCALE, ON_SCALE)
+def test_moderated_rises_with_alpha_and_moves_the_way_it_points(x, alpha):
+    small, large = alpha / 10, alpha / 5
+    up, more = forms.moderated(x, alpha=small), forms.moderated(x, alpha=large)
+    assert x <= up <= more
+    assert forms.moderated(x, alpha=0.0) == x
+
+
+@LAW
+@given(ON_SCALE, ALPHA)
+def test_moderated_treats_both_ends_alike(x, alpha):
+    assert forms.moderated(6 - x, alpha=-alpha) == pytest.approx(6 - forms.moderated(x, alpha=alpha))
+
+
+@LAW
+@given(ON_SCALE, st.floats(1e-6, 0.5))
+def test_moderated_is_x_plus_alpha_only_up_to_the_room_that_is_left(x, alpha):
+    moved = forms.moderated(x, alpha=alpha) - x
+    assert moved == pytest.approx(math.tanh(5 - x) * alpha, abs=alpha**3 + 1e-14)  # tanh(α) is α up to α³
+
+
+def test_close_to_x_plus_alpha_is_refuted_near_the_end():
+    """However small α is, at x = 4.9 nine tenths of the shift are lost: tanh is like x for small x, but f is not."""
+    for alpha in (1e-6, 1e-3, 0.1):
+        share = (forms.moderated(4.9, alpha=alpha) - 4.9) / alpha
+        assert share == pytest.approx(math.tanh(0.1), rel=0.004)
+        assert share < 0.1
+    down = (forms.moderated(4.9, alpha=-1e-3) - 4.9) / -1e-3
+    assert down > 0.99  # and a shift the other way is carried out
+
+
+def test_tanh_is_seven_percent_off_at_half_a_point():
+    assert 1 - math.tanh(0.5) / 0.5 == pytest.approx(0.0758, abs=5e-5)
+
+
+def test_moderated_does_not_send_the_calibration_set_to_the_consensus():
+    assert forms.moderated(2.0, alpha=1.0) == pytest.approx(2.7578, abs=5e-5)  # consensus 3.0, set scored 2.0
+
+
+@LAW
+@given(ON_SCALE, ALPHA)
+def test_a_quarter_of_the_scale_makes_the_form_independent_of_the_scale(x, alpha):
+    hundred = forms.moderated(25 * (x - 1), alpha=25 * alpha, scale=(0, 100), unit=25)
+    assert hundred == pytest.approx(25 * (forms.moderated(x, alpha=alpha) - 1), abs=1e-9)
+    assert forms.Standard(consensus=50, scale=(0, 100), cap=12.5).unit == 25
+
+
+def test_in_units_of_one_point_a_shift_on_0_to_100_all_but_vanishes():
+    assert forms.moderated(50, alpha=10, scale=(0, 100), unit=1) - 50 == pytest.approx(1, abs=1e-8)
+
+
+@pytest.mark.parametrize("form", ["shift", "capped", "line"])
+def test_the_other_forms_can_leave_the_scale(form):
+    """Counter-examples with the means that Table 5 implies for Bulgarian and Georgian into English."""
+    bulgarian = forms.adjust(4.9, calibration_mean=2.51, reference_mean=4.197)
+    georgian = forms.adjust(1.04, calibration_mean=3.02, reference_mean=4.607)
+    assert bulgarian[form] > 5
+    assert form != "line" or georgian["line"] < 1  # printed as 0.90
+
+
+@LAW
+@given(st.floats(1.5, 3.4), st.floats(3.6, 5), st.floats(2, 4), st.floats(4.1, 5))
+def test_the_line_sends_both_fixed_points_home(m, r, c, h):
+    standard = forms.Standard(consensus=c, human_reference=h)
+    assert forms.adjust(m, calibration_mean=m, reference_mean=r, standard=standard)["line"] == pytest.approx(c)
+    assert forms.adjust(r, calibration_mean=m, reference_mean=r, standard=standard)["line"] == pytest.approx(h)
+    assert forms.adjust(m, calibration_mean=m, standard=standard)["shift"] == pytest.approx(c)
+
+
+@LAW
+@given(ON_SCALE, ALPHA, st.floats(0.01, 3))
+def test_capped_is_the_shift_within_the_cap(x, alpha, cap):
+    assert abs(forms.capped(x, alpha=alpha, cap=cap) - x) == pytest.approx(min(abs(alpha), cap))
+
+
+def test_without_references_there_is_no_line():
+    assert list(forms.adjust(4.0, calibration_mean=3.2)) == ["shift", "capped", "moderated"]
+    beta, alpha = forms.two_points(3.0, 3.0, consensus=3.0, human_reference=4.687)
+    assert np.isnan([beta, alpha]).all()
+
+
+def test_what_if_agrees_with_adjust_and_says_what_leaves_the_scale():
+    table = forms.what_if(4.8, 2.7, 4.6).set_index("form")
+    assert table.loc["simple shift", "adjusted"] == pytest.approx(5.1)
+    assert not table.loc["simple shift", "on the scale"]
+    assert table.loc["moderated shift", "on the scale"]
+    assert table.loc["two-point line", "formula"] == "0.888·x +0.603"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ((5.2, 3.0, 4.6), "raw score 5.2 is outside 1-5"),
+        ((4.0, 0.5, 4.6), "calibration mean 0.5 is outside"),
+        ((4.0, 4.6, 4.6), "no line is fixed"),
+    ],
+)
+def test_what_if_refuses_impossible_means(arguments, told):
+    with pytest.raises(DataError, match=told):
+        forms.what_if(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"scale": (5, 1)}, "give its lowest score first"),
+        ({"consensus": 6}, "not inside the scale"),
+        ({"cap": 0}, "cap must be a positive"),
+    ],
+)
+def test_impossible_standards_are_refused(options, told):
+    with pytest.raises(DataError, match=told):
+        forms.Standard(**options)
+
+
+def test_a_line_needs_an_agreed_reference_score():
+    with pytest.raises(DataError, match="Set human_reference"):
+        forms.Standard(human_reference=None).line(3.0, 4.6)
+
+
+# From ratings to calibrated scores -----------------------------------------------------------------------------------
+
+
+def judgements(scores: dict[str, list[float]], item_type: str, *, system: str = "s", scale=(1, 5)) -> pd.DataFrame:
+    frame = pd.DataFrame(
+        [
+            ("amh", "eng", system, f"d{n // 2}", str(n), annotator, float(score), item_type)
+            for annotator, given in scores.items()
+            for n, score in enumerate(given)
+        ],
+        columns=["src_lang", "tgt_lang", "system", "doc", "segment", "annotator", "score", "item_type"],
+    )
+    return like(frame, frame, scale=scale)
+
+
+def campaign() -> pd.DataFrame:
+    return pd.concat(
+        [
+            judgements({"a": [1, 3, 5, 4], "b": [2, 3, 5, 4], "c": [5, 3, 4, 1]}, "calibration", system="mixed"),
+            judgements({"a": [5, 4], "b": [5, 5], "c": [4, 5]}, "reference", system="human"),
+            judgements({"a": [4, 2, 3], "b": [4, 3, 3], "c": [5, 1, 4]}, "system", system="nmt"),
+        ],
+        ignore_index=True,
+    )
+
+
+def test_medians_and_means_by_hand():
+    medians = room.item_medians(campaign()).query("item_type == 'calibration'")
+    assert medians["score"].tolist() == [2, 3, 5, 4]
+    assert medians["annotators"].tolist() == [3] * 4
+    means = room.group_means(campaign()).set_index(["item_type", "system"])["mean"]
+    assert means.to_dict() == {("calibration", ""): 3.5, ("reference", ""): 5.0, ("system", "nmt"): pytest.approx(3.0)}
+
+
+def test_means_by_annotator():
+    means = room.group_means(campaign(), by="annotator").query("item_type == 'calibration'")
+    assert means.set_index("annotator")["mean"].to_dict() == {"a": 3.25, "b": 3.5, "c": 3.25}
+
+
+def test_an_annotators_repeats_count_once():
+    twice = pd.concat([campaign(), campaign().query("annotator == 'c'")])
+    pd.testing.assert_frame_equal(room.item_medians(twice), room.item_medians(campaign()))
+
+
+def test_calibrate_by_hand():
+    table = room.calibrate(campaign(), standard=forms.PAPER, resamples=50).set_index("form")
+    assert table["raw"].tolist() == pytest.approx([3.0] * 4)
+    assert table.loc["shift", "adjusted"] == pytest.approx(3.0 + 3.0 - 3.5)
+    assert table.loc["line", "adjusted"] == pytest.approx(3.0 + (4.687 - 3.0) * (3.0 - 3.5) / (5.0 - 3.5))
+    assert table.loc["moderated", "adjusted"] == pytest.approx(3.0 - math.tanh(2.0) * math.tanh(0.5))
+    assert (table["low"] <= table["adjusted"]).all()
+    assert (table["adjusted"] <= table["high"]).all()
+
+
+def test_calibrate_does_not_depend_on_the_order_of_rows_or_names_of_annotators():
+    plain = room.calibrate(campaign(), resamples=40)
+    shuffled = campaign().sample(frac=1, random_state=3)
+    pd.testing.assert_frame_equal(room.calibrate(shuffled, resamples=40), plain)
+    renamed = campaign().assign(annotator=lambda d: "x-" + d["annotator"])
+    pd.testing.assert_frame_equal(room.calibrate(renamed, resamples=40), plain)
+
+
+def test_standard_error_of_one_annotator_is_the_textbook_sum():
+    rng = np.random.default_rng(4)
+    calibration, task = rng.normal(3, 1, 80).clip(1, 5), rng.normal(4, 0.5, 60).clip(1, 5)
+    ratings = pd.concat([judgements({"a": list(calibration)}, "calibration"), judgements({"a": list(task)}, "system")])
+    found = room.calibrate(ratings, standard=forms.PAPER, resamples=4000).set_index("form").loc["shift"]
+    raw_se = task.std() / np.sqrt(60)
+    assert found["raw_se"] == pytest.approx(raw_se, rel=0.05)
+    assert found["se"] == pytest.approx(np.hypot(raw_se, calibration.std() / np.sqrt(80)), rel=0.05)
+
+
+def test_drawing_annotators_cancels_a_strictness_that_the_calibration_set_shares():
+    rng = np.random.default_rng(5)
+    strict = dict(zip("abcdefg", rng.normal(0, 5, 7)))
+    items = {kind: rng.normal(50, 1, 40) for kind in ("calibration", "system")}
+    parts = [judgements({a: list(v + b) for a, b in strict.items()}, kind) for kind, v in items.items()]
+    found = room.calibrate(pd.concat(parts), scale=(0, 100), resamples=400).set_index("form").loc["shift"]
+    assert found["raw_se"] > 1.5
+    assert found["se"] < 0.4
+
+
+def test_the_groups_own_averages_are_the_standard():
+    both = pd.concat([campaign(), campaign().assign(src_lang="hin", score=lambda d: (d["score"] - 0.5).clip(1, 5))])
+    standard = room.own_standard(both)
+    means = room.group_means(both).groupby("item_type")["mean"].mean()
+    assert (standard.consensus, standard.human_reference) == (means["calibration"], means["reference"])
+    adjusted = room.calibrate(both, resamples=10).query("form == 'shift'")
+    shifts = adjusted["adjusted"] - adjusted["raw"]
+    assert shifts.sum() == pytest.approx(0)  # and therefore the shifts average to zero
+
+
+def test_calibration_finds_the_quality_behind_a_simulated_campaign():
+    ratings = simulate.xsts_campaign(sd_language=0.6, seed=3)
+    assert room.design(ratings) == {"by": "pair", "within": None}
+    truth = pd.Series(ratings.attrs["truth"]["quality"])
+    table = room.calibrate(ratings, resamples=20)
+    error = {
+        form: rows.set_index("group")[["raw", "adjusted"]].sub(truth, axis=0).std()
+        for form, rows in table.groupby("form")
+    }
+    assert error["shift"]["adjusted"] < 0.7 * error["shift"]["raw"]
+    assert error["moderated"]["adjusted"] < error["moderated"]["raw"]
+
+
+@pytest.mark.parametrize("missing", ["calibration", "system"])
+def test_a_group_that_lacks_items_is_named(missing):
+    lacking = pd.concat([campaign(), campaign().assign(src_lang="hin").query("item_type != @missing")])
+    with pytest.raises(DataError, match=f"hin-eng: no items with item_type '{missing}'"):
+        room.calibrate(lacking, resamples=10)
+
+
+def test_no_rows_no_calibration_items_and_unknown_groups_are_refused():
+    with pytest.raises(DataError, match="no ratings to calibrate"):
+        room.calibrate(campaign().iloc[:0])
+    with pytest.raises(DataError, match="No calibration items"):
+        room.own_standard(campaign().query("item_type == 'system'"))
+    with pytest.raises(DataError, match="No column 'team'"):
+        room.item_medians(campaign(), by="team")
+
+
+# A calibration set ---------------------------------------------------------------------------------------------------
+
+
+def prior() -> pd.DataFrame:
+    levels = np.repeat([1.0, 2, 3, 4, 5], 6)
+    wavering = levels.copy()
+    wavering[::6] += np.where(levels[::6] < 5, 1, -1)  # one of the six of each level is not agreed upon
+    return judgements({"a": list(levels), "b": list(levels), "c": list(wavering)}, "system")
+
+
+def test_a_set_is_balanced_agreed_and_seeded():
+    chosen = calibration_set.choose(prior(), per_level=4)
+    assert chosen["level"].value_counts().to_dict() == dict.fromkeys([1.0, 2, 3, 4, 5], 4)
+    assert not set(chosen["segment"]) & {"0", "6", "12", "18", "24"}
+    pd.testing.assert_frame_equal(chosen, calibration_set.choose(prior().sample(frac=1, random_state=1), per_level=4))
+    assert not chosen.equals(calibration_set.choose(prior(), per_level=4, seed=8))
+
+
+def test_tolerance_and_share_let_wavering_items_in():
+    assert len(calibration_set.agreed_items(prior())) == 25
+    assert len(calibration_set.agreed_items(prior(), tolerance=1)) == 30
+    assert len(calibration_set.agreed_items(prior(), share=0.6)) == 30
+    assert len(calibration_set.agreed_items(prior(), min_annotators=4)) == 0
+
+
+def test_a_level_that_is_short_is_named():
+    with pytest.raises(DataError, match=r"5 at level 1, 5 at level 2, .* where 6 are wanted"):
+        calibration_set.choose(prior(), per_level=6)
+
+
+def test_supply_counts_agreed_items_per_level():
+    supply = calibration_set.supply(prior(), scale=(1, 5), share=1.0)
+    assert supply.iloc[0].to_dict() == {"pair": "amh-eng"} | {f"level {n}": 5 for n in range(1, 6)}
+
+
+# Held out ------------------------------------------------------------------------------------------------------------
+
+
+def crossed(bias, noise, *, items=40, seed=0) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    quality = rng.normal(60, 8, items)
+    scores = {f"a{k:02}": list(quality + b + rng.normal(0, noise, items)) for k, b in enumerate(bias)}
+    return judgements(scores, "calibration", scale=(0, 100))
+
+
+def test_a_pure_shift_carries_over_completely():
+    ratings = crossed(np.linspace(-10, 10, 8), 0)
+    table = held_out.held_out(ratings, splits=20, resamples=20).set_index("form")
+    assert table.loc["shift", "after"] == pytest.approx(0, abs=1e-9)
+    assert table.loc["line", "ratio"] == pytest.approx(0, abs=1e-9)
+    assert table.loc["capped", "ratio"] == pytest.approx(0, abs=1e-9)
+    assert table.loc["shift", "closer"] == 1
+    assert held_out.carry_over(ratings, splits=20, resamples=20)["slope"].iloc[0] == pytest.approx(1)
+
+
+def test_pure_noise_does_not_carry_over():
+    ratings = crossed(np.zeros(40), 5, seed=1)
+    ratio = held_out.held_out(ratings, splits=50, resamples=20).set_index("form")["ratio"]
+    assert ratio["shift"] == pytest.approx(np.sqrt(2), rel=0.15)  # variances of two equal halves add
+    assert abs(held_out.carry_over(ratings, splits=50, resamples=20)["slope"].iloc[0]) < 0.25
+
+
+def test_the_slope_says_what_a_shift_does_to_the_spread():
+    ratings = crossed(np.linspace(-4, 4, 9), 6, seed=2)
+    ((_, table, _, documents),) = held_out._places(ratings, "annotator", "pair")
+    halves = held_out._split(table, documents, 30, np.random.default_rng(7))
+    before, after = held_out._spreads(halves, (0, 100))
+    one = [held_out._slope(held_out._Halves(*(h[:, [s]] for h in halves))) for s in range(30)]
+    expected = before**2 + (1 - 2 * np.array(one)) * halves.calibration.std(axis=0, ddof=1) ** 2
+    np.testing.assert_allclose(after["shift"] ** 2, expected)
+
+
+def test_halves_are_whole_documents():
+    ratings = crossed([0.0, 1, 2], 1, items=12).assign(score=lambda d: d["doc"].str[1:].astype(float))
+    ((_, table, _, documents),) = held_out._places(ratings, "annotator", "pair")
+    halves = held_out._split(table, documents, 10, np.random.default_rng(0))
+    assert len(np.unique(documents)) == 6
+    np.testing.assert_allclose(halves.task + halves.calibration, 5.0)  # two means over 3 of 0..5 each
+
+
+def test_few_documents_are_halved_in_all_ways_whatever_the_seed():
+    """With nine documents 200 random halves are a sample of 126, and the line's ratio moved from 1.6 to 2.3 by seed."""
+    ratings = crossed(np.linspace(-5, 5, 6), 4, items=12)
+    first, second = (held_out.held_out(ratings, splits=20, resamples=5, seed=seed) for seed in (1, 2))
+    assert first["ratio"].tolist() == second["ratio"].tolist()
+    wide = ratings.pivot(index="annotator", columns=["doc", "segment"], values="score")
+    before, after = [], []
+    for chosen in itertools.combinations(sorted(set(ratings["doc"])), 3):
+        calibrates = wide.columns.get_level_values("doc").isin(chosen)
+        means, task = wide.loc[:, calibrates].mean(axis=1), wide.loc[:, ~calibrates].mean(axis=1)
+        before.append(task.std())
+        after.append((task + means.mean() - means).std())
+    shift = first.set_index("form").loc["shift"]
+    assert len(before) == 20
+    assert shift["ratio"] == pytest.approx(np.median(after) / np.median(before))
+    assert shift["closer"] == pytest.approx(np.mean(np.array(after) < before))
+
+
+@pytest.mark.filterwarnings("error")
+def test_draws_of_one_group_only_do_not_spoil_the_intervals():
+    """Of three groups one draw in nine is a single group three times, and has no spread to compare."""
+    ratings = crossed([-5.0, 0.0, 5.0], 2, items=12)
+    slope = held_out.carry_over(ratings, splits=20, resamples=100).iloc[0]
+    shift = held_out.held_out(ratings, splits=20, resamples=100).set_index("form").loc["shift"]
+    assert np.isfinite([slope["low"], slope["high"], shift["low"], shift["high"]]).all()
+
+
+def test_who_left_items_out_is_left_out_and_counted():
+    ratings = crossed(np.linspace(-5, 5, 6), 1)
+    gap = (ratings["annotator"] == "a03") & (ratings["segment"] == "7")
+    table = held_out.held_out(ratings[~gap], splits=5, resamples=5)
+    assert (table["groups"] == 5).all()
+    assert (table["left_out"] == 1).all()
+
+
+def test_too_few_groups_or_no_calibration_items_are_refused():
+    with pytest.raises(DataError, match="amh-eng: 2 groups rated the same 40 items"):
+        held_out.held_out(crossed([0, 1], 1))
+    with pytest.raises(DataError, match="No calibration items"):
+        held_out.carry_over(crossed([0, 1, 2], 1).assign(item_type="system"))
+
+
+def test_a_group_that_tells_nothing_apart_has_no_line():
+    ratings = crossed(np.linspace(-5, 5, 5), 1)
+    ratings.loc[ratings["annotator"] == "a02", "score"] = 80.0
+    table = held_out.held_out(ratings, splits=10, resamples=20).set_index("form")
+    assert table.loc["line", ["after", "ratio", "high"]].isna().all()
+    assert table.loc["line", "closer"] == 0
+    assert table.loc["shift", "after"] > 0
+
+
+def test_items_without_documents_are_split_singly():
+    ratings = crossed(np.linspace(-10, 10, 8), 0).assign(doc="all")
+    table = held_out.held_out(ratings, splits=5, resamples=5).set_index("form")
+    assert table.loc["shift", "documents"] == 40
+    assert table.loc["shift", "after"] == pytest.approx(0, abs=1e-9)
+
+
+def test_pairs_that_share_a_set_are_compared_with_each_other():
+    ratings = simulate.xsts_campaign(seed=3)
+    table = held_out.held_out(ratings, **room.design(ratings), scale=(1, 5), splits=50, resamples=20).set_index("form")
+    assert table.loc["shift", "within"] == "all"
+    assert table.loc["shift", "groups"] == 28
+    assert table.loc["shift", "ratio"] < 0.6
+
+
+def test_half_of_the_documents_play_the_task():
+    ratings = crossed(np.linspace(-5, 5, 4), 1)
+    task = room.with_task(ratings, seed=7)
+    documents = task.groupby("item_type")["doc"].nunique()
+    assert documents.to_dict() == {"calibration": 10, "system": 10}
+    assert set(task.query("item_type == 'system'")["system"]) == {"held-out half"}
+    assert room.with_task(campaign(), seed=7) is not None
+    pd.testing.assert_frame_equal(room.with_task(campaign(), seed=7), campaign())
+    table = room.calibrate(task, by="annotator", within="pair", scale=(0, 100), resamples=10)
+    adjusted = table.query("form == 'shift'")
+    assert adjusted["adjusted"].std() < 0.2 * adjusted["raw"].std()
+
+
+# Outside scores ------------------------------------------------------------------------------------------------------
+
+
+def outside_columns():
+    table5, table4 = data.published("licht2022_table5"), data.published("licht2022_table4")
+    return table5, external.training_size(table4)
+
+
+def test_correlations_equal_pandas_and_scikit_learn():
+    table5, sizes = outside_columns()
+    found = external.correlate(table5, sizes, splits=3000, seed=7).set_index(["columns", "method"])
+    joined = external.merged(table5, sizes)
+    for columns in external.COLUMNS:
+        rows = joined if columns == "both" else joined[joined["direction"] == columns]
+        assert found.loc[(columns, "CS"), "pearson"] == pytest.approx(rows["value"].corr(rows["cs"]))
+        assert found.loc[(columns, "CS"), "r2"] == pytest.approx(rows["value"].corr(rows["cs"]) ** 2)
+    rows = joined[joined["direction"] == "EN-X"]
+    folds = [cross_val_score(LinearRegression(), rows[["value"]], rows["cs"], scoring="r2",
+                             cv=KFold(2, shuffle=True, random_state=n)) for n in range(300)]  # fmt: skip
+    se = np.std(np.mean(folds, axis=1)) / np.sqrt(300)
+    assert found.loc[("EN-X", "CS"), "linreg"] == pytest.approx(np.mean(folds), abs=5 * se)
+
+
+def test_a_better_covariate_is_found_to_be_better():
+    table5, _ = outside_columns()
+    perfect = pd.DataFrame(
+        {"covariate": "its own", "direction": table5["direction"], "language_code": table5["language_code"],
+         "value": pd.to_numeric(table5["ht"])}
+    )  # fmt: skip
+    table6 = external.correlate(table5, perfect, splits=100, seed=7)
+    best = external.highest(table6)
+    assert set(best["highest"]) == {"HT"}
+    assert not best["holds"].any()
+    assert table6.query("method == 'ht'")[["pearson", "linreg"]].to_numpy() == pytest.approx(1)
+
+
+def test_gain_is_the_difference_of_correlations_with_an_interval_around_it():
+    table5, sizes = outside_columns()
+    both = pd.concat([sizes, external.spbleu(data.published("spbleu_flores"))])
+    table6 = external.correlate(table5, both, splits=4, seed=7).pivot(index=["covariate", "columns"], columns="method")
+    for row in external.gain(table5, both, resamples=200, seed=7).itertuples():
+        r = table6["pearson"].loc[(row.covariate, row.columns)]
+        assert row.gain == pytest.approx(r[row.method] - r["RAW"])
+        assert row.n == table6["n"].loc[(row.covariate, row.columns), "RAW"]
+        assert row.low < row.gain < row.high
+
+
+def test_scores_of_ones_own(tmp_path):
+    table5, _ = outside_columns()
+    file = tmp_path / "chrf.csv"
+    own = table5[["language_code", "direction"]].assign(score=range(len(table5)))
+    own.to_csv(file, index=False, encoding="utf-8-sig")
+    both = external.covariates(data.published("licht2022_table4"), data.published("spbleu_flores"), own=str(file))
+    assert both.attrs["own"].startswith("chrf.csv@")
+    assert both.query("covariate == 'chrf'")["value"].tolist() == list(range(28))
+    assert set(external.correlate(table5, both, splits=4, seed=7).query("covariate == 'chrf'")["n"]) == {14, 28}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("language,direction,score\namh,X-EN,3\n", "line 1: no column language_code"),
+        ("language_code,direction,score\namh,X-EN,3\nxx,X-EN,3\n", "line 3, column language_code: 'xx' is not one of"),
+        ("language_code,direction,score\namh,into,3\n", "line 2, column direction: 'into' is neither"),
+        ("language_code,direction,score\namh,X-EN,\n", "line 2, column score: '' is not a number"),
+        ("language_code,direction,score\namh,X-EN,3\namh,X-EN,4\n", "line 3, .* has a second score"),
+    ],
+)
+def test_bad_scores_of_ones_own_are_told_by_line(tmp_path, text, told):
+    file = tmp_path / "own.csv"
+    file.write_text(text)
+    with pytest.raises(DataError, match=told):
+        external.read_scores(file, codes=data.published("licht2022_table4")["language_code"])
+
+
+def test_a_file_that_cannot_be_read_is_refused(tmp_path):
+    codes = data.published("licht2022_table4")["language_code"]
+    with pytest.raises(DataError, match="is no readable UTF-8 CSV file"):
+        external.read_scores(tmp_path / "none.csv", codes=codes)
+    (tmp_path / "latin.csv").write_bytes("language_code,direction,score\nport\xfcg,X-EN,3\n".encode("latin-1"))
+    with pytest.raises(DataError, match="is no readable UTF-8 CSV file"):
+        external.read_scores(tmp_path / "latin.csv", codes=codes)
+
+
+def test_two_scores_of_a_system_for_a_pair_are_refused():
+    scores = data.published("spbleu_flores")
+    with pytest.raises(DataError, match="Two scores for"):
+        external.spbleu(pd.concat([scores, scores.iloc[:1]], ignore_index=True))

@@ -1,0 +1,362 @@
+"""Degraded context: labels known by hand, the paper's tests against scipy, laws of the robust ones, Appraise."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.stats.weightstats import DescrStatsW
+
+from evalkit import DataError, data
+from evalkit.data import appraise
+from evalkit.data.schemas import map_tables
+from evalkit.human import context
+from evalkit.papers import claims
+from evalkit.show.plots import context as draw
+
+
+def document(hit, copy, original, *, copy_first=True, annotator=None, doc="d"):
+    """Rows of one HIT with a copy (kind, score per segment) and its original (scores)."""
+    shown = [(True, copy), (False, [("system", score) for score in original])]
+    rows = []
+    for is_copy, items in shown if copy_first else shown[::-1]:
+        rows += [(hit, is_copy, str(k), kind, float(score)) for k, (kind, score) in enumerate(items)]
+    frame = pd.DataFrame(rows, columns=["hit", "copy", "segment", "item_type", "score"])
+    frame = frame.assign(position=range(len(frame)), annotator=annotator or hit, system="S", doc=doc)
+    return frame.assign(src_lang="ces", tgt_lang="eng", z=frame["score"] / 10)
+
+
+COPY = [
+    ("repeat", 70),
+    ("reference", 95),
+    ("repeat", 60),
+    ("degraded", 5),
+    ("repeat", 50),
+    ("degraded", 0),
+    ("repeat", 40),
+]
+ORIGINAL = [70, 71, 62, 73, 74, 75, 76]
+
+
+def test_copies_are_labelled_by_what_had_been_seen():
+    found = context.pairs(document("h", COPY, ORIGINAL)).set_index("segment")
+    assert found["group"].to_dict() == {"0": "before", "2": "before", "4": "after", "6": "after"}
+    assert found["difference"].to_dict() == {"0": 0.0, "2": 2.0, "4": 24.0, "6": 36.0}
+    assert found["distance"].to_dict() == {"0": -3, "2": -1, "4": 1, "6": 3}
+    assert found["degraded_seen"].to_dict() == {"0": 0, "2": 0, "4": 1, "6": 2}
+    assert found["changed_seen"].to_dict() == {"0": 0, "2": 1, "4": 2, "6": 3}
+    assert found["copy_first"].all()
+    assert np.allclose(found["z_difference"], found["difference"] / 10)
+
+
+def test_the_order_of_showing_and_of_rows_does_not_change_the_labels():
+    one = context.pairs(document("h", COPY, ORIGINAL, copy_first=False))
+    two = context.pairs(document("h", COPY, ORIGINAL, copy_first=False).sample(frac=1, random_state=3))
+    assert not one["copy_first"].any()
+    assert one["group"].tolist() == ["before", "before", "after", "after"]
+    pd.testing.assert_frame_equal(one, two)
+
+
+def test_a_copy_without_degraded_segments_is_neither_before_nor_after():
+    plain = [("repeat", 70), ("reference", 90)]
+    assert context.pairs(document("h", plain, [70, 60]))["group"].tolist() == ["none"]
+
+
+def test_other_hits_annotators_and_documents_are_never_mixed():
+    tables = [document("h1", COPY, ORIGINAL), document("h2", COPY, [99] * 7), document("h1", COPY, [1] * 7, doc="e")]
+    found = context.pairs(pd.concat(tables, ignore_index=True))
+    assert found.groupby(["hit", "doc"])["original"].max().to_dict() == {
+        ("h1", "d"): 76,
+        ("h1", "e"): 1,
+        ("h2", "d"): 99,
+    }
+    assert found["document"].nunique() == 3
+
+
+def test_copies_without_an_original_are_counted_and_two_originals_refused():
+    table = document("h", COPY, ORIGINAL[:5])
+    assert context.pairs(table).attrs["unpaired"] == 1
+    with pytest.raises(DataError, match="HIT h has segment 0 of d by S twice"):
+        context.pairs(pd.concat([table, table[~table["copy"]]]))
+    with pytest.raises(DataError, match="needs the column copy"):
+        context.pairs(table.drop(columns="copy"))
+
+
+def test_the_example_shows_both_groups_and_says_which_came_first():
+    example = context.label_example(document("h", COPY, ORIGINAL), segments=7)
+    assert example["label"].tolist() == ["before", "", "before", "", "after", "", "after"]
+    assert example.attrs["copy_first"]
+    with pytest.raises(DataError, match="No copy of 30 segments"):
+        context.label_example(document("h", COPY, ORIGINAL), segments=30)
+
+
+def campaign(seed, *, annotators=30, documents=6, effect=0.0, order=0.0, leniency=3.0):
+    """Pairs with a known effect of degraded context and of order, and something that annotators share."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for a in range(annotators):
+        shared = rng.normal(0, leniency)
+        for d in range(documents):
+            first, of_document = rng.random() < 0.5, rng.normal(0, 2)
+            for s in range(8):
+                after = s >= 3
+                loss = shared + of_document + effect * after + order * (first - 0.5) + rng.normal(0, 5)
+                rows.append((f"a{a}", f"a{a}d{d}", "after" if after else "before", first, loss, s - 3 + after, s // 3))
+    names = ["annotator", "document", "group", "copy_first", "difference", "distance", "degraded_seen"]
+    return pd.DataFrame(rows, columns=names).assign(pair="ces-eng", changed_seen=0)
+
+
+def test_the_papers_tests_are_scipys():
+    table = campaign(1, effect=1)
+    before, after = (table.loc[table["group"] == g, "difference"] for g in ("before", "after"))
+    described = context.contrasts(table)
+    row = described[(described["pair"] == "all") & (described["group"] == "after")].iloc[0]
+    assert row["p_one_sample"] == stats.ttest_1samp(after, 0).pvalue
+    assert (row["n"], row["mean"], row["median"]) == (len(after), after.mean(), after.median())
+    expected = stats.ttest_ind(before, after, equal_var=False, alternative="less")
+    told = context.welch(table).iloc[0]
+    assert (told["t"], told["df"], told["p_less"]) == (expected.statistic, expected.df, expected.pvalue)
+
+
+@given(st.lists(st.integers(-20, 20), min_size=2, max_size=30), st.lists(st.integers(-20, 20), min_size=2, max_size=30))
+def test_swapping_copy_and_original_turns_everything_round(before, after):
+    table = pd.DataFrame({"difference": [*before, *after], "group": ["before"] * len(before) + ["after"] * len(after)})
+    table = table.assign(pair="p")
+    one, two = context.contrasts(table), context.contrasts(table.assign(difference=-table["difference"]))
+    for name in ("mean", "median"):
+        assert np.allclose(one[name], -two[name])
+    assert np.allclose(one["p_one_sample"], two["p_one_sample"], equal_nan=True)
+
+
+def test_clusters_of_one_are_heteroskedastic_least_squares():
+    import statsmodels.api as sm
+
+    table = campaign(2, effect=1).assign(document=lambda t: range(len(t)))
+    told = context.robust(table.assign(annotator=table["document"]), resamples=20, rng=np.random.default_rng(1))
+    x = sm.add_constant(table["group"].eq("after").to_numpy(float))
+    expected = sm.OLS(table["difference"].to_numpy(), x).fit(cov_type="HC1", use_t=True)
+    row = told.set_index("method").loc["clustered by annotator"]
+    assert row["estimate"] == pytest.approx(expected.params[1])
+    assert row["high"] - row["low"] == pytest.approx(np.diff(expected.conf_int()[1])[0], rel=1e-3)
+
+
+def test_every_method_finds_an_effect_that_is_there_and_order_is_told_apart():
+    table = campaign(3, effect=4, order=6)
+    told = context.robust(table, resamples=200, rng=np.random.default_rng(1)).set_index("method")
+    assert told["estimate"].between(3, 5).all()
+    assert (told["p"] < 0.01).all()
+    assert told["low"].dropna().gt(0).all()
+    order = context.order_effects(table)
+    assert order["order_low"].lt(6).all()
+    assert order["order_high"].gt(6).all()
+
+
+@pytest.mark.parametrize("effect", [1.5, -1.5])
+def test_one_sided_p_values_are_scipys_and_statsmodels(effect):
+    import statsmodels.formula.api as smf
+
+    table = campaign(7, effect=effect).assign(z_difference=lambda t: t["difference"] / 20)
+    told = context.robust(table, resamples=99, rng=np.random.default_rng(1)).set_index("method")
+    before, after = (table.loc[table["group"] == g, "difference"] for g in ("before", "after"))
+    welch = stats.ttest_ind(after, before, equal_var=False, alternative="greater").pvalue
+    assert told.at["independent pairs (Welch)", "p_greater"] == pytest.approx(welch, rel=1e-9)
+    codes = pd.factorize(table["annotator"])[0]
+    model = smf.ols("difference ~ I(1.0 * (group == 'after'))", table)
+    fit = model.fit(cov_type="cluster", cov_kwds={"groups": codes}, use_t=True)
+    expected = stats.t.sf(fit.tvalues.iloc[1], codes.max())
+    assert told.at["clustered by annotator", "p_greater"] == pytest.approx(expected, rel=1e-9)
+    assert (told["p_greater"] < 0.05).all() == (effect > 0)
+    assert (told["p_greater"] > 0.95).all() == (effect < 0)
+    by_z = context.robust(table, resamples=99, rng=np.random.default_rng(1), scale="z").set_index("method")
+    exact = [name for name in told.index if not name.startswith("mixed")]  # those stop where processors still agree
+    assert np.allclose(by_z.loc[exact, "estimate"], told.loc[exact, "estimate"] / 20)
+    assert np.allclose(by_z.loc[exact, "p_greater"], told.loc[exact, "p_greater"])
+
+
+def test_equivalence_on_z_is_that_of_points_in_other_units():
+    table = campaign(5).assign(z_difference=lambda t: t["difference"] / 20)
+    points, z = context.equivalence(table, margin=1), context.equivalence(table, margin=0.05, scale="z")
+    assert np.allclose(points["p_equivalent"], z["p_equivalent"])
+    assert np.allclose(points["low"], z["low"] * 20)
+    with pytest.raises(DataError, match=r"no differences on the scale 'z'\. Ask for one of: raw"):
+        context.equivalence(table.drop(columns="z_difference"), margin=1, scale="z")
+
+
+def test_repeats_without_context_are_described_as_the_paper_does():
+    values = [0.0, 0, 3, -100, 5, 0]
+    told = context.repeats(pd.DataFrame({"difference": values})).iloc[0]
+    assert told[["n", "median", "mode", "largest", "outcome"]].tolist() == [6, 0, 0, 100, "not rejected"]
+    assert told["p_one_sample"] == stats.ttest_1samp(values, 0).pvalue
+    assert context.repeats(pd.DataFrame({"difference": [1.0, 1.1, 0.9, 1.0]}))["outcome"].iloc[0] == "rejected"
+
+
+def test_on_z_wmt22_loses_more_after_degraded_context_and_points_do_not_show_it(real):
+    """Oracle: the sandwich estimator by hand, clusters being annotators."""
+    found = context.pairs(real("wmt22-mturk"))
+    known = found[found["group"] != "none"]
+    x = np.column_stack([np.ones(len(known)), known["group"].eq("after")]).astype(float)
+    clusters = pd.factorize(known["annotator"])[0]
+    for scale, column, below in (("z", "z_difference", True), ("raw", "difference", False)):
+        y = known[column].to_numpy()
+        bread = np.linalg.inv(x.T @ x)
+        beta = bread @ x.T @ y
+        scores = pd.DataFrame(x * (y - x @ beta)[:, None]).groupby(clusters).sum().to_numpy()
+        g, n = clusters.max() + 1, len(y)
+        cov = bread @ scores.T @ scores @ bread * g / (g - 1) * (n - 1) / (n - 2)
+        p = stats.t.sf(beta[1] / np.sqrt(cov[1, 1]), g - 1)
+        told = context.robust(found, resamples=2, rng=np.random.default_rng(1), scale=scale).set_index("method")
+        assert told.at["clustered by annotator", "p_greater"] == pytest.approx(p, rel=1e-6)
+        assert (p < 0.05) == below
+
+
+def test_permutation_is_the_estimate_with_a_constant_per_document_and_uniform_without_an_effect():
+    import statsmodels.formula.api as smf
+
+    table = campaign(4, annotators=5, effect=2)
+    estimate, _ = context.permutation(table, resamples=9, rng=np.random.default_rng(1))
+    fit = smf.ols("difference ~ I(1.0 * (group == 'after')) + C(document)", table).fit()
+    assert estimate == pytest.approx(fit.params.iloc[-1])
+    draws = [campaign(seed, annotators=3, documents=3) for seed in range(150)]
+    p = [context.permutation(table, resamples=39, rng=np.random.default_rng(k))[1] for k, table in enumerate(draws)]
+    assert stats.kstest(p, "uniform").pvalue > 0.001
+    assert 0.01 <= np.mean(np.array(p) <= 0.05) <= 0.12
+
+
+def test_ignoring_documents_finds_what_is_not_there_and_clusters_do_not():
+    """Where whole annotators differ in how many repeats come after, independent pairs mislead."""
+    misled = {"independent pairs (Welch)": 0, "clustered by annotator": 0}
+    for seed in range(40):
+        table = campaign(seed, annotators=20, documents=2, leniency=8)
+        lone = table[table["annotator"].isin([f"a{k}" for k in range(10)]) == table["group"].eq("after")]
+        told = context.robust(lone, resamples=2, rng=np.random.default_rng(seed)).set_index("method")
+        for method in misled:
+            misled[method] += told.at[method, "p"] < 0.05
+    assert misled["independent pairs (Welch)"] > 15
+    assert misled["clustered by annotator"] < 9
+
+
+def test_equivalence_is_statsmodels_for_one_pair_an_annotator():
+    table = campaign(5).assign(annotator=lambda t: [str(k) for k in range(len(t))])
+    told = context.equivalence(table, margin=0.5).set_index("effect")
+    for group in ("before", "after"):
+        values = table.loc[table["group"] == group, "difference"]
+        expected = DescrStatsW(values).ttost_mean(-0.5, 0.5)[0]
+        assert told.at[f"mean {group}", "p_equivalent"] == pytest.approx(expected)
+    wide = context.equivalence(table, margin=50)
+    assert wide["verdict"].isin(["equivalent", "both"]).all()
+
+
+def test_doses_pool_the_far_ends_and_leave_nothing_out():
+    table = campaign(6)
+    found = context.dose(table, by="distance", most=2)
+    assert found["label"].tolist() == ["-2 or fewer", "-1", "+1", "+2 or more"]
+    assert found["n"].sum() == len(table)
+
+
+def test_a_picture_of_doses_calls_far_segments_farther_and_says_what_its_marks_are():
+    table = campaign(6)
+    drawn = {
+        by: draw.dose_response(context.dose(table, by=by, most=2).assign(data="a"), xlabel="segments")
+        for by in ("distance", "degraded_seen")
+    }
+    steps = {by: [tick.get_text() for tick in figure.axes[0].get_xticklabels()] for by, figure in drawn.items()}
+    assert steps["distance"] == ["-2\nor farther", "-1", "+1", "+2\nor farther"]
+    assert steps["degraded_seen"][-1] == "2\nor more"
+    told = [text.get_text() for text in drawn["distance"].legends[0].get_texts()]
+    assert told == ["before the first degraded segment", "after the first degraded segment"]
+
+
+APPRAISE = "username,system,itemId,itemType,srcLang,trgLang,score,docId,isDocScore,timeStart,timeEnd\n"
+
+
+def snippet(account, doc, kinds, scores, start, *, order=None, whole="TGT", into="jpn"):
+    """Rows of one showing of a snippet in Appraise, then its document score."""
+    rows, clock = [], start
+    for k in order or range(len(kinds)):
+        rows.append(f"{account},S,{k},{kinds[k]},eng,{into},{scores[k]},{doc},False,{clock:.3f},{clock + 1:.3f}")
+        clock += 2
+    return [*rows, f"{account},S,{len(kinds)},{whole},eng,{into},50,{doc},True,{clock:.3f},{clock + 1:.3f}"]
+
+
+@pytest.fixture
+def exported(tmp_path):
+    """Load rows in the format of WMT22's document-level file."""
+
+    def load(rows):
+        (tmp_path / "scores.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+        (tmp_path / "header.csv").write_text(APPRAISE, encoding="utf-8")
+        return appraise.documents([tmp_path / "scores.csv", tmp_path / "header.csv"])
+
+    return load
+
+
+@pytest.mark.parametrize("mark", ["", "#bad"])
+@pytest.mark.parametrize("copy_first", [True, False])
+def test_appraise_copies_are_told_from_originals(mark, copy_first, exported):
+    kinds = ["TGT", "TGT", "BAD", "TGT"]
+    copy = snippet("acc1", "talk#1-4" + mark, kinds, [80, 70, 3, 40], 100 if copy_first else 300, whole="BAD")
+    original = snippet("acc1", "talk#1-4", ["TGT"] * 4, [80, 71, 72, 73], 300 if copy_first else 100)
+    found = context.pairs(exported([*copy, *original]))
+    assert found["segment"].tolist() == ["0", "1", "3"]
+    assert found["group"].tolist() == ["before", "before", "after"]
+    assert found["difference"].tolist() == [0, 1, 33]
+    assert found["copy_first"].eq(copy_first).all()
+
+
+def test_appraise_showings_out_of_order_are_left_out_and_counted(exported):
+    kinds = ["TGT", "BAD", "TGT"]
+    rows = snippet("acc1", "talk#1-3#bad", kinds, [80, 3, 40], 100, order=[0, 2, 1], whole="BAD")
+    rows += snippet("acc1", "talk#1-3", ["TGT"] * 3, [80, 71, 72], 300)
+    frame = exported(rows)
+    assert frame.attrs["excluded"] == {"document scores": 2, "segment scores of snippets scored out of order": 3}
+    assert context.pairs(frame).empty
+    with pytest.raises(DataError, match="line 9, column itemType: 'REF'"):
+        exported([*rows, "acc1,S,0,REF,eng,jpn,5,x,False,1.0,2.0"])
+
+
+def test_the_comparison_with_print_runs_on_a_file_like_the_absent_one(exported):
+    """From rows as Appraise exports them to verdict-ready values, language pair and all."""
+    rng, rows = np.random.default_rng(7), []
+    for k in range(12):
+        into = "ces" if k % 2 else "jpn"
+        for d in range(3):
+            scores = rng.integers(60, 95, 6)
+            rows += snippet(f"acc{k}", f"t{d}#1-6", ["TGT"] * 6, scores, 1000 * d, into=into)
+            kinds = ["TGT", "TGT", "BAD", "TGT", "TGT", "TGT"]
+            spoilt = scores - np.array([0, 0, 55, 4, 4, 4]) + rng.integers(-2, 3, 6)
+            rows += snippet(f"acc{k}", f"t{d}#1-6", kinds, spoilt, 1000 * d + 500, whole="BAD", into=into)
+    mapping = pd.DataFrame({"hit": [f"acc{k}" for k in range(10)], "annotator": [f"p{k // 2}" for k in range(10)]})
+    ratings = context.restrict(exported(rows), mapping)
+    assert ratings["annotator"].nunique() == 5
+    paired = {"wmt22-da-sqm": context.pairs(ratings)}
+    tables = {"wmt22-da-sqm contrast": map_tables(paired, context.contrasts)}
+    tables["wmt22-da-sqm welch"] = map_tables(paired, context.welch)
+    tables["wmt22-da-sqm degraded"] = ratings[ratings["item_type"] == "degraded"]
+    printed = data.published("knowles2024_context")
+    printed = claims.unavailable(printed, tables, because="File absent.", lacking="a file")
+    ratings.attrs["source"] = {"name": "d", "source": "real", "origin": "o", "digest": "git:0"}
+    looked = claims.look_up(printed, tables, data=ratings).set_index("cell")
+    assert looked.at["WMT22 DA+SQM, pairs before", "computed"] == 60
+    assert looked.at["WMT22 DA+SQM, pairs after", "computed"] == 90
+    assert looked.at["WMT22 DA+SQM, mean after", "computed"] == pytest.approx(4, abs=0.5)
+    assert looked.at["WMT22 DA+SQM, one-tailed p", "computed"] < 0.01
+    assert looked.at["WMT22 DA+SQM, eng-jpn, p of the mean after below 0.05", "computed"] == "all"
+    assert looked.at["WMT21 MTurk, mean before less mean after", "note"] == "File absent."
+    assert looked.at["WMT21 MTurk, mean before less mean after", "computed"] is None
+
+
+def test_every_claim_is_quoted_from_the_paper(paper):
+    printed = data.published("knowles2024_context")
+    text = paper("001")
+    for row in printed.itertuples():
+        assert row.quote in text, row.cell
+        if any(ch.isdigit() for ch in row.printed) and not row.printed.startswith("<"):
+            assert row.printed in row.quote, row.cell
+
+
+def test_real_pairs_and_what_they_say(real):
+    found = context.pairs(real("wmt21-mturk"))
+    assert found["group"].value_counts().to_dict() == {"after": 8373, "before": 2266, "none": 244}
+    assert found.attrs["unpaired"] == 0
+    assert found["copy_first"].mean() == pytest.approx(0.52, abs=0.01)

@@ -1,0 +1,622 @@
+"""Normalised scores: oracles, textbook cases, laws, WMT's own z-scores, and what happens without spread."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from evalkit import DataError
+from evalkit.data import simulate
+from evalkit.data.provenance import like
+from evalkit.human import normalization
+from evalkit.human.normalization import METHODS, forms
+from evalkit.human.normalization.held_out import _agreement
+from evalkit.papers import knowles2024
+from evalkit.show.plots import normalization as draw
+from evalkit.stats import agreement
+
+PER_ANNOTATOR = [name for name in METHODS if name not in ("none", "z_calibration", "mixed", "ticks")]
+YEARS = pytest.mark.parametrize("year", [21, 22])
+
+
+def rated(scores, *, annotators=None, hits=None, item_type="system", tgt_lang="jpn"):
+    """Make a ratings table of one language pair; all by one annotator in one HIT unless told otherwise."""
+    n = len(scores)
+    frame = pd.DataFrame({
+        "src_lang": "eng", "tgt_lang": tgt_lang, "system": "s", "doc": "d", "segment": [str(i) for i in range(n)],
+        "annotator": annotators or ["a"] * n, "score": np.asarray(scores, float), "item_type": item_type,
+        "hit": hits or ["h"] * n,
+    })  # fmt: skip
+    return like(frame, frame, scale=(0, 100))
+
+
+def crossed(rng, *, people=7, segments=25, share=0.5, gains=None):
+    """Simulate an incomplete campaign of three systems; returns it with the true biases and gains."""
+    rows = [(a, s, k) for s in range(segments) for k in range(3) for a in range(people) if rng.random() < share]
+    frame = pd.DataFrame(rows, columns=["annotator", "segment", "system"])
+    bias, gain = rng.normal(0, 8, people), np.ones(people) if gains is None else np.asarray(gains)
+    quality = rng.normal(0, 5, segments)[frame["segment"]] + np.array([-4.0, 0, 4])[frame["system"]]
+    noise = rng.normal(0, 6, len(frame))
+    score = 60 + bias[frame["annotator"]] + gain[frame["annotator"]] * (quality + noise)
+    frame = frame.astype(str).assign(src_lang="eng", tgt_lang="jpn", doc="d", item_type="system", score=score)
+    return frame, bias, gain
+
+
+# --- forms ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ddof", [0, 1])
+def test_z_equals_scipy_per_annotator_and_pair(ddof):
+    rng = np.random.default_rng(1)
+    names = list(rng.choice(list("abc"), 60))
+    frame = pd.concat([rated(rng.integers(0, 101, 60), annotators=names),
+                       rated(rng.integers(0, 101, 60), annotators=names, tgt_lang="deu")])  # fmt: skip
+    found = normalization.normalize(frame, ddof=ddof)
+    keys = ["tgt_lang", "annotator"]
+    expected = frame.groupby(keys)["score"].transform(lambda x: stats.zscore(x, ddof=ddof))
+    np.testing.assert_allclose(found["normalized"], expected, atol=1e-12)
+    assert found["score"].tolist() == frame["score"].tolist()
+
+
+def test_robust_equals_scipy_and_a_range_of_zero_is_told():
+    rng = np.random.default_rng(2)
+    scores = rng.integers(0, 101, 41).astype(float)
+    expected = (scores - np.median(scores)) / stats.iqr(scores, scale="normal")
+    np.testing.assert_allclose(normalization.normalize(rated(scores), method="robust")["normalized"], expected)
+    crowded = normalization.normalize(rated([80] * 6 + [20, 90]), method="robust")
+    assert crowded["normalized"].isna().all()
+    assert [(u["judgements"], u["reason"]) for u in crowded.attrs["undefined"]] == [
+        (8, "no spread, half of the scores or more being equal")
+    ]
+
+
+def test_ranks_and_normal_scores_equal_scipy():
+    scores = np.random.default_rng(3).integers(0, 12, 50).astype(float)
+    fractions = (stats.rankdata(scores) - 0.5) / 50
+    np.testing.assert_allclose(normalization.normalize(rated(scores), method="rank")["normalized"], fractions)
+    found = normalization.normalize(rated(scores), method="normal_scores")["normalized"]
+    np.testing.assert_allclose(found, stats.norm.ppf(fractions))
+
+
+def test_quantiles_give_every_annotator_the_common_distribution():
+    rng = np.random.default_rng(4)
+    common = rng.permutation(np.arange(50.0))
+    strict, own = np.sort(rng.normal(20, 3, 50)), common
+    frame = rated([*strict, *own], annotators=["strict"] * 50 + ["own"] * 50)
+    found = normalization.normalize(frame, method="quantile", reference=common)
+    np.testing.assert_allclose(found["normalized"][:50], np.arange(50.0))
+    np.testing.assert_allclose(found["normalized"][50:], own)
+    pooled = normalization.normalize(frame, method="quantile")
+    medians = pooled.groupby("annotator")["normalized"].median()
+    assert medians["strict"] == pytest.approx(medians["own"])
+    assert medians["own"] == pytest.approx(np.median(frame["score"]), abs=0.5)
+
+
+def test_ticks_are_the_scales_and_the_nearest():
+    frame = rated([0, 8, 9, 49, 50, 100])
+    assert normalization.normalize(frame, method="ticks")["normalized"].round(2).tolist() == [0, 0, 16.67, 50, 50, 100]
+    stars = rated([1, 2.4, 2.5, 5])
+    stars.attrs["scale"] = (1, 5)
+    assert normalization.normalize(stars, method="ticks", ticks=5)["normalized"].tolist() == [1, 2, 3, 5]
+
+
+@given(st.floats(-1e6, 1e6).filter(lambda x: abs(x) > 1e-6), st.integers(1, 12))
+def test_significant_digits_are_those_that_print(value, digits):
+    assert forms.significant(value, digits) == float(f"{value:.{digits}g}")
+
+
+def test_statistics_from_some_items_move_all():
+    frame = pd.concat([rated([10, 20, 30], item_type="calibration"), rated([40, 90])], ignore_index=True)
+    for found in (normalization.normalize(frame, method="z_calibration"),
+                  normalization.normalize(frame, item_types=("calibration",))):  # fmt: skip
+        assert found["normalized"].tolist() == [-1, 0, 1, 2, 7]
+    ranks = normalization.normalize(frame, method="rank", item_types=("calibration",))["normalized"]
+    np.testing.assert_allclose(ranks, [1 / 6, 1 / 2, 5 / 6, 5 / 6, 5 / 6])
+    with pytest.raises(DataError, match="Statistics of calibration items are asked for, and these ratings have none"):
+        normalization.normalize(rated([1, 2]), method="z_calibration")
+
+
+def test_without_spread_the_argument_decides():
+    frame = rated([50, 50, 10, 30, 7], annotators=["flat", "flat", "a", "a", "once"])
+    missing = normalization.normalize(frame)
+    assert missing["normalized"].isna().tolist() == [True, True, False, False, True]
+    assert [(u["annotator"], u["reason"]) for u in missing.attrs["undefined"]] == [
+        ("flat", "one score throughout"), ("once", "a single judgement"),
+    ]  # fmt: skip
+    assert normalization.normalize(frame, no_spread="zero")["normalized"][[0, 1, 4]].tolist() == [0, 0, 0]
+    with pytest.raises(DataError, match=r"eng-jpn, flat \(and 1 more\): z-score is undefined, because there is one"):
+        normalization.normalize(frame, no_spread="raise")
+    frame["item_type"] = ["system", "system", "calibration", "calibration", "calibration"]
+    ranks = normalization.normalize(frame, method="rank", item_types=("calibration",), no_spread="zero")
+    assert ranks["normalized"].tolist() == [0.5, 0.5, 0.25, 0.75, 0.5]
+    points = normalization.normalize(frame, method="quantile", item_types=("calibration",), no_spread="zero")
+    assert points.attrs["undefined"][0]["reason"] == "no judgement to compute statistics from"
+    assert points["normalized"][0] == pytest.approx(points["normalized"][2:].mean())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "zscore"}, "method='zscore' is not known"),
+        ({"no_spread": "drop"}, "no_spread='drop' is not known"),
+        ({"by": "annotator"}, "is no tuple of columns"),
+        ({"by": ("session",)}, "no column session"),
+        ({"method": "mixed"}, "eng-jpn: a mixed model of biases needs two"),
+    ],
+)
+def test_a_wrong_choice_is_told(options, message):
+    with pytest.raises(DataError, match=message):
+        normalization.normalize(rated([1, 2]), **options)
+
+
+def test_every_method_is_described_and_runs():
+    assert normalization.methods().notna().all(axis=None)
+    frame = simulate.calibration_hits(seed=1)
+    frame.attrs["source"] = {"name": "mine"}
+    several = normalization.variants(frame, {name: {"method": name} for name in METHODS})
+    for name, found in several.items():
+        assert found["normalized"].notna().all(), name
+        assert found.attrs["source"] == frame.attrs["source"]
+        assert found.attrs["normalization"]["method"] == name
+
+
+# --- laws ----------------------------------------------------------------------------------------------------------
+
+lists = st.lists(st.integers(0, 100), min_size=6, max_size=30).filter(lambda x: len(set(x)) > 1)
+
+
+@settings(max_examples=20)
+@given(lists, st.floats(0.2, 5), st.floats(-40, 40))
+def test_bias_and_gain_of_an_annotator_are_taken_out(scores, gain, bias):
+    frame = rated(scores)
+    moved = frame.assign(score=frame["score"] * gain + bias)
+    for method in ("z", "robust", "rank", "normal_scores"):
+        plain, after = (normalization.normalize(f, method=method)["normalized"] for f in (frame, moved))
+        ties_kept = moved["score"].nunique() == frame["score"].nunique()
+        if ties_kept:
+            np.testing.assert_allclose(after, plain, atol=1e-6)
+
+
+@settings(max_examples=20)
+@given(st.data())
+def test_the_order_of_an_annotators_scores_survives_unless_statistics_change_by_hit(data):
+    """One increasing map per annotator keeps their order, whatever the method; the HITs do not matter."""
+    scores = data.draw(lists)
+    hits = data.draw(st.lists(st.sampled_from("hk"), min_size=len(scores), max_size=len(scores)))
+    kinds = data.draw(st.lists(st.sampled_from(["system", "calibration"]), min_size=len(scores), max_size=len(scores)))
+    frame = rated(scores, hits=hits, item_type=kinds)
+    methods = [*PER_ANNOTATOR, "ticks", *(["z_calibration"] if "calibration" in kinds else [])]
+    for method in methods:
+        found = normalization.normalize(frame, method=method).dropna(subset="normalized")
+        ordered = found.sort_values("score")["normalized"].to_numpy()
+        assert (np.diff(ordered) >= 0).all(), method
+        if method.startswith("z") and len(found) and found["score"].nunique() > 1:
+            kept = normalization.order_kept(found).iloc[0]
+            assert kept["rho"] == pytest.approx(1, abs=1e-12)
+            assert kept["pearson"] == pytest.approx(1, abs=1e-9)
+            assert normalization.inversions(found).empty
+
+
+@settings(max_examples=20)
+@given(st.lists(st.integers(0, 60), min_size=3, max_size=12).filter(lambda x: len(set(x)) > 1), st.integers(1, 40))
+def test_the_same_scores_in_a_better_hit_change_places_with_those_of_a_worse_one(scores, lift):
+    """Shift a HIT: its z-scores by HIT stay, so a score of the shifted HIT ties with one ``lift`` points lower."""
+    frame = rated([*scores, *(s + lift for s in scores)], hits=["h"] * len(scores) + ["k"] * len(scores))
+    found = normalization.normalize(frame, by=("hit",))
+    np.testing.assert_allclose(found["normalized"][: len(scores)], found["normalized"][len(scores) :], atol=1e-12)
+    assert normalization.order_kept(found)["rho"].iloc[0] < 1
+    assert normalization.order_kept(normalization.normalize(frame))["rho"].iloc[0] == 1
+
+
+@given(st.permutations(range(12)))
+def test_the_order_of_rows_is_irrelevant(order):
+    frame = rated([3, 50, 20, 90, 7, 61, 33, 40, 80, 12, 5, 99], annotators=list("aaabbbcccaaa"))
+    frame["segment"] = list("123123123456")
+    for method in ("z", "rank", "quantile"):
+        plain = normalization.normalize(frame, method=method)["normalized"]
+        shuffled = normalization.normalize(frame.iloc[order], method=method)["normalized"]
+        np.testing.assert_allclose(shuffled.sort_index(), plain, atol=1e-9)
+
+
+def test_the_mixed_model_keeps_every_annotators_order_and_forgets_the_order_of_rows():
+    frame, _, _ = crossed(np.random.default_rng(12), people=5, segments=15)
+    found = normalization.normalize(frame, method="mixed")
+    shuffled = normalization.normalize(frame.sample(frac=1, random_state=1), method="mixed").sort_index()
+    np.testing.assert_allclose(shuffled["normalized"], found["normalized"], atol=1e-8)
+    for _, own in found.groupby("annotator"):
+        assert (np.diff(own.sort_values("score")["normalized"]) > 0).all()
+
+
+# --- mixed-effects model -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_without_gains_the_model_is_statsmodels_reml():
+    from statsmodels.formula.api import mixedlm
+
+    frame, _, _ = crossed(np.random.default_rng(5))
+    found = normalization.mixed_effects(frame, gain=False, tolerance=1e-9)
+    parts = {"a": "0 + C(annotator)", "s": "0 + C(segment)"}
+    theirs = mixedlm("score ~ C(system)", frame.assign(one=1), groups="one", vc_formula=parts).fit(gtol=1e-8)
+    own = found.parts.set_index("part")["sd"]
+    np.testing.assert_allclose(own[["bias", "segment"]], np.sqrt(theirs.vcomp), rtol=1e-4)
+    assert own["noise"] == pytest.approx(np.sqrt(theirs.scale), rel=1e-4)
+    np.testing.assert_allclose(found.groups["bias"], theirs.random_effects[1].iloc[:7], atol=1e-3)
+    assert (found.groups["gain"] == 1).all()
+
+
+def _restricted(frame, level, noise, segments, biases, gains, log_gain):
+    """Evaluate the penalised restricted log-likelihood from the whole covariance matrix, up to a constant."""
+    a, s, k = (pd.get_dummies(frame[name]).to_numpy(float) for name in ("annotator", "segment", "system"))
+    g = a @ np.exp(log_gain)
+    y, x = frame["score"].to_numpy() - level, k * g[:, None]
+    covariance = biases * a @ a.T + np.outer(g, g) * (segments * s @ s.T + noise * np.eye(len(y)))
+    inverse = np.linalg.inv(covariance)
+    projected = x.T @ inverse @ x
+    rest = y - x @ np.linalg.solve(projected, x.T @ inverse @ y)
+    logdet = np.linalg.slogdet(covariance)[1] + np.linalg.slogdet(projected / np.exp(2 * log_gain.mean()))[1]
+    return -0.5 * (logdet + rest @ inverse @ rest) - 0.5 * (log_gain**2).sum() / gains
+
+
+def test_with_gains_the_fit_stands_on_top_of_the_penalised_restricted_likelihood():
+    """No small step of a variance or of the gains against each other improves an independent computation of it."""
+    frame, _, _ = crossed(np.random.default_rng(6), people=5, segments=14, gains=[0.5, 0.8, 1, 1.3, 1.9])
+    found = normalization.mixed_effects(frame, tolerance=1e-8)
+    variances = found.parts.set_index("part")["sd"] ** 2
+    level, v = found.groups["level"].iloc[0], np.log(found.groups["gain"].to_numpy())
+    order = ["noise", "segment", "bias", "log gain"]
+
+    def value(shift):
+        *logs, tau = np.log(variances[order]) + np.array([*shift[:3], 0])
+        return _restricted(frame, level, *np.exp([*logs, tau]), v + (shift[3:] - shift[3:].mean()))
+
+    top = value(np.zeros(8))
+    for direction in np.eye(8):
+        slope = (value(1e-3 * direction) - value(-1e-3 * direction)) / 2e-3
+        assert abs(slope) < 2e-3, direction
+        assert value(0.2 * direction) < top
+        assert value(-0.2 * direction) < top
+
+
+def test_the_model_finds_biases_and_gains_where_z_is_misled_by_what_was_judged():
+    rng = np.random.default_rng(7)
+    frame, bias, gain = crossed(rng, people=6, segments=300, share=1.0, gains=[0.5, 0.7, 1, 1, 1.4, 2.1])
+    easy, lucky = frame["system"] == "2", frame["annotator"].isin(["0", "3"])
+    frame = frame[np.where(lucky, easy, rng.random(len(frame)) < 0.5)]
+    found = normalization.mixed_effects(frame).groups
+    geometric = gain / np.exp(np.log(gain).mean())
+    np.testing.assert_allclose(found["gain"], geometric, rtol=0.12)
+    assert np.corrcoef(found["bias"], bias)[0, 1] > 0.98
+    truth = bias - bias.mean()
+    means = frame.groupby("annotator")["score"].mean()
+    off = [np.abs(b - b.mean() - truth).max() for b in (found["bias"].to_numpy(), means.to_numpy())]
+    assert off[0] < 2 < off[1]
+
+
+def test_few_judgements_are_pulled_towards_the_average_annotator():
+    frame, _, _ = crossed(np.random.default_rng(8), people=12, segments=40)
+    lenient = frame["annotator"] == "3"
+    frame.loc[lenient, "score"] += 25
+    full = normalization.mixed_effects(frame).groups.set_index("annotator")
+    few = frame.drop(frame.index[lenient][3:])
+    short = normalization.mixed_effects(few).groups.set_index("annotator")
+    assert 0 < short.at["3", "bias"] < full.at["3", "bias"]
+    assert abs(np.log(short.at["3", "gain"])) < 1
+    with pytest.raises(DataError, match="eng-jpn: The mixed model still moves after 2 steps"):
+        normalization.mixed_effects(frame, steps=2)
+    with pytest.raises(DataError, match="No calibration items are there"):
+        normalization.mixed_effects(frame, item_types=("calibration",))
+    with pytest.raises(DataError, match="eng-jpn: Nobody gave two different scores"):
+        normalization.mixed_effects(rated([1, 1, 5, 5], annotators=list("aabb")))
+
+
+def test_the_fit_ends_where_annotators_and_segments_do_not_differ():
+    rng = np.random.default_rng(22)
+    frame, _, _ = crossed(rng, people=8, segments=60, share=0.3)
+    frame["score"] = 50 + rng.normal(0, 5, len(frame))
+    found = normalization.mixed_effects(frame)
+    sd = found.parts.set_index("part")["sd"]
+    assert sd["noise"] == pytest.approx(frame.groupby("system")["score"].std().mean(), rel=0.1)
+    assert sd[["segment", "bias"]].max() < 1.5
+    np.testing.assert_allclose(found.groups["gain"], 1, atol=0.15)
+    parts = normalization.mixed_effects(simulate.wmt21_mturk(seed=7)).parts
+    assert parts["steps"].max() < 1000
+    assert parts["sd"].gt(0).all()
+
+
+def test_a_flat_annotator_keeps_the_fit_finite_and_gets_the_quality_of_what_they_saw():
+    frame, _, _ = crossed(np.random.default_rng(11), people=6, segments=40, share=1.0)
+    flat = frame["annotator"] == "2"
+    frame.loc[flat, "score"] = 85.0
+    found = normalization.normalize(frame, method="mixed")
+    assert found.attrs["undefined"] == []
+    assert normalization.mixed_effects(frame).groups["gain"].min() == pytest.approx(0.02)
+    theirs, others = (found.loc[rows, "normalized"].mean() for rows in (flat, ~flat))
+    assert theirs == pytest.approx(others, abs=1)
+
+
+# --- WMT's own z-scores --------------------------------------------------------------------------------------------
+
+
+@YEARS
+def test_wmts_published_z_scores_come_out_of_the_raw_scores(year, real):
+    compared = knowles2024.compare_with_published(real(f"wmt{year}-mturk"))
+    wmt = compared[compared["variant"] == "as WMT"]
+    assert len(wmt) == {21: 6, 22: 7}[year]
+    assert (wmt["largest"] <= 1e-9).all()
+    assert wmt["judgements"].sum() == {21: 115059, 22: 187734}[year]
+    assert wmt["equal"].all()
+    others = compared[compared["variant"] != "as WMT"]
+    assert not others["equal"].any(), "the other pipelines are not WMT's, so the comparison can tell"
+    unrounded = compared[compared["variant"] == "statistics not rounded"]["largest"]
+    assert unrounded.between(1e-9, 1e-4).all()
+
+
+def test_a_published_column_is_needed():
+    with pytest.raises(DataError, match="no column z"):
+        knowles2024.compare_with_published(rated([1, 2]))
+
+
+# --- order of scores -----------------------------------------------------------------------------------------------
+
+
+def test_rho_and_pearson_equal_scipy_and_the_inversion_is_found_by_hand():
+    rng = np.random.default_rng(9)
+    names, hits = list(rng.choice(list("ab"), 80)), list(rng.choice(list("hk"), 80))
+    frame = rated(rng.integers(0, 101, 80) - 0.0 + 20 * (np.array(hits) == "k"), annotators=names, hits=hits)
+    found = normalization.normalize(frame, by=("annotator", "hit"))
+    kept = normalization.order_kept(found).set_index("annotator")
+    for name, own in found.groupby("annotator"):
+        assert kept.at[name, "rho"] == pytest.approx(stats.spearmanr(own["score"], own["normalized"])[0])
+        assert kept.at[name, "pearson"] == pytest.approx(stats.pearsonr(own["score"], own["normalized"])[0])
+    worst = normalization.inversions(found)
+    assert worst["rho"].is_monotonic_increasing
+    for row in worst.itertuples():
+        own = found[found["annotator"] == row.annotator]
+        pairs = own.merge(own, how="cross")
+        swapped = pairs[(pairs["score_x"] > pairs["score_y"]) & (pairs["normalized_x"] < pairs["normalized_y"])]
+        assert row.difference == (swapped["score_x"] - swapped["score_y"]).max() == row.higher_score - row.lower_score
+        assert row.reversed_by == pytest.approx(row.lower_normalized - row.higher_normalized)
+        assert row.reversed_by > 0
+        mean = own.loc[own["hit"] == row.higher_hit, "score"].mean()
+        assert row.higher_hit_mean == pytest.approx(mean)
+        assert row.higher_normalized == pytest.approx((row.higher_score - mean) / row.higher_hit_sd)
+
+
+def test_the_summary_is_over_annotators_with_several_hits():
+    kept = pd.DataFrame({
+        "pair": "p", "annotator": list("abcd"), "hits": [1, 2, 3, 2], "judgements": 9, "rho": [1, 0.95, 0.8, np.nan],
+    })  # fmt: skip
+    row = normalization.order_summary(kept).iloc[0]
+    assert row.drop("pair").to_dict() == {
+        "annotators": 4, "several_hits": 2, "lowest": 0.8, "median": 0.875, "above": 0.5, "reordered": 2,
+        "one_hit_lowest": 1.0,
+    }  # fmt: skip
+    nobody = normalization.order_summary(kept.assign(hits=1))
+    assert nobody["reordered"].tolist() == [0]
+    assert nobody["reordered"].dtype.kind == "i"
+
+
+def test_undefined_orders_and_missing_columns_are_told():
+    flat = normalization.normalize(rated([5, 5]))
+    with pytest.raises(DataError, match="No row has both score and normalized"):
+        normalization.order_kept(flat)
+    with pytest.raises(DataError, match="no column hit"):
+        normalization.order_kept(flat.drop(columns="hit"))
+    zero = normalization.order_kept(normalization.normalize(rated([5, 5]), no_spread="zero"))
+    assert zero["rho"].isna().all()
+
+
+@YEARS
+def test_wmts_workers_keep_their_order_but_by_hit(year, real):
+    frame = real(f"wmt{year}-mturk")
+    by_annotator = normalization.order_kept(normalization.normalize(frame))
+    assert (by_annotator["rho"].dropna() == 1).all()
+    by_hit = normalization.order_kept(normalization.normalize(frame, by=("hit",))).dropna(subset="rho")
+    assert (by_hit.loc[by_hit["hits"] == 1, "rho"] == 1).all()
+    several = by_hit.loc[by_hit["hits"] > 1, "rho"]
+    assert (several < 1).all()
+    assert several.median() > 0.9 > several.min()
+
+
+def test_means_by_hand_with_and_without_a_calibration_set():
+    frame = rated([10, 20, 60, 70, 0], hits=["h", "h", "k", "k", "k"], item_type=[*["system"] * 4, "degraded"])
+    own = normalization.means(frame)
+    assert own.attrs["reference"] == "annotator"
+    assert own["level"].tolist() == ["HIT", "HIT"]
+    assert own["mean"].tolist() == [15, 65]
+    assert own["reference"].tolist() == [40, 40]
+    calibration = rated([30, 40], item_type="calibration", hits=["c", "c"])
+    stranger = rated([50], annotators=["b"])
+    both = normalization.means(pd.concat([frame, stranger]), calibration=calibration)
+    assert both.attrs == {"reference": "calibration", "excluded": {"annotators without calibration items": 1}}
+    assert both[["level", "hit", "mean", "reference"]].to_numpy().tolist() == [
+        ["annotator", "", 40, 35], ["HIT", "h", 15, 35], ["HIT", "k", 65, 35],
+    ]  # fmt: skip
+    same = normalization.means(pd.concat([frame, calibration]))
+    pd.testing.assert_frame_equal(same, both)
+    distances = normalization.mean_distances(both).set_index("level")
+    assert distances.loc["HIT", ["n", "median", "largest"]].tolist() == [2, 25, 30]
+    with pytest.raises(DataError, match="No annotator here has calibration items"):
+        normalization.means(stranger, calibration=calibration)
+
+
+def test_hits_drawn_at_random_lie_as_far_from_the_mean_as_chance_says():
+    """With HITs that differ by nothing the distance is that of chance; with HITs 20 points apart, far beyond."""
+    rng = np.random.default_rng(10)
+    people = np.repeat([f"w{i:03d}" for i in range(300)], 60)
+    hits = [f"{who}/{k}" for who, k in zip(people, np.tile(np.repeat([0, 1, 2], 20), 300), strict=True)]
+    frame = rated(rng.normal(50, 10, len(people)), annotators=list(people), hits=hits)
+    row = normalization.mean_distances(normalization.means(frame)).iloc[0]
+    assert row["n"] == 900
+    assert row["median"] == pytest.approx(row["by_chance"], rel=0.1)
+    frame["score"] += 10 * frame["hit"].str[-1].astype(int)
+    apart = normalization.mean_distances(normalization.means(frame)).iloc[0]
+    assert apart["by_chance"] == pytest.approx(row["by_chance"], rel=0.01)
+    assert apart["median"] > 5 * apart["by_chance"]
+
+
+# --- held-out agreement --------------------------------------------------------------------------------------------
+
+
+def panel(rng, *, people=5, documents=6, sentences=4, gains=None, noise=6.0):
+    """Simulate a complete calibration set: everybody scores every item, with a bias and a gain of their own."""
+    items = documents * sentences
+    quality = rng.normal(60, 12, items)
+    gain = np.ones(people) if gains is None else np.asarray(gains)
+    scores = rng.normal(0, 10, people)[:, None] + gain[:, None] * (quality + rng.normal(0, noise, (people, items)))
+    doc = np.tile(np.repeat(range(documents), sentences), people)
+    frame = pd.DataFrame({
+        "src_lang": "eng", "tgt_lang": "jpn", "system": "s", "doc": doc,
+        "segment": np.tile(range(items), people), "annotator": np.repeat([f"a{k}" for k in range(people)], items),
+        "score": scores.ravel(), "item_type": "calibration",
+    }).astype({"doc": str, "segment": str})  # fmt: skip
+    return like(frame, frame, scale=(0, 100))
+
+
+def test_agreement_of_a_half_equals_pingouins_also_with_an_annotator_left_out():
+    frame = panel(np.random.default_rng(13))
+    wide = frame.pivot(index="annotator", columns="segment", values="score").to_numpy()
+    items = np.random.default_rng(14).random((3, wide.shape[1])) < 0.5
+    here = np.ones((3, len(wide)), bool)
+    here[1, 2] = False
+    whole, without = _agreement(np.broadcast_to(wide, (3, *wide.shape)), here, items)
+    for split in range(3):
+        kept = frame["segment"].isin(np.sort(frame["segment"].unique())[items[split]].tolist())
+        part = frame[kept & ~((frame["annotator"] == "a2") & (not here[split, 2]))]
+        assert whole[split] == pytest.approx(agreement.intraclass(part)["agreement"].iloc[0])
+        fewer = agreement.intraclass(part[part["annotator"] != "a1"])["agreement"].iloc[0]
+        assert without[split, 1] == pytest.approx(fewer)
+    assert without[1, 2] == pytest.approx(whole[1]), "somebody who was not there is not missed"
+
+
+def test_the_jackknife_leaves_out_annotators_as_if_they_had_never_been_there():
+    frame = panel(np.random.default_rng(15), gains=[0.6, 0.8, 1, 1.2, 1.5])
+    options = {"methods": ("none", "z", "rank"), "splits": 15, "seed": 3}
+    found = normalization.held_out(frame, **options).set_index("method")
+    people = frame["annotator"].unique()
+    fewer = [normalization.held_out(frame[frame["annotator"] != who], **options) for who in people]
+    for method in options["methods"]:
+        left_out = np.array([f.set_index("method").at[method, "agreement"] for f in fewer])
+        error = np.sqrt((len(people) - 1) * left_out.var())
+        row = found.loc[method]
+        reach = stats.t.ppf(0.975, len(people) - 1) * error
+        np.testing.assert_allclose([row["low"], row["high"]], [row["agreement"] - reach, row["agreement"] + reach])
+    assert found.at["none", "change"] == found.at["none", "change_high"] == 0
+
+
+def test_methods_bring_together_what_they_are_made_for_and_units_do_not_matter():
+    frame = panel(np.random.default_rng(16), gains=[0.5, 0.8, 1, 1.3, 1.8], noise=3, documents=20)
+    found = normalization.held_out(frame, splits=20).set_index("method")
+    assert found.loc[["z", "mixed", "robust", "quantile"], "change_low"].gt(0).all()
+    assert found.at["mixed", "agreement"] > found.at["z", "agreement"] > found.at["robust", "agreement"]
+    assert found.at["z", "closer"] == 1
+    moved = frame.assign(score=frame["score"] / 20 - 1)
+    moved.attrs["scale"] = (-1, 4)
+    again = normalization.held_out(moved, splits=20).set_index("method")
+    np.testing.assert_allclose(again["agreement"], found["agreement"], atol=1e-4)
+    same = panel(np.random.default_rng(17), gains=[0.5, 1, 2], people=3, noise=0)
+    exact = normalization.held_out(same, methods=("z", "rank"), splits=10).set_index("method")["agreement"]
+    assert exact["z"] == pytest.approx(1)
+    assert exact["rank"] == pytest.approx(1)
+
+
+def test_an_annotator_without_values_is_left_out_for_all_methods_and_counted():
+    frame = panel(np.random.default_rng(18), documents=10)
+    flat = frame["annotator"] == "a0"
+    frame.loc[flat, "score"] = np.where(frame.loc[flat, "doc"] == "0", 10.0, 80.0)
+    found = normalization.held_out(frame, methods=("none", "z", "robust"), splits=40).set_index("method")
+    assert found.at["none", "undefined"] == 0
+    assert 0.05 < found.at["z", "undefined"] < 0.15, "half of the splits fit on documents that leave a0 without spread"
+    assert found.at["robust", "undefined"] == pytest.approx(0.2), "a fifth of a0's scores do not move a quartile"
+    others = normalization.held_out(frame[~flat], methods=("none", "z", "robust"), splits=40).set_index("method")
+    np.testing.assert_allclose(found["agreement"], others["agreement"])
+
+
+def test_what_cannot_be_held_out_is_told():
+    frame = panel(np.random.default_rng(19))
+    with pytest.raises(DataError, match="z_calibration: cannot be fitted on one half"):
+        normalization.held_out(frame, methods=("z_calibration",))
+    with pytest.raises(DataError, match="No calibration items"):
+        normalization.held_out(frame.assign(item_type="system"))
+    with pytest.raises(DataError, match="eng-jpn: 2 annotators rated the same"):
+        normalization.held_out(frame[frame["annotator"] < "a2"])
+
+
+def test_the_summary_counts_pairs_per_method():
+    held = pd.DataFrame({
+        "pair": ["p", "p", "q", "q"], "method": ["none", "z"] * 2, "agreement": [0.2, 0.5, 0.4, 0.3],
+        "change": [0, 0.3, 0, -0.1], "change_low": [0, 0.1, 0, -0.2], "change_high": [0, 0.5, 0, -0.05],
+    })  # fmt: skip
+    rows = normalization.summarize_cross_validation(held).set_index("method")
+    assert rows.index.tolist() == ["z", "none"]
+    assert rows.loc["z", ["best", "surely_closer", "surely_further"]].tolist() == [1, 1, 1]
+    assert rows.at["z", "agreement"] == pytest.approx(0.4)
+
+
+def test_real_annotators_come_closer_by_z_and_by_the_model(real):
+    found = normalization.held_out(real("wmt22-calibration-hits"), methods=("none", "z", "mixed", "robust"), splits=10)
+    means = found.groupby("method")["agreement"].mean()
+    assert means["mixed"] > means["z"] > means["none"] > means["robust"]
+    assert found["annotators"].ge(11).all()
+
+
+# --- figures -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def hits():
+    """Ratings of two annotators in three HITs each, whose HITs differ in level."""
+    rng = np.random.default_rng(20)
+    hit = np.tile(np.repeat([0, 1, 2], 8), 2)
+    people = np.repeat(["a$", "b"], 24)
+    return rated(rng.integers(20, 60, 48) + 12 * hit, annotators=list(people),
+                 hits=[f"{p}/{h}" for p, h in zip(people, hit, strict=True)])  # fmt: skip
+
+
+def test_figures_show_the_tables_and_name_their_axes(hits):
+    import matplotlib.pyplot as plt
+
+    by_hit, by_annotator = normalization.normalize(hits, by=("hit",)), normalization.normalize(hits)
+    scatter = draw.mean_scatter(normalization.means(hits), pair="eng-jpn")
+    crosses = scatter.lines[0].get_xydata()
+    assert len(crosses) == 6
+    assert sorted(crosses[:, 1]) == sorted(hits.groupby("hit")["score"].mean())
+    orders = draw.order_picture({"HIT $": by_hit, "all": by_annotator}, pair="eng-jpn", annotator="a$")
+    steepness = [[np.polyfit(*line.get_data(), 1)[0] for line in axes.lines] for axes in orders.axes]
+    assert len(steepness[0]) == len(steepness[1]) == 3
+    assert np.ptp(steepness[0]) > 1e-3 > np.ptp(steepness[1]), "three lines by HIT, one by annotator"
+    assert "standard deviations" in orders.axes[0].get_ylabel()
+    dots = draw.rho_distribution(normalization.order_kept(by_hit))
+    assert len(dots.lines[0].get_xdata()) == 2
+    held = normalization.held_out(panel(np.random.default_rng(21)), methods=("none", "z", "ticks"), splits=5)
+    forest = draw.held_out_agreement(held)
+    shown = np.concatenate([line.get_xdata() for line in forest.axes[0].lines[:2]])
+    assert sorted(shown[~np.isnan(shown)]) == sorted(held["agreement"])
+    for axes in (scatter, dots, *orders.axes):
+        assert axes.get_xlabel()
+        assert axes.get_ylabel()
+    assert forest.get_supxlabel()
+    assert forest.get_supylabel()
+    for figure in map(plt.figure, plt.get_fignums()):
+        figure.canvas.draw()
+
+
+def test_figures_of_nothing_are_refused(hits):
+    once = hits[hits["hit"].str.endswith("0")]
+    with pytest.raises(DataError, match="nobody did several HITs"):
+        draw.mean_scatter(normalization.means(once), pair="eng-jpn")
+    with pytest.raises(DataError, match="eng-deu: no such language pair"):
+        draw.mean_scatter(normalization.means(hits), pair="eng-deu")
+    with pytest.raises(DataError, match="zoe has no judgement in eng-jpn"):
+        draw.order_picture({"z": normalization.normalize(hits)}, pair="eng-jpn", annotator="zoe")
+    with pytest.raises(DataError, match="No annotator here did several HITs"):
+        draw.rho_distribution(normalization.order_kept(normalization.normalize(once)))
+
+
+def test_the_scatter_of_a_calibration_set_shows_annotators_too(hits):
+    calibration = hits[hits["hit"].str.endswith("0")].assign(item_type="calibration")
+    axes = draw.mean_scatter(normalization.means(hits, calibration=calibration), pair="eng-jpn")
+    assert [len(line.get_xdata()) for line in axes.lines] == [6, 2, 2], "HITs, annotators, the dotted line"

@@ -1,0 +1,263 @@
+"""The planner: power against statsmodels and against simulated campaigns, designs against their limits."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.stats.power import TTestPower
+
+from evalkit import DataError
+from evalkit.human import planning
+from evalkit.show.plots import planning as draw
+
+V = {"document": 5.0, "item": 40.0, "annotator": 60.0, "block": 20.0, "residual": 60.0}
+component = st.floats(0.5, 300)
+
+
+def squared(delta, variance, pairs):
+    """Return the power by another route: the square of a noncentral t is a noncentral F."""
+    critical = stats.f.isf(0.05, 1, pairs - 1)
+    return stats.ncf.sf(critical, 1, pairs - 1, pairs * delta**2 / variance)
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.floats(0.5, 12), st.integers(3, 60), st.integers(1, 12), st.integers(1, 3), component, component)
+def test_power_is_that_of_a_paired_t_test(delta, documents, block, judges, item, residual):
+    parts = {"document": 2.0, "item": item, "annotator": 30.0, "block": 4.0, "residual": residual}
+    options = {"delta": delta, "segments": documents * block, "block": block, "judgements": judges}
+    same = 2 * (2 + item / block + (4 + residual / block) / judges)
+    assert float(planning.power(parts, **options)) == pytest.approx(squared(delta, same, documents), abs=1e-7)
+    mixed = same + 2 * 30 / judges
+    found = float(planning.power(parts, **options, arrangement="mixed"))
+    assert found == pytest.approx(squared(delta, mixed, documents), abs=1e-7)
+
+
+def test_power_equals_statsmodels():
+    for documents in (3, 10, 60):
+        expected = TTestPower().power(3 / np.sqrt(2 * (5 + 4 + 6 + 20)), documents, 0.05)
+        assert float(planning.power(V, delta=3, segments=10 * documents)) == pytest.approx(expected, abs=1e-9)
+
+
+def test_power_is_certain_where_nothing_scatters_much():
+    quiet = {**dict.fromkeys(V, 0.0), "residual": 1e-6}
+    assert planning.power(quiet, delta=[1, 10, 100], segments=100).tolist() == [1, 1, 1]
+
+
+def test_power_of_separate_annotators_is_that_of_a_test_over_their_pairs():
+    found = planning.power(V, delta=8, segments=240, annotators=12, arrangement="separate", block=10)
+    variance = 2 * (60 + (5 + 20) / 4 + (40 + 60) / 40)  # 40 segments in 4 documents for each pair of annotators
+    assert float(found) == pytest.approx(TTestPower().power(8 / np.sqrt(variance), 6, 0.05), abs=1e-7)
+    calibrated = planning.power(V, delta=8, segments=240, annotators=12, arrangement="separate", calibration=40)
+    variance += 2 * ((20 + 60) / 40 - 60)
+    assert float(calibrated) == pytest.approx(TTestPower().power(8 / np.sqrt(variance), 6, 0.05), abs=1e-7)
+
+
+DESIGNS = [
+    {"arrangement": "same", "delta": 3, "segments": 240},
+    {"arrangement": "same", "delta": 4, "segments": 60, "judgements": 2, "block": 5},
+    {"arrangement": "same", "delta": 0, "segments": 80},
+    {"arrangement": "mixed", "delta": 5, "segments": 240},
+    {"arrangement": "mixed", "delta": 3, "segments": 240, "calibration": 20},
+    {"arrangement": "mixed", "delta": 3, "segments": 200, "calibration": 10, "judgements": 2},
+    {"arrangement": "separate", "delta": 12, "segments": 160, "annotators": 16},
+    {"arrangement": "separate", "delta": 4, "segments": 160, "annotators": 16, "calibration": 20},
+]
+
+
+@pytest.mark.parametrize("design", DESIGNS, ids=lambda d: "-".join(map(str, d.values())))
+def test_closed_form_and_simulation_agree_within_the_simulation_s_error(design):
+    design = {"annotators": 40, "block": 10, **design}
+    closed = float(planning.power(V, **design))
+    found = planning.simulate_power(V, **design, resamples=3000, level=0.999, seed=3)
+    assert found["power_low"] <= closed <= found["power_high"]
+    assert found["power_high"] - found["power_low"] < 0.07
+
+
+def test_an_error_of_one_component_would_show_in_the_simulation():
+    design = {"delta": 3, "segments": 240, "annotators": 40, "arrangement": "mixed", "calibration": 20}
+    found = planning.simulate_power(V, **design, resamples=3000, level=0.999, seed=3)
+    for name in ("item", "block", "residual"):
+        wrong = float(planning.power({**V, name: 2.0 * V[name]}, **design))
+        assert not found["power_low"] <= wrong <= found["power_high"], name
+    raw = float(planning.power(V, **{**design, "calibration": 0}))
+    assert not found["power_low"] <= raw <= found["power_high"]
+
+
+def test_the_interval_of_simulated_power_is_wilsons():
+    found = planning.simulate_power(V, delta=3, segments=100, resamples=500)
+    low, high = stats.binomtest(round(found["power"] * 500), 500).proportion_ci(0.95, method="wilson")
+    assert (found["power_low"], found["power_high"]) == (low, high)
+    assert planning.simulate_power(V, delta=3, segments=100, resamples=500) == found, "the same seed, the same answer"
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.sampled_from(planning.ARRANGEMENTS), st.floats(0.5, 8), st.sampled_from(list(V)), st.integers(2, 8))
+def test_power_rises_with_what_helps_and_falls_with_what_scatters(arrangement, delta, name, pairs):
+    options = {"arrangement": arrangement, "annotators": 2 * pairs, "block": 5}
+    segments = np.array([10, 20, 40, 80]) * pairs
+    power = planning.power(V, delta=delta, segments=segments, **options)
+    assert (np.diff(power) >= -1e-9).all()
+    assert (planning.power(V, delta=2 * delta, segments=segments, **options) >= power - 1e-9).all()
+    assert (planning.power({**V, name: 3 * V[name]}, delta=delta, segments=segments, **options) <= power + 1e-9).all()
+    assert np.allclose(planning.power(V, delta=-delta, segments=segments, **options), power)
+
+
+def test_a_curve_is_power_in_rows():
+    table = planning.curve(V, deltas=[2, 4], segments=[50, 100], block=10)
+    assert table.columns.tolist() == ["delta", "segments", "power"]
+    for row in table.itertuples():
+        assert row.power == pytest.approx(float(planning.power(V, delta=row.delta, segments=row.segments)))
+
+
+LIMITS = planning.Limits(capacity=400, most_segments=1200, cost_judgement=0.5, cost_annotator=30, calibrations=(0, 30))
+
+
+def test_every_planned_design_keeps_its_limits_and_cannot_do_with_a_document_less():
+    table = planning.plan(V, delta=4, limits=LIMITS)
+    assert set(table["arrangement"]) == set(planning.ARRANGEMENTS)
+    assert table["cost"].is_monotonic_increasing
+    for row in table.itertuples():
+        unit = 10 * (row.annotators // 2 if row.arrangement == "separate" else 1)
+        options = {"judgements": row.judgements_each, "annotators": row.annotators, "arrangement": row.arrangement}
+        options |= {"calibration": row.calibration, "delta": 4}
+        assert float(planning.power(V, segments=row.segments, **options)) == pytest.approx(row.power)
+        assert row.power >= 0.8
+        if row.segments - unit >= 20:
+            assert float(planning.power(V, segments=row.segments - unit, **options)) < 0.8
+        assert row.judgements == 2 * row.segments * row.judgements_each + row.annotators * row.calibration
+        assert row.judgements <= row.annotators * 400
+        assert row.cost == pytest.approx(0.5 * row.judgements + 30 * row.annotators)
+        assert row.segments <= 1200
+        assert row.annotators >= 3
+
+
+def test_a_calibration_set_is_chosen_where_strictness_is_all_that_scatters():
+    strict = {**V, "annotator": 500.0}
+    found = planning.plan(strict, delta=4, limits=LIMITS)
+    mixed = found[found["arrangement"] == "mixed"].iloc[0]
+    assert mixed["calibration"] == 30
+    lenient = planning.plan({**V, "annotator": 0.0}, delta=4, limits=LIMITS)
+    assert lenient[lenient["arrangement"] == "mixed"].iloc[0]["calibration"] == 0
+
+
+def test_compared_designs_hold_the_cheapest_of_each_kind():
+    table = planning.compare(V, deltas=[4, 8], limits=LIMITS, resamples=400)
+    names = ["delta", "segments", "annotators", "judgements", "power", "power_low", "power_high"]
+    assert set(names) <= set(table.columns)
+    cheapest = planning.plan(V, delta=4, limits=LIMITS).iloc[0]
+    first = table[table["delta"] == 4].iloc[0]
+    assert first["cost"] == cheapest["cost"]
+    kinds = table.assign(with_set=table["calibration"] > 0)[["delta", "arrangement", "with_set"]]
+    assert not kinds.duplicated().any()
+    partly = planning.compare(V, deltas=[0.1, 8], limits=LIMITS, resamples=100)
+    assert set(partly["delta"]) == {8.0}
+    with pytest.raises(DataError, match=r"No design within the limits finds 0\.1 points"):
+        planning.compare(V, deltas=[0.1], limits=LIMITS)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"arrangement": "x"}, "arrangement='x'"),
+        ({"segments": 10}, "two documents"),
+        ({"arrangement": "separate", "judgements": 2}, "judged once"),
+        ({"arrangement": "separate", "annotators": 3}, "Raise annotators to 4"),
+    ],
+)
+def test_impossible_designs_are_refused(change, told):
+    with pytest.raises(DataError, match=told):
+        planning.power(V, **{"delta": 3, "segments": 100, **change})
+
+
+def test_impossible_wishes_are_refused():
+    with pytest.raises(DataError, match="item is missing"):
+        planning.power({"document": 1}, delta=3, segments=100)
+    with pytest.raises(DataError, match="annotator is missing or negative"):
+        planning.power({**V, "annotator": -1}, delta=3, segments=100)
+    with pytest.raises(DataError, match="Raise annotators to that number"):
+        planning.simulate_power(V, delta=3, segments=100, arrangement="mixed", annotators=3, judgements=2)
+    with pytest.raises(DataError, match="needs a document"):
+        planning.simulate_power(V, delta=3, segments=40, arrangement="separate", annotators=10)
+    with pytest.raises(DataError, match=r"Raise most_segments, most_judgements or delta"):
+        planning.plan(V, delta=0.1)
+    with pytest.raises(DataError, match="Give delta above 0"):
+        planning.plan(V, delta=0)
+    for wrong, told in (
+        ({"target": 1.0}, "target power"),
+        ({"block": 0}, "do not fit"),
+        ({"calibrations": ()}, "must be"),
+    ):
+        with pytest.raises(DataError, match=told):
+            planning.Limits(**wrong)
+
+
+LIKING = {**V, "taste": 6.0}
+
+
+@pytest.mark.parametrize("annotators", [4, 12])
+def test_with_favourites_the_test_is_over_annotators_and_simulation_agrees(annotators):
+    design = {"delta": 6, "segments": 240, "annotators": annotators}
+    closed = float(planning.power(LIKING, **design))
+    documents = 24 / annotators  # of each annotator
+    variance = 2 * (6 + (5 + 20 + (40 + 60) / 10) / documents)
+    assert closed == pytest.approx(TTestPower().power(6 / np.sqrt(variance), annotators, 0.05), abs=1e-7)
+    found = planning.simulate_power(LIKING, **design, resamples=6000, level=0.999, seed=5)
+    assert found["power_low"] <= closed <= found["power_high"]
+    wrong = float(planning.power({**LIKING, "taste": 12.0}, **design))
+    assert not found["power_low"] <= wrong <= found["power_high"], "an error of the term would show"
+
+
+def test_favourites_make_a_test_over_documents_find_what_is_not_there():
+    design = {"delta": 0, "segments": 240, "annotators": 4, "resamples": 4000, "seed": 3}
+    naive = planning.simulate_power(LIKING, over="documents", **design)
+    honest = planning.simulate_power(LIKING, level=0.999, **design)
+    assert naive["power"] > 0.12
+    assert honest["power_low"] <= 0.05 <= honest["power_high"]
+
+
+def test_more_documents_do_not_average_favourites_out_and_more_people_do():
+    many = planning.power({**V, "taste": 40.0}, delta=4, segments=np.array([400, 4000, 40000]), annotators=4)
+    assert many[-1] < 0.3
+    assert float(planning.power({**V, "taste": 40.0}, delta=4, segments=4000, annotators=100)) > 0.8
+    plain = planning.plan(V, delta=6, limits=LIMITS).iloc[0]
+    liked = planning.plan(LIKING, delta=6, limits=LIMITS)
+    assert liked.iloc[0]["annotators"] > plain["annotators"]
+    assert set(liked["arrangement"]) <= {"same", "separate"}
+    row = liked[liked["arrangement"] == "same"].iloc[0]
+    assert row["segments"] % (10 * row["annotators"]) == 0
+    with pytest.raises(DataError, match="no independent evidence"):
+        planning.power(LIKING, delta=3, segments=200, arrangement="mixed")
+    with pytest.raises(DataError, match="judged by one of them"):
+        planning.power(LIKING, delta=3, segments=200, judgements=2)
+    with pytest.raises(DataError, match="a document for each"):
+        planning.power(LIKING, delta=3, segments=200, annotators=30)
+
+
+def test_each_pair_has_its_cheapest_design_or_none():
+    table = pd.DataFrame([{"pair": name, **V, "document": variance, "item": 80.0, "note": "", "segment": 0.0}
+                          for name, variance in (("quiet", 5.0), ("loud", 9000.0))])  # fmt: skip
+    found = planning.by_pair(table, delta=4, limits=LIMITS).set_index("pair")
+    expected = planning.plan(planning.variances(table, "quiet"), delta=4, limits=LIMITS).iloc[0]
+    assert found.at["quiet", "segments"] == expected["segments"]
+    assert found.loc["loud"].isna().all()
+
+
+def test_a_plan_is_told_in_a_sentence():
+    table = planning.plan(V, delta=4, limits=LIMITS)
+    for row in table.groupby("arrangement").head(1).to_dict("records"):
+        sentence = planning.describe(row, delta=4)
+        assert sentence.startswith("To tell two systems 4 points apart you need")
+        assert f"{row['judgements']:,} judgements" in sentence
+        assert ("calibration set" in sentence) == bool(row["calibration"])
+
+
+def test_power_curves_show_the_simulated_designs():
+    simulated = planning.compare(V, deltas=[4, 8], limits=LIMITS, resamples=100)
+    curves = planning.curve(V, deltas=[4, 8], segments=range(20, 400, 20))
+    figure = draw.power_curves(curves, simulated[simulated["arrangement"] == "same"], target=0.8)
+    axes = figure.axes[0]
+    assert axes.get_xlabel() == "segments"
+    assert "power" in axes.get_ylabel()
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["8 points apart", "4 points apart"]

@@ -1,0 +1,328 @@
+"""The XSTS study: Table 5 from the inside against independent computations, the figures, the notebook."""
+
+import json
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from scipy.optimize import linprog
+
+from evalkit import ROOT, DataError, data, show
+from evalkit.data import simulate
+from evalkit.human.calibration import forms, held_out
+from evalkit.human.calibration import ratings as room
+from evalkit.papers.licht2022 import external, implied
+from evalkit.show.plots import calibration as draw
+
+NOTEBOOK = ROOT / "notebooks" / "studies" / "xsts_calibration.ipynb"
+LAW = settings(deadline=None, max_examples=40)
+
+
+@pytest.fixture(scope="module")
+def table5() -> pd.DataFrame:
+    return data.published("licht2022_table5")
+
+
+@pytest.fixture(scope="module")
+def table6() -> pd.DataFrame:
+    return data.published("licht2022_table6")
+
+
+# Table 5 from the inside ---------------------------------------------------------------------------------------------
+
+
+def test_recovered_table_has_the_agreed_columns_and_one_unreachable_cell(table5):
+    recovered = implied.recover(table5)
+    expected = ["direction", "language", "raw", "calibration_mean", "reference_mean", "alpha_cs", "beta", "alpha"]
+    expected += ["cs_ht_predicted", "cs_ht_low", "cs_ht_high", "cs_ht_printed", "reachable", "rounds"]
+    assert recovered.columns.tolist() == expected
+    assert len(recovered) == 28
+    lost = recovered[~recovered["reachable"]]
+    assert (lost["direction"] + " " + lost["language"]).tolist() == ["X-EN Azerbaijani"]
+    rounds = [f"{value:.2f}" == printed for value, printed in zip(recovered["cs_ht_predicted"], table5["cs_ht"])]
+    assert recovered["rounds"].tolist() == rounds
+    assert (recovered["rounds"] <= recovered["reachable"]).all()
+
+
+def test_recovered_means_give_the_printed_shifts_back(table5):
+    for printed, row in zip(table5.to_dict("records"), implied.recover(table5).itertuples(), strict=True):
+        shift = forms.adjust(row.raw, calibration_mean=row.calibration_mean)["shift"]
+        assert f"{shift:.2f}" == printed["cs"]
+        assert f"{row.raw + 4.687 - row.reference_mean:.2f}" == printed["ht"]
+        assert row.beta * row.raw + row.alpha == pytest.approx(row.cs_ht_predicted)
+        assert row.cs_ht_low <= row.cs_ht_predicted <= row.cs_ht_high
+
+
+def by_definition(raw, cs, ht, h, c):
+    """CS+HT by the two means and the line, with RAW, as the authors would have computed it."""
+    m, r = c - (cs - raw), h - (ht - raw)
+    return c + (h - c) * (raw - m) / (r - m)
+
+
+def test_the_interval_holds_all_inputs_that_round_to_print_and_its_ends_are_reached(table5):
+    rng = np.random.default_rng(7)
+    for row in table5.to_dict("records"):
+        box = [(float(row[k]), 0.005) for k in ("raw", "cs", "ht")] + [(4.687, 0.0005)]
+        inside = by_definition(*(m + w * rng.uniform(-1, 1, 2000) for m, w in box), 3.0)
+        low, high = map(float, implied.predicted_interval(row["cs"], row["ht"]))
+        assert low - 1e-12 <= inside.min()
+        assert inside.max() <= high + 1e-12
+        corners = np.array(np.meshgrid(*([m - w, m + w] for m, w in box))).reshape(4, -1)
+        reached = by_definition(*corners, 3.0)
+        assert (reached.min(), reached.max()) == pytest.approx((low, high), abs=1e-12)
+
+
+def test_raw_cancels():
+    values = by_definition(np.linspace(1, 5, 9), np.linspace(1, 5, 9) - 0.3, np.linspace(1, 5, 9) - 0.2, 4.687, 3.0)
+    same = [float(implied._predict(*map(Fraction, (x - 0.3, x - 0.2)), Fraction("4.687"), Fraction(3)))
+            for x in np.linspace(1, 5, 9)]  # fmt: skip
+    np.testing.assert_allclose(values, same)
+
+
+def reachable_by_linear_programme(table5, consensus, *, linked):
+    """Is there one set of unrounded numbers behind all cells? For fixed c and h, CS+HT <= t is linear in CS and HT.
+
+    Variables RAW, CS, HT per cell. ``linked`` adds that both directions share a calibration mean and that the
+    references of all cells average to h.
+    """
+    for h in (4.6865, 4.687, 4.6875):
+        a_ub, b_ub, a_eq, b_eq, bounds = [], [], [], [], []
+        n = len(table5)
+        for i, row in enumerate(table5.to_dict("records")):
+            for name in ("raw", "cs", "ht"):
+                bounds.append((float(row[name]) - 0.005, float(row[name]) + 0.005))
+            for t, sign in ((float(row["cs_ht"]) + 0.005, 1), (float(row["cs_ht"]) - 0.005, -1)):
+                line = np.zeros(3 * n)  # h·CS − c·HT <= t (h + CS − c − HT), or >=
+                line[3 * i + 1], line[3 * i + 2] = h - t, t - consensus
+                a_ub.append(sign * line)
+                b_ub.append(sign * t * (h - consensus) + 1e-12)
+        if linked:
+            spots = {(r["language"], r["direction"]): i for i, r in enumerate(table5.to_dict("records"))}
+            for language in table5["language"].unique():
+                line = np.zeros(3 * n)
+                for direction, sign in (("X-EN", 1), ("EN-X", -1)):
+                    i = spots[language, direction]
+                    line[3 * i + 1], line[3 * i] = sign, -sign
+                a_eq.append(line)
+                b_eq.append(0.0)
+            line = np.zeros(3 * n)
+            line[2::3], line[::3] = 1.0, -1.0
+            a_eq.append(line)
+            b_eq.append(0.0)
+        found = linprog(np.zeros(3 * n), A_ub=np.array(a_ub), b_ub=b_ub, A_eq=np.array(a_eq) if linked else None,
+                        b_eq=b_eq or None, bounds=bounds)  # fmt: skip
+        if found.status == 0:
+            return True
+    return False
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_the_consensus_interval_is_exact_by_linear_programming(table5, linked):
+    joint = implied.joint_consensus(implied.consensus_by_cell(table5)).iloc[0]
+    low, high = joint["low"], joint["high"]
+    ends = [(low - 1e-5, False), (low + 1e-5, True), (high - 1e-5, True), (high + 1e-5, False)]
+    for consensus, possible in ends:
+        assert reachable_by_linear_programme(table5, consensus, linked=linked) is possible, consensus
+
+
+def test_the_consensus_interval_and_what_sets_its_ends(table5):
+    joint = implied.joint_consensus(implied.consensus_by_cell(table5)).iloc[0]
+    assert (round(joint["low"], 4), round(joint["high"], 4)) == (2.8605, 2.9899)
+    assert joint["low_cell"] == "X-EN Urdu and EN-X Urdu"
+    assert joint["high_cell"] == "X-EN Azerbaijani"
+    assert round(joint["high_else"], 4) == 3.0678  # without that one cell, 3.0 would be among them
+    assert joint["possible"]
+
+
+def test_a_cells_interval_is_where_its_prediction_meets_print(table5):
+    cells = implied.consensus_by_cell(table5).set_index(["direction", "language"])
+    for row in table5.to_dict("records"):
+        low, high = cells.loc[(row["direction"], row["language"])]
+        for consensus in np.linspace(1.05, 4.35, 34).round(3):
+            standard = forms.Standard(consensus=consensus)
+            reach = implied.predicted_interval(row["cs"], row["ht"], standard=standard)
+            assert implied._overlap(reach, implied._rounds_to(row["cs_ht"])) == (low <= consensus <= high)
+
+
+def test_limits_that_a_cell_sets_stay_where_the_search_is_wider_and_the_others_move(table5, monkeypatch):
+    cells = implied.consensus_by_cell(table5)
+    limits = implied.unlimited(cells)
+    monkeypatch.setattr(implied, "SEARCH", (0.9, 4.6))
+    wider = implied.consensus_by_cell(table5)
+    for end in ("low", "high"):
+        moved = cells[end] != wider[end]
+        assert moved.equals(limits[end].isna())
+        assert 0 < moved.sum() < len(cells)
+    assert limits["high"].dropna().max() == pytest.approx(4.4635)
+
+
+def test_at_the_middle_of_the_interval_every_cell_is_reached(table5):
+    joint = implied.joint_consensus(implied.consensus_by_cell(table5)).iloc[0]
+    middle = forms.Standard(consensus=round((joint["low"] + joint["high"]) / 2, 4))
+    assert implied.recover(table5, standard=middle)["reachable"].all()
+
+
+GROUP = st.tuples(st.floats(1.2, 4.8), st.floats(2.4, 3.5), st.floats(4, 5))  # raw, calibration mean, reference mean
+
+
+@LAW
+@given(st.floats(2.6, 3.4), st.lists(GROUP, min_size=3, max_size=8))
+def test_a_made_up_table_gives_its_consensus_back(consensus, means):
+    """Round a table made with a known consensus as print does: the consensus is among those found."""
+    rows = []
+    for n, (raw, m, r) in enumerate(means):
+        moved = forms.adjust(raw, calibration_mean=m, reference_mean=r, standard=forms.Standard(consensus=consensus))
+        cs, line = float(moved["shift"]), float(moved["line"])
+        rows.append(("X-EN", f"language {n}", f"{raw:.2f}", f"{cs:.2f}", f"{raw + 4.687 - r:.2f}", f"{line:.2f}"))
+    table = pd.DataFrame(rows, columns=["direction", "language", "raw", "cs", "ht", "cs_ht"])
+    cells = implied.consensus_by_cell(table)
+    for name, pieces in cells.groupby("language"):
+        assert ((pieces["low"] - 1e-9 <= consensus) & (consensus <= pieces["high"] + 1e-9)).any(), name
+    assert set(cells["language"]) == set(table["language"])
+
+
+def test_cells_that_contradict_each_other_are_named(table5):
+    broken = table5.copy()
+    broken.loc[(broken["language"] == "Urdu") & (broken["direction"] == "EN-X"), "cs_ht"] = "4.08"
+    joint = implied.joint_consensus(implied.consensus_by_cell(broken)).iloc[0]
+    assert not joint["possible"]
+    assert "EN-X Urdu" in joint["low_cell"] + joint["high_cell"]
+
+
+def test_both_directions_imply_one_calibration_mean_but_not_one_reference_mean(table5):
+    told = implied.same_in_both_directions(table5).set_index(["fixed_point", "language"])
+    assert told.loc["calibration set", "can_agree"].all()
+    references = told.loc["human references"]
+    apart = ["Amharic", "Azerbaijani", "Bosnian", "Portuguese", "Romanian", "Swahili", "Zulu"]
+    assert references.index[~references["can_agree"]].tolist() == apart
+
+
+def test_shifts_average_to_zero_for_both_fixed_points(table5):
+    shifts = implied.mean_shift(table5).set_index("fixed_point")
+    assert shifts["mean"].tolist() == pytest.approx([0.01 / 28, 0.01 / 28])
+    assert shifts["zero_possible"].all()
+    assert (shifts["se"] > 10 * shifts["high"].abs() / 2).all()
+
+
+def test_the_printed_table_itself_leaves_the_scale(table5):
+    ends = implied.off_scale(table5)
+    off = ends[ends["printed_off"]]
+    assert off[["language", "direction", "form", "printed"]].to_numpy().tolist() == [["Georgian", "X-EN", "line", 0.9]]
+    shifts = ends[ends["form"] == "shift"]
+    assert ((shifts["top_to"] > 5) | (shifts["bottom_to"] < 1)).sum() == (
+        implied.recover(table5)["alpha_cs"] != 0
+    ).sum()
+
+
+# Rankings and Table 6 ------------------------------------------------------------------------------------------------
+
+
+def test_printed_order_is_the_order_of_the_printed_scores(table5):
+    ranked = implied.rankings(table5)
+    for _, part in ranked.groupby(["direction", "method"]):
+        assert sorted(part["position"]) == list(range(1, 15))
+        assert part.sort_values("position")["score"].is_monotonic_decreasing
+        assert (part["rank"] <= part["position"]).all()
+
+
+def test_portuguese_overtakes_hindi_and_arabic_by_the_calibration_set_only(table5):
+    claims = implied.above(implied.rankings(table5), "Portuguese", ["Hindi", "Arabic"])
+    holds = claims.set_index(["method", "direction", "claim"])["holds"]
+    assert holds["CS"].all()
+    assert not holds["RAW"].any()
+    assert not holds["HT"].all()
+    hindi = claims.query("method == 'CS' and direction == 'X-EN' and claim.str.contains('Hindi')").iloc[0]
+    assert (hindi["margin"], hindi["certain"]) == (0.01, False)  # a tie before rounding is possible
+
+
+def test_one_printed_r2_is_not_the_square_of_its_r(table6):
+    audited = external.audit(table6)
+    wrong = audited[~audited["consistent"]]
+    assert wrong[["method", "columns", "r", "r2"]].to_numpy().tolist() == [["CS+HT", "X-EN", 0.934, 0.874]]
+
+
+def test_the_claim_on_table_6_holds_by_r_and_fails_by_linreg_into_english(table5):
+    outside = external.covariates(data.published("licht2022_table4"), data.published("spbleu_flores"))
+    best = external.highest(external.correlate(table5, outside, splits=1000, seed=7))
+    assert best.query("statistic == 'pearson'")["holds"].all()
+    linreg = best.query("statistic == 'linreg'")
+    assert linreg["holds"].tolist() == (linreg["columns"] != "X-EN").tolist()
+
+
+# Figures -------------------------------------------------------------------------------------------------------------
+
+
+def named_axes(drawn: Axes | Figure) -> None:
+    figure = drawn if isinstance(drawn, Figure) else drawn.figure
+    figure.draw_without_rendering()
+    assert all(ax.get_xlabel() for ax in figure.axes if ax.xaxis.get_visible() and len(ax.get_xticks()) > 2)
+
+
+def test_figures_of_the_printed_tables_are_drawn_and_named(table5):
+    recovered, cells = implied.recover(table5), implied.consensus_by_cell(table5)
+    named_axes(draw.bump_chart(implied.rankings(table5), highlight=("Hindi",)))
+    named_axes(draw.prediction_gaps(recovered))
+    named_axes(draw.consensus_intervals(cells, implied.joint_consensus(cells)))
+    named_axes(draw.form_curves(forms.curves(2.4, 4.3)))
+    named_axes(draw.form_curves(forms.curves(3.0)))  # no shift, no line
+    sizes = external.training_size(data.published("licht2022_table4"))
+    named_axes(draw.table6_dots(external.correlate(table5, sizes, splits=4, seed=7), statistic="linreg"))
+
+
+def test_labels_of_the_scatter_plot_do_not_overlap(table5):
+    outside = external.covariates(data.published("licht2022_table4"), data.published("spbleu_flores"))
+    drawn = draw.scores_against(external.merged(table5, outside), covariate="spBLEU nllb-200-3.3B")
+    drawn.draw_without_rendering()
+    for ax in drawn.axes:
+        boxes = [text.get_window_extent() for text in ax.texts]
+        assert len(boxes) == 14
+        assert not any(a.overlaps(b) for n, a in enumerate(boxes) for b in boxes[:n])
+    with pytest.raises(DataError, match="No outside score called 'BLEU'"):
+        draw.scores_against(external.merged(table5, outside), covariate="BLEU")
+
+
+def test_figures_of_ratings_are_drawn(table5):
+    ratings = simulate.calibration_hits(seed=7)
+    named_axes(draw.held_out_ratios(held_out.held_out(ratings, splits=5, resamples=5)))
+    task = room.with_task(ratings.query("src_lang == 'zho'"), seed=7)
+    named_axes(draw.before_after(room.calibrate(task, by="annotator", within="pair", scale=(0, 100), resamples=5)))
+
+
+# The notebook --------------------------------------------------------------------------------------------------------
+
+
+def test_cells_are_short_and_their_ids_in_order():
+    cells = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
+    assert [cell["id"] for cell in cells] == [f"cell-{n:02}" for n in range(1, len(cells) + 1)]
+    for cell in cells:
+        if cell["cell_type"] == "code":
+            assert sum(bool(line.strip()) for line in cell["source"]) <= 15, cell["id"]
+            assert cell["outputs"] == []
+
+
+def test_the_notebook_runs_on_ratings_and_scores_of_ones_own(tmp_path, table5):
+    """A small XSTS campaign on 1-5, whose pairs share a calibration set, and an outside score, both from files."""
+    import papermill
+
+    ratings = simulate.xsts_campaign(languages=("amh", "hin", "por"), annotators=2, segments=12, per_level=4)
+    ratings.to_csv(tmp_path / "mine.csv", index=False)
+    own = table5[["language_code", "direction", "cs"]].rename(columns={"cs": "score"})
+    own.to_csv(tmp_path / "own.csv", index=False)
+    parameters = {"ratings": str(tmp_path / "mine.csv"), "ratings_scale": [1, 5], "splits": 20, "halves": 20,
+                  "resamples": 10, "automatic_scores": str(tmp_path / "own.csv"), "fallback": False}  # fmt: skip
+    done = papermill.execute_notebook(NOTEBOOK, None, parameters, progress_bar=False)
+    outputs = [output for cell in done.cells for output in cell.get("outputs", [])]
+    payloads = [output["data"][show.MIME] for output in outputs if show.MIME in output.get("data", {})]
+    recorded = {p["name"]: p["value"] for p in payloads if p["kind"] == "record"}
+    assert set(recorded) >= {"recovered", "consensus", "table6", "held_out", "carry_over"}
+    assert {row["within"] for row in recorded["held_out"]} == {"all"}
+    own = [r for r in recorded["table6"] if r["covariate"] == "own" and r["method"] == "CS"]
+    assert [row["pearson"] for row in own] == pytest.approx([1.0] * 3)
+    assert list(recorded["table6"][0]) == ["covariate", "columns", "method", "n", "pearson", "r2", "linreg"]
+    assert recorded["consensus"] == {"low": pytest.approx(2.8605), "high": pytest.approx(2.98988095238)}
+    assert not any(output["output_type"] in ("stream", "error") for output in outputs)

@@ -1,0 +1,405 @@
+"""Metrics against human scores: slipped references, correlations with intervals, subsets of errors, spread, figures."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from evalkit import DataError
+from evalkit.metrics import alignment, correlation, lexical, spread
+from evalkit.papers.sai2023 import printed, subsets
+from evalkit.show.plots import metrics as plots
+
+WORDS = np.array(["na", "lomi", "katera", "vi", "suradanta", "ok", "belo"])
+
+
+def aligned(rows, seed, *, repeats=0.3):
+    """Make up a file of sources and references of like length, some with numbers, some sources more than once."""
+    rng = np.random.default_rng(seed)
+    pairs = []
+    for _ in range(rows):
+        if pairs and rng.random() < repeats:
+            pairs.append(pairs[rng.integers(len(pairs))])
+            continue
+        length = rng.integers(4, 40)
+        number = f" {rng.integers(1, 3000)}" if rng.random() < 0.4 else ""
+        source = " ".join(rng.choice(WORDS, length)) + number
+        reference = " ".join(rng.choice(WORDS, max(2, round(length * rng.normal(1.1, 0.1))))) + number
+        pairs.append((source, reference))
+    return pd.DataFrame(pairs, columns=["source", "reference"]).assign(tgt_lang="hin")
+
+
+def slipped(table, first, last, shift):
+    """Move the references of a run of rows: each row then holds the one of the row ``shift`` places away."""
+    reference = table["reference"].to_numpy(copy=True)
+    reference[first : last + 1] = reference[first - shift : last + 1 - shift]
+    return table.assign(reference=reference)
+
+
+# Slipped references
+
+
+@given(st.integers(0, 10_000), st.integers(10, 150), st.integers(40, 120), st.sampled_from([-2, -1, 1, 2]))
+@settings(max_examples=25)
+def test_a_run_of_slipped_references_is_found_where_it_is(seed, first, length, shift):
+    whole = aligned(300, seed)
+    found = alignment.runs(slipped(whole, first, first + length, shift))
+    assert len(found) == 1
+    run = found.iloc[0]
+    assert run["shift"] == shift  # at one edge references are lost, at the other they stand twice: either row will do
+    assert abs(run["first"] - (first + max(-shift, 0))) <= 3
+    assert abs(run["last"] - (first + length - max(shift, 0))) <= 3
+    assert run["evidence"] > 0
+
+
+@given(st.integers(0, 10_000), st.sampled_from([0.0, 0.5]))
+@settings(max_examples=25)
+def test_a_file_in_order_is_left_as_it_is(seed, repeats):
+    whole = aligned(150, seed, repeats=repeats)
+    assert alignment.runs(whole).empty
+    mended = alignment.corrected(whole)
+    assert mended["mended"].eq(alignment.KEPT).all()
+    pd.testing.assert_frame_equal(mended.drop(columns="mended"), whole)
+
+
+@given(st.integers(0, 10_000), st.sampled_from([-1, 1]))
+@settings(max_examples=25)
+def test_what_is_put_back_is_what_was_there(seed, shift):
+    whole = aligned(200, seed)
+    mended = alignment.corrected(slipped(whole, 60, 140, shift))
+    right = mended["reference"].eq(whole["reference"].loc[mended.index])
+    assert right.mean() > 0.98  # at the edges a row or two cannot be told
+    assert len(whole) - len(mended) == mended.attrs.get("excluded", {}).get("references lost", 0) <= 3
+
+
+def test_neither_scores_nor_translations_are_looked_at(real):
+    ratings = real("indicmt-mqm")
+    hindi = ratings[ratings["tgt_lang"] == "hin"]
+    blind = hindi[["tgt_lang", "source", "reference"]]
+    found = alignment.corrected(hindi)
+    assert found["reference"].tolist() == alignment.corrected(blind)["reference"].tolist()
+
+
+def test_hindi_alone_slipped_and_mending_makes_its_translations_fit(real):
+    ratings = real("indicmt-mqm")
+    found = alignment.runs(ratings)
+    assert found[["tgt_lang", "first", "last", "rows", "shift"]].values.tolist() == [["hin", 142, 385, 244, -1]]
+    mended = alignment.corrected(ratings)
+    states = mended.groupby("tgt_lang")["mended"].value_counts()
+    assert states["hin"].to_dict() == {alignment.KEPT: 1155, alignment.SHIFTED: 210, alignment.BORROWED: 26}
+    assert states.drop("hin").to_dict() == {
+        ("guj", alignment.KEPT): 1400, ("mal", alignment.KEPT): 1400, ("mar", alignment.KEPT): 1400,
+        ("tam", alignment.KEPT): 1399,
+    }  # fmt: skip
+    assert mended.attrs["excluded"] == {"references lost": 10}
+    hindi = mended[mended["mended"].ne(alignment.KEPT)]
+    assert hindi["row"].between(141, 385).all()
+
+
+def test_mended_translations_fit_as_the_other_languages_do_in_these_rows(real, mended):
+    shipped = lexical.scores(real("indicmt-mqm"), metrics=["chrF"])
+    share = {}
+    for name, table in (("shipped", shipped), ("mended", mended)):
+        within = table["row"].between(141, 385)
+        means = table.groupby(["tgt_lang", within])["chrF"].mean().unstack()
+        share[name] = means[True] / means[False]
+    others = share["mended"].drop("hin")
+    assert share["shipped"]["hin"] < 0.5
+    assert abs(share["mended"]["hin"] - others.mean()) < 0.03
+
+
+def test_a_reference_that_nobody_else_has_is_lost_and_counted():
+    whole = aligned(200, 5, repeats=0)
+    mended = alignment.corrected(slipped(whole, 60, 140, -1))
+    assert mended.attrs["excluded"] == {"references lost": 1}
+    assert len(mended) == 199
+    assert (mended["reference"] == whole["reference"].loc[mended.index]).all()
+
+
+def test_evidence_has_a_row_per_row_and_shift_and_one_choice_each():
+    found = alignment.evidence(aligned(60, 3), most=2)
+    assert len(found) == 60 * 5
+    assert found.groupby("row")["chosen"].sum().eq(1).all()
+    assert found.loc[found["chosen"], "shift"].eq(0).all()
+
+
+def test_too_few_rows_teach_nothing():
+    with pytest.raises(DataError, match="19 rows are too few"):
+        alignment.runs(aligned(19, 1))
+
+
+# Correlations
+
+
+def scored(seed, *, rows=60, sentences=20, languages=("tam",), systems=4):
+    """Make up judgements with two metrics, ties and gaps."""
+    rng = np.random.default_rng(seed)
+    parts = []
+    for language in languages:
+        human = rng.integers(0, 26, rows).astype(float)
+        parts.append(pd.DataFrame({
+            "tgt_lang": language, "segment": rng.integers(0, sentences, rows).astype(str),
+            "system": rng.integers(0, systems, rows).astype(str), "score": human,
+            "chrF": human + rng.normal(0, 8, rows).round(), "TER": -human + rng.normal(0, 8, rows).round(),
+        }))  # fmt: skip
+    return pd.concat(parts, ignore_index=True)
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=20)
+def test_segments_equal_scipy_and_ter_is_turned(seed):
+    table = scored(seed, languages=("tam", "guj"))
+    table.loc[3, "chrF"] = np.nan
+    found = correlation.segments(table).set_index(["language", "metric"])
+    assert found.index.get_level_values(0).unique().tolist() == ["gu", "ta"]  # the paper's order
+    for (language, metric), row in found.iterrows():
+        part = table[table["tgt_lang"] == {"gu": "guj", "ta": "tam"}[language]].dropna()
+        x = part[metric] * (-1 if metric == "TER" else 1)
+        if metric == "TER":
+            part = table[table["tgt_lang"] == {"gu": "guj", "ta": "tam"}[language]]
+            x = -part["TER"]
+        assert row["pearson"] == pytest.approx(stats.pearsonr(x, part["score"])[0])
+        assert row["kendall_b"] == pytest.approx(stats.kendalltau(x, part["score"])[0])
+        assert row["n"] == len(part)
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=20)
+def test_a_resample_equals_scipy_on_the_rows_it_stands_for(seed):
+    table = scored(seed)
+    paired = correlation._paired(table[["chrF"]].to_numpy(), table["score"].to_numpy(), table["segment"])[0]
+    codes, names = pd.factorize(table["segment"])
+    counts = np.random.default_rng(seed).integers(0, 4, len(names))
+    counts[codes[0]] += 1
+    rows = table.loc[np.repeat(table.index, counts[codes])]
+    pearson, tau = paired.correlations(counts[None].astype(float))[0]
+    assert pearson == pytest.approx(stats.pearsonr(rows["chrF"], rows["score"])[0])
+    assert tau == pytest.approx(stats.kendalltau(rows["chrF"], rows["score"])[0])
+
+
+def test_intervals_hold_the_value_and_widen_with_fewer_sentences():
+    wide, narrow = (correlation.segments(scored(1, rows=400, sentences=k), resamples=400) for k in (8, 400))
+    for found in (wide, narrow):
+        for name in correlation.STATISTICS:
+            assert (found[f"{name}_low"] < found[name]).all()
+            assert (found[name] < found[f"{name}_high"]).all()
+    same = scored(1, rows=40, sentences=40)
+    copies = pd.concat([same] * 10, ignore_index=True)  # ten copies of a sentence know no more than one
+    one, ten = (correlation.segments(table, resamples=400) for table in (same, copies))
+    pd.testing.assert_series_equal(one["kendall_b_low"], ten["kendall_b_low"])
+
+
+def test_the_same_seed_draws_the_same_and_a_rising_transform_changes_no_tau():
+    table = scored(2)
+    first, again = (correlation.segments(table, resamples=50, seed=3) for _ in range(2))
+    pd.testing.assert_frame_equal(first, again)
+    bent = correlation.segments(table.assign(chrF=np.exp(table["chrF"] / 10)), resamples=50, seed=3)
+    columns = ["kendall_b", "kendall_b_low", "kendall_b_high"]
+    pd.testing.assert_frame_equal(first[columns], bent[columns])
+
+
+def test_a_metric_that_never_varies_has_no_correlation():
+    found = correlation.segments(scored(3).assign(chrF=1.0), resamples=20)
+    assert found.set_index("metric").loc["chrF", ["pearson", "kendall_b", "kendall_b_low"]].isna().all()
+
+
+def test_differences_are_those_of_the_correlations():
+    table = scored(4, rows=150)
+    found = correlation.differences(table, against="TER", resamples=300)
+    value = correlation.segments(table).set_index("metric")["kendall_b"]
+    assert found["metric"].tolist() == ["chrF"]
+    assert found["difference"].iloc[0] == pytest.approx(value["chrF"] - value["TER"])
+    assert found["low"].iloc[0] < found["difference"].iloc[0] < found["high"].iloc[0]
+    assert correlation.differences(table.assign(m=table["chrF"]), against="chrF", metrics=["chrF", "m"])[
+        ["difference", "low", "high"]
+    ].to_numpy().tolist() == [[0, 0, 0]]
+
+
+def test_systems_correlate_by_their_means():
+    table = scored(5, rows=200, systems=6)
+    means = table.groupby("system")[["score", "chrF", "TER"]].mean()
+    found = correlation.systems(table).set_index("metric")
+    for name in ("chrF", "TER"):
+        assert found.loc[name, "pearson"] == pytest.approx(np.corrcoef(means[name], means["score"])[0, 1])
+        signs = [np.sign((a - b) * (x - y)) for i, (a, x) in enumerate(zip(means[name], means["score"]))
+                 for b, y in zip(means[name][:i], means["score"][:i])]  # fmt: skip
+        assert found.loc[name, "kendall_b"] == pytest.approx(np.mean(signs))
+    assert found.loc["TER", "pearson"] < 0  # as it is, not turned
+    assert found["systems"].eq(6).all()
+
+
+@pytest.mark.parametrize(("call", "told"), [
+    (lambda t: correlation.segments(t, gold="mqm"), "no column 'mqm'"),
+    (lambda t: correlation.segments(t, metrics=["BLEU-1"]), "no column 'BLEU-1'"),
+    (lambda t: correlation.segments(t.drop(columns=["chrF", "TER"])), "no metric's scores"),
+    (lambda t: correlation.differences(t, against="BLEU-1"), "no metric 'BLEU-1' to compare"),
+    (lambda t: correlation.systems(t.assign(system="one")), "ta has 1 systems"),
+])  # fmt: skip
+def test_faults_of_correlations_are_told(call, told):
+    with pytest.raises(DataError, match=told):
+        call(scored(6))
+
+
+# Subsets by family of error
+
+KEY = {"src_lang": "eng", "doc": "d", "annotator": "a"}
+
+
+def judged():
+    """Six judgements: faultless; a fluency error; two; fluency and accuracy; accuracy and terminology; one untyped."""
+    table = pd.DataFrame({**KEY, "tgt_lang": "tam", "system": "s", "segment": list("123456"),
+                          "score": [25.0, 24, 20, 15, 10, 24], "own_score": [25.0, 20, 24, 15, 9, 8],
+                          "chrF": [90.0, 50, 60, 55, 20, 70]})  # fmt: skip
+    errors = [("2", "fluency/grammar"), ("3", "fluency/spelling"), ("3", "fluency/grammar"), ("4", "fluency/grammar"),
+              ("4", "accuracy/omission"), ("5", "accuracy/addition"), ("5", "terminology/inappropriate"),
+              ("6", "unstated")]  # fmt: skip
+    spans = pd.DataFrame(errors, columns=["segment", "error_type"]).assign(**KEY, tgt_lang="tam", system="s")
+    return table, spans
+
+
+def test_errors_are_counted_by_judgement_and_family():
+    found = subsets.count_errors(*judged())
+    assert found[["errors", "fluency", "accuracy", "terminology"]].values.tolist() == [
+        [0, 0, 0, 0], [1, 1, 0, 0], [2, 2, 0, 0], [2, 1, 1, 0], [2, 0, 1, 1], [0, 0, 0, 0],
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("rule", "fluency", "accuracy"), [
+    ("authors", "1236", "156"), ("formula's score", "1236", "156"), ("terminology apart", "1236", "16"),
+    ("without error-free", "23", "5"), ("literal", "23", ""), ("one error", "2", ""),
+])  # fmt: skip
+def test_rules_choose_the_judgements_they_describe(rule, fluency, accuracy):
+    table = subsets.count_errors(*judged())
+    for family, wanted in (("fluency", fluency), ("accuracy", accuracy)):
+        assert "".join(table.loc[subsets.member(table, family, rule), "segment"]) == wanted
+
+
+def test_correlations_within_a_subset_are_those_of_its_rows_and_of_the_rules_score():
+    table = subsets.count_errors(*judged())
+    found = subsets.correlations(table, metrics=["chrF"])
+    taus = found[found["subset"] == "fluency"].set_index("rule")["kendall_b"]
+    rows = table[table["segment"].isin(list("1236"))]
+    assert taus["authors"] == pytest.approx(stats.kendalltau(rows["chrF"], rows["own_score"]).statistic)
+    assert taus["formula's score"] == pytest.approx(stats.kendalltau(rows["chrF"], rows["score"]).statistic)
+    assert taus["authors"] != taus["formula's score"]
+
+
+def test_distances_to_print_keep_the_order_of_the_rules():
+    """No rule is put first because it fits: a comparison with print must not choose by its outcome."""
+    table = subsets.count_errors(*judged())
+    found = subsets.correlations(table, metrics=["chrF"])
+    tau = found.set_index(["rule", "subset"])["kendall_b"]
+    cells = pd.DataFrame({"language": "ta", "metric": "chrF", "subset": ["fluency"], "printed": ["0.333"]})
+    fit = subsets.fit(found, cells)
+    assert fit["rule"].tolist() == list(subsets.RULES)
+    gaps = [abs(tau[rule, "fluency"] - 0.333) for rule in fit["rule"]]
+    assert fit["mean_gap"].tolist() == pytest.approx(gaps, nan_ok=True)
+    with pytest.raises(DataError, match="both computed and printed"):
+        subsets.fit(found, cells.assign(language="xx"))
+
+
+def test_faults_of_subsets_are_told():
+    table, spans = judged()
+    with pytest.raises(DataError, match="Two judgements are both"):
+        subsets.count_errors(pd.concat([table, table]), spans)
+    with pytest.raises(DataError, match=r"No error belongs to a judgement.*'9'"):
+        subsets.count_errors(table, spans.assign(segment="9"))
+    assert subsets.count_errors(table[1:], spans[3:])["errors"].tolist() == [0, 0, 2, 2, 0]
+    with pytest.raises(DataError, match="choose among fluency, accuracy and authors"):
+        subsets.member(subsets.count_errors(table, spans), "style", "literal")
+
+
+def test_the_authors_rule_is_their_notebooks_loop(real, mirrored):
+    """Cell 94, told anew: slots of the raw CSV file, whose types are counted by the word before the underscore."""
+    commit = "d8a8666b7e79975d0c3490e433e3a2b98961e86e"
+    raw = pd.read_csv(mirrored(f"AI4Bharat/IndicMT-Eval/{commit}/legacy/data/csv/Tamil.csv"))
+    names = raw[[f"Error{slot}_Type" for slot in range(1, 6)]].map(lambda kind: kind.split("_")[0])
+    none, fluency = names.eq("Default").sum(axis=1), names.eq("Fluency").sum(axis=1)
+    accuracy = names.isin(["Accuracy", "Terminology"]).sum(axis=1)
+    table = subsets.count_errors(real("indicmt-mqm"), real("indicmt-mqm-spans"))
+    tamil = table[table["tgt_lang"] == "tam"]
+    for family, of in (("fluency", fluency), ("accuracy", accuracy)):
+        assert subsets.member(tamil, family, "authors").tolist() == (of + none).eq(5).tolist()
+
+
+@pytest.fixture(scope="module")
+def mended(real):
+    """The release with Hindi mended, chrF and chrF++, and the paper's gold: scores clipped at 0."""
+    table = lexical.scores(alignment.corrected(real("indicmt-mqm")), metrics=["chrF", "chrF++"])
+    return table.assign(gold=table["score"].clip(lower=0))
+
+
+def test_what_the_paper_calls_chrf_plus_plus_is_chrf(real, mended):
+    from evalkit import data
+
+    cells = data.published("sai2023_table1")
+    cells = cells[cells["metric"] == "chrF++"].set_index("language")["kendall"].astype(float)
+    found = correlation.segments(mended, gold="gold").pivot(index="language", columns="metric", values="kendall_b")
+    gaps = found.sub(cells, axis=0).abs().drop(["hi", printed.AVERAGE])
+    assert gaps["chrF"].max() < 0.0015 < gaps["chrF++"].max()  # print has three digits
+    assert 0.003 < abs(found.loc["hi", "chrF"] - cells["hi"]) < 0.01  # the authors' Hindi references are not known
+
+
+# Spread
+
+
+def test_ranges_and_scales():
+    table = pd.DataFrame({"tgt_lang": "tam", "score": [-100.0, 5, 25], "chrF": [10.0, 20, 60], "TER": [0.0, 50, 200]})
+    assert spread.ranges(table).values.tolist() == [["human", -100, 25, 3], ["chrF", 10, 60, 3], ["TER", 0, 200, 3]]
+    normal = spread.normalised(table).groupby("metric", sort=False)["value"].apply(list).to_dict()
+    assert normal == {"human": [0, 0.2, 1], "chrF": [0.1, 0.2, 0.6], "TER": [0, 0.25, 1]}
+    found = spread.summary(spread.normalised(table)).set_index("metric")
+    assert found["lower_half"].round(6).to_dict() == {"human": 0.666667, "chrF": 0.666667, "TER": 0.666667}
+    with pytest.raises(DataError, match="TER is 3 everywhere"):
+        spread.normalised(table.assign(TER=3.0))
+
+
+def test_buckets_hold_their_upper_ends_and_all_judgements():
+    table = pd.DataFrame({"tgt_lang": "mal", "score": [-3.0, 5, 5.5, 10, 20, 20.5, 25], "chrF": np.arange(7.0)})
+    found = spread.buckets(table)
+    assert found["bucket"].astype(str).tolist() == ["0-5", "5-10", "10-20", "20-25"]
+    assert found["n"].tolist() == [2, 2, 1, 2]
+    assert found["median"].tolist() == [0.5, 2.5, 4, 5.5]
+    assert spread.buckets(table, ends=(1, 2, 25))["n"].tolist() == [1, 0, 6]
+    with pytest.raises(DataError, match="A human score is 26, beyond the last bucket"):
+        spread.buckets(table.assign(score=26.0))
+
+
+# Figures
+
+
+def test_figures_show_what_they_are_given():
+    whole = slipped(aligned(200, 9), 60, 140, -1)
+    figure = plots.alignment(alignment.evidence(whole))
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
+        "reference in the same row", "reference in the place 1 row above",
+    ]  # fmt: skip
+    table = scored(9, languages=("tam", "guj"))
+    figure = plots.correlations(correlation.segments(table, resamples=20))
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["gu", "ta"]
+    with pytest.raises(DataError, match="no intervals"):
+        plots.correlations(correlation.segments(table))
+    found = subsets.correlations(subsets.count_errors(*judged()), metrics=["chrF"])
+    figure = plots.subsets(found, rule="authors")
+    fluency = found[(found["rule"] == "authors") & (found["subset"] == "fluency")]["kendall_b"]
+    assert figure.axes[0].lines[0].get_xdata()[0] == pytest.approx(fluency.iloc[0])
+    with pytest.raises(DataError, match="No row was computed by the rule 'x'"):
+        plots.subsets(found, rule="x")
+
+
+def test_figures_of_spread_name_a_language_that_is_here():
+    table = scored(10, languages=("tam", "mal"))
+    figure = plots.spread(spread.normalised(table), language="ta")
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["human", "chrF", "TER"]
+    figure = plots.buckets(spread.buckets(table), language="ml")
+    assert [axes.get_title(loc="left") for axes in figure.axes if axes.axison] == ["chrF", "TER"]
+    with pytest.raises(DataError, match=r"no language 'hi' here\. Choose among ta, ml"):
+        plots.spread(spread.normalised(table), language="hi")
+    figure = plots.hexbins(table, metrics=["chrF"], language="tam")
+    hexagons = figure.axes[0].collections[0]
+    assert hexagons.get_array().sum() == 60
+    assert hexagons.to_rgba(np.array([1.0]))[0, :3].max() < 0.9, "a single translation is as white as the paper"
+    with pytest.raises(DataError, match="No translation into 'hin'"):
+        plots.hexbins(table, metrics=["chrF"], language="hin")

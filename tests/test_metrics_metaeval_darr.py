@@ -1,0 +1,586 @@
+"""Relative rankings and variants of Kendall's tau: the paper's examples, brute force, laws, official results."""
+
+import itertools
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from evalkit import DataError, data, show
+from evalkit.metrics.metaeval import chance, darr, human, matrices, rankings, ranks
+from evalkit.metrics.metaeval.matrices import ORDERS, VARIANTS, Matrix
+from evalkit.metrics.metaeval.scores import Scores, align
+from evalkit.papers import shared_tasks
+from evalkit.show.plots import metaeval as draw
+
+SOFT, HARD, NONE = (VARIANTS[name] for name in ("soft", "hard", "no penalty"))
+LAW = settings(deadline=None, max_examples=40)
+CELLS = st.sampled_from(["1", "0", "-1", "X"])
+
+
+@st.composite
+def any_matrix(draw):
+    return Matrix("any", " / ".join(" ".join(draw(CELLS) for _ in range(3)) for _ in range(3)))
+
+
+@st.composite
+def scored(draw, *, metrics=2):
+    """Scores with many ties and gaps: whole numbers, some missing, of metrics and of humans."""
+    systems, segments = draw(st.integers(2, 5)), draw(st.integers(1, 6))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    values = rng.integers(0, 4, (metrics, systems, segments)).astype(float)
+    people = rng.integers(0, 101, (systems, segments)).astype(float) // draw(st.sampled_from([1, 5, 25])) * 5
+    values[rng.random(values.shape) < 0.15] = np.nan
+    people[rng.random(people.shape) < 0.15] = np.nan
+    names = tuple(f"m{n}" for n in range(metrics)), tuple(f"s{n}" for n in range(systems))
+    return Scores(*names, tuple(f"d:{n}" for n in range(segments)), values, people, pair="eng-deu")
+
+
+def by_hand(scores, metric, *, threshold, strict=False):
+    """Count pairs one by one, as the definition reads: human order by the metric's."""
+    counts = np.zeros((3, 3), dtype=int)
+    for segment in range(len(scores.segments)):
+        for one, other in itertools.combinations(range(len(scores.systems)), 2):
+            gap = scores.human[one, segment] - scores.human[other, segment]
+            said = scores.values[metric, one, segment] - scores.values[metric, other, segment]
+            if np.isnan(gap) or np.isnan(said):
+                continue
+            far = abs(gap) > threshold if strict else abs(gap) >= threshold
+            counts[int(np.sign(gap)) * (far and gap != 0) + 1, int(np.sign(said)) + 1] += 1
+    return counts
+
+
+# Matrices
+
+
+@pytest.mark.parametrize(
+    ("variant", "right", "wrong", "tied", "printed"),
+    [("no penalty", 1, 0, 99, 1), ("no penalty", 70, 30, 0, 0.4), ("soft", 80, 0, 20, 0.8), ("soft", 20, 0, 80, 0.2)],
+)
+def test_the_papers_examples(variant, right, wrong, tied, printed):
+    people = np.ones(right + wrong + tied)
+    metric = np.repeat([1, -1, 0], [right, wrong, tied])
+    assert VARIANTS[variant].tau(matrices.count(people, metric)) == pytest.approx(printed, abs=1e-15)
+    table = matrices.examples().set_index("example")[variant]
+    assert printed in table.round(12).tolist()
+
+
+@given(any_matrix(), st.lists(st.tuples(st.integers(-1, 1), st.integers(-1, 1)), max_size=60))
+@LAW
+def test_tau_is_the_mean_of_the_cells_that_count(matrix, pairs):
+    rows = [row.split() for row in matrix.cells.split("/")]
+    kept = [int(rows[h + 1][m + 1]) for h, m in pairs if rows[h + 1][m + 1] != "X"]
+    counts = matrices.count([h for h, _ in pairs], [m for _, m in pairs])
+    assert matrix.pairs(counts) == len(kept)
+    expected = sum(kept) / len(kept) if kept else np.nan
+    np.testing.assert_allclose(matrix.tau(counts), expected, rtol=1e-14)
+
+
+@given(any_matrix(), st.lists(st.integers(0, 30), min_size=9, max_size=9))
+@LAW
+def test_the_formula_says_what_tau_computes(matrix, counts):
+    counts = np.reshape(counts, (3, 3))
+    symbols = {name: sum(counts[ORDERS.index(h), ORDERS.index(m)] for h, m in cells)
+               for name, cells in matrices._GROUPS.items()}  # fmt: skip
+    cells = {f"({h}{m})": counts[i, j] for i, h in enumerate(ORDERS) for j, m in enumerate(ORDERS)}
+    text = matrix.formula.replace("−", "-")
+    text = re.sub(r"\([<=>]{2}\)", lambda found: str(cells[found[0]]), text)
+    text = re.sub(r"[CDMHB]", lambda found: str(symbols[found[0]]), text)
+    above, below = text.split(" / ")
+    total = eval(below)
+    expected = eval(above) / total if total else np.nan
+    np.testing.assert_allclose(matrix.tau(counts), expected, rtol=1e-12)
+
+
+@given(any_matrix(), st.lists(st.tuples(st.integers(-1, 1), st.integers(-1, 1)), min_size=1, max_size=60))
+@LAW
+def test_a_negated_metric_gets_the_negated_tau_of_the_opposite(matrix, pairs):
+    people, metric = np.array(pairs).T
+    one, other = (m.tau(matrices.count(people, s * metric)) for m, s in ((matrix, 1), (matrix.opposite, -1)))
+    np.testing.assert_allclose(one, -other, rtol=1e-14)
+    np.testing.assert_array_equal(matrix.opposite.opposite.values, matrix.values)
+    if matrix.symmetric:
+        np.testing.assert_allclose(matrix.tau(matrices.count(people, -metric)), -one, rtol=1e-14)
+
+
+def test_which_variants_are_symmetric():
+    kinds = matrices.overview().set_index("variant")
+    assert kinds["symmetric"].tolist() == ["yes", "yes", "no", "no", "no"]
+    assert kinds["mirrored"].tolist() == ["yes", "yes", "no", "yes", "yes"]
+    assert kinds["formula"].tolist()[2:4] == ["(C − D − M) / (C + D + M)", "(C + B − D) / (C + D + M + H + B)"]
+    people, metric = np.array([1, 1, 1]), np.array([1, 0, 0])  # a tie is wrong whichever way the metric is turned
+    assert HARD.tau(matrices.count(people, metric)) + HARD.tau(matrices.count(people, -metric)) == pytest.approx(-4 / 3)
+
+
+@given(scored(metrics=1))
+@LAW
+def test_variants_against_scipys_kendall_and_gamma(scores):
+    x, y = scores.human[:, 0], scores.values[0, :, 0]
+    both = np.isfinite(x) & np.isfinite(y)
+    x, y = x[both], y[both]
+    one = Scores(("m",), scores.systems[: len(x)], ("d:0",), y[None, :, None], x[:, None])
+    counts = darr.tables(one, human.from_scores(one), thresholds=[0])[0, 0]
+    right, wrong = counts[0, 0] + counts[2, 2], counts[0, 2] + counts[2, 0]
+    ordered_x, ordered_y = counts[[0, 2]].sum(), counts[:, [0, 2]].sum()
+    if len(x) > 1 and ordered_x and ordered_y:
+        expected = stats.kendalltau(x, y).statistic
+        assert (right - wrong) / np.sqrt(ordered_x * ordered_y) == pytest.approx(expected, abs=1e-12)
+        assert SOFT.tau(counts) == pytest.approx(stats.somersd(x, y).statistic, abs=1e-12), "Somers' d, humans given"
+    if right + wrong:
+        assert NONE.tau(counts) == pytest.approx((right - wrong) / (right + wrong)), "Goodman and Kruskal's gamma"
+
+
+@pytest.mark.parametrize("cells", ["1 0 -1", "1 0 -1 / X X X / -1 0 2", "1 0 / X X X / -1 0 1", ""])
+def test_a_matrix_that_is_none_is_refused(cells):
+    with pytest.raises(DataError, match="three rows of three cells, each 1, 0, -1 or X"):
+        Matrix("mine", cells)
+
+
+# Pairs, thresholds, ties
+
+
+@given(scored(), st.sampled_from([0, 5, 12.5, 25, 60]), st.booleans())
+@LAW
+def test_tables_against_counting_one_by_one(scores, threshold, strict):
+    boundary = "more than" if strict else "at least"
+    pairs = human.from_scores(scores)
+    counts = darr.tables(scores, pairs, thresholds=[threshold], boundary=boundary)
+    for metric in range(2):
+        np.testing.assert_array_equal(counts[metric, 0], by_hand(scores, metric, threshold=threshold, strict=strict))
+
+
+@given(scored())
+@LAW
+def test_one_sweep_equals_each_threshold_alone(scores):
+    steps = [0, 1, 5, 10, 25, 26, 50]
+    pairs = human.from_scores(scores)
+    counts = darr.tables(scores, pairs, thresholds=steps)
+    for place, step in enumerate(steps):
+        np.testing.assert_array_equal(counts[:, [place]], darr.tables(scores, pairs, thresholds=[step]))
+    assert (np.diff(counts[:, :, [0, 2]].sum(axis=(2, 3)), axis=1) <= 0).all(), "a higher threshold keeps no more pairs"
+    assert (counts.sum(axis=(2, 3)) == counts.sum(axis=(2, 3))[:, :1]).all()
+    left = darr.kept({"eng-deu": scores}, thresholds=steps)
+    assert left["pairs"].tolist() == [int((human.order(pairs, threshold=step) != 0).sum()) for step in steps]
+
+
+@given(scored(), st.randoms())
+@LAW
+def test_the_order_of_systems_and_segments_is_irrelevant(scores, random):
+    s, n = (random.sample(range(k), k) for k in scores.human.shape)
+    shuffled = Scores(
+        scores.metrics, tuple(scores.systems[k] for k in s), tuple(scores.segments[k] for k in n),
+        scores.values[:, s][:, :, n], scores.human[s][:, n], pair="eng-deu",
+    )  # fmt: skip
+    one, other = (darr.results({"eng-deu": which}, thresholds=[25.0]) for which in (scores, shuffled))
+    pd.testing.assert_frame_equal(one, other)
+
+
+def test_both_readings_of_the_boundary_and_ties_of_people():
+    people = np.array([[100.0], [75.0], [74.0], [74.0]])
+    pairs = human.from_scores(Scores((), tuple("ABCD"), ("d:1",), np.empty((0, 4, 1)), people))
+    assert human.order(pairs).tolist() == [1, 1, 1, 0, 0, 0]
+    assert human.order(pairs, boundary="more than").tolist() == [0, 1, 1, 0, 0, 0]
+    assert human.order(pairs, threshold=0).tolist() == [1, 1, 1, 1, 1, 0]
+    with pytest.raises(DataError, match=r"boundary is 'over'\. Choose at least or more than"):
+        human.order(pairs, boundary="over")
+    with pytest.raises(DataError, match="Thresholds must ascend"):
+        human.ordered_up_to(pairs, [5, 1])
+
+
+def test_identical_translations_are_found_by_name_and_tied_on_demand():
+    names = {"src_lang": "eng", "tgt_lang": "deu", "doc": "d"}
+    judged = [("A", "1", 90.0), ("B", "1", 10.0), ("C", "1", 50.0), ("A", "2", 5.0), ("B", "2", 95.0)]
+    rows = [names | {"system": s, "segment": n, "metric": "DA", "score": score} for s, n, score in judged]
+    people = pd.DataFrame(rows)
+    texts = people.assign(hypothesis=["same", "same", "other", "same", "else"]).sample(frac=1, random_state=1)
+    scores = align(people.assign(metric="m"), people, data="two")
+    pairs = human.from_scores(scores, outputs=texts)
+    assert list(zip(pairs.first, pairs.second, pairs.segment, pairs.same, strict=True)) == [
+        (0, 1, 0, True), (0, 1, 1, False), (0, 2, 0, False), (1, 2, 0, False),
+    ]  # fmt: skip
+    assert human.order(pairs).tolist() == [1, -1, 1, -1]
+    assert human.order(pairs, tie_identical=True).tolist() == [0, -1, 1, -1]
+    found = darr.identical_but_ordered(scores, texts)
+    assert found.drop(columns="pair").values.tolist() == [["d:1", "A", "B", 90.0, 10.0, 80.0, "same"]]
+    counted = darr.ties({"eng-deu": scores}, outputs=texts).iloc[0]
+    assert counted[["pairs", "identical", "ties", "ties_identical"]].tolist() == [4, 1, 0, 0]
+    assert darr.ties({"eng-deu": scores})["identical"].isna().all(), "unknown is not none"
+    effect = darr.effect_of_identical(scores, texts).set_index("variant")
+    assert effect.loc["hard", ["pairs", "pairs_tied", "moved", "metrics"]].tolist() == [4, 3, 0, 1]
+    ours = darr.results({"eng-deu": scores}).set_index("variant")["tau"]
+    theirs = darr.results({"eng-deu": scores}, outputs=texts).set_index("variant")["tau"]
+    pd.testing.assert_series_equal(effect["largest_change"], theirs - ours, check_names=False)
+    both = darr.results({"eng-deu": scores}, outputs=texts), darr.results({"eng-deu": scores})
+    assert [t.set_index("variant")["pairs"].to_dict() for t in both] == [
+        {"no penalty": 3, "soft": 3, "hard": 3, "human ties": 4, "human ties, error-like": 4},
+        {"no penalty": 4, "soft": 4, "hard": 4, "human ties": 4, "human ties, error-like": 4},
+    ]
+
+
+@given(scored())
+@LAW
+def test_negation_is_really_a_negated_metric(scores):
+    table = darr.negated(scores, metrics=scores.metrics)
+    turned = Scores(scores.metrics, scores.systems, scores.segments, -scores.values, scores.human, pair="eng-deu")
+    expected = darr.results({"eng-deu": turned}).set_index(["metric", "variant"])["tau"]
+    found = table.set_index(["metric", "variant"])["tau_negated"]
+    np.testing.assert_allclose(found, expected.reindex(found.index), rtol=1e-12)
+
+
+def test_what_is_not_there_is_named():
+    names = {"src_lang": "eng", "tgt_lang": "deu", "doc": "d", "segment": "1", "metric": "DA"}
+    people = pd.DataFrame([names | {"system": system, "score": 1.0} for system in ("A", "B", "refA", "Human-A.0")])
+    with pytest.raises(DataError, match="does not say where it comes from"):
+        darr.each_pair(people, people)
+    people.attrs["source"] = {"name": "two", "source": "simulated", "origin": "a test", "digest": "none"}
+    scored = darr.each_pair(people, people)
+    assert darr.pick(scored, "eng-deu").systems == ("A", "B"), "human translations are left out"
+    with pytest.raises(DataError, match=r"no scores of 'deu-eng'\. Choose among eng-deu"):
+        darr.pick(scored, "deu-eng")
+    with pytest.raises(DataError, match="no language pair in common"):
+        darr.each_pair(people, people.assign(tgt_lang="fra"))
+
+
+# Relative ranking, Expected Wins, TrueSkill, DA
+
+
+def ranked(ranks, annotator="a", segment="1"):
+    rows = {"annotator": annotator, "doc": "d", "segment": segment, "system": list(ranks), "rank": list(ranks.values())}
+    return pd.DataFrame(rows)
+
+
+def test_a_ranking_of_five_is_ten_pairs():
+    pairs = human.from_ranks(ranked({"A": 1, "B": 2, "C": 2, "D": 4, "E": 5}))
+    better = human.order(pairs, threshold=1)
+    assert len(pairs) == 10
+    assert sorted(better.tolist()) == [0] + [1] * 9
+    two = pd.concat([ranked({"A": 1, "B": 2}), ranked({"A": 2, "B": 1}, annotator="b")])
+    assert human.order(human.from_ranks(two), threshold=1).tolist() == [1, -1], "annotators' rankings stay apart"
+    with pytest.raises(DataError, match="ranked a system twice"):
+        human.from_ranks(pd.concat([ranked({"A": 1, "B": 2}), ranked({"A": 2})]))
+
+
+@given(scored())
+@LAW
+def test_expected_wins_against_counting_one_by_one(scores):
+    pairs = human.from_scores(scores)
+    better = human.order(pairs, threshold=5)
+    won, lost = (dict.fromkeys(itertools.product(scores.systems, repeat=2), 0) for _ in range(2))
+    for first, second, sign in zip(pairs.first, pairs.second, better, strict=True):
+        a, b = scores.systems[first], scores.systems[second]
+        (won if sign > 0 else lost)[a, b] += abs(int(sign))
+        (lost if sign > 0 else won)[b, a] += abs(int(sign))
+    for row in human.expected_wins(pairs, better).itertuples():
+        met = [b for b in scores.systems if won[row.system, b] + lost[row.system, b]]
+        shares = [won[row.system, b] / (won[row.system, b] + lost[row.system, b]) for b in met]
+        assert row.expected_wins == pytest.approx(np.mean(shares)) if met else np.isnan(row.expected_wins)
+
+
+def test_trueskill_is_the_packages_match_by_match():
+    import trueskill
+
+    pairs = human.from_ranks(pd.concat([ranked({"A": 1, "B": 2, "C": 2}, segment=str(n)) for n in range(4)]))
+    better = human.order(pairs, threshold=1)
+    world = trueskill.TrueSkill(draw_probability=1 / 3, tau=0)
+    skill = [world.create_rating() for _ in range(3)]
+    for match in np.random.default_rng(3).permutation(12):
+        a, b = pairs.first[match], pairs.second[match]
+        skill[a], skill[b] = trueskill.rate_1vs1(skill[a], skill[b], drawn=better[match] == 0, env=world)
+    table = human.trueskill(pairs, better, seed=3).set_index("system")
+    assert table.loc[["A", "B", "C"], "mu"].tolist() == [rating.mu for rating in skill]
+    assert table.loc[["A", "B", "C"], "sigma"].tolist() == [rating.sigma for rating in skill]
+    assert table["rank"].idxmin() == "A"
+    still = trueskill.TrueSkill(draw_probability=0, tau=0)
+    one, other = trueskill.rate_1vs1(still.create_rating(), still.create_rating(), env=still)
+    played = human.trueskill(human.from_ranks(ranked({"A": 1, "B": 2})), np.array([1])).set_index("system")["mu"]
+    assert (played["A"], played["B"]) == (one.mu, other.mu)
+
+
+@given(st.permutations(list("ABCD")))
+@settings(deadline=None, max_examples=10)
+def test_who_always_wins_ranks_first_whatever_the_names(names):
+    rankings_ = [ranked(dict(zip(names, range(1, 5), strict=True)), segment=str(n)) for n in range(30)]
+    pairs = human.from_ranks(pd.concat(rankings_))
+    better = human.order(pairs, threshold=1)
+    assert human.trueskill(pairs, better)["system"].tolist() == list(names)
+    wins = human.expected_wins(pairs, better)
+    assert wins["system"].tolist() == list(names)
+    np.testing.assert_allclose(wins["expected_wins"], [1, 2 / 3, 1 / 3, 0])
+
+
+def test_direct_assessment_by_hand():
+    base = {"src_lang": "eng", "tgt_lang": "deu", "doc": "d", "item_type": "system"}
+    rows = [("A", "1", "x", 10.0), ("B", "1", "x", 20.0), ("A", "2", "x", 60.0), ("A", "1", "y", 5.0)]
+    rows += [("B", "1", "y", 7.0), ("A", "1", "flat", 50.0), ("B", "1", "flat", 50.0)]
+    ratings = pd.DataFrame(
+        [base | dict(zip(["system", "segment", "annotator", "score"], row, strict=True)) for row in rows]
+    )
+    table = human.direct_assessment(ratings).set_index(["system", "segment"])
+    x = (np.array([10.0, 20, 60]) - 30) / np.std([10, 20, 60], ddof=1)
+    y = np.array([-1, 1]) / np.sqrt(2)
+    np.testing.assert_allclose(
+        table.loc[[("A", "1"), ("B", "1"), ("A", "2")], "z"], [(x[0] + y[0]) / 2, (x[1] + y[1]) / 2, x[2]]
+    )
+    assert table["judgements"].tolist() == [2, 1, 2]
+    assert len(human.direct_assessment(ratings, least=2)) == 2
+    with pytest.raises(DataError, match="No translation has 3 judgements"):
+        human.direct_assessment(ratings, least=3)
+
+
+# Official results of WMT20
+
+
+@pytest.fixture(scope="module")
+def wmt20(real):
+    scores = real("wmt20-metrics")
+    return darr.each_pair(scores[scores["reference"] == "newstest2020"], real("wmt20-da"))
+
+
+def test_all_official_results_come_out_to_the_last_digit(wmt20):
+    table = darr.results(wmt20)
+    official = data.published("wmt20_darr")
+    checked = shared_tasks.compare_darr(table, official)
+    assert len(checked) == checked["place"].nunique() == 2 * 78
+    assert set(checked["basis"]) == {"official result"}
+    assert official["pair"].nunique() == len(wmt20) == 18
+    assert [show.verdict(row.printed, row.computed) for row in checked.itertuples()] == ["match"] * len(checked)
+    assert len(table[table["variant"] == "hard"]) == 78, "every metric at hand has an official result"
+
+
+def test_no_other_reading_gives_the_official_counts(wmt20):
+    official = data.published("wmt20_darr")
+    strict = shared_tasks.compare_darr(darr.results(wmt20, boundary="more than"), official)
+    counts = strict[strict["place"].str.endswith(":pairs")]
+    assert not any(show.verdict(row.printed, row.computed) == "match" for row in counts.itertuples())
+    soft = darr.results(wmt20).replace({"variant": {"hard": "-", "soft": "hard"}})
+    taus = shared_tasks.compare_darr(soft, official).query("place.str.endswith(':tau')")
+    matched = [row for row in taus.itertuples() if show.verdict(row.printed, row.computed) == "match"]
+    tied = darr.ties(wmt20).set_index(["pair", "metric"])
+    share = tied["ties"] / tied["pairs"]
+    assert max(share[tuple(row.cell.split(", ")[:2])] for row in matched) < 2e-4, (
+        "equal only where ties are too few to show"
+    )
+    assert len(matched) < len(taus) / 4
+    assert (official["tau"].astype(float) < 0).any(), "the bars of the formula are no absolute values"
+
+
+def test_a_missing_official_metric_is_told_as_missing(wmt20):
+    one = {"khm-eng": wmt20["khm-eng"].only(["chrF"])}
+    checked = shared_tasks.compare_darr(darr.results(one), data.published("wmt20_darr"))
+    assert checked["computed"].notna().sum() == 2
+    assert checked["lacking"].eq("").sum() == 2
+
+
+def test_the_sweep_and_who_is_first(wmt20):
+    pairs = ["deu-eng", "khm-eng"]
+    chosen = {pair: wmt20[pair] for pair in pairs}
+    sweep = darr.results(chosen, thresholds=[float(step) for step in range(1, 51)])
+    at_25 = darr.results(chosen)
+    same = sweep[sweep["threshold"] == 25].drop(columns="rank").reset_index(drop=True)
+    key = ["pair", "variant", "metric"]
+    pd.testing.assert_frame_equal(
+        same.sort_values(key, ignore_index=True), at_25.drop(columns="rank").sort_values(key, ignore_index=True)
+    )
+    firsts = darr.firsts(at_25).set_index("pair")
+    for (pair, variant), part in at_25.groupby(["pair", "variant"]):
+        assert firsts.loc[pair, variant] == part.set_index("metric")["tau"].idxmax()
+        assert part.loc[part["rank"] == 1, "metric"].iloc[0] == firsts.loc[pair, variant]
+    assert firsts.loc["deu-eng", ["no penalty", "soft", "same"]].tolist() == ["TER", "chrF", False]
+    unrest = darr.rank_instability(sweep).set_index(["pair", "variant"])
+    part = sweep[(sweep["pair"] == "deu-eng") & (sweep["variant"] == "hard")]
+    orders = {tuple(p.sort_values("metric")["rank"]) for _, p in part.groupby("threshold")}
+    leaders = {m for _, p in part.groupby("threshold") for m in p.loc[p["rank"] == 1, "metric"]}
+    assert unrest.loc[("deu-eng", "hard")].tolist() == [50, len(orders), len(leaders)]
+
+
+def test_identical_translations_that_darr_orders_in_real_data(real):
+    outputs, people = real("wmt23-outputs"), real("wmt23-human")
+    scored = darr.each_pair(people[people["metric"] == "da-sqm"], people[people["metric"] == "da-sqm"])
+    assert all(not name.startswith("ref") for scores in scored.values() for name in scores.systems)
+    counts = {}
+    for pair, scores in scored.items():
+        found = darr.identical_but_ordered(scores, outputs)
+        counts[pair] = len(found)
+        assert (found["score_better"] - found["score_worse"]).ge(25).all()
+        texts = darr.of_pair(outputs, pair)
+        places = texts["doc"].astype(str) + ":" + texts["segment"].astype(str)
+        said = pd.Series(texts["hypothesis"].to_numpy(), index=[texts["system"].astype(str), places])
+        for row in found.sample(20, random_state=1).itertuples():
+            assert said[row.better, row.doc_segment] == said[row.worse, row.doc_segment] == row.hypothesis
+    by_hand = 0
+    wide = darr.of_pair(outputs, "eng-deu").pivot(index=["doc", "segment"], columns="system", values="hypothesis")
+    da = darr.of_pair(people[people["metric"] == "da-sqm"], "eng-deu").astype(
+        dict.fromkeys(("doc", "segment", "system"), str)
+    )
+    da = da.pivot(index=["doc", "segment"], columns="system", values="score").reindex(wide.index)
+    for a, b in itertools.combinations([name for name in wide if name != "refA"], 2):
+        by_hand += int(((wide[a] == wide[b]) & ((da[a] - da[b]).abs() >= 25)).sum())
+    assert counts["eng-deu"] == by_hand > 0
+
+
+def test_wmt17_scored_one_text_twice(real):
+    table = real("wmt17-da")
+    texts = table[table["hypothesis"] != ""]
+    found = pd.concat(
+        [
+            darr.identical_but_ordered(s, texts, threshold=0, boundary="more than")
+            for s in darr.each_pair(texts, texts).values()
+        ]
+    )
+    assert set(found["doc_segment"]) == {"newstest2017:1220"}
+    assert set(found["better"]) == {"C-3MA.4958"}
+
+
+# Rankings side by side
+
+
+@pytest.fixture(scope="module")
+def small():
+    rng = np.random.default_rng(1)
+    quality = rng.normal(size=(5, 40))
+    noise = rng.normal(size=(4, 5, 40)) * np.array([0.3, 0.6, 1, 3])[:, None, None]
+    places = tuple(f"d:{n}" for n in range(40))
+    segments = Scores(("a", "b", "c", "d"), tuple("ABCDE"), places, quality + noise, quality,
+                      data="toy", pair="eng-deu", gold="mqm")  # fmt: skip
+    systems = Scores(segments.metrics, segments.systems, ("",), segments.values.mean(axis=2, keepdims=True),
+                     quality.mean(axis=1, keepdims=True), data="toy-systems", pair="eng-deu", gold="mqm")  # fmt: skip
+    values = pd.concat([chance.every_statistic(s) for s in (segments, systems)], ignore_index=True)
+    tested = rankings.every_test({"eng-deu": segments}, {"eng-deu": systems}, draws=200)
+    return segments, systems, values, tested
+
+
+def test_ranks_side_by_side_are_the_ranks_of_the_values(small):
+    values = small[2]
+    table = rankings.side_by_side(values)
+    assert table["metric"].iloc[0] == "a"
+    assert list(table.columns[1:]) == list(rankings.MAIN.values())
+    for name in rankings.MAIN.values():
+        part = rankings.from_ratings(values, name).set_index("metric")["value"].reindex(table["metric"])
+        assert table[name].tolist() == stats.rankdata(-part, method="min").tolist()
+    with pytest.raises(DataError, match=r"no statistic 'Pearson' here\. Choose among"):
+        rankings.from_ratings(values, "Pearson")
+
+
+def test_disagreement_against_scipy_and_counting(small):
+    values = small[2]
+    for row in rankings.disagreement(values).itertuples():
+        a, b = (
+            rankings.from_ratings(values, n).set_index("metric")["value"] for n in (row.statistic_a, row.statistic_b)
+        )
+        a, b = a.align(b, join="inner")
+        assert row.tau_b == pytest.approx(stats.kendalltau(a, b).statistic, nan_ok=True)
+        pairs = list(itertools.combinations(a.index, 2))
+        assert row.swapped == pytest.approx(sum((a[x] - a[y]) * (b[x] - b[y]) < 0 for x, y in pairs) / len(pairs))
+
+
+def test_what_moves_metrics(small):
+    segments, _, values, _ = small
+    places = rankings.side_by_side(values)
+    movers = rankings.rank_shifts(places, segments).set_index("metric")
+    assert (movers["spread"] == movers["worst"] - movers["best"]).all()
+    assert movers["spread"].is_monotonic_decreasing
+    for metric, row in movers.iterrows():
+        of_metric = places.set_index("metric").loc[metric]
+        assert row["best"] == of_metric.min() == of_metric[row["best_by"]]
+        assert row["worst"] == of_metric.max() == of_metric[row["worst_by"]]
+    rounded = Scores(segments.metrics, segments.systems, segments.segments, segments.values.round(), segments.human)
+    tied = rankings.rank_shifts(places, rounded).set_index("metric")["tied"]
+    v = rounded.values[0]
+    pairs = list(itertools.combinations(range(5), 2))
+    assert tied["a"] == pytest.approx(np.mean([[v[i, n] == v[j, n] for i, j in pairs] for n in range(40)]))
+    between = rankings.rank_shifts(places, segments).set_index("metric")["between"]
+    groups = pd.DataFrame(segments.values[1].T)
+    assert between["b"] == pytest.approx(groups.mean().var(ddof=0) / groups.stack().var(ddof=0))
+
+
+def test_spa_is_tested_on_demand_and_tests_what_is_ranked(small):
+    segments, systems, values, tested = small
+    assert "spa" not in set(tested["statistic"])
+    more = rankings.every_test({"eng-deu": segments}, {"eng-deu": systems}, shown=["SPA"], draws=200)
+    value = rankings.from_ratings(values, "SPA").set_index("metric")["value"]
+    for row in rankings.from_ratings(more, "SPA").itertuples():
+        assert row.difference == pytest.approx(value[row.metric_a] - value[row.metric_b], abs=1e-12)
+        assert 0 < row.p <= 1
+
+
+def test_differences_near_a_size_by_hand():
+    differences, p = [0.001, 0.006, 0.009, 0.012, 0.02, 0.03], [0.5, 0.2, 0.03, 0.4, 0.01, 0.001]
+    base = {"data": "x", "pair": "eng-deu", "level": "segment", "statistic": "acc_eq", "metric_a": "a", "metric_b": "b"}
+    tested = pd.DataFrame(
+        [base | {"difference": d, "p": q, "exact": True} for d, q in zip(differences, p, strict=True)]
+    )
+    row = rankings.near(tested.sample(frac=1, random_state=3), size=0.01).iloc[0]
+    assert row.tolist() == ["segment acc_eq", 6, 3, 1, 0.009, 0.02]
+    almost = pd.concat([tested.assign(p=0.01)] * 4 + [tested.assign(p=[0.5, 0.01, 0.01, 0.01, 0.01, 0.01])])
+    told = rankings.near(almost, size=0.01).iloc[0]
+    assert told[["smallest", "from_here"]].tolist() == [0.001, 0.001], "one exception in thirty is within 5 %"
+    assert np.isnan(rankings.near(tested.assign(p=0.5), size=0.01).iloc[0]["from_here"])
+    with pytest.raises(DataError, match="size is 0"):
+        rankings.near(tested, size=0)
+
+
+def test_a_difference_in_words_counts_pairs(small):
+    segments = small[0]
+    of_pairs, of_systems = rankings.in_words(segments, size=0.01)
+    assert "400 pairs of translations of one segment, about 10 in each of 40 segments" in of_pairs
+    assert "about 4 more of them, or one more in every 10.0 segments" in of_pairs
+    assert "5 systems make 10 pairs, so one pair ordered otherwise is 0.100" in of_systems
+    assert "less than that and cannot occur" in of_systems
+    assert "is 2.0 pairs of systems" in rankings.in_words(segments, size=0.2)[1]
+
+
+# Figures
+
+
+def test_every_figure_names_its_axes_and_keeps_texts_as_texts(small):
+    segments, _, values, tested = small
+    name = "segment acc_eq"
+    value, tests = (rankings.from_ratings(table, name).replace({"d": "$x$"}) for table in (values, tested))
+    table = ranks.rank_table(value, tests).assign(low=lambda t: t["value"] - 0.1, high=lambda t: t["value"] + 0.1)
+    sweep = darr.results({"eng-deu": segments}, thresholds=[0.5, 1.0, 2.0])
+    figures = [
+        draw.kept(darr.kept({"eng-deu": segments}, thresholds=[0.5, 1.0]), threshold=1),
+        draw.sweep(sweep, threshold=1),
+        draw.ranking(table, statistic=name, chance=0.4),
+        draw.ranking(table, statistic=name, chance=-9),
+        draw.p_values(ranks.p_matrix(value, tests), statistic=name),
+        draw.scores(segments.values[0].ravel(), segments.human.ravel(), name="$m$", gold="mqm"),
+    ]
+    for figure in figures:
+        figure.canvas.draw()
+        panels = [axes for axes in figure.axes if axes.axison and axes.get_label() != "<colorbar>"]
+        assert any(axes.get_xlabel() for axes in panels)
+        assert any(axes.get_ylabel() for axes in panels)
+    assert any(r"\$x\$" in label.get_text() for label in figures[2].axes[0].get_yticklabels())
+    assert "far to the left" in figures[3].axes[0].get_title(loc="left")
+
+
+def test_a_single_translation_can_be_seen_in_the_figure_of_scores():
+    figure = draw.scores(np.array([0.0, 1.0, 1.0, 1.0]), np.array([0.0, 1.0, 1.0, 1.0]), name="m", gold="MQM")
+    cells = figure.axes[2].collections[0]
+    alone = cells.to_rgba(np.array([1.0]))[0, :3]
+    assert cells.get_array().min() == 1
+    assert alone.max() < 0.9
+
+
+def test_curves_that_coincide_have_their_markers_at_different_places(small):
+    segments, *_ = small
+    sweep = darr.results({"eng-deu": segments}, thresholds=[0.5, 1.0, 2.0])
+    sets = [set(range(*slice(line.get_markevery()[0], 50, 7).indices(50)))
+            for line in draw.sweep(sweep, threshold=1).axes[0].lines[: len(segments.metrics)]]  # fmt: skip
+    assert len(sets) > 1
+    assert all(one.isdisjoint(other) for one, other in itertools.combinations(sets, 2))
+
+
+def test_the_picture_of_p_values_has_the_right_shade_in_each_cell():
+    matrix = pd.DataFrame(
+        [[np.nan, 0.0005, 0.2], [np.nan, np.nan, 0.02], [np.nan] * 3], index=list("abc"), columns=list("abc")
+    )
+    mesh = draw.p_values(matrix, statistic="x").axes[0].collections[0]
+    mesh.update_scalarmappable()
+    shades = mesh.get_facecolor()[:, 0].reshape(3, 3)
+    assert shades[0, 1] < shades[1, 2] < shades[0, 2] < shades[2, 0] == 1

@@ -1,0 +1,343 @@
+"""Is one metric better than another? Equal to trying every swap, to plain loops, and honest under the null."""
+
+import itertools
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from evalkit import DataError
+from evalkit.metrics.metaeval import significance, spa, swaps, ties
+from evalkit.metrics.metaeval.scores import Scores
+from evalkit.stats import inference
+from evalkit.stats.inference import permutation
+
+ALMOST = 1e-9  # how close counts as equal in the loops below, which round differently
+
+
+def whole(values, human):
+    """Name arrays of scores of whole systems, metrics × systems."""
+    metrics, systems = (tuple(f"{kind}{i}" for i in range(n)) for kind, n in zip("ms", np.shape(values)))
+    return Scores(metrics, systems, ("",), np.asarray(values, float)[..., None], np.asarray(human, float)[:, None])
+
+
+def cells(values, human):
+    """Name arrays of scores of segments, metrics × systems × segments."""
+    names = (tuple(f"{kind}{i}" for i in range(n)) for kind, n in zip("msd", np.shape(values)))
+    return Scores(*names, np.asarray(values, float), np.asarray(human, float))
+
+
+def drawn(seed, shape, *, metrics=3, values=0):
+    """Draw human scores and metrics that resemble them, of so many distinct values (0: all distinct)."""
+    rng = np.random.default_rng(seed)
+    human = rng.normal(size=shape)
+    found = human + rng.normal(size=(metrics, *shape))
+    return (np.round(found * values / 4), np.round(human * values / 4)) if values else (found, human)
+
+
+def r(x, y):
+    """Correlate; 0 where a swapped metric does not vary."""
+    return 0.0 if np.ptp(x) < ALMOST or np.ptp(y) < ALMOST else np.corrcoef(x, y)[0, 1]
+
+
+def accuracy(x, y):
+    pairs = itertools.combinations(range(len(x)), 2)
+    return np.mean([np.sign(np.round(x[i] - x[j], 12)) == np.sign(y[i] - y[j]) for i, j in pairs])
+
+
+def every_swap(a, b, human, statistic):
+    """Try all 2^n swaps of two standardised metrics: the difference, and the share that reaches it."""
+    a, b = stats.zscore(a), stats.zscore(b)
+    observed = statistic(a, human) - statistic(b, human)
+    reached = []
+    for mask in itertools.product([False, True], repeat=len(a)):
+        one, other = np.where(mask, b, a), np.where(mask, a, b)
+        reached.append(statistic(one, human) - statistic(other, human) >= abs(observed) - ALMOST)
+    return observed, np.mean(reached)
+
+
+def by_pair(table):
+    """Map two metrics to the first's difference to the second and the p-value of the better one."""
+    found = {}
+    for row in table.itertuples():
+        ordered = row.metric_a < row.metric_b
+        key = (row.metric_a, row.metric_b) if ordered else (row.metric_b, row.metric_a)
+        found[key] = (row.difference if ordered else -row.difference, row.p, row.exact)
+    return found
+
+
+def random_swaps(cells, count, *, seed, block=512):
+    """Draw the swaps that a test draws; with their complements they are all that it tries."""
+    draw = inference.Swaps(cells).drawn
+    return np.concatenate(list(inference.in_blocks(draw, count, seed=seed, block=block)))
+
+
+# --- scores of systems: all swaps ---
+
+
+@pytest.mark.parametrize(("name", "statistic"), [("pearson", r), ("accuracy_3way", accuracy)])
+@given(st.integers(0, 10**6), st.integers(3, 7), st.sampled_from([0, 3, 9]))
+@settings(max_examples=20)
+def test_p_values_of_systems_are_those_of_trying_every_swap(name, statistic, seed, systems, values):
+    values, human = drawn(seed, (systems,), values=values)
+    found = by_pair(significance.significance(whole(values, human), statistic=name))
+    for (i, a), (j, b) in itertools.combinations(enumerate(values), 2):
+        difference, p, exact = found[f"m{i}", f"m{j}"]
+        assert exact
+        if name == "pearson" and min(np.ptp(a), np.ptp(b), np.ptp(human)) == 0:
+            assert np.isnan([difference, p]).all()
+        elif min(np.ptp(a), np.ptp(b)) > 0:
+            expected = every_swap(a, b, human, statistic)
+            assert difference == pytest.approx(expected[0], abs=1e-12)
+            assert p == pytest.approx(expected[1], abs=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.1, 1 / 3])
+def test_a_swapped_metric_that_does_not_vary_correlates_with_nothing(scale):
+    human = np.array([-1.0, 1.0, 0.0])
+    two = scale * np.array([[0.0, 0, 1], [1, 0, 0]])  # swapping the last scores makes the first constant
+    p = significance.significance(whole(two, human), statistic="pearson")["p"].item()
+    assert p == pytest.approx(every_swap(*two, human, r)[1], abs=1e-12)
+    rounding = swaps._r(np.array([3e-17, 0.5]), np.array([2e-17, 0.25]))  # covariance over variance, of lengths 1
+    assert rounding.tolist() == [0.0, 1.0]
+
+
+def test_random_swaps_agree_with_all_of_them(monkeypatch):
+    values, human = drawn(11, (12,), metrics=12)
+    for name in ("pearson", "accuracy_3way"):
+        exact = significance.significance(whole(values, human), statistic=name)
+        with monkeypatch.context() as patch:
+            patch.setattr(permutation, "EXACT_UP_TO", 8)
+            random = significance.significance(whole(values, human), statistic=name, draws=4000)
+        assert exact["exact"].all()
+        assert not random["exact"].any()
+        assert (exact["metric_a"] == random["metric_a"]).all()
+        error = np.sqrt(exact["p"] * (1 - exact["p"]) / 4000) + 1 / 4000
+        assert (np.abs(exact["p"] - random["p"]) / error).max() < 5
+
+
+def test_real_systems_random_swaps_agree_with_all_of_them(real, monkeypatch):
+    from evalkit.metrics.metaeval.scores import align
+
+    tables = []
+    for name in ("wmt23-metrics-systems", "wmt23-human-systems"):
+        table = real(name)
+        tables.append(table[table["src_lang"] == "eng"])
+    there = align(tables[0], tables[1][tables[1]["metric"] == "mqm"], without=("refA", "synthetic_ref"))
+    exact = significance.significance(there, statistic="pearson")
+    monkeypatch.setattr(permutation, "EXACT_UP_TO", 8)
+    random = significance.significance(there, statistic="pearson", draws=1000, seed=5)
+    assert len(exact) == 45 * 44 / 2
+    assert exact["exact"].all()
+    assert (exact["p"] * 2**12).round(6).mod(1).eq(0).all(), "a share of all swaps"
+    error = np.sqrt(exact["p"] * (1 - exact["p"]) / 1000) + 1 / 1000
+    assert (np.abs(exact["p"] - random["p"]) / error).max() < 5
+
+
+def test_under_the_null_p_is_small_as_seldom_as_it_says():
+    rng = np.random.default_rng(4)
+    p = []
+    for _ in range(250):
+        human = rng.normal(size=8)
+        two = human + rng.normal(size=(2, 8))
+        p.append(significance.significance(whole(two, human), statistic="pearson")["p"].item())
+    for alpha in (0.05, 0.2):  # one of two equals is the better one: twice the one-sided level
+        expected = 2 * alpha
+        assert abs(np.mean(np.array(p) <= alpha) - expected) < 4 * np.sqrt(expected * (1 - expected) / 250)
+
+
+# --- scores of segments ---
+
+
+def test_pearson_of_segments_equals_the_loop_of_swaps():
+    values, human = drawn(2, (4, 10), metrics=4, values=6)
+    found = by_pair(significance.significance(cells(values, human), statistic="pearson", draws=400, seed=9))
+    half = random_swaps(40, 200, seed=9)
+    for i, j in itertools.combinations(range(4), 2):
+        a, b = (stats.zscore(values[k].ravel()) for k in (i, j))
+        observed = r(a, human.ravel()) - r(b, human.ravel())
+        hits = 0
+        for mask in np.concatenate([half, ~half]):
+            one, other = np.where(mask, b, a), np.where(mask, a, b)
+            hits += r(one, human.ravel()) - r(other, human.ravel()) >= abs(observed) - ALMOST
+        difference, p, exact = found[f"m{i}", f"m{j}"]
+        assert not exact
+        assert difference == pytest.approx(observed, abs=1e-12)
+        assert p == pytest.approx((hits + 1) / 401, abs=1e-12)
+
+
+def test_two_metrics_are_compared_on_the_cells_that_both_scored():
+    values, human = drawn(6, (4, 30), metrics=4)
+    gaps = values.copy()
+    gaps[1, 0, :9] = gaps[2, 1:, 20:] = np.nan
+    human[3, 5] = np.nan
+    found = by_pair(significance.significance(cells(gaps, human), statistic="pearson", draws=20_000))
+    assert len(found) == 6
+    for i, j in itertools.combinations(range(4), 2):
+        both = np.isfinite(gaps[i] + gaps[j] + human)
+        x, y, h = gaps[i][both], gaps[j][both], human[both]
+        difference, p, _ = found[f"m{i}", f"m{j}"]
+        assert difference == pytest.approx(r(x, h) - r(y, h), abs=1e-12)
+        alone = by_pair(significance.significance(cells([[x], [y]], [h]), statistic="pearson", draws=20_000, seed=3))
+        assert p == pytest.approx(alone["m0", "m1"][1], abs=5 * np.sqrt(0.5 / 20_000))
+    full = by_pair(significance.significance(cells(gaps[[0, 3]], human), statistic="pearson", draws=20_000))
+    assert full["m0", "m1"][0] == pytest.approx(found["m0", "m3"][0], abs=1e-12)
+
+
+def right(there):
+    """Mark the right pairs of every metric at its own threshold, as lists of segments."""
+    thresholds = ties.acc_eq(there).set_index("metric")["threshold"]
+    found = []
+    for name, metric in zip(there.metrics, there.values):
+        segments = []
+        for x, y in zip(metric.T, there.human.T):
+            ok = np.flatnonzero(np.isfinite(y))
+            pairs = [(x[i] - x[j], y[i] - y[j]) for i, j in itertools.combinations(ok, 2)]
+            segments.append([np.sign(d if abs(d) > thresholds[name] else 0) == np.sign(h) for d, h in pairs])
+        found.append([np.array(each, float) for each in segments if each])
+    return found
+
+
+@given(st.integers(0, 10**6), st.sampled_from([0, 3]))
+@settings(max_examples=12)
+def test_acc_eq_by_pairs_is_the_share_of_all_swaps_of_pairs(seed, values):
+    there = cells(*drawn(seed, (3, 4), metrics=2, values=values))
+    difference, p, exact = by_pair(significance.significance(there, statistic="acc_eq"))["m0", "m1"]
+    gain = np.subtract(*[np.concatenate(each) for each in right(there)])
+    signs = np.array(list(itertools.product([1, -1], repeat=len(gain))))
+    assert exact
+    assert difference == pytest.approx(gain.mean(), abs=1e-12)
+    assert p == pytest.approx(np.mean(signs @ gain >= abs(gain.sum()) - ALMOST), abs=1e-12)
+
+
+@given(st.integers(0, 10**6), st.booleans())
+@settings(max_examples=12)
+def test_acc_eq_by_segments_is_the_share_of_all_swaps_of_segments(seed, gaps):
+    values, human = drawn(seed, (4, 8), metrics=2, values=3)
+    if gaps:
+        human[0, :3] = np.nan
+    there = cells(values, human)
+    table = significance.significance(there, statistic="acc_eq", unit="item")
+    difference, p, exact = by_pair(table)["m0", "m1"]
+    gain = np.subtract(*[[segment.mean() for segment in each] for each in right(there)]) / 8
+    signs = np.array(list(itertools.product([1, -1], repeat=8)))
+    assert exact
+    assert difference == pytest.approx(gain.sum(), abs=1e-12)
+    assert p == pytest.approx(np.mean(signs @ gain >= abs(gain.sum()) - ALMOST), abs=1e-12)
+
+
+def test_acc_eq_by_pairs_with_unequal_segments_agrees_with_all_swaps():
+    values, human = drawn(8, (4, 4), metrics=2, values=3)
+    human[0, :2] = human[:2, 3] = np.nan
+    there = cells(values, human)
+    difference, p, exact = by_pair(significance.significance(there, statistic="acc_eq", draws=40_000))["m0", "m1"]
+    gain = np.subtract(*[np.concatenate([segment / len(segment) / 4 for segment in each]) for each in right(there)])
+    signs = np.array(list(itertools.product([1, -1], repeat=int((gain != 0).sum()))))
+    expected = np.mean(signs @ gain[gain != 0] >= abs(gain.sum()) - ALMOST)
+    assert not exact
+    assert difference == pytest.approx(gain.sum(), abs=1e-12)
+    assert 0 < expected < 1
+    assert p == pytest.approx(expected, abs=5 * np.sqrt(expected * (1 - expected) / 40_000))
+
+
+@pytest.mark.parametrize("values", [0, 3])
+def test_spa_equals_the_loop_that_tests_all_systems_anew(values):
+    values, human = drawn(3, (4, 12), metrics=3, values=values)
+    there = cells(values, human)
+    table = by_pair(significance.significance(there, statistic="spa", draws=30, flips=50, seed=2))
+    flips = np.where(spa.flipped(12, flips=50, seed=2).T, -1, 1)
+    masks = random_swaps(48, 15, seed=2, block=8).reshape(15, 4, 12)
+
+    def p(scores):
+        return np.array([
+            np.mean(flips @ (scores[i] - scores[j]) >= (scores[i] - scores[j]).sum() - ALMOST)
+            for i, j in itertools.combinations(range(4), 2)
+        ])  # fmt: skip
+
+    def value(scores):
+        return 1 - np.abs(p(scores) - p(human)).mean()
+
+    for i, j in itertools.combinations(range(3), 2):
+        a, b = (stats.zscore(values[k], axis=None) for k in (i, j))
+        observed = value(a) - value(b)
+        hits = sum(
+            value(np.where(mask, b, a)) - value(np.where(mask, a, b)) >= abs(observed) - ALMOST
+            for mask in np.concatenate([masks, ~masks])
+        )
+        difference, found, exact = table[f"m{i}", f"m{j}"]
+        assert not exact
+        assert difference == pytest.approx(observed, abs=1e-12)
+        assert found == pytest.approx((hits + 1) / 31, abs=1e-12)
+
+
+def test_spa_uses_segments_with_all_systems_and_says_so_by_its_level():
+    values, human = drawn(3, (3, 12), metrics=2)
+    gaps = values.copy()
+    gaps[0, 1, 4] = np.nan
+    table = significance.significance(cells(gaps, human), statistic="spa", draws=20, flips=40)
+    kept = [k for k in range(12) if k != 4]
+    alone = significance.significance(cells(values[:, :, kept], human[:, kept]), statistic="spa", draws=20, flips=40)
+    assert table["level"].tolist() == ["system"]
+    assert table["difference"].item() == pytest.approx(alone["difference"].item(), abs=1e-12)
+    assert table["p"].item() == alone["p"].item()
+
+
+def test_a_hundred_thousand_swaps_stay_in_blocks():
+    values, human = drawn(1, (10, 100), metrics=4)
+    tracemalloc.start()
+    significance.significance(cells(values, human), statistic="pearson", draws=100_000)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 64e6, "all masks at once are 400 MB"
+
+
+def test_the_same_seed_gives_the_same_p():
+    there = cells(*drawn(5, (4, 20)))
+    for options in ({"statistic": "pearson"}, {"statistic": "spa", "draws": 10}, {"statistic": "acc_eq"}):
+        one, other, third = (significance.significance(there, seed=seed, **options) for seed in (1, 1, 2))
+        assert one.equals(other)
+        assert options["statistic"] == "acc_eq" or not one["p"].equals(third["p"])
+
+
+def test_tests_that_do_not_exist_are_refused():
+    there = cells(*drawn(5, (4, 20)))
+    with pytest.raises(DataError, match="'kendall_b' cannot be tested on scores of segments"):
+        significance.significance(there, statistic="kendall_b")
+    with pytest.raises(DataError, match="unit is 'document'"):
+        significance.significance(there, statistic="acc_eq", unit="document")
+
+
+# --- Williams' test ---
+
+
+@given(st.floats(-0.6, 0.9), st.floats(-0.6, 0.9), st.floats(-0.6, 0.9), st.integers(4, 300))
+def test_williams_equals_its_formula_by_the_determinant(a, b, ab, n):
+    determinant = np.linalg.det(np.array([[1, a, b], [a, 1, ab], [b, ab, 1]]))
+    if determinant < 1e-6:
+        return
+    bottom = 2 * determinant * (n - 1) / (n - 3) + (a + b) ** 2 / 4 * (1 - ab) ** 3
+    t = (a - b) * np.sqrt((n - 1) * (1 + ab) / bottom)
+    expected = 1 - stats.t.cdf(abs(t), n - 3)
+    assert significance.williams_p(a, b, ab, n=n) == pytest.approx(expected, abs=1e-9)
+    assert significance.williams_p(b, a, ab, n=n) == pytest.approx(expected, abs=1e-9)
+
+
+def test_williams_test_agrees_with_many_swaps_on_normal_scores():
+    values, human = drawn(3, (400, 1), metrics=6)
+    by_swaps, by_formula = (
+        test.sort_values(["metric_a", "metric_b"], ignore_index=True)
+        for test in (
+            significance.significance(cells(values, human), statistic="pearson", draws=20_000),
+            significance.williams(cells(values, human)),
+        )
+    )
+    assert by_swaps["difference"].to_numpy() == pytest.approx(by_formula["difference"].to_numpy(), abs=1e-12)
+    assert by_swaps["p"].to_numpy() == pytest.approx(by_formula["p"].to_numpy(), abs=0.02)
+    assert not by_formula["exact"].any()
+
+
+def test_williams_needs_four_cells():
+    assert np.isnan(significance.williams(whole(*drawn(1, (3,))))["p"]).all()

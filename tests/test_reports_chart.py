@@ -1,0 +1,111 @@
+"""The decision chart: one list behind picture, table and text; every study in it, readable on a telephone."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+from evalkit import DataError
+from evalkit.reports import chart
+from evalkit.reports.studies import Layout, read_studies
+from evalkit.show.plots.chart import decision_chart
+
+#: CSS pixels that a picture may be wide on a telephone of 375, and that a letter must be high there.
+PHONE, LETTER = 343, 12
+
+
+def layout(folder, ways):
+    """Write a project of two studies, agreement and ranking, with a chart."""
+    entry = "[{0}]\nnotebook = '{0}.ipynb'\ntitle = 'T'\n"
+    (folder / "studies.toml").write_text(entry.format("agreement") + entry.format("ranking"))
+    if ways is not None:
+        (folder / "chart.toml").write_text(ways)
+    return Layout(studies=folder / "studies.toml")
+
+
+def words(figure):
+    return [" ".join(text.get_text().split()) for text in figure.axes[0].texts if text.get_text()]
+
+
+def drawn():
+    """Draw the project's own chart; return the figure with its renderer."""
+    figure = decision_chart(chart.ways())
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    return figure, canvas
+
+
+def test_every_study_is_in_the_chart_and_nothing_else():
+    ways = chart.ways()
+    assert set(ways["study"]) == set(read_studies(Layout()))
+    assert not ways.duplicated(["have", "want"]).any()
+    assert not ways.isna().any().any()
+
+
+def test_a_study_that_is_not_there_is_not_in_the_chart(tmp_path):
+    rows = "rows = [{want = 'Do they agree?', study = 'agreement'}, {want = 'When?', study = 'not_yet'}]"
+    ways = chart.ways(layout(tmp_path, f"[[kind]]\nhave = 'Scores'\n{rows}"))
+    assert ways.to_numpy().tolist() == [["Scores", "Do they agree?", "agreement"]]
+
+
+def test_picture_and_text_say_the_same():
+    ways = chart.ways()
+    figure, _ = drawn()
+    shown, told = words(figure), chart.told(ways)
+    for part in pd.unique(ways.to_numpy().ravel()):
+        assert part in shown, part
+        assert part in told, part
+    assert len(shown) == 1 + ways["have"].nunique() + 2 * len(ways)
+    order = [shown.index(want) for want in ways["want"]]
+    assert order == sorted(order)
+    assert all(shown[place + 1] == study for place, study in zip(order, ways["study"], strict=True))
+
+
+def test_the_picture_is_black_and_white():
+    _, canvas = drawn()
+    red, green, blue, _ = np.moveaxis(np.asarray(canvas.buffer_rgba()), -1, 0).astype(int)
+    assert (red == green).all()
+    assert (green == blue).all()
+    assert red.min() < 60
+    assert red.max() == 255
+
+
+def test_letters_are_large_enough_on_a_telephone():
+    figure, _ = drawn()
+    shrunk = min(1, PHONE / (figure.get_figwidth() * 96))
+    assert min(text.get_fontsize() for text in figure.axes[0].texts if text.get_text()) * 96 / 72 * shrunk >= LETTER
+
+
+def test_nothing_sticks_out_and_no_text_lies_on_another():
+    figure, canvas = drawn()
+    boxes = [t.get_window_extent(canvas.get_renderer()) for t in figure.axes[0].texts if t.get_text()]
+    width, height = figure.get_size_inches() * figure.dpi
+    for box in boxes:
+        assert 0 <= box.x0 < box.x1 <= width, box
+        assert 0 <= box.y0 < box.y1 <= height, box
+    tops = [box.y0 for box in boxes]
+    assert all(tops[i] >= boxes[i + 1].y1 - 1 for i in range(len(boxes) - 1)), "each text lies below the one before"
+
+
+def test_long_names_and_dollars_stay_text():
+    ways = pd.DataFrame(
+        [("Scores that cost $5 and $6 " * 4, "Why? " * 30, "a_study")], columns=["have", "want", "study"]
+    )
+    figure = decision_chart(ways)
+    FigureCanvasAgg(figure).draw()
+    assert sum("\\$5" in said for said in words(figure)) == 1
+
+
+@pytest.mark.parametrize(
+    ("ways", "message"),
+    [
+        (None, "There is no .*chart.toml. Put it beside studies.toml"),
+        ("[[kind]]\nhave = 'x'\n", "lacks the key 'rows'"),
+        ("", "lacks the key 'kind'"),
+        ("[[kind]", "cannot be read"),
+        ("[[kind]]\nhave = 'x'\nrows = [{study = 'agreement'}]", "lacks the key 'want'"),
+    ],
+)
+def test_a_chart_that_cannot_be_read_is_told(tmp_path, ways, message):
+    with pytest.raises(DataError, match=message):
+        chart.ways(layout(tmp_path, ways))

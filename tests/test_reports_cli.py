@@ -1,0 +1,228 @@
+"""The command line: what it prints where, how it ends, and how little it imports to say how it is used."""
+
+import functools
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from evalkit import DataError, data
+from evalkit.reports import cli, studies
+
+TINY = Path(__file__).parent / "notebooks" / "studies.toml"
+HEAVY = (
+    "pandas",
+    "numpy",
+    "scipy",
+    "seaborn",
+    "matplotlib",
+    "nbconvert",
+    "nbformat",
+    "papermill",
+    "pooch",
+    "jinja2",
+    "bleach",
+)
+#: The command line over the tiny studies, in a process of its own.
+OVER_TINY = (
+    "import functools, pathlib, sys; from evalkit.reports import cli; from evalkit.reports import kernels, studies; "
+    "kernels.PRELOAD = (); "
+    f"studies.Layout = functools.partial(studies.Layout, studies=pathlib.Path({str(TINY)!r})); sys.exit(cli.main())"
+)
+
+
+@pytest.fixture
+def tiny(monkeypatch):
+    """Let the command line see the tiny studies, which import nothing that a warm process would spare them."""
+    monkeypatch.setattr(studies, "Layout", functools.partial(studies.Layout, studies=TINY))
+    monkeypatch.setattr("evalkit.reports.kernels.PRELOAD", ())
+
+
+def test_help_imports_nothing_heavy():
+    code = "import sys, evalkit.reports.cli as c; c.main(['--help']); "
+    code += f"print([m for m in {HEAVY} if m in sys.modules])"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).endswith("\n[]\n")
+
+
+def test_list_names_studies_and_whether_their_data_are_here(capsys, tmp_path, monkeypatch):
+    toml = tmp_path / "studies.toml"
+    first = '[a]\nnotebook = "a.ipynb"\ntitle = "A"\ndata = ["here"]\noptional = ["far"]\n'
+    toml.write_text(f'{first}[b]\nnotebook = "b.ipynb"\ntitle = "B"\n')
+    monkeypatch.setattr(studies, "Layout", functools.partial(studies.Layout, studies=toml))
+    monkeypatch.setattr(data, "available", lambda name: name == "here")
+    assert cli.main(["list"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "a  A", "    here: here", "    far: optional, not here", "b  B", "    (no data to fetch)",
+    ]  # fmt: skip
+
+
+@pytest.mark.usefixtures("tiny")
+def test_params_shows_types_defaults_of_the_run_and_help(capsys):
+    assert cli.main(["params", "simulated"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["seed", "int", "7", "any", "integer;", "same", "seed,", "same", "report"]
+    assert re.match(r"source +str +'simulated' +real, published or simulated", lines[1])
+    assert lines[2].split()[1] == "list[str]"
+
+
+@pytest.mark.usefixtures("tiny")
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["run", "galery"], "There is no study 'galery'. Did you mean 'gallery'? See: evalkit list"),
+        (["params", "galery"], "There is no study 'galery'. Did you mean 'gallery'? See: evalkit list"),
+        (["run", "gallery", "-p", "sed=3"], "gallery has no parameter 'sed'. Did you mean 'seed'?"),
+        (["run", "gallery", "-p", "seed=x"], "gallery: parameter seed must be of type int, not 'x'. Its default is 7."),
+        (["run", "raises", "--scheduler", "tcp://127.0.0.1:1"], "No Dask scheduler answers at tcp://127.0.0.1:1"),
+    ],
+)
+def test_a_problem_is_one_sentence_before_any_kernel_starts(arguments, sentence, capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr("evalkit.reports.execute.Kernels", None)  # a kernel would be a TypeError
+    monkeypatch.setattr("evalkit.reports.cluster.TIMEOUT", 1)
+    assert cli.main([*arguments, *(["--out", str(tmp_path)] if arguments[0] == "run" else [])]) == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith(f"evalkit: {sentence}")
+    assert captured.err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["run"],
+        ["run", "a", "--all"],
+        ["run", "a", "-p", "seed"],
+        ["run", "a", "--jobs", "0"],
+        ["nonsense"],
+        ["data"],
+    ],
+)
+def test_wrong_usage_exits_2(arguments, capsys):
+    assert cli.main(arguments) == 2
+    assert "Usage: evalkit" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("tiny")
+def test_an_unwritable_reports_folder_is_one_sentence(capsys, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    assert cli.main(["run", "gallery", "--out", str(tmp_path / "file" / "reports")]) == 1
+    assert re.fullmatch(r"evalkit: The reports folder .* cannot be written: .*--out\.\n", capsys.readouterr().err)
+
+
+@pytest.mark.usefixtures("tiny")
+def test_a_full_disk_is_one_sentence(capsys, tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device", "index.html")
+
+    monkeypatch.setattr("evalkit.reports.execute.place", full)
+    assert cli.main(["run", "raises", "--out", str(tmp_path)]) == 1
+    assert capsys.readouterr().err.splitlines()[-1].startswith("evalkit: The system refused index.html: No space left")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.usefixtures("tiny")
+def test_run_prints_paths_on_stdout_and_the_rest_on_stderr(capsys, tmp_path):
+    assert cli.main(["run", "environment", "raises", "--out", str(tmp_path), "--jobs", "1"]) == 1
+    captured = capsys.readouterr()
+    assert captured.out.splitlines() == [
+        str(tmp_path / name) for name in ("environment.html", "raises.failed.ipynb", "index.html")
+    ]
+    assert "raises: failed (cell 3 (message" in captured.err
+    assert "Traceback" not in captured.err
+
+
+def test_data_commands_print_results(capsys, monkeypatch):
+    monkeypatch.setattr(data, "fetch", lambda names, **_: [Path("/cache") / name for name in names or ["all"]])
+    assert cli.main(["data", "fetch", "one", "two"]) == 0
+    assert cli.main(["data", "fetch"]) == 0
+    assert capsys.readouterr().out.split() == ["/cache/one", "/cache/two", "/cache/all"]
+    assert cli.main(["data", "list"]) == 0
+    assert "wmt22-calibration-hits" in capsys.readouterr().out
+
+    def altered(_):
+        raise DataError("a.csv is altered. Fetch it again.")
+
+    monkeypatch.setattr(data, "verify", altered)
+    assert cli.main(["data", "verify"]) == 1
+    assert capsys.readouterr().err == "evalkit: a.csv is altered. Fetch it again.\n"
+
+
+def test_tidy_check_says_what_is_not_tidy(capsys, tmp_path, monkeypatch):
+    folder = tmp_path / "notebooks"
+    (folder / ".ipynb_checkpoints").mkdir(parents=True)
+    for place in (folder, folder / ".ipynb_checkpoints"):
+        (place / "a.ipynb").write_text(json.dumps({"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    monkeypatch.setattr(cli.housekeeping, "ROOT", tmp_path)
+    assert cli.main(["tidy", "--check"]) == 1
+    assert "1 of 1 notebooks are not tidy" in capsys.readouterr().err
+    assert cli.main(["tidy"]) == 0
+    assert capsys.readouterr().out.splitlines() == [str(folder / "a.ipynb")]
+    assert cli.main(["tidy", "--check"]) == 0
+
+
+def test_student_copies_go_to_the_chosen_folder(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr(cli.housekeeping, "ROOT", tmp_path)
+    assert cli.main(["student"]) == 1
+    assert "There are no lessons" in capsys.readouterr().err
+    lessons = tmp_path / "notebooks" / "lessons"
+    lessons.mkdir(parents=True)
+    (lessons / "a.ipynb").write_text(json.dumps({"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    assert cli.main(["student", "--out", str(tmp_path / "copies")]) == 0
+    assert (tmp_path / "copies" / "a.ipynb").exists()
+
+
+def begun(out: Path, *, by: float = 30) -> subprocess.Popen:
+    """Start a run of the study that sleeps and wait until its kernel is asleep."""
+    marker = out.with_name("asleep")
+    arguments = ["run", "sleeps", "--out", str(out), "-p", f"marker={marker}"]
+    heeding = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # a job in the background has it ignored
+    command = [sys.executable, "-c", OVER_TINY, *arguments]
+    runner = subprocess.Popen(command, stdout=-1, stderr=-1, text=True, preexec_fn=heeding)
+    until = time.monotonic() + by
+    while not marker.exists():
+        assert time.monotonic() < until
+        assert runner.poll() is None, runner.stderr.read()
+        time.sleep(0.05)
+    return runner
+
+
+def descendants(runner: subprocess.Popen) -> list[psutil.Process]:
+    """Return the kernel and the warm process of a run."""
+    found = psutil.Process(runner.pid).children(recursive=True)
+    assert found
+    return found
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_stopped_run_ends_with_130_and_leaves_nothing(tmp_path, number):
+    runner = begun(out := tmp_path / "out")
+    kernels = descendants(runner)
+    runner.send_signal(number)
+    out_of_it, told = runner.communicate(timeout=15)
+    assert (out_of_it, told.strip()) == ("", "evalkit: stopped.")
+    assert runner.returncode == 130
+    assert list(out.iterdir()) == []
+    assert psutil.wait_procs(kernels, timeout=5)[1] == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_a_killed_run_leaves_no_process_and_no_half_file_and_the_next_is_clean(tmp_path):
+    runner = begun(out := tmp_path / "out")
+    kernels = descendants(runner)
+    runner.kill()
+    runner.communicate()
+    assert psutil.wait_procs(kernels, timeout=5)[1] == []
+    assert [path.name.split("-")[0] for path in out.iterdir()] == [".partial"]
+    command = [sys.executable, "-c", OVER_TINY, "run", "sleeps", "-p", "seconds=0", "--out", str(out)]
+    subprocess.run(command, check=True, capture_output=True)
+    assert sorted(path.name for path in out.iterdir()) == ["index.html", "sleeps.html", "sleeps.json"]

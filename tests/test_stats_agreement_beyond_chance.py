@@ -1,0 +1,424 @@
+"""Agreement beyond chance: printed examples, other libraries, laws, standard errors, and inputs that define nothing."""
+
+import itertools
+import warnings
+
+import krippendorff
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from sklearn.metrics import cohen_kappa_score
+from statsmodels.stats import inter_rater
+
+from evalkit import ROOT, DataError
+from evalkit.stats import agreement, inference
+from evalkit.stats.agreement import errors
+from evalkit.stats.agreement.chance import PREPARE
+from evalkit.stats.agreement.coded import coded
+from evalkit.stats.agreement.estimates import OrdinalAlpha
+from evalkit.stats.agreement.resampling import pattern_counts
+
+ORACLES = ROOT / "tests" / "oracles"
+#: Four coders, twelve units, five categories: Krippendorff 2011, section A.
+CODERS = pd.DataFrame(
+    [list("123321412..."), list("1233224125.3"), list(".3332342251."), list("12332441251.")]
+).T.replace(".", np.nan).astype(float)  # fmt: skip
+#: Thirty patients, six psychiatrists each, five diagnoses: Fleiss 1971, Table 1 (depression, personality disorder,
+#: schizophrenia, neurosis, other), the number of psychiatrists who chose each.
+DIAGNOSES = (
+    "00060 03003 01401 00006 03030 20400 00402 20310 20040 00006 10050 11040 03300 10050 02031 "
+    "00501 30012 51000 02040 10203 00006 01050 02013 20040 10041 05010 40002 02040 10500 00006"
+)
+
+
+def estimate(scores, name, level="none", **options):
+    """Estimate one coefficient without a bootstrap."""
+    return agreement.coefficients(scores, measures=[(name, level)], resamples=0, **options)["estimate"].iloc[0]
+
+
+def fleiss_1971():
+    """Write the diagnoses as patients × six anonymous psychiatrists."""
+    return pd.DataFrame([np.repeat(np.arange(5), list(map(int, row))) for row in DIAGNOSES.split()])
+
+
+def with_gaps(scores, share, rng):
+    return pd.DataFrame(scores).astype(float).mask(rng.random(np.shape(scores)) < share)
+
+
+@st.composite
+def tables(draw, annotators=None, categories=5, gaps=True):
+    """Draw ratings in which something is comparable and more than one category is used."""
+    shape = (draw(st.integers(6, 25)), annotators or draw(st.integers(2, 5)))
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    truth = rng.integers(1, categories + 1, (shape[0], 1))
+    scores = np.where(rng.random(shape) < 0.6, truth, rng.integers(1, categories + 1, shape))
+    table = with_gaps(scores, draw(st.sampled_from([0, 0.25])) if gaps else 0, rng)
+    paired = table[table.notna().sum(axis=1) > 1]
+    assume(paired.stack().nunique() > 2)
+    return table
+
+
+# Printed examples
+
+
+@pytest.mark.parametrize(
+    ("level", "printed"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849), ("ratio", 0.797)]
+)
+def test_alpha_of_krippendorff_2011(level, printed):
+    assert round(estimate(CODERS, "krippendorff_alpha", level), 3) == printed
+
+
+def test_kappa_of_fleiss_1971_overall_and_per_category():
+    scores = fleiss_1971()
+    assert round(estimate(scores, "fleiss_kappa"), 3) == 0.430
+    found = agreement.per_category(scores, measures=[("fleiss_kappa", "none")], resamples=0)
+    assert found["share"].round(3).tolist() == [0.144, 0.144, 0.167, 0.306, 0.239]
+    assert found["estimate"].round(3).tolist() == [0.245, 0.245, 0.520, 0.471, 0.566]
+    weight = found["share"] * (1 - found["share"])
+    assert (found["estimate"] * weight).sum() / weight.sum() == pytest.approx(estimate(scores, "fleiss_kappa"))
+
+
+@pytest.mark.parametrize(
+    ("name", "printed"),
+    [("gwet_ac1", 0.775), ("fleiss_kappa", 0.761), ("conger_kappa", 0.763), ("randolph_kappa", 0.773),
+     ("percent_agreement", 0.818)],
+)  # fmt: skip
+def test_coefficients_of_gwet_2014(name, printed):
+    # the same ratings, but the only one of the last unit is another annotator's
+    ratings = pd.read_csv(ORACLES / "irrcac_ratings.csv")
+    assert round(estimate(ratings[ratings["table"] == "gwet"].filter(like="annotator"), name), 3) == printed
+
+
+# Other libraries
+
+
+def test_values_and_standard_errors_equal_irrcac():
+    ratings = pd.read_csv(ORACLES / "irrcac_ratings.csv")
+    names = {"fleiss": "fleiss_kappa", "conger": "conger_kappa", "bp": "randolph_kappa", "gwet": "gwet_ac2"}
+    levels = {"identity": "none", "linear": "linear", "quadratic": "quadratic"}
+    of_alpha = {"identity": "nominal", "quadratic": "interval"}  # alpha has no linear level
+    checked = 0
+    for row in pd.read_csv(ORACLES / "irrcac.csv").itertuples():
+        scores = ratings[ratings["table"] == row.table].filter(like="annotator").dropna(how="all", axis=1)
+        if row.method == "krippendorff" and row.weights in of_alpha:
+            assert estimate(scores, "krippendorff_alpha", of_alpha[row.weights]) == pytest.approx(row.value, abs=1e-11)
+        elif row.method != "krippendorff":
+            measure = (names[row.method], levels[row.weights])
+            found = agreement.coefficients(scores, measures=[measure], resamples=0).iloc[0]
+            assert (found["estimate"], found["se"]) == pytest.approx((row.value, row.se), abs=1e-11)
+            checked += 1
+    assert checked == 60
+
+
+@given(tables(gaps=False))
+def test_complete_tables_equal_statsmodels(scores):
+    counts, _ = inter_rater.aggregate_raters(scores.to_numpy(int))
+    assert estimate(scores, "fleiss_kappa") == pytest.approx(inter_rater.fleiss_kappa(counts), abs=1e-12)
+    randolph = inter_rater.fleiss_kappa(counts, method="randolph")
+    assert estimate(scores, "randolph_kappa") == pytest.approx(randolph, abs=1e-12)
+
+
+@given(tables(), st.sampled_from(agreement.LEVELS))
+def test_alpha_equals_krippendorff(scores, level):
+    theirs = krippendorff.alpha(scores.T.to_numpy(), level_of_measurement=level)
+    assert estimate(scores, "krippendorff_alpha", level) == pytest.approx(theirs, abs=1e-10)
+
+
+@given(tables(), st.sampled_from(agreement.WEIGHTS))
+def test_pairs_equal_scikit_learn_and_kappa_of_many_is_their_mean(scores, level):
+    # categories 1 to 5 are all named: scikit-learn takes distances between positions, this package between values
+    options = {"categories": [1, 2, 3, 4, 5], "resamples": 0}
+    found = agreement.pairwise(scores, measures=[("cohen_kappa", level)], **options)
+    defined = []
+    for row, (a, b) in zip(found.itertuples(), itertools.combinations(scores.columns, 2), strict=True):
+        both = scores[[a, b]].dropna()
+        if np.isnan(row.estimate):
+            assert "undefined" in row.note
+            assert both.stack().nunique() < 2
+            continue
+        weights = None if level == "none" else level
+        theirs = cohen_kappa_score(both[a], both[b], weights=weights, labels=[1, 2, 3, 4, 5])
+        assert row.estimate == pytest.approx(theirs, abs=1e-12)
+        assert row.items == len(both)
+        defined.append(theirs)
+    assert estimate(scores, "cohen_kappa", level, categories=[1, 2, 3, 4, 5]) == pytest.approx(np.mean(defined))
+
+
+@given(tables(annotators=2, gaps=False), st.sampled_from(agreement.WEIGHTS))
+def test_the_standard_error_of_cohens_kappa_equals_statsmodels(scores, level):
+    joint = pd.crosstab(scores[0], scores[1]).reindex(index=range(1, 6), columns=range(1, 6), fill_value=0)
+    theirs = inter_rater.cohens_kappa(joint.to_numpy(), wt=None if level == "none" else level)
+    measures = [("cohen_kappa", level)]
+    found = agreement.coefficients(scores, measures=measures, resamples=0, categories=range(1, 6)).iloc[0]
+    assert found["se"] == pytest.approx(theirs.std_kappa, abs=1e-7)  # a root of a difference near 0 loses digits
+
+
+@given(tables(gaps=False))
+def test_intraclass_correlations_equal_pingouins(scores):
+    long = scores.stack().reset_index(name="score").set_axis(["segment", "annotator", "score"], axis=1)
+    ratings = long.astype({"segment": "str", "annotator": "str"})
+    ratings = ratings.assign(src_lang="eng", tgt_lang="jpn", system="s", doc="d", item_type="system")
+    theirs = agreement.intraclass(ratings).iloc[0]  # pingouin does this one
+    assume(np.isfinite(theirs["agreement"]))
+    for kind in ("agreement", "consistency"):
+        assert estimate(scores, f"icc_{kind}", "interval") == pytest.approx(theirs[kind], abs=1e-9)
+
+
+# Laws
+
+
+ALL = [*agreement.MEASURES, ("gwet_ac2", "linear"), ("fleiss_kappa", "quadratic"), ("krippendorff_alpha", "ratio")]
+
+
+def estimates(scores, measures=ALL, **options):
+    return agreement.coefficients(scores, measures=measures, resamples=0, **options)["estimate"].to_numpy()
+
+
+@given(tables(), st.randoms(use_true_random=False))
+def test_the_order_of_annotators_and_items_is_irrelevant(scores, random):
+    columns, rows = list(scores.columns), list(scores.index)
+    random.shuffle(columns)
+    random.shuffle(rows)
+    assert estimates(scores.loc[rows, columns]) == pytest.approx(estimates(scores), abs=1e-12)
+
+
+@given(tables(), st.permutations([1, 2, 3, 4, 5]))
+def test_other_labels_leave_nominal_measures_alone(scores, labels):
+    nominal = [measure for measure in ALL if measure[1] in ("none", "nominal")]
+    renamed = scores.replace(dict(zip([1.0, 2, 3, 4, 5], map(float, labels), strict=True)))
+    assert estimates(renamed, nominal) == pytest.approx(estimates(scores, nominal), abs=1e-12)
+    names = scores.map(lambda value: value if pd.isna(value) else "vwxyz"[int(value) - 1]).astype(object)
+    assert estimates(names, nominal) == pytest.approx(estimates(scores, nominal), abs=1e-12)
+
+
+@given(tables())
+def test_perfect_agreement_is_one(scores):
+    first = scores.bfill(axis=1).iloc[:, 0].dropna()
+    assume(first.nunique() > 1)
+    perfect = pd.DataFrame({"a": first, "b": first, "c": first})
+    found = agreement.coefficients(perfect, measures=ALL, resamples=20)
+    assert found["estimate"].to_numpy() == pytest.approx(np.ones(len(ALL)), abs=1e-12)
+    assert found["se"].to_numpy() == pytest.approx(np.zeros(len(ALL)), abs=1e-7)
+
+
+@given(tables(), st.floats(0.1, 9), st.floats(-50, 50))
+def test_interval_alpha_and_weighted_kappas_forgive_another_unit(scores, gain, shift):
+    measures = [("krippendorff_alpha", "interval"), ("krippendorff_alpha", "ordinal"), ("fleiss_kappa", "quadratic"),
+                ("cohen_kappa", "linear")]  # fmt: skip
+    assert estimates(gain * scores + shift, measures) == pytest.approx(estimates(scores, measures), abs=1e-9)
+
+
+@given(tables())
+def test_every_item_twice_changes_nothing_but_alphas_small_sample_term(scores):
+    for name, level in ALL:
+        once = estimate(scores, name, level)
+        twice = estimate(pd.concat([scores, scores], ignore_index=True), name, level)
+        if name == "krippendorff_alpha" and level != "ordinal":
+            n = scores[scores.notna().sum(axis=1) > 1].notna().sum().sum()
+            # D_e has n (n - 1) below: 1 - alpha changes by the ratio of (2n - 1) / 2n to (n - 1) / n
+            twice = 1 - (1 - twice) * (n - 1) / n * 2 * n / (2 * n - 1)
+        if level != "ordinal":
+            assert twice == pytest.approx(once, abs=1e-12)
+
+
+@given(tables(annotators=2, gaps=False))
+def test_two_annotators_without_gaps_make_one_of_the_kappas(scores):
+    assert estimate(scores, "scott_pi") == pytest.approx(estimate(scores, "fleiss_kappa"), abs=1e-12)
+    assert estimate(scores, "conger_kappa") == pytest.approx(estimate(scores, "cohen_kappa"), abs=1e-12)
+    assert estimate(scores, "gwet_ac1") == pytest.approx(estimate(scores, "gwet_ac2"), abs=1e-12)
+
+
+# Patterns, draws, standard errors
+
+
+@given(tables(), st.integers(0, 1000))
+def test_drawing_patterns_is_drawing_items(scores, seed):
+    table = coded(scores, categories=[1, 2, 3, 4, 5])
+    drawn = next(pattern_counts(table, resamples=1, rng=np.random.default_rng(seed)))
+    assert drawn.sum() == table.times.sum() == len(scores.dropna(how="all"))
+    spelt_out = pd.DataFrame(np.repeat(table.rows, drawn[0].astype(int), axis=0)).replace(-1, np.nan) + 1
+    usable = spelt_out[spelt_out.notna().sum(axis=1) > 1].stack().nunique() > 1 and spelt_out.notna().any().all()
+    assume(usable)
+    for name, level in ALL:
+        value = PREPARE[name](table, level, np.ones(scores.shape[1]))(drawn)[0]
+        options = {"categories": [1, 2, 3, 4, 5]}
+        assert value == pytest.approx(estimate(spelt_out, name, level, **options), abs=1e-10), name
+
+
+@pytest.mark.parametrize("items", [60, 4000])
+def test_both_ways_to_draw_have_the_means_and_the_variances_of_a_bootstrap(items):
+    rng = np.random.default_rng(4)
+    table = coded(pd.DataFrame(rng.choice([1.0, 2, 3], (items, 2), p=[0.7, 0.2, 0.1])))
+    assert (30 * len(table.times) < items) == (items == 4000)
+    drawn = np.concatenate(list(pattern_counts(table, resamples=4000, rng=rng)))
+    share = table.times / items
+    assert (drawn.sum(axis=1) == items).all()
+    assert drawn.mean(axis=0) == pytest.approx(table.times, abs=5 * np.sqrt(items / 4 / 4000))
+    assert drawn.var(axis=0) == pytest.approx(items * share * (1 - share), rel=0.15)
+
+
+def test_the_interval_equals_that_of_resampled_tables():
+    rng = np.random.default_rng(11)
+    truth = rng.integers(1, 5, (300, 1))
+    scores = np.where(rng.random((300, 3)) < 0.6, truth, rng.integers(1, 5, (300, 3)))
+    found = agreement.coefficients(pd.DataFrame(scores), measures=[("fleiss_kappa", "none")], resamples=4000).iloc[0]
+    counts, _ = inter_rater.aggregate_raters(scores)
+    draws = [inter_rater.fleiss_kappa(counts[rng.integers(0, 300, 300)]) for _ in range(4000)]
+    assert (found["low"], found["high"]) == pytest.approx(np.quantile(draws, [0.025, 0.975]), abs=0.005)
+    assert found["se"] == pytest.approx(np.std(draws), rel=0.05)
+
+
+def test_analytic_standard_errors_agree_with_leaving_items_out():
+    rng = np.random.default_rng(12)
+    truth = rng.choice([1, 2, 3, 4], (600, 1), p=[0.5, 0.3, 0.15, 0.05])
+    scores = pd.DataFrame(np.where(rng.random((600, 4)) < 0.7, truth, rng.integers(1, 5, (600, 4))).astype(float))
+    for columns in ([0, 1], [0, 1, 2, 3]):
+        table = coded(scores[columns])
+        measures = [m for m in ALL if m[0] != "krippendorff_alpha"]
+        for row in agreement.coefficients(scores[columns], measures=measures, resamples=0).itertuples():
+            estimate = PREPARE[row.coefficient](table, row.level, np.ones(len(columns)))
+            left_out = inference.jackknife_error(estimate.leave_one_out(table.times.astype(float)), table.times)
+            assert row.se == pytest.approx(left_out, rel=0.02), row
+            assert ("jackknife" in row.note) == (len(columns) > 2 and row.coefficient in ("cohen_kappa", "scott_pi"))
+
+
+def test_the_jackknife_leaves_out_one_item_at_a_time():
+    scores = with_gaps(np.random.default_rng(6).integers(1, 4, (15, 3)), 0.2, np.random.default_rng(7))
+    scores = scores[scores.notna().sum(axis=1) > 0].reset_index(drop=True)
+    for level in agreement.LEVELS:
+        values = [
+            krippendorff.alpha(scores.drop(i).T.to_numpy(), level_of_measurement=level) for i in range(len(scores))
+        ]
+        expected = np.sqrt((len(values) - 1) * np.var(values))
+        row = agreement.coefficients(scores, measures=[("krippendorff_alpha", level)], resamples=0).iloc[0]
+        assert row["se"] == pytest.approx(expected, rel=1e-9)
+        assert row["note"] == "standard error: jackknife"
+    table = coded(scores, ordered=False)
+    assert isinstance(PREPARE["krippendorff_alpha"](table, "ordinal", np.ones(3)), OrdinalAlpha)
+
+
+def test_the_error_under_chance_is_the_spread_of_kappa_under_chance_and_fleiss_example_has_its_z():
+    rng = np.random.default_rng(13)
+    drawn = [pd.DataFrame(rng.choice(4, (80, 3), p=[0.4, 0.3, 0.2, 0.1])) for _ in range(600)]
+    spread = np.std([estimate(scores, "fleiss_kappa") for scores in drawn])
+    assert np.mean([errors.fleiss_null(coded(scores)) for scores in drawn[:50]]) == pytest.approx(spread, rel=0.1)
+    scores = fleiss_1971()
+    z = estimate(scores, "fleiss_kappa") / errors.fleiss_null(coded(scores))
+    assert round(z, 1) == 17.7  # as R's irr prints for these data
+    assert np.isnan(errors.fleiss_null(coded(CODERS)))
+
+
+def test_annotators_drawn_twice_are_not_compared_with_themselves():
+    rng = np.random.default_rng(14)
+    scores = pd.DataFrame(rng.integers(1, 4, (200, 4)).astype(float))
+    measures = [m for m in ALL if m[0] != "percent_agreement"]
+    for resample in ("annotators", "both"):
+        found = agreement.coefficients(scores, measures=measures, resamples=60, resample=resample)
+        assert (found["low"] < 0.12).all(), "ratings at random show no agreement, whoever is drawn"
+        assert (found["high"] < 0.2).all()
+    table = coded(scores[[0, 1]])
+    doubled = PREPARE["percent_agreement"](table, "none", np.array([3.0, 1]))(table.times[None])[0]
+    assert doubled == pytest.approx((scores[0] == scores[1]).mean())
+
+
+# Inputs that define nothing
+
+
+def test_one_category_is_an_error_that_names_what_is_defined():
+    same = pd.DataFrame({"a": [3.0] * 5, "b": [3.0] * 5})
+    for name, level in ALL:
+        if name == "percent_agreement":
+            assert estimate(same, name, level) == 1
+        else:
+            with pytest.raises(DataError, match=rf"{name} is undefined: all ratings are 3\.0.*categories"):
+                estimate(same, name, level)
+    assert estimate(same, "gwet_ac1", categories=[1, 2, 3]) == 1
+    assert estimate(same, "randolph_kappa", categories=[1, 2, 3]) == 1
+
+
+def test_where_a_row_is_undefined_its_note_says_why():
+    scores = pd.DataFrame({"a": [1, 1, 2, np.nan], "b": [1, 1, np.nan, 2], "c": [np.nan, np.nan, 2, 1.0]})
+    found = agreement.pairwise(scores, resamples=10).set_index(["annotator_a", "annotator_b"])
+    notes = found.loc[("a", "b"), "note"]
+    assert notes.tolist() == ["undefined: one category only was used (a and b)"] * 2
+    assert found.loc[("a", "c"), "note"].str.contains("one category").all()
+    lonely = scores.assign(c=[np.nan, np.nan, np.nan, 1.0], b=[1, 2, np.nan, np.nan])
+    found = agreement.pairwise(lonely, resamples=10).set_index(["annotator_a", "annotator_b"])
+    assert found.loc[("b", "c"), "note"].str.contains("no item in common").all()
+    unused = agreement.per_category(scores[["a", "b"]], categories=[1, 2, 3], resamples=10)
+    assert unused.loc[unused["category"] == 3, "note"].str.contains("undefined").all()
+
+
+@pytest.mark.parametrize(
+    ("scores", "options", "message"),
+    [
+        ({"a": [1.0, 2]}, {}, "at least two annotators with ratings, and here are 1"),
+        ({"a": [1.0, 2], "b": [np.nan, np.nan]}, {}, "here are 1"),
+        ({"a": [1.0, np.nan], "b": [np.nan, 2]}, {}, "No item was rated by two annotators"),
+        ({"a": [1.0, np.inf], "b": [1.0, 2]}, {}, "infinite"),
+        ({"a": [1.0, 9], "b": [1.0, 2]}, {"categories": [1, 2, 3]}, r"9\.0\D* is not among the categories"),
+        ({"a": ["x", "y"], "b": ["x", "x"]}, {"measures": [("cohen_kappa", "linear")]}, "needs numbers"),
+        ({"a": [1.0, 2], "b": [1.0, 1]}, {"measures": [("kappa", "none")]}, "'kappa' is not known"),
+        ({"a": [1.0, 2], "b": [1.0, 1]}, {"measures": [("fleiss_kappa", "ordinal")]}, "has no level 'ordinal'"),
+        ({"a": [-1.0, 2], "b": [-1.0, 1]}, {"measures": [("krippendorff_alpha", "ratio")]}, "starts at 0"),
+        ({"a": [1.0, np.nan], "b": [1.0, 1]}, {"measures": [("icc_agreement", "interval")]}, "rated by all annotators"),
+        (
+            {"a": [1.0, 2, 3], "b": [1.0, 1, 3]},
+            {"measures": [("icc_agreement", "interval")], "resample": "both"},
+            "no bootstrap over annotators",
+        ),
+        ({"a": [1.0, 2], "b": [1.0, 1]}, {"resample": "documents"}, "'documents' is not known"),
+        ({"a": [1.0, 2, 1], "b": [1.0, np.nan, 1]}, {"measures": [("cohen_kappa", "none")]}, "can be compared"),
+    ],
+)
+def test_what_cannot_be_estimated_is_said_in_a_sentence(scores, options, message):
+    with pytest.raises(DataError, match=message):
+        agreement.coefficients(pd.DataFrame(scores), **options)
+
+
+def test_a_tiny_sample_gives_values_without_warnings_and_counts_undefined_resamples():
+    scores = pd.DataFrame({"a": [1.0, 1, 2], "b": [1.0, 1, 2], "c": [np.nan, 2, 2]})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = agreement.coefficients(scores, resamples=50)
+    assert found[["estimate", "se", "low", "high"]].notna().all(axis=None)
+    fleiss = found[found["coefficient"] == "fleiss_kappa"].iloc[0]
+    assert "of 50 resamples, which are left out" in fleiss["note"]
+
+
+def test_a_hundred_and_one_categories():
+    rng = np.random.default_rng(15)
+    scores = with_gaps(rng.integers(0, 101, (400, 1)) // 2 + rng.integers(0, 51, (400, 3)), 0.1, rng)
+    found = agreement.coefficients(scores, resamples=50, categories=range(101))
+    assert (found["low"] < found["high"]).all()
+    theirs = krippendorff.alpha(scores.T.to_numpy(), level_of_measurement="ordinal")
+    ordinal = found.set_index(["coefficient", "level"]).loc[("krippendorff_alpha", "ordinal"), "estimate"]
+    assert ordinal == pytest.approx(theirs, abs=1e-10)
+
+
+# Bands
+
+
+@pytest.mark.parametrize(
+    ("value", "scheme", "name"),
+    [
+        (-0.1, "landis-koch", "poor"), (0.0, "landis-koch", "slight"), (0.20, "landis-koch", "slight"),
+        (0.21, "landis-koch", "fair"), (0.60, "landis-koch", "moderate"), (0.81, "landis-koch", "almost perfect"),
+        (0.667, "krippendorff", "tentative conclusions only"), (0.80, "krippendorff", "reliable"),
+        (0.75, "fleiss", "excellent"), (0.20, "altman", "poor"), (0.41, "altman", "moderate"),
+        (0.59, "cicchetti", "fair"), (1.0, "cicchetti", "excellent"),
+    ],
+)  # fmt: skip
+def test_bands_are_as_their_sources_print_them(value, scheme, name):
+    assert agreement.band(value, scheme=scheme) == name
+
+
+def test_bands_name_source_and_critics_and_refuse_what_lies_in_none():
+    assert all(bands.source and bands.critics for bands in agreement.BANDS.values())
+    for value in (1.2, np.nan):
+        with pytest.raises(DataError, match="lies in no band"):
+            agreement.band(value)
+    with pytest.raises(DataError, match="scheme='cohen' is not known"):
+        agreement.band(0.5, scheme="cohen")

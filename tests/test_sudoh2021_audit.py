@@ -1,0 +1,222 @@
+"""The audit of printed tables, agreement of three annotators, and Table 1 as a challenge set."""
+
+import krippendorff
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa
+
+from evalkit import DataError, data, show
+from evalkit.papers.sudoh2021 import agreement, audit, challenge, claimed, claimed_print, costs
+from evalkit.papers.sudoh2021.taxonomy import KEY, categories, places
+
+NUMBERS = (1, *range(4, 15))
+
+
+@pytest.fixture
+def printed():
+    return {number: data.published(f"sudoh2021_table{number}") for number in NUMBERS}
+
+
+def test_the_paper_contradicts_itself_in_these_cells(printed):
+    found = audit.misprints(printed)
+    assert sorted(zip(found["table"], found["cell"])) == [
+        ("Table 1", "hyp8, bleu"), ("Table 1", "hyp9, bleu"), ("Table 11", "row Poor"), ("Table 5", "B, Excellent"),
+        ("Table 6", "B, Incomprehensible"), ("Table 6", "B, Poor"), ("Table 8", "A-C, kappa"),
+        ("Table 8", "adequacy, A-C"), ("Table 8", "adequacy, B-C"), ("Table 8", "fluency, A-B"),
+        ("section 5.2", "distant errors in fluency"), ("section 5.2", "predicted Excellent in adequacy"),
+    ]  # fmt: skip
+    evidence = found.set_index("cell")["evidence"]
+    assert "leaves 0.055" in evidence["B, Excellent"]
+    assert "3,926" in evidence["row Poor"]
+    assert "Incomprehensible → Excellent (1) in place of Fair (22)" in evidence["distant errors in fluency"]
+
+
+def drawn_tables(seed):
+    """Print tables, rounded as the paper rounds, of labels that were drawn: nothing in them contradicts itself."""
+    rng = np.random.default_rng(seed)
+    tables, pairs, z = {}, [], rng.normal(0, 0.5, 9280)
+    for dimension, (shares, means, scores, matrix) in {
+        "fluency": (4, 6, 12, 11), "adequacy": (5, 7, 14, 13)
+    }.items():  # fmt: skip
+        names, size = categories(dimension), len(categories(dimension))
+        given = {p: np.clip((z * 2 + rng.normal(size / 2, 1, 9280)).astype(int), 0, size - 1) for p in "ABC"}
+        counts = {p: np.bincount(g, minlength=size) / 9280 for p, g in given.items()}
+        counts["average"] = sum(counts.values()) / 3
+        tables[shares] = pd.DataFrame(
+            [(n, p, f"{c[k]:.3f}") for k, n in enumerate(names) for p, c in counts.items()],
+            columns=["label", "annotator", "share"],
+        )
+        moments = [(n, p, z[g == k]) for k, n in enumerate(names) for p, g in given.items()]
+        told = [(n, p, f"{v.mean() if len(v) else 0:.3f}", f"{v.std() if len(v) else 0:.3f}") for n, p, v in moments]
+        tables[means] = pd.DataFrame(told, columns=["label", "annotator", "mean", "sd"])
+        for a, b in ("AB", "AC", "BC"):
+            r, chance = (given[a] == given[b]).mean(), float(counts[a] @ counts[b])
+            pairs += [(dimension, "kappa", f"{a}-{b}", f"{(r - chance) / (1 - chance):.4f}"),
+                      (dimension, "concordance", f"{a}-{b}", f"{r:.4f}")]  # fmt: skip
+        cells = rng.integers(1, 200, (size, size))
+        cells[0, 0] += 3920 - cells.sum() if cells.sum() <= 3920 else 0
+        square = [(t, p, str(cells[i, j])) for i, t in enumerate(names) for j, p in enumerate(names)]
+        tables[matrix] = pd.DataFrame(square, columns=["true", "predicted", "count"])
+        hits = np.diag(cells)
+        found = np.column_stack([hits / cells.sum(axis=0), hits / cells.sum(axis=1),
+                                 2 * hits / (cells.sum(axis=0) + cells.sum(axis=1))])  # fmt: skip
+        found = np.vstack([found, found.mean(axis=0)])
+        rows = [(n, *(f"{v:.3f}" for v in row)) for n, row in zip([*names, "average"], found)]
+        tables[scores] = pd.DataFrame(rows, columns=["label", "precision", "recall", "f1"])
+    tables[8] = pd.DataFrame(pairs, columns=["dimension", "statistic", "pair", "value"])
+    return tables
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_rounding_alone_raises_no_alarm(seed):
+    tables = drawn_tables(seed)
+    for dimension in ("fluency", "adequacy"):
+        assert audit._shares(tables, dimension) == []
+        assert audit._kappas(tables, dimension) == []
+        assert audit._scores(tables, dimension) == []
+    assert audit.overall(tables)["same"].all()
+
+
+def test_a_cell_that_is_spoilt_is_found():
+    tables = drawn_tables(0)
+    for number, where, column, value in (
+        (4, ("label", "Fair"), "share", "0.999"), (12, ("label", "Good"), "recall", "0.001"),
+    ):  # fmt: skip
+        spoilt = tables[number].copy()
+        spoilt.loc[spoilt[where[0]].eq(where[1]).idxmax(), column] = value
+        found = (audit._shares if number == 4 else audit._scores)(tables | {number: spoilt}, "fluency")
+        assert any(where[1] in row[1] and row[2] == value for row in found)
+
+
+def long(wide, dimension):
+    table = pd.DataFrame(wide, columns=list("ABC")).rename_axis("segment").reset_index().astype(str)
+    rows = table.melt("segment", var_name="annotator", value_name="label")
+    return rows.assign(src_lang="deu", tgt_lang="eng", doc="d", dimension=dimension)[
+        [*KEY, "annotator", "label", "dimension"]
+    ]
+
+
+@given(st.integers(0, 500))
+def test_agreement_equals_statsmodels_and_krippendorff(seed):
+    rng = np.random.default_rng(seed)
+    codes = np.array(list(places("adequacy")))
+    said = np.clip(rng.integers(0, 7, 40)[:, None] + rng.integers(-1, 2, (40, 3)), 0, 6)
+    found = agreement.overall(long(codes[said], "adequacy"), resamples=0).set_index(["coefficient", "order"])[
+        "estimate"
+    ]
+    assert found["Fleiss' kappa", ""] == pytest.approx(fleiss_kappa(aggregate_raters(said)[0]))
+    assert found["nominal alpha", ""] == pytest.approx(krippendorff.alpha(said.T, level_of_measurement="nominal"))
+    for order in ("print", "severity"):
+        placed = np.vectorize(places("adequacy", order=order).get)(codes[said])
+        oracle = krippendorff.alpha(placed.T, level_of_measurement="ordinal")
+        assert found["ordinal alpha", order] == pytest.approx(oracle)
+
+
+def test_agreement_on_criticality_survives_groups_with_one_answer():
+    codes = np.array([["S", "S", "A"], ["A", "A", "B"], ["B", "S", "S"]])
+    other = np.array([["C", "S", "F"], ["O", "C", "F"], ["B", "B", "B"]])
+    labels = pd.concat([long(codes, "adequacy"), long(other, "adequacy").assign(src_lang="fin")])
+    found = agreement.on_criticality(labels, by="src_lang", resamples=20).set_index(["group", "coefficient"])[
+        "estimate"
+    ]
+    assert np.isnan(found["deu", "Fleiss' kappa"])
+    # three items of three: agreeing pairs 1, 3 and 3 of 3
+    assert found["fin", "percent agreement"] == pytest.approx((1 / 3 + 1 + 1) / 3)
+    with pytest.raises(DataError, match="no column label"):
+        agreement.overall(labels.drop(columns="label"))
+
+
+def test_every_bleu_and_chrf_of_table_1_comes_out_with_attention_to_case(printed):
+    rows = challenge.compare_with_print(printed[1])
+    told = [show.verdict(row.printed, row.computed) for row in rows.itertuples()]
+    assert told.count("match") == 20
+    assert told.count("not reproducible") == 20
+    assert rows["note"].where(rows["computed"].isna(), "ok").ne("").all()
+
+
+def test_without_strikethrough_or_with_lower_case_other_cells_part_from_print(printed):
+    for options, expected in (
+        ({"lowercase": True}, {"hyp8, bleu", "hyp9, bleu"}),
+        ({"struck": False}, {"hyp1, bleu", "hyp1, chrf", "hyp3, bleu", "hyp3, chrf"}),
+    ):
+        rows = challenge.compare_with_print(printed[1], **options)
+        off = {row.cell for row in rows.itertuples() if show.verdict(row.printed, row.computed) == "differs"}
+        assert off == expected
+
+
+def test_a_metric_is_preferred_only_where_the_harmless_text_scores_higher():
+    rows = [("1", "r", "a", "yes", "p", 0.5), ("2", "r", "b", "no", "q", 0.5), ("3", "r", "c", "no", "q", 0.7),
+            ("4", "r", "d", "yes", "p", 0.6), ("5", "r", "e", "no", "q", 0.1)]  # fmt: skip
+    table = pd.DataFrame(rows, columns=[*challenge.COLUMNS, "mine"])
+    assert challenge.preferred(table, metrics=["mine"])["preferred"].tolist() == ["tie", "no", "yes"]
+    with pytest.raises(DataError, match="no scores 'bleu'"):
+        challenge.preferred(table)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("id,reference,hypothesis,harmless\n1,a,b,yes\n", "no column phenomenon"),
+        ("id,reference,hypothesis,harmless,phenomenon\n1,a,b,perhaps,x\n", "line 2: harmless is 'perhaps'"),
+        ("id,reference,hypothesis,harmless,phenomenon\n1,a,b,yes,x\n2,a,,no,x\n", "line 3: hypothesis is empty"),
+        ("id,reference,hypothesis,harmless,phenomenon\n1,a,b,yes,x\n1,a,c,no,x\n", "line 3: id '1' occurs twice"),
+        ("id,reference,hypothesis,harmless,phenomenon\n1,a,b,yes,x\n", "needs a harmless and a harmful"),
+        ("id,reference,hypothesis,harmless,phenomenon\n", "has 0 rows"),
+    ],
+)
+def test_challenge_sets_that_are_not_whole_are_refused(tmp_path, text, message):
+    (tmp_path / "mine.csv").write_text(text, encoding="utf-8")
+    with pytest.raises(DataError, match=message):
+        challenge.read(tmp_path / "mine.csv")
+
+
+def test_a_set_of_ones_own_is_read_and_scored(tmp_path, printed):
+    path = tmp_path / "mine.csv"
+    challenge.of_table1(printed[1]).to_csv(path, index=False)
+    pd.testing.assert_frame_equal(challenge.read(path), challenge.of_table1(printed[1]), check_dtype=False)
+    assert challenge.scored(challenge.read(path))["bleu"].between(0, 1).all()
+
+
+def test_what_the_prose_says_of_print_is_counted_as_plain_eyes_count(printed):
+    """Table 11, its rows as printed: 1,659 errors, of which 1,464 lie beside the diagonal."""
+    made = claimed_print.print_tables(printed)
+    cells = [int(text.replace(",", "")) for text in printed[11]["count"]]
+    square = [cells[5 * row : 5 * row + 5] for row in range(5)]
+    beside = sum(square[i][j] for i in range(5) for j in range(5) if abs(i - j) == 1)
+    assert (beside, sum(cells) - sum(square[i][i] for i in range(5))) == (1464, 1659)
+    fluency = made["matrices"].set_index("dimension").loc["fluency"]
+    assert fluency[["adjacent", "correct", "total", "distant"]].tolist() == ["most", 2267, 3926, 8 + 22 + 4 + 2 + 0 + 2]
+    spoilt = printed[11].copy()
+    spoilt.loc[4, "count"] = "5000"  # Incomprehensible taken for Excellent
+    assert claimed_print.print_tables(printed | {11: spoilt})["matrices"]["adjacent"].iloc[0] == "not most"
+    lowest = made["lowest"].set_index("metric")
+    scores = printed[1].set_index("id").loc[[f"hyp{n}" for n in range(1, 8)], "bleurt"].astype(float)
+    assert lowest.at["bleurt", "one"] == scores.idxmin() == "hyp4"
+    assert made["around"]["percent"].item() == 60
+    assert claimed_print._tens(pd.Series([0.50, 0.62])) == "50 and 60"
+
+
+def test_the_stated_rule_is_asked_row_by_row():
+    codes = {"1": "SSA", "2": "SSA", "3": "SAB", "4": "SAB"}
+    rows = [
+        ("deu", "eng", "d", n, who, code, "fluency") for n, given in codes.items() for who, code in zip("ABC", given)
+    ]
+    labels = pd.DataFrame(rows, columns=[*KEY, "annotator", "label", "dimension"])
+    agreed = labels.drop_duplicates("segment").drop(columns="annotator").assign(label=["S", "A", "B", "A"])
+    found = claimed._settled(labels, agreed, "fluency")
+    assert found[["kind", "stated"]].to_numpy().tolist() == [
+        ["two or three alike", "yes"], ["two or three alike", "no"], ["all differ", "yes"], ["all differ", "no"],
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("flagged", "relative", "told"), [
+    (1.0, [1.02, 1.04], "nothing tried (DA, chrF) costs less than checking everything"),
+    (0.0, [0.9, 1.04], "DA costs less than checking nothing"),
+    (0.0, [0.9, 0.8], "DA and chrF cost less than checking nothing"),
+])  # fmt: skip
+def test_costs_are_told_against_the_better_of_all_and_nothing(flagged, relative, told):
+    rows = [(costs.NO_MODEL, flagged, 1.0), ("DA", 0.5, relative[0]), ("chrF", 0.5, relative[1])]
+    assert costs.in_words(pd.DataFrame(rows, columns=["signal", "flagged", "relative"])) == told

@@ -1,0 +1,216 @@
+"""Three labels to one: every rule against a plain one, bounds against hidden labels, and the released files."""
+
+import itertools
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalkit import DataError, data
+from evalkit.papers.sudoh2021 import reduction, released
+from evalkit.papers.sudoh2021.taxonomy import KEY, categories, places, taxonomy
+from evalkit.stats import agreement
+
+DIMENSIONS = ["fluency", "adequacy"]
+
+
+def labelled(triples, dimension, *, missing=()):
+    rows = [
+        ("deu", "eng", "d", str(n), person, code, dimension)
+        for n, triple in enumerate(triples) for person, code in zip("ABC", triple)
+        if not (person == "C" and n in missing)
+    ]  # fmt: skip
+    return pd.DataFrame(rows, columns=[*KEY, "annotator", "label", "dimension"])
+
+
+def drawn(dimension, *, rows, seed):
+    codes = list(places(dimension))
+    rng = np.random.default_rng(seed)
+    centre = rng.integers(0, len(codes), rows)[:, None]
+    picks = np.clip(centre + rng.integers(-2, 3, (rows, 3)), 0, len(codes) - 1)
+    return [tuple(codes[pick] for pick in row) for row in picks]
+
+
+def plain(triple, rule, dimension):
+    """Apply a rule to one triple of codes, as the words say it."""
+    name, _, printed = rule.partition(" (")
+    place = places(dimension, order="print" if printed else "severity")
+    in_order = sorted(triple, key=place.get)
+    if name in "ABC":
+        return triple["ABC".index(name)]
+    if not name.startswith("majority"):
+        return in_order[["worst", "median", "best"].index(name)]
+    label, count = Counter(triple).most_common(1)[0]
+    if count > 1:
+        return label
+    otherwise = name.removeprefix("majority-else-")
+    return triple["ABC".index(otherwise)] if otherwise in "ABC" else in_order[0 if otherwise == "worst" else 2]
+
+
+@pytest.mark.parametrize("dimension", DIMENSIONS)
+@pytest.mark.parametrize("rule", [name for name in reduction.RULES if name not in ("Dawid-Skene", "MACE")])
+def test_every_rule_does_what_its_words_say_to_every_triple(rule, dimension):
+    triples = list(itertools.product(places(dimension), repeat=3))
+    found = reduction.reduce(labelled(triples, dimension), rule=rule, dimension=dimension)
+    got = dict(zip(found["segment"], found["label"], strict=True))
+    assert [got[str(n)] for n in range(len(triples))] == [plain(triple, rule, dimension) for triple in triples]
+
+
+@given(st.sampled_from(DIMENSIONS), st.integers(0, 1000))
+def test_whatever_the_order_the_median_is_the_majority_where_there_is_one(dimension, seed):
+    triples = [triple for triple in drawn(dimension, rows=30, seed=seed) if len(set(triple)) < 3] or [("F", "F", "B")]
+    labels = labelled(triples, dimension)
+    rules = ["median", "median (print order)", "majority-else-worst", "majority-else-A"]
+    first, *others = (reduction.reduce(labels, rule=rule, dimension=dimension) for rule in rules)
+    for other in others:
+        pd.testing.assert_frame_equal(first, other)
+
+
+def test_the_models_label_as_the_room_of_agreement_does():
+    labels = labelled(drawn("fluency", rows=200, seed=3), "fluency")
+    model = agreement.dawid_skene(labels, item=("segment",))
+    found = reduction.reduce(labels, rule="Dawid-Skene", dimension="fluency").set_index("segment")["label"]
+    assert found.to_dict() == model.labels.to_dict()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_bounds_hold_the_labels_that_were_hidden(seed):
+    dimension = DIMENSIONS[seed % 2]
+    triples, hidden = drawn(dimension, rows=120, seed=seed), range(40, 120)
+    full, part = labelled(triples, dimension), labelled(triples, dimension, missing=set(hidden))
+    agreed = reduction.reduce(full, rule="worst", dimension=dimension).assign(dimension=dimension)
+    found = released.third_annotator(part, agreed, dimension=dimension).set_index("label")
+    names = dict(zip(places(dimension), categories(dimension, order="severity"), strict=True))
+    truth = Counter(names[triples[n][2]] for n in hidden)
+    assert all(found.at[name, "low"] <= truth[name] <= found.at[name, "high"] for name in names.values())
+    assert (found["contradictions"] == 0).all()
+    assert (found["rows"] == 80).all()
+    sure = released.settled(part, agreed, rule="median", dimension=dimension)
+    median = reduction.reduce(full, rule="median", dimension=dimension)
+    assert len(sure) > 40
+    assert len(sure.merge(median, on=[*KEY, "label"])) == len(sure)
+
+
+def test_a_row_that_no_third_label_explains_is_counted():
+    labels = labelled([("S", "S", "S"), ("F", "F", "F")], "fluency", missing={1})
+    agreed = pd.DataFrame({"segment": ["0", "1"], "label": ["S", "S"], "dimension": "fluency"})
+    agreed = agreed.assign(src_lang="deu", tgt_lang="eng", doc="d")
+    assert released.third_annotator(labels, agreed, dimension="fluency")["contradictions"].iloc[0] == 1
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("rule", ["median", "majority-else-worst", "C"])
+def test_the_smallest_difference_is_that_of_trying_all_third_labels(seed, rule):
+    triples, hidden = drawn("fluency", rows=9, seed=seed), (5, 6, 7, 8)
+    labels = labelled(triples, "fluency", missing=set(hidden))
+    agreed = reduction.reduce(labelled(triples, "fluency"), rule="worst", dimension="fluency").assign(
+        dimension="fluency"
+    )
+    translations = agreed[KEY].assign(split="test")
+    names = categories("fluency")
+    target = dict(zip(names, np.random.default_rng(seed).multinomial(9, [0.2] * 5).tolist(), strict=True))
+    printed = pd.DataFrame({"label": names, "split": "test", "count": [str(target[name]) for name in names]})
+    found = released.fit_to_counts(labels, agreed, translations, printed={"fluency": printed}, rules=[rule])
+    codes = list(places("fluency"))
+    fixed = [plain(triples[n], rule, "fluency") for n in range(5)]
+    best = 99
+    for thirds in itertools.product(codes, repeat=4):
+        tried = [(*triples[n][:2], third) for n, third in zip(hidden, thirds)]
+        if all(plain(a, "worst", "fluency") == plain(triples[n], "worst", "fluency") for a, n in zip(tried, hidden)):
+            counts = Counter(fixed + [plain(triple, rule, "fluency") for triple in tried])
+            best = min(best, sum(abs(counts[code] - target[name]) for code, name in zip(codes, names)))
+    assert found["cells_difference"].item() == best
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda t: t[t["annotator"] != "C"], "takes three annotators"),
+        (lambda t: t.assign(label="Q"), "'Q' is no label of fluency"),
+        (lambda t: pd.concat([t, t]), "twice"),
+        (lambda t: t.drop(columns="doc"), "no column doc"),
+        (lambda t: t[(t["annotator"] == "A") | (t["segment"] == "1")], "has one label only"),
+    ],
+)
+def test_labels_that_cannot_be_reduced_are_refused(change, message):
+    with pytest.raises(DataError, match=message):
+        reduction.reduce(change(labelled([("S", "A", "B"), ("F", "F", "D")], "fluency")), dimension="fluency")
+
+
+def test_an_unknown_rule_and_a_row_without_a_split_are_told():
+    labels = labelled([("S", "A", "B")], "fluency")
+    with pytest.raises(DataError, match="rule='vote' is not known"):
+        reduction.reduce(labels, rule="vote", dimension="fluency")
+    agreed = reduction.reduce(labels, rule="worst", dimension="fluency").assign(dimension="fluency")
+    with pytest.raises(DataError, match="has no split of fluency"):
+        released.fit_to_agreed(labels, agreed, agreed[KEY].assign(segment="9", split="test"))
+
+
+@pytest.fixture(scope="module")
+def release(real):
+    labels = pd.concat([real("sudoh-labels"), real("sudoh-labels-wmt17")])
+    return labels, real("sudoh-agreed"), real("sudoh-translations")
+
+
+def test_the_agreed_files_are_the_worst_of_three_and_nothing_else(release):
+    found = released.fit_to_agreed(*release)
+    whole = found[(found["split"] == "all") & (found["rows_equal"] == found["rows"])]
+    assert whole[["dimension", "rule", "rows"]].values.tolist() == [
+        ["fluency", "worst", 9280], ["adequacy", "worst", 9280]
+    ]  # fmt: skip
+    known = found[found["split"].isin(["train", "dev"]) & (found["rule"] == "worst")]
+    assert known["rows_equal"].tolist() == known["rows"].tolist() == [4824, 536, 4824, 536]
+    assert set(known["basis"]) == {"three labels"}
+
+
+def test_tables_9_and_10_are_the_median_but_for_single_labels(release):
+    tables = {"fluency": data.published("sudoh2021_table9"), "adequacy": data.published("sudoh2021_table10")}
+    shares = {"fluency": data.published("sudoh2021_table4"), "adequacy": data.published("sudoh2021_table5")}
+    rules = ["majority-else-worst", "median"]
+    found = released.fit_to_counts(*release, printed=tables, printed_shares=shares, rules=rules)
+    apart = found.set_index(["rule", "dimension", "split"])["cells_difference"].sort_index()
+    for dimension, left in (("fluency", 4), ("adequacy", 8)):
+        assert apart["median", dimension].to_dict() == {"train": left, "dev": 0, "test": 0}
+        assert (apart["majority-else-worst", dimension] > apart["median", dimension]).all()
+
+
+def test_print_and_agreed_files_agree_on_what_annotator_c_said(release):
+    labels, agreed, _ = release
+    for dimension, number in (("fluency", 4), ("adequacy", 5)):
+        printed = data.published(f"sudoh2021_table{number}")
+        found = released.third_annotator(labels, agreed, dimension=dimension, printed=printed)
+        assert (found["print_low"] <= found["high"]).all()
+        assert (found["low"] <= found["print_high"]).all()
+        assert found["print_low"].sum() <= 3920 <= found["print_high"].sum()
+
+
+def test_a_rule_changes_how_many_errors_are_critical(release):
+    found = reduction.shares(release[0], rules=["worst", "majority-else-worst", "median"]).set_index("rule")
+    names = categories("adequacy")
+    np.testing.assert_allclose(found[names].sum(axis=1), 1)
+    assert found.at["worst", "critical"] > found.at["majority-else-worst", "critical"] > found.at["median", "critical"]
+
+
+def test_counts_name_what_cannot_be_known(release):
+    rows = released.counts(*release, dimension="fluency").set_index("split")
+    assert rows.loc["test", "count"].isna().all()
+    assert rows.drop(index="test")["count"].sum() == 5360
+    assert rows.loc["test", "absent"].str.contains("were not released").all()
+    assert rows.drop(index="test")["absent"].eq("").all()
+
+
+def test_counts_by_the_median_are_those_of_plain_pandas(release):
+    labels, _, translations = release
+    place = places("adequacy")
+    three = labels[labels["dimension"] == "adequacy"].groupby(KEY)["label"].agg(list)
+    three = three[three.str.len() == 3].map(lambda given: sorted(given, key=place.get)[1]).rename("code").reset_index()
+    three = three.merge(translations[[*KEY, "split"]])
+    oracle = three.groupby(["split", "code"]).size()
+    found = released.counts(*release, dimension="adequacy").dropna(subset="count").set_index(["split", "label"])
+    names = {row.category: row.code for row in taxonomy("adequacy").itertuples()}
+    assert len(found) == 14
+    for (split, label), count in found["count"].items():
+        assert count == oracle.get((split, names[label]), 0)
