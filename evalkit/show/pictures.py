@@ -32,7 +32,7 @@ def picture(
     import matplotlib.pyplot as plt
 
     figure = drawn.figure.get_figure(root=True)
-    alt = (figure.get_label() if alt is None else alt).strip()
+    alt = str(figure.get_label() if alt is None else alt).strip()
     if not alt:
         raise DataError("A figure needs alt text: say in a sentence what it shows, by plots.describe or alt=.")
     image = _drawn(figure)

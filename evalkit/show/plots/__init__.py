@@ -15,6 +15,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import seaborn as sns
+from cycler import cycler
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -25,14 +26,14 @@ LINES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1, 1, 1)))
 
 Drawn = TypeVar("Drawn", Axes, Figure)
 
-HOUSE = {
+HOUSE: dict[Any, Any] = {
     "axes.edgecolor": GREY, "axes.labelcolor": INK, "axes.titlelocation": "left", "axes.titlesize": 11,
     "axes.titleweight": "bold", "axes.labelsize": 10, "axes.spines.top": False, "axes.spines.right": False,
     "axes.axisbelow": True, "figure.constrained_layout.use": True, "figure.facecolor": "white",
     "font.family": "DejaVu Sans", "font.size": 10, "lines.linewidth": 1.5, "legend.fontsize": 9,
     "legend.facecolor": "white", "legend.edgecolor": "none", "legend.framealpha": 0.9,  # no line strikes its words
     "xtick.color": GREY, "ytick.color": GREY, "xtick.labelcolor": INK, "ytick.labelcolor": INK,
-    "xtick.labelsize": 9, "ytick.labelsize": 9, "axes.prop_cycle": mpl.cycler(color=PALETTE),
+    "xtick.labelsize": 9, "ytick.labelsize": 9, "axes.prop_cycle": cycler(color=PALETTE),
 }  # fmt: skip
 
 
@@ -81,21 +82,22 @@ def forest(
     order: Iterable[Any] | None = None,
     names: Mapping[Any, str] | None = None,
     looks: Mapping[Any, Mapping[str, Any]] | None = None,
+    apart: float = 0.3,
 ) -> None:
     """Draw estimates with their intervals, a row each, the series of one row one above the other.
 
     table: tidy, one line per row and series. rows, value, low, high, series: its columns; without ``low`` and ``high``
     there are marks only. order: the rows from top to bottom, by default as in the table.
     names: how rows and series are written, by default as they are called. looks: a series' options of ``plot``, beside
-    a colour and a marker of its own.
+    a colour and a marker of its own. apart: how far the series of a row stand from each other at most, in rows.
     """
     names, looks = names or {}, looks or {}
     places = list(dict.fromkeys(table[rows] if order is None else order))
     kinds = [None] if series is None else list(dict.fromkeys(table[series]))
     for number, kind in enumerate(kinds):
         part = (table if series is None else table[table[series] == kind]).set_index(rows).reindex(places)
-        level = np.arange(len(places)) + min(0.3, 0.72 / len(kinds)) * (number - (len(kinds) - 1) / 2)
-        look = mark(number) | {"label": literal(names.get(kind, kind))} | looks.get(kind, {})
+        level = np.arange(len(places)) + min(apart, 0.72 / len(kinds)) * (number - (len(kinds) - 1) / 2)
+        look = {**mark(number), "label": literal(names.get(kind, kind)), **looks.get(kind, {})}
         if low is not None:
             axes.hlines(level, part[low], part[high], color=look["color"], lw=2)
         axes.plot(part[value], level, **look)
@@ -121,8 +123,8 @@ def dots(
 
 def mark(number: int) -> dict[str, Any]:
     """Return how the n-th series is marked: a colour and a marker of its own, no line."""
-    return {"color": PALETTE[number % len(PALETTE)], "marker": MARKERS[number % len(MARKERS)], "ls": "", "ms": 6.5,
-            "mec": "white"}  # fmt: skip
+    return {"color": PALETTE[number % len(PALETTE)], "marker": MARKERS[number % len(MARKERS)], "ls": "", "ms": 7.5,
+            "mec": "white", "mew": 0.6}  # fmt: skip
 
 
 def _name_rows(axes: Axes, names: Iterable[object]) -> None:

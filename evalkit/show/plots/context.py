@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -32,7 +33,11 @@ def difference_histograms(paired: Mapping[str, pd.DataFrame]) -> Figure:
         for group, colour, hatch in _GROUPS:
             values = paired[name].loc[paired[name]["group"] == group, "difference"]
             means[name, group] = values.mean()
-            bars = {"bins": edges, "weights": np.full(len(values), 1 / max(len(values), 1)), "color": colour}
+            bars: dict[str, Any] = {
+                "bins": edges,
+                "weights": np.full(len(values), 1 / max(len(values), 1)),
+                "color": colour,
+            }
             label = f"{group} degraded context ({len(values):,} pairs)"
             axes.hist(values.clip(-60, 60), histtype="stepfilled", alpha=0.35, **bars)
             axes.hist(values.clip(-60, 60), histtype="step", hatch=hatch, lw=1.2, label=label, **bars)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -10,13 +11,14 @@ import pandas as pd
 from matplotlib.colors import BoundaryNorm, ListedColormap, LogNorm
 from matplotlib.figure import Figure
 
-from evalkit.show.plots import GREY, LIGHT, LINES, PALETTE, describe, forest, house, literal, mark
+from evalkit.show.plots import GREY, LIGHT, LINES, PALETTE, describe, forest, house, literal, mark, shared_legend
+from evalkit.stats.terms import join_names
 
 _LEVELS = (0.0, 0.001, 0.01, 0.05, 1.0000001)
 _CLASSES = ("p < 0.001", "p < 0.01", "p < 0.05", "not significant")
 
 
-def _look(number: int) -> dict[str, object]:
+def _look(number: int) -> dict[str, Any]:
     """Give the n-th series a colour, a marker and a line style of its own."""
     return mark(number) | {"ls": LINES[number % len(LINES)], "ms": 5.5, "mew": 0.4}
 
@@ -69,9 +71,15 @@ def sweep(table: pd.DataFrame, *, threshold: float) -> Figure:
             axes.axvline(threshold, color=GREY, lw=0.8, ls=":")
     for axes in grid[-1]:
         axes.set_xlabel("threshold (points)")
-    handles, names = grid[0][0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside upper center", ncols=min(len(names), 5))
-    return figure
+    shared_legend(figure, columns=5)
+    nearest = table["threshold"].sub(threshold).abs()
+    firsts = table[(nearest == nearest.min()) & (table["rank"] == 1)].groupby("variant", sort=False)["metric"]
+    return describe(
+        figure,
+        f"Tau and rank of each metric from threshold {table['threshold'].min():g} to {table['threshold'].max():g}, a "
+        f"row of panels per variant. First at {threshold:g} points: "
+        f"{'; '.join(f'{variant} {join_names(found)}' for variant, found in firsts)}.",
+    )
 
 
 @house
@@ -153,4 +161,4 @@ def scores(metric: np.ndarray, human: np.ndarray, *, name: str, gold: str) -> Fi
     grid[1, 0].set(xlabel=f"human score ({literal(gold)})", ylabel=f"{literal(name)} (its own units)")
     grid[1, 0].legend(loc="upper left")
     figure.colorbar(cells, ax=grid[0, 1], location="left", fraction=0.9, aspect=6, label="translations\nin a cell")
-    return figure
+    return describe(figure, f"Shaded cells of {name} against {gold} scores with both distributions.")

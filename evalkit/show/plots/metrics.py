@@ -136,9 +136,8 @@ def spread(normal: pd.DataFrame, *, language: str) -> Figure:
         share, edges = np.histogram(sample, bins=40, range=(0, 1))
         height = 0.42 * share / share.max()
         fill = PALETTE[1] if place == 0 else LIGHT
-        axes.fill_between(
-            edges, *(place + np.append(side * height, 0) for side in (-1, 1)), step="post", color=fill, lw=0
-        )
+        height = np.append(height, 0)
+        axes.fill_between(edges, place - height, place + height, step="post", color=fill, lw=0)
         q1, median, q3 = np.quantile(sample, [0.25, 0.5, 0.75])
         axes.plot([q1, q3], [place, place], color=INK, lw=2)
         axes.plot(median, place, "o", color="white", mec=INK, ms=5)
@@ -208,7 +207,7 @@ def hexbins(
     for metric, axes in panels.items():
         drawn.append(axes.hexbin(part[gold], part[metric], gridsize=18, cmap=shades, mincnt=1, lw=0.1))
         axes.tick_params(axis="x", labelbottom=True)
-    most = max(panel.get_array().max() for panel in drawn)
+    most = max(np.max(np.asarray(panel.get_array())) for panel in drawn)
     for panel in drawn:
         panel.set_norm(LogNorm(1, max(most, 2)))
     figure.colorbar(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -116,7 +117,10 @@ def two_distributions(
         ylabel="share of judgements",
     )  # fmt: skip
     edges = np.arange(low - width / 2, high + width, width)
-    styles = ({"color": GREY}, {"facecolor": "white", "hatch": _HATCH, "edgecolor": PALETTE[0]})
+    styles: tuple[dict[str, Any], ...] = (
+        {"color": GREY},
+        {"facecolor": "white", "hatch": _HATCH, "edgecolor": PALETTE[0]},
+    )
     for annotator, axes in panels.items():
         for table, sign, style, name in zip((above, below), (1, -1), styles, names):
             scores = table.loc[table["annotator"] == annotator, "score"]
