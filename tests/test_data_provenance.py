@@ -1,6 +1,7 @@
 """A lost source or scale stops a run: what pandas keeps, what it drops, who asks, and how tables are stacked."""
 
 import ast
+import functools
 import json
 import tempfile
 
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalkit import ROOT, DataError, campaign, data, show
+from evalkit.campaign.sentences import say
 from evalkit.data import provenance, schemas, simulate
 from evalkit.data.indicmt import with_language
 from evalkit.human import annotators, context, normalization, observed
@@ -130,7 +132,7 @@ def test_a_lost_scale_stops_whoever_needs_it_unless_it_is_given(name):
     lambda t: annotators.screen(t, ["at_ends > 0.5"]), lambda t: annotators.intra_annotator_consistency(t, t),
     lambda t: draw_annotators.score_strips(t), lambda t: draw_annotators.score_grid(t, ["p0"]),
     lambda t: draw_context.degraded_scores(t), lambda t: draw_profiles.histograms(t, pd.DataFrame()),
-    lambda t: observed.by_bins({"one": t}, bins=[3], resamples=0, seed=1), campaign.of,
+    lambda t: observed.by_bins({"one": t}, bins=[3], resamples=0, seed=1), campaign.from_ratings,
 ])  # fmt: skip
 def test_so_do_those_that_take_none(call):
     with pytest.raises(DataError, match="does not say where its scale ends"):
@@ -154,7 +156,7 @@ def test_scores_of_two_sets_land_on_the_ticks_of_their_own_scale():
 
 
 def test_marks_that_lie_off_the_scale_are_told():
-    with pytest.raises(DataError, match="Marks from 0 to 100 do not fit a scale from 1 to 5"):
+    with pytest.raises(DataError, match="Tick marks from 0 to 100 do not fit a scale from 1 to 5"):
         annotators.ticks(stars())
 
 
@@ -172,7 +174,7 @@ def test_scores_moved_to_bins_have_the_scale_of_bins():
 SOURCED = {
     "show.source": show.source, "show.signature": show.signature, "merged": provenance.merged,
     "stack": lambda t: provenance.stack([t, stars()]), "nothing": lambda t: provenance.merged([]) and None,
-    "campaign.told": lambda t: campaign.of(provenance.like(t, t, scale=(1, 5))).told,
+    "campaign.say": lambda t: say(campaign.from_ratings(provenance.like(t, t, scale=(1, 5)))),
     "align": lambda t: align(*[t[t["annotator"] == "p0"].assign(metric="m")] * 2),
     "compare": lambda t: show.compare(pd.DataFrame(), data=t, caption="c"),
     "compare several": lambda t: show.compare(pd.DataFrame(), data=[stars(), t], caption="c"),
@@ -287,8 +289,8 @@ FLOWS = {
     "with its language": lambda d: with_language(d["indicmt-mqm"]),
     "with scores of metrics": lambda d: lexical.scores(d["indicmt-mqm"].head(20), metrics=["TER"]),
     "with its pair": lambda d: schemas.with_pair(d["nllb-xsts"]),
-    "a campaign": lambda d: campaign.of(d["nllb-xsts"]).judged,
-    "a campaign on 0 to 100": lambda d: campaign.of(d["nllb-xsts"]).hundred,
+    "a campaign": lambda d: campaign.from_ratings(d["nllb-xsts"]).judged,
+    "a campaign on 0 to 100": lambda d: campaign.from_ratings(d["nllb-xsts"]).hundred,
 }  # fmt: skip
 
 
@@ -320,15 +322,18 @@ TOLD = {"excluded", "notes", "corrected", "why_simulated", "undefined", "unpaire
 TOLD |= {"hit", "system", "doc", "copy_first"}  # which document ``context.label_example`` shows
 
 
+@functools.cache
 def code():
-    """Yield name and syntax tree of every module but the accessors' own, and of every notebook's code."""
+    """Name and syntax tree of every module but the accessors' own, and of every notebook's code."""
+    trees = {}
     for path in sorted((ROOT / "evalkit").rglob("*.py")):
         if path.name != "provenance.py":
-            yield str(path.relative_to(ROOT)), ast.parse(path.read_text(encoding="utf-8"))
+            trees[str(path.relative_to(ROOT))] = ast.parse(path.read_text(encoding="utf-8"))
     for path in STUDIES:
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
         text = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
-        yield path.name, ast.parse(text)
+        trees[path.name] = ast.parse(text)
+    return trees
 
 
 def read_past(tree):
@@ -343,14 +348,14 @@ def read_past(tree):
             yield from (key.value if isinstance(key, ast.Constant) else "a computed name" for key in keys)
 
 
-@pytest.mark.parametrize(("name", "tree"), [*code()], ids=lambda x: x if isinstance(x, str) else "code")
-def test_facts_that_numbers_rest_on_are_read_through_the_accessors(name, tree):
-    assert set(read_past(tree)) <= TOLD, f"{name} reads attrs past evalkit.data.provenance"
+def test_facts_that_numbers_rest_on_are_read_through_the_accessors():
+    past = {name: facts for name, tree in code().items() if (facts := set(read_past(tree)) - TOLD)}
+    assert past == {}, "these read attrs past evalkit.data.provenance"
 
 
 def test_no_function_on_ratings_has_a_default_scale():
     tables = {"ratings", "above", "frame", "rows"}
-    for name, tree in code():
+    for name, tree in code().items():
         for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef) and {a.arg for a in node.args.args} & tables:
                 given = dict(zip([a.arg for a in node.args.kwonlyargs], node.args.kw_defaults, strict=True))
@@ -369,7 +374,7 @@ def loaded_names(tree):
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
 def test_a_comparison_with_print_names_all_tables_that_it_rests_on(path):
     """Where a study loads several data sets, one of them alone would hide that another is simulated."""
-    tree = next(tree for name, tree in code() if name == path.name)
+    tree = code()[path.name]
     single = set(loaded_names(tree))
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and ast.unparse(node.func) in ("show.compare", "claims.look_up"):

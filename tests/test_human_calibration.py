@@ -324,8 +324,8 @@ def test_a_level_that_is_short_is_named():
 
 
 def test_supply_counts_agreed_items_per_level():
-    supply = calibration_set.supply(prior(), scale=(1, 5), share=1.0)
-    assert supply.iloc[0].to_dict() == {"pair": "amh-eng"} | {f"level {n}": 5 for n in range(1, 6)}
+    supply = calibration_set.supply(prior(), scale=(1, 5))
+    assert supply.iloc[0].to_dict() == {"pair": "amh-eng"} | {f"level {n}": 6 for n in range(1, 6)}
 
 
 # Held out ------------------------------------------------------------------------------------------------------------

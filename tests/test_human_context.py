@@ -191,6 +191,13 @@ def test_repeats_without_context_are_described_as_the_paper_does():
     assert context.repeats(pd.DataFrame({"difference": [1.0, 1.1, 0.9, 1.0]}))["outcome"].iloc[0] == "rejected"
 
 
+@pytest.fixture
+def no_mixed_models(monkeypatch):
+    """Leave out the fits that take most of the time, where other rows of the table are looked at."""
+    monkeypatch.setattr("evalkit.human.context.robustness._mixed", lambda *_: (np.nan,) * 4)
+
+
+@pytest.mark.usefixtures("no_mixed_models")
 def test_on_z_wmt22_loses_more_after_degraded_context_and_points_do_not_show_it(real):
     """Oracle: the sandwich estimator by hand, clusters being annotators."""
     found = context.pairs(real("wmt22-mturk"))
@@ -223,6 +230,7 @@ def test_permutation_is_the_estimate_with_a_constant_per_document_and_uniform_wi
     assert 0.01 <= np.mean(np.array(p) <= 0.05) <= 0.12
 
 
+@pytest.mark.usefixtures("no_mixed_models")
 def test_ignoring_documents_finds_what_is_not_there_and_clusters_do_not():
     """Where whole annotators differ in how many repeats come after, independent pairs mislead."""
     misled = {"independent pairs (Welch)": 0, "clustered by annotator": 0}
@@ -247,17 +255,19 @@ def test_equivalence_is_statsmodels_for_one_pair_an_annotator():
     assert wide["verdict"].isin(["equivalent", "both"]).all()
 
 
-def test_doses_pool_the_far_ends_and_leave_nothing_out():
+def test_doses_pool_the_far_ends_and_leave_nothing_out(monkeypatch):
+    monkeypatch.setattr("evalkit.human.context.robustness.MOST", 2)
     table = campaign(6)
-    found = context.dose(table, by="distance", most=2)
+    found = context.dose(table, by="distance")
     assert found["label"].tolist() == ["-2 or fewer", "-1", "+1", "+2 or more"]
     assert found["n"].sum() == len(table)
 
 
-def test_a_picture_of_doses_calls_far_segments_farther_and_says_what_its_marks_are():
+def test_a_picture_of_doses_calls_far_segments_farther_and_says_what_its_marks_are(monkeypatch):
+    monkeypatch.setattr("evalkit.human.context.robustness.MOST", 2)
     table = campaign(6)
     drawn = {
-        by: draw.dose_response(context.dose(table, by=by, most=2).assign(data="a"), xlabel="segments")
+        by: draw.dose_response(context.dose(table, by=by).assign(data="a"), xlabel="segments")
         for by in ("distance", "degraded_seen")
     }
     steps = {by: [tick.get_text() for tick in figure.axes[0].get_xticklabels()] for by, figure in drawn.items()}

@@ -85,9 +85,9 @@ def test_quantiles_give_every_annotator_the_common_distribution():
     common = rng.permutation(np.arange(50.0))
     strict, own = np.sort(rng.normal(20, 3, 50)), common
     frame = rated([*strict, *own], annotators=["strict"] * 50 + ["own"] * 50)
-    found = normalization.normalize(frame, method="quantile", reference=common)
-    np.testing.assert_allclose(found["normalized"][:50], np.arange(50.0))
-    np.testing.assert_allclose(found["normalized"][50:], own)
+    scores = np.stack([strict, own])
+    found = forms.quantile(scores, scores, reference=common)
+    np.testing.assert_allclose(found, [np.arange(50.0), own])
     pooled = normalization.normalize(frame, method="quantile")
     medians = pooled.groupby("annotator")["normalized"].median()
     assert medians["strict"] == pytest.approx(medians["own"])
@@ -389,12 +389,12 @@ def test_the_summary_is_over_annotators_with_several_hits():
     kept = pd.DataFrame({
         "pair": "p", "annotator": list("abcd"), "hits": [1, 2, 3, 2], "judgements": 9, "rho": [1, 0.95, 0.8, np.nan],
     })  # fmt: skip
-    row = normalization.order_summary(kept).iloc[0]
+    row = normalization.order_summary(kept, by=["pair"]).iloc[0]
     assert row.drop("pair").to_dict() == {
-        "annotators": 4, "several_hits": 2, "lowest": 0.8, "median": 0.875, "above": 0.5, "reordered": 2,
+        "annotators": 4, "several_hits": 2, "lowest": 0.8, "median": 0.875, "above_0.9": 0.5, "reordered": 2,
         "one_hit_lowest": 1.0,
     }  # fmt: skip
-    nobody = normalization.order_summary(kept.assign(hits=1))
+    nobody = normalization.order_summary(kept.assign(hits=1), by=["pair"])
     assert nobody["reordered"].tolist() == [0]
     assert nobody["reordered"].dtype.kind == "i"
 

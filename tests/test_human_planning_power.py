@@ -16,6 +16,12 @@ V = {"document": 5.0, "item": 40.0, "annotator": 60.0, "block": 20.0, "residual"
 component = st.floats(0.5, 300)
 
 
+def sure(found, resamples):
+    """Return the 99.9 % interval of a simulated power: one test in a thousand would fail by chance."""
+    hits = round(found["power"] * resamples)
+    return stats.binomtest(hits, resamples).proportion_ci(0.999, method="wilson")
+
+
 def squared(delta, variance, pairs):
     """Return the power by another route: the square of a noncentral t is a noncentral F."""
     critical = stats.f.isf(0.05, 1, pairs - 1)
@@ -70,19 +76,19 @@ DESIGNS = [
 def test_closed_form_and_simulation_agree_within_the_simulation_s_error(design):
     design = {"annotators": 40, "block": 10, **design}
     closed = float(planning.power(V, **design))
-    found = planning.simulate_power(V, **design, resamples=3000, level=0.999, seed=3)
-    assert found["power_low"] <= closed <= found["power_high"]
-    assert found["power_high"] - found["power_low"] < 0.07
+    low, high = sure(planning.simulate_power(V, **design, resamples=3000, seed=3), 3000)
+    assert low <= closed <= high
+    assert high - low < 0.07
 
 
 def test_an_error_of_one_component_would_show_in_the_simulation():
     design = {"delta": 3, "segments": 240, "annotators": 40, "arrangement": "mixed", "calibration": 20}
-    found = planning.simulate_power(V, **design, resamples=3000, level=0.999, seed=3)
+    low, high = sure(planning.simulate_power(V, **design, resamples=3000, seed=3), 3000)
     for name in ("item", "block", "residual"):
         wrong = float(planning.power({**V, name: 2.0 * V[name]}, **design))
-        assert not found["power_low"] <= wrong <= found["power_high"], name
+        assert not low <= wrong <= high, name
     raw = float(planning.power(V, **{**design, "calibration": 0}))
-    assert not found["power_low"] <= raw <= found["power_high"]
+    assert not low <= raw <= high
 
 
 def test_the_interval_of_simulated_power_is_wilsons():
@@ -203,18 +209,19 @@ def test_with_favourites_the_test_is_over_annotators_and_simulation_agrees(annot
     documents = 24 / annotators  # of each annotator
     variance = 2 * (6 + (5 + 20 + (40 + 60) / 10) / documents)
     assert closed == pytest.approx(TTestPower().power(6 / np.sqrt(variance), annotators, 0.05), abs=1e-7)
-    found = planning.simulate_power(LIKING, **design, resamples=6000, level=0.999, seed=5)
-    assert found["power_low"] <= closed <= found["power_high"]
+    low, high = sure(planning.simulate_power(LIKING, **design, resamples=6000, seed=5), 6000)
+    assert low <= closed <= high
     wrong = float(planning.power({**LIKING, "taste": 12.0}, **design))
-    assert not found["power_low"] <= wrong <= found["power_high"], "an error of the term would show"
+    assert not low <= wrong <= high, "an error of the term would show"
 
 
 def test_favourites_make_a_test_over_documents_find_what_is_not_there():
     design = {"delta": 0, "segments": 240, "annotators": 4, "resamples": 4000, "seed": 3}
     naive = planning.simulate_power(LIKING, over="documents", **design)
-    honest = planning.simulate_power(LIKING, level=0.999, **design)
+    honest = planning.simulate_power(LIKING, **design)
     assert naive["power"] > 0.12
-    assert honest["power_low"] <= 0.05 <= honest["power_high"]
+    low, high = sure(honest, 4000)
+    assert low <= 0.05 <= high
 
 
 def test_more_documents_do_not_average_favourites_out_and_more_people_do():

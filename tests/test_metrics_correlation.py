@@ -60,8 +60,8 @@ def test_a_file_in_order_is_left_as_it_is(seed, repeats):
     whole = aligned(150, seed, repeats=repeats)
     assert alignment.runs(whole).empty
     mended = alignment.corrected(whole)
-    assert mended["mended"].eq(alignment.KEPT).all()
-    pd.testing.assert_frame_equal(mended.drop(columns="mended"), whole)
+    assert mended["correction"].eq(alignment.KEPT).all()
+    pd.testing.assert_frame_equal(mended.drop(columns="correction"), whole)
 
 
 @given(st.integers(0, 10_000), st.sampled_from([-1, 1]))
@@ -87,14 +87,14 @@ def test_hindi_alone_slipped_and_mending_makes_its_translations_fit(real):
     found = alignment.runs(ratings)
     assert found[["tgt_lang", "first", "last", "rows", "shift"]].values.tolist() == [["hin", 142, 385, 244, -1]]
     mended = alignment.corrected(ratings)
-    states = mended.groupby("tgt_lang")["mended"].value_counts()
+    states = mended.groupby("tgt_lang")["correction"].value_counts()
     assert states["hin"].to_dict() == {alignment.KEPT: 1155, alignment.SHIFTED: 210, alignment.BORROWED: 26}
     assert states.drop("hin").to_dict() == {
         ("guj", alignment.KEPT): 1400, ("mal", alignment.KEPT): 1400, ("mar", alignment.KEPT): 1400,
         ("tam", alignment.KEPT): 1399,
     }  # fmt: skip
     assert mended.attrs["excluded"] == {"references lost": 10}
-    hindi = mended[mended["mended"].ne(alignment.KEPT)]
+    hindi = mended[mended["correction"].ne(alignment.KEPT)]
     assert hindi["row"].between(141, 385).all()
 
 
@@ -119,8 +119,8 @@ def test_a_reference_that_nobody_else_has_is_lost_and_counted():
 
 
 def test_evidence_has_a_row_per_row_and_shift_and_one_choice_each():
-    found = alignment.evidence(aligned(60, 3), most=2)
-    assert len(found) == 60 * 5
+    found = alignment.evidence(aligned(60, 3))
+    assert len(found) == 60 * 7
     assert found.groupby("row")["chosen"].sum().eq(1).all()
     assert found.loc[found["chosen"], "shift"].eq(0).all()
 
@@ -165,24 +165,10 @@ def test_segments_equal_scipy_and_ter_is_turned(seed):
         assert row["n"] == len(part)
 
 
-@given(st.integers(0, 10_000))
-@settings(max_examples=20)
-def test_a_resample_equals_scipy_on_the_rows_it_stands_for(seed):
-    table = scored(seed)
-    paired = correlation._paired(table[["chrF"]].to_numpy(), table["score"].to_numpy(), table["segment"])[0]
-    codes, names = pd.factorize(table["segment"])
-    counts = np.random.default_rng(seed).integers(0, 4, len(names))
-    counts[codes[0]] += 1
-    rows = table.loc[np.repeat(table.index, counts[codes])]
-    pearson, tau = paired.correlations(counts[None].astype(float))[0]
-    assert pearson == pytest.approx(stats.pearsonr(rows["chrF"], rows["score"])[0])
-    assert tau == pytest.approx(stats.kendalltau(rows["chrF"], rows["score"])[0])
-
-
 def test_intervals_hold_the_value_and_widen_with_fewer_sentences():
     wide, narrow = (correlation.segments(scored(1, rows=400, sentences=k), resamples=400) for k in (8, 400))
     for found in (wide, narrow):
-        for name in correlation.STATISTICS:
+        for name in ("pearson", "kendall_b"):
             assert (found[f"{name}_low"] < found[name]).all()
             assert (found[name] < found[f"{name}_high"]).all()
     same = scored(1, rows=40, sentences=40)
@@ -205,18 +191,6 @@ def test_a_metric_that_never_varies_has_no_correlation():
     assert found.set_index("metric").loc["chrF", ["pearson", "kendall_b", "kendall_b_low"]].isna().all()
 
 
-def test_differences_are_those_of_the_correlations():
-    table = scored(4, rows=150)
-    found = correlation.differences(table, against="TER", resamples=300)
-    value = correlation.segments(table).set_index("metric")["kendall_b"]
-    assert found["metric"].tolist() == ["chrF"]
-    assert found["difference"].iloc[0] == pytest.approx(value["chrF"] - value["TER"])
-    assert found["low"].iloc[0] < found["difference"].iloc[0] < found["high"].iloc[0]
-    assert correlation.differences(table.assign(m=table["chrF"]), against="chrF", metrics=["chrF", "m"])[
-        ["difference", "low", "high"]
-    ].to_numpy().tolist() == [[0, 0, 0]]
-
-
 def test_systems_correlate_by_their_means():
     table = scored(5, rows=200, systems=6)
     means = table.groupby("system")[["score", "chrF", "TER"]].mean()
@@ -234,7 +208,6 @@ def test_systems_correlate_by_their_means():
     (lambda t: correlation.segments(t, gold="mqm"), "no column 'mqm'"),
     (lambda t: correlation.segments(t, metrics=["BLEU-1"]), "no column 'BLEU-1'"),
     (lambda t: correlation.segments(t.drop(columns=["chrF", "TER"])), "no metric's scores"),
-    (lambda t: correlation.differences(t, against="BLEU-1"), "no metric 'BLEU-1' to compare"),
     (lambda t: correlation.systems(t.assign(system="one")), "ta has 1 systems"),
 ])  # fmt: skip
 def test_faults_of_correlations_are_told(call, told):
@@ -362,7 +335,6 @@ def test_buckets_hold_their_upper_ends_and_all_judgements():
     assert found["bucket"].astype(str).tolist() == ["0-5", "5-10", "10-20", "20-25"]
     assert found["n"].tolist() == [2, 2, 1, 2]
     assert found["median"].tolist() == [0.5, 2.5, 4, 5.5]
-    assert spread.buckets(table, ends=(1, 2, 25))["n"].tolist() == [1, 0, 6]
     with pytest.raises(DataError, match="A human score is 26, beyond the last bucket"):
         spread.buckets(table.assign(score=26.0))
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evalkit import DataError, data, show
-from evalkit.metrics.metaeval import chance, darr, human, matrices, rankings, ranks
+from evalkit.metrics.metaeval import chance, darr, human, matrices, rankings
 from evalkit.metrics.metaeval.matrices import ORDERS, VARIANTS, Matrix
 from evalkit.metrics.metaeval.scores import Scores, align
 from evalkit.papers import shared_tasks
@@ -204,7 +204,7 @@ def test_identical_translations_are_found_by_name_and_tied_on_demand():
     ]  # fmt: skip
     assert human.order(pairs).tolist() == [1, -1, 1, -1]
     assert human.order(pairs, tie_identical=True).tolist() == [0, -1, 1, -1]
-    found = darr.identical_but_ordered(scores, texts)
+    found = darr.identical_but_ordered({scores.pair: scores}, texts)
     assert found.drop(columns="pair").values.tolist() == [["d:1", "A", "B", 90.0, 10.0, 80.0, "same"]]
     counted = darr.ties({"eng-deu": scores}, outputs=texts).iloc[0]
     assert counted[["pairs", "identical", "ties", "ties_identical"]].tolist() == [4, 1, 0, 0]
@@ -403,7 +403,7 @@ def test_identical_translations_that_darr_orders_in_real_data(real):
     assert all(not name.startswith("ref") for scores in scored.values() for name in scores.systems)
     counts = {}
     for pair, scores in scored.items():
-        found = darr.identical_but_ordered(scores, outputs)
+        found = darr.identical_but_ordered({scores.pair: scores}, outputs)
         counts[pair] = len(found)
         assert (found["score_better"] - found["score_worse"]).ge(25).all()
         texts = darr.of_pair(outputs, pair)
@@ -427,7 +427,7 @@ def test_wmt17_scored_one_text_twice(real):
     texts = table[table["hypothesis"] != ""]
     found = pd.concat(
         [
-            darr.identical_but_ordered(s, texts, threshold=0, boundary="more than")
+            darr.identical_but_ordered({s.pair: s}, texts, threshold=0, boundary="more than")
             for s in darr.each_pair(texts, texts).values()
         ]
     )
@@ -540,14 +540,14 @@ def test_every_figure_names_its_axes_and_keeps_texts_as_texts(small):
     segments, _, values, tested = small
     name = "segment acc_eq"
     value, tests = (rankings.from_ratings(table, name).replace({"d": "$x$"}) for table in (values, tested))
-    table = ranks.rank_table(value, tests).assign(low=lambda t: t["value"] - 0.1, high=lambda t: t["value"] + 0.1)
+    table = rankings.rank_table(value, tests).assign(low=lambda t: t["value"] - 0.1, high=lambda t: t["value"] + 0.1)
     sweep = darr.results({"eng-deu": segments}, thresholds=[0.5, 1.0, 2.0])
     figures = [
         draw.kept(darr.kept({"eng-deu": segments}, thresholds=[0.5, 1.0]), threshold=1),
         draw.sweep(sweep, threshold=1),
         draw.ranking(table, statistic=name, chance=0.4),
         draw.ranking(table, statistic=name, chance=-9),
-        draw.p_values(ranks.p_matrix(value, tests), statistic=name),
+        draw.p_values(rankings.p_matrix(value, tests), statistic=name),
         draw.scores(segments.values[0].ravel(), segments.human.ravel(), name="$m$", gold="mqm"),
     ]
     for figure in figures:

@@ -11,7 +11,7 @@ from scipy import stats
 
 from evalkit import ROOT, DataError
 from evalkit.data.provenance import like
-from evalkit.metrics.metaeval import chance, correlations, ranks, scores, spa, ties
+from evalkit.metrics.metaeval import chance, correlations, rankings, scores, spa, ties
 from evalkit.metrics.metaeval.scores import Scores, align, coverage
 
 ORACLE = ROOT / "tests" / "oracles" / "mt_metrics_eval_wmt23_en-de.csv"
@@ -128,9 +128,7 @@ def test_what_does_not_match_is_refused_in_a_sentence():
         align(metric, human.assign(doc=human["doc"] + "x"))
     with pytest.raises(DataError, match="no translation in common"):
         align(metric, human, without=["s0", "s1"])
-    with pytest.raises(DataError, match="Not both tables score the system 's9'"):
-        align(metric, human, systems=["s9"])
-    assert align(metric, human, systems=["s1"]).systems == ("s1",)
+    assert align(metric, human, without=["s0"]).systems == ("s1",)
     with pytest.raises(DataError, match="no metric 'x' here"):
         align(metric, human).only(["x"])
 
@@ -339,21 +337,21 @@ def test_a_cluster_ends_where_one_of_its_metrics_is_significantly_better():
     values = pd.DataFrame({"metric": list("dcba"), "value": [0.1, 0.3, 0.8, 0.8]})
     p = {"ab": 0.5, "ac": 0.04, "ad": 0.01, "bc": 0.2, "bd": 0.05, "cd": 0.3}
     tests = pd.DataFrame([{"metric_a": a, "metric_b": b, "p": each} for (a, b), each in p.items()])
-    table = ranks.rank_table(values, tests)
+    table = rankings.rank_table(values, tests)
     assert table.to_numpy().tolist() == [["a", 0.8, 1, 2], ["b", 0.8, 1, 1], ["c", 0.3, 2, 0], ["d", 0.1, 2, 0]]
-    matrix = ranks.p_matrix(values, tests)
+    matrix = rankings.p_matrix(values, tests)
     assert matrix.loc["b", "d"] == 0.05
     assert np.isnan(matrix.to_numpy()[np.tril_indices(4)]).all()
-    assert ranks.rank_table(values, tests, alpha=0.5)["rank"].tolist() == [1, 2, 3, 4]
+    assert rankings.rank_table(values, tests.assign(p=tests["p"] / 10))["rank"].tolist() == [1, 2, 3, 4]
 
 
 def test_ranks_need_one_statistic_and_all_tests():
     values = pd.DataFrame({"metric": ["a", "b", "a"], "value": [1.0, 2, 3]})
     tests = pd.DataFrame({"metric_a": ["a"], "metric_b": ["c"], "p": [0.1]})
     with pytest.raises(DataError, match="The metric a has several values"):
-        ranks.rank_table(values, tests)
+        rankings.rank_table(values, tests)
     with pytest.raises(DataError, match="Not every two of the metrics were compared"):
-        ranks.rank_table(values.head(2), tests)
+        rankings.rank_table(values.head(2), tests)
 
 
 # --- chance ---
@@ -362,7 +360,7 @@ def test_ranks_need_one_statistic_and_all_tests():
 def test_a_metric_that_knows_nothing():
     there = drawn(2, metrics=1, systems=6, segments=400, values=3)
     length = rows(np.arange(2400.0).reshape(6, 400) % 7, "length")
-    table = chance.chance(there, length=align(length, rows(there.human, "mqm")), draws=30)
+    table = chance.chance(there, length=align(length, rows(there.human, "mqm")))
     found = table.set_index(["metric", "statistic", "grouping"])
     first, second = np.triu_indices(6, 1)
     tied = (there.human[first] == there.human[second]).mean()

@@ -91,28 +91,34 @@ def clusters(seed):
 
 def test_resampled_clusters_have_the_correlations_of_repeated_rows():
     x, y, cluster, times = clusters(4)
-    linear, pairs = weighted.clustered(weighted.Side(x, cluster), weighted.Side(y, cluster))
-    r, tau = weighted.pearson(times @ linear.T), weighted.kendall_b(times, *pairs)
+    found = weighted.Clustered(x, y, cluster)(times.astype(float))
     by_values = weighted.kendall_b_of_values(x, y, times[:, cluster])
     for k, counts in enumerate(times[:, cluster]):
         a, b = x.repeat(counts), y.repeat(counts)
-        assert r[k] == pytest.approx(stats.pearsonr(a, b).statistic, abs=1e-12)
-        assert tau[k] == pytest.approx(stats.kendalltau(a, b).statistic, abs=1e-12)
-        assert by_values[k] == pytest.approx(tau[k], abs=1e-12)
+        assert found[k, 0] == pytest.approx(stats.pearsonr(a, b).statistic, abs=1e-12)
+        assert found[k, 1] == pytest.approx(stats.kendalltau(a, b).statistic, abs=1e-12)
+        assert by_values[k] == pytest.approx(found[k, 1], abs=1e-12)
 
 
 def test_within_clusters_only_their_own_pairs_count():
     x, y, cluster, times = clusters(5)
-    _, pairs = weighted.clustered(weighted.Side(x, cluster), weighted.Side(y, cluster))
-    for counts, value in zip(times, weighted.kendall_b_within(times, *pairs)):
+    for counts, value in zip(times, weighted.Clustered(x, y, cluster)(times.astype(float))[:, 2]):
         i, j = np.nonzero(np.equal.outer(cluster, cluster))
         a, b, w = np.sign(x[i] - x[j]), np.sign(y[i] - y[j]), counts[cluster[i]]
         assert value == pytest.approx((w * a * b).sum() / np.sqrt((w * a**2).sum() * (w * b**2).sum()))
 
 
+def test_rows_may_come_in_any_order_and_those_with_gaps_are_left_out():
+    x, y, cluster, times = clusters(7)
+    order = np.random.default_rng(1).permutation(62)
+    gapped = [np.append(side, [np.nan, 3.0])[order] for side in (x, y)]
+    gapped[1][np.flatnonzero(order == 61)] = np.nan
+    found = weighted.Clustered(*gapped, np.append(cluster, [0, 1])[order])(times.astype(float))
+    np.testing.assert_allclose(found, weighted.Clustered(x, y, cluster)(times.astype(float)), atol=1e-12)
+
+
 def test_a_side_that_does_not_vary_has_no_correlation():
     x, y, cluster, times = clusters(6)
-    linear, pairs = weighted.clustered(weighted.Side(np.full(60, 2.0), cluster), weighted.Side(y, cluster))
-    assert np.isnan(weighted.pearson(times @ linear.T)).all()
-    assert np.isnan(weighted.kendall_b(times, *pairs)).all()
+    for side in (np.full(60, 2.1), np.full(60, np.nan)):
+        assert np.isnan(weighted.Clustered(side, y, cluster)(times.astype(float))).all()
     assert np.isnan(weighted.kendall_b_of_values(x, np.zeros(60), times[:, cluster])).all()

@@ -10,7 +10,7 @@ import pandas as pd
 from scipy import stats
 
 from evalkit.human import context
-from evalkit.lessons.exercises import Function, Mistake, Value
+from evalkit.lessons.exercises import Exercise, Function, Mistake, Value
 
 _KEYS = ["system", "doc", "segment"]
 
@@ -120,7 +120,7 @@ def _flipped(table: pd.DataFrame, signs: np.ndarray) -> tuple[np.ndarray, float]
     return signs @ sums, sums.sum()
 
 
-EXERCISES = {
+EXERCISES: dict[str, Exercise] = {
     "losses": Function(
         right=losses,
         trials=_hits,

@@ -8,9 +8,10 @@ so that a test can prove that each of them is told what it needs to hear.
 from __future__ import annotations
 
 import copy
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from evalkit.lessons.answers import form, given, same
 
@@ -28,42 +29,49 @@ class Mistake:
     hint: str
 
 
-class Exercise(Protocol):
-    """What a check needs to know of an exercise."""
-
-    well: str
-
-    def diagnose(self, answer: Any, *context: Any) -> str | None:
-        """Return the hint that fits the answer, or None where it is right."""
-
-    def wrong(self, *context: Any) -> list[tuple[Any, str]]:
-        """Return the typical wrong answers in this context, each with the hint that it should get."""
-
-
 @dataclass(frozen=True, kw_only=True)
-class Function:
-    """Write a function: it is right when it returns what ``right`` does on every trial.
+class Exercise(ABC):
+    """What all exercises have.
 
-    trials: from the check's context (often nothing) to a list of argument tuples. start: a first step for a
-    student who has not begun. otherwise: the hint where no mistake fits. well: what a right answer means.
+    mistakes: typical wrong answers. otherwise: the hint where none of them fits. start: a first step for a student who
+    has not begun. well: what a right answer means.
     """
 
-    right: Callable[..., Any]
-    trials: Callable[..., Iterable[tuple]]
     mistakes: tuple[Mistake, ...]
-    otherwise: str
+    otherwise: str = ""
     start: str = ""
     well: str = ""
 
     def diagnose(self, answer: Any, *context: Any) -> str | None:
+        """Return the hint that fits the answer, or None where it is right."""
+        return self.hint(answer, *context) if given(answer) else f"{EMPTY} {self.start}".strip()
+
+    @abstractmethod
+    def hint(self, answer: Any, *context: Any) -> str | None:
+        """Return the hint that fits an answer which was given, or None where it is right."""
+
+    def wrong(self, *context: Any) -> list[tuple[Any, str]]:
+        """Return the typical wrong answers in this context, each with the hint that it should get."""
+        return [(mistake.answer(*context), mistake.hint) for mistake in self.mistakes]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Function(Exercise):
+    """Write a function: it is right when it returns what ``right`` does on every trial.
+
+    trials: from the check's context (often nothing) to a list of argument tuples.
+    """
+
+    right: Callable[..., Any]
+    trials: Callable[..., Iterable[tuple]]
+
+    def hint(self, answer: Any, *context: Any) -> str | None:
         """Try the function on copies of all inputs; what it returns decides."""
-        if not given(answer):
-            return _empty(self.start)
         if not callable(answer):
             return (
                 "This is a value, and a function is asked for. Keep the line that begins with 'def', and run it again."
             )
-        trials = [tuple(trial) for trial in self.trials(*context)]
+        trials = list(self.trials(*context))
         found = []
         for trial in trials:
             try:
@@ -71,7 +79,7 @@ class Function:
             except Exception as problem:
                 return f"Your function stops with {type(problem).__name__}: {problem}. Try it on one small input."
         if not any(map(given, found)):
-            return _empty(self.start)
+            return f"{EMPTY} {self.start}".strip()
         if not all(map(given, found)):
             return "For some inputs your function returns nothing. Does every way through it end in a 'return'?"
         wanted = [self.right(*copy.deepcopy(trial)) for trial in trials]
@@ -89,19 +97,13 @@ class Function:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Value:
+class Value(Exercise):
     """Find a value: it is right when it equals what ``right`` computes from the check's context."""
 
     right: Callable[..., Any]
-    mistakes: tuple[Mistake, ...]
-    otherwise: str
-    start: str = ""
-    well: str = ""
 
-    def diagnose(self, answer: Any, *context: Any) -> str | None:
+    def hint(self, answer: Any, *context: Any) -> str | None:
         """Compare with the right value, then with the typical wrong ones."""
-        if not given(answer):
-            return _empty(self.start)
         wanted = self.right(*context)
         if same(answer, wanted):
             return None
@@ -111,43 +113,26 @@ class Value:
     def wrong(self, *context: Any) -> list[tuple[Any, str]]:
         """Return the wrong values with their hints, without those that happen to be right on these data."""
         wanted = self.right(*context)
-        values = [(mistake.answer(*context), mistake.hint) for mistake in self.mistakes]
-        return [(value, hint) for value, hint in values if not same(value, wanted)]
+        return [(value, hint) for value, hint in super().wrong(*context) if not same(value, wanted)]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Need:
     """One property that a made thing must have: ``holds(answer, *context)``, and the hint where it does not."""
 
-    holds: Callable[..., bool]
+    holds: Callable[..., Any]
     hint: str
 
 
 @dataclass(frozen=True, kw_only=True)
-class Made:
-    """Make something with all the properties in ``needs``; the first that is missing gives the hint.
-
-    mistakes: typical wrong things, made from the context, each with the hint (of one of the needs) that it should get.
-    """
+class Made(Exercise):
+    """Make something with all the properties in ``needs``; the first that is missing gives the hint."""
 
     needs: tuple[Need, ...]
-    mistakes: tuple[Mistake, ...]
-    start: str = ""
-    well: str = ""
 
-    def diagnose(self, answer: Any, *context: Any) -> str | None:
+    def hint(self, answer: Any, *context: Any) -> str | None:
         """Ask for one property after the other; one that cannot be asked for is missing."""
-        if not given(answer):
-            return _empty(self.start)
         return next((each.hint for each in self.needs if not _holds(each, answer, context)), None)
-
-    def wrong(self, *context: Any) -> list[tuple[Any, str]]:
-        """Return the wrong things with their hints."""
-        return [(mistake.answer(*context), mistake.hint) for mistake in self.mistakes]
-
-
-def _empty(start: str) -> str:
-    return f"{EMPTY} {start}".strip()
 
 
 def _holds(each: Need, answer: Any, context: tuple) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from evalkit.lessons.exercises import Function, Mistake, Value
+from evalkit.lessons.exercises import Exercise, Function, Mistake, Value
 from evalkit.metrics.metaeval import matrices, ties
 from evalkit.metrics.metaeval.scores import Scores
 from evalkit.stats import correlation
@@ -88,7 +88,7 @@ def _among_untied(human: np.ndarray, metric: np.ndarray, threshold: float) -> fl
     return float(np.mean((said == h)[h != 0]))
 
 
-EXERCISES = {
+EXERCISES: dict[str, Exercise] = {
     "lever": Value(
         right=lambda metric, human: (
             (without_each(metric, human) - correlation.pearson(metric, human).item()).abs().idxmax()

@@ -5,13 +5,14 @@ Variances are those of ``planning.variances``, in squared points: document, item
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
-from evalkit.lessons.exercises import Function, Made, Mistake, Need, Value
+from evalkit.lessons.exercises import Exercise, Function, Made, Mistake, Need, Value
 
 #: Variances that lie far apart, so that a check can tell which of them was used in the wrong way.
 EXAMPLE = {"document": 4.0, "item": 90.0, "annotator": 400.0, "block": 9.0, "residual": 160.0}
@@ -20,24 +21,24 @@ Variances = Mapping[str, float]
 
 
 def one_campaign(
-    variances: Variances, delta: float, documents: int, block: int, rng: np.random.Generator, **wrong: bool
+    variances: Variances, delta: float, documents: int, block: int, rng: np.random.Generator, mistake: str = ""
 ) -> np.ndarray:
     """Draw a campaign in which one annotator scores a document by both systems; return the documents' differences.
 
-    wrong: ``as_deviations``, ``other_annotator``, ``no_items``, ``backwards``, ``scores`` make typical mistakes.
+    mistake: as deviations, other annotator, no items, backwards, or scores: a typical one, made on purpose.
     """
 
     def effect(name: str, *size: int) -> np.ndarray:
-        spread = variances[name] if wrong.get("as_deviations") else np.sqrt(variances[name])
+        spread = variances[name] if mistake == "as deviations" else np.sqrt(variances[name])
         return rng.normal(0, spread, size)
 
     scores = effect("document", documents, 2, 1) + effect("block", documents, 2, 1)
-    scores = scores + effect("annotator", documents, 2 if wrong.get("other_annotator") else 1, 1)
-    inside = 1 if wrong.get("no_items") else block
+    scores = scores + effect("annotator", documents, 2 if mistake == "other annotator" else 1, 1)
+    inside = 1 if mistake == "no items" else block
     scores = scores + effect("item", documents, 2, inside) + effect("residual", documents, 2, inside)
-    scores[:, 1 if wrong.get("backwards") else 0] += delta
+    scores[:, 1 if mistake == "backwards" else 0] += delta
     means = scores.mean(axis=2)
-    return means if wrong.get("scores") else means[:, 0] - means[:, 1]
+    return means if mistake == "scores" else means[:, 0] - means[:, 1]
 
 
 def document_variance(variances: Variances, *, block: int = _BLOCK, judgements: int = 1) -> float:
@@ -68,13 +69,12 @@ def disappointed(plans: pd.DataFrame) -> float:
     return float((plans.loc[plans["promising"], "true_power"] < 0.8).mean())
 
 
-def _drawn(student, **wrong: bool) -> np.ndarray:
-    """Ask a student's function (or ours, with a mistake) for one large campaign."""
-    student = student or (lambda *arguments: one_campaign(*arguments, **wrong))
+def _drawn(student: Callable[..., np.ndarray]) -> np.ndarray:
+    """Ask a student's function for one large campaign."""
     return np.asarray(student(dict(EXAMPLE), _DELTA, _DOCUMENTS, _BLOCK, np.random.default_rng(11)), dtype=float)
 
 
-def _spread_like(student, expected: float) -> bool:
+def _spread_like(student: Callable[..., np.ndarray], expected: float) -> bool:
     return bool(abs(_drawn(student).var() / expected - 1) < _TOLERANCE)
 
 
@@ -82,9 +82,9 @@ def _as_deviations() -> float:
     return document_variance({name: value**2 for name, value in EXAMPLE.items()})
 
 
-def _made(**wrong: bool):
+def _made(mistake: str) -> Callable[[], Callable[..., np.ndarray]]:
     """Return a function of the context (there is none) that returns a wrong simulation."""
-    return lambda: lambda *arguments: one_campaign(*arguments, **wrong)
+    return lambda: partial(one_campaign, mistake=mistake)
 
 
 def _tests() -> list[tuple]:
@@ -110,7 +110,7 @@ def _error(variances: Variances, segments: int, block: int, variance: float) -> 
 _OTHER_ANNOTATOR = "The annotator's level is still in the difference. Does one person score both systems of a document?"
 _DEVIATIONS = "The scatter is far too large. rng.normal wants a standard deviation, and what you have are variances."
 
-EXERCISES = {
+EXERCISES: dict[str, Exercise] = {
     "one_campaign": Made(
         needs=(
             Need(
@@ -141,17 +141,17 @@ EXERCISES = {
         ),
         mistakes=(
             Mistake(
-                answer=_made(scores=True),
+                answer=_made("scores"),
                 hint="One difference for each document is asked for: mean of A less mean of B, over its segments.",
             ),
             Mistake(
-                answer=_made(backwards=True),
+                answer=_made("backwards"),
                 hint="The mean difference has the wrong sign. System A is better by delta, and it is A less B.",
             ),
-            Mistake(answer=_made(as_deviations=True), hint=_DEVIATIONS),
-            Mistake(answer=_made(other_annotator=True), hint=_OTHER_ANNOTATOR),
+            Mistake(answer=_made("as deviations"), hint=_DEVIATIONS),
+            Mistake(answer=_made("other annotator"), hint=_OTHER_ANNOTATOR),
             Mistake(
-                answer=_made(no_items=True),
+                answer=_made("no items"),
                 hint="A document has several segments, each with its own item effect and noise. Average over them.",
             ),
         ),

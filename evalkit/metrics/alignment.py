@@ -28,11 +28,12 @@ KEPT, SHIFTED, BORROWED, LOST = "kept", "shifted back", "from the same source el
 _ROUNDS = 5  # of learning what evidence is worth, and aligning by it
 _STRAY = 0.05  # share of rows that may have a wrong reference wherever one looks, so that a row alone proves little
 _SAME = 90  # of 100: from this similarity on, two texts are spellings of one
+_MOST = 3  # rows that a reference may have slipped up or down
 _FEWEST = 20  # rows below which nothing can be learned
 _NUMBER = re.compile(r"\d+")
 
 
-def runs(table: pd.DataFrame, *, most: int = 3) -> pd.DataFrame:
+def runs(table: pd.DataFrame) -> pd.DataFrame:
     """List runs of rows whose reference stands elsewhere: tgt_lang, first, last, rows, shift, evidence.
 
     table: as for ``evidence``. first, last: rows of the language, from 0. shift -1: the right reference stands one row
@@ -41,17 +42,17 @@ def runs(table: pd.DataFrame, *, most: int = 3) -> pd.DataFrame:
     """
     found = []
     for language, part in table.groupby("tgt_lang", sort=False):
-        ratios, shifts = _aligned(part, most)
+        ratios, shifts = _aligned(part)
         edges = np.flatnonzero(np.diff(shifts, prepend=0, append=0))
         for first, stop in pairwise(edges):
             if shift := int(shifts[first]):
-                gain = ratios[first:stop, most + shift].sum() - ratios[first:stop, most].sum()
+                gain = ratios[first:stop, _MOST + shift].sum() - ratios[first:stop, _MOST].sum()
                 found.append((language, int(first), int(stop) - 1, int(stop - first), shift, float(gain)))
     return pd.DataFrame(found, columns=["tgt_lang", "first", "last", "rows", "shift", "evidence"])
 
 
-def corrected(table: pd.DataFrame, *, most: int = 3) -> pd.DataFrame:
-    """Put every reference back to its source, and say in ``mended`` what was done to each row.
+def corrected(table: pd.DataFrame) -> pd.DataFrame:
+    """Put every reference back to its source, and say in ``correction`` what was done to each row.
 
     table: as for ``evidence``. A reference that different sources would then claim goes to the one that has it in more
     rows, or that it fits better; a reference that does not fit is outvoted where its source has another in more rows.
@@ -60,24 +61,23 @@ def corrected(table: pd.DataFrame, *, most: int = 3) -> pd.DataFrame:
     """
     parts = []
     for _, part in table.groupby("tgt_lang", sort=False):
-        ratios, shifts = _aligned(part, most)
-        parts.append(_mended(part, ratios, shifts, most))
+        parts.append(_corrected(part, *_aligned(part)))
     whole = like(pd.concat(parts).loc[table.index], table)
-    lost = whole["mended"].eq(LOST)
+    lost = whole["correction"].eq(LOST)
     if lost.any():
         whole.attrs["excluded"] = {**table.attrs.get("excluded", {}), "references lost": int(lost.sum())}
     return whole[~lost]
 
 
-def evidence(table: pd.DataFrame, *, most: int = 3) -> pd.DataFrame:
+def evidence(table: pd.DataFrame) -> pd.DataFrame:
     """Return how well each row's source fits the reference ``shift`` rows further down: row, shift, evidence, chosen.
 
     table: one language, ``source`` and ``reference`` in the order of the file. evidence: log-likelihood ratio; above 0
-    speaks for a translation. chosen: whether the row is taken to be shifted so. most: the longest slip looked for.
+    speaks for a translation. chosen: whether the row is taken to be shifted so.
     Raises DataError below 20 rows: what evidence is worth cannot be learned from fewer.
     """
-    ratios, shifts = _aligned(table, most)
-    slips = np.arange(-most, most + 1)
+    ratios, shifts = _aligned(table)
+    slips = np.arange(-_MOST, _MOST + 1)
     rows = np.arange(len(table))
     return pd.DataFrame({
         "row": np.repeat(rows, len(slips)), "shift": np.tile(slips, len(table)), "evidence": ratios.ravel(),
@@ -94,18 +94,18 @@ class _Pairs(NamedTuple):
     elsewhere: np.ndarray  # 0 the source stands once, 1 another row has this reference too, 2 all others differ
 
 
-def _aligned(table: pd.DataFrame, most: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the evidence, rows × shifts (from -most to most), and the shift of each row."""
-    if len(table) < max(_FEWEST, 2 * most + 1):
+def _aligned(table: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """Return the evidence, rows × shifts (from -_MOST to _MOST), and the shift of each row."""
+    if len(table) < _FEWEST:
         raise DataError(f"{len(table)} rows are too few to see whether references slipped. Give at least {_FEWEST}.")
-    return _course_of(tuple(texts(table, ["source", "reference"])), most)
+    return _course_of(tuple(texts(table, ["source", "reference"])))
 
 
 @lru_cache(maxsize=8)  # who lists the slips also mends them, language by language
-def _course_of(pairs: tuple[tuple[str, ...], ...], most: int) -> tuple[np.ndarray, np.ndarray]:
+def _course_of(pairs: tuple[tuple[str, ...], ...]) -> tuple[np.ndarray, np.ndarray]:
     n = len(pairs)
     here = np.arange(n)
-    near = here[:, None] + np.arange(-most, most + 1)
+    near = here[:, None] + np.arange(-_MOST, _MOST + 1)
     inside = (near >= 0) & (near < n)
     seen = _Seen(pairs)
     candidates = seen.pairs(np.broadcast_to(here[:, None], near.shape), np.clip(near, 0, n - 1))
@@ -113,9 +113,9 @@ def _course_of(pairs: tuple[tuple[str, ...], ...], most: int) -> tuple[np.ndarra
     chance = seen.pairs(np.tile(here, len(far)), np.concatenate(far))
     shifts = np.zeros(n, int)
     for _ in range(_ROUNDS):
-        match = _Pairs(*(column[here, most + shifts] for column in candidates))
+        match = _Pairs(*(column[here, _MOST + shifts] for column in candidates))
         ratios = np.where(inside, _ratios(candidates, match, chance), 0.0)
-        before, shifts = shifts, _course(ratios) - most
+        before, shifts = shifts, _course(ratios) - _MOST
         if (shifts == before).all():
             break
     for each in (ratios, shifts):
@@ -198,10 +198,10 @@ def _course(ratios: np.ndarray) -> np.ndarray:
     return course
 
 
-def _mended(part: pd.DataFrame, ratios: np.ndarray, shifts: np.ndarray, most: int) -> pd.DataFrame:
+def _corrected(part: pd.DataFrame, ratios: np.ndarray, shifts: np.ndarray) -> pd.DataFrame:
     """Give each row the reference it is aligned to, unless another source, or other rows of its own, speak against."""
     n = len(part)
-    place, fit = np.arange(n) + shifts, ratios[np.arange(n), most + shifts]
+    place, fit = np.arange(n) + shifts, ratios[np.arange(n), _MOST + shifts]
     inside = (place >= 0) & (place < n)
     table = pd.DataFrame({"source": part["source"].to_numpy(), "fit": fit})
     table["reference"] = pd.Series(part["reference"].to_numpy()[np.clip(place, 0, n - 1)]).where(inside)
@@ -213,7 +213,7 @@ def _mended(part: pd.DataFrame, ratios: np.ndarray, shifts: np.ndarray, most: in
     usual, votes = table["source"].map(best["reference"]), table["source"].map(best["rows"])
     own = own.mask((table["fit"] < 0) & (table["rows"] < votes) & ~_alike(own, usual))
     state = np.where(own.notna(), np.where(shifts == 0, KEPT, SHIFTED), np.where(usual.notna(), BORROWED, LOST))
-    return part.assign(reference=own.fillna(usual).to_numpy(), mended=state)
+    return part.assign(reference=own.fillna(usual).to_numpy(), correction=state)
 
 
 def _alike(texts: pd.Series, others: pd.Series) -> pd.Series:

@@ -6,7 +6,6 @@ All rows of a sentence, over systems and languages, are drawn together: they sha
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -26,7 +25,6 @@ def correlate(
     *,
     resamples: int = 1000,
     seed: int = 7,
-    level: float = 0.95,
     against: str | None = None,
     average: str | None = "avg",
 ) -> pd.DataFrame:
@@ -46,26 +44,29 @@ def correlate(
     wanted = [*models, *([against] if against and against not in models else [])]
     _checked(table, wanted)
     codes, clusters = pd.factorize(table["sentence"])
-    rows, estimates = [], []
+    places = pd.Series(codes, table.index)
+    groups = list(table.groupby(["setting", "language"], sort=False))
+    estimates = [estimator(part, wanted, places) for _, part in groups]
+
+    def evaluate(weights: np.ndarray) -> np.ndarray:
+        return np.stack([estimate(weights) for estimate in estimates], 1)
+
+    drawn = resample(evaluate, np.arange(len(clusters)), resamples=resamples, seed=seed)
+    values = np.concatenate([evaluate(np.ones((1, len(clusters)))), drawn])  # draws × groups × models × statistics
+    rows = []
     for setting, part in table.groupby("setting", sort=False):
-        places = pd.Series(codes, table.index)[part.index]
-        every = [estimator(part[part["language"] == one], wanted, places) for one in part["language"].unique()]
-        estimates += every
-        rows += [(setting, one, len(group), group["sentence"].nunique())
-                 for one, group in part.groupby("language", sort=False)]  # fmt: skip
-        if average and len(every) > 1:
-            estimates.append(partial(_average, every))
-            rows.append((setting, average, len(part), part["sentence"].nunique()))
-    at_all = _stacked(estimates, np.ones((1, len(clusters))))[0]
-    drawn = resample(partial(_stacked, estimates), np.arange(len(clusters)), resamples=resamples, seed=seed)
-    if against:
-        at_all, drawn = (each - each[..., [wanted.index(against)], :] for each in (at_all, drawn))
-    low, high = interval(drawn, level=level)
+        here = [number for number, ((name, _), _) in enumerate(groups) if name == setting]
+        rows += [(setting, groups[number][0][1], groups[number][1], values[:, number]) for number in here]
+        if average and len(here) > 1:
+            rows.append((setting, average, part, _mean(values[:, here].swapaxes(0, 1))))
     found = []
-    for place, (setting, language, n, sentences) in enumerate(rows):
+    for setting, language, part, each in rows:
+        if against:
+            each = each - each[:, [wanted.index(against)]]
+        low, high = interval(each[1:])
         for number, model in enumerate(models):
-            values = np.stack([each[place, number] for each in (at_all, low, high)], axis=1).ravel()
-            found.append((setting, language, model, *values, n, sentences))
+            ends = np.stack([each[0, number], low[number], high[number]], axis=1).ravel()
+            found.append((setting, language, model, *ends, len(part), part["sentence"].nunique()))
     return pd.DataFrame(found, columns=["setting", "language", "model", *_VALUES, "n", "sentences"])
 
 
@@ -74,34 +75,11 @@ def estimator(table: pd.DataFrame, models: Sequence[str], places: pd.Series) -> 
 
     places: the number of each row's cluster, by the table's index.
     """
-    folds = []
-    for _, fold in table.groupby("fold"):
-        there, cluster = np.unique(places[fold.index], return_inverse=True)
-        order = np.argsort(cluster, kind="stable")
-        columns = fold[["score", *models]].to_numpy(float)[order].T
-        score, *others = (weighted.Side(each, cluster[order]) for each in columns)
-        folds.append((there, [weighted.clustered(each, score) for each in others]))
-    return partial(_folds, folds)
-
-
-def _folds(folds: list[tuple[np.ndarray, list[tuple[np.ndarray, np.ndarray]]]], weights: np.ndarray) -> np.ndarray:
-    values = []
-    for there, models in folds:
-        here = weights[:, there]
-        found = [
-            (weighted.pearson(here @ a.T), weighted.kendall_b(here, *b), weighted.kendall_b_within(here, *b))
-            for a, b in models
-        ]
-        values.append(np.stack([np.stack(each, -1) for each in found], 1))
-    return _mean(np.stack(values))
-
-
-def _average(estimates: Sequence[_Values], weights: np.ndarray) -> np.ndarray:
-    return _mean(np.stack([estimate(weights) for estimate in estimates]))
-
-
-def _stacked(estimates: Sequence[_Values], weights: np.ndarray) -> np.ndarray:
-    return np.stack([estimate(weights) for estimate in estimates], 1)
+    folds = [
+        [weighted.Clustered(fold[model].to_numpy(float), fold["score"].to_numpy(float), places[fold.index].to_numpy())
+         for model in models] for _, fold in table.groupby("fold")
+    ]  # fmt: skip
+    return lambda weights: _mean(np.stack([np.stack([pair(weights) for pair in fold], axis=1) for fold in folds]))
 
 
 def _mean(values: np.ndarray) -> np.ndarray:

@@ -71,7 +71,7 @@ def with_metrics(scored: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
     return features(scored).assign(**turned)
 
 
-def numbers(text: str) -> Counter:
+def numbers(text: str) -> Counter[str]:
     """Count the numbers of a text by their digits, whatever script and separators they are written with.
 
     >>> sorted(numbers("१,२०,००० और 3.5"))
@@ -82,14 +82,15 @@ def numbers(text: str) -> Counter:
     )
 
 
-def overlap(one: Counter, other: Counter) -> tuple[float, float]:
+def overlap(one: Counter[str], other: Counter[str]) -> tuple[float, float]:
     """Return which share of each of two collections the other has too; 1 for an empty one.
 
     >>> overlap(Counter("aab"), Counter("abcc"))
     (0.6666666666666666, 0.5)
     """
     both = (one & other).total()
-    return tuple(both / total if total else 1.0 for total in (one.total(), other.total()))
+    first, second = (both / total if total else 1.0 for total in (one.total(), other.total()))
+    return first, second
 
 
 def _ratio(one: str, other: str) -> float:
@@ -98,13 +99,13 @@ def _ratio(one: str, other: str) -> float:
 
 
 @lru_cache(maxsize=1 << 12)
-def _grams(text: str, n: int) -> Counter:
+def _grams(text: str, n: int) -> Counter[str]:
     solid = "".join(text.split())
     return Counter([solid[i : i + n] for i in range(len(solid) - n + 1)])
 
 
 @lru_cache(maxsize=1 << 12)
-def _scripts(text: str) -> Counter:
+def _scripts(text: str) -> Counter[int]:
     """Count the letters of each script, told apart as blocks of 128; all below Devanagari is one."""
     return Counter([max(ord(letter) >> 7, (0x0900 >> 7) - 1) for letter in text if letter.isalpha()])
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
 
 import numpy as np
 import pandas as pd
@@ -20,28 +21,31 @@ from scipy.sparse.csgraph import connected_components
 from evalkit import DataError
 from evalkit.stats.correlation import kendall_b
 
+#: Folds of English sentences, as in the paper.
+FOLDS = 3
 #: What the best single metric is called: chosen on the training folds, never on the fold that it is tested on.
 BEST = "best_single"
+_ALIKE = 95.0  # of 100: from this likeness on, two sentences are spellings of one
 _DIGITS = 10  # of predictions: the same translation by two systems ties, whatever the order in which a processor adds
 
 
-def sentence_groups(sources: Sequence[str], *, alike: float = 95.0) -> np.ndarray:
+def sentence_groups(sources: Sequence[str]) -> np.ndarray:
     """Number English sentences so that spellings of the same one share a number, (rows,).
 
-    Sentences are the same if their letters and digits are alike to ``alike`` (0 to 100, share of characters kept in
-    order): languages of one release differ by a lost space or article, and such a pair would leak into a test fold.
+    Sentences are the same if 95 % of their letters and digits are alike (share of characters kept in order): languages
+    of one release differ by a lost space or article, and such a pair would leak into a test fold.
 
     >>> sentence_groups(["The U.N. also hopes.", "The U.N. alsohopes.", "It rains."]).tolist()
     [0, 0, 1]
     """
     plain = [re.sub(r"\W", "", unicodedata.normalize("NFKC", str(source))).casefold() for source in sources]
     codes, distinct = pd.factorize(np.array(plain, dtype=object))
-    near = process.cdist(distinct, distinct, scorer=fuzz.ratio, score_cutoff=alike) > 0
+    near = process.cdist(distinct, distinct, scorer=fuzz.ratio, score_cutoff=_ALIKE) > 0
     labels = connected_components(near, directed=False)[1][codes] if len(distinct) else codes
     return pd.factorize(labels)[0]
 
 
-def folds(groups: np.ndarray, *, k: int = 3, seed: int = 7) -> np.ndarray:
+def folds(groups: np.ndarray, *, k: int = FOLDS, seed: int = 7) -> np.ndarray:
     """Deal groups into k folds of as many groups each as can be; return each row's fold, 0 to k-1.
 
     >>> fold = folds(np.array([0, 0, 1, 2, 2, 3]), k=2)
@@ -54,6 +58,19 @@ def folds(groups: np.ndarray, *, k: int = 3, seed: int = 7) -> np.ndarray:
     dealt = np.empty(len(distinct), int)
     dealt[np.random.default_rng(seed).permutation(len(distinct))] = np.arange(len(distinct)) % k
     return dealt[codes]
+
+
+class Regression(Protocol):
+    """What scikit-learn's regressions do."""
+
+    def fit(self, features: np.ndarray, goal: pd.Series) -> Regression:
+        """Learn from rows of features and what to predict of them."""
+
+    def predict(self, features: np.ndarray) -> np.ndarray:
+        """Predict rows of features."""
+
+
+Maker = Callable[[int], Regression]
 
 
 def standing(scores: pd.Series, language: pd.Series) -> pd.Series:
@@ -70,7 +87,7 @@ def standing(scores: pd.Series, language: pd.Series) -> pd.Series:
     return pd.Series(stats.norm.ppf((rank - 0.375) / (size + 0.25)), index=scores.index)
 
 
-def ridge(seed: int):
+def ridge(seed: int) -> Regression:
     """Make a linear regression on standardised features, its penalty chosen by leave-one-out on the training rows."""
     from sklearn.linear_model import RidgeCV
     from sklearn.pipeline import make_pipeline
@@ -79,7 +96,7 @@ def ridge(seed: int):
     return make_pipeline(StandardScaler(), RidgeCV(alphas=np.logspace(-1, 4, 11)))
 
 
-def boosting(seed: int):
+def boosting(seed: int) -> Regression:
     """Make gradient boosting of small regression trees: bends and interactions that ``ridge`` cannot have."""
     from sklearn.ensemble import HistGradientBoostingRegressor
 
@@ -90,7 +107,7 @@ def boosting(seed: int):
 
 
 #: Learned models by name: functions of a seed that make a regression with ``fit`` and ``predict``.
-MODELS: dict[str, Callable] = {"ridge": ridge, "boosting": boosting}
+MODELS: dict[str, Maker] = {"ridge": ridge, "boosting": boosting}
 #: What a table of results shows: the learned models, and the best single metric.
 SHOWN = (*MODELS, BEST)
 
@@ -100,8 +117,7 @@ def out_of_fold(
     features: pd.DataFrame,
     *,
     single: Sequence[str],
-    models: Mapping[str, Callable] = MODELS,
-    k: int = 3,
+    models: Mapping[str, Maker] = MODELS,
     seed: int = 7,
 ) -> pd.DataFrame:
     """Predict every example by models that saw neither its English sentence nor, for zero_shot, its language.
@@ -115,13 +131,13 @@ def out_of_fold(
     """
     examples = _checked(examples, features, single)
     sentence = sentence_groups(examples["source"])
-    fold = folds(sentence, k=k, seed=seed)
+    fold = folds(sentence, seed=seed)
     language = examples["language"]
     if language.nunique() < 2:
         raise DataError("Zero-shot scoring leaves one language out, so at least two are needed. Give more languages.")
-    tasks = [("cv", None, number) for number in range(k)]
-    tasks += [("zero_shot", left_out, number) for left_out in language.unique() for number in range(k)]
-    known = [(examples[fold != number], features.loc[fold != number, list(single)]) for number in range(k)]
+    tasks = [("cv", None, number) for number in range(FOLDS)]
+    tasks += [("zero_shot", left_out, number) for left_out in language.unique() for number in range(FOLDS)]
+    known = [(examples[fold != number], features.loc[fold != number, list(single)]) for number in range(FOLDS)]
     taus = [_taus(rows["score"], rows["language"], metrics) for rows, metrics in known]
     parts = []
     for setting, left_out, number in tasks:
@@ -140,7 +156,7 @@ def unseen(
     other_features: pd.DataFrame,
     *,
     single: Sequence[str],
-    models: Mapping[str, Callable] = MODELS,
+    models: Mapping[str, Maker] = MODELS,
     seed: int = 7,
 ) -> pd.DataFrame:
     """Predict other languages by models of all of ``examples`` but those with an English sentence of ``others``.
@@ -173,21 +189,20 @@ def crossed(
     others: pd.DataFrame,
     other_features: pd.DataFrame,
     *,
-    models: Mapping[str, Callable] = MODELS,
-    k: int = 3,
+    models: Mapping[str, Maker] = MODELS,
     seed: int = 7,
 ) -> pd.DataFrame:
     """Score other translations, such as a challenge set's, by models that did not see their English sentence.
 
-    others: column source. Sentences are dealt into k folds; each fold of others is scored by models of the examples in
+    others: column source. Sentences are dealt into folds; each fold of others is scored by models of the examples in
     the rest. Returns a column per model, on the index of others.
     """
     examples = _checked(examples, features, list(features.columns[:1]))
     both = sentence_groups([*examples["source"], *others["source"]])
-    fold = folds(both, k=k, seed=seed)
+    fold = folds(both, seed=seed)
     known, asked = fold[: len(examples)], fold[len(examples) :]
     scored = pd.DataFrame(index=others.index, columns=list(models), dtype=float)
-    for number in range(k):
+    for number in range(FOLDS):
         goal = standing(examples["score"][known != number], examples["language"][known != number])
         for name, make in models.items():
             fitted = make(seed).fit(features[known != number].to_numpy(float), goal)
@@ -217,7 +232,7 @@ def _best(taus: pd.DataFrame) -> str:
 
 def _predicted(
     examples: pd.DataFrame, features: pd.DataFrame, trained: np.ndarray, tested: np.ndarray, *,
-    best: str, single: Sequence[str], models: Mapping[str, Callable], seed: int,
+    best: str, single: Sequence[str], models: Mapping[str, Maker], seed: int,
 ) -> pd.DataFrame:  # fmt: skip
     """Train on some rows and predict others; ``best`` is the best single metric of the rows trained on."""
     known, asked = examples[trained], features[tested]
@@ -229,7 +244,7 @@ def _predicted(
     return table.assign(**{BEST: asked[best]})
 
 
-def _ordered(table: pd.DataFrame, models: Mapping[str, Callable], single: Sequence[str]) -> pd.DataFrame:
+def _ordered(table: pd.DataFrame, models: Mapping[str, Maker], single: Sequence[str]) -> pd.DataFrame:
     return table[["setting", "language", "sentence", "fold", "score", *models, BEST, *single]]
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from math import exp
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -13,6 +14,9 @@ from evalkit import DataError
 from evalkit.data.provenance import like
 from evalkit.metrics import store
 from evalkit.stats.inference import spread
+
+if TYPE_CHECKING:
+    from sacrebleu.metrics import BLEU, CHRF, TER
 
 #: Metrics of ``scores``, in the order of Sai et al. 2023. SacreBLEU: BLEU as for a whole corpus, of one segment.
 METRICS = ("BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4", "SacreBLEU", "ROUGE-L", "chrF", "chrF++", "TER")
@@ -132,7 +136,7 @@ def caption_bleu(hypothesis: str, reference: str, *, order: int) -> float:
 
 
 @cache
-def _measure(metric: str, tokenize: str):
+def _measure(metric: str, tokenize: str) -> BLEU | CHRF | TER:
     """Make sacreBLEU's object for a metric."""
     from sacrebleu.metrics import BLEU, CHRF, TER
 

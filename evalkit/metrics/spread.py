@@ -28,16 +28,14 @@ def ranges(scored: pd.DataFrame, *, gold: str = "score", metrics: Sequence[str] 
     return pd.DataFrame(rows, columns=["metric", "min", "max", "n"])
 
 
-def normalised(
-    scored: pd.DataFrame, *, gold: str = "score", full_marks: float = 25, metrics: Sequence[str] | None = None
-) -> pd.DataFrame:
+def normalised(scored: pd.DataFrame, *, gold: str = "score", metrics: Sequence[str] | None = None) -> pd.DataFrame:
     """Bring scores to 0-1 by the ends of their scale, or what the data reach where it has none: Figure 4.
 
-    Human scores are out of ``full_marks``, those below 0 count as 0. Returns language, metric ("human" first), value,
+    Human scores are out of 25, those below 0 count as 0. Returns language, metric ("human" first), value,
     a row per judgement and metric.
     """
     metrics = named(scored, metrics, gold)
-    parts = [pd.DataFrame({"metric": "human", "value": scored[gold].clip(lower=0) / full_marks})]
+    parts = [pd.DataFrame({"metric": "human", "value": scored[gold].clip(lower=0) / BUCKETS[-1]})]
     for name in metrics:
         low, high = SCALES.get(name, (scored[name].min(), scored[name].max()))
         if high <= low:
@@ -54,18 +52,16 @@ def summary(normal: pd.DataFrame) -> pd.DataFrame:
     return table.assign(skewness=found.skew(), lower_half=found.agg(lambda values: (values < 0.5).mean())).reset_index()
 
 
-def buckets(
-    scored: pd.DataFrame, *, gold: str = "score", ends: Sequence[float] = BUCKETS, metrics: Sequence[str] | None = None
-) -> pd.DataFrame:
+def buckets(scored: pd.DataFrame, *, gold: str = "score", metrics: Sequence[str] | None = None) -> pd.DataFrame:
     """Summarise each metric's scores by bucket of the human score: Figure 6.
 
-    ends: the buckets' upper ends, each included; the first reaches down to 0 and takes what lies below.
+    ``BUCKETS`` are upper ends, each included; the first reaches down to 0 and takes what lies below.
     Returns language, metric, bucket ("0-5", then above 5 to 10 as "5-10" …), n, p5, q1, median, q3, p95; a bucket
     without judgements has n 0. The printed intervals leave gaps (5 to 6) where scores with halves would fall.
     """
     metrics = named(scored, metrics, gold)
-    labels = [f"{low:g}-{high:g}" for low, high in zip([0, *ends], ends)]
-    bucket = pd.cut(scored[gold], [-np.inf, *ends], labels=labels)
+    labels = [f"{low:g}-{high:g}" for low, high in zip([0, *BUCKETS], BUCKETS)]
+    bucket = pd.cut(scored[gold], [-np.inf, *BUCKETS], labels=labels)
     if (beyond := scored[gold].notna() & bucket.isna()).any():
         raise DataError(f"A human score is {scored.loc[beyond, gold].max():g}, beyond the last bucket. Widen it.")
     long = scored[metrics].assign(language=languages(scored), bucket=bucket)

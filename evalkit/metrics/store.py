@@ -40,8 +40,8 @@ def remembered(
         return np.empty(0)
     if secret.seal() is None:  # nothing could be known again
         distinct = list(dict.fromkeys(texts))
-        computed = dict(zip(distinct, np.asarray(compute(distinct), float), strict=True))
-        return np.array([computed[each] for each in texts])
+        by_text = dict(zip(distinct, np.asarray(compute(distinct), float), strict=True))
+        return np.array([by_text[each] for each in texts])
     keys = [_digest(each) for each in texts]
     everything = hashlib.sha256(b"".join(keys)).digest()  # the same texts in the same order, looked up as one
     with closing(_opened()) as store:

@@ -54,7 +54,7 @@ def reachable(printed: str, low: Any, high: Any) -> bool:
     number = _number(printed)
     if number is None or missing(low) or missing(high):
         return False
-    half = float(Decimal(5).scaleb(number.as_tuple().exponent - 1))
+    half = float(Decimal(5).scaleb(int(number.as_tuple().exponent) - 1))
     slack = 1e-9 * max(half, abs(float(number)))  # a tie is a tie also in binary floating point, however small it is
     return low - slack <= float(number) + half and high + slack >= float(number) - half
 

@@ -53,40 +53,49 @@ def kendall_b(weights: np.ndarray, balance: np.ndarray, untied_x: np.ndarray, un
     >>> kendall_b(np.array([[1, 1, 1], [2, 1, 0]]), signs * signs, abs(signs), abs(signs)).tolist()
     [1.0, 1.0]
     """
-    return ratio(pair_sums(weights, balance), np.sqrt(pair_sums(weights, untied_x) * pair_sums(weights, untied_y)))
+    return _tau_b(*(pair_sums(weights, matrix) for matrix in (balance, untied_x, untied_y)))
 
 
-def kendall_b_within(
-    weights: np.ndarray, balance: np.ndarray, untied_x: np.ndarray, untied_y: np.ndarray
-) -> np.ndarray:
-    """Compute tau-b over pairs of rows of the same unit only; arguments as for ``kendall_b``."""
-    both, one, other = (weights @ np.diagonal(matrix) for matrix in (balance, untied_x, untied_y))
-    return ratio(both, np.sqrt(one * other))
+def _tau_b(balance: np.ndarray, untied_x: np.ndarray, untied_y: np.ndarray) -> np.ndarray:
+    return ratio(balance, np.sqrt(untied_x * untied_y))
 
 
-class Side:
-    """Hold one side of a correlation: centred values, in order of their clusters, and pairs of rows that do not tie.
+class Clustered:
+    """Correlate x and y under any weighting of clusters of rows.
 
-    values, cluster: (rows,), clusters numbered from 0 without gaps, in ascending order. ``untied``: (clusters,
-    clusters), how many pairs of their rows differ.
+    x, y: (rows,); rows in which one of them is missing are left out. cluster: (rows,) numbers from 0 on.
     """
 
-    def __init__(self, values: np.ndarray, cluster: np.ndarray) -> None:
-        self.values, self.cluster = values - values.mean(), cluster
-        distinct, level = np.unique(values, return_inverse=True)
-        level = level.astype(np.int32)
-        self.signs = (level[:, None] > level).view(np.int8) - (level[:, None] < level).view(np.int8)
-        size = np.bincount(cluster).astype(float)
-        met = sparse.csr_array((np.ones(len(values)), (cluster, level)), shape=(len(size), len(distinct)))
-        self.untied = np.outer(size, size) - (met @ met.T).toarray()
+    def __init__(self, x: np.ndarray, y: np.ndarray, cluster: np.ndarray) -> None:
+        there = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
+        rows = there[np.argsort(cluster[there], kind="stable")]
+        self.clusters, own = np.unique(cluster[rows], return_inverse=True)
+        (x, signs_x, untied_x), (y, signs_y, untied_y) = (_side(side[rows], own) for side in (x, y))
+        self.sums = np.stack([np.bincount(own, each, len(self.clusters)) for each in moments(x, y)])
+        ones = np.ones(len(rows), np.int32)
+        member = sparse.csr_array((ones, (own, np.arange(len(rows)))), shape=(len(self.clusters), len(rows)))
+        balance = member @ (member @ (signs_x * signs_y).astype(np.int32)).T  # symmetric, so not turned back
+        self.pairs = balance.astype(float), untied_x, untied_y
+
+    def __call__(self, weights: np.ndarray) -> np.ndarray:
+        """Return Pearson's r, tau-b, and tau-b over pairs of one cluster only, (batch, 3) from (batch, clusters).
+
+        NaN where a side does not vary.
+        """
+        weights = weights[:, self.clusters]
+        within = (weights @ np.diagonal(matrix) for matrix in self.pairs)
+        values = (pearson(weights @ self.sums.T), kendall_b(weights, *self.pairs), _tau_b(*within))
+        return np.stack(values, axis=-1)
 
 
-def clustered(one: Side, other: Side) -> tuple[np.ndarray, np.ndarray]:
-    """Sum what ``pearson`` needs over rows, (6, clusters), and what ``kendall_b`` does over pairs of clusters."""
-    linear = np.stack([np.bincount(one.cluster, each) for each in moments(one.values, other.values)])
-    member = sparse.csr_array((np.ones(len(one.values), np.int32), (one.cluster, np.arange(len(one.values)))))
-    balance = member @ (member @ (one.signs * other.signs).astype(np.int32)).T  # symmetric, so not turned back
-    return linear, np.stack([balance.astype(float), one.untied, other.untied])
+def _side(values: np.ndarray, cluster: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Centre one side of a correlation; signs of rows' differences; how many rows of two clusters differ."""
+    distinct, level = np.unique(values, return_inverse=True)
+    level = level.astype(np.int32)
+    signs = (level[:, None] > level).view(np.int8) - (level[:, None] < level).view(np.int8)
+    size = np.bincount(cluster).astype(float)
+    met = sparse.csr_array((np.ones(len(values)), (cluster, level)), shape=(len(size), len(distinct)))
+    return values - values.sum() / max(len(values), 1), signs, np.outer(size, size) - (met @ met.T).toarray()
 
 
 def kendall_b_of_values(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> np.ndarray:
@@ -123,4 +132,4 @@ def _of_tables(tables: np.ndarray) -> np.ndarray:
     balance = (tables * (concordant - discordant)).sum((1, 2))
     n = tables.sum((1, 2))
     untied_x, untied_y = (n**2 - (tables.sum(axis) ** 2).sum(1) for axis in (2, 1))  # twice as many pairs
-    return ratio(2 * balance, np.sqrt(untied_x * untied_y))
+    return _tau_b(2 * balance, untied_x, untied_y)

@@ -35,13 +35,13 @@ def agreed_items(
     return items[(items["near"] >= share) & (items["annotators"] >= min_annotators)].drop(columns="near")
 
 
-def supply(ratings: pd.DataFrame, *, scale: tuple[float, float], steps: int = 5, share: float = 0.5) -> pd.DataFrame:
-    """Count the items agreed upon per pair and level: pair, and a column per level, evenly spread over the scale.
+def supply(ratings: pd.DataFrame, *, scale: tuple[float, float]) -> pd.DataFrame:
+    """Count the items agreed upon per pair and level: pair, and a column per level, five of them evenly over the scale.
 
-    Agreement: at least ``share`` of an item's annotators are within half a step of its level.
+    Agreement: at least half of an item's annotators are within half a step of its level.
     """
-    levels = np.linspace(*scale, steps)
-    agreed = agreed_items(ratings, levels=levels, tolerance=(levels[1] - levels[0]) / 2, share=share)
+    levels = np.linspace(*scale, 5)
+    agreed = agreed_items(ratings, levels=levels, tolerance=(levels[1] - levels[0]) / 2, share=0.5)
     counts = pd.crosstab(with_pair(agreed)["pair"], agreed["level"]).reindex(columns=levels, fill_value=0)
     return counts.rename(columns="level {:g}".format).rename_axis(columns=None).reset_index()
 

@@ -178,16 +178,14 @@ def what_if(
     )
 
 
-def curves(
-    calibration_mean: float, reference_mean: float | None = None, *, standard: Standard = PAPER, points: int = 201
-) -> pd.DataFrame:
+def curves(calibration_mean: float, reference_mean: float | None = None, *, standard: Standard = PAPER) -> pd.DataFrame:
     """Tabulate every form over the whole scale: form, raw, adjusted."""
-    raw = np.linspace(*standard.scale, points)
+    raw = np.linspace(*standard.scale, 201)
     moved = adjust(raw, calibration_mean=calibration_mean, reference_mean=reference_mean, standard=standard)
     return pd.concat([pd.DataFrame({"form": form, "raw": raw, "adjusted": y}) for form, y in moved.items()])
 
 
-def share_kept(raw: ArrayLike, alphas: ArrayLike, *, standard: Standard = PAPER) -> pd.DataFrame:
+def share_kept(raw: ArrayLike, alphas: ArrayLike) -> pd.DataFrame:
     """Tabulate which share of a shift α the moderated form carries out, (f(x) - x) / α: a row per score x.
 
     The paper motivates the form by tanh(α) ≈ α for small α. This table is where "f(x) ≈ x + α" can be read off: 1 means
@@ -197,8 +195,5 @@ def share_kept(raw: ArrayLike, alphas: ArrayLike, *, standard: Standard = PAPER)
     {'raw score': [3.0, 4.5], 'α = +0.01': [0.96, 0.46], 'α = +0.5': [0.89, 0.43]}
     """
     x = np.asarray(raw, float)
-    kept = {
-        f"α = {alpha:+g}": (moderated(x, alpha=alpha, scale=standard.scale, unit=standard.unit) - x) / alpha
-        for alpha in np.asarray(alphas, float)
-    }
+    kept = {f"α = {alpha:+g}": (moderated(x, alpha=alpha) - x) / alpha for alpha in np.asarray(alphas, float)}
     return pd.DataFrame({"raw score": x, **kept})

@@ -42,7 +42,6 @@ def held_out(
     splits: int = 200,
     resamples: int = 500,
     seed: int = 7,
-    level: float = 0.95,
 ) -> pd.DataFrame:
     """Compare how far groups' held-out means lie apart before and after each form of calibration.
 
@@ -68,7 +67,7 @@ def held_out(
         shape = (len(table), left_out, table.shape[1], len(np.unique(documents)))
         for k, (form, spread) in enumerate(after.items()):
             with np.errstate(invalid="ignore"):  # between two infinite draws a quantile is missing
-                low, high = inference.interval(draws[:, k], level=level)
+                low, high = inference.interval(draws[:, k])
             closer = float(np.mean(spread < before))
             whole = (float(_typical(before)), float(_typical(spread)), float(_typical(spread) / _typical(before)))
             rows.append((place, form, *shape, *whole, float(low), float(high), closer))
@@ -84,7 +83,6 @@ def carry_over(
     splits: int = 200,
     resamples: int = 500,
     seed: int = 7,
-    level: float = 0.95,
 ) -> pd.DataFrame:
     """Measure which share of a group's deviation on one half shows on the other: within, groups, slope, low, high.
 
@@ -97,7 +95,7 @@ def carry_over(
     for place, table, _, documents in _places(ratings, by, within):
         rng = np.random.default_rng(seed)
         halves = _split(table, documents, splits, rng)
-        low, high = inference.interval(_bootstrap(halves, _slope, resamples, rng), level=level)
+        low, high = inference.interval(_bootstrap(halves, _slope, resamples, rng))
         rows.append((place, len(table), float(_slope(halves)), float(low), float(high)))
     return pd.DataFrame(rows, columns=["within", "groups", "slope", "low", "high"])
 
@@ -168,7 +166,8 @@ def _bootstrap(halves: _Halves, statistic: Callable[[_Halves], np.ndarray], resa
         draws = inference.bootstrap(
             stacked, lambda drawn: statistic(_Halves(*np.moveaxis(drawn, -1, 0))), resamples=resamples, seed=rng
         )
-    return draws[~np.isnan(draws.reshape(len(draws), -1)[:, 0])]
+    there = ~np.isnan(draws.reshape(len(draws), -1)[:, 0])
+    return draws[there] if there.any() else draws[:1]  # where groups never differ, the interval is missing
 
 
 def _ratios(halves: _Halves, scale: tuple[float, float]) -> np.ndarray:

@@ -52,7 +52,6 @@ def calibrate(
     scale: tuple[float, float] | None = None,
     resamples: int = 1000,
     seed: int = 7,
-    level: float = 0.95,
 ) -> pd.DataFrame:
     """Calibrate each group's system scores in all forms, with bootstrap standard errors over items and annotators.
 
@@ -72,7 +71,7 @@ def calibrate(
         agreed = standard or own_standard(part, by=by, scale=scale)
         for group, judged in part.groupby(by, sort=True):
             rng = np.random.default_rng(seed)
-            rows += [(place, group, *row) for row in _calibrated(judged, group, agreed, resamples, rng, level)]
+            rows += [(place, group, *row) for row in _calibrated(judged, group, agreed, resamples, rng)]
     who = ["within", "group", "system", "form", "items", "annotators"]
     means = ["calibration_mean", "reference_mean", "raw", "raw_se", "adjusted", "se", "low", "high"]
     return pd.DataFrame(rows, columns=[*who, *means])
@@ -140,7 +139,7 @@ def score_matrix(judged: pd.DataFrame, annotators: pd.Index) -> np.ndarray:
     return wide.reindex(columns=annotators).to_numpy(float)
 
 
-def _calibrated(judged, group, standard, resamples, rng, level):
+def _calibrated(judged, group, standard, resamples, rng):
     """Yield a row per system and form for one group's judgements."""
     people = pd.Index(sorted(judged["annotator"].unique()))
     kinds = judged["item_type"].where(judged["item_type"] != "system", "system " + judged["system"])
@@ -160,7 +159,7 @@ def _calibrated(judged, group, standard, resamples, rng, level):
     for system in systems:
         drawn = moved(draws, system)
         for form, adjusted in moved(point, system).items():
-            low, high = inference.interval(drawn[form], level=level)
+            low, high = inference.interval(drawn[form])
             yield (
                 system.removeprefix("system "),
                 form,

@@ -1,4 +1,4 @@
-"""Repeated segments before and after degraded context: what spoilt neighbours do to the score of an unchanged one."""
+"""Repeated segments before and after degraded context: what degraded neighbours do to the score of an unchanged one."""
 
 from evalkit.human.context.differences import SCALES, contrasts, gap, repeats, sensitivity, welch
 from evalkit.human.context.pairing import degraded_item_effect, group_sizes, label_example, pairs, restrict, summary

@@ -47,16 +47,16 @@ def welch(paired: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def repeats(paired: pd.DataFrame, *, alpha: float = 0.05) -> pd.DataFrame:
+def repeats(paired: pd.DataFrame) -> pd.DataFrame:
     """Describe the differences of all pairs together, as the paper does for repeats without context.
 
     paired: the result of ``pairs``. Returns one row: n, mean, median, mode, largest (absolute difference), p_one_sample
-    and outcome, "rejected" or "not rejected", of the hypothesis that the mean is 0, at ``alpha``. Source: Knowles & Lo
+    and outcome, "rejected" or "not rejected", of the hypothesis that the mean is 0, at 0.05. Source: Knowles & Lo
     2024, section 5.1 and footnote k.
     """
     values = paired["difference"].to_numpy()
     told = _described(values) | {"largest": float(np.abs(values).max())}
-    outcome = "rejected" if told["p_one_sample"] < alpha else "not rejected"
+    outcome = "rejected" if told["p_one_sample"] < 0.05 else "not rejected"
     return pd.DataFrame([told | {"outcome": outcome}])
 
 

@@ -21,7 +21,7 @@ def pairs(ratings: pd.DataFrame, *, kind: str | None = "repeat") -> pd.DataFrame
 
     ratings: with the columns hit, ``copy`` (the row belongs to a quality-control copy) and ``position`` (its place in
     the HIT as annotated), as the loaders of MTurk, Appraise and ESA make them. kind: which items of the copies to pair,
-    ``repeat`` (unchanged segments), ``degraded`` (spoilt ones), None for all.
+    ``repeat`` (unchanged segments), ``degraded`` (worsened ones), None for all.
     Returns a row per pair: ``original`` and ``repeated`` scores, ``difference`` = original - repeated (positive: the
     copy scored lower), the same from z-scores as ``z_difference`` where there are any; ``copy_first`` (the copy was
     scored before the original); ``group``: ``before`` the first degraded segment of the copy, ``after`` it, or
@@ -117,16 +117,15 @@ def restrict(ratings: pd.DataFrame, mapping: pd.DataFrame) -> pd.DataFrame:
     return like(kept.assign(annotator=kept["hit"].map(person)).reset_index(drop=True), ratings)
 
 
-def label_example(ratings: pd.DataFrame, *, segments: int = 7, system: str = "") -> pd.DataFrame:
+def label_example(ratings: pd.DataFrame, *, segments: int = 7) -> pd.DataFrame:
     """Show one quality-control copy beside its original, labelled as in the paper's Table 4.
 
     The first copy, in the order of the table, that has segments of both groups and ``segments`` of them in all.
-    system: only this system's. Columns segment, original (score), copy_item, copy (score), label, difference;
+    Columns segment, original (score), copy_item, copy (score), label, difference;
     ``attrs`` name hit, system, doc and whether the copy came first. Texts are not in WMT's score files.
     """
     ratings = ratings.sort_values(["hit", "position"], kind="stable")
     found = pairs(ratings)
-    found = found[found["system"] == system] if system else found
     sizes = ratings[ratings["copy"]].groupby(["hit", "system", "doc"]).size()
     labelled = found[found["group"] != "none"]
     both = labelled.groupby(["hit", "system", "doc"], sort=False)["group"].nunique()

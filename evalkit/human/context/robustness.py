@@ -17,15 +17,15 @@ from evalkit.stats import inference
 
 #: What is estimated: the mean difference of a group, or how much larger it is after degraded context than before.
 EFFECT = "after - before"
+#: Steps of degraded context that ``dose`` tells apart.
+MOST = 8
 
 
-def robust(
-    paired: pd.DataFrame, *, resamples: int, rng: np.random.Generator, scale: str = "raw", level: float = 0.95
-) -> pd.DataFrame:
+def robust(paired: pd.DataFrame, *, resamples: int, rng: np.random.Generator, scale: str = "raw") -> pd.DataFrame:
     """Estimate how much more an unchanged segment loses after degraded context than before it.
 
     paired: the result of ``pairs``; copies without a degraded segment stay out. scale: raw (points), or z (standard
-    deviations of the annotator). Returns method, estimate, low, high (at ``level``), p (two-sided) and p_greater
+    deviations of the annotator). Returns method, estimate, low, high (95 %), p (two-sided) and p_greater
     (one-sided, against the hypothesis that nothing more is lost; the paper's question). Methods:
 
     - *independent pairs (Welch)*: the paper's test, two-sided;
@@ -44,17 +44,17 @@ def robust(
     if not 1 < after.sum() < len(after) - 1:
         raise DataError("The comparison needs repeats before and after a degraded segment. Choose data with documents.")
     split = stats.ttest_ind(y[after == 1], y[after == 0], equal_var=False)
-    low, high = split.confidence_interval(level)
+    low, high = split.confidence_interval(0.95)
     rows = [("independent pairs (Welch)", y[after == 1].mean() - y[after == 0].mean(), low, high, split.pvalue)]
     plain = np.column_stack([np.ones(len(y)), after])
     for unit in ("annotator", "document"):
-        rows.append((f"clustered by {unit}", *_clustered(y, plain, known[unit], level)))
+        rows.append((f"clustered by {unit}", *_clustered(y, plain, known[unit])))
     fixed = pd.get_dummies(known["pair"], drop_first=True, dtype=float).to_numpy()
     order = known["copy_first"].to_numpy(float) - 0.5
     held = np.column_stack([plain, order, fixed])
-    rows.append(("clustered by annotator, pair and order held fixed", *_clustered(y, held, known["annotator"], level)))
+    rows.append(("clustered by annotator, pair and order held fixed", *_clustered(y, held, known["annotator"])))
     for unit in ("annotator", "document"):
-        rows.append((f"mixed model, {unit}", *_mixed(y, plain, known[unit], level)))
+        rows.append((f"mixed model, {unit}", *_mixed(y, plain, known[unit])))
     estimate, p, p_greater = _shuffled(known, y, resamples, rng)
     rows.append(("permutation within documents", estimate, np.nan, np.nan, p))
     table = pd.DataFrame(rows, columns=["method", "estimate", "low", "high", "p"])
@@ -72,15 +72,15 @@ def _differences(paired: pd.DataFrame, scale: str) -> np.ndarray:
     return paired[SCALES[scale]].to_numpy(float)
 
 
-def _clustered(y: np.ndarray, x: np.ndarray, clusters: pd.Series, level: float, *, column: int = 1) -> tuple:
+def _clustered(y: np.ndarray, x: np.ndarray, clusters: pd.Series, *, column: int = 1) -> tuple:
     """Fit least squares with cluster-robust errors: estimate, low, high and p of one column of x."""
     codes = pd.factorize(clusters)[0]
     fit = sm.OLS(y, x).fit(cov_type="cluster", cov_kwds={"groups": codes}, use_t=True)
-    low, high = fit.conf_int(1 - level)[column]
+    low, high = fit.conf_int(0.05)[column]
     return fit.params[column], low, high, fit.pvalues[column]
 
 
-def _mixed(y: np.ndarray, x: np.ndarray, groups: pd.Series, level: float) -> tuple:
+def _mixed(y: np.ndarray, x: np.ndarray, groups: pd.Series) -> tuple:
     """Fit a random intercept per group: estimate, low, high and p of the second column of x; missing without a fit."""
     codes = pd.factorize(groups)[0]
     with warnings.catch_warnings():
@@ -89,7 +89,7 @@ def _mixed(y: np.ndarray, x: np.ndarray, groups: pd.Series, level: float) -> tup
         fit = MixedLM(y, x, codes).fit(method="bfgs", start_params=start)  # lbfgs runs away to infinite variances here
     if not fit.converged:
         return (np.nan,) * 4
-    told = (fit.params[1], *fit.conf_int(1 - level)[1], fit.pvalues[1])
+    told = (fit.params[1], *fit.conf_int(0.05)[1], fit.pvalues[1])
     return tuple(round(float(value), 4) for value in told)  # the optimiser stops where processors still agree
 
 
@@ -127,7 +127,7 @@ def _shuffled(
     return float(test.observed[1]), *map(float, test.p)
 
 
-def order_effects(paired: pd.DataFrame, *, level: float = 0.95) -> pd.DataFrame:
+def order_effects(paired: pd.DataFrame) -> pd.DataFrame:
     """Separate the effect of context from that of order: is the second score of a segment higher or lower?
 
     With c = +1/2 where the copy was scored first and -1/2 where the original was, the difference original - copy is
@@ -142,41 +142,39 @@ def order_effects(paired: pd.DataFrame, *, level: float = 0.95) -> pd.DataFrame:
         row = {"group": group, "n": len(part), "copy_first": float(part["copy_first"].mean())}
         row["mean"] = float(part["difference"].mean())
         for column, name in enumerate(("context", "order")):
-            told = _clustered(part["difference"].to_numpy(), x, part["annotator"], level, column=column)
+            told = _clustered(part["difference"].to_numpy(), x, part["annotator"], column=column)
             row |= dict(zip((name, f"{name}_low", f"{name}_high", f"{name}_p"), map(float, told), strict=True))
         rows.append(row)
     order = {"before": 0, "after": 1, "none": 2}
     return pd.DataFrame(rows).sort_values("group", key=lambda g: g.map(order), ignore_index=True)
 
 
-def dose(paired: pd.DataFrame, *, by: str, most: int = 8, level: float = 0.95) -> pd.DataFrame:
+def dose(paired: pd.DataFrame, *, by: str) -> pd.DataFrame:
     """Describe the difference by the amount of degraded context: mean with an interval clustered by annotator.
 
     by: ``distance`` in segments from the first degraded one (negative: the repeat came before it), or
-    ``degraded_seen``, how many degraded segments the copy had shown by then. Amounts beyond ``most`` are pooled
+    ``degraded_seen``, how many degraded segments the copy had shown by then. Amounts beyond ``MOST`` are pooled
     into the last step. Returns value, label, n, mean, low, high; steps with fewer than two annotators are left out.
     """
     known = paired[paired["group"] != "none"]
-    value = known[by].clip(-most, most).astype(int)
+    value = known[by].clip(-MOST, MOST).astype(int)
     rows = []
     for step, part in known.groupby(value):
         if part["annotator"].nunique() > 1:
-            told = _clustered(
-                part["difference"].to_numpy(), np.ones((len(part), 1)), part["annotator"], level, column=0
-            )
+            told = _clustered(part["difference"].to_numpy(), np.ones((len(part), 1)), part["annotator"], column=0)
             label = f"{step:+d}" if by == "distance" else str(step)
-            label += " or more" if step == most else " or fewer" if step == -most else ""
+            label += " or more" if step == MOST else " or fewer" if step == -MOST else ""
             rows.append((int(step), label, len(part), *map(float, told[:3])))
     return pd.DataFrame(rows, columns=["value", "label", "n", "mean", "low", "high"])
 
 
-def equivalence(paired: pd.DataFrame, *, margin: float, scale: str = "raw", level: float = 0.95) -> pd.DataFrame:
+def equivalence(paired: pd.DataFrame, *, margin: float, scale: str = "raw") -> pd.DataFrame:
     """Test whether an effect is so small that it may count as none: two one-sided tests against +-``margin``.
 
     margin: points, or standard deviations of the annotator where ``scale`` is z.
     For the mean of each group and for after - before, with errors clustered by annotator. p_equivalent is the larger
     of the two one-sided p-values, p_zero the usual two-sided p against 0. ``verdict``: "equivalent" (p_equivalent
-    below 1 - level), "different" (p_zero below 1 - level), "both" (not zero, yet within the margin) or "undecided".
+    below 0.05), "different" (p_zero below 0.05), "both" (not zero, yet within the margin) or "undecided".
     Returns effect, estimate, low, high, margin, p_zero, p_equivalent, verdict. Source: Schuirmann 1987.
     """
     known = paired[paired["group"] != "none"]
@@ -191,9 +189,9 @@ def equivalence(paired: pd.DataFrame, *, margin: float, scale: str = "raw", leve
         fit = sm.OLS(y, x).fit(cov_type="cluster", cov_kwds={"groups": codes}, use_t=True)
         estimate, error, df = fit.params[column], fit.bse[column], codes.max()
         p_equivalent = max(stats.t.sf((estimate + margin) / error, df), stats.t.cdf((estimate - margin) / error, df))
-        low, high = fit.conf_int(1 - level)[column]
+        low, high = fit.conf_int(0.05)[column]
         told = {(True, False): "equivalent", (False, True): "different", (True, True): "both"}
-        verdict = told.get((p_equivalent < 1 - level, fit.pvalues[column] < 1 - level), "undecided")
+        verdict = told.get((p_equivalent < 0.05, fit.pvalues[column] < 0.05), "undecided")
         rows.append((effect, estimate, low, high, margin, fit.pvalues[column], p_equivalent, verdict))
     names = ["effect", "estimate", "low", "high", "margin", "p_zero", "p_equivalent", "verdict"]
     return pd.DataFrame(rows, columns=names)

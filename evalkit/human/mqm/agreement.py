@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -18,18 +17,18 @@ SPANS_MEASURES = {"any error": None, "severity": "severity", "category": "catego
 
 
 def formula_against_own(
-    ratings: pd.DataFrame, *, floor: float | None = 0.0, resamples: int = 200, seed: int = 7, by: str = "tgt_lang"
+    ratings: pd.DataFrame, *, resamples: int = 200, seed: int = 7, by: str = "tgt_lang"
 ) -> pd.DataFrame:
     """Correlate the formula's score with the annotator's own: by, kendall_b, low, high, pearson, equal, n, missing.
 
     ``equal`` is the share of judgements in which both are the same number; ``missing`` counts own scores that are not
-    there. floor: formula scores below it count as the floor, for annotators could give no negative ones (None: as they
-    are). Intervals are 95 % percentile bootstraps over sentences.
+    there. Formula scores below 0 count as 0, for annotators could give no negative ones.
+    Intervals are 95 % percentile bootstraps over sentences.
     """
     rows, rng = [], np.random.default_rng(seed)
     for name, group in ratings.groupby(by, sort=False, observed=True):
         both = group.dropna(subset="own_score")
-        formula = both["score"].clip(lower=floor).to_numpy()
+        formula = both["score"].clip(lower=0).to_numpy()
         own, names = both["own_score"].to_numpy(), both["segment"].astype("str")
         estimate = float(correlation.kendall_b(formula, own))
         tau = partial(weighted.kendall_b_of_values, formula, own)
@@ -73,9 +72,6 @@ def span_agreement(
     ratings: pd.DataFrame,
     spans: pd.DataFrame,
     texts: pd.DataFrame,
-    *,
-    measures: Sequence[str] = tuple(SPANS_MEASURES),
-    level: float = 0.95,
 ) -> pd.DataFrame:
     """Estimate how far raters mark the same stretches of translations that all of them judged, beyond chance.
 
@@ -99,16 +95,14 @@ def span_agreement(
     place = pd.Series(np.arange(len(items)), index=pd.MultiIndex.from_frame(items[ITEM]))
     item = place.loc[list(marked[ITEM].itertuples(index=False, name=None))].to_numpy()
     lengths, rows = items["length"].to_numpy(), []
-    for name in measures:
-        if name not in SPANS_MEASURES:
-            raise DataError(f"measures: {name!r} is not known. Choose from: {', '.join(SPANS_MEASURES)}.")
-        kind = marked[SPANS_MEASURES[name]] if SPANS_MEASURES[name] else "any"
+    for name, column in SPANS_MEASURES.items():
+        kind = marked[column] if column else "any"
         units = merged(marked.assign(item=item, category=kind), by=["item", "annotator", "category"])
         units = units.assign(**{key: pd.factorize(units[key], sort=True)[0] for key in ("annotator", "category")})
         value = _alpha(units, everything, lengths, raters)
         without = [_alpha(units, np.setdiff1d(everything, group), lengths, raters) for group in groups]
-        low, high = inference.jackknife_interval(value, without, level=level)
-        characters = _characters(units, lengths, raters) if SPANS_MEASURES[name] is None else np.nan
+        low, high = inference.jackknife_interval(value, without)
+        characters = _characters(units, lengths, raters) if column is None else np.nan
         rows.append((name, value, low, high, characters, len(units), len(items), raters))
     columns = ["compared", "alpha", "low", "high", "characters", "units", "translations", "annotators"]
     return pd.DataFrame(rows, columns=columns)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
@@ -10,21 +10,19 @@ import pandas as pd
 
 from evalkit.data.schemas import with_pair
 from evalkit.human.mqm.scores import judgements, segment_scores
-from evalkit.human.mqm.typology import Scheme
 from evalkit.stats import inference, weighted
 
 #: The scheme of error span annotation.
 ESA = "Kocmi et al. 2024 (ESA)"
+SEVERITIES = ("minor", "major")
 
 
 def marks_against_scores(
     ratings: pd.DataFrame,
     spans: pd.DataFrame,
     *,
-    scheme: str | Scheme = ESA,
     resamples: int = 200,
     seed: int = 7,
-    level: float = 0.95,
 ) -> pd.DataFrame:
     """Correlate a score made of the marked errors with the annotator's own: a row per language pair.
 
@@ -34,11 +32,11 @@ def marks_against_scores(
     Caveat: one person marked and scored, marks first, so this is no agreement between two people; and judgements
     without errors tie on one side, which keeps tau-b below 1 however well the others agree.
     """
-    scored = segment_scores(ratings, spans, scheme)
+    scored = segment_scores(ratings, spans, ESA)
     rows = []
     for pair, part in _pairs(ratings.reset_index(drop=True).assign(made=scored["mqm"], errors=scored["errors"])):
         x, y = part["made"].to_numpy(), part["score"].to_numpy()
-        found = _estimated(partial(_correlations, x, y), part, resamples, seed, level)
+        found = _estimated(partial(_correlations, x, y), part, resamples, seed)
         rows.append((pair, len(part), float(part["errors"].eq(0).mean()), *found.ravel()))
     bounds = ["kendall_b", "low", "high", "pearson", "pearson_low", "pearson_high"]
     return pd.DataFrame(rows, columns=["pair", "judgements", "unmarked", *bounds])
@@ -48,16 +46,14 @@ def severity_costs(
     ratings: pd.DataFrame,
     spans: pd.DataFrame,
     *,
-    severities: Sequence[str] = ("minor", "major"),
     resamples: int = 200,
     seed: int = 7,
-    level: float = 0.95,
 ) -> pd.DataFrame:
     """Estimate how many points of the annotator's own score one error of each severity costs, by language pair.
 
     ratings, spans: as for ``marks_against_scores``.
     Returns pair, severity, errors (how many there are); each, low, high: least squares of the score on the numbers of
-    errors of each of ``severities``, so what one more costs with the others held fixed; alone, alone_low, alone_high:
+    errors of each of ``SEVERITIES``, so what one more costs with the others held fixed; alone, alone_low, alone_high:
     how much lower judgements with exactly one error, of this severity, lie than judgements without any. Intervals as
     for ``marks_against_scores``. NaN where the judgements do not tell.
     Caveat: for ``each``, an error costs the same however many there are; where ``alone`` is much larger, that is not
@@ -65,17 +61,17 @@ def severity_costs(
     """
     judgement = judgements(ratings, spans)
     kind = spans["severity"].astype("str").to_numpy()
-    numbers = {name: np.bincount(judgement[kind == name], minlength=len(ratings)) for name in severities}
+    numbers = {name: np.bincount(judgement[kind == name], minlength=len(ratings)) for name in SEVERITIES}
     counted = ratings.reset_index(drop=True).assign(
         errors=np.bincount(judgement, minlength=len(ratings)), **{f"of {name}": each for name, each in numbers.items()}
     )
     rows = []
     for pair, part in _pairs(counted):
         own, marked = part["score"].to_numpy(), part["errors"].to_numpy()
-        of_kind = part[[f"of {name}" for name in severities]].to_numpy(float)
-        found = _estimated(partial(_costs, own, of_kind, marked), part, resamples, seed, level)
-        rows += [(pair, name, int(of_kind[:, k].sum()), *found[k], *found[len(severities) + k])
-                 for k, name in enumerate(severities)]  # fmt: skip
+        of_kind = part[[f"of {name}" for name in SEVERITIES]].to_numpy(float)
+        found = _estimated(partial(_costs, own, of_kind, marked), part, resamples, seed)
+        rows += [(pair, name, int(of_kind[:, k].sum()), *found[k], *found[len(SEVERITIES) + k])
+                 for k, name in enumerate(SEVERITIES)]  # fmt: skip
     bounds = ["each", "low", "high", "alone", "alone_low", "alone_high"]
     return pd.DataFrame(rows, columns=["pair", "severity", "errors", *bounds])
 
@@ -87,14 +83,14 @@ def _pairs(ratings: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def _estimated(
-    statistic: Callable[[np.ndarray], np.ndarray], part: pd.DataFrame, resamples: int, seed: int, level: float
+    statistic: Callable[[np.ndarray], np.ndarray], part: pd.DataFrame, resamples: int, seed: int
 ) -> np.ndarray:
     """Return estimate, low and high of each value of a statistic of counts, (values, 3)."""
     estimate = statistic(np.ones((1, len(part))))[0]
     if not resamples:
         return np.column_stack([estimate, np.full((len(estimate), 2), np.nan)])
     draws = inference.resample(statistic, part["source"], resamples=resamples, seed=seed)
-    return np.column_stack([estimate, *inference.interval(draws, level=level)])
+    return np.column_stack([estimate, *inference.interval(draws)])
 
 
 def _correlations(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> np.ndarray:

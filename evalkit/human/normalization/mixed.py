@@ -24,7 +24,7 @@ from scipy import sparse
 from evalkit import DataError
 from evalkit.data.schemas import with_pair
 
-#: Items that a system's name in the table does not describe: spoilt copies, human translations.
+#: Items that a system's name in the table does not describe: degraded copies, human translations.
 _OWN_KIND = ("degraded", "reference")
 _LEAST = float(np.log(0.02))  # least log gain: from one score throughout, nothing finite would follow
 _EQUAL = 1e-4  # variance of log gains at and below which they count as equal, to 1 %

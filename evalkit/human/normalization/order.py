@@ -7,8 +7,6 @@ from two HITs may change places (Knowles & Lo 2024, section 4.3).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import pandas as pd
 
@@ -18,11 +16,11 @@ from evalkit.data.schemas import with_pair
 from evalkit.stats.correlation import pearson
 
 _WHO = ["pair", "annotator"]
-#: What ``means`` averages unless told otherwise: everything but spoilt copies (Knowles & Lo 2024, footnote f).
+#: What ``means`` averages: everything but degraded copies (Knowles & Lo 2024, footnote f).
 ORDINARY = ("system", "reference", "repeat")
 
 
-def order_kept(ratings: pd.DataFrame, *, score: str = "score", normalized: str = "normalized") -> pd.DataFrame:
+def order_kept(ratings: pd.DataFrame) -> pd.DataFrame:
     """Correlate every annotator's scores before and after normalising: 1 says that their order is kept.
 
     ratings: as ``normalize`` returns them, with ``hit``. Returns pair, annotator, hits, judgements, rho (Spearman, ties
@@ -35,12 +33,12 @@ def order_kept(ratings: pd.DataFrame, *, score: str = "score", normalized: str =
     >>> order_kept(frame)[["hits", "judgements", "rho"]].round(2).values.tolist()
     [[2.0, 4.0, 0.89]]
     """
-    _demand(ratings, score, normalized, "hit")
-    there = with_pair(ratings)[[*_WHO, "hit", score, normalized]].dropna()
+    _demand(ratings, "score", "normalized", "hit")
+    there = with_pair(ratings)[[*_WHO, "hit", "score", "normalized"]].dropna()
     if there.empty:
-        raise DataError(f"No row has both {score} and {normalized}. Were the scores normalised without any spread?")
-    table = there.groupby(_WHO).agg(hits=("hit", "nunique"), judgements=(score, "size"))
-    columns = there[[score, normalized]]
+        raise DataError("No row has both score and normalized. Were the scores normalised without any spread?")
+    table = there.groupby(_WHO).agg(hits=("hit", "nunique"), judgements=("score", "size"))
+    columns = there[["score", "normalized"]]
     table["rho"] = _correlation(columns.groupby([there[name] for name in _WHO]).rank(), there)
     table["pearson"] = _correlation(columns, there)
     return table.reset_index().sort_values(["pair", "rho"], kind="stable", ignore_index=True)
@@ -56,24 +54,25 @@ def _correlation(columns: pd.DataFrame, there: pd.DataFrame) -> pd.Series:
     return (sums["xy"] / np.sqrt(sums["xx"] * sums["yy"])).where(varies).clip(-1, 1)
 
 
-def order_summary(kept: pd.DataFrame, *, below: float = 0.9) -> pd.DataFrame:
-    """Summarise ``order_kept`` per pair over annotators with several HITs, for whom the question arises.
+def order_summary(kept: pd.DataFrame, *, by: list[str]) -> pd.DataFrame:
+    """Summarise ``order_kept`` over annotators with several HITs, for whom the question arises.
 
-    Returns pair, annotators, several_hits, lowest, median, above (share of those with several HITs whose rho is above
-    ``below``), reordered (how many of those have a rho below 1), one_hit_lowest (lowest rho of those with one HIT).
+    by: columns that name what is summarised apart, such as the pair. Returns these, annotators, several_hits, lowest,
+    median, above_0.9 (share of those with several HITs whose rho is above 0.9), reordered (how many of those have a
+    rho below 1), one_hit_lowest (lowest rho of those with one HIT).
     """
     defined = kept.dropna(subset="rho")
-    several = defined[defined["hits"] > 1].groupby("pair")["rho"]
-    table = kept.groupby("pair").agg(annotators=("annotator", "size"))
+    several = defined[defined["hits"] > 1].groupby(by)["rho"]
+    table = kept.groupby(by, sort=False).agg(annotators=("annotator", "size"))
     table["several_hits"] = several.size().reindex(table.index, fill_value=0)
-    table = table.join(several.agg(lowest="min", median="median", above=lambda rho: (rho > below).mean()))
+    table = table.join(several.agg(["min", "median"]).rename(columns={"min": "lowest"}))
+    table["above_0.9"] = several.agg(lambda rho: (rho > 0.9).mean())
     table["reordered"] = several.agg(lambda rho: (rho < 1 - 1e-12).sum()).reindex(table.index, fill_value=0).astype(int)
-    return table.join(defined[defined["hits"] == 1].groupby("pair")["rho"].min().rename("one_hit_lowest")).reset_index()
+    table["one_hit_lowest"] = defined[defined["hits"] == 1].groupby(by)["rho"].min()
+    return table.reset_index()
 
 
-def inversions(
-    ratings: pd.DataFrame, *, worst: int = 5, score: str = "score", normalized: str = "normalized"
-) -> pd.DataFrame:
+def inversions(ratings: pd.DataFrame, *, worst: int = 5) -> pd.DataFrame:
     """Name, for the annotators whose order suffers most, the two judgements furthest apart that change places.
 
     ratings: as ``normalize(..., by=("hit",))`` returns them. Returns at most ``worst`` rows, lowest rho first: pair,
@@ -81,14 +80,14 @@ def inversions(
     HIT and the HIT itself (``higher_…``, ``lower_…``); difference (points between the two, > 0); reversed_by
     (normalised units by which the lower one comes out above). Annotators without such judgements have no row.
     """
-    kept = order_kept(ratings, score=score, normalized=normalized)
+    kept = order_kept(ratings)
     lowest = kept[kept["rho"] < 1].nsmallest(worst, "rho", keep="first")
-    there = with_pair(ratings).dropna(subset=[score, normalized])
-    hits = there.groupby([*_WHO, "hit"])[score].agg(["mean", "std"])
+    there = with_pair(ratings).dropna(subset=["score", "normalized"])
+    hits = there.groupby([*_WHO, "hit"])["score"].agg(["mean", "std"])
     rows = []
     for found in lowest.itertuples():
         own = there[(there["pair"] == found.pair) & (there["annotator"] == found.annotator)]
-        raw, moved = own[score].to_numpy(float), own[normalized].to_numpy(float)
+        raw, moved = own["score"].to_numpy(float), own["normalized"].to_numpy(float)
         swapped = np.where(moved[:, None] < moved, raw[:, None] - raw, -np.inf)  # row scored higher, comes out lower
         high, low = np.unravel_index(np.argmax(swapped), swapped.shape)
         if swapped[high, low] <= 0:
@@ -103,15 +102,13 @@ def inversions(
     return pd.DataFrame(rows, columns=["pair", "annotator", "rho", *columns, "difference", "reversed_by"])
 
 
-def means(
-    ratings: pd.DataFrame, *, calibration: pd.DataFrame | None = None, item_types: Sequence[str] = ORDINARY
-) -> pd.DataFrame:
+def means(ratings: pd.DataFrame, *, calibration: pd.DataFrame | None = None) -> pd.DataFrame:
     """Set annotators' means and the means of their single HITs against a reference mean (Knowles & Lo 2024, Figure 3).
 
     ratings: with ``hit``. calibration: a table of calibration items; None: the calibration items in ``ratings``, if
     there are any. Where an annotator has calibration items, their mean is the ``reference``, and rows of both levels
     follow; where no one has, the reference is the annotator's own mean over all their HITs, and HITs alone follow.
-    item_types: which items of ``ratings`` count.
+    Degraded and calibration items of ``ratings`` do not count.
     Returns pair, annotator, level ("annotator" or "HIT"), hit (empty for an annotator), judgements, sd, reference,
     mean; points of the scale. ``attrs["reference"]`` says "calibration" or "annotator". Annotators without
     calibration items are left out where others have some, and counted in ``attrs["excluded"]``.
@@ -120,9 +117,9 @@ def means(
     everything = with_pair(ratings)
     known = with_pair(calibration) if calibration is not None else everything
     known = known[known["item_type"] == "calibration"]
-    counted = everything[everything["item_type"].isin(item_types)]
+    counted = everything[everything["item_type"].isin(ORDINARY)]
     if counted.empty:
-        raise DataError(f"There is no {' or '.join(item_types)} item here whose mean could be compared.")
+        raise DataError(f"There is no {' or '.join(ORDINARY)} item here whose mean could be compared.")
     scores = {"judgements": ("score", "size"), "sd": ("score", "std"), "mean": ("score", "mean")}
     by_annotator = counted.groupby(_WHO).agg(**scores).reset_index().assign(level="annotator", hit="")
     by_hit = counted.groupby([*_WHO, "hit"]).agg(**scores).reset_index().assign(level="HIT")

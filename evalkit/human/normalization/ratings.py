@@ -6,13 +6,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
 
 from evalkit import DataError
 from evalkit.data.provenance import like, scale_of
 from evalkit.data.schemas import with_pair
 from evalkit.human.normalization import forms
-from evalkit.human.normalization.methods import METHODS
+from evalkit.human.normalization.forms import METHODS
 from evalkit.human.normalization.mixed import mixed_effects
 
 #: What may happen to scores of groups without spread: no value, the value of an average score, a refusal.
@@ -30,8 +29,6 @@ def normalize(
     digits: int | None = None,
     no_spread: str = "missing",
     ticks: int = 7,
-    reference: ArrayLike | None = None,
-    score: str = "score",
     scale: tuple[float, float] | None = None,
 ) -> pd.DataFrame:
     """Add the column ``normalized``: scores made comparable across groups, within each language pair.
@@ -41,8 +38,8 @@ def normalize(
     calibration items); all rows are transformed. ddof (of z) and digits (significant digits of centre and spread, of z
     and robust): how published pipelines differ. no_spread: what becomes of groups whose statistics are undefined:
     "missing" (NaN), "zero" (the value in the middle: 0, of ranks 1/2, of points the pair's mean), "raise".
-    ticks: how many the scale has, its ends included. scale: these ends; None takes the table's own. reference: the
-    distribution for ``quantile``; None: all scores of the pair that ``item_types`` admits.
+    ticks: how many the scale has, its ends included. scale: these ends; None takes the table's own.
+    ``quantile`` takes the distribution of all scores of the pair that ``item_types`` admits.
     ``attrs["undefined"]`` lists groups without statistics: pair, their columns, judgements, reason.
     Source: z since WMT13 (Graham et al. 2013); Knowles & Lo 2024, section 4.3, on whose statistics to use.
 
@@ -51,7 +48,7 @@ def normalize(
     >>> normalize(frame)["normalized"].tolist()
     [-1.0, 0.0, 1.0, nan, nan]
     """
-    _check(ratings, method, by, no_spread, score)
+    _check(ratings, method, by, no_spread)
     item_types = _ITEM_TYPES.get(method, item_types)
     pairs = with_pair(ratings)["pair"]
     use = ratings["item_type"].isin(item_types) if item_types else pd.Series(True, index=ratings.index)
@@ -62,18 +59,17 @@ def normalize(
     for rows in pairs.groupby(pairs).indices.values():
         part = ratings.iloc[rows]
         if method == "mixed":
-            effects = mixed_effects(part.assign(score=part[score]), by=by, item_types=item_types)
-            values[rows] = effects.moved(part[score].to_numpy(float), part)
+            effects = mixed_effects(part, by=by, item_types=item_types)
+            values[rows] = effects.moved(part["score"].to_numpy(float), part)
             continue
         group = part.groupby(list(by), sort=True).ngroup().to_numpy()
-        table, place = _padded(part[score].to_numpy(float), group)
+        table, place = _padded(part["score"].to_numpy(float), group)
         fit = np.where(_padded(use.to_numpy()[rows], group)[0] == 1, table, np.nan)
-        common = fit.ravel() if reference is None else np.asarray(reference, float)
-        moved = forms.move(method, table, fit, marks=marks, reference=common, ddof=ddof, digits=digits)
+        moved = forms.move(method, table, fit, marks=marks, reference=fit.ravel(), ddof=ddof, digits=digits)
         values[rows] = moved[place]
     done = {"method": method, "by": tuple(by), "item_types": item_types and tuple(item_types)}
     frame = like(ratings.assign(normalized=values), ratings, normalization=done)
-    frame.attrs["undefined"] = _undefined(frame, use, by, score)
+    frame.attrs["undefined"] = _undefined(frame, use, by)
     return _without_spread(frame, no_spread, method)
 
 
@@ -82,14 +78,14 @@ def variants(ratings: pd.DataFrame, settings: Mapping[str, Mapping]) -> dict[str
     return {name: normalize(ratings, **options) for name, options in settings.items()}
 
 
-def _check(ratings: pd.DataFrame, method: str, by: Sequence[str], no_spread: str, score: str) -> None:
+def _check(ratings: pd.DataFrame, method: str, by: Sequence[str], no_spread: str) -> None:
     if method not in METHODS:
         raise DataError(f"method={method!r} is not known. Choose one of: {', '.join(METHODS)}.")
     if no_spread not in NO_SPREAD:
         raise DataError(f"no_spread={no_spread!r} is not known. Choose one of: {', '.join(NO_SPREAD)}.")
     if isinstance(by, str) or not by:
         raise DataError(f"by={by!r} is no tuple of columns. Write by=('annotator',) or by=('hit',).")
-    if lacking := [name for name in (*by, score) if name not in ratings]:
+    if lacking := [name for name in (*by, "score") if name not in ratings]:
         raise DataError(f"These ratings have no column {lacking[0]}; they have {', '.join(ratings.columns)}.")
 
 
@@ -101,11 +97,11 @@ def _padded(values: np.ndarray, group: np.ndarray) -> tuple[np.ndarray, tuple[np
     return table, place
 
 
-def _undefined(frame: pd.DataFrame, use: pd.Series, by: Sequence[str], score: str) -> list[dict]:
+def _undefined(frame: pd.DataFrame, use: pd.Series, by: Sequence[str]) -> list[dict]:
     """List the groups whose scores have no normalised value, with the reason."""
     whose = ["pair", *by]
-    marked = with_pair(frame).assign(used=frame[score].where(use))
-    lost = marked[frame["normalized"].isna() & frame[score].notna()]
+    marked = with_pair(frame).assign(used=frame["score"].where(use))
+    lost = marked[frame["normalized"].isna() & frame["score"].notna()]
     if lost.empty:
         return []
     told = marked.groupby(whose)["used"].agg(judgements="count", different="nunique")

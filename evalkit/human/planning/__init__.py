@@ -1,23 +1,48 @@
 """Plan an annotation campaign: what scatters, how small calibration sets can be, what a claim needs."""
 
-from evalkit.human.planning.break_even import best_size, break_even, difference_variance, imbalance, spending, workloads
+from evalkit.human.planning.allocation import best_size, break_even, difference_variance, imbalance, spending, workloads
 from evalkit.human.planning.calibration import (
     SELECTIONS,
     calibration_size,
     equal_work,
     random_scores,
     selections,
-    shift_error,
     smallest,
     smallest_sets,
 )
-from evalkit.human.planning.components import LAYOUTS, NEEDED, components, henderson, jackknife, variances
-from evalkit.human.planning.designs import Limits, by_pair, compare, curve, plan, told
+from evalkit.human.planning.components import LAYOUTS, NAMES, NEEDED, components, henderson, jackknife, variances
+from evalkit.human.planning.designs import Limits, by_pair, compare, curve, describe, plan, span
 from evalkit.human.planning.power import ARRANGEMENTS, power, simulate_power
 
 __all__ = [
-    "ARRANGEMENTS", "LAYOUTS", "NEEDED", "SELECTIONS", "Limits", "best_size", "break_even", "by_pair",
-    "calibration_size", "compare", "components", "curve", "difference_variance", "equal_work", "henderson",
-    "imbalance", "jackknife", "plan", "power", "random_scores", "selections", "shift_error", "simulate_power",
-    "smallest", "smallest_sets", "spending", "told", "variances", "workloads",
+    "ARRANGEMENTS",
+    "LAYOUTS",
+    "NAMES",
+    "NEEDED",
+    "SELECTIONS",
+    "Limits",
+    "best_size",
+    "break_even",
+    "by_pair",
+    "calibration_size",
+    "compare",
+    "components",
+    "curve",
+    "describe",
+    "difference_variance",
+    "equal_work",
+    "henderson",
+    "imbalance",
+    "jackknife",
+    "plan",
+    "power",
+    "random_scores",
+    "selections",
+    "simulate_power",
+    "smallest",
+    "smallest_sets",
+    "span",
+    "spending",
+    "variances",
+    "workloads",
 ]  # fmt: skip

@@ -9,7 +9,7 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.data.schemas import ITEM, with_pair
-from evalkit.human.planning.components import henderson
+from evalkit.human.planning.components import SET_SIZE, henderson
 from evalkit.stats import inference
 from evalkit.stats.agreement.matrix import score_matrix
 
@@ -17,24 +17,12 @@ from evalkit.stats.agreement.matrix import score_matrix
 SELECTIONS = ("segments at random", "spread over documents", "spread over scores", "whole documents")
 
 
-def shift_error(variances: Mapping[str, float], *, size: float, annotators: float = np.inf, block: float = 1) -> float:
-    r"""Return the standard error of an annotator's calibration shift, in points, for a set of fresh segments.
-
-    The shift is the mean of all annotators on the set less the annotator's own. With ``annotators`` m, ``size`` n in
-    documents of ``block`` b segments, and the components block and residual,
-
-    .. math:: SE = \sqrt{(1 - 1/m)\,(b V_{block} + V_{residual}) / n}
-
-    The segments' own difficulty cancels, because all annotators see the same.
-
-    >>> round(shift_error({"block": 20.0, "residual": 100.0}, size=50, block=10), 2)
-    2.45
-    """
-    return float(np.sqrt((1 - 1 / annotators) * (block * variances["block"] + variances["residual"]) / size))
-
-
 def smallest(variances: Mapping[str, float], *, error: float, block: float = 1) -> int:
-    """Return the fewest segments with which an annotator's shift has at most the standard error ``error``, in points.
+    r"""Return the fewest segments with which an annotator's shift has at most the standard error ``error``, in points.
+
+    The shift is the mean of many annotators on the set less the annotator's own. With n segments in documents of
+    ``block`` b, its standard error is :math:`\sqrt{(b V_{block} + V_{residual}) / n}`; the segments' own difficulty
+    cancels, because all annotators see the same.
 
     >>> smallest({"block": 20.0, "residual": 100.0}, error=2, block=10)
     75
@@ -57,8 +45,8 @@ def smallest_sets(table: pd.DataFrame, *, error: float) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["pair", "single_segments", "whole_documents"])
 
 
-def equal_work(table: pd.DataFrame, *, size: int = 100) -> pd.DataFrame:
-    r"""Say how much ordinary work tells an annotator's level as well as a calibration set of ``size`` segments does.
+def equal_work(table: pd.DataFrame) -> pd.DataFrame:
+    r"""Say how much ordinary work tells an annotator's level as well as a calibration set of 100 segments does.
 
     table: the result of ``components`` with layout ``calibration``; b is its median block, in the set and in ordinary
     work, which goes to annotators by chance. On the set the segments' own difficulty cancels, because all judge the
@@ -72,7 +60,7 @@ def equal_work(table: pd.DataFrame, *, size: int = 100) -> pd.DataFrame:
     block = parts["block_length"]
     noise = block * parts["block"] + parts["residual"]
     ratio = 1 + (block * parts["document"] + parts["item"]) / noise
-    return pd.DataFrame({"pair": parts["pair"], "judgements": np.ceil(size * ratio - 1e-9).astype(int)})
+    return pd.DataFrame({"pair": parts["pair"], "judgements": np.ceil(SET_SIZE * ratio - 1e-9).astype(int)})
 
 
 def _complete(ratings: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -167,9 +155,7 @@ def _errors(scores: np.ndarray, picks: np.ndarray, people: int, rng: np.random.G
     return float(np.sqrt((error**2).mean()))
 
 
-def random_scores(
-    ratings: pd.DataFrame, *, sizes: Sequence[int] = (10, 20, 50, 100, 200), resamples: int = 1000, seed: int = 7
-) -> pd.DataFrame:
+def random_scores(ratings: pd.DataFrame, *, resamples: int = 1000, seed: int = 7) -> pd.DataFrame:
     r"""The same check where nobody knows who gave which score: one score of each segment, drawn at random.
 
     A stand-in for an annotator scores each of n drawn segments as one of that segment's k judges did, drawn anew for
@@ -191,7 +177,7 @@ def random_scores(
         scores = part.assign(place=place[part.index]).pivot(index=ITEM, columns="place", values="score").to_numpy(float)
         away = scores - scores.mean(1, keepdims=True)
         within = (away**2).sum() / (k - 1) / len(scores)
-        for size in [size for size in sizes if size < len(scores)]:
+        for size in [size for size in (10, 20, 50, 100, 200) if size < len(scores)]:
             items = rng.integers(0, len(scores), (resamples, size))
             error = away[items, rng.integers(0, k, items.shape)].mean(axis=1)
             closed = float(np.sqrt((1 - 1 / k) * within / size))

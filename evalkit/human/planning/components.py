@@ -33,10 +33,18 @@ LAYOUTS: dict[str, dict[str, list[str]]] = {
     "unnamed": {"item": ITEM},
 }  # fmt: skip
 
+#: What people call the components, and their standard errors.
+NAMES = {
+    "document": "documents", "item": "segments", "annotator": "annotators' levels", "block": "annotator by document",
+    "residual": "noise", "annotator_se": "standard error of levels", "taste": "variance of liking",
+    "taste_se": "standard error",
+}  # fmt: skip
 #: How differently annotators like a system. Can be told from how they take to a document only where they judged several
 #: documents of one system.
 TASTE = {"taste": ["annotator", "system"]}
 
+#: Segments of the calibration set that ``workloads`` and ``equal_work`` weigh (Knowles & Lo 2024).
+SET_SIZE = 100
 #: The components that a comparison of two systems needs, in squared points.
 NEEDED = ("document", "item", "annotator", "block", "residual")
 
@@ -146,16 +154,16 @@ def _same(codes: np.ndarray, other: np.ndarray) -> bool:
     return codes.max() == other.max() == len(np.unique(codes * (int(other.max()) + 1) + other)) - 1
 
 
-def jackknife(ratings: pd.DataFrame, *, layout: str = "calibration", taste: bool = False) -> pd.DataFrame:
+def jackknife(ratings: pd.DataFrame, *, taste: bool = False) -> pd.DataFrame:
     """Estimate how sure the components are: standard errors by leaving out one annotator at a time.
 
-    Options: see ``components``. Returns pair and one column per component (squared points).
+    For the layout "calibration" of ``components``. Returns pair and one column per component (squared points).
     Source: Efron & Tibshirani 1993, ch. 11.
     Caveat: with a dozen annotators the standard errors themselves are rough.
     """
     rows = []
     for pair, group in _counted(ratings):
-        factors = _separable(pair, group, LAYOUTS[layout] | (TASTE if taste else {}))
+        factors = _separable(pair, group, LAYOUTS["calibration"] | (TASTE if taste else {}))
         scores, people = group["score"].to_numpy(), factors.get("annotator", np.zeros(1))
         count = int(people.max()) + 1
         if count < 3:

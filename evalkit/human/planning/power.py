@@ -127,7 +127,6 @@ def simulate_power(
     calibration: int = 0,
     alpha: float = 0.05,
     resamples: int = 2000,
-    level: float = 0.95,
     over: str = "annotators",
     seed: int = 7,
 ) -> dict[str, float]:
@@ -137,7 +136,7 @@ def simulate_power(
     annotator's mean on it is taken off their scores. The test is that of ``power``; ``segments`` is rounded down to
     whole documents (``separate``: to as many for each pair of annotators, with taste for each annotator). over:
     "documents" tests over documents where annotators have tastes, as if they had none. Returns power, power_low,
-    power_high: the share of ``resamples`` campaigns with p below alpha and its Wilson interval at ``level``.
+    power_high: the share of ``resamples`` campaigns with p below alpha and its 95 % Wilson interval.
     """
     _checked(variances, arrangement, segments, block, judgements)
     rng = np.random.default_rng(seed)
@@ -158,7 +157,7 @@ def simulate_power(
         if _over_annotators(variances, arrangement) and over == "annotators":
             differences = differences.reshape(batch, annotators, -1).mean(axis=2)
         hits += int((stats.ttest_1samp(differences, 0, axis=1).pvalue < alpha).sum())
-    interval = stats.binomtest(hits, resamples).proportion_ci(level, method="wilson")
+    interval = stats.binomtest(hits, resamples).proportion_ci(0.95, method="wilson")
     return {"power": hits / resamples, "power_low": float(interval.low), "power_high": float(interval.high)}
 
 

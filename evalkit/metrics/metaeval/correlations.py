@@ -30,9 +30,11 @@ STATISTICS = (*_OF_SAMPLES, *_OF_PAIRS)
 
 def evaluate(metric: np.ndarray, human: np.ndarray, statistics: Sequence[str] = STATISTICS) -> dict[str, np.ndarray]:
     """Compute statistics of samples along the last axis, pairs counted once: name -> a value for each sample."""
-    pairs = count_pairs(metric, human) if set(statistics) & set(_OF_PAIRS) else None
-    return {name: _OF_PAIRS[name](pairs) if name in _OF_PAIRS else _OF_SAMPLES[name](metric, human)
-            for name in statistics}  # fmt: skip
+    found = {name: _OF_SAMPLES[name](metric, human) for name in statistics if name in _OF_SAMPLES}
+    if len(found) < len(statistics):
+        pairs = count_pairs(metric, human)
+        found |= {name: _OF_PAIRS[name](pairs) for name in statistics if name in _OF_PAIRS}
+    return found
 
 
 def correlations(

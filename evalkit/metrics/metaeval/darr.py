@@ -24,21 +24,20 @@ def of_pair(table: pd.DataFrame, pair: str) -> pd.DataFrame:
     return table[(table["src_lang"] == source) & (table["tgt_lang"] == target)]
 
 
-def each_pair(
-    metric_scores: pd.DataFrame, human_scores: pd.DataFrame, *, without: tuple[str, ...] = PEOPLE
-) -> dict[str, Scores]:
+def each_pair(metric_scores: pd.DataFrame, human_scores: pd.DataFrame, *, gold: str = "") -> dict[str, Scores]:
     """Align metrics with human scores in every language pair that both tables have, by the name of the pair.
 
-    without: beginnings of the names of systems to leave out; by default human translations. Raises DataError where the
-    tables share no language pair.
+    Human translations (``PEOPLE``) are left out. gold: which human scores, where there are several kinds. Raises
+    DataError where the tables share no language pair.
     """
+    human_scores = human_scores[human_scores["metric"] == gold] if gold else human_scores
     found, shared = {}, sorted(_pairs(metric_scores) & _pairs(human_scores))
     if not shared:
         raise DataError("Metrics and humans scored no language pair in common. Check which scores were chosen.")
     for pair in shared:
         people = of_pair(human_scores, pair)
-        left_out = [name for name in map(str, people["system"].unique()) if name.startswith(without)]
-        found[pair] = align(of_pair(metric_scores, pair), people, without=left_out)
+        excluded = [name for name in map(str, people["system"].unique()) if name.startswith(PEOPLE)]
+        found[pair] = align(of_pair(metric_scores, pair), people, without=excluded)
     return found
 
 
@@ -92,8 +91,8 @@ def results(
     frames = []
     for name, scores in scored.items():
         pairs = human.from_scores(scores, outputs=None if outputs is None else of_pair(outputs, name))
-        settings = {"boundary": boundary, "tie_identical": outputs is not None}
-        counts = tables(scores, pairs, thresholds=thresholds, **settings)
+        identical = outputs is not None
+        counts = tables(scores, pairs, thresholds=thresholds, boundary=boundary, tie_identical=identical)
         index = pd.MultiIndex.from_product([[name], scores.metrics, thresholds], names=["pair", "metric", "threshold"])
         for variant, matrix in variants.items():
             values = {"variant": variant, "pairs": matrix.pairs(counts).ravel(), "tau": matrix.tau(counts).ravel()}
@@ -141,6 +140,11 @@ def kept(scored: Mapping[str, Scores], *, thresholds: Sequence[float], boundary:
     return pd.concat(frames, ignore_index=True)
 
 
+def mean_kept(left: pd.DataFrame) -> pd.DataFrame:
+    """Average what ``kept`` counts over language pairs: direction, threshold, pairs, share."""
+    return left.groupby(["direction", "threshold"])[["pairs", "share"]].mean().reset_index()
+
+
 def ties(
     scored: Mapping[str, Scores], *, outputs: pd.DataFrame | None = None, threshold: float = OFFICIAL
 ) -> pd.DataFrame:
@@ -155,25 +159,33 @@ def ties(
         ordered = human.order(pairs, threshold=threshold) != 0
         for metric, values in zip(scores.metrics, scores.values, strict=True):
             tied = ordered & (values[pairs.first, pairs.segment] == values[pairs.second, pairs.segment])
-            row = {
-                "pair": name,
-                "metric": metric,
-                "pairs": int(ordered.sum()),
-                "identical": int((ordered & pairs.same).sum()),
-            }
-            rows.append(row | {"ties": int(tied.sum()), "ties_identical": int((tied & pairs.same).sum())})
-    table = pd.DataFrame(rows)
+            counts = [int(chosen.sum()) for chosen in (ordered, ordered & pairs.same, tied, tied & pairs.same)]
+            rows.append((name, metric, *counts))
+    table = pd.DataFrame(rows, columns=["pair", "metric", "pairs", "identical", "ties", "ties_identical"])
     unknown = ["identical", "ties_identical"] if outputs is None else []
     return table.astype({"identical": "Int64", "ties_identical": "Int64"}).assign(**dict.fromkeys(unknown, pd.NA))
 
 
-def identical_but_ordered(
-    scores: Scores, outputs: pd.DataFrame, *, threshold: float = OFFICIAL, boundary: str = "at least"
-) -> pd.DataFrame:
-    """List identical translations of which DARR calls one better (Tables 1 and 2), the widest apart first.
+def summarize_ties(counted: pd.DataFrame) -> pd.DataFrame:
+    """Summarise ``ties`` over metrics: pair, pairs, identical, fewest_ties, median_ties, most_ties."""
+    found = counted.groupby("pair").agg(
+        pairs=("pairs", "first"), identical=("identical", "first"),
+        fewest_ties=("ties", "min"), median_ties=("ties", "median"), most_ties=("ties", "max"),
+    )  # fmt: skip
+    return found.reset_index()
 
-    Returns pair, doc_segment, better, worse, score_better, score_worse, difference, hypothesis.
+
+def identical_but_ordered(
+    scored: Mapping[str, Scores], outputs: pd.DataFrame, *, threshold: float = OFFICIAL, boundary: str = "at least"
+) -> pd.DataFrame:
+    """List identical translations of which DARR calls one better (Tables 1 and 2), by pair, the widest apart first.
+
+    Returns pair, doc_segment, better, worse, score_better, score_worse, hypothesis.
     """
+    return pd.concat([_identical(each, outputs, threshold, boundary) for each in scored.values()])
+
+
+def _identical(scores: Scores, outputs: pd.DataFrame, threshold: float, boundary: str) -> pd.DataFrame:
     texts = of_pair(outputs, scores.pair)
     pairs = human.from_scores(scores, outputs=texts)
     found = np.flatnonzero(pairs.same & (human.order(pairs, threshold=threshold, boundary=boundary) != 0))
@@ -187,18 +199,11 @@ def identical_but_ordered(
     said = pd.Series(
         texts["hypothesis"].to_numpy(), index=pd.MultiIndex.from_arrays([texts["system"].astype("str"), place])
     )
-    return pd.DataFrame(
-        {
-            "pair": scores.pair,
-            "doc_segment": labels,
-            "better": names[better],
-            "worse": names[worse],
-            "score_better": scores.human[better, segment],
-            "score_worse": scores.human[worse, segment],
-            "difference": np.abs(pairs.difference[found]),
-            "hypothesis": said.reindex(pd.MultiIndex.from_arrays([names[better], labels])).to_numpy(),
-        }
-    )
+    return pd.DataFrame({
+        "pair": scores.pair, "doc_segment": labels, "better": names[better], "worse": names[worse],
+        "score_better": scores.human[better, segment], "score_worse": scores.human[worse, segment],
+        "hypothesis": said.reindex(pd.MultiIndex.from_arrays([names[better], labels])).to_numpy(),
+    })  # fmt: skip
 
 
 def effect_of_identical(scores: Scores, outputs: pd.DataFrame, *, threshold: float = OFFICIAL) -> pd.DataFrame:

@@ -7,6 +7,7 @@ From direct assessments the difference is one of scores; from rankings that anno
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -124,7 +125,7 @@ def ordered_up_to(
         raise DataError(f"boundary is {boundary!r}. Choose {' or '.join(BOUNDARIES)}.")
     if list(thresholds) != sorted(thresholds) or thresholds[0] < 0:
         raise DataError("Thresholds must ascend from 0 or more. Sort them.")
-    side = "right" if boundary == "at least" else "left"
+    side: Literal["left", "right"] = "right" if boundary == "at least" else "left"
     reached = np.searchsorted(thresholds, np.abs(pairs.difference), side=side)
     tied = (pairs.difference == 0) | (pairs.same if tie_identical else False)
     return np.where(tied, 0, reached)
@@ -148,6 +149,20 @@ def expected_wins(pairs: Pairs, better: np.ndarray) -> pd.DataFrame:
     against = (met > 0).sum(axis=1)
     value = np.divide(np.nansum(share, axis=1), against, out=np.full(len(won), np.nan), where=against > 0)
     return _ranked(pairs.systems, expected_wins=value)
+
+
+def rank_systems(
+    assessed: pd.DataFrame, pairs: Pairs, better: np.ndarray, *, matches: int, seed: int
+) -> pd.DataFrame:  # fmt: skip
+    """Rank systems in three ways: mean assessments, Expected Wins and TrueSkill, by Expected Wins.
+
+    assessed: assessments of one language pair, with score and z. Other arguments: see ``trueskill``. Returns system,
+    score, z, expected_wins, rank_wins, mu, sigma, rank_skill.
+    """
+    won = expected_wins(pairs, better).rename(columns={"rank": "rank_wins"})
+    skill = trueskill(pairs, better, matches=matches, seed=seed).rename(columns={"rank": "rank_skill"})
+    mean = assessed.groupby(assessed["system"].astype("str"))[["score", "z"]].mean().reset_index()
+    return mean.merge(won).merge(skill).sort_values("expected_wins", ascending=False)
 
 
 def trueskill(pairs: Pairs, better: np.ndarray, *, matches: int = 5000, seed: int = 7) -> pd.DataFrame:

@@ -33,15 +33,8 @@ _Values = Callable[[np.ndarray], np.ndarray]  # weights, (resamples, units), to 
 _Estimate = tuple[tuple[str, str, str], _Values]
 
 
-def intervals(
-    scores: Scores,
-    *,
-    resamples: int = 1000,
-    level: float = 0.95,
-    flips: int = 1000,
-    seed: int = 7,
-) -> pd.DataFrame:
-    """Return every metric's statistics with percentile intervals.
+def intervals(*scores: Scores, resamples: int = 1000, flips: int = 1000, seed: int = 7) -> pd.DataFrame:
+    """Return every metric's statistics with 95 % percentile intervals.
 
     Scores of segments are resampled by segment, all systems of a segment together, scores of systems by system, and SPA
     by system too. A resample's copies of one system are not compared with one another. The threshold of acc_eq is held
@@ -51,6 +44,10 @@ def intervals(
     the same data: compare metrics by ``significance``. With a dozen systems, intervals over systems are rough.
     Source: Efron & Tibshirani 1993, ch. 13; Deutsch, Dror & Roth 2021 (BOOT-INPUTS, BOOT-SYSTEMS).
     """
+    return pd.concat([_intervals(each, resamples, flips, seed) for each in scores], ignore_index=True)
+
+
+def _intervals(scores: Scores, resamples: int, flips: int, seed: int) -> pd.DataFrame:
     estimates = dict(_of_systems(scores) if scores.level == "system" else _of_segments(scores, flips, seed))
     tables = []
     for of, units in (("segment", scores.segments), ("system", scores.systems)):
@@ -62,7 +59,7 @@ def intervals(
         table = rows.to_frame(index=False, name=["level", "statistic", "grouping", "metric"])
         table["value"] = every(np.ones((1, len(units))))[0]
         drawn = resample(every, np.arange(len(units)), resamples=resamples, seed=seed)
-        table["low"], table["high"] = np.array([_ends(each, level) for each in drawn.T]).T
+        table["low"], table["high"] = np.array([_ends(each) for each in drawn.T]).T
         tables.append(table)
     return described(scores, pd.concat(tables, ignore_index=True))
 
@@ -72,10 +69,11 @@ def _every(estimates: Sequence[_Values], weights: np.ndarray) -> np.ndarray:
     return np.concatenate([estimate(weights) for estimate in estimates]).T
 
 
-def _ends(drawn: np.ndarray, level: float) -> tuple[float, float]:
+def _ends(drawn: np.ndarray) -> tuple[float, float]:
     """Return the interval of the resamples in which a statistic is defined."""
     defined = drawn[np.isfinite(drawn)]
-    return interval(defined, level=level) if len(defined) else (np.nan, np.nan)
+    low, high = interval(defined) if len(defined) else (np.nan, np.nan)
+    return float(low), float(high)
 
 
 def _of_systems(scores: Scores) -> Iterator[_Estimate]:
@@ -103,7 +101,7 @@ def _of_segments(scores: Scores, flips: int, seed: int) -> Iterator[_Estimate]:
     cells = list(zip(np.where(both, scores.values, 0), np.where(both, scores.human, 0), both))
     yield ("segment", "pearson", "none"), _stacked([_pearson(*(side[None] for side in each)) for each in cells])
     yield ("segment", "pearson", "system"), _stacked([_pearson(*(side[:, None] for side in each)) for each in cells])
-    of_items = [evaluate(*(np.where(there, side, np.nan).T for side in (x, y))) for x, y, there in cells]
+    of_items = [evaluate(np.where(there, x, np.nan).T, np.where(there, y, np.nan).T) for x, y, there in cells]
     for name in STATISTICS:
         yield ("segment", name, "item"), _means(np.stack([each[name] for each in of_items]))
     right = [_right_by_segment(scores.human, there, x) for x, _, there in cells]

@@ -18,7 +18,10 @@ CELLS = [(human, metric) for human in ORDERS for metric in ORDERS]
 _YES = {True: "yes", False: "no"}
 _VALUES = {"1": 1.0, "0": 0.0, "-1": -1.0, "X": np.nan}
 #: Cells that a formula names together: concordant, discordant, tied by the metric, by humans, by both.
-_GROUPS = {"C": ("<<", ">>"), "D": ("<>", "><"), "M": ("<=", ">="), "H": ("=<", "=>"), "B": ("==",)}
+_GROUPS = {
+    symbol: [(name[0], name[1]) for name in names.split()]
+    for symbol, names in {"C": "<< >>", "D": "<> ><", "M": "<= >=", "H": "=< =>", "B": "=="}.items()
+}
 
 
 @dataclass(frozen=True)
@@ -77,7 +80,11 @@ class Matrix:
         for symbol, names in _GROUPS.items():
             values = [self.values[ORDERS.index(human), ORDERS.index(metric)] for human, metric in names]
             alike = len(set(map(str, values))) == 1
-            found |= {symbol: values[0]} if alike else {f"({name})": v for name, v in zip(names, values, strict=True)}
+            found |= (
+                {symbol: values[0]}
+                if alike
+                else {f"({human}{metric})": v for (human, metric), v in zip(names, values, strict=True)}
+            )
         gain = [symbol for symbol, value in found.items() if value == 1]
         loss = [symbol for symbol, value in found.items() if value == -1]
         above = " − ".join([" + ".join(gain) or "0", *loss])
@@ -150,6 +157,15 @@ def cells(matrices: dict[str, Matrix] | None = None) -> pd.DataFrame:
             number = value if value == "X" else int(value)
             rows.append({"variant": name, "human": human, "metric": metric, "value": number})
     return pd.DataFrame(rows)
+
+
+def grid(matrices: dict[str, Matrix] | None = None) -> pd.DataFrame:
+    """Lay matrices out in a row each: variant, and a column a cell, human order first."""
+    table = cells(matrices).pivot(index="variant", columns=["human", "metric"], values="value")
+    table = table.loc[list(matrices or VARIANTS), CELLS].set_axis(
+        [f"{human} {metric}" for human, metric in CELLS], axis=1
+    )
+    return table.reset_index()
 
 
 def examples(matrices: dict[str, Matrix] | None = None) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Put the rankings of metrics by several statistics side by side: where they disagree, and what a difference means."""
+"""Rank metrics in clusters that no significant difference runs through, and put rankings by statistics side by side."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ MAIN = {
     ("segment", "kendall_b", "item"): "segment Kendall b by item",
     ("segment", "acc_eq", "item"): "segment acc_eq",
 }
+#: The level of significance.
+ALPHA = 0.05
 _KEY = ["level", "statistic", "grouping"]
 
 
@@ -69,23 +71,22 @@ def from_ratings(values: pd.DataFrame, name: str) -> pd.DataFrame:
     return values[names == name]
 
 
-def side_by_side(values: pd.DataFrame, *, only: Sequence[str] = tuple(MAIN.values())) -> pd.DataFrame:
+def side_by_side(values: pd.DataFrame) -> pd.DataFrame:
     """Rank metrics under each statistic: a row per metric, a column per statistic, best mean rank first.
 
     values: one language pair's results of ``chance.every_statistic`` at both levels. Ranks start at 1, equals share the
     better rank. A statistic that a metric has no value for stays empty.
     """
     named = values.assign(label=label(values))
-    named = named[named["label"].isin(only)]
+    named = named[named["label"].isin(MAIN.values())]
     named["rank"] = named.groupby("label")["value"].rank(ascending=False, method="min").astype("Int64")
-    wide = named.pivot(index="metric", columns="label", values="rank")[
-        [name for name in only if name in set(named["label"])]
-    ]
+    wide = named.pivot(index="metric", columns="label", values="rank")
+    wide = wide[[name for name in MAIN.values() if name in wide]]
     order = wide.astype(float).mean(axis=1).sort_values(kind="stable").index
     return wide.loc[order].reset_index().rename_axis(columns=None)
 
 
-def disagreement(values: pd.DataFrame, *, only: Sequence[str] = tuple(MAIN.values())) -> pd.DataFrame:
+def disagreement(values: pd.DataFrame) -> pd.DataFrame:
     """Compare the rankings by every two statistics: statistic_a, statistic_b, metrics, tau_b, swapped.
 
     tau_b: Kendall's between the values of the metrics that both have. swapped: share of pairs of metrics that the two
@@ -93,7 +94,7 @@ def disagreement(values: pd.DataFrame, *, only: Sequence[str] = tuple(MAIN.value
     """
     wide = values.assign(label=label(values)).pivot(index="metric", columns="label", values="value")
     rows = []
-    for one, other in itertools.combinations([name for name in only if name in wide], 2):
+    for one, other in itertools.combinations([name for name in MAIN.values() if name in wide], 2):
         a, b = wide[[one, other]].dropna().to_numpy().T
         i, j = np.triu_indices(len(a), 1)
         swapped = float(np.mean(np.sign(a[i] - a[j]) * np.sign(b[i] - b[j]) < 0)) if len(i) else np.nan
@@ -118,18 +119,12 @@ def rank_shifts(ranks: pd.DataFrame, scores: Scores) -> pd.DataFrame:
     by_name = {name: _character(values) for name, values in zip(scores.metrics, scores.values, strict=True)}
     people = _character(scores.human)[1]
     told = [by_name.get(name, (np.nan, np.nan)) for name in ranks["metric"]]
-    table = pd.DataFrame(
-        {
-            "metric": ranks["metric"].to_numpy(),
-            "best": np.nanmin(places, axis=1).astype(int),
-            "best_by": np.array(columns)[best],
-            "worst": np.nanmax(places, axis=1).astype(int),
-            "worst_by": np.array(columns)[worst],
-            "tied": [tied for tied, _ in told],
-            "between": [between for _, between in told],
-            "between_humans": people,
-        }
-    )
+    table = pd.DataFrame({
+        "metric": ranks["metric"].to_numpy(),
+        "best": np.nanmin(places, axis=1).astype(int), "best_by": np.array(columns)[best],
+        "worst": np.nanmax(places, axis=1).astype(int), "worst_by": np.array(columns)[worst],
+        "tied": [tied for tied, _ in told], "between": [between for _, between in told], "between_humans": people,
+    })  # fmt: skip
     table.insert(5, "spread", table["worst"] - table["best"])
     return table.sort_values("spread", ascending=False, kind="stable", ignore_index=True)
 
@@ -144,7 +139,67 @@ def _character(values: np.ndarray) -> tuple[float, float]:
     return tied, float(within.mean(axis=1).var()) / total if total > 0 else np.nan
 
 
-def near(tested: pd.DataFrame, *, size: float = 0.01, alpha: float = 0.05) -> pd.DataFrame:
+def p_matrix(values: pd.DataFrame, tests: pd.DataFrame, *, statistic: str | None = None) -> pd.DataFrame:
+    """Arrange the p-values of one statistic as a square, best metric first: the row's metric against the column's.
+
+    values: metric and value, such as the rows of ``correlations`` for one statistic and grouping; tests: the rows of
+    ``significance`` for the same. statistic: chooses both by its name in ``label``. NaN on and below the diagonal;
+    metrics of equal value are sorted by name.
+    Raises DataError where a metric is there twice, or a pair of metrics was not compared.
+    """
+    if statistic is not None:
+        values, tests = from_ratings(values, statistic), from_ratings(tests, statistic)
+    order = _ordered(values)["metric"].tolist()
+    place = {name: number for number, name in enumerate(order)}
+    chosen = tests[tests["metric_a"].isin(place) & tests["metric_b"].isin(place)]
+    a, b = (chosen[name].map(place).to_numpy(int) for name in ("metric_a", "metric_b"))
+    matrix = np.full((len(order), len(order)), np.nan)
+    matrix[np.minimum(a, b), np.maximum(a, b)] = chosen["p"]
+    if len(set(zip(np.minimum(a, b), np.maximum(a, b)))) != len(order) * (len(order) - 1) // 2:
+        raise DataError("Not every two of the metrics were compared. Pass the tests of all metrics that are ranked.")
+    return pd.DataFrame(matrix, index=order, columns=order)
+
+
+def rank_table(
+    values: pd.DataFrame, tests: pd.DataFrame, *, statistic: str | None = None, ends: pd.DataFrame | None = None
+) -> pd.DataFrame:
+    """Rank metrics by clusters: a metric opens a new one if any metric of the current cluster is significantly better.
+
+    Takes what ``p_matrix`` takes. ends: the result of ``intervals``, whose low and high are added.
+    Returns metric, value, rank (1 is best; all metrics of a cluster share it), worse (how many metrics it is
+    significantly better than), best first. A metric without a value is left out.
+    Source: WMT23 metrics task (Freitag et al. 2023), section 6.  Caveat: inside a cluster, metrics can still differ
+    significantly from others than the one before; the number of clusters grows with the data, not with their quality.
+
+    >>> values = pd.DataFrame({"metric": ["fair", "good"], "value": [0.5, 0.9]})
+    >>> tests = pd.DataFrame({"metric_a": ["good"], "metric_b": ["fair"], "p": [0.01]})
+    >>> rank_table(values, tests).values.tolist()
+    [['good', 0.9, 1, 1], ['fair', 0.5, 2, 0]]
+    """
+    if statistic is not None:
+        values, tests = from_ratings(values, statistic), from_ratings(tests, statistic)
+        ends = None if ends is None else from_ratings(ends, statistic)
+    table = _ordered(values)
+    better = p_matrix(values, tests).to_numpy() <= ALPHA  # NaN is not
+    rank, start, ranks = 1, 0, []
+    for number in range(len(table)):
+        if better[start:number, number].any():
+            rank, start = rank + 1, number
+        ranks.append(rank)
+    table = table.assign(rank=ranks, worse=better.sum(axis=1))
+    return table if ends is None else table.merge(ends[["metric", "low", "high"]], how="left")
+
+
+def _ordered(values: pd.DataFrame) -> pd.DataFrame:
+    """Sort metrics from best to worst, equals by name."""
+    if values["metric"].duplicated().any():
+        name = values.loc[values["metric"].duplicated(), "metric"].iloc[0]
+        raise DataError(f"The metric {name} has several values. Choose one pair, level, statistic and grouping.")
+    table = values[["metric", "value"]].dropna().sort_values("metric", kind="stable")
+    return table.sort_values("value", ascending=False, kind="stable", ignore_index=True)
+
+
+def near(tested: pd.DataFrame, *, size: float = 0.01) -> pd.DataFrame:
     """Say for each statistic how often a difference of about ``size`` was significant, and from where on most are.
 
     tested: the result of ``every_test``. Returns statistic, comparisons, near (pairs of metrics whose
@@ -157,19 +212,14 @@ def near(tested: pd.DataFrame, *, size: float = 0.01, alpha: float = 0.05) -> pd
     grouping = np.where(tested["statistic"] == "acc_eq", "item", "none")
     for name, part in tested.groupby(label(tested.assign(grouping=grouping)), sort=False):
         part = part.sort_values(["difference", "p"])
-        sure = (part["p"] <= alpha).to_numpy()
+        sure = (part["p"] <= ALPHA).to_numpy()
         close = part["difference"].between(size / 2, 1.5 * size).to_numpy()
         above = np.cumsum(sure[::-1])[::-1] / np.arange(len(part), 0, -1)
         start = np.flatnonzero(sure & (above >= 0.95))
-        row = {
-            "statistic": name,
-            "comparisons": len(part),
-            "near": int(close.sum()),
-            "near_significant": int(sure[close].sum()),
-        }
-        row |= {"smallest": float(part["difference"][sure].min()) if sure.any() else np.nan}
-        rows.append(row | {"from_here": float(part["difference"].iloc[start[0]]) if len(start) else np.nan})
-    return pd.DataFrame(rows)
+        smallest = float(part["difference"][sure].min()) if sure.any() else np.nan
+        from_here = float(part["difference"].iloc[start[0]]) if len(start) else np.nan
+        rows.append((name, len(part), int(close.sum()), int(sure[close].sum()), smallest, from_here))
+    return pd.DataFrame(rows, columns=["statistic", "comparisons", "near", "near_significant", "smallest", "from_here"])
 
 
 def in_words(scores: Scores, *, size: float = 0.01) -> list[str]:

@@ -58,7 +58,6 @@ def align(
     metric_scores: pd.DataFrame,
     human_scores: pd.DataFrame,
     *,
-    systems: Collection[str] | None = None,
     without: Collection[str] = (),
     data: str | None = None,
 ) -> Scores:
@@ -67,7 +66,7 @@ def align(
     Both tables have src_lang, tgt_lang, system, metric, score, and doc and segment unless they score whole systems; in
     human_scores, metric names the gold standard. Rows in any order; missing scores are rows that are not there, so a
     metric that left out another segment than its neighbour is never shifted against the human scores.
-    systems: those to keep; by default all that both tables have. without: systems to leave out, such as references.
+    Systems are those that both tables have. without: systems to leave out, such as references.
     data: how the scores are called in tables; None takes the name of the metrics' source.
     Raises DataError for several pairs or golds, a score that is there twice, and tables that share no cell.
 
@@ -83,10 +82,7 @@ def align(
     if len(gold) > 1:
         raise DataError(f"There are several human scores, {' and '.join(gold)}. Choose the rows of one of them.")
     shared = [name for name in _distinct(human_scores["system"]) if name in set(_distinct(metric_scores["system"]))]
-    names = sorted(name for name in (shared if systems is None else systems) if name not in set(without))
-    absent = [name for name in names if name not in shared]
-    if absent:
-        raise DataError(f"Not both tables score the system {absent[0]!r}. Choose among {', '.join(shared)}.")
+    names = sorted(name for name in shared if name not in set(without))
     whole = any(set(ITEM[1:]).isdisjoint(table.columns) for table in (metric_scores, human_scores))
     segments = _WHOLE if whole else pd.MultiIndex.from_frame(human_scores[ITEM[1:]].drop_duplicates().astype("str"))
     metrics = tuple(_distinct(metric_scores["metric"]))
@@ -107,15 +103,18 @@ def align(
     )
 
 
-def coverage(scores: Scores) -> pd.DataFrame:
+def coverage(*scores: Scores) -> pd.DataFrame:
     """Count for each metric the cells with a human score, those of them that it scored, and those that it left out.
 
     Returns data, pair, metric, judged, scored, missing.
     """
-    judged = int(scores.judged.sum())
-    scored = (np.isfinite(scores.values) & scores.judged).sum(axis=(1, 2))
-    table = pd.DataFrame({"metric": scores.metrics, "judged": judged, "scored": scored, "missing": judged - scored})
-    return described(scores, table)
+    tables = []
+    for each in scores:
+        judged = int(each.judged.sum())
+        scored = (np.isfinite(each.values) & each.judged).sum(axis=(1, 2))
+        table = pd.DataFrame({"metric": each.metrics, "judged": judged, "scored": scored, "missing": judged - scored})
+        tables.append(described(each, table))
+    return pd.concat(tables, ignore_index=True)
 
 
 def described(scores: Scores, table: pd.DataFrame) -> pd.DataFrame:
@@ -164,7 +163,9 @@ def _labels(segments: pd.MultiIndex) -> list[str]:
     return [f"{doc}:{segment}" if doc or segment else "" for doc, segment in segments]
 
 
-def _filled(table: pd.DataFrame, names: tuple, sizes: tuple[int, int, int]) -> np.ndarray:
+def _filled(
+    table: pd.DataFrame, names: tuple[Sequence[str], Sequence[str], pd.MultiIndex], sizes: tuple[int, int, int]
+) -> np.ndarray:
     """Put scores in their places, metrics × systems × segments; NaN where none is."""
     metrics, systems, segments = names
     rows = [_places(table["metric"], metrics), _places(table["system"], systems)]
@@ -178,7 +179,7 @@ def _filled(table: pd.DataFrame, names: tuple, sizes: tuple[int, int, int]) -> n
     wanted = np.all([row >= 0 for row in rows], axis=0)
     cell = np.ravel_multi_index([row[wanted] for row in rows], sizes)
     if np.bincount(cell, minlength=1).max(initial=0) > 1:
-        metric, system, segment = np.unravel_index(np.bincount(cell).argmax(), sizes)
+        metric, system, segment = map(int, np.unravel_index(np.bincount(cell).argmax(), sizes))
         place = f"{metrics[metric]} scored {systems[system]} {_labels(segments)[segment]}".strip()
         raise DataError(f"{place} more than once. Keep one of the rows.")
     values = np.full(sizes, np.nan)

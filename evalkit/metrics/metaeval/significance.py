@@ -19,6 +19,8 @@ from evalkit.stats.inference import TOLERANCE, Permuted
 
 #: The statistics that can be tested, by level.
 TESTED = {"system": ("pearson", "accuracy_3way"), "segment": ("pearson", "acc_eq", "spa")}
+_Tested = tuple[np.ndarray, np.ndarray, bool]  # differences, p-values, and whether these are exact, of pairs of metrics
+_Compare = Callable[[np.ndarray, np.ndarray, np.ndarray], _Tested]  # of cells, positions of metrics, pairs among them
 _COLUMNS = ["level", "statistic", "metric_a", "metric_b", "difference", "p", "exact"]
 
 
@@ -60,16 +62,15 @@ def significance(
         raise DataError(f"unit is {unit!r}, and can be 'pair' or 'item'. Correct it.")
     plan = swaps.Plan(draws, seed)
     if statistic == "acc_eq":
-        compare = _of_ties(scores, unit, plan)
-    elif statistic == "spa":
-        compare = _of_spa(scores, flips, plan)
-    else:
-        test = swaps.pearson_test if statistic == "pearson" else swaps.accuracy_test
+        return _table(scores, scores.level, statistic, _of_ties(scores, unit, plan))
+    if statistic == "spa":
+        return _table(scores, "system", statistic, _of_spa(scores, flips, plan))
+    test = swaps.pearson_test if statistic == "pearson" else swaps.accuracy_test
 
-        def compare(cells, members, pairs):
-            return _told(test(scores.values[members][:, cells], scores.human[cells], pairs, plan))
+    def compare(cells: np.ndarray, members: np.ndarray, pairs: np.ndarray) -> _Tested:
+        return _tested(test(scores.values[members][:, cells], scores.human[cells], pairs, plan))
 
-    return _table(scores, "system" if statistic == "spa" else scores.level, statistic, compare)
+    return _table(scores, scores.level, statistic, compare)
 
 
 def williams(scores: Scores) -> pd.DataFrame:
@@ -79,7 +80,7 @@ def williams(scores: Scores) -> pd.DataFrame:
     normal and cells for independent. Source: Williams 1959; Graham & Baldwin 2014.
     """
 
-    def compare(cells, members, pairs):
+    def compare(cells: np.ndarray, members: np.ndarray, pairs: np.ndarray) -> _Tested:
         everything = np.corrcoef(np.vstack([scores.values[members][:, cells], scores.human[cells]]))
         a, b = pairs.T
         human = everything[-1]
@@ -110,15 +111,14 @@ def williams_p(r_a: ArrayLike, r_b: ArrayLike, r_ab: ArrayLike, *, n: int) -> np
     return stats.t.sf(t, n - 3)
 
 
-def _table(scores: Scores, level: str, statistic: str, compare: Callable) -> pd.DataFrame:
+def _table(scores: Scores, level: str, statistic: str, compare: _Compare) -> pd.DataFrame:
     """Collect the comparisons of all pairs of metrics, the better metric first, in the order of the metrics."""
     rows = []
     for cells, members, pairs in pairings(scores):
         if statistic == "spa":
             cells = np.broadcast_to(cells.all(axis=0), cells.shape)
         enough = cells.any() and (statistic in ("acc_eq", "spa") or cells.sum() > 2)
-        found = compare(cells, members, pairs) if enough else (np.full(len(pairs), np.nan),) * 2 + (False,)
-        difference, p, exact = found
+        difference, p, exact = compare(cells, members, pairs) if enough else _undefined(pairs)
         for (a, b), d, each in zip(members[pairs], difference, p):
             first, second = (b, a) if d < 0 else (a, b)
             row = (level, statistic, scores.metrics[first], scores.metrics[second], abs(float(d)), float(each), exact)
@@ -126,11 +126,15 @@ def _table(scores: Scores, level: str, statistic: str, compare: Callable) -> pd.
     return described(scores, pd.DataFrame([row for _, row in sorted(rows, key=lambda r: r[0])], columns=_COLUMNS))
 
 
-def _told(test: Permuted) -> tuple[np.ndarray, np.ndarray, bool]:
+def _tested(test: Permuted) -> _Tested:
     return test.observed, test.p, test.exact
 
 
-def _of_ties(scores: Scores, unit: str, plan: swaps.Plan) -> Callable:
+def _undefined(pairs: np.ndarray) -> _Tested:
+    return np.full(len(pairs), np.nan), np.full(len(pairs), np.nan), False
+
+
+def _of_ties(scores: Scores, unit: str, plan: swaps.Plan) -> _Compare:
     """Prepare the test of acc_eq: calibrate each metric on all its cells, compare two on the cells they share."""
     thresholds = np.zeros(len(scores.metrics))
     for cells, members in patterns(scores):
@@ -138,10 +142,10 @@ def _of_ties(scores: Scores, unit: str, plan: swaps.Plan) -> Callable:
         for number in members if compared.segments else ():
             thresholds[number] = compared.calibrated(compared.differences(scores.values[number]))[1]
 
-    def compare(cells, members, pairs):
+    def compare(cells: np.ndarray, members: np.ndarray, pairs: np.ndarray) -> _Tested:
         compared = Comparisons(scores.human, cells)
         if not compared.segments:
-            return np.full(len(pairs), np.nan), np.full(len(pairs), np.nan), False
+            return _undefined(pairs)
         right = np.stack([
             compared.right(compared.differences(scores.values[number]), thresholds[number]) for number in members
         ])  # fmt: skip
@@ -150,7 +154,7 @@ def _of_ties(scores: Scores, unit: str, plan: swaps.Plan) -> Callable:
     return compare
 
 
-def _by_pairs(compared: Comparisons, right: np.ndarray, pairs: np.ndarray, plan: swaps.Plan):
+def _by_pairs(compared: Comparisons, right: np.ndarray, pairs: np.ndarray, plan: swaps.Plan) -> _Tested:
     """Swap what is right pair by pair: only pairs on which two metrics differ matter, and each is a toss of a coin.
 
     With equally many pairs in every segment the p-value is the binomial's (McNemar's exact test); else the tosses of
@@ -172,17 +176,16 @@ def _by_pairs(compared: Comparisons, right: np.ndarray, pairs: np.ndarray, plan:
     for weight, won, lost in zip(compared.weights, wins, losses):
         drawn += weight * (2 * rng.binomial(won + lost, 0.5, drawn.shape) - (won + lost))
     hits = (drawn >= np.abs(observed) - TOLERANCE).sum(axis=0)
-    return _told(Permuted(observed, hits, plan.draws, exact=False))
+    return _tested(Permuted(observed, hits, plan.draws, exact=False))
 
 
-def _by_items(compared: Comparisons, right: np.ndarray, pairs: np.ndarray, plan: swaps.Plan):
+def _by_items(compared: Comparisons, right: np.ndarray, pairs: np.ndarray, plan: swaps.Plan) -> _Tested:
     """Swap what is right segment by segment."""
     segments, place = np.unique(compared.segment, return_inverse=True)
-    weight = np.concatenate([np.full(part.stop - part.start, w) for w, part in zip(compared.weights, compared.classes)])
-    each = np.stack([np.bincount(place, weight * row, len(segments)) for row in right])  # metrics × segments
+    each = np.stack([np.bincount(place, compared.weight * row, len(segments)) for row in right])  # metrics × segments
     accuracy = each.sum(axis=1)
     observed = accuracy[pairs[:, 0]] - accuracy[pairs[:, 1]]
-    return _told(swaps.swapped(partial(_item_hits, each, pairs, observed), observed, len(segments), plan))
+    return _tested(swaps.swapped(partial(_item_hits, each, pairs, observed), observed, len(segments), plan))
 
 
 def _item_hits(each: np.ndarray, pairs: np.ndarray, observed: np.ndarray, masks: np.ndarray) -> np.ndarray:
@@ -190,12 +193,12 @@ def _item_hits(each: np.ndarray, pairs: np.ndarray, observed: np.ndarray, masks:
     return swaps.reached(flipped[pairs[:, 0]] - flipped[pairs[:, 1]], observed)
 
 
-def _of_spa(scores: Scores, flips: int, plan: swaps.Plan) -> Callable:
+def _of_spa(scores: Scores, flips: int, plan: swaps.Plan) -> _Compare:
     """Prepare the test of SPA, on the segments for which all systems are scored."""
 
-    def compare(cells, members, pairs):
+    def compare(cells: np.ndarray, members: np.ndarray, pairs: np.ndarray) -> _Tested:
         columns = cells.all(axis=0)
         values, human = scores.values[members][:, :, columns], scores.human[:, columns]
-        return _told(spa_test(values, human, pairs, plan, flips=flips))
+        return _tested(spa_test(values, human, pairs, plan, flips=flips))
 
     return compare

@@ -100,7 +100,8 @@ def accuracy_test(values: np.ndarray, human: np.ndarray, pairs: np.ndarray, plan
         mixed = crossed[0].astype(int) - crossed[1]
         constant[some] = same.sum(axis=1)
         for column, weight in ((first, mixed - same), (second, -mixed - same)):
-            np.add.at(weights[some], (slice(None), column), weight)
+            for system in range(len(human)):
+                weights[some, system] += weight[:, column == system].sum(axis=1)
     test = swapped(partial(_linear_hits, constant, weights), constant, len(human), plan)
     return Permuted(constant / len(first), test.hits, test.arrangements, test.exact)
 

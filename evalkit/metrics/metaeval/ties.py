@@ -100,7 +100,7 @@ def acc_eq(scores: Scores, *, thresholds: Mapping[str, float] | None = None) -> 
     """
     if scores.level == "system":
         raise DataError("acc_eq compares systems within segments. Pass scores of segments, not of whole systems.")
-    rows: list = [None] * len(scores.metrics)
+    rows: dict[int, tuple[object, ...]] = {}
     for cells, members in patterns(scores):
         compared = Comparisons(scores.human, cells)
         for number in members:
@@ -108,12 +108,13 @@ def acc_eq(scores: Scores, *, thresholds: Mapping[str, float] | None = None) -> 
             value, threshold = np.nan, np.nan
             if compared.segments and thresholds is None:
                 value, threshold = compared.calibrated(difference)
-            elif compared.segments:
+            elif compared.segments and thresholds is not None:
                 threshold = _given(thresholds, name)
                 value = float(compared.mean(compared.right(difference, threshold)))
             tied = (np.abs(difference) <= threshold).mean() if compared.segments else np.nan
             rows[number] = (name, value, len(compared.places), compared.segments, threshold, tied)
-    table = pd.DataFrame(rows, columns=["metric", "value", "n", "groups", "threshold", "ties"])
+    columns = ["metric", "value", "n", "groups", "threshold", "ties"]
+    table = pd.DataFrame([rows[number] for number in sorted(rows)], columns=columns)
     table.insert(0, "level", "segment")
     table.insert(1, "statistic", "acc_eq")
     table.insert(2, "grouping", "item")

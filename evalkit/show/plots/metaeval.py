@@ -112,7 +112,7 @@ def ranking(table: pd.DataFrame, *, statistic: str, chance: float | None = None,
 def p_values(matrix: pd.DataFrame, *, statistic: str, most: int = 20) -> Figure:
     """Draw which metrics (rows) are significantly better than which others (columns), best first.
 
-    matrix: the result of ``ranks.p_matrix``. most: metrics drawn. Four shades of grey are the classes of p.
+    matrix: the result of ``rankings.p_matrix``. most: metrics drawn. Four shades of grey are the classes of p.
     """
     shown = matrix.iloc[:most, :most]
     figure, axes = plt.subplots(figsize=(6.4, 6.4))
@@ -129,7 +129,7 @@ def p_values(matrix: pd.DataFrame, *, statistic: str, most: int = 20) -> Figure:
     bar = figure.colorbar(picture, ax=axes, location="top", shrink=0.8, spacing="uniform", drawedges=True)
     bar.set_ticks([(low + high) / 2 for low, high in pairwise(_LEVELS)], labels=_CLASSES)
     bar.ax.tick_params(length=0)
-    share = (matrix <= 0.05).to_numpy().sum() / max(len(matrix) * (len(matrix) - 1) / 2, 1)
+    share = (matrix.to_numpy()[np.triu_indices(len(matrix), 1)] <= 0.05).mean()
     return describe(
         figure, f"p-values of every two metrics by {statistic}; {share:.0%} of all pairs differ significantly."
     )

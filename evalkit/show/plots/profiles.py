@@ -172,15 +172,15 @@ def grids_in_use(tested: Mapping[str, pd.DataFrame]) -> Figure:
 
 @house
 def decisions(stable: pd.DataFrame) -> Figure:
-    """Draw how firm screening decisions are: the share of resamples in which an annotator would go.
+    """Draw how firm screening decisions are: the share of resamples that flag an annotator.
 
-    stable: the result of ``annotators.stability``. One line per annotator whom a rule sends away now or in one of ten
+    stable: the result of ``annotators.stability``. One line per annotator whom a rule flags now or in one of ten
     resamples, at most thirty lines, the least firm first.
     """
     firm = stable.assign(doubt=(stable["share"] - 0.5).abs())
     shown = firm[firm["flagged"] | (firm["share"] >= 0.1)].sort_values("doubt").head(30)
     if shown.empty:
-        raise DataError("No rule sends anybody away, not even in one of ten resamples. Tighten a rule.")
+        raise DataError("No rule flags anybody, not even in one of ten resamples. Tighten a rule.")
     shown = shown.sort_values(["rule", "share"], ignore_index=True)
     figure, axes = plt.subplots(figsize=(6.2, 0.27 * len(shown) + 1.4))
     for number, (rule, rows) in enumerate(shown.groupby("rule", sort=False)):
@@ -192,13 +192,13 @@ def decisions(stable: pd.DataFrame) -> Figure:
     axes.axvline(0.5, color=GREY, ls=":")
     axes.set_yticks(shown.index, [literal(f"{row.pair} {row.annotator}") for row in shown.itertuples()], fontsize=8)
     axes.set(xlim=(-0.03, 1.03), ylim=(-0.7, len(shown) - 0.3), ylabel="annotator")
-    axes.set_xlabel("share of resamples in which they would go\n(filled: goes by the real scores; 0.5: a coin's toss)")
+    axes.set_xlabel("share of resamples that flag them\n(filled: flagged by the real scores; 0.5: a coin's toss)")
     figure.legend(loc="outside upper center", ncols=2, fontsize=8.5)
-    gone = stable[stable["flagged"]]
+    flagged = stable[stable["flagged"]]
     return describe(
         figure,
-        "A mark per annotator for the share of resamples in which they would go; "
-        f"{gone['share'].between(0.2, 0.8).sum()} of {len(gone)} decisions to let somebody go lie between 0.2 and 0.8.",
+        "A mark per annotator for the share of resamples that flag them. Of "
+        f"{len(flagged)} flags {flagged['share'].between(0.2, 0.8).sum()} have a share between 0.2 and 0.8.",
     )
 
 

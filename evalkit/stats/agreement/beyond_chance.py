@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,7 @@ from evalkit.stats import inference
 from evalkit.stats.agreement import errors
 from evalkit.stats.agreement.chance import NEEDS_NAMES, PREPARE
 from evalkit.stats.agreement.coded import Coded, coded
+from evalkit.stats.agreement.estimates import Estimate
 from evalkit.stats.agreement.resampling import over_annotators, over_items
 from evalkit.stats.agreement.scales import LEVELS, WEIGHTS
 
@@ -34,9 +35,8 @@ def coefficients(
     measures: Sequence[tuple[str, str]] | None = None,
     resamples: int = 1000,
     seed: int = 7,
-    confidence: float = 0.95,
     resample: str = "items",
-    categories: Sequence | None = None,
+    categories: Collection[object] | None = None,
 ) -> pd.DataFrame:
     """Estimate the agreement of two or more annotators beyond chance, with intervals.
 
@@ -50,7 +50,7 @@ def coefficients(
     resample: the bootstrap draws items, annotators, or both anew; resamples=0 leaves low and high missing.
 
     Returns coefficient, level, estimate, se (analytic, see ``errors``; jackknife where the note says so), low, high
-    (percentile bootstrap, ``confidence``), items (with two ratings or more), annotators, note.
+    (95 %, percentile bootstrap), items (with two ratings or more), annotators, note.
     With three or more annotators cohen_kappa and scott_pi are means over all pairs of annotators.
     Raises DataError where a coefficient is 0/0 because one category only was used.
     Caveat: items are taken as drawn independently; sentences of one document are not, and then intervals are narrow.
@@ -86,18 +86,18 @@ def coefficients(
     else:
         prepares = [lambda c, name=name, level=level: PREPARE[name](table, level, c) for name, level in named]
         draws = over_annotators(prepares, table, resamples=resamples, rng=rng, items=resample == "both")
-    return _rows(named, values, draws, estimates, table, confidence)
+    return _rows(named, values, draws, estimates, table)
 
 
 def _rows(
-    named: list[tuple[str, str]], values: list[float], draws: np.ndarray, estimates: list, table: Coded, level: float
+    named: list[tuple[str, str]], values: list[float], draws: np.ndarray, estimates: list[Estimate], table: Coded
 ) -> pd.DataFrame:
     """Arrange estimates with their errors and intervals, one row each."""
     items = int(table.times[(table.rows >= 0).sum(axis=1) > 1].sum())
     rows = []
     for (name, scale), value, drawn, estimate in zip(named, values, draws, estimates):
         defined = drawn[np.isfinite(drawn)]
-        low, high = inference.interval(defined, level=level) if len(defined) else (np.nan, np.nan)
+        low, high = inference.interval(defined) if len(defined) else (np.nan, np.nan)
         se, method = errors.standard_error(name, scale, table, estimate, value)
         notes = [] if method == "analytic" else [f"standard error: {method}"]
         if name in _PAIRED and len(table.annotators) > 2:
@@ -113,8 +113,9 @@ def per_category(
     scores: pd.DataFrame,
     *,
     measures: Sequence[tuple[str, str]] = (("fleiss_kappa", "none"), ("krippendorff_alpha", "nominal")),
-    categories: Sequence | None = None,
-    **options,
+    categories: Collection[object] | None = None,
+    resamples: int = 1000,
+    seed: int = 7,
 ) -> pd.DataFrame:
     """Estimate the agreement on each category: this category against all others together.
 
@@ -136,7 +137,7 @@ def per_category(
     for value in table.values:
         chosen = kept.eq(value).astype(float).where(kept.notna())
         share = float(np.nanmean(chosen.to_numpy()))
-        found = _noted(chosen, f"category {value}", measures, categories=(0.0, 1.0), **options)
+        found = _noted(chosen, f"category {value}", measures, (0.0, 1.0), resamples, seed)
         found.insert(0, "category", value)
         found.insert(1, "share", share)
         rows.append(found)
@@ -147,8 +148,9 @@ def pairwise(
     scores: pd.DataFrame,
     *,
     measures: Sequence[tuple[str, str]] = (("cohen_kappa", "none"), ("cohen_kappa", "quadratic")),
-    categories: Sequence | None = None,
-    **options,
+    categories: Collection[object] | None = None,
+    resamples: int = 1000,
+    seed: int = 7,
 ) -> pd.DataFrame:
     """Estimate the agreement of every two annotators over the items that both rated.
 
@@ -168,24 +170,29 @@ def pairwise(
     rows = []
     for a, b in itertools.combinations(kept.columns, 2):
         both = kept[[a, b]].dropna()
-        found = _noted(both, f"{a} and {b}", measures, categories=table.values, **options)
+        found = _noted(both, f"{a} and {b}", measures, table.values, resamples, seed)
         found.insert(0, "annotator_a", str(a))
         found.insert(1, "annotator_b", str(b))
         rows.append(found)
     return pd.concat(rows, ignore_index=True)
 
 
-def _noted(scores: pd.DataFrame, of: str, measures: Sequence[tuple[str, str]], **options) -> pd.DataFrame:
+def _noted(
+    scores: pd.DataFrame, of: str, measures: Sequence[tuple[str, str]], categories: Collection[object], resamples: int,
+    seed: int,
+) -> pd.DataFrame:  # fmt: skip
     """Estimate each coefficient; where one is not defined, leave its row empty and say why in the note."""
     rows = []
     for name, level in measures:
         shared = int((scores.notna().sum(axis=1) > 1).sum())
         if shared == 0:
             reason = f"undefined: no item in common ({of})"
-        elif _certain(scores, name, options["categories"]):
+        elif _certain(scores, name, categories):
             reason = f"undefined: one category only was used ({of})"
         else:
-            rows.append(coefficients(scores, measures=[(name, level)], **options))
+            rows.append(
+                coefficients(scores, measures=[(name, level)], categories=categories, resamples=resamples, seed=seed)
+            )
             continue
         empty = {"coefficient": name, "level": level, "estimate": np.nan, "se": np.nan, "low": np.nan, "high": np.nan}
         empty |= {"items": shared, "annotators": scores.shape[1], "note": reason}
@@ -193,7 +200,7 @@ def _noted(scores: pd.DataFrame, of: str, measures: Sequence[tuple[str, str]], *
     return pd.concat(rows, ignore_index=True)
 
 
-def _certain(scores: pd.DataFrame, name: str, categories: Sequence) -> bool:
+def _certain(scores: pd.DataFrame, name: str, categories: Collection[object]) -> bool:
     """Say whether chance alone gives perfect agreement, so that nothing is left to measure beyond it."""
     if name in ("percent_agreement", "randolph_kappa", "gwet_ac1", "gwet_ac2") and len(categories) > 1:
         return False

@@ -90,7 +90,7 @@ def _conger(coded: Coded, level: str, copies: np.ndarray) -> Estimate:
     """Conger 1980: each annotator's own marginal; chance is the mean over pairs of annotators."""
     weight = weights(coded.values, level)
     agreement, paired = observed(coded, weight, copies)
-    chosen = coded.rows[:, :, None] == np.arange(len(coded.values))
+    chosen: np.ndarray = coded.rows[:, :, None] == np.arange(len(coded.values))
     people, size = chosen.shape[1:]
     features = np.column_stack([agreement, paired, chosen.reshape(len(chosen), -1)])
 
@@ -167,7 +167,7 @@ def _intraclass(consistency: bool) -> Prepare:
     """Build ICC(C,1) or ICC(A,1) of McGraw & Wong 1996 from mean squares, over the items that all annotators rated."""
 
     def prepare(coded: Coded, level: str, copies: np.ndarray) -> Estimate:
-        full = (coded.rows >= 0).all(axis=1)
+        full = np.asarray((coded.rows >= 0).all(axis=1))
         centred = coded.values - coded.values.mean()  # less is lost by cancellation
         scores = np.where(full[:, None], centred[coded.rows], 0.0)
         k = scores.shape[1]

@@ -6,7 +6,7 @@ distinct patterns and the number of items behind each. A bootstrap then only dra
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,9 +36,9 @@ class Coded:
         """Say whether the categories are numbers, so that distances between them mean something."""
         return np.issubdtype(self.values.dtype, np.number)
 
-    def present(self, category: int | None = None) -> np.ndarray:
-        """Mark who rated (or who gave one category), patterns × annotators, as 0 and 1."""
-        return (self.rows >= 0 if category is None else self.rows == category).astype(float)
+    def present(self) -> np.ndarray:
+        """Mark who rated, patterns × annotators, as 0 and 1."""
+        return (self.rows >= 0).astype(float)
 
     def counts(self, copies: np.ndarray) -> np.ndarray:
         """Count each pattern's ratings in each category, (patterns, categories); copies: weight of each annotator."""
@@ -49,7 +49,7 @@ class Coded:
         return np.bincount(keys, weights, minlength=patterns * size).reshape(patterns, size)
 
 
-def coded(scores: pd.DataFrame, *, categories: Sequence | None = None, ordered: bool = True) -> Coded:
+def coded(scores: pd.DataFrame, *, categories: Iterable[object] | None = None, ordered: bool = True) -> Coded:
     """Code items × annotators (NaN: skipped) as categories, each distinct row once.
 
     categories: all that the scale offers, used or not; None takes those that were used. ``ordered=False`` forgets who
@@ -68,14 +68,14 @@ def coded(scores: pd.DataFrame, *, categories: Sequence | None = None, ordered: 
     return Coded(values, rows, np.bincount(pattern, minlength=len(rows)), pattern, annotators)
 
 
-def _numbered(scores: pd.DataFrame, categories: Sequence | None) -> tuple[np.ndarray, np.ndarray]:
+def _numbered(scores: pd.DataFrame, categories: Iterable[object] | None) -> tuple[np.ndarray, np.ndarray]:
     """Replace scores by the number of their category, -1 where there is none."""
     try:
         cells = scores.to_numpy(float)
     except (TypeError, ValueError):  # names of categories
         cells = scores.to_numpy(object)
     missing = pd.isna(cells)
-    values = np.unique(cells[~missing] if categories is None else np.asarray(categories))
+    values = np.unique(cells[~missing] if categories is None else np.asarray(list(categories)))
     if np.issubdtype(cells.dtype, np.number) and not np.isfinite(cells[~missing]).all():
         raise DataError("Some scores are infinite. Drop them, or set them to missing.")
     if np.issubdtype(values.dtype, np.number) != np.issubdtype(cells.dtype, np.number):

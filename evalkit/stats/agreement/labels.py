@@ -51,7 +51,7 @@ class _Counts:
 
 
 def dawid_skene(
-    judged: pd.DataFrame, *, label: str = "label", item: tuple[str, ...] = ("doc", "segment"), tolerance: float = 1e-6,
+    judged: pd.DataFrame, *, item: tuple[str, ...] = ("doc", "segment"), tolerance: float = 1e-6,
     iterations: int = 10_000,
 ) -> LabelModel:  # fmt: skip
     r"""Estimate true labels and each annotator's error rates by maximum likelihood.
@@ -68,7 +68,7 @@ def dawid_skene(
     >>> found.annotators["accuracy"].round(2).to_dict()
     {'A': 1.0, 'B': 1.0, 'C': 0.5}
     """
-    found = _counts(judged, label, item)
+    found = _counts(judged, item)
     counts, times, names = found.counts, found.times, found.names
     posterior = counts.sum(axis=1) / counts.sum(axis=(1, 2))[:, None]
     path: list[float] = []
@@ -87,7 +87,7 @@ def dawid_skene(
 
 
 def mace(
-    judged: pd.DataFrame, *, label: str = "label", item: tuple[str, ...] = ("doc", "segment"), tolerance: float = 1e-6,
+    judged: pd.DataFrame, *, item: tuple[str, ...] = ("doc", "segment"), tolerance: float = 1e-6,
     iterations: int = 10_000, restarts: int = 10, seed: int = 7,
 ) -> LabelModel:  # fmt: skip
     r"""Estimate true labels and each annotator's competence: who knows the label says it, who spams says anything.
@@ -104,7 +104,7 @@ def mace(
     >>> found.annotators["competence"].round(2).to_dict()
     {'A': 1.0, 'B': 1.0, 'C': 0.0}
     """
-    found = _counts(judged, label, item)
+    found = _counts(judged, item)
     rng = np.random.default_rng(seed)
     runs = [_mace_run(found, tolerance, iterations, rng) for _ in range(restarts)]
     posterior, errors, knows, path = max(runs, key=lambda run: run[3][-1])
@@ -118,7 +118,8 @@ def _mace_run(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[float]]:
     """Run EM once: posterior, errors, competence and the log-likelihoods."""
     _, people, labels = found.counts.shape
-    knows, habit = rng.uniform(0.3, 0.9, people), rng.dirichlet(np.ones(labels) * 5, people)
+    knows = np.asarray(rng.uniform(0.3, 0.9, people))
+    habit = rng.dirichlet(np.ones(labels) * 5, people)
     path: list[float] = []
     while len(path) < iterations:
         guess = ((1 - knows)[:, None] * habit)[:, None, :]
@@ -153,18 +154,18 @@ def _said(found: _Counts, posterior: np.ndarray) -> np.ndarray:
     return np.einsum("it,ial->atl", posterior * found.times[:, None], found.counts, optimize=True)
 
 
-def _counts(judged: pd.DataFrame, label: str, item: tuple[str, ...]) -> _Counts:
+def _counts(judged: pd.DataFrame, item: tuple[str, ...]) -> _Counts:
     """Count labels; items that all annotators labelled alike share one pattern."""
-    if lacking := [name for name in (*item, "annotator", label) if name not in judged]:
+    if lacking := [name for name in (*item, "annotator", "label") if name not in judged]:
         raise DataError(
-            f"No column {lacking[0]}; there are {', '.join(map(str, judged.columns))}. Name label and item."
+            f"No column {lacking[0]}; there are {', '.join(map(str, judged.columns))}. Name the item's columns."
         )
-    if judged.empty or judged[[*item, "annotator", label]].isna().any(axis=None):
+    if judged.empty or judged[[*item, "annotator", "label"]].isna().any(axis=None):
         raise DataError("Labels are missing, or there are none. Drop rows without a label, an item or an annotator.")
     where = judged.groupby(list(item))
-    people, names = (pd.Index(sorted(judged[name].unique()), name=name) for name in ("annotator", label))
+    people, names = (pd.Index(sorted(judged[name].unique()), name=name) for name in ("annotator", "label"))
     counts = np.zeros((where.ngroups, len(people), len(names)))
-    np.add.at(counts, (where.ngroup(), people.get_indexer(judged["annotator"]), names.get_indexer(judged[label])), 1)
+    np.add.at(counts, (where.ngroup(), people.get_indexer(judged["annotator"]), names.get_indexer(judged["label"])), 1)
     patterns, pattern, times = np.unique(counts, axis=0, return_inverse=True, return_counts=True)
     return _Counts(patterns, times.astype(float), pattern.reshape(-1), where.size().index, people, names)
 

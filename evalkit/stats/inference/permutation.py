@@ -144,8 +144,10 @@ def count_hits(
         parts = spread(lambda span: hits(exchange.numbered(*span)), cut(count, numbers=numbers, block=block))
     else:
         parts = in_blocks(partial(_drawn, hits, exchange), count, seed=seed, numbers=numbers, block=block)
-    return Permuted(observed, sum(parts), half * count, exact)
+    return Permuted(observed, np.asarray(sum(parts)), half * count, exact)
 
 
-def _drawn(hits: Callable[[np.ndarray], np.ndarray], exchange: Swaps | Shuffles, count: int, rng: np.random.Generator):
+def _drawn(
+    hits: Callable[[np.ndarray], np.ndarray], exchange: Swaps | Shuffles, count: int, rng: np.random.Generator
+) -> np.ndarray:
     return hits(exchange.drawn(count, rng))

@@ -10,7 +10,11 @@ from numpy.typing import ArrayLike
 
 from evalkit import DataError
 from evalkit.data.schemas import with_pair
+from evalkit.human.planning.components import SET_SIZE
 from evalkit.human.planning.components import variances as variances_of
+
+#: Segments of the largest calibration set that ``spending`` tries.
+MOST = 200
 
 
 def difference_variance(
@@ -95,10 +99,8 @@ def best_size(
     return best, float(np.sqrt(found[best] / found[0]))
 
 
-def workloads(
-    table: pd.DataFrame, done: pd.DataFrame, *, size: int = 100, hit: int = 100, shared: float = 0.5
-) -> pd.DataFrame:
-    """Weigh a calibration set of ``size`` segments against the workload of annotators, per language pair.
+def workloads(table: pd.DataFrame, done: pd.DataFrame, *, hit: int = 100, shared: float = 0.5) -> pd.DataFrame:
+    """Weigh a calibration set of 100 segments against the workload of annotators, per language pair.
 
     table: the result of ``components``; its median block is the block of the campaign and of the set. done: columns
     pair, annotators and additional_hits_median (HITs of ``hit`` judgements, beside the set). shared: see ``variances``.
@@ -112,12 +114,12 @@ def workloads(
         block = float(table.loc[table["pair"] == row.pair, "block_length"].iloc[0])
         hits = float(row.additional_hits_median)
         options = {"block": block, "calibration_block": block}
-        needed = break_even(parts, size=size, **options) / hit
-        total = round(hits * hit) + size
-        with_set = difference_variance(parts, judgements=total - size, calibration=size, **options)
+        needed = break_even(parts, size=SET_SIZE, **options) / hit
+        total = round(hits * hit) + SET_SIZE
+        with_set = difference_variance(parts, judgements=total - SET_SIZE, calibration=SET_SIZE, **options)
         ratio = float(np.sqrt(with_set / difference_variance(parts, judgements=total, block=block)))
         best, best_ratio = best_size(parts, judgements=total, **options)
-        share = size / total
+        share = SET_SIZE / total
         rows.append((row.pair, row.annotators, hits, share, needed, hits > needed, ratio, best, best_ratio))
     names = ["pair", "annotators", "additional_hits", "cost_share", "break_even_hits", "pays", "se_ratio"]
     return pd.DataFrame(rows, columns=[*names, "best_size", "best_se_ratio"])
@@ -127,24 +129,22 @@ def spending(
     table: pd.DataFrame,
     done: pd.DataFrame,
     *,
-    size: int = 100,
     hit: int = 100,
-    most: int = 200,
     shared: float = 0.5,
 ) -> pd.DataFrame:
     """Trace what a calibration set of each size is worth at the same total number of judgements.
 
-    Arguments as in ``workloads``; ``most``: the largest set. For a set made of whole documents and for one of single
-    segments of many documents. Returns pair, design, size, se_ratio: the standard error of a difference between two
+    Arguments as in ``workloads``; sets of up to ``MOST`` segments, made of whole documents, or of single segments of
+    many documents. Returns pair, design, size, se_ratio: the standard error of a difference between two
     systems over the one without any set.
     """
     parts = []
     for row in done.itertuples():
         variances = variances_of(table, row.pair, shared=shared)
         block = float(table.loc[table["pair"] == row.pair, "block_length"].iloc[0])
-        total = round(float(row.additional_hits_median) * hit) + size
+        total = round(float(row.additional_hits_median) * hit) + SET_SIZE
         for design, set_block in (("whole documents", block), ("single segments", 1)):
-            sizes = np.arange(max(1, round(set_block)), min(most, total - 1) + 1)
+            sizes = np.arange(max(1, round(set_block)), min(MOST, total - 1) + 1)
             found = difference_variance(variances, judgements=total - sizes, block=block, calibration=sizes,
                                         calibration_block=set_block)  # fmt: skip
             ratio = np.sqrt(found / difference_variance(variances, judgements=total, block=block))
