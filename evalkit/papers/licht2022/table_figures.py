@@ -84,7 +84,10 @@ def consensus_intervals(cells: pd.DataFrame, *, joint: pd.Series, nominal: float
         label = f"all cells allow {low:.3f} to {high:.3f}"
         axes.axvspan(low, high, color=PALETTE[2], alpha=0.22, lw=0, label=label)
     axes.axvline(nominal, color=_ORANGE, ls="--", lw=1.6, label=f"assumed: {nominal:g}")
-    looks = {True: {"color": INK, "marker": "|", "mec": INK, "mew": 1.5}, False: {"color": _ORANGE, "marker": "X"}}
+    looks: dict[bool, dict[str, Any]] = {
+        True: {"color": INK, "marker": "|", "mec": INK, "mew": 1.5},
+        False: {"color": _ORANGE, "marker": "X"},
+    }
     names = {True: "the cell allows the assumed score", False: "the cell does not allow it"}
     for end, told in (("low", names), ("high", dict.fromkeys(names, "_"))):  # both ends are marked, and named once
         forest(
