@@ -14,10 +14,9 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-import seaborn as sns
-from cycler import cycler
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.rcsetup import cycler
 
 INK, GREY, LIGHT = "#1a1a1a", "#6b6b6b", "#d0d0d0"
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", INK)
@@ -30,7 +29,8 @@ HOUSE: dict[Any, Any] = {
     "axes.edgecolor": GREY, "axes.labelcolor": INK, "axes.titlelocation": "left", "axes.titlesize": 11,
     "axes.titleweight": "bold", "axes.labelsize": 10, "axes.spines.top": False, "axes.spines.right": False,
     "axes.axisbelow": True, "figure.constrained_layout.use": True, "figure.facecolor": "white",
-    "font.family": "DejaVu Sans", "font.size": 10, "lines.linewidth": 1.5, "legend.fontsize": 9,
+    "font.family": "DejaVu Sans", "font.size": 10, "text.color": INK, "lines.linewidth": 1.5,
+    "lines.solid_capstyle": "round", "patch.edgecolor": "white", "patch.force_edgecolor": True, "legend.fontsize": 9,
     "legend.facecolor": "white", "legend.edgecolor": "none", "legend.framealpha": 0.9,  # no line strikes its words
     "xtick.color": GREY, "ytick.color": GREY, "xtick.labelcolor": INK, "ytick.labelcolor": INK,
     "xtick.labelsize": 9, "ytick.labelsize": 9, "axes.prop_cycle": cycler(color=PALETTE),
@@ -42,7 +42,7 @@ def house(draw: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(draw)
     def styled(*args: Any, **options: Any) -> Any:
-        with sns.axes_style("ticks"), mpl.rc_context(HOUSE):
+        with mpl.rc_context(HOUSE):
             return draw(*args, **options)
 
     return styled
