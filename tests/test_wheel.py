@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from evalkit import ROOT, __version__
-from evalkit.reports.studies import Layout, read_studies
 
 pytestmark = pytest.mark.slow
 

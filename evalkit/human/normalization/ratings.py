@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -53,7 +54,8 @@ def normalize(
     pairs = with_pair(ratings)["pair"]
     use = ratings["item_type"].isin(item_types) if item_types else pd.Series(True, index=ratings.index)
     if not use.any():
-        raise DataError(f"Statistics of {' and '.join(item_types)} items are asked for, and these ratings have none.")
+        wanted = " and ".join(item_types or ())
+        raise DataError(f"Statistics of {wanted} items are asked for, and these ratings have none.")
     marks = np.linspace(*scale_of(ratings, given=scale), ticks) if method == "ticks" else np.empty(0)
     values = np.full(len(ratings), np.nan)
     for rows in pairs.groupby(pairs).indices.values():
@@ -73,7 +75,7 @@ def normalize(
     return _without_spread(frame, no_spread, method)
 
 
-def variants(ratings: pd.DataFrame, settings: Mapping[str, Mapping]) -> dict[str, pd.DataFrame]:
+def variants(ratings: pd.DataFrame, settings: Mapping[str, Mapping[str, Any]]) -> dict[str, pd.DataFrame]:
     """Normalise the same ratings in several ways: name -> options of ``normalize`` becomes name -> table."""
     return {name: normalize(ratings, **options) for name, options in settings.items()}
 
@@ -97,7 +99,7 @@ def _padded(values: np.ndarray, group: np.ndarray) -> tuple[np.ndarray, tuple[np
     return table, place
 
 
-def _undefined(frame: pd.DataFrame, use: pd.Series, by: Sequence[str]) -> list[dict]:
+def _undefined(frame: pd.DataFrame, use: pd.Series, by: Sequence[str]) -> list[dict[str, Any]]:
     """List the groups whose scores have no normalised value, with the reason."""
     whose = ["pair", *by]
     marked = with_pair(frame).assign(used=frame["score"].where(use))
