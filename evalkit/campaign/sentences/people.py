@@ -137,8 +137,9 @@ def quality_control(found: QualityControl) -> list[str]:
         few = pluralize(found.undecided, "annotator")
         told.append(
             f"Degraded items score {abs(found.lower):.0f} points of 100 {'below' if found.lower >= 0 else 'above'} "
-            f"their originals in the median "
-            f"annotator{' (over all language pairs that they judged)' * found.everywhere}. {found.passed} of {pluralize(found.tested, 'annotator')} pass WMT's test (paired t-test, p below 0.05)"
+            f"their originals in the median annotator"
+            f"{' (over all language pairs that they judged)' * found.everywhere}. {found.passed} of "
+            f"{pluralize(found.tested, 'annotator')} pass WMT's test (paired t-test, p below 0.05)"
             + (f"; {few} judged too few degraded items to tell" if found.undecided else "")
             + (f"; not {join_names(found.failed)}." if found.failed else ".")
         )
