@@ -96,7 +96,7 @@ def screen_annotators(campaign: Campaign, *, rules: Sequence[str] = RULES, score
     """
     used, aside = _fitting(campaign, [str(annotators.Rule.parse(rule)) for rule in rules])
     found = _applied(campaign, used)
-    totals = annotators.screening_totals(found).drop(columns="pair") if used else found
+    totals = annotators.screening_totals(found) if used else found
     named = found.loc[found["flagged"], ["annotator", "rule", "value"]].reset_index(drop=True)
     proposed = tuple(sorted(named["annotator"].unique()))
     gone = campaign.part["annotator"].isin(proposed)
