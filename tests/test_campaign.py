@@ -804,7 +804,7 @@ def test_a_path_in_the_studies_file_is_taken_from_that_files_folder(tmp_path):
     task = execute.bound(study, {}, tmp_path)
     assert task.parameters["file"] == str(tmp_path / "mine.csv")
     assert task.data == (), "nothing is fetched for a file of one's own"
-    assert execute.told(task).parameters["file"] == "mine.csv"
+    assert execute.without_folders(task).parameters["file"] == "mine.csv"
     assert execute.bound(replace(study, parameters={}), {}, tmp_path).data == ("wmt22-mturk",)
 
 

@@ -389,12 +389,12 @@ def test_the_summary_is_over_annotators_with_several_hits():
     kept = pd.DataFrame({
         "pair": "p", "annotator": list("abcd"), "hits": [1, 2, 3, 2], "judgements": 9, "rho": [1, 0.95, 0.8, np.nan],
     })  # fmt: skip
-    row = normalization.order_summary(kept).iloc[0]
+    row = normalization.order_summary(kept, by=["pair"]).iloc[0]
     assert row.drop("pair").to_dict() == {
-        "annotators": 4, "several_hits": 2, "lowest": 0.8, "median": 0.875, "above": 0.5, "reordered": 2,
+        "annotators": 4, "several_hits": 2, "lowest": 0.8, "median": 0.875, "above_0.9": 0.5, "reordered": 2,
         "one_hit_lowest": 1.0,
     }  # fmt: skip
-    nobody = normalization.order_summary(kept.assign(hits=1))
+    nobody = normalization.order_summary(kept.assign(hits=1), by=["pair"])
     assert nobody["reordered"].tolist() == [0]
     assert nobody["reordered"].dtype.kind == "i"
 

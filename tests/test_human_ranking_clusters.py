@@ -201,7 +201,7 @@ def test_wmt22s_published_p_values_come_out_to_their_last_digit(wmt):
 @pytest.mark.parametrize("year", [21, 22])
 def test_published_wins_and_lines_come_out_for_every_system(year, wmt):
     published = data.published("wmt_clusters")
-    compared = ranking.against_clusters(wmt(year), published[published["data"] == f"wmt{year}-mturk"])
+    compared = ranking.against_clusters({f"wmt{year}-mturk": wmt(year)}, published)
     assert len(compared) == {21: 80, 22: 73}[year]
     assert compared["equal_wins"].all()
     assert compared["equal_line"].all()
@@ -212,13 +212,13 @@ def test_published_wins_and_lines_come_out_for_every_system(year, wmt):
 def test_a_published_system_that_the_ratings_lack_is_named(wmt):
     published = data.published("wmt_clusters").query("data == 'wmt22-mturk'")
     with pytest.raises(DataError, match=r"liv-eng, TartuNLP.1: only one of ratings and published clusters"):
-        ranking.against_clusters(wmt(22), published.replace({"TartuNLP.1": "X"}))
+        ranking.against_clusters({"wmt22-mturk": wmt(22)}, published.replace({"TartuNLP.1": "X"}))
 
 
 def test_simulated_ratings_are_held_against_nothing():
     published = data.published("wmt_clusters")
     simulated = simulate.wmt22_mturk()
-    assert ranking.against_clusters(simulated, published[published["data"] == "wmt22-mturk"]).empty
+    assert ranking.against_clusters({"wmt22-mturk": simulated}, published).empty
     assert ranking.against_p_values(simulated, data.published("wmt22_pvalues")).empty
 
 

@@ -69,8 +69,8 @@ def test_what_one_paper_needs_is_imported_by_nothing_else():
                 assert not re.search(rf"evalkit\.papers(\.{paper}\b| import .*\b{paper}\b)", text), path
 
 
-def test_only_stats_sees_pingouin_and_only_reports_sees_nbconvert():
-    for third_party, room in (("pingouin", "stats"), ("nbconvert", "reports"), ("papermill", "reports")):
+def test_only_reports_sees_nbconvert_and_papermill():
+    for third_party, room in (("nbconvert", "reports"), ("papermill", "reports")):
         users = {
             room_of(path) for path in (ROOT / "evalkit").rglob("*.py")
             if re.search(rf"^\s*(import|from) {third_party}\b", path.read_text(encoding="utf-8"), re.MULTILINE)

@@ -80,7 +80,7 @@ def test_a_decision_stands_at_its_share_and_somebody_who_stays_is_hollow():
     assert list(every.get_xdata()) == [0.3, 0.9]
     assert list(hollow.get_xdata()) == [0.3]
     assert hollow.get_markerfacecolor() == "white"
-    with pytest.raises(DataError, match="No rule sends anybody away"):
+    with pytest.raises(DataError, match="No rule flags anybody"):
         draw.decisions(stable.iloc[2:])
 
 

@@ -131,9 +131,7 @@ def test_all_studies_run_on_simulated_data(installed, tmp_path):
     assert "campaign" in run(*evalkit("list"), folder=tmp_path)
     run(*evalkit("run", "--all"), folder=tmp_path)
     reports = [json.loads(path.read_text(encoding="utf-8")) for path in (tmp_path / "reports").glob("*.json")]
-    assert {report["study"] for report in reports} == {
-        path.stem for path in (ROOT / "notebooks/studies").glob("*.ipynb")
-    }
+    assert {report["study"] for report in reports} == set(read_studies(Layout()))
     assert {report["status"] for report in reports} == {"ok"}
     assert all(report["signature"].startswith(f"evalkit:{__version__}|") for report in reports)
     assert snapshot(package) == before

@@ -106,7 +106,7 @@ def screened(campaign: Campaign, *, rules: Sequence[str]) -> Section:
             "screening", tuple(told), (), "no rule is left that fits this scale. Write one, such as 'sd < 5'."
         )
     found = apply(campaign, used)
-    totals = annotators.screening_totals(found).drop(columns="pair")
+    totals = annotators.screening_totals(found)
     going = found[found["flagged"]]
     people = sorted(going["annotator"].unique())
     everyone = campaign.part["annotator"].nunique()

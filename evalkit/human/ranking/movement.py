@@ -174,6 +174,16 @@ def rank_shifts(found: Iterable[Resampled]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def summarize_shifts(shifts: pd.DataFrame) -> pd.DataFrame:
+    """Summarise ``rank_shifts`` over language pairs: variant, mean tau_b and tau_b_noise, sums of the counts.
+
+    The counts are systems, moved, beyond_noise and cluster_changes.
+    """
+    by_variant = shifts.groupby("variant", sort=False)
+    counts = by_variant[["systems", "moved", "beyond_noise", "cluster_changes"]].sum()
+    return by_variant[["tau_b", "tau_b_noise"]].mean().join(counts).reset_index()
+
+
 def cluster_changes(one: np.ndarray, other: np.ndarray) -> int:
     """Count the pairs of systems that stand otherwise to each other: which is in the better cluster, or neither.
 

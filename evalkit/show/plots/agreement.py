@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from evalkit.show.plots import GREY, INK, MARKERS, PALETTE, house
+from evalkit.show.plots import GREY, INK, MARKERS, PALETTE, describe, house
 
 NAMES = {
     "spearman": "Spearman's ρ", "pearson": "Pearson's r", "kendall_c": "Kendall's τ-c", "kendall_b": "Kendall's τ-b",
@@ -34,7 +34,11 @@ def correlation_spread(correlated: pd.DataFrame, statistics: tuple[str, ...]) ->
         axes.set(title=NAMES[statistic], xlabel="correlation (−1 to 1)", xlim=(-0.4, 1))
     grid[0, 0].set_yticks(range(len(pairs)), pairs)
     grid[0, 0].set_ylabel("language pair")
-    return figure
+    shown = correlated[correlated["statistic"].isin(statistics)].groupby(["pair", "statistic"])["value"]
+    medians = shown.median()
+    alt = f"{len(statistics)} panels of dots, one dot for every two annotators, per language pair. Medians run from "
+    alt += f"{medians.min():.2f} to {medians.max():.2f}, single values from {shown.min().min():.2f} up."
+    return describe(figure, alt)
 
 
 @house
@@ -52,4 +56,6 @@ def intraclass_intervals(table: pd.DataFrame) -> Figure:
     axes.set_yticks(level, table["pair"])
     axes.set(xlim=(0, 1), ylabel="language pair", xlabel="intraclass correlation (0: none, 1: perfect), 95 % interval")
     axes.legend(loc="upper right")
-    return figure
+    levels = [f"{row.pair} {row.agreement:.2f} and {row.consistency:.2f}" for row in table.itertuples()]
+    alt = f"Two intervals per language pair, agreement and consistency: {'; '.join(levels)}."
+    return describe(figure, alt)

@@ -13,7 +13,7 @@ from evalkit import DataError
 from evalkit.data.provenance import demand_hundred
 from evalkit.data.schemas import with_pair
 from evalkit.human.annotators import SQM_TICKS, even_share
-from evalkit.show.plots import GREY, INK, LIGHT, PALETTE, house, literal
+from evalkit.show.plots import GREY, INK, LIGHT, PALETTE, describe, house, literal
 from evalkit.stats.agreement import score_matrix
 
 
@@ -83,7 +83,11 @@ def score_strips(ratings: pd.DataFrame, *, marks: Sequence[float] = SQM_TICKS) -
         axes.set(xlim=(-0.5, 101), title=pair, xlabel="score (0 to 100)", ylabel="annotator")
     for axes in list(grid.flat)[len(pairs) :]:
         axes.set_axis_off()
-    return figure
+    scores = ratings.groupby(["pair", "annotator"])["score"]
+    means, few = scores.mean(), int((scores.nunique() <= 15).sum())
+    alt = f"A panel per language pair with a grey strip per annotator, {len(means)} in all, from 0 to 100. Means run "
+    alt += f"from {means.min():.0f} to {means.max():.0f}, and {few} strips consist of 15 scores or fewer."
+    return describe(figure, alt)
 
 
 @house
@@ -107,7 +111,9 @@ def tick_shares(shares: pd.DataFrame, *, within: float) -> Figure:
     axes.set_yticks(range(len(pairs)), pairs)
     axes.set(ylim=(-0.6, len(pairs) - 0.2), xlim=(-0.02, 1.02), ylabel="language pair")
     axes.set_xlabel(f"share of an annotator's scores within {within:g} point of a tick mark (bar: median annotator)")
-    return figure
+    alt = "Dots per language pair along the share of scores on tick marks; a dotted line for evenly spread scores. "
+    alt += f"The median annotator has {total['share'].median():.2f}, the highest {total['share'].max():.2f}."
+    return describe(figure, alt)
 
 
 @house
@@ -132,7 +138,10 @@ def repeat_differences(repeated: pd.DataFrame) -> Figure:
         )
     grid[0, 0].set_ylabel("annotator")
     grid[0, -1].legend(loc="lower right")
-    return figure
+    small, wide = (repeated["median_abs_diff"] <= 5).mean(), (repeated["max_abs_diff"] >= 20).mean()
+    alt = "Per annotator a dot for the median and a bar for the largest difference between two scores of one segment. "
+    alt += f"The median is 5 points or fewer for {small:.0%} of annotators, the largest at least 20 for {wide:.0%}."
+    return describe(figure, alt)
 
 
 def _spread(values: np.ndarray, *, step: float) -> np.ndarray:

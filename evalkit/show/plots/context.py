@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from evalkit.data.provenance import demand_hundred
-from evalkit.show.plots import GREY, INK, MARKERS, PALETTE, house, literal
+from evalkit.show.plots import GREY, INK, MARKERS, PALETTE, describe, house, literal
 
 _UNITS = {"raw": "points", "z": "z: standard deviations"}
 _GROUPS = (("before", PALETTE[0], ""), ("after", PALETTE[1], "///"))
@@ -42,7 +42,11 @@ def difference_histograms(paired: Mapping[str, pd.DataFrame], *, width: int = 5,
     top = grid[0, 0].get_ylim()[1]
     grid[0, 0].set_ylim(0, top * 1.25)
     grid[0, 0].set_ylabel("fraction of pairs")
-    return figure
+    means = {name: t.groupby("group")["difference"].mean().reindex(["before", "after"]) for name, t in paired.items()}
+    alt = "Overlapping histograms of original minus copy, before (plain) and after (hatched) degraded context. Means: "
+    found = [f"{name} {mean['before']:+.2f} before, {mean['after']:+.2f} after" for name, mean in means.items()]
+    alt += f"{'; '.join(found)}."
+    return describe(figure, alt)
 
 
 @house
@@ -69,7 +73,10 @@ def degraded_scores(ratings: pd.DataFrame, *, annotators: int = 6) -> Figure:
             axes.set_xticks([0, 50, 100])
     figure.supxlabel("score (0 to 100)", fontsize=10)
     figure.supylabel("judgements", fontsize=10)
-    return figure
+    mean = ratings.loc[ratings["item_type"] == "degraded", "score"].mean()
+    alt = "Two rows of histograms, ordinary items above degraded ones, for the annotators who saw most degraded items. "
+    alt += f"Mean of degraded items over all annotators: {mean:.0f}."
+    return describe(figure, alt)
 
 
 @house
@@ -96,7 +103,11 @@ def effect_forest(effects: pd.DataFrame) -> Figure:
         axes.set_xlabel(f"loss after less loss before\n({_UNITS[scale]}, 95 % interval)")
     grid[0, 0].set_ylabel("method")
     figure.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=len(names))
-    return figure
+    first = effects[effects["method"] == "clustered by annotator"].itertuples()
+    found = [f"{row.data}, {row.scale}: {row.estimate:+.2f} ({row.low:+.2f} to {row.high:+.2f})" for row in first]
+    alt = "Intervals of the mean loss after less the mean loss before, by method and data set, a panel for each scale. "
+    alt += f"Clustered by annotator: {'; '.join(found)}."
+    return describe(figure, alt)
 
 
 @house
@@ -119,7 +130,10 @@ def dose_response(doses: pd.DataFrame, *, xlabel: str) -> Figure:
         axes.set(title=literal(name), xlabel=xlabel)
     grid[0, 0].set_ylabel("mean loss (points, 95 % interval)")
     figure.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside upper left")
-    return figure
+    last = doses.loc[doses.groupby("data", sort=False)["value"].idxmax()]
+    found = [f"{row.data} {row.mean:+.2f} at {row.label}" for row in last.itertuples()]
+    alt = f"Mean loss with intervals by {xlabel}. At the most: {'; '.join(found)} points."
+    return describe(figure, alt)
 
 
 @house
@@ -150,7 +164,10 @@ def score_changes(rankings: pd.DataFrame) -> Figure:
                  ylim=(-0.6, len(pairs) + 0.4))  # fmt: skip
         axes.legend(loc="upper center", ncols=2, fontsize=8, bbox_to_anchor=(0.5, 1.02))
     grid[0, 0].set_ylabel("language pair")
-    return figure
+    moving = int((rankings["moved"] != 0).sum())
+    alt = f"Dots per language pair for the change of each system's z. {moving} of {len(rankings)} "
+    alt += f"systems change place; the largest change is {rankings['change'].abs().max():.3f}."
+    return describe(figure, alt)
 
 
 def _step(label: str) -> str:

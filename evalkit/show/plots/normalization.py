@@ -14,7 +14,7 @@ from evalkit import DataError
 from evalkit.data.provenance import fact
 from evalkit.data.schemas import with_pair
 from evalkit.human.normalization import METHODS
-from evalkit.show.plots import GREY, INK, LIGHT, MARKERS, PALETTE, house, literal
+from evalkit.show.plots import GREY, INK, LIGHT, MARKERS, PALETTE, describe, house, literal
 
 
 @house
@@ -44,7 +44,9 @@ def mean_scatter(compared: pd.DataFrame, *, pair: str) -> Axes:
     axes.set(xlim=(low, 103), ylim=(low, 103), title=pair, xlabel=f"annotator's mean over {whose} (points)")
     axes.set_ylabel("mean over the HITs marked (points)" if calibrated else "mean over one of these HITs (points)")
     axes.legend(loc="upper left")
-    return axes
+    alt = f"{pair}: crosses for the means of {len(hits):,} HITs against their annotator's mean over {whose}, "
+    alt += "around the line of equality."
+    return describe(axes, alt)
 
 
 @house
@@ -68,7 +70,8 @@ def order_picture(tables: Mapping[str, pd.DataFrame], *, pair: str, annotator: s
         unit = METHODS[fact(table, "normalization", by="normalization.normalize")["method"]].unit
         axes.set(title=literal(name), xlabel="raw score (points)", ylabel=f"normalised score ({unit})")
     grid[0, 0].legend(loc="upper left", fontsize=7.5, handletextpad=0.4)
-    return figure
+    alt = f"Panels of normalised against raw scores of {annotator}: {' and '.join(tables)}, a line per HIT in each."
+    return describe(figure, alt)
 
 
 @house
@@ -93,7 +96,9 @@ def rho_distribution(kept: pd.DataFrame) -> Axes:
     axes.set_yticks(range(len(pairs)), [f"{pair} ({counts[pair]})" for pair in pairs])
     axes.set(xlabel="Spearman's ρ, raw against normalised scores (bar: median)", ylabel="language pair (annotators)",
              ylim=(-0.6, len(pairs) - 0.4))  # fmt: skip
-    return axes
+    alt = f"Dots per language pair, one for each of {len(several)} annotators with several HITs: rank correlation of "
+    alt += f"raw and normalised scores, from {several['rho'].min():.2f} up, median {several['rho'].median():.2f}."
+    return describe(axes, alt)
 
 
 @house
@@ -125,4 +130,8 @@ def held_out_agreement(held: pd.DataFrame) -> Figure:
         axes.set_axis_off()
     figure.supxlabel("agreement on held-out items: ICC(A,1), 95 % interval (no unit)", fontsize=9.5)
     figure.supylabel("method", fontsize=9.5)
-    return figure
+    means = held.groupby("method")["agreement"].mean().sort_values()
+    alt = "Intervals of held-out agreement per method and language pair. Highest on average: "
+    alt += f"{METHODS[means.index[-1]].title} ({means.iloc[-1]:.2f})"
+    alt += f"; raw scores {means['none']:.2f}." if "none" in means else "."
+    return describe(figure, alt)

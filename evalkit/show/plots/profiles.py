@@ -15,7 +15,7 @@ from matplotlib.transforms import offset_copy
 from evalkit import DataError
 from evalkit.data.provenance import demand_hundred, scale_of
 from evalkit.human.annotators import SQM_TICKS
-from evalkit.show.plots import GREY, INK, LIGHT, MARKERS, PALETTE, house, literal
+from evalkit.show.plots import GREY, INK, LIGHT, MARKERS, PALETTE, describe, house, literal
 
 _HATCH = "//////"
 
@@ -53,7 +53,10 @@ def ridges(
     axes.tick_params(axis="y", length=0)
     axes.set(xlim=scale, ylim=(-0.15, len(means) + 0.7), ylabel="annotator")
     axes.set_xlabel(f"score ({scale[0]:g} to {scale[1]:g}); triangle: mean, dotted: tick marks")
-    return figure
+    spread = scores.std()
+    alt = f"A curve per annotator, lenient ones on top, over the scale from {scale[0]:g} to {scale[1]:g}. Standard "
+    alt += f"deviations run from {spread.min():.0f} to {spread.max():.0f} points."
+    return describe(figure, alt)
 
 
 @house
@@ -91,7 +94,10 @@ def histograms(
         grid.flat[place - columns].tick_params(labelbottom=True)  # now the lowest of its column
     figure.supxlabel("score (0 to 100), one bar a point; dotted: tick marks", fontsize=10)
     figure.supylabel("share of the annotator's judgements (each panel to its own height)", fontsize=10)
-    return figure
+    rho = told.loc[names, "with_others"]
+    alt = "A small histogram per annotator with the number of distinct scores, the coarser scale in use, the rank "
+    alt += f"correlation with the others ({rho.min():.2f} to {rho.max():.2f}) and the difference on repeats."
+    return describe(figure, alt)
 
 
 @house
@@ -143,7 +149,11 @@ def two_distributions(
     figure.legend(handles, texts, loc="outside upper center", ncols=2)
     figure.supxlabel(f"score ({low:g} to {high:g}); triangles: means", fontsize=10)
     figure.supylabel("share of judgements", fontsize=10)
-    return figure
+    means = [table.groupby("annotator")["score"].mean()[list(annotators)] for table in (above, below)]
+    gaps = (means[0] - means[1]).abs()
+    alt = f"{len(annotators)} annotators: scores of {names[0]} above a line and of {names[1]} below. Their means lie "
+    alt += f"{gaps.min():.0f} to {gaps.max():.0f} points apart."
+    return describe(figure, alt)
 
 
 @house
@@ -162,20 +172,23 @@ def grids_in_use(tested: Mapping[str, pd.DataFrame], *, alpha: float = 0.05) -> 
         axes.set_title(f"{literal(name)}\n({people} annotators)", fontsize=9)
     grid[0, 0].set_ylabel("share of annotators")
     figure.supxlabel(f"ticks of the grid in use, tested at {alpha:g} (on the bars: annotators)", fontsize=10)
-    return figure
+    used = {name: table.groupby("ticks")["in_use"].sum() for name, table in tested.items()}
+    counts = [f"{name}, {ticks} ticks: {count}" for name, each in used.items() for ticks, count in each.items()]
+    alt = f"Bars for the share of annotators who use a coarser scale, by its ticks. Annotators: {'; '.join(counts)}."
+    return describe(figure, alt)
 
 
 @house
 def decisions(stable: pd.DataFrame, *, most: int = 30) -> Figure:
-    """Draw how firm screening decisions are: the share of resamples in which an annotator would go.
+    """Draw how firm screening decisions are: the share of resamples that flag an annotator.
 
-    stable: the result of ``annotators.stability``. One line per annotator whom a rule sends away now or in one of ten
+    stable: the result of ``annotators.stability``. One line per annotator whom a rule flags now or in one of ten
     resamples, at most ``most`` lines, the least firm first.
     """
     firm = stable.assign(doubt=(stable["share"] - 0.5).abs())
     shown = firm[firm["flagged"] | (firm["share"] >= 0.1)].sort_values("doubt").head(most)
     if shown.empty:
-        raise DataError("No rule sends anybody away, not even in one of ten resamples. Tighten a rule.")
+        raise DataError("No rule flags anybody, not even in one of ten resamples. Tighten a rule.")
     shown = shown.sort_values(["rule", "share"], ignore_index=True)
     figure, axes = plt.subplots(figsize=(6.2, 0.27 * len(shown) + 1.4))
     for number, (rule, rows) in enumerate(shown.groupby("rule", sort=False)):
@@ -187,9 +200,12 @@ def decisions(stable: pd.DataFrame, *, most: int = 30) -> Figure:
     axes.axvline(0.5, color=GREY, ls=":")
     axes.set_yticks(shown.index, [literal(f"{row.pair} {row.annotator}") for row in shown.itertuples()], fontsize=8)
     axes.set(xlim=(-0.03, 1.03), ylim=(-0.7, len(shown) - 0.3), ylabel="annotator")
-    axes.set_xlabel("share of resamples in which they would go\n(filled: goes by the real scores; 0.5: a coin's toss)")
+    axes.set_xlabel("share of resamples that flag them\n(filled: flagged by the real scores; 0.5: a coin's toss)")
     figure.legend(loc="outside upper center", ncols=2, fontsize=8.5)
-    return figure
+    flagged = stable[stable["flagged"]]
+    alt = "A mark per annotator for the share of resamples that flag them. Of "
+    alt += f"{len(flagged)} flags {flagged['share'].between(0.2, 0.8).sum()} have a share between 0.2 and 0.8."
+    return describe(figure, alt)
 
 
 def _busiest(ratings: pd.DataFrame, most: int) -> pd.Index:

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from evalkit import DataError
-from evalkit.show.plots import GREY, INK, LIGHT, LINES, PALETTE, house, literal
+from evalkit.show.plots import GREY, INK, LIGHT, LINES, PALETTE, describe, house, literal
 
 
 @house
@@ -50,7 +50,9 @@ def bump_chart(ranked: pd.DataFrame, *, pair: str) -> Figure:
     axes.set(xlabel="how scores were made (bar: line between clusters)", title=literal(pair))
     figure.supylabel("rank (the best at the top)", fontsize=10)
     axes.spines[:].set_visible(False)
-    return figure
+    alt = f"{pair}: places of {len(places)} systems under {len(variants)} treatments of the same judgements. "
+    alt += f"{rows['beyond_noise'].sum()} moves against the first ranking are beyond the noise of resampling."
+    return describe(figure, alt)
 
 
 @house
@@ -81,7 +83,8 @@ def win_matrix(compared: pd.DataFrame, *, pair: str) -> Figure:
     axes.spines[:].set_visible(False)
     axes.text(0.02, 0.03, "% of comparisons won\n(ties half); filled and\nbold: significant", transform=axes.transAxes,
               fontsize=8, va="bottom")  # fmt: skip
-    return figure
+    alt = f"{pair}: a cell for every two systems; {int(rows['significant'].sum())} of {len(rows)} are significant."
+    return describe(figure, alt)
 
 
 @house
@@ -143,7 +146,10 @@ def moves_strip(moved: pd.DataFrame) -> Figure:
     axes.set(ylim=(-0.6, len(names) - 0.4), ylabel="how scores were made")
     axes.set_xlabel(f"Kendall's τ-b with the ranking by {literal(moved['against'].iloc[0])} (1: the same order)")
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=2, fontsize=8)
-    return figure
+    means = moved.groupby("variant", sort=False)["tau_b"].mean()
+    alt = "A mark per language pair and variant for the likeness of its ranking to that by "
+    alt += f"{moved['against'].iloc[0]}. Means: " + "; ".join(f"{name} {tau:.2f}" for name, tau in means.items()) + "."
+    return describe(figure, alt)
 
 
 def _decimals(scores: pd.Series) -> int:
