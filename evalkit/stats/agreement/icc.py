@@ -4,11 +4,28 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from scipy.stats import f
 
 from evalkit import DataError
 from evalkit.data.schemas import with_pair
+from evalkit.stats.agreement.estimates import ratio
 from evalkit.stats.agreement.matrix import score_matrix
+
+
+def of_mean_squares(
+    items: ArrayLike, annotators: ArrayLike, noise: ArrayLike, *, n: ArrayLike, k: ArrayLike
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return agreement, ICC(A,1), and consistency, ICC(C,1), of n items that k annotators rated; NaN where 0/0.
+
+    items, annotators, noise: mean squares of a two-way analysis of variance. Source: McGraw & Wong 1996, Table 4.
+
+    >>> [value.round(2).item() for value in of_mean_squares(11.24, 32.49, 1.02, n=6, k=4)]  # Shrout & Fleiss 1979
+    [0.29, 0.71]
+    """
+    items, annotators, noise, n, k = (np.asarray(each, float) for each in (items, annotators, noise, n, k))
+    own = items + (k - 1) * noise
+    return ratio(items - noise, own + ratio(k * (annotators - noise), n)), ratio(items - noise, own)
 
 
 def intraclass(ratings: pd.DataFrame) -> pd.DataFrame:
@@ -41,12 +58,11 @@ def _estimates(scores: np.ndarray) -> dict[str, tuple[float, float, float]]:
     annotators = n * ((by_annotator - centre) ** 2).sum() / (k - 1)
     noise = ((scores - by_item[:, None] - by_annotator + centre) ** 2).sum() / df
 
-    consistency = (items - noise) / (items + (k - 1) * noise)
+    agreement, consistency = map(float, of_mean_squares(items, annotators, noise, n=n, k=k))
     least = items / noise / f.ppf(0.975, n - 1, df)
     most = items / noise * f.ppf(0.975, df, n - 1)
     ends = (least - 1) / (least + k - 1), (most - 1) / (most + k - 1)
 
-    agreement = (items - noise) / (items + (k - 1) * noise + k * (annotators - noise) / n)
     a = k * agreement / n / (1 - agreement)
     b = 1 + k * agreement * (n - 1) / n / (1 - agreement)
     v = (a * annotators + b * noise) ** 2 / ((a * annotators) ** 2 / (k - 1) + (b * noise) ** 2 / df)
