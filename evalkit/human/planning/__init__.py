@@ -10,13 +10,14 @@ from evalkit.human.planning.calibration import (
     smallest,
     smallest_sets,
 )
-from evalkit.human.planning.components import LAYOUTS, NEEDED, components, henderson, jackknife, variances
-from evalkit.human.planning.designs import Limits, by_pair, compare, curve, describe, plan
+from evalkit.human.planning.components import LAYOUTS, NAMES, NEEDED, components, henderson, jackknife, variances
+from evalkit.human.planning.designs import Limits, by_pair, compare, curve, describe, plan, span
 from evalkit.human.planning.power import ARRANGEMENTS, power, simulate_power
 
 __all__ = [
     "ARRANGEMENTS",
     "LAYOUTS",
+    "NAMES",
     "NEEDED",
     "SELECTIONS",
     "Limits",
@@ -40,6 +41,7 @@ __all__ = [
     "simulate_power",
     "smallest",
     "smallest_sets",
+    "span",
     "spending",
     "variances",
     "workloads",
