@@ -64,6 +64,29 @@ def kendall_b(x: ArrayLike, y: ArrayLike) -> np.ndarray:
     return count_pairs(x, y).kendall_b()
 
 
+def tau_b(balance: ArrayLike, untied_x: ArrayLike, untied_y: ArrayLike) -> np.ndarray:
+    """Return Kendall's tau-b: concordant less discordant pairs, over the geometric mean of pairs untied in x and in y.
+
+    Source: Kendall 1945.
+
+    >>> tau_b(4, 6, 6).round(3).item()
+    0.667
+    """
+    return ratio(balance, np.sqrt(np.asarray(untied_x) * untied_y))
+
+
+def tau_c(balance: ArrayLike, size: ArrayLike, distinct_x: ArrayLike, distinct_y: ArrayLike) -> np.ndarray:
+    """Return Stuart's tau-c, which reaches 1 where x and y have different numbers of distinct values.
+
+    balance: concordant less discordant pairs of ``size`` rows.
+
+    >>> tau_c(4, 4, 4, 4).round(3).item()
+    0.667
+    """
+    fewer = np.minimum(distinct_x, distinct_y)
+    return ratio(2 * np.asarray(balance), np.asarray(size) ** 2 * np.maximum(fewer - 1, 0) / np.maximum(fewer, 1))
+
+
 class PairCounts(NamedTuple):
     """Count the pairs of a sample by how x and y order them, and the distinct values of each."""
 
@@ -82,18 +105,13 @@ class PairCounts(NamedTuple):
         return self.concordant + self.discordant + self.tied_x + self.tied_y + self.tied_both
 
     def kendall_b(self) -> np.ndarray:
-        """Return tau-b: concordant less discordant pairs, over the geometric mean of pairs untied in x and in y.
-
-        Source: Kendall 1945.
-        """
-        untied = (self.pairs - self.tied_x - self.tied_both) * (self.pairs - self.tied_y - self.tied_both)
-        return ratio(self.concordant - self.discordant, np.sqrt(untied))
+        """Return tau-b, see there."""
+        untied = self.pairs - self.tied_both
+        return tau_b(self.concordant - self.discordant, untied - self.tied_x, untied - self.tied_y)
 
     def kendall_c(self) -> np.ndarray:
-        """Return Stuart's tau-c, which reaches 1 where x and y have different numbers of distinct values."""
-        fewer = np.minimum(self.distinct_x, self.distinct_y)
-        most = self.size**2 * np.maximum(fewer - 1, 0) / np.maximum(fewer, 1)
-        return ratio(2 * (self.concordant - self.discordant), most)
+        """Return tau-c, see there."""
+        return tau_c(self.concordant - self.discordant, self.size, self.distinct_x, self.distinct_y)
 
     def accuracy_2way(self) -> np.ndarray:
         """Return the share of pairs ordered like the humans' (y), of those that humans do not tie; a tie in x is wrong.
@@ -130,11 +148,8 @@ def ranks(x: ArrayLike) -> np.ndarray:
     [1.5, nan, 3.0, 1.5]
     """
     x = np.asarray(x, float)
-    if x.shape[-1] <= _SMALL:
-        one, other = x[..., :, None], x[..., None, :]
-        below = (one > other).sum(-1) + (one == other).sum(-1) / 2 + 0.5
-        return np.where(np.isfinite(x), below, np.nan)
-    return stats.rankdata(x, axis=-1, nan_policy="omit")
+    there = np.isfinite(x)
+    return np.where(there, stats.rankdata(np.where(there, x, np.inf), axis=-1), np.nan)
 
 
 def _paired(x: ArrayLike, y: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
