@@ -69,8 +69,6 @@ def test_every_test_equals_scipys_pair_by_pair(segments, levels):
         assert (row.wins, row.ties) == ((a[:, None] > b).sum(), (a[:, None] == b).sum())
         assert row.superiority == pytest.approx(stats.mannwhitneyu(a, b).statistic / (len(a) * len(b)))
         assert row.difference == pytest.approx(a.mean() - b.mean())
-    for row in ranking.pairwise_tests(campaign(scores), test="mann-whitney-matched").itertuples():
-        assert row.p == pytest.approx(stats.mannwhitneyu(*matched(scores, row), **options).pvalue, rel=1e-9)
     for row in ranking.pairwise_tests(campaign(scores), test="wilcoxon").itertuples():
         a, b = matched(scores, row)
         told = stats.wilcoxon(a, b, correction=not exact, **options)
@@ -166,11 +164,11 @@ def test_clusters_follow_from_the_wins(seed, step, line):
 def test_a_change_of_scale_and_the_order_of_rows_change_no_line(seed, gain, shift):
     ratings = campaign(drawn(seed, levels=3))
     other = ratings.sample(frac=1, random_state=seed).assign(score=lambda f: np.round(f["score"] * gain + shift, 9))
-    for test in ("mann-whitney", "mann-whitney-matched"):
-        columns = ["system", "rank", "cluster", "rank_top", "rank_bottom"]
-        one, two = (ranking.significance_clusters(frame, test=test)[columns] for frame in (ratings, other))
-        pd.testing.assert_frame_equal(one.sort_values("system", ignore_index=True),
-                                      two.sort_values("system", ignore_index=True))  # fmt: skip
+    columns = ["system", "rank", "cluster", "rank_top", "rank_bottom"]
+    one, two = (ranking.significance_clusters(frame)[columns] for frame in (ratings, other))
+    pd.testing.assert_frame_equal(
+        one.sort_values("system", ignore_index=True), two.sort_values("system", ignore_index=True)
+    )
 
 
 def test_a_system_may_win_over_one_with_a_higher_mean_when_asked():
@@ -201,7 +199,7 @@ def test_wmt22s_published_p_values_come_out_to_their_last_digit(wmt):
 @pytest.mark.parametrize("year", [21, 22])
 def test_published_wins_and_lines_come_out_for_every_system(year, wmt):
     published = data.published("wmt_clusters")
-    compared = ranking.against_clusters(wmt(year), published[published["data"] == f"wmt{year}-mturk"])
+    compared = ranking.against_clusters({f"wmt{year}-mturk": wmt(year)}, published)
     assert len(compared) == {21: 80, 22: 73}[year]
     assert compared["equal_wins"].all()
     assert compared["equal_line"].all()
@@ -212,13 +210,13 @@ def test_published_wins_and_lines_come_out_for_every_system(year, wmt):
 def test_a_published_system_that_the_ratings_lack_is_named(wmt):
     published = data.published("wmt_clusters").query("data == 'wmt22-mturk'")
     with pytest.raises(DataError, match=r"liv-eng, TartuNLP.1: only one of ratings and published clusters"):
-        ranking.against_clusters(wmt(22), published.replace({"TartuNLP.1": "X"}))
+        ranking.against_clusters({"wmt22-mturk": wmt(22)}, published.replace({"TartuNLP.1": "X"}))
 
 
 def test_simulated_ratings_are_held_against_nothing():
     published = data.published("wmt_clusters")
     simulated = simulate.wmt22_mturk()
-    assert ranking.against_clusters(simulated, published[published["data"] == "wmt22-mturk"]).empty
+    assert ranking.against_clusters({"wmt22-mturk": simulated}, published).empty
     assert ranking.against_p_values(simulated, data.published("wmt22_pvalues")).empty
 
 

@@ -50,6 +50,26 @@ def compare_darr(computed: pd.DataFrame, official: pd.DataFrame) -> pd.DataFrame
     )  # fmt: skip
 
 
+def compare_tests(
+    clusters: pd.DataFrame, lines: pd.DataFrame, p_values: pd.DataFrame, tested: pd.DataFrame
+) -> pd.DataFrame:
+    """Compare WMT's published wins, cluster lines and p-values with recomputed ones: rows for ``show.compare``.
+
+    clusters, p_values: ``wmt_clusters`` and ``wmt22_pvalues`` from ``data.published``. lines, tested: the results of
+    ``ranking.against_clusters`` and ``ranking.against_p_values``.
+    """
+    lost = {"absent": "WMT21's scores of Chinese-English are not here.", "lacking": "scores not here: WMT21 zho-eng"}
+    systems = claims.compare_with_print(
+        clusters, lines, item="wins and cluster lines", on=["data", "pair", "system"],
+        values={"wins": "wins", "line": "line"}, basis="official result", **lost,
+    )  # fmt: skip
+    tests = claims.compare_with_print(
+        p_values, tested, item="p of one-sided Mann-Whitney tests", on=["pair", "better", "worse"], values={"p": "p"},
+        basis="official result", **lost,
+    )  # fmt: skip
+    return pd.concat([systems, tests], ignore_index=True)
+
+
 def _reasons(ratings: pd.DataFrame, held: pd.DataFrame, scale: str, flat: dict[str, str]) -> dict:
     """Say of each pair and system what the official number counts beyond the ratings; "" where it equals ours."""
     short = {(row.pair, row.system): _missing(row, scale, flat.get(row.pair, ""))

@@ -13,7 +13,7 @@ from evalkit.human.annotators.consistency import (
 )
 from evalkit.human.annotators.pace import drift, speed
 from evalkit.human.annotators.profiles import profiles
-from evalkit.human.annotators.quality_control import Caliper, quality_control, removed
+from evalkit.human.annotators.quality_control import Caliper, one_score_hits, quality_control, removed
 from evalkit.human.annotators.screening import (
     MEASURES,
     RULES,
@@ -30,7 +30,7 @@ from evalkit.human.annotators.usage import bimodality, score_counts, usage
 __all__ = [
     "FIVE_TICKS", "GRIDS", "MEASURES", "RULES", "SQM_TICKS", "Caliper", "Rule", "accounts", "agreement_change",
     "agreement_with_others", "beside_others", "bimodality", "contents", "discretisation", "drift", "even_share",
-    "exclude_annotators", "intra_annotator_consistency", "keep", "profiles", "quality_control", "removed", "repeats",
-    "scale_grid", "score_counts", "screen", "screening_totals", "shared_snippets", "speed", "stability", "ticks",
-    "two_hits", "usage", "workload",
+    "exclude_annotators", "intra_annotator_consistency", "keep", "one_score_hits", "profiles", "quality_control",
+    "removed", "repeats", "scale_grid", "score_counts", "screen", "screening_totals", "shared_snippets", "speed",
+    "stability", "ticks", "two_hits", "usage", "workload",
 ]  # fmt: skip

@@ -48,6 +48,16 @@ def quality_control(ratings: pd.DataFrame) -> pd.DataFrame:
     return table.reset_index()
 
 
+def one_score_hits(ratings: pd.DataFrame) -> pd.DataFrame:
+    """List who gave one single score throughout a HIT of 20 judgements or more: annotator, hits, judgements, score.
+
+    ratings: with ``hit``. score: the median over such HITs.
+    """
+    hits = ratings.groupby(["annotator", "hit"])["score"].agg(["nunique", "size", "first"])
+    flat = hits[(hits["nunique"] == 1) & (hits["size"] >= 20)].groupby("annotator")
+    return flat.agg(hits=("size", "size"), judgements=("size", "sum"), score=("first", "median")).reset_index()
+
+
 def paired_t(stack: np.ndarray) -> np.ndarray:
     """Return one-sided p-values of the paired t-test (positive differences) for resamples × units × 1.
 

@@ -134,13 +134,11 @@ def screen(ratings: pd.DataFrame, rules: Sequence[Rule | str] = RULES) -> pd.Dat
 
 
 def screening_totals(screened: pd.DataFrame) -> pd.DataFrame:
-    """Count per language pair and rule: annotators, flagged, unknown; the rule "any" is one or more of them."""
+    """Count by rule: annotators (of a language pair each), flagged, unknown; the rule "any" is one or more of them."""
     anyone = screened.groupby(_WHO).agg(flagged=("flagged", "any"), unknown=("unknown", "all")).reset_index()
-    both = pd.concat([screened, anyone.assign(rule="any")])
-    totals = both.groupby(["pair", "rule"], sort=False)
-    return totals.agg(
-        annotators=("flagged", "size"), flagged=("flagged", "sum"), unknown=("unknown", "sum")
-    ).reset_index()
+    both = pd.concat([screened, anyone.assign(rule="any")]).groupby("rule", sort=False)
+    sums = {"annotators": ("annotator", "size"), "flagged": ("flagged", "sum"), "unknown": ("unknown", "sum")}
+    return both.agg(**sums).reset_index()
 
 
 def exclude_annotators(ratings: pd.DataFrame, screened: pd.DataFrame, *, rule: str | None = None) -> pd.DataFrame:
@@ -214,8 +212,8 @@ def stability(
             value = _value(rule.measure, stack)
             drawn = np.full(1, np.nan)
             if np.isfinite(value):
-                picks = rng.integers(0, stack.shape[1], (resamples, stack.shape[1]))
-                drawn = MEASURES[rule.measure].statistic(stack[0][picks])
+                statistic = MEASURES[rule.measure].statistic
+                drawn = inference.bootstrap(stack[0], statistic, resamples=resamples, seed=rng)
             defined = drawn[np.isfinite(drawn)]
             share = rule.holds(defined).mean() if len(defined) else np.nan
             rows.append((value, share, defined.mean() if len(defined) else np.nan))

@@ -54,19 +54,22 @@ def _correlation(columns: pd.DataFrame, there: pd.DataFrame) -> pd.Series:
     return (sums["xy"] / np.sqrt(sums["xx"] * sums["yy"])).where(varies).clip(-1, 1)
 
 
-def order_summary(kept: pd.DataFrame) -> pd.DataFrame:
-    """Summarise ``order_kept`` per pair over annotators with several HITs, for whom the question arises.
+def order_summary(kept: pd.DataFrame, *, by: list[str]) -> pd.DataFrame:
+    """Summarise ``order_kept`` over annotators with several HITs, for whom the question arises.
 
-    Returns pair, annotators, several_hits, lowest, median, above (share of those with several HITs whose rho is above
-    0.9), reordered (how many of those have a rho below 1), one_hit_lowest (lowest rho of those with one HIT).
+    by: columns that name what is summarised apart, such as the pair. Returns these, annotators, several_hits, lowest,
+    median, above_0.9 (share of those with several HITs whose rho is above 0.9), reordered (how many of those have a
+    rho below 1), one_hit_lowest (lowest rho of those with one HIT).
     """
     defined = kept.dropna(subset="rho")
-    several = defined[defined["hits"] > 1].groupby("pair")["rho"]
-    table = kept.groupby("pair").agg(annotators=("annotator", "size"))
+    several = defined[defined["hits"] > 1].groupby(by)["rho"]
+    table = kept.groupby(by, sort=False).agg(annotators=("annotator", "size"))
     table["several_hits"] = several.size().reindex(table.index, fill_value=0)
-    table = table.join(several.agg(lowest="min", median="median", above=lambda rho: (rho > 0.9).mean()))
+    table = table.join(several.agg(["min", "median"]).rename(columns={"min": "lowest"}))
+    table["above_0.9"] = several.agg(lambda rho: (rho > 0.9).mean())
     table["reordered"] = several.agg(lambda rho: (rho < 1 - 1e-12).sum()).reindex(table.index, fill_value=0).astype(int)
-    return table.join(defined[defined["hits"] == 1].groupby("pair")["rho"].min().rename("one_hit_lowest")).reset_index()
+    table["one_hit_lowest"] = defined[defined["hits"] == 1].groupby(by)["rho"].min()
+    return table.reset_index()
 
 
 def inversions(ratings: pd.DataFrame, *, worst: int = 5) -> pd.DataFrame:

@@ -4,7 +4,7 @@ All functions take ratings tables (see ``evalkit.data.schemas``) and work within
 column that is ranked: raw scores, z-scores, or what ``evalkit.human.normalization`` made of them. Higher is better.
 """
 
-from evalkit.human.ranking.movement import rank_ranges, rank_shifts, rankings, resampled
+from evalkit.human.ranking.movement import rank_ranges, rank_shifts, rankings, resampled, summarize_shifts
 from evalkit.human.ranking.official import (
     DIGITS,
     against_clusters,
@@ -12,13 +12,17 @@ from evalkit.human.ranking.official import (
     against_p_values,
     explain_missing,
     flat_annotators,
+    missing_scores,
+    official_scores,
     tally,
+    tally_clusters,
 )
 from evalkit.human.ranking.pairwise import LINES, TESTS, pairwise_tests, significance_clusters
 from evalkit.human.ranking.scores import COUNTED, SEGMENT, system_scores
 
 __all__ = [
     "COUNTED", "DIGITS", "LINES", "SEGMENT", "TESTS", "against_clusters", "against_official", "against_p_values",
-    "explain_missing", "flat_annotators", "pairwise_tests", "rank_ranges", "rank_shifts", "rankings", "resampled",
-    "significance_clusters", "system_scores", "tally",
+    "explain_missing", "flat_annotators", "missing_scores", "official_scores", "pairwise_tests", "rank_ranges",
+    "rank_shifts", "rankings", "resampled", "significance_clusters", "summarize_shifts", "system_scores", "tally",
+    "tally_clusters",
 ]  # fmt: skip

@@ -91,8 +91,10 @@ def resampled(
     columns = dict.fromkeys(variants, score) if isinstance(score, str) else score
     if lost := [name for name in variants if name not in columns]:
         raise DataError(f"score names no column for the variant {lost[0]}. Name one, or pass one column for all.")
-    options = {"item_types": item_types, "segment": segment, "unit": unit}
-    tables = {name: segment_means(frame, score=columns[name], **options) for name, frame in variants.items()}
+    tables = {
+        name: segment_means(frame, score=columns[name], item_types=item_types, segment=segment, unit=unit)
+        for name, frame in variants.items()
+    }
     names, found = list(variants), []
     for pair in tables[names[0]]:
         for name in names:
@@ -174,6 +176,16 @@ def rank_shifts(found: Iterable[Resampled]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def summarize_shifts(shifts: pd.DataFrame) -> pd.DataFrame:
+    """Summarise ``rank_shifts`` over language pairs: variant, mean tau_b and tau_b_noise, sums of the counts.
+
+    The counts are systems, moved, beyond_noise and cluster_changes.
+    """
+    by_variant = shifts.groupby("variant", sort=False)
+    counts = by_variant[["systems", "moved", "beyond_noise", "cluster_changes"]].sum()
+    return by_variant[["tau_b", "tau_b_noise"]].mean().join(counts).reset_index()
+
+
 def cluster_changes(one: np.ndarray, other: np.ndarray) -> int:
     """Count the pairs of systems that stand otherwise to each other: which is in the better cluster, or neither.
 
@@ -184,7 +196,9 @@ def cluster_changes(one: np.ndarray, other: np.ndarray) -> int:
     return int((np.sign(one[i] - one[j]) != np.sign(other[i] - other[j])).sum())
 
 
-def _demand_same_systems(pair: str, first: str, one: dict, name: str, other: dict) -> None:
+def _demand_same_systems(
+    pair: str, first: str, one: Mapping[str, SegmentMeans], name: str, other: Mapping[str, SegmentMeans]
+) -> None:
     """Refuse a variant that lacks a system, or has one more."""
     lost = set(one[pair].systems) ^ set(other[pair].systems if pair in other else ())
     if lost:

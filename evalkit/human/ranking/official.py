@@ -1,6 +1,8 @@
-"""Hold recomputed scores and clusters against the official rankings, and explain what differs."""
+"""Compare recomputed scores and clusters with the official rankings, and explain what differs."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -11,14 +13,14 @@ from evalkit.human.ranking.pairwise import pairwise_tests, significance_clusters
 from evalkit.human.ranking.scores import COUNTED, system_scores
 
 #: Decimals that WMT's ranking files print for each scale.
-DIGITS = {"raw": 1, "z": 3}
+DIGITS = {"z": 3, "raw": 1}
 #: Significant digits of WMT's files of segment scores, which decide what counts as a tie.
 FILE_DIGITS = 15
 _COLUMN = {"raw": "score", "z": "z"}
 
 
 def against_official(ratings: pd.DataFrame, official: pd.DataFrame, *, scale: str = "z") -> pd.DataFrame:
-    """Hold recomputed scores of systems against the official ones, with and without degraded-context repeats.
+    """Compare recomputed scores of systems with the official ones, with and without degraded-context repeats.
 
     official: text digits as in the ranking files. Returns pair, system, official (number), recomputed, equal (they
     agree in the printed digits), without_repeats, change (without_repeats - recomputed), rank, rank_without, moved
@@ -52,6 +54,18 @@ def against_official(ratings: pd.DataFrame, official: pd.DataFrame, *, scale: st
     return frame
 
 
+def official_scores(ratings: Mapping[str, pd.DataFrame], official: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Compare several rankings with the official ones, on z and on raw scores: scale, data, and ``against_official``.
+
+    ratings, official: name of the data -> table.
+    """
+    parts = [
+        against_official(ratings[name], official[name], scale=scale).assign(data=name, scale=scale)
+        for scale in DIGITS for name in ratings
+    ]  # fmt: skip
+    return pd.concat(parts, ignore_index=True)
+
+
 def _demand_both(joined: pd.DataFrame, ours: str, theirs: str) -> None:
     """Refuse a system that only one side of an outer join knows."""
     lost = joined[joined["place"].isna() | joined[ours].isna()]
@@ -65,16 +79,24 @@ def _rounds_to(values: pd.Series, printed: pd.Series, digits: int) -> pd.Series:
     return (values - printed).abs() <= 0.5 * 10.0**-digits + 1e-9
 
 
-def against_clusters(ratings: pd.DataFrame, official: pd.DataFrame) -> pd.DataFrame:
-    """Hold recomputed wins and cluster lines against WMT's published ones.
+def against_clusters(ratings: Mapping[str, pd.DataFrame], official: pd.DataFrame) -> pd.DataFrame:
+    """Compare recomputed wins and cluster lines with WMT's published ones.
 
-    official: pair, system, wins and line (True where a cluster ends below the system) as text, in the published order,
-    such as one year of ``data.published("wmt_clusters")``.
-    Returns pair, system, official_wins, wins, equal_wins, official_line, line (recomputed by the files' own rule),
+    ratings: name of the data -> table. official: data, pair, system, wins and line (True where a cluster ends below the
+    system) as text, in the published order, such as ``data.published("wmt_clusters")``.
+    Returns data, pair, system, official_wins, wins, equal_wins, official_line, line (recomputed by the files' rule),
     equal_line, line_all (by the findings' rule, see ``significance_clusters``), rank_top and rank_bottom, in the
     published order. Pairs of which ratings and publication share no system are left out, so simulated ratings give an
     empty table.
     """
+    parts = [
+        _compared_clusters(ratings[name], official[official["data"] == name]).assign(data=name) for name in ratings
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def _compared_clusters(ratings: pd.DataFrame, official: pd.DataFrame) -> pd.DataFrame:
+    """Compare the wins and lines of one set of ratings."""
     ours = significance_clusters(ratings, score="z", digits=FILE_DIGITS, line="own", with_upsets=True)
     strict = significance_clusters(ratings, score="z", digits=FILE_DIGITS)
     for name, table in (("line", ours), ("line_all", strict)):
@@ -99,7 +121,7 @@ def against_clusters(ratings: pd.DataFrame, official: pd.DataFrame) -> pd.DataFr
 
 
 def against_p_values(ratings: pd.DataFrame, official: pd.DataFrame) -> pd.DataFrame:
-    """Hold recomputed p-values of the one-sided Mann-Whitney tests against WMT's published ones.
+    """Compare recomputed p-values of the one-sided Mann-Whitney tests with WMT's published ones.
 
     official: pair, better, worse and p as text, such as ``data.published("wmt22_pvalues")``; tests without a published
     p-value were not significant.
@@ -115,19 +137,30 @@ def against_p_values(ratings: pd.DataFrame, official: pd.DataFrame) -> pd.DataFr
 
 
 def tally(compared: pd.DataFrame) -> pd.DataFrame:
-    """Count, per data set and language pair, the systems that equal print and those that move without the repeats.
+    """Count, by scale, data and language pair, the systems that equal print and those that move without the repeats.
 
-    compared: the result of ``against_official``, with a column ``data``. ``missing_judgements`` are official ones that
+    compared: the result of ``official_scores``. ``missing_judgements`` are official ones that
     the ratings lack; ``furthest`` is the most places that a system moves.
     """
     missing = compared["official_judgements"] - compared["judgements"]
     frame = compared.assign(missing=missing, up=compared["moved"].ne(0), size=compared["change"].abs())
-    grouped = frame.groupby(["data", "pair"], sort=True)
+    order = frame["scale"].map({scale: place for place, scale in enumerate(DIGITS)})
+    grouped = frame.groupby([order.rename("order"), "scale", "data", "pair"])
     return grouped.agg(
         systems=("system", "size"), equal=("equal", "sum"), missing_judgements=("missing", "sum"),
         systems_that_move=("up", "sum"), furthest=("moved", lambda moved: int(moved.abs().max())),
         largest_change=("size", "max"),
-    ).reset_index()  # fmt: skip
+    ).droplevel("order").reset_index()  # fmt: skip
+
+
+def tally_clusters(compared: pd.DataFrame) -> pd.DataFrame:
+    """Count by data and language pair: systems, equal_wins, equal_line, official_line, line_all.
+
+    compared: the result of ``against_clusters``.
+    """
+    groups = compared.groupby(["data", "pair"])
+    counts = groups[["equal_wins", "equal_line", "official_line", "line_all"]].sum()
+    return groups.size().rename("systems").to_frame().join(counts).reset_index()
 
 
 def explain_missing(ratings: pd.DataFrame, compared: pd.DataFrame, *, scale: str) -> pd.DataFrame:
@@ -159,6 +192,18 @@ def explain_missing(ratings: pd.DataFrame, compared: pd.DataFrame, *, scale: str
         rows.append((row.pair, row.system, row.official, row.recomputed, judgements, absent, *ends, explained))
     names = ["pair", "system", "official", "recomputed", "missing_judgements", "missing_segments", "lowest", "highest"]
     return pd.DataFrame(rows, columns=[*names, "explained"])
+
+
+def missing_scores(ratings: Mapping[str, pd.DataFrame], compared: pd.DataFrame) -> pd.DataFrame:
+    """Bound all official scores that rest on missing judgements: scale, data, and the columns of ``explain_missing``.
+
+    ratings: name of the data -> table. compared: the result of ``official_scores``.
+    """
+    parts = [
+        explain_missing(ratings[name], part, scale=scale).assign(scale=scale, data=name)
+        for (scale, name), part in compared.groupby(["scale", "data"], sort=False)
+    ]
+    return pd.concat(parts, ignore_index=True)
 
 
 def flat_annotators(workers: pd.DataFrame) -> pd.DataFrame:
