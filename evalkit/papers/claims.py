@@ -126,7 +126,7 @@ def listed(
     >>> table = data.published("licht2022_table4").head(1)
     >>> made = listed(table, "training_size", item="Table 4", on=["language"], because="No corpora.", lacking="corpora")
     >>> made[["cell", "computed", "note"]].to_numpy().tolist()
-    [['Hindi', None, 'No corpora.']]
+    [['Amharic', None, 'No corpora.']]
     """
     cell = printed[list(on)].agg(", ".join, axis=1)
     return rows(printed, column, item=item, cell=cell, basis=basis, note=because, lacking=lacking)
