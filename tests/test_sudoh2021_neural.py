@@ -241,7 +241,7 @@ def test_help_and_reading_need_no_package_that_the_neural_environment_lacks():
     direct = {re.split(r"[^\w-]", name)[0] for name in project["dependencies"]}
     brought = {"numpy", "pandas", "scipy", "sacrebleu"}  # by unbabel-comet and transformers
     lacking = {name for name in direct - brought if not re.search(rf"^{name}\b", neuralised, re.MULTILINE)}
-    assert {"papermill", "statsmodels"} < lacking
+    assert {"pingouin", "statsmodels"} < lacking
     lacking |= {"torch", "transformers", "sklearn", "dask", "numba"}
     command = [sys.executable, "-c", code, *(name.replace("-", "_") for name in lacking)]
     found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
