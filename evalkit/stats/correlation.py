@@ -1,7 +1,7 @@
-"""Correlations: Pearson's r, Spearman's rho, Kendall's tau in its variants, and pairwise accuracy.
+"""Correlations: Pearson's r, Spearman's rho, Kendall's tau in its variants, pairwise accuracy, and Cramér's V.
 
-All take stacks of samples along the last axis, with NaN for what is missing, and leave it out. ``weighted`` has the
-same for resamples, ``agreement.all_pairs`` for every two columns of a table, with p-values.
+All but the last take stacks of samples along the last axis, with NaN for what is missing, and leave it out.
+``weighted`` has the same for resamples, ``agreement.all_pairs`` for every two columns of a table, with p-values.
 """
 
 from __future__ import annotations
@@ -150,6 +150,35 @@ def ranks(x: ArrayLike) -> np.ndarray:
     x = np.asarray(x, float)
     there = np.isfinite(x)
     return np.where(there, stats.rankdata(np.where(there, x, np.inf), axis=-1), np.nan)
+
+
+def cramers_v(counts: ArrayLike) -> float:
+    """Return Cramér's V of a table of counts, corrected for chance, 0 to 1; 0 for a single row or column.
+
+    counts: rows × columns, none of them all 0.
+    Source: Bergsma 2013, A bias-correction for Cramér's V and Tschuprow's T.
+
+    >>> cramers_v([[1, 1], [1, 1]]), round(cramers_v([[18, 0], [0, 18]]), 2)
+    (0.0, 1.0)
+    """
+    counts = np.asarray(counts, float)
+    n, (r, c) = counts.sum(), counts.shape
+    if min(r, c) < 2 or n < 2:
+        return 0.0
+    by_chance = expected(counts)
+    phi = ((counts - by_chance) ** 2 / by_chance).sum() / n - (r - 1) * (c - 1) / (n - 1)
+    rows_left, columns_left = r - (r - 1) ** 2 / (n - 1), c - (c - 1) ** 2 / (n - 1)
+    return float(np.sqrt(max(phi, 0) / max(min(rows_left, columns_left) - 1, 1e-12)))
+
+
+def expected(counts: ArrayLike) -> np.ndarray:
+    """Return the counts that a table's rows and columns alone lead to expect.
+
+    >>> expected([[3, 1], [1, 3]]).tolist()
+    [[2.0, 2.0], [2.0, 2.0]]
+    """
+    counts = np.asarray(counts, float)
+    return np.outer(counts.sum(axis=1), counts.sum(axis=0)) / counts.sum()
 
 
 def _paired(x: ArrayLike, y: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
