@@ -101,14 +101,16 @@ def rank_forest(ranges: pd.DataFrame, *, pair: str, clustered: pd.DataFrame | No
     if clustered is not None:
         own = rows_of(clustered, "pair", pair).set_index("system").loc[rows["system"]].reset_index()
         by_wins = own.assign(way="range by wins", rank_low=own["rank_top"], rank_high=own["rank_bottom"])
-        by_wins["rank"] = by_wins[["rank_low", "rank_high"]].mean(axis="columns")
-        drawn = pd.concat([drawn, by_wins], ignore_index=True)
+        drawn = pd.concat([drawn, by_wins.assign(rank=np.nan)], ignore_index=True)
         for line in np.flatnonzero(own["cluster"].ne(own["cluster"].shift(-1)))[:-1]:
             axes.axhline(line + 0.5, color=GREY, lw=0.9, ls=":")
     digits = _decimals(rows["score"])
     names = {row.system: f"{row.system}  {row.score:.{digits}f}" for row in rows.itertuples()}
-    forest(axes, drawn, rows="system", value="rank", low="rank_low", high="rank_high", series="way", names=names,
-           looks={"range by wins": {"marker": "D", "mfc": "white", "mec": PALETTE[1], "ms": 4.5}})  # fmt: skip
+    looks = {"range by wins": {"marker": "D", "mfc": "white", "mec": PALETTE[1], "mew": 1.2, "ms": 4.5}}
+    for end, told in (("rank_low", {}), ("rank_high", dict.fromkeys(drawn["way"], "_"))):  # a range has no best guess
+        drawn["mark"] = drawn["rank"].fillna(drawn[end])
+        forest(axes, drawn, rows="system", value="mark", low="rank_low", high="rank_high", series="way",
+               names=names | told, looks=looks)  # fmt: skip
     axes.tick_params(axis="y", labelsize=8.5)
     axes.set_xticks(np.arange(1, len(rows) + 1, max(1, len(rows) // 10)))
     axes.set(xlim=(0.5, len(rows) + 0.5), xlabel="rank (1 is best)", title=literal(pair))
