@@ -92,14 +92,17 @@ def subsets(table: pd.DataFrame, *, rule: str) -> Figure:
 
     table: the result of ``sai2023.subsets.correlations``; rule: one of its rules.
     """
-    part = rows_of(table, "rule", rule)
-    figure, panels = _by_language(part, xlabel="Kendall's τ-b with human scores")
     names = {kind: f"{kind} errors only" for kind in ("fluency", "accuracy")}
-    looks = {"fluency": {"mfc": "white", "color": INK, "mec": INK}, "accuracy": {"color": INK}}
+    part = rows_of(table, "rule", rule)
+    part = part[part["subset"].isin(names)].sort_values("subset", ascending=False, kind="stable")
+    figure, panels = _by_language(part, xlabel="Kendall's τ-b with human scores")
+    ink = {"color": INK, "mec": INK, "mew": 1, "ms": 5.5}
+    looks = {"fluency": ink | {"mfc": "white"}, "accuracy": ink}
+    pairs = part.groupby(["language", "metric"])["kendall_b"]
+    part = part.assign(low=pairs.transform("min"), high=pairs.transform("max"))  # a line joins the two marks
     for language, axes in panels.items():
-        own = part[(part["language"] == language) & part["subset"].isin(names)].sort_values("subset", ascending=False)
-        forest(axes, own, rows="metric", value="kendall_b", series="subset", order=dict.fromkeys(part["metric"]),
-               names=names, looks=looks)  # fmt: skip
+        forest(axes, part[part["language"] == language], rows="metric", value="kendall_b", low="low", high="high",
+               series="subset", apart=0, order=dict.fromkeys(part["metric"]), names=names, looks=looks)  # fmt: skip
         axes.axvline(0, color=GREY, lw=0.8, ls=":")
     shared_legend(figure)
     means = part.groupby("subset")["kendall_b"].mean()
