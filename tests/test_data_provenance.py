@@ -318,7 +318,7 @@ def verdicts_of(rows, tables):
 # --- nobody reads past the accessors -------------------------------------------------------------------------------
 
 #: Facts that are told to a reader where they are there, and on which no number rests.
-TOLD = {"excluded", "notes", "corrected", "why_simulated", "undefined", "unpaired", "signatures", "seed", "own"}
+TOLD = {"excluded", "notes", "corrected", "why_simulated", "unpaired", "signatures", "seed", "own"}
 TOLD |= {"hit", "system", "doc", "copy_first"}  # which document ``context.label_example`` shows
 
 

@@ -69,8 +69,6 @@ def test_every_test_equals_scipys_pair_by_pair(segments, levels):
         assert (row.wins, row.ties) == ((a[:, None] > b).sum(), (a[:, None] == b).sum())
         assert row.superiority == pytest.approx(stats.mannwhitneyu(a, b).statistic / (len(a) * len(b)))
         assert row.difference == pytest.approx(a.mean() - b.mean())
-    for row in ranking.pairwise_tests(campaign(scores), test="mann-whitney-matched").itertuples():
-        assert row.p == pytest.approx(stats.mannwhitneyu(*matched(scores, row), **options).pvalue, rel=1e-9)
     for row in ranking.pairwise_tests(campaign(scores), test="wilcoxon").itertuples():
         a, b = matched(scores, row)
         told = stats.wilcoxon(a, b, correction=not exact, **options)
@@ -166,11 +164,11 @@ def test_clusters_follow_from_the_wins(seed, step, line):
 def test_a_change_of_scale_and_the_order_of_rows_change_no_line(seed, gain, shift):
     ratings = campaign(drawn(seed, levels=3))
     other = ratings.sample(frac=1, random_state=seed).assign(score=lambda f: np.round(f["score"] * gain + shift, 9))
-    for test in ("mann-whitney", "mann-whitney-matched"):
-        columns = ["system", "rank", "cluster", "rank_top", "rank_bottom"]
-        one, two = (ranking.significance_clusters(frame, test=test)[columns] for frame in (ratings, other))
-        pd.testing.assert_frame_equal(one.sort_values("system", ignore_index=True),
-                                      two.sort_values("system", ignore_index=True))  # fmt: skip
+    columns = ["system", "rank", "cluster", "rank_top", "rank_bottom"]
+    one, two = (ranking.significance_clusters(frame)[columns] for frame in (ratings, other))
+    pd.testing.assert_frame_equal(
+        one.sort_values("system", ignore_index=True), two.sort_values("system", ignore_index=True)
+    )
 
 
 def test_a_system_may_win_over_one_with_a_higher_mean_when_asked():

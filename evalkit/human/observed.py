@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -118,14 +119,15 @@ def coefficients(found: Mapping[str, pd.DataFrame], *, resamples: int, seed: int
     """
     parts = []
     for name, scores in found.items():
-        measures = [*ANONYMOUS, *(NAMED if _told(scores, "named") else ())]
-        options = {"categories": _told(scores, "categories"), "resamples": resamples, "seed": seed}
-        parts.append(agreement.coefficients(scores, measures=measures, **options).assign(data=name))
+        measures = [*ANONYMOUS, *(NAMED if _fact(scores, "named") else ())]
+        offered = _fact(scores, "categories")
+        table = agreement.coefficients(scores, measures=measures, categories=offered, resamples=resamples, seed=seed)
+        parts.append(table.assign(data=name))
     columns = ["data", "coefficient", "level", "estimate", "low", "high", "items", "annotators"]
     return pd.concat(parts, ignore_index=True)[columns]
 
 
-def _told(scores: pd.DataFrame, name: str):
+def _fact(scores: pd.DataFrame, name: str) -> Any:
     return fact(scores, name, by="human.observed.matrices")
 
 
@@ -155,8 +157,10 @@ def by_bins(ratings: Mapping[str, pd.DataFrame], *, bins: Sequence[int], resampl
     for name, part in ratings.items():
         for count in bins:
             scores = matrix(binned(part, count), named=False)
-            options = {"categories": np.arange(float(count)).tolist(), "resamples": resamples, "seed": seed}
-            parts.append(agreement.coefficients(scores, measures=measures, **options).assign(data=name, bins=count))
+            table = agreement.coefficients(
+                scores, measures=measures, categories=np.arange(float(count)).tolist(), resamples=resamples, seed=seed
+            )
+            parts.append(table.assign(data=name, bins=count))
     columns = ["data", "bins", "coefficient", "level", "estimate", "low", "high"]
     return pd.concat(parts, ignore_index=True)[columns]
 
@@ -171,7 +175,7 @@ def collapsed(found: Mapping[str, pd.DataFrame], *, resamples: int, seed: int) -
                 ("krippendorff_alpha", "ordinal")]  # fmt: skip
     parts = []
     for name, scores in found.items():
-        offered = _told(scores, "categories")
+        offered = _fact(scores, "categories")
         full, fewer = (
             agreement.coefficients(
                 scores.clip(upper=some[-1]), measures=measures, categories=some, resamples=resamples, seed=seed

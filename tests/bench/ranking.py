@@ -63,7 +63,6 @@ def cases():
     ratings = campaign()
     tests = {
         "mann-whitney": lambda a, b: stats.mannwhitneyu(a, b, alternative="greater").pvalue,
-        "mann-whitney-matched": lambda a, b: stats.mannwhitneyu(a, b, alternative="greater").pvalue,
         "wilcoxon": lambda a, b: stats.wilcoxon(a, b, alternative="greater", correction=True).pvalue,
     }
     for name, test in tests.items():

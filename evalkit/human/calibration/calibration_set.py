@@ -14,7 +14,7 @@ from evalkit.data.schemas import ITEM, with_pair
 def agreed_items(
     ratings: pd.DataFrame,
     *,
-    levels: Sequence[float] = (1, 2, 3, 4, 5),
+    levels: Sequence[float] | np.ndarray = (1, 2, 3, 4, 5),
     tolerance: float = 0.0,
     share: float = 1.0,
     min_annotators: int = 2,

@@ -72,12 +72,12 @@ def shift(score: ArrayLike, *, alpha: ArrayLike) -> np.ndarray:
     >>> float(shift(3.5, alpha=-0.2))
     3.3
     """
-    return np.asarray(score, float) + alpha
+    return np.asarray(score, float) + np.asarray(alpha, float)
 
 
 def line(score: ArrayLike, *, beta: ArrayLike, alpha: ArrayLike) -> np.ndarray:
     """Map along the line through two fixed points: f(x) = βx + α. It can leave the scale."""
-    return np.asarray(score, float) * beta + alpha
+    return np.asarray(score, float) * np.asarray(beta, float) + np.asarray(alpha, float)
 
 
 def capped(score: ArrayLike, *, alpha: ArrayLike, cap: float = 0.5) -> np.ndarray:
@@ -121,7 +121,7 @@ def two_points(
     m, r = np.asarray(calibration_mean, float), np.asarray(reference_mean, float)
     rise, run = np.subtract(human_reference, consensus), r - m
     beta = np.divide(rise, run, out=np.full(np.broadcast(rise, run).shape, np.nan), where=run != 0)
-    return beta, consensus - beta * m
+    return beta, np.asarray(consensus, float) - beta * m
 
 
 def adjust(

@@ -8,7 +8,7 @@ a shift that were pure noise would push them apart.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import combinations
 from math import comb
 from typing import NamedTuple
@@ -100,7 +100,7 @@ def carry_over(
     return pd.DataFrame(rows, columns=["within", "groups", "slope", "low", "high"])
 
 
-def _places(ratings: pd.DataFrame, by: str, within: str | None):
+def _places(ratings: pd.DataFrame, by: str, within: str | None) -> Iterator[tuple[str, pd.DataFrame, int, np.ndarray]]:
     """Yield (place, groups x items without gaps, how many groups were left out, the document of each item)."""
     calibration = with_pair(ratings).query("item_type == 'calibration'")
     if len(calibration) == 0:
@@ -159,7 +159,9 @@ def _spreads(halves: _Halves, scale: tuple[float, float]) -> tuple[np.ndarray, d
     return task.std(axis=-2, ddof=1), spread
 
 
-def _bootstrap(halves: _Halves, statistic: Callable[[_Halves], np.ndarray], resamples, rng) -> np.ndarray:
+def _bootstrap(
+    halves: _Halves, statistic: Callable[[_Halves], np.ndarray], resamples: int, rng: np.random.Generator
+) -> np.ndarray:
     """Draw the groups again; draws of one group only, which have no spread, are left out."""
     stacked = np.moveaxis(np.stack(halves), 0, -1)  # groups x splits x halves
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -6,6 +6,9 @@ annotator (``by="annotator"``), or the values of any other column.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -66,15 +69,13 @@ def calibrate(
     known = with_pair(ratings)
     _require(known, by)
     arena = known[within] if within else pd.Series("all", index=known.index)
-    rows = []
+    rows: list[dict[str, Any]] = []
     for place, part in known.groupby(arena, sort=True):
         agreed = standard or own_standard(part, by=by, scale=scale)
         for group, judged in part.groupby(by, sort=True):
-            rng = np.random.default_rng(seed)
-            rows += [(place, group, *row) for row in _calibrated(judged, group, agreed, resamples, rng)]
-    who = ["within", "group", "system", "form", "items", "annotators"]
-    means = ["calibration_mean", "reference_mean", "raw", "raw_se", "adjusted", "se", "low", "high"]
-    return pd.DataFrame(rows, columns=[*who, *means])
+            found = _calibrated(judged, group, agreed, resamples, np.random.default_rng(seed))
+            rows += [{"within": place, **row} for row in found]
+    return pd.DataFrame(rows)
 
 
 def own_standard(ratings: pd.DataFrame, *, by: str = "pair", scale: tuple[float, float] | None = None) -> Standard:
@@ -133,47 +134,38 @@ def with_task(ratings: pd.DataFrame, *, seed: int) -> pd.DataFrame:
     return pd.concat(parts)
 
 
-def score_matrix(judged: pd.DataFrame, annotators: pd.Index) -> np.ndarray:
-    """Arrange scores as items x annotators, NaN where an annotator did not judge an item; repeats averaged."""
-    wide = judged.pivot_table(index=ITEM, columns="annotator", values="score", aggfunc="mean")
-    return wide.reindex(columns=annotators).to_numpy(float)
-
-
-def _calibrated(judged, group, standard, resamples, rng):
+def _calibrated(
+    judged: pd.DataFrame, group: str, standard: Standard, resamples: int, rng: np.random.Generator
+) -> Iterator[dict[str, Any]]:
     """Yield a row per system and form for one group's judgements."""
     people = pd.Index(sorted(judged["annotator"].unique()))
     kinds = judged["item_type"].where(judged["item_type"] != "system", "system " + judged["system"])
-    strata = {k: score_matrix(rows, people) for k, rows in judged.groupby(kinds) if k.split(" ")[0] in TYPES}
+    wide = judged.assign(kind=kinds).pivot_table(index=["kind", *ITEM], columns="annotator", values="score")[people]
+    strata = {k: rows.to_numpy(float) for k, rows in wide.groupby(level="kind") if k.split(" ")[0] in TYPES}
     systems = [kind for kind in strata if kind.startswith("system ")]
     for kind, there in (("calibration", "calibration" in strata), ("system", bool(systems))):
         if not there:
             raise DataError(f"{group}: no items with item_type {kind!r}. Add them, or leave the group out.")
-    point = {kind: float(np.mean(inference.median(matrix))) for kind, matrix in strata.items()}
+    point = {kind: np.mean(inference.median(matrix)) for kind, matrix in strata.items()}
     draws = inference.bootstrap_means(strata, resamples=resamples, rng=rng, annotators=len(people) > 1)
-    with_line = "reference" in strata and standard.human_reference is not None
-
-    def moved(means, system):
-        reference = means["reference"] if with_line else None
-        return adjust(means[system], calibration_mean=means["calibration"], reference_mean=reference, standard=standard)
-
+    with_line = standard.human_reference is not None
     for system in systems:
-        drawn = moved(draws, system)
-        for form, adjusted in moved(point, system).items():
-            low, high = inference.interval(drawn[form])
-            yield (
-                system.removeprefix("system "),
-                form,
-                len(strata[system]),
-                len(people),
-                point["calibration"],
-                point.get("reference", np.nan),
-                point[system],
-                float(inference.standard_error(draws[system])),
-                float(adjusted),
-                float(inference.standard_error(drawn[form])),
-                float(low),
-                float(high),
+        moved, drawn = (
+            adjust(
+                means[system], calibration_mean=means["calibration"],
+                reference_mean=means.get("reference") if with_line else None, standard=standard,
             )
+            for means in (point, draws)
+        )  # fmt: skip
+        for form, adjusted in moved.items():
+            low, high = map(float, inference.interval(drawn[form]))
+            yield {
+                "group": group, "system": system.removeprefix("system "), "form": form, "items": len(strata[system]),
+                "annotators": len(people), "calibration_mean": float(point["calibration"]),
+                "reference_mean": float(point.get("reference", np.nan)), "raw": float(point[system]),
+                "raw_se": float(inference.standard_error(draws[system])), "adjusted": float(adjusted),
+                "se": float(inference.standard_error(drawn[form])), "low": low, "high": high,
+            }  # fmt: skip
 
 
 def _require(ratings: pd.DataFrame, by: str) -> None:

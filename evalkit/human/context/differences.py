@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pandas as pd
@@ -102,7 +102,7 @@ def sensitivity(paired: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _parts(paired: pd.DataFrame):
+def _parts(paired: pd.DataFrame) -> Iterator[tuple[str, str, str, pd.DataFrame]]:
     """Yield pair, scale, column and rows: all together first, then each language pair."""
     for scale, column in SCALES.items():
         if column in paired:

@@ -45,7 +45,9 @@ def robust(paired: pd.DataFrame, *, resamples: int, rng: np.random.Generator, sc
         raise DataError("The comparison needs repeats before and after a degraded segment. Choose data with documents.")
     split = stats.ttest_ind(y[after == 1], y[after == 0], equal_var=False)
     low, high = split.confidence_interval(0.95)
-    rows = [("independent pairs (Welch)", y[after == 1].mean() - y[after == 0].mean(), low, high, split.pvalue)]
+    rows: list[tuple[object, ...]] = [
+        ("independent pairs (Welch)", y[after == 1].mean() - y[after == 0].mean(), low, high, split.pvalue)
+    ]
     plain = np.column_stack([np.ones(len(y)), after])
     for unit in ("annotator", "document"):
         rows.append((f"clustered by {unit}", *_clustered(y, plain, known[unit])))
@@ -72,7 +74,7 @@ def _differences(paired: pd.DataFrame, scale: str) -> np.ndarray:
     return paired[SCALES[scale]].to_numpy(float)
 
 
-def _clustered(y: np.ndarray, x: np.ndarray, clusters: pd.Series, *, column: int = 1) -> tuple:
+def _clustered(y: np.ndarray, x: np.ndarray, clusters: pd.Series, *, column: int = 1) -> tuple[float, ...]:
     """Fit least squares with cluster-robust errors: estimate, low, high and p of one column of x."""
     codes = pd.factorize(clusters)[0]
     fit = sm.OLS(y, x).fit(cov_type="cluster", cov_kwds={"groups": codes}, use_t=True)
@@ -80,7 +82,7 @@ def _clustered(y: np.ndarray, x: np.ndarray, clusters: pd.Series, *, column: int
     return fit.params[column], low, high, fit.pvalues[column]
 
 
-def _mixed(y: np.ndarray, x: np.ndarray, groups: pd.Series) -> tuple:
+def _mixed(y: np.ndarray, x: np.ndarray, groups: pd.Series) -> tuple[float, ...]:
     """Fit a random intercept per group: estimate, low, high and p of the second column of x; missing without a fit."""
     codes = pd.factorize(groups)[0]
     with warnings.catch_warnings():
@@ -124,7 +126,7 @@ def _shuffled(
 
     exchange = inference.Shuffles(centred, document)
     test = inference.permutation_test(estimate, exchange, resamples=resamples, seed=rng)
-    return float(test.observed[1]), *map(float, test.p)
+    return float(test.observed[1]), float(test.p[0]), float(test.p[1])
 
 
 def order_effects(paired: pd.DataFrame) -> pd.DataFrame:

@@ -4,13 +4,28 @@ Tables of judgements and of errors are those of ``evalkit.data.schemas`` (RATING
 has a row among the judgements only, so every function that makes scores takes both.
 """
 
-from evalkit.human.mqm.agreement import SPANS_MEASURES, crossed, formula_against_own, rater_agreement, span_agreement
+from evalkit.human.mqm.agreement import (
+    SPANS_MEASURES,
+    crossed,
+    formula_against_own,
+    merged,
+    rater_agreement,
+    span_agreement,
+    unitised_alpha,
+)
 from evalkit.human.mqm.checks import check_spans, overlapping
 from evalkit.human.mqm.direct import ESA, marks_against_scores, severity_costs
-from evalkit.human.mqm.distributions import errors_per_system, severity_shares, type_counts
-from evalkit.human.mqm.scores import KEY, aggregate, changed, segment_scores, weights
+from evalkit.human.mqm.scores import (
+    KEY,
+    aggregate,
+    changed,
+    errors_per_system,
+    segment_scores,
+    severity_shares,
+    type_counts,
+    weights,
+)
 from evalkit.human.mqm.typology import SCHEMES, SEVERITIES, TYPOLOGIES, Scheme
-from evalkit.human.mqm.unitizing import merged, unitised_alpha
 
 __all__ = [
     "ESA", "KEY", "SCHEMES", "SEVERITIES", "SPANS_MEASURES", "TYPOLOGIES", "Scheme", "aggregate", "changed",

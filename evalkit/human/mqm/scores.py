@@ -1,16 +1,19 @@
-"""Turn marked errors into scores of segments, systems and documents, under any scheme."""
+"""Turn marked errors into scores under any scheme, and count them by type, severity and system."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.data.schemas import ITEM
-from evalkit.human.mqm.typology import SCHEMES, Scheme
+from evalkit.data.schemas import ITEM, UNSTATED
+from evalkit.human.mqm.typology import SCHEMES, SEVERITIES, Scheme
 
+#: How the paper's Figure 1 groups types.
+_GROUPS = ("accuracy", "fluency")
 #: What tells one judgement from another, in ratings and in spans.
 KEY = ["src_lang", "tgt_lang", *ITEM, "annotator"]
 
@@ -41,7 +44,7 @@ def weights(spans: pd.DataFrame, scheme: str | Scheme) -> pd.Series:
 
 def _weight(scheme: Scheme, kind: str, severity: str) -> float:
     """Weigh an error of this type and severity; NaN where the scheme does not know the severity."""
-    for (fixed_type, fixed_severity), value in reversed(scheme.fixed.items()):
+    for (fixed_type, fixed_severity), value in reversed([*scheme.fixed.items()]):
         if kind == fixed_type and fixed_severity in (severity, "*"):
             return value
     return scheme.severities.get(severity, np.nan) * scheme.factors.get(kind, 1.0)
@@ -124,6 +127,61 @@ def get_scheme(scheme: str | Scheme) -> Scheme:
     return SCHEMES[scheme]
 
 
-def changed(scheme: str | Scheme, **fields: object) -> Scheme:
+def changed(scheme: str | Scheme, **fields: Any) -> Scheme:
     """Copy a scheme with other settings, as ``changed("release", most=5)``."""
     return replace(get_scheme(scheme), **fields)
+
+
+def category(spans: pd.DataFrame) -> pd.Series:
+    """Name each error's group as the authors' figures have it: what stands before "/", and terminology is accuracy.
+
+    Source: cells 85 and 88 of ``legacy/code/evaluate.ipynb`` in AI4Bharat/IndicMT-Eval.
+
+    >>> category(pd.DataFrame({"error_type": ["terminology/inappropriate", "fluency/grammar", "other"]})).tolist()
+    ['accuracy', 'fluency', 'other']
+    """
+    return spans["error_type"].astype("str").str.partition("/")[0].replace({"terminology": "accuracy"})
+
+
+def type_counts(spans: pd.DataFrame, *, by: str = "tgt_lang") -> pd.DataFrame:
+    """Count errors of each type: by, error_type, errors, share (of the group's), a row for every type that occurs.
+
+    >>> type_counts(pd.DataFrame({"tgt_lang": ["guj"] * 3, "error_type": ["other", "other", "source error"]}))
+      tgt_lang    error_type  errors     share
+    0      guj         other       2  0.666667
+    1      guj  source error       1  0.333333
+    """
+    counts = spans.astype({by: "str", "error_type": "str"}).groupby([by, "error_type"], sort=False).size()
+    table = counts.rename("errors").reset_index()
+    table["share"] = table["errors"] / table.groupby(by)["errors"].transform("sum")
+    return table.sort_values([by, "errors"], ascending=[True, False], kind="stable", ignore_index=True)
+
+
+def severity_shares(spans: pd.DataFrame, *, by: str = "tgt_lang") -> pd.DataFrame:
+    """Count errors of each severity within accuracy, fluency and all other types: by, group, severity, errors, share.
+
+    Errors of terminology are errors of accuracy (``category``).
+    ``share`` is of all errors in ``by``, so the shares of one language sum to 1. Severities that nobody used in a
+    group have a row with 0 errors.
+    """
+    found = category(spans)
+    group = found.where(found.isin(_GROUPS), "other types")
+    levels = [*SEVERITIES, UNSTATED]
+    names = {by: spans[by].astype("str"), "group": group, "severity": spans["severity"].astype("str")}
+    counts = pd.DataFrame(names).groupby([by, "group", "severity"]).size()
+    everything = pd.MultiIndex.from_product([counts.index.unique(by), [*_GROUPS, "other types"], levels],
+                                            names=[by, "group", "severity"])  # fmt: skip
+    table = counts.reindex(everything, fill_value=0).rename("errors").reset_index()
+    return table.assign(share=table["errors"] / table.groupby(by)["errors"].transform("sum"))
+
+
+def errors_per_system(ratings: pd.DataFrame, spans: pd.DataFrame, *, by: str = "tgt_lang") -> pd.DataFrame:
+    """Count each system's errors: by, system, errors, segments, per_segment (errors a judged translation).
+
+    The paper's Figure 3 shows ``errors``; systems were judged unequally often here, so ``per_segment`` compares them.
+    """
+    key = [by, "system"]
+    errors = spans[key].astype("str").groupby(key).size()
+    segments = ratings[key].astype("str").groupby(key).size()
+    table = pd.DataFrame({"errors": errors, "segments": segments}).fillna(0).astype(int).reset_index()
+    return table.assign(per_segment=table["errors"] / table["segments"])

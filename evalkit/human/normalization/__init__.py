@@ -12,22 +12,7 @@ from evalkit.human.normalization.order import ORDINARY, inversions, mean_distanc
 from evalkit.human.normalization.ratings import NO_SPREAD, normalize, variants
 
 __all__ = [
-    "COMPARED",
-    "METHODS",
-    "NO_SPREAD",
-    "ORDINARY",
-    "Method",
-    "MixedEffects",
-    "common_or_own",
-    "held_out",
-    "inversions",
-    "mean_distances",
-    "means",
-    "methods",
-    "mixed_effects",
-    "normalize",
-    "order_kept",
-    "order_summary",
-    "summarize_cross_validation",
-    "variants",
+    "COMPARED", "METHODS", "NO_SPREAD", "ORDINARY", "Method", "MixedEffects", "common_or_own", "held_out",
+    "inversions", "mean_distances", "means", "methods", "mixed_effects", "normalize", "order_kept", "order_summary",
+    "summarize_cross_validation", "variants",
 ]  # fmt: skip

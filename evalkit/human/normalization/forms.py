@@ -9,7 +9,6 @@ Where a group's statistics do not exist or their spread is 0, the whole row come
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -104,7 +103,7 @@ def move(
     scores: np.ndarray,
     fit: np.ndarray,
     *,
-    marks: Sequence[float],
+    marks: ArrayLike,
     reference: np.ndarray,
     ddof: int = 1,
     digits: int | None = None,
@@ -166,8 +165,7 @@ def fraction(scores: np.ndarray, fit: np.ndarray) -> np.ndarray:
     [[0.125, 0.5, 0.875]]
     """
     out = np.full(scores.shape, np.nan)
-    rows = zip(out.reshape(-1, out.shape[-1]), _rows(scores), _rows(fit), strict=True)
-    for row, own, reference in rows:
+    for row, own, reference in zip(_rows(out), _rows(scores), _rows(fit), strict=True):
         ordered, there = np.sort(reference[np.isfinite(reference)]), np.isfinite(own)
         if n := len(ordered):
             below, upto = (np.searchsorted(ordered, own[there], side) for side in ("left", "right"))
@@ -195,15 +193,15 @@ def quantile(scores: np.ndarray, fit: np.ndarray, *, reference: np.ndarray) -> n
     return out
 
 
-def ticks(scores: np.ndarray, *, marks: Sequence[float]) -> np.ndarray:
+def ticks(scores: np.ndarray, *, marks: ArrayLike) -> np.ndarray:
     """Move each score to the nearest mark of the scale, to the upper one from the middle between two.
 
     >>> ticks(np.array([[4.0, 25.0, 26.0]]), marks=[0, 50, 100]).tolist()
     [[0.0, 50.0, 50.0]]
     """
-    marks = np.sort(np.asarray(marks, float))
-    nearest = np.searchsorted((marks[1:] + marks[:-1]) / 2, scores, side="right")
-    return np.where(np.isfinite(scores), marks[nearest], np.nan)
+    places = np.sort(np.asarray(marks, float))
+    nearest = np.searchsorted((places[1:] + places[:-1]) / 2, scores, side="right")
+    return np.where(np.isfinite(scores), places[nearest], np.nan)
 
 
 def _rows(values: np.ndarray) -> np.ndarray:

@@ -197,7 +197,9 @@ def _agreement(values: np.ndarray, people: np.ndarray, items: np.ndarray) -> tup
     return whole, without
 
 
-def _icc(items: np.ndarray, people: np.ndarray, total: np.ndarray, squares: np.ndarray, k, n) -> np.ndarray:
+def _icc(
+    items: np.ndarray, people: np.ndarray, total: np.ndarray, squares: np.ndarray, k: np.ndarray, n: np.ndarray
+) -> np.ndarray:
     """Return ICC(A,1) from sums: squared item totals, squared annotator totals, all scores, their squares."""
     mean = total**2 / (k * n)
     between, groups = items / k - mean, people / n - mean

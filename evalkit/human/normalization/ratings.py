@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,8 +15,8 @@ from evalkit.human.normalization import forms
 from evalkit.human.normalization.forms import METHODS
 from evalkit.human.normalization.mixed import mixed_effects
 
-#: What may happen to scores of groups without spread: no value, the value of an average score, a refusal.
-NO_SPREAD = ("missing", "zero", "raise")
+#: What may happen to scores of groups without spread: no value, or the value of an average score.
+NO_SPREAD = ("missing", "zero")
 _ITEM_TYPES = {"z_calibration": ("calibration",)}
 
 
@@ -37,10 +38,9 @@ def normalize(
     ("annotator",) or ("hit",). item_types: what statistics are computed from (None: everything; ``z_calibration``:
     calibration items); all rows are transformed. ddof (of z) and digits (significant digits of centre and spread, of z
     and robust): how published pipelines differ. no_spread: what becomes of groups whose statistics are undefined:
-    "missing" (NaN), "zero" (the value in the middle: 0, of ranks 1/2, of points the pair's mean), "raise".
+    "missing" (NaN), or "zero" (the value in the middle: 0, of ranks 1/2, of points the pair's mean).
     ticks: how many the scale has, its ends included. scale: these ends; None takes the table's own.
     ``quantile`` takes the distribution of all scores of the pair that ``item_types`` admits.
-    ``attrs["undefined"]`` lists groups without statistics: pair, their columns, judgements, reason.
     Source: z since WMT13 (Graham et al. 2013); Knowles & Lo 2024, section 4.3, on whose statistics to use.
 
     >>> frame = pd.DataFrame({"src_lang": "eng", "tgt_lang": "jpn", "annotator": list("aaabb"), "item_type": "system",
@@ -53,7 +53,8 @@ def normalize(
     pairs = with_pair(ratings)["pair"]
     use = ratings["item_type"].isin(item_types) if item_types else pd.Series(True, index=ratings.index)
     if not use.any():
-        raise DataError(f"Statistics of {' and '.join(item_types)} items are asked for, and these ratings have none.")
+        wanted = " and ".join(item_types or ())
+        raise DataError(f"Statistics of {wanted} items are asked for, and these ratings have none.")
     marks = np.linspace(*scale_of(ratings, given=scale), ticks) if method == "ticks" else np.empty(0)
     values = np.full(len(ratings), np.nan)
     for rows in pairs.groupby(pairs).indices.values():
@@ -69,11 +70,13 @@ def normalize(
         values[rows] = moved[place]
     done = {"method": method, "by": tuple(by), "item_types": item_types and tuple(item_types)}
     frame = like(ratings.assign(normalized=values), ratings, normalization=done)
-    frame.attrs["undefined"] = _undefined(frame, use, by)
-    return _without_spread(frame, no_spread, method)
+    if no_spread == "zero":
+        middle = frame["normalized"].groupby(pairs).transform("mean") if METHODS[method].unit == "points" else 0.0
+        frame["normalized"] = frame["normalized"].fillna(0.5 if method == "rank" else middle)
+    return frame
 
 
-def variants(ratings: pd.DataFrame, settings: Mapping[str, Mapping]) -> dict[str, pd.DataFrame]:
+def variants(ratings: pd.DataFrame, settings: Mapping[str, Mapping[str, Any]]) -> dict[str, pd.DataFrame]:
     """Normalise the same ratings in several ways: name -> options of ``normalize`` becomes name -> table."""
     return {name: normalize(ratings, **options) for name, options in settings.items()}
 
@@ -95,38 +98,3 @@ def _padded(values: np.ndarray, group: np.ndarray) -> tuple[np.ndarray, tuple[np
     table = np.full((group.max() + 1, place[1].max() + 1), np.nan)
     table[place] = values
     return table, place
-
-
-def _undefined(frame: pd.DataFrame, use: pd.Series, by: Sequence[str]) -> list[dict]:
-    """List the groups whose scores have no normalised value, with the reason."""
-    whose = ["pair", *by]
-    marked = with_pair(frame).assign(used=frame["score"].where(use))
-    lost = marked[frame["normalized"].isna() & frame["score"].notna()]
-    if lost.empty:
-        return []
-    told = marked.groupby(whose)["used"].agg(judgements="count", different="nunique")
-    told = told.loc[lost.drop_duplicates(whose).set_index(whose).index].reset_index()
-    reasons = [told["judgements"].eq(0), told["judgements"].eq(1), told["different"].eq(1)]
-    told["reason"] = np.select(
-        reasons, ["no judgement to compute statistics from", "a single judgement", "one score throughout"],
-        "no spread, half of the scores or more being equal",
-    )  # fmt: skip
-    return told.drop(columns="different").to_dict("records")
-
-
-def _without_spread(frame: pd.DataFrame, no_spread: str, method: str) -> pd.DataFrame:
-    """Do what ``no_spread`` says about the groups without statistics."""
-    undefined, title = frame.attrs["undefined"], METHODS[method].title
-    if undefined and no_spread == "raise":
-        first, more = undefined[0], len(undefined) - 1
-        who = ", ".join(str(value) for key, value in first.items() if key not in ("judgements", "reason"))
-        others = f" (and {more} more)" if more else ""
-        raise DataError(
-            f"{who}{others}: {title} is undefined, because there is {first['reason']}. "
-            "Leave these out, or pass no_spread='missing' or 'zero'."
-        )
-    if undefined and no_spread == "zero":
-        pairs = with_pair(frame)["pair"]
-        middle = frame["normalized"].groupby(pairs).transform("mean") if METHODS[method].unit == "points" else 0.0
-        frame["normalized"] = frame["normalized"].fillna(0.5 if method == "rank" else middle)
-    return frame

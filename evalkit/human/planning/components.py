@@ -66,14 +66,14 @@ def henderson(y: ArrayLike, factors: Mapping[str, ArrayLike]) -> dict[str, float
     >>> henderson([1, 2, 3, 5, 6, 7], {"annotator": ["a", "a", "a", "b", "b", "b"]})  # ms: 24 between, 1 within
     {'annotator': 7.666666666666667, 'residual': 1.0}
     """
-    y = np.asarray(y, float)
-    y = y - y.mean()  # leaves the variances alone, keeps the sums small
-    codes = {"mean": np.zeros(len(y), np.int64)}
+    scores = np.asarray(y, float)
+    scores = scores - scores.mean()  # leaves the variances alone, keeps the sums small
+    codes = {"mean": np.zeros(len(scores), np.int64)}
     codes |= {name: pd.factorize(np.asarray(labels))[0].astype(np.int64) for name, labels in factors.items()}
-    codes["residual"] = np.arange(len(y))
-    sums = np.array([(np.bincount(rows, y) ** 2 / np.bincount(rows)).sum() for rows in codes.values()])
+    codes["residual"] = np.arange(len(scores))
+    sums = np.array([(np.bincount(rows, scores) ** 2 / np.bincount(rows)).sum() for rows in codes.values()])
     expected = np.array([[_overlap(f, c) for c in codes.values()] for f in codes.values()])
-    expected[:, 0] = len(y)
+    expected[:, 0] = len(scores)
     scaled = expected / np.linalg.norm(expected, axis=0)
     if np.linalg.cond(scaled) > 1e9:
         raise DataError(

@@ -19,7 +19,9 @@ MOST_CREWS = 40
 _PLAN = ["arrangement", "calibration", "segments", "judgements_each", "annotators", "judgements", "cost", "power"]
 
 
-def curve(variances: Mapping[str, float], *, deltas: Sequence[float], segments: Sequence[int], **design: Any):
+def curve(
+    variances: Mapping[str, float], *, deltas: Sequence[float], segments: Sequence[int], **design: Any
+) -> pd.DataFrame:
     """Return the power for every difference and number of segments: delta, segments, power. design: see ``power``."""
     grid = power(variances, delta=np.asarray(deltas)[:, None], segments=np.asarray(segments)[None], **design)
     table = pd.DataFrame(grid, index=pd.Index(deltas, name="delta"), columns=pd.Index(segments, name="segments"))
@@ -48,7 +50,7 @@ class Limits:
     block: int = 10
     calibrations: tuple[int, ...] = (0, 20, 50, 100)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         """Refuse limits that no design can meet."""
         if not 0 < self.alpha < self.target < 1:
             raise DataError(f"A target power of {self.target:g} is impossible. Give one between {self.alpha:g} and 1.")
@@ -102,8 +104,10 @@ def _search(variances: Mapping[str, float], delta: float, limits: Limits) -> pd.
         whole = sizes[sizes % (limits.block * max(shares, 1)) == 0]
         if not len(whole):
             continue
-        options = {"judgements": each, "annotators": crew, "arrangement": arrangement, "calibration": calibration}
-        reached = power(variances, delta=delta, segments=whole, block=limits.block, alpha=limits.alpha, **options)
+        reached = power(
+            variances, delta=delta, segments=whole, judgements=each, annotators=crew, arrangement=arrangement,
+            block=limits.block, calibration=calibration, alpha=limits.alpha,
+        )  # fmt: skip
         enough = np.flatnonzero(reached >= limits.target)
         if not len(enough):
             continue
@@ -158,12 +162,14 @@ def compare(
     table = pd.concat(parts, ignore_index=True)
     if table.empty:
         raise DataError(f"No design within the limits finds {max(deltas):g} points. Raise most_segments or delta.")
-    columns = ["delta", "segments", "annotators", "arrangement", "calibration"]
-    options = {"block": limits.block, "alpha": limits.alpha, "resamples": resamples}
     simulated = [
-        simulate_power(variances, judgements=each, **design, **options, seed=seed + place)
-        for place, (each, design) in enumerate(zip(table["judgements_each"], table[columns].to_dict("records")))
-    ]
+        simulate_power(
+            variances, delta=row.delta, segments=row.segments, judgements=row.judgements_each,
+            annotators=row.annotators, arrangement=row.arrangement, calibration=row.calibration, block=limits.block,
+            alpha=limits.alpha, resamples=resamples, seed=seed + row.Index,
+        )
+        for row in table.itertuples()
+    ]  # fmt: skip
     table = table.rename(columns={"power": "power_closed_form"}).join(pd.DataFrame(simulated))
     return table[["delta", *table.columns.drop("delta")]]
 
@@ -179,8 +185,8 @@ def describe(design: Mapping[str, Any], *, delta: float) -> str:
     crew = f"{design['annotators']} annotators, {how}"
     calibrated = f", after a calibration set of {design['calibration']} segments" if design["calibration"] else ""
     return (
-        f"To tell two systems {delta:g} points apart you need {design['segments']:,} segments, each translation scored "
-        f"{judged}, so {design['judgements']:,} judgements by {crew}{calibrated}."
+        f"To distinguish two systems {delta:g} points apart you need {design['segments']:,} segments, each translation "
+        f"scored {judged}, so {design['judgements']:,} judgements by {crew}{calibrated}."
     )
 
 

@@ -25,7 +25,10 @@ def _level(variances: Mapping[str, float], calibration: int) -> float:
     return (variances["block"] + variances["residual"]) / calibration
 
 
-def _checked(variances: Mapping[str, float], arrangement: str, segments: float, block: float, judgements: int) -> None:
+def _check(
+    variances: Mapping[str, float], arrangement: str, segments: ArrayLike, block: float, judgements: int
+) -> None:
+    """Refuse what no test can be made of."""
     wrong = [name for name in NEEDED if not variances.get(name, -1) >= 0]
     if wrong:
         raise DataError(f"The component {wrong[0]} is missing or negative. Give its variance in squared points.")
@@ -84,29 +87,22 @@ def power(
     >>> power(V, delta=3, segments=[100, 200], block=10).round(2).tolist()
     [0.2, 0.38]
     """
-    _checked(variances, arrangement, segments, block, judgements)
+    _check(variances, arrangement, segments, block, judgements)
     taste = variances.get("taste", 0.0)
     level = _level(variances, calibration) + taste
     documents = np.asarray(segments, float) / block
-    item, noise, shared = (
-        variances["document"] + variances["item"] / block,
-        variances["residual"] / block,
-        variances["block"],
-    )
+    noise = (variances["residual"] / block + variances["block"]) / judgements
+    own = variances["document"] + variances["item"] / block + noise  # of a document, and what its unit adds to it
+    units, added = documents, level / judgements if arrangement == "mixed" else 0.0
     if arrangement == "separate":
-        units = float(annotators // 2)
-        if units < 2:
+        if annotators < 4:
             raise DataError("Separate annotators: a test needs two for each system or more. Raise annotators to 4.")
-        spread = 2 * ((item + noise + shared) * units / documents + level)
+        units, added = np.full_like(documents, annotators // 2), level
     elif _over_annotators(variances, arrangement):
-        units = float(annotators)
-        if units < 2 or np.min(documents) < units:
+        if annotators < 2 or documents.min() < annotators:
             raise DataError("A test over annotators needs two of them or more, and a document for each.")
-        spread = 2 * ((item + noise + shared) * units / documents + taste)
-    else:
-        units = documents
-        kappa = 1 if arrangement == "mixed" else 0
-        spread = 2 * (item + (noise + shared + kappa * level) / judgements)
+        units, added = np.full_like(documents, annotators), taste
+    spread = 2 * (own * units / documents + added)
     freedom = units - 1
     shift = np.abs(np.asarray(delta, float)) * np.sqrt(units / spread)
     critical = stats.t.isf(alpha / 2, freedom)
@@ -138,7 +134,7 @@ def simulate_power(
     "documents" tests over documents where annotators have tastes, as if they had none. Returns power, power_low,
     power_high: the share of ``resamples`` campaigns with p below alpha and its 95 % Wilson interval.
     """
-    _checked(variances, arrangement, segments, block, judgements)
+    _check(variances, arrangement, segments, block, judgements)
     rng = np.random.default_rng(seed)
     documents = segments // block
     shares = annotators // 2 if arrangement == "separate" else annotators

@@ -91,8 +91,10 @@ def resampled(
     columns = dict.fromkeys(variants, score) if isinstance(score, str) else score
     if lost := [name for name in variants if name not in columns]:
         raise DataError(f"score names no column for the variant {lost[0]}. Name one, or pass one column for all.")
-    options = {"item_types": item_types, "segment": segment, "unit": unit}
-    tables = {name: segment_means(frame, score=columns[name], **options) for name, frame in variants.items()}
+    tables = {
+        name: segment_means(frame, score=columns[name], item_types=item_types, segment=segment, unit=unit)
+        for name, frame in variants.items()
+    }
     names, found = list(variants), []
     for pair in tables[names[0]]:
         for name in names:
@@ -194,7 +196,9 @@ def cluster_changes(one: np.ndarray, other: np.ndarray) -> int:
     return int((np.sign(one[i] - one[j]) != np.sign(other[i] - other[j])).sum())
 
 
-def _demand_same_systems(pair: str, first: str, one: dict, name: str, other: dict) -> None:
+def _demand_same_systems(
+    pair: str, first: str, one: Mapping[str, SegmentMeans], name: str, other: Mapping[str, SegmentMeans]
+) -> None:
     """Refuse a variant that lacks a system, or has one more."""
     lost = set(one[pair].systems) ^ set(other[pair].systems if pair in other else ())
     if lost:

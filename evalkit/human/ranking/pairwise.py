@@ -61,12 +61,12 @@ def pairwise_tests(
 ) -> pd.DataFrame:
     """Test whether the better of two systems is better, for every two systems of a language pair.
 
-    test: "mann-whitney", on all segments of either system, as WMT does; "mann-whitney-matched", the same on the
-    segments that both have, as Appraise does; "wilcoxon", signed ranks on matched segments; "permutation", random signs
-    of matched differences. The first three are R's wilcox.test: ties corrected, continuity corrected, exact in small
-    samples without ties. All are one-sided: the better beats the worse. correction: None (WMT's) or "holm", for all
-    tests of a language pair. digits: see ``segment_means``; 15 gives WMT22's published
-    p-values to their last digit. resamples, seed: of the permutation test, whose p is (hits + 1) / (resamples + 1).
+    test: "mann-whitney", on all segments of either system, as WMT does; "wilcoxon", signed ranks on the segments that
+    both have; "permutation", random signs of these differences. The first two are R's wilcox.test: ties corrected,
+    continuity corrected, exact in small samples without ties. All are one-sided: the better beats the worse.
+    correction: None (WMT's) or "holm", for all tests of a language pair. digits: see ``segment_means``; 15 gives
+    WMT22's published p-values to their last digit. resamples, seed: of the permutation test, whose
+    p is (hits + 1) / (resamples + 1).
     Returns, in the order of the ranking: pair, better, worse, difference (of scores), n_better, n_worse (segments),
     wins, ties, losses (over all pairs of segments, or matched ones), superiority (of the better: share of wins plus
     half the ties), p, adjusted (p after correction), significant (adjusted < alpha).
@@ -207,15 +207,6 @@ def _mann_whitney(means: np.ndarray, how: Comparison) -> tuple[np.ndarray, ...]:
     return won[upper], tied[upper], won.T[upper], p
 
 
-def _mann_whitney_matched(means: np.ndarray, how: Comparison) -> tuple[np.ndarray, ...]:
-    """Do the same, for every two systems on the segments that both have."""
-    results = []
-    for a, b in zip(*np.triu_indices(len(means), 1), strict=True):
-        both = means[[a, b]]
-        results.append(np.concatenate(_mann_whitney(both[:, np.isfinite(both).all(axis=0)], how)))
-    return tuple(np.array(results).reshape(-1, 4).T)
-
-
 def _wilcoxon(means: np.ndarray, how: Comparison) -> tuple[np.ndarray, ...]:
     """Test by the ranks of the matched differences, zeros left out; their squares hold the correction for ties."""
     parts = []
@@ -266,7 +257,6 @@ def _normal(distance: np.ndarray, variance: np.ndarray) -> np.ndarray:
 #: What to compare two systems by: (means in the order of the ranking, how) -> wins, ties, losses, p.
 TESTS: dict[str, Callable[..., tuple[np.ndarray, ...]]] = {
     "mann-whitney": _mann_whitney,
-    "mann-whitney-matched": _mann_whitney_matched,
     "wilcoxon": _wilcoxon,
     "permutation": _permutation,
 }

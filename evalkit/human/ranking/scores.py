@@ -83,15 +83,15 @@ def segment_means(
         means.flat[averages.index] = averages if digits is None else _significant(averages, digits)
         judgements = np.bincount(cells, minlength=means.size).reshape(means.shape)
         if unit is None:
-            units, split = segments, (np.nan_to_num(means).T, np.isfinite(means).T.astype(float))
+            units, split = segments, [np.nan_to_num(means).T, np.isfinite(means).T.astype(float)]
         else:
             owners, units = pd.factorize(ratings[unit].iloc[own])
             share = 1 / judgements.flat[cells]
             places, size = owners * len(systems) + codes, len(units) * len(systems)
-            split = tuple(
+            split = [
                 np.bincount(places, weights=part, minlength=size).reshape(len(units), -1)
                 for part in (values[own] * share, share)
-            )
+            ]
         found[f"{source}-{target}"] = SegmentMeans(
             np.asarray(systems, object), means, judgements, pd.Index(units), *split
         )
