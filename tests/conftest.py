@@ -4,7 +4,9 @@ import fcntl
 import json
 import os
 import pickle
+import subprocess
 import sys
+import sysconfig
 from collections import Counter
 from pathlib import Path
 
@@ -46,7 +48,9 @@ if "EVALKIT_DATA_MIRROR" not in os.environ and (SHARED / "data").is_dir():
 
 def pytest_configure(config):
     """Name the mark of what `make test` leaves to `make test-slow`."""
-    config.addinivalue_line("markers", "slow: every study, the recipe, hostile memory, the wheel: `make test-slow`")
+    config.addinivalue_line(
+        "markers", "slow: all studies, lessons and large files, the recipe, the wheel: `make test-slow`"
+    )
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -192,20 +196,93 @@ def site(once):
 
 
 @pytest.fixture(scope="session")
-def simulated_reports(once, tmp_path_factory):
-    """Make the reports of one study, or of all at once, as on a machine without data and without a network."""
-    from evalkit.reports import execute
-    from evalkit.reports.studies import Layout
+def wheel(once):
+    """The wheel, built with what is installed here, without a network."""
 
-    def reports(*names):
-        def make(folder):
-            with pytest.MonkeyPatch.context() as patch:
-                patch.delenv("EVALKIT_DATA_MIRROR", raising=False)
-                patch.setenv("EVALKIT_OFFLINE", "1")
-                patch.setenv("EVALKIT_DATA_DIR", str(tmp_path_factory.mktemp("cache")))
-                execute.run(list(names) or None, Layout(reports=folder))
+    def make(folder):
+        command = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(folder)]
+        subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
 
-        return once("-".join(["simulated", *names]), make)
+    [built] = once("dist", make).glob("*.whl")
+    return built
+
+
+class Installation:
+    """A wheel in an environment of its own, beside the packages that are here, and how a command is run there."""
+
+    def __init__(self, home):
+        self.home = home
+        self.site = Path(sysconfig.get_path("purelib", vars={"base": str(home / "venv")}))
+        self.package = self.site / "evalkit"
+
+    def install(self, wheel):
+        """Install a wheel, read-only and without a network."""
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", self.home / "venv"], check=True)
+        install = ["uv", "pip", "install", "--quiet", "--offline", "--no-deps", "--python", self.interpreter(), wheel]
+        subprocess.run([sys.executable, "-m", *install], check=True)
+        # a line in a .pth file names a folder, but obeys no .pth file there: the clone installed here stays unseen
+        (self.site / "packages.pth").write_text(sysconfig.get_path("purelib"))
+        for path in [self.package, *self.package.rglob("*")]:
+            path.chmod(0o555 if path.is_dir() else 0o444)
+
+    def interpreter(self):
+        """Name the environment's Python."""
+        return self.home / "venv" / ("Scripts" if os.name == "nt" else "bin") / "python"
+
+    def python(self, *command, folder):
+        """Run Python in a folder, without data and without a network, and return what it prints."""
+        kept = {name: text for name, text in os.environ.items() if not name.startswith(("EVALKIT_", "PYTHON", "XDG_"))}
+        environment = kept | {
+            "HOME": str(self.home), "EVALKIT_OFFLINE": "1", "PYTHONDONTWRITEBYTECODE": "1",
+            "JUPYTER_PATH": str(Path(sys.prefix) / "share" / "jupyter"),  # nbconvert's templates lie beside its package
+        }  # fmt: skip
+        whole = [self.interpreter(), *command]
+        done = subprocess.run(whole, cwd=folder, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+        return done.stdout
+
+    def evalkit(self, *words, folder):
+        """Run the command line in a folder and return what it prints."""
+        return self.python("-m", "evalkit.reports.cli", *words, folder=folder)
+
+    def written(self):
+        """Tell what lies in the package and when it was written."""
+        return {str(path.relative_to(self.package)): path.stat().st_mtime_ns for path in self.package.rglob("*")}
+
+
+@pytest.fixture(scope="session")
+def installed(once, wheel):
+    """The wheel's installation."""
+    return Installation(once("installed", lambda home: Installation(home).install(wheel)))
+
+
+@pytest.fixture(scope="session")
+def simulated_reports(request, once, tmp_path_factory):
+    """Make reports as on a machine without data and without a network: of one study, or of all by the wheel."""
+
+    def one(folder, name):
+        from evalkit.reports import execute
+        from evalkit.reports.studies import Layout
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.delenv("EVALKIT_DATA_MIRROR", raising=False)
+            patch.setenv("EVALKIT_OFFLINE", "1")
+            patch.setenv("EVALKIT_DATA_DIR", str(tmp_path_factory.mktemp("cache")))
+            execute.run([name], Layout(reports=folder))
+
+    def every(folder):
+        installed = request.getfixturevalue("installed")
+        before = installed.written()
+        folder.mkdir()
+        installed.evalkit("run", "--all", folder=folder)
+        assert installed.written() == before
+
+    def reports(name=""):
+        return (
+            once(f"simulated-{name}", lambda folder: one(folder, name))
+            if name
+            else once("simulated", every) / "reports"
+        )
 
     return reports
 

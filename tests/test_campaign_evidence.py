@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evalkit import campaign
-from evalkit.campaign import people
+from evalkit.campaign import quality
+from evalkit.campaign.sentences import say
 from evalkit.human import annotators
 from evalkit.papers import shared_tasks
 
@@ -17,10 +18,11 @@ def test_each_official_number_that_differs_says_which_judgements_it_counts_and_w
     """Counts and zeros from the files themselves, with pandas alone, against what each row's note says."""
     ratings, official = real("wmt22-mturk"), real("wmt22-mturk-ranking")
     workers = real("wmt22-mturk-annotators")
-    found = campaign.printed(campaign.opened(dataset="wmt22-mturk", pair="jpn-eng"))
-    assert [table.attrs["source"]["name"] for table in found.facts["sources"]] == [
+    mine = campaign.from_ratings(*campaign.example("wmt22-mturk"), pair="jpn-eng", example=True)
+    found = campaign.compare_official(mine)
+    assert [table.attrs["source"]["name"] for table in found.sources] == [
         "wmt22-mturk-ranking", "wmt22-mturk-annotators"]  # fmt: skip
-    rows = found.frame("official")
+    rows = found.table
     differ = rows[rows["comes_out"] != "yes"]
     assert (len(rows), len(differ)) == (28, 9)
     assert differ["comes_out"].eq("with these as 0").all()
@@ -28,9 +30,10 @@ def test_each_official_number_that_differs_says_which_judgements_it_counts_and_w
     here = ratings[ratings["src_lang"].eq("jpn") & ratings["item_type"].isin(["system", "repeat"])]
     people = workers[workers["src_lang"].eq("jpn") & ~workers["sd"].gt(0)]
     assert set(people["mean"]) == {0}
-    assert found.told[0].startswith("19 of 28 official numbers of jpn-eng come out to the last digit.")
-    assert f"{len(people)} annotators of jpn-eng gave nothing but 0." in found.told[0]
-    assert found.told[0].endswith("9 of the 9 others come out, too.")
+    [told] = say(found)
+    assert told.startswith("19 of 28 official numbers of jpn-eng come out to the last digit.")
+    assert f"{len(people)} annotators of jpn-eng gave nothing but 0." in told
+    assert told.endswith("9 of the 9 others come out, too.")
     notes = pd.concat(
         [shared_tasks.compare_scores(ratings, official, scale=scale, paper="WMT22", workers=workers).assign(scale=scale)
          for scale in ("raw", "z")]
@@ -75,20 +78,21 @@ def test_simulated_judgements_are_not_set_beside_a_ranking(monkeypatch, tmp_path
     monkeypatch.setenv("EVALKIT_DATA_MIRROR", str(tmp_path))
     monkeypatch.setenv("EVALKIT_DATA_DIR", str(tmp_path))
     monkeypatch.setenv("EVALKIT_OFFLINE", "1")
-    found = campaign.printed(campaign.opened(dataset="wmt22-mturk", fallback=True), fallback=True)
-    assert found.told == ("Simulated judgements have no official ranking.",)
-    assert not found.tables
+    mine = campaign.from_ratings(*campaign.example("wmt22-mturk", fallback=True), example=True)
+    found = campaign.compare_official(mine, fallback=True)
+    assert say(found) == ["Simulated judgements have no official ranking."]
+    assert found.table.empty
 
 
 def test_who_notices_in_data_from_which_those_who_failed_were_removed_is_not_known(real):
     real("wmt22-mturk")
-    rows = campaign.opened(dataset="wmt22-mturk", pair="jpn-eng")
-    control = rows.control["qc_p"].dropna()
+    mine = campaign.from_ratings(*campaign.example("wmt22-mturk"), pair="jpn-eng")
+    control = mine.control["qc_p"].dropna()
     assert (control < 0.05).all(), "WMT published those who pass"
     narrow = ((control >= 0.025) & (control < 0.05)).sum()
-    section = people.controlled(rows)
-    assert section.facts["caliper"] == annotators.Caliper(narrow, 0, pytest.approx(0.75**narrow))
-    assert "seem to have been taken out before" in " ".join(section.told)
+    found = campaign.control_quality(mine)
+    assert found.caliper == annotators.Caliper(narrow, 0, pytest.approx(0.75**narrow))
+    assert "seem to have been taken out before" in " ".join(say(found))
 
 
 @given(st.integers(0, 10**6), st.floats(0, 4))
@@ -101,6 +105,6 @@ def test_removal_is_seen_where_it_happened_and_hardly_ever_elsewhere(seed, stren
     near = found.passed + found.failed
     expected = stats.binomtest(found.failed, near, 0.25, alternative="less").pvalue if near else 1.0
     assert found.p == pytest.approx(expected)
-    assert found.p > people.SURE
+    assert found.p > quality.SURE
     assert cut.failed == 0
-    assert (cut.p < people.SURE) == (0.75**cut.passed < people.SURE)
+    assert (cut.p < quality.SURE) == (0.75**cut.passed < quality.SURE)

@@ -84,7 +84,7 @@ def test_sign_language(real, imported):
     assert report.excluded == {"is the score of a whole document": expected.attrs["excluded"]["document scores"]}
 
 
-@pytest.mark.parametrize("name", ["wmt21-mturk", "wmt22-mturk"])
+@pytest.mark.parametrize("name", ["wmt21-mturk", pytest.param("wmt22-mturk", marks=pytest.mark.slow)])
 def test_mechanical_turk(name, real, imported):
     expected = real(name)
     ratings, _, report = imported(files(name, "good-stnd"))
@@ -93,6 +93,7 @@ def test_mechanical_turk(name, real, imported):
     assert (report.format, report.rows_rejected, report.rows_excluded) == ("mturk-da", 0, 0)
 
 
+@pytest.mark.slow
 def test_mqm_as_mt_metrics_eval_keeps_it(real, imported):
     expected, marked = real("wmt23-mqm"), real("wmt23-mqm-spans")
     folder = files("wmt23-mqm", "rating")[0].parent.parent
@@ -148,6 +149,7 @@ def test_no_account_of_a_real_export_survives(real, tmp_path, capsys):
     assert sorted(ratings["annotator"].value_counts()) == sorted(expected["annotator"].value_counts())
 
 
+@pytest.mark.slow
 def test_every_human_evaluation_in_the_mirror_is_imported_or_refused_with_a_sentence(tmp_path, mirrored):
     mirror = mirrored("MANIFEST.tsv").parent
     other = re.compile("metric-scores|submissions|baselines|good-stnd|rating$|/train/")

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalkit import ROOT, DataError, campaign, data, show
+from evalkit.campaign.sentences import say
 from evalkit.data import provenance, schemas, simulate
 from evalkit.data.indicmt import with_language
 from evalkit.human import annotators, context, normalization, observed
@@ -131,7 +132,7 @@ def test_a_lost_scale_stops_whoever_needs_it_unless_it_is_given(name):
     lambda t: annotators.screen(t, ["at_ends > 0.5"]), lambda t: annotators.intra_annotator_consistency(t, t),
     lambda t: draw_annotators.score_strips(t), lambda t: draw_annotators.score_grid(t, ["p0"]),
     lambda t: draw_context.degraded_scores(t), lambda t: draw_profiles.histograms(t, pd.DataFrame()),
-    lambda t: observed.by_bins({"one": t}, bins=[3], resamples=0, seed=1), campaign.of,
+    lambda t: observed.by_bins({"one": t}, bins=[3], resamples=0, seed=1), campaign.from_ratings,
 ])  # fmt: skip
 def test_so_do_those_that_take_none(call):
     with pytest.raises(DataError, match="does not say where its scale ends"):
@@ -173,7 +174,7 @@ def test_scores_moved_to_bins_have_the_scale_of_bins():
 SOURCED = {
     "show.source": show.source, "show.signature": show.signature, "merged": provenance.merged,
     "stack": lambda t: provenance.stack([t, stars()]), "nothing": lambda t: provenance.merged([]) and None,
-    "campaign.told": lambda t: campaign.of(provenance.like(t, t, scale=(1, 5))).told,
+    "campaign.say": lambda t: say(campaign.from_ratings(provenance.like(t, t, scale=(1, 5)))),
     "align": lambda t: align(*[t[t["annotator"] == "p0"].assign(metric="m")] * 2),
     "compare": lambda t: show.compare(pd.DataFrame(), data=t, caption="c"),
     "compare several": lambda t: show.compare(pd.DataFrame(), data=[stars(), t], caption="c"),
@@ -288,8 +289,8 @@ FLOWS = {
     "with its language": lambda d: with_language(d["indicmt-mqm"]),
     "with scores of metrics": lambda d: lexical.scores(d["indicmt-mqm"].head(20), metrics=["TER"]),
     "with its pair": lambda d: schemas.with_pair(d["nllb-xsts"]),
-    "a campaign": lambda d: campaign.of(d["nllb-xsts"]).judged,
-    "a campaign on 0 to 100": lambda d: campaign.of(d["nllb-xsts"]).hundred,
+    "a campaign": lambda d: campaign.from_ratings(d["nllb-xsts"]).judged,
+    "a campaign on 0 to 100": lambda d: campaign.from_ratings(d["nllb-xsts"]).hundred,
 }  # fmt: skip
 
 

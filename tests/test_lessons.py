@@ -24,6 +24,12 @@ from evalkit.show import MIME
 
 LESSONS = sorted((ROOT / "notebooks" / "lessons").glob("*.ipynb"))
 each_lesson = pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+#: Where all cells of a lesson run, `make test` takes the first one.
+each_lesson_run = pytest.mark.parametrize(
+    "path",
+    [LESSONS[0], *(pytest.param(path, marks=pytest.mark.slow) for path in LESSONS[1:])],
+    ids=lambda path: path.stem,
+)
 SAID = "application/json"  # what an injected cell tells the test
 INJECTED = """
 from evalkit import lessons as _lessons
@@ -160,7 +166,7 @@ def test_no_solution_survives_in_the_students_copy_nor_in_a_hint(path, tmp_path)
     assert folded == [True] * len(folded)
 
 
-@each_lesson
+@each_lesson_run
 def test_on_real_data_solutions_pass_and_each_typical_mistake_gets_its_own_hint(path, real, executed):
     for name in set(re.findall(r'data\.load\("([\w-]+)"', json.dumps(cells(path)).replace('\\"', '"'))):
         real(name)
@@ -184,7 +190,7 @@ def test_on_real_data_solutions_pass_and_each_typical_mistake_gets_its_own_hint(
             assert len(answered["right"]) < 4 or answered["right"][:5] not in each["hint"], "a hint is no answer"
 
 
-@each_lesson
+@each_lesson_run
 def test_without_data_solutions_pass_on_marked_simulations(path, tmp_path, monkeypatch, executed):
     without_data(monkeypatch, tmp_path)
     run = executed(nbformat.reads(path.read_text(encoding="utf-8"), as_version=4))
@@ -195,7 +201,7 @@ def test_without_data_solutions_pass_on_marked_simulations(path, tmp_path, monke
         assert "SIMULATED" in "".join(shown(run, "text/html"))
 
 
-@each_lesson
+@each_lesson_run
 def test_an_unsolved_copy_runs_and_every_check_gives_a_hint(path, tmp_path, monkeypatch, executed):
     without_data(monkeypatch, tmp_path)
     copy = student(path, tmp_path / path.name)

@@ -485,7 +485,7 @@ def test_who_stops_a_run_waits_for_no_study(tmp_path, monkeypatch):
     slow = Study("sleeps", TINY.parent / "sleeps.ipynb", "Sleeps", parameters={"marker": str(tmp_path / "asleep")})
     layout = Layout(studies=TINY, reports=tmp_path)
     with kernels.Kernels() as pool:
-        engine = execute.here([slow, quick], layout, tmp_path, 600, 2, pool)
+        engine = execute.here([slow, quick], execute.Batch(layout, tmp_path, 600), 2, pool)
         assert next(engine).study == "environment"
         while not (tmp_path / "asleep").exists():
             time.sleep(0.05)

@@ -123,7 +123,7 @@ def test_a_full_disk_is_one_sentence(capsys, tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device", "index.html")
 
-    monkeypatch.setattr("evalkit.reports.execute.place", full)
+    monkeypatch.setattr("evalkit.reports.execute.Batch.place", full)
     assert cli.main(["run", "raises", "--out", str(tmp_path)]) == 1
     assert capsys.readouterr().err.splitlines()[-1].startswith("evalkit: The system refused index.html: No space left")
     assert list(tmp_path.iterdir()) == []

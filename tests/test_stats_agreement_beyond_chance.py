@@ -14,7 +14,6 @@ from statsmodels.stats import inter_rater
 
 from evalkit import ROOT, DataError
 from evalkit.stats import agreement, inference
-from evalkit.stats.agreement import errors
 from evalkit.stats.agreement.chance import PREPARE
 from evalkit.stats.agreement.coded import coded
 from evalkit.stats.agreement.estimates import OrdinalAlpha
@@ -297,17 +296,6 @@ def test_the_jackknife_leaves_out_one_item_at_a_time():
         assert row["note"] == "standard error: jackknife"
     table = coded(scores, ordered=False)
     assert isinstance(PREPARE["krippendorff_alpha"](table, "ordinal", np.ones(3)), OrdinalAlpha)
-
-
-def test_the_error_under_chance_is_the_spread_of_kappa_under_chance_and_fleiss_example_has_its_z():
-    rng = np.random.default_rng(13)
-    drawn = [pd.DataFrame(rng.choice(4, (80, 3), p=[0.4, 0.3, 0.2, 0.1])) for _ in range(600)]
-    spread = np.std([estimate(scores, "fleiss_kappa") for scores in drawn])
-    assert np.mean([errors.fleiss_null(coded(scores)) for scores in drawn[:50]]) == pytest.approx(spread, rel=0.1)
-    scores = fleiss_1971()
-    z = estimate(scores, "fleiss_kappa") / errors.fleiss_null(coded(scores))
-    assert round(z, 1) == 17.7  # as R's irr prints for these data
-    assert np.isnan(errors.fleiss_null(coded(CODERS)))
 
 
 def test_annotators_drawn_twice_are_not_compared_with_themselves():

@@ -110,7 +110,7 @@ def report(folder, name):
 @pytest.fixture
 def on_simulated_data(simulated_reports):
     """Find the folder of simulated reports that has a study: the quick one is run alone, the others all at once."""
-    return lambda name: simulated_reports(*[name] * (name == QUICK))
+    return lambda name: simulated_reports(name if name == QUICK else "")
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -12,8 +12,10 @@ from statsmodels.stats.proportion import proportion_confint
 
 from evalkit import DataError, data
 from evalkit.data import labels as files
-from evalkit.papers import claims, sudoh2021
+from evalkit.papers import claims
+from evalkit.papers.sudoh2021 import agreement, comparison, released, taxonomy
 from evalkit.papers.sudoh2021 import figures as draw
+from evalkit.papers.sudoh2021 import labels as assessed
 
 SUDOH = "004"
 
@@ -21,7 +23,7 @@ SUDOH = "004"
 def made(n=400, *, sentences=None, people="AB", dimension="adequacy", seed=0):
     """Draw labelled translations whose sentences recur, with scores that depend on label and sentence."""
     rng = np.random.default_rng(seed)
-    names = sudoh2021.categories(dimension)
+    names = taxonomy.categories(dimension)
     sentence = rng.integers(0, sentences or n, n)
     frames = []
     for who in people:
@@ -57,7 +59,7 @@ def texts(n):
 
 def test_explanations_and_codes_are_the_papers(paper):
     lines = [line.replace("<i>", "").replace("</i>", "") for line in paper(SUDOH).splitlines()]
-    for table in sudoh2021.TAXONOMIES.values():
+    for table in taxonomy.TAXONOMIES.values():
         for row in table.itertuples():
             assert f"{row.category} ({row.code})\t{row.explanation}" in lines
 
@@ -65,26 +67,26 @@ def test_explanations_and_codes_are_the_papers(paper):
 def test_the_order_of_severity_is_that_of_footnote_14(paper):
     text = paper(SUDOH).replace("*", "")
     for dimension in ("fluency", "adequacy"):
-        assert f"{' < '.join(sudoh2021.categories(dimension, order='severity'))} for {dimension}" in text
+        assert f"{' < '.join(taxonomy.categories(dimension, order='severity'))} for {dimension}" in text
 
 
 def test_codes_are_those_of_the_files_and_print_order_is_theirs():
     for dimension, known in files.LABELS.items():
-        assert sudoh2021.TAXONOMIES[dimension].set_index("code")["category"].to_dict() == known
-        assert list(sudoh2021.places(dimension, order="print")) == list(known)
-        assert sorted(sudoh2021.places(dimension).values()) == list(range(1, len(known) + 1))
-    assert not sudoh2021.TAXONOMIES["fluency"]["critical"].any()
+        assert taxonomy.TAXONOMIES[dimension].set_index("code")["category"].to_dict() == known
+        assert list(taxonomy.places(dimension, order="print")) == list(known)
+        assert sorted(taxonomy.places(dimension).values()) == list(range(1, len(known) + 1))
+    assert not taxonomy.TAXONOMIES["fluency"]["critical"].any()
 
 
 @pytest.mark.parametrize("wrong", [("style", "print"), ("adequacy", "alphabet")])
 def test_unknown_dimensions_and_orders_are_told(wrong):
     with pytest.raises(DataError, match=f"{wrong[0] if wrong[0] == 'style' else wrong[1]}"):
-        sudoh2021.places(wrong[0], order=wrong[1])
+        taxonomy.places(wrong[0], order=wrong[1])
 
 
 def test_a_code_of_the_other_dimension_is_refused():
     with pytest.raises(DataError, match="'D' is no label of adequacy"):
-        sudoh2021.named(pd.DataFrame({"dimension": ["adequacy"], "label": ["D"]}))
+        taxonomy.named(pd.DataFrame({"dimension": ["adequacy"], "label": ["D"]}))
 
 
 # Labels beside translations
@@ -92,17 +94,17 @@ def test_a_code_of_the_other_dimension_is_refused():
 
 def test_too_many_or_too_few_labels_are_refused_with_their_line():
     full = judged([(i, "A", "S") for i in (1, 2, 3)])
-    assert len(sudoh2021.joined(full, texts(3))) == 3
+    assert len(assessed.joined(full, texts(3))) == 3
     with pytest.raises(DataError, match="newstest2016, ces-eng, adequacy of A, line 3: no translation"):
-        sudoh2021.joined(full, texts(2))
+        assessed.joined(full, texts(2))
     with pytest.raises(DataError, match="adequacy of A: 3 labels for 4 translations; line 4 is not labelled"):
-        sudoh2021.joined(full, texts(4))
+        assessed.joined(full, texts(4))
 
 
 def test_rows_of_all_test_sets_fit_their_scores_and_one_row_off_they_do_not(real):
     labels = pd.concat([real("sudoh-labels"), real("sudoh-labels-wmt17")])
-    labelled = sudoh2021.joined(labels, real("sudoh-translations"))
-    aligned = sudoh2021.alignment(labelled)
+    labelled = assessed.joined(labels, real("sudoh-translations"))
+    aligned = assessed.alignment(labelled)
     assert len(aligned) == 17
     assert aligned["correlation"].min() > 0.7
     assert aligned["shifted"].abs().max() < 0.15
@@ -114,7 +116,7 @@ def test_rows_of_all_test_sets_fit_their_scores_and_one_row_off_they_do_not(real
 def test_shares_sum_to_one_and_unused_labels_have_a_row():
     part = made(60)
     part = part[part["label"] != "Unrelated"]
-    found = sudoh2021.shares(part)
+    found = assessed.shares(part)
     assert np.allclose(found.groupby("annotator")["share"].sum(), 1)
     assert (found[found["label"] == "Unrelated"]["share"] == 0).all()
     assert (found["low"] <= found["share"]).all()
@@ -124,7 +126,7 @@ def test_shares_sum_to_one_and_unused_labels_have_a_row():
 def test_intervals_of_shares_are_statsmodels_wilson_where_no_sentence_recurs():
     part = made(200)
     part["reference"] = part["segment"]
-    for row in sudoh2021.shares(part).itertuples():
+    for row in assessed.shares(part).itertuples():
         low, high = proportion_confint(row.count, row.n, method="wilson")
         assert (row.low, row.high) == pytest.approx((low, high), abs=1e-12)
 
@@ -133,8 +135,8 @@ def test_intervals_of_shares_widen_when_sentences_recur_with_their_labels():
     once = made(200)
     once["reference"] = once["segment"]
     twice = pd.concat([once, once.assign(doc="newstest2015")])
-    plain = sudoh2021.shares(pd.concat([once, once.assign(doc="newstest2015", reference=once["reference"] + "'")]))
-    wide = sudoh2021.shares(twice)
+    plain = assessed.shares(pd.concat([once, once.assign(doc="newstest2015", reference=once["reference"] + "'")]))
+    wide = assessed.shares(twice)
     common = plain["count"] > 0
     assert (wide["high"] - wide["low"])[common].gt((plain["high"] - plain["low"])[common]).all()
 
@@ -144,7 +146,7 @@ def test_intervals_of_shares_widen_when_sentences_recur_with_their_labels():
 
 def test_means_and_deviations_are_those_of_numpy():
     part = made(300)
-    found = sudoh2021.da_by_label(part).set_index(["annotator", "label"])
+    found = assessed.da_by_label(part).set_index(["annotator", "label"])
     for key, some in part.groupby(["annotator", "label"]):
         assert found.loc[key, "mean"] == pytest.approx(some["z"].mean())
         assert found.loc[key, "sd"] == pytest.approx(np.std(some["z"]))
@@ -166,8 +168,8 @@ def clustered(part, formula, label, against):
                                              ("same sentence", " + C(reference)")])  # fmt: skip
 def test_contrasts_are_statsmodels_regressions_with_clustered_errors(model, more):
     part = made(240, sentences=60, people="A")
-    found = sudoh2021.contrasts(part, models=[model]).set_index(["label", "against"])
-    for label, against in sudoh2021.FINDING:
+    found = assessed.contrasts(part, models=[model]).set_index(["label", "against"])
+    for label, against in assessed.FINDING:
         formula = f"z ~ C(label, Treatment('{against}')){more}"
         difference, error = clustered(part, formula, label, against)
         row = found.loc[(label, against)]
@@ -179,7 +181,7 @@ def test_contrasts_are_statsmodels_regressions_with_clustered_errors(model, more
 def test_without_recurring_sentences_the_error_is_welchs_but_for_its_small_sample_factors():
     part = made(500, people="A")
     part["reference"] = part["segment"]
-    row = sudoh2021.contrasts(part, pairs=[("Good", "Fair")], models=["all rows"]).iloc[0]
+    row = assessed.contrasts(part, pairs=[("Good", "Fair")], models=["all rows"]).iloc[0]
     one, other = (part.loc[part["label"] == name, "z"] for name in ("Good", "Fair"))
     variance = (one.var(ddof=0) / len(one) + other.var(ddof=0) / len(other)) * 500 / 499
     assert row["difference"] / row["t"] == pytest.approx(np.sqrt(variance))
@@ -190,8 +192,8 @@ def test_without_recurring_sentences_the_error_is_welchs_but_for_its_small_sampl
 def test_contrasts_ignore_a_shift_and_follow_the_scale(shift, scale, seed):
     part = made(120, sentences=50, people="A", seed=seed)
     pairs = [("Serious", "Incomprehensible")]
-    before = sudoh2021.contrasts(part, pairs=pairs, models=["all rows"]).iloc[0]
-    after = sudoh2021.contrasts(part.assign(z=part["z"] * scale + shift), pairs=pairs, models=["all rows"]).iloc[0]
+    before = assessed.contrasts(part, pairs=pairs, models=["all rows"]).iloc[0]
+    after = assessed.contrasts(part.assign(z=part["z"] * scale + shift), pairs=pairs, models=["all rows"]).iloc[0]
     assert after["difference"] == pytest.approx(before["difference"] * scale, abs=1e-8)
     assert after["t"] == pytest.approx(before["t"], rel=1e-5, abs=1e-7)
     assert after["superior"] == pytest.approx(before["superior"])
@@ -204,14 +206,14 @@ def test_under_no_difference_p_values_are_not_small_too_often():
         rng = np.random.default_rng(seed)
         effect = rng.normal(0, 0.5, 60)[part["reference"].str.split().str[1].astype(int)]
         part["z"] = effect + rng.normal(0, 0.3, len(part))
-        small += sudoh2021.contrasts(part, pairs=[("Good", "Fair")], models=["all rows"])["p"].iloc[0] < 0.05
+        small += assessed.contrasts(part, pairs=[("Good", "Fair")], models=["all rows"])["p"].iloc[0] < 0.05
     assert small <= 20  # 10 expected; above 20 has probability below 0.002
 
 
 def test_a_label_that_hardly_occurs_leaves_a_gap_and_no_p_value_counts_for_it():
     part = made(200, people="A")
     part = part[part["label"] != "Unrelated"]
-    found = sudoh2021.contrasts(part, models=["all rows"]).set_index(["label", "against"])
+    found = assessed.contrasts(part, models=["all rows"]).set_index(["label", "against"])
     assert np.isnan(found.loc[("Serious", "Unrelated"), "p"])
     known = found["p"].notna()
     assert known.sum() == 2
@@ -220,9 +222,9 @@ def test_a_label_that_hardly_occurs_leaves_a_gap_and_no_p_value_counts_for_it():
 
 def test_unknown_labels_and_models_are_told():
     with pytest.raises(DataError, match="'Poor' is no label of adequacy"):
-        sudoh2021.contrasts(made(20), pairs=[("Poor", "Good")])
+        assessed.contrasts(made(20), pairs=[("Poor", "Good")])
     with pytest.raises(DataError, match="same year"):
-        sudoh2021.contrasts(made(20), models=["same year"])
+        assessed.contrasts(made(20), models=["same year"])
 
 
 # Pairs of annotators
@@ -230,9 +232,9 @@ def test_unknown_labels_and_models_are_told():
 
 def test_kappa_and_concordance_are_scikit_learns(real):
     labels = pd.concat([real("sudoh-labels"), real("sudoh-labels-wmt17")])
-    found = sudoh2021.pairwise(labels, resamples=50).set_index(["dimension", "pair"])
+    found = agreement.pairwise(labels, resamples=50).set_index(["dimension", "pair"])
     for dimension, part in labels.groupby("dimension"):
-        wide = part.pivot(index=sudoh2021.KEY, columns="annotator", values="label")
+        wide = part.pivot(index=taxonomy.KEY, columns="annotator", values="label")
         for pair, n in (("A-B", 9280), ("A-C", 5360), ("B-C", 5360)):
             both = wide[pair.split("-")].dropna().to_numpy().T
             row = found.loc[(dimension, pair)]
@@ -245,26 +247,26 @@ def test_kappa_and_concordance_are_scikit_learns(real):
 def test_shared_rows_are_those_that_all_annotators_labelled():
     rows = [(i, who, "SF"[i % 2]) for i in range(1, 9) for who in "AB"] + [(i, "C", "SF"[i % 2]) for i in range(1, 5)]
     labels = judged(rows)
-    assert sudoh2021.pairwise(labels, resamples=10)["n"].tolist() == [8, 4, 4]
-    assert sudoh2021.pairwise(labels, resamples=10, shared=True)["n"].tolist() == [4, 4, 4]
+    assert agreement.pairwise(labels, resamples=10)["n"].tolist() == [8, 4, 4]
+    assert agreement.pairwise(labels, resamples=10, shared=True)["n"].tolist() == [4, 4, 4]
 
 
 def test_annotators_without_common_translations_are_told():
     with pytest.raises(DataError, match="No two annotators"):
-        sudoh2021.pairwise(judged([(1, "A", "S"), (2, "B", "S")]), resamples=10)
+        agreement.pairwise(judged([(1, "A", "S"), (2, "B", "S")]), resamples=10)
 
 
 def test_confusion_counts_and_shares_by_row():
     labels = judged([(1, "A", "S"), (1, "B", "A"), (2, "A", "S"), (2, "B", "S"), (3, "A", "C"), (3, "B", "F")])
-    found = sudoh2021.confusion_between(labels, pair="A-B").set_index(["first", "second"])
+    found = agreement.confusion_between(labels, pair="A-B").set_index(["first", "second"])
     assert found["count"].sum() == 3
     assert found.loc[("Excellent", "Good"), "share"] == 0.5
     assert found.loc[("Contradiction", "Serious"), "count"] == 1
     assert np.isnan(found.loc[("Fair", "Fair"), "share"])
-    turned = sudoh2021.confusion_between(labels, pair="B-A").set_index(["second", "first"])["count"]
+    turned = agreement.confusion_between(labels, pair="B-A").set_index(["second", "first"])["count"]
     assert turned.reindex(found.index).tolist() == found["count"].tolist()
     with pytest.raises(DataError, match="pair='A-Z' is not known"):
-        sudoh2021.confusion_between(labels, pair="A-Z")
+        agreement.confusion_between(labels, pair="A-Z")
 
 
 # Print
@@ -273,11 +275,11 @@ def test_confusion_counts_and_shares_by_row():
 def test_what_rests_on_fewer_rows_is_not_compared_with_print():
     printed = data.published("sudoh2021_table5").query("label == 'Good' and annotator in ['A', 'C']")
     computed = pd.DataFrame({"label": "Good", "annotator": ["A", "C"], "share": [0.2329, 0.2554], "n": [9280, 5360]})
-    computed = sudoh2021.whole_only(computed.assign(rows="newstest2015"), ["share"], complete=9280)
+    computed = comparison.whole_only(computed.assign(rows="newstest2015"), ["share"], complete=9280)
     found = claims.compare_with_print(printed, computed, item="Table 5", on=["label", "annotator"],
                                       values={"share": "share"}, basis="recomputed from data")  # fmt: skip
     assert found["computed"].tolist() == [0.2329, None]
-    assert found["lacking"].tolist() == ["", sudoh2021.UNRELEASED]
+    assert found["lacking"].tolist() == ["", released.UNRELEASED]
     assert found["note"].tolist() == [
         "",
         "The paper's number rests on labels that were never released (annotator C, newstest2017). "
@@ -289,7 +291,7 @@ def test_a_reason_to_differ_stands_only_where_a_number_differs():
     """A match under the note of its table's misprints would read as doubtful."""
     rows = pd.DataFrame({"cell": ["a", "b", "c", "d"], "printed": "0.10", "computed": [0.101, 0.2, 0.2, None]})
     rows["note"] = ["", "", "By the median.", "Never released."]
-    found = sudoh2021.explained(rows, {"": "Off.", "b": "A slip."})
+    found = comparison.explained(rows, {"": "Off.", "b": "A slip."})
     assert found["note"].tolist() == ["", "A slip.", "By the median. Off.", "Never released."]
 
 
@@ -304,8 +306,8 @@ def test_the_row_that_print_lacks_is_found():
     fewer = part.drop(index=row)
     kept = fewer[fewer["label"] == "Fair"].groupby(["dimension", "annotator", "label"])["z"]
     table = kept.agg(mean="mean", sd=lambda z: z.std(ddof=0)).map(lambda v: f"{v:.3f}").reset_index()
-    printed = dict(iter(table.groupby("dimension")))
-    found = sudoh2021.unprinted_rows(part, printed)
+    printed = {taxonomy.TABLES[name].means: part for name, part in table.groupby("dimension")}
+    found = comparison.unprinted_rows(part, printed)
     assert found[["src_lang", "segment", "mends", "of"]].to_numpy().tolist() == [
         [part["src_lang"].loc[row].iloc[0], part["segment"].loc[row].iloc[0], 2, 2]
     ]
@@ -313,19 +315,19 @@ def test_the_row_that_print_lacks_is_found():
 
 def test_one_row_of_the_release_explains_what_is_off_about_excellent(real):
     labels = pd.concat([real("sudoh-labels"), real("sudoh-labels-wmt17")])
-    labelled = sudoh2021.joined(labels, real("sudoh-translations"))
-    printed = {"fluency": data.published("sudoh2021_table6"), "adequacy": data.published("sudoh2021_table7")}
-    found = sudoh2021.unprinted_rows(labelled, printed)
+    labelled = assessed.joined(labels, real("sudoh-translations"))
+    printed = comparison.tables()
+    found = comparison.unprinted_rows(labelled, printed)
     assert found[["src_lang", "doc", "segment", "mends"]].to_numpy().tolist() == [["zho", "newstest2017", "177", 4]]
 
 
 def test_figures_are_drawn_with_few_and_missing_labels():
     part = made(60, sentences=20)
     part = part[part["label"] != "Unrelated"]
-    draw.label_shares(sudoh2021.shares(part))
+    draw.label_shares(assessed.shares(part))
     draw.da_ridges(part, dimension="adequacy")
-    figure = draw.contrast_forest(sudoh2021.contrasts(part), by="model")
-    assert [axes.get_title(loc="left") for axes in figure.axes] == list(sudoh2021.MODELS)
+    figure = draw.contrast_forest(assessed.contrasts(part), by="model")
+    assert [axes.get_title(loc="left") for axes in figure.axes] == list(assessed.MODELS)
     codes = {name: code for code, name in files.LABELS["adequacy"].items()}
-    pair = sudoh2021.confusion_between(part.assign(label=part["label"].map(codes)), pair="A-B")
+    pair = agreement.confusion_between(part.assign(label=part["label"].map(codes)), pair="A-B")
     assert "label of B" in draw.between_annotators({"A-B": pair}).axes[0].get_xlabel()

@@ -11,23 +11,9 @@ from hypothesis import strategies as st
 from sklearn import metrics
 
 from evalkit import DataError
-from evalkit.papers.sudoh2021 import (  # fmt: skip
-    CRITICAL,
-    KEY,
-    bounds,
-    categories,
-    classify,
-    contradictions,
-    costs,
-    evaluation,
-    features,
-    named,
-    ngrams,
-    ordinal,
-    reliability,
-    thresholds,
-)
-from evalkit.papers.sudoh2021 import class_figures as draw
+from evalkit.papers.sudoh2021 import classify, contradictions, costs, evaluation, features, models, ngrams
+from evalkit.papers.sudoh2021 import figures as draw
+from evalkit.papers.sudoh2021.taxonomy import CRITICAL, KEY, categories, named
 
 FLUENCY, ADEQUACY = categories("fluency"), categories("adequacy")
 
@@ -58,6 +44,10 @@ def corpus(rows=160, seed=7):
     )  # fmt: skip
     labels = table[KEY].assign(dimension="fluency", label=np.array(FLUENCY, dtype=object)[quality])
     return table, labels
+
+
+def corpus_of(table):
+    return classify.Corpus(table, features.features(table))
 
 
 CODES = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1, max_size=40)
@@ -203,9 +193,9 @@ def test_no_row_outside_of_training_teaches_anything():
     changed.loc[outside, "hypothesis"] = changed.loc[outside, "hypothesis"].iloc[::-1].to_numpy()
     changed.loc[outside, "reference"] = "entirely other words"
     pd.testing.assert_frame_equal(described[~outside], features.features(changed)[~outside])
-    other = labels.copy()
+    other, seen = labels.copy(), classify.Corpus(table, described)
     other.loc[outside, "label"] = "Poor"
-    first, second = (classify.predict(table, own, described, dimensions=["fluency"]) for own in (labels, other))
+    first, second = (classify.predict(seen, own, dimension="fluency") for own in (labels, other))
     pd.testing.assert_frame_equal(first.drop(columns="true"), second.drop(columns="true"))
     assert not first["true"].equals(second["true"])
 
@@ -221,8 +211,7 @@ def test_a_sentences_own_reference_does_not_make_it_familiar():
 
 def test_models_learn_what_there_is_to_learn_the_same_each_time_and_survive_missing_labels():
     table, labels = corpus(400)
-    described = features.features(table)
-    once, again = (classify.predict(table, labels, described, dimensions=["fluency"]) for _ in range(2))
+    once, again = (classify.predict(corpus_of(table), labels, dimension="fluency") for _ in range(2))
     pd.testing.assert_frame_equal(once, again)
     tested = once[once["split"] == "test"]
     found = evaluation.accuracy(tested, against="majority class", resamples=100).set_index("model")
@@ -231,26 +220,26 @@ def test_models_learn_what_there_is_to_learn_the_same_each_time_and_survive_miss
     assert set(classify.choose(once)["model"]).isdisjoint(classify.BASELINES)
     few = labels.assign(label=labels["label"].replace({"Good": "Fair", "Excellent": "Fair"}))
     few.loc[table["split"].ne("train").to_numpy(), "label"] = "Excellent"
-    fewer = classify.predict(table, few, described, dimensions=["fluency"], models=["boosting"])
+    fewer = classify.predict(corpus_of(table), few, dimension="fluency", models=["boosting"])
     fewer = fewer[fewer["model"] == "boosting"]
     assert (fewer[["Good", "Excellent"]] == 0).all().all()
-    one = classify.predict(table, labels.assign(label="Fair"), described, dimensions=["fluency"])
+    one = classify.predict(corpus_of(table), labels.assign(label="Fair"), dimension="fluency")
     assert set(one["model"]) == set(classify.BASELINES)
 
 
 def test_bad_input_is_refused_with_a_remedy():
     table, labels = corpus(30)
-    described = features.features(table)
+    seen = corpus_of(table)
     with pytest.raises(DataError, match="'S' is no label of fluency"):
         classify.examples(table, labels.assign(label="S"), dimension="fluency")
     with pytest.raises(DataError, match="two labels"):
         classify.examples(table, pd.concat([labels, labels]), dimension="fluency")
     with pytest.raises(DataError, match="no label of adequacy"):
-        classify.predict(table, labels, described, dimensions=["adequacy"])
+        classify.predict(seen, labels, dimension="adequacy")
     with pytest.raises(DataError, match="No translation is in the split train"):
         features.features(table.assign(split="test"))
     with pytest.raises(DataError, match="no model 'RoBERTa'"):
-        classify.predict(table, labels, described, dimensions=["fluency"], models=["RoBERTa"])
+        classify.predict(seen, labels, dimension="fluency", models=["RoBERTa"])
     with pytest.raises(DataError, match="no column reference"):
         features.features(table.drop(columns="reference"))
 
@@ -267,7 +256,7 @@ def test_thresholds_are_the_best_of_all_sets_of_cut_points():
             sum(there[np.searchsorted(cuts, value, side="right")] == label for value, label in zip(values, truth))
             for cuts in combinations_with_replacement(steps, len(there) - 1)
         )
-        cut = thresholds.fit(values, list(truth), names=names)
+        cut = models.fit_thresholds(values, list(truth), names=names)
         assert (cut.predict(values) == truth).sum() == best
         np.testing.assert_allclose(cut.probabilities(values).sum(axis=1), 1)
 
@@ -276,12 +265,13 @@ def test_the_cheapest_threshold_is_found_and_the_curve_tells_its_cost():
     rng = np.random.default_rng(7)
     known, asked = rng.integers(0, 8, 40) / 8, rng.integers(0, 8, 60) / 8
     wrong, really = rng.random(40) < known, rng.random(60) < asked
+    trial = costs.Trial({"m": (known, asked)}, (wrong, really), np.arange(60))
     for missed_cost in (0.3, 1, 4, 30):
         tried = [-np.inf, *np.unique(known), np.inf]
         brute = [costs.cost(wrong, known >= cut, missed_cost=missed_cost) for cut in tried]
         found = costs.threshold(known, wrong, missed_cost=missed_cost)
         assert costs.cost(wrong, known >= found, missed_cost=missed_cost) == pytest.approx(min(brute))
-        table = costs.curve({"m": (known, asked)}, (wrong, really), missed_costs=[missed_cost]).set_index("signal")
+        table = costs.curve(trial, missed_costs=[missed_cost], resamples=5).set_index("signal")
         told = np.where(really, missed_cost * (asked < found), asked >= found).mean()
         assert table.loc["m", "cost"] == pytest.approx(told)
         all_or_none = min(
@@ -294,7 +284,8 @@ def test_recall_at_a_precision_equals_scikit_learns_curve():
     rng = np.random.default_rng(7)
     risk = rng.random(300)
     wrong = rng.random(300) < risk
-    table = costs.recall_at_precision({"m": (risk, risk)}, (wrong, wrong)).set_index("wanted")
+    table = costs.recall_at_precision(costs.Trial({"m": (risk, risk)}, (wrong, wrong), np.arange(300)), resamples=5)
+    table = table.set_index("wanted")
     precision, recall, _ = metrics.precision_recall_curve(wrong, risk)
     for wanted, row in table.iterrows():
         assert row["precision"] >= wanted
@@ -314,7 +305,7 @@ def test_brier_score_log_loss_and_calibration_error_equal_independent_ones():
     chance = rng.dirichlet(np.ones(5), 400)
     code = np.array([rng.choice(5, p=row) for row in chance])
     rows = pd.DataFrame(chance, columns=FLUENCY).assign(dimension="fluency", model="m", true=np.array(FLUENCY)[code])
-    row = reliability.quality(rows).iloc[0]
+    row = evaluation.quality(rows).iloc[0]
     assert row["log_loss"] == pytest.approx(metrics.log_loss(code, chance, labels=range(5)))
     assert row["brier"] == pytest.approx(sum(metrics.brier_score_loss(code == k, chance[:, k]) for k in range(5)))
     order = np.argsort(chance.max(axis=1))
@@ -328,14 +319,14 @@ def test_a_temperature_undoes_too_much_confidence_and_leaves_the_labels():
     honest = rng.dirichlet(np.full(5, 0.7), 6000)
     code = np.array([rng.choice(5, p=row) for row in honest])
     boastful = honest**2.5 / (honest**2.5).sum(axis=1, keepdims=True)
-    assert reliability.temperature(honest, code) == pytest.approx(1, abs=0.05)
-    assert reliability.temperature(boastful, code) == pytest.approx(2.5, rel=0.05)
+    assert evaluation.temperature(honest, code) == pytest.approx(1, abs=0.05)
+    assert evaluation.temperature(boastful, code) == pytest.approx(2.5, rel=0.05)
     rows = pd.DataFrame(boastful, columns=FLUENCY).assign(
         dimension="fluency", model="m", true=np.array(FLUENCY)[code], split=np.repeat(["dev", "test"], 3000)
     )
-    mended = reliability.tempered(rows)
-    assert (mended[FLUENCY].to_numpy().argmax(axis=1) == boastful.argmax(axis=1)).all()
-    before, after = (reliability.quality(t[t["split"] == "test"]).iloc[0] for t in (rows, mended))
+    corrected = evaluation.calibrated(rows)
+    assert (corrected[FLUENCY].to_numpy().argmax(axis=1) == boastful.argmax(axis=1)).all()
+    before, after = (evaluation.quality(t[t["split"] == "test"]).iloc[0] for t in (rows, corrected))
     assert after["log_loss"] < before["log_loss"]
     assert after["ece"] < before["ece"] / 3
 
@@ -347,15 +338,17 @@ def test_the_ordinal_model_recovers_parameters_and_equals_statsmodels():
     x = rng.normal(size=(3000, 3))
     slopes, cuts = np.array([1.0, -0.5, 0.0]), np.array([-1.0, 0.3, 1.5])
     code = (cuts < (x @ slopes + rng.logistic(size=3000))[:, None]).sum(axis=1)
-    model = ordinal.fit(x, code, labels=4)
+    model = models.fit_cumulative_link(x, code, labels=4)
     np.testing.assert_allclose(model.slopes, slopes, atol=0.12)
     np.testing.assert_allclose(model.cuts, cuts, atol=0.12)
     theirs = OrderedModel(code, x, distr="logit").fit(method="bfgs", disp=False)
     np.testing.assert_allclose(model.slopes, theirs.params[:3], atol=2e-4)
     np.testing.assert_allclose(model.probabilities(x), theirs.predict(x), atol=2e-4)
-    assert (np.abs(ordinal.fit(x, code, labels=4, penalty=500).slopes[:2]) < np.abs(model.slopes[:2])).all()
+    assert (
+        np.abs(models.fit_cumulative_link(x, code, labels=4, penalty=500).slopes[:2]) < np.abs(model.slopes[:2])
+    ).all()
     with pytest.raises(DataError, match="Every label"):
-        ordinal.fit(x, np.minimum(code, 2), labels=4)
+        models.fit_cumulative_link(x, np.minimum(code, 2), labels=4)
 
 
 def test_the_ordinal_gradient_is_the_slope_of_the_loss():
@@ -364,42 +357,18 @@ def test_the_ordinal_gradient_is_the_slope_of_the_loss():
     rng = np.random.default_rng(7)
     x, code = rng.normal(size=(50, 2)), rng.integers(0, 4, 50)
     free = rng.normal(size=5) / 2
-    numeric = approx_fprime(free, lambda f: ordinal._loss(f, x, code, 4, 2.0)[0], 1e-7)
-    np.testing.assert_allclose(ordinal._loss(free, x, code, 4, 2.0)[1], numeric, atol=1e-3)
+    numeric = approx_fprime(free, lambda f: models._loss(f, x, code, 4, 2.0)[0], 1e-7)
+    np.testing.assert_allclose(models._loss(free, x, code, 4, 2.0)[1], numeric, atol=1e-3)
 
 
 def test_ordinal_predictions_have_the_shape_of_the_others_and_skip_missing_labels():
     table, labels = corpus(300)
     labels = labels.assign(label=labels["label"].replace({"Poor": "Fair"}))
-    found = ordinal.predict(table, labels, features.features(table), dimension="fluency")
+    found = classify.predict_in_order(corpus_of(table), labels, dimension="fluency")
     assert list(found["model"].unique()) == ["ordinal", "ordinal, middle label"]
     assert (found["Poor"] == 0).all()
     np.testing.assert_allclose(found[FLUENCY].sum(axis=1), 1)
     assert evaluation.summary(evaluation.confusion(found))["weighted_kappa"].min() > 0.3
-
-
-@given(st.integers(0, 4), st.integers(0, 4), st.integers(0, 4))
-def test_bounds_of_the_middle_label_hold_it(a, b, c):
-    codes = ["F", "D", "B", "A", "S"]
-    key = dict.fromkeys(KEY, "x")
-    two = pd.DataFrame(
-        [key | {"annotator": w, "dimension": "fluency", "label": codes[k]} for w, k in (("A", a), ("B", b))]
-    )
-    worst = pd.DataFrame([key | {"dimension": "fluency", "label": FLUENCY[min(a, b, c)]}])
-    row = bounds.middle_of_three(two, worst, dimension="fluency").iloc[0]
-    low, high = FLUENCY.index(row["low"]), FLUENCY.index(row["high"])
-    assert low <= sorted((a, b, c))[1] <= high
-    if a == b or c < min(a, b):
-        assert low == high
-
-
-def test_a_worst_label_better_than_a_given_one_is_refused():
-    key = dict.fromkeys(KEY, "x")
-    two = pd.DataFrame([key | {"annotator": w, "dimension": "fluency", "label": "F"} for w in "AB"])
-    with pytest.raises(DataError, match="None of the labels is the worst of three"):
-        bounds.middle_of_three(
-            two, pd.DataFrame([key | {"dimension": "fluency", "label": "Good"}]), dimension="fluency"
-        )
 
 
 def test_rules_find_planted_contradictions():
@@ -408,14 +377,15 @@ def test_rules_find_planted_contradictions():
     rows = pd.DataFrame(
         {"hypothesis": said, "reference": meant, "split": "test", "sentence": range(40), "z": 0.0, "segment": range(40)}
     ).assign(true=["Contradiction"] * 20 + ["Good"] * 20, src_lang="deu", tgt_lang="eng", doc="d")
+    rows = contradictions.with_signs(rows)
     table = contradictions.rules(rows, resamples=50).set_index("rule")
     assert table.loc["negation", ["flagged", "right", "precision", "recall"]].tolist() == [10, 10, 1, 0.5]
     assert table.loc["number", "flagged"] == 0
     assert np.isnan(table.loc["number", "precision"])
-    with pytest.raises(DataError, match="labelled Unrelated"):
-        contradictions.rules(rows, label="Unrelated")
-    shown = contradictions.shown(rows, rows.assign(predicted="Fair"), each=1)
-    assert shown[["sign", "predicted"]].values.tolist() == [["negation", "Fair"], ["none", "Fair"]]
+    with pytest.raises(DataError, match="labelled Contradiction"):
+        contradictions.rules(rows.assign(true="Good"))
+    shown = contradictions.shown(rows, rows.assign(predicted="Fair"))
+    assert shown[["sign", "predicted"]].values.tolist() == [["negation", "Fair"]] * 2 + [["none", "Fair"]] * 2
 
 
 def test_the_share_above_equals_a_count_of_pairs():
@@ -432,12 +402,13 @@ def test_the_share_above_equals_a_count_of_pairs():
 def test_figures_are_drawn_with_named_axes():
     rng = np.random.default_rng(7)
     rows = guesses(rng.integers(0, 7, 60), rng.integers(0, 7, 60))
-    figure = draw.confusion(evaluation.confusion(rows))
+    figure = draw.confusion(evaluation.confusion(rows), models=["m"])
     assert figure.get_supxlabel() == "predicted label"
     known = rng.random(60)
-    table = costs.curve({"$m$": (known, known)}, (known > 0.5, known > 0.4))
+    trial = costs.Trial({"$m$": (known, known)}, (known > 0.5, known > 0.4), np.arange(60))
+    table = costs.curve(trial, missed_costs=[0.5, 1, 10], resamples=5)
     assert "false alarm costs 1" in draw.cost(table).axes[0].get_xlabel()
-    drawn = draw.reliability({"m": reliability.reliability(known, known > 0.5)}, event="x")
+    drawn = draw.reliability({"m": evaluation.reliability(known, known > 0.5)}, event="x")
     assert "stated probability" in drawn.axes[0].get_xlabel()
     rows = rows.assign(sentence=range(60), src_lang="deu", tgt_lang="eng")
     pairs = evaluation.accuracy(rows, by=["src_lang", "tgt_lang"], resamples=20)
@@ -449,8 +420,8 @@ def test_figures_are_drawn_with_named_axes():
 def test_on_the_papers_split_cheap_features_beat_the_commonest_label_and_not_the_paper(real):
     table, labels = real("sudoh-translations"), named(real("sudoh-agreed"))
     assert table["split"].value_counts().to_dict() == {"train": 4824, "test": 3920, "dev": 536}
-    described = features.features(table)
-    found = classify.predict(table, labels, described, models=["features"], weighted=False)
+    seen, options = corpus_of(table), {"models": ["features"]}
+    found = pd.concat([classify.predict(seen, labels, dimension=d, **options) for d in ("fluency", "adequacy")])
     tested = found[found["split"] == "test"]
     assert tested.groupby(["dimension", "model"]).size().eq(3920).all()
     gains = evaluation.accuracy(tested, against="majority class", resamples=100).set_index(["dimension", "model"])

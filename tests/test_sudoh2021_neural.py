@@ -15,8 +15,9 @@ import pandas as pd
 import pytest
 
 from evalkit import ROOT, DataError
-from evalkit.papers.sudoh2021 import KEY, categories, classify, encoder, evaluation, exchange, neural
+from evalkit.papers.sudoh2021 import classify, encoder, evaluation, exchange, neural
 from evalkit.papers.sudoh2021.encoder import Plan
+from evalkit.papers.sudoh2021.taxonomy import KEY, categories
 
 DIMENSIONS = ("fluency", "adequacy")
 
@@ -258,13 +259,13 @@ def test_the_neural_environment_has_the_suites_own_versions_of_what_both_use():
 if importlib.util.find_spec("torch") is None:
 
     def test_calibration_and_costs_are_judged_as_those_of_the_small_classifiers(real_rows, tmp_path):
-        from evalkit.papers.sudoh2021 import costs, reliability
+        from evalkit.papers.sudoh2021 import costs
 
         file = tmp_path / "predictions.csv"
         given = predictions_of(real_rows)
         given.to_csv(file, index=False)
         back = exchange.read_predictions(file)
-        pd.testing.assert_frame_equal(reliability.quality(back), reliability.quality(given))
+        pd.testing.assert_frame_equal(evaluation.quality(back), evaluation.quality(given))
         own = [rows[rows["dimension"] == "adequacy"].reset_index(drop=True) for rows in (back, given)]
         assert costs.risk(own[0]).tolist() == pytest.approx(costs.risk(own[1]).tolist())
 

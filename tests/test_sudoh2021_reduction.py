@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from evalkit import DataError, data
 from evalkit.papers.sudoh2021 import reduction, released
-from evalkit.papers.sudoh2021.taxonomy import KEY, categories, places, taxonomy
+from evalkit.papers.sudoh2021.taxonomy import KEY, TABLES, categories, places, taxonomy
 from evalkit.stats import agreement
 
 DIMENSIONS = ["fluency", "adequacy"]
+NO_SHARES = pd.DataFrame({"annotator": [], "label": [], "share": []})
 
 
 def labelled(triples, dimension, *, missing=()):
@@ -82,23 +83,35 @@ def test_bounds_hold_the_labels_that_were_hidden(seed):
     triples, hidden = drawn(dimension, rows=120, seed=seed), range(40, 120)
     full, part = labelled(triples, dimension), labelled(triples, dimension, missing=set(hidden))
     agreed = reduction.reduce(full, rule="worst", dimension=dimension).assign(dimension=dimension)
-    found = released.third_annotator(part, agreed, dimension=dimension).set_index("label")
+    one = released.release(part, agreed, agreed[KEY].assign(split="test"), dimension=dimension)
+    found = released.third_annotator(one, NO_SHARES).set_index("label")
     names = dict(zip(places(dimension), categories(dimension, order="severity"), strict=True))
     truth = Counter(names[triples[n][2]] for n in hidden)
     assert all(found.at[name, "low"] <= truth[name] <= found.at[name, "high"] for name in names.values())
     assert (found["contradictions"] == 0).all()
     assert (found["rows"] == 80).all()
-    sure = released.settled(part, agreed, rule="median", dimension=dimension)
-    median = reduction.reduce(full, rule="median", dimension=dimension)
-    assert len(sure) > 40
-    assert len(sure.merge(median, on=[*KEY, "label"])) == len(sure)
+    found = released.medians(one)
+    codes = dict(zip(taxonomy(dimension)["code"], taxonomy(dimension)["category"]))
+    median = reduction.reduce(full, rule="median", dimension=dimension).set_index(KEY)["label"].map(codes)
+    place = {name: number for number, name in enumerate(categories(dimension, order="severity"))}
+    low, high = found["low"].map(place).to_numpy(), found["high"].map(place).to_numpy()
+    truth = found.set_index(KEY).index.map(median).map(place).to_numpy()
+    assert ((low <= truth) & (truth <= high)).all()
+    assert (low == high).sum() > 40
+    assert found["explained"].all()
+    perfect = found[KEY].assign(predicted=found["low"])
+    bounds = released.accuracy_bounds(perfect, one)
+    assert bounds["test_at_most"] == 1
+    assert bounds["test_at_least"] == bounds["labels_certain"] == (low == high)[~found["three"]].mean()
 
 
 def test_a_row_that_no_third_label_explains_is_counted():
     labels = labelled([("S", "S", "S"), ("F", "F", "F")], "fluency", missing={1})
     agreed = pd.DataFrame({"segment": ["0", "1"], "label": ["S", "S"], "dimension": "fluency"})
     agreed = agreed.assign(src_lang="deu", tgt_lang="eng", doc="d")
-    assert released.third_annotator(labels, agreed, dimension="fluency")["contradictions"].iloc[0] == 1
+    one = released.release(labels, agreed, agreed[KEY].assign(split="test"), dimension="fluency")
+    assert released.third_annotator(one, NO_SHARES)["contradictions"].iloc[0] == 1
+    assert released.accuracy_bounds(agreed[KEY].assign(predicted="Fair"), one)["excluded"] == 1
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -113,7 +126,8 @@ def test_the_smallest_difference_is_that_of_trying_all_third_labels(seed, rule):
     names = categories("fluency")
     target = dict(zip(names, np.random.default_rng(seed).multinomial(9, [0.2] * 5).tolist(), strict=True))
     printed = pd.DataFrame({"label": names, "split": "test", "count": [str(target[name]) for name in names]})
-    found = released.fit_to_counts(labels, agreed, translations, printed={"fluency": printed}, rules=[rule])
+    one = released.release(labels, agreed, translations, dimension="fluency")
+    found = released.fit_to_counts(one, printed).query("rule == @rule")
     codes = list(places("fluency"))
     fixed = [plain(triples[n], rule, "fluency") for n in range(5)]
     best = 99
@@ -146,17 +160,22 @@ def test_an_unknown_rule_and_a_row_without_a_split_are_told():
         reduction.reduce(labels, rule="vote", dimension="fluency")
     agreed = reduction.reduce(labels, rule="worst", dimension="fluency").assign(dimension="fluency")
     with pytest.raises(DataError, match="has no split of fluency"):
-        released.fit_to_agreed(labels, agreed, agreed[KEY].assign(segment="9", split="test"))
+        released.release(labels, agreed, agreed[KEY].assign(segment="9", split="test"), dimension="fluency")
 
 
 @pytest.fixture(scope="module")
-def release(real):
-    labels = pd.concat([real("sudoh-labels"), real("sudoh-labels-wmt17")])
-    return labels, real("sudoh-agreed"), real("sudoh-translations")
+def labels(real):
+    return pd.concat([real("sudoh-labels"), real("sudoh-labels-wmt17")])
 
 
-def test_the_agreed_files_are_the_worst_of_three_and_nothing_else(release):
-    found = released.fit_to_agreed(*release)
+@pytest.fixture(scope="module")
+def releases(labels, real):
+    agreed, translations = real("sudoh-agreed"), real("sudoh-translations")
+    return {name: released.release(labels, agreed, translations, dimension=name) for name in DIMENSIONS}
+
+
+def test_the_agreed_files_are_the_worst_of_three_and_nothing_else(releases):
+    found = pd.concat([released.fit_to_agreed(one) for one in releases.values()])
     whole = found[(found["split"] == "all") & (found["rows_equal"] == found["rows"])]
     assert whole[["dimension", "rule", "rows"]].values.tolist() == [
         ["fluency", "worst", 9280], ["adequacy", "worst", 9280]
@@ -166,50 +185,48 @@ def test_the_agreed_files_are_the_worst_of_three_and_nothing_else(release):
     assert set(known["basis"]) == {"three labels"}
 
 
-def test_tables_9_and_10_are_the_median_but_for_single_labels(release):
-    tables = {"fluency": data.published("sudoh2021_table9"), "adequacy": data.published("sudoh2021_table10")}
-    shares = {"fluency": data.published("sudoh2021_table4"), "adequacy": data.published("sudoh2021_table5")}
-    rules = ["majority-else-worst", "median"]
-    found = released.fit_to_counts(*release, printed=tables, printed_shares=shares, rules=rules)
-    apart = found.set_index(["rule", "dimension", "split"])["cells_difference"].sort_index()
+def test_tables_9_and_10_are_the_median_but_for_single_labels(releases):
     for dimension, left in (("fluency", 4), ("adequacy", 8)):
-        assert apart["median", dimension].to_dict() == {"train": left, "dev": 0, "test": 0}
-        assert (apart["majority-else-worst", dimension] > apart["median", dimension]).all()
+        counts, shares = (
+            data.published(f"sudoh2021_table{getattr(TABLES[dimension], n)}") for n in ("counts", "shares")
+        )
+        found = released.fit_to_counts(releases[dimension], counts, shares=shares)
+        apart = found.set_index(["rule", "split"])["cells_difference"].sort_index()
+        assert apart["median"].to_dict() == {"train": left, "dev": 0, "test": 0}
+        assert (apart["majority-else-worst"] > apart["median"]).all()
 
 
-def test_print_and_agreed_files_agree_on_what_annotator_c_said(release):
-    labels, agreed, _ = release
+def test_print_and_agreed_files_agree_on_what_annotator_c_said(releases):
     for dimension, number in (("fluency", 4), ("adequacy", 5)):
-        printed = data.published(f"sudoh2021_table{number}")
-        found = released.third_annotator(labels, agreed, dimension=dimension, printed=printed)
+        found = released.third_annotator(releases[dimension], data.published(f"sudoh2021_table{number}"))
         assert (found["print_low"] <= found["high"]).all()
         assert (found["low"] <= found["print_high"]).all()
         assert found["print_low"].sum() <= 3920 <= found["print_high"].sum()
 
 
-def test_a_rule_changes_how_many_errors_are_critical(release):
-    found = reduction.shares(release[0], rules=["worst", "majority-else-worst", "median"]).set_index("rule")
+def test_a_rule_changes_how_many_errors_are_critical(labels):
+    found = reduction.shares(labels).set_index("rule")
     names = categories("adequacy")
     np.testing.assert_allclose(found[names].sum(axis=1), 1)
     assert found.at["worst", "critical"] > found.at["majority-else-worst", "critical"] > found.at["median", "critical"]
 
 
-def test_counts_name_what_cannot_be_known(release):
-    rows = released.counts(*release, dimension="fluency").set_index("split")
+def test_counts_name_what_cannot_be_known(releases):
+    rows = released.counts(releases["fluency"]).set_index("split")
     assert rows.loc["test", "count"].isna().all()
     assert rows.drop(index="test")["count"].sum() == 5360
     assert rows.loc["test", "absent"].str.contains("were not released").all()
     assert rows.drop(index="test")["absent"].eq("").all()
 
 
-def test_counts_by_the_median_are_those_of_plain_pandas(release):
-    labels, _, translations = release
+def test_counts_by_the_median_are_those_of_plain_pandas(labels, releases, real):
+    translations = real("sudoh-translations")
     place = places("adequacy")
     three = labels[labels["dimension"] == "adequacy"].groupby(KEY)["label"].agg(list)
     three = three[three.str.len() == 3].map(lambda given: sorted(given, key=place.get)[1]).rename("code").reset_index()
     three = three.merge(translations[[*KEY, "split"]])
     oracle = three.groupby(["split", "code"]).size()
-    found = released.counts(*release, dimension="adequacy").dropna(subset="count").set_index(["split", "label"])
+    found = released.counts(releases["adequacy"]).dropna(subset="count").set_index(["split", "label"])
     names = {row.category: row.code for row in taxonomy("adequacy").itertuples()}
     assert len(found) == 14
     for (split, label), count in found["count"].items():

@@ -1,15 +1,33 @@
 """One report for one file of a campaign: every analysis of this package that the file allows, and what it lacks.
 
-``opened`` opens a file or an example, ``analysed`` makes all sections. A section (``Section``) holds sentences, tables
-that are never empty, and what to collect where something is missing; nothing here fails for want of a column.
+``from_ratings`` looks at a table of judgements as a campaign; ``analyse`` makes all analyses, which can also be called
+one by one. Each returns a dataclass with tables and numbers, or ``Missing``, which counts as false and says what to
+collect. ``sentences`` says results in words, ``figures`` draws them, ``run_checks`` asks whether they can be trusted.
 ``export`` writes a report's tables and its methods paragraph to files.
 """
 
-from evalkit.campaign.answers import RULES, analysed
+from evalkit.campaign.agreement import measure_agreement
+from evalkit.campaign.analysis import Analysis, analyse
+from evalkit.campaign.annotators import RULES, profile_annotators, screen_annotators
+from evalkit.campaign.calibration import calibrate
+from evalkit.campaign.checks import Check, run_checks, tabulate
+from evalkit.campaign.collection import count_judgements
+from evalkit.campaign.context import compare_contexts
+from evalkit.campaign.cost import measure_cost
+from evalkit.campaign.errors import count_errors
 from evalkit.campaign.exports import export
-from evalkit.campaign.methods import methods
-from evalkit.campaign.opened import Campaign, of, opened
-from evalkit.campaign.printed import printed
-from evalkit.campaign.sections import Section, Table
+from evalkit.campaign.method import Method, choose_method
+from evalkit.campaign.missing import Missing
+from evalkit.campaign.normalization import normalize_scores
+from evalkit.campaign.official import compare_official
+from evalkit.campaign.opening import Campaign, example, from_ratings
+from evalkit.campaign.planning import plan_more
+from evalkit.campaign.quality import control_quality
+from evalkit.campaign.ranking import rank_pairs, rank_systems
 
-__all__ = ["RULES", "Campaign", "Section", "Table", "analysed", "export", "methods", "of", "opened", "printed"]
+__all__ = [
+    "RULES", "Analysis", "Campaign", "Check", "Method", "Missing", "analyse", "calibrate", "choose_method",
+    "compare_contexts", "compare_official", "control_quality", "count_errors", "count_judgements", "example", "export",
+    "from_ratings", "measure_agreement", "measure_cost", "normalize_scores", "plan_more", "profile_annotators",
+    "rank_pairs", "rank_systems", "run_checks", "screen_annotators", "tabulate",
+]  # fmt: skip

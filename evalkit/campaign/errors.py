@@ -2,63 +2,67 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+import numpy as np
 import pandas as pd
 from scipy import stats
 
-from evalkit.campaign.opened import Campaign
-from evalkit.campaign.sections import Section, Table, section
+from evalkit import DataError
+from evalkit.campaign.missing import or_missing
+from evalkit.campaign.opening import Campaign
 from evalkit.data.schemas import ITEM, UNSTATED
 from evalkit.human import mqm
 from evalkit.stats.terms import pluralize
 
-_COLLECT = (
+
+@dataclass(frozen=True, eq=False)
+class Errors:
+    """Marked errors of the pair's systems.
+
+    by_system: errors, segments, errors a judgement (per_segment) and a count of each severity, the fewest first.
+    types: counts of types; no rows where annotators stated none. errors, judgements: how many. rho: rank correlation
+    of an item's score with its number of errors; None where one of them does not vary.
+    """
+
+    pair: str
+    by_system: pd.DataFrame
+    types: pd.DataFrame
+    errors: int
+    judgements: int
+    rho: float | None
+
+
+@or_missing(
     "To learn what is wrong and not only how much, let annotators mark errors with a severity (ESA) or a severity "
     "and a type (MQM)."
 )
-
-
-@section("errors", collect=_COLLECT)
-def errors(campaign: Campaign) -> Section:
+def count_errors(campaign: Campaign) -> Errors:
     """Count marked errors by system, severity and type, and hold their number against the scores."""
-    if campaign.spans is None:
-        return Section("errors", (), (), f"there are no marked errors beside the scores. {_COLLECT}", {"there": False})
-    spans = campaign.spans[campaign.spans["pair"].eq(campaign.pair)]
     judged = campaign.judged
+    if campaign.spans is None:
+        raise DataError("there are no marked errors beside the scores.")
+    spans = campaign.spans[campaign.spans["pair"].eq(campaign.pair)]
     spans = spans[spans["system"].astype("str").isin(judged["system"])]
     if spans.empty:
-        told = f"Nobody marked an error in {pluralize(len(judged), 'judgement')} of {campaign.pair}."
-        return Section("errors", (told,), (), _COLLECT, {"there": False})
-    by_system = mqm.errors_per_system(judged, spans, by="pair").drop(columns="pair")
-    severity = spans["severity"].astype("str")
-    shares = pd.crosstab(spans["system"].astype("str"), severity).rename_axis(columns=None)
-    by_system = by_system.merge(shares.reset_index().rename(columns={"index": "system"}), on="system", how="left")
-    by_system[shares.columns] = by_system[shares.columns].fillna(0).astype(int)
-    by_system = by_system.sort_values("per_segment", kind="stable", ignore_index=True)
+        raise DataError(f"nobody marked an error in {pluralize(len(judged), 'judgement')} of {campaign.pair}.")
+    by_system = mqm.errors_per_system(judged, spans, by="pair").drop(columns="pair").set_index("system")
+    severities = pd.crosstab(spans["system"].astype("str"), spans["severity"].astype("str")).rename_axis(columns=None)
+    by_system = by_system.join(severities.reindex(by_system.index, fill_value=0)).reset_index()
     types = mqm.type_counts(spans, by="pair").drop(columns="pair")
-    fewest = by_system.iloc[0]
-    told = [
-        f"{pluralize(len(spans), 'error')} in {pluralize(len(judged), 'judgement')}. {fewest['system']} has the "
-        f"fewest, {fewest['per_segment']:.2f} a judgement; {by_system['system'].iloc[-1]} the most, "
-        f"{by_system['per_segment'].iloc[-1]:.2f}."
-    ]
+    stated = types["error_type"].ne(UNSTATED).any()
+    return Errors(
+        campaign.pair, by_system.sort_values("per_segment", kind="stable", ignore_index=True),
+        types if stated else types.head(0), len(spans), len(judged), _correlation(judged, spans),
+    )  # fmt: skip
+
+
+def _correlation(judged: pd.DataFrame, spans: pd.DataFrame) -> float | None:
+    """Correlate an item's score with its number of errors, by ranks."""
     key = [*ITEM, "annotator"]
-    own = judged.groupby(key)["score"].mean()
-    marked = spans[key].astype("str").groupby(key).size().reindex(own.index, fill_value=0)
-    rho = float("nan")
-    if own.nunique() > 1 and marked.nunique() > 1:
-        rho = float(stats.spearmanr(own, marked).statistic)
-        told.append(
-            f"The rank correlation of an item's score with its number of errors is {rho:.2f} (−1: more errors always "
-            "mean a lower score)."
-        )
-    tables = [Table("errors_systems", by_system, f"{campaign.pair}: marked errors by system, the fewest first")]
-    if types["error_type"].ne(UNSTATED).any():
-        tables.append(Table("errors_types", types, f"{campaign.pair}: types of errors"))
-    else:
-        told.append("Annotators stated no types of errors.")
-    facts = {"there": True, "fewest": fewest["system"], "rho": rho if rho == rho else None, "errors": len(spans)}
-    drawn = (by_system,)
-    alt = f"A bar of errors a judgement for each of {len(by_system)} systems, from {fewest['per_segment']:.2f} to "
-    alt += f"{by_system['per_segment'].iloc[-1]:.2f}, split by severity."
-    caption = f"{campaign.pair}: errors a judgement by system and severity"
-    return Section("errors", tuple(told), tuple(tables), "", facts, drawn, alt, caption)
+    scores = judged.groupby(key)["score"].mean()
+    marked = spans[key].astype("str").groupby(key).size().reindex(scores.index, fill_value=0)
+    if scores.nunique() < 2 or marked.nunique() < 2:
+        return None
+    rho = float(stats.spearmanr(scores, marked).statistic)
+    return None if np.isnan(rho) else rho

@@ -12,7 +12,7 @@ import pandas as pd
 from pyarrow import ArrowException
 
 from evalkit import DataError, __version__
-from evalkit.campaign.methods import escaped
+from evalkit.campaign.sentences.methods import escaped
 
 #: Tables of up to so many rows and columns are written as LaTeX, too: longer ones belong in an appendix of files.
 ROWS, COLUMNS = 40, 14
@@ -36,7 +36,8 @@ def export(report: Path, out: Path) -> list[Path]:
         out.mkdir(parents=True, exist_ok=True)
     except FileExistsError:
         raise DataError(f"{out} is a file. Name a folder with --out.") from None
-    written, taken = [], set()
+    written: list[Path] = []
+    taken: set[str] = set()
     for name, table in tables.items():
         stem = out / _stem(name, taken)
         table.to_csv(stem.with_name(f"{stem.name}.csv"), index=False, encoding="utf-8", lineterminator="\n")

@@ -8,8 +8,16 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
+from evalkit.campaign import sentences
+from evalkit.campaign.annotators import Profiles
+from evalkit.campaign.errors import Errors
 from evalkit.campaign.names import readable, renamed
-from evalkit.show.plots import GREY, INK, LIGHT, MARKERS, PALETTE, house, literal, profiles, ranking
+from evalkit.campaign.normalization import Normalization
+from evalkit.campaign.planning import MOST, Plan
+from evalkit.campaign.ranking import Ranking
+from evalkit.show.plots import GREY, INK, LIGHT, MARKERS, PALETTE, describe, house, literal, profiles
+from evalkit.show.plots import ranking as rankings
+from evalkit.stats.terms import pluralize
 
 _HATCHES = ("", "///", "...", "\\\\\\", "xxx", "---", "ooo")
 #: Most systems in a picture; the rest is in the tables.
@@ -19,57 +27,77 @@ _LONGEST = 28
 
 
 @house
-def scores(ranked: pd.DataFrame, top: list[str], title: str) -> Figure:
+def scores(ranking: Ranking) -> Figure:
     """Draw each system's score with its interval, the best at the top; for the first page.
 
-    ranked: columns system, score, and low, high where there are intervals. top: the first system and those that cannot
-    be told apart from it, drawn as filled squares; the others are open circles. title: what the score is, with unit.
+    Filled squares are the first system and those that cannot be told apart from it; the others are open circles.
     """
-    rows = ranked.head(_MOST)
-    level, first = np.arange(len(rows)), rows["system"].isin(top)
+    rows = ranking.table.head(_MOST)
+    several = len(ranking.names) > 1
+    level, first = np.arange(len(rows)), rows["system"].isin([ranking.top, *ranking.level])
     rows = _named(rows)
     figure, axes = plt.subplots(figsize=(5.2, 0.34 * len(rows) + 1.5))
-    if {"low", "high"} <= set(rows):
-        axes.hlines(level, rows["low"], rows["high"], color=np.where(first, PALETTE[0], GREY), lw=2)
-    looks = (
-        (first, "s", PALETTE[0], "not told apart from the first" if first.sum() > 1 else "better than the others"),
-        (~first, "o", "white", "worse than the first"),
-    )
+    if not ranking.unsure:
+        axes.hlines(level, rows["low"], rows["high"], color=np.where(first & several, PALETTE[0], GREY), lw=2)
+    if several:
+        label = "not told apart from the first" if ranking.level else "better than the others"
+        looks = [(first, "s", PALETTE[0], label), (~first, "o", "white", "worse than the first")]
+    else:
+        looks = [(first, "o", "white", "the only system")]
     for chosen, marker, fill, label in looks:
-        if chosen.any() and (len(top) or marker == "o"):
-            label = label if len(top) else "the only system"
+        if chosen.any():
             axes.plot(rows.loc[chosen, "score"], level[chosen], marker, mfc=fill, mec=INK, ms=7, label=label)
+    unit = "mean z-score (standard deviations of an annotator)"
+    unit = unit if ranking.method.by_z else "mean score (points of the scale)"
     axes.set_yticks(level, [literal(name) for name in rows["system"]], fontsize=9)
     axes.tick_params(axis="y", length=0)
-    axes.set(ylim=(len(rows) - 0.4, -0.6), ylabel="system", xlabel=literal(title))
+    axes.set(ylim=(len(rows) - 0.4, -0.6), ylabel="system", xlabel=f"{unit}{', 95 % interval' * (not ranking.unsure)}")
     figure.legend(loc="outside upper center", ncols=2)
-    return figure
+    return describe(
+        figure,
+        f"The score of each system with its interval, the best at the top. {sentences.better(ranking)}",
+    )
 
 
-def places(ranges: pd.DataFrame, clustered: pd.DataFrame, pair: str) -> Figure:
-    """Draw how sure each system's place is; see ``ranking.rank_forest``."""
-    return ranking.rank_forest(_named(ranges), pair=pair, clustered=_named(clustered))
+def places(ranking: Ranking) -> Figure:
+    """Draw how sure each system's place is; see ``rank_forest``. Raises DataError for a ranking without intervals."""
+    table = _named(ranking.table)
+    figure = rankings.rank_forest(table, pair=ranking.pair, clustered=table)
+    clusters = pluralize(ranking.table["cluster"].max(), "cluster")
+    return describe(
+        figure,
+        f"{ranking.pair}: an interval of places for each of {len(table)} systems in {clusters}; {ranking.top} is "
+        "first.",
+    )
 
 
-def ways(rankings: pd.DataFrame, pair: str) -> Figure:
-    """Draw how the systems change places between ways to treat scores; see ``ranking.bump_chart``."""
-    return ranking.bump_chart(_named(rankings), pair=pair)
+def ways(found: Normalization) -> Figure:
+    """Draw how the systems change places between ways to treat scores; see ``bump_chart``."""
+    figure = rankings.bump_chart(_named(found.rankings), pair=found.pair)
+    return describe(
+        figure,
+        f"{found.pair}: lines that follow {len(found.ranks)} systems through {len(found.tops)} rankings; moves beyond "
+        f"the noise of resampling: {found.shifts['beyond_noise'].sum()}.",
+    )
 
 
-def annotators(ratings: pd.DataFrame) -> Figure:
+def annotators(found: Profiles) -> Figure:
     """Draw how annotators use the scale from 0 to 100, without a slider's marks; see ``profiles.ridges``."""
-    figure = profiles.ridges(ratings, marks=())
+    figure = profiles.ridges(found.scores, marks=())
     figure.axes[0].set_xlabel("score (stretched to 0 to 100); triangle: mean")
-    return figure
+    means = found.table["mean"]
+    return describe(
+        figure,
+        f"A curve per annotator over the scale from 0 to 100, up to twenty of them; means from {means.min():.0f} to "
+        f"{means.max():.0f}.",
+    )
 
 
 @house
-def errors(by_system: pd.DataFrame) -> Figure:
-    """Draw errors a judgement, a bar for each system, parted by severity.
-
-    by_system: system, errors, segments, per_segment, and a column of counts for each severity.
-    """
-    rows = _named(by_system.head(_MOST))[::-1].reset_index(drop=True)
+def errors(found: Errors) -> Figure:
+    """Draw errors a judgement, a bar for each system, parted by severity."""
+    table = found.by_system
+    rows = _named(table.head(_MOST))[::-1].reset_index(drop=True)
     severities = [name for name in rows if name not in ("system", "errors", "segments", "per_segment")]
     severities = sorted(severities, key=lambda name: -rows[name].sum())[: len(_HATCHES)]
     figure, axes = plt.subplots(figsize=(6.4, 0.32 * len(rows) + 1.6))
@@ -82,27 +110,36 @@ def errors(by_system: pd.DataFrame) -> Figure:
     axes.tick_params(axis="y", length=0)
     axes.set(xlabel="errors a judgement", ylabel="system", xlim=(0, None))
     figure.legend(loc="outside upper center", ncols=4, title="severity")
-    return figure
+    return describe(
+        figure,
+        f"A bar of errors a judgement for each of {len(table)} systems, from {table['per_segment'].iloc[0]:.2f} to "
+        f"{table['per_segment'].iloc[-1]:.2f}, split by severity.",
+    )
 
 
 @house
-def plan(table: pd.DataFrame) -> Figure:
-    """Draw segments needed against the difference to be found; see ``campaign``'s table ``plan``.
+def plan(found: Plan) -> Figure:
+    """Draw segments needed against the difference to be found.
 
     A marker is a difference, a dashed line the segments that there are. Differences that need too many are left out.
     """
-    rows = table.dropna(subset="segments_needed")
+    rows = found.table.dropna(subset="segments_needed")
     figure, axes = plt.subplots(figsize=(5.6, 3.2))
     for (_, row), marker, colour in zip(rows.iterrows(), MARKERS, PALETTE):
         axes.plot(row["points"], row["segments_needed"], marker, color=colour, mec=INK, ms=8,
                   label=literal(row["difference"]), ls="none")  # fmt: skip
-    axes.axhline(table["segments_now"].iloc[0], color=INK, ls="--", lw=1.2, label="segments there are")
+    axes.axhline(found.table["segments_now"].iloc[0], color=INK, ls="--", lw=1.2, label="segments there are")
     axes.set(yscale="log", xlabel="true difference of two systems (points)", ylabel="segments needed", xlim=(0, None))
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
     axes.yaxis.set_minor_formatter(NullFormatter())
     figure.legend(loc="outside upper center", ncols=2)
-    return figure
+    needed = [
+        f"{row.difference} ({row.points:.2f} points): "
+        + (f"more than {MOST:,} segments" if pd.isna(row.segments_needed) else f"{row.segments_needed:,} segments")
+        for row in found.table.itertuples()
+    ]
+    return describe(figure, f"Segments needed: {'; '.join(needed)}.")
 
 
 def _named(table: pd.DataFrame) -> pd.DataFrame:

@@ -22,7 +22,8 @@ def readable(names: list[str], *, longest: int = LONGEST) -> dict[str, str]:
     >>> sorted(len(short) for short in readable(["x" * 70, "x" * 80]).values())
     [60, 60]
     """
-    taken, shown = {name for name in names if _short(name, longest) == name}, {}
+    taken = {name for name in names if _short(name, longest) == name}
+    shown: dict[str, str] = {}
     for name in names:
         if name in taken and name not in shown.values():
             continue

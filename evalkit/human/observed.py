@@ -11,7 +11,7 @@ import pandas as pd
 from evalkit import DataError
 from evalkit.data.provenance import fact, like, scale_of
 from evalkit.data.schemas import ITEM, with_pair
-from evalkit.stats import agreement, terms
+from evalkit.stats import agreement
 
 #: Coefficients that ask only how often each score was given to an item, not by whom.
 ANONYMOUS = (
@@ -54,18 +54,6 @@ def titled(name: str) -> str:
     ('WMT22 calibration, eng-zho', 'WMT15-16 fluency', 'mine')
     """
     return next((title + name[len(code) :] for code, title in COLLECTIONS.items() if name.startswith(code)), name)
-
-
-def in_words(table: pd.DataFrame) -> pd.DataFrame:
-    """Say data sets and coefficients of a table in words, a coefficient together with its level.
-
-    >>> in_words(pd.DataFrame({"data": ["mine"], "coefficient": ["gwet_ac2"], "level": ["quadratic"]})).values.tolist()
-    [['mine', "Gwet's AC2 (quadratic)"]]
-    """
-    told = table.assign(data=table["data"].map(titled))
-    if "coefficient" not in told:
-        return told
-    return told.assign(coefficient=[_called(row) for _, row in table.iterrows()]).drop(columns="level")
 
 
 def binned(ratings: pd.DataFrame, bins: int, *, scale: tuple[float, float] | None = None) -> pd.DataFrame:
@@ -205,11 +193,11 @@ def collapsed(found: Mapping[str, pd.DataFrame], *, resamples: int, seed: int) -
 
 
 def places(assessments: pd.DataFrame) -> pd.DataFrame:
-    """Ask whether places in a list of scores could be people: pair, doc (split), places, apart, expected.
+    """Ask whether places in a list of scores could be people: pair, doc (split), places, apart, expected, ratio.
 
     apart: standard deviation of the places' mean scores over the segments where all places are filled. expected: what
-    it would be if each segment's scores stood in a random order (root mean square). Where apart is many times
-    as large, places do differ; that they are the same people throughout does not follow.
+    it would be if each segment's scores stood in a random order (root mean square); ratio: of the two. Where apart is
+    many times as large, places do differ; that they are the same people throughout does not follow.
     """
     rows = []
     for (pair, doc), part in with_pair(assessments).groupby(["pair", "doc"]):
@@ -218,7 +206,8 @@ def places(assessments: pd.DataFrame) -> pd.DataFrame:
             raise DataError(f"{pair}, {doc}: no segment has a score in every place. Split the table by places first.")
         within = wide.var(axis=1, ddof=1).mean()
         rows.append((pair, doc, wide.shape[1], wide.mean().std(ddof=1), float(np.sqrt(within / len(wide)))))
-    return pd.DataFrame(rows, columns=["pair", "doc", "places", "apart", "expected"])
+    found = pd.DataFrame(rows, columns=["pair", "doc", "places", "apart", "expected"])
+    return found.assign(ratio=found["apart"] / found["expected"])
 
 
 def misled(table: pd.DataFrame) -> pd.DataFrame:
@@ -231,8 +220,3 @@ def misled(table: pd.DataFrame) -> pd.DataFrame:
     wide = pd.DataFrame({name: value.xs(key, level=[1, 2]) for name, key in ALIKE.items()})
     wide = wide.assign(gap=wide["ac1"] - wide["kappa"], gap_squared=wide["ac2"] - wide["alpha"]).reset_index()
     return wide[["data", *GAPS]].sort_values("gap", key=abs, ascending=False, ignore_index=True)
-
-
-def _called(row: pd.Series) -> str:
-    """Name a coefficient and its level in words."""
-    return terms.display_name(row["coefficient"]) + (f" ({row['level']})" if row["level"] != "none" else "")

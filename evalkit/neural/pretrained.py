@@ -12,7 +12,7 @@ import hashlib
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from importlib import metadata, util
 from pathlib import Path
@@ -37,7 +37,7 @@ class Kind(NamedTuple):
     distribution: str
     install: str
     reads: tuple[str, ...]
-    score: Callable[[str, list[tuple[str, ...]], int], Sequence[float]]
+    score: Callable[[str, list[tuple[str, ...]], int], Iterable[float]]
     setting: str = ""
 
 
@@ -175,7 +175,7 @@ def content(place: Path) -> str:
     return whole.hexdigest()
 
 
-def _comet(model: str, rows: list[tuple[str, ...]], batch: int) -> Sequence[float]:
+def _comet(model: str, rows: list[tuple[str, ...]], batch: int) -> Iterable[float]:
     """Score with COMET; a checkpoint that reads no reference ignores it."""
     import comet
     import torch
@@ -189,7 +189,7 @@ def _comet(model: str, rows: list[tuple[str, ...]], batch: int) -> Sequence[floa
     return scorer.predict(samples, batch_size=batch, gpus=int(torch.cuda.is_available()), progress_bar=False).scores
 
 
-def _bleurt(model: str, rows: list[tuple[str, ...]], batch: int) -> Sequence[float]:
+def _bleurt(model: str, rows: list[tuple[str, ...]], batch: int) -> Iterable[float]:
     """Score with BLEURT from a folder with its checkpoint."""
     from bleurt.score import BleurtScorer
 
@@ -199,7 +199,7 @@ def _bleurt(model: str, rows: list[tuple[str, ...]], batch: int) -> Sequence[flo
     return BleurtScorer(model).score(references=references, candidates=hypotheses, batch_size=batch)
 
 
-def _bertscore(layer: int, model: str, rows: list[tuple[str, ...]], batch: int) -> Sequence[float]:
+def _bertscore(layer: int, model: str, rows: list[tuple[str, ...]], batch: int) -> Iterable[float]:
     """Score with BERTScore's F1 from one layer of a model."""
     from bert_score import BERTScorer
 
@@ -211,7 +211,7 @@ def _bertscore(layer: int, model: str, rows: list[tuple[str, ...]], batch: int) 
     return scorer.score(hypotheses, references, batch_size=batch)[2].tolist()
 
 
-def _sentences(model: str, rows: list[tuple[str, ...]], batch: int) -> Sequence[float]:
+def _sentences(model: str, rows: list[tuple[str, ...]], batch: int) -> Iterable[float]:
     """Score with the cosine of sentence vectors, pooled as the model's own files say."""
     from sentence_transformers import SentenceTransformer
 
@@ -219,7 +219,7 @@ def _sentences(model: str, rows: list[tuple[str, ...]], batch: int) -> Sequence[
     return cosines(*(encoder.encode(list(side), batch_size=batch, show_progress_bar=False) for side in zip(*rows)))
 
 
-def _laser(model: str, rows: list[tuple[str, ...]], batch: int) -> Sequence[float]:
+def _laser(model: str, rows: list[tuple[str, ...]], batch: int) -> Iterable[float]:
     """Score with the cosine of LASER's sentence vectors, from a folder with its files or the package's own."""
     from laserembeddings import Laser
 

@@ -79,7 +79,8 @@ def scores(
     for known, asked in ((METRICS, metrics), (UNKNOWN, [unknown]), (sorted(set(table["tgt_lang"])), vectors)):
         if strange := [each for each in asked if each not in known]:
             raise DataError(f"There is no {strange[0]!r} here. Choose among {', '.join(known)}.")
-    found, signatures = pd.DataFrame(np.nan, table.index, [*metrics]), {}
+    found = pd.DataFrame(np.nan, table.index, [*metrics])
+    signatures: dict[str, str] = {}
     for language, path in vectors.items():
         rows = (table["tgt_lang"] == language).to_numpy()
         values, signature = _language(table[rows], Path(path), unknown, tokenize)
@@ -98,7 +99,9 @@ def read(path: str | Path, *, words: Collection[str] | None = None) -> tuple[dic
     binary format also composes vectors of unseen words; that is not read here.
     Raises DataError, naming the line, where a file is not like that.
     """
-    wanted, found, total, count = None if words is None else set(words), {}, 0.0, 0
+    wanted = None if words is None else set(words)
+    found: dict[str, np.ndarray] = {}
+    total, count = np.zeros(1), 0
     for word, vector in _lines(Path(path)):
         total, count = total + vector, count + 1
         if (wanted is None or word in wanted) and word not in found:

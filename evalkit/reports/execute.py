@@ -10,7 +10,7 @@ import contextlib
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -58,23 +58,88 @@ def run(
     known = read_studies(layout)
     chosen = choose(known, list(known) if names is None else names)
     tasks = [bound(study, values or {}, layout.studies.parent) for study in chosen]
-    kernels = contextlib.nullcontext() if scheduler else Kernels()  # they import what they need beside the fetching
-    with partial_folder(layout.reports) as partial, kernels:
+    with contextlib.ExitStack() as stack:
+        batch = Batch(layout, stack.enter_context(partial_folder(layout.reports)), timeout)
+        # forked kernels import what they need beside the fetching
+        kernels = None if scheduler else stack.enter_context(Kernels())
         absent = fetch(tasks)
         skipped = {task.name: reason for task in tasks if (reason := why_skipped(task, absent))}
-        done = [keep(task, layout, partial, "skipped", skipped[task.name]) for task in tasks if task.name in skipped]
+        done = [batch.keep(task, "skipped", skipped[task.name]) for task in tasks if task.name in skipped]
         todo = [task for task in tasks if task.name not in skipped]
-        if scheduler:
-            engine = on_cluster(todo, layout, partial, timeout, jobs, scheduler)
+        todo.sort(key=lambda task: task.notebook.stat().st_size, reverse=True)  # long ones first, so that none is late
+        if kernels is None:
+            engine = on_cluster(todo, batch, jobs, str(scheduler))
         else:
-            engine = here(todo, layout, partial, timeout, jobs or os.cpu_count() or 1, kernels)
+            engine = here(todo, batch, jobs or os.cpu_count() or 1, kernels)
         with contextlib.closing(engine):
-            told = with_progress(done, engine, total=len(tasks), tell=tell)
-            outcomes = {outcome.study: outcome for outcome in told}
+            outcomes = {one.study: one for one in with_progress(done, engine, total=len(tasks), tell=tell)}
         from evalkit.reports import index
 
-        place(partial, layout.reports / "index.html", index.page(layout))
+        batch.place(layout.reports / "index.html", index.page(layout))
     return [outcomes[task.name] for task in tasks]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """The studies of one run: where they read and write, the run's own folder, and how many seconds a cell may take."""
+
+    layout: Layout
+    partial: Path
+    timeout: float
+
+    def run(self, task: Study, kernels: Kernels) -> Outcome:
+        """Execute one study's notebook and put its report in place, or keep what is left of it."""
+        from evalkit.reports import cells  # papermill, imported while the warm process imports what kernels need
+
+        executed, start = self.partial / f"{task.name}.failed.ipynb", time.monotonic()
+        try:
+            notebook = cells.execute(task, executed, self.timeout, kernels)
+            self.report(task, notebook, seconds=time.monotonic() - start)
+        except Exception as problem:  # whatever a notebook does, the other studies go on
+            if kernels.closed:
+                raise CancelledError from None
+            reason = cells.explain(problem, executed, self.timeout)
+            return self.keep(task, "failed", reason, seconds=time.monotonic() - start, executed=executed)
+        return Outcome(task.name, "ok", self.layout.reports / f"{task.name}.html")
+
+    def report(self, task: Study, notebook: Any, *, seconds: float) -> None:
+        """Write a good study's HTML and JSON and clear away what an earlier failure left."""
+        from evalkit.reports import export, findings
+
+        task = without_folders(task)
+        found = findings.collect(notebook)
+        report = findings.report(task, "ok", seconds=seconds, parameters=task.parameters, found=found)
+        text = findings.canonical(report)
+        reference = findings.read_report(self.layout.reference / f"{task.name}.json")
+        final = self.layout.reports / task.name
+        self.place(final.with_suffix(".html"), export.export(notebook, task, report, reference=reference))
+        self.place(final.with_suffix(".json"), text)
+        for ending in (".failed.ipynb", ".failed.json"):
+            final.with_suffix(ending).unlink(missing_ok=True)
+
+    def keep(
+        self, task: Study, status: str, reason: str, *, seconds: float = 0, executed: Path | None = None
+    ) -> Outcome:
+        """Say that a study failed or was skipped, beside an earlier good report or, without one, in its place."""
+        from evalkit.reports import findings
+
+        task = without_folders(task)
+        report = findings.report(task, status, seconds=seconds, parameters=task.parameters, reason=reason)
+        text = findings.canonical(report)
+        final = self.layout.reports / f"{task.name}.json"
+        note = final.with_suffix(".failed.json")
+        self.place(note, text)
+        if executed is not None and executed.exists():
+            note = note.with_suffix(".ipynb")
+            os.replace(executed, note)
+        if (findings.read_report(final) or {}).get("status") != "ok" or not final.with_suffix(".html").exists():
+            self.place(final, text)
+        return Outcome(task.name, status, note, reason)
+
+    def place(self, final: Path, text: str) -> None:
+        """Write a file in the run's own folder, then move it to its final name."""
+        (self.partial / final.name).write_text(text, encoding="utf-8")
+        os.replace(self.partial / final.name, final)
 
 
 def settings(study: Study, values: dict[str, Any]) -> dict[str, Any]:
@@ -107,7 +172,7 @@ def files_named(study: Study) -> list[str]:
     return [declared.name for declared in notebooks.parameters(study.notebook) if declared.names_a_file]
 
 
-def told(task: Study) -> Study:
+def without_folders(task: Study) -> Study:
     """Return a study as its report tells of it: files of the user's own without their folders, which may be private."""
     names = {name: Path(task.parameters[name]).name for name in files_named(task) if task.parameters.get(name)}
     return replace(task, parameters={**task.parameters, **names})
@@ -133,12 +198,10 @@ def why_skipped(task: Study, absent: dict[str, str]) -> str:
     return "; ".join(absent[name] for name in task.data if name in absent)
 
 
-def here(
-    tasks: list[Study], layout: Layout, partial: Path, timeout: float, jobs: int, kernels: Kernels
-) -> Iterator[Outcome]:
+def here(tasks: list[Study], batch: Batch, jobs: int, kernels: Kernels) -> Generator[Outcome]:
     """Run studies on this machine, ``jobs`` at a time."""
     with ThreadPoolExecutor(jobs) as pool:
-        futures = [pool.submit(run_study, task, layout, partial, timeout, kernels) for task in tasks]
+        futures = [pool.submit(batch.run, task, kernels) for task in tasks]
         try:
             import_module("evalkit.reports.index")  # nbconvert and all that pages need, while kernels work
             yield from (future.result() for future in as_completed(futures))
@@ -148,9 +211,7 @@ def here(
             raise
 
 
-def on_cluster(
-    tasks: list[Study], layout: Layout, partial: Path, timeout: float, jobs: int | None, address: str
-) -> Iterator[Outcome]:
+def on_cluster(tasks: list[Study], batch: Batch, jobs: int | None, address: str) -> Generator[Outcome]:
     """Run studies on the workers of a Dask cluster: a study for each of their threads, or ``jobs`` at a time.
 
     A study whose worker is lost begins anew on another; its files take their final names once, at its end.
@@ -165,7 +226,7 @@ def on_cluster(
 
         def start(worker: str, task: Study) -> None:
             options = {"workers": [worker], "allow_other_workers": True, "pure": False}
-            future = client.submit(on_worker, task, layout, partial, timeout, choices, **options)
+            future = client.submit(on_worker, task, batch, choices, **options)
             under_way[future] = worker, task
             ended.add(future)
 
@@ -179,10 +240,10 @@ def on_cluster(
             if (problem := future.exception()) is None:
                 yield future.result()
             else:  # the worker itself was lost, again and again
-                yield keep(task, layout, partial, "failed", one_line(problem))
+                yield batch.keep(task, "failed", one_line(problem))
 
 
-def on_worker(task: Study, layout: Layout, partial: Path, timeout: float, choices: dict[str, str]) -> Outcome:
+def on_worker(task: Study, batch: Batch, choices: dict[str, str]) -> Outcome:
     """Run one study on a cluster's worker, in an ordinary kernel.
 
     choices: the ``EVALKIT_`` variables of whoever runs the studies; they replace the worker's own.
@@ -190,68 +251,7 @@ def on_worker(task: Study, layout: Layout, partial: Path, timeout: float, choice
     with Kernels(warm=False) as kernels:
         others = {name: value for name, value in kernels.env.items() if not name.startswith("EVALKIT_")}
         kernels.env = {**others, **choices}
-        return run_study(task, layout, partial, timeout, kernels)
-
-
-def run_study(task: Study, layout: Layout, partial: Path, timeout: float, kernels: Kernels) -> Outcome:
-    """Execute one study's notebook and put its report in place, or keep what is left of it."""
-    from evalkit.reports import cells  # papermill, imported while the warm process imports what kernels need
-
-    executed, start = partial / f"{task.name}.failed.ipynb", time.monotonic()
-    try:
-        notebook = cells.execute(task, executed, timeout, kernels)
-        write_report(task, layout, partial, notebook, seconds=time.monotonic() - start)
-    except Exception as problem:  # whatever a notebook does, the other studies go on
-        if kernels.closed:
-            raise CancelledError from None
-        reason = cells.explain(problem, executed, timeout)
-        return keep(task, layout, partial, "failed", reason, seconds=time.monotonic() - start, executed=executed)
-    return Outcome(task.name, "ok", layout.reports / f"{task.name}.html")
-
-
-def write_report(task: Study, layout: Layout, partial: Path, notebook: Any, *, seconds: float) -> None:
-    """Write a good study's HTML and JSON and clear away what an earlier failure left."""
-    from evalkit.reports import export, findings
-
-    task = told(task)
-    report = findings.report(task, "ok", seconds=seconds, parameters=task.parameters, found=findings.collect(notebook))
-    text = findings.canonical(report)
-    reference = findings.read_report(layout.reference / f"{task.name}.json")
-    place(partial, layout.reports / f"{task.name}.html", export.export(notebook, task, report, reference=reference))
-    place(partial, layout.reports / f"{task.name}.json", text)
-    for ending in ("ipynb", "json"):
-        (layout.reports / f"{task.name}.failed.{ending}").unlink(missing_ok=True)
-
-
-def keep(
-    task: Study,
-    layout: Layout,
-    partial: Path,
-    status: str,
-    reason: str,
-    *,
-    seconds: float = 0,
-    executed: Path | None = None,
-) -> Outcome:
-    """Say that a study failed or was skipped, beside an earlier good report or, without one, in its place."""
-    from evalkit.reports import findings
-
-    task = told(task)
-    text = findings.canonical(findings.report(task, status, seconds=seconds, parameters=task.parameters, reason=reason))
-    final, note = (layout.reports / f"{task.name}{ending}" for ending in (".json", ".failed.json"))
-    place(partial, note, text)
-    if executed is not None and executed.exists():
-        os.replace(executed, note.with_suffix(".ipynb"))
-        note = note.with_suffix(".ipynb")
-    if (findings.read_report(final) or {}).get("status") != "ok" or not final.with_suffix(".html").exists():
-        place(partial, final, text)
-    return Outcome(task.name, status, note, reason)
-
-
-def place(partial: Path, final: Path, text: str) -> None:
-    """Write a file in the run's own folder, then move it to its final name."""
-    (partial / final.name).write_text(text, encoding="utf-8")
-    os.replace(partial / final.name, final)
+        return batch.run(task, kernels)
 
 
 @contextlib.contextmanager
@@ -273,7 +273,7 @@ def partial_folder(reports: Path) -> Iterator[Path]:
 
 
 def with_progress(
-    done: list[Outcome], engine: Iterator[Outcome], *, total: int, tell: Callable[[str], None] | None
+    done: list[Outcome], engine: Iterable[Outcome], *, total: int, tell: Callable[[str], None] | None
 ) -> Iterator[Outcome]:
     """Pass outcomes on as they come, with a bar on a terminal's stderr and one line for each study that ended."""
     from tqdm import tqdm

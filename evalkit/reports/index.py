@@ -32,17 +32,17 @@ def card(study: Study, layout: Layout) -> dict[str, Any]:
     reports = layout.reports
     report = findings.read_report(reports / f"{study.name}.json")
     latest = findings.read_report(reports / f"{study.name}.failed.json")
-    good = report is not None and report["status"] == "ok" and (reports / f"{study.name}.html").exists()
+    good = report if report and report["status"] == "ok" and (reports / f"{study.name}.html").exists() else None
     trouble = latest or (None if good else report)
-    counts = tally.counted(report["published"] if good else ())
-    simulated = good and findings.simulated(report)
+    counts = tally.counted(good["published"] if good else ())
+    simulated = bool(good and findings.simulated(good))
     reference = findings.read_report(layout.reference / f"{study.name}.json") if simulated else None
     return {
         "study": study,
-        "report": report if good else None,
+        "report": good,
         "status": trouble["status"] if trouble else "ok" if good else "not run yet",
         "reason": trouble["reason"] if trouble else "",
-        "kept": good and trouble is not None,
+        "kept": bool(good and trouble),
         "simulated": simulated,
         "bar": tally.bar(counts),
         "sentences": tally.sentences(counts),

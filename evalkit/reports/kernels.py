@@ -16,7 +16,7 @@ import sys
 import tempfile
 import threading
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
@@ -59,6 +59,9 @@ class Warm:
             bufsize=1,
             start_new_session=True,  # Ctrl-C in a terminal must not reach it before the run has cleaned up
         )
+        assert self.process.stdin
+        assert self.process.stdout
+        self.requests, self.replies = self.process.stdin, self.process.stdout
         self.lock = threading.Lock()
         self.ready = False
 
@@ -66,24 +69,24 @@ class Warm:
         """Fork a kernel and return its process id; WarmError where the warm process has gone."""
         with self.lock:
             try:
-                self.ready = self.ready or self.process.stdout.readline() == "ready\n"
+                self.ready = self.ready or self.replies.readline() == "ready\n"
                 if not self.ready:
                     raise WarmError("its imports failed")
-                self.process.stdin.write(json.dumps(request) + "\n")
-                return int(self.process.stdout.readline())
+                self.requests.write(json.dumps(request) + "\n")
+                return int(self.replies.readline())
             except (OSError, ValueError) as problem:
                 raise WarmError(str(problem)) from problem
 
     def close(self) -> None:
         """End the process, which kills the kernels that still live."""
         with contextlib.suppress(OSError):
-            self.process.stdin.close()
+            self.requests.close()
         try:
             self.process.wait(timeout=5)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
-        self.process.stdout.close()
+        self.replies.close()
 
 
 class Forked:
@@ -92,17 +95,19 @@ class Forked:
     stdin = stdout = stderr = None
 
     def __init__(self, pid: int) -> None:
-        self.pid, self.returncode = pid, None
+        self.pid = pid
+        self.returncode: int | None = None
+        self.descriptor = -1
         try:
             self.descriptor = os.pidfd_open(pid)
         except ProcessLookupError:  # dead already
-            self.descriptor, self.returncode = None, 1
+            self.returncode = 1
 
     def poll(self) -> int | None:
         """Return None while the kernel lives, 1 once it has ended (how, only its parent knows)."""
-        if self.descriptor is not None and select.select([self.descriptor], [], [], 0)[0]:
+        if self.descriptor >= 0 and select.select([self.descriptor], [], [], 0)[0]:
             os.close(self.descriptor)
-            self.descriptor, self.returncode = None, 1
+            self.descriptor, self.returncode = -1, 1
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
@@ -130,7 +135,7 @@ class Provisioner(LocalProvisioner):
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> Any:
         """Start the process of one kernel and remember it for the run's end."""
-        kernels: Kernels = self.parent.kernels
+        kernels = cast(Manager, self.parent).kernels
         if kernels.closed:
             raise RuntimeError("the run has ended")
         try:
@@ -139,7 +144,7 @@ class Provisioner(LocalProvisioner):
             silence = dict.fromkeys(("stdout", "stderr"), subprocess.DEVNULL)
             await super().launch_kernel(cmd, **kwargs, **silence)
         else:
-            self.process, self.pid, self.pgid = Forked(pid), pid, pid
+            self.process, self.pid, self.pgid = cast(subprocess.Popen, Forked(pid)), pid, pid
         kernels.started.append(self)
         return self.connection_info
 

@@ -7,6 +7,7 @@ Runs the studies with the parameters of ``studies.toml`` and refuses to write an
 
 from __future__ import annotations
 
+import json
 import sys
 import tempfile
 from dataclasses import replace
@@ -49,7 +50,7 @@ def write_references(names: list[str] | None = None, layout: Layout | None = Non
     with tempfile.TemporaryDirectory(prefix="evalkit-reference-") as folder:
         apart = replace(layout, reports=Path(folder))
         outcomes = execute.run(names, apart, tell=lambda line: print(line, file=sys.stderr))
-        reports = [findings.read_report(Path(folder) / f"{outcome.study}.json") for outcome in outcomes]
+        reports = [json.loads((Path(folder) / f"{outcome.study}.json").read_text("utf-8")) for outcome in outcomes]
     results = [reference(report) for report in reports]  # all of them first: nothing is written when one is refused
     written = [layout.reference / f"{result['study']}.json" for result in results]
     for path, result in zip(written, results, strict=True):

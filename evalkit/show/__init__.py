@@ -111,9 +111,10 @@ def figure(
         display(pictures.words(described), raw=True)
 
 
-def text(sentence: str) -> None:
-    """Show a sentence computed in this run as plain text: markup and TeX in it stay visible characters."""
-    _emit(None, html=f'<p class="computed">{escape(sentence)}</p>', text=sentence)
+def text(*sentences: str) -> None:
+    """Show sentences computed in this run, a paragraph each, as plain text: markup and TeX stay visible characters."""
+    for sentence in sentences:
+        _emit(None, html=f'<p class="computed">{escape(sentence)}</p>', text=sentence)
 
 
 def headline(sentence: str) -> None:

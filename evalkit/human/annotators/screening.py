@@ -212,8 +212,8 @@ def stability(
             value = _value(rule.measure, stack)
             drawn = np.full(1, np.nan)
             if np.isfinite(value):
-                picks = rng.integers(0, stack.shape[1], (resamples, stack.shape[1]))
-                drawn = MEASURES[rule.measure].statistic(stack[0][picks])
+                statistic = MEASURES[rule.measure].statistic
+                drawn = inference.bootstrap(stack[0], statistic, resamples=resamples, seed=rng)
             defined = drawn[np.isfinite(drawn)]
             share = rule.holds(defined).mean() if len(defined) else np.nan
             rows.append((value, share, defined.mean() if len(defined) else np.nan))

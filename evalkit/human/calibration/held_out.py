@@ -168,7 +168,8 @@ def _bootstrap(
         draws = inference.bootstrap(
             stacked, lambda drawn: statistic(_Halves(*np.moveaxis(drawn, -1, 0))), resamples=resamples, seed=rng
         )
-    return draws[~np.isnan(draws.reshape(len(draws), -1)[:, 0])]
+    there = ~np.isnan(draws.reshape(len(draws), -1)[:, 0])
+    return draws[there] if there.any() else draws[:1]  # where groups never differ, the interval is missing
 
 
 def _ratios(halves: _Halves, scale: tuple[float, float]) -> np.ndarray:

@@ -10,13 +10,13 @@ from evalkit.human.planning.calibration import (
     smallest,
     smallest_sets,
 )
-from evalkit.human.planning.components import LAYOUTS, NEEDED, components, henderson, jackknife, variances
-from evalkit.human.planning.designs import Limits, by_pair, compare, curve, describe, plan
+from evalkit.human.planning.components import LAYOUTS, NAMES, NEEDED, components, henderson, jackknife, variances
+from evalkit.human.planning.designs import Limits, by_pair, compare, curve, describe, plan, span
 from evalkit.human.planning.power import ARRANGEMENTS, power, simulate_power
 
 __all__ = [
-    "ARRANGEMENTS", "LAYOUTS", "NEEDED", "SELECTIONS", "Limits", "best_size", "break_even", "by_pair",
+    "ARRANGEMENTS", "LAYOUTS", "NAMES", "NEEDED", "SELECTIONS", "Limits", "best_size", "break_even", "by_pair",
     "calibration_size", "compare", "components", "curve", "describe", "difference_variance", "equal_work",
     "henderson", "imbalance", "jackknife", "plan", "power", "random_scores", "selections", "simulate_power",
-    "smallest", "smallest_sets", "spending", "variances", "workloads",
+    "smallest", "smallest_sets", "span", "spending", "variances", "workloads",
 ]  # fmt: skip

@@ -33,6 +33,12 @@ LAYOUTS: dict[str, dict[str, list[str]]] = {
     "unnamed": {"item": ITEM},
 }  # fmt: skip
 
+#: What people call the components, and their standard errors.
+NAMES = {
+    "document": "documents", "item": "segments", "annotator": "annotators' levels", "block": "annotator by document",
+    "residual": "noise", "annotator_se": "standard error of levels", "taste": "variance of liking",
+    "taste_se": "standard error",
+}  # fmt: skip
 #: How differently annotators like a system. Can be told from how they take to a document only where they judged several
 #: documents of one system.
 TASTE = {"taste": ["annotator", "system"]}

@@ -188,3 +188,16 @@ def describe(design: Mapping[str, Any], *, delta: float) -> str:
         f"To tell two systems {delta:g} points apart you need {design['segments']:,} segments, each translation scored "
         f"{judged}, so {design['judgements']:,} judgements by {crew}{calibrated}."
     )
+
+
+def span(designs: pd.DataFrame, unit: str) -> str:
+    """Say between which numbers of a unit the designs of ``by_pair`` lie, and how many language pairs have none.
+
+    >>> designs = pd.DataFrame({"pair": ["eng-deu", "eng-jpn", "eng-zho"], "segments": [410, 1890, None]})
+    >>> span(designs, "segments")
+    '410 to 1,890 segments (in 1 of 3 language pairs none within the limits)'
+    """
+    found = designs[unit].dropna()
+    numbers = f"{int(found.min()):,} to {int(found.max()):,}" if len(found) else "more than the limits allow:"
+    lost = len(designs) - len(found)
+    return f"{numbers} {unit}{f' (in {lost} of {len(designs)} language pairs none within the limits)' if lost else ''}"

@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from evalkit.human.observed import titled
-from evalkit.papers.licht2022.progression import WANTED_POWER
+from evalkit.human.observed import misled, titled
+from evalkit.papers.licht2022.progression import WANTED_POWER, detectable
 from evalkit.papers.licht2022.table3 import LANGUAGES
-from evalkit.show.plots import GREY, INK, LIGHT, LINES, MARKERS, PALETTE, house, literal
+from evalkit.show.plots import GREY, INK, LIGHT, LINES, MARKERS, PALETTE, describe, house, literal
 
 PROTOCOLS = ("RAW", "XSTS", "MSTS", "BT+MSTS", "PE")
 _TITLES = {"X-EN": "into English", "EN-X": "out of English", "both": "both directions"}
@@ -59,7 +59,9 @@ def printed_kappas(cells: pd.DataFrame) -> Figure:
     grid[0].set_ylabel("language")
     grid[0].invert_yaxis()
     figure.get_layout_engine().set(wspace=0.06)  # or the last number of the left axis touches the right one's first
-    return figure
+    width = cells["high"] - cells["low"]
+    said = "Printed kappas in two panels, a row per language and a marker per protocol, with intervals"
+    return describe(figure, f"{said} {width.min():.2f} to {width.max():.2f} wide.")
 
 
 @house
@@ -85,7 +87,10 @@ def average_differences(differences: pd.DataFrame) -> Figure:
     axes.set(xlabel="difference of average κ, 95 % interval (uncorrected)", ylim=(len(names) - 0.5, -0.6))
     axes.set_ylabel("protocols compared")
     axes.legend(loc="upper center", bbox_to_anchor=(0.4, -0.1), ncols=2)
-    return figure
+    survive = [f"{about} {part.sum()} of {len(part)}" for about, part in differences.groupby("about")["survives"]]
+    return describe(
+        figure, f"Differences of averages with two intervals each. They survive for {', for '.join(survive)}."
+    )
 
 
 @house
@@ -102,7 +107,9 @@ def power_curves(powers: pd.DataFrame) -> Figure:
     axes.set(xlabel="true difference of two translations (points of the scale)", ylim=(0, 1.03))
     axes.set_ylabel("share of campaigns that see it")
     axes.legend(loc="lower right")
-    return figure
+    points = detectable(powers)["points"]
+    said = f"They reach {WANTED_POWER} between {points.min():.2f} and {points.max():.2f} points."
+    return describe(figure, f"Power against true difference, a line per protocol. {said}")
 
 
 @house
@@ -129,7 +136,9 @@ def forest(table: pd.DataFrame) -> Figure:
     grid[0].set_yticks(range(len(names)), [literal(titled(name)) for name in names])
     grid[0].set_ylim(len(names) - 0.4, -0.6)
     grid[0].set_ylabel("data set")
-    return figure
+    gap = misled(table).iloc[0]
+    said = f"Every coefficient for {len(names)} data sets. Left: exact matches count; right: near misses, partly."
+    return describe(figure, f"{said} κ and AC1: up to {gap['gap']:.2f} apart ({titled(gap['data'])}).")
 
 
 @house
@@ -158,4 +167,6 @@ def bins(table: pd.DataFrame) -> Figure:
         axes.axhline(0, color=INK, lw=0.6)
     grid[0].set_ylabel("coefficient, 95 % interval")
     figure.legend(*grid[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
-    return figure
+    finest = table[table["bins"].eq(table["bins"].max()) & table["coefficient"].eq("fleiss_kappa")]["estimate"]
+    said = f"At {table['bins'].max()}, Fleiss' κ is {finest.min():.2f} to {finest.max():.2f}."
+    return describe(figure, f"Three panels, {', '.join(titles.values())}, against the number of bins. {said}")

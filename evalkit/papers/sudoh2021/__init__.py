@@ -1,19 +1,5 @@
-"""Critical translation errors: labels, how far people agree on them, their reduction to one, and classification.
+"""Sudoh et al. 2021: critical translation errors, their labels, their reduction to one, and their classification.
 
-``taxonomy`` says what labels there are; ``distributions`` and ``pairwise`` describe them; ``printed`` and ``claimed``
-line results up with the paper's. Other modules are entered by their own names.
+``taxonomy`` says what labels there are, ``labels`` how often each is given and which assessments go with it,
+``comparison`` what the paper prints. The neural classifier is ``neural``, which runs in an environment of its own.
 """
-
-from evalkit.papers.sudoh2021.claimed import claim_tables
-from evalkit.papers.sudoh2021.distributions import FINDING, MODELS, averages, contrasts, da_by_label, shares
-from evalkit.papers.sudoh2021.matching import alignment, joined, standing
-from evalkit.papers.sudoh2021.pairwise import confusion_between, pairwise
-from evalkit.papers.sudoh2021.printed import UNRELEASED, UNTRAINED, explained, unprinted_rows, whole_only
-from evalkit.papers.sudoh2021.taxonomy import CRITICAL, KEY, ORDERS, TAXONOMIES, categories, named, places, taxonomy
-
-__all__ = [
-    "CRITICAL", "FINDING", "KEY", "MODELS", "ORDERS", "TAXONOMIES", "UNRELEASED", "UNTRAINED", "alignment",
-    "averages", "categories", "claim_tables", "confusion_between", "contrasts", "da_by_label", "explained",
-    "joined", "named", "pairwise", "places", "shares", "standing", "taxonomy", "unprinted_rows",
-    "whole_only",
-]  # fmt: skip

@@ -1,12 +1,19 @@
-"""Measure agreement on labels among three annotators: nominal, ordinal under each order, and on criticality alone."""
+"""Measure how far annotators agree on labels: all of them, two by two, label by label, and on criticality alone."""
 
 from __future__ import annotations
+
+import itertools
 
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.papers.sudoh2021.taxonomy import KEY, ORDERS, places, taxonomy
+from evalkit.papers.sudoh2021.labels import standing
+from evalkit.papers.sudoh2021.taxonomy import KEY, ORDERS, categories, named, places, taxonomy
 from evalkit.stats import agreement
+
+_PAIR_MEASURES = {"kappa": ("cohen_kappa", "none"), "concordance": ("percent_agreement", "none")}
+#: Coefficients as pages call them.
+_NAMES = {"fleiss_kappa": "Fleiss' kappa", "percent_agreement": "percent agreement"}
 
 
 def overall(labels: pd.DataFrame, *, resamples: int = 500, seed: int = 7) -> pd.DataFrame:
@@ -20,19 +27,15 @@ def overall(labels: pd.DataFrame, *, resamples: int = 500, seed: int = 7) -> pd.
     """
     rows = []
     for dimension, table in _tables(labels):
-        orders = _distinct(dimension)
-        first = _placed(table, places(dimension))
-        kappas = [("fleiss_kappa", "none"), ("krippendorff_alpha", "nominal")]
-        found = agreement.coefficients(first, measures=kappas, resamples=resamples, seed=seed).assign(order="")
-        parts = [
-            found.replace({"coefficient": {"krippendorff_alpha": "nominal alpha", "fleiss_kappa": "Fleiss' kappa"}})
-        ]
-        for order in orders:
+        estimate = {"resamples": resamples, "seed": seed}
+        measures = [("fleiss_kappa", "none"), ("krippendorff_alpha", "nominal")]
+        found = agreement.coefficients(_placed(table, places(dimension)), measures=measures, **estimate)
+        parts = [found.assign(order="", coefficient=["Fleiss' kappa", "nominal alpha"])]
+        for order in _distinct(dimension):
             placed = _placed(table, places(dimension, order=order))
-            ordinal = [("krippendorff_alpha", "ordinal")]
-            found = agreement.coefficients(placed, measures=ordinal, resamples=resamples, seed=seed)
+            found = agreement.coefficients(placed, measures=[("krippendorff_alpha", "ordinal")], **estimate)
             parts.append(found.assign(order=order, coefficient="ordinal alpha"))
-        rows.append(_shown(pd.concat(parts), dimension, table))
+        rows.append(_arranged(pd.concat(parts), dimension, table))
     return _joined(rows)
 
 
@@ -52,16 +55,16 @@ def on_criticality(labels: pd.DataFrame, *, resamples: int = 500, seed: int = 7,
             said = table.isin(critical).astype(float)
             share = float(said.to_numpy().mean())
             if 0 < share < 1:
-                measures = [("fleiss_kappa", "none"), ("percent_agreement", "none")]
+                measures = [(name, "none") for name in _NAMES]
                 found = agreement.coefficients(said, measures=measures, resamples=resamples, seed=seed)
-                names = {"fleiss_kappa": "Fleiss' kappa", "percent_agreement": "percent agreement"}
-                shown = found.assign(order="", coefficient=found["coefficient"].map(names))
             else:
-                shown = pd.DataFrame({"coefficient": ["Fleiss' kappa"], "order": "", "estimate": float("nan"),
-                                      "low": float("nan"), "high": float("nan")})  # fmt: skip
-            shown = _shown(shown, dimension, table)
-            shown.insert(0, "group", group)
-            rows.append(shown.assign(share=share))
+                found = pd.DataFrame({"coefficient": ["fleiss_kappa"]}).reindex(
+                    columns=["coefficient", "estimate", "low", "high"]
+                )
+            found = found.assign(order="", coefficient=found["coefficient"].map(_NAMES))
+            found = _arranged(found, dimension, table).assign(share=share)
+            found.insert(0, "group", group)
+            rows.append(found)
     return _joined(rows)
 
 
@@ -79,6 +82,58 @@ def by_label(labels: pd.DataFrame, *, resamples: int = 200, seed: int = 7) -> pd
         placed = found.sort_values("category", key=lambda codes: codes.map(places(dimension, order="print")))
         rows.append(placed[["dimension", "label", "estimate", "low", "high", "share", "n"]])
     return _joined(rows)
+
+
+def pairwise(labels: pd.DataFrame, *, resamples: int = 500, seed: int = 7, shared: bool = False) -> pd.DataFrame:
+    """Measure the agreement of every two annotators, with bootstrap intervals over translations.
+
+    labels: ratings with dimension and label (codes). shared: only translations that all annotators of a dimension
+    labelled, so that pairs can be compared with each other.
+    Returns dimension, pair (``A-B``), kappa, kappa_low, kappa_high, concordance (share of equal labels),
+    concordance_low, concordance_high, n, rows. Two annotators who labelled nothing in common have no row.
+    Source: Cohen 1960.  Caveat: kappa treats all differences alike.
+    """
+    rows = []
+    for dimension in labels["dimension"].unique():
+        table = _by_annotator(labels, dimension)
+        table = table.dropna() if shared else table
+        for a, b in itertools.combinations(table.columns, 2):
+            both = table[[a, b]].dropna()
+            if both.empty:
+                continue
+            row = {"dimension": dimension, "pair": f"{a}-{b}"}
+            options = {"resamples": resamples, "seed": seed, "categories": categories(dimension)}
+            found = agreement.pairwise(both, measures=list(_PAIR_MEASURES.values()), **options)
+            for name, part in zip(_PAIR_MEASURES, found.to_dict("records"), strict=True):
+                row |= {name: part["estimate"], f"{name}_low": part["low"], f"{name}_high": part["high"]}
+            rows.append(row | {"n": len(both), "rows": standing(both.reset_index())})
+    if not rows:
+        raise DataError("No two annotators labelled the same translation. Load the labels of several annotators.")
+    return pd.DataFrame(rows)
+
+
+def confusion_between(labels: pd.DataFrame, *, pair: str, dimension: str = "adequacy") -> pd.DataFrame:
+    """Count which labels two annotators gave the same translations.
+
+    pair: ``A-B``. Returns dimension, pair, first (label of A), second (of B), count, share (of A's label that B called
+    so; missing where A never used it), first_annotator, second_annotator; all combinations of labels have a row, worst
+    labels first.
+    Raises DataError where the pair does not name two annotators.
+    """
+    table = _by_annotator(labels, dimension)
+    found = [(a, b) for a, b in itertools.permutations(table.columns, 2) if f"{a}-{b}" == pair]
+    if not found:
+        raise DataError(f"pair={pair!r} is not known. Annotators are {', '.join(table.columns)}: write A-B.")
+    first, second = found[0]
+    names = categories(dimension)
+    both = table[[first, second]].dropna()
+    counts = pd.crosstab(both[first], both[second]).reindex(index=names, columns=names, fill_value=0)
+    long = counts.rename_axis(index="first", columns="second").stack().rename("count").reset_index()
+    total = long.groupby("first", sort=False)["count"].transform("sum")
+    long["share"] = long["count"].div(total.where(total > 0))
+    long.insert(0, "dimension", dimension)
+    long.insert(1, "pair", pair)
+    return long.assign(first_annotator=first, second_annotator=second)
 
 
 def _tables(labels: pd.DataFrame):
@@ -106,7 +161,7 @@ def _distinct(dimension: str) -> list[str]:
     return list(known.values())
 
 
-def _shown(found: pd.DataFrame, dimension: str, table: pd.DataFrame) -> pd.DataFrame:
+def _arranged(found: pd.DataFrame, dimension: str, table: pd.DataFrame) -> pd.DataFrame:
     """Arrange estimates in the columns of a result."""
     named = found.assign(dimension=dimension, annotators="-".join(map(str, table.columns)), n=len(table))
     return named[["dimension", "annotators", "coefficient", "order", "estimate", "low", "high", "n"]]
@@ -117,3 +172,11 @@ def _joined(rows: list[pd.DataFrame]) -> pd.DataFrame:
     if not rows:
         raise DataError("There are no labels of fluency or adequacy. Load them with evalkit.data.")
     return pd.concat(rows, ignore_index=True)
+
+
+def _by_annotator(labels: pd.DataFrame, dimension: str) -> pd.DataFrame:
+    """Pivot one dimension to translations × annotators, with categories in the cells."""
+    part = named(labels[labels["dimension"] == dimension])
+    if part.empty:
+        raise DataError(f"There are no labels of {dimension}. Load them, or choose another dimension.")
+    return part.pivot(index=KEY, columns="annotator", values="label")

@@ -10,6 +10,7 @@ import pandas as pd
 from evalkit import DataError
 from evalkit.data import delimited
 from evalkit.papers import claims
+from evalkit.stats.verdicts import verdict
 
 #: The columns of a challenge set, a CSV in UTF-8 with a header and a row per hypothesis. ``harmless`` is yes for a
 #: translation that means what the reference means, no for one that does not; every reference needs one of each.
@@ -23,6 +24,12 @@ PHENOMENA = {
 #: which the plain text of the page does not show.
 STRUCK = {"hyp1": " situated", "hyp3": " situated"}
 METRICS = ("bleu", "chrf", "bertscore", "bleurt")
+#: Ways to read Table 1: options of ``rescored``. The first is what print follows.
+READINGS: dict[str, dict[str, bool]] = {
+    "with attention to case, without the struck word": {},
+    "in lower case, without the struck word": {"lowercase": True},
+    "with attention to case, with the struck word": {"struck": False},
+}
 _MOST = 10_000
 
 
@@ -126,41 +133,53 @@ def preferred(challenges: pd.DataFrame, *, metrics: Sequence[str] = ("bleu", "ch
     return pd.DataFrame(rows, columns=["metric", "id", "phenomenon", "harmful", "harmless", "preferred"])
 
 
-def compare_with_print(printed: pd.DataFrame, *, lowercase: bool = False, struck: bool = True) -> pd.DataFrame:
-    """Lay the scores of Table 1 beside ours: rows for ``show.compare``.
+def rescored(printed: pd.DataFrame, *, lowercase: bool = False, struck: bool = True) -> pd.DataFrame:
+    """Score Table 1 again: bleu and chrf of each row, with its id as the index; the reference is scored, too.
+
+    printed: the transcription of Table 1. lowercase: as in ``scored``. struck: as in ``of_table1``.
+    """
+    table = of_table1(printed, struck=struck)
+    reference = table.iloc[:1].assign(id="ref", hypothesis=table["reference"].iloc[0])
+    both = scored(pd.concat([reference, table], ignore_index=True), lowercase=lowercase)
+    return both.set_index("id").reindex(printed["id"])[["bleu", "chrf"]]
+
+
+def readings(printed: pd.DataFrame) -> pd.DataFrame:
+    """Count the cells of BLEU and chrF that come out under each reading of Table 1: reading, cells, matches."""
+    rows = []
+    for name, options in READINGS.items():
+        ours = rescored(printed, **options)
+        cells = [(row[name], ours.at[row["id"], name]) for row in printed.to_dict("records") for name in ours]
+        rows.append((name, len(cells), [verdict(*cell) for cell in cells].count("match")))
+    return pd.DataFrame(rows, columns=["reading", "cells", "matches"])
+
+
+def compare_with_print(printed: pd.DataFrame) -> pd.DataFrame:
+    """Compare the scores of Table 1 with ours: rows for ``show.compare``.
 
     printed: the transcription of Table 1. BERTScore and BLEURT need models that are not here, so they stay empty. The
     note says what a cell turns on: the case of letters, or the struck-through word.
     """
-    ours, cased, whole = (
-        scored(_with_reference(printed, words), lowercase=lower).set_index("id").reindex(printed["id"])
-        for words, lower in ((struck, lowercase), (struck, not lowercase), (not struck, lowercase))
-    )
+    ours, lower, whole = (rescored(printed, **options) for options in READINGS.values())
     asked = {"item": "Table 1", "basis": "definition", "lacking": "needs a neural model"}
     parts = []
     for metric in METRICS:
         note, values = "Needs a trained model, which is not part of this suite.", None
         if metric in ours:
-            values, read = ours[metric], zip(ours[metric], cased[metric], whole[metric])
-            note = [_turns_on(*three, lowercase=lowercase, struck=struck) for three in read]
+            values, read = ours[metric], zip(ours[metric], lower[metric], whole[metric])
+            note = [_turns_on(*three) for three in read]
         cell = printed["id"] + f", {metric}"
         parts.append(claims.rows(printed, metric, computed=values, cell=cell, note=note, **asked))
     return pd.concat(parts, ignore_index=True)
 
 
-def _turns_on(value: float, other_case: float, other_word: float, *, lowercase: bool, struck: bool) -> str:
+def _turns_on(value: float, lower: float, whole: float) -> str:
     """Say which other reading of Table 1 gives another score."""
-    told = []
-    if abs(other_case - value) > 1e-9:
-        told.append(f"Scored {'without' if lowercase else 'with'} attention to case; else {other_case:.3f}. "
-                    "The fingerprint in footnotes 6 and 7 says case.lc.")  # fmt: skip
-    if abs(other_word - value) > 1e-9:
-        told.append(f"Scored {'without' if struck else 'with'} the struck-through 'situated'; else {other_word:.3f}.")
-    return " ".join(told)
-
-
-def _with_reference(printed: pd.DataFrame, struck: bool) -> pd.DataFrame:
-    """Put the reference, scored against itself, before the hypotheses."""
-    table = of_table1(printed, struck=struck)
-    own = table.iloc[:1].assign(id="ref", hypothesis=table["reference"].iloc[0])
-    return pd.concat([own, table], ignore_index=True)
+    notes = []
+    if abs(lower - value) > 1e-9:
+        notes.append(
+            f"Scored with attention to case; else {lower:.3f}. The fingerprint in footnotes 6 and 7 says case.lc."
+        )
+    if abs(whole - value) > 1e-9:
+        notes.append(f"Scored without the struck-through 'situated'; else {whole:.3f}.")
+    return " ".join(notes)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 
 from evalkit import DataError
-from evalkit.papers.sudoh2021 import thresholds
 from evalkit.papers.sudoh2021.features import checked, differing
+from evalkit.papers.sudoh2021.models import fit_cumulative_link, fit_thresholds
 from evalkit.papers.sudoh2021.taxonomy import KEY, categories
 
 #: Learned models, and what each looks at. Logistic ones are "weighted" if trained with the weights of equation (1).
@@ -27,8 +30,11 @@ BASELINES = {
     "DA thresholds": "the human direct assessment of the same translation: a human signal, not a metric",
 }
 WEIGHTED = " (weighted)"
+MEAN = "mean of models"
 _MEAN_OF = ("features", "n-grams + features", "boosting")
-_HEAVY = ("features", "n-grams + features")
+#: All learned models, those trained with the weights of equation (1) last.
+ALL = (*MODELS, *(name + WEIGHTED for name in ("features", "n-grams + features")))
+_PENALTY = 30.0  # of the ordinal model's slopes
 
 
 def class_weights(labels: pd.Series) -> pd.Series:
@@ -74,51 +80,142 @@ def examples(translations: pd.DataFrame, labels: pd.DataFrame, *, dimension: str
     return joined[[*KEY, "split", "z", "hypothesis", "reference", "sentence", "true"]]
 
 
+@dataclass(frozen=True)
+class Corpus:
+    """Translations with what the models look at; scales and vocabularies come from training rows.
+
+    translations: as for ``examples``. described: the result of ``features`` for them, row by row.
+    """
+
+    translations: pd.DataFrame
+    described: pd.DataFrame
+
+    def __post_init__(self) -> None:
+        if len(self.described) != len(self.translations):
+            raise DataError(
+                "Features and translations are not the same rows. Make the features from these translations."
+            )
+        if self.trained.all():
+            raise DataError("All translations are for training, none is left to be labelled. Mark some as dev or test.")
+
+    @cached_property
+    def trained(self) -> np.ndarray:
+        """Mark the rows to learn from."""
+        return self.translations["split"].eq("train").to_numpy()
+
+    @cached_property
+    def scaled(self) -> np.ndarray:
+        """Standardise the features, and cut what lies more than five deviations off."""
+        from sklearn.preprocessing import StandardScaler
+
+        dense = self.described.to_numpy(float)
+        return np.clip(StandardScaler().fit(dense[self.trained]).transform(dense), -5, 5)
+
+    @cached_property
+    def bags(self) -> sparse.csr_matrix:
+        """Weigh the words and letters of hypotheses, and of what differs, by TF-IDF; (rows, terms)."""
+        from sklearn.feature_extraction.text import TfidfVectorizer
+
+        parts, learned = differing(self.translations), np.flatnonzero(self.trained)
+        others = np.flatnonzero(~self.trained)
+        plans = [(side, {"token_pattern": r"\S+", "min_df": 5}) for side in ("only_hypothesis", "only_reference")]
+        plans += [("hypothesis", {"token_pattern": r"\S+", "ngram_range": (1, 2), "min_df": 5})]
+        plans += [("hypothesis", {"analyzer": "char_wb", "ngram_range": (3, 3), "min_df": 10})]
+        bags = []
+        for side, plan in plans:
+            vectorizer = TfidfVectorizer(sublinear_tf=True, lowercase=False, **plan)
+            try:
+                known = vectorizer.fit_transform([parts[side][row] for row in learned])
+            except ValueError:  # no term is common enough in so few texts
+                continue
+            rest = vectorizer.transform([parts[side][row] for row in others])
+            bags.append(sparse.vstack([known, rest]).tocsr()[np.argsort(np.concatenate([learned, others]))])
+        return sparse.hstack(bags or [sparse.csr_matrix((len(self.translations), 1))]).tocsr()
+
+    @cached_property
+    def both(self) -> sparse.csr_matrix:
+        """Put bags and features side by side, these scaled down so that neither drowns the other."""
+        return sparse.hstack([self.bags, sparse.csr_matrix(0.3 * self.scaled)]).tocsr()
+
+    def look(self, model: str) -> np.ndarray | sparse.csr_matrix:
+        """Return what a model looks at, a row per translation."""
+        if model == "boosting":
+            return self.described.to_numpy(float)
+        return self.scaled if model == "features" else self.bags if model == "n-grams" else self.both
+
+
 def predict(
-    translations: pd.DataFrame,
+    corpus: Corpus,
     labels: pd.DataFrame,
-    described: pd.DataFrame,
     *,
-    dimensions: Sequence[str] = ("fluency", "adequacy"),
-    models: Sequence[str] = tuple(MODELS),
-    weighted: bool = True,
+    dimension: str,
+    models: Sequence[str] = ALL,
     seed: int = 7,
 ) -> pd.DataFrame:
-    """Train models on the training rows, then label all other rows.
+    """Train models of a dimension on the training rows, then label all other rows.
 
-    translations, labels: as for ``examples``. described: the result of ``features`` for these translations, row by
-    row. models: which of ``MODELS``. weighted: train the logistic ones that look at the features a second time, with
-    the weights of ``class_weights``.
+    labels: as for ``examples``. models: which of ``ALL``; the weighted ones are trained with ``class_weights``.
     Returns a row per model and translation outside of training: KEY, split, z, sentence, dimension, model, true,
     predicted, and a column of probabilities per label that occurs in training (others 0).
     Nothing is read from a row outside of training but its texts (and its z, for the DA baseline).
     """
-    if len(described) != len(translations):
-        raise DataError("Features and translations are not the same rows. Make the features from these translations.")
-    trained = translations["split"].eq("train").to_numpy()
-    if trained.all():
-        raise DataError("All translations are for training, so none is left to be labelled. Mark some as dev or test.")
-    unknown = [name for name in models if name not in MODELS]
-    if unknown:
-        raise DataError(f"There is no model {unknown[0]!r} here. Choose among {', '.join(MODELS)}.")
-    needed = _MEAN_OF if "mean of models" in models else ()
-    light = [name for name in MODELS if name in models or name in needed]
-    heavy = [name for name in _HEAVY if weighted and name in models]
-    looks, parts = None, []
-    for dimension in dimensions:
-        rows = examples(translations, labels, dimension=dimension)
-        truth, names = rows.loc[trained, "true"], categories(dimension)
-        found = _baselines(rows, described, trained, names)
-        if truth.nunique() > 1:
-            looks = looks or _looks(rows, described, trained, grams=any("n-grams" in name for name in light))
-            weights = truth.map(class_weights(truth)).to_numpy()
-            learned = _learned(looks, truth.to_numpy(), trained, None, names, seed, light)
-            found |= {name: learned[name] for name in models}
-            learned = _learned(looks, truth.to_numpy(), trained, weights, names, seed, heavy)
-            found |= {name + WEIGHTED: values for name, values in learned.items()}
-        base = rows.loc[~trained, [*KEY, "split", "z", "sentence", "true"]].reset_index(drop=True)
-        parts += [labelled(base, values, dimension=dimension, model=name) for name, values in found.items()]
-    return pd.concat(parts, ignore_index=True)
+    if unknown := [name for name in models if name not in ALL]:
+        raise DataError(f"There is no model {unknown[0]!r} here. Choose among {', '.join(ALL)}.")
+    rows = examples(corpus.translations, labels, dimension=dimension)
+    truth, names = rows.loc[corpus.trained, "true"], categories(dimension)
+    found = _baselines(rows, corpus, truth, names)
+    if truth.nunique() > 1:
+        weights = truth.map(class_weights(truth)).to_numpy()
+        needed = {*models, *(_MEAN_OF if MEAN in models else ())}
+        learned = {
+            name: _learned(corpus, name, truth, names, seed, weights if name.endswith(WEIGHTED) else None)
+            for name in ALL if name in needed and name != MEAN
+        }  # fmt: skip
+        if MEAN in models:
+            learned[MEAN] = np.mean([learned[name] for name in _MEAN_OF], axis=0)
+        found |= {name: learned[name] for name in ALL if name in models}
+    base = _base(rows, corpus)
+    return pd.concat(
+        [labelled(base, chances, dimension=dimension, model=name) for name, chances in found.items()],
+        ignore_index=True,
+    )
+
+
+def predict_in_order(corpus: Corpus, labels: pd.DataFrame, *, dimension: str, order: str = "severity") -> pd.DataFrame:
+    """Train the cumulative-link model on the training rows, then label all other rows, as ``predict`` does.
+
+    order: how labels are put from worst to best. A label without a training row gets probability 0. Returns the
+    models "ordinal" and "ordinal, middle label"; the latter names the median of the probabilities, which costs fewest
+    places on average if the probabilities are right.
+    """
+    rows = examples(corpus.translations, labels, dimension=dimension)
+    truth, names = rows.loc[corpus.trained, "true"], categories(dimension)
+    occurring = [name for name in categories(dimension, order=order) if truth.eq(name).any()]
+    if len(occurring) < 2:
+        raise DataError(f"All training rows have one label of {dimension}. An order needs two labels or more.")
+    model = fit_cumulative_link(
+        corpus.scaled[corpus.trained], truth.map(occurring.index).to_numpy(), labels=len(occurring), penalty=_PENALTY
+    )
+    chances = np.zeros((int((~corpus.trained).sum()), len(names)))
+    chances[:, [names.index(name) for name in occurring]] = model.probabilities(corpus.scaled[~corpus.trained])
+    likeliest = labelled(_base(rows, corpus), chances, dimension=dimension, model="ordinal")
+    return pd.concat([likeliest, middle(likeliest, order=order)], ignore_index=True)
+
+
+def middle(predictions: pd.DataFrame, *, order: str = "severity") -> pd.DataFrame:
+    """Predict the label at the middle of each row's probabilities instead of the likeliest; the model's name says so.
+
+    predictions: of one dimension, with a column of probabilities per label.
+
+    >>> row = {"dimension": "fluency", "model": "m", "predicted": "Excellent"}
+    >>> row |= {"Incomprehensible": 0.3, "Poor": 0.1, "Fair": 0.2, "Good": 0.0, "Excellent": 0.4}
+    >>> middle(pd.DataFrame([row]))[["model", "predicted"]].values.tolist()
+    [['m, middle label', 'Fair']]
+    """
+    names = categories(predictions["dimension"].iloc[0], order=order)
+    reached = np.cumsum(predictions[names].to_numpy(float), axis=1) >= 0.5 - 1e-9
+    chosen = np.array(names, dtype=object)[reached.argmax(axis=1)]
+    return predictions.assign(model=predictions["model"] + ", middle label", predicted=chosen)
 
 
 def labelled(rows: pd.DataFrame, probabilities: np.ndarray, *, dimension: str, model: str) -> pd.DataFrame:
@@ -129,20 +226,20 @@ def labelled(rows: pd.DataFrame, probabilities: np.ndarray, *, dimension: str, m
     return table.join(pd.DataFrame(probabilities, columns=names, index=rows.index))
 
 
-def choose(predictions: pd.DataFrame, *, among: Sequence[str] | None = None, split: str = "dev") -> pd.DataFrame:
+def choose(predictions: pd.DataFrame, *, among: Sequence[str] | None = None) -> pd.DataFrame:
     """Rank learned models by their accuracy on development rows, as the paper does; the first row is the choice.
 
     among: models to choose from; where None, all but ``BASELINES``. Ties: the lower log loss. Returns dimension, model,
-    accuracy, log_loss, n. Raises DataError where the split has no rows.
+    accuracy, log_loss, n. Raises DataError where there are no development rows.
 
     >>> row = {"split": "dev", "dimension": "fluency", "true": "Fair", "predicted": "Fair", "Fair": 0.5}
     >>> choose(pd.DataFrame([row | {"model": "a"}, row | {"model": "b", "Fair": 0.9}]))["model"].tolist()
     ['b', 'a']
     """
-    rows = predictions[predictions["split"] == split].dropna(subset=["true"])
+    rows = predictions[predictions["split"] == "dev"].dropna(subset=["true"])
     rows = rows[~rows["model"].isin(BASELINES) if among is None else rows["model"].isin(among)]
     if rows.empty:
-        raise DataError(f"No predictions of the split {split} can be compared. Mark some translations as {split}.")
+        raise DataError("No predictions of the split dev can be compared. Mark some translations as dev.")
     right = rows["predicted"].eq(rows["true"])
     likely = np.array([row[true] for true, row in zip(rows["true"], rows.to_dict("records"))], float)
     table = rows[["dimension", "model"]].assign(accuracy=right, log_loss=-np.log(np.maximum(likely, 1e-12)), n=1)
@@ -153,59 +250,27 @@ def choose(predictions: pd.DataFrame, *, among: Sequence[str] | None = None, spl
     return table.sort_values("dimension", kind="stable", ignore_index=True)
 
 
-def _baselines(
-    rows: pd.DataFrame, described: pd.DataFrame, trained: np.ndarray, names: list[str]
-) -> dict[str, np.ndarray]:
+def _base(rows: pd.DataFrame, corpus: Corpus) -> pd.DataFrame:
+    """Take the rows outside of training, without their texts."""
+    return rows.loc[~corpus.trained, [*KEY, "split", "z", "sentence", "true"]].reset_index(drop=True)
+
+
+def _baselines(rows: pd.DataFrame, corpus: Corpus, truth: pd.Series, names: list[str]) -> dict[str, np.ndarray]:
     """Return the baselines' probabilities for the rows outside of training."""
-    truth = rows.loc[trained, "true"]
+    trained = corpus.trained
     commonest = truth.value_counts().reindex(names, fill_value=0).to_numpy(float)
     found = {"majority class": np.tile(commonest / commonest.sum(), (int((~trained).sum()), 1))}
-    signals = {"chrF thresholds": described["char_f"].to_numpy(float), "DA thresholds": rows["z"].to_numpy(float)}
-    for name, values in signals.items():
-        found[name] = thresholds.fit(values[trained], list(truth), names=names).probabilities(values[~trained])
+    signals = {"chrF thresholds": corpus.described["char_f"], "DA thresholds": rows["z"]}
+    for name, signal in signals.items():
+        values = signal.to_numpy(float)
+        found[name] = fit_thresholds(values[trained], list(truth), names=names).probabilities(values[~trained])
     return found
 
 
-def _looks(rows: pd.DataFrame, described: pd.DataFrame, trained: np.ndarray, *, grams: bool) -> dict:
-    """Make what the models look at; scales and vocabularies come from training rows."""
-    from scipy import sparse
-    from sklearn.preprocessing import StandardScaler
-
-    dense = described.to_numpy(float)
-    scaled = np.clip(StandardScaler().fit(dense[trained]).transform(dense), -5, 5)
-    looks = {"features": scaled, "boosting": dense}
-    if grams:
-        bags = _bags(rows, trained)
-        both = sparse.hstack([bags, sparse.csr_matrix(0.3 * scaled)]).tocsr()  # so that neither drowns the other
-        looks |= {"n-grams": bags, "n-grams + features": both}
-    return looks
-
-
-def _bags(rows: pd.DataFrame, trained: np.ndarray):
-    """Weigh the words and letters of hypotheses, and of what differs, by TF-IDF; sparse (rows, terms)."""
-    from scipy import sparse
-    from sklearn.feature_extraction.text import TfidfVectorizer
-
-    parts = differing(rows)
-    plans = [(side, {"token_pattern": r"\S+", "min_df": 5}) for side in ("only_hypothesis", "only_reference")]
-    plans += [("hypothesis", {"token_pattern": r"\S+", "ngram_range": (1, 2), "min_df": 5})]
-    plans += [("hypothesis", {"analyzer": "char_wb", "ngram_range": (3, 3), "min_df": 10})]
-    bags = []
-    for side, plan in plans:
-        learned = [text for text, used in zip(parts[side], trained) if used]
-        try:
-            vectorizer = TfidfVectorizer(sublinear_tf=True, lowercase=False, **plan).fit(learned)
-        except ValueError:  # no term is common enough in so few texts
-            continue
-        bags.append(vectorizer.transform(parts[side]))
-    return sparse.hstack(bags or [sparse.csr_matrix((len(rows), 1))]).tocsr()
-
-
 def _learned(
-    looks: dict, truth: np.ndarray, trained: np.ndarray, weight: np.ndarray | None, names: list[str], seed: int,
-    asked: Sequence[str],
-) -> dict[str, np.ndarray]:  # fmt: skip
-    """Train the models and return their probabilities for the other rows, columns as in ``names``."""
+    corpus: Corpus, name: str, truth: pd.Series, names: list[str], seed: int, weight: np.ndarray | None = None
+) -> np.ndarray:
+    """Train a model and return its probabilities for the other rows, columns as in ``names``."""
     from sklearn.ensemble import HistGradientBoostingClassifier
     from sklearn.linear_model import LogisticRegression
     from threadpoolctl import threadpool_limits
@@ -219,13 +284,11 @@ def _learned(
             max_features=0.3, early_stopping=False, random_state=seed,
         ),
     }  # fmt: skip
-    found = {}
-    for name in [name for name in asked if name in models]:
-        with threadpool_limits(1):  # or the last bits of a result would depend on the machine
-            fitted = models[name].fit(looks[name][trained], truth, sample_weight=weight)
-        spread = np.zeros((int((~trained).sum()), len(names)))
-        spread[:, [names.index(label) for label in fitted.classes_]] = fitted.predict_proba(looks[name][~trained])
-        found[name] = spread
-    if "mean of models" in asked:
-        found["mean of models"] = np.mean([found[name] for name in _MEAN_OF], axis=0)
-    return found
+    name = name.removesuffix(WEIGHTED)
+    seen, trained = corpus.look(name), corpus.trained
+    with threadpool_limits(1):  # or the last bits of a result would depend on the machine
+        fitted = models[name].fit(seen[trained], truth.to_numpy(), sample_weight=weight)
+        chances = fitted.predict_proba(seen[~trained])
+    spread = np.zeros((int((~trained).sum()), len(names)))
+    spread[:, [names.index(label) for label in fitted.classes_]] = chances
+    return spread

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
 from evalkit import DataError
-from evalkit.papers.sudoh2021.taxonomy import CRITICAL
+from evalkit.papers.sudoh2021.taxonomy import CRITICAL, KEY
 from evalkit.stats.inference import interval, resample
+from evalkit.stats.terms import join_names
 
 #: What it costs to let everything pass, or to check everything: the better of the two is what a model has to beat.
 NO_MODEL = "no model"
@@ -25,8 +27,8 @@ def risk(predictions: pd.DataFrame, *, critical: Sequence[str] = CRITICAL) -> pd
     return predictions[list(critical)].sum(axis=1).rename("risk")
 
 
-def cost(wrong: ArrayLike, flagged: ArrayLike, *, missed_cost: float, alarm_cost: float = 1.0) -> float:
-    """Return the mean cost of a translation: ``missed_cost`` for each error let pass, ``alarm_cost`` for a false alarm.
+def cost(wrong: ArrayLike, flagged: ArrayLike, *, missed_cost: float) -> float:
+    """Return the mean cost of a translation: ``missed_cost`` for each error let pass, 1 for a false alarm.
 
     wrong: whether a translation has a critical error; flagged: whether it is held back.
 
@@ -34,10 +36,10 @@ def cost(wrong: ArrayLike, flagged: ArrayLike, *, missed_cost: float, alarm_cost
     2.75
     """
     wrong, flagged = np.asarray(wrong, bool), np.asarray(flagged, bool)
-    return float(missed_cost * (wrong & ~flagged).mean() + alarm_cost * (~wrong & flagged).mean())
+    return float(missed_cost * (wrong & ~flagged).mean() + (~wrong & flagged).mean())
 
 
-def threshold(values: ArrayLike, wrong: ArrayLike, *, missed_cost: float, alarm_cost: float = 1.0) -> float:
+def threshold(values: ArrayLike, wrong: ArrayLike, *, missed_cost: float) -> float:
     """Find the threshold that costs least if all values at or above it are flagged.
 
     values: higher means riskier. Returns a value, -inf (flag all) or inf (flag none); of equal costs the highest.
@@ -51,52 +53,66 @@ def threshold(values: ArrayLike, wrong: ArrayLike, *, missed_cost: float, alarm_
     distinct, place = np.unique(values, return_inverse=True)
     missed = np.concatenate([[0], np.cumsum(np.bincount(place, wrong, minlength=len(distinct)))])
     alarms = np.concatenate([np.cumsum(np.bincount(place, ~wrong, minlength=len(distinct))[::-1])[::-1], [0]])
-    total = missed_cost * missed + alarm_cost * alarms
+    total = missed_cost * missed + alarms
     best = len(total) - 1 - int(np.argmin(total[::-1]))
     return float(np.append(distinct, np.inf)[best]) if best else -np.inf
 
 
-def curve(
-    values: Mapping[str, tuple[ArrayLike, ArrayLike]],
-    wrong: tuple[ArrayLike, ArrayLike],
-    *,
-    missed_costs: Sequence[float] = (0.25, 0.5, 1, 2, 3, 5, 10, 20),
-    sentence: ArrayLike | None = None,
-    resamples: int = 0,
-    seed: int = 7,
-) -> pd.DataFrame:
+@dataclass(frozen=True)
+class Trial:
+    """Signals of danger, on development rows and on test rows, and which of these truly hold a critical error.
+
+    values: name -> (development, test), higher means riskier. wrong: (development, test). sentence: of test rows, which
+    are drawn together in a bootstrap, because one sentence's translations are alike.
+    """
+
+    values: Mapping[str, tuple[ArrayLike, ArrayLike]]
+    wrong: tuple[ArrayLike, ArrayLike]
+    sentence: ArrayLike
+
+
+def trial(predictions: pd.DataFrame, likeness: pd.DataFrame, *, critical: Sequence[str] = CRITICAL) -> Trial:
+    """Set up three signals of critical errors: a model's risk, DA, and chrF, of which low values are dangerous.
+
+    predictions: of one model of adequacy, as ``classify.predict`` gives them. likeness: ``KEY`` and chrF. critical:
+    labels that count as critical errors.
+    """
+    rows = predictions[predictions["true"].notna()].merge(likeness, on=KEY)
+    sides = [rows[rows["split"] == split] for split in ("dev", "test")]
+    values = {
+        rows["model"].iloc[0]: tuple(risk(side, critical=critical) for side in sides),
+        "DA": tuple(-side["z"] for side in sides), "chrF": tuple(-side["chrF"] for side in sides),
+    }  # fmt: skip
+    return Trial(values, tuple(side["true"].isin(critical) for side in sides), sides[1]["sentence"])
+
+
+def curve(trial: Trial, *, missed_costs: Sequence[float], resamples: int = 500, seed: int = 7) -> pd.DataFrame:
     """Return what each signal costs on test rows, its threshold chosen on development rows, for each missed_cost.
 
-    values: name -> (development, test), higher means riskier; wrong: (development, test), whether critical. A false
-    alarm costs 1. Returns signal, missed_cost, threshold, flagged (share), recall and precision of critical ones, cost
-    (per translation) and relative (to the better of flagging all and none, as chosen on development rows); for
-    "no model" that choice itself. With resamples and ``sentence`` (of test rows), cost_low and cost_high are 95 %
-    limits by a bootstrap over sentences, the threshold held.
+    A false alarm costs 1. Returns signal, missed_cost, threshold (missing where nothing is flagged or all is), flagged
+    (share), recall and precision of critical ones, cost (per translation), relative (to the better of flagging all and
+    none, as chosen on development rows; "no model" is that choice itself), cost_low and cost_high (95 %, the threshold
+    held).
     """
-    learned, tested = (np.asarray(side, bool) for side in wrong)
-    everything = {NO_MODEL: (np.zeros(len(learned)), np.zeros(len(tested)))} | dict(values)
-    rows, flags = [], []
+    learned, tested = (np.asarray(side, bool) for side in trial.wrong)
+    everything = {NO_MODEL: (np.zeros(len(learned)), np.zeros(len(tested)))} | dict(trial.values)
+    rows, paid = [], []
     for missed_cost in missed_costs:
         for name, (known, asked) in everything.items():
             found = threshold(known, learned, missed_cost=missed_cost)
             flagged = np.asarray(asked, float) >= found
-            hits = (flagged & tested).sum()
-            flags.append(missed_cost * (tested & ~flagged) + (~tested & flagged))
-            rows.append(
-                {
-                    "signal": name, "missed_cost": float(missed_cost), "threshold": found, "flagged": flagged.mean(),
-                    "recall": hits / tested.sum() if tested.any() else np.nan,
-                    "precision": hits / flagged.sum() if flagged.any() else np.nan,
-                    "cost": cost(tested, flagged, missed_cost=missed_cost),
-                }
-            )  # fmt: skip
-    table = pd.DataFrame(rows)
+            paid.append(missed_cost * (tested & ~flagged) + (~tested & flagged))
+            spent = cost(tested, flagged, missed_cost=missed_cost)
+            rows.append((name, float(missed_cost), *_shown(found, flagged, tested), spent))
+    columns = ["signal", "missed_cost", "threshold", "flagged", "recall", "precision", "cost"]
+    table = pd.DataFrame(rows, columns=columns)
     base = table[table["signal"] == NO_MODEL].set_index("missed_cost")["cost"]
     table["relative"] = table["cost"] / table["missed_cost"].map(base).replace(0, np.nan)
-    if resamples and sentence is not None:
-        each = np.array(flags, float).T
-        draws = resample(_mean_of(each), sentence, resamples=resamples, seed=seed)
-        table["cost_low"], table["cost_high"] = interval(draws)
+    each = np.array(paid, float).T
+    draws = resample(
+        lambda counts: counts @ each / counts.sum(axis=1, keepdims=True), trial.sentence, resamples=resamples, seed=seed
+    )
+    table["cost_low"], table["cost_high"] = interval(draws)
     return table
 
 
@@ -114,27 +130,21 @@ def in_words(table: pd.DataFrame) -> str:
     less = table[~base & (table["relative"] < 1)]["signal"].tolist()
     if not less:
         return f"nothing tried ({', '.join(table[~base]['signal'])}) costs less than {plain}"
-    return f"{' and '.join(less)} {'cost' if len(less) > 1 else 'costs'} less than {plain}"
+    return f"{join_names(less)} {'cost' if len(less) > 1 else 'costs'} less than {plain}"
 
 
 def recall_at_precision(
-    values: Mapping[str, tuple[ArrayLike, ArrayLike]],
-    wrong: tuple[ArrayLike, ArrayLike],
-    *,
-    precisions: Sequence[float] = (0.5, 0.6, 0.7, 0.8, 0.9),
-    sentence: ArrayLike | None = None,
-    resamples: int = 0,
-    seed: int = 7,
+    trial: Trial, *, precisions: Sequence[float] = (0.5, 0.6, 0.7, 0.8, 0.9), resamples: int = 500, seed: int = 7
 ) -> pd.DataFrame:
     """Return how many critical errors each signal finds if a given share of what it flags must be critical.
 
     The threshold is the lowest that reaches the precision on development rows; what it then reaches on test rows is
-    told beside it. Returns signal, wanted, threshold, precision, recall, flagged (shares of test rows); where no
-    threshold reaches the precision nothing is flagged. With resamples, recall_low and recall_high as in ``curve``.
+    given beside it. Returns signal, wanted, threshold, precision, recall, flagged (shares of test rows); where no
+    threshold reaches the precision it is missing, and nothing is flagged. recall_low, recall_high: 95 %.
     """
-    learned, tested = (np.asarray(side, bool) for side in wrong)
+    learned, tested = (np.asarray(side, bool) for side in trial.wrong)
     rows, found_ones = [], []
-    for name, (known, asked) in values.items():
+    for name, (known, asked) in trial.values.items():
         known = np.asarray(known, float)
         order = np.argsort(-known, kind="stable")
         hits = np.cumsum(learned[order]) / np.arange(1, len(order) + 1)
@@ -143,25 +153,21 @@ def recall_at_precision(
             reached = np.flatnonzero((hits >= wanted) & last)
             found = float(known[order][reached[-1]]) if len(reached) else np.inf
             flagged = np.asarray(asked, float) >= found
-            both = flagged & tested
-            found_ones.append(both)
-            rows.append(
-                {
-                    "signal": name, "wanted": wanted, "threshold": found,
-                    "precision": both.sum() / flagged.sum() if flagged.any() else np.nan,
-                    "recall": both.sum() / tested.sum() if tested.any() else np.nan, "flagged": flagged.mean(),
-                }
-            )  # fmt: skip
-    table = pd.DataFrame(rows)
-    if resamples and sentence is not None and tested.any():
-        draws = resample(_recall_of(np.array(found_ones, float).T, tested), sentence, resamples=resamples, seed=seed)
+            found_ones.append(flagged & tested)
+            rows.append((name, wanted, *_shown(found, flagged, tested)))
+    table = pd.DataFrame(rows, columns=["signal", "wanted", "threshold", "flagged", "recall", "precision"])
+    table = table[["signal", "wanted", "threshold", "precision", "recall", "flagged"]]
+    if tested.any():
+        both = np.array(found_ones, float).T
+        draws = resample(
+            lambda counts: counts @ both / np.maximum(counts @ tested.astype(float), 1)[:, None], trial.sentence,
+            resamples=resamples, seed=seed,
+        )  # fmt: skip
         table["recall_low"], table["recall_high"] = interval(draws)
     return table
 
 
-def of_confusion(
-    confused: pd.DataFrame, *, missed_cost: float, critical: Sequence[str] = CRITICAL, alarm_cost: float = 1.0
-) -> pd.DataFrame:
+def of_confusion(confused: pd.DataFrame, *, missed_cost: float) -> pd.DataFrame:
     """Return what models cost that flag what they label critical, from their confusion matrices.
 
     confused: dimension, model, true, predicted, count. This also serves matrices that are only printed. Returns
@@ -170,11 +176,11 @@ def of_confusion(
     """
     found = []
     for (dimension, model), rows in confused.groupby(["dimension", "model"], sort=False):
-        true, said = rows["true"].isin(critical), rows["predicted"].isin(critical)
+        true, said = rows["true"].isin(CRITICAL), rows["predicted"].isin(CRITICAL)
         hit, missed, alarm = (int(rows["count"][mask].sum()) for mask in (true & said, true & ~said, ~true & said))
         n, occurring = int(rows["count"].sum()), hit + missed
-        paid = (missed_cost * missed + alarm_cost * alarm) / n
-        base = min(missed_cost * occurring, alarm_cost * (n - occurring)) / n
+        paid = (missed_cost * missed + alarm) / n
+        base = min(missed_cost * occurring, n - occurring) / n
         found.append(
             {
                 "dimension": dimension, "model": model, "n": n, "critical": occurring / n,
@@ -186,12 +192,12 @@ def of_confusion(
     return pd.DataFrame(found)
 
 
-def _mean_of(each: np.ndarray):
-    return lambda counts: counts @ each / counts.sum(axis=1, keepdims=True)
-
-
-def _recall_of(both: np.ndarray, tested: np.ndarray):
-    return lambda counts: counts @ both / np.maximum(counts @ tested.astype(float), 1)[:, None]
+def _shown(found: float, flagged: np.ndarray, tested: np.ndarray) -> tuple[float, float, float, float]:
+    """Return a threshold (missing where it is none), the share flagged, recall and precision."""
+    hits = (flagged & tested).sum()
+    recall = hits / tested.sum() if tested.any() else np.nan
+    precision = hits / flagged.sum() if flagged.any() else np.nan
+    return found if np.isfinite(found) else np.nan, flagged.mean(), recall, precision
 
 
 def _checked(values: ArrayLike, wrong: ArrayLike) -> tuple[np.ndarray, np.ndarray]:

@@ -6,6 +6,7 @@ import html
 import re
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -55,13 +56,14 @@ def plain(text: str) -> str:
     return _APART.sub(r"\1'\2", text)
 
 
-def words(text: str) -> list[str]:
+@lru_cache(maxsize=1 << 15)  # several features ask for the words of one text, and sentences recur
+def words(text: str) -> tuple[str, ...]:
     """Split an English text into words, numbers and marks, whether it was tokenised before or not.
 
     >>> words("It isn't 3.5 km, no.") == words("it isn &apos;t 3.5 km , no .")
     True
     """
-    return _WORD.findall(plain(text))
+    return tuple(_WORD.findall(plain(text)))
 
 
 def numbers(text: str) -> Counter:
@@ -163,7 +165,7 @@ def _solid(texts: Sequence[str]) -> list[str]:
     return ["".join(text.split()) for text in texts]
 
 
-def _beyond(tokens: list[str], others: list[str]) -> list[str]:
+def _beyond(tokens: Sequence[str], others: Sequence[str]) -> list[str]:
     """List tokens, in order, less as many of each as the other side has."""
     left = Counter(others)
     extra = []
@@ -197,7 +199,7 @@ _COMPARED = (
 
 
 def _compared(
-    said: str, meant: str, hypothesis: list[str], reference: list[str], spread: Counter, own: frozenset[str]
+    said: str, meant: str, hypothesis: Sequence[str], reference: Sequence[str], spread: Counter, own: frozenset[str]
 ) -> tuple[float, ...]:
     """Compute the features that compare two texts, in the order of ``_COMPARED``.
 

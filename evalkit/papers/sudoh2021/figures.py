@@ -1,17 +1,34 @@
-"""Pictures of critical-error labels: how often they are given, what assessments they get, which are taken for which."""
+"""Pictures of critical-error labels, of how they are predicted, and of what their errors cost."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 from scipy import stats
 
+from evalkit import DataError
 from evalkit.papers.sudoh2021.taxonomy import CRITICAL, categories
-from evalkit.show.plots import GREY, INK, LIGHT, MARKERS, PALETTE, house, literal
+from evalkit.show.plots import (
+    GREY,
+    INK,
+    LIGHT,
+    LINES,
+    MARKERS,
+    PALETTE,
+    describe,
+    forest,
+    house,
+    literal,
+    shared_legend,
+    small_multiples,
+)
 
 _FEW = 20  # judgements below which a density says more than the data do: dots are drawn instead
 _SHORT = {"Incomprehensible": "Incompr.", "Contradiction": "Contrad."}
@@ -51,7 +68,11 @@ def label_shares(table: pd.DataFrame) -> Figure:
         axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.22 if dimension != dimensions[-1] else -0.34), ncols=4,
                     fontsize=8)  # fmt: skip
     grid[-1, 0].set_xlabel("share of the annotator's labels")
-    return figure
+    bad = table[table["label"].isin(CRITICAL) & table["dimension"].eq("adequacy")]
+    shares = bad.groupby("annotator", sort=False)["share"].sum()
+    critical = ", ".join(f"{who} {share:.0%}" for who, share in shares.items())
+    alt = f"Bars of label shares per annotator and dimension. Critical content errors (hatched): {critical}."
+    return describe(figure, alt)
 
 
 @house
@@ -85,69 +106,182 @@ def da_ridges(labelled: pd.DataFrame, *, dimension: str) -> Figure:
         axes.tick_params(axis="y", length=0)
     grid[0, 0].set_yticks(range(len(names)), names)
     grid[0, 0].set_ylabel("label")
-    return figure
+    means = labelled[labelled["dimension"] == dimension].groupby(["annotator", "label"], sort=False)["z"].mean()
+    told = [f"{who}: " + ", ".join(f"{name} {means[who, name]:.2f}" for name in names if (who, name) in means)
+            for who in people]  # fmt: skip
+    return describe(
+        figure, f"Spread of DA scores by label of {dimension}, a panel per annotator. Means: {'; '.join(told)}."
+    )
 
 
 @house
 def contrast_forest(table: pd.DataFrame, *, by: str) -> Figure:
     """Draw differences between labels with their intervals: a row per contrast, a panel per value of ``by``.
 
-    table: the result of ``sudoh2021.contrasts``; annotators are told apart by markers.
+    table: the result of ``labels.contrasts``; annotators are distinguished by markers.
     """
-    panels = list(dict.fromkeys(table[by]))
-    people = list(dict.fromkeys(table["annotator"]))
-    rows = list(dict.fromkeys(zip(table["label"], table["against"])))
-    columns = min(3, len(panels))
-    lines = -(-len(panels) // columns)
-    figure, grid = plt.subplots(
-        lines, columns, figsize=(2.1 * columns + 1.6, (0.62 * len(rows) + 0.7) * lines + 0.9), sharex=True, sharey=True,
-        squeeze=False,
+    names = {name: _SHORT.get(name, name) for name in {*table["label"], *table["against"]}}
+    rows = table.assign(contrast=table["label"].map(names) + " − " + table["against"].map(names))
+    figure, panels = small_multiples(
+        dict.fromkeys(rows[by]), size=(2.1, 0.62 * rows["contrast"].nunique() + 0.7), margin=(1.6, 0.9),
+        xlabel="difference of mean z (right of 0: penalised less)", sharex=True, sharey=True,
     )  # fmt: skip
-    for axes, panel in zip(grid.flat, panels):
-        for number, (person, offset) in enumerate(zip(people, np.linspace(-0.25, 0.25, len(people)))):
-            part = table[(table[by] == panel) & (table["annotator"] == person)].set_index(["label", "against"])
-            part = part.reindex(rows)
-            place, colour = np.arange(len(rows)) + offset, PALETTE[number % len(PALETTE)]
-            axes.hlines(place, part["low"], part["high"], color=colour, lw=1.8)
-            axes.plot(part["difference"], place, ls="", marker=MARKERS[number % len(MARKERS)], ms=6, color=colour,
-                      mec=INK, mew=0.4, label=literal(person))  # fmt: skip
+    order, people = dict.fromkeys(rows["contrast"]), dict.fromkeys(rows["annotator"])
+    looks = {who: {"color": color, "marker": marker} for who, color, marker in zip(people, PALETTE, MARKERS)}
+    for panel, axes in panels.items():
+        part = rows[rows[by] == panel]
+        forest(
+            axes,
+            part,
+            rows="contrast",
+            value="difference",
+            low="low",
+            high="high",
+            series="annotator",
+            order=order,
+            looks=looks,
+        )
         axes.axvline(0, color=GREY, lw=0.9)
-        axes.set(title=literal(panel), ylim=(len(rows) - 0.5, -0.5))
-        axes.tick_params(axis="y", length=0)
-    for axes in list(grid.flat)[len(panels) :]:
-        axes.set_axis_off()
-    names = [f"{_SHORT.get(a, a)} − {_SHORT.get(b, b)}" for a, b in rows]
-    grid[0, 0].set_yticks(range(len(rows)), names)
-    figure.supxlabel("difference of mean z (right of 0: penalised less)", fontsize=10)
-    figure.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=len(people),
-                  title="annotator")  # fmt: skip
-    return figure
+    shared_legend(figure)
+    known = rows.dropna(subset="difference")
+    first = known[known[by] == known[by].iloc[0]] if len(known) else known
+    each = ", ".join(f"{row.contrast} {row.difference:.2f} ({row.annotator})" for row in first.itertuples())
+    above = f"Above 0 in {int(known['difference'].gt(0).sum())} of {len(known)} comparisons"
+    return describe(
+        figure, f"Differences of mean z between labels with intervals. {above}; in the first panel: {each}."
+    )
 
 
 @house
-def between_annotators(tables: dict[str, pd.DataFrame]) -> Figure:
+def between_annotators(tables: Mapping[str, pd.DataFrame]) -> Figure:
     """Draw which labels two annotators give the same translations, a heat map per pair.
 
-    tables: pair -> the result of ``sudoh2021.confusion_between``. The darker, the larger the share of the row; numbers
-    are translations.
+    tables: pair -> the result of ``agreement.confusion_between``.
     """
-    figure, grid = plt.subplots(1, len(tables), figsize=(3.0 * len(tables) + 1.0, 3.6), squeeze=False, sharey=True)
+    figure, grid = plt.subplots(1, len(tables), figsize=(3.0 * len(tables) + 1.0, 3.6), squeeze=False)
+    worst = []
     for axes, (pair, table) in zip(grid.flat, tables.items()):
+        counts = table.pivot(index="first", columns="second", values="count")
         names = list(dict.fromkeys(table["first"]))
-        share = table.pivot(index="first", columns="second", values="share").loc[names, names]
-        count = table.pivot(index="first", columns="second", values="count").loc[names, names]
-        axes.imshow(share.fillna(0.0), cmap="Blues", vmin=0, vmax=1)
-        for i in range(len(names)):
-            axes.add_patch(plt.Rectangle((i - 0.5, i - 0.5), 1, 1, fill=False, edgecolor=INK, lw=1.2))
-            for j in range(len(names)):
-                dark = share.iloc[i, j] > 0.55
-                axes.text(j, i, f"{count.iloc[i, j]}", ha="center", va="center", fontsize=7,
-                          color="white" if dark else INK)  # fmt: skip
-        short = [_SHORT.get(name, name) for name in names]
-        axes.set_xticks(range(len(names)), short, rotation=60, ha="right", rotation_mode="anchor")
-        axes.set_yticks(range(len(names)), short)
-        axes.tick_params(length=0)
-        first, second = table["first_annotator"].iloc[0], table["second_annotator"].iloc[0]
-        axes.set(title=literal(pair), xlabel=f"label of {literal(second)}", ylabel=f"label of {literal(first)}")
-        axes.tick_params(labelleft=True)
-    return figure
+        _heat_map(axes, counts.loc[names, names])
+        one, other = table["first_annotator"].iloc[0], table["second_annotator"].iloc[0]
+        axes.set(title=literal(pair), xlabel=f"label of {literal(other)}", ylabel=f"label of {literal(one)}")
+        apart = table[table["first"] != table["second"]]
+        row = apart.loc[apart["count"].idxmax()]
+        worst.append(f"{pair} {row['first']} against {row['second']}, {row['count']} translations")
+    alt = "Labels that two annotators gave the same translations. Commonest disagreement: "
+    return describe(figure, f"{alt}{'; '.join(worst)}.")
+
+
+@house
+def confusion(table: pd.DataFrame, *, models: Sequence[str]) -> Figure:
+    """Draw confusion matrices side by side, a heat map per model.
+
+    table: one dimension of ``evaluation.confusion``: model, true, predicted, count. models: which, in order.
+    """
+    absent = [name for name in models if name not in set(table["model"])]
+    if absent or not models:
+        raise DataError(f"There is no matrix of {', '.join(absent) or 'any model'}. Count its predictions first.")
+    labels, worst = list(dict.fromkeys(table["true"])), []
+    wide = 1.5 + 0.52 * len(labels) * len(models)
+    figure, grid = plt.subplots(1, len(models), figsize=(wide, 0.9 + 0.42 * len(labels)), sharey=True, squeeze=False)
+    for axes, name in zip(grid[0], models):
+        own = table[table["model"] == name]
+        drawn = _heat_map(axes, own.pivot(index="true", columns="predicted", values="count").loc[labels, labels])
+        axes.set_title(literal(name), fontsize=9)
+        wrong = own[own["true"] != own["predicted"]]
+        row = wrong.loc[wrong["count"].idxmax()]
+        worst.append(f"{name}: {row['true']} as {row['predicted']}, {row['count']:,} times")
+    figure.supxlabel("predicted label", fontsize=10)
+    figure.supylabel("true label", fontsize=10)
+    figure.colorbar(drawn, ax=grid, location="right", shrink=0.8, aspect=25, label="share of the true label's row")
+    return describe(figure, f"Confusion matrices. Commonest confusion: {'; '.join(worst)}.")
+
+
+def _heat_map(axes: Axes, counts: pd.DataFrame):
+    """Draw counts with shades for the share of their row, and bold ones on the diagonal."""
+    values = counts.to_numpy(float)
+    share = values / np.maximum(values.sum(axis=1, keepdims=True), 1)
+    drawn = axes.imshow(share, cmap="Greys", vmin=0, vmax=1, aspect="auto")
+    for row, column in np.ndindex(*values.shape):
+        ink = "white" if share[row, column] > 0.55 else INK
+        weight = "bold" if row == column else "normal"
+        axes.text(column, row, f"{values[row, column]:.0f}", ha="center", va="center", color=ink, fontsize=7.5,
+                  fontweight=weight)  # fmt: skip
+    names = [literal(_SHORT.get(name, name)) for name in counts.index]
+    axes.set_xticks(range(len(names)), names, rotation=45, ha="right", rotation_mode="anchor", fontsize=8)
+    axes.set_yticks(range(len(names)), names, fontsize=8)
+    axes.tick_params(length=0)
+    return drawn
+
+
+@house
+def reliability(tables: Mapping[str, pd.DataFrame], *, event: str) -> Figure:
+    """Draw how often an event happened against the probability stated for it, a line per model; the diagonal is ideal.
+
+    tables: model -> the result of ``evaluation.reliability``. event: what the probability is of.
+    """
+    figure, axes = plt.subplots(figsize=(4.6, 4.2))
+    axes.plot([0, 1], [0, 1], color=GREY, lw=0.9, ls=":", label="as stated")
+    for number, (name, table) in enumerate(tables.items()):
+        color = PALETTE[number % len(PALETTE)]
+        axes.vlines(table["stated"], table["low"], table["high"], color=color, lw=1)
+        axes.plot(table["stated"], table["observed"], color=color, marker=MARKERS[number % len(MARKERS)], ms=5,
+                  ls=LINES[number % len(LINES)], label=literal(name))  # fmt: skip
+    axes.set(xlim=(0, 1), ylim=(0, 1), xlabel=f"stated probability of {literal(event)}")
+    axes.set_ylabel("share that was (bar: 95 % interval)")
+    axes.grid(color=LIGHT, lw=0.5)
+    figure.legend(loc="outside upper center", ncols=2)
+    gaps = [f"{name} {(table['stated'] - table['observed']).abs().max():.2f}" for name, table in tables.items()]
+    return describe(
+        figure, f"Observed share of {event} against its stated probability. Largest gap: {', '.join(gaps)}."
+    )
+
+
+@house
+def cost(table: pd.DataFrame) -> Figure:
+    """Draw what each signal costs, against no model, as a missed error grows dearer.
+
+    table: the result of ``costs.curve``.
+    """
+    figure, axes = plt.subplots(figsize=(6.4, 3.6))
+    for number, (name, part) in enumerate(table.groupby("signal", sort=False)):
+        axes.plot(part["missed_cost"], part["relative"], color=PALETTE[(number - 1) % len(PALETTE)] if number else GREY,
+                  marker=MARKERS[number % len(MARKERS)], ms=5, ls=LINES[number % len(LINES)],
+                  label=literal(name))  # fmt: skip
+    ticks = sorted(table["missed_cost"].unique())
+    axes.set_xscale("log")
+    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    axes.set_xticks([], minor=True)
+    axes.set(xlabel="cost of a missed critical error (a false alarm costs 1; logarithmic)")
+    axes.set_ylabel("expected cost, of that\nwithout a model (below 1: it pays)")
+    axes.grid(color=LIGHT, lw=0.5)
+    figure.legend(loc="outside upper center", ncols=2)
+    least = table.loc[table.groupby("signal", sort=False)["relative"].idxmin().dropna()]
+    told = [f"{row.signal} {row.relative:.2f} at {row.missed_cost:g}" for row in least.itertuples()]
+    return describe(figure, f"Cost relative to no model as a missed error grows dearer. Lowest: {', '.join(told)}.")
+
+
+@house
+def by_pair(table: pd.DataFrame, *, models: Sequence[str]) -> Figure:
+    """Draw each model's accuracy by language pair with its interval, a panel per dimension.
+
+    table: ``evaluation.accuracy`` by src_lang and tgt_lang. models: which, in order.
+    """
+    part = table[table["model"].isin(models)].assign(pair=lambda rows: rows["src_lang"] + "-" + rows["tgt_lang"])
+    if part.empty:
+        raise DataError(f"There is no accuracy of {', '.join(models)}. Choose models of the table.")
+    part = part.sort_values("model", key=lambda names: names.map(list(models).index), kind="stable")
+    pairs = sorted(part["pair"].unique())
+    figure, panels = small_multiples(
+        dict.fromkeys(table["dimension"]), size=(3.4, 0.42 * len(pairs) + 0.5),
+        xlabel="share of test translations labelled right (bar: 95 % interval)", sharex=True, sharey=True,
+    )  # fmt: skip
+    for dimension, axes in panels.items():
+        own = part[part["dimension"] == dimension]
+        forest(axes, own, rows="pair", value="accuracy", low="low", high="high", series="model", order=pairs)
+        axes.grid(axis="x", color=LIGHT, lw=0.5)
+    shared_legend(figure, columns=3)
+    ends = [part.loc[part["accuracy"].idxmin()], part.loc[part["accuracy"].idxmax()]]
+    low, high = (f"{row['accuracy']:.2f} ({row['pair']}, {row['dimension']}, {row['model']})" for row in ends)
+    return describe(figure, f"Accuracy by language pair with intervals, between {low} and {high}.")

@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from itertools import chain
 
 import numpy as np
+import pandas as pd
 
 from evalkit import DataError
+
+_STRENGTH = 5.0  # sightings that a shorter n-gram's probability is worth
 
 
 class Grams:
@@ -38,7 +41,7 @@ class Grams:
         current, alphabet = first, max(len(known), 1)
         for order in range(2, orders + 1):
             there = np.flatnonzero(place >= order - 1)
-            found, numbered = np.unique(current[there - 1] * alphabet + first[there], return_inverse=True)
+            numbered, found = pd.factorize(current[there - 1] * alphabet + first[there])
             current = np.full(len(first), -1, np.int64)
             current[there] = numbered
             for side, part in zip(self.ids, (current[:split], current[split:])):
@@ -70,24 +73,22 @@ def shares(grams: Grams) -> list[tuple[np.ndarray, np.ndarray]]:
     return result
 
 
-def language_model(
-    grams: Grams, own: np.ndarray, lent: np.ndarray, *, orders: int = 3, strength: float = 5.0
-) -> dict[str, np.ndarray]:
+def language_model(grams: Grams, own: np.ndarray, lent: np.ndarray) -> dict[str, np.ndarray]:
     """Say how familiar each hypothesis reads to someone who has seen the other sentences' references.
 
     own: a number per text, the same for the same reference. lent: which texts' references are learned from, each
-    distinct one once; a text's own reference is always left out. orders: the longest n-grams. strength: how many
-    sightings a shorter n-gram's probability is worth (Dirichlet smoothing; MacKay & Peto 1995).
+    distinct one once; a text's own reference is always left out. The longest n-grams have three tokens, and a shorter
+    n-gram's probability is worth five sightings (Dirichlet smoothing; MacKay & Peto 1995).
     Returns (texts,) each: ``surprise`` (mean -log p of a token), ``surprise_most`` (of its worst token),
     ``surprise_more`` (mean, less that of the reference), ``unseen`` (share of tokens never seen) and, for each longer
     n-gram, ``unseen2`` and so on. An empty text scores 0.
 
     >>> texts = [["a", "b"], ["a", "b"], ["b", "a"]]
-    >>> found = language_model(Grams(texts, texts, orders=2), np.arange(3), np.array([True, True, False]), orders=2)
+    >>> found = language_model(Grams(texts, texts, orders=2), np.arange(3), np.array([True, True, False]))
     >>> found["surprise"].argmax().item(), found["unseen2"].tolist()
     (2, [0.0, 0.0, 1.0])
     """
-    orders = min(orders, grams.orders)
+    orders = min(3, grams.orders)
     first = np.zeros(grams.texts, bool)
     first[np.unique(np.where(lent, own, -1), return_index=True)[1]] = True
     first &= lent
@@ -100,7 +101,7 @@ def language_model(
             seen = _sightings(grams, side, order, own, first)
             whole = _context(grams, side, own, first) if order == 0 else context
             there = grams.ids[side][order] >= 0
-            learned = (seen + strength * probability) / (whole + strength)
+            learned = (seen + _STRENGTH * probability) / (whole + _STRENGTH)
             probability = np.where(there, learned, probability)
             if side == 0:
                 unseen[order] = _mean((seen == 0) & there, grams.rows[0], grams.texts, there)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,10 +39,15 @@ RULES = {
 class Wide:
     """Labels as items × three annotators, places in the order of severity from 0, -1 where there is none."""
 
+    dimension: str
     items: pd.MultiIndex
     people: tuple[str, ...]
     given: np.ndarray
-    codes: list[str]
+
+    @property
+    def codes(self) -> list[str]:
+        """List the labels in the order of severity."""
+        return list(places(self.dimension))
 
     @property
     def complete(self) -> np.ndarray:
@@ -65,12 +70,12 @@ def reduce(labels: pd.DataFrame, *, rule: str = "majority-else-worst", dimension
     ['F', 'B', 'S']
     """
     wide = to_wide(labels, dimension)
-    found = rule_called(rule, wide, dimension)(wide.given[wide.complete])
+    found = rule_called(rule, wide)(wide.given[wide.complete])
     table = wide.items[wide.complete].to_frame(index=False)
     return table.assign(label=np.array(wide.codes, dtype=object)[found])
 
 
-def shares(labels: pd.DataFrame, *, dimension: str = "adequacy", rules: Sequence[str] = tuple(RULES)) -> pd.DataFrame:
+def shares(labels: pd.DataFrame, *, dimension: str = "adequacy") -> pd.DataFrame:
     """Say how the choice of a rule changes the picture: rule, a share of each category, critical (their sum), n.
 
     critical: the share of labels that the taxonomy calls critical content errors, absent for fluency. Arguments as in
@@ -79,19 +84,15 @@ def shares(labels: pd.DataFrame, *, dimension: str = "adequacy", rules: Sequence
     wide = to_wide(labels, dimension)
     complete = wide.given[wide.complete]
     names = categories(dimension, order="severity")
-    critical = taxonomy(dimension).query("critical")["category"].tolist()
-    rows = []
-    for rule in rules:
-        part = np.bincount(rule_called(rule, wide, dimension)(complete), minlength=len(names)) / len(complete)
-        row = {"rule": rule, **dict(zip(names, part.tolist()))}
-        rows.append(
-            row | ({"critical": sum(row[name] for name in critical)} if critical else {}) | {"n": len(complete)}
-        )
-    return pd.DataFrame(rows)
+    rows = {rule: np.bincount(rule_called(rule, wide)(complete), minlength=len(names)) for rule in RULES}
+    table = pd.DataFrame.from_dict(rows, orient="index", columns=names) / len(complete)
+    if critical := taxonomy(dimension).query("critical")["category"].tolist():
+        table["critical"] = sum(table[name] for name in critical)
+    return table.assign(n=len(complete)).rename_axis("rule").reset_index()
 
 
 def to_wide(labels: pd.DataFrame, dimension: str) -> Wide:
-    """Lay the labels of a dimension out as items × annotators."""
+    """Pivot the labels of a dimension to items × annotators."""
     order = places(dimension)
     if lacking := [name for name in (*KEY, "dimension", "annotator", "label") if name not in labels]:
         raise DataError(f"The labels have no column {lacking[0]}. Load them with evalkit.data.")
@@ -111,10 +112,10 @@ def to_wide(labels: pd.DataFrame, dimension: str) -> Wide:
     if (table.ge(0).sum(axis=1) < 2).any():
         alone = table.index[table.ge(0).sum(axis=1) < 2][0]
         raise DataError(f"{alone[2]}, segment {alone[3]} has one label only. Drop it: there is nothing to reduce.")
-    return Wide(table.index, people, table.to_numpy(), list(order))
+    return Wide(dimension, table.index, people, table.to_numpy())
 
 
-def rule_called(name: str, wide: Wide, dimension: str) -> Rule:
+def rule_called(name: str, wide: Wide) -> Rule:
     """Find a rule by its name; the models are fitted on the items that all three labelled."""
     if name not in RULES:
         raise DataError(f"rule={name!r} is not known. Use one of: {', '.join(RULES)}.")
@@ -124,8 +125,8 @@ def rule_called(name: str, wide: Wide, dimension: str) -> Rule:
         return lambda given: given[:, "ABC".index(name)]
     plain, _, rest = name.partition(" (")
     if rest:
-        order, printed = list(places(dimension)), places(dimension, order="print")
-        there = np.array([printed[code] - 1 for code in order])
+        printed = places(wide.dimension, order="print")
+        there = np.array([printed[code] - 1 for code in wide.codes])
         back = np.argsort(there)
         return lambda given: back[_plain(plain)(there[given])]
     return _plain(plain)

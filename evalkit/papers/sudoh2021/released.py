@@ -2,194 +2,221 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.papers.sudoh2021.printed import UNRELEASED
 from evalkit.papers.sudoh2021.reduction import RULES, Wide, rule_called, to_wide
 from evalkit.papers.sudoh2021.taxonomy import KEY, categories, places
+from evalkit.papers.transcribed import half, pivot
 
 SPLITS = ("train", "dev", "test")
-#: The rule that gives the released agreed label of every row of which three labels were released.
-BEHIND_FILES = "worst"
+#: What keeps a number that rests on annotator C's labels of the test set from being recomputed.
+UNRELEASED = "annotator C's WMT17 labels never released"
 
 
-def fit_to_agreed(
-    labels: pd.DataFrame, agreed: pd.DataFrame, translations: pd.DataFrame, *, rules: Sequence[str] = tuple(RULES)
-) -> pd.DataFrame:
+@dataclass(frozen=True)
+class Release:
+    """What was released of a dimension: labels by annotator, and each item's agreed label and split.
+
+    agreed: places in the order of severity, from 0. Where one of three labels was not released, the agreed label bounds
+    it, if it is the worst of the three, as it is wherever all three were released.
+    """
+
+    wide: Wide
+    agreed: np.ndarray
+    split: np.ndarray
+    _found: dict[str, np.ndarray] = field(default_factory=dict, repr=False)
+
+    def by(self, rule: str) -> np.ndarray:
+        """Apply a rule under every label that the missing annotator may have given, (items, labels)."""
+        if rule not in self._found:
+            apply = rule_called(rule, self.wide)
+            patterns, which = np.unique(self.wide.given, axis=0, return_inverse=True)
+            filled = [apply(np.where(patterns < 0, third, patterns)) for third in range(len(self.wide.codes))]
+            self._found[rule] = np.column_stack(filled)[which.reshape(-1)]
+        return self._found[rule]
+
+    @cached_property
+    def explaining(self) -> np.ndarray:
+        """Mark the third labels by which the agreed one is the worst of three, (items, labels)."""
+        return self.by("worst") == self.agreed[:, None]
+
+    @cached_property
+    def thirds(self) -> np.ndarray:
+        """Mark the third labels that are possible, (items, labels): any, where none explains the agreed label."""
+        possible = self.explaining.copy()
+        possible[~possible.any(axis=1)] = True
+        possible[self.wide.complete] = np.arange(len(self.wide.codes)) == 0  # nothing is open: one stands for all
+        return possible
+
+    @property
+    def rules(self) -> list[str]:
+        """List the rules that differ for this dimension."""
+        same = places(self.wide.dimension) == places(self.wide.dimension, order="print")
+        return [rule for rule in RULES if not (same and "print order" in rule)]
+
+    def parts(self) -> Iterator[tuple[str, np.ndarray]]:
+        """Go through the splits that have items: name, and which items they are."""
+        return ((name, self.split == name) for name in SPLITS if (self.split == name).any())
+
+
+def release(labels: pd.DataFrame, agreed: pd.DataFrame, translations: pd.DataFrame, *, dimension: str) -> Release:
+    """Bring together what was released of a dimension.
+
+    labels: as in ``reduce``. agreed: ``KEY``, dimension and label (a code), one for each of the same translations.
+    translations: the columns of ``KEY`` and split. Raises DataError for an item without agreed label or split.
+    """
+    wide = to_wide(labels, dimension)
+    own = agreed[agreed["dimension"] == dimension].set_index(KEY)["label"].map(places(dimension)).sub(1)
+    known = own.reindex(wide.items)
+    split = translations.drop_duplicates(KEY).set_index(KEY)["split"].reindex(wide.items)
+    for what, column in (("agreed label", known), ("split", split)):
+        if column.isna().any():
+            doc, segment = column.index[column.isna()][0][2:]
+            raise DataError(f"{doc}, segment {segment} has no {what} of {dimension}. Load all from one release.")
+    return Release(wide, known.to_numpy(int), split.to_numpy(str))
+
+
+def fit_to_agreed(one: Release) -> pd.DataFrame:
     """Count the rows on which each rule gives the released agreed label.
 
-    labels: as in ``reduce``, of one dimension or several. agreed: one label for each of the same translations.
-    translations: the columns of ``KEY`` and split. Where only two of the three labels were released, a row counts as
-    equal when some third label would give the agreed one, so ``rows_equal`` is then the most that it can be.
+    Where only two of the three labels were released, a row counts as equal when some third label would give the agreed
+    one, so ``rows_equal`` is then the most that it can be.
     Returns dimension, target (agreed_files), split (train, dev, test, all), rule, rows_equal, rows, basis.
     """
     rows = []
-    for dimension, wide, known, split in _each(labels, agreed, translations):
-        for rule, found in _by_rule(wide, dimension, rules):
-            equal = (found == known[:, None]).any(axis=1)
-            for name in (*SPLITS, "all"):
-                here = (split == name) | (name == "all")
-                if here.any():
-                    row = (int(equal[here].sum()), int(here.sum()), _basis(wide.complete[here], "any third label"))
-                    rows.append((dimension, "agreed_files", name, rule, *row))
-    return pd.DataFrame(rows, columns=["dimension", "target", "split", "rule", "rows_equal", "rows", "basis"])
+    for rule in one.rules:
+        equal = (one.by(rule) == one.agreed[:, None]).any(axis=1)
+        for name, here in [*one.parts(), ("all", np.ones(len(equal), bool))]:
+            basis = _basis(one.wide.complete[here], "any third label")
+            rows.append(("agreed_files", name, rule, int(equal[here].sum()), int(here.sum()), basis))
+    table = pd.DataFrame(rows, columns=["target", "split", "rule", "rows_equal", "rows", "basis"])
+    table.insert(0, "dimension", one.wide.dimension)
+    return table
 
 
-def fit_to_counts(
-    labels: pd.DataFrame,
-    agreed: pd.DataFrame,
-    translations: pd.DataFrame,
-    *,
-    printed: Mapping[str, pd.DataFrame],
-    printed_shares: Mapping[str, pd.DataFrame] | None = None,
-    rules: Sequence[str] = tuple(RULES),
-) -> pd.DataFrame:
+def fit_to_counts(one: Release, printed: pd.DataFrame, *, shares: pd.DataFrame | None = None) -> pd.DataFrame:
     """Sum the differences between the label counts of each rule and printed ones over the cells of each split.
 
-    printed: dimension -> table with label (a category), split and count; others as in ``fit_to_agreed``. Where a third
-    label was not released, it may be any that makes the agreed label the worst of three, and ``cells_difference`` is
-    the smallest sum that any such labels reach. printed_shares: as ``printed`` of ``third_annotator``, by dimension;
-    the third labels then also occur as often as these leave for them. One label counted elsewhere changes two cells
-    by 1.
+    printed: label (a category), split and count. Where a third label was not released, it may be any that makes the
+    agreed label the worst of three, and ``cells_difference`` is the smallest sum that any such labels reach. shares: as
+    ``printed`` of ``third_annotator``; the third labels then also occur as often as these leave for them. One label
+    counted elsewhere changes two cells by 1.
     Returns dimension, target (table9 for fluency, table10 for adequacy), split, rule, cells_difference, rows, basis.
     """
+    names = categories(one.wide.dimension, order="severity")
+    counts = pivot(printed, "label", "split", "count").reindex(names)
+    limits = None if shares is None else _left_by_print(one.wide, shares, names).T
+    if limits is not None and np.isnan(limits).any():
+        limits = None
     rows = []
-    for dimension, wide, known, split in _each(labels, agreed, translations):
-        open_to = _thirds(wide, known, dimension)
-        counts = _printed(printed[dimension], categories(dimension, order="severity"))
-        limits = _limits(labels, agreed, dimension, (printed_shares or {}).get(dimension))
-        for rule, found in _by_rule(wide, dimension, rules):
-            for name in [one for one in SPLITS if (split == one).any()]:
-                here = split == name
-                full = wide.complete[here].all()
-                cells = found[here], open_to[here], counts[name].to_numpy()
-                by_shares = None if full or limits is None else _distance(*cells, limits)
-                distance = _distance(*cells) if by_shares is None else by_shares
-                allowing = "the agreed files allow" if by_shares is None else "agreed files and printed shares allow"
-                target = "table9" if dimension == "fluency" else "table10"
-                basis = _basis(wide.complete[here], f"third labels that {allowing}")
-                rows.append((dimension, target, name, rule, distance, int(here.sum()), basis))
-    return pd.DataFrame(rows, columns=["dimension", "target", "split", "rule", "cells_difference", "rows", "basis"])
+    for rule in one.rules:
+        for name, here in one.parts():
+            cells = one.by(rule)[here], one.thirds[here], counts[name].to_numpy(int)
+            by_shares = None if one.wide.complete[here].all() or limits is None else _distance(*cells, limits)
+            distance = _distance(*cells) if by_shares is None else by_shares
+            allowing = "the agreed files allow" if by_shares is None else "agreed files and printed shares allow"
+            basis = _basis(one.wide.complete[here], f"third labels that {allowing}")
+            rows.append((name, rule, distance, int(here.sum()), basis))
+    table = pd.DataFrame(rows, columns=["split", "rule", "cells_difference", "rows", "basis"])
+    table.insert(0, "dimension", one.wide.dimension)
+    table.insert(1, "target", "table9" if one.wide.dimension == "fluency" else "table10")
+    return table
 
 
-def settled(labels: pd.DataFrame, agreed: pd.DataFrame, *, rule: str = "median", dimension: str) -> pd.DataFrame:
-    """Reduce labels also where the third was not released but the agreed label leaves one answer only.
+def ranked(files: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
+    """Rank the rules by how near they come to the printed counts: rule, rows_equal, rows, cells_difference.
 
-    If the agreed label is the worst of three, it bounds the third one; where all third labels that it allows give the
-    same reduced label, that is returned. Arguments as in ``third_annotator``; columns of ``KEY`` and label, a code.
+    files: results of ``fit_to_agreed``. printed: those of ``fit_to_counts``. Sums over dimensions and splits, of the
+    rules that both dimensions have.
     """
-    wide, known = _known(labels, agreed, dimension)
-    low, high = _range(_results(wide, rule, dimension), _thirds(wide, known, dimension))
-    sure = low == high
-    table = wide.items[sure].to_frame(index=False)
-    return table.assign(label=np.array(wide.codes, dtype=object)[low[sure]])
+    whole = files[files["split"] == "all"].groupby("rule", sort=False)[["rows_equal", "rows"]].sum()
+    apart = printed.groupby("rule", sort=False)["cells_difference"].agg(["sum", "size"])
+    apart = apart.loc[apart["size"] == apart["size"].max(), "sum"].rename("cells_difference")
+    return (
+        whole.join(apart, how="inner").reset_index().sort_values("cells_difference", kind="stable", ignore_index=True)
+    )
 
 
-def counts(
-    labels: pd.DataFrame, agreed: pd.DataFrame, translations: pd.DataFrame, *, dimension: str, rule: str = "median"
-) -> pd.DataFrame:
-    """Count the labels that a rule gives in each split: label, split, count, note, absent, lacking.
+def medians(one: Release) -> pd.DataFrame:
+    """Bound the middle label of three: the columns of ``KEY``, split, low, high (categories), three, explained.
 
-    Where third labels were not released there is no count, and ``absent`` says between which counts the rule must lie
-    for the agreed labels to be the worst of three. Arguments as in ``fit_to_counts``, for one dimension.
+    three: all three labels were released, so that the middle one is certain. explained: some third label makes the
+    agreed label the worst of three; where none does, any is thought possible. Order: severity.
     """
-    wide, known = _known(labels, agreed, dimension)
-    where = translations.drop_duplicates(KEY).set_index(KEY)["split"].reindex(wide.items).to_numpy(str)
-    found, allowed = _results(wide, rule, dimension), _thirds(wide, known, dimension)
-    stated = _results(wide, "majority-else-worst", dimension)[:, 0]
-    rows = []
-    for split in [name for name in SPLITS if (where == name).any()]:
-        here = where == split
-        full = bool(wide.complete[here].all())
-        for place, label in enumerate(categories(dimension, order="severity")):
-            may = int(((found[here] == place) & allowed[here]).any(axis=1).sum())
-            must = int(((found[here] == place) | ~allowed[here]).all(axis=1).sum())
-            note = f"By the {rule} of three; the stated rule gives {(stated[here] == place).sum():,}."
-            absent = f"Annotator C's labels were not released. The {rule} gives between {must:,} and {may:,}."
-            rows.append((label, split, may, note, "", "") if full else (label, split, None, "", absent, UNRELEASED))
+    found, names = one.by("median"), np.array(categories(one.wide.dimension, order="severity"), dtype=object)
+    low, high = np.where(one.thirds, found, len(names)).min(axis=1), np.where(one.thirds, found, -1).max(axis=1)
+    table = one.wide.items.to_frame(index=False).assign(split=one.split, low=names[low], high=names[high])
+    return table.assign(three=one.wide.complete, explained=one.explaining.any(axis=1))
+
+
+def accuracy_bounds(predictions: pd.DataFrame, one: Release) -> dict[str, float]:
+    """Bound the share of right labels where the true one is the median and one of three labels was not released.
+
+    predictions: ``KEY`` and predicted, of one model. Returns test_at_least, the share that is right whatever the
+    missing labels are, test_at_most, the share that can be right, labels_certain, the share of rows whose median is
+    certain, and excluded, how many rows no third label explains; shares are NaN where there are no rows.
+    """
+    bounds = medians(one).query("not three")
+    rows = predictions[[*KEY, "predicted"]].merge(bounds[bounds["explained"]], on=KEY)
+    place = {name: number for number, name in enumerate(categories(one.wide.dimension, order="severity"))}
+    said, low, high = (rows[name].map(place).to_numpy(float) for name in ("predicted", "low", "high"))
+    shares = (low == high) & (said == low), (low <= said) & (said <= high), low == high
+    names = ("test_at_least", "test_at_most", "labels_certain")
+    found = {name: float(share.mean()) if len(share) else np.nan for name, share in zip(names, shares)}
+    return found | {"excluded": int((~bounds["explained"]).sum())}
+
+
+def counts(one: Release) -> pd.DataFrame:
+    """Count the labels that the median gives in each split: label, split, count, note, absent, lacking.
+
+    Where third labels were not released there is no count, and ``absent`` says between which counts the median must lie
+    for the agreed labels to be the worst of three.
+    """
+    found, stated, rows = one.by("median"), one.by("majority-else-worst")[:, 0], []
+    for split, here in one.parts():
+        three = one.wide.complete[here].all()
+        for place, label in enumerate(categories(one.wide.dimension, order="severity")):
+            given, possible = found[here] == place, one.thirds[here]
+            may, must = int((given & possible).any(axis=1).sum()), int((given | ~possible).all(axis=1).sum())
+            note = f"By the median of three; the stated rule gives {(stated[here] == place).sum():,}."
+            absent = f"Annotator C's labels were not released. The median gives between {must:,} and {may:,}."
+            rows.append((label, split, may, note, "", "") if three else (label, split, None, "", absent, UNRELEASED))
     columns = ["label", "split", "count", "note", "absent", "lacking"]
     return pd.DataFrame(rows, columns=columns).astype({"count": "Int64"})
 
 
-def third_annotator(
-    labels: pd.DataFrame, agreed: pd.DataFrame, *, dimension: str, printed: pd.DataFrame | None = None
-) -> pd.DataFrame:
+def third_annotator(one: Release, printed: pd.DataFrame) -> pd.DataFrame:
     """Bound how often the third annotator gave each label where theirs was not released.
 
     If the agreed label is the worst of three, it is the third annotator's wherever it is worse than the other two
     (``low`` counts these rows); where it is not, the third label was no worse (``high`` adds the rows that leave it
-    possible). printed: shares of all labels by annotator (label, annotator, share as printed); with it,
-    print_low and print_high are what these leave for the rows here, less the third annotator's released labels (missing
-    where the shares are of other annotators).
-    Returns label, low, high, rows, contradictions (rows that no third label explains), and those.
+    possible). printed: shares of all labels by annotator (label, annotator, share as printed); print_low and
+    print_high are what these leave for the rows here, less the third annotator's released labels (missing where the
+    shares are of other annotators).
+    Returns dimension, label, low, high, rows, contradictions (rows that no third label explains), print_low and
+    print_high.
     Caveat: rounding of a printed share of 9,280 rows leaves a range of ten.
     """
-    wide = to_wide(labels, dimension)
-    known = _places(agreed, dimension).reindex(wide.items).to_numpy()
-    there = ~wide.complete & ~np.isnan(known)
-    allowed = (_results(wide, BEHIND_FILES, dimension) == known[:, None])[there]
-    names = categories(dimension, order="severity")
+    possible = one.explaining[~one.wide.complete]
+    names = categories(one.wide.dimension, order="severity")
     table = pd.DataFrame({
+        "dimension": one.wide.dimension,
         "label": names,
-        "low": (allowed & (allowed.sum(axis=1) == 1)[:, None]).sum(axis=0),
-        "high": allowed.sum(axis=0),
-        "rows": int(there.sum()),
-        "contradictions": int((~allowed.any(axis=1)).sum()),
+        "low": (possible & (possible.sum(axis=1) == 1)[:, None]).sum(axis=0),
+        "high": possible.sum(axis=0),
+        "rows": len(possible),
+        "contradictions": int((~possible.any(axis=1)).sum()),
     })  # fmt: skip
-    if printed is not None:
-        table[["print_low", "print_high"]] = _left_by_print(wide, printed, names)
-    return table.sort_values("label", key=lambda names: names.map(categories(dimension).index), ignore_index=True)
-
-
-def _places(agreed: pd.DataFrame, dimension: str) -> pd.Series:
-    """Index agreed labels by translation, as places from 0."""
-    order = places(dimension)
-    rows = agreed[agreed["dimension"] == dimension].set_index(KEY)["label"]
-    return rows.map(order).sub(1).astype(float)
-
-
-def _each(labels: pd.DataFrame, agreed: pd.DataFrame, translations: pd.DataFrame):
-    """Go through the dimensions: name, labels, agreed places and split of each item."""
-    split = translations.drop_duplicates(KEY).set_index(KEY)["split"]
-    for dimension in [name for name in ("fluency", "adequacy") if name in set(labels["dimension"])]:
-        wide = to_wide(labels, dimension)
-        known, where = _places(agreed, dimension).reindex(wide.items), split.reindex(wide.items)
-        for what, column in (("agreed label", known), ("split", where)):
-            if column.isna().any():
-                doc, segment = column.index[column.isna()][0][2:]
-                raise DataError(f"{doc}, segment {segment} has no {what} of {dimension}. Load all from one release.")
-        yield dimension, wide, known.to_numpy(int), where.to_numpy(str)
-
-
-def _known(labels: pd.DataFrame, agreed: pd.DataFrame, dimension: str) -> tuple[Wide, np.ndarray]:
-    """Lay labels out with the agreed place of each item, -1 where there is none."""
-    wide = to_wide(labels, dimension)
-    return wide, _places(agreed, dimension).reindex(wide.items).fillna(-1).to_numpy(int)
-
-
-def _range(found: np.ndarray, allowed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the lowest and the highest place that a rule can give under the allowed third labels."""
-    return np.where(allowed, found, found.max() + 1).min(axis=1), np.where(allowed, found, -1).max(axis=1)
-
-
-def _by_rule(wide: Wide, dimension: str, rules: Sequence[str]):
-    """Go through the rules that differ for this dimension, with what each gives under every third label."""
-    same = places(dimension) == places(dimension, order="print")
-    for rule in rules:
-        if not (same and "print order" in rule):
-            yield rule, _results(wide, rule, dimension)
-
-
-def _results(wide: Wide, rule: str, dimension: str) -> np.ndarray:
-    """Apply a rule under every label that the missing annotator may have given, (items, labels)."""
-    apply = rule_called(rule, wide, dimension)
-    patterns, which = np.unique(wide.given, axis=0, return_inverse=True)
-    filled = [apply(np.where(patterns < 0, third, patterns)) for third in range(len(wide.codes))]
-    return np.column_stack(filled)[which.reshape(-1)]
+    table[["print_low", "print_high"]] = _left_by_print(one.wide, printed, names)
+    return table.sort_values(
+        "label", key=lambda names: names.map(categories(one.wide.dimension).index), ignore_index=True
+    )
 
 
 def _left_by_print(wide: Wide, printed: pd.DataFrame, names: list[str]) -> np.ndarray:
@@ -197,36 +224,10 @@ def _left_by_print(wide: Wide, printed: pd.DataFrame, names: list[str]) -> np.nd
     cells = printed[printed["annotator"] == wide.people[-1]].set_index("label")["share"]
     if not set(names) <= set(cells.index):  # another annotator, as in a simulation
         return np.full((len(names), 2), np.nan)
-    half = np.array([0.5 * 10.0 ** -len(cells[name].partition(".")[2]) for name in names])
-    released = np.bincount(wide.given[wide.complete, -1], minlength=len(names))
-    low, high = ((cells[names].astype(float) + side * half) * len(wide.items) - released for side in (-1, 1))
+    margin = cells[names].map(half).to_numpy()
+    given = np.bincount(wide.given[wide.complete, -1], minlength=len(names))
+    low, high = ((cells[names].astype(float) + side * margin) * len(wide.items) - given for side in (-1, 1))
     return np.column_stack([np.ceil(np.maximum(low, 0) - 1e-9), np.floor(high + 1e-9)])
-
-
-def _limits(
-    labels: pd.DataFrame, agreed: pd.DataFrame, dimension: str, shown: pd.DataFrame | None
-) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return how often printed shares let each third label occur, in the order of severity."""
-    if shown is None:
-        return None
-    table = third_annotator(labels, agreed, dimension=dimension, printed=shown).set_index("label")
-    table = table.loc[categories(dimension, order="severity")]
-    limits = table["print_low"].to_numpy(), table["print_high"].to_numpy()
-    return None if np.isnan(limits).any() else limits
-
-
-def _thirds(wide: Wide, known: np.ndarray, dimension: str) -> np.ndarray:
-    """Mark the third labels that the agreed one allows, (items, labels); any, where none explains it."""
-    allowed = _results(wide, BEHIND_FILES, dimension) == known[:, None]
-    allowed[~allowed.any(axis=1)] = True
-    allowed[wide.complete] = np.arange(len(wide.codes)) == 0  # nothing is open: one column stands for all
-    return allowed
-
-
-def _printed(table: pd.DataFrame, names: list[str]) -> pd.DataFrame:
-    """Lay printed counts out as labels × splits."""
-    counts = table.assign(count=table["count"].str.replace(",", "").astype(int))
-    return counts.pivot(index="label", columns="split", values="count").reindex(names)
 
 
 def _basis(complete: np.ndarray, otherwise: str) -> str:
@@ -235,18 +236,18 @@ def _basis(complete: np.ndarray, otherwise: str) -> str:
 
 
 def _distance(
-    found: np.ndarray, allowed: np.ndarray, target: np.ndarray, thirds: tuple[np.ndarray, np.ndarray] | None = None
+    found: np.ndarray, possible: np.ndarray, target: np.ndarray, thirds: np.ndarray | None = None
 ) -> int | None:
-    """Find the smallest sum of differences between counts and targets over all allowed third labels.
+    """Find the smallest sum of differences between counts and targets over all possible third labels.
 
     Choosing third labels for groups of alike items so that counts come near given ones is a transport problem, solved
-    as a linear programme. thirds: how often at least and at most each third label was given; None where these leave no
-    solution.
+    as a linear programme. thirds: how often at least and at most each third label was given, (2, labels); None comes
+    back where these leave no solution.
     """
     from scipy.optimize import linprog
 
     size = len(target)
-    groups, times = np.unique(np.column_stack([found, allowed]), axis=0, return_counts=True)
+    groups, times = np.unique(np.column_stack([found, possible]), axis=0, return_counts=True)
     group, third = np.nonzero(groups[:, size:])
     choices = len(group)
     meets = np.zeros((len(groups) + size, choices + 2 * size))

@@ -4,6 +4,8 @@ The explanations are the paper's own words (Tables 2 and 3). F means two things,
 table that is shown names labels by their category.
 """
 
+from typing import NamedTuple
+
 import pandas as pd
 
 from evalkit import DataError
@@ -17,6 +19,19 @@ ORDERS = {
 }
 #: Adequacy labels that the paper calls critical content errors. Incomprehensible output is named apart from them.
 CRITICAL = ("Unrelated", "Contradiction", "Serious")
+
+
+class Tables(NamedTuple):
+    """The numbers of the paper's tables of one dimension: how often, how assessed, and how predicted each label is."""
+
+    shares: int
+    means: int
+    counts: int
+    confusion: int
+    scores: int
+
+
+TABLES = {"fluency": Tables(4, 6, 9, 11, 12), "adequacy": Tables(5, 7, 10, 13, 14)}
 
 _ROWS = {
     "fluency": [

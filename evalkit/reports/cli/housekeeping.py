@@ -16,11 +16,13 @@ def completion(shell: str) -> None:
 
     Write it to the shell's start-up file.
     """
-    from click.shell_completion import get_completion_class
+    from click import shell_completion
 
     from evalkit.reports.cli import program
 
-    print(get_completion_class(shell)(program, {}, "evalkit", "_EVALKIT_COMPLETE").source())
+    shells = {"bash": shell_completion.BashComplete, "zsh": shell_completion.ZshComplete,
+              "fish": shell_completion.FishComplete}  # fmt: skip
+    print(shells[shell](program, {}, "evalkit", "_EVALKIT_COMPLETE").source())
 
 
 @click.command()

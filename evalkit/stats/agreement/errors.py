@@ -6,10 +6,9 @@ With each item's agreement :math:`p_{a|i}` and its part :math:`p_{e|i}` in chanc
           \kappa^\star_i = \frac{n}{n'} \frac{p_{a|i} - p_e}{1 - p_e} - 2 (1 - \kappa) \frac{p_{e|i} - p_e}{1 - p_e}
 
 where n' items have two ratings or more, and the first term is 0 on the others (Gwet 2008, 2014). It holds whatever
-kappa is. The error of Fleiss, Nee & Landis 1979 holds under chance agreement only, see ``fleiss_null``; Cohen's is that
-of Fleiss, Cohen & Everitt 1969. Alpha, intraclass correlations and means over pairs of annotators have none that is
-agreed on, so theirs is the jackknife's, and is named so. Caveat: all are for large samples; the bootstrap interval
-needs no normal distribution.
+kappa is. Cohen's is that of Fleiss, Cohen & Everitt 1969. Alpha, intraclass correlations and means over pairs of
+annotators have none that is agreed on, so theirs is the jackknife's, and is named so. Caveat: all are for large
+samples; the bootstrap interval needs no normal distribution.
 """
 
 from __future__ import annotations
@@ -96,22 +95,3 @@ def cohen(table: Coded, level: str) -> float:
     spread = (joint * (weight * (1 - by_chance) - mean * (1 - seen)) ** 2).sum()
     variance = (spread - (seen * by_chance - 2 * by_chance + seen) ** 2) / (n * (1 - by_chance) ** 4)
     return float(np.sqrt(max(variance, 0.0)))
-
-
-def fleiss_null(table: Coded) -> float:
-    r"""Return the standard error of Fleiss' kappa if all agreement were by chance, Fleiss, Nee & Landis 1979.
-
-    .. math:: \frac{\sqrt2}{s \sqrt{n m (m - 1)}} \sqrt{s^2 - \sum_k \pi_k (1 - \pi_k) (1 - 2 \pi_k)},
-              \qquad s = \sum_k \pi_k (1 - \pi_k)
-
-    for n items with m ratings each; NaN where the numbers of ratings differ. It tests that kappa is 0, and makes no
-    interval around an estimate.
-    """
-    there = (table.rows >= 0).sum(axis=1)
-    if there.min() < there.max():
-        return float("nan")
-    n, m = table.times.sum(), there[0]
-    mean = table.times @ shares(table, np.ones(len(table.annotators)))[0] / n
-    spread = (mean * (1 - mean)).sum()
-    inner = spread**2 - (mean * (1 - mean) * (1 - 2 * mean)).sum()
-    return float(np.sqrt(2 * inner / (n * m * (m - 1))) / spread)

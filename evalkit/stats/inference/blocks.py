@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
-from typing import TypeVar
+from functools import cache, partial
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from evalkit import DataError
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
 #: Numbers held in memory by one block of replications (8 bytes each).
 BATCH = 4_000_000
@@ -73,13 +76,18 @@ def spread(work: Callable[[Task], Result], tasks: Sequence[Task], *, workers: in
     if len(tasks) > 1 and workers != 1:
         yield from _on_processes(work, tasks, workers)
         return
-    from threadpoolctl import ThreadpoolController
-
-    libraries = ThreadpoolController()
     for task in tasks:
-        with libraries.limit(limits=1):
+        with _libraries().limit(limits=1):
             result = work(task)
         yield result
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """Find the libraries of linear algebra, once: looking for them takes longer than many a task."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def _on_processes(work: Callable[[Task], Result], tasks: Sequence[Task], workers: int) -> Iterator[Result]:

@@ -1,0 +1,184 @@
+"""How far annotators agree, by the coefficient that fits the scale and the gaps."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from evalkit import DataError
+from evalkit.campaign.missing import or_missing
+from evalkit.campaign.opening import STEPS, Campaign
+from evalkit.data.schemas import ITEM
+from evalkit.stats import agreement
+from evalkit.stats.terms import pluralize
+
+#: Fewest items judged by two annotators for an estimate of agreement.
+FEWEST = 10
+#: Most annotators for whom every two are compared; the profiles of more say it shorter.
+MOST = 8
+#: Measures by kind of scale, the first of them the one that checks and the first page use, each with the reason.
+MEASURES = {
+    "nominal": (
+        ("krippendorff_alpha", "nominal", "two values only; works with gaps and any number of annotators"),
+        ("gwet_ac1", "none", "does not collapse where nearly all judgements are the same value"),
+        ("percent_agreement", "none", "not corrected for chance; to see what the others start from"),
+    ),
+    "ordinal": (
+        ("krippendorff_alpha", "ordinal", "few ordered steps; works with gaps and any number of annotators"),
+        ("gwet_ac2", "quadratic", "does not collapse where nearly all judgements are the same step"),
+        ("percent_agreement", "none", "not corrected for chance; to see what the others start from"),
+    ),
+    "continuous": (
+        ("krippendorff_alpha", "interval", "a continuous scale; works with gaps and any number of annotators"),
+        ("krippendorff_alpha", "ordinal", "only the order of scores counts, so one far score weighs less"),
+    ),
+}  # fmt: skip
+#: The measure of a continuous scale that needs items judged by everybody.
+_COMPLETE = ("icc_agreement", "interval", "complete items only: share of the variance that is the items'")
+_NAMES = {
+    "krippendorff_alpha": "Krippendorff's alpha", "gwet_ac1": "Gwet's AC1", "gwet_ac2": "Gwet's AC2",
+    "percent_agreement": "share of equal scores", "icc_agreement": "intraclass correlation, ICC(A,1)",
+}  # fmt: skip
+#: What counts, and what counts besides where that is not enough: calibration items are chosen to differ much.
+_RANKED, _WITH_CALIBRATION = ("system", "repeat"), ("system", "repeat", "calibration")
+COLLECT = (
+    f"To measure agreement, let two or more annotators judge the same items: {FEWEST} at the very least, better 100, "
+    "drawn at random over all systems."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Agreement:
+    """How far annotators agree on items that several of them judged.
+
+    by_pair: Krippendorff's alpha of every language pair; no rows where no pair has an estimate. measures: all measures
+    of the pair in detail; between: every two of its annotators (see ``every_two``). estimate, low, high, level, items:
+    Krippendorff's alpha of that pair, its interval, how it weighs differences, and the items it rests on; estimate is
+    None where there is none, and reason says why. calibration: whether calibration items are among these items.
+    """
+
+    pair: str
+    by_pair: pd.DataFrame
+    measures: pd.DataFrame
+    between: pd.DataFrame
+    estimate: float | None
+    low: float
+    high: float
+    level: str
+    items: int
+    calibration: bool = False
+    reason: str = ""
+
+
+@or_missing(COLLECT)
+def measure_agreement(campaign: Campaign, *, resamples: int = 200, seed: int = 7) -> Agreement:
+    """Estimate agreement for each language pair, and in detail for one; intervals are percentile bootstraps over items.
+
+    resamples, seed: random draws of items behind the 95 % intervals.
+    """
+    tables = {
+        pair: _measured(ratings, detail=pair == campaign.pair, resamples=resamples, seed=seed).assign(pair=pair)
+        for pair, ratings in ((pair, campaign.ratings[campaign.ratings["pair"] == pair]) for pair in campaign.pairs)
+    }
+    own = tables[campaign.pair]
+    main, there = own.iloc[0], not np.isnan(own["estimate"].iloc[0])
+    first = pd.concat([table.head(1) for table in tables.values()], ignore_index=True)
+    return Agreement(
+        pair=campaign.pair,
+        by_pair=_named(first, "pair") if first["estimate"].notna().any() else first.head(0),
+        measures=_named(own, "why") if there else own.head(0),
+        between=every_two(campaign.part) if there else every_two(campaign.part.head(0)),
+        estimate=float(main["estimate"]) if there else None,
+        low=float(main["low"]),
+        high=float(main["high"]),
+        level=main["level"],
+        items=int(main["items"]),
+        calibration=there and bool(main["note"]),
+        reason="" if there else main["note"].rstrip("."),
+    )
+
+
+def every_two(part: pd.DataFrame) -> pd.DataFrame:
+    """Correlate every two annotators who share ``FEWEST`` items: annotator_a, annotator_b, items, spearman, difference.
+
+    difference: mean score of a less that of b on these items, points; its size is a difference in strictness. No rows
+    where there are more than ``MOST`` annotators; correlations that are undefined, because somebody gave one score
+    throughout, are missing.
+    """
+    kept = part[part["item_type"].isin(_WITH_CALIBRATION)]
+    names = sorted(kept["annotator"].unique())
+    rows = []
+    for a, b in itertools.combinations(names, 2) if len(names) <= MOST else ():
+        scores = agreement.score_matrix(kept[kept["annotator"].isin([a, b])]).dropna()
+        if len(scores) >= FEWEST:
+            ranks = scores.rank()
+            rho = ranks[a].corr(ranks[b]) if (scores.nunique() > 1).all() else np.nan
+            rows.append((a, b, len(scores), rho, float((scores[a] - scores[b]).mean())))
+    return pd.DataFrame(rows, columns=["annotator_a", "annotator_b", "items", "spearman", "difference"])
+
+
+def kind_of(scores: pd.Series) -> str:
+    """Name the kind of scale by the number of different scores: nominal, ordinal or continuous.
+
+    >>> kind_of(pd.Series([1.0, 2, 3, 4, 5, 5])), kind_of(pd.Series([0.0, 1, 1])), kind_of(pd.Series(range(50)))
+    ('ordinal', 'nominal', 'continuous')
+    """
+    number = scores.nunique()
+    return "nominal" if number <= 2 else "ordinal" if number <= STEPS else "continuous"
+
+
+def _named(table: pd.DataFrame, extra: str) -> pd.DataFrame:
+    """Name coefficients as people do, order the columns, and leave out a column of notes where there are none."""
+    table = table.assign(coefficient=table["coefficient"].map(_NAMES))
+    columns = ["coefficient", "level", "estimate", "low", "high", "items", "annotators"]
+    columns = [extra, *columns] if extra == "pair" else [*columns, extra]
+    return table[[*columns, *(["note"] if table["note"].ne("").any() else [])]].reset_index(drop=True)
+
+
+def _shared(ratings: pd.DataFrame, types: tuple[str, ...]) -> tuple[pd.DataFrame, int]:
+    """Keep the judgements of these types on items that several people judged, and count the items."""
+    kept = ratings[ratings["item_type"].isin(types)]
+    people = kept.groupby(ITEM)["annotator"].transform("nunique")
+    several = kept[people > 1]
+    return several, len(several.drop_duplicates(ITEM))
+
+
+def _measured(ratings: pd.DataFrame, *, detail: bool, resamples: int, seed: int) -> pd.DataFrame:
+    """Estimate the measures of one pair, or the first of them; an estimate that cannot be had is missing, with why."""
+    several, items = _shared(ratings, _RANKED)
+    note = ""
+    if items < FEWEST:
+        several, items = _shared(ratings, _WITH_CALIBRATION)
+        note = "with calibration items" if several["item_type"].eq("calibration").any() else ""
+    kind = kind_of(ratings.loc[ratings["item_type"].isin(_WITH_CALIBRATION), "score"])
+    problem = ""
+    if items < FEWEST:
+        problem = f"{pluralize(items, 'item')} {'was' if items == 1 else 'were'} judged by two annotators or more"
+    elif several["score"].nunique() < 2:
+        problem = "all of these judgements are the same score, so there is nothing to agree on beyond chance"
+    scores = None if problem else agreement.score_matrix(several)
+    blank = {"estimate": np.nan, "low": np.nan, "high": np.nan, "items": items,
+             "annotators": several["annotator"].nunique(), "note": problem or note}  # fmt: skip
+    rows = []
+    for name, level, why in MEASURES[kind] if detail else MEASURES[kind][:1]:
+        row = {"coefficient": name, "level": level, "why": why, **blank}
+        rows.append(row | (_estimate(scores, name, level, resamples, seed) if scores is not None else {}))
+    complete = scores.dropna() if detail and kind == "continuous" and scores is not None else pd.DataFrame()
+    if len(complete) >= FEWEST and complete.shape[1] <= 50:
+        name, level, why = _COMPLETE
+        found = _estimate(complete, name, level, resamples, seed)
+        if "note" not in found:  # else alpha above says what there is to say
+            rows.append({"coefficient": name, "level": level, "why": why, **blank, **found})
+    return pd.DataFrame(rows)
+
+
+def _estimate(scores: pd.DataFrame, name: str, level: str, resamples: int, seed: int) -> dict[str, object]:
+    """Return a coefficient with its interval, or a note why there is none."""
+    try:
+        found = agreement.coefficients(scores, measures=[(name, level)], resamples=resamples, seed=seed).iloc[0]
+    except DataError as refused:
+        return {"note": str(refused)}
+    return found[["estimate", "low", "high", "items", "annotators"]].to_dict()

@@ -1,0 +1,83 @@
+"""All analyses of one campaign, in the order in which they need each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from evalkit import DataError
+from evalkit.campaign.agreement import Agreement, measure_agreement
+from evalkit.campaign.annotators import RULES, Profiles, Screening, profile_annotators, screen_annotators
+from evalkit.campaign.calibration import Calibration, calibrate
+from evalkit.campaign.collection import Collection, count_judgements
+from evalkit.campaign.context import Context, compare_contexts
+from evalkit.campaign.cost import Cost, measure_cost
+from evalkit.campaign.errors import Errors, count_errors
+from evalkit.campaign.method import SCORES
+from evalkit.campaign.missing import Missing
+from evalkit.campaign.normalization import Normalization, normalize_scores
+from evalkit.campaign.opening import Campaign
+from evalkit.campaign.planning import Plan, plan_more
+from evalkit.campaign.quality import QualityControl, control_quality
+from evalkit.campaign.ranking import Ranking, rank_pairs, rank_systems
+
+
+@dataclass(frozen=True, eq=False)
+class Analysis:
+    """What all analyses found; those that the data do not allow are ``Missing``, which counts as false."""
+
+    campaign: Campaign
+    collection: Collection
+    agreement: Agreement | Missing
+    profiles: Profiles | Missing
+    screening: Screening | Missing
+    quality: QualityControl
+    context: Context | Missing
+    calibration: Calibration | Missing
+    normalization: Normalization | Missing
+    ranking: Ranking | Missing
+    pairs: pd.DataFrame
+    errors: Errors | Missing
+    cost: Cost | Missing
+    plan: Plan | Missing
+
+
+def analyse(
+    campaign: Campaign,
+    *,
+    score: str = "auto",
+    rules: Sequence[str] = RULES,
+    hourly_pay: float = 0.0,
+    currency: str = "",
+    resamples: int = 500,
+    seed: int = 7,
+) -> Analysis:
+    """Make all analyses of the report.
+
+    score: "raw", "z" or "auto" (see ``choose_method``). rules: whom to look at (see ``screen_annotators``).
+    hourly_pay, currency: see ``measure_cost``. resamples, seed: random draws behind intervals.
+    Raises DataError for a wrong option.
+    """
+    if score not in SCORES:
+        raise DataError(f"score={score!r}: choose one of {', '.join(SCORES)}.")
+    if resamples < 20:
+        raise DataError(f"resamples={resamples}: an interval needs 20 resamples or more.")
+    ranking = rank_systems(campaign, score=score, resamples=resamples, seed=seed)
+    return Analysis(
+        campaign=campaign,
+        collection=count_judgements(campaign),
+        agreement=measure_agreement(campaign, resamples=resamples, seed=seed),
+        profiles=profile_annotators(campaign),
+        screening=screen_annotators(campaign, rules=rules, score=score),
+        quality=control_quality(campaign),
+        context=compare_contexts(campaign, resamples=resamples, seed=seed),
+        calibration=calibrate(campaign, resamples=resamples, seed=seed),
+        normalization=normalize_scores(campaign, resamples=resamples, seed=seed),
+        ranking=ranking,
+        pairs=rank_pairs(campaign, score=score),
+        errors=count_errors(campaign),
+        cost=measure_cost(campaign, hourly_pay=hourly_pay, currency=currency),
+        plan=plan_more(campaign, ranking),
+    )

@@ -1,0 +1,161 @@
+"""How each annotator works, and whom rules propose to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from evalkit.campaign.method import order
+from evalkit.campaign.missing import or_missing
+from evalkit.campaign.opening import Campaign
+from evalkit.human import annotators
+from evalkit.stats.terms import pluralize
+
+#: Who would be looked at; rules that do not fit a scale are set aside, with the reason.
+RULES = ("unique_scores < 6", "sd < 5", "median_abs_diff > 20", "with_others < 0.1", "seconds < 2", "qc_p >= 0.05")
+#: Measures of quality control, which look at all of an annotator's language pairs.
+_CONTROL = ("qc_p", "qc_wilcoxon")
+#: Measures in points of the scale from 0 to 100.
+_POINTS = ("mean", "sd", "at_ends", "median_abs_diff", "max_abs_diff")
+#: Measures of a slider's ticks: on a scale of few steps everybody uses ticks.
+_TICKS = ["on_marks", "grid", "grid_p", "bimodality"]
+#: Columns that say nothing where the measure beside them is missing for everybody.
+_DETAIL_OF = {"drift_of": "drift", "seconds_from": "seconds", "repeated": "median_abs_diff", "qc_pairs": "qc_p",
+              "drift_p": "drift"}  # fmt: skip
+#: Measures whose absence is worth a word.
+WANTED = ("median_abs_diff", "with_others", "seconds", "drift", "qc_p")
+
+
+@dataclass(frozen=True, eq=False)
+class Profiles:
+    """How each annotator of the pair works, on a scale from 0 to 100.
+
+    table: one row per annotator, lenient ones first; measures that nobody has are left out. lacks: those of ``WANTED``
+    that nobody has. scores: the judgements on 0 to 100, for a figure.
+    """
+
+    pair: str
+    table: pd.DataFrame
+    lacks: tuple[str, ...]
+    scores: pd.DataFrame
+
+
+@or_missing("Check the columns annotator and score.")
+def profile_annotators(campaign: Campaign) -> Profiles:
+    """Describe every annotator of the pair in one row; measures of a slider's ticks for continuous scales only."""
+    hundred = campaign.hundred
+    table = annotators.profiles(hundred).drop(columns=["pair"])
+    table = table.drop(columns=[name for name in table if name.startswith("qc_")]).join(
+        campaign.control.set_index("annotator"), on="annotator"
+    )
+    table["qc_pairs"] = table["qc_pairs"].fillna(0).astype(int)
+    if campaign.ordinal:
+        table = table.drop(columns=_TICKS)
+    if stamped(hundred):
+        table = table.assign(seconds=np.nan)
+    known = table.notna().any()
+    keep = [name for name in table if name != "missing" and known[name] and known[_DETAIL_OF.get(name, name)]]
+    keep += ["missing"] if table["missing"].nunique() > 1 else []  # what all lack is said once
+    shown = table[keep].sort_values("mean", ascending=False, kind="stable", ignore_index=True)
+    return Profiles(campaign.pair, shown, tuple(name for name in WANTED if not known[name]), hundred)
+
+
+@dataclass(frozen=True, eq=False)
+class Screening:
+    """Whom rules propose to look at; nobody is left out of anything by this.
+
+    rules: those applied; aside: those set aside, with the reason. totals: how many each rule asks to look at; named:
+    annotator, rule, value. proposed: annotators, out of ``annotators``; looked_at: how many a rule could be applied
+    to; unknown: rules that could be applied to nobody. share: of the judgements, by those proposed. first: the system
+    with the highest score; first_without: the same without those proposed, "" where the others did not judge all
+    systems.
+    """
+
+    pair: str
+    rules: tuple[str, ...]
+    aside: dict[str, str]
+    totals: pd.DataFrame
+    named: pd.DataFrame
+    proposed: tuple[str, ...]
+    annotators: int
+    looked_at: int
+    unknown: tuple[str, ...]
+    share: float
+    first: str
+    first_without: str
+
+
+@or_missing("Correct the rules, see the parameter's help.")
+def screen_annotators(campaign: Campaign, *, rules: Sequence[str] = RULES, score: str = "auto") -> Screening:
+    """Apply rules such as "sd < 5" within the pair, on 0 to 100; quality control looks at all pairs of its annotators.
+
+    score: what systems are ranked by, with and without those proposed (see ``choose_method``).
+    """
+    used, aside = _fitting(campaign, [str(annotators.Rule.parse(rule)) for rule in rules])
+    found = _applied(campaign, used)
+    totals = annotators.screening_totals(found) if used else found
+    named = found.loc[found["flagged"], ["annotator", "rule", "value"]].reset_index(drop=True)
+    proposed = tuple(sorted(named["annotator"].unique()))
+    gone = campaign.part["annotator"].isin(proposed)
+    nobody = totals[(totals["rule"] != "any") & (totals["unknown"] == totals["annotators"])] if used else totals
+    before, after = order(campaign, campaign.part, score=score), order(campaign, campaign.part[~gone], score=score)
+    comparable = len(before) > 1 and set(after) == set(before)
+    return Screening(
+        pair=campaign.pair,
+        rules=tuple(used),
+        aside=aside,
+        totals=totals,
+        named=named,
+        proposed=proposed,
+        annotators=campaign.part["annotator"].nunique(),
+        looked_at=found.loc[found["value"].notna(), "annotator"].nunique(),
+        unknown=tuple(nobody["rule"]),
+        share=float(gone.mean()),
+        first=before[0] if before else "",
+        first_without=after[0] if comparable else "",
+    )
+
+
+def _applied(campaign: Campaign, rules: Sequence[str]) -> pd.DataFrame:
+    """Apply rules to the pair's annotators: annotator, rule, value, flagged; no rows without rules."""
+    parts = [pd.DataFrame({"annotator": [], "rule": [], "value": [], "flagged": np.array([], dtype=bool)})]
+    for ratings, own in ((campaign.hundred, False), (campaign.everywhere, True)):
+        if chosen := [rule for rule in rules if (rule.split()[0] in _CONTROL) == own]:
+            found = annotators.screen(ratings, chosen)
+            parts.append(found[found["pair"] == campaign.pair])
+    return pd.concat(parts[1:] or parts, ignore_index=True)
+
+
+def _fitting(campaign: Campaign, rules: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """Split rules into those that fit the scale, and those set aside with the reason.
+
+    A rule on the number of distinct scores, or on the ends of the scale, says nothing on a scale of few steps, and a
+    rule in points of 100 nothing where nobody has said where the scale ends.
+    """
+    aside = {}
+    for rule in rules:
+        measure = rule.split()[0]
+        if campaign.ordinal and measure in ("unique_scores", "at_ends"):
+            aside[rule] = f"all annotators together used {pluralize(campaign.steps, 'different score')}"
+        elif not campaign.known_scale and measure in _POINTS:
+            aside[rule] = "it is in points of 100, and the ends of the scale are not declared"
+        elif measure == "seconds" and stamped(campaign.part):
+            aside[rule] = "many judgements end as they start, so the time of a single one is not known"
+    return [rule for rule in rules if rule not in aside], aside
+
+
+def stamped(part: pd.DataFrame) -> bool:
+    """Tell whether times are stamps of the moment a score is set, not lengths of judgements.
+
+    So where a quarter of the judgements took less than a tenth of a second, which nobody can.
+
+    >>> stamped(pd.DataFrame({"started": [0.0, 5.0], "ended": [0.0, 9.0]}))
+    True
+    """
+    if not {"started", "ended"} <= set(part.columns):
+        return False
+    lengths = (part["ended"] - part["started"]).dropna()
+    return bool(len(lengths)) and float((lengths < 0.1).mean()) >= 0.25

@@ -1,0 +1,109 @@
+"""What was collected: counts, coverage by system and annotator, missing cells, duplicates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from evalkit.campaign.opening import Campaign
+from evalkit.data.schemas import ITEM
+
+#: How a report calls the kinds of items.
+KINDS = {
+    "system": "outputs of systems", "reference": "human references", "degraded": "items spoilt on purpose",
+    "repeat": "second showings", "calibration": "calibration items",
+}  # fmt: skip
+#: Kinds that coverage by annotator counts apart, where there are such.
+_WATCHED = ("repeat", "degraded", "reference", "calibration")
+_COUNTS = {
+    "judgements": ("score", "size"), "systems": ("system", "nunique"), "documents": ("doc", "nunique"),
+    "annotators": ("annotator", "nunique"), "mean": ("score", "mean"), "sd": ("score", "std"),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Collection:
+    """What the file holds of all language pairs, and of the one in detail.
+
+    pairs, kinds, systems, annotators: counts by language pair, kind of item, system and annotator; the last three are
+    of the pair in detail, and ``systems`` counts only what ranks systems. segments; cells: segments × systems; judged,
+    several: cells with a judgement, and with judgements by two annotators or more. duplicates: unmarked second
+    judgements. notes: how the file was read. assumed_scale: the lowest and the highest score, where no ends are
+    declared.
+    """
+
+    pair: str
+    pairs: pd.DataFrame
+    kinds: pd.DataFrame
+    systems: pd.DataFrame
+    annotators: pd.DataFrame
+    segments: int
+    cells: int
+    judged: int
+    several: int
+    duplicates: int
+    notes: tuple[str, ...]
+    assumed_scale: tuple[float, float] | None
+
+    @property
+    def thin(self) -> list[str]:
+        """Systems judged on fewer than nine in ten of the segments of the best covered one."""
+        share = self.systems["share_of_segments"]
+        return self.systems.loc[share < 0.9 * share.max(), "system"].tolist()
+
+
+def count_judgements(campaign: Campaign) -> Collection:
+    """Count what was collected: who judged what, what nobody judged, what somebody judged twice."""
+    part, judged = campaign.part, campaign.judged
+    kinds = part["item_type"].map(KINDS).value_counts().rename_axis("kind").rename("judgements").reset_index()
+    people = judged.groupby([*campaign.segment, "system"])["annotator"].nunique()
+    return Collection(
+        pair=campaign.pair,
+        pairs=_by_pair(campaign.ratings),
+        kinds=kinds,
+        systems=_by_system(judged, campaign.segment),
+        annotators=_by_annotator(part),
+        segments=len(campaign.cells),
+        cells=int(campaign.cells.size),
+        judged=len(people),
+        several=int((people > 1).sum()),
+        duplicates=_duplicates(part),
+        notes=tuple(campaign.ratings.attrs.get("notes", ())),
+        assumed_scale=None if campaign.known_scale else campaign.scale,
+    )
+
+
+def _counted(ratings: pd.DataFrame, by: str) -> pd.DataFrame:
+    return ratings.groupby(by).agg(**{name: how for name, how in _COUNTS.items() if how[0] != by})
+
+
+def _by_pair(ratings: pd.DataFrame) -> pd.DataFrame:
+    """Count per language pair; all item types count, and sd is missing for a single judgement."""
+    table = _counted(ratings, "pair")
+    table.insert(3, "translated_segments", ratings.drop_duplicates(["pair", *ITEM]).groupby("pair").size())
+    return table.reset_index()
+
+
+def _by_system(judged: pd.DataFrame, segment: tuple[str, ...]) -> pd.DataFrame:
+    """Count per system, with its segments and their share of all segments."""
+    table = _counted(judged, "system")
+    segments = judged.drop_duplicates(["system", *segment])
+    table.insert(1, "segments", segments.groupby("system").size())
+    table.insert(2, "share_of_segments", table["segments"] / max(len(segments.drop_duplicates(list(segment))), 1))
+    return table.reset_index()
+
+
+def _by_annotator(part: pd.DataFrame) -> pd.DataFrame:
+    """Count per annotator, with a column for each kind of item that needs watching."""
+    kinds = part.groupby(["annotator", "item_type"]).size().unstack(fill_value=0)
+    watched = kinds[[kind for kind in _WATCHED if kind in kinds]]
+    return _counted(part, "annotator").join(watched).reset_index()
+
+
+def _duplicates(part: pd.DataFrame) -> int:
+    """Count judgements of an item that its annotator had judged before, where no repeat or calibration is meant.
+
+    Degraded items and references are left out as well: quality control shows them in several HITs on purpose.
+    """
+    return int(part[part["item_type"].eq("system")].duplicated([*ITEM, "annotator"]).sum())

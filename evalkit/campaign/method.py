@@ -1,0 +1,178 @@
+"""How systems are compared: one choice of scores, test and resampling, behind every number that compares them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from evalkit import DataError
+from evalkit.campaign.opening import Campaign
+from evalkit.data.provenance import like
+from evalkit.human import ranking
+
+#: What to rank by: z where annotators judged systems unequally often, raw scores elsewhere; or always one of them.
+SCORES = ("auto", "raw", "z")
+#: From this association of annotators and systems on (Cramér's V), raw means compare annotators as well as systems.
+UNEVEN = 0.1
+#: Share of judgements by annotators of a single system up to which z-scores are used all the same.
+FEW = 0.05
+#: Share of common segments from which on systems are compared segment by segment.
+MATCHED = 0.5
+#: Fewest documents for documents, not segments, to be drawn anew.
+DOCUMENTS = 20
+
+
+@dataclass(frozen=True)
+class Method:
+    """How systems are scored, tested against each other, and drawn anew.
+
+    column: ``score``, or ``normalized`` for z-scores per annotator. why: the reason for that column. test: "wilcoxon"
+    segment by segment, or "mann-whitney". unit: what is drawn anew, "doc", or None for segments. item_types, segment:
+    which judgements count, and the columns that name a segment. alpha: one-sided level, after Holm's correction.
+    """
+
+    column: str
+    why: str
+    test: str
+    unit: str | None
+    item_types: tuple[str, ...]
+    segment: tuple[str, ...]
+    alpha: float = 0.05
+
+    @property
+    def by_z(self) -> bool:
+        """Whether z-scores, not raw scores, are compared."""
+        return self.column == "normalized"
+
+    @property
+    def title(self) -> str:
+        """What systems are compared by, in words."""
+        return "z-score" if self.by_z else "mean score"
+
+    @property
+    def _options(self) -> dict[str, Any]:
+        return {"score": self.column, "item_types": self.item_types, "segment": self.segment}
+
+    @property
+    def _tests(self) -> dict[str, Any]:
+        return {"test": self.test, "alpha": self.alpha, "correction": "holm"}
+
+    def scores(self, ratings: pd.DataFrame) -> pd.DataFrame:
+        """Score systems; see ``ranking.system_scores``."""
+        return ranking.system_scores(ratings, **self._options)
+
+    def clusters(self, ratings: pd.DataFrame) -> pd.DataFrame:
+        """Part systems into significance clusters; see ``ranking.significance_clusters``."""
+        return ranking.significance_clusters(ratings, **self._options, **self._tests)
+
+    def pairwise(self, ratings: pd.DataFrame) -> pd.DataFrame:
+        """Test every two systems; see ``ranking.pairwise_tests``."""
+        return ranking.pairwise_tests(ratings, **self._options, **self._tests)
+
+    def places(self, ratings: pd.DataFrame, *, resamples: int, seed: int) -> pd.DataFrame:
+        """Draw intervals of scores and of places; see ``ranking.rank_ranges``."""
+        return ranking.rank_ranges(ratings, unit=self.unit, resamples=resamples, seed=seed, **self._options)
+
+    def shifts(self, variants: Mapping[str, pd.DataFrame], **drawn: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Compare rankings of the same judgements made otherwise: ``ranking.rank_shifts`` and ``ranking.rankings``."""
+        found = ranking.resampled(variants, unit=self.unit, **self._options, **self._tests, **drawn)
+        return ranking.rank_shifts(found), ranking.rankings(found)
+
+
+def choose_method(campaign: Campaign, *, score: str = "auto", ratings: pd.DataFrame | None = None) -> Method:
+    """Choose how to compare the pair's systems. ratings: other judgements of the pair than all, such as screened ones.
+
+    score: see ``SCORES``; DataError for another.
+    """
+    if score not in SCORES:
+        raise DataError(f"score={score!r}: choose one of {', '.join(SCORES)}.")
+    rows = campaign.judged if ratings is None else ratings
+    chosen, why = (score, f"score is set to {score}") if score != "auto" else _fitting_score(rows)
+    documents = rows["doc"].nunique() >= DOCUMENTS and campaign.segment == ("doc", "segment")
+    return Method(
+        column="normalized" if chosen == "z" else "score",
+        why=why,
+        test="wilcoxon" if campaign.shared_segments >= MATCHED else "mann-whitney",
+        unit="doc" if documents else None,
+        item_types=campaign.ranked_types,
+        segment=campaign.segment,
+    )
+
+
+def _fitting_score(rows: pd.DataFrame) -> tuple[str, str]:
+    """Choose z-scores or raw scores by how annotators are spread over systems, with the reason."""
+    spread = Spread.of(rows)
+    several = spread.one_system <= FEW
+    mix = f"Cramér's V of annotators and systems is {spread.association:.2f}"
+    if spread.association >= UNEVEN and several:
+        return "z", f"annotators judged the systems unequally often ({mix}; from {UNEVEN} on, z-scores compare)"
+    if rows["annotator"].nunique() < 2:
+        return "raw", "there is one annotator, so nobody's strictness can favour a system"
+    if several:
+        return "raw", f"annotators judged the systems about equally often ({mix}), so strict ones favour no system"
+    return "raw", f"many annotators judged one system only, and z-scores would hide how good it is ({mix})"
+
+
+def order(campaign: Campaign, ratings: pd.DataFrame, *, score: str = "auto") -> list[str]:
+    """Return the systems in the order of their scores, on other judgements of the pair; none where nothing is left."""
+    rows = ratings[ratings["item_type"].isin(campaign.ranked_types) & ratings["system"].isin(campaign.systems)]
+    if rows.empty:
+        return []
+    rows = like(rows.reset_index(drop=True), campaign.part)
+    found = choose_method(campaign, score=score, ratings=rows).scores(rows)
+    return found.sort_values("score", ascending=False, kind="stable")["system"].tolist()
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How annotators' judgements are spread over systems.
+
+    association: Cramér's V of annotators and systems, 0 to 1. one_system: share of judgements by annotators of a
+    single system; 1 where there are none. per_system: judgements of a system by an annotator, on average. even:
+    whether all annotators judged the systems in the same proportions.
+    """
+
+    association: float
+    one_system: float
+    per_system: float
+    even: bool
+
+    @classmethod
+    def of(cls, rows: pd.DataFrame) -> Spread:
+        """Measure the spread of judgements (annotator, system).
+
+        >>> Spread.of(pd.DataFrame({"annotator": list("aabbbb"), "system": list("xyxxyy")})).even
+        True
+        """
+        if rows.empty:
+            return cls(0.0, 1.0, 0.0, True)
+        counts = pd.crosstab(rows["annotator"], rows["system"]).to_numpy(float)
+        single = counts[(counts > 0).sum(axis=1) == 1].sum()
+        even = bool(np.allclose(counts, _expected(counts)))
+        return cls(association(counts), float(single / counts.sum()), float(counts.mean()), even)
+
+
+def association(counts: np.ndarray) -> float:
+    """Return Cramér's V of a table of counts, corrected for chance, 0 to 1; 0 for a single row or column.
+
+    Source: Bergsma 2013, A bias-correction for Cramér's V and Tschuprow's T.
+
+    >>> association(np.array([[1.0, 1], [1, 1]])), round(association(np.array([[18.0, 0], [0, 18]])), 2)
+    (0.0, 1.0)
+    """
+    n, (r, c) = counts.sum(), counts.shape
+    if min(r, c) < 2 or n < 2:
+        return 0.0
+    expected = _expected(counts)
+    phi = ((counts - expected) ** 2 / expected).sum() / n - (r - 1) * (c - 1) / (n - 1)
+    rows_left, columns_left = r - (r - 1) ** 2 / (n - 1), c - (c - 1) ** 2 / (n - 1)
+    return float(np.sqrt(max(phi, 0) / max(min(rows_left, columns_left) - 1, 1e-12)))
+
+
+def _expected(counts: np.ndarray) -> np.ndarray:
+    """Return the counts that rows and columns alone would lead to expect."""
+    return counts.sum(axis=1, keepdims=True) @ counts.sum(axis=0, keepdims=True) / counts.sum()

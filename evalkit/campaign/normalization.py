@@ -1,0 +1,68 @@
+"""What normalising scores changes: the same judgements, ranked in several ways."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import pandas as pd
+
+from evalkit import DataError
+from evalkit.campaign.method import choose_method
+from evalkit.campaign.missing import or_missing
+from evalkit.campaign.opening import Campaign
+from evalkit.human import normalization
+from evalkit.stats.terms import pluralize
+
+#: Ways to treat scores: name for people -> options of ``normalization.normalize``. The first is the yardstick.
+WAYS = {
+    "raw scores": {"method": "none"},
+    "z per annotator": {"method": "z", "no_spread": "zero"},
+    "median and IQR": {"method": "robust", "no_spread": "zero"},
+    "ranks": {"method": "rank", "no_spread": "zero"},
+}  # fmt: skip
+#: What is told of each ranking beside the first.
+_SHIFTS = ["variant", "systems", "tau_b", "tau_b_low", "tau_b_high", "moved", "beyond_noise", "clusters", "noise_share"]
+_BY_CALIBRATION = {"z from calibration items": {"method": "z_calibration", "no_spread": "zero"}}
+
+
+@dataclass(frozen=True, eq=False)
+class Normalization:
+    """Rankings of the same judgements, treated in several ways.
+
+    ranks: systems × ways. tops: way -> the systems that come first. shifts: how far each ranking is from that by raw
+    scores (see ``ranking.rank_shifts``); rankings: all places with intervals (see ``ranking.rankings``); both without
+    rows where too few segments can be drawn, and ``problem`` says so.
+    """
+
+    pair: str
+    ranks: pd.DataFrame
+    tops: dict[str, list[str]]
+    shifts: pd.DataFrame
+    rankings: pd.DataFrame
+    problem: str = ""
+
+
+@or_missing("To see what normalising does, judge two systems or more by two annotators or more.")
+def normalize_scores(campaign: Campaign, *, resamples: int = 200, seed: int = 7) -> Normalization:
+    """Rank the systems by raw scores and after each normalisation, and say which moves are more than chance."""
+    part, people = campaign.part, campaign.judged["annotator"].nunique()
+    if len(campaign.systems) < 2 or people < 2:
+        have = f"{pluralize(len(campaign.systems), 'system')} judged by {pluralize(people, 'annotator')}"
+        raise DataError(f"there {'is' if len(campaign.systems) == 1 else 'are'} {have}.")
+    known = part[part["item_type"].eq("calibration")].groupby("annotator")["score"].nunique()
+    calibrated = len(known) == part["annotator"].nunique() and (known > 1).all()
+    ways = WAYS | (_BY_CALIBRATION if calibrated else {})
+    own = campaign.judged["system"].unique()
+    made = {name: table[table["system"].isin(own)] for name, table in normalization.variants(part, ways).items()}
+    method = replace(choose_method(campaign), column="normalized", unit=None)
+    ranks = {name: method.scores(table).set_index("system")["rank"] for name, table in made.items()}
+    wide = pd.DataFrame(ranks).rename_axis("system").sort_index()
+    tops = {name: sorted(rank.index[rank == 1]) for name, rank in ranks.items()}
+    shifts = rankings = pd.DataFrame()
+    problem = ""
+    try:
+        shifts, rankings = method.shifts(made, resamples=resamples, seed=seed)
+    except DataError as refused:  # too few segments to resample: the ranks above stand
+        problem = str(refused)
+    ordered = wide.sort_values("z per annotator", kind="stable").reset_index()
+    return Normalization(campaign.pair, ordered, tops, shifts.reindex(columns=_SHIFTS), rankings, problem)

@@ -1,0 +1,337 @@
+"""The campaign's sentences and checks, each from a result made by hand: no analysis is run here."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from evalkit.campaign import Campaign, Method, Missing, run_checks, tabulate
+from evalkit.campaign import sentences as told
+from evalkit.campaign.agreement import Agreement
+from evalkit.campaign.analysis import Analysis
+from evalkit.campaign.annotators import Profiles, Screening
+from evalkit.campaign.calibration import RAW, Calibration
+from evalkit.campaign.checks import CALLED, FINE, LOOK, PROBLEM, UNKNOWN, Check
+from evalkit.campaign.collection import Collection
+from evalkit.campaign.context import Context, Equivalence
+from evalkit.campaign.cost import Cost
+from evalkit.campaign.errors import Errors
+from evalkit.campaign.normalization import Normalization
+from evalkit.campaign.planning import Plan
+from evalkit.campaign.quality import QualityControl
+from evalkit.campaign.ranking import Ranking
+from evalkit.campaign.sentences import say
+from evalkit.human.annotators import Caliper
+
+NOTHING = pd.DataFrame()
+GONE = Missing("there is nothing.", "Collect something.")
+ALL_THERE, REMOVED = Caliper(3, 2, 0.6), Caliper(30, 0, 0.0002)
+RATINGS = pd.DataFrame({
+    "pair": "eng-deu", "system": ["A", "B"] * 6, "doc": "d", "segment": [str(n // 2) for n in range(12)],
+    "annotator": ["p", "p", "q", "q", "r", "r"] * 2, "score": [70.0, 60.0] * 6, "item_type": "system",
+})  # fmt: skip
+RATINGS.attrs["source"] = {"name": "mine", "source": "real", "origin": "mine.csv", "digest": "0"}
+CAMPAIGN = Campaign(RATINGS, RATINGS, "eng-deu", None, (0.0, 100.0), True, ("doc", "segment"))
+METHOD = Method("score", "for a reason", "wilcoxon", None, ("system", "repeat"), ("doc", "segment"))
+
+
+def ranking(names="AB", beaten="", by_z=False, unsure="", first=1):
+    """Make a ranking of systems whose first one is better than those named."""
+    scores = [70.0] * first + [60.0 - n for n in range(len(names) - first)]
+    table = pd.DataFrame(
+        {"system": list(names), "rank": 1, "cluster": 1, "score": scores, "mean": scores, "best": 0.31}
+    )
+    pairwise = [{"better": names[0], "worse": name, "adjusted_p": 0.5, "significant": name in beaten}
+                for name in names[1:]]  # fmt: skip
+    method = replace(METHOD, column="normalized" if by_z else "score")
+    return Ranking("eng-deu", (0.0, 100.0), method, table, pd.DataFrame(pairwise), 500, unsure)
+
+
+def plan(needed=500, more=100):
+    """Make a plan for the two best systems."""
+    row = {"difference": "the gap", "points": 1.5, "segments_needed": needed, "segments_now": 400,
+           "more_segments": more, "more_judgements": None if more is None else 2 * more}  # fmt: skip
+    table = pd.DataFrame([row]).astype(dict.fromkeys(("segments_needed", "more_segments", "more_judgements"), "Int64"))
+    return Plan("eng-deu", table, NOTHING, True, 1, 10, False, ("A", "B"), 1.5)
+
+
+COLLECTION = Collection(
+    "eng-deu", NOTHING, NOTHING, pd.DataFrame({"system": ["A", "B"], "segments": [100, 100], "share_of_segments": 1.0}),
+    pd.DataFrame({"annotator": ["p", "q"], "judgements": [1200, 34]}), 100, 200, 190, 50, 0, (), None,
+)  # fmt: skip
+AGREEMENT = Agreement("eng-deu", NOTHING, NOTHING, NOTHING, 0.5, 0.4, 0.6, "interval", 50)
+SCREENING = Screening("eng-deu", ("sd < 5",), {}, NOTHING, NOTHING, (), 3, 3, (), 0.0, "A", "A")
+QUALITY = QualityControl("eng-deu", NOTHING, True, 10, (), 0, 8.0, ALL_THERE, False, 5.0, 0.2, 40, True, (90.0, 70.0))
+CONTEXT = Context("eng-deu", NOTHING, NOTHING, 60, 30, 30, 1.0, 2.0, 0.9, 0.6, Equivalence(1.0, 0.5, 1.5, "equivalent"))
+CALIBRATION = Calibration(
+    (0.0, 100.0), "pair", pd.DataFrame({"pair": ["eng-deu", "eng-fra"], "items": 50, "mean": [60.0, 70.0]}),
+    pd.DataFrame({"form": [RAW, RAW, "simple shift", "simple shift"], "pair": ["eng-deu", "eng-fra"] * 2,
+                  "system": "A", "rank": [1, 2, 2, 1]}),
+    NOTHING, "", 0, pd.DataFrame({"form": ["simple shift"]}), 0.7, 0.6, 0.8,
+)  # fmt: skip
+NORMALIZATION = Normalization(
+    "eng-deu",
+    NOTHING,
+    {"raw scores": ["A"], "ranks": ["A"]},
+    pd.DataFrame({"moved": [0], "beyond_noise": [0]}),
+    NOTHING,
+)
+COST = Cost("eng-deu", pd.DataFrame({"mean_seconds": [20.0, 40.0]}), 100, 0, 1.0, 3.0, "by stamps", 12.0, "EUR", 2)
+ERRORS = Errors("eng-deu", pd.DataFrame({"system": ["A", "B"], "per_segment": [0.5, 1.25]}), NOTHING, 90, 120, -0.4)
+PROFILES = Profiles("eng-deu", pd.DataFrame({"annotator": ["p"], "mean": [61.0]}), ("with_others", "seconds"), RATINGS)
+ANALYSIS = Analysis(
+    CAMPAIGN, COLLECTION, AGREEMENT, PROFILES, SCREENING, QUALITY, GONE, GONE, NORMALIZATION, ranking(), NOTHING,
+    GONE, GONE, plan(),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("statement", "part", "results", "verdicts"), [
+    ("Annotators agree beyond chance", "agreement", [
+        replace(AGREEMENT, estimate=estimate, low=low) for estimate, low in (
+            (0.40, 0.01), (0.39, 0.01), (0.39, 0.0), (None, 0.0), (0.5, np.nan))
+    ] + [GONE], "fine look problem unknown unknown unknown"),
+    ("Annotators are steady with themselves", "quality", [
+        replace(QUALITY, again=again, repeated=repeated)
+        for again, repeated in ((10, 10), (10.1, 10), (20, 10), (20.1, 10), (5, 9), (30, 9), (None, 0))
+    ], "fine look look problem unknown unknown unknown"),
+    ("Annotators notice spoilt translations", "quality", [
+        replace(QUALITY, tested=tested, failed=tuple("abc"[:failed]), undecided=few, caliper=caliper)
+        for tested, failed, few, caliper in (
+            (10, 0, 0, ALL_THERE), (10, 1, 0, ALL_THERE), (10, 2, 0, ALL_THERE),
+            (10, 0, 0, REMOVED), (10, 1, 0, REMOVED), (10, 2, 0, REMOVED),  # even those left fail too often
+            (10, 0, 8, ALL_THERE), (10, 0, 9, ALL_THERE), (1, 0, 0, ALL_THERE), (0, 0, 0, ALL_THERE),
+        )
+    ], "fine look problem unknown unknown problem fine unknown unknown unknown"),
+    ("Spoilt neighbours did not change scores", "context", [
+        replace(CONTEXT, p=p, equivalence=verdict and Equivalence(1.0, 0.5, 1.5, verdict))
+        for verdict, p in (("equivalent", 0.6), ("both", 0.01), ("different", 0.6), ("undecided", 0.6),
+                           ("undecided", 0.04), ("undecided", None), (None, 0.6), (None, 0.01))
+    ], "fine fine look unknown look unknown unknown unknown"),
+    ("The result does not hang on odd annotators", "screening", [
+        *(replace(SCREENING, unknown=unknown, looked_at=looked_at)
+          for unknown, looked_at in (((), 3), ((), 2), ((), 1), (("sd < 5",), 0))),
+        *(replace(SCREENING, annotators=everyone, proposed=("x",), first_without=without)
+          for everyone, without in ((10, "A"), (9, "A"), (10, "B"), (10, ""))),
+        replace(SCREENING, rules=()), GONE,
+    ], "fine fine unknown unknown fine look look look unknown unknown"),
+    ("The first system stays first however scores are treated", "normalization", [
+        replace(NORMALIZATION, tops={"raw scores": ["A"], way: [top]})
+        for way, top in (("ranks", "A"), ("ranks", "C"), ("z per annotator", "B"), ("z per annotator", "C"))
+    ], "fine look look problem"),
+    ("The first system stands apart", "ranking", [ranking(), ranking(beaten="B"), ranking("ABC", "C")],
+     "look fine look"),
+    ("There are systems to compare", "ranking", [ranking("A"), GONE], "problem problem"),
+    ("Nothing was counted twice by accident", "collection", [
+        replace(COLLECTION, duplicates=duplicates) for duplicates in (0, 1)
+    ], "fine look"),
+])  # fmt: skip
+def test_verdicts_follow_from_the_numbers_and_turn_at_the_limits_that_are_stated(statement, part, results, verdicts):
+    for result, word in zip(results, verdicts.split(), strict=True):
+        checks = run_checks(replace(ANALYSIS, **{part: result}))
+        [check] = [check for check in checks if check.statement == statement]
+        assert check.verdict.endswith({"unknown": "not known"}.get(word, word)), result
+        places = [list(CALLED).index(check.verdict) for check in checks]
+        assert places == sorted(places)
+
+
+def test_language_pairs_can_be_compared_where_calibrating_does_more_good_than_harm():
+    both = pd.concat([RATINGS, RATINGS.assign(pair="eng-fra")], ignore_index=True)
+    two = replace(CAMPAIGN, ratings=both)
+    cases = (GONE, UNKNOWN), (CALIBRATION, FINE), (replace(CALIBRATION, share=0.5), LOOK)
+    cases += ((replace(CALIBRATION, share=None), UNKNOWN), (replace(CALIBRATION, by="annotator"), UNKNOWN))
+    for calibration, verdict in cases:
+        checks = run_checks(replace(ANALYSIS, campaign=two, calibration=calibration))
+        [check] = [check for check in checks if check.statement.startswith("Scores of different language pairs")]
+        assert check.verdict == verdict
+
+
+def test_a_table_of_checks_says_nothing_is_to_be_done_where_nothing_is():
+    shown = tabulate([Check("a", FINE, "b"), Check("c", LOOK, "d", "e.")])
+    assert shown.to_numpy().tolist() == [["a", FINE, "b", "nothing"], ["c", LOOK, "d", "e."]]
+
+
+@pytest.mark.parametrize(("found", "expected"), [
+    (ranking(beaten="B"), "eng-deu: A is better than B, the only other system."),
+    (ranking("ABC", "BC"), "eng-deu: A is better than each of the 2 other systems."),
+    (ranking(), "eng-deu: A and B cannot be told apart."),
+    (ranking("ABC", "C"), "eng-deu: A has the highest score, but cannot be told apart from B. It is better than "
+     "C."),
+    (ranking("ABC", first=2), "eng-deu: no system can be called the best. A and B have the highest score, but none of "
+     "the others is surely worse."),
+    (ranking("ABC", first=3), "eng-deu: all systems have the same mean score, 70.00 on the scale from 0 to 100, so "
+     "none is better."),
+    (ranking("A"), "eng-deu: only A was judged, with a mean score of 70.00 on the scale from 0 to 100. Which system is "
+     "better can be said when a second one is judged on the same segments."),
+])  # fmt: skip
+def test_the_first_page_says_which_system_is_better(found, expected):
+    assert told.better(found) == expected
+    assert bool(told.figures(found)) == (len(found.first) < len(found.names))
+
+
+def test_the_two_best_scores_are_told_with_what_orders_them():
+    assert told.figures(ranking()) == [
+        "In figures, mean scores are 70.00 for A and 60.00 for B, the next, on the scale from 0 to 100."
+    ]
+    assert told.figures(ranking(by_z=True))[0].endswith(
+        "; the order is by z-scores, which take out how strict each annotator is."
+    )
+
+
+@pytest.mark.parametrize(("verdicts", "expected"), [
+    ([FINE], "Yes, for these texts and these annotators: no check found anything. Of 1 check, 1 fine."),
+    ([UNKNOWN, FINE], "With care: it is not known whether “s0”. Of 2 checks, 1 fine, 1 not known."),
+    ([LOOK, UNKNOWN], "With care: look at “s0”. Of 2 checks, 1 to look at, 1 not known."),
+    ([PROBLEM] * 4 + [LOOK], "Not yet: a problem with “s0”; “s1”; “s2” and more. Of 5 checks, 1 to look at, 4 a "
+     "problem."),
+])  # fmt: skip
+def test_trust_is_decided_by_the_worst_verdict(verdicts, expected):
+    assert told.trust([Check(f"s{n}", verdict, "") for n, verdict in enumerate(verdicts)]) == expected
+
+
+def test_problems_come_before_the_plan_and_the_plan_before_the_rest():
+    from evalkit.campaign.checks import APART
+
+    checks = [Check("a", PROBLEM, "", "Add people."), Check("b", LOOK, "", APART), Check("c", LOOK, "", "Look."),
+              Check("d", UNKNOWN, "", "Look.")]  # fmt: skip
+    planned = "2. Treat the first two systems as equally good, or plan for 200 more judgements of them."
+    assert told.steps(ANALYSIS, checks) == ["1. Add people.", planned, "3. Look."]
+    hopeless = told.steps(replace(ANALYSIS, plan=plan(None, None)), checks)
+    assert hopeless[1].endswith("to tell them apart takes more than 20,000 segments.")
+    clear = told.steps(replace(ANALYSIS, ranking=ranking(beaten="B")), checks)
+    assert clear == ["1. Add people.", f"2. {APART}", "3. Look."]
+    assert told.steps(ANALYSIS, [])[0].startswith("1. Treat the first two systems")
+    assert told.steps(replace(ANALYSIS, plan=GONE), []) == ["1. Publish scores, intervals and this report's signature."]
+    assert told.headline(ANALYSIS, checks) == (
+        "eng-deu: A and B cannot be told apart. Can it be trusted? Not yet: a problem with “a”. Next: Add people."
+    )
+    assert told.headline(replace(ANALYSIS, ranking=GONE), checks).startswith(
+        "eng-deu: no outputs of systems were judged, so there is nothing to compare. Can it"
+    )
+
+
+@pytest.mark.parametrize(("found", "expected"), [
+    (GONE, ["Missing here: There is nothing. Collect something."]),
+    (Missing("eng-deu has none.", ""), ["Missing here: eng-deu has none."]),
+    (COLLECTION, [
+        "eng-deu: 1,234 judgements by 2 annotators, of 2 systems and 100 segments.",
+        "Cells (a segment by a system): 200. Judged: 190, by several annotators: 50. Not judged: 10 (5%).",
+        "No annotator judged the same item twice, but for items marked as repeats.",
+    ]),
+    (replace(AGREEMENT, estimate=None, reason="4 items were judged by two annotators or more"), [
+        "Missing here: No estimate for eng-deu: 4 items were judged by two annotators or more. To measure agreement, "
+        "let two or more annotators judge the same items: 10 at the very least, better 100, drawn at random over all "
+        "systems."
+    ]),
+    (PROFILES, [
+        "1 annotator, with a mean score of 61 points of 100. Here and in the rules, every scale is stretched to 0 to "
+        "100.",
+        "Missing here: How close annotators are to the others: let them share at least 10 items with somebody; how "
+        "long a judgement takes: record when it started and ended.",
+    ]),
+    (replace(SCREENING, rules=(), aside={"sd < 5": "it is odd"}), [
+        "sd < 5 is set aside: it is odd.",
+        "Missing here: No rule is left that fits this scale. Write one, such as 'sd < 5'.",
+    ]),
+    (replace(SCREENING, proposed=("p", "q"), share=0.25, unknown=("qc_p >= 0.05",)), [
+        "The rules propose to look at 2 of 3 annotators: p and q.",
+        "They gave 25% of the judgements. Talk to them before you drop anybody: an odd profile is most often a "
+        "misunderstanding, and a rule of agreement can send away the one who is right.",
+        "Missing here: The rule qc_p >= 0.05 could be applied to nobody; see the annotators for what to record.",
+    ]),
+    (replace(QUALITY, tested=0, spoilt=True, again=None, means=None, references=True), [
+        "Missing here: There are spoilt items, but no annotator judged two of them beside their originals. Put the "
+        "original of each spoilt item into the same annotator's work. No items shown twice. Show some documents a "
+        "second time to the same annotator and give the second showing the item_type 'repeat'; ten an annotator tell "
+        "whether they are steady.",
+    ]),
+    (replace(QUALITY, failed=("p",), undecided=1, caliper=REMOVED), [
+        "Spoilt items score 8 points of 100 below their originals in the median annotator. 8 of 10 annotators pass "
+        "WMT's test (paired t-test, p below 0.05); 1 annotator judged too few spoilt items to tell; not p.",
+        "30 annotators pass narrowly (p from 0.025 to 0.05) and 0 fail as narrowly (to 0.075), where at least a "
+        "quarter of all these would if nobody had been removed (binomial p 0.0002). So those who failed seem to have "
+        "been taken out before, and that the others pass shows nothing.",
+        "40 items were scored twice or more by the same annotator; the two scores lie 5 points of 100 apart in the "
+        "median, and are equal in 20%.",
+        "Human references score 90 points of 100, outputs of systems 70.",
+    ]),
+    (replace(CONTEXT, within=None, p=None, equivalence=None), [
+        "60 unchanged segments were scored in the original document and in a copy; 30 stand before and 30 after the "
+        "first spoilt segment of the copy.",
+        "After it, the second showing scores 1.0 points of 100 lower than before it. No document has both, so nothing "
+        "can be tested.",
+    ]),
+    (CALIBRATION, [
+        "50 calibration items rated by 2 language pairs: their means on them run from 60.00 to 70.00 on a scale from "
+        "0 to 100. Whoever has a low mean is strict, and their scores go up.",
+        "A (eng-deu) first by raw scores; A (eng-fra) first by simple shift. Places that differ from those by raw "
+        "scores, over all forms: 2.",
+        "There is no two-point line, because it also needs human references, rated by everybody.",
+        "Learned on one half of the calibration items, 70% of a shift shows on the other half (95 % interval 60% to "
+        "80%). A shift does more good than harm.",
+    ]),
+    (replace(NORMALIZATION, tops={"raw scores": ["A", "B"], "ranks": ["A"]}, problem="Too few."), [
+        "The same judgements, treated in 2 ways: A and B first by raw scores; A first by ranks.",
+        "How much of it is chance cannot be told: Too few.",
+    ]),
+    (ranking("ABC", "C"), [
+        "Systems are ranked by mean score: for a reason.",
+        "Compared by Wilcoxon's signed-rank test, segment by segment (one-sided, at 0.05, corrected by Holm for 2 "
+        "pairs of systems), A has a higher mean score than 1 of 2 others. It cannot be told apart from B.",
+        "With segments drawn anew 500 times, A comes out first in 31% of draws.",
+    ]),
+    (ERRORS, [
+        "90 errors in 120 judgements. A has the fewest, 0.50 a judgement; B the most, 1.25.",
+        "The rank correlation of an item's score with its number of errors is -0.40 (−1: more errors always mean a "
+        "lower score).",
+        "Annotators stated no types of errors.",
+    ]),
+    (COST, [
+        "eng-deu: 100 judgements with times took 1.0 hours, 36 seconds each on average (by stamps). The median "
+        "annotator takes 30 seconds for one.",
+        "At 12 EUR an hour that is 12 EUR, or 0.12 EUR a judgement.",
+        "All language pairs together took 3.0 hours, or 36 EUR.",
+    ]),
+    (plan(), [
+        "The table asks for a chance of 80% to find a true difference at p below 0.05 (two-sided), the same annotator "
+        "judges a document by both systems, each translation judged once, in documents of 10 segments.",
+        "A and B are 1.50 points apart. If that is their true difference, a campaign finds it with this chance in 500 "
+        "segments; there are 400, so 100 more segments, or 200 judgements of these two systems, would be needed.",
+    ]),
+])  # fmt: skip
+def test_each_result_is_told_as_it_is(found, expected):
+    assert say(found) == expected
+
+
+@pytest.mark.parametrize(("held", "meant"), [
+    ("equivalent", "so small that it may count as none."), ("different", "surely there."),
+    ("both", "not zero, yet so small that it may count as none."),
+    ("undecided", "neither surely there nor surely small: the data cannot tell."),
+])  # fmt: skip
+def test_an_effect_that_was_not_found_is_not_called_absent(held, meant):
+    assert say(replace(CONTEXT, equivalence=Equivalence(1.0, 0.5, 1.5, held)))[-1].endswith(f"the effect is {meant}")
+
+
+def test_one_thing_is_told_in_the_singular():
+    one = replace(COLLECTION, annotators=COLLECTION.annotators.tail(1), systems=COLLECTION.systems.head(1), segments=1,
+                  cells=1, judged=1)  # fmt: skip
+    assert say(one)[0] == "eng-deu: 34 judgements by 1 annotator, of 1 system and 1 segment."
+    told_of = [*say(one), *say(ranking("A")), *say(replace(CAMPAIGN, renamed=1))]
+    assert not any(
+        wrong in text for text in told_of for wrong in (" 1 systems", " 1 annotators", " 1 segments", "all 1")
+    )
+
+
+def test_the_methods_claim_and_cite_only_what_was_done():
+    plain = told.methods(ANALYSIS, resamples=500, seed=7)
+    assert "12 judgements of 100 segments translated by 2 systems (eng-deu), on a scale from 0 to 100" in plain.text
+    assert "for A and B, the first two, p = 0.500" in plain.text
+    assert any(reference.startswith("Krippendorff") for reference in plain.references)
+    assert "Licht" not in plain.text, "there is no calibration here"
+    moved = told.methods(replace(ANALYSIS, calibration=CALIBRATION, plan=GONE), resamples=500, seed=7)
+    assert "items that language pairs have in common (simple shift; Licht et al. 2022)" in moved.text
+    assert any(reference.startswith("Licht") for reference in moved.references)
+    assert not any(reference.startswith("Henderson") for reference in moved.references)
+    nothing = replace(ANALYSIS, ranking=GONE, agreement=GONE, quality=replace(QUALITY, tested=0, again=None), plan=GONE)
+    assert told.methods(nothing, resamples=500, seed=7).references == []
+    assert "could not be estimated: there is nothing." in told.methods(nothing, resamples=500, seed=7).text
