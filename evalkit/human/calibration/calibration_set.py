@@ -68,7 +68,7 @@ def choose(
     if len(short):
         lacking = ", ".join(f"{n} at level {level:g}" for level, n in short.items())
         raise DataError(
-            f"Too few items that {min_annotators} annotators or more agreed on: {lacking}, where {per_level} are wanted. "
+            f"Too few items that {min_annotators} annotators agreed on: {lacking}, where {per_level} are wanted. "
             "Lower per_level, raise the tolerance, or bring more prior ratings."
         )
     rng = np.random.default_rng(seed)
