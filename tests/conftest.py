@@ -1,6 +1,7 @@
 """What all tests share: where the real data and the papers are, and the rule that CI may not do without them."""
 
 import fcntl
+import functools
 import json
 import os
 import pickle
@@ -120,13 +121,14 @@ def here():
 
 @pytest.fixture(scope="session")
 def real(here):
-    """Load a data set by name, really; skip where its files are not here."""
+    """Load a data set by name, really; skip where its files are not here. Each test has a copy of its own."""
+    from evalkit import data
 
-    def load(name, **options):
-        from evalkit import data
+    loaded = functools.lru_cache(maxsize=8)(data.load)
 
+    def load(name):
         here(name)
-        return data.load(name, **options)
+        return loaded(name).copy()
 
     return load
 
@@ -218,7 +220,18 @@ class Installation:
     def install(self, wheel):
         """Install a wheel, read-only and without a network."""
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", self.home / "venv"], check=True)
-        install = ["uv", "pip", "install", "--quiet", "--offline", "--no-deps", "--python", self.interpreter(), wheel]
+        install = [
+            "uv",
+            "pip",
+            "install",
+            "--quiet",
+            "--offline",
+            "--no-deps",
+            "--compile-bytecode",
+            "--python",
+            self.interpreter(),
+            wheel,
+        ]
         subprocess.run([sys.executable, "-m", *install], check=True)
         # a line in a .pth file names a folder, but obeys no .pth file there: the clone installed here stays unseen
         (self.site / "packages.pth").write_text(sysconfig.get_path("purelib"))

@@ -312,7 +312,7 @@ def test_what_the_data_do_not_allow_is_missing_and_asked_for():
         assert word in missing.collect, name
         assert say(missing)[0].startswith("Missing here: ")
     assert "two or more annotators judge the same items" in say(found.agreement)[0]
-    assert "No items spoilt on purpose" in say(found.quality)[-1]
+    assert "No degraded items" in say(found.quality)[-1]
     assert "No items shown twice" in say(found.quality)[-1]
 
 
@@ -515,7 +515,7 @@ def test_the_check_of_degraded_context_is_that_of_the_context_room():
     np.testing.assert_allclose(shown["mean"], means[shown.index])
 
 
-def test_a_drag_of_spoilt_neighbours_is_found():
+def test_a_drag_of_degraded_neighbours_is_found():
     control = simulate.Control(copies=3, context=-25.0)
     design = simulate.Design(systems=3, documents=40, annotators=6, judgements=2, hit=60)
     still = simulate.Behaviour(sd_noise=3.0)

@@ -95,7 +95,7 @@ ANALYSIS = Analysis(
         replace(QUALITY, again=again, repeated=repeated)
         for again, repeated in ((10, 10), (10.1, 10), (20, 10), (20.1, 10), (5, 9), (30, 9), (None, 0))
     ], "fine look look problem unknown unknown unknown"),
-    ("Annotators notice spoilt translations", "quality", [
+    ("Annotators notice degraded translations", "quality", [
         replace(QUALITY, tested=tested, failed=tuple("abc"[:failed]), undecided=few, caliper=caliper)
         for tested, failed, few, caliper in (
             (10, 0, 0, ALL_THERE), (10, 1, 0, ALL_THERE), (10, 2, 0, ALL_THERE),
@@ -103,7 +103,7 @@ ANALYSIS = Analysis(
             (10, 0, 8, ALL_THERE), (10, 0, 9, ALL_THERE), (1, 0, 0, ALL_THERE), (0, 0, 0, ALL_THERE),
         )
     ], "fine look problem unknown unknown problem fine unknown unknown unknown"),
-    ("Spoilt neighbours did not change scores", "context", [
+    ("Degraded neighbours did not change scores", "context", [
         replace(CONTEXT, p=p, equivalence=verdict and Equivalence(1.0, 0.5, 1.5, verdict))
         for verdict, p in (("equivalent", 0.6), ("both", 0.01), ("different", 0.6), ("undecided", 0.6),
                            ("undecided", 0.04), ("undecided", None), (None, 0.6), (None, 0.01))
@@ -154,8 +154,8 @@ def test_a_table_of_checks_says_nothing_is_to_be_done_where_nothing_is():
 @pytest.mark.parametrize(("found", "expected"), [
     (ranking(beaten="B"), "eng-deu: A is better than B, the only other system."),
     (ranking("ABC", "BC"), "eng-deu: A is better than each of the 2 other systems."),
-    (ranking(), "eng-deu: A and B cannot be told apart."),
-    (ranking("ABC", "C"), "eng-deu: A has the highest score, but cannot be told apart from B. It is better than "
+    (ranking(), "eng-deu: A and B cannot be distinguished."),
+    (ranking("ABC", "C"), "eng-deu: A has the highest score, but cannot be distinguished from B. It is better than "
      "C."),
     (ranking("ABC", first=2), "eng-deu: no system can be called the best. A and B have the highest score, but none of "
      "the others is surely worse."),
@@ -197,13 +197,13 @@ def test_problems_come_before_the_plan_and_the_plan_before_the_rest():
     planned = "2. Treat the first two systems as equally good, or plan for 200 more judgements of them."
     assert told.steps(ANALYSIS, checks) == ["1. Add people.", planned, "3. Look."]
     hopeless = told.steps(replace(ANALYSIS, plan=plan(None, None)), checks)
-    assert hopeless[1].endswith("to tell them apart takes more than 20,000 segments.")
+    assert hopeless[1].endswith("to distinguish them takes more than 20,000 segments.")
     clear = told.steps(replace(ANALYSIS, ranking=ranking(beaten="B")), checks)
     assert clear == ["1. Add people.", f"2. {APART}", "3. Look."]
     assert told.steps(ANALYSIS, [])[0].startswith("1. Treat the first two systems")
     assert told.steps(replace(ANALYSIS, plan=GONE), []) == ["1. Publish scores, intervals and this report's signature."]
     assert told.headline(ANALYSIS, checks) == (
-        "eng-deu: A and B cannot be told apart. Can it be trusted? Not yet: a problem with “a”. Next: Add people."
+        "eng-deu: A and B cannot be distinguished. Can it be trusted? Not yet: a problem with “a”. Next: Add people."
     )
     assert told.headline(replace(ANALYSIS, ranking=GONE), checks).startswith(
         "eng-deu: no outputs of systems were judged, so there is nothing to compare. Can it"
@@ -239,15 +239,15 @@ def test_problems_come_before_the_plan_and_the_plan_before_the_rest():
         "misunderstanding, and a rule of agreement can send away the one who is right.",
         "Missing here: The rule qc_p >= 0.05 could be applied to nobody; see the annotators for what to record.",
     ]),
-    (replace(QUALITY, tested=0, spoilt=True, again=None, means=None, references=True), [
-        "Missing here: There are spoilt items, but no annotator judged two of them beside their originals. Put the "
-        "original of each spoilt item into the same annotator's work. No items shown twice. Show some documents a "
+    (replace(QUALITY, tested=0, degraded=True, again=None, means=None, references=True), [
+        "Missing here: There are degraded items, but no annotator judged two of them beside their originals. Put the "
+        "original of each degraded item into the same annotator's work. No items shown twice. Show some documents a "
         "second time to the same annotator and give the second showing the item_type 'repeat'; ten an annotator tell "
         "whether they are steady.",
     ]),
     (replace(QUALITY, failed=("p",), undecided=1, caliper=REMOVED), [
-        "Spoilt items score 8 points of 100 below their originals in the median annotator. 8 of 10 annotators pass "
-        "WMT's test (paired t-test, p below 0.05); 1 annotator judged too few spoilt items to tell; not p.",
+        "Degraded items score 8 points of 100 below their originals in the median annotator. 8 of 10 annotators pass "
+        "WMT's test (paired t-test, p below 0.05); 1 annotator judged too few degraded items to tell; not p.",
         "30 annotators pass narrowly (p from 0.025 to 0.05) and 0 fail as narrowly (to 0.075), where at least a "
         "quarter of all these would if nobody had been removed (binomial p 0.0002). So those who failed seem to have "
         "been taken out before, and that the others pass shows nothing.",
@@ -257,7 +257,7 @@ def test_problems_come_before_the_plan_and_the_plan_before_the_rest():
     ]),
     (replace(CONTEXT, within=None, p=None, equivalence=None), [
         "60 unchanged segments were scored in the original document and in a copy; 30 stand before and 30 after the "
-        "first spoilt segment of the copy.",
+        "first degraded segment of the copy.",
         "After it, the second showing scores 1.0 points of 100 lower than before it. No document has both, so nothing "
         "can be tested.",
     ]),
@@ -277,7 +277,7 @@ def test_problems_come_before_the_plan_and_the_plan_before_the_rest():
     (ranking("ABC", "C"), [
         "Systems are ranked by mean score: for a reason.",
         "Compared by Wilcoxon's signed-rank test, segment by segment (one-sided, at 0.05, corrected by Holm for 2 "
-        "pairs of systems), A has a higher mean score than 1 of 2 others. It cannot be told apart from B.",
+        "pairs of systems), A has a higher mean score than 1 of 2 others. It cannot be distinguished from B.",
         "With segments drawn anew 500 times, A comes out first in 31% of draws.",
     ]),
     (ERRORS, [

@@ -450,9 +450,9 @@ def test_taus_of_all_rankings_of_seven_systems_are_possible_and_others_are_not()
     rows = [("m" + value, language, "0", six if language == "gu" else value)
             for value in taus for language in ("gu", "hi", "mr", "ml", "ta")]  # fmt: skip
     table = pd.DataFrame(rows, columns=["metric", "language", "pearson", "kendall"])
-    assert impossible_tau(table).empty
+    assert not list(impossible_tau(table))
     odd = table.assign(kendall=table["kendall"].mask(table.index == 1, "0.500"))
-    assert len(impossible_tau(odd)) == 1
+    assert len(list(impossible_tau(odd))) == 1
 
 
 def test_claims_about_printed_cells_are_answered_from_the_cells():

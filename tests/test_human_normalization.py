@@ -584,7 +584,7 @@ def test_figures_show_the_tables_and_name_their_axes(hits):
     held = normalization.held_out(panel(np.random.default_rng(21)), methods=("none", "z", "ticks"), splits=5)
     forest = draw.held_out_agreement(held)
     shown = np.concatenate([line.get_xdata() for line in forest.axes[0].lines[:2]])
-    assert sorted(shown) == sorted(held["agreement"])
+    assert sorted(shown[~np.isnan(shown)]) == sorted(held["agreement"])
     for axes in (scatter, dots, *orders.axes):
         assert axes.get_xlabel()
         assert axes.get_ylabel()

@@ -255,7 +255,7 @@ def test_a_plan_is_told_in_a_sentence():
     table = planning.plan(V, delta=4, limits=LIMITS)
     for row in table.groupby("arrangement").head(1).to_dict("records"):
         sentence = planning.describe(row, delta=4)
-        assert sentence.startswith("To tell two systems 4 points apart you need")
+        assert sentence.startswith("To distinguish two systems 4 points apart you need")
         assert f"{row['judgements']:,} judgements" in sentence
         assert ("calibration set" in sentence) == bool(row["calibration"])
 

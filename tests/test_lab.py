@@ -42,7 +42,7 @@ DOWN = ("Space", "ArrowDown", "Enter")  # JupyterLab takes the arrows for itself
 CONTROLS = {
     "xsts_calibration": [
         ("views.what_if", lambda page, cell: press(page, cell, "raw", "ArrowDown")),
-        ("views.outside_scores", lambda page, cell: press(page, cell, "outside score", *DOWN)),
+        ("draw.outside_scores", lambda page, cell: press(page, cell, "outside score", *DOWN)),
     ],
     "wmt22_calibration_hits": [
         ("views.score_grid", lambda page, cell: press(page, cell, "pair", *DOWN)),
@@ -58,7 +58,7 @@ CONTROLS = {
 }
 #: Charts that tell a mark's values under the mouse, and words that stand there.
 HOVER = {
-    "xsts_calibration": ("views.outside_scores", ".mark-symbol path", "language"),
+    "xsts_calibration": ("draw.outside_scores", ".mark-symbol path", "language"),
     "wmt22_calibration_hits": ("views.rank_forest", ".mark-symbol path", "rank (1 is best)"),
     "metric_meta_evaluation": ("views.metric_ranking", ".mark-symbol path", "cluster"),
 }

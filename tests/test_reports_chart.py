@@ -8,7 +8,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from evalkit import DataError
 from evalkit.reports import chart
 from evalkit.reports.studies import Layout, read_studies
-from evalkit.show.plots.chart import decision_chart
+from evalkit.show.plots.chart import decision_chart, in_words
 
 #: CSS pixels that a picture may be wide on a telephone of 375, and that a letter must be high there.
 PHONE, LETTER = 343, 12
@@ -51,7 +51,7 @@ def test_a_study_that_is_not_there_is_not_in_the_chart(tmp_path):
 def test_picture_and_text_say_the_same():
     ways = chart.ways()
     figure, _ = drawn()
-    shown, told = words(figure), chart.told(ways)
+    shown, told = words(figure), in_words(ways)
     for part in pd.unique(ways.to_numpy().ravel()):
         assert part in shown, part
         assert part in told, part

@@ -90,7 +90,7 @@ def test_a_run_of_reports_shows_the_bytes_of_the_plain_figure_and_nothing_else(r
     here = ratings[ratings["tgt_lang"] == "jpn"]
     chosen = agreement.extreme_annotators(extremes, "eng-jpn")
     described = views.score_grid(ratings, extremes, pair="eng-jpn")
-    show.figure(draw_people.score_grid(here, chosen), alt=described.alt, caption=described.caption)
+    show.figure(draw_people.score_grid(here, chosen), caption=described.caption)
     assert len(shown) == 2
     assert shown[0] == shown[1]
     assert set(shown[0][0]) == {"image/png", "text/plain"}
@@ -171,7 +171,7 @@ def test_a_value_outside_what_is_offered_is_kept(at_work):
 
 def test_words_of_a_what_if_are_the_numbers_of_its_values():
     view = views.what_if(raw=4.0, calibration_mean=2.5, reference_mean=4.5, standard=views.forms.PAPER)
-    assert "simple shift 4.50" in view.alt  # consensus 3 less 2.5 is half a point
+    assert "simple shift 4.50" in view.figure.get_label()  # consensus 3 less 2.5 is half a point
     assert "2.5 to the calibration set" in view.caption
 
 
@@ -292,7 +292,7 @@ def test_a_page_leaves_controls_out_and_takes_the_picture_from_beside_a_chart():
     widget = {"application/vnd.jupyter.widget-view+json": {"model_id": "1"}, "text/plain": "VBox()"}
     assert list(export.displayed({"data": widget}, None)) == []
     view = views.what_if(raw=4.2, calibration_mean=2.4, reference_mean=4.3, standard=views.forms.PAPER)
-    data, described = pictures.picture(view.figure, alt=view.alt, caption=view.caption)
+    data, described = pictures.picture(view.figure, caption=view.caption)
     [block] = export.displayed({"data": data | {hover.MIME: {}}, "metadata": described}, None)
     assert "<img " in block["data"]["text/html"]
     assert "vega" not in block["data"]["text/html"]

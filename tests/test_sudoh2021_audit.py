@@ -21,7 +21,7 @@ def printed():
 
 
 def test_the_paper_contradicts_itself_in_these_cells(printed):
-    found = audit.contradictions(printed)
+    found = audit.misprints(printed)
     assert sorted(zip(found["table"], found["cell"])) == [
         ("Table 1", "hyp8, bleu"), ("Table 1", "hyp9, bleu"), ("Table 11", "row Poor"), ("Table 5", "B, Excellent"),
         ("Table 6", "B, Incomprehensible"), ("Table 6", "B, Poor"), ("Table 8", "A-C, kappa"),

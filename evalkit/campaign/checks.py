@@ -15,7 +15,7 @@ from evalkit.campaign.agreement import Agreement
 from evalkit.campaign.analysis import Analysis
 from evalkit.campaign.context import MARGIN, PEOPLE
 from evalkit.campaign.method import FEW, UNEVEN, Spread
-from evalkit.campaign.quality import FEWEST_SPOILT
+from evalkit.campaign.quality import FEWEST_DEGRADED
 from evalkit.stats.terms import join_names, pluralize
 
 #: Verdicts, each a sign and a word, so that neither colour nor sign alone carries it.
@@ -84,7 +84,7 @@ def _apart(found: Analysis) -> Check:
     if ranking.best is not None and len(ranking.first) == 1:
         often = f"; first in {ranking.best:.0%} of resamples"
     if ranking.level:
-        told = f"{ranking.top} cannot be told apart from {join_names(ranking.level)}{often}"
+        told = f"{ranking.top} cannot be distinguished from {join_names(ranking.level)}{often}"
         return Check(statement, LOOK, told, APART)
     whom = ranking.beaten[0] if len(ranking.beaten) == 1 else "each other system"
     return Check(statement, FINE, f"{ranking.top} is better than {whom} (corrected tests){often}")
@@ -218,10 +218,10 @@ def _steady(found: Analysis) -> Check:
 
 
 def _attention(found: Analysis) -> Check:
-    statement, quality = "Annotators notice spoilt translations", found.quality
+    statement, quality = "Annotators notice degraded translations", found.quality
     if not quality.tested:
-        told = "no spoilt items beside their originals"
-        return Check(statement, UNKNOWN, told, "Spoil about one item in ten on purpose.")
+        told = "no degraded items beside their originals"
+        return Check(statement, UNKNOWN, told, "Degrade about one item in ten on purpose.")
     fail = f"{len(quality.failed)} of {quality.tested} fail WMT's test"
     todo = f"Look at {join_names(quality.failed)}, or leave their judgements out." if quality.failed else ""
     result = graded(len(quality.failed) / quality.tested, 0, 0.1)
@@ -232,7 +232,7 @@ def _attention(found: Analysis) -> Check:
     decided, everyone = quality.tested - quality.undecided, found.campaign.part["annotator"].nunique()
     if decided < everyone / 2 and result != PROBLEM:
         told = f"the test speaks about {decided} of {pluralize(everyone, 'annotator')}"
-        todo = f"Give every annotator {FEWEST_SPOILT} spoilt items or more beside their originals."
+        todo = f"Give every annotator {FEWEST_DEGRADED} degraded items or more beside their originals."
         return Check(statement, UNKNOWN, told, todo)
     return Check(statement, result, f"{fail} (fine at none, look up to 10 %)", todo)
 
@@ -247,26 +247,26 @@ def _room(found: Analysis) -> Check | None:
         "The scale leaves room at the top",
         FINE if share < 0.6 else LOOK,
         f"{share:.0%} of scores lie in the highest tenth of the scale (look from 60 % on)",
-        "Choose harder texts, or a method that tells good translations apart (marked errors, direct comparison).",
+        "Choose harder texts, or a method that distinguishes good translations (marked errors, direct comparison).",
     )
 
 
 def _neighbours(found: Analysis) -> Check | None:
-    context, statement = found.context, "Spoilt neighbours did not change scores"
+    context, statement = found.context, "Degraded neighbours did not change scores"
     if not context or not context.tested:
         return None
     held = context.equivalence
     if held is None:
         told = f"fewer than {PEOPLE} annotators judged such documents, so the size of the effect is not known"
-        return Check(statement, UNKNOWN, told, "Let more annotators judge documents with spoilt segments.")
+        return Check(statement, UNKNOWN, told, "Let more annotators judge documents with degraded segments.")
     told = f"behind them repeats lose {held.estimate:+.1f} points of 100 more, interval {held.low:+.1f} to "
     told += f"{held.high:+.1f} (fine where surely within ±{MARGIN:g}, look where surely not zero)"
     if held.verdict in ("equivalent", "both"):
         return Check(statement, FINE, told)
     if held.verdict == "different" or (context.p is not None and context.p < 0.05):
-        todo = "Rank without repeats from spoilt documents, and next time spoil whole documents."
+        todo = "Rank without repeats from degraded documents, and next time degrade whole documents."
         return Check(statement, LOOK, told, todo)
-    todo = "Next time spoil whole documents, and the question does not arise."
+    todo = "Next time degrade whole documents, and the question does not arise."
     return Check(statement, UNKNOWN, f"{told}: neither is sure", todo)
 
 

@@ -11,7 +11,7 @@ from evalkit.data.schemas import ITEM
 
 #: How a report calls the kinds of items.
 KINDS = {
-    "system": "outputs of systems", "reference": "human references", "degraded": "items spoilt on purpose",
+    "system": "outputs of systems", "reference": "human references", "degraded": "degraded items",
     "repeat": "second showings", "calibration": "calibration items",
 }  # fmt: skip
 #: Kinds that coverage by annotator counts apart, where there are such.

@@ -1,4 +1,4 @@
-"""Did spoilt neighbours drag down good translations? Where quality control showed whole documents a second time."""
+"""Did degraded neighbours drag down good translations? Where quality control showed whole documents a second time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from evalkit.human.context.robustness import EFFECT
 
 #: Fewest repeats on either side for a test, and fewest annotators for an interval.
 FEWEST, PEOPLE = 10, 3
-#: Points of 100 up to which an effect of spoilt neighbours may count as none.
+#: Points of 100 up to which an effect of degraded neighbours may count as none.
 MARGIN = 1.0
 
 
@@ -34,7 +34,7 @@ class Equivalence:
 
 @dataclass(frozen=True, eq=False)
 class Context:
-    """Unchanged segments before and after the first spoilt one of a copied document, in points of 100.
+    """Unchanged segments before and after the first degraded one of a copied document, in points of 100.
 
     sizes: how many of each (see ``context.group_sizes``). contrasts: original minus second showing, by group.
     before, after: counts. tested: whether there are ``FEWEST`` on either side; else what follows is missing.
@@ -61,16 +61,16 @@ class Context:
 
     @property
     def effect(self) -> float:
-        """How many points more are lost after a spoilt segment than before it."""
+        """How many points more are lost after a degraded segment than before it."""
         return self.lost_after - self.lost_before
 
 
 @or_missing(
-    "To test this, show some documents twice to the same annotator, spoil some segments of the second showing, and "
+    "To test this, show some documents twice to the same annotator, degrade some segments of the second showing, and "
     "record the HIT, whether a row belongs to the copy, and its position (columns hit, copy, position)."
 )
 def compare_contexts(campaign: Campaign, *, resamples: int = 500, seed: int = 7) -> Context:
-    """Compare unchanged segments before and after the first spoilt segment of a copied document."""
+    """Compare unchanged segments before and after the first degraded segment of a copied document."""
     part = campaign.hundred
     if lacking := [name for name in ("hit", "copy", "position") if name not in part or part[name].isna().all()]:
         several = len(lacking) > 1

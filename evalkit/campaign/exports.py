@@ -121,7 +121,6 @@ def latex(table: pd.DataFrame, *, name: str, signature: str = "") -> str:
 
     >>> print(latex(pd.DataFrame({"system": ["a_b"], "score": [1.25]}), name="my_table"))
     \begin{table}
-    \centering
     \caption{my table}
     \label{tab:my-table}
     \begin{tabular}{lr}
@@ -134,19 +133,23 @@ def latex(table: pd.DataFrame, *, name: str, signature: str = "") -> str:
     \end{table}
     <BLANKLINE>
     """
-    numeric = [pd.api.types.is_numeric_dtype(table[column]) and table[column].dtype != bool for column in table]
-    head = " & ".join(tex(str(column).replace("_", " ")) for column in table)
-    rows = [_row(row, numeric) for row in table.itertuples(index=False)]
-    rare = any(ord(letter) > 0x17F and letter not in _TEX for row in [head, *rows] for letter in row)
-    lines = [
-        *([f"% {' '.join(signature.split())}"] if signature else []),
-        *([_RARE] if rare else []),
-        r"\begin{table}", r"\centering",
-        rf"\caption{{{tex(name.replace('_', ' '))}}}", rf"\label{{tab:{re.sub(r'[^A-Za-z0-9]+', '-', name)}}}",
-        rf"\begin{{tabular}}{{{_layout(table, numeric)}}}", r"\toprule", rf"{head} \\",
-        r"\midrule", *rows, r"\bottomrule", r"\end{tabular}", r"\end{table}", "",
-    ]  # fmt: skip
-    return "\n".join(lines)
+    numbers = {
+        column for column in table if pd.api.types.is_numeric_dtype(table[column]) and table[column].dtype != bool
+    }
+    cells = pd.DataFrame({column: _cells(table[column], column in numbers) for column in table})
+    first = cells.iloc[:, 0]  # after a line's end a bracket or a star would belong to that command
+    cells[cells.columns[0]] = first.where(~first.str.startswith(("[", "*")), "{}" + first)
+    body = cells.to_latex(
+        index=False,
+        escape=False,
+        header=[tex(str(column).replace("_", " ")) for column in table],
+        column_format=_layout(table, numbers),
+        caption=tex(name.replace("_", " ")),
+        label=f"tab:{re.sub(r'[^A-Za-z0-9]+', '-', name)}",
+    )
+    rare = any(ord(letter) > 0x17F for letter in body)
+    notes = [f"% {' '.join(signature.split())}"] * bool(signature) + [_RARE] * rare
+    return "\n".join([*notes, body])
 
 
 _RARE = "% Some letters here are none of pdfLaTeX's: use LuaLaTeX or XeLaTeX, with a font that has them."
@@ -167,26 +170,18 @@ def tex(text: str) -> str:
     return "".join(_TEX.get(letter, letter) for letter in text)
 
 
-def _layout(table: pd.DataFrame, numeric: list[bool]) -> str:
+def _layout(table: pd.DataFrame, numbers: set[str]) -> str:
     """Choose columns: numbers to the right, words to the left, sentences as paragraphs that share the line's width."""
-    longest = [max(len(_cell(value)) for value in table[name]) for name in table]
-    sentences = sum(length > SENTENCE for length in longest)
-    kinds = [
-        "r" if number else f"p{{{0.75 / sentences:.2f}\\linewidth}}" if length > SENTENCE else "l"
-        for number, length in zip(numeric, longest, strict=True)
-    ]
-    return "".join(kinds)
+    longest = {column: max(len(_cell(value)) for value in table[column]) for column in table}
+    sentences = sum(length > SENTENCE for length in longest.values())
+    paragraph = rf"p{{{0.75 / max(sentences, 1):.2f}\linewidth}}"
+    return "".join("r" if column in numbers else paragraph if n > SENTENCE else "l" for column, n in longest.items())
 
 
-def _row(row: tuple, numeric: list[bool]) -> str:
-    """Print a row; after a line's end a bracket or a star would belong to that command, hence the empty group."""
-    cells = [tex(_cell(value)) for value in row]
-    cells = [
-        f"$-${cell[1:]}" if number and cell.startswith("-") and cell != "--" else cell
-        for cell, number in zip(cells, numeric)
-    ]
-    line = " & ".join(cells) + r" \\"
-    return f"{{}}{line}" if line.startswith(("[", "*")) else line
+def _cells(column: pd.Series, numeric: bool) -> list[str]:
+    """Print a column's values for LaTeX, with a minus sign before negative numbers."""
+    cells = [tex(_cell(value)) for value in column]
+    return [f"$-${cell[1:]}" if numeric and cell[0] == "-" and cell != "--" else cell for cell in cells]
 
 
 def _stem(name: str, taken: set[str]) -> str:

@@ -30,7 +30,7 @@ _LONGEST = 28
 def scores(ranking: Ranking) -> Figure:
     """Draw each system's score with its interval, the best at the top; for the first page.
 
-    Filled squares are the first system and those that cannot be told apart from it; the others are open circles.
+    Filled squares are the first system and those that cannot be distinguished from it; the others are open circles.
     """
     rows = ranking.table.head(_MOST)
     several = len(ranking.names) > 1
@@ -40,7 +40,7 @@ def scores(ranking: Ranking) -> Figure:
     if not ranking.unsure:
         axes.hlines(level, rows["low"], rows["high"], color=np.where(first & several, PALETTE[0], GREY), lw=2)
     if several:
-        label = "not told apart from the first" if ranking.level else "better than the others"
+        label = "not distinguished from the first" if ranking.level else "better than the others"
         looks = [(first, "s", PALETTE[0], label), (~first, "o", "white", "worse than the first")]
     else:
         looks = [(first, "o", "white", "the only system")]

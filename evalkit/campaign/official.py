@@ -38,7 +38,7 @@ def compare_official(campaign: Campaign, *, fallback: bool = False) -> Official:
     counted once.
     """
     if not campaign.example:
-        reason = "This is a campaign of your own: no paper prints numbers that it could be held against."
+        reason = "This is a campaign of your own: no paper prints numbers that it could be compared with."
         return Official(campaign.pair, reason=reason)
     name = source_of(campaign.ratings)["name"]
     if f"{name}-ranking" not in registry.entries():

@@ -1,4 +1,4 @@
-"""What the items show that check annotators: spoilt ones, second showings, references."""
+"""What the items show that check annotators: degraded ones, second showings, references."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from evalkit.data.schemas import with_pair
 from evalkit.human import annotators
 from evalkit.human.annotators.consistency import repeat_differences
 
-#: Fewest spoilt items for an annotator to fail by.
-FEWEST_SPOILT = 5
+#: Fewest degraded items for an annotator to fail by.
+FEWEST_DEGRADED = 5
 #: Below this probability, failures near the limit of a test are too few for nobody to have been removed.
 SURE = 0.001
 
@@ -21,10 +21,10 @@ SURE = 0.001
 class QualityControl:
     """Annotators' scores of items that check them, in points of 100.
 
-    table: each annotator's spoilt items against their originals (see ``annotators.quality_control``); no rows where
-    nobody can be tested. spoilt: whether there are spoilt items. tested: annotators with a test; failed: those with
-    ``FEWEST_SPOILT`` spoilt items or more whom it does not pass; undecided: how many failed by fewer. lower: points
-    by which spoilt items score below their originals, median annotator. caliper: narrow passes and failures.
+    table: each annotator's degraded items against their originals (see ``annotators.quality_control``); no rows where
+    nobody can be tested. degraded: whether there are degraded items. tested: annotators with a test; failed: those with
+    ``FEWEST_DEGRADED`` degraded items or more whom it does not pass; undecided: how many failed by fewer. lower: points
+    by which degraded items score below their originals, median annotator. caliper: narrow passes and failures.
     everywhere: whether several language pairs count. again, equal: median distance of two scores of an item, and the
     share that are equal; repeated: items scored twice. references: whether there are any; means: of references and of
     systems' outputs, where there are both.
@@ -32,7 +32,7 @@ class QualityControl:
 
     pair: str
     table: pd.DataFrame
-    spoilt: bool
+    degraded: bool
     tested: int
     failed: tuple[str, ...]
     undecided: int
@@ -57,13 +57,13 @@ class QualityControl:
 
 
 def control_quality(campaign: Campaign) -> QualityControl:
-    """Test whether annotators notice spoilt items, and how steady they are; see ``QualityControl``."""
+    """Test whether annotators notice degraded items, and how steady they are; see ``QualityControl``."""
     part = campaign.hundred
-    spoilt = part["item_type"].eq("degraded").any()
-    table = campaign.control if spoilt else campaign.control.head(0)
+    degraded = part["item_type"].eq("degraded").any()
+    table = campaign.control if degraded else campaign.control.head(0)
     tested = table.dropna(subset="qc_p")
     not_passed = tested[tested["qc_p"] >= 0.05]
-    failed = not_passed[not_passed["qc_pairs"] >= FEWEST_SPOILT]
+    failed = not_passed[not_passed["qc_pairs"] >= FEWEST_DEGRADED]
     apart = repeat_differences(with_pair(part))["difference"]
     means = part.groupby("item_type")["score"].mean()
     both = {"reference", "system"} <= set(means.index)
@@ -72,7 +72,7 @@ def control_quality(campaign: Campaign) -> QualityControl:
         table=table.head(len(table) if len(tested) else 0).sort_values(
             "qc_p", ascending=False, kind="stable", ignore_index=True
         ),
-        spoilt=bool(spoilt),
+        degraded=bool(degraded),
         tested=len(tested),
         failed=tuple(failed["annotator"]),
         undecided=len(not_passed) - len(failed),

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -84,7 +85,7 @@ def _unfinished(content: bytes) -> list[str]:
     return [] if whole else [delimited.UNFINISHED.format(where="its last line")]
 
 
-def open_campaign(path: str | Path, **options: object) -> tuple[pd.DataFrame, pd.DataFrame | None]:
+def open_campaign(path: str | Path, **options: Any) -> tuple[pd.DataFrame, pd.DataFrame | None]:
     """Open a campaign of the user's own: its ratings and, where errors were marked, their spans.
 
     path: what ``evalkit import`` wrote, or a raw export that it can read, which is then imported in passing.
@@ -160,7 +161,8 @@ def verify(names: str | Iterable[str] | None = None) -> pd.DataFrame:
     was made by other code, and is not used. What they and scores of metrics are held against: see ``secret``.
     Raises DataError listing every file that is altered, and those of named data sets that are missing.
     """
-    rows, problems = [], []
+    rows: list[tuple[str, ...]] = []
+    problems: list[str] = []
     for entry in _entries(names, optional=True):
         if entry.kept:
             kept, altered = _kept_tables(entry)
@@ -194,8 +196,8 @@ def listing() -> pd.DataFrame:
     """List the registered data sets: name, title, bytes (missing where unknown), licence, and whether they are here."""
     rows = []
     for entry in registry.entries().values():
-        sizes = [file.bytes for file in entry.files]
-        size = None if None in sizes else sum(sizes)
+        sizes = [file.bytes for file in entry.files if file.bytes is not None]
+        size = sum(sizes) if len(sizes) == len(entry.files) else None
         rows.append((entry.name, entry.title, size, entry.licence, available(entry.name)))
     frame = pd.DataFrame(rows, columns=["name", "title", "bytes", "licence", "here"])
     return frame.astype({"bytes": "Int64"})

@@ -7,18 +7,21 @@ import bz2
 import gzip
 import io
 import lzma
+import re
 import stat
 import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path, PurePosixPath
+from typing import IO, Any
 
 from evalkit import DataError
 
 _MOST_BYTES = 1 << 30  # of a small archive, or of one file in it
 MANY_FILES, MANY_BYTES = 100_000, 16 << 30  # bounds of a large archive
-_OPENERS = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\0": lzma.open}
+_OPENERS: dict[bytes, Callable[..., Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\0": lzma.open}
 _BROKEN = (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError,
            NotImplementedError, ValueError)  # fmt: skip
 
@@ -44,15 +47,14 @@ def member(
     return found[0]
 
 
-def members(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
-    """Yield name and content of each file of a large archive whose name ``wanted`` accepts, one at a time.
+def members(path: Path, wanted: re.Pattern[str]) -> Iterator[tuple[re.Match[str], bytes]]:
+    """Yield the matched name and the content of each file of a large archive whose name ``wanted`` fits, one by one.
 
     Bounds are those of a large archive, refusals those of ``member``; links, which nothing follows here, are passed
     over. A file packed with gzip is unpacked, to 1 GiB at most, and named without its ``.gz``.
     """
     for place, read in _walked(path, most_files=MANY_FILES, most_bytes=MANY_BYTES, links=True):
-        name = place.removesuffix(".gz")
-        if wanted(name):
+        if name := wanted.fullmatch(place.removesuffix(".gz")):
             content = read()
             yield name, unpacked(content, origin=place) if content.startswith(b"\x1f\x8b") else content
 
@@ -80,7 +82,7 @@ def _walked(path: Path, *, most_files: int, most_bytes: int, links: bool) -> Ite
             left -= size
             if left < 0:
                 raise DataError(f"{path.name} unpacks to more than {most_bytes} bytes. Do not use this file.")
-            yield _safe(path, place), lambda read=read: _sound(path, read)
+            yield _safe(path, place), partial(_sound, path, read)
     except _BROKEN as problem:
         raise _broken(path, problem) from problem
 
@@ -108,17 +110,28 @@ def _members(path: Path, most_bytes: int, links: bool) -> Iterator[tuple[str, in
                 linked = links and kind == stat.S_IFLNK
                 regular = _regular(path, info.filename, kind in (0, stat.S_IFREG, stat.S_IFDIR), linked)
                 if regular and not info.is_dir():
-                    yield info.filename, info.file_size, lambda info=info: _exactly(archive.open(info), info.file_size)
+                    yield info.filename, info.file_size, partial(_zipped, archive, info)
         return
     opener = next((opener for start, opener in _OPENERS.items() if magic.startswith(start)), open)
-    with opener(path, "rb") as stream, tarfile.open(fileobj=_Bounded(stream, most_bytes, path.name), mode="r|") as tar:
-        for info in tar:
-            linked = links and (info.issym() or info.islnk())
-            if _regular(path, info.name, info.isfile() or info.isdir(), linked) and info.isfile():
-                yield info.name, info.size, lambda info=info: _exactly(tar.extractfile(info), info.size)
+    with opener(path, "rb") as stream:
+        bounded: Any = _Bounded(stream, most_bytes, path.name)
+        with tarfile.open(fileobj=bounded, mode="r|") as tar:
+            for entry in tar:
+                linked = links and (entry.issym() or entry.islnk())
+                if _regular(path, entry.name, entry.isfile() or entry.isdir(), linked) and entry.isfile():
+                    yield entry.name, entry.size, partial(_tarred, tar, entry)
 
 
-def _exactly(stream, size: int) -> bytes:
+def _zipped(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
+    return _exactly(archive.open(info), info.file_size)
+
+
+def _tarred(tar: tarfile.TarFile, info: tarfile.TarInfo) -> bytes:
+    stream = tar.extractfile(info)
+    return _exactly(stream, info.size) if stream else b""
+
+
+def _exactly(stream: IO[bytes], size: int) -> bytes:
     """Read what a member says it holds; one that holds more or less is damaged or lies."""
     with stream:
         content = stream.read(size + 1)
@@ -145,7 +158,7 @@ def _regular(path: Path, name: str, regular: bool, passed: bool) -> bool:
 class _Bounded:
     """Read a decompressed stream until it has given more bytes than an honest archive would hold."""
 
-    def __init__(self, stream, most: int, name: str):
+    def __init__(self, stream: IO[bytes], most: int, name: str):
         self.stream, self.most, self.name = stream, most, name
         self.left = most + (1 << 20)  # room for tar's own headers
 

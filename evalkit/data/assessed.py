@@ -1,6 +1,5 @@
 """Load translations that were assessed once each at WMT15-17, with their references and standardised scores."""
 
-import io
 import re
 from pathlib import Path
 
@@ -9,9 +8,10 @@ import pandas as pd
 import pandera.pandas as pa
 
 from evalkit import DataError
-from evalkit.data import delimited, schemas
+from evalkit.data import schemas
 from evalkit.data.labels import LANGUAGES
 from evalkit.data.mtme import lines
+from evalkit.data.wmt17 import assessments
 
 #: One row per translation; ``z`` is the mean of its standardised direct assessments (unitless).
 SCHEMA = pa.DataFrameSchema(
@@ -42,7 +42,7 @@ def translations(paths: list[Path]) -> pd.DataFrame:
     hypothesis, reference, z, split: "test" for newstest2017, "dev" for rows in the list, "train" for others.
     Raises DataError where files of a test set differ in length, a score is no number, or a listed row does not exist.
     """
-    single = {m.groups(): path for path in paths if (m := _SINGLE.fullmatch(path.name))}
+    single = {(m[1], m[2], m[3]): path for path in paths if (m := _SINGLE.fullmatch(path.name))}
     tasks = sorted({(test_set, pair) for test_set, _, pair in single})
     frames = [_of_task(single, test_set, pair) for test_set, pair in tasks]
     scores = next((path for path in paths if path.name == "DA-seglevel.csv"), None)
@@ -83,12 +83,7 @@ def _wmt17(scores: Path, paths: list[Path]) -> list[pd.DataFrame]:
     """Look up the texts of WMT17's assessed translations, for the language pairs whose texts are here."""
     outputs = {m.groups(): lines(path) for path in paths if (m := _OUTPUT.fullmatch(path.name))}
     references = {"-".join(m.groups()): lines(path) for path in paths if (m := _REFERENCE.fullmatch(path.name))}
-    types = {"SID": "str", "SYSTEM": "str", "LP": "str"}
-    raw = pd.read_csv(
-        io.BytesIO(delimited.measured(delimited.content(scores), origin=scores.name)), sep=" ", dtype=types
-    )
-    if list(raw) != ["LP", "DATA", "SYSTEM", "SID", "HUMAN"]:
-        raise DataError(f"{scores.name}: the columns are not LP, DATA, SYSTEM, SID, HUMAN. Get the file again.")
+    raw = assessments(scores)
     frames = []
     for pair, rows in raw[raw["LP"].isin(references)].groupby("LP", sort=True):
         hypotheses = []
@@ -118,22 +113,17 @@ def _frame(pair: str, test_set: str, system: object, hypotheses: list[str], refe
         raise DataError(f"{test_set}, {pair}: {unknown!r} is no language of these test sets. Rename the file.")
     return pd.DataFrame(
         {
-            "src_lang": LANGUAGES[source],
-            "tgt_lang": LANGUAGES[target],
-            "doc": test_set,
-            "segment": [str(number) for number in range(1, len(hypotheses) + 1)],
-            "system": system,
-            "hypothesis": hypotheses,
-            "reference": references,
-            "z": z,
+            "src_lang": LANGUAGES[source], "tgt_lang": LANGUAGES[target], "doc": test_set,
+            "segment": [str(number) for number in range(1, len(hypotheses) + 1)], "system": system,
+            "hypothesis": hypotheses, "reference": references, "z": z,
         }
-    )
+    )  # fmt: skip
 
 
 def _development(listed: Path, frame: pd.DataFrame) -> pd.Index:
     """Find the rows that a list like ``DAseg.newstest2015.cs-en:15`` names."""
     rows = pd.Series(frame.index, index=[*zip(frame["doc"], frame["src_lang"], frame["segment"], strict=True)])
-    found = {}
+    found: dict[tuple[str, str | None, str] | None, int] = {}
     for number, line in enumerate(lines(listed), 1):
         parts = re.fullmatch(r"DAseg\.(newstest\d+)\.(\w\w)-en:(\d+)", line)
         key = (parts[1], LANGUAGES.get(parts[2]), parts[3]) if parts else None

@@ -82,15 +82,15 @@ def table(data: bytes, *, origin: str, header: list[str] | None = None, delimite
     text = _text(data, origin)
     first = text.lstrip("\r\n").partition("\n")[0]
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter or max("\t,;", key=first.count), strict=True)
-    lines, rows, line = [], [], 1
+    lines, rows, line, titles = [], [], 1, header or []
     try:
         for row in reader:
-            if row and header is None:
-                header = [plain(name) for name in row]
+            if row and not titles:
+                titles = [plain(name) for name in row]
             elif row:
-                if len(row) != len(header):
+                if len(row) != len(titles):
                     raise DataError(
-                        f"{origin}, line {line}: {len(row)} cells where {len(header)} columns are named. "
+                        f"{origin}, line {line}: {len(row)} cells where {len(titles)} columns are named. "
                         "Quote cells that contain the delimiter, or mend the row."
                     )
                 lines.append(line)
@@ -98,7 +98,7 @@ def table(data: bytes, *, origin: str, header: list[str] | None = None, delimite
             line = reader.line_num + 1
     except csv.Error as problem:
         raise DataError(f"{origin}, line {line}: {problem}. Close or double the quotes in this row.") from problem
-    frame = pd.DataFrame(rows, columns=header or [], index=pd.Index(lines, name="line", dtype=int), dtype="str")
+    frame = pd.DataFrame(rows, columns=titles, index=pd.Index(lines, name="line", dtype=int), dtype="str")
     return frame.mask(frame.eq(""))
 
 

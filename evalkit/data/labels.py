@@ -40,18 +40,7 @@ def ratings(paths: list[Path]) -> pd.DataFrame:
     Raises DataError for a name or a label that is unknown, with the line, for files of unequal length, and for one
     file that stands for two judgements.
     """
-    frames, sizes, contents = [], {}, {}
-    for path in paths:
-        test_set, dimension, annotator, source, target = _parts(path)
-        if annotator is None:
-            raise DataError(
-                f"{path.name}: expected a name like DAseg.newstest2015.fluency_A.cs-en, with an annotator. "
-                "Rename the file."
-            )
-        letters = _letters(path, dimension)
-        _consistent(path, letters, (test_set, source, target), sizes, contents)
-        frames.append(_frame(letters, dimension, annotator, test_set, source, target))
-    return schemas.check(pd.concat(frames, ignore_index=True), SCHEMA, origin="the label files", first_line=1)
+    return _read(paths, agreed=False)
 
 
 def agreed(paths: list[Path]) -> pd.DataFrame:
@@ -59,17 +48,29 @@ def agreed(paths: list[Path]) -> pd.DataFrame:
 
     paths, errors: as in ``ratings``, but for the annotator, whom these names may not have.
     """
-    frames, sizes, contents = [], {}, {}
+    return _read(paths, agreed=True)
+
+
+def _read(paths: list[Path], *, agreed: bool) -> pd.DataFrame:
+    """Load label files, whose names state an annotator or, of labels that were agreed upon, none."""
+    frames: list[pd.DataFrame] = []
+    sizes: dict[tuple[str, ...], tuple[str, int]] = {}
+    contents: dict[tuple[tuple[str, ...], tuple[str, ...]], str] = {}
     for path in paths:
         test_set, dimension, annotator, source, target = _parts(path)
-        if annotator is not None:
+        if agreed and annotator is not None:
             raise DataError(
                 f"{path.name} holds the labels of annotator {annotator}, and agreed labels are called like "
                 "DAseg.newstest2015.fluency.cs-en. Leave the file out."
             )
+        if annotator is None and not agreed:
+            raise DataError(
+                f"{path.name}: expected a name like DAseg.newstest2015.fluency_A.cs-en, with an annotator. "
+                "Rename the file."
+            )
         letters = _letters(path, dimension)
         _consistent(path, letters, (test_set, source, target), sizes, contents)
-        frames.append(_frame(letters, dimension, AGREED, test_set, source, target))
+        frames.append(_frame(letters, dimension, annotator or AGREED, test_set, source, target))
     return schemas.check(pd.concat(frames, ignore_index=True), SCHEMA, origin="the label files", first_line=1)
 
 
@@ -127,15 +128,9 @@ def _frame(letters: list[str], dimension: str, annotator: str, test_set: str, so
     places = {letter: float(place) for place, letter in enumerate(LABELS[dimension], 1)}
     return pd.DataFrame(
         {
-            "src_lang": source,
-            "tgt_lang": target,
-            "system": "various",
-            "doc": test_set,
-            "segment": [str(line) for line in range(1, len(letters) + 1)],
-            "annotator": annotator,
-            "score": [places[letter] for letter in letters],
-            "item_type": "system",
-            "dimension": dimension,
+            "src_lang": source, "tgt_lang": target, "system": "various", "doc": test_set,
+            "segment": [str(line) for line in range(1, len(letters) + 1)], "annotator": annotator,
+            "score": [places[letter] for letter in letters], "item_type": "system", "dimension": dimension,
             "label": letters,
         }
-    )
+    )  # fmt: skip

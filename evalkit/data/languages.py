@@ -82,13 +82,15 @@ def split(text: str) -> tuple[str, str] | None:
     """
     plain = re.sub(r"\s*(→|->|–|>|/|\bto\b|\s)\s*", "-", text.strip().casefold())
     parts = plain.split("-")
+    source = target = None
     if len(parts) == 2 or (len(parts) == 4 and code(parts[2])):
-        halves = parts if len(parts) == 2 else [f"{parts[0]}-{parts[1]}", f"{parts[2]}-{parts[3]}"]
-        ends = [code(half) for half in halves]
-    else:
-        ends = [_TWO.get(plain[:2]), _TWO.get(plain[2:])] if len(plain) == 4 else [None, None]
-        ends = [_three(plain[:3]), _three(plain[3:])] if len(plain) == 6 else ends
-    return (ends[0], ends[1]) if all(ends) else None
+        half = len(parts) // 2
+        source, target = code("-".join(parts[:half])), code("-".join(parts[half:]))
+    elif len(plain) == 4:
+        source, target = _TWO.get(plain[:2]), _TWO.get(plain[2:])
+    elif len(plain) == 6:
+        source, target = _three(plain[:3]), _three(plain[3:])
+    return (source, target) if source and target else None
 
 
 def in_name(name: str) -> tuple[str, str] | None:

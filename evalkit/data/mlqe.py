@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -65,7 +66,7 @@ def _rows(content: bytes, member: str) -> tuple[list[str], list[list[float]]]:
     return segments, scores
 
 
-def _number(score: object) -> float:
+def _number(score: Any) -> float:
     """Take a number of JSON as one; texts and truth values are none."""
     if type(score) not in (int, float):
         raise ValueError(f"{score!r:.40} is no number")

@@ -85,7 +85,7 @@ def _read(paths: list[Path]) -> tuple[pd.DataFrame, list[list[dict]]]:
 def _errors(cell: str, place: str) -> list[dict]:
     """Read the errors of one judgement. Raises DataError, naming ``place``, for values that could mean two things."""
     try:
-        errors = json.loads(cell, object_pairs_hook=_once)["errors"]
+        errors = json.loads(cell, object_pairs_hook=once)["errors"]
         whole = all(isinstance(error, dict) and set(_FIELDS) <= set(error) for error in errors)
     except (TypeError, KeyError, ValueError, RecursionError) as problem:
         raise DataError(f"{place}: {cell[:40]!r} is no list of errors in JSON. Mend the row.") from problem
@@ -97,7 +97,7 @@ def _errors(cell: str, place: str) -> list[dict]:
     return errors
 
 
-def _once(pairs: list[tuple[str, object]]) -> dict:
+def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """Refuse an object that names something twice, of which JSON would silently take the last."""
     found = dict(pairs)
     if len(found) < len(pairs):

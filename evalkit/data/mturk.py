@@ -11,20 +11,8 @@ from evalkit import DataError
 from evalkit.data import archives, delimited, schemas
 
 #: The header of the ratings files, which stands on one line with spaces between the names; rows are cut by tabs.
-COLUMNS = [
-    "HITId",
-    "WorkerId",
-    "Input.src",
-    "Input.trg",
-    "Input.item",
-    "hit",
-    "sys_id",
-    "rid",
-    "type",
-    "sid",
-    "score",
-    "time",
-]
+COLUMNS = ["HITId", "WorkerId", "Input.src", "Input.trg", "Input.item", "hit", "sys_id", "rid", "type", "sid", "score",
+           "time"]  # fmt: skip
 #: What the files call an item, and what we call it: ``repeat`` is an unchanged segment inside a quality-control copy.
 ITEM_TYPES = {"SYSTEM": "system", "REPEAT": "repeat", "REF": "reference", "BAD_REF": "degraded"}
 #: ISO 639-3 codes of the files' languages. WMT22 writes Livonian as lv.
@@ -53,14 +41,11 @@ def ratings(paths: list[Path]) -> pd.DataFrame:
     or a recovered score is no whole number on 0-100.
     """
     files = {(m["pair"], m["what"][:4]): path for path in paths if (m := _NAME.search(path.name))}
-    parts = [_pair(path, files[pair, "trk-"]) for (pair, what), path in files.items() if what == "good"]
-    frame = pd.concat(parts, ignore_index=True)
-    return frame
-
-
-def _pair(path: Path, means: Path) -> pd.DataFrame:
-    """Load the ratings of one language pair."""
-    return of_rows(_rows(delimited.content(path), path.name), statistics(means), origin=path.name, means=means.name)
+    parts = []
+    for path, means in ((path, files[pair, "trk-"]) for (pair, what), path in files.items() if what == "good"):
+        rows = _rows(delimited.content(path), path.name)
+        parts.append(of_rows(rows, statistics(means), origin=path.name, means=means.name))
+    return pd.concat(parts, ignore_index=True)
 
 
 def _rows(content: bytes, origin: str) -> pd.DataFrame:
@@ -87,11 +72,11 @@ def archive(paths: list[Path]) -> pd.DataFrame:
     Raises DataError where the archive has no such files, or as ``ratings``.
     """
     found = {}
-    for name, content in archives.members(paths[0], lambda name: bool(_IN_ARCHIVE.fullmatch(name))):
-        place = _IN_ARCHIVE.fullmatch(name)
+    for place, content in archives.members(paths[0], _IN_ARCHIVE):
         if not re.search("appraise|turkle", (place["folder"] or "").casefold()):
-            found[place["folder"] or "", place["pair"], place["what"][:4]] = (name, content)
-    parts, again = [], 0
+            found[place["folder"] or "", place["pair"], place["what"][:4]] = (place.string, content)
+    parts: list[pd.DataFrame] = []
+    again = 0
     for (folder, pair, what), (name, content) in sorted(found.items()):
         if what != "good":
             continue
@@ -180,8 +165,9 @@ def annotators(paths: list[Path]) -> pd.DataFrame:
     """
     parts = []
     for path in paths:
-        pair = _NAME.search(path.name)["pair"]
-        parts.append(statistics(path).assign(src_lang=LANGUAGES[pair[:2]], tgt_lang=LANGUAGES[pair[2:]]))
+        if name := _NAME.search(path.name):
+            source, target = LANGUAGES[name["pair"][:2]], LANGUAGES[name["pair"][2:]]
+            parts.append(statistics(path).assign(src_lang=source, tgt_lang=target))
     return pd.concat(parts, ignore_index=True)[["src_lang", "tgt_lang", "annotator", "mean", "sd"]]
 
 
@@ -220,8 +206,7 @@ def ranking(paths: list[Path]) -> pd.DataFrame:
     digits.
     """
     found = {}
-    for path in paths:
-        name = _RANKING.search(path.name)
+    for path, name in ((path, name) for path in paths if (name := _RANKING.search(path.name))):
         names = ["raw", "z", "segments", "judgements", "system"]
         text = delimited.content(path).decode("utf-8")
         frame = pd.read_csv(io.StringIO(text), sep=r"\s+", names=names, dtype="str", index_col=False)

@@ -87,10 +87,9 @@ def entries(path: Path = ROOT / "data" / "registry.toml") -> dict[str, Entry]:
             continue
         try:
             base = fields.get("base", "")
-            known = {"files": tuple(File(**file | {"url": base + file["url"]}) for file in fields["files"])}
-            if "scale" in fields:
-                known["scale"] = tuple(map(float, fields["scale"]))
-            found[name] = Entry(name=name, **fields | known)
+            files = tuple(File(**file | {"url": base + file["url"]}) for file in fields["files"])
+            scale = tuple(map(float, fields["scale"])) if "scale" in fields else None
+            found[name] = Entry(name=name, **fields | {"files": files, "scale": scale})
         except (TypeError, KeyError) as problem:
             raise DataError(f"{path}, entry {name}: {problem}. See data/README.md for the fields.") from problem
     return found

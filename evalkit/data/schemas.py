@@ -159,12 +159,12 @@ def check(
         wrong = after[name].isna() & ~empty
         if wrong.any():
             broken[name, "is not a number. Correct it, or drop the row"] = list(np.flatnonzero(wrong))
-    for column, rule, row in _violations(after, schema, scale):
-        broken.setdefault((column, rule), []).append(row)
+    for name, rule, row in _violations(after, schema, scale):
+        broken.setdefault((name, rule), []).append(row)
     problems = []
-    for (column, rule), rows in broken.items():
-        place = f"{origin}, line {lines[rows[0]]}, column {column}"
-        cell = before[column][rows[0]] if pd.isna(after[column][rows[0]]) else after[column][rows[0]]
+    for (name, rule), rows in broken.items():
+        place = f"{origin}, line {lines[rows[0]]}, column {name}"
+        cell = before[name][rows[0]] if pd.isna(after[name][rows[0]]) else after[name][rows[0]]
         problems.append(f"{place}: {_value(cell)}{rule}{_more(lines, rows)}.")
     problems += _duplicates(after, schema, origin, lines)
     if problems:

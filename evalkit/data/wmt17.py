@@ -25,26 +25,16 @@ def direct_assessments(paths: list[Path]) -> pd.DataFrame:
     outputs = {(m["pair"], m["system"]): path for path in paths if (m := _OUTPUT.fullmatch(path.name))}
     with_texts = {pair for pair, _ in outputs}
     scores = next(path for path in paths if path.name == "DA-seglevel.csv")
-    raw = pd.read_csv(
-        io.BytesIO(delimited.measured(delimited.content(scores), origin=scores.name)), sep=" ", dtype={"SID": "str"}
-    )
-    if list(raw) != ["LP", "DATA", "SYSTEM", "SID", "HUMAN"]:
-        raise DataError(f"{scores.name}: the columns are not LP, DATA, SYSTEM, SID, HUMAN. Get the file again.")
+    raw = assessments(scores)
     raw = raw.assign(together=raw["SYSTEM"], SYSTEM=raw["SYSTEM"].str.split("+")).explode("SYSTEM", ignore_index=True)
     ends = [languages.pair(name, origin=scores.name) for name in raw["LP"]]
     frame = pd.DataFrame(
         {
-            "src_lang": [source for source, _ in ends],
-            "tgt_lang": [target for _, target in ends],
-            "system": raw["SYSTEM"],
-            "doc": raw["DATA"],
-            "segment": raw["SID"],
-            "metric": "DA",
-            "score": raw["HUMAN"],
-            "together": raw["together"],
-            "hypothesis": "",
+            "src_lang": [source for source, _ in ends], "tgt_lang": [target for _, target in ends],
+            "system": raw["SYSTEM"], "doc": raw["DATA"], "segment": raw["SID"], "metric": "DA", "score": raw["HUMAN"],
+            "together": raw["together"], "hypothesis": "",
         }
-    )
+    )  # fmt: skip
     segments = raw["SID"].astype(int).to_numpy() - 1
     for (pair, system), rows in raw.groupby(["LP", "SYSTEM"]).indices.items():
         if pair not in with_texts:
@@ -56,3 +46,15 @@ def direct_assessments(paths: list[Path]) -> pd.DataFrame:
             raise DataError(f"{outputs[pair, system].name} lacks segment {segments[rows].max() + 1}. Get it again.")
         frame.loc[rows, "hypothesis"] = texts[segments[rows]]
     return schemas.check(frame, schemas.METRIC_SCORES, origin=scores.name)
+
+
+def assessments(path: Path) -> pd.DataFrame:
+    """Read ``DA-seglevel.csv`` as it is: LP, DATA, SYSTEM, SID (all text) and HUMAN.
+
+    Raises DataError for other columns, and for truth values in the place of numbers.
+    """
+    content = delimited.measured(delimited.content(path), origin=path.name)
+    raw = pd.read_csv(io.BytesIO(content), sep=" ", dtype=dict.fromkeys(("LP", "DATA", "SYSTEM", "SID"), "str"))
+    if list(raw) != ["LP", "DATA", "SYSTEM", "SID", "HUMAN"]:
+        raise DataError(f"{path.name}: the columns are not LP, DATA, SYSTEM, SID, HUMAN. Get the file again.")
+    return raw

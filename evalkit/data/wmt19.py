@@ -69,14 +69,13 @@ def metrics(paths: list[Path]) -> pd.DataFrame:
     Raises DataError where a metric is lacking, or a row is of another form.
     """
     found: dict[str, tuple[int, pd.DataFrame]] = {}
-    for name, content in archives.members(paths[0], lambda name: name.endswith(".seg.score")):
-        metric = content.partition(b"\n")[0].split()[:1]
-        metric = metric[0].decode("utf-8", "replace") if metric else ""
-        rank = next(
-            (place for place, folder in enumerate(_PLACES) if folder in PurePosixPath(name).parts), len(_PLACES)
-        )
-        if metric in METRICS and rank < found.get(metric, (len(_PLACES) + 1, None))[0]:
-            found[metric] = rank, _of_metric(content, name)
+    for name, content in archives.members(paths[0], re.compile(r".*\.seg\.score")):
+        words = content.partition(b"\n")[0].split()
+        metric = words[0].decode("utf-8", "replace") if words else ""
+        folders = PurePosixPath(name.string).parts
+        rank = next((place for place, folder in enumerate(_PLACES) if folder in folders), len(_PLACES))
+        if metric in METRICS and (metric not in found or rank < found[metric][0]):
+            found[metric] = rank, _of_metric(content, name.string)
     if lacking := [metric for metric in METRICS if metric not in found]:
         raise DataError(f"{paths[0].name} holds no segment scores of {', '.join(lacking)}. Fetch the right archive.")
     scores = stacked([found[metric][1] for metric in METRICS])
@@ -95,8 +94,9 @@ def direct_assessments(paths: list[Path]) -> pd.DataFrame:
     Raises DataError for rows of another form, with the line.
     """
     files: dict[str, list[tuple[bool, str, bytes]]] = {}
-    for name, content in archives.members(paths[0], lambda name: bool(_SEGMENTS.fullmatch(name))):
-        files.setdefault(_SEGMENTS.fullmatch(name)["pair"], []).append(("doclevel" in name.casefold(), name, content))
+    for place, content in archives.members(paths[0], _SEGMENTS):
+        several = files.setdefault(place["pair"], [])
+        several.append(("doclevel" in place.string.casefold(), place.string, content))
     if not files:
         raise DataError(f"{paths[0].name} holds no ad-seg-scores-<pair>.csv. Fetch the right archive.")
     frames, passed = [], []
@@ -116,9 +116,10 @@ def outputs(paths: list[Path]) -> pd.DataFrame:
     paths: an archive with ``txt/system-outputs/newstest2019/<pair>/newstest2019.<system>.<pair>``, a line a segment.
     Raises DataError where it has none, or systems of a pair differ in their number of lines.
     """
-    frames, lengths = [], {}
-    for name, content in archives.members(paths[0], lambda name: bool(_OUTPUT.fullmatch(name))):
-        place = _OUTPUT.fullmatch(name)
+    frames: list[pd.DataFrame] = []
+    lengths: dict[str, int] = {}
+    for place, content in archives.members(paths[0], _OUTPUT):
+        name = place.string
         texts = content.decode("utf-8-sig", "replace").removesuffix("\n").split("\n")
         if lengths.setdefault(place["pair"], len(texts)) != len(texts):
             raise DataError(

@@ -80,8 +80,10 @@ def _read(path: Path, *, header: list[str], separator: str, packed: bool = False
     types = {name: numbers.get(name, "category") for name in header}
     try:
         content = delimited.content(path)
-        content = io.BytesIO(delimited.measured(gzip.decompress(content) if packed else content, origin=path.name))
-        return pd.read_csv(content, sep=separator, names=header, dtype=types, quoting=3, index_col=False, **options)
+        content = delimited.measured(gzip.decompress(content) if packed else content, origin=path.name)
+        return pd.read_csv(
+            io.BytesIO(content), sep=separator, names=header, dtype=types, quoting=3, index_col=False, **options
+        )
     except (ValueError, OSError, EOFError, zlib.error, pd.errors.ParserError) as problem:
         raise DataError(f"{path.name}: {problem}. Expected the columns {', '.join(header)}.") from problem
 

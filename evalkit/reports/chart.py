@@ -34,20 +34,3 @@ def ways(layout: Layout | None = None) -> pd.DataFrame:
         raise DataError(f"{path} cannot be read: {problem}. Correct that line.") from None
     table = pd.DataFrame(rows, columns=["have", "want", "study"])
     return table[table["study"].isin(list(read_studies(layout)))].reset_index(drop=True)
-
-
-def told(table: pd.DataFrame) -> str:
-    """Say the whole chart in words, for people who do not see it. table: the result of ``ways``.
-
-    >>> told(pd.DataFrame([("Scores", "Do they agree?", "agreement"), ("Scores", "Which rank", "ranking")],
-    ...                   columns=["have", "want", "study"]))
-    'What do you have? Scores: Do they agree? Open agreement. Which rank: open ranking.'
-    """
-    sentences = []
-    for have, rows in table.groupby("have", sort=False):
-        asked = (
-            f"{row.want} Open {row.study}." if row.want.endswith("?") else f"{row.want}: open {row.study}."
-            for row in rows.itertuples()
-        )
-        sentences.append(f"{have}: {' '.join(asked)}")
-    return f"What do you have? {' '.join(sentences)}"

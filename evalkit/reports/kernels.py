@@ -1,6 +1,6 @@
 """Kernels for a run of studies: forked from a warm process where the system allows it, ordinary ones elsewhere.
 
-Importing pandas, scipy and seaborn costs a kernel more than most studies do. A forked kernel finds them imported.
+Importing pandas, scipy and matplotlib costs a kernel more than most studies do. A forked kernel finds them imported.
 Nobody else needs to know: ``Kernels.manager`` is a kernel manager class, which papermill takes as it is.
 """
 
@@ -24,7 +24,7 @@ from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 
 from evalkit.reports.scratch import scratch
 
-PRELOAD = ("pandas", "numpy", "scipy.stats", "seaborn", "matplotlib.pyplot", "pandera.pandas")
+PRELOAD = ("pandas", "numpy", "scipy.stats", "matplotlib.pyplot", "pandera.pandas")
 #: Kernels hash, compute and draw alike on every machine: one thread each, because the order of a sum changes its bits.
 FIXED = {
     "PYTHONHASHSEED": "0",

@@ -17,6 +17,7 @@ from IPython.display import display
 from evalkit import DataError, show
 from evalkit.show import pictures
 from evalkit.show.plots.views import View
+from evalkit.stats.terms import display_name
 
 __all__ = ["Choice", "Choices", "Range", "at_first", "figure"]
 
@@ -46,7 +47,11 @@ class Choices:
 
     value: Sequence[Any]
     of: Sequence[Any] | Mapping[Any, Sequence[Any]]
-    by: str | None = None
+    by: str = ""
+
+    def offered(self, by: Any) -> Sequence[Any]:
+        """Return what there is to choose where the control ``by`` has this value."""
+        return self.of.get(by, ()) if isinstance(self.of, Mapping) else self.of
 
 
 @dataclass(frozen=True)
@@ -77,7 +82,7 @@ def figure(view: Callable[..., View], *tables: Any, **values: Any) -> None:
     if pictures.live() and turned:
         _Panel(view, tables, values, turned).open(drawn)
     else:
-        show.figure(drawn.figure, alt=drawn.alt, caption=drawn.caption, hover=drawn.hover)
+        show.figure(drawn.figure, caption=drawn.caption, hover=drawn.hover)
 
 
 def at_first(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -103,7 +108,10 @@ class _Panel:
         self.controls: dict[str, Any] = {}
         for name, control in turned.items():
             heard = partial(self.turn, name)
-            self.controls[name] = (_Boxes if isinstance(control, Choices) else _Field)(name, control, values, heard)
+            if isinstance(control, Choices):
+                self.controls[name] = _Boxes(name, control, values, heard)
+            else:
+                self.controls[name] = _Field(name, control, heard)
         self.waiting = False
 
     def open(self, drawn: View) -> None:
@@ -123,7 +131,7 @@ class _Panel:
         try:
             for other, control in self.turned.items():
                 if isinstance(control, Choices) and control.by == name:
-                    self.controls[other].offer(control.of.get(self.controls[name].value, ()))
+                    self.controls[other].offer(control.offered(self.controls[name].value))
         finally:
             self.waiting = False
         self.draw()
@@ -149,18 +157,16 @@ class _Panel:
 
 def _picture(drawn: View) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return a view's picture as an output's data and metadata."""
-    return pictures.picture(drawn.figure, alt=drawn.alt, caption=drawn.caption, hover=drawn.hover)
+    return pictures.picture(drawn.figure, caption=drawn.caption, hover=drawn.hover)
 
 
 class _Field:
     """A drop-down menu or a field for a number; the notebook's own value is always among those offered."""
 
-    def __init__(
-        self, name: str, control: Choice | Range, values: Mapping[str, Any], heard: Callable[[], None]
-    ) -> None:
+    def __init__(self, name: str, control: Choice | Range, heard: Callable[[], None]) -> None:
         import ipywidgets
 
-        shared = {"description": _spoken(name), "style": {"description_width": "initial"}}
+        shared: dict[str, Any] = {"description": display_name(name), "style": {"description_width": "initial"}}
         if isinstance(control, Range):
             low, high = min(control.low, control.value), max(control.high, control.value)
             field = ipywidgets.BoundedIntText if isinstance(control.value, int) else ipywidgets.BoundedFloatText
@@ -184,10 +190,9 @@ class _Boxes:
         import ipywidgets
 
         self.heard = heard
-        self.title = ipywidgets.Label(_spoken(name))
+        self.title = ipywidgets.Label(display_name(name))
         self.shown = ipywidgets.HBox(layout={"flex_flow": "row wrap", "max_width": "900px"})
-        offered = control.of.get(at_first(values)[control.by], ()) if isinstance(control.of, Mapping) else control.of
-        self.offer([*offered, *control.value], ticked=control.value)
+        self.offer([*control.offered(at_first(values).get(control.by)), *control.value], ticked=control.value)
 
     def offer(self, values: Sequence[Any], *, ticked: Sequence[Any] = ()) -> None:
         """Offer these values in place of those before."""
@@ -208,8 +213,3 @@ class _Boxes:
     @property
     def value(self) -> list[Any]:
         return [value for value, box in self.boxes.items() if box.value]
-
-
-def _spoken(name: str) -> str:
-    """Return an option's name as words."""
-    return name.replace("_", " ")

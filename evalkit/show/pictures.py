@@ -5,17 +5,24 @@ from __future__ import annotations
 import base64
 import io
 import os
+from collections.abc import Iterable
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 from evalkit import DataError
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.transforms import Bbox
+    from PIL.Image import Image
 
 #: Pixels of a picture per CSS pixel of a page, so that letters are sharp on fine screens, too.
 FINE = 2
+DPI = 96 * FINE
+#: White around a figure, in inches.
+MARGIN = 0.06
 
 
 def picture(
@@ -25,14 +32,12 @@ def picture(
     import matplotlib.pyplot as plt
 
     figure = drawn.figure.get_figure(root=True)
-    alt = (figure.get_label() if alt is None else alt).strip()
+    alt = str(figure.get_label() if alt is None else alt).strip()
     if not alt:
         raise DataError("A figure needs alt text: say in a sentence what it shows, by plots.describe or alt=.")
-    png = io.BytesIO()
-    figure.savefig(png, format="png", dpi=96 * FINE, bbox_inches="tight", metadata={"Software": None})
+    image = _drawn(figure)
     plt.close(figure)  # or Jupyter would show it a second time
-    width = int.from_bytes(png.getvalue()[16:20], "big") // FINE  # the width stands in a PNG's header
-    encoded = base64.b64encode(png.getvalue()).decode()
+    encoded, width = base64.b64encode(_png(image)).decode(), image.width // FINE
     data: dict[str, Any] = {"image/png": encoded, "text/plain": f"{caption}\n{alt}"}
     described: dict[str, Any] = {"image/png": {"alt": alt, "caption": caption, "width": width}}
     if hover is not None and live():
@@ -57,3 +62,43 @@ def words(described: dict[str, Any]) -> dict[str, str]:
 def live() -> bool:
     """Tell whether a person is at work here: Jupyter's server names a notebook's session, a run of reports does not."""
     return bool(os.environ.get("JPY_SESSION_NAME"))
+
+
+def _drawn(figure: Figure) -> Image:
+    """Lay a figure out once and draw it once; ``bbox_inches="tight"`` would lay it out twice more."""
+    from PIL.Image import open as read
+
+    figure.set_dpi(DPI)
+    if (engine := figure.get_layout_engine()) is not None:
+        engine.execute(figure)
+        figure.set_layout_engine("none")
+    drawn = io.BytesIO()
+    figure.savefig(drawn, format="png", dpi=DPI, bbox_inches=_reach(figure), pil_kwargs={"compress_level": 1})
+    return read(drawn)
+
+
+def _reach(figure: Figure) -> Bbox:
+    """Return what to draw, in inches: the figure, and names longer than their axes, which a layout leaves out."""
+    from matplotlib.text import Text
+    from matplotlib.transforms import Bbox
+
+    def boxes(artists: Iterable[Artist]) -> list[Bbox]:
+        return [one.get_window_extent() for one in artists if not isinstance(one, Text) or one.get_text()]
+
+    titles = [one for axes in figure.axes for one in axes.get_children() if isinstance(one, Text)]
+    across = boxes([*figure.texts, *figure.legends, *titles, *(axes.xaxis.label for axes in figure.axes)])
+    up = boxes(axes.yaxis.label for axes in figure.axes)
+    whole = figure.bbox
+    left, right = min([whole.x0, *(box.x0 for box in across)]), max([whole.x1, *(box.x1 for box in across)])
+    low, high = min([whole.y0, *(box.y0 for box in up)]), max([whole.y1, *(box.y1 for box in up)])
+    return Bbox.from_extents(left, low, right, high).transformed(figure.dpi_scale_trans.inverted()).padded(MARGIN)
+
+
+def _png(image: Image) -> bytes:
+    """Return a picture as PNG with a palette of 256 colours, a third of the size; a few letters' greys are merged."""
+    from PIL.Image import Dither, Quantize
+
+    png = io.BytesIO()
+    few = image.convert("RGB").quantize(256, method=Quantize.MAXCOVERAGE, dither=Dither.NONE)
+    few.save(png, format="png", compress_level=7)  # higher levels take five times as long for a twentieth
+    return png.getvalue()

@@ -24,17 +24,26 @@ def seconds(call: Callable[[], object], runs: int) -> float:
 
 
 def main(wanted: list[str]) -> None:
-    """Run the cases of every module in this folder, or of those named."""
+    """Run the cases of every module in this folder, or of those named; "studies" has a table of its own."""
     here = [module.name for module in pkgutil.iter_modules([str(Path(__file__).parent)]) if module.name[0] != "_"]
-    print(f"{'what':<66}{'ours':>10}{'theirs':>10}{'ratio':>8}{'goal':>6}  compared with")
-    for name in wanted or here:
+    wanted = wanted or here
+    compared = [name for name in wanted if name != "studies"]
+    if compared:
+        print(f"{'what':<66}{'ours':>10}{'theirs':>10}{'ratio':>8}{'goal':>6}  compared with")
+    for name in compared:
         for what, goal, ours, theirs, share, against in importlib.import_module(f"{__package__}.{name}").cases():
             once = seconds(ours, 1)  # first calls import and allocate
             mine, other = seconds(ours, 5 if once > 0.05 else 50), seconds(theirs, 1) / share
             part = "" if share == 1 else f", measured on {share:.1%} of the work"
             row = f"{what:<66}{mine:>8.4f} s{other:>8.2f} s{other / mine:>7.0f}x{goal:>5}x  {against}{part}"
             print(row, flush=True)
-    print("Medians of 5 runs of ours (50 of short ones), one run of theirs, in turn, one core each. Nothing can fail.")
+    if compared:
+        print(
+            "Medians of 5 runs of ours (50 of short ones), one run of theirs, in turn, one core each. Nothing can fail."
+        )
+    if "studies" in wanted:
+        for line in importlib.import_module(f"{__package__}.studies").lines():
+            print(line, flush=True)
 
 
 main(sys.argv[1:])

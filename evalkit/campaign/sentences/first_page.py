@@ -35,11 +35,11 @@ def better(ranking: Ranking) -> str:
         return f"{pair}: {top} is better than {only if others == 1 else f'each of the {others} other systems'}."
     if len(ranking.level) < others:
         return (
-            f"{pair}: {top} has the highest score, but cannot be told apart from {join_names(ranking.level)}. "
+            f"{pair}: {top} has the highest score, but cannot be distinguished from {join_names(ranking.level)}. "
             f"It is better than {join_names(ranking.beaten)}."
         )
     if others == 1:
-        return f"{pair}: {top} and {ranking.names[1]} cannot be told apart."
+        return f"{pair}: {top} and {ranking.names[1]} cannot be distinguished."
     has = f"{join_names(ranking.first)} {'have' if len(ranking.first) > 1 else 'has'} the highest score"
     return f"{pair}: no system can be called the best. {has}, but none of the others is surely worse."
 
@@ -98,7 +98,7 @@ def _plan(found: Analysis) -> str:
     if not (found.ranking and found.ranking.level and found.plan):
         return ""
     if found.plan.needed is None:
-        return f"Treat the first two systems as equally good: to tell them apart takes more than {MOST:,} segments."
+        return f"Treat the first two systems as equally good: to distinguish them takes more than {MOST:,} segments."
     if found.plan.more_judgements:
         more = pluralize(found.plan.more_judgements, "more judgement")
         return f"Treat the first two systems as equally good, or plan for {more} of them."

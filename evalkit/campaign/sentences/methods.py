@@ -12,7 +12,7 @@ from evalkit.campaign.collection import Collection
 from evalkit.campaign.missing import Missing
 from evalkit.campaign.opening import Campaign
 from evalkit.campaign.planning import Plan
-from evalkit.campaign.quality import FEWEST_SPOILT, QualityControl
+from evalkit.campaign.quality import FEWEST_DEGRADED, QualityControl
 from evalkit.campaign.ranking import Ranking
 from evalkit.stats.terms import join_names, pluralize
 
@@ -129,9 +129,9 @@ def _control(quality: QualityControl) -> str:
     told = []
     if quality.tested:
         told.append(
-            "One-sided paired t-tests at 0.05 of spoilt items against their originals (Knowles & Lo 2024) were made "
-            f"for {pluralize(quality.tested, 'annotator')}; {len(quality.failed)} with {FEWEST_SPOILT} spoilt items or "
-            f"more did not pass{'; those who failed seem to have been removed before' * quality.removed}."
+            "One-sided paired t-tests at 0.05 of degraded items against their originals (Knowles & Lo 2024) were made "
+            f"for {pluralize(quality.tested, 'annotator')}; {len(quality.failed)} with {FEWEST_DEGRADED} degraded "
+            f"items or more did not pass{'; those who failed seem to have been removed before' * quality.removed}."
         )
     if quality.again is not None:
         told.append(f"Second scores of an item lie {quality.again:.1f} points of 100 from the first in the median.")

@@ -23,7 +23,7 @@ _LACKS = {
     "with_others": "how close annotators are to the others: let them share at least 10 items with somebody",
     "seconds": "how long a judgement takes: record when it started and ended",
     "drift": "whether scores drift over time: record start times, and give every annotator four documents or more",
-    "qc_p": "whether annotators pay attention: add items spoilt on purpose beside their originals ('degraded')",
+    "qc_p": "whether annotators pay attention: add degraded items beside their originals",
 }
 
 
@@ -136,20 +136,21 @@ def quality_control(found: QualityControl) -> list[str]:
     if found.tested:
         few = pluralize(found.undecided, "annotator")
         told.append(
-            f"Spoilt items score {abs(found.lower):.0f} points of 100 {'below' if found.lower >= 0 else 'above'} their "
-            f"originals in the median annotator{' (over all language pairs that they judged)' * found.everywhere}. "
-            f"{found.passed} of {pluralize(found.tested, 'annotator')} pass WMT's test (paired t-test, p below 0.05)"
-            + (f"; {few} judged too few spoilt items to tell" if found.undecided else "")
+            f"Degraded items score {abs(found.lower):.0f} points of 100 {'below' if found.lower >= 0 else 'above'} "
+            f"their originals in the median annotator"
+            f"{' (over all language pairs that they judged)' * found.everywhere}. {found.passed} of "
+            f"{pluralize(found.tested, 'annotator')} pass WMT's test (paired t-test, p below 0.05)"
+            + (f"; {few} judged too few degraded items to tell" if found.undecided else "")
             + (f"; not {join_names(found.failed)}." if found.failed else ".")
         )
-    elif found.spoilt:
+    elif found.degraded:
         lacks.append(
-            "There are spoilt items, but no annotator judged two of them beside their originals. Put the original of "
-            "each spoilt item into the same annotator's work."
+            "There are degraded items, but no annotator judged two of them beside their originals. Put the original of "
+            "each degraded item into the same annotator's work."
         )
     else:
         lacks.append(
-            "No items spoilt on purpose. Add about one in ten: replace some words by those of another segment, keep "
+            "No degraded items. Add about one in ten: replace some words by those of another segment, keep "
             "the original in the same annotator's work, and give the copy the item_type 'degraded'."
         )
     if found.removed:
@@ -182,11 +183,11 @@ def quality_control(found: QualityControl) -> list[str]:
 def context(found: Context) -> list[str]:
     told = [
         f"{pluralize(found.repeats, 'unchanged segment')} were scored in the original document and in a copy; "
-        f"{found.before} stand before and {found.after} after the first spoilt segment of the copy."
+        f"{found.before} stand before and {found.after} after the first degraded segment of the copy."
     ]
     if not found.tested:
         return told + lacking(
-            f"fewer than {FEWEST} on one side are too few to test. More copied documents, with the first spoilt "
+            f"fewer than {FEWEST} on one side are too few to test. More copied documents, with the first degraded "
             "segment in the middle, would do."
         )
     if found.within is None or found.p is None:
@@ -196,7 +197,7 @@ def context(found: Context) -> list[str]:
             "tested."
         )
     else:
-        advice = "Leave repeats from spoilt documents out of the ranking, or spoil whole documents."
+        advice = "Leave repeats from degraded documents out of the ranking, or degrade whole documents."
         told.append(
             f"The original minus the second showing is {found.lost_after:.1f} points of 100 after it and "
             f"{found.lost_before:.1f} before it. Within documents the two differ by {found.within:.1f} points "

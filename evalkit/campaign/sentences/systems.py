@@ -51,7 +51,7 @@ def ranking(found: Ranking) -> list[str]:
         f"Compared by {_TESTS[method.test]} (one-sided, at {method.alpha:g}, corrected by Holm for "
         f"{pluralize(len(found.pairwise), 'pair')} of systems), {found.top} has a higher {title} than "
         + (f"{than}." if found.beaten else "no other.")
-        + (f" It cannot be told apart from {join_names(found.level)}." if found.level else "")
+        + (f" It cannot be distinguished from {join_names(found.level)}." if found.level else "")
     )
     if found.best is None:
         return told + lacking(found.unsure)

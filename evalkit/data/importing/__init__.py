@@ -3,13 +3,15 @@
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from evalkit import DataError
 from evalkit.data import schemas
-from evalkit.data.importing import campaign, mappings, writing
+from evalkit.data.importing import campaign, writing
 from evalkit.data.importing.campaign import FORMATS
+from evalkit.data.importing.options import gathered
 from evalkit.data.importing.pseudonyms import Pseudonyms
 from evalkit.data.importing.report import Report, beside, together
 
@@ -25,7 +27,7 @@ def import_campaign(
     salt: str | None = None,
     replace: bool = True,
     tell: Callable[[str], None] = lambda line: None,
-    **options: object,
+    **options: Any,
 ) -> tuple[Report, list[Path]]:
     """Import the files of a campaign as one table of ratings, and say what was read, rejected and why.
 
@@ -43,13 +45,13 @@ def import_campaign(
         raise DataError(f"{out.name} is no name for the result. Name it like campaign.parquet.")
     if format not in FORMATS:
         raise DataError(f"{format!r} is no format. Choose one of {', '.join(FORMATS)}.")
-    stated, named = mappings.options(Pseudonyms(salt, keep=keep_names), **options)
+    stated, named = gathered(Pseudonyms(salt, keep=keep_names), **options)
     name = format if format != "auto" else named or "auto"
     return campaign.run([Path(path) for path in paths], out, stated, name=name, replace=replace, tell=tell)
 
 
 def open_campaign(
-    path: str | Path, *, keep_names: bool = False, **options: object
+    path: str | Path, *, keep_names: bool = False, **options: Any
 ) -> tuple[pd.DataFrame, pd.DataFrame | None]:
     """Open a campaign: its ratings and, where errors were marked, their spans.
 
@@ -97,7 +99,7 @@ def _read(path: Path) -> tuple[pd.DataFrame, pd.DataFrame | None]:
 
 def _told(path: Path, label: dict) -> dict:
     """Return what the import's report says of rows that are not there, and of what was assumed."""
-    said = writing.told_of(beside(path, "import.json"))
+    said = writing.report_of(beside(path, "import.json"))
     if said.get("digest") != label["digest"]:
         return {}
     counts = [pair for name in ("reasons", "excluded") for pair in dict(said.get(name) or {}).items()]

@@ -1,6 +1,7 @@
 """Import what the Appraise tool exports, with or without a header: direct assessment, documents, error spans (ESA)."""
 
 import re
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -8,9 +9,12 @@ import pandas as pd
 from evalkit import DataError
 from evalkit.data import appraise, esa, schemas
 from evalkit.data.importing import columns
-from evalkit.data.importing.formats import Head, Match, Options, Report, ordered
-from evalkit.data.importing.judgements import ITEM_TYPES, Converted, Judgements, human
-from evalkit.data.importing.report import Rejection
+from evalkit.data.importing.formats import Format, Head, Match, ordered
+from evalkit.data.importing.judgements import ITEM_TYPES, Converted, converted, human
+from evalkit.data.importing.options import Options
+from evalkit.data.importing.rejected import EXCLUDED, Rejecting, Rejection
+from evalkit.data.importing.report import Report
+from evalkit.data.importing.rows import Rows
 
 _START = ["username", "system", "itemId", "itemType", "srcLang", "trgLang", "score"]
 _END = ["timeStart", "timeEnd"]
@@ -24,56 +28,34 @@ _NAMES = appraise.COLUMNS
 _KINDS = {"tgt", "bad", "ref", "chk"}
 _NUMBER = re.compile(r"-?\d+([.,]\d+)?([eE][+-]?\d+)?")
 _ORDER = ["src_lang", "tgt_lang", *schemas.ITEM, "annotator", "score", "item_type", "hit", "started", "ended"]
+_SCALE = (0.0, 100.0)
 
 
-class Appraise:
-    """Scores of segments, alone or in documents."""
-
-    name, title, scale = "appraise", "an export of Appraise", (0, 100)
-    wanted = (9, 11)
-
-    def match(self, head: Head, options: Options) -> Match:
-        """Fits where the headings are Appraise's, or rows without headings read like its rows."""
-        bare = _headless(head, self.wanted)
-        if bare:
-            return Match(0.98, "", bare, 0, f"by its rows: {len(bare)} cells without a header, as Appraise writes them")
-        names = {columns.plain(name): name for name in head.header}
-        lacks = [name for name in _START if columns.plain(name) not in names]
-        if "spans" in names:
-            lacks.append("spans left out (those belong to esa)")
-        return Match(0.95 * (1 - len(lacks) / 7), ", ".join(lacks), head.header, head.line, "by its headings")
-
-    def reader(self, head: Head, match: Match, options: Options, report: Report) -> "Exported":
-        """Make ready to read the file."""
-        return Exported(head, match, options, report)
-
-
-class Esa(Appraise):
-    """Scores of segments with the errors that were marked in them."""
-
-    name, title, scale = "esa", "an export of Appraise with error spans", (0, 100)
-    wanted = (12,)
-
-    def match(self, head: Head, options: Options) -> Match:
-        """Fits where there is a column of spans besides Appraise's."""
-        bare = _headless(head, self.wanted)
-        if bare:
-            return Match(0.98, "", bare, 0, "by its rows: 12 cells without a header, the tenth a list of spans")
-        names = {columns.plain(name): name for name in head.header}
-        lacks = [name for name in (*_START, "spans") if columns.plain(name) not in names]
-        return Match(0.97 * (1 - len(lacks) / 8), ", ".join(lacks), head.header, head.line, "by its headings")
+def _match(head: Head, options: Options, *, spans: bool) -> Match:
+    """Fits where the headings are Appraise's, or rows without headings read like its rows. spans: as in ESA."""
+    if bare := _headless(head, (12,) if spans else (9, 11)):
+        why = "12 cells without a header, the tenth a list of spans"
+        why = why if spans else f"{len(bare)} cells without a header, as Appraise writes them"
+        return Match(0.98, "", bare, 0, f"by its rows: {why}")
+    names = {columns.plain(name) for name in head.header}
+    wanted = [*_START, "spans"] if spans else _START
+    lacks = [name for name in wanted if columns.plain(name) not in names]
+    if not spans and "spans" in names:
+        lacks.append("spans left out (those belong to esa)")
+    best = 0.97 if spans else 0.95
+    return Match(best * (1 - len(lacks) / len(wanted)), ", ".join(lacks), head.header, head.line, "by its headings")
 
 
 def _headless(head: Head, widths: tuple[int, ...]) -> list[str] | None:
     """Return the names of the columns where nearly all rows read like Appraise's, and none is a heading."""
-    if not head.rows or not _row(head.rows[0][1]):
+    if not head.rows or not _is_row(head.rows[0][1]):
         return None
     rows = [cells for _, cells in head.rows]
-    good = [cells for cells in rows if _row(cells) and len(cells) in widths]
+    good = [cells for cells in rows if _is_row(cells) and len(cells) in widths]
     return LAYOUTS[len(good[0])] if len(good) >= 0.8 * len(rows) and len({*map(len, good)}) == 1 else None
 
 
-def _row(cells: list[str]) -> bool:
+def _is_row(cells: list[str]) -> bool:
     """Tell whether cells read like a row of Appraise's."""
     cells = [cell.strip() for cell in cells]
     return (
@@ -86,132 +68,106 @@ def _row(cells: list[str]) -> bool:
     )
 
 
-class Exported:
+def _convert(rows: Rows, head: Head, match: Match, options: Options, report: Report) -> Converted:
     """Read an export; its judgements hang on each other, because items are shown again."""
+    names, values = _columns(head, match, options)
+    present = {columns.plain(name): name for name in match.header}
+    spans = present.get("spans")
+    report.mapping |= {ours: {"theirs": name, "how": "layout"} for ours, name in names.items()}
+    frame = options.looks.alike(rows.frame, names)
+    reject = Rejecting(frame, names.get("annotator"))
+    _reject_others(frame, names, present.get("isdocscore"), reject)
+    scale = options.scale or _SCALE
+    found = converted(frame[reject.kept], names, values, options, scale=scale, note=report.note)
+    raw = frame.loc[found.ratings.index]
+    late = Rejecting(raw, names.get("annotator"))
+    if spans:
+        _reject_broken_spans(raw, spans, late)
+    same = raw[late.kept].duplicated()
+    again = [Rejection(int(line), "", "", "is the same as an earlier row to the letter") for line in same.index[same]]
+    ratings, raw = found.ratings[late.kept][~same], raw[late.kept][~same]
+    rejected = [*reject.rows, *found.rejected, *late.rows, *again]
+    marked, kept = None, {*_ORDER, "copy", "position"} - ({"ended"} - set(names))
+    if len(ratings) and spans:
+        ratings, marked, gone = _with_spans(ratings, raw, spans, names, options, head.name)
+        kept |= {"mark", "errors"}
+    elif len(ratings):
+        ratings, gone = _with_repeats(ratings, report)
+    else:
+        gone = []
+    ratings = ratings.reindex(columns=ordered(kept))
+    return Converted(ratings, [*rejected, *gone], names, scale, marked)
 
-    whole = True
 
-    def __init__(self, head: Head, match: Match, options: Options, report: Report):
-        present = {columns.plain(name): name for name in match.header}
-        told = {ours: theirs for ours, theirs in options.columns.items() if isinstance(theirs, str)}
-        self.names = {ours: present[columns.plain(theirs)] for ours, theirs in _NAMES.items()
-                      if columns.plain(theirs) in present and ours not in options.values} | told  # fmt: skip
-        columns.unlike(match.header, set(self.names.values()) - set(told.values()), origin=head.name)
-        if absent := [theirs for theirs in self.names.values() if theirs not in match.header]:
-            raise DataError(
-                f"{head.name} has no column {absent[0]!r}; it has {', '.join(match.header)}. Correct --map."
-            )
-        values = {"doc": "all"} | options.values if "doc" not in self.names else dict(options.values)
-        lacks = [ours for ours in _NAMES if ours not in {*self.names, *values, "ended"}]
-        if lacks:
-            raise DataError(
-                f"{head.name} is no export of Appraise: it lacks {', '.join(_NAMES[name] for name in lacks)}. Map its "
-                "columns with --map OURS=THEIRS, or import it with --format csv."
-            )
-        self.document, self.spans = present.get("isdocscore"), present.get("spans")
-        self.options, self.report, self.origin = options, report, head.name
-        self.rows = Judgements(self.names, values, options, options.scale or Appraise.scale, report.note)
-        report.mapping |= {ours: {"theirs": name, "how": "layout"} for ours, name in self.names.items()}
-        self.columns = ordered({*_ORDER, "copy", "position"} - ({"ended"} - set(self.names)))
-        if self.spans:
-            self.columns = ordered({*self.columns, "mark", "errors"})
-        self._raw: list[pd.DataFrame] = []
+def _columns(head: Head, match: Match, options: Options) -> tuple[dict[str, str], dict[str, str]]:
+    """Map Appraise's columns, or those that the user names, and give what the export lacks."""
+    present, told = {columns.plain(name): name for name in match.header}, options.single
+    names = {ours: present[columns.plain(theirs)] for ours, theirs in _NAMES.items()
+             if columns.plain(theirs) in present and ours not in options.values} | told  # fmt: skip
+    columns.unlike(match.header, set(names.values()) - set(told.values()), origin=head.name)
+    if absent := [theirs for theirs in names.values() if theirs not in match.header]:
+        raise DataError(f"{head.name} has no column {absent[0]!r}; it has {', '.join(match.header)}. Correct --map.")
+    values = {"doc": "all"} | options.values if "doc" not in names else dict(options.values)
+    if lacks := [ours for ours in _NAMES if ours not in {*names, *values, "ended"}]:
+        raise DataError(
+            f"{head.name} is no export of Appraise: it lacks {', '.join(_NAMES[name] for name in lacks)}. Map its "
+            "columns with --map OURS=THEIRS, or import it with --format csv."
+        )
+    return names, values
 
-    def convert(self, frame: pd.DataFrame) -> Converted:
-        """Hold rows against the rules, one by one; their judgements are made when all are there."""
-        frame = self.options.looks.alike(frame, self.names)
-        outside = self._outside(frame)
-        found = self.rows.convert(frame[~frame.index.isin([row.line for row in outside])])
-        sound = found.ratings.index
-        late = self._broken(frame.loc[sound])
-        sound = sound.difference([row.line for row in late])
-        self._raw.append(frame.loc[sound])
-        rejected = sorted([*found.rejected, *outside, *late], key=lambda row: row.line)
-        return Converted(found.ratings.loc[sound], rejected)
 
-    def _outside(self, frame: pd.DataFrame) -> list[Rejection]:
-        """Find rows that are no judgements of segments: tutorials, scores of documents, and what cannot be told."""
-        none = pd.Series(False, index=frame.index)
-        tutorial = frame[self.names["system"]].str.contains("tutorial", na=False) if "system" in self.names else none
-        rows = [self._left(frame, line, "system", "is an item of the tutorial") for line in frame.index[tutorial]]
-        if self.document:
-            cells, others = frame[self.document], ~tutorial
-            reason = "is the score of a whole document"
-            rows += [self._left(frame, line, self.document, reason) for line in frame.index[cells.eq("True") & others]]
-            for line in frame.index[~cells.isin(["True", "False"]) & others]:
-                value = "" if pd.isna(cells[line]) else cells[line]
-                name = self._name(frame, line)
-                reason = "is neither True nor False: correct it"
-                rows.append(Rejection(int(line), self.document, value, reason, annotator=name))
-        return rows
+def _reject_others(frame: pd.DataFrame, names: dict[str, str], document: str | None, reject: Rejecting) -> None:
+    """Set apart rows that are no judgements of segments: tutorials, scores of documents, and what cannot be told."""
+    if "system" in names:
+        tutorial = frame[names["system"]].str.contains("tutorial", na=False)
+        reject(np.flatnonzero(tutorial), names["system"], "is an item of the tutorial", EXCLUDED)
+    if document:
+        whole, part = frame[document].eq("True"), frame[document].eq("False")
+        reject(np.flatnonzero(whole), document, "is the score of a whole document", EXCLUDED)
+        reject(np.flatnonzero(~whole & ~part), document, "is neither True nor False: correct it")
 
-    def _left(self, frame: pd.DataFrame, line: int, column: str, reason: str) -> Rejection:
-        heading = self.names.get(column, column)
-        return Rejection(int(line), heading, str(frame[heading][line]), reason, "excluded", self._name(frame, line))
 
-    def _broken(self, frame: pd.DataFrame) -> list[Rejection]:
-        """Find rows whose spans cannot be read."""
-        if not self.spans:
-            return []
-        rows = []
-        for line, cell in frame[self.spans].items():
-            try:
-                esa.errors_of(cell, "")
-            except (DataError, RecursionError) as problem:
-                reason = str(problem).removeprefix(", column spans: ").rstrip(".").split(". ")[0]
-                rows.append(Rejection(int(line), self.spans, "", reason, annotator=self._name(frame, line)))
-        return rows
+def _reject_broken_spans(frame: pd.DataFrame, spans: str, reject: Rejecting) -> None:
+    """Reject rows whose spans cannot be read."""
+    for place, cell in enumerate(frame[spans]):
+        try:
+            esa.errors_of(cell, "")
+        except (DataError, RecursionError) as problem:
+            reason = str(problem).removeprefix(", column spans: ").rstrip(".").split(". ")[0]
+            reject([place], spans, reason)
 
-    def _name(self, frame: pd.DataFrame, line: int) -> str | None:
-        name = frame[self.names["annotator"]][line] if "annotator" in self.names else None
-        return None if pd.isna(name) else str(name)
 
-    def finish(self, held: list[Converted]) -> Converted:
-        """Tell originals from copies and repeats, and the submission that counts from those it replaced."""
-        ratings = pd.concat([found.ratings for found in held])
-        if ratings.empty:
-            return Converted(ratings)
-        raw = pd.concat(self._raw)
-        twice, ratings, raw = self._twice(ratings, raw)
-        found = self._with_spans(ratings, raw) if self.spans else self._plain(ratings)
-        found.rejected = [*twice, *found.rejected]
-        return found
+def _excluded(lines: pd.Index | np.ndarray, reason: str) -> list[Rejection]:
+    return [Rejection(int(line), "", "", reason, EXCLUDED) for line in lines]
 
-    def _twice(self, ratings: pd.DataFrame, raw: pd.DataFrame) -> tuple[list[Rejection], pd.DataFrame, pd.DataFrame]:
-        """Reject rows that are the same as an earlier one to the letter."""
-        same = raw.duplicated(keep="first")
-        rows = [Rejection(int(line), "", "", "is the same as an earlier row to the letter") for line in raw.index[same]]
-        return rows, ratings[~same.to_numpy()], raw[~same]
 
-    def _plain(self, ratings: pd.DataFrame) -> Converted:
-        """Tell repeats by time, and the copies of documents where there are degraded items."""
-        lines = ratings.assign(hit=ratings["annotator"], line=ratings.index)
-        lines = lines[[name for name in (*_ORDER, "line") if name in lines]].reset_index(drop=True)
-        people = human(lines["system"], self.report.note) & lines["item_type"].eq("system")
-        lines["item_type"] = lines["item_type"].mask(people, "reference")
-        if not (lines["item_type"].eq("degraded").any() or lines["doc"].str.endswith("#bad").any()):
-            found = appraise.with_repeats(lines)
-            return Converted(found.set_index("line"))
-        found, _ = appraise.with_copies(lines)
-        gone = np.setdiff1d(lines["line"], found["line"])
-        reason = "belongs to a showing of a document whose segments were not scored in order"
-        return Converted(found.set_index("line"), [Rejection(int(line), "", "", reason, "excluded") for line in gone])
+def _with_repeats(ratings: pd.DataFrame, report: Report) -> tuple[pd.DataFrame, list[Rejection]]:
+    """Tell repeats by time, and the copies of documents where there are degraded items."""
+    table = ratings.assign(hit=ratings["annotator"], line=ratings.index)
+    table = table[[name for name in (*_ORDER, "line") if name in table]].reset_index(drop=True)
+    people = human(table["system"], report.note) & table["item_type"].eq("system")
+    table["item_type"] = table["item_type"].mask(people, "reference")
+    if not (table["item_type"].eq("degraded").any() or table["doc"].str.endswith("#bad").any()):
+        return appraise.with_repeats(table).set_index("line"), []
+    found, _ = appraise.with_copies(table)
+    reason = "belongs to a showing of a document whose segments were not scored in order"
+    return found.set_index("line"), _excluded(np.setdiff1d(table["line"], found["line"]), reason)
 
-    def _with_spans(self, ratings: pd.DataFrame, raw: pd.DataFrame) -> Converted:
-        """Read error spans; of a judgement that was submitted again, the latest counts."""
-        named = {
-            "annotator": ratings["annotator"], "system": ratings["system"], "segment": ratings["segment"],
-            "type": raw[self.names["item_type"]].str.upper() if "item_type" in self.names else "TGT",
-            "src_lang": ratings["src_lang"], "tgt_lang": ratings["tgt_lang"], "score": ratings["score"],
-            "doc": ratings["doc"], "isDoc": "False", "spans": raw[self.spans],
-            "started": ratings["started"], "ended": ratings.get("ended", ratings["started"]),
-        }  # fmt: skip
-        table = pd.DataFrame(named, index=ratings.index)[esa.COLUMNS]
-        kinds = table["type"].str.casefold().map(ITEM_TYPES | self.options.item_types)
-        found = esa.of_rows(table.assign(type=np.where(kinds.eq("degraded"), "BAD", "TGT")), origin=self.origin)
-        gone = table.index.difference(found.index)
-        late = [Rejection(int(line), "", "", "was replaced by a later submission", "excluded") for line in gone]
-        found = found.sort_values(["hit", "started"], kind="stable")
-        found = found.assign(position=found.groupby("hit").cumcount())
-        spans = esa.spans_of(found) if found["errors"].sum() else None
-        return Converted(found.drop(columns=["spans", "place"]), late, spans)
+
+def _with_spans(ratings: pd.DataFrame, raw: pd.DataFrame, spans: str, names: dict[str, str], options: Options,
+                origin: str) -> tuple[pd.DataFrame, pd.DataFrame | None, list[Rejection]]:  # fmt: skip
+    """Read error spans; of a judgement that was submitted again, the latest counts."""
+    table = ratings.assign(
+        type=raw[names["item_type"]].str.upper() if "item_type" in names else "TGT", isDoc="False", spans=raw[spans],
+        ended=ratings.get("ended", ratings["started"]),
+    )[esa.COLUMNS]  # fmt: skip
+    kinds = table["type"].str.casefold().map(ITEM_TYPES | options.item_types)
+    found = esa.of_rows(table.assign(type=np.where(kinds.eq("degraded"), "BAD", "TGT")), origin=origin)
+    gone = _excluded(table.index.difference(found.index), "was replaced by a later submission")
+    found = found.sort_values(["hit", "started"], kind="stable")
+    found = found.assign(position=found.groupby("hit").cumcount())
+    return found, esa.spans_of(found) if found["errors"].sum() else None, gone
+
+
+APPRAISE = Format("appraise", "an export of Appraise", _SCALE, partial(_match, spans=False), _convert)
+ESA = Format("esa", "an export of Appraise with error spans", _SCALE, partial(_match, spans=True), _convert)

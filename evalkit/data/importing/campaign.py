@@ -1,47 +1,54 @@
-"""Import a campaign: recognise its files, read them in batches, reject what is wrong, write what is left."""
+"""Import a campaign: recognise its files, read them, reject what is wrong, write what is left."""
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from evalkit import DataError
 from evalkit.data import schemas
 from evalkit.data.files import stamp
-from evalkit.data.importing import recognise, writing
-from evalkit.data.importing.chunks import Chunk, Source, ahead
-from evalkit.data.importing.formats import Format, Match, Reader, ordered
-from evalkit.data.importing.hidden import Hidden
-from evalkit.data.importing.judgements import Converted, Options
-from evalkit.data.importing.loaded import Loaded, Whole, human_scores
-from evalkit.data.importing.mqm import Errors
+from evalkit.data.importing import recognise, rejected, writing
+from evalkit.data.importing.formats import Format, Head, Match, ordered
+from evalkit.data.importing.judgements import Converted
+from evalkit.data.importing.loaded import human_scores, no_rows
 from evalkit.data.importing.mturk import is_companion
-from evalkit.data.importing.rejected import Again
-from evalkit.data.importing.report import Rejection, Rejections, Report
+from evalkit.data.importing.options import Options
+from evalkit.data.importing.rejected import Rejection
+from evalkit.data.importing.report import Report
+from evalkit.data.importing.rows import Rows, Seen, Source
 from evalkit.data.importing.sources import opened
-from evalkit.data.importing.steady import Seen
 from evalkit.data.registry import digest
 
 FORMATS = ("auto", "appraise", "esa", "mqm", "mturk-da", "xsts", "mt-metrics-eval", "csv")
 _HANGING = ("appraise", "esa", "mturk-da")  # formats whose rows mean nothing without their neighbours
-_MOST_WHOLE = 3_000_000  # rows of a format whose judgements hang on each other
-_MOST_SHARED = 2_000_000  # rows that judge what another row of the same annotator judges
 _DUPLICATE = "repeats the judgement of line {line}: drop one of them"
 _AGAIN = "judges again, with another score, what line {line} judged: keep one, or name when each was given (started)"
 
 
 @dataclass
-class Planned:
-    """One file, what it was recognised as, who reads it, and how it and what is read with it looked before."""
+class File:
+    """One file: what it was recognised as, how it looked before it was read, and later its rows and judgements."""
 
     source: Source
     kind: Format
+    head: Head
     match: Match
-    reader: Reader
     seen: list[Seen]
+    rows: Rows
+    found: Converted
+
+    @property
+    def name(self) -> str:
+        """The file's name."""
+        return self.source.path.name
+
+    def hidden(self, options: Options) -> rejected.Hidden:
+        """Make ready to write its rows without names."""
+        return rejected.Hidden(self.match.header, self.found.names, self.found.people, options.pseudonyms)
 
 
 def run(paths: Sequence[Path], out: Path, options: Options, *, name: str = "auto",
@@ -54,263 +61,184 @@ def run(paths: Sequence[Path], out: Path, options: Options, *, name: str = "auto
     """
     writing.guard(out, paths, replace=replace)
     report = Report(pseudonyms=not options.pseudonyms.keep)
-    plans = _plans(paths, options, report, name)
-    report.scale_from = "as told" if options.scale else report.scale_from or f"of the format {report.format}"
-    scale = _scale(plans, options)
-    report.scale = [float(end) for end in scale] if scale else None
-    report.digest = _digest(plans)
-    names = _columns(plans, report)
-    origin = ", ".join(plan.source.path.name for plan in plans)
-    label = {"origin": origin, "digest": report.digest, "scale": report.scale, "format": report.format,
-             "files": [entry["name"] for entry in report.files]}  # fmt: skip
-    with writing.Draft(out) as draft:
-        with draft.place("rejected.csv").open("w", encoding="utf-8-sig", newline="") as stream:
-            titles = dict.fromkeys(
-                title for plan in plans for title in Hidden(plan.match.header, plan.reader, options.pseudonyms).titles
-            )
-            rejections = Rejections(stream, report, list(titles))
-            ratings = writing.Ratings(draft.place("ratings.parquet"), names, label)
-            try:
-                spans = _read(plans, ratings, rejections, options, tell)
-            except Exception:  # whatever a reader met, a change of the file comes before it
-                _hold(plans)
-                raise
-            finally:
-                ratings.close()
-            _settle(plans, ratings, rejections, options)
-            _hold(plans)
-        report.rejected_digest = digest(draft.place("rejected.csv"))
-        if not ratings.rows:
-            raise DataError(_nothing(report, origin))
-        report.rows_kept = ratings.rows
-        if report.scale_from == "of the format csv" and ratings.highest < sum(report.scale) / 2:
-            report.note(f"all scores lie between {ratings.lowest:g} and {ratings.highest:g}; if the scale is not "
-                        f"{report.scale[0]:g} to {report.scale[1]:g}, pass --scale LOW:HIGH")  # fmt: skip
-        report.annotators = ratings.distinct("annotator")
-        for plan in plans:
-            for note in plan.source.notes:
-                report.note(f"{plan.source.path.name}: {note}")
-        for note in options.looks.notes():
-            report.note(note)
-        _write_spans(spans, draft.place("spans.parquet"), label, report)
-        if not report.rows_rejected + report.rows_excluded:
-            draft.place("rejected.csv").unlink()
-            report.rejected_digest = ""
+    files = _recognised(paths, options, report, name)
+    with ExitStack() as stack:
+        draft = stack.enter_context(writing.Draft(out))
+        try:
+            for file in files:
+                _read(file, options, report)
+                tell(f"{file.name}: {report.rows_read:,} rows read")
+        except Exception:  # whatever a reader met, a change of the file comes before it
+            _hold(files)
+            raise
+        scale = _scale(files)
+        report.scale = [float(end) for end in scale] if scale else None
+        report.scale_from = "as told" if options.scale else report.scale_from or f"of the format {report.format}"
+        report.digest = _digest(files)
+        label = {"origin": ", ".join(file.name for file in files), "digest": report.digest, "scale": report.scale,
+                 "format": report.format, "files": [entry["name"] for entry in report.files]}  # fmt: skip
+        report.columns = _columns(files, report)
+        place = draft.place("rejected.csv")
+        with place.open("w", encoding="utf-8-sig", newline="") as stream:
+            titles = [title for file in files for title in file.hidden(options).titles]
+            writer = rejected.Writer(stream, report, titles)
+            for file in files:
+                _write_rejected(file, file.found.rejected, writer, options, broken=True)
+            ratings = _settled(files, writer, options)
+        _hold(files)
+        if ratings.empty:
+            raise DataError(report.nothing())
+        _finish(report, files, ratings, options)
+        writing.write_ratings(ratings, report.columns, draft.place("ratings.parquet"), label)
+        if spans := [file.found.spans for file in files if file.found.spans is not None]:
+            report.spans = sum(map(len, spans))
+            writing.write_spans(pd.concat(spans, ignore_index=True), draft.place("spans.parquet"), label)
+        if report.rows_rejected + report.rows_excluded:
+            report.rejected_digest = digest(place)
+        else:
+            place.unlink()
         draft.place("import.json").write_text(report.as_json(), encoding="utf-8")
         return report, draft.publish()
 
 
-def _plans(paths: Sequence[Path], options: Options, report: Report, name: str) -> list[Planned]:
-    """Recognise every file before any is read."""
-    plans = []
-    for path in _files(paths):
+def _recognised(paths: Sequence[Path], options: Options, report: Report, name: str) -> list[File]:
+    """Recognise every file before any is read: those of folders, without ones that are only read with others."""
+    found = [file for path in paths for file in (human_scores(path) if path.is_dir() else [path])]
+    files: list[File] = []
+    for path in (path for path in found if not is_companion(path.name)):
         before = stamp(path) if path.is_file() else ()  # opening it says what is wrong
         source, kind, head, match = recognise.chosen(opened(path, options), options, name)
-        if plans and kind.name != plans[0].kind.name:
+        if files and kind.name != files[0].kind.name:
             raise DataError(
-                f"{path.name} looks like {kind.name}, {plans[0].source.path.name} like {plans[0].kind.name}. Import "
-                "each format by itself, or name the one of all with --format."
+                f"{path.name} looks like {kind.name}, {files[0].name} like {files[0].kind.name}. Import each format by "
+                "itself, or name the one of all with --format."
             )
-        if isinstance(source, Again) and kind.name in _HANGING:
+        if source.again and kind.name in _HANGING:
             raise DataError(
                 f"{path.name} holds rejected rows of format {kind.name}, where items shown before and after decide "
                 "what a row is. Mend them in the export that they come from, on the lines named, and import that again."
             )
-        reader = kind.reader(head, match, options, report)
-        seen = [Seen(path, before, source.digest), *getattr(reader, "beside", [])]
-        plans.append(Planned(Whole(path) if isinstance(reader, Loaded) else source, kind, match, reader, seen))
+        seen = [Seen(path, before, source.digest)]
+        files.append(File(source, kind, head, match, seen, no_rows(), Converted(pd.DataFrame())))
         report.files.append({"name": path.name, "digest": source.digest})
-    if len({entry["digest"] for entry in report.files}) < len(plans):
-        raise DataError("Two of the files have the same content. Name each file once.")
-    report.format = plans[0].kind.name
-    report.how = "as told" if name != "auto" else f"recognised {plans[0].match.why}"
-    return plans
-
-
-def _hold(plans: list[Planned]) -> None:
-    """Refuse files that are not any more what they were when the import began."""
-    for plan in plans:
-        for seen in plan.seen:
-            seen.hold()
-
-
-def _files(paths: Sequence[Path]) -> list[Path]:
-    """Name the files to read: those of folders, without the ones that are only read together with others."""
-    found = [file for path in paths for file in (human_scores(path) if path.is_dir() else [path])]
-    files = [path for path in found if not is_companion(path.name)]
     if not files:
         raise DataError("There is no file of ratings among those named. Name it, too.")
+    if len({entry["digest"] for entry in report.files}) < len(files):
+        raise DataError("Two of the files have the same content. Name each file once.")
+    report.format = files[0].kind.name
+    report.how = "as told" if name != "auto" else f"recognised {files[0].match.why}"
     return files
 
 
-def _scale(plans: list[Planned], options: Options) -> tuple[float, float] | None:
+def _read(file: File, options: Options, report: Report) -> None:
+    """Read all rows of a file, and turn them into judgements."""
+    if not file.match.loaded:
+        file.rows = file.source.read(file.match.header, file.match.after)
+    file.found = file.kind.convert(file.rows, file.head, file.match, options, report)
+    file.seen += file.found.beside
+    read = len(file.rows.frame) if file.found.read is None else file.found.read
+    report.rows_read += read + len(file.rows.broken)
+    report.rows_folded += file.found.folded
+
+
+def _hold(files: list[File]) -> None:
+    """Refuse files that are not any more what they were when the import began."""
+    for file in files:
+        for seen in file.seen:
+            seen.hold()
+
+
+def _scale(files: list[File]) -> tuple[float, float] | None:
     """Return the scale of all files. Raises DataError where their headings state different ones."""
-    scales = [options.scale or getattr(plan.reader, "scale", plan.kind.scale) for plan in plans]
-    for plan, scale in zip(plans, scales):
-        if scale != scales[0]:
-            named = "{} has scores from {:g} to {:g}".format
-            both = "; ".join((named(plans[0].source.path.name, *scales[0]), named(plan.source.path.name, *scale)))
+    first = files[0].found.scale
+    for file in files[1:]:
+        if (scale := file.found.scale) != first and first and scale:
+            both = "; ".join(f"{one.name} has scores from {low:g} to {high:g}"
+                             for one, (low, high) in ((files[0], first), (file, scale)))  # fmt: skip
             raise DataError(f"{both}. Import each by itself, or pass --scale LOW:HIGH if they are one scale.")
-    return scales[0]
+    return first
 
 
-def _digest(plans: list[Planned]) -> str:
+def _digest(files: list[File]) -> str:
     """Name the content of all that is read: a single file's own digest, or the digest of the digests."""
-    digests = sorted(seen.digest for plan in plans for seen in plan.seen)
+    digests = sorted(seen.digest for file in files for seen in file.seen)
     return digests[0] if len(digests) == 1 else f"sha256:{hashlib.sha256(''.join(digests).encode()).hexdigest()}"
 
 
-def _columns(plans: list[Planned], report: Report) -> list[str]:
+def _columns(files: list[File], report: Report) -> list[str]:
     """Say which columns the result has: those of any file, but hits only where all files have them."""
-    every = [set(plan.reader.columns) for plan in plans]
+    every = [set(file.found.ratings.columns) for file in files]
     names = set.union(*every)
     for name in ("hit", "copy"):
         if name in names - set.intersection(*every):
             names.discard(name)
             report.note(f"{name} was dropped, because not all files have it")
-    report.columns = ordered(names)
-    return report.columns
+    return ordered(names)
 
 
-def _read(plans: list[Planned], ratings: writing.Ratings, rejections: Rejections, options: Options,
-          tell: Callable[[str], None]) -> list[pd.DataFrame]:  # fmt: skip
-    """Read all files, write what is sound and what is rejected; return the marked errors."""
-    spans = []
-    for number, plan in enumerate(plans):
-        held: list[Converted] = []
-        for chunk in ahead(plan.source.chunks(plan.match.header, after=plan.match.after)):
-            found = plan.reader.convert(chunk.frame)
-            rejections.report.rows_read += len(chunk.broken) + (len(chunk.frame) if found.read is None else found.read)
-            if chunk.broken and isinstance(plan.reader, Errors):
-                plan.reader.torn(chunk.broken)
-            hide = Hidden(plan.match.header, plan.reader, options.pseudonyms)
-            _reject(plan, chunk, found.rejected, rejections, hide)
-            if plan.reader.whole:
-                held.append(found)
-                if rejections.report.rows_read > _MOST_WHOLE:
-                    raise DataError(
-                        f"{plan.source.path.name} has more than {_MOST_WHOLE:,} rows. Split it by language."
-                    )
-            else:
-                ratings.add(found.ratings, number)
-                spans += [] if found.spans is None else [found.spans]
-            tell(f"{plan.source.path.name}: {rejections.report.rows_read:,} rows read")
-        if plan.reader.whole and held:
-            found = plan.reader.finish(held)
-            rejections.report.rows_folded += found.folded
-            rejections.report.rows_read += found.read or 0
-            ratings.add(found.ratings, number)
-            spans += [] if found.spans is None else [found.spans]
-            _reject_late(plan, found.rejected, rejections, options)
-    return spans
+def _write_rejected(file: File, rows: Iterable[Rejection], writer: rejected.Writer, options: Options, *,
+                    broken: bool = False) -> None:  # fmt: skip
+    """Write rejected rows with their cells, in the order of their lines; broken: also those that could not be cut."""
+    places = {int(line): place for place, line in enumerate(file.rows.frame.index)} if rows else {}
+    hide = file.hidden(options)
+    told: list[tuple[int, Rejection, list[str] | None]] = [(row.line, row, None) for row in rows]
+    if broken:
+        told += [(row.line, Rejection(row.line, "", "", row.reason), row.cells) for row in file.rows.broken]
+    for line, row, pieces in sorted(told, key=lambda entry: entry[0]):
+        if pieces is not None:
+            writer.add(file.name, hide.of(row), hide.pieces(pieces))
+        elif line in places:
+            names = file.found.names.get("annotator", "")
+            if row.annotator is None and names in file.rows.frame:
+                cell = file.rows.frame[names].iloc[places[line]]
+                row.annotator = None if pd.isna(cell) else str(cell)
+            writer.add(file.name, hide.of(row), hide.cells(file.rows.raw(places[line]), row))
+        else:  # of a file that its loader read by itself
+            writer.add(file.name, hide.of(row), {})
 
 
-def _reject(plan: Planned, chunk: Chunk, rejected: list[Rejection], rejections: Rejections, hide: "Hidden") -> None:
-    """Write rejected rows of a chunk with their cells."""
-    if not (rejected or chunk.broken):
-        return
-    places = {int(line): place for place, line in enumerate(chunk.frame.index)} if rejected else {}
-    broken = [(row.line, Rejection(row.line, "", "", row.reason), row.cells) for row in chunk.broken]
-    for line, row, pieces in sorted(
-        [*broken, *((row.line, row, None) for row in rejected)], key=lambda entry: entry[0]
-    ):
-        cells = hide.named(chunk.raw(places[line]), row) if pieces is None else hide.pieces(pieces)
-        rejections.add(plan.source.path.name, hide.told(row), cells)
-
-
-def _reject_late(plan: Planned, late: list[Rejection], rejections: Rejections, options: Options) -> None:
-    """Write rows that were rejected after their chunk had gone by: the file is read again for their cells."""
-    if not late:
-        return
-    wanted: dict[int, list[Rejection]] = {}
-    for row in late:
-        wanted.setdefault(row.line, []).append(row)
-    hide = Hidden(plan.match.header, plan.reader, options.pseudonyms)
-    lines = np.array(sorted(wanted))
-    for chunk in plan.source.chunks(plan.match.header, after=plan.match.after):
-        for place in np.flatnonzero(chunk.frame.index.isin(lines)):
-            for row in wanted[int(chunk.frame.index[place])]:
-                row.annotator = row.annotator or _cell(chunk.frame, plan.reader.names.get("annotator"), place)
-                rejections.add(plan.source.path.name, hide.told(row), hide.named(chunk.raw(int(place)), row))
-
-
-def _cell(frame: pd.DataFrame, heading: str | None, place: int) -> str | None:
-    cell = frame[heading].iloc[place] if heading in frame else None
-    return None if cell is None or pd.isna(cell) else str(cell)
-
-
-def _settle(plans: list[Planned], ratings: writing.Ratings, rejections: Rejections, options: Options) -> None:
-    """Reject judgements that are there twice; a second judgement with a later time is a repeat."""
-    rows = ratings.shared()
-    if not len(rows):
-        return
-    if len(rows) > _MOST_SHARED:
-        raise DataError(
-            f"{len(rows):,} rows judge an item that the same annotator judges in another row. Is the campaign in the "
-            "files twice? Take one copy away, or import it in parts."
-        )
-    key = [name for name in schemas.RATINGS.metadata["key"] if name in ratings.schema.names]
+def _settled(files: list[File], writer: rejected.Writer, options: Options) -> pd.DataFrame:
+    """Put all judgements together; reject those that are there twice; a second one with a later time is a repeat."""
+    ratings = pd.concat([file.found.ratings for file in files], keys=range(len(files)), names=["file", "line"])
+    places = ratings.index
+    ratings = ratings.reset_index(drop=True)
+    key = [name for name in schemas.RATINGS.metadata["key"] if name in writer.report.columns]
     item = [name for name in key if name not in ("started", "hit", "item_type")]
-    frame = ratings.read(rows, [*dict.fromkeys([*key, "score"])])
+    if ratings.empty or not (shared := ratings.duplicated(item, keep=False)).any():
+        return ratings
+    twice = ratings[shared]
+    group = twice.groupby(key, dropna=False, sort=False).ngroup()
+    first = group.map(pd.Series(group.index, index=group.to_numpy()).groupby(level=0).first())
+    drop = group.index[first.ne(group.index.to_series())]
     late: dict[int, list[Rejection]] = {}
-    drop: set[int] = set()
-    first = frame.groupby(key, dropna=False, sort=False).ngroup().to_numpy()
-    seen: dict[int, int] = {}
-    scores, people = frame["score"].to_numpy(), frame["annotator"].to_numpy()
-    for place, group in enumerate(first):
-        if group not in seen:
-            seen[group] = place
-            continue
-        file, line = ratings.place(int(rows[place]))
-        other_file, other = ratings.place(int(rows[seen[group]]))
-        where = str(other) if other_file == file else f"{other} of {plans[other_file].source.path.name}"
-        reason = (_DUPLICATE if scores[place] == scores[seen[group]] else _AGAIN).format(line=where)
-        column = people[place] if getattr(plans[file].reader, "people", None) else "score"
-        late.setdefault(file, []).append(Rejection(line, column, f"{scores[place]:.12g}", reason))
-        drop.add(int(rows[place]))
-    kinds: dict[int, str] = {}
-    if "started" in key and not any("item_type" in plan.reader.names for plan in plans):
-        left = frame[~frame.index.isin(drop)].sort_values("started", kind="stable")
+    for place in drop:
+        (number, line), (other, before) = places[place], places[first[place]]
+        where = str(before) if other == number else f"{before} of {files[other].name}"
+        score = ratings.at[place, "score"]
+        reason = (_DUPLICATE if score == ratings.at[first[place], "score"] else _AGAIN).format(line=where)
+        column = ratings.at[place, "annotator"] if files[number].found.people else "score"
+        late.setdefault(number, []).append(Rejection(int(line), column, f"{score:.12g}", reason))
+    if "started" in key and not any("item_type" in file.found.names for file in files):
+        left = twice.drop(drop).sort_values("started", kind="stable")
         again = left.groupby(item, sort=False).cumcount().gt(0) & left["started"].notna()
-        kinds = {int(row): "repeat" for row in left.index[again & left["item_type"].isin(["system", "calibration"])]}
-        if kinds:
-            rejections.report.note(
-                f"{len(kinds):,} later judgements of the same item by the same annotator are repeats"
-            )
-    if drop or kinds:
-        ratings.rewrite(drop, kinds)
-    for file, rows_of_file in late.items():
-        _reject_late(plans[file], rows_of_file, rejections, options)
+        again &= left["item_type"].isin(["system", "calibration"])
+        if count := int(again.sum()):
+            ratings.loc[left.index[again], "item_type"] = "repeat"
+            writer.report.note(f"{count:,} later judgements of the same item by the same annotator are repeats")
+    for number, rows in late.items():
+        _write_rejected(files[number], rows, writer, options)
+    return ratings.drop(drop)
 
 
-def _nothing(report: Report, origin: str) -> str:
-    """Say why nothing is left."""
-    reasons = "; ".join(
-        f"{count:,} rows: {reason}" for reason, count in (report.reasons + report.excluded).most_common(3)
-    )
-    if not report.rows_read:
-        return f"{origin} has headings and no rows below them. Check that the export is complete."
-    first = report.first[0] if report.first else None
-    example = (
-        f" First: line {first['line']}, column {first['column']}: {first['value']} {first['reason']}." if first else ""
-    )
-    return f"{origin}: of {report.rows_read:,} rows none is a sound judgement ({reasons or 'there are none'}).{example}"
-
-
-def _write_spans(spans: list[pd.DataFrame], place: Path, label: dict, report: Report) -> None:
-    """Write the marked errors beside the ratings."""
-    if not spans:
-        return
-    import json
-
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    frame = pd.concat(spans, ignore_index=True)
-    for name in frame.select_dtypes("category"):
-        frame[name] = frame[name].astype("str")
-    report.spans = len(frame)
-    table = pa.Table.from_pandas(frame, preserve_index=False)
-    with pq.ParquetWriter(place, table.schema, compression="zstd", write_page_checksum=True) as writer:
-        writer.write_table(table)
-        writer.add_key_value_metadata({"evalkit": json.dumps(label)})
+def _finish(report: Report, files: list[File], ratings: pd.DataFrame, options: Options) -> None:
+    """Put into the report what all judgements together show."""
+    report.rows_kept, report.annotators = len(ratings), int(ratings["annotator"].nunique())
+    low, high = ratings["score"].min(), ratings["score"].max()
+    if report.scale and report.scale_from == "of the format csv" and high < sum(report.scale) / 2:
+        report.note(f"all scores lie between {low:g} and {high:g}; if the scale is not "
+                    f"{report.scale[0]:g} to {report.scale[1]:g}, pass --scale LOW:HIGH")  # fmt: skip
+    for file in files:
+        for note in (*file.source.notes, *file.rows.notes):
+            report.note(f"{file.name}: {note}")
+    for note in options.looks.notes():
+        report.note(note)

@@ -83,16 +83,16 @@ def count_known(cells: Iterable[str]) -> int:
     return len({meaning(cell) for cell in cells} - {None})
 
 
-def mapped(header: list[str], told: Mapping[str, str], *, origin: str, given: Iterable[str] = ()) -> Columns:
+def mapped(header: list[str], options: Mapping[str, str], *, origin: str, given: Iterable[str] = ()) -> Columns:
     """Map our names to a file's headings.
 
-    told: our name -> theirs, from the user, which nothing overrules; an empty one means that no column is meant.
+    options: our name -> theirs, from the user, which nothing overrules; an empty one means that no column is meant.
     given: names that have a constant value.
-    Raises DataError where a told column is not there, two of ours are told to be one of theirs, or a name that is
+    Raises DataError where such a column is not there, or a name that is
     needed fits several columns.
     """
-    unwanted = {ours for ours, theirs in told.items() if not theirs}  # --map item_type= takes no column
-    told = {ours: theirs for ours, theirs in told.items() if theirs}
+    unwanted = {ours for ours, theirs in options.items() if not theirs}  # --map item_type= takes no column
+    told = {ours: theirs for ours, theirs in options.items() if theirs}
     result = Columns(dict(told), dict.fromkeys(told, "as told"))
     for ours, theirs in told.items():
         if theirs not in header:

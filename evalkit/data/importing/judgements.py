@@ -1,18 +1,20 @@
 """Turn rows under known columns into judgements in our vocabulary; rows that break a rule are told, not guessed."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 import pandas as pd
 
 from evalkit import DataError
 from evalkit.data import languages, schemas
-from evalkit.data import names as naming
 from evalkit.data.importing import numbers
+from evalkit.data.importing.options import Options
 from evalkit.data.importing.pseudonyms import Pseudonyms
-from evalkit.data.importing.report import Rejection
+from evalkit.data.importing.rejected import Rejecting, Rejection
+from evalkit.data.importing.rows import Seen
 
 #: What exports call the kinds of items, and what we call them.
 ITEM_TYPES = {
@@ -20,212 +22,147 @@ ITEM_TYPES = {
     "chk": "repeat", "cal": "calibration",
 } | {name: name for name in schemas.ITEM_TYPES}  # fmt: skip
 _HUMAN = re.compile(r"ref(erence)?[-_ .]?\w?(\.\d)?|human([-_ .]\w)?(\.\d)?|translator.*", re.IGNORECASE)
-_DAY = r"\d{4}-\d\d-\d\d 00:00:00"  # a date without a time, as a sheet is read
-_TEXTS = ("source", "hypothesis", "reference")
-
-
-@dataclass
-class Options:
-    """What the user told about a campaign's files, and what is to happen to names."""
-
-    pseudonyms: Pseudonyms
-    columns: dict[str, str | list[str]] = field(default_factory=dict)
-    values: dict[str, str] = field(default_factory=dict)
-    item_types: dict[str, str] = field(default_factory=dict)
-    scale: tuple[float, float] | None = None
-    sheet: str | None = None
-    encoding: str | None = None
-    decimal: str | None = None
-    looks: naming.Looks = field(default_factory=naming.Looks)
+_DAY = r"\d{4}-\d\d-\d\d"  # a date without a time, as a sheet is read
+_TAKEN = ("source", "hypothesis", "reference", "domain", "mark")
+_NUMBERS = ("position", "errors", "z", "hit_seconds")
 
 
 @dataclass
 class Converted:
-    """What a chunk gave: judgements (index ``line``), errors marked in them, and rows that are no judgements."""
+    """What a file gave: judgements (index ``line``), errors marked in them, and rows that are no judgements.
+
+    names: our name -> the file's heading. people: headings that are annotators themselves. beside: files that were
+    read together with this one.
+    """
 
     ratings: pd.DataFrame
     rejected: list[Rejection] = field(default_factory=list)
+    names: dict[str, str] = field(default_factory=dict)
+    scale: tuple[float, float] | None = None
     spans: pd.DataFrame | None = None
     read: int | None = None  # judgements looked at, where they are not one a row
     folded: int = 0  # further rows that went into judgements which have a row already
+    people: Sequence[str] = ()
+    beside: Sequence[Seen] = ()
 
 
-class Judgements:
-    """Convert chunk after chunk of one file.
+def converted(frame: pd.DataFrame, names: dict[str, str], values: dict[str, str], options: Options, *,
+              scale: tuple[float, float] | None, note: Callable[[str], None], typed: bool = False,
+              ) -> Converted:  # fmt: skip
+    """Convert rows to judgements, and reject those that break a rule.
 
-    names: our name -> the file's heading. values: our name -> the one value that all rows have. note: told what the
+    names: our name -> the file's heading. values: our name -> the one value that all rows have. note: gets what the
     user should know. typed: the cells are a workbook's.
     """
+    frame = options.looks.alike(frame, names)
+    reject = Rejecting(frame, names.get("annotator"))
 
-    def __init__(self, names: dict[str, str], values: dict[str, str], options: Options,
-                 scale: tuple[float, float] | None, note: Callable[[str], None], *, typed: bool = False):  # fmt: skip
-        self.names, self.values, self.options, self.scale, self.note = names, dict(values), options, scale, note
-        self.typed = typed
-        self.numbers = numbers.Numbers(options.decimal, typed)
-        self._varieties: dict[tuple[str, str], tuple[str, str]] = {}
-        self.kinds = ITEM_TYPES | {kind.casefold(): ours for kind, ours in options.item_types.items()}
-        if "item_type" not in names:
-            self.values.setdefault("item_type", options.item_types.get("", "system"))
-
-    def convert(self, frame: pd.DataFrame) -> Converted:
-        """Convert rows: what is rejected is not in the result."""
-        frame = self.options.looks.alike(frame, self.names)
-        self._frame, self._rejected = frame, {}
-        table = {}
-        for ours in ("src_lang", "tgt_lang"):
-            table[ours] = self._language(ours)
-        for ours in ("system", "doc", "segment", "annotator"):
-            table[ours] = self._needed(ours)
-        table["score"] = self._score()
-        table["item_type"] = self._item_type()
-        if "hit" in self.names or "hit" in self.values:
-            table["hit"] = self._hit(table["annotator"])
-        for ours in ("started", "ended"):
-            if ours in self.names:
-                table[ours] = self._time(ours)
-        for ours in (*_TEXTS, "domain", "mark"):
-            if ours in self.names:
-                table[ours] = frame[self.names[ours]]
-        for ours, kind in (
-            ("copy", "truth"),
-            ("position", "number"),
-            ("errors", "number"),
-            ("z", "number"),
-            ("hit_seconds", "number"),
-        ):
-            if ours in self.names:
-                table[ours] = self._extra(ours, kind)
-        table["annotator"] = self.options.pseudonyms.column(table["annotator"])
-        ratings = pd.DataFrame(table, index=frame.index)
-        keep = np.ones(len(frame), dtype=bool)
-        keep[list(self._rejected)] = False
-        rejected = [self._rejected[place] for place in sorted(self._rejected)]
-        return Converted(ratings[keep], rejected)
-
-    def reject(self, place: int, ours: str, reason: str, *, kind: str = "rejected") -> None:
-        """Reject a row, once."""
-        if place in self._rejected:
-            return
-        heading = self.names.get(ours, ours)
-        cell = self._frame[heading].iloc[place] if heading in self._frame else None
-        value = "" if cell is None or pd.isna(cell) else str(cell)
-        name = self._annotator(place)
-        if ours == "annotator":
-            value = self.options.pseudonyms.one(value) if value else ""
-        line = int(self._frame.index[place])
-        self._rejected[place] = Rejection(line, heading, value, reason, kind, name)
-
-    def _annotator(self, place: int) -> str | None:
-        heading = self.names.get("annotator")
-        cell = self._frame[heading].iloc[place] if heading in self._frame else None
-        return None if cell is None or pd.isna(cell) else str(cell)
-
-    def _column(self, ours: str) -> pd.Series:
+    def column(ours: str) -> pd.Series:
         """Return a column of the file, or the one value that all rows have."""
-        if ours in self.names:
-            return self._frame[self.names[ours]]
-        value = self.values[ours]
-        return pd.Series(pd.array([value], dtype="str").take(np.zeros(len(self._frame), int)), index=self._frame.index)
+        return frame[names[ours]] if ours in names else constant(values[ours], frame.index)
 
-    def _needed(self, ours: str) -> pd.Series:
+    def refuse(ours: str, wrong: dict[int, str]) -> None:
+        for place, reason in wrong.items():
+            reject([place], names.get(ours, ours), reason)
+
+    def needed(ours: str) -> pd.Series:
         """Return a column in which every row must have something."""
-        cells = self._column(ours)
-        for place, reason in numbers.nameless(cells).items():
-            self.reject(place, ours, reason)
-        if self.typed and ours in schemas.ITEM and (dates := cells[cells.str.fullmatch(_DAY, na=False)]).size:
-            self.note(
-                f"{ours} holds dates, such as {dates.iloc[0][:10]}: if a spreadsheet made them of names like 3-13, "
-                "give the column the format Text and type them again"
-            )
+        cells = column(ours)
+        refuse(ours, numbers.nameless(cells))
+        if typed and ours in schemas.ITEM and (dates := cells[cells.str.fullmatch(_DAY, na=False)]).size:
+            note(f"{ours} holds dates, such as {dates.iloc[0]}: if a spreadsheet made them of names like 3-13, "
+                 "give the column the format Text and type them again")  # fmt: skip
         return cells
 
-    def _language(self, ours: str) -> pd.Series:
-        """Return languages as ISO 639-3 codes; what is not known stays as it is."""
-        if ours in self.names or ours in self.values:
-            return mapped_cells(self._needed(ours), lambda text: self._code(ours, text))
-        side = 0 if ours == "src_lang" else 1
-        pairs = self._frame[self.names["pair"]]
-        if pairs.hasnans:
-            for place in np.flatnonzero(pairs.isna()):
-                self.reject(int(place), "pair", "is empty: fill it in, or drop the row")
-        found = mapped_cells(pairs, lambda text: self._half(ours, text, side))
-        for place in np.flatnonzero(found.isna() & pairs.notna()):
-            self.reject(int(place), "pair", "is no language pair like en-de or eng-deu: correct it")
-        return found
+    values = {"item_type": options.item_types.get("", "system")} | values
+    table: dict[str, pd.Series | np.ndarray] = _languages(frame, names, {*names, *values}, needed, reject, note)
+    table |= {ours: needed(ours) for ours in ("system", "doc", "segment", "annotator")}
+    scores, wrong = numbers.read(column("score"), options.decimal, typed=typed)
+    refuse("score", wrong)
+    refuse("score", numbers.off_scale(scores, scale))
+    table["score"] = scores + 0.0
+    kinds = column("item_type")
+    if kinds.hasnans:
+        kinds = kinds.fillna("system")
+        note("rows without a kind of item were taken as outputs of systems (item_type system)")
+    known = ITEM_TYPES | {kind.casefold(): ours for kind, ours in options.item_types.items()}
+    table["item_type"] = ours_kinds = mapped_cells(kinds, lambda text: known.get(text.casefold()))
+    reject(np.flatnonzero(ours_kinds.isna() & kinds.notna()), names.get("item_type", "item_type"),
+           f"is none of {', '.join(schemas.ITEM_TYPES)}: correct it, or map it")  # fmt: skip
+    if "hit" in names or "hit" in values:
+        table["hit"] = _hits(needed("hit"), column("annotator"), options.pseudonyms)
+    for moment in [name for name in ("started", "ended") if name in names]:
+        table[moment], wrong, zoneless = numbers.times(column(moment))
+        refuse(moment, wrong)
+        if zoneless:
+            note(f"times in {names[moment]} name no time zone; they were taken as UTC")
+    table |= {ours: column(ours) for ours in _TAKEN if ours in names}
+    for ours in (name for name in _NUMBERS if name in names):
+        table[ours], wrong = numbers.read(column(ours), options.decimal, typed=typed)
+        refuse(ours, {place: reason for place, reason in wrong.items() if reason != numbers.MISSING})
+    if "copy" in names:
+        truth = mapped_cells(column("copy"), lambda text: {"true": "1", "false": "0"}.get(text.casefold()))
+        reject(np.flatnonzero(truth.isna()), names["copy"], "is neither True nor False: correct it")
+        table["copy"] = truth.eq("1")
+    table["annotator"] = options.pseudonyms.column(column("annotator"))
+    return Converted(pd.DataFrame(table, index=frame.index)[reject.kept], reject.rows, names, scale)
 
-    def _code(self, ours: str, text: str) -> str:
-        """Return the code of a language, and note what was left away to get it.
 
-        Raises DataError where two varieties, such as zh-CN and zh-TW, would become one language.
-        """
-        code = languages.code(text) or text
+def constant(value: str, index: pd.Index) -> pd.Series:
+    """Repeat one text for all rows."""
+    return pd.Series(pd.array([value], dtype="str").take(np.zeros(len(index), int)), index=index)
+
+
+def _languages(frame: pd.DataFrame, names: dict[str, str], have: set[str], needed: Callable[[str], pd.Series],
+               reject: Rejecting, note: Callable[[str], None]) -> dict[str, pd.Series]:  # fmt: skip
+    """Return both languages as ISO 639-3 codes; what is not known stays as it is.
+
+    Raises DataError where two varieties, such as zh-CN and zh-TW, would become one language.
+    """
+    seen: dict[tuple[str, str], tuple[str, str]] = {}
+
+    def code(ours: str, text: str) -> str:
+        found = languages.code(text) or text
         variety = text.strip().casefold().replace("_", "-").partition("-")[2]
-        before = self._varieties.setdefault((ours, code), (variety, text))
+        before = seen.setdefault((ours, found), (variety, text))
         if before[0] != variety:
             raise DataError(
-                f"{ours} has {before[1]} and {text}, which would become one language, {code}. Import each by itself, "
+                f"{ours} has {before[1]} and {text}, which would become one language, {found}. Import each by itself, "
                 "or write codes of your own that have no hyphen or underscore."
             )
-        if variety and code != text:
-            self.note(f"{ours} {text} was read as {code}")
-        return code
+        if variety and found != text:
+            note(f"{ours} {text} was read as {found}")
+        return found
 
-    def _half(self, ours: str, text: str, side: int) -> str | None:
-        """Return one language of a pair, by the same rule."""
-        pair = languages.split(text)
-        if pair is None:
+    def half(ours: str, side: int, text: str) -> str | None:
+        if (pair := languages.split(text)) is None:
             return None
         halves = re.split(r"(?<=[a-zA-Z])-(?=[a-zA-Z]{2,3}[-_])|(?<=_[A-Za-z]{4})-", text.strip(), maxsplit=1)
-        return self._code(ours, halves[side]) if len(halves) == 2 and languages.code(halves[side]) else pair[side]
+        return code(ours, halves[side]) if len(halves) == 2 and languages.code(halves[side]) else pair[side]
 
-    def _score(self) -> np.ndarray:
-        values, wrong = self.numbers.read(self._frame[self.names["score"]])
-        for place, reason in wrong.items():
-            self.reject(place, "score", reason)
-        for place, reason in numbers.off_scale(values, self.scale).items():
-            self.reject(place, "score", reason)
-        return values + 0.0
+    table = {}
+    for side, ours in enumerate(("src_lang", "tgt_lang")):
+        if ours in have:
+            table[ours] = mapped_cells(needed(ours), partial(code, ours))
+        else:
+            pairs = frame[names["pair"]]
+            reject(np.flatnonzero(pairs.isna()), names["pair"], "is empty: fill it in, or drop the row")
+            table[ours] = mapped_cells(pairs, partial(half, ours, side))
+            reject(np.flatnonzero(table[ours].isna() & pairs.notna()), names["pair"],
+                   "is no language pair like en-de or eng-deu: correct it")  # fmt: skip
+    return table
 
-    def _item_type(self) -> pd.Series:
-        cells = self._column("item_type")
-        if cells.hasnans:
-            cells = cells.fillna("system")
-            self.note("rows without a kind of item were taken as outputs of systems (item_type system)")
-        kinds = mapped_cells(cells, lambda text: self.kinds.get(text.casefold()))
-        for place in np.flatnonzero(kinds.isna() & cells.notna()):
-            self.reject(int(place), "item_type", f"is none of {', '.join(schemas.ITEM_TYPES)}: correct it, or map it")
-        return kinds
 
-    def _hit(self, annotators: pd.Series) -> pd.Series:
-        """Return the HITs, in which no annotator's name is left."""
-        hits = self._needed("hit")
-        aliases = self.options.pseudonyms
-        if aliases.keep:
-            return hits
-        pairs = hits.fillna("") + "\0" + annotators.fillna("")
-        return mapped_cells(pairs, lambda text: _hidden(*text.partition("\0")[::2], aliases) or None)
+def _hits(hits: pd.Series, annotators: pd.Series, aliases: Pseudonyms) -> pd.Series:
+    """Return the HITs, in which no annotator's name is left, however it is written."""
+    if aliases.keep:
+        return hits
 
-    def _time(self, ours: str) -> np.ndarray:
-        values, wrong, zoneless = numbers.times(self._column(ours))
-        for place, reason in wrong.items():
-            self.reject(place, ours, reason)
-        if zoneless:
-            self.note(f"times in {self.names[ours]} name no time zone; they were taken as UTC")
-        return values
+    def hidden(text: str) -> str | None:
+        hit, _, name = text.partition("\0")
+        return (re.sub(re.escape(name), aliases.one(name), hit, flags=re.IGNORECASE) if name else hit) or None
 
-    def _extra(self, ours: str, kind: str) -> pd.Series | np.ndarray:
-        """Return a column that belongs to a table of ours, with its type."""
-        cells = self._frame[self.names[ours]]
-        if kind == "truth":
-            found = mapped_cells(cells, lambda text: {"true": "1", "false": "0"}.get(text.casefold()))
-            for place in np.flatnonzero(found.isna()):
-                self.reject(int(place), ours, "is neither True nor False: correct it")
-            return found.eq("1")
-        values, wrong = numbers.Numbers(self.options.decimal, self.typed).read(cells)
-        for place, reason in wrong.items():
-            if reason != numbers.MISSING:
-                self.reject(place, ours, reason)
-        return values
+    return mapped_cells(hits.fillna("") + "\0" + annotators.fillna(""), hidden)
 
 
 def mapped_cells(cells: pd.Series, function: Callable[[str], str | None]) -> pd.Series:
@@ -252,17 +189,11 @@ def human(systems: pd.Series, note: Callable[[str], None]) -> pd.Series:
     return found
 
 
-def _hidden(hit: str, name: str, aliases: Pseudonyms) -> str:
-    """Replace an annotator's name inside the name of a HIT, however it is written."""
-    return re.sub(re.escape(name), aliases.one(name), hit, flags=re.IGNORECASE) if name else hit
-
-
-def lacking(names: dict[str, str], values: dict[str, str], *, origin: str, header: list[str]) -> None:
+def demand_columns(have: Iterable[str], *, origin: str, header: list[str]) -> None:
     """Refuse a file that lacks a column which every judgement needs.
 
     Raises DataError that names all that is lacking, and how to give it.
     """
-    have = {*names, *values}
     if wanted := [ours for ours in ("system", "segment", "annotator", "score") if ours not in have]:
         raise DataError(f"{origin} has no column for {', '.join(wanted)}; it has {', '.join(header)}. {ways(wanted)}")
 

@@ -1,7 +1,6 @@
 """Turn cells into numbers and times, exactly or not at all: what could be read in two ways is rejected."""
 
 import re
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import numpy as np
@@ -27,68 +26,48 @@ _ERRORS = [FORMULA, "#REF!", "#N/A", "#DIV/0!", "#NAME?", "#VALUE!", "#NULL!", "
 _FORMULA = "is a formula's error, or a formula without a stored value: open the file in a spreadsheet, save it again"
 
 
-@dataclass
-class Numbers:
-    """Read a column of numbers chunk by chunk; the first cell with decimals settles what the decimal mark is.
+def read(cells: pd.Series, decimal: str | None = None, *, typed: bool = False) -> tuple[np.ndarray, dict[int, str]]:
+    """Return the numbers of a column, NaN where there is none, and by place what is wrong with a cell that has none.
 
-    decimal: "." or "," where it is known, None where it is to be found out. typed: cells of a workbook, whose numbers
-    were numbers already and have a point only here, so that text like 4,5 may stand among them.
+    decimal: "." or "," where it is known; None, and the first cell with decimals settles it. typed: cells of a
+    workbook, whose numbers were numbers already and have a point only here, so that text like 4,5 may stand among them.
+
+    >>> values, wrong = read(pd.Series(["85,5", "90", "1,234.5", "85%", "NA"]))
+    >>> values.tolist()[:2], [*wrong]
+    ([85.5, 90.0], [2, 3, 4])
     """
+    if (decimal != "," or typed) and (quick := _quick(cells)) is not None:
+        return quick, {}
+    codes, distinct = pd.factorize(cells)
+    found: list[float] = []
+    reasons: list[str] = []
+    for text in distinct:
+        number, reason, mark = _one(str(text).strip().replace("−", "-"), decimal, typed)
+        decimal = decimal or (None if typed else mark)
+        found.append(number)
+        reasons.append(reason)
+    values, reasons = np.array([*found, np.nan])[codes], [*reasons, MISSING]
+    return values, {int(place): reasons[codes[place]] for place in np.flatnonzero(np.isnan(values))}
 
-    decimal: str | None = None
-    typed: bool = False
 
-    def read(self, cells: pd.Series) -> tuple[np.ndarray, dict[int, str]]:
-        """Return the numbers, NaN where there is none, and by place what is wrong with a cell that has none.
-
-        >>> values, wrong = Numbers().read(pd.Series(["85,5", "90", "1,234.5", "85%", "NA"]))
-        >>> values.tolist()[:2], [*wrong]
-        ([85.5, 90.0], [2, 3, 4])
-        """
-        if self.decimal != "," or self.typed:
-            quick = _quick(cells)
-            if quick is not None:
-                self._settle(None if _whole(quick) else ".")
-                return quick, {}
-        codes, distinct = pd.factorize(cells)
-        found = [self._one(str(text)) for text in distinct]
-        values = np.array([*(number for number, _ in found), np.nan])[codes]
-        reasons = [*(reason for _, reason in found), MISSING]
-        odd = np.flatnonzero(np.isnan(values))
-        return values, {int(place): reasons[codes[place]] for place in odd}
-
-    def _one(self, text: str) -> tuple[float, str]:
-        """Read one cell: a number, or NaN and the reason."""
-        text = text.strip().replace("−", "-")
-        if _PLAIN.fullmatch(text):
-            if "." in text and self.decimal == "," and not self.typed:
-                return np.nan, "a decimal point in a column with decimal commas: write all numbers alike"
-            number = float(text)
-            if not np.isfinite(number):
-                return np.nan, "is too large for a number"
-            self._settle("." if "." in text else None)
-            return number, ""
-        if _COMMA.fullmatch(text):
-            return self._with_comma(text)
-        return np.nan, _why(text)
-
-    def _with_comma(self, text: str) -> tuple[float, str]:
-        """Read a number with one comma: decimals, unless it could be thousands or decimals have a point here."""
-        whole, _, rest = text.partition(",")
-        could_be_thousands = (
-            len(rest) == 3 and 0 < len(whole.lstrip("+-")) <= 3 and not whole.lstrip("+-").startswith("0")
-        )
-        if self.decimal == ".":
-            return np.nan, "a comma in a column with decimal points: write all numbers alike, or pass --decimal ,"
-        if could_be_thousands and self.decimal is None:
-            return np.nan, "could be decimals or thousands: pass --decimal , if the comma is a decimal mark"
-        self._settle(",")
-        return float(f"{whole}.{rest}"), ""
-
-    def _settle(self, mark: str | None) -> None:
-        """Remember the first decimal mark that was seen, unless cells have types."""
-        if not self.typed:
-            self.decimal = self.decimal or mark
+def _one(text: str, decimal: str | None, typed: bool) -> tuple[float, str, str | None]:
+    """Read one cell: a number, or NaN and the reason; and the decimal mark that it shows."""
+    if _PLAIN.fullmatch(text):
+        if "." in text and decimal == "," and not typed:
+            return np.nan, "a decimal point in a column with decimal commas: write all numbers alike", None
+        number = float(text)
+        if not np.isfinite(number):
+            return np.nan, "is too large for a number", None
+        return number, "", "." if "." in text else None
+    if not _COMMA.fullmatch(text):
+        return np.nan, _why(text), None
+    whole, _, rest = text.partition(",")
+    digits = whole.lstrip("+-")
+    if decimal == ".":
+        return np.nan, "a comma in a column with decimal points: write all numbers alike, or pass --decimal ,", None
+    if decimal is None and len(rest) == 3 and 0 < len(digits) <= 3 and not digits.startswith("0"):
+        return np.nan, "could be decimals or thousands: pass --decimal , if the comma is a decimal mark", None
+    return float(f"{whole}.{rest}"), "", ","
 
 
 def _quick(cells: pd.Series) -> np.ndarray | None:
@@ -101,10 +80,6 @@ def _quick(cells: pd.Series) -> np.ndarray | None:
     except (pa.ArrowInvalid, pa.ArrowTypeError):
         return None
     return values if np.isfinite(values).all() else None
-
-
-def _whole(values: np.ndarray) -> bool:
-    return bool((values == np.floor(values)).all())
 
 
 def _why(text: str) -> str:
@@ -163,18 +138,11 @@ def times(cells: pd.Series) -> tuple[np.ndarray, dict[int, str], bool]:
     if quick is not None and (np.abs(quick) < 1e11).all():
         return quick, {}, False
     codes, distinct = pd.factorize(cells)
-    found, zoneless = [], False
-    for text in distinct:
-        seconds, naive = _moment(str(text).strip())
-        zoneless |= naive
-        found.append(seconds)
-    values = np.array([*found, np.nan])[codes]
-    wrong = np.flatnonzero(np.isnan(values) & (codes >= 0))
-    return (
-        values,
-        {int(place): "is no time: write seconds since 1970, or like 2026-01-31 10:15:00" for place in wrong},
-        zoneless,
-    )
+    found = [_moment(str(text).strip()) for text in distinct]
+    values = np.array([*(seconds for seconds, _ in found), np.nan])[codes]
+    reason = "is no time: write seconds since 1970, or like 2026-01-31 10:15:00"
+    wrong = {int(place): reason for place in np.flatnonzero(np.isnan(values) & (codes >= 0))}
+    return values, wrong, any(naive for _, naive in found)
 
 
 def _moment(text: str) -> tuple[float, bool]:

@@ -1,30 +1,9 @@
-"""Tell what was read, what was not and why: for people, for a program, and every rejected row in a file."""
+"""Tell what was read, what was not and why: for people, and for a program."""
 
-import csv
 import json
-import re
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TextIO
-
-#: What the file of rejected rows says of each, before the row's own cells, and behind them where these cannot be cut.
-FIELDS, UNCUT = ["kind", "file", "line", "column", "value", "reason"], "cells"
-EXCLUDED = "excluded"
-_LINE = re.compile(r"\bline \d+( of \S+)?")
-SHOWN = 10  # rejected rows that are told one by one; the file has them all
-
-
-@dataclass
-class Rejection:
-    """A row that is not in the result: ``rejected``, or ``excluded`` because it is no judgement."""
-
-    line: int
-    column: str
-    value: str
-    reason: str
-    kind: str = "rejected"
-    annotator: str | None = None  # as it stands in the row, to be hidden
 
 
 @dataclass
@@ -34,7 +13,7 @@ class Report:
     Where evaluators have a column each, a row is a cell with a score, and ``blank_cells`` have none.
     """
 
-    files: list[dict] = field(default_factory=list)
+    files: list[dict[str, str]] = field(default_factory=list)
     format: str = ""
     how: str = ""
     rows_read: int = 0
@@ -43,10 +22,10 @@ class Report:
     rows_excluded: int = 0
     rows_folded: int = 0
     blank_cells: int = 0
-    reasons: Counter = field(default_factory=Counter)
-    excluded: Counter = field(default_factory=Counter)
+    reasons: Counter[str] = field(default_factory=Counter)
+    excluded: Counter[str] = field(default_factory=Counter)
     columns: list[str] = field(default_factory=list)
-    mapping: dict[str, dict] = field(default_factory=dict)
+    mapping: dict[str, dict[str, str]] = field(default_factory=dict)
     unused: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     scale: list[float] | None = None
@@ -56,7 +35,7 @@ class Report:
     pseudonyms: bool = True
     digest: str = ""
     rejected_digest: str = ""  # of the file of rejected rows, as it was written
-    first: list[dict] = field(default_factory=list)
+    first: list[dict[str, str | int]] = field(default_factory=list)
 
     def note(self, text: str) -> None:
         """Remember something that the user should know, once."""
@@ -72,13 +51,12 @@ class Report:
         """Write the report for people, a line each."""
         names = ", ".join(entry["name"] for entry in self.files[:3]) + (" …" if len(self.files) > 3 else "")
         lines = [f"{names}: format {self.format} ({self.how})"]
-        if self.mapping:
-            pairs = [
-                f"{ours} = {entry['theirs']}"
-                for ours, entry in self.mapping.items()
-                if ours != entry["theirs"] and entry["how"] != "made"
-            ]
-            lines += ["columns: " + "; ".join(pairs)] if pairs else []
+        pairs = [
+            f"{ours} = {entry['theirs']}"
+            for ours, entry in self.mapping.items()
+            if ours != entry["theirs"] and entry["how"] != "made"
+        ]
+        lines += ["columns: " + "; ".join(pairs)] if pairs else []
         lines += [f"not used: {', '.join(self.unused)}"] if self.unused else []
         scale = "{:g} to {:g}".format(*self.scale) if self.scale else "unbounded"
         people = "annotators" if not self.pseudonyms else "annotators, under pseudonyms"
@@ -97,42 +75,17 @@ class Report:
             lines.append(f"  {entry['file']}, line {entry['line']}, column {entry['column']}:{value} {entry['reason']}")
         return lines + [f"note: {note}" for note in self.notes]
 
-
-class Rejections:
-    """Write rejected rows to a file as they are found, and count them; repaired there, they can be imported again.
-
-    headings: of all files of the campaign, without names of people.
-    """
-
-    def __init__(self, stream: TextIO, report: Report, headings: list[str]):
-        self.report, self._headings = report, headings
-        self._rows = csv.writer(stream)
-        self._rows.writerow([*FIELDS, *headings, UNCUT])
-
-    def add(self, file: str, rejection: Rejection, cells: list[str] | dict[str, str]) -> None:
-        """Write one row; its cells, under their headings or as they were cut, are given without names."""
-        report, counted = self.report, _LINE.sub("another line", rejection.reason.partition(":")[0])
-        value = json.dumps(rejection.value, ensure_ascii=False) if rejection.value else ""
-        if rejection.kind == "rejected":
-            report.rows_rejected += 1
-            report.reasons[counted] += 1
-            if len(report.first) < SHOWN:
-                report.first.append(
-                    {
-                        "file": file,
-                        "line": rejection.line,
-                        "column": rejection.column,
-                        "value": value[:60],
-                        "reason": rejection.reason,
-                    }
-                )
-        else:
-            report.rows_excluded += 1
-            report.excluded[counted] += 1
-        told = [rejection.kind, file, rejection.line, rejection.column, rejection.value, rejection.reason]
-        whole = isinstance(cells, dict)
-        row = [cells.get(name, "") if whole else "" for name in self._headings]
-        self._rows.writerow([*told, *row, "" if whole else json.dumps(cells, ensure_ascii=False)])
+    def nothing(self) -> str:
+        """Say why no row is left."""
+        origin = ", ".join(entry["name"] for entry in self.files)
+        if not self.rows_read:
+            return f"{origin} has headings and no rows below them. Check that the export is complete."
+        counts = (self.reasons + self.excluded).most_common(3)
+        reasons = "; ".join(f"{count:,} rows: {reason}" for reason, count in counts) or "there are none"
+        example = ""
+        if self.first:
+            example = " First: line {line}, column {column}: {value} {reason}.".format(**self.first[0])
+        return f"{origin}: of {self.rows_read:,} rows none is a sound judgement ({reasons}).{example}"
 
 
 #: What the rows of a reason are called together.

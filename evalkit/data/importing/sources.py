@@ -1,13 +1,13 @@
-"""Open a file as what it is: delimited text, JSON lines, or a sheet of a workbook."""
+"""Open a file as what it is: delimited text, JSON lines, or the sheets of a workbook."""
 
+import hashlib
 from pathlib import Path
 
 from evalkit import DataError
-from evalkit.data.importing.chunks import Source
-from evalkit.data.importing.judgements import Options
-from evalkit.data.importing.loaded import Whole, is_placed
-from evalkit.data.importing.rejected import again
-from evalkit.data.importing.text import Text
+from evalkit.data import delimited
+from evalkit.data.importing import jsonl, loaded, rejected, sheets, text
+from evalkit.data.importing.options import Options
+from evalkit.data.importing.rows import Source
 
 _REFUSED = {
     b"\x1f\x8b": "is compressed (gzip, perhaps a tar archive): unpack it, then import the files in it",
@@ -21,32 +21,23 @@ _REFUSED = {
 
 
 def opened(path: Path, options: Options) -> list[Source]:
-    """Open one file for reading in chunks: one source, or one for each sheet of a workbook.
+    """Read one file into memory: one source, or one for each sheet of a workbook.
 
-    Raises DataError where it is not there, may not be read, is empty, or is no table of any kind.
+    Raises DataError where it is not there, may not be read, is empty or too large, or is no table of any kind.
     """
-    try:
-        if not path.is_file():
-            raise DataError(f"{path} is not there, or is no file. Check the path.")
-        with path.open("rb") as stream:
-            start = stream.read(8)
-    except (OSError, ValueError) as problem:
-        reason = getattr(problem, "strerror", None) or problem
-        raise DataError(f"{path} cannot be read: {reason}. Check the path and its permissions.") from problem
-    if not start:
+    if not path.is_file():
+        raise DataError(f"{path} is not there, or is no file. Check the path.")
+    content = delimited.content(path)
+    if not content:
         raise DataError(f"{path.name} is empty. Check that the export is complete.")
     for sign, sentence in _REFUSED.items():
-        if start.startswith(sign):
+        if content.startswith(sign):
             raise DataError(f"{path.name} {sentence}.")
-    if is_placed(path):
-        return [Whole(path)]
-    if start.startswith(b"PK"):
-        from evalkit.data.importing.sheets import sheets
-
-        return [again(sheet) for sheet in sheets(path, name=options.sheet)]
+    digest = f"sha256:{hashlib.sha256(content).hexdigest()}"
+    if loaded.is_placed(path):
+        return [loaded.source(path, digest)]
+    if content.startswith(b"PK"):
+        return [rejected.again(sheet) for sheet in sheets.sources(path, content, digest, name=options.sheet)]
     if path.suffix.casefold() in (".jsonl", ".ndjson", ".json"):
-        from evalkit.data.importing.jsonl import Lines
-
-        return [Lines(path)]
-    delimiter = "\t" if path.suffix.casefold() == ".tsv" else None
-    return [again(Text(path, encoding=options.encoding, delimiter=delimiter))]
+        return [jsonl.source(path, content, digest)]
+    return [rejected.again(text.source(path, content, digest, encoding=options.encoding))]

@@ -101,12 +101,11 @@ def _campaign(languages: tuple[str, ...], sentences: int, name: str, seed: int) 
                 row = {"src_lang": "eng", "tgt_lang": language, "system": system, "doc": "sim-doc",
                        "segment": hashlib.sha256(text.replace(" ", "").encode()).hexdigest()[:8],
                        "annotator": "sim-expert"}  # fmt: skip
-                if lost:
-                    errors = [("non-translation", schemas.UNSTATED, 0, len(source))]
-                else:
+                errors: list[tuple[str, str, int, int]] = [("non-translation", schemas.UNSTATED, 0, len(source))]
+                if not lost:
                     severities = rng.choice(list(_WEIGHTS)[:5], len(wrong), p=[0.1, 0.15, 0.3, 0.25, 0.2])
                     types = rng.choice(kinds, len(wrong), p=shares)
-                    errors = [(t, s, i, i + 1) for t, s, i in zip(types, severities, wrong)][:5]
+                    errors = [(t, s, i, i + 1) for t, s, i in zip(types, severities, wrong.tolist())][:5]
                 weights = [(25.0 if t == "non-translation" else 1.0) * _WEIGHTS[s] for t, s, _, _ in errors]
                 parts = {part: 25.0 - sum(w for w, e in zip(weights, errors) if e[0].startswith(part))
                          for part in ("accuracy", "fluency")}  # fmt: skip

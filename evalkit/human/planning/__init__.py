@@ -16,7 +16,7 @@ from evalkit.human.planning.power import ARRANGEMENTS, power, simulate_power
 
 __all__ = [
     "ARRANGEMENTS", "LAYOUTS", "NAMES", "NEEDED", "SELECTIONS", "Limits", "best_size", "break_even", "by_pair",
-    "calibration_size", "compare", "components", "curve", "describe", "difference_variance", "equal_work",
-    "henderson", "imbalance", "jackknife", "plan", "power", "random_scores", "selections", "simulate_power",
-    "smallest", "smallest_sets", "span", "spending", "variances", "workloads",
+    "calibration_size", "compare", "components", "curve", "describe", "difference_variance", "equal_work", "henderson",
+    "imbalance", "jackknife", "plan", "power", "random_scores", "selections", "simulate_power", "smallest",
+    "smallest_sets", "span", "spending", "variances", "workloads",
 ]  # fmt: skip

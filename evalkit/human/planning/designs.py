@@ -185,8 +185,8 @@ def describe(design: Mapping[str, Any], *, delta: float) -> str:
     crew = f"{design['annotators']} annotators, {how}"
     calibrated = f", after a calibration set of {design['calibration']} segments" if design["calibration"] else ""
     return (
-        f"To tell two systems {delta:g} points apart you need {design['segments']:,} segments, each translation scored "
-        f"{judged}, so {design['judgements']:,} judgements by {crew}{calibrated}."
+        f"To distinguish two systems {delta:g} points apart you need {design['segments']:,} segments, each translation "
+        f"scored {judged}, so {design['judgements']:,} judgements by {crew}{calibrated}."
     )
 
 

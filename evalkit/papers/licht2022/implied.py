@@ -24,6 +24,13 @@ from evalkit.human.calibration.forms import METHODS, PAPER, Standard
 HALF = Fraction(1, 200)  # Table 5 prints two digits
 HUMAN_REFERENCE_HALF = Fraction(1, 2000)  # 4.687 is itself rounded
 
+#: What the columns of ``recover`` are called in a table.
+HEADINGS = {
+    "calibration_mean": "calibration mean m", "reference_mean": "reference mean r", "alpha_cs": "shift α",
+    "beta": "slope β", "alpha": "offset α′", "cs_ht_printed": "CS+HT printed", "cs_ht_predicted": "predicted",
+    "cs_ht_low": "lowest", "cs_ht_high": "highest", "reachable": "can be reached", "rounds": "rounds to print",
+}  # fmt: skip
+
 Interval = tuple[Fraction, Fraction]
 _FAR = Fraction(10**9)
 #: Where consensus scores are looked for: from the scale's lower end to a little below the score of references.

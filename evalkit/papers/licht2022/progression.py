@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -116,7 +117,7 @@ def power(
     rows = []
     for protocol, kappa in reliability.items():
         for size in points:
-            shape = {"items": sentences, "annotators": annotators, "draws": replicates, "rng": rng}
+            shape: dict[str, Any] = {"items": sentences, "annotators": annotators, "draws": replicates, "rng": rng}
             high = simulate.categories(kappa, marginal=list(marginal), **shape).mean(-1)
             low = simulate.categories(kappa, marginal=worse(marginal, size), **shape).mean(-1)
             d = high - low

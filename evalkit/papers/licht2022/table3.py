@@ -41,7 +41,7 @@ def averages(table3: pd.DataFrame) -> pd.DataFrame:
     1 the highest; they are taken from exact decimal sums, so that equal means share a rank.
     """
     cells = {key: [Decimal(k) for k in group["kappa"]] for key, group in table3.groupby(["protocol", "direction"])}
-    means = {key: sum(values) / len(values) for key, values in cells.items()}
+    means = {key: sum(values, Decimal()) / len(values) for key, values in cells.items()}
     rows = []
     for direction in DIRECTIONS:
         if direction == "both":

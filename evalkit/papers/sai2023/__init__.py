@@ -1,7 +1,7 @@
-"""Sai et al. 2023: the paper's tables audited, its error spans and metrics held against print."""
+"""Sai et al. 2023: the paper's tables audited, its error spans and metrics compared with print."""
 
-from evalkit.papers.sai2023.audit import misprints, said_of_print
-from evalkit.papers.sai2023.claimed import claim_tables
+from evalkit.papers.sai2023.audit import misprints
+from evalkit.papers.sai2023.claimed import claim_tables, said_of_print
 from evalkit.papers.sai2023.search import explain, odd_rows, single_errors
 from evalkit.papers.sai2023.systems import (
     combined,

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pandas as pd
 
 from evalkit.data.indicmt import SHORT
 from evalkit.human.mqm.agreement import formula_against_own
 from evalkit.human.mqm.scores import KEY, category, errors_per_system
 from evalkit.human.mqm.typology import SCHEMES, TYPOLOGIES
+from evalkit.papers import transcribed
+from evalkit.papers.sai2023.audit import KINDS, LANGUAGES, STATISTICS, insignificant, subset_means
 from evalkit.papers.sai2023.search import single_errors
 from evalkit.papers.sai2023.systems import common_sentences
+from evalkit.papers.transcribed import pivot
 
 #: How a column answers a question.
 _YES = {True: "yes", False: "no"}
@@ -42,6 +47,59 @@ def claim_tables(ratings: pd.DataFrame, spans: pd.DataFrame, means: pd.DataFrame
         "source_errors": _with(ratings, spans, "source error").dropna(subset="score"),
         "counts": spans.astype(dict.fromkeys(KEY, "str")).groupby(KEY).size().rename("errors").reset_index(),
     }
+
+
+def said_of_print(tables: Mapping[str, pd.DataFrame], *, annotated: int = 1400) -> dict[str, pd.DataFrame]:
+    """Make the tables of printed cells that claims of ``sai2023_prose`` about them name.
+
+    tables, annotated: as for ``misprints``. "print_best": the best metric of each kind, or of all, by language and
+    statistic, in Table 1. "print_weak": its cells too small to be significant. "print_learned": Tables 3 and 4, where
+    Indic-COMET-MQM beats COMET-MQM, and both baselines, and by how much. "print_subsets": means in Table 10.
+    "print_systems": averages in Table 9, the highest first. "print_metrics": metrics of Table 1, variants of BLEU and
+    COMET as one. "folds": what appendix B.2's numbers of segments, and of the carbon footprint, follow from.
+    """
+    first = tables["table1"]["metric"].unique()
+    names = pd.Series(first).str.replace(r"^(BLEU|COMET)[ -].*", r"\1", regex=True)
+    means = pd.to_numeric(tables["table9"].query("language == 'average'").set_index("system")["mean_score"])
+    return {
+        "print_best": _best(tables["table1"]),
+        "print_weak": transcribed.misprints(insignificant(tables["table1"], annotated=annotated)),
+        "print_learned": pd.concat([_learned(tables[name], name) for name in ("table3", "table4")]),
+        "print_subsets": subset_means(tables["table10"]).assign(better=lambda t: t["accuracy"] > t["fluency"]),
+        "print_systems": means.sort_values(ascending=False).reset_index().assign(place=range(1, len(means) + 1)),
+        "print_metrics": names.drop_duplicates().to_frame("metric"),
+        "folds": _folds(annotated * len(LANGUAGES)),
+    }
+
+
+def _folds(annotated: int) -> pd.DataFrame:
+    """Say what follows for three folds of so many segments, 2,000 of them to test on; and for 10 hours at 140 W."""
+    return pd.DataFrame({"training": [annotated - 2000], "testing": annotated / 3, "emissions": 0.432 * 10 * 0.140})
+
+
+def _best(table: pd.DataFrame) -> pd.DataFrame:
+    """Name the best metric of each kind: kind, statistic, language (and the average), metric, family."""
+    kinds = {**KINDS, "any": tuple(table["metric"].unique())}
+    rows = [
+        (kind, statistic, language, cells.idxmax())
+        for statistic in STATISTICS
+        for kind, metrics in kinds.items()
+        for language, cells in pivot(table, "metric", "language", statistic).loc[list(metrics)].items()
+    ]
+    found = pd.DataFrame(rows, columns=["kind", "statistic", "language", "metric"])
+    return found.assign(family=found["metric"].str.partition("-")[0])
+
+
+def _learned(table: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Say how Indic-COMET-MQM does against the baselines: table, statistic, language, gain, beats, beats_both."""
+    parts, spelt = [], table.assign(metric=table["metric"].str.replace("-", ""))
+    for statistic in [name for name in STATISTICS if name in table]:
+        wide = pivot(spelt, "metric", "language", statistic)[LANGUAGES]
+        ours, base = wide.loc["IndicCOMETMQM"], wide.loc[["COMETDA", "COMETMQM"]]
+        gain = ours - base.loc["COMETMQM"]
+        won = {"gain": gain, "largest": gain.eq(gain.max()), "beats": gain > 0, "beats_both": ours > base.max()}
+        parts.append(pd.DataFrame(won).rename_axis("language").reset_index().assign(statistic=statistic, table=name))
+    return pd.concat(parts, ignore_index=True)
 
 
 def _sizes(judged: pd.DataFrame) -> pd.DataFrame:

@@ -6,6 +6,7 @@ What the authors' notebook says (``legacy/code/evaluate.ipynb`` in AI4Bharat/Ind
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
@@ -74,7 +75,7 @@ def table4() -> pd.DataFrame:
     table = data.published("sai2023_table4")
     baseline = table["metric"].isin(columns["metric"].values())
     third = data.published("sai2023_table3").replace(columns).astype({"kendall": float})
-    called = {"item": "Table 4", "on": ["language", "metric"], "values": {"kendall": "kendall"}}
+    called: dict[str, Any] = {"item": "Table 4", "on": ["language", "metric"], "values": {"kendall": "kendall"}}
     ours = _explained(table, _nothing(["kendall"]), "")
     parts = [
         claims.compare_with_print(table[baseline], third, basis=_FOLLOWS, **called),
@@ -111,8 +112,8 @@ def table9(means: pd.DataFrame) -> pd.DataFrame:
     ours = _with_average(means, ["mean_score"], by="system")
     here = table["system"].ne("mBART") | table["language"].ne(AVERAGE)
     note = "Means over the judgements that can be placed; print has more, whose systems are not named (see above)."
-    called = {"item": "Table 9", "on": ["language", "system"], "values": {"mean_score": "mean_score"}}
-    gone = {"absent": "This system's outputs are not in the release.", "lacking": _MBART}
+    called: dict[str, Any] = {"item": "Table 9", "on": ["language", "system"], "values": {"mean_score": "mean_score"}}
+    gone: dict[str, Any] = {"absent": "This system's outputs are not in the release.", "lacking": _MBART}
     found = claims.compare_with_print(table[here], ours, basis=_DATA, note=note, **gone, **called)
     return pd.concat([found, _own_average(table, ~here, "mean_score", "9", by="system")], ignore_index=True)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import pandas as pd
 
@@ -29,7 +29,7 @@ def tables(printed: pd.DataFrame, files: Mapping[str, pd.DataFrame]) -> dict[str
     printed: ``stanchev2020_claims``, whose Table 1 says which systems to look at. files: loaded ``FILES`` by name.
     """
     shown = _shown(printed)
-    makers = {
+    makers: dict[str, Callable[..., pd.DataFrame]] = {
         "wmt19_sizes": sizes, "wmt19_ties": ties, "wmt19_identical": identical,
         "wmt19_ordered": lambda ranked: ordered(shown, ranked), "wmt19_texts": lambda texts: same_texts(shown, texts),
         "wmt19_kept": kept,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import pandas as pd
 
@@ -27,7 +28,7 @@ def overall(labels: pd.DataFrame, *, resamples: int = 500, seed: int = 7) -> pd.
     """
     rows = []
     for dimension, table in _tables(labels):
-        estimate = {"resamples": resamples, "seed": seed}
+        estimate: dict[str, Any] = {"resamples": resamples, "seed": seed}
         measures = [("fleiss_kappa", "none"), ("krippendorff_alpha", "nominal")]
         found = agreement.coefficients(_placed(table, places(dimension)), measures=measures, **estimate)
         parts = [found.assign(order="", coefficient=["Fleiss' kappa", "nominal alpha"])]
@@ -102,7 +103,7 @@ def pairwise(labels: pd.DataFrame, *, resamples: int = 500, seed: int = 7, share
             if both.empty:
                 continue
             row = {"dimension": dimension, "pair": f"{a}-{b}"}
-            options = {"resamples": resamples, "seed": seed, "categories": categories(dimension)}
+            options: dict[str, Any] = {"resamples": resamples, "seed": seed, "categories": categories(dimension)}
             found = agreement.pairwise(both, measures=list(_PAIR_MEASURES.values()), **options)
             for name, part in zip(_PAIR_MEASURES, found.to_dict("records"), strict=True):
                 row |= {name: part["estimate"], f"{name}_low": part["low"], f"{name}_high": part["high"]}

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pandas as pd
 
+from evalkit.papers import transcribed
 from evalkit.papers.sudoh2021 import challenge, evaluation
 from evalkit.papers.sudoh2021.taxonomy import TABLES, categories
-from evalkit.papers.transcribed import half, misprints, pivot
+from evalkit.papers.transcribed import half, pivot
 from evalkit.stats.verdicts import reachable
 
 Misprint = tuple[str, str, str, str]
@@ -29,7 +30,7 @@ DISTANT_PRINTED = 17, "0.43%"
 GOOD_PRINTED = 144, 154, "93.5%"
 
 
-def contradictions(tables: Mapping[int, pd.DataFrame]) -> pd.DataFrame:
+def misprints(tables: Mapping[int, pd.DataFrame]) -> pd.DataFrame:
     """List what the printed tables and prose contradict by themselves: table, cell, printed, evidence (a sentence).
 
     tables: the transcriptions of Tables 1 and 4 to 14 by number, with cells as text. Every entry is recomputed from the
@@ -40,7 +41,7 @@ def contradictions(tables: Mapping[int, pd.DataFrame]) -> pd.DataFrame:
     found = [row for check in checks for dimension in TABLES for row in check(tables, dimension)]
     for check in (_distant, _excellent, _lower_in_fluency, _higher_standard, _case):
         found += check(tables)
-    return misprints(found)
+    return transcribed.misprints(found)
 
 
 def overall(tables: Mapping[int, pd.DataFrame]) -> pd.DataFrame:
@@ -106,20 +107,20 @@ def shares(tables: Mapping[int, pd.DataFrame], dimension: str) -> Iterator[Mispr
     own, agreeing = means[means["dimension"] == dimension].set_index("annotator"), means.loc[means["same"], "mean"]
     for person in sorted({*people, *own.index[~own["same"]]}):
         for label in [label for label in labels if person in people] or ["all labels"]:
-            evidence = [f"the column sums to {share[person].sum():.3f}"] if person in people else []
+            reasons = [f"the column sums to {share[person].sum():.3f}"] if person in people else []
             if label in share.index:
                 others = share.loc[label, [name for name in _PEOPLE if name != person]].sum()
-                evidence += [
+                reasons += [
                     f"leaves {1 - share[person].drop(label).sum():.3f} for this cell",
                     f"the row's average {texts[label, 'average']} needs {3 * share.at[label, 'average'] - others:.3f}",
                 ]
             if not own.at[person, "same"]:
-                evidence.append(
+                reasons.append(
                     f"weighing the means of Table {TABLES[dimension].means} gives a mean z of "
                     f"{own.at[person, 'mean']:.3f}, all other columns {agreeing.min():.3f} to {agreeing.max():.3f}"
                 )
             shown = texts[label, person] if label in share.index else f"{share[person].sum():.3f} in sum"
-            yield f"Table {number}", f"{person}, {label}", shown, "; ".join(evidence)
+            yield f"Table {number}", f"{person}, {label}", shown, "; ".join(reasons)
     if not people:
         mean = share[list(_PEOPLE)].mean(axis=1)
         for label in labels:

@@ -207,4 +207,4 @@ def _commonest(square: pd.DataFrame, dimension: str) -> str:
         f"{bad} and {fine}": square.loc[bad, fine] + square.loc[fine, bad]
         for bad in CRITICAL for fine in harmless if bad in square
     }  # fmt: skip
-    return max(both, key=both.get) if both else ""
+    return max(both, key=lambda pair: both[pair]) if both else ""

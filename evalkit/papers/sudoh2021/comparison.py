@@ -66,8 +66,11 @@ def compare_with_print(
     sheet = [challenge.compare_with_print(printed[1])]
     for one in releases:
         number = TABLES[one.wide.dimension].counts
-        asked = {"item": f"Table {number}", "on": ["label", "split"], "values": {"count": "count"}, "basis": _DATA}
-        sheet.append(explained(claims.compare_with_print(printed[number], released.counts(one), **asked), _LEFT))
+        rows = claims.compare_with_print(
+            printed[number], released.counts(one), item=f"Table {number}", on=["label", "split"],
+            values={"count": "count"}, basis=_DATA,
+        )  # fmt: skip
+        sheet.append(explained(rows, _LEFT))
     made["Table 1 scored again, and the counts of Tables 9 and 10 by the median"] = pd.concat(sheet, ignore_index=True)
     return made | _of_the_network(printed)
 

@@ -18,6 +18,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -74,7 +75,7 @@ def train(
     dropouts: Iterable[float] = DROPOUTS,
     offline: bool = False,
     report=lambda where, measured: None,
-    **settings: object,
+    **settings: Any,
 ) -> pd.DataFrame:
     """Train a model for each dimension, batch size and dropout, or go on with it; return ``cells(out)``.
 

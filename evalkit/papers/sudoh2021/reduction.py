@@ -52,7 +52,7 @@ class Wide:
     @property
     def complete(self) -> np.ndarray:
         """Mark the items that all three labelled."""
-        return (self.given >= 0).all(axis=1)
+        return np.asarray((self.given >= 0).all(axis=1))
 
 
 def reduce(labels: pd.DataFrame, *, rule: str = "majority-else-worst", dimension: str = "adequacy") -> pd.DataFrame:

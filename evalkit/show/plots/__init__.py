@@ -14,9 +14,9 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.rcsetup import cycler
 
 INK, GREY, LIGHT = "#1a1a1a", "#6b6b6b", "#d0d0d0"
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", INK)
@@ -25,14 +25,15 @@ LINES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1, 1, 1)))
 
 Drawn = TypeVar("Drawn", Axes, Figure)
 
-HOUSE = {
+HOUSE: dict[Any, Any] = {
     "axes.edgecolor": GREY, "axes.labelcolor": INK, "axes.titlelocation": "left", "axes.titlesize": 11,
     "axes.titleweight": "bold", "axes.labelsize": 10, "axes.spines.top": False, "axes.spines.right": False,
     "axes.axisbelow": True, "figure.constrained_layout.use": True, "figure.facecolor": "white",
-    "font.family": "DejaVu Sans", "font.size": 10, "lines.linewidth": 1.5, "legend.fontsize": 9,
+    "font.family": "DejaVu Sans", "font.size": 10, "text.color": INK, "lines.linewidth": 1.5,
+    "lines.solid_capstyle": "round", "patch.edgecolor": "white", "patch.force_edgecolor": True, "legend.fontsize": 9,
     "legend.facecolor": "white", "legend.edgecolor": "none", "legend.framealpha": 0.9,  # no line strikes its words
     "xtick.color": GREY, "ytick.color": GREY, "xtick.labelcolor": INK, "ytick.labelcolor": INK,
-    "xtick.labelsize": 9, "ytick.labelsize": 9, "axes.prop_cycle": mpl.cycler(color=PALETTE),
+    "xtick.labelsize": 9, "ytick.labelsize": 9, "axes.prop_cycle": cycler(color=PALETTE),
 }  # fmt: skip
 
 
@@ -41,7 +42,7 @@ def house(draw: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(draw)
     def styled(*args: Any, **options: Any) -> Any:
-        with sns.axes_style("ticks"), mpl.rc_context(HOUSE):
+        with mpl.rc_context(HOUSE):
             return draw(*args, **options)
 
     return styled
@@ -81,34 +82,63 @@ def forest(
     order: Iterable[Any] | None = None,
     names: Mapping[Any, str] | None = None,
     looks: Mapping[Any, Mapping[str, Any]] | None = None,
+    apart: float = 0.3,
 ) -> None:
     """Draw estimates with their intervals, a row each, the series of one row one above the other.
 
     table: tidy, one line per row and series. rows, value, low, high, series: its columns; without ``low`` and ``high``
     there are marks only. order: the rows from top to bottom, by default as in the table.
     names: how rows and series are written, by default as they are called. looks: a series' options of ``plot``, beside
-    a colour and a marker of its own.
+    a colour and a marker of its own. apart: how far the series of a row stand from each other at most, in rows.
     """
     names, looks = names or {}, looks or {}
     places = list(dict.fromkeys(table[rows] if order is None else order))
     kinds = [None] if series is None else list(dict.fromkeys(table[series]))
     for number, kind in enumerate(kinds):
         part = (table if series is None else table[table[series] == kind]).set_index(rows).reindex(places)
-        level = np.arange(len(places)) + min(0.3, 0.72 / len(kinds)) * (number - (len(kinds) - 1) / 2)
-        look = {"color": PALETTE[number % len(PALETTE)], "marker": MARKERS[number % len(MARKERS)], "ms": 6.5,
-                "mec": "white", "label": literal(names.get(kind, kind))}  # fmt: skip
-        look |= looks.get(kind, {})
+        level = np.arange(len(places)) + min(apart, 0.72 / len(kinds)) * (number - (len(kinds) - 1) / 2)
+        look = {**mark(number), "label": literal(names.get(kind, kind)), **looks.get(kind, {})}
         if low is not None:
             axes.hlines(level, part[low], part[high], color=look["color"], lw=2)
-        axes.plot(part[value], level, ls="", **look)
-    axes.set_yticks(range(len(places)), [literal(names.get(place, place)) for place in places])
-    axes.set_ylim(len(places) - 0.5, -0.5)
+        axes.plot(part[value], level, **look)
+    _name_rows(axes, [names.get(place, place) for place in places])
+
+
+def dots(
+    axes: Axes, table: pd.DataFrame, *, rows: str, value: str, order: Iterable[Any], colour: str = PALETTE[0]
+) -> None:
+    """Draw each value as a dot and the median of its row as a bar.
+
+    table: tidy, one line per dot. rows, value: its columns. order: the rows from top to bottom.
+    """
+    places = list(order)
+    for level, place in enumerate(places):
+        values = np.sort(table.loc[table[rows] == place, value].dropna())
+        wave = 0.26 * np.sin(2.4 * np.arange(len(values)))  # the golden angle: neighbours stand apart, runs agree
+        axes.plot(values, level + wave, "o", ms=4.5, color=colour, alpha=0.6, mec="white", mew=0.4)
+        if len(values):
+            axes.plot([np.median(values)] * 2, [level - 0.38, level + 0.38], color=INK, lw=2.2)
+    _name_rows(axes, places)
+
+
+def mark(number: int) -> dict[str, Any]:
+    """Return how the n-th series is marked: a colour and a marker of its own, no line."""
+    return {"color": PALETTE[number % len(PALETTE)], "marker": MARKERS[number % len(MARKERS)], "ls": "", "ms": 7.5,
+            "mec": "white", "mew": 0.6}  # fmt: skip
+
+
+def _name_rows(axes: Axes, names: Iterable[object]) -> None:
+    """Write names at the left, the first on top."""
+    written = [literal(name) for name in names]
+    axes.set_yticks(range(len(written)), written)
+    axes.set_ylim(len(written) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
 
 
 def small_multiples(
     names: Iterable[Any],
     *,
+    titles: Mapping[Any, str] | None = None,
     columns: int = 3,
     size: tuple[float, float] = (2.2, 1.9),
     margin: tuple[float, float] = (0.0, 0.8),
@@ -116,28 +146,31 @@ def small_multiples(
     ylabel: str = "",
     **options: Any,
 ) -> tuple[Figure, dict[Any, Axes]]:
-    """Return a figure with a panel for each name, titled by it, and the panels by name.
+    """Return a figure with a titled panel for each name, and the panels by name.
 
-    columns: panels side by side at most. size: of a panel, and margin: of all of them together, in inches.
-    xlabel, ylabel: stand once, for all panels. options: as of ``plt.subplots``, such as ``sharex=True``.
+    names: what the panels are called; titles: how that is written, where otherwise. columns: panels side by side at
+    most. size: of a panel, and margin: around all of them, in inches. xlabel, ylabel: stand once, for all panels.
+    options: as of ``plt.subplots``, such as ``sharex=True``.
 
-    >>> figure, panels = small_multiples(["eng-deu", "eng-jpn"], sharex=True)
-    >>> [panel.get_title() for panel in panels.values()]
-    ['eng-deu', 'eng-jpn']
+    >>> figure, panels = small_multiples(["deu", "jpn"], titles={"jpn": "Japanese"}, sharex=True)
+    >>> [axes.get_title() for axes in panels.values()]
+    ['deu', 'Japanese']
     """
-    names = list(names)
-    across = min(columns, len(names))
-    down = -(-len(names) // across)
+    written = {name: (titles or {}).get(name, name) for name in names}
+    across = min(columns, len(written))
+    down = -(-len(written) // across)
     whole = (size[0] * across + margin[0], size[1] * down + margin[1])
     figure, grid = plt.subplots(down, across, figsize=whole, squeeze=False, **options)
-    panels = dict(zip(names, grid.flat))
+    panels = dict(zip(written, grid.flat))
     for name, axes in panels.items():
-        axes.set_title(literal(name), fontsize=10)
-    for place in range(len(names), grid.size):
+        axes.set_title(literal(written[name]), fontsize=10)
+    for place in range(len(written), grid.size):
         grid.flat[place].set_axis_off()
         grid.flat[place - across].tick_params(labelbottom=True)  # now the lowest of its column
-    figure.supxlabel(xlabel, fontsize=10)
-    figure.supylabel(ylabel, fontsize=10)
+    if xlabel:
+        figure.supxlabel(xlabel, fontsize=10)
+    if ylabel:
+        figure.supylabel(ylabel, fontsize=10)
     return figure, panels
 
 

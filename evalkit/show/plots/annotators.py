@@ -13,7 +13,7 @@ from evalkit import DataError
 from evalkit.data.provenance import demand_hundred
 from evalkit.data.schemas import with_pair
 from evalkit.human.annotators import SQM_TICKS, even_share
-from evalkit.show.plots import GREY, INK, LIGHT, PALETTE, describe, house, literal
+from evalkit.show.plots import GREY, INK, LIGHT, PALETTE, describe, dots, forest, house, literal, small_multiples
 from evalkit.stats.agreement import score_matrix
 
 
@@ -46,11 +46,15 @@ def score_grid(ratings: pd.DataFrame, annotators: Sequence[str]) -> Figure:
     gap = " " if n > 2 else "\n"  # a line as long as this does not fit beside one or two
     figure.supxlabel(f"score given by the{gap}annotator of the column (0 to 100)", fontsize=10)
     figure.supylabel(f"off the diagonal: score given by{gap}the annotator of the row (0 to 100)", fontsize=10)
-    return figure
+    return describe(
+        figure,
+        f"A grid of {n} by {n} panels with histograms of {', '.join(annotators)} on the diagonal and scatter plots of "
+        "two annotators off it, with the line of equal scores.",
+    )
 
 
 @house
-def score_strips(ratings: pd.DataFrame, *, marks: Sequence[float] = SQM_TICKS) -> Figure:
+def score_strips(ratings: pd.DataFrame) -> Figure:
     """Draw every annotator of every pair as a strip of grey: the darker, the more of their scores lie there.
 
     Strips are sorted by mean score, lenient annotators on top; a small triangle marks the mean. Dotted lines are the
@@ -75,7 +79,7 @@ def score_strips(ratings: pd.DataFrame, *, marks: Sequence[float] = SQM_TICKS) -
         strips /= strips.sum(axis=1, keepdims=True)
         axes.pcolormesh(edges, np.arange(len(means) + 1), np.sqrt(strips), cmap="Greys", vmin=0, vmax=0.7)
         axes.plot(means, np.arange(len(means)) + 0.5, "v", color=PALETTE[1], ms=4, mec="white", mew=0.5)
-        for mark in marks:
+        for mark in SQM_TICKS:
             axes.axvline(mark, color=PALETTE[0], lw=0.6, ls=":")
         axes.hlines(np.arange(1, len(means)), 0, 100, color="white", lw=0.8)
         axes.set_yticks(np.arange(len(means)) + 0.5, [literal(a) for a in means.index], fontsize=8)
@@ -83,11 +87,13 @@ def score_strips(ratings: pd.DataFrame, *, marks: Sequence[float] = SQM_TICKS) -
         axes.set(xlim=(-0.5, 101), title=pair, xlabel="score (0 to 100)", ylabel="annotator")
     for axes in list(grid.flat)[len(pairs) :]:
         axes.set_axis_off()
-    scores = ratings.groupby(["pair", "annotator"])["score"]
-    means, few = scores.mean(), int((scores.nunique() <= 15).sum())
-    alt = f"A panel per language pair with a grey strip per annotator, {len(means)} in all, from 0 to 100. Means run "
-    alt += f"from {means.min():.0f} to {means.max():.0f}, and {few} strips consist of 15 scores or fewer."
-    return describe(figure, alt)
+    people = ratings.groupby(["pair", "annotator"])["score"].agg(["mean", "nunique"])
+    return describe(
+        figure,
+        f"A panel per language pair with a grey strip from 0 to 100 for each annotator, {len(people)} in all. Mean "
+        f"scores run from {people['mean'].min():.0f} to {people['mean'].max():.0f}; {(people['nunique'] <= 15).sum()} "
+        "strips consist of 15 different scores or fewer.",
+    )
 
 
 @house
@@ -100,20 +106,18 @@ def tick_shares(shares: pd.DataFrame, *, within: float) -> Figure:
     pairs = sorted(total["pair"].unique())
     even = even_share(tick_marks=tuple(shares["mark"].unique()), within=within)
     figure, axes = plt.subplots(figsize=(7.5, 0.55 * len(pairs) + 1.1))
-    for position, pair in enumerate(pairs):
-        values = total.loc[total["pair"] == pair, "share"].sort_values().to_numpy()
-        level = position + _spread(values, step=0.03)
-        axes.plot(values, level, "o", color=PALETTE[0], ms=6, mec="white", mew=0.6)
-        axes.plot([np.median(values)] * 2, [position - 0.32, position + 0.32], color=INK, lw=2)
+    dots(axes, total, rows="pair", value="share", order=pairs)
     axes.axvline(even, color=PALETTE[1], ls=":", lw=1.5)
-    axes.annotate(f"evenly spread scores: {even:.2f}", (even, len(pairs) - 0.45), color=PALETTE[1], fontsize=9,
-                  xytext=(4, 0), textcoords="offset points", va="center")  # fmt: skip
-    axes.set_yticks(range(len(pairs)), pairs)
-    axes.set(ylim=(-0.6, len(pairs) - 0.2), xlim=(-0.02, 1.02), ylabel="language pair")
+    axes.annotate(f"evenly spread scores: {even:.2f}", (even, -0.55), color=PALETTE[1], fontsize=9, xytext=(4, 0),
+                  textcoords="offset points", va="center")  # fmt: skip
+    axes.set(ylim=(len(pairs) - 0.4, -0.8), xlim=(-0.02, 1.02), ylabel="language pair")
     axes.set_xlabel(f"share of an annotator's scores within {within:g} point of a tick mark (bar: median annotator)")
-    alt = "Dots per language pair along the share of scores on tick marks; a dotted line for evenly spread scores. "
-    alt += f"The median annotator has {total['share'].median():.2f}, the highest {total['share'].max():.2f}."
-    return describe(figure, alt)
+    return describe(
+        figure,
+        "Dots per language pair along the share of scores on tick marks, with a dotted line for evenly spread scores "
+        f"at {even:.2f}. The median annotator has {total['share'].median():.2f}, the highest "
+        f"{total['share'].max():.2f}.",
+    )
 
 
 @house
@@ -122,33 +126,24 @@ def repeat_differences(repeated: pd.DataFrame) -> Figure:
 
     repeated: the result of ``annotators.repeats``.
     """
-    pairs = sorted(repeated["pair"].unique())
-    most = repeated.groupby("pair").size().max()
-    figure, grid = plt.subplots(1, len(pairs), figsize=(3.1 * len(pairs), 0.21 * most + 1), squeeze=False, sharex=True)
-    for axes, pair in zip(grid.flat, pairs, strict=True):
-        rows = repeated[repeated["pair"] == pair].sort_values(["median_abs_diff", "max_abs_diff"])
-        level = np.arange(len(rows))
-        axes.hlines(level, rows["median_abs_diff"], rows["max_abs_diff"], color=LIGHT, lw=2)
-        axes.plot(rows["median_abs_diff"], level, "o", color=PALETTE[0], ms=5, label="median")
-        axes.plot(rows["max_abs_diff"], level, "|", color=INK, ms=9, mew=2, label="largest")
-        axes.set_yticks(level, [literal(a) for a in rows["annotator"]], fontsize=7)
-        axes.tick_params(axis="y", length=0)
-        axes.set(
-            title=f"{pair} ({rows['n'].max()} repeated segments)", xlabel="difference (points of 100)", xlim=(-2, None)
-        )
-    grid[0, 0].set_ylabel("annotator")
-    grid[0, -1].legend(loc="lower right")
+    people = repeated.groupby("pair")["annotator"]
+    counts = repeated.groupby("pair")["n"].max()
+    names = {pair: f"{pair} ({counts[pair]} repeated segments)" for pair in counts.index}
+    figure, panels = small_multiples(
+        names, titles=names, columns=len(names), size=(3.1, 0.21 * people.size().max() + 1), margin=(0, 0), sharex=True
+    )
+    for pair, axes in panels.items():
+        rows = repeated[repeated["pair"] == pair].sort_values(["median_abs_diff", "max_abs_diff"], ascending=False)
+        forest(axes, rows, rows="annotator", value="median_abs_diff", low="median_abs_diff", high="max_abs_diff",
+               looks={None: {"label": "median", "ms": 5}})  # fmt: skip
+        axes.plot(rows["max_abs_diff"], range(len(rows)), "|", color=INK, ms=9, mew=2, label="largest")
+        axes.tick_params(axis="y", labelsize=7)
+        axes.set(xlabel="difference (points of 100)", xlim=(-2, None))
+    figure.axes[0].set_ylabel("annotator")
+    figure.axes[-1].legend(loc="upper right")
     small, wide = (repeated["median_abs_diff"] <= 5).mean(), (repeated["max_abs_diff"] >= 20).mean()
-    alt = "Per annotator a dot for the median and a bar for the largest difference between two scores of one segment. "
-    alt += f"The median is 5 points or fewer for {small:.0%} of annotators, the largest at least 20 for {wide:.0%}."
-    return describe(figure, alt)
-
-
-def _spread(values: np.ndarray, *, step: float) -> np.ndarray:
-    """Return vertical offsets that keep dots of nearly equal value apart, the same ones at every run."""
-    offsets = np.zeros(len(values))
-    for i, value in enumerate(values):
-        close = offsets[:i][np.abs(values[:i] - value) < step]
-        tried = (sign * k * 0.14 for k in range(len(values)) for sign in (1, -1))
-        offsets[i] = next(o for o in tried if not np.isclose(close, o).any())
-    return offsets
+    return describe(
+        figure,
+        "Per annotator a dot for the median and a bar for the largest difference between two scores of one segment. "
+        f"The median is 5 points or fewer for {small:.0%} of annotators, the largest at least 20 for {wide:.0%}.",
+    )

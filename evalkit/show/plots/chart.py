@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import textwrap
+from typing import Any
 
 import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.figure import Figure
 
-from evalkit.show.plots import INK, LIGHT, house, literal
+from evalkit.show.plots import INK, LIGHT, describe, house, literal
 
 #: Width of the picture and height of a line of text, in inches: on a telephone it is hardly made smaller.
 _WIDTH, _LINE = 4.2, 0.185
@@ -16,7 +17,7 @@ _CHARACTERS = {"have": 38, "want": 40}
 
 
 @house
-def decision_chart(ways: pd.DataFrame, *, question: str = "What do you have?") -> Figure:
+def decision_chart(ways: pd.DataFrame) -> Figure:
     """Draw a trunk with a grey box for each kind of data, and under it the questions, each with its study in black.
 
     ways: columns have, want, study, a row per question; rows of one kind follow one another. The picture is black
@@ -28,8 +29,8 @@ def decision_chart(ways: pd.DataFrame, *, question: str = "What do you have?") -
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set(xlim=(0, _WIDTH), ylim=(height, 0))
     axes.set_axis_off()
-    text = {"color": INK, "va": "center", "fontsize": 11}
-    axes.text(0.1, 0.24, literal(question), weight="bold", **(text | {"fontsize": 13}))
+    text: dict[str, Any] = {"color": INK, "va": "center", "fontsize": 11}
+    axes.text(0.1, 0.24, "What do you have?", weight="bold", **(text | {"fontsize": 13}))
     top, trunk, branch, lowest = 0.5, 0.2, 0.55, 0.5
     for step in steps:
         middle = top + step["height"] / 2
@@ -47,7 +48,24 @@ def decision_chart(ways: pd.DataFrame, *, question: str = "What do you have?") -
             axes.text(branch + 0.5, middle, step["text"], bbox=box, weight="bold", **(text | {"color": "white"}))
         top += step["height"]
     axes.plot([trunk, trunk], [0.4, lowest], color=INK, lw=1.5, zorder=0)
-    return figure
+    return describe(figure, in_words(ways))
+
+
+def in_words(ways: pd.DataFrame) -> str:
+    """Say the whole chart in words, for people who do not see it. ways: as for ``decision_chart``.
+
+    >>> in_words(pd.DataFrame([("Scores", "Do they agree?", "agreement"), ("Scores", "Which rank", "ranking")],
+    ...                       columns=["have", "want", "study"]))
+    'What do you have? Scores: Do they agree? Open agreement. Which rank: open ranking.'
+    """
+    sentences = []
+    for have, rows in ways.groupby("have", sort=False):
+        asked = (
+            f"{row.want} Open {row.study}." if row.want.endswith("?") else f"{row.want}: open {row.study}."
+            for row in rows.itertuples()
+        )
+        sentences.append(f"{have}: {' '.join(asked)}")
+    return f"What do you have? {' '.join(sentences)}"
 
 
 def _steps(ways: pd.DataFrame) -> list[dict]:

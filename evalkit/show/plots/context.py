@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -12,41 +13,46 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from evalkit.data.provenance import demand_hundred
-from evalkit.show.plots import GREY, INK, MARKERS, PALETTE, describe, house, literal
+from evalkit.show.plots import GREY, INK, PALETTE, describe, forest, house, literal, shared_legend, small_multiples
 
 _UNITS = {"raw": "points", "z": "z: standard deviations"}
 _GROUPS = (("before", PALETTE[0], ""), ("after", PALETTE[1], "///"))
 
 
 @house
-def difference_histograms(paired: Mapping[str, pd.DataFrame], *, width: int = 5, most: int = 60) -> Figure:
+def difference_histograms(paired: Mapping[str, pd.DataFrame]) -> Figure:
     """Draw the differences before and after degraded context on top of each other, one panel per data set.
 
-    paired: name -> the result of ``context.pairs``. width: points in a bin; differences beyond ``most`` go to the
-    outermost bins. The layout of Knowles & Lo 2024, Figure 4: fraction of pairs, after hatched.
+    paired: name -> the result of ``context.pairs``. Differences beyond 60 points go to the outermost bins. The layout
+    of Knowles & Lo 2024, Figure 4: fraction of pairs, after hatched.
     """
-    figure, grid = plt.subplots(1, len(paired), figsize=(4.6 * len(paired), 3.5), squeeze=False, sharey=True)
-    edges = np.arange(-most - width / 2, most + width, width)
-    for axes, (name, table) in zip(grid.flat, paired.items(), strict=True):
+    figure, panels = small_multiples(paired, columns=len(paired), size=(4.6, 3.5), margin=(0, 0), sharey=True)
+    edges = np.arange(-62.5, 65, 5)
+    means = {}
+    for name, axes in panels.items():
         for group, colour, hatch in _GROUPS:
-            values = table.loc[table["group"] == group, "difference"].clip(-most, most)
-            weights = np.full(len(values), 1 / max(len(values), 1))
+            values = paired[name].loc[paired[name]["group"] == group, "difference"]
+            means[name, group] = values.mean()
+            bars: dict[str, Any] = {
+                "bins": edges,
+                "weights": np.full(len(values), 1 / max(len(values), 1)),
+                "color": colour,
+            }
             label = f"{group} degraded context ({len(values):,} pairs)"
-            axes.hist(values, bins=edges, weights=weights, histtype="stepfilled", alpha=0.35, color=colour)
-            axes.hist(
-                values, bins=edges, weights=weights, histtype="step", color=colour, hatch=hatch, lw=1.2, label=label
-            )
+            axes.hist(values.clip(-60, 60), histtype="stepfilled", alpha=0.35, **bars)
+            axes.hist(values.clip(-60, 60), histtype="step", hatch=hatch, lw=1.2, label=label, **bars)
         axes.axvline(0, color=GREY, lw=0.8, ls=":")
-        axes.set(title=literal(name), xlabel="original score - score in the copy (points)", xlim=(edges[0], edges[-1]))
+        axes.set(xlabel="original score - score in the copy (points)", xlim=(edges[0], edges[-1]))
         axes.legend(loc="upper left", fontsize=7.5, bbox_to_anchor=(0, 1.0))
-    top = grid[0, 0].get_ylim()[1]
-    grid[0, 0].set_ylim(0, top * 1.25)
-    grid[0, 0].set_ylabel("fraction of pairs")
-    means = {name: t.groupby("group")["difference"].mean().reindex(["before", "after"]) for name, t in paired.items()}
-    alt = "Overlapping histograms of original minus copy, before (plain) and after (hatched) degraded context. Means: "
-    found = [f"{name} {mean['before']:+.2f} before, {mean['after']:+.2f} after" for name, mean in means.items()]
-    alt += f"{'; '.join(found)}."
-    return describe(figure, alt)
+    first = figure.axes[0]
+    first.set_ylim(0, first.get_ylim()[1] * 1.25)
+    first.set_ylabel("fraction of pairs")
+    told = "; ".join(f"{name} {means[name, 'before']:.2f} before, {means[name, 'after']:.2f} after" for name in paired)
+    return describe(
+        figure,
+        "Overlapping histograms of original minus copy, before (plain) and after (hatched) degraded context. Mean "
+        f"losses: {told}.",
+    )
 
 
 @house
@@ -74,9 +80,11 @@ def degraded_scores(ratings: pd.DataFrame, *, annotators: int = 6) -> Figure:
     figure.supxlabel("score (0 to 100)", fontsize=10)
     figure.supylabel("judgements", fontsize=10)
     mean = ratings.loc[ratings["item_type"] == "degraded", "score"].mean()
-    alt = "Two rows of histograms, ordinary items above degraded ones, for the annotators who saw most degraded items. "
-    alt += f"Mean of degraded items over all annotators: {mean:.0f}."
-    return describe(figure, alt)
+    return describe(
+        figure,
+        "Two rows of histograms, ordinary items above degraded ones, for the annotators who saw most degraded items. "
+        f"Mean of degraded items over all annotators: {mean:.0f}.",
+    )
 
 
 @house
@@ -87,27 +95,33 @@ def effect_forest(effects: pd.DataFrame) -> Figure:
     without an interval shows its estimate only.
     """
     effects = effects if "scale" in effects else effects.assign(scale="raw")
-    scales, names = (list(dict.fromkeys(effects[column])) for column in ("scale", "data"))
-    methods = list(dict.fromkeys(effects["method"]))[::-1]
-    size = (3.4 * len(scales) + 2.2, 0.52 * len(methods) + 1.5)
-    figure, grid = plt.subplots(1, len(scales), figsize=size, squeeze=False, sharey=True)
-    for axes, scale in zip(grid.flat, scales, strict=True):
-        for k, name in enumerate(names):
-            rows = effects[(effects["data"] == name) & (effects["scale"] == scale)].set_index("method").reindex(methods)
-            level = np.arange(len(methods)) + 0.3 * ((len(names) - 1) / 2 - k)
-            axes.hlines(level, rows["low"], rows["high"], color=PALETTE[k], lw=2)
-            axes.plot(rows["estimate"], level, MARKERS[k], color=PALETTE[k], ms=7, mec="white", label=literal(name))
+    scales, methods = (list(dict.fromkeys(effects[column])) for column in ("scale", "method"))
+    figure, panels = small_multiples(
+        scales,
+        titles={"raw": "raw scores", "z": "z-scores"},
+        columns=len(scales),
+        size=(3.4, 0.52 * len(methods) + 1.5),
+        margin=(2.2, 0),
+        sharey=True,
+    )
+    names = {method: textwrap.fill(method, 26) for method in methods}
+    for scale, axes in panels.items():
+        forest(axes, effects[effects["scale"] == scale], rows="method", value="estimate", low="low", high="high",
+               series="data", order=methods, names=names)  # fmt: skip
         axes.axvline(0, color=INK, lw=0.8, ls=":")
-        axes.set_yticks(range(len(methods)), [textwrap.fill(method, 26) for method in methods])
-        axes.tick_params(axis="y", length=0)
         axes.set_xlabel(f"loss after less loss before\n({_UNITS[scale]}, 95 % interval)")
-    grid[0, 0].set_ylabel("method")
-    figure.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=len(names))
-    first = effects[effects["method"] == "clustered by annotator"].itertuples()
-    found = [f"{row.data}, {row.scale}: {row.estimate:+.2f} ({row.low:+.2f} to {row.high:+.2f})" for row in first]
-    alt = "Intervals of the mean loss after less the mean loss before, by method and data set, a panel for each scale. "
-    alt += f"Clustered by annotator: {'; '.join(found)}."
-    return describe(figure, alt)
+    figure.axes[0].set_ylabel("method")
+    shared_legend(figure)
+    main = "clustered by annotator" if "clustered by annotator" in methods else methods[0]
+    found = "; ".join(
+        f"{row.data} {row.estimate:+.2f} ({row.low:.2f} to {row.high:.2f}), {_UNITS[row.scale]}"
+        for row in effects[effects["method"] == main].itertuples()
+    )
+    return describe(
+        figure,
+        "Intervals of the mean loss after less the mean loss before, per method and data set. "
+        f"{main.capitalize()}: {found}.",
+    )
 
 
 @house
@@ -116,9 +130,10 @@ def dose_response(doses: pd.DataFrame, *, xlabel: str) -> Figure:
 
     doses: the result of ``context.dose`` with a column ``data``.
     """
-    names = list(dict.fromkeys(doses["data"]))
-    figure, grid = plt.subplots(1, len(names), figsize=(4.6 * len(names), 3.5), squeeze=False, sharey=True)
-    for axes, name in zip(grid.flat, names, strict=True):
+    figure, panels = small_multiples(
+        dict.fromkeys(doses["data"]), columns=doses["data"].nunique(), size=(4.6, 3.5), margin=(0, 0), sharey=True
+    )
+    for name, axes in panels.items():
         rows = doses[doses["data"] == name]
         seen = rows["value"] > 0
         for part, (group, colour, _), marker in ((rows[~seen], _GROUPS[0], "o"), (rows[seen], _GROUPS[1], "s")):
@@ -127,13 +142,18 @@ def dose_response(doses: pd.DataFrame, *, xlabel: str) -> Figure:
             axes.plot(part["value"], part["mean"], marker, color=colour, ms=6, mec="white", label=label)
         axes.axhline(0, color=INK, lw=0.8, ls=":")
         axes.set_xticks(rows["value"], [_step(label) for label in rows["label"]], fontsize=8.5)
-        axes.set(title=literal(name), xlabel=xlabel)
-    grid[0, 0].set_ylabel("mean loss (points, 95 % interval)")
-    figure.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside upper left")
-    last = doses.loc[doses.groupby("data", sort=False)["value"].idxmax()]
-    found = [f"{row.data} {row.mean:+.2f} at {row.label}" for row in last.itertuples()]
-    alt = f"Mean loss with intervals by {xlabel}. At the most: {'; '.join(found)} points."
-    return describe(figure, alt)
+        axes.set_xlabel(xlabel)
+    figure.axes[0].set_ylabel("mean loss (points, 95 % interval)")
+    figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside upper left")
+    ends = [doses[(doses["data"] == name) & (doses["value"] > 0)].sort_values("value") for name in panels]
+    found = "; ".join(
+        f"{rows['data'].iloc[0]} {rows['mean'].iloc[0]:+.2f} and {rows['mean'].iloc[-1]:+.2f}"
+        for rows in ends
+        if len(rows)
+    )
+    return describe(
+        figure, f"Mean loss with intervals by {xlabel}. At the first and the last value after it, in points: {found}."
+    )
 
 
 @house
@@ -145,10 +165,10 @@ def score_changes(rankings: pd.DataFrame) -> Figure:
     """
     names = list(dict.fromkeys(rankings["data"]))
     most = rankings.groupby("data")["pair"].nunique().max()
-    figure, grid = plt.subplots(
-        1, len(names), figsize=(4.6 * len(names), 0.42 * most + 1.2), squeeze=False, sharex=True
+    figure, panels = small_multiples(
+        names, columns=len(names), size=(4.6, 0.42 * most + 1.2), margin=(0, 0), sharex=True
     )
-    for axes, name in zip(grid.flat, names, strict=True):
+    for name, axes in panels.items():
         rows = rankings[rankings["data"] == name]
         pairs = sorted(rows["pair"].unique())[::-1]
         level = rows["pair"].map({pair: k for k, pair in enumerate(pairs)})
@@ -160,14 +180,14 @@ def score_changes(rankings: pd.DataFrame) -> Figure:
         axes.axvline(0, color=INK, lw=0.8, ls=":")
         axes.set_yticks(range(len(pairs)), pairs)
         axes.xaxis.set_major_locator(MaxNLocator(5))
-        axes.set(title=literal(name), xlabel="change of z without the repeats (standard deviations)",
-                 ylim=(-0.6, len(pairs) + 0.4))  # fmt: skip
+        axes.set(xlabel="change of z without the repeats (standard deviations)", ylim=(-0.6, len(pairs) + 0.4))
         axes.legend(loc="upper center", ncols=2, fontsize=8, bbox_to_anchor=(0.5, 1.02))
-    grid[0, 0].set_ylabel("language pair")
-    moving = int((rankings["moved"] != 0).sum())
-    alt = f"Dots per language pair for the change of each system's z. {moving} of {len(rankings)} "
-    alt += f"systems change place; the largest change is {rankings['change'].abs().max():.3f}."
-    return describe(figure, alt)
+    figure.axes[0].set_ylabel("language pair")
+    return describe(
+        figure,
+        f"Dots per language pair for the change of each system's z. {rankings['moved'].ne(0).sum()} of {len(rankings)} "
+        f"systems change place; the largest change is {rankings['change'].abs().max():.3f}.",
+    )
 
 
 def _step(label: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -10,16 +11,16 @@ import pandas as pd
 from matplotlib.colors import BoundaryNorm, ListedColormap, LogNorm
 from matplotlib.figure import Figure
 
-from evalkit.show.plots import GREY, INK, LIGHT, LINES, MARKERS, PALETTE, describe, house, literal
+from evalkit.show.plots import GREY, LIGHT, LINES, PALETTE, describe, forest, house, literal, mark, shared_legend
+from evalkit.stats.terms import join_names
 
 _LEVELS = (0.0, 0.001, 0.01, 0.05, 1.0000001)
 _CLASSES = ("p < 0.001", "p < 0.01", "p < 0.05", "not significant")
 
 
-def _look(number: int) -> dict[str, object]:
+def _look(number: int) -> dict[str, Any]:
     """Give the n-th series a colour, a marker and a line style of its own."""
-    return {"color": PALETTE[number % len(PALETTE)], "marker": MARKERS[number % len(MARKERS)], "mec": "white",
-            "ls": LINES[number % len(LINES)], "ms": 5.5, "mew": 0.4}  # fmt: skip
+    return mark(number) | {"ls": LINES[number % len(LINES)], "ms": 5.5, "mew": 0.4}
 
 
 @house
@@ -38,13 +39,14 @@ def kept(table: pd.DataFrame, *, threshold: float) -> Figure:
     axes.set(xlabel="threshold (points of direct assessment, 0-100)", yscale="log")
     axes.set_ylabel("pairs of translations (logarithmic)")
     axes.legend()
-    wide = means.pivot(index="direction", columns="threshold", values="pairs")
-    ends = [wide.columns.min(), wide.columns.max()]
-    told = "; ".join(f"{name}: {row[ends[0]]:,.0f} to {row[ends[1]]:,.0f}" for name, row in wide.iterrows())
-    said = (
-        f"Falling lines of the number of pairs from threshold {ends[0]} to {ends[1]}, on a logarithmic scale. Means, "
+    ends = means.sort_values("threshold").groupby("direction").agg(["first", "last"])
+    told = "; ".join(
+        f"{row.Index}: {row[3]:,.0f} pairs at {row[1]:g}, {row[4]:,.0f} at {row[2]:g}" for row in ends.itertuples()
     )
-    return describe(figure, f"{said}{told}.")
+    return describe(
+        figure,
+        f"Falling lines of the number of pairs against the threshold, on a logarithmic scale. Means: {told}.",
+    )
 
 
 @house
@@ -69,9 +71,15 @@ def sweep(table: pd.DataFrame, *, threshold: float) -> Figure:
             axes.axvline(threshold, color=GREY, lw=0.8, ls=":")
     for axes in grid[-1]:
         axes.set_xlabel("threshold (points)")
-    handles, names = grid[0][0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside upper center", ncols=min(len(names), 5))
-    return figure
+    shared_legend(figure, columns=5)
+    nearest = table["threshold"].sub(threshold).abs()
+    firsts = table[(nearest == nearest.min()) & (table["rank"] == 1)].groupby("variant", sort=False)["metric"]
+    return describe(
+        figure,
+        f"Tau and rank of each metric from threshold {table['threshold'].min():g} to {table['threshold'].max():g}, a "
+        f"row of panels per variant. First at {threshold:g} points: "
+        f"{'; '.join(f'{variant} {join_names(found)}' for variant, found in firsts)}.",
+    )
 
 
 @house
@@ -83,21 +91,21 @@ def ranking(table: pd.DataFrame, *, statistic: str, chance: float | None = None,
     """
     shown = table.head(most).reset_index(drop=True)
     figure, axes = plt.subplots(figsize=(6.4, 0.27 * len(shown) + 1.1))
-    level = np.arange(len(shown))
-    axes.hlines(level, shown["low"], shown["high"], color=PALETTE[0], lw=2)
-    axes.plot(shown["value"], level, ls="", marker="o", ms=6, color=INK)
+    names = {row.metric: f"{row.metric}  {row.rank}" for row in shown.itertuples()}
+    forest(axes, shown, rows="metric", value="value", low="low", high="high", names=names)
     for edge in np.flatnonzero(shown["rank"].diff() > 0) - 0.5:
         axes.axhline(edge, color=GREY, lw=0.8)
     low, high = axes.get_xlim()
     if chance is not None and chance >= low - (high - low) / 4:
-        axes.axvline(chance, color=PALETTE[1], lw=1.2, ls="--", label="a random metric")
-        axes.legend(loc="lower left")
+        line = axes.axvline(chance, color=PALETTE[1], lw=1.2, ls="--", label="a random metric")
+        axes.legend(handles=[line], loc="lower left")
     elif chance is not None:
         axes.set_title(f"a random metric: {chance:.2f}, far to the left", fontsize=9, fontweight="normal")
-    axes.set_yticks(level, [f"{literal(row.metric)}  {row.rank}" for row in shown.itertuples()])
-    axes.set_ylim(len(shown) - 0.4, -0.6)
     axes.set(xlabel=f"{literal(statistic)}, 95 % interval", ylabel="metric and cluster")
-    return figure
+    best = ", ".join(f"{row.metric} {row.value:.3f}" for row in shown.head(3).itertuples())
+    return describe(
+        figure, f"{len(table)} metrics by {statistic}, in {table['rank'].max()} clusters; the best are {best}."
+    )
 
 
 @house
@@ -121,9 +129,10 @@ def p_values(matrix: pd.DataFrame, *, statistic: str, most: int = 20) -> Figure:
     bar = figure.colorbar(picture, ax=axes, location="top", shrink=0.8, spacing="uniform", drawedges=True)
     bar.set_ticks([(low + high) / 2 for low, high in pairwise(_LEVELS)], labels=_CLASSES)
     bar.ax.tick_params(length=0)
-    known = matrix.to_numpy()[np.triu_indices(len(matrix), 1)]
-    share = f"{(known <= 0.05).mean():.0%} of all pairs differ significantly."
-    return describe(figure, f"p-values of every two metrics by {statistic}; {share}")
+    share = (matrix.to_numpy()[np.triu_indices(len(matrix), 1)] <= 0.05).mean()
+    return describe(
+        figure, f"p-values of every two metrics by {statistic}; {share:.0%} of all pairs differ significantly."
+    )
 
 
 @house
@@ -152,4 +161,4 @@ def scores(metric: np.ndarray, human: np.ndarray, *, name: str, gold: str) -> Fi
     grid[1, 0].set(xlabel=f"human score ({literal(gold)})", ylabel=f"{literal(name)} (its own units)")
     grid[1, 0].legend(loc="upper left")
     figure.colorbar(cells, ax=grid[0, 1], location="left", fraction=0.9, aspect=6, label="translations\nin a cell")
-    return figure
+    return describe(figure, f"Shaded cells of {name} against {gold} scores with both distributions.")

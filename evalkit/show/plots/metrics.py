@@ -7,11 +7,24 @@ from collections.abc import Sequence
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap, LogNorm
 from matplotlib.figure import Figure
 
 from evalkit import DataError
-from evalkit.show.plots import GREY, INK, LIGHT, LINES, PALETTE, house, literal
+from evalkit.show.plots import (
+    GREY,
+    INK,
+    LIGHT,
+    LINES,
+    PALETTE,
+    describe,
+    forest,
+    house,
+    literal,
+    shared_legend,
+    small_multiples,
+)
 from evalkit.stats.terms import pluralize
 
 
@@ -36,8 +49,12 @@ def alignment(evidence: pd.DataFrame, *, window: int = 15) -> Figure:
     axes.axhline(0, color=GREY, lw=0.8)
     axes.set(xlabel="row of the file (counted from 0)")
     axes.set_ylabel("evidence for a translation\n(natural log of the likelihood ratio)")
-    figure.legend(loc="outside upper center", ncols=2)
-    return figure
+    shared_legend(figure, columns=2)
+    return describe(
+        figure,
+        f"Evidence that references fit their sources along a file of {len(chosen)} rows; {moved.sum()} rows are marked "
+        "as shifted.",
+    )
 
 
 def _where(shift: int) -> str:
@@ -50,32 +67,22 @@ def _where(shift: int) -> str:
 
 
 @house
-def correlations(table: pd.DataFrame, *, statistic: str = "kendall_b") -> Figure:
-    """Draw each metric's correlation with human scores, a panel per language, bars for the intervals.
+def correlations(table: pd.DataFrame) -> Figure:
+    """Draw each metric's Kendall's tau-b with human scores, a panel per language, bars for the intervals.
 
-    table: the result of ``metrics.correlation.segments`` with resamples. statistic: "kendall_b" or "pearson".
+    table: the result of ``metrics.correlation.segments`` with resamples.
     """
-    low, high = f"{statistic}_low", f"{statistic}_high"
-    if low not in table:
+    if "kendall_b_low" not in table:
         raise DataError("The correlations have no intervals to be drawn. Compute them with resamples.")
-    languages = list(dict.fromkeys(table["language"]))
-    metrics = list(dict.fromkeys(table["metric"]))
-    figure, grid = plt.subplots(
-        1, len(languages), figsize=(6.8, 0.26 * len(metrics) + 1.1), sharey=True, sharex=True, squeeze=False
-    )
-    level = np.arange(len(metrics))
-    for axes, language in zip(grid[0], languages):
-        part = table[table["language"] == language].set_index("metric").loc[metrics]
-        axes.hlines(level, part[low], part[high], color=PALETTE[0], lw=2)
-        axes.plot(part[statistic], level, ls="", marker="o", ms=5, color=INK)
-        axes.set_title(literal(language))
+    figure, panels = _by_language(table, xlabel="Kendall's τ-b with human scores (segments; bar: 95 % interval)")
+    for language, axes in panels.items():
+        forest(axes, table[table["language"] == language], rows="metric", value="kendall_b", low="kendall_b_low",
+               high="kendall_b_high", order=dict.fromkeys(table["metric"]))  # fmt: skip
         axes.grid(axis="x", color=LIGHT, lw=0.5)
-    grid[0][0].set_yticks(level, [literal(name) for name in metrics])
-    grid[0][0].invert_yaxis()
-    name = {"kendall_b": "Kendall's τ-b", "pearson": "Pearson's r"}[statistic]
-    figure.supxlabel(f"{name} with human scores (segments; bar: 95 % interval)", fontsize=10)
-    grid[0][0].set_ylabel("metric")
-    return figure
+    top = table.loc[table.groupby("language", sort=False)["kendall_b"].idxmax()]
+    best = ", ".join(f"{row.language} {row.metric} {row.kendall_b:.2f}" for row in top.itertuples())
+    count = table["metric"].nunique()
+    return describe(figure, f"Kendall's tau-b of {count} metrics with intervals, a panel per language. Best: {best}.")
 
 
 @house
@@ -87,30 +94,35 @@ def subsets(table: pd.DataFrame, *, rule: str) -> Figure:
     part = table[table["rule"] == rule]
     if part.empty:
         raise DataError(f"No row was computed by the rule {rule!r}. Choose among {', '.join(table['rule'].unique())}.")
-    languages, metrics = list(dict.fromkeys(part["language"])), list(dict.fromkeys(part["metric"]))
-    figure, grid = plt.subplots(
-        1, len(languages), figsize=(6.8, 0.26 * len(metrics) + 1.5), sharey=True, sharex=True, squeeze=False
-    )
-    level = np.arange(len(metrics))
-    looks = {"fluency": {"marker": "o", "mfc": "white"}, "accuracy": {"marker": "s", "mfc": INK}}
-    for axes, language in zip(grid[0], languages):
-        wide = part[part["language"] == language].pivot(index="metric", columns="subset", values="kendall_b")
-        wide = wide.loc[metrics]
-        axes.hlines(level, wide["fluency"], wide["accuracy"], color=GREY, lw=1)
-        for name, look in looks.items():
-            axes.plot(wide[name], level, ls="", ms=5.5, color=INK, label=f"{name} errors only", **look)
+    figure, panels = _by_language(part, xlabel="Kendall's τ-b with human scores")
+    names = {kind: f"{kind} errors only" for kind in ("fluency", "accuracy")}
+    looks = {"fluency": {"mfc": "white", "color": INK, "mec": INK}, "accuracy": {"color": INK}}
+    for language, axes in panels.items():
+        own = part[(part["language"] == language) & part["subset"].isin(names)].sort_values("subset", ascending=False)
+        forest(axes, own, rows="metric", value="kendall_b", series="subset", order=dict.fromkeys(part["metric"]),
+               names=names, looks=looks)  # fmt: skip
         axes.axvline(0, color=GREY, lw=0.8, ls=":")
-        axes.set_title(literal(language))
-    grid[0][0].set_yticks(level, [literal(name) for name in metrics])
-    grid[0][0].invert_yaxis()
-    figure.supxlabel("Kendall's τ-b with human scores", fontsize=10)
-    grid[0][0].set_ylabel("metric")
-    figure.legend(*grid[0][0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
-    return figure
+    shared_legend(figure)
+    means = part.groupby("subset")["kendall_b"].mean()
+    return describe(
+        figure,
+        "Kendall's tau-b of metrics among segments with one kind of error only, fluency or accuracy (rule: "
+        f"{rule}). Means: {', '.join(f'{subset} {value:.2f}' for subset, value in means.items())}.",
+    )
+
+
+def _by_language(table: pd.DataFrame, *, xlabel: str) -> tuple[Figure, dict[str, Axes]]:
+    """Return a narrow panel per language, with a row for each metric."""
+    languages = dict.fromkeys(table["language"])
+    size = (6.8 / len(languages), 0.26 * table["metric"].nunique() + 1.3)
+    return small_multiples(
+        languages, columns=len(languages), size=size, margin=(0, 0), sharex=True, sharey=True, xlabel=xlabel,
+        ylabel="metric",
+    )  # fmt: skip
 
 
 @house
-def spread(normal: pd.DataFrame, *, language: str = "ta") -> Figure:
+def spread(normal: pd.DataFrame, *, language: str) -> Figure:
     """Draw how each metric's scores, brought to 0-1, are spread, human scores on top: outlines, quartiles, median.
 
     normal: the result of ``metrics.spread.normalised``. After Sai et al. 2023, Figure 4.
@@ -124,9 +136,8 @@ def spread(normal: pd.DataFrame, *, language: str = "ta") -> Figure:
         share, edges = np.histogram(sample, bins=40, range=(0, 1))
         height = 0.42 * share / share.max()
         fill = PALETTE[1] if place == 0 else LIGHT
-        axes.fill_between(
-            edges, *(place + np.append(side * height, 0) for side in (-1, 1)), step="post", color=fill, lw=0
-        )
+        height = np.append(height, 0)
+        axes.fill_between(edges, place - height, place + height, step="post", color=fill, lw=0)
         q1, median, q3 = np.quantile(sample, [0.25, 0.5, 0.75])
         axes.plot([q1, q3], [place, place], color=INK, lw=2)
         axes.plot(median, place, "o", color="white", mec=INK, ms=5)
@@ -134,22 +145,28 @@ def spread(normal: pd.DataFrame, *, language: str = "ta") -> Figure:
     axes.invert_yaxis()
     axes.set(xlabel="score on a scale from 0 to 1 (circle: median, bar: middle half)", xlim=(-0.01, 1.01))
     axes.set_ylabel(f"metric ({literal(language)})")
-    return figure
+    low = ", ".join(f"{name} {(sample < 0.5).mean():.0%}" for name, sample in zip(metrics, values))
+    return describe(
+        figure,
+        f"Outlines of the scores' distribution ({language}). Share in the lower half of the scale: {low}.",
+    )
 
 
 @house
-def buckets(table: pd.DataFrame, *, language: str = "ml", metrics: Sequence[str] | None = None) -> Figure:
+def buckets(table: pd.DataFrame, *, language: str) -> Figure:
     """Draw each metric's scores by bucket of the human score, a panel per metric: middle half, 5-95 %, median.
 
     table: the result of ``metrics.spread.buckets``. After Sai et al. 2023, Figure 6. A bucket below five judgements is
     drawn hollow.
     """
     part = _of(table, language)
-    metrics = list(dict.fromkeys(part["metric"])) if metrics is None else list(metrics)
-    columns = 3
-    rows = -(-len(metrics) // columns)
-    figure, grid = plt.subplots(rows, columns, figsize=(6.8, 1.85 * rows + 0.5), squeeze=False, sharex=True)
-    for axes, metric in zip(grid.flat, metrics):
+    metrics = list(dict.fromkeys(part["metric"]))
+    figure, panels = small_multiples(
+        metrics, size=(6.8 / 3, 1.85), margin=(0, 0.5), sharex=True,
+        xlabel="human score (of 25) and judgements in the bucket",
+        ylabel=f"metric, its own units ({literal(language)})",
+    )  # fmt: skip
+    for metric, axes in panels.items():
         shown = part[part["metric"] == metric].reset_index(drop=True)
         at = shown.index.to_numpy()
         axes.vlines(at, shown["p5"], shown["p95"], color=GREY, lw=1)
@@ -160,12 +177,12 @@ def buckets(table: pd.DataFrame, *, language: str = "ml", metrics: Sequence[str]
         axes.set_xticks(at, names, fontsize=8.5)
         axes.tick_params(axis="x", labelbottom=True)
         axes.set_xlim(-0.5, len(shown) - 0.5)
-        axes.set_title(literal(metric), fontsize=10)
-    for axes in list(grid.flat)[len(metrics) :]:
-        axes.set_axis_off()
-    figure.supxlabel("human score (of 25) and judgements in the bucket", fontsize=10)
-    figure.supylabel(f"metric, its own units ({literal(language)})", fontsize=10)
-    return figure
+    middle = part[part["metric"] == metrics[-1]]
+    return describe(
+        figure,
+        f"Scores of {len(metrics)} metrics by bucket of the human score ({language}). Median of {metrics[-1]}: "
+        f"{', '.join(f'{row.bucket} {row.median:.0f}' for row in middle.itertuples())}.",
+    )
 
 
 @house
@@ -181,24 +198,27 @@ def hexbins(
     part = part.dropna(subset=[gold, *metrics])
     if part.empty:
         raise DataError(f"No translation into {language!r} has all these scores. Check the language's code.")
-    columns = min(3, len(metrics))
-    rows = -(-len(metrics) // columns)
-    figure, grid = plt.subplots(rows, columns, figsize=(6.8, 2.0 * rows + 0.7), squeeze=False, sharex=True)
+    figure, panels = small_multiples(
+        metrics, size=(6.8 / min(3, len(metrics)), 2.0), margin=(0, 0.7), sharex=True,
+        xlabel="human score (points of 25)", ylabel="metric, its own units",
+    )  # fmt: skip
     shades = ListedColormap(plt.get_cmap("Greys")(np.linspace(0.25, 1, 256)))  # a single translation shows, too
     drawn = []
-    for axes, metric in zip(grid.flat, metrics):
+    for metric, axes in panels.items():
         drawn.append(axes.hexbin(part[gold], part[metric], gridsize=18, cmap=shades, mincnt=1, lw=0.1))
-        axes.set_title(literal(metric), fontsize=10)
         axes.tick_params(axis="x", labelbottom=True)
-    most = max(panel.get_array().max() for panel in drawn)
+    most = max(np.max(np.asarray(panel.get_array())) for panel in drawn)
     for panel in drawn:
         panel.set_norm(LogNorm(1, max(most, 2)))
-    for axes in list(grid.flat)[len(metrics) :]:
-        axes.set_axis_off()
-    figure.supxlabel("human score (points of 25)", fontsize=10)
-    figure.supylabel("metric, its own units", fontsize=10)
-    figure.colorbar(drawn[-1], ax=grid, location="right", shrink=0.8, aspect=30, label="translations (logarithmic)")
-    return figure
+    figure.colorbar(
+        drawn[-1], ax=list(panels.values()), location="right", shrink=0.8, aspect=30, label="translations (logarithmic)"
+    )
+    rho = part[[gold, *metrics]].corr(method="spearman")[gold]
+    return describe(
+        figure,
+        f"Density of metric scores against human scores of {len(part):,} translations, a panel per metric. Spearman's "
+        f"rho: {', '.join(f'{metric} {rho[metric]:.2f}' for metric in metrics)}.",
+    )
 
 
 def _of(table: pd.DataFrame, language: str) -> pd.DataFrame:

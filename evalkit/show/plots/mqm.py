@@ -9,7 +9,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-from evalkit.show.plots import GREY, INK, LIGHT, MARKERS, PALETTE, house, literal
+from evalkit.show.plots import INK, LIGHT, PALETTE, describe, forest, house, literal, shared_legend
 from evalkit.stats import terms
 
 
@@ -37,8 +37,14 @@ def severities(table: pd.DataFrame, *, by: str = "tgt_lang") -> Figure:
         axes.tick_params(axis="y", length=0)
     grid[-1, 0].set_xlabel("share of the language's errors")
     grid[-1, 0].xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
-    figure.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
-    return figure
+    shared_legend(figure, columns=3)
+    worst = levels[len(levels) - 2] if len(levels) > 1 else levels[0]
+    grave = table[table["severity"] == worst].groupby(by, sort=False)["share"].sum()
+    return describe(
+        figure,
+        f"Bars of accuracy, fluency and other errors by severity for each language. Share of severity {worst}: "
+        f"{', '.join(f'{language} {share:.0%}' for language, share in grave.items())}.",
+    )
 
 
 @house
@@ -47,42 +53,35 @@ def errors_per_system(table: pd.DataFrame, *, by: str = "tgt_lang") -> Figure:
 
     table: the result of ``mqm.errors_per_system``. After Sai et al. 2023, Figure 3, which shows totals.
     """
-    languages = list(dict.fromkeys(table[by]))
-    order = table.groupby("system")["per_segment"].mean().sort_values().index
-    figure, axes = plt.subplots(figsize=(5.6, 0.42 * len(order) + 1.4))
-    offsets = np.linspace(-0.26, 0.26, len(languages))
-    for number, (language, offset) in enumerate(zip(languages, offsets)):
-        part = table[table[by] == language].set_index("system")["per_segment"].reindex(order)
-        axes.plot(part, np.arange(len(order)) + offset, ls="", marker=MARKERS[number % len(MARKERS)], ms=6,
-                  color=PALETTE[number % len(PALETTE)], mec=INK, mew=0.4, label=literal(language))  # fmt: skip
-    for place in np.arange(len(order) - 1) + 0.5:
-        axes.axhline(place, color=LIGHT, lw=0.6)
-    axes.set_yticks(range(len(order)), [literal(name) for name in order])
+    means = table.groupby("system")["per_segment"].mean().sort_values()
+    languages = table[by].nunique()
+    figure, axes = plt.subplots(figsize=(5.6, 0.42 * len(means) + 1.4))
+    forest(axes, table, rows="system", value="per_segment", series=by, order=means.index[::-1])
+    axes.hlines(np.arange(len(means) - 1) + 0.5, 0, 1, color=LIGHT, lw=0.6, transform=axes.get_yaxis_transform())
     axes.set(xlabel="errors marked in a translation, on average", ylabel="system", xlim=(0, None))
-    figure.legend(loc="outside upper center", ncols=min(5, len(languages)))
-    return figure
+    shared_legend(figure, columns=5)
+    return describe(
+        figure,
+        f"Marks per system for each of {languages} languages. Fewest errors a translation on average: "
+        f"{means.index[0]} ({means.iloc[0]:.1f}); most: {means.index[-1]} ({means.iloc[-1]:.1f}).",
+    )
 
 
 @house
-def learned(table: pd.DataFrame, *, setting: str, level: float | None = None) -> Figure:
+def learned(table: pd.DataFrame, *, setting: str) -> Figure:
     """Draw models' correlations with their intervals, by language.
 
     table: columns language, setting, model, kendall_b, low, high; rows of one ``setting`` are drawn.
-    level: a correlation to mark by a dotted line, if any.
     """
     part = table[table["setting"] == setting]
-    languages, models = list(dict.fromkeys(part["language"])), list(dict.fromkeys(part["model"]))
-    figure, axes = plt.subplots(figsize=(5.6, 0.5 * len(languages) + 1.3))
-    for number, (model, offset) in enumerate(zip(models, np.linspace(-0.24, 0.24, len(models)))):
-        rows = part[part["model"] == model].set_index("language").loc[languages]
-        place, colour = np.arange(len(languages)) + offset, PALETTE[number % len(PALETTE)]
-        axes.hlines(place, rows["low"], rows["high"], color=colour, lw=1.8)
-        axes.plot(rows["kendall_b"], place, ls="", marker=MARKERS[number % len(MARKERS)], ms=6, color=colour, mec=INK,
-                  mew=0.4, label=literal(terms.display_name(model)))  # fmt: skip
-    if level is not None:
-        axes.axvline(level, color=GREY, ls=":", lw=1)
-    axes.set_yticks(range(len(languages)), [literal(name) for name in languages])
-    axes.invert_yaxis()
+    names = {model: terms.display_name(model) for model in dict.fromkeys(part["model"])}
+    figure, axes = plt.subplots(figsize=(5.6, 0.5 * part["language"].nunique() + 1.3))
+    forest(axes, part, rows="language", value="kendall_b", low="low", high="high", series="model", names=names)
     axes.set(xlabel="Kendall's τ-b with MQM scores (bar: 95 % interval)", ylabel="language")
-    figure.legend(loc="outside upper center", ncols=min(4, len(models)))
-    return figure
+    shared_legend(figure)
+    means = part.groupby("model", sort=False)["kendall_b"].mean()
+    return describe(
+        figure,
+        "Kendall's tau-b with intervals by language. Averages: "
+        f"{', '.join(f'{names[model]} {value:.2f}' for model, value in means.items())}.",
+    )

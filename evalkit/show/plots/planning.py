@@ -10,7 +10,19 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter, ScalarFormatter
 
-from evalkit.show.plots import GREY, INK, LINES, MARKERS, PALETTE, house, literal
+from evalkit.show.plots import (
+    GREY,
+    INK,
+    LINES,
+    PALETTE,
+    describe,
+    forest,
+    house,
+    literal,
+    mark,
+    shared_legend,
+    small_multiples,
+)
 
 _PARTS = {
     "document": ("documents", PALETTE[4], ""), "item": ("segments", PALETTE[0], "///"),
@@ -42,7 +54,8 @@ def shares(table: pd.DataFrame) -> Figure:
     axes.set(xlabel="share of the variance of a score", ylabel="language pair", xlim=(0, 1))
     axes.xaxis.set_major_formatter(PercentFormatter(1))
     axes.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=2)
-    return figure
+    levels = ", ".join(f"{pair} {share:.0%}" for pair, share in parts["annotator"][::-1].items())
+    return describe(figure, f"Stacked bars, one for each language pair. The share of annotators' levels: {levels}.")
 
 
 @house
@@ -52,28 +65,26 @@ def calibration_errors(table: pd.DataFrame) -> Figure:
     table: the result of ``planning.calibration_size``; rows with all annotators are drawn, a panel a language pair.
     """
     table = table[table["annotators"] == table.groupby("pair")["annotators"].transform("max")]
-    pairs = list(dict.fromkeys(table["pair"]))
-    columns = min(2, len(pairs))
-    lines = -(-len(pairs) // columns)
-    figure, grid = plt.subplots(
-        lines, columns, figsize=(2.5 * columns, 1.9 * lines + 0.8), squeeze=False, sharex=True, sharey=True
-    )
+    figure, panels = small_multiples(
+        dict.fromkeys(table["pair"]), columns=2, size=(2.5, 1.9), sharex=True, sharey=True,
+        xlabel="segments in the smaller set", ylabel="standard error of the shift (points)",
+    )  # fmt: skip
     looks = {"documents": (PALETTE[1], "s", "--", "whole documents"), "segments": (PALETTE[0], "o", "-", "segments")}
-    for axes, pair in zip(grid.flat, pairs, strict=False):
+    for pair, axes in panels.items():
         for design, (colour, marker, line, label) in looks.items():
             rows = table[(table["pair"] == pair) & (table["design"] == design)].sort_values("size")
             axes.plot(rows["size"], rows["se_closed_form"], line, color=colour, label=f"{label}: formula")
             axes.plot(rows["size"], rows["se_subsampled"], marker, color=colour, ms=6, mec="white",
                       label=f"{label}: drawn")  # fmt: skip
-        axes.set_title(literal(pair))
-    grid[0, 0].set_ylim(0, 1.08 * table[["se_closed_form", "se_subsampled"]].max(axis=None))
-    for axes in grid.flat[len(pairs) :]:
-        axes.set_axis_off()
-    figure.supxlabel("segments in the smaller set", fontsize=10)
-    figure.supylabel("standard error of the shift (points)", fontsize=10)
-    handles, labels = grid[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=2)
-    return figure
+    figure.axes[0].set_ylim(0, 1.08 * table[["se_closed_form", "se_subsampled"]].max(axis=None))
+    shared_legend(figure, columns=2)
+    ends = table[table["design"] == "segments"].groupby("pair")["se_subsampled"].agg(["max", "min"])
+    reach = "; ".join(f"{row.Index} {row.max:.1f} down to {row.min:.1f} points" for row in ends.itertuples())
+    return describe(
+        figure,
+        "The standard error of the shift falls as the set grows; whole documents lie above single segments. "
+        f"Segments: {reach}.",
+    )
 
 
 @house
@@ -82,29 +93,27 @@ def spending(table: pd.DataFrame) -> Figure:
 
     table: the result of ``planning.spending``. Below 1 the set pays; the mark is the best size.
     """
-    pairs = list(dict.fromkeys(table["pair"]))
-    columns = min(2, len(pairs))
-    lines = -(-len(pairs) // columns)
-    figure, grid = plt.subplots(
-        lines, columns, figsize=(2.5 * columns, 1.9 * lines + 0.8), squeeze=False, sharex=True, sharey=True
-    )
+    figure, panels = small_multiples(
+        dict.fromkeys(table["pair"]), columns=2, size=(2.5, 1.9), sharex=True, sharey=True,
+        xlabel="segments in the calibration set", ylabel="error with a set / without",
+    )  # fmt: skip
     looks = {"whole documents": (PALETTE[1], "s", "--"), "single segments": (PALETTE[0], "o", "-")}
-    for axes, pair in zip(grid.flat, pairs, strict=False):
+    for pair, axes in panels.items():
         for design, (colour, marker, line) in looks.items():
             rows = table[(table["pair"] == pair) & (table["design"] == design)].reset_index(drop=True)
             best = rows.loc[rows["se_ratio"].idxmin()]
             axes.plot(rows["size"], rows["se_ratio"], line, color=colour, label=f"{design}, mark: best size")
             axes.plot(best["size"], best["se_ratio"], marker, color=colour, ms=7, mec="white")
         axes.axhline(1, color=GREY, lw=0.9, ls=":")
-        axes.set_title(literal(pair))
-    for axes in grid.flat[len(pairs) :]:
-        axes.set_axis_off()
-    grid[0, 0].set_ylim(0.85 * table["se_ratio"].min(), 1.4)
-    figure.supxlabel("segments in the calibration set", fontsize=10)
-    figure.supylabel("error with a set / without", fontsize=10)
-    handles, labels = grid[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=1)
-    return figure
+    figure.axes[0].set_ylim(0.85 * table["se_ratio"].min(), 1.4)
+    shared_legend(figure, columns=1)
+    least = table.loc[table.groupby(["pair", "design"])["se_ratio"].idxmin(), ["pair", "design", "se_ratio", "size"]]
+    found = "; ".join(f"{pair}, {design}, {ratio:.2f} at {size}" for pair, design, ratio, size in least.to_numpy())
+    return describe(
+        figure,
+        "Error of a comparison with a calibration set over that without, at equal cost, against the set's size. "
+        f"Lowest: {found}.",
+    )
 
 
 @house
@@ -115,21 +124,27 @@ def power_curves(curves: pd.DataFrame, simulated: pd.DataFrame, *, target: float
     """
     deltas: Sequence[float] = sorted(curves["delta"].unique(), reverse=True)
     figure, axes = plt.subplots(figsize=(5.1, 3.8))
-    for place, delta in enumerate(deltas):
-        rows = curves[curves["delta"] == delta]
-        look = {"color": PALETTE[place % len(PALETTE)], "ls": LINES[place % len(LINES)]}
-        axes.plot(rows["segments"], rows["power"], label=literal(f"{delta:g} points apart"), **look)
-        found = simulated[simulated["delta"] == delta]
+    for number, delta in enumerate(deltas):
+        rows, found = (table[table["delta"] == delta] for table in (curves, simulated))
+        look = mark(number)
+        axes.plot(rows["segments"], rows["power"], label=literal(f"{delta:g} points apart"), color=look["color"],
+                  ls=LINES[number % len(LINES)])  # fmt: skip
         reach = np.abs(found[["power_low", "power_high"]].to_numpy().T - found["power"].to_numpy())
-        axes.errorbar(found["segments"], found["power"], yerr=reach, fmt=MARKERS[place % len(MARKERS)],
-                      color=look["color"], mec="white", ms=8, capsize=4)  # fmt: skip
+        axes.errorbar(found["segments"], found["power"], yerr=reach, capsize=4, **look)
     axes.axhline(target, color=GREY, lw=0.9, ls=":")
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter(ScalarFormatter())
     axes.set(xlabel="segments", ylabel="chance to find the difference (power)", ylim=(0, 1.02))
     axes.yaxis.set_major_formatter(PercentFormatter(1))
     axes.legend(loc="lower right")
-    return figure
+    needed = "; ".join(
+        f"{row.delta:g} points {row.segments:,.0f} segments" for row in simulated.dropna(subset="segments").itertuples()
+    )
+    return describe(
+        figure,
+        "The chance to find a difference rises with the number of segments, one curve for each difference. The target "
+        f"of {target:.0%} takes: {needed}.",
+    )
 
 
 @house
@@ -139,16 +154,14 @@ def selections(table: pd.DataFrame) -> Figure:
     table: the result of ``planning.selections``; its rows with an interval of no width are the point of comparison.
     """
     shown = table[table["low"] < table["high"]]
-    pairs = list(dict.fromkeys(shown["pair"]))[::-1]
-    names = list(dict.fromkeys(shown["selection"]))
-    figure, axes = plt.subplots(figsize=(5.1, 0.55 * len(pairs) + 1.5))
-    for place, name in enumerate(names):
-        rows = shown[shown["selection"] == name].set_index("pair").reindex(pairs)
-        level = np.arange(len(pairs)) + 0.26 * ((len(names) - 1) / 2 - place)
-        axes.hlines(level, rows["low"], rows["high"], color=PALETTE[place], lw=2)
-        axes.plot(rows["ratio"], level, MARKERS[place], color=PALETTE[place], ms=7, mec="white", label=name)
+    figure, axes = plt.subplots(figsize=(5.1, 0.55 * shown["pair"].nunique() + 1.5))
+    forest(axes, shown, rows="pair", value="ratio", low="low", high="high", series="selection")
     axes.axvline(1, color=INK, lw=0.8, ls=":")
-    axes.set_yticks(range(len(pairs)), [literal(pair) for pair in pairs])
     axes.set(xlabel="error / that of segments at random (95 % interval)", ylabel="language pair")
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
-    return figure
+    means = shown.groupby("selection", sort=False)["ratio"].mean()
+    return describe(
+        figure,
+        "Error of other ways to choose a set over that of segments at random, averaged over language pairs: "
+        f"{', '.join(f'{name} {value:.2f}' for name, value in means.items())}.",
+    )

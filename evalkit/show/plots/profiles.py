@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -15,89 +16,77 @@ from matplotlib.transforms import offset_copy
 from evalkit import DataError
 from evalkit.data.provenance import demand_hundred, scale_of
 from evalkit.human.annotators import SQM_TICKS
-from evalkit.show.plots import GREY, INK, LIGHT, MARKERS, PALETTE, describe, house, literal
+from evalkit.show.plots import GREY, INK, LIGHT, PALETTE, describe, house, literal, mark, shared_legend, small_multiples
 
 _HATCH = "//////"
 
 
 @house
 def ridges(
-    ratings: pd.DataFrame,
-    *,
-    marks: Sequence[float] = SQM_TICKS,
-    most: int = 20,
-    bandwidth: float = 2.0,
-    scale: tuple[float, float] | None = None,
+    ratings: pd.DataFrame, *, marks: Sequence[float] = SQM_TICKS, scale: tuple[float, float] | None = None
 ) -> Figure:
     """Draw one ridge per annotator of a language pair: a smoothed histogram, lenient annotators on top.
 
-    most: annotators drawn, those with most judgements. bandwidth: standard deviation of the kernel, points. Each ridge
-    is drawn to the same height, so compare shapes and widths, not heights. Dotted lines are the slider's marks, the
-    triangle is the mean.
+    Drawn are the twenty annotators with most judgements, each ridge to the same height, so compare shapes and widths,
+    not heights. Dotted lines are the slider's marks, the triangle is the mean.
     """
-    names = _busiest(ratings, most)
+    names = _busiest(ratings)
     scores = ratings[ratings["annotator"].isin(names)].groupby("annotator")["score"]
     means = scores.mean().sort_values()
     scale = scale_of(ratings, given=scale)
     points = np.linspace(*scale, 401)
     figure, axes = plt.subplots(figsize=(6.2, 0.34 * len(means) + 1.1))
     for row, name in enumerate(means.index):
-        height = _density(scores.get_group(name).to_numpy(), points, bandwidth)
+        height = _density(scores.get_group(name).to_numpy(), points)
         top = row + 1.5 * height / height.max()
         axes.fill_between(points, row, top, color=LIGHT, ec=INK, lw=0.9, alpha=0.9, zorder=len(means) - row)
     rows = np.arange(len(means)) + 0.14
     axes.plot(means, rows, "v", color=PALETTE[1], ms=6, mec="white", mew=0.6, zorder=len(means) + 2)
-    for mark in marks:
-        axes.axvline(mark, color=PALETTE[0], lw=0.8, ls=":", zorder=len(means) + 1)
+    for tick in marks:
+        axes.axvline(tick, color=PALETTE[0], lw=0.8, ls=":", zorder=len(means) + 1)
     axes.set_yticks(range(len(means)), [literal(name) for name in means.index], fontsize=8.5)
     axes.tick_params(axis="y", length=0)
     axes.set(xlim=scale, ylim=(-0.15, len(means) + 0.7), ylabel="annotator")
     axes.set_xlabel(f"score ({scale[0]:g} to {scale[1]:g}); triangle: mean, dotted: tick marks")
     spread = scores.std()
-    alt = f"A curve per annotator, lenient ones on top, over the scale from {scale[0]:g} to {scale[1]:g}. Standard "
-    alt += f"deviations run from {spread.min():.0f} to {spread.max():.0f} points."
-    return describe(figure, alt)
+    return describe(
+        figure,
+        f"A curve for each of {len(means)} annotators, lenient ones on top, over the scale from {scale[0]:g} to "
+        f"{scale[1]:g}. Standard deviations run from {spread.min():.0f} to {spread.max():.0f} points.",
+    )
 
 
 @house
-def histograms(
-    ratings: pd.DataFrame,
-    profiled: pd.DataFrame,
-    *,
-    marks: Sequence[float] = SQM_TICKS,
-    most: int = 20,
-    columns: int = 3,
-) -> Figure:
+def histograms(ratings: pd.DataFrame, profiled: pd.DataFrame) -> Figure:
     """Draw a page of histograms, one panel per annotator of a language pair, with their profile in figures.
 
-    profiled: the result of ``annotators.profiles`` for these ratings. Bars are one point wide, each panel has a height
-    of its own. Written in it: the number of distinct scores, the ticks of the grid in use, the correlation with the
-    others, the median difference on repeats; a dash stands for what is missing.
+    profiled: the result of ``annotators.profiles`` for these ratings. Drawn are the twenty annotators with most
+    judgements. Bars are one point wide, each panel has a height of its own. Written in it: the number of distinct
+    scores, the ticks of the grid in use, the correlation with the others, the median difference on repeats; a dash
+    stands for what is missing.
     """
     demand_hundred(ratings)
-    names = _busiest(ratings, most)
-    scores = ratings[ratings["annotator"].isin(names)].groupby("annotator")["score"]
+    scores = ratings[ratings["annotator"].isin(_busiest(ratings))].groupby("annotator")["score"]
     told = profiled.set_index("annotator")
-    rows = -(-len(names) // columns)
-    figure, grid = plt.subplots(rows, columns, figsize=(2.1 * columns, 1.35 * rows + 0.5), sharex=True, squeeze=False)
-    for axes, name in zip(grid.flat, scores.mean().sort_values(ascending=False).index):
-        _bars(axes, scores.get_group(name), marks)
+    figure, panels = small_multiples(
+        scores.mean().sort_values(ascending=False).index, size=(2.1, 1.35), margin=(0, 0.5), sharex=True,
+        xlabel="score (0 to 100), one bar a point; dotted: tick marks",
+        ylabel="share of the annotator's judgements (each panel to its own height)",
+    )  # fmt: skip
+    for name, axes in panels.items():
+        _bars(axes, scores.get_group(name))
         row = told.loc[name]
         again = "no repeats" if pd.isna(row["median_abs_diff"]) else f"repeats {row['median_abs_diff']:.0f} apart"
         rho = "–" if pd.isna(row["with_others"]) else f"{row['with_others']:.2f}"
         note = f"{row['unique_scores']:.0f} distinct, grid {row['grid']}\nρ {rho}, {again}"
         box = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
         axes.text(0.02, 0.98, note, transform=axes.transAxes, va="top", fontsize=8.5, linespacing=1.15, bbox=box)
-        axes.set_title(literal(name), fontsize=9.5)
-    for place in range(len(names), grid.size):
-        grid.flat[place].set_axis_off()
-        grid.flat[place - columns].tick_params(labelbottom=True)  # now the lowest of its column
-    figure.supxlabel("score (0 to 100), one bar a point; dotted: tick marks", fontsize=10)
-    figure.supylabel("share of the annotator's judgements (each panel to its own height)", fontsize=10)
-    rho = told.loc[names, "with_others"]
-    alt = "A small histogram per annotator with the number of distinct scores, the coarser scale in use, the rank "
-    alt += f"correlation with the others ({rho.min():.2f} to {rho.max():.2f}) and the difference on repeats."
-    return describe(figure, alt)
+    others = told.loc[list(panels), "with_others"]
+    return describe(
+        figure,
+        "A small histogram per annotator with the number of distinct scores, the coarser scale in use, the rank "
+        f"correlation with the others ({others.min():.2f} to {others.max():.2f}) and the difference on repeats.",
+    )
 
 
 @house
@@ -107,30 +96,32 @@ def two_distributions(
     annotators: Sequence[str],
     *,
     names: tuple[str, str] = ("calibration HIT", "additional HITs"),
-    columns: int = 3,
-    width: float = 5.0,
     scale: tuple[float, float] | None = None,
 ) -> Figure:
     """Draw two sets of scores by the same annotators, one panel each: the first above the line, the second below it.
 
     above, below: ratings, such as calibration and additional HITs (Knowles & Lo 2024, Figure 2), or ordinary and
-    degraded items (their Figure 5). Bars are ``width`` points wide, in shares of each set; the triangles are the means.
-    Raises DataError where an annotator has no scores in one of the two.
+    degraded items (their Figure 5). Bars are a twentieth of the scale wide, in shares of each set; the triangles are
+    the means. Raises DataError where an annotator has no scores in one of the two.
     """
     for table, name in zip((above, below), names):
         if missing := [a for a in annotators if a not in set(table["annotator"])]:
             raise DataError(f"{', '.join(missing)}: no scores among the {name}. Choose others.")
-    rows = -(-len(annotators) // columns)
-    figure, grid = plt.subplots(
-        rows, columns, figsize=(2.2 * columns, 1.8 * rows + 0.8), sharex=True, sharey=True, squeeze=False
-    )
     ends = {scale_of(table, given=scale) for table in (above, below)}
     if len(ends) > 1:
         raise DataError("The two sets of scores have different scales. Bring them to one, or pass scale=(low, high).")
     low, high = ends.pop()
+    width = (high - low) / 20
+    figure, panels = small_multiples(
+        annotators, sharex=True, sharey=True, xlabel=f"score ({low:g} to {high:g}); triangles: means",
+        ylabel="share of judgements",
+    )  # fmt: skip
     edges = np.arange(low - width / 2, high + width, width)
-    styles = ({"color": GREY}, {"facecolor": "white", "hatch": _HATCH, "edgecolor": PALETTE[0]})
-    for axes, annotator in zip(grid.flat, annotators):
+    styles: tuple[dict[str, Any], ...] = (
+        {"color": GREY},
+        {"facecolor": "white", "hatch": _HATCH, "edgecolor": PALETTE[0]},
+    )
+    for annotator, axes in panels.items():
         for table, sign, style, name in zip((above, below), (1, -1), styles, names):
             scores = table.loc[table["annotator"] == annotator, "score"]
             share = np.histogram(scores, bins=edges)[0] / len(scores)
@@ -141,61 +132,62 @@ def two_distributions(
                 transform=beside,
             )  # fmt: skip
         axes.axhline(0, color=INK, lw=0.9)
-        axes.set_title(literal(annotator), fontsize=9)
         axes.yaxis.set_major_formatter(lambda value, _: f"{abs(value):g}")
-    for axes in list(grid.flat)[len(annotators) :]:
-        axes.set_axis_off()
-    handles, texts = grid[0, 0].get_legend_handles_labels()
-    figure.legend(handles, texts, loc="outside upper center", ncols=2)
-    figure.supxlabel(f"score ({low:g} to {high:g}); triangles: means", fontsize=10)
-    figure.supylabel("share of judgements", fontsize=10)
+    shared_legend(figure)
     means = [table.groupby("annotator")["score"].mean()[list(annotators)] for table in (above, below)]
-    gaps = (means[0] - means[1]).abs()
-    alt = f"{len(annotators)} annotators: scores of {names[0]} above a line and of {names[1]} below. Their means lie "
-    alt += f"{gaps.min():.0f} to {gaps.max():.0f} points apart."
-    return describe(figure, alt)
+    apart = (means[0] - means[1]).abs()
+    return describe(
+        figure,
+        f"{len(panels)} annotators: scores of {names[0]} above a line and of {names[1]} below. Their means lie "
+        f"{apart.min():.0f} to {apart.max():.0f} points apart.",
+    )
 
 
 @house
-def grids_in_use(tested: Mapping[str, pd.DataFrame], *, alpha: float = 0.05) -> Figure:
+def grids_in_use(tested: Mapping[str, pd.DataFrame]) -> Figure:
     """Draw how many annotators use which grid of ticks, one panel per data set.
 
     tested: name -> the result of ``annotators.scale_grid``. A bar is the share of the data set's annotators.
     """
-    figure, grid = plt.subplots(1, len(tested), figsize=(2.0 * len(tested) + 0.6, 2.9), sharey=True, squeeze=False)
-    for axes, (name, table) in zip(grid.flat, tested.items()):
+    titles = {
+        name: f"{name}\n({table.groupby(['pair', 'annotator']).ngroups} annotators)" for name, table in tested.items()
+    }
+    figure, panels = small_multiples(
+        tested, titles=titles, columns=len(titles), size=(2.0, 2.9), margin=(0.6, 0), sharey=True,
+        xlabel="ticks of the grid in use (on the bars: annotators)", ylabel="share of annotators",
+    )  # fmt: skip
+    found = []
+    for name, axes in panels.items():
+        table = tested[name]
         people = table.groupby(["pair", "annotator"]).ngroups
         used = table.groupby("ticks")["in_use"].sum()
         bars = axes.bar([str(ticks) for ticks in used.index], used / people, color=LIGHT, ec=INK, hatch="//")
         axes.bar_label(bars, labels=[str(count) for count in used], fontsize=9)
         axes.margins(y=0.12)  # room for the number on the highest bar
-        axes.set_title(f"{literal(name)}\n({people} annotators)", fontsize=9)
-    grid[0, 0].set_ylabel("share of annotators")
-    figure.supxlabel(f"ticks of the grid in use, tested at {alpha:g} (on the bars: annotators)", fontsize=10)
-    used = {name: table.groupby("ticks")["in_use"].sum() for name, table in tested.items()}
-    counts = [f"{name}, {ticks} ticks: {count}" for name, each in used.items() for ticks, count in each.items()]
-    alt = f"Bars for the share of annotators who use a coarser scale, by its ticks. Annotators: {'; '.join(counts)}."
-    return describe(figure, alt)
+        found += [f"{name}, {ticks} ticks: {count} annotators" for ticks, count in used[used > 0].items()]
+    return describe(
+        figure, f"Bars for the share of annotators who use a coarser scale, by its ticks: {'; '.join(found)}."
+    )
 
 
 @house
-def decisions(stable: pd.DataFrame, *, most: int = 30) -> Figure:
+def decisions(stable: pd.DataFrame) -> Figure:
     """Draw how firm screening decisions are: the share of resamples that flag an annotator.
 
     stable: the result of ``annotators.stability``. One line per annotator whom a rule flags now or in one of ten
-    resamples, at most ``most`` lines, the least firm first.
+    resamples, at most thirty lines, the least firm first.
     """
     firm = stable.assign(doubt=(stable["share"] - 0.5).abs())
-    shown = firm[firm["flagged"] | (firm["share"] >= 0.1)].sort_values("doubt").head(most)
+    shown = firm[firm["flagged"] | (firm["share"] >= 0.1)].sort_values("doubt").head(30)
     if shown.empty:
         raise DataError("No rule flags anybody, not even in one of ten resamples. Tighten a rule.")
     shown = shown.sort_values(["rule", "share"], ignore_index=True)
     figure, axes = plt.subplots(figsize=(6.2, 0.27 * len(shown) + 1.4))
     for number, (rule, rows) in enumerate(shown.groupby("rule", sort=False)):
-        style = {"marker": MARKERS[number % len(MARKERS)], "color": PALETTE[number % len(PALETTE)], "ls": "none"}
-        axes.plot(rows["share"], rows.index, ms=7, mec=INK, mew=0.6, label=rule, **style)
+        look = mark(number) | {"ms": 7, "mec": INK, "mew": 0.6}
+        axes.plot(rows["share"], rows.index, label=rule, **look)
         stay = rows[~rows["flagged"]]
-        axes.plot(stay["share"], stay.index, ls="none", marker=style["marker"], ms=7, mfc="white", mec=INK, zorder=4)
+        axes.plot(stay["share"], stay.index, **(look | {"mfc": "white", "zorder": 4}))
     axes.hlines(shown.index, 0, 1, color=LIGHT, lw=0.6, zorder=0)
     axes.axvline(0.5, color=GREY, ls=":")
     axes.set_yticks(shown.index, [literal(f"{row.pair} {row.annotator}") for row in shown.itertuples()], fontsize=8)
@@ -203,30 +195,32 @@ def decisions(stable: pd.DataFrame, *, most: int = 30) -> Figure:
     axes.set_xlabel("share of resamples that flag them\n(filled: flagged by the real scores; 0.5: a coin's toss)")
     figure.legend(loc="outside upper center", ncols=2, fontsize=8.5)
     flagged = stable[stable["flagged"]]
-    alt = "A mark per annotator for the share of resamples that flag them. Of "
-    alt += f"{len(flagged)} flags {flagged['share'].between(0.2, 0.8).sum()} have a share between 0.2 and 0.8."
-    return describe(figure, alt)
+    return describe(
+        figure,
+        "A mark per annotator for the share of resamples that flag them. Of "
+        f"{len(flagged)} flags {flagged['share'].between(0.2, 0.8).sum()} have a share between 0.2 and 0.8.",
+    )
 
 
-def _busiest(ratings: pd.DataFrame, most: int) -> pd.Index:
-    """Return who gave most judgements; of one language pair, or DataError."""
+def _busiest(ratings: pd.DataFrame) -> pd.Index:
+    """Return the twenty who gave most judgements; of one language pair, or DataError."""
     if len(ratings[["src_lang", "tgt_lang"]].drop_duplicates()) != 1:
         raise DataError("A picture of annotators needs the ratings of one language pair. Select one first.")
-    return ratings.groupby("annotator").size().sort_values(ascending=False, kind="stable").index[:most]
+    return ratings.groupby("annotator").size().sort_values(ascending=False, kind="stable").index[:20]
 
 
-def _density(scores: np.ndarray, points: np.ndarray, bandwidth: float) -> np.ndarray:
-    """Smooth scores by a normal kernel: density per point of the scale."""
+def _density(scores: np.ndarray, points: np.ndarray, *, bandwidth: float = 2.0) -> np.ndarray:
+    """Smooth scores by a normal kernel of two points: density per point of the scale."""
     values, counts = np.unique(scores, return_counts=True)
     kernel = np.exp(-0.5 * ((points[:, None] - values) / bandwidth) ** 2)
     return kernel @ counts / (len(scores) * bandwidth * np.sqrt(2 * np.pi))
 
 
-def _bars(axes: Axes, scores: pd.Series, marks: Sequence[float]) -> None:
+def _bars(axes: Axes, scores: pd.Series) -> None:
     values, counts = np.unique(scores, return_counts=True)
     axes.vlines(values, 0, counts / len(scores), color=INK, lw=1.3)
-    for mark in marks:
-        axes.axvline(mark, color=PALETTE[0], lw=0.7, ls=":", zorder=0)
+    for tick in SQM_TICKS:
+        axes.axvline(tick, color=PALETTE[0], lw=0.7, ls=":", zorder=0)
     axes.set(xlim=(-1.5, 101.5), xticks=[0, 50, 100], ylim=(0, 1.65 * counts.max() / len(scores)))
     axes.yaxis.set_major_locator(MaxNLocator(2))
     axes.tick_params(labelsize=8)

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from evalkit import DataError
-from evalkit.show.plots import GREY, INK, LIGHT, LINES, PALETTE, describe, house, literal
+from evalkit.show.plots import GREY, INK, LIGHT, LINES, PALETTE, describe, forest, house, literal
 
 
 @house
@@ -50,9 +50,11 @@ def bump_chart(ranked: pd.DataFrame, *, pair: str) -> Figure:
     axes.set(xlabel="how scores were made (bar: line between clusters)", title=literal(pair))
     figure.supylabel("rank (the best at the top)", fontsize=10)
     axes.spines[:].set_visible(False)
-    alt = f"{pair}: places of {len(places)} systems under {len(variants)} treatments of the same judgements. "
-    alt += f"{rows['beyond_noise'].sum()} moves against the first ranking are beyond the noise of resampling."
-    return describe(figure, alt)
+    return describe(
+        figure,
+        f"{pair}: places of {len(places)} systems under {len(variants)} treatments of the same judgements. "
+        f"{rows['beyond_noise'].sum()} moves against the first ranking are beyond the noise of resampling.",
+    )
 
 
 @house
@@ -83,8 +85,8 @@ def win_matrix(compared: pd.DataFrame, *, pair: str) -> Figure:
     axes.spines[:].set_visible(False)
     axes.text(0.02, 0.03, "% of comparisons won\n(ties half); filled and\nbold: significant", transform=axes.transAxes,
               fontsize=8, va="bottom")  # fmt: skip
-    alt = f"{pair}: a cell for every two systems; {int(rows['significant'].sum())} of {len(rows)} are significant."
-    return describe(figure, alt)
+    sure = rows["significant"].sum()
+    return describe(figure, f"{pair}: a cell for every two systems; {sure} of {len(rows)} are significant.")
 
 
 @house
@@ -95,28 +97,30 @@ def rank_forest(ranges: pd.DataFrame, *, pair: str, clustered: pd.DataFrame | No
     of ranks that WMT prints, as a thin line with open ends, and dotted lines between clusters.
     """
     rows = _of(ranges, pair)
-    level = np.arange(len(rows))
     figure, axes = plt.subplots(figsize=(6.6, 0.36 * len(rows) + 1.5))
-    shift = 0
+    drawn = rows.assign(way="rank and its interval")
     if clustered is not None:
         own = _of(clustered, pair).set_index("system").loc[rows["system"]].reset_index()
-        shift = 0.16
-        axes.hlines(level + shift, own["rank_top"], own["rank_bottom"], color=PALETTE[1], lw=1.2, ls="--")
-        ends = np.r_[own["rank_top"], own["rank_bottom"]]
-        axes.plot(ends, np.tile(level + shift, 2), "D", color=PALETTE[1], mfc="white", ms=4.5, label="range by wins")
-        for line in level[own["cluster"].ne(own["cluster"].shift(-1)).to_numpy()][:-1]:
+        by_wins = own.assign(way="range by wins", rank_low=own["rank_top"], rank_high=own["rank_bottom"])
+        by_wins["rank"] = by_wins[["rank_low", "rank_high"]].mean(axis="columns")
+        drawn = pd.concat([drawn, by_wins], ignore_index=True)
+        for line in np.flatnonzero(own["cluster"].ne(own["cluster"].shift(-1)))[:-1]:
             axes.axhline(line + 0.5, color=GREY, lw=0.9, ls=":")
-    axes.hlines(level - shift, rows["rank_low"], rows["rank_high"], color=PALETTE[0], lw=3)
-    axes.plot(rows["rank"], level - shift, "o", color=PALETTE[0], ms=6.5, mec="white", label="rank and its interval")
     digits = _decimals(rows["score"])
-    names = [f"{literal(row.system)}  {row.score:.{digits}f}" for row in rows.itertuples()]
-    axes.set_yticks(level, names, fontsize=8.5)
-    axes.tick_params(axis="y", length=0)
+    names = {row.system: f"{row.system}  {row.score:.{digits}f}" for row in rows.itertuples()}
+    forest(axes, drawn, rows="system", value="rank", low="rank_low", high="rank_high", series="way", names=names,
+           looks={"range by wins": {"marker": "D", "mfc": "white", "mec": PALETTE[1], "ms": 4.5}})  # fmt: skip
+    axes.tick_params(axis="y", labelsize=8.5)
     axes.set_xticks(np.arange(1, len(rows) + 1, max(1, len(rows) // 10)))
-    axes.set(xlim=(0.5, len(rows) + 0.5), ylim=(len(rows) - 0.4, -0.6), xlabel="rank (1 is best)", title=literal(pair))
+    axes.set(xlim=(0.5, len(rows) + 0.5), xlabel="rank (1 is best)", title=literal(pair))
     axes.set_ylabel("system and score")
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1.06 if len(rows) > 6 else 1.12), ncols=2, borderaxespad=0)
-    return figure
+    sure = (ranges["rank_low"] == ranges["rank_high"]).sum()
+    return describe(
+        figure,
+        f"{pair}: an interval of ranks per system; in all language pairs {sure} of {len(ranges)} systems have a sure "
+        "rank.",
+    )
 
 
 @house
@@ -147,9 +151,11 @@ def moves_strip(moved: pd.DataFrame) -> Figure:
     axes.set_xlabel(f"Kendall's τ-b with the ranking by {literal(moved['against'].iloc[0])} (1: the same order)")
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=2, fontsize=8)
     means = moved.groupby("variant", sort=False)["tau_b"].mean()
-    alt = "A mark per language pair and variant for the likeness of its ranking to that by "
-    alt += f"{moved['against'].iloc[0]}. Means: " + "; ".join(f"{name} {tau:.2f}" for name, tau in means.items()) + "."
-    return describe(figure, alt)
+    return describe(
+        figure,
+        f"A mark per language pair and variant for the likeness of its ranking to that by {moved['against'].iloc[0]}. "
+        f"Means: {'; '.join(f'{name} {value:.2f}' for name, value in means.items())}.",
+    )
 
 
 def _decimals(scores: pd.Series) -> int:

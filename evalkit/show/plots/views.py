@@ -1,4 +1,4 @@
-"""Figures with their words: what is drawn for some values, its alternative text and its caption, made together.
+"""Figures with their words: what is drawn for some values, its caption and its chart to hover over, made together.
 
 Tables come in already worked out, so a view can be drawn again at once when a reader turns a value
 (``evalkit.show.explore``), and the words always belong to the picture.
@@ -15,18 +15,16 @@ from matplotlib.figure import Figure
 from evalkit import DataError
 from evalkit.data.schemas import with_pair
 from evalkit.human.calibration import forms
-from evalkit.human.calibration.forms import METHODS
 from evalkit.metrics.metaeval.scores import Scores
-from evalkit.show.plots import INK, calibration, hover, metaeval, ranking
+from evalkit.show.plots import INK, calibration, describe, hover, metaeval, ranking
 from evalkit.show.plots import annotators as people
 from evalkit.stats.agreement import extreme_annotators
 
 
 class View(NamedTuple):
-    """A figure, its alternative text and its caption; hover is its chart for JupyterLab, or None."""
+    """A figure that says what it shows (``plots.describe``) and its caption; hover is its chart for JupyterLab."""
 
     figure: Figure
-    alt: str
     caption: str
     hover: dict[str, Any] | None = None
 
@@ -44,9 +42,7 @@ def score_grid(
         raise DataError(f"{len(chosen)} annotators are too many for one grid: choose at most 8.")
     labelled = with_pair(ratings)
     figure = people.score_grid(labelled[labelled["pair"] == pair], chosen)
-    alt = f"A grid of {len(chosen)} by {len(chosen)} panels with histograms of {', '.join(chosen)} on the diagonal and "
-    alt += "scatter plots of two annotators off it, with the line of equal scores."
-    return View(figure, alt, f"{pair}: annotators in its lowest and highest correlations, or as chosen")
+    return View(figure, f"{pair}: annotators in its lowest and highest correlations, or as chosen")
 
 
 def rank_forest(ranges: pd.DataFrame, clustered: pd.DataFrame, *, pair: str, data: str, unit: str) -> View:
@@ -56,8 +52,6 @@ def rank_forest(ranges: pd.DataFrame, clustered: pd.DataFrame, *, pair: str, dat
     judgements are called. unit: what was drawn anew.
     """
     figure = ranking.rank_forest(ranges, pair=pair, clustered=clustered)
-    sure = (ranges["rank_low"] == ranges["rank_high"]).sum()
-    alt = f"{pair}: an interval of places per system; in all pairs {sure} of {len(ranges)} systems have a sure place."
     by_wins = clustered[clustered["pair"] == pair].rename(columns={"rank_top": "rank_low", "rank_bottom": "rank_high"})
     ways = {f"when the {unit} is drawn anew": ranges[ranges["pair"] == pair], "by wins": by_wins}
     columns = ["system", "rank", "rank_low", "rank_high", "score"]
@@ -65,9 +59,9 @@ def rank_forest(ranges: pd.DataFrame, clustered: pd.DataFrame, *, pair: str, dat
     both = both.reset_index(level="way")
     both["rank"] = both["rank"].fillna(both[["rank_low", "rank_high"]].mean(axis="columns"))
     names = {"system": "system", "way": "places", "rank": "rank (1 is best)", "rank_low": "from", "rank_high": "to"}
-    chart = hover.intervals(both, alt=alt, label="system", value="rank", low="rank_low", high="rank_high", group="way",
-                            names=names)  # fmt: skip
-    return View(figure, alt, f"{data}, {pair}: places when the {unit} is drawn anew, and by wins", chart)
+    chart = hover.intervals(both, alt=figure.get_label(), label="system", value="rank", low="rank_low",
+                            high="rank_high", group="way", names=names)  # fmt: skip
+    return View(figure, f"{data}, {pair}: places when the {unit} is drawn anew, and by wins", chart)
 
 
 def threshold_sweep(table: pd.DataFrame, *, pair: str, threshold: float) -> View:
@@ -78,13 +72,7 @@ def threshold_sweep(table: pd.DataFrame, *, pair: str, threshold: float) -> View
     shown = table[table["pair"] == pair]
     if shown.empty:
         raise DataError(f"{pair}: no such language pair here. Choose one of: {', '.join(table['pair'].unique())}.")
-    nearest = shown["threshold"].sub(threshold).abs()
-    firsts = shown[(nearest == nearest.min()) & (shown["rank"] == 1)]
-    told = firsts.groupby("variant", sort=False)["metric"].agg(lambda found: " and ".join(map(str, found)))
-    alt = f"Tau and rank of each metric in {pair} from threshold {table['threshold'].min():g} to "
-    alt += f"{table['threshold'].max():g}, a row of panels per variant. First at {threshold:g} points: "
-    alt += "; ".join(f"{variant} {metrics}" for variant, metrics in told.items()) + "."
-    return View(metaeval.sweep(shown, threshold=threshold), alt, f"Tau and rank in {pair} as the threshold moves")
+    return View(metaeval.sweep(shown, threshold=threshold), f"Tau and rank in {pair} as the threshold moves")
 
 
 def metric_ranking(table: pd.DataFrame, *, pair: str, statistic: str, chance: float | None, most: int) -> View:
@@ -93,12 +81,10 @@ def metric_ranking(table: pd.DataFrame, *, pair: str, statistic: str, chance: fl
     table: metric, value, rank, low, high, best first. chance: what a random metric comes to. most: metrics drawn.
     """
     figure = metaeval.ranking(table, statistic=statistic, chance=chance, most=most)
-    best = ", ".join(f"{row.metric} {row.value:.3f}" for row in table.head(3).itertuples())
-    alt = f"{len(table)} metrics by {statistic}, in {table['rank'].max()} clusters; the best are {best}."
     names = {"metric": "metric", "value": statistic, "low": "95 % interval from", "high": "to", "rank": "cluster"}
-    chart = hover.intervals(table.head(most), alt=alt, label="metric", value="value", low="low", high="high",
-                            names=names)  # fmt: skip
-    return View(figure, alt, f"{pair}: the best metrics by {statistic}, with clusters", chart)
+    chart = hover.intervals(table.head(most), alt=figure.get_label(), label="metric", value="value", low="low",
+                            high="high", names=names)  # fmt: skip
+    return View(figure, f"{pair}: the best metrics by {statistic}, with clusters", chart)
 
 
 def metric_scores(
@@ -116,8 +102,11 @@ def metric_scores(
     pearson = values[here & (values["statistic"] == "pearson") & (values["level"] == "segment")]
     told = "; ".join(f"{row.grouping} {row.value:.3f}" for row in pearson.itertuples())
     figure = metaeval.scores(one.values[0].ravel(), one.human.ravel(), name=metric, gold=gold)
-    alt = f"Shaded cells of {metric} against {gold} scores with both distributions. Segment-level Pearson: {told}."
-    return View(figure, alt, f"{metric} against {gold} in {pair}: how many translations got which two scores")
+    describe(
+        figure,
+        f"Shaded cells of {metric} against {gold} scores with both distributions. Segment-level Pearson: {told}.",
+    )
+    return View(figure, f"{metric} against {gold} in {pair}: how many translations got which two scores")
 
 
 def what_if(*, raw: float, calibration_mean: float, reference_mean: float, standard: forms.Standard) -> View:
@@ -133,26 +122,7 @@ def what_if(*, raw: float, calibration_mean: float, reference_mean: float, stand
         ax.axvline(raw, color=INK, lw=1)
     moved = forms.what_if(raw, calibration_mean, reference_mean, standard=standard)
     told = "; ".join(f"{row.form} {row.adjusted:.2f}" for row in moved.itertuples())
-    alt = "Two line charts over the raw score. Left: the adjusted score under the four forms. Right: how far each form "
-    alt += f"moves a score. A raw {raw:g} becomes: {told}."
+    describe(figure, f"{figure.get_label()} A raw {raw:g} becomes: {told}.")
     caption = f"The four forms for annotators who gave {calibration_mean:g} to the calibration set and "
     caption += f"{reference_mean:g} to human references. Upright line: a raw score of {raw:g}, which becomes {told}. "
-    return View(figure, alt, caption + "Grey areas are off the scale.")
-
-
-def outside_scores(joined: pd.DataFrame, *, outside_score: str) -> View:
-    """View average scores into English, raw and calibrated, against a score from outside.
-
-    joined: the result of ``external.merged``. outside_score: one of its covariates.
-    """
-    figure = calibration.scores_against(joined, covariate=outside_score)
-    here = joined[(joined["covariate"] == outside_score) & (joined["direction"] == "X-EN")]
-    ways = {f"{METHODS[way]}: r = {here['value'].corr(here[way]):.3f}": here.assign(score=here[way])
-            for way in ("raw", "cs")}  # fmt: skip
-    alt = f"Two scatter plots of average scores into English against {outside_score}, raw and calibrated, with fits; "
-    alt += f"{len(here)} points are labelled with language codes. {'; '.join(ways)}."
-    both = pd.concat(ways, names=["way"]).reset_index(level="way")
-    names = {"language": "language", "language_code": "code", "way": "score", "value": outside_score,
-             "score": "average XSTS score, into English (points, 1–5)"}  # fmt: skip
-    chart = hover.points(both, alt=alt, x="value", y="score", label="language_code", group="way", names=names)
-    return View(figure, alt, "The analogue of the paper's Figure 2, on a public outside score", chart)
+    return View(figure, caption + "Grey areas are off the scale.")

@@ -2,19 +2,40 @@
 
 import tomllib
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from evalkit import DataError
 from evalkit.data import languages, schemas
 from evalkit.data.importing.columns import EXTRAS, OURS
-from evalkit.data.importing.judgements import Options
 from evalkit.data.importing.pseudonyms import Pseudonyms
-from evalkit.data.names import plain
+from evalkit.data.names import Looks, plain
 
 _SECTIONS = {"columns", "values", "item_types", "scale", "sheet", "encoding", "decimal", "format"}
 
 
-def options(
+@dataclass
+class Options:
+    """What the user told about a campaign's files, and what is to happen to names."""
+
+    pseudonyms: Pseudonyms
+    columns: dict[str, str | list[str]] = field(default_factory=dict)
+    values: dict[str, str] = field(default_factory=dict)
+    item_types: dict[str, str] = field(default_factory=dict)
+    scale: tuple[float, float] | None = None
+    sheet: str | None = None
+    encoding: str | None = None
+    decimal: str | None = None
+    looks: Looks = field(default_factory=Looks)
+
+    @property
+    def single(self) -> dict[str, str]:
+        """Return our names that are mapped to one column each."""
+        return {ours: theirs for ours, theirs in self.columns.items() if isinstance(theirs, str)}
+
+
+def gathered(
     pseudonyms: Pseudonyms,
     *,
     columns: Mapping[str, str | list[str]] | None = None,
@@ -34,7 +55,6 @@ def options(
     columns = {**file.get("columns", {}), **(columns or {})}
     values = {**file.get("values", {}), **(values or {})}
     item_types = {**file.get("item_types", {}), **(item_types or {})}
-    scale = scale or file.get("scale")
     for ours in (*columns, *values):
         if ours not in (*OURS, *EXTRAS):
             raise DataError(f"{ours!r} is none of our columns. Map one of {', '.join((*OURS, *EXTRAS))}.")
@@ -49,20 +69,20 @@ def options(
     decimal = decimal or file.get("decimal")
     if decimal not in (None, ".", ","):
         raise DataError(f"The decimal mark {decimal!r} is neither a point nor a comma. Pass --decimal , or --decimal .")
-    told = Options(
+    options = Options(
         pseudonyms,
         columns=columns,
         values={ours: plain(str(value)) for ours, value in values.items()},
         item_types={str(theirs): ours for theirs, ours in item_types.items()},
-        scale=_scale(scale),
+        scale=_scale(scale or file.get("scale")),
         sheet=sheet or file.get("sheet"),
         encoding=encoding or file.get("encoding"),
         decimal=decimal,
     )
-    return told, file.get("format")
+    return options, file.get("format")
 
 
-def _scale(scale: object) -> tuple[float, float] | None:
+def _scale(scale: Any) -> tuple[float, float] | None:
     """Check the ends of a scale."""
     if scale is None:
         return None
@@ -75,7 +95,7 @@ def _scale(scale: object) -> tuple[float, float] | None:
     return low, high
 
 
-def _toml(path: Path) -> dict:
+def _toml(path: Path) -> dict[str, Any]:
     """Read a mapping file."""
     try:
         if path.stat().st_size > 1 << 20:
