@@ -17,7 +17,7 @@ def of_context(
 
     sets: name -> ratings. contrast, welch: the results of ``context.contrasts`` and ``context.welch`` by ``data``.
     """
-    tables = {}
+    tables: dict[str, pd.DataFrame] = {}
     for name, ratings in sets.items():
         own = contrast[contrast["data"] == name]
         tables |= {f"{name} contrast": own, f"{name} gap": context.gap(own)}
