@@ -13,8 +13,7 @@ from evalkit.papers import claims
 from evalkit.papers.sudoh2021 import challenge, evaluation, released
 from evalkit.papers.sudoh2021.released import UNRELEASED, Release
 from evalkit.papers.sudoh2021.taxonomy import KEY, TABLES
-from evalkit.papers.transcribed import half
-from evalkit.stats.verdicts import verdict
+from evalkit.stats.verdicts import half, verdict
 
 _SHORT = "The paper's number rests on labels that were never released (annotator C, newstest2017). On {rows}: {values}."
 _DATA, _PRINT = "recomputed from data", "follows from other printed numbers"
