@@ -18,6 +18,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.rcsetup import cycler
 
+from evalkit import DataError
+
 INK, GREY, LIGHT = "#1a1a1a", "#6b6b6b", "#d0d0d0"
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", INK)
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
@@ -55,6 +57,20 @@ def literal(text: object) -> str:
     \\$x\\$ costs
     """
     return str(text).replace("$", r"\$")
+
+
+def rows_of(table: pd.DataFrame, column: str, value: object) -> pd.DataFrame:
+    """Return the rows with one value of a column; DataError, naming those there are, where there is none.
+
+    >>> rows_of(pd.DataFrame({"pair": ["eng-deu"]}), "pair", "eng-jpn")
+    Traceback (most recent call last):
+    evalkit.DataError: eng-jpn: no such language pair here. Choose one of: eng-deu.
+    """
+    rows = table[table[column] == value]
+    if rows.empty:
+        what = {"pair": "language pair", "covariate": "outside score"}.get(column, column)
+        raise DataError(f"{value}: no such {what} here. Choose one of: {', '.join(map(str, table[column].unique()))}.")
+    return rows.reset_index(drop=True)
 
 
 def describe(drawn: Drawn, text: str) -> Drawn:

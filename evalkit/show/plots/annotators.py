@@ -140,7 +140,7 @@ def repeat_differences(repeated: pd.DataFrame) -> Figure:
         axes.tick_params(axis="y", labelsize=7)
         axes.set(xlabel="difference (points of 100)", xlim=(-2, None))
     figure.axes[0].set_ylabel("annotator")
-    figure.axes[-1].legend(loc="upper right")
+    figure.axes[-1].legend(loc="lower right")
     small, wide = (repeated["median_abs_diff"] <= 5).mean(), (repeated["max_abs_diff"] >= 20).mean()
     return describe(
         figure,

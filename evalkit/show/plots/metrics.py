@@ -22,6 +22,7 @@ from evalkit.show.plots import (
     forest,
     house,
     literal,
+    rows_of,
     shared_legend,
     small_multiples,
 )
@@ -91,16 +92,17 @@ def subsets(table: pd.DataFrame, *, rule: str) -> Figure:
 
     table: the result of ``sai2023.subsets.correlations``; rule: one of its rules.
     """
-    part = table[table["rule"] == rule]
-    if part.empty:
-        raise DataError(f"No row was computed by the rule {rule!r}. Choose among {', '.join(table['rule'].unique())}.")
-    figure, panels = _by_language(part, xlabel="Kendall's τ-b with human scores")
     names = {kind: f"{kind} errors only" for kind in ("fluency", "accuracy")}
-    looks = {"fluency": {"mfc": "white", "color": INK, "mec": INK}, "accuracy": {"color": INK}}
+    part = rows_of(table, "rule", rule)
+    part = part[part["subset"].isin(names)].sort_values("subset", ascending=False, kind="stable")
+    figure, panels = _by_language(part, xlabel="Kendall's τ-b with human scores")
+    ink = {"color": INK, "mec": INK, "mew": 1, "ms": 5.5}
+    looks = {"fluency": ink | {"mfc": "white"}, "accuracy": ink}
+    pairs = part.groupby(["language", "metric"])["kendall_b"]
+    part = part.assign(low=pairs.transform("min"), high=pairs.transform("max"))  # a line joins the two marks
     for language, axes in panels.items():
-        own = part[(part["language"] == language) & part["subset"].isin(names)].sort_values("subset", ascending=False)
-        forest(axes, own, rows="metric", value="kendall_b", series="subset", order=dict.fromkeys(part["metric"]),
-               names=names, looks=looks)  # fmt: skip
+        forest(axes, part[part["language"] == language], rows="metric", value="kendall_b", low="low", high="high",
+               series="subset", apart=0, order=dict.fromkeys(part["metric"]), names=names, looks=looks)  # fmt: skip
         axes.axvline(0, color=GREY, lw=0.8, ls=":")
     shared_legend(figure)
     means = part.groupby("subset")["kendall_b"].mean()
@@ -127,7 +129,7 @@ def spread(normal: pd.DataFrame, *, language: str) -> Figure:
 
     normal: the result of ``metrics.spread.normalised``. After Sai et al. 2023, Figure 4.
     """
-    part = _of(normal, language)
+    part = rows_of(normal, "language", language)
     metrics = list(dict.fromkeys(part["metric"]))
     figure, axes = plt.subplots(figsize=(6.4, 0.42 * len(metrics) + 0.9))
     values = [part.loc[part["metric"] == name, "value"].to_numpy() for name in metrics]
@@ -159,7 +161,7 @@ def buckets(table: pd.DataFrame, *, language: str) -> Figure:
     table: the result of ``metrics.spread.buckets``. After Sai et al. 2023, Figure 6. A bucket below five judgements is
     drawn hollow.
     """
-    part = _of(table, language)
+    part = rows_of(table, "language", language)
     metrics = list(dict.fromkeys(part["metric"]))
     figure, panels = small_multiples(
         metrics, size=(6.8 / 3, 1.85), margin=(0, 0.5), sharex=True,
@@ -219,13 +221,3 @@ def hexbins(
         f"Density of metric scores against human scores of {len(part):,} translations, a panel per metric. Spearman's "
         f"rho: {', '.join(f'{metric} {rho[metric]:.2f}' for metric in metrics)}.",
     )
-
-
-def _of(table: pd.DataFrame, language: str) -> pd.DataFrame:
-    """Return the rows of one language as the study prints it."""
-    part = table[table["language"] == language]
-    if part.empty:
-        raise DataError(
-            f"There is no language {language!r} here. Choose among {', '.join(table['language'].unique())}."
-        )
-    return part

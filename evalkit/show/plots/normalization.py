@@ -13,7 +13,7 @@ from evalkit import DataError
 from evalkit.data.provenance import fact
 from evalkit.data.schemas import with_pair
 from evalkit.human.normalization import METHODS
-from evalkit.show.plots import GREY, INK, LIGHT, PALETTE, describe, dots, forest, house, mark, small_multiples
+from evalkit.show.plots import GREY, INK, LIGHT, PALETTE, describe, dots, forest, house, mark, rows_of, small_multiples
 
 
 @house
@@ -24,9 +24,7 @@ def mean_scatter(compared: pd.DataFrame, *, pair: str) -> Axes:
     equal their reference. Where the reference is an annotator's own mean, those with a single HIT are not drawn: the
     two are the same number.
     """
-    rows = compared[compared["pair"] == pair]
-    if rows.empty:
-        raise DataError(f"{pair}: no such language pair here. Choose one of: {', '.join(compared['pair'].unique())}.")
+    rows = rows_of(compared, "pair", pair)
     calibrated = bool((rows["level"] == "annotator").any())
     rows = rows if calibrated else rows[rows.groupby("annotator")["hit"].transform("size") > 1]
     if rows.empty:

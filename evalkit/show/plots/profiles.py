@@ -153,7 +153,7 @@ def grids_in_use(tested: Mapping[str, pd.DataFrame]) -> Figure:
         name: f"{name}\n({table.groupby(['pair', 'annotator']).ngroups} annotators)" for name, table in tested.items()
     }
     figure, panels = small_multiples(
-        tested, titles=titles, columns=len(titles), size=(2.0, 2.9), margin=(0.6, 0), sharey=True,
+        tested, titles=titles, columns=len(titles), size=(2.3, 2.9), margin=(0.4, 0), sharey=True,
         xlabel="ticks of the grid in use (on the bars: annotators)", ylabel="share of annotators",
     )  # fmt: skip
     found = []

@@ -10,8 +10,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from evalkit import DataError
-from evalkit.show.plots import GREY, INK, LIGHT, LINES, PALETTE, describe, forest, house, literal
+from evalkit.show.plots import GREY, INK, LIGHT, LINES, PALETTE, describe, forest, house, literal, rows_of
 
 
 @house
@@ -21,7 +20,7 @@ def bump_chart(ranked: pd.DataFrame, *, pair: str) -> Figure:
     ranked: the result of ``ranking.rankings``. Numbers are places under the first variant. Bold lines are systems that
     under some variant move by more than resampling explains; short bars stand between clusters.
     """
-    rows = _of(ranked, pair)
+    rows = rows_of(ranked, "pair", pair)
     variants = list(dict.fromkeys(rows["variant"]))
     rows = rows.assign(place=rows.groupby("variant").cumcount() + 1)
     bold = list(dict.fromkeys(rows.loc[rows["beyond_noise"], "system"]))
@@ -64,7 +63,7 @@ def win_matrix(compared: pd.DataFrame, *, pair: str) -> Figure:
     compared: the result of ``ranking.pairwise_tests``. Numbers are probabilities of superiority in percent; cells are
     filled where the difference is significant, the darker, the more one-sided.
     """
-    rows = _of(compared, pair)
+    rows = rows_of(compared, "pair", pair)
     names = list(dict.fromkeys([*rows["better"], *rows["worse"]]))
     place = {name: k for k, name in enumerate(names)}
     size = len(names)
@@ -96,20 +95,22 @@ def rank_forest(ranges: pd.DataFrame, *, pair: str, clustered: pd.DataFrame | No
     ranges: the result of ``ranking.rank_ranges``. clustered: that of ``ranking.significance_clusters``; adds the range
     of ranks that WMT prints, as a thin line with open ends, and dotted lines between clusters.
     """
-    rows = _of(ranges, pair)
+    rows = rows_of(ranges, "pair", pair)
     figure, axes = plt.subplots(figsize=(6.6, 0.36 * len(rows) + 1.5))
     drawn = rows.assign(way="rank and its interval")
     if clustered is not None:
-        own = _of(clustered, pair).set_index("system").loc[rows["system"]].reset_index()
+        own = rows_of(clustered, "pair", pair).set_index("system").loc[rows["system"]].reset_index()
         by_wins = own.assign(way="range by wins", rank_low=own["rank_top"], rank_high=own["rank_bottom"])
-        by_wins["rank"] = by_wins[["rank_low", "rank_high"]].mean(axis="columns")
-        drawn = pd.concat([drawn, by_wins], ignore_index=True)
+        drawn = pd.concat([drawn, by_wins.assign(rank=np.nan)], ignore_index=True)
         for line in np.flatnonzero(own["cluster"].ne(own["cluster"].shift(-1)))[:-1]:
             axes.axhline(line + 0.5, color=GREY, lw=0.9, ls=":")
     digits = _decimals(rows["score"])
     names = {row.system: f"{row.system}  {row.score:.{digits}f}" for row in rows.itertuples()}
-    forest(axes, drawn, rows="system", value="rank", low="rank_low", high="rank_high", series="way", names=names,
-           looks={"range by wins": {"marker": "D", "mfc": "white", "mec": PALETTE[1], "ms": 4.5}})  # fmt: skip
+    looks = {"range by wins": {"marker": "D", "mfc": "white", "mec": PALETTE[1], "mew": 1.2, "ms": 4.5}}
+    for end, told in (("rank_low", {}), ("rank_high", dict.fromkeys(drawn["way"], "_"))):  # a range has no best guess
+        drawn["mark"] = drawn["rank"].fillna(drawn[end])
+        forest(axes, drawn, rows="system", value="mark", low="rank_low", high="rank_high", series="way",
+               names=names | told, looks=looks)  # fmt: skip
     axes.tick_params(axis="y", labelsize=8.5)
     axes.set_xticks(np.arange(1, len(rows) + 1, max(1, len(rows) // 10)))
     axes.set(xlim=(0.5, len(rows) + 0.5), xlabel="rank (1 is best)", title=literal(pair))
@@ -162,11 +163,3 @@ def _decimals(scores: pd.Series) -> int:
     """Return the decimals that give most scores about three digits, and all of them the same form."""
     usual = scores.abs().median()
     return max(0, 2 - int(np.floor(np.log10(usual)))) if usual > 0 else 2
-
-
-def _of(table: pd.DataFrame, pair: str) -> pd.DataFrame:
-    """Return the rows of one language pair, or say which there are."""
-    rows = table[table["pair"] == pair]
-    if rows.empty:
-        raise DataError(f"{pair}: no such language pair here. Choose one of: {', '.join(table['pair'].unique())}.")
-    return rows.reset_index(drop=True)

@@ -16,7 +16,7 @@ from evalkit import DataError
 from evalkit.data.schemas import with_pair
 from evalkit.human.calibration import forms
 from evalkit.metrics.metaeval.scores import Scores
-from evalkit.show.plots import INK, calibration, describe, hover, metaeval, ranking
+from evalkit.show.plots import INK, calibration, describe, hover, metaeval, ranking, rows_of
 from evalkit.show.plots import annotators as people
 from evalkit.stats.agreement import extreme_annotators
 
@@ -69,10 +69,10 @@ def threshold_sweep(table: pd.DataFrame, *, pair: str, threshold: float) -> View
 
     table: the result of ``darr.results`` for many thresholds. threshold: points, marked by a line.
     """
-    shown = table[table["pair"] == pair]
-    if shown.empty:
-        raise DataError(f"{pair}: no such language pair here. Choose one of: {', '.join(table['pair'].unique())}.")
-    return View(metaeval.sweep(shown, threshold=threshold), f"Tau and rank in {pair} as the threshold moves")
+    return View(
+        metaeval.sweep(rows_of(table, "pair", pair), threshold=threshold),
+        f"Tau and rank in {pair} as the threshold moves",
+    )
 
 
 def metric_ranking(table: pd.DataFrame, *, pair: str, statistic: str, chance: float | None, most: int) -> View:
@@ -95,11 +95,8 @@ def metric_scores(
     scores: for each language pair. values: statistics, with columns pair, metric, statistic, level, grouping, value.
     gold: what the human scores are called.
     """
-    if pair not in scores:
-        raise DataError(f"{pair}: no such language pair here. Choose one of: {', '.join(scores)}.")
+    pearson = rows_of(values, "pair", pair).query("metric == @metric and statistic == 'pearson' and level == 'segment'")
     one = scores[pair].only([metric])
-    here = (values["pair"] == pair) & (values["metric"] == metric)
-    pearson = values[here & (values["statistic"] == "pearson") & (values["level"] == "segment")]
     told = "; ".join(f"{row.grouping} {row.value:.3f}" for row in pearson.itertuples())
     figure = metaeval.scores(one.values[0].ravel(), one.human.ravel(), name=metric, gold=gold)
     describe(
