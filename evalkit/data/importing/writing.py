@@ -146,5 +146,5 @@ def label_of(path: Path) -> dict[str, Any]:
     try:
         metadata = pq.read_metadata(path).metadata or {}
         return json.loads(metadata.get(b"evalkit", b"{}"))
-    except (pa.ArrowInvalid, ValueError) as problem:
+    except (OSError, pa.ArrowException, ValueError) as problem:
         raise DataError(f"{path.name} is no sound Parquet file: {problem}. Import the campaign again.") from problem
