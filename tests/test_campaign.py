@@ -148,7 +148,7 @@ def verdicts(found):
     return {check.statement: check.verdict.partition(" ")[2] for check in campaign.run_checks(found)}
 
 
-@settings(max_examples=8, phases=NO_SHRINKING)
+@settings(max_examples=6, phases=NO_SHRINKING)
 @given(designs())
 def test_any_valid_table_gets_a_whole_report_that_says_true_things(design):
     ratings, spans, higher = design
@@ -177,7 +177,7 @@ def test_any_valid_table_gets_a_whole_report_that_says_true_things(design):
         assert sorted([ranked.top, *ranked.level, *ranked.beaten]) == sorted(ranked.names) == mine.systems
 
 
-@settings(max_examples=3, phases=NO_SHRINKING)
+@settings(max_examples=2, phases=NO_SHRINKING)
 @given(designs())
 def test_every_figure_of_any_valid_table_can_be_drawn(design):
     ratings, spans, higher = design
@@ -784,7 +784,10 @@ def test_a_path_in_the_studies_file_is_taken_from_that_files_folder(tmp_path):
     assert execute.bound(replace(study, parameters={}), {}, tmp_path).data == ("wmt22-mturk",)
 
 
-@pytest.mark.parametrize("dataset", ["wmt24-esa", "wmt22-calibration-hits", "wmt23-mqm", "indicmt-mqm"])
+@pytest.mark.parametrize("dataset", [
+    "wmt22-calibration-hits", "indicmt-mqm",
+    *(pytest.param(name, marks=pytest.mark.slow) for name in ("wmt24-esa", "wmt23-mqm")),
+])  # fmt: skip
 def test_registered_data_of_every_kind_make_an_example(dataset, real):
     real(dataset)
     with warnings.catch_warnings():

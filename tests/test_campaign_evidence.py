@@ -14,19 +14,25 @@ from evalkit.human import annotators
 from evalkit.papers import shared_tasks
 
 
-def test_each_official_number_that_differs_says_which_judgements_it_counts_and_what_they_make_of_it(real):
+@pytest.fixture(scope="module")
+def japanese(here):
+    """The example's Japanese to English."""
+    here("wmt22-mturk")
+    return campaign.from_ratings(*campaign.example("wmt22-mturk"), pair="jpn-eng", example=True)
+
+
+def test_each_official_number_that_differs_says_which_judgements_it_counts_and_what_they_make_of_it(real, japanese):
     """Counts and zeros from the files themselves, with pandas alone, against what each row's note says."""
     ratings, official = real("wmt22-mturk"), real("wmt22-mturk-ranking")
     workers = real("wmt22-mturk-annotators")
-    mine = campaign.from_ratings(*campaign.example("wmt22-mturk"), pair="jpn-eng", example=True)
-    found = campaign.compare_official(mine)
+    found = campaign.compare_official(japanese)
     assert [table.attrs["source"]["name"] for table in found.sources] == [
         "wmt22-mturk-ranking", "wmt22-mturk-annotators"]  # fmt: skip
     rows = found.table
     differ = rows[rows["comes_out"] != "yes"]
     assert (len(rows), len(differ)) == (28, 9)
     assert differ["comes_out"].eq("with these as 0").all()
-    japanese = official[official["src_lang"].eq("jpn")].set_index("system").astype({"judgements": int, "segments": int})
+    printed = official[official["src_lang"].eq("jpn")].set_index("system").astype({"judgements": int, "segments": int})
     here = ratings[ratings["src_lang"].eq("jpn") & ratings["item_type"].isin(["system", "repeat"])]
     people = workers[workers["src_lang"].eq("jpn") & ~workers["sd"].gt(0)]
     assert set(people["mean"]) == {0}
@@ -40,12 +46,12 @@ def test_each_official_number_that_differs_says_which_judgements_it_counts_and_w
     )  # fmt: skip
     notes = notes[notes["item"].str.startswith("jpn-eng")].set_index(["scale", "cell"])["note"]
     for row in differ.itertuples():
-        assert row.official == japanese.at[row.system, row.scale]
+        assert row.official == printed.at[row.system, row.scale]
         own = here[here["system"] == row.system]
         column, digits, half = {"raw": ("score", 3, 0.05), "z": ("z", 5, 0.0005)}[row.scale]
         segments = own.groupby("segment")[column].mean()
-        total = japanese.at[row.system, "segments"]
-        assert row.more_judgements == japanese.at[row.system, "judgements"] - len(own)
+        total = printed.at[row.system, "segments"]
+        assert row.more_judgements == printed.at[row.system, "judgements"] - len(own)
         assert row.more_segments == total - len(segments)
         mean, pulled = segments.sum() / total, row.more_judgements - row.more_segments
         worst = np.sort(segments.to_numpy() / (own.groupby("segment").size().to_numpy() + 1))  # what a 0 takes away
@@ -84,13 +90,11 @@ def test_simulated_judgements_are_not_set_beside_a_ranking(monkeypatch, tmp_path
     assert found.table.empty
 
 
-def test_who_notices_in_data_from_which_those_who_failed_were_removed_is_not_known(real):
-    real("wmt22-mturk")
-    mine = campaign.from_ratings(*campaign.example("wmt22-mturk"), pair="jpn-eng")
-    control = mine.control["qc_p"].dropna()
+def test_who_notices_in_data_from_which_those_who_failed_were_removed_is_not_known(japanese):
+    control = japanese.control["qc_p"].dropna()
     assert (control < 0.05).all(), "WMT published those who pass"
     narrow = ((control >= 0.025) & (control < 0.05)).sum()
-    found = campaign.control_quality(mine)
+    found = campaign.control_quality(japanese)
     assert found.caliper == annotators.Caliper(narrow, 0, pytest.approx(0.75**narrow))
     assert "seem to have been taken out before" in " ".join(say(found))
 

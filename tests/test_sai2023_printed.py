@@ -25,7 +25,7 @@ def test_each_printed_cell_gets_its_value_or_its_reason(perfect):
     assert len(here) == 12  # five languages and the average, two statistics
     assert here["note"].str.len().gt(0).all()
     assert found.loc["hi, chrF++, kendall", "computed"] == float(found.loc["hi, chrF++, kendall", "printed"])
-    assert "Hindi's references are mended" in found.loc["hi, chrF++, kendall", "note"]
+    assert "Hindi's references are corrected" in found.loc["hi, chrF++, kendall", "note"]
     assert "Hindi" not in found.loc["ta, chrF++, kendall", "note"]
     mean = perfect["kendall_b"].mean()
     assert found.loc["average, chrF++, kendall", "computed"] == pytest.approx(mean)

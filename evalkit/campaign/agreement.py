@@ -12,7 +12,7 @@ from evalkit import DataError
 from evalkit.campaign.missing import or_missing
 from evalkit.campaign.opening import STEPS, Campaign
 from evalkit.data.schemas import ITEM
-from evalkit.stats import agreement
+from evalkit.stats import agreement, correlation
 from evalkit.stats.terms import pluralize
 
 #: Fewest items judged by two annotators for an estimate of agreement.
@@ -114,8 +114,7 @@ def every_two(part: pd.DataFrame) -> pd.DataFrame:
     for a, b in itertools.combinations(names, 2) if len(names) <= MOST else ():
         scores = agreement.score_matrix(kept[kept["annotator"].isin([a, b])]).dropna()
         if len(scores) >= FEWEST:
-            ranks = scores.rank()
-            rho = ranks[a].corr(ranks[b]) if (scores.nunique() > 1).all() else np.nan
+            rho = float(correlation.spearman(scores[a], scores[b]))
             rows.append((a, b, len(scores), rho, float((scores[a] - scores[b]).mean())))
     return pd.DataFrame(rows, columns=["annotator_a", "annotator_b", "items", "spearman", "difference"])
 

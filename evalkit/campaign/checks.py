@@ -74,8 +74,8 @@ def _check(statement: str, verdict: str, found: str, advice: str) -> Check:
 def _apart(found: Analysis) -> Check:
     campaign, ranking = found.campaign, found.ranking
     if not ranking or len(ranking.names) < 2:
-        told = f"outputs of {pluralize(len(campaign.systems), 'system')} were judged"
-        return Check("There are systems to compare", PROBLEM, told, "Judge a second system on the same segments.")
+        text = f"outputs of {pluralize(len(campaign.systems), 'system')} were judged"
+        return Check("There are systems to compare", PROBLEM, text, "Judge a second system on the same segments.")
     statement = "The first system stands apart"
     if campaign.judged["score"].nunique() == 1:
         todo = "Look whether the right column was read; if so, choose a finer scale or harder texts."
@@ -84,8 +84,8 @@ def _apart(found: Analysis) -> Check:
     if ranking.best is not None and len(ranking.first) == 1:
         often = f"; first in {ranking.best:.0%} of resamples"
     if ranking.level:
-        told = f"{ranking.top} cannot be distinguished from {join_names(ranking.level)}{often}"
-        return Check(statement, LOOK, told, APART)
+        text = f"{ranking.top} cannot be distinguished from {join_names(ranking.level)}{often}"
+        return Check(statement, LOOK, text, APART)
     whom = ranking.beaten[0] if len(ranking.beaten) == 1 else "each other system"
     return Check(statement, FINE, f"{ranking.top} is better than {whom} (corrected tests){often}")
 
@@ -121,20 +121,20 @@ def _screening(found: Analysis) -> Check:
         return Check(statement, UNKNOWN, "no rule could be applied", todo)
     everyone = pluralize(screening.annotators, "annotator")
     if not screening.proposed and screening.looked_at < screening.annotators / 2:
-        told = f"a rule could be applied to {screening.looked_at} of {everyone}"
-        return Check(statement, UNKNOWN, told, "Record what the rules need; see the annotators below.")
+        text = f"a rule could be applied to {screening.looked_at} of {everyone}"
+        return Check(statement, UNKNOWN, text, "Record what the rules need; see the annotators below.")
     if not screening.proposed:
         applied = len(screening.rules) - len(screening.unknown)
         finds = f"{pluralize(applied, 'rule')} that could be applied {'finds' if applied == 1 else 'find'} nobody"
         return Check(statement, FINE, f"{finds} to look at among {everyone}")
-    told = f"the rules propose to look at {len(screening.proposed)} of {screening.annotators}; without them "
+    text = f"the rules propose to look at {len(screening.proposed)} of {screening.annotators}; without them "
     todo = f"Look at the profiles of {join_names(screening.proposed)}, and talk to them before you leave anybody out."
     if not screening.first_without:
-        return Check(statement, LOOK, f"{told}there is nothing left to compare", todo)
+        return Check(statement, LOOK, f"{text}there is nothing left to compare", todo)
     stays = screening.first_without == screening.first
-    told += f"{screening.first_without} comes first, {'as with them' if stays else f'with them {screening.first}'}"
+    text += f"{screening.first_without} comes first, {'as with them' if stays else f'with them {screening.first}'}"
     few = len(screening.proposed) <= 0.1 * screening.annotators
-    return Check(statement, FINE if stays and few else LOOK, told, todo)
+    return Check(statement, FINE if stays and few else LOOK, text, todo)
 
 
 def _segments(found: Analysis) -> Check | None:
@@ -155,19 +155,19 @@ def _favoured(found: Analysis) -> Check | None:
         return None
     statement, evenly = "Strict annotators favour no system", "Give systems to annotators evenly."
     spread = Spread.of(judged)
-    told = f"Cramér's V of annotators and systems is {spread.association:.2f} (fine below {UNEVEN})"
+    text = f"Cramér's V of annotators and systems is {spread.association:.2f} (fine below {UNEVEN})"
     if spread.association < UNEVEN:
         if spread.even or spread.per_system >= CELL:
-            return Check(statement, FINE, told)
-        told += f", but an annotator judged a system {spread.per_system:.1f} times on average, which is too few"
-        return Check(statement, UNKNOWN, f"{told} to tell (from {CELL} on)", evenly)
+            return Check(statement, FINE, text)
+        text += f", but an annotator judged a system {spread.per_system:.1f} times on average, which is too few"
+        return Check(statement, UNKNOWN, f"{text} to tell (from {CELL} on)", evenly)
     if spread.one_system > FEW:
-        told += f"; {spread.one_system:.0%} of judgements are by annotators of one system only"
+        text += f"; {spread.one_system:.0%} of judgements are by annotators of one system only"
         todo = "Let every annotator judge all systems, or give all of them the same calibration items."
-        return Check(statement, PROBLEM, told, todo)
+        return Check(statement, PROBLEM, text, todo)
     if found.ranking and found.ranking.method.by_z:
-        return Check(statement, LOOK, f"{told}; scores are therefore compared as z-scores", evenly)
-    return Check(statement, LOOK, told, "Set score=z, and next time give systems to annotators evenly.")
+        return Check(statement, LOOK, f"{text}; scores are therefore compared as z-scores", evenly)
+    return Check(statement, LOOK, text, "Set score=z, and next time give systems to annotators evenly.")
 
 
 def _normalizing(found: Analysis) -> Check | None:
@@ -180,8 +180,8 @@ def _normalizing(found: Analysis) -> Check | None:
     usual = {system for way, top in tops.items() if way in USUAL for system in top}
     level = {found.ranking.top, *found.ranking.level} if found.ranking else set()
     todo = "Fix the treatment before the next campaign, publish raw scores too, and call these systems equally good."
-    told = f"{join_names(first)} come first by some treatment"
-    return Check(statement, LOOK if usual <= level else PROBLEM, told, todo)
+    text = f"{join_names(first)} come first by some treatment"
+    return Check(statement, LOOK if usual <= level else PROBLEM, text, todo)
 
 
 def _agreement(found: Analysis) -> Check:
@@ -192,8 +192,8 @@ def _agreement(found: Analysis) -> Check:
         todo = more if "two annotators" in why else "Look at the scores of each annotator below."
         return Check(statement, UNKNOWN, why, todo)
     if not np.isfinite([agreement.estimate, agreement.low, agreement.high]).all():
-        told = "the data allow no interval of the agreement"
-        return Check(statement, UNKNOWN, told, "Let two annotators judge more items.")
+        text = "the data allow no interval of the agreement"
+        return Check(statement, UNKNOWN, text, "Let two annotators judge more items.")
     return _check(
         statement,
         PROBLEM if agreement.low <= 0 else FINE if agreement.estimate >= 0.4 else LOOK,
@@ -206,9 +206,9 @@ def _agreement(found: Analysis) -> Check:
 def _steady(found: Analysis) -> Check:
     statement, again, repeated = "Annotators are steady with themselves", found.quality.again, found.quality.repeated
     if again is None or repeated < REPEATS:
-        told = f"{pluralize(repeated, 'item')} shown twice (from {REPEATS} on, they tell)"
-        told = "no item was shown twice" if again is None else told
-        return Check(statement, UNKNOWN, told, "Show about ten items an annotator a second time ('repeat').")
+        text = f"{pluralize(repeated, 'item')} shown twice (from {REPEATS} on, they tell)"
+        text = "no item was shown twice" if again is None else text
+        return Check(statement, UNKNOWN, text, "Show about ten items an annotator a second time ('repeat').")
     return _check(
         statement,
         graded(again, 10, 20),
@@ -220,20 +220,20 @@ def _steady(found: Analysis) -> Check:
 def _attention(found: Analysis) -> Check:
     statement, quality = "Annotators notice degraded translations", found.quality
     if not quality.tested:
-        told = "no degraded items beside their originals"
-        return Check(statement, UNKNOWN, told, "Degrade about one item in ten on purpose.")
+        text = "no degraded items beside their originals"
+        return Check(statement, UNKNOWN, text, "Degrade about one item in ten on purpose.")
     fail = f"{len(quality.failed)} of {quality.tested} fail WMT's test"
     todo = f"Look at {join_names(quality.failed)}, or leave their judgements out." if quality.failed else ""
     result = graded(len(quality.failed) / quality.tested, 0, 0.1)
     if quality.removed and result != PROBLEM:
-        told = f"{fail}, but those who failed seem to have been removed before: {quality.caliper.passed} pass narrowly "
-        told += f"and {quality.caliper.failed} fail as narrowly"
-        return Check(statement, UNKNOWN, told, todo or "Judge attention by the data before anybody was removed.")
+        text = f"{fail}, but those who failed seem to have been removed before: {quality.caliper.passed} pass narrowly "
+        text += f"and {quality.caliper.failed} fail as narrowly"
+        return Check(statement, UNKNOWN, text, todo or "Judge attention by the data before anybody was removed.")
     decided, everyone = quality.tested - quality.undecided, found.campaign.part["annotator"].nunique()
     if decided < everyone / 2 and result != PROBLEM:
-        told = f"the test speaks about {decided} of {pluralize(everyone, 'annotator')}"
+        text = f"the test speaks about {decided} of {pluralize(everyone, 'annotator')}"
         todo = f"Give every annotator {FEWEST_DEGRADED} degraded items or more beside their originals."
-        return Check(statement, UNKNOWN, told, todo)
+        return Check(statement, UNKNOWN, text, todo)
     return Check(statement, result, f"{fail} (fine at none, look up to 10 %)", todo)
 
 
@@ -257,25 +257,25 @@ def _neighbours(found: Analysis) -> Check | None:
         return None
     held = context.equivalence
     if held is None:
-        told = f"fewer than {PEOPLE} annotators judged such documents, so the size of the effect is not known"
-        return Check(statement, UNKNOWN, told, "Let more annotators judge documents with degraded segments.")
-    told = f"behind them repeats lose {held.estimate:+.1f} points of 100 more, interval {held.low:+.1f} to "
-    told += f"{held.high:+.1f} (fine where surely within ±{MARGIN:g}, look where surely not zero)"
+        text = f"fewer than {PEOPLE} annotators judged such documents, so the size of the effect is not known"
+        return Check(statement, UNKNOWN, text, "Let more annotators judge documents with degraded segments.")
+    text = f"behind them repeats lose {held.estimate:+.1f} points of 100 more, interval {held.low:+.1f} to "
+    text += f"{held.high:+.1f} (fine where surely within ±{MARGIN:g}, look where surely not zero)"
     if held.verdict in ("equivalent", "both"):
-        return Check(statement, FINE, told)
+        return Check(statement, FINE, text)
     if held.verdict == "different" or (context.p is not None and context.p < 0.05):
         todo = "Rank without repeats from degraded documents, and next time degrade whole documents."
-        return Check(statement, LOOK, told, todo)
+        return Check(statement, LOOK, text, todo)
     todo = "Next time degrade whole documents, and the question does not arise."
-    return Check(statement, UNKNOWN, f"{told}: neither is sure", todo)
+    return Check(statement, UNKNOWN, f"{text}: neither is sure", todo)
 
 
 def _twice(found: Analysis) -> Check:
     statement, twice = "Nothing was counted twice by accident", found.collection.duplicates
     if not twice:
         return Check(statement, FINE, "no annotator judged an item twice, but for marked repeats")
-    told = pluralize(twice, "unmarked second judgement")
-    return Check(statement, LOOK, told, "Mark second showings as 'repeat', or drop copies.")
+    text = pluralize(twice, "unmarked second judgement")
+    return Check(statement, LOOK, text, "Mark second showings as 'repeat', or drop copies.")
 
 
 def _languages(found: Analysis) -> Check | None:
@@ -283,16 +283,16 @@ def _languages(found: Analysis) -> Check | None:
         return None
     statement, calibration = "Scores of different language pairs can be compared", found.calibration
     if not calibration or calibration.by != "pair":
-        told = f"{pluralize(len(found.campaign.pairs), 'language pair')} without calibration items in common"
+        text = f"{pluralize(len(found.campaign.pairs), 'language pair')} without calibration items in common"
         todo = "Compare systems within a language pair only, or add a calibration set for all pairs."
-        return Check(statement, UNKNOWN, told, todo)
-    told, share = "the language pairs rated the same calibration items", calibration.share
+        return Check(statement, UNKNOWN, text, todo)
+    text, share = "the language pairs rated the same calibration items", calibration.share
     if share is None:
-        told += "; whether shifts carry over to other items is not known"
-        return Check(statement, UNKNOWN, told, "Compare systems within a language pair only, or add calibration items.")
-    told += f", and {share:.0%} of a shift carries over to other items (fine above half); use the calibrated scores"
+        text += "; whether shifts carry over to other items is not known"
+        return Check(statement, UNKNOWN, text, "Compare systems within a language pair only, or add calibration items.")
+    text += f", and {share:.0%} of a shift carries over to other items (fine above half); use the calibrated scores"
     todo = "Compare systems within a language pair only: calibrating does more harm than good."
-    return _check(statement, FINE if share > 0.5 else LOOK, told, todo)
+    return _check(statement, FINE if share > 0.5 else LOOK, text, todo)
 
 
 _CHECKS: tuple[Callable[[Analysis], Check | None], ...] = (

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from evalkit import DataError
 from evalkit.campaign.missing import or_missing
 from evalkit.campaign.opening import Campaign
 from evalkit.data.schemas import ITEM, UNSTATED
 from evalkit.human import mqm
+from evalkit.stats import correlation
 from evalkit.stats.terms import pluralize
 
 
@@ -62,7 +62,5 @@ def _correlation(judged: pd.DataFrame, spans: pd.DataFrame) -> float | None:
     key = [*ITEM, "annotator"]
     scores = judged.groupby(key)["score"].mean()
     marked = spans[key].astype("str").groupby(key).size().reindex(scores.index, fill_value=0)
-    if scores.nunique() < 2 or marked.nunique() < 2:
-        return None
-    rho = float(stats.spearmanr(scores, marked).statistic)
+    rho = float(correlation.spearman(scores, marked))
     return None if np.isnan(rho) else rho

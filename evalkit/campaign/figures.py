@@ -15,7 +15,7 @@ from evalkit.campaign.names import readable, renamed
 from evalkit.campaign.normalization import Normalization
 from evalkit.campaign.planning import MOST, Plan
 from evalkit.campaign.ranking import Ranking
-from evalkit.show.plots import GREY, INK, LIGHT, MARKERS, PALETTE, describe, house, literal, profiles
+from evalkit.show.plots import GREY, INK, LIGHT, MARKERS, PALETTE, describe, forest, house, literal, profiles
 from evalkit.show.plots import ranking as rankings
 from evalkit.stats.terms import pluralize
 
@@ -32,26 +32,20 @@ def scores(ranking: Ranking) -> Figure:
 
     Filled squares are the first system and those that cannot be distinguished from it; the others are open circles.
     """
-    rows = ranking.table.head(_MOST)
-    several = len(ranking.names) > 1
-    level, first = np.arange(len(rows)), rows["system"].isin([ranking.top, *ranking.level])
-    rows = _named(rows)
+    label = "not distinguished from the first" if ranking.level else "better than the others"
+    label = label if len(ranking.names) > 1 else "the only system"
+    first = ranking.table["system"].isin([ranking.top, *ranking.level])
+    rows = _named(ranking.table.assign(stands=np.where(first, label, "worse than the first")).head(_MOST))
+    looks = {
+        label: {"marker": "s", "color": PALETTE[0], "mec": INK},
+        "worse than the first": {"marker": "o", "color": GREY, "mfc": "white", "mec": INK},
+    }
+    low, high = (None, None) if ranking.unsure else ("low", "high")
     figure, axes = plt.subplots(figsize=(5.2, 0.34 * len(rows) + 1.5))
-    if not ranking.unsure:
-        axes.hlines(level, rows["low"], rows["high"], color=np.where(first & several, PALETTE[0], GREY), lw=2)
-    if several:
-        label = "not distinguished from the first" if ranking.level else "better than the others"
-        looks = [(first, "s", PALETTE[0], label), (~first, "o", "white", "worse than the first")]
-    else:
-        looks = [(first, "o", "white", "the only system")]
-    for chosen, marker, fill, label in looks:
-        if chosen.any():
-            axes.plot(rows.loc[chosen, "score"], level[chosen], marker, mfc=fill, mec=INK, ms=7, label=label)
+    forest(axes, rows, rows="system", value="score", series="stands", low=low, high=high, looks=looks, apart=0)
     unit = "mean z-score (standard deviations of an annotator)"
     unit = unit if ranking.method.by_z else "mean score (points of the scale)"
-    axes.set_yticks(level, [literal(name) for name in rows["system"]], fontsize=9)
-    axes.tick_params(axis="y", length=0)
-    axes.set(ylim=(len(rows) - 0.4, -0.6), ylabel="system", xlabel=f"{unit}{', 95 % interval' * (not ranking.unsure)}")
+    axes.set(ylabel="system", xlabel=f"{unit}{', 95 % interval' if low else ''}")
     figure.legend(loc="outside upper center", ncols=2)
     return describe(
         figure,

@@ -13,6 +13,7 @@ from evalkit import DataError
 from evalkit.campaign.opening import Campaign
 from evalkit.data.provenance import like
 from evalkit.human import ranking
+from evalkit.stats import correlation
 
 #: What to rank by: z where annotators judged systems unequally often, raw scores elsewhere; or always one of them.
 SCORES = ("auto", "raw", "z")
@@ -152,27 +153,5 @@ class Spread:
             return cls(0.0, 1.0, 0.0, True)
         counts = pd.crosstab(rows["annotator"], rows["system"]).to_numpy(float)
         single = counts[(counts > 0).sum(axis=1) == 1].sum()
-        even = bool(np.allclose(counts, _expected(counts)))
-        return cls(association(counts), float(single / counts.sum()), float(counts.mean()), even)
-
-
-def association(counts: np.ndarray) -> float:
-    """Return Cramér's V of a table of counts, corrected for chance, 0 to 1; 0 for a single row or column.
-
-    Source: Bergsma 2013, A bias-correction for Cramér's V and Tschuprow's T.
-
-    >>> association(np.array([[1.0, 1], [1, 1]])), round(association(np.array([[18.0, 0], [0, 18]])), 2)
-    (0.0, 1.0)
-    """
-    n, (r, c) = counts.sum(), counts.shape
-    if min(r, c) < 2 or n < 2:
-        return 0.0
-    expected = _expected(counts)
-    phi = ((counts - expected) ** 2 / expected).sum() / n - (r - 1) * (c - 1) / (n - 1)
-    rows_left, columns_left = r - (r - 1) ** 2 / (n - 1), c - (c - 1) ** 2 / (n - 1)
-    return float(np.sqrt(max(phi, 0) / max(min(rows_left, columns_left) - 1, 1e-12)))
-
-
-def _expected(counts: np.ndarray) -> np.ndarray:
-    """Return the counts that rows and columns alone would lead to expect."""
-    return counts.sum(axis=1, keepdims=True) @ counts.sum(axis=0, keepdims=True) / counts.sum()
+        even = bool(np.allclose(counts, correlation.expected(counts)))
+        return cls(correlation.cramers_v(counts), float(single / counts.sum()), float(counts.mean()), even)

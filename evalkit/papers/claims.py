@@ -1,4 +1,4 @@
-"""Lay the numbers that papers print beside computed ones: one row for ``show.compare`` a printed number.
+"""Compare the numbers that papers print with computed ones: one row for ``show.compare`` a printed number.
 
 Tables are transcribed cell by cell in ``data/published``. A number of the prose is a claim: the sentence that prints
 it, the printed value, and where its counterpart stands among the computed tables. So what is compared with what can
@@ -34,7 +34,7 @@ def rows(
     column: str,
     *,
     computed: Sequence[Any] | pd.Series | np.ndarray | None = None,
-    item: str | Sequence[str],
+    item: str | Sequence[str] | pd.Series,
     cell: Sequence[str] | pd.Series,
     basis: str | Sequence[str],
     note: str | Sequence[str] = "",
@@ -76,13 +76,15 @@ def compare_with_print(
     note: Mapping[tuple[str, ...], str] | str = "",
     absent: str = "",
     lacking: str = "",
+    bounds: tuple[str, str] | None = None,
 ) -> pd.DataFrame:
-    """Lay the cells of a printed table beside those of a computed one, a row for ``show.compare`` each.
+    """Compare the cells of a printed table with those of a computed one: a row for ``show.compare`` each.
 
     printed: rows of a table from ``data.published``. on: columns that name a row in both. values: column of
     ``printed`` -> column of ``computed``. note: why a cell may differ, one for all or by the values of ``on``, with ()
     for those not listed; a column ``note`` of ``computed`` goes before it. absent, lacking: note and few words for
-    cells without a computed value; columns ``absent`` and ``lacking`` of ``computed`` go before them.
+    cells without a computed value; columns ``absent`` and ``lacking`` of ``computed`` go before them. bounds: columns
+    of ``computed`` with the lowest and highest value that rounded inputs allow, which become low and high.
     Returns ``COLUMNS``. Raises DataError where ``printed`` has lost its provenance, and where ``on`` names several
     computed rows.
 
@@ -103,11 +105,31 @@ def compare_with_print(
     missing, words = _first(table, "absent", absent), _first(table, "lacking", lacking)
     parts = []
     for theirs, ours in values.items():
-        told = why.where(table[ours].notna() | missing.eq(""), missing)
+        remarks = why.where(table[ours].notna() | missing.eq(""), missing)
         cell = printed[key].agg(", ".join, axis=1) + (f", {theirs}" if len(values) > 1 else "")
-        laid = {"computed": table[ours], "item": item, "cell": cell, "basis": basis, "note": told, "lacking": words}
-        parts.append(rows(printed, theirs, **laid))
+        laid = {"computed": table[ours], "item": item, "cell": cell, "basis": basis, "note": remarks, "lacking": words}
+        low_high = {name: table[column] for name, column in zip(("low", "high"), bounds or ())}
+        parts.append(rows(printed, theirs, **laid).assign(**low_high))
     return pd.concat(parts, ignore_index=True)
+
+
+def listed(
+    printed: pd.DataFrame, column: str, *, item: str | pd.Series, on: Sequence[str], because: str, lacking: str,
+    basis: str = "recomputed from data",
+) -> pd.DataFrame:  # fmt: skip
+    """List the printed numbers of a column that nothing here can compute, a row for ``show.compare`` each.
+
+    on: columns that name a row. because, lacking: the reason in a sentence, and in a few words. basis: what a
+    comparison would rest on.
+
+    >>> from evalkit import data
+    >>> table = data.published("licht2022_table4").head(1)
+    >>> made = listed(table, "training_size", item="Table 4", on=["language"], because="No corpora.", lacking="corpora")
+    >>> made[["cell", "computed", "note"]].to_numpy().tolist()
+    [['Amharic', None, 'No corpora.']]
+    """
+    cell = printed[list(on)].agg(", ".join, axis=1)
+    return rows(printed, column, item=item, cell=cell, basis=basis, note=because, lacking=lacking)
 
 
 def _first(table: pd.DataFrame, column: str, otherwise: str | Sequence[str]) -> pd.Series:
@@ -165,8 +187,8 @@ def unavailable(claims: pd.DataFrame, tables: Iterable[str], *, because: str, la
     [['here', '', ''], ['', 'File absent.', 'a file']]
     """
     gone = claims["table"].fillna("").ne("") & ~claims["table"].isin(list(tables))
-    told = {"table": "", "remark": because, "lacking": lacking}
-    return claims.assign(**{column: claims[column].where(~gone, value) for column, value in told.items()})
+    marks = {"table": "", "remark": because, "lacking": lacking}
+    return claims.assign(**{column: claims[column].where(~gone, value) for column, value in marks.items()})
 
 
 def _value(claim: dict[str, str], tables: Mapping[str, pd.DataFrame]) -> Any:

@@ -22,15 +22,6 @@ def pivot(table: pd.DataFrame, index: str, columns: str, value: str) -> pd.DataF
     return matrix.loc[table[index].unique(), table[columns].unique()]
 
 
-def half(printed: str) -> float:
-    """Return half a unit of a printed number's last digit.
-
-    >>> half("0.12"), half("7")
-    (0.005, 0.5)
-    """
-    return 0.5 * 10.0 ** -len(printed.partition(".")[2])
-
-
 def misprints(found: Iterable[tuple[str, str, str, str]]) -> pd.DataFrame:
     """Return a list of what print contradicts by itself as a table, columns ``MISPRINT``."""
     return pd.DataFrame(list(found), columns=MISPRINT)

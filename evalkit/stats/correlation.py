@@ -1,7 +1,7 @@
-"""Correlations: Pearson's r, Spearman's rho, Kendall's tau in its variants, and pairwise accuracy.
+"""Correlations: Pearson's r, Spearman's rho, Kendall's tau in its variants, pairwise accuracy, and Cramér's V.
 
-All take stacks of samples along the last axis, with NaN for what is missing, and leave it out. ``weighted`` has the
-same for resamples, ``agreement.all_pairs`` for every two columns of a table, with p-values.
+All but the last take stacks of samples along the last axis, with NaN for what is missing, and leave it out.
+``weighted`` has the same for resamples, ``agreement.all_pairs`` for every two columns of a table, with p-values.
 """
 
 from __future__ import annotations
@@ -64,6 +64,29 @@ def kendall_b(x: ArrayLike, y: ArrayLike) -> np.ndarray:
     return count_pairs(x, y).kendall_b()
 
 
+def tau_b(balance: ArrayLike, untied_x: ArrayLike, untied_y: ArrayLike) -> np.ndarray:
+    """Return Kendall's tau-b: concordant less discordant pairs, over the geometric mean of pairs untied in x and in y.
+
+    Source: Kendall 1945.
+
+    >>> tau_b(4, 6, 6).round(3).item()
+    0.667
+    """
+    return ratio(balance, np.sqrt(np.asarray(untied_x) * untied_y))
+
+
+def tau_c(balance: ArrayLike, size: ArrayLike, distinct_x: ArrayLike, distinct_y: ArrayLike) -> np.ndarray:
+    """Return Stuart's tau-c, which reaches 1 where x and y have different numbers of distinct values.
+
+    balance: concordant less discordant pairs of ``size`` rows.
+
+    >>> tau_c(4, 4, 4, 4).round(3).item()
+    0.667
+    """
+    fewer = np.minimum(distinct_x, distinct_y)
+    return ratio(2 * np.asarray(balance), np.asarray(size) ** 2 * np.maximum(fewer - 1, 0) / np.maximum(fewer, 1))
+
+
 class PairCounts(NamedTuple):
     """Count the pairs of a sample by how x and y order them, and the distinct values of each."""
 
@@ -82,18 +105,13 @@ class PairCounts(NamedTuple):
         return self.concordant + self.discordant + self.tied_x + self.tied_y + self.tied_both
 
     def kendall_b(self) -> np.ndarray:
-        """Return tau-b: concordant less discordant pairs, over the geometric mean of pairs untied in x and in y.
-
-        Source: Kendall 1945.
-        """
-        untied = (self.pairs - self.tied_x - self.tied_both) * (self.pairs - self.tied_y - self.tied_both)
-        return ratio(self.concordant - self.discordant, np.sqrt(untied))
+        """Return tau-b, see there."""
+        untied = self.pairs - self.tied_both
+        return tau_b(self.concordant - self.discordant, untied - self.tied_x, untied - self.tied_y)
 
     def kendall_c(self) -> np.ndarray:
-        """Return Stuart's tau-c, which reaches 1 where x and y have different numbers of distinct values."""
-        fewer = np.minimum(self.distinct_x, self.distinct_y)
-        most = self.size**2 * np.maximum(fewer - 1, 0) / np.maximum(fewer, 1)
-        return ratio(2 * (self.concordant - self.discordant), most)
+        """Return tau-c, see there."""
+        return tau_c(self.concordant - self.discordant, self.size, self.distinct_x, self.distinct_y)
 
     def accuracy_2way(self) -> np.ndarray:
         """Return the share of pairs ordered like the humans' (y), of those that humans do not tie; a tie in x is wrong.
@@ -130,11 +148,37 @@ def ranks(x: ArrayLike) -> np.ndarray:
     [1.5, nan, 3.0, 1.5]
     """
     x = np.asarray(x, float)
-    if x.shape[-1] <= _SMALL:
-        one, other = x[..., :, None], x[..., None, :]
-        below = (one > other).sum(-1) + (one == other).sum(-1) / 2 + 0.5
-        return np.where(np.isfinite(x), below, np.nan)
-    return stats.rankdata(x, axis=-1, nan_policy="omit")
+    there = np.isfinite(x)
+    return np.where(there, stats.rankdata(np.where(there, x, np.inf), axis=-1), np.nan)
+
+
+def cramers_v(counts: ArrayLike) -> float:
+    """Return Cramér's V of a table of counts, corrected for chance, 0 to 1; 0 for a single row or column.
+
+    counts: rows × columns, none of them all 0.
+    Source: Bergsma 2013, A bias-correction for Cramér's V and Tschuprow's T.
+
+    >>> cramers_v([[1, 1], [1, 1]]), round(cramers_v([[18, 0], [0, 18]]), 2)
+    (0.0, 1.0)
+    """
+    counts = np.asarray(counts, float)
+    n, (r, c) = counts.sum(), counts.shape
+    if min(r, c) < 2 or n < 2:
+        return 0.0
+    by_chance = expected(counts)
+    phi = ((counts - by_chance) ** 2 / by_chance).sum() / n - (r - 1) * (c - 1) / (n - 1)
+    rows_left, columns_left = r - (r - 1) ** 2 / (n - 1), c - (c - 1) ** 2 / (n - 1)
+    return float(np.sqrt(max(phi, 0) / max(min(rows_left, columns_left) - 1, 1e-12)))
+
+
+def expected(counts: ArrayLike) -> np.ndarray:
+    """Return the counts that a table's rows and columns alone lead to expect.
+
+    >>> expected([[3, 1], [1, 3]]).tolist()
+    [[2.0, 2.0], [2.0, 2.0]]
+    """
+    counts = np.asarray(counts, float)
+    return np.outer(counts.sum(axis=1), counts.sum(axis=0)) / counts.sum()
 
 
 def _paired(x: ArrayLike, y: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

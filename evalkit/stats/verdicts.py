@@ -54,9 +54,18 @@ def reachable(printed: str, low: Any, high: Any) -> bool:
     number = _number(printed)
     if number is None or missing(low) or missing(high):
         return False
-    half = float(Decimal(5).scaleb(int(number.as_tuple().exponent) - 1))
-    slack = 1e-9 * max(half, abs(float(number)))  # a tie is a tie also in binary floating point, however small it is
-    return low - slack <= float(number) + half and high + slack >= float(number) - half
+    slack = 1e-9 * max(half(printed), abs(float(number)))  # a tie is a tie also in binary, however small it is
+    return low - slack <= float(number) + half(printed) and high + slack >= float(number) - half(printed)
+
+
+def half(printed: str) -> float:
+    """Return half a unit of a printed number's last digit, as far as rounding may move it; NaN where print has words.
+
+    >>> half("0.12"), half("7"), half("2.0e-05")
+    (0.005, 0.5, 5e-07)
+    """
+    number = _number(printed)
+    return math.nan if number is None else float(Decimal(5).scaleb(int(number.as_tuple().exponent) - 1))
 
 
 def judge(rows: pd.DataFrame) -> list[dict[str, Any]]:

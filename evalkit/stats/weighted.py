@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from evalkit.stats.correlation import ratio
+from evalkit.stats.correlation import ratio, tau_b
 
 _AT_ONCE = 1 << 22  # cells of tables held at a time
 
@@ -53,11 +53,7 @@ def kendall_b(weights: np.ndarray, balance: np.ndarray, untied_x: np.ndarray, un
     >>> kendall_b(np.array([[1, 1, 1], [2, 1, 0]]), signs * signs, abs(signs), abs(signs)).tolist()
     [1.0, 1.0]
     """
-    return _tau_b(*(pair_sums(weights, matrix) for matrix in (balance, untied_x, untied_y)))
-
-
-def _tau_b(balance: np.ndarray, untied_x: np.ndarray, untied_y: np.ndarray) -> np.ndarray:
-    return ratio(balance, np.sqrt(untied_x * untied_y))
+    return tau_b(*(pair_sums(weights, matrix) for matrix in (balance, untied_x, untied_y)))
 
 
 class Clustered:
@@ -84,7 +80,7 @@ class Clustered:
         """
         weights = weights[:, self.clusters]
         within = (weights @ np.diagonal(matrix) for matrix in self.pairs)
-        values = (pearson(weights @ self.sums.T), kendall_b(weights, *self.pairs), _tau_b(*within))
+        values = (pearson(weights @ self.sums.T), kendall_b(weights, *self.pairs), tau_b(*within))
         return np.stack(values, axis=-1)
 
 
@@ -132,4 +128,4 @@ def _of_tables(tables: np.ndarray) -> np.ndarray:
     balance = (tables * (concordant - discordant)).sum((1, 2))
     n = tables.sum((1, 2))
     untied_x, untied_y = (n**2 - (tables.sum(axis) ** 2).sum(1) for axis in (2, 1))  # twice as many pairs
-    return _tau_b(2 * balance, untied_x, untied_y)
+    return tau_b(2 * balance, untied_x, untied_y)

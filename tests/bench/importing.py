@@ -1,6 +1,6 @@
 """Import judgements, and hold time and memory against a raw pyarrow read of the same file.
 
-``make bench`` takes 300,000 rows. ``python tests/bench/importing.py`` writes ten million (0.7 GB) to a temporary
+``make bench`` takes 300,000 rows. ``python tests/bench/importing.py`` writes a million (71 MB) to a temporary
 folder, reads them in two ways, each twice in a process of its own, and prints the better time with its peak memory.
 """
 
@@ -66,7 +66,7 @@ def cases():
 
 def main() -> None:
     """Measure once and print."""
-    rows = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000_000
+    rows = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "long.csv"
         write(path, rows)

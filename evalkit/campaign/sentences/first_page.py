@@ -49,10 +49,10 @@ def figures(ranking: Ranking) -> list[str]:
     if len(ranking.first) == len(ranking.names):
         return []
     first, second = ranking.names[:2]
-    told = f"In figures, mean scores are {ranking.means[first]:.2f} for {first} and {ranking.means[second]:.2f} for "
-    told += f"{second}, the next, {_scale(ranking)}"
+    text = f"In figures, mean scores are {ranking.means[first]:.2f} for {first} and {ranking.means[second]:.2f} for "
+    text += f"{second}, the next, {_scale(ranking)}"
     by_z = "; the order is by z-scores, which take out how strict each annotator is" * ranking.method.by_z
-    return [f"{told}{by_z}."]
+    return [f"{text}{by_z}."]
 
 
 def _scale(ranking: Ranking) -> str:
@@ -61,15 +61,15 @@ def _scale(ranking: Ranking) -> str:
 
 def trust(checks: list[Check]) -> str:
     """Say whether to trust the result: yes, with care, or not yet, with the checks that decide it."""
-    told = f"Of {pluralize(len(checks), 'check')}, {tally(checks)}."
+    text = f"Of {pluralize(len(checks), 'check')}, {tally(checks)}."
     for verdict, answer in (
         (PROBLEM, "Not yet: a problem with"), (LOOK, "With care: look at"),
         (UNKNOWN, "With care: it is not known whether"),
     ):  # fmt: skip
         names = [f"“{check.statement}”" for check in checks if check.verdict == verdict]
         if names:
-            return f"{answer} {'; '.join(names[:3])}{' and more' if len(names) > 3 else ''}. {told}"
-    return f"Yes, for these texts and these annotators: no check found anything. {told}"
+            return f"{answer} {'; '.join(names[:3])}{' and more' if len(names) > 3 else ''}. {text}"
+    return f"Yes, for these texts and these annotators: no check found anything. {text}"
 
 
 def tally(checks: list[Check]) -> str:

@@ -79,17 +79,17 @@ def _cites(text: str, key: str) -> bool:
 
 def _data(campaign: Campaign, collection: Collection) -> str:
     low, high = campaign.scale
-    told = (
+    text = (
         f"{pluralize(campaign.judged['annotator'].nunique(), 'annotator')} gave "
         f"{pluralize(len(campaign.judged), 'judgement')} of {pluralize(collection.segments, 'segment')} translated by "
         f"{pluralize(len(campaign.systems), 'system')} ({campaign.pair}), on a scale from {low:g} to {high:g}"
     )
-    told += ", turned round so that higher is better" if campaign.turned else ""
-    told += "" if campaign.known_scale else " (the lowest and the highest score given)"
+    text += ", turned round so that higher is better" if campaign.turned else ""
+    text += "" if campaign.known_scale else " (the lowest and the highest score given)"
     if collection.cells:
-        told += f"; {collection.judged / collection.cells:.0%} of the cells (a segment by a system) were judged"
-        told += f", {collection.several:,} of them by two annotators or more" if collection.several else ""
-    return f"{told}."
+        text += f"; {collection.judged / collection.cells:.0%} of the cells (a segment by a system) were judged"
+        text += f", {collection.several:,} of them by two annotators or more" if collection.several else ""
+    return f"{text}."
 
 
 def _ranking(ranking: Ranking | Missing) -> str:
@@ -101,7 +101,7 @@ def _ranking(ranking: Ranking | Missing) -> str:
         by += "(Graham et al. 2013), averaged by segment, then by system"
     test = {"wilcoxon": "Wilcoxon's signed-rank test on matched segments (Wilcoxon 1945)",
             "mann-whitney": "the Mann-Whitney test on segments (Mann & Whitney 1947)"}[ranking.method.test]  # fmt: skip
-    told = (
+    text = (
         f"Systems are ranked by {by}. Every two systems are compared by {test}, one-sided at {ranking.method.alpha:g}, "
         f"with p-values adjusted for the number of pairs of systems (Holm 1979); for {ranking.top} and "
         f"{ranking.names[1]}, the first two, p {'< 0.001' if ranking.p < 0.001 else f'= {ranking.p:.3f}'}. A cluster "
@@ -109,9 +109,9 @@ def _ranking(ranking: Ranking | Missing) -> str:
     )
     if ranking.best is not None:
         drawn = "documents" if ranking.method.unit else "segments"
-        told += f" Intervals of scores and ranks are 95 % percentile bootstraps over {drawn}, {ranking.resamples:,} "
-        told += "draws (Efron & Tibshirani 1993)."
-    return told
+        text += f" Intervals of scores and ranks are 95 % percentile bootstraps over {drawn}, {ranking.resamples:,} "
+        text += "draws (Efron & Tibshirani 1993)."
+    return text
 
 
 def _agreement(agreement: Agreement | Missing) -> str:
@@ -126,16 +126,16 @@ def _agreement(agreement: Agreement | Missing) -> str:
 
 
 def _control(quality: QualityControl) -> str:
-    told = []
+    parts = []
     if quality.tested:
-        told.append(
+        parts.append(
             "One-sided paired t-tests at 0.05 of degraded items against their originals (Knowles & Lo 2024) were made "
             f"for {pluralize(quality.tested, 'annotator')}; {len(quality.failed)} with {FEWEST_DEGRADED} degraded "
             f"items or more did not pass{'; those who failed seem to have been removed before' * quality.removed}."
         )
     if quality.again is not None:
-        told.append(f"Second scores of an item lie {quality.again:.1f} points of 100 from the first in the median.")
-    return " ".join(told)
+        parts.append(f"Second scores of an item lie {quality.again:.1f} points of 100 from the first in the median.")
+    return " ".join(parts)
 
 
 def _calibration(calibration: Calibration | Missing) -> str:

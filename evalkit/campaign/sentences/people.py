@@ -30,39 +30,39 @@ _LACKS = {
 @say.register
 def campaign(found: Campaign) -> list[str]:
     name = source_of(found.ratings)["name"]
-    told = f"This is an example on public data ({name}), not a campaign of yours" if found.example else name
+    text = f"This is an example on public data ({name}), not a campaign of yours" if found.example else name
     others = len(found.pairs) - 1
-    told += f": {pluralize(len(found.ratings), 'judgement')}. In detail: {found.pair}"
-    told += f"; {others} more in the overviews." if others else "."
+    text += f": {pluralize(len(found.ratings), 'judgement')}. In detail: {found.pair}"
+    text += f"; {others} more in the overviews." if others else "."
     if found.turned:
-        told += " Low scores are good here, so all scores are turned round: higher is better."
+        text += " Low scores are good here, so all scores are turned round: higher is better."
     if found.renamed:
-        told += f" {pluralize(found.renamed, 'name')} of systems or annotators, longer than a line or with unseen "
-        told += f"characters, {'is' if found.renamed == 1 else 'are'} shortened."
-    return [told]
+        text += f" {pluralize(found.renamed, 'name')} of systems or annotators, longer than a line or with unseen "
+        text += f"characters, {'is' if found.renamed == 1 else 'are'} shortened."
+    return [text]
 
 
 @say.register
 def collection(found: Collection) -> list[str]:
-    told = [
+    sentences = [
         f"{found.pair}: {pluralize(found.annotators['judgements'].sum(), 'judgement')} by "
         f"{pluralize(len(found.annotators), 'annotator')}, of {pluralize(len(found.systems), 'system')} and "
         f"{pluralize(found.segments, 'segment')}."
     ]
     if found.cells:
         never = found.cells - found.judged
-        told.append(
+        sentences.append(
             f"Cells (a segment by a system): {found.cells:,}. Judged: {found.judged:,}, by several annotators: "
             f"{found.several:,}. Not judged: {never:,} ({never / found.cells:.0%})."
         )
-    told.append(
+    sentences.append(
         f"{pluralize(found.duplicates, 'judgement')} of an item that the same annotator had judged before, not marked "
         "as a repeat: their mean stands for them. Look whether an export was joined to itself."
         if found.duplicates
         else "No annotator judged the same item twice, but for items marked as repeats."
     )
     if found.notes:
-        told.append(f"How the file was read: {'; '.join(found.notes)}.")
+        sentences.append(f"How the file was read: {'; '.join(found.notes)}.")
     scale = thin = ""
     if found.assumed_scale:
         low, high = found.assumed_scale
@@ -71,7 +71,7 @@ def collection(found: Collection) -> list[str]:
     if found.thin:
         thin = f"{join_names(found.thin)} {'was' if len(found.thin) == 1 else 'were'} judged on fewer segments than "
         thin += "the others. Give every system the same segments, best the same document by the same annotator."
-    return told + lacking(scale, thin)
+    return sentences + lacking(scale, thin)
 
 
 @say.register
@@ -93,49 +93,49 @@ def profiles(found: Profiles) -> list[str]:
     stretched = "Here and in the rules, every scale is stretched to 0 to 100."
     if len(table) > 1:
         run = f"from {means.min():.0f} to {means.max():.0f} points of 100"
-        told = [f"{len(table):,} annotators: their mean scores run {run}. {stretched}"]
+        sentences = [f"{len(table):,} annotators: their mean scores run {run}. {stretched}"]
     else:
-        told = [f"1 annotator, with a mean score of {means.min():.0f} points of 100. {stretched}"]
+        sentences = [f"1 annotator, with a mean score of {means.min():.0f} points of 100. {stretched}"]
     if "with_others" in table:
         rho = table["with_others"].dropna()
-        told.append(
+        sentences.append(
             f"The rank correlation of an annotator with the mean of the others is {rho.median():.2f} in the median, "
             f"{rho.min():.2f} at the lowest ({pluralize(len(rho), 'annotator')} with enough shared items)."
         )
     if "median_abs_diff" in table:
         again = table["median_abs_diff"]
-        told.append(
+        sentences.append(
             f"Scoring an item a second time, the median annotator is {again.median():.0f} points of 100 away from the "
             f"first score, the least steady one {again.max():.0f}."
         )
-    return told + lacking("; ".join(_LACKS[name] for name in found.lacks) + "." if found.lacks else "")
+    return sentences + lacking("; ".join(_LACKS[name] for name in found.lacks) + "." if found.lacks else "")
 
 
 @say.register
 def screening(found: Screening) -> list[str]:
-    told = [f"{rule} is set aside: {why}." for rule, why in found.aside.items()]
+    sentences = [f"{rule} is set aside: {why}." for rule, why in found.aside.items()]
     if not found.rules:
-        return told + lacking("no rule is left that fits this scale. Write one, such as 'sd < 5'.")
+        return sentences + lacking("no rule is left that fits this scale. Write one, such as 'sd < 5'.")
     everyone, proposed = pluralize(found.annotators, "annotator"), found.proposed
     if proposed:
-        told += [
+        sentences += [
             f"The rules propose to look at {len(proposed)} of {everyone}: {join_names(proposed)}.",
             f"They gave {found.share:.0%} of the judgements. Talk to them before you drop anybody: an odd profile is "
             "most often a misunderstanding, and a rule of agreement can send away the one who is right.",
         ]
     else:
-        told.append(f"Among {everyone}, the rules find nobody to look at.")
+        sentences.append(f"Among {everyone}, the rules find nobody to look at.")
     rules = f"the rule{'s' * (len(found.unknown) > 1)} {join_names(found.unknown)}"
     nobody = f"{rules} could be applied to nobody; see the annotators for what to record."
-    return told + lacking(nobody if found.unknown else "")
+    return sentences + lacking(nobody if found.unknown else "")
 
 
 @say.register
 def quality_control(found: QualityControl) -> list[str]:
-    told, lacks = [], []
+    sentences, lacks = [], []
     if found.tested:
         few = pluralize(found.undecided, "annotator")
-        told.append(
+        sentences.append(
             f"Degraded items score {abs(found.lower):.0f} points of 100 {'below' if found.lower >= 0 else 'above'} "
             f"their originals in the median annotator"
             f"{' (over all language pairs that they judged)' * found.everywhere}. {found.passed} of "
@@ -155,14 +155,14 @@ def quality_control(found: QualityControl) -> list[str]:
         )
     if found.removed:
         narrow, p = found.caliper, found.caliper.p
-        told.append(
+        sentences.append(
             f"{narrow.passed} annotators pass narrowly (p from 0.025 to 0.05) and {narrow.failed} fail as narrowly (to "
             "0.075), where at least a quarter of all these would if nobody had been removed (binomial p "
             f"{'below 0.0001' if p < 0.0001 else f'{p:.4f}'}). So those who failed seem to have been taken out before, "
             "and that the others pass shows nothing."
         )
     if found.again is not None:
-        told.append(
+        sentences.append(
             f"{pluralize(found.repeated, 'item')} were scored twice or more by the same annotator; the two scores lie "
             f"{found.again:.0f} points of 100 apart in the median, and are equal in {found.equal:.0%}."
         )
@@ -173,38 +173,38 @@ def quality_control(found: QualityControl) -> list[str]:
         )
     if found.means:
         reference, system = found.means
-        told.append(f"Human references score {reference:.0f} points of 100, outputs of systems {system:.0f}.")
+        sentences.append(f"Human references score {reference:.0f} points of 100, outputs of systems {system:.0f}.")
     elif not found.references:
         lacks.append("No human references. Judged blindly among the systems they show how far there is to go.")
-    return told + lacking(*lacks)
+    return sentences + lacking(*lacks)
 
 
 @say.register
 def context(found: Context) -> list[str]:
-    told = [
+    sentences = [
         f"{pluralize(found.repeats, 'unchanged segment')} were scored in the original document and in a copy; "
         f"{found.before} stand before and {found.after} after the first degraded segment of the copy."
     ]
     if not found.tested:
-        return told + lacking(
+        return sentences + lacking(
             f"fewer than {FEWEST} on one side are too few to test. More copied documents, with the first degraded "
             "segment in the middle, would do."
         )
     if found.within is None or found.p is None:
-        told.append(
+        sentences.append(
             f"After it, the second showing scores {abs(found.effect):.1f} points of 100 "
             f"{'lower' if found.effect >= 0 else 'higher'} than before it. No document has both, so nothing can be "
             "tested."
         )
     else:
         advice = "Leave repeats from degraded documents out of the ranking, or degrade whole documents."
-        told.append(
+        sentences.append(
             f"The original minus the second showing is {found.lost_after:.1f} points of 100 after it and "
             f"{found.lost_before:.1f} before it. Within documents the two differ by {found.within:.1f} points "
             f"(permutation test, two-sided p = {found.p:.3f}): "
             + (f"more than chance. {advice}" if found.p < 0.05 else "no more than chance.")
         )
-    return [*told, _equivalence(found.equivalence)] if found.equivalence else told
+    return [*sentences, _equivalence(found.equivalence)] if found.equivalence else sentences
 
 
 def _equivalence(found: Equivalence) -> str:
@@ -223,31 +223,31 @@ def _equivalence(found: Equivalence) -> str:
 def calibration(found: Calibration) -> list[str]:
     whom, means = {"annotator": "annotator", "pair": "language pair"}[found.by], found.strictness["mean"]
     low, high = found.scale
-    told = [
+    sentences = [
         f"{pluralize(found.strictness['items'].max(), 'calibration item')} rated by {pluralize(len(means), whom)}: "
         f"their means on them run from {means.min():.2f} to {means.max():.2f} on a scale from {low:g} to {high:g}. "
         "Whoever has a low mean is strict, and their scores go up."
     ]
     if found.unmoved:
-        told.append(f"No calibrated scores of systems: {found.unmoved}")
+        sentences.append(f"No calibrated scores of systems: {found.unmoved}")
     else:
-        told.append(_changed(found.systems))
+        sentences.append(_changed(found.systems))
         if FORMS["line"] not in set(found.systems["form"]):
-            told.append("There is no two-point line, because it also needs human references, rated by everybody.")
+            sentences.append("There is no two-point line, because it also needs human references, rated by everybody.")
         if found.excluded:
             lost = pluralize(found.excluded, found.by)
-            told.append(f"{lost} without calibration items or outputs of systems are left out.")
+            sentences.append(f"{lost} without calibration items or outputs of systems are left out.")
     if found.carry_over.empty:
-        return told + lacking(
+        return sentences + lacking(
             f"whether shifts carry over to other items can be tested where three {whom}s or more rated the same four "
             "items or more."
         )
     if found.share is None:
-        return [*told, "Whether a shift carries over cannot be told: the groups hardly differ on these items."]
+        return [*sentences, "Whether a shift carries over cannot be told: the groups hardly differ on these items."]
     good = "A shift does more good than harm." if found.share > 0.5 else "Below one half, a full shift does more harm "
     good += "" if found.share > 0.5 else "than good."
     return [
-        *told,
+        *sentences,
         f"Learned on one half of the calibration items, {found.share:.0%} of a shift shows on the other half (95 % "
         f"interval {found.low:.0%} to {found.high:.0%}). {good}",
     ]

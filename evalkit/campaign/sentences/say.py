@@ -23,6 +23,6 @@ def missing(found: Missing) -> list[str]:
 
 def lacking(*clauses: str) -> list[str]:
     """Say what is missing and how to collect it, in one paragraph; nothing where nothing is missing."""
-    told = " ".join(clause for clause in clauses if clause)
-    pair = "-" in told.partition(" ")[0]  # a language pair is not written with a capital
-    return [f"Missing here: {told if pair else told[0].upper() + told[1:]}"] if told else []
+    text = " ".join(clause for clause in clauses if clause)
+    pair = "-" in text.partition(" ")[0]  # a language pair is not written with a capital
+    return [f"Missing here: {text if pair else text[0].upper() + text[1:]}"] if text else []

@@ -23,14 +23,14 @@ def normalization(found: Normalization) -> list[str]:
         first = f"{join_names(tops[0])} {'comes' if len(tops[0]) == 1 else 'come'} first in all of them."
     else:
         first = "; ".join(f"{join_names(top)} first by {way}" for way, top in found.tops.items()) + "."
-    told = [f"The same judgements, treated in {len(tops)} ways: {first}"]
+    sentences = [f"The same judgements, treated in {len(tops)} ways: {first}"]
     if found.problem:
-        return [*told, f"How much of it is chance cannot be told: {found.problem}"]
+        return [*sentences, f"How much of it is chance cannot be told: {found.problem}"]
     places, beyond = int(found.shifts["moved"].sum()), int(found.shifts["beyond_noise"].sum())
     if not places:
-        return [*told, "In no ranking has a system another place than by raw scores."]
+        return [*sentences, "In no ranking has a system another place than by raw scores."]
     return [
-        *told,
+        *sentences,
         f"{pluralize(places, 'place')} in {pluralize(len(found.shifts), 'ranking')} "
         f"{'differs' if places == 1 else 'differ'} from the ranking by raw scores, {beyond} of them by more than "
         "drawing other segments would bring.",
@@ -40,27 +40,29 @@ def normalization(found: Normalization) -> list[str]:
 @say.register
 def ranking(found: Ranking) -> list[str]:
     method, title = found.method, found.method.title
-    told = [f"Systems are ranked by {title}: {method.why}."]
+    sentences = [f"Systems are ranked by {title}: {method.why}."]
     if method.item_types[0] == "calibration":
-        told.append("There are no outputs of systems here, only calibration items; systems may have other texts each.")
+        sentences.append(
+            "There are no outputs of systems here, only calibration items; systems may have other texts each."
+        )
     if len(found.names) == 1:
-        return [*told, "One system was judged, so there is nothing to rank.", *lacking(COLLECT)]
+        return [*sentences, "One system was judged, so there is nothing to rank.", *lacking(COLLECT)]
     others = f"{len(found.beaten) if found.level else 'all'}{' of' * bool(found.level)} {len(found.names) - 1} others"
     than = found.names[1] if len(found.names) == 2 else others
-    told.append(
+    sentences.append(
         f"Compared by {_TESTS[method.test]} (one-sided, at {method.alpha:g}, corrected by Holm for "
         f"{pluralize(len(found.pairwise), 'pair')} of systems), {found.top} has a higher {title} than "
         + (f"{than}." if found.beaten else "no other.")
         + (f" It cannot be distinguished from {join_names(found.level)}." if found.level else "")
     )
     if found.best is None:
-        return told + lacking(found.unsure)
+        return sentences + lacking(found.unsure)
     drawn = "documents" if method.unit else "segments"
-    told.append(
+    sentences.append(
         f"With {drawn} drawn anew {found.resamples:,} times, {found.top} comes out first"
         f"{' or level with the first' * (len(found.first) > 1)} in {found.best:.0%} of draws."
     )
-    return told
+    return sentences
 
 
 def language_pairs(table: pd.DataFrame) -> list[str]:
@@ -76,67 +78,69 @@ def language_pairs(table: pd.DataFrame) -> list[str]:
 @say.register
 def errors(found: Errors) -> list[str]:
     fewest, most = found.by_system.iloc[0], found.by_system.iloc[-1]
-    told = [
+    sentences = [
         f"{pluralize(found.errors, 'error')} in {pluralize(found.judgements, 'judgement')}. {fewest['system']} has the "
         f"fewest, {fewest['per_segment']:.2f} a judgement; {most['system']} the most, {most['per_segment']:.2f}."
     ]
     if found.rho is not None:
-        told.append(
+        sentences.append(
             f"The rank correlation of an item's score with its number of errors is {found.rho:.2f} (−1: more errors "
             "always mean a lower score)."
         )
-    return told if len(found.types) else [*told, "Annotators stated no types of errors."]
+    return sentences if len(found.types) else [*sentences, "Annotators stated no types of errors."]
 
 
 @say.register
 def cost(found: Cost) -> list[str]:
     each, paid, money = found.hours / found.judgements, found.hourly_pay > 0, f" {found.currency}".rstrip()
-    told = [
+    sentences = [
         (f"{found.pair}: " if found.pairs > 1 else "")
         + f"{pluralize(found.judgements, 'judgement')} with times took {found.hours:,.1f} hours, {3600 * each:.0f} "
         f"seconds each on average ({found.how}). The median annotator takes "
         f"{found.by_annotator['mean_seconds'].median():.0f} seconds for one."
     ]
     if paid:
-        told.append(
+        sentences.append(
             f"At {found.hourly_pay:g}{money} an hour that is {found.cost:,.0f}{money}, or "
             f"{each * found.hourly_pay:.2f}{money} a judgement."
         )
     if found.pairs > 1:
         price = f", or {found.all_hours * found.hourly_pay:,.0f}{money}" if paid else ""
-        told.append(f"All language pairs together took {found.all_hours:,.1f} hours{price}.")
+        sentences.append(f"All language pairs together took {found.all_hours:,.1f} hours{price}.")
     times = f"times of {pluralize(found.untimed, 'judgement')}." if found.untimed else ""
     price = "" if paid else "The price: set hourly_pay (and currency) to see what the hours cost."
-    return told + lacking(times, price)
+    return sentences + lacking(times, price)
 
 
 @say.register
 def plan(found: Plan) -> list[str]:
     same, mixed = "the same annotator judges a document by both systems", "documents go to annotators at random"
     blocks = f"in documents of {found.block} segments" if found.block > 1 else "segments apart from each other"
-    told = [
+    sentences = [
         f"The table asks for a chance of {POWER:.0%} to find a true difference at p below 0.05 (two-sided), "
         f"{same if found.same else mixed}, each translation judged "
         f"{'once' if found.each == 1 else f'{found.each} times'}, {blocks}."
     ]
     if found.by_z:
-        told.append("Systems are ranked by z-scores here, so points are z-scores times a usual standard deviation.")
+        sentences.append(
+            "Systems are ranked by z-scores here, so points are z-scores times a usual standard deviation."
+        )
     now = found.table["segments_now"].iloc[0]
     apart = f"{join_names(found.best)} are {abs(found.gap):.2f} points apart"
     if found.needed is None:
-        told.append(
+        sentences.append(
             f"{apart}. More than {MOST:,} segments would be needed to find so small a difference: treat them as "
             "equally good."
         )
     elif found.more_segments:
-        told.append(
+        sentences.append(
             f"{apart}. If that is their true difference, a campaign finds it with this chance in {found.needed:,} "
             f"segments; there are {now:,}, so {pluralize(found.more_segments, 'more segment')}, or "
             f"{pluralize(found.more_judgements or 0, 'judgement')} of these two systems, would be needed."
         )
     else:
-        told.append(f"{apart}; {now:,} segments are enough for such a difference.")
-    return told
+        sentences.append(f"{apart}; {now:,} segments are enough for such a difference.")
+    return sentences
 
 
 @say.register
@@ -144,12 +148,12 @@ def official(found: Official) -> list[str]:
     if found.reason:
         return [found.reason]
     equal, zeros = (int(found.table["comes_out"].eq(how).sum()) for how in ("yes", "with these as 0"))
-    told = f"{equal} of {len(found.table)} official numbers of {found.pair} come out to the last digit."
+    text = f"{equal} of {len(found.table)} official numbers of {found.pair} come out to the last digit."
     others = len(found.table) - equal
     if not others:
-        return [told]
-    told += " The official numbers count annotators without spread, who have no z-score and therefore no row in the "
-    told += "released ratings."
+        return [text]
+    text += " The official numbers count annotators without spread, who have no z-score and therefore no row in the "
+    text += "released ratings."
     if found.flat:
-        told += f" In the organisers' list, {found.flat} annotators of {found.pair} gave nothing but {found.gave}."
-    return [f"{told} With 0 for the judgements that are lacking, {zeros} of the {others} others come out, too."]
+        text += f" In the organisers' list, {found.flat} annotators of {found.pair} gave nothing but {found.gave}."
+    return [f"{text} With 0 for the judgements that are lacking, {zeros} of the {others} others come out, too."]

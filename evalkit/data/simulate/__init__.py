@@ -24,7 +24,7 @@ from evalkit.data.simulate.crowds import (
     sudoh_labels_wmt17,
     sudoh_translations,
     wmt_slt22,
-)
+)  # fmt: skip
 from evalkit.data.simulate.edits import post_edited
 from evalkit.data.simulate.metrics import (
     darr_assessments,
@@ -35,7 +35,7 @@ from evalkit.data.simulate.metrics import (
     metric_scores,
     metric_system_scores,
     single_assessments,
-)
+)  # fmt: skip
 from evalkit.data.simulate.mqm import (
     indicmt_mqm,
     indicmt_mqm_spans,
@@ -45,52 +45,18 @@ from evalkit.data.simulate.mqm import (
     indicmt_zero_shot_spans,
     wmt23_mqm,
     wmt23_mqm_spans,
-)
+)  # fmt: skip
 from evalkit.data.simulate.reliability import categories, protocol_study
 from evalkit.data.simulate.standins import LANGUAGES, SHAPES, calibration_hits, calibration_mapping, xsts_campaign
 
 __all__ = [
-    "LANGUAGES",
-    "SHAPES",
-    "Behaviour",
-    "Control",
-    "Design",
-    "Quality",
-    "calibration_hits",
-    "calibration_mapping",
-    "campaign",
-    "categories",
-    "darr_assessments",
-    "darr_metrics",
-    "indicmt_mqm",
-    "indicmt_mqm_spans",
-    "indicmt_splits",
-    "indicmt_splits_spans",
-    "indicmt_zero_shot",
-    "indicmt_zero_shot_spans",
-    "metric_human_scores",
-    "metric_human_system_scores",
-    "metric_outputs",
-    "metric_scores",
-    "metric_system_scores",
-    "mlqe_pe",
-    "post_edited",
-    "protocol_study",
-    "single_assessments",
-    "sudoh_agreed",
-    "sudoh_labels",
-    "sudoh_labels_wmt17",
-    "sudoh_translations",
-    "wmt21_mturk",
-    "wmt21_mturk_annotators",
-    "wmt21_mturk_ranking",
-    "wmt22_mturk",
-    "wmt22_mturk_annotators",
-    "wmt22_mturk_ranking",
-    "wmt23_mqm",
-    "wmt23_mqm_spans",
-    "wmt24_esa",
-    "wmt24_esa_spans",
-    "wmt_slt22",
+    "LANGUAGES", "SHAPES", "Behaviour", "Control", "Design", "Quality", "calibration_hits",
+    "calibration_mapping", "campaign", "categories", "darr_assessments", "darr_metrics", "indicmt_mqm",
+    "indicmt_mqm_spans", "indicmt_splits", "indicmt_splits_spans", "indicmt_zero_shot",
+    "indicmt_zero_shot_spans", "metric_human_scores", "metric_human_system_scores", "metric_outputs",
+    "metric_scores", "metric_system_scores", "mlqe_pe", "post_edited", "protocol_study", "single_assessments",
+    "sudoh_agreed", "sudoh_labels", "sudoh_labels_wmt17", "sudoh_translations", "wmt21_mturk",
+    "wmt21_mturk_annotators", "wmt21_mturk_ranking", "wmt22_mturk", "wmt22_mturk_annotators",
+    "wmt22_mturk_ranking", "wmt23_mqm", "wmt23_mqm_spans", "wmt24_esa", "wmt24_esa_spans", "wmt_slt22",
     "xsts_campaign",
 ]  # fmt: skip

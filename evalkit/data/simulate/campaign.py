@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.data import schemas
+from evalkit.data.simulate.finish import finished
 
 
 @dataclass(frozen=True)
@@ -141,14 +141,11 @@ def campaign(
         )
     frame = pd.concat(frames, ignore_index=True).assign(src_lang=design.pair[0], tgt_lang=design.pair[1])
     frame = frame[rng.random(len(frame)) >= design.missing].reset_index(drop=True)
-    order = [name for name in schemas.RATINGS.columns if name in frame]
-    frame = schemas.check(frame[order], schemas.RATINGS, origin="the simulation", scale=scale)
     settings = {type(part).__name__.lower(): asdict(part) for part in (design, quality, behaviour, control)}
     named = dict(zip(_systems(design), (quality.mean + system).tolist(), strict=True))
     # plain values, because pandas compares the attrs of frames that it joins
     known = {"systems": named, "annotators": people.to_dict("index"), **settings}
-    frame.attrs = {"seed": seed, "scale": scale, "truth": known}
-    return frame
+    return finished(frame, seed=seed, scale=scale, truth=known)
 
 
 def _systems(design: Design) -> list[str]:

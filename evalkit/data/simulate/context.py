@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit.data import esa, schemas
+from evalkit.data.simulate.finish import finished, seeded
 
 #: Source languages of the real files, all into English.
 SOURCES = {21: ("ces", "deu", "hau", "isl", "jpn", "rus"), 22: ("ces", "deu", "jpn", "liv", "rus", "ukr", "zho")}
@@ -58,7 +59,7 @@ def wmt22_mturk_ranking(*, seed: int = 7) -> pd.DataFrame:
 
 def wmt24_esa(*, seed: int = 7) -> pd.DataFrame:
     """Draw error span annotations: originals, degraded copies 50 points lower, clean repeats with noise of 5 points."""
-    return _finished(_esa(seed)[0], seed, scale=(0, 100))
+    return finished(_esa(seed)[0], seed=seed, scale=(0, 100), excluded={})
 
 
 def wmt24_esa_spans(*, seed: int = 7) -> pd.DataFrame:
@@ -78,8 +79,7 @@ def wmt24_esa_spans(*, seed: int = 7) -> pd.DataFrame:
         span=(number + 1).astype(str), error_type=np.where(absent, "omission", "other"), severity=severity
     )
     frame = frame.assign(start=np.where(absent, np.nan, 8.0 * number), side="target")
-    frame = schemas.check(frame.assign(end=frame["start"] + 5), esa.SPANS, origin="simulation")
-    return _finished(frame, seed)
+    return finished(frame.assign(end=frame["start"] + 5), esa.SPANS, seed=seed)
 
 
 def _esa(seed: int) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
@@ -100,7 +100,7 @@ def _esa(seed: int) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
     frame = frame.sort_values(["hit", "mark"], kind="stable", ignore_index=True)
     frame = frame.assign(position=frame.groupby("hit").cumcount())
     minor, major = frame.pop("minor").to_numpy(), frame.pop("major").to_numpy()
-    return schemas.check(frame, schemas.RATINGS, origin="simulation", scale=(0, 100)), minor, major
+    return frame, minor, major
 
 
 def _mturk(year: int, seed: int) -> pd.DataFrame:
@@ -112,7 +112,6 @@ def _mturk(year: int, seed: int) -> pd.DataFrame:
 def _drawn(year: int, seed: int) -> pd.DataFrame:
     rngs = np.random.default_rng(seed + year).spawn(len(SOURCES[year]))
     frame = pd.concat([_pair(source, rng) for source, rng in zip(SOURCES[year], rngs, strict=True)], ignore_index=True)
-    frame = schemas.check(frame, schemas.RATINGS, origin="simulation", scale=(0, 100))
     worker = frame.groupby(["src_lang", "annotator"])["score"]
     mean, sd = (worker.transform(how).map(_printed) for how in ("mean", "std"))
     z = (frame["score"] - mean) / sd
@@ -120,7 +119,7 @@ def _drawn(year: int, seed: int) -> pd.DataFrame:
     pace = np.random.default_rng(seed).lognormal(2.5, 0.5, hit.ngroups)
     seconds = (pace[hit.ngroup()] * hit["score"].transform("size")).round()
     frame = frame.assign(z=z, position=frame.groupby("hit").cumcount(), hit_seconds=seconds)
-    return _finished(frame, seed, scale=(0, 100))
+    return finished(frame, seed=seed, scale=(0, 100), excluded={})
 
 
 def _printed(value: float) -> float:
@@ -159,7 +158,7 @@ def _pair(source: str, rng: np.random.Generator) -> pd.DataFrame:
 def _annotators(year: int, seed: int) -> pd.DataFrame:
     """Summarise the simulated workers of a year."""
     worker = _mturk(year, seed).groupby(["src_lang", "tgt_lang", "annotator"])["score"]
-    return _finished(worker.agg(["mean", "std"]).map(_printed).reset_index().rename(columns={"std": "sd"}), seed)
+    return seeded(worker.agg(["mean", "std"]).map(_printed).reset_index().rename(columns={"std": "sd"}), seed)
 
 
 def _ranking(year: int, seed: int) -> pd.DataFrame:
@@ -171,11 +170,4 @@ def _ranking(year: int, seed: int) -> pd.DataFrame:
     table = segments.mean().rename(columns={"score": "raw"}).assign(segments=segments.size())
     table = table.assign(judgements=counted.groupby(system).size()).reset_index()
     table = table.sort_values(["src_lang", "z"], ascending=[True, False], ignore_index=True)
-    return _finished(table.assign(raw=table["raw"].map("{:.1f}".format), z=table["z"].map("{:.3f}".format)), seed)
-
-
-def _finished(frame: pd.DataFrame, seed: int, **facts: object) -> pd.DataFrame:
-    """Note the seed, and the scale of ratings."""
-    frame = frame.reset_index(drop=True)
-    frame.attrs = {"seed": seed, "excluded": {}, **facts}
-    return frame
+    return seeded(table.assign(raw=table["raw"].map("{:.1f}".format), z=table["z"].map("{:.3f}".format)), seed)

@@ -3,7 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from evalkit.data import assessed, labels, schemas
+from evalkit.data import assessed, labels
+from evalkit.data.simulate.finish import finished
 from evalkit.data.simulate.reliability import categories
 
 #: Test set and pair -> translations, as in the label files.
@@ -15,15 +16,8 @@ _LABELLED_17 = {("newstest2017", code): 560 for code in ("ces", "deu", "fin", "l
 _WORST_FIRST = {"fluency": "FDBAS", "adequacy": "CFNOBAS"}
 _ITEM = ["src_lang", "tgt_lang", "doc", "segment"]
 _SHARES = {"fluency": [0.1, 0.2, 0.35, 0.15, 0.2], "adequacy": [0.1, 0.01, 0.05, 0.25, 0.27, 0.24, 0.08]}
-_PAIRS = (
-    ("eng", "deu"),
-    ("eng", "zho"),
-    ("est", "eng"),
-    ("npi", "eng"),
-    ("ron", "eng"),
-    ("rus", "eng"),
-    ("sin", "eng"),
-)
+_PAIRS = (("eng", "deu"), ("eng", "zho"), ("est", "eng"), ("npi", "eng"), ("ron", "eng"), ("rus", "eng"),
+          ("sin", "eng"))  # fmt: skip
 _SPLITS = {"train": (7000, 3), "dev": (1000, 6), "test": (1000, 6)}
 
 
@@ -44,9 +38,7 @@ def sudoh_agreed(*, seed: int = 7) -> pd.DataFrame:
     places = {dimension: {letter: n for n, letter in enumerate(order)} for dimension, order in _WORST_FIRST.items()}
     place = pd.Series([places[d][letter] for d, letter in zip(frame["dimension"], frame["label"], strict=True)])
     worst = frame.loc[place.groupby([frame[name] for name in (*_ITEM, "dimension")], sort=False).idxmin()]
-    frame = schemas.check(worst.assign(annotator=labels.AGREED), labels.SCHEMA, origin="the simulation")
-    frame.attrs["seed"] = seed
-    return frame
+    return finished(worst.assign(annotator=labels.AGREED), labels.SCHEMA, seed=seed)
 
 
 def sudoh_translations(*, seed: int = 7) -> pd.DataFrame:
@@ -71,9 +63,7 @@ def sudoh_translations(*, seed: int = 7) -> pd.DataFrame:
     frame["split"] = np.where(frame["doc"] == "sim-newstest2017", "test", "train")
     training = np.flatnonzero(frame["split"] == "train")
     frame.loc[rng.choice(training, len(training) // 10, replace=False), "split"] = "dev"
-    frame = schemas.check(frame[list(assessed.SCHEMA.columns)], assessed.SCHEMA, origin="the simulation")
-    frame.attrs["seed"] = seed
-    return frame
+    return finished(frame, assessed.SCHEMA, seed=seed)
 
 
 def _labels(sizes: dict[tuple[str, str], int], people: str, rng: np.random.Generator, seed: int) -> pd.DataFrame:
@@ -92,9 +82,7 @@ def _labels(sizes: dict[tuple[str, str], int], people: str, rng: np.random.Gener
     frame = pd.concat(frames, ignore_index=True).assign(
         tgt_lang="eng", system="sim-various", item_type="system", annotator=lambda f: "sim-" + f["annotator"]
     )
-    frame = schemas.check(frame[list(_order(frame))], labels.SCHEMA, origin="the simulation")
-    frame.attrs["seed"] = seed
-    return frame
+    return finished(frame, labels.SCHEMA, seed=seed)
 
 
 def mlqe_pe(*, seed: int = 7) -> pd.DataFrame:
@@ -114,9 +102,7 @@ def mlqe_pe(*, seed: int = 7) -> pd.DataFrame:
             )  # fmt: skip
             frames.append(frame.assign(doc=f"sim-{split}", src_lang=source, tgt_lang=target))
     frame = pd.concat(frames, ignore_index=True).assign(system="sim-mlqe-pe", item_type="system")
-    frame = schemas.check(frame[list(_order(frame))], schemas.RATINGS, origin="the simulation", scale=(0, 100))
-    frame.attrs = {"seed": seed, "scale": (0, 100)}
-    return frame
+    return finished(frame, seed=seed, scale=(0, 100))
 
 
 def wmt_slt22(*, seed: int = 7) -> pd.DataFrame:
@@ -137,12 +123,4 @@ def wmt_slt22(*, seed: int = 7) -> pd.DataFrame:
     frame = frame.assign(src_lang="sgg", tgt_lang="deu", doc="sim-doc", hit=frame["annotator"])
     frame["started"] = 1.6e9 + 30.0 * np.arange(len(frame))
     frame["ended"] = frame["started"] + 20
-    frame = schemas.check(frame[list(_order(frame))], schemas.RATINGS, origin="the simulation", scale=(0, 100))
-    frame.attrs = {"seed": seed, "scale": (0, 100), "excluded": {"document scores": 0}}
-    return frame
-
-
-def _order(frame: pd.DataFrame) -> list[str]:
-    """List a table's columns in the schema's order, its own ones last."""
-    known = [name for name in schemas.RATINGS.columns if name in frame]
-    return known + [name for name in ("dimension", "label") if name in frame]
+    return finished(frame, seed=seed, scale=(0, 100), excluded={"document scores": 0})

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from evalkit.data import schemas
+from evalkit.data.simulate.finish import finished
 
 _SYLLABLES = ("ka", "ro", "mi", "tel", "nu", "sa", "lo", "den", "vi", "pur")
 
@@ -32,9 +32,8 @@ def post_edited(
     rows = []
     for name, rate in errors.items():
         for number, right in enumerate(sentence, 1):
-            kind = rng.choice(
-                4, len(right), p=[1 - rate, rate / 2, rate / 4, rate / 4]
-            )  # fine, other, missing, doubled
+            # fine, another word, missing, doubled
+            kind = rng.choice(4, len(right), p=[1 - rate, rate / 2, rate / 4, rate / 4])
             other = rng.choice(words, len(right))
             hypothesis = _written(right, other, kind)
             wrong = kind > 0
@@ -46,10 +45,7 @@ def post_edited(
     columns = ["system", "segment", "annotator", "score", "hypothesis", "post_edit", "reference"]
     frame = pd.DataFrame(rows, columns=columns).assign(src_lang="xxx", tgt_lang="eng", doc="sim-post-edits")
     frame["item_type"] = np.where(frame["system"].str.startswith("sim-HT"), "reference", "system")
-    order = [*(name for name in schemas.RATINGS.columns if name in frame), "post_edit"]
-    frame = schemas.check(frame[order], schemas.RATINGS, origin="the simulation", scale=(0, 100))
-    frame.attrs = {"seed": seed, "scale": (0, 100), "truth": errors}
-    return frame
+    return finished(frame, seed=seed, scale=(0, 100), truth=errors)
 
 
 def _written(right: np.ndarray, other: np.ndarray, kind: np.ndarray) -> str:

@@ -15,6 +15,7 @@ import pandas as pd
 
 from evalkit.data import schemas
 from evalkit.data.mtme import constant, stacked
+from evalkit.data.simulate.finish import finished
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ _PAIRS17 = tuple(Task(source, "eng", 8, 300, 300, ()) for source in ("ces", "deu
 
 def metric_scores(*, seed: int = 7) -> pd.DataFrame:
     """Draw segment scores of 43 metrics in two language pairs; half of the metrics read no reference."""
-    return _labelled([_metrics(task, seed) for task in _PAIRS23], schemas.METRIC_SCORES, seed)
+    return finished(stacked([_metrics(task, seed) for task in _PAIRS23]), schemas.METRIC_SCORES, seed=seed)
 
 
 def metric_system_scores(*, seed: int = 7) -> pd.DataFrame:
@@ -59,7 +60,7 @@ def metric_human_scores(*, seed: int = 7) -> pd.DataFrame:
         errors = np.maximum(0, 2.5 - 3.0 * (quality + rng.normal(0, 0.5, quality.shape))).round()
         frames.append(_table(task, -np.minimum(errors, 25), "mqm"))
         frames.append(_table(task, _assessed(quality, rng), "da-sqm"))
-    return _labelled(frames, schemas.METRIC_SCORES, seed)
+    return finished(stacked(frames), schemas.METRIC_SCORES, seed=seed)
 
 
 def metric_human_system_scores(*, seed: int = 7) -> pd.DataFrame:
@@ -77,7 +78,7 @@ def metric_outputs(*, seed: int = 7) -> pd.DataFrame:
 def darr_metrics(*, seed: int = 7) -> pd.DataFrame:
     """Draw segment scores of four or five metrics in WMT20's 18 language pairs."""
     frames = [_metrics(task, seed).assign(reference=lambda f: constant("newstest2020", len(f))) for task in _PAIRS20]
-    return _labelled(frames, schemas.METRIC_SCORES, seed)
+    return finished(stacked(frames), schemas.METRIC_SCORES, seed=seed)
 
 
 def darr_assessments(*, seed: int = 7) -> pd.DataFrame:
@@ -87,7 +88,7 @@ def darr_assessments(*, seed: int = 7) -> pd.DataFrame:
         score = _assessed(_quality(task, seed)[0][:, : task.judged], _rng(task, seed, "human"))
         frame = _table(task, score, "DA")
         frames.append(frame.assign(z=(frame["score"] - score.mean()) / score.std(), judgements=1))
-    return _labelled(frames, schemas.METRIC_SCORES, seed)
+    return finished(stacked(frames), schemas.METRIC_SCORES, seed=seed)
 
 
 def single_assessments(*, seed: int = 7) -> pd.DataFrame:
@@ -100,7 +101,7 @@ def single_assessments(*, seed: int = 7) -> pd.DataFrame:
         drawn = _rng(task, seed, "drawn").permutation(len(frame))[:560]
         frame = frame.assign(together=frame["system"].astype("str"), hypothesis=texts).iloc[np.sort(drawn)]
         frames.append(frame.reset_index(drop=True))
-    return _labelled(frames, schemas.METRIC_SCORES, seed)
+    return finished(stacked(frames), schemas.METRIC_SCORES, seed=seed)
 
 
 def _rng(task: Task, seed: int, *what: str) -> np.random.Generator:
@@ -171,10 +172,4 @@ def _averaged(scores: pd.DataFrame, names: list[str]) -> pd.DataFrame:
     """Average segment scores over each system."""
     keys = ["src_lang", "tgt_lang", "system", *names]
     table = scores.groupby(keys, observed=True)["score"].mean().reset_index()
-    return _labelled([table], schemas.SYSTEM_SCORES, scores.attrs["seed"])
-
-
-def _labelled(frames: list[pd.DataFrame], schema, seed: int) -> pd.DataFrame:
-    frame = schemas.check(stacked(frames), schema, origin="the simulation")
-    frame.attrs["seed"] = seed
-    return frame
+    return finished(table, schemas.SYSTEM_SCORES, seed=scores.attrs["seed"])

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit.data import schemas
+from evalkit.data.simulate.finish import finished, seeded
 from evalkit.data.simulate.metrics import metric_outputs
 
 _WEIGHTS = {"very low": 0.5, "low": 1.0, "medium": 2.0, "high": 4.0, "very high": 5.0, schemas.UNSTATED: 1.0}
@@ -32,30 +33,29 @@ _PLACE = ["src_lang", "tgt_lang", "system", "doc", "segment", "annotator"]
 def indicmt_mqm(*, seed: int = 7) -> pd.DataFrame:
     """Draw a score of every system's translation of 120 sentences into five languages."""
     judged, _ = _campaign(_FIVE, _SENTENCES, "five", seed)
-    frame = schemas.check(judged.drop(columns="split"), schemas.RATINGS, origin="the simulation")
-    return _seeded(frame, seed)
+    return finished(judged.drop(columns="split"), seed=seed)
 
 
 def indicmt_mqm_spans(*, seed: int = 7) -> pd.DataFrame:
     """Draw the errors behind ``indicmt_mqm``."""
     marked = _campaign(_FIVE, _SENTENCES, "five", seed)[1][[*_PLACE, "span", "error_type", "severity"]]
-    return _seeded(schemas.check(marked, schemas.SPANS, origin="the simulation"), seed)
+    return finished(marked, schemas.SPANS, seed=seed)
 
 
 def indicmt_splits(*, seed: int = 7) -> pd.DataFrame:
     """Cut the judgements of ``indicmt_mqm`` into train, validation and test."""
-    return _seeded(_split(_campaign(_FIVE, _SENTENCES, "five", seed)[0]), seed)
+    return seeded(_split(_campaign(_FIVE, _SENTENCES, "five", seed)[0]), seed)
 
 
 def indicmt_splits_spans(*, seed: int = 7) -> pd.DataFrame:
     """Give the errors of ``indicmt_splits`` with their words."""
-    return _seeded(_split_spans(*_campaign(_FIVE, _SENTENCES, "five", seed)), seed)
+    return seeded(_split_spans(*_campaign(_FIVE, _SENTENCES, "five", seed)), seed)
 
 
 def indicmt_zero_shot(*, seed: int = 7) -> pd.DataFrame:
     """Draw translations of 40 further sentences into four further languages, with scores."""
     unknown = dict.fromkeys(["formula_score", "accuracy_score", "fluency_score"], np.nan)
-    return _seeded(
+    return seeded(
         _split(_campaign(_UNSEEN, _OTHERS, "four", seed)[0].assign(split="zero-shot")).assign(**unknown), seed
     )
 
@@ -63,7 +63,7 @@ def indicmt_zero_shot(*, seed: int = 7) -> pd.DataFrame:
 def indicmt_zero_shot_spans(*, seed: int = 7) -> pd.DataFrame:
     """Give the errors of ``indicmt_zero_shot`` with their words."""
     judged, marked = _campaign(_UNSEEN, _OTHERS, "four", seed)
-    return _seeded(_split_spans(judged.assign(split="zero-shot"), marked), seed)
+    return seeded(_split_spans(judged.assign(split="zero-shot"), marked), seed)
 
 
 def wmt23_mqm(*, seed: int = 7) -> pd.DataFrame:
@@ -72,12 +72,12 @@ def wmt23_mqm(*, seed: int = 7) -> pd.DataFrame:
     weight = marked.groupby(_PLACE)["weight"].sum().rename("weight").reset_index()
     scores = judged.merge(weight, on=_PLACE, how="left")["weight"].fillna(0.0)
     frame = judged.assign(score=0.0 - scores, item_type="system")
-    return _seeded(schemas.check(frame, schemas.RATINGS, origin="the simulation"), seed)
+    return finished(frame, seed=seed)
 
 
 def wmt23_mqm_spans(*, seed: int = 7) -> pd.DataFrame:
     """Draw the errors behind ``wmt23_mqm``."""
-    return _seeded(schemas.check(_raters(seed)[1], schemas.SPANS, origin="the simulation"), seed)
+    return finished(_raters(seed)[1], schemas.SPANS, seed=seed)
 
 
 def _campaign(languages: tuple[str, ...], sentences: int, name: str, seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -167,9 +167,3 @@ def _raters(seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
                     "severity": "major" if major else "minor", "side": "target", "weight": 5.0 if major else 1.0,
                     "start": float(start), "end": float(end)})  # fmt: skip
     return pd.DataFrame(judged), pd.DataFrame(marked)
-
-
-def _seeded(frame: pd.DataFrame, seed: int) -> pd.DataFrame:
-    """Note the seed on a table."""
-    frame.attrs["seed"] = seed
-    return frame

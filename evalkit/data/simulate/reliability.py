@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.data import schemas
+from evalkit.data.simulate.finish import finished
 
 
 def categories(
@@ -93,7 +93,4 @@ def protocol_study(
         frames.append(frame.assign(src_lang=cell.src_lang, tgt_lang=cell.tgt_lang, doc=f"sim-{cell.protocol}"))
     frame = pd.concat(frames, ignore_index=True)
     frame["item_type"] = np.where(frame["system"].str.startswith("sim-HT"), "reference", "system")
-    order = [name for name in schemas.RATINGS.columns if name in frame]
-    frame = schemas.check(frame[order], schemas.RATINGS, origin="the simulation", scale=(1, top))
-    frame.attrs = {"seed": seed, "scale": (1, top), "truth": kappas.to_dict("records")}
-    return frame
+    return finished(frame, seed=seed, scale=(1, top), truth=kappas.to_dict("records"))

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit.data import schemas
+from evalkit.data.simulate.finish import finished
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,8 @@ def calibration_hits(*, seed: int = 7) -> pd.DataFrame:
         _calibration_pair(pair, shape, rng)
         for (pair, shape), rng in zip(SHAPES.items(), np.random.default_rng(seed).spawn(len(SHAPES)))
     ]
-    return _finished(pd.concat(frames, ignore_index=True), seed, (0, 100), left_out={"document scores": 0})
+    whole = pd.concat(frames, ignore_index=True)
+    return finished(whole, seed=seed, scale=(0, 100), excluded={"document scores": 0})
 
 
 def calibration_mapping(*, seed: int = 7) -> pd.DataFrame:
@@ -66,9 +68,7 @@ def calibration_mapping(*, seed: int = 7) -> pd.DataFrame:
     for pair, shape in SHAPES.items():
         who = np.concatenate([np.arange(shape.mapped), rng.integers(shape.mapped, size=shape.hits - shape.mapped)])
         rows += [(f"sim-{''.join(pair)}-hit-{n:03}", _account(pair, a)) for n, a in enumerate(rng.permutation(who), 1)]
-    frame = schemas.check(pd.DataFrame(rows, columns=["hit", "annotator"]), schemas.HITS, origin="the simulation")
-    frame.attrs["seed"] = seed
-    return frame
+    return finished(pd.DataFrame(rows, columns=["hit", "annotator"]), schemas.HITS, seed=seed)
 
 
 def xsts_campaign(
@@ -111,17 +111,10 @@ def xsts_campaign(
             )
             for number, bias in enumerate(own, 1):
                 raw = items["quality"] + leniency[language] + bias + rng.normal(0, 0.5, len(items))
-                frames.append(
-                    items.drop(columns="quality").assign(
-                        src_lang=pair[0],
-                        tgt_lang=pair[1],
-                        annotator=f"sim-{language}-{number}",
-                        score=raw.round().clip(1, 5),
-                    )
-                )
-    frame = _finished(pd.concat(frames, ignore_index=True), seed, (1, 5))
-    frame.attrs["truth"] = {"leniency": leniency, "quality": mean_quality}
-    return frame
+                judged = {"annotator": f"sim-{language}-{number}", "score": raw.round().clip(1, 5)}
+                frames.append(items.drop(columns="quality").assign(src_lang=pair[0], tgt_lang=pair[1], **judged))
+    truth = {"leniency": leniency, "quality": mean_quality}
+    return finished(pd.concat(frames, ignore_index=True), seed=seed, scale=(1, 5), truth=truth)
 
 
 def _calibration_pair(pair: tuple[str, str], shape: Shape, rng: np.random.Generator) -> pd.DataFrame:
@@ -139,21 +132,16 @@ def _calibration_pair(pair: tuple[str, str], shape: Shape, rng: np.random.Genera
         tick = rng.choice([1, 5, 10], p=[0.6, 0.3, 0.1])
         raw = 83 + rng.normal(0, 8) + np.exp(rng.normal(0, 0.4)) * quality[seen] + rng.normal(0, 7, len(seen))
         ended = 1.66e9 + 1e5 * annotator + np.cumsum(rng.gamma(2, 12, len(seen))).round(3)
-        frames.append(
-            pd.DataFrame(
-                {
-                    "system": [f"sim-system-{snippet[i] % shape.systems + 1:02}" for i in seen],
-                    "doc": [f"sim-doc-{snippet[i] + 1:02}#1-{lengths[snippet[i]]}" for i in seen],
-                    "segment": item[seen].astype(str),
-                    "annotator": _account(pair, annotator),
-                    "score": (tick * (raw / tick).round()).clip(0, 100),
-                    "item_type": np.where(np.arange(len(seen)) < shape.segments, "calibration", "repeat"),
-                    "hit": _account(pair, annotator),
-                    "started": np.concatenate([[1.66e9 + 1e5 * annotator], ended[:-1]]),
-                    "ended": ended,
-                }
-            )
-        )
+        work = {
+            "system": [f"sim-system-{snippet[i] % shape.systems + 1:02}" for i in seen],
+            "doc": [f"sim-doc-{snippet[i] + 1:02}#1-{lengths[snippet[i]]}" for i in seen],
+            "segment": item[seen].astype(str), "annotator": _account(pair, annotator),
+            "score": (tick * (raw / tick).round()).clip(0, 100),
+            "item_type": np.where(np.arange(len(seen)) < shape.segments, "calibration", "repeat"),
+            "hit": _account(pair, annotator), "ended": ended,
+            "started": np.concatenate([[1.66e9 + 1e5 * annotator], ended[:-1]]),
+        }  # fmt: skip
+        frames.append(pd.DataFrame(work))
     return pd.concat(frames).assign(src_lang=pair[0], tgt_lang=pair[1])
 
 
@@ -168,11 +156,3 @@ def _items(item_type: str, system: str, quality: np.ndarray) -> pd.DataFrame:
 def _account(pair: tuple[str, str], number: int) -> str:
     """Name a simulated annotator."""
     return f"sim-{''.join(pair)}-{number + 1:02}"
-
-
-def _finished(frame: pd.DataFrame, seed: int, scale: tuple[float, float], **attrs: object) -> pd.DataFrame:
-    """Put the columns in order and hold the simulation to the schema of real data."""
-    order = [name for name in schemas.RATINGS.columns if name in frame]
-    frame = schemas.check(frame[order], schemas.RATINGS, origin="the simulation", scale=scale)
-    frame.attrs = {"seed": seed, "scale": scale, **attrs}
-    return frame

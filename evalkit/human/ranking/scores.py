@@ -80,7 +80,7 @@ def segment_means(
         cells = codes * len(segments) + numbers
         means = np.full((len(systems), len(segments)), np.nan)
         averages = pd.Series(values[own]).groupby(cells).mean()  # compensated sums: the last digit decides on ties
-        means.flat[averages.index] = averages if digits is None else _significant(averages, digits)
+        means.flat[averages.index.to_numpy()] = averages if digits is None else _significant(averages, digits)
         judgements = np.bincount(cells, minlength=means.size).reshape(means.shape)
         if unit is None:
             units, split = segments, [np.nan_to_num(means).T, np.isfinite(means).T.astype(float)]

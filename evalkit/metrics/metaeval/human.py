@@ -103,24 +103,23 @@ def from_ranks(rankings: pd.DataFrame) -> Pairs:
     return from_scores(scores)
 
 
-def order(
-    pairs: Pairs, *, threshold: float = 25.0, boundary: str = "at least", tie_identical: bool = False
-) -> np.ndarray:
+def order(pairs: Pairs, *, threshold: float = 25.0, boundary: str = "at least") -> np.ndarray:
     """Say for each pair whether the first translation is worse (-1), better (1), or neither (0): DARR's order.
 
     boundary: "at least" orders differences from the threshold on, as Stanchev et al. 2020 describe ("less than 25" are
-    removed) and WMT20's official counts confirm; "more than" leaves out those equal to it. tie_identical: identical
-    translations are equal, whatever their scores; WMT leaves them as scored. Source: Bojar et al. 2017.
+    removed) and WMT20's official counts confirm; "more than" leaves out those equal to it. Source: Bojar et al. 2017.
     """
-    return np.where(ordered_up_to(pairs, [threshold], boundary=boundary, tie_identical=tie_identical) > 0, 1, 0) * (
-        np.sign(pairs.difference).astype(int)
-    )
+    return np.where(ordered_up_to(pairs, [threshold], boundary=boundary) > 0, np.sign(pairs.difference), 0).astype(int)
 
 
 def ordered_up_to(
     pairs: Pairs, thresholds: list[float], *, boundary: str = "at least", tie_identical: bool = False
 ) -> np.ndarray:
-    """Count, for each pair, the thresholds at which it is ordered. thresholds: ascending."""
+    """Count, for each pair, the thresholds at which it is ordered.
+
+    thresholds: ascending. tie_identical: identical translations are equal, whatever their scores; WMT leaves them as
+    scored.
+    """
     if boundary not in BOUNDARIES:
         raise DataError(f"boundary is {boundary!r}. Choose {' or '.join(BOUNDARIES)}.")
     if list(thresholds) != sorted(thresholds) or thresholds[0] < 0:

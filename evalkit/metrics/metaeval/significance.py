@@ -15,6 +15,7 @@ from evalkit.metrics.metaeval import swaps
 from evalkit.metrics.metaeval.scores import Scores, described, pairings, patterns
 from evalkit.metrics.metaeval.spa import spa_test
 from evalkit.metrics.metaeval.ties import Comparisons
+from evalkit.stats.correlation import pearson
 from evalkit.stats.inference import TOLERANCE, Permuted
 
 #: The statistics that can be tested, by level.
@@ -81,11 +82,9 @@ def williams(scores: Scores) -> pd.DataFrame:
     """
 
     def compare(cells: np.ndarray, members: np.ndarray, pairs: np.ndarray) -> _Tested:
-        everything = np.corrcoef(np.vstack([scores.values[members][:, cells], scores.human[cells]]))
-        a, b = pairs.T
-        human = everything[-1]
-        p = williams_p(human[a], human[b], everything[a, b], n=int(cells.sum()))
-        return human[a] - human[b], p, False
+        values, (a, b) = scores.values[members][:, cells], pairs.T
+        r = pearson(values, scores.human[cells])
+        return r[a] - r[b], williams_p(r[a], r[b], pearson(values[a], values[b]), n=int(cells.sum())), False
 
     return _table(scores, scores.level, "pearson", compare)
 

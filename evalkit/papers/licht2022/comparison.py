@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,17 +12,18 @@ from evalkit.papers import claims
 from evalkit.papers.licht2022.external import training_size
 from evalkit.papers.licht2022.implied import above, mean_shift, rankings
 
-FOLLOWS, PEOPLE = "follows from other printed numbers", "recomputed from data"
-NEVER = "annotations never released"
+FOLLOWS = "follows from other printed numbers"
+#: Columns that name a cell of Table 5.
+CELL = ["direction", "language"]
 #: The languages that Table 5 highlights, and of which its caption speaks.
 HIGHLIGHTED = ("Hindi", "Portuguese", "Arabic", "Bulgarian", "Swahili")
 
 
 def table4_rows(table4: pd.DataFrame) -> pd.DataFrame:
     """List the printed training sizes, which only the corpora themselves could confirm."""
-    told = {"note": "Which corpora were counted is not printed.", "lacking": "training corpora never named"}
-    cell = table4["language"]
-    return claims.rows(table4, "training_size", item="Table 4, training size", cell=cell, basis=PEOPLE, **told)
+    because, lacking = "Which corpora were counted is not printed.", "training corpora never named"
+    item = "Table 4, training size"
+    return claims.listed(table4, "training_size", item=item, on=["language"], because=because, lacking=lacking)
 
 
 def table5_rows(recovered: pd.DataFrame, table5: pd.DataFrame) -> pd.DataFrame:
@@ -37,64 +38,58 @@ def table5_rows(recovered: pd.DataFrame, table5: pd.DataFrame) -> pd.DataFrame:
 
 def _both(recovered: pd.DataFrame, table5: pd.DataFrame) -> pd.DataFrame:
     """Compare CS+HT as derived with CS+HT as printed."""
-    low, high = recovered["cs_ht_low"], recovered["cs_ht_high"]
-    span = low.map("{:.4f}".format) + " to " + high.map("{:.4f}".format)
-    beyond = (
-        "Cannot be reached: inputs that round to the printed CS, HT and 4.687 give "
-        + span
-        + " at the consensus used here. A lower consensus reaches it, and so does a slip in one printed digit."
-    )
+    span = _span(recovered["cs_ht_low"], recovered["cs_ht_high"])
+    beyond = "Cannot be reached: inputs that round to the printed CS, HT and 4.687 give " + span
+    beyond += " at the consensus used here. A lower consensus reaches it, and so does a slip in one printed digit."
     within = "Rounding of CS, HT and 4.687 allows " + span + "."
-    ours = recovered.assign(note=beyond.mask(recovered["reachable"], within))
-    ours = ours.assign(low=low, high=high)
-    return _laid(table5, ours, "Table 5, CS+HT", {"cs_ht": "cs_ht_predicted"}, on=["direction", "language"])
+    return claims.compare_with_print(
+        table5, recovered.assign(note=beyond.mask(recovered["reachable"], within)), item="Table 5, CS+HT", on=CELL,
+        values={"cs_ht": "cs_ht_predicted"}, basis=FOLLOWS, bounds=("cs_ht_low", "cs_ht_high"),
+    )  # fmt: skip
 
 
 def _shifted(recovered: pd.DataFrame, out: pd.DataFrame) -> pd.DataFrame:
     """Compare CS out of English with RAW moved by the shift into English."""
     shifts = recovered[recovered["direction"] == "X-EN"].set_index("language")["alpha_cs"]
-    ours = out[["direction", "language"]].assign(cs_predicted=pd.to_numeric(out["raw"]) + out["language"].map(shifts))
-    ours = ours.assign(low=ours["cs_predicted"] - 0.015, high=ours["cs_predicted"] + 0.015)
-    ours["note"] = "RAW moved by the shift into English: three rounded numbers, so known to 0.015."
-    return _laid(out, ours, "Table 5, CS", {"cs": "cs_predicted"}, on=["direction", "language"])
+    ours = out[CELL].assign(predicted=pd.to_numeric(out["raw"]) + out["language"].map(shifts))
+    ours = ours.assign(low=ours["predicted"] - 0.015, high=ours["predicted"] + 0.015)
+    return claims.compare_with_print(
+        out, ours, item="Table 5, CS", on=CELL, values={"cs": "predicted"}, basis=FOLLOWS, bounds=("low", "high"),
+        note="RAW moved by the shift into English: three rounded numbers, so known to 0.015.",
+    )  # fmt: skip
 
 
 def _given(table5: pd.DataFrame) -> pd.DataFrame:
     """List the cells of Table 5 that nothing printed implies."""
-    told = {"basis": PEOPLE, "note": "The ratings behind this average were not published.", "lacking": NEVER}
-    into = table5[table5["direction"] == "X-EN"]
-    parts = [(table5, "raw"), (into, "cs"), (table5, "ht")]
+    because, lacking = "The ratings behind this average were not published.", "annotations never released"
+    parts = [(table5, "raw"), (table5[table5["direction"] == "X-EN"], "cs"), (table5, "ht")]
     return pd.concat([
-        claims.rows(part, name, item=f"Table 5, {METHODS[name]}", cell=part["direction"] + ", " + part["language"],
-                    **told)
+        claims.listed(part, name, item=f"Table 5, {METHODS[name]}", on=CELL, because=because, lacking=lacking)
         for part, name in parts
     ])  # fmt: skip
 
 
-def _laid(
-    printed: pd.DataFrame, ours: pd.DataFrame, item: str, values: Mapping[str, str], *, on: list[str]
-) -> pd.DataFrame:
-    """Lay printed cells beside those that follow from other cells, with the low and high that rounding allows."""
-    made = claims.compare_with_print(printed, ours, item=item, on=on, values=values, basis=FOLLOWS)
-    bounds = printed[on].merge(ours[[*on, "low", "high"]], on=on, how="left")
-    return made.assign(low=bounds["low"], high=bounds["high"])
+def _span(low: pd.Series, high: pd.Series) -> pd.Series:
+    """Write from where to where rounding allows values."""
+    return low.map("{:.4f}".format) + " to " + high.map("{:.4f}".format)
 
 
 def table6_rows(audited: pd.DataFrame, table6: pd.DataFrame) -> pd.DataFrame:
     """Compare the printed r² with the squares of the printed r, with what rounding of r allows; list the rest."""
     squared, on = table6["statistic"] == "r2", ["method", "direction"]
     wrong = "No r that rounds to the printed r has this square: one of the two cells is misprinted."
-    span = audited["low"].map("{:.4f}".format) + " to " + audited["high"].map("{:.4f}".format)
-    within = "Square of the printed r, whose rounding allows " + span + "."
+    within = "Square of the printed r, whose rounding allows " + _span(audited["low"], audited["high"]) + "."
     ours = audited.rename(columns={"columns": "direction"}).assign(
         square=audited["r"] ** 2, note=within.where(audited["consistent"], wrong)
     )
-    made = _laid(table6[squared], ours, "Table 6, r²", {"printed": "square"}, on=on)
+    made = claims.compare_with_print(
+        table6[squared], ours, item="Table 6, r²", on=on, values={"printed": "square"}, basis=FOLLOWS,
+        bounds=("low", "high"),
+    )  # fmt: skip
     rest = table6[~squared]
-    told = {"note": "Needs the authors' spmBLEU scores of the 28 systems.", "lacking": "spmBLEU scores never printed"}
     item = "Table 6, " + rest["statistic"].map({"pearson": "Pearson's r", "linreg": "LinReg"})
-    cell = rest[on].agg(", ".join, axis=1)
-    others = claims.rows(rest, "printed", item=item, cell=cell, basis=PEOPLE, **told)
+    because, lacking = "Needs the authors' spmBLEU scores of the 28 systems.", "spmBLEU scores never printed"
+    others = claims.listed(rest, "printed", item=item, on=on, because=because, lacking=lacking)
     return pd.concat([made, others], ignore_index=True)
 
 
@@ -131,7 +126,7 @@ def examples() -> pd.DataFrame:
     5.1
     """
     low, high = PAPER.scale
-    values = {
+    values: dict[str, Any] = {
         "deducted": -shift(0.0, alpha=3.0 - 3.2),
         "correction": 3.0 - 2.7,
         "overshooting": shift(4.8, alpha=3.0 - 2.7),
@@ -168,7 +163,7 @@ def correlated(table6: pd.DataFrame) -> pd.DataFrame:
 
 
 def closer(table4: pd.DataFrame, table5: pd.DataFrame) -> pd.DataFrame:
-    """Hold the order of the highlighted languages against their corpus sizes: direction, raw, cs (Spearman), lead."""
+    """Compare the order of the highlighted languages with their corpus sizes: direction, raw, cs (Spearman), lead."""
     scores = table5.assign(raw=pd.to_numeric(table5["raw"]), cs=pd.to_numeric(table5["cs"]))
     both = scores.merge(training_size(table4), on=["direction", "language_code"])
     ranks = both[both["language"].isin(HIGHLIGHTED)].groupby("direction")[["raw", "cs", "value"]].rank()

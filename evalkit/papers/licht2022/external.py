@@ -128,7 +128,7 @@ def correlate(
         if predict == "score":
             linreg = split_r2(x, y, splits=splits, rng=np.random.default_rng(seed))
         else:
-            linreg = [split_r2(m, x, splits=splits, rng=np.random.default_rng(seed)) for m in y.T]
+            linreg = np.array([split_r2(m, x, splits=splits, rng=np.random.default_rng(seed)) for m in y.T])
         rows += [
             (covariate, columns, method, len(x), *map(float, values))
             for method, *values in zip(METHODS.values(), r, r**2, linreg, strict=True)

@@ -10,22 +10,22 @@ from evalkit.papers import claims
 from evalkit.papers.licht2022 import table3
 from evalkit.stats.agreement import BANDS
 
-FOLLOWS, PEOPLE = "follows from other printed numbers", "recomputed from data"
-
 
 def table3_rows(kappas: pd.DataFrame, averages: pd.DataFrame) -> pd.DataFrame:
     """Compare the printed averages and ranks with those of the printed kappas, which themselves can only be listed.
 
     kappas, averages: ``licht2022_table3`` and ``licht2022_averages``.
     """
-    told = {"note": "The annotations behind this kappa were not published.", "lacking": "annotations never released"}
-    cell = kappas[["direction", "protocol", "language"]].agg(", ".join, axis=1)
-    ours, values = table3.averages(kappas), {"avg": "mean", "rank": "rank"}
-    held = claims.compare_with_print(
-        averages, ours, item="Table 3", on=["direction", "protocol"], values=values, basis=FOLLOWS,
+    rows = claims.compare_with_print(
+        averages, table3.averages(kappas), item="Table 3", on=["direction", "protocol"],
+        values={"avg": "mean", "rank": "rank"}, basis="follows from other printed numbers",
         note="From the row's printed cells, which are rounded themselves.",
     )  # fmt: skip
-    return pd.concat([held, claims.rows(kappas, "kappa", item="Table 3", cell=cell, basis=PEOPLE, **told)])
+    unreleased = claims.listed(
+        kappas, "kappa", item="Table 3", on=["direction", "protocol", "language"],
+        because="The annotations behind this kappa were not published.", lacking="annotations never released",
+    )  # fmt: skip
+    return pd.concat([rows, unreleased])
 
 
 def prose_tables(kappas: pd.DataFrame, table2: pd.DataFrame) -> dict[str, pd.DataFrame]:

@@ -76,14 +76,13 @@ def belt(
     annotators: int = 3,
     translations: int = 1,
     replicates: int = 800,
-    level: float = 0.95,
     seed: int = 7,
 ) -> pd.DataFrame:
     """Simulate what the printed design would report for each true kappa from 0 to 1: kappa, low, mean, high, se.
 
     A reported number is the mean of Fleiss' kappas of four translations, each of ``sentences`` items.
     translations: what these four are worth, 4 if they are independent, 1 if sentences that are hard in one are hard in
-    all. Between ``low`` and ``high`` lie the middle ``level`` of ``replicates`` reports. Caveat: items are independent
+    all. Between ``low`` and ``high`` lie the middle 95 % of ``replicates`` reports. Caveat: items are independent
     and annotators alike here; where they are not, intervals are wider.
     """
     rng = np.random.default_rng(seed)
@@ -94,7 +93,7 @@ def belt(
             draws=replicates * translations,
         )  # fmt: skip
         drawn = kappas(codes, categories=len(marginal)).reshape(replicates, translations).mean(1)
-        low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
+        low, high = np.quantile(drawn, [0.025, 0.975])
         rows.append((kappa, low, drawn.mean(), high, drawn.std(ddof=1)))
     frame = pd.DataFrame(rows, columns=["kappa", "low", "mean", "high", "se"])
     frame[["low", "high"]] = frame[["low", "high"]].cummax()  # monotone but for simulation error
@@ -130,10 +129,9 @@ def cell_differences(cells: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for (direction, language), group in cells.groupby(["direction", "language"], sort=False):
         for a, b in itertools.combinations(group.itertuples(), 2):
-            z = (a.printed - b.printed) / np.hypot(a.se, b.se)
-            rows.append(
-                (direction, language, a.protocol, b.protocol, a.printed - b.printed, z, 2 * stats.norm.sf(abs(z)))
-            )
+            difference = a.printed - b.printed
+            z = difference / np.hypot(a.se, b.se)
+            rows.append((direction, language, a.protocol, b.protocol, difference, z, 2 * stats.norm.sf(abs(z))))
     columns = ["direction", "language", "protocol_a", "protocol_b", "difference", "z", "p"]
     return _holm(pd.DataFrame(rows, columns=columns))
 
@@ -156,23 +154,14 @@ def average_differences(cells: pd.DataFrame) -> pd.DataFrame:
         for a, b in itertools.combinations(here.columns, 2):
             d = here[a] - here[b]
             spread = np.sqrt((se[a] ** 2 + se[b] ** 2).sum()) / len(d)
-            p = 2 * stats.norm.sf(abs(d.mean()) / spread)
-            margin = stats.norm.ppf(0.975) * spread
-            rows.append(("these languages", direction, a, b, d.mean(), d.mean() - margin, d.mean() + margin, p))
             by_language = d.groupby("language").mean()  # both directions of a language share their annotators
-            margin = stats.t.ppf(0.975, len(by_language) - 1) * by_language.sem()
-            rows.append(
-                (
-                    "other languages",
-                    direction,
-                    a,
-                    b,
-                    d.mean(),
-                    d.mean() - margin,
-                    d.mean() + margin,
-                    _sign_flip(by_language),
-                )
-            )
+            sampled = {
+                "these languages": (stats.norm.ppf(0.975) * spread, 2 * stats.norm.sf(abs(d.mean()) / spread)),
+                "other languages": (stats.t.ppf(0.975, len(by_language) - 1) * by_language.sem(),
+                                    _sign_flip(by_language)),
+            }  # fmt: skip
+            for about, (margin, p) in sampled.items():
+                rows.append((about, direction, a, b, d.mean(), d.mean() - margin, d.mean() + margin, p))
     columns = ["about", "direction", "protocol_a", "protocol_b", "difference", "low", "high", "p"]
     frame = pd.DataFrame(rows, columns=columns).sort_values("about", kind="stable", ascending=False)
     return pd.concat([_holm(group) for _, group in frame.groupby("about", sort=False)], ignore_index=True)
@@ -233,25 +222,20 @@ def reanalysed(study: pd.DataFrame, *, resamples: int, seed: int) -> pd.DataFram
     a bootstrap over sentences; estimates are averaged, and their errors combined as independent ones.
     Returns protocol, src_lang, tgt_lang, true, estimate, low, high, covered.
     """
-    truth = pd.DataFrame(fact(study, "truth", by="simulate.protocol_study")).set_index(
-        ["protocol", "src_lang", "tgt_lang"]
-    )["kappa"]
+    names = ["protocol", "src_lang", "tgt_lang"]
+    truth = pd.DataFrame(fact(study, "truth", by="simulate.protocol_study")).set_index(names)["kappa"]
     rows = []
     for (doc, source, target), cell in study.groupby(["doc", "src_lang", "tgt_lang"], sort=False):
-        found = [
+        found = pd.concat(
             agreement.coefficients(
                 agreement.score_matrix(part), measures=[("fleiss_kappa", "none")], resamples=resamples, seed=seed
-            ).iloc[0]
+            )
             for _, part in cell.groupby("system")
-        ]
-        estimate = np.mean([f["estimate"] for f in found])
-        below = np.sqrt(sum((f["estimate"] - f["low"]) ** 2 for f in found)) / len(found)
-        above = np.sqrt(sum((f["high"] - f["estimate"]) ** 2 for f in found)) / len(found)
+        )
+        estimate = found["estimate"].mean()
+        low = estimate - np.sqrt(((found["estimate"] - found["low"]) ** 2).sum()) / len(found)
+        high = estimate + np.sqrt(((found["high"] - found["estimate"]) ** 2).sum()) / len(found)
         key = (doc.removeprefix("sim-"), source, target)
         true = float(truth[key])
-        rows.append(
-            (*key, true, estimate, estimate - below, estimate + above, estimate - below <= true <= estimate + above)
-        )
-    return pd.DataFrame(
-        rows, columns=["protocol", "src_lang", "tgt_lang", "true", "estimate", "low", "high", "covered"]
-    )
+        rows.append((*key, true, estimate, low, high, low <= true <= high))
+    return pd.DataFrame(rows, columns=[*names, "true", "estimate", "low", "high", "covered"])

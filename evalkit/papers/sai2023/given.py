@@ -17,7 +17,7 @@ _GOLD = "gold"
 _LANGUAGES = 5
 _NOTE = (
     "Vectors, weights or scores were given in this run and need not be the paper's. The paper counts seven systems, "
-    "the release has six; Hindi's references are mended here."
+    "the release has six; Hindi's references are corrected here."
 )
 
 
@@ -29,9 +29,9 @@ def table1(
     columns: Sequence[str] = (),
     python: str | None = None,
 ) -> pd.DataFrame:
-    """Hold metrics whose word vectors, models or scores you give against Table 1: rows for ``show.compare``.
+    """Compare metrics whose word vectors, models or scores you give with Table 1: rows for ``show.compare``.
 
-    ratings: judged translations, by default IndicMT-Eval with Hindi's references mended. files: tgt_lang -> a file of
+    ratings: judged translations, by default IndicMT-Eval with Hindi's references corrected. files: tgt_lang -> file of
     word vectors, for EA, VE and GM in that language. models: metric of ``neural.MODELS`` -> its checkpoint, by name or
     path. columns: metrics of ``needs.NEEDS`` whose scores ratings already hold, such as PRISM. python: that of the
     environment with PyTorch. For instance
@@ -50,10 +50,10 @@ def table1(
     if models:
         scored = pretrained.scores(scored, metrics=[*models], models=models, python=python)
     correlated = correlation.segments(scored, gold=_GOLD, metrics=metrics)
-    return _held(correlated[correlated["n"] > 0])
+    return _compared(correlated[correlated["n"] > 0])
 
 
-def _held(correlated: pd.DataFrame) -> pd.DataFrame:
+def _compared(correlated: pd.DataFrame) -> pd.DataFrame:
     """Lay correlations beside Table 1, and leave out what was not computed."""
     columns = ["pearson", "kendall_b"]
     groups = correlated.groupby("metric", sort=False)

@@ -1,6 +1,6 @@
 """Which metrics of Sai et al. 2023 words and characters alone cannot give: what each needs, and what computes it then.
 
-What the authors took is told by the notebook in their repository (``legacy/code/evaluate.ipynb``), whose cells are
+What the authors took is in the notebook in their repository (``legacy/code/evaluate.ipynb``), whose cells are
 given. No weights are kept here: they are large, and not ours to pass on.
 """
 

@@ -34,8 +34,7 @@ NEGATIVE = {
            "இருந்தது": "இருக்கவில்லை", "இருந்தன": "இருக்கவில்லை", "இருக்கிறது": "இல்லை"},
 }  # fmt: skip
 # Vowel signs are no word characters to Python's \w, so punctuation is listed.
-_OPENS, _CLOSES = "'\"“‘(\\[", "।॥.,;:!?'\"”’)\\]|"
-_EDGED = re.compile(rf"^([{_OPENS}]*)(.*?)([{_CLOSES}]*)$", re.DOTALL)
+_OPENS, _CLOSES = "'\"“‘([", "।॥.,;:!?'\"”’)]|"
 
 
 def negation(text: str, language: str) -> str | None:
@@ -49,11 +48,18 @@ def negation(text: str, language: str) -> str | None:
     parts = text.split()
     for rules in (AFFIRMATIVE.get(language, {}), NEGATIVE.get(language, {})):
         for place in reversed(range(len(parts))):
-            before, word, after = _EDGED.match(parts[place]).groups()
+            before, word, after = _edged(parts[place])
             turned = _turned(word, rules)
             if turned is not None:
                 return " ".join([*parts[:place], *((before + turned + after).split()), *parts[place + 1 :]])
     return None
+
+
+def _edged(part: str) -> tuple[str, str, str]:
+    """Split what blanks separate into opening punctuation, the word, and closing punctuation."""
+    word = part.lstrip(_OPENS)
+    before, word = part[: len(part) - len(word)], word.rstrip(_CLOSES)
+    return before, word, part[len(before) + len(word) :]
 
 
 def _turned(word: str, rules: dict[str, str]) -> str | None:
@@ -93,7 +99,7 @@ def name(text: str, source: str, others: list[str], rng: np.random.Generator) ->
     if not places:
         return None
     place = places[int(rng.integers(len(places)))]
-    before, word, after = _EDGED.match(parts[place]).groups()
+    before, word, after = _edged(parts[place])
     other = [each for each in others if each[:2] != word[:2]]
     if not other:
         return None
@@ -125,11 +131,12 @@ def order(text: str, rng: np.random.Generator) -> str | None:
     >>> sorted(order("a b c d.", np.random.default_rng(7)))
     [' ', ' ', ' ', '.', 'a', 'b', 'c', 'd']
     """
-    body, end = re.fullmatch(rf"(.*?)([{_CLOSES}\s]*)", text.strip(), re.DOTALL).groups()
+    whole = text.strip()
+    body = re.sub(rf"[{re.escape(_CLOSES)}\s]+$", "", whole)
     parts = body.split()
     if len(set(parts)) < 4:
         return None
     shuffled = parts
     while shuffled == parts:
         shuffled = [parts[place] for place in rng.permutation(len(parts))]
-    return " ".join(shuffled) + end
+    return " ".join(shuffled) + whole[len(body) :]

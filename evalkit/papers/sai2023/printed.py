@@ -36,7 +36,7 @@ _WHY = {
 }
 #: What is wrong with the release's files of a language.
 _FILES = {
-    "hi": "Hindi's references are mended here.",
+    "hi": "Hindi's references are corrected here.",
     "mr": "In the release, Bing API and CVIT have one and the same text in Marathi.",
 }
 _FOLLOWS = "follows from other printed numbers"
@@ -86,9 +86,9 @@ def table4() -> pd.DataFrame:
 
 def table7() -> pd.DataFrame:
     """List the settings of Table 7, which nothing could compute."""
-    table = data.published("sai2023_table7")
-    told = {"note": "A setting of the training; no data give it.", "lacking": "a setting, nothing to compute"}
-    return claims.rows(table, "value", item="Table 7", cell=table["hyperparameter"], basis="definition", **told)
+    because, lacking = "A setting of the training; no data give it.", "a setting, nothing to compute"
+    called: dict[str, Any] = {"item": "Table 7", "on": ["hyperparameter"], "basis": "definition"}
+    return claims.listed(data.published("sai2023_table7"), "value", because=because, lacking=lacking, **called)
 
 
 def table8(ranges: pd.DataFrame) -> pd.DataFrame:
@@ -96,8 +96,8 @@ def table8(ranges: pd.DataFrame) -> pd.DataFrame:
     table = data.published("sai2023_table8")
     ours = _explained(table, ranges, _ROWS, on=["metric"])
     words = ranges.set_index("metric")["min"].get("chrF++")
-    told = "" if words is None else f" With words, as the name says, the lowest is {words:.3f}: 1.7 if cut off."
-    ours["note"] += ours["metric"].eq("chrF++").map({True: told, False: ""})
+    exact = "" if words is None else f" With words, as the name says, the lowest is {words:.3f}: 1.7 if cut off."
+    ours["note"] += ours["metric"].eq("chrF++").map({True: exact, False: ""})
     return claims.compare_with_print(
         table, ours, item="Table 8", on=["metric"], values={"min": "min", "max": "max"}, basis=_DATA
     )
@@ -204,10 +204,10 @@ def _explained(
     known = found["ours"].notna()
     needs = pd.DataFrame([("", "") if here else lacking(name) for name, here in zip(found["metric"], known)])
     seven = found["language"].isin(COMPLETE) if "language" in on else known
-    told = "In print this correlates seven systems; mBART's outputs are not in the release."
+    seven_systems = "In print this correlates seven systems; mBART's outputs are not in the release."
     return found.assign(
         note=[_why(str(name), place, reason) for name, place in zip(found["ours"], found[on[0]])],
-        absent=needs[1].where(~known | seven, told), lacking=needs[0].where(~known | seven, _MBART),
+        absent=needs[1].where(~known | seven, seven_systems), lacking=needs[0].where(~known | seven, _MBART),
     )  # fmt: skip
 
 

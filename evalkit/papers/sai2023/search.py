@@ -56,9 +56,9 @@ def odd_rows(ratings: pd.DataFrame, spans: pd.DataFrame, *, scheme: str = "relea
     """Name the rows whose shipped score a scheme does not give, with their errors and what the scheme gives."""
     scored = segment_scores(ratings, spans, scheme)["mqm"].to_numpy() + _TOP - SCHEMES[scheme].top
     odd = ratings[~np.isclose(scored, ratings["score"].to_numpy(), rtol=0, atol=_EQUAL)]
-    told = spans.astype({"error_type": "str", "severity": "str"})
-    told = told.assign(marked=told["error_type"] + " (" + told["severity"] + ")").astype(dict.fromkeys(KEY, "str"))
-    marked = told.groupby(KEY, sort=False)["marked"].agg("; ".join).rename("errors").reset_index()
+    typed = spans.astype({"error_type": "str", "severity": "str"})
+    typed = typed.assign(marked=typed["error_type"] + " (" + typed["severity"] + ")").astype(dict.fromkeys(KEY, "str"))
+    marked = typed.groupby(KEY, sort=False)["marked"].agg("; ".join).rename("errors").reset_index()
     columns = [name for name in ("tgt_lang", "row", "system", "segment", "score") if name in odd]
     table = odd[[*dict.fromkeys([*KEY, *columns])]].merge(marked, on=KEY, how="left")
     given = scored[ratings.index.get_indexer(odd.index)]

@@ -56,7 +56,7 @@ def count_errors(scored: pd.DataFrame, spans: pd.DataFrame) -> pd.DataFrame:
     keys = pd.MultiIndex.from_frame(scored[_KEY].astype(str))
     if not keys.is_unique:
         twice = dict(zip(_KEY, keys[keys.duplicated()][0]))
-        raise DataError(f"Two judgements are both {twice}. Keep one of them, or their errors cannot be told apart.")
+        raise DataError(f"Two judgements are both {twice}. Keep one of them, or their errors cannot be distinguished.")
     owner = keys.get_indexer(pd.MultiIndex.from_frame(spans[_KEY].astype(str)))
     here = owner >= 0
     if len(spans) and not here.any():

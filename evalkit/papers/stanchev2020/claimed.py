@@ -1,4 +1,4 @@
-"""Compute the small tables that the sentences and matrices of Stanchev et al. 2020 are held against."""
+"""Compute the small tables that the sentences and matrices of Stanchev et al. 2020 are compared with."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SIGNS = ("human ties", "human ties, error-like")
 def claim_tables(printed: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Make the tables that the claims of ``stanchev2020_claims`` name, but for those that rest on WMT19's files.
 
-    printed: these claims, of which those of the paper's Table 3 are held against what its prose says of it.
+    printed: these claims, of which those of the paper's Table 3 are compared with what its prose says of it.
     """
     cells, third = matrices.cells(), table3(printed)
     return {

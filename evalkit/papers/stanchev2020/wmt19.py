@@ -43,8 +43,8 @@ def marked(printed: pd.DataFrame, files: Mapping[str, pd.DataFrame]) -> pd.DataF
     """Mark the claims whose WMT19 files are not at hand: ``lacking`` names all that are not, the note those it needs.
 
     >>> from evalkit import data
-    >>> told = marked(data.published("stanchev2020_claims"), {name: None for name in FILES if name != "wmt19-da"})
-    >>> sorted(set(told["lacking"].dropna()))
+    >>> left = marked(data.published("stanchev2020_claims"), {name: None for name in FILES if name != "wmt19-da"})
+    >>> sorted(set(left["lacking"].dropna()))
     ['file not here: wmt19-da', "not in WMT19's archives"]
     """
     lacking = f"file not here: {', '.join(name for name in FILES if name not in files)}"
@@ -111,8 +111,8 @@ def same_texts(shown: pd.DataFrame, texts: pd.DataFrame) -> pd.DataFrame:
     for one in shown.itertuples():
         here = rows[rows["pair"].eq(one.pair) & rows["segment"].eq(one.segment)].set_index("system")["hypothesis"]
         said = here.reindex([canonical(name, one.written) for name in (one.first, one.second)])
-        told = said.iloc[0] if said.notna().all() and said.nunique() == 1 else "not the same text"
-        found.append((one.pair, one.segment, told))
+        shared = said.iloc[0] if said.notna().all() and said.nunique() == 1 else "not the same text"
+        found.append((one.pair, one.segment, shared))
     return pd.DataFrame(found, columns=["pair", "segment", "hypothesis"])
 
 

@@ -10,8 +10,8 @@ import pandas as pd
 from evalkit.papers import transcribed
 from evalkit.papers.sudoh2021 import challenge, evaluation
 from evalkit.papers.sudoh2021.taxonomy import TABLES, categories
-from evalkit.papers.transcribed import half, pivot
-from evalkit.stats.verdicts import reachable
+from evalkit.papers.transcribed import pivot
+from evalkit.stats.verdicts import half, reachable
 
 Misprint = tuple[str, str, str, str]
 _PEOPLE = ("A", "B", "C")

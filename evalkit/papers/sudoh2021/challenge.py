@@ -128,8 +128,8 @@ def preferred(challenges: pd.DataFrame, *, metrics: Sequence[str] = ("bleu", "ch
         least = values[harmless].groupby(challenges["reference"]).min()
         for row, value in zip(challenges[~harmless].itertuples(), values[~harmless]):
             best = float(least[row.reference])
-            told = "yes" if best > value else "tie" if best == value else "no"
-            rows.append((metric, row.id, row.phenomenon, float(value), best, told))
+            better = "yes" if best > value else "tie" if best == value else "no"
+            rows.append((metric, row.id, row.phenomenon, float(value), best, better))
     return pd.DataFrame(rows, columns=["metric", "id", "phenomenon", "harmful", "harmless", "preferred"])
 
 
@@ -161,15 +161,17 @@ def compare_with_print(printed: pd.DataFrame) -> pd.DataFrame:
     note says what a cell turns on: the case of letters, or the struck-through word.
     """
     ours, lower, whole = (rescored(printed, **options) for options in READINGS.values())
-    asked = {"item": "Table 1", "basis": "definition", "lacking": "needs a neural model"}
     parts = []
     for metric in METRICS:
-        note, values = "Needs a trained model, which is not part of this suite.", None
+        notes = ["Needs a trained model, which is not part of this suite."] * len(printed)
         if metric in ours:
-            values, read = ours[metric], zip(ours[metric], lower[metric], whole[metric])
-            note = [_turns_on(*three) for three in read]
-        cell = printed["id"] + f", {metric}"
-        parts.append(claims.rows(printed, metric, computed=values, cell=cell, note=note, **asked))
+            notes = [_turns_on(*three) for three in zip(ours[metric], lower[metric], whole[metric])]
+        parts.append(
+            claims.rows(
+                printed, metric, computed=ours.get(metric), item="Table 1", cell=printed["id"] + f", {metric}",
+                note=notes, basis="definition", lacking="needs a neural model",
+            )
+        )  # fmt: skip
     return pd.concat(parts, ignore_index=True)
 
 

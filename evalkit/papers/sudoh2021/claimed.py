@@ -164,8 +164,8 @@ def _lowest(values: pd.DataFrame) -> pd.DataFrame:
 
 def _same(values: pd.DataFrame, one: str, other: str) -> pd.DataFrame:
     """Say of each metric whether it gives two hypotheses the same score to one digit: a column a metric, one row."""
-    told = values.loc[one].round(1).eq(values.loc[other].round(1)).map({True: "the same", False: "another"})
-    return told.to_frame().T
+    same = values.loc[one].round(1).eq(values.loc[other].round(1)).map({True: "the same", False: "another"})
+    return same.to_frame().T
 
 
 def _tens(shares: pd.Series) -> object:
@@ -179,8 +179,8 @@ def _ranked(dimension: str, table: pd.DataFrame) -> dict[str, str]:
     own = table[table["label"].isin(categories(dimension))]
     order = own.assign(f1=own["f1"].astype(float)).sort_values("f1", kind="stable")["label"].tolist()
     two = {"highest_two": order[-2:], "lowest_two": order[:2]}
-    told = {name: " and ".join(sorted(pair, key=categories(dimension).index)) for name, pair in two.items()}
-    return {"dimension": dimension, "highest": order[-1]} | told
+    words = {name: " and ".join(sorted(pair, key=categories(dimension).index)) for name, pair in two.items()}
+    return {"dimension": dimension, "highest": order[-1]} | words
 
 
 def _matrix(dimension: str, table: pd.DataFrame) -> dict[str, object]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,8 +13,7 @@ from evalkit.papers import claims
 from evalkit.papers.sudoh2021 import challenge, evaluation, released
 from evalkit.papers.sudoh2021.released import UNRELEASED, Release
 from evalkit.papers.sudoh2021.taxonomy import KEY, TABLES
-from evalkit.papers.transcribed import half
-from evalkit.stats.verdicts import verdict
+from evalkit.stats.verdicts import half, verdict
 
 _SHORT = "The paper's number rests on labels that were never released (annotator C, newstest2017). On {rows}: {values}."
 _DATA, _PRINT = "recomputed from data", "follows from other printed numbers"
@@ -90,9 +90,12 @@ def _of_the_network(printed: Mapping[int, pd.DataFrame]) -> dict[str, pd.DataFra
     listed, followed, names = [], [], ("precision", "recall", "f1")
     for dimension, numbers in TABLES.items():
         table = printed[numbers.confusion]
-        lacking = {"basis": _DATA, "note": _UNTRAINED, "lacking": "needs the authors' trained network"}
-        cell = table["true"] + ", " + table["predicted"]
-        listed.append(claims.rows(table, "count", item=f"Table {numbers.confusion}", cell=cell, **lacking))
+        asked: dict[str, Any] = {
+            "because": _UNTRAINED,
+            "lacking": "needs the authors' trained network",
+            "on": ["true", "predicted"],
+        }
+        listed.append(claims.listed(table, "count", item=f"Table {numbers.confusion}", **asked))
         ours = evaluation.scores(evaluation.printed_confusion(table, dimension=dimension))
         ours = ours.replace({"label": {evaluation.AVERAGE: "average"}})
         followed.append(
@@ -120,12 +123,12 @@ def whole_only(computed: pd.DataFrame, values: Sequence[str], *, complete: int, 
     """
     short = computed["of" if "of" in computed else "n"].lt(complete)
     said = {name: f"{name} " if len(values) > 1 else "" for name in values}
-    told = [
+    absent = [
         _SHORT.format(rows=row["rows"], values=", ".join(f"{said[name]}{row[name]:.{digits}f}" for name in values))
         for row in computed.to_dict("records")
     ]
     kept = {name: computed[name].where(~short) for name in values}
-    return computed.assign(absent=np.where(short, told, ""), lacking=np.where(short, UNRELEASED, ""), **kept)
+    return computed.assign(absent=np.where(short, absent, ""), lacking=np.where(short, UNRELEASED, ""), **kept)
 
 
 def explained(rows: pd.DataFrame, because: Mapping[str, str] | str) -> pd.DataFrame:

@@ -107,10 +107,10 @@ def da_ridges(labelled: pd.DataFrame, *, dimension: str) -> Figure:
     grid[0, 0].set_yticks(range(len(names)), names)
     grid[0, 0].set_ylabel("label")
     means = labelled[labelled["dimension"] == dimension].groupby(["annotator", "label"], sort=False)["z"].mean()
-    told = [f"{who}: " + ", ".join(f"{name} {means[who, name]:.2f}" for name in names if (who, name) in means)
+    listed = [f"{who}: " + ", ".join(f"{name} {means[who, name]:.2f}" for name in names if (who, name) in means)
             for who in people]  # fmt: skip
     return describe(
-        figure, f"Spread of DA scores by label of {dimension}, a panel per annotator. Means: {'; '.join(told)}."
+        figure, f"Spread of DA scores by label of {dimension}, a panel per annotator. Means: {'; '.join(listed)}."
     )
 
 
@@ -258,8 +258,8 @@ def cost(table: pd.DataFrame) -> Figure:
     axes.grid(color=LIGHT, lw=0.5)
     figure.legend(loc="outside upper center", ncols=2)
     least = table.loc[table.groupby("signal", sort=False)["relative"].idxmin().dropna()]
-    told = [f"{row.signal} {row.relative:.2f} at {row.missed_cost:g}" for row in least.itertuples()]
-    return describe(figure, f"Cost relative to no model as a missed error grows dearer. Lowest: {', '.join(told)}.")
+    lowest = [f"{row.signal} {row.relative:.2f} at {row.missed_cost:g}" for row in least.itertuples()]
+    return describe(figure, f"Cost relative to no model as a missed error grows dearer. Lowest: {', '.join(lowest)}.")
 
 
 @house

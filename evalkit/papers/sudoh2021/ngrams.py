@@ -69,7 +69,8 @@ def shares(grams: Grams) -> list[tuple[np.ndarray, np.ndarray]]:
         )
         totals = [np.maximum(size - order, 0) for size in grams.sizes]
         empty = (totals[0] == 0) & (totals[1] == 0)
-        result.append(tuple(np.where(empty, 1.0, both / np.maximum(total, 1)) for total in totals))
+        precision, recall = (np.where(empty, 1.0, both / np.maximum(total, 1)) for total in totals)
+        result.append((precision, recall))
     return result
 
 
@@ -96,16 +97,15 @@ def language_model(grams: Grams, own: np.ndarray, lent: np.ndarray) -> dict[str,
     surprise, unseen = {}, {}
     for side in (0, 1):
         probability: np.ndarray | float = 1 / (known + 1)
-        context = None
+        whole = _context(grams, side, own, first)
         for order in range(orders):
             seen = _sightings(grams, side, order, own, first)
-            whole = _context(grams, side, own, first) if order == 0 else context
             there = grams.ids[side][order] >= 0
             learned = (seen + _STRENGTH * probability) / (whole + _STRENGTH)
             probability = np.where(there, learned, probability)
             if side == 0:
                 unseen[order] = _mean((seen == 0) & there, grams.rows[0], grams.texts, there)
-            context = np.concatenate([[0.0], seen[:-1]])  # a context is the n-gram one place before
+            whole = np.concatenate([[0.0], seen[:-1]])  # the context of the next order: the n-gram one place before
         surprise[side] = -np.log(probability)
     means = [_mean(surprise[side], grams.rows[side], grams.texts) for side in (0, 1)]
     most = np.zeros(grams.texts)

@@ -12,7 +12,8 @@ import pandas as pd
 from evalkit import DataError
 from evalkit.papers.sudoh2021.reduction import RULES, Wide, rule_called, to_wide
 from evalkit.papers.sudoh2021.taxonomy import KEY, categories, places
-from evalkit.papers.transcribed import half, pivot
+from evalkit.papers.transcribed import pivot
+from evalkit.stats.verdicts import half
 
 SPLITS = ("train", "dev", "test")
 #: What keeps a number that rests on annotator C's labels of the test set from being recomputed.

@@ -1,25 +1,22 @@
-r"""Correlate every two columns of a table at once: Pearson, Spearman, Kendall's tau-b and tau-c, with p-values.
+"""Correlate every two columns of a table at once: Pearson, Spearman, Kendall's tau-b and tau-c, with p-values.
 
-Three ways to the same numbers as scipy's, pair by pair over the rows that both columns have:
-
-- few categories: products of indicator matrices give all contingency tables N, and with G the matrix of signs of
-  k - l, the balance of concordant over discordant pairs of rows is half the sum of the elements of (GN) ∘ (NG);
-- many categories: the signs of the differences between every two rows, times their own transpose;
-- ranks within the rows in common, centred, for Spearman: once a column without gaps, tile by tile with gaps.
-
+The same numbers as scipy's, pair by pair over the rows that both columns have. Kendall's balance of concordant over
+discordant pairs of rows comes from the signs of the differences between every two rows, times their own transpose.
 p-values are scipy's: Student's t for Spearman and Pearson, and for Kendall the normal distribution with its variance
 under ties, or the exact one without ties in small or nearly perfect samples.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import stats
 
-_BLOCK = 50_000  # numbers of a block of contingency tables: in cache, and too few for BLAS to share out to threads
-_TILE = 32  # columns of a tile of ranks
+from evalkit.stats.correlation import pearson, spearman, tau_b, tau_c
+
+_BLOCK = 1_000_000  # numbers of a block of pairs of columns
 
 
 @dataclass(frozen=True)
@@ -54,23 +51,17 @@ def all_pairs(scores: np.ndarray) -> tuple[np.ndarray, dict[str, tuple[np.ndarra
     n = (there.astype(float).T @ there)[upper].astype(np.int64)
     ties = _ties(codes, there, full)
     own, other = Ties(*ties[:, *upper]), Ties(*ties[:, *upper[::-1]])
-    categories = int(codes.max()) + 1 if codes.size else 0
-    if 2 * categories**2 <= max(len(scores), 50):
-        balance, spearman = _by_tables(codes, categories)
-    else:
-        balance = _by_signs(codes, there)
-        spearman = _of_ranks(codes) if full else _of_ranks_in_common(codes, there)
-    balance, spearman = balance[upper], spearman[upper]
-    pearson = _pearson(scores, there)[upper]
+    balance = _by_signs(codes, there)[upper]
     undefined = (own.distinct < 2) | (other.distinct < 2) | (n < 3)
     with np.errstate(divide="ignore", invalid="ignore"):
         p = _p_kendall(balance, n, own, other)
+        every = n * (n - 1) / 2
         results = {
-            "spearman": (spearman, _p_student(spearman, n)),
-            "pearson": (pearson, _p_student(pearson, n)),
-            "kendall_c": (_tau_c(balance, n, own, other), p),
-            "kendall_b": (_tau_b(balance, n, own, other), p),
+            name: (value, _p_student(value, n))
+            for name, value in (("spearman", _each(spearman, scores)), ("pearson", _each(pearson, scores)))
         }
+        results["kendall_c"] = tau_c(balance, n, own.distinct, other.distinct), p
+        results["kendall_b"] = tau_b(balance, every - own.pairs, every - other.pairs), p
     return n, {
         name: (np.where(undefined, np.nan, value), np.where(undefined, np.nan, p))
         for name, (value, p) in results.items()
@@ -108,28 +99,15 @@ def _tied(code: np.ndarray, there: np.ndarray) -> np.ndarray:
     return np.add.reduceat(there[order], starts, axis=0, dtype=np.int64)
 
 
-def _by_tables(codes: np.ndarray, categories: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the balance of concordant over discordant pairs of rows, and Spearman's rho, from contingency tables."""
-    rows, people = codes.shape
-    chosen = (codes[:, :, None] == np.arange(categories)).astype(np.float32)  # counts stay exact below 2**24
-    margin = np.einsum("iak,ib->akb", chosen, (codes >= 0).astype(np.float32), optimize=True).astype(float)
-    middle = np.cumsum(margin, axis=1) - margin / 2 - margin.sum(axis=1, keepdims=True) / 2  # centred middle ranks
-    spread = (margin * middle**2).sum(axis=1)
-    ranks = np.ascontiguousarray(middle.transpose(2, 0, 1))  # (b, a, k): a's rank of k among the rows that b has
-    signs = np.sign(np.arange(categories) - np.arange(categories)[:, None]).astype(float)
-    balance, shared = np.zeros((people, people)), np.zeros((people, people))
-    flat = chosen.reshape(rows, -1)
-    step = max(1, _BLOCK // (people * categories**2))
-    for start in range(0, people, step):
-        some = slice(start, start + step)  # their tables with themselves and all columns after them
-        tables = (chosen[:, some].reshape(rows, -1).T @ flat[:, start * categories :]).astype(float)
-        tables = tables.reshape(-1, categories, people - start, categories)  # (a, k, b, l)
-        turned = (tables.reshape(-1, categories) @ signs).reshape(tables.shape)
-        tilted = (signs @ tables.reshape(len(tables), categories, -1)).reshape(tables.shape)
-        balance[some, start:] = np.einsum("akbl,akbl->ab", tilted, turned) / 2
-        weighed = (tables * ranks[some, None, start:]).sum(axis=3)  # b's ranks among the rows that a has
-        shared[some, start:] = np.einsum("akb,akb->ab", weighed, middle[some, :, start:])
-    return balance, _divided(shared, spread)
+def _each(statistic: Callable[[np.ndarray, np.ndarray], np.ndarray], scores: np.ndarray) -> np.ndarray:
+    """Evaluate a statistic of two samples for every two columns, some at a time."""
+    first, second = np.triu_indices(scores.shape[1], 1)
+    step = max(1, _BLOCK // max(len(scores), 1))
+    parts = [
+        statistic(scores[:, first[start : start + step]].T, scores[:, second[start : start + step]].T)
+        for start in range(0, len(first), step)
+    ]
+    return np.concatenate(parts)
 
 
 def _by_signs(codes: np.ndarray, there: np.ndarray) -> np.ndarray:
@@ -149,68 +127,6 @@ def _by_signs(codes: np.ndarray, there: np.ndarray) -> np.ndarray:
             signs *= present[lag : lag + last] * present[:last]
         balance += signs.T @ signs
     return balance
-
-
-def _of_ranks(codes: np.ndarray) -> np.ndarray:
-    """Return Spearman's rho of columns without gaps."""
-    return _of_centred(stats.rankdata(codes, axis=0) - (len(codes) + 1) / 2)
-
-
-def _of_centred(columns: np.ndarray) -> np.ndarray:
-    """Correlate complete columns with mean 0."""
-    shared = columns.T @ columns
-    return _divided(shared, np.broadcast_to(np.diag(shared)[:, None], shared.shape))
-
-
-def _of_ranks_in_common(codes: np.ndarray, there: np.ndarray) -> np.ndarray:
-    """Return Spearman's rho of columns with gaps; ranks are taken anew within the rows that two columns share."""
-    people = codes.shape[1]
-    shared, spread = np.zeros((people, people)), np.zeros((people, people))
-    tiles = [np.arange(start, min(start + _TILE, people)) for start in range(0, people, _TILE)]
-    for number, rows in enumerate(tiles):
-        for columns in tiles[number:]:
-            one = np.stack([_ranks_among(codes[:, a], there[:, columns]) for a in rows])  # (a, row, b)
-            other = np.stack([_ranks_among(codes[:, b], there[:, rows]) for b in columns])  # (b, row, a)
-            shared[np.ix_(rows, columns)] = np.einsum("aib,bia->ab", one, other, optimize=False)
-            shared[np.ix_(columns, rows)] = shared[np.ix_(rows, columns)].T
-            spread[np.ix_(rows, columns)] = (one**2).sum(axis=1)
-            spread[np.ix_(columns, rows)] = (other**2).sum(axis=1)
-    return _divided(shared, spread)
-
-
-def _ranks_among(code: np.ndarray, there: np.ndarray) -> np.ndarray:
-    """Rank one column among the rows that each other column has, centred; 0 where a row is not shared."""
-    group = _tied(code, there)
-    middle = np.cumsum(group, axis=0) - group / 2 - group.sum(axis=0) / 2
-    return np.where(there & (code >= 0)[:, None], middle[code], 0.0)
-
-
-def _divided(shared: np.ndarray, spread: np.ndarray) -> np.ndarray:
-    """Turn sums of products into correlations; spread (a, b) is the sum of squares of a over the rows shared with b."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.clip(shared / np.sqrt(spread * spread.T), -1, 1)
-
-
-def _pearson(scores: np.ndarray, there: np.ndarray) -> np.ndarray:
-    """Return Pearson's r; columns are centred first, so that little is lost by cancellation."""
-    present = there.astype(float)
-    mean = np.where(there, scores, 0).sum(axis=0) / np.maximum(present.sum(axis=0), 1)
-    centred = np.where(there, scores - mean, 0.0)
-    if there.all():
-        return _of_centred(centred)
-    total, n = centred.T @ present, np.maximum(present.T @ present, 1)  # a's sum over the rows shared with b
-    shared = centred.T @ centred - total * total.T / n
-    return _divided(shared, (centred**2).T @ present - total**2 / n)
-
-
-def _tau_b(balance: np.ndarray, n: np.ndarray, own: Ties, other: Ties) -> np.ndarray:
-    every = n * (n - 1) / 2
-    return np.clip(balance / np.sqrt(every - own.pairs) / np.sqrt(every - other.pairs), -1, 1)
-
-
-def _tau_c(balance: np.ndarray, n: np.ndarray, own: Ties, other: Ties) -> np.ndarray:
-    fewer = np.minimum(own.distinct, other.distinct)
-    return np.clip(2 * balance / (n**2 * (fewer - 1) / fewer), -1, 1)
 
 
 def _p_student(value: np.ndarray, n: np.ndarray) -> np.ndarray:

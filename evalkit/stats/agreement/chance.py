@@ -22,6 +22,7 @@ import numpy as np
 
 from evalkit.stats.agreement.coded import Coded
 from evalkit.stats.agreement.estimates import Estimate, Mean, OfSums, OrdinalAlpha, ratio
+from evalkit.stats.agreement.icc import of_mean_squares
 from evalkit.stats.agreement.scales import differences, weights
 
 Prepare = Callable[[Coded, str, np.ndarray], Estimate]
@@ -179,8 +180,7 @@ def _intraclass(consistency: bool) -> Prepare:
             of_columns = ratio((columns**2).sum(axis=1), n) - level
             between = ratio(rows - level, n - 1)
             noise = ratio(squares - rows - of_columns, (n - 1) * (k - 1))
-            shift = np.zeros(len(n)) if consistency else ratio(k * (of_columns / (k - 1) - noise), n)
-            return ratio(between - noise, between + (k - 1) * noise + shift)
+            return of_mean_squares(between, of_columns / (k - 1), noise, n=n, k=k)[int(consistency)]
 
         return OfSums(features, formula)
 

@@ -4,11 +4,29 @@ from __future__ import annotations
 
 import warnings
 
+import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from evalkit import DataError
 from evalkit.data.schemas import with_pair
+from evalkit.stats.agreement.estimates import ratio
 from evalkit.stats.agreement.matrix import score_matrix
+
+
+def of_mean_squares(
+    items: ArrayLike, annotators: ArrayLike, noise: ArrayLike, *, n: ArrayLike, k: ArrayLike
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return agreement, ICC(A,1), and consistency, ICC(C,1), of n items that k annotators rated; NaN where 0/0.
+
+    items, annotators, noise: mean squares of a two-way analysis of variance. Source: McGraw & Wong 1996, Table 4.
+
+    >>> [value.round(2).item() for value in of_mean_squares(11.24, 32.49, 1.02, n=6, k=4)]  # Shrout & Fleiss 1979
+    [0.29, 0.71]
+    """
+    items, annotators, noise, n, k = (np.asarray(each, float) for each in (items, annotators, noise, n, k))
+    own = items + (k - 1) * noise
+    return ratio(items - noise, own + ratio(k * (annotators - noise), n)), ratio(items - noise, own)
 
 
 def intraclass(ratings: pd.DataFrame) -> pd.DataFrame:
