@@ -384,6 +384,16 @@ def test_a_key_counts_wherever_it_first_appears(folder, before):
     assert not any("not read" in note for note in report.notes)
 
 
+def test_odd_names_letters_and_depths_of_objects_are_told(folder):
+    """Each ended in a traceback."""
+    deep = json.dumps(JUDGED)[:-1] + ', "x": ' + "[" * 100_000 + "]" * 100_000 + "}\n"
+    halves = '{"system": "\\ud800B", "segment": "2", "annotator": "A", "score": 7, "lp": "en-de"}\n{"\\ud800": 1}\n'
+    content = judged({}, {"": "nameless"}) + (deep + halves).encode()
+    ratings, _, report = attempt(folder, content, name="odd.jsonl")
+    assert (len(ratings), report.rows_rejected, report.unused) == (2, 3, ["column 6"])
+    assert report.reasons["holds half of a surrogate pair, which is no letter"] == 2
+
+
 def test_objects_of_ever_new_keys_are_no_table(folder):
     many = judged(*({f"key {n}": n} for n in range(2_100)))
     assert attempt(folder, many, name="keys.jsonl") is None

@@ -1,12 +1,19 @@
 """The simulated tables have the shape of the real ones and follow the equations that they state."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 from scipy import stats
+from statsmodels.stats.inter_rater import fleiss_kappa
 
-from evalkit.data import simulate
+from evalkit import DataError, data
+from evalkit.data import schemas, simulate
+from evalkit.data.simulate import Behaviour, Control, Design, Quality
 
 ITEM = ["src_lang", "tgt_lang", "system", "doc", "segment"]
 
@@ -22,7 +29,7 @@ def campaign():
 
 
 @pytest.mark.parametrize("draw", [simulate.calibration_hits, simulate.calibration_mapping, simulate.xsts_campaign])
-def test_the_seed_alone_decides(draw):
+def test_the_seed_alone_decides_a_table(draw):
     assert_frame_equal(draw(seed=3), draw(seed=3))
     assert not draw(seed=3).equals(draw(seed=4))
     assert draw(seed=3).attrs["seed"] == 3
@@ -128,3 +135,232 @@ def test_the_campaign_is_balanced(campaign):
 def test_references_beat_systems(campaign):
     means = campaign.groupby(["src_lang", "tgt_lang", "item_type"])["score"].mean().unstack()
     assert (means["reference"] > means["system"]).mean() > 0.9
+
+
+# The generative models hit what they promise: exact kappas by enumeration, campaigns part by part
+
+
+STILL = Behaviour(sd_bias=0, sd_gain=0, sd_noise=0)
+
+
+def joint(kappa, marginal, annotators):
+    """Enumerate the model's exact distribution over all combinations of annotators' categories."""
+    share, p = np.asarray(marginal), np.sqrt(kappa)
+    return {
+        codes: sum(
+            share[true] * np.prod([p * (code == true) + (1 - p) * share[code] for code in codes])
+            for true in range(len(share))
+        )
+        for codes in itertools.product(range(len(share)), repeat=annotators)
+    }
+
+
+@given(
+    kappa=st.floats(0, 1),
+    weights=st.lists(st.floats(0.01, 1), min_size=2, max_size=4),
+    annotators=st.integers(2, 4),
+)
+def test_the_expected_kappa_is_the_square_of_the_chance_to_report_the_truth(kappa, weights, annotators):
+    marginal = np.array(weights) / sum(weights)
+    table = joint(kappa, marginal, annotators)
+    agree = np.mean(
+        [
+            sum(prob for codes, prob in table.items() if codes[a] == codes[b])
+            for a, b in itertools.combinations(range(annotators), 2)
+        ]
+    )
+    own = [sum(prob for codes, prob in table.items() if codes[0] == k) for k in range(len(marginal))]
+    chance = (marginal**2).sum()
+    assert sum(table.values()) == pytest.approx(1, abs=1e-12)
+    assert own == pytest.approx(marginal, abs=1e-12)
+    assert (agree - chance) / (1 - chance) == pytest.approx(kappa, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("kappa", "marginal"),
+    [
+        (0.0, [0.5, 0.5]),
+        (0.09, [0.1, 0.2, 0.7]),
+        (0.64, [0.25] * 4),
+        (0.99, [0.9, 0.1]),
+        (-0.2, [0.25] * 4),
+        (-1 / 3, [0.25] * 4),
+    ],
+)
+def test_what_is_drawn_follows_the_model(kappa, marginal):
+    size = 40_000
+    codes = simulate.categories(kappa, marginal=marginal, items=size, annotators=3, rng=np.random.default_rng(3))[0]
+    counts = np.stack([(codes == k).sum(1) for k in range(len(marginal))], axis=1)
+    assert np.bincount(codes.ravel()) / codes.size == pytest.approx(marginal, abs=0.01)
+    # the agreement of an item lies in 0-1, so a mean over `size` items has a standard error of at most .0025
+    assert fleiss_kappa(counts) == pytest.approx(kappa, abs=4 * 0.0025 / (1 - np.square(marginal).sum()))
+
+
+def test_annotators_who_avoid_each_other_never_agree():
+    codes = simulate.categories(-1 / 3, marginal=[0.25] * 4, items=500, annotators=3, rng=np.random.default_rng(1))[0]
+    assert all(len(set(row)) == 3 for row in codes.tolist())
+
+
+@pytest.mark.parametrize(
+    ("kappa", "marginal"),
+    [
+        (1.1, [0.5, 0.5]),
+        (-0.5, [0.25] * 4),
+        (-0.1, [0.2, 0.3, 0.5]),
+        (0.5, [0.5, 0.6]),
+        (0.5, [1.0]),
+        (-0.4, [0.5, 0.5]),
+    ],
+)
+def test_what_no_model_can_draw_is_refused(kappa, marginal):
+    with pytest.raises(DataError):
+        simulate.categories(kappa, marginal=marginal, items=5, annotators=3, rng=np.random.default_rng(1))
+
+
+def test_the_printed_design_is_complete_and_its_kappas_are_as_ordered():
+    cells = pd.DataFrame({"protocol": ["A", "B"], "src_lang": "eng", "tgt_lang": "deu", "kappa": [0.99, 0.1]})
+    study = simulate.protocol_study(cells, marginal=[0.25] * 4, sentences=300)
+    assert len(study) == 2 * 4 * 300 * 3
+    assert_frame_equal(schemas.check(study, schemas.RATINGS, origin="x", scale=(1, 4)), study)
+    for protocol, kappa in (("A", 0.99), ("B", 0.1)):
+        wide = study[study["doc"] == f"sim-{protocol}"].pivot_table(
+            index=["system", "segment"], columns="annotator", values="score"
+        )
+        counts = np.stack([(wide == k).sum(axis=1) for k in (1, 2, 3, 4)], axis=1)
+        assert fleiss_kappa(counts) == pytest.approx(kappa, abs=0.06)
+
+
+# --- campaigns
+
+
+def test_a_campaign_without_noise_shows_the_truth_alone():
+    ratings = simulate.campaign(behaviour=STILL, quality=Quality(sd_document=0, sd_segment=0, sd_system=6), seed=2)
+    truth = ratings.attrs["truth"]["systems"]
+    means = ratings.groupby("system")["score"].agg(["min", "max"])
+    assert (means["min"] == means["max"]).all()
+    assert means["min"].to_dict() == pytest.approx({name: round(min(100, value)) for name, value in truth.items()})
+
+
+@pytest.mark.parametrize(
+    ("change", "moved"),
+    [
+        ({"sd_bias": 6.0}, lambda r: r.groupby("annotator")["score"].mean().std() > 2),
+        (
+            {"drift": -20.0},
+            lambda r: all(
+                g["score"].iloc[-5:].mean() < g["score"].iloc[:5].mean() - 12 for _, g in r.groupby("annotator")
+            ),
+        ),
+        ({"ticks": 7}, lambda r: r["score"].nunique() <= 7),
+        ({"cut": 0.4}, lambda r: (r["score"] < 100).all()),
+    ],
+)
+def test_each_part_of_the_behaviour_does_what_it_says_and_is_off_otherwise(change, moved):
+    flat = Quality(sd_system=0, sd_document=0, sd_segment=0)
+    wide = Quality(mean=100, sd_system=0, sd_document=0, sd_segment=30) if {"ticks", "cut"} & set(change) else flat
+    design = Design(judgements=5)
+    assert not moved(simulate.campaign(design=design, quality=wide, behaviour=STILL))
+    on = {"sd_bias": 0.0, "sd_gain": 0.0, "sd_noise": 0.0} | change
+    assert moved(simulate.campaign(design=design, quality=wide, behaviour=Behaviour(**on)))
+
+
+def test_gain_stretches_scores_by_its_factor():
+    ratings = simulate.campaign(
+        design=Design(judgements=5), behaviour=Behaviour(sd_bias=0, sd_gain=0.4, sd_noise=0), quality=Quality(mean=50)
+    )
+    spread = ratings.groupby("annotator")["score"].std()
+    gain = pd.DataFrame.from_dict(ratings.attrs["truth"]["annotators"], orient="index")["gain"]
+    assert (spread / spread.iloc[0]).to_numpy() == pytest.approx((gain / gain.iloc[0]).to_numpy(), rel=0.03)
+
+
+def test_fatigue_adds_noise_towards_the_end():
+    flat = Quality(mean=50, sd_system=0, sd_document=0, sd_segment=0)
+    tired = Behaviour(sd_bias=0, sd_gain=0, sd_noise=5, fatigue=2)
+    ratings = simulate.campaign(design=Design(documents=60, annotators=2), quality=flat, behaviour=tired)
+    thirds = ratings.groupby("annotator").cumcount() * 3 // ratings.groupby("annotator")["score"].transform("size")
+    spread = ratings.groupby(thirds)["score"].std()
+    # noise grows evenly from 5 to 15: in the first third its sd is near 6.7, in the last near 13.4
+    assert spread[2] / spread[0] == pytest.approx(13.4 / 6.7, rel=0.1)
+
+
+def test_degraded_context_moves_clean_copies_after_the_first_spoilt_segment_by_its_effect():
+    control = Control(copies=2, degraded=0.4, loss=30, context=5)
+    ratings = simulate.campaign(control=control, behaviour=STILL, quality=Quality(mean=50), design=Design(documents=40))
+    keys = ["annotator", "hit", "system", "doc", "segment"]
+    originals = ratings[ratings["item_type"] == "system"].set_index(keys)["score"]
+    copies = ratings[ratings["item_type"] != "system"].copy()
+    copies["difference"] = (
+        copies["score"].to_numpy() - originals.loc[list(copies[keys].itertuples(index=False, name=None))].to_numpy()
+    )
+    spoilt = copies["item_type"].eq("degraded")
+    seen = spoilt.groupby([copies[name] for name in keys[:4]]).cumsum() > 0
+    inside = originals.loc[list(copies[keys].itertuples(index=False, name=None))].between(31, 94).to_numpy()
+    assert set(copies[spoilt & inside]["difference"].round()) <= {-30.0, -31.0, -29.0}
+    assert copies[~spoilt & ~seen]["difference"].abs().max() == 0
+    assert set(copies[~spoilt & seen & inside]["difference"]) <= {4.0, 5.0, 6.0}
+    assert 0.3 < spoilt.mean() < 0.5
+
+
+def test_copies_come_first_as_often_as_asked():
+    for first in (0.0, 0.5, 1.0):
+        ratings = simulate.campaign(control=Control(copies=2, first=first), design=Design(documents=60))
+        start = (
+            ratings.assign(copy=ratings["item_type"].ne("system"))
+            .groupby(["hit", "annotator", "doc", "copy"])["started"]
+            .min()
+        )
+        both = start.unstack("copy").dropna()
+        assert (both[True] < both[False]).mean() == pytest.approx(first, abs=0.1 if first == 0.5 else 0)
+
+
+def test_hits_hold_documents_of_one_system_within_their_size_and_each_document_has_its_judgements():
+    ratings = simulate.campaign(design=Design(hit=24, judgements=3))
+    assert ratings.groupby("hit").size().max() <= 24
+    assert ratings.groupby("hit")["system"].nunique().max() == 1
+    assert (ratings.groupby(["system", "doc", "segment"])["annotator"].nunique() == 3).all()
+
+
+def test_missing_judgements_and_calibration_items():
+    full = simulate.campaign(design=Design(calibration=10))
+    gaps = simulate.campaign(design=Design(calibration=10, missing=0.3))
+    assert len(gaps) / len(full) == pytest.approx(0.7, abs=0.05)
+    calibration = full[full["item_type"] == "calibration"]
+    assert (calibration.groupby("annotator").size() == 10).all()
+
+
+def test_an_ordinal_campaign_stays_on_its_scale():
+    ratings = simulate.campaign(scale=(1, 5), quality=Quality(3, 0.4, 0.2, 1), behaviour=Behaviour(0.3, 0.1, 0.5))
+    assert set(ratings["score"]) == {1.0, 2.0, 3.0, 4.0, 5.0}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"design": Design(judgements=9)},
+        {"design": Design(missing=1.0)},
+        {"scale": (5, 1)},
+        {"behaviour": Behaviour(ticks=1)},
+    ],
+)
+def test_impossible_campaigns_are_refused(wrong):
+    with pytest.raises(DataError):
+        simulate.campaign(**wrong)
+
+
+@pytest.mark.parametrize("name", ["sudoh-labels", "mlqe-pe", "wmt-slt22"])
+def test_stand_ins_have_the_columns_and_the_size_of_the_real_tables(name, real):
+    truth = real(name)
+    stand_in = getattr(simulate, data.registry.entry(name).simulator)()
+    assert list(stand_in) == list(truth)
+    assert stand_in.dtypes.equals(truth.dtypes)
+    pairs = ["src_lang", "tgt_lang"]
+    assert set(map(tuple, stand_in[pairs].drop_duplicates().to_numpy())) == set(
+        map(tuple, truth[pairs].drop_duplicates().to_numpy())
+    )
+    assert len(stand_in) == pytest.approx(len(truth), rel=0.15)
+
+
+@pytest.mark.parametrize("draw", [simulate.campaign, simulate.post_edited, simulate.sudoh_labels, simulate.wmt_slt22])
+def test_the_seed_alone_decides(draw):
+    assert_frame_equal(draw(seed=3), draw(seed=3))
+    assert not draw(seed=3).equals(draw(seed=4))

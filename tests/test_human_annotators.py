@@ -10,6 +10,8 @@ from scipy import stats
 from evalkit import DataError
 from evalkit.data.provenance import like
 from evalkit.human import annotators
+from evalkit.human.annotators.screening import MEASURES
+from evalkit.stats import agreement
 
 
 def judged(annotator, scores, *, doc="d#1-9", system="s", first=1, item_type="calibration"):
@@ -93,3 +95,137 @@ def test_someone_on_the_marks_is_told_from_someone_who_spreads():
 def test_marks_too_close_to_tell_apart_are_refused():
     with pytest.raises(DataError, match="would count a score twice"):
         annotators.ticks(judged("a", [1, 2]), tick_marks=(0.0, 1.0), within=1.0)
+
+
+# Screening: rules, who goes, how agreement moves, and how firm a decision is
+
+
+def scored(annotator, scores, *, segments=None):
+    segments = range(len(scores)) if segments is None else segments
+    return pd.DataFrame({
+        "src_lang": "eng", "tgt_lang": "jpn", "system": "s", "doc": "d", "segment": [str(s) for s in segments],
+        "annotator": annotator, "score": np.asarray(scores, dtype=float), "item_type": "system", "hit": annotator,
+    })  # fmt: skip
+
+
+def crowd(rng, *, people, items=40, missing=0.4):
+    """Draw annotators who share a quality and skip some items."""
+    scores = (rng.normal(60, 15, (items, 1)) + rng.normal(0, 12, (items, people))).round().clip(0, 100)
+    keep = rng.random(scores.shape) > missing
+    parts = [scored(f"a{p}", scores[keep[:, p], p], segments=np.flatnonzero(keep[:, p])) for p in range(people)]
+    return pd.concat(parts, ignore_index=True)
+
+
+@pytest.mark.parametrize("text", ["sd", "sd = 5", "sd < five", "< 5", ""])
+def test_a_text_that_is_no_rule_is_told(text):
+    with pytest.raises(DataError, match="is no rule"):
+        annotators.Rule.parse(text)
+
+
+def test_a_rule_about_something_unknown_lists_what_there_is():
+    with pytest.raises(DataError, match=r"no such measure\. Choose one of: unique_scores, mean, sd"):
+        annotators.screen(scored("a", [1, 2]), ["speed < 3"])
+    with pytest.raises(DataError, match="a list of rules"):
+        annotators.screen(scored("a", [1, 2]), "sd < 3")
+
+
+@given(st.sampled_from(["<", "<=", ">", ">="]), st.floats(-1e6, 1e6, allow_nan=False).map(lambda x: round(x, 3)))
+def test_a_rule_reads_what_it_prints(sign, threshold):
+    rule = annotators.Rule("sd", sign, float(f"{threshold:g}"))
+    assert annotators.Rule.parse(str(rule)) == rule
+
+
+def test_who_goes_and_who_is_unknown():
+    ratings = pd.concat([scored("flat", [50, 51, 50, 51]), scored("wide", [0, 30, 60, 90]), scored("once", [40])])
+    screened = annotators.screen(ratings, ["sd < 5", "unique_scores <= 2", "qc_p >= 0.05"])
+    rows = screened.set_index(["rule", "annotator"])
+    assert rows["flagged"].groupby("rule").sum().to_dict() == {"qc_p >= 0.05": 0, "sd < 5": 1, "unique_scores <= 2": 2}
+    assert rows.loc["sd < 5", "unknown"].to_dict() == {"flat": False, "once": True, "wide": False}
+    assert rows.loc["qc_p >= 0.05", "unknown"].all()
+    totals = annotators.screening_totals(screened).set_index("rule")
+    assert totals.loc["any", ["annotators", "flagged", "unknown"]].tolist() == [3, 2, 0]
+    assert set(annotators.exclude_annotators(ratings, screened)["annotator"]) == {"wide"}
+    assert set(annotators.exclude_annotators(ratings, screened, rule="sd < 5")["annotator"]) == {"wide", "once"}
+
+
+def test_somebody_goes_in_one_language_pair_and_stays_in_another():
+    one = pd.concat([scored("a", [5, 5, 6]), scored("b", [0, 50, 99])])
+    ratings = pd.concat([one, one.assign(tgt_lang="deu", score=one["score"].to_numpy()[::-1])], ignore_index=True)
+    left = annotators.exclude_annotators(ratings, annotators.screen(ratings, ["sd < 5"]))
+    assert left.groupby("tgt_lang")["annotator"].unique().map(list).to_dict() == {"deu": ["a"], "jpn": ["b"]}
+
+
+def test_nothing_left_and_rules_not_applied_are_told():
+    ratings = scored("a", [5, 5, 6])
+    screened = annotators.screen(ratings, ["sd < 5"])
+    with pytest.raises(DataError, match="eng-jpn: the rules flag everybody"):
+        annotators.exclude_annotators(ratings, screened)
+    with pytest.raises(DataError, match="not among the rules applied"):
+        annotators.exclude_annotators(ratings, screened, rule="sd < 6")
+
+
+@given(st.integers(0, 10_000))
+def test_agreement_that_moves_is_krippendorffs_alpha(seed):
+    ratings = crowd(np.random.default_rng(seed), people=4, items=20)
+    fewer = ratings[ratings["annotator"] != "a3"]
+    moved = annotators.agreement_change(ratings, fewer, resamples=0).iloc[0]
+    for table, found in ((ratings, moved["alpha_before"]), (fewer, moved["alpha_after"])):
+        oracle = agreement.coefficients(
+            agreement.score_matrix(table), measures=[("krippendorff_alpha", "interval")], resamples=0
+        )
+        assert found == pytest.approx(oracle["estimate"].iloc[0], abs=1e-9)
+    assert (moved["annotators_before"], moved["annotators_after"]) == (4, 3)
+    assert (moved["judgements_before"], moved["judgements_after"]) == (len(ratings), len(fewer))
+
+
+def test_leaving_out_nobody_at_random_moves_nothing_and_a_bad_annotator_moves_more_than_chance():
+    rng = np.random.default_rng(1)
+    ratings = crowd(rng, people=8, missing=0.1)
+    bad = ratings["annotator"] == "a0"
+    ratings.loc[bad, "score"] = rng.integers(0, 101, bad.sum())
+    same = annotators.agreement_change(ratings, ratings).iloc[0]
+    assert same[["alpha_before", "random_low", "random_high"]].tolist() == pytest.approx([same["alpha_after"]] * 3)
+    moved = annotators.agreement_change(ratings, ratings[~bad]).iloc[0]
+    assert moved["alpha_after"] > moved["alpha_before"]
+    # one draw of eight leaves out the bad one too: the interval reaches up to the same value, and no further
+    assert moved["random_low"] < moved["alpha_before"] < moved["alpha_after"] <= moved["random_high"] + 1e-12
+
+
+def test_without_overlap_agreement_is_missing():
+    ratings = pd.concat([scored("a", [1, 2]), scored("b", [3, 4], segments=[7, 8])])
+    moved = annotators.agreement_change(ratings, ratings).iloc[0]
+    assert moved[["alpha_before", "alpha_after", "random_low", "random_high"]].isna().all()
+
+
+def test_a_firm_decision_has_a_share_of_one_or_none_and_a_missing_measure_has_no_share():
+    ratings = pd.concat([scored("flat", [50, 51] * 20), scored("wide", [0, 30, 60, 90] * 10)])
+    found = annotators.stability(ratings, ["sd < 5", "qc_p >= 0.05"], resamples=50).set_index(["rule", "annotator"])
+    assert found.loc["sd < 5", "share"].to_dict() == {"flat": 1.0, "wide": 0.0}
+    missing = found.loc["qc_p >= 0.05"]
+    assert missing[["share", "value", "mean"]].isna().all(axis=None)
+    assert missing["unknown"].all()
+    assert not missing["flagged"].any()
+
+
+def test_the_share_is_the_bootstraps_probability():
+    scores = np.random.default_rng(3).normal(50, 10, 400)
+    threshold = np.round(scores.mean() + 0.5, 3)
+    found = annotators.stability(scored("a", scores), [f"mean < {threshold}"], resamples=4000).iloc[0]
+    expected = stats.norm.cdf((threshold - scores.mean()) / (scores.std() / 20))
+    assert found["share"] == pytest.approx(expected, abs=4 * 0.5 / np.sqrt(4000))
+    assert found["mean"] == pytest.approx(scores.mean(), abs=4 * scores.std() / 20 / np.sqrt(4000))
+
+
+def test_the_same_seed_gives_the_same_decisions():
+    ratings = crowd(np.random.default_rng(5), people=3)
+    first, again, other = (annotators.stability(ratings, ["sd < 18"], resamples=60, seed=s) for s in (1, 1, 2))
+    pd.testing.assert_frame_equal(first, again)
+    assert not first["mean"].equals(other["mean"])
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_a_stack_of_resamples_is_measured_like_its_members(name):
+    rng = np.random.default_rng(7)
+    stack = rng.integers(0, 30, (6, 12, 2)).astype(float)
+    statistic = MEASURES[name].statistic
+    np.testing.assert_allclose(statistic(stack), [statistic(member[None])[0] for member in stack])

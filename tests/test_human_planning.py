@@ -179,7 +179,7 @@ def test_components_of_a_calibration_set_are_recovered():
 
 def test_what_cannot_be_told_apart_is_said():
     rng = np.random.default_rng(1)
-    with pytest.raises(DataError, match="cannot be told apart"):
+    with pytest.raises(DataError, match="cannot be distinguished"):
         planning.henderson([1, 2, 3, 4.0], {"a": [0, 0, 1, 1], "b": ["x", "x", "y", "y"]})
     one = planning.components(judged(rng.normal(50, 9, (20, 4)))).iloc[0]
     assert "not separable: document, block" in one["note"]

@@ -293,7 +293,7 @@ def test_bins_are_the_nearest_points_and_all_of_them_change_nothing(bins, scores
 
 
 def test_one_bin_is_refused():
-    with pytest.raises(DataError, match="1 bins cannot tell scores apart"):
+    with pytest.raises(DataError, match="1 bins cannot distinguish scores"):
         observed.binned(pd.DataFrame({"score": [1.0]}), 1, scale=(0, 100))
 
 

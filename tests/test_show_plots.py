@@ -1,4 +1,4 @@
-"""Figures of annotators and agreement: what they show is in the table, every axis is named, texts stay texts."""
+"""Figures of agreement, annotators and their profiles: they show their tables, axes are named, texts stay texts."""
 
 import io
 
@@ -14,6 +14,7 @@ from evalkit.human import annotators
 from evalkit.show import plots
 from evalkit.show.plots import agreement as draw_agreement
 from evalkit.show.plots import annotators as draw_annotators
+from evalkit.show.plots import profiles as draw
 from evalkit.stats import agreement
 
 
@@ -106,3 +107,80 @@ def test_the_style_stays_in_the_house(ratings):
     before = dict(plt.rcParams)
     draw_annotators.repeat_differences(annotators.repeats(ratings))
     assert dict(plt.rcParams) == before
+
+
+# Figures of profiles and screening: they show what their tables hold, and texts from data stay texts
+
+
+@pytest.fixture(scope="module")
+def one_pair():
+    drawn = simulate.calibration_hits(seed=1)
+    return drawn[drawn["tgt_lang"] == drawn["tgt_lang"].iloc[0]].reset_index(drop=True)
+
+
+def test_every_figure_names_its_axes_and_draws_hostile_names(one_pair):
+    hostile = one_pair.assign(annotator=one_pair["annotator"] + r"$\frac{1}$<b>")
+    names = hostile["annotator"].unique()[:3].tolist()
+    figures = [
+        draw.ridges(hostile),
+        draw.histograms(hostile, annotators.profiles(hostile)),
+        draw.two_distributions(hostile, hostile, names),
+        draw.grids_in_use({"$a$ set": annotators.scale_grid(hostile)}),
+        draw.decisions(annotators.stability(hostile, ["sd < 60"], resamples=20)),
+    ]
+    assert all(map(named, figures))
+    for figure in figures:
+        figure.savefig(io.BytesIO(), format="png")  # an unclosed equation would raise here
+
+
+def test_ridges_are_sorted_by_mean_and_end_at_the_busiest(one_pair):
+    few = ["a0", "a5", "a7", "a23"]
+    many = one_pair.assign(annotator="a" + pd.Series(range(len(one_pair))).mod(24).astype(str))
+    many = many[~many["annotator"].isin(few) | (many.index < 1000)]
+    axes = draw.ridges(many).axes[0]
+    means = many.groupby("annotator")["score"].mean()
+    shown = [label.get_text() for label in axes.get_yticklabels()]
+    assert len(shown) == 20
+    assert not set(few) & set(shown)
+    triangles = axes.lines[0].get_xdata()
+    assert list(triangles) == sorted(triangles)
+    np.testing.assert_allclose(triangles, means.loc[shown])
+
+
+def test_both_halves_of_a_pair_of_histograms_are_shares(one_pair):
+    name = one_pair["annotator"].iloc[0]
+    below = one_pair.assign(score=0.0)
+    axes = draw.two_distributions(one_pair, below, [name]).axes[0]
+    heights = [np.array([bar.get_height() for bar in bars]) for bars in axes.containers]
+    assert heights[0].sum() == pytest.approx(1)
+    assert heights[1].sum() == pytest.approx(-1)
+    assert heights[1][0] == -1
+    with pytest.raises(DataError, match="nobody: no scores among the calibration HIT"):
+        draw.two_distributions(one_pair, below, ["nobody"])
+
+
+def test_grids_in_use_counts_annotators(one_pair):
+    tested = annotators.scale_grid(one_pair)
+    bars = draw.grids_in_use({"all": tested}).axes[0].containers[0]
+    people = one_pair["annotator"].nunique()
+    counts = tested.groupby("ticks")["in_use"].sum()
+    np.testing.assert_allclose([bar.get_height() * people for bar in bars], counts)
+
+
+def test_a_decision_stands_at_its_share_and_somebody_who_stays_is_hollow():
+    stable = pd.DataFrame({
+        "pair": "eng-jpn", "annotator": ["a", "b", "c"], "rule": "sd < 5", "share": [0.9, 0.3, 0.0],
+        "flagged": [True, False, False],
+    })  # fmt: skip
+    axes = draw.decisions(stable).axes[0]
+    every, hollow = axes.lines[0], axes.lines[1]
+    assert list(every.get_xdata()) == [0.3, 0.9]
+    assert list(hollow.get_xdata()) == [0.3]
+    assert hollow.get_markerfacecolor() == "white"
+    with pytest.raises(DataError, match="No rule flags anybody"):
+        draw.decisions(stable.iloc[2:])
+
+
+def test_pictures_of_annotators_are_of_one_language_pair(one_pair):
+    with pytest.raises(DataError, match="one language pair"):
+        draw.ridges(pd.concat([one_pair, one_pair.assign(src_lang="xxx")]))

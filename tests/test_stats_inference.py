@@ -1,6 +1,12 @@
 """Bootstrap, correlations and half/half regressions against scipy, scikit-learn and textbook values."""
 
+import itertools
+import os
+import signal
+from functools import partial
+
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -8,11 +14,13 @@ from scipy import stats
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import r2_score
 from sklearn.model_selection import KFold
+from statsmodels.stats import multitest
 
 from evalkit import DataError
 from evalkit.papers.licht2022 import held_out_r2
 from evalkit.papers.licht2022.held_out_r2 import split_r2
 from evalkit.stats import correlation, inference
+from evalkit.stats.inference import blocks, permutation
 
 
 def mean_of(stack):
@@ -122,3 +130,252 @@ def test_split_r2_does_not_depend_on_units(scale, offset):
 def test_too_few_points_are_refused():
     with pytest.raises(DataError, match="at least 4 points, got 3"):
         split_r2([1, 2, 3], [1, 2, 3], splits=5, rng=np.random.default_rng(0))
+
+
+# Draws of units, permutation tests, jackknife, multiplicity: against scipy, statsmodels, brute force, closed forms
+
+
+# Blocks
+
+
+def test_blocks_cover_every_replication_once_whatever_their_size():
+    for total, options in itertools.product((1, 7, 16, 1000), ({}, {"block": 3}, {"numbers": 10**6})):
+        spans = blocks.cut(total, **options)
+        assert [n for start, stop in spans for n in range(start, stop)] == list(range(total))
+    assert max(stop - start for start, stop in blocks.cut(1000, numbers=10**6)) == blocks.BATCH // 10**6
+    with pytest.raises(DataError, match="0 resamples were asked for"):
+        blocks.cut(0)
+
+
+def test_each_block_has_the_stream_that_numpy_spawns_from_the_seed():
+    ours = list(inference.in_blocks(lambda count, rng: rng.random(count), 7, seed=11, block=3))
+    spawned = [np.random.default_rng(child) for child in np.random.SeedSequence(11).spawn(3)]
+    np.testing.assert_array_equal(
+        np.concatenate(ours), np.concatenate([r.random(n) for r, n in zip(spawned, (3, 3, 1))])
+    )
+    assert not np.array_equal(np.concatenate(ours), next(inference.in_blocks(lambda n, rng: rng.random(n), 7, seed=12)))
+
+
+def test_memory_stays_bounded_by_blocks(monkeypatch):
+    monkeypatch.setattr(blocks, "BATCH", 4000)
+    largest = []
+    inference.bootstrap(np.zeros(400), lambda stack: largest.append(stack.size) or stack[:, 0], resamples=170, seed=7)
+    assert largest == [4000] * 17
+
+
+def test_a_generator_is_drawn_from_in_turn(monkeypatch):
+    monkeypatch.setattr(blocks, "BATCH", 40)
+    parts = inference.in_blocks(lambda n, rng: rng.random(n), 100, seed=np.random.default_rng(3), numbers=10)
+    np.testing.assert_array_equal(np.concatenate(list(parts)), np.random.default_rng(3).random(100))
+
+
+def test_processes_compute_the_same_to_the_last_bit():
+    tasks = np.random.default_rng(2).normal(size=(6, 200, 200))
+    here, there = (list(inference.spread(np.linalg.inv, list(tasks), workers=n)) for n in (1, 2))
+    np.testing.assert_array_equal(here, there)
+    assert os.getpid() not in set(inference.spread(process, range(4), workers=2))
+
+
+def process(_):
+    return os.getpid()
+
+
+def dies(task):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_killed_process_is_told():
+    with pytest.raises(DataError, match=r"background process was killed .* fewer workers"):
+        list(inference.spread(dies, range(4), workers=2))
+
+
+# Bootstrap of units
+
+
+def weighted_mean_of(y):
+    return lambda counts: counts @ y / counts.sum(axis=1)
+
+
+def test_items_are_drawn_as_in_the_plain_bootstrap():
+    y = np.random.default_rng(2).normal(size=40)
+    draws = inference.resample(weighted_mean_of(y), np.arange(40), resamples=20_000, seed=7)
+    assert inference.standard_error(draws) == pytest.approx(y.std() / np.sqrt(40), rel=0.02)
+    plain = inference.bootstrap(y, lambda d: d.mean(axis=1), resamples=20_000, seed=8)
+    assert stats.ks_2samp(draws, plain).pvalue > 0.01
+    counts = inference.resample(lambda counts: counts, np.arange(40), resamples=50, seed=7)
+    assert (counts.sum(axis=1) == 40).all()
+
+
+def test_a_cluster_is_drawn_whole_and_gives_the_variance_of_cluster_means():
+    labels, y = np.repeat(np.arange(30), 4), np.random.default_rng(4).normal(size=30).repeat(4)
+    counts = inference.resample(lambda counts: counts, labels.astype(str), resamples=20_000, seed=7)
+    assert (counts.reshape(-1, 30, 4) == counts.reshape(-1, 30, 4)[:, :, :1]).all()
+    assert inference.standard_error(counts @ y / 120) == pytest.approx(y.std() / np.sqrt(30), rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda f: inference.resample(f, [], resamples=5, seed=7), "at least one observation"),
+        (lambda f: inference.bootstrap([], f, resamples=5, seed=7), "at least one observation"),
+        (lambda f: inference.adjust([0.1], method="bonferoni"), "no adjustment 'bonferoni'"),
+        (lambda f: inference.adjust([0.1, 1.5]), "outside 0 to 1"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_drawn_or_tested_is_told(call, sentence):
+    with pytest.raises(DataError, match=sentence):
+        call(lambda counts: counts)
+
+
+# Permutation tests
+
+
+def flips(y):
+    return lambda swapped: np.where(swapped, -1, 1) @ y / len(y)
+
+
+def two_sided(statistic):
+    return lambda swapped: np.abs(statistic(swapped))
+
+
+DARWIN = np.array([49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48])  # eighths of an inch
+
+
+def test_darwins_maize_has_the_p_value_that_fisher_printed():
+    """Fisher 1935, section 21: 863 of 32,768 sign arrangements sum to 314 or more; both sides 1,726, p = 0.05267."""
+    total = lambda swapped: np.where(swapped, -1, 1) @ DARWIN  # noqa: E731
+    test = inference.permutation_test(two_sided(total), inference.Swaps(15), seed=7)
+    assert (test.observed, test.hits, test.arrangements, test.exact) == (314, 1726, 32768, True)
+    assert round(100 * float(test.p), 3) == 5.267
+    assert inference.permutation_test(flips(DARWIN), inference.Swaps(15), seed=7).hits == 863
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.lists(st.integers(-5, 5), min_size=2, max_size=9))
+def test_exact_sign_flips_equal_scipy(values):
+    y = np.array(values) / 10  # tenths: sums in another order differ in their last digits, and ties abound
+    sums = np.array(list(itertools.product((-1, 1), repeat=len(values)))) @ values
+    upper, both = (
+        inference.permutation_test(statistic, inference.Swaps(len(y)), seed=7)
+        for statistic in (flips(y), two_sided(flips(y)))
+    )
+    assert (upper.hits, both.hits) == ((sums >= sum(values)).sum(), (np.abs(sums) >= abs(sum(values))).sum())
+    options = {"permutation_type": "samples", "alternative": "greater", "n_resamples": np.inf}
+    theirs = stats.permutation_test((np.array(values),), np.sum, **options)  # whole numbers: it knows no tolerance
+    assert float(upper.p) == pytest.approx(theirs.pvalue, abs=1e-12)
+
+
+def test_shuffles_stay_within_strata_and_are_equally_likely():
+    scores, strata = np.array([1.0, 2, 3, 10, 20]), np.array([0, 0, 0, 1, 1])
+    drawn = inference.Shuffles(scores, strata).drawn(12_000, np.random.default_rng(7))
+    expected = {(*a, *b) for a in itertools.permutations(scores[:3]) for b in itertools.permutations(scores[3:])}
+    times = pd.Series(list(map(tuple, drawn.tolist()))).value_counts()
+    assert set(times.index) == expected
+    assert stats.chisquare(times).pvalue > 0.01
+    masks = inference.Swaps(3).drawn(8000, np.random.default_rng(7))
+    assert stats.chisquare(np.bincount(masks @ [1, 2, 4], minlength=8)).pvalue > 0.01
+
+
+def test_shuffled_scores_have_scipys_p_value_within_monte_carlo_error():
+    x, y = np.array([1.0, 2, 3, 4, 5, 6]), np.array([1.2, 0.8, 3.1, 2.9, 6.0, 4.0])
+    options = {"permutation_type": "pairings", "alternative": "greater", "n_resamples": np.inf}
+    theirs = stats.permutation_test((x,), lambda one: stats.pearsonr(one, y)[0], vectorized=False, **options)
+    exchange = inference.Shuffles(x, np.zeros(6))
+    test = inference.permutation_test(partial(correlation.pearson, y), exchange, resamples=20_000, seed=7)
+    assert (test.exact, test.arrangements) == (False, 20_000)
+    assert float(test.p) == (int(test.hits) + 1) / 20_001
+    assert float(test.p) == pytest.approx(theirs.pvalue, abs=4 * np.sqrt(theirs.pvalue / 20_000))
+
+
+def test_a_sampled_p_value_is_within_monte_carlo_error_of_the_exact_one(monkeypatch):
+    exact = inference.permutation_test(two_sided(flips(DARWIN)), inference.Swaps(15), seed=7)
+    monkeypatch.setattr(permutation, "EXACT_UP_TO", 0)
+    sampled = inference.permutation_test(two_sided(flips(DARWIN)), inference.Swaps(15), resamples=20_000, seed=7)
+    assert exact.exact
+    assert not sampled.exact
+    p = float(exact.p)
+    assert float(sampled.p) == pytest.approx(p, abs=4 * np.sqrt(p * (1 - p) / 20_000))
+    assert float(sampled.p) != p
+
+
+def test_masks_with_their_complements_are_all_masks():
+    total = lambda masks: np.where(masks, -1, 1) @ DARWIN  # noqa: E731
+    both = lambda masks: (total(masks) >= 314).sum() + (total(~masks) >= 314).sum()  # noqa: E731
+    test = inference.count_hits(both, np.array(314), inference.Swaps(15), resamples=99, seed=7, mirrored=True)
+    assert (test.hits, test.arrangements, test.exact) == (863, 2**15, True)
+    many = inference.count_hits(lambda masks: len(masks), np.array(0), inference.Swaps(40), resamples=99, seed=7,
+                                mirrored=True)  # fmt: skip
+    assert (many.hits, many.arrangements, many.exact) == (50, 100, False)
+
+
+def test_many_statistics_share_the_arrangements_and_a_missing_one_stays_missing():
+    columns = np.column_stack([DARWIN, -DARWIN, np.zeros(15), np.full(15, np.nan)])
+    test = inference.permutation_test(two_sided(flips(columns)), inference.Swaps(15), seed=7)
+    assert test.p[:3].tolist() == [1726 / 2**15, 1726 / 2**15, 1]
+    assert np.isnan(test.p[3])
+    undefined = inference.permutation_test(  # defined as observed, undefined wherever something is swapped
+        lambda swapped: np.where(swapped.any(1), np.nan, 1.0), inference.Swaps(4), seed=7
+    )
+    assert float(undefined.p) == 1
+
+
+def test_rounding_noise_does_not_break_ties():
+    y = np.array([0.1, 0.2, 0.3]) * 1e6 + 0.0
+    shuffled = inference.permutation_test(
+        lambda swapped: np.abs([(np.where(s, -1, 1) * y)[np.argsort(s)].sum() for s in swapped]),
+        inference.Swaps(3), seed=7,
+    )  # fmt: skip
+    assert int(shuffled.hits) == 2
+
+
+def test_p_values_are_uniform_without_an_effect():
+    rng = np.random.default_rng(7)
+    p = inference.permutation_test(two_sided(flips(rng.normal(size=(12, 400)))), inference.Swaps(12), seed=7).p
+    assert stats.kstest(p, "uniform").pvalue > 0.01
+    assert (p > 0).all()
+
+
+# Jackknife
+
+
+def test_the_jackknife_of_a_mean_is_the_textbook_standard_error():
+    x = np.random.default_rng(3).normal(size=(25, 2))
+    without = np.stack([np.delete(x, k, axis=0).mean(axis=0) for k in range(25)])
+    np.testing.assert_allclose(inference.jackknife_error(without), stats.sem(x))
+    theirs = stats.ttest_1samp(x[:, 0], 0).confidence_interval(0.9)
+    ours = inference.jackknife_interval(x[:, 0].mean(), without[:, 0], level=0.9)
+    assert ours == pytest.approx((theirs.low, theirs.high))
+
+
+def test_units_of_one_value_may_be_counted_and_undefined_ones_add_nothing():
+    values, times = np.array([1.0, 2.0, 4.0]), np.array([3, 1, 2])
+    assert inference.jackknife_error(values, times) == pytest.approx(inference.jackknife_error(values.repeat(times)))
+    gap = inference.jackknife_error([1.0, np.nan, 3.0])
+    assert float(gap) == pytest.approx(np.sqrt(2 / 3 * 2))
+
+
+# Multiplicity
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12), st.sampled_from(sorted(inference.ADJUSTMENTS)))
+def test_adjusted_p_values_are_those_of_statsmodels_gaps_aside(p, method):
+    adjusted = inference.adjust([*p, np.nan], method=method)
+    np.testing.assert_array_equal(adjusted[:-1], multitest.multipletests(p, method=method)[1])
+    assert np.isnan(adjusted[-1])
+    assert (adjusted[:-1] >= np.array(p) - 1e-12).all()
+    shaped = inference.adjust(np.reshape([*p, np.nan], (-1, 1)), method=method)
+    np.testing.assert_array_equal(shaped[:, 0], adjusted)
+
+
+def test_benjamini_and_hochbergs_example():
+    """Benjamini & Hochberg 1995, section 4.1: Bonferroni finds three of fifteen, their procedure four."""
+    p = [0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262, 0.5719, 0.6528,
+         0.7590, 1.0]  # fmt: skip
+    assert (inference.adjust(p, method="bonferroni") <= 0.05).sum() == 3
+    assert (inference.adjust(p, method="fdr_bh") <= 0.05).sum() == 4
+
+
+def test_nothing_to_adjust_stays_nothing():
+    assert np.isnan(inference.adjust([[np.nan, np.nan]])).all()
+    assert inference.adjust([]).shape == (0,)

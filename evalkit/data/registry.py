@@ -6,10 +6,12 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from evalkit import ROOT, DataError
 
+_PLACE = ROOT / "data" / "registry.toml"
 _RAW_GITHUB = "raw.githubusercontent.com"
 
 
@@ -71,18 +73,18 @@ def digest(path: Path, *, kind: str = "sha256") -> str:
 
 
 @cache
-def _contents(path: Path) -> dict:
+def _contents() -> dict[str, Any]:
     """Parse the registry once a process."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(_PLACE.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
-        raise DataError(f"{path} cannot be read: {problem}. Restore it with git checkout.") from problem
+        raise DataError(f"{_PLACE} cannot be read: {problem}. Restore it with git checkout.") from problem
 
 
-def entries(path: Path = ROOT / "data" / "registry.toml") -> dict[str, Entry]:
+def entries() -> dict[str, Entry]:
     """List the registered data sets by name."""
     found = {}
-    for name, fields in _contents(path).items():
+    for name, fields in _contents().items():
         if name == "published":
             continue
         try:
@@ -91,7 +93,7 @@ def entries(path: Path = ROOT / "data" / "registry.toml") -> dict[str, Entry]:
             scale = tuple(map(float, fields["scale"])) if "scale" in fields else None
             found[name] = Entry(name=name, **fields | {"files": files, "scale": scale})
         except (TypeError, KeyError) as problem:
-            raise DataError(f"{path}, entry {name}: {problem}. See data/README.md for the fields.") from problem
+            raise DataError(f"{_PLACE}, entry {name}: {problem}. See data/README.md for the fields.") from problem
     return found
 
 
@@ -104,12 +106,12 @@ def entry(name: str) -> Entry:
     return known[name]
 
 
-def publication(table: str, *, path: Path = ROOT / "data" / "registry.toml") -> str:
+def publication(table: str) -> str:
     """Say what a published table was copied from.
 
     >>> publication("licht2022_table5")
     'Licht et al. 2022, Table 5'
     """
     source, _, number = table.partition("_table")
-    origin = _contents(path).get("published", {}).get(source, source)
+    origin = _contents().get("published", {}).get(source, source)
     return f"{origin}, Table {number}" if number else origin

@@ -6,6 +6,7 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.data import delimited, schemas
+from evalkit.data.appraise import with_repeats
 
 HEADER = ["annotator", "system", "segment", "item_type", "src_lang", "tgt_lang", "score", "doc", "document", "started",
           "ended"]  # fmt: skip
@@ -29,8 +30,6 @@ def ratings(paths: list[Path]) -> pd.DataFrame:
     )
     frame = frame[[name for name in schemas.RATINGS.columns if name in frame]]
     frame = schemas.check(frame, schemas.RATINGS, origin=paths[0].name, scale=(0, 100))
-    order = frame.sort_values("started", kind="stable")
-    showing = order.groupby(["annotator", "src_lang", "tgt_lang", *schemas.ITEM], sort=False).cumcount()
-    frame.loc[showing.reindex(frame.index) > 0, "item_type"] = "repeat"
+    frame = with_repeats(frame)
     frame.attrs["excluded"] = {"document scores": int(documents.sum())}
     return frame

@@ -33,7 +33,7 @@ CHANCE = (
     ("Randolph's κ", "all categories alike", "some categories are never used"),
     ("Fleiss' κ, Conger's κ, Krippendorff's α (nominal)", "categories as often as used",
      "one category dominates: agreement on it hardly counts"),
-    ("Gwet's AC1", "only hard items are guessed", "one category dominates: high even if nobody tells items apart"),
+    ("Gwet's AC1", "only hard items are guessed", "one category dominates: high even if nobody distinguishes items"),
     ("Krippendorff's α (ordinal, interval), weighted κ, Gwet's AC2", "as above; near misses count partly",
      "AC2 is high where scores bunch together"),
 )  # fmt: skip
@@ -67,7 +67,7 @@ def binned(ratings: pd.DataFrame, bins: int, *, scale: tuple[float, float] | Non
     """
     low, high = scale_of(ratings, given=scale)
     if bins < 2:
-        raise DataError(f"{bins} bins cannot tell scores apart. Take 2 or more.")
+        raise DataError(f"{bins} bins cannot distinguish scores. Take 2 or more.")
     moved = ratings.assign(score=((ratings["score"] - low) / (high - low) * (bins - 1)).round())
     return like(moved, ratings, scale=(0.0, bins - 1.0))
 

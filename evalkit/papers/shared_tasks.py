@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 
 from evalkit.data.schemas import with_pair
@@ -58,7 +60,10 @@ def compare_tests(
     clusters, p_values: ``wmt_clusters`` and ``wmt22_pvalues`` from ``data.published``. lines, tested: the results of
     ``ranking.against_clusters`` and ``ranking.against_p_values``.
     """
-    lost = {"absent": "WMT21's scores of Chinese-English are not here.", "lacking": "scores not here: WMT21 zho-eng"}
+    lost: dict[str, Any] = {
+        "absent": "WMT21's scores of Chinese-English are not here.",
+        "lacking": "scores not here: WMT21 zho-eng",
+    }
     systems = claims.compare_with_print(
         clusters, lines, item="wins and cluster lines", on=["data", "pair", "system"],
         values={"wins": "wins", "line": "line"}, basis="official result", **lost,

@@ -48,7 +48,7 @@ def export(notebook: Any, study: Study, report: dict[str, Any], *, reference: di
             shown.cells.append(prepared(cell, names, reference if simulated else None))
         except DataError as problem:
             raise DataError(f"{cell_name(number, cell)}: {problem}") from None
-    counts = tally.counted(report["published"])
+    counts = tally.count(report["published"])
     title = lift_title(shown.cells) or escape(study.title)
     resources = {
         "language_code": "en",

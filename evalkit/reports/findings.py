@@ -91,5 +91,5 @@ def earlier(reference: dict[str, Any] | None) -> dict[str, str]:
     """Tell the reference results' headline and tally in words; empty where there are none."""
     if reference is None:
         return {"headline": "", "sentence": ""}
-    told = tally.sentences(tally.counted(reference["published"]))
+    told = tally.sentences(tally.count(reference["published"]))
     return {"headline": reference.get("headline", ""), "sentence": " ".join(told)}

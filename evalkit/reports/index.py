@@ -11,7 +11,7 @@ from evalkit.reports.studies import Layout, Study, read_studies
 def page(layout: Layout) -> str:
     """Return the overview as one self-contained HTML page, studies in the order of ``studies.toml``."""
     cards = [card(study, layout) for study in read_studies(layout).values()]
-    total = tally.counted(row for each in cards if each["report"] for row in each["report"]["published"])
+    total = tally.count(row for each in cards if each["report"] for row in each["report"]["published"])
     return (
         export.pages()
         .get_template("overview.html.j2")
@@ -34,7 +34,7 @@ def card(study: Study, layout: Layout) -> dict[str, Any]:
     latest = findings.read_report(reports / f"{study.name}.failed.json")
     good = report if report and report["status"] == "ok" and (reports / f"{study.name}.html").exists() else None
     trouble = latest or (None if good else report)
-    counts = tally.counted(good["published"] if good else ())
+    counts = tally.count(good["published"] if good else ())
     simulated = bool(good and findings.simulated(good))
     reference = findings.read_report(layout.reference / f"{study.name}.json") if simulated else None
     return {

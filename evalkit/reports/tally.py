@@ -26,7 +26,7 @@ _VERBS = {
 _MOST = 4
 
 
-def counted(rows: Iterable[dict[str, Any]]) -> dict[str, Any]:
+def count(rows: Iterable[dict[str, Any]]) -> dict[str, Any]:
     """Count judged rows of comparisons with print.
 
     Returns ``bases``: basis -> verdict in words -> how many numbers that were computed; ``lacking``: cause -> how many
@@ -47,11 +47,11 @@ def sentences(counts: dict[str, Any]) -> list[str]:
 
     >>> row = {"verdict": "match", "basis": RECOMPUTED}
     >>> gone = {"verdict": "not reproducible", "basis": RECOMPUTED, "lacking": "annotations never released"}
-    >>> sentences(counted([row, row, {"verdict": "differs", "basis": RECOMPUTED}, gone]))[0]
+    >>> sentences(count([row, row, {"verdict": "differs", "basis": RECOMPUTED}, gone]))[0]
     'Recomputed from data: 3 of 4 printed numbers (75 %); 2 match, 1 differs.'
-    >>> sentences(counted([gone]))
+    >>> sentences(count([gone]))
     ['Recomputed from data: none of 1 printed number.', 'Not recomputed: 1 (annotations never released).']
-    >>> sentences(counted([]))
+    >>> sentences(count([]))
     []
     """
     bases, lacking = counts["bases"], counts["lacking"]
@@ -74,7 +74,7 @@ def sentences(counts: dict[str, Any]) -> list[str]:
 def bar(counts: dict[str, Any]) -> dict[str, int]:
     """Return the parts of a bar over the numbers that papers print: verdicts of recomputed ones, and the rest.
 
-    >>> bar(counted([{"verdict": "match", "basis": RECOMPUTED}, {"verdict": "match", "basis": DEFINITION}]))
+    >>> bar(count([{"verdict": "match", "basis": RECOMPUTED}, {"verdict": "match", "basis": DEFINITION}]))
     {'match': 1, 'rest': 1}
     """
     recomputed = counts["bases"][RECOMPUTED]

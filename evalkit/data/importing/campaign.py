@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,8 +61,7 @@ def run(paths: Sequence[Path], out: Path, options: Options, *, name: str = "auto
     writing.guard(out, paths, replace=replace)
     report = Report(pseudonyms=not options.pseudonyms.keep)
     files = _recognised(paths, options, report, name)
-    with ExitStack() as stack:
-        draft = stack.enter_context(writing.Draft(out))
+    with writing.Draft(out) as draft:
         try:
             for file in files:
                 _read(file, options, report)

@@ -49,7 +49,8 @@ def source(path: Path, content: bytes, digest: str) -> Source:
     def read(header: list[str], after: int) -> Rows:
         return Rows(framed(zip(lines, zip(*columns.values())), header), row, broken)
 
-    head = [(0, list(columns)), *((line, row(place)) for place, line in enumerate(lines[:HEAD]))]
+    titles = [name if name.strip() else f"column {place}" for place, name in enumerate(columns, 1)]
+    head = [(0, titles), *((line, row(place)) for place, line in enumerate(lines[:HEAD]))]
     return Source(path, digest, head, read)
 
 
@@ -60,7 +61,11 @@ def _object(text: str) -> tuple[dict[str, str], str]:
     try:
         found = json.loads(text, parse_float=_Digits, parse_int=_Digits, parse_constant=_Digits, object_pairs_hook=once)
         if isinstance(found, dict):
-            return {str(name): _cell(value) for name, value in found.items()}, ""
+            cells = {str(name): _cell(value) for name, value in found.items()}
+            "".join([*cells, *cells.values()]).encode()
+            return cells, ""
+    except UnicodeEncodeError:
+        return {}, "holds half of a surrogate pair, which is no letter: write the whole letter"
     except (ValueError, RecursionError) as problem:
         return {}, f"is no JSON object: {problem}"
     return {}, "is no JSON object"

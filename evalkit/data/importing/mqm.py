@@ -134,14 +134,13 @@ def _weigh(found: Converted, torn: dict[tuple[str, ...], int], aliases: Pseudony
     wrong = table["judgement"].isin(table["judgement"][bad | lost])
     found.rejected += [_rejection(row, bad[row.Index], torn, found.names) for row in table[wrong].itertuples()]
     table = table[~wrong]
-    of_each = table.groupby("judgement", sort=False)
-    first = ~table["judgement"].duplicated()
+    codes, first = pd.factorize(table["judgement"])[0], ~table["judgement"].duplicated()
     ratings = table[first].drop(
         columns=["category", "severity", "error_type", "none", "weight", "unnamed", "judgement"]
     )
     ratings = ratings.assign(
-        score=0.0 - of_each["weight"].sum().to_numpy(), errors=(~table["none"]).groupby(table["judgement"], sort=False)
-        .sum().to_numpy(float), annotator=aliases.column(ratings["annotator"]),
+        score=0.0 - np.bincount(codes, table["weight"]), errors=np.bincount(codes, ~table["none"]),
+        annotator=aliases.column(ratings["annotator"]),
         item_type=np.where(human(ratings["system"], report.note), "reference", "system"),
     )  # fmt: skip
     for name in ("source", "hypothesis"):

@@ -66,8 +66,8 @@ def drift(ratings: pd.DataFrame) -> pd.DataFrame:
     rows = frame[showing].assign(x=order / 100, y=followed).dropna(subset=["x", "y"])
     means = rows.groupby(showing, sort=False).agg(x=("x", "mean"), y=("y", "mean"), w=("y", "size")).reset_index()
     table = _line(means).reindex(everyone)
-    told = np.where(relative.reindex(everyone), "difference from others", "score")
-    return table.assign(drift_of=np.where(table["drift"].notna(), told, "")).reset_index()
+    what = np.where(relative.reindex(everyone), "difference from others", "score")
+    return table.assign(drift_of=np.where(table["drift"].notna(), what, "")).reset_index()
 
 
 def _followed(frame: pd.DataFrame) -> tuple[pd.Series, pd.Series]:

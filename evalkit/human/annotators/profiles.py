@@ -64,5 +64,5 @@ def _reasons(table: pd.DataFrame, ratings: pd.DataFrame) -> pd.Series:
         "drift": "drift: " + ("too few documents, or nothing varies" if timed else "no times or positions"),
         "qc_p": "quality control: fewer than two degraded items beside their originals",
     }
-    told = [np.where(table[name].isna(), f"{reason}; ", "") for name, reason in why.items()]
-    return pd.Series(["".join(parts).removesuffix("; ") for parts in zip(*told)], table.index)
+    given = [np.where(table[name].isna(), f"{reason}; ", "") for name, reason in why.items()]
+    return pd.Series(["".join(parts).removesuffix("; ") for parts in zip(*given)], table.index)

@@ -66,9 +66,9 @@ def choose(
     found = agreed["level"].value_counts().reindex(sorted(levels), fill_value=0)
     short = found[found < per_level]
     if len(short):
-        told = ", ".join(f"{n} at level {level:g}" for level, n in short.items())
+        lacking = ", ".join(f"{n} at level {level:g}" for level, n in short.items())
         raise DataError(
-            f"Too few items that at least {min_annotators} annotators agreed on: {told}, where {per_level} are wanted. "
+            f"Too few items that {min_annotators} annotators agreed on: {lacking}, where {per_level} are wanted. "
             "Lower per_level, raise the tolerance, or bring more prior ratings."
         )
     rng = np.random.default_rng(seed)

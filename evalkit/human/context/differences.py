@@ -40,10 +40,10 @@ def welch(paired: pd.DataFrame) -> pd.DataFrame:
         before, after = (part.loc[part["group"] == group, column].to_numpy() for group in GROUPS)
         if min(len(before), len(after)) > 1:
             test = stats.ttest_ind(before, after, equal_var=False, alternative="less")
-            told = {"t": float(test.statistic), "df": float(test.df), "p_less": float(test.pvalue)}
+            result = {"t": float(test.statistic), "df": float(test.df), "p_less": float(test.pvalue)}
         else:
-            told = dict.fromkeys(["t", "df", "p_less"], np.nan)
-        rows.append({"pair": pair, "scale": scale} | told)
+            result = dict.fromkeys(["t", "df", "p_less"], np.nan)
+        rows.append({"pair": pair, "scale": scale} | result)
     return pd.DataFrame(rows)
 
 
@@ -55,9 +55,9 @@ def repeats(paired: pd.DataFrame) -> pd.DataFrame:
     2024, section 5.1 and footnote k.
     """
     values = paired["difference"].to_numpy()
-    told = _described(values) | {"largest": float(np.abs(values).max())}
-    outcome = "rejected" if told["p_one_sample"] < 0.05 else "not rejected"
-    return pd.DataFrame([told | {"outcome": outcome}])
+    result = _described(values) | {"largest": float(np.abs(values).max())}
+    outcome = "rejected" if result["p_one_sample"] < 0.05 else "not rejected"
+    return pd.DataFrame([result | {"outcome": outcome}])
 
 
 def gap(described: pd.DataFrame) -> pd.DataFrame:

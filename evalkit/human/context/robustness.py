@@ -91,8 +91,8 @@ def _mixed(y: np.ndarray, x: np.ndarray, groups: pd.Series) -> tuple[float, ...]
         fit = MixedLM(y, x, codes).fit(method="bfgs", start_params=start)  # lbfgs runs away to infinite variances here
     if not fit.converged:
         return (np.nan,) * 4
-    told = (fit.params[1], *fit.conf_int(0.05)[1], fit.pvalues[1])
-    return tuple(round(float(value), 4) for value in told)  # the optimiser stops where processors still agree
+    estimates = (fit.params[1], *fit.conf_int(0.05)[1], fit.pvalues[1])
+    return tuple(round(float(value), 4) for value in estimates)  # the optimiser stops where processors still agree
 
 
 def permutation(paired: pd.DataFrame, *, resamples: int, rng: np.random.Generator) -> tuple[float, float]:
@@ -144,8 +144,8 @@ def order_effects(paired: pd.DataFrame) -> pd.DataFrame:
         row = {"group": group, "n": len(part), "copy_first": float(part["copy_first"].mean())}
         row["mean"] = float(part["difference"].mean())
         for column, name in enumerate(("context", "order")):
-            told = _clustered(part["difference"].to_numpy(), x, part["annotator"], column=column)
-            row |= dict(zip((name, f"{name}_low", f"{name}_high", f"{name}_p"), map(float, told), strict=True))
+            estimates = _clustered(part["difference"].to_numpy(), x, part["annotator"], column=column)
+            row |= dict(zip((name, f"{name}_low", f"{name}_high", f"{name}_p"), map(float, estimates), strict=True))
         rows.append(row)
     order = {"before": 0, "after": 1, "none": 2}
     return pd.DataFrame(rows).sort_values("group", key=lambda g: g.map(order), ignore_index=True)
@@ -163,10 +163,10 @@ def dose(paired: pd.DataFrame, *, by: str) -> pd.DataFrame:
     rows = []
     for step, part in known.groupby(value):
         if part["annotator"].nunique() > 1:
-            told = _clustered(part["difference"].to_numpy(), np.ones((len(part), 1)), part["annotator"], column=0)
+            estimates = _clustered(part["difference"].to_numpy(), np.ones((len(part), 1)), part["annotator"], column=0)
             label = f"{step:+d}" if by == "distance" else str(step)
             label += " or more" if step == MOST else " or fewer" if step == -MOST else ""
-            rows.append((int(step), label, len(part), *map(float, told[:3])))
+            rows.append((int(step), label, len(part), *map(float, estimates[:3])))
     return pd.DataFrame(rows, columns=["value", "label", "n", "mean", "low", "high"])
 
 
@@ -192,8 +192,8 @@ def equivalence(paired: pd.DataFrame, *, margin: float, scale: str = "raw") -> p
         estimate, error, df = fit.params[column], fit.bse[column], codes.max()
         p_equivalent = max(stats.t.sf((estimate + margin) / error, df), stats.t.cdf((estimate - margin) / error, df))
         low, high = fit.conf_int(0.05)[column]
-        told = {(True, False): "equivalent", (False, True): "different", (True, True): "both"}
-        verdict = told.get((p_equivalent < 0.05, fit.pvalues[column] < 0.05), "undecided")
+        verdicts = {(True, False): "equivalent", (False, True): "different", (True, True): "both"}
+        verdict = verdicts.get((p_equivalent < 0.05, fit.pvalues[column] < 0.05), "undecided")
         rows.append((effect, estimate, low, high, margin, fit.pvalues[column], p_equivalent, verdict))
     names = ["effect", "estimate", "low", "high", "margin", "p_zero", "p_equivalent", "verdict"]
     return pd.DataFrame(rows, columns=names)

@@ -1,4 +1,4 @@
-"""Hold errors against the rules of annotation: known types, places within the text, at most so many, no overlaps."""
+"""Check errors by the rules of annotation: known types, places within the text, at most so many, no overlaps."""
 
 from __future__ import annotations
 

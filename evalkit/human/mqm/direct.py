@@ -1,4 +1,4 @@
-"""Hold scores that annotators gave directly against the errors that they marked beforehand (error span annotation)."""
+"""Compare scores that annotators gave directly with the errors that they marked beforehand (error span annotation)."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def judgements(ratings: pd.DataFrame, spans: pd.DataFrame) -> np.ndarray:
     codes = names.groupby(key, sort=False).ngroup().to_numpy()  # a number for each judgement, in the order of ratings
     judged, of_span = codes[: len(ratings)], codes[len(ratings) :]
     if len(np.unique(judged)) < len(judged):
-        raise DataError("Two judgements have the same names, so errors cannot be told apart. Drop or rename one.")
+        raise DataError("Two judgements have the same names, so errors cannot be assigned. Drop or rename one.")
     if len(of_span) and of_span.max() >= len(judged):
         row = spans.iloc[int(of_span.argmax())]
         raise DataError(f"{', '.join(str(row[name]) for name in key)}: an error of a judgement that is not there.")

@@ -61,7 +61,7 @@ def henderson(y: ArrayLike, factors: Mapping[str, ArrayLike]) -> dict[str, float
     level j of c; these linear equations are solved for all V at once. Returns component -> variance (squared units
     of the score), ``residual`` last. On balanced data these are the analysis-of-variance estimates.
     An estimate may be negative: the data then hold no sign of that component. Raises DataError where two factors
-    cannot be told apart. Source: Henderson 1953; Searle, Casella & McCulloch 1992, section 5.3.
+    cannot be distinguished. Source: Henderson 1953; Searle, Casella & McCulloch 1992, section 5.3.
 
     >>> henderson([1, 2, 3, 5, 6, 7], {"annotator": ["a", "a", "a", "b", "b", "b"]})  # ms: 24 between, 1 within
     {'annotator': 7.666666666666667, 'residual': 1.0}
@@ -77,7 +77,7 @@ def henderson(y: ArrayLike, factors: Mapping[str, ArrayLike]) -> dict[str, float
     scaled = expected / np.linalg.norm(expected, axis=0)
     if np.linalg.cond(scaled) > 1e9:
         raise DataError(
-            f"The components {', '.join(factors)} cannot be told apart in these ratings. Leave one of them out, "
+            f"The components {', '.join(factors)} cannot be distinguished in these ratings. Leave one of them out, "
             "or collect a second judgement of some segments."
         )
     solved = np.linalg.solve(scaled, sums) / np.linalg.norm(expected, axis=0)
@@ -110,12 +110,12 @@ def components(ratings: pd.DataFrame, *, layout: str = "calibration", taste: boo
         found = _estimated(group["score"].to_numpy(), factors)
         negative = [name for name, value in found.items() if value < 0]
         absent = [name for name in causes if name not in found]
-        told = (("negative, set to 0", negative), ("not separable", absent))
+        notes = (("negative, set to 0", negative), ("not separable", absent))
         row = {"pair": pair, "judgements": len(group), "annotators": group["annotator"].nunique()}
         row |= {"items": group.groupby(LAYOUTS[layout]["item"]).ngroups}
         row |= {"block_length": float(group.groupby(["annotator", "system", "doc"]).size().median())}
         row |= {name: max(found.get(name, np.nan), 0.0) for name in [*causes, "residual"]}
-        rows.append(row | {"note": "; ".join(f"{what}: {', '.join(names)}" for what, names in told if names)})
+        rows.append(row | {"note": "; ".join(f"{what}: {', '.join(names)}" for what, names in notes if names)})
     return pd.DataFrame(rows)
 
 

@@ -1,4 +1,4 @@
-"""How many segments, annotators and judgements tell two systems apart: power, in closed form and by simulation."""
+"""How many segments, annotators and judgements distinguish two systems: power, in closed form and by simulation."""
 
 from __future__ import annotations
 

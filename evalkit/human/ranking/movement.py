@@ -144,7 +144,7 @@ def rank_shifts(found: Iterable[Resampled]) -> pd.DataFrame:
     tau_b_high (bootstrap, both on the same draws); moved (systems whose rank differs), beyond_noise (those of them
     whose bootstrap interval of ``moved`` leaves out 0); clusters and clusters_first; cluster_changes (pairs of systems
     that one of the rankings parts by a line and the other does not, or parts the other way round); and by chance, where
-    the first ranking is held against itself on resampled units: tau_b_noise and moved_noise (medians), and noise_share
+    the first ranking is compared with itself on resampled units: tau_b_noise and moved_noise (medians), and noise_share
     (of draws in which tau-b is no higher than the variant's; a large share: the variant moves the ranking no more than
     another sample would).  Source: Kendall 1945.
     Caveat: resampled segments take the annotators as given; where few people each judged many segments, and the

@@ -109,11 +109,11 @@ def _compared_clusters(ratings: pd.DataFrame, official: pd.DataFrame) -> pd.Data
     )
     _demand_both(joined, "rank", "published clusters")
     joined = joined.sort_values("place", ignore_index=True)
-    told, line = pd.to_numeric(joined["wins_official"]).astype(int), joined["line_official"].eq("True")
+    wins, line = pd.to_numeric(joined["wins_official"]).astype(int), joined["line_official"].eq("True")
     return pd.DataFrame(
         {
-            "pair": joined["pair"], "system": joined["system"], "official_wins": told, "wins": joined["wins"],
-            "equal_wins": told == joined["wins"], "official_line": line, "line": joined["line"],
+            "pair": joined["pair"], "system": joined["system"], "official_wins": wins, "wins": joined["wins"],
+            "equal_wins": wins == joined["wins"], "official_line": line, "line": joined["line"],
             "equal_line": line == joined["line"], "line_all": joined["line_all"], "rank_top": joined["rank_top"],
             "rank_bottom": joined["rank_bottom"],
         }
@@ -214,8 +214,8 @@ def flat_annotators(workers: pd.DataFrame) -> pd.DataFrame:
     """
     frame = with_pair(workers)
     flat = frame[~frame["sd"].gt(0)].groupby("pair")["mean"]
-    told = frame.groupby("pair").size().rename("annotators").to_frame()
-    told["without_spread"] = flat.size().reindex(told.index, fill_value=0)
+    table = frame.groupby("pair").size().rename("annotators").to_frame()
+    table["without_spread"] = flat.size().reindex(table.index, fill_value=0)
     scores = flat.agg(lambda means: ", ".join(f"{score:g}" for score in sorted(set(means))))
-    told["scores"] = scores.reindex(told.index).fillna("")
-    return told.reset_index()
+    table["scores"] = scores.reindex(table.index).fillna("")
+    return table.reset_index()

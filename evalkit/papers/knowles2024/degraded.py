@@ -17,7 +17,7 @@ def of_context(
 
     sets: name -> ratings. contrast, welch: the results of ``context.contrasts`` and ``context.welch`` by ``data``.
     """
-    tables = {}
+    tables: dict[str, pd.DataFrame] = {}
     for name, ratings in sets.items():
         own = contrast[contrast["data"] == name]
         tables |= {f"{name} contrast": own, f"{name} gap": context.gap(own)}
@@ -42,7 +42,7 @@ def of_earlier_years(ratings: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFr
         parts = [context.pairs(ratings[name][ratings[name]["context"] == kind]) for name in names]
         return pd.concat(parts, ignore_index=True)
 
-    tables = {}
+    tables: dict[str, pd.DataFrame] = {}
     alone = paired("sentence", "wmt18-mturk", "wmt19-mturk", "wmt20-mturk")
     inside = paired("document", "wmt19-mturk", "wmt20-mturk")
     if alone is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -29,7 +31,7 @@ NEAR = {
 }  # fmt: skip
 
 
-def _look(number: int) -> dict[str, object]:
+def _look(number: int) -> dict[str, Any]:
     """Give the n-th series a colour and a marker of its own."""
     return {"color": PALETTE[number % len(PALETTE)], "marker": MARKERS[number % len(MARKERS)]}
 
@@ -58,7 +60,9 @@ def printed_kappas(cells: pd.DataFrame) -> Figure:
     grid[0].set_yticks(range(len(languages)), names)
     grid[0].set_ylabel("language")
     grid[0].invert_yaxis()
-    figure.get_layout_engine().set(wspace=0.06)  # or the last number of the left axis touches the right one's first
+    figure.set_layout_engine(
+        "constrained", wspace=0.06
+    )  # or the last number of the left axis touches the right one's first
     width = cells["high"] - cells["low"]
     said = "Printed kappas in two panels, a row per language and a marker per protocol, with intervals"
     return describe(figure, f"{said} {width.min():.2f} to {width.max():.2f} wide.")

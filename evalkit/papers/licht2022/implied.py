@@ -50,7 +50,7 @@ def recover(table5: pd.DataFrame, *, standard: Standard = PAPER) -> pd.DataFrame
         raw, cs, ht, printed = (float(row[method]) for method in METHODS)
         low, high = predicted_interval(row["cs"], row["ht"], standard=standard)
         calibration_mean = standard.consensus - (cs - raw)
-        reference_mean = standard.human_reference - (ht - raw)
+        reference_mean = _references(standard) - (ht - raw)
         beta, alpha = (float(v) for v in standard.line(calibration_mean, reference_mean))
         rows.append(
             {
@@ -82,7 +82,7 @@ def predicted_interval(cs: str, ht: str, *, standard: Standard = PAPER) -> Inter
     [2.8907, 2.9036]
     """
     consensus = _exact(standard.consensus)
-    corners = [_predict(*corner, consensus) for corner in _corners(cs, ht, _around(standard.human_reference))]
+    corners = [_predict(*corner, consensus) for corner in _corners(cs, ht, _around(_references(standard)))]
     return min(corners), max(corners)
 
 
@@ -97,7 +97,7 @@ def consensus_by_cell(table5: pd.DataFrame) -> pd.DataFrame:
     Returns direction, language, low, high, a row per connected piece. An end that is an end of the search is no limit
     that the cell sets; a cell with both says nothing about c (``unlimited``).
     """
-    h, window = _around(PAPER.human_reference), (_exact(SEARCH[0]), _exact(SEARCH[1]))
+    h, window = _around(_references(PAPER)), (_exact(SEARCH[0]), _exact(SEARCH[1]))
     rows = []
     for row in table5.to_dict("records"):
         bottom, top = _rounds_to(row["cs_ht"])
@@ -243,6 +243,13 @@ def _exact(value: float | str) -> Fraction:
 
 def _rounds_to(printed: float | str) -> Interval:
     return _exact(printed) - HALF, _exact(printed) + HALF
+
+
+def _references(standard: Standard) -> float:
+    """Return the agreed score of human references, without which nothing follows from HT."""
+    if standard.human_reference is None:
+        raise DataError("The line needs an agreed score of human references. Give a standard that has one.")
+    return standard.human_reference
 
 
 def _around(human_reference: float) -> Interval:

@@ -177,11 +177,11 @@ def finding(contrasted: pd.DataFrame) -> pd.DataFrame:
     contrasted: the result of ``contrasts``. Returns model, tests (those that the rows could tell), above (differences
     above 0), clear (these with a corrected p below 0.05), least and most (the smallest and the largest difference).
     """
-    rows = contrasted[contrasted["label"].isin(["Contradiction", "Serious"])].dropna(subset="difference")
+    rows = contrasted[contrasted["label"].isin(["Contradiction", "Serious"])]
     rows = rows[rows["against"] == "Incomprehensible"].assign(above=lambda tests: tests["difference"] > 0)
     rows = rows.assign(clear=rows["above"] & rows["p_holm"].lt(0.05))
     return rows.groupby("model", sort=False).agg(
-        tests=("clear", "size"), above=("above", "sum"), clear=("clear", "sum"), least=("difference", "min"),
+        tests=("difference", "count"), above=("above", "sum"), clear=("clear", "sum"), least=("difference", "min"),
         most=("difference", "max"),
     ).reset_index()  # fmt: skip
 
