@@ -1,6 +1,7 @@
 """What a notebook displays: payloads, verdicts, and texts from data that never become markup."""
 
 import base64
+import io
 import json
 import re
 
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from jupyter_client.manager import start_new_kernel
+from PIL import Image
 
 from evalkit import DataError, show
 from evalkit.show import plots
@@ -171,6 +173,28 @@ def test_a_figure_takes_its_words_from_whoever_drew_it_and_may_record_what_it_sh
     assert shown[0][0][show.MIME] == {"kind": "record", "name": "dots", "value": show.plain(table)}
     with pytest.raises(DataError, match="needs alt text"):
         show.figure(plt.figure(), caption="c")
+
+
+def test_a_picture_has_few_colours_close_to_those_drawn_and_white_stays_white(shown):
+    figure, axes = plt.subplots(figsize=(4, 2), layout="constrained")
+    axes.fill_between([0, 1], 1, color="#0072B2")
+    show.figure(figure, alt="a", caption="c")
+    image = Image.open(io.BytesIO(base64.b64decode(shown[0][0]["image/png"])))
+    assert image.mode == "P"
+    assert image.convert("RGB").getpixel((0, 0)) == (255, 255, 255)
+    middle = image.convert("RGB").getpixel((image.width // 2, image.height // 2))
+    np.testing.assert_allclose(middle, (0x00, 0x72, 0xB2), atol=17)
+
+
+def test_a_name_longer_than_its_axis_is_drawn_to_its_end(shown):
+    for name in ("short", "a name that is much longer than the axis that it names, and than the figure"):
+        figure, axes = plt.subplots(figsize=(2, 1.5), layout="constrained")
+        axes.set_xlabel(name)
+        show.figure(figure, alt="a", caption="c")
+    images = [Image.open(io.BytesIO(base64.b64decode(bundle["image/png"]))).convert("L") for bundle, _ in shown]
+    assert images[1].width > images[0].width
+    edges = [np.asarray(images[1])[:, end] for end in (0, -1)]
+    assert all((edge == 255).all() for edge in edges), "nothing is cut at the sides"
 
 
 def test_the_same_figure_has_the_same_bytes(shown):

@@ -209,11 +209,11 @@ def _busiest(ratings: pd.DataFrame) -> pd.Index:
     return ratings.groupby("annotator").size().sort_values(ascending=False, kind="stable").index[:20]
 
 
-def _density(scores: np.ndarray, points: np.ndarray, *, bandwidth: float = 2.0) -> np.ndarray:
-    """Smooth scores by a normal kernel of two points: density per point of the scale."""
+def _density(scores: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Smooth scores by a normal kernel with a standard deviation of two points: density per point of the scale."""
     values, counts = np.unique(scores, return_counts=True)
-    kernel = np.exp(-0.5 * ((points[:, None] - values) / bandwidth) ** 2)
-    return kernel @ counts / (len(scores) * bandwidth * np.sqrt(2 * np.pi))
+    kernel = np.exp(-0.5 * ((points[:, None] - values) / 2) ** 2)
+    return kernel @ counts / (len(scores) * 2 * np.sqrt(2 * np.pi))
 
 
 def _bars(axes: Axes, scores: pd.Series) -> None:
