@@ -187,7 +187,7 @@ def test_the_tour_runs_from_top_to_bottom(mode, monkeypatch, tmp_path, real):
     assert any("image/png" in output for output in outputs)
     recorded = [output[show.MIME] for output in outputs if show.MIME in output]
     [ways] = [each["value"] for each in recorded if each.get("name") == "ways"]
-    assert {way["Open"] for way in ways} >= set(NAMES), "the tour leads to every study"
+    assert {way["study"] for way in ways} >= set(NAMES), "the tour leads to every study"
     pictures = [o["metadata"]["image/png"]["alt"] for c in tour.cells for o in c.get("outputs", [])
                 if "image/png" in o.get("data", {})]  # fmt: skip
     assert all(any(f"pen {name}." in alt for alt in pictures) for name in NAMES), "and so does its picture"
