@@ -40,6 +40,9 @@ EARLIER = {
     ],
 }  # fmt: skip
 
+# One thread each, as in reports: the workers of the tests share the cores already, and threads that wait cost time.
+os.environ.update(dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
+
 settings.register_profile("evalkit", deadline=None, derandomize=True, database=None, max_examples=40)
 settings.load_profile("evalkit")
 
