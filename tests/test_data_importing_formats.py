@@ -78,6 +78,14 @@ def test_headings_of_appraise_may_stand_above_and_be_mapped(imported):
     assert ratings["item_type"].tolist() == ["system", "repeat"]
 
 
+def test_a_mark_without_a_document_is_rejected_in_its_row(imported):
+    rows = ["a,S,1,TGT,eng,jpn,90,d#1-4#dup,False,[],1,2", "a,S,2,TGT,eng,jpn,9,#dup,False,[],3,4"]
+    ratings, _, report, rejected = imported("\n".join(rows) + "\n", format="esa")
+    assert ratings["doc"].tolist() == ["d"]
+    assert report.rows_rejected == 1
+    assert "no document before it" in rejected[0]["reason"]
+
+
 def test_documents_with_degraded_copies_equal_the_suites_own_loader(imported, tmp_path):
     rows, moment = [], 0
     for account in ("deu01", "deu02"):
