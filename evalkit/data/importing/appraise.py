@@ -123,7 +123,7 @@ def _reject_others(frame: pd.DataFrame, names: dict[str, str], document: str | N
         reject(np.flatnonzero(tutorial), names["system"], "is an item of the tutorial", EXCLUDED)
     if "doc" in names:
         nameless = frame[names["doc"]].str.fullmatch(r"\s*#.*", na=False)
-        reject(np.flatnonzero(nameless), names["doc"], "has a mark and no document before it: write the document's name")
+        reject(np.flatnonzero(nameless), names["doc"], "has a mark and no document before it: name the document")
     if document:
         whole, part = frame[document].eq("True"), frame[document].eq("False")
         reject(np.flatnonzero(whole), document, "is the score of a whole document", EXCLUDED)
