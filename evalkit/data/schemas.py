@@ -36,7 +36,8 @@ def _name(**options) -> pa.Column:
     return pa.Column("str", **options)
 
 
-#: One row per judgement. ``metadata["key"]`` names the columns that tell one judgement from another.
+#: One row per judgement. ``metadata["key"]`` names the columns that tell one judgement from another. ``criterion``:
+#: what was judged, where there are several. ``against``: the other system on the screen, where two were shown together.
 RATINGS = pa.DataFrameSchema(
     {
         "src_lang": _name(),
@@ -53,9 +54,23 @@ RATINGS = pa.DataFrameSchema(
         "source": _name(required=False, nullable=True),
         "hypothesis": _name(required=False, nullable=True),
         "reference": _name(required=False, nullable=True),
+        "criterion": _name(required=False),
+        "against": _name(required=False),
     },
     metadata={
-        "key": ["src_lang", "tgt_lang", "system", "doc", "segment", "annotator", "item_type", "hit", "started"],
+        "key": [
+            "src_lang",
+            "tgt_lang",
+            "system",
+            "doc",
+            "segment",
+            "annotator",
+            "item_type",
+            "hit",
+            "started",
+            "criterion",
+            "against",
+        ],
         "remedy": "Drop one of them, or set the item_type of the second showing to 'repeat'.",
     },
 )

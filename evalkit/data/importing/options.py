@@ -1,7 +1,7 @@
 """Gather what a user tells about a campaign's files, by flags or in a small TOML file."""
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,8 @@ from evalkit.data.importing.columns import EXTRAS, OURS
 from evalkit.data.importing.pseudonyms import Pseudonyms
 from evalkit.data.names import Looks, plain
 
+#: What the columns of scores of a wide table can be.
+WIDE = ("systems", "annotators", "criteria")
 _SECTIONS = {"columns", "values", "item_types", "scale", "sheet", "encoding", "decimal", "format"}
 
 
@@ -27,6 +29,13 @@ class Options:
     sheet: str | None = None
     encoding: str | None = None
     decimal: str | None = None
+    batches: Path | None = None  # what Appraise was given: which segment each of its items is
+    accounts: dict[str, str] = field(default_factory=dict)  # account -> person
+    judges: tuple[str, ...] = ()  # annotators that are models
+    weights: str | None = None  # of marked errors: a scheme's name, or like minor=1,major=5
+    lower_is_better: bool | None = None
+    wide: str | None = None  # what the score columns of a wide table are: one of WIDE
+    words: dict[str, float] = field(default_factory=dict)  # words for scores, casefolded
     looks: Looks = field(default_factory=Looks)
 
     @property
@@ -45,6 +54,13 @@ def gathered(
     sheet: str | None = None,
     encoding: str | None = None,
     decimal: str | None = None,
+    batches: str | Path | None = None,
+    accounts: str | Path | None = None,
+    judges: Sequence[str] = (),
+    weights: str | None = None,
+    lower_is_better: bool | None = None,
+    wide: str | None = None,
+    words: Mapping[str, float | str] | None = None,
     mapping: str | Path | None = None,
 ) -> tuple[Options, str | None]:
     """Return the options and the format that the TOML file names; what is told directly comes before the file.
@@ -66,6 +82,8 @@ def gathered(
         if not (pair := languages.split(str(values.pop("pair")))):
             raise DataError("The language pair of all rows cannot be read. Write it like --value pair=en-de.")
         values |= dict(zip(("src_lang", "tgt_lang"), pair))
+    if wide not in (None, *WIDE):
+        raise DataError(f"--wide {wide!r} is none of {', '.join(WIDE)}. Say what the columns of scores are.")
     decimal = decimal or file.get("decimal")
     if decimal not in (None, ".", ","):
         raise DataError(f"The decimal mark {decimal!r} is neither a point nor a comma. Pass --decimal , or --decimal .")
@@ -78,6 +96,13 @@ def gathered(
         sheet=sheet or file.get("sheet"),
         encoding=encoding or file.get("encoding"),
         decimal=decimal,
+        batches=Path(batches) if batches else None,
+        accounts=_accounts(Path(accounts)) if accounts else {},
+        judges=tuple(plain(name) for name in judges),
+        weights=weights,
+        lower_is_better=lower_is_better,
+        wide=wide,
+        words=_words(words or {}),
     )
     return options, file.get("format")
 
@@ -93,6 +118,22 @@ def _scale(scale: Any) -> tuple[float, float] | None:
     if not -1e15 < low < high < 1e15:
         raise DataError(f"The scale {low:g}-{high:g} does not go up. Write the lowest, then the highest score.")
     return low, high
+
+
+def _words(words: Mapping[str, float | str]) -> dict[str, float]:
+    """Check words for scores."""
+    found = {}
+    for word, value in words.items():
+        try:
+            found[plain(str(word)).casefold()] = float(value)
+        except ValueError as problem:
+            raise DataError(f"--map-values {word}={value}: the score is no number. Write like Good=4.") from problem
+    return found
+
+
+def _accounts(path: Path) -> dict[str, str]:
+    """Read which account is whose."""
+    raise NotImplementedError(path)
 
 
 def _toml(path: Path) -> dict[str, Any]:

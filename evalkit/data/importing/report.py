@@ -30,6 +30,9 @@ class Report:
     notes: list[str] = field(default_factory=list)
     scale: list[float] | None = None
     scale_from: str = ""
+    orientation: str = ""  # which way is better, and how that is known
+    segments: str = ""  # how segments were found, and how sure that is; empty where they are the file's own
+    weights: str = ""  # what errors weigh, where scores are made of them
     annotators: int = 0
     spans: int = 0
     pseudonyms: bool = True

@@ -69,10 +69,21 @@ def new_study(name: str, data: str, title: str) -> None:
 @click.option("--salt", metavar="TEXT", help="what pseudonyms are made with (default: your own, kept)")
 @click.option("--sheet", metavar="NAME", help="the sheet of a workbook")
 @click.option("--encoding", metavar="NAME", help="of a text file (default: found out)")
+@click.option("--batches", type=a_path, metavar="JSON", help="what Appraise was given: which segment each item is")
+@click.option("--accounts", type=a_path, metavar="FILE", help="which account is whose (CSV of two columns, or JSON)")
+@click.option("--judge", "judges", multiple=True, metavar="NAME", help="an annotator that is a model (repeatable)")
+@click.option("--weights", metavar="SCHEME", help="of marked errors: a scheme, or like minor=1,major=5,critical=10")
+@click.option(
+    "--lower-is-better/--higher-is-better", default=None, help="which way is better (default: by headings and scores)"
+)
+@click.option("--wide", type=click.Choice(["systems", "annotators", "criteria"]), help="what columns of scores are")
+@click.option(
+    "--map-values", "words", multiple=True, type=Pair(), metavar="WORD=SCORE", help="the score that a word means"
+)
 @click.option("--decimal", type=click.Choice([".", ","]), help="the decimal mark (default: found out)")
 def import_files(
     files: tuple[Path, ...], out: Path, columns: tuple[tuple[str, str], ...], values: tuple[tuple[str, str], ...],
-    scale: str | None, pseudonyms: bool, **options: Any,
+    scale: str | None, pseudonyms: bool, words: tuple[tuple[str, str], ...], **options: Any,
 ) -> None:  # fmt: skip
     """Read a campaign of your own.
 
@@ -94,6 +105,7 @@ def import_files(
 
     report, written = import_campaign(
         list(files), out, values=dict(values), scale=scale.split(":") if scale else None, keep_names=not pseudonyms,
+        words=dict(words),
         columns={ours: theirs.split("+") if "+" in theirs else theirs for ours, theirs in columns}, tell=progress(),
         **options,
     )  # fmt: skip
