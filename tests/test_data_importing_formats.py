@@ -354,10 +354,11 @@ def test_what_is_no_table_is_told(start, message, imported, tmp_path):
         imported(None)
 
 
-def test_formats_differ_only_apart(tmp_path):
+def test_scales_differ_only_apart(tmp_path):
     (tmp_path / "a.csv").write_text(appraise(11, (1, "TGT", 80)), encoding="utf-8")
     (tmp_path / "b.tsv").write_text(MQM, encoding="utf-8")
-    with pytest.raises(DataError, match=r"b\.tsv looks like mqm, a\.csv like appraise"):
+    told = r"a\.csv has scores from 0 to 100; b\.tsv has scores without ends\. Import each by itself\."
+    with pytest.raises(DataError, match=told):
         importing.import_campaign(
             [tmp_path / "a.csv", tmp_path / "b.tsv"], tmp_path / "c.parquet", values={"pair": "en-de"}
         )

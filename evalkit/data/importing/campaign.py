@@ -56,7 +56,7 @@ def run(paths: Sequence[Path], out: Path, options: Options, *, name: str = "auto
     """Import files as one campaign; return the report and the paths of what was written.
 
     name: a format, or "auto". replace: see ``writing.guard``. tell: gets a line on progress now and then.
-    Raises DataError, having written nothing, where a file is of no known format, formats differ, or no row is sound.
+    Raises DataError, having written nothing, where a file is of no known format, scales differ, or no row is sound.
     """
     writing.guard(out, paths, replace=replace)
     report = Report(pseudonyms=not options.pseudonyms.keep)
@@ -71,10 +71,12 @@ def run(paths: Sequence[Path], out: Path, options: Options, *, name: str = "auto
             raise
         scale = _scale(files)
         report.scale = [float(end) for end in scale] if scale else None
-        report.scale_from = "as told" if options.scale else report.scale_from or f"of the format {report.format}"
+        formats = f"of the format{'s' * ('+' in report.format)} {report.format}"
+        report.scale_from = "as told" if options.scale else report.scale_from or formats
         report.digest = _digest(files)
         label = {"origin": ", ".join(file.name for file in files), "digest": report.digest, "scale": report.scale,
-                 "format": report.format, "files": [entry["name"] for entry in report.files]}  # fmt: skip
+                 "format": report.format, "files": [entry["name"] for entry in report.files],
+                 "orientation": report.orientation}  # fmt: skip
         report.columns = _columns(files, report)
         place = draft.place("rejected.csv")
         with place.open("w", encoding="utf-8-sig", newline="") as stream:
@@ -86,8 +88,12 @@ def run(paths: Sequence[Path], out: Path, options: Options, *, name: str = "auto
         _hold(files)
         if ratings.empty:
             raise DataError(report.nothing())
-        _finish(report, files, ratings, options)
-        writing.write_ratings(ratings, report.columns, draft.place("ratings.parquet"), label)
+        report.rows_kept = len(ratings)
+        people = _without_judges(ratings, options, report, str(label["origin"]))
+        _finish(report, files, people, options)
+        writing.write_ratings(people, report.columns, draft.place("ratings.parquet"), label)
+        if len(judged := ratings[~ratings.index.isin(people.index)]):
+            writing.write_ratings(judged, report.columns, draft.place("judges.parquet"), label)
         if spans := [file.found.spans for file in files if file.found.spans is not None]:
             report.spans = sum(map(len, spans))
             writing.write_spans(pd.concat(spans, ignore_index=True), draft.place("spans.parquet"), label)
@@ -105,12 +111,8 @@ def _recognised(paths: Sequence[Path], options: Options, report: Report, name: s
     files: list[File] = []
     for path in (path for path in found if not is_companion(path.name)):
         before = stamp(path) if path.is_file() else ()  # opening it says what is wrong
-        source, kind, head, match = recognise.chosen(opened(path, options), options, name)
-        if files and kind.name != files[0].kind.name:
-            raise DataError(
-                f"{path.name} looks like {kind.name}, {files[0].name} like {files[0].kind.name}. Import each format by "
-                "itself, or name the one of all with --format."
-            )
+        own = options.of(path.name)
+        source, kind, head, match = recognise.chosen(opened(path, own), own, name)
         if source.again and kind.name in _HANGING:
             raise DataError(
                 f"{path.name} holds rejected rows of format {kind.name}, where items shown before and after decide "
@@ -123,8 +125,11 @@ def _recognised(paths: Sequence[Path], options: Options, report: Report, name: s
         raise DataError("There is no file of ratings among those named. Name it, too.")
     if len({entry["digest"] for entry in report.files}) < len(files):
         raise DataError("Two of the files have the same content. Name each file once.")
-    report.format = files[0].kind.name
-    report.how = "as told" if name != "auto" else f"recognised {files[0].match.why}"
+    if unknown := sorted({*options.file_values} - {file.name for file in files}):
+        raise DataError(f"--value {unknown[0]}:…: no file of that name is imported. Write the file's name as it is.")
+    kinds = {file.kind.name: file.match.why for file in files}
+    report.format = " + ".join(kinds)
+    report.how = "as told" if name != "auto" else f"recognised {'; '.join(dict.fromkeys(kinds.values()))}"
     return files
 
 
@@ -132,7 +137,7 @@ def _read(file: File, options: Options, report: Report) -> None:
     """Read all rows of a file, and turn them into judgements."""
     if not file.match.loaded:
         file.rows = file.source.read(file.match.header, file.match.after)
-    file.found = file.kind.convert(file.rows, file.head, file.match, options, report)
+    file.found = file.kind.convert(file.rows, file.head, file.match, options.of(file.name), report)
     file.seen += file.found.beside
     read = len(file.rows.frame) if file.found.read is None else file.found.read
     report.rows_read += read + len(file.rows.broken)
@@ -147,14 +152,20 @@ def _hold(files: list[File]) -> None:
 
 
 def _scale(files: list[File]) -> tuple[float, float] | None:
-    """Return the scale of all files. Raises DataError where their headings state different ones."""
-    first = files[0].found.scale
+    """Return the scale of all files. Raises DataError where they have different ones."""
+    first = files[0]
     for file in files[1:]:
-        if (scale := file.found.scale) != first and first and scale:
-            both = "; ".join(f"{one.name} has scores from {low:g} to {high:g}"
-                             for one, (low, high) in ((files[0], first), (file, scale)))  # fmt: skip
-            raise DataError(f"{both}. Import each by itself, or pass --scale LOW:HIGH if they are one scale.")
-    return first
+        if file.found.scale != first.found.scale:
+            both = "; ".join(f"{one.name} has scores {_ends(one.found.scale)}" for one in (first, file))
+            remedy = (
+                ", or pass --scale LOW:HIGH if they are one scale" if file.found.scale and first.found.scale else ""
+            )
+            raise DataError(f"{both}. Import each by itself{remedy}.")
+    return first.found.scale
+
+
+def _ends(scale: tuple[float, float] | None) -> str:
+    return "without ends" if scale is None else "from {:g} to {:g}".format(*scale)
 
 
 def _digest(files: list[File]) -> str:
@@ -228,9 +239,22 @@ def _settled(files: list[File], writer: rejected.Writer, options: Options) -> pd
     return ratings.drop(drop)
 
 
+def _without_judges(ratings: pd.DataFrame, options: Options, report: Report, origin: str) -> pd.DataFrame:
+    """Leave the judgements of models to a file of their own, and say whose they are."""
+    judged = ratings["annotator"].isin([*options.judges, *report.judges])
+    if absent := [name for name in options.judges if not ratings["annotator"].eq(name).any()]:
+        raise DataError(f"--judge {absent[0]!r}: no annotator of {origin} is called that. Write it as the file does.")
+    if judged.all():
+        raise DataError(f"All annotators of {origin} are automatic judges. Leave out --judge to report on them alone.")
+    counts = ratings.loc[judged, "annotator"].value_counts(sort=False)
+    report.judges = [f"{name} ({count:,} judgements, apart)" for name, count in counts.items()]
+    return ratings[~judged]
+
+
 def _finish(report: Report, files: list[File], ratings: pd.DataFrame, options: Options) -> None:
     """Put into the report what all judgements together show."""
-    report.rows_kept, report.annotators = len(ratings), int(ratings["annotator"].nunique())
+    report.annotators = int(ratings["annotator"].nunique())
+    report.systems, report.people = _means(ratings, "system"), _means(ratings, "annotator")
     low, high = ratings["score"].min(), ratings["score"].max()
     if report.scale and report.scale_from == "of the format csv" and high < sum(report.scale) / 2:
         report.note(f"all scores lie between {low:g} and {high:g}; if the scale is not "
@@ -240,3 +264,16 @@ def _finish(report: Report, files: list[File], ratings: pd.DataFrame, options: O
             report.note(f"{file.name}: {note}")
     for note in options.looks.notes():
         report.note(note)
+
+
+def _means(ratings: pd.DataFrame, by: str) -> list[dict[str, str | int | float]]:
+    """List systems (with their references), or annotators, with judgements and mean score, the best first.
+
+    What degraded items and second showings got says nothing of a system, and is left out for systems.
+    """
+    counted = ratings[ratings["item_type"].isin(["system", "reference"])] if by == "system" else ratings
+    keys = [by, *(["criterion"] if "criterion" in ratings else [])]
+    table = (counted if len(counted) else ratings).groupby(keys)["score"].agg(judgements="size", mean="mean")
+    order = ["mean", by] if by == "system" else ["judgements", by]
+    table = table.reset_index().sort_values(order, ascending=[False, True], kind="stable")
+    return [{**row, "mean": round(float(row["mean"]), 6)} for row in table.to_dict("records")]

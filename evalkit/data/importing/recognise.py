@@ -7,6 +7,7 @@ from evalkit import DataError
 from evalkit.data.importing import columns
 from evalkit.data.importing.appraise import APPRAISE, ESA
 from evalkit.data.importing.formats import Format, Head, Match
+from evalkit.data.importing.imported import IMPORTED
 from evalkit.data.importing.judgements import ways
 from evalkit.data.importing.loaded import MT_METRICS_EVAL
 from evalkit.data.importing.mqm import MQM
@@ -16,7 +17,7 @@ from evalkit.data.importing.rows import MOST_COLUMNS, Source
 from evalkit.data.importing.tables import CSV, XSTS, unnamed
 
 #: The formats of tables; of two that fit alike, the first is taken.
-KINDS = {kind.name: kind for kind in (MT_METRICS_EVAL, MTURK, ESA, APPRAISE, MQM, XSTS, CSV)}
+KINDS = {kind.name: kind for kind in (IMPORTED, MT_METRICS_EVAL, MTURK, ESA, APPRAISE, MQM, XSTS, CSV)}
 
 
 def chosen(sources: list[Source], options: Options, name: str = "auto") -> tuple[Source, Format, Head, Match]:
