@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from evalkit import DataError
 from evalkit.papers.sudoh2021.taxonomy import CRITICAL, KEY
-from evalkit.stats.inference import interval, resample
+from evalkit.stats.inference import column_means, interval, resample
 from evalkit.stats.terms import join_names
 
 #: What it costs to let everything pass, or to check everything: the better of the two is what a model has to beat.
@@ -109,9 +109,7 @@ def curve(trial: Trial, *, missed_costs: Sequence[float], resamples: int = 500, 
     base = table[table["signal"] == NO_MODEL].set_index("missed_cost")["cost"]
     table["relative"] = table["cost"] / table["missed_cost"].map(base).replace(0, np.nan)
     each = np.array(paid, float).T
-    draws = resample(
-        lambda counts: counts @ each / counts.sum(axis=1, keepdims=True), trial.sentence, resamples=resamples, seed=seed
-    )
+    draws = resample(column_means(each), trial.sentence, resamples=resamples, seed=seed)
     table["cost_low"], table["cost_high"] = interval(draws)
     return table
 
