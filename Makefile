@@ -10,6 +10,8 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 export PYTHONHASHSEED := 0
+# Tests and reports start dozens of processes that import the same: bytecode is kept, whatever the environment says.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help setup reports test test-slow check docs wheel bench fuzz reference lab lock clean
 
