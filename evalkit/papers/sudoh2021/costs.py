@@ -16,6 +16,8 @@ from evalkit.stats.terms import join_names
 
 #: What it costs to let everything pass, or to check everything: the better of the two is what a model has to beat.
 NO_MODEL = "no model"
+#: Shares of true alarms that are asked for.
+PRECISIONS = (0.5, 0.6, 0.7, 0.8, 0.9)
 
 
 def risk(predictions: pd.DataFrame, *, critical: Sequence[str] = CRITICAL) -> pd.Series:
@@ -131,11 +133,10 @@ def in_words(table: pd.DataFrame) -> str:
     return f"{join_names(less)} {'cost' if len(less) > 1 else 'costs'} less than {plain}"
 
 
-def recall_at_precision(
-    trial: Trial, *, precisions: Sequence[float] = (0.5, 0.6, 0.7, 0.8, 0.9), resamples: int = 500, seed: int = 7
-) -> pd.DataFrame:
+def recall_at_precision(trial: Trial, *, resamples: int = 500, seed: int = 7) -> pd.DataFrame:
     """Return how many critical errors each signal finds if a given share of what it flags must be critical.
 
+    Wanted are the precisions in ``PRECISIONS``.
     The threshold is the lowest that reaches the precision on development rows; what it then reaches on test rows is
     given beside it. Returns signal, wanted, threshold, precision, recall, flagged (shares of test rows); where no
     threshold reaches the precision it is missing, and nothing is flagged. recall_low, recall_high: 95 %.
@@ -147,7 +148,7 @@ def recall_at_precision(
         order = np.argsort(-known, kind="stable")
         hits = np.cumsum(learned[order]) / np.arange(1, len(order) + 1)
         last = np.append(np.diff(known[order]) != 0, True)  # rows of one value are flagged together
-        for wanted in precisions:
+        for wanted in PRECISIONS:
             reached = np.flatnonzero((hits >= wanted) & last)
             found = float(known[order][reached[-1]]) if len(reached) else np.inf
             flagged = np.asarray(asked, float) >= found
