@@ -857,9 +857,7 @@ def test_the_example_is_what_pandas_and_scipy_make_of_the_raw_file(japanese, mir
     several = judged[judged.notna().sum(axis=1) > 1]
     found = campaign.measure_agreement(japanese, resamples=20)
     assert found.items == len(several)
-    values = (
-        several.stack().dropna()
-    )  # the package would hold a matrix of all scores for each item
+    values = several.stack().dropna()  # the package would hold a matrix of all scores for each item
     within = (several.count(axis=1) * several.var(axis=1)).sum() / len(values)
     assert found.estimate == pytest.approx(1 - within / values.var()), "Krippendorff's alpha of an interval scale"
     collected = campaign.count_judgements(japanese)

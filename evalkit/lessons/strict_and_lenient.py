@@ -24,8 +24,9 @@ def simulated_campaign(*, seed: int = 7) -> pd.DataFrame:
     """Draw a campaign in which one annotator is strict, one is lenient, and one got the weakest systems.
 
     An annotator judges 80 segments of a system, and all four judge 40 calibration items. Scores are whole numbers from
-    0 to 100. Columns src_lang, tgt_lang, system, doc, segment, annotator, score, item_type. Every annotator moves all scores by
-    a fixed number of points (``PEOPLE``) and adds noise of 5 points; translations of a system differ by 10 points.
+    0 to 100. Columns src_lang, tgt_lang, system, doc, segment, annotator, score, item_type. Every annotator moves all
+    scores by a fixed number of points (``PEOPLE``) and adds noise of 5 points; translations of a system differ by 10
+    points.
 
     >>> simulated_campaign().groupby("item_type")["annotator"].nunique().to_dict()
     {'calibration': 4, 'system': 4}
