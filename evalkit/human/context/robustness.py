@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import statsmodels.api as sm
 from scipy import stats
-from statsmodels.regression.mixed_linear_model import MixedLM, MixedLMParams
-from statsmodels.tools.sm_exceptions import ConvergenceWarning
 
 from evalkit import DataError
 from evalkit.human.context.differences import SCALES
 from evalkit.stats import inference
+from evalkit.stats.random_intercept import random_intercept
 
 #: What is estimated: the mean difference of a group, or how much larger it is after degraded context than before.
 EFFECT = "after - before"
@@ -84,15 +81,13 @@ def _clustered(y: np.ndarray, x: np.ndarray, clusters: pd.Series, *, column: int
 
 def _mixed(y: np.ndarray, x: np.ndarray, groups: pd.Series) -> tuple[float, ...]:
     """Fit a random intercept per group: estimate, low, high and p of the second column of x; missing without a fit."""
-    codes = pd.factorize(groups)[0]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # a variance of zero lies on the boundary, and may be true
-        start = MixedLMParams.from_components(fe_params=np.linalg.lstsq(x, y, rcond=None)[0], cov_re=np.array([[0.1]]))
-        fit = MixedLM(y, x, codes).fit(method="bfgs", start_params=start)  # lbfgs runs away to infinite variances here
-    if not fit.converged:
+    fit = random_intercept(y, x, pd.factorize(groups)[0])
+    if fit is None:
         return (np.nan,) * 4
-    estimates = (fit.params[1], *fit.conf_int(0.05)[1], fit.pvalues[1])
-    return tuple(round(float(value), 4) for value in estimates)  # the optimiser stops where processors still agree
+    estimate, error = fit.coefficients[1], np.sqrt(fit.covariance[1, 1])
+    margin = stats.norm.ppf(0.975) * error
+    p = 2 * stats.norm.sf(abs(estimate / error))
+    return tuple(round(float(value), 4) for value in (estimate, estimate - margin, estimate + margin, p))
 
 
 def permutation(paired: pd.DataFrame, *, resamples: int, rng: np.random.Generator) -> tuple[float, float]:
