@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-import statsmodels.api as sm
 from scipy import stats
+from statsmodels.regression.linear_model import OLS
 
 from evalkit import DataError
 from evalkit.human.context.differences import SCALES
@@ -74,7 +74,7 @@ def _differences(paired: pd.DataFrame, scale: str) -> np.ndarray:
 def _clustered(y: np.ndarray, x: np.ndarray, clusters: pd.Series, *, column: int = 1) -> tuple[float, ...]:
     """Fit least squares with cluster-robust errors: estimate, low, high and p of one column of x."""
     codes = pd.factorize(clusters)[0]
-    fit = sm.OLS(y, x).fit(cov_type="cluster", cov_kwds={"groups": codes}, use_t=True)
+    fit = OLS(y, x).fit(cov_type="cluster", cov_kwds={"groups": codes}, use_t=True)
     low, high = fit.conf_int(0.05)[column]
     return fit.params[column], low, high, fit.pvalues[column]
 
@@ -183,7 +183,7 @@ def equivalence(paired: pd.DataFrame, *, margin: float, scale: str = "raw") -> p
         x = np.column_stack([np.ones(len(y)), after]) if effect == EFFECT else np.ones((len(y), 1))
         column = x.shape[1] - 1
         codes = pd.factorize(part["annotator"])[0]
-        fit = sm.OLS(y, x).fit(cov_type="cluster", cov_kwds={"groups": codes}, use_t=True)
+        fit = OLS(y, x).fit(cov_type="cluster", cov_kwds={"groups": codes}, use_t=True)
         estimate, error, df = fit.params[column], fit.bse[column], codes.max()
         p_equivalent = max(stats.t.sf((estimate + margin) / error, df), stats.t.cdf((estimate - margin) / error, df))
         low, high = fit.conf_int(0.05)[column]
