@@ -296,12 +296,11 @@ def test_merged_cells_name_all_their_rows_but_score_only_one(imported):
     assert any("merged cells, such as D6:D7, of which only the first" in note for note in report.notes)
 
 
-def test_of_several_sheets_one_must_be_named(imported):
+def test_several_sheets_are_one_campaign_unless_one_is_named(imported):
     workbook = book(["system", "segment", "rater", "score", "lp"], ["A", 1, "Ann", 80, "en-de"], title="May")
     workbook.create_sheet("June").append(["system", "segment", "rater", "score", "lp"])
-    workbook["June"].append(["A", 1, "Ann", 60, "en-de"])
-    with pytest.raises(DataError, match=r"several sheets of judgements: May, June.*--sheet"):
-        imported(workbook, name="scores.xlsx")
+    workbook["June"].append(["A", 2, "Ann", 60, "en-de"])
+    assert imported(workbook, name="scores.xlsx")[0]["score"].tolist() == [80, 60]
     assert imported(workbook, name="scores.xlsx", sheet="June")[0]["score"].tolist() == [60]
     with pytest.raises(DataError, match="no sheet 'July'; it has May, June"):
         imported(workbook, name="scores.xlsx", sheet="July")

@@ -10,7 +10,7 @@ import pandas as pd
 from evalkit import DataError
 from evalkit.data import schemas
 from evalkit.data.files import stamp
-from evalkit.data.importing import recognise, rejected, writing
+from evalkit.data.importing import pearmut, recognise, rejected, writing
 from evalkit.data.importing.formats import Format, Head, Match, ordered
 from evalkit.data.importing.judgements import Converted
 from evalkit.data.importing.loaded import human_scores, no_rows
@@ -22,7 +22,8 @@ from evalkit.data.importing.rows import Rows, Seen, Source
 from evalkit.data.importing.sources import opened
 from evalkit.data.registry import digest
 
-FORMATS = ("auto", "appraise", "esa", "mqm", "mturk-da", "xsts", "mt-metrics-eval", "csv")
+FORMATS = ("auto", "appraise", "esa", "mqm", "mturk-da", "xsts", "mt-metrics-eval", "csv", "pearmut", "label-studio",
+           "doccano", "prodigy")  # fmt: skip
 _HANGING = ("appraise", "esa", "mturk-da")  # formats whose rows mean nothing without their neighbours
 _DUPLICATE = "repeats the judgement of line {line}: drop one of them"
 _AGAIN = "judges again, with another score, what line {line} judged: keep one, or name when each was given (started)"
@@ -39,11 +40,12 @@ class File:
     seen: list[Seen]
     rows: Rows
     found: Converted
+    sheet: str = ""
 
     @property
     def name(self) -> str:
-        """The file's name."""
-        return self.source.path.name
+        """The file's name, with the sheet's where several are read."""
+        return self.source.path.name + (f", {self.sheet}" if self.sheet else "")
 
     def hidden(self, options: Options) -> rejected.Hidden:
         """Make ready to write its rows without names."""
@@ -73,8 +75,9 @@ def run(paths: Sequence[Path], out: Path, options: Options, *, name: str = "auto
         report.scale = [float(end) for end in scale] if scale else None
         report.scale_from = "as told" if options.scale else report.scale_from or f"of the format {report.format}"
         report.digest = _digest(files)
-        label = {"origin": ", ".join(file.name for file in files), "digest": report.digest, "scale": report.scale,
-                 "format": report.format, "files": [entry["name"] for entry in report.files]}  # fmt: skip
+        named = [entry["name"] for entry in report.files]
+        label = {"origin": ", ".join(named), "digest": report.digest, "scale": report.scale, "format": report.format,
+                 "files": named}  # fmt: skip
         report.columns = _columns(files, report)
         place = draft.place("rejected.csv")
         with place.open("w", encoding="utf-8-sig", newline="") as stream:
@@ -101,31 +104,40 @@ def run(paths: Sequence[Path], out: Path, options: Options, *, name: str = "auto
 
 def _recognised(paths: Sequence[Path], options: Options, report: Report, name: str) -> list[File]:
     """Recognise every file before any is read: those of folders, without ones that are only read with others."""
-    found = [file for path in paths for file in (human_scores(path) if path.is_dir() else [path])]
+    found = [file for path in paths for file in _files(path)]
     files: list[File] = []
     for path in (path for path in found if not is_companion(path.name)):
         before = stamp(path) if path.is_file() else ()  # opening it says what is wrong
-        source, kind, head, match = recognise.chosen(opened(path, options), options, name)
-        if files and kind.name != files[0].kind.name:
-            raise DataError(
-                f"{path.name} looks like {kind.name}, {files[0].name} like {files[0].kind.name}. Import each format by "
-                "itself, or name the one of all with --format."
-            )
-        if source.again and kind.name in _HANGING:
-            raise DataError(
-                f"{path.name} holds rejected rows of format {kind.name}, where items shown before and after decide "
-                "what a row is. Mend them in the export that they come from, on the lines named, and import that again."
-            )
-        seen = [Seen(path, before, source.digest)]
-        files.append(File(source, kind, head, match, seen, no_rows(), Converted(pd.DataFrame())))
-        report.files.append({"name": path.name, "digest": source.digest})
+        sheets = recognise.chosen(opened(path, options), options, name)
+        for place, (source, kind, head, match) in enumerate(sheets):
+            if files and kind.name != files[0].kind.name:
+                raise DataError(
+                    f"{path.name} looks like {kind.name}, {files[0].name} like {files[0].kind.name}. Import each "
+                    "format by itself, or name the one of all with --format."
+                )
+            if source.again and kind.name in _HANGING:
+                raise DataError(
+                    f"{path.name} holds rejected rows of format {kind.name}, where items shown before and after decide "
+                    "what a row is. Mend them in the export that they come from, on the lines named, and import that "
+                    "again."
+                )
+            seen = [*source.beside] if path.is_dir() else [Seen(path, before, source.digest), *source.beside]
+            sheet = source.title if len(sheets) > 1 else ""
+            first = seen if not place else []  # of a workbook once
+            files.append(File(source, kind, head, match, first, no_rows(), Converted(pd.DataFrame()), sheet))
+        report.files.append({"name": path.name, "digest": sheets[0][0].digest})
     if not files:
         raise DataError("There is no file of ratings among those named. Name it, too.")
-    if len({entry["digest"] for entry in report.files}) < len(files):
+    if len({entry["digest"] for entry in report.files}) < len(report.files):
         raise DataError("Two of the files have the same content. Name each file once.")
     report.format = files[0].kind.name
     report.how = "as told" if name != "auto" else f"recognised {files[0].match.why}"
     return files
+
+
+def _files(path: Path) -> list[Path]:
+    """List the files of a folder that hold judgements; a folder of Pearmut's screens is read as a whole."""
+    return (pearmut.files(path) or human_scores(path)) if path.is_dir() else [path]
 
 
 def _read(file: File, options: Options, report: Report) -> None:
@@ -186,11 +198,12 @@ def _write_rejected(file: File, rows: Iterable[Rejection], writer: rejected.Writ
         if pieces is not None:
             writer.add(file.name, hide.of(row), hide.pieces(pieces))
         elif line in places:
+            place = places[line] if row.place is None else row.place
             names = file.found.names.get("annotator", "")
             if row.annotator is None and names in file.rows.frame:
-                cell = file.rows.frame[names].iloc[places[line]]
+                cell = file.rows.frame[names].iloc[place]
                 row.annotator = None if pd.isna(cell) else str(cell)
-            writer.add(file.name, hide.of(row), hide.cells(file.rows.raw(places[line]), row))
+            writer.add(file.name, hide.of(row), hide.cells(file.rows.raw(place), row))
         else:  # of a file that its loader read by itself
             writer.add(file.name, hide.of(row), {})
 
@@ -215,7 +228,12 @@ def _settled(files: list[File], writer: rejected.Writer, options: Options) -> pd
         score = ratings.at[place, "score"]
         reason = (_DUPLICATE if score == ratings.at[first[place], "score"] else _AGAIN).format(line=where)
         column = ratings.at[place, "annotator"] if files[number].found.people else "score"
-        late.setdefault(number, []).append(Rejection(int(line), column, f"{score:.12g}", reason))
+        spot = (
+            None
+            if "_place" not in ratings or pd.isna(ratings.at[place, "_place"])
+            else int(ratings.at[place, "_place"])
+        )
+        late.setdefault(number, []).append(Rejection(int(line), column, f"{score:.12g}", reason, place=spot))
     if "started" in key and not any("item_type" in file.found.names for file in files):
         left = twice.drop(drop).sort_values("started", kind="stable")
         again = left.groupby(item, sort=False).cumcount().gt(0) & left["started"].notna()

@@ -19,7 +19,8 @@ _TOP = 20  # rows in which a heading may stand
 class Head:
     """The first rows of a file with their lines, and the row that reads most like headings.
 
-    typed: the cells are a workbook's. named: the file whose name may state the languages.
+    typed: the cells are a workbook's. named: the file whose name may state the languages. title: a sheet's, which may
+    state the language of its translations.
     """
 
     path: Path
@@ -28,11 +29,12 @@ class Head:
     named: str = ""
     line: int = 0
     header: list[str] = field(default_factory=list)
+    title: str = ""
 
     @classmethod
     def of(cls, source: Source) -> "Head":
         """Find the headings of a file."""
-        head = cls(source.path, source.head, source.typed, source.named or source.path.name)
+        head = cls(source.path, source.head, source.typed, source.named or source.path.name, title=source.title)
         counts = [columns.count_known(cells) for _, cells in head.rows[:_TOP]]
         if counts:
             place = counts.index(max(counts))
@@ -121,7 +123,12 @@ def with_languages(names: dict[str, str], values: dict[str, str], head: Head, re
     if len(lacks) == 2 and (pair := languages.in_name(head.named)):
         values |= dict(zip(lacks, pair))
         report.note(f"the languages were read from the name of {head.named}: {pair[0]}-{pair[1]}")
-    elif lacks:
+        return
+    if "tgt_lang" in lacks and (language := languages.code(head.title)):
+        values["tgt_lang"] = language
+        lacks.remove("tgt_lang")
+        report.note(f"the language of translations was read from the title {head.title!r}: {language}")
+    if lacks:
         values |= dict.fromkeys(lacks, languages.UNKNOWN)
         way = "--value pair=en-de" if len(lacks) == 2 else f"--value {lacks[0]}=eng"
         report.note(f"nothing says the languages ({', '.join(lacks)}): they are {languages.UNKNOWN}, unknown; pass "

@@ -34,6 +34,7 @@ class Rejection:
     reason: str
     kind: str = "rejected"
     annotator: str | None = None  # as it stands in the row, to be hidden
+    place: int | None = None  # of the row in its file, where a line holds several
 
 
 class Rejecting:

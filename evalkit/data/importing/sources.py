@@ -1,11 +1,11 @@
-"""Open a file as what it is: delimited text, JSON lines, or the sheets of a workbook."""
+"""Open a file as what it is: delimited text, JSON, what annotation tools export, or the sheets of a workbook."""
 
 import hashlib
 from pathlib import Path
 
 from evalkit import DataError
 from evalkit.data import delimited
-from evalkit.data.importing import jsonl, loaded, rejected, sheets, text
+from evalkit.data.importing import annotation_tools, jsonl, loaded, pearmut, rejected, sheets, text
 from evalkit.data.importing.options import Options
 from evalkit.data.importing.rows import Source
 
@@ -21,10 +21,14 @@ _REFUSED = {
 
 
 def opened(path: Path, options: Options) -> list[Source]:
-    """Read one file into memory: one source, or one for each sheet of a workbook.
+    """Read one file into memory: one source, or one for each sheet of a workbook and each array of a JSON object.
+
+    A folder is one of screens that Pearmut baked.
 
     Raises DataError where it is not there, may not be read, is empty or too large, or is no table of any kind.
     """
+    if path.is_dir():
+        return [pearmut.screens(path)]
     if not path.is_file():
         raise DataError(f"{path} is not there, or is no file. Check the path.")
     content = delimited.content(path)
@@ -39,5 +43,28 @@ def opened(path: Path, options: Options) -> list[Source]:
     if content.startswith(b"PK"):
         return [rejected.again(sheet) for sheet in sheets.sources(path, content, digest, name=options.sheet)]
     if path.suffix.casefold() in (".jsonl", ".ndjson", ".json"):
-        return [jsonl.source(path, content, digest)]
+        return _of_json(path, content, digest, options.sheet)
     return [rejected.again(text.source(path, content, digest, encoding=options.encoding))]
+
+
+def _of_json(path: Path, content: bytes, digest: str, name: str | None) -> list[Source]:
+    """Take the arrays of a JSON file, each as what it is. name: of the one array that is wanted."""
+    arrays = jsonl.records(path, content)
+    if name is not None and name not in (titles := [read.title for read in arrays]):
+        raise DataError(f"{path.name} has no array {name!r}; it has {', '.join(titles)}. Correct --sheet.")
+    return [_laid_out(path, digest, read) for read in arrays if name in (None, read.title)]
+
+
+def _laid_out(path: Path, digest: str, read: jsonl.Records) -> Source:
+    """Lay objects out as a table: those of an annotation tool as its module does, others under dotted names."""
+    first = [found for _, found in read.found]
+    if any(map(pearmut.is_screen, first)):
+        raise DataError(
+            f"{path.name} is one screen of a site that Pearmut baked. Import its folder: evalkit import "
+            f"{path.parent.name or '.'}"
+        )
+    if first and all(map(pearmut.is_log, first)):
+        return pearmut.source(path, digest, read)
+    if tool := annotation_tools.tool_of(read.found):
+        return jsonl.source(path, digest, read, annotation_tools.rows(tool, read.found))
+    return jsonl.source(path, digest, read, jsonl.flattened(path, read))
