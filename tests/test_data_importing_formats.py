@@ -331,7 +331,7 @@ def test_archives_that_burst_or_are_no_workbooks_are_refused(imported, tmp_path)
     with pytest.raises(DataError, match="a zip archive, not a workbook"):
         imported(None, name="x.xlsx")
     archive(path, {"content.xml": "x"})
-    with pytest.raises(DataError, match=r"\.ods"):
+    with pytest.raises(DataError, match="no sound workbook"):
         imported(None, name="x.xlsx")
     bomb = '<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;">]><x>&b;</x>'
     archive(path, {"[Content_Types].xml": bomb, "xl/workbook.xml": bomb})
@@ -342,7 +342,7 @@ def test_archives_that_burst_or_are_no_workbooks_are_refused(imported, tmp_path)
 @pytest.mark.parametrize(
     ("start", "message"),
     [
-        (b"\xd0\xcf\x11\xe0\xa1\xb1", r"old spreadsheet"), (b"%PDF-1.7", "PDF"), (b"\x1f\x8b\x08", "gzip"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1", "no sound workbook"), (b"%PDF-1.7", "PDF"), (b"\x1f\x8b\x08", "gzip"),
         (b"", "is empty"),
         (b"\n\n", "has no rows"), (b"a\0b\0\0\0,", "zero bytes"),
     ],

@@ -224,7 +224,8 @@ def _settled(files: list[File], writer: rejected.Writer, options: Options) -> pd
     late: dict[int, list[Rejection]] = {}
     for place in drop:
         (number, line), (other, before) = places[place], places[first[place]]
-        where = str(before) if other == number else f"{before} of {files[other].name}"
+        file = files[other].name
+        where = str(before) if other == number else f"{before} of {repr(file) if ' ' in file else file}"
         score = ratings.at[place, "score"]
         reason = (_DUPLICATE if score == ratings.at[first[place], "score"] else _AGAIN).format(line=where)
         column = ratings.at[place, "annotator"] if files[number].found.people else "score"

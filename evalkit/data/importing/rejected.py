@@ -19,7 +19,7 @@ from evalkit.data.importing.rows import Broken, Rows, Source
 FIELDS, UNCUT = ["kind", "file", "line", "column", "value", "reason"], "cells"
 EXCLUDED = "excluded"
 _BEFORE = len(FIELDS)
-_LINE = re.compile(r"\bline \d+( of \S+)?")
+_LINE = re.compile(r"""\bline \d+( of ('[^']*'|"[^"]*"|\S+))?""")
 _SHOWN = 10  # rejected rows that are told one by one; the file has them all
 _STILL = "is still uncut: write its cells, as they stand in the file and line named, under the headings; empty the last"
 

@@ -13,7 +13,6 @@ _REFUSED = {
     b"\x1f\x8b": "is compressed (gzip, perhaps a tar archive): unpack it, then import the files in it",
     b"BZh": "is compressed (bzip2): unpack it, then import the files in it",
     b"\xfd7zXZ": "is compressed (xz): unpack it, then import the files in it",
-    b"\xd0\xcf\x11\xe0": "is an old spreadsheet (.xls) or one with a password: save it as .xlsx without one",
     b"PAR1": "is a Parquet table: open it as it is if an import wrote it, else write it as CSV",
     b"%PDF": "is a PDF: export the table as CSV or XLSX",
     b"\x89PNG": "is a picture: export the table as CSV or XLSX",
@@ -40,7 +39,7 @@ def opened(path: Path, options: Options) -> list[Source]:
     digest = f"sha256:{hashlib.sha256(content).hexdigest()}"
     if loaded.is_placed(path):
         return [loaded.source(path, digest)]
-    if content.startswith(b"PK"):
+    if content.startswith((b"PK", b"\xd0\xcf\x11\xe0")):
         return [rejected.again(sheet) for sheet in sheets.sources(path, content, digest, name=options.sheet)]
     if path.suffix.casefold() in (".jsonl", ".ndjson", ".json"):
         return _of_json(path, content, digest, options.sheet)
