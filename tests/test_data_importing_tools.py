@@ -1,5 +1,6 @@
 """JSON in its shapes, and what annotation tools export: one judgement an output, everything else told and counted."""
 
+import csv
 import json
 import re
 from pathlib import Path
@@ -8,7 +9,7 @@ import pytest
 
 from evalkit import DataError, data
 from evalkit.data import importing
-from evalkit.data.importing import columns, jsonl
+from evalkit.data.importing import annotation_tools, columns, jsonl
 
 
 @pytest.fixture(autouse=True)
@@ -198,8 +199,8 @@ def test_pearmut_gives_one_judgement_an_output_and_sets_everything_else_apart(im
     marked = spans[["segment", "system", "severity", "error_type", "start", "end", "text"]].astype(object)
     marked = marked.where(marked.notna(), "-").values.tolist()
     assert marked == [
-        ["d_1", "B", "major", "unstated", 0, 2, "Ei"], ["d_2", "A", "minor", "unstated", 5, 7, "😀"],
-        ["d_2", "A", "minor", "omission", "-", "-", "-"], ["d_2", "B", "minor", "unstated", 3, 6, "Zwo"],
+        ["d_1", "B", "major", "other", 0, 2, "Ei"], ["d_2", "A", "minor", "other", 5, 7, "😀"],
+        ["d_2", "A", "minor", "omission", "-", "-", "-"], ["d_2", "B", "minor", "other", 3, 6, "Zwo"],
     ]  # fmt: skip
     for path in tmp_path.glob("c.*"):
         assert b"Secret" not in path.read_bytes(), "what a form asks is about a person"
@@ -271,7 +272,7 @@ def test_typed_errors_are_mqm_beside_the_score_that_was_given(imported):
     said[0]["A"]["error_spans"][0]["severity"] = "awful"
     ratings, _, report = imported(in_lines(entry("ann", 0, [ONE], said)), name="x.en-de.jsonl")
     assert (ratings["system"].tolist(), report.rows_rejected) == (["B"], 1)
-    assert "severity 'awful', which has no weight" in report.first[0]["reason"]
+    assert "severity 'awful', no weight (known are" in report.first[0]["reason"]
 
 
 SLIDERS = [{"name": "Fluency", "min": 0, "max": 5, "step": 1}, {"name": "Adequacy", "min": 0, "max": 100, "step": 1}]
@@ -374,3 +375,190 @@ def test_a_single_screen_is_refused_with_the_remedy(imported, tmp_path):
     assert ratings["score"].tolist() == [0, 10]
     assert ratings["hit"].nunique() == 2
     assert any("screens do not say who judged" in note for note in report.notes)
+
+
+# Label Studio
+
+
+def region(start, end, *labels, to="target", name="label", **more):
+    value = {"start": start, "end": end, "text": "x", "labels": list(labels)}
+    return {"value": value, "from_name": name, "to_name": to, "type": "labels", "id": f"r{start}"} | more
+
+
+def rated(value, kind="rating", name="quality"):
+    return {"value": {kind: value}, "from_name": name, "to_name": "target", "type": kind, "id": f"{name}-1"}
+
+
+def task(number, system, *annotations, **more):
+    fields = {"system": system, "segment": number, "source": f"Source {number}", "target": "Ein Haus am See"} | more
+    return {"id": 100 + number, "data": fields, "annotations": list(annotations), "predictions": [], "project": 1}
+
+
+def by(person, *results, **more):
+    return {"id": 1, "completed_by": person, "result": list(results), "was_cancelled": False, "ground_truth": False,
+            "created_at": "2026-03-09T22:16:08Z", "lead_time": 8.0} | more  # fmt: skip
+
+
+def test_ratings_of_label_studio_with_marked_errors_are_esa(imported):
+    tasks = [
+        task(1, "A", by({"id": 3, "email": "ann@x"}, rated("4"), region(0, 3, "Major")), by(7, rated(3))),
+        task(2, "A", by(7, rated(5)), by(8, was_cancelled=True), by(9, rated(1), ground_truth=True)),
+    ]
+    ratings, spans, report = imported(tasks, name="project-1-at-2026.json")
+    assert ratings[["segment", "annotator", "score"]].values.tolist() == [
+        ["1", "ann@x", 4],
+        ["1", "7", 3],
+        ["2", "7", 5],
+    ]
+    assert ratings["ended"].tolist() == [1773094568.0] * 3
+    assert (ratings["ended"] - ratings["started"]).tolist() == [8, 8, 8]
+    assert report.excluded == {"is a task that was skipped": 1,
+                               "is an answer that others are held against (ground truth)": 1}  # fmt: skip
+    marked = spans[["segment", "annotator", "severity", "error_type", "start", "end", "text"]].values.tolist()
+    assert marked == [["1", "ann@x", "major", "other", 0, 3, "Ein"]]
+    assert (report.format, report.scale, ratings["errors"].tolist()) == ("label-studio", None, [1, 0, 0])
+
+
+def test_labels_of_label_studio_are_mqm(imported):
+    severity = {
+        "value": {"choices": ["Minor"]},
+        "from_name": "severity",
+        "to_name": "target",
+        "type": "choices",
+        "id": "r4",
+    }
+    tasks = [task(1, "A", by(1, region(0, 3, "Accuracy/Omission - major"), region(4, 8, "Fluency"), severity)),
+             task(1, "B", by(1)), task(2, "A", by(1, region(0, 3, "Fluency")))]  # fmt: skip
+    ratings, spans, report = imported(tasks)
+    assert ratings[["system", "score"]].values.tolist() == [["A", -6], ["B", 0]]
+    assert spans[["error_type", "severity"]].values.tolist() == [["accuracy/omission", "major"], ["fluency", "minor"]]
+    assert "has an error without a severity" in report.first[0]["reason"]
+    assert "Freitag" in report.weights
+    assert imported(tasks, weights="minor=2,major=7")[0]["score"].tolist() == [-9, 0]
+
+
+def test_several_ratings_of_label_studio_are_criteria_and_words_are_mapped(imported):
+    tasks = [task(1, "A", by(1, rated(4, name="fluency"), rated(["Good"], "choices", "adequacy")))]
+    _, _, report = imported(tasks)
+    assert report.rows_rejected == 1
+    ratings, _, report = imported(tasks, words={"good": 4.5})
+    assert ratings.groupby("criterion")["score"].first().to_dict() == {"adequacy": 4.5, "fluency": 4}
+
+
+def test_label_studio_tasks_without_a_segment_are_known_by_their_source(imported):
+    tasks = [task(number, system, by(1, rated(4))) for number, system in ((1, "A"), (1, "B"), (2, "A"))]
+    for one in tasks:
+        del one["data"]["segment"]
+    ratings, _, report = imported(tasks)
+    first, second, third = ratings["segment"]
+    assert first == second != third
+    assert "one source text is one segment" in report.segments
+
+
+SHORT = {"id": 5, "system": "A", "segment": "1", "source": "S", "target": "Ein Haus", "annotator": 2,
+         "annotation_id": 9, "created_at": "2026-03-09T22:16:08Z", "updated_at": "2026-03-09T22:16:09Z", "lead_time": 4}  # fmt: skip
+MARKED = {"label": [{"start": 0, "end": 3, "text": "Ein", "labels": ["Minor"]}]}
+
+
+@pytest.mark.parametrize("kind", ["json", "csv"])
+def test_the_short_export_of_label_studio_says_the_same(imported, kind, tmp_path):
+    rows = [
+        SHORT | MARKED | {"quality": [{"rating": 4}]},
+        SHORT | {"segment": "2", "quality": [{"rating": 2}], "label": ""},
+    ]
+    name = f"project.{kind}"
+    if kind == "csv":
+        cells = [
+            [one[key] if isinstance(one[key], str | int) else json.dumps(one[key]) for key in rows[0]] for one in rows
+        ]
+        with (tmp_path / name).open("w", encoding="utf-8", newline="") as stream:
+            csv.writer(stream).writerows([list(rows[0]), *cells])
+    else:
+        (tmp_path / name).write_text(json.dumps(rows), encoding="utf-8")
+    ratings, spans, report = imported(tmp_path / name)
+    assert ratings[["system", "segment", "annotator", "score"]].values.tolist() == [
+        ["A", "1", "2", 4],
+        ["A", "2", "2", 2],
+    ]
+    assert spans[["severity", "start", "end", "text"]].values.tolist() == [["minor", 0, 3, "Ein"]]
+    assert (report.format, report.rows_rejected) == ("label-studio", 0)
+
+
+def test_a_short_table_without_errors_is_a_table(imported):
+    header = "annotation_id,annotator,created_at,id,lead_time,rating,segment,system"
+    ratings, _, report = imported(f"{header}\n1,7,2026-03-09T22:16:08Z,1,3,4,1,A\n", name="x.csv")
+    assert (report.format, ratings["score"].tolist()) == ("csv", [4])
+
+
+def test_comparisons_of_label_studio_become_rows_of_preferences():
+    tasks = [{"id": 1, "data": {"system_a": "A", "system_b": "B", "source": "S"}, "annotations": [
+        by(3, {"value": {"selected": "left"}, "from_name": "pw", "to_name": "t1,t2", "type": "pairwise", "id": "p"}),
+        by(4, was_cancelled=True)]}]  # fmt: skip
+    found = [(place, one) for place, one in enumerate(tasks, 1)]
+    rows = list(annotation_tools.rows(annotation_tools.tool_of(found), found))
+    kept = ("annotator", "system_a", "system_b", "preference")
+    assert [[cells[name] for name in kept] for _, cells in rows] == [["3", "A", "B", "left"], ["4", "A", "B", ""]]
+    assert rows[0][1]["segment"] == rows[1][1]["segment"]
+
+
+# Doccano and Prodigy
+
+
+@pytest.mark.parametrize("shape", ["label", "labels", "entities", "data"])
+def test_labels_of_doccano_are_errors(imported, shape):
+    labels = [[0, 3, "MAJOR"], [4, 8, "Fluency-minor"]]
+    if shape == "entities":
+        labels = [{"id": n, "start_offset": a, "end_offset": b, "label": name} for n, (a, b, name) in enumerate(labels)]
+    text, name = ("data" if shape == "data" else "text"), ("label" if shape == "data" else shape)
+    objects = [{"id": n, text: "Ein Haus", name: one, "system": "A", "segment": n, "Comments": []}
+               for n, one in enumerate((labels, []))]  # fmt: skip
+    with pytest.raises(DataError, match=r"no column for annotator.*--value annotator=TEXT"):
+        imported(in_lines(*objects), name="all.jsonl")
+    ratings, spans, report = imported(in_lines(*objects), name="all.jsonl", values={"annotator": "Ann"})
+    assert ratings["score"].tolist() == [-6, 0]
+    assert spans[["severity", "error_type", "start", "end", "text"]].values.tolist() == [
+        ["major", "unstated", 0, 3, "Ein"], ["minor", "fluency", 4, 8, "Haus"]]  # fmt: skip
+    assert report.format == "doccano"
+
+
+def test_early_exports_of_doccano_name_their_users(imported):
+    one = {"id": 1, "text": "Ein Haus", "meta": {"system": "A", "segment": 4}, "annotations": [
+        {"label": "minor", "start_offset": 0, "end_offset": 3, "user": 1},
+        {"label": "major", "start_offset": 0, "end_offset": 3, "user": 2}]}  # fmt: skip
+    ratings, _, _ = imported(in_lines(one), name="x.jsonl")
+    assert ratings[["annotator", "system", "segment", "score"]].values.tolist() == [
+        ["1", "A", "4", -1],
+        ["2", "A", "4", -5],
+    ]
+
+
+def prodigy(answer="accept", **more):
+    return {"text": "Ein Haus", "meta": {"system": "A", "segment": 1}, "_input_hash": 1, "_task_hash": 2,
+            "answer": answer, "_timestamp": 1700000000, "_annotator_id": "db-ann", "_session_id": "db-ann"} | more  # fmt: skip
+
+
+def test_spans_of_prodigy_are_errors(imported):
+    spans = [{"start": 0, "end": 3, "label": "MINOR", "token_start": 0}, {"start": 4, "end": 8, "label": "MAJOR"}]
+    objects = [prodigy(spans=spans), prodigy("ignore", spans=[]), prodigy(spans=[], _annotator_id="db-bob")]
+    ratings, marked, report = imported(in_lines(*objects), name="x.jsonl")
+    assert ratings[["annotator", "score", "ended"]].values.tolist() == [["db-ann", -6, 17e8], ["db-bob", 0, 17e8]]
+    assert report.excluded == {"is a task that was skipped": 1}
+    assert marked["text"].tolist() == ["Ein", "Haus"]
+
+
+def test_choices_of_prodigy_are_scores(imported):
+    objects = [prodigy(options=[{"id": n} for n in range(1, 6)], accept=[score], meta={"system": "A", "segment": score})
+               for score in (4, 5)]  # fmt: skip
+    ratings, spans, _ = imported(in_lines(*objects), name="x.jsonl")
+    assert (ratings["score"].tolist(), spans) == ([4, 5], None)
+
+
+def test_an_error_without_a_place_takes_its_judgement_with_it(imported):
+    for start, end in ((3, 1), (-1, 2), ("a", 2)):
+        objects = [
+            prodigy(spans=[{"start": start, "end": end, "label": "MINOR"}]),
+            prodigy(spans=[], _annotator_id="b"),
+        ]
+        ratings, _, report = imported(in_lines(*objects), name="x.jsonl")
+        assert ratings["annotator"].tolist() == ["b"]
+        assert "whose place is no whole number" in report.first[0]["reason"]

@@ -1,7 +1,6 @@
 """Import what annotation tools export: a row per judgement, which a tool's module laid out, its errors as JSON."""
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
@@ -10,14 +9,14 @@ import numpy as np
 import pandas as pd
 
 from evalkit.data import schemas
-from evalkit.data.importing import columns, numbers
+from evalkit.data.importing import columns, numbers, weights
 from evalkit.data.importing.formats import Format, Head, Match, describe, with_languages
 from evalkit.data.importing.judgements import Converted, converted, demand_columns, human, mapped_cells
-from evalkit.data.importing.mqm import WEIGHTS
 from evalkit.data.importing.options import Options
 from evalkit.data.importing.rejected import EXCLUDED, Rejecting, Rejection
 from evalkit.data.importing.report import Report
 from evalkit.data.importing.rows import Rows
+from evalkit.data.typology import spelled
 
 #: The column that names the tool; then those that say what a row is, and what none of our columns says.
 TOOL, KIND, SCORED, ERRORS, NAMED = "tool", "row_kind", "scored_by", "error_spans", "segment_by"
@@ -34,6 +33,7 @@ NO_JUDGEMENTS = {
     "cancelled": "is a task that was skipped",
     "truth": "is an answer that others are held against (ground truth)",
 }
+DISCARDED = "is of a translation that the scheme of weights gives no score"
 #: A second showing of the same translation, which is a judgement of the campaign.
 REPEAT = "repeat"
 BY_ERRORS, BY_PERSON = "errors", "annotator"  # what scores a row, in ``SCORED``
@@ -85,14 +85,24 @@ def _convert(rows: Rows, head: Head, match: Match, options: Options, report: Rep
     parts = list(_parts(judged, names, values, scale, options, report))
     ratings = pd.concat([part.ratings for part in parts]).sort_index(kind="stable")
     _tell(judged, report)
-    ratings = _typed(ratings, report)
+    ratings = _typed(ratings, options, report)
     marked = _spans(ratings)
     ratings = ratings.assign(_place=ratings.index).set_index(pd.Index(lines[ratings.index], name="line"))
     rejected = [*reject.rows, *(row for part in parts for row in part.rejected)]
     scales = {part.scale for part in parts}
     ends = scales.pop() if len(scales) == 1 else None
-    report.scale_from = "" if ends else "errors have no end, and scales of several criteria may differ"
+    if not ends:
+        report.scale_from = _why_unbounded(judged)
     return Converted(ratings, _on_lines(rejected, lines), names, ends, marked)
+
+
+def _why_unbounded(judged: pd.DataFrame) -> str:
+    """Say why there are no ends of a scale."""
+    if judged[SCORED].eq(BY_ERRORS).any():
+        return "the weights of errors have no end"
+    return (
+        "each criterion has its own" if judged[ENDS].notna().any() else "nothing says its ends; --scale LOW:HIGH would"
+    )
 
 
 def _on_lines(rejected: list[Rejection], lines: np.ndarray) -> list[Rejection]:
@@ -111,9 +121,9 @@ def _parts(judged: pd.DataFrame, names: dict[str, str], values: dict[str, str],
         if rows.empty:
             continue
         reject = Rejecting(rows, names.get("annotator"))
-        errors = _read_errors(rows, reject, weighed=made)
+        errors = _read_errors(rows, reject)
         if made:
-            rows = rows.assign(**{score: errors.map(_weight).map("{:.12g}".format)})
+            rows = rows.assign(**{score: _scored(errors, options, reject)})
         elif options.words:
             rows = rows.assign(**{score: mapped_cells(rows[score], lambda text: _word(text, options.words))})
         if not made and not scale:
@@ -126,19 +136,31 @@ def _parts(judged: pd.DataFrame, names: dict[str, str], values: dict[str, str],
         yield part
 
 
-def _read_errors(rows: pd.DataFrame, reject: Rejecting, *, weighed: bool) -> pd.Series:
-    """Read the errors of each row, and reject rows of which one cannot be read or, where they score it, weighed."""
+def _read_errors(rows: pd.DataFrame, reject: Rejecting) -> pd.Series:
+    """Read the errors of each row, and reject rows of which one cannot be read."""
     found = pd.Series([[] for _ in range(len(rows))], index=rows.index, dtype=object)
     for place, cell in enumerate(rows[ERRORS]):
         found.iloc[place], reason = _errors(cell)
-        unknown = next((one for one in map(_severity, found.iloc[place]) if one not in WEIGHTS), None)
-        if weighed and not reason and unknown is not None:
-            what = f"has an error of severity {unknown!r}, which has no weight" if unknown else (
-                "has an error without a severity")  # fmt: skip
-            reason = f"{what} (known are {', '.join(WEIGHTS)}): correct it"
         if reason:
             reject([place], ERRORS, reason)
     return found
+
+
+def _scored(errors: pd.Series, options: Options, reject: Rejecting) -> list[str]:
+    """Make scores of errors; a row with one that has no weight, or that the scheme gives no score, is rejected."""
+    scheme = weights.resolve(options.weights)
+    flat = [(place, one.get("category"), one.get("severity")) for place, found in enumerate(errors) for one in found]
+    place, kind, severity = (pd.Series([one[column] for one in flat], dtype=object) for column in range(3))
+    kind, severity = kind.astype("str"), severity.astype("str")
+    weight = scheme.weigh(kind, severity).mask(severity.isna(), np.nan)
+    for row, level in zip(place[weight.isna()], severity[weight.isna()]):
+        what = "has an error without a severity" if pd.isna(level) else f"has an error of severity {level!r}, no weight"
+        known = f"known are {', '.join(scheme.severities)}"
+        reject([row], ERRORS, f"{what} ({known}): correct it, or tell all weights with --weights")
+    places = place.to_numpy(dtype=int)
+    _, scores = scheme.scores(places, kind, weight.fillna(0.0).to_numpy(), len(errors))
+    reject(np.flatnonzero(np.isnan(scores)), ERRORS, DISCARDED, EXCLUDED)
+    return [f"{score + 0.0:.12g}" for score in np.nan_to_num(scores)]
 
 
 def _common_scale(judged: pd.DataFrame, tool: str) -> tuple[float, float] | None:
@@ -185,25 +207,12 @@ def _errors(cell: object) -> tuple[list[dict[str, Any]], str]:
     return found, ""
 
 
-def _weight(errors: list[dict[str, Any]]) -> float:
-    """Return minus the sum of the errors' weights."""
-    return 0.0 - sum(WEIGHTS.get(_severity(one), 0.0) for one in errors)
-
-
-def _severity(error: dict[str, Any]) -> str:
-    return _small(error.get("severity"))
-
-
 def _word(text: str, words: Mapping[str, float]) -> str:
     score = words.get(" ".join(text.split()).casefold())
     return text if score is None else f"{score:.12g}"
 
 
-def _small(value: object) -> str:
-    return " ".join(str(value).split()).casefold() if value is not None else ""
-
-
-def _typed(ratings: pd.DataFrame, report: Report) -> pd.DataFrame:
+def _typed(ratings: pd.DataFrame, options: Options, report: Report) -> pd.DataFrame:
     """Tell references and second showings, count errors, and say which way is better."""
     people = human(ratings["system"], report.note)
     kinds = ratings["item_type"].mask(people & ratings["item_type"].eq("system"), "reference")
@@ -215,9 +224,7 @@ def _typed(ratings: pd.DataFrame, report: Report) -> pd.DataFrame:
         ratings = ratings.assign(errors=counts.astype(float))
     made = ratings["_made"]
     if made.any():
-        weights = ", ".join(f"{name} {weight:g}" for name, weight in WEIGHTS.items())
-        report.weights = f"Freitag et al. 2021 ({weights})"
-        report.note(f"scores that are made of errors are minus their weights after {report.weights}")
+        report.weights = weights.resolve(options.weights).describe()
     higher = "higher is better: " + ("scores that annotators gave" if not made.all() else "")
     report.orientation = higher + (" and " if made.any() and not made.all() else "") + (
         "minus the weights of errors" if made.any() else "")  # fmt: skip
@@ -240,25 +247,30 @@ def _spans(ratings: pd.DataFrame) -> pd.DataFrame | None:
     table = rows[place].loc[rows.index.repeat(rows["_errors"].map(len))]
     number = table.groupby(level=0).cumcount().add(1).astype("str")
     texts = rows["hypothesis"] if "hypothesis" in rows else pd.Series(None, index=rows.index, dtype=object)
-    marked = [_span(one, text) for errors, text in zip(rows["_errors"], texts) for one in errors]
-    found = pd.DataFrame(marked, columns=["error_type", "severity", "start", "end", "side", "text"])
+    typed = any(one.get("category") for errors in rows["_errors"] for one in errors)
+    untyped = schemas.UNSTATED if typed else "other"  # as in ESA, which asks for no types
+    every = [(one, text) for errors, text in zip(rows["_errors"], texts) for one in errors]
+    named = (spelled(pd.Series([one.get(name) for one, _ in every], dtype="str")) for name in ("category", "severity"))
+    marked = [(kind, severity, *_place(one, text)) for kind, severity, (one, text) in zip(*named, every)]
+    found = pd.DataFrame(marked, columns=["error_type", "severity", "start", "end", "side", "text", "omitted"])
+    kind, omitted = found["error_type"], found.pop("omitted")
+    found["error_type"] = kind.mask(kind.eq(schemas.UNSTATED), np.where(omitted, "omission", untyped))
+    found["severity"] = found["severity"].replace("undecided", schemas.UNSTATED)
     found["text"] = found["text"].astype("str")
     return pd.concat([table.assign(span=number).reset_index(drop=True), found], axis=1)
 
 
-def _span(one: dict[str, Any], text: object) -> tuple[str, str, float, float, str, str | None]:
-    """Read one error: type, severity, start and end (excluded), side and what was marked."""
-    kind = re.sub(r"\s*/\s*", "/", _small(one.get("category"))) or schemas.UNSTATED
-    severity = _severity(one) or schemas.UNSTATED
-    severity = schemas.UNSTATED if severity == "undecided" else severity
-    side, start, end = str(one.get("side") or "target"), one["start_i"], one["end_i"]
+def _place(one: dict[str, Any], text: object) -> tuple[float, float, str, str | None, bool]:
+    """Say where an error lies: start and end (excluded), side, what was marked, and whether it is an omission's."""
+    side, start, end = str(one.get("side") or "target"), one.get("start_i"), one.get("end_i")
     known = isinstance(text, str) and side == "target"
-    if start == _OMITTED or (known and "<" not in str(text) and isinstance(start, int) and start >= _units(str(text))):
-        return "omission" if kind == schemas.UNSTATED else kind, severity, np.nan, np.nan, side, None
-    if start is None:
-        return kind, severity, np.nan, np.nan, side, one.get("text")
+    beyond = known and "<" not in str(text) and isinstance(start, int) and start >= _units(str(text))
+    if start == _OMITTED or beyond:
+        return np.nan, np.nan, side, None, True
+    if start is None or end is None:
+        return np.nan, np.nan, side, one.get("text"), False
     inside = _cut(str(text), start, end + 1) if known else one.get("text")
-    return kind, severity, float(start), float(end + 1), side, inside
+    return float(start), float(end + 1), side, inside, False
 
 
 def _units(text: str) -> int:

@@ -23,7 +23,7 @@ _FIRST = 50  # objects by which a tool is told
 class Judged:
     """What one annotator said of one task: cells that say who, when and of what, scores by name, and errors.
 
-    errors: None where the task asks for none.
+    errors: None where the task asks for none. preferred: the side that was chosen, where two translations were shown.
     """
 
     line: int
@@ -31,6 +31,7 @@ class Judged:
     scores: list[tuple[str, str]]
     errors: list[dict[str, Any]] | None
     kind: str = ""
+    preferred: str | None = None
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,13 @@ class Tool:
     judged: Callable[[int, Mapping[str, Any]], Iterator[Judged]]
 
 
+def is_short_table(cells: Iterable[str], below: Iterable[Iterable[str]]) -> bool:
+    """Tell whether CSV is Label Studio's, with errors or choices as JSON in its cells; other tables need no tool."""
+    return _is_row(dict.fromkeys(cells)) and any(
+        cell.lstrip()[:2] == "[{" or cell.startswith(('{"choices"', '{"selected"')) for row in below for cell in row
+    )
+
+
 def tool_of(found: list[tuple[int, dict[str, Any]]]) -> Tool | None:
     """Tell whose export objects are; None where no tool's."""
     first = [one for _, one in found[:_FIRST]]
@@ -49,8 +57,11 @@ def tool_of(found: list[tuple[int, dict[str, Any]]]) -> Tool | None:
 
 
 def rows(tool: Tool, found: Iterable[tuple[int, dict[str, Any]]]) -> Iterator[Row]:
-    """Yield a row per judgement and criterion."""
+    """Yield a row per judgement and criterion; of comparisons a row each, as tables of preferences have them."""
     every = [judged for line, one in found for judged in tool.judged(line, one)]
+    if any(judged.preferred is not None for judged in every):
+        yield from _preferences(every)
+        return
     errors = [one for judged in every if not judged.kind for one in judged.errors or ()]
     typed, scored = any(one["category"] for one in errors), any(judged.scores for judged in every)
     several = len({name for judged in every for name, _ in judged.scores}) > 1
@@ -69,6 +80,15 @@ def rows(tool: Tool, found: Iterable[tuple[int, dict[str, Any]]]) -> Iterator[Ro
             yield judged.line, cells | own | {"score": score, annotated.SCORED: annotated.BY_PERSON}
         if not judged.kind and not made and not judged.scores:
             yield judged.line, cells | {annotated.SCORED: annotated.BY_PERSON}
+
+
+def _preferences(every: list[Judged]) -> Iterator[Row]:
+    """Yield a row per comparison; the task's own fields name the systems."""
+    named = {columns.meaning(name) for judged in every[:_FIRST] for name in judged.cells}
+    for judged in every:
+        cells = {name: cell for name, cell in (judged.cells | _segment(judged.cells, named)).items()
+                 if name != annotated.NAMED}  # fmt: skip
+        yield judged.line, cells | {"preference": "" if judged.kind else judged.preferred or ""}
 
 
 def _segment(cells: Mapping[str, str], named: set[str | None]) -> dict[str, str]:
@@ -113,7 +133,8 @@ def _of_task(line: int, found: Mapping[str, Any]) -> Iterator[Judged]:
         results = [result for result in one.get("result") or () if isinstance(result, dict)]
         kind = "cancelled" if one.get("was_cancelled") else "truth" if one.get("ground_truth") else ""
         cells = task | _who(one) | _when(one)
-        yield Judged(line, cells, _scores(results), _regions(results), kind)
+        preferred = [jsonl.cell(_value(result)["selected"]) for result in results if "selected" in _value(result)]
+        yield Judged(line, cells, _scores(results), _regions(results), kind, preferred[0] if preferred else None)
 
 
 def _who(one: Mapping[str, Any]) -> dict[str, str]:
@@ -193,7 +214,7 @@ def _of_row(line: int, found: Mapping[str, Any]) -> Iterator[Judged]:
     """Read a row of Label Studio's short JSON or CSV: what was said stands under its own name beside the data."""
     cells: dict[str, str] = {"task": jsonl.cell(found.get("id")), "annotator": jsonl.cell(found["annotator"])}
     scores: list[tuple[str, str]] = []
-    errors = None
+    errors = preferred = None
     for name, value in found.items():
         if name in ("id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time"):
             continue
@@ -203,6 +224,8 @@ def _of_row(line: int, found: Mapping[str, Any]) -> Iterator[Judged]:
                 {"value": one, "to_name": "source" if columns.meaning(name) == "source" else name} for one in value
             ]
             errors = [*(errors or []), *(_regions(regions) or [])]
+        elif isinstance(value, dict) and "selected" in value:
+            preferred = jsonl.cell(value["selected"])
         elif isinstance(value, dict) and value.get("choices"):
             scores.append((name, " - ".join(map(str, value["choices"]))))
         elif isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict) and (
@@ -211,7 +234,7 @@ def _of_row(line: int, found: Mapping[str, Any]) -> Iterator[Judged]:
             scores.append((name, jsonl.cell(said)))
         else:
             cells[name] = jsonl.cell(value)
-    yield Judged(line, cells | _when(found), scores, errors)
+    yield Judged(line, cells | _when(found), scores, errors, preferred=preferred)
 
 
 def _unpacked(value: Any) -> Any:
@@ -227,8 +250,8 @@ def _unpacked(value: Any) -> Any:
 
 def _triples(found: Mapping[str, Any]) -> list[Any] | None:
     """Return the labelled stretches of an object of Doccano; None where it is none."""
-    labels = found.get("label", found.get("labels", found.get("entities")))
-    if not isinstance(found.get("text"), str) or not isinstance(labels, list):
+    labels = next((found[name] for name in ("label", "labels", "entities", "annotations") if name in found), None)
+    if not isinstance(found.get("text", found.get("data")), str) or not isinstance(labels, list):
         return None
     placed = all((isinstance(one, list) and len(one) == 3) or (isinstance(one, dict) and "start_offset" in one)
                  for one in labels)  # fmt: skip
@@ -236,17 +259,18 @@ def _triples(found: Mapping[str, Any]) -> list[Any] | None:
 
 
 def _of_doccano(line: int, found: Mapping[str, Any]) -> Iterator[Judged]:
-    """Read a text of Doccano, all of whose labels one annotator gave."""
-    own = {name: value for name, value in found.items() if name not in ("label", "labels", "entities", "relations")}
-    cells = jsonl.flat({name: value for name, value in own.items() if name not in ("text", "id", "Comments")})
-    cells |= {"task": jsonl.cell(found.get("id")), "hypothesis": str(found["text"])}
-    errors = []
+    """Read a text of Doccano: all labels are one annotator's, unless each names its user, as early versions do."""
+    left = ("label", "labels", "entities", "annotations", "relations", "text", "data", "id", "Comments", "comments")
+    cells = jsonl.flat({name: value for name, value in found.items() if name not in left})
+    cells |= {"task": jsonl.cell(found.get("id")), "hypothesis": str(found.get("text", found.get("data")))}
+    by_user: dict[str | None, list[dict[str, Any]]] = {}
     for one in _triples(found) or ():
-        start, end, label = (
-            one if isinstance(one, list) else (one["start_offset"], one.get("end_offset"), one.get("label"))
-        )
-        errors.append(_error(start, end, str(label)))
-    yield Judged(line, cells, [], errors)
+        user = jsonl.cell(one["user"]) if isinstance(one, dict) and one.get("user") is not None else None
+        start, end, label = (one if isinstance(one, list) else
+                             (one["start_offset"], one.get("end_offset"), one.get("label")))  # fmt: skip
+        by_user.setdefault(user, []).append(_error(start, end, str(label)))
+    for user, errors in (by_user or {None: []}).items():
+        yield Judged(line, cells | ({"annotator": user} if user is not None else {}), [], errors)
 
 
 def _is_prodigy(found: Mapping[str, Any]) -> bool:

@@ -7,7 +7,7 @@ from evalkit import DataError
 from evalkit.data import delimited
 from evalkit.data.importing import annotation_tools, jsonl, loaded, pearmut, rejected, sheets, text
 from evalkit.data.importing.options import Options
-from evalkit.data.importing.rows import Source
+from evalkit.data.importing.rows import Source, headings
 
 _REFUSED = {
     b"\x1f\x8b": "is compressed (gzip, perhaps a tar archive): unpack it, then import the files in it",
@@ -43,7 +43,21 @@ def opened(path: Path, options: Options) -> list[Source]:
         return [rejected.again(sheet) for sheet in sheets.sources(path, content, digest, name=options.sheet)]
     if path.suffix.casefold() in (".jsonl", ".ndjson", ".json"):
         return _of_json(path, content, digest, options.sheet)
-    return [rejected.again(text.source(path, content, digest, encoding=options.encoding))]
+    return [rejected.again(_of_text(path, text.source(path, content, digest, encoding=options.encoding)))]
+
+
+def _of_text(path: Path, found: Source) -> Source:
+    """Take a table as it is or, where an annotation tool wrote JSON into its cells, as that tool's export."""
+    (line, cells), *below = found.head or [(0, [])]
+    if not annotation_tools.is_short_table(cells, (row for _, row in below)):
+        return found
+    table = found.read(headings(cells), line)
+    objects = [(at, {name: cell for name, cell in zip(table.frame, row) if isinstance(cell, str)})
+               for at, row in zip(table.frame.index, table.frame.itertuples(index=False, name=None))]  # fmt: skip
+    objects = [(int(at), dict.fromkeys(table.frame, "") | one) for at, one in objects]
+    read = jsonl.Records(objects, table.broken, notes=[*found.notes, *table.notes])
+    tool = annotation_tools.tool_of(objects)
+    return jsonl.source(path, found.digest, read, annotation_tools.rows(tool, objects)) if tool else found
 
 
 def _of_json(path: Path, content: bytes, digest: str, name: str | None) -> list[Source]:
