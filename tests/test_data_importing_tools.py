@@ -456,7 +456,8 @@ def test_label_studio_tasks_without_a_segment_are_known_by_their_source(imported
 
 
 SHORT = {"id": 5, "system": "A", "segment": "1", "source": "S", "target": "Ein Haus", "annotator": 2,
-         "annotation_id": 9, "created_at": "2026-03-09T22:16:08Z", "updated_at": "2026-03-09T22:16:09Z", "lead_time": 4}  # fmt: skip
+         "annotation_id": 9, "created_at": "2026-03-09T22:16:08Z",
+         "updated_at": "2026-03-09T22:16:09Z", "lead_time": 4}  # fmt: skip
 MARKED = {"label": [{"start": 0, "end": 3, "text": "Ein", "labels": ["Minor"]}]}
 
 
@@ -534,7 +535,8 @@ def test_early_exports_of_doccano_name_their_users(imported):
 
 def prodigy(answer="accept", **more):
     return {"text": "Ein Haus", "meta": {"system": "A", "segment": 1}, "_input_hash": 1, "_task_hash": 2,
-            "answer": answer, "_timestamp": 1700000000, "_annotator_id": "db-ann", "_session_id": "db-ann"} | more  # fmt: skip
+            "answer": answer, "_timestamp": 1700000000,
+            "_annotator_id": "db-ann", "_session_id": "db-ann"} | more  # fmt: skip
 
 
 def test_spans_of_prodigy_are_errors(imported):
