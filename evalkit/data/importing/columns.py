@@ -30,6 +30,8 @@ _LOOKUP = {word: ours for ours, words in SYNONYMS.items() for word in words.spli
 #: Columns of other tables of ours that an importer keeps where they bear exactly these names.
 EXTRAS = ("copy", "mark", "errors", "position", "hit_seconds", "z", "domain")
 OURS = (*schemas.RATINGS.columns, "pair")
+#: What files of some layouts have besides, and a user can map: what was marked, and what was preferred.
+OTHERS = ("category", "severity", "system_a", "system_b", "preference")
 _PERSONAL = re.compile(
     r"mail|phone|worker|rater|annotator|user|evaluator|reviewer|judge|linguist|person|(^|[_ ])(ip|name)($|[_ ])", re.I
 )

@@ -95,6 +95,8 @@ class Report:
 _TOGETHER = {
     "is the score of a whole document": "scores of whole documents",
     "is an item of the tutorial": "items of the tutorial",
+    "is an attention check": "attention checks",
+    "is of a translation that the scheme of weights gives no score": "translations that the scheme gives no score",
     "was replaced by a later submission": "submissions that a later one replaced",
     "belongs to a showing of a document whose segments were not scored in order":
         "segment scores of documents that were not scored in order",

@@ -1,10 +1,12 @@
 """Open a file as what it is: delimited text, JSON lines, or the sheets of a workbook."""
 
 import hashlib
+import re
+from dataclasses import replace
 from pathlib import Path
 
 from evalkit import DataError
-from evalkit.data import delimited
+from evalkit.data import archives, delimited
 from evalkit.data.importing import jsonl, loaded, rejected, sheets, text
 from evalkit.data.importing.options import Options
 from evalkit.data.importing.rows import Source
@@ -18,6 +20,8 @@ _REFUSED = {
     b"%PDF": "is a PDF: export the table as CSV or XLSX",
     b"\x89PNG": "is a picture: export the table as CSV or XLSX",
 }
+_PACKED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ")
+_TEXT = re.compile(r"(?!\.).+\.(tsv|csv|txt)", re.IGNORECASE)
 
 
 def opened(path: Path, options: Options) -> list[Source]:
@@ -30,6 +34,8 @@ def opened(path: Path, options: Options) -> list[Source]:
     content = delimited.content(path)
     if not content:
         raise DataError(f"{path.name} is empty. Check that the export is complete.")
+    if content.startswith(_PACKED) and (inside := _unpacked(path)):
+        return [_packed(path, content, *inside, options)]
     for sign, sentence in _REFUSED.items():
         if content.startswith(sign):
             raise DataError(f"{path.name} {sentence}.")
@@ -41,3 +47,21 @@ def opened(path: Path, options: Options) -> list[Source]:
     if path.suffix.casefold() in (".jsonl", ".ndjson", ".json"):
         return [jsonl.source(path, content, digest)]
     return [rejected.again(text.source(path, content, digest, encoding=options.encoding))]
+
+
+def _unpacked(path: Path) -> tuple[str, bytes] | None:
+    """Return name and content of the one table in a tar archive; None where it has none or several, or is none."""
+    try:
+        return archives.only(path, _TEXT)
+    except archives.Damaged:
+        return None
+
+
+def _packed(path: Path, content: bytes, name: str, text_in_it: bytes, options: Options) -> Source:
+    """Take the one table of an archive, whose digest is the archive's."""
+    digest = f"sha256:{hashlib.sha256(content).hexdigest()}"
+    if not text_in_it:
+        raise DataError(f"{path.name}: {name} in it is empty. Check that the export is complete.")
+    found = text.source(path.with_name(name), text_in_it, digest, encoding=options.encoding)
+    found.notes.append(f"{name} was read out of this archive")
+    return rejected.again(replace(found, path=path, named=name))
