@@ -163,7 +163,7 @@ def test_scores_of_mqm_tables_are_those_of_the_scheme_they_name(imported):
 
 
 def test_a_judgement_with_an_error_of_unknown_weight_is_rejected_as_a_whole(imported):
-    bad = MQM.replace("Fluency/Punctuation\tMinor", "Fluency/Punctuation\tCritical")
+    bad = MQM.replace("Fluency/Punctuation\tMinor", "Fluency/Punctuation\tTrivial")
     ratings, spans, _, rejected = imported(bad, name="mqm_test_ende.tsv")
     assert [row["line"] for row in rejected] == ["2", "3"]
     assert not (ratings["system"].eq("A") & ratings["segment"].eq("7")).any()

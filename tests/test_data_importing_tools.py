@@ -9,7 +9,7 @@ import pytest
 
 from evalkit import DataError, data
 from evalkit.data import importing
-from evalkit.data.importing import annotation_tools, columns, jsonl
+from evalkit.data.importing import columns, jsonl
 
 
 @pytest.fixture(autouse=True)
@@ -32,6 +32,11 @@ def imported(tmp_path):
         return *data.open_campaign(tmp_path / "c.parquet"), report
 
     return run
+
+
+def rejected_in(path):
+    with path.open(encoding="utf-8-sig", newline="") as stream:
+        return list(csv.DictReader(stream))
 
 
 def in_lines(*objects):
@@ -491,15 +496,21 @@ def test_a_short_table_without_errors_is_a_table(imported):
     assert (report.format, ratings["score"].tolist()) == ("csv", [4])
 
 
-def test_comparisons_of_label_studio_become_rows_of_preferences():
-    tasks = [{"id": 1, "data": {"system_a": "A", "system_b": "B", "source": "S"}, "annotations": [
-        by(3, {"value": {"selected": "left"}, "from_name": "pw", "to_name": "t1,t2", "type": "pairwise", "id": "p"}),
-        by(4, was_cancelled=True)]}]  # fmt: skip
-    found = [(place, one) for place, one in enumerate(tasks, 1)]
-    rows = list(annotation_tools.rows(annotation_tools.tool_of(found), found))
-    kept = ("annotator", "system_a", "system_b", "preference")
-    assert [[cells[name] for name in kept] for _, cells in rows] == [["3", "A", "B", "left"], ["4", "A", "B", ""]]
-    assert rows[0][1]["segment"] == rows[1][1]["segment"]
+def pair(person, selected=None, **more):
+    chosen = {"value": {"selected": selected}, "from_name": "pw", "to_name": "t1,t2", "type": "pairwise", "id": "p"}
+    return by(person, *([chosen] if selected else []), **more)
+
+
+def test_comparisons_of_label_studio_are_preferences(imported, tmp_path):
+    fields = {"system_a": "A", "system_b": "B", "source": "S"}
+    tasks = [{"id": 1, "data": fields, "annotations": [pair(3, "left"), pair(4, was_cancelled=True), pair(5, "right")]},
+             {"id": 2, "data": fields | {"source": "T"}, "annotations": [pair(3, "right")]}]  # fmt: skip
+    ratings, _, report = imported(tasks)
+    assert (report.format, ratings["segment"].nunique()) == ("preferences", 2)
+    found = ratings[["annotator", "system", "against", "score"]].values.tolist()
+    assert found == [["3", "A", "B", 1], ["3", "B", "A", 0], ["5", "A", "B", 0], ["5", "B", "A", 1],
+                     ["3", "A", "B", 0], ["3", "B", "A", 1]]  # fmt: skip
+    assert [row["annotator"] for row in rejected_in(tmp_path / "c.rejected.csv")] == ["4"], "what was skipped is told"
 
 
 # Doccano and Prodigy

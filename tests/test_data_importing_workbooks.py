@@ -97,6 +97,17 @@ def test_titles_of_sheets_state_languages(imported, titles, pairs):
     assert (ratings["src_lang"] + "-" + ratings["tgt_lang"]).tolist() == pairs
 
 
+def test_a_sheet_each_language_is_one_campaign(imported, mirrored):
+    """IndicMT-Eval in two sheets: each translation once, in the language that its sheet names."""
+    hindi = openpyxl.load_workbook(mirrored("../strangers/indic_small.xlsx")).active
+    rows = [list(row) for row in hindi.iter_rows(values_only=True)]
+    score = rows[0].index("Computed_scores")
+    ratings, report = imported(book(Guide=[["Read this."], ["Judge."]], Hindi=rows[:12], Tamil=[rows[0], *rows[12:]]))
+    assert ratings["tgt_lang"].tolist() == ["hin"] * 11 + ["tam"] * (len(rows) - 12)
+    assert ratings["score"].tolist() == [row[score] for row in rows[1:]]
+    assert report.rows_rejected == 0
+
+
 # OpenDocument
 
 

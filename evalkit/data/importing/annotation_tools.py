@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from evalkit.data.importing import annotated, columns, jsonl
-from evalkit.data.importing.jsonl import Row
+from evalkit.data.importing.jsonl import Records, Row
 
 _SEVERITY = r"(neutral|trivial|minor|major|critical)"
 _LABEL = re.compile(rf"{_SEVERITY}(?:[\W_]{{1,4}}(.{{1,200}}))?|(.{{1,200}}?)[\W_]{{1,4}}{_SEVERITY}\W?", re.I | re.S)
@@ -56,10 +56,11 @@ def tool_of(found: list[tuple[int, dict[str, Any]]]) -> Tool | None:
     return next((tool for tool in TOOLS if first and all(map(tool.fits, first))), None)
 
 
-def rows(tool: Tool, found: Iterable[tuple[int, dict[str, Any]]]) -> Iterator[Row]:
+def rows(tool: Tool, read: Records) -> Iterator[Row]:
     """Yield a row per judgement and criterion; of comparisons a row each, as tables of preferences have them."""
-    every = [judged for line, one in found for judged in tool.judged(line, one)]
+    every = [judged for line, one in read.found for judged in tool.judged(line, one)]
     if any(judged.preferred is not None for judged in every):
+        read.notes = ["what is called a line is the number of a comparison in the file"]
         yield from _preferences(every)
         return
     errors = [one for judged in every if not judged.kind for one in judged.errors or ()]
@@ -85,10 +86,10 @@ def rows(tool: Tool, found: Iterable[tuple[int, dict[str, Any]]]) -> Iterator[Ro
 def _preferences(every: list[Judged]) -> Iterator[Row]:
     """Yield a row per comparison; the task's own fields name the systems."""
     named = {columns.meaning(name) for judged in every[:_FIRST] for name in judged.cells}
-    for judged in every:
+    for place, judged in enumerate(every, 1):
         cells = {name: cell for name, cell in (judged.cells | _segment(judged.cells, named)).items()
                  if name != annotated.NAMED}  # fmt: skip
-        yield judged.line, cells | {"preference": "" if judged.kind else judged.preferred or ""}
+        yield place, cells | {"preference": "" if judged.kind else judged.preferred or ""}
 
 
 def _segment(cells: Mapping[str, str], named: set[str | None]) -> dict[str, str]:

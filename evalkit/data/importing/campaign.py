@@ -22,8 +22,8 @@ from evalkit.data.importing.rows import Rows, Seen, Source
 from evalkit.data.importing.sources import opened
 from evalkit.data.registry import digest
 
-FORMATS = ("auto", "appraise", "esa", "mqm", "mturk-da", "xsts", "mt-metrics-eval", "csv", "pearmut", "label-studio",
-           "doccano", "prodigy")  # fmt: skip
+FORMATS = ("auto", "appraise", "esa", "mqm", "mturk-da", "xsts", "mt-metrics-eval", "preferences", "csv", "pearmut",
+           "label-studio", "doccano", "prodigy")  # fmt: skip
 _HANGING = ("appraise", "esa", "mturk-da")  # formats whose rows mean nothing without their neighbours
 _DUPLICATE = "repeats the judgement of line {line}: drop one of them"
 _AGAIN = "judges again, with another score, what line {line} judged: keep one, or name when each was given (started)"

@@ -37,6 +37,8 @@ _AROUND = frozenset(
      "document", "doc", "translation", "mt", "response", "answer", "payload", "unit", "texts", "text", "languages",
      "score", "scores", "rating"}
 )  # fmt: skip
+#: What files of some layouts have besides, and a user can map: what was marked, and what was preferred.
+OTHERS = ("category", "severity", "system_a", "system_b", "preference")
 _PERSONAL = re.compile(
     r"mail|phone|worker|rater|annotator|user|evaluator|reviewer|judge|linguist|person|(^|[_ ])(ip|name)($|[_ ])", re.I
 )

@@ -13,6 +13,7 @@ from evalkit.data.importing.rows import Rows, Source, headings
 from evalkit.data.names import plain
 
 _TOP = 20  # rows in which a heading may stand
+_LONG = 100  # letters of a heading that is left out
 
 
 @dataclass
@@ -43,7 +44,7 @@ class Head:
                 head.line, cells = head.rows[place + 1][0], second
             while cells and not cells[-1].strip():
                 cells = cells[:-1]
-            head.header = headings(cells)
+            head.header = headings(_without_more(cells, head.below, source))
         return head
 
     @property
@@ -61,6 +62,18 @@ class Head:
         place = self.header.index(name)
         cells = [plain(cells[place]) for cells in self.below if place < len(cells)]
         return [cell for cell in cells if cell]
+
+
+def _without_more(cells: list[str], below: list[list[str]], source: Source) -> list[str]:
+    """Leave out headings at the end that no row has a cell for, such as a comment, unless they are known ones."""
+    width = max(map(len, below), default=len(cells))
+    more = [cell.strip() for cell in cells[width:]]
+    if not more or not width or {len(row) for row in below} != {width} or any(map(columns.meaning, more)):
+        return cells
+    left = "; ".join(cell[:_LONG] for cell in more if cell)
+    note = f"the line of headings has more cells than the rows; left out: {left}"
+    source.notes.extend([] if note in source.notes else [note])
+    return cells[:width]
 
 
 def _second(cells: list[str], below: list[str]) -> list[str] | None:

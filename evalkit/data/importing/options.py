@@ -8,7 +8,7 @@ from typing import Any
 
 from evalkit import DataError
 from evalkit.data import languages, schemas
-from evalkit.data.importing.columns import EXTRAS, OURS
+from evalkit.data.importing.columns import EXTRAS, OTHERS, OURS
 from evalkit.data.importing.pseudonyms import Pseudonyms
 from evalkit.data.names import Looks, plain
 
@@ -72,8 +72,8 @@ def gathered(
     values = {**file.get("values", {}), **(values or {})}
     item_types = {**file.get("item_types", {}), **(item_types or {})}
     for ours in (*columns, *values):
-        if ours not in (*OURS, *EXTRAS):
-            raise DataError(f"{ours!r} is none of our columns. Map one of {', '.join((*OURS, *EXTRAS))}.")
+        if ours not in (*OURS, *EXTRAS, *OTHERS):
+            raise DataError(f"{ours!r} is none of our columns. Map one of {', '.join((*OURS, *EXTRAS, *OTHERS))}.")
     if wrong := sorted({*item_types.values()} - {*schemas.ITEM_TYPES}):
         raise DataError(f"item_types: {wrong[0]!r} is none of {', '.join(schemas.ITEM_TYPES)}. Correct it.")
     if wrong := [ours for ours in values if ours in ("score", "started", "ended", *EXTRAS)]:

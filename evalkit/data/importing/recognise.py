@@ -13,11 +13,12 @@ from evalkit.data.importing.loaded import MT_METRICS_EVAL
 from evalkit.data.importing.mqm import MQM
 from evalkit.data.importing.mturk import MTURK
 from evalkit.data.importing.options import Options
+from evalkit.data.importing.preferences import PREFERENCES
 from evalkit.data.importing.rows import MOST_COLUMNS, Source
 from evalkit.data.importing.tables import CSV, XSTS, unnamed
 
 #: The formats of tables; of two that fit alike, the first is taken.
-KINDS = {kind.name: kind for kind in (*ANNOTATED, MT_METRICS_EVAL, MTURK, ESA, APPRAISE, MQM, XSTS, CSV)}
+KINDS = {kind.name: kind for kind in (*ANNOTATED, MT_METRICS_EVAL, MTURK, ESA, APPRAISE, MQM, PREFERENCES, XSTS, CSV)}
 
 
 def chosen(sources: list[Source], options: Options, name: str = "auto") -> list[tuple[Source, Format, Head, Match]]:

@@ -18,6 +18,8 @@ from evalkit.data.importing.rows import Broken, Rows, Source
 #: What the file of rejected rows says of each, before the row's own cells, and behind them where these cannot be cut.
 FIELDS, UNCUT = ["kind", "file", "line", "column", "value", "reason"], "cells"
 EXCLUDED = "excluded"
+#: Why a judgement is set apart whose errors a scheme of weights turns into no score.
+DISCARDED = "is of a translation that the scheme of weights gives no score"
 _BEFORE = len(FIELDS)
 _LINE = re.compile(r"""\bline \d+( of ('[^']*'|"[^"]*"|\S+))?""")
 _SHOWN = 10  # rejected rows that are told one by one; the file has them all

@@ -101,6 +101,7 @@ _TOGETHER = {
     "is the mark of a reset": "marks of resets",
     "is a task that was skipped": "tasks that were skipped",
     "is an answer that others are held against (ground truth)": "answers that others are held against",
+    "is of a translation that the scheme of weights gives no score": "translations that the scheme gives no score",
     "was replaced by a later submission": "submissions that a later one replaced",
     "belongs to a showing of a document whose segments were not scored in order":
         "segment scores of documents that were not scored in order",

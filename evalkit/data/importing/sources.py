@@ -1,10 +1,12 @@
 """Open a file as what it is: delimited text, JSON, what annotation tools export, or the sheets of a workbook."""
 
 import hashlib
+import re
+from dataclasses import replace
 from pathlib import Path
 
 from evalkit import DataError
-from evalkit.data import delimited
+from evalkit.data import archives, delimited
 from evalkit.data.importing import annotation_tools, jsonl, loaded, pearmut, rejected, sheets, text
 from evalkit.data.importing.options import Options
 from evalkit.data.importing.rows import Source, headings
@@ -17,6 +19,8 @@ _REFUSED = {
     b"%PDF": "is a PDF: export the table as CSV or XLSX",
     b"\x89PNG": "is a picture: export the table as CSV or XLSX",
 }
+_PACKED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ")
+_TEXT = re.compile(r"(?!\.).+\.(tsv|csv|txt)", re.IGNORECASE)
 
 
 def opened(path: Path, options: Options) -> list[Source]:
@@ -33,6 +37,8 @@ def opened(path: Path, options: Options) -> list[Source]:
     content = delimited.content(path)
     if not content:
         raise DataError(f"{path.name} is empty. Check that the export is complete.")
+    if content.startswith(_PACKED) and (inside := _unpacked(path)):
+        return [_packed(path, content, *inside, options)]
     for sign, sentence in _REFUSED.items():
         if content.startswith(sign):
             raise DataError(f"{path.name} {sentence}.")
@@ -57,7 +63,7 @@ def _of_text(path: Path, found: Source) -> Source:
     objects = [(int(at), dict.fromkeys(table.frame, "") | one) for at, one in objects]
     read = jsonl.Records(objects, table.broken, notes=[*found.notes, *table.notes])
     tool = annotation_tools.tool_of(objects)
-    return jsonl.source(path, found.digest, read, annotation_tools.rows(tool, objects)) if tool else found
+    return jsonl.source(path, found.digest, read, annotation_tools.rows(tool, read)) if tool else found
 
 
 def _of_json(path: Path, content: bytes, digest: str, name: str | None) -> list[Source]:
@@ -79,5 +85,23 @@ def _laid_out(path: Path, digest: str, read: jsonl.Records) -> Source:
     if first and all(map(pearmut.is_log, first)):
         return pearmut.source(path, digest, read)
     if tool := annotation_tools.tool_of(read.found):
-        return jsonl.source(path, digest, read, annotation_tools.rows(tool, read.found))
+        return jsonl.source(path, digest, read, annotation_tools.rows(tool, read))
     return jsonl.source(path, digest, read, jsonl.flattened(path, read))
+
+
+def _unpacked(path: Path) -> tuple[str, bytes] | None:
+    """Return name and content of the one table in a tar archive; None where it has none or several, or is none."""
+    try:
+        return archives.only(path, _TEXT)
+    except archives.Damaged:
+        return None
+
+
+def _packed(path: Path, content: bytes, name: str, text_in_it: bytes, options: Options) -> Source:
+    """Take the one table of an archive, whose digest is the archive's."""
+    digest = f"sha256:{hashlib.sha256(content).hexdigest()}"
+    if not text_in_it:
+        raise DataError(f"{path.name}: {name} in it is empty. Check that the export is complete.")
+    found = text.source(path.with_name(name), text_in_it, digest, encoding=options.encoding)
+    found.notes.append(f"{name} was read out of this archive")
+    return rejected.again(replace(found, path=path, named=name))
