@@ -10,7 +10,7 @@ import pandas as pd
 from evalkit import DataError
 from evalkit.data import schemas
 from evalkit.data.files import stamp
-from evalkit.data.importing import recognise, rejected, writing
+from evalkit.data.importing import pearmut, recognise, rejected, writing
 from evalkit.data.importing.formats import Format, Head, Match, ordered
 from evalkit.data.importing.judgements import Converted
 from evalkit.data.importing.loaded import human_scores, no_rows
@@ -22,7 +22,8 @@ from evalkit.data.importing.rows import Rows, Seen, Source
 from evalkit.data.importing.sources import opened
 from evalkit.data.registry import digest
 
-FORMATS = ("auto", "appraise", "esa", "mqm", "mturk-da", "xsts", "mt-metrics-eval", "csv")
+FORMATS = ("auto", "appraise", "esa", "mqm", "mturk-da", "xsts", "mt-metrics-eval", "preferences", "csv", "pearmut",
+           "label-studio", "doccano", "prodigy")  # fmt: skip
 _HANGING = ("appraise", "esa", "mturk-da")  # formats whose rows mean nothing without their neighbours
 _DUPLICATE = "repeats the judgement of line {line}: drop one of them"
 _AGAIN = "judges again, with another score, what line {line} judged: keep one, or name when each was given (started)"
@@ -39,11 +40,12 @@ class File:
     seen: list[Seen]
     rows: Rows
     found: Converted
+    sheet: str = ""
 
     @property
     def name(self) -> str:
-        """The file's name."""
-        return self.source.path.name
+        """The file's name, with the sheet's where several are read."""
+        return self.source.path.name + (f", {self.sheet}" if self.sheet else "")
 
     def hidden(self, options: Options) -> rejected.Hidden:
         """Make ready to write its rows without names."""
@@ -74,9 +76,9 @@ def run(paths: Sequence[Path], out: Path, options: Options, *, name: str = "auto
         formats = f"of the format{'s' * ('+' in report.format)} {report.format}"
         report.scale_from = "as told" if options.scale else report.scale_from or formats
         report.digest = _digest(files)
-        label = {"origin": ", ".join(file.name for file in files), "digest": report.digest, "scale": report.scale,
-                 "format": report.format, "files": [entry["name"] for entry in report.files],
-                 "orientation": report.orientation}  # fmt: skip
+        named = [entry["name"] for entry in report.files]
+        label = {"origin": ", ".join(named), "digest": report.digest, "scale": report.scale, "format": report.format,
+                 "files": named, "orientation": report.orientation}  # fmt: skip
         report.columns = _columns(files, report)
         place = draft.place("rejected.csv")
         with place.open("w", encoding="utf-8-sig", newline="") as stream:
@@ -107,25 +109,29 @@ def run(paths: Sequence[Path], out: Path, options: Options, *, name: str = "auto
 
 def _recognised(paths: Sequence[Path], options: Options, report: Report, name: str) -> list[File]:
     """Recognise every file before any is read: those of folders, without ones that are only read with others."""
-    found = [file for path in paths for file in (human_scores(path) if path.is_dir() else [path])]
+    found = [file for path in paths for file in _files(path)]
     files: list[File] = []
     for path in (path for path in found if not is_companion(path.name)):
         before = stamp(path) if path.is_file() else ()  # opening it says what is wrong
         own = options.of(path.name)
-        source, kind, head, match = recognise.chosen(opened(path, own), own, name)
-        if source.again and kind.name in _HANGING:
-            raise DataError(
-                f"{path.name} holds rejected rows of format {kind.name}, where items shown before and after decide "
-                "what a row is. Mend them in the export that they come from, on the lines named, and import that again."
-            )
-        seen = [Seen(path, before, source.digest)]
-        files.append(File(source, kind, head, match, seen, no_rows(), Converted(pd.DataFrame())))
-        report.files.append({"name": path.name, "digest": source.digest})
+        sheets = recognise.chosen(opened(path, own), own, name)
+        for place, (source, kind, head, match) in enumerate(sheets):
+            if source.again and kind.name in _HANGING:
+                raise DataError(
+                    f"{path.name} holds rejected rows of format {kind.name}, where items shown before and after decide "
+                    "what a row is. Mend them in the export that they come from, on the lines named, and import that "
+                    "again."
+                )
+            seen = [*source.beside] if path.is_dir() else [Seen(path, before, source.digest), *source.beside]
+            sheet = source.title if len(sheets) > 1 else ""
+            first = seen if not place else []  # of a workbook once
+            files.append(File(source, kind, head, match, first, no_rows(), Converted(pd.DataFrame()), sheet))
+        report.files.append({"name": path.name, "digest": sheets[0][0].digest})
     if not files:
         raise DataError("There is no file of ratings among those named. Name it, too.")
-    if len({entry["digest"] for entry in report.files}) < len(files):
+    if len({entry["digest"] for entry in report.files}) < len(report.files):
         raise DataError("Two of the files have the same content. Name each file once.")
-    if unknown := sorted({*options.file_values} - {file.name for file in files}):
+    if unknown := sorted({*options.file_values} - {file.source.path.name for file in files}):
         raise DataError(f"--value {unknown[0]}:…: no file of that name is imported. Write the file's name as it is.")
     kinds = {file.kind.name: file.match.why for file in files}
     report.format = " + ".join(kinds)
@@ -133,11 +139,16 @@ def _recognised(paths: Sequence[Path], options: Options, report: Report, name: s
     return files
 
 
+def _files(path: Path) -> list[Path]:
+    """List the files of a folder that hold judgements; a folder of Pearmut's screens is read as a whole."""
+    return (pearmut.files(path) or human_scores(path)) if path.is_dir() else [path]
+
+
 def _read(file: File, options: Options, report: Report) -> None:
     """Read all rows of a file, and turn them into judgements."""
     if not file.match.loaded:
         file.rows = file.source.read(file.match.header, file.match.after)
-    file.found = file.kind.convert(file.rows, file.head, file.match, options.of(file.name), report)
+    file.found = file.kind.convert(file.rows, file.head, file.match, options.of(file.source.path.name), report)
     file.seen += file.found.beside
     read = len(file.rows.frame) if file.found.read is None else file.found.read
     report.rows_read += read + len(file.rows.broken)
@@ -197,11 +208,12 @@ def _write_rejected(file: File, rows: Iterable[Rejection], writer: rejected.Writ
         if pieces is not None:
             writer.add(file.name, hide.of(row), hide.pieces(pieces))
         elif line in places:
+            place = places[line] if row.place is None else row.place
             names = file.found.names.get("annotator", "")
             if row.annotator is None and names in file.rows.frame:
-                cell = file.rows.frame[names].iloc[places[line]]
+                cell = file.rows.frame[names].iloc[place]
                 row.annotator = None if pd.isna(cell) else str(cell)
-            writer.add(file.name, hide.of(row), hide.cells(file.rows.raw(places[line]), row))
+            writer.add(file.name, hide.of(row), hide.cells(file.rows.raw(place), row))
         else:  # of a file that its loader read by itself
             writer.add(file.name, hide.of(row), {})
 
@@ -222,11 +234,17 @@ def _settled(files: list[File], writer: rejected.Writer, options: Options) -> pd
     late: dict[int, list[Rejection]] = {}
     for place in drop:
         (number, line), (other, before) = places[place], places[first[place]]
-        where = str(before) if other == number else f"{before} of {files[other].name}"
+        file = files[other].name
+        where = str(before) if other == number else f"{before} of {repr(file) if ' ' in file else file}"
         score = ratings.at[place, "score"]
         reason = (_DUPLICATE if score == ratings.at[first[place], "score"] else _AGAIN).format(line=where)
         column = ratings.at[place, "annotator"] if files[number].found.people else "score"
-        late.setdefault(number, []).append(Rejection(int(line), column, f"{score:.12g}", reason))
+        spot = (
+            None
+            if "_place" not in ratings or pd.isna(ratings.at[place, "_place"])
+            else int(ratings.at[place, "_place"])
+        )
+        late.setdefault(number, []).append(Rejection(int(line), column, f"{score:.12g}", reason, place=spot))
     if "started" in key and not any("item_type" in file.found.names for file in files):
         left = twice.drop(drop).sort_values("started", kind="stable")
         again = left.groupby(item, sort=False).cumcount().gt(0) & left["started"].notna()

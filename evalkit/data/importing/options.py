@@ -8,7 +8,7 @@ from typing import Any
 
 from evalkit import DataError
 from evalkit.data import languages, schemas
-from evalkit.data.importing.columns import EXTRAS, OURS
+from evalkit.data.importing.columns import EXTRAS, OTHERS, OURS
 from evalkit.data.importing.pseudonyms import Pseudonyms
 from evalkit.data.names import Looks, plain
 
@@ -112,8 +112,8 @@ def gathered(
 
 def _demand_ours(ours: str) -> None:
     """Refuse a name that is none of our columns."""
-    if ours not in (*OURS, *EXTRAS):
-        raise DataError(f"{ours!r} is none of our columns. Map one of {', '.join((*OURS, *EXTRAS))}.")
+    if ours not in (*OURS, *EXTRAS, *OTHERS):
+        raise DataError(f"{ours!r} is none of our columns. Map one of {', '.join((*OURS, *EXTRAS, *OTHERS))}.")
 
 
 def _values(values: Mapping[str, Any]) -> dict[str, str]:

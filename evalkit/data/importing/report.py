@@ -127,6 +127,13 @@ def _listed(what: str, rows: list[dict[str, str | int | float]]) -> list[str]:
 _TOGETHER = {
     "is the score of a whole document": "scores of whole documents",
     "is an item of the tutorial": "items of the tutorial",
+    "is an attention check": "attention checks",
+    "is a question of a form": "questions of forms",
+    "is an annotation that was reset": "annotations that were reset",
+    "is the mark of a reset": "marks of resets",
+    "is a task that was skipped": "tasks that were skipped",
+    "is an answer that others are held against (ground truth)": "answers that others are held against",
+    "is of a translation that the scheme of weights gives no score": "translations that the scheme gives no score",
     "was replaced by a later submission": "submissions that a later one replaced",
     "belongs to a showing of a document whose segments were not scored in order":
         "segment scores of documents that were not scored in order",
