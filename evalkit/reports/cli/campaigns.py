@@ -12,7 +12,7 @@ import click
 
 from evalkit.reports.cli.words import Pair, data_names
 
-FORMATS = ("auto", "appraise", "esa", "mqm", "mturk-da", "xsts", "mt-metrics-eval", "csv")
+FORMATS = ("auto", "appraise", "esa", "mqm", "mturk-da", "xsts", "mt-metrics-eval", "preferences", "csv")
 a_path = click.Path(path_type=Path)
 
 
