@@ -126,14 +126,17 @@ def _weigh(found: Converted, errors: pd.DataFrame, wrong: dict[int, str], scheme
         ratings["score"] = scheme.scores(judgement, errors["error_type"], weight, len(ratings))[1] + 0.0
     found.ratings = ratings
     if len(errors):
-        place = ["src_lang", "tgt_lang", "system", "doc", "segment", "annotator"]
-        spans = ratings[place].iloc[judgement].reset_index(drop=True)
-        number = errors.groupby("line", sort=False).cumcount().add(1).astype("str").to_numpy()
-        found.spans = spans.assign(
-            span=number, error_type=spelled(errors["error_type"]).to_numpy(),
-            severity=spelled(errors["severity"]).to_numpy(), start=errors["start"].to_numpy(),
-            end=errors["end"].to_numpy(), side=_sides(errors, ratings.iloc[judgement]), text=errors["text"].to_numpy(),
-        )  # fmt: skip
+        found.spans = _spans(errors.drop(columns="weight" if own else []), ratings.iloc[judgement])
+
+
+def _spans(errors: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFrame:
+    """Lay out the errors; ratings: the judgement of each."""
+    place = ratings[["src_lang", "tgt_lang", "system", "doc", "segment", "annotator"]].reset_index(drop=True)
+    number = errors.groupby("line", sort=False).cumcount().add(1).astype("str")
+    found = errors.assign(span=number, side=_sides(errors, ratings)).drop(columns="line").reset_index(drop=True)
+    found = found.assign(error_type=spelled(found["error_type"]), severity=spelled(found["severity"]))
+    order = ["span", "error_type", "severity", "start", "end", "side", "text"]
+    return place.join(found[[*order, *(name for name in found if name not in order)]])
 
 
 def _sides(errors: pd.DataFrame, ratings: pd.DataFrame) -> list[str]:
