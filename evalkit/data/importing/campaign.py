@@ -228,8 +228,21 @@ def _settled(files: list[File], writer: rejected.Writer, options: Options) -> pd
     return ratings.drop(drop)
 
 
+def _tell_accounts(report: Report, options: Options) -> None:
+    """Say which accounts nobody has. Raises DataError where the file of accounts names none of those met."""
+    named, met = options.pseudonyms.accounts
+    if options.accounts and not named:
+        raise DataError(
+            "The file of --accounts names none of the accounts of this campaign. Check that it belongs to it, and that "
+            "its columns are account and person."
+        )
+    if options.accounts and named < met:
+        report.note(f"--accounts names {named:,} of {met:,} accounts; each of the others counts as one person")
+
+
 def _finish(report: Report, files: list[File], ratings: pd.DataFrame, options: Options) -> None:
     """Put into the report what all judgements together show."""
+    _tell_accounts(report, options)
     report.rows_kept, report.annotators = len(ratings), int(ratings["annotator"].nunique())
     low, high = ratings["score"].min(), ratings["score"].max()
     if report.scale and report.scale_from == "of the format csv" and high < sum(report.scale) / 2:

@@ -184,10 +184,15 @@ def human(systems: pd.Series, note: Callable[[str], None]) -> pd.Series:
     called references, not systems, by their names: Human-A.0, refA, translator-B
     [True, True, True, False]
     """
-    found = systems.str.fullmatch(_HUMAN)
+    found = is_human(systems)
     if found.any():
         note(f"called references, not systems, by their names: {', '.join(sorted(systems[found].unique()))}")
     return found
+
+
+def is_human(systems: pd.Series) -> pd.Series:
+    """Tell which systems are people's translations by their names."""
+    return systems.str.fullmatch(_HUMAN)
 
 
 def demand_columns(have: Iterable[str], *, origin: str, header: list[str]) -> None:

@@ -95,6 +95,8 @@ class Report:
 _TOGETHER = {
     "is the score of a whole document": "scores of whole documents",
     "is an item of the tutorial": "items of the tutorial",
+    "is an item of a document shown again to fill a task": "items of documents shown again to fill a task",
+    "gets no score in this scheme": "judgements that get no score in the scheme of weights",
     "was replaced by a later submission": "submissions that a later one replaced",
     "belongs to a showing of a document whose segments were not scored in order":
         "segment scores of documents that were not scored in order",
