@@ -104,6 +104,8 @@ def _convert(rows: Rows, head: Head, match: Match, options: Options, report: Rep
         kept |= {"mark", "errors"}
     elif len(ratings):
         ratings, gone = _with_repeats(ratings, known, report)
+    if export.typed and not options.scale:
+        report.scale_from = "minus weights of errors has no lowest value"
     report.orientation = _MINUS if export.typed else _BEST
     ratings = ratings.reindex(columns=ordered(kept))
     return Converted(ratings, [*rejected, *gone], names, scale, marked, beside=beside)
@@ -175,18 +177,18 @@ def _identified(export: Export, options: Options, report: Report) -> tuple[pd.Da
         "degraded": _kinds(export, options).eq("degraded"),
     })[there]  # fmt: skip
     if not len(shown):
-        return pd.DataFrame(columns=[*schemas.ITEM, "bad", "dup", "own"]), given.seen if given else []
+        return pd.DataFrame(columns=[*schemas.ITEM, "mark", "own"]), given.seen if given else []
     before = marks.prefix(shown["target"], shown["showing"], is_human)
     if before:
         report.note(f"{before!r}, which stands before the names of all systems, was set apart")
     shown["system"] = shown["target"].str.removeprefix(before)
     read = marks.read(shown["showing"], shown["system"])
-    shown = shown.assign(doc=read["doc"], degraded=shown["degraded"] | read["bad"])
+    shown = shown.assign(doc=read["doc"], degraded=shown["degraded"] | _is_bad(read["mark"]))
     if "source" in export.names:
         shown["source"] = export.column("source")[there]
     found = segments.found(shown, given, origin=export.origin)
     report.segments = " ".join(filter(None, [report.segments, f"{found.said}." if found.said else ""]))
-    known = shown[["system", "doc"]].assign(segment=found.segments, bad=read["bad"], dup=read["dup"], own=found.own)
+    known = shown[["system", "doc"]].assign(segment=found.segments, mark=read["mark"], own=found.own)
     return known, given.seen if given else []
 
 
@@ -227,12 +229,18 @@ def _excluded(lines: pd.Index | np.ndarray, reason: str) -> list[Rejection]:
     return [Rejection(int(line), "", "", reason, EXCLUDED) for line in lines]
 
 
+def _is_bad(mark: pd.Series) -> pd.Series:
+    """Tell the marks of showings with spoilt items."""
+    return mark.str.contains("bad")
+
+
 def _with_repeats(ratings: pd.DataFrame, known: pd.DataFrame, report: Report) -> tuple[pd.DataFrame, list[Rejection]]:
     """Tell repeats by time, and the copies of documents where there are degraded items."""
-    table = ratings.assign(doc=ratings["doc"] + known["bad"].map({True: "#bad", False: ""}), line=ratings.index)
+    bad = _is_bad(known["mark"])
+    table = ratings.assign(doc=ratings["doc"] + bad.map({True: "#bad", False: ""}), line=ratings.index)
     table = table[[name for name in (*_ORDER, "source", "line") if name in table]].reset_index(drop=True)
     table["item_type"] = _with_references(table, report)
-    if not (table["item_type"].eq("degraded").any() or known["bad"].any()):
+    if not (table["item_type"].eq("degraded").any() or bad.any()):
         return appraise.with_repeats(table).set_index("line"), []
     found, _ = appraise.with_copies(table)
     reason = "belongs to a showing of a document whose segments were not scored in order"
@@ -249,15 +257,21 @@ def _with_spans(ratings: pd.DataFrame, raw: pd.DataFrame, known: pd.DataFrame, e
                 report: Report) -> tuple[pd.DataFrame, pd.DataFrame | None, list[Rejection]]:  # fmt: skip
     """Read error spans; of a judgement that was submitted again, the latest counts."""
     kinds = ratings["item_type"]
-    shown = known["doc"] + known["bad"].map({True: "#bad", False: ""}) + known["dup"].map({True: "#dup", False: ""})
+    showing = export.column("segment").loc[ratings.index] + "\0" + export.column("doc").loc[ratings.index]
     table = ratings.assign(
-        annotator=ratings["hit"], doc=shown, type=np.where(kinds.eq("degraded"), "BAD", "TGT"), isDoc="False",
-        spans=raw[export.spans], score="0", ended=ratings.get("ended", ratings["started"]),
-    )[esa.COLUMNS]  # fmt: skip
+        annotator=ratings["hit"],
+        doc=known["doc"] + "#" + known["mark"],
+        segment=showing,  # until the latest submission is known, for spoilt copies of a segment may be several
+        type=np.where(kinds.eq("degraded"), "BAD", "TGT"),
+        isDoc="False",
+        spans=raw[export.spans],
+        score="0",
+        ended=ratings.get("ended", ratings["started"]),
+    )[esa.COLUMNS]
     found = esa.of_rows(table, origin=export.origin)
     gone = _excluded(table.index.difference(found.index), "was replaced by a later submission")
     left = ratings.loc[found.index]
-    found = found.assign(score=left["score"], annotator=left["annotator"])
+    found = found.assign(score=left["score"], annotator=left["annotator"], segment=left["segment"])
     told = left["item_type"].isin(["reference", "repeat", "calibration"])
     found["item_type"] = found["item_type"].mask(told, left["item_type"])
     found["item_type"] = _with_references(found, report)
@@ -267,7 +281,11 @@ def _with_spans(ratings: pd.DataFrame, raw: pd.DataFrame, known: pd.DataFrame, e
         found["source"] = left["source"]
     found = found.sort_values(["hit", "started"], kind="stable")
     found = found.assign(position=found.groupby("hit").cumcount())
-    return found, esa.spans_of(found) if found["errors"].sum() else None, gone
+    marked = esa.spans_of(found) if found["errors"].sum() else None
+    if marked is not None and export.typed:
+        kinds, levels = (marked[name].astype("str") for name in ("error_type", "severity"))
+        marked = marked.assign(weight=weights.resolve(options.weights).weigh(kinds, levels))
+    return found, marked, gone
 
 
 APPRAISE = Format("appraise", "an export of Appraise", _SCALE, partial(_match, spans=False), _convert)

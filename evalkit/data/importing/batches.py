@@ -113,7 +113,7 @@ def _by_texts(items: list[list[dict[str, Any]]], path: Path) -> list[list[str | 
         [(number, *_key(item), plain(item["sourceText"])) for number, task in enumerate(items) for item in task],
         columns=["account", *KEY, "source"],
     )
-    table["doc"] = table["showing"].str.partition("#")[0]
+    table["doc"] = table["showing"].str.split("#").str[0]
     found = texts.segments(table.assign(number=range(len(table))), document=["doc"])
     values = iter(found)
     return [[None if pd.isna(one := next(values)) else str(one) for _ in task] for task in items]

@@ -91,6 +91,8 @@ def converted(frame: pd.DataFrame, names: dict[str, str], values: dict[str, str]
            f"is none of {', '.join(schemas.ITEM_TYPES)}: correct it, or map it")  # fmt: skip
     if "hit" in names or "hit" in values:
         table["hit"] = _hits(needed("hit"), column("annotator"), options.pseudonyms)
+    elif options.accounts:  # several accounts of one person stay apart
+        table["hit"] = options.pseudonyms.column(column("annotator"), accounts=True)
     table |= {ours: needed(ours) for ours in ("criterion", "against") if ours in names or ours in values}
     for moment in [name for name in ("started", "ended") if name in names]:
         table[moment], wrong, zoneless = numbers.times(column(moment))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
-_MARK = re.compile(r"(bad|duplicate|dup)\d*", re.IGNORECASE)
+_MARK = re.compile(r"(bad|duplicate|dup|incomplete)\d*", re.IGNORECASE)
 _CUTS = "./:|"  # what may part a test set's name from a system's
 _TEST_SET = re.compile(r"[a-z]+[-_]?\d{2,4}([-_.][\w-]+)?[./:|]", re.IGNORECASE)
 _TUTORIAL = re.compile(r"(.*[-_ .])?tutorial[-_]?\d*", re.IGNORECASE)
@@ -18,8 +18,8 @@ def tutorial(systems: pd.Series, docs: pd.Series | None) -> pd.Series:
     >>> tutorial(pd.Series(["ende-tutorial1", "A", "A"]), pd.Series(["x", "tutorial", "tutorial_on_x"])).tolist()
     [True, True, False]
     """
-    found = systems.str.contains("tutorial", na=False)
-    return found if docs is None else found | docs.str.partition("#")[0].str.fullmatch(_TUTORIAL, na=False)
+    found = systems.astype("str").str.contains("tutorial", na=False)
+    return found if docs is None else found | docs.str.split("#").str[0].str.fullmatch(_TUTORIAL, na=False)
 
 
 def filler(docs: pd.Series, degraded: pd.Series) -> pd.Series:
@@ -67,22 +67,24 @@ def _before(system: str, parts: list[str]) -> str:
 
 
 def read(docs: pd.Series, systems: pd.Series) -> pd.DataFrame:
-    """Part documents' names: ``doc`` without system and marks of showings, and whether the mark is ``bad``, ``dup``.
+    """Part documents' names: ``doc`` without system and marks of showings, and these marks, without their numbers.
 
     systems: without what stands before their names.
 
     >>> read(pd.Series(["d#A#bad7", "d#51-62#dup", "e"]), pd.Series(["A", "A", "A"])).values.tolist()
-    [['d', True, False], ['d#51-62', False, True], ['e', False, False]]
+    [['d', 'bad'], ['d#51-62', 'dup'], ['e', '']]
     """
     pairs = pd.DataFrame({"system": systems.to_numpy(), "doc": docs.to_numpy()})
     codes, distinct = pd.factorize(pd.MultiIndex.from_frame(pairs))
     found = [_read(str(doc), str(system)) for system, doc in distinct]
-    table = pd.DataFrame(found, columns=["doc", "bad", "dup"]).astype({"doc": "str", "bad": bool, "dup": bool})
+    table = pd.DataFrame(found, columns=["doc", "mark"]).astype("str")
     return table.iloc[np.asarray(codes)].set_axis(docs.index)
 
 
-def _read(doc: str, system: str) -> tuple[str, bool, bool]:
+def _read(doc: str, system: str) -> tuple[str, str]:
     name, *parts = doc.split("#")
-    marks = {part.casefold().rstrip("0123456789") for part in parts if _MARK.fullmatch(part)}
+    marks = [
+        part.casefold().rstrip("0123456789").replace("duplicate", "dup") for part in parts if _MARK.fullmatch(part)
+    ]
     kept = [part for part in parts if part != system and not _MARK.fullmatch(part)]
-    return "#".join([name, *kept]), "bad" in marks, bool(marks & {"dup", "duplicate"})
+    return "#".join([name, *kept]), "#".join(marks)
