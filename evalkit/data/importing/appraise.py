@@ -212,9 +212,12 @@ def _weighed(frame: pd.DataFrame, export: Export, options: Options, scale: tuple
               if sound[place] for error in esa.errors_of(cell, "")]  # fmt: skip
     table = pd.DataFrame(marked, columns=["place", "error_type", "severity"])
     table["weight"] = scheme.weigh(table["error_type"].astype("str"), table["severity"].astype("str"))
+    chosen = table["severity"].ne(schemas.UNSTATED) | table["weight"].gt(0)  # else it would count as no error at all
+    table["weight"] = table["weight"].where(chosen)
     for severity, part in table[table["weight"].isna()].groupby("severity"):
-        reject(part["place"].unique(), str(export.spans),
-               f"has an error of severity {severity}, which has no weight: correct it, or pass --weights")  # fmt: skip
+        level = "undecided" if severity == schemas.UNSTATED else severity
+        reason = f"has an error whose severity, {level}, has no weight: correct it, or pass --weights"
+        reject(part["place"].unique(), str(export.spans), reason)
     places = table["place"].to_numpy(int)
     _, scores = scheme.scores(
         places, table["error_type"].astype("str"), table["weight"].fillna(0.0).to_numpy(), len(frame)

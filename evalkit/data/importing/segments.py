@@ -39,6 +39,9 @@ def found(shown: pd.DataFrame, batches: Batches | None, *, origin: str) -> Found
     if share is None or share >= _SHARED:
         who = "" if share is None else f": the systems of a document share {share:.0%} of them"
         return Found(shown["item"], f"segments are the item numbers of {origin}{who}" if who else "", own=True)
+    table = shown.assign(number=pd.to_numeric(shown["item"], errors="coerce"))
+    if "source" in shown and shown["source"].notna().all():
+        return _of_texts(table)
     if not _places(shown):
         return Found(
             shown["item"],
@@ -46,9 +49,6 @@ def found(shown: pd.DataFrame, batches: Batches | None, *, origin: str) -> Found
             "if they are places in a task, pass what Appraise was given with --batches",
             own=True,
         )
-    table = shown.assign(number=pd.to_numeric(shown["item"], errors="coerce"))
-    if "source" in shown and shown["source"].notna().all():
-        return _of_texts(table)
     return _of_order(table)
 
 
