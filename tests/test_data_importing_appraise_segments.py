@@ -332,7 +332,10 @@ def test_source_texts_tell_segments(imported):
         for place, text in enumerate(texts):
             clock += 1
             rows.append(f"{account},{system},{first + place},TGT,eng,deu,50,d,False,{clock},{clock},{text}")
+    rows.append(rows[1].replace(",50,", ",60,").replace("2,2,", "2.5,99,"))  # the item b of A, submitted again
     ratings, _, report = imported(HEAD + "\n".join(rows) + "\n", columns={"source": "sourceText"})
+    assert ratings.query("score == 60")["segment"].tolist() == ["2"]
+    ratings = ratings.query("score == 50")
     found = ratings.groupby("system")["segment"].agg(list).to_dict()
     assert {name: found[name] for name in "AB"} == {"A": ["1", "2", "3", "4"], "B": ["2", "3", "4"]}
     assert found["C"][0] == "1"

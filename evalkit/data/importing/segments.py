@@ -122,6 +122,10 @@ def _of_order(table: pd.DataFrame) -> Found:
         "item numbers are places in an account's task, so segments were found by their order within documents: "
         f"{total - unsure:,} of {total:,} segments are sure, in documents that were judged whole for all systems"
     )
+    several = runs[whole & ~runs["degraded"]].groupby([*_DOC, "system"])["account"].nunique()
+    if several.gt(1).any():
+        docs = several[several.gt(1)].reset_index()["doc"].nunique()
+        said += f"; {docs} documents were judged by several accounts, whose items in the same place are one segment"
     if len(cut):
         open_ = int(place.isna().sum())
         said += f"; the other {unsure:,} lie in {len(cut)} documents that were cut for a system ({_list(cut['doc'])})"
