@@ -11,6 +11,7 @@ import pytest
 
 from evalkit import DataError, data
 from evalkit.campaign.agreement import every_two, measure_agreement
+from evalkit.campaign.method import choose_method
 from evalkit.campaign.opening import from_ratings
 from evalkit.data import importing
 from evalkit.data.importing.accounts import owners
@@ -152,6 +153,9 @@ def test_degraded_items_find_their_originals_and_what_is_no_judgement_is_told(ru
     again = len(bad) - len({(row[0], row[2]) for row in bad})  # submitted twice
     pairs = quality_pairs(ratings)
     assert len(pairs) == (ratings["item_type"] == "degraded").sum() == 398 - again == 397
+    campaign = from_ratings(ratings)
+    assert campaign.control["qc_pairs"].sum() == 397
+    assert (choose_method(campaign).test, len(campaign.systems)) == ("wilcoxon", 12)
     assert report.excluded["is an item of the tutorial"] == sum("tutorial" in row[1] for row in rows) == 198
     filler = sum("#duplicate" in row[7] and row[3] == "TGT" for row in rows)
     assert report.excluded["is an item of a document shown again to fill a task"] == filler == 14
@@ -333,7 +337,7 @@ def test_source_texts_tell_segments(imported):
             clock += 1
             rows.append(f"{account},{system},{first + place},TGT,eng,deu,50,d,False,{clock},{clock},{text}")
     rows.append(rows[1].replace(",50,", ",60,").replace("2,2,", "2.5,99,"))  # the item b of A, submitted again
-    ratings, _, report = imported(HEAD + "\n".join(rows) + "\n", columns={"source": "sourceText"})
+    ratings, _, report = imported(HEAD + "\n".join(rows) + "\n")
     assert ratings.query("score == 60")["segment"].tolist() == ["2"]
     ratings = ratings.query("score == 50")
     found = ratings.groupby("system")["segment"].agg(list).to_dict()

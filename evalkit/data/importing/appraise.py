@@ -116,6 +116,9 @@ def _columns(head: Head, match: Match, options: Options) -> tuple[dict[str, str]
     present, told = {columns.plain(name): name for name in match.header}, options.single
     names = {ours: present[columns.plain(theirs)] for ours, theirs in _NAMES.items()
              if columns.plain(theirs) in present and ours not in options.values} | told  # fmt: skip
+    texts = [name for name in match.header if columns.meaning(name) == "source"]
+    if len(texts) == 1 and "source" not in names:
+        names["source"] = texts[0]
     columns.unlike(match.header, set(names.values()) - set(told.values()), origin=head.name)
     if absent := [theirs for theirs in names.values() if theirs not in match.header]:
         raise DataError(f"{head.name} has no column {absent[0]!r}; it has {', '.join(match.header)}. Correct --map.")
