@@ -12,7 +12,7 @@ from evalkit import DataError, data
 from evalkit.campaign.names import readable, renamed
 from evalkit.data import registry
 from evalkit.data.provenance import declared_scale, like, source_of
-from evalkit.data.schemas import with_pair
+from evalkit.data.schemas import of_systems, with_pair
 from evalkit.human import annotators, normalization
 
 #: Up to so many different scores a scale counts as one of steps (ordinal), above as continuous.
@@ -62,8 +62,7 @@ class Campaign:
 
         A name that has second showings only, such as a reference in a quality-control copy, is no system.
         """
-        own = self.part.loc[self.part["item_type"].eq(self.ranked_types[0]), "system"].unique()
-        return self.part[self.part["item_type"].isin(self.ranked_types) & self.part["system"].isin(own)]
+        return of_systems(self.part, self.ranked_types)
 
     @cached_property
     def cells(self) -> pd.DataFrame:

@@ -1,6 +1,6 @@
 """The shape of each table, with messages that tell a user which line to mend."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,21 @@ ITEM = ["system", "doc", "segment"]
 def with_pair(ratings: pd.DataFrame) -> pd.DataFrame:
     """Add the language pair as the column ``pair``, printed like ``eng-jpn``."""
     return ratings.assign(pair=ratings["src_lang"] + "-" + ratings["tgt_lang"])
+
+
+def of_systems(ratings: pd.DataFrame, item_types: Sequence[str]) -> pd.DataFrame:
+    """Keep the judgements of some kinds that are of systems: a second showing counts only as that of a system's output.
+
+    item_types: kinds of items, "repeat" perhaps among them. A name all of whose other judgements are of references or
+    degraded items is no system, and its repeats are none of a system's.
+
+    >>> table = pd.DataFrame({"system": ["A", "A", "ref", "ref"],
+    ...                       "item_type": ["system", "repeat", "reference", "repeat"]})
+    >>> of_systems(table, ["system", "repeat"])["system"].tolist()
+    ['A', 'A']
+    """
+    own = ratings.loc[ratings["item_type"].isin({*item_types} - {"repeat"}), "system"].unique()
+    return ratings[ratings["item_type"].isin(item_types) & ratings["system"].isin(own)]
 
 
 def map_tables(

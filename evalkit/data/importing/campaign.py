@@ -269,8 +269,21 @@ def _without_judges(ratings: pd.DataFrame, options: Options, report: Report, ori
     return ratings[~judged]
 
 
+def _tell_accounts(report: Report, options: Options) -> None:
+    """Say which accounts nobody has. Raises DataError where the file of accounts names none of those met."""
+    named, met = options.pseudonyms.accounts
+    if options.accounts and not named:
+        raise DataError(
+            "The file of --accounts names none of the accounts of this campaign. Check that it belongs to it, and that "
+            "its columns are account and person."
+        )
+    if options.accounts and named < met:
+        report.note(f"--accounts names {named:,} of {met:,} accounts; each of the others counts as one person")
+
+
 def _finish(report: Report, files: list[File], ratings: pd.DataFrame, options: Options) -> None:
     """Put into the report what all judgements together show."""
+    _tell_accounts(report, options)
     report.annotators = int(ratings["annotator"].nunique())
     report.systems, report.people = _means(ratings, "system"), _means(ratings, "annotator")
     low, high = ratings["score"].min(), ratings["score"].max()

@@ -91,6 +91,8 @@ def converted(frame: pd.DataFrame, names: dict[str, str], values: dict[str, str]
            f"is none of {', '.join(schemas.ITEM_TYPES)}: correct it, or map it")  # fmt: skip
     if "hit" in names or "hit" in values:
         table["hit"] = _hits(needed("hit"), column("annotator"), options.pseudonyms)
+    elif options.accounts:  # several accounts of one person stay apart
+        table["hit"] = options.pseudonyms.column(column("annotator"), accounts=True)
     table |= {ours: needed(ours) for ours in ("criterion", "against") if ours in names or ours in values}
     for moment in [name for name in ("started", "ended") if name in names]:
         table[moment], wrong, zoneless = numbers.times(column(moment))
@@ -184,10 +186,15 @@ def human(systems: pd.Series, note: Callable[[str], None]) -> pd.Series:
     called references, not systems, by their names: Human-A.0, refA, translator-B
     [True, True, True, False]
     """
-    found = systems.str.fullmatch(_HUMAN)
+    found = is_human(systems)
     if found.any():
         note(f"called references, not systems, by their names: {', '.join(sorted(systems[found].unique()))}")
     return found
+
+
+def is_human(systems: pd.Series) -> pd.Series:
+    """Tell which systems are people's translations by their names."""
+    return systems.str.fullmatch(_HUMAN)
 
 
 def demand_columns(have: Iterable[str], *, origin: str, header: list[str]) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from evalkit import DataError
 from evalkit.data import languages, schemas
+from evalkit.data.importing.accounts import owners
 from evalkit.data.importing.columns import EXTRAS, OTHERS, OURS
 from evalkit.data.importing.pseudonyms import Pseudonyms
 from evalkit.data.names import Looks, plain
@@ -30,7 +31,7 @@ class Options:
     sheet: str | None = None
     encoding: str | None = None
     decimal: str | None = None
-    batches: Path | None = None  # what Appraise was given: which segment each of its items is
+    batches: tuple[Path, ...] = ()  # what Appraise was given: which segment each of its items is
     accounts: dict[str, str] = field(default_factory=dict)  # account -> person
     judges: tuple[str, ...] = ()  # annotators that are models
     weights: str | None = None  # of marked errors: a scheme's name, or like minor=1,major=5
@@ -59,7 +60,7 @@ def gathered(
     sheet: str | None = None,
     encoding: str | None = None,
     decimal: str | None = None,
-    batches: str | Path | None = None,
+    batches: str | Path | Sequence[str | Path] = (),
     accounts: str | Path | None = None,
     judges: Sequence[str] = (),
     weights: str | None = None,
@@ -89,6 +90,8 @@ def gathered(
     decimal = decimal or file.get("decimal")
     if decimal not in (None, ".", ","):
         raise DataError(f"The decimal mark {decimal!r} is neither a point nor a comma. Pass --decimal , or --decimal .")
+    people = owners(Path(accounts)) if accounts else {}
+    pseudonyms.know(people)
     options = Options(
         pseudonyms,
         columns=columns,
@@ -99,8 +102,8 @@ def gathered(
         sheet=sheet or file.get("sheet"),
         encoding=encoding or file.get("encoding"),
         decimal=decimal,
-        batches=Path(batches) if batches else None,
-        accounts=_accounts(Path(accounts)) if accounts else {},
+        batches=tuple(map(Path, [batches] if isinstance(batches, str | Path) else batches)),
+        accounts=people,
         judges=tuple(plain(name) for name in judges),
         weights=weights,
         lower_is_better=lower_is_better,
@@ -152,11 +155,6 @@ def _words(words: Mapping[str, float | str]) -> dict[str, float]:
         except ValueError as problem:
             raise DataError(f"--map-values {word}={value}: the score is no number. Write like Good=4.") from problem
     return found
-
-
-def _accounts(path: Path) -> dict[str, str]:
-    """Read which account is whose."""
-    raise NotImplementedError(path)
 
 
 def _toml(path: Path) -> dict[str, Any]:

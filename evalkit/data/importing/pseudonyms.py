@@ -4,6 +4,7 @@ import base64
 import hashlib
 import hmac
 import re
+from collections.abc import Mapping
 
 import pandas as pd
 
@@ -32,6 +33,28 @@ class Pseudonyms:
         self._salt = b"" if keep else (salt.encode() if salt else secret.own())
         self._known: dict[str, str] = {}
         self._given: dict[str, str] = {}
+        self._people: dict[str, str] = {}
+        self._accounts: dict[str, bool] = {}
+
+    def know(self, accounts: Mapping[str, str]) -> None:
+        """Learn which account is whose; columns of annotators name people from then on.
+
+        >>> aliases = Pseudonyms(keep=True)
+        >>> aliases.know({"deu01": "Ann"})
+        >>> aliases.column(pd.Series(["deu01", "deu02"])).tolist()
+        ['Ann', 'deu02']
+        """
+        self._people = {_plain(account): person for account, person in accounts.items()}
+
+    @property
+    def knows_people(self) -> bool:
+        """Whether it was told which account is whose."""
+        return bool(self._people)
+
+    @property
+    def accounts(self) -> tuple[int, int]:
+        """How many of the accounts met so far are somebody's, and how many there are."""
+        return sum(self._accounts.values()), len(self._accounts)
 
     def one(self, name: str) -> str:
         """Return the pseudonym of one name; white space around it and the form of its accents do not matter.
@@ -58,13 +81,28 @@ class Pseudonyms:
         code = hmac.new(self._salt, _plain(text).encode("utf-8", "surrogatepass"), hashlib.sha256).digest()
         return "a-" + base64.b32encode(code)[:_LETTERS].decode().lower()
 
-    def column(self, names: pd.Series) -> pd.Series:
-        """Replace a column of names; missing ones stay missing."""
+    def column(self, names: pd.Series, *, accounts: bool = False) -> pd.Series:
+        """Replace a column of names; missing ones stay missing.
+
+        accounts: leave accounts what they are, whoever is known to have them.
+        """
+        if self._people and not accounts:
+            names = self._persons(names)
         if self.keep:
             return names
         codes, distinct = pd.factorize(names)
         aliases = pd.array([*(self.one(str(name)) for name in distinct), None], dtype=names.dtype)
         return pd.Series(aliases.take(codes), index=names.index)
+
+    def _persons(self, names: pd.Series) -> pd.Series:
+        """Replace accounts by the people who have them."""
+        codes, distinct = pd.factorize(names)
+        plain = [_plain(str(name)) for name in distinct]
+        self._accounts |= {name: name in self._people for name in plain}
+        people = pd.array(
+            [*(self._people.get(key, name) for key, name in zip(plain, distinct)), None], dtype=names.dtype
+        )
+        return pd.Series(people.take(codes), index=names.index)
 
     def within(self, text: str, name: str | None) -> str:
         """Return a text without one name in it, in whatever case; parts of other words stay, where words have ends.

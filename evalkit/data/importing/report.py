@@ -134,6 +134,8 @@ _TOGETHER = {
     "is a task that was skipped": "tasks that were skipped",
     "is an answer that others are held against (ground truth)": "answers that others are held against",
     "is of a translation that the scheme of weights gives no score": "translations that the scheme gives no score",
+    "is an item of a document shown again to fill a task": "items of documents shown again to fill a task",
+    "gets no score in this scheme": "judgements that get no score in the scheme of weights",
     "was replaced by a later submission": "submissions that a later one replaced",
     "belongs to a showing of a document whose segments were not scored in order":
         "segment scores of documents that were not scored in order",

@@ -71,7 +71,10 @@ def new_study(name: str, data: str, title: str) -> None:
 @click.option("--salt", metavar="TEXT", help="what pseudonyms are made with (default: your own, kept)")
 @click.option("--sheet", metavar="NAME", help="the sheet of a workbook")
 @click.option("--encoding", metavar="NAME", help="of a text file (default: found out)")
-@click.option("--batches", type=a_path, metavar="JSON", help="what Appraise was given: which segment each item is")
+@click.option(
+    "--batches", multiple=True, type=a_path, metavar="JSON",
+    help="what Appraise was given: which segment each item is (repeatable)",
+)  # fmt: skip
 @click.option("--accounts", type=a_path, metavar="FILE", help="which account is whose (CSV of two columns, or JSON)")
 @click.option("--judge", "judges", multiple=True, metavar="NAME", help="an annotator that is a model (repeatable)")
 @click.option("--weights", metavar="SCHEME", help="of marked errors: a scheme, or like minor=1,major=5,critical=10")
