@@ -8,7 +8,7 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.data import appraise, esa, schemas
-from evalkit.data.importing import batches, columns, layouts, marks, numbers, segments, weights
+from evalkit.data.importing import appraise_rows, batches, columns, marks, numbers, segments, weights
 from evalkit.data.importing.formats import Format, Head, Match, ordered
 from evalkit.data.importing.judgements import ITEM_TYPES, Converted, constant, converted, human, is_human
 from evalkit.data.importing.options import Options
@@ -46,15 +46,15 @@ class Export:
 
 def _match(head: Head, options: Options, *, spans: bool) -> Match:
     """Fits where the headings are Appraise's, or rows without headings read like its rows. spans: as in ESA."""
-    bare = layouts.headless(head)
+    bare = appraise_rows.headless(head)
     if bare and ("spans" in bare) == spans:
         why = f"{len(bare)} cells without a header, the tenth a list of spans"
         why = why if spans else f"{len(bare)} cells without a header, as Appraise writes them"
         return Match(0.98, "", bare, 0, f"by its rows: {why}")
     if not bare and not spans:
-        layouts.refuse_unknown(head)
+        appraise_rows.refuse_unknown(head)
     names = {columns.plain(name) for name in head.header}
-    wanted = [*layouts.START, "spans"] if spans else layouts.START
+    wanted = [*appraise_rows.START, "spans"] if spans else appraise_rows.START
     lacks = [name for name in wanted if columns.plain(name) not in names]
     if not spans and "spans" in names:
         lacks.append("spans left out (those belong to esa)")
