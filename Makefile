@@ -10,6 +10,8 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 export PYTHONHASHSEED := 0
+# Tests and reports start dozens of processes that import the same: bytecode is kept, whatever the environment says.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help setup reports test test-slow check docs wheel bench fuzz reference lab lock clean
 
@@ -34,7 +36,7 @@ reports: $(READY)  ## execute every study and write reports/index.html
 test: $(READY)  ## the tests of a few minutes
 	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow"
 
-test-slow: $(READY)  ## the others: all studies simulated and in JupyterLab, the wheel, the recipe
+test-slow: $(READY)  ## the others: all studies simulated and in JupyterLab, clusters, the wheel, the recipe
 	$(BIN)/python -m pytest -n auto --dist worksteal -m slow
 
 check: $(READY)  ## style, types, notebook hygiene

@@ -53,7 +53,7 @@ if "EVALKIT_DATA_MIRROR" not in os.environ and (SHARED / "data").is_dir():
 def pytest_configure(config):
     """Name the mark of what `make test` leaves to `make test-slow`."""
     config.addinivalue_line(
-        "markers", "slow: all studies, lessons and large files, the recipe, the wheel: `make test-slow`"
+        "markers", "slow: all studies, lessons and large files, clusters, the recipe, the wheel: `make test-slow`"
     )
 
 

@@ -390,8 +390,9 @@ def no_assessments(name):
 
 
 def test_simulated_tables_fit_together_and_depend_on_the_seed():
-    assert not simulate.darr_assessments(seed=1)["score"].equals(simulate.darr_assessments(seed=2)["score"])
-    pd.testing.assert_frame_equal(simulate.darr_assessments(seed=1), simulate.darr_assessments(seed=1))
+    drawn = simulate.darr_assessments(seed=1)
+    assert not drawn["score"].equals(simulate.darr_assessments(seed=2)["score"])
+    pd.testing.assert_frame_equal(drawn, simulate.darr_assessments(seed=1))
     outputs, scores = simulate.metric_outputs(), simulate.metric_scores()
     one = of(scores, "zho", "eng", metric="sim-metric-43")[[*CELL, "score"]].astype(dict.fromkeys(CELL, str))
     both = of(outputs, "zho", "eng").merge(one)

@@ -126,7 +126,7 @@ def test_the_simulation_has_the_columns_of_the_real_ratings_and_its_own_ranking(
     assert set(drawn["item_type"]) == set(true["item_type"])
     assert set(drawn["src_lang"]) == set(true["src_lang"])
     assert drawn["annotator"].str.startswith("sim-").all()
-    assert ranking.against_official(drawn, table)["equal"].all()
+    assert ranking.compare_with_official(drawn, table)["equal"].all()
     assert set(getattr(simulate, f"wmt{year}_mturk_annotators")().columns) == set(
         real(f"wmt{year}-mturk-annotators").columns
     )

@@ -41,11 +41,11 @@ def test_segments_are_averaged_before_systems_and_only_system_and_repeat_count()
 def test_moves_are_told_against_the_official_order():
     official = pd.DataFrame({"system": ["B", "A"], "raw": ["47", "45.1"], "z": ["4.7", "4.5"], "segments": 2,
                              "judgements": [2, 3], "src_lang": "ces", "tgt_lang": "eng"})  # fmt: skip
-    compared = ranking.against_official(ratings(SMALL), official, scale="raw").set_index("system")
+    compared = ranking.compare_with_official(ratings(SMALL), official, scale="raw").set_index("system")
     assert compared["equal"].to_dict() == {"B": True, "A": False}
     assert compared["moved"].to_dict() == {"B": -1, "A": 1}
     with pytest.raises(DataError, match="only one of ratings and official"):
-        ranking.against_official(ratings(SMALL), official.replace({"A": "C"}))
+        ranking.compare_with_official(ratings(SMALL), official.replace({"A": "C"}))
 
 
 def test_without_z_there_is_no_ranking_by_z():
@@ -77,7 +77,7 @@ def test_zeros_taken_away_are_found_again(which):
     full, gone = ratings(rows), ratings(rows).drop(index=len(SMALL) + which)
     true = ranking.system_scores(full)
     official = true.assign(raw=true["score"].round(1).astype(str), z="0", src_lang="ces", tgt_lang="eng")
-    compared = ranking.against_official(gone, official.drop(columns=["pair"]), scale="raw")
+    compared = ranking.compare_with_official(gone, official.drop(columns=["pair"]), scale="raw")
     told = ranking.explain_missing(gone, compared, scale="raw")
     assert len(told) == 1
     assert told["explained"].all()
@@ -90,7 +90,7 @@ def test_zeros_taken_away_are_found_again(which):
 )  # fmt: skip
 def test_official_rankings_come_out_to_the_printed_digits(year, scale, equal, pairs_that_differ, real):
     rated, official = real(f"wmt{year}-mturk"), real(f"wmt{year}-mturk-ranking")
-    compared = ranking.against_official(rated, official, scale=scale)
+    compared = ranking.compare_with_official(rated, official, scale=scale)
     assert compared["equal"].sum() == equal
     wrong = compared[~compared["equal"]]
     assert set(wrong["pair"]) == pairs_that_differ
@@ -280,7 +280,7 @@ def test_a_system_may_win_over_one_with_a_higher_mean_when_asked():
 
 def test_wmt22s_published_p_values_come_out_to_their_last_digit(wmt):
     printed = data.published("wmt22_pvalues")
-    compared = ranking.against_p_values(wmt(22), printed)
+    compared = ranking.compare_p_values(wmt(22), printed)
     shown = compared.dropna(subset="official")
     assert len(shown) == len(printed) == compared["significant"].sum()
     assert set(compared["pair"]) == set(printed["pair"])
@@ -293,7 +293,7 @@ def test_wmt22s_published_p_values_come_out_to_their_last_digit(wmt):
 @pytest.mark.parametrize("year", [21, 22])
 def test_published_wins_and_lines_come_out_for_every_system(year, wmt):
     published = data.published("wmt_clusters")
-    compared = ranking.against_clusters({f"wmt{year}-mturk": wmt(year)}, published)
+    compared = ranking.compare_clusters({f"wmt{year}-mturk": wmt(year)}, published)
     assert len(compared) == {21: 80, 22: 73}[year]
     assert compared["equal_wins"].all()
     assert compared["equal_line"].all()
@@ -304,14 +304,14 @@ def test_published_wins_and_lines_come_out_for_every_system(year, wmt):
 def test_a_published_system_that_the_ratings_lack_is_named(wmt):
     published = data.published("wmt_clusters").query("data == 'wmt22-mturk'")
     with pytest.raises(DataError, match=r"liv-eng, TartuNLP.1: only one of ratings and published clusters"):
-        ranking.against_clusters({"wmt22-mturk": wmt(22)}, published.replace({"TartuNLP.1": "X"}))
+        ranking.compare_clusters({"wmt22-mturk": wmt(22)}, published.replace({"TartuNLP.1": "X"}))
 
 
 def test_simulated_ratings_are_held_against_nothing():
     published = data.published("wmt_clusters")
     simulated = simulate.wmt22_mturk()
-    assert ranking.against_clusters({"wmt22-mturk": simulated}, published).empty
-    assert ranking.against_p_values(simulated, data.published("wmt22_pvalues")).empty
+    assert ranking.compare_clusters({"wmt22-mturk": simulated}, published).empty
+    assert ranking.compare_p_values(simulated, data.published("wmt22_pvalues")).empty
 
 
 @pytest.mark.parametrize("test", ranking.TESTS)

@@ -230,7 +230,12 @@ def test_figures_name_their_axes_and_hold_the_tables_values(variants):
     assert [tuple(bar[:, 0]) for bar in forest.collections[0].get_segments()] == list(
         zip(rows["rank_low"], rows["rank_high"], strict=True)
     )
+    assert len(both.collections) == 2
     assert both.get_legend_handles_labels()[1] == ["rank and its interval", "range by wins"]
+    ends = grouped[grouped["pair"] == pair].set_index("system").loc[rows["system"], ["rank_top", "rank_bottom"]]
+    assert [tuple(bar[:, 0]) for bar in both.collections[1].get_segments()] == list(map(tuple, ends.to_numpy()))
+    marks = both.get_legend_handles_labels()[0][1].get_xdata()
+    assert sorted(marks[np.isfinite(marks)]) == sorted(ends.to_numpy().ravel())
     written = [label.get_text().split()[-1] for label in forest.get_yticklabels()]
     assert len({len(score.partition(".")[2]) for score in written}) == 1
     np.testing.assert_allclose(

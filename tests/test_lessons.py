@@ -166,7 +166,8 @@ def test_no_solution_survives_in_the_students_copy_nor_in_a_hint(path, tmp_path)
     assert folded == [True] * len(folded)
 
 
-@each_lesson_run
+@pytest.mark.slow
+@each_lesson
 def test_on_real_data_solutions_pass_and_each_typical_mistake_gets_its_own_hint(path, real, executed):
     for name in set(re.findall(r'data\.load\("([\w-]+)"', json.dumps(cells(path)).replace('\\"', '"'))):
         real(name)

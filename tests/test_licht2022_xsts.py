@@ -307,6 +307,7 @@ def test_cells_are_short_and_their_ids_in_order():
             assert cell["outputs"] == []
 
 
+@pytest.mark.slow
 def test_the_notebook_runs_on_ratings_and_scores_of_ones_own(tmp_path, table5):
     """A small XSTS campaign on 1-5, whose pairs share a calibration set, and an outside score, both from files."""
     import papermill

@@ -50,13 +50,19 @@ def accuracy(x, y):
 
 def every_swap(a, b, human, statistic):
     """Try all 2^n swaps of two standardised metrics: the difference, and the share that reaches it."""
-    a, b = stats.zscore(a), stats.zscore(b)
-    observed = statistic(a, human) - statistic(b, human)
-    reached = []
-    for mask in itertools.product([False, True], repeat=len(a)):
+    masks = list(itertools.product([False, True], repeat=len(a)))
+    observed, hits = swapped(stats.zscore(a), stats.zscore(b), lambda x: statistic(x, human), masks)
+    return observed, hits / len(masks)
+
+
+def swapped(a, b, value, masks):
+    """Try some swaps of two metrics in a loop: the difference of their values, and how many swaps reach it."""
+    observed = value(a) - value(b)
+    hits = 0
+    for mask in masks:
         one, other = np.where(mask, b, a), np.where(mask, a, b)
-        reached.append(statistic(one, human) - statistic(other, human) >= abs(observed) - ALMOST)
-    return observed, np.mean(reached)
+        hits += value(one) - value(other) >= abs(observed) - ALMOST
+    return observed, hits
 
 
 def by_pair(table):
@@ -156,13 +162,10 @@ def test_pearson_of_segments_equals_the_loop_of_swaps():
     values, human = drawn(2, (4, 10), metrics=4, values=6)
     found = by_pair(significance.significance(cells(values, human), statistic="pearson", draws=400, seed=9))
     half = random_swaps(40, 200, seed=9)
+    masks = np.concatenate([half, ~half])
     for i, j in itertools.combinations(range(4), 2):
         a, b = (stats.zscore(values[k].ravel()) for k in (i, j))
-        observed = r(a, human.ravel()) - r(b, human.ravel())
-        hits = 0
-        for mask in np.concatenate([half, ~half]):
-            one, other = np.where(mask, b, a), np.where(mask, a, b)
-            hits += r(one, human.ravel()) - r(other, human.ravel()) >= abs(observed) - ALMOST
+        observed, hits = swapped(a, b, lambda x: r(x, human.ravel()), masks)
         difference, p, exact = found[f"m{i}", f"m{j}"]
         assert not exact
         assert difference == pytest.approx(observed, abs=1e-12)
@@ -249,7 +252,8 @@ def test_spa_equals_the_loop_that_tests_all_systems_anew(values):
     there = cells(values, human)
     table = by_pair(significance.significance(there, statistic="spa", draws=30, flips=50, seed=2))
     flips = np.where(spa.flipped(12, flips=50, seed=2).T, -1, 1)
-    masks = random_swaps(48, 15, seed=2, block=8).reshape(15, 4, 12)
+    half = random_swaps(48, 15, seed=2, block=8).reshape(15, 4, 12)
+    masks = np.concatenate([half, ~half])
 
     def p(scores):
         return np.array([
@@ -262,11 +266,7 @@ def test_spa_equals_the_loop_that_tests_all_systems_anew(values):
 
     for i, j in itertools.combinations(range(3), 2):
         a, b = (stats.zscore(values[k], axis=None) for k in (i, j))
-        observed = value(a) - value(b)
-        hits = sum(
-            value(np.where(mask, b, a)) - value(np.where(mask, a, b)) >= abs(observed) - ALMOST
-            for mask in np.concatenate([masks, ~masks])
-        )
+        observed, hits = swapped(a, b, value, masks)
         difference, found, exact = table[f"m{i}", f"m{j}"]
         assert not exact
         assert difference == pytest.approx(observed, abs=1e-12)

@@ -527,6 +527,7 @@ def test_reference_results_come_from_good_runs_on_real_data_only(site, tmp_path)
 # Many machines
 
 
+@pytest.mark.slow
 def test_dask_workers_make_the_same_reports(site, tmp_path):
     distributed = pytest.importorskip("distributed")
     layout = Layout(studies=TINY, reports=tmp_path, reference=site[0].reference)

@@ -13,6 +13,8 @@ from evalkit.reports import cluster, execute, notebooks
 from evalkit.reports.studies import Layout
 from evalkit.stats import inference
 
+pytestmark = pytest.mark.slow
+
 
 @contextlib.contextmanager
 def dask_cluster(workers):
@@ -97,7 +99,6 @@ def studies(tmp_path):
     return tmp_path
 
 
-@pytest.mark.slow
 def test_studies_share_a_cluster_and_survive_the_loss_of_a_worker(studies, address, monkeypatch):
     monkeypatch.setenv("EVALKIT_DATA_DIR", "where this run keeps its data")
     layout = Layout(studies=studies / "studies.toml", reports=studies / "out", reference=studies)

@@ -58,7 +58,7 @@ def compare_official(campaign: Campaign, *, fallback: bool = False) -> Official:
 def beside(campaign: Campaign, official: pd.DataFrame) -> pd.DataFrame:
     """Set the official scores of the pair in detail beside ours, those that differ first.
 
-    official: a ranking as ``ranking.against_official`` takes it. Returns scale, system, official (text), computed,
+    official: a ranking as ``ranking.compare_with_official`` takes it. Returns scale, system, official (text), computed,
     more_judgements and more_segments (that the official number counts), lowest and highest (the score if these were 0,
     see ``ranking.explain_missing``; missing where nothing is lacking), comes_out: "yes", "with these as 0", or "no".
     """
@@ -66,7 +66,7 @@ def beside(campaign: Campaign, official: pd.DataFrame) -> pd.DataFrame:
     there = official[with_pair(official)["pair"].eq(campaign.pair)]
     parts = []
     for scale in ("raw", "z") if "z" in own else ("raw",):
-        held = ranking.against_official(own, there, scale=scale)
+        held = ranking.compare_with_official(own, there, scale=scale)
         short = ranking.explain_missing(own, held, scale=scale)[["system", "lowest", "highest", "explained"]]
         printed = held["system"].map(there.set_index("system")[scale])
         parts.append(held.assign(official=printed, scale=scale).merge(short, on="system", how="left"))

@@ -79,7 +79,8 @@ class Scheme:
         for (fixed_type, fixed_severity), value in reversed([*self.fixed.items()]):
             if kind == fixed_type and fixed_severity in (severity, "*"):
                 return value
-        return self.severities.get(severity, np.nan) * self.factors.get(kind, 1.0)
+        unknown = 0.0 if severity == "neutral" else np.nan  # a matter of taste, which no scheme counts
+        return self.severities.get(severity, unknown) * self.factors.get(kind, 1.0)
 
     def scores(self, judgement: np.ndarray, error_type: pd.Series, weight: np.ndarray,
                size: int) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip

@@ -20,19 +20,20 @@ PEOPLE = {
 }
 
 
-def simulated_campaign(*, segments: int = 80, calibration: int = 40, seed: int = 7) -> pd.DataFrame:
+def simulated_campaign(*, seed: int = 7) -> pd.DataFrame:
     """Draw a campaign in which one annotator is strict, one is lenient, and one got the weakest systems.
 
-    segments: per system and annotator; calibration: items that all four judge. Scores are whole numbers from 0 to 100.
-    Columns src_lang, tgt_lang, system, doc, segment, annotator, score, item_type. Every annotator moves all scores by
-    a fixed number of points (``PEOPLE``) and adds noise of 5 points; translations of a system differ by 10 points.
+    An annotator judges 80 segments of a system, and all four judge 40 calibration items. Scores are whole numbers from
+    0 to 100. Columns src_lang, tgt_lang, system, doc, segment, annotator, score, item_type. Every annotator moves all
+    scores by a fixed number of points (``PEOPLE``) and adds noise of 5 points; translations of a system differ by 10
+    points.
 
     >>> simulated_campaign().groupby("item_type")["annotator"].nunique().to_dict()
     {'calibration': 4, 'system': 4}
     """
     rng = np.random.default_rng(seed)
-    shared = np.linspace(30, 85, calibration)
-    judged = {name: true + rng.normal(0, 10, segments) for name, true in TRUE.items()}
+    shared = np.linspace(30, 85, 40)
+    judged = {name: true + rng.normal(0, 10, 80) for name, true in TRUE.items()}
     parts = []
     for annotator, (moved, systems) in PEOPLE.items():
         for system, quality in {"sim-calibration": shared, **{name: judged[name] for name in systems}}.items():

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from evalkit.data.schemas import with_pair
-from evalkit.human.ranking.official import DIGITS, against_official, explain_missing, flat_annotators
+from evalkit.human.ranking.official import DIGITS, compare_with_official, explain_missing, flat_annotators
 from evalkit.metrics.metaeval.darr import OFFICIAL
 from evalkit.papers import claims
 
@@ -23,7 +23,7 @@ def compare_scores(
     ``explain_missing``). Language pairs of which no ratings are here have no computed value.
     Returns ``claims.COLUMNS``; ``place`` is empty, because the rankings stand in data files.
     """
-    held = against_official(ratings, official, scale=scale)
+    held = compare_with_official(ratings, official, scale=scale)
     why = _reasons(ratings, held, scale, {} if workers is None else _without_spread(workers))
     printed = with_pair(official)
     keys = list(zip(printed["pair"], printed["system"], strict=True))
@@ -58,7 +58,7 @@ def compare_tests(
     """Compare WMT's published wins, cluster lines and p-values with recomputed ones: rows for ``show.compare``.
 
     clusters, p_values: ``wmt_clusters`` and ``wmt22_pvalues`` from ``data.published``. lines, tested: the results of
-    ``ranking.against_clusters`` and ``ranking.against_p_values``.
+    ``ranking.compare_clusters`` and ``ranking.compare_p_values``.
     """
     lost: dict[str, Any] = {
         "absent": "WMT21's scores of Chinese-English are not here.",

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 #: Pixels of a picture per CSS pixel of a page, so that letters are sharp on fine screens, too.
 FINE = 2
 DPI = 96 * FINE
-#: White around a figure, in inches.
-MARGIN = 0.06
+#: White around a figure, in its pixels.
+MARGIN = 12
 
 
 def picture(
@@ -65,20 +65,30 @@ def live() -> bool:
 
 
 def _drawn(figure: Figure) -> Image:
-    """Lay a figure out once and draw it once; ``bbox_inches="tight"`` would lay it out twice more."""
+    """Lay a figure out once and draw it once; ``savefig`` would draw it twice, and lay out a tight one twice more."""
+    import numpy as np
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from PIL.Image import fromarray
     from PIL.Image import open as read
+    from PIL.ImageOps import expand
 
     figure.set_dpi(DPI)
     if (engine := figure.get_layout_engine()) is not None:
         engine.execute(figure)
         figure.set_layout_engine("none")
-    drawn = io.BytesIO()
-    figure.savefig(drawn, format="png", dpi=DPI, bbox_inches=_reach(figure), pil_kwargs={"compress_level": 1})
-    return read(drawn)
+    reach = _reach(figure)
+    if reach.width > figure.bbox.width or reach.height > figure.bbox.height:  # names stick out
+        drawn = io.BytesIO()
+        inches = reach.transformed(figure.dpi_scale_trans.inverted()).padded(MARGIN / DPI)
+        figure.savefig(drawn, format="png", dpi=DPI, bbox_inches=inches, pil_kwargs={"compress_level": 1})
+        return read(drawn)
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    return expand(fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB"), border=MARGIN, fill="white")
 
 
 def _reach(figure: Figure) -> Bbox:
-    """Return what to draw, in inches: the figure, and names longer than their axes, which a layout leaves out."""
+    """Return what to draw, in pixels: the figure, and names longer than their axes, which a layout leaves out."""
     from matplotlib.text import Text
     from matplotlib.transforms import Bbox
 
@@ -91,7 +101,7 @@ def _reach(figure: Figure) -> Bbox:
     whole = figure.bbox
     left, right = min([whole.x0, *(box.x0 for box in across)]), max([whole.x1, *(box.x1 for box in across)])
     low, high = min([whole.y0, *(box.y0 for box in up)]), max([whole.y1, *(box.y1 for box in up)])
-    return Bbox.from_extents(left, low, right, high).transformed(figure.dpi_scale_trans.inverted()).padded(MARGIN)
+    return Bbox.from_extents(left, low, right, high)
 
 
 def _png(image: Image) -> bytes:

@@ -50,22 +50,22 @@ def display_cell(column: str, value: object) -> object:
     return TERMS.get(value, value) if column in NAMING and isinstance(value, str) else value
 
 
-def join_names(names: Iterable[object], *, most: int = 4) -> str:
-    """Name things in a sentence: all of a few, else the first ``most`` and how many others.
+def join_names(names: Iterable[object]) -> str:
+    """Name things in a sentence: all of a few, else the first four and how many others.
 
-    >>> join_names(["A", "B", "C"]), join_names(list("ABCDEFG"), most=2), join_names(["A"])
-    ('A, B and C', 'A, B and 5 others', 'A')
+    >>> join_names(["A", "B", "C"]), join_names("ABCDEFG"), join_names(["A"])
+    ('A, B and C', 'A, B, C, D and 3 others', 'A')
     """
     texts = [str(name) for name in names]
-    if len(texts) > most + 1:
-        return f"{', '.join(texts[:most])} and {len(texts) - most} others"
+    if len(texts) > 5:
+        return f"{', '.join(texts[:4])} and {len(texts) - 4} others"
     return " and ".join([", ".join(texts[:-1]), texts[-1]]) if len(texts) > 1 else "".join(texts)
 
 
-def pluralize(number: int, one: str, many: str = "") -> str:
-    """Count things in a sentence; ``many`` is the plural where it is not ``one`` with an s.
+def pluralize(number: int, one: str) -> str:
+    """Count things in a sentence, whose plural ends in an s.
 
-    >>> pluralize(1, "system"), pluralize(1200, "system"), pluralize(0, "pass", "passes")
-    ('1 system', '1,200 systems', '0 passes')
+    >>> pluralize(1, "system"), pluralize(1200, "system"), pluralize(0, "system")
+    ('1 system', '1,200 systems', '0 systems')
     """
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+    return f"{number:,} {one if number == 1 else one + 's'}"

@@ -30,6 +30,15 @@ _LOOKUP = {word: ours for ours, words in SYNONYMS.items() for word in words.spli
 #: Columns of other tables of ours that an importer keeps where they bear exactly these names.
 EXTRAS = ("copy", "mark", "errors", "position", "hit_seconds", "z", "domain")
 OURS = (*schemas.RATINGS.columns, "pair")
+#: Objects of nested JSON whose names say nothing of what is in them.
+_AROUND = frozenset(
+    {"item", "items", "data", "task", "meta", "metadata", "info", "record", "result", "judgement", "judgment",
+     "annotation", "evaluation", "assessment", "label", "rater", "annotator", "worker", "user", "evaluator", "segment",
+     "document", "doc", "translation", "mt", "response", "answer", "payload", "unit", "texts", "text", "languages",
+     "score", "scores", "rating"}
+)  # fmt: skip
+#: What files of some layouts have besides, and a user can map: what was marked, and what was preferred.
+OTHERS = ("category", "severity", "system_a", "system_b", "preference")
 _PERSONAL = re.compile(
     r"mail|phone|worker|rater|annotator|user|evaluator|reviewer|judge|linguist|person|(^|[_ ])(ip|name)($|[_ ])", re.I
 )
@@ -58,13 +67,19 @@ def plain(heading: str) -> str:
 def meaning(heading: str) -> str | None:
     """Say which of our columns a heading may be; None where it is unknown.
 
+    Of a dotted name, as nested JSON has them, the last parts count where the first ones only say where it stands.
+
     >>> meaning("Rater ID"), meaning("src_lang"), meaning("colour")
     ('annotator', 'src_lang', None)
+    >>> meaning("rater.id"), meaning("item.segment"), meaning("data.system.name"), meaning("z.score")
+    ('annotator', 'segment', 'system', None)
     """
     name = heading.strip()
     if name in OURS:
         return name
-    return plain(name) if plain(name) in OURS else _LOOKUP.get(plain(name))
+    found = plain(name) if plain(name) in OURS else _LOOKUP.get(plain(name))
+    first, dot, rest = name.partition(".")
+    return found or (meaning(rest) if dot and plain(first) in _AROUND else None)
 
 
 def scale_in(heading: str) -> tuple[float, float] | None:

@@ -13,13 +13,15 @@ from evalkit.data.importing.rows import Rows, Source, headings
 from evalkit.data.names import plain
 
 _TOP = 20  # rows in which a heading may stand
+_LONG = 100  # letters of a heading that is left out
 
 
 @dataclass
 class Head:
     """The first rows of a file with their lines, and the row that reads most like headings.
 
-    typed: the cells are a workbook's. named: the file whose name may state the languages.
+    typed: the cells are a workbook's. named: the file whose name may state the languages. title: a sheet's, which may
+    state the language of its translations.
     """
 
     path: Path
@@ -28,11 +30,12 @@ class Head:
     named: str = ""
     line: int = 0
     header: list[str] = field(default_factory=list)
+    title: str = ""
 
     @classmethod
     def of(cls, source: Source) -> "Head":
         """Find the headings of a file."""
-        head = cls(source.path, source.head, source.typed, source.named or source.path.name)
+        head = cls(source.path, source.head, source.typed, source.named or source.path.name, title=source.title)
         counts = [columns.count_known(cells) for _, cells in head.rows[:_TOP]]
         if counts:
             place = counts.index(max(counts))
@@ -41,7 +44,7 @@ class Head:
                 head.line, cells = head.rows[place + 1][0], second
             while cells and not cells[-1].strip():
                 cells = cells[:-1]
-            head.header = headings(cells)
+            head.header = headings(_without_more(cells, head.below, source))
         return head
 
     @property
@@ -59,6 +62,18 @@ class Head:
         place = self.header.index(name)
         cells = [plain(cells[place]) for cells in self.below if place < len(cells)]
         return [cell for cell in cells if cell]
+
+
+def _without_more(cells: list[str], below: list[list[str]], source: Source) -> list[str]:
+    """Leave out headings at the end that no row has a cell for, such as a comment, unless they are known ones."""
+    width = max(map(len, below), default=len(cells))
+    more = [cell.strip() for cell in cells[width:]]
+    if not more or not width or {len(row) for row in below} != {width} or any(map(columns.meaning, more)):
+        return cells
+    left = "; ".join(cell[:_LONG] for cell in more if cell)
+    note = f"the line of headings has more cells than the rows; left out: {left}"
+    source.notes.extend([] if note in source.notes else [note])
+    return cells[:width]
 
 
 def _second(cells: list[str], below: list[str]) -> list[str] | None:
@@ -121,7 +136,12 @@ def with_languages(names: dict[str, str], values: dict[str, str], head: Head, re
     if len(lacks) == 2 and (pair := languages.in_name(head.named)):
         values |= dict(zip(lacks, pair))
         report.note(f"the languages were read from the name of {head.named}: {pair[0]}-{pair[1]}")
-    elif lacks:
+        return
+    if "tgt_lang" in lacks and (language := languages.code(head.title)):
+        values["tgt_lang"] = language
+        lacks.remove("tgt_lang")
+        report.note(f"the language of translations was read from the title {head.title!r}: {language}")
+    if lacks:
         values |= dict.fromkeys(lacks, languages.UNKNOWN)
         way = "--value pair=en-de" if len(lacks) == 2 else f"--value {lacks[0]}=eng"
         report.note(f"nothing says the languages ({', '.join(lacks)}): they are {languages.UNKNOWN}, unknown; pass "

@@ -2,14 +2,14 @@
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from evalkit import DataError
 from evalkit.data import languages, schemas
 from evalkit.data.importing.accounts import owners
-from evalkit.data.importing.columns import EXTRAS, OURS
+from evalkit.data.importing.columns import EXTRAS, OTHERS, OURS
 from evalkit.data.importing.pseudonyms import Pseudonyms
 from evalkit.data.names import Looks, plain
 
@@ -25,6 +25,7 @@ class Options:
     pseudonyms: Pseudonyms
     columns: dict[str, str | list[str]] = field(default_factory=dict)
     values: dict[str, str] = field(default_factory=dict)
+    file_values: dict[str, dict[str, str]] = field(default_factory=dict)  # of single files, by their name
     item_types: dict[str, str] = field(default_factory=dict)
     scale: tuple[float, float] | None = None
     sheet: str | None = None
@@ -43,6 +44,10 @@ class Options:
     def single(self) -> dict[str, str]:
         """Return our names that are mapped to one column each."""
         return {ours: theirs for ours, theirs in self.columns.items() if isinstance(theirs, str)}
+
+    def of(self, name: str) -> "Options":
+        """Return the options for one file: what was told of it alone comes before what was told of all."""
+        return replace(self, values=self.values | self.file_values.get(name, {}))
 
 
 def gathered(
@@ -72,17 +77,14 @@ def gathered(
     columns = {**file.get("columns", {}), **(columns or {})}
     values = {**file.get("values", {}), **(values or {})}
     item_types = {**file.get("item_types", {}), **(item_types or {})}
-    for ours in (*columns, *values):
-        if ours not in (*OURS, *EXTRAS):
-            raise DataError(f"{ours!r} is none of our columns. Map one of {', '.join((*OURS, *EXTRAS))}.")
+    for ours in columns:
+        _demand_ours(ours)
     if wrong := sorted({*item_types.values()} - {*schemas.ITEM_TYPES}):
         raise DataError(f"item_types: {wrong[0]!r} is none of {', '.join(schemas.ITEM_TYPES)}. Correct it.")
-    if wrong := [ours for ours in values if ours in ("score", "started", "ended", *EXTRAS)]:
-        raise DataError(f"One value of {wrong[0]} for all rows makes no sense. Map a column with --map {wrong[0]}=….")
-    if "pair" in values:
-        if not (pair := languages.split(str(values.pop("pair")))):
-            raise DataError("The language pair of all rows cannot be read. Write it like --value pair=en-de.")
-        values |= dict(zip(("src_lang", "tgt_lang"), pair))
+    of_files: dict[str, dict[str, str]] = {}
+    for key in [key for key in values if ":" in key]:  # --value wave2.csv:doc=second
+        name, _, ours = key.rpartition(":")
+        of_files.setdefault(name, {})[ours] = values.pop(key)
     if wide not in (None, *WIDE):
         raise DataError(f"--wide {wide!r} is none of {', '.join(WIDE)}. Say what the columns of scores are.")
     decimal = decimal or file.get("decimal")
@@ -93,7 +95,8 @@ def gathered(
     options = Options(
         pseudonyms,
         columns=columns,
-        values={ours: plain(str(value)) for ours, value in values.items()},
+        values=_values(values),
+        file_values={name: _values(told) for name, told in of_files.items()},
         item_types={str(theirs): ours for theirs, ours in item_types.items()},
         scale=_scale(scale or file.get("scale")),
         sheet=sheet or file.get("sheet"),
@@ -108,6 +111,26 @@ def gathered(
         words=_words(words or {}),
     )
     return options, file.get("format")
+
+
+def _demand_ours(ours: str) -> None:
+    """Refuse a name that is none of our columns."""
+    if ours not in (*OURS, *EXTRAS, *OTHERS):
+        raise DataError(f"{ours!r} is none of our columns. Map one of {', '.join((*OURS, *EXTRAS, *OTHERS))}.")
+
+
+def _values(values: Mapping[str, Any]) -> dict[str, str]:
+    """Check values that all rows have; a language pair is two of them."""
+    found = {ours: plain(str(value)) for ours, value in values.items()}
+    for ours in found:
+        _demand_ours(ours)
+        if ours in ("score", "started", "ended", *EXTRAS):
+            raise DataError(f"One value of {ours} for all rows makes no sense. Map a column with --map {ours}=….")
+    if "pair" in found:
+        if not (pair := languages.split(found.pop("pair"))):
+            raise DataError("The language pair of all rows cannot be read. Write it like --value pair=en-de.")
+        found |= dict(zip(("src_lang", "tgt_lang"), pair))
+    return found
 
 
 def _scale(scale: Any) -> tuple[float, float] | None:

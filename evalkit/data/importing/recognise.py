@@ -5,25 +5,31 @@ from pathlib import Path
 
 from evalkit import DataError
 from evalkit.data.importing import columns
+from evalkit.data.importing.annotated import ANNOTATED
 from evalkit.data.importing.appraise import APPRAISE, ESA
 from evalkit.data.importing.formats import Format, Head, Match
+from evalkit.data.importing.imported import IMPORTED
 from evalkit.data.importing.judgements import ways
 from evalkit.data.importing.loaded import MT_METRICS_EVAL
 from evalkit.data.importing.mqm import MQM
 from evalkit.data.importing.mturk import MTURK
 from evalkit.data.importing.options import Options
+from evalkit.data.importing.preferences import PREFERENCES
 from evalkit.data.importing.rows import MOST_COLUMNS, Source
 from evalkit.data.importing.tables import CSV, XSTS, unnamed
 
 #: The formats of tables; of two that fit alike, the first is taken.
-KINDS = {kind.name: kind for kind in (MT_METRICS_EVAL, MTURK, ESA, APPRAISE, MQM, XSTS, CSV)}
+KINDS = {
+    kind.name: kind
+    for kind in (IMPORTED, *ANNOTATED, MT_METRICS_EVAL, MTURK, ESA, APPRAISE, MQM, PREFERENCES, XSTS, CSV)
+}
 
 
-def chosen(sources: list[Source], options: Options, name: str = "auto") -> tuple[Source, Format, Head, Match]:
-    """Return the one sheet of a workbook, or the file, that holds a campaign, with its format.
+def chosen(sources: list[Source], options: Options, name: str = "auto") -> list[tuple[Source, Format, Head, Match]]:
+    """Return the file, or the sheets of a workbook that hold a campaign, all of one format; each with it.
 
     name: "auto", or the format that the user names, which must then fit well enough to be read at all.
-    Raises DataError where none does, or several sheets do.
+    Raises DataError where no sheet has one, or several have different ones.
     """
     found: list[tuple[Source, Format, Head, Match]] = []
     problems = []
@@ -36,17 +42,21 @@ def chosen(sources: list[Source], options: Options, name: str = "auto") -> tuple
             if len(sources) == 1:
                 raise DataError(f"{problem}{hidden}") from problem
             problems.append((columns.count_known(Head.of(source).header), f"sheet {source.title!r}: {problem}"))
-    titles = [source.title for source, *_ in found]
-    if len(found) > 1:
-        raise DataError(
-            f"{sources[0].path.name} has several sheets of judgements: {', '.join(titles)}. Name one with --sheet, and "
-            f"import the others by themselves, or bring them into one sheet.{hidden}"
-        )
     if not found:  # the sheet that reads most like a table
         raise DataError(max(problems, key=lambda problem: problem[0])[1] + hidden)
+    titles = [source.title for source, *_ in found]
+    if len({kind.name for _, kind, *_ in found}) > 1:
+        kinds = ", ".join(f"{source.title} ({kind.name})" for source, kind, *_ in found)
+        raise DataError(
+            f"{sources[0].path.name} has several sheets of judgements, of different formats: {kinds}. Name one with "
+            f"--sheet, and import the others by themselves.{hidden}"
+        )
     if others := [source.title for source in sources if source.title not in titles]:
         found[0][0].notes.append(f"other sheets were not read: {', '.join(others)}")
-    return found[0]
+    if len(found) > 1:
+        found[0][0].notes.append(f"the judgements of {len(found)} sheets were put together: {', '.join(titles)}; "
+                                 "--sheet names one")  # fmt: skip
+    return found
 
 
 def _recognised(source: Source, options: Options, name: str) -> tuple[Format, Head, Match]:
@@ -82,7 +92,8 @@ def _recognised(source: Source, options: Options, name: str) -> tuple[Format, He
 def _unrecognised(path: Path, found: dict[str, Match], head: Head) -> str:
     """Say what was tried, what came nearest, and what it lacks."""
     best = max(found, key=lambda kind: found[kind].fit)
-    headed = f"; the headings on line {head.line} are {', '.join(head.header[:20])}" if head.header else ""
+    where = f"the headings on line {head.line} are" if head.line else "its objects have the names"
+    headed = f"; {where} {', '.join(head.header)}" if head.header else ""
     lacks = found[best].lacks.split(", ")
     nearest = f"Nearest is {best}, but it lacks {found[best].lacks}" if found[best].fit > 0 else "No heading is known"
     tried = f"{path.name} has none of the formats that were tried ({', '.join(found)})"

@@ -18,8 +18,10 @@ from evalkit.data.importing.rows import Broken, Rows, Source
 #: What the file of rejected rows says of each, before the row's own cells, and behind them where these cannot be cut.
 FIELDS, UNCUT = ["kind", "file", "line", "column", "value", "reason"], "cells"
 EXCLUDED = "excluded"
+#: Why a judgement is set apart whose errors a scheme of weights turns into no score.
+DISCARDED = "is of a translation that the scheme of weights gives no score"
 _BEFORE = len(FIELDS)
-_LINE = re.compile(r"\bline \d+( of \S+)?")
+_LINE = re.compile(r"""\bline \d+( of ('[^']*'|"[^"]*"|\S+))?""")
 _SHOWN = 10  # rejected rows that are told one by one; the file has them all
 _STILL = "is still uncut: write its cells, as they stand in the file and line named, under the headings; empty the last"
 
@@ -34,6 +36,7 @@ class Rejection:
     reason: str
     kind: str = "rejected"
     annotator: str | None = None  # as it stands in the row, to be hidden
+    place: int | None = None  # of the row in its file, where a line holds several
 
 
 class Rejecting:

@@ -16,7 +16,7 @@ def resolve(text: str | None) -> Scheme:
     """Return the scheme that ``--weights`` names or spells out; without it, that of WMT's MQM (Freitag et al. 2021).
 
     text: a name, or words that only one name has; or ``SEVERITY=WEIGHT`` and ``TYPE:SEVERITY=WEIGHT`` (``*``: any),
-    cut by commas. Weights that are spelled out have no exceptions but those told; neutral weighs 0 unless told.
+    cut by commas. Weights that are spelled out have no exceptions but those told; neutral ones weigh 0 unless told.
     Raises DataError for anything else, naming the schemes.
 
     >>> told = resolve("minor=1, Major=5, fluency/punctuation:minor=0.1")
@@ -44,7 +44,7 @@ def resolve(text: str | None) -> Scheme:
 
 def _spelled_out(text: str) -> Scheme:
     """Read weights that a user spells out."""
-    severities, fixed, told = {"neutral": 0.0}, {}, []
+    severities, fixed, told = {}, {}, []
     for part in text.split(","):
         name, _, value = part.partition("=")
         kind, _, severity = name.rpartition(":")

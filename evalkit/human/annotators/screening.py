@@ -155,7 +155,7 @@ def exclude_annotators(ratings: pd.DataFrame, screened: pd.DataFrame, *, rule: s
     frame = with_pair(ratings)
     gone = pd.MultiIndex.from_frame(frame[_WHO]).isin(pd.MultiIndex.from_frame(chosen[_WHO]))
     left = ratings[~gone]
-    if emptied := sorted(set(frame["pair"]) - set(frame.loc[~gone, "pair"])):
+    if emptied := sorted(set(frame["pair"].unique()) - set(frame.loc[~gone, "pair"].unique())):
         raise DataError(f"{', '.join(emptied)}: the rules flag everybody. Loosen them, or leave the pair out.")
     return left.reset_index(drop=True)
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pandas as pd
-import statsmodels.api as sm
 from scipy import stats
-from statsmodels.regression.mixed_linear_model import MixedLM, MixedLMParams
-from statsmodels.tools.sm_exceptions import ConvergenceWarning
+from statsmodels.regression.linear_model import OLS
 
 from evalkit import DataError
 from evalkit.human.context.differences import SCALES
 from evalkit.stats import inference
+from evalkit.stats.random_intercept import random_intercept
 
 #: What is estimated: the mean difference of a group, or how much larger it is after degraded context than before.
 EFFECT = "after - before"
@@ -77,22 +74,20 @@ def _differences(paired: pd.DataFrame, scale: str) -> np.ndarray:
 def _clustered(y: np.ndarray, x: np.ndarray, clusters: pd.Series, *, column: int = 1) -> tuple[float, ...]:
     """Fit least squares with cluster-robust errors: estimate, low, high and p of one column of x."""
     codes = pd.factorize(clusters)[0]
-    fit = sm.OLS(y, x).fit(cov_type="cluster", cov_kwds={"groups": codes}, use_t=True)
+    fit = OLS(y, x).fit(cov_type="cluster", cov_kwds={"groups": codes}, use_t=True)
     low, high = fit.conf_int(0.05)[column]
     return fit.params[column], low, high, fit.pvalues[column]
 
 
 def _mixed(y: np.ndarray, x: np.ndarray, groups: pd.Series) -> tuple[float, ...]:
     """Fit a random intercept per group: estimate, low, high and p of the second column of x; missing without a fit."""
-    codes = pd.factorize(groups)[0]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # a variance of zero lies on the boundary, and may be true
-        start = MixedLMParams.from_components(fe_params=np.linalg.lstsq(x, y, rcond=None)[0], cov_re=np.array([[0.1]]))
-        fit = MixedLM(y, x, codes).fit(method="bfgs", start_params=start)  # lbfgs runs away to infinite variances here
-    if not fit.converged:
+    fit = random_intercept(y, x, pd.factorize(groups)[0])
+    if fit is None:
         return (np.nan,) * 4
-    estimates = (fit.params[1], *fit.conf_int(0.05)[1], fit.pvalues[1])
-    return tuple(round(float(value), 4) for value in estimates)  # the optimiser stops where processors still agree
+    estimate, error = fit.coefficients[1], np.sqrt(fit.covariance[1, 1])
+    margin = stats.norm.ppf(0.975) * error
+    p = 2 * stats.norm.sf(abs(estimate / error))
+    return tuple(round(float(value), 4) for value in (estimate, estimate - margin, estimate + margin, p))
 
 
 def permutation(paired: pd.DataFrame, *, resamples: int, rng: np.random.Generator) -> tuple[float, float]:
@@ -188,7 +183,7 @@ def equivalence(paired: pd.DataFrame, *, margin: float, scale: str = "raw") -> p
         x = np.column_stack([np.ones(len(y)), after]) if effect == EFFECT else np.ones((len(y), 1))
         column = x.shape[1] - 1
         codes = pd.factorize(part["annotator"])[0]
-        fit = sm.OLS(y, x).fit(cov_type="cluster", cov_kwds={"groups": codes}, use_t=True)
+        fit = OLS(y, x).fit(cov_type="cluster", cov_kwds={"groups": codes}, use_t=True)
         estimate, error, df = fit.params[column], fit.bse[column], codes.max()
         p_equivalent = max(stats.t.sf((estimate + margin) / error, df), stats.t.cdf((estimate - margin) / error, df))
         low, high = fit.conf_int(0.05)[column]

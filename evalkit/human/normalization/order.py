@@ -37,20 +37,20 @@ def order_kept(ratings: pd.DataFrame) -> pd.DataFrame:
     there = with_pair(ratings)[[*_WHO, "hit", "score", "normalized"]].dropna()
     if there.empty:
         raise DataError("No row has both score and normalized. Were the scores normalised without any spread?")
-    table = there.groupby(_WHO).agg(hits=("hit", "nunique"), judgements=("score", "size"))
-    columns = there[["score", "normalized"]]
-    table["rho"] = _correlation(columns.groupby([there[name] for name in _WHO]).rank(), there)
-    table["pearson"] = _correlation(columns, there)
-    return table.reset_index().sort_values(["pair", "rho"], kind="stable", ignore_index=True)
+    judged = there.groupby(_WHO)
+    table = judged.agg(hits=("hit", "nunique"), judgements=("score", "size")).reset_index()
+    columns, who = there[["score", "normalized"]], judged.ngroup()  # the numbers of the table's rows
+    table["rho"] = _correlation(columns.groupby(who).rank(), who)
+    table["pearson"] = _correlation(columns, who)
+    return table.sort_values(["pair", "rho"], kind="stable", ignore_index=True)
 
 
-def _correlation(columns: pd.DataFrame, there: pd.DataFrame) -> pd.Series:
+def _correlation(columns: pd.DataFrame, who: pd.Series) -> pd.Series:
     """Return Pearson's r of two columns within each annotator."""
-    keys = [there[name] for name in _WHO]
-    centred = columns - columns.groupby(keys).transform("mean")
+    centred = columns - columns.groupby(who).transform("mean")
     x, y = (centred.iloc[:, k] for k in (0, 1))
-    sums = pd.DataFrame({"xy": x * y, "xx": x * x, "yy": y * y}).groupby(keys).sum()
-    varies = columns.groupby(keys).nunique().gt(1).all(axis=1)
+    sums = pd.DataFrame({"xy": x * y, "xx": x * x, "yy": y * y}).groupby(who).sum()
+    varies = columns.groupby(who).nunique().gt(1).all(axis=1)
     return (sums["xy"] / np.sqrt(sums["xx"] * sums["yy"])).where(varies).clip(-1, 1)
 
 

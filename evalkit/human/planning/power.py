@@ -196,13 +196,10 @@ def _assigned(
 ) -> np.ndarray:
     """Say who judges which document by which system: (campaigns, documents, 2, judges) numbers of annotators."""
     shape = (campaigns, documents, 2, judges)
-    if arrangement == "evenly":
-        one = np.repeat(np.arange(annotators), documents // annotators)
-        return np.broadcast_to(one[None, :, None, None], shape)
-    if arrangement == "separate":
-        half = annotators // 2
-        pair = np.repeat(np.arange(half), documents // half)
-        return np.broadcast_to(np.stack([pair, pair + half], axis=1)[None, :, :, None], shape)
+    if arrangement in ("evenly", "separate"):
+        crews, other = (annotators, 0) if arrangement == "evenly" else (annotators // 2, annotators // 2)
+        first = np.repeat(np.arange(crews), documents // crews)
+        return np.broadcast_to(np.stack([first, first + other], axis=1)[None, :, :, None], shape)
     wanted = judges if arrangement == "same" else 2 * judges
     drawn = rng.random((campaigns, documents, annotators)).argsort(axis=2)[..., :wanted]
     if arrangement == "same":

@@ -7,9 +7,9 @@ column that is ranked: raw scores, z-scores, or what ``evalkit.human.normalizati
 from evalkit.human.ranking.movement import rank_ranges, rank_shifts, rankings, resampled, summarize_shifts
 from evalkit.human.ranking.official import (
     DIGITS,
-    against_clusters,
-    against_official,
-    against_p_values,
+    compare_clusters,
+    compare_p_values,
+    compare_with_official,
     explain_missing,
     flat_annotators,
     missing_scores,
@@ -21,8 +21,8 @@ from evalkit.human.ranking.pairwise import LINES, TESTS, pairwise_tests, signifi
 from evalkit.human.ranking.scores import COUNTED, SEGMENT, system_scores
 
 __all__ = [
-    "COUNTED", "DIGITS", "LINES", "SEGMENT", "TESTS", "against_clusters", "against_official", "against_p_values",
-    "explain_missing", "flat_annotators", "missing_scores", "official_scores", "pairwise_tests", "rank_ranges",
-    "rank_shifts", "rankings", "resampled", "significance_clusters", "summarize_shifts", "system_scores", "tally",
-    "tally_clusters",
+    "COUNTED", "DIGITS", "LINES", "SEGMENT", "TESTS", "compare_clusters", "compare_p_values",
+    "compare_with_official", "explain_missing", "flat_annotators", "missing_scores", "official_scores",
+    "pairwise_tests", "rank_ranges", "rank_shifts", "rankings", "resampled", "significance_clusters",
+    "summarize_shifts", "system_scores", "tally", "tally_clusters",
 ]  # fmt: skip

@@ -19,7 +19,7 @@ FILE_DIGITS = 15
 _COLUMN = {"raw": "score", "z": "z"}
 
 
-def against_official(ratings: pd.DataFrame, official: pd.DataFrame, *, scale: str = "z") -> pd.DataFrame:
+def compare_with_official(ratings: pd.DataFrame, official: pd.DataFrame, *, scale: str = "z") -> pd.DataFrame:
     """Compare recomputed scores of systems with the official ones, with and without degraded-context repeats.
 
     official: text digits as in the ranking files. Returns pair, system, official (number), recomputed, equal (they
@@ -55,12 +55,12 @@ def against_official(ratings: pd.DataFrame, official: pd.DataFrame, *, scale: st
 
 
 def official_scores(ratings: Mapping[str, pd.DataFrame], official: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Compare several rankings with the official ones, on z and on raw scores: scale, data, and ``against_official``.
+    """Compare several rankings with the official ones, on z and on raw scores.
 
-    ratings, official: name of the data -> table.
+    Returns scale, data, and the columns of ``compare_with_official``. ratings, official: name of the data -> table.
     """
     parts = [
-        against_official(ratings[name], official[name], scale=scale).assign(data=name, scale=scale)
+        compare_with_official(ratings[name], official[name], scale=scale).assign(data=name, scale=scale)
         for scale in DIGITS for name in ratings
     ]  # fmt: skip
     return pd.concat(parts, ignore_index=True)
@@ -79,7 +79,7 @@ def _rounds_to(values: pd.Series, printed: pd.Series, digits: int) -> pd.Series:
     return (values - printed).abs() <= 0.5 * 10.0**-digits + 1e-9
 
 
-def against_clusters(ratings: Mapping[str, pd.DataFrame], official: pd.DataFrame) -> pd.DataFrame:
+def compare_clusters(ratings: Mapping[str, pd.DataFrame], official: pd.DataFrame) -> pd.DataFrame:
     """Compare recomputed wins and cluster lines with WMT's published ones.
 
     ratings: name of the data -> table. official: data, pair, system, wins and line (True where a cluster ends below the
@@ -120,7 +120,7 @@ def _compared_clusters(ratings: pd.DataFrame, official: pd.DataFrame) -> pd.Data
     )  # fmt: skip
 
 
-def against_p_values(ratings: pd.DataFrame, official: pd.DataFrame) -> pd.DataFrame:
+def compare_p_values(ratings: pd.DataFrame, official: pd.DataFrame) -> pd.DataFrame:
     """Compare recomputed p-values of the one-sided Mann-Whitney tests with WMT's published ones.
 
     official: pair, better, worse and p as text, such as ``data.published("wmt22_pvalues")``; tests without a published
@@ -156,7 +156,7 @@ def tally(compared: pd.DataFrame) -> pd.DataFrame:
 def tally_clusters(compared: pd.DataFrame) -> pd.DataFrame:
     """Count by data and language pair: systems, equal_wins, equal_line, official_line, line_all.
 
-    compared: the result of ``against_clusters``.
+    compared: the result of ``compare_clusters``.
     """
     groups = compared.groupby(["data", "pair"])
     counts = groups[["equal_wins", "equal_line", "official_line", "line_all"]].sum()
@@ -170,7 +170,7 @@ def explain_missing(ratings: pd.DataFrame, compared: pd.DataFrame, *, scale: str
     standardised ratings; the official files count them, raw as given and z as 0. How many judgements and segments each
     system lacks follows from the official counts. A lacking segment adds a 0; a lacking judgement of a segment that is
     here pulls its mean towards 0, by an amount that depends on which segment it is: hence an interval, taking at most
-    one missing judgement a segment. compared: the result of ``against_official``. Returns the rows with missing
+    one missing judgement a segment. compared: the result of ``compare_with_official``. Returns the rows with missing
     judgements: pair, system, official, recomputed, missing_judgements, missing_segments, lowest and highest (the score
     if the missing ones were 0), explained.
     """

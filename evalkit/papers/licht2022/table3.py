@@ -62,10 +62,14 @@ def kappas(codes: np.ndarray, *, categories: int) -> np.ndarray:
     The same coefficient as ``agreement.coefficients`` gives, for many simulated tables at once. Where all judgements
     of a table are the same there is no disagreement to explain: 1.
     """
-    counts = np.stack([(codes == code).sum(-1) for code in range(categories)], axis=-1).astype(float)
     n = codes.shape[-1]
-    observed = ((counts * (counts - 1)).sum(-1) / (n * (n - 1))).mean(-1)
-    chance = (counts.mean(-2) ** 2).sum(-1) / n**2
+    alike, used = np.zeros(codes.shape[:-1], int), []
+    for code in range(categories):
+        count = sum((codes[..., rater] == code for rater in range(n)), start=np.zeros(codes.shape[:-1], int))
+        alike += count * (count - 1)
+        used.append(count.mean(-1))
+    observed = (alike / (n * (n - 1))).mean(-1)
+    chance = (np.stack(used, axis=-1) ** 2).sum(-1) / n**2
     return np.divide(observed - chance, 1 - chance, out=np.ones_like(chance), where=chance < 1)
 
 
@@ -224,8 +228,9 @@ def reanalysed(study: pd.DataFrame, *, resamples: int, seed: int) -> pd.DataFram
     """
     names = ["protocol", "src_lang", "tgt_lang"]
     truth = pd.DataFrame(fact(study, "truth", by="simulate.protocol_study")).set_index(names)["kappa"]
-    rows = []
-    for (doc, source, target), cell in study.groupby(["doc", "src_lang", "tgt_lang"], sort=False):
+    rows, bare = [], study.copy(deep=False)
+    bare.attrs = {}  # pandas would copy the whole truth for each part
+    for (doc, source, target), cell in bare.groupby(["doc", "src_lang", "tgt_lang"], sort=False):
         found = pd.concat(
             agreement.coefficients(
                 agreement.score_matrix(part), measures=[("fleiss_kappa", "none")], resamples=resamples, seed=seed

@@ -89,11 +89,10 @@ def consensus_intervals(cells: pd.DataFrame, *, joint: pd.Series, nominal: float
         False: {"color": _ORANGE, "marker": "X"},
     }
     names = {True: "the cell allows the assumed score", False: "the cell does not allow it"}
-    for end, told in (("low", names), ("high", dict.fromkeys(names, "_"))):  # both ends are marked, and named once
-        forest(
-            axes, telling, rows="cell", value=end, low="low", high="high", series="allows", apart=0, names=told,
-            looks=looks,
-        )  # fmt: skip
+    forest(
+        axes, telling.assign(consensus=np.nan), rows="cell", value="consensus", low="low", high="high", series="allows",
+        apart=0, names=names, looks=looks,
+    )  # fmt: skip
     axes.tick_params(axis="y", labelsize=8.5)
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
     axes.set_xlabel("consensus score of the calibration set that the cell allows (points on the 1–5 scale)")

@@ -7,7 +7,7 @@ phenomena, langpair. ACES itself is read from the user's copy; ``perturbed`` mak
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +15,7 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.papers.sai2023 import perturbations
-from evalkit.stats.inference import interval, resample
+from evalkit.stats.inference import column_means, interval, resample
 
 #: The columns of ACES that are read here.
 COLUMNS = ("source", "good-translation", "incorrect-translation", "reference", "phenomena", "langpair")
@@ -151,14 +151,9 @@ def kendall_like(
     for phenomenon, places in sides[0].reset_index().groupby("phenomena", sort=False).indices.items():
         here = preferred[places]
         sentences = sides[0]["source"].to_numpy()[places]
-        low, high = interval(resample(_mean_of(here), sentences, resamples=resamples, seed=seed))
+        low, high = interval(resample(column_means(here), sentences, resamples=resamples, seed=seed))
         table = pd.DataFrame({"metric": list(metrics), "tau": here.mean(0), "low": low, "high": high, "n": len(places)})
         table["ties"] = (apart[places] == 0).sum(0)
         table.insert(0, "phenomena", phenomenon)
         tables.append(table)
     return pd.concat(tables, ignore_index=True)
-
-
-def _mean_of(columns: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """Make the statistic of a bootstrap: each column's mean, given how often each row was drawn."""
-    return lambda counts: counts @ columns / counts.sum(1, keepdims=True)

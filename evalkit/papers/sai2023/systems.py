@@ -38,8 +38,12 @@ def places(ratings: pd.DataFrame, splits: pd.DataFrame) -> pd.DataFrame:
     the same sentence and translation, letter for letter. Returns tgt_lang, place (from 0), system (the one that most
     known rows allow), known (rows), share (of these that allow it; texts that several systems share allow each).
     """
-    whole = _matched(ratings, splits)
-    whole = whole[whole["of"].eq(ratings["system"].nunique()) & whole["systems"].notna()]
+    return _places(_matched(ratings, splits), systems=ratings["system"].nunique())
+
+
+def _places(matched: pd.DataFrame, *, systems: int) -> pd.DataFrame:
+    """Do what ``places`` does, from the result of ``_matched``."""
+    whole = matched[matched["of"].eq(systems) & matched["systems"].notna()]
     known = whole.groupby(["tgt_lang", "place"], observed=True).size().rename("known")
     allowed = whole.explode("systems").groupby(["tgt_lang", "place", "systems"], observed=True).size().rename("rows")
     best = allowed.reset_index().sort_values("rows", ascending=False, kind="stable")
@@ -56,11 +60,11 @@ def combined(ratings: pd.DataFrame, splits: pd.DataFrame) -> pd.DataFrame:
     is else of an "unknown" system.
     Columns tgt_lang, system, segment, score, own_score, reference, hypothesis, fresh.
     """
-    theirs = _matched(ratings, splits)
-    theirs = theirs[theirs["fresh"]].assign(score=theirs["formula_score"])
-    held = places(ratings, splits).query("share >= 0.95")[["tgt_lang", "place", "system"]]
+    matched, systems = _matched(ratings, splits), ratings["system"].nunique()
+    theirs = matched[matched["fresh"]].assign(score=matched["formula_score"])
+    held = _places(matched, systems=systems).query("share >= 0.95")[["tgt_lang", "place", "system"]]
     theirs = theirs.merge(held, on=["tgt_lang", "place"], how="left")
-    whole = theirs["of"].eq(ratings["system"].nunique())
+    whole = theirs["of"].eq(systems)
     theirs["system"] = theirs["system"].where(whole & theirs["system"].notna(), "unknown")
     columns = ["tgt_lang", "system", "segment", "score", "own_score", "reference", "hypothesis"]
     ours = ratings[columns].astype({"tgt_lang": "str", "system": "str"})
@@ -144,8 +148,11 @@ def _matched(ratings: pd.DataFrame, splits: pd.DataFrame) -> pd.DataFrame:
     """
     key, sentence = ["tgt_lang", "key"], ["tgt_lang", "split", "segment"]
     ours, theirs = (frame.assign(key=_letters(frame)).astype({"tgt_lang": "str"}) for frame in (ratings, splits))
-    known = ours.groupby(key)["system"].agg(systems=lambda names: sorted(set(names.astype("str"))), held="size")
-    found = theirs.merge(known.reset_index(), on=key, how="left")
+    once = ours[[*key, "system"]].astype("object").drop_duplicates().sort_values("system")
+    once.attrs = {}  # pandas would copy them for each of the thousands of groups
+    systems = once.groupby(key)["system"].agg(list).rename("systems")
+    known = ours.groupby(key).size().rename("held").to_frame().join(systems)
+    found = theirs.merge(known[["systems", "held"]].reset_index(), on=key, how="left")
     rows = found.groupby(sentence)["row"]
     fresh = found.groupby(key).cumcount() >= found["held"].fillna(0)
     return found.assign(fresh=fresh, place=rows.cumcount(), of=rows.transform("size"))

@@ -11,11 +11,13 @@ from numpy.typing import ArrayLike
 
 from evalkit import DataError
 from evalkit.papers.sudoh2021.taxonomy import CRITICAL, KEY
-from evalkit.stats.inference import interval, resample
+from evalkit.stats.inference import column_means, interval, resample
 from evalkit.stats.terms import join_names
 
 #: What it costs to let everything pass, or to check everything: the better of the two is what a model has to beat.
 NO_MODEL = "no model"
+#: Shares of true alarms that are asked for.
+PRECISIONS = (0.5, 0.6, 0.7, 0.8, 0.9)
 
 
 def risk(predictions: pd.DataFrame, *, critical: Sequence[str] = CRITICAL) -> pd.Series:
@@ -109,9 +111,7 @@ def curve(trial: Trial, *, missed_costs: Sequence[float], resamples: int = 500, 
     base = table[table["signal"] == NO_MODEL].set_index("missed_cost")["cost"]
     table["relative"] = table["cost"] / table["missed_cost"].map(base).replace(0, np.nan)
     each = np.array(paid, float).T
-    draws = resample(
-        lambda counts: counts @ each / counts.sum(axis=1, keepdims=True), trial.sentence, resamples=resamples, seed=seed
-    )
+    draws = resample(column_means(each), trial.sentence, resamples=resamples, seed=seed)
     table["cost_low"], table["cost_high"] = interval(draws)
     return table
 
@@ -133,11 +133,10 @@ def in_words(table: pd.DataFrame) -> str:
     return f"{join_names(less)} {'cost' if len(less) > 1 else 'costs'} less than {plain}"
 
 
-def recall_at_precision(
-    trial: Trial, *, precisions: Sequence[float] = (0.5, 0.6, 0.7, 0.8, 0.9), resamples: int = 500, seed: int = 7
-) -> pd.DataFrame:
+def recall_at_precision(trial: Trial, *, resamples: int = 500, seed: int = 7) -> pd.DataFrame:
     """Return how many critical errors each signal finds if a given share of what it flags must be critical.
 
+    Wanted are the precisions in ``PRECISIONS``.
     The threshold is the lowest that reaches the precision on development rows; what it then reaches on test rows is
     given beside it. Returns signal, wanted, threshold, precision, recall, flagged (shares of test rows); where no
     threshold reaches the precision it is missing, and nothing is flagged. recall_low, recall_high: 95 %.
@@ -149,7 +148,7 @@ def recall_at_precision(
         order = np.argsort(-known, kind="stable")
         hits = np.cumsum(learned[order]) / np.arange(1, len(order) + 1)
         last = np.append(np.diff(known[order]) != 0, True)  # rows of one value are flagged together
-        for wanted in precisions:
+        for wanted in PRECISIONS:
             reached = np.flatnonzero((hits >= wanted) & last)
             found = float(known[order][reached[-1]]) if len(reached) else np.inf
             flagged = np.asarray(asked, float) >= found

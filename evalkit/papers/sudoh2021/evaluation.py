@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from evalkit import DataError
 from evalkit.papers.sudoh2021.taxonomy import categories
 from evalkit.papers.transcribed import pivot
-from evalkit.stats.inference import interval, resample
+from evalkit.stats.inference import column_means, interval, resample
 
 #: What the last row of a table of scores is called, as in print.
 AVERAGE = "Ave."
@@ -154,7 +154,7 @@ def accuracy(
         if against is not None and against not in models:
             raise DataError(f"There is no model {against!r} to compare with. Choose among {', '.join(models)}.")
         base = models.index(against) if against is not None else 0
-        draws = resample(_share(right), sentence, resamples=resamples, seed=seed)
+        draws = resample(column_means(right), sentence, resamples=resamples, seed=seed)
         low, high = interval(draws)
         gain_low, gain_high = interval(draws - draws[:, [base]])
         table = pd.DataFrame({"model": models, "n": len(right), "sentences": len(np.unique(sentence))})
@@ -262,11 +262,6 @@ def calibrated(predictions: pd.DataFrame) -> pd.DataFrame:
         corrected = pd.DataFrame(_raised(rows[names].to_numpy(float), found), columns=names, index=rows.index)
         parts.append(rows.assign(**corrected, model=f"{model}, calibrated", temperature=found))
     return pd.concat(parts, ignore_index=True)
-
-
-def _share(right: np.ndarray):
-    """Make the statistic of a bootstrap: each column's mean, given how often each row was drawn."""
-    return lambda counts: (counts @ right) / counts.sum(axis=1, keepdims=True)
 
 
 def _right(rows: pd.DataFrame) -> np.ndarray:

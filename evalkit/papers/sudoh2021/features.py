@@ -76,6 +76,7 @@ def numbers(text: str) -> Counter:
     return found + Counter(_SPELT[word] for word in words(text) if word in _SPELT)
 
 
+@lru_cache(maxsize=1 << 15)
 def negations(text: str) -> int:
     """Count the negations of an English text, contractions among them.
 
@@ -165,6 +166,11 @@ def _solid(texts: Sequence[str]) -> list[str]:
     return ["".join(text.split()) for text in texts]
 
 
+def _foreign(text: str) -> int:
+    """Count the letters that are not ASCII."""
+    return 0 if text.isascii() else sum(ord(letter) > 127 and letter.isalpha() for letter in text)
+
+
 def _beyond(tokens: Sequence[str], others: Sequence[str]) -> list[str]:
     """List tokens, in order, less as many of each as the other side has."""
     left = Counter(others)
@@ -229,7 +235,7 @@ def _compared(
         max(wanted_negative - negative, 0), max(negative - wanted_negative, 0), opposed(said, meant),
         (len(hypothesis) - len(set(hypothesis))) - (len(reference) - len(set(reference))),
         sum(one == two for one, two in pairwise(hypothesis)),
-        sum(ord(letter) > 127 and letter.isalpha() for letter in said) / max(len(said), 1),
+        _foreign(said) / max(len(said), 1),
         abs(sum(len(word) == 1 and not word.isalnum() for word in hypothesis)
             - sum(len(word) == 1 and not word.isalnum() for word in reference)),
         hypothesis == reference, max(map(len, extra), default=0), max(map(len, lost), default=0),

@@ -12,7 +12,8 @@ import click
 
 from evalkit.reports.cli.words import Pair, data_names
 
-FORMATS = ("auto", "appraise", "esa", "mqm", "mturk-da", "xsts", "mt-metrics-eval", "csv")
+FORMATS = ("auto", "appraise", "esa", "mqm", "mturk-da", "xsts", "mt-metrics-eval", "preferences", "csv", "pearmut",
+           "label-studio", "doccano", "prodigy")  # fmt: skip
 a_path = click.Path(path_type=Path)
 
 
@@ -55,7 +56,7 @@ def new_study(name: str, data: str, title: str) -> None:
 )  # fmt: skip
 @click.option(
     "--value", "values", multiple=True, type=Pair(), metavar="OURS=TEXT",
-    help="one value for all rows, such as src_lang=eng (repeatable)",
+    help="one value for all rows, such as src_lang=eng, or for those of a file: wave2.csv:doc=second (repeatable)",
 )  # fmt: skip
 @click.option("--mapping", type=a_path, metavar="TOML", help="a file with columns, values, scale and the like")
 @click.option("--scale", metavar="LOW:HIGH", help="the ends of the scale (default: the format's)")
@@ -63,6 +64,7 @@ def new_study(name: str, data: str, title: str) -> None:
     "--replace", is_flag=True,
     help="write over a result of other files, or repaired rows; without it, an import only renews its own result",
 )  # fmt: skip
+@click.option("--check", is_flag=True, help="print the receipt and write nothing")
 @click.option(
     "--pseudonyms/--keep-names", default=True, help="replace annotators' names (the default), or write them as they are"
 )

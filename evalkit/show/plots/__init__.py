@@ -104,6 +104,7 @@ def forest(
 
     table: tidy, one line per row and series. rows, value, low, high, series: its columns; without ``low`` and ``high``
     there are marks only. order: the rows from top to bottom, by default as in the table.
+    A row with an interval but no value is a range without a best guess, and both its ends are marked.
     names: how rows and series are written, by default as they are called. looks: a series' options of ``plot``, beside
     a colour and a marker of its own. apart: how far the series of a row stand from each other at most, in rows.
     """
@@ -114,9 +115,13 @@ def forest(
         part = (table if series is None else table[table[series] == kind]).set_index(rows).reindex(places)
         level = np.arange(len(places)) + min(apart, 0.72 / len(kinds)) * (number - (len(kinds) - 1) / 2)
         look = {**mark(number), "label": literal(names.get(kind, kind)), **looks.get(kind, {})}
+        marked = part[value]
         if low is not None:
             axes.hlines(level, part[low], part[high], color=look["color"], lw=2)
-        axes.plot(part[value], level, **look)
+            bare = part[value].isna() & part[low].notna()
+            marked = pd.concat([marked, part.loc[bare, low], part.loc[bare, high]])
+            level = np.concatenate([level, level[bare], level[bare]])
+        axes.plot(marked, level, **look)
     _name_rows(axes, [names.get(place, place) for place in places])
 
 

@@ -160,8 +160,8 @@ def dose_response(doses: pd.DataFrame, *, xlabel: str) -> Figure:
 def score_changes(rankings: pd.DataFrame) -> Figure:
     """Draw how far each system's score moves when the repeats are left out, one dot a system.
 
-    rankings: the result of ``ranking.against_official``, on z-scores, with a column ``data``; squares are systems that
-    change place.
+    rankings: the result of ``ranking.compare_with_official``, on z-scores, with a column ``data``; squares are systems
+    that change place.
     """
     names = list(dict.fromkeys(rankings["data"]))
     most = rankings.groupby("data")["pair"].nunique().max()

@@ -107,10 +107,8 @@ def rank_forest(ranges: pd.DataFrame, *, pair: str, clustered: pd.DataFrame | No
     digits = _decimals(rows["score"])
     names = {row.system: f"{row.system}  {row.score:.{digits}f}" for row in rows.itertuples()}
     looks = {"range by wins": {"marker": "D", "mfc": "white", "mec": PALETTE[1], "mew": 1.2, "ms": 4.5}}
-    for end, told in (("rank_low", {}), ("rank_high", dict.fromkeys(drawn["way"], "_"))):  # a range has no best guess
-        drawn["mark"] = drawn["rank"].fillna(drawn[end])
-        forest(axes, drawn, rows="system", value="mark", low="rank_low", high="rank_high", series="way",
-               names=names | told, looks=looks)  # fmt: skip
+    forest(axes, drawn, rows="system", value="rank", low="rank_low", high="rank_high", series="way", names=names,
+           looks=looks)  # fmt: skip
     axes.tick_params(axis="y", labelsize=8.5)
     axes.set_xticks(np.arange(1, len(rows) + 1, max(1, len(rows) // 10)))
     axes.set(xlim=(0.5, len(rows) + 0.5), xlabel="rank (1 is best)", title=literal(pair))

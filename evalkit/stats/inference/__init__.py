@@ -19,6 +19,7 @@ from evalkit.stats.inference.permutation import (
 from evalkit.stats.inference.resampling import (
     bootstrap,
     bootstrap_means,
+    column_means,
     interval,
     median,
     resample,
@@ -28,6 +29,6 @@ from evalkit.stats.inference.resampling import (
 
 __all__ = [
     "ADJUSTMENTS", "BATCH", "EXACT_UP_TO", "TOLERANCE", "Permuted", "Shuffles", "Swaps", "adjust", "bootstrap",
-    "bootstrap_means", "count_hits", "in_blocks", "interval", "jackknife_error", "jackknife_interval", "median",
-    "permutation_test", "resample", "spread", "standard_error", "unit_counts",
+    "bootstrap_means", "column_means", "count_hits", "in_blocks", "interval", "jackknife_error", "jackknife_interval",
+    "median", "permutation_test", "resample", "spread", "standard_error", "unit_counts",
 ]  # fmt: skip

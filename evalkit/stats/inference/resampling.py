@@ -42,7 +42,7 @@ def resample(statistic: Statistic, units: ArrayLike, *, resamples: int, seed: Se
 
     units: a label for each row of a table; what shares a label is drawn together. Items: a label of its own for each
     row; annotators or systems: their names; clusters: the documents.
-    statistic: maps counts (batch, rows), floats, to (batch, ...); a mean is ``counts @ y / counts.sum(1)``. seed: see
+    statistic: maps counts (batch, rows), floats, to (batch, ...); see ``column_means``. seed: see
     ``in_blocks``. Returns the draws, (resamples, ...). Source: Davison & Hinkley 1997, section 3.8.
     Caveat: few units know little about others of their kind.
 
@@ -58,6 +58,18 @@ def resample(statistic: Statistic, units: ArrayLike, *, resamples: int, seed: Se
         return statistic(unit_counts(len(distinct), batch, rng)[:, unit])
 
     return np.concatenate(list(in_blocks(drawn, resamples, seed=seed, numbers=2 * len(unit))))
+
+
+def column_means(columns: ArrayLike) -> Statistic:
+    """Make a statistic of ``resample``: the mean of each column over the drawn rows, (batch, columns).
+
+    columns: (rows, columns).
+
+    >>> column_means([[1, 10], [2, 20], [6, 60]])(np.array([[1.0, 1, 1], [0, 3, 0]])).tolist()
+    [[3.0, 30.0], [2.0, 20.0]]
+    """
+    values = np.asarray(columns, float)
+    return lambda counts: counts @ values / counts.sum(axis=1, keepdims=True)
 
 
 def unit_counts(size: int, batch: int, rng: np.random.Generator) -> np.ndarray:
