@@ -506,6 +506,18 @@ def test_accounts_hold_in_other_formats(tmp_path, imported):
     assert any("names 2 of 3 accounts" in note for note in report.notes)
 
 
+TWICE = (("u1", "Major"), ("u2", "Minor"))
+
+
+def test_two_accounts_of_one_person_stay_two_judgements_in_mqm(tmp_path, imported):
+    (tmp_path / "a.csv").write_text("u1,Ann\nu2,Ann\n")
+    head = "system\tdoc\tseg_id\trater\tsource\ttarget\tcategory\tseverity\tlp\n"
+    rows = [f"A\td\t1\t{name}\ts\t<v>t</v>\tOther\t{level}\ten-de" for name, level in TWICE]
+    ratings, marked, _ = imported(head + "\n".join(rows) + "\n", accounts=tmp_path / "a.csv")
+    assert ratings[["annotator", "hit", "score"]].values.tolist() == [["Ann", "u1", -5.0], ["Ann", "u2", -1.0]]
+    assert marked[["annotator", "hit", "weight"]].values.tolist() == [["Ann", "u1", 5.0], ["Ann", "u2", 1.0]]
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
