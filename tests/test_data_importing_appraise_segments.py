@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
 from evalkit import DataError, data
 from evalkit.campaign.agreement import every_two, measure_agreement
@@ -16,6 +17,7 @@ from evalkit.campaign.opening import from_ratings
 from evalkit.data import importing
 from evalkit.data.importing.accounts import owners
 from evalkit.human.annotators.quality_control import quality_pairs
+from evalkit.reports.cli.campaigns import import_files
 
 RELEASED = "minor=1,major=5,critical=25,linguistic conventions/punctuation:*=0.1"  # the campaign's own weights
 
@@ -217,6 +219,22 @@ def test_an_item_that_is_missing_inside_a_document_moves_no_other(imported):
     ratings, _, report = imported(str(tasks))
     assert sorted(ratings.query("system == 'Z' and doc == 'e'")["segment"]) == ["1", "3", "4"]
     assert "7 of 7" in report.segments
+
+
+def test_exports_without_spans_are_no_exception(imported):
+    tasks = whole().show("deu04", "wmt23.Z", "d", 60, 3).show("deu04", "wmt23.Z", "d", 90, 3, kind="BAD", marks="#bad1")
+    ratings, _, report = imported(str(tasks).replace(",[],", ","))
+    assert report.format == "appraise"
+    assert "7 of 7 segments are sure" in report.segments
+    assert sorted(ratings.query("system == 'Z'")["segment"]) == ["1", "1", "2", "2", "3", "3"]
+    assert len(quality_pairs(ratings)) == 3
+    assert ratings["hit"].nunique() == 4
+
+
+def test_kinds_of_items_hold_with_spans(imported):
+    tasks = whole().show("deu04", "wmt23.Z", "d", 60, 3).show("deu04", "wmt23.V", "d", 70, 3, kind="REF")
+    ratings, _, _ = imported(str(tasks))
+    assert set(ratings.query("system == 'V'")["item_type"]) == {"reference"}
 
 
 @pytest.mark.parametrize(("one", "other", "joined"), [("deu09", "deu0a", True), ("deu09", "deu10", True),
@@ -488,6 +506,18 @@ def test_accounts_hold_in_other_formats(tmp_path, imported):
     assert any("names 2 of 3 accounts" in note for note in report.notes)
 
 
+TWICE = (("u1", "Major"), ("u2", "Minor"))
+
+
+def test_two_accounts_of_one_person_stay_two_judgements_in_mqm(tmp_path, imported):
+    (tmp_path / "a.csv").write_text("u1,Ann\nu2,Ann\n")
+    head = "system\tdoc\tseg_id\trater\tsource\ttarget\tcategory\tseverity\tlp\n"
+    rows = [f"A\td\t1\t{name}\ts\t<v>t</v>\tOther\t{level}\ten-de" for name, level in TWICE]
+    ratings, marked, _ = imported(head + "\n".join(rows) + "\n", accounts=tmp_path / "a.csv")
+    assert ratings[["annotator", "hit", "score"]].values.tolist() == [["Ann", "u1", -5.0], ["Ann", "u2", -1.0]]
+    assert marked[["annotator", "hit", "weight"]].values.tolist() == [["Ann", "u1", 5.0], ["Ann", "u2", 1.0]]
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -538,6 +568,18 @@ def test_further_layouts_of_appraise_are_read(name, imported):
 def test_layouts_that_are_not_known_are_refused_with_a_remedy(row, imported):
     with pytest.raises(DataError, match=r"in an order that is not known.*Write headings"):
         imported("\n".join(row.format(n=n) for n in range(1, 9)) + "\n")
+
+
+def test_the_command_takes_several_files_of_batches(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    first, *others = two_tasks(named=True)
+    (tmp_path / "one.json").write_text(json.dumps([first]))
+    (tmp_path / "two.json").write_text(json.dumps(others))
+    (tmp_path / "e.csv").write_text(str(Tasks().show("a", "X", "d", 1, 3).show("b", "Y", "d", 1, 3)))
+    result = CliRunner().invoke(import_files, ["e.csv", "--batches", "one.json", "--batches", "two.json"])
+    assert result.exit_code == 0, result.output
+    ratings, _ = data.open_campaign(tmp_path / "campaign.parquet")
+    assert ratings.sort_values(["system", "started"])["segment"].tolist() == ["10", "11", "12"] * 2
 
 
 def test_what_is_read_of_a_file_is_in_its_digest(imported, tmp_path):

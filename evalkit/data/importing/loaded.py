@@ -157,14 +157,14 @@ def _of_tables(ratings: pd.DataFrame, spans: pd.DataFrame | None, options: Optio
     def hidden(table: pd.DataFrame) -> pd.DataFrame:
         if named:
             return table
-        return table.assign(annotator=options.pseudonyms.column(table["annotator"].astype("str")))
+        return options.pseudonyms.owned(table.assign(annotator=table["annotator"].astype("str")))
 
     ratings = hidden(options.looks.alike(ratings))
     if spans is not None:
         spans = hidden(Looks().alike(spans))  # the same names, told once
         spans = spans.drop(columns=["source", "reference", "hypothesis", "row"], errors="ignore")
     lines = pd.RangeIndex(1, len(ratings) + 1, name="line") if lines is None else lines
-    kept = ratings[_KEPT].set_axis(lines)
+    kept = ratings[[name for name in (*_KEPT, "hit") if name in ratings]].set_axis(lines)
     discarded = kept["score"].isna()
     excluded = [Rejection(int(line), "score", "", DISCARDED, EXCLUDED) for line in lines[discarded]]
     return Converted(kept[~discarded], excluded, spans=spans, read=len(ratings), beside=beside)

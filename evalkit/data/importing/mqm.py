@@ -211,7 +211,7 @@ def _weigh(found: Converted, torn: dict[tuple[str, ...], int], scheme: Scheme, a
     ratings = _read_marks(ratings, report)
     found.spans = _spans(table[~table["none"]], aliases) if not table["none"].all() else None
     found.folded = int((~first).sum())
-    ratings = ratings.assign(annotator=aliases.column(ratings["annotator"]))
+    ratings = aliases.owned(ratings)
     found.ratings = ratings.drop(columns=_NO_JUDGEMENT, errors="ignore").set_index("line")
     if (discarded := found.ratings["score"].isna()).any():
         _discard(found, discarded)
@@ -294,11 +294,10 @@ def _spans(marked: pd.DataFrame, aliases: Pseudonyms) -> pd.DataFrame:
     ]
     start, end, side, text = zip(*places)
     number = marked.groupby(_KEY, sort=False).cumcount().add(1).astype("str")
-    frame = marked.assign(
-        span=number, start=start, end=end, side=side, text=pd.array(text, dtype="str"),
-        annotator=aliases.column(marked["annotator"]),
+    frame = aliases.owned(marked).assign(
+        span=number, start=start, end=end, side=side, text=pd.array(text, dtype="str")
     )  # fmt: skip
-    order = [name for name in (*schemas.SPANS.columns, "against", "weight") if name in frame]
+    order = [name for name in (*schemas.SPANS.columns, "hit", "against", "weight") if name in frame]
     return frame[order].reset_index(drop=True)
 
 

@@ -47,11 +47,6 @@ class Pseudonyms:
         self._people = {_plain(account): person for account, person in accounts.items()}
 
     @property
-    def knows_people(self) -> bool:
-        """Whether it was told which account is whose."""
-        return bool(self._people)
-
-    @property
     def accounts(self) -> tuple[int, int]:
         """How many of the accounts met so far are somebody's, and how many there are."""
         return sum(self._accounts.values()), len(self._accounts)
@@ -93,6 +88,12 @@ class Pseudonyms:
         codes, distinct = pd.factorize(names)
         aliases = pd.array([*(self.one(str(name)) for name in distinct), None], dtype=names.dtype)
         return pd.Series(aliases.take(codes), index=names.index)
+
+    def owned(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Replace a table's annotators; where accounts have people, the account is the HIT of a table without HITs."""
+        names = table["annotator"]
+        hits = {} if "hit" in table or not self._people else {"hit": self.column(names, accounts=True)}
+        return table.assign(annotator=self.column(names), **hits)
 
     def _persons(self, names: pd.Series) -> pd.Series:
         """Replace accounts by the people who have them."""
