@@ -111,6 +111,25 @@ def test_the_same_comparison_twice_is_told(imported):
     assert len(ratings) == 4, "shown the other way round it is another comparison"
 
 
+def test_texts_are_no_names_of_systems(imported):
+    text = "segment,source,Translation 1,Translation 2,Which is better?,rater,lp\n" + "".join(
+        f"{place},s{place},first {place},second {place},{answer},Ann,en-de\n" for place, answer in enumerate("12")
+    )
+    with pytest.raises(DataError, match=r"lacks system_a, system_b.*--value OURS=TEXT"):
+        imported(text)
+    ratings, *_ = imported(text, values={"system_a": "X", "system_b": "Y"})
+    assert ratings[["system", "score", "hypothesis"]].values.tolist() == [
+        ["X", 1.0, "first 0"], ["Y", 0.0, "second 0"], ["X", 0.0, "first 1"], ["Y", 1.0, "second 1"],
+    ]  # fmt: skip
+
+
+def test_answers_under_a_heading_of_their_own_are_mapped(imported):
+    text = answers("A", "B").replace("preference", "Q7")
+    with pytest.raises(DataError, match="Nearest is preferences, but it lacks preference"):
+        imported(text)
+    assert of(imported(text, columns={"preference": "Q7"})[0], "X") == [1, 0]
+
+
 def test_ranks_of_several_systems_in_a_row_are_negated(imported):
     text = "rater,segment,lp,rank_X,rank_Y,Z_rank\nAnn,1,en-de,1,2,3\nAnn,2,en-de,1,1,2\nBob,1,en-de,3,9,1\n"
     ratings, _, report = imported(text)

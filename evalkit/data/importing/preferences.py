@@ -40,6 +40,7 @@ _CHOICE = (
     "preference", "preferred", "pref", "choice", "winner", "better", "best", "vote", "verdict", "pairwise",
     "comparison", "decision", "chosen", "preferredsystem", "preferredtranslation", "bettersystem",
     "bettertranslation", "winningsystem", "judgement", "judgment", "outcome",
+    "whichisbetter", "whichoneisbetter", "whichtranslationisbetter", "whichdoyouprefer",
 )  # fmt: skip
 _RANK = re.compile(r"rank(?:ing)?[\W_]+(?P<after>.{1,60})|(?P<before>.{1,60}?)[\W_]+rank(?:ing)?", re.IGNORECASE)
 _OTHERS = {
@@ -68,7 +69,7 @@ def _match(head: Head, options: Options) -> Match:
         lacks = []
     if "segment" not in have and "source" not in have:
         lacks.append("segment")
-    fit = 0.965 * (1 - len(lacks) / 4) if "preference" in have else -1.0
+    fit = 0.965 * (1 - len(lacks) / 4) if "preference" in have or {"system_a", "system_b"} <= have else -1.0
     return Match(fit, ", ".join(lacks), head.header, head.line, "by its headings")
 
 
@@ -84,12 +85,16 @@ def _names(head: Head, options: Options, passed: Iterable[str] = ()) -> dict[str
             found[ours] = fitting[0]
             free.remove(fitting[0])
 
+    def texts(name: str, side: str) -> bool:
+        """Tell whether a column like translation_a holds texts, which hardly recur, and not names of systems."""
+        cells = head.samples(name)
+        return columns.plain(name) in _OF_TEXT[side].split() and len({*cells}) > len(cells) / 2
+
     for side in SIDES:
-        named = [name for name in free if _OF_SYSTEM[side].fullmatch(columns.plain(name))]
+        named = [name for name in free if _OF_SYSTEM[side].fullmatch(columns.plain(name)) and not texts(name, side)]
         take(f"system_{side}", sorted(named, key=lambda name: columns.plain(name) in _OF_TEXT[side].split()))
-    if {"system_a", "system_b"} <= {*found, *told}:
-        for side in SIDES:
-            take(f"hypothesis_{side}", [name for name in free if columns.plain(name) in _OF_TEXT[side].split()])
+    for side in SIDES:
+        take(f"hypothesis_{side}", [name for name in free if columns.plain(name) in _OF_TEXT[side].split()])
     left = ("hypothesis",) if "hypothesis_a" in found else ()
     choices = [name for name in free if columns.plain(name) in _CHOICE]
     choices += [name for name in free if columns.meaning(name) == "score" and name_two(head.samples(name))]
