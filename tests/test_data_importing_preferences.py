@@ -61,7 +61,7 @@ def test_a_comparison_is_a_judgement_of_each_system(imported):
     assert ratings.groupby("system")["against"].unique().map(list).to_dict() == {"X": ["Y"], "Y": ["X"]}
     assert ratings.groupby("hit").size().tolist() == [2, 2, 2]
     assert report.orientation == "higher is better: the score is the share of comparisons won, a tie half"
-    assert "X against Y: 1 won, 1 ties, 1 lost" in report.notes
+    assert "my.csv: X against Y: 1 won, 1 ties, 1 lost" in report.notes
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_preferences_of_translators_between_a_person_and_a_machine(imported):
     assert means.tolist() == pytest.approx(expected.tolist(), abs=1e-12)
     assert [*means.index] == [*expected.index]
     assert len(of_machine) == len(plain) == 1232
-    assert "human against mt: 585 won, 212 ties, 435 lost" in report.notes
+    assert "ratings.csv: human against mt: 585 won, 212 ties, 435 lost" in report.notes
     assert set(ratings.query("system == 'human'")["item_type"]) == {"reference"}
 
 

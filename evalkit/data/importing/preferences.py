@@ -147,7 +147,7 @@ def _convert(rows: Rows, head: Head, match: Match, options: Options, report: Rep
         )
     if ranks:
         return _ranked(frame, ranks, names, values, options, report)
-    return _compared(frame, names, values, options, report)
+    return _compared(frame, head, names, values, options, report)
 
 
 def _segments(sources: pd.Series) -> pd.Series:
@@ -159,7 +159,7 @@ def _segments(sources: pd.Series) -> pd.Series:
     return mapped_cells(sources, digits)
 
 
-def _compared(frame: pd.DataFrame, names: dict[str, str], values: dict[str, str], options: Options,
+def _compared(frame: pd.DataFrame, head: Head, names: dict[str, str], values: dict[str, str], options: Options,
               report: Report) -> Converted:  # fmt: skip
     """Turn each comparison into two judgements."""
     systems = _systems(frame, names, values)
@@ -202,7 +202,7 @@ def _compared(frame: pd.DataFrame, names: dict[str, str], values: dict[str, str]
         "comparison, against the other system"
     )
     kept = np.array([place for place in sound if int(frame.index[place]) not in lost], dtype=int)
-    _count(systems["a"].iloc[kept], systems["b"].iloc[kept], share[kept], report)
+    _count(systems["a"].iloc[kept], systems["b"].iloc[kept], share[kept], head.name, report)
     return found
 
 
@@ -236,7 +236,7 @@ def _comparisons(both: pd.DataFrame, ours: dict[str, str], size: int, systems: d
     return [*names, *names]
 
 
-def _count(first: pd.Series, second: pd.Series, share: np.ndarray, report: Report) -> None:
+def _count(first: pd.Series, second: pd.Series, share: np.ndarray, origin: str, report: Report) -> None:
     """Tell wins and ties of each pair of systems."""
     counts: dict[tuple[str, str], Counter[str]] = {}
     for a, b, worth in zip(first, second, share):
@@ -244,7 +244,7 @@ def _count(first: pd.Series, second: pd.Series, share: np.ndarray, report: Repor
         worth = worth if (a, b) == pair else 1 - worth
         counts.setdefault(pair, Counter())["tie" if worth == 0.5 else "won" if worth > 0.5 else "lost"] += 1
     for (a, b), count in sorted(counts.items()):
-        report.note(f"{a} against {b}: {count['won']:,} won, {count['tie']:,} ties, {count['lost']:,} lost")
+        report.note(f"{origin}: {a} against {b}: {count['won']:,} won, {count['tie']:,} ties, {count['lost']:,} lost")
 
 
 def _spans(frame: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFrame | None:
