@@ -49,6 +49,7 @@ _OTHERS = {
     "criterion": ("condition", "aspect", "dimension", "question"),
 }  # fmt: skip
 _SYSTEM, _AGAINST, _SCORE, _HIT = "(system)", "(against)", "(score)", "(comparison)"
+_SHOWN = 20  # pairs of systems whose wins and ties are told
 _TEXT, _SEGMENT = "(hypothesis)", "(segment)"
 
 
@@ -176,7 +177,7 @@ def _compared(frame: pd.DataFrame, head: Head, names: dict[str, str], values: di
     for side, other in (SIDES, SIDES[::-1]):
         half = frame.iloc[sound].assign(**{
             _SYSTEM: systems[side].iloc[sound], _AGAINST: systems[other].iloc[sound],
-            _SCORE: [f"{one if side == 'a' else 1 - one:g}" for one in share[sound]],
+            _SCORE: pd.array([str(float(one if side == "a" else 1 - one)) for one in share[sound]], dtype="str"),
         })  # fmt: skip
         if f"hypothesis_{side}" in names:
             half[_TEXT] = half[names[f"hypothesis_{side}"]]
@@ -187,7 +188,8 @@ def _compared(frame: pd.DataFrame, head: Head, names: dict[str, str], values: di
     if _TEXT in both:
         ours["hypothesis"] = _TEXT
     if "hit" not in ours:
-        both[_HIT], ours["hit"] = _comparisons(both, ours, len(sound), systems, sound), _HIT
+        both[_HIT] = pd.array(_comparisons(both, ours, len(sound), systems, sound), dtype="str")
+        ours["hit"] = _HIT
     given = {name: value for name, value in values.items() if name in columns.OURS}
     found = converted(both, ours, given, options, scale=(0, 1), note=report.note, typed=True)
     lost = {row.line for row in found.rejected}
@@ -243,7 +245,9 @@ def _count(first: pd.Series, second: pd.Series, share: np.ndarray, origin: str, 
         pair = (a, b) if a <= b else (b, a)
         worth = worth if (a, b) == pair else 1 - worth
         counts.setdefault(pair, Counter())["tie" if worth == 0.5 else "won" if worth > 0.5 else "lost"] += 1
-    for (a, b), count in sorted(counts.items()):
+    if len(counts) > _SHOWN:
+        report.note(f"{origin}: {len(counts):,} pairs of systems were compared; the first {_SHOWN} are told")
+    for (a, b), count in sorted(counts.items())[:_SHOWN]:
         report.note(f"{origin}: {a} against {b}: {count['won']:,} won, {count['tie']:,} ties, {count['lost']:,} lost")
 
 
