@@ -281,6 +281,8 @@ def test_marot_side_by_side_gives_the_means_that_pandas_gives(imported):
     assert found.tolist() == pytest.approx(expected.tolist(), abs=1e-9)
     assert (len(ratings), ratings["segment"].nunique(), report.rows_excluded) == (3120, 104, 245)
     assert len(spans) == int((~plain["severity"].eq("No-error")).sum())
+    made = mqm.segment_scores(ratings, spans, WMT)
+    assert made["mqm"].tolist() == pytest.approx(ratings["score"].tolist(), abs=1e-9)
     moments = plain["metadata"].map(json.loads).map(lambda content: content["timestamp"] / 1000)
     last = moments.groupby([plain["system"], plain["globalSegId"], plain["rater"]]).max()
     ended = ratings.set_axis(pd.MultiIndex.from_arrays([names, ratings["segment"], ratings["annotator"]]))["ended"]

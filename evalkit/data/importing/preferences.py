@@ -40,6 +40,7 @@ _CHOICE = (
     "preference", "preferred", "pref", "choice", "winner", "better", "best", "vote", "verdict", "pairwise",
     "comparison", "decision", "chosen", "preferredsystem", "preferredtranslation", "bettersystem",
     "bettertranslation", "winningsystem", "judgement", "judgment", "outcome",
+    "whichisbetter", "whichoneisbetter", "whichtranslationisbetter", "whichdoyouprefer",
 )  # fmt: skip
 _RANK = re.compile(r"rank(?:ing)?[\W_]+(?P<after>.{1,60})|(?P<before>.{1,60}?)[\W_]+rank(?:ing)?", re.IGNORECASE)
 _OTHERS = {
@@ -48,6 +49,7 @@ _OTHERS = {
     "criterion": ("condition", "aspect", "dimension", "question"),
 }  # fmt: skip
 _SYSTEM, _AGAINST, _SCORE, _HIT = "(system)", "(against)", "(score)", "(comparison)"
+_SHOWN = 20  # pairs of systems whose wins and ties are told
 _TEXT, _SEGMENT = "(hypothesis)", "(segment)"
 
 
@@ -68,7 +70,7 @@ def _match(head: Head, options: Options) -> Match:
         lacks = []
     if "segment" not in have and "source" not in have:
         lacks.append("segment")
-    fit = 0.965 * (1 - len(lacks) / 4) if "preference" in have else -1.0
+    fit = 0.965 * (1 - len(lacks) / 4) if "preference" in have or {"system_a", "system_b"} <= have else -1.0
     return Match(fit, ", ".join(lacks), head.header, head.line, "by its headings")
 
 
@@ -84,12 +86,16 @@ def _names(head: Head, options: Options, passed: Iterable[str] = ()) -> dict[str
             found[ours] = fitting[0]
             free.remove(fitting[0])
 
+    def texts(name: str, side: str) -> bool:
+        """Tell whether a column like translation_a holds texts, which hardly recur, and not names of systems."""
+        cells = head.samples(name)
+        return columns.plain(name) in _OF_TEXT[side].split() and len({*cells}) > len(cells) / 2
+
     for side in SIDES:
-        named = [name for name in free if _OF_SYSTEM[side].fullmatch(columns.plain(name))]
+        named = [name for name in free if _OF_SYSTEM[side].fullmatch(columns.plain(name)) and not texts(name, side)]
         take(f"system_{side}", sorted(named, key=lambda name: columns.plain(name) in _OF_TEXT[side].split()))
-    if {"system_a", "system_b"} <= {*found, *told}:
-        for side in SIDES:
-            take(f"hypothesis_{side}", [name for name in free if columns.plain(name) in _OF_TEXT[side].split()])
+    for side in SIDES:
+        take(f"hypothesis_{side}", [name for name in free if columns.plain(name) in _OF_TEXT[side].split()])
     left = ("hypothesis",) if "hypothesis_a" in found else ()
     choices = [name for name in free if columns.plain(name) in _CHOICE]
     choices += [name for name in free if columns.meaning(name) == "score" and name_two(head.samples(name))]
@@ -142,7 +148,7 @@ def _convert(rows: Rows, head: Head, match: Match, options: Options, report: Rep
         )
     if ranks:
         return _ranked(frame, ranks, names, values, options, report)
-    return _compared(frame, names, values, options, report)
+    return _compared(frame, head, names, values, options, report)
 
 
 def _segments(sources: pd.Series) -> pd.Series:
@@ -154,7 +160,7 @@ def _segments(sources: pd.Series) -> pd.Series:
     return mapped_cells(sources, digits)
 
 
-def _compared(frame: pd.DataFrame, names: dict[str, str], values: dict[str, str], options: Options,
+def _compared(frame: pd.DataFrame, head: Head, names: dict[str, str], values: dict[str, str], options: Options,
               report: Report) -> Converted:  # fmt: skip
     """Turn each comparison into two judgements."""
     systems = _systems(frame, names, values)
@@ -171,7 +177,7 @@ def _compared(frame: pd.DataFrame, names: dict[str, str], values: dict[str, str]
     for side, other in (SIDES, SIDES[::-1]):
         half = frame.iloc[sound].assign(**{
             _SYSTEM: systems[side].iloc[sound], _AGAINST: systems[other].iloc[sound],
-            _SCORE: [f"{one if side == 'a' else 1 - one:g}" for one in share[sound]],
+            _SCORE: pd.array([str(float(one if side == "a" else 1 - one)) for one in share[sound]], dtype="str"),
         })  # fmt: skip
         if f"hypothesis_{side}" in names:
             half[_TEXT] = half[names[f"hypothesis_{side}"]]
@@ -182,7 +188,8 @@ def _compared(frame: pd.DataFrame, names: dict[str, str], values: dict[str, str]
     if _TEXT in both:
         ours["hypothesis"] = _TEXT
     if "hit" not in ours:
-        both[_HIT], ours["hit"] = _comparisons(both, ours, len(sound), systems, sound), _HIT
+        both[_HIT] = pd.array(_comparisons(both, ours, len(sound), systems, sound), dtype="str")
+        ours["hit"] = _HIT
     given = {name: value for name, value in values.items() if name in columns.OURS}
     found = converted(both, ours, given, options, scale=(0, 1), note=report.note, typed=True)
     lost = {row.line for row in found.rejected}
@@ -197,7 +204,7 @@ def _compared(frame: pd.DataFrame, names: dict[str, str], values: dict[str, str]
         "comparison, against the other system"
     )
     kept = np.array([place for place in sound if int(frame.index[place]) not in lost], dtype=int)
-    _count(systems["a"].iloc[kept], systems["b"].iloc[kept], share[kept], report)
+    _count(systems["a"].iloc[kept], systems["b"].iloc[kept], share[kept], head.name, report)
     return found
 
 
@@ -231,15 +238,17 @@ def _comparisons(both: pd.DataFrame, ours: dict[str, str], size: int, systems: d
     return [*names, *names]
 
 
-def _count(first: pd.Series, second: pd.Series, share: np.ndarray, report: Report) -> None:
+def _count(first: pd.Series, second: pd.Series, share: np.ndarray, origin: str, report: Report) -> None:
     """Tell wins and ties of each pair of systems."""
     counts: dict[tuple[str, str], Counter[str]] = {}
     for a, b, worth in zip(first, second, share):
         pair = (a, b) if a <= b else (b, a)
         worth = worth if (a, b) == pair else 1 - worth
         counts.setdefault(pair, Counter())["tie" if worth == 0.5 else "won" if worth > 0.5 else "lost"] += 1
-    for (a, b), count in sorted(counts.items()):
-        report.note(f"{a} against {b}: {count['won']:,} won, {count['tie']:,} ties, {count['lost']:,} lost")
+    if len(counts) > _SHOWN:
+        report.note(f"{origin}: {len(counts):,} pairs of systems were compared; the first {_SHOWN} are told")
+    for (a, b), count in sorted(counts.items())[:_SHOWN]:
+        report.note(f"{origin}: {a} against {b}: {count['won']:,} won, {count['tie']:,} ties, {count['lost']:,} lost")
 
 
 def _spans(frame: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFrame | None:

@@ -33,7 +33,7 @@ _OWN = (
 
 def fits(header: list[str]) -> bool:
     """Tell whether headings are those of the chat task's annotations."""
-    return {*_LISTS.values(), *_COUNTS, "mqm", "nr_words", "mt", "doc_id", "segment_id"} <= {*header}
+    return {*_LISTS.values(), *_COUNTS, *_NAMES.values(), "error", "nr_words"} - {"reference"} <= {*header}
 
 
 def convert(rows: Rows, head: Head, match: Match, options: Options, report: Report) -> Converted:
@@ -41,6 +41,7 @@ def convert(rows: Rows, head: Head, match: Match, options: Options, report: Repo
     names = {ours: theirs for ours, theirs in _NAMES.items() if theirs in match.header} | options.single
     values = _values(head, options, report)
     names = {ours: theirs for ours, theirs in names.items() if ours not in options.values}
+    columns.unlike(match.header, {*names.values(), *_LISTS.values()}, origin=head.name)
     describe(report, columns.Columns(names, dict.fromkeys(names, "layout")), match.header)
     found = converted(rows.frame, names, values, options, scale=None, note=report.note, typed=head.typed)
     errors, wrong = _errors(rows.frame.loc[found.ratings.index])
