@@ -90,6 +90,20 @@ def _apart(found: Analysis) -> Check:
     return Check(statement, FINE, f"{ranking.top} is better than {whom} (corrected tests){often}")
 
 
+def _identity(found: Analysis) -> Check | None:
+    """Check what the import could not know: which judgements are of the same segment."""
+    unsure = float(found.campaign.ratings.attrs.get("unsure_segments", 0.0))
+    if not found.campaign.ratings.attrs.get("segments"):
+        return None  # the file names segments itself
+    return _check(
+        "It is known which judgements are of the same segment",
+        graded(unsure, 0.05, 0.5),
+        f"{1 - unsure:.0%} of segments are certain (fine from 95 %, look from 50 %)",
+        "Import again with --batches, what the tool was given; until then, tests that compare segment by segment may "
+        "compare different ones.",
+    )
+
+
 def _enough(found: Analysis) -> Check | None:
     segments = found.collection.systems.set_index("system")["segments"]
     if segments.empty:
@@ -296,6 +310,6 @@ def _languages(found: Analysis) -> Check | None:
 
 
 _CHECKS: tuple[Callable[[Analysis], Check | None], ...] = (
-    _apart, _enough, _people, _screening, _segments, _favoured, _normalizing, _agreement, _steady, _attention, _room,
-    _neighbours, _twice, _languages,
+    _apart, _identity, _enough, _people, _screening, _segments, _favoured, _normalizing, _agreement, _steady,
+    _attention, _room, _neighbours, _twice, _languages,
 )  # fmt: skip

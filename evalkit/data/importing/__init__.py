@@ -132,7 +132,8 @@ def _told(path: Path, label: dict) -> dict:
     receipt = {"rows": f"{report.rows_read:,} read, {report.rows_kept:,} kept"} | report.read_as()
     receipt |= {what: f"{count:,}" for what, count in report.apart().items()}
     return {"excluded": {together(reason): int(count) for reason, count in counts}, "notes": list(said["notes"]),
-            "receipt": receipt, "orientation": report.orientation}  # fmt: skip
+            "receipt": receipt, "orientation": report.orientation, "segments": report.segments,
+            "unsure_segments": report.unsure_segments}  # fmt: skip
 
 
 def _checked_spans(spans: pd.DataFrame, *, origin: str) -> pd.DataFrame:

@@ -190,6 +190,7 @@ def _identified(export: Export, options: Options, report: Report) -> tuple[pd.Da
     if "source" in export.names:
         shown["source"] = export.column("source")[there]
     found = segments.found(shown, given, origin=export.origin)
+    report.unsure_segments = max(report.unsure_segments, found.unsure)
     report.segments = " ".join(filter(None, [report.segments, f"{found.said}." if found.said else ""]))
     known = shown[["system", "doc"]].assign(segment=found.segments, mark=read["mark"], own=found.own)
     return known, given.seen if given else []

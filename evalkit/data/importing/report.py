@@ -32,6 +32,7 @@ class Report:
     scale_from: str = ""
     orientation: str = ""  # which way is better, and how that is known
     segments: str = ""  # how segments were found, and how sure that is; empty where they are the file's own
+    unsure_segments: float = 0.0  # the share of them of which that is not certain
     weights: str = ""  # what errors weigh, where scores are made of them
     systems: list[dict[str, str | int | float]] = field(default_factory=list)  # judgements and mean score of each
     people: list[dict[str, str | int | float]] = field(default_factory=list)  # and of each annotator

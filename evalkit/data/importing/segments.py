@@ -20,11 +20,15 @@ _NAMED = 20  # documents that are named one by one
 
 @dataclass
 class Found:
-    """Segments by line, how they were found and how sure that is. own: they are the file's own numbers."""
+    """Segments by line, how they were found and how sure that is. own: they are the file's own numbers.
+
+    unsure: the share of segments of which it is not certain that all systems' judgements were brought together.
+    """
 
     segments: pd.Series
     said: str
     own: bool = False
+    unsure: float = 0.0
 
 
 def found(shown: pd.DataFrame, batches: Batches | None, *, origin: str) -> Found:
@@ -48,6 +52,7 @@ def found(shown: pd.DataFrame, batches: Batches | None, *, origin: str) -> Found
             f"segments are the item numbers of {origin}, but the systems of a document share only {share:.0%} of them: "
             "if they are places in a task, pass what Appraise was given with --batches",
             own=True,
+            unsure=1.0 - share,
         )
     return _of_order(table)
 
@@ -89,7 +94,7 @@ def _of_batches(shown: pd.DataFrame, batches: Batches, origin: str) -> Found:
     if open_.any():
         said = (f"segments are those of {names} for {(~open_).sum():,} of {len(shown):,} items of {origin}; the others "
                 f"are not in it (documents {_list(shown.loc[open_, 'doc'])}) and share no segment")  # fmt: skip
-    return Found(segments.fillna(_alone(shown)), said)
+    return Found(segments.fillna(_alone(shown)), said, unsure=float(open_.mean()))
 
 
 def _of_texts(table: pd.DataFrame) -> Found:
@@ -101,7 +106,7 @@ def _of_texts(table: pd.DataFrame) -> Found:
     if open_.any():
         said += (f"; {open_.sum():,} judgements of texts that stand twice in a document that was cut "
                  f"({_list(table.loc[open_, 'doc'])}) share no segment")  # fmt: skip
-    return Found(segments.fillna(_alone(table)), said)
+    return Found(segments.fillna(_alone(table)), said, unsure=float(segments.isna().mean()))
 
 
 def _of_order(table: pd.DataFrame) -> Found:
@@ -134,7 +139,7 @@ def _of_order(table: pd.DataFrame) -> Found:
         if open_:
             said += f"; {open_:,} judgements of parts that nothing places share no segment"
         said += "; what Appraise was given, passed with --batches, makes this exact"
-    return Found(segments, said)
+    return Found(segments, said, unsure=unsure / max(total, 1))
 
 
 def _runs(table: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
