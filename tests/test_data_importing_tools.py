@@ -1,7 +1,9 @@
 """JSON in its shapes, and what annotation tools export: one judgement an output, everything else told and counted."""
 
+import contextlib
 import csv
 import json
+import random
 import re
 from pathlib import Path
 
@@ -575,3 +577,74 @@ def test_an_error_without_a_place_takes_its_judgement_with_it(imported):
         ratings, _, report = imported(in_lines(*objects), name="x.jsonl")
         assert ratings["annotator"].tolist() == ["b"]
         assert "whose place is no whole number" in report.first[0]["reason"]
+
+
+# Attacks
+
+
+ODD = [
+    None,
+    True,
+    "",
+    "x",
+    -1,
+    2.5,
+    1e400,
+    [],
+    {},
+    ["a"],
+    {"a": 1},
+    [[1, 2, 3]],
+    "\u2028<script>",
+    10**30,
+    [None],
+    [{}],
+]
+SEEDS = {
+    "pearmut.en-de.jsonl": LOG,
+    "tasks.json": [task(1, "A", by(1, rated(4), region(0, 3, "Major"), rated(["Good"], "choices", "c")), by(2)),
+                   task(2, "A", by(1, rated(4), region(0, 3, "Minor")))],
+    "short.json": [SHORT | MARKED | {"quality": [{"rating": 4}]}, SHORT | {"segment": "2", "quality": [{"rating": 2}]}],
+    "doccano.jsonl": [{"id": n, "text": "Haus", "label": [[0, 3, "MAJOR"]], "system": "A", "segment": n, "user": "u"}
+                      for n in range(2)],
+    "prodigy.jsonl": [prodigy(spans=[{"start": 0, "end": 3, "label": "MINOR"}]), prodigy(spans=[], _annotator_id="b")],
+    "nested.jsonl": [{"rater": {"id": "Ann"}, "item": {"system": "A", "segment": n, "lp": "en-de"}, "score": 80 + n}
+                     for n in range(3)],
+}  # fmt: skip
+
+
+def places(value, path=()):
+    """List where something stands within nested values."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [(*path, key) for key, _ in inner] + [place for key, one in inner for place in places(one, (*path, key))]
+
+
+def mutated(objects, draw):
+    """Put something odd in the place of something, or take it away."""
+    objects = json.loads(json.dumps(objects))
+    for _ in range(draw.randint(1, 3)):
+        where = places(objects)
+        *path, last = draw.choice(where)
+        parent = objects
+        for key in path:
+            parent = parent[key]
+        if draw.random() < 0.25:
+            del parent[last]
+        else:
+            parent[last] = draw.choice(ODD)
+        if not objects:
+            break
+    return objects
+
+
+@pytest.mark.parametrize("name", SEEDS)
+def test_whatever_a_tool_writes_is_read_or_refused_in_a_sentence(imported, name):
+    draw, read = random.Random(name), 0
+    for _ in range(60):
+        objects = mutated(SEEDS[name], draw)
+        text = in_lines(*objects) if name.endswith("l") else json.dumps(objects)
+        with contextlib.suppress(DataError):  # anything else is a traceback
+            ratings, _, _ = imported(text, name=name)
+            read += 1
+            assert ratings["score"].between(-1e15, 1e15).all()
+    assert read > 5, "most of a file survives"

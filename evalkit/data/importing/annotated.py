@@ -65,7 +65,7 @@ def _convert(rows: Rows, head: Head, match: Match, options: Options, report: Rep
     """Read judgements: scores that people gave, and scores that are made of the errors which they marked."""
     lines = rows.frame.index.to_numpy()
     frame = rows.frame.reset_index(drop=True)  # one line may hold several judgements: rows go by their places
-    frame = frame.assign(**{name: None for name in OWN if name not in frame})
+    frame = frame.assign(**{name: None for name in (*OWN, "score") if name not in frame})
     filled = [name for name in match.header if name not in OWN and frame[name].notna().any()]
     known = columns.mapped(filled, options.single, origin=head.name, given=options.values)
     known.names.pop("item_type", None)

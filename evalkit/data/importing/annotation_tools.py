@@ -65,6 +65,8 @@ def rows(tool: Tool, read: Records) -> Iterator[Row]:
         return
     errors = [one for judged in every if not judged.kind for one in judged.errors or ()]
     typed, scored = any(one["category"] for one in errors), any(judged.scores for judged in every)
+    # a task of Label Studio does not say whether it asks for errors where none are marked
+    asked = bool(errors) or (tool.name != "label-studio" and any(judged.errors is not None for judged in every))
     several = len({name for judged in every for name, _ in judged.scores}) > 1
     named = {columns.meaning(name) for judged in every[:_FIRST] for name in judged.cells}
     for judged in every:
@@ -72,7 +74,7 @@ def rows(tool: Tool, read: Records) -> Iterator[Row]:
         cells |= _segment(judged.cells, named)
         if judged.errors is not None:
             cells[annotated.ERRORS] = jsonl.as_text(judged.errors)
-        made = bool(errors) and (typed or not (scored or "score" in named))
+        made = asked and (typed or not (scored or "score" in named))
         both = made and scored
         if made or judged.kind:
             yield judged.line, cells | {annotated.SCORED: annotated.BY_ERRORS} | ({"criterion": "MQM"} if both else {})

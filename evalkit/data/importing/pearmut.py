@@ -8,7 +8,7 @@ import hashlib
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,8 @@ from evalkit import DataError
 from evalkit.data import delimited, languages
 from evalkit.data.importing import annotated, jsonl
 from evalkit.data.importing.jsonl import Records, Row
+from evalkit.data.importing.pearmut_campaign import Campaign, described, slider_ends
+from evalkit.data.importing.pearmut_campaign import beside as beside_of
 from evalkit.data.importing.rows import Seen, Source
 
 NAME = "pearmut"
@@ -25,28 +27,6 @@ _COPY = re.compile(r"_#_dup\d{1,4}$")
 _SCREEN = re.compile(r"\d{1,6}\.json")
 _UNKNOWN = "unknown"
 _MOST_SCREENS = 100_000
-
-
-@dataclass
-class Campaign:
-    """What a campaign's own file says: protocol, ends of sliders, and of each annotator or for all, the items."""
-
-    info: Mapping[str, Any] = field(default_factory=dict)
-    data: Any = None
-
-    def items(self, user: str, position: object) -> list[Any]:
-        """Return the items of a screen; none where the file does not tell."""
-        if not str(position).isdecimal():
-            return []
-        mine = self.data.get(user) if isinstance(self.data, dict) else self.data
-        place = int(str(position))
-        found = mine[place] if isinstance(mine, list) and place < len(mine) else []
-        return found if isinstance(found, list) else [found]
-
-    @property
-    def shared(self) -> bool:
-        """Tell whether all annotators draw from one list."""
-        return isinstance(self.data, list) and self.info.get("assignment") in ("single-stream", "dynamic")
 
 
 @dataclass
@@ -88,8 +68,8 @@ def is_screen_file(path: Path) -> bool:
 
 def source(path: Path, digest: str, read: Records) -> Source:
     """Take a log, with the campaign's own file where it lies beside."""
-    beside = _beside(path)
-    campaign = _campaign(beside) if beside else Campaign()
+    beside = beside_of(path)
+    campaign = described(beside) if beside else Campaign()
     entries = [_entry(line, found, campaign) for line, found in read.found]
     last = {entry.user: place for place, entry in enumerate(entries) if entry.said == [_RESET]}
     for place, entry in enumerate(entries):
@@ -145,24 +125,6 @@ def screens(folder: Path) -> Source:
     return found
 
 
-def _beside(path: Path) -> Path | None:
-    """Find the campaign's own file."""
-    folder, name = path.parent.parent, f"{path.stem}.json"
-    places = [folder / "campaigns" / name, folder / "tasks" / name, path.with_name(name)]
-    return next((place for place in places if place.is_file() and place != path), None)
-
-
-def _campaign(path: Path) -> Campaign:
-    """Read a campaign's own file. Raises DataError where it is none."""
-    found, reason = jsonl.loaded(delimited.content(path))
-    info = found.get("info") if isinstance(found, dict) else None
-    if reason or not isinstance(info, dict):
-        raise DataError(
-            f"{path.name} {reason or 'has no info: it is no campaign of Pearmut'}. Mend it, or move it away."
-        )
-    return Campaign({"campaign_id": found.get("campaign_id"), **info}, found.get("data"))
-
-
 def _entry(line: int, found: Mapping[str, Any], campaign: Campaign) -> _Entry:
     """Read an entry of a log; one of early versions has no items, and an object in the list's place."""
     user, position, said = str(found.get("user_id")), str(found.get("item_i")), found.get("annotation")
@@ -194,7 +156,7 @@ def _rows(entries: list[_Entry], campaign: Campaign) -> Iterator[Row]:
     typed = any(isinstance(span, dict) and span.get("category") for *_, judged in _outputs(entries)
                 for span in judged.get("error_spans") or ())  # fmt: skip
     scored = not typed or any(_number(judged.get("score")) for *_, judged in _outputs(entries))
-    ends = _slider_ends(campaign.info)
+    ends = slider_ends(campaign.info)
     for place, entry in enumerate(entries):
         for number, said in enumerate(entry.said):
             item = entry.items[number] if number < len(entry.items) else {}
@@ -251,13 +213,6 @@ def _scores(judged: Mapping[str, Any], typed: bool, scored: bool, ends: Mapping[
     if scored:
         yield spans | {"score": jsonl.cell(judged.get("score")), annotated.SCORED: annotated.BY_PERSON} | (
             {"criterion": "score"} if both else {})  # fmt: skip
-
-
-def _slider_ends(info: Mapping[str, Any]) -> dict[str, str]:
-    """Return the ends of each slider's scale, like 0:5."""
-    sliders = info.get("sliders")
-    return {str(one.get("name")): f"{one.get('min')}:{one.get('max')}"
-            for one in (sliders if isinstance(sliders, list) else []) if isinstance(one, dict)}  # fmt: skip
 
 
 def _kind(item: Any, position: str) -> str:
