@@ -26,6 +26,7 @@ def import_campaign(
     keep_names: bool = False,
     salt: str | None = None,
     replace: bool = True,
+    allow_rejected: bool = False,
     tell: Callable[[str], None] = lambda line: None,
     **options: Any,
 ) -> tuple[Report, list[Path]]:
@@ -34,8 +35,8 @@ def import_campaign(
     out: the Parquet file; ``….spans.parquet`` (marked errors), ``….rejected.csv`` (rows that are not in the result,
     with the reason) and ``….import.json`` (the report) stand beside it. keep_names: write annotators' names, not
     pseudonyms. salt: what pseudonyms are made with; None takes this user's own. replace: write over an earlier result
-    whatever it was made from; False keeps one of other files, and rejected rows that were repaired meanwhile. tell:
-    gets lines on progress.
+    whatever it was made from; False keeps one of other files, and rejected rows that were repaired meanwhile.
+    allow_rejected: go on though more than one row in a hundred is rejected. tell: gets lines on progress.
     options: columns (our name -> theirs), values (our name -> one value for all rows), item_types (theirs -> ours),
     scale (low, high), sheet, encoding, decimal, mapping (a TOML file with all of these).
     Returns the report and the paths of what was written. Raises DataError, having changed nothing.
@@ -47,7 +48,15 @@ def import_campaign(
         raise DataError(f"{format!r} is no format. Choose one of {', '.join(FORMATS)}.")
     stated, named = gathered(Pseudonyms(salt, keep=keep_names), **options)
     name = format if format != "auto" else named or "auto"
-    return campaign.run([Path(path) for path in paths], out, stated, name=name, replace=replace, tell=tell)
+    return campaign.run(
+        [Path(path) for path in paths],
+        out,
+        stated,
+        name=name,
+        replace=replace,
+        allow_rejected=allow_rejected,
+        tell=tell,
+    )
 
 
 def open_campaign(

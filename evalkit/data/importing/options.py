@@ -87,6 +87,7 @@ def gathered(
     decimal = decimal or file.get("decimal")
     if decimal not in (None, ".", ","):
         raise DataError(f"The decimal mark {decimal!r} is neither a point nor a comma. Pass --decimal , or --decimal .")
+    pseudonyms.public |= {plain(name) for name in judges}
     options = Options(
         pseudonyms,
         columns=columns,

@@ -95,6 +95,7 @@ class Report:
 _TOGETHER = {
     "is the score of a whole document": "scores of whole documents",
     "is an item of the tutorial": "items of the tutorial",
+    "is an attention check": "attention checks",
     "was replaced by a later submission": "submissions that a later one replaced",
     "belongs to a showing of a document whose segments were not scored in order":
         "segment scores of documents that were not scored in order",

@@ -64,6 +64,10 @@ def new_study(name: str, data: str, title: str) -> None:
     help="write over a result of other files, or repaired rows; without it, an import only renews its own result",
 )  # fmt: skip
 @click.option(
+    "--allow-rejected", is_flag=True,
+    help="go on though many rows cannot be read; without it, more than 1 in 100 stop the import",
+)  # fmt: skip
+@click.option(
     "--pseudonyms/--keep-names", default=True, help="replace annotators' names (the default), or write them as they are"
 )
 @click.option("--salt", metavar="TEXT", help="what pseudonyms are made with (default: your own, kept)")
