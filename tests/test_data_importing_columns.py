@@ -283,7 +283,40 @@ def test_what_columns_are_is_asked_and_each_way_that_is_proposed_works(name):
     for way in proposed:
         assert cli.main(["import", str(path), *way.split(), "--replace", "--allow-rejected"]) == 0, way
     if name == "of another size":
-        assert "those of other are of another size" in str(problem.value)
+        assert "those of other are of another kind" in str(problem.value)
+
+
+def test_a_flag_or_a_column_of_one_number_is_no_system_without_being_asked_for():
+    for column in ({"seen": up_to(1)}, {"wave": up_to(3, 3)}, {"stars": up_to(5, 1)}):
+        frame = wide(DeepL=up_to(100), Google=up_to(100), **column)
+        with pytest.raises(DataError, match=r"those of \w+ are of another kind"):
+            imported(written(frame.rename(columns={"stars": "likes"})))
+
+
+def test_the_one_column_that_may_hold_the_scores_is_proposed_and_works():
+    frame = judged(**{"how good": up_to(100)})
+    path = written(frame)
+    with pytest.raises(DataError, match="Say which column holds the scores: --map score='how good'"):
+        imported(path)
+    ratings, _ = imported(path, columns={"score": "how good"})
+    assert means(ratings) == pytest.approx(frame.groupby("system")["how good"].mean().to_dict(), abs=1e-12)
+
+
+def test_criteria_beside_a_score_are_told_and_read_when_asked_for():
+    path = written(judged(score=up_to(100), adequacy=up_to(100), fluency=up_to(100)))
+    ratings, report = imported(path)
+    assert "criterion" not in ratings
+    assert "adequacy, fluency may hold judgements, too: --wide criteria reads all of them" in report.notes
+    assert set(imported(path, wide="criteria")[0]["criterion"]) == {"score", "adequacy", "fluency"}
+
+
+def test_people_with_a_column_each_may_use_any_scale():
+    frame = (
+        judged(1, rater_A=up_to(4), rater_B=up_to(4)).drop(columns="annotator").drop_duplicates(["segment", "system"])
+    )
+    ratings, report = imported(written(frame))
+    assert means(ratings, "annotator") == pytest.approx(frame[["rater_A", "rater_B"]].mean().to_dict(), abs=1e-12)
+    assert report.scale == [0, 4]
 
 
 def test_columns_that_are_named_are_what_is_said():

@@ -25,7 +25,8 @@ SYNONYMS = {
     " annotatorin bewerterin gutachter prüfer evaluador evaluadora anotador anotadora anotátor hodnotitel"
     " hodnotitelka annotatrice évaluatrice valutatore annotatore avaliador oceniający 标注者 标注员 评估者 评估员 评审"
     " 評価者 評価者名 注釈者 평가자 оценщик аннотатор beoordelaar",
-    "score": "rating rawscore scoreraw xsts xstsscore da dascore humanscore evaluatorscore note bewertung punkte"
+    "score": "points stars sterne étoiles estrellas "
+    "rating rawscore scoreraw xsts xstsscore da dascore humanscore evaluatorscore note bewertung punkte"
     " scores punktzahl wertung puntuación puntaje calificación skóre hodnocení známka punteggio"
     " valutazione pontuação nota ocena wynik оценка балл 分数 得分 评分 スコア 得点 評点 점수 평점",
     "item_type": "itemtype type kind",

@@ -88,6 +88,8 @@ def scored(cells: pd.Series, told: dict[str, float], note: Callable[[str], None]
     them, are its scores, the worst 1. Raises DataError where words could be steps of scales that space them otherwise,
     with a way to say what they mean.
     """
+    if not told and numbers.are_plain(cells):
+        return cells, None
     codes, distinct = pd.factorize(cells)
     texts = [plain(str(text)) for text in distinct]
     small = [" ".join(text.casefold().replace("’", "'").split()) for text in texts]

@@ -1,6 +1,7 @@
 """Tell what the columns of scores of a wide table are: systems, annotators or criteria."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -65,10 +66,12 @@ _NO_SCORES = vocabulary(
     "reward bonus wage confidence certainty sicherheit confiance confianza jistota difficulty schwierigkeit "
     "difficulté dificultad obtížnost familiarity expertise gender geschlecht phone zip plz version bleu "
     "sacrebleu spbleu chrf chrfpp comet cometkiwi kiwi xcomet metricx bleurt bertscore meteor yisi ter_auto lp "
-    "logprob perplexity ppl probability prob rowid hit assignment campaign project task step block list group "
+    "logprob perplexity ppl probability prob rowid skip skipped done valid invalid flag flagged "
+    "approved hit assignment campaign project task step block list group "
     "gruppe"
 )  # fmt: skip
 _COUNTING = vocabulary("mqm total sum weighted post editing edited major minor critical severity rate per mean")
+_NARROW, _ALIKE = 4, 5  # times that a scale is narrower than the others'; numbers that may be alike by chance
 _AFFIX = re.compile(rf"{SCORE}s?(?:\W|_)+|(?:\W|_)+{SCORE}s?", re.I)
 
 
@@ -211,7 +214,7 @@ def _decided(head: Head, numeric: list[str], have: set[str | None]) -> Layout | 
     if not whole and (named or any(map(_touches_criterion, others))):
         return Layout("", dict.fromkeys(numeric, ""), f"{shown} hold numbers; some name what was judged, others do not")
     if odd := _odd(head, others):
-        return Layout("", dict.fromkeys(numeric, ""), f"{shown} hold numbers, but those of {odd} are of another size")
+        return Layout("", dict.fromkeys(numeric, ""), f"{shown} hold numbers, but those of {odd} are of another kind")
     if role := _by_others(others, have):
         return _layout(role, others)
     return Layout("", dict.fromkeys(numeric, ""), f"{shown} hold numbers, and nothing says what they are")
@@ -222,14 +225,13 @@ def _touches_criterion(heading: str) -> bool:
 
 
 def _odd(head: Head, names: list[str]) -> str:
-    """Name a column whose numbers do not fit those of the others."""
+    """Name a column whose numbers are not of the others' kind: on a far narrower or wider scale, or all alike."""
     values = {name: _values(head.samples(name)) for name in names}
-    for name, own in values.items():
-        rest = np.concatenate([other for key, other in values.items() if key != name])
-        scale, _ = scales.proposed(rest)
-        if scale is None or not own.size:
-            continue
-        if np.mean((own < scale[0]) | (own > scale[1])) > 0.5:
+    spans = {name: scale[1] - scale[0] if (scale := scales.proposed(own)[0]) else 0.0 for name, own in values.items()}
+    usual = Counter(spans.values()).most_common(1)[0][0]
+    for name, span in spans.items():
+        alike = len(values[name]) > _ALIKE and len(set(values[name])) == 1
+        if alike or (span != usual and max(span, usual) >= _NARROW * min(span, usual)):
             return name
     return ""
 

@@ -73,6 +73,15 @@ def _one(text: str, decimal: str | None, typed: bool) -> tuple[float, str, str |
     return float(f"{whole}.{rest}"), "", ","
 
 
+def are_plain(cells: pd.Series) -> bool:
+    """Tell whether all cells of a column that hold anything are plain numbers.
+
+    >>> are_plain(pd.Series(["1", None, "2.5"])), are_plain(pd.Series(["1", "Good"]))
+    (True, False)
+    """
+    return _quick(cells.dropna()) is not None
+
+
 def _quick(cells: pd.Series) -> np.ndarray | None:
     """Convert a whole column of plain numbers at once; None where any cell is anything else."""
     try:

@@ -1,6 +1,7 @@
 """Tell which format a file has; where none fits, say what was tried and what the nearest lacks."""
 
 import re
+import shlex
 from dataclasses import replace
 
 from evalkit import DataError
@@ -94,6 +95,8 @@ def _unrecognised(source: Source, found: dict[str, Match], head: Head, options: 
     wide = layouts.found(head, options)
     if wide and not wide.role and "score" in lacks:
         return f"{tried}. {nearest}{headed}. {wide.question}. {_ways_of(wide, source, head, options)}"
+    if lacks == ["score"] and (one := _columns_of_scores(source, head, options)):
+        return f"{tried}. {nearest}{headed}. Say which column holds the scores: {', or '.join(one)}."
     remedy = (
         ways(lacks)
         if set(lacks) <= set(columns.OURS)
@@ -101,6 +104,18 @@ def _unrecognised(source: Source, found: dict[str, Match], head: Head, options: 
         "with --format."
     )
     return f"{tried}. {nearest}{headed}. {remedy}"
+
+
+def _columns_of_scores(source: Source, head: Head, options: Options) -> list[str]:
+    """Say which single column could hold the scores, of those that were tried and work."""
+    fine, rows = [], source.read(head.header, head.line)
+    for name in layouts.candidates(head, options):
+        way = replace(
+            options, columns=options.columns | {"score": name}, pseudonyms=Pseudonyms(keep=True), looks=Looks()
+        )
+        if _reads(rows, head, way):
+            fine.append(f"--map score={shlex.quote(name)}")
+    return fine
 
 
 def _ways_of(wide: layouts.Layout, source: Source, head: Head, options: Options) -> str:

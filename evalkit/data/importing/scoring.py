@@ -12,8 +12,6 @@ from evalkit.data.importing.layouts import Layout
 from evalkit.data.importing.options import Options
 from evalkit.data.importing.report import Report
 
-#: How a format is recognised that is known by its scores only, whose scale is then no more than a guess.
-BY_SCORES = "and by scores that are 1 to 5 only"
 _GERMAN = vocabulary(
     "satz satznr satzid segmentnummer dokument ausgangssprache zielsprache ausgangstext zieltext übersetzung "
     "bewerter bewerterin prüfer sprachpaar maschine annotatorin"
@@ -35,7 +33,10 @@ class Scored:
 
 @dataclass
 class Scoring:
-    """What is known of a table whose scores are to be read. told: the scale of its format, where that is sure."""
+    """What is known of a table whose scores are to be read.
+
+    told: the scale of its format; sure: that is named, else it is no more than a guess from the first rows.
+    """
 
     frame: pd.DataFrame
     names: dict[str, str]
@@ -44,6 +45,7 @@ class Scoring:
     report: Report
     head: Head
     told: tuple[float, float] | None = None
+    sure: bool = False
 
     def of_column(self, name: str) -> Scored:
         """Read a single column of scores; where a column names criteria, each has its own orientation."""
@@ -159,7 +161,7 @@ class Scoring:
             return stated, self._from(f"of the heading {heading}")
         if ends:
             return ends, self._from("of its words")
-        if self.told:
+        if self.told and (self.sure or np.isfinite(values).sum() < scales.FEW):
             return self.told, False
         if lower and orientation.kind(heading):
             return None, self._from(f"{heading} has no upper end; --scale LOW:HIGH states one")

@@ -22,6 +22,7 @@ _COUNTED = re.compile(rf"{layouts.SCORE}[\W_]*(\d{{1,3}}|[a-z])", re.I)
 _ON_SCALE = re.compile(r"[1-4]([.,]0+|[.,]50*)?|5([.,]0+)?")
 _SPARE = ("src_lang", "tgt_lang", "pair", "doc", "hit")  # columns that may be there and empty, as in a template
 _PART, _SEGMENT, _PLACE = "(column)", "(segment)", "(place in the list)"  # headings of columns that are made
+_CALLED = "by a column called XSTS"
 _SHOWN = 20  # columns that are named
 _OF_ROLE = {"annotator": "evaluator", "system": "system", "criterion": "criterion"}
 
@@ -63,9 +64,9 @@ def _match_xsts(head: Head, options: Options) -> Match:
     if stated:
         return Match(0.91, "", head.header, head.line, f"by its heading {named[0]}")
     if "xsts" in columns.plain(named[0]):
-        return Match(0.92, "", head.header, head.line, "by a column called XSTS")
+        return Match(0.92, "", head.header, head.line, _CALLED)
     if len(cells) >= 5 and all(map(_ON_SCALE.fullmatch, cells)):
-        return Match(0.85, "", head.header, head.line, f"by its headings, {scoring.BY_SCORES}")
+        return Match(0.85, "", head.header, head.line, "by its headings, and by scores that are 1 to 5 only")
     return Match(0.6, "scores from 1 to 5 on its first rows", head.header, head.line)
 
 
@@ -79,6 +80,9 @@ def _convert_csv(rows: Rows, head: Head, match: Match, options: Options, report:
     known = columns.mapped(match.header, told, origin=head.name, given=options.values)
     if single:
         known.found["score"] = "heading"
+    more = [name for name in layouts.candidates(head, options) if layouts.is_quality(name) and name != single]
+    if more:
+        report.note(f"{', '.join(more)} may hold judgements, too: --wide criteria reads all of them")
     return _convert(rows, head, match, options, report, known, CSV)
 
 
@@ -130,8 +134,9 @@ def _convert(rows: Rows, head: Head, match: Match, options: Options, report: Rep
         report.note("no column tells kinds of items; all were taken as outputs of systems (item_type system)")
     describe(report, known, [name for name in match.header if name not in parts])
     rule: dict[str, Any] = {"options": options, "note": report.note, "typed": head.typed}
-    told = kind.scale if kind is XSTS and not match.why.endswith(scoring.BY_SCORES) else None
-    judged = scoring.Scoring(frame, known.names, values, options, report, head, told)
+    told = kind.scale if kind is XSTS else None
+    sure = report.how == "as told" or match.why == _CALLED
+    judged = scoring.Scoring(frame, known.names, values, options, report, head, told, sure)
     if not wide:
         found = judged.of_column(known.names["score"])
         report.orientation = orientation.joined([*filter(None, [report.orientation]), found.why])
