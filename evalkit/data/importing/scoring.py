@@ -1,6 +1,7 @@
 """Read the scores of a table as a whole: words, the scale that they have, and which way is better."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -125,8 +126,13 @@ class Scoring:
     def _numbers(self, cells: pd.Series) -> np.ndarray:
         """Read numbers; those of attention checks tell nothing of the others."""
         found = numbers.read(cells, self.options.decimal, typed=self.head.typed)[0].copy()
-        found[[*checks.found(self.frame, self.names, self.options.item_types, origin=self.head.name)]] = np.nan
+        found[self._checks] = np.nan
         return found
+
+    @cached_property
+    def _checks(self) -> list[int]:
+        """List the places of rows that are no judgements."""
+        return [*checks.found(self.frame, self.names, self.options.item_types, origin=self.head.name)]
 
     def _groups(self) -> pd.Series | None:
         """Number what one annotator judged together: the systems' translations of a segment."""

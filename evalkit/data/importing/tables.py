@@ -158,8 +158,9 @@ def _of_columns(scored: dict[str, scoring.Scored], wide: layouts.Layout, names: 
     reason = f"has no score of any {_OF_ROLE[wide.role]}"
     rejected = [Rejection(int(line), "score", "", reason) for line in first.frame.index[nobody]]
     found: list[Converted] = []
+    others = first.frame.drop(columns=[*scored])
     for place, (name, column) in enumerate(scored.items()):
-        part = first.frame[judged[:, place]].assign(**{name: column.frame[name][judged[:, place]]})
+        part = others[judged[:, place]].assign(**{name: column.frame[name][judged[:, place]]})
         part = part.assign(**{_PART: constant(wide.columns[name], part.index)})
         own = names | {"score": name, wide.role: _PART}
         found.append(converted(part, own, values, scale=column.scale, lower=column.lower, **rule))
