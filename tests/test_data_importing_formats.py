@@ -32,7 +32,7 @@ def imported(tmp_path):
         elif content is not None:
             path.write_text(content, encoding="utf-8")
         told = {"keep_names": True} | told
-        report, _ = importing.import_campaign([path], tmp_path / "c.parquet", **told)
+        report, _ = importing.import_campaign([path], tmp_path / "c.parquet", **({"allow_rejected": True} | told))
         assert report.rows_read == report.rows_kept + report.rows_rejected + report.rows_excluded + report.rows_folded
         rejected = tmp_path / "c.rejected.csv"
         rows = list(csv.DictReader(rejected.open(encoding="utf-8-sig"))) if rejected.exists() else []

@@ -17,7 +17,7 @@ def attempt(drawn, folder):
     for left in folder.glob("c.*"):
         left.unlink()
     try:
-        report, _ = importing.import_campaign([path], out, keep_names=True, **drawn.options)
+        report, _ = importing.import_campaign([path], out, keep_names=True, allow_rejected=True, **drawn.options)
     except DataError:
         assert drawn.cut or drawn.scores.keys() == drawn.damaged, "a sound file was refused"
         return None

@@ -29,6 +29,7 @@ def import_campaign(
     salt: str | None = None,
     replace: bool = True,
     check: bool = False,
+    allow_rejected: bool = False,
     tell: Callable[[str], None] = lambda line: None,
     **options: Any,
 ) -> tuple[Report, list[Path]]:
@@ -38,7 +39,8 @@ def import_campaign(
     with the reason) and ``….import.json`` (the report) stand beside it. keep_names: write annotators' names, not
     pseudonyms. salt: what pseudonyms are made with; None takes this user's own. replace: write over an earlier result
     whatever it was made from; False keeps one of other files, and rejected rows that were repaired meanwhile. check:
-    write nothing, only report. tell: gets lines on progress.
+    write nothing, only report. allow_rejected: go on though more than one row in a hundred is rejected. tell: gets
+    lines on progress.
     options: columns (our name -> theirs), values (our name -> one value for all rows, or "FILE:our name" for those of
     one file), item_types (theirs -> ours), scale (low, high), sheet, encoding, decimal, batches, accounts, judges,
     weights, lower_is_better, wide, words (word -> score), mapping (a TOML file with the first of these).
@@ -53,9 +55,10 @@ def import_campaign(
     name = format if format != "auto" else named or "auto"
     files = [Path(path) for path in paths]
     if not check:
-        return campaign.run(files, out, stated, name=name, replace=replace, tell=tell)
+        return campaign.run(files, out, stated, name=name, replace=replace, allow_rejected=allow_rejected, tell=tell)
     with tempfile.TemporaryDirectory() as folder:
-        return campaign.run(files, Path(folder, out.name), stated, name=name, tell=tell)[0], []
+        out = Path(folder, out.name)
+        return campaign.run(files, out, stated, name=name, allow_rejected=allow_rejected, tell=tell)[0], []
 
 
 def open_campaign(

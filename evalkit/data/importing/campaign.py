@@ -10,7 +10,7 @@ import pandas as pd
 from evalkit import DataError
 from evalkit.data import schemas
 from evalkit.data.files import stamp
-from evalkit.data.importing import pearmut, recognise, rejected, writing
+from evalkit.data.importing import pearmut, recognise, rejected, scales, writing
 from evalkit.data.importing.formats import Format, Head, Match, ordered
 from evalkit.data.importing.judgements import Converted
 from evalkit.data.importing.loaded import human_scores, no_rows
@@ -49,15 +49,17 @@ class File:
 
     def hidden(self, options: Options) -> rejected.Hidden:
         """Make ready to write its rows without names."""
-        return rejected.Hidden(self.match.header, self.found.names, self.found.people, options.pseudonyms)
+        return rejected.Hidden(self.match.header, self.found.names, self.found.people, options.pseudonyms,
+                               self.found.parts)  # fmt: skip
 
 
 def run(paths: Sequence[Path], out: Path, options: Options, *, name: str = "auto",
-        replace: bool = True, tell: Callable[[str], None] = lambda line: None,
+        replace: bool = True, allow_rejected: bool = False, tell: Callable[[str], None] = lambda line: None,
         ) -> tuple[Report, list[Path]]:  # fmt: skip
     """Import files as one campaign; return the report and the paths of what was written.
 
-    name: a format, or "auto". replace: see ``writing.guard``. tell: gets a line on progress now and then.
+    name: a format, or "auto". replace: see ``writing.guard``. allow_rejected: go on where more rows are rejected than
+    ``rejected.REFUSE_ABOVE``. tell: gets a line on progress now and then.
     Raises DataError, having written nothing, where a file is of no known format, scales differ, or no row is sound.
     """
     writing.guard(out, paths, replace=replace)
@@ -90,6 +92,8 @@ def run(paths: Sequence[Path], out: Path, options: Options, *, name: str = "auto
         _hold(files)
         if ratings.empty:
             raise DataError(report.nothing())
+        if not allow_rejected:
+            _refuse_many(report)
         report.rows_kept = len(ratings)
         people = _without_judges(ratings, options, report, str(label["origin"]))
         _finish(report, files, people, options)
@@ -163,16 +167,24 @@ def _hold(files: list[File]) -> None:
 
 
 def _scale(files: list[File]) -> tuple[float, float] | None:
-    """Return the scale of all files. Raises DataError where they have different ones."""
-    first = files[0]
-    for file in files[1:]:
-        if file.found.scale != first.found.scale:
-            both = "; ".join(f"{one.name} has scores {_ends(one.found.scale)}" for one in (first, file))
-            remedy = (
-                ", or pass --scale LOW:HIGH if they are one scale" if file.found.scale and first.found.scale else ""
-            )
+    """Return the scale of all files; a guess from few scores gives way to a scale that holds it.
+
+    Raises DataError where their headings state different ones, or scores support different ones.
+    """
+    sure = [file for file in files if not file.found.weak] or files
+    first = sure[0].found.scale
+    if all(file.found.weak for file in files) and (
+        whole := scales.holding([file.found.scale for file in files if file.found.scale])
+    ):
+        first = whole
+    for file in files:
+        scale = file.found.scale
+        held = file.found.weak and first and scale and scales.holding([first, scale]) == first
+        if scale != first and not held:
+            both = f"{sure[0].name} has scores {_ends(first)}; {file.name} has scores {_ends(scale)}"
+            remedy = ", or pass --scale LOW:HIGH if they are one scale" if first and scale else ""
             raise DataError(f"{both}. Import each by itself{remedy}.")
-    return first.found.scale
+    return first
 
 
 def _ends(scale: tuple[float, float] | None) -> str:
@@ -238,7 +250,7 @@ def _settled(files: list[File], writer: rejected.Writer, options: Options) -> pd
         where = str(before) if other == number else f"{before} of {repr(file) if ' ' in file else file}"
         score = ratings.at[place, "score"]
         reason = (_DUPLICATE if score == ratings.at[first[place], "score"] else _AGAIN).format(line=where)
-        column = ratings.at[place, "annotator"] if files[number].found.people else "score"
+        column = _heading(files[number].found, ratings.loc[place], options)
         spot = (
             None
             if "_place" not in ratings or pd.isna(ratings.at[place, "_place"])
@@ -281,15 +293,40 @@ def _tell_accounts(report: Report, options: Options) -> None:
         report.note(f"--accounts names {named:,} of {met:,} accounts; each of the others counts as one person")
 
 
+def _heading(found: Converted, rating: pd.Series, options: Options) -> str:
+    """Return the heading that a judgement stood under, where there are several; else plainly score."""
+    if found.people:
+        return str(rating["annotator"])
+    return next((name for name, value in found.parts.items() if value == rating[found.role]), "score")
+
+
+def _refuse_many(report: Report) -> None:
+    """Refuse a campaign of whose rows many were rejected.
+
+    Raises DataError with the reasons.
+    """
+    share = report.rows_rejected / max(report.rows_read, 1)
+    if share <= rejected.REFUSE_ABOVE:
+        return
+    reasons = "; ".join(f"{count:,} rows: {reason}" for reason, count in report.reasons.most_common(5))
+    more = f"; {len(report.reasons) - 5} further reasons" if len(report.reasons) > 5 else ""
+    first = report.first[0]
+    example = f"line {first['line']} of {first['file']}, column {first['column']}: {first['value']} {first['reason']}"
+    scale = ""
+    if report.scale and any("is outside" in reason for reason in report.reasons):
+        scale = " The scale is {:g} to {:g}".format(*report.scale) + f" ({report.scale_from})."
+    raise DataError(
+        f"{', '.join(entry['name'] for entry in report.files)}: {report.rows_rejected:,} of {report.rows_read:,} rows "
+        f"({share:.1%}) cannot be read, and nothing was imported ({reasons}{more}). First: {example}.{scale} Mend the "
+        "file or the options, or pass --allow-rejected to go on without these rows."
+    )
+
+
 def _finish(report: Report, files: list[File], ratings: pd.DataFrame, options: Options) -> None:
     """Put into the report what all judgements together show."""
     _tell_accounts(report, options)
     report.annotators = int(ratings["annotator"].nunique())
     report.systems, report.people = _means(ratings, "system"), _means(ratings, "annotator")
-    low, high = ratings["score"].min(), ratings["score"].max()
-    if report.scale and report.scale_from == "of the format csv" and high < sum(report.scale) / 2:
-        report.note(f"all scores lie between {low:g} and {high:g}; if the scale is not "
-                    f"{report.scale[0]:g} to {report.scale[1]:g}, pass --scale LOW:HIGH")  # fmt: skip
     for file in files:
         for note in (*file.source.notes, *file.rows.notes):
             report.note(f"{file.name}: {note}")

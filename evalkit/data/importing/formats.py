@@ -42,6 +42,7 @@ class Head:
             head.line, cells = head.rows[place]
             if place + 1 < len(head.rows) and (second := _second(cells, head.rows[place + 1][1])):
                 head.line, cells = head.rows[place + 1][0], second
+            cells = _fitting(cells, [row for line, row in head.rows if line > head.line], source.notes)
             while cells and not cells[-1].strip():
                 cells = cells[:-1]
             head.header = headings(_without_more(cells, head.below, source))
@@ -74,6 +75,23 @@ def _without_more(cells: list[str], below: list[list[str]], source: Source) -> l
     note = f"the line of headings has more cells than the rows; left out: {left}"
     source.notes.extend([] if note in source.notes else [note])
     return cells[:width]
+
+
+def _fitting(cells: list[str], below: list[list[str]], notes: list[str]) -> list[str]:
+    """Leave out comments behind the headings; name a first column that has none, as of row names."""
+    widths = {len(row) for row in below}
+    widest = max(widths, default=len(cells))
+    comment = next((place for place in range(widest, len(cells)) if cells[place].strip().startswith("#")), None)
+    if comment is not None:
+        notes.append(f"what stands behind the headings is a comment: {' '.join(cells[comment:]).strip()[:60]}")
+        return cells[:comment]
+    if len(below) > 1 and widths == {len(cells) + 1}:
+        first = [row[0].strip() for row in below]
+        counted = [[str(start + place) for place in range(len(first))] for start in (0, 1)]
+        if first in counted:
+            notes.append("the rows have a number before the first heading; it was not used")
+            return ["", *cells]
+    return cells
 
 
 def _second(cells: list[str], below: list[str]) -> list[str] | None:

@@ -92,6 +92,7 @@ def gathered(
         raise DataError(f"The decimal mark {decimal!r} is neither a point nor a comma. Pass --decimal , or --decimal .")
     people = owners(Path(accounts)) if accounts else {}
     pseudonyms.know(people)
+    pseudonyms.public |= {plain(name) for name in judges}
     options = Options(
         pseudonyms,
         columns=columns,

@@ -4,7 +4,7 @@ import base64
 import hashlib
 import hmac
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
@@ -22,14 +22,16 @@ _FEW = 500  # names that are looked for inside a text
 class Pseudonyms:
     """Give each name its pseudonym; with ``keep`` names stay as they are.
 
-    salt: None reads the salt of this user from its file, and makes one there the first time.
+    salt: None reads the salt of this user from its file, and makes one there the first time. public: names that nobody
+    needs to hide, such as those of models that judge.
 
     >>> Pseudonyms("pepper").one("Ann") == Pseudonyms("pepper").one(" Ann ") != Pseudonyms("salt").one("Ann")
     True
     """
 
-    def __init__(self, salt: str | None = None, *, keep: bool = False):
+    def __init__(self, salt: str | None = None, *, keep: bool = False, public: Iterable[str] = ()):
         self.keep = keep
+        self.public = frozenset(map(_plain, public))
         self._salt = b"" if keep else (salt.encode() if salt else secret.own())
         self._known: dict[str, str] = {}
         self._given: dict[str, str] = {}
@@ -58,7 +60,7 @@ class Pseudonyms:
 
         Raises DataError where two names get the same one, which asks for another salt.
         """
-        if self.keep:
+        if self.keep or _plain(name) in self.public:
             return name
         if name not in self._known:
             plain, alias = _plain(name), self.mask(name)
@@ -71,7 +73,7 @@ class Pseudonyms:
 
     def mask(self, text: str) -> str:
         """Return what a name's pseudonym would be, for text that may be a name or anything else."""
-        if self.keep or ALIAS.fullmatch(text.strip()):
+        if self.keep or ALIAS.fullmatch(text.strip()) or _plain(text) in self.public:
             return text if self.keep else text.strip()
         code = hmac.new(self._salt, _plain(text).encode("utf-8", "surrogatepass"), hashlib.sha256).digest()
         return "a-" + base64.b32encode(code)[:_LETTERS].decode().lower()

@@ -66,6 +66,10 @@ def new_study(name: str, data: str, title: str) -> None:
 )  # fmt: skip
 @click.option("--check", is_flag=True, help="print the receipt and write nothing")
 @click.option(
+    "--allow-rejected", is_flag=True,
+    help="go on though many rows cannot be read; without it, more than 1 in 100 stop the import",
+)  # fmt: skip
+@click.option(
     "--pseudonyms/--keep-names", default=True, help="replace annotators' names (the default), or write them as they are"
 )
 @click.option("--salt", metavar="TEXT", help="what pseudonyms are made with (default: your own, kept)")
