@@ -61,7 +61,7 @@ def test_a_comparison_is_a_judgement_of_each_system(imported):
     assert ratings.groupby("system")["against"].unique().map(list).to_dict() == {"X": ["Y"], "Y": ["X"]}
     assert ratings.groupby("hit").size().tolist() == [2, 2, 2]
     assert report.orientation == "higher is better: the score is the share of comparisons won, a tie half"
-    assert "X against Y: 1 won, 1 ties, 1 lost" in report.notes
+    assert "my.csv: X against Y: 1 won, 1 ties, 1 lost" in report.notes
 
 
 @pytest.mark.parametrize(
@@ -111,6 +111,25 @@ def test_the_same_comparison_twice_is_told(imported):
     assert len(ratings) == 4, "shown the other way round it is another comparison"
 
 
+def test_texts_are_no_names_of_systems(imported):
+    text = "segment,source,Translation 1,Translation 2,Which is better?,rater,lp\n" + "".join(
+        f"{place},s{place},first {place},second {place},{answer},Ann,en-de\n" for place, answer in enumerate("12")
+    )
+    with pytest.raises(DataError, match=r"lacks system_a, system_b.*--value OURS=TEXT"):
+        imported(text)
+    ratings, *_ = imported(text, values={"system_a": "X", "system_b": "Y"})
+    assert ratings[["system", "score", "hypothesis"]].values.tolist() == [
+        ["X", 1.0, "first 0"], ["Y", 0.0, "second 0"], ["X", 0.0, "first 1"], ["Y", 1.0, "second 1"],
+    ]  # fmt: skip
+
+
+def test_answers_under_a_heading_of_their_own_are_mapped(imported):
+    text = answers("A", "B").replace("preference", "Q7")
+    with pytest.raises(DataError, match="Nearest is preferences, but it lacks preference"):
+        imported(text)
+    assert of(imported(text, columns={"preference": "Q7"})[0], "X") == [1, 0]
+
+
 def test_ranks_of_several_systems_in_a_row_are_negated(imported):
     text = "rater,segment,lp,rank_X,rank_Y,Z_rank\nAnn,1,en-de,1,2,3\nAnn,2,en-de,1,1,2\nBob,1,en-de,3,9,1\n"
     ratings, _, report = imported(text)
@@ -148,7 +167,7 @@ def test_preferences_of_translators_between_a_person_and_a_machine(imported):
     assert means.tolist() == pytest.approx(expected.tolist(), abs=1e-12)
     assert [*means.index] == [*expected.index]
     assert len(of_machine) == len(plain) == 1232
-    assert "human against mt: 585 won, 212 ties, 435 lost" in report.notes
+    assert "ratings.csv: human against mt: 585 won, 212 ties, 435 lost" in report.notes
     assert set(ratings.query("system == 'human'")["item_type"]) == {"reference"}
 
 

@@ -219,7 +219,9 @@ def _weigh(found: Converted, torn: dict[tuple[str, ...], int], scheme: Scheme, a
 
 def _weighed(table: pd.DataFrame, scheme: Scheme) -> pd.DataFrame:
     """Say of each row what its error weighs, whether it is one at all, what it lacks, and its judgement's number."""
-    none = weights.no_error(table["category"], table["severity"])
+    stated = table["category"].mask(table["category"].eq(schemas.UNSTATED))
+    category = stated if stated.isna().all() else table["category"]  # where no column says it, empty is no error
+    none = weights.no_error(category, table["severity"])
     contrary = weights.calls_none(table["category"]) & ~none
     unnamed = table["category"].isna() & ~none
     weight = scheme.weigh(table["category"], table["severity"]).mask(table["severity"].isna(), np.nan).mask(none, 0.0)

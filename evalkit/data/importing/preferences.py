@@ -14,6 +14,7 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.data.importing import columns
+from evalkit.data.importing.answers import SIDES, STEMS, WORDS, is_tie, name_two, shares
 from evalkit.data.importing.formats import Format, Head, Match, describe, with_languages
 from evalkit.data.importing.judgements import Converted, constant, converted, human, mapped_cells
 from evalkit.data.importing.options import Options
@@ -23,14 +24,11 @@ from evalkit.data.importing.rows import Rows
 from evalkit.data.names import plain
 from evalkit.data.schemas import UNSTATED
 
-_SIDES = ("a", "b")
-_STEMS = "system|sys|model|engine|mt|candidate|output|translation|hypothesis|hyp|option|candidatesystem|modelname|text"
 _NAMED = "name|id|tag|system|model|label"
 #: What heads the systems of a comparison: system_a, model 1, left_system, text1_tag.
-_WORDS = {"a": "a|1|left|first|one", "b": "b|2|right|second|two"}
 _OF_SYSTEM = {
-    side: re.compile(rf"({_STEMS})({words})({_NAMED})?|({words})(system|sys|model|engine)({_NAMED})?")
-    for side, words in _WORDS.items()
+    side: re.compile(rf"({STEMS})({words})({_NAMED})?|({words})(system|sys|model|engine)({_NAMED})?")
+    for side, words in WORDS.items()
 }
 #: What heads their texts, where these are not what names the systems.
 _OF_TEXT = {
@@ -42,26 +40,17 @@ _CHOICE = (
     "preference", "preferred", "pref", "choice", "winner", "better", "best", "vote", "verdict", "pairwise",
     "comparison", "decision", "chosen", "preferredsystem", "preferredtranslation", "bettersystem",
     "bettertranslation", "winningsystem", "judgement", "judgment", "outcome",
+    "whichisbetter", "whichoneisbetter", "whichtranslationisbetter", "whichdoyouprefer",
 )  # fmt: skip
-_TIE = re.compile(
-    r"tie[ds]?|draw|equal(ly)?( good| bad)?|same|(both|neither|none|no preference|nopreference|no difference|"
-    r"indifferent|undecided|similar|about the same|equivalent|either|unentschieden|gleich( gut)?|=)( are)?( good| bad)?"
-)
-_WON = r"( ?(is|was))?( (much |slightly |clearly )?better| wins| won)?"
-_SIDE = {
-    side: re.compile(rf"(({_STEMS}|t) ?)?({words}){_WON}|a ?{sign}+ ?b")
-    for (side, words), sign in zip(_WORDS.items(), "><")
-}
 _RANK = re.compile(r"rank(?:ing)?[\W_]+(?P<after>.{1,60})|(?P<before>.{1,60}?)[\W_]+rank(?:ing)?", re.IGNORECASE)
 _OTHERS = {
     "doc": ("book", "chapter"), "annotator": ("participantid", "participant"),
     "segment": ("expitemnumber", "itemnumber", "line", "item"), "reference": ("humanreference",),
     "criterion": ("condition", "aspect", "dimension", "question"),
 }  # fmt: skip
-_PLAIN = re.compile(r"[+-]?\d{1,3}(\.\d{1,3})?", re.ASCII)
 _SYSTEM, _AGAINST, _SCORE, _HIT = "(system)", "(against)", "(score)", "(comparison)"
+_SHOWN = 20  # pairs of systems whose wins and ties are told
 _TEXT, _SEGMENT = "(hypothesis)", "(segment)"
-_MAP = "Say what each answer is worth for the first system with --map-values, such as --map-values A=1,tie=0.5,B=0."
 
 
 def _match(head: Head, options: Options) -> Match:
@@ -77,11 +66,11 @@ def _match(head: Head, options: Options) -> Match:
     if "system" in names:
         return Match(-1.0, "two systems in each row, and which of them is preferred")
     lacks = [name for name in ("system_a", "system_b", "preference") if name not in have]
-    if lacks == ["system_a", "system_b"] and _named_by_choice(head.samples(names["preference"])):
+    if lacks == ["system_a", "system_b"] and name_two(head.samples(names["preference"])):
         lacks = []
     if "segment" not in have and "source" not in have:
         lacks.append("segment")
-    fit = 0.965 * (1 - len(lacks) / 4) if "preference" in have else -1.0
+    fit = 0.965 * (1 - len(lacks) / 4) if "preference" in have or {"system_a", "system_b"} <= have else -1.0
     return Match(fit, ", ".join(lacks), head.header, head.line, "by its headings")
 
 
@@ -97,15 +86,19 @@ def _names(head: Head, options: Options, passed: Iterable[str] = ()) -> dict[str
             found[ours] = fitting[0]
             free.remove(fitting[0])
 
-    for side in _SIDES:
-        named = [name for name in free if _OF_SYSTEM[side].fullmatch(columns.plain(name))]
+    def texts(name: str, side: str) -> bool:
+        """Tell whether a column like translation_a holds texts, which hardly recur, and not names of systems."""
+        cells = head.samples(name)
+        return columns.plain(name) in _OF_TEXT[side].split() and len({*cells}) > len(cells) / 2
+
+    for side in SIDES:
+        named = [name for name in free if _OF_SYSTEM[side].fullmatch(columns.plain(name)) and not texts(name, side)]
         take(f"system_{side}", sorted(named, key=lambda name: columns.plain(name) in _OF_TEXT[side].split()))
-    if {"system_a", "system_b"} <= {*found, *told}:
-        for side in _SIDES:
-            take(f"hypothesis_{side}", [name for name in free if columns.plain(name) in _OF_TEXT[side].split()])
+    for side in SIDES:
+        take(f"hypothesis_{side}", [name for name in free if columns.plain(name) in _OF_TEXT[side].split()])
     left = ("hypothesis",) if "hypothesis_a" in found else ()
     choices = [name for name in free if columns.plain(name) in _CHOICE]
-    choices += [name for name in free if columns.meaning(name) == "score" and _named_by_choice(head.samples(name))]
+    choices += [name for name in free if columns.meaning(name) == "score" and name_two(head.samples(name))]
     take("preference", sorted(choices, key=lambda name: _order(columns.plain(name))))
     for ours in (name for name in columns.OURS if name not in left):
         take(ours, [name for name in free if columns.plain(name) == columns.plain(ours)])
@@ -119,13 +112,6 @@ def _names(head: Head, options: Options, passed: Iterable[str] = ()) -> dict[str
 def _order(name: str) -> int:
     """Put the surest heading of a choice first."""
     return _CHOICE.index(name) if name in _CHOICE else len(_CHOICE)
-
-
-def _named_by_choice(cells: list[str]) -> bool:
-    """Tell whether answers are two names and a word for a tie, as mt, human, tie."""
-    answers = {cell.casefold() for cell in cells}
-    ties = {answer for answer in answers if _TIE.fullmatch(answer)}
-    return bool(ties) and len(answers - ties) == 2 and not any(map(_PLAIN.fullmatch, answers))
 
 
 def _ranks(header: list[str]) -> dict[str, str]:
@@ -162,7 +148,7 @@ def _convert(rows: Rows, head: Head, match: Match, options: Options, report: Rep
         )
     if ranks:
         return _ranked(frame, ranks, names, values, options, report)
-    return _compared(frame, names, values, options, report)
+    return _compared(frame, head, names, values, options, report)
 
 
 def _segments(sources: pd.Series) -> pd.Series:
@@ -174,11 +160,11 @@ def _segments(sources: pd.Series) -> pd.Series:
     return mapped_cells(sources, digits)
 
 
-def _compared(frame: pd.DataFrame, names: dict[str, str], values: dict[str, str], options: Options,
+def _compared(frame: pd.DataFrame, head: Head, names: dict[str, str], values: dict[str, str], options: Options,
               report: Report) -> Converted:  # fmt: skip
     """Turn each comparison into two judgements."""
     systems = _systems(frame, names, values)
-    share, wrong = _shares(frame[names["preference"]] if "preference" in names
+    share, wrong = shares(frame[names["preference"]] if "preference" in names
                            else constant(values["preference"], frame.index), systems, options, report)  # fmt: skip
     rejected = [
         Rejection(
@@ -188,10 +174,10 @@ def _compared(frame: pd.DataFrame, names: dict[str, str], values: dict[str, str]
     ]
     sound = np.setdiff1d(np.arange(len(frame)), [*wrong])
     halves = []
-    for side, other in (_SIDES, _SIDES[::-1]):
+    for side, other in (SIDES, SIDES[::-1]):
         half = frame.iloc[sound].assign(**{
             _SYSTEM: systems[side].iloc[sound], _AGAINST: systems[other].iloc[sound],
-            _SCORE: [f"{one if side == 'a' else 1 - one:g}" for one in share[sound]],
+            _SCORE: pd.array([str(float(one if side == "a" else 1 - one)) for one in share[sound]], dtype="str"),
         })  # fmt: skip
         if f"hypothesis_{side}" in names:
             half[_TEXT] = half[names[f"hypothesis_{side}"]]
@@ -202,7 +188,8 @@ def _compared(frame: pd.DataFrame, names: dict[str, str], values: dict[str, str]
     if _TEXT in both:
         ours["hypothesis"] = _TEXT
     if "hit" not in ours:
-        both[_HIT], ours["hit"] = _comparisons(both, ours, len(sound), systems, sound), _HIT
+        both[_HIT] = pd.array(_comparisons(both, ours, len(sound), systems, sound), dtype="str")
+        ours["hit"] = _HIT
     given = {name: value for name, value in values.items() if name in columns.OURS}
     found = converted(both, ours, given, options, scale=(0, 1), note=report.note, typed=True)
     lost = {row.line for row in found.rejected}
@@ -217,7 +204,7 @@ def _compared(frame: pd.DataFrame, names: dict[str, str], values: dict[str, str]
         "comparison, against the other system"
     )
     kept = np.array([place for place in sound if int(frame.index[place]) not in lost], dtype=int)
-    _count(systems["a"].iloc[kept], systems["b"].iloc[kept], share[kept], report)
+    _count(systems["a"].iloc[kept], systems["b"].iloc[kept], share[kept], head.name, report)
     return found
 
 
@@ -232,7 +219,7 @@ def _systems(frame: pd.DataFrame, names: dict[str, str], values: dict[str, str])
     if all(name in names or name in values for name in ours):
         return {name[-1]: frame[names[name]] if name in names else constant(values[name], frame.index) for name in ours}
     answers = frame[names["preference"]].dropna()
-    found = sorted({answer for answer in answers.unique() if not _TIE.fullmatch(answer.casefold())})
+    found = sorted({answer for answer in answers.unique() if not is_tie(answer)})
     if len({answer.casefold() for answer in found}) != 2:
         raise DataError(
             f"The column {names['preference']} names {len(found)} systems ({', '.join(found[:5])}), so nothing says "
@@ -240,82 +227,6 @@ def _systems(frame: pd.DataFrame, names: dict[str, str], values: dict[str, str])
         )
     first, second = found[0], next(name for name in found if name.casefold() != found[0].casefold())
     return {"a": constant(first, frame.index), "b": constant(second, frame.index)}
-
-
-def _shares(answers: pd.Series, systems: dict[str, pd.Series], options: Options,
-            report: Report) -> tuple[np.ndarray, dict[int, tuple[str, str]]]:  # fmt: skip
-    """Return what each answer is worth for the first system (1, .5 or 0), and, by place, what is wrong with others."""
-    numbers = {str(answer) for answer in answers.dropna().unique() if _PLAIN.fullmatch(str(answer).replace("−", "-"))}
-    worth = _numbers(numbers, options, report) if not options.words else {}
-    share, wrong = np.full(len(answers), np.nan), {}
-    for place, (answer, *pair) in enumerate(zip(answers, systems["a"], systems["b"])):
-        lacking = [side for side, name in zip(_SIDES, pair) if pd.isna(name)]
-        if lacking:
-            wrong[place] = (f"system_{lacking[0]}", "is empty: fill it in, or drop the row")
-        elif _folded(pair[0]) == _folded(pair[1]):
-            wrong[place] = ("system_b", "is the system that it is compared with: correct one of them")
-        elif pd.isna(answer):
-            wrong[place] = ("preference", "there is no preference")
-        else:
-            told = options.words.get(str(answer).casefold(), worth.get(str(answer)))
-            found = _meant(_folded(answer), [_folded(name) for name in pair]) if told is None else told
-            if isinstance(found, str):
-                wrong[place] = ("preference", found)
-            elif 0 <= found <= 1:
-                share[place] = found
-            else:
-                wrong[place] = ("preference", f"is worth {found:g}, outside 0-1: correct --map-values")
-    return share, wrong
-
-
-def _folded(text: str) -> str:
-    """Write an answer or a name plainly: small, its words cut by single spaces."""
-    return " ".join(re.sub(r"[_\s.:!-]+", " ", plain(str(text)).casefold()).split())
-
-
-def _meant(answer: str, pair: list[str]) -> float | str:
-    """Say what an answer is worth for the first system, or why that cannot be told.
-
-    >>> _meant("tie", ["x", "y"]), _meant("y", ["x", "y"]), _meant("left", ["x", "y"]), _meant("system b", ["x", "y"])
-    (0.5, 0.0, 1.0, 0.0)
-    >>> _meant("b", ["b", "a"])
-    'is the name of one system and the place of the other: name the systems otherwise, or pass --map-values'
-    """
-    named = next((1.0 - place for place, name in enumerate(pair) if answer == name), None)
-    sided = next((1.0 - place for place, side in enumerate(_SIDES) if _SIDE[side].fullmatch(answer)), None)
-    if named is not None and sided is not None and named != sided:
-        return "is the name of one system and the place of the other: name the systems otherwise, or pass --map-values"
-    if (found := named if sided is None else sided) is not None:
-        return found
-    return 0.5 if _TIE.fullmatch(answer) else f"is neither A, B nor a tie, nor a system's name: correct it. {_MAP}"
-
-
-def _numbers(found: set[str], options: Options, report: Report) -> dict[str, float]:
-    """Say what numbers mean as answers: 1 and 2 the places, 0 a tie; numbers on both sides of 0 lean to one of them.
-
-    Raises DataError where that is ambiguous.
-    """
-    value = {text: float(text.replace("−", "-")) for text in found}
-    numbers = {*value.values()}
-    if numbers and min(numbers) < 0:
-        ends = f"from {min(numbers):g} to {max(numbers):g}"
-        if options.lower_is_better is None:
-            raise DataError(
-                f"Preferences go {ends}, and nothing says towards which system. Pass --higher-is-better if higher "
-                "numbers prefer the first system, --lower-is-better if lower ones do."
-            )
-        sign = -1 if options.lower_is_better else 1
-        report.note(f"preferences {ends} count as won, lost or, where they are 0, a tie; their strength is not used")
-        return {text: float(np.sign(sign * number)) / 2 + 0.5 for text, number in value.items()}
-    if not numbers:
-        return {}
-    if numbers <= {0.0, 1.0, 2.0} and 2.0 in numbers:
-        report.note(
-            "preference 1 was read as the first system, 2 as the second" + (", 0 as a tie" if 0 in numbers else "")
-        )
-        return {text: {0.0: 0.5, 1.0: 1.0, 2.0: 0.0}[number] for text, number in value.items()}
-    shown = ", ".join(f"{number:g}" for number in sorted(numbers)[:8])
-    raise DataError(f"Preferences are the numbers {shown}, and nothing says what they mean. {_MAP}")
 
 
 def _comparisons(both: pd.DataFrame, ours: dict[str, str], size: int, systems: dict[str, pd.Series],
@@ -327,20 +238,22 @@ def _comparisons(both: pd.DataFrame, ours: dict[str, str], size: int, systems: d
     return [*names, *names]
 
 
-def _count(first: pd.Series, second: pd.Series, share: np.ndarray, report: Report) -> None:
+def _count(first: pd.Series, second: pd.Series, share: np.ndarray, origin: str, report: Report) -> None:
     """Tell wins and ties of each pair of systems."""
     counts: dict[tuple[str, str], Counter[str]] = {}
     for a, b, worth in zip(first, second, share):
         pair = (a, b) if a <= b else (b, a)
         worth = worth if (a, b) == pair else 1 - worth
         counts.setdefault(pair, Counter())["tie" if worth == 0.5 else "won" if worth > 0.5 else "lost"] += 1
-    for (a, b), count in sorted(counts.items()):
-        report.note(f"{a} against {b}: {count['won']:,} won, {count['tie']:,} ties, {count['lost']:,} lost")
+    if len(counts) > _SHOWN:
+        report.note(f"{origin}: {len(counts):,} pairs of systems were compared; the first {_SHOWN} are told")
+    for (a, b), count in sorted(counts.items())[:_SHOWN]:
+        report.note(f"{origin}: {a} against {b}: {count['won']:,} won, {count['tie']:,} ties, {count['lost']:,} lost")
 
 
 def _spans(frame: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFrame | None:
     """Take the stretches marked in both texts, where the file has them under ``annotations``; they have no severity."""
-    names = {side: f"annotations.text{number}" for side, number in zip(_SIDES, (1, 2))}
+    names = {side: f"annotations.text{number}" for side, number in zip(SIDES, (1, 2))}
     if "annotations" not in frame and not {*names.values()} <= {*frame}:
         return None
     turn = ratings.groupby(level=0).cumcount().to_numpy()  # the first row of a line is that of the first system

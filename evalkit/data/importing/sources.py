@@ -20,7 +20,7 @@ _REFUSED = {
     b"\x89PNG": "is a picture: export the table as CSV or XLSX",
 }
 _PACKED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ")
-_TEXT = re.compile(r"(?!\.).+\.(tsv|csv|txt)", re.IGNORECASE)
+_INSIDE = re.compile(r"(?!\.|readme|licen[cs]e).+", re.IGNORECASE)  # what an archive holds besides such files
 
 
 def opened(path: Path, options: Options) -> list[Source]:
@@ -90,11 +90,12 @@ def _laid_out(path: Path, digest: str, read: jsonl.Records) -> Source:
 
 
 def _unpacked(path: Path) -> tuple[str, bytes] | None:
-    """Return name and content of the one table in a tar archive; None where it has none or several, or is none."""
+    """Return name and content of the one file in a tar archive, a table; None where it has others, or is none."""
     try:
-        return archives.only(path, _TEXT)
+        found = archives.only(path, _INSIDE)
     except archives.Damaged:
         return None
+    return found if found and found[0].casefold().endswith((".tsv", ".csv", ".txt")) else None
 
 
 def _packed(path: Path, content: bytes, name: str, text_in_it: bytes, options: Options) -> Source:

@@ -33,7 +33,7 @@ _OWN = (
 
 def fits(header: list[str]) -> bool:
     """Tell whether headings are those of the chat task's annotations."""
-    return {*_LISTS.values(), *_COUNTS, "mqm", "nr_words", "mt", "doc_id", "segment_id"} <= {*header}
+    return {*_LISTS.values(), *_COUNTS, *_NAMES.values(), "error", "nr_words"} - {"reference"} <= {*header}
 
 
 def convert(rows: Rows, head: Head, match: Match, options: Options, report: Report) -> Converted:
@@ -41,6 +41,7 @@ def convert(rows: Rows, head: Head, match: Match, options: Options, report: Repo
     names = {ours: theirs for ours, theirs in _NAMES.items() if theirs in match.header} | options.single
     values = _values(head, options, report)
     names = {ours: theirs for ours, theirs in names.items() if ours not in options.values}
+    columns.unlike(match.header, {*names.values(), *_LISTS.values()}, origin=head.name)
     describe(report, columns.Columns(names, dict.fromkeys(names, "layout")), match.header)
     found = converted(rows.frame, names, values, options, scale=None, note=report.note, typed=head.typed)
     errors, wrong = _errors(rows.frame.loc[found.ratings.index])
@@ -126,14 +127,17 @@ def _weigh(found: Converted, errors: pd.DataFrame, wrong: dict[int, str], scheme
         ratings["score"] = scheme.scores(judgement, errors["error_type"], weight, len(ratings))[1] + 0.0
     found.ratings = ratings
     if len(errors):
-        place = ["src_lang", "tgt_lang", "system", "doc", "segment", "annotator"]
-        spans = ratings[place].iloc[judgement].reset_index(drop=True)
-        number = errors.groupby("line", sort=False).cumcount().add(1).astype("str").to_numpy()
-        found.spans = spans.assign(
-            span=number, error_type=spelled(errors["error_type"]).to_numpy(),
-            severity=spelled(errors["severity"]).to_numpy(), start=errors["start"].to_numpy(),
-            end=errors["end"].to_numpy(), side=_sides(errors, ratings.iloc[judgement]), text=errors["text"].to_numpy(),
-        )  # fmt: skip
+        found.spans = _spans(errors.drop(columns="weight" if own else []), ratings.iloc[judgement])
+
+
+def _spans(errors: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFrame:
+    """Lay out the errors; ratings: the judgement of each."""
+    place = ratings[["src_lang", "tgt_lang", "system", "doc", "segment", "annotator"]].reset_index(drop=True)
+    number = errors.groupby("line", sort=False).cumcount().add(1).astype("str")
+    found = errors.assign(span=number, side=_sides(errors, ratings)).drop(columns="line").reset_index(drop=True)
+    found = found.assign(error_type=spelled(found["error_type"]), severity=spelled(found["severity"]))
+    order = ["span", "error_type", "severity", "start", "end", "side", "text"]
+    return place.join(found[[*order, *(name for name in found if name not in order)]])
 
 
 def _sides(errors: pd.DataFrame, ratings: pd.DataFrame) -> list[str]:

@@ -16,6 +16,7 @@ from evalkit.data.typology import SCHEMES, SEVERITIES, Scheme
 _GROUPS = ("accuracy", "fluency")
 #: What tells one judgement from another, in ratings and in spans.
 KEY = ["src_lang", "tgt_lang", *ITEM, "annotator"]
+_JUDGED = [*KEY, "against"]  # and what was shown beside it, where two were
 
 
 def weights(spans: pd.DataFrame, scheme: str | Scheme) -> pd.Series:
@@ -51,7 +52,7 @@ def segment_scores(ratings: pd.DataFrame, spans: pd.DataFrame, scheme: str | Sch
     weight = weights(spans, scheme).to_numpy()
     penalty, score = scheme.scores(of_span, spans["error_type"], weight, len(ratings))
     errors = np.bincount(of_span, minlength=len(ratings))
-    key = [name for name in KEY if name in ratings and name in spans]
+    key = [name for name in _JUDGED if name in ratings and name in spans]
     return ratings[key].assign(errors=errors, penalty=penalty, mqm=score).reset_index(drop=True)
 
 
@@ -60,7 +61,7 @@ def judgements(ratings: pd.DataFrame, spans: pd.DataFrame) -> np.ndarray:
 
     Raises DataError where two judgements have the same names, or an error's judgement is not there.
     """
-    key = [name for name in KEY if name in ratings and name in spans]
+    key = [name for name in _JUDGED if name in ratings and name in spans]
     names = pd.concat([ratings[key].astype("str"), spans[key].astype("str")], ignore_index=True)
     codes = names.groupby(key, sort=False).ngroup().to_numpy()  # a number for each judgement, in the order of ratings
     judged, of_span = codes[: len(ratings)], codes[len(ratings) :]
