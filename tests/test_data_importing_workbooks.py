@@ -374,6 +374,16 @@ def test_old_workbooks_that_span_too_much_or_hide_are_refused(imported, monkeypa
         imported(compound(old_book(Scores=rows_of(100))), "my.xls")
 
 
+def test_what_an_old_workbook_only_claims_to_hold_is_refused_before_room_is_made(imported):
+    """calamine makes room for it at once, and ends the whole program where there is none."""
+    claim = record(0x0200, struct.pack("<IIHHH", 0, 0xFFFFFFF0, 0, 256, 0))
+    with pytest.raises(DataError, match=r"sheets that span 1,099,511,623,680 cells"):
+        imported(compound(old_book(Scores=[[claim], *rows_of(3)])), "my.xls")
+    texts = record(0x00FC, struct.pack("<II", 1, 0x7FFFFFFF))
+    with pytest.raises(DataError, match="more texts than the file can hold"):
+        imported(compound(old_book(extra=texts, Scores=rows_of(3))), "my.xls")
+
+
 def test_a_damaged_old_workbook_is_refused_in_a_sentence(imported):
     content = compound(old_book(Scores=rows_of(300)))
     for cut in (8, 100, 511, 512, 600, 1024, 1500, 2048, len(content) // 2):

@@ -16,6 +16,7 @@ _FREE = 0xFFFFFFFA  # sector numbers from here on are none
 _MOST_SHEETS = 1_000
 _BOF, _EOF, _SHEET, _FORMAT, _XF, _PASS = 0x0809, 0x000A, 0x0085, 0x041E, 0x00E0, 0x002F
 _NUMBER, _RK, _FORMULA, _ERROR, _LABELS, _RKS = 0x0203, 0x027E, 0x0006, 0x0205, (0x0204, 0x00FD, 0x00D6), 0x00BD
+_EXTENT, _TEXTS = 0x0200, 0x00FC  # what a sheet or the texts claim to span, for which calamine makes room at once
 _CODES = {0: "#NULL!", 7: "#DIV/0!", 15: "#VALUE!", 23: "#REF!", 29: "#NAME?", 36: "#NUM!", 42: "#N/A"}
 _NO_TEXT = 3  # what a formula gave: here an empty text
 
@@ -62,8 +63,10 @@ def _looks(origin: str, book: bytes) -> list[Look]:
             percent.add(_short(body, 0))
         elif kind == _XF:
             styles.append(_short(body, 2))
-        elif kind == _SHEET and body[5:6] == b"\0":  # of cells, not charts or macros
-            found.append((struct.unpack_from("<I", body)[0], bool(body[4] & 3), _title(body[6:])))
+        elif kind == _SHEET:  # charts and macros are none of cells, but they are read, too
+            found.append((struct.unpack_from("<I", body)[0], bool(body[4] & 3 or body[5]), _title(body[6:])))
+        elif kind == _TEXTS and struct.unpack_from("<I", body, 4)[0] > len(book):
+            raise ValueError("more texts than the file can hold")
     if len(found) > _MOST_SHEETS:
         raise ValueError("more sheets than a workbook has")
     shares = {place for place, style in enumerate(styles) if style in percent}
@@ -85,7 +88,10 @@ def _looked(book: bytes, start: int, look: Look, shares: set[int]) -> Look:
         depth += (kind == _BOF) - (kind == _EOF)
         if not depth:
             return look
-        if depth > 1 or len(body) < 6:
+        if kind == _EXTENT and len(body) >= 10:
+            last_row, *_, last_column = struct.unpack_from("<4xI2xH" if len(body) > 12 else "<2xH2xH", body)
+            look.rows, look.columns = max(look.rows, last_row), max(look.columns, last_column)
+        if len(body) < 6:
             continue
         row, column, style = struct.unpack_from("<HHH", body)
         if kind == _RKS:
