@@ -26,6 +26,10 @@ GOOGLE = "google/wmt-mqm-human-evaluation/*"
 FREITAG = {"Minor": 1.0, "Major": 5.0, "No-error": 0.0, "no-error": 0.0, "Neutral": 0.0}
 
 
+#: Many rows of small files are wrong on purpose.
+ALL = {"keep_names": True, "allow_rejected": True}
+
+
 @pytest.fixture(autouse=True)
 def own_salt(tmp_path, monkeypatch):
     """Keep the salt of the person who runs the tests out of them."""
@@ -41,7 +45,7 @@ def imported(tmp_path):
         if isinstance(content, str):
             paths = [tmp_path / name]
             paths[0].write_text(content, encoding="utf-8")
-        report, _ = importing.import_campaign(paths, tmp_path / "c.parquet", **({"keep_names": True} | told))
+        report, _ = importing.import_campaign(paths, tmp_path / "c.parquet", **(ALL | told))
         assert report.rows_read == report.rows_kept + report.rows_rejected + report.rows_excluded + report.rows_folded
         return *data.open_campaign(tmp_path / "c.parquet"), report
 

@@ -15,6 +15,10 @@ STRANGERS = MIRROR.parent / "strangers"
 HEADER = "annotator,segment,system_a,system_b,preference,lp\n"
 
 
+#: Many rows of small files are wrong on purpose.
+ALL = {"keep_names": True, "allow_rejected": True}
+
+
 @pytest.fixture(autouse=True)
 def own_salt(tmp_path, monkeypatch):
     """Keep the salt of the person who runs the tests out of them."""
@@ -30,7 +34,7 @@ def imported(tmp_path):
         if isinstance(content, str):
             path = tmp_path / name
             path.write_text(content, encoding="utf-8")
-        report, _ = importing.import_campaign([path], tmp_path / "c.parquet", **({"keep_names": True} | told))
+        report, _ = importing.import_campaign([path], tmp_path / "c.parquet", **(ALL | told))
         assert report.rows_read == report.rows_kept + report.rows_rejected + report.rows_excluded + report.rows_folded
         return *data.open_campaign(tmp_path / "c.parquet"), report
 

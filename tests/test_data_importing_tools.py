@@ -13,6 +13,9 @@ from evalkit import DataError, data
 from evalkit.data import importing
 from evalkit.data.importing import columns, jsonl
 
+#: Many rows of small files are wrong on purpose.
+ALL = {"keep_names": True, "allow_rejected": True}
+
 
 @pytest.fixture(autouse=True)
 def own_salt(tmp_path, monkeypatch):
@@ -29,7 +32,7 @@ def imported(tmp_path):
         if not isinstance(content, Path):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
-        report, _ = importing.import_campaign([path], tmp_path / "c.parquet", **({"keep_names": True} | options))
+        report, _ = importing.import_campaign([path], tmp_path / "c.parquet", **(ALL | options))
         assert report.rows_read == report.rows_kept + report.rows_rejected + report.rows_excluded + report.rows_folded
         return *data.open_campaign(tmp_path / "c.parquet"), report
 

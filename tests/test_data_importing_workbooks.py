@@ -19,6 +19,10 @@ from evalkit.data.importing import xls
 HEAD = ["system", "segment", "rater", "score", "lp"]
 
 
+#: Many rows of small files are wrong on purpose.
+ALL = {"keep_names": True, "allow_rejected": True}
+
+
 @pytest.fixture(autouse=True)
 def own_salt(tmp_path, monkeypatch):
     """Keep the salt of the person who runs the tests out of them."""
@@ -35,7 +39,7 @@ def imported(tmp_path):
             content.save(path)
         elif not isinstance(content, Path):
             path.write_bytes(content)
-        report, _ = importing.import_campaign([path], tmp_path / "c.parquet", **({"keep_names": True} | options))
+        report, _ = importing.import_campaign([path], tmp_path / "c.parquet", **(ALL | options))
         assert report.rows_read == report.rows_kept + report.rows_rejected + report.rows_excluded + report.rows_folded
         return data.open_campaign(tmp_path / "c.parquet")[0], report
 

@@ -181,7 +181,10 @@ def _scale(files: list[File]) -> tuple[float, float] | None:
         scale = file.found.scale
         held = file.found.weak and first and scale and scales.holding([first, scale]) == first
         if scale != first and not held:
-            both = f"{sure[0].name} has scores {_ends(first)}; {file.name} has scores {_ends(scale)}"
+            other = next(one for one in files if one is not file and one.found.scale != scale)
+            both = "; ".join(
+                f"{one.name} has scores {_ends(one.found.scale)}" for one in sorted((file, other), key=files.index)
+            )
             remedy = ", or pass --scale LOW:HIGH if they are one scale" if first and scale else ""
             raise DataError(f"{both}. Import each by itself{remedy}.")
     return first

@@ -66,10 +66,13 @@ class Head:
 
 
 def _without_more(cells: list[str], below: list[list[str]], source: Source) -> list[str]:
-    """Leave out headings at the end that no row has a cell for, such as a comment, unless they are known ones."""
-    width = max(map(len, below), default=len(cells))
+    """Leave out headings at the end that no row has a cell for, or that are a comment, unless they are known ones."""
+    widths = {len(row) for row in below}
+    width = min(widths, default=len(cells))
+    width = next((place for place in range(width, len(cells)) if cells[place].strip().startswith("#")), width)
     more = [cell.strip() for cell in cells[width:]]
-    if not more or not width or {len(row) for row in below} != {width} or any(map(columns.meaning, more)):
+    comment = bool(more) and more[0].startswith("#")
+    if not more or not width or not (comment or widths == {width}) or any(map(columns.meaning, more)):
         return cells
     left = "; ".join(cell[:_LONG] for cell in more if cell)
     note = f"the line of headings has more cells than the rows; left out: {left}"
@@ -78,14 +81,8 @@ def _without_more(cells: list[str], below: list[list[str]], source: Source) -> l
 
 
 def _fitting(cells: list[str], below: list[list[str]], notes: list[str]) -> list[str]:
-    """Leave out comments behind the headings; name a first column that has none, as of row names."""
-    widths = {len(row) for row in below}
-    widest = max(widths, default=len(cells))
-    comment = next((place for place in range(widest, len(cells)) if cells[place].strip().startswith("#")), None)
-    if comment is not None:
-        notes.append(f"what stands behind the headings is a comment: {' '.join(cells[comment:]).strip()[:60]}")
-        return cells[:comment]
-    if len(below) > 1 and widths == {len(cells) + 1}:
+    """Name a first column that has no heading, as of row names that are numbers."""
+    if len(below) > 1 and {len(row) for row in below} == {len(cells) + 1}:
         first = [row[0].strip() for row in below]
         counted = [[str(start + place) for place in range(len(first))] for start in (0, 1)]
         if first in counted:

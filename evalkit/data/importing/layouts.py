@@ -67,11 +67,13 @@ _NO_SCORES = vocabulary(
     "difficulté dificultad obtížnost familiarity expertise gender geschlecht phone zip plz version bleu "
     "sacrebleu spbleu chrf chrfpp comet cometkiwi kiwi xcomet metricx bleurt bertscore meteor yisi ter_auto lp "
     "logprob perplexity ppl probability prob rowid skip skipped done valid invalid flag flagged "
+    "comment comments remark remarks feedback reason explanation kommentar bemerkung commentaire comentario "
     "approved hit assignment campaign project task step block list group "
     "gruppe"
 )  # fmt: skip
 _COUNTING = vocabulary("mqm total sum weighted post editing edited major minor critical severity rate per mean")
 _NARROW, _ALIKE = 4, 5  # times that a scale is narrower than the others'; numbers that may be alike by chance
+_STEPS, _WORD = 11, re.compile(r"[^\W\d_][^\W_]*(?:[ '’-][^\W_]+){0,5}")  # of a scale in words
 _AFFIX = re.compile(rf"{SCORE}s?(?:\W|_)+|(?:\W|_)+{SCORE}s?", re.I)
 
 
@@ -182,8 +184,10 @@ def _values(cells: Sequence[str]) -> np.ndarray:
     texts = pd.Series(list(cells), dtype="str")
     try:
         texts, _ = ladders.scored(texts, {}, lambda line: None, heading="")
-    except DataError:
-        return np.ones(len(texts))  # words of a scale, which the user must say
+    except DataError:  # words of a scale, which the user must say, or any other text
+        steps = texts.dropna().str.strip().unique()
+        words = len(steps) <= _STEPS and all(map(_WORD.fullmatch, steps))
+        return np.full(len(texts), 1.0 if words else np.nan)
     return numbers.read(texts)[0]
 
 

@@ -97,8 +97,8 @@ def _recognised(source: Source, options: Options, name: str) -> tuple[Format, He
 def _unrecognised(source: Source, found: dict[str, Match], head: Head, options: Options) -> str:
     """Say what was tried, what came nearest, and what it lacks."""
     best = max(found, key=lambda kind: found[kind].fit)
-    where = f"the headings on line {head.line}" if head.line else "the names in its objects"
-    headed = f"; {where} are {', '.join(head.header)}" if head.header else ""
+    where = f"the headings on line {head.line} are" if head.line else "its objects have the names"
+    headed = f"; {where} {', '.join(head.header)}" if head.header else ""
     lacks = found[best].lacks.split(", ")
     nearest = f"Nearest is {best}, but it lacks {found[best].lacks}" if found[best].fit > 0 else "No heading is known"
     tried = f"{head.name} has none of the formats that were tried ({', '.join(found)})"
