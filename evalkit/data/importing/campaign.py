@@ -338,7 +338,7 @@ def _finish(report: Report, files: list[File], ratings: pd.DataFrame, options: O
 
 
 def _means(ratings: pd.DataFrame, by: str) -> list[dict[str, str | int | float]]:
-    """List systems (with their references), or annotators, with judgements and mean score, the best first.
+    """List systems (with their references), or annotators, by criterion, with judgements and mean score, best first.
 
     What degraded items and second showings got says nothing of a system, and is left out for systems.
     """
@@ -346,5 +346,5 @@ def _means(ratings: pd.DataFrame, by: str) -> list[dict[str, str | int | float]]
     keys = [by, *(["criterion"] if "criterion" in ratings else [])]
     table = (counted if len(counted) else ratings).groupby(keys)["score"].agg(judgements="size", mean="mean")
     order = ["mean", by] if by == "system" else ["judgements", by]
-    table = table.reset_index().sort_values(order, ascending=[False, True], kind="stable")
+    table = table.reset_index().sort_values([*keys[1:], *order], ascending=[*[True] * len(keys[1:]), False, True])
     return [{**row, "mean": round(float(row["mean"]), 6)} for row in table.to_dict("records")]
