@@ -25,12 +25,12 @@ def attempt(drawn, folder):
     ratings, _ = data.open_campaign(out)
     kept = dict(zip(zip(ratings["system"], ratings["segment"], ratings["annotator"], strict=True), ratings["score"]))
     assert len(kept) == len(ratings), "a judgement is there twice"
-    assert kept.keys() <= drawn.scores.keys() - drawn.damaged, "a judgement was invented"
-    if drawn.cut:
-        kept_sound = list(kept.items())[:-1]  # the last number may have lost digits
-        assert all(drawn.scores[key] == score for key, score in kept_sound)
+    sound = {key: score for key, score in drawn.scores.items() if key not in drawn.damaged}
+    if drawn.cut:  # of the last row, a name or a number may have lost its end, and later rows are gone
+        assert sum(sound.get(key) != score for key, score in kept.items()) <= 1
+        assert any("cut off" in note for note in report.notes) or drawn.content.endswith((b"\n", b"\n\0"))
     else:
-        assert kept == {key: score for key, score in drawn.scores.items() if key not in drawn.damaged}
+        assert kept == sound
         assert report.rows_rejected == len(drawn.damaged)
     return report
 

@@ -121,7 +121,7 @@ def test_scales_that_differ_are_no_campaign(tmp_path):
 
 def test_the_report_repeats_the_receipt(tmp_path):
     importing.import_campaign([file(tmp_path, "a.csv", *ROWS[:3])], tmp_path / "c.parquet")
-    receipt = data.open_campaign(tmp_path / "c.parquet")[0].attrs["receipt"]
+    receipt = data.open_campaign(tmp_path / "c.parquet")[0].attrs["reading"]["receipt"]
     said = json.loads((tmp_path / "c.import.json").read_text(encoding="utf-8"))
     assert receipt["rows"] == f"{said['rows_read']} read, {said['rows_kept']} kept" == "3 read, 3 kept"
     assert receipt["scale"].startswith("0 to 100")

@@ -16,6 +16,7 @@ from evalkit.campaign.analysis import Analysis
 from evalkit.campaign.context import MARGIN, PEOPLE
 from evalkit.campaign.method import FEW, UNEVEN, Spread
 from evalkit.campaign.quality import FEWEST_DEGRADED
+from evalkit.data.provenance import reading_of
 from evalkit.stats.terms import join_names, pluralize
 
 #: Verdicts, each a sign and a word, so that neither colour nor sign alone carries it.
@@ -92,9 +93,10 @@ def _apart(found: Analysis) -> Check:
 
 def _identity(found: Analysis) -> Check | None:
     """Check what the import could not know: which judgements are of the same segment."""
-    unsure = float(found.campaign.ratings.attrs.get("unsure_segments", 0.0))
-    if not found.campaign.ratings.attrs.get("segments"):
+    reading = reading_of(found.campaign.ratings)
+    if not reading.get("segments"):
         return None  # the file names segments itself
+    unsure = float(reading["unsure_segments"])
     return _check(
         "It is known which judgements are of the same segment",
         graded(unsure, 0.05, 0.5),

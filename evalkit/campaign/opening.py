@@ -11,7 +11,7 @@ import pandas as pd
 from evalkit import DataError, data
 from evalkit.campaign.names import readable, renamed
 from evalkit.data import registry
-from evalkit.data.provenance import declared_scale, like, source_of
+from evalkit.data.provenance import declared_scale, like, reading_of, source_of
 from evalkit.data.schemas import of_systems, with_pair
 from evalkit.human import annotators, normalization
 
@@ -127,13 +127,12 @@ class Campaign:
     @property
     def receipt(self) -> pd.DataFrame:
         """How the file was read, as its import told it: what, and how; no rows where that is not known."""
-        said = self.ratings.attrs.get("receipt", {})
-        return pd.DataFrame(said.items(), columns=["what", "how"]).astype("str")
+        return pd.DataFrame(reading_of(self.ratings).get("receipt", {}).items(), columns=["what", "how"]).astype("str")
 
     @property
     def orientation(self) -> str:
         """Which way is better, as the import told it; empty where it did not."""
-        return str(self.ratings.attrs.get("orientation", ""))
+        return str(reading_of(self.ratings).get("orientation", ""))
 
     @property
     def pairs(self) -> list[str]:

@@ -68,8 +68,9 @@ def open_campaign(
 
     path: what ``import_campaign`` wrote, or a file that it can read, which is then imported in passing, with
     ``options`` as there. ``attrs["source"]`` names file, origin and digest, ``attrs["scale"]`` the ends of the scale
-    (None where there are none), ``attrs["excluded"]`` how many rows were rejected or excluded, by reason, and
-    ``attrs["notes"]`` what the import assumed; the last two as long as the import's report lies beside its result.
+    (None where there are none), ``attrs["excluded"]`` how many rows were rejected or excluded, by reason,
+    ``attrs["notes"]`` what the import assumed, and ``attrs["reading"]`` how it read the file (see
+    ``provenance.reading_of``); the last three as long as the import's report lies beside its result.
     Raises DataError where the file cannot be read, or is not what an import wrote.
     """
     path = Path(path)
@@ -134,9 +135,10 @@ def _told(path: Path, label: dict) -> dict:
     report.reasons, report.excluded = Counter(report.reasons), Counter(report.excluded)
     receipt = {"rows": f"{report.rows_read:,} read, {report.rows_kept:,} kept"} | report.read_as()
     receipt |= {what: f"{count:,}" for what, count in report.apart().items()}
-    return {"excluded": {together(reason): int(count) for reason, count in counts}, "notes": list(said["notes"]),
-            "receipt": receipt, "orientation": report.orientation, "segments": report.segments,
-            "unsure_segments": report.unsure_segments}  # fmt: skip
+    reading = {"receipt": receipt, "orientation": report.orientation, "segments": report.segments,
+               "unsure_segments": report.unsure_segments}  # fmt: skip
+    excluded = {together(reason): int(count) for reason, count in counts}
+    return {"excluded": excluded, "notes": list(said["notes"]), "reading": reading}
 
 
 def _checked_spans(spans: pd.DataFrame, *, origin: str) -> pd.DataFrame:

@@ -195,7 +195,7 @@ def _compared(frame: pd.DataFrame, head: Head, names: dict[str, str], values: di
     lost = {row.line for row in found.rejected}
     found.rejected = sorted([*rejected, *{row.line: row for row in found.rejected}.values()], key=lambda row: row.line)
     ratings = found.ratings[~found.ratings.index.isin(list(lost))].sort_index(kind="stable")
-    found.ratings = ratings.assign(item_type=np.where(human(ratings["system"], report.note), "reference", "system"))
+    found.ratings = ratings.assign(item_type="system")  # a person's translation too, for it competes like any other
     found.read, found.names = len(ratings) + len(found.rejected), {"annotator": names.get("annotator", "")}
     found.spans = _spans(frame, found.ratings)
     report.orientation = "higher is better: the score is the share of comparisons won, a tie half"
