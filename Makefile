@@ -55,8 +55,9 @@ wheel: $(READY)  ## dist/evalkit-VERSION-py3-none-any.whl, which installs anywhe
 bench: $(READY)  ## measure speed beside other libraries (nothing passes or fails)
 	$(BIN)/python -m tests.bench
 
-fuzz: $(READY)  ## attack the importers for a minute (what breaks them ends it)
+fuzz: $(READY)  ## attack the importers: a minute of bytes, then 100,000 files against their numbers (an hour or so)
 	$(BIN)/python tests/bench/_fuzz_importing.py -max_total_time=60
+	$(BIN)/python tests/bench/_mutate_importing.py 100000
 
 reference: $(READY)  ## recompute data/reference from the real data
 	$(BIN)/python -m evalkit.reports.reference

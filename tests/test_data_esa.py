@@ -121,7 +121,7 @@ def test_overlapping_spans_are_kept_and_can_be_found(tmp_path):
         (span("true", 4), "True to 4 is no stretch"),
         (span('"missing"', 4), "'missing' to 4 is no stretch"),
         (span('"3"', '"4"'), "'3' to '4' is no stretch"),
-        (span(1, 4, '"critical"'), "the severity 'critical' is none of minor, major, undecided"),
+        (span(1, 4, '"awful"'), "the severity 'awful' is none of minor, major, critical, neutral, undecided"),
         (span(1, 4, "null"), "the severity None is none of"),
         (span(1, 4, '["minor"]'), "the severity .* is none of"),
         ('{"start_i": 1, "severity": "minor"}', "lacks start_i, end_i or severity"),

@@ -41,7 +41,9 @@ def imported(tmp_path):
     def run(text, *, name="my.csv", encoding="utf-8", **told):
         path = tmp_path / name
         path.write_bytes(text if isinstance(text, bytes) else text.encode(encoding))
-        report, written = importing.import_campaign([path], tmp_path / "out" / "campaign.parquet", **told)
+        report, written = importing.import_campaign(
+            [path], tmp_path / "out" / "campaign.parquet", **({"allow_rejected": True} | told)
+        )
         ratings, spans = data.open_campaign(tmp_path / "out" / "campaign.parquet")
         rejected = tmp_path / "out" / "campaign.rejected.csv"
         rows = list(csv.DictReader(rejected.open(encoding="utf-8-sig"))) if rejected in written else []
@@ -125,7 +127,7 @@ def test_an_import_that_fails_leaves_the_earlier_result_alone(tmp_path):
     good, bad = tmp_path / "good.csv", tmp_path / "bad.csv"
     good.write_text(lines(*GOOD, "eng,deu,A,d,2,Ann,104"), encoding="utf-8")
     bad.write_text(lines("eng,deu,A,d,1,Ann,104"), encoding="utf-8")
-    importing.import_campaign([good], out)
+    importing.import_campaign([good], out, allow_rejected=True)
     before = {path.name: path.read_bytes() for path in tmp_path.glob("out*")}
     assert set(before) == {"out.parquet", "out.rejected.csv", "out.import.json"}
     with pytest.raises(DataError):
@@ -231,7 +233,8 @@ def test_a_column_called_type_that_means_something_else_is_left_alone(imported):
 
 def test_a_scale_that_hardly_fits_is_told(imported):
     _, _, report, _ = imported(lines("eng,deu,A,d,1,Ann,6", "eng,deu,A,d,2,Ann,7"))
-    assert "all scores lie between 6 and 7; if the scale is not 0 to 100, pass --scale LOW:HIGH" in report.notes
+    assert report.scale == [1, 7]
+    assert "the smallest usual scale that holds all 2 scores (6 to 7); a guess" in report.scale_from
 
 
 def test_a_toml_file_maps_columns_values_kinds_and_scale(imported, tmp_path):
@@ -369,9 +372,9 @@ def test_times_are_seconds_milliseconds_or_dates():
     cells = pd.Series(
         ["1724108687.807", "1724108687807", "2024-08-19 23:04:47", "2024-08-20T01:04:47+02:00", None, "soon"]
     )
-    values, wrong, zoneless = times(cells)
+    values, left, zoneless, _ = times(cells)
     assert values[:4].tolist() == [1724108687.807, 1724108687.807, 1724108687.0, 1724108687.0]
-    assert [*wrong] == [5]
+    assert left == [5]
     assert zoneless
 
 
@@ -431,7 +434,7 @@ def test_names_stand_nowhere_in_what_is_written(tmp_path, capsys):
             "en,de,A,d,3,%s,80,task-%s-1", "en,de,A,d,1,%s,80,task-%s-1,%s@x.org", 'en,de,"A,d,9,%s,1,%s,%s',
             "en,de,A,d,4,%s,,task-%s,%s"]  # fmt: skip
     path.write_text(lines(*(row.replace("%s", name) for row in rows), header=HEADER + ",hit,e-mail"), encoding="utf-8")
-    assert cli.main(["import", str(path), "--out", str(tmp_path / "c.parquet")]) == 0
+    assert cli.main(["import", str(path), "--allow-rejected", "--out", str(tmp_path / "c.parquet")]) == 0
     printed = capsys.readouterr()
     written = list(tmp_path.glob("c.*"))
     assert len(written) == 3
@@ -486,7 +489,9 @@ def test_the_command_knows_the_same_formats_as_the_package():
 def test_a_campaign_opens_raw_too_and_a_foreign_parquet_does_not(tmp_path):
     path = tmp_path / "my.csv"
     path.write_text(lines(*GOOD, "eng,deu,A,d,2,Ann,104"), encoding="utf-8")
-    ratings, spans = data.open_campaign(path)
+    with pytest.raises(DataError, match=r"1 of 5 rows \(20\.0%\) cannot be read.*--allow-rejected"):
+        data.open_campaign(path)
+    ratings, spans = data.open_campaign(path, allow_rejected=True)
     assert (len(ratings), spans) == (4, None)
     assert ratings.attrs["source"]["name"] == "my"
     assert sum(ratings.attrs["excluded"].values()) == 1
@@ -509,5 +514,5 @@ def test_several_files_are_one_campaign(tmp_path):
     with pytest.raises(DataError, match="same content"):
         importing.import_campaign(paths, tmp_path / "c.parquet")
     (tmp_path / "1.csv").write_text(lines(GOOD[0], GOOD[1]), encoding="utf-8")
-    report, _ = importing.import_campaign(paths, tmp_path / "c.parquet")
+    report, _ = importing.import_campaign(paths, tmp_path / "c.parquet", allow_rejected=True)
     assert "repeats the judgement of line 2 of 0.csv" in (tmp_path / "c.rejected.csv").read_text(encoding="utf-8")

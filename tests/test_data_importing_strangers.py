@@ -37,7 +37,9 @@ def imported(folder, content, *, name="my.csv", **told):
         content.save(path)
     else:
         path.write_text(content, encoding="utf-8")
-    report, _ = importing.import_campaign([path], folder / "c.parquet", **({"keep_names": True} | told))
+    report, _ = importing.import_campaign(
+        [path], folder / "c.parquet", **({"keep_names": True, "allow_rejected": True} | told)
+    )
     assert report.rows_read == report.rows_kept + report.rows_rejected + report.rows_excluded + report.rows_folded
     return data.open_campaign(folder / "c.parquet")[0], report
 
@@ -191,12 +193,14 @@ def test_a_raw_file_that_needs_options_says_where_they_belong(tmp_path):
 
 def test_columns_headed_by_people_are_proposed_as_their_scores(tmp_path):
     head, rows = "Source text,Translation,Ayumi Tanaka,Bob,No", ["one,eins,4,5,17", "two,zwei,3,3.5,18"]
-    with pytest.raises(DataError, match=r"If Ayumi Tanaka and Bob hold .* --map 'score=Ayumi Tanaka\+Bob'"):
+    way = r"Ayumi Tanaka, Bob hold numbers, and nothing says what they are.* --wide annotators --value system=TEXT"
+    with pytest.raises(DataError, match=way):
         imported(tmp_path, lines(*rows, header=head))
+    told, _ = imported(tmp_path, lines(*rows, header=head), wide="annotators", values={"system": "mt"})
     (tmp_path / "my.csv").write_text(lines(*rows, header=head), encoding="utf-8")
     assert run("my.csv", "--map", "score=Ayumi Tanaka+Bob") == 0
     ratings, _ = data.open_campaign(tmp_path / "campaign.parquet")
-    assert ratings["score"].tolist() == [4, 5, 3, 3.5]
+    assert ratings["score"].tolist() == told["score"].tolist() == [4, 5, 3, 3.5]
 
 
 def test_what_an_import_excluded_and_assumed_is_known_when_its_result_is_opened(tmp_path):
@@ -217,13 +221,13 @@ REPAIRED = lines(*GOOD[:2], "eng,deu,C,d,1,Ann,104", "eng,deu,C,d,2,Bob,x", "eng
 
 def test_rejected_rows_are_imported_again_once_they_are_repaired(tmp_path, capsys):
     (tmp_path / "my.csv").write_text(REPAIRED, encoding="utf-8")
-    assert cli.main(["import", "my.csv"]) == 0
+    assert cli.main(["import", "my.csv", "--allow-rejected"]) == 0
     rejected = tmp_path / "campaign.rejected.csv"
     rows = rejected_in(rejected)
     assert [(row["line"], row["score"]) for row in rows] == [("4", "104"), ("5", "x"), ("6", "")]
     text = rejected.read_text(encoding="utf-8-sig").replace(",104,\n", ",10.4,\n").replace(",x,\n", ",11,\n")
     rejected.write_text(text, encoding="utf-8-sig")
-    assert cli.main(["import", "my.csv", "campaign.rejected.csv", "--out", "two.parquet"]) == 0
+    assert run("my.csv", "campaign.rejected.csv", "--allow-rejected", "--out", "two.parquet") == 0
     ratings, _ = data.open_campaign(tmp_path / "two.parquet")
     first, _ = data.open_campaign(tmp_path / "campaign.parquet")
     assert ratings["score"].tolist() == [80, 70, 10.4, 11]
@@ -294,7 +298,7 @@ def test_of_a_row_with_a_column_per_evaluator_only_the_rejected_cell_is_kept_to_
     path = tmp_path / "repaired.csv"
     path.write_text((tmp_path / "c.rejected.csv").read_text(encoding="utf-8-sig").replace("-de,9", "-de,1"), "utf-8")
     before, _ = data.open_campaign(tmp_path / "c.parquet")
-    again, _ = data.open_campaign(path, format="xsts")
+    again, _ = data.open_campaign(path, format="xsts", allow_rejected=True)
     assert again[["segment", "annotator", "score"]].values.tolist() == [["2", people[0], 1]]
     assert set(again["annotator"]) <= set(before["annotator"])
 
@@ -314,7 +318,7 @@ def test_once_all_scores_are_repaired_nothing_is_lost(tmp_path, rows):
         writer.writerow(["eng", "deu", "S", "d", "first", "Ann", "1", "x"])
         for place, (system, score) in enumerate(rows):
             writer.writerow(["eng", "deu", system, "d", str(place), "Ann", score, "y"])
-    importing.import_campaign([tmp_path / "all.csv"], tmp_path / "all.parquet", salt="pepper")
+    importing.import_campaign([tmp_path / "all.csv"], tmp_path / "all.parquet", salt="pepper", allow_rejected=True)
     kept = set(data.open_campaign(tmp_path / "all.parquet")[0]["segment"])
     rejected = tmp_path / "all.rejected.csv"
     if rejected.exists():
@@ -326,7 +330,7 @@ def test_once_all_scores_are_repaired_nothing_is_lost(tmp_path, rows):
             writer.writeheader()
             writer.writerows(repaired)
         files = [tmp_path / "all.csv", tmp_path / "repaired.csv"]
-        report, _ = importing.import_campaign(files, tmp_path / "two.parquet", salt="pepper")
+        report, _ = importing.import_campaign(files, tmp_path / "two.parquet", salt="pepper", allow_rejected=True)
         assert report.rows_read == report.rows_kept + report.rows_rejected
         kept = set(data.open_campaign(tmp_path / "two.parquet")[0]["segment"])
         rejected.unlink()
@@ -356,15 +360,19 @@ def test_a_result_is_renewed_but_not_written_over_by_other_files(tmp_path, capsy
 
 def test_repairs_are_not_written_over(tmp_path, capsys):
     (tmp_path / "my.csv").write_text(lines(*GOOD, "eng,deu,A,d,2,Ann,104"), encoding="utf-8")
-    assert run("my.csv") == run("my.csv") == 0
+    assert run("my.csv") == 1
+    assert "1 of 5 rows (20.0%) cannot be read, and nothing was imported" in capsys.readouterr().err
+    assert not [*tmp_path.glob("campaign*")]
+    assert run("my.csv", "--allow-rejected") == run("my.csv", "--allow-rejected") == 0
     rejected = tmp_path / "campaign.rejected.csv"
     rejected.write_text(rejected.read_text(encoding="utf-8-sig").replace("104", "10.4"), encoding="utf-8")
-    assert run("my.csv") == 1
+    assert run("my.csv", "--allow-rejected") == 1
     assert "campaign.rejected.csv was changed since an import wrote it" in capsys.readouterr().err
-    assert run("my.csv", "campaign.rejected.csv") == run("campaign.rejected.csv", "--replace") == 1
+    both = run("my.csv", "campaign.rejected.csv", "--allow-rejected")
+    assert both == run("campaign.rejected.csv", "--replace") == 1
     assert "is to be read and would be written over" in capsys.readouterr().err
     assert "10.4" in rejected.read_text(encoding="utf-8")
-    assert run("my.csv", "--replace") == 0
+    assert run("my.csv", "--replace", "--allow-rejected") == 0
 
 
 def test_a_pseudonym_is_nobodys_name_and_stays_as_it_is():

@@ -14,8 +14,10 @@ from evalkit.campaign.checks import Check, run_checks, tabulate
 from evalkit.campaign.collection import count_judgements
 from evalkit.campaign.context import compare_contexts
 from evalkit.campaign.cost import measure_cost
+from evalkit.campaign.criteria import rank_criteria
 from evalkit.campaign.errors import count_errors
 from evalkit.campaign.exports import export
+from evalkit.campaign.judges import compare_judges
 from evalkit.campaign.method import Method, choose_method
 from evalkit.campaign.missing import Missing
 from evalkit.campaign.normalization import normalize_scores
@@ -26,8 +28,33 @@ from evalkit.campaign.quality import control_quality
 from evalkit.campaign.ranking import rank_pairs, rank_systems
 
 __all__ = [
-    "RULES", "Analysis", "Campaign", "Check", "Method", "Missing", "analyse", "calibrate", "choose_method",
-    "compare_contexts", "compare_official", "control_quality", "count_errors", "count_judgements", "example", "export",
-    "from_ratings", "measure_agreement", "measure_cost", "normalize_scores", "plan_more", "profile_annotators",
-    "rank_pairs", "rank_systems", "run_checks", "screen_annotators", "tabulate",
+    "RULES",
+    "Analysis",
+    "Campaign",
+    "Check",
+    "Method",
+    "Missing",
+    "analyse",
+    "calibrate",
+    "choose_method",
+    "compare_contexts",
+    "compare_judges",
+    "compare_official",
+    "control_quality",
+    "count_errors",
+    "count_judgements",
+    "example",
+    "export",
+    "from_ratings",
+    "measure_agreement",
+    "measure_cost",
+    "normalize_scores",
+    "plan_more",
+    "profile_annotators",
+    "rank_criteria",
+    "rank_pairs",
+    "rank_systems",
+    "run_checks",
+    "screen_annotators",
+    "tabulate",
 ]  # fmt: skip

@@ -11,7 +11,7 @@ import pandas as pd
 from evalkit import DataError
 from evalkit.campaign.missing import or_missing
 from evalkit.campaign.opening import STEPS, Campaign
-from evalkit.data.schemas import ITEM
+from evalkit.data.schemas import ITEM, of_systems
 from evalkit.stats import agreement, correlation
 from evalkit.stats.terms import pluralize
 
@@ -108,7 +108,7 @@ def every_two(part: pd.DataFrame) -> pd.DataFrame:
     where there are more than ``MOST`` annotators; correlations that are undefined, because somebody gave one score
     throughout, are missing.
     """
-    kept = part[part["item_type"].isin(_WITH_CALIBRATION)]
+    kept = of_systems(part, _WITH_CALIBRATION)
     names = sorted(kept["annotator"].unique())
     rows = []
     for a, b in itertools.combinations(names, 2) if len(names) <= MOST else ():
@@ -139,7 +139,7 @@ def _named(table: pd.DataFrame, extra: str) -> pd.DataFrame:
 
 def _shared(ratings: pd.DataFrame, types: tuple[str, ...]) -> tuple[pd.DataFrame, int]:
     """Keep the judgements of these types on items that several people judged, and count the items."""
-    kept = ratings[ratings["item_type"].isin(types)]
+    kept = of_systems(ratings, types)
     people = kept.groupby(ITEM)["annotator"].transform("nunique")
     several = kept[people > 1]
     return several, len(several.drop_duplicates(ITEM))
@@ -152,7 +152,7 @@ def _measured(ratings: pd.DataFrame, *, detail: bool, resamples: int, seed: int)
     if items < FEWEST:
         several, items = _shared(ratings, _WITH_CALIBRATION)
         note = "with calibration items" if several["item_type"].eq("calibration").any() else ""
-    kind = kind_of(ratings.loc[ratings["item_type"].isin(_WITH_CALIBRATION), "score"])
+    kind = kind_of(of_systems(ratings, _WITH_CALIBRATION)["score"])
     problem = ""
     if items < FEWEST:
         problem = f"{pluralize(items, 'item')} {'was' if items == 1 else 'were'} judged by two annotators or more"

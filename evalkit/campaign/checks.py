@@ -16,6 +16,7 @@ from evalkit.campaign.analysis import Analysis
 from evalkit.campaign.context import MARGIN, PEOPLE
 from evalkit.campaign.method import FEW, UNEVEN, Spread
 from evalkit.campaign.quality import FEWEST_DEGRADED
+from evalkit.data.provenance import reading_of
 from evalkit.stats.terms import join_names, pluralize
 
 #: Verdicts, each a sign and a word, so that neither colour nor sign alone carries it.
@@ -88,6 +89,21 @@ def _apart(found: Analysis) -> Check:
         return Check(statement, LOOK, text, APART)
     whom = ranking.beaten[0] if len(ranking.beaten) == 1 else "each other system"
     return Check(statement, FINE, f"{ranking.top} is better than {whom} (corrected tests){often}")
+
+
+def _identity(found: Analysis) -> Check | None:
+    """Check what the import could not know: which judgements are of the same segment."""
+    reading = reading_of(found.campaign.ratings)
+    if not reading.get("segments"):
+        return None  # the file names segments itself
+    unsure = float(reading["unsure_segments"])
+    return _check(
+        "It is known which judgements are of the same segment",
+        graded(unsure, 0.05, 0.5),
+        f"{1 - unsure:.0%} of segments are certain (fine from 95 %, look from 50 %)",
+        "Import again with --batches, what the tool was given; until then, tests that compare segment by segment may "
+        "compare different ones.",
+    )
 
 
 def _enough(found: Analysis) -> Check | None:
@@ -296,6 +312,6 @@ def _languages(found: Analysis) -> Check | None:
 
 
 _CHECKS: tuple[Callable[[Analysis], Check | None], ...] = (
-    _apart, _enough, _people, _screening, _segments, _favoured, _normalizing, _agreement, _steady, _attention, _room,
-    _neighbours, _twice, _languages,
+    _apart, _identity, _enough, _people, _screening, _segments, _favoured, _normalizing, _agreement, _steady,
+    _attention, _room, _neighbours, _twice, _languages,
 )  # fmt: skip

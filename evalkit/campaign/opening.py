@@ -11,8 +11,8 @@ import pandas as pd
 from evalkit import DataError, data
 from evalkit.campaign.names import readable, renamed
 from evalkit.data import registry
-from evalkit.data.provenance import declared_scale, like, source_of
-from evalkit.data.schemas import with_pair
+from evalkit.data.provenance import declared_scale, like, reading_of, source_of
+from evalkit.data.schemas import of_systems, with_pair
 from evalkit.human import annotators, normalization
 
 #: Up to so many different scores a scale counts as one of steps (ordinal), above as continuous.
@@ -29,7 +29,8 @@ class Campaign:
     known_scale: whether the ends are declared, not just the lowest and highest score seen. segment: the columns that
     name a segment across systems. turned: whether low scores were good. example: public data stand in for a file of
     one's own. renamed: how many names of systems and annotators are shown shorter than they are, or without characters
-    that cannot be seen.
+    that cannot be seen. criterion: what was judged, of the file's ``criteria``; empty where it names none. whole: the
+    judgements by all criteria, or None.
     """
 
     ratings: pd.DataFrame
@@ -42,6 +43,8 @@ class Campaign:
     turned: bool = False
     example: bool = False
     renamed: int = 0
+    criterion: str = ""
+    whole: pd.DataFrame | None = None
 
     @property
     def sources(self) -> list[pd.DataFrame]:
@@ -59,8 +62,7 @@ class Campaign:
 
         A name that has second showings only, such as a reference in a quality-control copy, is no system.
         """
-        own = self.part.loc[self.part["item_type"].eq(self.ranked_types[0]), "system"].unique()
-        return self.part[self.part["item_type"].isin(self.ranked_types) & self.part["system"].isin(own)]
+        return of_systems(self.part, self.ranked_types)
 
     @cached_property
     def cells(self) -> pd.DataFrame:
@@ -118,6 +120,21 @@ class Campaign:
         return sorted(self.judged["system"].unique())
 
     @property
+    def criteria(self) -> list[str]:
+        """What the file's judgements are of, as its rows name it first; empty where it names none."""
+        return [] if self.whole is None else list(dict.fromkeys(self.whole["criterion"]))
+
+    @property
+    def receipt(self) -> pd.DataFrame:
+        """How the file was read, as its import told it: what, and how; no rows where that is not known."""
+        return pd.DataFrame(reading_of(self.ratings).get("receipt", {}).items(), columns=["what", "how"]).astype("str")
+
+    @property
+    def orientation(self) -> str:
+        """Which way is better, as the import told it; empty where it did not."""
+        return str(reading_of(self.ratings).get("orientation", ""))
+
+    @property
     def pairs(self) -> list[str]:
         """The file's language pairs, the one with most judgements first."""
         return _by_size(self.ratings["pair"]).index.tolist()
@@ -141,16 +158,21 @@ def from_ratings(
     spans: pd.DataFrame | None = None,
     *,
     pair: str = "",
+    criterion: str = "",
     higher_is_better: bool = True,
     example: bool = False,
 ) -> Campaign:
     """Look at a ratings table as a campaign.
 
     ratings, spans: as ``data.open_campaign`` reads them from a file. pair: the language pair in detail; "" takes the
-    one with most judgements. Where lower scores are better, they are turned round: on a scale from 0 to 25, a 3
-    becomes 22. example: public data stand in for a file of one's own.
-    Raises DataError for a language pair that is not there.
+    one with most judgements. criterion: of several, the one in detail; "" takes the first. Where lower scores are
+    better, they are turned round: on a scale from 0 to 25, a 3 becomes 22. example: public data stand in for a file of
+    one's own.
+    Raises DataError for a language pair or a criterion that is not there.
     """
+    whole, criterion = (ratings, _criterion(ratings, criterion)) if "criterion" in ratings else (None, "")
+    if whole is not None:
+        ratings = like(whole[whole["criterion"] == criterion].drop(columns="criterion"), whole)
     known = declared_scale(ratings)
     frame = with_pair(ratings).reset_index(drop=True)
     shown = {name: readable(sorted(frame[name].astype("str").unique())) for name in ("system", "annotator")}
@@ -176,8 +198,23 @@ def from_ratings(
     return Campaign(
         frame, part, chosen, spans,
         scale=(low, high), known_scale=known is not None, segment=_segment(part),
-        turned=not higher_is_better, example=example, renamed=sum(map(len, shown.values())),
+        turned=not higher_is_better, example=example, renamed=sum(map(len, shown.values())), criterion=criterion,
+        whole=whole,
     )  # fmt: skip
+
+
+def of_criterion(campaign: Campaign, criterion: str) -> Campaign:
+    """Look at another criterion of the same file, in the same language pair."""
+    ratings = campaign.ratings if campaign.whole is None else campaign.whole
+    return from_ratings(ratings, pair=campaign.pair, criterion=criterion, higher_is_better=not campaign.turned)
+
+
+def _criterion(ratings: pd.DataFrame, criterion: str) -> str:
+    """Choose one of the criteria. Raises DataError where it is none of them."""
+    there = list(dict.fromkeys(ratings["criterion"]))
+    if criterion and criterion not in there:
+        raise DataError(f"criterion: there is no {criterion!r} in these data. Choose one of: {', '.join(there)}.")
+    return criterion or there[0]
 
 
 def _by_size(pairs: pd.Series) -> pd.Series:

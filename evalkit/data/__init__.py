@@ -14,8 +14,8 @@ from evalkit import DataError, __version__
 from evalkit.data import delimited, files, names, parsed, registry, schemas
 from evalkit.data.published import table as _printed  # the function below takes the name of its module
 
-__all__ = ["available", "choose", "column_names", "fetch", "listing", "load", "open_campaign", "published", "read",
-           "verify"]  # fmt: skip
+__all__ = ["available", "choose", "column_names", "fetch", "listing", "load", "open_campaign", "open_judges",
+           "published", "read", "verify"]  # fmt: skip
 
 
 def __dir__() -> list[str]:
@@ -92,6 +92,11 @@ def open_campaign(path: str | Path, **options: Any) -> tuple[pd.DataFrame, pd.Da
     options: see ``evalkit.data.importing.open_campaign``. Raises DataError where the file cannot be read.
     """
     return import_module("evalkit.data.importing").open_campaign(path, **options)
+
+
+def open_judges(path: str | Path) -> pd.DataFrame | None:
+    """Open what automatic judges said in a campaign that ``evalkit import`` wrote; None where it names none."""
+    return import_module("evalkit.data.importing").open_judges(path)
 
 
 def choose(

@@ -26,6 +26,10 @@ _BROKEN = (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOF
            NotImplementedError, ValueError)  # fmt: skip
 
 
+class Damaged(DataError):
+    """What is no archive of a known kind, or is damaged."""
+
+
 def member(
     path: Path, name: str, *, most_files: int = 10_000, most_bytes: int = _MOST_BYTES, links: bool = False
 ) -> bytes:
@@ -45,6 +49,20 @@ def member(
         some = ", ".join(seen[:10]) or "nothing"
         raise DataError(f"{path.name} has {len(found)} files {name}, not 1; it holds {some}. Fetch the right archive.")
     return found[0]
+
+
+def only(path: Path, wanted: re.Pattern[str]) -> tuple[str, bytes] | None:
+    """Return name and content of the one file of a small archive whose name ``wanted`` fits; None unless it is one.
+
+    Bounds and refusals are those of ``member``.
+    """
+    found: list[tuple[str, bytes]] = []
+    for place, read in _walked(path, most_files=10_000, most_bytes=_MOST_BYTES, links=False):
+        if wanted.fullmatch(PurePosixPath(place).name):
+            if found:
+                return None
+            found.append((PurePosixPath(place).name, read()))
+    return found[0] if found else None
 
 
 def members(path: Path, wanted: re.Pattern[str]) -> Iterator[tuple[re.Match[str], bytes]]:
@@ -95,8 +113,8 @@ def _sound(path: Path, read: Callable[[], bytes]) -> bytes:
         raise _broken(path, problem) from problem
 
 
-def _broken(path: Path, problem: Exception) -> DataError:
-    return DataError(f"{path.name} is no sound zip or tar archive: {problem}. Fetch it again.")
+def _broken(path: Path, problem: Exception) -> Damaged:
+    return Damaged(f"{path.name} is no sound zip or tar archive: {problem}. Fetch it again.")
 
 
 def _members(path: Path, most_bytes: int, links: bool) -> Iterator[tuple[str, int, Callable[[], bytes]]]:

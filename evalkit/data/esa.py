@@ -1,6 +1,7 @@
 """Load WMT24's error span annotation (ESA): scores with marked errors, degraded documents and clean repeats."""
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,9 @@ COLUMNS = [
     "ended",
 ]  # fmt: skip
 #: What the files call a severity, and what it is called here.
-_SEVERITIES = {"minor": "minor", "major": "major", "undecided": schemas.UNSTATED}
+_SEVERITIES = {
+    "minor": "minor", "major": "major", "critical": "critical", "neutral": "neutral", "undecided": schemas.UNSTATED,
+}  # fmt: skip
 _MISSING = "missing"  # stands for start and end where the translation lacks something
 _SPAN_OF = ["src_lang", "tgt_lang", *schemas.ITEM, "annotator", "item_type", "hit", "started", "mark"]
 #: Errors as ``schemas.SPANS`` has them, and which showing of a translation they belong to: annotators see some again.
@@ -45,8 +48,9 @@ def spans(paths: list[Path]) -> pd.DataFrame:
     showing of a translation from its copies. ``start`` and ``end`` count UTF-16 code units of the trimmed translation,
     as browsers do (a character beyond U+FFFF is two of them). The files give the last marked character; ``end`` is one
     more. What an annotator found missing has no place: its ``start`` and ``end`` are empty, its error_type is
-    ``omission``. The scheme knows no other types, so the rest is ``other``. ``severity`` is ``minor``, ``major``, or
-    unstated where the file says "undecided": the stretch was marked and its severity never chosen.
+    ``omission``; the rest is ``other``, unless the file names a type, as exports of MQM do ("accuracy/addition").
+    ``severity`` is ``minor``, ``major``, ``critical``, ``neutral``, or unstated where the file says "undecided": the
+    stretch was marked and its severity never chosen.
     Rules: a span that ends before it starts, lies before the text, has one end only or a place that is no whole number,
     an unknown severity and broken JSON are refused with file and line. Overlapping spans, which the annotation tool
     does not allow to be drawn, are kept: ``mqm.overlapping`` finds them.
@@ -80,6 +84,21 @@ def of_rows(raw: pd.DataFrame, *, origin: str) -> pd.DataFrame:
 def errors_of(cell: str, place: str) -> list[tuple[str, str, float, float]]:
     """Read the errors of one judgement: type, severity, start and end of each. Raises DataError naming ``place``."""
     return [_span(one, place) for one in _marked(cell, place)]
+
+
+def typed_errors(cells: Iterable[str]) -> tuple[int, int]:
+    """Count the errors in lists of spans that name a type, as MQM's do, and all of them; broken lists have none.
+
+    >>> typed_errors(['[{"error_type": ["Style", "Awkward"]}, {"error_type": null}]', "[", "[]"])
+    (1, 2)
+    """
+    kinds = []
+    for cell in cells:
+        try:
+            kinds += [_type(one) for one in _marked(cell, "") if isinstance(one, dict)]
+        except (DataError, RecursionError):
+            continue
+    return sum(map(bool, kinds)), len(kinds)
 
 
 def _read(paths: list[Path]) -> pd.DataFrame:
@@ -142,17 +161,25 @@ def _span(one: dict, place: str) -> tuple[str, str, float, float]:
     if not isinstance(one, dict) or not {"start_i", "end_i", "severity"} <= set(one):
         raise DataError(f"{place}, column spans: {_short(one)} lacks start_i, end_i or severity. Mend the row.")
     start, end, severity = one["start_i"], one["end_i"], one["severity"]
-    if not isinstance(severity, str) or severity not in _SEVERITIES:
+    level = severity.strip().casefold() if isinstance(severity, str) else ""
+    if level not in _SEVERITIES:
         known = ", ".join(_SEVERITIES)
         raise DataError(f"{place}, column spans: the severity {_short(severity)} is none of {known}. Correct it.")
     if start == end == _MISSING:
-        return "omission", _SEVERITIES[severity], np.nan, np.nan
+        return _type(one) or "omission", _SEVERITIES[level], np.nan, np.nan
     if type(start) is not int or type(end) is not int or not 0 <= start <= end:
         raise DataError(
             f"{place}, column spans: {_short(start)} to {_short(end)} is no stretch of a text, which starts at 0 or "
             "later and does not end before it starts. Correct it, or drop the span."
         )
-    return "other", _SEVERITIES[severity], float(start), float(end + 1)
+    return _type(one) or "other", _SEVERITIES[level], float(start), float(end + 1)
+
+
+def _type(one: dict) -> str:
+    """Read the type that an annotator gave an error, its parts cut by a slash; nothing where there is none."""
+    kind = one.get("error_type")
+    parts = kind if isinstance(kind, list) else [kind]
+    return "/".join(" ".join(part.casefold().split()) for part in parts if isinstance(part, str) and part.strip())
 
 
 def _short(value: object) -> str:

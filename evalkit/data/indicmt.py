@@ -64,22 +64,26 @@ def ratings(paths: list[Path]) -> pd.DataFrame:
     neither annotators nor documents: ``annotator`` is "expert", ``doc`` "indicmt".
     Raises DataError naming file, line and column.
     """
+    return of_sheets([(_raw(path), _language(path), path.name) for path in paths])
+
+
+def of_sheets(sheets: list[tuple[pd.DataFrame, str, str]]) -> pd.DataFrame:
+    """Do the same for tables that are read already, each with its target language and its name."""
     parts, blank, stray = [], 0, 0
-    for path in paths:
-        raw, language = _raw(path), _language(path)
+    for raw, language, origin in sheets:
         own = raw["Human_scores"].str.strip(_STRAY)
         blank, stray = blank + int(raw["Human_scores"].isna().sum()), stray + int(own.ne(raw["Human_scores"]).sum())
         frame = _placed(raw, language).assign(
             annotator="expert",
             score=raw["Computed_scores"],
             item_type="system",
-            own_score=_numbers(own, path.name, "Human_scores"),
+            own_score=_numbers(own, origin, "Human_scores"),
             source=raw["Source"],
             reference=raw["Reference"],
             hypothesis=raw["Translation"],
             row=np.arange(len(raw)),
         )
-        parts.append(schemas.check(frame, schemas.RATINGS, origin=path.name))
+        parts.append(schemas.check(frame, schemas.RATINGS, origin=origin))
     frame = pd.concat(parts, ignore_index=True)
     frame.attrs["corrected"] = {"blank own scores": blank, "own scores with a stray mark": stray - blank}
     return frame
@@ -92,13 +96,17 @@ def spans(paths: list[Path]) -> pd.DataFrame:
     is "unstated". The CSV files do not say where an error lies.
     Raises DataError for a type or a severity that the guidelines do not know, with file, line and column.
     """
+    return spans_of_sheets([(_raw(path), _language(path), path.name) for path in paths])
+
+
+def spans_of_sheets(sheets: list[tuple[pd.DataFrame, str, str]]) -> pd.DataFrame:
+    """Do the same for tables that are read already, each with its target language and its name."""
     parts = []
-    for path in paths:
-        raw, language = _raw(path), _language(path)
+    for raw, language, origin in sheets:
         place = _placed(raw, language)
         for slot in _SLOTS:
-            kind = _named(raw[f"Error{slot}_Type"], TYPES, path.name)
-            severity = _named(raw[f"Error{slot}_Severity"], SEVERITIES, path.name)
+            kind = _named(raw[f"Error{slot}_Type"], TYPES, origin)
+            severity = _named(raw[f"Error{slot}_Severity"], SEVERITIES, origin)
             marked = kind.ne(schemas.UNSTATED) | severity.ne(schemas.UNSTATED)
             named = {"annotator": "expert", "span": str(slot), "error_type": kind, "severity": severity}
             parts.append(place.assign(**named)[marked])
@@ -179,13 +187,18 @@ def with_language(table: pd.DataFrame) -> pd.DataFrame:
 def _raw(path: Path) -> pd.DataFrame:
     """Read one CSV file, whose rows all have their texts."""
     raw = delimited.table(delimited.content(path), origin=path.name, delimiter=",")
+    demand_columns(raw, path.name)
+    return raw
+
+
+def demand_columns(raw: pd.DataFrame, origin: str) -> None:
+    """Refuse a table that lacks a column, or a row without its texts."""
     expected = [*_COLUMNS, *(f"Error{slot}_{part}" for slot in _SLOTS for part in ("Type", "Severity"))]
     if absent := [name for name in expected if name not in raw]:
-        raise DataError(f"{path.name} lacks the column {absent[0]}; it has {', '.join(raw)}. Get the file again.")
+        raise DataError(f"{origin} lacks the column {absent[0]}; it has {', '.join(raw)}. Get the file again.")
     for name in ("Source", "Reference", "Translation"):
         if len(empty := raw.index[raw[name].isna()]):
-            raise DataError(f"{path.name}, line {empty[0]}, column {name}: is empty. Fill it in, or drop the row.")
-    return raw
+            raise DataError(f"{origin}, line {empty[0]}, column {name}: is empty. Fill it in, or drop the row.")
 
 
 def _language(path: Path) -> str:

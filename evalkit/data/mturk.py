@@ -2,6 +2,7 @@
 
 import io
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -105,12 +106,12 @@ def _archived(name: str, content: bytes, means: str, statistics: bytes) -> tuple
 
 
 def of_rows(raw: pd.DataFrame, workers: pd.DataFrame | None, *, origin: str, means: str = "",
-            documents: bool = True) -> pd.DataFrame:  # fmt: skip
+            documents: bool = True, codes: Mapping[str, str] = LANGUAGES) -> pd.DataFrame:  # fmt: skip
     """Turn rows under ``COLUMNS`` into ratings; the index, the line of each row, is kept.
 
     workers: each one's mean and standard deviation, with which raw scores are recovered from standardised ones; None
     where scores are raw, and there is no ``z``. means: the name of the file that ``workers`` come from. documents: a
-    quality-control copy is that of a whole document, else of a single segment.
+    quality-control copy is that of a whole document, else of a single segment. codes: of languages, like ``LANGUAGES``.
     """
     lines = raw.index
     z = pd.to_numeric(raw["score"], errors="coerce")
@@ -118,7 +119,7 @@ def of_rows(raw: pd.DataFrame, workers: pd.DataFrame | None, *, origin: str, mea
     hit = raw["HITId"] + "/" + raw["WorkerId"]
     frame = pd.DataFrame(
         {
-            "src_lang": raw["Input.src"].map(LANGUAGES), "tgt_lang": raw["Input.trg"].map(LANGUAGES),
+            "src_lang": raw["Input.src"].map(codes), "tgt_lang": raw["Input.trg"].map(codes),
             "system": raw["sys_id"], "doc": raw["rid"], "segment": raw["sid"], "annotator": raw["WorkerId"],
             "score": whole, "item_type": raw["type"].map(ITEM_TYPES), "hit": hit, "z": z,
             "copy": raw["type"].ne("SYSTEM"), "position": raw.groupby(hit).cumcount(),

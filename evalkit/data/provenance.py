@@ -101,6 +101,15 @@ def fact(frame: pd.DataFrame, name: str, *, by: str) -> Any:
     return frame.attrs[name]
 
 
+def reading_of(frame: pd.DataFrame) -> Mapping[str, Any]:
+    """Return how an import read a table's files; empty for one that no import made, or whose report is not beside it.
+
+    receipt: what -> how, in words. orientation: which way was better in the file. segments: how they were found;
+    unsure_segments: the share of them of which that is not certain.
+    """
+    return frame.attrs.get("reading", {})
+
+
 def called(frame: pd.DataFrame) -> str:
     """Name a table for a message: as its source is called, or else by its size and first columns.
 

@@ -1,6 +1,6 @@
 """The shape of each table, with messages that tell a user which line to mend."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -20,6 +20,21 @@ def with_pair(ratings: pd.DataFrame) -> pd.DataFrame:
     return ratings.assign(pair=ratings["src_lang"] + "-" + ratings["tgt_lang"])
 
 
+def of_systems(ratings: pd.DataFrame, item_types: Sequence[str]) -> pd.DataFrame:
+    """Keep the judgements of some kinds that are of systems: a second showing counts only as that of a system's output.
+
+    item_types: kinds of items, "repeat" perhaps among them. A name all of whose other judgements are of references or
+    degraded items is no system, and its repeats are none of a system's.
+
+    >>> table = pd.DataFrame({"system": ["A", "A", "ref", "ref"],
+    ...                       "item_type": ["system", "repeat", "reference", "repeat"]})
+    >>> of_systems(table, ["system", "repeat"])["system"].tolist()
+    ['A', 'A']
+    """
+    own = ratings.loc[ratings["item_type"].isin({*item_types} - {"repeat"}), "system"].unique()
+    return ratings[ratings["item_type"].isin(item_types) & ratings["system"].isin(own)]
+
+
 def map_tables(
     tables: Mapping[str, pd.DataFrame], function: Callable[..., pd.DataFrame], **options: object
 ) -> pd.DataFrame:
@@ -36,7 +51,8 @@ def _name(**options) -> pa.Column:
     return pa.Column("str", **options)
 
 
-#: One row per judgement. ``metadata["key"]`` names the columns that tell one judgement from another.
+#: One row per judgement. ``metadata["key"]`` names the columns that tell one judgement from another. ``criterion``:
+#: what was judged, where there are several. ``against``: the other system on the screen, where two were shown together.
 RATINGS = pa.DataFrameSchema(
     {
         "src_lang": _name(),
@@ -53,9 +69,23 @@ RATINGS = pa.DataFrameSchema(
         "source": _name(required=False, nullable=True),
         "hypothesis": _name(required=False, nullable=True),
         "reference": _name(required=False, nullable=True),
+        "criterion": _name(required=False),
+        "against": _name(required=False),
     },
     metadata={
-        "key": ["src_lang", "tgt_lang", "system", "doc", "segment", "annotator", "item_type", "hit", "started"],
+        "key": [
+            "src_lang",
+            "tgt_lang",
+            "system",
+            "doc",
+            "segment",
+            "annotator",
+            "item_type",
+            "hit",
+            "started",
+            "criterion",
+            "against",
+        ],
         "remedy": "Drop one of them, or set the item_type of the second showing to 'repeat'.",
     },
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from evalkit.campaign.analysis import Analysis
 from evalkit.campaign.checks import APART, CALLED, FINE, LOOK, PROBLEM, UNKNOWN, Check
+from evalkit.campaign.opening import Campaign
 from evalkit.campaign.planning import MOST
 from evalkit.campaign.ranking import Ranking
 from evalkit.stats.terms import join_names, pluralize
@@ -16,7 +17,20 @@ def headline(found: Analysis, checks: list[Check]) -> str:
     """Say which system is better, whether that can be trusted, and what to do first."""
     nothing = f"{found.campaign.pair}: no outputs of systems were judged, so there is nothing to compare."
     short, why = better(found.ranking) if found.ranking else nothing, trust(checks).partition(". Of ")[0]
-    return f"{short} Can it be trusted? {why}. Next: {steps(found, checks)[0].partition(' ')[2]}"
+    return (
+        f"{short}{_turned(found.campaign)} Can it be trusted? {why}. Next: {steps(found, checks)[0].partition(' ')[2]}"
+    )
+
+
+def _turned(campaign: Campaign) -> str:
+    """Say which way is better where the file's own numbers say it the other way round, and what was judged of several.
+
+    An orientation reads "lower is better by the heading errors: the score is minus it"; only such need a word here.
+    """
+    way, names = campaign.orientation, campaign.criteria
+    lower = f" {way[0].upper()}{way[1:]}." if way.startswith("lower") else ""
+    which = f" This is {campaign.criterion}, one of {len(names)} criteria." if len(names) > 1 else ""
+    return lower + which
 
 
 def better(ranking: Ranking) -> str:

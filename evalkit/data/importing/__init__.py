@@ -1,7 +1,9 @@
 """The door to people's own campaigns: import files of many formats, open what was imported."""
 
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ from evalkit.data.importing.options import gathered
 from evalkit.data.importing.pseudonyms import Pseudonyms
 from evalkit.data.importing.report import Report, beside, together
 
-__all__ = ["FORMATS", "Report", "import_campaign", "open_campaign"]
+__all__ = ["FORMATS", "Report", "import_campaign", "open_campaign", "open_judges"]
 
 
 def import_campaign(
@@ -26,6 +28,8 @@ def import_campaign(
     keep_names: bool = False,
     salt: str | None = None,
     replace: bool = True,
+    check: bool = False,
+    allow_rejected: bool = False,
     tell: Callable[[str], None] = lambda line: None,
     **options: Any,
 ) -> tuple[Report, list[Path]]:
@@ -34,10 +38,12 @@ def import_campaign(
     out: the Parquet file; ``….spans.parquet`` (marked errors), ``….rejected.csv`` (rows that are not in the result,
     with the reason) and ``….import.json`` (the report) stand beside it. keep_names: write annotators' names, not
     pseudonyms. salt: what pseudonyms are made with; None takes this user's own. replace: write over an earlier result
-    whatever it was made from; False keeps one of other files, and rejected rows that were repaired meanwhile. tell:
-    gets lines on progress.
-    options: columns (our name -> theirs), values (our name -> one value for all rows), item_types (theirs -> ours),
-    scale (low, high), sheet, encoding, decimal, mapping (a TOML file with all of these).
+    whatever it was made from; False keeps one of other files, and rejected rows that were repaired meanwhile. check:
+    write nothing, only report. allow_rejected: go on though more than one row in a hundred is rejected. tell: gets
+    lines on progress.
+    options: columns (our name -> theirs), values (our name -> one value for all rows, or "FILE:our name" for those of
+    one file), item_types (theirs -> ours), scale (low, high), sheet, encoding, decimal, batches, accounts, judges,
+    weights, lower_is_better, wide, words (word -> score), mapping (a TOML file with the first of these).
     Returns the report and the paths of what was written. Raises DataError, having changed nothing.
     """
     out = Path(out)
@@ -47,7 +53,12 @@ def import_campaign(
         raise DataError(f"{format!r} is no format. Choose one of {', '.join(FORMATS)}.")
     stated, named = gathered(Pseudonyms(salt, keep=keep_names), **options)
     name = format if format != "auto" else named or "auto"
-    return campaign.run([Path(path) for path in paths], out, stated, name=name, replace=replace, tell=tell)
+    files = [Path(path) for path in paths]
+    if not check:
+        return campaign.run(files, out, stated, name=name, replace=replace, allow_rejected=allow_rejected, tell=tell)
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder, out.name)
+        return campaign.run(files, out, stated, name=name, allow_rejected=allow_rejected, tell=tell)[0], []
 
 
 def open_campaign(
@@ -57,8 +68,9 @@ def open_campaign(
 
     path: what ``import_campaign`` wrote, or a file that it can read, which is then imported in passing, with
     ``options`` as there. ``attrs["source"]`` names file, origin and digest, ``attrs["scale"]`` the ends of the scale
-    (None where there are none), ``attrs["excluded"]`` how many rows were rejected or excluded, by reason, and
-    ``attrs["notes"]`` what the import assumed; the last two as long as the import's report lies beside its result.
+    (None where there are none), ``attrs["excluded"]`` how many rows were rejected or excluded, by reason,
+    ``attrs["notes"]`` what the import assumed, and ``attrs["reading"]`` how it read the file (see
+    ``provenance.reading_of``); the last three as long as the import's report lies beside its result.
     Raises DataError where the file cannot be read, or is not what an import wrote.
     """
     path = Path(path)
@@ -97,13 +109,36 @@ def _read(path: Path) -> tuple[pd.DataFrame, pd.DataFrame | None]:
     return ratings, spans
 
 
+def open_judges(path: str | Path) -> pd.DataFrame | None:
+    """Open what automatic judges said of a campaign: a table like its ratings; None where it names none.
+
+    path: what ``import_campaign`` wrote with ``judges``.
+    """
+    ratings = _read(Path(path))[0]
+    apart, label = beside(Path(path), "judges.parquet"), writing.label_of(Path(path))
+    if not apart.is_file() or writing.label_of(apart) != label:
+        return None
+    scale = tuple(label["scale"]) if label["scale"] else None
+    judged = schemas.check(writing.frame_at(apart), schemas.RATINGS, origin=apart.name, scale=scale)
+    judged.attrs |= ratings.attrs
+    return judged
+
+
 def _told(path: Path, label: dict) -> dict:
     """Return what the import's report says of rows that are not there, and of what was assumed."""
     said = writing.report_of(beside(path, "import.json"))
     if said.get("digest") != label["digest"]:
         return {}
     counts = [pair for name in ("reasons", "excluded") for pair in dict(said.get(name) or {}).items()]
-    return {"excluded": {together(reason): int(count) for reason, count in counts}, "notes": list(said["notes"])}
+    known = {field.name for field in fields(Report)}
+    report = Report(**{name: value for name, value in said.items() if name in known})
+    report.reasons, report.excluded = Counter(report.reasons), Counter(report.excluded)
+    receipt = {"rows": f"{report.rows_read:,} read, {report.rows_kept:,} kept"} | report.read_as()
+    receipt |= {what: f"{count:,}" for what, count in report.apart().items()}
+    reading = {"receipt": receipt, "orientation": report.orientation, "segments": report.segments,
+               "unsure_segments": report.unsure_segments}  # fmt: skip
+    excluded = {together(reason): int(count) for reason, count in counts}
+    return {"excluded": excluded, "notes": list(said["notes"]), "reading": reading}
 
 
 def _checked_spans(spans: pd.DataFrame, *, origin: str) -> pd.DataFrame:

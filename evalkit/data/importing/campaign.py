@@ -10,7 +10,7 @@ import pandas as pd
 from evalkit import DataError
 from evalkit.data import schemas
 from evalkit.data.files import stamp
-from evalkit.data.importing import recognise, rejected, writing
+from evalkit.data.importing import pearmut, recognise, rejected, scales, writing
 from evalkit.data.importing.formats import Format, Head, Match, ordered
 from evalkit.data.importing.judgements import Converted
 from evalkit.data.importing.loaded import human_scores, no_rows
@@ -22,7 +22,8 @@ from evalkit.data.importing.rows import Rows, Seen, Source
 from evalkit.data.importing.sources import opened
 from evalkit.data.registry import digest
 
-FORMATS = ("auto", "appraise", "esa", "mqm", "mturk-da", "xsts", "mt-metrics-eval", "csv")
+FORMATS = ("auto", "appraise", "esa", "mqm", "mturk-da", "xsts", "mt-metrics-eval", "preferences", "csv", "pearmut",
+           "label-studio", "doccano", "prodigy")  # fmt: skip
 _HANGING = ("appraise", "esa", "mturk-da")  # formats whose rows mean nothing without their neighbours
 _DUPLICATE = "repeats the judgement of line {line}: drop one of them"
 _AGAIN = "judges again, with another score, what line {line} judged: keep one, or name when each was given (started)"
@@ -39,24 +40,27 @@ class File:
     seen: list[Seen]
     rows: Rows
     found: Converted
+    sheet: str = ""
 
     @property
     def name(self) -> str:
-        """The file's name."""
-        return self.source.path.name
+        """The file's name, with the sheet's where several are read."""
+        return self.source.path.name + (f", {self.sheet}" if self.sheet else "")
 
     def hidden(self, options: Options) -> rejected.Hidden:
         """Make ready to write its rows without names."""
-        return rejected.Hidden(self.match.header, self.found.names, self.found.people, options.pseudonyms)
+        return rejected.Hidden(self.match.header, self.found.names, self.found.people, options.pseudonyms,
+                               self.found.parts)  # fmt: skip
 
 
 def run(paths: Sequence[Path], out: Path, options: Options, *, name: str = "auto",
-        replace: bool = True, tell: Callable[[str], None] = lambda line: None,
+        replace: bool = True, allow_rejected: bool = False, tell: Callable[[str], None] = lambda line: None,
         ) -> tuple[Report, list[Path]]:  # fmt: skip
     """Import files as one campaign; return the report and the paths of what was written.
 
-    name: a format, or "auto". replace: see ``writing.guard``. tell: gets a line on progress now and then.
-    Raises DataError, having written nothing, where a file is of no known format, formats differ, or no row is sound.
+    name: a format, or "auto". replace: see ``writing.guard``. allow_rejected: go on where more rows are rejected than
+    ``rejected.REFUSE_ABOVE``. tell: gets a line on progress now and then.
+    Raises DataError, having written nothing, where a file is of no known format, scales differ, or no row is sound.
     """
     writing.guard(out, paths, replace=replace)
     report = Report(pseudonyms=not options.pseudonyms.keep)
@@ -71,10 +75,12 @@ def run(paths: Sequence[Path], out: Path, options: Options, *, name: str = "auto
             raise
         scale = _scale(files)
         report.scale = [float(end) for end in scale] if scale else None
-        report.scale_from = "as told" if options.scale else report.scale_from or f"of the format {report.format}"
+        formats = f"of the format{'s' * ('+' in report.format)} {report.format}"
+        report.scale_from = "as told" if options.scale else report.scale_from or formats
         report.digest = _digest(files)
-        label = {"origin": ", ".join(file.name for file in files), "digest": report.digest, "scale": report.scale,
-                 "format": report.format, "files": [entry["name"] for entry in report.files]}  # fmt: skip
+        named = [entry["name"] for entry in report.files]
+        label = {"origin": ", ".join(named), "digest": report.digest, "scale": report.scale, "format": report.format,
+                 "files": named, "orientation": report.orientation}  # fmt: skip
         report.columns = _columns(files, report)
         place = draft.place("rejected.csv")
         with place.open("w", encoding="utf-8-sig", newline="") as stream:
@@ -86,8 +92,14 @@ def run(paths: Sequence[Path], out: Path, options: Options, *, name: str = "auto
         _hold(files)
         if ratings.empty:
             raise DataError(report.nothing())
-        _finish(report, files, ratings, options)
-        writing.write_ratings(ratings, report.columns, draft.place("ratings.parquet"), label)
+        if not allow_rejected:
+            _refuse_many(report)
+        report.rows_kept = len(ratings)
+        people = _without_judges(ratings, options, report, str(label["origin"]))
+        _finish(report, files, people, options)
+        writing.write_ratings(people, report.columns, draft.place("ratings.parquet"), label)
+        if len(judged := ratings[~ratings.index.isin(people.index)]):
+            writing.write_ratings(judged, report.columns, draft.place("judges.parquet"), label)
         if spans := [file.found.spans for file in files if file.found.spans is not None]:
             report.spans = sum(map(len, spans))
             writing.write_spans(pd.concat(spans, ignore_index=True), draft.place("spans.parquet"), label)
@@ -101,38 +113,46 @@ def run(paths: Sequence[Path], out: Path, options: Options, *, name: str = "auto
 
 def _recognised(paths: Sequence[Path], options: Options, report: Report, name: str) -> list[File]:
     """Recognise every file before any is read: those of folders, without ones that are only read with others."""
-    found = [file for path in paths for file in (human_scores(path) if path.is_dir() else [path])]
+    found = [file for path in paths for file in _files(path)]
     files: list[File] = []
     for path in (path for path in found if not is_companion(path.name)):
         before = stamp(path) if path.is_file() else ()  # opening it says what is wrong
-        source, kind, head, match = recognise.chosen(opened(path, options), options, name)
-        if files and kind.name != files[0].kind.name:
-            raise DataError(
-                f"{path.name} looks like {kind.name}, {files[0].name} like {files[0].kind.name}. Import each format by "
-                "itself, or name the one of all with --format."
-            )
-        if source.again and kind.name in _HANGING:
-            raise DataError(
-                f"{path.name} holds rejected rows of format {kind.name}, where items shown before and after decide "
-                "what a row is. Mend them in the export that they come from, on the lines named, and import that again."
-            )
-        seen = [Seen(path, before, source.digest)]
-        files.append(File(source, kind, head, match, seen, no_rows(), Converted(pd.DataFrame())))
-        report.files.append({"name": path.name, "digest": source.digest})
+        own = options.of(path.name)
+        sheets = recognise.chosen(opened(path, own), own, name)
+        for place, (source, kind, head, match) in enumerate(sheets):
+            if source.again and kind.name in _HANGING:
+                raise DataError(
+                    f"{path.name} holds rejected rows of format {kind.name}, where items shown before and after decide "
+                    "what a row is. Mend them in the export that they come from, on the lines named, and import that "
+                    "again."
+                )
+            seen = [*source.beside] if path.is_dir() else [Seen(path, before, source.digest), *source.beside]
+            sheet = source.title if len(sheets) > 1 else ""
+            first = seen if not place else []  # of a workbook once
+            files.append(File(source, kind, head, match, first, no_rows(), Converted(pd.DataFrame()), sheet))
+        report.files.append({"name": path.name, "digest": sheets[0][0].digest})
     if not files:
         raise DataError("There is no file of ratings among those named. Name it, too.")
-    if len({entry["digest"] for entry in report.files}) < len(files):
+    if len({entry["digest"] for entry in report.files}) < len(report.files):
         raise DataError("Two of the files have the same content. Name each file once.")
-    report.format = files[0].kind.name
-    report.how = "as told" if name != "auto" else f"recognised {files[0].match.why}"
+    if unknown := sorted({*options.file_values} - {file.source.path.name for file in files}):
+        raise DataError(f"--value {unknown[0]}:…: no file of that name is imported. Write the file's name as it is.")
+    kinds = {file.kind.name: file.match.why for file in files}
+    report.format = " + ".join(kinds)
+    report.how = "as told" if name != "auto" else f"recognised {'; '.join(dict.fromkeys(kinds.values()))}"
     return files
+
+
+def _files(path: Path) -> list[Path]:
+    """List the files of a folder that hold judgements; a folder of Pearmut's screens is read as a whole."""
+    return (pearmut.files(path) or human_scores(path)) if path.is_dir() else [path]
 
 
 def _read(file: File, options: Options, report: Report) -> None:
     """Read all rows of a file, and turn them into judgements."""
     if not file.match.loaded:
         file.rows = file.source.read(file.match.header, file.match.after)
-    file.found = file.kind.convert(file.rows, file.head, file.match, options, report)
+    file.found = file.kind.convert(file.rows, file.head, file.match, options.of(file.source.path.name), report)
     file.seen += file.found.beside
     read = len(file.rows.frame) if file.found.read is None else file.found.read
     report.rows_read += read + len(file.rows.broken)
@@ -147,14 +167,31 @@ def _hold(files: list[File]) -> None:
 
 
 def _scale(files: list[File]) -> tuple[float, float] | None:
-    """Return the scale of all files. Raises DataError where their headings state different ones."""
-    first = files[0].found.scale
-    for file in files[1:]:
-        if (scale := file.found.scale) != first and first and scale:
-            both = "; ".join(f"{one.name} has scores from {low:g} to {high:g}"
-                             for one, (low, high) in ((files[0], first), (file, scale)))  # fmt: skip
-            raise DataError(f"{both}. Import each by itself, or pass --scale LOW:HIGH if they are one scale.")
+    """Return the scale of all files; a guess from few scores gives way to a scale that holds it.
+
+    Raises DataError where their headings state different ones, or scores support different ones.
+    """
+    sure = [file for file in files if not file.found.weak] or files
+    first = sure[0].found.scale
+    if all(file.found.weak for file in files) and (
+        whole := scales.holding([file.found.scale for file in files if file.found.scale])
+    ):
+        first = whole
+    for file in files:
+        scale = file.found.scale
+        held = file.found.weak and first and scale and scales.holding([first, scale]) == first
+        if scale != first and not held:
+            other = next(one for one in files if one is not file and one.found.scale != scale)
+            both = "; ".join(
+                f"{one.name} has scores {_ends(one.found.scale)}" for one in sorted((file, other), key=files.index)
+            )
+            remedy = ", or pass --scale LOW:HIGH if they are one scale" if first and scale else ""
+            raise DataError(f"{both}. Import each by itself{remedy}.")
     return first
+
+
+def _ends(scale: tuple[float, float] | None) -> str:
+    return "without ends" if scale is None else "from {:g} to {:g}".format(*scale)
 
 
 def _digest(files: list[File]) -> str:
@@ -186,11 +223,12 @@ def _write_rejected(file: File, rows: Iterable[Rejection], writer: rejected.Writ
         if pieces is not None:
             writer.add(file.name, hide.of(row), hide.pieces(pieces))
         elif line in places:
+            place = places[line] if row.place is None else row.place
             names = file.found.names.get("annotator", "")
             if row.annotator is None and names in file.rows.frame:
-                cell = file.rows.frame[names].iloc[places[line]]
+                cell = file.rows.frame[names].iloc[place]
                 row.annotator = None if pd.isna(cell) else str(cell)
-            writer.add(file.name, hide.of(row), hide.cells(file.rows.raw(places[line]), row))
+            writer.add(file.name, hide.of(row), hide.cells(file.rows.raw(place), row))
         else:  # of a file that its loader read by itself
             writer.add(file.name, hide.of(row), {})
 
@@ -211,11 +249,17 @@ def _settled(files: list[File], writer: rejected.Writer, options: Options) -> pd
     late: dict[int, list[Rejection]] = {}
     for place in drop:
         (number, line), (other, before) = places[place], places[first[place]]
-        where = str(before) if other == number else f"{before} of {files[other].name}"
+        file = files[other].name
+        where = str(before) if other == number else f"{before} of {repr(file) if ' ' in file else file}"
         score = ratings.at[place, "score"]
         reason = (_DUPLICATE if score == ratings.at[first[place], "score"] else _AGAIN).format(line=where)
-        column = ratings.at[place, "annotator"] if files[number].found.people else "score"
-        late.setdefault(number, []).append(Rejection(int(line), column, f"{score:.12g}", reason))
+        column = _heading(files[number].found, ratings.loc[place], options)
+        spot = (
+            None
+            if "_place" not in ratings or pd.isna(ratings.at[place, "_place"])
+            else int(ratings.at[place, "_place"])
+        )
+        late.setdefault(number, []).append(Rejection(int(line), column, f"{score:.12g}", reason, place=spot))
     if "started" in key and not any("item_type" in file.found.names for file in files):
         left = twice.drop(drop).sort_values("started", kind="stable")
         again = left.groupby(item, sort=False).cumcount().gt(0) & left["started"].notna()
@@ -228,15 +272,79 @@ def _settled(files: list[File], writer: rejected.Writer, options: Options) -> pd
     return ratings.drop(drop)
 
 
+def _without_judges(ratings: pd.DataFrame, options: Options, report: Report, origin: str) -> pd.DataFrame:
+    """Leave the judgements of models to a file of their own, and say whose they are."""
+    judged = ratings["annotator"].isin([*options.judges, *report.judges])
+    if absent := [name for name in options.judges if not ratings["annotator"].eq(name).any()]:
+        raise DataError(f"--judge {absent[0]!r}: no annotator of {origin} is called that. Write it as the file does.")
+    if judged.all():
+        raise DataError(f"All annotators of {origin} are automatic judges. Leave out --judge to report on them alone.")
+    counts = ratings.loc[judged, "annotator"].value_counts(sort=False)
+    report.judges = [f"{name} ({count:,} judgements, apart)" for name, count in counts.items()]
+    return ratings[~judged]
+
+
+def _tell_accounts(report: Report, options: Options) -> None:
+    """Say which accounts nobody has. Raises DataError where the file of accounts names none of those met."""
+    named, met = options.pseudonyms.accounts
+    if options.accounts and not named:
+        raise DataError(
+            "The file of --accounts names none of the accounts of this campaign. Check that it belongs to it, and that "
+            "its columns are account and person."
+        )
+    if options.accounts and named < met:
+        report.note(f"--accounts names {named:,} of {met:,} accounts; each of the others counts as one person")
+
+
+def _heading(found: Converted, rating: pd.Series, options: Options) -> str:
+    """Return the heading that a judgement stood under, where there are several; else plainly score."""
+    if found.people:
+        return str(rating["annotator"])
+    return next((name for name, value in found.parts.items() if value == rating[found.role]), "score")
+
+
+def _refuse_many(report: Report) -> None:
+    """Refuse a campaign of whose rows many were rejected.
+
+    Raises DataError with the reasons.
+    """
+    share = report.rows_rejected / max(report.rows_read, 1)
+    if share <= rejected.REFUSE_ABOVE:
+        return
+    reasons = "; ".join(f"{count:,} rows: {reason}" for reason, count in report.reasons.most_common(5))
+    more = f"; {len(report.reasons) - 5} further reasons" if len(report.reasons) > 5 else ""
+    first = report.first[0]
+    example = f"line {first['line']} of {first['file']}, column {first['column']}: {first['value']} {first['reason']}"
+    scale = ""
+    if report.scale and any("is outside" in reason for reason in report.reasons):
+        scale = " The scale is {:g} to {:g}".format(*report.scale) + f" ({report.scale_from})."
+    raise DataError(
+        f"{', '.join(entry['name'] for entry in report.files)}: {report.rows_rejected:,} of {report.rows_read:,} rows "
+        f"({share:.1%}) cannot be read, and nothing was imported ({reasons}{more}). First: {example}.{scale} Mend the "
+        "file or the options, or pass --allow-rejected to go on without these rows."
+    )
+
+
 def _finish(report: Report, files: list[File], ratings: pd.DataFrame, options: Options) -> None:
     """Put into the report what all judgements together show."""
-    report.rows_kept, report.annotators = len(ratings), int(ratings["annotator"].nunique())
-    low, high = ratings["score"].min(), ratings["score"].max()
-    if report.scale and report.scale_from == "of the format csv" and high < sum(report.scale) / 2:
-        report.note(f"all scores lie between {low:g} and {high:g}; if the scale is not "
-                    f"{report.scale[0]:g} to {report.scale[1]:g}, pass --scale LOW:HIGH")  # fmt: skip
+    _tell_accounts(report, options)
+    report.annotators = int(ratings["annotator"].nunique())
+    report.systems, report.people = _means(ratings, "system"), _means(ratings, "annotator")
     for file in files:
         for note in (*file.source.notes, *file.rows.notes):
             report.note(f"{file.name}: {note}")
     for note in options.looks.notes():
         report.note(note)
+
+
+def _means(ratings: pd.DataFrame, by: str) -> list[dict[str, str | int | float]]:
+    """List systems (with their references), or annotators, by criterion, with judgements and mean score, best first.
+
+    What degraded items and second showings got says nothing of a system, and is left out for systems.
+    """
+    counted = ratings[ratings["item_type"].isin(["system", "reference"])] if by == "system" else ratings
+    keys = [by, *(["criterion"] if "criterion" in ratings else [])]
+    table = (counted if len(counted) else ratings).groupby(keys)["score"].agg(judgements="size", mean="mean")
+    order = ["mean", by] if by == "system" else ["judgements", by]
+    table = table.reset_index().sort_values([*keys[1:], *order], ascending=[*[True] * len(keys[1:]), False, True])
+    return [{**row, "mean": round(float(row["mean"]), 6)} for row in table.to_dict("records")]

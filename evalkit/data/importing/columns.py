@@ -9,14 +9,26 @@ from evalkit.data import schemas
 
 #: What others call our columns, written small and without spaces or marks.
 SYNONYMS = {
-    "src_lang": "srclang sourcelang sourcelanguage srclanguage langsrc langsource languesource ausgangssprache",
-    "tgt_lang": "tgtlang trglang targetlang targetlanguage trglanguage tgtlanguage langtgt languecible zielsprache",
-    "system": "sys systemid systemname sysid sysname mtsystem engine model",
-    "doc": "docid document documentid documentname docname dokument article articleid",
-    "segment": "seg segid segmentid segmentnumber segnum itemid item sentence sentenceid sentid lineid globalsegid",
+    "src_lang": "srclang sourcelang sourcelanguage srclanguage langsrc langsource languesource ausgangssprache"
+    " quellsprache idiomaorigen zdrojovýjazyk 源语言 原文语言 原言語",
+    "tgt_lang": "tgtlang trglang targetlang targetlanguage trglanguage tgtlanguage langtgt languecible zielsprache"
+    " idiomadestino cílovýjazyk 目标语言 目標言語",
+    "system": "sys systemid systemname sysid sysname mtsystem engine model"
+    " système sistema systém système システム システム名 系统 系统名称 系統 시스템 система",
+    "doc": "docid document documentid documentname docname dokument article articleid"
+    " documento 文档 文書 文档编号 문서 документ",
+    "segment": "seg segid segmentid segmentnumber segnum itemid item sentence sentenceid sentid lineid globalsegid"
+    " satz satznr satzid satznummer segmentnr segmentnummer phrase phraseid segmento oración oracion frase"
+    " věta vetaid 句子 句子编号 文番号 文id セグメント 문장 сегмент предложение",
     "annotator": "rater raterid ratername worker workerid annotatorid annotatorname evaluator evaluatorid username user"
-    " userid judge judgeid evaluatorname reviewer linguist assessor évaluateur annotateur bewerter",
-    "score": "rating rawscore scoreraw xsts xstsscore da dascore humanscore evaluatorscore note bewertung punkte",
+    " userid judge judgeid evaluatorname reviewer linguist assessor évaluateur annotateur bewerter"
+    " annotatorin bewerterin gutachter prüfer evaluador evaluadora anotador anotadora anotátor hodnotitel"
+    " hodnotitelka annotatrice évaluatrice valutatore annotatore avaliador oceniający 标注者 标注员 评估者 评估员 评审"
+    " 評価者 評価者名 注釈者 평가자 оценщик аннотатор beoordelaar",
+    "score": "points stars sterne étoiles estrellas "
+    "rating rawscore scoreraw xsts xstsscore da dascore humanscore evaluatorscore note bewertung punkte"
+    " scores punktzahl wertung puntuación puntaje calificación skóre hodnocení známka punteggio"
+    " valutazione pontuação nota ocena wynik оценка балл 分数 得分 评分 スコア 得点 評点 점수 평점",
     "item_type": "itemtype type kind",
     "hit": "hitid taskid batchid",
     "started": "starttime timestart startedat",
@@ -30,6 +42,15 @@ _LOOKUP = {word: ours for ours, words in SYNONYMS.items() for word in words.spli
 #: Columns of other tables of ours that an importer keeps where they bear exactly these names.
 EXTRAS = ("copy", "mark", "errors", "position", "hit_seconds", "z", "domain")
 OURS = (*schemas.RATINGS.columns, "pair")
+#: Objects of nested JSON whose names say nothing of what is in them.
+_AROUND = frozenset(
+    {"item", "items", "data", "task", "meta", "metadata", "info", "record", "result", "judgement", "judgment",
+     "annotation", "evaluation", "assessment", "label", "rater", "annotator", "worker", "user", "evaluator", "segment",
+     "document", "doc", "translation", "mt", "response", "answer", "payload", "unit", "texts", "text", "languages",
+     "score", "scores", "rating"}
+)  # fmt: skip
+#: What files of some layouts have besides, and a user can map: what was marked, and what was preferred.
+OTHERS = ("category", "severity", "system_a", "system_b", "preference")
 _PERSONAL = re.compile(
     r"mail|phone|worker|rater|annotator|user|evaluator|reviewer|judge|linguist|person|(^|[_ ])(ip|name)($|[_ ])", re.I
 )
@@ -55,16 +76,42 @@ def plain(heading: str) -> str:
     return re.sub(r"[\W_]+", "", bare)
 
 
+def vocabulary(text: str) -> frozenset[str]:
+    """Make a set of the words of a text.
+
+    >>> sorted(vocabulary("rank rang"))
+    ['rang', 'rank']
+    """
+    return frozenset(text.split())
+
+
+def words(heading: str) -> list[str]:
+    """Cut a heading into its words, written small; what stands in brackets, and digits, are none.
+
+    >>> words("mqm_penaltyScore (0-25)"), words("Anzahl der Fehler 2")
+    (['mqm', 'penalty', 'score'], ['anzahl', 'der', 'fehler'])
+    """
+    bare = re.sub(r"\([^()]*\)|\[[^][]*\]", " ", heading)
+    apart = re.sub(r"(?<=[^\W\d_A-Z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", bare)
+    return [word.casefold() for word in re.findall(r"[^\W\d_]+", apart)]
+
+
 def meaning(heading: str) -> str | None:
     """Say which of our columns a heading may be; None where it is unknown.
 
+    Of a dotted name, as nested JSON has them, the last parts count where the first ones only say where it stands.
+
     >>> meaning("Rater ID"), meaning("src_lang"), meaning("colour")
     ('annotator', 'src_lang', None)
+    >>> meaning("rater.id"), meaning("item.segment"), meaning("data.system.name"), meaning("z.score")
+    ('annotator', 'segment', 'system', None)
     """
     name = heading.strip()
     if name in OURS:
         return name
-    return plain(name) if plain(name) in OURS else _LOOKUP.get(plain(name))
+    found = plain(name) if plain(name) in OURS else _LOOKUP.get(plain(name))
+    first, dot, rest = name.partition(".")
+    return found or (meaning(rest) if dot and plain(first) in _AROUND else None)
 
 
 def scale_in(heading: str) -> tuple[float, float] | None:

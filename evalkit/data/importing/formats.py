@@ -13,13 +13,15 @@ from evalkit.data.importing.rows import Rows, Source, headings
 from evalkit.data.names import plain
 
 _TOP = 20  # rows in which a heading may stand
+_LONG = 100  # letters of a heading that is left out
 
 
 @dataclass
 class Head:
     """The first rows of a file with their lines, and the row that reads most like headings.
 
-    typed: the cells are a workbook's. named: the file whose name may state the languages.
+    typed: the cells are a workbook's. named: the file whose name may state the languages. title: a sheet's, which may
+    state the language of its translations.
     """
 
     path: Path
@@ -28,20 +30,22 @@ class Head:
     named: str = ""
     line: int = 0
     header: list[str] = field(default_factory=list)
+    title: str = ""
 
     @classmethod
     def of(cls, source: Source) -> "Head":
         """Find the headings of a file."""
-        head = cls(source.path, source.head, source.typed, source.named or source.path.name)
+        head = cls(source.path, source.head, source.typed, source.named or source.path.name, title=source.title)
         counts = [columns.count_known(cells) for _, cells in head.rows[:_TOP]]
         if counts:
             place = counts.index(max(counts))
             head.line, cells = head.rows[place]
             if place + 1 < len(head.rows) and (second := _second(cells, head.rows[place + 1][1])):
                 head.line, cells = head.rows[place + 1][0], second
+            cells = _fitting(cells, [row for line, row in head.rows if line > head.line], source.notes)
             while cells and not cells[-1].strip():
                 cells = cells[:-1]
-            head.header = headings(cells)
+            head.header = headings(_without_more(cells, head.below, source))
         return head
 
     @property
@@ -59,6 +63,32 @@ class Head:
         place = self.header.index(name)
         cells = [plain(cells[place]) for cells in self.below if place < len(cells)]
         return [cell for cell in cells if cell]
+
+
+def _without_more(cells: list[str], below: list[list[str]], source: Source) -> list[str]:
+    """Leave out headings at the end that no row has a cell for, or that are a comment, unless they are known ones."""
+    widths = {len(row) for row in below}
+    width = min(widths, default=len(cells))
+    width = next((place for place in range(width, len(cells)) if cells[place].strip().startswith("#")), width)
+    more = [cell.strip() for cell in cells[width:]]
+    comment = bool(more) and more[0].startswith("#")
+    if not more or not width or not (comment or widths == {width}) or any(map(columns.meaning, more)):
+        return cells
+    left = "; ".join(cell[:_LONG] for cell in more if cell)
+    note = f"the line of headings has more cells than the rows; left out: {left}"
+    source.notes.extend([] if note in source.notes else [note])
+    return cells[:width]
+
+
+def _fitting(cells: list[str], below: list[list[str]], notes: list[str]) -> list[str]:
+    """Name a first column that has no heading, as of row names that are numbers."""
+    if len(below) > 1 and {len(row) for row in below} == {len(cells) + 1}:
+        first = [row[0].strip() for row in below]
+        counted = [[str(start + place) for place in range(len(first))] for start in (0, 1)]
+        if first in counted:
+            notes.append("the rows have a number before the first heading; it was not used")
+            return ["", *cells]
+    return cells
 
 
 def _second(cells: list[str], below: list[str]) -> list[str] | None:
@@ -121,7 +151,12 @@ def with_languages(names: dict[str, str], values: dict[str, str], head: Head, re
     if len(lacks) == 2 and (pair := languages.in_name(head.named)):
         values |= dict(zip(lacks, pair))
         report.note(f"the languages were read from the name of {head.named}: {pair[0]}-{pair[1]}")
-    elif lacks:
+        return
+    if "tgt_lang" in lacks and (language := languages.code(head.title)):
+        values["tgt_lang"] = language
+        lacks.remove("tgt_lang")
+        report.note(f"the language of translations was read from the title {head.title!r}: {language}")
+    if lacks:
         values |= dict.fromkeys(lacks, languages.UNKNOWN)
         way = "--value pair=en-de" if len(lacks) == 2 else f"--value {lacks[0]}=eng"
         report.note(f"nothing says the languages ({', '.join(lacks)}): they are {languages.UNKNOWN}, unknown; pass "

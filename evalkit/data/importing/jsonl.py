@@ -1,94 +1,239 @@
-"""Read JSON lines, an object a line; numbers keep their digits, nested values stay JSON."""
+"""Read JSON: lines of objects, an array of them, or an object that holds arrays; numbers keep their digits."""
 
 import io
 import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from evalkit import DataError
+from evalkit.data import languages
+from evalkit.data.importing import columns
 from evalkit.data.importing.rows import HEAD, LONGEST, MOST_COLUMNS, Broken, Rows, Source, framed
 from evalkit.data.mqm import once
 
+_MOST_WHOLE = 256 << 20  # bytes of JSON that is read as a whole; lines are read one by one
+_DEEPEST = 32  # objects within objects
+_ALONE = ({"annotation", "item_i"}, {"info", "payload"}, {"data", "annotations"})  # one object, whatever lists it has
+_DAMAGED = "is not UTF-8, or holds a damaged letter: save the file in UTF-8"
 
-def source(path: Path, content: bytes, digest: str) -> Source:
-    """Take a file with a JSON object on each line. The names of all objects are its columns, wherever one appears.
+Row = tuple[int, Mapping[str, str]]  # a line, and its cells under their names
 
-    Raises DataError where it holds no object, or its objects have more names than a table has columns.
+
+@dataclass
+class Records:
+    """The objects of a file or, of an object with several arrays, those of one; each with its line.
+
+    What is read as a whole has no lines: there objects are counted from 1. title: the array's name. broken: lines
+    that hold no object.
     """
-    columns: dict[str, list[str]] = {}
-    lines: list[int] = []
-    broken: list[Broken] = []
-    same: dict[str, str] = {}  # each distinct cell once
+
+    found: list[tuple[int, dict[str, Any]]]
+    broken: list[Broken] = field(default_factory=list)
+    title: str = ""
+    notes: list[str] = field(default_factory=list)
+
+
+class Digits(str):
+    """A number as it is written."""
+
+
+def records(path: Path, content: bytes) -> list[Records]:
+    """Take the objects of a JSON file: one list, or one for each array of an object that holds several.
+
+    Raises DataError where it holds no object, is no sound JSON, or is larger than can be read as a whole.
+    """
+    start = content[:4096].removeprefix(b"\xef\xbb\xbf").lstrip()
+    first = next((line for line in io.BytesIO(content) if line.strip(b"\xef\xbb\xbf \t\r\n")), b"")
+    if len(first) > LONGEST and not start.startswith(b"["):
+        raise DataError(f"{path.name} has a line of more than {LONGEST >> 20} MiB. Is it JSON Lines?")
+    alone, reason = loaded(first)
+    lines = content.count(b"\n", content.find(first) + len(first)) if first.endswith(b"\n") else 0
+    several = lines and content[content.find(first) + len(first) :].strip()
+    if not reason and several:
+        return [_lines(path, content)]
+    if start[:1] not in (b"[", b"{"):
+        return [_lines(path, content)]
+    if len(content) > _MOST_WHOLE:
+        raise DataError(f"{path.name} is JSON of more than {_MOST_WHOLE >> 20} MiB. Write one object a line (.jsonl).")
+    whole, problem = loaded(content) if several or reason else (alone, reason)
+    if problem:
+        if start.startswith(b"{") and any(isinstance(loaded(line)[0], dict) for line in content.split(b"\n")[:HEAD]):
+            return [_lines(path, content)]
+        raise DataError(f"{path.name} {problem}. Write an array of objects, or one object a line.")
+    return _of_whole(path, whole)
+
+
+def loaded(text: bytes) -> tuple[Any, str]:
+    """Read JSON within bounds: what it says, and why it is none. Numbers are texts of their digits.
+
+    >>> loaded(b'{"score": 4.50}')
+    ({'score': '4.50'}, '')
+    """
+    try:
+        found = json.loads(text.decode("utf-8-sig"), parse_float=Digits, parse_int=Digits, parse_constant=Digits,
+                           object_pairs_hook=once)  # fmt: skip
+    except UnicodeDecodeError:
+        return None, _DAMAGED
+    except (ValueError, RecursionError) as problem:
+        return None, f"is no JSON object: {problem}"
+    return found, ""
+
+
+def _lines(path: Path, content: bytes) -> Records:
+    """Take an object from each line."""
+    result = Records([])
     for line, raw in enumerate(io.BytesIO(content), 1):
         if len(raw) > LONGEST:
             raise DataError(f"{path.name}, line {line}: longer than {LONGEST >> 20} MiB. Is it JSON Lines?")
-        text = raw.decode("utf-8-sig" if line == 1 else "utf-8", "replace").strip()
-        if not text:
+        if not raw.strip(b"\xef\xbb\xbf \t\r\n"):
             continue
-        found, reason = _object(text)
+        found, reason = loaded(raw)
+        if not reason and (b"\\ud" in raw.lower() or b"\xef\xbf\xbd" in raw):
+            reason = _flaw(found)
+        if not reason and not isinstance(found, dict):
+            reason = "is no JSON object"
         if reason:
-            broken.append(Broken(line, reason, [text]))
-            continue
+            result.broken.append(Broken(line, reason, [raw.decode("utf-8-sig", "replace").strip()]))
+        else:
+            result.found.append((line, found))
+    if not result.found:
+        raise DataError(f"{path.name} has no JSON object on its lines. Write one object a line (JSON Lines).")
+    return result
+
+
+def _flaw(found: Any) -> str:
+    """Say which letters of a value are none: half of a surrogate pair, which no file can hold, or a damaged one."""
+    try:
+        text = json.dumps(found, ensure_ascii=False)
+        text.encode()
+    except UnicodeEncodeError:
+        return "holds half of a surrogate pair, which is no letter: write the whole letter"
+    except RecursionError:
+        return "is no JSON object: it nests too deep"
+    return _DAMAGED if "\ufffd" in text else ""
+
+
+def _of_whole(path: Path, whole: Any) -> list[Records]:
+    """Take the objects of an array, of an object's arrays, or the one object that there is."""
+    if isinstance(whole, list):
+        return [_counted(path, whole, "")]
+    if not isinstance(whole, dict):
+        raise DataError(f"{path.name} holds one value, no objects. Write an array of objects, or one object a line.")
+    arrays = {name: value for name, value in whole.items() if _objects(value)}
+    others = {name: value for name, value in whole.items() if name not in arrays}
+    if not arrays or columns.count_known(map(str, flat(others))) > 1 or any(one <= set(whole) for one in _ALONE):
+        return [_counted(path, [whole], "")]
+    return [_counted(path, value, name) for name, value in arrays.items()]
+
+
+def _objects(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value[:HEAD])
+
+
+def _counted(path: Path, values: list[Any], title: str) -> Records:
+    """Count the objects of an array."""
+    result = Records([], title=title)
+    where = f"the array {title!r}" if title else "the file"
+    result.notes = [f"{where} is read as a whole: what is called a line is the number of an object in it"]
+    for place, value in enumerate(values, 1):
+        reason = _flaw(value) or ("" if isinstance(value, dict) else "is no JSON object")
+        if reason:
+            result.broken.append(Broken(place, reason, [ascii(value)]))
+        else:
+            result.found.append((place, value))
+    if not result.found:
+        raise DataError(f"{path.name} has no JSON object in it. Write an array of objects, or one object a line.")
+    return result
+
+
+def flattened(path: Path, read: Records) -> Iterator[Row]:
+    """Yield the cells of each object under dotted names; objects that nest too deep go to the broken ones."""
+    for line, found in read.found:
+        try:
+            yield line, flat(found)
+        except (ValueError, RecursionError) as problem:
+            read.broken.append(Broken(line, f"is no JSON object: {problem}", [as_text(list(found))]))
+
+
+def flat(found: Mapping[str, Any], before: str = "", depth: int = 0) -> dict[str, str]:
+    """Write an object as cells: an object within it under dotted names, nothing as nothing, lists as JSON.
+
+    Raises ValueError where objects nest too deep, or two values have one name.
+
+    >>> flat({"rater": {"id": "Ann"}, "score": 4, "spans": [1, 2], "seen": None})
+    {'rater.id': 'Ann', 'score': '4', 'spans': '[1, 2]', 'seen': ''}
+    """
+    if depth > _DEEPEST:
+        raise ValueError(f"objects nest more than {_DEEPEST} deep")
+    cells: dict[str, str] = {}
+    for name, value in found.items():
+        title = f"{before}{name}"
+        inner = flat(value, f"{title}.", depth + 1) if isinstance(value, dict) and value else {title: cell(value)}
+        if twice := sorted(set(inner) & set(cells)):
+            raise ValueError(f"two values have the name {twice[0]}")
+        cells |= inner
+    return cells
+
+
+def source(path: Path, digest: str, read: Records, rows: Iterable[Row], notes: Iterable[str] = ()) -> Source:
+    """Lay rows out as a table. The names of all rows are its columns, wherever one appears.
+
+    Raises DataError where they have more names than a table has columns.
+    """
+    cells: dict[str, list[str]] = {}
+    lines: list[int] = []
+    same: dict[str, str] = {}  # each distinct cell once
+    for line, found in rows:
         for name in found:
-            if name not in columns:
-                columns[name] = [""] * len(lines)
-        if len(columns) > MOST_COLUMNS:
+            if name not in cells:
+                cells[name] = [""] * len(lines)
+        if len(cells) > MOST_COLUMNS:
             raise DataError(
                 f"{path.name}, line {line}: more than {MOST_COLUMNS:,} different names up to here. Write each "
                 "judgement under the same names."
             )
-        for name, cells in columns.items():
-            cell = found.get(name, "")
-            cells.append(same.setdefault(cell, cell))
+        for name, column in cells.items():
+            text = found.get(name, "")
+            column.append(same.setdefault(text, text))
         lines.append(line)
-    if not columns:
-        raise DataError(f"{path.name} has no JSON object on its lines. Write one object a line (JSON Lines).")
 
     def row(place: int) -> list[str]:
-        return [cells[place] for cells in columns.values()]
+        return [column[place] for column in cells.values()]
 
-    def read(header: list[str], after: int) -> Rows:
-        return Rows(framed(zip(lines, zip(*columns.values())), header), row, broken)
+    def taken(header: list[str], after: int) -> Rows:
+        return Rows(
+            framed(zip(lines, zip(*cells.values())), header), row, sorted(read.broken, key=lambda one: one.line)
+        )
 
-    titles = [name if name.strip() else f"column {place}" for place, name in enumerate(columns, 1)]
+    titles = [name if name.strip() else f"column {place}" for place, name in enumerate(cells, 1)]
     head = [(0, titles), *((line, row(place)) for place, line in enumerate(lines[:HEAD]))]
-    return Source(path, digest, head, read)
+    return Source(
+        path,
+        digest,
+        head,
+        taken,
+        [*read.notes, *notes],
+        title=read.title,
+        named=read.title if languages.in_name(read.title) else "",
+    )
 
 
-def _object(text: str) -> tuple[dict[str, str], str]:
-    """Read one line: its cells as text, and why it is no object."""
-    if "\ufffd" in text:
-        return {}, "is not UTF-8, or holds a damaged letter: save the file in UTF-8"
-    try:
-        found = json.loads(text, parse_float=_Digits, parse_int=_Digits, parse_constant=_Digits, object_pairs_hook=once)
-        if isinstance(found, dict):
-            cells = {str(name): _cell(value) for name, value in found.items()}
-            "".join([*cells, *cells.values()]).encode()
-            return cells, ""
-    except UnicodeEncodeError:
-        return {}, "holds half of a surrogate pair, which is no letter: write the whole letter"
-    except (ValueError, RecursionError) as problem:
-        return {}, f"is no JSON object: {problem}"
-    return {}, "is no JSON object"
-
-
-class _Digits(str):
-    """A number as it is written."""
-
-
-def _cell(value: object) -> str:
+def cell(value: object) -> str:
     """Write a value as a cell: text as it is, nothing as nothing, lists and objects as JSON."""
     if value is None or isinstance(value, bool | str):
         return "" if value is None else str(value)
-    return _nested(value)
+    return as_text(value)
 
 
-def _nested(value: object) -> str:
-    """Write a nested value as JSON, numbers with their own digits."""
-    if isinstance(value, _Digits):
+def as_text(value: object) -> str:
+    """Write a value as JSON, numbers with their own digits."""
+    if isinstance(value, Digits):
         return str(value)
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{json.dumps(str(name), ensure_ascii=False)}: {_nested(one)}"
+        return "{" + ", ".join(f"{json.dumps(str(name), ensure_ascii=False)}: {as_text(one)}"
                                for name, one in value.items()) + "}"  # fmt: skip
     if isinstance(value, list):
-        return "[" + ", ".join(map(_nested, value)) + "]"
+        return "[" + ", ".join(map(as_text, value)) + "]"
     return json.dumps(value, ensure_ascii=False)

@@ -1,7 +1,7 @@
 """Turn rows under known columns into judgements in our vocabulary; rows that break a rule are told, not guessed."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -10,10 +10,11 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.data import languages, schemas
-from evalkit.data.importing import numbers
+from evalkit.data.importing import checks, numbers
+from evalkit.data.importing.columns import vocabulary
 from evalkit.data.importing.options import Options
 from evalkit.data.importing.pseudonyms import Pseudonyms
-from evalkit.data.importing.rejected import Rejecting, Rejection
+from evalkit.data.importing.rejected import EXCLUDED, Rejecting, Rejection
 from evalkit.data.importing.rows import Seen
 
 #: What exports call the kinds of items, and what we call them.
@@ -21,6 +22,8 @@ ITEM_TYPES = {
     "tgt": "system", "mt": "system", "target": "system", "bad": "degraded", "bad_ref": "degraded", "ref": "reference",
     "chk": "repeat", "cal": "calibration",
 } | {name: name for name in schemas.ITEM_TYPES}  # fmt: skip
+#: What exports call the usual items, where they have others, too.
+USUAL = vocabulary("normal regular main test real standard item task default evaluation eval")
 _HUMAN = re.compile(r"ref(erence)?[-_ .]?\w?(\.\d)?|human([-_ .]\w)?(\.\d)?|translator.*", re.IGNORECASE)
 _DAY = r"\d{4}-\d\d-\d\d"  # a date without a time, as a sheet is read
 _TAKEN = ("source", "hypothesis", "reference", "domain", "mark")
@@ -31,8 +34,9 @@ _NUMBERS = ("position", "errors", "z", "hit_seconds")
 class Converted:
     """What a file gave: judgements (index ``line``), errors marked in them, and rows that are no judgements.
 
-    names: our name -> the file's heading. people: headings that are annotators themselves. beside: files that were
-    read together with this one.
+    names: our name -> the file's heading. people: headings that are annotators themselves. parts: headings of columns
+    of scores -> what they name, which is our column ``role``. beside: files that were read together with this one.
+    weak: the scale is a guess from few scores.
     """
 
     ratings: pd.DataFrame
@@ -43,16 +47,20 @@ class Converted:
     read: int | None = None  # judgements looked at, where they are not one a row
     folded: int = 0  # further rows that went into judgements which have a row already
     people: Sequence[str] = ()
+    role: str = ""
+    parts: dict[str, str] = field(default_factory=dict)
+    weak: bool = False
     beside: Sequence[Seen] = ()
 
 
 def converted(frame: pd.DataFrame, names: dict[str, str], values: dict[str, str], options: Options, *,
               scale: tuple[float, float] | None, note: Callable[[str], None], typed: bool = False,
-              ) -> Converted:  # fmt: skip
+              lower: bool | Collection[str] = False) -> Converted:  # fmt: skip
     """Convert rows to judgements, and reject those that break a rule.
 
     names: our name -> the file's heading. values: our name -> the one value that all rows have. note: gets what the
-    user should know. typed: the cells are a workbook's.
+    user should know. typed: the cells are a workbook's. lower: lower is better, so that scores are taken negative and
+    the scale turned round; or the criteria of which that holds.
     """
     frame = options.looks.alike(frame, names)
     reject = Rejecting(frame, names.get("annotator"))
@@ -75,25 +83,39 @@ def converted(frame: pd.DataFrame, names: dict[str, str], values: dict[str, str]
         return cells
 
     values = {"item_type": options.item_types.get("", "system")} | values
+    marked = checks.found(frame, names, options.item_types)
+    for place, (name, reason) in marked.items():
+        reject([place], name, reason, EXCLUDED)
     table: dict[str, pd.Series | np.ndarray] = _languages(frame, names, {*names, *values}, needed, reject, note)
     table |= {ours: needed(ours) for ours in ("system", "doc", "segment", "annotator")}
     scores, wrong = numbers.read(column("score"), options.decimal, typed=typed)
     refuse("score", wrong)
     refuse("score", numbers.off_scale(scores, scale))
-    table["score"] = scores + 0.0
+    table["score"] = np.where(_low(lower, column, frame), -scores, scores) + 0.0
+    if said := checks.told(marked, scores):
+        note(said)
     kinds = column("item_type")
     if kinds.hasnans:
         kinds = kinds.fillna("system")
         note("rows without a kind of item were taken as outputs of systems (item_type system)")
-    known = ITEM_TYPES | {kind.casefold(): ours for kind, ours in options.item_types.items()}
+    known = (
+        dict.fromkeys(USUAL, "system")
+        | ITEM_TYPES
+        | {kind.casefold(): ours for kind, ours in options.item_types.items()}
+    )
+    if usual := sorted({kind for kind in kinds.dropna().unique() if kind.casefold() in USUAL - {*options.item_types}}):
+        note(f"items of the kind {', '.join(usual)} were taken as outputs of systems (item_type system)")
     table["item_type"] = ours_kinds = mapped_cells(kinds, lambda text: known.get(text.casefold()))
     reject(np.flatnonzero(ours_kinds.isna() & kinds.notna()), names.get("item_type", "item_type"),
            f"is none of {', '.join(schemas.ITEM_TYPES)}: correct it, or map it")  # fmt: skip
     if "hit" in names or "hit" in values:
         table["hit"] = _hits(needed("hit"), column("annotator"), options.pseudonyms)
+    elif options.accounts:  # several accounts of one person stay apart
+        table["hit"] = options.pseudonyms.column(column("annotator"), accounts=True)
+    table |= {ours: needed(ours) for ours in ("criterion", "against") if ours in names or ours in values}
     for moment in [name for name in ("started", "ended") if name in names]:
-        table[moment], wrong, zoneless = numbers.times(column(moment))
-        refuse(moment, wrong)
+        table[moment], left, zoneless, said = numbers.times(column(moment))
+        _tell_times(column(moment), left, said, names[moment], note)
         if zoneless:
             note(f"times in {names[moment]} name no time zone; they were taken as UTC")
     table |= {ours: column(ours) for ours in _TAKEN if ours in names}
@@ -105,7 +127,25 @@ def converted(frame: pd.DataFrame, names: dict[str, str], values: dict[str, str]
         reject(np.flatnonzero(truth.isna()), names["copy"], "is neither True nor False: correct it")
         table["copy"] = truth.eq("1")
     table["annotator"] = options.pseudonyms.column(column("annotator"))
-    return Converted(pd.DataFrame(table, index=frame.index)[reject.kept], reject.rows, names, scale)
+    turned = (-scale[1], -scale[0]) if scale and lower is True else scale
+    return Converted(pd.DataFrame(table, index=frame.index)[reject.kept], reject.rows, names, turned)
+
+
+def _low(lower: bool | Collection[str], column: Callable[[str], pd.Series], frame: pd.DataFrame) -> np.ndarray:
+    """Mark the rows whose scores are better where they are lower."""
+    if isinstance(lower, bool):
+        return np.full(len(frame), lower)
+    return column("criterion").isin([*lower]).to_numpy() if lower else np.zeros(len(frame), bool)
+
+
+def _tell_times(cells: pd.Series, left: list[int], said: str, name: str, note: Callable[[str], None]) -> None:
+    """Say how the dates of a column were read, and which of its cells were left empty."""
+    if left:
+        first = f"the first on line {cells.index[left[0]]}, {cells.iloc[left[0]][:40]!r}"
+        why = f"; {said}: write them like 2026-01-31 10:15:00" if said.startswith("dates like") else ""
+        note(f"{name} was left empty in {len(left):,} rows, where it holds no time that can be read ({first}{why})")
+    if said.startswith("dates were"):
+        note(f"{name}: {said}")
 
 
 def constant(value: str, index: pd.Index) -> pd.Series:
@@ -183,10 +223,15 @@ def human(systems: pd.Series, note: Callable[[str], None]) -> pd.Series:
     called references, not systems, by their names: Human-A.0, refA, translator-B
     [True, True, True, False]
     """
-    found = systems.str.fullmatch(_HUMAN)
+    found = is_human(systems)
     if found.any():
         note(f"called references, not systems, by their names: {', '.join(sorted(systems[found].unique()))}")
     return found
+
+
+def is_human(systems: pd.Series) -> pd.Series:
+    """Tell which systems are people's translations by their names."""
+    return systems.str.fullmatch(_HUMAN)
 
 
 def demand_columns(have: Iterable[str], *, origin: str, header: list[str]) -> None:

@@ -7,14 +7,17 @@ from pathlib import Path
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.data import indicmt, mqm, mtme
+from evalkit.data import indicmt, languages, mqm, mtme
 from evalkit.data.delimited import UNFINISHED, is_unfinished
+from evalkit.data.importing import weights
 from evalkit.data.importing.formats import Format, Head, Match
 from evalkit.data.importing.judgements import Converted
 from evalkit.data.importing.options import Options
+from evalkit.data.importing.rejected import DISCARDED, EXCLUDED, Rejection
 from evalkit.data.importing.report import Report
 from evalkit.data.importing.rows import Rows, Seen, Source
 from evalkit.data.names import Looks
+from evalkit.data.typology import Scheme
 
 _PLACE = re.compile(
     r"(?P<pair>\w\w-\w\w)\.(?P<kind>[\w-]+)(?:\.(?P<rater>\w+))?\.(?P<level>seg|sys|domain|doc)\.(?P<what>score|rating)"
@@ -76,7 +79,9 @@ def _convert(rows: Rows, head: Head, match: Match, options: Options, report: Rep
         report.note(f"{docs.name}: {UNFINISHED.format(where='its last line')}")
     paths = [head.path.absolute(), docs.absolute()]
     if name["what"] == "rating":
-        return _of_tables(mqm.ratings(paths), mqm.spans(paths), options, beside=beside)
+        scheme = _told(options, report, own=None, what="what the file gives each error")
+        return _of_tables(*_scored(mqm.ratings(paths), mqm.spans(paths), scheme), options, beside=beside)
+    report.orientation = "higher is better, as mt-metrics-eval keeps all scores"
     report.note(
         f"{head.name} holds one score a segment and does not say who gave it: annotator is {name['kind']!r}, and "
         "nothing can be said about agreement"
@@ -95,27 +100,74 @@ def is_indicmt(header: list[str]) -> bool:
     return set(header) >= _INDIC
 
 
-def of_indicmt(head: Head, options: Options, report: Report) -> Converted:
-    """Read a CSV file of IndicMT-Eval."""
-    report.note("IndicMT-Eval: score is the file's Computed_scores, of 25; annotators are not named")
-    return _of_tables(indicmt.ratings([head.path]), indicmt.spans([head.path]), options, named=True)
+def of_indicmt(rows: Rows, head: Head, options: Options, report: Report) -> Converted:
+    """Read a file of IndicMT-Eval: a CSV as its loader does, or a sheet of a workbook, which its language names."""
+    report.note("IndicMT-Eval: annotators are not named; a sentence is recognised by its letters")
+    scheme = _told(options, report, own="release", what="the file's Computed_scores, ")
+    if not head.typed:
+        path = [head.path]
+        return _of_tables(*_scored(indicmt.ratings(path), indicmt.spans(path), scheme), options, named=True)
+    language = indicmt.LANGUAGES.get(head.title) or languages.code(options.values.get("tgt_lang", head.title))
+    if not language:
+        raise DataError(
+            f"{head.name}, sheet {head.title}: nothing says into which language these are translations. Pass --value "
+            "tgt_lang=hin or the like, or give the sheet the language's name."
+        )
+    origin = f"{head.name}, sheet {head.title}"
+    indicmt.demand_columns(rows.frame, origin)
+    sheet = [(rows.frame, language, origin)]
+    tables = _scored(indicmt.of_sheets(sheet), indicmt.spans_of_sheets(sheet), scheme)
+    return _of_tables(*tables, options, named=True, lines=rows.frame.index)
+
+
+def _told(options: Options, report: Report, *, own: str | None, what: str) -> Scheme | None:
+    """Put into the report what errors weigh, as told or by the file's own scores; return the scheme if it is told.
+
+    own: the scheme that the file's own scores follow, where it is known. what: what these are called.
+    """
+    scheme = weights.resolve(options.weights or own)
+    if options.weights or own:
+        top = f"{scheme.top:g} less" if scheme.top else "minus"
+        report.weights = ("" if options.weights else what) + scheme.describe()
+    else:
+        top, report.weights = "minus", what
+    report.orientation = f"higher is better: the score is {top} the weights of the errors"
+    return scheme if options.weights else None
+
+
+def _scored(ratings: pd.DataFrame, spans: pd.DataFrame, scheme: Scheme | None) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Give judgements scores made of their errors, where a scheme is told."""
+    if scheme is None:
+        return ratings, spans
+    weight = scheme.weigh(spans["error_type"], spans["severity"])
+    if weight.isna().any():
+        unknown = spans["severity"].astype("str")[weight.isna()].iloc[0]
+        raise DataError(f"--weights gives the severity {unknown!r} no weight. Add it, as {unknown}=1.")
+    key = [name for name in (*_KEPT, "row") if name in spans and name in ratings]
+    named = pd.concat([ratings[key].astype("str"), spans[key].astype("str")], ignore_index=True)
+    judged = named.groupby(key, sort=False).ngroup().to_numpy()
+    score = scheme.scores(judged[len(ratings) :], spans["error_type"], weight.to_numpy(), len(ratings))[1]
+    return ratings.assign(score=score + 0.0), spans.assign(weight=weight.to_numpy())
 
 
 def _of_tables(ratings: pd.DataFrame, spans: pd.DataFrame | None, options: Options, *, named: bool = False,
-               beside: Sequence[Seen] = ()) -> Converted:  # fmt: skip
-    """Take what a loader read. named: what stands for annotators is no person's name."""
+               beside: Sequence[Seen] = (), lines: pd.Index | None = None) -> Converted:  # fmt: skip
+    """Take what a loader read. named: what stands for annotators is no person's name. lines: of the file, if known."""
 
     def hidden(table: pd.DataFrame) -> pd.DataFrame:
         if named:
             return table
-        return table.assign(annotator=options.pseudonyms.column(table["annotator"].astype("str")))
+        return options.pseudonyms.owned(table.assign(annotator=table["annotator"].astype("str")))
 
     ratings = hidden(options.looks.alike(ratings))
     if spans is not None:
         spans = hidden(Looks().alike(spans))  # the same names, told once
         spans = spans.drop(columns=["source", "reference", "hypothesis", "row"], errors="ignore")
-    kept = ratings[_KEPT].set_axis(pd.RangeIndex(1, len(ratings) + 1, name="line"))
-    return Converted(kept, spans=spans, read=len(ratings), beside=beside)
+    lines = pd.RangeIndex(1, len(ratings) + 1, name="line") if lines is None else lines
+    kept = ratings[[name for name in (*_KEPT, "hit") if name in ratings]].set_axis(lines)
+    discarded = kept["score"].isna()
+    excluded = [Rejection(int(line), "score", "", DISCARDED, EXCLUDED) for line in lines[discarded]]
+    return Converted(kept[~discarded], excluded, spans=spans, read=len(ratings), beside=beside)
 
 
 MT_METRICS_EVAL = Format("mt-metrics-eval", "human scores as mt-metrics-eval keeps them", None, _match, _convert)

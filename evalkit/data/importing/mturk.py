@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.data import mturk
+from evalkit.data import languages, mturk
 from evalkit.data.delimited import UNFINISHED, is_unfinished
 from evalkit.data.importing import numbers
 from evalkit.data.importing.formats import Format, Head, Match
@@ -46,11 +46,11 @@ def _convert(rows: Rows, head: Head, match: Match, options: Options, report: Rep
     reject = Rejecting(frame, "WorkerId")
     for column in (*_KEY, "score"):
         reject(np.flatnonzero(frame[column].isna()), column, "is empty: fill it in, or drop the row")
-    for column, known in (
-        ("Input.src", mturk.LANGUAGES), ("Input.trg", mturk.LANGUAGES), ("type", mturk.ITEM_TYPES),
-    ):  # fmt: skip
-        reason = f"is none of {', '.join(known)}: correct it"
-        reject(np.flatnonzero(~frame[column].isin(list(known))), column, reason)
+    codes = _languages(frame)
+    for column in ("Input.src", "Input.trg"):
+        reject(np.flatnonzero(~frame[column].isin(list(codes))), column, "is no language that is known: correct it")
+    reason = f"is none of {', '.join(mturk.ITEM_TYPES)}: correct it"
+    reject(np.flatnonzero(~frame["type"].isin(list(mturk.ITEM_TYPES))), "type", reason)
     values, wrong = numbers.read(frame["score"], ".")
     if workers is None:
         wrong |= numbers.off_scale(values, options.scale or MTURK.scale)
@@ -72,14 +72,22 @@ def _convert(rows: Rows, head: Head, match: Match, options: Options, report: Rep
             for line in raw.index[again]]  # fmt: skip
     raw = raw[~again]
     report.mapping |= {ours: {"theirs": name, "how": "layout"} for ours, name in _NAMES.items()}
+    report.orientation = "higher is better, as in WMT's direct assessment"
     beside = [Seen.at(means)] if means else []
     scale = options.scale or MTURK.scale
     found = raw
     if len(raw):
-        found = mturk.of_rows(raw, workers, origin=head.name, means=means.name if means else "")
+        found = mturk.of_rows(raw, workers, origin=head.name, means=means.name if means else "", codes=codes)
         aliases = options.pseudonyms.column(found["annotator"])
         found = found.assign(annotator=aliases, hit=raw["HITId"] + "/" + aliases)
     return Converted(found, [*reject.rows, *late], _NAMES, scale, beside=beside)
+
+
+def _languages(frame: pd.DataFrame) -> dict[str, str]:
+    """Return the codes of a file's languages: as in WMT's own files, else as people write them."""
+    written = {str(text) for column in ("Input.src", "Input.trg") for text in frame[column].dropna().unique()}
+    found = {text: mturk.LANGUAGES.get(text) or languages.code(text) for text in written}
+    return {text: code for text, code in found.items() if code}
 
 
 def _means(head: Head) -> Path | None:

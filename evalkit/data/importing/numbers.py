@@ -8,6 +8,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from evalkit.data.importing import dates
+
 _PLAIN = re.compile(r"[+-]?(\d{1,300}(\.\d{0,300})?|\.\d{1,300})([eE][+-]?\d{1,3})?", re.ASCII)
 _COMMA = re.compile(r"[+-]?\d{0,300},\d{1,300}", re.ASCII)
 _GROUPS = re.compile(
@@ -17,7 +19,8 @@ _DATE = re.compile(
     r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*|\d{1,2}[-. ]+[^\W\d]{3,9}\.?([-. ]+\d{2,4})?|[^\W\d]{3,9}\.?[-. ]+\d{1,4}"
 )
 _SECONDS = re.compile(r"\d{9,10},\d{1,9}", re.ASCII)
-_ABSENT = {"na", "n/a", "#n/a", "nan", "none", "null", "nil", "-", "–", "—", "?", "."}
+#: What people write where there is no score.
+ABSENT = {"na", "n/a", "#n/a", "nan", "none", "null", "nil", "-", "–", "—", "?", "."}
 _SERIAL = (36526, 54789)  # the first days of 2000 and 2050, as spreadsheets count days
 MISSING = "there is no score"
 #: What a cell reads whose formula was never computed.
@@ -70,6 +73,15 @@ def _one(text: str, decimal: str | None, typed: bool) -> tuple[float, str, str |
     return float(f"{whole}.{rest}"), "", ","
 
 
+def are_plain(cells: pd.Series) -> bool:
+    """Tell whether all cells of a column that hold anything are plain numbers.
+
+    >>> are_plain(pd.Series(["1", None, "2.5"])), are_plain(pd.Series(["1", "Good"]))
+    (True, False)
+    """
+    return _quick(cells.dropna()) is not None
+
+
 def _quick(cells: pd.Series) -> np.ndarray | None:
     """Convert a whole column of plain numbers at once; None where any cell is anything else."""
     try:
@@ -84,7 +96,7 @@ def _quick(cells: pd.Series) -> np.ndarray | None:
 
 def _why(text: str) -> str:
     """Say why a cell is no number, with the remedy."""
-    if text.casefold() in _ABSENT:
+    if text.casefold() in ABSENT:
         return f"{MISSING} ({text})"
     if text.endswith(("%", "％")):
         return "is a percentage: give the column the format Number, on the campaign's scale"
@@ -126,23 +138,28 @@ def off_scale(values: np.ndarray, scale: tuple[float, float] | None) -> dict[int
     }
 
 
-def times(cells: pd.Series) -> tuple[np.ndarray, dict[int, str], bool]:
-    """Return seconds since 1970, what is wrong with other cells, and whether times without a zone were taken as UTC.
+def times(cells: pd.Series) -> tuple[np.ndarray, list[int], bool, str]:
+    """Return seconds since 1970, where other cells stand, whether times without a zone were taken as UTC, and a remark.
 
-    Empty cells are missing. Numbers are seconds, or milliseconds where they are too large for that.
+    Empty cells are missing, and so are cells that are no time, or dates that could be read in two ways. Numbers are
+    seconds, or milliseconds where they are too large for that. The remark says how dates were read.
 
     >>> times(pd.Series(["1724108687.807", "1724108687807", "2024-08-19 23:04:47"]))[0].tolist()
     [1724108687.807, 1724108687.807, 1724108687.0]
+    >>> times(pd.Series(["01.03.2024 09:00"]))[0].tolist(), times(pd.Series(["04/03/2024"]))[1]
+    ([1709283600.0], [0])
     """
     quick = _quick(cells)
     if quick is not None and (np.abs(quick) < 1e11).all():
-        return quick, {}, False
+        return quick, [], False, ""
     codes, distinct = pd.factorize(cells)
-    found = [_moment(str(text).strip()) for text in distinct]
+    texts = [str(text).strip() for text in distinct]
+    found = [_moment(text) for text in texts]
+    others, said = dates.moments(text for text, (seconds, _) in zip(texts, found) if np.isnan(seconds))
+    found = [others.get(text, moment) for text, moment in zip(texts, found)]
     values = np.array([*(seconds for seconds, _ in found), np.nan])[codes]
-    reason = "is no time: write seconds since 1970, or like 2026-01-31 10:15:00"
-    wrong = {int(place): reason for place in np.flatnonzero(np.isnan(values) & (codes >= 0))}
-    return values, wrong, any(naive for _, naive in found)
+    left = [int(place) for place in np.flatnonzero(np.isnan(values) & (codes >= 0))]
+    return values, left, any(naive for _, naive in found), said
 
 
 def _moment(text: str) -> tuple[float, bool]:

@@ -1,17 +1,20 @@
 """Gather what a user tells about a campaign's files, by flags or in a small TOML file."""
 
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from evalkit import DataError
 from evalkit.data import languages, schemas
-from evalkit.data.importing.columns import EXTRAS, OURS
+from evalkit.data.importing.accounts import owners
+from evalkit.data.importing.columns import EXTRAS, OTHERS, OURS
 from evalkit.data.importing.pseudonyms import Pseudonyms
 from evalkit.data.names import Looks, plain
 
+#: What the columns of scores of a wide table can be.
+WIDE = ("systems", "annotators", "criteria")
 _SECTIONS = {"columns", "values", "item_types", "scale", "sheet", "encoding", "decimal", "format"}
 
 
@@ -22,17 +25,29 @@ class Options:
     pseudonyms: Pseudonyms
     columns: dict[str, str | list[str]] = field(default_factory=dict)
     values: dict[str, str] = field(default_factory=dict)
+    file_values: dict[str, dict[str, str]] = field(default_factory=dict)  # of single files, by their name
     item_types: dict[str, str] = field(default_factory=dict)
     scale: tuple[float, float] | None = None
     sheet: str | None = None
     encoding: str | None = None
     decimal: str | None = None
+    batches: tuple[Path, ...] = ()  # what Appraise was given: which segment each of its items is
+    accounts: dict[str, str] = field(default_factory=dict)  # account -> person
+    judges: tuple[str, ...] = ()  # annotators that are models
+    weights: str | None = None  # of marked errors: a scheme's name, or like minor=1,major=5
+    lower_is_better: bool | None = None
+    wide: str | None = None  # what the score columns of a wide table are: one of WIDE
+    words: dict[str, float] = field(default_factory=dict)  # words for scores, casefolded
     looks: Looks = field(default_factory=Looks)
 
     @property
     def single(self) -> dict[str, str]:
         """Return our names that are mapped to one column each."""
         return {ours: theirs for ours, theirs in self.columns.items() if isinstance(theirs, str)}
+
+    def of(self, name: str) -> "Options":
+        """Return the options for one file: what was told of it alone comes before what was told of all."""
+        return replace(self, values=self.values | self.file_values.get(name, {}))
 
 
 def gathered(
@@ -45,6 +60,13 @@ def gathered(
     sheet: str | None = None,
     encoding: str | None = None,
     decimal: str | None = None,
+    batches: str | Path | Sequence[str | Path] = (),
+    accounts: str | Path | None = None,
+    judges: Sequence[str] = (),
+    weights: str | None = None,
+    lower_is_better: bool | None = None,
+    wide: str | None = None,
+    words: Mapping[str, float | str] | None = None,
     mapping: str | Path | None = None,
 ) -> tuple[Options, str | None]:
     """Return the options and the format that the TOML file names; what is told directly comes before the file.
@@ -55,31 +77,61 @@ def gathered(
     columns = {**file.get("columns", {}), **(columns or {})}
     values = {**file.get("values", {}), **(values or {})}
     item_types = {**file.get("item_types", {}), **(item_types or {})}
-    for ours in (*columns, *values):
-        if ours not in (*OURS, *EXTRAS):
-            raise DataError(f"{ours!r} is none of our columns. Map one of {', '.join((*OURS, *EXTRAS))}.")
+    for ours in columns:
+        _demand_ours(ours)
     if wrong := sorted({*item_types.values()} - {*schemas.ITEM_TYPES}):
         raise DataError(f"item_types: {wrong[0]!r} is none of {', '.join(schemas.ITEM_TYPES)}. Correct it.")
-    if wrong := [ours for ours in values if ours in ("score", "started", "ended", *EXTRAS)]:
-        raise DataError(f"One value of {wrong[0]} for all rows makes no sense. Map a column with --map {wrong[0]}=….")
-    if "pair" in values:
-        if not (pair := languages.split(str(values.pop("pair")))):
-            raise DataError("The language pair of all rows cannot be read. Write it like --value pair=en-de.")
-        values |= dict(zip(("src_lang", "tgt_lang"), pair))
+    of_files: dict[str, dict[str, str]] = {}
+    for key in [key for key in values if ":" in key]:  # --value wave2.csv:doc=second
+        name, _, ours = key.rpartition(":")
+        of_files.setdefault(name, {})[ours] = values.pop(key)
+    if wide not in (None, *WIDE):
+        raise DataError(f"--wide {wide!r} is none of {', '.join(WIDE)}. Say what the columns of scores are.")
     decimal = decimal or file.get("decimal")
     if decimal not in (None, ".", ","):
         raise DataError(f"The decimal mark {decimal!r} is neither a point nor a comma. Pass --decimal , or --decimal .")
+    people = owners(Path(accounts)) if accounts else {}
+    pseudonyms.know(people)
+    pseudonyms.public |= {plain(name) for name in judges}
     options = Options(
         pseudonyms,
         columns=columns,
-        values={ours: plain(str(value)) for ours, value in values.items()},
+        values=_values(values),
+        file_values={name: _values(told) for name, told in of_files.items()},
         item_types={str(theirs): ours for theirs, ours in item_types.items()},
         scale=_scale(scale or file.get("scale")),
         sheet=sheet or file.get("sheet"),
         encoding=encoding or file.get("encoding"),
         decimal=decimal,
+        batches=tuple(map(Path, [batches] if isinstance(batches, str | Path) else batches)),
+        accounts=people,
+        judges=tuple(plain(name) for name in judges),
+        weights=weights,
+        lower_is_better=lower_is_better,
+        wide=wide,
+        words=_words(words or {}),
     )
     return options, file.get("format")
+
+
+def _demand_ours(ours: str) -> None:
+    """Refuse a name that is none of our columns."""
+    if ours not in (*OURS, *EXTRAS, *OTHERS):
+        raise DataError(f"{ours!r} is none of our columns. Map one of {', '.join((*OURS, *EXTRAS, *OTHERS))}.")
+
+
+def _values(values: Mapping[str, Any]) -> dict[str, str]:
+    """Check values that all rows have; a language pair is two of them."""
+    found = {ours: plain(str(value)) for ours, value in values.items()}
+    for ours in found:
+        _demand_ours(ours)
+        if ours in ("score", "started", "ended", *EXTRAS):
+            raise DataError(f"One value of {ours} for all rows makes no sense. Map a column with --map {ours}=….")
+    if "pair" in found:
+        if not (pair := languages.split(found.pop("pair"))):
+            raise DataError("The language pair of all rows cannot be read. Write it like --value pair=en-de.")
+        found |= dict(zip(("src_lang", "tgt_lang"), pair))
+    return found
 
 
 def _scale(scale: Any) -> tuple[float, float] | None:
@@ -93,6 +145,17 @@ def _scale(scale: Any) -> tuple[float, float] | None:
     if not -1e15 < low < high < 1e15:
         raise DataError(f"The scale {low:g}-{high:g} does not go up. Write the lowest, then the highest score.")
     return low, high
+
+
+def _words(words: Mapping[str, float | str]) -> dict[str, float]:
+    """Check words for scores."""
+    found = {}
+    for word, value in words.items():
+        try:
+            found[plain(str(word)).casefold()] = float(value)
+        except ValueError as problem:
+            raise DataError(f"--map-values {word}={value}: the score is no number. Write like Good=4.") from problem
+    return found
 
 
 def _toml(path: Path) -> dict[str, Any]:

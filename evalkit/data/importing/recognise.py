@@ -1,29 +1,40 @@
 """Tell which format a file has; where none fits, say what was tried and what the nearest lacks."""
 
 import re
-from pathlib import Path
+import shlex
+from dataclasses import replace
 
 from evalkit import DataError
-from evalkit.data.importing import columns
+from evalkit.data.importing import columns, layouts
+from evalkit.data.importing.annotated import ANNOTATED
 from evalkit.data.importing.appraise import APPRAISE, ESA
 from evalkit.data.importing.formats import Format, Head, Match
+from evalkit.data.importing.imported import IMPORTED
 from evalkit.data.importing.judgements import ways
 from evalkit.data.importing.loaded import MT_METRICS_EVAL
 from evalkit.data.importing.mqm import MQM
 from evalkit.data.importing.mturk import MTURK
-from evalkit.data.importing.options import Options
-from evalkit.data.importing.rows import MOST_COLUMNS, Source
-from evalkit.data.importing.tables import CSV, XSTS, unnamed
+from evalkit.data.importing.options import WIDE, Options
+from evalkit.data.importing.preferences import PREFERENCES
+from evalkit.data.importing.pseudonyms import Pseudonyms
+from evalkit.data.importing.rejected import EXCLUDED, REFUSE_ABOVE
+from evalkit.data.importing.report import Report
+from evalkit.data.importing.rows import MOST_COLUMNS, Rows, Source
+from evalkit.data.importing.tables import CSV, XSTS
+from evalkit.data.names import Looks
 
 #: The formats of tables; of two that fit alike, the first is taken.
-KINDS = {kind.name: kind for kind in (MT_METRICS_EVAL, MTURK, ESA, APPRAISE, MQM, XSTS, CSV)}
+KINDS = {
+    kind.name: kind
+    for kind in (IMPORTED, *ANNOTATED, MT_METRICS_EVAL, MTURK, ESA, APPRAISE, MQM, PREFERENCES, XSTS, CSV)
+}
 
 
-def chosen(sources: list[Source], options: Options, name: str = "auto") -> tuple[Source, Format, Head, Match]:
-    """Return the one sheet of a workbook, or the file, that holds a campaign, with its format.
+def chosen(sources: list[Source], options: Options, name: str = "auto") -> list[tuple[Source, Format, Head, Match]]:
+    """Return the file, or the sheets of a workbook that hold a campaign, all of one format; each with it.
 
     name: "auto", or the format that the user names, which must then fit well enough to be read at all.
-    Raises DataError where none does, or several sheets do.
+    Raises DataError where no sheet has one, or several have different ones.
     """
     found: list[tuple[Source, Format, Head, Match]] = []
     problems = []
@@ -36,17 +47,21 @@ def chosen(sources: list[Source], options: Options, name: str = "auto") -> tuple
             if len(sources) == 1:
                 raise DataError(f"{problem}{hidden}") from problem
             problems.append((columns.count_known(Head.of(source).header), f"sheet {source.title!r}: {problem}"))
-    titles = [source.title for source, *_ in found]
-    if len(found) > 1:
-        raise DataError(
-            f"{sources[0].path.name} has several sheets of judgements: {', '.join(titles)}. Name one with --sheet, and "
-            f"import the others by themselves, or bring them into one sheet.{hidden}"
-        )
     if not found:  # the sheet that reads most like a table
         raise DataError(max(problems, key=lambda problem: problem[0])[1] + hidden)
+    titles = [source.title for source, *_ in found]
+    if len({kind.name for _, kind, *_ in found}) > 1:
+        kinds = ", ".join(f"{source.title} ({kind.name})" for source, kind, *_ in found)
+        raise DataError(
+            f"{sources[0].path.name} has several sheets of judgements, of different formats: {kinds}. Name one with "
+            f"--sheet, and import the others by themselves.{hidden}"
+        )
     if others := [source.title for source in sources if source.title not in titles]:
         found[0][0].notes.append(f"other sheets were not read: {', '.join(others)}")
-    return found[0]
+    if len(found) > 1:
+        found[0][0].notes.append(f"the judgements of {len(found)} sheets were put together: {', '.join(titles)}; "
+                                 "--sheet names one")  # fmt: skip
+    return found
 
 
 def _recognised(source: Source, options: Options, name: str) -> tuple[Format, Head, Match]:
@@ -74,25 +89,70 @@ def _recognised(source: Source, options: Options, name: str) -> tuple[Format, He
     found = {kind.name: kind.match(head, options) for kind in KINDS.values()}
     whole = [kind for kind, match in found.items() if match.header and not match.lacks]
     if not whole:
-        raise DataError(_unrecognised(source.path, found, head))
+        raise DataError(_unrecognised(source, found, head, options))
     best = max(whole, key=lambda kind: found[kind].fit)
     return KINDS[best], head, found[best]
 
 
-def _unrecognised(path: Path, found: dict[str, Match], head: Head) -> str:
+def _unrecognised(source: Source, found: dict[str, Match], head: Head, options: Options) -> str:
     """Say what was tried, what came nearest, and what it lacks."""
     best = max(found, key=lambda kind: found[kind].fit)
-    headed = f"; the headings on line {head.line} are {', '.join(head.header[:20])}" if head.header else ""
+    where = f"the headings on line {head.line} are" if head.line else "its objects have the names"
+    headed = f"; {where} {', '.join(head.header)}" if head.header else ""
     lacks = found[best].lacks.split(", ")
     nearest = f"Nearest is {best}, but it lacks {found[best].lacks}" if found[best].fit > 0 else "No heading is known"
-    tried = f"{path.name} has none of the formats that were tried ({', '.join(found)})"
+    tried = f"{head.name} has none of the formats that were tried ({', '.join(found)})"
+    wide = layouts.found(head, options)
+    if wide and not wide.role and "score" in lacks:
+        return f"{tried}. {nearest}{headed}. {wide.question}. {_ways_of(wide, source, head, options)}"
+    if lacks == ["score"] and (one := _columns_of_scores(source, head, options)):
+        return f"{tried}. {nearest}{headed}. Say which column holds the scores: {', or '.join(one)}."
     remedy = (
         ways(lacks)
         if set(lacks) <= set(columns.OURS)
         else "Map columns with --map OURS=THEIRS, give a value for all rows with --value OURS=TEXT, or name the format "
         "with --format."
     )
-    people = unnamed(head) if "score" in lacks else []
-    if len(people) > 1:
-        remedy += f" If {' and '.join(people)} hold one person's scores each: --map 'score={'+'.join(people)}'."
     return f"{tried}. {nearest}{headed}. {remedy}"
+
+
+def _columns_of_scores(source: Source, head: Head, options: Options) -> list[str]:
+    """Say which single column could hold the scores, of those that were tried and work."""
+    fine, rows = [], source.read(head.header, head.line)
+    for name in layouts.candidates(head, options):
+        way = replace(
+            options, columns=options.columns | {"score": name}, pseudonyms=Pseudonyms(keep=True), looks=Looks()
+        )
+        if _reads(rows, head, way):
+            fine.append(f"--map score={shlex.quote(name)}")
+    return fine
+
+
+def _ways_of(wide: layouts.Layout, source: Source, head: Head, options: Options) -> str:
+    """Say how columns of scores can be read, of the ways that were tried and work."""
+    fine = []
+    rows = source.read(head.header, head.line)
+    for told in WIDE:
+        way = replace(options, wide=told, pseudonyms=Pseudonyms(keep=True), looks=Looks())
+        typed = f"--wide {told}"
+        if (lack := CSV.match(head, way).lacks.split(", ")) != [""]:
+            if "segment" in lack:
+                continue
+            way.values = way.values | dict.fromkeys(lack, "one")
+            typed += "".join(f" --value {ours}=TEXT" for ours in lack)
+        if _reads(rows, head, way):
+            fine.append(typed)
+    if not fine:
+        return "Name the columns of scores: --map 'score=HEADING+HEADING', with --wide systems, annotators or criteria."
+    return f"Say what they are: {', or '.join(fine)}."
+
+
+def _reads(rows: Rows, head: Head, options: Options) -> bool:
+    """Try to read a table in some way; nothing of it is kept."""
+    try:
+        match = CSV.match(head, options)
+        found = CSV.convert(rows, head, match, options, Report())
+    except DataError:
+        return False
+    wrong = sum(row.kind != EXCLUDED for row in found.rejected)
+    return not match.lacks and not found.ratings.empty and wrong <= REFUSE_ABOVE * (found.read or len(rows.frame))

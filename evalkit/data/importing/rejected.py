@@ -18,8 +18,12 @@ from evalkit.data.importing.rows import Broken, Rows, Source
 #: What the file of rejected rows says of each, before the row's own cells, and behind them where these cannot be cut.
 FIELDS, UNCUT = ["kind", "file", "line", "column", "value", "reason"], "cells"
 EXCLUDED = "excluded"
+#: Why a judgement is set apart whose errors a scheme of weights turns into no score.
+DISCARDED = "is of a translation that the scheme of weights gives no score"
+#: The share of rows that may be rejected before an import is refused.
+REFUSE_ABOVE = 0.01
 _BEFORE = len(FIELDS)
-_LINE = re.compile(r"\bline \d+( of \S+)?")
+_LINE = re.compile(r"""\bline \d+( of ('[^']*'|"[^"]*"|\S+))?""")
 _SHOWN = 10  # rejected rows that are told one by one; the file has them all
 _STILL = "is still uncut: write its cells, as they stand in the file and line named, under the headings; empty the last"
 
@@ -34,6 +38,7 @@ class Rejection:
     reason: str
     kind: str = "rejected"
     annotator: str | None = None  # as it stands in the row, to be hidden
+    place: int | None = None  # of the row in its file, where a line holds several
 
 
 class Rejecting:
@@ -71,10 +76,12 @@ class Rejecting:
 class Hidden:
     """Write a row's cells without the names of people.
 
-    names: our name -> the file's heading. people: headings that are annotators themselves.
+    names: our name -> the file's heading. people: headings that are annotators themselves. parts: headings of all
+    columns that hold judgements each.
     """
 
-    def __init__(self, header: list[str], names: dict[str, str], people: Sequence[str], aliases: Pseudonyms):
+    def __init__(self, header: list[str], names: dict[str, str], people: Sequence[str], aliases: Pseudonyms,
+                 parts: Iterable[str] = ()):  # fmt: skip
         self._header, self._aliases = header, aliases
         used = {name for ours, name in names.items() if ours != "annotator"}
         self._places = {
@@ -83,7 +90,7 @@ class Hidden:
             if name == names.get("annotator") or (name not in used and name not in people and columns.personal(name))
         }
         self.titles = [aliases.one(name) if name in people else name for name in header]
-        self._people = {aliases.one(name) for name in people}
+        self._parts = {aliases.one(name) if name in people else name for name in (*people, *parts)}
 
     def of(self, row: Rejection) -> Rejection:
         """Hide the row's annotator in what is said of it."""
@@ -91,14 +98,14 @@ class Hidden:
         return replace(row, value=hide(row.value, row.annotator), reason=hide(row.reason, row.annotator))
 
     def cells(self, cells: Sequence[str], row: Rejection) -> dict[str, str]:
-        """Write a whole row under its headings; where evaluators have a column each, only the rejected one's cell."""
+        """Write a whole row under its headings; of columns that hold judgements each, only the rejected one's cell."""
         found = {}
         for place, (title, cell) in enumerate(zip(self.titles, cells)):
             if place in self._places:
                 found[title] = self._aliases.mask(cell) if cell.strip() else cell
             else:
                 found[title] = self._aliases.within(cell, row.annotator)
-        others = self._people - {row.column} if row.column in self._people else set()
+        others = self._parts - {row.column} if row.column in self._parts else set()
         return found | dict.fromkeys(others, "")
 
     def pieces(self, cells: list[str]) -> list[str]:

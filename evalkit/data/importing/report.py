@@ -30,6 +30,13 @@ class Report:
     notes: list[str] = field(default_factory=list)
     scale: list[float] | None = None
     scale_from: str = ""
+    orientation: str = ""  # which way is better, and how that is known
+    segments: str = ""  # how segments were found, and how sure that is; empty where they are the file's own
+    unsure_segments: float = 0.0  # the share of them of which that is not certain
+    weights: str = ""  # what errors weigh, where scores are made of them
+    systems: list[dict[str, str | int | float]] = field(default_factory=list)  # judgements and mean score of each
+    people: list[dict[str, str | int | float]] = field(default_factory=list)  # and of each annotator
+    judges: list[str] = field(default_factory=list)  # annotators that are models; their judgements stand apart
     annotators: int = 0
     spans: int = 0
     pseudonyms: bool = True
@@ -48,7 +55,7 @@ class Report:
         return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
     def sentences(self) -> list[str]:
-        """Write the report for people, a line each."""
+        """Write the receipt for people, a line each: what came in, what became of it, and what it says."""
         names = ", ".join(entry["name"] for entry in self.files[:3]) + (" …" if len(self.files) > 3 else "")
         lines = [f"{names}: format {self.format} ({self.how})"]
         pairs = [
@@ -58,22 +65,36 @@ class Report:
         ]
         lines += ["columns: " + "; ".join(pairs)] if pairs else []
         lines += [f"not used: {', '.join(self.unused)}"] if self.unused else []
-        scale = "{:g} to {:g}".format(*self.scale) if self.scale else "unbounded"
+        lines += [f"{what}: {told}" for what, told in self.read_as().items()]
         people = "annotators" if not self.pseudonyms else "annotators, under pseudonyms"
         lines.append(
             f"{self.rows_read:,} rows read: {self.rows_kept:,} kept, {self.rows_rejected:,} rejected, "
-            f"{self.rows_excluded:,} excluded; {self.annotators:,} {people}; scale {scale} ({self.scale_from})"
+            f"{self.rows_excluded:,} excluded; {self.annotators:,} {people}"
         )
-        if self.rows_folded:
-            lines.append(f"  {self.rows_folded:,} rows mark further errors of judgements that have a row")
-        if self.blank_cells:
-            lines.append(f"  {self.blank_cells:,} cells of evaluators are empty: no judgements")
-        for title, counts in (("rejected", self.reasons), ("excluded", self.excluded)):
-            lines += [f"  {count:,} {title}: {reason}" for reason, count in counts.most_common()]
+        lines += [f"  {count:,} {what}" for what, count in self.apart().items()]
         for entry in self.first:
             value = f" {entry['value']}" if entry["value"] else ""
             lines.append(f"  {entry['file']}, line {entry['line']}, column {entry['column']}:{value} {entry['reason']}")
-        return lines + [f"note: {note}" for note in self.notes]
+        lines += [f"note: {note}" for note in self.notes]
+        return lines + _listed("system", self.systems) + _listed("annotator", self.people)
+
+    def read_as(self) -> dict[str, str]:
+        """Say how scores and segments were read: scale, orientation, weights, segments; what is not known is absent."""
+        scale = "{:g} to {:g}".format(*self.scale) if self.scale else "unbounded"
+        told = {
+            "scale": f"{scale} ({self.scale_from})", "orientation": self.orientation, "weights": self.weights,
+            "segments": self.segments, "automatic judges": ", ".join(self.judges),
+        }  # fmt: skip
+        return {what: text for what, text in told.items() if text}
+
+    def apart(self) -> dict[str, int]:
+        """Count the rows that are no judgements of the result, by what became of them and why."""
+        counts = {"rows mark further errors of judgements that have a row": self.rows_folded,
+                  "cells of evaluators are empty: no judgements": self.blank_cells}  # fmt: skip
+        found = {what: count for what, count in counts.items() if count}
+        for kind, reasons in (("rejected", self.reasons), ("excluded", self.excluded)):
+            found |= {f"{kind}: {reason}": count for reason, count in reasons.most_common()}
+        return found
 
     def nothing(self) -> str:
         """Say why no row is left."""
@@ -88,10 +109,34 @@ class Report:
         return f"{origin}: of {self.rows_read:,} rows none is a sound judgement ({reasons}).{example}"
 
 
+_MOST = 30  # systems, and annotators, that are listed one by one
+
+
+def _listed(what: str, rows: list[dict[str, str | int | float]]) -> list[str]:
+    """List systems or annotators, with judgements and mean score of each."""
+    if not rows:
+        return []
+    several = any("criterion" in row for row in rows)
+    lines = [f"{what:<28}{'criterion':<16}judgements    mean" if several else f"{what:<28}judgements    mean"]
+    for row in rows[:_MOST]:
+        criterion = f"{row.get('criterion', ''):<16}" if several else ""
+        lines.append(f"{row[what]:<28}{criterion}{row['judgements']:>10,}{row['mean']:>8.2f}")
+    return lines + ([f"… and {len(rows) - _MOST} more, in the .import.json"] if len(rows) > _MOST else [])
+
+
 #: What the rows of a reason are called together.
 _TOGETHER = {
     "is the score of a whole document": "scores of whole documents",
     "is an item of the tutorial": "items of the tutorial",
+    "is an attention check": "attention checks",
+    "is a question of a form": "questions of forms",
+    "is an annotation that was reset": "annotations that were reset",
+    "is the mark of a reset": "marks of resets",
+    "is a task that was skipped": "tasks that were skipped",
+    "is an answer that others are held against (ground truth)": "answers that others are held against",
+    "is of a translation that the scheme of weights gives no score": "translations that the scheme gives no score",
+    "is an item of a document shown again to fill a task": "items of documents shown again to fill a task",
+    "gets no score in this scheme": "judgements that get no score in the scheme of weights",
     "was replaced by a later submission": "submissions that a later one replaced",
     "belongs to a showing of a document whose segments were not scored in order":
         "segment scores of documents that were not scored in order",

@@ -48,7 +48,7 @@ class Source:
 
     head: its first rows with their lines, before anything is known of it. read: its rows below a line, under names.
     title: the sheet's. typed: the cells are a workbook's. named: the file whose name may state the languages. again:
-    these are rows that an earlier import rejected.
+    these are rows that an earlier import rejected. beside: files that were read together with this one.
     """
 
     path: Path
@@ -60,6 +60,7 @@ class Source:
     typed: bool = False
     named: str = ""
     again: bool = False
+    beside: Sequence["Seen"] = ()
 
 
 @dataclass(frozen=True)

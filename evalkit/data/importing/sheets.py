@@ -1,19 +1,21 @@
-"""Read workbooks (XLSX) within bounds: stored values, and what a spreadsheet may have done to them told.
+"""Read workbooks (XLSX, XLS, ODS) within bounds: stored values, and what a spreadsheet may have done to them told.
 
-calamine gives values alone. What else decides whether a cell is the number that its author saw, the percentages, errors
-and formulas without a stored value, is looked up in the workbook's XML, which is also measured before it is unfolded.
+Of XLSX and XLS calamine gives values alone. What else decides whether a cell is the number that its author saw, the
+percentages, errors and formulas without a stored value, is looked up in the workbook's XML, which is also measured
+before it is unfolded, or in the records of XLS (``xls``). ODS is read by its XML alone (``ods``).
 """
 
 import html
 import io
 import re
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime, time
 from pathlib import Path
 
 from evalkit import DataError
-from evalkit.data.importing import columns
+from evalkit.data import languages
+from evalkit.data.importing import columns, ods, xls
 from evalkit.data.importing.numbers import FORMULA
 from evalkit.data.importing.rows import HEAD, Rows, Source, framed
 
@@ -50,8 +52,12 @@ def sources(path: Path, content: bytes, digest: str, *, name: str | None = None)
     Raises DataError where the file is no workbook, would unpack to more than is sane, or has no such sheet.
     """
     try:
+        if not content.startswith(b"PK"):
+            return _of_xls(path, content, digest, name)
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             _demand_sane(path.name, archive)
+            if _is_ods(archive):
+                return _of_ods(path, digest, archive, name)
             return _sources(path, content, digest, archive, name)
     except DataError:
         raise
@@ -73,28 +79,67 @@ def _sources(path: Path, content: bytes, digest: str, archive: zipfile.ZipFile, 
         if name in (None, title):
             _demand_bounded(path.name, archive, part)
     book = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(content))
-    if name is not None and name not in parts:
-        raise DataError(f"{path.name} has no sheet {name!r}; it has {', '.join(parts)}. Correct --sheet.")
     shown = python_calamine.SheetVisibleEnum.Visible
     hidden = sorted(sheet.name for sheet in book.sheets_metadata if sheet.visible != shown)
-    wanted = [name] if name is not None else [title for title in parts if title not in hidden]
+    wanted = _wanted(path.name, list(parts), hidden, name)
     percent = _percent_styles(archive)
-    found = [_source(path, digest, book.get_sheet_by_name(title), archive, parts[title], percent) for title in wanted]
+    found = [
+        _source(path, digest, book.get_sheet_by_name(title), dict(_told(archive, parts[title], percent)))
+        for title in wanted
+    ]
+    return _filled(path.name, found, wanted, hidden, name)
+
+
+def _of_xls(path: Path, content: bytes, digest: str, name: str | None) -> list[Source]:
+    """Take the sheets of an old workbook, once its records say that they can be held in memory."""
+    import python_calamine
+
+    looks = {look.title: look for look in xls.looks(path.name, content)}
+    if (cells := sum(look.rows * look.columns for look in looks.values())) > _MOST_CELLS:
+        raise DataError(f"{path.name} has sheets that span {cells:,} cells. Remove what is not the table.")
+    book = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(content))
+    hidden = sorted(title for title, look in looks.items() if look.hidden)
+    wanted = _wanted(path.name, list(looks), hidden, name)
+    found = [_source(path, digest, book.get_sheet_by_name(title), looks[title].told) for title in wanted]
+    return _filled(path.name, found, wanted, hidden, name)
+
+
+def _is_ods(archive: zipfile.ZipFile) -> bool:
+    names = archive.namelist()
+    return "xl/workbook.xml" not in names and "content.xml" in names
+
+
+def _of_ods(path: Path, digest: str, archive: zipfile.ZipFile, name: str | None) -> list[Source]:
+    """Take the sheets of an OpenDocument spreadsheet."""
+    sheets = {
+        one.title: one for one in ods.sheets(path.name, archive, ods.Bounds(_MOST_ROWS, _MOST_COLUMNS, _MOST_CELLS))
+    }
+    hidden = sorted(title for title, one in sheets.items() if one.hidden)
+    wanted = _wanted(path.name, list(sheets), hidden, name)
+    found = [_taken(path, digest, title, sheets[title].rows, sheets[title].merged) for title in wanted]
+    return _filled(path.name, found, wanted, hidden, name)
+
+
+def _wanted(origin: str, titles: list[str], hidden: list[str], name: str | None) -> list[str]:
+    """List the sheets to read: the named one, or those that are not hidden."""
+    if name is not None and name not in titles:
+        raise DataError(f"{origin} has no sheet {name!r}; it has {', '.join(titles)}. Correct --sheet.")
+    return [name] if name is not None else [title for title in titles if title not in hidden]
+
+
+def _filled(origin: str, found: list[Source], wanted: list[str], hidden: list[str], name: str | None) -> list[Source]:
+    """Return the sheets that hold any rows."""
     filled = [source for source in found if len(source.head) > 1]
     if not filled:
-        raise DataError(f"{path.name} has no rows in {', '.join(wanted) or 'a visible sheet'}. Check the file.")
+        raise DataError(f"{origin} has no rows in {', '.join(wanted) or 'a visible sheet'}. Check the file.")
     for source in filled:
         if hidden and name is None:
             source.notes.append(f"hidden sheets were not read: {', '.join(hidden)}")
     return filled
 
 
-def _source(path: Path, digest: str, sheet, archive: zipfile.ZipFile, part: str, percent: set[int]) -> Source:
-    """Take one sheet: its values as text, and what its XML says of single cells in their place."""
-    merged = sheet.merged_cell_ranges or []
-    if len(merged) > _MOST_MERGED:
-        raise DataError(f"{path.name} has too many merged cells. Unmerge them and fill them down.")
-    told = dict(_told(archive, part, percent))
+def _source(path: Path, digest: str, sheet, told: dict[_Place, str]) -> Source:
+    """Take one sheet: its values as text, and what is told of single cells in their place."""
     rows = []
     for place, values in enumerate(sheet.to_python(skip_empty_area=False)):
         cells = [_text(value) for value in values]
@@ -110,9 +155,17 @@ def _source(path: Path, digest: str, sheet, archive: zipfile.ZipFile, part: str,
         elif cells[column]:
             cells[column] = f"{float(cells[column]) * 100:.12g}%"
     rows = [(line, cells) for line, cells in sorted(by_line.items()) if any(cells)]
+    return _taken(path, digest, sheet.name, rows, sheet.merged_cell_ranges or [])
+
+
+def _taken(path: Path, digest: str, title: str, rows: list[_Line], merged: Sequence[tuple[_Place, _Place]]) -> Source:
+    """Take the rows of one sheet."""
+    if len(merged) > _MOST_MERGED:
+        raise DataError(f"{path.name} has too many merged cells. Unmerge them and fill them down.")
+    named = title if languages.in_name(title) else ""
     return Source(
-        path, digest, rows[:HEAD], lambda header, after: _read(rows, header, after, merged), [f"sheet {sheet.name!r}"],
-        title=sheet.name, typed=True,
+        path, digest, rows[:HEAD], lambda header, after: _read(rows, header, after, merged), [f"sheet {title!r}"],
+        title=title, typed=True, named=named,
     )  # fmt: skip
 
 
@@ -165,10 +218,9 @@ def _demand_sane(origin: str, archive: zipfile.ZipFile) -> None:
     """Refuse archives that are no workbooks, made to burst, or damaged, before anything of them is unfolded."""
     parts = archive.infolist()
     names = {part.filename for part in parts}
-    if "xl/workbook.xml" not in names:
-        what = "a spreadsheet in another format (.ods): save it as .xlsx" if "content.xml" in names else (
-            "a binary workbook (.xlsb): save it as .xlsx" if any(name.endswith("workbook.bin") for name in names)
-            else "a zip archive, not a workbook: unpack it, then import the files in it")  # fmt: skip
+    if "xl/workbook.xml" not in names and not _is_ods(archive):
+        what = ("a binary workbook (.xlsb): save it as .xlsx" if any(name.endswith("workbook.bin") for name in names)
+                else "a zip archive, not a workbook: unpack it, then import the files in it")  # fmt: skip
         raise DataError(f"{origin} is {what}.")
     total = sum(part.file_size for part in parts)
     shared = sum(part.file_size for part in parts if part.filename.casefold().endswith("sharedstrings.xml"))

@@ -8,32 +8,39 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.data.importing import columns
+from evalkit.data.importing import checks, columns, ladders, layouts, orientation, scoring
 from evalkit.data.importing.formats import Format, Head, Match, describe, with_languages
-from evalkit.data.importing.judgements import ITEM_TYPES, Converted, constant, converted, demand_columns
+from evalkit.data.importing.judgements import ITEM_TYPES, USUAL, Converted, constant, converted, demand_columns
 from evalkit.data.importing.options import Options
-from evalkit.data.importing.pseudonyms import ALIAS
 from evalkit.data.importing.rejected import Rejection
 from evalkit.data.importing.report import Report
 from evalkit.data.importing.rows import Rows
 from evalkit.data.names import plain
 
-_PERSON = r"(evaluator|rater|annotator|linguist|reviewer|judge|translator|evaluador|bewerter|évaluateur)"
-_SCORE = r"(score|xsts|rating|note|bewertung)"
-_OF_PERSON = re.compile(rf"({_SCORE}\W*_?)?{_PERSON}\W*_?.{{1,40}}|{ALIAS.pattern}", re.I)
-_NUMBERED = re.compile(rf"{_SCORE}[\W_]+\w{{1,12}}|{_SCORE}\W*\d+", re.I)
-_COUNTED = re.compile(rf"{_SCORE}[\W_]*(\d{{1,3}}|[a-z])", re.I)
+_NUMBERED = re.compile(rf"{layouts.SCORE}[\W_]+\w{{1,12}}|{layouts.SCORE}\W*\d+", re.I)
+_COUNTED = re.compile(rf"{layouts.SCORE}[\W_]*(\d{{1,3}}|[a-z])", re.I)
 _ON_SCALE = re.compile(r"[1-4]([.,]0+|[.,]50*)?|5([.,]0+)?")
 _SPARE = ("src_lang", "tgt_lang", "pair", "doc", "hit")  # columns that may be there and empty, as in a template
-_EVALUATOR, _SEGMENT = "(evaluator)", "(segment)"  # headings of columns that are made
+_PART, _SEGMENT, _PLACE = "(column)", "(segment)", "(place in the list)"  # headings of columns that are made
+_CALLED = "by a column called XSTS"
+_SHOWN = 20  # columns that are named
+_OF_ROLE = {"annotator": "evaluator", "system": "system", "criterion": "criterion"}
 
 
 def _match_csv(head: Head, options: Options) -> Match:
-    """Fits where the headings name what a judgement needs."""
-    found = {columns.meaning(name) for name in head.header} | {*options.columns, *options.values}
+    """Fits where the headings name what a judgement needs, or columns of scores can be told."""
+    found = layouts.known(head, options)
+    wide, why = layouts.found(head, options), "by its headings"
+    if wide and wide.role:
+        found |= {"score", wide.role}
+        why = f"by its headings, with {len(wide.columns)} columns of scores, one per {_OF_ROLE[wide.role]}"
+    elif layouts.single(head, options):
+        found.add("score")
+    if not wide and _lists(head, options):
+        found.add("annotator")
     wanted = ["system", "segment", "annotator", "score"]
     lacks = [name for name in wanted if name not in found and not (name == "segment" and "source" in found)]
-    return Match(0.8 * (1 - len(lacks) / 4), ", ".join(lacks), head.header, head.line, "by its headings")
+    return Match(0.8 * (1 - len(lacks) / 4), ", ".join(lacks), head.header, head.line, why)
 
 
 def _match_xsts(head: Head, options: Options) -> Match:
@@ -57,36 +64,52 @@ def _match_xsts(head: Head, options: Options) -> Match:
     if stated:
         return Match(0.91, "", head.header, head.line, f"by its heading {named[0]}")
     if "xsts" in columns.plain(named[0]):
-        return Match(0.92, "", head.header, head.line, "by a column called XSTS")
+        return Match(0.92, "", head.header, head.line, _CALLED)
     if len(cells) >= 5 and all(map(_ON_SCALE.fullmatch, cells)):
         return Match(0.85, "", head.header, head.line, "by its headings, and by scores that are 1 to 5 only")
     return Match(0.6, "scores from 1 to 5 on its first rows", head.header, head.line)
 
 
 def _convert_csv(rows: Rows, head: Head, match: Match, options: Options, report: Report) -> Converted:
-    """Read a row per judgement, under our names, synonyms of them, or names that the user maps."""
-    if several := [ours for ours, theirs in options.columns.items() if not isinstance(theirs, str)]:
-        raise DataError(f"{several[0]} names several columns: that is --format xsts, a score column per evaluator.")
-    known = columns.mapped(match.header, options.single, origin=head.name, given=options.values)
-    return _convert(rows, head, match, options, report, known, CSV, defaults={"doc": "all"})
+    """Read a row per judgement, or columns of scores, under our names, synonyms of them, or names that are told."""
+    wide, told = layouts.found(head, options), options.single
+    if wide and wide.role:
+        return _convert(rows, head, match, options, report, _known(head, match, options, wide), CSV, wide=wide)
+    single = layouts.single(head, options)
+    told = ({"score": single} if single else {}) | told
+    known = columns.mapped(match.header, told, origin=head.name, given=options.values)
+    if single:
+        known.found["score"] = "heading"
+    more = [name for name in layouts.candidates(head, options) if layouts.is_quality(name) and name != single]
+    if more:
+        report.note(f"{', '.join(more)} may hold judgements, too: --wide criteria reads all of them")
+    return _convert(rows, head, match, options, report, known, CSV)
 
 
 def _convert_xsts(rows: Rows, head: Head, match: Match, options: Options, report: Report) -> Converted:
     """Read XSTS scores, however they are laid out; segments that nothing names are the lines."""
     people = score_columns(head, options)
-    header = [name for name in match.header if name not in people]
-    given = {*options.values, *(("score", "annotator") if people else ())}
+    wide = layouts.Layout("annotator", {name: name for name in people}) if people else None
+    known = _known(head, match, options, wide)
+    return _convert(rows, head, match, options, report, known, XSTS, wide=wide)
+
+
+def _known(head: Head, match: Match, options: Options, wide: layouts.Layout | None) -> columns.Columns:
+    """Map what is no column of scores, where these are columns of their own."""
+    parts = wide.columns if wide else {}
+    header = [name for name in match.header if name not in parts]
+    given = {*options.values, *(("score", wide.role) if wide else ())}
     known = columns.mapped(header, options.single, origin=head.name, given=given)
-    if people and "annotator" in known.names:
-        raise DataError(f"{head.name}: evaluators have a column of scores each, so annotator cannot be mapped, too.")
-    defaults = {"system": "mt", "doc": "all"}
-    return _convert(rows, head, match, options, report, known, XSTS, defaults=defaults, people=people)
+    if wide and wide.role in layouts.known(head, options):
+        those = next(name for name, role in layouts.ROLES.items() if role == wide.role)
+        raise DataError(f"{head.name}: {those} have a column of scores each, so {wide.role} cannot be mapped, too.")
+    return known
 
 
 def _convert(rows: Rows, head: Head, match: Match, options: Options, report: Report, known: columns.Columns,
-             kind: Format, *, defaults: dict[str, str], people: list[str] | None = None) -> Converted:  # fmt: skip
+             kind: Format, *, wide: layouts.Layout | None = None) -> Converted:  # fmt: skip
     """Read rows under columns that are known; what they lack is given a plain value, and that is told."""
-    frame, values, people = rows.frame, dict(options.values), people or []
+    frame, values, parts = rows.frame, dict(options.values), wide.columns if wide else {}
     for name in _without_empty(known, head, report):
         if (filled := frame.index[frame[name].notna()]).size:
             raise DataError(
@@ -94,53 +117,103 @@ def _convert(rows: Rows, head: Head, match: Match, options: Options, report: Rep
                 "rows, or empty it."
             )
     with_languages(known.names, values, head, report)
-    _without_foreign_kinds(known, head, options, report)
-    for ours, value in defaults.items():
-        if ours not in known.names and ours not in values:
+    _without_foreign_kinds(known, frame, options, report)
+    have = {*known.names, *values, *((wide.role,) if wide else ())}
+    for ours, value in {"doc": "all", **({"system": "mt"} if kind is XSTS else {})}.items():
+        if ours not in have:
             values[ours] = value
             ways = f"all rows were given {value!r} (--value {ours}=… gives another)"
             report.note(f"no column names {'documents' if ours == 'doc' else f'the {ours}'}; {ways}")
-    if "segment" not in known.names and "segment" not in values and (kind is XSTS or "source" in known.names):
+    if "segment" not in have and (kind is XSTS or "source" in known.names):
         frame = _with_segments(frame, known, report)
-    have = {*known.names, *values, *(("score", "annotator") if people else ())}
+    if not wide:
+        frame = _with_listed(frame, known, values, head, report)
+    have = {*known.names, *values, *(("score", wide.role) if wide else ())}
     demand_columns(have, origin=head.name, header=match.header)
-    stated = columns.scale_in(known.names.get("score", ""))
-    if stated and not options.scale:
-        report.scale_from = f"of the heading {known.names['score']}"
-    scale = options.scale or stated or kind.scale
     if kind is CSV and "item_type" not in known.names and "item_type" not in values:
         report.note("no column tells kinds of items; all were taken as outputs of systems (item_type system)")
-    describe(report, known, [name for name in match.header if name not in people])
-    rule: dict[str, Any] = {"options": options, "scale": scale, "note": report.note, "typed": head.typed}
-    if not people:
-        return converted(frame, known.names, values, **rule)
-    report.mapping["score"] = {"theirs": f"{len(people)} columns, one per evaluator", "how": "their headings"}
-    return _of_people(frame, people, known.names, values, report, rule)
+    describe(report, known, [name for name in match.header if name not in parts])
+    rule: dict[str, Any] = {"options": options, "note": report.note, "typed": head.typed}
+    told = kind.scale if kind is XSTS else None
+    sure = report.how == "as told" or match.why == _CALLED
+    judged = scoring.Scoring(frame, known.names, values, options, report, head, told, sure)
+    if not wide:
+        found = judged.of_column(known.names["score"])
+        report.orientation = orientation.joined([*filter(None, [report.orientation]), found.why])
+        result = converted(found.frame, known.names, values, scale=found.scale, lower=found.lower, **rule)
+        result.weak, result.read = found.weak, len(found.frame)
+        return result
+    shown = ", ".join([*parts][:_SHOWN]) + (" …" if len(parts) > _SHOWN else "")
+    each = f"{len(parts)} columns, one per {_OF_ROLE[wide.role]}" + ("" if wide.role == "annotator" else f" ({shown})")
+    report.mapping["score"] = {"theirs": each, "how": "their headings"}
+    return _of_columns(judged.of_columns(wide), wide, known.names, values, report, rule)
 
 
-def _of_people(frame: pd.DataFrame, people: list[str], names: dict[str, str], values: dict[str, str], report: Report,
-               rule: dict[str, Any]) -> Converted:  # fmt: skip
-    """Read a column of scores per evaluator, whose empty cell is no judgement."""
-    judged = frame[people].notna().to_numpy()
+def _of_columns(scored: dict[str, scoring.Scored], wide: layouts.Layout, names: dict[str, str], values: dict[str, str],
+                report: Report, rule: dict[str, Any]) -> Converted:  # fmt: skip
+    """Read columns of scores, whose empty cells are no judgements."""
+    first = next(iter(scored.values()))
+    judged = first.frame[[*scored]].notna().to_numpy()
     nobody = ~judged.any(axis=1)
-    rejected = [Rejection(int(line), "score", "", "has no score of any evaluator") for line in frame.index[nobody]]
-    parts = []
-    for place, name in enumerate(people):
-        part = frame[judged[:, place]]
-        part = part.assign(**{_EVALUATOR: constant(name, part.index)})
-        found = converted(part, names | {"score": name, "annotator": _EVALUATOR}, values, **rule)
-        parts.append(found.ratings)
-        rejected += found.rejected
+    reason = f"has no score of any {_OF_ROLE[wide.role]}"
+    rejected = [Rejection(int(line), "score", "", reason) for line in first.frame.index[nobody]]
+    found: list[Converted] = []
+    others = first.frame.drop(columns=[*scored])
+    for place, (name, column) in enumerate(scored.items()):
+        part = others[judged[:, place]].assign(**{name: column.frame[name][judged[:, place]]})
+        part = part.assign(**{_PART: constant(wide.columns[name], part.index)})
+        own = names | {"score": name, wide.role: _PART}
+        found.append(converted(part, own, values, scale=column.scale, lower=column.lower, **rule))
+        rejected += found[-1].rejected
     report.blank_cells += int((~judged[~nobody]).sum())
-    ratings = pd.concat(parts)
-    order = np.lexsort((np.repeat(range(len(parts)), [len(part) for part in parts]), ratings.index.to_numpy()))
+    report.orientation = orientation.joined(column.why for column in scored.values())
+    ratings = pd.concat([one.ratings for one in found])
+    order = np.lexsort((np.repeat(range(len(found)), [len(one.ratings) for one in found]), ratings.index.to_numpy()))
+    people = [*wide.columns] if wide.role == "annotator" else []
     alias = rule["options"].pseudonyms
     for row in rejected:
         row.column = alias.one(row.column) if row.column in people else row.column
     rejected.sort(key=lambda row: row.line)
+    ends = {one.scale for one in found}
     return Converted(
-        ratings.iloc[order], rejected, names, rule["scale"], read=int(judged.sum() + nobody.sum()), people=people
-    )
+        ratings.iloc[order], rejected, names, ends.pop() if len(ends) == 1 else None, people=people, role=wide.role,
+        parts=wide.columns, read=int(judged.sum() + nobody.sum()), weak=all(one.weak for one in scored.values()),
+    )  # fmt: skip
+
+
+def _lists(head: Head, options: Options) -> bool:
+    """Tell whether the cells of scores hold lists, of people whom nothing names."""
+    told = options.single.get("score")
+    named = [told] if told else [name for name in head.header if columns.meaning(name) == "score"]
+    named = named or [*filter(None, [layouts.single(head, options)])]
+    cells = head.samples(named[0]) if named and named[0] in head.header else []
+    return bool(cells) and all(map(ladders.listed, cells))
+
+
+def _with_listed(frame: pd.DataFrame, known: columns.Columns, values: dict[str, str], head: Head,
+                 report: Report) -> pd.DataFrame:  # fmt: skip
+    """Read cells that hold several scores as judgements of as many people, who are named by their place.
+
+    Raises DataError where the annotator is named, but once for several scores.
+    """
+    name = known.names.get("score", "")
+    lists = frame[name].dropna().map(ladders.listed).dropna() if name in frame else pd.Series(dtype=object)
+    if lists.empty:
+        return frame
+    if "annotator" in known.names or "annotator" in values:
+        raise DataError(
+            f"{head.name}, line {lists.index[0]}: {name} holds several scores, {lists.iloc[0]}, and one annotator "
+            "is named for all of them. Write a row for each, or leave the annotator's column out (--map annotator=) to "
+            "have them named by their places."
+        )
+    most = int(lists.map(len).max())
+    report.note(f"{name} holds lists of scores: the first of each is annotator 1's, and so on up to {most}. Where "
+                "places are not people, nothing that compares annotators holds")  # fmt: skip
+    known.names["annotator"], known.found["annotator"] = _PLACE, "made"
+    cells = frame[name].map(lambda cell: ladders.listed(cell) or [cell], na_action="ignore")
+    places = cells.map(lambda parts: [*map(str, range(1, len(parts) + 1))], na_action="ignore")
+    long = frame.assign(**{name: cells, _PLACE: places}).explode([name, _PLACE])
+    return long.astype({name: "str", _PLACE: "str"})
 
 
 def _without_empty(known: columns.Columns, head: Head, report: Report) -> list[str]:
@@ -155,11 +228,14 @@ def _without_empty(known: columns.Columns, head: Head, report: Report) -> list[s
     return empty
 
 
-def _without_foreign_kinds(known: columns.Columns, head: Head, options: Options, report: Report) -> None:
+def _without_foreign_kinds(known: columns.Columns, frame: pd.DataFrame, options: Options, report: Report) -> None:
     """Leave out a column called type, or the like, whose values are no kinds of items."""
     name = known.names.get("item_type", "")
-    kinds = {*ITEM_TYPES, *(kind.casefold() for kind in options.item_types)}
-    if known.found.get("item_type") == "synonym" and not {cell.casefold() for cell in head.samples(name)} <= kinds:
+    if known.found.get("item_type") != "synonym":
+        return
+    kinds = {*ITEM_TYPES, *USUAL, *(kind.casefold() for kind in options.item_types)}
+    held = {plain(cell).casefold() for cell in frame[name].dropna().unique()}
+    if not held <= kinds and not any(columns.plain(kind) in checks.KINDS | checks.PRACTICE_KINDS for kind in held):
         del known.names["item_type"], known.found["item_type"]
         report.note(
             f"{name} was not taken for kinds of items, because it holds other words; --map item_type={name!r} would"
@@ -185,13 +261,14 @@ def score_columns(head: Head, options: Options) -> list[str]:
     """List the columns that hold the scores of one evaluator each; fewer than two are none."""
     told = options.columns.get("score")
     if isinstance(told, list):
-        if absent := [name for name in told if name not in head.header]:
-            raise DataError(f"{head.name} has no column {absent[0]!r}; it has {', '.join(head.header)}. Correct --map.")
-        return told
-    if told:
+        wide = layouts.found(head, options)
+        fits = wide and wide.role == "annotator" and all(_share_on_scale(head.samples(name)) > 0.5 for name in told)
+        return told if fits else []
+    named = {columns.meaning(name) for name in head.header} | {*options.columns, *options.values}
+    if told or "annotator" in named or options.wide not in (None, "annotators"):
         return []
     unknown = [name for name in head.header if columns.meaning(name) is None]
-    of_person = [name for name in unknown if _OF_PERSON.fullmatch(name.strip())]
+    of_person = [name for name in unknown if layouts.OF_PERSON.fullmatch(name.strip())]
     shares = {name: _share_on_scale(head.samples(name)) for name in unknown}
     if any(shares[name] > 0.5 for name in of_person):  # then a column that starts badly is one of scores, too
         found = [name for name in of_person if shares[name] > 0 or not head.samples(name)]
@@ -201,12 +278,6 @@ def score_columns(head: Head, options: Options) -> list[str]:
         more = {name for name in others if shares[name] > 0 or not head.samples(name)}
         found = [name for name in unknown if name in {*found, *more}]
     return found if len(found) > 1 else []
-
-
-def unnamed(head: Head) -> list[str]:
-    """List columns of scores from 1 to 5 whose headings say nothing that is known, such as people's names."""
-    unknown = [name for name in head.header if columns.meaning(name) is None]
-    return [name for name in unknown if _share_on_scale(head.samples(name)) > 0.8]
 
 
 def _share_on_scale(cells: list[str]) -> float:

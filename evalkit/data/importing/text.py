@@ -38,6 +38,10 @@ def source(path: Path, content: bytes, digest: str, *, encoding: str | None = No
         how = "as told" if encoding else "found by its bytes; name another with --encoding if names look wrong"
         notes.append(f"read as {found} ({how})")
     first = _lines(_first(text))
+    if b'"' not in text and _by_blanks(first):
+        text = b"\n".join(b"\t".join(line.split()) for line in text.split(b"\n"))
+        first = _lines(_first(text))
+        notes.append("cells are cut by blanks and tabs, which were all taken for tabs")
     delimiter = "\t" if path.suffix.casefold() == ".tsv" else _delimiter(first)
     notes.append(f"cells are cut by {_NAMES[delimiter]}")
     last = text.rpartition(b"\n")[2]
@@ -45,6 +49,8 @@ def source(path: Path, content: bytes, digest: str, *, encoding: str | None = No
         notes.append(UNFINISHED.format(where=f"line {len(_END.findall(text)) + 1}"))
     # a row's line is its last one here, because cells may span lines
     head = [(end, cells) for _, end, cells, reason in _records(first, 0, delimiter, None) if not reason]
+    usual = Counter(len(cells) for _, cells in head).most_common(1)
+    head = [(end, cells) for end, cells in head if not (usual and _is_comment(cells, usual[0][0]))]
     return Source(path, digest, head[:HEAD], lambda header, after: _read(text, header, after, delimiter), notes)
 
 
@@ -108,9 +114,16 @@ def _careful(text: list[str], header: list[str], after: int, delimiter: str) -> 
     broken: list[Broken] = []
     places: list[tuple[int, int]] = []  # of each sound row the first and the last line
     width = len(header)
+    comments: Counter[str] = Counter()
 
     def sound() -> Iterator[tuple[int, list[str]]]:
         for first, last, cells, reason in _records(text, after, delimiter, width):
+            if _is_comment(cells, width):
+                comments["lines are comments and were passed over"] += 1
+                continue
+            if len(cells) > width and next(filter(None, map(str.strip, cells[width:])), "").startswith("#"):
+                comments["rows end with a comment, which was left out"] += 1
+                cells = cells[:width]
             if not reason and len(cells) != width and (len(cells) < width or any(map(str.strip, cells[width:]))):
                 remedy = "a decimal comma may cut a number" if _decimal_comma(cells, width, delimiter) else (
                     "quote cells that contain the delimiter")  # fmt: skip
@@ -125,7 +138,22 @@ def _careful(text: list[str], header: list[str], after: int, delimiter: str) -> 
         first, last = places[place]
         return next(_records(text[first - 1 : last], 0, delimiter, width))[2][:width]
 
-    return Rows(framed(sound(), header), raw, broken)
+    frame = framed(sound(), header)
+    return Rows(frame, raw, broken, [f"{count:,} {what}" for what, count in comments.items()])
+
+
+def _is_comment(cells: list[str], width: int) -> bool:
+    """Tell whether a line is a comment: it begins with a hash, and is no row."""
+    return len(cells) != width and cells[0].lstrip().startswith("#")
+
+
+def _by_blanks(lines: list[str]) -> bool:
+    """Tell whether rows are cut by blanks and tabs: as many words on each line, which no delimiter makes."""
+    rows = [line for line in lines if line.strip()]
+    counts = {len(line.split()) for line in rows}
+    if len(rows) < 2 or len(counts) != 1 or (width := counts.pop()) < 3:
+        return False
+    return not any({_width(line, delimiter) for line in rows[1:]} == {width} for delimiter in _NAMES)
 
 
 def _records(

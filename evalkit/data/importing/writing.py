@@ -20,7 +20,7 @@ from evalkit.data.registry import digest
 _FLOATS = {"score", "started", "ended", "position", "z", "errors", "hit_seconds"}
 _STALE = 3600.0  # seconds after which what a killed import left is nobody's any more
 #: What is written for one campaign besides the ratings themselves.
-PARTS = ("spans.parquet", "rejected.csv", "import.json")
+PARTS = ("spans.parquet", "judges.parquet", "rejected.csv", "import.json")
 
 
 def guard(out: Path, paths: Sequence[Path], *, replace: bool) -> None:

@@ -18,12 +18,18 @@ SHARE = 0.25
 def quality_pairs(ratings: pd.DataFrame) -> pd.DataFrame:
     """Pair each degraded item with the undamaged one that the same annotator scored: pair, annotator, difference.
 
-    The difference is original - degraded, in points; both must stand in the same HIT where HITs are known. An
-    annotator's differences from all language pairs stand under each pair that they worked on, for control is of people.
+    Originals are outputs of systems or references. The difference is original - degraded, in points; both must stand
+    in the same HIT where HITs are known. An annotator's differences from all language pairs stand under each pair that
+    they worked on, for control is of people.
     """
     frame = with_pair(ratings)
     key = ["pair", "annotator", *(["hit"] if "hit" in frame else []), *ITEM]
-    original = frame[frame["item_type"].isin(["system", "calibration"])].groupby(key)["score"].mean().reset_index()
+    original = (
+        frame[frame["item_type"].isin(["system", "reference", "calibration"])]
+        .groupby(key)["score"]
+        .mean()
+        .reset_index()
+    )
     joined = frame[frame["item_type"].eq("degraded")].merge(original, on=key, suffixes=("", "_original"))
     joined["difference"] = joined["score_original"] - joined["score"]
     worked = frame[["pair", "annotator"]].drop_duplicates()

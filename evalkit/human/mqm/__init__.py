@@ -4,6 +4,7 @@ Tables of judgements and of errors are those of ``evalkit.data.schemas`` (RATING
 has a row among the judgements only, so every function that makes scores takes both.
 """
 
+from evalkit.data.typology import SCHEMES, SEVERITIES, TYPOLOGIES, Scheme
 from evalkit.human.mqm.agreement import (
     SPANS_MEASURES,
     crossed,
@@ -25,7 +26,6 @@ from evalkit.human.mqm.scores import (
     type_counts,
     weights,
 )
-from evalkit.human.mqm.typology import SCHEMES, SEVERITIES, TYPOLOGIES, Scheme
 
 __all__ = [
     "ESA", "KEY", "SCHEMES", "SEVERITIES", "SPANS_MEASURES", "TYPOLOGIES", "Scheme", "aggregate", "changed",

@@ -7,8 +7,8 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.data.schemas import ITEM, UNSTATED
+from evalkit.data.typology import TYPOLOGIES
 from evalkit.human.mqm.scores import KEY
-from evalkit.human.mqm.typology import TYPOLOGIES
 
 _PLACE = ["src_lang", "tgt_lang", *ITEM]
 

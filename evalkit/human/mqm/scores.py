@@ -10,12 +10,13 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.data.schemas import ITEM, UNSTATED
-from evalkit.human.mqm.typology import SCHEMES, SEVERITIES, Scheme
+from evalkit.data.typology import SCHEMES, SEVERITIES, Scheme
 
 #: How the paper's Figure 1 groups types.
 _GROUPS = ("accuracy", "fluency")
 #: What tells one judgement from another, in ratings and in spans.
 KEY = ["src_lang", "tgt_lang", *ITEM, "annotator"]
+_JUDGED = [*KEY, "against"]  # and what was shown beside it, where two were
 
 
 def weights(spans: pd.DataFrame, scheme: str | Scheme) -> pd.Series:
@@ -28,10 +29,7 @@ def weights(spans: pd.DataFrame, scheme: str | Scheme) -> pd.Series:
     ([3.0, 4.0], [2.0, 100.0])
     """
     scheme = get_scheme(scheme)
-    kind, kinds = pd.factorize(spans["error_type"], use_na_sentinel=False)
-    severity, severities = pd.factorize(spans["severity"], use_na_sentinel=False)
-    each = np.array([[_weight(scheme, str(one), str(how)) for how in severities] for one in kinds], float)
-    weight = pd.Series(each.reshape(len(kinds), len(severities))[kind, severity], spans.index)
+    weight = scheme.weigh(spans["error_type"], spans["severity"])
     if len(unknown := np.flatnonzero(weight.isna())):
         row = spans.iloc[unknown[0]]
         place = ", ".join(str(row[name]) for name in KEY if name in spans)
@@ -40,14 +38,6 @@ def weights(spans: pd.DataFrame, scheme: str | Scheme) -> pd.Series:
             f"{', '.join(scheme.severities)}. Correct the row, or give the scheme a weight."
         )
     return weight
-
-
-def _weight(scheme: Scheme, kind: str, severity: str) -> float:
-    """Weigh an error of this type and severity; NaN where the scheme does not know the severity."""
-    for (fixed_type, fixed_severity), value in reversed([*scheme.fixed.items()]):
-        if kind == fixed_type and fixed_severity in (severity, "*"):
-            return value
-    return scheme.severities.get(severity, np.nan) * scheme.factors.get(kind, 1.0)
 
 
 def segment_scores(ratings: pd.DataFrame, spans: pd.DataFrame, scheme: str | Scheme) -> pd.DataFrame:
@@ -60,20 +50,9 @@ def segment_scores(ratings: pd.DataFrame, spans: pd.DataFrame, scheme: str | Sch
     scheme = get_scheme(scheme)
     of_span = judgements(ratings, spans)
     weight = weights(spans, scheme).to_numpy()
-    counted = np.ones(len(weight), bool)
-    if scheme.most is not None:
-        heaviest = pd.Series(-weight).groupby(of_span).rank(method="first").to_numpy()
-        counted = heaviest <= scheme.most
-    penalty = np.bincount(of_span[counted], weights=weight[counted], minlength=len(ratings))
-    score = scheme.top - penalty
-    kind = spans["error_type"].astype("str").to_numpy()
-    if scheme.non_translation is not None:
-        score[of_span[kind == "non-translation"]] = scheme.non_translation
-    if scheme.floor is not None:
-        score = np.maximum(score, scheme.floor)
-    score[of_span[np.isin(kind, scheme.discard)]] = np.nan
+    penalty, score = scheme.scores(of_span, spans["error_type"], weight, len(ratings))
     errors = np.bincount(of_span, minlength=len(ratings))
-    key = [name for name in KEY if name in ratings and name in spans]
+    key = [name for name in _JUDGED if name in ratings and name in spans]
     return ratings[key].assign(errors=errors, penalty=penalty, mqm=score).reset_index(drop=True)
 
 
@@ -82,7 +61,7 @@ def judgements(ratings: pd.DataFrame, spans: pd.DataFrame) -> np.ndarray:
 
     Raises DataError where two judgements have the same names, or an error's judgement is not there.
     """
-    key = [name for name in KEY if name in ratings and name in spans]
+    key = [name for name in _JUDGED if name in ratings and name in spans]
     names = pd.concat([ratings[key].astype("str"), spans[key].astype("str")], ignore_index=True)
     codes = names.groupby(key, sort=False).ngroup().to_numpy()  # a number for each judgement, in the order of ratings
     judged, of_span = codes[: len(ratings)], codes[len(ratings) :]

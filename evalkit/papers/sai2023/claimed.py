@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import pandas as pd
 
 from evalkit.data.indicmt import SHORT
+from evalkit.data.typology import SCHEMES, TYPOLOGIES
 from evalkit.human.mqm.agreement import formula_against_own
 from evalkit.human.mqm.scores import KEY, category, errors_per_system
-from evalkit.human.mqm.typology import SCHEMES, TYPOLOGIES
 from evalkit.papers import transcribed
 from evalkit.papers.sai2023.audit import KINDS, LANGUAGES, STATISTICS, insignificant, subset_means
 from evalkit.papers.sai2023.search import single_errors

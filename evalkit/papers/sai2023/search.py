@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 
 from evalkit.data.schemas import UNSTATED
+from evalkit.data.typology import SCHEMES, SEVERITIES
 from evalkit.human.mqm.scores import KEY, segment_scores
-from evalkit.human.mqm.typology import SCHEMES, SEVERITIES
 
 _TOP = 25.0  # the shipped score of a translation without errors
 #: Points by which a score may miss and still count as equal: the shipped scores are multiples of a half.

@@ -12,7 +12,8 @@ import click
 
 from evalkit.reports.cli.words import Pair, data_names
 
-FORMATS = ("auto", "appraise", "esa", "mqm", "mturk-da", "xsts", "mt-metrics-eval", "csv")
+FORMATS = ("auto", "appraise", "esa", "mqm", "mturk-da", "xsts", "mt-metrics-eval", "preferences", "csv", "pearmut",
+           "label-studio", "doccano", "prodigy")  # fmt: skip
 a_path = click.Path(path_type=Path)
 
 
@@ -55,7 +56,7 @@ def new_study(name: str, data: str, title: str) -> None:
 )  # fmt: skip
 @click.option(
     "--value", "values", multiple=True, type=Pair(), metavar="OURS=TEXT",
-    help="one value for all rows, such as src_lang=eng (repeatable)",
+    help="one value for all rows, such as src_lang=eng, or for those of a file: wave2.csv:doc=second (repeatable)",
 )  # fmt: skip
 @click.option("--mapping", type=a_path, metavar="TOML", help="a file with columns, values, scale and the like")
 @click.option("--scale", metavar="LOW:HIGH", help="the ends of the scale (default: the format's)")
@@ -63,16 +64,35 @@ def new_study(name: str, data: str, title: str) -> None:
     "--replace", is_flag=True,
     help="write over a result of other files, or repaired rows; without it, an import only renews its own result",
 )  # fmt: skip
+@click.option("--check", is_flag=True, help="print the receipt and write nothing")
+@click.option(
+    "--allow-rejected", is_flag=True,
+    help="go on though many rows cannot be read; without it, more than 1 in 100 stop the import",
+)  # fmt: skip
 @click.option(
     "--pseudonyms/--keep-names", default=True, help="replace annotators' names (the default), or write them as they are"
 )
 @click.option("--salt", metavar="TEXT", help="what pseudonyms are made with (default: your own, kept)")
 @click.option("--sheet", metavar="NAME", help="the sheet of a workbook")
 @click.option("--encoding", metavar="NAME", help="of a text file (default: found out)")
+@click.option(
+    "--batches", multiple=True, type=a_path, metavar="JSON",
+    help="what Appraise was given: which segment each item is (repeatable)",
+)  # fmt: skip
+@click.option("--accounts", type=a_path, metavar="FILE", help="which account is whose (CSV of two columns, or JSON)")
+@click.option("--judge", "judges", multiple=True, metavar="NAME", help="an annotator that is a model (repeatable)")
+@click.option("--weights", metavar="SCHEME", help="of marked errors: a scheme, or like minor=1,major=5,critical=10")
+@click.option(
+    "--lower-is-better/--higher-is-better", default=None, help="which way is better (default: by headings and scores)"
+)
+@click.option("--wide", type=click.Choice(["systems", "annotators", "criteria"]), help="what columns of scores are")
+@click.option(
+    "--map-values", "words", multiple=True, type=Pair(), metavar="WORD=SCORE", help="the score that a word means"
+)
 @click.option("--decimal", type=click.Choice([".", ","]), help="the decimal mark (default: found out)")
 def import_files(
     files: tuple[Path, ...], out: Path, columns: tuple[tuple[str, str], ...], values: tuple[tuple[str, str], ...],
-    scale: str | None, pseudonyms: bool, **options: Any,
+    scale: str | None, pseudonyms: bool, words: tuple[tuple[str, str], ...], **options: Any,
 ) -> None:  # fmt: skip
     """Read a campaign of your own.
 
@@ -94,6 +114,7 @@ def import_files(
 
     report, written = import_campaign(
         list(files), out, values=dict(values), scale=scale.split(":") if scale else None, keep_names=not pseudonyms,
+        words=dict(words),
         columns={ours: theirs.split("+") if "+" in theirs else theirs for ours, theirs in columns}, tell=progress(),
         **options,
     )  # fmt: skip

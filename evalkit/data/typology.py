@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
 
 from evalkit.data.schemas import UNSTATED
 
@@ -56,6 +60,86 @@ class Scheme:
     non_translation: float | None = None
     discard: tuple[str, ...] = ()
 
+    def weigh(self, error_type: pd.Series, severity: pd.Series) -> pd.Series:
+        """Weigh each error (points of the score); NaN where the scheme does not know its severity.
+
+        error_type, severity: of the errors, however they are spelled (``spelled``); missing ones are unstated.
+
+        >>> kinds = pd.Series(["Fluency / Punctuation", "Non-translation!", "Style/Awkward", "Source issue", "Other"])
+        >>> SCHEMES[WMT].weigh(kinds, pd.Series(["minor", "Major", "MAJOR", "Major", "trivial"])).tolist()
+        [0.1, 25.0, 5.0, 0.0, nan]
+        """
+        kind, kinds = pd.factorize(spelled(error_type))
+        level, levels = pd.factorize(spelled(severity))
+        each = np.array([[self._weight(one, how) for how in levels] for one in kinds], float)
+        return pd.Series(each.reshape(len(kinds), len(levels))[kind, level], severity.index)
+
+    def _weight(self, kind: str, severity: str) -> float:
+        """Weigh an error of this type and severity; NaN where the scheme does not know the severity."""
+        for (fixed_type, fixed_severity), value in reversed([*self.fixed.items()]):
+            if kind == fixed_type and fixed_severity in (severity, "*"):
+                return value
+        unknown = 0.0 if severity == "neutral" else np.nan  # a matter of taste, which no scheme counts
+        return self.severities.get(severity, unknown) * self.factors.get(kind, 1.0)
+
+    def scores(self, judgement: np.ndarray, error_type: pd.Series, weight: np.ndarray,
+               size: int) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+        """Return penalty and score of each judgement, (size,) both; the score is NaN where the scheme discards it.
+
+        judgement: of each error, 0 to ``size`` - 1. weight: of each, as ``weigh`` gives it.
+
+        >>> SCHEMES[WMT].scores(np.array([0, 0, 2]), pd.Series(["other"] * 3), np.array([1.0, 5.0, 1.0]), 3)[1].tolist()
+        [-6.0, 0.0, -1.0]
+        """
+        counted = np.ones(len(weight), bool)
+        if self.most is not None:
+            heaviest = pd.Series(-weight).groupby(judgement).rank(method="first").to_numpy()
+            counted = heaviest <= self.most
+        penalty = np.bincount(judgement[counted], weights=weight[counted], minlength=size)
+        score = self.top - penalty
+        kind = spelled(error_type).to_numpy()
+        if self.non_translation is not None:
+            score[judgement[kind == "non-translation"]] = self.non_translation
+        if self.floor is not None:
+            score = np.maximum(score, self.floor)
+        score[judgement[np.isin(kind, self.discard)]] = np.nan
+        return penalty, score
+
+    def describe(self) -> str:
+        """Name the scheme and say its weights.
+
+        >>> SCHEMES["Kocmi et al. 2024 (ESA)"].describe()
+        'Kocmi et al. 2024 (ESA): minor 1, major 5, whatever the type; the score is minus the weights'
+        """
+        name = next((f"{name}: " for name, scheme in SCHEMES.items() if scheme == self), "")
+        return f"{name}{self.source}; the score is {f'{self.top:g} less' if self.top else 'minus'} the weights"
+
+
+#: What types of errors begin with, where a hyphen may stand for the slash.
+_GROUPS = "accuracy|fluency|style|terminology|locale convention|locale conventions|linguistic conventions|verity|design"
+
+
+def spelled(names: pd.Series) -> pd.Series:
+    """Write types or severities of errors as ours: small, the parts of a type cut by a slash; missing ones unstated.
+
+    >>> spelled(pd.Series(["Non-translation!", "Fluency - Spelling", "accuracy-mistranslation", "Source_Error", None],
+    ...     dtype="str")).tolist()
+    ['non-translation', 'fluency/spelling', 'accuracy/mistranslation', 'source error', 'unstated']
+    """
+    codes, distinct = pd.factorize(names)
+    found = pd.array([*(_spelled(str(text)) for text in distinct), UNSTATED], dtype="str")
+    return pd.Series(found.take(codes), index=names.index)
+
+
+def _spelled(text: str) -> str:
+    bare = " ".join(text.casefold().replace("_", " ").rstrip("! ").split())
+    if bare in ("non translation", "nontranslation"):
+        return "non-translation"
+    if bare in ("source-error", "source-issue"):
+        return bare.replace("-", " ")
+    bare = re.sub(r" ?(/|>|::?|(?<= )-(?= )) ?", "/", bare)
+    return re.sub(rf"^({_GROUPS})-", r"\1/", bare)
+
 
 def _levels(*weights: float, unstated: float = 0.0) -> dict[str, float]:
     """Weigh the five severities, and errors without one."""
@@ -65,7 +149,11 @@ def _levels(*weights: float, unstated: float = 0.0) -> dict[str, float]:
 _RELEASED = _levels(0.5, 1, 2, 4, 5, unstated=1)
 _FACTORS = {"non-translation": 25.0, "source error": 0.0, UNSTATED: 0.0}
 _PAPER = _levels(1, 2, 3, 4, 5)
-_NO_SOURCE = {"source error": 0.0, "source issue": 0.0, "accuracy/creative reinterpretation": 0.0}
+_NO_SOURCE = {"source error": 0.0, "source issue": 0.0, "accuracy/creative reinterpretation": 0.0,
+              "creative reinterpretation": 0.0}  # fmt: skip
+_PUNCTUATION = ("fluency/punctuation", "linguistic conventions/punctuation", "punctuation")
+#: What errors weigh where nobody says otherwise.
+WMT = "Freitag et al. 2021 (WMT)"
 
 #: Schemes by name. Where a scheme knows fewer severities than five, how the five fall on them is our reading: minor is
 #: very low and low, major is medium and high, critical is very high, and major where there is no critical.
@@ -94,10 +182,11 @@ SCHEMES = {
         "Practical guidelines for the use of MQM: minor 1, major 5, critical 10",
         _levels(1, 1, 5, 5, 10) | {"minor": 1.0, "major": 5.0, "critical": 10.0}, factors=_NO_SOURCE,
     ),
-    "Freitag et al. 2021 (WMT)": Scheme(
-        "minor 1, major 5, minor punctuation 0.1, non-translation 25; source errors and creative reinterpretation 0",
-        _levels(1, 1, 5, 5, 5) | {"minor": 1.0, "major": 5.0, "neutral": 0.0}, top=0.0, factors=_NO_SOURCE,
-        fixed={("fluency/punctuation", "minor"): 0.1, ("non-translation", "*"): 25.0},
+    WMT: Scheme(
+        "minor 1, major 5, minor punctuation 0.1, non-translation 25, neutral, source errors and creative "
+        "reinterpretation 0; a critical error, which they do not have, 10 as in Burchardt & Lommel 2014",
+        _levels(1, 1, 5, 5, 5) | {"minor": 1.0, "major": 5.0, "critical": 10.0, "neutral": 0.0}, top=0.0,
+        factors=_NO_SOURCE, fixed={**{(kind, "minor"): 0.1 for kind in _PUNCTUATION}, ("non-translation", "*"): 25.0},
     ),
     "Kocmi et al. 2024 (ESA)": Scheme(
         "minor 1, major 5, whatever the type", _levels(1, 1, 5, 5, 5) | {"minor": 1.0, "major": 5.0}, top=0.0

@@ -1,0 +1,57 @@
+"""Read the JSON that describes a campaign of Pearmut: its protocol, the ends of its sliders, and who is shown what."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from evalkit import DataError
+from evalkit.data import delimited
+from evalkit.data.importing import jsonl
+
+
+@dataclass
+class Campaign:
+    """What a campaign's own file says: protocol, ends of sliders, and of each annotator or for all, the items."""
+
+    info: Mapping[str, Any] = field(default_factory=dict)
+    data: Any = None
+
+    def items(self, user: str, position: object) -> list[Any]:
+        """Return the items of a screen; none where the file does not tell."""
+        if not str(position).isdecimal():
+            return []
+        mine = self.data.get(user) if isinstance(self.data, dict) else self.data
+        place = int(str(position))
+        found = mine[place] if isinstance(mine, list) and place < len(mine) else []
+        return found if isinstance(found, list) else [found]
+
+    @property
+    def shared(self) -> bool:
+        """Tell whether all annotators draw from one list."""
+        return isinstance(self.data, list) and self.info.get("assignment") in ("single-stream", "dynamic")
+
+
+def beside(path: Path) -> Path | None:
+    """Find the campaign's own file."""
+    folder, name = path.parent.parent, f"{path.stem}.json"
+    places = [folder / "campaigns" / name, folder / "tasks" / name, path.with_name(name)]
+    return next((place for place in places if place.is_file() and place != path), None)
+
+
+def described(path: Path) -> Campaign:
+    """Read a campaign's own file. Raises DataError where it is none."""
+    found, reason = jsonl.loaded(delimited.content(path))
+    info = found.get("info") if isinstance(found, dict) else None
+    if reason or not isinstance(info, dict):
+        raise DataError(
+            f"{path.name} {reason or 'has no info: it is no campaign of Pearmut'}. Mend it, or move it away."
+        )
+    return Campaign({"campaign_id": found.get("campaign_id"), **info}, found.get("data"))
+
+
+def slider_ends(info: Mapping[str, Any]) -> dict[str, str]:
+    """Return the ends of each slider's scale, like 0:5."""
+    sliders = info.get("sliders")
+    return {str(one.get("name")): f"{one.get('min')}:{one.get('max')}"
+            for one in (sliders if isinstance(sliders, list) else []) if isinstance(one, dict)}  # fmt: skip

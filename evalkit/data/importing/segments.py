@@ -1,0 +1,231 @@
+"""Say which segment each item of an Appraise export is, for an item number may be a place in an account's task."""
+
+import hashlib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from evalkit.data.importing import texts
+from evalkit.data.importing.batches import Batches
+
+_DOC = ["src_lang", "tgt_lang", "doc"]
+_SHOWING = ["account", "target", "showing"]
+_SHARED = 0.5  # share of common item numbers from which on they are segments; by chance it stays below a tenth
+_UNIQUE, _WHOLE = 0.95, 0.8  # of an account's numbers, and of showings without gaps, where numbers are places in tasks
+_NAMED = 20  # documents that are named one by one
+
+
+@dataclass
+class Found:
+    """Segments by line, how they were found and how sure that is. own: they are the file's own numbers.
+
+    unsure: the share of segments of which it is not certain that all systems' judgements were brought together.
+    """
+
+    segments: pd.Series
+    said: str
+    own: bool = False
+    unsure: float = 0.0
+
+
+def found(shown: pd.DataFrame, batches: Batches | None, *, origin: str) -> Found:
+    """Find the segment of each item: by batches, by source texts, by order within documents, or as the file has it.
+
+    shown: src_lang, tgt_lang, account, target (the system as in the file), showing (the document as in the file), doc
+    and system without marks, item (its number, as text), degraded, and source where the file has texts.
+    """
+    if batches:
+        return _of_batches(shown, batches, origin)
+    share = _shared(shown)
+    if share is None or share >= _SHARED:
+        who = "" if share is None else f": the systems of a document share {share:.0%} of them"
+        return Found(shown["item"], f"segments are the item numbers of {origin}{who}" if who else "", own=True)
+    table = shown.assign(number=pd.to_numeric(shown["item"], errors="coerce"))
+    if "source" in shown and shown["source"].notna().all():
+        return _of_texts(table)
+    if not _places(shown):
+        return Found(
+            shown["item"],
+            f"segments are the item numbers of {origin}, but the systems of a document share only {share:.0%} of them: "
+            "if they are places in a task, pass what Appraise was given with --batches",
+            own=True,
+            unsure=1.0 - share,
+        )
+    return _of_order(table)
+
+
+def _shared(shown: pd.DataFrame) -> float | None:
+    """Return which share of item numbers the systems of a document have in common, two by two; None for one system.
+
+    Where no document has several systems, several accounts stand in for them.
+    """
+    clean = shown[~shown["degraded"]]
+    for who in (["system"], ["system", "account"]):
+        cells = clean[[*_DOC, *who, "item"]].drop_duplicates()
+        sizes = cells.groupby([*_DOC, *who]).size().rename("size").reset_index().sort_values("size", kind="stable")
+        larger = sizes.groupby(_DOC).cumcount(ascending=False)
+        possible = int((sizes["size"] * larger).sum())
+        if possible:
+            both = cells.groupby([*_DOC, "item"]).size()
+            return float((both * (both - 1) // 2).sum() / possible)
+    return None
+
+
+def _places(shown: pd.DataFrame) -> bool:
+    """Tell whether numbers read like places in tasks: an account has each once, and those of a document in a row."""
+    number = pd.to_numeric(shown["item"], errors="coerce")
+    if not (number.notna() & (number % 1 == 0)).all():
+        return False
+    items = shown.assign(number=number)[[*_SHOWING, "number"]].drop_duplicates()
+    once = items.groupby(["account", "number"]).size().eq(1).mean()
+    spans = items.groupby(_SHOWING)["number"].agg(["min", "max", "size"])
+    return bool(once >= _UNIQUE and (spans["max"] - spans["min"] + 1).eq(spans["size"]).mean() >= _WHOLE)
+
+
+def _of_batches(shown: pd.DataFrame, batches: Batches, origin: str) -> Found:
+    """Take segments from batches."""
+    segments = batches.segments(shown, origin=origin)
+    open_ = segments.isna()
+    names = ", ".join(batches.names)
+    said = f"segments are those of {names}, exactly: all {len(shown):,} items of {origin} are in it"
+    if open_.any():
+        said = (f"segments are those of {names} for {(~open_).sum():,} of {len(shown):,} items of {origin}; the others "
+                f"are not in it (documents {_list(shown.loc[open_, 'doc'])}) and share no segment")  # fmt: skip
+    return Found(segments.fillna(_alone(shown)), said, unsure=float(open_.mean()))
+
+
+def _of_texts(table: pd.DataFrame) -> Found:
+    """Take segments from source texts."""
+    segments = texts.segments(table, document=_DOC)
+    open_ = segments.isna()
+    count = len(pd.concat([table[_DOC], segments], axis=1)[~open_].drop_duplicates())
+    said = f"segments were found by their source texts within documents: {count:,}"
+    if open_.any():
+        said += (f"; {open_.sum():,} judgements of texts that stand twice in a document that was cut "
+                 f"({_list(table.loc[open_, 'doc'])}) share no segment")  # fmt: skip
+    return Found(segments.fillna(_alone(table)), said, unsure=float(segments.isna().mean()))
+
+
+def _of_order(table: pd.DataFrame) -> Found:
+    """Count items within documents; parts of one are joined where their accounts follow each other."""
+    runs, lengths = _runs(table)
+    whole = runs["size"].eq(runs["length"]) | (runs["span"].eq(runs["length"]))
+    runs["first"], runs["like"] = np.where(whole, 1.0, np.nan), runs["low"]
+    _join(runs)
+    _as_originals(runs)
+    place = table["number"] - table["run"].map(runs["low"]) + table["run"].map(runs["first"])
+    item = table["number"] - table["run"].map(runs["low"]) + table["run"].map(runs["like"])
+    segments = _texts(place).fillna(_alone(table.assign(item=_texts(item))))
+    parts = runs[~whole & ~runs["degraded"]]
+    cut = parts[_DOC].drop_duplicates()
+    total = int(lengths.sum())
+    unsure = int(lengths.reindex(pd.MultiIndex.from_frame(cut)).sum()) if len(cut) else 0
+    said = (
+        "item numbers are places in an account's task, so segments were found by their order within documents: "
+        f"{total - unsure:,} of {total:,} segments are sure, in documents that were judged whole for all systems"
+    )
+    several = runs[whole & ~runs["degraded"]].groupby([*_DOC, "system"])["account"].nunique()
+    if several.gt(1).any():
+        docs = several[several.gt(1)].reset_index()["doc"].nunique()
+        said += f"; {docs} documents were judged by several accounts, whose items in the same place are one segment"
+    if len(cut):
+        open_ = int(place.isna().sum())
+        said += f"; the other {unsure:,} lie in {len(cut)} documents that were cut for a system ({_list(cut['doc'])})"
+        if parts["first"].notna().any():
+            said += ", whose parts were joined in the order of the accounts' numbers, which is likely and not certain"
+        if open_:
+            said += f"; {open_:,} judgements of parts that nothing places share no segment"
+        said += "; what Appraise was given, passed with --batches, makes this exact"
+    return Found(segments, said, unsure=unsure / max(total, 1))
+
+
+def _runs(table: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
+    """List runs of numbers in a row within each showing of a document, and the length of each document.
+
+    A showing that has lost items inside, but spans as many as the document has, is one run. Adds ``run`` to the table.
+    """
+    order = table.sort_values([*_SHOWING, "number"], kind="stable")
+    step = order.groupby(_SHOWING, sort=False)["number"].diff()
+    table["run"] = (~step.isin([0, 1])).cumsum()
+    lengths = _measured(table).groupby(_DOC)["size"].max()
+    spans = table.groupby(_SHOWING)["number"].agg(["min", "max"])
+    span = pd.MultiIndex.from_frame(table[_SHOWING]).map(spans["max"] - spans["min"] + 1)
+    length = pd.MultiIndex.from_frame(table[_DOC]).map(lengths)
+    one = pd.Series(np.asarray(span) == np.asarray(length), index=table.index)
+    table["run"] = table["run"].mask(one, table.groupby(_SHOWING)["run"].transform("min"))
+    runs = _measured(table)
+    runs["length"] = pd.MultiIndex.from_frame(runs[_DOC]).map(lengths)
+    return runs, lengths
+
+
+def _measured(table: pd.DataFrame) -> pd.DataFrame:
+    runs = table.groupby("run").agg(
+        **{name: (name, "first") for name in (*_DOC, *_SHOWING, "system")}, degraded=("degraded", "any"),
+        size=("number", "nunique"), low=("number", "min"), high=("number", "max"),
+    )  # fmt: skip
+    return runs.assign(span=runs["high"] - runs["low"] + 1)
+
+
+def _join(runs: pd.DataFrame) -> None:
+    """Place parts of a document one behind the other, where accounts that follow each other have them all."""
+    parts = runs[runs["first"].isna() & ~runs["degraded"]]
+    for _, group in parts.groupby([*_DOC, "system"], sort=False):
+        group = group.assign(order=group["account"].str.len()).sort_values(["order", "account"], kind="stable")
+        gathered: list[int] = []
+        for run in group.index:
+            before = group.at[gathered[-1], "account"] if gathered else None
+            if before is not None and not _follows(before, group.at[run, "account"]):
+                gathered = []
+            gathered.append(run)
+            sizes = group.loc[gathered, "size"]
+            if sizes.sum() >= group.at[run, "length"]:
+                if sizes.sum() == group.at[run, "length"]:
+                    runs.loc[gathered, "first"] = sizes.cumsum().shift(fill_value=0) + 1.0
+                gathered = []
+
+
+def _follows(one: str, other: str) -> bool:
+    """Tell whether an account's number, decimal or hexadecimal, is the next after another's.
+
+    >>> _follows("engdeu690f", "engdeu6910"), _follows("deu09", "deu10"), _follows("Ann", "Bob"), _follows("a1", "a3")
+    (True, True, False, False)
+    """
+    if len(one) != len(other) or one == other:
+        return False
+    start = next(place for place, (a, b) in enumerate(zip(one, other)) if a != b)
+    a, b = one[start:], other[start:]
+    digits = re.fullmatch(r"[0-9a-f]{1,8}", a) and re.fullmatch(r"[0-9a-f]{1,8}", b)
+    if not digits or not one[:start][-1:].isalnum() or not re.search(r"\d", one[-2:] + other[-2:]):
+        return False
+    tens = a.isdecimal() and b.isdecimal() and int(b) - int(a) == 1
+    return tens or int(b, 16) - int(a, 16) == 1
+
+
+def _as_originals(runs: pd.DataFrame) -> None:
+    """Place spoilt copies like the originals of the same length that the same account saw."""
+    who = [*_DOC, "account", "system", "size"]
+    originals = runs[~runs["degraded"]].drop_duplicates(who, keep=False)
+    copies = runs[runs["degraded"]].reset_index().merge(originals, on=who, suffixes=("_copy", "")).set_index("run")
+    runs.loc[copies.index, ["first", "like"]] = copies[["first", "like"]]
+
+
+def _texts(numbers: pd.Series) -> pd.Series:
+    """Write whole numbers as text; missing ones stay missing."""
+    return numbers.astype("Int64").astype("str").where(numbers.notna()).astype("str")
+
+
+def _alone(shown: pd.DataFrame) -> pd.Series:
+    """Name items whose segment is unknown by their number and their task, which accounts with the same items share."""
+    marks = {}
+    for account, part in shown.groupby("account", sort=False):
+        items = sorted({"\0".join(key) for key in part[["item", "target", "showing"]].itertuples(False, None)})
+        marks[account] = hashlib.sha256("\n".join(items).encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return shown["item"] + "@" + shown["account"].map(marks).astype("str")
+
+
+def _list(docs: Iterable[str]) -> str:
+    names = list(dict.fromkeys(docs))
+    return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
