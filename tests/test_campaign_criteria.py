@@ -79,7 +79,7 @@ def test_automatic_judges_stand_beside_people(tmp_path):
     ours = model.set_index(["system", "segment"])["score"].reindex(wide.index)
     row = found.loc["gpt"]
     assert row["pearson"] == pytest.approx(stats.pearsonr(ours, wide.mean(axis=1))[0])
-    assert row["kendall"] == pytest.approx(stats.kendalltau(ours, wide.mean(axis=1))[0])
+    assert row["kendall_b"] == pytest.approx(stats.kendalltau(ours, wide.mean(axis=1))[0])
     assert row["difference"] == pytest.approx((ours - wide.mean(axis=1)).mean())
     assert (row["judgements"], row["items"], row["systems"], row["same_order"]) == (90, 90, 3, 1)
     one_by_one = [stats.pearsonr(wide[name], wide.drop(columns=name).mean(axis=1))[0] for name in wide]

@@ -21,7 +21,7 @@ class Judges:
     """How each automatic judge, and each person, agrees with the (other) people on the items that they share.
 
     table: judge (or "people, each against the others": the mean over persons), judgements, items (shared with people),
-    pearson and kendall over items, both against the mean score of the (other) people; difference: mean score less
+    pearson and kendall_b over items, both against the mean score of the (other) people; difference: mean score less
     theirs, on the same items; systems, and same_order: Kendall's τ-b between the systems' means on the shared items.
     """
 
@@ -68,7 +68,7 @@ def _agreement(scores: pd.Series, others: pd.Series) -> dict[str, float]:
     pairs = pd.DataFrame({"own": scores, "others": others}).dropna()
     by_system = pairs.groupby("system").mean()
     return {
-        "items": float(len(pairs)), "pearson": _measured(pearson, pairs), "kendall": _measured(kendall_b, pairs),
+        "items": float(len(pairs)), "pearson": _measured(pearson, pairs), "kendall_b": _measured(kendall_b, pairs),
         "difference": float((pairs["own"] - pairs["others"]).mean()), "systems": float(len(by_system)),
         "same_order": _measured(kendall_b, by_system),
     }  # fmt: skip

@@ -62,7 +62,7 @@ def collection(found: Collection) -> list[str]:
         else "No annotator judged the same item twice, but for items marked as repeats."
     )
     if found.notes:
-        sentences.append(f"How the file was read: {'; '.join(found.notes)}.")
+        sentences.append(f"What was assumed in reading the file: {'; '.join(found.notes)}.")
     scale = thin = ""
     if found.assumed_scale:
         low, high = found.assumed_scale
