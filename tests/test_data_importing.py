@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 from evalkit import DataError, data
 from evalkit.data import importing
-from evalkit.data.importing import numbers
-from evalkit.data.importing.numbers import times
+from evalkit.data.importing.cells import numbers
+from evalkit.data.importing.cells.numbers import times
 from evalkit.data.importing.pseudonyms import Pseudonyms
 from evalkit.reports import cli
 from evalkit.reports.cli import campaigns

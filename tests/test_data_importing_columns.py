@@ -10,7 +10,8 @@ import pytest
 
 from evalkit import DataError, data
 from evalkit.data import importing
-from evalkit.data.importing import checks, dates, ladders, layouts, orientation, scales
+from evalkit.data.importing.cells import checks, dates, ladders, orientation, scales
+from evalkit.data.importing.kinds import layouts
 from evalkit.data.importing.pseudonyms import Pseudonyms
 from evalkit.reports import cli
 

@@ -20,7 +20,8 @@ from hypothesis import strategies as st
 
 from evalkit import DataError, data
 from evalkit.data import importing
-from evalkit.data.importing import FORMATS, text
+from evalkit.data.importing import FORMATS
+from evalkit.data.importing.files import text
 from evalkit.reports import cli
 
 SEEDS = {

@@ -15,7 +15,7 @@ import pytest
 
 from evalkit import DataError, data
 from evalkit.data import importing, indicmt
-from evalkit.data.importing import weights
+from evalkit.data.importing.kinds import weights
 from evalkit.data.typology import SCHEMES, WMT
 from evalkit.human import mqm
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from evalkit import DataError, data
 from evalkit.data import importing
-from evalkit.data.importing import sheets
+from evalkit.data.importing.files import sheets
 from evalkit.data.importing.pseudonyms import Pseudonyms
 from evalkit.reports import cli, starter
 

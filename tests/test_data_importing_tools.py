@@ -11,7 +11,8 @@ import pytest
 
 from evalkit import DataError, data
 from evalkit.data import importing
-from evalkit.data.importing import columns, jsonl
+from evalkit.data.importing.cells import columns
+from evalkit.data.importing.files import jsonl
 
 #: Many rows of small files are wrong on purpose.
 ALL = {"keep_names": True, "allow_rejected": True}

@@ -14,7 +14,7 @@ import pytest
 
 from evalkit import DataError, data
 from evalkit.data import importing
-from evalkit.data.importing import xls
+from evalkit.data.importing.files import xls
 
 HEAD = ["system", "segment", "rater", "score", "lp"]
 

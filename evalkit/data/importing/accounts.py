@@ -10,7 +10,7 @@ from typing import Any
 
 from evalkit import DataError
 from evalkit.data import delimited
-from evalkit.data.importing import columns
+from evalkit.data.importing.cells import columns
 from evalkit.data.names import plain
 
 _MOST = 16 << 20  # bytes

@@ -10,15 +10,17 @@ import pandas as pd
 from evalkit import DataError
 from evalkit.data import schemas
 from evalkit.data.files import stamp
-from evalkit.data.importing import pearmut, recognise, rejected, scales, writing
+from evalkit.data.importing import receipt, recognise, rejected, writing
+from evalkit.data.importing.cells import scales
+from evalkit.data.importing.files.rows import Rows, Seen, Source
 from evalkit.data.importing.formats import Format, Head, Match, ordered
 from evalkit.data.importing.judgements import Converted
-from evalkit.data.importing.loaded import human_scores, no_rows
-from evalkit.data.importing.mturk import is_companion
+from evalkit.data.importing.kinds import pearmut
+from evalkit.data.importing.kinds.loaded import human_scores, no_rows
+from evalkit.data.importing.kinds.mturk import is_companion
 from evalkit.data.importing.options import Options
 from evalkit.data.importing.rejected import Rejection
 from evalkit.data.importing.report import Report
-from evalkit.data.importing.rows import Rows, Seen, Source
 from evalkit.data.importing.sources import opened
 from evalkit.data.registry import digest
 
@@ -93,10 +95,13 @@ def run(paths: Sequence[Path], out: Path, options: Options, *, name: str = "auto
         if ratings.empty:
             raise DataError(report.nothing())
         if not allow_rejected:
-            _refuse_many(report)
+            receipt.refuse_many(report)
         report.rows_kept = len(ratings)
         people = _without_judges(ratings, options, report, str(label["origin"]))
-        _finish(report, files, people, options)
+        for file in files:
+            for note in (*file.source.notes, *file.rows.notes):
+                report.note(f"{file.name}: {note}")
+        receipt.complete(report, people, options)
         writing.write_ratings(people, report.columns, draft.place("ratings.parquet"), label)
         if len(judged := ratings[~ratings.index.isin(people.index)]):
             writing.write_ratings(judged, report.columns, draft.place("judges.parquet"), label)
@@ -284,67 +289,8 @@ def _without_judges(ratings: pd.DataFrame, options: Options, report: Report, ori
     return ratings[~judged]
 
 
-def _tell_accounts(report: Report, options: Options) -> None:
-    """Say which accounts nobody has. Raises DataError where the file of accounts names none of those met."""
-    named, met = options.pseudonyms.accounts
-    if options.accounts and not named:
-        raise DataError(
-            "The file of --accounts names none of the accounts of this campaign. Check that it belongs to it, and that "
-            "its columns are account and person."
-        )
-    if options.accounts and named < met:
-        report.note(f"--accounts names {named:,} of {met:,} accounts; each of the others counts as one person")
-
-
 def _heading(found: Converted, rating: pd.Series, options: Options) -> str:
     """Return the heading that a judgement stood under, where there are several; else plainly score."""
     if found.people:
         return str(rating["annotator"])
     return next((name for name, value in found.parts.items() if value == rating[found.role]), "score")
-
-
-def _refuse_many(report: Report) -> None:
-    """Refuse a campaign of whose rows many were rejected.
-
-    Raises DataError with the reasons.
-    """
-    share = report.rows_rejected / max(report.rows_read, 1)
-    if share <= rejected.REFUSE_ABOVE:
-        return
-    reasons = "; ".join(f"{count:,} rows: {reason}" for reason, count in report.reasons.most_common(5))
-    more = f"; {len(report.reasons) - 5} further reasons" if len(report.reasons) > 5 else ""
-    first = report.first[0]
-    example = f"line {first['line']} of {first['file']}, column {first['column']}: {first['value']} {first['reason']}"
-    scale = ""
-    if report.scale and any("is outside" in reason for reason in report.reasons):
-        scale = " The scale is {:g} to {:g}".format(*report.scale) + f" ({report.scale_from})."
-    raise DataError(
-        f"{', '.join(entry['name'] for entry in report.files)}: {report.rows_rejected:,} of {report.rows_read:,} rows "
-        f"({share:.1%}) cannot be read, and nothing was imported ({reasons}{more}). First: {example}.{scale} Mend the "
-        "file or the options, or pass --allow-rejected to go on without these rows."
-    )
-
-
-def _finish(report: Report, files: list[File], ratings: pd.DataFrame, options: Options) -> None:
-    """Put into the report what all judgements together show."""
-    _tell_accounts(report, options)
-    report.annotators = int(ratings["annotator"].nunique())
-    report.systems, report.people = _means(ratings, "system"), _means(ratings, "annotator")
-    for file in files:
-        for note in (*file.source.notes, *file.rows.notes):
-            report.note(f"{file.name}: {note}")
-    for note in options.looks.notes():
-        report.note(note)
-
-
-def _means(ratings: pd.DataFrame, by: str) -> list[dict[str, str | int | float]]:
-    """List systems (with their references), or annotators, by criterion, with judgements and mean score, best first.
-
-    What degraded items and second showings got says nothing of a system, and is left out for systems.
-    """
-    counted = ratings[ratings["item_type"].isin(["system", "reference"])] if by == "system" else ratings
-    keys = [by, *(["criterion"] if "criterion" in ratings else [])]
-    table = (counted if len(counted) else ratings).groupby(keys)["score"].agg(judgements="size", mean="mean")
-    order = ["mean", by] if by == "system" else ["judgements", by]
-    table = table.reset_index().sort_values([*keys[1:], *order], ascending=[*[True] * len(keys[1:]), False, True])
-    return [{**row, "mean": round(float(row["mean"]), 6)} for row in table.to_dict("records")]

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from evalkit.data import languages, schemas
-from evalkit.data.importing import columns
+from evalkit.data.importing.cells import columns
+from evalkit.data.importing.files.rows import Rows, Source, headings
 from evalkit.data.importing.judgements import Converted
 from evalkit.data.importing.options import Options
 from evalkit.data.importing.report import Report
-from evalkit.data.importing.rows import Rows, Source, headings
 from evalkit.data.names import plain
 
 _TOP = 20  # rows in which a heading may stand

@@ -10,12 +10,12 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.data import languages, schemas
-from evalkit.data.importing import checks, numbers
-from evalkit.data.importing.columns import vocabulary
+from evalkit.data.importing.cells import checks, numbers
+from evalkit.data.importing.cells.columns import vocabulary
+from evalkit.data.importing.files.rows import Seen
 from evalkit.data.importing.options import Options
 from evalkit.data.importing.pseudonyms import Pseudonyms
 from evalkit.data.importing.rejected import EXCLUDED, Rejecting, Rejection
-from evalkit.data.importing.rows import Seen
 
 #: What exports call the kinds of items, and what we call them.
 ITEM_TYPES = {

@@ -9,7 +9,7 @@ from typing import Any
 from evalkit import DataError
 from evalkit.data import languages, schemas
 from evalkit.data.importing.accounts import owners
-from evalkit.data.importing.columns import EXTRAS, OTHERS, OURS
+from evalkit.data.importing.cells.columns import EXTRAS, OTHERS, OURS
 from evalkit.data.importing.pseudonyms import Pseudonyms
 from evalkit.data.names import Looks, plain
 

@@ -5,22 +5,23 @@ import shlex
 from dataclasses import replace
 
 from evalkit import DataError
-from evalkit.data.importing import columns, layouts
-from evalkit.data.importing.annotated import ANNOTATED
-from evalkit.data.importing.appraise import APPRAISE, ESA
+from evalkit.data.importing.cells import columns
+from evalkit.data.importing.files.rows import MOST_COLUMNS, Rows, Source
 from evalkit.data.importing.formats import Format, Head, Match
-from evalkit.data.importing.imported import IMPORTED
 from evalkit.data.importing.judgements import ways
-from evalkit.data.importing.loaded import MT_METRICS_EVAL
-from evalkit.data.importing.mqm import MQM
-from evalkit.data.importing.mturk import MTURK
+from evalkit.data.importing.kinds import layouts
+from evalkit.data.importing.kinds.annotated import ANNOTATED
+from evalkit.data.importing.kinds.appraise import APPRAISE, ESA
+from evalkit.data.importing.kinds.imported import IMPORTED
+from evalkit.data.importing.kinds.loaded import MT_METRICS_EVAL
+from evalkit.data.importing.kinds.mqm import MQM
+from evalkit.data.importing.kinds.mturk import MTURK
+from evalkit.data.importing.kinds.preferences import PREFERENCES
+from evalkit.data.importing.kinds.tables import CSV, XSTS
 from evalkit.data.importing.options import WIDE, Options
-from evalkit.data.importing.preferences import PREFERENCES
 from evalkit.data.importing.pseudonyms import Pseudonyms
 from evalkit.data.importing.rejected import EXCLUDED, REFUSE_ABOVE
 from evalkit.data.importing.report import Report
-from evalkit.data.importing.rows import MOST_COLUMNS, Rows, Source
-from evalkit.data.importing.tables import CSV, XSTS
 from evalkit.data.names import Looks
 
 #: The formats of tables; of two that fit alike, the first is taken.

@@ -10,10 +10,10 @@ from typing import TextIO
 import numpy as np
 import pandas as pd
 
-from evalkit.data.importing import columns
+from evalkit.data.importing.cells import columns
+from evalkit.data.importing.files.rows import Broken, Rows, Source
 from evalkit.data.importing.pseudonyms import Pseudonyms
 from evalkit.data.importing.report import Report
-from evalkit.data.importing.rows import Broken, Rows, Source
 
 #: What the file of rejected rows says of each, before the row's own cells, and behind them where these cannot be cut.
 FIELDS, UNCUT = ["kind", "file", "line", "column", "value", "reason"], "cells"

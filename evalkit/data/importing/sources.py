@@ -7,9 +7,11 @@ from pathlib import Path
 
 from evalkit import DataError
 from evalkit.data import archives, delimited
-from evalkit.data.importing import annotation_tools, imported, jsonl, loaded, pearmut, rejected, sheets, text
+from evalkit.data.importing import rejected
+from evalkit.data.importing.files import jsonl, sheets, text
+from evalkit.data.importing.files.rows import Source, headings
+from evalkit.data.importing.kinds import annotation_tools, imported, loaded, pearmut
 from evalkit.data.importing.options import Options
-from evalkit.data.importing.rows import Source, headings
 
 _REFUSED = {
     b"\x1f\x8b": "is compressed (gzip, perhaps a tar archive): unpack it, then import the files in it",

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from xml.parsers import expat
 
 from evalkit import DataError
-from evalkit.data.importing.numbers import FORMULA
+from evalkit.data.importing.cells.numbers import FORMULA
 
 _PIECE = 1 << 20
 _MOST_TEXT = 512 << 20  # letters of a sheet's cells

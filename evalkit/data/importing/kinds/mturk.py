@@ -9,13 +9,13 @@ import pandas as pd
 from evalkit import DataError
 from evalkit.data import languages, mturk
 from evalkit.data.delimited import UNFINISHED, is_unfinished
-from evalkit.data.importing import numbers
+from evalkit.data.importing.cells import numbers
+from evalkit.data.importing.files.rows import Rows, Seen
 from evalkit.data.importing.formats import Format, Head, Match
 from evalkit.data.importing.judgements import Converted
 from evalkit.data.importing.options import Options
 from evalkit.data.importing.rejected import Rejecting, Rejection
 from evalkit.data.importing.report import Report
-from evalkit.data.importing.rows import Rows, Seen
 from evalkit.data.names import Looks
 
 _MEANS = re.compile(r"trk-mean-sd\.txt$")

@@ -6,10 +6,10 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from evalkit.data.importing import checks, columns, ladders, numbers, orientation, scales
-from evalkit.data.importing.columns import vocabulary
+from evalkit.data.importing.cells import checks, columns, ladders, numbers, orientation, scales
+from evalkit.data.importing.cells.columns import vocabulary
 from evalkit.data.importing.formats import Head
-from evalkit.data.importing.layouts import Layout
+from evalkit.data.importing.kinds.layouts import Layout
 from evalkit.data.importing.options import Options
 from evalkit.data.importing.report import Report
 

@@ -9,13 +9,13 @@ import pandas as pd
 from evalkit import DataError
 from evalkit.data import indicmt, languages, mqm, mtme
 from evalkit.data.delimited import UNFINISHED, is_unfinished
-from evalkit.data.importing import weights
+from evalkit.data.importing.files.rows import Rows, Seen, Source
 from evalkit.data.importing.formats import Format, Head, Match
 from evalkit.data.importing.judgements import Converted
+from evalkit.data.importing.kinds import weights
 from evalkit.data.importing.options import Options
 from evalkit.data.importing.rejected import DISCARDED, EXCLUDED, Rejection
 from evalkit.data.importing.report import Report
-from evalkit.data.importing.rows import Rows, Seen, Source
 from evalkit.data.names import Looks
 from evalkit.data.typology import Scheme
 

@@ -9,13 +9,14 @@ import numpy as np
 import pandas as pd
 
 from evalkit.data import schemas
-from evalkit.data.importing import columns, numbers, weights
+from evalkit.data.importing.cells import columns, numbers
+from evalkit.data.importing.files.rows import Rows
 from evalkit.data.importing.formats import Format, Head, Match, describe, with_languages
 from evalkit.data.importing.judgements import Converted, converted, demand_columns, human, mapped_cells
+from evalkit.data.importing.kinds import weights
 from evalkit.data.importing.options import Options
 from evalkit.data.importing.rejected import EXCLUDED, Rejecting, Rejection
 from evalkit.data.importing.report import Report
-from evalkit.data.importing.rows import Rows
 from evalkit.data.typology import spelled
 
 #: The column that names the tool; then those that say what a row is, and what none of our columns says.

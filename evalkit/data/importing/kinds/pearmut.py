@@ -14,11 +14,12 @@ from typing import Any
 
 from evalkit import DataError
 from evalkit.data import delimited, languages
-from evalkit.data.importing import annotated, jsonl
-from evalkit.data.importing.jsonl import Records, Row
-from evalkit.data.importing.pearmut_campaign import Campaign, described, slider_ends
-from evalkit.data.importing.pearmut_campaign import beside as beside_of
-from evalkit.data.importing.rows import Seen, Source
+from evalkit.data.importing.files import jsonl
+from evalkit.data.importing.files.jsonl import Records, Row
+from evalkit.data.importing.files.rows import Seen, Source
+from evalkit.data.importing.kinds import annotated
+from evalkit.data.importing.kinds.pearmut_campaign import Campaign, described, slider_ends
+from evalkit.data.importing.kinds.pearmut_campaign import beside as beside_of
 
 NAME = "pearmut"
 _RESET = "__RESET__"

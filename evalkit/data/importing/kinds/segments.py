@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from evalkit.data.importing import texts
-from evalkit.data.importing.batches import Batches
+from evalkit.data.importing.kinds import texts
+from evalkit.data.importing.kinds.batches import Batches
 
 _DOC = ["src_lang", "tgt_lang", "doc"]
 _SHOWING = ["account", "target", "showing"]

@@ -6,13 +6,14 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.data.importing import columns, weights
+from evalkit.data.importing.cells import columns
+from evalkit.data.importing.files.rows import Rows
 from evalkit.data.importing.formats import Head, Match, describe
 from evalkit.data.importing.judgements import Converted, converted
+from evalkit.data.importing.kinds import weights
 from evalkit.data.importing.options import Options
 from evalkit.data.importing.rejected import Rejection
 from evalkit.data.importing.report import Report
-from evalkit.data.importing.rows import Rows
 from evalkit.data.typology import Scheme, spelled
 
 #: Our name -> the heading.

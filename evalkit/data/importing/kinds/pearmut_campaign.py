@@ -7,7 +7,7 @@ from typing import Any
 
 from evalkit import DataError
 from evalkit.data import delimited
-from evalkit.data.importing import jsonl
+from evalkit.data.importing.files import jsonl
 
 
 @dataclass

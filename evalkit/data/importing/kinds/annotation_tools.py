@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from evalkit.data.importing import annotated, columns, jsonl
-from evalkit.data.importing.jsonl import Records, Row
+from evalkit.data.importing.cells import columns
+from evalkit.data.importing.files import jsonl
+from evalkit.data.importing.files.jsonl import Records, Row
+from evalkit.data.importing.kinds import annotated
 
 _SEVERITY = r"(neutral|trivial|minor|major|critical)"
 _LABEL = re.compile(rf"{_SEVERITY}(?:[\W_]{{1,4}}(.{{1,200}}))?|(.{{1,200}}?)[\W_]{{1,4}}{_SEVERITY}\W?", re.I | re.S)

@@ -8,13 +8,14 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.data.importing import checks, columns, ladders, layouts, orientation, scoring
+from evalkit.data.importing.cells import checks, columns, ladders, orientation
+from evalkit.data.importing.files.rows import Rows
 from evalkit.data.importing.formats import Format, Head, Match, describe, with_languages
 from evalkit.data.importing.judgements import ITEM_TYPES, USUAL, Converted, constant, converted, demand_columns
+from evalkit.data.importing.kinds import layouts, scoring
 from evalkit.data.importing.options import Options
 from evalkit.data.importing.rejected import Rejection
 from evalkit.data.importing.report import Report
-from evalkit.data.importing.rows import Rows
 from evalkit.data.names import plain
 
 _NUMBERED = re.compile(rf"{layouts.SCORE}[\W_]+\w{{1,12}}|{layouts.SCORE}\W*\d+", re.I)

@@ -9,15 +9,16 @@ import pandas as pd
 from evalkit import DataError
 from evalkit.data import languages, schemas
 from evalkit.data import names as naming
-from evalkit.data.importing import columns, marot, numbers, weights, wmt_chat
+from evalkit.data.importing.cells import columns, numbers
+from evalkit.data.importing.files.rows import Broken, Rows
 from evalkit.data.importing.formats import Format, Head, Match, describe, with_languages
 from evalkit.data.importing.judgements import ITEM_TYPES, Converted, constant, demand_columns, human, mapped_cells
-from evalkit.data.importing.loaded import is_indicmt, of_indicmt
+from evalkit.data.importing.kinds import marot, weights, wmt_chat
+from evalkit.data.importing.kinds.loaded import is_indicmt, of_indicmt
 from evalkit.data.importing.options import Options
 from evalkit.data.importing.pseudonyms import Pseudonyms
 from evalkit.data.importing.rejected import DISCARDED, EXCLUDED, Rejecting, Rejection
 from evalkit.data.importing.report import Report
-from evalkit.data.importing.rows import Broken, Rows
 from evalkit.data.typology import Scheme, spelled
 
 _NEEDED = ("system", "segment", "annotator", "category", "severity")

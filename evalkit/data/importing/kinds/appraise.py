@@ -8,13 +8,14 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.data import appraise, esa, schemas
-from evalkit.data.importing import appraise_rows, batches, columns, marks, numbers, segments, weights
+from evalkit.data.importing.cells import columns, numbers
+from evalkit.data.importing.files.rows import Rows, Seen
 from evalkit.data.importing.formats import Format, Head, Match, ordered
 from evalkit.data.importing.judgements import ITEM_TYPES, Converted, constant, converted, human, is_human
+from evalkit.data.importing.kinds import appraise_rows, batches, marks, segments, weights
 from evalkit.data.importing.options import Options
 from evalkit.data.importing.rejected import EXCLUDED, Rejecting, Rejection
 from evalkit.data.importing.report import Report
-from evalkit.data.importing.rows import Rows, Seen
 
 _NAMES = appraise.COLUMNS
 _ORDER = ["src_lang", "tgt_lang", *schemas.ITEM, "annotator", "score", "item_type", "hit", "started", "ended"]

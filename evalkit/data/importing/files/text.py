@@ -14,8 +14,8 @@ import pyarrow.csv
 
 from evalkit import DataError
 from evalkit.data.delimited import UNFINISHED
-from evalkit.data.importing import encodings
-from evalkit.data.importing.rows import HEAD, LONGEST, Broken, Rows, Source, framed, stripped
+from evalkit.data.importing.files import encodings
+from evalkit.data.importing.files.rows import HEAD, LONGEST, Broken, Rows, Source, framed, stripped
 
 _BLOCK = 8 << 20  # bytes that pyarrow cuts at a time
 _START = 1 << 20  # bytes that are looked at to recognise a format

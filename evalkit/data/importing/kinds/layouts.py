@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.data.importing import checks, columns, ladders, numbers, orientation, scales
-from evalkit.data.importing.columns import vocabulary
+from evalkit.data.importing.cells import checks, columns, ladders, numbers, orientation, scales
+from evalkit.data.importing.cells.columns import vocabulary
 from evalkit.data.importing.formats import Head
 from evalkit.data.importing.options import Options
 from evalkit.data.importing.pseudonyms import ALIAS

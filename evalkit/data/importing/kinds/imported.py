@@ -8,12 +8,12 @@ import pandas as pd
 from evalkit import DataError
 from evalkit.data import schemas
 from evalkit.data.importing import writing
+from evalkit.data.importing.files.rows import Rows, Seen, Source
 from evalkit.data.importing.formats import Format, Head, Match
 from evalkit.data.importing.judgements import Converted
-from evalkit.data.importing.loaded import no_rows
+from evalkit.data.importing.kinds.loaded import no_rows
 from evalkit.data.importing.options import Options
 from evalkit.data.importing.report import Report, beside
-from evalkit.data.importing.rows import Rows, Seen, Source
 
 _ENDING = ".parquet"
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.data.importing import numbers
+from evalkit.data.importing.cells import numbers
 from evalkit.data.names import plain
 
 #: Scales of words from the best to the worst. Steps in one place separated by | mean the same.

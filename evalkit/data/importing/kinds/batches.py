@@ -11,8 +11,8 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.data import delimited
-from evalkit.data.importing import texts
-from evalkit.data.importing.rows import Seen
+from evalkit.data.importing.files.rows import Seen
+from evalkit.data.importing.kinds import texts
 from evalkit.data.names import plain
 
 #: What names an item of a task: its number, its document and its system as they stand in the export.

@@ -9,8 +9,8 @@ from typing import Any
 
 from evalkit import DataError
 from evalkit.data import languages
-from evalkit.data.importing import columns
-from evalkit.data.importing.rows import HEAD, LONGEST, MOST_COLUMNS, Broken, Rows, Source, framed
+from evalkit.data.importing.cells import columns
+from evalkit.data.importing.files.rows import HEAD, LONGEST, MOST_COLUMNS, Broken, Rows, Source, framed
 from evalkit.data.mqm import once
 
 _MOST_WHOLE = 256 << 20  # bytes of JSON that is read as a whole; lines are read one by one

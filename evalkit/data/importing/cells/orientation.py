@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.data.importing import columns
-from evalkit.data.importing.columns import vocabulary
+from evalkit.data.importing.cells import columns
+from evalkit.data.importing.cells.columns import vocabulary
 
 _PENALTY = tuple(
     vocabulary(

@@ -13,14 +13,14 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.data.importing import columns
-from evalkit.data.importing.answers import SIDES, STEMS, WORDS, is_tie, name_two, shares
+from evalkit.data.importing.cells import columns
+from evalkit.data.importing.files.rows import Rows
 from evalkit.data.importing.formats import Format, Head, Match, describe, with_languages
 from evalkit.data.importing.judgements import Converted, constant, converted, human, mapped_cells
+from evalkit.data.importing.kinds.answers import SIDES, STEMS, WORDS, is_tie, name_two, shares
 from evalkit.data.importing.options import Options
 from evalkit.data.importing.rejected import Rejection
 from evalkit.data.importing.report import Report
-from evalkit.data.importing.rows import Rows
 from evalkit.data.names import plain
 from evalkit.data.schemas import UNSTATED
 

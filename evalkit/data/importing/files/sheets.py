@@ -15,9 +15,10 @@ from pathlib import Path
 
 from evalkit import DataError
 from evalkit.data import languages
-from evalkit.data.importing import columns, ods, xls
-from evalkit.data.importing.numbers import FORMULA
-from evalkit.data.importing.rows import HEAD, Rows, Source, framed
+from evalkit.data.importing.cells import columns
+from evalkit.data.importing.cells.numbers import FORMULA
+from evalkit.data.importing.files import ods, xls
+from evalkit.data.importing.files.rows import HEAD, Rows, Source, framed
 
 _MOST_BYTES = 1 << 30  # of everything in a workbook, unpacked
 _MOST_TEXTS = 256 << 20  # of the texts that cells share, which are held in memory

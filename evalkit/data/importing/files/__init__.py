@@ -1,0 +1,1 @@
+"""Files: their bytes as rows of text, each with its line, within bounds."""

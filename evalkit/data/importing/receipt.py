@@ -1,0 +1,69 @@
+"""Complete the receipt with what all judgements together show, and refuse what it shows to be misread."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from evalkit import DataError
+from evalkit.data.importing.options import Options
+from evalkit.data.importing.rejected import REFUSE_ABOVE
+from evalkit.data.importing.report import Report
+
+
+def refuse_many(report: Report) -> None:
+    """Refuse a campaign of whose rows many were rejected.
+
+    Raises DataError with the reasons.
+    """
+    share = report.rows_rejected / max(report.rows_read, 1)
+    if share <= REFUSE_ABOVE:
+        return
+    reasons = "; ".join(f"{count:,} rows: {reason}" for reason, count in report.reasons.most_common(5))
+    more = f"; {len(report.reasons) - 5} further reasons" if len(report.reasons) > 5 else ""
+    first = report.first[0]
+    example = f"line {first['line']} of {first['file']}, column {first['column']}: {first['value']} {first['reason']}"
+    scale = ""
+    if report.scale and any("is outside" in reason for reason in report.reasons):
+        scale = " The scale is {:g} to {:g}".format(*report.scale) + f" ({report.scale_from})."
+    raise DataError(
+        f"{', '.join(entry['name'] for entry in report.files)}: {report.rows_rejected:,} of {report.rows_read:,} rows "
+        f"({share:.1%}) cannot be read, and nothing was imported ({reasons}{more}). First: {example}.{scale} Mend the "
+        "file or the options, or pass --allow-rejected to go on without these rows."
+    )
+
+
+def _tell_accounts(report: Report, options: Options) -> None:
+    """Say which accounts nobody has. Raises DataError where the file of accounts names none of those met."""
+    named, met = options.pseudonyms.accounts
+    if options.accounts and not named:
+        raise DataError(
+            "The file of --accounts names none of the accounts of this campaign. Check that it belongs to it, and that "
+            "its columns are account and person."
+        )
+    if options.accounts and named < met:
+        report.note(f"--accounts names {named:,} of {met:,} accounts; each of the others counts as one person")
+
+
+def complete(report: Report, ratings: pd.DataFrame, options: Options) -> None:
+    """Put into the report what all judgements together show.
+
+    ratings: those of people. Raises DataError where a file of accounts names none of theirs.
+    """
+    _tell_accounts(report, options)
+    report.annotators = int(ratings["annotator"].nunique())
+    report.systems, report.people = _means(ratings, "system"), _means(ratings, "annotator")
+    for note in options.looks.notes():
+        report.note(note)
+
+
+def _means(ratings: pd.DataFrame, by: str) -> list[dict[str, str | int | float]]:
+    """List systems (with their references), or annotators, by criterion, with judgements and mean score, best first.
+
+    What degraded items and second showings got says nothing of a system, and is left out for systems.
+    """
+    counted = ratings[ratings["item_type"].isin(["system", "reference"])] if by == "system" else ratings
+    keys = [by, *(["criterion"] if "criterion" in ratings else [])]
+    table = (counted if len(counted) else ratings).groupby(keys)["score"].agg(judgements="size", mean="mean")
+    order = ["mean", by] if by == "system" else ["judgements", by]
+    table = table.reset_index().sort_values([*keys[1:], *order], ascending=[*[True] * len(keys[1:]), False, True])
+    return [{**row, "mean": round(float(row["mean"]), 6)} for row in table.to_dict("records")]
