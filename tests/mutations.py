@@ -187,6 +187,50 @@ def _mqm(layout: str, judged: dict[Key, float], rng: np.random.Generator) -> Cas
     return Case(layout, "my.tsv", _encoded(_text(written, rng, "\t"), rng), {}, scores)
 
 
+def _preferences(layout: str, judged: dict[Key, float], rng: np.random.Generator) -> Case:
+    """Write a row per comparison of two systems; each is worth 1, 0.5 or 0."""
+    systems = list(dict.fromkeys(key[0] for key in judged))[:2]
+    answers = [("A", "tie", "B"), ("left", "equal", "right"), ("SYSTEM A", "Tie", "SYSTEM B")][int(rng.integers(0, 3))]
+    rows, scores = [], {}
+    for segment, person in dict.fromkeys(key[1:] for key in judged):
+        worth = int(rng.integers(0, 3))  # for the first: 1, a half, 0
+        keys = [(system, segment, person) for system in systems]
+        scores |= dict(zip(keys, (1 - worth / 2, worth / 2), strict=True))
+        rows.append(([person, segment, *systems, answers[worth]], keys))
+    written, _ = disturbed(Written(["annotator", "segment", "system_a", "system_b", "preference"], rows, []), rng)
+    return Case(layout, "my.csv", _encoded(_text(written, rng, ","), rng), {}, scores)
+
+
+def _people(layout: str, judged: dict[Key, float], rng: np.random.Generator) -> Case:
+    """Write a row per translation, and a column of scores per annotator."""
+    people = list(dict.fromkeys(key[2] for key in judged))
+    rows = []
+    for system, segment in dict.fromkeys(key[:2] for key in judged):
+        keys = [(system, segment, person) for person in people]
+        cells = [f"{judged[key]:g}" if key in judged else "" for key in keys]
+        rows.append(([system, segment, *cells], [key for key in keys if key in judged]))
+    written, _ = disturbed(Written(["system", "segment", *people], rows, []), rng)
+    told = {"scale": (0, 100), "wide": "annotators", "columns": {"score": people if len(people) > 1 else people[0]}}
+    if len(people) == 1:
+        told |= {"wide": None, "values": {"annotator": people[0]}}
+    return Case(layout, "my.csv", _encoded(_text(written, rng, ","), rng), told, judged)
+
+
+def _pearmut(layout: str, judged: dict[Key, float], rng: np.random.Generator) -> Case:
+    """Write Pearmut's log of screens: all outputs of a segment at once, with spans and times."""
+    lines = []
+    for place, (segment, person) in enumerate(dict.fromkeys(key[1:] for key in judged)):
+        marked = {"start_i": 0, "end_i": 2, "severity": "minor", "category": None}
+        given = {
+            key[0]: {"score": int(score), "error_spans": [marked] * int(rng.integers(0, 2))}
+            for key, score in judged.items() if key[1:] == (segment, person)
+        }  # fmt: skip
+        actions = [{"time": 1.7e9 + place, "type": "focus"}, {"time": 1.7e9 + place + 9, "type": "submit"}]
+        line = {"user_id": person, "item_i": int(segment), "annotation": given, "actions": actions, "time": 9}
+        lines.append(json.dumps(line, ensure_ascii=bool(rng.integers(0, 2))))
+    return Case(layout, "my.jsonl", "\n".join([*lines, ""]).encode(), {"columns": {"segment": "item_i"}}, judged)
+
+
 def _esa(layout: str, judged: dict[Key, float], rng: np.random.Generator) -> Case:
     """Write Appraise's rows of error span annotation: no header, times that rise, spans as JSON."""
     stream = io.StringIO()
@@ -203,5 +247,5 @@ def _esa(layout: str, judged: dict[Key, float], rng: np.random.Generator) -> Cas
 LAYOUTS: dict[str, Callable[[str, dict[Key, float], np.random.Generator], Case]] = {
     "commas": _delimited, "tabs": _delimited, "semicolons": _delimited, "decimal commas": _delimited,
     "systems as columns": _delimited, "workbook": _workbook, "JSON lines": _objects, "JSON array": _objects,
-    "MQM": _mqm, "ESA": _esa,
+    "MQM": _mqm, "ESA": _esa, "preferences": _preferences, "annotators as columns": _people, "Pearmut": _pearmut,
 }  # fmt: skip

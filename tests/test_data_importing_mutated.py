@@ -9,6 +9,9 @@ from mutations import LAYOUTS, case
 from evalkit import DataError, data
 from evalkit.data import importing
 
+#: Layouts of whose rows some scores are damaged.
+DAMAGED = {"commas", "tabs", "semicolons", "decimal commas", "workbook", "JSON lines", "JSON array"}
+
 
 def attempt(drawn, folder):
     """Import a case and hold the result against it: each number kept as it is or, where it was damaged, refused."""
@@ -45,4 +48,4 @@ def test_numbers_that_come_in_come_out(layout, tmp_path, monkeypatch):
         drawn = case(np.random.default_rng(seed), layout)
         attempt(drawn, tmp_path)
         damaged += bool(drawn.damaged)
-    assert damaged or layout in ("systems as columns", "MQM", "ESA")
+    assert damaged or layout not in DAMAGED
