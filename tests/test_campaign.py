@@ -884,5 +884,7 @@ def test_the_report_says_how_a_file_was_read(lines, notes, tmp_path, monkeypatch
     (tmp_path / "mine.csv").write_text(f"system,segment,annotator,score\n{lines}", encoding="utf-8")
     mine = campaign.from_ratings(*data.open_campaign(str(tmp_path / "mine.csv")))
     assert mine.systems == ["A", "B"]
-    [told] = [text for text in say(campaign.count_judgements(mine)) if text.startswith("How the file")]
+    [told] = [
+        text for text in say(campaign.count_judgements(mine)) if text.startswith("What was assumed in reading the file")
+    ]
     assert all(note in told for note in notes)
