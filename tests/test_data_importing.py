@@ -8,6 +8,8 @@ import stat
 import subprocess
 import sys
 import time
+from functools import partial
+from unicodedata import normalize
 
 import pandas as pd
 import pyarrow as pa
@@ -399,7 +401,8 @@ def test_a_cell_is_the_number_it_says_or_none(text):
         assert re.fullmatch(r"[+-−]?[0-9.,eE+-]+", text.strip())
 
 
-SYSTEMS = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=6)
+LETTERS = st.characters(codec="utf-8", exclude_categories=["C", "Z"])
+SYSTEMS = st.text(LETTERS, min_size=1, max_size=6).map(partial(normalize, "NFC"))  # the form that names are written in
 ROWS = st.lists(st.tuples(SYSTEMS, st.floats(0, 100)), min_size=1, max_size=12)
 
 
