@@ -93,3 +93,17 @@ def test_without_judges_there_is_nothing_to_compare(tmp_path):
     assert data.open_judges(tmp_path / "my.parquet") is None
     found = campaign.compare_judges(campaign.from_ratings(ratings), None)
     assert sentences.say(found)[0].startswith("Missing here: No automatic judge is named in the file.")
+
+
+def test_what_errors_weigh_stands_on_the_first_page(tmp_path):
+    rows = ["A,d,1,Ann,s,t,Accuracy,Major", "A,d,2,Ann,s,t,No-error,No-error", "B,d,1,Ann,s,t,Accuracy,minor"]
+    head = "system,doc,seg_id,rater,source,target,category,severity"
+    (tmp_path / "mqm.csv").write_text("\n".join([head, *rows, ""]), encoding="utf-8")
+    importing.import_campaign([tmp_path / "mqm.csv"], tmp_path / "my.parquet", weights="minor=2,major=7")
+    ratings, _ = data.open_campaign(tmp_path / "my.parquet")
+    assert dict(ratings.groupby("system")["score"].sum()) == {"A": -7, "B": -2}
+    [said] = sentences.weights(campaign.from_ratings(ratings))
+    assert said.startswith("Scores are made of marked errors. Weights: ")
+    assert "minor 2" in said
+    assert "major 7" in said
+    assert sentences.weights(campaign.from_ratings(opened(tmp_path, judgements()))) == []

@@ -7,6 +7,7 @@ from evalkit.campaign.checks import APART, CALLED, FINE, LOOK, PROBLEM, UNKNOWN,
 from evalkit.campaign.opening import Campaign
 from evalkit.campaign.planning import MOST
 from evalkit.campaign.ranking import Ranking
+from evalkit.data.provenance import reading_of
 from evalkit.stats.terms import join_names, pluralize
 
 #: Most things to do that a first page lists.
@@ -67,6 +68,12 @@ def figures(ranking: Ranking) -> list[str]:
     text += f"{second}, the next, {_scale(ranking)}"
     by_z = "; the order is by z-scores, which take out how strict each annotator is" * ranking.method.by_z
     return [f"{text}{by_z}."]
+
+
+def weights(campaign: Campaign) -> list[str]:
+    """Say what marked errors weigh, where scores are made of them; nothing where they are not."""
+    said = reading_of(campaign.ratings).get("receipt", {}).get("weights", "")
+    return [f"Scores are made of marked errors. Weights: {said}."] if said else []
 
 
 def _scale(ranking: Ranking) -> str:
