@@ -79,6 +79,15 @@ def test_objects_within_objects_have_dotted_names(imported):
     assert report.unused == ["judgement.z.score"]
 
 
+def test_another_json_beside_a_log_is_left_alone(imported, tmp_path):
+    (tmp_path / "camp.en-de.json").write_text('[{"score": 1}]', encoding="utf-8")
+    ratings, _, _ = imported(in_lines(*LOG), name="camp.en-de.jsonl")
+    (tmp_path / "camp.en-de.json").unlink()
+    alone, _, _ = imported(in_lines(*LOG), name="camp.en-de.jsonl")
+    assert len(alone)
+    assert ratings["score"].tolist() == alone["score"].tolist()
+
+
 def test_dotted_names_can_be_mapped(imported):
     odd = [{"who": {"x": row["annotator"]}, "what": {"mt": row["system"], "no": row["segment"]}, "points": row["score"],
             "lp": "en-de"} for row in ROWS]  # fmt: skip

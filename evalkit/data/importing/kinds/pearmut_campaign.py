@@ -33,10 +33,16 @@ class Campaign:
 
 
 def beside(path: Path) -> Path | None:
-    """Find the campaign's own file."""
+    """Find the campaign's own file; in the log's folder, a file of that name may be another, which is left alone."""
     folder, name = path.parent.parent, f"{path.stem}.json"
-    places = [folder / "campaigns" / name, folder / "tasks" / name, path.with_name(name)]
-    return next((place for place in places if place.is_file() and place != path), None)
+    for place in (folder / "campaigns" / name, folder / "tasks" / name):
+        if place.is_file() and place != path:
+            return place
+    near = path.with_name(name)
+    if near == path or not near.is_file():
+        return None
+    found, reason = jsonl.loaded(delimited.content(near))
+    return near if reason or (isinstance(found, dict) and "info" in found) else None
 
 
 def described(path: Path) -> Campaign:
