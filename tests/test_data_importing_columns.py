@@ -736,3 +736,13 @@ def test_vocabularies_are_small_letters_and_do_not_overlap():
         assert words == {word.casefold() for word in words}
     assert not layouts._CRITERIA & layouts._NO_SCORES
     assert not layouts._CRITERIA & (orientation._RANK | orientation._EXACT)
+
+
+def test_names_of_two_words_under_headings_of_two_words_stay_whole():
+    frame = judged(score=up_to(100)).assign(annotator="Bob Ko").rename(columns={"annotator": "Evaluator ID"})
+    frame = frame.drop_duplicates(["system", "segment"])
+    frame.to_csv("my.tsv", sep="\t", index=False)
+    ratings, report = imported(Path("my.tsv"))
+    assert set(ratings["annotator"]) == {"Bob Ko"}
+    assert not any("blanks" in note for note in report.notes)
+    assert ratings["score"].tolist() == frame["score"].tolist()

@@ -148,12 +148,19 @@ def _is_comment(cells: list[str], width: int) -> bool:
 
 
 def _by_blanks(lines: list[str]) -> bool:
-    """Tell whether rows are cut by blanks and tabs: as many words on each line, which no delimiter makes."""
+    """Tell whether rows are cut by blanks and tabs: as many words on each line, and no delimiter cuts all lines alike.
+
+    Words may agree by chance where a delimiter is there: a heading of two words over names of two words.
+    """
     rows = [line for line in lines if line.strip()]
     counts = {len(line.split()) for line in rows}
     if len(rows) < 2 or len(counts) != 1 or (width := counts.pop()) < 3:
         return False
-    return not any({_width(line, delimiter) for line in rows[1:]} == {width} for delimiter in _NAMES)
+    for delimiter in _NAMES:
+        headed, *below = (_width(line, delimiter) for line in rows)
+        if set(below) == {width} or (headed > 1 and set(below) == {headed}):
+            return False
+    return True
 
 
 def _records(
