@@ -96,7 +96,8 @@ def _items(task: Any, path: Path) -> list[dict[str, Any]]:
 
 
 def _key(item: dict[str, Any]) -> tuple[str, str, str]:
-    return tuple(plain(str(item.get(name, ""))) for name in ("itemID", "documentID", "targetID"))  # type: ignore
+    number, document, target = (plain(str(item.get(name, ""))) for name in ("itemID", "documentID", "targetID"))
+    return number, document, target
 
 
 def _line(item: dict[str, Any]) -> str | None:
