@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -50,8 +50,10 @@ class SegmentMeans:
 
     def taken(self, order: np.ndarray) -> SegmentMeans:
         """Take some systems, in an order."""
-        own, split = (self.means[order], self.judgements[order]), (self.sums[:, order], self.weights[:, order])
-        return SegmentMeans(self.systems[order], *own, self.units, *split, self.crossed)
+        return replace(
+            self, systems=self.systems[order], means=self.means[order], judgements=self.judgements[order],
+            sums=self.sums[:, order], weights=self.weights[:, order],
+        )  # fmt: skip
 
 
 def segment_means(
@@ -108,7 +110,9 @@ def segment_means(
                 for part in (values[own] * share, share)
             ]
         own_systems = np.asarray(systems, object)
-        found[f"{source}-{target}"] = SegmentMeans(own_systems, means, judgements, labels, *split, len(units) > 1)
+        found[f"{source}-{target}"] = SegmentMeans(
+            own_systems, means, judgements, labels, split[0], split[1], len(units) > 1
+        )
     return found
 
 
