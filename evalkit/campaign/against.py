@@ -70,6 +70,11 @@ class Against:
         """How many systems, documents, segments, annotators and items there are: here, there, in both."""
         return {row.what: (int(row.here), int(row.there), int(row.both)) for row in self.shared.itertuples()}
 
+    @property
+    def columns(self) -> list[str]:
+        """Columns of ``systems`` that a page has room for; the intervals of places stand in the figure."""
+        return [name for name in self.systems if not (name.startswith("rank") and name.endswith(("low", "high")))]
+
     def measure(self, of: str, coefficient: str) -> dict[str, float]:
         """Return a row of ``alike``: estimate, low, high, n; empty where there is none."""
         rows = self.alike[self.alike["of"].eq(of) & self.alike["coefficient"].eq(coefficient)]

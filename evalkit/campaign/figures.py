@@ -98,10 +98,10 @@ def against(found: Against) -> Figure:
                      | ({end: table[f"rank_{side}_{end}"] for end in ("low", "high")} if found.drawn else {}))
         for side in sides
     ]  # fmt: skip
-    ends = {"low": "low", "high": "high"} if found.drawn else {}
-    figure, axes = plt.subplots(figsize=(5.2, 0.4 * len(table) + 1.5))
+    low, high = ("low", "high") if found.drawn else (None, None)
+    figure, axes = plt.subplots(figsize=(4.4, 0.4 * len(table) + 1.5))
     names = {side: f"{side}: {readable([name], longest=_LONGEST).get(name, name)}" for side, name in sides.items()}
-    forest(axes, pd.concat(parts), rows="system", value="place", series="campaign", names=names, **ends)
+    forest(axes, pd.concat(parts), rows="system", value="place", series="campaign", low=low, high=high, names=names)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set(ylabel="system", xlabel=f"place (1: the best){', 95 % interval' if found.drawn else ''}")
     figure.legend(loc="outside upper center", ncols=2)

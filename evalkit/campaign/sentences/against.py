@@ -6,7 +6,7 @@ import pandas as pd
 
 from evalkit.campaign.against import HERE, NEITHER, OPPOSITE, SAME, THERE, Against
 from evalkit.campaign.counterpart import FEWEST
-from evalkit.campaign.sentences.say import lacking, say
+from evalkit.campaign.sentences.say import say
 from evalkit.stats.terms import join_names, pluralize
 
 #: Share of a campaign's items below which most of it is said not to be compared.
@@ -136,7 +136,9 @@ def _agreement(found: Against) -> list[str]:
     reasons: dict[str, list[str]] = {}
     for where, why in found.lacks.items():
         reasons.setdefault(why.rstrip("."), []).append(where)
-    return text + lacking(" ".join(f"Agreement {' and '.join(where)}: {why}." for why, where in reasons.items() if why))
+    return text + [
+        f"How far people agree {' and '.join(where)} cannot be said: {why}." for why, where in reasons.items() if why
+    ]
 
 
 def _persons(found: Against) -> str:
