@@ -114,14 +114,13 @@ def _items(both: tuple[pd.DataFrame, pd.DataFrame], systems: list[str], key: tup
 
 
 def _key(mine: Campaign, other: Campaign) -> tuple[str, ...]:
-    """Say which columns name a segment in both; a number alone only where no document of either has it twice."""
+    """Say which columns name a segment in both; a number alone only where no two documents of either share it."""
     if mine.segment == other.segment:
         return mine.segment
-    for one in (mine, other):
-        if one.judged[["doc", "segment"]].drop_duplicates().duplicated("segment").any():
-            raise DataError(
-                "segments are numbered throughout in one of the files, and anew in every document in the other."
-            )
+    anew = next(one for one in (mine, other) if "doc" in one.segment)
+    if anew.judged[["doc", "segment"]].drop_duplicates().duplicated("segment").any():
+        here, there = ("anew in every document" if one is anew else "throughout" for one in (mine, other))
+        raise DataError(f"segments are numbered {here} here, and {there} there.")
     return ("segment",)
 
 

@@ -15,8 +15,26 @@ MOST = 0.5
 
 @say.register
 def against(found: Against) -> list[str]:
-    return [_shared(found), *_orders(found), *_decisions(found), _items(found), _level(found), *_agreement(found),
-            _persons(found), _drawn(found)]  # fmt: skip
+    first = [*_answer(found), _shared(found), *_orders(found), *_decisions(found)]
+    return [*first, _items(found), _level(found), *_agreement(found), _persons(found), _drawn(found)]
+
+
+def _answer(found: Against) -> list[str]:
+    """Say first whether the two campaigns contradict each other."""
+    count = found.decisions["verdict"].value_counts()
+    if not len(found.decisions):
+        return []
+    if count.get(OPPOSITE, 0):
+        pairs = pluralize(int(count[OPPOSITE]), "pair")
+        return [f"The two campaigns contradict each other on {pairs} of systems: each is sure of another winner."]
+    if not count.get(SAME, 0):
+        return [
+            "The two campaigns do not contradict each other, but there are no two systems that both can distinguish."
+        ]
+    return [
+        "The two campaigns do not contradict each other: of every two systems that both can distinguish, they prefer "
+        "the same one."
+    ]
 
 
 def _shared(found: Against) -> str:
