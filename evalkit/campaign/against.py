@@ -41,13 +41,14 @@ class Against:
     """What two campaigns say of the same outputs: "here" is one's own, "there" the other; differences: here - there.
 
     names: of the two files. shared: what, here, there, both; sparse: systems with too few items in both. drawn: what
-    was drawn anew for intervals; empty where there are none. ranked_by: what orders the systems, here and there.
-    systems: system, mean_here, mean_there, difference with low and high (only on one footing), and places on shared
-    items with intervals (rank_here_low, …). decisions: every two systems: better_here, better_there (empty where the
-    test does not decide), verdict. alike: of (systems, items), coefficient, estimate, low, high, n. level: difference
-    of the mean over shared items, low, high, sd_difference (of single items), sd_here, sd_there; empty without a
-    footing. agreement: where, coefficient, estimate, low, high, items; lacks: where -> why there is none. persons:
-    annotators called the same in both, on the items that they judged in both.
+    was drawn anew for intervals; empty where there are none. criteria: what was judged, where a file says so.
+    unturned: why scores there were not turned round although those here were; empty where both were, or neither.
+    ranked_by: what orders the systems. systems: system, mean_here, mean_there, difference with low and high (only on
+    one footing), and places on shared items with intervals (rank_here_low, …). decisions: every two systems:
+    better_here, better_there (empty where the test does not decide), verdict. alike: of (systems, items), coefficient,
+    estimate, low, high, n. level: difference of the mean over shared items, low, high, sd_difference (of single items),
+    sd_here, sd_there; empty without a footing. agreement: where, coefficient, estimate, low, high, items; lacks:
+    where -> why there is none. persons: annotators called the same in both, on the items that they judged in both.
     """
 
     pair: str
@@ -55,6 +56,8 @@ class Against:
     shared: pd.DataFrame
     sparse: tuple[str, ...]
     drawn: tuple[str, ...]
+    criteria: tuple[str, str]
+    unturned: str
     ranked_by: tuple[str, str]
     footing: Footing
     systems: pd.DataFrame
@@ -121,6 +124,8 @@ def _compare(mine: Campaign, other: Campaign, *, score: str, resamples: int, see
         shared=shared.counts,
         sparse=shared.sparse,
         drawn=drawn,
+        criteria=(mine.criterion, other.criterion),
+        unturned=other.orientation if mine.turned and not other.turned else "",
         ranked_by=(methods[0].title, methods[1].title),
         footing=footing,
         systems=_systems(shared.systems, found, draws, footing),
@@ -141,7 +146,7 @@ def find_footing(mine: Campaign, other: Campaign) -> Footing:
         return Footing("points of 100", stretched=True)
     ours, theirs = (reading_of(one.ratings).get("receipt", {}).get("weights") for one in (mine, other))
     if ours and ours == theirs:
-        return Footing("points, which errors weigh alike in both")
+        return Footing("points of errors, weighed alike in both,")
     where = [side for side, one in (("here", mine), ("there", other)) if not one.known_scale]
     return Footing("", why=f"the ends of the scale are not declared {' or '.join(where)}")
 

@@ -56,7 +56,25 @@ def _shared(found: Against) -> str:
     alone = [f"{pluralize(one - sizes['systems'][2], 'system')} {'was' if one - sizes['systems'][2] == 1 else 'were'} "
              f"judged only {side}"
              for side, one in zip(sides, sizes["systems"][:2], strict=True) if one > sizes["systems"][2]]  # fmt: skip
-    return f"{text} {' and '.join(alone)}." if alone else text
+    text += f" {' and '.join(alone)}." if alone else ""
+    return text + _meant(found)
+
+
+def _meant(found: Against) -> str:
+    """Say what scores stand for, where that may differ: the criterion, and which way is better."""
+    here, there = found.criteria
+    text = ""
+    if here or there:
+        same = "What was judged in both is" if here == there else "What was judged:"
+        text += (
+            f" {same} {here}."
+            if here == there
+            else f" {same} here {here or 'not named'}, there {there or 'not named'}."
+        )
+    if found.unturned:
+        text += " Low scores are good here and were turned round; those there were not, for its import says: "
+        text += f"{found.unturned.rstrip('.')}."
+    return text
 
 
 def _percent(share: float) -> str:
@@ -97,11 +115,11 @@ def _decisions(found: Against) -> list[str]:
     if table.empty:
         return []
     count = {verdict: int(table["verdict"].eq(verdict).sum()) for verdict in (SAME, OPPOSITE, HERE, THERE, NEITHER)}
+    said = {verdict: f"{number:,}" if number else "none" for verdict, number in count.items()}
     text = (
         f"Each campaign's own test of every two systems, on shared items: of {pluralize(len(table), 'pair')}, "
-        f"{count[SAME]} {'is' if count[SAME] == 1 else 'are'} decided alike, {count[OPPOSITE] or 'none'} in opposite "
-        f"ways, {count[HERE] or 'none'} only here, {count[THERE] or 'none'} only there, and {count[NEITHER] or 'none'} "
-        "in neither."
+        f"{said[SAME]} {'is' if count[SAME] == 1 else 'are'} decided alike, {said[OPPOSITE]} in opposite ways, "
+        f"{said[HERE]} only here, {said[THERE]} only there, and {said[NEITHER]} in neither."
     )
     opposite = table[table["verdict"] == OPPOSITE]
     named = [f"{row.better_here} is better here, {row.better_there} there" for row in opposite.itertuples()]
@@ -163,7 +181,10 @@ def _persons(found: Against) -> str:
     """Say how people who took part in both agree with themselves."""
     table, names = found.persons, found.sizes["annotators"][2]
     if not names:
-        return "No annotator has the same name in both, so nobody can be compared with themselves."
+        return (
+            "No annotator has the same name in both, so nobody can be compared with themselves. Pseudonyms are the "
+            "same only where both files were imported by one person, or with the same --salt."
+        )
     if table.empty:
         return f"{pluralize(names, 'annotator')} of the same name in both judged no item twice."
     text = (
