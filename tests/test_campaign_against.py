@@ -15,10 +15,11 @@ from evalkit import DataError, campaign, data
 from evalkit.campaign import figures as draw
 from evalkit.campaign import redrawn, sentences
 from evalkit.campaign.against import HERE, NEITHER, OPPOSITE, SAME, THERE, find_footing
-from evalkit.campaign.counterpart import FEWEST, find_shared
+from evalkit.campaign.counterpart import FEWEST, Shared, find_shared
 from evalkit.data import importing
 from evalkit.reports import cli
 from evalkit.stats.agreement import cross_replication
+from evalkit.stats.inference import resample
 
 EXPORTS = {
     "ESA-1": ("240315rc5ESA", "esa"), "ESA-2": ("240520rc6ESA", "esa"), "ESA-IAA": ("240521rc6ESA", "esa"),
@@ -238,6 +239,25 @@ def test_the_same_texts_and_people_are_drawn_in_both():
     assert (here[:, [0, 1, 2]].sum(axis=1) == 3).all()  # three documents are drawn from three, whatever else there is
     assert (there[:, [3, 4]].sum(axis=1) == 2).all()
     assert here.std() > 0
+
+
+@pytest.mark.parametrize("digits", [-1, 3])
+def test_draws_of_items_are_correlations_of_the_items_drawn(digits):
+    """By both ways to count pairs: few different scores, and hardly any two alike."""
+    rng = np.random.default_rng(4)
+    here = rng.normal(60, 15, 80).round(digits)
+    there = (here + rng.normal(0, 15, 80)).round(digits)
+    segments = [f"{number:02}" for number in range(80)]
+    index = pd.MultiIndex.from_product([["s"], ["d"], segments], names=["system", "doc", "segment"])
+    cells = pd.DataFrame({"here": here, "there": there, "here_square": here**2, "there_square": there**2}, index=index)
+    shared = Shared(("doc", "segment"), ["s"], (), index, (cells, cells), cells)
+    found = redrawn.draw_items(cells, shared, ("segments",), resamples=30, seed=3)
+    draws = resample(lambda counts: counts, np.arange(80), resamples=30, seed=3).astype(int)  # the same draws
+    for counts, (r, tau, across) in zip(draws, found, strict=True):
+        x, y = np.repeat(here, counts), np.repeat(there, counts)
+        assert (r, tau) == pytest.approx((stats.pearsonr(x, y)[0], stats.kendalltau(x, y)[0]))
+        concordance = 2 * np.cov(x, y, ddof=0)[0, 1] / (x.var() + y.var() + (x.mean() - y.mean()) ** 2)
+        assert across == pytest.approx(concordance)
 
 
 # Real judgements

@@ -145,12 +145,18 @@ def draw_items(cells: pd.DataFrame, shared: Shared, drawn: tuple[str, ...], *, r
     moments = weighted.moments(here - here.mean(), there - there.mean()).T
 
     def statistic(counts: np.ndarray) -> np.ndarray:
-        times = counts.astype(int)
-        tau = [kendall_b(np.repeat(here, one), np.repeat(there, one)) for one in times]
+        tau = _kendall_b(here, there, counts.astype(int))
         between = cross_replication(here, there, squares, counts)
-        return np.stack([weighted.pearson(counts @ moments), np.array(tau), between], axis=1)
+        return np.stack([weighted.pearson(counts @ moments), tau, between], axis=1)
 
     return inference.resample(statistic, unit, resamples=resamples, seed=seed)
+
+
+def _kendall_b(here: np.ndarray, there: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Compute Kendall's tau-b of items under each row of counts: off tables where scores take few values."""
+    if len(np.unique(here)) * len(np.unique(there)) <= 8 * len(here):
+        return weighted.kendall_b_of_values(here, there, counts)
+    return np.array([kendall_b(np.repeat(here, times), np.repeat(there, times)) for times in counts])
 
 
 def ends(draws: np.ndarray, *, around: float | None = None) -> tuple[float, float]:
