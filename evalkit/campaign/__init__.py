@@ -6,6 +6,7 @@ collect. ``sentences`` says results in words, ``figures`` draws them, ``run_chec
 ``export`` writes a report's tables and its methods paragraph to files.
 """
 
+from evalkit.campaign.against import compare_campaigns
 from evalkit.campaign.agreement import measure_agreement
 from evalkit.campaign.analysis import Analysis, analyse
 from evalkit.campaign.annotators import RULES, profile_annotators, screen_annotators
@@ -14,6 +15,7 @@ from evalkit.campaign.checks import Check, run_checks, tabulate
 from evalkit.campaign.collection import count_judgements
 from evalkit.campaign.context import compare_contexts
 from evalkit.campaign.cost import measure_cost
+from evalkit.campaign.counterpart import counterpart
 from evalkit.campaign.criteria import rank_criteria
 from evalkit.campaign.errors import count_errors
 from evalkit.campaign.exports import export
@@ -37,12 +39,14 @@ __all__ = [
     "analyse",
     "calibrate",
     "choose_method",
+    "compare_campaigns",
     "compare_contexts",
     "compare_judges",
     "compare_official",
     "control_quality",
     "count_errors",
     "count_judgements",
+    "counterpart",
     "example",
     "export",
     "from_ratings",

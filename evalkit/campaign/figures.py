@@ -6,9 +6,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodFormatter
 
 from evalkit.campaign import sentences
+from evalkit.campaign.against import Against
 from evalkit.campaign.annotators import Profiles
 from evalkit.campaign.errors import Errors
 from evalkit.campaign.names import readable, renamed
@@ -116,6 +117,32 @@ def annotators(found: Profiles) -> Figure:
         figure,
         f"A curve per annotator over the scale from 0 to 100, up to twenty of them; means from {means.min():.0f} to "
         f"{means.max():.0f}.",
+    )
+
+
+@house
+def against(found: Against) -> Figure:
+    """Draw the places of the systems in two campaigns, each with its interval, the best here at the top."""
+    table, named = found.systems.head(_MOST), _named(found.systems)["system"]
+    sides = dict(zip(("here", "there"), found.names, strict=True))
+    parts = [
+        pd.DataFrame({"system": named.loc[table.index], "place": table[f"rank_{side}"], "campaign": side}
+                     | ({end: table[f"rank_{side}_{end}"] for end in ("low", "high")} if found.drawn else {}))
+        for side in sides
+    ]  # fmt: skip
+    low, high = ("low", "high") if found.drawn else (None, None)
+    figure, axes = plt.subplots(figsize=(4.4, 0.4 * len(table) + 1.5))
+    names = {side: f"{side}: {readable([name], longest=_LONGEST).get(name, name)}" for side, name in sides.items()}
+    forest(axes, pd.concat(parts), rows="system", value="place", series="campaign", low=low, high=high, names=names)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set(ylabel="system", xlabel=f"place (1: the best){', 95 % interval' if found.drawn else ''}")
+    figure.legend(loc="outside upper center", ncols=2)
+    apart = (found.systems["rank_here"] - found.systems["rank_there"]).abs()
+    return describe(
+        figure,
+        f"{found.pair}: the places of {pluralize(len(found.systems), 'system')} in two campaigns, on what both judged; "
+        f"{pluralize(int(apart.eq(0).sum()), 'system')} with the same place in both, the largest difference "
+        f"{pluralize(int(apart.max()), 'place')}.",
     )
 
 

@@ -151,20 +151,22 @@ def settings(study: Study, values: dict[str, Any]) -> dict[str, Any]:
 
 
 def bound(study: Study, values: dict[str, Any], folder: Path) -> Study:
-    """Bind a study's parameters; where one of them names a file of the user's own, no data set needs to be fetched.
+    """Bind a study's parameters; where the first that can name a file of the user's own does, no data set is fetched.
 
+    Other files stand beside that one, or beside the study's data.
     A path on the command line starts from where the user stands, one in ``studies.toml`` from that file's ``folder``;
     the kernel stands elsewhere. Raises DataError where there is no such file.
     """
     chosen = settings(study, values)
-    own = [name for name in files_named(study) if chosen[name]]
+    files = files_named(study)
+    own = [name for name in files if chosen[name]]
     for name in own:
         base = Path.cwd() if name in values else folder
         path = (base / Path(chosen[name]).expanduser()).resolve()
         if not path.is_file():
             raise DataError(f"{study.name}: {name}={chosen[name]} is no file in {base}. Correct the path.")
         chosen[name] = str(path)
-    return replace(study, parameters=chosen, data=() if own else study.data)
+    return replace(study, parameters=chosen, data=() if own[:1] == files[:1] != [] else study.data)
 
 
 def files_named(study: Study) -> list[str]:

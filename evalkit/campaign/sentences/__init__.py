@@ -4,6 +4,7 @@
 trust it, what next. methods: the paragraph for a paper.
 """
 
+from evalkit.campaign.sentences.against import against  # noqa: F401  registers its sentences with say
 from evalkit.campaign.sentences.first_page import (
     answers,
     beside_humans,
