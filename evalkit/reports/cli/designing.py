@@ -70,6 +70,6 @@ def asked(told: dict[str, Any]) -> dict[str, Any]:
             raise DataError(f"--{name} is lacking. Pass it: {_ASKED[name][0].lower()}{_ASKED[name][1:]}.")
         answer = click.prompt(_ASKED[name], err=True)
         given[name] = Path(answer) if name == "source" else answer
-    if "hours" not in given and person and "hours" not in told:
+    if person and "hours" not in given:
         given["hours"] = click.prompt("Hours of each annotator", type=float, err=True)
     return given
