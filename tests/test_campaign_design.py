@@ -408,6 +408,10 @@ def test_another_file_in_the_folder_of_a_design_is_read_as_ever(tmp_path):
         (lambda text: "{}", "is no campaign's design"),
         (lambda text: text.replace('"version": 1', '"version": 9'), "another version"),
         (lambda text: text.replace('"items"', '"items_"'), "was changed"),
+        (lambda text: text.replace('"scale": [', '"scale": ["low", '), "was changed"),
+        (lambda text: text.replace('"seed": 7', '"seed": "7"'), "was changed"),
+        (lambda text: text.replace('"annotators": [', '"annotators": [1, '), "was changed"),
+        (lambda text: re.sub(r'"systems": {\s+"m', '"systems": {"n', text), "nothing says which system"),
     ],
 )
 def test_a_design_that_was_changed_is_refused_in_one_sentence(tmp_path, change, message):

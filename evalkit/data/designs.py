@@ -82,7 +82,8 @@ def read(path: Path) -> Design:
             f"{path.name} is a design of another version of evalkit ({found.get('version')!r}). Use that one."
         )
     systems, rows = found.pop("systems", None), found.pop("items", None)
-    if not isinstance(systems, dict) or not isinstance(rows, list) or not all(map(_is_row, rows)):
+    sound = _is_head(found) and isinstance(systems, dict) and all(isinstance(one, str) for one in systems.values())
+    if not sound or not rows or not isinstance(rows, list) or not all(map(_is_row, rows)):
         raise DataError(
             f"{path.name} was changed: its items cannot be read. Take the file that the campaign began with."
         )
@@ -92,10 +93,20 @@ def read(path: Path) -> Design:
     return Design(path, found, systems, items)
 
 
+def _is_head(said: Mapping[str, Any]) -> bool:
+    """Tell whether what a design says of itself has the form that its readers take it to have."""
+    scale, people, planned = said.get("scale"), said.get("annotators"), said.get("planned")
+    ends = scale is None or (
+        isinstance(scale, list) and len(scale) == 2 and all(type(one) in (int, float) for one in scale)
+    )
+    named = isinstance(people, list) and all(isinstance(one, str) for one in people)
+    return ends and named and type(said.get("seed")) is int and isinstance(planned, dict)
+
+
 def _is_row(row: Any) -> bool:
     return (
         isinstance(row, list) and len(row) == _ITEM_FIELDS + 1 and isinstance(row[0], str)
-        and all(type(one) is int for one in row[1:3]) and all(isinstance(one, str) for one in row[3:5])
+        and all(type(one) is int and one > 0 for one in row[1:3]) and all(isinstance(one, str) for one in row[3:5])
         and isinstance(row[5], dict) and all(isinstance(kind, str) for kind in row[5].values())
     )  # fmt: skip
 

@@ -33,6 +33,11 @@ class Protocol:
         return "score ({:g}-{:g})".format(*self.scale) if self.scale else "score"
 
     @property
+    def marks(self) -> bool:
+        """Whether errors are marked in the texts, for which a tool is needed."""
+        return self.pearmut["protocol"] in ("ESA", "cESA", "MQM")
+
+    @property
     def compares(self) -> bool:
         """Whether one answer compares two translations, so that no item has a score of its own."""
         return self.together == 2

@@ -21,6 +21,7 @@ WORKBOOKS = "for_annotators"
 def write(folder: Path, name: str, texts: Texts, drawn: Drawn, *, planned: Mapping[str, Any]) -> list[Path]:
     """Write ``campaign.json``, ``assignment.csv``, a workbook for each annotator and ``design.json``; return the paths.
 
+    Of a protocol without scores there are no workbooks.
     planned: what the campaign is expected to show, which its design keeps.
     """
     pair = (texts.src_lang, texts.tgt_lang)
@@ -34,7 +35,8 @@ def write(folder: Path, name: str, texts: Texts, drawn: Drawn, *, planned: Mappi
             {one.name: entry(one, alias) for mine in items for one in mine},
         ).encode(),
     }  # fmt: skip
-    for annotator, mine in zip(drawn.wish.annotators, items):
+    with_score = drawn.wish.protocol.scale is not None  # else there is nothing to type into a sheet
+    for annotator, mine in zip(drawn.wish.annotators, items) if with_score else ():
         contents[f"{WORKBOOKS}/{annotator}.xlsx"] = sheets.workbook(drawn, mine, texts.sources, alias)
     for place, content in contents.items():
         path = folder / place

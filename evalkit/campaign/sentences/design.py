@@ -55,7 +55,11 @@ def _more(found: Expected) -> str:
 
 def notes(texts: Texts, drawn: Drawn) -> list[str]:
     """Say what was assumed, and what could not be had."""
-    return [f"{note[0].upper()}{note[1:]}." for note in (*texts.notes, *drawn.notes)]
+    protocol = drawn.wish.protocol
+    tool = [f"{protocol.name} marks errors, which takes a tool such as Pearmut; "
+            + ("workbooks have room for scores only" if protocol.scale else "no workbooks were written")]  # fmt: skip
+    told = (*texts.notes, *drawn.notes, *(tool if protocol.marks else []))
+    return [f"{note[0].upper()}{note[1:]}." for note in told]
 
 
 def plan(name: str, told: Sequence[str], noted: Sequence[str]) -> str:
@@ -71,7 +75,7 @@ _WAY = """
 | file | for whom |
 | --- | --- |
 | `campaign.json` | Pearmut: an address for each annotator; nothing in it names systems or kinds of items |
-| `for_annotators/` | without Pearmut: a workbook for each annotator, which names neither systems nor kinds of items |
+| `for_annotators/` | without Pearmut: a workbook for each annotator; nothing in it names systems or kinds of items |
 | `assignment.csv` | you: everything that is judged, by whom, of which system. Annotators must not see it |
 | `design.json` | you: the role of each item. Keep it with the results; without it they cannot be read |
 
