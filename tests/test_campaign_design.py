@@ -27,6 +27,8 @@ from evalkit.campaign.design.texts import read_texts
 from evalkit.campaign.sentences import say
 from evalkit.data import designs
 from evalkit.data.importing import import_campaign
+from evalkit.human import context
+from evalkit.human.annotators.quality_control import quality_pairs
 from evalkit.reports import cli
 
 WORDS = [
@@ -378,7 +380,29 @@ def test_items_without_an_answer_are_lacking_and_the_report_says_whose(tmp_path)
     assert told[0].startswith(f"Plan and outcome: {len(rows) - 1:,} judgements by ESA were planned (seed 7), ")
     assert f"{sum(blank.values())} are lacking" in told[0]
     assert "of the" in report.read_as()["plan"]
-    assert compare_plan(from_ratings(ratings.copy())) is not None
+
+
+def test_every_copy_finds_its_original_when_quality_and_context_are_looked_at(tmp_path):
+    folder_of(tmp_path)
+    fill(tmp_path / "assignment.csv")
+    _, ratings = imported(tmp_path, tmp_path / "assignment.csv")
+    counts = ratings["item_type"].value_counts()
+    assert len(quality_pairs(ratings)) == counts["degraded"] > 0
+    paired = context.pairs(ratings, kind=None)
+    assert len(paired) == counts["degraded"] + counts["repeat"]
+    assert paired.attrs["unpaired"] == 0
+    assert set(paired["group"]) >= {"none"}
+
+
+def test_the_less_is_collected_the_larger_a_difference_it_takes(tmp_path):
+    folder_of(tmp_path)
+    rng = np.random.default_rng(2)
+    fill(tmp_path / "assignment.csv", lambda place: str(round(float(np.clip(rng.normal(60, 15), 0, 100)))))
+    _, ratings = imported(tmp_path, tmp_path / "assignment.csv")
+    whole = compare_plan(from_ratings(ratings))
+    part = compare_plan(from_ratings(ratings[ratings["segment"].astype(int) <= 18].reset_index(drop=True)))
+    assert 0 < whole.achieved[0] < part.achieved[0]
+    assert whole.achieved[0] / whole.achieved[1] == pytest.approx(stats.norm.isf(0.025) + stats.norm.ppf(0.8))
 
 
 def test_a_file_without_a_plan_says_nothing_of_one(tmp_path):
@@ -516,7 +540,7 @@ def test_flags_without_outputs_are_refused(tmp_path, capsys):
 def test_where_a_person_sits_in_front_what_is_lacking_is_asked_for(home, monkeypatch):
     from evalkit.reports.cli import designing
 
-    answers = iter([str(home / "outputs"), "ESA", str(home / "source.txt"), "3", 2.0])
+    answers = iter([str(home / "outputs"), "ESA", str(home / "source.txt"), "3", "", 2.0])
     monkeypatch.setattr("sys.stdin", type("Terminal", (), {"isatty": staticmethod(lambda: True)})())
     monkeypatch.setattr("click.prompt", lambda *_, **__: next(answers))
     found = designing.asked({"outputs": (), "protocol": None, "hours": None})

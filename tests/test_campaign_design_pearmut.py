@@ -45,16 +45,8 @@ def pearmut(once):
 
     def make(folder):
         subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-        install = [
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--ignore-requires-python",
-            "--only-binary",
-            ":all:",
-            "pearmut==1.1.6",
-        ]
+        install = ["-m", "pip", "install", "--quiet", "--timeout", "30", "--retries", "1", "--ignore-requires-python",
+                   "--only-binary", ":all:", "pearmut==1.1.6"]  # fmt: skip
         done = subprocess.run([folder / "bin" / "python", *install], capture_output=True, text=True)
         (folder / "said").write_text(done.stderr if done.returncode else "")
 

@@ -20,6 +20,7 @@ from evalkit.data.importing.kinds import annotated
 _ITEM = "item"  # the heading of identifiers in the tables that a design is written as
 _READ = "identifier"  # the same once it was read, for an item is a segment elsewhere
 _UNKNOWN = "is no item of {name}: correct the identifier, or import it without the design"
+_COPIES = ("degraded", "repeat")  # of documents that are shown a second time
 _KINDS = ("void", "reset", "tutorial", "check", "form", "replaced")  # rows of Pearmut that are no judgements
 
 
@@ -93,7 +94,7 @@ def _columns(design: Design, header: Iterable[str]) -> list[str]:
     compared = ["system_a", "system_b"] if not by_tool else ["system", "item_type", "against"]
     judged = compared if design.compares else ["system", "item_type"]
     names = ["src_lang", "tgt_lang", "annotator", "doc", "segment", *judged, "hit"]
-    names += [] if design.compares else ["position"]
+    names += [] if design.compares else ["position", "copy"]
     return [*names, annotated.ENDS] if annotated.ENDS in header and design.said.get("scale") else names
 
 
@@ -116,7 +117,8 @@ def _cells(row: Mapping[str, Any], design: Design, header: Sequence[str]) -> dic
         cells |= {"system_a": shown[0], "system_b": shown[-1], "against": others[0]}
         cells["hit"] = f"{_task(entry.task)}/{entry.position}"
     if alias:
-        cells |= {"system": design.systems[alias], "item_type": "system" if design.compares else entry.shown[alias]}
+        kind = "system" if design.compares else entry.shown[alias]
+        cells |= {"system": design.systems[alias], "item_type": kind, "copy": str(kind in _COPIES).lower()}
     return cells
 
 

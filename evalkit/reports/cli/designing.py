@@ -70,6 +70,12 @@ def asked(told: dict[str, Any]) -> dict[str, Any]:
             raise DataError(f"--{name} is lacking. Pass it: {_ASKED[name][0].lower()}{_ASKED[name][1:]}.")
         answer = click.prompt(_ASKED[name], err=True)
         given[name] = Path(answer) if name == "source" else answer
+    if person and "documents" not in given and not layout:
+        answer = click.prompt(
+            "File of documents' names (empty: ten lines each)", default="", show_default=False, err=True
+        )
+        given |= {"documents": Path(answer)} if answer.strip() else {}
     if person and "hours" not in given:
-        given["hours"] = click.prompt("Hours of each annotator", type=float, err=True)
+        answer = click.prompt("Hours of each annotator (0: all is judged)", type=float, default=0.0, err=True)
+        given |= {"hours": answer} if answer else {}
     return given
