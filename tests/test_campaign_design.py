@@ -20,7 +20,7 @@ from scipy import stats
 
 from evalkit import DataError, data
 from evalkit.campaign import compare_plan, from_ratings
-from evalkit.campaign.design import Texts, Wish, assignment, degrading, draw, get_protocol, items, write
+from evalkit.campaign.design import Texts, Wish, assignment, degrading, draw, get_protocol, items, pearmut, write
 from evalkit.campaign.design.pearmut import JOINER
 from evalkit.campaign.design.protocols import PROTOCOLS
 from evalkit.campaign.design.texts import read_texts
@@ -348,6 +348,20 @@ def test_nothing_that_pearmut_shows_names_systems_or_roles_or_is_markup(tmp_path
             assert all(re.fullmatch("m[0-9a-f]{4}", name) for name in item["tgt"])
             assert not [text for text in item["tgt"].values() if "<b>" in text]
     assert f"=1+1 <{JOINER}b>bold<{JOINER}/b>" in json.dumps(campaign, ensure_ascii=False)
+
+
+MARKUP = st.lists(
+    st.sampled_from(["<", "</", ">", "b", "br", "em", "h1", "p", "<b>", "</strong>", "<img ", "<audio ", "x", " "])
+)
+
+
+@given(MARKUP.map("".join))
+def test_a_text_that_pearmut_is_given_holds_nothing_that_its_page_would_take_for_markup(text):
+    found = pearmut.shown(text)
+    assert found.replace(JOINER, "") == text
+    assert not re.search(r"</?(br|strong|b|i|p|em|h1|h2|h3)>", found)  # as in contentToCharSpans
+    assert not found.startswith(("<audio ", "<video ", "<img ", "<iframe "))  # as in isMediaContent
+    assert pearmut.shown(found) == found
 
 
 def test_items_that_the_design_does_not_know_are_rejected_with_the_reason(tmp_path):

@@ -15,7 +15,8 @@ def outcome(found: Outcome) -> list[str]:
     behind = found.annotators[found.annotators["lacking"] > 0].sort_values("lacking", ascending=False)
     if lost > 0 and len(behind):
         names = [f"{row.annotator} ({row.lacking:,})" for row in behind.head(3).itertuples()]
-        text += f", of {pluralize(len(behind), 'annotator')}: most of {join_names(names)}"
+        text += f", of {pluralize(len(behind), 'annotator')}: " + ("most of " if len(behind) > 3 else "")
+        text += join_names(names)
     return [f"{text}.", *_power(found)]
 
 

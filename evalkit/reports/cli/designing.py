@@ -76,6 +76,6 @@ def asked(told: dict[str, Any]) -> dict[str, Any]:
         )
         given |= {"documents": Path(answer)} if answer.strip() else {}
     if person and "hours" not in given:
-        answer = click.prompt("Hours of each annotator (0: all is judged)", type=float, default=0.0, err=True)
-        given |= {"hours": answer} if answer else {}
+        hours = click.prompt("Hours of each annotator (0: all is judged)", type=float, default=0.0, err=True)
+        given |= {"hours": hours} if hours else {}
     return given
