@@ -58,9 +58,12 @@ def pearmut(once):
     return folder / "bin" / "python"
 
 
+OTHERS = ("XSTS", "SQM", "MQM", "cESA", "preference")
+
+
 @pytest.fixture(scope="module")
 def designed(tmp_path_factory):
-    """The folder of a small campaign by ESA, of texts that are no markup."""
+    """The folder of a small campaign by ESA, of texts that are no markup; beside it one by each other protocol."""
     home = tmp_path_factory.mktemp("loop")
     (home / "outputs").mkdir()
     lines = [f"{HOSTILE[number % len(HOSTILE)]} number {number}" for number in range(12)]
@@ -69,11 +72,13 @@ def designed(tmp_path_factory):
     (home / "documents.txt").write_text("\n".join(f"doc{number // 2}" for number in range(12)) + "\n")
     for name, word in SYSTEMS.items():
         (home / "outputs" / f"{name}.txt").write_text("\n".join(f"{line} {word}" for line in lines) + "\n")
-    words = ["new", "campaign", "tiny", "--out", home, "--outputs", home / "outputs", "--source", home / "source.txt",
-             "--reference", home / "reference.txt", "--documents", home / "documents.txt", "--pair", "en-de",
-             "--protocol", "ESA", "--annotators", "2", "--calibration", "2", "--degraded", "0.2",
-             "--repeats", "0.2"]  # fmt: skip
-    assert cli.main(list(map(str, words))) == 0
+    words = ["--out", home, "--outputs", home / "outputs", "--source", home / "source.txt", "--reference",
+             home / "reference.txt", "--documents", home / "documents.txt", "--pair", "en-de", "--annotators", "2",
+             "--calibration", "2"]  # fmt: skip
+    copies = ["--degraded", "0.2", "--repeats", "0.2"]
+    assert cli.main(list(map(str, ["new", "campaign", "tiny", *words, "--protocol", "ESA", *copies]))) == 0
+    for protocol in OTHERS:
+        assert cli.main(list(map(str, ["new", "campaign", f"by_{protocol}", *words, "--protocol", protocol]))) == 0
     return home / "tiny"
 
 
@@ -84,9 +89,8 @@ def served(pearmut, designed):
     folder.mkdir()
     script = folder / "serve.py"
     script.write_text(SERVE)
-    added = subprocess.run(
-        [pearmut, script, "add", designed / "campaign.json"], cwd=folder, capture_output=True, text=True
-    )
+    campaigns = [designed / "campaign.json", *(designed.parent / f"by_{name}" / "campaign.json" for name in OTHERS)]
+    added = subprocess.run([pearmut, script, "add", *campaigns], cwd=folder, capture_output=True, text=True)
     assert added.returncode == 0, added.stdout + added.stderr
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -134,9 +138,9 @@ def judge(page, screens, campaign):
         items = campaign[screen]
         blocks = page.locator(".output_block")
         page.wait_for_function(
-            "([count, text]) => document.querySelectorAll('.output_block').length === count"
-            " && document.querySelector('.output_src').innerText.trim() === text",
-            arg=[len(items), items[0]["src"].strip()],
+            "count => document.querySelectorAll('.output_block').length === count"
+            " && !document.querySelector('.output_block[data-judged]')",
+            arg=len(items),
         )
         for place, item in enumerate(items):
             block = blocks.nth(place)
@@ -155,23 +159,34 @@ def judge(page, screens, campaign):
             score = int(block.locator(".slider_label").inner_text().split("/")[0])
             found.append((item["item_id"], text, score))
         assert page.title() != "taken"
+        page.evaluate("() => document.querySelector('.output_block').dataset.judged = 'yes'")
         page.locator("#button_next").click()
     return found
 
 
+def logged(page, log, screens):
+    """Wait until the server has written down so many screens."""
+    for _ in range(100):
+        if log.exists() and len(log.read_text().splitlines()) == screens:
+            return
+        page.wait_for_timeout(100)
+    pytest.fail(f"{log.name} has not {screens} screens after ten seconds")
+
+
 def test_a_campaign_is_planned_served_judged_fetched_imported_and_reported(designed, served, page, capsys):
-    address, links, folder = served
+    address, every, folder = served
+    links = [link for link in every if "campaign_id=tiny" in link]
     plan = designs.read(designed / "design.json")
     campaign = json.loads((designed / "campaign.json").read_text())
     assert [link.partition("user_id=")[2] for link in links] == ["annotator-01", "annotator-02"]
 
     # the first annotator judges everything, the second the first two screens
-    judged = {}
+    judged, sent = {}, 0
     for number, (link, task) in enumerate(zip(links, campaign["data"])):
         page.goto(link)
         screens = len(task) if number == 0 else 2
         judged[number + 1] = judge(page, screens, task)
-        page.wait_for_timeout(500)  # the last screen is on its way to the server
+        logged(page, folder / "data" / "annotations" / "tiny.jsonl", sent := sent + screens)
         seen = page.content() + page.inner_text("body")
         assert not [word for word in (*SYSTEMS, "reference", "degraded", "calibration") if word in seen]
 
@@ -219,3 +234,61 @@ def test_a_campaign_is_planned_served_judged_fetched_imported_and_reported(desig
     assert {row["annotator"]: row["lacking"] for row in recorded["outcome_annotators"]} == {
         "annotator-01": 0, "annotator-02": sizes[1] - len(judged[2]),
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("protocol", OTHERS)
+def test_every_protocol_can_be_judged_on_its_screen_and_comes_back(protocol, designed, served, page, capsys):
+    _, links, folder = served
+    home = designed.parent / f"by_{protocol}"
+    plan = designs.read(home / "design.json")
+    [screen, *_] = json.loads((home / "campaign.json").read_text())["data"][0]
+    page.goto(next(link for link in links if f"campaign_id=by_{protocol}" in link))
+    page.wait_for_function("count => document.querySelectorAll('.output_block').length === count", arg=len(screen))
+    sides = page.locator(".output_candidate").evaluate_all("all => all.map(one => one.dataset.model)")
+    assert sides == [model for item in screen for model in item["tgt"]]  # from left to right as they were drawn
+    sliders = page.locator("input[type=range]")
+    answers = len(sides) if protocol != "MQM" else 0
+    assert sliders.count() == answers
+    for place in range(answers):
+        box = sliders.nth(place).bounding_box()
+        sliders.nth(place).click(position={"x": box["width"] * (0.15, 0.85, 0.6)[place % 3], "y": box["height"] / 2})
+    if protocol in ("MQM", "cESA"):
+        mark(page)
+    said = [int(text.split("/")[0].split()[-1]) for text in page.locator(".slider_label").all_text_contents()]
+    page.locator("#button_next").click()
+    log = folder / "data" / "annotations" / f"by_{protocol}.jsonl"
+    logged(page, log, 1)
+    out = home / "out.parquet"
+    arguments = ["import", log, "--design", home / "design.json", "--out", out, "--keep-names"]
+    assert cli.main(list(map(str, arguments))) == 0, capsys.readouterr().err
+    ratings, spans = data.open_campaign(out)
+    wanted = [(item["item_id"], model) for item in screen for model in item["tgt"]]
+    assert len(ratings) == len(wanted)
+    scores = dict(zip(wanted, said))
+    for name, model in wanted:
+        entry = plan.items[name]
+        own = ratings[ratings["system"].eq(plan.systems[model]) & ratings["segment"].eq(entry.segment)]
+        [other] = [one for one in entry.shown if one != model] if protocol == "preference" else [model]
+        if protocol == "preference":
+            mine, theirs = scores[name, model], scores[name, other]
+            assert set(own[own["against"].eq(plan.systems[other])]["score"]) == {0.5 + (mine - theirs) / 2}
+        elif protocol != "MQM":
+            assert own["score"].tolist() == [scores[name, model]]
+            assert own["item_type"].tolist() == [entry.shown[model]]
+    assert (spans is not None) is (protocol in ("MQM", "cESA"))
+    if protocol == "MQM":
+        assert sorted(ratings["score"])[0] < 0
+        assert sorted(ratings["score"])[1] == 0
+
+
+def mark(page):
+    """Mark one error in the first translation: its first letters, severe, of the first kind there is."""
+    letters = page.locator(".output_candidate").first.locator(".tgt_char")
+    letters.nth(0).click()
+    letters.nth(3).click()
+    letters.nth(2).hover()
+    tool = page.locator(".span_toolbox_parent").first
+    tool.locator("input.error_major").click()
+    for choice in tool.locator("select").all():
+        if choice.is_enabled():
+            choice.select_option(index=1)

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+_TRIES = 20  # places that are tried for a copy
+
 
 @dataclass(frozen=True)
 class Item:
@@ -147,17 +149,24 @@ def distance(screens: int) -> int:
 def insert(originals: Sequence[Screen], copies: Mapping[int, Screen], rng: np.random.Generator) -> list[Screen]:
     """Put copies among their originals (by place), at least ``distance`` documents away.
 
-    A repeat comes after its original; a degraded copy before it or after it, by chance, where both can be.
+    A repeat comes after its original; a degraded copy before it or after it, by chance, where both can be. Beside the
+    same document by another system it comes only where there is no other place.
     """
     count = len(originals)
     gap = distance(count)
     placed: list[tuple[float, Screen]] = [(float(place), screen) for place, screen in enumerate(originals)]
     for place, screen in copies.items():
         after, before = place + gap < count, screen.kind == "degraded" and place - gap >= 0
-        if after and (not before or rng.random() < 0.5):
-            placed.append((place + gap + 0.5 + rng.random() * (count - 1 - place - gap), screen))
-        else:
-            placed.append((rng.random() * (place - gap) - 0.5, screen))
+        for _ in range(_TRIES):
+            if after and (not before or rng.random() < 0.5):
+                key = place + gap + 0.5 + rng.random() * (count - 1 - place - gap)
+            else:
+                key = rng.random() * (place - gap) - 0.5
+            earlier = max((one for one in placed if one[0] <= key), key=lambda one: one[0], default=None)
+            later = min((one for one in placed if one[0] > key), key=lambda one: one[0], default=None)
+            if not any(one and one[1].doc == screen.doc for one in (earlier, later)):
+                break
+        placed.append((key, screen))
     return [screen for _, screen in sorted(placed, key=lambda one: one[0])]
 
 
