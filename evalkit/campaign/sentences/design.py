@@ -88,8 +88,8 @@ evalkit import data/annotations/{name}.jsonl --design design.json
 evalkit run campaign -p file=campaign.parquet
 ```
 
-`pearmut add` prints an address for each annotator. Pearmut answers on every network address of your machine: let a firewall,
-or a server of your own, decide who reaches it.
+`pearmut add` prints an address for each annotator. Pearmut answers on every network address of your machine: let a
+firewall, or a server of your own, decide who reaches it.
 
 ## With workbooks
 
