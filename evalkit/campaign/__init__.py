@@ -25,6 +25,7 @@ from evalkit.campaign.missing import Missing
 from evalkit.campaign.normalization import normalize_scores
 from evalkit.campaign.official import compare_official
 from evalkit.campaign.opening import Campaign, example, from_ratings
+from evalkit.campaign.outcome import compare_plan
 from evalkit.campaign.planning import plan_more
 from evalkit.campaign.quality import control_quality
 from evalkit.campaign.ranking import rank_pairs, rank_systems
@@ -43,6 +44,7 @@ __all__ = [
     "compare_contexts",
     "compare_judges",
     "compare_official",
+    "compare_plan",
     "control_quality",
     "count_errors",
     "count_judgements",

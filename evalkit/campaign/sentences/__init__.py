@@ -17,6 +17,7 @@ from evalkit.campaign.sentences.first_page import (
     weights,
 )
 from evalkit.campaign.sentences.methods import Methods, methods
+from evalkit.campaign.sentences.outcome import outcome  # noqa: F401  registers its sentences with say
 from evalkit.campaign.sentences.people import screening  # noqa: F401  registers its sentences with say
 from evalkit.campaign.sentences.say import known, not_in_file, say
 from evalkit.campaign.sentences.systems import language_pairs

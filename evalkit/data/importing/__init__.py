@@ -43,7 +43,8 @@ def import_campaign(
     lines on progress.
     options: columns (our name -> theirs), values (our name -> one value for all rows, or "FILE:our name" for those of
     one file), item_types (theirs -> ours), scale (low, high), sheet, encoding, decimal, batches, accounts, judges,
-    weights, lower_is_better, wide, words (word -> score), mapping (a TOML file with the first of these).
+    weights, lower_is_better, wide, words (word -> score), design (that a campaign began with; None looks for one beside
+    the files), mapping (a TOML file with the first of these).
     Returns the report and the paths of what was written. Raises DataError, having changed nothing.
     """
     out = Path(out)
@@ -136,7 +137,7 @@ def _told(path: Path, label: dict) -> dict:
     receipt = {"rows": f"{report.rows_read:,} read, {report.rows_kept:,} kept"} | report.read_as()
     receipt |= {what: f"{count:,}" for what, count in report.apart().items()}
     reading = {"receipt": receipt, "orientation": report.orientation, "segments": report.segments,
-               "unsure_segments": report.unsure_segments}  # fmt: skip
+               "unsure_segments": report.unsure_segments, "plan": report.plan}  # fmt: skip
     excluded = {together(reason): int(count) for reason, count in counts}
     return {"excluded": excluded, "notes": list(said["notes"]), "reading": reading}
 

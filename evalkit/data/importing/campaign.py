@@ -10,7 +10,7 @@ import pandas as pd
 from evalkit import DataError
 from evalkit.data import schemas
 from evalkit.data.files import stamp
-from evalkit.data.importing import receipt, recognise, rejected, writing
+from evalkit.data.importing import planned, receipt, recognise, rejected, writing
 from evalkit.data.importing.cells import scales
 from evalkit.data.importing.files.rows import Rows, Seen, Source
 from evalkit.data.importing.formats import Format, Head, Match, ordered
@@ -101,6 +101,7 @@ def run(paths: Sequence[Path], out: Path, options: Options, *, name: str = "auto
         for file in files:
             for note in (*file.source.notes, *file.rows.notes):
                 report.note(f"{file.name}: {note}")
+        report.plan = planned.outcome([file.source.design for file in files if file.source.design], people)
         receipt.complete(report, people, options)
         writing.write_ratings(people, report.columns, draft.place("ratings.parquet"), label)
         if len(judged := ratings[~ratings.index.isin(people.index)]):
@@ -123,7 +124,7 @@ def _recognised(paths: Sequence[Path], options: Options, report: Report, name: s
     for path in (path for path in found if not is_companion(path.name)):
         before = stamp(path) if path.is_file() else ()  # opening it says what is wrong
         own = options.of(path.name)
-        sheets = recognise.chosen(opened(path, own), own, name)
+        sheets = recognise.chosen(planned.decoded(path, opened(path, own), own.design), own, name)
         for place, (source, kind, head, match) in enumerate(sheets):
             if source.again and kind.name in _HANGING:
                 raise DataError(

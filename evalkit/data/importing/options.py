@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from evalkit import DataError
-from evalkit.data import languages, schemas
+from evalkit.data import designs, languages, schemas
+from evalkit.data.designs import Design
 from evalkit.data.importing.accounts import owners
 from evalkit.data.importing.cells.columns import EXTRAS, OTHERS, OURS
 from evalkit.data.importing.pseudonyms import Pseudonyms
@@ -38,6 +39,7 @@ class Options:
     lower_is_better: bool | None = None
     wide: str | None = None  # what the score columns of a wide table are: one of WIDE
     words: dict[str, float] = field(default_factory=dict)  # words for scores, casefolded
+    design: Design | None = None  # of a campaign that was designed here: the roles of its items
     looks: Looks = field(default_factory=Looks)
 
     @property
@@ -67,6 +69,7 @@ def gathered(
     lower_is_better: bool | None = None,
     wide: str | None = None,
     words: Mapping[str, float | str] | None = None,
+    design: str | Path | None = None,
     mapping: str | Path | None = None,
 ) -> tuple[Options, str | None]:
     """Return the options and the format that the TOML file names; what is told directly comes before the file.
@@ -110,6 +113,7 @@ def gathered(
         lower_is_better=lower_is_better,
         wide=wide,
         words=_words(words or {}),
+        design=designs.read(Path(design)) if design else None,
     )
     return options, file.get("format")
 

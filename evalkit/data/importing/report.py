@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 
 @dataclass
@@ -39,6 +40,7 @@ class Report:
     judges: list[str] = field(default_factory=list)  # annotators that are models; their judgements stand apart
     annotators: int = 0
     spans: int = 0
+    plan: dict[str, Any] = field(default_factory=dict)  # what a designed campaign had planned, and what came of it
     pseudonyms: bool = True
     digest: str = ""
     rejected_digest: str = ""  # of the file of rejected rows, as it was written
@@ -83,9 +85,16 @@ class Report:
         scale = "{:g} to {:g}".format(*self.scale) if self.scale else "unbounded"
         told = {
             "scale": f"{scale} ({self.scale_from})", "orientation": self.orientation, "weights": self.weights,
-            "segments": self.segments, "automatic judges": ", ".join(self.judges),
+            "segments": self.segments, "automatic judges": ", ".join(self.judges), "plan": self._as_planned(),
         }  # fmt: skip
         return {what: text for what, text in told.items() if text}
+
+    def _as_planned(self) -> str:
+        """Say how much of what was planned is there."""
+        if not self.plan:
+            return ""
+        planned, there = (sum(row[name] for row in self.plan["annotators"]) for name in ("planned", "collected"))
+        return f"{there:,} of the {planned:,} judgements of {self.plan['file']} are there"
 
     def apart(self) -> dict[str, int]:
         """Count the rows that are no judgements of the result, by what became of them and why."""

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from evalkit.reports.cli import designing
 from evalkit.reports.cli.words import Pair, data_names
 
 FORMATS = ("auto", "appraise", "esa", "mqm", "mturk-da", "xsts", "mt-metrics-eval", "preferences", "csv", "pearmut",
@@ -25,14 +26,27 @@ def new() -> None:
 @new.command("campaign")
 @click.argument("name")
 @click.option("--out", type=a_path, default=".", metavar="DIR", help="where the folder goes (default: here)")
-def new_campaign(name: str, out: Path) -> None:
+@designing.options
+def new_campaign(name: str, out: Path, **told: Any) -> None:
     """Data template, checklist, instructions, report.
 
-    All in a new folder NAME.
+    All in a new folder NAME. With systems' outputs, also who judges what: for Pearmut, as CSV and as workbooks.
+
+    \b
+    Example:
+      evalkit new campaign spring --outputs outputs/ --source source.txt --protocol ESA --annotators 8 --hours 5
     """
     from evalkit.reports import starter
 
-    print(starter.campaign(name, out))
+    wishes, said = designing.asked(told), list[str]()
+    if not wishes:
+        print(starter.campaign(name, out))
+        return
+    from evalkit.campaign.design import make
+
+    folder = starter.campaign(name, out, fill=lambda folder: said.extend(make(name, folder, **wishes)))
+    print("\n".join(said), file=sys.stderr)
+    print(folder)
 
 
 @new.command("study")
@@ -79,6 +93,9 @@ def new_study(name: str, data: str, title: str) -> None:
     "--batches", multiple=True, type=a_path, metavar="JSON",
     help="what Appraise was given: which segment each item is (repeatable)",
 )  # fmt: skip
+@click.option(
+    "--design", type=a_path, metavar="JSON", help="that the campaign began with (default: design.json beside)"
+)
 @click.option("--accounts", type=a_path, metavar="FILE", help="which account is whose (CSV of two columns, or JSON)")
 @click.option("--judge", "judges", multiple=True, metavar="NAME", help="an annotator that is a model (repeatable)")
 @click.option("--weights", metavar="SCHEME", help="of marked errors: a scheme, or like minor=1,major=5,critical=10")
