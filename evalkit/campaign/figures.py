@@ -47,7 +47,7 @@ def scores(ranking: Ranking) -> Figure:
         "human translation": {"marker": "D", "color": PALETTE[1], "mec": INK},
     }
     low, high = (None, None) if ranking.unsure else ("low", "high")
-    figure, axes = plt.subplots(figsize=(4.8, 0.34 * len(rows) + 1.5))
+    figure, axes = plt.subplots(figsize=(4.4, 0.3 * len(rows) + 1.9))
     near = _near(rows["score"].to_numpy(float))
     blank = [name for name in ("score", low, high) if name]
     kept = rows.assign(**{name: rows[name].where(near) for name in blank})
@@ -62,10 +62,9 @@ def scores(ranking: Ranking) -> Figure:
             fontsize=9,
             color=INK,
         )
-    unit = "mean z-score (standard deviations of an annotator)"
-    unit = unit if ranking.method.by_z else "mean score (points of the scale)"
-    axes.set(ylabel="system", xlabel=f"{unit}{', 95 % interval' if low else ''}")
-    figure.legend(loc="outside upper center", ncols=2)
+    what, unit = ("z-score", "standard deviations of an annotator") if ranking.method.by_z else ("score", "points")
+    axes.set(ylabel="system", xlabel=f"mean {what}{', 95 % interval' if low else ''}\n({unit})")
+    figure.legend(loc="outside upper center", ncols=1)
     far = [f"{row.system} at {row.score:.2f} lies beyond the axis" for row in rows[~near].itertuples()]
     told = [sentences.better(ranking), *sentences.beside_humans(ranking), *(f"{text}." for text in far)]
     return describe(figure, f"The score of each system with its interval, the best at the top. {' '.join(told)}")
