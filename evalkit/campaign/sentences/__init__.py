@@ -1,13 +1,17 @@
 """The sentences of a campaign's report, each computed from the results of the analyses and nothing else.
 
 ``say(found)`` takes one result and returns its sentences, a paragraph each. first_page: which system is better, can I
-trust it, what next. methods: the paragraph for a paper.
+trust it, what next. methods, datasheet: what a paper or a datasheet has to say of how the numbers were made.
 """
 
+from evalkit.campaign.sentences.datasheet import Datasheet, datasheet
 from evalkit.campaign.sentences.first_page import better, figures, headline, steps, trust, weights
 from evalkit.campaign.sentences.methods import Methods, methods
 from evalkit.campaign.sentences.people import screening  # noqa: F401  registers its sentences with say
 from evalkit.campaign.sentences.say import say
 from evalkit.campaign.sentences.systems import language_pairs
 
-__all__ = ["Methods", "better", "figures", "headline", "language_pairs", "methods", "say", "steps", "trust", "weights"]
+__all__ = [
+    "Datasheet", "Methods", "better", "datasheet", "figures", "headline", "language_pairs", "methods", "say", "steps",
+    "trust", "weights",
+]  # fmt: skip
