@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from csv import QUOTE_MINIMAL, QUOTE_NONNUMERIC
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +74,11 @@ def stems(tables: dict[str, pd.DataFrame]) -> dict[str, tuple[str, pd.DataFrame]
 def write(table: pd.DataFrame, place: Path, *, what: str) -> None:
     """Write a table as CSV and as Parquet. place: both files, without ending. what: names the table in an error."""
     csv, parquet = (place.with_name(f"{place.name}.{ending}") for ending in ("csv", "parquet"))
-    guard_table(table).to_csv(csv, index=False, encoding="utf-8", lineterminator="\n")
+    made = guard_table(table)
+    # a line's end of old Macs is none to the writer, which leaves it bare, and is one to readers
+    bare = any("\r" in str(cell) for cell in [*made, *made.select_dtypes(exclude="number").to_numpy().flat])
+    quoting = QUOTE_NONNUMERIC if bare else QUOTE_MINIMAL
+    made.to_csv(csv, index=False, encoding="utf-8", lineterminator="\n", quoting=quoting)
     try:
         table.to_parquet(parquet, index=False)
     except (ValueError, TypeError, OverflowError, ArrowException):
