@@ -137,7 +137,7 @@ REFERENCES = {
     ), {
         "title": "Experts, Errors, and Context: A Large-Scale Study of Human Evaluation for Machine Translation",
         "journal": "Transactions of the Association for Computational Linguistics", "volume": "9",
-        "pages": "1460–1474", "year": "2021", "doi": "10.1162/tacl_a_00437",
+        "pages": "1460–1474", "year": "2021", "url": "https://aclanthology.org/2021.tacl-1.87",
     }),
     "graham2013": Reference("inproceedings", (
         "Graham, Yvette", "Baldwin, Timothy", "Moffat, Alistair", "Zobel, Justin",

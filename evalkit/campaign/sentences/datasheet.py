@@ -163,11 +163,7 @@ def _values(found: Analysis, protocol: Protocol) -> str:
     if protocol.name == MQM:
         return f"N/A; scores made of marked errors run from {low:g} to {high:g}."
     ends = f"{low:g} to {high:g}"
-    return (
-        ends
-        if found.campaign.known_scale
-        else f"{ends}: the lowest and the highest score given, for no end is declared."
-    )
+    return f"{ends}." if found.campaign.known_scale else f"{ends}: the lowest and the highest score given."
 
 
 def _task(_: Analysis, protocol: Protocol) -> str:
