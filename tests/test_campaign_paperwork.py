@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -63,6 +64,18 @@ def analysed(frame, spans=None, **options):
     return campaign.analyse(campaign.from_ratings(frame, spans, **options), resamples=20)
 
 
+@pytest.fixture(scope="module")
+def judged():
+    """The analyses of a plain campaign, but for how it was judged: that is a protocol's, by name."""
+    plain = analysed(ratings())
+
+    def found(name):
+        mine = campaign.from_ratings(*PROTOCOLS[name][:2])
+        return replace(plain, campaign=mine, collection=campaign.count_judgements(mine))
+
+    return found
+
+
 def of_errors():
     """Scores that are made of marked errors, though no import says so."""
     frame = ratings(scale=(-25.0, 0.0))
@@ -92,9 +105,9 @@ ABOUT_PROTOCOLS = {"kocmi2024", "lommel2014", "freitag2021", "burchardt2014", "l
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)
-def test_methods_say_by_which_protocol_was_judged_and_leave_blank_what_no_file_tells(name):
-    frame, spans, expected, works = PROTOCOLS[name]
-    found = analysed(frame, spans)
+def test_methods_say_by_which_protocol_was_judged_and_leave_blank_what_no_file_tells(name, judged):
+    expected, works = PROTOCOLS[name][2:]
+    found = judged(name)
     told = sentences.methods(found, resamples=20, seed=7)
     assert protocol_of(found.campaign).name == expected
     keys = {work["key"] for work in told.bibliography}
@@ -194,9 +207,8 @@ def test_no_work_is_kept_that_no_campaign_can_cite():
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)
-def test_every_cited_key_is_in_the_bib_and_every_entry_is_cited(name):
-    frame, spans, *_ = PROTOCOLS[name]
-    told = sentences.methods(analysed(frame, spans), resamples=20, seed=7)
+def test_every_cited_key_is_in_the_bib_and_every_entry_is_cited(name, judged):
+    told = sentences.methods(judged(name), resamples=20, seed=7)
     keys = {key for group in re.findall(r"\\cite\w+\{([^}]*)\}", told.latex) for key in group.split(",")}
     assert keys == set(parsed(bibtex(told.bibliography)))
     assert told.references == [REFERENCES[key].text for key in sorted(keys)]
@@ -284,8 +296,8 @@ def export(found, folder):
     return campaign.export(path, folder / "out"), report
 
 
-def test_the_datasheet_is_written_with_its_counts_and_its_blanks(tmp_path):
-    found = analysed(ESA_FRAME, spans_of(ESA_FRAME))
+def test_the_datasheet_is_written_with_its_counts_and_its_blanks(tmp_path, judged):
+    found = judged("ESA")
     _, report = export(found, tmp_path)
     text = (tmp_path / "out/datasheet.md").read_text(encoding="utf-8")
     sheet = sentences.datasheet(found)
