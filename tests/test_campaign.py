@@ -563,6 +563,20 @@ def test_pictures_have_room_for_long_names_of_systems():
         assert names[0] not in labels
 
 
+def test_errors_of_degraded_items_and_of_references_are_no_systems_errors():
+    frame = table(systems=2, segments=12, people=1)
+    bad = frame.assign(item_type="degraded", score=5.0)
+    reference = frame[frame["system"] == "sys0"].assign(system="refA", item_type="reference")
+    whole = pd.concat([frame, bad, reference], ignore_index=True)
+    whole.attrs |= frame.attrs
+    key = ["src_lang", "tgt_lang", *schemas.ITEM, "annotator", "item_type"]
+    marked = pd.concat([frame[frame["system"] == "sys1"], bad, bad.assign(system="sys0"), reference])
+    spans = labelled(marked[key].assign(span="1", error_type="unstated", severity="minor").reset_index(drop=True))
+    found = campaign.count_errors(campaign.from_ratings(whole, spans))
+    assert found.by_system.set_index("system")["errors"].to_dict() == {"sys0": 0, "sys1": 12}
+    assert (found.errors, found.judgements) == (12, 24)
+
+
 @settings(max_examples=60)
 @given(st.lists(st.text(max_size=80), unique=True, max_size=8))
 def test_names_stay_different_and_short_ones_stay_themselves(names):

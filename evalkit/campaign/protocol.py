@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import pandas as pd
+
+from evalkit.campaign.errors import of_judged
 from evalkit.campaign.opening import Campaign
 from evalkit.data import registry
 from evalkit.data.provenance import reading_of, source_of
@@ -28,8 +31,9 @@ class Protocol:
     """How judgements were made.
 
     name: one of those above; UNKNOWN where the data do not tell. tool: whose export the file is, or "". marked: errors
-    marked in the pair in detail. severities: of them, the most frequent first. typed: whether they have categories.
-    weights: what they weigh, as the import told. beside: whether outputs of several systems were judged on one screen.
+    in the judgements that rank systems. severities: of them, the most frequent first. typed: whether they have
+    categories. weights: what they weigh, as the import told. beside: whether outputs of several systems were judged on
+    one screen.
     """
 
     name: str
@@ -46,19 +50,17 @@ def protocol_of(campaign: Campaign) -> Protocol:
     reading = reading_of(campaign.ratings)
     weights = str(reading.get("receipt", {}).get("weights", ""))
     format = str(reading.get("format", "")) or _registered(campaign)
-    spans = campaign.spans
-    marked = spans if spans is None else spans[spans["pair"].eq(campaign.pair)]
+    marked = of_judged(campaign)
     name = _BY_FORMAT.get(format, UNKNOWN)
-    if weights or (marked is not None and _made_of_errors(campaign)):
+    if weights or _made_of_errors(campaign, marked):
         name = MQM
-    elif marked is not None and len(marked) and name not in (MQM, PREFERENCES):
+    elif len(marked) and name not in (MQM, PREFERENCES):
         name = ESA
-    severities: tuple[str, ...] = ()
-    if marked is not None:
-        severities = tuple(marked["severity"].astype("str").value_counts().index.drop(UNSTATED, errors="ignore"))
-    typed = marked is not None and bool(marked["error_type"].astype("str").ne(UNSTATED).any())
-    number = 0 if marked is None else len(marked)
-    return Protocol(name, TOOLS.get(format, ""), number, severities, typed, weights, _beside(campaign))
+    if marked.empty:
+        return Protocol(name, TOOLS.get(format, ""), 0, (), False, weights, _beside(campaign))
+    severities = marked["severity"].astype("str").value_counts().index.drop(UNSTATED, errors="ignore")
+    typed = bool(marked["error_type"].astype("str").ne(UNSTATED).any())
+    return Protocol(name, TOOLS.get(format, ""), len(marked), tuple(severities), typed, weights, _beside(campaign))
 
 
 def _registered(campaign: Campaign) -> str:
@@ -67,12 +69,12 @@ def _registered(campaign: Campaign) -> str:
     return _LOADED.get(entry.loader.partition(".")[0], "") if entry else ""
 
 
-def _made_of_errors(campaign: Campaign) -> bool:
+def _made_of_errors(campaign: Campaign, marked: pd.DataFrame) -> bool:
     """Tell whether scores are made of marked errors, where no import says so: without errors all are the same."""
-    if reading_of(campaign.ratings) or campaign.spans is None:
+    if reading_of(campaign.ratings) or marked.empty:
         return False
     key = ["system", "doc", "segment", "annotator"]
-    spotted = campaign.spans[campaign.spans["pair"].eq(campaign.pair)][key].astype("str").drop_duplicates()
+    spotted = marked[key].astype("str").drop_duplicates()
     judged = campaign.judged[[*key, "score"]].astype(dict.fromkeys(key, "str"))
     clean = judged.merge(spotted, on=key, how="left", indicator=True).query("_merge == 'left_only'")
     return len(clean) >= _FEWEST and clean["score"].nunique() == 1 and judged["score"].nunique() > 1

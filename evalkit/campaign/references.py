@@ -49,7 +49,7 @@ class Reference:
         number = f"({said['number']})" if "number" in said else ""
         volume = f" {said['volume']}{number}" if "volume" in said else ""
         pages = f", {said['pages']}" if "pages" in said else ""
-        link = f" https://doi.org/{said['doi']}" if "doi" in said else ""
+        link = f" https://doi.org/{said['doi']}" if "doi" in said else f" {said['url']}" if "url" in said else ""
         return f"{who} ({said['year']}). {said['title']}. {where}{volume}{pages}.{link}"
 
     def entry(self, key: str) -> dict[str, str]:
