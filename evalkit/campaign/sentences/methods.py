@@ -9,7 +9,6 @@ from evalkit.campaign.agreement import Agreement
 from evalkit.campaign.analysis import Analysis
 from evalkit.campaign.annotators import Screening
 from evalkit.campaign.calibration import RAW, Calibration
-from evalkit.campaign.method import Method
 from evalkit.campaign.missing import Missing
 from evalkit.campaign.planning import Plan
 from evalkit.campaign.protocol import protocol_of
@@ -73,12 +72,6 @@ def methods(found: Analysis, *, resamples: int, seed: int) -> Methods:
     )
 
 
-def drawn(method: Method) -> str:
-    """Name what is drawn anew for intervals: the one place where methods and datasheet ask for it."""
-    units: dict[str | None, str] = {None: "segments", "doc": "documents", "crossed": "annotators and segments, crossed"}
-    return units.get(method.unit, str(method.unit))
-
-
 def scoring(ranking: Ranking | Missing) -> str:
     """Say how judgements become scores of systems."""
     if not ranking or len(ranking.names) < 2:
@@ -96,23 +89,25 @@ def testing(ranking: Ranking | Missing) -> str:
     """Say how systems are compared, and what that gave for the first two."""
     if not ranking or len(ranking.names) < 2:
         return ""
-    test = {"wilcoxon": f"Wilcoxon's signed-rank test on matched segments {cite('wilcoxon1945')}",
-            "mann-whitney": f"the Mann-Whitney test on segments {cite('mann1947')}"}[ranking.method.test]  # fmt: skip
+    humans = join_names(ranking.humans["system"]) if len(ranking.humans) else ""
     return (
-        f"Every two systems are compared by {test}, one-sided at {ranking.method.alpha:g}, with p-values adjusted for "
-        f"the number of pairs of systems {cite('holm1979')}; for {ranking.top} and {ranking.names[1]}, the first two, "
+        f"Every two systems are compared by a t-test whose standard error is clustered by {ranking.method.drawn} "
+        f"{cite('liang1986')}, one-sided at {ranking.method.alpha:g}, with p-values adjusted for the number of pairs "
+        f"of systems {cite('holm1979')}; for {ranking.top} and {ranking.names[1]}, the first two, "
         f"p {'< 0.001' if ranking.p < 0.001 else f'= {ranking.p:.3f}'}. A cluster ends where all systems above are "
         "better than all below."
-    )
+    ) + f" People's translations ({humans}) are shown beside the systems and take no place among them." * bool(humans)
 
 
 def drawing(ranking: Ranking | Missing) -> str:
-    """Say what is drawn anew for intervals."""
+    """Say what is drawn anew for intervals, and why that."""
     if not ranking or len(ranking.names) < 2 or ranking.best is None:
         return ""
+    method = ranking.method
+    works = ["efron1993", *(["owen2007"] if len(method.unit) > 1 else [])]
     return (
-        f"Intervals of scores and ranks are 95 % percentile bootstraps over {drawn(ranking.method)}, "
-        f"{ranking.resamples:,} draws {cite('efron1993')}."
+        f"Intervals of scores and ranks are 95 % percentile bootstraps over {method.drawn}, {ranking.resamples:,} "
+        f"draws {cite(*works)}, as wide as t intervals where these are few. Why {method.drawn}: {method.why_unit}."
     )
 
 
