@@ -99,7 +99,8 @@ def sure(ranking: Ranking) -> list[str]:
     """Say in one sentence how sure the first place is; nothing where there is no first place or no draws."""
     if ranking.best is None or len(ranking.first) > 1 or len(ranking.names) == 1:
         return []
-    text = f"With other {ranking.method.drawn}, {ranking.top} would come first in {ranking.best:.0%} of cases"
+    often = f"in {ranking.best:.0%} of cases" if ranking.best < 0.995 else "practically always"
+    text = f"With other {ranking.method.drawn}, {ranking.top} would come first {often}"
     if not ranking.method.draws_people:
         people = "one annotator" if "one annotator" in ranking.method.why_unit else "these annotators"
         text += f"; what others than {people} would find is not known"
