@@ -1,10 +1,11 @@
 """The sentences of a campaign's report, each computed from the results of the analyses and nothing else.
 
 ``say(found)`` takes one result and returns its sentences, a paragraph each. first_page: which system is better, can I
-trust it, what next. methods: the paragraph for a paper.
+trust it, what next. methods, datasheet: what a paper or a datasheet has to say of how the numbers were made.
 """
 
 from evalkit.campaign.sentences.against import against  # noqa: F401  registers its sentences with say
+from evalkit.campaign.sentences.datasheet import Datasheet, datasheet
 from evalkit.campaign.sentences.first_page import (
     answers,
     beside_humans,
@@ -23,10 +24,12 @@ from evalkit.campaign.sentences.say import known, not_in_file, say
 from evalkit.campaign.sentences.systems import language_pairs
 
 __all__ = [
+    "Datasheet",
     "Methods",
     "answers",
     "beside_humans",
     "better",
+    "datasheet",
     "figures",
     "headline",
     "known",

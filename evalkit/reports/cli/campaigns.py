@@ -159,7 +159,11 @@ def progress(every: float = 2.0) -> Callable[[str], None]:
 def export(report: Path, out: Path) -> None:
     """Write a report's tables for a paper.
 
-    Its tables as CSV, Parquet and LaTeX, and a methods paragraph, from the JSON beside its HTML.
+    Its tables as CSV, Parquet and LaTeX, the methods with their references (methods.bib), and a human evaluation
+    datasheet, from the JSON beside its HTML; what no file tells is a blank to fill in.
+
+    The files appear all at once, in place of an earlier export; one that you changed since, such as a datasheet that
+    you filled in, stops the export. In CSV, text that a spreadsheet would run as a formula has an apostrophe before it.
     """
     from evalkit import campaign
 
