@@ -81,6 +81,14 @@ def new_study(name: str, data: str, title: str) -> None:
 )  # fmt: skip
 @click.option("--accounts", type=a_path, metavar="FILE", help="which account is whose (CSV of two columns, or JSON)")
 @click.option("--judge", "judges", multiple=True, metavar="NAME", help="an annotator that is a model (repeatable)")
+@click.option(
+    "--metric", "metric_columns", multiple=True, metavar="[NAME=]COLUMN",
+    help="a column of automatic scores; COLUMN- where lower is better, COLUMN+ where higher is (repeatable)",
+)  # fmt: skip
+@click.option(
+    "--metrics", "metric_files", multiple=True, type=a_path, metavar="FILE",
+    help="automatic scores: a table (system, doc, segment, score), or mt-metrics-eval's files (repeatable)",
+)  # fmt: skip
 @click.option("--weights", metavar="SCHEME", help="of marked errors: a scheme, or like minor=1,major=5,critical=10")
 @click.option(
     "--lower-is-better/--higher-is-better", default=None, help="which way is better (default: by headings and scores)"
