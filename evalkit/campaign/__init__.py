@@ -15,6 +15,7 @@ from evalkit.campaign.collection import count_judgements
 from evalkit.campaign.context import compare_contexts
 from evalkit.campaign.cost import measure_cost
 from evalkit.campaign.criteria import rank_criteria
+from evalkit.campaign.disagreement import disagreeing_items, disagreeing_systems
 from evalkit.campaign.errors import count_errors
 from evalkit.campaign.exports import export
 from evalkit.campaign.judges import compare_judges
@@ -43,6 +44,8 @@ __all__ = [
     "control_quality",
     "count_errors",
     "count_judgements",
+    "disagreeing_items",
+    "disagreeing_systems",
     "example",
     "export",
     "from_ratings",

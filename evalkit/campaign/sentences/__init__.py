@@ -5,6 +5,7 @@ trust it, what next. methods: the paragraph for a paper.
 """
 
 from evalkit.campaign.sentences.first_page import better, figures, headline, steps, trust, weights
+from evalkit.campaign.sentences.judges import judges  # noqa: F401  registers its sentences with say
 from evalkit.campaign.sentences.methods import Methods, methods
 from evalkit.campaign.sentences.people import screening  # noqa: F401  registers its sentences with say
 from evalkit.campaign.sentences.say import say

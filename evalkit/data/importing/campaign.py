@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -84,8 +85,10 @@ def run(paths: Sequence[Path], out: Path, options: Options, *, name: str = "auto
         report.scale_from = "as told" if options.scale else report.scale_from or formats
         report.digest = _digest(files)
         named = [entry["name"] for entry in report.files]
-        label = {"origin": ", ".join(named), "digest": report.digest, "scale": report.scale, "format": report.format,
-                 "files": named, "orientation": report.orientation}  # fmt: skip
+        label: dict[str, Any] = {
+            "origin": ", ".join(named), "digest": report.digest, "scale": report.scale, "format": report.format,
+            "files": named, "orientation": report.orientation,
+        }  # fmt: skip
         report.columns = _columns(files, report)
         place = draft.place("rejected.csv")
         with place.open("w", encoding="utf-8-sig", newline="") as stream:
@@ -101,11 +104,11 @@ def run(paths: Sequence[Path], out: Path, options: Options, *, name: str = "auto
             receipt.refuse_many(report)
         report.rows_kept = len(ratings)
         people = apart.without_judges(ratings, options, report, str(label["origin"]))
-        seen = [Seen.at(path) for path in options.metric_files if path.is_file()]
+        seen = [Seen.at(path) for place in options.metric_files for path in gathering.files(place)]
         metrics = gathering.gathered(files, people, options, report)
         for one in seen:
             one.hold()
-        label["metrics"] = [{"name": one.path.name, "digest": one.digest} for one in seen]
+        label |= {"metrics": [{"name": one.path.name, "digest": one.digest} for one in seen]} if seen else {}
         for file in files:
             for note in (*file.source.notes, *file.rows.notes):
                 report.note(f"{file.name}: {note}")

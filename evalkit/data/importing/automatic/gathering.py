@@ -33,6 +33,11 @@ def of_files(paths: Sequence[str | Path], ratings: pd.DataFrame, *, told: Sequen
     return found
 
 
+def files(place: Path) -> list[Path]:
+    """List the files of metrics at a place: one, or those of a folder in mt-metrics-eval's layout."""
+    return sorted(place.rglob("*.s[ey][gs].score")) if place.is_dir() else [place] * place.is_file()
+
+
 def gathered(files: Iterable[File], ratings: pd.DataFrame, options: Options, report: Report) -> list[Metric]:
     """Gather the automatic scores of an import: of columns of its files, of files of metrics, of earlier imports.
 

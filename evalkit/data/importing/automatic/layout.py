@@ -117,8 +117,9 @@ def _metric(name: str, files: list[Path], items: pd.DataFrame, lower: bool | Non
         else:
             judged = table[table["system"].isin(own["system"])].dropna()
             whole.append(judged.assign(src_lang=pair[0], tgt_lang=pair[1]))
-    systems = pd.concat(whole, ignore_index=True) if whole else None
-    return Metric(name, lower, found, told + "; with its own scores of systems" * bool(whole and segments), systems)
+    if whole and segments:
+        told += "; its scores of whole systems are not used, because they rest on other texts than people judged"
+    return Metric(name, lower, found, told, pd.concat(whole, ignore_index=True) if whole and not segments else None)
 
 
 def _table(file: Path) -> pd.DataFrame:
@@ -210,8 +211,8 @@ def _orders(file: Path, lines: int, items: pd.DataFrame) -> list[Order]:
         keys = pd.DataFrame({"segment": (number + start).astype(str)})
         if known and docs is not None:
             within = (docs.groupby(docs).cumcount() + start).astype(str)
-            of_docs = "as documents and numbers say"
-            found.append(Order(f"matched by the order of lines, {counted}, {of_docs}", keys.assign(doc=docs), True))
+            of_docs = ", as the documents say"
+            found.append(Order(f"matched by the order of lines, {counted}{of_docs}", keys.assign(doc=docs), True))
             if not within.equals(keys["segment"]):
                 inner = pd.DataFrame({"segment": within, "doc": docs})
                 found.append(Order(f"matched by the order within documents, {counted}", inner, True))

@@ -155,7 +155,7 @@ def describe(
     """Say how many items of people a metric scored, how they were matched, and which rows are left over."""
     text = f"{name}: {origin}, {len(found):,} of {len(items):,} items, {how}; {why}"
     if left := rows - len(found):
-        text += f"; {left:,} of its scores are of nothing that people judged"
+        text += f"; {left:,} further scores are of nothing that people judged"
     others = sorted(set(systems) - set(items["system"]))
     text += f", such as those of {', '.join(others[:_FEW])}{' …' * (len(others) > _FEW)}" if left and others else ""
     absent = sorted(set(items["system"]) - set(found["system"]))
