@@ -167,7 +167,7 @@ def _systems(scores: Scores, own: np.ndarray | None, compute: Callable[..., np.n
             told = np.isfinite(own).any(axis=1)
             metric = np.where(told[:, None, None], own[:, None, :], metric)
             every = np.where(scores.judged, scores.human, 0) @ weights.T / np.maximum(scores.judged @ weights.T, 1e-300)
-            whole = np.where(scores.judged.any(axis=1)[:, None], every, np.nan).T
+            whole = np.where(np.asarray(scores.judged.any(axis=1))[:, None], every, np.nan).T
             human = np.where(told[:, None, None], whole, human)
         found = compute(metric, human)
         few = (np.isfinite(metric) & np.isfinite(human)).sum(axis=-1) < (3 if compute is correlation.pearson else 2)
