@@ -272,3 +272,33 @@ def test_wmt23_metrics_on_esa_agree_with_scipy(tmp_path, mirrored):
         assert row["system_pearson"] == pytest.approx(stats.pearsonr(means["metric"], means["score"]).statistic)
     assert found.unit == "documents"
     assert (found.persons, found.lower) == (0, ())
+
+
+def test_where_low_scores_are_good_people_and_models_are_turned_and_metrics_are_not():
+    frame = with_metric(people(share=1))
+    model = frame[frame["annotator"] == "Ann"].assign(annotator="gpt")
+    both = pd.concat([frame, model])
+    options = {"metric_columns": ["COMET"], "judges": ["gpt"]}
+    found, _, _ = compared(both, **options)
+    both.assign(score=100 - both["score"]).to_csv("low.csv", index=False)
+    importing.import_campaign(["low.csv"], "low.parquet", keep_names=True, scale=(0, 100), **options)
+    ratings, _ = data.open_campaign("low.parquet")
+    turned = campaign.from_ratings(ratings, higher_is_better=False)
+    again = campaign.compare_judges(turned, data.open_judges("low.parquet"), resamples=50)
+    pd.testing.assert_frame_equal(again.table, found.table)
+    pd.testing.assert_frame_equal(again.models, found.models)
+
+
+def test_metrics_stand_beside_the_criterion_in_detail():
+    frame = with_metric(people()).assign(criterion="adequacy")
+    other = frame.assign(criterion="fluency", score=lambda t: 100 - t["score"])
+    pd.concat([frame, other]).to_csv("my.csv", index=False)
+    importing.import_campaign(["my.csv"], "my.parquet", keep_names=True, scale=(0, 100), metric_columns=["COMET"])
+    ratings, _ = data.open_campaign("my.parquet")
+    judged = data.open_judges("my.parquet")
+    values = [
+        campaign.compare_judges(campaign.from_ratings(ratings, criterion=name), judged, resamples=20).table
+        .set_index("judge").loc["COMET", "kendall_b"] for name in ("adequacy", "fluency")
+    ]  # fmt: skip
+    assert values[0] == pytest.approx(-values[1])
+    assert values[0] > 0.5

@@ -293,11 +293,14 @@ def test_folders_have_many_metrics_and_scores_of_systems(tmp_path):
     [
         ("A\t0.1\nA\n", "line 2: not a system and a score, cut by a tab"),
         ("A\t0.1\nA\thigh\n", "line 2: 'high' is no score"),
+        ("A\t0.1\nA\tinf\n", "line 2: 'inf' is no score"),
+        ("A\t0.1\nA\t0,2\ufeff\n".encode("utf-16"), "is not encoded in UTF-8, as this layout is"),
         ("A\t0.1\nA\t0.2\nB\t0.1\n", "B has 1 lines, A 2"),
     ],
 )
 def test_broken_layouts_are_refused(tmp_path, text, sentence):
-    (tmp_path / "en-de.COMET-refA.seg.score").write_text(text)
+    content = text if isinstance(text, bytes) else text.encode()
+    (tmp_path / "en-de.COMET-refA.seg.score").write_bytes(content)
     with pytest.raises(DataError, match=sentence):
         imported(people(), metric_files=[tmp_path / "en-de.COMET-refA.seg.score"])
 
@@ -308,8 +311,12 @@ def test_metrics_are_read_beside_a_result_without_importing_again(tmp_path):
     table_of_metrics().to_csv("m.csv", index=False)
     found = data.open_judges("my.parquet", ratings=ratings, metrics=["m.csv"])
     assert held(found, "COMET") == pytest.approx(expected())
+    source, own = found.attrs["source"], ratings.attrs["source"]
+    assert (source["name"], source["origin"]) == ("my-metrics", "my.csv, m.csv")
+    assert source["digest"].startswith(f"{own['digest']}+")
     assert data.open_judges("", ratings=ratings, metrics=[]) is None
     imported(people(), metric_files=["m.csv"])
+    assert data.open_judges("my.parquet").attrs["source"] == source  # the same files, the same digests
     with pytest.raises(DataError, match="Two metrics or judges are called COMET"):
         data.open_judges("my.parquet", ratings=ratings, metrics=["m.csv"])
     with pytest.raises(DataError, match=r"absent\.csv is not there"):
@@ -351,3 +358,29 @@ def test_released_scores_are_matched_with_the_campaign_that_they_were_made_from(
     for row in comet[comet["system"] == "ONLINE-B"].itertuples():
         assert row.score == of_system[int(row.segment)]  # the batches count lines from 0
     assert len(comet) == 12 * 207
+
+
+def test_the_command_takes_columns_and_files(capsys):
+    from evalkit.reports import cli
+
+    people().assign(comet=scores_of).to_csv("my.csv", index=False)
+    table_of_metrics()[["system", "segment", "TER"]].to_csv("m.csv", index=False)
+    words = ["import", "my.csv", "--metric", "comet", "--metric", "TER-", "--metrics", "m.csv", "--out", "my.parquet"]
+    assert cli.main(words) == 0
+    assert "TER: m.csv, 12 of 12 items, matched by system, segment; lower is better, as told" in capsys.readouterr().err
+    assert data.open_judges("my.parquet")["annotator"].unique().tolist() == ["comet", "TER"]
+
+
+def test_paths_of_metrics_are_found_and_shown_without_folders(tmp_path):
+    from evalkit import ROOT
+    from evalkit.reports import execute
+    from evalkit.reports.studies import Study
+
+    (tmp_path / "m.csv").write_text("x", encoding="utf-8")
+    study = Study("campaign", ROOT / "notebooks" / "studies" / "campaign.ipynb", "t", data=("wmt22-mturk",))
+    task = execute.bound(study, {"metrics": ["m.csv", "."]}, tmp_path)
+    assert task.parameters["metrics"] == [str(tmp_path / "m.csv"), str(tmp_path)]
+    assert task.data == ("wmt22-mturk",), "metrics stand beside the study's data"
+    assert execute.without_folders(task).parameters["metrics"] == ["m.csv", tmp_path.name]
+    with pytest.raises(DataError, match=r"campaign: metrics=absent\.csv is no file or folder in"):
+        execute.bound(study, {"metrics": ["absent.csv"]}, tmp_path)

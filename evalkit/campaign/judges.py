@@ -100,12 +100,12 @@ def compare_judges(
     """
     if judged is None or judged.empty:
         return Missing("no automatic judge or metric is named in the file.", COLLECT)
-    shown = readable(sorted(judged["system"].astype("str").unique()))
-    frame = renamed(with_pair(_with_kinds(judged)), {"system": shown})
+    shown = {name: readable(sorted(judged[name].astype("str").unique())) for name in ("system", "annotator")}
+    frame = renamed(with_pair(_with_kinds(judged)), shown)
     if campaign.criterion and "criterion" in frame:
         frame = frame[frame["criterion"].isin([campaign.criterion]) | frame["criterion"].isna()]
     frame = frame[frame["pair"] == campaign.pair]
-    systems = [name for name in campaign.systems if name not in getattr(campaign, "humans", ())]
+    systems = campaign.systems
     frame = frame[frame["system"].isin(systems)]
     by_system = frame["level"] == "system"
     cells = frame[~by_system & frame["item_type"].isin(campaign.ranked_types)]

@@ -14,10 +14,11 @@ from evalkit.data import schemas
 from evalkit.data.importing import campaign, writing
 from evalkit.data.importing.automatic import apart, gathering
 from evalkit.data.importing.campaign import FORMATS
+from evalkit.data.importing.files.rows import Seen
 from evalkit.data.importing.options import gathered
 from evalkit.data.importing.pseudonyms import Pseudonyms
 from evalkit.data.importing.report import Report, beside, together
-from evalkit.data.provenance import like
+from evalkit.data.provenance import like, source_of
 
 __all__ = ["FORMATS", "Report", "import_campaign", "open_campaign", "open_judges"]
 
@@ -123,20 +124,25 @@ def open_judges(
     or lower) and level (segment; or system, where a whole system is scored, and doc and segment are "*").
     Raises DataError where a file of metrics cannot be matched, or two have one name.
     """
-    found = None
+    found, label = None, dict[str, Any]()
     if ratings is None or Path(path).suffix == ".parquet":
         own = _read(Path(path))[0]
         ratings = own if ratings is None else ratings
         label = writing.label_of(Path(path))
         found = apart.read(Path(path), tuple(label["scale"]) if label["scale"] else None)
-    paths = [metrics] if isinstance(metrics, str | Path) else list(metrics)
-    named = gathering.of_files([one for one in paths if str(one)], ratings)
+    paths = [Path(one) for one in ([metrics] if isinstance(metrics, str | Path) else metrics) if str(one)]
+    seen = [Seen.at(one) for place in paths for one in gathering.files(place)]
+    named = gathering.of_files(paths, ratings)
+    for one in seen:
+        one.hold()
     if found is None and not named:
         return None
     before = apart.metrics_of(found, Path(path).name) if found is not None else []
     judged = found[found["kind"] == "judge"] if found is not None else ratings.head(0)
     whole = apart.table(judged, [*before, *named])
-    return like(whole, ratings, notes=[metric.told for metric in named])
+    files = [*label.get("metrics", []), *({"name": one.path.name, "digest": one.digest} for one in seen)]
+    told = {"notes": [metric.told for metric in named], "excluded": {}}
+    return like(whole, ratings, source=apart.source(source_of(ratings), files), **told)
 
 
 def _told(path: Path, label: dict) -> dict:

@@ -110,6 +110,7 @@ def import_files(
     Examples:
       evalkit import appraise_export.csv
       evalkit import scores.xlsx --sheet Scores --map annotator=Linguist --value src_lang=eng
+      evalkit import ratings.csv --metric comet --metric TER- --metrics en-de/BLEU-refA.seg.score
       evalkit import ratings.csv --mapping mapping.toml --scale 1:5 --out campaign.parquet
       evalkit import ratings.csv campaign.rejected.csv --out repaired.parquet   # rejected rows, once repaired
 

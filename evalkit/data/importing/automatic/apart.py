@@ -76,3 +76,17 @@ def metrics_of(found: pd.DataFrame, origin: str) -> list[Metric]:
         told = f"{name}: {origin}, {len(scores):,} items; {better} is better, as imported before"
         metrics.append(Metric(str(name), better == "lower", scores, told, whole if len(whole) else None))
     return metrics
+
+
+def source(campaign: dict[str, str], files: Sequence[dict[str, str]]) -> dict[str, str]:
+    """Say where judges and metrics come from: the campaign's source, and the files of metrics (name, digest).
+
+    >>> own = {"name": "my", "source": "real", "origin": "my.csv", "digest": "a"}
+    >>> source(own, [{"name": "m.csv", "digest": "b"}])
+    {'name': 'my-metrics', 'source': 'real', 'origin': 'my.csv, m.csv', 'digest': 'a+b'}
+    """
+    origins = [campaign["origin"], *(one["name"] for one in files)]
+    return campaign | {
+        "name": f"{campaign['name']}-metrics", "origin": ", ".join(origins),
+        "digest": "+".join([campaign["digest"], *(one["digest"] for one in files)]),
+    }  # fmt: skip

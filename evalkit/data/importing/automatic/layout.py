@@ -124,16 +124,26 @@ def _metric(name: str, files: list[Path], items: pd.DataFrame, lower: bool | Non
 
 def _table(file: Path) -> pd.DataFrame:
     """Read lines of a system and a score."""
-    rows = [line.split("\t") for line in mtme.lines(file) if line.strip()]
+    rows = [line.split("\t") for line in _lines(file) if line.strip()]
     for number, row in enumerate(rows, 1):
         if len(row) != 2:
             raise DataError(f"{file.name}, line {number}: not a system and a score, cut by a tab. Get the file again.")
     scores = pd.to_numeric(pd.Series([row[1].strip() for row in rows]).replace("None", "nan"), errors="coerce")
-    bad = [place for place, row in enumerate(rows) if np.isnan(scores[place]) and row[1].strip().casefold() not in
-           ("none", "nan")]  # fmt: skip
+    numbers = np.isfinite(scores.to_numpy(float))
+    empty = [row[1].strip().casefold() in ("none", "nan") for row in rows]
+    bad = [place for place in range(len(rows)) if not (numbers[place] or empty[place])]
     if bad:
         raise DataError(f"{file.name}, line {bad[0] + 1}: {rows[bad[0]][1][:40]!r} is no score. Correct it.")
     return pd.DataFrame({"system": [row[0].strip() for row in rows], "score": scores})
+
+
+def _lines(file: Path) -> list[str]:
+    try:
+        return mtme.lines(file)
+    except UnicodeDecodeError as problem:
+        raise DataError(
+            f"{file.name} is not encoded in UTF-8, as this layout is: {problem}. Get it again."
+        ) from problem
 
 
 def _pair_of(file: Path, items: pd.DataFrame) -> tuple[str, str]:
@@ -237,7 +247,7 @@ def _documents(file: Path, lines: int) -> pd.Series | None:
     place = next((one for one in places if pair and one.is_file()), None)
     if place is None:
         return None
-    docs = [line.partition("\t")[2] or line for line in mtme.lines(place)]
+    docs = [line.partition("\t")[2] or line for line in _lines(place)]
     if len(docs) != lines:
         raise DataError(f"{place.name} has {len(docs):,} lines, {file.name} {lines:,} a system. Get both again.")
     return pd.Series(docs, dtype="str")
