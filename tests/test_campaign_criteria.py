@@ -14,9 +14,8 @@ SYSTEMS = ("A", "B", "C")
 
 
 @pytest.fixture(autouse=True)
-def own_salt(tmp_path, monkeypatch):
-    """Keep the salt of the person who runs the tests out of them, and results in a folder of their own."""
-    monkeypatch.setenv("EVALKIT_SALT_FILE", str(tmp_path / "config" / "salt"))
+def _own_folder(tmp_path, monkeypatch, own_salt):
+    """Keep results in a folder of their own."""
     monkeypatch.chdir(tmp_path)
 
 
@@ -63,7 +62,7 @@ def test_each_criterion_has_its_ranking(tmp_path):
 def test_one_criterion_needs_no_section(tmp_path):
     found = campaign.rank_criteria(campaign.from_ratings(opened(tmp_path, judgements())))
     assert not found
-    assert sentences.say(found)[0].startswith("Missing here: One criterion was judged. To compare several")
+    assert sentences.say(found)[0].startswith("One criterion was judged. To compare several")
 
 
 def test_automatic_judges_stand_beside_people(tmp_path):
@@ -93,7 +92,7 @@ def test_without_judges_there_is_nothing_to_compare(tmp_path):
     ratings = opened(tmp_path, judgements())
     assert data.open_judges(tmp_path / "my.parquet") is None
     found = campaign.compare_judges(campaign.from_ratings(ratings), None)
-    assert sentences.say(found)[0].startswith("Missing here: No automatic judge or metric is named in the file.")
+    assert sentences.say(found)[0].startswith("No automatic judge or metric is named in the file.")
 
 
 def test_what_errors_weigh_stands_on_the_first_page(tmp_path):

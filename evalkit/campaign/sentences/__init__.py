@@ -4,11 +4,37 @@
 trust it, what next. methods: the paragraph for a paper.
 """
 
-from evalkit.campaign.sentences.first_page import better, figures, headline, steps, trust, weights
+from evalkit.campaign.sentences.first_page import (
+    answers,
+    beside_humans,
+    better,
+    figures,
+    headline,
+    steps,
+    sure,
+    trust,
+    weights,
+)
 from evalkit.campaign.sentences.judges import judges  # noqa: F401  registers its sentences with say
 from evalkit.campaign.sentences.methods import Methods, methods
 from evalkit.campaign.sentences.people import screening  # noqa: F401  registers its sentences with say
-from evalkit.campaign.sentences.say import say
+from evalkit.campaign.sentences.say import known, not_in_file, say
 from evalkit.campaign.sentences.systems import language_pairs
 
-__all__ = ["Methods", "better", "figures", "headline", "language_pairs", "methods", "say", "steps", "trust", "weights"]
+__all__ = [
+    "Methods",
+    "answers",
+    "beside_humans",
+    "better",
+    "figures",
+    "headline",
+    "known",
+    "language_pairs",
+    "methods",
+    "not_in_file",
+    "say",
+    "steps",
+    "sure",
+    "trust",
+    "weights",
+]
