@@ -91,6 +91,10 @@ def test_a_well_known_heading_is_named_and_never_taken():
     ratings, _ = data.open_campaign("my.parquet")
     assert ratings["score"].sum() == people()["score"].sum()  # not TER's besides, as a second criterion
     assert any("TER may be an automatic score" in note for note in report.notes)
+    columns = people().pivot_table(index=["system", "segment"], columns="annotator", values="score").reset_index()
+    report, _ = imported(columns.assign(GEMBA=50.0), wide="annotators")
+    assert sorted(data.open_campaign("my.parquet")[0]["annotator"].unique()) == ["Ann", "Bob"]
+    assert any("GEMBA may be an automatic score" in note for note in report.notes)
 
 
 @pytest.mark.parametrize(

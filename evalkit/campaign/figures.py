@@ -174,7 +174,8 @@ def plan(found: Plan) -> Figure:
 def judges(found: Judges) -> Figure:
     """Draw how far metrics and models agree with people, over items and over systems, beside people's own range."""
     names = found.names[:_MOST]
-    over_systems = "spa" if found.intervals.query("statistic == 'spa'")["value"].notna().any() else "system_kendall_b"
+    spa = found.intervals[found.intervals["statistic"].eq("spa")].set_index("judge")["value"]
+    over_systems = "spa" if spa.notna().any() and (not found.persons or spa.notna()[PEOPLE]) else "system_kendall_b"
     panels = {"kendall_b": "items: Kendall's τ-b", over_systems: _OVER_SYSTEMS[over_systems]}
     figure, axes = plt.subplots(1, 2, figsize=(5.6, 0.3 * len(names) + 1.7), sharey=True)
     shown = readable(sorted(names), longest=_LONGEST)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from evalkit.campaign.judges import FEWEST, Judges
+from evalkit.campaign.judges import FEWEST, MOST, Judges
 from evalkit.campaign.sentences.say import say
 from evalkit.stats.terms import join_names, pluralize
 
@@ -24,7 +24,7 @@ def judges(found: Judges) -> list[str]:
         known = f"{least:.2f} to {most:.2f}, {own:.2f} in the median" if own == own else "not defined"
         sentences.append(
             f"People among themselves: Kendall's τ-b of one person's scores with the mean of the others' is {known} "
-            f"({pluralize(found.persons, 'person')} with {FEWEST} shared items or more)."
+            f"({_whom(found.persons)})."
         )
     else:
         sentences.append(
@@ -39,6 +39,13 @@ def judges(found: Judges) -> list[str]:
     if found.by_z:
         sentences.append("People's scores are z-scores here, as in the ranking, but for ties (acc eq).")
     return sentences
+
+
+def _whom(persons: int) -> str:
+    """Say who was held against the others."""
+    if persons == MOST:
+        return f"the {persons} persons who share most items"
+    return f"{pluralize(persons, 'person')} with {FEWEST} shared items or more"
 
 
 def _one(row, found: Judges) -> str:
