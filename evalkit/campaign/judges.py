@@ -12,12 +12,10 @@ from evalkit import DataError
 from evalkit.campaign.agreement import kind_of
 from evalkit.campaign.method import DOCUMENTS
 from evalkit.campaign.missing import Missing
-from evalkit.campaign.names import readable, renamed
 from evalkit.campaign.opening import Campaign
 from evalkit.campaign.ranking import Ranking
-from evalkit.data.schemas import with_pair
+from evalkit.campaign.sides import Sides, arrange, by_person, gridded, stack, system_scores
 from evalkit.metrics.metaeval.drawn import STATISTICS, agreement
-from evalkit.metrics.metaeval.scores import Scores
 from evalkit.stats.agreement import coefficients
 from evalkit.stats.correlation import kendall_b
 
@@ -100,42 +98,44 @@ def compare_judges(
     """
     if judged is None or judged.empty:
         return Missing("no automatic judge or metric is named in the file.", COLLECT)
-    shown = {name: readable(sorted(judged[name].astype("str").unique())) for name in ("system", "annotator")}
-    frame = renamed(with_pair(_with_kinds(judged)), shown)
-    if campaign.criterion and "criterion" in frame:
-        frame = frame[frame["criterion"].isin([campaign.criterion]) | frame["criterion"].isna()]
-    frame = frame[frame["pair"] == campaign.pair]
-    systems = campaign.systems
-    frame = frame[frame["system"].isin(systems)]
-    by_system = frame["level"] == "system"
-    cells = frame[~by_system & frame["item_type"].isin(campaign.ranked_types)]
-    if cells.empty and not by_system.any():
-        return Missing(f"no automatic judge or metric scored an output of a system in {campaign.pair}.", COLLECT)
     column = ranking.method.column if ranking else "score"
-    ours = ["system", *campaign.segment]
-    own = campaign.judged[campaign.judged["system"].isin(systems)]
-    people = own.groupby([*ours, "annotator"], observed=True)[column].mean().unstack("annotator")
-    grid = _grid(people.mean(axis=1), systems)
-    plain = own.groupby([*ours, "annotator"], observed=True)["score"].mean().unstack("annotator").mean(axis=1)
-    raw = _grid(plain, systems).reindex_like(grid)
-    names = list(dict.fromkeys(frame["annotator"]))
-    signs = frame.groupby("annotator")["better"].first().map({"higher": 1, "lower": -1})
-    kinds = frame.groupby("annotator")["kind"].first()
-    scores = {name: _grid(_oriented(cells[cells["annotator"] == name], ours, signs[name], campaign), systems)
-              .reindex_like(grid) for name in names}  # fmt: skip
-    whole = frame[by_system].pivot_table(index="annotator", columns="system", values="score").reindex(names)
-    whole = whole.reindex(columns=grid.columns).mul(signs.reindex(names), axis=0)
-    units = _documents(campaign, grid)
+    sides = arrange(campaign, judged, column=column)
+    if not sides.scores:
+        return Missing(f"no automatic judge or metric scored an output of a system in {campaign.pair}.", COLLECT)
+    units = _documents(campaign, sides.grid)
     found = agreement(
-        _stacked(scores, grid), systems=whole.to_numpy(float), units=units, ties=raw.to_numpy(float).T,
+        sides.stacked, systems=sides.whole.to_numpy(float), units=units, ties=sides.raw.to_numpy(float).T,
         resamples=resamples, seed=seed,
     )  # fmt: skip
-    table = _wide(found, names).assign(kind=[kinds[name] for name in names])
-    table["items"] = [int((scores[name].notna() & grid.notna()).to_numpy().sum()) for name in names]
-    table["systems"] = [int((scores[name].notna() & grid.notna()).any().sum()) or int(whole.loc[name].notna().sum())
-                        for name in names]  # fmt: skip
+    persons, beaten = _one_by_one(sides, seed)
+    table, intervals = _tabulated(found, sides, persons)
+    return Judges(
+        pair=campaign.pair,
+        table=table,
+        intervals=intervals,
+        persons=len(persons),
+        beaten=beaten,
+        pairs=_other_order(sides, ranking),
+        models=_as_annotators(campaign, sides),
+        grid=sides.grid,
+        raw=sides.raw,
+        scores=sides.scores,
+        unit="documents" if units is not None else "segments",
+        lower=sides.lower,
+        notes=tuple(judged.attrs.get("notes", ())),
+        by_z=column != "score",
+    )
+
+
+def _tabulated(found: pd.DataFrame, sides: Sides, persons: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Lay out agreement, of metrics and then of people: a row each, and a row for each of their statistics."""
+    names = list(sides.scores)
+    table = _wide(found, names).assign(kind=[sides.kinds[name] for name in names])
+    both = {name: own.notna() & sides.grid.notna() for name, own in sides.scores.items()}
+    table["items"] = [int(there.to_numpy().sum()) for there in both.values()]
+    whole = sides.whole.notna().sum(axis=1)
+    table["systems"] = [int(there.any().sum()) or int(whole[name]) for name, there in both.items()]
     table = table.sort_values("kendall_b", ascending=False, kind="stable")
-    persons, beaten = _one_by_one(people, scores, grid, seed)
     order = {name: place for place, name in enumerate([*table["judge"], *STATISTICS])}
     intervals = found.rename(columns={"metric": "judge"})
     intervals = intervals.sort_values(["statistic", "judge"], key=lambda column: column.map(order), kind="stable")
@@ -146,41 +146,8 @@ def compare_judges(
         middle = rows.set_index("judge")[[*STATISTICS]].T.set_axis(["value", "low", "high"], axis=1)
         middle = middle.rename_axis("statistic").reset_index().assign(judge=PEOPLE)
         intervals = pd.concat([intervals, middle], ignore_index=True)
-    models = [name for name in names if kinds[name] == "judge"]
-    return Judges(
-        campaign.pair,
-        table[["judge", "kind", "items", "systems", *STATISTICS]].reset_index(drop=True),
-        intervals[["judge", "statistic", "value", "low", "high"]],
-        len(persons), beaten, _other_order(scores, whole, grid, ranking),
-        _as_annotators(campaign, cells, models), grid, raw, scores, "documents" if units is not None else "segments",
-        tuple(name for name in names if signs[name] < 0), tuple(judged.attrs.get("notes", ())), column != "score",
-    )  # fmt: skip
-
-
-def _with_kinds(judged: pd.DataFrame) -> pd.DataFrame:
-    """Take judgements without a kind as those of models."""
-    plain = {"kind": "judge", "better": "higher", "level": "segment"}
-    return judged.assign(**{name: value for name, value in plain.items() if name not in judged})
-
-
-def _oriented(own: pd.DataFrame, ours: list[str], sign: int, campaign: Campaign) -> pd.Series:
-    """Give each item its score, higher is better: people's scale may be turned, and a metric's own."""
-    means = own.groupby(ours, observed=True)["score"].mean() * sign
-    model = len(own) and own["kind"].iloc[0] == "judge"
-    return sum(campaign.scale) - means if campaign.turned and model else means
-
-
-def _grid(scores: pd.Series, systems: Sequence[str]) -> pd.DataFrame:
-    """Arrange scores of items as segments × systems."""
-    wide = scores.unstack("system") if len(scores) else pd.DataFrame()
-    return wide.reindex(columns=[name for name in systems if name in wide])
-
-
-def _stacked(scores: dict[str, pd.DataFrame], grid: pd.DataFrame) -> Scores:
-    """Arrange everything for statistics of metrics."""
-    segments = tuple(" ".join(map(str, key if isinstance(key, tuple) else (key,))) for key in grid.index)
-    values = np.stack([each.to_numpy(float).T for each in scores.values()])
-    return Scores(tuple(scores), tuple(grid.columns), segments, values, grid.to_numpy(float).T)
+    shown = table[["judge", "kind", "items", "systems", *STATISTICS]].reset_index(drop=True)
+    return shown, intervals[["judge", "statistic", "value", "low", "high"]].reset_index(drop=True)
 
 
 def _wide(found: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
@@ -196,13 +163,12 @@ def _documents(campaign: Campaign, grid: pd.DataFrame) -> list[str] | None:
     return docs if len(set(docs)) >= DOCUMENTS else None
 
 
-def _one_by_one(
-    people: pd.DataFrame, scores: dict[str, pd.DataFrame], grid: pd.DataFrame, seed: int
-) -> tuple[pd.DataFrame, dict[str, int]]:
+def _one_by_one(sides: Sides, seed: int) -> tuple[pd.DataFrame, dict[str, int]]:
     """Hold each person against the mean of the others, and metrics against the same others on the same items.
 
     Returns a row of statistics for each person, and how many persons each metric agrees better than.
     """
+    people, scores, grid = sides.people, sides.scores, sides.grid
     shared = people[people.notna().sum(axis=1) > 1]
     counts = shared.notna().sum()
     chosen = counts[counts >= FEWEST].sort_values(ascending=False, kind="stable").index[:MOST]
@@ -211,8 +177,9 @@ def _one_by_one(
     for person in sorted(chosen):
         own = shared[person].dropna()
         others = shared.drop(columns=person).loc[own.index].mean(axis=1)
-        wide = _grid(others, grid.columns)
-        found = agreement(_stacked({person: _grid(own, grid.columns).reindex_like(wide)}, wide), flips=200, seed=seed)
+        wide = gridded(others, grid.columns)
+        stacked = stack({person: gridded(own, grid.columns).reindex_like(wide)}, wide)
+        found = agreement(stacked, flips=200, seed=seed)
         row = _wide(found, [person]).iloc[0].to_dict()
         rows.append(row | {"items": len(own), "systems": wide.shape[1]})
         order = [*[name for name in own.index.names if name != "system"], "system"]
@@ -226,22 +193,16 @@ def _one_by_one(
     return pd.DataFrame(rows), beaten
 
 
-def _other_order(
-    scores: dict[str, pd.DataFrame], whole: pd.DataFrame, grid: pd.DataFrame, ranking: Ranking | Missing | None
-) -> pd.DataFrame:
+def _other_order(sides: Sides, ranking: Ranking | Missing | None) -> pd.DataFrame:
     """List the pairs of systems that a metric orders otherwise than people do: judge, above, below, sure.
 
     above: the system that people put higher. sure: whether they do so significantly.
     """
     rows = []
-    tests = (
-        ranking.pairwise
-        if ranking and len(ranking.pairwise)
-        else pd.DataFrame(columns=["better", "worse", "significant"])
-    )
+    tests = ranking.pairwise if ranking else pd.DataFrame()
     sure = {(row.better, row.worse) for row in tests.itertuples() if row.significant}
-    for name, own in scores.items():
-        metric, human = system_scores(own, grid, whole.loc[name])
+    for name, own in sides.scores.items():
+        metric, human = system_scores(own, sides.grid, sides.whole.loc[name])
         order = human.sort_values(ascending=False, kind="stable").index
         for place, above in enumerate(order):
             for below in order[place + 1 :]:
@@ -250,29 +211,16 @@ def _other_order(
     return pd.DataFrame(rows, columns=["judge", "above", "below", "sure"])
 
 
-def system_scores(own: pd.DataFrame, grid: pd.DataFrame, whole: pd.Series | None = None) -> tuple[pd.Series, pd.Series]:
-    """Score systems by a metric and by people, over the items of both, or by the metric's own scores of systems."""
-    if whole is not None and whole.notna().any():
-        found = pd.DataFrame({"metric": whole, "human": grid.mean()}).dropna()
-    else:
-        both = own.notna() & grid.notna()
-        found = pd.DataFrame({"metric": own.where(both).mean(), "human": grid.where(both).mean()}).dropna()
-    return found["metric"], found["human"]
-
-
-def _as_annotators(campaign: Campaign, cells: pd.DataFrame, models: Sequence[str]) -> pd.DataFrame:
+def _as_annotators(campaign: Campaign, sides: Sides) -> pd.DataFrame:
     """Describe each model as one more annotator, in points of people's scale."""
-    ours = ["system", *campaign.segment]
-    people = campaign.judged.groupby([*ours, "annotator"], observed=True)["score"].mean().unstack("annotator")
+    people = by_person(campaign, "score")
     level = {"nominal": "nominal", "ordinal": "ordinal"}.get(kind_of(campaign.judged["score"]), "interval")
     rows = []
-    for name in models:
-        judged = cells[cells["annotator"] == name]
-        own = _oriented(judged, ours, 1, campaign).rename(name)
-        with_it = people.join(own, how="inner").dropna(subset=name)
+    for name, own in sides.models.items():
+        with_it = people.join(own.rename(name), how="inner").dropna(subset=name)
         several = with_it[with_it.drop(columns=name).notna().sum(axis=1) > 1]
         rows.append({
-            "judge": name, "judgements": len(judged), "items": len(with_it), "mean": own.mean(), "sd": own.std(),
+            "judge": name, "judgements": sides.judgements[name], "items": len(with_it), "mean": own.mean(), "sd": own.std(),
             "difference": (with_it[name] - with_it.drop(columns=name).mean(axis=1)).mean(),
             "alpha_without": _alpha(several.drop(columns=name), level), "alpha": _alpha(several, level),
             "items_of_alpha": len(several),
