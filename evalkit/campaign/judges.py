@@ -220,7 +220,8 @@ def _as_annotators(campaign: Campaign, sides: Sides) -> pd.DataFrame:
         with_it = people.join(own.rename(name), how="inner").dropna(subset=name)
         several = with_it[with_it.drop(columns=name).notna().sum(axis=1) > 1]
         rows.append({
-            "judge": name, "judgements": sides.judgements[name], "items": len(with_it), "mean": own.mean(), "sd": own.std(),
+            "judge": name, "judgements": sides.judgements[name], "items": len(with_it), "mean": own.mean(),
+            "sd": own.std(),
             "difference": (with_it[name] - with_it.drop(columns=name).mean(axis=1)).mean(),
             "alpha_without": _alpha(several.drop(columns=name), level), "alpha": _alpha(several, level),
             "items_of_alpha": len(several),
