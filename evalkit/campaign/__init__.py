@@ -17,6 +17,7 @@ from evalkit.campaign.context import compare_contexts
 from evalkit.campaign.cost import measure_cost
 from evalkit.campaign.counterpart import counterpart
 from evalkit.campaign.criteria import rank_criteria
+from evalkit.campaign.disagreement import disagreeing_items, disagreeing_systems
 from evalkit.campaign.errors import count_errors
 from evalkit.campaign.exports import export
 from evalkit.campaign.judges import compare_judges
@@ -49,6 +50,8 @@ __all__ = [
     "count_errors",
     "count_judgements",
     "counterpart",
+    "disagreeing_items",
+    "disagreeing_systems",
     "example",
     "export",
     "from_ratings",

@@ -12,6 +12,7 @@ from evalkit.campaign import sentences
 from evalkit.campaign.against import Against
 from evalkit.campaign.annotators import Profiles
 from evalkit.campaign.errors import Errors
+from evalkit.campaign.judges import PEOPLE, Judges
 from evalkit.campaign.names import readable, renamed
 from evalkit.campaign.normalization import Normalization
 from evalkit.campaign.planning import MOST, Plan
@@ -23,6 +24,7 @@ from evalkit.stats.terms import pluralize
 _HATCHES = ("", "///", "...", "\\\\\\", "xxx", "---", "ooo")
 #: Most systems in a picture; the rest is in the tables.
 _MOST = 30
+_OVER_SYSTEMS = {"spa": "systems: SPA", "system_kendall_b": "systems: Kendall's τ-b"}
 #: Longest name in a picture, characters; tables have up to ``campaign.names.LONGEST``.
 _LONGEST = 28
 
@@ -192,6 +194,38 @@ def plan(found: Plan) -> Figure:
         for row in found.table.itertuples()
     ]
     return describe(figure, f"Segments needed: {'; '.join(needed)}.")
+
+
+@house
+def judges(found: Judges) -> Figure:
+    """Draw how far metrics and models agree with people, over items and over systems, beside people's own range."""
+    names = found.names[:_MOST]
+    spa = found.intervals[found.intervals["statistic"].eq("spa")].set_index("judge")["value"]
+    over_systems = "spa" if spa.notna().any() and (not found.persons or spa.notna()[PEOPLE]) else "system_kendall_b"
+    panels = {"kendall_b": "items: Kendall's τ-b", over_systems: _OVER_SYSTEMS[over_systems]}
+    figure, axes = plt.subplots(1, 2, figsize=(5.6, 0.3 * len(names) + 1.7), sharey=True)
+    shown = readable(sorted(names), longest=_LONGEST)
+    people = found.intervals[found.intervals["judge"] == PEOPLE].set_index("statistic")
+    for panel, (statistic, title) in zip(axes, panels.items()):
+        rows = found.intervals[found.intervals["statistic"].eq(statistic) & found.intervals["judge"].isin(names)]
+        if len(people) and people["value"].notna()[statistic]:
+            low, high, middle = people.loc[statistic, ["low", "high", "value"]].astype(float)
+            panel.axvspan(low, high, color=LIGHT, lw=0, label="range of persons against the others")
+            panel.axvline(middle, color=INK, ls="--", lw=1.2, label="their median")
+        forest(panel, rows, rows="judge", value="value", low="low", high="high", order=names, names=shown)
+        panel.set_xlabel(title)
+    axes[0].set_ylabel("metric or model")
+    handles, labels = axes[0].get_legend_handles_labels()
+    kept = [(handle, label) for handle, label in zip(handles, labels) if label != "None"]
+    if kept:
+        figure.legend(*zip(*kept), loc="outside upper center", ncols=2)
+    best = found.table.iloc[0]
+    return describe(
+        figure,
+        f"{found.pair}: a dot with an interval for each of {len(names)} metrics and models, over items and over "
+        f"systems. Over items {best['judge']} agrees best with people, at {best['kendall_b']:.2f}"
+        + (f"; persons with each other at {people['value']['kendall_b']:.2f} in the median." if len(people) else "."),
+    )
 
 
 def _named(table: pd.DataFrame) -> pd.DataFrame:

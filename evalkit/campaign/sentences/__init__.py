@@ -17,6 +17,7 @@ from evalkit.campaign.sentences.first_page import (
     trust,
     weights,
 )
+from evalkit.campaign.sentences.judges import judges  # noqa: F401  registers its sentences with say
 from evalkit.campaign.sentences.methods import Methods, methods
 from evalkit.campaign.sentences.outcome import outcome  # noqa: F401  registers its sentences with say
 from evalkit.campaign.sentences.people import screening  # noqa: F401  registers its sentences with say

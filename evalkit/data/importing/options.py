@@ -35,6 +35,8 @@ class Options:
     batches: tuple[Path, ...] = ()  # what Appraise was given: which segment each of its items is
     accounts: dict[str, str] = field(default_factory=dict)  # account -> person
     judges: tuple[str, ...] = ()  # annotators that are models
+    metric_columns: tuple[str, ...] = ()  # columns of automatic scores, as NAME=COLUMN, + or - says what is better
+    metric_files: tuple[Path, ...] = ()  # files of automatic scores
     weights: str | None = None  # of marked errors: a scheme's name, or like minor=1,major=5
     lower_is_better: bool | None = None
     wide: str | None = None  # what the score columns of a wide table are: one of WIDE
@@ -65,6 +67,8 @@ def gathered(
     batches: str | Path | Sequence[str | Path] = (),
     accounts: str | Path | None = None,
     judges: Sequence[str] = (),
+    metric_columns: Sequence[str] = (),
+    metric_files: str | Path | Sequence[str | Path] = (),
     weights: str | None = None,
     lower_is_better: bool | None = None,
     wide: str | None = None,
@@ -109,6 +113,8 @@ def gathered(
         batches=tuple(map(Path, [batches] if isinstance(batches, str | Path) else batches)),
         accounts=people,
         judges=tuple(plain(name) for name in judges),
+        metric_columns=tuple(plain(text) for text in metric_columns),
+        metric_files=tuple(map(Path, [metric_files] if isinstance(metric_files, str | Path) else metric_files)),
         weights=weights,
         lower_is_better=lower_is_better,
         wide=wide,

@@ -98,6 +98,14 @@ def new_study(name: str, data: str, title: str) -> None:
 )
 @click.option("--accounts", type=a_path, metavar="FILE", help="which account is whose (CSV of two columns, or JSON)")
 @click.option("--judge", "judges", multiple=True, metavar="NAME", help="an annotator that is a model (repeatable)")
+@click.option(
+    "--metric", "metric_columns", multiple=True, metavar="[NAME=]COLUMN",
+    help="a column of automatic scores; COLUMN- where lower is better, COLUMN+ where higher is (repeatable)",
+)  # fmt: skip
+@click.option(
+    "--metrics", "metric_files", multiple=True, type=a_path, metavar="FILE",
+    help="automatic scores: a table (system, doc, segment, score), or mt-metrics-eval's files (repeatable)",
+)  # fmt: skip
 @click.option("--weights", metavar="SCHEME", help="of marked errors: a scheme, or like minor=1,major=5,critical=10")
 @click.option(
     "--lower-is-better/--higher-is-better", default=None, help="which way is better (default: by headings and scores)"
@@ -119,6 +127,7 @@ def import_files(
     Examples:
       evalkit import appraise_export.csv
       evalkit import scores.xlsx --sheet Scores --map annotator=Linguist --value src_lang=eng
+      evalkit import ratings.csv --metric comet --metric TER- --metrics en-de/BLEU-refA.seg.score
       evalkit import ratings.csv --mapping mapping.toml --scale 1:5 --out campaign.parquet
       evalkit import ratings.csv campaign.rejected.csv --out repaired.parquet   # rejected rows, once repaired
 
