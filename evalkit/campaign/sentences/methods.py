@@ -149,7 +149,8 @@ def _calibration(calibration: Calibration | Missing) -> str:
 def _plan(plan: Plan | Missing) -> str:
     if not plan:
         return ""
+    units = "annotators" if plan.basis.over_annotators else "documents"
     return (
-        "The number of segments needed follows from variance components (Henderson 1953) and the power of a two-sided "
-        "paired t-test over documents."
+        "The number of judgements needed follows from variance components (Henderson 1953) and the power of a "
+        f"two-sided paired t-test over {units}."
     )
