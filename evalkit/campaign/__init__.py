@@ -23,6 +23,7 @@ from evalkit.campaign.missing import Missing
 from evalkit.campaign.normalization import normalize_scores
 from evalkit.campaign.official import compare_official
 from evalkit.campaign.opening import Campaign, example, from_ratings
+from evalkit.campaign.pilot import Pilot, read_pilot
 from evalkit.campaign.planning import plan_more
 from evalkit.campaign.quality import control_quality
 from evalkit.campaign.ranking import rank_pairs, rank_systems
@@ -34,6 +35,7 @@ __all__ = [
     "Check",
     "Method",
     "Missing",
+    "Pilot",
     "analyse",
     "calibrate",
     "choose_method",
@@ -54,6 +56,7 @@ __all__ = [
     "rank_criteria",
     "rank_pairs",
     "rank_systems",
+    "read_pilot",
     "run_checks",
     "screen_annotators",
     "tabulate",

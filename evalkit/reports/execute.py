@@ -157,7 +157,7 @@ def bound(study: Study, values: dict[str, Any], folder: Path) -> Study:
     the kernel stands elsewhere. Raises DataError where there is no such file.
     """
     chosen = settings(study, values)
-    own = [name for name in files_named(study) if chosen[name]]
+    own = [name for name in files_named(study) if chosen[name] and not registered(chosen[name])]
     for name in own:
         base = Path.cwd() if name in values else folder
         path = (base / Path(chosen[name]).expanduser()).resolve()
@@ -165,6 +165,13 @@ def bound(study: Study, values: dict[str, Any], folder: Path) -> Study:
             raise DataError(f"{study.name}: {name}={chosen[name]} is no file in {base}. Correct the path.")
         chosen[name] = str(path)
     return replace(study, parameters=chosen, data=() if own else study.data)
+
+
+def registered(name: str) -> bool:
+    """Tell whether a parameter that may name a file names a registered data set instead."""
+    from evalkit.data import registry
+
+    return name in registry.entries()
 
 
 def files_named(study: Study) -> list[str]:
