@@ -98,6 +98,7 @@ def test_another_scale_is_stretched_and_told(written):
     for name in ("annotator", "block", "residual"):
         assert moved[name].iloc[0] == pytest.approx(plain[name].iloc[0], rel=1e-6)
     assert "onto which the pilot's was stretched (from 1 to 5): 1 point is 0.04 of its own." in say(found)[1]
+    assert found.block == 5
     assert read_pilot(str(written(frame))).ratings.attrs["scale"] == (0.0, 100.0)
 
 
@@ -123,7 +124,8 @@ def test_references_checks_and_repeats_are_kept_out(written):
     assert len(found.ratings) == len(frame)
     assert set(found.ratings["system"]) == {"sys0", "sys1"}
     assert set(found.apart) == {"reference", "degraded", "repeat"}
-    assert "Kept out: 90 of kind" in say(found)[0]
+    assert "Kept out: " in say(found)[0]
+    assert all(f"90 {kind}" in say(found)[0] for kind in ("references", "degraded items", "second showings"))
 
 
 def test_of_several_criteria_one_is_planned_for(written):
@@ -192,10 +194,10 @@ BEST = {"arrangement": "same", "calibration": 0, "segments": 800, "judgements_ea
         "judgements": 1600, "cost": 1900.0, "power": 0.8}  # fmt: skip
 
 
-def told(taste, liked, seconds=36.0, **options):
+def told(taste, liked, seconds=36.0, scale=(0.0, 100.0), **options):
     """Say the answer of a pilot with a variance of liking and the design that it asks for."""
     ratings = data.load("wmt22-calibration-hits", fallback=True).head(1).assign(pair="eng-deu")
-    found = Pilot(ratings, "eng-deu", "campaign", True, (0.0, 100.0), True, "", "", (), seconds, {}, {}, True)
+    found = Pilot(ratings, "eng-deu", "campaign", True, scale, True, "", "", (), seconds, {}, {}, True)
     row = {"pair": "eng-deu", "taste": taste, **(liked or dict.fromkeys(BEST))}
     return answer(found, BEST, pd.DataFrame([row]).convert_dtypes(), delta=3, target=0.8, **options)
 
@@ -209,6 +211,7 @@ def test_the_answer_counts_people_where_they_like_systems_differently():
     assert "It counts people, because people like systems differently (a variance of liking of 12 squared" in text
     assert text.endswith("3 people and 1,600 judgements would do if they did not.")
     assert told(12.0, None).startswith("No campaign within these limits finds two systems 3 points apart")
+    assert "Points are hundredths of the pilot's scale: 3 are 0.12 of its own." in told(0.0, BEST, scale=(1.0, 5.0))
     plain = told(0.0, BEST, seconds=None)
     assert "hours" not in plain
     assert plain.endswith("It counts segments: no sign was found that people like systems differently.")

@@ -9,7 +9,7 @@ import pandas as pd
 
 from evalkit import DataError, data
 from evalkit.campaign.opening import Campaign, from_ratings
-from evalkit.campaign.planning import typical_seconds
+from evalkit.campaign.planning import block_length, typical_seconds
 from evalkit.data import registry
 from evalkit.data.provenance import like, reading_of
 from evalkit.human import planning
@@ -59,6 +59,11 @@ class Pilot:
     def part(self) -> pd.DataFrame:
         """The judgements of the language pair that is planned with."""
         return self.ratings[self.ratings["pair"] == self.pair]
+
+    @property
+    def block(self) -> int:
+        """How many segments of one document an annotator judges in one go by one system, as a judgement finds it."""
+        return block_length(self.part)
 
     @property
     def stretched(self) -> bool:

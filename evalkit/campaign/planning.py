@@ -207,14 +207,23 @@ def measure_basis(judged: pd.DataFrame, campaign: Campaign, *, unit: str | None 
     variances = planning.variances(found, campaign.pair)
     if sum(variances.values()) <= 0:
         raise DataError("All scores are the same, so nothing scatters and nothing can be planned.")
-    lengths = judged.groupby(["annotator", "system", "doc"]).size()
-    block = int(min(round((lengths**2).sum() / lengths.sum()), 50))  # as long as a judgement finds its document
+    block = min(block_length(judged), 50)
     told = found["taste"].notna().iloc[0]
     liking = FOUND if variances["taste"] > 0 else NOT_FOUND if told else NOT_TOLD
     usual = int(judged.groupby("annotator").size().median())
     people = judged["annotator"].nunique()
     over = liking == FOUND or (people > 1 and "annotator" in str(unit))
     return Basis(variances, layout, block, max(usual, CAPACITY, 2 * block), liking, over, people)
+
+
+def block_length(judged: pd.DataFrame) -> int:
+    """Return how many segments an annotator judges of a document by one system, on average as a judgement finds it.
+
+    >>> block_length(pd.DataFrame({"annotator": "p", "system": "A", "doc": ["d", "d", "d", "d", "d", "e"]}))
+    4
+    """
+    lengths = judged.groupby(["annotator", "system", "doc"]).size()
+    return round(float((lengths**2).sum() / lengths.sum()))
 
 
 def _row(basis: Basis, compares: str, difference: str, points: float, variance: float, now: int) -> dict[str, Any]:

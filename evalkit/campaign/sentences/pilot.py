@@ -16,6 +16,9 @@ from evalkit.stats.terms import join_names, pluralize
 
 #: A design of ``planning.plan``, as a row.
 Design = Mapping[str, Any]
+#: What kinds of items that no plan counts are called.
+_KINDS = {"degraded": "degraded item", "reference": "reference", "repeat": "second showing",
+          "calibration": "calibration item"}  # fmt: skip
 
 
 @say.register
@@ -28,11 +31,14 @@ def pilot(found: Pilot) -> list[str]:
         f"{pluralize(part['system'].nunique(), 'system')}, {people}"
     )
     text += f", by {found.criterion}, one of {len(found.criteria)} criteria" if len(found.criteria) > 1 else ""
-    apart = [f"{number:,} of kind {kind}" for kind, number in found.apart.items()]
+    apart = [pluralize(number, _KINDS.get(kind, kind)) for kind, number in found.apart.items()]
     text += f". Kept out: {join_names(apart)}." if apart else "."
     text += f" {found.orientation[0].upper()}{found.orientation[1:]}." if found.orientation.startswith("lower") else ""
     how = "taken" if found.chosen else "set by you"
-    sentences = [f"{text} Layout {how}: {found.layout}, where {LAYOUTS[found.layout]}."]
+    sentences = [
+        f"{text} Layout {how}: {found.layout}, where {LAYOUTS[found.layout]}. A judgement finds its document "
+        f"{pluralize(found.block, 'segment')} long; the parameter block says how long those of the plan are."
+    ]
     if found.stretched:
         low, high = found.scale
         ends = f"from {low:g} to {high:g}" + ("" if found.known_scale else ", the lowest and the highest score given")
@@ -62,6 +68,10 @@ def answer(
     """
     alike = "with the variances typed in" if typed else f"if people judge as they did in {_place(found)}, {found.pair}"
     chance = f"That is for a chance of {target:.0%} to find the difference, {alike}."
+    if found.stretched and not typed:
+        chance += (
+            f" Points are hundredths of the pilot's scale: {delta:g} are {found.own_points(delta):.3g} of its own."
+        )
     row = dict(tastes.set_index("pair").loc[found.pair].items())
     taste = None if typed else row.get("taste")
     if taste is None or pd.isna(taste) or taste == 0:
