@@ -164,6 +164,44 @@ def mirrored():
     return find
 
 
+@pytest.fixture
+def own_salt(tmp_path, monkeypatch):
+    """Keep the salt of the person who runs the tests out of them."""
+    monkeypatch.setenv("EVALKIT_SALT_FILE", str(tmp_path / "config" / "salt"))
+
+
+@pytest.fixture
+def imported(tmp_path, own_salt):
+    """Import files, or content that is written first, under its people's names: ratings, spans, report.
+
+    Many rows of the tests' small files are wrong on purpose, so rejected ones are allowed; every row is accounted for.
+    """
+    from evalkit import data
+    from evalkit.data import importing
+
+    def run(content, name="", **options):
+        paths = content if isinstance(content, list) and isinstance(content[0], Path) else [content]
+        if not isinstance(paths[0], Path):
+            paths = [write(content, name)]
+        options = {"keep_names": True, "allow_rejected": True} | options
+        report, _ = importing.import_campaign(paths, tmp_path / "c.parquet", **options)
+        assert report.rows_read == report.rows_kept + report.rows_rejected + report.rows_excluded + report.rows_folded
+        return *data.open_campaign(tmp_path / "c.parquet"), report
+
+    def write(content, name):
+        if hasattr(content, "save"):  # a workbook
+            content.save(path := tmp_path / (name or "my.xlsx"))
+            return path
+        text = isinstance(content, (bytes, str))
+        path = tmp_path / (name or ("my.csv" if text else "my.json"))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        content = content if text else json.dumps(content)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return run
+
+
 @pytest.fixture(scope="session")
 def once(tmp_path_factory):
     """Have a folder made once a session, by whichever of its workers comes first."""

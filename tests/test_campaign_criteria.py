@@ -14,9 +14,8 @@ SYSTEMS = ("A", "B", "C")
 
 
 @pytest.fixture(autouse=True)
-def own_salt(tmp_path, monkeypatch):
-    """Keep the salt of the person who runs the tests out of them, and results in a folder of their own."""
-    monkeypatch.setenv("EVALKIT_SALT_FILE", str(tmp_path / "config" / "salt"))
+def _own_folder(tmp_path, monkeypatch, own_salt):
+    """Keep results in a folder of their own."""
     monkeypatch.chdir(tmp_path)
 
 

@@ -33,11 +33,14 @@ RATINGS = pd.DataFrame({
 })  # fmt: skip
 RATINGS.attrs["source"] = {"name": "mine", "source": "real", "origin": "mine.csv", "digest": "0"}
 CAMPAIGN = Campaign(RATINGS, RATINGS, "eng-deu", None, (0.0, 100.0), True, ("doc", "segment"))
-METHOD = Method("score", "for a reason", "wilcoxon", None, ("system", "repeat"), ("doc", "segment"))
+METHOD = Method("score", "for a reason", ("annotator",), "so it was", ("system", "repeat"), ("doc", "segment"))
 
 
-def ranking(names="AB", beaten="", by_z=False, unsure="", first=1):
-    """Make a ranking of systems whose first one is better than those named."""
+def ranking(names="AB", beaten="", by_z=False, unsure="", first=1, ahead="", behind="", human=""):
+    """Make a ranking of systems whose first one is better than those named.
+
+    human: the name of a human translation; ahead, behind: systems better and worse than it.
+    """
     scores = [70.0] * first + [60.0 - n for n in range(len(names) - first)]
     table = pd.DataFrame(
         {"system": list(names), "rank": 1, "cluster": 1, "score": scores, "mean": scores, "best": 0.31}
@@ -45,11 +48,16 @@ def ranking(names="AB", beaten="", by_z=False, unsure="", first=1):
     pairwise = [{"better": names[0], "worse": name, "adjusted_p": 0.5, "significant": name in beaten}
                 for name in names[1:]]  # fmt: skip
     method = replace(METHOD, column="normalized" if by_z else "score")
-    return Ranking("eng-deu", (0.0, 100.0), method, table, pd.DataFrame(pairwise), 500, unsure)
+    humans = pd.DataFrame({"system": [human] * bool(human), "score": 65.0, "mean": 65.0})
+    duels = [{"better": name, "worse": human, "significant": True} for name in ahead]
+    duels += [{"better": human, "worse": name, "significant": True} for name in behind]
+    duels = pd.DataFrame(duels, columns=["better", "worse", "significant"])
+    return Ranking("eng-deu", (0.0, 100.0), method, table, pd.DataFrame(pairwise), humans, duels,
+                   20.0 if by_z else 1.0, 500, unsure)  # fmt: skip
 
 
 V = {"document": 0.0, "item": 40.0, "annotator": 60.0, "block": 20.0, "residual": 60.0, "taste": 6.0}
-BASIS = Basis(V, "campaign", 10, 200, FOUND, True, 9)
+BASIS = Basis(V, "campaign", 10, 200, FOUND, True, 9, 5)
 COUNTS = ("people_needed", "judgements_each", "segments_needed", "segments_now", "worth_now", "more_people",
           "more_segments", "more_judgements")  # fmt: skip
 
@@ -104,16 +112,16 @@ ANALYSIS = Analysis(
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("statement", "part", "results", "verdicts"), [
-    ("Annotators agree beyond chance", "agreement", [
+@pytest.mark.parametrize(("question", "part", "results", "verdicts"), [
+    ("Do annotators agree beyond chance?", "agreement", [
         replace(AGREEMENT, estimate=estimate, low=low) for estimate, low in (
             (0.40, 0.01), (0.39, 0.01), (0.39, 0.0), (None, 0.0), (0.5, np.nan))
     ] + [GONE], "fine look problem unknown unknown unknown"),
-    ("Annotators are steady with themselves", "quality", [
+    ("Are annotators steady with themselves?", "quality", [
         replace(QUALITY, again=again, repeated=repeated)
         for again, repeated in ((10, 10), (10.1, 10), (20, 10), (20.1, 10), (5, 9), (30, 9), (None, 0))
     ], "fine look look problem unknown unknown unknown"),
-    ("Annotators notice degraded translations", "quality", [
+    ("Do annotators notice degraded translations?", "quality", [
         replace(QUALITY, tested=tested, failed=tuple("abc"[:failed]), undecided=few, caliper=caliper)
         for tested, failed, few, caliper in (
             (10, 0, 0, ALL_THERE), (10, 1, 0, ALL_THERE), (10, 2, 0, ALL_THERE),
@@ -121,33 +129,33 @@ ANALYSIS = Analysis(
             (10, 0, 8, ALL_THERE), (10, 0, 9, ALL_THERE), (1, 0, 0, ALL_THERE), (0, 0, 0, ALL_THERE),
         )
     ], "fine look problem unknown unknown problem fine unknown unknown unknown"),
-    ("Degraded neighbours did not change scores", "context", [
+    ("Did scores stay the same beside degraded segments?", "context", [
         replace(CONTEXT, p=p, equivalence=verdict and Equivalence(1.0, 0.5, 1.5, verdict))
         for verdict, p in (("equivalent", 0.6), ("both", 0.01), ("different", 0.6), ("undecided", 0.6),
                            ("undecided", 0.04), ("undecided", None), (None, 0.6), (None, 0.01))
     ], "fine fine look unknown look unknown unknown unknown"),
-    ("The result does not hang on odd annotators", "screening", [
+    ("Does the result stay the same without odd annotators?", "screening", [
         *(replace(SCREENING, unknown=unknown, looked_at=looked_at)
           for unknown, looked_at in (((), 3), ((), 2), ((), 1), (("sd < 5",), 0))),
         *(replace(SCREENING, annotators=everyone, proposed=("x",), first_without=without)
           for everyone, without in ((10, "A"), (9, "A"), (10, "B"), (10, ""))),
         replace(SCREENING, rules=()), GONE,
     ], "fine fine unknown unknown fine look look look unknown unknown"),
-    ("The first system stays first however scores are treated", "normalization", [
+    ("Does the first system stay first however scores are treated?", "normalization", [
         replace(NORMALIZATION, tops={"raw scores": ["A"], way: [top]})
         for way, top in (("ranks", "A"), ("ranks", "C"), ("z per annotator", "B"), ("z per annotator", "C"))
     ], "fine look look problem"),
-    ("The first system stands apart", "ranking", [ranking(), ranking(beaten="B"), ranking("ABC", "C")],
+    ("Does the first system stand apart?", "ranking", [ranking(), ranking(beaten="B"), ranking("ABC", "C")],
      "look fine look"),
-    ("There are systems to compare", "ranking", [ranking("A"), GONE], "problem problem"),
-    ("Nothing was counted twice by accident", "collection", [
+    ("Are there systems to compare?", "ranking", [ranking("A"), GONE], "problem problem"),
+    ("Was nothing counted twice by accident?", "collection", [
         replace(COLLECTION, duplicates=duplicates) for duplicates in (0, 1)
     ], "fine look"),
 ])  # fmt: skip
-def test_verdicts_follow_from_the_numbers_and_turn_at_the_limits_that_are_stated(statement, part, results, verdicts):
+def test_verdicts_follow_from_the_numbers_and_turn_at_the_limits_that_are_stated(question, part, results, verdicts):
     for result, word in zip(results, verdicts.split(), strict=True):
         checks = run_checks(replace(ANALYSIS, **{part: result}))
-        [check] = [check for check in checks if check.statement == statement]
+        [check] = [check for check in checks if check.question == question]
         assert check.verdict.endswith({"unknown": "not known"}.get(word, word)), result
         places = [list(CALLED).index(check.verdict) for check in checks]
         assert places == sorted(places)
@@ -160,7 +168,7 @@ def test_language_pairs_can_be_compared_where_calibrating_does_more_good_than_ha
     cases += ((replace(CALIBRATION, share=None), UNKNOWN), (replace(CALIBRATION, by="annotator"), UNKNOWN))
     for calibration, verdict in cases:
         checks = run_checks(replace(ANALYSIS, campaign=two, calibration=calibration))
-        [check] = [check for check in checks if check.statement.startswith("Scores of different language pairs")]
+        [check] = [check for check in checks if check.question.startswith("Can scores of different language pairs")]
         assert check.verdict == verdict
 
 
@@ -173,8 +181,9 @@ def test_a_table_of_checks_says_nothing_is_to_be_done_where_nothing_is():
     (ranking(beaten="B"), "eng-deu: A is better than B, the only other system."),
     (ranking("ABC", "BC"), "eng-deu: A is better than each of the 2 other systems."),
     (ranking(), "eng-deu: A and B cannot be distinguished."),
-    (ranking("ABC", "C"), "eng-deu: A has the highest score, but cannot be distinguished from B. It is better than "
-     "C."),
+    (ranking("ABC", "C"), "eng-deu: A has the highest score and is better than C, but not surely than B."),
+    (ranking("ABCDEFGH", "FGH"), "eng-deu: A has the highest score and is better than 3 others, but not surely than "
+     "any of 4 others."),
     (ranking("ABC", first=2), "eng-deu: no system can be called the best. A and B have the highest score, but none of "
      "the others is surely worse."),
     (ranking("ABC", first=3), "eng-deu: all systems have the same mean score, 70.00 on the scale from 0 to 100, so "
@@ -189,18 +198,50 @@ def test_the_first_page_says_which_system_is_better(found, expected):
 
 def test_the_two_best_scores_are_told_with_what_orders_them():
     assert told.figures(ranking()) == [
-        "In figures, mean scores are 70.00 for A and 60.00 for B, the next, on the scale from 0 to 100."
+        "In figures, mean scores are 70.00 for A and 60.00 for B, the next, on the scale from 0 to 100: 10.00 apart."
     ]
     assert told.figures(ranking(by_z=True))[0].endswith(
-        "; the order is by z-scores, which take out how strict each annotator is."
+        "on the scale from 0 to 100. The order is by z-scores, which take out how strict each annotator is: by these "
+        "the two are 200.00 points apart (z-scores times 20.0, the annotators' usual standard deviation), and this "
+        "difference is what is tested and planned for."
     )
+
+
+@pytest.mark.parametrize(("found", "expected"), [
+    (ranking(), []),
+    (ranking(human="refA"), ["No system is distinguished from the human translation refA."]),
+    (ranking(human="refA", behind="AB"), ["The human translation refA is better than every system."]),
+    (ranking("ABC", human="refA", ahead="A", behind="C"), [
+        "A is better than the human translation refA, B is not distinguished from it and C is worse than it."]),
+    (ranking("ABCDE", human="refA", behind="BCDE"), [
+        "A is not distinguished from the human translation refA and 4 systems are worse than it."]),
+    (ranking("A", human="refA"), ["It is not distinguished from refA, a human translation."]),
+    (ranking("A", human="refA", ahead="A"), ["It is better than refA, a human translation."]),
+])  # fmt: skip
+def test_human_translations_stand_beside_the_systems_and_never_win(found, expected):
+    assert told.beside_humans(found) == expected
+    assert "refA" not in told.better(found)
+
+
+@pytest.mark.parametrize(("found", "expected"), [
+    (ranking(), ["With other annotators, A would come first in 31% of cases."]),
+    (replace(ranking(), method=replace(METHOD, unit=("doc",), why_unit="one annotator judged all")), [
+        "With other documents, A would come first in 31% of cases; what others than one annotator would find is not "
+        "known."]),
+    (replace(ranking(), method=replace(METHOD, unit=("segment",))), [
+        "With other segments, A would come first in 31% of cases; what others than these annotators would find is not "
+        "known."]),
+    (ranking(first=2), []), (ranking("A"), []), (ranking(unsure="Too few."), []),
+])  # fmt: skip
+def test_how_sure_the_first_place_is_stands_in_one_sentence(found, expected):
+    assert told.sure(found) == expected
 
 
 @pytest.mark.parametrize(("verdicts", "expected"), [
     ([FINE], "Yes, for these texts and these annotators: no check found anything. Of 1 check, 1 fine."),
-    ([UNKNOWN, FINE], "With care: it is not known whether “s0”. Of 2 checks, 1 fine, 1 not known."),
-    ([LOOK, UNKNOWN], "With care: look at “s0”. Of 2 checks, 1 to look at, 1 not known."),
-    ([PROBLEM] * 4 + [LOOK], "Not yet: a problem with “s0”; “s1”; “s2” and more. Of 5 checks, 1 to look at, 4 a "
+    ([UNKNOWN, FINE], "With care; the data cannot answer “s0”. Of 2 checks, 1 fine, 1 not known."),
+    ([LOOK, UNKNOWN], "With care; look at “s0”. Of 2 checks, 1 to look at, 1 not known."),
+    ([PROBLEM] * 4 + [LOOK], "Not yet; the answer is no to “s0”; “s1”; “s2” and more. Of 5 checks, 1 to look at, 4 a "
      "problem."),
 ])  # fmt: skip
 def test_trust_is_decided_by_the_worst_verdict(verdicts, expected):
@@ -228,10 +269,12 @@ def test_problems_come_before_the_plan_and_the_plan_before_the_rest():
     assert told.steps(enough, []) == ["1. Publish scores, intervals and this report's signature."]
     assert told.steps(replace(ANALYSIS, plan=GONE), []) == ["1. Publish scores, intervals and this report's signature."]
     assert told.headline(ANALYSIS, checks) == (
-        "eng-deu: A and B cannot be distinguished. Can it be trusted? Not yet: a problem with “a”. Next: Add people."
+        "eng-deu: A and B cannot be distinguished. With other annotators, A would come first in 31% of cases. Of 4 "
+        "checks, 1 a problem, 2 to look at and 1 not known."
     )
-    assert told.headline(replace(ANALYSIS, ranking=GONE), checks).startswith(
-        "eng-deu: no outputs of systems were judged, so there is nothing to compare. Can it"
+    assert told.headline(replace(ANALYSIS, ranking=GONE), checks[:0]) == (
+        "eng-deu: no outputs of systems were judged, so there is nothing to compare. No check found anything against "
+        "it."
     )
 
 
@@ -301,9 +344,11 @@ def test_problems_come_before_the_plan_and_the_plan_before_the_rest():
     ]),
     (ranking("ABC", "C"), [
         "Systems are ranked by mean score: for a reason.",
-        "Compared by Wilcoxon's signed-rank test, segment by segment (one-sided, at 0.05, corrected by Holm for 2 "
-        "pairs of systems), A has a higher mean score than 1 of 2 others. It cannot be distinguished from B.",
-        "With segments drawn anew 500 times, A comes out first in 31% of draws.",
+        "What could have come out otherwise: so it was. So every interval, place and test here asks what other "
+        "annotators would bring.",
+        "Compared by t-tests with that uncertainty (one-sided, at 0.05, corrected by Holm for 2 pairs of systems), A "
+        "has a higher mean score than 1 of 2 others. It cannot be distinguished from B.",
+        "With annotators drawn anew 500 times, A comes out first in 31% of draws.",
     ]),
     (ERRORS, [
         "90 errors in 120 judgements. A has the fewest, 0.50 a judgement; B the most, 1.25.",
@@ -328,9 +373,10 @@ def test_problems_come_before_the_plan_and_the_plan_before_the_rest():
         "1,000 people; 5 points (5% of the scale) take nothing more.",
         "People like systems differently here (a variance of liking of 6 squared points). More segments do not average "
         "out one person's favourites, only more people do, so the plan is in people, and what each of them judges.",
-        "The plan asks for a chance of 80% to find a true difference between two systems at p below 0.05 (two-sided; "
-        "ranking many systems takes more). New judgements are taken to be made in the best way: whoever judges a "
-        "segment judges it by both systems, each translation once, in documents of 10 segments.",
+        "The plan asks for a chance of 80% to find a true difference between two systems at p below 0.05 (two-sided, "
+        "over annotators; ranking many systems takes more). New judgements are taken to be made in the best way: "
+        "whoever judges a segment judges it by both systems, each translation once, in documents of 10 segments. What "
+        "scatters was measured on the best 5 systems.",
         "Systems are ranked by z-scores here, so points are z-scores times a usual standard deviation.",
     ]),
 ])  # fmt: skip
@@ -347,8 +393,10 @@ def test_each_result_is_told_as_it_is(found, expected):
     (plan((3, 190, 280, 400, 100, 0, 180, 360), basis=replace(BASIS, over_annotators=False, liking=NOT_FOUND)),
      "To tell A from B: about 360 more judgements, by the same people, in about 180 more segments, if"),
     (plan(basis=replace(BASIS, over_annotators=False, liking=NOT_TOLD)), "engage more people than it names."),
-    (plan(basis=replace(BASIS, liking=NOT_FOUND)), "The ranking takes annotators as drawn from many, so the plan is "
-     "in people, too; nobody is asked for more than 200 judgements."),
+    (plan((30, 190, 2850, 400, 100, 21, 2750, 5500), basis=replace(BASIS, liking=NOT_FOUND)), "To tell A from B: about "
+     "5,500 more judgements, by 21 more people, in about 2,800 more segments, if they truly differ by as much."),
+    (plan(basis=replace(BASIS, liking=NOT_FOUND)), "so the same people may give more; nobody is asked for more than "
+     "200 judgements."),
 ])  # fmt: skip
 def test_a_plan_says_whom_it_counts_and_when_a_difference_may_be_chance(found, said):
     assert said in "\n".join(say(found))

@@ -26,18 +26,14 @@ from evalkit.data.importing.pseudonyms import Pseudonyms
 from evalkit.reports import cli
 from evalkit.reports.cli import campaigns
 
+pytestmark = pytest.mark.usefixtures("own_salt")
+
 HEADER = "src_lang,tgt_lang,system,doc,segment,annotator,score"
 GOOD = ["eng,deu,A,d,1,Ann,80", "eng,deu,B,d,1,Ann,70", "eng,deu,A,d,1,Bob,60.5", "eng,deu,B,d,1,Bob,0"]
 
 
-@pytest.fixture(autouse=True)
-def own_salt(tmp_path, monkeypatch):
-    """Keep the salt of the person who runs the tests out of them."""
-    monkeypatch.setenv("EVALKIT_SALT_FILE", str(tmp_path / "config" / "salt"))
-
-
 @pytest.fixture
-def imported(tmp_path):
+def imported(tmp_path, own_salt):
     """Import a text, and return ratings, report and the rejected rows."""
 
     def run(text, *, name="my.csv", encoding="utf-8", **told):

@@ -14,35 +14,13 @@ from evalkit import DataError, data
 from evalkit.campaign.agreement import every_two, measure_agreement
 from evalkit.campaign.method import choose_method
 from evalkit.campaign.opening import from_ratings
-from evalkit.data import importing
 from evalkit.data.importing.accounts import owners
 from evalkit.human.annotators.quality_control import quality_pairs
 from evalkit.reports.cli.campaigns import import_files
 
+pytestmark = pytest.mark.usefixtures("own_salt")
+
 RELEASED = "minor=1,major=5,critical=25,linguistic conventions/punctuation:*=0.1"  # the campaign's own weights
-
-
-@pytest.fixture(autouse=True)
-def own_salt(tmp_path, monkeypatch):
-    """Keep the salt of the person who runs the tests out of them."""
-    monkeypatch.setenv("EVALKIT_SALT_FILE", str(tmp_path / "salt"))
-
-
-@pytest.fixture
-def imported(tmp_path):
-    """Import text or a file under its people's names; return ratings, spans and report."""
-
-    def run(content, *, keep_names=True, **told):
-        path = content
-        if isinstance(content, str):
-            path = tmp_path / "export.csv"
-            path.write_text(content, encoding="utf-8")
-        told = {"allow_rejected": True} | told  # many rows of small files are wrong on purpose
-        report, _ = importing.import_campaign([path], tmp_path / "c.parquet", keep_names=keep_names, **told)
-        assert report.rows_read == report.rows_kept + report.rows_rejected + report.rows_excluded + report.rows_folded
-        return *data.open_campaign(tmp_path / "c.parquet"), report
-
-    return run
 
 
 @pytest.fixture

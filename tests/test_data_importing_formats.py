@@ -14,15 +14,11 @@ from evalkit.data import importing
 from evalkit.data.appraise import documents
 from evalkit.human import mqm
 
-
-@pytest.fixture(autouse=True)
-def own_salt(tmp_path, monkeypatch):
-    """Keep the salt of the person who runs the tests out of them."""
-    monkeypatch.setenv("EVALKIT_SALT_FILE", str(tmp_path / "salt"))
+pytestmark = pytest.mark.usefixtures("own_salt")
 
 
 @pytest.fixture
-def imported(tmp_path):
+def imported(tmp_path, own_salt):
     """Import a text or a workbook under the names of its people; return ratings, spans, report and rejected rows."""
 
     def run(content, *, name="my.csv", **told):

@@ -3,69 +3,29 @@
 import csv
 import io
 import json
-import os
 import re
 import tarfile
-from pathlib import Path
 
 import numpy as np
 import openpyxl
 import pandas as pd
 import pytest
 
-from evalkit import DataError, data
-from evalkit.data import importing, indicmt
+from evalkit import DataError
+from evalkit.data import indicmt
 from evalkit.data.importing.kinds import weights
 from evalkit.data.typology import SCHEMES, WMT
 from evalkit.human import mqm
 
-MIRROR = Path(os.environ.get("EVALKIT_DATA_MIRROR") or "/nowhere")
-STRANGERS = MIRROR.parent / "strangers"
 GOOGLE = "google/wmt-mqm-human-evaluation/*"
 #: What an error weighs there, written down again from Freitag et al. 2021 and the repository's README.
 FREITAG = {"Minor": 1.0, "Major": 5.0, "No-error": 0.0, "no-error": 0.0, "Neutral": 0.0}
 
 
-#: Many rows of small files are wrong on purpose.
-ALL = {"keep_names": True, "allow_rejected": True}
-
-
-@pytest.fixture(autouse=True)
-def own_salt(tmp_path, monkeypatch):
-    """Keep the salt of the person who runs the tests out of them."""
-    monkeypatch.setenv("EVALKIT_SALT_FILE", str(tmp_path / "config" / "salt"))
-
-
 @pytest.fixture
-def imported(tmp_path):
-    """Import a text or paths, and return ratings, spans and report."""
-
-    def run(content, *, name="mqm_ende.tsv", **told):
-        paths = [content] if isinstance(content, Path) else content
-        if isinstance(content, str):
-            paths = [tmp_path / name]
-            paths[0].write_text(content, encoding="utf-8")
-        report, _ = importing.import_campaign(paths, tmp_path / "c.parquet", **(ALL | told))
-        assert report.rows_read == report.rows_kept + report.rows_rejected + report.rows_excluded + report.rows_folded
-        return *data.open_campaign(tmp_path / "c.parquet"), report
-
-    return run
-
-
-def mirrored(pattern):
-    """Find one file of the mirror."""
-    found = sorted(MIRROR.glob(pattern))
-    if not found:
-        assert not os.environ.get("EVALKIT_DEMAND_DATA"), f"{pattern} is not in the mirror"
-        pytest.skip("needs the data")
-    return found[0]
-
-
-def stranger(name):
-    """Find one of the strangers' files."""
-    if not STRANGERS.is_dir():
-        pytest.skip("needs the strangers' files")
-    return STRANGERS / name
+def imported(imported):
+    """Name what is written as files of WMT's annotations are named."""
+    return lambda content, name="mqm_ende.tsv", **options: imported(content, name, **options)
 
 
 def table(*rows, header="system\tdoc\tseg_id\trater\tcategory\tseverity"):
@@ -199,11 +159,11 @@ def test_scores_made_of_errors_are_not_turned_round(imported):
         imported(table("A\td\t1\tr\tOther\tMinor"), lower_is_better=True)
 
 
-def test_the_strangers_tables(imported):
-    ratings, spans, _ = imported(stranger("mqm_no_category.csv"))
+def test_the_strangers_tables(imported, mirrored):
+    ratings, spans, _ = imported(mirrored("../strangers/mqm_no_category.csv"))
     assert (ratings["score"].tolist(), spans["error_type"].tolist()) == ([-1], ["unstated"])
     for told in ({}, {"category": "typ"}):
-        ratings, spans, _ = imported(stranger("mqm_other_heading.csv"), columns=told)
+        ratings, spans, _ = imported(mirrored("../strangers/mqm_other_heading.csv"), columns=told)
         assert ratings["score"].tolist() == [-1, -5]
         assert spans["error_type"].tolist() == ["accuracy", "accuracy"]
 
@@ -267,7 +227,7 @@ def google_rows(lines):
     return [dict(zip(lines[0].split("\t"), line.split("\t"))) for line in lines[1:] if line]
 
 
-def test_marot_side_by_side_gives_the_means_that_pandas_gives(imported):
+def test_marot_side_by_side_gives_the_means_that_pandas_gives(imported, mirrored):
     path = mirrored(f"{GOOGLE}/generalMT2023/ende/sxs_*.tar.gz")
     with tarfile.open(path) as archive:
         lines = archive.extractfile(archive.getmembers()[0]).read().decode("utf-8").split("\n")
@@ -294,8 +254,8 @@ def test_marot_side_by_side_gives_the_means_that_pandas_gives(imported):
     assert (ratings["started"] <= ratings["ended"]).all()
 
 
-def test_the_strangers_side_by_side(imported):
-    ratings, _, report = imported(stranger("sxs_header_one_longer.tsv"))
+def test_the_strangers_side_by_side(imported, mirrored):
+    ratings, _, report = imported(mirrored("../strangers/sxs_header_one_longer.tsv"))
     assert ratings[["system", "against"]].drop_duplicates().values.tolist() == [
         ["GPT4-5shot", "ONLINE-W"], ["GPT4-5shot", "refA"],
     ]  # fmt: skip
@@ -310,7 +270,7 @@ PRINTED = {
 }  # fmt: skip
 
 
-def test_ted_talks_give_the_scores_that_are_published(imported):
+def test_ted_talks_give_the_scores_that_are_published(imported, mirrored):
     ratings, *_ = imported(mirrored(f"{GOOGLE}/ted/ende/mqm_ted_ende.tsv"))
     averages = pd.read_csv(mirrored(f"{GOOGLE}/ted/ende/*.avg_seg_scores.tsv"), sep=r"\s+")
     expected = averages.dropna().astype({"seg_id": str}).set_index(["system", "seg_id"])["mqm_avg_score"]
@@ -373,7 +333,7 @@ def workbook(path, sheets):
     return path
 
 
-def test_a_sheet_of_indicmt_is_its_csv(imported, tmp_path):
+def test_a_sheet_of_indicmt_is_its_csv(imported, tmp_path, mirrored):
     source = mirrored("AI4Bharat/IndicMT-Eval/*/legacy/data/csv/Tamil*.csv")
     with source.open(encoding="utf-8", newline="") as stream:
         rows = [*csv.reader(stream)]
@@ -398,7 +358,7 @@ def test_a_sheet_of_indicmt_is_its_csv(imported, tmp_path):
     assert len(spans) == sum(stated)
 
 
-def test_the_strangers_sheets(imported):
-    ratings, _, report = imported(stranger("indic_small.xlsx"))
+def test_the_strangers_sheets(imported, mirrored):
+    ratings, _, report = imported(mirrored("../strangers/indic_small.xlsx"))
     assert (len(ratings), set(ratings["tgt_lang"])) == (29, {"hin"})
     assert re.search("0.5, 1, 2, 4, 5", report.weights)

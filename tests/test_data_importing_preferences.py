@@ -1,53 +1,16 @@
 """Preferences and ranks: each comparison is two judgements, and shares of wins are those that pandas counts."""
 
 import json
-import os
-from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from evalkit import DataError, data
-from evalkit.data import importing
+from evalkit import DataError
 
-MIRROR = Path(os.environ.get("EVALKIT_DATA_MIRROR") or "/nowhere")
-STRANGERS = MIRROR.parent / "strangers"
 HEADER = "annotator,segment,system_a,system_b,preference,lp\n"
 
 
 #: Many rows of small files are wrong on purpose.
-ALL = {"keep_names": True, "allow_rejected": True}
-
-
-@pytest.fixture(autouse=True)
-def own_salt(tmp_path, monkeypatch):
-    """Keep the salt of the person who runs the tests out of them."""
-    monkeypatch.setenv("EVALKIT_SALT_FILE", str(tmp_path / "config" / "salt"))
-
-
-@pytest.fixture
-def imported(tmp_path):
-    """Import a text or a path, and return ratings, spans and report."""
-
-    def run(content, *, name="my.csv", **told):
-        path = content
-        if isinstance(content, str):
-            path = tmp_path / name
-            path.write_text(content, encoding="utf-8")
-        report, _ = importing.import_campaign([path], tmp_path / "c.parquet", **(ALL | told))
-        assert report.rows_read == report.rows_kept + report.rows_rejected + report.rows_excluded + report.rows_folded
-        return *data.open_campaign(tmp_path / "c.parquet"), report
-
-    return run
-
-
-def mirrored(pattern):
-    """Find one file of the mirror."""
-    found = sorted(MIRROR.glob(pattern))
-    if not found:
-        assert not os.environ.get("EVALKIT_DEMAND_DATA"), f"{pattern} is not in the mirror"
-        pytest.skip("needs the data")
-    return found[0]
 
 
 def answers(*given, a="X", b="Y"):
@@ -147,10 +110,8 @@ def test_ranks_of_several_systems_in_a_row_are_negated(imported):
         imported(text, lower_is_better=False)
 
 
-def test_the_strangers_comparisons(imported):
-    if not STRANGERS.is_dir():
-        pytest.skip("needs the strangers' files")
-    path = STRANGERS / "pairwise.csv"
+def test_the_strangers_comparisons(imported, mirrored):
+    path = mirrored("../strangers/pairwise.csv")
     plain = pd.read_csv(path)
     worth = plain["preference"].map({"A": 1.0, "tie": 0.5, "B": 0.0})
     ratings, _, report = imported(path)
@@ -160,7 +121,7 @@ def test_the_strangers_comparisons(imported):
     )
 
 
-def test_preferences_of_translators_between_a_person_and_a_machine(imported):
+def test_preferences_of_translators_between_a_person_and_a_machine(imported, mirrored):
     path = mirrored("laeubli/parity/*/data/ratings.csv")
     plain = pd.read_csv(path)
     plain["worth"] = plain["rating"].map({"mt": 1.0, "tie": 0.5, "human": 0.0})
@@ -175,7 +136,7 @@ def test_preferences_of_translators_between_a_person_and_a_machine(imported):
     assert set(ratings["item_type"]) == {"system"}  # the person's translation competes
 
 
-def test_preferences_with_marks_of_literary_translations(imported):
+def test_preferences_with_marks_of_literary_translations(imported, mirrored):
     path = mirrored("marzenakrp/LiteraryTranslation/*/annotations/default_format_v1/all_annotations_v1.json")
     records = json.loads(path.read_text(encoding="utf-8"))
     lines = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)

@@ -10,23 +10,7 @@ from evalkit import DataError, data
 from evalkit.data import importing, registry
 from evalkit.data.files import obtain
 
-
-@pytest.fixture(autouse=True)
-def own_salt(tmp_path, monkeypatch):
-    """Keep the salt of the person who runs the tests out of them."""
-    monkeypatch.setenv("EVALKIT_SALT_FILE", str(tmp_path / "salt"))
-
-
-@pytest.fixture
-def imported(tmp_path):
-    """Import files under the names of their people; return ratings, spans and report."""
-
-    def run(paths, **told):
-        report, _ = importing.import_campaign(paths, tmp_path / "c.parquet", keep_names=True, **told)
-        assert report.rows_read == report.rows_kept + report.rows_rejected + report.rows_excluded + report.rows_folded
-        return *data.open_campaign(tmp_path / "c.parquet"), report
-
-    return run
+pytestmark = pytest.mark.usefixtures("own_salt")
 
 
 def files(name, pattern=""):

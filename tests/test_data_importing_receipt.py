@@ -18,9 +18,8 @@ ESA = 'ann,C,1,TGT,eng,deu,50,d,False,"[{""start_i"":3,""end_i"":5,""severity"":
 
 
 @pytest.fixture(autouse=True)
-def own_salt(tmp_path, monkeypatch):
-    """Keep the salt of the person who runs the tests out of them, and results in a folder of their own."""
-    monkeypatch.setenv("EVALKIT_SALT_FILE", str(tmp_path / "config" / "salt"))
+def _own_folder(tmp_path, monkeypatch, own_salt):
+    """Keep results in a folder of their own."""
     monkeypatch.chdir(tmp_path)
 
 

@@ -5,39 +5,20 @@ import csv
 import json
 import random
 import re
-from pathlib import Path
 
 import pytest
 
-from evalkit import DataError, data
-from evalkit.data import importing
+from evalkit import DataError
 from evalkit.data.importing.cells import columns
 from evalkit.data.importing.files import jsonl
 
 #: Many rows of small files are wrong on purpose.
-ALL = {"keep_names": True, "allow_rejected": True}
-
-
-@pytest.fixture(autouse=True)
-def own_salt(tmp_path, monkeypatch):
-    """Keep the salt of the person who runs the tests out of them."""
-    monkeypatch.setenv("EVALKIT_SALT_FILE", str(tmp_path / "salt"))
 
 
 @pytest.fixture
-def imported(tmp_path):
-    """Import a path, or content that is written first; return ratings, spans and report, every row accounted for."""
-
-    def run(content, name="my.json", **options):
-        path = content if isinstance(content, Path) else tmp_path / name
-        if not isinstance(content, Path):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
-        report, _ = importing.import_campaign([path], tmp_path / "c.parquet", **(ALL | options))
-        assert report.rows_read == report.rows_kept + report.rows_rejected + report.rows_excluded + report.rows_folded
-        return *data.open_campaign(tmp_path / "c.parquet"), report
-
-    return run
+def imported(imported):
+    """Name what is written as JSON is named."""
+    return lambda content, name="my.json", **options: imported(content, name, **options)
 
 
 def rejected_in(path):

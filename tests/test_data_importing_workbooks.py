@@ -6,47 +6,27 @@ The .ods and .xls files are written here byte by byte from the formats' descript
 import json
 import struct
 import zipfile
-from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
 import openpyxl
 import pytest
 
-from evalkit import DataError, data
-from evalkit.data import importing
+from evalkit import DataError
 from evalkit.data.importing.files import xls
 
 HEAD = ["system", "segment", "rater", "score", "lp"]
 
 
 #: Many rows of small files are wrong on purpose.
-ALL = {"keep_names": True, "allow_rejected": True}
-
-
-@pytest.fixture(autouse=True)
-def own_salt(tmp_path, monkeypatch):
-    """Keep the salt of the person who runs the tests out of them."""
-    monkeypatch.setenv("EVALKIT_SALT_FILE", str(tmp_path / "salt"))
-
-
-@pytest.fixture
-def imported(tmp_path):
-    """Import a file of bytes or a workbook; return ratings and report, every row accounted for."""
-
-    def run(content, name="scores.xlsx", **options):
-        path = content if isinstance(content, Path) else tmp_path / name
-        if isinstance(content, openpyxl.Workbook):
-            content.save(path)
-        elif not isinstance(content, Path):
-            path.write_bytes(content)
-        report, _ = importing.import_campaign([path], tmp_path / "c.parquet", **(ALL | options))
-        assert report.rows_read == report.rows_kept + report.rows_rejected + report.rows_excluded + report.rows_folded
-        return data.open_campaign(tmp_path / "c.parquet")[0], report
-
-    return run
 
 
 # Several sheets
+
+
+@pytest.fixture
+def imported(imported):
+    """Name what is written as workbooks are named."""
+    return lambda content, name="scores.xlsx", **options: imported(content, name, **options)
 
 
 def book(**rows):
@@ -65,7 +45,7 @@ def scored(*scores, system="A", pair="en-de"):
 
 def test_sheets_of_one_kind_are_one_campaign_and_others_are_told(imported, tmp_path):
     workbook = book(Guide=[["Read this first."], ["Then judge."]], May=scored(80, 70), June=scored(60, 150, system="B"))
-    ratings, report = imported(workbook)
+    ratings, _, report = imported(workbook)
     assert ratings[["system", "score"]].values.tolist() == [["A", 80], ["A", 70], ["B", 60]]
     assert any("of 2 sheets were put together: May, June; --sheet names one" in note for note in report.notes)
     assert any("other sheets were not read: Guide" in note for note in report.notes)
@@ -77,7 +57,7 @@ def test_sheets_of_one_kind_are_one_campaign_and_others_are_told(imported, tmp_p
 
 
 def test_the_same_judgement_on_two_sheets_counts_once(imported):
-    ratings, report = imported(book(Draft=scored(80), Final=scored(75)))
+    ratings, _, report = imported(book(Draft=scored(80), Final=scored(75)))
     assert ratings["score"].tolist() == [80]
     assert report.reasons == {"judges again, with another score, what another line judged": 1}
     assert "line 2 of 'scores.xlsx, Draft'" in report.first[0]["reason"]
@@ -97,7 +77,7 @@ def test_sheets_of_different_kinds_are_not_mixed(imported):
 ])  # fmt: skip
 def test_titles_of_sheets_state_languages(imported, titles, pairs):
     rows = {title: [row[:-1] for row in scored(80, system=title)] for title in titles}
-    ratings, _ = imported(book(**rows))
+    ratings, *_ = imported(book(**rows))
     assert (ratings["src_lang"] + "-" + ratings["tgt_lang"]).tolist() == pairs
 
 
@@ -106,7 +86,8 @@ def test_a_sheet_each_language_is_one_campaign(imported, mirrored):
     hindi = openpyxl.load_workbook(mirrored("../strangers/indic_small.xlsx")).active
     rows = [list(row) for row in hindi.iter_rows(values_only=True)]
     score = rows[0].index("Computed_scores")
-    ratings, report = imported(book(Guide=[["Read this."], ["Judge."]], Hindi=rows[:12], Tamil=[rows[0], *rows[12:]]))
+    sheets = {"Guide": [["Read this."], ["Judge."]], "Hindi": rows[:12], "Tamil": [rows[0], *rows[12:]]}
+    ratings, _, report = imported(book(**sheets))
     assert ratings["tgt_lang"].tolist() == ["hin"] * 11 + ["tam"] * (len(rows) - 12)
     assert ratings["score"].tolist() == [row[score] for row in rows[1:]]
     assert report.rows_rejected == 0
@@ -165,7 +146,7 @@ def test_an_opendocument_sheet_is_read(imported, tmp_path):
         row(*HEAD, "source"), row("S", 1, "Ann", 80, "en-de", spaced), row(None, None),
         row("S", 2, "Ann", comment, "en-de", "x"), row("S", 3, "Ann", 1e-7, "en-de", "x"), row(None, again=1_048_570),
     ], HiddenNotes=[row(*HEAD), row("S", 9, "Ann", 1, "en-de")])  # fmt: skip
-    ratings, report = imported(path)
+    ratings, _, report = imported(path)
     assert ratings["score"].tolist() == [80, 61.5, 1e-7]
     assert ratings["source"].tolist()[0] == "A  B\nC"
     assert any("hidden sheets were not read: HiddenNotes" in note for note in report.notes)
@@ -178,7 +159,7 @@ def test_opendocument_repetitions_are_unfolded(imported, tmp_path):
         row("S", 1, "Ann", cell("", table__number_columns_repeated=2), 80, "en-de"),
         row("T", 1, "Ann", None, None, 70, "en-de", again=3), row(cell(None, table__number_columns_repeated=16_384)),
     ])  # fmt: skip
-    ratings, report = imported(path)
+    ratings, _, report = imported(path)
     assert ratings[["system", "score"]].values.tolist() == [["S", 80], ["T", 70]]
     assert report.reasons == {"repeats the judgement of another line": 2}
     assert [one["line"] for one in report.first] == [4, 5]
@@ -192,7 +173,7 @@ def test_opendocument_percentages_errors_and_formulas_are_no_scores(imported, tm
         row(*HEAD), row("S", 1, "Ann", 80, "en-de"), row("S", 2, "Ann", "85%", "en-de"),
         row("S", 3, "Ann", error, "en-de"), row("S", 4, "Ann", blank, "en-de"),
     ])  # fmt: skip
-    ratings, report = imported(path)
+    ratings, _, report = imported(path)
     assert ratings["score"].tolist() == [80]
     assert [(one["value"], one["line"]) for one in report.first] == [
         ('"85%"', 3), ('"#DIV/0!"', 4), ('"=(not computed)"', 5)]  # fmt: skip
@@ -326,7 +307,7 @@ def rows_of(count):
 
 @pytest.mark.parametrize("count", [3, 200, 5_000])
 def test_an_old_workbook_is_read_whatever_its_size(imported, count):
-    ratings, _ = imported(compound(old_book(Scores=rows_of(count))), "my.xls")
+    ratings, *_ = imported(compound(old_book(Scores=rows_of(count))), "my.xls")
     assert ratings["score"].tolist() == [n % 101 for n in range(count)]
     assert set(ratings["annotator"]) == {"Jürgen Ω"}
 
@@ -335,7 +316,7 @@ def test_percentages_and_errors_of_an_old_workbook_are_no_scores(imported):
     error = record(0x0205, struct.pack("<HHHBB", 4, 3, 0, 7, 1))
     rows = [HEAD, ["S", 1, "Ann", 80, "en-de"], ["S", 2, "Ann", (0.85, 1), "en-de"], ["S", 3, "Ann", (0.5, 2), "en-de"],
             ["S", 4, "Ann", error, "en-de"], ["S", 5, "Ann", (0.25, 0), "en-de"]]  # fmt: skip
-    ratings, report = imported(compound(old_book(Scores=rows)), "my.xls")
+    ratings, _, report = imported(compound(old_book(Scores=rows)), "my.xls")
     assert ratings["score"].tolist() == [80, 0.25]
     assert [(one["value"], one["line"]) for one in report.first] == [('"85%"', 3), ('"50%"', 4), ('"#DIV/0!"', 5)]
 
@@ -348,7 +329,7 @@ def test_packed_numbers_of_an_old_workbook_are_told_percentages_too(imported):
     one = record(0x027E, struct.pack("<HHHI", 3, 3, 1, small(0.5)))
     rows = [[*HEAD[:4], "doc", "lp"], ["S", 1, "Ann", 80, "7", "en-de"], ["S", 2, "Ann", many, None, "en-de"],
             ["S", 3, "Ann", one, "7", "en-de"]]  # fmt: skip
-    ratings, report = imported(compound(old_book(Scores=rows)), "my.xls")
+    ratings, _, report = imported(compound(old_book(Scores=rows)), "my.xls")
     assert ratings["score"].tolist() == [80]
     assert [one["value"] for one in report.first] == ['"85%"', '"50%"']
 
@@ -356,7 +337,7 @@ def test_packed_numbers_of_an_old_workbook_are_told_percentages_too(imported):
 def test_old_workbooks_have_sheets_too(imported):
     tables = {"en-de": [row[:-1] for row in rows_of(2)], "en-cs": [row[:-1] for row in rows_of(3)],
               "Guide": [["Read this."], ["Then judge."]], "Hidden": rows_of(9)}  # fmt: skip
-    ratings, report = imported(compound(old_book(**tables)), "my.xls")
+    ratings, _, report = imported(compound(old_book(**tables)), "my.xls")
     assert ratings["tgt_lang"].tolist() == ["deu"] * 2 + ["ces"] * 3
     assert any("hidden sheets were not read: Hidden" in note for note in report.notes)
     with pytest.raises(DataError, match=r"no sheet 'x'; it has en-de, en-cs, Guide, Hidden"):

@@ -347,7 +347,7 @@ def test_missing_scores_are_left_out_and_rounding_makes_ties():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda r: ranking.significance_clusters(r, test="t"), "test='t': choose one of mann-whitney"),
+        (lambda r: ranking.significance_clusters(r, test="sign"), "test='sign': choose one of mann-whitney"),
         (lambda r: ranking.pairwise_tests(r, correction="bh"), "correction='bh': choose one of None, holm"),
         (lambda r: ranking.significance_clusters(r, line="some"), "line='some': choose one of all, own"),
         (lambda r: ranking.pairwise_tests(r, item_types=("reference",)), "No judgement of item type reference has"),

@@ -10,7 +10,8 @@ from scipy import stats
 from evalkit import DataError
 from evalkit.data import simulate
 from evalkit.human import ranking
-from evalkit.human.ranking.movement import cluster_changes, draws
+from evalkit.human.ranking.drawn import draws
+from evalkit.human.ranking.movement import cluster_changes
 from evalkit.human.ranking.scores import segment_means
 from evalkit.show.plots import ranking as draw
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
@@ -15,13 +16,14 @@ from evalkit.campaign.collection import Collection, count_judgements
 from evalkit.campaign.context import Context, compare_contexts
 from evalkit.campaign.cost import Cost, measure_cost
 from evalkit.campaign.errors import Errors, count_errors
-from evalkit.campaign.method import SCORES
+from evalkit.campaign.method import choose_method
 from evalkit.campaign.missing import Missing
 from evalkit.campaign.normalization import Normalization, normalize_scores
 from evalkit.campaign.opening import Campaign
 from evalkit.campaign.planning import Plan, plan_more
 from evalkit.campaign.quality import QualityControl, control_quality
 from evalkit.campaign.ranking import Ranking, rank_pairs, rank_systems
+from evalkit.human.annotators import Rule
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +50,7 @@ def analyse(
     campaign: Campaign,
     *,
     score: str = "auto",
+    unit: str = "auto",
     rules: Sequence[str] = RULES,
     hourly_pay: float = 0.0,
     currency: str = "",
@@ -56,15 +59,18 @@ def analyse(
 ) -> Analysis:
     """Make all analyses of the report.
 
-    score: "raw", "z" or "auto" (see ``choose_method``). rules: whom to look at (see ``screen_annotators``).
+    score: "raw", "z" or "auto"; unit: what is drawn anew, or "auto" (see ``choose_method``). rules: whom to look at
+    (see ``screen_annotators``).
     hourly_pay, currency: see ``measure_cost``. resamples, seed: random draws behind intervals.
     Raises DataError for a wrong option.
     """
-    if score not in SCORES:
-        raise DataError(f"score={score!r}: choose one of {', '.join(SCORES)}.")
+    choose_method(campaign, score=score, unit=unit)
+    for rule in rules:
+        Rule.parse(rule)
     if resamples < 20:
         raise DataError(f"resamples={resamples}: an interval needs 20 resamples or more.")
-    ranking = rank_systems(campaign, score=score, resamples=resamples, seed=seed)
+    compared: dict[str, Any] = {"score": score, "unit": unit}
+    ranking = rank_systems(campaign, **compared, resamples=resamples, seed=seed)
     return Analysis(
         campaign=campaign,
         collection=count_judgements(campaign),
@@ -74,9 +80,9 @@ def analyse(
         quality=control_quality(campaign),
         context=compare_contexts(campaign, resamples=resamples, seed=seed),
         calibration=calibrate(campaign, resamples=resamples, seed=seed),
-        normalization=normalize_scores(campaign, resamples=resamples, seed=seed),
+        normalization=normalize_scores(campaign, unit=unit, resamples=resamples, seed=seed),
         ranking=ranking,
-        pairs=rank_pairs(campaign, score=score),
+        pairs=rank_pairs(campaign, **compared),
         errors=count_errors(campaign),
         cost=measure_cost(campaign, hourly_pay=hourly_pay, currency=currency),
         plan=plan_more(campaign, ranking, hourly_pay=hourly_pay, currency=currency),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
@@ -30,13 +31,14 @@ class Criteria:
 
 
 def rank_criteria(
-    campaign: Campaign, *, score: str = "auto", resamples: int = 500, seed: int = 7
+    campaign: Campaign, *, score: str = "auto", unit: str = "auto", resamples: int = 500, seed: int = 7
 ) -> Criteria | Missing:
     """Rank the systems by each criterion; options as of ``rank_systems``."""
     if len(campaign.criteria) < 2:
         return Missing("one criterion was judged.", COLLECT)
     each = {name: of_criterion(campaign, name) for name in campaign.criteria}
-    rankings = {name: rank_systems(one, score=score, resamples=resamples, seed=seed) for name, one in each.items()}
+    options: dict[str, Any] = {"score": score, "unit": unit, "resamples": resamples, "seed": seed}
+    rankings = {name: rank_systems(one, **options) for name, one in each.items()}
     reference = rankings[campaign.criterion]
     rows = []
     for name, found in rankings.items():

@@ -34,27 +34,52 @@ _LONGEST = 28
 def scores(ranking: Ranking) -> Figure:
     """Draw each system's score with its interval, the best at the top; for the first page.
 
-    Filled squares are the first system and those that cannot be distinguished from it; the others are open circles.
+    Filled squares are the first system and those that cannot be distinguished from it, open circles the others,
+    diamonds people's translations. Far systems would squeeze all others together: the axis is then cut, and they stand
+    at its edge with their score in words.
     """
     label = "not distinguished from the first" if ranking.level else "better than the others"
     label = label if len(ranking.names) > 1 else "the only system"
     first = ranking.table["system"].isin([ranking.top, *ranking.level])
-    rows = _named(ranking.table.assign(stands=np.where(first, label, "worse than the first")).head(_MOST))
+    shown = ranking.table.assign(stands=np.where(first, label, "worse than the first"))
+    shown = pd.concat([shown, ranking.humans.assign(stands="human translation")])
+    rows = _named(shown.sort_values("score", ascending=False, kind="stable").head(_MOST).reset_index(drop=True))
     looks = {
         label: {"marker": "s", "color": PALETTE[0], "mec": INK},
         "worse than the first": {"marker": "o", "color": GREY, "mfc": "white", "mec": INK},
+        "human translation": {"marker": "D", "color": PALETTE[1], "mec": INK},
     }
     low, high = (None, None) if ranking.unsure else ("low", "high")
     figure, axes = plt.subplots(figsize=(5.2, 0.34 * len(rows) + 1.5))
-    forest(axes, rows, rows="system", value="score", series="stands", low=low, high=high, looks=looks, apart=0)
+    near = _near(rows["score"].to_numpy(float))
+    blank = [name for name in ("score", low, high) if name]
+    kept = rows.assign(**{name: rows[name].where(near) for name in blank})
+    forest(axes, kept, rows="system", value="score", series="stands", low=low, high=high, looks=looks, apart=0)
+    edge = float(kept[low or "score"].min())
+    for place in np.flatnonzero(~near):
+        axes.annotate(f"◂ {rows['score'][place]:.2f}", (edge, place), va="center", ha="left", fontsize=9, color=INK)
     unit = "mean z-score (standard deviations of an annotator)"
     unit = unit if ranking.method.by_z else "mean score (points of the scale)"
     axes.set(ylabel="system", xlabel=f"{unit}{', 95 % interval' if low else ''}")
     figure.legend(loc="outside upper center", ncols=2)
-    return describe(
-        figure,
-        f"The score of each system with its interval, the best at the top. {sentences.better(ranking)}",
-    )
+    far = [f"{row.system} at {row.score:.2f} lies beyond the axis" for row in rows[~near].itertuples()]
+    told = [sentences.better(ranking), *sentences.beside_humans(ranking), *(f"{text}." for text in far)]
+    return describe(figure, f"The score of each system with its interval, the best at the top. {' '.join(told)}")
+
+
+def _near(scores: np.ndarray) -> np.ndarray:
+    """Tell which scores can share an axis: not those below a gap that is twice the range of all above it.
+
+    scores: the highest first. At most a quarter of them is left out.
+
+    >>> _near(np.array([5.0, 4.5, 4.0, 3.5, -20.0])).tolist()
+    [True, True, True, True, False]
+    """
+    for last in range(len(scores) - 1, max(2, int(np.ceil(0.75 * len(scores))) - 1) - 1, -1):
+        above, below = scores[:last], scores[last:]
+        if len(below) and above[-1] - below[0] > 2 * (above[0] - above[-1]) > 0:
+            return np.arange(len(scores)) < last
+    return np.ones(len(scores), bool)
 
 
 def places(ranking: Ranking) -> Figure:

@@ -21,25 +21,31 @@ SCORES = ("auto", "raw", "z")
 UNEVEN = 0.1
 #: Share of judgements by annotators of a single system up to which z-scores are used all the same.
 FEW = 0.05
-#: Share of common segments from which on systems are compared segment by segment.
-MATCHED = 0.5
+#: What may be drawn anew, as the parameter ``unit`` names it; "auto" chooses by who judged what.
+UNITS = ("auto", "annotators", "documents", "segments", "annotators and documents")
+#: Fewest annotators for annotators to be drawn anew, counted as if all had judged equally much.
+PEOPLE = 5
+#: Share of an annotator's documents (or segments) among all from which on the two are drawn independently.
+CROSSED = 0.5
 #: Fewest documents for documents, not segments, to be drawn anew.
 DOCUMENTS = 20
+_WORDS = {"annotator": "annotators", "doc": "documents", "segment": "segments"}
 
 
 @dataclass(frozen=True)
 class Method:
-    """How systems are scored, tested against each other, and drawn anew.
+    """How systems are scored, tested against each other, and drawn anew: one way for all numbers that compare them.
 
-    column: ``score``, or ``normalized`` for z-scores per annotator. why: the reason for that column. test: "wilcoxon"
-    segment by segment, or "mann-whitney". unit: what is drawn anew, "doc", or None for segments. item_types, segment:
-    which judgements count, and the columns that name a segment. alpha: one-sided level, after Holm's correction.
+    column: ``score``, or ``normalized`` for z-scores per annotator. why: the reason for that column. unit: the columns
+    whose values are drawn anew, one or two that are crossed, "segment" for what names one. why_unit: the reason.
+    item_types, segment: which judgements count, and the columns that name a segment. alpha: one-sided level, after
+    Holm's correction.
     """
 
     column: str
     why: str
-    test: str
-    unit: str | None
+    unit: tuple[str, ...]
+    why_unit: str
     item_types: tuple[str, ...]
     segment: tuple[str, ...]
     alpha: float = 0.05
@@ -55,12 +61,22 @@ class Method:
         return "z-score" if self.by_z else "mean score"
 
     @property
+    def drawn(self) -> str:
+        """What is drawn anew, in words."""
+        return " and ".join(_WORDS[name] for name in self.unit)
+
+    @property
+    def draws_people(self) -> bool:
+        """Whether annotators are drawn anew, so that numbers hold for other annotators, too."""
+        return "annotator" in self.unit
+
+    @property
     def _options(self) -> dict[str, Any]:
         return {"score": self.column, "item_types": self.item_types, "segment": self.segment}
 
     @property
     def _tests(self) -> dict[str, Any]:
-        return {"test": self.test, "alpha": self.alpha, "correction": "holm"}
+        return {"test": "t", "alpha": self.alpha, "correction": "holm"}
 
     def scores(self, ratings: pd.DataFrame) -> pd.DataFrame:
         """Score systems; see ``ranking.system_scores``."""
@@ -68,39 +84,80 @@ class Method:
 
     def clusters(self, ratings: pd.DataFrame) -> pd.DataFrame:
         """Part systems into significance clusters; see ``ranking.significance_clusters``."""
-        return ranking.significance_clusters(ratings, **self._options, **self._tests)
+        return ranking.significance_clusters(ratings, unit=self.unit, **self._options, **self._tests)
 
     def pairwise(self, ratings: pd.DataFrame) -> pd.DataFrame:
         """Test every two systems; see ``ranking.pairwise_tests``."""
-        return ranking.pairwise_tests(ratings, **self._options, **self._tests)
+        return ranking.pairwise_tests(ratings, unit=self.unit, **self._options, **self._tests)
 
     def places(self, ratings: pd.DataFrame, *, resamples: int, seed: int) -> pd.DataFrame:
         """Draw intervals of scores and of places; see ``ranking.rank_ranges``."""
-        return ranking.rank_ranges(ratings, unit=self.unit, resamples=resamples, seed=seed, **self._options)
+        drawn: dict[str, Any] = {"unit": self.unit, "widen": True, "resamples": resamples, "seed": seed}
+        return ranking.rank_ranges(ratings, **drawn, **self._options)
 
     def shifts(self, variants: Mapping[str, pd.DataFrame], **drawn: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
         """Compare rankings of the same judgements made otherwise: ``ranking.rank_shifts`` and ``ranking.rankings``."""
-        found = ranking.resampled(variants, unit=self.unit, **self._options, **self._tests, **drawn)
+        found = ranking.resampled(variants, unit=self.unit, widen=True, **self._options, **self._tests, **drawn)
         return ranking.rank_shifts(found), ranking.rankings(found)
 
 
-def choose_method(campaign: Campaign, *, score: str = "auto", ratings: pd.DataFrame | None = None) -> Method:
+def choose_method(
+    campaign: Campaign, *, score: str = "auto", unit: str = "auto", ratings: pd.DataFrame | None = None
+) -> Method:
     """Choose how to compare the pair's systems. ratings: other judgements of the pair than all, such as screened ones.
 
-    score: see ``SCORES``; DataError for another.
+    score: see ``SCORES``; unit: see ``UNITS``; DataError for another.
     """
-    if score not in SCORES:
-        raise DataError(f"score={score!r}: choose one of {', '.join(SCORES)}.")
+    for name, value, known in (("score", score, SCORES), ("unit", unit, UNITS)):
+        if value not in known:
+            raise DataError(f"{name}={value!r}: choose one of {', '.join(known)}.")
     rows = campaign.judged if ratings is None else ratings
     chosen, why = (score, f"score is set to {score}") if score != "auto" else _fitting_score(rows)
-    documents = rows["doc"].nunique() >= DOCUMENTS and campaign.segment == ("doc", "segment")
+    units, why_unit = _exchangeable(campaign, rows) if unit == "auto" else (_named(campaign, unit), f"unit is {unit}")
     return Method(
         column="normalized" if chosen == "z" else "score",
         why=why,
-        test="wilcoxon" if campaign.shared_segments >= MATCHED else "mann-whitney",
-        unit="doc" if documents else None,
-        item_types=campaign.ranked_types,
+        unit=units,
+        why_unit=why_unit,
+        item_types=(*campaign.ranked_types, "reference"),
         segment=campaign.segment,
+    )
+
+
+def _exchangeable(campaign: Campaign, rows: pd.DataFrame) -> tuple[tuple[str, ...], str]:
+    """Choose what another campaign of this kind would have drawn otherwise, with the reason.
+
+    Annotators, where there are enough: each comes with all that they judged. Texts as well, where most annotators
+    judged most texts, so that one text's judgements are not one annotator's. Texts alone, where few people judged.
+    """
+    text, shares = _text(campaign, rows), rows["annotator"].value_counts(normalize=True)
+    people = round(1 / float((shares**2).sum()), 6) if len(shares) else 0.0
+    if people < PEOPLE:
+        who = "one annotator judged all" if len(shares) < 2 else f"{len(shares)} annotators are too few to be drawn"
+        if len(shares) >= PEOPLE:
+            who = f"{shares.index[0]} gave {shares.iloc[0]:.0%} of the judgements, so annotators cannot be drawn"
+        return (text,), f"{who}, so what follows holds for these annotators only"
+    columns = [text] if text == "doc" else list(campaign.segment)
+    judged = len(rows.drop_duplicates(["annotator", *columns]))
+    filled = judged / (len(shares) * len(rows.drop_duplicates(columns)))
+    if filled >= CROSSED:
+        return ("annotator", text), f"{len(shares)} annotators judged most of the same {_WORDS[text]}"
+    return ("annotator",), f"{len(shares)} annotators each judged {_WORDS[text]} of their own"
+
+
+def _text(campaign: Campaign, rows: pd.DataFrame) -> str:
+    """Choose documents, where there are enough that systems have in common, or segments."""
+    return "doc" if rows["doc"].nunique() >= DOCUMENTS and campaign.segment == ("doc", "segment") else "segment"
+
+
+def _named(campaign: Campaign, unit: str) -> tuple[str, ...]:
+    """Return the columns of a unit that is asked for; DataError where documents are not the same for all systems."""
+    if "documents" in unit and campaign.segment == ("segment",):
+        raise DataError(
+            f"unit={unit!r}: documents have other names for each system here. Choose annotators or segments."
+        )
+    return {"annotators": ("annotator",), "documents": ("doc",), "segments": ("segment",)}.get(
+        unit, ("annotator", "doc")
     )
 
 

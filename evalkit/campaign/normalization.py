@@ -43,8 +43,11 @@ class Normalization:
 
 
 @or_missing("To see what normalising does, judge two systems or more by two annotators or more.")
-def normalize_scores(campaign: Campaign, *, resamples: int = 200, seed: int = 7) -> Normalization:
-    """Rank the systems by raw scores and after each normalisation, and say which moves are more than chance."""
+def normalize_scores(campaign: Campaign, *, unit: str = "auto", resamples: int = 200, seed: int = 7) -> Normalization:
+    """Rank the systems by raw scores and after each normalisation, and say which moves are more than chance.
+
+    unit: what is drawn anew (see ``choose_method``).
+    """
     part, people = campaign.part, campaign.judged["annotator"].nunique()
     if len(campaign.systems) < 2 or people < 2:
         have = f"{pluralize(len(campaign.systems), 'system')} judged by {pluralize(people, 'annotator')}"
@@ -54,7 +57,7 @@ def normalize_scores(campaign: Campaign, *, resamples: int = 200, seed: int = 7)
     ways = WAYS | (_BY_CALIBRATION if calibrated else {})
     own = campaign.judged["system"].unique()
     made = {name: table[table["system"].isin(own)] for name, table in normalization.variants(part, ways).items()}
-    method = replace(choose_method(campaign), column="normalized", unit=None)
+    method = replace(choose_method(campaign, unit=unit), column="normalized")
     ranks = {name: method.scores(table).set_index("system")["rank"] for name, table in made.items()}
     wide = pd.DataFrame(ranks).rename_axis("system").sort_index()
     tops = {name: sorted(rank.index[rank == 1]) for name, rank in ranks.items()}

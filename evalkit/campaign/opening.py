@@ -10,7 +10,7 @@ import pandas as pd
 
 from evalkit import DataError, data
 from evalkit.campaign.names import readable, renamed
-from evalkit.data import registry
+from evalkit.data import registry, schemas
 from evalkit.data.provenance import declared_scale, like, reading_of, source_of
 from evalkit.data.schemas import of_systems, with_pair
 from evalkit.human import annotators, normalization
@@ -57,12 +57,35 @@ class Campaign:
         return ("system", "repeat") if self.part["item_type"].eq("system").any() else ("calibration", "repeat")
 
     @cached_property
+    def compared(self) -> pd.DataFrame:
+        """The pair's judgements of systems and of people's translations: what a ranking shows.
+
+        A reference counts where it has a name of its own; one under a system's name checks annotators.
+        """
+        ranked = of_systems(self.part, self.ranked_types)
+        references = self.part["item_type"].eq("reference") & ~self.part["system"].isin(ranked["system"].unique())
+        return self.part[self.part.index.isin(ranked.index) | references]
+
+    @cached_property
+    def humans(self) -> tuple[str, ...]:
+        """People's translations: references under a name of their own, and what is called so, such as HUMAN-B.
+
+        None where no other system was judged: then people's translations are what is ranked.
+        """
+        ranked = of_systems(self.part, self.ranked_types)["system"].unique()
+        names = pd.Series(self.compared["system"].unique(), dtype="str")
+        people = schemas.is_human(names) | ~names.isin(ranked)
+        return () if people.all() else tuple(sorted(names[people]))
+
+    @cached_property
     def judged(self) -> pd.DataFrame:
         """The pair's judgements that rank systems; no rows where only references or degraded items were judged.
 
-        A name that has second showings only, such as a reference in a quality-control copy, is no system.
+        A name that has second showings only, such as a reference in a quality-control copy, is no system, and neither
+        are people's translations.
         """
-        return of_systems(self.part, self.ranked_types)
+        ranked = of_systems(self.part, self.ranked_types)
+        return ranked[~ranked["system"].isin(self.humans)]
 
     @cached_property
     def cells(self) -> pd.DataFrame:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,11 +12,12 @@ from scipy import stats
 
 from evalkit import DataError
 from evalkit.campaign.cost import hours
-from evalkit.campaign.method import Method
 from evalkit.campaign.missing import Missing, or_missing
 from evalkit.campaign.opening import Campaign
 from evalkit.campaign.ranking import Ranking
 from evalkit.human import planning
+from evalkit.human.ranking.drawn import covariance, fewest_units
+from evalkit.human.ranking.scores import segment_means
 
 #: Chance of finding a true difference that a plan asks for.
 POWER = 0.8
@@ -24,7 +25,8 @@ POWER = 0.8
 MOST = planning.MOST_SEGMENTS
 #: Differences that are planned for beside those that were observed: shares of the scale.
 SHARES = (0.01, 0.02, 0.05)
-#: Most systems that are compared: the first and those that cannot be distinguished from it.
+#: Most systems that are compared, the first and those that cannot be distinguished from it; and how many of the best
+#: tell what scatters.
 TOP = 5
 #: Judgements that one person may be asked for, though those who judged here gave fewer.
 CAPACITY = 200
@@ -45,7 +47,8 @@ class Basis:
     variances: as ``planning.variances`` returns them, squared points. layout: of ``planning.components``. block:
     segments of a document. capacity: most judgements that one person is asked for. liking: whether annotators like
     systems differently (``FOUND``, ``NOT_FOUND`` or ``NOT_TOLD``). over_annotators: whether people are what is tested
-    over, because they are what scatters. annotators: people who judged.
+    over, because they like systems differently, or because the ranking draws them anew. annotators, systems: who judged
+    what all this was measured on.
     """
 
     variances: Mapping[str, float]
@@ -55,6 +58,12 @@ class Basis:
     liking: str
     over_annotators: bool
     annotators: int
+    systems: int
+
+    @property
+    def counts_people(self) -> bool:
+        """Whether only more people help, not more judgements by the same ones."""
+        return self.liking == FOUND
 
     def crew(self, delta: float) -> planning.Crew | None:
         """Return the cheapest crew that finds a difference; None beyond ``MOST`` segments."""
@@ -72,7 +81,8 @@ class Plan:
     segments_needed (all missing beyond ``MOST``), segments_now, worth_now (segments judged as planned that tell as much
     as what there is), more_people, more_segments, more_judgements (of these two systems), and more_hours where a
     judgement's time is known. components: variances in squared points, and their shares. rivals: the first system and
-    each that it is compared with; gaps, errors: the differences of their means and standard errors of these, points.
+    each that it is compared with; gaps, errors: their differences and standard errors of these, as the ranking tests
+    them, points.
     apart: whether the first is distinguished from all others. by_z: whether points are z-scores times a usual standard
     deviation. seconds: the median time of a judgement; hourly_pay: 0 where unknown.
     """
@@ -134,11 +144,6 @@ def _named(rivals: tuple[str, str]) -> str:
     return " – ".join(rivals)
 
 
-def contestants(ranking: Ranking) -> list[str]:
-    """Return the systems that can be the best, best first."""
-    return ranking.names
-
-
 @or_missing("A plan needs two systems judged on the same segments, and some variation in the scores.")
 def plan_more(campaign: Campaign, ranking: Ranking | Missing, *, hourly_pay: float = 0.0, currency: str = "") -> Plan:
     """Say how many more judgements, by how many more people, find differences of several sizes.
@@ -152,32 +157,28 @@ def plan_more(campaign: Campaign, ranking: Ranking | Missing, *, hourly_pay: flo
         raise DataError("There are only calibration items, of which systems may have other texts each.")
     if not ranking:
         raise DataError("Without a ranking there is no difference to plan for.")
-    names = contestants(ranking)
+    names = ranking.names
     if len(names) < 2:
         raise DataError("There is one system that can be the best, so there is no difference to plan for.")
-    judged = _in_points(campaign, ranking.method)
-    basis = measure_basis(judged, campaign, unit=ranking.method.unit)
+    judged = _in_points(campaign, ranking)
     level = [name for name in names[1:] if name in ranking.level][: TOP - 1]
     rivals = tuple((names[0], name) for name in level or names[1:2])
-    means = replace(ranking.method, column="score").scores(judged).set_index("system")["score"]
-    gaps = tuple(float(means[first] - means[second]) for first, second in rivals)
-    contrast = {"layout": basis.layout}
-    there = [
-        planning.contrast_variance(judged, basis.variances, first=first, second=second, **contrast)
-        for first, second in rivals
-    ]
+    near = list(dict.fromkeys([names[0], *level, *names]))[:TOP]  # bad systems scatter more than good ones
+    judged = judged[judged["system"].isin(near)]
+    basis = measure_basis(judged, campaign, over_annotators=ranking.method.draws_people)
+    gaps = tuple(ranking.gap(*pair) for pair in rivals)
+    errors, freedom = _uncertain(campaign, ranking, rivals)
     segments = judged.groupby("system")[list(campaign.segment)].apply(lambda own: len(own.drop_duplicates()))
     rows = []
-    for pair, gap, variance in zip(rivals, gaps, there, strict=True):
-        cautious = abs(gap) - _quartile(basis) * np.sqrt(variance)
-        now = int(segments[list(pair)].min())
-        for difference, points in ((OBSERVED, abs(gap)), (CAUTIOUS, cautious)):
-            if difference == OBSERVED or points > abs(gap) / 20:  # what is less is none
-                rows.append(_row(basis, _named(pair), difference, points, variance, now))
-    whole = "scale" if campaign.known_scale else "range of scores"
-    width, now = campaign.scale[1] - campaign.scale[0], int(segments[list(rivals[0])].min())
-    rows += [_row(basis, ANY, f"{share:.0%} of the {whole}", share * width, there[0], now)
-             for share in SHARES]  # fmt: skip
+    for pair, gap, error, free in zip(rivals, gaps, errors, freedom, strict=True):
+        there = _there(judged, basis, pair, int(segments[list(pair)].min()))
+        cautious = abs(gap) - float(stats.t.ppf(0.75, free)) * error
+        rows.append(_row(basis, _named(pair), OBSERVED, abs(gap), **there))
+        if cautious > abs(gap) / 20:  # what is less is none
+            rows.append(_row(basis, _named(pair), CAUTIOUS, cautious, **there))
+    there = _there(judged, basis, rivals[0], int(segments[list(rivals[0])].min()))
+    whole, width = "scale" if campaign.known_scale else "range of scores", campaign.scale[1] - campaign.scale[0]
+    rows += [_row(basis, ANY, f"{share:.0%} of the {whole}", share * width, **there) for share in SHARES]
     table = pd.DataFrame(rows).astype(dict.fromkeys(_WHOLE, "Int64"))
     seconds = typical_seconds(campaign)
     if seconds:
@@ -185,21 +186,23 @@ def plan_more(campaign: Campaign, ranking: Ranking | Missing, *, hourly_pay: flo
     parts = pd.DataFrame({"component": list(basis.variances), "variance": list(basis.variances.values())})
     parts["share"] = parts["variance"] / parts["variance"].sum()
     return Plan(
-        campaign.pair, table, parts, basis, rivals, gaps, tuple(map(float, np.sqrt(there))), apart=not level,
+        campaign.pair, table, parts, basis, rivals, gaps, errors, apart=not level,
         by_z=ranking.method.by_z, seconds=seconds, hourly_pay=hourly_pay, currency=currency.strip(),
     )  # fmt: skip
 
 
-def _quartile(basis: Basis) -> float:
-    """Return how many standard errors the lower end of a 50 % interval lies below what was observed."""
-    return float(stats.t.ppf(0.75, max(basis.annotators - 1, 1)) if basis.over_annotators else stats.norm.ppf(0.75))
+def _there(judged: pd.DataFrame, basis: Basis, rivals: tuple[str, str], now: int) -> dict[str, Any]:
+    """Say what there is of two systems: the variance of their difference, by the model of the plan, and segments."""
+    first, second = rivals
+    options: dict[str, Any] = {"first": first, "second": second, "layout": basis.layout}
+    return {"variance": planning.contrast_variance(judged, basis.variances, **options), "now": now}
 
 
-def measure_basis(judged: pd.DataFrame, campaign: Campaign, *, unit: str | None = None) -> Basis:
+def measure_basis(judged: pd.DataFrame, campaign: Campaign, *, over_annotators: bool = False) -> Basis:
     """Measure what scatters in judgements of systems' outputs, and say what a plan tests over.
 
-    judged: rows of ``campaign``, perhaps with scores of another kind. unit: what is drawn anew for the ranking's
-    intervals; where annotators are, the plan is over them, too.
+    judged: rows of ``campaign``, perhaps with scores of another kind. over_annotators: whether annotators are drawn
+    anew for the ranking's intervals; the plan is then over them, too, whatever they like.
     Raises DataError where nothing scatters, or nothing was judged twice.
     """
     layout = "campaign" if campaign.segment == ("doc", "segment") else "numbered"
@@ -212,8 +215,10 @@ def measure_basis(judged: pd.DataFrame, campaign: Campaign, *, unit: str | None 
     liking = FOUND if variances["taste"] > 0 else NOT_FOUND if told else NOT_TOLD
     usual = int(judged.groupby("annotator").size().median())
     people = judged["annotator"].nunique()
-    over = liking == FOUND or (people > 1 and "annotator" in str(unit))
-    return Basis(variances, layout, block, max(usual, CAPACITY, 2 * block), liking, over, people)
+    over = liking == FOUND or over_annotators
+    return Basis(
+        variances, layout, block, max(usual, CAPACITY, 2 * block), liking, over, people, judged["system"].nunique()
+    )
 
 
 def block_length(judged: pd.DataFrame) -> int:
@@ -234,7 +239,7 @@ def _row(basis: Basis, compares: str, difference: str, points: float, variance: 
         return row
     worth = crew.segments * crew.variance / variance if variance > 0 else crew.segments
     lacking = max(0.0, crew.segments - worth)
-    if basis.over_annotators:
+    if basis.counts_people:  # whoever was there has given what they can: their favourites are in it
         people = int(np.ceil(lacking / crew.segments_each - 1e-9))
         segments = people * crew.segments_each
     else:
@@ -251,11 +256,23 @@ def typical_seconds(campaign: Campaign) -> float | None:
     return float(found.median()) if len(found) and found.median() > 0 else None
 
 
-def _in_points(campaign: Campaign, method: Method) -> pd.DataFrame:
-    """Return the judgements of systems' outputs; z-scores are put back into points by the annotators' pooled sd."""
+def _in_points(campaign: Campaign, ranking: Ranking) -> pd.DataFrame:
+    """Return the judgements of systems' outputs; z-scores are put back into points of the scale."""
     judged = campaign.judged[campaign.judged["item_type"].eq("system")]
-    if not method.by_z:
-        return judged
-    people = campaign.part.groupby("annotator")["score"].agg(["var", "size"]).dropna()
-    pooled = np.sqrt((people["var"] * (people["size"] - 1)).sum() / max((people["size"] - 1).sum(), 1))
-    return judged.assign(score=judged["normalized"] * pooled)
+    return judged.assign(score=judged["normalized"] * ranking.points) if ranking.method.by_z else judged
+
+
+def _uncertain(
+    campaign: Campaign, ranking: Ranking, rivals: tuple[tuple[str, str], ...]
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Return standard errors of the rivals' differences, points, and degrees of freedom, as the ranking's tests do."""
+    method = ranking.method
+    options: dict[str, Any] = {"score": method.column, "item_types": method.item_types, "segment": method.segment}
+    (table,) = segment_means(campaign.judged, unit=method.unit, **options).values()
+    place = {name: number for number, name in enumerate(table.systems)}
+    spread, units = covariance(table), fewest_units(table)
+    found = []
+    for one, other in ((place[first], place[second]) for first, second in rivals):
+        variance = max(float(spread[one, one] + spread[other, other] - 2 * spread[one, other]), 0.0)
+        found.append((ranking.points * variance**0.5, float(units[one, other]) - 1))
+    return tuple(error for error, _ in found), tuple(freedom for _, freedom in found)

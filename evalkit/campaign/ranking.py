@@ -11,6 +11,7 @@ from evalkit import DataError
 from evalkit.campaign.method import Method, choose_method
 from evalkit.campaign.missing import or_missing
 from evalkit.campaign.opening import Campaign, from_ratings
+from evalkit.stats import inference
 from evalkit.stats.terms import join_names
 
 COLLECT = "To rank, judge outputs of two systems or more (item_type 'system'), best on the same segments."
@@ -23,8 +24,10 @@ class Ranking:
 
     scale: ends of the scale of mean scores. method: how systems are compared. table: all that is known of each system,
     as ``ranking.significance_clusters`` and ``ranking.rank_ranges`` return it, and ``mean`` of raw scores. pairwise:
-    tests of every two systems (see ``ranking.pairwise_tests``); no rows for a single system. resamples: draws behind
-    the intervals. unsure: why there are no intervals.
+    tests of every two systems (see ``ranking.pairwise_tests``); no rows for a single system. humans: the same of
+    people's translations, without places; duels: tests of each of them with each system. points: how many points of
+    the scale are one unit of what is compared: 1, or the annotators' pooled standard deviation for z-scores.
+    resamples: draws behind the intervals. unsure: why there are no intervals.
     """
 
     pair: str
@@ -32,27 +35,36 @@ class Ranking:
     method: Method
     table: pd.DataFrame
     pairwise: pd.DataFrame
+    humans: pd.DataFrame
+    duels: pd.DataFrame
+    points: float
     resamples: int
     unsure: str = ""
 
     @property
     def systems(self) -> pd.DataFrame:
-        """One row per system: rank, cluster, mean, z (where compared), intervals, wins, losses, segments.
+        """One row per system, and per human translation: rank, cluster, mean, z (where compared), intervals, segments.
 
         low, high: interval of what is compared. rank_low, rank_high: of the place. best: share of draws as the first.
+        wins, losses: against other systems. kind: only where there are people's translations, which have no place.
         """
         columns = ["system", "rank", "cluster", "mean", *(["score"] if self.method.by_z else []),
                    *([] if self.unsure else _INTERVALS), "wins", "losses", "segments"]  # fmt: skip
-        return self.table[columns].rename(columns={"score": "z"})
+        if self.humans.empty:
+            return self.table[columns].rename(columns={"score": "z"})
+        both = pd.concat([self.table.assign(kind="system"), self.humans.assign(kind="human translation")])
+        whole = ["rank", "cluster", "wins", "losses", *([] if self.unsure else ["rank_low", "rank_high"])]
+        both = both.sort_values("score", ascending=False, kind="stable").astype(dict.fromkeys(whole, "Int64"))
+        return both[["system", "kind", *columns[1:]]].rename(columns={"score": "z"}).reset_index(drop=True)
 
     @property
     def names(self) -> list[str]:
-        """The systems, best first."""
+        """The systems, best first; people's translations are none."""
         return self.table["system"].tolist()
 
     @property
     def means(self) -> dict[str, float]:
-        """Each system's mean score."""
+        """Each system's mean of raw scores."""
         return dict(zip(self.names, self.table["mean"].astype(float), strict=True))
 
     @property
@@ -86,56 +98,109 @@ class Ranking:
         """The share of draws in which the first system comes first; None without draws."""
         return None if self.unsure else float(self.table["best"].iloc[0])
 
+    def gap(self, one: str, other: str) -> float:
+        """Return how far one system is ahead of another by what is compared, in points of the scale."""
+        scores = self.table.set_index("system")["score"]
+        return float(scores[one] - scores[other]) * self.points
+
 
 @or_missing(COLLECT)
-def rank_systems(campaign: Campaign, *, score: str = "auto", resamples: int = 1000, seed: int = 7) -> Ranking:
+def rank_systems(
+    campaign: Campaign, *, score: str = "auto", unit: str = "auto", resamples: int = 1000, seed: int = 7
+) -> Ranking:
     """Rank the pair's systems, part them into clusters by pairwise tests, and say how sure each place is.
 
-    score: what to rank by (see ``choose_method``). resamples, seed: random draws behind the intervals.
+    score, unit: what to rank by, and what to draw anew (see ``choose_method``). resamples, seed: random draws behind
+    the intervals. Where a draw of annotators or documents can leave a system with nothing, smaller units are drawn.
     """
-    judged = campaign.judged
-    if judged.empty:
+    if campaign.judged.empty:
         raise DataError(f"No outputs of systems were judged in {campaign.pair}.")
-    method = choose_method(campaign, score=score)
-    table = method.clusters(judged)
-    raw = replace(method, column="score").scores(judged)
-    table = table.merge(raw[["system", "score"]].rename(columns={"score": "mean"}), on="system")
-    problem = ""
-    for unit in dict.fromkeys([method.unit, None]):  # segments, where drawing documents leaves a system with nothing
-        method = replace(method, unit=unit)
+    problem, places = "", pd.DataFrame()
+    chosen = choose_method(campaign, score=score, unit=unit)
+    for method in _smaller(chosen) if unit == "auto" else [chosen]:
         try:
-            places = method.places(judged, resamples=resamples, seed=seed)
+            places = method.places(campaign.compared, resamples=resamples, seed=seed)
         except DataError as refused:
             problem = str(refused)
         else:
-            table = table.merge(places[["system", *_INTERVALS]], on="system")
             break
-    unsure = "" if "best" in table else f"{problem} Judge every system on the same 20 segments or more."
+    table, pairwise, humans, duels = _compared(campaign, method)
+    unsure = f"{problem} Judge every system on the same 20 segments or more." if places.empty else ""
+    if not unsure:
+        own = method.places(campaign.judged, resamples=resamples, seed=seed) if len(humans) else places
+        table = table.merge(own[["system", *_INTERVALS]], on="system")
+        humans = humans.merge(places[["system", "low", "high"]], on="system")
+    return Ranking(
+        campaign.pair, campaign.scale, method, table, pairwise, humans, duels,
+        _pooled(campaign) if method.by_z else 1.0, resamples, unsure,
+    )  # fmt: skip
+
+
+def _smaller(method: Method) -> list[Method]:
+    """List a method and those that draw less: texts alone, then segments."""
+    texts = ("doc",) if "doc" in method.unit or method.segment == ("doc", "segment") else ("segment",)
+    units = dict.fromkeys([method.unit, texts, ("segment",)])
+    why = f"some draws of {method.drawn} leave a system without a judgement"
+    return [method if unit == method.unit else replace(method, unit=unit, why_unit=why) for unit in units]
+
+
+def _compared(campaign: Campaign, method: Method) -> tuple[pd.DataFrame, ...]:
+    """Score and test systems, then people's translations against them: table, pairwise, humans, duels."""
+    judged = campaign.judged
+    table = method.clusters(judged)
+    scores = method.scores(campaign.compared)[["system", "score", "segments", "judgements"]]
+    raw = replace(method, column="score").scores(campaign.compared)
+    scores = scores.merge(raw[["system", "score"]].rename(columns={"score": "mean"}), on="system")
+    table = table.merge(scores[["system", "mean"]], on="system")
     pairwise = method.pairwise(judged).drop(columns="pair") if len(table) > 1 else pd.DataFrame()
-    pairwise = pairwise.rename(columns={"adjusted": "adjusted_p"})
-    return Ranking(campaign.pair, campaign.scale, method, table, pairwise, resamples, unsure)
+    humans = scores[scores["system"].isin(campaign.humans)].sort_values("score", ascending=False, ignore_index=True)
+    duels = pd.DataFrame()
+    if len(humans):
+        every = method.pairwise(campaign.compared).drop(columns="pair")
+        mixed = every[every["better"].isin(campaign.humans) != every["worse"].isin(campaign.humans)]
+        adjusted = inference.adjust(mixed["p"], method="holm")
+        duels = mixed.assign(adjusted=adjusted, significant=(adjusted < method.alpha) & (mixed["difference"] > 0))
+    named = {"adjusted": "adjusted_p"}
+    return table, pairwise.rename(columns=named), humans, duels.rename(columns=named).reset_index(drop=True)
 
 
-def rank_pairs(campaign: Campaign, *, score: str = "auto") -> pd.DataFrame:
+def _pooled(campaign: Campaign) -> float:
+    """Pool the annotators' standard deviations: how many points a z-score of 1 is on average."""
+    people = campaign.part.groupby("annotator")["score"].agg(["var", "size"]).dropna()
+    return float(np.sqrt((people["var"] * (people["size"] - 1)).sum() / max((people["size"] - 1).sum(), 1)))
+
+
+def rank_pairs(campaign: Campaign, *, score: str = "auto", unit: str = "auto") -> pd.DataFrame:
     """Name the best system of every language pair, and those that cannot be distinguished from it.
 
-    Returns pair, systems, judgements; and, where a pair has several systems, ranked_by, first, clusters and
-    not_told_apart (names, or "none").
+    Returns pair, systems, judgements; and, where a pair has several systems, ranked_by, drawn, first, clusters and
+    not_told_apart (names, or "none"); and human, where people's translations were judged, too: how the first system
+    stands to them.
     """
     rows = []
     for pair in campaign.pairs:
         here = from_ratings(campaign.ratings[campaign.ratings["pair"] == pair])
         row = {"pair": pair, "systems": len(here.systems), "judgements": len(here.judged)}
         if len(here.systems) > 1:
-            method = choose_method(here, score=score)
-            table, pairwise = method.clusters(here.judged), method.pairwise(here.judged)
+            method = choose_method(here, score=score, unit=unit)
+            table, pairwise, humans, duels = _compared(here, method)
             first, *others = table["system"]
             beaten = _beaten(first, pairwise)
             level = [name for name in others if name not in beaten]
-            row |= {"ranked_by": method.title, "first": first, "clusters": int(table["cluster"].max()),
-                    "not_told_apart": join_names(level) or "none"}  # fmt: skip
+            row |= {"ranked_by": method.title, "drawn": method.drawn, "first": first,
+                    "clusters": int(table["cluster"].max()), "not_told_apart": join_names(level) or "none"}  # fmt: skip
+            if len(humans):
+                row["human"] = "; ".join(beside_human(first, name, duels) for name in humans["system"])
         rows.append(row)
     return pd.DataFrame(rows)
+
+
+def beside_human(system: str, human: str, duels: pd.DataFrame) -> str:
+    """Say how a system stands to a human translation: worse than, better than, or not distinguished from it."""
+    for how, better, worse in (("worse than", human, system), ("better than", system, human)):
+        if duels.loc[duels["better"].eq(better) & duels["worse"].eq(worse), "significant"].any():
+            return f"{how} {human}"
+    return f"not distinguished from {human}"
 
 
 def _beaten(top: str, pairwise: pd.DataFrame) -> list[str]:

@@ -1,5 +1,6 @@
 """The shape of each table, with messages that tell a user which line to mend."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
@@ -13,6 +14,19 @@ ITEM_TYPES = ("system", "reference", "degraded", "repeat", "calibration")
 
 #: What tells one judged item of a language pair from another: whose translation of which segment.
 ITEM = ["system", "doc", "segment"]
+
+
+#: Names that people's translations have in campaigns.
+_HUMAN = re.compile(r"ref(erence)?[-_ .]?\w?(\.\d+)?|human([-_ .]\w)?(\.\d+)?|translator.*", re.IGNORECASE)
+
+
+def is_human(systems: pd.Series) -> pd.Series:
+    """Tell which systems are people's translations by their names.
+
+    >>> is_human(pd.Series(["refA", "translator-B", "HUMAN-B.12", "Refiner"])).tolist()
+    [True, True, True, False]
+    """
+    return systems.astype("str").str.fullmatch(_HUMAN)
 
 
 def with_pair(ratings: pd.DataFrame) -> pd.DataFrame:

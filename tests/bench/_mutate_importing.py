@@ -1,7 +1,7 @@
 """Import a hundred thousand files, written in many ways and damaged, and hold each result against what was written.
 
-Run by hand: ``python tests/bench/_mutate_importing.py 100000``. The first file that breaks the rule ends it, with its
-layout and its seed; ``tests/test_data_importing_mutated.py`` tries some of the same files at every run.
+Run by hand: ``python tests/bench/_mutate_importing.py 100000``. Each file that breaks the rule is told with its layout
+and its seed; ``tests/test_data_importing_mutated.py`` tries some of the same files at every run.
 """
 
 import os
@@ -20,9 +20,10 @@ from test_data_importing_mutated import attempt
 _PIECE = 200  # files that one process imports before it reports
 
 
-def some(first: int) -> str:
-    """Import the files of some seeds; say what is wrong with one, or nothing."""
+def some(first: int) -> list[str]:
+    """Import the files of some seeds; say what is wrong with which."""
     layouts = sorted(LAYOUTS)
+    wrong = []
     with tempfile.TemporaryDirectory() as folder:
         os.environ["EVALKIT_SALT_FILE"] = str(Path(folder, "salt"))
         for seed in range(first, first + _PIECE):
@@ -30,19 +31,21 @@ def some(first: int) -> str:
             try:
                 attempt(case(np.random.default_rng(seed), layout), Path(folder))
             except Exception as problem:  # whatever it is, it is told with what brings it back
-                return f"{layout}, seed {seed}: {type(problem).__name__}: {problem}"
-    return ""
+                wrong.append(f"{layout}, seed {seed}: {type(problem).__name__}: {problem}")
+    return wrong
 
 
 def main(count: int) -> None:
-    """Import ``count`` files on all cores."""
-    starts = range(0, count, _PIECE)
+    """Import ``count`` files on all cores; fail when one of them broke the rule."""
+    broken = 0
     with ProcessPoolExecutor() as pool, tqdm(total=count, unit="file") as bar:
-        for wrong in pool.map(some, starts):
-            if wrong:
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise SystemExit(wrong)
+        for wrong in pool.map(some, range(0, count, _PIECE)):
+            for line in wrong:
+                bar.write(line)
+            broken += len(wrong)
             bar.update(_PIECE)
+    if broken:
+        raise SystemExit(f"{broken} of {count} files broke the rule")
 
 
 if __name__ == "__main__":

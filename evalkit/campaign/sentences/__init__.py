@@ -4,7 +4,7 @@
 trust it, what next. methods: the paragraph for a paper.
 """
 
-from evalkit.campaign.sentences.first_page import better, figures, headline, steps, trust, weights
+from evalkit.campaign.sentences.first_page import beside_humans, better, figures, headline, steps, sure, trust, weights
 from evalkit.campaign.sentences.methods import Methods, methods
 from evalkit.campaign.sentences.people import screening  # noqa: F401  registers its sentences with say
 from evalkit.campaign.sentences.pilot import answer
@@ -13,6 +13,6 @@ from evalkit.campaign.sentences.say import say
 from evalkit.campaign.sentences.systems import language_pairs
 
 __all__ = [
-    "Methods", "answer", "better", "beyond", "figures", "headline", "language_pairs", "methods", "say", "steps",
-    "trust", "weights",
+    "Methods", "answer", "beside_humans", "better", "beyond", "figures", "headline", "language_pairs", "methods", "say",
+    "steps", "sure", "trust", "weights",
 ]  # fmt: skip

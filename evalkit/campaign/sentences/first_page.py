@@ -5,7 +5,7 @@ from __future__ import annotations
 from evalkit.campaign.analysis import Analysis
 from evalkit.campaign.checks import APART, CALLED, FINE, LOOK, PROBLEM, UNKNOWN, Check
 from evalkit.campaign.opening import Campaign
-from evalkit.campaign.ranking import Ranking
+from evalkit.campaign.ranking import Ranking, beside_human
 from evalkit.campaign.sentences import plan as planning
 from evalkit.data.provenance import reading_of
 from evalkit.stats.terms import join_names, pluralize
@@ -15,23 +15,31 @@ STEPS = 5
 
 
 def headline(found: Analysis, checks: list[Check]) -> str:
-    """Say which system is better, whether that can be trusted, and what to do first."""
-    nothing = f"{found.campaign.pair}: no outputs of systems were judged, so there is nothing to compare."
-    short, why = better(found.ranking) if found.ranking else nothing, trust(checks).partition(". Of ")[0]
-    return (
-        f"{short}{_turned(found.campaign)} Can it be trusted? {why}. Next: {steps(found, checks)[0].partition(' ')[2]}"
-    )
+    """Say which system is better, how it stands to people, how sure that is, and what stands in the way of it."""
+    if not found.ranking:
+        nothing = f"{found.campaign.pair}: no outputs of systems were judged, so there is nothing to compare."
+        return " ".join([nothing, *_turned(found.campaign), _obstacles(checks)])
+    parts = [better(found.ranking), *beside_humans(found.ranking), *_turned(found.campaign), *sure(found.ranking)]
+    return " ".join([*parts, _obstacles(checks)])
 
 
-def _turned(campaign: Campaign) -> str:
+def _obstacles(checks: list[Check]) -> str:
+    """Count what speaks against relying on the result."""
+    bad = {verdict: sum(check.verdict == verdict for check in checks) for verdict in (PROBLEM, LOOK, UNKNOWN)}
+    if not any(bad.values()):
+        return "No check found anything against it."
+    named = [f"{number} {CALLED[verdict]}" for verdict, number in bad.items() if number]
+    return f"Of {pluralize(len(checks), 'check')}, {join_names(named)}."
+
+
+def _turned(campaign: Campaign) -> list[str]:
     """Say which way is better where the file's own numbers say it the other way round, and what was judged of several.
 
     An orientation reads "lower is better by the heading errors: the score is minus it"; only such need a word here.
     """
     way, names = campaign.orientation, campaign.criteria
-    lower = f" {way[0].upper()}{way[1:]}." if way.startswith("lower") else ""
-    which = f" This is {campaign.criterion}, one of {len(names)} criteria." if len(names) > 1 else ""
-    return lower + which
+    lower = [f"{way[0].upper()}{way[1:]}."] if way.startswith("lower") else []
+    return lower + [f"This is {campaign.criterion}, one of {len(names)} criteria."] * (len(names) > 1)
 
 
 def better(ranking: Ranking) -> str:
@@ -49,25 +57,69 @@ def better(ranking: Ranking) -> str:
         only = f"{ranking.names[1]}, the only other system"
         return f"{pair}: {top} is better than {only if others == 1 else f'each of the {others} other systems'}."
     if len(ranking.level) < others:
-        return (
-            f"{pair}: {top} has the highest score, but cannot be distinguished from {join_names(ranking.level)}. "
-            f"It is better than {join_names(ranking.beaten)}."
-        )
+        many = f"any of {len(ranking.level)} others" if len(ranking.level) > 2 else join_names(ranking.level)
+        worse = f"{len(ranking.beaten)} others" if len(ranking.beaten) > 2 else join_names(ranking.beaten)
+        return f"{pair}: {top} has the highest score and is better than {worse}, but not surely than {many}."
     if others == 1:
         return f"{pair}: {top} and {ranking.names[1]} cannot be distinguished."
     has = f"{join_names(ranking.first)} {'have' if len(ranking.first) > 1 else 'has'} the highest score"
     return f"{pair}: no system can be called the best. {has}, but none of the others is surely worse."
 
 
+def beside_humans(ranking: Ranking) -> list[str]:
+    """Say how systems stand to people's translations, which take no place themselves; nothing where there are none."""
+    sentences = []
+    for human in ranking.humans["system"]:
+        stands = {name: beside_human(name, human, ranking.duels) for name in ranking.names}
+        worse, ahead, level = (
+            [name for name, how in stands.items() if how.startswith(start)] for start in ("worse", "better", "not")
+        )
+        if len(ranking.names) == 1:
+            sentences.append(f"It is {stands[ranking.top]}, a human translation.")
+        elif not worse and not ahead:
+            sentences.append(f"No system is distinguished from the human translation {human}.")
+        elif len(worse) == len(stands):
+            sentences.append(f"The human translation {human} is better than every system.")
+        else:
+            whom = iter([f"the human translation {human}", "it", "it"])
+            parts = [
+                f"{_names(group)} {'is' if len(group) == 1 else 'are'} {how} {next(whom)}"
+                for group, how in ((ahead, "better than"), (level, "not distinguished from"), (worse, "worse than"))
+                if group
+            ]
+            sentences.append(f"{join_names(parts)}.")
+    return sentences
+
+
+def _names(group: list[str]) -> str:
+    return join_names(group) if len(group) < 4 else f"{len(group)} systems"
+
+
+def sure(ranking: Ranking) -> list[str]:
+    """Say in one sentence how sure the first place is; nothing where there is no first place or no draws."""
+    if ranking.best is None or len(ranking.first) > 1 or len(ranking.names) == 1:
+        return []
+    text = f"With other {ranking.method.drawn}, {ranking.top} would come first in {ranking.best:.0%} of cases"
+    if not ranking.method.draws_people:
+        people = "one annotator" if "one annotator" in ranking.method.why_unit else "these annotators"
+        text += f"; what others than {people} would find is not known"
+    return [f"{text}."]
+
+
 def figures(ranking: Ranking) -> list[str]:
-    """Say the scores of the two best systems; nothing where there is one, or all are the same."""
+    """Say the scores of the two best systems, and how far they are apart; nothing where all are the same."""
     if len(ranking.first) == len(ranking.names):
         return []
     first, second = ranking.names[:2]
     text = f"In figures, mean scores are {ranking.means[first]:.2f} for {first} and {ranking.means[second]:.2f} for "
     text += f"{second}, the next, {_scale(ranking)}"
-    by_z = "; the order is by z-scores, which take out how strict each annotator is" * ranking.method.by_z
-    return [f"{text}{by_z}."]
+    if not ranking.method.by_z:
+        return [f"{text}: {ranking.gap(first, second):.2f} apart."]
+    return [
+        f"{text}. The order is by z-scores, which take out how strict each annotator is: by these the two are "
+        f"{ranking.gap(first, second):.2f} points apart (z-scores times {ranking.points:.1f}, the annotators' usual "
+        "standard deviation), and this difference is what is tested and planned for."
+    ]
 
 
 def weights(campaign: Campaign) -> list[str]:
@@ -84,10 +136,10 @@ def trust(checks: list[Check]) -> str:
     """Say whether to trust the result: yes, with care, or not yet, with the checks that decide it."""
     text = f"Of {pluralize(len(checks), 'check')}, {tally(checks)}."
     for verdict, answer in (
-        (PROBLEM, "Not yet: a problem with"), (LOOK, "With care: look at"),
-        (UNKNOWN, "With care: it is not known whether"),
+        (PROBLEM, "Not yet; the answer is no to"), (LOOK, "With care; look at"),
+        (UNKNOWN, "With care; the data cannot answer"),
     ):  # fmt: skip
-        names = [f"“{check.statement}”" for check in checks if check.verdict == verdict]
+        names = [f"“{check.question}”" for check in checks if check.verdict == verdict]
         if names:
             return f"{answer} {'; '.join(names[:3])}{' and more' if len(names) > 3 else ''}. {text}"
     return f"Yes, for these texts and these annotators: no check found anything. {text}"

@@ -34,9 +34,8 @@ REFERENCES = {
     "Pennsylvania.",
     "Licht et al. 2022": "Licht, D. et al. (2022). Consistent human evaluation of machine translation across language "
     "pairs. Proceedings of AMTA.",
-    "Mann & Whitney 1947": "Mann, H. B. and Whitney, D. R. (1947). On a test of whether one of two random variables is "
-    "stochastically larger than the other. Annals of Mathematical Statistics 18.",
-    "Wilcoxon 1945": "Wilcoxon, F. (1945). Individual comparisons by ranking methods. Biometrics Bulletin 1.",
+    "Liang & Zeger 1986": "Liang, K.-Y. and Zeger, S. L. (1986). Longitudinal data analysis using generalized linear "
+    "models. Biometrika 73.",
 }
 
 
@@ -99,8 +98,7 @@ def _ranking(ranking: Ranking | Missing) -> str:
     if ranking.method.by_z:
         by = "z-scores: each annotator's scores less the mean of all their scores, over their standard deviation "
         by += "(Graham et al. 2013), averaged by segment, then by system"
-    test = {"wilcoxon": "Wilcoxon's signed-rank test on matched segments (Wilcoxon 1945)",
-            "mann-whitney": "the Mann-Whitney test on segments (Mann & Whitney 1947)"}[ranking.method.test]  # fmt: skip
+    test = f"a t-test whose standard error is clustered by {ranking.method.drawn} (Liang & Zeger 1986)"
     text = (
         f"Systems are ranked by {by}. Every two systems are compared by {test}, one-sided at {ranking.method.alpha:g}, "
         f"with p-values adjusted for the number of pairs of systems (Holm 1979); for {ranking.top} and "
@@ -108,8 +106,8 @@ def _ranking(ranking: Ranking | Missing) -> str:
         "ends where all systems above are better than all below."
     )
     if ranking.best is not None:
-        drawn = "documents" if ranking.method.unit else "segments"
-        text += f" Intervals of scores and ranks are 95 % percentile bootstraps over {drawn}, {ranking.resamples:,} "
+        text += f" Intervals of scores and ranks are 95 % percentile bootstraps over {ranking.method.drawn}, "
+        text += f"{ranking.resamples:,} "
         text += "draws (Efron & Tibshirani 1993)."
     return text
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from evalkit.campaign.planning import ANY, CAUTIOUS, FOUND, MOST, NOT_TOLD, OBSERVED, POWER, Plan
+from evalkit.campaign.planning import ANY, CAUTIOUS, MOST, NOT_TOLD, OBSERVED, POWER, Plan
 from evalkit.campaign.sentences.say import say
 from evalkit.human import planning
 from evalkit.stats.terms import join_names
@@ -32,7 +32,7 @@ def goal(row: Mapping[Hashable, Any], plan: Plan, *, segments: bool = True) -> s
         return "nothing more"
     whom = f"{about(people)} more {'person' if people == 1 else 'people'}" if people else "the same people"
     text = f"{about(judgements)} more judgements, by {whom}"
-    text += f" who give {row['judgements_each']} each" if people and plan.basis.over_annotators else ""
+    text += f" who give {row['judgements_each']} each" if people and plan.basis.counts_people else ""
     text += f", in {about(row['more_segments'])} more segments" if segments else ""
     hours = row.get("more_hours")
     if hours is not None and pd.notna(hours):
@@ -74,32 +74,32 @@ def plan(found: Plan) -> list[str]:
 
 
 def _assumed(found: Plan) -> str:
-    block = found.basis.block
-    blocks = f"in documents of {block} segments" if block > 1 else "segments apart from each other"
+    basis = found.basis
+    blocks = f"in documents of {basis.block} segments" if basis.block > 1 else "segments apart from each other"
+    measured = "the two systems" if basis.systems == 2 else f"the best {basis.systems} systems"
     return (
         f"The plan asks for a chance of {POWER:.0%} to find a true difference between two systems at p below 0.05 "
-        "(two-sided; ranking many systems takes more). New judgements are taken to be made in the best way: whoever "
-        f"judges a segment judges it by both systems, each translation once, {blocks}."
+        f"(two-sided, over {'annotators' if basis.over_annotators else 'documents'}; ranking many systems takes more). "
+        "New judgements are taken to be made in the best way: whoever judges a segment judges it by both systems, each "
+        f"translation once, {blocks}. What scatters was measured on {measured}."
     )
 
 
 def _people(found: Plan) -> str:
     basis = found.basis
-    if basis.liking == FOUND:
+    if basis.counts_people:
         return (
             f"People like systems differently here (a variance of liking of {basis.variances['taste']:.3g} squared "
             "points). More segments do not average out one person's favourites, only more people do, so the plan is in "
             "people, and what each of them judges."
         )
     each = f"nobody is asked for more than {basis.capacity:,} judgements"
-    if basis.over_annotators:
-        return f"The ranking takes annotators as drawn from many, so the plan is in people, too; {each}."
     if basis.liking == NOT_TOLD:
         return (
             "Whether people like systems differently cannot be told here, because hardly anybody judged several "
             f"documents of one system. The plan can only count segments ({each}); engage more people than it names."
         )
-    return f"No sign was found that people like systems differently, so the plan counts segments; {each}."
+    return f"No sign was found that people like systems differently, so the same people may give more; {each}."
 
 
 def _rivals(found: Plan) -> list[str]:

@@ -14,8 +14,6 @@ from evalkit.campaign.ranking import COLLECT, Ranking
 from evalkit.campaign.sentences.say import lacking, say
 from evalkit.stats.terms import join_names, pluralize
 
-_TESTS = {"wilcoxon": "Wilcoxon's signed-rank test, segment by segment", "mann-whitney": "the Mann-Whitney test"}
-
 
 @say.register
 def normalization(found: Normalization) -> list[str]:
@@ -51,18 +49,27 @@ def ranking(found: Ranking) -> list[str]:
     others = f"{len(found.beaten) if found.level else 'all'}{' of' * bool(found.level)} {len(found.names) - 1} others"
     than = found.names[1] if len(found.names) == 2 else others
     sentences.append(
-        f"Compared by {_TESTS[method.test]} (one-sided, at {method.alpha:g}, corrected by Holm for "
+        f"What could have come out otherwise: {method.why_unit}. So every interval, place and test here asks what "
+        f"other {method.drawn} would bring."
+    )
+    sentences.append(
+        f"Compared by t-tests with that uncertainty (one-sided, at {method.alpha:g}, corrected by Holm for "
         f"{pluralize(len(found.pairwise), 'pair')} of systems), {found.top} has a higher {title} than "
         + (f"{than}." if found.beaten else "no other.")
         + (f" It cannot be distinguished from {join_names(found.level)}." if found.level else "")
     )
     if found.best is None:
         return sentences + lacking(found.unsure)
-    drawn = "documents" if method.unit else "segments"
     sentences.append(
-        f"With {drawn} drawn anew {found.resamples:,} times, {found.top} comes out first"
+        f"With {method.drawn} drawn anew {found.resamples:,} times, {found.top} comes out first"
         f"{' or level with the first' * (len(found.first) > 1)} in {found.best:.0%} of draws."
     )
+    if len(found.humans):
+        what = "is a human translation" if len(found.humans) == 1 else "are human translations"
+        sentences.append(
+            f"{join_names(found.humans['system'])} {what}: shown beside the systems, without a place. Tests between "
+            f"systems and human translations are corrected for {pluralize(len(found.duels), 'pair')} of their own."
+        )
     return sentences
 
 
@@ -73,7 +80,12 @@ def language_pairs(table: pd.DataFrame) -> list[str]:
         return [f"The file holds one language pair, {table['pair'].iloc[0]}."]
     if "first" not in table:
         return [f"{many}, each with one system."]
-    return [f"In {table['not_told_apart'].eq('none').sum()} of {many} one system is better than all others."]
+    text = f"In {table['not_told_apart'].eq('none').sum()} of {many} one system is better than all other systems."
+    if "human" not in table:
+        return [text]
+    judged = table["human"].dropna()
+    ahead = judged.str.contains("better than").sum()
+    return [f"{text} Human translations were judged in {len(judged)}; in {ahead} of them the first system is better."]
 
 
 @say.register

@@ -24,7 +24,6 @@ ITEM_TYPES = {
 } | {name: name for name in schemas.ITEM_TYPES}  # fmt: skip
 #: What exports call the usual items, where they have others, too.
 USUAL = vocabulary("normal regular main test real standard item task default evaluation eval")
-_HUMAN = re.compile(r"ref(erence)?[-_ .]?\w?(\.\d)?|human([-_ .]\w)?(\.\d)?|translator.*", re.IGNORECASE)
 _DAY = r"\d{4}-\d\d-\d\d"  # a date without a time, as a sheet is read
 _TAKEN = ("source", "hypothesis", "reference", "domain", "mark")
 _NUMBERS = ("position", "errors", "z", "hit_seconds")
@@ -223,15 +222,10 @@ def human(systems: pd.Series, note: Callable[[str], None]) -> pd.Series:
     called references, not systems, by their names: Human-A.0, refA, translator-B
     [True, True, True, False]
     """
-    found = is_human(systems)
+    found = schemas.is_human(systems)
     if found.any():
         note(f"called references, not systems, by their names: {', '.join(sorted(systems[found].unique()))}")
     return found
-
-
-def is_human(systems: pd.Series) -> pd.Series:
-    """Tell which systems are people's translations by their names."""
-    return systems.str.fullmatch(_HUMAN)
 
 
 def demand_columns(have: Iterable[str], *, origin: str, header: list[str]) -> None:

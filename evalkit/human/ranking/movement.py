@@ -11,6 +11,7 @@ import pandas as pd
 from scipy import stats
 
 from evalkit import DataError
+from evalkit.human.ranking.drawn import draws, widened
 from evalkit.human.ranking.pairwise import Comparison, clustered
 from evalkit.human.ranking.scores import COUNTED, SEGMENT, SegmentMeans, ranked, segment_means
 from evalkit.stats import inference
@@ -29,7 +30,8 @@ def rank_ranges(
     ratings: pd.DataFrame,
     *,
     score: str = "score",
-    unit: str | None = None,
+    unit: str | Sequence[str] | None = None,
+    widen: bool = False,
     resamples: int = 1000,
     seed: int = 7,
     item_types: tuple[str, ...] = COUNTED,
@@ -39,7 +41,8 @@ def rank_ranges(
 
     Segments are drawn with replacement, the same ones for all systems of a language pair. unit: a column whose values
     are drawn instead, such as "annotator", "hit" or "doc", all judgements of one together: how the ranking would look
-    with other annotators is another question than how it would look with other segments.
+    with other annotators is another question than how it would look with other segments. Two columns are drawn
+    independently, crosswise. widen: make intervals of few units as wide as t intervals (see ``drawn.widened``).
     Returns, in the order of the ranking: pair, system, score, low, high, rank, rank_low, rank_high (percentiles of the
     draws, whole ranks) and best (share of draws in which nobody is better).
     Source: Efron & Tibshirani 1993, ch. 13.  Caveat: what is not drawn is taken as given; ranks of systems that are
@@ -55,6 +58,7 @@ def rank_ranges(
     for pair, table in tables.items():
         table = table.ordered()
         drawn = draws(pair, [table], resamples=resamples, rng=np.random.default_rng(seed))[0]
+        drawn = widened(drawn, table) if widen else drawn
         ranks = ranks_of(drawn)
         low, high = inference.interval(drawn)
         ends = rank_interval(ranks)
@@ -70,7 +74,8 @@ def resampled(
     variants: Mapping[str, pd.DataFrame],
     *,
     score: str | Mapping[str, str] = "score",
-    unit: str | None = None,
+    unit: str | Sequence[str] | None = None,
+    widen: bool = False,
     resamples: int = 1000,
     seed: int = 7,
     item_types: tuple[str, ...] = COUNTED,
@@ -81,9 +86,9 @@ def resampled(
 
     variants: name -> ratings, such as the same judgements normalised or screened in different ways; all have the same
     systems. score: the column to rank by, one for all, or variant -> column. test: options of ``pairwise_tests`` that
-    shape the clusters: test, alpha, correction. Segments, or the values of the column ``unit`` (see ``rank_ranges``),
-    are resampled jointly: each draw scores all variants on the same ones, so that moves are not blurred by which
-    segments a campaign happened to have. The result is for ``rankings`` and ``rank_shifts``.
+    shape the clusters: test, alpha, correction. Segments, or the values of the column ``unit`` (see ``rank_ranges``,
+    also for widen), are resampled jointly: each draw scores all variants on the same ones, so that moves are not
+    blurred by which segments a campaign happened to have. The result is for ``rankings`` and ``rank_shifts``.
     """
     if not variants:
         raise DataError("There is no variant to rank. Give at least one table of ratings.")
@@ -104,6 +109,7 @@ def resampled(
             units = units.union(tables[name][pair].units, sort=False)
         aligned = [_aligned(tables[name][pair], units) for name in names]
         drawn = draws(pair, aligned, resamples=resamples, rng=np.random.default_rng(seed))
+        drawn = np.stack([widened(*one) for one in zip(drawn, aligned, strict=True)]) if widen else drawn
         places = {
             name: clustered(pair, table, how).sort_values("system", ignore_index=True)
             for name, table in zip(names, aligned, strict=True)
@@ -214,28 +220,6 @@ def _aligned(table: SegmentMeans, units: pd.Index) -> SegmentMeans:
     sums, weights = np.zeros((2, len(units), len(table.systems)))
     sums[places], weights[places] = table.sums, table.weights
     return replace(table, units=units, sums=sums, weights=weights)
-
-
-def draws(pair: str, tables: Sequence[SegmentMeans], *, resamples: int, rng: np.random.Generator) -> np.ndarray:
-    """Score the systems of tables on resampled units, (tables, resamples, systems).
-
-    tables: alike in systems and units; they share each draw. Raises DataError where a draw leaves a system without a
-    judgement.
-    """
-
-    def score(times: np.ndarray) -> np.ndarray:
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return np.stack([(times @ table.sums) / (times @ table.weights) for table in tables], axis=1)
-
-    units = np.arange(len(tables[0].units))
-    scored = inference.resample(score, units, resamples=resamples, seed=rng).swapaxes(0, 1)
-    if np.isnan(scored).any():
-        system = tables[0].systems[np.isnan(scored).any(axis=(0, 1)).argmax()]
-        raise DataError(
-            f"{pair}: some of {resamples} resamples hold no judgement of {system}, which has too few to be resampled. "
-            "Resample by smaller units, or leave this system out."
-        )
-    return scored
 
 
 def ranks_of(scores: np.ndarray) -> np.ndarray:

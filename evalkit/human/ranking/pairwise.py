@@ -1,12 +1,12 @@
 """Compare every two systems of a language pair by a test on their segments' mean scores, and part them into clusters.
 
 All pairs at once: the Mann-Whitney statistics follow from products of counts per distinct score, systems × values; the
-signed-rank test ranks the differences of one system from all worse ones together.
+signed-rank test ranks the differences of one system from all worse ones together; the t-test needs one covariance.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +14,7 @@ import pandas as pd
 from scipy import stats
 
 from evalkit import DataError
+from evalkit.human.ranking import drawn
 from evalkit.human.ranking.scores import COUNTED, SEGMENT, SegmentMeans, ranked, segment_means
 from evalkit.stats import inference
 
@@ -40,9 +41,9 @@ class Comparison:
             if getattr(self, name) not in known:
                 raise DataError(f"{name}={getattr(self, name)!r}: choose one of {', '.join(map(str, known))}.")
 
-    def p_values(self, means: np.ndarray) -> tuple[np.ndarray, ...]:
+    def p_values(self, table: SegmentMeans) -> tuple[np.ndarray, ...]:
         """Test systems in the order of the ranking: wins, ties, losses, p, corrected p; an element a pair of them."""
-        *counts, p = TESTS[self.test](means, self)
+        *counts, p = TESTS[self.test](table, self)
         return *counts, p, inference.adjust(p, method="holm") if self.correction else p
 
 
@@ -56,22 +57,27 @@ def pairwise_tests(
     item_types: tuple[str, ...] = COUNTED,
     segment: tuple[str, ...] = SEGMENT,
     digits: int | None = None,
+    unit: str | Sequence[str] | None = None,
     resamples: int = 5000,
     seed: int = 7,
 ) -> pd.DataFrame:
     """Test whether the better of two systems is better, for every two systems of a language pair.
 
     test: "mann-whitney", on all segments of either system, as WMT does; "wilcoxon", signed ranks on the segments that
-    both have; "permutation", random signs of these differences. The first two are R's wilcox.test: ties corrected,
-    continuity corrected, exact in small samples without ties. All are one-sided: the better beats the worse.
+    both have; "permutation", random signs of these differences; "t", the difference of the scores over its standard
+    error under another choice of ``unit`` (see ``drawn.covariance``), with effective units less 1 degrees of freedom.
+    The first two are R's wilcox.test: ties corrected, continuity corrected, exact in small samples without ties. All
+    are one-sided: the better beats the worse.
     correction: None (WMT's) or "holm", for all tests of a language pair. digits: see ``segment_means``; 15 gives
-    WMT22's published p-values to their last digit. resamples, seed: of the permutation test, whose
+    WMT22's published p-values to their last digit. unit: what the t-test takes as drawn by chance, a column such as
+    "annotator" or two that are crossed; None for segments. resamples, seed: of the permutation test, whose
     p is (hits + 1) / (resamples + 1).
     Returns, in the order of the ranking: pair, better, worse, difference (of scores), n_better, n_worse (segments),
     wins, ties, losses (over all pairs of segments, or matched ones), superiority (of the better: share of wins plus
     half the ties), p, adjusted (p after correction), significant (adjusted < alpha).
     Source: Mann & Whitney 1947; Wilcoxon 1945; Holm 1979; WMT22 findings.  Caveat: segments count as independent,
-    although an annotator judged many of them, so p-values are too small where annotators differ.
+    although an annotator judged many of them, so p-values are too small where annotators differ, but for "t"
+    with that unit.
 
     >>> ratings = pd.DataFrame({"src_lang": "ces", "tgt_lang": "eng", "system": ["A"] * 4 + ["B"] * 4,
     ...     "segment": list("1234") * 2, "score": [60.0, 70, 80, 90, 10, 20, 30, 65], "item_type": "system"})
@@ -79,7 +85,7 @@ def pairwise_tests(
     [['A', 'B', 15, 1, 0.029]]
     """
     comparison = Comparison(test, alpha, correction, resamples, seed)
-    tables = segment_means(ratings, score=score, item_types=item_types, segment=segment, digits=digits)
+    tables = segment_means(ratings, score=score, item_types=item_types, segment=segment, digits=digits, unit=unit)
     parts = [compared(pair, table.ordered(), comparison) for pair, table in tables.items()]
     return pd.concat(parts, ignore_index=True)
 
@@ -96,6 +102,7 @@ def significance_clusters(
     item_types: tuple[str, ...] = COUNTED,
     segment: tuple[str, ...] = SEGMENT,
     digits: int | None = None,
+    unit: str | Sequence[str] | None = None,
     seed: int = 7,
 ) -> pd.DataFrame:
     """Rank the systems of each language pair, and part them into clusters by pairwise tests.
@@ -116,7 +123,7 @@ def significance_clusters(
     [['A', 1, 1, 1], ['B', 2, 2, 2]]
     """
     how = Comparison(test, alpha, correction, seed=seed)
-    tables = segment_means(ratings, score=score, item_types=item_types, segment=segment, digits=digits)
+    tables = segment_means(ratings, score=score, item_types=item_types, segment=segment, digits=digits, unit=unit)
     parts = [clustered(pair, table, how, line=line, with_upsets=with_upsets) for pair, table in tables.items()]
     return pd.concat(parts, ignore_index=True)
 
@@ -155,21 +162,22 @@ def compared(pair: str, table: SegmentMeans, how: Comparison) -> pd.DataFrame:
     there = np.isfinite(table.means)
     n = there.sum(axis=1)
     n_better, n_worse = n[better], n[worse]
-    if how.test != "mann-whitney":
+    if how.test in ("wilcoxon", "permutation"):
         common = there.astype(float) @ there.T.astype(float)
         n_better = n_worse = common[better, worse].astype(int)
         if (n_better == 0).any():
             a, b = (table.systems[side[np.argmin(n_better)]] for side in (better, worse))
             raise DataError(f"{pair}: {a} and {b} share no segment. Use test='mann-whitney', which matches none.")
-    won, tied, lost, p, adjusted = how.p_values(table.means)
-    totals = table.totals()
+    won, tied, lost, p, adjusted = how.p_values(table)
+    compared_on, totals = won + tied + lost, table.totals()
     return pd.DataFrame(
         {
             "pair": pair, "better": pd.Series(table.systems[better], dtype="str"),
             "worse": pd.Series(table.systems[worse], dtype="str"), "difference": totals[better] - totals[worse],
             "n_better": n_better, "n_worse": n_worse, "wins": won.astype(int), "ties": tied.astype(int),
-            "losses": lost.astype(int), "superiority": (won + tied / 2) / (won + tied + lost), "p": p,
-            "adjusted": adjusted, "significant": (adjusted < how.alpha) & (totals[better] > totals[worse]),
+            "losses": lost.astype(int),
+            "superiority": np.divide(won + tied / 2, compared_on, out=np.full(len(won), np.nan), where=compared_on > 0),
+            "p": p, "adjusted": adjusted, "significant": (adjusted < how.alpha) & (totals[better] > totals[worse]),
         }
     )  # fmt: skip
 
@@ -178,13 +186,13 @@ def upsets(table: SegmentMeans, how: Comparison) -> np.ndarray:
     """Tell, at [j, i], whether the j-th system is significantly better than the i-th, whose score is higher."""
     size = len(table.systems)
     found = np.zeros((size, size), bool)
-    found[np.triu_indices(size, 1)] = how.p_values(table.means[::-1])[-1] < how.alpha
+    found[np.triu_indices(size, 1)] = how.p_values(table.taken(np.arange(size)[::-1]))[-1] < how.alpha
     return found[::-1, ::-1]
 
 
-def _mann_whitney(means: np.ndarray, how: Comparison) -> tuple[np.ndarray, ...]:
+def _mann_whitney(table: SegmentMeans, how: Comparison) -> tuple[np.ndarray, ...]:
     """Count wins, ties and losses over all pairs of segments of every two systems, and test their balance."""
-    there = np.isfinite(means)
+    means, there = table.means, np.isfinite(table.means)
     rows = np.nonzero(there)[0]
     distinct, codes = np.unique(means[there], return_inverse=True)
     shape = len(means), len(distinct)
@@ -207,9 +215,9 @@ def _mann_whitney(means: np.ndarray, how: Comparison) -> tuple[np.ndarray, ...]:
     return won[upper], tied[upper], won.T[upper], p
 
 
-def _wilcoxon(means: np.ndarray, how: Comparison) -> tuple[np.ndarray, ...]:
+def _wilcoxon(table: SegmentMeans, how: Comparison) -> tuple[np.ndarray, ...]:
     """Test by the ranks of the matched differences, zeros left out; their squares hold the correction for ties."""
-    parts = []
+    means, parts = table.means, []
     for a in range(len(means) - 1):
         difference = means[a] - means[a + 1 :]
         used = np.isfinite(difference) & (difference != 0)
@@ -225,9 +233,9 @@ def _wilcoxon(means: np.ndarray, how: Comparison) -> tuple[np.ndarray, ...]:
     return tuple(np.concatenate(column) for column in zip(*parts, strict=True)) if parts else (np.zeros(0),) * 4
 
 
-def _permutation(means: np.ndarray, how: Comparison) -> tuple[np.ndarray, ...]:
+def _permutation(table: SegmentMeans, how: Comparison) -> tuple[np.ndarray, ...]:
     """Test the sum of the matched differences against sums with random signs, the same for all pairs of systems."""
-    better, worse = np.triu_indices(len(means), 1)
+    means, (better, worse) = table.means, np.triu_indices(len(table.means), 1)
     difference = means[better] - means[worse]
     filled = np.nan_to_num(difference)
     observed = filled.sum(axis=1)
@@ -243,6 +251,24 @@ def _permutation(means: np.ndarray, how: Comparison) -> tuple[np.ndarray, ...]:
     return *_signs(difference), test.p
 
 
+def _t(table: SegmentMeans, how: Comparison) -> tuple[np.ndarray, ...]:
+    """Hold differences of scores against what another choice of units would do to them.
+
+    No p-value is below what random signs of all units would give, or units without any spread would prove everything.
+    """
+    better, worse = np.triu_indices(len(table.means), 1)
+    totals, spread = table.totals(), drawn.covariance(table)
+    difference = totals[better] - totals[worse]
+    variance = spread[better, better] + spread[worse, worse] - 2 * spread[better, worse]
+    tiny = 1e-12 * (spread[better, better] + spread[worse, worse]) + 1e-24 * (totals[better] ** 2 + totals[worse] ** 2)
+    error = np.sqrt(np.where(variance > tiny, variance, 0.0))
+    units = drawn.fewest_units(table)[better, worse]
+    even = np.isclose(difference, 0, rtol=0, atol=1e-12 * max(1.0, float(np.abs(totals).max())))
+    t = np.divide(difference, error, out=np.where(even, 0.0, np.inf), where=error > 0)
+    p = np.where(even & (error == 0), 1.0, np.maximum(stats.t.sf(t, units - 1), 0.5**units))
+    return *_signs(table.means[better] - table.means[worse]), p
+
+
 def _signs(difference: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Count positive, zero and negative differences a row; missing ones are none of these."""
     return tuple(kind.sum(axis=1) for kind in (difference > 0, difference == 0, difference < 0))
@@ -254,9 +280,10 @@ def _normal(distance: np.ndarray, variance: np.ndarray) -> np.ndarray:
     return stats.norm.sf(z)
 
 
-#: What to compare two systems by: (means in the order of the ranking, how) -> wins, ties, losses, p.
+#: What to compare two systems by: (table in the order of the ranking, how) -> wins, ties, losses, p.
 TESTS: dict[str, Callable[..., tuple[np.ndarray, ...]]] = {
     "mann-whitney": _mann_whitney,
     "wilcoxon": _wilcoxon,
     "permutation": _permutation,
+    "t": _t,
 }

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -20,7 +21,8 @@ class SegmentMeans:
     """Mean scores of one language pair, systems × segments; NaN where nobody judged a segment of a system.
 
     ``sums`` and ``weights`` (units × systems) split the same scores by what a campaign is resampled by: the ratio of
-    their totals over all units is the system's score.
+    their totals over all units is the system's score. crossed: units have two levels that are drawn independently,
+    such as annotators and documents; a unit is then what one annotator judged of one document.
     """
 
     systems: np.ndarray
@@ -29,6 +31,14 @@ class SegmentMeans:
     units: pd.Index
     sums: np.ndarray
     weights: np.ndarray
+    crossed: bool = False
+
+    @property
+    def factors(self) -> np.ndarray:
+        """Number what is drawn, (units, 1), or (units, 2) where units are crossed."""
+        if not self.crossed:
+            return np.arange(len(self.units))[:, None]
+        return np.column_stack([pd.factorize(self.units.get_level_values(level))[0] for level in (0, 1)])
 
     def totals(self) -> np.ndarray:
         """Return each system's score: every segment counts once."""
@@ -36,9 +46,14 @@ class SegmentMeans:
 
     def ordered(self) -> SegmentMeans:
         """Put the systems into the order of the ranking, the best first; equal scores stay in order of name."""
-        order = np.argsort(-self.totals(), kind="stable")
-        own, split = (self.means[order], self.judgements[order]), (self.sums[:, order], self.weights[:, order])
-        return SegmentMeans(self.systems[order], *own, self.units, *split)
+        return self.taken(np.argsort(-self.totals(), kind="stable"))
+
+    def taken(self, order: np.ndarray) -> SegmentMeans:
+        """Take some systems, in an order."""
+        return replace(
+            self, systems=self.systems[order], means=self.means[order], judgements=self.judgements[order],
+            sums=self.sums[:, order], weights=self.weights[:, order],
+        )  # fmt: skip
 
 
 def segment_means(
@@ -48,15 +63,17 @@ def segment_means(
     item_types: tuple[str, ...] = COUNTED,
     segment: tuple[str, ...] = SEGMENT,
     digits: int | None = None,
-    unit: str | None = None,
+    unit: str | Sequence[str] | None = None,
 ) -> dict[str, SegmentMeans]:
     """Average the judgements of each system's segment, per language pair.
 
     score: the column to average; judgements without a value there are left out. digits: significant digits that the
     means keep, None for all; WMT's files of segment scores have 15, which decides what counts as a tie. unit: the
-    column to split scores by, None for segments; a judgement weighs 1 / (judgements of its segment and system).
+    column to split scores by, or two of them, "segment" for all columns that name one; None for segments. A judgement
+    weighs 1 / (judgements of its segment and system).
     """
-    needed = ["src_lang", "tgt_lang", "system", *segment, "item_type", score, *([unit] if unit else [])]
+    units = [unit] if isinstance(unit, str) else [*(unit or ())]
+    needed = ["src_lang", "tgt_lang", "system", *segment, "item_type", score, *units]
     if missing := [name for name in needed if name not in ratings]:
         raise DataError(
             f"A ranking needs the column {missing[0]}, which these ratings lack. "
@@ -75,27 +92,44 @@ def segment_means(
     for (source, target), places in ratings[languages].iloc[rows].groupby(languages).indices.items():
         own = rows[places]
         codes, systems = pd.factorize(ratings["system"].iloc[own], sort=True)
-        names = ratings[list(segment)].iloc[own]
-        numbers, segments = pd.factorize(names[segment[0]] if len(segment) == 1 else pd.MultiIndex.from_frame(names))
+        numbers, segments = _numbered(ratings, list(segment), own)
         cells = codes * len(segments) + numbers
         means = np.full((len(systems), len(segments)), np.nan)
         averages = pd.Series(values[own]).groupby(cells).mean()  # compensated sums: the last digit decides on ties
         means.flat[averages.index.to_numpy()] = averages if digits is None else _significant(averages, digits)
         judgements = np.bincount(cells, minlength=means.size).reshape(means.shape)
-        if unit is None:
-            units, split = segments, [np.nan_to_num(means).T, np.isfinite(means).T.astype(float)]
+        if units in ([], ["segment"]):
+            labels, split = segments, [np.nan_to_num(means).T, np.isfinite(means).T.astype(float)]
         else:
-            owners, units = pd.factorize(ratings[unit].iloc[own])
+            codings = [(numbers, segments) if name == "segment" else _numbered(ratings, [name], own) for name in units]
+            owners, labels = codings[0] if len(codings) == 1 else _crossed(*codings)
             share = 1 / judgements.flat[cells]
-            places, size = owners * len(systems) + codes, len(units) * len(systems)
+            places, size = owners * len(systems) + codes, len(labels) * len(systems)
             split = [
-                np.bincount(places, weights=part, minlength=size).reshape(len(units), -1)
+                np.bincount(places, weights=part, minlength=size).reshape(len(labels), -1)
                 for part in (values[own] * share, share)
             ]
+        own_systems = np.asarray(systems, object)
         found[f"{source}-{target}"] = SegmentMeans(
-            np.asarray(systems, object), means, judgements, pd.Index(units), *split
+            own_systems, means, judgements, labels, split[0], split[1], len(units) > 1
         )
     return found
+
+
+def _numbered(ratings: pd.DataFrame, columns: list[str], rows: np.ndarray) -> tuple[np.ndarray, pd.Index]:
+    """Number the distinct values of one or several columns in some rows: codes, and what they stand for."""
+    names = ratings[columns].iloc[rows]
+    return pd.factorize(names[columns[0]] if len(columns) == 1 else pd.MultiIndex.from_frame(names))
+
+
+def _crossed(
+    first: tuple[np.ndarray, pd.Index], second: tuple[np.ndarray, pd.Index]
+) -> tuple[np.ndarray, pd.MultiIndex]:
+    """Number the combinations that occur of two numberings; a combination is called by both names."""
+    (a, names_a), (b, names_b) = first, second
+    owners, pairs = pd.factorize(a * len(names_b) + b)
+    labels = [pd.Index(names, tupleize_cols=False) for names in (list(names_a), list(names_b))]
+    return owners, pd.MultiIndex(levels=labels, codes=[pairs // len(names_b), pairs % len(names_b)])
 
 
 def _significant(values: pd.Series, digits: int) -> np.ndarray:

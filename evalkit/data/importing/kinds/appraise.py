@@ -11,7 +11,7 @@ from evalkit.data import appraise, esa, schemas
 from evalkit.data.importing.cells import columns, numbers
 from evalkit.data.importing.files.rows import Rows, Seen
 from evalkit.data.importing.formats import Format, Head, Match, ordered
-from evalkit.data.importing.judgements import ITEM_TYPES, Converted, constant, converted, human, is_human
+from evalkit.data.importing.judgements import ITEM_TYPES, Converted, constant, converted, human
 from evalkit.data.importing.kinds import appraise_rows, batches, marks, segments, weights
 from evalkit.data.importing.options import Options
 from evalkit.data.importing.rejected import EXCLUDED, Rejecting, Rejection
@@ -182,7 +182,7 @@ def _identified(export: Export, options: Options, report: Report) -> tuple[pd.Da
     })[there]  # fmt: skip
     if not len(shown):
         return pd.DataFrame(columns=[*schemas.ITEM, "mark", "own"]), given.seen if given else []
-    before = marks.prefix(shown["target"], shown["showing"], is_human)
+    before = marks.prefix(shown["target"], shown["showing"], schemas.is_human)
     if before:
         report.note(f"{before!r}, which stands before the names of all systems, was set apart")
     shown["system"] = shown["target"].str.removeprefix(before)

@@ -1,0 +1,155 @@
+"""Checks of what was compared: systems, segments, language pairs, and how scores are treated."""
+
+from __future__ import annotations
+
+from evalkit.campaign.analysis import Analysis
+from evalkit.campaign.checks.check import FINE, LOOK, PROBLEM, UNKNOWN, Check, answered, graded
+from evalkit.campaign.method import FEW, UNEVEN, Spread
+from evalkit.data.provenance import reading_of
+from evalkit.stats.terms import join_names, pluralize
+
+#: The ways to treat scores that a first system has to survive; others only ask for a look.
+USUAL = ("raw scores", "z per annotator", "z from calibration items")
+#: What to do where the first system does not stand apart; a plan, where there is one, says it with numbers.
+APART = "Call the first systems equally good, or collect more judgements of them (see the plan)."
+#: Fewest segments a system, and fewest that a look can excuse.
+SEGMENTS = (100, 30)
+#: Fewest judgements of a system by an annotator, on average, for an even spread to be told from chance (Cochran 1954).
+CELL = 5
+
+
+def apart(found: Analysis) -> Check:
+    campaign, ranking = found.campaign, found.ranking
+    if not ranking or len(ranking.names) < 2:
+        text = f"outputs of {pluralize(len(campaign.systems), 'system')} were judged"
+        todo = "Judge a second system on the same segments."
+        return answered("Are there systems to compare?", PROBLEM, text, todo)
+    question = "Does the first system stand apart?"
+    if campaign.judged["score"].nunique() == 1:
+        todo = "Look whether the right column was read; if so, choose a finer scale or harder texts."
+        return answered(question, PROBLEM, f"every score is {campaign.judged['score'].iloc[0]:g}", todo)
+    often = ""
+    if ranking.best is not None and len(ranking.first) == 1:
+        often = f"; first in {ranking.best:.0%} of draws of {ranking.method.drawn}"
+    if ranking.level:
+        text = f"{ranking.top} cannot be distinguished from {join_names(ranking.level)}{often}"
+        return answered(question, LOOK, text, APART)
+    whom = ranking.beaten[0] if len(ranking.beaten) == 1 else "each other system"
+    return answered(question, FINE, f"{ranking.top} is better than {whom} (corrected tests){often}", "")
+
+
+def identity(found: Analysis) -> Check | None:
+    """Check what the import could not know: which judgements are of the same segment."""
+    reading = reading_of(found.campaign.ratings)
+    if not reading.get("segments"):
+        return None  # the file names segments itself
+    unsure = float(reading["unsure_segments"])
+    return answered(
+        "Is it known which judgements are of the same segment?",
+        graded(unsure, 0.05, 0.5),
+        f"{1 - unsure:.0%} of segments are certain (fine from 95 %, look from 50 %)",
+        "Import again with --batches, what the tool was given; until then, tests that compare segment by segment may "
+        "compare different ones.",
+    )
+
+
+def enough(found: Analysis) -> Check | None:
+    segments = found.collection.systems.set_index("system")["segments"]
+    if segments.empty:
+        return None
+    fewest = int(segments.min())
+    whose = " a system" if segments.nunique() == 1 else f" for {segments.idxmin()}, the fewest"
+    return answered(
+        "Were enough segments judged?",
+        graded(fewest, *SEGMENTS, low_is_good=False),
+        f"{pluralize(fewest, 'segment')}{whose} (fine from {SEGMENTS[0]}, look from {SEGMENTS[1]})",
+        "Judge more segments: with so few, another choice of texts could turn the order round.",
+    )
+
+
+def segments(found: Analysis) -> Check | None:
+    if len(found.campaign.systems) < 2:
+        return None
+    share = found.campaign.shared_segments
+    return answered(
+        "Were all systems judged on the same segments?",
+        graded(share, 0.9, 0.5, low_is_good=False),
+        f"two systems share {share:.0%} of their segments at the least (fine from 90 %, look from 50 %)",
+        "Judge all systems on the same segments; until then differences of texts count as differences of systems.",
+    )
+
+
+def favoured(found: Analysis) -> Check | None:
+    judged = found.campaign.judged
+    if len(found.campaign.systems) < 2 or judged["annotator"].nunique() < 2:
+        return None
+    question, evenly = "Did annotators judge all systems equally often?", "Give systems to annotators evenly."
+    spread = Spread.of(judged)
+    text = f"Cramér's V of annotators and systems is {spread.association:.2f} (fine below {UNEVEN})"
+    if spread.association < UNEVEN:
+        if spread.even or spread.per_system >= CELL:
+            return answered(question, FINE, text, "")
+        text += f", but an annotator judged a system {spread.per_system:.1f} times on average, which is too few"
+        return answered(question, UNKNOWN, f"{text} to tell (from {CELL} on)", evenly)
+    if spread.one_system > FEW:
+        text += f"; {spread.one_system:.0%} of judgements are by annotators of one system only"
+        todo = "Let every annotator judge all systems, or give all of them the same calibration items."
+        return answered(question, PROBLEM, text, todo)
+    if found.ranking and found.ranking.method.by_z:
+        return answered(question, LOOK, f"{text}; scores are therefore compared as z-scores", evenly)
+    return answered(question, LOOK, text, "Set score=z, and next time give systems to annotators evenly.")
+
+
+def normalizing(found: Analysis) -> Check | None:
+    if not found.normalization:
+        return None
+    question, tops = "Does the first system stay first however scores are treated?", found.normalization.tops
+    first = sorted({system for top in tops.values() for system in top})
+    if len(first) == 1:
+        return answered(question, FINE, f"{first[0]} is first in all {len(tops)} treatments", "")
+    usual = {system for way, top in tops.items() if way in USUAL for system in top}
+    level = {found.ranking.top, *found.ranking.level} if found.ranking else set()
+    todo = "Fix the treatment before the next campaign, publish raw scores too, and call these systems equally good."
+    text = f"{join_names(first)} come first by some treatment"
+    return answered(question, LOOK if usual <= level else PROBLEM, text, todo)
+
+
+def room(found: Analysis) -> Check | None:
+    campaign = found.campaign
+    if campaign.judged.empty or not campaign.known_scale:
+        return None
+    low, high = campaign.scale
+    share = float((campaign.judged["score"] >= high - (high - low) / 10).mean())
+    return answered(
+        "Does the scale leave room at the top?",
+        FINE if share < 0.6 else LOOK,
+        f"{share:.0%} of scores lie in the highest tenth of the scale (look from 60 % on)",
+        "Choose harder texts, or a method that distinguishes good translations (marked errors, direct comparison).",
+    )
+
+
+def twice(found: Analysis) -> Check:
+    question, twice = "Was nothing counted twice by accident?", found.collection.duplicates
+    if not twice:
+        return answered(question, FINE, "no annotator judged an item twice, but for marked repeats", "")
+    text = pluralize(twice, "unmarked second judgement")
+    return answered(question, LOOK, text, "Mark second showings as 'repeat', or drop copies.")
+
+
+def languages(found: Analysis) -> Check | None:
+    if len(found.campaign.pairs) < 2:
+        return None
+    question, calibration = "Can scores of different language pairs be compared?", found.calibration
+    if not calibration or calibration.by != "pair":
+        text = f"{pluralize(len(found.campaign.pairs), 'language pair')} without calibration items in common"
+        todo = "Compare systems within a language pair only, or add a calibration set for all pairs."
+        return answered(question, UNKNOWN, text, todo)
+    text, share = "the language pairs rated the same calibration items", calibration.share
+    if share is None:
+        text += "; whether shifts carry over to other items is not known"
+        return answered(
+            question, UNKNOWN, text, "Compare systems within a language pair only, or add calibration items."
+        )
+    text += f", and {share:.0%} of a shift carries over to other items (fine above half); use the calibrated scores"
+    todo = "Compare systems within a language pair only: calibrating does more harm than good."
+    return answered(question, FINE if share > 0.5 else LOOK, text, todo)

@@ -1,0 +1,92 @@
+"""What another choice of annotators, documents or segments would do to systems' scores: draws, and their covariance.
+
+A table of ``scores.segment_means`` says what is drawn anew: its units. Draws give intervals of scores and of places,
+the covariance gives tests; both are the same variance, once by chance and once by formula.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy import stats
+
+from evalkit import DataError
+from evalkit.human.ranking.scores import SegmentMeans
+from evalkit.stats import inference
+
+
+def draws(pair: str, tables: Sequence[SegmentMeans], *, resamples: int, rng: np.random.Generator) -> np.ndarray:
+    """Score the systems of tables on resampled units, (tables, resamples, systems).
+
+    tables: alike in systems and units; they share each draw. Raises DataError where a draw leaves a system without a
+    judgement.
+    """
+
+    def score(times: np.ndarray) -> np.ndarray:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.stack([(times @ table.sums) / (times @ table.weights) for table in tables], axis=1)
+
+    scored = inference.resample(score, tables[0].factors, resamples=resamples, seed=rng).swapaxes(0, 1)
+    if np.isnan(scored).any():
+        system = tables[0].systems[np.isnan(scored).any(axis=(0, 1)).argmax()]
+        raise DataError(
+            f"{pair}: some of {resamples} resamples hold no judgement of {system}, which has too few to be resampled. "
+            "Resample by smaller units, or leave this system out."
+        )
+    return scored
+
+
+def effective_units(table: SegmentMeans) -> np.ndarray:
+    r"""Count the units behind each system's score, as if they weighed alike: :math:`(\sum w)^2 / \sum w^2`; (systems,).
+
+    Of crossed units the rarer kind counts. Ten annotators one of whom gave nine tenths of the judgements count as
+    little more than one. Source: Kish 1965, section 11.7.
+    """
+    counts = []
+    for codes in table.factors.T:
+        weights = _by_level(table.weights, codes)
+        counts.append(weights.sum(axis=0) ** 2 / (weights**2).sum(axis=0))
+    return np.min(counts, axis=0)
+
+
+def covariance(table: SegmentMeans) -> np.ndarray:
+    r"""Return the covariance of systems' scores under another choice of units, (systems, systems).
+
+    A score is a ratio of sums over units, and a unit's influence on it is its residual over the sum of weights. The
+    covariance sums products of influences over units; where annotators and documents are crossed, over annotators,
+    over documents and over their combinations, which is what drawing both independently gives (Owen 2007). It is
+    multiplied by :math:`n / (n - 1)` for n units (the fewer of two systems' ``effective_units``).
+    Source: Liang & Zeger 1986.  Caveat: with fewer than about ten units it is itself uncertain, hence t distributions.
+    """
+    totals = table.weights.sum(axis=0)
+    influence = (table.sums - table.sums.sum(axis=0) / totals * table.weights) / totals
+    levels = [influence] + [_by_level(influence, codes) for codes in table.factors.T if table.crossed]
+    summed = np.sum([one.T @ one for one in levels], axis=0)
+    fewest = fewest_units(table)
+    return summed * fewest / np.maximum(fewest - 1, 1)
+
+
+def fewest_units(table: SegmentMeans) -> np.ndarray:
+    """Return the fewer effective units of every two systems, at least 2: (systems, systems)."""
+    units = effective_units(table)
+    return np.maximum(np.minimum(units[:, None], units), 2)
+
+
+def widened(scored: np.ndarray, table: SegmentMeans) -> np.ndarray:
+    """Stretch draws of a table's scores about the scores, so that percentiles of few units are as wide as t intervals.
+
+    scored: (resamples, systems). Source: Hesterberg 2015, section 5.3 (narrowness of the bootstrap, and t instead of
+    normal quantiles). With hundreds of units nothing changes.
+    """
+    units = np.maximum(effective_units(table), 2)
+    factor = np.sqrt(units / (units - 1)) * stats.t.ppf(0.975, units - 1) / stats.norm.ppf(0.975)
+    totals = table.totals()
+    return totals + (scored - totals) * factor
+
+
+def _by_level(values: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Sum rows that share a level."""
+    summed = np.zeros((codes.max() + 1, values.shape[1]))
+    np.add.at(summed, codes, values)
+    return summed
