@@ -363,12 +363,12 @@ def test_problems_come_before_the_plan_and_the_plan_before_the_rest():
         "All language pairs together took 3.0 hours, or 36 EUR.",
     ]),
     (plan(cautious=(40, 100, 2000, 400, 200, 36, 1800, 3600), by_z=True), [
-        "A and B are 1.50 points apart (standard error 1.10). To tell A from B: about 600 more judgements, by 6 more "
-        "people who give 100 each, in about 300 more segments, if they truly differ by as much. An observed difference "
-        "tends to be too large. With 0.60 points, the lower end of its 50 % interval, it takes about 3,600 more "
-        "judgements, by 36 more people who give 100 each, in about 1,800 more segments. Or treat them as equally good.",
-        "A difference that is hardly larger than its standard error may well be chance, and a plan for it disappoints. "
-        "Better say first which difference would matter to you, and plan for that.",
+        "To tell A from B (1.50 points apart, standard error 1.10): about 600 more judgements, by 6 more people who "
+        "give 100 each, in about 300 more segments, if they truly differ by as much; if by 0.60, the lower end of its "
+        "50 % interval, about 3,600 more judgements, by 36 more people who give 100 each.",
+        "Or treat them as equally good. Observed differences tend to be too large, and one that is hardly larger than "
+        "its standard error may well be chance: a plan for it disappoints. Better say first which difference would "
+        "matter to you, and plan for that.",
         "Between any two systems judged as these were, 1 point (1% of the scale) takes more than 20,000 segments or "
         "1,000 people; 5 points (5% of the scale) take nothing more.",
         "People like systems differently here (a variance of liking of 6 squared points). More segments do not average "
@@ -387,13 +387,13 @@ def test_each_result_is_told_as_it_is(found, expected):
 @pytest.mark.parametrize(("found", "said"), [
     (plan(), "That may be chance alone: the lower end of its 50 % interval is no difference at all."),
     (plan(None), "A and B are 1.50 points apart. To find so small a difference takes more than 20,000 segments or "
-     "1,000 people: treat them as equally good."),
+     "1,000 people: treat them as equally good.\nObserved differences tend to be too large"),
     (plan((10, 100, 500, 400, 700, 0, 0, 0)), "is enough to find a difference of this size. It was not found all the "
      "same, so the true one may be smaller."),
     (plan((3, 190, 280, 400, 100, 0, 180, 360), basis=replace(BASIS, over_annotators=False, liking=NOT_FOUND)),
-     "To tell A from B: about 360 more judgements, by the same people, in about 180 more segments, if"),
+     "about 360 more judgements, by the same people, in about 180 more segments, if"),
     (plan(basis=replace(BASIS, over_annotators=False, liking=NOT_TOLD)), "engage more people than it names."),
-    (plan((30, 190, 2850, 400, 100, 21, 2750, 5500), basis=replace(BASIS, liking=NOT_FOUND)), "To tell A from B: about "
+    (plan((30, 190, 2850, 400, 100, 21, 2750, 5500), basis=replace(BASIS, liking=NOT_FOUND)), "about "
      "5,500 more judgements, by 21 more people, in about 2,800 more segments, if they truly differ by as much."),
     (plan(basis=replace(BASIS, liking=NOT_FOUND)), "so the same people may give more; nobody is asked for more than "
      "200 judgements."),

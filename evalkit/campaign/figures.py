@@ -17,7 +17,7 @@ from evalkit.campaign.annotators import Profiles
 from evalkit.campaign.errors import Errors
 from evalkit.campaign.names import readable, renamed
 from evalkit.campaign.normalization import Normalization
-from evalkit.campaign.planning import ANY, POWER, Plan
+from evalkit.campaign.planning import ANY, CAUTIOUS, POWER, Plan
 from evalkit.campaign.ranking import Ranking
 from evalkit.show.plots import GREY, INK, LIGHT, MARKERS, PALETTE, describe, forest, house, literal, profiles
 from evalkit.show.plots import ranking as rankings
@@ -144,11 +144,12 @@ def errors(found: Errors) -> Figure:
 def plan(found: Plan) -> Figure:
     """Draw judgements of two systems that are needed against the difference to be found.
 
-    The line is for any difference, a marker a row of the plan's table, the dashed line the segments that there are, as
-    if each were judged once. Differences that need too much are left out. Where people are counted, their number stands
-    beside a marker.
+    The line is for any difference, a marker an observed one or one of a fixed size, the dashed line the segments that
+    there are, as if each were judged once. Differences that need too much are left out. Where people are counted, their
+    number stands beside the fixed sizes.
     """
     rows = found.table.dropna(subset="segments_needed")
+    rows = rows[rows["difference"] != CAUTIOUS]
     figure, axes = plt.subplots(figsize=(5.6, 3.6))
     low, high = found.table["points"].min(), found.table["points"].max()
     crews = [(delta, found.basis.crew(delta)) for delta in np.geomspace(max(low, high / 100), 1.1 * high, 60)]
@@ -158,7 +159,7 @@ def plan(found: Plan) -> Figure:
     for row, (marker, colour) in zip(rows.to_dict("records"), looks):
         axes.plot(row["points"], 2 * row["segments_needed"], marker, color=colour, mec=INK, ms=8, ls="none",
                   label=literal(_planned(row)))  # fmt: skip
-        if found.basis.over_annotators:
+        if found.basis.counts_people and row["compares"] == ANY:
             axes.annotate(f"{row['people_needed']:,} people", (row["points"], 2 * row["segments_needed"]),
                           xytext=(8, 4), textcoords="offset points", fontsize=8)  # fmt: skip
     axes.axhline(2 * found.table["segments_now"].iloc[0], color=INK, ls="--", lw=1.2, label="there are")

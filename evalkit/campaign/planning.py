@@ -110,6 +110,17 @@ class Plan:
         """The difference of the two best systems, points."""
         return self.gaps[0]
 
+    @property
+    def shown(self) -> list[str]:
+        """The table's columns that a page has room for."""
+        hidden = ("people_needed", "segments_needed", "segments_now", "worth_now")
+        return [name for name in self.table.columns if name not in hidden]
+
+    @property
+    def called(self) -> dict[str, str]:
+        """What people call the components that scatter in a difference of two systems."""
+        return planning.NAMES | {"document": "documents", "item": "segments, by system"}
+
     def row(self, rivals: tuple[str, str], difference: str) -> dict[Hashable, Any] | None:
         """Return the table's row of two systems and a difference; None where it has none."""
         rows = self.table[self.table["compares"].eq(_named(rivals)) & self.table["difference"].eq(difference)]

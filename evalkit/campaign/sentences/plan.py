@@ -119,9 +119,11 @@ def _rivals(found: Plan) -> list[str]:
             f"{beyond(found)}: treat them as equally good."
         )
     if not found.apart:
+        equal = "" if len(hopeless) == len(rows) else "Or treat them as equally good. "
         sentences.append(
-            "A difference that is hardly larger than its standard error may well be chance, and a plan for it "
-            "disappoints. Better say first which difference would matter to you, and plan for that."
+            f"{equal}Observed differences tend to be too large, and one that is hardly larger "
+            "than its standard error may well be chance: a plan for it disappoints. Better say first which difference "
+            "would matter to you, and plan for that."
         )
     return sentences
 
@@ -133,19 +135,17 @@ def _too_small(row: Mapping[Hashable, Any] | None) -> bool:
 def _rival(found: Plan, rivals: tuple[str, str], row: Mapping[Hashable, Any], error: float) -> str:
     """Say what it takes to tell the first system from one other."""
     first, second = rivals
-    text = f"{first} and {second} are {row['points']:.2f} points apart (standard error {error:.2f}). "
+    apart = f"{row['points']:.2f} points apart, standard error {error:.2f}"
     cautious = found.row(rivals, CAUTIOUS)
     if not row["more_judgements"]:
-        text += f"What there is, {row['segments_now']:,} segments, is enough to find a difference of this size."
+        text = f"{first} and {second} are {apart}. What there is, {row['segments_now']:,} segments, is enough to find "
+        text += "a difference of this size."
         return text if found.apart else f"{text} It was not found all the same, so the true one may be smaller."
-    text += f"To tell {first} from {second}: {goal(row, found)}, if they truly differ by as much."
+    text = f"To tell {first} from {second} ({apart}): {goal(row, found)}, if they truly differ by as much"
     if cautious is None:
-        return f"{text} That may be chance alone: the lower end of its 50 % interval is no difference at all."
-    lower = beyond(found) if _too_small(cautious) else goal(cautious, found)
-    return (
-        f"{text} An observed difference tends to be too large. With {cautious['points']:.2f} points, the lower end of "
-        f"its 50 % interval, it takes {lower}. Or treat them as equally good."
-    )
+        return f"{text}. That may be chance alone: the lower end of its 50 % interval is no difference at all."
+    lower = beyond(found) if _too_small(cautious) else goal(cautious, found, segments=False)
+    return f"{text}; if by {cautious['points']:.2f}, the lower end of its 50 % interval, {lower}."
 
 
 def _worthwhile(found: Plan) -> list[str]:
