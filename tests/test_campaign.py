@@ -310,7 +310,8 @@ def test_what_the_data_do_not_allow_is_missing_and_asked_for():
         missing = getattr(found, name)
         assert not missing
         assert word in missing.collect, name
-        assert say(missing)[0].startswith("Missing here: ")
+        assert sentences.known(missing) == []
+        assert sentences.not_in_file(part=missing) == [f"Part: {say(missing)[0]}"]
     assert "two or more annotators judge the same items" in say(found.agreement)[0]
     assert "No degraded items" in say(found.quality)[-1]
     assert "No items shown twice" in say(found.quality)[-1]

@@ -62,7 +62,7 @@ def test_each_criterion_has_its_ranking(tmp_path):
 def test_one_criterion_needs_no_section(tmp_path):
     found = campaign.rank_criteria(campaign.from_ratings(opened(tmp_path, judgements())))
     assert not found
-    assert sentences.say(found)[0].startswith("Missing here: One criterion was judged. To compare several")
+    assert sentences.say(found)[0].startswith("One criterion was judged. To compare several")
 
 
 def test_automatic_judges_stand_beside_people(tmp_path):
@@ -91,7 +91,7 @@ def test_without_judges_there_is_nothing_to_compare(tmp_path):
     ratings = opened(tmp_path, judgements())
     assert data.open_judges(tmp_path / "my.parquet") is None
     found = campaign.compare_judges(campaign.from_ratings(ratings), None)
-    assert sentences.say(found)[0].startswith("Missing here: No automatic judge is named in the file.")
+    assert sentences.say(found)[0].startswith("No automatic judge is named in the file.")
 
 
 def test_what_errors_weigh_stands_on_the_first_page(tmp_path):

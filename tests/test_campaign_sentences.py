@@ -83,7 +83,8 @@ def plan(gap=SIX, cautious=None, basis=BASIS, **facts):
 
 
 COLLECTION = Collection(
-    "eng-deu", NOTHING, NOTHING, pd.DataFrame({"system": ["A", "B"], "segments": [100, 100], "share_of_segments": 1.0}),
+    "eng-deu", NOTHING, NOTHING, NOTHING,
+    pd.DataFrame({"system": ["A", "B"], "segments": [100, 100], "share_of_segments": 1.0}),
     pd.DataFrame({"annotator": ["p", "q"], "judgements": [1200, 34]}), 100, 200, 190, 50, 0, (), None,
 )  # fmt: skip
 AGREEMENT = Agreement("eng-deu", NOTHING, NOTHING, NOTHING, 0.5, 0.4, 0.6, "interval", 50)
@@ -181,9 +182,9 @@ def test_a_table_of_checks_says_nothing_is_to_be_done_where_nothing_is():
     (ranking(beaten="B"), "eng-deu: A is better than B, the only other system."),
     (ranking("ABC", "BC"), "eng-deu: A is better than each of the 2 other systems."),
     (ranking(), "eng-deu: A and B cannot be distinguished."),
-    (ranking("ABC", "C"), "eng-deu: A has the highest score and is better than C, but not surely than B."),
-    (ranking("ABCDEFGH", "FGH"), "eng-deu: A has the highest score and is better than 3 others, but not surely than "
-     "any of 4 others."),
+    (ranking("ABC", "C"), "eng-deu: A has the highest score, but B may be as good. It is better than C."),
+    (ranking("ABCDEFGH", "FGH"), "eng-deu: A has the highest score, but 4 others may be as good. It is better "
+     "than 3 others."),
     (ranking("ABC", first=2), "eng-deu: no system can be called the best. A and B have the highest score, but none of "
      "the others is surely worse."),
     (ranking("ABC", first=3), "eng-deu: all systems have the same mean score, 70.00 on the scale from 0 to 100, so "
@@ -254,61 +255,60 @@ def test_problems_come_before_the_plan_and_the_plan_before_the_rest():
     checks = [Check("a", PROBLEM, "", "Add people."), Check("b", LOOK, "", APART), Check("c", LOOK, "", "Look."),
               Check("d", UNKNOWN, "", "Look.")]  # fmt: skip
     asked = "about 600 more judgements, by 6 more people who give 100 each"
-    chance = f"2. Treat A and B as equally good, or collect {asked}, to distinguish them."
-    assert told.steps(ANALYSIS, checks) == ["1. Add people.", chance, "3. Look."]
+    chance = f"Treat A and B as equally good, or collect {asked}, to distinguish them."
+    assert told.steps(ANALYSIS, checks) == ["Add people.", chance, "Look."]
     likely = told.steps(replace(ANALYSIS, plan=plan(cautious=SIX)), checks)
-    assert likely[1] == f"2. To tell A from B, collect {asked}, or treat them as equally good."
+    assert likely[1] == f"To tell A from B, collect {asked}, or treat them as equally good."
     segments = replace(BASIS, over_annotators=False)
     hopeless = told.steps(replace(ANALYSIS, plan=plan(None, basis=segments)), checks)
     assert hopeless[1].endswith("to distinguish them takes more than 20,000 segments.")
     assert told.steps(replace(ANALYSIS, plan=plan(None)), checks)[1].endswith("segments or 1,000 people.")
     clear = told.steps(replace(ANALYSIS, ranking=ranking(beaten="B")), checks)
-    assert clear == ["1. Add people.", f"2. {APART}", "3. Look."]
-    assert told.steps(ANALYSIS, [])[0].startswith("1. Treat A and B as equally good")
+    assert clear == ["Add people.", APART, "Look."]
+    assert told.steps(ANALYSIS, [])[0].startswith("Treat A and B as equally good")
     enough = replace(ANALYSIS, plan=plan((10, 100, 500, 400, 700, 0, 0, 0)))
-    assert told.steps(enough, []) == ["1. Publish scores, intervals and this report's signature."]
-    assert told.steps(replace(ANALYSIS, plan=GONE), []) == ["1. Publish scores, intervals and this report's signature."]
+    assert told.steps(enough, []) == ["Publish scores, intervals and this report's signature."]
+    assert told.steps(replace(ANALYSIS, plan=GONE), []) == ["Publish scores, intervals and this report's signature."]
     assert told.headline(ANALYSIS, checks) == (
         "eng-deu: A and B cannot be distinguished. With other annotators, A would come first in 31% of cases. Of 4 "
-        "checks, 1 a problem, 2 to look at and 1 not known."
+        "checks, 1 finds a problem, 2 ask for a look and 1 has no answer here."
     )
     assert told.headline(replace(ANALYSIS, ranking=GONE), checks[:0]) == (
-        "eng-deu: no outputs of systems were judged, so there is nothing to compare. No check found anything against "
-        "it."
+        "eng-deu: no outputs of systems were judged, so there is nothing to compare. No check speaks against it."
     )
 
 
 @pytest.mark.parametrize(("found", "expected"), [
-    (GONE, ["Missing here: There is nothing. Collect something."]),
-    (Missing("eng-deu has none.", ""), ["Missing here: eng-deu has none."]),
+    (GONE, ["There is nothing. Collect something."]),
+    (Missing("eng-deu has none.", ""), ["eng-deu has none."]),
     (COLLECTION, [
         "eng-deu: 1,234 judgements by 2 annotators, of 2 systems and 100 segments.",
         "Cells (a segment by a system): 200. Judged: 190, by several annotators: 50. Not judged: 10 (5%).",
         "No annotator judged the same item twice, but for items marked as repeats.",
     ]),
     (replace(AGREEMENT, estimate=None, reason="4 items were judged by two annotators or more"), [
-        "Missing here: No estimate for eng-deu: 4 items were judged by two annotators or more. To measure agreement, "
+        "No estimate for eng-deu: 4 items were judged by two annotators or more. To measure agreement, "
         "let two or more annotators judge the same items: 10 at the very least, better 100, drawn at random over all "
         "systems."
     ]),
     (PROFILES, [
         "1 annotator, with a mean score of 61 points of 100. Here and in the rules, every scale is stretched to 0 to "
         "100.",
-        "Missing here: How close annotators are to the others: let them share at least 10 items with somebody; how "
+        "How close annotators are to the others: let them share at least 10 items with somebody; how "
         "long a judgement takes: record when it started and ended.",
     ]),
     (replace(SCREENING, rules=(), aside={"sd < 5": "it is odd"}), [
         "sd < 5 is set aside: it is odd.",
-        "Missing here: No rule is left that fits this scale. Write one, such as 'sd < 5'.",
+        "No rule is left that fits this scale. Write one, such as 'sd < 5'.",
     ]),
     (replace(SCREENING, proposed=("p", "q"), share=0.25, unknown=("qc_p >= 0.05",)), [
         "The rules propose to look at 2 of 3 annotators: p and q.",
         "They gave 25% of the judgements. Talk to them before you drop anybody: an odd profile is most often a "
         "misunderstanding, and a rule of agreement can send away the one who is right.",
-        "Missing here: The rule qc_p >= 0.05 could be applied to nobody; see the annotators for what to record.",
+        "The rule qc_p >= 0.05 could be applied to nobody; see the annotators for what to record.",
     ]),
     (replace(QUALITY, tested=0, degraded=True, again=None, means=None, references=True), [
-        "Missing here: There are degraded items, but no annotator judged two of them beside their originals. Put the "
+        "There are degraded items, but no annotator judged two of them beside their originals. Put the "
         "original of each degraded item into the same annotator's work. No items shown twice. Show some documents a "
         "second time to the same annotator and give the second showing the item_type 'repeat'; ten an annotator tell "
         "whether they are steady.",

@@ -16,6 +16,11 @@ KINDS = {
 }  # fmt: skip
 #: Kinds that coverage by annotator counts apart, where there are such.
 _WATCHED = ("repeat", "degraded", "reference", "calibration")
+#: What judgements that rank no system are for.
+_USES = {
+    "system": "nothing", "reference": "quality control", "degraded": "quality control: attention",
+    "repeat": "quality control: steadiness", "calibration": "calibration, strictness",
+}  # fmt: skip
 _COUNTS = {
     "judgements": ("score", "size"), "systems": ("system", "nunique"), "documents": ("doc", "nunique"),
     "annotators": ("annotator", "nunique"), "mean": ("score", "mean"), "sd": ("score", "std"),
@@ -30,10 +35,11 @@ class Collection:
     of the pair in detail, and ``systems`` counts only what ranks systems. segments; cells: segments × systems; judged,
     several: cells with a judgement, and with judgements by two annotators or more. duplicates: unmarked second
     judgements. notes: how the file was read. assumed_scale: the lowest and the highest score, where no ends are
-    declared.
+    declared. uses: the file's judgements, summed up to those that rank systems: judgements, what, used_for.
     """
 
     pair: str
+    uses: pd.DataFrame
     pairs: pd.DataFrame
     kinds: pd.DataFrame
     systems: pd.DataFrame
@@ -60,6 +66,7 @@ def count_judgements(campaign: Campaign) -> Collection:
     people = judged.groupby([*campaign.segment, "system"])["annotator"].nunique()
     return Collection(
         pair=campaign.pair,
+        uses=_uses(campaign),
         pairs=_by_pair(campaign.ratings),
         kinds=kinds,
         systems=_by_system(judged, campaign.segment),
@@ -72,6 +79,21 @@ def count_judgements(campaign: Campaign) -> Collection:
         notes=tuple(campaign.ratings.attrs.get("notes", ())),
         assumed_scale=None if campaign.known_scale else campaign.scale,
     )
+
+
+def _uses(campaign: Campaign) -> pd.DataFrame:
+    """Reconcile the counts: what the file holds, what of it is set apart for which use, and what ranks systems."""
+    part, whole = campaign.part, campaign.ratings if campaign.whole is None else campaign.whole
+    humans = len(campaign.compared) - len(campaign.judged)
+    apart = [("of other criteria", len(whole) - len(campaign.ratings), "their own rankings"),
+             ("of other language pairs", len(campaign.ratings) - len(part), "the overviews")]  # fmt: skip
+    rest = part[~part.index.isin(campaign.compared.index)]["item_type"].value_counts()
+    apart += [(f"of {KINDS[kind]}", int(number), _USES[kind]) for kind, number in rest.items()]
+    apart += [("of human translations", humans, "shown beside the systems, and tests against them")]
+    rows = [("in the file", len(whole), "")]
+    rows += [(f"less {what}", number, use) for what, number, use in apart if number]
+    rows += [("left of systems", len(campaign.judged), "ranking, tests, intervals and plan")]
+    return pd.DataFrame(rows, columns=["what", "judgements", "used_for"])[["judgements", "what", "used_for"]]
 
 
 def _counted(ratings: pd.DataFrame, by: str) -> pd.DataFrame:

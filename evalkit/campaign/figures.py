@@ -50,14 +50,21 @@ def scores(ranking: Ranking) -> Figure:
         "human translation": {"marker": "D", "color": PALETTE[1], "mec": INK},
     }
     low, high = (None, None) if ranking.unsure else ("low", "high")
-    figure, axes = plt.subplots(figsize=(5.2, 0.34 * len(rows) + 1.5))
+    figure, axes = plt.subplots(figsize=(4.8, 0.34 * len(rows) + 1.5))
     near = _near(rows["score"].to_numpy(float))
     blank = [name for name in ("score", low, high) if name]
     kept = rows.assign(**{name: rows[name].where(near) for name in blank})
     forest(axes, kept, rows="system", value="score", series="stands", low=low, high=high, looks=looks, apart=0)
     edge = float(kept[low or "score"].min())
     for place in np.flatnonzero(~near):
-        axes.annotate(f"◂ {rows['score'][place]:.2f}", (edge, place), va="center", ha="left", fontsize=9, color=INK)
+        axes.annotate(
+            f"◂ {rows['score'][place]:.2f}".replace("-", "−"),
+            (edge, place),
+            va="center",
+            ha="left",
+            fontsize=9,
+            color=INK,
+        )
     unit = "mean z-score (standard deviations of an annotator)"
     unit = unit if ranking.method.by_z else "mean score (points of the scale)"
     axes.set(ylabel="system", xlabel=f"{unit}{', 95 % interval' if low else ''}")

@@ -133,9 +133,12 @@ def _exchangeable(campaign: Campaign, rows: pd.DataFrame) -> tuple[tuple[str, ..
     text, shares = _text(campaign, rows), rows["annotator"].value_counts(normalize=True)
     people = round(1 / float((shares**2).sum()), 6) if len(shares) else 0.0
     if people < PEOPLE:
-        who = "one annotator judged all" if len(shares) < 2 else f"{len(shares)} annotators are too few to be drawn"
-        if len(shares) >= PEOPLE:
-            who = f"{shares.index[0]} gave {shares.iloc[0]:.0%} of the judgements, so annotators cannot be drawn"
+        if len(shares) < 2:
+            return (text,), "one annotator judged all, so what follows holds for this annotator only"
+        alike = f", who count as {people:.1f} because some gave many more judgements than others," * (
+            len(shares) >= PEOPLE
+        )
+        who = f"{len(shares)} annotators{alike} are too few to be drawn"
         return (text,), f"{who}, so what follows holds for these annotators only"
     columns = [text] if text == "doc" else list(campaign.segment)
     judged = len(rows.drop_duplicates(["annotator", *columns]))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import re
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from html import escape
 from pathlib import Path
@@ -43,7 +43,10 @@ def export(notebook: Any, study: Study, report: dict[str, Any], *, reference: di
     names = markup.Names()
     simulated = findings.simulated(report)
     shown = from_dict({"metadata": {}, "nbformat": 4, "nbformat_minor": 5, "cells": []})
-    for number, cell in authored(notebook["cells"]):
+    first: list[tuple[str, str]] | None = None  # sections of the first page, which the table of contents leaves out
+    for number, cell in answer_first(with_results(authored(notebook["cells"]))):
+        if first is None and "first-page" not in notebooks.tags(cell):
+            first = list(names.sections)
         try:
             shown.cells.append(prepared(cell, names, reference if simulated else None))
         except DataError as problem:
@@ -57,7 +60,7 @@ def export(notebook: Any, study: Study, report: dict[str, Any], *, reference: di
         "study": study,
         "report": report,
         "title": title,
-        "contents": names.sections,
+        "contents": names.sections[len(first or ()) :],
         "bar": tally.bar(counts),
         "simulated": simulated,
         "earlier": findings.earlier(reference if simulated else None),
@@ -65,6 +68,8 @@ def export(notebook: Any, study: Study, report: dict[str, Any], *, reference: di
         "parameters": parameter_rows(study),
     }
     mark_solutions(shown.cells)
+    for place, cell in enumerate(shown.cells):
+        cell.follows_first_page = place == sum("first-page" in one.metadata.tags for one in shown.cells)
     return exporter().from_notebook_node(shown, resources=resources)[0]
 
 
@@ -72,6 +77,25 @@ def authored(cells: list[Any]) -> Iterator[tuple[int, Any]]:
     """Yield the cells that the notebook's author wrote, numbered from 1 as in the source."""
     own = (cell for cell in cells if not MADE_BY_RUNNER & set(notebooks.tags(cell)))
     return enumerate(own, start=1)
+
+
+def with_results(cells: Iterable[tuple[int, Any]]) -> list[tuple[int, Any]]:
+    """Leave out sections tagged ``if-shown`` whose code shows nothing: a page has no section for what data lack."""
+    kept: list[tuple[int, Any]] = []
+    section: list[tuple[int, Any]] = []
+    for number, cell in [*cells, (0, {"cell_type": "markdown", "source": ""})]:
+        if cell["cell_type"] == "markdown":
+            optional = bool(section) and "if-shown" in notebooks.tags(section[0][1])
+            if not optional or any(one.get("outputs") for _, one in section):
+                kept += section
+            section = []
+        section.append((number, cell))
+    return kept
+
+
+def answer_first(cells: list[tuple[int, Any]]) -> list[tuple[int, Any]]:
+    """Put what a reader who stops after a minute needs first: cells tagged ``first-page``."""
+    return sorted(cells, key=lambda one: "first-page" not in notebooks.tags(one[1]))
 
 
 def cell_name(number: int, cell: Any) -> str:
@@ -114,6 +138,8 @@ def shown_output(output: Any, reference: dict[str, Any] | None) -> Iterator[Note
         yield block(f'<pre class="stderr">{escape(markup.plain(chr(10).join(output["traceback"])), quote=False)}</pre>')
     else:
         payload = findings.payload_of(output)
+        if payload and payload["kind"] == "headline":  # it stands at the head of the page
+            return
         yield from displayed(output, payload)
         if payload and reference:
             yield from beside(payload, reference)

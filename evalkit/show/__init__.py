@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["MIME", "compare", "figure", "headline", "plain", "provenance", "record", "signature", "source", "table",
-           "text", "verdict"]  # fmt: skip
+__all__ = ["MIME", "compare", "figure", "headline", "numbered", "plain", "provenance", "record", "signature", "source",
+           "table", "text", "verdict"]  # fmt: skip
 
 MIME = "application/vnd.evalkit+json"
 
@@ -115,6 +115,13 @@ def text(*sentences: str) -> None:
     """Show sentences computed in this run, a paragraph each, as plain text: markup and TeX stay visible characters."""
     for sentence in sentences:
         _emit(None, html=f'<p class="computed">{escape(sentence)}</p>', text=sentence)
+
+
+def numbered(*sentences: str) -> None:
+    """Show sentences computed in this run as a numbered list, such as what to do first, second and third."""
+    items = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences)
+    text = "\n".join(f"{number}. {sentence}" for number, sentence in enumerate(sentences, start=1))
+    _emit(None, html=f'<ol class="computed">{items}</ol>', text=text)
 
 
 def headline(sentence: str) -> None:

@@ -15,7 +15,7 @@ from evalkit.stats.terms import join_names, pluralize
 #: Fewest items shown twice that tell whether annotators are steady.
 REPEATS = 10
 #: Share of the judgements from which on one annotator's work is told.
-HEAVY = 0.5
+HEAVY = 2 / 3
 #: Fewest judgements of an annotator for one score throughout to be told.
 CONSTANT = 5
 
@@ -35,7 +35,7 @@ def people(found: Analysis) -> Check:
     if found.ranking and found.ranking.method.draws_people:
         text = f"{people} judged, and all that is said about chance draws annotators anew"
         return answered(question, FINE, text, "")
-    text = f"{people} judged, and nobody can tell what others would find (from {PEOPLE} on, the data can tell)"
+    text = f"{people} judged, and nobody can tell what others would find (from {PEOPLE} on who share the work alike)"
     return answered(question, UNKNOWN if len(shares) > 2 else LOOK, text, "Add annotators who judge the same systems.")
 
 
@@ -51,8 +51,10 @@ def constant(found: Analysis) -> Check | None:
     return answered("Did every annotator use the scale?", LOOK if share < 0.1 else PROBLEM, text, todo)
 
 
-def screening(found: Analysis) -> Check:
+def screening(found: Analysis) -> Check | None:
     question, screening = "Does the result stay the same without odd annotators?", found.screening
+    if screening and screening.annotators < 2:
+        return None
     if not screening or not screening.rules:
         todo = "Write rules that fit the scale, such as 'sd < 5'."
         return answered(question, UNKNOWN, "no rule could be applied", todo)
@@ -78,20 +80,21 @@ def screening(found: Analysis) -> Check:
 def agreement(found: Analysis) -> Check:
     question, agreement = "Do annotators agree beyond chance?", found.agreement
     others = _others_disagree(found)
+    own = f" in {found.campaign.pair}" * bool(others)
     if not agreement or agreement.estimate is None:
         why = agreement.reason if isinstance(agreement, Agreement) else "too few items were judged by two annotators"
         more = "Give 100 items or more, drawn at random over all systems, to a second annotator."
         todo = more if "two annotators" in why else "Look at the scores of each annotator below."
-        return answered(question, PROBLEM if others else UNKNOWN, why + others, todo)
+        return answered(question, PROBLEM if others else UNKNOWN, others + why, todo)
     if not np.isfinite([agreement.estimate, agreement.low, agreement.high]).all():
-        text = "the data allow no interval of the agreement" + others
+        text = f"{others}the data allow no interval of the agreement{own}"
         return answered(question, PROBLEM if others else UNKNOWN, text, "Let two annotators judge more items.")
     verdict = PROBLEM if agreement.low <= 0 or others else FINE if agreement.estimate >= 0.4 else LOOK
     return answered(
         question,
         verdict,
-        f"Krippendorff's alpha {agreement.estimate:.2f}, interval {agreement.low:.2f} to {agreement.high:.2f} "
-        f"(problem where an interval reaches 0, look below 0.40){others}",
+        f"{others}Krippendorff's alpha{own} {agreement.estimate:.2f}, interval {agreement.low:.2f} to "
+        f"{agreement.high:.2f} (problem where an interval reaches 0, look below 0.40)",
         "Look at items with far scores together with the annotators, sharpen the instructions, judge some items anew.",
     )
 
@@ -103,7 +106,7 @@ def _others_disagree(found: Analysis) -> str:
     table = found.agreement.by_pair
     bad = table[(table["low"] <= 0) & (table["pair"] != found.campaign.pair)]
     named = [f"{row.pair} ({row.estimate:.2f})" for row in bad.itertuples()]
-    return f"; no better than chance in {join_names(named)}" if named else ""
+    return f"not in {join_names(named)}; " if named else ""
 
 
 def steady(found: Analysis) -> Check:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 from evalkit.campaign.analysis import Analysis
 from evalkit.campaign.checks.check import FINE, LOOK, PROBLEM, UNKNOWN, Check, answered, graded
 from evalkit.campaign.method import FEW, UNEVEN, Spread
@@ -14,6 +16,10 @@ USUAL = ("raw scores", "z per annotator", "z from calibration items")
 APART = "Call the first systems equally good, or collect more judgements of them (see the plan)."
 #: Fewest segments a system, and fewest that a look can excuse.
 SEGMENTS = (100, 30)
+#: Share of scores in one tenth of the scale from which on it is too narrow there.
+CROWDED = 0.6
+#: Fewest segments of two systems for equal scores throughout to be told.
+TWINS = 5
 #: Fewest judgements of a system by an annotator, on average, for an even spread to be told from chance (Cochran 1954).
 CELL = 5
 
@@ -67,6 +73,22 @@ def enough(found: Analysis) -> Check | None:
     )
 
 
+def twins(found: Analysis) -> Check | None:
+    cells = found.campaign.cells
+    if cells.shape[1] < 2 or found.campaign.judged["score"].nunique() == 1:
+        return None
+    pairs = [
+        f"{one} and {other}"
+        for one, other in itertools.combinations(cells, 2)
+        if len(both := cells[[one, other]].dropna()) >= TWINS and both[one].equals(both[other].set_axis(both.index))
+    ]
+    if not pairs:
+        return None
+    todo = "Look whether one file was imported under two names."
+    text = f"{'; '.join(pairs[:3])}{' and more' if len(pairs) > 3 else ''} have the same scores throughout"
+    return answered("Are all systems different?", LOOK, text, todo)
+
+
 def segments(found: Analysis) -> Check | None:
     if len(found.campaign.systems) < 2:
         return None
@@ -105,8 +127,9 @@ def normalizing(found: Analysis) -> Check | None:
         return None
     question, tops = "Does the first system stay first however scores are treated?", found.normalization.tops
     first = sorted({system for top in tops.values() for system in top})
-    if len(first) == 1:
-        return answered(question, FINE, f"{first[0]} is first in all {len(tops)} treatments", "")
+    if len({frozenset(top) for top in tops.values()}) == 1:
+        are = "is" if len(first) == 1 else "are"
+        return answered(question, FINE, f"{join_names(first)} {are} first in all {len(tops)} treatments", "")
     usual = {system for way, top in tops.items() if way in USUAL for system in top}
     level = {found.ranking.top, *found.ranking.level} if found.ranking else set()
     todo = "Fix the treatment before the next campaign, publish raw scores too, and call these systems equally good."
@@ -119,12 +142,14 @@ def room(found: Analysis) -> Check | None:
     if campaign.judged.empty or not campaign.known_scale:
         return None
     low, high = campaign.scale
-    share = float((campaign.judged["score"] >= high - (high - low) / 10).mean())
+    scores, tenth = campaign.judged["score"], (high - low) / 10
+    top, bottom = float((scores >= high - tenth).mean()), float((scores <= low + tenth).mean())
     return answered(
-        "Does the scale leave room at the top?",
-        FINE if share < 0.6 else LOOK,
-        f"{share:.0%} of scores lie in the highest tenth of the scale (look from 60 % on)",
-        "Choose harder texts, or a method that distinguishes good translations (marked errors, direct comparison).",
+        "Does the scale leave room at both ends?",
+        FINE if max(top, bottom) < CROWDED else LOOK,
+        f"{top:.0%} of scores lie in its highest tenth, {bottom:.0%} in its lowest (look from {CROWDED:.0%} on)",
+        f"Choose {'harder' if top > bottom else 'easier'} texts, or a method that distinguishes "
+        f"{'good' if top > bottom else 'bad'} translations (marked errors, direct comparison).",
     )
 
 

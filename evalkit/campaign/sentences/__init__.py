@@ -4,15 +4,40 @@
 trust it, what next. methods: the paragraph for a paper.
 """
 
-from evalkit.campaign.sentences.first_page import beside_humans, better, figures, headline, steps, sure, trust, weights
+from evalkit.campaign.sentences.first_page import (
+    answers,
+    beside_humans,
+    better,
+    figures,
+    headline,
+    steps,
+    sure,
+    trust,
+    weights,
+)
 from evalkit.campaign.sentences.methods import Methods, methods
 from evalkit.campaign.sentences.people import screening  # noqa: F401  registers its sentences with say
 from evalkit.campaign.sentences.pilot import answer
 from evalkit.campaign.sentences.plan import beyond
-from evalkit.campaign.sentences.say import say
+from evalkit.campaign.sentences.say import known, not_in_file, say
 from evalkit.campaign.sentences.systems import language_pairs
 
 __all__ = [
-    "Methods", "answer", "beside_humans", "better", "beyond", "figures", "headline", "language_pairs", "methods", "say",
-    "steps", "sure", "trust", "weights",
-]  # fmt: skip
+    "Methods",
+    "answer",
+    "answers",
+    "beside_humans",
+    "better",
+    "beyond",
+    "figures",
+    "headline",
+    "known",
+    "language_pairs",
+    "methods",
+    "not_in_file",
+    "say",
+    "steps",
+    "sure",
+    "trust",
+    "weights",
+]

@@ -25,11 +25,11 @@ def headline(found: Analysis, checks: list[Check]) -> str:
 
 def _obstacles(checks: list[Check]) -> str:
     """Count what speaks against relying on the result."""
-    bad = {verdict: sum(check.verdict == verdict for check in checks) for verdict in (PROBLEM, LOOK, UNKNOWN)}
-    if not any(bad.values()):
-        return "No check found anything against it."
-    named = [f"{number} {CALLED[verdict]}" for verdict, number in bad.items() if number]
-    return f"Of {pluralize(len(checks), 'check')}, {join_names(named)}."
+    told = {PROBLEM: ("finds a problem", "find problems"), LOOK: ("asks for a look", "ask for a look"),
+            UNKNOWN: ("has no answer here", "have no answer here")}  # fmt: skip
+    counts = {verdict: sum(check.verdict == verdict for check in checks) for verdict in told}
+    named = [f"{number} {told[verdict][number > 1]}" for verdict, number in counts.items() if number]
+    return f"Of {pluralize(len(checks), 'check')}, {join_names(named)}." if named else "No check speaks against it."
 
 
 def _turned(campaign: Campaign) -> list[str]:
@@ -57,9 +57,9 @@ def better(ranking: Ranking) -> str:
         only = f"{ranking.names[1]}, the only other system"
         return f"{pair}: {top} is better than {only if others == 1 else f'each of the {others} other systems'}."
     if len(ranking.level) < others:
-        many = f"any of {len(ranking.level)} others" if len(ranking.level) > 2 else join_names(ranking.level)
+        many = f"{len(ranking.level)} others" if len(ranking.level) > 2 else join_names(ranking.level)
         worse = f"{len(ranking.beaten)} others" if len(ranking.beaten) > 2 else join_names(ranking.beaten)
-        return f"{pair}: {top} has the highest score and is better than {worse}, but not surely than {many}."
+        return f"{pair}: {top} has the highest score, but {many} may be as good. It is better than {worse}."
     if others == 1:
         return f"{pair}: {top} and {ranking.names[1]} cannot be distinguished."
     has = f"{join_names(ranking.first)} {'have' if len(ranking.first) > 1 else 'has'} the highest score"
@@ -99,7 +99,8 @@ def sure(ranking: Ranking) -> list[str]:
     """Say in one sentence how sure the first place is; nothing where there is no first place or no draws."""
     if ranking.best is None or len(ranking.first) > 1 or len(ranking.names) == 1:
         return []
-    text = f"With other {ranking.method.drawn}, {ranking.top} would come first in {ranking.best:.0%} of cases"
+    often = f"in {ranking.best:.0%} of cases" if ranking.best < 0.995 else "practically always"
+    text = f"With other {ranking.method.drawn}, {ranking.top} would come first {often}"
     if not ranking.method.draws_people:
         people = "one annotator" if "one annotator" in ranking.method.why_unit else "these annotators"
         text += f"; what others than {people} would find is not known"
@@ -145,6 +146,21 @@ def trust(checks: list[Check]) -> str:
     return f"Yes, for these texts and these annotators: no check found anything. {text}"
 
 
+def answers(checks: list[Check]) -> list[str]:
+    """Say what each check found, what speaks against the result first; the fine ones share a sentence.
+
+    >>> answers([Check("Is it so?", LOOK, "not quite: b"), Check("And so?", FINE, "yes"), Check("Or so?", FINE, "yes")])
+    ['! look – Is it so? Not quite: b.', '✓ fine – And so? Or so?']
+    """
+    told = [
+        f"{check.verdict} – {check.question} {check.found[0].upper()}{check.found[1:]}."
+        for check in checks
+        if check.verdict != FINE
+    ]
+    fine = [check.question for check in checks if check.verdict == FINE]
+    return told + [f"{FINE} – {' '.join(fine)}"] * bool(fine)
+
+
 def tally(checks: list[Check]) -> str:
     """Count verdicts in words, the good ones first.
 
@@ -157,13 +173,13 @@ def tally(checks: list[Check]) -> str:
 
 
 def steps(found: Analysis, checks: list[Check]) -> list[str]:
-    """List what to do next, the most urgent first, at most ``STEPS`` things, numbered."""
+    """List what to do next, the most urgent first, at most ``STEPS`` things."""
     urgent = [check.advice for check in checks if check.verdict == PROBLEM and check.advice]
     todo = [check.advice for check in checks if check.verdict in (LOOK, UNKNOWN) and check.advice]
     if plan := _plan(found):
         todo = [plan, *(advice for advice in todo if advice != APART)]
     listed = [*urgent, *todo][:STEPS] or ["Publish scores, intervals and this report's signature."]
-    return [f"{number}. {what}" for number, what in enumerate(dict.fromkeys(listed), start=1)]
+    return list(dict.fromkeys(listed))
 
 
 def _plan(found: Analysis) -> str:

@@ -32,7 +32,7 @@ def normalization(found: Normalization) -> list[str]:
         *sentences,
         f"{pluralize(places, 'place')} in {pluralize(len(found.shifts), 'ranking')} "
         f"{'differs' if places == 1 else 'differ'} from the ranking by raw scores, {beyond} of them by more than "
-        "drawing other segments would bring.",
+        "chance would bring.",
     ]
 
 

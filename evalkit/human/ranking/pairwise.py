@@ -254,7 +254,7 @@ def _permutation(table: SegmentMeans, how: Comparison) -> tuple[np.ndarray, ...]
 def _t(table: SegmentMeans, how: Comparison) -> tuple[np.ndarray, ...]:
     """Hold differences of scores against what another choice of units would do to them.
 
-    No p-value is below what random signs of all units would give, or units without any spread would prove everything.
+    Where units have no spread at all, a difference proves no more than random signs of all units would.
     """
     better, worse = np.triu_indices(len(table.means), 1)
     totals, spread = table.totals(), drawn.covariance(table)
@@ -264,8 +264,8 @@ def _t(table: SegmentMeans, how: Comparison) -> tuple[np.ndarray, ...]:
     error = np.sqrt(np.where(variance > tiny, variance, 0.0))
     units = drawn.fewest_units(table)[better, worse]
     even = np.isclose(difference, 0, rtol=0, atol=1e-12 * max(1.0, float(np.abs(totals).max())))
-    t = np.divide(difference, error, out=np.where(even, 0.0, np.inf), where=error > 0)
-    p = np.where(even & (error == 0), 1.0, np.maximum(stats.t.sf(t, units - 1), 0.5**units))
+    t = np.divide(difference, error, out=np.zeros(len(error)), where=error > 0)
+    p = np.where(error > 0, stats.t.sf(t, units - 1), np.where(even, 1.0, 0.5**units))
     return *_signs(table.means[better] - table.means[worse]), p
 
 

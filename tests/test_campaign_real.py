@@ -1,0 +1,124 @@
+"""First pages of real campaigns against computations that share no code with the package: pandas, numpy, scipy."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
+
+from evalkit import campaign, data
+from evalkit.campaign import sentences
+from evalkit.campaign.ranking import beside_human
+from evalkit.data import importing
+
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("own_salt")]
+WEIGHTS = "minor=1,major=5,critical=25,linguistic conventions/punctuation:*=0.1"  # the campaign's own
+RUCTION = "wmt-conference/ErrorSpanAnnotation/*/data/campaign-ruction-rc5"
+SIDES = "google/wmt-mqm-human-evaluation/*/generalMT2023/ende/sxs_mqm_generalMT2023_ende.3ratingsPerSegment.tsv.tar.gz"
+#: Campaign -> language pair in detail, people's translations, whether z-scores rank, what names a segment.
+CAMPAIGNS = {
+    "wmt21-mturk": ("deu-eng", ["HUMAN.0"], True, ["segment"]),
+    "wmt22-mturk": ("jpn-eng", [], True, ["segment"]),
+    "wmt22-mturk ": ("deu-eng", ["HUMAN-B"], True, ["segment"]),
+    "wmt22-mturk  ": ("zho-eng", ["HUMAN-B.12"], True, ["segment"]),
+    "wmt24-esa": ("eng-jpn", ["refA"], True, ["doc", "segment"]),
+    "wmt-slt22": ("sgg-deu", ["translator-A"], True, ["doc", "segment"]),
+    "ESA-1": ("eng-deu", ["refA"], True, ["doc", "segment"]),
+    "ESAAI-1": ("eng-deu", ["refA"], True, ["doc", "segment"]),
+    "MQM-1": ("eng-deu", ["refA"], True, ["doc", "segment"]),
+    "side by side": ("eng-deu", ["refA"], False, ["doc", "segment"]),
+}
+EXPORTS = {"ESA-1": ("240315rc5ESA", "esa"), "ESAAI-1": ("240315rc5GEMBA", "esa"), "MQM-1": ("240315rc5MQM", "mqm")}
+
+
+@pytest.fixture
+def judgements(real, mirrored, tmp_path):
+    """Read a campaign: a registered one, or an export imported here."""
+
+    def read(name):
+        if name not in EXPORTS and name != "side by side":
+            return real(name.strip())
+        out, options = tmp_path / "c.parquet", {}
+        if name in EXPORTS:
+            file, kind = EXPORTS[name]
+            path = mirrored(f"{RUCTION}/{file}.scores.csv")
+            options = {"batches": path.parent / f"data/batches_wmt23_en-de_{kind}.json"}
+            options |= {"weights": WEIGHTS} if kind == "mqm" else {}
+        else:
+            path = mirrored(SIDES)
+        importing.import_campaign([path], out, keep_names=True, **options)
+        return data.open_campaign(out)[0]
+
+    return read
+
+
+def plainly(ratings, pair, humans, by_z, segment):
+    """Rank systems by hand: means of segments' means, and who is worse than the first by people's differences."""
+    part = ratings[(ratings["src_lang"].astype(str) + "-" + ratings["tgt_lang"].astype(str)) == pair].copy()
+    for name in ("system", "annotator", *segment):
+        part[name] = part[name].astype(str)
+    spread = part.groupby("annotator")["score"].transform("std")
+    z = (part["score"] - part.groupby("annotator")["score"].transform("mean")) / spread
+    part["value"] = z.where(spread > 0, 0.0) if by_z else part["score"]
+    named = part.loc[part["item_type"] == "system", "system"].unique()
+    own = part["item_type"].isin(["system", "repeat"]) & part["system"].isin(named)
+    part = part[own | (part["item_type"].eq("reference") & part["system"].isin(set(humans) - set(named)))]
+    cell = ["system", *segment]
+    part["share"] = 1 / part.groupby(cell)["value"].transform("size")
+    means = part.groupby(cell)[["score", "value"]].mean().groupby("system").mean()
+    part["residual"] = (part["value"] - part["system"].map(means["value"])) * part["share"]
+    work = part.groupby(["annotator", "system"])["share"].sum().unstack(fill_value=0)
+    influence = part.groupby(["annotator", "system"])["residual"].sum().unstack(fill_value=0) / work.sum()
+    count = work.sum() ** 2 / (work**2).sum()
+
+    def p(a, b):
+        least = {pair: min(count[pair[0]], count[pair[1]]) for pair in ((a, a), (b, b), (a, b))}
+        moved = {pair: (influence[pair[0]] * influence[pair[1]]).sum() * n / (n - 1) for pair, n in least.items()}
+        error = np.sqrt(moved[a, a] + moved[b, b] - 2 * moved[a, b])
+        return stats.t.sf((means["value"][a] - means["value"][b]) / error, least[a, b] - 1)
+
+    return means.sort_values("value", ascending=False), p
+
+
+@pytest.mark.parametrize("name", CAMPAIGNS)
+def test_the_first_page_says_what_plain_computation_finds(judgements, name):
+    pair, humans, by_z, segment = CAMPAIGNS[name]
+    ratings = judgements(name)
+    means, p = plainly(ratings, pair, humans, by_z, segment)
+    mine = campaign.from_ratings(ratings, pair=pair)
+    found = campaign.analyse(mine, resamples=100)
+    ranked = found.ranking
+    assert list(mine.humans) == humans
+    assert ranked.method.by_z == by_z
+    assert ranked.method.unit == ("annotator",)
+    systems = [system for system in means.index if system not in humans]
+    assert ranked.names == systems
+    assert [ranked.means[system] for system in systems] == pytest.approx(means.loc[systems, "score"].tolist())
+    assert ranked.table["score"].tolist() == pytest.approx(means.loc[systems, "value"].tolist())
+    pairs = [(a, b) for place, a in enumerate(systems) for b in systems[place + 1 :]]
+    worse = dict(zip(pairs, multipletests([p(*two) for two in pairs], alpha=0.05, method="holm")[0], strict=True))
+    beaten = [other for other in systems[1:] if worse[systems[0], other]]
+    assert ranked.beaten == beaten
+    two_kinds = [(a, b) for place, a in enumerate(means.index) for b in means.index[place + 1 :]]
+    mixed = [(a, b) for a, b in two_kinds if (a in humans) != (b in humans)]
+    headline = sentences.headline(found, campaign.run_checks(found))
+    assert headline.startswith(f"{pair}: ")
+    assert systems[0] in headline.partition(". ")[0] or not beaten
+    assert ("no system can be called the best" in headline) == (not beaten)
+    if mixed:
+        sure = dict(zip(mixed, multipletests([p(*two) for two in mixed], alpha=0.05, method="holm")[0], strict=True))
+        for human in humans:
+            losers = {two[1] for two, is_so in sure.items() if is_so and two[0] == human}
+            winners = {two[0] for two, is_so in sure.items() if is_so and two[1] == human}
+            said = {system: beside_human(system, human, ranked.duels) for system in systems}
+            assert {system for system, how in said.items() if how.startswith("worse")} == losers
+            assert {system for system, how in said.items() if how.startswith("better")} == winners
+
+
+def test_a_single_system_gets_its_mean_and_no_place(judgements):
+    ratings = judgements("mlqe-pe")
+    mine = campaign.from_ratings(ratings)
+    found = campaign.analyse(mine, resamples=100)
+    part = ratings[(ratings["src_lang"] + "-" + ratings["tgt_lang"]) == mine.pair]
+    mean = part.groupby(["doc", "segment"])["score"].mean().mean()
+    headline = sentences.headline(found, campaign.run_checks(found))
+    assert f"with a mean score of {mean:.2f} on the scale from 0 to 100" in headline
