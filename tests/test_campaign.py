@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from evalkit import DataError, campaign, data
 from evalkit.campaign import agreement as agreeing
 from evalkit.campaign import annotators as people
-from evalkit.campaign import cost, method, planning, sentences
+from evalkit.campaign import cost, method, sentences
 from evalkit.campaign import figures as draw
 from evalkit.campaign.checks import FINE, LOOK, PROBLEM, UNKNOWN
 from evalkit.campaign.names import LONGEST, readable
@@ -409,18 +409,6 @@ def test_stamps_are_not_taken_for_lengths_of_judgements():
     ratings["ended"] = ratings["started"] + 9.0
     assert not people.stamped(ratings)
     assert "seconds < 2" in campaign.screen_annotators(campaign.from_ratings(ratings)).rules
-
-
-def test_the_plan_is_the_smallest_number_of_documents_that_reaches_the_power():
-    from evalkit.human import planning as power
-
-    variances = {"document": 0.0, "item": 40.0, "annotator": 60.0, "block": 20.0, "residual": 60.0}
-    design = {"arrangement": "same", "judgements": 1, "block": 10}
-    needed = planning.segments_needed(variances, 3.0, **design)
-    reached = [float(power.power(variances, delta=3.0, segments=n, **design)) for n in (needed - 10, needed)]
-    assert reached[0] < planning.POWER <= reached[1]
-    assert planning.segments_needed(variances, 1e-6, **design) is None
-    assert planning.segments_needed(variances, 0.0, **design) is None
 
 
 def test_the_plans_axis_is_labelled_in_plain_numbers(plain):

@@ -18,7 +18,7 @@ from evalkit.campaign.context import Context, Equivalence
 from evalkit.campaign.cost import Cost
 from evalkit.campaign.errors import Errors
 from evalkit.campaign.normalization import Normalization
-from evalkit.campaign.planning import Plan
+from evalkit.campaign.planning import ANY, CAUTIOUS, FOUND, NOT_FOUND, NOT_TOLD, OBSERVED, Basis, Plan
 from evalkit.campaign.quality import QualityControl
 from evalkit.campaign.ranking import Ranking
 from evalkit.campaign.sentences import say
@@ -56,12 +56,30 @@ def ranking(names="AB", beaten="", by_z=False, unsure="", first=1, ahead="", beh
                    20.0 if by_z else 1.0, 500, unsure)  # fmt: skip
 
 
-def plan(needed=500, more=100):
-    """Make a plan for the two best systems."""
-    row = {"difference": "the gap", "points": 1.5, "segments_needed": needed, "segments_now": 400,
-           "more_segments": more, "more_judgements": None if more is None else 2 * more}  # fmt: skip
-    table = pd.DataFrame([row]).astype(dict.fromkeys(("segments_needed", "more_segments", "more_judgements"), "Int64"))
-    return Plan("eng-deu", table, NOTHING, True, 1, 10, False, ("A", "B"), 1.5)
+V = {"document": 0.0, "item": 40.0, "annotator": 60.0, "block": 20.0, "residual": 60.0, "taste": 6.0}
+BASIS = Basis(V, "campaign", 10, 200, FOUND, True, 9, 5)
+COUNTS = ("people_needed", "judgements_each", "segments_needed", "segments_now", "worth_now", "more_people",
+          "more_segments", "more_judgements")  # fmt: skip
+
+
+def planned(compares, difference, points, counts):
+    """Make a row of a plan; counts: in the order of ``COUNTS``, None where no campaign finds the difference."""
+    counts = counts or (None, None, None, 400, None, None, None, None)
+    return {"compares": compares, "difference": difference, "points": points, **dict(zip(COUNTS, counts, strict=True))}
+
+
+#: Ten people for 500 segments, of which four people's 200 are there.
+SIX = (10, 100, 500, 400, 200, 6, 300, 600)
+
+
+def plan(gap=SIX, cautious=None, basis=BASIS, **facts):
+    """Make a plan for the two best systems. gap, cautious: counts for the observed difference and the lower one."""
+    rows = [planned("A – B", OBSERVED, 1.5, gap)]
+    rows += [planned("A – B", CAUTIOUS, 0.6, cautious)] if cautious else []
+    rows += [planned(ANY, "1% of the scale", 1.0, None), planned(ANY, "5% of the scale", 5.0, (2, 20, 20, 400, 200,
+             0, 0, 0))]  # fmt: skip
+    table = pd.DataFrame(rows).astype(dict.fromkeys(COUNTS, "Int64"))
+    return Plan("eng-deu", table, NOTHING, basis, (("A", "B"),), (1.5,), (1.1,), False, **facts)
 
 
 COLLECTION = Collection(
@@ -236,13 +254,20 @@ def test_problems_come_before_the_plan_and_the_plan_before_the_rest():
 
     checks = [Check("a", PROBLEM, "", "Add people."), Check("b", LOOK, "", APART), Check("c", LOOK, "", "Look."),
               Check("d", UNKNOWN, "", "Look.")]  # fmt: skip
-    planned = "Treat the first two systems as equally good, or plan for 200 more judgements of them."
-    assert told.steps(ANALYSIS, checks) == ["Add people.", planned, "Look."]
-    hopeless = told.steps(replace(ANALYSIS, plan=plan(None, None)), checks)
+    asked = "about 600 more judgements, by 6 more people who give 100 each"
+    chance = f"Treat A and B as equally good, or collect {asked}, to distinguish them."
+    assert told.steps(ANALYSIS, checks) == ["Add people.", chance, "Look."]
+    likely = told.steps(replace(ANALYSIS, plan=plan(cautious=SIX)), checks)
+    assert likely[1] == f"To tell A from B, collect {asked}, or treat them as equally good."
+    segments = replace(BASIS, over_annotators=False)
+    hopeless = told.steps(replace(ANALYSIS, plan=plan(None, basis=segments)), checks)
     assert hopeless[1].endswith("to distinguish them takes more than 20,000 segments.")
+    assert told.steps(replace(ANALYSIS, plan=plan(None)), checks)[1].endswith("segments or 1,000 people.")
     clear = told.steps(replace(ANALYSIS, ranking=ranking(beaten="B")), checks)
     assert clear == ["Add people.", APART, "Look."]
-    assert told.steps(ANALYSIS, [])[0].startswith("Treat the first two systems")
+    assert told.steps(ANALYSIS, [])[0].startswith("Treat A and B as equally good")
+    enough = replace(ANALYSIS, plan=plan((10, 100, 500, 400, 700, 0, 0, 0)))
+    assert told.steps(enough, []) == ["Publish scores, intervals and this report's signature."]
     assert told.steps(replace(ANALYSIS, plan=GONE), []) == ["Publish scores, intervals and this report's signature."]
     assert told.headline(ANALYSIS, checks) == (
         "eng-deu: A and B cannot be distinguished. With other annotators, A would come first in 31% of cases. Of 4 "
@@ -337,15 +362,44 @@ def test_problems_come_before_the_plan_and_the_plan_before_the_rest():
         "At 12 EUR an hour that is 12 EUR, or 0.12 EUR a judgement.",
         "All language pairs together took 3.0 hours, or 36 EUR.",
     ]),
-    (plan(), [
-        "The table asks for a chance of 80% to find a true difference at p below 0.05 (two-sided), the same annotator "
-        "judges a document by both systems, each translation judged once, in documents of 10 segments.",
-        "A and B are 1.50 points apart. If that is their true difference, a campaign finds it with this chance in 500 "
-        "segments; there are 400, so 100 more segments, or 200 judgements of these two systems, would be needed.",
+    (plan(cautious=(40, 100, 2000, 400, 200, 36, 1800, 3600), by_z=True), [
+        "To tell A from B (1.50 points apart, standard error 1.10): about 600 more judgements, by 6 more people who "
+        "give 100 each, in about 300 more segments, if they truly differ by as much; if by 0.60, the lower end of its "
+        "50 % interval, about 3,600 more judgements, by 36 more people who give 100 each.",
+        "Or treat them as equally good. Observed differences tend to be too large, and one that is hardly larger than "
+        "its standard error may well be chance: a plan for it disappoints. Better say first which difference would "
+        "matter to you, and plan for that.",
+        "Between any two systems judged as these were, 1 point (1% of the scale) takes more than 20,000 segments or "
+        "1,000 people; 5 points (5% of the scale) take nothing more.",
+        "People like systems differently here (a variance of liking of 6 squared points). More segments do not average "
+        "out one person's favourites, only more people do, so the plan is in people, and what each of them judges.",
+        "The plan asks for a chance of 80% to find a true difference between two systems at p below 0.05 (two-sided, "
+        "over annotators; ranking many systems takes more). New judgements are taken to be made in the best way: "
+        "whoever judges a segment judges it by both systems, each translation once, in documents of 10 segments. What "
+        "scatters was measured on the best 5 systems.",
+        "Systems are ranked by z-scores here, so points are z-scores times a usual standard deviation.",
     ]),
 ])  # fmt: skip
 def test_each_result_is_told_as_it_is(found, expected):
     assert say(found) == expected
+
+
+@pytest.mark.parametrize(("found", "said"), [
+    (plan(), "That may be chance alone: the lower end of its 50 % interval is no difference at all."),
+    (plan(None), "A and B are 1.50 points apart. To find so small a difference takes more than 20,000 segments or "
+     "1,000 people: treat them as equally good.\nObserved differences tend to be too large"),
+    (plan((10, 100, 500, 400, 700, 0, 0, 0)), "is enough to find a difference of this size. It was not found all the "
+     "same, so the true one may be smaller."),
+    (plan((3, 190, 280, 400, 100, 0, 180, 360), basis=replace(BASIS, over_annotators=False, liking=NOT_FOUND)),
+     "about 360 more judgements, by the same people, in about 180 more segments, if"),
+    (plan(basis=replace(BASIS, over_annotators=False, liking=NOT_TOLD)), "engage more people than it names."),
+    (plan((30, 190, 2850, 400, 100, 21, 2750, 5500), basis=replace(BASIS, liking=NOT_FOUND)), "about "
+     "5,500 more judgements, by 21 more people, in about 2,800 more segments, if they truly differ by as much."),
+    (plan(basis=replace(BASIS, liking=NOT_FOUND)), "so the same people may give more; nobody is asked for more than "
+     "200 judgements."),
+])  # fmt: skip
+def test_a_plan_says_whom_it_counts_and_when_a_difference_may_be_chance(found, said):
+    assert said in "\n".join(say(found))
 
 
 @pytest.mark.parametrize(("held", "meant"), [

@@ -27,6 +27,7 @@ from evalkit.campaign.normalization import normalize_scores
 from evalkit.campaign.official import compare_official
 from evalkit.campaign.opening import Campaign, example, from_ratings
 from evalkit.campaign.outcome import compare_plan
+from evalkit.campaign.pilot import Pilot, read_pilot
 from evalkit.campaign.planning import plan_more
 from evalkit.campaign.quality import control_quality
 from evalkit.campaign.ranking import rank_pairs, rank_systems
@@ -38,6 +39,7 @@ __all__ = [
     "Check",
     "Method",
     "Missing",
+    "Pilot",
     "analyse",
     "calibrate",
     "choose_method",
@@ -63,6 +65,7 @@ __all__ = [
     "rank_criteria",
     "rank_pairs",
     "rank_systems",
+    "read_pilot",
     "run_checks",
     "screen_annotators",
     "tabulate",

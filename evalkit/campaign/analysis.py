@@ -85,5 +85,5 @@ def analyse(
         pairs=rank_pairs(campaign, **compared),
         errors=count_errors(campaign),
         cost=measure_cost(campaign, hourly_pay=hourly_pay, currency=currency),
-        plan=plan_more(campaign, ranking),
+        plan=plan_more(campaign, ranking, hourly_pay=hourly_pay, currency=currency),
     )

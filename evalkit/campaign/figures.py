@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Hashable
+from typing import Any
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -15,7 +19,7 @@ from evalkit.campaign.errors import Errors
 from evalkit.campaign.judges import PEOPLE, Judges
 from evalkit.campaign.names import readable, renamed
 from evalkit.campaign.normalization import Normalization
-from evalkit.campaign.planning import MOST, Plan
+from evalkit.campaign.planning import ANY, CAUTIOUS, POWER, Plan
 from evalkit.campaign.ranking import Ranking
 from evalkit.show.plots import GREY, INK, LIGHT, MARKERS, PALETTE, describe, forest, house, literal, profiles
 from evalkit.show.plots import ranking as rankings
@@ -173,27 +177,45 @@ def errors(found: Errors) -> Figure:
 
 @house
 def plan(found: Plan) -> Figure:
-    """Draw segments needed against the difference to be found.
+    """Draw judgements of two systems that are needed against the difference to be found.
 
-    A marker is a difference, a dashed line the segments that there are. Differences that need too many are left out.
+    The line is for any difference, a marker an observed one or one of a fixed size, the dashed line the segments that
+    there are, as if each were judged once. Differences that need too much are left out. Where people are counted, their
+    number stands beside the fixed sizes.
     """
     rows = found.table.dropna(subset="segments_needed")
-    figure, axes = plt.subplots(figsize=(5.6, 3.2))
-    for (_, row), marker, colour in zip(rows.iterrows(), MARKERS, PALETTE):
-        axes.plot(row["points"], row["segments_needed"], marker, color=colour, mec=INK, ms=8,
-                  label=literal(row["difference"]), ls="none")  # fmt: skip
-    axes.axhline(found.table["segments_now"].iloc[0], color=INK, ls="--", lw=1.2, label="segments there are")
-    axes.set(yscale="log", xlabel="true difference of two systems (points)", ylabel="segments needed", xlim=(0, None))
+    rows = rows[rows["difference"] != CAUTIOUS]
+    figure, axes = plt.subplots(figsize=(5.6, 3.6))
+    low, high = found.table["points"].min(), found.table["points"].max()
+    crews = [(delta, found.basis.crew(delta)) for delta in np.geomspace(max(low, high / 100), 1.1 * high, 60)]
+    line = np.array([(delta, crew.judgements) for delta, crew in crews if crew])
+    axes.plot(*line.T, color=GREY, lw=1.2, zorder=1, label=f"found with a chance of {POWER:.0%}")
+    looks = zip(itertools.cycle(MARKERS), itertools.cycle(PALETTE))
+    for row, (marker, colour) in zip(rows.to_dict("records"), looks):
+        axes.plot(row["points"], 2 * row["segments_needed"], marker, color=colour, mec=INK, ms=8, ls="none",
+                  label=literal(_planned(row)))  # fmt: skip
+        if found.basis.counts_people and row["compares"] == ANY:
+            axes.annotate(f"{row['people_needed']:,} people", (row["points"], 2 * row["segments_needed"]),
+                          xytext=(8, 4), textcoords="offset points", fontsize=8)  # fmt: skip
+    axes.axhline(2 * found.table["segments_now"].iloc[0], color=INK, ls="--", lw=1.2, label="there are")
+    axes.set(
+        yscale="log", xlabel="true difference of two systems (points)", ylabel="judgements of the two", xlim=(0, None)
+    )
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
     axes.yaxis.set_minor_formatter(NullFormatter())
-    figure.legend(loc="outside upper center", ncols=2)
+    figure.legend(loc="outside upper center", ncols=1 if len(rows) < 4 else 2)
     needed = [
-        f"{row.difference} ({row.points:.2f} points): "
-        + (f"more than {MOST:,} segments" if pd.isna(row.segments_needed) else f"{row.segments_needed:,} segments")
-        for row in found.table.itertuples()
+        f"{_planned(row)} ({row['points']:.2f} points): "
+        + (sentences.beyond(found) if pd.isna(row["segments_needed"]) else f"{2 * row['segments_needed']:,} judgements")
+        for row in found.table.to_dict("records")
     ]
-    return describe(figure, f"Segments needed: {'; '.join(needed)}.")
+    return describe(figure, f"Judgements of two systems needed: {'; '.join(needed)}.")
+
+
+def _planned(row: dict[Hashable, Any]) -> str:
+    """Name a row of a plan: whom it compares, where that is not any two systems, and the difference."""
+    return row["difference"] if row["compares"] == ANY else f"{row['compares']}, {row['difference']}"
 
 
 @house

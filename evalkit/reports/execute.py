@@ -159,7 +159,7 @@ def bound(study: Study, values: dict[str, Any], folder: Path) -> Study:
     """
     chosen = settings(study, values)
     files = files_named(study)
-    own = [name for name in files if chosen[name]]
+    own = [name for name in files if chosen[name] and not registered(chosen[name])]
     for name in own:
         base = Path.cwd() if name in values else folder
         path = (base / Path(chosen[name]).expanduser()).resolve()
@@ -180,6 +180,13 @@ def _found(study: Study, chosen: dict[str, Any], values: dict[str, Any], folder:
             raise DataError(f"{study.name}: {name}={absent[0]} is no file or folder in {base}. Correct the path.")
         found[name] = [str(path) for path in paths]
     return found
+
+
+def registered(name: str) -> bool:
+    """Tell whether a parameter that may name a file names a registered data set instead."""
+    from evalkit.data import registry
+
+    return name in registry.entries()
 
 
 def files_named(study: Study) -> list[str]:

@@ -21,15 +21,19 @@ from evalkit.campaign.sentences.judges import judges  # noqa: F401  registers it
 from evalkit.campaign.sentences.methods import Methods, methods
 from evalkit.campaign.sentences.outcome import outcome  # noqa: F401  registers its sentences with say
 from evalkit.campaign.sentences.people import screening  # noqa: F401  registers its sentences with say
+from evalkit.campaign.sentences.pilot import answer
+from evalkit.campaign.sentences.plan import beyond
 from evalkit.campaign.sentences.say import known, not_in_file, say
 from evalkit.campaign.sentences.systems import language_pairs
 
 __all__ = [
     "Datasheet",
     "Methods",
+    "answer",
     "answers",
     "beside_humans",
     "better",
+    "beyond",
     "datasheet",
     "figures",
     "headline",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from evalkit.campaign.analysis import Analysis
 from evalkit.campaign.checks import APART, CALLED, FINE, LOOK, PROBLEM, UNKNOWN, Check
 from evalkit.campaign.opening import Campaign
-from evalkit.campaign.planning import MOST
 from evalkit.campaign.ranking import Ranking, beside_human
+from evalkit.campaign.sentences import plan as planning
 from evalkit.data.provenance import reading_of
 from evalkit.stats.terms import join_names, pluralize
 
@@ -186,9 +186,4 @@ def _plan(found: Analysis) -> str:
     """Say what distinguishing the two best systems takes, where they are not distinguished."""
     if not (found.ranking and found.ranking.level and found.plan):
         return ""
-    if found.plan.needed is None:
-        return f"Treat the first two systems as equally good: to distinguish them takes more than {MOST:,} segments."
-    if found.plan.more_judgements:
-        more = pluralize(found.plan.more_judgements, "more judgement")
-        return f"Treat the first two systems as equally good, or plan for {more} of them."
-    return ""
+    return planning.step(found.plan)

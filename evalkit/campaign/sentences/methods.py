@@ -162,7 +162,8 @@ def _calibration(calibration: Calibration | Missing) -> str:
 def _plan(plan: Plan | Missing) -> str:
     if not plan:
         return ""
+    units = "annotators" if plan.basis.over_annotators else "documents"
     return (
-        f"The number of segments needed follows from variance components {cite('henderson1953')} and the power of a "
-        "two-sided paired t-test over documents."
+        f"The number of judgements needed follows from variance components {cite('henderson1953')} and the power of a "
+        f"two-sided paired t-test over {units}."
     )

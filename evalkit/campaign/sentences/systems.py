@@ -1,4 +1,4 @@
-"""Which system is better, what it cost, and how much more it takes: the sentences of these results."""
+"""Which system is better, and what it cost: the sentences of these results."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from evalkit.campaign.criteria import Criteria
 from evalkit.campaign.errors import Errors
 from evalkit.campaign.normalization import Normalization
 from evalkit.campaign.official import Official
-from evalkit.campaign.planning import MOST, POWER, Plan
 from evalkit.campaign.ranking import COLLECT, Ranking
 from evalkit.campaign.sentences.say import lacking, say
 from evalkit.stats.terms import join_names, pluralize
@@ -123,37 +122,6 @@ def cost(found: Cost) -> list[str]:
     times = f"times of {pluralize(found.untimed, 'judgement')}." if found.untimed else ""
     price = "" if paid else "The price: set hourly_pay (and currency) to see what the hours cost."
     return sentences + lacking(times, price)
-
-
-@say.register
-def plan(found: Plan) -> list[str]:
-    same, mixed = "the same annotator judges a document by both systems", "documents go to annotators at random"
-    blocks = f"in documents of {found.block} segments" if found.block > 1 else "segments apart from each other"
-    sentences = [
-        f"The table asks for a chance of {POWER:.0%} to find a true difference at p below 0.05 (two-sided), "
-        f"{same if found.same else mixed}, each translation judged "
-        f"{'once' if found.each == 1 else f'{found.each} times'}, {blocks}."
-    ]
-    if found.by_z:
-        sentences.append(
-            "Systems are ranked by z-scores here, so points are z-scores times a usual standard deviation."
-        )
-    now = found.table["segments_now"].iloc[0]
-    apart = f"{join_names(found.best)} are {abs(found.gap):.2f} points apart"
-    if found.needed is None:
-        sentences.append(
-            f"{apart}. More than {MOST:,} segments would be needed to find so small a difference: treat them as "
-            "equally good."
-        )
-    elif found.more_segments:
-        sentences.append(
-            f"{apart}. If that is their true difference, a campaign finds it with this chance in {found.needed:,} "
-            f"segments; there are {now:,}, so {pluralize(found.more_segments, 'more segment')}, or "
-            f"{pluralize(found.more_judgements or 0, 'judgement')} of these two systems, would be needed."
-        )
-    else:
-        sentences.append(f"{apart}; {now:,} segments are enough for such a difference.")
-    return sentences
 
 
 @say.register

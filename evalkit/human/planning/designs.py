@@ -77,9 +77,20 @@ def plan(variances: Mapping[str, float], *, delta: float, limits: Limits = Limit
     if found.empty:
         raise DataError(
             f"No design within the limits finds {delta:g} points with power {limits.target:g}. "
-            "Raise most_segments, most_judgements or delta."
+            f"Raise most_segments, most_judgements or delta.{_smallest(variances, delta, limits)}"
         )
     return found
+
+
+def _smallest(variances: Mapping[str, float], delta: float, limits: Limits) -> str:
+    """Say roughly the smallest difference that a design finds, by halving; "" where none is near."""
+    low, high = delta, 64 * delta
+    if _search(variances, high, limits).empty:
+        return ""
+    while high - low > 0.05 * high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if _search(variances, middle, limits).empty else (low, middle)
+    return f" The smallest difference that one finds is about {high:.2g} points."
 
 
 def by_pair(table: pd.DataFrame, *, delta: float, limits: Limits = Limits(), shared: float = 0.5) -> pd.DataFrame:

@@ -50,6 +50,18 @@ def _over_annotators(variances: Mapping[str, float], arrangement: str) -> bool:
     return arrangement == "same" and variances.get("taste", 0) > 0
 
 
+def document_variance(variances: Mapping[str, float], *, block: float, judgements: int = 1) -> float:
+    """Return what scatters in the mean of a document's ``block`` segments of one system, squared points.
+
+    judgements: of each translation, by as many annotators. Levels of annotators, and their tastes, are not in it.
+
+    >>> document_variance({"document": 5.0, "item": 40.0, "block": 20.0, "residual": 60.0}, block=10)
+    35.0
+    """
+    noise = (variances["residual"] / block + variances["block"]) / judgements
+    return variances["document"] + variances["item"] / block + noise
+
+
 def power(
     variances: Mapping[str, float],
     *,
@@ -91,8 +103,7 @@ def power(
     taste = variances.get("taste", 0.0)
     level = _level(variances, calibration) + taste
     documents = np.asarray(segments, float) / block
-    noise = (variances["residual"] / block + variances["block"]) / judgements
-    own = variances["document"] + variances["item"] / block + noise  # of a document, and what its unit adds to it
+    own = document_variance(variances, block=block, judgements=judgements)  # and what its unit adds to it:
     units, added = documents, level / judgements if arrangement == "mixed" else 0.0
     if arrangement == "separate":
         if annotators < 4:
@@ -103,8 +114,18 @@ def power(
             raise DataError("A test over annotators needs two of them or more, and a document for each.")
         units, added = np.full_like(documents, annotators), taste
     spread = 2 * (own * units / documents + added)
-    freedom = units - 1
-    shift = np.abs(np.asarray(delta, float)) * np.sqrt(units / spread)
+    return t_power(np.abs(np.asarray(delta, float)) * np.sqrt(units / spread), units - 1, alpha=alpha)
+
+
+def t_power(shift: ArrayLike, freedom: ArrayLike, *, alpha: float = 0.05) -> np.ndarray:
+    """Return the power of a two-sided t-test with its noncentrality ``shift``, 0 or more; both broadcast.
+
+    shift: the true difference over its standard error. freedom: degrees of freedom, 1 or more.
+
+    >>> t_power([0, 3], [9, 9]).round(2).tolist()
+    [0.05, 0.76]
+    """
+    shift, freedom = np.asarray(shift, float), np.asarray(freedom, float)
     critical = stats.t.isf(alpha / 2, freedom)
     # The wrong tail has less than the normal's probability below -shift, which vanishes; scipy gives NaN far out there.
     wrong_sign = np.where(shift < 8, stats.nct.cdf(-critical, freedom, np.minimum(shift, 8)), 0.0)

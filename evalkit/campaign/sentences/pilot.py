@@ -1,0 +1,107 @@
+"""What a pilot says of the campaign to come: how it was read, and the plan, people first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from evalkit.campaign.pilot import LAYOUTS, Pilot
+from evalkit.campaign.sentences.plan import about
+from evalkit.campaign.sentences.say import say
+from evalkit.data.provenance import source_of
+from evalkit.human import planning
+from evalkit.stats.terms import join_names, pluralize
+
+#: A design of ``planning.plan``, as a row.
+Design = Mapping[str, Any]
+#: What kinds of items that no plan counts are called.
+_KINDS = {"degraded": "degraded item", "reference": "reference", "repeat": "second showing",
+          "calibration": "calibration item"}  # fmt: skip
+
+
+@say.register
+def pilot(found: Pilot) -> list[str]:
+    part = found.part
+    kind = "outputs of systems" if part["item_type"].eq("system").all() else "calibration items"
+    people = "people whom nobody named" if found.layout == "unnamed" else pluralize(_people(found), "annotator")
+    text = (
+        f"The plan rests on {pluralize(len(part), 'judgement')} of {kind}, {found.pair}: "
+        f"{pluralize(part['system'].nunique(), 'system')}, {people}"
+    )
+    text += f", by {found.criterion}, one of {len(found.criteria)} criteria" if len(found.criteria) > 1 else ""
+    apart = [pluralize(number, _KINDS.get(kind, kind)) for kind, number in found.apart.items()]
+    text += f". Kept out: {join_names(apart)}." if apart else "."
+    text += f" {found.orientation[0].upper()}{found.orientation[1:]}." if found.orientation.startswith("lower") else ""
+    how = "taken" if found.chosen else "set by you"
+    sentences = [
+        f"{text} Layout {how}: {found.layout}, where {LAYOUTS[found.layout]}. A judgement finds its document "
+        f"{pluralize(found.block, 'segment')} long; the parameter block says how long those of the plan are."
+    ]
+    if found.stretched:
+        low, high = found.scale
+        ends = f"from {low:g} to {high:g}" + ("" if found.known_scale else ", the lowest and the highest score given")
+        sentences.append(
+            f"Points here are of a scale from 0 to 100, onto which the pilot's was stretched ({ends}): 1 point is "
+            f"{found.own_points(1):.3g} of its own."
+            + ("" if found.known_scale else " If it has other ends, tell them by -p scale=, for all depends on them.")
+        )
+    if found.unusable:
+        sentences.append(f"Language pairs that cannot be planned with: {'; '.join(found.unusable.values())}")
+    return sentences
+
+
+def _people(found: Pilot) -> int:
+    return int(found.part["annotator"].nunique())
+
+
+def answer(
+    found: Pilot, best: Design, tastes: pd.DataFrame, *, delta: float, target: float, typed: bool = False,
+    hourly_pay: float = 0.0, currency: str = "",
+) -> str:  # fmt: skip
+    """Say what it takes to find a difference: people where they like systems differently, segments elsewhere.
+
+    best: the cheapest design if nobody likes one system better than others do. tastes: pair, taste (variance of liking,
+    squared points; 0: not found, missing: cannot be told), and the cheapest design with it, as ``planning.by_pair``
+    returns it. typed: the variances were typed in, not measured.
+    """
+    alike = "with the variances typed in" if typed else f"if people judge as they did in {_place(found)}, {found.pair}"
+    chance = f"That is for a chance of {target:.0%} to find the difference, {alike}."
+    if found.stretched and not typed:
+        chance += (
+            f" Points are hundredths of the pilot's scale: {delta:g} are {found.own_points(delta):.3g} of its own."
+        )
+    row = dict(tastes.set_index("pair").loc[found.pair].items())
+    taste = None if typed else row.get("taste")
+    if taste is None or pd.isna(taste) or taste == 0:
+        why = (
+            "no sign was found that people like systems differently"
+            if taste == 0
+            else "whether people like systems differently cannot be told, so engage more of them than these"
+        )
+        work = _work(found, best, hourly_pay, currency)
+        return f"{planning.describe(best, delta=delta)}{work} {chance} It counts segments: {why}."
+    differently = f"people like systems differently (a variance of liking of {taste:.3g} squared points)"
+    fewer = f"{best['annotators']} people and {best['judgements']:,} judgements would do if they did not"
+    if pd.isna(row["segments"]):
+        return (
+            f"No campaign within these limits finds two systems {delta:g} points apart with a chance of {target:.0%}, "
+            f"{alike}: {differently}, which only many people average out. Plan for a larger difference (delta). "
+            f"{fewer[0].upper()}{fewer[1:]}."
+        )
+    work = _work(found, row, hourly_pay, currency)
+    return f"{planning.describe(row, delta=delta)}{work} {chance} It counts people, because {differently}; {fewer}."
+
+
+def _work(found: Pilot, design: Design, hourly_pay: float, currency: str) -> str:
+    """Say the hours of a design, and their price; nothing where the pilot has no times."""
+    if not found.seconds:
+        return ""
+    hours = design["judgements"] * found.seconds / 3600
+    money = f", {about(hours * hourly_pay)} {currency}".rstrip() if hourly_pay > 0 else ""
+    return f" At {found.seconds:.0f} seconds a judgement that is {about(hours)} hours of work{money}."
+
+
+def _place(found: Pilot) -> str:
+    return "WMT22's calibration HITs" if found.example else str(source_of(found.ratings)["name"])

@@ -1,0 +1,313 @@
+"""The campaign's plan: closed forms against scipy, brute force and simulated campaigns; what it says of who lacks."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from evalkit import DataError, campaign
+from evalkit.campaign import figures as draw
+from evalkit.campaign import planning as plans
+from evalkit.campaign.sentences import plan as words
+from evalkit.campaign.sentences import say
+from evalkit.human import planning
+
+V = {"document": 5.0, "item": 40.0, "annotator": 60.0, "block": 20.0, "residual": 60.0, "taste": 6.0}
+PLAIN = {**V, "taste": 0.0}
+
+
+def reached(delta, variance, freedom):
+    """Return the power of a t-test by another route: the square of a noncentral t is a noncentral F."""
+    critical = stats.f.isf(0.05, 1, freedom)
+    return stats.ncf.sf(critical, 1, freedom, delta**2 / variance)
+
+
+def of_people(parts, people, documents, block):
+    """Write down anew the variance of the mean of annotators' differences between two systems."""
+    own = parts["taste"] + (parts["document"] + parts["block"]) / documents
+    own += (parts["item"] + parts["residual"]) / (documents * block)
+    return 2 * own / people
+
+
+@settings(deadline=None, max_examples=15)
+@given(
+    st.floats(1.0, 12.0), st.floats(0.2, 40.0), st.integers(1, 12), st.integers(4, 60), st.sampled_from([0, 40, 200])
+)
+def test_the_smallest_crew_is_the_cheapest_of_all_that_reach_the_power(delta, taste, block, capacity, finding):
+    parts, capacity = {**V, "taste": taste}, capacity * 2 * block
+    found = planning.smallest_crew(parts, delta=delta, block=block, capacity=capacity, finding=finding)
+    best = np.inf
+    for people in range(2, 120):  # brute force: every number of people, every number of documents
+        most = min(capacity // (2 * block), 20000 // (people * block))
+        affordable = [n for n in range(1, most + 1) if 2 * people * n * block + finding * people < best]
+        each = np.array(affordable)
+        if (
+            len(each)
+            and (enough := each[reached(delta, of_people(parts, people, each, block), people - 1) >= 0.8]).size
+        ):
+            best = 2 * people * enough[0] * block + finding * people
+    if found is None or found.annotators >= 120:
+        assert found is None or found.judgements + finding * found.annotators <= best
+        return
+    each = found.segments_each // block
+    assert found.segments == found.annotators * found.segments_each
+    assert found.variance == pytest.approx(of_people(parts, found.annotators, each, block))
+    assert reached(delta, found.variance, found.annotators - 1) >= 0.8 - 1e-6
+    assert found.judgements + finding * found.annotators == pytest.approx(best)
+    assert found.judgements_each <= capacity
+
+
+@settings(deadline=None, max_examples=12)
+@given(st.floats(0.8, 12.0), st.integers(1, 12))
+def test_without_liking_the_smallest_crew_is_the_fewest_documents(delta, block):
+    found = planning.smallest_crew(PLAIN, delta=delta, block=block, capacity=1000)
+    spread = 2 * (5 + 20 + (40 + 60) / block)
+    documents = np.arange(2, 20000 // block + 1)
+    enough = documents[reached(delta, spread / documents, documents - 1) >= 0.8]
+    if not enough.size:
+        assert found is None
+        return
+    assert found.segments == enough[0] * block
+    assert found.annotators * found.segments_each >= found.segments
+    assert found.judgements_each <= 1000
+    assert planning.smallest_crew(PLAIN, delta=0, block=block) is None
+
+
+def drawn(rng, parts, people, documents, block, delta):
+    """Draw one campaign, judgement by judgement; return each annotator's and each document's difference of means."""
+    sd = {name: np.sqrt(value) for name, value in parts.items()}
+    shape = (2, people, documents)
+    score = rng.normal(0, sd["annotator"], (1, people, 1, 1)) + rng.normal(0, sd["taste"], (2, people, 1, 1))
+    score = score + rng.normal(0, sd["document"], (*shape, 1)) + rng.normal(0, sd["block"], (*shape, 1))
+    score = score + rng.normal(0, sd["item"], (*shape, block)) + rng.normal(0, sd["residual"], (*shape, block))
+    difference = delta + score[0] - score[1]
+    return difference.mean(axis=(1, 2)), difference.mean(axis=2).ravel()
+
+
+@pytest.mark.parametrize("parts", [V, PLAIN], ids=["liking", "none"])
+@pytest.mark.parametrize("delta", [3.0, 6.0])
+def test_simulated_campaigns_of_the_planned_size_find_the_difference_in_four_of_five(parts, delta):
+    rng = np.random.default_rng(11)
+    crew = planning.smallest_crew(parts, delta=delta, block=5, capacity=400)
+    campaigns, hits, false = 1500, 0, 0
+    for _ in range(campaigns):
+        if parts["taste"]:
+            units = drawn(rng, parts, crew.annotators, crew.segments_each // 5, 5, delta)[0]
+        else:  # nobody's liking: one annotator's documents are as good as many annotators'
+            units = drawn(rng, parts, 1, crew.segments // 5, 5, delta)[1]
+        hits += stats.ttest_1samp(units, 0).pvalue < 0.05
+        false += stats.ttest_1samp(units - delta, 0).pvalue < 0.05
+    low, high = stats.binomtest(hits, campaigns).proportion_ci(0.999, method="wilson")
+    freedom = (crew.annotators if parts["taste"] else crew.segments // 5) - 1
+    assert low <= reached(delta, crew.variance, freedom) <= high
+    assert 0.76 < hits / campaigns < 0.88, "whole documents, so a little more than 0.8"
+    low, high = stats.binomtest(false, campaigns).proportion_ci(0.999, method="wilson")
+    assert low <= 0.05 <= high
+
+
+def test_too_large_a_document_is_refused():
+    with pytest.raises(DataError, match="Documents of 30 segments do not fit"):
+        planning.smallest_crew(V, delta=3, block=30, capacity=50)
+
+
+def collected(rng, *, people=6, documents=8, block=3, systems=2, parts=PLAIN, gap=0.0, uneven=False):
+    """Draw a campaign with known components as a table of ratings: a document is one annotator's, for all systems."""
+    rows = []
+    sd = {name: np.sqrt(value) for name, value in parts.items()}
+    level, liking = rng.normal(0, sd["annotator"], people), rng.normal(0, sd["taste"], (people, systems))
+    for number in range(people * documents):
+        who = number % people if not uneven else min(int(rng.exponential(people / 3)), people - 1)
+        segments = rng.normal(0, 4, block)
+        for system in range(systems):
+            own = 50 - gap * system + level[who] + liking[who, system]
+            own += rng.normal(0, sd["document"]) + rng.normal(0, sd["block"])
+            score = own + segments + rng.normal(0, sd["item"], block) + rng.normal(0, sd["residual"], block)
+            rows += [(f"s{system}", f"d{number}", str(n), f"p{who}", one) for n, one in enumerate(score)]
+    frame = pd.DataFrame(rows, columns=["system", "doc", "segment", "annotator", "score"])
+    frame = frame.assign(src_lang="eng", tgt_lang="deu", item_type="system")
+    frame.attrs |= {"scale": (-100.0, 200.0), "source": {"name": "mine", "source": "real", "origin": "mine.csv",
+                                                         "digest": "sha256:0"}}  # fmt: skip
+    return frame
+
+
+def test_the_variance_of_an_observed_difference_is_that_of_campaigns_drawn_again_and_again():
+    parts, rng = {**V, "taste": 30.0}, np.random.default_rng(5)
+    design = collected(np.random.default_rng(1), people=5, documents=6, parts=parts, uneven=True)
+    design = design.drop(design.index[design["system"].eq("s1") & design["doc"].isin(["d0", "d1", "d2"])])
+    design = pd.concat([design, design[design["doc"].eq("d5")].assign(annotator="p9")])  # judged twice
+    keys = {"annotator": ["annotator"], "taste": ["annotator", "system"], "block": ["annotator", "system", "doc"],
+            "item": ["system", "doc", "segment"]}  # fmt: skip
+    codes = {name: design.groupby(key).ngroup().to_numpy() for name, key in keys.items()}
+    first = design.groupby(keys["item"])["system"].first().eq("s0").to_numpy()
+    differences = []
+    for _ in range(2500):
+        score = rng.normal(0, np.sqrt(parts["residual"]), len(design))
+        for name, levels in codes.items():
+            score = score + rng.normal(0, np.sqrt(parts[name]), levels.max() + 1)[levels]
+        cells = np.bincount(codes["item"], score) / np.bincount(codes["item"])
+        differences.append(cells[first].mean() - cells[~first].mean())
+    expected = planning.contrast_variance(design, parts, first="s0", second="s1")
+    sure = stats.chi2.ppf([0.0005, 0.9995], 2499) / 2499
+    assert sure[0] < np.var(differences, ddof=1) / expected < sure[1]
+    assert expected == pytest.approx(planning.contrast_variance(design, parts, first="s1", second="s0"))
+    wrong = planning.contrast_variance(design, {**parts, "taste": 0.0}, first="s0", second="s1")
+    assert not sure[0] < np.var(differences, ddof=1) / wrong < sure[1], "an error of the liking would show"
+    with pytest.raises(DataError, match="no judgements of s0 and nobody"):
+        planning.contrast_variance(design, parts, first="s0", second="nobody")
+
+
+def test_of_a_campaign_as_it_is_planned_the_variance_is_the_plans():
+    crew = planning.Crew(6, 24, 144, of_people(V, 6, 8, 3))
+    table = collected(np.random.default_rng(2), parts=V)
+    found = planning.contrast_variance(table.assign(layout="x"), {**V, "document": 0.0}, first="s0", second="s1")
+    assert found == pytest.approx(of_people({**V, "document": 0.0}, 6, 8, 3))
+    assert crew.segments == table["system"].eq("s0").sum()
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.floats(1.0, 9.0), st.floats(0.02, 60.0), st.sampled_from([0.0, 0.3, 4.0, 30.0]), st.booleans())
+def test_what_is_asked_for_is_what_lacks_and_no_document_or_person_more(points, variance, taste, over):
+    """What there is and what is asked for, weighed by how sure they are, reach the planned variance together."""
+    parts = {**V, "taste": taste}
+    liking = plans.FOUND if taste > 0 else plans.NOT_FOUND
+    basis = plans.Basis(parts, "campaign", 5, 200, liking, over or taste > 0, 9, 5)
+    row = plans._row(basis, "a – b", plans.OBSERVED, points, variance, 100)
+    crew = basis.crew(points)
+    if crew is None:
+        assert pd.isna(row["segments_needed"])
+        return
+    unit = crew.segments_each if taste else 5
+
+    def together(segments):
+        return 1 / (1 / variance + segments / (crew.segments * crew.variance))
+
+    assert together(row["more_segments"]) <= crew.variance * (1 + 1e-9)
+    if row["more_segments"]:
+        assert together(row["more_segments"] - unit) > crew.variance * (1 - 1e-6)
+    assert row["more_judgements"] == 2 * row["more_segments"]
+    assert row["worth_now"] == int(crew.segments * crew.variance / variance)
+    if taste:
+        assert row["more_segments"] == row["more_people"] * crew.segments_each
+    elif row["more_segments"]:
+        assert row["more_people"] == max(0, crew.annotators - 9), "without favourites the same people may give more"
+
+
+@pytest.fixture(scope="module")
+def liked():
+    """A campaign whose annotators like systems differently, and its plan."""
+    ratings = collected(np.random.default_rng(3), people=20, parts={**V, "taste": 60.0}, systems=4)
+    mine = campaign.from_ratings(ratings)
+    ranked = campaign.rank_systems(mine, resamples=50)
+    return mine, ranked, campaign.plan_more(mine, ranked)
+
+
+def test_the_plan_counts_people_where_they_like_systems_differently(liked):
+    found = liked[2]
+    assert found.basis.liking == plans.FOUND
+    assert found.basis.over_annotators
+    rows = found.table.dropna(subset="segments_needed")
+    assert len(rows)
+    for row in rows.to_dict("records"):
+        each = row["judgements_each"] // 2
+        assert row["segments_needed"] == row["people_needed"] * each
+        variance = of_people(dict(found.basis.variances), row["people_needed"], each / found.basis.block,
+                             found.basis.block)  # fmt: skip
+        assert reached(row["points"], variance, row["people_needed"] - 1) >= 0.8 - 1e-6
+        assert row["more_segments"] == row["more_people"] * each
+    assert any("People like systems differently here" in text for text in say(found))
+
+
+def test_the_plan_compares_the_first_with_each_that_is_not_distinguished_from_it(liked):
+    mine, ranked, found = liked
+    assert found.rivals == tuple((ranked.top, name) for name in ranked.level or ranked.names[1:2])
+    means = mine.judged.groupby("system")["score"].mean()  # every segment was judged once
+    assert found.gaps == pytest.approx([means[first] - means[second] for first, second in found.rivals])
+    assert found.table["compares"].tolist()[-3:] == [plans.ANY] * 3
+    assert found.table["points"].tolist()[-3:] == pytest.approx([3.0, 6.0, 15.0])
+    for (first, second), error in zip(found.rivals, found.errors, strict=True):  # the ranking's: clustered by annotator
+        of_each = mine.judged.pivot_table(index="annotator", columns="system", values="score")
+        assert error == pytest.approx((of_each[first] - of_each[second]).std(ddof=1) / np.sqrt(20))
+    lower = found.row(found.rivals[-1], plans.CAUTIOUS)
+    if lower is not None:
+        gap, error = found.gaps[-1], found.errors[-1]
+        assert lower["points"] == pytest.approx(gap - error * stats.t.ppf(0.75, 19))
+
+
+def test_without_any_liking_the_plan_counts_segments():
+    ratings = collected(np.random.default_rng(4), people=4, documents=30)
+    mine = campaign.from_ratings(ratings)
+    found = campaign.plan_more(mine, campaign.rank_systems(mine, resamples=50))
+    assert found.basis.liking == plans.NOT_FOUND
+    assert not found.basis.over_annotators
+    asked = found.table.dropna(subset="segments_needed")
+    for row in asked.to_dict("records"):
+        documents = row["segments_needed"] // 3
+        spread = (
+            found.basis.variances["block"] + (found.basis.variances["item"] + found.basis.variances["residual"]) / 3
+        )
+        assert reached(row["points"], 2 * spread / documents, documents - 1) >= 0.8 - 1e-6
+        assert reached(row["points"], 2 * spread / (documents - 1), documents - 2) < 0.8
+    once = plans.measure_basis(mine.judged, mine, over_annotators=True)
+    assert once.over_annotators, "where the ranking draws annotators, the plan is over them, too"
+
+
+def test_whether_people_like_systems_differently_may_not_be_told():
+    ratings = collected(np.random.default_rng(4), people=12, documents=1)
+    mine = campaign.from_ratings(ratings)
+    found = campaign.plan_more(mine, campaign.rank_systems(mine, resamples=50))
+    assert found.basis.liking == plans.NOT_TOLD
+    assert any("cannot be told here" in text and "engage more people" in text for text in say(found))
+
+
+def test_hours_and_money_follow_from_the_median_time_of_a_judgement(liked):
+    mine, ranked, _ = liked
+    place = mine.ratings.groupby("annotator").cumcount()
+    stamped = mine.ratings.assign(started=place * 60.0, ended=place * 60.0 + 45.0)
+    stamped.attrs |= mine.ratings.attrs
+    timed = campaign.from_ratings(stamped)
+    found = campaign.plan_more(timed, ranked, hourly_pay=30.0, currency="EUR")
+    assert found.seconds == pytest.approx(60.0), "from the end of one judgement to the end of the next"
+    asked = found.table.dropna(subset="more_judgements")
+    assert asked["more_hours"].tolist() == pytest.approx((asked["more_judgements"] / 60).tolist())
+    row = {"more_judgements": 1200, "more_people": 6, "judgements_each": 200, "more_segments": 600, "more_hours": 20.0}
+    assert words.goal(row, found) == (
+        "about 1,200 more judgements, by 6 more people who give 200 each, in about 600 more segments (20 hours of "
+        "work, about 600 EUR)"
+    )
+
+
+def test_what_cannot_be_planned_is_said(liked):
+    mine, ranked, _ = liked
+    one = campaign.from_ratings(mine.ratings[mine.ratings["system"] == "s0"])
+    assert "one system" in campaign.plan_more(one, ranked).reason
+    alone = replace(ranked, table=ranked.table.head(1))
+    assert "one system that can be the best" in campaign.plan_more(mine, alone).reason
+    same = mine.ratings.assign(score=3.0)
+    same.attrs |= mine.ratings.attrs
+    flat = campaign.from_ratings(same)
+    assert "nothing scatters" in campaign.plan_more(flat, campaign.rank_systems(flat, resamples=20)).reason
+
+
+@pytest.mark.parametrize(("number", "said"), [(0.5, "0.5"), (12.34, "12"), (99, "99"), (100, "about 100"),
+                                              (1249, "about 1,200"), (34272, "about 34,000")])  # fmt: skip
+def test_large_numbers_are_said_as_roughly_as_they_are_known(number, said):
+    assert words.about(number) == said
+
+
+def test_the_figure_shows_every_row_that_can_be_found(liked):
+    found = liked[2]
+    figure = draw.plan(found)
+    figure.canvas.draw()
+    axes = figure.axes[0]
+    rows = found.table.dropna(subset="segments_needed")
+    rows = rows[rows["difference"] != plans.CAUTIOUS]
+    markers = [line for line in axes.lines if line.get_linestyle() == "None"]
+    assert [float(line.get_xdata()[0]) for line in markers] == rows["points"].tolist()
+    assert [float(line.get_ydata()[0]) for line in markers] == [2 * n for n in rows["segments_needed"]]
+    assert [text.get_text() for text in axes.texts] == [
+        f"{n:,} people" for n in rows.loc[rows["compares"] == plans.ANY, "people_needed"]
+    ]
