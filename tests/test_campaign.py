@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from evalkit import DataError, campaign, data
 from evalkit.campaign import agreement as agreeing
 from evalkit.campaign import annotators as people
-from evalkit.campaign import cost, exports, method, sentences
+from evalkit.campaign import cost, method, sentences
 from evalkit.campaign import figures as draw
 from evalkit.campaign.checks import FINE, LOOK, PROBLEM, UNKNOWN
 from evalkit.campaign.names import LONGEST, readable
@@ -552,6 +552,20 @@ def test_pictures_have_room_for_long_names_of_systems():
         assert names[0] not in labels
 
 
+def test_errors_of_degraded_items_and_of_references_are_no_systems_errors():
+    frame = table(systems=2, segments=12, people=1)
+    bad = frame.assign(item_type="degraded", score=5.0)
+    reference = frame[frame["system"] == "sys0"].assign(system="refA", item_type="reference")
+    whole = pd.concat([frame, bad, reference], ignore_index=True)
+    whole.attrs |= frame.attrs
+    key = ["src_lang", "tgt_lang", *schemas.ITEM, "annotator", "item_type"]
+    marked = pd.concat([frame[frame["system"] == "sys1"], bad, bad.assign(system="sys0"), reference])
+    spans = labelled(marked[key].assign(span="1", error_type="unstated", severity="minor").reset_index(drop=True))
+    found = campaign.count_errors(campaign.from_ratings(whole, spans))
+    assert found.by_system.set_index("system")["errors"].to_dict() == {"sys0": 0, "sys1": 12}
+    assert (found.errors, found.judgements) == (12, 24)
+
+
 @settings(max_examples=60)
 @given(st.lists(st.text(max_size=80), unique=True, max_size=8))
 def test_names_stay_different_and_short_ones_stay_themselves(names):
@@ -572,119 +586,6 @@ def test_verdicts_on_what_was_collected_turn_at_the_stated_limits(plain, segment
     found = verdicts(replace(plain, campaign=mine, collection=campaign.count_judgements(mine), ranking=ranked))
     question = "Does the result hold for other annotators, too?"
     assert (found["Were enough segments judged?"], found[question]) == expected
-
-
-@pytest.fixture(scope="module")
-def report(tmp_path_factory):
-    """A report in the shape of a study's JSON, with hostile names."""
-    recorded = {
-        "rankings": [{"system": "a_b & $x$ \\input{y}", "score": 1.23456, "sure": True, "note": None},
-                     {"system": "=1+1", "score": None, "sure": False, "note": "x"}],
-        "nested": [{"name": "n", "value": [1, 2]}, {"name": "m", "value": None}], "alpha": 0.5, "none": [],
-        "methods": {"text": "By a_b *and* more (Holm 1979).", "markdown": "", "references": ["Holm, S. (1979)."]},
-        "long": [{"n": number} for number in range(100)], "../odd name": [{"n": 1}],
-    }  # fmt: skip
-    found = {"study": "campaign", "title": "t", "status": "ok", "seconds": 1.0, "parameters": {"seed": 7},
-             "data": [{"name": "mine", "source": "simulated", "origin": "o", "digest": "d"}], "recorded": recorded,
-             "published": [], "headline": "h", "signature": "evalkit:0.1.0|data:x@1|seed:7"}  # fmt: skip
-    path = tmp_path_factory.mktemp("report") / "campaign.json"
-    path.write_text(json.dumps(found), encoding="utf-8")
-    return path
-
-
-def test_exports_hold_every_table_to_the_last_digit(report, tmp_path):
-    written = {path.name for path in campaign.export(report, tmp_path / "out")}
-    recorded = json.loads(report.read_text(encoding="utf-8"))["recorded"]
-    for name in ("rankings", "nested", "long"):
-        assert {f"{name}.csv", f"{name}.parquet"} <= written
-    csv, parquet = pd.read_csv(tmp_path / "out/rankings.csv"), pd.read_parquet(tmp_path / "out/rankings.parquet")
-    assert csv["system"].tolist() == parquet["system"].tolist() == [row["system"] for row in recorded["rankings"]]
-    assert csv["score"].iloc[0] == parquet["score"].iloc[0] == 1.23456
-    assert parquet["sure"].tolist() == [True, False]
-    assert pd.isna(parquet["score"].iloc[1])
-    assert "long.tex" not in written
-    assert "rankings.tex" in written
-    assert {path.parent for path in campaign.export(report, tmp_path / "out")} == {tmp_path / "out"}
-    assert json.loads((tmp_path / "out/values.json").read_text(encoding="utf-8"))["alpha"] == 0.5
-
-
-def test_latex_and_markdown_escape_what_comes_from_data(report, tmp_path):
-    campaign.export(report, tmp_path)
-    text = (tmp_path / "rankings.tex").read_text(encoding="utf-8")
-    assert r"a\_b \& \$x\$ \textbackslash{}input\{y\} & 1.235 & yes & -- \\" in text
-    assert text.count(r"\begin{table}") == text.count(r"\end{table}") == 1
-    assert "seed:7" in text.splitlines()[0]
-    markdown = (tmp_path / "methods.md").read_text(encoding="utf-8")
-    assert r"By a\_b \*and\* more (Holm 1979)." in markdown
-    assert "SIMULATED" in markdown
-    assert "evalkit:0.1.0|data:x@1|seed:7" in markdown
-    assert "Holm, S." in markdown
-    assert "Signature: evalkit:0.1.0|data:x@1|seed:7" in (tmp_path / "methods.txt").read_text(encoding="utf-8")
-
-
-def test_latex_of_any_text_keeps_braces_balanced_and_nothing_unescaped():
-    for text in ("\\", "{{}", "%", "a\nb", "^~", "_#&$", "<|>", "\\end{tabular}", "✓ fine", "`x`", "“q”…"):
-        found = exports.tex(text)
-        bare = re.sub(r"\\[{}$&#_%]", "", found)
-        assert bare.count("{") == bare.count("}")
-        assert bare.count("$") % 2 == 0
-        assert not set("%#&_^~\n`✓") & set(bare.replace("``", ""))
-
-
-def test_a_row_of_latex_cannot_be_taken_for_an_option_and_strange_letters_are_announced():
-    table = pd.DataFrame({"system": ["[2cm]", "*", "b"], "score": [-0.5, None, 1e-7], "note": ["-x", "--", "ü"]})
-    lines = exports.latex(table, name="t").splitlines()
-    assert r"{}[2cm] & $-$0.5 & -x \\" in lines
-    assert r"{}* & -- & -- \\" in lines
-    assert not any(line.startswith("%") for line in lines)
-    assert exports.latex(table.assign(note="字"), name="t").startswith("% Some letters")
-
-
-def test_tables_whose_names_make_the_same_file_do_not_meet(report, tmp_path):
-    found = json.loads(report.read_text(encoding="utf-8"))
-    found["recorded"] = {"a b": [{"x": 1}], "a/b": [{"x": 2}], "A_B": [{"x": 3}], "huge": [{"x": 1}]}
-    found["recorded"]["methods"] = {"text": "t", "references": 5}
-    path = tmp_path / "r.json"
-    path.write_text(json.dumps(found), encoding="utf-8")
-    campaign.export(path, tmp_path / "out")
-    values = [pd.read_csv(tmp_path / "out" / f"{name}.csv")["x"].iloc[0] for name in ("a_b", "a_b_2", "A_B_3")]
-    assert values == [1, 2, 3]
-    found["recorded"] = {"huge": [{"x": 10**30}]}
-    path.write_text(json.dumps(found), encoding="utf-8")
-    with pytest.raises(DataError, match="the table huge is none that a study writes"):
-        campaign.export(path, tmp_path / "other")
-
-
-@pytest.mark.parametrize(("content", "problem"), [
-    ("[]", "no report of a study"), ("{", "no JSON report"), ('{"study": "x"}', "no report of a study"),
-    (json.dumps({"study": "x", "status": "failed", "recorded": {}, "signature": "", "data": [], "parameters": {}}),
-     "the study x failed"),
-    (json.dumps({"study": "x", "status": "ok", "recorded": {}, "signature": "", "data": ["x"], "parameters": {}}),
-     "no report of a study"),
-    ('{"study": "camp', "no JSON report"), ("[" * 100_000, "no JSON report"),
-])  # fmt: skip
-def test_what_is_no_good_report_is_refused_in_a_sentence(content, problem, tmp_path, capsys):
-    (tmp_path / "r.json").write_text(content, encoding="utf-8")
-    assert cli.main(["export", str(tmp_path / "r.json"), "--out", str(tmp_path / "out")]) == 1
-    told = capsys.readouterr().err
-    assert problem in told
-    assert told.count("\n") == 1
-    assert not (tmp_path / "out").exists()
-
-
-def test_the_command_prints_the_files_it_wrote(report, tmp_path, capsys):
-    assert cli.main(["export", str(report), "--out", str(tmp_path / "out")]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines
-    assert all((tmp_path / "out" / line.rpartition("/")[2]).is_file() for line in lines)
-    assert cli.main(["export", str(tmp_path / "absent.json"), "--out", str(tmp_path)]) == 1
-    assert cli.main(["export", str(report), "--out", str(report)]) == 1
-
-
-def test_columns_of_sentences_break_lines_in_latex():
-    table = pd.DataFrame({"check": ["short"], "found": ["a long sentence " * 5], "to_do": ["x" * 41], "n": [1]})
-    assert r"\begin{tabular}{lp{0.38\linewidth}p{0.38\linewidth}r}" in exports.latex(table, name="t").splitlines()
-    assert r"\begin{tabular}{lr}" in exports.latex(table[["check", "n"]], name="t").splitlines()
 
 
 #: A stranger's files: how each is made from what is here, and what its report must hold.
@@ -750,7 +651,9 @@ def test_a_stranger_gets_a_report_from_one_command(name, tmp_path, mirrored, mon
         assert "not a campaign of yours" not in text
     assert "stderr" not in (folder / "reports" / "campaign.html").read_text(encoding="utf-8").partition("<body")[2]
     written = campaign.export(folder / "reports" / "campaign.json", folder / "files")
-    assert {"rankings.csv", "rankings.parquet", "rankings.tex", "methods.md"} <= {path.name for path in written}
+    assert {"rankings.csv", "rankings.parquet", "rankings.tex", "methods.md", "methods.bib", "datasheet.md"} <= {
+        path.name for path in written
+    }
 
 
 def test_a_path_is_taken_from_where_the_user_stands(tmp_path, monkeypatch, capsys):

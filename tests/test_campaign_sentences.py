@@ -428,7 +428,7 @@ def test_the_methods_claim_and_cite_only_what_was_done():
     assert any(reference.startswith("Krippendorff") for reference in plain.references)
     assert "Licht" not in plain.text, "there is no calibration here"
     moved = told.methods(replace(ANALYSIS, calibration=CALIBRATION, plan=GONE), resamples=500, seed=7)
-    assert "items that language pairs have in common (simple shift; Licht et al. 2022)" in moved.text
+    assert "items that language pairs have in common (simple shift) (Licht et al. 2022)" in moved.text
     assert any(reference.startswith("Licht") for reference in moved.references)
     assert not any(reference.startswith("Henderson") for reference in moved.references)
     nothing = replace(ANALYSIS, ranking=GONE, agreement=GONE, quality=replace(QUALITY, tested=0, again=None), plan=GONE)

@@ -3,9 +3,10 @@
 ``from_ratings`` looks at a table of judgements as a campaign; ``analyse`` makes all analyses, which can also be called
 one by one. Each returns a dataclass with tables and numbers, or ``Missing``, which counts as false and says what to
 collect. ``sentences`` says results in words, ``figures`` draws them, ``run_checks`` asks whether they can be trusted.
-``export`` writes a report's tables and its methods paragraph to files.
+``export`` writes a report's tables, its methods and a datasheet to files.
 """
 
+from evalkit.campaign.against import compare_campaigns
 from evalkit.campaign.agreement import measure_agreement
 from evalkit.campaign.analysis import Analysis, analyse
 from evalkit.campaign.annotators import RULES, profile_annotators, screen_annotators
@@ -14,7 +15,9 @@ from evalkit.campaign.checks import Check, run_checks, tabulate
 from evalkit.campaign.collection import count_judgements
 from evalkit.campaign.context import compare_contexts
 from evalkit.campaign.cost import measure_cost
+from evalkit.campaign.counterpart import counterpart
 from evalkit.campaign.criteria import rank_criteria
+from evalkit.campaign.disagreement import disagreeing_items, disagreeing_systems
 from evalkit.campaign.errors import count_errors
 from evalkit.campaign.exports import export
 from evalkit.campaign.judges import compare_judges
@@ -23,6 +26,7 @@ from evalkit.campaign.missing import Missing
 from evalkit.campaign.normalization import normalize_scores
 from evalkit.campaign.official import compare_official
 from evalkit.campaign.opening import Campaign, example, from_ratings
+from evalkit.campaign.outcome import compare_plan
 from evalkit.campaign.pilot import Pilot, read_pilot
 from evalkit.campaign.planning import plan_more
 from evalkit.campaign.quality import control_quality
@@ -39,12 +43,17 @@ __all__ = [
     "analyse",
     "calibrate",
     "choose_method",
+    "compare_campaigns",
     "compare_contexts",
     "compare_judges",
     "compare_official",
+    "compare_plan",
     "control_quality",
     "count_errors",
     "count_judgements",
+    "counterpart",
+    "disagreeing_items",
+    "disagreeing_systems",
     "example",
     "export",
     "from_ratings",

@@ -42,8 +42,7 @@ def count_errors(campaign: Campaign) -> Errors:
     judged = campaign.judged
     if campaign.spans is None:
         raise DataError("there are no marked errors beside the scores.")
-    spans = campaign.spans[campaign.spans["pair"].eq(campaign.pair)]
-    spans = spans[spans["system"].astype("str").isin(judged["system"])]
+    spans = of_judged(campaign)
     if spans.empty:
         raise DataError(f"nobody marked an error in {pluralize(len(judged), 'judgement')} of {campaign.pair}.")
     by_system = mqm.errors_per_system(judged, spans, by="pair").drop(columns="pair").set_index("system")
@@ -55,6 +54,19 @@ def count_errors(campaign: Campaign) -> Errors:
         campaign.pair, by_system.sort_values("per_segment", kind="stable", ignore_index=True),
         types if stated else types.head(0), len(spans), len(judged), _correlation(judged, spans),
     )  # fmt: skip
+
+
+def of_judged(campaign: Campaign) -> pd.DataFrame:
+    """Return the errors marked in the pair's judgements that rank systems: none of degraded items, of references.
+
+    An empty table without rows or columns where the campaign has no marked errors.
+    """
+    if campaign.spans is None:
+        return pd.DataFrame()
+    spans = campaign.spans[campaign.spans["pair"].eq(campaign.pair)]
+    if "item_type" in spans:
+        spans = spans[spans["item_type"].isin(campaign.ranked_types)]
+    return spans[spans["system"].astype("str").isin(campaign.judged["system"])]
 
 
 def _correlation(judged: pd.DataFrame, spans: pd.DataFrame) -> float | None:

@@ -10,11 +10,13 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodFormatter
 
 from evalkit.campaign import sentences
+from evalkit.campaign.against import Against
 from evalkit.campaign.annotators import Profiles
 from evalkit.campaign.errors import Errors
+from evalkit.campaign.judges import PEOPLE, Judges
 from evalkit.campaign.names import readable, renamed
 from evalkit.campaign.normalization import Normalization
 from evalkit.campaign.planning import ANY, CAUTIOUS, POWER, Plan
@@ -26,6 +28,7 @@ from evalkit.stats.terms import pluralize
 _HATCHES = ("", "///", "...", "\\\\\\", "xxx", "---", "ooo")
 #: Most systems in a picture; the rest is in the tables.
 _MOST = 30
+_OVER_SYSTEMS = {"spa": "systems: SPA", "system_kendall_b": "systems: Kendall's τ-b"}
 #: Longest name in a picture, characters; tables have up to ``campaign.names.LONGEST``.
 _LONGEST = 28
 
@@ -50,7 +53,7 @@ def scores(ranking: Ranking) -> Figure:
         "human translation": {"marker": "D", "color": PALETTE[1], "mec": INK},
     }
     low, high = (None, None) if ranking.unsure else ("low", "high")
-    figure, axes = plt.subplots(figsize=(4.8, 0.34 * len(rows) + 1.5))
+    figure, axes = plt.subplots(figsize=(4.4, 0.3 * len(rows) + 1.9))
     near = _near(rows["score"].to_numpy(float))
     blank = [name for name in ("score", low, high) if name]
     kept = rows.assign(**{name: rows[name].where(near) for name in blank})
@@ -65,10 +68,9 @@ def scores(ranking: Ranking) -> Figure:
             fontsize=9,
             color=INK,
         )
-    unit = "mean z-score (standard deviations of an annotator)"
-    unit = unit if ranking.method.by_z else "mean score (points of the scale)"
-    axes.set(ylabel="system", xlabel=f"{unit}{', 95 % interval' if low else ''}")
-    figure.legend(loc="outside upper center", ncols=2)
+    what, unit = ("z-score", "standard deviations of an annotator") if ranking.method.by_z else ("score", "points")
+    axes.set(ylabel="system", xlabel=f"mean {what}{', 95 % interval' if low else ''}\n({unit})")
+    figure.legend(loc="outside upper center", ncols=1)
     far = [f"{row.system} at {row.score:.2f} lies beyond the axis" for row in rows[~near].itertuples()]
     told = [sentences.better(ranking), *sentences.beside_humans(ranking), *(f"{text}." for text in far)]
     return describe(figure, f"The score of each system with its interval, the best at the top. {' '.join(told)}")
@@ -120,6 +122,32 @@ def annotators(found: Profiles) -> Figure:
         figure,
         f"A curve per annotator over the scale from 0 to 100, up to twenty of them; means from {means.min():.0f} to "
         f"{means.max():.0f}.",
+    )
+
+
+@house
+def against(found: Against) -> Figure:
+    """Draw the places of the systems in two campaigns, each with its interval, the best here at the top."""
+    table, named = found.systems.head(_MOST), _named(found.systems)["system"]
+    sides = dict(zip(("here", "there"), found.names, strict=True))
+    parts = [
+        pd.DataFrame({"system": named.loc[table.index], "place": table[f"rank_{side}"], "campaign": side}
+                     | ({end: table[f"rank_{side}_{end}"] for end in ("low", "high")} if found.drawn else {}))
+        for side in sides
+    ]  # fmt: skip
+    low, high = ("low", "high") if found.drawn else (None, None)
+    figure, axes = plt.subplots(figsize=(4.4, 0.4 * len(table) + 1.5))
+    names = {side: f"{side}: {readable([name], longest=_LONGEST).get(name, name)}" for side, name in sides.items()}
+    forest(axes, pd.concat(parts), rows="system", value="place", series="campaign", low=low, high=high, names=names)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set(ylabel="system", xlabel=f"place (1: the best){', 95 % interval' if found.drawn else ''}")
+    figure.legend(loc="outside upper center", ncols=2)
+    apart = (found.systems["rank_here"] - found.systems["rank_there"]).abs()
+    return describe(
+        figure,
+        f"{found.pair}: the places of {pluralize(len(found.systems), 'system')} in two campaigns, on what both judged; "
+        f"{pluralize(int(apart.eq(0).sum()), 'system')} with the same place in both, the largest difference "
+        f"{pluralize(int(apart.max()), 'place')}.",
     )
 
 
@@ -188,6 +216,38 @@ def plan(found: Plan) -> Figure:
 def _planned(row: dict[Hashable, Any]) -> str:
     """Name a row of a plan: whom it compares, where that is not any two systems, and the difference."""
     return row["difference"] if row["compares"] == ANY else f"{row['compares']}, {row['difference']}"
+
+
+@house
+def judges(found: Judges) -> Figure:
+    """Draw how far metrics and models agree with people, over items and over systems, beside people's own range."""
+    names = found.names[:_MOST]
+    spa = found.intervals[found.intervals["statistic"].eq("spa")].set_index("judge")["value"]
+    over_systems = "spa" if spa.notna().any() and (not found.persons or spa.notna()[PEOPLE]) else "system_kendall_b"
+    panels = {"kendall_b": "items: Kendall's τ-b", over_systems: _OVER_SYSTEMS[over_systems]}
+    figure, axes = plt.subplots(1, 2, figsize=(5.6, 0.3 * len(names) + 1.7), sharey=True)
+    shown = readable(sorted(names), longest=_LONGEST)
+    people = found.intervals[found.intervals["judge"] == PEOPLE].set_index("statistic")
+    for panel, (statistic, title) in zip(axes, panels.items()):
+        rows = found.intervals[found.intervals["statistic"].eq(statistic) & found.intervals["judge"].isin(names)]
+        if len(people) and people["value"].notna()[statistic]:
+            low, high, middle = people.loc[statistic, ["low", "high", "value"]].astype(float)
+            panel.axvspan(low, high, color=LIGHT, lw=0, label="range of persons against the others")
+            panel.axvline(middle, color=INK, ls="--", lw=1.2, label="their median")
+        forest(panel, rows, rows="judge", value="value", low="low", high="high", order=names, names=shown)
+        panel.set_xlabel(title)
+    axes[0].set_ylabel("metric or model")
+    handles, labels = axes[0].get_legend_handles_labels()
+    kept = [(handle, label) for handle, label in zip(handles, labels) if label != "None"]
+    if kept:
+        figure.legend(*zip(*kept), loc="outside upper center", ncols=2)
+    best = found.table.iloc[0]
+    return describe(
+        figure,
+        f"{found.pair}: a dot with an interval for each of {len(names)} metrics and models, over items and over "
+        f"systems. Over items {best['judge']} agrees best with people, at {best['kendall_b']:.2f}"
+        + (f"; persons with each other at {people['value']['kendall_b']:.2f} in the median." if len(people) else "."),
+    )
 
 
 def _named(table: pd.DataFrame) -> pd.DataFrame:

@@ -94,9 +94,12 @@ def open_campaign(path: str | Path, **options: Any) -> tuple[pd.DataFrame, pd.Da
     return import_module("evalkit.data.importing").open_campaign(path, **options)
 
 
-def open_judges(path: str | Path) -> pd.DataFrame | None:
-    """Open what automatic judges said in a campaign that ``evalkit import`` wrote; None where it names none."""
-    return import_module("evalkit.data.importing").open_judges(path)
+def open_judges(path: str | Path = "", **options: Any) -> pd.DataFrame | None:
+    """Open what automatic judges and metrics say of a campaign; None where there are none.
+
+    path: what ``evalkit import`` wrote. options: ratings and files of metrics, see ``evalkit.data.importing``.
+    """
+    return import_module("evalkit.data.importing").open_judges(path, **options)
 
 
 def choose(

@@ -104,8 +104,8 @@ def fact(frame: pd.DataFrame, name: str, *, by: str) -> Any:
 def reading_of(frame: pd.DataFrame) -> Mapping[str, Any]:
     """Return how an import read a table's files; empty for one that no import made, or whose report is not beside it.
 
-    receipt: what -> how, in words. orientation: which way was better in the file. segments: how they were found;
-    unsure_segments: the share of them of which that is not certain.
+    receipt: what -> how, in words. format: of the file, as ``--format`` names it. orientation: which way was better in
+    the file. segments: how they were found; unsure_segments: the share of them of which that is not certain.
     """
     return frame.attrs.get("reading", {})
 

@@ -151,20 +151,35 @@ def settings(study: Study, values: dict[str, Any]) -> dict[str, Any]:
 
 
 def bound(study: Study, values: dict[str, Any], folder: Path) -> Study:
-    """Bind a study's parameters; where one of them names a file of the user's own, no data set needs to be fetched.
+    """Bind a study's parameters; where the first that can name a file of the user's own does, no data set is fetched.
 
+    Other files stand beside that one, or beside the study's data.
     A path on the command line starts from where the user stands, one in ``studies.toml`` from that file's ``folder``;
     the kernel stands elsewhere. Raises DataError where there is no such file.
     """
     chosen = settings(study, values)
-    own = [name for name in files_named(study) if chosen[name] and not registered(chosen[name])]
+    files = files_named(study)
+    own = [name for name in files if chosen[name] and not registered(chosen[name])]
     for name in own:
         base = Path.cwd() if name in values else folder
         path = (base / Path(chosen[name]).expanduser()).resolve()
         if not path.is_file():
             raise DataError(f"{study.name}: {name}={chosen[name]} is no file in {base}. Correct the path.")
         chosen[name] = str(path)
-    return replace(study, parameters=chosen, data=() if own else study.data)
+    chosen |= _found(study, chosen, values, folder)
+    return replace(study, parameters=chosen, data=() if own[:1] == files[:1] != [] else study.data)
+
+
+def _found(study: Study, chosen: dict[str, Any], values: dict[str, Any], folder: Path) -> dict[str, list[str]]:
+    """Return the paths of files and folders that parameters list, whole; DataError where one is not there."""
+    found = {}
+    for name in (declared.name for declared in notebooks.parameters(study.notebook) if declared.names_files):
+        base = Path.cwd() if name in values else folder
+        paths = [(base / Path(text).expanduser()).resolve() for text in chosen[name]]
+        if absent := [text for text, path in zip(chosen[name], paths) if not path.exists()]:
+            raise DataError(f"{study.name}: {name}={absent[0]} is no file or folder in {base}. Correct the path.")
+        found[name] = [str(path) for path in paths]
+    return found
 
 
 def registered(name: str) -> bool:
@@ -181,7 +196,11 @@ def files_named(study: Study) -> list[str]:
 
 def without_folders(task: Study) -> Study:
     """Return a study as its report tells of it: files of the user's own without their folders, which may be private."""
-    names = {name: Path(task.parameters[name]).name for name in files_named(task) if task.parameters.get(name)}
+    names: dict[str, Any] = {
+        name: Path(task.parameters[name]).name for name in files_named(task) if task.parameters.get(name)
+    }
+    lists = [declared.name for declared in notebooks.parameters(task.notebook) if declared.names_files]
+    names |= {name: [Path(text).name for text in task.parameters[name]] for name in lists if task.parameters.get(name)}
     return replace(task, parameters={**task.parameters, **names})
 
 

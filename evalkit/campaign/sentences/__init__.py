@@ -1,9 +1,11 @@
 """The sentences of a campaign's report, each computed from the results of the analyses and nothing else.
 
 ``say(found)`` takes one result and returns its sentences, a paragraph each. first_page: which system is better, can I
-trust it, what next. methods: the paragraph for a paper.
+trust it, what next. methods, datasheet: what a paper or a datasheet has to say of how the numbers were made.
 """
 
+from evalkit.campaign.sentences.against import against  # noqa: F401  registers its sentences with say
+from evalkit.campaign.sentences.datasheet import Datasheet, datasheet
 from evalkit.campaign.sentences.first_page import (
     answers,
     beside_humans,
@@ -15,7 +17,9 @@ from evalkit.campaign.sentences.first_page import (
     trust,
     weights,
 )
+from evalkit.campaign.sentences.judges import judges  # noqa: F401  registers its sentences with say
 from evalkit.campaign.sentences.methods import Methods, methods
+from evalkit.campaign.sentences.outcome import outcome  # noqa: F401  registers its sentences with say
 from evalkit.campaign.sentences.people import screening  # noqa: F401  registers its sentences with say
 from evalkit.campaign.sentences.pilot import answer
 from evalkit.campaign.sentences.plan import beyond
@@ -23,12 +27,14 @@ from evalkit.campaign.sentences.say import known, not_in_file, say
 from evalkit.campaign.sentences.systems import language_pairs
 
 __all__ = [
+    "Datasheet",
     "Methods",
     "answer",
     "answers",
     "beside_humans",
     "better",
     "beyond",
+    "datasheet",
     "figures",
     "headline",
     "known",

@@ -147,13 +147,13 @@ def trust(checks: list[Check]) -> str:
 
 
 def answers(checks: list[Check]) -> list[str]:
-    """Say what each check found, what speaks against the result first; the fine ones share a sentence.
+    """Say what each check found and what to do, what speaks against the result first; the fine ones share a sentence.
 
-    >>> answers([Check("Is it so?", LOOK, "not quite: b"), Check("And so?", FINE, "yes"), Check("Or so?", FINE, "yes")])
-    ['! look – Is it so? Not quite: b.', '✓ fine – And so? Or so?']
+    >>> answers([Check("Is it so?", LOOK, "not quite: b", "Go."), Check("And so?", FINE, "y"), Check("Or?", FINE, "y")])
+    ['! look – Is it so? Not quite: b. To do: Go.', '✓ fine – And so? Or?']
     """
     told = [
-        f"{check.verdict} – {check.question} {check.found[0].upper()}{check.found[1:]}."
+        f"{check.verdict} – {check.question} {check.found[0].upper()}{check.found[1:]}. To do: {check.advice}"
         for check in checks
         if check.verdict != FINE
     ]

@@ -7,7 +7,6 @@ import pandas as pd
 from evalkit.campaign.cost import Cost
 from evalkit.campaign.criteria import Criteria
 from evalkit.campaign.errors import Errors
-from evalkit.campaign.judges import PEOPLE, Judges
 from evalkit.campaign.normalization import Normalization
 from evalkit.campaign.official import Official
 from evalkit.campaign.ranking import COLLECT, Ranking
@@ -152,22 +151,3 @@ def criteria(found: Criteria) -> list[str]:
         if len(other)
         else "All criteria order the systems alike."
     ]
-
-
-@say.register
-def judges(found: Judges) -> list[str]:
-    people = found.table[found.table["judge"] == PEOPLE]
-    sentences = []
-    for row in found.table[found.table["judge"] != PEOPLE].itertuples():
-        text = (
-            f"{row.judge} judged {pluralize(int(row.items), 'item')} that people judged, too: correlation with their "
-        )
-        text += f"mean {row.pearson:.2f}, difference {row.difference:+.2f}"
-        if row.same_order == row.same_order:
-            text += f"; {'the same' if row.same_order == 1 else 'another'} order of the systems"
-        sentences.append(f"{text}.")
-    if len(people):
-        sentences.append(
-            f"A person's scores correlate with the mean of the others' at {people['pearson'].iloc[0]:.2f}."
-        )
-    return sentences

@@ -12,10 +12,13 @@ import pandas as pd
 from evalkit import DataError
 from evalkit.data import schemas
 from evalkit.data.importing import campaign, writing
+from evalkit.data.importing.automatic import apart, gathering
 from evalkit.data.importing.campaign import FORMATS
+from evalkit.data.importing.files.rows import Seen
 from evalkit.data.importing.options import gathered
 from evalkit.data.importing.pseudonyms import Pseudonyms
 from evalkit.data.importing.report import Report, beside, together
+from evalkit.data.provenance import like, source_of
 
 __all__ = ["FORMATS", "Report", "import_campaign", "open_campaign", "open_judges"]
 
@@ -43,7 +46,9 @@ def import_campaign(
     lines on progress.
     options: columns (our name -> theirs), values (our name -> one value for all rows, or "FILE:our name" for those of
     one file), item_types (theirs -> ours), scale (low, high), sheet, encoding, decimal, batches, accounts, judges,
-    weights, lower_is_better, wide, words (word -> score), mapping (a TOML file with the first of these).
+    metric_columns (headings of automatic scores, or NAME=HEADING), metric_files (tables of them, or mt-metrics-eval's
+    files), weights, lower_is_better, wide, words (word -> score), design (that a campaign began with; None looks for
+    one beside the files), mapping (a TOML file with the first of these).
     Returns the report and the paths of what was written. Raises DataError, having changed nothing.
     """
     out = Path(out)
@@ -109,19 +114,36 @@ def _read(path: Path) -> tuple[pd.DataFrame, pd.DataFrame | None]:
     return ratings, spans
 
 
-def open_judges(path: str | Path) -> pd.DataFrame | None:
-    """Open what automatic judges said of a campaign: a table like its ratings; None where it names none.
+def open_judges(
+    path: str | Path = "", *, ratings: pd.DataFrame | None = None, metrics: str | Path | Sequence[str | Path] = ()
+) -> pd.DataFrame | None:
+    """Open automatic judges and metrics of a campaign: a table like its ratings; None where there are none.
 
-    path: what ``import_campaign`` wrote with ``judges``.
+    path: what ``import_campaign`` wrote; what stands apart beside it is read. ratings, metrics: the campaign's ratings,
+    and files of metrics to match with them now, as ``metric_files`` of an import; then path may be another file.
+    Returns the columns of ratings, where ``annotator`` is the judge or metric, kind (judge or metric), better (higher
+    or lower) and level (segment; or system, where a whole system is scored, and doc and segment are "*").
+    Raises DataError where a file of metrics cannot be matched, or two have one name.
     """
-    ratings = _read(Path(path))[0]
-    apart, label = beside(Path(path), "judges.parquet"), writing.label_of(Path(path))
-    if not apart.is_file() or writing.label_of(apart) != label:
+    found, label = None, dict[str, Any]()
+    if ratings is None or Path(path).suffix == ".parquet":
+        own = _read(Path(path))[0]
+        ratings = own if ratings is None else ratings
+        label = writing.label_of(Path(path))
+        found = apart.read(Path(path), tuple(label["scale"]) if label["scale"] else None)
+    paths = [Path(one) for one in ([metrics] if isinstance(metrics, str | Path) else metrics) if str(one)]
+    seen = [Seen.at(one) for place in paths for one in gathering.files(place)]
+    named = gathering.of_files(paths, ratings)
+    for one in seen:
+        one.hold()
+    if found is None and not named:
         return None
-    scale = tuple(label["scale"]) if label["scale"] else None
-    judged = schemas.check(writing.frame_at(apart), schemas.RATINGS, origin=apart.name, scale=scale)
-    judged.attrs |= ratings.attrs
-    return judged
+    before = apart.metrics_of(found, Path(path).name) if found is not None else []
+    judged = found[found["kind"] == "judge"] if found is not None else ratings.head(0)
+    whole = apart.table(judged, [*before, *named])
+    files = [*label.get("metrics", []), *({"name": one.path.name, "digest": one.digest} for one in seen)]
+    told = {"notes": [metric.told for metric in named], "excluded": {}}
+    return like(whole, ratings, source=apart.source(source_of(ratings), files), **told)
 
 
 def _told(path: Path, label: dict) -> dict:
@@ -135,8 +157,8 @@ def _told(path: Path, label: dict) -> dict:
     report.reasons, report.excluded = Counter(report.reasons), Counter(report.excluded)
     receipt = {"rows": f"{report.rows_read:,} read, {report.rows_kept:,} kept"} | report.read_as()
     receipt |= {what: f"{count:,}" for what, count in report.apart().items()}
-    reading = {"receipt": receipt, "orientation": report.orientation, "segments": report.segments,
-               "unsure_segments": report.unsure_segments}  # fmt: skip
+    reading = {"receipt": receipt, "format": report.format, "orientation": report.orientation,
+               "segments": report.segments, "unsure_segments": report.unsure_segments, "plan": report.plan}  # fmt: skip
     excluded = {together(reason): int(count) for reason, count in counts}
     return {"excluded": excluded, "notes": list(said["notes"]), "reading": reading}
 

@@ -4,13 +4,16 @@ import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from evalkit import DataError
 from evalkit.data import schemas
 from evalkit.data.files import stamp
-from evalkit.data.importing import receipt, recognise, rejected, writing
+from evalkit.data.importing import planned, receipt, recognise, rejected, writing
+from evalkit.data.importing.automatic import apart, gathering
+from evalkit.data.importing.automatic.items import EXTRA
 from evalkit.data.importing.cells import scales
 from evalkit.data.importing.files.rows import Rows, Seen, Source
 from evalkit.data.importing.formats import Format, Head, Match, ordered
@@ -65,6 +68,7 @@ def run(paths: Sequence[Path], out: Path, options: Options, *, name: str = "auto
     Raises DataError, having written nothing, where a file is of no known format, scales differ, or no row is sound.
     """
     writing.guard(out, paths, replace=replace)
+    writing.guard(out, options.metric_files, replace=True)
     report = Report(pseudonyms=not options.pseudonyms.keep)
     files = _recognised(paths, options, report, name)
     with writing.Draft(out) as draft:
@@ -81,8 +85,10 @@ def run(paths: Sequence[Path], out: Path, options: Options, *, name: str = "auto
         report.scale_from = "as told" if options.scale else report.scale_from or formats
         report.digest = _digest(files)
         named = [entry["name"] for entry in report.files]
-        label = {"origin": ", ".join(named), "digest": report.digest, "scale": report.scale, "format": report.format,
-                 "files": named, "orientation": report.orientation}  # fmt: skip
+        label: dict[str, Any] = {
+            "origin": ", ".join(named), "digest": report.digest, "scale": report.scale, "format": report.format,
+            "files": named, "orientation": report.orientation,
+        }  # fmt: skip
         report.columns = _columns(files, report)
         place = draft.place("rejected.csv")
         with place.open("w", encoding="utf-8-sig", newline="") as stream:
@@ -97,14 +103,20 @@ def run(paths: Sequence[Path], out: Path, options: Options, *, name: str = "auto
         if not allow_rejected:
             receipt.refuse_many(report)
         report.rows_kept = len(ratings)
-        people = _without_judges(ratings, options, report, str(label["origin"]))
+        people = apart.without_judges(ratings, options, report, str(label["origin"]))
+        seen = [Seen.at(path) for place in options.metric_files for path in gathering.files(place)]
+        metrics = gathering.gathered(files, people, options, report)
+        for one in seen:
+            one.hold()
+        label |= {"metrics": [{"name": one.path.name, "digest": one.digest} for one in seen]} if seen else {}
         for file in files:
             for note in (*file.source.notes, *file.rows.notes):
                 report.note(f"{file.name}: {note}")
+        report.plan = planned.outcome([file.source.design for file in files if file.source.design], people)
         receipt.complete(report, people, options)
         writing.write_ratings(people, report.columns, draft.place("ratings.parquet"), label)
-        if len(judged := ratings[~ratings.index.isin(people.index)]):
-            writing.write_ratings(judged, report.columns, draft.place("judges.parquet"), label)
+        if len(judged := apart.table(ratings[~ratings.index.isin(people.index)], metrics)):
+            writing.write_ratings(judged, [*report.columns, *EXTRA], draft.place("judges.parquet"), label)
         if spans := [file.found.spans for file in files if file.found.spans is not None]:
             report.spans = sum(map(len, spans))
             writing.write_spans(pd.concat(spans, ignore_index=True), draft.place("spans.parquet"), label)
@@ -123,7 +135,7 @@ def _recognised(paths: Sequence[Path], options: Options, report: Report, name: s
     for path in (path for path in found if not is_companion(path.name)):
         before = stamp(path) if path.is_file() else ()  # opening it says what is wrong
         own = options.of(path.name)
-        sheets = recognise.chosen(opened(path, own), own, name)
+        sheets = recognise.chosen(planned.decoded(path, opened(path, own), own.design), own, name)
         for place, (source, kind, head, match) in enumerate(sheets):
             if source.again and kind.name in _HANGING:
                 raise DataError(
@@ -275,18 +287,6 @@ def _settled(files: list[File], writer: rejected.Writer, options: Options) -> pd
     for number, rows in late.items():
         _write_rejected(files[number], rows, writer, options)
     return ratings.drop(drop)
-
-
-def _without_judges(ratings: pd.DataFrame, options: Options, report: Report, origin: str) -> pd.DataFrame:
-    """Leave the judgements of models to a file of their own, and say whose they are."""
-    judged = ratings["annotator"].isin([*options.judges, *report.judges])
-    if absent := [name for name in options.judges if not ratings["annotator"].eq(name).any()]:
-        raise DataError(f"--judge {absent[0]!r}: no annotator of {origin} is called that. Write it as the file does.")
-    if judged.all():
-        raise DataError(f"All annotators of {origin} are automatic judges. Leave out --judge to report on them alone.")
-    counts = ratings.loc[judged, "annotator"].value_counts(sort=False)
-    report.judges = [f"{name} ({count:,} judgements, apart)" for name, count in counts.items()]
-    return ratings[~judged]
 
 
 def _heading(found: Converted, rating: pd.Series, options: Options) -> str:

@@ -10,6 +10,7 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.data import languages, schemas
+from evalkit.data.importing.automatic.items import Metric
 from evalkit.data.importing.cells import checks, numbers
 from evalkit.data.importing.cells.columns import vocabulary
 from evalkit.data.importing.files.rows import Seen
@@ -35,7 +36,7 @@ class Converted:
 
     names: our name -> the file's heading. people: headings that are annotators themselves. parts: headings of columns
     of scores -> what they name, which is our column ``role``. beside: files that were read together with this one.
-    weak: the scale is a guess from few scores.
+    weak: the scale is a guess from few scores. metrics: automatic scores that an earlier import has set apart.
     """
 
     ratings: pd.DataFrame
@@ -50,6 +51,7 @@ class Converted:
     parts: dict[str, str] = field(default_factory=dict)
     weak: bool = False
     beside: Sequence[Seen] = ()
+    metrics: Sequence[Metric] = ()
 
 
 def converted(frame: pd.DataFrame, names: dict[str, str], values: dict[str, str], options: Options, *,

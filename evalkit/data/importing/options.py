@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from evalkit import DataError
-from evalkit.data import languages, schemas
+from evalkit.data import designs, languages, schemas
+from evalkit.data.designs import Design
 from evalkit.data.importing.accounts import owners
 from evalkit.data.importing.cells.columns import EXTRAS, OTHERS, OURS
 from evalkit.data.importing.pseudonyms import Pseudonyms
@@ -34,10 +35,13 @@ class Options:
     batches: tuple[Path, ...] = ()  # what Appraise was given: which segment each of its items is
     accounts: dict[str, str] = field(default_factory=dict)  # account -> person
     judges: tuple[str, ...] = ()  # annotators that are models
+    metric_columns: tuple[str, ...] = ()  # columns of automatic scores, as NAME=COLUMN, + or - says what is better
+    metric_files: tuple[Path, ...] = ()  # files of automatic scores
     weights: str | None = None  # of marked errors: a scheme's name, or like minor=1,major=5
     lower_is_better: bool | None = None
     wide: str | None = None  # what the score columns of a wide table are: one of WIDE
     words: dict[str, float] = field(default_factory=dict)  # words for scores, casefolded
+    design: Design | None = None  # of a campaign that was designed here: the roles of its items
     looks: Looks = field(default_factory=Looks)
 
     @property
@@ -63,10 +67,13 @@ def gathered(
     batches: str | Path | Sequence[str | Path] = (),
     accounts: str | Path | None = None,
     judges: Sequence[str] = (),
+    metric_columns: Sequence[str] = (),
+    metric_files: str | Path | Sequence[str | Path] = (),
     weights: str | None = None,
     lower_is_better: bool | None = None,
     wide: str | None = None,
     words: Mapping[str, float | str] | None = None,
+    design: str | Path | None = None,
     mapping: str | Path | None = None,
 ) -> tuple[Options, str | None]:
     """Return the options and the format that the TOML file names; what is told directly comes before the file.
@@ -106,10 +113,13 @@ def gathered(
         batches=tuple(map(Path, [batches] if isinstance(batches, str | Path) else batches)),
         accounts=people,
         judges=tuple(plain(name) for name in judges),
+        metric_columns=tuple(plain(text) for text in metric_columns),
+        metric_files=tuple(map(Path, [metric_files] if isinstance(metric_files, str | Path) else metric_files)),
         weights=weights,
         lower_is_better=lower_is_better,
         wide=wide,
         words=_words(words or {}),
+        design=designs.read(Path(design)) if design else None,
     )
     return options, file.get("format")
 

@@ -11,9 +11,10 @@ import numpy as np
 import pandas as pd
 
 from evalkit.data.importing.cells import columns
-from evalkit.data.importing.files.rows import Broken, Rows, Source
+from evalkit.data.importing.files.rows import Broken, Rows, Source, stripped
 from evalkit.data.importing.pseudonyms import Pseudonyms
 from evalkit.data.importing.report import Report
+from evalkit.data.spreadsheets import guarded, unguarded
 
 #: What the file of rejected rows says of each, before the row's own cells, and behind them where these cannot be cut.
 FIELDS, UNCUT = ["kind", "file", "line", "column", "value", "reason"], "cells"
@@ -125,13 +126,14 @@ class Hidden:
 class Writer:
     """Write rejected rows to a file, and count them in the report; repaired there, they can be imported again.
 
-    headings: of all files of the campaign, without names of people.
+    People repair them in spreadsheets, so a cell that would run there is written with an apostrophe before it, which
+    ``again`` takes away. headings: of all files of the campaign, without names of people.
     """
 
     def __init__(self, stream: TextIO, report: Report, headings: Iterable[str]):
         self.report, self._headings = report, list(dict.fromkeys(headings))
         self._rows = csv.writer(stream)
-        self._rows.writerow([*FIELDS, *self._headings, UNCUT])
+        self._rows.writerow([*FIELDS, *map(guarded, self._headings), UNCUT])
 
     def add(self, file: str, row: Rejection, cells: list[str] | dict[str, str]) -> None:
         """Write one row; its cells, under their headings or as they were cut, are given without names."""
@@ -152,7 +154,8 @@ class Writer:
             [cells.get(name, "") for name in self._headings] if isinstance(cells, dict) else [""] * len(self._headings)
         )
         uncut = "" if named else json.dumps(cells, ensure_ascii=False)
-        self._rows.writerow([row.kind, file, row.line, row.column, row.value, row.reason, *own, uncut])
+        told = [row.kind, guarded(file), row.line, guarded(row.column), guarded(row.value), guarded(row.reason)]
+        self._rows.writerow([*told, *map(guarded, own), uncut])
 
 
 def again(source: Source) -> Source:
@@ -165,9 +168,9 @@ def again(source: Source) -> Source:
         return source
     (line, titles), *rows = source.head
     end = first.index(UNCUT, _BEFORE)
-    files = {cells[1] for _, cells in rows if len(cells) > 1}
-    head = [(line, titles[_BEFORE:end])]
-    head += [(line, cells[_BEFORE:end]) for line, cells in rows if cells[0] != EXCLUDED]
+    files = {unguarded(cells[1]) for _, cells in rows if len(cells) > 1}
+    head = [(line, [*map(unguarded, titles[_BEFORE:end])])]
+    head += [(line, [*map(unguarded, cells[_BEFORE:end])]) for line, cells in rows if cells[0] != EXCLUDED]
     return replace(
         source, head=head, read=lambda header, after: _reread(source, end, header, after), again=True,
         named=files.pop() if len(files) == 1 else "",  # what this name says of languages holds for its rows
@@ -186,8 +189,10 @@ def _reread(source: Source, end: int, header: list[str], after: int) -> Rows:
     places = np.flatnonzero(~excluded & ~torn)
     broken = [Broken(int(uncut.index[place]), _STILL, _pieces(uncut.iloc[place])) for place in np.flatnonzero(torn)]
     notes = [f"{excluded.sum():,} rows that had been excluded were passed over"] if excluded.any() else []
+    cells = rows.frame.iloc[places][header]
     return Rows(
-        rows.frame.iloc[places][header], lambda place: rows.raw(int(places[place]))[_BEFORE:end],
+        stripped(cells.apply(lambda column: column.map(unguarded, na_action="ignore").astype("str"))),
+        lambda place: [*map(unguarded, rows.raw(int(places[place]))[_BEFORE:end])],
         [*rows.broken, *broken], [*rows.notes, *notes],
     )  # fmt: skip
 

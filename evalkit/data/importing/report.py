@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 
 @dataclass
@@ -37,8 +38,10 @@ class Report:
     systems: list[dict[str, str | int | float]] = field(default_factory=list)  # judgements and mean score of each
     people: list[dict[str, str | int | float]] = field(default_factory=list)  # and of each annotator
     judges: list[str] = field(default_factory=list)  # annotators that are models; their judgements stand apart
+    metrics: list[str] = field(default_factory=list)  # automatic scores: where from, how matched, which way is better
     annotators: int = 0
     spans: int = 0
+    plan: dict[str, Any] = field(default_factory=dict)  # what a designed campaign had planned, and what came of it
     pseudonyms: bool = True
     digest: str = ""
     rejected_digest: str = ""  # of the file of rejected rows, as it was written
@@ -81,11 +84,20 @@ class Report:
     def read_as(self) -> dict[str, str]:
         """Say how scores and segments were read: scale, orientation, weights, segments; what is not known is absent."""
         scale = "{:g} to {:g}".format(*self.scale) if self.scale else "unbounded"
+        shown = self.metrics if len(self.metrics) <= _FEW_METRICS else [text.partition(",")[0] for text in self.metrics]
         told = {
             "scale": f"{scale} ({self.scale_from})", "orientation": self.orientation, "weights": self.weights,
             "segments": self.segments, "automatic judges": ", ".join(self.judges),
+            "automatic metrics": "; ".join(shown), "plan": self._as_planned(),
         }  # fmt: skip
         return {what: text for what, text in told.items() if text}
+
+    def _as_planned(self) -> str:
+        """Say how much of what was planned is there."""
+        if not self.plan:
+            return ""
+        planned, there = (sum(row[name] for row in self.plan["annotators"]) for name in ("planned", "collected"))
+        return f"{there:,} of the {planned:,} judgements of {self.plan['file']} are there"
 
     def apart(self) -> dict[str, int]:
         """Count the rows that are no judgements of the result, by what became of them and why."""
@@ -109,6 +121,7 @@ class Report:
         return f"{origin}: of {self.rows_read:,} rows none is a sound judgement ({reasons}).{example}"
 
 
+_FEW_METRICS = 6  # of which all is told in one line; of more, names and files
 _MOST = 30  # systems, and annotators, that are listed one by one
 
 

@@ -86,41 +86,44 @@ def _of_systems(scores: Scores) -> Iterator[_Estimate]:
         one, other = (np.sign(side[:, None] - side) for side in (x, y))
         apart = (both[:, None] & both & ~np.eye(len(x), dtype=bool)).astype(float)
         same = apart * (one == other)
-        found.setdefault("pearson", []).append(_pearson(x[None, None], y[None, None], both[None, None]))
+        found.setdefault("pearson", []).append(pearson_of_units(x[None, None], y[None, None], both[None, None]))
         found.setdefault("spearman", []).append(_spearman(x, y, both))
         found.setdefault("kendall_b", []).append(_tau(apart * one * other, apart * (one != 0), apart * (other != 0)))
         found.setdefault("accuracy_2way", []).append(_share(same * (other != 0), apart * (other != 0)))
         found.setdefault("accuracy_3way", []).append(_share(same, apart))
     for name, estimates in found.items():
-        yield ("system", name, "none"), _stacked(estimates)
+        yield ("system", name, "none"), stacked(estimates)
 
 
 def _of_segments(scores: Scores, flips: int, seed: int) -> Iterator[_Estimate]:
     """Yield what is estimated and the function from weights of segments (SPA: of systems) to metrics × resamples."""
     both = np.isfinite(scores.values) & scores.judged
     cells = list(zip(np.where(both, scores.values, 0), np.where(both, scores.human, 0), both))
-    yield ("segment", "pearson", "none"), _stacked([_pearson(*(side[None] for side in each)) for each in cells])
-    yield ("segment", "pearson", "system"), _stacked([_pearson(*(side[:, None] for side in each)) for each in cells])
+    yield ("segment", "pearson", "none"), stacked([pearson_of_units(*(side[None] for side in each)) for each in cells])
+    yield (
+        ("segment", "pearson", "system"),
+        stacked([pearson_of_units(*(side[:, None] for side in each)) for each in cells]),
+    )
     of_items = [evaluate(np.where(there, x, np.nan).T, np.where(there, y, np.nan).T) for x, y, there in cells]
     for name in STATISTICS:
-        yield ("segment", name, "item"), _means(np.stack([each[name] for each in of_items]))
-    right = [_right_by_segment(scores.human, there, x) for x, _, there in cells]
-    yield ("segment", "acc_eq", "item"), _means(np.stack(right))
+        yield ("segment", name, "item"), mean_of_units(np.stack([each[name] for each in of_items]))
+    right = [right_by_segment(scores.human, there, x) for x, _, there in cells]
+    yield ("segment", "acc_eq", "item"), mean_of_units(np.stack(right))
     near = []
     upper = np.triu_indices(len(scores.systems), 1)
     for metric, human in metric_and_human_p(scores, flips=flips, seed=seed):
         pairs = np.zeros((2, len(scores.systems), len(scores.systems)))
         pairs[:, *upper] = 1 - np.abs(metric - human), np.ones(len(human))
         near.append(_share(*(pairs + pairs.swapaxes(1, 2))))
-    yield ("system", "spa", "none"), _stacked(near)
+    yield ("system", "spa", "none"), stacked(near)
 
 
-def _stacked(estimates: Sequence[_Values]) -> _Values:
+def stacked(estimates: Sequence[_Values]) -> _Values:
     """Evaluate one function per metric."""
     return lambda weights: np.stack([estimate(weights) for estimate in estimates])
 
 
-def _right_by_segment(human: np.ndarray, both: np.ndarray, x: np.ndarray) -> np.ndarray:
+def right_by_segment(human: np.ndarray, both: np.ndarray, x: np.ndarray) -> np.ndarray:
     """Return the share of right pairs of each segment at the calibrated threshold; NaN without a pair."""
     compared = Comparisons(human, both)
     shares = np.full(human.shape[1], np.nan)
@@ -132,7 +135,7 @@ def _right_by_segment(human: np.ndarray, both: np.ndarray, x: np.ndarray) -> np.
     return shares
 
 
-def _means(each: np.ndarray) -> _Values:
+def mean_of_units(each: np.ndarray) -> _Values:
     """Average the defined values of units, metrics × units."""
     defined = np.isfinite(each)
     return lambda weights: ratio(np.where(defined, each, 0) @ weights.T, defined.astype(float) @ weights.T)
@@ -148,7 +151,7 @@ def _tau(balance: np.ndarray, untied_x: np.ndarray, untied_y: np.ndarray) -> _Va
     return lambda weights: weighted.kendall_b(weights, balance, untied_x, untied_y)
 
 
-def _pearson(x: np.ndarray, y: np.ndarray, both: np.ndarray) -> _Values:
+def pearson_of_units(x: np.ndarray, y: np.ndarray, both: np.ndarray) -> _Values:
     """Correlate x and y, groups × cells × units, within each group, and average."""
     n = np.maximum(both.sum(axis=(1, 2), keepdims=True), 1)
     x, y = (np.where(both, side - side.sum(axis=(1, 2), keepdims=True) / n, 0) for side in (x, y))

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from evalkit.reports.cli import designing
 from evalkit.reports.cli.words import Pair, data_names
 
 FORMATS = ("auto", "appraise", "esa", "mqm", "mturk-da", "xsts", "mt-metrics-eval", "preferences", "csv", "pearmut",
@@ -25,14 +26,27 @@ def new() -> None:
 @new.command("campaign")
 @click.argument("name")
 @click.option("--out", type=a_path, default=".", metavar="DIR", help="where the folder goes (default: here)")
-def new_campaign(name: str, out: Path) -> None:
+@designing.options
+def new_campaign(name: str, out: Path, **told: Any) -> None:
     """Data template, checklist, instructions, report.
 
-    All in a new folder NAME.
+    All in a new folder NAME. With systems' outputs, also who judges what: for Pearmut, as CSV and as workbooks.
+
+    \b
+    Example:
+      evalkit new campaign spring --outputs outputs/ --source source.txt --protocol ESA --annotators 8 --hours 5
     """
     from evalkit.reports import starter
 
-    print(starter.campaign(name, out))
+    wishes, said = designing.asked(told), list[str]()
+    if not wishes:
+        print(starter.campaign(name, out))
+        return
+    from evalkit.campaign.design import make
+
+    folder = starter.campaign(name, out, fill=lambda folder: said.extend(make(name, folder, **wishes)))
+    print("\n".join(said), file=sys.stderr)
+    print(folder)
 
 
 @new.command("study")
@@ -79,8 +93,19 @@ def new_study(name: str, data: str, title: str) -> None:
     "--batches", multiple=True, type=a_path, metavar="JSON",
     help="what Appraise was given: which segment each item is (repeatable)",
 )  # fmt: skip
+@click.option(
+    "--design", type=a_path, metavar="JSON", help="that the campaign began with (default: design.json beside)"
+)
 @click.option("--accounts", type=a_path, metavar="FILE", help="which account is whose (CSV of two columns, or JSON)")
 @click.option("--judge", "judges", multiple=True, metavar="NAME", help="an annotator that is a model (repeatable)")
+@click.option(
+    "--metric", "metric_columns", multiple=True, metavar="[NAME=]COLUMN",
+    help="a column of automatic scores; COLUMN- where lower is better, COLUMN+ where higher is (repeatable)",
+)  # fmt: skip
+@click.option(
+    "--metrics", "metric_files", multiple=True, type=a_path, metavar="FILE",
+    help="automatic scores: a table (system, doc, segment, score), or mt-metrics-eval's files (repeatable)",
+)  # fmt: skip
 @click.option("--weights", metavar="SCHEME", help="of marked errors: a scheme, or like minor=1,major=5,critical=10")
 @click.option(
     "--lower-is-better/--higher-is-better", default=None, help="which way is better (default: by headings and scores)"
@@ -102,6 +127,7 @@ def import_files(
     Examples:
       evalkit import appraise_export.csv
       evalkit import scores.xlsx --sheet Scores --map annotator=Linguist --value src_lang=eng
+      evalkit import ratings.csv --metric comet --metric TER- --metrics en-de/BLEU-refA.seg.score
       evalkit import ratings.csv --mapping mapping.toml --scale 1:5 --out campaign.parquet
       evalkit import ratings.csv campaign.rejected.csv --out repaired.parquet   # rejected rows, once repaired
 
@@ -142,7 +168,11 @@ def progress(every: float = 2.0) -> Callable[[str], None]:
 def export(report: Path, out: Path) -> None:
     """Write a report's tables for a paper.
 
-    Its tables as CSV, Parquet and LaTeX, and a methods paragraph, from the JSON beside its HTML.
+    Its tables as CSV, Parquet and LaTeX, the methods with their references (methods.bib), and a human evaluation
+    datasheet, from the JSON beside its HTML; what no file tells is a blank to fill in.
+
+    The files appear all at once, in place of an earlier export; one that you changed since, such as a datasheet that
+    you filled in, stops the export. In CSV, text that a spreadsheet would run as a formula has an apostrophe before it.
     """
     from evalkit import campaign
 

@@ -39,6 +39,11 @@ class Parameter:
         """Whether the value is the path of a file of the user's own, which its help says by beginning with "path"."""
         return self.type == "str" and self.help.startswith("path")
 
+    @property
+    def names_files(self) -> bool:
+        """Whether the value is a list of paths of files or folders, which stand beside the study's data."""
+        return self.type == "list" and self.help.startswith("paths")
+
 
 def parameters(path: Path) -> list[Parameter]:
     """Read the parameters that a notebook declares in its cell tagged ``parameters``, in their order.

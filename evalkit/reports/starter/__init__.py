@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from evalkit import CLONE, ROOT, DataError
@@ -13,10 +14,11 @@ from evalkit.reports import notebooks
 _HERE = Path(__file__).parent
 
 
-def campaign(name: str, parent: Path) -> Path:
+def campaign(name: str, parent: Path, *, fill: Callable[[Path], None] = lambda folder: None) -> Path:
     """Write the folder ``name`` below ``parent``: data template, checklist, instructions, report; return its path.
 
-    The folder appears whole or not at all. Raises DataError where the name cannot name a report, or is taken.
+    fill: writes what else is to be in the folder. The folder appears whole or not at all.
+    Raises DataError where the name cannot name a report, or is taken.
     """
     _checked(name)
     target = parent / name
@@ -28,6 +30,7 @@ def campaign(name: str, parent: Path) -> Path:
             text = source.read_text(encoding="utf-8").replace("{{name}}", name)
             notebooks.write_text(Path(folder) / "whole" / source.relative_to(_HERE / "campaign"), text)
         shutil.copyfile(ROOT / "notebooks" / "studies" / "campaign.ipynb", Path(folder) / "whole" / "campaign.ipynb")
+        fill(Path(folder) / "whole")
         os.rename(Path(folder) / "whole", target)
     return target
 

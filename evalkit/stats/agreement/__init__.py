@@ -17,10 +17,11 @@ from evalkit.stats.agreement.correlation import (
 from evalkit.stats.agreement.icc import intraclass
 from evalkit.stats.agreement.labels import LabelModel, dawid_skene, mace
 from evalkit.stats.agreement.matrix import REPEATS, score_matrix
+from evalkit.stats.agreement.replication import cross_replication
 from evalkit.stats.agreement.scales import LEVELS, WEIGHTS
 
 __all__ = [
     "BANDS", "LEVELS", "MEASURES", "REPEATS", "RESAMPLE", "WEIGHTS", "Bands", "LabelModel", "band", "coefficients",
-    "correlation_extremes", "correlations", "dawid_skene", "extreme_annotators", "intraclass", "lowest_by_variant",
-    "mace", "pairwise", "per_category", "score_matrix",
+    "correlation_extremes", "correlations", "cross_replication", "dawid_skene", "extreme_annotators", "intraclass",
+    "lowest_by_variant", "mace", "pairwise", "per_category", "score_matrix",
 ]  # fmt: skip

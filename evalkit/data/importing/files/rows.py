@@ -10,6 +10,7 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.data import registry
+from evalkit.data.designs import Design
 from evalkit.data.files import stamp
 from evalkit.data.names import plain
 
@@ -48,7 +49,8 @@ class Source:
 
     head: its first rows with their lines, before anything is known of it. read: its rows below a line, under names.
     title: the sheet's. typed: the cells are a workbook's. named: the file whose name may state the languages. again:
-    these are rows that an earlier import rejected. beside: files that were read together with this one.
+    these are rows that an earlier import rejected. beside: files that were read together with this one. design: of the
+    campaign, where its columns are among the rows.
     """
 
     path: Path
@@ -61,6 +63,7 @@ class Source:
     named: str = ""
     again: bool = False
     beside: Sequence["Seen"] = ()
+    design: Design | None = None
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,8 @@ from evalkit.data.typology import spelled
 #: The column that names the tool; then those that say what a row is, and what none of our columns says.
 TOOL, KIND, SCORED, ERRORS, NAMED = "tool", "row_kind", "scored_by", "error_spans", "segment_by"
 ENDS = "slider_ends"  # of the scale of a criterion, like 0:5; a question mark where they are unknown
-OWN = (TOOL, KIND, SCORED, ERRORS, NAMED, ENDS)
+DESIGNED = "designed"  # marks rows whose kinds of items the campaign's own design has told
+OWN = (TOOL, KIND, SCORED, ERRORS, NAMED, ENDS, DESIGNED)
 #: Rows that are no judgements of the campaign, by ``KIND``, and why.
 NO_JUDGEMENTS = {
     "tutorial": "is an item of the tutorial",
@@ -69,7 +70,8 @@ def _convert(rows: Rows, head: Head, match: Match, options: Options, report: Rep
     frame = frame.assign(**{name: None for name in (*OWN, "score") if name not in frame})
     filled = [name for name in match.header if name not in OWN and frame[name].notna().any()]
     known = columns.mapped(filled, options.single, origin=head.name, given=options.values)
-    known.names.pop("item_type", None)
+    if frame[DESIGNED].isna().all():
+        known.names.pop("item_type", None)  # of an export, it says something else
     names, values = known.names, dict(options.values)
     with_languages(names, values, head, report)
     if "doc" not in names:
@@ -132,7 +134,8 @@ def _parts(judged: pd.DataFrame, names: dict[str, str], values: dict[str, str],
         ends = None if made else scale
         part = converted(rows[reject.kept], names | {"score": score}, values, options, scale=ends, note=report.note)
         kept = part.ratings.index
-        part.ratings = part.ratings.assign(_errors=errors[kept], _kind=rows.loc[kept, KIND], _made=made)
+        part.ratings = part.ratings.assign(_errors=errors[kept], _kind=rows.loc[kept, KIND], _made=made,
+                                           _designed=rows.loc[kept, DESIGNED].notna())  # fmt: skip
         part.rejected = [*reject.rows, *part.rejected]
         yield part
 
@@ -215,7 +218,10 @@ def _word(text: str, words: Mapping[str, float]) -> str:
 
 def _typed(ratings: pd.DataFrame, options: Options, report: Report) -> pd.DataFrame:
     """Tell references and second showings, count errors, and say which way is better."""
-    people = human(ratings["system"], report.note)
+    if ratings["_designed"].any():
+        people = pd.Series(False, index=ratings.index)  # the design says which translations are a person's
+    else:
+        people = human(ratings["system"], report.note)
     kinds = ratings["item_type"].mask(people & ratings["item_type"].eq("system"), "reference")
     timed = "started" in ratings and ratings["started"].notna().all()
     again = ratings["_kind"].eq(REPEAT) & (people | (not timed))  # times tell which of two came first

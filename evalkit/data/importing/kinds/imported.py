@@ -8,6 +8,8 @@ import pandas as pd
 from evalkit import DataError
 from evalkit.data import schemas
 from evalkit.data.importing import writing
+from evalkit.data.importing.automatic import apart
+from evalkit.data.importing.automatic.items import EXTRA
 from evalkit.data.importing.files.rows import Rows, Seen, Source
 from evalkit.data.importing.formats import Format, Head, Match
 from evalkit.data.importing.judgements import Converted
@@ -42,10 +44,12 @@ def _convert(rows: Rows, head: Head, match: Match, options: Options, report: Rep
     for what in ("judges.parquet", "spans.parquet", "import.json"):
         if (place := beside(head.path, what)).is_file():
             others.append(Seen.at(place))
-    judges = beside(head.path, "judges.parquet")
-    if judges.is_file() and writing.label_of(judges) == label:
-        parts.append(writing.frame_at(judges))
-        report.judges += [name for name in parts[1]["annotator"].unique() if name not in report.judges]
+    judges, metrics = apart.read(head.path, scale), []
+    if judges is not None:
+        models = judges[judges["kind"] == "judge"].drop(columns=[*EXTRA])
+        parts += [models] if len(models) else []
+        report.judges += [name for name in models["annotator"].unique() if name not in report.judges]
+        metrics = apart.metrics_of(judges, head.name)
     ratings = pd.concat(parts, ignore_index=True)
     ratings = schemas.check(ratings, schemas.RATINGS, origin=head.name, scale=scale)
     spans, marked = None, beside(head.path, "spans.parquet")
@@ -55,7 +59,7 @@ def _convert(rows: Rows, head: Head, match: Match, options: Options, report: Rep
     ratings = ratings.assign(annotator=options.pseudonyms.column(ratings["annotator"]))
     return Converted(
         ratings.set_axis(pd.RangeIndex(1, len(ratings) + 1, name="line")), scale=scale, spans=spans, read=len(ratings),
-        beside=others,
+        beside=others, metrics=metrics,
     )  # fmt: skip
 
 

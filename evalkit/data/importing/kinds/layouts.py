@@ -9,6 +9,8 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
+from evalkit.data.importing.automatic.columns import taken
+from evalkit.data.importing.automatic.names import is_metric
 from evalkit.data.importing.cells import checks, columns, ladders, numbers, orientation, scales
 from evalkit.data.importing.cells.columns import vocabulary
 from evalkit.data.importing.formats import Head
@@ -113,7 +115,8 @@ def _is_pure(heading: str) -> bool:
 def known(head: Head, options: Options) -> set[str | None]:
     """Name what a file's headings and the user give, without what the user says that no column gives."""
     unwanted = {ours for ours, theirs in options.columns.items() if not theirs}
-    return ({columns.meaning(name) for name in head.header} | {*options.columns, *options.values}) - unwanted
+    free = [name for name in head.header if name not in taken(options.metric_columns, head.header)]
+    return ({columns.meaning(name) for name in free} | {*options.columns, *options.values}) - unwanted
 
 
 def found(head: Head, options: Options) -> Layout | None:
@@ -133,7 +136,9 @@ def found(head: Head, options: Options) -> Layout | None:
     numeric = candidates(head, options)
     if options.wide:
         if options.wide == "criteria":
-            numeric = [name for name in head.header if name in numeric or columns.meaning(name) == "score"]
+            own = [name for name in head.header if columns.meaning(name) == "score"]
+            own = [name for name in own if name not in taken(options.metric_columns, head.header)]
+            numeric = [name for name in head.header if name in numeric or name in own]
         if len(numeric) < 2:
             raise DataError(f"{head.name} has no two columns of scores that could be {options.wide}. Name them: --map "
                             f"'score=HEADING+HEADING' --wide {options.wide}.")  # fmt: skip
@@ -154,9 +159,11 @@ def single(head: Head, options: Options) -> str | None:
 
 def candidates(head: Head, options: Options) -> list[str]:
     """List the columns of unknown meaning that hold scores, or may do so."""
-    taken = {theirs for theirs in options.columns.values() if isinstance(theirs, str)}
-    free = [name for name in head.header if name not in taken and columns.meaning(name) is None]
-    return [name for name in free if _may_be_scores(name, head.samples(name))]
+    told = {theirs for theirs in options.columns.values() if isinstance(theirs, str)}
+    told |= taken(options.metric_columns, head.header)
+    free = [name for name in head.header if name not in told and columns.meaning(name) is None]
+    found = [name for name in free if _may_be_scores(name, head.samples(name))]
+    return [name for name in found if not is_metric(name)] or found  # a metric is people's only where nothing else is
 
 
 def _may_be_scores(name: str, cells: list[str]) -> bool:

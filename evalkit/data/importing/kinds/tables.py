@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
+from evalkit.data.importing.automatic.columns import taken
 from evalkit.data.importing.cells import checks, columns, ladders, orientation
 from evalkit.data.importing.files.rows import Rows
 from evalkit.data.importing.formats import Format, Head, Match, describe, with_languages
@@ -78,7 +79,8 @@ def _convert_csv(rows: Rows, head: Head, match: Match, options: Options, report:
         return _convert(rows, head, match, options, report, _known(head, match, options, wide), CSV, wide=wide)
     single = layouts.single(head, options)
     told = ({"score": single} if single else {}) | told
-    known = columns.mapped(match.header, told, origin=head.name, given=options.values)
+    header = [name for name in match.header if name not in taken(options.metric_columns, match.header)]
+    known = columns.mapped(header, told, origin=head.name, given=options.values)
     if single:
         known.found["score"] = "heading"
     more = [name for name in layouts.candidates(head, options) if layouts.is_quality(name) and name != single]
@@ -97,7 +99,7 @@ def _convert_xsts(rows: Rows, head: Head, match: Match, options: Options, report
 
 def _known(head: Head, match: Match, options: Options, wide: layouts.Layout | None) -> columns.Columns:
     """Map what is no column of scores, where these are columns of their own."""
-    parts = wide.columns if wide else {}
+    parts = {*(wide.columns if wide else ()), *taken(options.metric_columns, match.header)}
     header = [name for name in match.header if name not in parts]
     given = {*options.values, *(("score", wide.role) if wide else ())}
     known = columns.mapped(header, options.single, origin=head.name, given=given)
@@ -133,7 +135,8 @@ def _convert(rows: Rows, head: Head, match: Match, options: Options, report: Rep
     demand_columns(have, origin=head.name, header=match.header)
     if kind is CSV and "item_type" not in known.names and "item_type" not in values:
         report.note("no column tells kinds of items; all were taken as outputs of systems (item_type system)")
-    describe(report, known, [name for name in match.header if name not in parts])
+    apart = {*parts, *taken(options.metric_columns, match.header)}
+    describe(report, known, [name for name in match.header if name not in apart])
     rule: dict[str, Any] = {"options": options, "note": report.note, "typed": head.typed}
     told = kind.scale if kind is XSTS else None
     sure = report.how == "as told" or match.why == _CALLED

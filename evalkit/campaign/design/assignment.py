@@ -1,0 +1,176 @@
+"""Draw who judges what: whole documents, systems and annotators in balance, some documents judged by two people."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+_TRIES = 20  # places that are tried for a copy
+
+
+@dataclass(frozen=True)
+class Item:
+    """What is judged at once: a segment (its place in the texts) by systems, from left to right, with kinds and texts.
+
+    compared: whether one answer compares them.
+    """
+
+    segment: int
+    systems: tuple[str, ...]
+    kinds: tuple[str, ...]
+    texts: tuple[str, ...]
+    compared: bool = False
+
+    @property
+    def judgements(self) -> int:
+        """How many answers it asks for."""
+        return 1 if self.compared else len(self.systems)
+
+
+@dataclass(frozen=True)
+class Screen:
+    """What is shown at once: a document's segments in their order, or items of a calibration set. kind: of the showing,
+    ``main``, ``calibration``, ``degraded`` or ``repeat``.
+    """
+
+    doc: str
+    kind: str
+    items: tuple[Item, ...]
+
+    @property
+    def judgements(self) -> int:
+        """How many answers it asks for."""
+        return sum(item.judgements for item in self.items)
+
+
+@dataclass(frozen=True)
+class Showing:
+    """A document that one annotator (their number) is shown by some systems, from left to right."""
+
+    annotator: int
+    doc: str
+    systems: tuple[str, ...]
+
+
+def columns(systems: Sequence[str], together: int) -> list[tuple[str, ...]]:
+    """List what a document is shown by, one after the other: each system, each two of them, or all at once (0).
+
+    >>> columns(["A", "B", "C"], 2)
+    [('A', 'B'), ('A', 'C'), ('B', 'C')]
+    """
+    return [tuple(systems)] if not together else list(itertools.combinations(systems, together))
+
+
+def assign(
+    documents: Mapping[str, int], shown: Sequence[tuple[str, ...]], *, annotators: int, overlap: float,
+    rng: np.random.Generator,
+) -> list[Showing]:  # fmt: skip
+    """Give every document, by all that it is ``shown`` by, to annotators; a share ``overlap`` of documents to two each.
+
+    documents: name -> segments. The design is a Latin square that goes on: document number i by column c goes to
+    annotator i + c (mod A), under names drawn by chance. So everybody has every column equally often, up to one
+    document, and, with no more columns than annotators, every document once at most. A second judgement of a document
+    takes another row of the square, so nobody judges the same translation twice. Documents of a round have about the
+    same length. With one annotator nothing overlaps.
+    """
+    turn = rng.permutation(annotators)  # who stands where in the square
+    shift = _shifts(len(shown), annotators, rng)
+    names = list(documents)
+    order = sorted(rng.permutation(len(names)), key=lambda place: -documents[names[place]])
+    rounds = [order[start : start + annotators] for start in range(0, len(order), annotators)]
+    docs = [names[place] for group in rounds for place in rng.permutation(group)]
+    rows = [(doc, place % annotators) for place, doc in enumerate(docs)]
+    rows += _second(rows, round(overlap * len(docs)) if annotators > 1 else 0, annotators, rng)
+    return [
+        Showing(int(turn[(row + shift[column]) % annotators]), doc, systems)
+        for doc, row in rows
+        for column, systems in enumerate(shown)
+    ]
+
+
+def _shifts(count: int, annotators: int, rng: np.random.Generator) -> list[int]:
+    """Say how far each column is shifted in the square: each shift once before any comes again."""
+    whole = [int(one) for _ in range(0, count, annotators) for one in rng.permutation(annotators)]
+    return whole[:count]
+
+
+def _second(rows: Sequence[tuple[str, int]], count: int, annotators: int, rng: np.random.Generator
+            ) -> list[tuple[str, int]]:  # fmt: skip
+    """Choose documents for a second judgement, and rows that go on where the first ended, none a document's own."""
+    if not count:
+        return []
+    wanted = [(len(rows) + place) % annotators for place in range(count)]
+    own = np.array([row for _, row in rows])
+    cost = rng.random((count, len(rows))) + 1e6 * (np.array(wanted)[:, None] == own[None])
+    place, chosen = linear_sum_assignment(cost)
+    return [(rows[doc][0], wanted[at]) for at, doc in zip(place, chosen) if wanted[at] != own[doc]]
+
+
+def ordered(mine: Sequence[Showing], rng: np.random.Generator) -> list[Showing]:
+    """Put one annotator's showings into an order by chance, those of one document as far apart as can be.
+
+    Documents come in one order, again and again, each time by another column drawn by chance.
+    """
+    of_doc: dict[str, list[Showing]] = {}
+    for showing in mine:
+        of_doc.setdefault(showing.doc, []).append(showing)
+    docs = [list(of_doc)[place] for place in rng.permutation(len(of_doc))]
+    stacks = {doc: [of_doc[doc][place] for place in rng.permutation(len(of_doc[doc]))] for doc in docs}
+    most = max(map(len, stacks.values()), default=0)
+    return [stacks[doc][turn] for turn in range(most) for doc in docs if turn < len(stacks[doc])]
+
+
+def with_sides(mine: Sequence[Showing], rng: np.random.Generator) -> list[Showing]:
+    """Turn the systems of each showing, so that each stands on each side equally often, up to once, for each column."""
+    start: dict[frozenset[str], tuple[tuple[str, ...], int]] = {}
+    found = []
+    for showing in mine:
+        key = frozenset(showing.systems)
+        order, turn = start.get(key) or (tuple(showing.systems[int(one)] for one in rng.permutation(len(key))), 0)
+        start[key] = order, turn + 1
+        at = turn % len(order)
+        found.append(Showing(showing.annotator, showing.doc, order[at:] + order[:at]))
+    return found
+
+
+def distance(screens: int) -> int:
+    """Say how many other documents lie between an original and its copy: a third of all, and one at least.
+
+    >>> distance(2), distance(12)
+    (1, 4)
+    """
+    return max(1, screens // 3)
+
+
+def insert(originals: Sequence[Screen], copies: Mapping[int, Screen], rng: np.random.Generator) -> list[Screen]:
+    """Put copies among their originals (by place), at least ``distance`` documents away.
+
+    A repeat comes after its original; a degraded copy before it or after it, by chance, where both can be. Beside the
+    same document by another system it comes only where there is no other place.
+    """
+    count = len(originals)
+    gap = distance(count)
+    placed: list[tuple[float, Screen]] = [(float(place), screen) for place, screen in enumerate(originals)]
+    for place, screen in copies.items():
+        after, before = place + gap < count, screen.kind == "degraded" and place - gap >= 0
+        for _ in range(_TRIES):
+            if after and (not before or rng.random() < 0.5):
+                key = place + gap + 0.5 + rng.random() * (count - 1 - place - gap)
+            else:
+                key = rng.random() * (place - gap) - 0.5
+            earlier = max((one for one in placed if one[0] <= key), key=lambda one: one[0], default=None)
+            later = min((one for one in placed if one[0] > key), key=lambda one: one[0], default=None)
+            if not any(one and one[1].doc == screen.doc for one in (earlier, later)):
+                break
+        placed.append((key, screen))
+    return [screen for _, screen in sorted(placed, key=lambda one: one[0])]
+
+
+def can_be_copied(place: int, count: int, kind: str) -> bool:
+    """Tell whether an original at a place has room for its copy."""
+    gap = distance(count)
+    return place + gap < count or (kind == "degraded" and place - gap >= 0)

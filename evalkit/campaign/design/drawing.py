@@ -1,0 +1,185 @@
+"""Draw a campaign: which documents the hours allow, calibration, control, and everybody's screens in order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from evalkit import DataError
+from evalkit.campaign.design import assignment
+from evalkit.campaign.design.assignment import Item, Screen, Showing
+from evalkit.campaign.design.calibration import calibration_screens
+from evalkit.campaign.design.degrading import degraded
+from evalkit.campaign.design.protocols import Protocol
+from evalkit.campaign.design.texts import Texts
+
+_MOST_ANNOTATORS = 500
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a campaign is to be.
+
+    annotators: their names. hours: of each; None judges all documents. seconds: that a judgement takes. overlap: share
+    of documents judged by two. calibration: items that all judge. degraded, repeats: shares of everybody's judgements
+    that are made again, as degraded items or exact repeats. seed: of all that is drawn.
+    """
+
+    protocol: Protocol
+    annotators: tuple[str, ...]
+    hours: float | None = None
+    seconds: float = 30.0
+    overlap: float = 0.2
+    calibration: int = 0
+    degraded: float = 0.05
+    repeats: float = 0.05
+    seed: int = 7
+
+    def __post_init__(self) -> None:
+        """Refuse what nobody can do."""
+        shares = {"--overlap": self.overlap, "--degraded": self.degraded, "--repeats": self.repeats}
+        for name, value in shares.items():
+            if not 0 <= value <= (1 if name == "--overlap" else 0.5):
+                raise DataError(f"{name} {value:g} is no share. Give a number like 0.1.")
+        if not 1 <= len(self.annotators) <= _MOST_ANNOTATORS:
+            raise DataError(f"These are {len(self.annotators):,} annotators. Name 1 to {_MOST_ANNOTATORS}.")
+        if (self.hours is not None and not 0 < self.hours < 1e4) or not 0 < self.seconds < 1e5 or self.calibration < 0:
+            raise DataError("Hours, seconds and the size of the calibration set are numbers above 0. Correct them.")
+
+    @property
+    def capacity(self) -> float:
+        """How many judgements an annotator can make."""
+        return float("inf") if self.hours is None else self.hours * 3600 // self.seconds
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A campaign as it was drawn: everybody's screens in order, and what is to be known of them.
+
+    wish: as it was carried out. documents: those of the main part; reserved: those of the calibration set. notes: what
+    could not be had.
+    """
+
+    wish: Wish
+    screens: tuple[tuple[Screen, ...], ...]
+    documents: tuple[str, ...]
+    reserved: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def judgements(self) -> list[int]:
+        """How many each annotator makes."""
+        return [sum(screen.judgements for screen in mine) for mine in self.screens]
+
+
+def draw(texts: Texts, wish: Wish, *, prior: pd.DataFrame | None = None) -> Drawn:
+    """Draw a campaign; the same wish, texts and seed draw the same one.
+
+    prior: earlier ratings of these texts, of which the calibration set is chosen. Raises DataError where the hours do
+    not allow a single document.
+    """
+    rng = np.random.default_rng(wish.seed)
+    notes: list[str] = []
+    if wish.protocol.compares and (wish.calibration or wish.degraded or wish.repeats):
+        wish = replace(wish, calibration=0, degraded=0.0, repeats=0.0)
+        notes.append("comparisons have no level: a calibration set, degraded items and repeats were left out")
+    systems = list(texts.outputs)
+    if wish.protocol.together != 1 and len(systems) < 2:
+        raise DataError(f"{wish.protocol.name} compares systems, and there is one. Name the output of another, too.")
+    common, reserved = calibration_screens(texts, wish, rng, prior=prior, notes=notes)
+    sizes = {doc: len(places) for doc, places in texts.documents.items() if doc not in reserved}
+    if not sizes:
+        raise DataError("The calibration set takes all documents. Lower --calibration, or tell more documents.")
+    shown = assignment.columns(systems, wish.protocol.together)
+    order = [list(sizes)[place] for place in rng.permutation(len(sizes))]
+    room = (wish.capacity - sum(screen.judgements for screen in common)) / (1 + wish.degraded + wish.repeats)
+    wide = len(shown) if wish.protocol.compares else sum(map(len, shown))
+    counts = np.cumsum([sizes[doc] * wide * (1 + wish.overlap * (len(wish.annotators) > 1)) for doc in order])
+    many = int((counts <= room * len(wish.annotators)).sum())
+    drawn = _whole(texts, wish, shown, order[:many], common, rng) if many else None
+    while drawn and many > 1 and max(map(_count, drawn)) > wish.capacity:
+        many = min(many - 1, int(many * wish.capacity / max(map(_count, drawn))) or 1)
+        drawn = _whole(texts, wish, shown, order[:many], common, rng)
+    if not drawn:
+        raise DataError(
+            f"{wish.hours:g} hours are {wish.capacity:,.0f} judgements each, too few for one document by "
+            f"{len(systems)} systems. Give more hours, name more annotators, or lower --calibration."
+        )
+    if many < len(order):
+        notes.append(f"the hours allow {many:,} of {len(order):,} documents, drawn by chance")
+    wanted = [kind for kind, share in (("degraded", wish.degraded), ("repeat", wish.repeats)) if share]
+    for kind in wanted:
+        if lacking := sum(not any(screen.kind == kind for screen in mine) for mine in drawn):
+            notes.append(f"{lacking} annotators have too few documents for {kind} items, or texts that are too short")
+    return Drawn(wish, tuple(map(tuple, drawn)), tuple(order[:many]), reserved, tuple(notes))
+
+
+def _count(screens: Sequence[Screen]) -> int:
+    return sum(screen.judgements for screen in screens)
+
+
+def _whole(texts: Texts, wish: Wish, shown: Sequence[tuple[str, ...]], docs: Sequence[str],
+           common: Sequence[Screen], rng: np.random.Generator) -> list[list[Screen]]:  # fmt: skip
+    """Draw everybody's screens of some documents: the calibration set first, then the rest with its copies."""
+    sizes = {doc: len(texts.documents[doc]) for doc in docs}
+    showings = assignment.assign(sizes, shown, annotators=len(wish.annotators), overlap=wish.overlap, rng=rng)
+    found = []
+    for number in range(len(wish.annotators)):
+        mine = assignment.ordered([one for one in showings if one.annotator == number], rng)
+        mine = assignment.with_sides(mine, rng)
+        originals = [_screen(texts, one, compared=wish.protocol.compares) for one in mine]
+        found.append([*common, *assignment.insert(originals, _copies(texts, wish, originals, rng), rng)])
+    return found
+
+
+def kind_of(texts: Texts, system: str) -> str:
+    """Name the kind of item that a system's translation is."""
+    return "reference" if system in texts.humans else "system"
+
+
+def _screen(texts: Texts, showing: Showing, *, compared: bool) -> Screen:
+    """Show a document by its systems."""
+    kinds = tuple(kind_of(texts, system) for system in showing.systems)
+    items = [
+        Item(place, showing.systems, kinds, tuple(texts.outputs[one][place] for one in showing.systems), compared)
+        for place in texts.documents[showing.doc]
+    ]
+    return Screen(showing.doc, "main", tuple(items))
+
+
+def _copies(texts: Texts, wish: Wish, originals: Sequence[Screen], rng: np.random.Generator) -> dict[int, Screen]:
+    """Choose documents that are shown again, degraded or as they are; each once, until the shares are reached."""
+    total, found = _count(originals), {}
+    for kind, share in (("degraded", wish.degraded), ("repeat", wish.repeats)):
+        left = share * total
+        for place in map(int, rng.permutation(len(originals))):
+            if left <= 0:
+                break
+            if place in found or not assignment.can_be_copied(place, len(originals), kind):
+                continue
+            copy = _copied(texts, originals[place], kind, rng)
+            if copy:
+                found[place] = copy
+                left -= copy.judgements
+    return found
+
+
+def _copied(texts: Texts, original: Screen, kind: str, rng: np.random.Generator) -> Screen | None:
+    """Copy a screen, exactly or degraded; None where nothing of it can be degraded.
+
+    In a degraded document every text that is long enough is degraded, so that none suffers from its neighbours.
+    """
+    items = []
+    for item in original.items:
+        kinds, shown = [], []
+        for system, text in zip(item.systems, item.texts):
+            worse = degraded(text, texts.outputs[system], rng) if kind == "degraded" else None
+            kinds.append("repeat" if worse is None else "degraded")
+            shown.append(text if worse is None else worse)
+        items.append(replace(item, kinds=tuple(kinds), texts=tuple(shown)))
+    if kind == "degraded" and not any("degraded" in item.kinds for item in items):
+        return None
+    return Screen(original.doc, kind, tuple(items))

@@ -1,0 +1,168 @@
+"""Say before anybody judges what a campaign can distinguish, and on which assumptions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from evalkit import DataError
+from evalkit.campaign.cost import hours
+from evalkit.campaign.design.drawing import Drawn, Wish
+from evalkit.campaign.design.protocols import Protocol
+from evalkit.campaign.design.texts import Texts
+from evalkit.data.provenance import declared_scale, source_of
+from evalkit.human import planning
+
+#: The chance of finding a difference that "can be found" means, and the error of the two-sided test.
+POWER, ALPHA = 0.8, 0.05
+#: How many standard errors such a difference is, by the normal distribution.
+NORMAL = float(stats.norm.isf(ALPHA / 2) + stats.norm.ppf(POWER))
+#: How many times as many annotators are looked at.
+TIMES = (1, 2, 4)
+
+
+@dataclass(frozen=True)
+class Usual:
+    """What is assumed of judgements by a protocol: seconds that one takes, variances in squared points of its scale
+    (see ``planning.variances``), and what both rest on. assumed: on data of others.
+    """
+
+    seconds: float
+    variances: Mapping[str, float]
+    source: str
+    assumed: bool = True
+
+
+def _variances(document: float, item: float, annotator: float, block: float, residual: float) -> dict[str, float]:
+    return {"document": document, "item": item, "annotator": annotator, "block": block, "residual": residual}
+
+
+#: Mean seconds a judgement, measured on public campaigns; a test measures them anew.
+SECONDS = {"wmt22-mturk": 33.0, "wmt24-esa": 43.0, "WMT23 MQM in ErrorSpanAnnotation (240315rc5MQM)": 65.0}
+#: Variances in squared points, 0 to 100 (of MQM, of its penalties): medians over a data set's language pairs.
+VARIANCES = {
+    "wmt22-mturk": _variances(0.0, 45.2, 264.2, 111.8, 192.0),
+    "wmt24-esa": _variances(0.0, 40.4, 40.3, 36.8, 95.8),
+    "wmt23-mqm": _variances(0.0, 0.3, 1.2, 5.1, 9.2),
+}
+_DA, _ESA, _MQM = SECONDS
+#: Protocol -> what its seconds, and what its variances are taken from.
+_TAKEN = {
+    "DA": (_DA, _DA), "SQM": (_DA, _DA), "XSTS": (_DA, _DA), "preference": (_DA, _DA), "ESA": (_ESA, _ESA),
+    "cESA": (_ESA, _ESA), "MQM": (_MQM, "wmt23-mqm"),
+}  # fmt: skip
+
+
+def usual(protocol: Protocol) -> Usual:
+    """Return what is assumed where no pilot tells; variances are brought to the width of the protocol's scale."""
+    by_time, by_scores = _TAKEN[protocol.name]
+    width = (protocol.scale[1] - protocol.scale[0]) / 100 if protocol.scale else 1.0
+    variances = {name: value * width**2 for name, value in VARIANCES[by_scores].items()}
+    both = by_time if by_time == by_scores else f"{by_time} (times) and {by_scores} (scores)"
+    return Usual(SECONDS[by_time], variances, f"what was measured on {both}")
+
+
+def from_pilot(ratings: pd.DataFrame, protocol: Protocol) -> Usual:
+    """Measure the same on earlier ratings; what they do not tell is assumed.
+
+    Raises DataError for another scale than the protocol's.
+    """
+    scale, told = declared_scale(ratings), usual(protocol)
+    if protocol.scale and scale and tuple(map(float, scale)) != tuple(map(float, protocol.scale)):
+        raise DataError(
+            "The pilot's scores go from {:g} to {:g}, and those of ".format(*scale)
+            + "{} from {:g} to {:g}. Name a pilot by this protocol.".format(protocol.name, *protocol.scale)
+        )
+    parts = [f"the pilot {source_of(ratings)['name']}"]
+    table, _ = hours(ratings)
+    seconds = float(table["hours"].sum() * 3600 / table["judgements"].sum()) if len(table) else 0.0
+    if not seconds:
+        parts.append(f"for times {told.source}")
+    try:
+        found = planning.components(ratings, layout="campaign")
+        pair = found.sort_values("judgements", ascending=False)["pair"].iloc[0]
+        variances: Mapping[str, float] = planning.variances(found, pair)
+    except DataError:
+        variances = told.variances
+        parts.append(f"for what scatters {told.source}, because too little of the pilot was judged twice")
+    return Usual(seconds or told.seconds, variances, "; ".join(parts), assumed=False)
+
+
+def smallest_difference(variances: Mapping[str, float], *, segments: int, annotators: int, block: float,
+                        arrangement: str = "mixed", calibration: int = 0) -> float | None:  # fmt: skip
+    """Return the smallest difference of two systems found with chance ``POWER``; None where no test is possible.
+
+    segments: judged of each system, in documents of ``block``. The test is ``planning.power``'s. A calibration set
+    counts where levels that it estimates are surer than none.
+    """
+    block = max(1.0, min(block, segments / 2))
+    if segments < 2 * block or sum(variances.values()) <= 0:
+        return None
+    design: dict[str, Any] = {
+        "segments": segments,
+        "annotators": annotators,
+        "block": block,
+        "arrangement": arrangement,
+    }
+    best = math.inf
+    for size in {0, calibration}:
+        deltas = np.geomspace(1e-3, 1e3, 1201) * math.sqrt(sum(variances.values()))
+        reached = planning.power(variances, delta=deltas, calibration=size, alpha=ALPHA, **design)
+        enough = np.flatnonzero(np.nan_to_num(reached) >= POWER)
+        best = min(best, float(deltas[enough[0]]) if len(enough) else math.inf)
+    return best if math.isfinite(best) else None
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What a campaign can distinguish: smallest difference in points (None: nothing), its standard error, by how many
+    annotators; of comparisons, in share of them won.
+    """
+
+    usual: Usual
+    difference: float | None
+    more: tuple[tuple[int, float | None], ...]
+    unit: str
+    limited: bool
+
+    @property
+    def standard_error(self) -> float | None:
+        """The standard error of the difference of two systems that belongs to it (normal approximation)."""
+        return None if self.difference is None else self.difference / NORMAL
+
+    def as_record(self) -> dict[str, Any]:
+        """Return what the campaign's own file keeps."""
+        return {
+            "smallest_difference": self.difference, "standard_error": self.standard_error, "unit": self.unit,
+            "power": POWER, "seconds": self.usual.seconds, "variances": dict(self.usual.variances),
+            "source": self.usual.source,
+        }  # fmt: skip
+
+
+def expect(texts: Texts, drawn: Drawn, assumed: Usual) -> Expected:
+    """Say what a drawn campaign can distinguish, and what more annotators would bring with as many documents each."""
+    wish, sizes = drawn.wish, {doc: len(texts.documents[doc]) for doc in drawn.documents}
+    segments, block = sum(sizes.values()), float(np.mean(list(sizes.values())))
+    found = tuple(
+        (len(wish.annotators) * times, _reached(wish, assumed, segments * times, block, times)) for times in TIMES
+    )
+    limited = len(drawn.documents) + len(drawn.reserved) >= len(texts.documents)
+    return Expected(
+        assumed, found[0][1], found, "share of comparisons" if wish.protocol.compares else "points", limited
+    )
+
+
+def _reached(wish: Wish, assumed: Usual, segments: int, block: float, times: int) -> float | None:
+    """Return the smallest difference of a campaign several times as large."""
+    if wish.protocol.compares:  # a sign test, documents' segments taken as independent
+        return NORMAL * 0.5 / math.sqrt(segments)
+    crew = replace(wish, annotators=tuple(f"a{one}" for one in range(len(wish.annotators) * times))).annotators
+    arrangement = "mixed" if wish.protocol.together == 1 and len(crew) > 1 else "same"
+    return smallest_difference(assumed.variances, segments=segments, annotators=len(crew), block=block,
+                               arrangement=arrangement, calibration=wish.calibration)  # fmt: skip

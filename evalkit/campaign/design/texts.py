@@ -1,0 +1,181 @@
+"""Read what is to be judged: source, systems' outputs and references, a line a segment, and the documents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from evalkit import DataError
+from evalkit.data import delimited, languages, registry
+
+#: Segments of a document where no file tells documents.
+BLOCK = 10
+#: What a person's translation is called that was given as a file.
+REFERENCE = "reference"
+_MOST_BYTES, _MOST_LINES, _MOST_SYSTEMS = 256 << 20, 200_000, 200
+
+
+@dataclass(frozen=True)
+class Texts:
+    """What is to be judged, segment by segment.
+
+    docs, sources: of each segment; ``segments`` names them by their line, counted from 1. outputs: system -> its
+    translations. humans: systems that are people's translations. inputs: name and digest of each file. notes: what
+    was assumed.
+    """
+
+    docs: Sequence[str]
+    sources: Sequence[str]
+    outputs: dict[str, Sequence[str]]
+    humans: frozenset[str] = frozenset()
+    src_lang: str = languages.UNKNOWN
+    tgt_lang: str = languages.UNKNOWN
+    inputs: Sequence[dict[str, str]] = ()
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def segments(self) -> list[str]:
+        """The segments' names."""
+        return [str(place) for place in range(1, len(self.docs) + 1)]
+
+    @property
+    def documents(self) -> dict[str, tuple[int, ...]]:
+        """Each document's segments, by their places."""
+        found: dict[str, list[int]] = {}
+        for place, doc in enumerate(self.docs):
+            found.setdefault(doc, []).append(place)
+        return {doc: tuple(places) for doc, places in found.items()}
+
+
+def read_texts(
+    outputs: Sequence[Path], *, source: Path | None = None, reference: Path | None = None,
+    documents: Path | None = None, pair: str = "", references: bool = True,
+) -> Texts:  # fmt: skip
+    """Read a folder or files, a system each, beside source, reference and documents; or mt-metrics-eval's layout.
+
+    documents: a document's name on each line (behind a tab, where there is one); an empty line goes on with the one
+    before. None makes documents of ``BLOCK`` consecutive segments, which is noted. references: whether people's
+    translations are judged, too. Raises DataError, in one sentence, for files that do not fit each other.
+    """
+    if len(outputs) == 1 and (outputs[0] / "system-outputs").is_dir():
+        found = _mt_metrics_eval(outputs[0], pair)
+    else:
+        beside = [path for path in (source, reference, documents) if path]
+        found = {"systems": _systems(outputs, beside), "source": source, "documents": documents,
+                 "references": {REFERENCE: reference} if reference else {}}  # fmt: skip
+    if not found["source"]:
+        raise DataError("The source texts are not named. Pass --source FILE, a segment a line.")
+    humans = found["references"] if references else {}
+    systems = {name: path for name, path in found["systems"].items() if name not in found["references"]}
+    if not systems:
+        raise DataError(f"{outputs[0]} holds no system's output. Name files or a folder of them, a file per system.")
+    both = systems | humans
+    if len(both) > _MOST_SYSTEMS:
+        raise DataError(f"These are {len(both):,} systems. Name {_MOST_SYSTEMS} or fewer.")
+    sources = _lines(found["source"])
+    texts: dict[str, Sequence[str]] = {name: _lines(path) for name, path in sorted(both.items())}
+    for name, lines in texts.items():
+        _demand_as_long(both[name], lines, found["source"], sources)
+    notes: list[str] = []
+    docs = _documents(found["documents"], sources, found["source"], notes)
+    if empty := sum(not line.strip() for lines in texts.values() for line in lines):
+        notes.append(f"{empty:,} translations are empty; they are shown as they are")
+    src_lang, tgt_lang = _pair(found.get("pair", "") or pair, notes)
+    files = [found["source"], *both.values(), *([found["documents"]] if found["documents"] else [])]
+    inputs = [{"name": path.name, "digest": registry.digest(path)} for path in files]
+    return Texts(docs, sources, texts, frozenset(humans), src_lang, tgt_lang, inputs, notes)
+
+
+def _systems(paths: Sequence[Path], beside: Sequence[Path]) -> dict[str, Path]:
+    """Name systems by their files."""
+    files = [file for path in paths for file in (sorted(path.iterdir()) if path.is_dir() else [path])]
+    files = [path for path in files if path.is_file() or path in paths]
+    files = [path for path in files if not path.name.startswith(".")]
+    files = [path for path in files if not any(path.exists() and path.samefile(one) for one in beside if one.exists())]
+    found: dict[str, Path] = {}
+    for path in files:
+        if path.stem in found:
+            raise DataError(f"{found[path.stem].name} and {path.name} are one system's name. Rename one of them.")
+        found[path.stem] = path
+    return found
+
+
+def _mt_metrics_eval(folder: Path, pair: str) -> dict:
+    """Find the files of one language pair where mt-metrics-eval keeps them."""
+    pairs = sorted(path.stem for path in (folder / "sources").glob("*.txt"))
+    wanted = languages.split(pair) if pair else None
+    fitting = [one for one in pairs if one == pair or (wanted and languages.split(one) == wanted)] if pair else pairs
+    if len(fitting) != 1:
+        raise DataError(
+            f"{folder} holds {', '.join(pairs) or 'no language pair'}. Say which: --pair {(pairs or ['en-de'])[0]}."
+        )
+    [name] = fitting
+    documents = folder / "documents" / f"{name}.docs"
+    references = {
+        path.stem.removeprefix(f"{name}."): path for path in sorted((folder / "references").glob(f"{name}.*.txt"))
+    }
+    return {
+        "systems": {path.stem: path for path in sorted((folder / "system-outputs" / name).glob("*.txt"))},
+        "source": folder / "sources" / f"{name}.txt", "documents": documents if documents.is_file() else None,
+        "references": references, "pair": name,
+    }  # fmt: skip
+
+
+def _lines(path: Path) -> list[str]:
+    """Read a text file, a segment a line, within bounds; only a line feed ends a line."""
+    if path.is_file() and path.stat().st_size > _MOST_BYTES:
+        raise DataError(
+            f"{path.name} is larger than {_MOST_BYTES >> 20} MiB. Draw the segments that people shall judge."
+        )
+    try:
+        text = delimited.content(path).decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        raise DataError(f"{path.name} is no text in UTF-8: {problem.reason}. Save it as UTF-8.") from problem
+    if "\0" in text:
+        raise DataError(f"{path.name} holds a zero byte, so it is no text. Name a file with a segment a line.")
+    lines = [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
+    if len(lines) > _MOST_LINES or not text.strip():
+        what = f"{len(lines):,} lines" if text.strip() else "nothing"
+        raise DataError(f"{path.name} holds {what}. Name a file of 1 to {_MOST_LINES:,} segments, one a line.")
+    return lines
+
+
+def _demand_as_long(path: Path, lines: Sequence[str], other: Path, others: Sequence[str]) -> None:
+    if len(lines) != len(others):
+        raise DataError(f"{path.name} has {len(lines):,} lines and {other.name} {len(others):,}. Give both a line for "
+                        "each segment, in the same order.")  # fmt: skip
+
+
+def _documents(path: Path | None, sources: Sequence[str], source: Path, notes: list[str]) -> list[str]:
+    """Name the document of each segment."""
+    if not path:
+        notes.append(f"no file names documents, so {BLOCK} consecutive segments were taken as one (--documents FILE)")
+        return [f"block-{place // BLOCK + 1}" for place in range(len(sources))]
+    lines = [line.rpartition("\t")[2].strip() for line in _lines(path)]
+    _demand_as_long(path, lines, source, sources)
+    docs: list[str] = []
+    began: dict[str, int] = {}
+    for number, name in enumerate(lines, 1):
+        if not (name or docs):
+            raise DataError(f"{path.name}, line 1 names no document. Write the first document's name there.")
+        name = name or docs[-1]
+        if name in began and docs[-1] != name:
+            raise DataError(
+                f"{path.name}, line {number}: the document {name[:60]!r} began on line {began[name]} and had ended. "
+                "Put its segments together, or give the second part another name."
+            )
+        began.setdefault(name, number)
+        docs.append(name)
+    return docs
+
+
+def _pair(name: str, notes: list[str]) -> tuple[str, str]:
+    """Read the languages; unknown ones are noted."""
+    if not name:
+        notes.append("nothing says the languages (--pair eng-deu)")
+        return languages.UNKNOWN, languages.UNKNOWN
+    found = languages.split(name)
+    if not found:
+        raise DataError(f"--pair {name!r} is no pair of languages that are known here. Write it like eng-deu.")
+    return found[0], found[1]

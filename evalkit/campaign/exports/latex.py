@@ -1,0 +1,80 @@
+"""A table of a page as LaTeX, for a paper that loads booktabs."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+import pandas as pd
+
+from evalkit.campaign.sentences.markup import needs, tex
+
+#: Tables of up to so many rows and columns are written as LaTeX, too: longer ones belong in an appendix of files.
+ROWS, COLUMNS = 40, 14
+#: Longer cells, in characters, are sentences: their column breaks lines.
+SENTENCE = 40
+
+
+def fits(table: pd.DataFrame) -> bool:
+    """Tell whether a table is one of a page."""
+    return len(table) <= ROWS and len(table.columns) <= COLUMNS
+
+
+def latex(table: pd.DataFrame, *, name: str, signature: str = "") -> str:
+    r"""Write a table as a LaTeX ``table`` with booktabs rules, everything escaped; the signature stands in a comment.
+
+    >>> print(latex(pd.DataFrame({"system": ["a_b"], "score": [1.25]}), name="my_table"))
+    \begin{table}
+    \caption{my table}
+    \label{tab:my-table}
+    \begin{tabular}{lr}
+    \toprule
+    system & score \\
+    \midrule
+    a\_b & 1.25 \\
+    \bottomrule
+    \end{tabular}
+    \end{table}
+    <BLANKLINE>
+    """
+    numbers = {
+        column for column in table if pd.api.types.is_numeric_dtype(table[column]) and table[column].dtype != bool
+    }
+    cells = pd.DataFrame({column: _cells(table[column], column in numbers) for column in table})
+    first = cells.iloc[:, 0]  # after a line's end a bracket or a star would belong to that command
+    cells[cells.columns[0]] = first.where(~first.str.startswith(("[", "*")), "{}" + first)
+    body = cells.to_latex(
+        index=False,
+        escape=False,
+        header=[tex(str(column).replace("_", " ")) for column in table],
+        column_format=_layout(table, numbers),
+        caption=tex(name.replace("_", " ")),
+        label=f"tab:{re.sub(r'[^A-Za-z0-9]+', '-', name)}",
+    )
+    return "\n".join([*[f"% {' '.join(signature.split())}"] * bool(signature), *needs(body), body])
+
+
+def _layout(table: pd.DataFrame, numbers: set[str]) -> str:
+    """Choose columns: numbers to the right, words to the left, sentences as paragraphs that share the line's width."""
+    longest = {column: max(len(_cell(value)) for value in table[column]) for column in table}
+    sentences = sum(length > SENTENCE for length in longest.values())
+    paragraph = rf"p{{{0.75 / max(sentences, 1):.2f}\linewidth}}"
+    return "".join("r" if column in numbers else paragraph if n > SENTENCE else "l" for column, n in longest.items())
+
+
+def _cells(column: pd.Series, numeric: bool) -> list[str]:
+    """Print a column's values for LaTeX, with a minus sign before negative numbers."""
+    cells = [tex(_cell(value)) for value in column]
+    return [f"$-${cell[1:]}" if numeric and cell[0] == "-" and cell != "--" else cell for cell in cells]
+
+
+def _cell(value: Any) -> str:
+    """Print a value for a paper: up to four significant digits, a dash for a gap."""
+    if value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value)):
+        return "--"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+    return str(value)

@@ -1,0 +1,112 @@
+"""Automatic metrics, and judges that are models, beside people: the sentences of this result."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from evalkit.campaign.judges import FEWEST, MOST, Judges
+from evalkit.campaign.sentences.say import say
+from evalkit.stats.terms import join_names, pluralize
+
+#: Most metrics and models of which each gets a sentence, and pairs of systems that are named.
+_MOST, _PAIRS = 8, 3
+
+
+@say.register
+def judges(found: Judges) -> list[str]:
+    table = found.table.set_index("judge")
+    rows = [row for row in found.table.itertuples() if row.kind != "people"]
+    sentences = [_one(row, found) for row in rows[:_MOST]]
+    if len(rows) > _MOST:
+        sentences.append(f"{len(rows) - _MOST} more stand in the tables; these agree best with people over items.")
+    if found.persons:
+        own, least, most = (table["kendall_b"][name] for name in table.index[-3:])
+        known = f"{least:.2f} to {most:.2f}, {own:.2f} in the median" if own == own else "not defined"
+        sentences.append(
+            f"People among themselves: Kendall's τ-b of one person's scores with the mean of the others' is {known} "
+            f"({_whom(found.persons)})."
+        )
+    else:
+        sentences.append(
+            f"How well people agree among themselves cannot be said, because nobody shares {FEWEST} items with "
+            "another person. So nothing tells how high these figures could be: let two people judge the same items."
+        )
+    sentences += [_as_annotator(row) for row in found.models.itertuples()]
+    if found.lower:
+        low = join_names(list(found.lower))
+        are = "is" if len(found.lower) == 1 else "are"
+        sentences.append(f"Lower is better by {low}, which {are} turned round for every comparison here.")
+    if found.by_z:
+        sentences.append("People's scores are z-scores here, as in the ranking, but for ties (acc eq).")
+    return sentences
+
+
+def _whom(persons: int) -> str:
+    """Say who was held against the others."""
+    if persons == MOST:
+        return f"the {persons} persons who share most items"
+    return f"{pluralize(persons, 'person')} with {FEWEST} shared items or more"
+
+
+def _one(row, found: Judges) -> str:
+    """Say of one metric how it orders systems, and what its score of an item tells."""
+    if not row.items:
+        return f"{row.judge} scored whole systems only: it {_order(row, found)}."
+    text = f"{row.judge} ({pluralize(int(row.items), 'item')}) {_order(row, found)}"
+    if pd.isna(row.kendall_b):
+        return f"{text}; over items nothing can be correlated, because one side never varies."
+    ends = found.intervals[(found.intervals["judge"] == row.judge) & (found.intervals["statistic"] == "kendall_b")]
+    low, high = ends[["low", "high"]].iloc[0]
+    over = f"over items Kendall's τ-b with people's scores is {row.kendall_b:.2f}"
+    over += f" (95 % interval {low:.2f} to {high:.2f}, {found.unit} drawn anew)" if low == low else ""
+    return f"{text}; {over}{_as_good(found.beaten[row.judge], found.persons)}."
+
+
+def _order(row, found: Judges) -> str:
+    """Say how a metric orders the systems."""
+    if row.systems < 2:
+        return "scored one system, so that no order can be compared"
+    if pd.isna(row.system_kendall_b):
+        return "gives all systems the same score, or people do, so that no order can be compared"
+    other = found.pairs[found.pairs["judge"] == row.judge]
+    number = int(row.systems) * (int(row.systems) - 1) // 2
+    sure = int(other["sure"].sum())
+    if other.empty:
+        return "orders the systems as people do" + (" (some are level)" if row.system_kendall_b < 1 else "")
+    tells = f"people's judgements distinguish {sure or 'none'} of these"
+    if len(other) == 1:
+        tells = f"people's judgements {'' if sure else 'do not '}distinguish the two"
+    if len(other) <= _PAIRS:
+        named = "; ".join(join_names([pair.above, pair.below]) for pair in other.itertuples())
+        return f"orders the systems as people do but for {named} ({tells})"
+    return f"orders {len(other)} of {number} pairs of systems the other way round than people do ({tells})"
+
+
+def _as_good(beaten: int, persons: int) -> str:
+    """Say what an item's score is worth beside one person's, on the same items and against the same other people."""
+    if not persons:
+        return ""
+    whom = f"{beaten} of {persons} persons"
+    if beaten == persons:
+        return f". An item's score tells more than that of any one of {pluralize(persons, 'person')} does"
+    if 2 * beaten >= persons:
+        return f". An item's score tells at least as much as that of the median person: more than that of {whom}"
+    if beaten:
+        return f". An item's score tells less than that of the median person, but more than that of {whom}"
+    return f". An item's score tells less than that of any one of {pluralize(persons, 'person')}"
+
+
+def _as_annotator(row) -> str:
+    """Say what a model would be as one more annotator."""
+    text = (
+        f"{row.judge} as one more annotator, who never enters the ranking: {pluralize(row.judgements, 'judgement')}, "
+        f"mean {row.mean:.2f}, standard deviation {row.sd:.2f}, {abs(row.difference):.2f} points "
+        f"{'above' if row.difference >= 0 else 'below'} people on the same items."
+    )
+    if pd.isna(row.alpha) or pd.isna(row.alpha_without):
+        return f"{text} No item of it was judged by two people or more, so its place in their agreement is not known."
+    moves = "raises" if row.alpha > row.alpha_without else "lowers" if row.alpha < row.alpha_without else "leaves"
+    return (
+        f"{text} On {pluralize(row.items_of_alpha, 'item')} that two people or more judged, it {moves} Krippendorff's "
+        f"alpha from {row.alpha_without:.2f} to {row.alpha:.2f}."
+    )

@@ -1,0 +1,123 @@
+"""A designed campaign's own file: who was to judge what, and which role each item has that annotators cannot see."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from evalkit import DataError
+from evalkit.data import delimited
+
+#: The file's name, by which it is found beside results.
+NAME = "design.json"
+#: What it says of itself.
+KIND = "design of a campaign"
+VERSION = 1
+_ITEM_FIELDS = 5
+
+
+class Entry(NamedTuple):
+    """What an item is. task: of whom; position: its place there. shown: alias of a system -> its kind of item."""
+
+    task: int
+    position: int
+    doc: str
+    segment: str
+    shown: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Design:
+    """A campaign as it was designed.
+
+    said: all that its file says but the items: name, protocol, scale, src_lang, tgt_lang, annotators, seed, inputs,
+    planned. systems: alias -> name. items: identifier -> what it is.
+    """
+
+    path: Path
+    said: Mapping[str, Any]
+    systems: Mapping[str, str]
+    items: Mapping[str, Entry]
+
+    @property
+    def compares(self) -> bool:
+        """Whether its items are comparisons of two translations."""
+        return self.said.get("protocol") == "preference"
+
+    def find(self, item: str, alias: str = "") -> tuple[Entry, str] | None:
+        """Return an item and the alias of the system meant; None where the design has none of it.
+
+        An identifier may have the alias behind a point; that of an item with one system needs none.
+        """
+        name, _, behind = item.strip().partition(".")
+        entry = self.items.get(name)
+        if not entry:
+            return None
+        alias = behind or alias or (next(iter(entry.shown)) if len(entry.shown) == 1 else "")
+        return (entry, alias) if alias in entry.shown or (self.compares and not alias) else None
+
+
+def written(said: Mapping[str, Any], systems: Mapping[str, str], items: Mapping[str, Entry]) -> str:
+    """Return a design as its file's text, an item a line."""
+    head = json.dumps({"evalkit": KIND, "version": VERSION, **said, "systems": systems}, ensure_ascii=False, indent=1)
+    rows = ",\n".join(f"  {json.dumps([name, *entry], ensure_ascii=False)}" for name, entry in items.items())
+    return f'{head.removesuffix("}").rstrip()},\n "items": [\n{rows}\n ]\n}}\n'
+
+
+def read(path: Path) -> Design:
+    """Read a design. Raises DataError, in one sentence, where the file is none."""
+    try:
+        found = json.loads(delimited.content(path).decode("utf-8-sig"))
+    except (ValueError, RecursionError) as problem:
+        raise DataError(
+            f"{path.name} is no sound JSON: {problem}. Take the file that the campaign began with."
+        ) from problem
+    if not isinstance(found, dict) or found.get("evalkit") != KIND:
+        raise DataError(f"{path.name} is no campaign's design. Name the {NAME} that `evalkit new campaign` wrote.")
+    if found.get("version") != VERSION:
+        raise DataError(
+            f"{path.name} is a design of another version of evalkit ({found.get('version')!r}). Use that one."
+        )
+    systems, rows = found.pop("systems", None), found.pop("items", None)
+    sound = _is_head(found) and isinstance(systems, dict) and all(isinstance(one, str) for one in systems.values())
+    if not sound or not rows or not isinstance(rows, list) or not all(map(_is_row, rows)):
+        raise DataError(
+            f"{path.name} was changed: its items cannot be read. Take the file that the campaign began with."
+        )
+    items = {row[0]: Entry(row[1], row[2], row[3], row[4], row[5]) for row in rows}
+    if unknown := {alias for entry in items.values() for alias in entry.shown} - {*systems}:
+        raise DataError(f"{path.name} was changed: nothing says which system {min(unknown)} is. Take the first file.")
+    return Design(path, found, systems, items)
+
+
+def _is_head(said: Mapping[str, Any]) -> bool:
+    """Tell whether what a design says of itself has the form that its readers take it to have."""
+    scale, people, planned = said.get("scale"), said.get("annotators"), said.get("planned")
+    ends = scale is None or (
+        isinstance(scale, list) and len(scale) == 2 and all(type(one) in (int, float) for one in scale)
+    )
+    named = isinstance(people, list) and all(isinstance(one, str) for one in people)
+    return ends and named and type(said.get("seed")) is int and isinstance(planned, dict)
+
+
+def _is_row(row: Any) -> bool:
+    return (
+        isinstance(row, list) and len(row) == _ITEM_FIELDS + 1 and isinstance(row[0], str)
+        and all(type(one) is int and one > 0 for one in row[1:3]) and all(isinstance(one, str) for one in row[3:5])
+        and isinstance(row[5], dict) and all(isinstance(kind, str) for kind in row[5].values())
+    )  # fmt: skip
+
+
+def beside(path: Path) -> Path | None:
+    """Find a design beside results: in their folder, or in the one where Pearmut keeps its ``data``."""
+    folders = [path] if path.is_dir() else [path.parent]
+    if path.parent.name in ("annotations", "outputs", "for_annotators"):
+        up = path.parent.parent
+        folders += [up, up.parent] if up.name == "data" else [up]
+    for folder in folders:
+        if (folder / NAME).is_file():
+            return folder / NAME
+    return None

@@ -1,0 +1,48 @@
+"""What automatic scores are kept as: one metric's scores of the items that people judged, apart from theirs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pandas as pd
+
+from evalkit.data import schemas
+
+#: What names an item of a campaign, whoever scores it.
+KEY = ["src_lang", "tgt_lang", *schemas.ITEM, "item_type"]
+NAMED = KEY[:-1]
+#: Columns of the table of judges and metrics beside those of ratings. kind: judge or metric. better: higher or lower.
+#: level: segment, or system for a score of a whole system.
+EXTRA = ("kind", "better", "level")
+#: What stands for document and segment where a whole system is scored.
+WHOLE = "*"
+#: Kinds of items whose text is the system's own, first what one item's score is filed under.
+_OWN = ("system", "reference", "calibration", "repeat")
+
+
+@dataclass(frozen=True, eq=False)
+class Metric:
+    """One metric's scores. scores: the columns ``KEY`` and score, an item a row. told: where they come from, in words.
+
+    systems: scores of whole systems, with src_lang, tgt_lang, system and score; None where there are none.
+    """
+
+    name: str
+    lower: bool
+    scores: pd.DataFrame
+    told: str
+    systems: pd.DataFrame | None = field(default=None)
+
+
+def items_of(ratings: pd.DataFrame) -> pd.DataFrame:
+    """List what people judged, an item a row, under the first of its kinds; degraded items are other texts."""
+    own = ratings.loc[ratings["item_type"].isin(_OWN), KEY].drop_duplicates()
+    order = own["item_type"].map({kind: place for place, kind in enumerate(_OWN)})
+    return own.assign(_order=order).sort_values("_order", kind="stable").drop_duplicates(NAMED).drop(columns="_order")
+
+
+def one_score(scored: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
+    """Give each item the mean of its scores; items without any are left out. scored: ``NAMED`` and score."""
+    own = scored if "item_type" not in scored else scored[scored["item_type"].isin(_OWN)]
+    means = own.groupby(NAMED, sort=False)["score"].mean().reset_index()
+    return items.merge(means, on=NAMED, how="inner")

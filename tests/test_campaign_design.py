@@ -1,0 +1,562 @@
+"""A designed campaign: the laws of its assignment, what annotators see, and the way from its tables to the roles."""
+
+import contextlib
+import csv
+import io
+import itertools
+import json
+import random
+import re
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import openpyxl
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from evalkit import DataError, data
+from evalkit.campaign import compare_plan, from_ratings
+from evalkit.campaign.design import Texts, Wish, assignment, degrading, draw, get_protocol, items, pearmut, write
+from evalkit.campaign.design.pearmut import JOINER
+from evalkit.campaign.design.protocols import PROTOCOLS
+from evalkit.campaign.design.texts import read_texts
+from evalkit.campaign.sentences import say
+from evalkit.data import designs
+from evalkit.data.importing import import_campaign
+from evalkit.human import context
+from evalkit.human.annotators.quality_control import quality_pairs
+from evalkit.reports import cli
+
+WORDS = [
+    "the",
+    "cat",
+    "sat",
+    "on",
+    "a",
+    "mat",
+    "while",
+    "it",
+    "rained",
+    "and",
+    "nobody",
+    "came",
+    "home",
+    "before",
+    "ten",
+]
+
+
+def texts_of(lengths, systems, *, humans=(), seed=1):
+    rng = np.random.default_rng(seed)
+    docs = [f"doc{number}" for number, length in enumerate(lengths) for _ in range(length)]
+
+    def line(name, place):
+        return " ".join([name, str(place), *rng.choice(WORDS, size=rng.integers(3, 12))])
+
+    outputs = {name: [line(name, place) for place in range(len(docs))] for name in systems}
+    return Texts(docs, [line("src", place) for place in range(len(docs))], outputs, frozenset(humans), "eng", "deu")
+
+
+def people(count):
+    return tuple(f"person-{number:02d}" for number in range(count))
+
+
+wishes = st.builds(
+    Wish, protocol=st.sampled_from([PROTOCOLS[name] for name in ("DA", "ESA", "cESA", "preference")]),
+    annotators=st.integers(1, 6).map(people), overlap=st.sampled_from([0.0, 0.2, 0.5, 1.0]),
+    calibration=st.sampled_from([0, 5, 12]), degraded=st.sampled_from([0.0, 0.1, 0.3]),
+    repeats=st.sampled_from([0.0, 0.1, 0.3]), seed=st.integers(0, 50),
+)  # fmt: skip
+sizes = st.lists(st.integers(1, 6), min_size=4, max_size=14)
+crews = st.integers(2, 5).map(lambda count: [f"s{number}" for number in range(count)])
+
+
+def screens(drawn, *kinds):
+    """Yield annotator's number and screen, of some kinds of showings."""
+    for number, mine in enumerate(drawn.screens):
+        for screen in mine:
+            if screen.kind in kinds:
+                yield number, screen
+
+
+@given(lengths=sizes, systems=crews, wish=wishes)
+def test_documents_are_shown_whole_and_every_one_by_everything_it_is_to_be_shown_by(lengths, systems, wish):
+    texts = texts_of(lengths, systems)
+    drawn = draw(texts, wish)
+    whole = texts.documents
+    for _, screen in screens(drawn, "main", "degraded", "repeat", "calibration"):
+        assert [item.segment for item in screen.items] == list(whole[screen.doc])
+        assert len({item.systems for item in screen.items}) == 1
+    together = wish.protocol.together or len(systems)
+    wanted = {frozenset(group) for group in itertools.combinations(systems, together)}
+    seen = {doc: Counter() for doc in drawn.documents}
+    for _, screen in screens(drawn, "main"):
+        seen[screen.doc][frozenset(screen.items[0].systems)] += 1
+    assert set(drawn.documents) | set(drawn.reserved) == set(whole)
+    assert all(set(counts) == wanted and len(set(counts.values())) == 1 for counts in seen.values())
+    twice = [doc for doc, counts in seen.items() if set(counts.values()) == {2}]
+    if len(wish.annotators) > 2 or wish.overlap < 1:
+        most = round(wish.overlap * len(seen)) if len(wish.annotators) > 1 else 0
+        assert len(twice) == most or len(seen) < len(wish.annotators)
+
+
+@given(lengths=sizes, systems=crews, wish=wishes)
+def test_annotators_and_what_they_are_shown_by_are_in_balance(lengths, systems, wish):
+    drawn = draw(texts_of(lengths, systems), wish)
+    counts = Counter((number, frozenset(screen.items[0].systems)) for number, screen in screens(drawn, "main"))
+    groups = sorted({group for _, group in counts}, key=sorted)
+    table = np.array([[counts[number, group] for group in groups] for number in range(len(wish.annotators))])
+    assert (table.max(axis=1) - table.min(axis=1)).max() <= 1  # everybody sees every system equally often
+    assert (table.max(axis=0) - table.min(axis=0)).max() <= 1  # and every system is seen by all alike
+    pairs = Counter((number, screen.doc, frozenset(s.systems)) for number, screen in screens(drawn, "main")
+                    for s in screen.items[:1])  # fmt: skip
+    assert set(pairs.values()) <= {1}  # nobody judges the same translation twice but as a repeat
+
+
+@pytest.mark.parametrize(("people_", "docs"), [(4, 40), (8, 64), (5, 33)])
+def test_systems_and_annotators_are_hardly_associated(people_, docs):
+    drawn = draw(texts_of([5] * docs, ["a", "b", "c", "d", "e"]), Wish(PROTOCOLS["DA"], people(people_), overlap=0.25))
+    rows = [(number, screen.items[0].systems[0]) for number, screen in screens(drawn, "main") for _ in screen.items]
+    table = pd.crosstab(*map(np.array, zip(*rows)))
+    assert stats.contingency.association(table.to_numpy(), method="cramer") < 0.03
+
+
+@given(lengths=sizes, systems=crews, wish=wishes)
+def test_sides_of_a_screen_are_in_balance(lengths, systems, wish):
+    drawn = draw(texts_of(lengths, systems), wish)
+    counts = {}
+    for number, screen in screens(drawn, "main"):
+        shown = screen.items[0].systems
+        for side, system in enumerate(shown):
+            counts.setdefault((number, frozenset(shown), system), Counter())[side] += 1
+        for side in range(len(shown)):
+            for system in shown:
+                counts[number, frozenset(shown), system][side] += 0
+    assert all(max(sides.values()) - min(sides.values()) <= 1 for sides in counts.values())
+
+
+@given(lengths=sizes, systems=crews, wish=wishes)
+def test_copies_are_of_the_annotators_own_originals_far_away_and_never_of_the_calibration_set(lengths, systems, wish):
+    texts = texts_of(lengths, systems)
+    drawn = draw(texts, wish)
+    for mine in drawn.screens:
+        place = {(screen.doc, screen.items[0].systems): at for at, screen in enumerate(mine) if screen.kind == "main"}
+        copied = [(screen.doc, screen.items[0].systems) for screen in mine if screen.kind in ("degraded", "repeat")]
+        assert len(set(copied)) == len(copied)
+        for at, screen in enumerate(mine):
+            if screen.kind not in ("degraded", "repeat"):
+                continue
+            assert screen.doc not in drawn.reserved
+            original = place[screen.doc, screen.items[0].systems]
+            assert abs(at - original) > assignment.distance(len(place))
+            if screen.kind == "repeat":
+                assert at > original
+                assert [item.texts for item in screen.items] == [item.texts for item in mine[original].items]
+            for item, first in zip(screen.items, mine[original].items):
+                for kind, text, before in zip(item.kinds, item.texts, first.texts):
+                    assert (kind == "degraded") == (text != before)
+                    assert kind in ("degraded", "repeat")
+
+
+@given(lengths=sizes, systems=crews, wish=wishes)
+def test_the_same_seed_draws_the_same_and_all_judge_the_same_calibration_set(lengths, systems, wish):
+    texts = texts_of(lengths, systems)
+    drawn = draw(texts, wish)
+    assert drawn == draw(texts, wish)
+    sets = [[screen for screen in mine if screen.kind == "calibration"] for mine in drawn.screens]
+    assert all(one == sets[0] for one in sets)
+    assert {screen.doc for screen in sets[0]} == set(drawn.reserved)
+    names = [one.name for mine in items.named(drawn, list(texts.docs)) for one in mine]
+    assert len(set(names)) == len(names)
+
+
+@given(lengths=sizes, systems=crews, hours=st.floats(0.2, 3), count=st.integers(1, 5))
+def test_nobody_works_longer_than_the_hours(lengths, systems, hours, count):
+    wish = Wish(PROTOCOLS["ESA"], people(count), hours=hours, seconds=60)
+    texts = texts_of(lengths, systems)
+    with contextlib.suppress(DataError):
+        drawn = draw(texts, wish)
+        assert len(drawn.documents) == 1 or max(drawn.judgements) <= hours * 60
+
+
+@given(text=st.text(min_size=1, max_size=200), seed=st.integers(0, 5))
+def test_a_degraded_text_differs_in_one_span_of_the_length_that_the_source_says(text, seed):
+    donors = [" ".join(WORDS), "один два три четыре пять шесть семь восемь девять десять " * 8, "漢字" * 60]
+    found = degrading.degraded(text, donors, np.random.default_rng(seed))
+    words = text.split()
+    if len(words) < 2 and len(text) < 30:
+        assert found is None
+    elif found is not None and max(map(len, words)) < 20:
+        after = found.split()
+        assert len(after) == len(words)
+        changed = [place for place, (one, other) in enumerate(zip(words, after)) if one != other]
+        assert changed
+        assert changed[-1] - changed[0] < degrading.span_length(len(words))
+
+
+def folder_of(tmp_path, protocol="ESA", **wish):
+    texts = texts_of([4, 3, 5, 2, 4, 3, 4, 5, 3, 4], ["AlphaNet", "BetaMT", "reference"], humans={"reference"})
+    for place in range(0, len(texts.docs), 5):
+        texts.outputs["AlphaNet"][place] = "=1+1 <b>bold</b>"
+    kind = get_protocol(protocol)
+    options = {} if kind.compares else {"calibration": 6, "degraded": 0.15, "repeats": 0.15}
+    drawn = draw(texts, Wish(kind, people(3), **options, **wish))
+    write(tmp_path, "tiny", texts, drawn, planned={"smallest_difference": 5.0, "standard_error": 2.0, "unit": "points"})
+    return texts, drawn
+
+
+def roles_of(path):
+    """What the design says of each judgement: task, system, doc, segment, kind."""
+    design = designs.read(path / "design.json")
+    return sorted((design.said["annotators"][entry.task - 1], design.systems[alias], entry.doc, entry.segment, kind)
+                  for entry in design.items.values() for alias, kind in entry.shown.items())  # fmt: skip
+
+
+def imported(tmp_path, *files, **options):
+    report, _ = import_campaign(files, tmp_path / "out.parquet", keep_names=True, **options)
+    return report, data.open_campaign(tmp_path / "out.parquet")[0]
+
+
+def roles(ratings):
+    columns = ["annotator", "system", "doc", "segment", "item_type"]
+    return sorted(ratings[columns].astype("str").itertuples(index=False, name=None))
+
+
+def fill(path, score=lambda place: str(place % 7)):
+    """Fill the table of all that is to be judged."""
+    rows = list(csv.reader(io.StringIO(path.read_text(encoding="utf-8-sig"))))
+    for place, row in enumerate(rows[1:]):
+        row[-1] = score(place)
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        csv.writer(stream).writerows(rows)
+    return rows
+
+
+@pytest.mark.parametrize("protocol", ["DA", "SQM", "XSTS", "ESA", "cESA"])
+@pytest.mark.parametrize("beside", [True, False])
+def test_the_table_comes_back_with_every_role_with_its_design_or_alone(tmp_path, protocol, beside):
+    folder_of(tmp_path, protocol)
+    low, high = map(int, PROTOCOLS[protocol].scale)
+    rows = fill(tmp_path / "assignment.csv", lambda place: str(low + place % (high - low + 1)))
+    told = roles_of(tmp_path)
+    if not beside:
+        (tmp_path / "design.json").unlink()
+    report, ratings = imported(tmp_path, tmp_path / "assignment.csv")
+    assert roles(ratings) == told
+    assert {"calibration", "degraded", "repeat", "reference", "system"} == set(ratings["item_type"])
+    assert report.scale == [low, high]
+    assert bool(report.plan) is beside
+    assert len(ratings) == len(rows) - 1
+
+
+@pytest.mark.parametrize("protocol", ["DA", "XSTS", "cESA"])
+def test_workbooks_are_blind_and_come_back_with_every_role(tmp_path, protocol):
+    folder_of(tmp_path, protocol)
+    paths = sorted((tmp_path / "for_annotators").glob("*.xlsx"))
+    assert [path.stem for path in paths] == list(people(3))
+    scores = iter(itertools.cycle([1, 2, 3, 4, 5]))
+    for path in paths:
+        book = openpyxl.load_workbook(path)
+        cells = [[cell.value for cell in row] for row in book.active.iter_rows()]
+        assert cells[0] == ["item", "part", "source", "translation", PROTOCOLS[protocol].heading]
+        others = {str(value) for row in cells for place, value in enumerate(row) if place not in (2, 3)}
+        assert not [word for word in others for role in ("AlphaNet", "BetaMT", "reference", "degraded", "calibration")
+                    if role in word]  # fmt: skip
+        assert not [cell for row in book.active.iter_rows() for cell in row if cell.data_type == "f"]
+        for row in book.active.iter_rows(min_row=2):
+            row[-1].value = next(scores)
+        book.save(path)
+    _, ratings = imported(tmp_path, *paths)  # the design lies in the folder above
+    assert roles(ratings) == roles_of(tmp_path)
+
+
+def test_the_same_campaign_is_the_same_bytes(tmp_path):
+    for name in ("one", "two"):
+        folder_of(tmp_path / name)
+    files = sorted(path.relative_to(tmp_path / "one") for path in (tmp_path / "one").rglob("*") if path.is_file())
+    assert len(files) == 6
+    for file in files:
+        assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes(), file
+
+
+def log_of(campaign, *, users=None):
+    """Write what Pearmut would log of a campaign in which everything was judged, by its rules; scores count up."""
+    lines, score = [], 0
+    sliders = campaign["info"].get("sliders")
+    for user, task in zip(campaign["info"]["users"], campaign["data"]):
+        for number, screen in enumerate(task):
+            said = []
+            for item in screen:
+                said.append({})
+                for model in item["tgt"]:
+                    score += 1
+                    given = {one["name"]: random.Random(score).randint(one["min"], one["max"]) for one in sliders or ()}
+                    said[-1][model] = {"score": None if sliders else score % 101, "sliders": given or None,
+                                       "error_spans": [], "textfield": None}  # fmt: skip
+            times = [
+                {"time": 1e9 + 100 * number, "action": "load"},
+                {"time": 1e9 + 100 * number + 60, "action": "submit"},
+            ]
+            lines.append({"user_id": user, "item_i": number, "item": screen, "annotation": said, "actions": times})
+    return "".join(json.dumps(line) + "\n" for line in lines if users is None or line["user_id"] in users)
+
+
+@pytest.mark.parametrize("protocol", ["DA", "SQM", "XSTS", "ESA", "cESA", "MQM", "preference"])
+def test_what_pearmut_logs_comes_back_with_every_role(tmp_path, protocol):
+    folder_of(tmp_path, protocol)
+    campaign = json.loads((tmp_path / "campaign.json").read_text())
+    folder = tmp_path / "data" / "annotations"
+    folder.mkdir(parents=True)
+    text = log_of(campaign)
+    if protocol == "MQM":  # no slider at all, and one error in each translation
+        lines = [json.loads(line) for line in text.splitlines()]
+        for line in lines:
+            for one in (one for said in line["annotation"] for one in said.values()):
+                one.update(score=None, error_spans=[{"start_i": 0, "end_i": 2, "severity": "major",
+                                                     "category": "Accuracy/Mistranslation"}])  # fmt: skip
+        text = "".join(json.dumps(line) + "\n" for line in lines)
+    (folder / "tiny.jsonl").write_text(text)
+    report, ratings = imported(tmp_path, folder / "tiny.jsonl")
+    if protocol == "preference":
+        assert set(ratings["item_type"]) == {"system"}
+        assert set(ratings["score"]) == {0.0, 0.5, 1.0}
+        sums = ratings.groupby("hit")["score"].agg(["sum", "size"])
+        assert sums["sum"].eq(1).all()
+        assert sums["size"].eq(2).all()
+        assert ratings["system"].ne(ratings["against"]).all()
+        told = [row[:4] for row in roles_of(tmp_path)]
+        assert [row[:4] for row in roles(ratings)] == sorted(told)
+    else:
+        assert roles(ratings) == roles_of(tmp_path)
+    planned = sum(row["planned"] for row in report.plan["annotators"])
+    assert planned == sum(row["collected"] for row in report.plan["annotators"]) == sum(
+        len(screen) * (1 if protocol == "preference" else len(screen[0]["tgt"])) for task in campaign["data"]
+        for screen in task)  # fmt: skip
+
+
+def test_nothing_that_pearmut_shows_names_systems_or_roles_or_is_markup(tmp_path):
+    folder_of(tmp_path)
+    campaign = json.loads((tmp_path / "campaign.json").read_text())
+    for screen in itertools.chain.from_iterable(campaign["data"]):
+        for item in screen:
+            assert set(item) == {"item_id", "src", "tgt"}
+            assert re.fullmatch("i[0-9a-f]{8}", item["item_id"])
+            assert all(re.fullmatch("m[0-9a-f]{4}", name) for name in item["tgt"])
+            assert not [text for text in item["tgt"].values() if "<b>" in text]
+    assert f"=1+1 <{JOINER}b>bold<{JOINER}/b>" in json.dumps(campaign, ensure_ascii=False)
+
+
+MARKUP = st.lists(
+    st.sampled_from(["<", "</", ">", "b", "br", "em", "h1", "p", "<b>", "</strong>", "<img ", "<audio ", "x", " "])
+)
+
+
+@given(MARKUP.map("".join))
+def test_a_text_that_pearmut_is_given_holds_nothing_that_its_page_would_take_for_markup(text):
+    found = pearmut.shown(text)
+    assert found.replace(JOINER, "") == text
+    assert not re.search(r"</?(br|strong|b|i|p|em|h1|h2|h3)>", found)  # as in contentToCharSpans
+    assert not found.startswith(("<audio ", "<video ", "<img ", "<iframe "))  # as in isMediaContent
+    assert pearmut.shown(found) == found
+
+
+def test_items_that_the_design_does_not_know_are_rejected_with_the_reason(tmp_path):
+    folder_of(tmp_path)
+    rows = fill(tmp_path / "assignment.csv")
+    text = (tmp_path / "assignment.csv").read_text()
+    for place in range(2, 12):
+        text = text.replace(rows[place][0], f"i000000{place:02d}")
+    (tmp_path / "assignment.csv").write_text(text)
+    with pytest.raises(DataError, match=r"is no item of design\.json"):
+        imported(tmp_path, tmp_path / "assignment.csv")
+    report, ratings = imported(tmp_path, tmp_path / "assignment.csv", allow_rejected=True)
+    assert len(ratings) == len(rows) - 1 - 10
+    assert report.rows_rejected == 10
+    assert report.rows_read == report.rows_kept + 10
+    assert "is no item of design.json" in (tmp_path / "out.rejected.csv").read_text(encoding="utf-8-sig")
+
+
+def test_items_without_an_answer_are_lacking_and_the_report_says_whose(tmp_path):
+    folder_of(tmp_path)
+    rows = fill(tmp_path / "assignment.csv", lambda place: str(20 + place * 37 % 61) if place % 10 else "")
+    report, ratings = imported(tmp_path, tmp_path / "assignment.csv")
+    blank = Counter(row[1] for place, row in enumerate(rows[1:]) if place % 10 == 0)
+    outcome = compare_plan(from_ratings(ratings))
+    assert {row.annotator: row.lacking for row in outcome.annotators.itertuples()} == dict(blank)
+    assert outcome.planned == (5.0, 2.0)
+    planned = Counter(row[9] for row in rows[1:])
+    assert {row.item_type: row.planned for row in outcome.kinds.itertuples()} == dict(planned)
+    told = say(outcome)
+    assert told[0].startswith(f"Plan and outcome: {len(rows) - 1:,} judgements by ESA were planned (seed 7), ")
+    assert f"{sum(blank.values())} are lacking" in told[0]
+    assert "of the" in report.read_as()["plan"]
+
+
+def test_every_copy_finds_its_original_when_quality_and_context_are_looked_at(tmp_path):
+    folder_of(tmp_path)
+    fill(tmp_path / "assignment.csv")
+    _, ratings = imported(tmp_path, tmp_path / "assignment.csv")
+    counts = ratings["item_type"].value_counts()
+    assert len(quality_pairs(ratings)) == counts["degraded"] > 0
+    paired = context.pairs(ratings, kind=None)
+    assert len(paired) == counts["degraded"] + counts["repeat"]
+    assert paired.attrs["unpaired"] == 0
+    assert set(paired["group"]) >= {"none"}
+
+
+def test_the_less_is_collected_the_larger_a_difference_it_takes(tmp_path):
+    folder_of(tmp_path)
+    rng = np.random.default_rng(2)
+    fill(tmp_path / "assignment.csv", lambda place: str(round(float(np.clip(rng.normal(60, 15), 0, 100)))))
+    _, ratings = imported(tmp_path, tmp_path / "assignment.csv")
+    whole = compare_plan(from_ratings(ratings))
+    part = compare_plan(from_ratings(ratings[ratings["segment"].astype(int) <= 18].reset_index(drop=True)))
+    assert 0 < whole.achieved[0] < part.achieved[0]
+    assert whole.achieved[0] / whole.achieved[1] == pytest.approx(stats.norm.isf(0.025) + stats.norm.ppf(0.8))
+
+
+def test_a_file_without_a_plan_says_nothing_of_one(tmp_path):
+    folder_of(tmp_path)
+    fill(tmp_path / "assignment.csv")
+    (tmp_path / "design.json").unlink()
+    _, ratings = imported(tmp_path, tmp_path / "assignment.csv")
+    found = compare_plan(from_ratings(ratings))
+    assert not found
+    assert say(found) == []
+
+
+def test_another_file_in_the_folder_of_a_design_is_read_as_ever(tmp_path):
+    folder_of(tmp_path)
+    other = "item,annotator,system,segment,score\n" + "".join(f"{n},ann,s{n % 2},{n // 2},{n}\n" for n in range(20))
+    (tmp_path / "other.csv").write_text(other)
+    report, _ = imported(tmp_path, tmp_path / "other.csv")
+    assert not report.plan
+    with pytest.raises(DataError, match=r"holds no item of design\.json"):
+        imported(tmp_path, tmp_path / "other.csv", design=tmp_path / "design.json")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda text: text[:-20], "is no sound JSON"),
+        (lambda text: "{}", "is no campaign's design"),
+        (lambda text: text.replace('"version": 1', '"version": 9'), "another version"),
+        (lambda text: text.replace('"items"', '"items_"'), "was changed"),
+        (lambda text: text.replace('"scale": [', '"scale": ["low", '), "was changed"),
+        (lambda text: text.replace('"seed": 7', '"seed": "7"'), "was changed"),
+        (lambda text: text.replace('"annotators": [', '"annotators": [1, '), "was changed"),
+        (lambda text: re.sub(r'"systems": {\s+"m', '"systems": {"n', text), "nothing says which system"),
+    ],
+)
+def test_a_design_that_was_changed_is_refused_in_one_sentence(tmp_path, change, message):
+    folder_of(tmp_path)
+    fill(tmp_path / "assignment.csv")
+    path = tmp_path / "design.json"
+    path.write_text(change(path.read_text()))
+    with pytest.raises(DataError, match=message):
+        imported(tmp_path, tmp_path / "assignment.csv", design=path)
+
+
+@pytest.fixture
+def home(tmp_path):
+    """Files of two systems, source, reference and documents: a line a segment."""
+    (tmp_path / "outputs").mkdir()
+    for name in ("outputs/A.txt", "outputs/B.txt", "source.txt", "reference.txt"):
+        (tmp_path / name).write_text("".join(f"{name} line {number} of some words\n" for number in range(30)))
+    (tmp_path / "documents.txt").write_text("".join(f"news\tdoc{number // 3}\n" for number in range(30)))
+    return tmp_path
+
+
+def test_texts_are_read_from_files_a_folder_or_the_layout_of_mt_metrics_eval(home, mirrored):
+    parts = {"source": home / "source.txt", "documents": home / "documents.txt"}
+    by_folder = read_texts([home / "outputs"], reference=home / "reference.txt", **parts)
+    assert by_folder == read_texts([home / "outputs" / "A.txt", home / "outputs" / "B.txt"],
+                                   reference=home / "reference.txt", **parts)  # fmt: skip
+    assert (list(by_folder.outputs), by_folder.humans) == (["A", "B", "reference"], {"reference"})
+    assert [len(places) for places in by_folder.documents.values()] == [3] * 10
+    without = read_texts([home / "outputs"], source=home / "source.txt")
+    assert [len(places) for places in without.documents.values()] == [10] * 3
+    assert any("10 consecutive segments" in note for note in without.notes)
+    layout = mirrored("wmt-conference/ErrorSpanAnnotation/*/data/mt-metrics-eval-v2/wmt23/sources/en-de.txt").parents[1]
+    wmt = read_texts([layout], pair="en-de")
+    real = data.load("wmt23-outputs").query("src_lang == 'eng' and tgt_lang == 'deu'")
+    assert set(wmt.outputs) - wmt.humans == set(real["system"]) - wmt.humans
+    assert wmt.humans == {"refA"}
+    one = real[real["system"].eq("ONLINE-A")]
+    assert (wmt.outputs["ONLINE-A"], wmt.docs) == (one["hypothesis"].tolist(), one["doc"].tolist())
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda home: (home / "outputs/B.txt").write_text("one\n"), r"B\.txt has 1 lines and source\.txt 30"),
+        (lambda home: (home / "documents.txt").write_text("a\n" * 29), r"documents\.txt has 29 lines"),
+        (lambda home: (home / "documents.txt").write_text("a\n" + "b\n" * 28 + "a\n"), "line 30: the document 'a'"),
+        (lambda home: (home / "documents.txt").write_text("\n" * 30), "line 1 names no document|holds nothing"),
+        (lambda home: (home / "outputs/B.txt").write_bytes(b"\xff\xfe" * 30), "no text in UTF-8"),
+        (lambda home: (home / "source.txt").unlink(), "cannot be read"),
+        (lambda home: [path.unlink() for path in (home / "outputs").iterdir()], "holds no system's output"),
+    ],
+)
+def test_files_that_do_not_fit_each_other_are_refused_in_one_sentence(home, spoil, message):
+    spoil(home)
+    with pytest.raises(DataError, match=message):
+        read_texts([home / "outputs"], source=home / "source.txt", documents=home / "documents.txt")
+
+
+def new(home, *words):
+    return cli.main(["new", "campaign", "mine", "--out", str(home), "--outputs", str(home / "outputs"),
+                     "--source", str(home / "source.txt"), *words])  # fmt: skip
+
+
+def test_the_command_writes_a_campaign_beside_the_template_and_says_what_it_distinguishes(home, capsys):
+    assert new(home, "--protocol", "esa", "--annotators", "4", "--reference", str(home / "reference.txt")) == 0
+    out, told = capsys.readouterr()
+    folder = Path(out.strip())
+    assert {"checklist.md", "scores.csv", "campaign.json", "assignment.csv", "design.json", "plan.md"} <= {
+        path.name for path in folder.iterdir()
+    }
+    assert len(list((folder / "for_annotators").iterdir())) == 4
+    assert "With a chance of 80% it distinguishes two systems that are" in told
+    assert "an assumption" in told or "assumed" in told
+    assert told.splitlines()[0] in (folder / "plan.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--annotators", "3"], "--protocol is lacking"),
+        (["--protocol", "DA"], "--annotators is lacking"),
+        (["--protocol", "XYZ", "--annotators", "3"], "no protocol that is known"),
+        (["--protocol", "DA", "--annotators", "0"], "no number of people"),
+        (["--protocol", "DA", "--annotators", "a/b,cde"], "cannot name an annotator"),
+        (["--protocol", "DA", "--annotators", "3", "--hours", "0.01"], "too few for one document"),
+        (["--protocol", "DA", "--annotators", "3", "--overlap", "7"], "--overlap 7 is no share"),
+    ],
+)
+def test_what_cannot_be_designed_is_refused_in_one_sentence_and_leaves_nothing(home, words, message, capsys):
+    assert new(home, *words) == 1
+    told = capsys.readouterr().err
+    assert message in told
+    assert len(told.strip().splitlines()) == 1
+    assert not (home / "mine").exists()
+
+
+def test_flags_without_outputs_are_refused(tmp_path, capsys):
+    assert cli.main(["new", "campaign", "mine", "--out", str(tmp_path), "--protocol", "DA"]) == 1
+    assert "--outputs" in capsys.readouterr().err
+
+
+def test_where_a_person_sits_in_front_what_is_lacking_is_asked_for(home, monkeypatch):
+    from evalkit.reports.cli import designing
+
+    answers = iter([str(home / "outputs"), "ESA", str(home / "source.txt"), "3", "", 2.0])
+    monkeypatch.setattr("sys.stdin", type("Terminal", (), {"isatty": staticmethod(lambda: True)})())
+    monkeypatch.setattr("click.prompt", lambda *_, **__: next(answers))
+    found = designing.asked({"outputs": (), "protocol": None, "hours": None})
+    assert found == {"outputs": (home / "outputs",), "protocol": "ESA", "source": home / "source.txt",
+                     "annotators": "3", "hours": 2.0}  # fmt: skip
