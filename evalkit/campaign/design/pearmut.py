@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 
 from evalkit.campaign.design.drawing import Drawn
 from evalkit.campaign.design.items import Named
+from evalkit.data.languages import UNKNOWN
 
 #: Stands behind the < of what Pearmut would take for markup: it is not seen, and no tag begins with it.
 JOINER = "\u2060"
@@ -37,10 +38,10 @@ def campaign(name: str, drawn: Drawn, items: Sequence[Sequence[Named]], sources:
     Sides and order are drawn already, so Pearmut is told to leave them alone.
     """
     wish = drawn.wish
-    question = html.escape(wish.protocol.question)
+    told = [html.escape(wish.protocol.question)] + ["-".join(pair)] * (UNKNOWN not in pair)
     info = {
         **wish.protocol.pearmut, "assignment": "task-based", "shuffle": False, "seed": wish.seed,
-        "users": list(wish.annotators), "instructions": f"{question} <br>{'-'.join(pair)}",
+        "users": list(wish.annotators), "instructions": " <br>".join(told),
     }  # fmt: skip
     data = [
         [

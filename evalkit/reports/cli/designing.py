@@ -33,7 +33,7 @@ _OPTIONS = [
     click.option("--seconds", type=float, metavar="S", help="that a judgement takes (default: the pilot's, or usual)"),
     click.option("--overlap", type=float, metavar="SHARE", help="of documents that two judge (default: 0.2)"),
     click.option("--calibration", type=int, metavar="N", help="items that all judge (default: a tenth, 20 at most)"),
-    click.option("--degraded", type=float, metavar="SHARE", help="shown again, spoilt on purpose (default: 0.05)"),
+    click.option("--degraded", type=float, metavar="SHARE", help="shown again, degraded on purpose (default: 0.05)"),
     click.option("--repeats", type=float, metavar="SHARE", help="shown again as they are (default: 0.05)"),
     click.option("--pilot", type=a_path, metavar="FILE", help="earlier judgements: they tell times, what scatters, and "
                  "what a calibration set is chosen from"),
