@@ -183,6 +183,19 @@ def test_a_comprehension_is_made_for_its_value():
             assert not thrown_away, f"{path}: write a for loop instead of {ast.unparse(node)}"
 
 
+def test_no_study_writes_over_a_parameter():
+    """Who runs the cell of parameters again and then a later one would run it on other values than a report has."""
+    for path in STUDIES:
+        names = {parameter.name for parameter in notebooks.parameters(path)}
+        for cell in cells(path, "code"):
+            if "parameters" in cell["metadata"].get("tags", []):
+                continue
+            tree = ast.parse("".join(cell["source"]))
+            named = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+            written = {node.id for node in named if isinstance(node.ctx, ast.Store)}
+            assert not written & names, f"{path}: a cell writes over {written & names}"
+
+
 def test_a_study_opens_with_its_question_and_ends_with_its_signature():
     for path in STUDIES:
         everything = json.loads(path.read_text(encoding="utf-8"))["cells"]
