@@ -84,7 +84,11 @@ def test_the_examples_of_the_study_are_what_they_were():
     expected = planning.components(loaded).set_index("pair")
     found = planning.components(hits.ratings, layout=hits.layout).set_index("pair")
     pd.testing.assert_frame_equal(found, expected.loc[found.index])
-    assert read_pilot("wmt22-mturk", fallback=True).layout == "numbered"
+
+
+def test_files_that_name_documents_anew_for_each_system_are_numbered(here):
+    here("wmt22-mturk")
+    assert read_pilot("wmt22-mturk").layout == "numbered"
 
 
 def test_another_scale_is_stretched_and_told(written):
