@@ -8,20 +8,20 @@ import pytest
 
 from evalkit.campaign import Campaign, Method, Missing, run_checks, tabulate
 from evalkit.campaign import sentences as told
-from evalkit.campaign.agreement import Agreement
 from evalkit.campaign.analysis import Analysis
-from evalkit.campaign.annotators import Profiles, Screening
-from evalkit.campaign.calibration import RAW, Calibration
 from evalkit.campaign.checks import CALLED, FINE, LOOK, PROBLEM, UNKNOWN, Check
 from evalkit.campaign.collection import Collection
-from evalkit.campaign.context import Context, Equivalence
-from evalkit.campaign.cost import Cost
-from evalkit.campaign.errors import Errors
-from evalkit.campaign.normalization import Normalization
-from evalkit.campaign.planning import ANY, CAUTIOUS, FOUND, NOT_FOUND, NOT_TOLD, OBSERVED, Basis, Plan
-from evalkit.campaign.quality import QualityControl
-from evalkit.campaign.ranking import Ranking
+from evalkit.campaign.people.agreement import Agreement
+from evalkit.campaign.people.annotators import Profiles, Screening
+from evalkit.campaign.people.calibration import RAW, Calibration
+from evalkit.campaign.people.context import Context, Equivalence
+from evalkit.campaign.people.quality import QualityControl
+from evalkit.campaign.planning.cost import Cost
+from evalkit.campaign.planning.more import ANY, CAUTIOUS, FOUND, NOT_FOUND, NOT_TOLD, OBSERVED, Basis, Plan
 from evalkit.campaign.sentences import say
+from evalkit.campaign.systems.errors import Errors
+from evalkit.campaign.systems.normalization import Normalization
+from evalkit.campaign.systems.ranking import Ranking
 from evalkit.human.annotators import Caliper
 
 NOTHING = pd.DataFrame()
