@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evalkit.campaign import Campaign, Method, Missing, run_checks, tabulate
+from evalkit.campaign import Campaign, Method, Missing, paperwork, run_checks, tabulate
 from evalkit.campaign import sentences as told
 from evalkit.campaign.analysis import Analysis
 from evalkit.campaign.checks import CALLED, FINE, LOOK, PROBLEM, UNKNOWN, Check
@@ -422,15 +422,15 @@ def test_one_thing_is_told_in_the_singular():
 
 
 def test_the_methods_claim_and_cite_only_what_was_done():
-    plain = told.methods(ANALYSIS, resamples=500, seed=7)
+    plain = paperwork.methods(ANALYSIS, resamples=500, seed=7)
     assert "12 judgements of 100 segments translated by 2 systems (eng-deu), on a scale from 0 to 100" in plain.text
     assert "for A and B, the first two, p = 0.500" in plain.text
     assert any(reference.startswith("Krippendorff") for reference in plain.references)
     assert "Licht" not in plain.text, "there is no calibration here"
-    moved = told.methods(replace(ANALYSIS, calibration=CALIBRATION, plan=GONE), resamples=500, seed=7)
+    moved = paperwork.methods(replace(ANALYSIS, calibration=CALIBRATION, plan=GONE), resamples=500, seed=7)
     assert "items that language pairs have in common (simple shift) (Licht et al. 2022)" in moved.text
     assert any(reference.startswith("Licht") for reference in moved.references)
     assert not any(reference.startswith("Henderson") for reference in moved.references)
     nothing = replace(ANALYSIS, ranking=GONE, agreement=GONE, quality=replace(QUALITY, tested=0, again=None), plan=GONE)
-    assert told.methods(nothing, resamples=500, seed=7).references == []
-    assert "could not be estimated: there is nothing." in told.methods(nothing, resamples=500, seed=7).text
+    assert paperwork.methods(nothing, resamples=500, seed=7).references == []
+    assert "could not be estimated: there is nothing." in paperwork.methods(nothing, resamples=500, seed=7).text
