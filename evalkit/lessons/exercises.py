@@ -193,7 +193,7 @@ class Made(Exercise):
 
 def stopped(problem: Exception, function: Callable[..., Any]) -> str:
     """Say at what a function stopped; of a name that it does not know, which one may be meant."""
-    if isinstance(problem, NameError) and getattr(problem, "name", None):
+    if isinstance(problem, NameError) and problem.name:
         code = getattr(function, "__code__", None)
         own = code.co_varnames if code else ()
         near = suggestion(problem.name, own) if own else ""
