@@ -12,10 +12,10 @@ import pandas as pd
 from scipy import stats
 
 from evalkit import DataError
-from evalkit.campaign.cost import hours
 from evalkit.campaign.design.drawing import Drawn, Wish
 from evalkit.campaign.design.protocols import Protocol
 from evalkit.campaign.design.texts import Texts
+from evalkit.campaign.planning.cost import hours
 from evalkit.data.provenance import declared_scale, source_of
 from evalkit.human import planning
 
