@@ -37,6 +37,7 @@ TURNED = {
 }
 #: Parameters that say how long a run takes, made short: what is tried here is the way, not the numbers.
 QUICK = {"resamples": "20", "splits": "4", "replicates": "20", "matches": "300", "draws": "100"}
+CELLS = ".jp-Notebook .jp-Cell"
 DOWN = ("Space", "ArrowDown", "Enter")  # JupyterLab takes the arrows for itself until a menu is open
 #: Controls above a figure: the function that draws it, and what is done with the mouse or the keyboard.
 CONTROLS = {
@@ -56,6 +57,13 @@ CONTROLS = {
         ("views.metric_scores", lambda page, cell: press(page, cell, "pair", *DOWN)),
     ],
 }
+CONTROLS["study_planner"] = [
+    ("views.power", lambda page, cell: press(page, cell, "delta", "ArrowUp")),
+    ("views.power", lambda page, cell: press(page, cell, "target", "ArrowUp")),
+]
+CONTROLS["campaign"] = [
+    ("views.annotators", lambda page, cell: page.locator(CELLS).nth(cell).get_by_role("checkbox").first.click())
+]
 #: Charts that tell a mark's values under the mouse, and words that stand there.
 HOVER = {
     "xsts_calibration": ("draw.outside_scores", ".mark-symbol path", "language"),
