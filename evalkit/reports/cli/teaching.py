@@ -12,9 +12,9 @@ a_path = click.Path(path_type=Path)
 
 def lesson_names(_: click.Context, __: click.Parameter, begun: str) -> list[str]:
     """List the names of lessons that begin so, for the shell to complete."""
-    from evalkit.reports import slides
+    from evalkit.reports.slides import lessons
 
-    return [name for name in slides.lessons() if name.startswith(begun)]
+    return [name for name in lessons() if name.startswith(begun)]
 
 
 @click.command()
@@ -62,10 +62,10 @@ def slides(lessons: tuple[str, ...], out: Path) -> None:
     Example:
       evalkit slides 1_kappa_by_hand
     """
-    from evalkit.reports import slides
+    from evalkit.reports.slides import make
 
     for name in lessons:
-        print(slides.make(name, out, say=lambda line: print(line, file=sys.stderr)))
+        print(make(name, out, say=lambda line: print(line, file=sys.stderr)))
 
 
 COMMANDS = [grade, slides]

@@ -55,7 +55,8 @@ def lesson(path: Path) -> Lesson:
 def checked(cell: Mapping[str, Any]) -> str:
     """Name the exercise that a cell checks; "" where it checks none."""
     call = _call(cell, "check")
-    return call.args[0].value if call and call.args and isinstance(call.args[0], ast.Constant) else ""
+    first = call.args[0] if call and call.args else None
+    return str(first.value) if isinstance(first, ast.Constant) else ""
 
 
 def opened(cell: Mapping[str, Any]) -> str:

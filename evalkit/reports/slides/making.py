@@ -13,7 +13,6 @@ from evalkit.reports import export, notebooks
 from evalkit.reports.notebooks.students import copied
 from evalkit.reports.slides.cutting import Slide, cut
 from evalkit.reports.slides.pieces import pieces
-from evalkit.show import MIME
 
 TEMPLATE = Path(__file__).parent / "template"
 _SECONDS = 900  # that a cell may take
@@ -45,7 +44,8 @@ def executed(lesson: Path) -> NotebookNode:
 
     from evalkit.reports.kernels import Kernels
 
-    notebook = from_dict({"cells": copied(lesson), "metadata": notebooks.METADATA, "nbformat": 4, "nbformat_minor": 5})
+    cells = [cell | {"source": notebooks.source(cell)} for cell in copied(lesson)]
+    notebook = from_dict({"cells": cells, "metadata": notebooks.METADATA, "nbformat": 4, "nbformat_minor": 5})
     with Kernels() as kernels:
         options: dict[str, Any] = {"kernel_manager_class": kernels.manager, "shutdown_kernel": "immediate"}
         client = NotebookClient(
@@ -60,29 +60,21 @@ def executed(lesson: Path) -> NotebookNode:
 
 def page(cells: list[Any], name: str) -> str:
     """Return the page of an executed lesson; the same cells give the same bytes."""
-    slides = cut(piece for cell in cells for piece in pieces(cell))
+    slides = cut([piece for cell in cells for piece in pieces(cell)])
     if not slides:
         raise DataError(f"The lesson {name} has no headings, so there is nothing to make slides of. Give it some.")
-    notebook = from_dict({"metadata": {}, "nbformat": 4, "nbformat_minor": 5,
-                          "cells": [from_dict(node(slide)) for slide in slides]})  # fmt: skip
+    nodes = [from_dict(node(slide, number)) for number, slide in enumerate(slides, 1)]
+    notebook = from_dict({"cells": nodes, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
     style = (TEMPLATE / "slides.css").read_text(encoding="utf-8")
     resources = {
         "title": slides[0].title, "css": style, "policy": export.POLICY, "count": len(slides), "name": name,
-        "simulated": simulated(cells),
         "contents": [(number, slide.title) for number, slide in enumerate(slides, 1) if slide.opens and number > 1],
     }  # fmt: skip
     maker = export.Exporter(template_name=TEMPLATE.name, extra_template_basedirs=[str(TEMPLATE.parent)])
     return maker.from_notebook_node(notebook, resources=resources)[0]
 
 
-def node(slide: Slide) -> dict[str, Any]:
+def node(slide: Slide, number: int) -> dict[str, Any]:
     """Return a slide as the cell that the template walks over."""
-    return {"cell_type": "markdown", "id": "slide", "metadata": {}, "source": "", "html": slide.html,
-            "title": slide.title, "kind": slide.kind}  # fmt: skip
-
-
-def simulated(cells: list[Any]) -> list[str]:
-    """Name the data of an executed lesson that are simulated."""
-    outputs = [output for cell in cells for output in cell.get("outputs", []) if "data" in output]
-    told = [output["data"][MIME] for output in outputs if MIME in output["data"]]
-    return sorted({one["name"] for one in told if one.get("kind") == "source" and one["source"] == "simulated"})
+    return {"cell_type": "markdown", "id": f"slide-{number}", "metadata": {}, "source": "", "html": slide.html,
+            "title": slide.title, "kind": slide.kind, "simulated": slide.simulated}  # fmt: skip

@@ -16,6 +16,7 @@ from html.parser import HTMLParser
 from typing import Any
 
 from evalkit.reports import markup, notebooks
+from evalkit.show import MIME
 
 #: Lines that a slide has room for, of about so many letters each.
 ROOM, LETTERS = 17.0, 84
@@ -26,11 +27,16 @@ _ROWS = 9  # of a table; the notebook has the others
 
 @dataclass(frozen=True)
 class Piece:
-    """A block of HTML. level: of a heading, else 0. lines: about how high it is."""
+    """A block of HTML.
+
+    level: of a heading, else 0. lines: about how high it is. source: name and kind, of the data that the pieces after
+    it rest on; such a piece shows nothing.
+    """
 
     html: str
     level: int = 0
     lines: float = 1.0
+    source: tuple[str, str] | None = None
 
 
 def pieces(cell: Any) -> Iterator[Piece]:
@@ -66,6 +72,9 @@ def prose(block: str) -> Iterator[Piece]:
 def shown(output: Any) -> Iterator[Piece]:
     """Yield what a slide shows of an output."""
     data = output.get("data") or {}
+    if (payload := data.get(MIME, {})).get("kind") == "source":
+        yield Piece("", lines=0.0, source=(payload["name"], payload["source"]))
+        return
     kind = next((kind for kind in ("image/svg+xml", "image/png") if kind in data), None)
     if kind:
         yield Piece(figure(kind, data[kind], output["metadata"].get(kind, {})), lines=_HIGH["figure"])
@@ -74,9 +83,8 @@ def shown(output: Any) -> Iterator[Piece]:
         if 'class="alternative"' in html:
             return
         for block in blocks(markup.sanitised(html)):
-            if 'class="source' not in block[:60]:
-                short = shortened(block)
-                yield Piece(short, lines=height(short))
+            short = shortened(block)
+            yield Piece(short, lines=height(short))
 
 
 def figure(kind: str, content: Any, described: dict[str, Any]) -> str:
