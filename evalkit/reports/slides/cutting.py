@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from evalkit.reports.slides.pieces import ROOM, Piece
 
 _HEAD, _TITLE = 2.2, 4.5  # lines that a slide's heading takes, and that of the first one
+_SMALL = 0.72  # of a line, that references take
 _BESIDE = 5.2  # lines of words, as wide as the slide, that have room in the column beside a figure
 
 
@@ -26,8 +27,8 @@ class Slide:
 
     @property
     def figures(self) -> int:
-        """How many figures it shows."""
-        return sum(piece.html.startswith("<figure") for piece in self.parts)
+        """How many figures it shows that words can stand beside."""
+        return sum(piece.html.startswith("<figure>") for piece in self.parts)
 
     @property
     def kind(self) -> str:
@@ -47,12 +48,13 @@ class Slide:
     def has_room(self, piece: Piece) -> bool:
         """Tell whether a further piece fits."""
         both = [*self.parts, piece]
-        if any(one.html.startswith("<figure") for one in both):
+        if any(one.html.startswith("<figure>") for one in both):
             words = [one for one in both if not one.html.startswith("<figure")]
             beside = all(one.html.startswith("<p") and not one.html.startswith("<pre") for one in words)
             return len(both) - len(words) == 1 and beside and sum(one.lines for one in words) <= _BESIDE
         head = _TITLE if self.level == 1 else _HEAD
-        return sum(one.lines for one in both) <= ROOM - head
+        share = _SMALL if self.title == "References" else 1.0
+        return share * sum(one.lines for one in both) <= ROOM - head
 
 
 def cut(pieces: Sequence[Piece]) -> list[Slide]:

@@ -19,9 +19,11 @@ from evalkit.reports import markup, notebooks
 from evalkit.show import MIME
 
 #: Lines that a slide has room for, of about so many letters each.
-ROOM, LETTERS = 17.0, 84
+ROOM, LETTERS, _CODE = 17.0, 84, 68
 _HIGH = {"h1": 2.6, "h2": 1.9, "h3": 1.5, "figure": ROOM - 3.5}
 _VOID = {"br", "hr", "img", "col", "wbr", "input"}
+_WIDTH = 32.0  # of a slide, in lines
+_FLAT = 2.0  # a figure so many times as wide as high has its words above and below, not beside
 _ROWS = 9  # of a table; the notebook has the others
 
 
@@ -48,7 +50,7 @@ def pieces(cell: Any) -> Iterator[Piece]:
             yield from prose(block)
     elif "exercise" in tags:
         code = notebooks.source(cell)
-        yield Piece(f"<pre><code>{escape(code, quote=False)}</code></pre>", lines=1.0 + 0.85 * (code.count("\n") + 1))
+        yield Piece(f"<pre><code>{escape(code, quote=False)}</code></pre>", lines=code_height(code))
     elif not {"check", "parameters"} & set(tags):
         for output in cell.get("outputs", []):
             yield from shown(output)
@@ -77,7 +79,8 @@ def shown(output: Any) -> Iterator[Piece]:
         return
     kind = next((kind for kind in ("image/svg+xml", "image/png") if kind in data), None)
     if kind:
-        yield Piece(figure(kind, data[kind], output["metadata"].get(kind, {})), lines=_HIGH["figure"])
+        html, ratio = figure(kind, data[kind], output["metadata"].get(kind, {}))
+        yield Piece(html, lines=min(_HIGH["figure"], _WIDTH / ratio + 1.6))
     elif "text/html" in data:
         html = "".join(data["text/html"])
         if 'class="alternative"' in html:
@@ -87,17 +90,18 @@ def shown(output: Any) -> Iterator[Piece]:
             yield Piece(short, lines=height(short))
 
 
-def figure(kind: str, content: Any, described: dict[str, Any]) -> str:
-    """Return a figure with its caption and alternative text."""
+def figure(kind: str, content: Any, described: dict[str, Any]) -> tuple[str, float]:
+    """Return a figure with its caption and alternative text, and its width over its height (1.5 if not known)."""
     text = content if isinstance(content, str) else "".join(content)
     encoded = base64.b64encode(text.encode()).decode() if kind == "image/svg+xml" else re.sub(r"\s", "", text)
-    size = ""
+    size, wide, high = "", 3, 2
     if kind == "image/png":
         wide, high = struct.unpack(">II", base64.b64decode(encoded[:32])[16:24])
         size = f' width="{wide}" height="{high}"'
     caption = f"<figcaption>{escape(str(described.get('caption', '')), quote=False)}</figcaption>"
     alt = escape(str(described.get("alt", "")))
-    return f'<figure><img alt="{alt}"{size} src="data:{kind};base64,{encoded}">{caption}</figure>'
+    shape = ' class="wide"' if wide / high >= _FLAT else ""
+    return f'<figure{shape}><img alt="{alt}"{size} src="data:{kind};base64,{encoded}">{caption}</figure>', wide / high
 
 
 def blocks(html: str) -> list[str]:
@@ -160,14 +164,16 @@ def height(block: str) -> float:
     if tag in _HIGH:
         return _HIGH[tag]
     if "<table" in block:
-        return 2.2 + 1.05 * sum(_row(row) for row in re.findall(r"<tr\b.*?</tr>", block, re.DOTALL))
-    words = _words(block)
-    lines = (
-        sum(max(1, -(-len(line) // LETTERS)) for line in words.split("\n"))
-        if tag == "pre"
-        else -(-len(words) // LETTERS)
-    )
+        return 2.6 + 1.05 * sum(_row(row) for row in re.findall(r"<tr\b.*?</tr>", block, re.DOTALL))
+    if tag == "pre":
+        return code_height(_words(block))
+    lines = -(-len(_words(block)) // LETTERS)
     return max(1, lines) + (2.0 if 'display="block"' in block else 0.0) + 0.55
+
+
+def code_height(code: str) -> float:
+    """Say about how many lines of a slide some lines of code take, long ones broken."""
+    return 1.3 + 0.9 * sum(max(1, -(-len(line) // _CODE)) for line in code.split("\n"))
 
 
 def _row(row: str) -> float:
