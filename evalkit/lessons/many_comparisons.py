@@ -10,7 +10,8 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
-from evalkit.human import ranking
+from evalkit.human.ranking.pairwise import Comparison, compared
+from evalkit.human.ranking.scores import SegmentMeans
 from evalkit.lessons.exercises import Exercise, Function, Mistake, Value
 from evalkit.stats import inference
 
@@ -29,17 +30,16 @@ def compare(scores: pd.DataFrame, *, test: str = "wilcoxon") -> pd.DataFrame:
     >>> compare(scores, test="t").round(3).values.tolist()
     [['A', 'B', 2.4, 0.061]]
     """
-    long = scores.reset_index(drop=True).rename_axis("segment").melt(
-        var_name="system", value_name="score", ignore_index=False
-    ).reset_index()  # fmt: skip
-    long = long.assign(segment=long["segment"].astype(str), src_lang="xxx", tgt_lang="xxx", item_type="system")
-    found = ranking.pairwise_tests(long, test=test)
+    values, there = scores.to_numpy(float).T, scores.notna().to_numpy().T
+    counts = (there.astype(int), pd.RangeIndex(len(scores)), np.nan_to_num(values).T, there.T.astype(float))
+    table = SegmentMeans(np.asarray(scores.columns, object), values, *counts)
+    found = compared("", table.ordered(), Comparison(test))
     turned = (found["better"] > found["worse"]).to_numpy()
     first, second = found["better"].mask(turned, found["worse"]), found["worse"].mask(turned, found["better"])
     difference = found["difference"] * np.where(turned, -1, 1)
     p = (2 * np.minimum(found["p"], 1 - found["p"])).clip(upper=1)
-    table = pd.DataFrame({"first": first, "second": second, "difference": difference, "p": p})
-    return table.sort_values(["first", "second"], ignore_index=True)
+    table_of_pairs = pd.DataFrame({"first": first, "second": second, "difference": difference, "p": p})
+    return table_of_pairs.sort_values(["first", "second"], ignore_index=True)
 
 
 def shuffled(scores: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
