@@ -258,6 +258,7 @@ EXERCISES: dict[str, Exercise] = {
     ),
     "leak": Value(
         right=lambda: "B",
+        names=lambda: "ABCD",
         mistakes=(
             Mistake(
                 answer=lambda: "A",

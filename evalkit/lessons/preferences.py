@@ -255,6 +255,7 @@ EXERCISES: dict[str, Exercise] = {
     ),
     "circle": Value(
         right=circle,
+        names=lambda wins: wins.index,
         mistakes=(
             Mistake(
                 answer=lambda wins: set(wins.sum(axis=1).nlargest(3).index),
