@@ -41,7 +41,7 @@ def system_means(judged: pd.DataFrame, marks: pd.DataFrame) -> pd.Series:
     """
     penalty = marks.groupby("system")["weight"].sum()
     number = judged.groupby("system").size()
-    return -(penalty.reindex(number.index).fillna(0.0) / number)
+    return -(penalty.reindex(number.index).fillna(0.0) / number).rename_axis(None)
 
 
 def contradictions(errors: pd.Series, score: pd.Series) -> int:
