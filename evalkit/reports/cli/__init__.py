@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import click
 
 from evalkit import DataError, __version__
-from evalkit.reports.cli import campaigns, datasets, housekeeping, studies
+from evalkit.reports.cli import campaigns, datasets, housekeeping, studies, teaching
 
 __all__ = ["main", "program"]
 
@@ -26,7 +26,7 @@ def program(context: click.Context) -> None:
         print(context.get_help())
 
 
-for group in (studies, datasets, campaigns, housekeeping):
+for group in (studies, datasets, campaigns, teaching, housekeeping):
     for command in group.COMMANDS:
         program.add_command(command)
 
