@@ -67,8 +67,8 @@ def screening(found: Analysis) -> Check | None:
         finds = f"{pluralize(applied, 'rule')} that could be applied {'finds' if applied == 1 else 'find'} nobody"
         gone = "; those who failed seem to have been removed before" * bool(found.quality.removed)
         return answered(question, FINE, f"{finds} to look at among {everyone}{gone}", "")
-    text = f"the rules propose to look at {len(screening.proposed)} of {screening.annotators}; without them "
-    todo = f"Look at the profiles of {join_names(screening.proposed)}, and talk to them before you leave anybody out."
+    text = f"the rules name {len(screening.proposed)} of {everyone}; without their judgements "
+    todo = f"Look at how {join_names(screening.proposed)} worked, and talk to them before you leave anybody out."
     if not screening.first_without:
         return answered(question, LOOK, f"{text}there is nothing left to compare", todo)
     stays = screening.first_without == screening.first
@@ -83,7 +83,7 @@ def agreement(found: Analysis) -> Check:
     own = f" in {found.campaign.pair}" * bool(others)
     if not agreement or agreement.estimate is None:
         why = agreement.reason if isinstance(agreement, Agreement) else "too few items were judged by two annotators"
-        more = "Give 100 items or more, drawn at random over all systems, to a second annotator."
+        more = "Give 100 items or more, drawn at random over all systems, to a second annotator, too."
         todo = more if "two annotators" in why else "Look at the scores of each annotator below."
         return answered(question, PROBLEM if others else UNKNOWN, others + why, todo)
     if not np.isfinite([agreement.estimate, agreement.low, agreement.high]).all():
@@ -93,9 +93,9 @@ def agreement(found: Analysis) -> Check:
     return answered(
         question,
         verdict,
-        f"{others}Krippendorff's alpha{own} {agreement.estimate:.2f}, interval {agreement.low:.2f} to "
-        f"{agreement.high:.2f} (problem where an interval reaches 0, look below 0.40)",
-        "Look at items with far scores together with the annotators, sharpen the instructions, judge some items anew.",
+        f"{others}{agreement.estimate:.2f}{own}, 95 % interval {agreement.low:.2f} to {agreement.high:.2f}, where 1 is "
+        "the same scores and 0 chance (Krippendorff's alpha; fine from 0.40, a problem where an interval reaches 0)",
+        "Discuss the items on which annotators differ most with them, sharpen the instructions, and judge some anew.",
     )
 
 
@@ -118,7 +118,7 @@ def steady(found: Analysis) -> Check:
     return answered(
         question,
         graded(again, 10, 20),
-        f"second scores lie {again:.0f} points of 100 from the first in the median (fine to 10, look to 20)",
+        f"half of all second scores lie within {again:.0f} points of 100 of the first (fine to 10, look to 20)",
         "Train annotators with examples for the steps of the scale.",
     )
 
@@ -151,8 +151,9 @@ def neighbours(found: Analysis) -> Check | None:
     if held is None:
         text = f"fewer than {context.PEOPLE} annotators judged such documents, so the size of the effect is not known"
         return answered(question, UNKNOWN, text, "Let more annotators judge documents with degraded segments.")
-    text = f"behind them repeats lose {held.estimate:+.1f} points of 100 more, interval {held.low:+.1f} to "
-    text += f"{held.high:+.1f} (fine where surely within ±{context.MARGIN:g}, look where surely not zero)"
+    text = f"shown again behind a degraded segment, translations lose {held.estimate:+.1f} points of 100 more than "
+    text += f"before it, 95 % interval {held.low:+.1f} to {held.high:+.1f} (fine where surely within "
+    text += f"±{context.MARGIN:g}, look where surely not zero)"
     if held.verdict in ("equivalent", "both"):
         return answered(question, FINE, text, "")
     if held.verdict == "different" or (tested.p is not None and tested.p < 0.05):

@@ -4,7 +4,7 @@
 trust it, what next. What a paper or a datasheet has to say of how the numbers were made is in the room ``paperwork``.
 """
 
-from evalkit.campaign.sentences.against import against  # noqa: F401  registers its sentences with say
+from evalkit.campaign.sentences.against import against_items, against_systems
 from evalkit.campaign.sentences.first_page import (
     answers,
     beside_humans,
@@ -25,6 +25,8 @@ from evalkit.campaign.sentences.say import known, not_in_file, say
 from evalkit.campaign.sentences.systems import language_pairs
 
 __all__ = [
+    "against_items",
+    "against_systems",
     "answer",
     "answers",
     "beside_humans",

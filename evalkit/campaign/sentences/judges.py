@@ -9,7 +9,7 @@ from evalkit.campaign.sentences.say import say
 from evalkit.stats.terms import join_names, pluralize
 
 #: Most metrics and models of which each gets a sentence, and pairs of systems that are named.
-_MOST, _PAIRS = 8, 3
+_MOST, _PAIRS = 3, 3
 
 
 @say.register
