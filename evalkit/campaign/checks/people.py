@@ -151,9 +151,9 @@ def neighbours(found: Analysis) -> Check | None:
     if held is None:
         text = f"fewer than {context.PEOPLE} annotators judged such documents, so the size of the effect is not known"
         return answered(question, UNKNOWN, text, "Let more annotators judge documents with degraded segments.")
-    text = f"shown again behind a degraded segment, translations lose {held.estimate:+.1f} points of 100 more than "
-    text += f"before it, 95 % interval {held.low:+.1f} to {held.high:+.1f} (fine where surely within "
-    text += f"±{context.MARGIN:g}, look where surely not zero)"
+    text = f"shown again behind a degraded segment, translations lose {abs(held.estimate):.1f} points of 100 "
+    text += f"{'more' if held.estimate >= 0 else 'less'} than before it, 95 % interval {held.low:+.1f} to "
+    text += f"{held.high:+.1f} (fine where surely within ±{context.MARGIN:g}, look where surely not zero)"
     if held.verdict in ("equivalent", "both"):
         return answered(question, FINE, text, "")
     if held.verdict == "different" or (tested.p is not None and tested.p < 0.05):

@@ -34,14 +34,11 @@ def apart(found: Analysis) -> Check:
     if campaign.judged["score"].nunique() == 1:
         todo = "Look whether the right column was read; if so, choose a finer scale or harder texts."
         return answered(question, PROBLEM, f"every score is {campaign.judged['score'].iloc[0]:g}", todo)
-    often = ""
-    if ranking.best is not None and len(ranking.first) == 1:
-        often = f"; first in {ranking.best:.0%} of draws of {ranking.method.drawn}"
     if ranking.level:
-        text = f"{ranking.top} cannot be distinguished from {join_names(ranking.level)}{often}"
+        text = f"{ranking.top} cannot be distinguished from {join_names(ranking.level)}"
         return answered(question, LOOK, text, APART)
     whom = ranking.beaten[0] if len(ranking.beaten) == 1 else "each other system"
-    return answered(question, FINE, f"{ranking.top} is better than {whom} (corrected tests){often}", "")
+    return answered(question, FINE, f"{ranking.top} is better than {whom} (corrected tests)", "")
 
 
 def identity(found: Analysis) -> Check | None:

@@ -79,7 +79,7 @@ MEASURES = {
     "max_abs_diff": Measure(
         repeat_differences, lambda s: s[..., 0].max(axis=1), "largest difference on repeats, points"
     ),
-    "with_others": Measure(_shared, _spearman, "Spearman's ρ with the mean of the others", FEWEST_SHARED),
+    "with_others": Measure(_shared, _spearman, "rank correlation with the mean of the others", FEWEST_SHARED),
     "seconds": Measure(seconds_taken, lambda s: np.median(s[..., 0], axis=1), "median seconds a judgement"),
     "qc_p": Measure(quality_pairs, paired_t, "p-value (t) of degraded items against their originals", 2),
     "qc_wilcoxon": Measure(
