@@ -95,7 +95,8 @@ def agreement(found: Analysis) -> Check:
         verdict,
         f"{others}{agreement.estimate:.2f}{own}, 95 % interval {agreement.low:.2f} to {agreement.high:.2f}, where 1 is "
         "the same scores and 0 chance (Krippendorff's alpha; fine from 0.40, a problem where an interval reaches 0)",
-        "Discuss the items on which annotators differ most with them, sharpen the instructions, and judge some anew.",
+        "Go through the items on which annotators differ most, together with them; sharpen the instructions; have some "
+        "items judged anew.",
     )
 
 
@@ -151,7 +152,7 @@ def neighbours(found: Analysis) -> Check | None:
     if held is None:
         text = f"fewer than {context.PEOPLE} annotators judged such documents, so the size of the effect is not known"
         return answered(question, UNKNOWN, text, "Let more annotators judge documents with degraded segments.")
-    text = f"shown again behind a degraded segment, translations lose {abs(held.estimate):.1f} points of 100 "
+    text = f"shown again after a degraded segment, translations lose {abs(held.estimate):.1f} points of 100 "
     text += f"{'more' if held.estimate >= 0 else 'less'} than before it, 95 % interval {held.low:+.1f} to "
     text += f"{held.high:+.1f} (fine where surely within ±{context.MARGIN:g}, look where surely not zero)"
     if held.verdict in ("equivalent", "both"):

@@ -80,7 +80,8 @@ def language_pairs(table: pd.DataFrame) -> list[str]:
     if "first" not in table:
         return [f"{many}, each with one system."]
     alone = int(table["not_told_apart"].eq("none").sum())
-    text = f"One system is better than all others in {alone or 'none'} of {many}."
+    text = f"In {alone} of {many} one system is better than all others."
+    text = text if alone else f"In none of {many} is one system better than all others."
     if "human" not in table:
         return [text]
     judged = table["human"].dropna()
