@@ -19,7 +19,7 @@ from evalkit.campaign.sentences.first_page import (
 from evalkit.campaign.sentences.judges import judges  # noqa: F401  registers its sentences with say
 from evalkit.campaign.sentences.outcome import outcome  # noqa: F401  registers its sentences with say
 from evalkit.campaign.sentences.people import screening  # noqa: F401  registers its sentences with say
-from evalkit.campaign.sentences.pilot import answer
+from evalkit.campaign.sentences.pilot import answer, plan_steps
 from evalkit.campaign.sentences.plan import beyond
 from evalkit.campaign.sentences.say import known, not_in_file, say
 from evalkit.campaign.sentences.systems import language_pairs
@@ -37,6 +37,7 @@ __all__ = [
     "known",
     "language_pairs",
     "not_in_file",
+    "plan_steps",
     "say",
     "steps",
     "sure",

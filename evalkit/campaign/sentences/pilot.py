@@ -94,6 +94,24 @@ def answer(
     return f"{planning.describe(row, delta=delta)}{work} {chance} It counts people, because {differently}; {fewer}."
 
 
+def plan_steps(found: Pilot, plain: pd.DataFrame, liking: pd.DataFrame) -> list[str]:
+    """Say whom to plan with: the language pairs of the pilot, where it has several, and many people.
+
+    plain, liking: the cheapest designs of every language pair (see ``planning.by_pair``), if nobody likes one system
+    better than others do, and as people do.
+    """
+    many = ["Engage more people rather than fewer: a few people's favourites do not average out."]
+    if len(plain) < 2:
+        return many
+    crews = f", and {planning.span(liking, 'annotators')} as people do" if found.tells_liking else ""
+    return [
+        "Plan with the language pair that is most like yours, or with the most demanding: over those of "
+        f"{source_of(found.ratings)['name']} it takes {planning.span(plain, 'segments')} if nobody likes one system "
+        f"better than others do{crews}.",
+        *many,
+    ]
+
+
 def _work(found: Pilot, design: Design, hourly_pay: float, currency: str) -> str:
     """Say the hours of a design, and their price; nothing where the pilot has no times."""
     if not found.seconds:
