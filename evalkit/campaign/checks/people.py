@@ -130,7 +130,8 @@ def attention(found: Analysis) -> Check:
         text = "no degraded items beside their originals"
         return answered(question, UNKNOWN, text, "Degrade about one item in ten on purpose.")
     fail = f"{len(quality.failed)} of {quality.tested} fail WMT's test"
-    todo = f"Look at {join_names(quality.failed)}, or leave their judgements out." if quality.failed else ""
+    todo = f"Look at how {join_names(quality.failed)} scored degraded translations, and whether their judgements count."
+    todo = todo if quality.failed else ""
     result = graded(len(quality.failed) / quality.tested, 0, 0.1)
     if quality.removed and result != PROBLEM:
         text = f"{fail}, but those who failed seem to have been removed before: {quality.caliper.passed} pass narrowly "

@@ -33,8 +33,9 @@ def campaign(found: Campaign) -> list[str]:
     name = source_of(found.ratings)["name"]
     text = f"This is an example on public data ({name}), not a campaign of yours" if found.example else name
     others = len(found.pairs) - 1
-    text += f": {pluralize(len(found.ratings), 'judgement')}. This page is about {found.pair}"
-    text += f"; {pluralize(others, 'other language pair')} in the overviews." if others else "."
+    text += f": {pluralize(len(found.ratings), 'judgement')}"
+    more = pluralize(others, "other language pair")
+    text += f". This page is about {found.pair}; {more} in the overviews." if others else f" of {found.pair}."
     if found.turned:
         text += " Low scores are good here, so all scores are turned round: higher is better."
     if found.renamed:
