@@ -27,7 +27,7 @@ _DETAIL_OF = {"drift_of": "drift", "seconds_from": "seconds", "repeated": "media
               "drift_p": "drift"}  # fmt: skip
 #: What a page shows of a profile; the rest is recorded.
 _SHOWN = ("annotator", "n", "unique_scores", "mean", "sd", "median_abs_diff", "with_others", "seconds", "drift",
-          "qc_difference", "qc_p", "missing")  # fmt: skip
+          "qc_difference", "qc_p")  # fmt: skip
 #: Measures whose absence is worth a word.
 WANTED = ("median_abs_diff", "with_others", "seconds", "drift", "qc_p")
 
