@@ -115,7 +115,9 @@ def steady(found: Analysis) -> Check:
     if again is None or repeated < REPEATS:
         text = f"{pluralize(repeated, 'item')} shown twice (from {REPEATS} on, they tell)"
         text = "no item was shown twice" if again is None else text
-        return answered(question, UNKNOWN, text, "Show about ten items an annotator a second time ('repeat').")
+        return answered(
+            question, UNKNOWN, text, "Show every annotator about ten items a second time: that tells who is steady."
+        )
     return answered(
         question,
         graded(again, 10, 20),
@@ -128,7 +130,9 @@ def attention(found: Analysis) -> Check:
     question, quality = "Do annotators notice degraded translations?", found.quality
     if not quality.tested:
         text = "no degraded items beside their originals"
-        return answered(question, UNKNOWN, text, "Degrade about one item in ten on purpose.")
+        return answered(
+            question, UNKNOWN, text, "Degrade about one item in ten on purpose: that tells who pays attention."
+        )
     fail = f"{len(quality.failed)} of {quality.tested} fail WMT's test"
     todo = f"Look at how {join_names(quality.failed)} scored degraded translations, and whether their judgements count."
     todo = todo if quality.failed else ""
