@@ -6,6 +6,9 @@ import pandas as pd
 
 from evalkit.papers.sudoh2021 import costs
 
+#: Signals of critical errors, as somebody who knows none of them reads them; the others are classifiers.
+_SIGNALS = {costs.NO_MODEL: costs.NO_MODEL, "DA": "people's scores", "chrF": "overlap with the reference (chrF)"}
+
 
 def headline(finding: pd.DataFrame, *, found: float) -> str:
     """Say what crowds' scores make of critical errors, and how many contradictions a classifier finds.
@@ -38,6 +41,7 @@ def steps(strictness: pd.Series, critical: pd.Series, paid: pd.DataFrame, *, mis
     Say before the campaign what a critical error is, and let annotators practise on both sides of each border: of the \
 same translations, one annotator called 20% critically wrong and another 40%.
     """
+    named = {name: _SIGNALS.get(name, "a small classifier") for name in paid["signal"]}
     ways = f"{critical['worst']:.0%} of translations by the worst of three labels, "
     ways += f"{critical['majority-else-worst']:.0%} by majority (the worst label where there is none), "
     return [
@@ -49,7 +53,7 @@ same translations, one annotator called 20% critically wrong and another 40%.
         "Release every annotator's labels, and the rule that made one of them. Critical are "
         f"{ways}{critical['median']:.0%} by the middle label.",
         "Before a model decides what a person checks, compare its cost with checking everything. If a missed critical "
-        f"error costs {missed_cost:g} false alarms, {costs.in_words(paid)}.",
+        f"error costs {missed_cost:g} false alarms, {costs.in_words(paid.replace({'signal': named}))}.",
     ]
 
 
