@@ -23,6 +23,7 @@ from evalkit.stats.correlation import spearman
 _COMPARE = {"<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt}
 _TEXT = re.compile(r"\s*(\w+)\s*(<=|<|>=|>)\s*(-?\d*\.?\d+(?:e[+-]?\d+)?)\s*$")
 _WHO = ["pair", "annotator"]
+_IN_WORDS = {"<": "below", "<=": "at most", ">": "above", ">=": "at least"}
 #: An example of each kind of rule. The last is WMT's quality control.
 RULES = (
     "unique_scores < 6", "sd < 5", "at_ends > 0.95", "median_abs_diff > 20", "with_others < 0.1", "seconds < 3",
@@ -113,9 +114,28 @@ class Rule:
     def __str__(self) -> str:
         return f"{self.measure} {self.sign} {self.threshold:g}"
 
+    @property
+    def in_words(self) -> str:
+        """Say the rule as people say it.
+
+        >>> Rule.parse("median_abs_diff > 20").in_words, Rule.parse("unique_scores < 6").in_words
+        ('median difference on repeats above 20 points', 'number of distinct scores below 6')
+        """
+        meaning, _, unit = MEASURES[self.measure].meaning.partition(", ")
+        return f"{meaning} {_IN_WORDS[self.sign]} {self.threshold:g} {unit if unit == 'points' else ''}".rstrip()
+
     def holds(self, values: np.ndarray) -> np.ndarray:
         """Tell which values the rule flags; never missing ones."""
         return _COMPARE[self.sign](values, self.threshold)
+
+
+def rules_in_words(rules: Sequence[Rule | str] = RULES) -> dict[str, str]:
+    """Map rules, as tables of this module have them, to what people call them; "any" stands for one or more of them.
+
+    >>> rules_in_words(["sd < 5"])
+    {'sd < 5': 'standard deviation of scores below 5 points', 'any': 'any of them'}
+    """
+    return {str(rule): rule.in_words for rule in map(Rule.parse, rules)} | {"any": "any of them"}
 
 
 def screen(ratings: pd.DataFrame, rules: Sequence[Rule | str] = RULES) -> pd.DataFrame:
