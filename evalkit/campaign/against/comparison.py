@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from evalkit.campaign.agreement import measure_agreement
-from evalkit.campaign.counterpart import COLLECT, FEWEST, Shared, find_shared
+from evalkit.campaign.against.counterpart import COLLECT, FEWEST, Shared, find_shared
+from evalkit.campaign.against.redrawn import MEAN, ORDER, OWN, draw_items, draw_scores, ends, item_means, scorer
 from evalkit.campaign.method import Method, choose_method
 from evalkit.campaign.missing import Missing, or_missing
 from evalkit.campaign.opening import Campaign
-from evalkit.campaign.redrawn import MEAN, ORDER, OWN, draw_items, draw_scores, ends, item_means, scorer
+from evalkit.campaign.people.agreement import measure_agreement
 from evalkit.data.provenance import reading_of, source_of
 from evalkit.human.ranking.movement import rank_interval, ranks_of
 from evalkit.stats.agreement import cross_replication

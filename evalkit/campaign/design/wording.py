@@ -62,11 +62,11 @@ def notes(texts: Texts, drawn: Drawn) -> list[str]:
     return [f"{note[0].upper()}{note[1:]}." for note in told]
 
 
-def plan(name: str, told: Sequence[str], noted: Sequence[str]) -> str:
-    """Write the plan, with the way from here to the report, as Markdown."""
+def plan(name: str, told: Sequence[str], noted: Sequence[str], *, everybody: bool = False) -> str:
+    """Write the plan, with the way from here to the report, as Markdown; everybody: of a class, to the lessons."""
     lines = [f"# {name}: the plan", "", *(f"{sentence}\n" for sentence in told)]
     lines += [*(f"- {sentence}" for sentence in noted), ""] if noted else []
-    return "\n".join(lines) + _WAY.format(name=name)
+    return "\n".join(lines) + _WAY.format(name=name) + (_CLASS if everybody else "")
 
 
 _WAY = """
@@ -99,4 +99,18 @@ evalkit run campaign -p file=campaign.parquet
 ```
 
 The import knows every item's role from `design.json`, and the report says what was planned and what came of it.
+"""
+
+_CLASS = """
+## To the lessons
+
+Give each student a number, and by it an address (Pearmut) or a workbook; no name need be in any file. The numbers stay
+in the result only with `--keep-names`, so that everybody finds their own:
+
+```
+evalkit import for_annotators/*.xlsx --design design.json --keep-names --out class.parquet
+```
+
+(of Pearmut its `.jsonl` in their place). Then open lesson 0 and set, in its second cell, `class_file` to the path of
+`class.parquet`, and `me` to your number. Lessons 1 to 5 take the same two.
 """

@@ -7,9 +7,9 @@ from itertools import groupby
 from typing import Any
 
 from evalkit import __version__
-from evalkit.campaign.heds import SECTIONS
-from evalkit.campaign.references import bibtex
-from evalkit.campaign.sentences.markup import escaped, needs, tex
+from evalkit.campaign.paperwork.heds import SECTIONS
+from evalkit.campaign.paperwork.markup import escaped, needs, tex
+from evalkit.campaign.paperwork.references import bibtex
 
 #: Papers whose class does not load natbib cite all the same.
 _CITING = r"\providecommand{\citep}[1]{\cite{#1}}\providecommand{\citealp}[1]{\cite{#1}}"

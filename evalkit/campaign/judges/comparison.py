@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.campaign.agreement import kind_of
+from evalkit.campaign.judges.sides import Sides, arrange, by_person, gridded, stack, system_scores
 from evalkit.campaign.method import DOCUMENTS
 from evalkit.campaign.missing import Missing
 from evalkit.campaign.opening import Campaign
-from evalkit.campaign.ranking import Ranking
-from evalkit.campaign.sides import Sides, arrange, by_person, gridded, stack, system_scores
+from evalkit.campaign.people.agreement import kind_of
+from evalkit.campaign.systems.ranking import Ranking
 from evalkit.metrics.metaeval.drawn import STATISTICS, agreement
 from evalkit.stats.agreement import coefficients
 from evalkit.stats.correlation import kendall_b

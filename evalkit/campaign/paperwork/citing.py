@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from evalkit.campaign.references import REFERENCES, linked
-from evalkit.campaign.sentences.markup import escaped, tex
+from evalkit.campaign.paperwork.markup import escaped, tex
+from evalkit.campaign.paperwork.references import REFERENCES, linked
 
 _OPEN, _BARE, _CLOSE = "\x02", "\x03", "\x04"
 _MARK = re.compile(f"([{_OPEN}{_BARE}])([a-z0-9;]+){_CLOSE}")

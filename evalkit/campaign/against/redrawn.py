@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pandas as pd
 
-from evalkit.campaign.counterpart import Shared
+from evalkit.campaign.against.counterpart import Shared
 from evalkit.campaign.method import DOCUMENTS
 from evalkit.stats import inference, weighted
 from evalkit.stats.agreement import cross_replication

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from evalkit.campaign.judges import Judges
+from evalkit.campaign.judges.comparison import Judges
+from evalkit.campaign.judges.sides import system_scores
 from evalkit.campaign.opening import Campaign
-from evalkit.campaign.sides import system_scores
 from evalkit.stats.inference import interval, resample
 
 #: Most rows of a table of items, and of systems for each metric.

@@ -10,7 +10,7 @@ import pandas as pd
 
 from evalkit.campaign.missing import Missing
 from evalkit.campaign.opening import Campaign, of_criterion
-from evalkit.campaign.ranking import Ranking, rank_systems
+from evalkit.campaign.systems.ranking import Ranking, rank_systems
 from evalkit.stats.correlation import kendall_b
 
 COLLECT = "To compare several, such as adequacy and fluency, name each in a column: criterion."

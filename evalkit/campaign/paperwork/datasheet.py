@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from evalkit import __version__
 from evalkit.campaign.analysis import Analysis
-from evalkit.campaign.heds import QUESTIONS, SOURCE, TEMPLATE
-from evalkit.campaign.planning import POWER
-from evalkit.campaign.protocol import ESA, MQM, PREFERENCES, XSTS, Protocol, protocol_of
-from evalkit.campaign.sentences import collected
-from evalkit.campaign.sentences import methods as told
-from evalkit.campaign.sentences.citing import plain
+from evalkit.campaign.paperwork import collected
+from evalkit.campaign.paperwork import methods as told
+from evalkit.campaign.paperwork.citing import plain
+from evalkit.campaign.paperwork.heds import QUESTIONS, SOURCE, TEMPLATE
+from evalkit.campaign.paperwork.protocol import ESA, MQM, PREFERENCES, XSTS, Protocol, protocol_of
+from evalkit.campaign.planning.more import POWER
 from evalkit.data.provenance import source_of
 from evalkit.stats.terms import join_names, pluralize
 

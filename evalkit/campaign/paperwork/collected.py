@@ -9,8 +9,8 @@ import re
 
 from evalkit.campaign.collection import KINDS, Collection
 from evalkit.campaign.opening import Campaign
-from evalkit.campaign.protocol import DA, ESA, MQM, PREFERENCES, UNKNOWN, XSTS, Protocol
-from evalkit.campaign.sentences.citing import cite, with_marks
+from evalkit.campaign.paperwork.citing import cite, with_marks
+from evalkit.campaign.paperwork.protocol import DA, ESA, MQM, PREFERENCES, UNKNOWN, XSTS, Protocol
 from evalkit.data.importing import together
 from evalkit.data.provenance import reading_of
 from evalkit.data.typology import WMT

@@ -11,10 +11,10 @@ import pandas as pd
 from scipy import stats
 
 from evalkit import DataError
-from evalkit.campaign.cost import hours
 from evalkit.campaign.missing import Missing, or_missing
 from evalkit.campaign.opening import Campaign
-from evalkit.campaign.ranking import Ranking
+from evalkit.campaign.planning.cost import hours
+from evalkit.campaign.systems.ranking import Ranking
 from evalkit.human import planning
 from evalkit.human.ranking.drawn import covariance, fewest_units
 from evalkit.human.ranking.scores import segment_means
