@@ -22,14 +22,14 @@ MAIN = {
     ("segment", "kendall_b", "item"): "segment Kendall b by item",
     ("segment", "acc_eq", "item"): "segment acc_eq",
 }
-#: The same in the words of a page. r: Pearson's correlation; τ-b: Kendall's, which allows for ties.
+#: The same in the words of a page.
 WORDS = {
-    "system Pearson": "r of systems",
+    "system Pearson": "Pearson's r of systems",
     "system accuracy": "accuracy of systems",
-    "SPA": "SPA of systems",
-    "segment Pearson": "r over all segments",
-    "segment Kendall b by item": "τ-b within segments",
-    "segment acc_eq": "acc_eq within segments",
+    "SPA": "soft pairwise accuracy (SPA)",
+    "segment Pearson": "Pearson's r over all segments",
+    "segment Kendall b by item": "Kendall's τ-b within segments",
+    "segment acc_eq": "accuracy with ties (acc_eq)",
 }
 #: The level of significance.
 ALPHA = 0.05
