@@ -13,7 +13,21 @@ from evalkit import DataError
 from evalkit.data.provenance import demand_hundred
 from evalkit.data.schemas import with_pair
 from evalkit.human.annotators import SQM_TICKS, even_share
-from evalkit.show.plots import GREY, INK, LIGHT, PALETTE, describe, dots, forest, house, literal, small_multiples
+from evalkit.show.plots import (
+    BOTH,
+    GREY,
+    INK,
+    LIGHT,
+    PALETTE,
+    describe,
+    dots,
+    forest,
+    house,
+    keep_grid,
+    legend,
+    literal,
+    small_multiples,
+)
 from evalkit.stats.agreement import score_matrix
 
 
@@ -43,6 +57,7 @@ def score_grid(ratings: pd.DataFrame, annotators: Sequence[str]) -> Figure:
             axes.set_xlim(-4, 104)
             axes.set_xticks([0, 50, 100])
             axes.tick_params(labelsize=7)
+    keep_grid(figure)
     gap = " " if n > 2 else "\n"  # a line as long as this does not fit beside one or two
     figure.supxlabel(f"score given by the{gap}annotator of the column (0 to 100)", fontsize=10)
     figure.supylabel(f"off the diagonal: score given by{gap}the annotator of the row (0 to 100)", fontsize=10)
@@ -105,7 +120,7 @@ def tick_shares(shares: pd.DataFrame, *, within: float) -> Figure:
     total = shares.groupby(["pair", "annotator"])["share"].sum().reset_index()
     pairs = sorted(total["pair"].unique())
     even = even_share(tick_marks=tuple(shares["mark"].unique()), within=within)
-    figure, axes = plt.subplots(figsize=(7.5, 0.55 * len(pairs) + 1.1))
+    figure, axes = plt.subplots(figsize=(BOTH, 0.55 * len(pairs) + 1.1))
     dots(axes, total, rows="pair", value="share", order=pairs)
     axes.axvline(even, color=PALETTE[1], ls=":", lw=1.5)
     axes.annotate(f"evenly spread scores: {even:.2f}", (even, -0.55), color=PALETTE[1], fontsize=9, xytext=(4, 0),
@@ -140,7 +155,7 @@ def repeat_differences(repeated: pd.DataFrame) -> Figure:
         axes.tick_params(axis="y", labelsize=7)
         axes.set(xlabel="difference (points of 100)", xlim=(-2, None))
     figure.axes[0].set_ylabel("annotator")
-    figure.axes[-1].legend(loc="lower right")
+    legend(figure.axes[-1], loc="lower right")
     small, wide = (repeated["median_abs_diff"] <= 5).mean(), (repeated["max_abs_diff"] >= 20).mean()
     return describe(
         figure,
