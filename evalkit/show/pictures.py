@@ -31,10 +31,13 @@ def picture(
     """Return a figure as an output's data and metadata, and close it; options as in ``show.figure``."""
     import matplotlib.pyplot as plt
 
+    from evalkit.show.plots import page
+
     figure = drawn.figure.get_figure(root=True)
     alt = str(figure.get_label() if alt is None else alt).strip()
     if not alt:
         raise DataError("A figure needs alt text: say in a sentence what it shows, by plots.describe or alt=.")
+    page.fit(figure)
     image = _drawn(figure)
     small = None if live() or _fits_a_phone(figure, image.width // FINE) else _for_phone(figure)
     plt.close(figure)  # or Jupyter would show it a second time

@@ -27,6 +27,8 @@ from evalkit.show.plots import (
     legend,
     literal,
     mark,
+    page,
+    readable,
     shared_legend,
     small_multiples,
 )
@@ -123,7 +125,7 @@ def bump_chart(ranked: pd.DataFrame, *, highlight: tuple[str, ...] = ()) -> Figu
             if language in highlight:
                 number = highlight.index(language)
                 look = mark(number) | {"ls": LINES[number], "lw": 2.2}
-                words |= {"color": look["color"], "weight": "bold"}
+                words |= {"color": readable(look["color"]), "weight": "bold"}
             y, scores = row["position"][methods], row["score"][methods]
             axes.plot(range(len(methods)), y, **look)
             axes.text(-0.12, y.iloc[0], f"{language} {scores.iloc[0]:.2f}", ha="right", **words)
@@ -194,6 +196,7 @@ def scores_against(joined: pd.DataFrame, *, covariate: str) -> Figure:
         axes.margins(0.09, 0.1)
         axes.set_xlabel(covariate + (" (0–100)" if covariate.startswith("spBLEU") else ""))
     figure.axes[0].set_ylabel("average XSTS score, into English (points, 1–5)")
+    page.fit(figure)
     figure.draw_without_rendering()  # fixes the axes, so that labels can be placed
     for way, axes in panels.items():
         _label_points(axes, part["value"].to_numpy(), part[way].to_numpy(), part["language_code"].tolist())

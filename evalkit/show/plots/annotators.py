@@ -24,8 +24,9 @@ from evalkit.show.plots import (
     forest,
     house,
     keep_grid,
-    legend,
     literal,
+    narrow,
+    shared_legend,
     small_multiples,
 )
 from evalkit.stats.agreement import score_matrix
@@ -48,15 +49,15 @@ def score_grid(ratings: pd.DataFrame, annotators: Sequence[str]) -> Figure:
             axes = grid[i, j]
             if i == j:
                 axes.hist(ratings.loc[ratings["annotator"] == row, "score"], bins=np.arange(0, 105, 5), color=GREY)
-                axes.set_title(literal(row), fontsize=9)
-                axes.set_ylabel("judgements", fontsize=8)
+                axes.set_title(literal(row), fontsize=9, loc="right" if narrow() and i == n - 1 else "left")
+                axes.set_ylabel("" if narrow() else "judgements", fontsize=8)
             else:
                 axes.plot(scores[column], scores[row], "o", ms=3, color=PALETTE[0], alpha=0.5, mec="none")
                 axes.axline((0, 0), slope=1, color=LIGHT, lw=0.8, zorder=0)
                 axes.set_ylim(-4, 104)
             axes.set_xlim(-4, 104)
-            axes.set_xticks([0, 50, 100])
-            axes.tick_params(labelsize=7)
+            axes.set_xticks([0, 100] if narrow() else [0, 50, 100])
+            axes.tick_params(labelsize=7, labelleft=not narrow() or (j == 0 and i > 0))
     keep_grid(figure)
     gap = " " if n > 2 else "\n"  # a line as long as this does not fit beside one or two
     figure.supxlabel(f"score given by the{gap}annotator of the column (0 to 100)", fontsize=10)
@@ -152,10 +153,10 @@ def repeat_differences(repeated: pd.DataFrame) -> Figure:
         forest(axes, rows, rows="annotator", value="median_abs_diff", low="median_abs_diff", high="max_abs_diff",
                looks={None: {"label": "median", "ms": 5}})  # fmt: skip
         axes.plot(rows["max_abs_diff"], range(len(rows)), "|", color=INK, ms=9, mew=2, label="largest")
-        axes.tick_params(axis="y", labelsize=7)
+        axes.tick_params(axis="y", labelsize=8)
         axes.set(xlabel="difference (points of 100)", xlim=(-2, None))
     figure.axes[0].set_ylabel("annotator")
-    legend(figure.axes[-1], loc="lower right")
+    shared_legend(figure)
     small, wide = (repeated["median_abs_diff"] <= 5).mean(), (repeated["max_abs_diff"] >= 20).mean()
     return describe(
         figure,

@@ -43,6 +43,7 @@ def difference_histograms(paired: Mapping[str, pd.DataFrame]) -> Figure:
     edges = np.arange(-62.5, 65, 5)
     means = {}
     for name, axes in panels.items():
+        counts: list[str] = []
         for group, colour, hatch in _GROUPS:
             values = paired[name].loc[paired[name]["group"] == group, "difference"]
             means[name, group] = values.mean()
@@ -51,15 +52,15 @@ def difference_histograms(paired: Mapping[str, pd.DataFrame]) -> Figure:
                 "weights": np.full(len(values), 1 / max(len(values), 1)),
                 "color": colour,
             }
-            label = f"{group} degraded context ({len(values):,} pairs)"
+            counts.append(f"{len(values):,} {group}")
+            label = f"{group} degraded context"
             axes.hist(values.clip(-60, 60), histtype="stepfilled", alpha=0.35, **bars)
             axes.hist(values.clip(-60, 60), histtype="step", hatch=hatch, lw=1.2, label=label, **bars)
         axes.axvline(0, color=GREY, lw=0.8, ls=":")
         axes.set(xlabel="original score - score in the copy (points)", xlim=(edges[0], edges[-1]))
-        legend(axes, loc="upper left", fontsize=7.5, bbox_to_anchor=(0, 1.0))
-    first = figure.axes[0]
-    first.set_ylim(0, first.get_ylim()[1] * 1.25)
-    first.set_ylabel("fraction of pairs")
+        axes.set_title(f"{literal(name)}: {', '.join(counts)}")
+    figure.axes[0].set_ylabel("fraction of pairs")
+    shared_legend(figure, columns=2)
     told = "; ".join(f"{name} {means[name, 'before']:.2f} before, {means[name, 'after']:.2f} after" for name in paired)
     return describe(
         figure,
@@ -90,8 +91,12 @@ def degraded_scores(ratings: pd.DataFrame, *, annotators: int = 6) -> Figure:
             axes = grid[row, column]
             values = own.loc[own["item_type"] == kind, "score"]
             axes.hist(values, bins=np.arange(0, 105, 5), color=colour, hatch=hatch, edgecolor="white", lw=0.3)
-            who = f"{literal(annotator)}\n" if row == 0 or narrow() else ""
-            axes.set_title(f"{who}{len(values):,} {label}", fontsize=8.5)
+            if narrow():
+                axes.set_title(f"{literal(annotator)}\n{len(values):,} {label}", fontsize=8.5, fontweight="normal")
+            else:
+                who = f"{literal(annotator)}\n" if row == 0 else ""
+                axes.set_title(f"{who}{len(values):,}", fontsize=8.5, fontweight="normal")
+                axes.set_ylabel("" if column else label)
             axes.tick_params(labelsize=7)
             axes.set_xticks([0, 50, 100])
     keep_grid(figure)

@@ -14,7 +14,6 @@ from matplotlib.figure import Figure
 from evalkit.show.plots import (
     BOTH,
     GREY,
-    LIGHT,
     LINES,
     PALETTE,
     describe,
@@ -44,7 +43,7 @@ def kept(table: pd.DataFrame, *, threshold: float) -> Figure:
     """
     figure, axes = plt.subplots(figsize=(BOTH, 4.0))
     for _, curve in table.groupby("pair"):
-        axes.plot(curve["threshold"], curve["pairs"], color=LIGHT, lw=0.8)
+        axes.plot(curve["threshold"], curve["pairs"], color=GREY, lw=0.5)
     means = table.groupby(["direction", "threshold"])["pairs"].mean().reset_index()
     for number, (direction, curve) in enumerate(means.groupby("direction")):
         axes.plot(curve["threshold"], curve["pairs"], markevery=5, label=f"mean {direction}", **_look(number))
@@ -170,7 +169,7 @@ def scores(metric: np.ndarray, human: np.ndarray, *, name: str, gold: str) -> Fi
     grid[1, 1].hist(y, bins=40, color=GREY, orientation="horizontal")
     grid[0, 1].set_axis_off()
     grid[0, 0].set_ylabel("translations")
-    grid[1, 1].set_xlabel("translations")
+    grid[1, 1].set_xlabel("translations", loc="right")
     grid[1, 0].set(xlabel=f"human score ({literal(gold)})", ylabel=f"{literal(name)} (its own units)")
     legend(grid[1, 0], loc="upper left")
     figure.colorbar(cells, ax=grid[0, 1], location="left", fraction=0.9, aspect=6, label="translations\nin a cell")

@@ -72,6 +72,7 @@ def again(figure: Figure) -> Figure:
         drawn = _again[figure]()
         new: Figure = drawn.figure.get_figure(root=True)
         return new
+    figure.set_layout_engine("constrained")
     fit(figure)
     return figure
 
@@ -93,9 +94,10 @@ def legend(target: Axes | Figure, *handles: Any, columns: int = 2, **options: An
     size = 9.0 if narrow() else options.pop("fontsize", 9.0)
     options.pop("fontsize", None)
     longest = max((len(str(label)) for label in labels), default=1) * size * _LETTER + 0.55
-    made = target.legend(*handles, ncols=max(1, min(columns, int(room() / longest))), fontsize=size, **options)
+    free = room() if isinstance(target, Figure) else room() / _grid(target)[1]
+    made = target.legend(*handles, ncols=max(1, min(columns, int(free / longest))), fontsize=size, **options)
     for text in made.get_texts():
-        _wrap(text, room() - 0.6)
+        _wrap(text, free - 0.6)
     return made
 
 
@@ -140,7 +142,8 @@ def _reflow(figure: Figure, panels: list[Axes]) -> None:
     rows, across = _grid(panels[0])
     spec = panels[0].get_subplotspec()
     ratios = _ratios(spec.get_gridspec().get_width_ratios() if spec else None, across)
-    fits = max(1, int(room() / max(_SQUEEZE * figure.get_figwidth() / across, _LEAST[narrow()])))
+    own = 0 if _shared(panels) else max(_names_width(panel) for panel in panels)
+    fits = max(1, int(room() / max(_SQUEEZE * figure.get_figwidth() / across, _LEAST[narrow()] + own)))
     if across == 1 or fits >= across or len(set(ratios)) > 1:
         return
     heights = _heights(figure, panels, rows)
@@ -169,7 +172,7 @@ def _ratios(given: Any, count: int) -> list[float]:
 def _label_edges(figure: Figure, panels: list[Axes], columns: int) -> None:
     """Name axes where they now are at an edge, and say what is the same for all panels once."""
     ylabel, xlabels = panels[0].get_ylabel(), {panel.get_xlabel() for panel in panels}
-    shared = all(panels[0].get_shared_y_axes().joined(panels[0], panel) for panel in panels)
+    shared = _shared(panels)
     once = len({panel.get_ylabel() for panel in panels} - {"", ylabel}) == 0
     for place, panel in enumerate(panels):
         lowest = place + columns >= len(panels)
@@ -183,6 +186,20 @@ def _label_edges(figure: Figure, panels: list[Axes], columns: int) -> None:
             panel.tick_params(labelleft=place % columns == 0)
         if once:
             panel.set_ylabel(ylabel if place % columns == 0 else "")
+
+
+def _shared(panels: list[Axes]) -> bool:
+    """Tell whether all panels share one y-axis."""
+    return all(panels[0].get_shared_y_axes().joined(panels[0], panel) for panel in panels)
+
+
+def _names_width(panel: Axes) -> float:
+    """Return how much room the names of a panel's rows take, in inches; numbers count as none."""
+    if not isinstance(panel.yaxis.get_major_locator(), FixedLocator) or not panel.yaxis.get_tick_params()["labelleft"]:
+        return 0.0
+    names = [label.get_text() for label in panel.get_yticklabels()]
+    letters = max((len(line) for name in names for line in name.split("\n")), default=0)
+    return min(letters * 9 * _LETTER, 0.4 * room())  # longer ones are broken
 
 
 def _break_names(figure: Figure) -> None:
@@ -225,34 +242,33 @@ def _lines(name: str, letters: int) -> list[str]:
 def _break_titles(figure: Figure) -> None:
     """Break titles and names of axes that are longer than what they stand at."""
     panels = panels_of(figure)
-    across = max((_grid(panel)[1] for panel in panels), default=1)
-    for panel in panels:
-        names = [
-            label.get_text() for label in panel.get_yticklabels() if panel.yaxis.get_tick_params().get("labelleft")
-        ]
-        aside = 0.35 + max((len(line) for name in names for line in name.split("\n")), default=0) * 9 * _LETTER
-        each = room() if _grid(panel)[1] == 1 else figure.get_figwidth() / across
-        each = min(each, figure.get_figwidth())
+    down, across = (max((_grid(panel)[edge] for panel in panels), default=1) for edge in (0, 1))
+    aside = {panel: 0.35 + _names_width(panel) for panel in panels}
+    whole, names = figure.get_figwidth(), max(aside.values(), default=0)
+    for panel in [] if figure in _whole else panels:
+        inside = (whole - names) / across if _shared(panels) else whole / across - aside[panel]
         for title in (panel.title, panel._left_title, panel._right_title):  # type: ignore[attr-defined]
-            _wrap(title, each - (aside if across == 1 else 0.3))
+            _wrap(title, inside - 0.1)
         name = panel.xaxis.label
-        if across == 1 and _length(name) > each - 2 * aside and panel.get_aspect() == "auto":
+        if across == 1 and _length(name) > inside and panel.get_aspect() == "auto":
             name.set(x=1, ha="right")
-        _wrap(name, each - 0.25)
-        _wrap(panel.yaxis.label, 0.9 * figure.get_figheight() / max((_grid(one)[0] for one in panels), default=1))
+        _wrap(name, whole - 0.2 if across == 1 else inside)
+        _wrap(panel.yaxis.label, 0.9 * figure.get_figheight() / down)
     for text in figure.texts + [one for one in (figure._supxlabel, figure._supylabel) if one is not None]:  # type: ignore[attr-defined]
         _wrap(text, figure.get_figheight() - 0.3 if text.get_rotation() else figure.get_figwidth() - 0.1)
 
 
 def _length(text: Text) -> float:
     """Return about how long a text's longest line is, in inches."""
-    return max(map(len, text.get_text().split("\n"))) * float(text.get_fontsize()) * _LETTER
+    bold = 1.15 if text.get_fontweight() == "bold" else 1.0
+    return max(map(len, text.get_text().split("\n"))) * float(text.get_fontsize()) * _LETTER * bold
 
 
 def _wrap(text: Text, inches: float) -> None:
     """Break a text into lines of about that length, where it is longer."""
     if text.get_text() and _length(text) > inches:
-        letters = max(8, int(inches / (float(text.get_fontsize()) * _LETTER)))
+        longest = max(map(len, text.get_text().split("\n")))
+        letters = max(8, int(inches / _length(text) * longest))
         text.set_text("\n".join(line for part in text.get_text().split("\n") for line in textwrap.wrap(part, letters)))
 
 

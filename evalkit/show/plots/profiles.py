@@ -27,6 +27,7 @@ from evalkit.show.plots import (
     legend,
     literal,
     mark,
+    narrow,
     shared_legend,
     small_multiples,
 )
@@ -91,7 +92,8 @@ def histograms(ratings: pd.DataFrame, profiled: pd.DataFrame) -> Figure:
         row = told.loc[name]
         again = "no repeats" if pd.isna(row["median_abs_diff"]) else f"repeats {row['median_abs_diff']:.0f} apart"
         rho = "–" if pd.isna(row["with_others"]) else f"{row['with_others']:.2f}"
-        note = f"{row['unique_scores']:.0f} distinct, grid {row['grid']}\nρ {rho}, {again}"
+        between = "\n" if narrow() else ", "
+        note = f"{row['unique_scores']:.0f} distinct, grid {row['grid']}\nρ {rho}{between}{again}"
         box = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
         axes.text(0.02, 0.98, note, transform=axes.transAxes, va="top", fontsize=8.5, linespacing=1.15, bbox=box)
     others = told.loc[list(panels), "with_others"]
@@ -234,6 +236,8 @@ def _bars(axes: Axes, scores: pd.Series) -> None:
     axes.vlines(values, 0, counts / len(scores), color=INK, lw=1.3)
     for tick in SQM_TICKS:
         axes.axvline(tick, color=PALETTE[0], lw=0.7, ls=":", zorder=0)
-    axes.set(xlim=(-1.5, 101.5), xticks=[0, 50, 100], ylim=(0, 1.65 * counts.max() / len(scores)))
+    axes.set(
+        xlim=(-1.5, 101.5), xticks=[0, 50, 100], ylim=(0, (2.1 if narrow() else 1.65) * counts.max() / len(scores))
+    )
     axes.yaxis.set_major_locator(MaxNLocator(2))
     axes.tick_params(labelsize=8)
