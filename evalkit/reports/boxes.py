@@ -91,6 +91,8 @@ def scoped(tokens: list[Any]) -> list[list[str]]:
         for row in elements(part, "tr"):
             for place, cell in enumerate(elements(row, "td", "th")):
                 text, data = words(cell).strip(), cell[0]["data"]
+                if not text and part[0]["name"] == "thead":  # the corner of a table is no header
+                    cell[0]["name"] = cell[-1]["name"] = "td"
                 if cell[0]["name"] == "th":
                     data.setdefault((None, "scope"), "col" if part[0]["name"] == "thead" else "row")
                 classes = " ".join(filter(None, [data.get((None, "class"), ""), cell_class(text)]))
