@@ -21,6 +21,7 @@ from evalkit.stats import inference
 from evalkit.stats.correlation import spearman
 
 _COMPARE = {"<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt}
+_SAID = {"<=": "at most", "<": "below", ">=": "at least", ">": "above"}
 _TEXT = re.compile(r"\s*(\w+)\s*(<=|<|>=|>)\s*(-?\d*\.?\d+(?:e[+-]?\d+)?)\s*$")
 _WHO = ["pair", "annotator"]
 #: An example of each kind of rule. The last is WMT's quality control.
@@ -78,10 +79,12 @@ MEASURES = {
     "max_abs_diff": Measure(
         repeat_differences, lambda s: s[..., 0].max(axis=1), "largest difference on repeats, points"
     ),
-    "with_others": Measure(_shared, _spearman, "Spearman's ρ with the mean of the others", FEWEST_SHARED),
+    "with_others": Measure(_shared, _spearman, "rank correlation with the mean of the others", FEWEST_SHARED),
     "seconds": Measure(seconds_taken, lambda s: np.median(s[..., 0], axis=1), "median seconds a judgement"),
     "qc_p": Measure(quality_pairs, paired_t, "p-value (t) of degraded items against their originals", 2),
-    "qc_wilcoxon": Measure(quality_pairs, signed_rank, "p-value (signed rank) of degraded items, likewise"),
+    "qc_wilcoxon": Measure(
+        quality_pairs, signed_rank, "p-value (signed rank) of degraded items against their originals"
+    ),
 }
 
 
@@ -113,9 +116,28 @@ class Rule:
     def __str__(self) -> str:
         return f"{self.measure} {self.sign} {self.threshold:g}"
 
+    @property
+    def words(self) -> str:
+        """Say the rule in words, for tables and sentences.
+
+        >>> Rule.parse("median_abs_diff > 20").words, Rule.parse("seconds < 2").words
+        ('median difference on repeats above 20 points', 'median seconds a judgement below 2')
+        """
+        what, _, unit = MEASURES[self.measure].meaning.partition(", ")
+        return f"{what} {_SAID[self.sign]} {self.threshold:g}{f' {unit}' if unit == 'points' else ''}"
+
     def holds(self, values: np.ndarray) -> np.ndarray:
         """Tell which values the rule flags; never missing ones."""
         return _COMPARE[self.sign](values, self.threshold)
+
+
+def rules_in_words(rules: Iterable[str]) -> dict[str, str]:
+    """Say each rule in words, for the cells of a table; "any" is one rule or more.
+
+    >>> rules_in_words(["sd < 5"])
+    {'sd < 5': 'standard deviation of scores below 5 points', 'any': 'one rule or more'}
+    """
+    return {rule: Rule.parse(rule).words for rule in rules} | {"any": "one rule or more"}
 
 
 def screen(ratings: pd.DataFrame, rules: Sequence[Rule | str] = RULES) -> pd.DataFrame:
