@@ -90,7 +90,7 @@ def power(
     takes = f"{enough.min():,} segments" if len(enough) else f"more than {max(segments):,} segments"
     found = f"{delta:g} points are found with a chance of {target:.0%} by {takes}"
     told = "The chance to find a difference rises with the number of segments, one curve for each difference"
-    title = "Chance to find a difference (same annotators, each translation scored once)"
+    title = "Chance to find a difference (same annotators, each translation scored once, if nobody has favourites)"
     return View(describe(figure, f"{told}: {found}."), f"{title}: {found}")
 
 
