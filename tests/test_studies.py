@@ -185,6 +185,9 @@ def test_the_tour_runs_from_top_to_bottom(mode, monkeypatch, tmp_path, real):
     shown = "".join(output.get("text/html", "") for output in outputs)
     assert ("SIMULATED" in shown) == (mode == "simulated")
     assert any("image/png" in output for output in outputs)
+    markdown = "".join(output.get("text/markdown", "") for output in outputs)
+    for path in (ROOT / "notebooks").glob("*/*.ipynb"):
+        assert "](" + path.relative_to(ROOT / "notebooks").as_posix() + ")" in markdown, f"{path.name} is linked"
     recorded = [output[show.MIME] for output in outputs if show.MIME in output]
     [ways] = [each["value"] for each in recorded if each.get("name") == "ways"]
     assert {way["study"] for way in ways} >= set(NAMES), "the tour leads to every study"
