@@ -142,7 +142,7 @@ def test_p_values_are_never_shown_as_zero_and_long_tables_are_folded(shown, monk
     assert many.startswith("<table>"), "a page folds it, and JupyterLab has it folded already"
     monkeypatch.setattr(show.tables.pictures, "live", lambda: True)
     show.table(pd.DataFrame({"n": range(31)}), caption="many")
-    assert shown[3][0]["text/html"].startswith("<details><summary>many (31 rows)</summary><table>")
+    assert "<details><summary>many (31 rows)</summary><table>" in shown[3][0]["text/html"]
 
 
 def test_a_page_has_the_first_rows_of_a_very_long_table_and_says_where_the_others_are(shown):
