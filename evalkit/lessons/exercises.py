@@ -157,7 +157,8 @@ class Value(Exercise):
         if self.names is None:
             return None
         known = [str(name) for name in self.names(*context)]
-        given = answer.values() if isinstance(answer, dict) else [answer]
+        several = isinstance(answer, (list, tuple, set, frozenset))
+        given = answer.values() if isinstance(answer, dict) else answer if several else [answer]
         unknown = next((str(name) for name in given if not isinstance(name, str) or name.strip() not in known), None)
         return None if unknown is None else f"There is no {unknown!r} here. {suggestion(unknown, known)}"
 
