@@ -79,10 +79,12 @@ MEASURES = {
     "max_abs_diff": Measure(
         repeat_differences, lambda s: s[..., 0].max(axis=1), "largest difference on repeats, points"
     ),
-    "with_others": Measure(_shared, _spearman, "Spearman's ρ with the mean of the others", FEWEST_SHARED),
+    "with_others": Measure(_shared, _spearman, "rank correlation with the mean of the others", FEWEST_SHARED),
     "seconds": Measure(seconds_taken, lambda s: np.median(s[..., 0], axis=1), "median seconds a judgement"),
     "qc_p": Measure(quality_pairs, paired_t, "p-value (t) of degraded items against their originals", 2),
-    "qc_wilcoxon": Measure(quality_pairs, signed_rank, "p-value (signed rank) of degraded items, likewise"),
+    "qc_wilcoxon": Measure(
+        quality_pairs, signed_rank, "p-value (signed rank) of degraded items against their originals"
+    ),
 }
 
 
@@ -133,9 +135,9 @@ def rules_in_words(rules: Sequence[Rule | str] = RULES) -> dict[str, str]:
     """Map rules, as tables of this module have them, to what people call them; "any" stands for one or more of them.
 
     >>> rules_in_words(["sd < 5"])
-    {'sd < 5': 'standard deviation of scores below 5 points', 'any': 'any of them'}
+    {'sd < 5': 'standard deviation of scores below 5 points', 'any': 'one rule or more'}
     """
-    return {str(rule): rule.in_words for rule in map(Rule.parse, rules)} | {"any": "any of them"}
+    return {str(rule): rule.in_words for rule in map(Rule.parse, rules)} | {"any": "one rule or more"}
 
 
 def screen(ratings: pd.DataFrame, rules: Sequence[Rule | str] = RULES) -> pd.DataFrame:
