@@ -544,9 +544,10 @@ def test_ranks_stand_in_cells_named_in_words_and_the_description_names_who_is_fi
     axes = figure.axes[0]
     assert [text.get_text() for text in axes.texts] == ["2", "1", "1", "–"]
     assert [label.get_text() for label in axes.get_yticklabels()] == ["a", r"\$b\$"]
-    assert axes.get_xticklabels()[1].get_text().split() == "Pearson's r of systems".split()
+    assert axes.get_xticklabels()[1].get_text().split() == ["Pearson's", "r", "of", "systems"]
     assert figure.get_label().endswith("by soft pairwise accuracy (SPA) $b$; by Pearson's r of systems a.")
-    assert axes.get_xlabel() and axes.get_ylabel()
+    assert axes.get_xlabel()
+    assert axes.get_ylabel()
     assert len(draw.ranks(table, most=1).axes[0].texts) == 2
 
 
