@@ -146,7 +146,7 @@ def screening(found: Screening | Missing) -> str:
     """Say whom rules named, and that nobody was left out."""
     if not found or not found.rules:
         return ""
-    rules = [Rule.parse(rule).words for rule in found.rules]
+    rules = [Rule.parse(rule).in_words for rule in found.rules]
     return (
         f"{pluralize(len(found.rules), 'rule')} ({'; '.join(rules)}) named {len(found.proposed)} of "
         f"{pluralize(found.annotators, 'annotator')} to look at; nobody's judgements were left out."

@@ -114,7 +114,7 @@ def profiles(found: Profiles) -> list[str]:
 
 @say.register
 def screening(found: Screening) -> list[str]:
-    sentences = [f"Not applied, {Rule.parse(rule).words}: {why}." for rule, why in found.aside.items()]
+    sentences = [f"Not applied, {Rule.parse(rule).in_words}: {why}." for rule, why in found.aside.items()]
     if not found.rules:
         return sentences + lacking("no rule is left that fits this scale. Write one, such as 'sd < 5'.")
     everyone, proposed = pluralize(found.annotators, "annotator"), found.proposed
@@ -127,7 +127,7 @@ def screening(found: Screening) -> list[str]:
     else:
         sentences.append(f"Among {everyone}, the rules find nobody to look at.")
     rules = f"rule{'s' * (len(found.unknown) > 1)} that could be applied to nobody, for lack of data"
-    nobody = f"{rules}: {'; '.join(Rule.parse(rule).words for rule in found.unknown)}."
+    nobody = f"{rules}: {'; '.join(Rule.parse(rule).in_words for rule in found.unknown)}."
     return sentences + lacking(nobody if found.unknown else "")
 
 

@@ -21,9 +21,9 @@ from evalkit.stats import inference
 from evalkit.stats.correlation import spearman
 
 _COMPARE = {"<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt}
-_SAID = {"<=": "at most", "<": "below", ">=": "at least", ">": "above"}
 _TEXT = re.compile(r"\s*(\w+)\s*(<=|<|>=|>)\s*(-?\d*\.?\d+(?:e[+-]?\d+)?)\s*$")
 _WHO = ["pair", "annotator"]
+_IN_WORDS = {"<": "below", "<=": "at most", ">": "above", ">=": "at least"}
 #: An example of each kind of rule. The last is WMT's quality control.
 RULES = (
     "unique_scores < 6", "sd < 5", "at_ends > 0.95", "median_abs_diff > 20", "with_others < 0.1", "seconds < 3",
@@ -117,27 +117,27 @@ class Rule:
         return f"{self.measure} {self.sign} {self.threshold:g}"
 
     @property
-    def words(self) -> str:
-        """Say the rule in words, for tables and sentences.
+    def in_words(self) -> str:
+        """Say the rule as people say it.
 
-        >>> Rule.parse("median_abs_diff > 20").words, Rule.parse("seconds < 2").words
-        ('median difference on repeats above 20 points', 'median seconds a judgement below 2')
+        >>> Rule.parse("median_abs_diff > 20").in_words, Rule.parse("unique_scores < 6").in_words
+        ('median difference on repeats above 20 points', 'number of distinct scores below 6')
         """
-        what, _, unit = MEASURES[self.measure].meaning.partition(", ")
-        return f"{what} {_SAID[self.sign]} {self.threshold:g}{f' {unit}' if unit == 'points' else ''}"
+        meaning, _, unit = MEASURES[self.measure].meaning.partition(", ")
+        return f"{meaning} {_IN_WORDS[self.sign]} {self.threshold:g} {unit if unit == 'points' else ''}".rstrip()
 
     def holds(self, values: np.ndarray) -> np.ndarray:
         """Tell which values the rule flags; never missing ones."""
         return _COMPARE[self.sign](values, self.threshold)
 
 
-def rules_in_words(rules: Iterable[str]) -> dict[str, str]:
-    """Say each rule in words, for the cells of a table; "any" is one rule or more.
+def rules_in_words(rules: Sequence[Rule | str] = RULES) -> dict[str, str]:
+    """Map rules, as tables of this module have them, to what people call them; "any" stands for one or more of them.
 
     >>> rules_in_words(["sd < 5"])
     {'sd < 5': 'standard deviation of scores below 5 points', 'any': 'one rule or more'}
     """
-    return {rule: Rule.parse(rule).words for rule in rules} | {"any": "one rule or more"}
+    return {str(rule): rule.in_words for rule in map(Rule.parse, rules)} | {"any": "one rule or more"}
 
 
 def screen(ratings: pd.DataFrame, rules: Sequence[Rule | str] = RULES) -> pd.DataFrame:
