@@ -93,7 +93,7 @@ def test_a_run_of_reports_shows_the_bytes_of_the_plain_figure_and_nothing_else(r
     show.figure(draw_people.score_grid(here, chosen), caption=described.caption)
     assert len(shown) == 2
     assert shown[0] == shown[1]
-    assert set(shown[0][0]) == {"image/png", "text/plain"}
+    assert set(shown[0][0]) == {"image/png", pictures.PHONE, "text/plain"}
 
 
 def test_kernels_of_a_run_are_nobodys_session_even_where_a_notebook_starts_the_run(monkeypatch):
