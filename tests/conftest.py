@@ -394,3 +394,33 @@ def on_real_data(request, here, data_of_studies):
     """The same reports, where all of them are on real data; skip elsewhere. A test that asks for them is slow."""
     here(*data_of_studies)
     return request.getfixturevalue("all_reports")  # not before: reports without data would be made for nothing
+
+
+@pytest.fixture(autouse=True)
+def _drawn_figures_are_legible(monkeypatch):
+    """Look at what each plot function drew in a test, as drawn for the page and again for a phone."""
+    page = sys.modules.get("evalkit.show.plots.page")
+    drawn = {}
+    if page is not None:
+        remember = page.remember
+
+        def kept(figure, draw):
+            remember(figure, draw)
+            if page.narrow() or _LOOKED_AT[draw.func] >= 2:
+                return
+            _LOOKED_AT[draw.func] += 1
+            drawn[draw.func] = figure
+
+        monkeypatch.setattr(page, "remember", kept)
+    yield
+    monkeypatch.undo()
+    for draw, figure in drawn.items():
+        from legible import faults
+
+        assert faults(figure) == [], draw.__name__
+        with page.drawn_for(page.PHONE):
+            assert faults(page.again(figure)) == [], f"{draw.__name__}, on a phone"
+
+
+#: How often a plot function's figures were looked at: two of each are enough.
+_LOOKED_AT: Counter = Counter()

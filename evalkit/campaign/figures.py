@@ -21,7 +21,20 @@ from evalkit.campaign.planning.more import ANY, CAUTIOUS, POWER, Plan
 from evalkit.campaign.systems.errors import Errors
 from evalkit.campaign.systems.normalization import Normalization
 from evalkit.campaign.systems.ranking import Ranking
-from evalkit.show.plots import GREY, INK, LIGHT, MARKERS, PALETTE, describe, forest, house, literal, profiles
+from evalkit.show.plots import (
+    BOTH,
+    GREY,
+    INK,
+    LIGHT,
+    MARKERS,
+    PALETTE,
+    describe,
+    forest,
+    house,
+    legend,
+    literal,
+    profiles,
+)
 from evalkit.show.plots import ranking as rankings
 from evalkit.stats.terms import pluralize
 
@@ -70,7 +83,7 @@ def scores(ranking: Ranking) -> Figure:
         )
     what, unit = ("z-score", "standard deviations of an annotator") if ranking.method.by_z else ("score", "points")
     axes.set(ylabel="system", xlabel=f"mean {what}{', 95 % interval' if low else ''}\n({unit})")
-    figure.legend(loc="outside upper center", ncols=1)
+    legend(figure, loc="outside upper center", columns=1)
     far = [f"{row.system} at {row.score:.2f} lies beyond the axis" for row in rows[~near].itertuples()]
     told = [sentences.better(ranking), *sentences.beside_humans(ranking), *(f"{text}." for text in far)]
     return describe(figure, f"The score of each system with its interval, the best at the top. {' '.join(told)}")
@@ -113,6 +126,7 @@ def ways(found: Normalization) -> Figure:
     )
 
 
+@house
 def annotators(found: Profiles) -> Figure:
     """Draw how annotators use the scale from 0 to 100, without a slider's marks; see ``profiles.ridges``."""
     figure = profiles.ridges(found.scores, marks=())
@@ -141,7 +155,7 @@ def against(found: Against) -> Figure:
     forest(axes, pd.concat(parts), rows="system", value="place", series="campaign", low=low, high=high, names=names)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set(ylabel="system", xlabel=f"place (1: the best){', 95 % interval' if found.drawn else ''}")
-    figure.legend(loc="outside upper center", ncols=2)
+    legend(figure, loc="outside upper center", columns=2)
     apart = (found.systems["rank_here"] - found.systems["rank_there"]).abs()
     return describe(
         figure,
@@ -167,7 +181,7 @@ def errors(found: Errors) -> Figure:
     axes.set_yticks(rows.index, [literal(name) for name in rows["system"]], fontsize=9)
     axes.tick_params(axis="y", length=0)
     axes.set(xlabel="errors a judgement", ylabel="system", xlim=(0, None))
-    figure.legend(loc="outside upper center", ncols=4, title="severity")
+    legend(figure, loc="outside upper center", columns=4, title="severity")
     return describe(
         figure,
         f"A bar of errors a judgement for each of {len(table)} systems, from {table['per_segment'].iloc[0]:.2f} to "
@@ -185,7 +199,7 @@ def plan(found: Plan) -> Figure:
     """
     rows = found.table.dropna(subset="segments_needed")
     rows = rows[rows["difference"] != CAUTIOUS]
-    figure, axes = plt.subplots(figsize=(5.6, 3.6))
+    figure, axes = plt.subplots(figsize=(BOTH, 3.6))
     low, high = found.table["points"].min(), found.table["points"].max()
     crews = [(delta, found.basis.crew(delta)) for delta in np.geomspace(max(low, high / 100), 1.1 * high, 60)]
     line = np.array([(delta, crew.judgements) for delta, crew in crews if crew])
@@ -196,7 +210,7 @@ def plan(found: Plan) -> Figure:
                   label=literal(_planned(row)))  # fmt: skip
         if found.basis.counts_people and row["compares"] == ANY:
             axes.annotate(f"{row['people_needed']:,} people", (row["points"], 2 * row["segments_needed"]),
-                          xytext=(8, 4), textcoords="offset points", fontsize=8)  # fmt: skip
+                          xytext=(8, 4), textcoords="offset points", fontsize=9)  # fmt: skip
     axes.axhline(2 * found.table["segments_now"].iloc[0], color=INK, ls="--", lw=1.2, label="there are")
     axes.set(
         yscale="log", xlabel="true difference of two systems (points)", ylabel="judgements of the two", xlim=(0, None)
@@ -204,7 +218,7 @@ def plan(found: Plan) -> Figure:
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
     axes.yaxis.set_minor_formatter(NullFormatter())
-    figure.legend(loc="outside upper center", ncols=1 if len(rows) < 4 else 2)
+    legend(figure, loc="outside upper center", columns=1 if len(rows) < 4 else 2)
     needed = [
         f"{_planned(row)} ({row['points']:.2f} points): "
         + (sentences.beyond(found) if pd.isna(row["segments_needed"]) else f"{2 * row['segments_needed']:,} judgements")
@@ -240,7 +254,7 @@ def judges(found: Judges) -> Figure:
     handles, labels = axes[0].get_legend_handles_labels()
     kept = [(handle, label) for handle, label in zip(handles, labels) if label != "None"]
     if kept:
-        figure.legend(*zip(*kept), loc="outside upper center", ncols=2)
+        legend(figure, *zip(*kept), loc="outside upper center", columns=2)
     best = found.table.iloc[0]
     return describe(
         figure,

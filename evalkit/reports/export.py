@@ -23,6 +23,7 @@ from nbformat.notebooknode import NotebookNode, from_dict
 from evalkit import DataError
 from evalkit.reports import findings, markup, notebooks, sections, sources, tally
 from evalkit.reports.studies import Study
+from evalkit.show import pictures
 from evalkit.show.style import typeset
 
 TEMPLATE = Path(__file__).parent / "template"
@@ -30,7 +31,7 @@ POLICY = (
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; font-src data:; base-uri 'none'; form-action 'none'"
 )
 MADE_BY_RUNNER = {"injected-parameters", "papermill-error-cell-tag"}
-WIDE = 500  # CSS pixels; the letters of a wider figure would be too small on a phone
+PHONES = "34rem"  # narrower screens get a figure's second drawing, where it has one
 
 
 def export(notebook: Any, study: Study, report: dict[str, Any], *, reference: dict[str, Any] | None = None) -> str:
@@ -170,7 +171,8 @@ def displayed(output: Any, payload: dict[str, Any] | None) -> Iterator[NotebookN
     if "text/html" in data:
         yield block(markup.sanitised(text_of(data["text/html"])))
     elif kind := next((kind for kind in ("image/svg+xml", "image/png", "image/jpeg") if kind in data), None):
-        yield block(figure(kind, data[kind], output.get("metadata", {}).get(kind, {})))
+        described = output.get("metadata", {}).get(kind, {})
+        yield block(figure(kind, data[kind], described, phone=text_of(data.get(pictures.PHONE, ""))))
     elif "text/markdown" in data:  # computed text: paragraphs of plain text, so no data can become a link or an image
         paragraphs = re.split(r"\n\s*\n", text_of(data["text/markdown"]).strip())
         yield block("".join(f"<p>{escape(typeset(paragraph), quote=False)}</p>" for paragraph in paragraphs))
@@ -179,8 +181,11 @@ def displayed(output: Any, payload: dict[str, Any] | None) -> Iterator[NotebookN
         yield block(f'<pre class="stdout">{escape(markup.plain(text), quote=False)}</pre>')
 
 
-def figure(kind: str, content: Any, described: dict[str, Any]) -> str:
-    """Return a figure with its caption; DataError without alternative text."""
+def figure(kind: str, content: Any, described: dict[str, Any], *, phone: str = "") -> str:
+    """Return a figure with its caption; DataError without alternative text.
+
+    phone: a second drawing for narrow screens, a PNG as base64; '' where the first one serves them, too.
+    """
     alt = str(described.get("alt") or "").strip()
     if not alt:
         raise DataError("a figure has no alternative text. Show it with show.figure(..., alt=...).")
@@ -188,15 +193,23 @@ def figure(kind: str, content: Any, described: dict[str, Any]) -> str:
         encoded = base64.b64encode(text_of(content).encode()).decode()
     else:
         encoded = re.sub(r"\s", "", text_of(content))
-    size = ""
-    if kind == "image/png":
-        wide, high = struct.unpack(">II", base64.b64decode(encoded[:32])[16:24])
-        width = int(described.get("width") or wide)
-        size = f' width="{width}" height="{round(width * high / wide)}"' + (' class="wide"' if width > WIDE else "")
+    size = _size(encoded, width=described.get("width")) if kind == "image/png" else ""
     caption = str(described.get("caption") or "")
     below = f"<figcaption>{escape(caption, quote=False)}</figcaption>" if caption else ""
     image = f'<img alt="{escape(alt)}"{size} src="data:{kind};base64,{encoded}">'
-    return f'<figure><div class="picture" role="group" tabindex="0" aria-label="Figure">{image}</div>{below}</figure>'
+    if small := re.sub(r"[^A-Za-z0-9+/=]", "", phone):
+        source = (
+            f'media="(max-width: {PHONES})"{_size(small, fine=pictures.FINE)} srcset="data:image/png;base64,{small}"'
+        )
+        image = f"<picture><source {source}>{image}</picture>"
+    return f"<figure>{image}{below}</figure>"
+
+
+def _size(encoded: str, *, width: Any = None, fine: int = 1) -> str:
+    """Return a PNG's size in CSS pixels as attributes: as wide as told, or with so many pixels to one of the page."""
+    wide, high = struct.unpack(">II", base64.b64decode(encoded[:32])[16:24])
+    shown = int(width or wide / fine)
+    return f' width="{shown}" height="{round(shown * high / wide)}"'
 
 
 def beside(payload: dict[str, Any], reference: dict[str, Any]) -> Iterator[NotebookNode]:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 #: Pixels of a picture per CSS pixel of a page, so that letters are sharp on fine screens, too.
 FINE = 2
 DPI = 96 * FINE
-#: White around a figure, in its pixels.
-MARGIN = 12
+#: The drawing for phones, base64, beside the wide one in an output's data; only reports read it.
+PHONE = "application/vnd.evalkit.phone-png"
 
 
 def picture(
@@ -31,15 +31,21 @@ def picture(
     """Return a figure as an output's data and metadata, and close it; options as in ``show.figure``."""
     import matplotlib.pyplot as plt
 
+    from evalkit.show.plots import page
+
     figure = drawn.figure.get_figure(root=True)
     alt = str(figure.get_label() if alt is None else alt).strip()
     if not alt:
         raise DataError("A figure needs alt text: say in a sentence what it shows, by plots.describe or alt=.")
+    page.fit(figure)
     image = _drawn(figure)
+    small = None if live() or _fits_a_phone(figure, image.width // FINE) else _for_phone(figure)
     plt.close(figure)  # or Jupyter would show it a second time
     encoded, width = base64.b64encode(_png(image)).decode(), image.width // FINE
     data: dict[str, Any] = {"image/png": encoded, "text/plain": f"{caption}\n{alt}"}
     described: dict[str, Any] = {"image/png": {"alt": alt, "caption": caption, "width": width}}
+    if small is not None:
+        data[PHONE] = base64.b64encode(_png(small)).decode()
     if hover is not None and live():
         from evalkit.show.plots import hover as charts
 
@@ -64,6 +70,26 @@ def live() -> bool:
     return bool(os.environ.get("JPY_SESSION_NAME"))
 
 
+def _fits_a_phone(figure: Figure, width: int) -> bool:
+    """Tell whether a figure, shrunk to a phone's width, keeps letters that can be read. width: CSS pixels."""
+    from evalkit.show.plots import page
+
+    return page.smallest(figure) * min(1, page.PHONE / width) >= page.LETTER
+
+
+def _for_phone(figure: Figure) -> Image:
+    """Draw a figure again, for the width of a phone."""
+    import matplotlib.pyplot as plt
+
+    from evalkit.show.plots import page
+
+    with page.drawn_for(page.PHONE):
+        small = page.again(figure)
+    image = _drawn(small)
+    plt.close(small)
+    return image
+
+
 def _drawn(figure: Figure) -> Image:
     """Lay a figure out once and draw it once; ``savefig`` would draw it twice, and lay out a tight one twice more."""
     import numpy as np
@@ -72,6 +98,9 @@ def _drawn(figure: Figure) -> Image:
     from PIL.Image import open as read
     from PIL.ImageOps import expand
 
+    from evalkit.show.plots import page
+
+    margin = page.MARGIN * FINE
     figure.set_dpi(DPI)
     if (engine := figure.get_layout_engine()) is not None:
         engine.execute(figure)
@@ -79,12 +108,12 @@ def _drawn(figure: Figure) -> Image:
     reach = _reach(figure)
     if reach.width > figure.bbox.width or reach.height > figure.bbox.height:  # names stick out
         drawn = io.BytesIO()
-        inches = reach.transformed(figure.dpi_scale_trans.inverted()).padded(MARGIN / DPI)
+        inches = reach.transformed(figure.dpi_scale_trans.inverted()).padded(margin / DPI)
         figure.savefig(drawn, format="png", dpi=DPI, bbox_inches=inches, pil_kwargs={"compress_level": 1})
         return read(drawn)
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
-    return expand(fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB"), border=MARGIN, fill="white")
+    return expand(fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB"), border=margin, fill="white")
 
 
 def _reach(figure: Figure) -> Bbox:

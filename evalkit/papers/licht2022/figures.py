@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from evalkit.human.observed import misled, titled
 from evalkit.papers.licht2022.progression import WANTED_POWER, detectable
 from evalkit.papers.licht2022.table3 import LANGUAGES
-from evalkit.show.plots import GREY, INK, LIGHT, LINES, MARKERS, PALETTE, describe, house, literal
+from evalkit.show.plots import BOTH, GREY, INK, LIGHT, LINES, MARKERS, PALETTE, describe, house, legend, literal
 
 PROTOCOLS = ("RAW", "XSTS", "MSTS", "BT+MSTS", "PE")
 _TITLES = {"X-EN": "into English", "EN-X": "out of English", "both": "both directions"}
@@ -36,6 +36,20 @@ def _look(number: int) -> dict[str, Any]:
     return {"color": PALETTE[number % len(PALETTE)], "marker": MARKERS[number % len(MARKERS)]}
 
 
+def _families() -> dict[str, dict[str, Any]]:
+    """Give each coefficient a mark, and its kin of the other panel the same one: of α by intervals it is hollow."""
+    looks = {label: _look(number) for number, label in enumerate(EXACT.values())}
+    kin = zip(
+        NEAR.values(), ("Gwet's AC1", *["Krippendorff's α (nominal)"] * 2, "Cohen's κ (mean of pairs)"), strict=True
+    )
+    looks |= {label: looks[mate] for label, mate in kin}
+    hollow = "Krippendorff's α (interval)"
+    return looks | {hollow: looks[hollow] | {"mfc": "white", "mec": looks[hollow]["color"], "mew": 1.1}}
+
+
+FAMILIES = _families()
+
+
 @house
 def printed_kappas(cells: pd.DataFrame) -> Figure:
     """Draw every printed kappa with its interval, per language and direction; one marker per protocol.
@@ -55,14 +69,14 @@ def printed_kappas(cells: pd.DataFrame) -> Figure:
             axes.plot(row["printed"], level, ls="", ms=6, mec="white", label=protocol, **look)
         axes.set(title=_TITLES[direction], xlabel="Fleiss' κ as printed, 95 % interval from the design", xlim=(0, 1))
         axes.hlines(np.arange(len(languages) - 1) + 0.5, 0, 1, color=LIGHT, lw=0.6)
-        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=4)
+    handles = {label: handle for axes in grid for handle, label in zip(*axes.get_legend_handles_labels())}
+    legend(figure, list(handles.values()), list(handles), loc="outside upper center", columns=5)
     names = [f"{LANGUAGES[code]} ({code})" if code in LANGUAGES else code for code in languages]
     grid[0].set_yticks(range(len(languages)), names)
     grid[0].set_ylabel("language")
     grid[0].invert_yaxis()
-    figure.set_layout_engine(
-        "constrained", wspace=0.06
-    )  # or the last number of the left axis touches the right one's first
+    # or the last number of the left axis touches the right one's first
+    figure.set_layout_engine("constrained", wspace=0.06)
     width = cells["high"] - cells["low"]
     said = "Printed kappas in two panels, a row per language and a marker per protocol, with intervals"
     return describe(figure, f"{said} {width.min():.2f} to {width.max():.2f} wide.")
@@ -74,7 +88,8 @@ def average_differences(differences: pd.DataFrame) -> Figure:
 
     differences: the result of ``licht2022.table3.average_differences``.
     """
-    figure, axes = plt.subplots(figsize=(9, 6.4))
+    rows = differences[["direction", "protocol_a", "protocol_b"]].drop_duplicates()
+    figure, axes = plt.subplots(figsize=(9, 0.35 * len(rows) + 1.3))
     names = []
     for level, ((direction, a, b), pair) in enumerate(
         differences.groupby(["direction", "protocol_a", "protocol_b"], sort=False)
@@ -90,7 +105,7 @@ def average_differences(differences: pd.DataFrame) -> Figure:
     axes.set_yticks(range(len(names)), names)
     axes.set(xlabel="difference of average κ, 95 % interval (uncorrected)", ylim=(len(names) - 0.5, -0.6))
     axes.set_ylabel("protocols compared")
-    axes.legend(loc="upper center", bbox_to_anchor=(0.4, -0.1), ncols=2)
+    legend(figure, loc="outside upper center", columns=2)
     survive = [f"{about} {part.sum()} of {len(part)}" for about, part in differences.groupby("about")["survives"]]
     return describe(
         figure, f"Differences of averages with two intervals each. They survive for {', for '.join(survive)}."
@@ -103,14 +118,14 @@ def power_curves(powers: pd.DataFrame) -> Figure:
 
     powers: the result of ``licht2022.progression.power``.
     """
-    figure, axes = plt.subplots(figsize=(7, 3.8))
+    figure, axes = plt.subplots(figsize=(BOTH, 3.8))
     for number, ((protocol, kappa), curve) in enumerate(powers.groupby(["protocol", "kappa"], sort=False)):
         axes.plot(curve["points"], curve["power"], ls=LINES[number % len(LINES)], ms=5, mec="white",
                   label=f"{protocol} (κ {kappa:.2f})", **_look(number))  # fmt: skip
     axes.axhline(WANTED_POWER, color=GREY, lw=0.8, ls=":")
     axes.set(xlabel="true difference of two translations (points of the scale)", ylim=(0, 1.03))
     axes.set_ylabel("share of campaigns that see it")
-    axes.legend(loc="lower right")
+    legend(axes, loc="lower right")
     points = detectable(powers)["points"]
     said = f"They reach {WANTED_POWER} between {points.min():.2f} and {points.max():.2f} points."
     return describe(figure, f"Power against true difference, a line per protocol. {said}")
@@ -130,13 +145,14 @@ def forest(table: pd.DataFrame) -> Figure:
         for number, ((coefficient, level), label) in enumerate(series.items()):
             rows = table[(table["coefficient"] == coefficient) & (table["level"] == level)].set_index("data")
             at = np.array([names.index(name) for name in rows.index]) + 0.13 * (number - (len(series) - 1) / 2)
-            look = _look(number)
+            look = {"ls": "", "ms": 5.5, "mec": "white", "mew": 0.3, "label": label} | FAMILIES[label]
             axes.hlines(at, rows["low"], rows["high"], color=look["color"], lw=1.6)
-            axes.plot(rows["estimate"], at, ls="", ms=5.5, mec="white", mew=0.3, label=label, **look)
+            axes.plot(rows["estimate"], at, **look)
         axes.axvline(0, color=GREY, lw=0.8, ls=":")
         axes.hlines(np.arange(len(names) - 1) + 0.5, *axes.get_xlim(), color=LIGHT, lw=0.6)
         axes.set(title=title, xlabel="coefficient (0: chance, except percent agreement; 1: perfect)", xlim=(-0.1, 1.02))
-        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.055), ncols=2)
+    handles = {label: handle for axes in grid for handle, label in zip(*axes.get_legend_handles_labels())}
+    legend(figure, list(handles.values()), list(handles), loc="outside upper center", columns=2)
     grid[0].set_yticks(range(len(names)), [literal(titled(name)) for name in names])
     grid[0].set_ylim(len(names) - 0.4, -0.6)
     grid[0].set_ylabel("data set")
@@ -170,7 +186,7 @@ def bins(table: pd.DataFrame) -> Figure:
         axes.minorticks_off()
         axes.axhline(0, color=INK, lw=0.6)
     grid[0].set_ylabel("coefficient, 95 % interval")
-    figure.legend(*grid[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    legend(figure, *grid[0].get_legend_handles_labels(), loc="outside lower center", columns=4)
     finest = table[table["bins"].eq(table["bins"].max()) & table["coefficient"].eq("fleiss_kappa")]["estimate"]
     said = f"At {table['bins'].max()}, Fleiss' κ is {finest.min():.2f} to {finest.max():.2f}."
     return describe(figure, f"Three panels, {', '.join(titles.values())}, against the number of bins. {said}")

@@ -14,6 +14,7 @@ from matplotlib.lines import Line2D
 from evalkit import DataError
 from evalkit.human.calibration.forms import METHODS
 from evalkit.show.plots import (
+    BOTH,
     GREY,
     INK,
     LIGHT,
@@ -23,8 +24,11 @@ from evalkit.show.plots import (
     forest,
     house,
     hover,
+    legend,
     literal,
     mark,
+    page,
+    readable,
     shared_legend,
     small_multiples,
 )
@@ -46,7 +50,7 @@ def prediction_gaps(recovered: pd.DataFrame) -> Axes:
     """
     gaps = 100 * recovered[["cs_ht_predicted", "cs_ht_low", "cs_ht_high"]].sub(recovered["cs_ht_printed"], axis=0)
     gaps = gaps.assign(cell=recovered["language"] + ", " + recovered["direction"], reachable=recovered["reachable"])
-    axes = plt.subplots(figsize=(7.4, 6.6))[1]
+    figure, axes = plt.subplots(figsize=(BOTH, 6.6))
     axes.axvspan(-0.5, 0.5, color=PALETTE[4], alpha=0.28, lw=0)
     axes.axvline(0, color=GREY, lw=0.8)
     forest(
@@ -54,12 +58,12 @@ def prediction_gaps(recovered: pd.DataFrame) -> Axes:
         apart=0, names={True: "can be reached", False: "cannot be reached"},
         looks={True: {"color": INK, "marker": "o", "ms": 6}, False: {"color": _ORANGE, "marker": "X", "ms": 9}},
     )  # fmt: skip
-    axes.tick_params(axis="y", labelsize=8)
+    axes.tick_params(axis="y", labelsize=9)
     axes.set_ylim(len(gaps) - 0.3, -1.9)
     box = {"facecolor": "white", "edgecolor": "none", "pad": 1.5}
-    axes.text(0, -1.2, "rounds to the printed score", ha="center", va="center", fontsize=8.5, bbox=box)
+    axes.text(0, -1.2, "rounds to the printed score", ha="center", va="center", fontsize=9, bbox=box)
     axes.set_xlabel("predicted minus printed CS+HT score (hundredths of a scale point)")
-    axes.legend(title="the printed cell", loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
+    legend(figure, title="the printed cell", loc="outside upper center", columns=2)
     return describe(
         axes,
         f"Interval chart with a row for each of the {len(gaps)} cells: predicted minus printed CS+HT score with the "
@@ -78,7 +82,7 @@ def consensus_intervals(cells: pd.DataFrame, *, joint: pd.Series, nominal: float
     telling = cells.assign(width=cells["high"] - cells["low"]).nsmallest(14, "width")
     telling["cell"] = telling["language"] + ", " + telling["direction"]
     telling["allows"] = telling["low"].le(nominal) & telling["high"].ge(nominal)
-    axes = plt.subplots(figsize=(7.4, 4.9))[1]
+    figure, axes = plt.subplots(figsize=(BOTH, 5.2))
     low, high = joint["low"], joint["high"]
     if low <= high:
         label = f"all cells allow {low:.3f} to {high:.3f}"
@@ -93,8 +97,8 @@ def consensus_intervals(cells: pd.DataFrame, *, joint: pd.Series, nominal: float
         axes, telling.assign(consensus=np.nan), rows="cell", value="consensus", low="low", high="high", series="allows",
         apart=0, names=names, looks=looks,
     )  # fmt: skip
-    axes.tick_params(axis="y", labelsize=8.5)
-    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
+    axes.tick_params(axis="y", labelsize=9)
+    legend(figure, loc="outside upper center", columns=2)
     axes.set_xlabel("consensus score of the calibration set that the cell allows (points on the 1–5 scale)")
     return describe(
         axes,
@@ -121,7 +125,7 @@ def bump_chart(ranked: pd.DataFrame, *, highlight: tuple[str, ...] = ()) -> Figu
             if language in highlight:
                 number = highlight.index(language)
                 look = mark(number) | {"ls": LINES[number], "lw": 2.2}
-                words |= {"color": look["color"], "weight": "bold"}
+                words |= {"color": readable(look["color"]), "weight": "bold"}
             y, scores = row["position"][methods], row["score"][methods]
             axes.plot(range(len(methods)), y, **look)
             axes.text(-0.12, y.iloc[0], f"{language} {scores.iloc[0]:.2f}", ha="right", **words)
@@ -192,6 +196,7 @@ def scores_against(joined: pd.DataFrame, *, covariate: str) -> Figure:
         axes.margins(0.09, 0.1)
         axes.set_xlabel(covariate + (" (0–100)" if covariate.startswith("spBLEU") else ""))
     figure.axes[0].set_ylabel("average XSTS score, into English (points, 1–5)")
+    page.fit(figure)
     figure.draw_without_rendering()  # fixes the axes, so that labels can be placed
     for way, axes in panels.items():
         _label_points(axes, part["value"].to_numpy(), part[way].to_numpy(), part["language_code"].tolist())

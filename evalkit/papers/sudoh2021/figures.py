@@ -16,15 +16,18 @@ from scipy import stats
 from evalkit import DataError
 from evalkit.papers.sudoh2021.taxonomy import CRITICAL, categories
 from evalkit.show.plots import (
+    BOTH,
     GREY,
     INK,
     LIGHT,
     LINES,
     MARKERS,
     PALETTE,
+    above,
     describe,
     forest,
     house,
+    legend,
     literal,
     shared_legend,
     small_multiples,
@@ -65,8 +68,7 @@ def label_shares(table: pd.DataFrame) -> Figure:
         axes.invert_yaxis()
         axes.set(title=dimension, ylabel="annotator", xlim=(0, 1))
         axes.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
-        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.22 if dimension != dimensions[-1] else -0.34), ncols=4,
-                    fontsize=8)  # fmt: skip
+        above(axes, columns=4)
     grid[-1, 0].set_xlabel("share of the annotator's labels")
     bad = table[table["label"].isin(CRITICAL) & table["dimension"].eq("adequacy")]
     shares = bad.groupby("annotator", sort=False)["share"].sum()
@@ -221,7 +223,7 @@ def reliability(tables: Mapping[str, pd.DataFrame], *, event: str) -> Figure:
 
     tables: model -> the result of ``evaluation.reliability``. event: what the probability is of.
     """
-    figure, axes = plt.subplots(figsize=(4.6, 4.2))
+    figure, axes = plt.subplots(figsize=(BOTH, 4.6))
     axes.plot([0, 1], [0, 1], color=GREY, lw=0.9, ls=":", label="as stated")
     for number, (name, table) in enumerate(tables.items()):
         color = PALETTE[number % len(PALETTE)]
@@ -231,7 +233,7 @@ def reliability(tables: Mapping[str, pd.DataFrame], *, event: str) -> Figure:
     axes.set(xlim=(0, 1), ylim=(0, 1), xlabel=f"stated probability of {literal(event)}")
     axes.set_ylabel("share that was (bar: 95 % interval)")
     axes.grid(color=LIGHT, lw=0.5)
-    figure.legend(loc="outside upper center", ncols=2)
+    legend(figure, loc="outside upper center", columns=2)
     gaps = [f"{name} {(table['stated'] - table['observed']).abs().max():.2f}" for name, table in tables.items()]
     return describe(
         figure, f"Observed share of {event} against its stated probability. Largest gap: {', '.join(gaps)}."
@@ -244,7 +246,7 @@ def cost(table: pd.DataFrame) -> Figure:
 
     table: the result of ``costs.curve``.
     """
-    figure, axes = plt.subplots(figsize=(6.4, 3.6))
+    figure, axes = plt.subplots(figsize=(BOTH, 3.8))
     for number, (name, part) in enumerate(table.groupby("signal", sort=False)):
         axes.plot(part["missed_cost"], part["relative"], color=PALETTE[(number - 1) % len(PALETTE)] if number else GREY,
                   marker=MARKERS[number % len(MARKERS)], ms=5, ls=LINES[number % len(LINES)],
@@ -256,7 +258,7 @@ def cost(table: pd.DataFrame) -> Figure:
     axes.set(xlabel="cost of a missed critical error (a false alarm costs 1; logarithmic)")
     axes.set_ylabel("expected cost, of that\nwithout a model (below 1: it pays)")
     axes.grid(color=LIGHT, lw=0.5)
-    figure.legend(loc="outside upper center", ncols=2)
+    legend(figure, loc="outside upper center", columns=2)
     least = table.loc[table.groupby("signal", sort=False)["relative"].idxmin().dropna()]
     lowest = [f"{row.signal} {row.relative:.2f} at {row.missed_cost:g}" for row in least.itertuples()]
     return describe(figure, f"Cost relative to no model as a missed error grows dearer. Lowest: {', '.join(lowest)}.")

@@ -15,13 +15,22 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.rcsetup import cycler
 
 from evalkit import DataError
+from evalkit.show.plots import page
+from evalkit.show.plots.page import BOTH, above, keep_grid, legend, narrow
 
+__all__ = ["BOTH", "GREY", "INK", "LIGHT", "LINES", "MARKERS", "PALETTE", "above", "describe", "dots", "faint",
+           "forest", "house", "keep_grid", "legend", "literal", "mark", "narrow", "readable", "rows_of",
+           "shared_legend", "small_multiples"]  # fmt: skip
+
+#: Letters and lines; lines beside the data and what recedes; what only parts or fills, and carries no meaning alone.
 INK, GREY, LIGHT = "#1a1a1a", "#6b6b6b", "#d0d0d0"
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", INK)
+#: Okabe and Ito's colours, as dark as marks on a page need to be (a contrast of 3); words need ``readable``.
+PALETTE = ("#0072B2", "#C55200", "#00845F", "#B24F86", "#3C97D0", "#B97D00", INK)
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 LINES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1, 1, 1)))
 
@@ -40,12 +49,19 @@ HOUSE: dict[Any, Any] = {
 
 
 def house(draw: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a plotting function so that it draws in the house style and leaves matplotlib's settings alone."""
+    """Decorate a plotting function so that it draws in the house style and leaves matplotlib's settings alone.
+
+    What it draws is fitted to the page's width, and how is kept, so that it can be drawn again for a phone.
+    """
 
     @functools.wraps(draw)
     def styled(*args: Any, **options: Any) -> Any:
         with mpl.rc_context(HOUSE):
-            return draw(*args, **options)
+            drawn = draw(*args, **options)
+            figure = drawn.figure.get_figure(root=True)
+            page.fit(figure)
+        page.remember(figure, functools.partial(styled, *args, **options))
+        return drawn
 
     return styled
 
@@ -136,7 +152,7 @@ def dots(
     for level, place in enumerate(places):
         values = np.sort(table.loc[table[rows] == place, value].dropna())
         wave = 0.26 * np.sin(2.4 * np.arange(len(values)))  # the golden angle: neighbours stand apart, runs agree
-        axes.plot(values, level + wave, "o", ms=4.5, color=colour, alpha=0.6, mec="white", mew=0.4)
+        axes.plot(values, level + wave, "o", ms=4.5, color=colour, alpha=0.75, mec="white", mew=0.4)
         if len(values):
             axes.plot([np.median(values)] * 2, [level - 0.38, level + 0.38], color=INK, lw=2.2)
     _name_rows(axes, places)
@@ -198,4 +214,29 @@ def small_multiples(
 def shared_legend(figure: Figure, *, columns: int = 4) -> None:
     """Put one legend above all panels, with what the first of them shows."""
     handles, labels = figure.axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=min(columns, len(labels)))
+    legend(figure, handles, labels, loc="outside upper center", columns=columns)
+
+
+def readable(colour: str) -> str:
+    """Darken a colour until words in it have a contrast of 4.5 with the page (WCAG 2).
+
+    >>> readable("#B97D00"), readable(INK) == INK
+    ('#9d6a00', True)
+    """
+    rgb = np.array(to_rgb(colour))
+    while _luminance(rgb) > 1.035 / 4.5 - 0.05:  # the page is a little darker than white
+        rgb = 0.98 * rgb
+    red, green, blue = rgb
+    return str(to_hex((red, green, blue)))
+
+
+def faint(colour: str, depth: float) -> tuple[float, float, float]:
+    """Mix a colour with white, as fills are: 0 is white, 1 the colour itself."""
+    red, green, blue = 1 - (1 - np.array(to_rgb(colour))) * depth
+    return red, green, blue
+
+
+def _luminance(rgb: np.ndarray) -> float:
+    """Return the relative luminance of a colour, from 0 (black) to 1 (white), as WCAG 2 defines it."""
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    return float(linear @ (0.2126, 0.7152, 0.0722))

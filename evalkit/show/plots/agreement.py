@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.figure import Figure
 
-from evalkit.show.plots import GREY, PALETTE, describe, dots, forest, house, small_multiples
+from evalkit.show.plots import BOTH, GREY, PALETTE, describe, dots, forest, house, legend, small_multiples
 from evalkit.stats import terms
 
 _KINDS = {"agreement": "agreement: levels count", "consistency": "consistency: levels forgiven"}
@@ -48,12 +48,12 @@ def intraclass_intervals(table: pd.DataFrame) -> Figure:
         table[["pair"]].assign(kind=kind, value=table[kind], low=table[f"{kind}_low"], high=table[f"{kind}_high"])
         for kind in _KINDS
     ]
-    figure, axes = plt.subplots(figsize=(7, 0.55 * len(table) + 1.1))
+    figure, axes = plt.subplots(figsize=(BOTH, 0.55 * len(table) + 1.1))
     forest(
         axes, pd.concat(parts), rows="pair", value="value", low="low", high="high", series="kind", names=_KINDS,
         order=sorted(table["pair"]),
     )  # fmt: skip
     axes.set(xlim=(0, 1), ylabel="language pair", xlabel="intraclass correlation (0: none, 1: perfect), 95 % interval")
-    axes.legend(loc="upper right")
+    legend(figure, loc="outside upper center")
     levels = [f"{row.pair} {row.agreement:.2f} and {row.consistency:.2f}" for row in table.itertuples()]
     return describe(figure, f"Two intervals per language pair, agreement and consistency: {'; '.join(levels)}.")

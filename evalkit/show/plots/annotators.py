@@ -13,7 +13,22 @@ from evalkit import DataError
 from evalkit.data.provenance import demand_hundred
 from evalkit.data.schemas import with_pair
 from evalkit.human.annotators import SQM_TICKS, even_share
-from evalkit.show.plots import GREY, INK, LIGHT, PALETTE, describe, dots, forest, house, literal, small_multiples
+from evalkit.show.plots import (
+    BOTH,
+    GREY,
+    INK,
+    LIGHT,
+    PALETTE,
+    describe,
+    dots,
+    forest,
+    house,
+    keep_grid,
+    literal,
+    narrow,
+    shared_legend,
+    small_multiples,
+)
 from evalkit.stats.agreement import score_matrix
 
 
@@ -34,15 +49,16 @@ def score_grid(ratings: pd.DataFrame, annotators: Sequence[str]) -> Figure:
             axes = grid[i, j]
             if i == j:
                 axes.hist(ratings.loc[ratings["annotator"] == row, "score"], bins=np.arange(0, 105, 5), color=GREY)
-                axes.set_title(literal(row), fontsize=9)
-                axes.set_ylabel("judgements", fontsize=8)
+                axes.set_title(literal(row), fontsize=9, loc="right" if narrow() and i == n - 1 else "left")
+                axes.set_ylabel("" if narrow() else "judgements", fontsize=8)
             else:
                 axes.plot(scores[column], scores[row], "o", ms=3, color=PALETTE[0], alpha=0.5, mec="none")
                 axes.axline((0, 0), slope=1, color=LIGHT, lw=0.8, zorder=0)
                 axes.set_ylim(-4, 104)
             axes.set_xlim(-4, 104)
-            axes.set_xticks([0, 50, 100])
-            axes.tick_params(labelsize=7)
+            axes.set_xticks([0, 100] if narrow() else [0, 50, 100])
+            axes.tick_params(labelsize=7, labelleft=not narrow() or (j == 0 and i > 0))
+    keep_grid(figure)
     gap = " " if n > 2 else "\n"  # a line as long as this does not fit beside one or two
     figure.supxlabel(f"score given by the{gap}annotator of the column (0 to 100)", fontsize=10)
     figure.supylabel(f"off the diagonal: score given by{gap}the annotator of the row (0 to 100)", fontsize=10)
@@ -105,7 +121,7 @@ def tick_shares(shares: pd.DataFrame, *, within: float) -> Figure:
     total = shares.groupby(["pair", "annotator"])["share"].sum().reset_index()
     pairs = sorted(total["pair"].unique())
     even = even_share(tick_marks=tuple(shares["mark"].unique()), within=within)
-    figure, axes = plt.subplots(figsize=(7.5, 0.55 * len(pairs) + 1.1))
+    figure, axes = plt.subplots(figsize=(BOTH, 0.55 * len(pairs) + 1.1))
     dots(axes, total, rows="pair", value="share", order=pairs)
     axes.axvline(even, color=PALETTE[1], ls=":", lw=1.5)
     axes.annotate(f"evenly spread scores: {even:.2f}", (even, -0.55), color=PALETTE[1], fontsize=9, xytext=(4, 0),
@@ -137,10 +153,10 @@ def repeat_differences(repeated: pd.DataFrame) -> Figure:
         forest(axes, rows, rows="annotator", value="median_abs_diff", low="median_abs_diff", high="max_abs_diff",
                looks={None: {"label": "median", "ms": 5}})  # fmt: skip
         axes.plot(rows["max_abs_diff"], range(len(rows)), "|", color=INK, ms=9, mew=2, label="largest")
-        axes.tick_params(axis="y", labelsize=7)
+        axes.tick_params(axis="y", labelsize=8)
         axes.set(xlabel="difference (points of 100)", xlim=(-2, None))
     figure.axes[0].set_ylabel("annotator")
-    figure.axes[-1].legend(loc="lower right")
+    shared_legend(figure)
     small, wide = (repeated["median_abs_diff"] <= 5).mean(), (repeated["max_abs_diff"] >= 20).mean()
     return describe(
         figure,

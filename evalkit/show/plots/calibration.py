@@ -9,7 +9,20 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from evalkit.human.calibration.forms import FORMS, PAPER, Standard
-from evalkit.show.plots import GREY, INK, LIGHT, LINES, describe, forest, house, mark, small_multiples
+from evalkit.show.plots import (
+    BOTH,
+    GREY,
+    INK,
+    LIGHT,
+    LINES,
+    describe,
+    forest,
+    house,
+    legend,
+    mark,
+    shared_legend,
+    small_multiples,
+)
 
 
 @house
@@ -43,7 +56,7 @@ def form_curves(curves: pd.DataFrame, *, standard: Standard = PAPER) -> Figure:
     right.fill_between(ends, low - ends, -span, color=GREY, alpha=0.25, lw=0)
     left.set(xlabel="raw score (points)", ylabel="adjusted score (points)", title="where a score lands")
     right.set(xlabel="raw score (points)", ylabel="adjusted minus raw score (points)", title="how far it was moved")
-    left.legend(loc="lower right", bbox_to_anchor=(1.0, 0.06))
+    shared_legend(figure, columns=3)
     ends = reach.groupby("form", sort=False)["adjusted"].agg(["min", "max"])
     told = "; ".join(f"{FORMS[str(row.Index)]} {row.min:.2f} to {row.max:.2f}" for row in ends.itertuples())
     return describe(
@@ -59,7 +72,7 @@ def held_out_ratios(table: pd.DataFrame) -> Axes:
 
     table: the result of ``calibration.held_out.held_out``.
     """
-    axes = plt.subplots(figsize=(8.2, 0.72 * table["within"].nunique() + 1.6))[1]
+    figure, axes = plt.subplots(figsize=(BOTH, 0.72 * table["within"].nunique() + 1.6))
     forest(axes, table, rows="within", value="ratio", low="low", high="high", series="form", names=FORMS)
     axes.axvline(1, color=INK, lw=1)
     axes.set_xscale("log")
@@ -68,7 +81,7 @@ def held_out_ratios(table: pd.DataFrame) -> Axes:
     axes.set_xticks(ticks, [f"{t:g}" for t in ticks])
     axes.minorticks_off()
     axes.set_xlabel("spread of held-out means, after ÷ before calibration (log scale; left of 1: closer together)")
-    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4)
+    legend(figure, loc="outside upper center", columns=4)
     axes.grid(axis="x", color=LIGHT, lw=0.7)
     axes.spines["left"].set_visible(False)
     ranges = table.groupby("form", sort=False)["ratio"].agg(["min", "max"])

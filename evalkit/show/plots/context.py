@@ -13,7 +13,20 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from evalkit.data.provenance import demand_hundred
-from evalkit.show.plots import GREY, INK, PALETTE, describe, forest, house, literal, shared_legend, small_multiples
+from evalkit.show.plots import (
+    GREY,
+    INK,
+    PALETTE,
+    describe,
+    forest,
+    house,
+    keep_grid,
+    legend,
+    literal,
+    narrow,
+    shared_legend,
+    small_multiples,
+)
 
 _UNITS = {"raw": "points", "z": "z: standard deviations"}
 _GROUPS = (("before", PALETTE[0], ""), ("after", PALETTE[1], "///"))
@@ -30,6 +43,7 @@ def difference_histograms(paired: Mapping[str, pd.DataFrame]) -> Figure:
     edges = np.arange(-62.5, 65, 5)
     means = {}
     for name, axes in panels.items():
+        counts: list[str] = []
         for group, colour, hatch in _GROUPS:
             values = paired[name].loc[paired[name]["group"] == group, "difference"]
             means[name, group] = values.mean()
@@ -38,15 +52,15 @@ def difference_histograms(paired: Mapping[str, pd.DataFrame]) -> Figure:
                 "weights": np.full(len(values), 1 / max(len(values), 1)),
                 "color": colour,
             }
-            label = f"{group} degraded context ({len(values):,} pairs)"
+            counts.append(f"{len(values):,} {group}")
+            label = f"{group} degraded context"
             axes.hist(values.clip(-60, 60), histtype="stepfilled", alpha=0.35, **bars)
             axes.hist(values.clip(-60, 60), histtype="step", hatch=hatch, lw=1.2, label=label, **bars)
         axes.axvline(0, color=GREY, lw=0.8, ls=":")
         axes.set(xlabel="original score - score in the copy (points)", xlim=(edges[0], edges[-1]))
-        axes.legend(loc="upper left", fontsize=7.5, bbox_to_anchor=(0, 1.0))
-    first = figure.axes[0]
-    first.set_ylim(0, first.get_ylim()[1] * 1.25)
-    first.set_ylabel("fraction of pairs")
+        axes.set_title(f"{literal(name)}: {', '.join(counts)}")
+    figure.axes[0].set_ylabel("fraction of pairs")
+    shared_legend(figure, columns=2)
     told = "; ".join(f"{name} {means[name, 'before']:.2f} before, {means[name, 'after']:.2f} after" for name in paired)
     return describe(
         figure,
@@ -65,7 +79,11 @@ def degraded_scores(ratings: pd.DataFrame, *, annotators: int = 6) -> Figure:
     busiest = (
         ratings.loc[ratings["item_type"] == "degraded", "annotator"].value_counts(sort=True).head(annotators).index
     )
-    figure, grid = plt.subplots(2, len(busiest), figsize=(1.75 * len(busiest), 3.2), squeeze=False, sharex=True)
+    shape, size = ((2, len(busiest)), (1.75 * len(busiest), 3.2))
+    if narrow():  # then an annotator's two panels stand side by side
+        shape, size = shape[::-1], (3.6, 1.2 * len(busiest) + 0.6)
+    figure, grid = plt.subplots(*shape, figsize=size, squeeze=False, sharex=True)
+    grid = grid.T if narrow() else grid
     rows = (("system", PALETTE[0], "", "ordinary"), ("degraded", PALETTE[1], "///", "degraded"))
     for column, annotator in enumerate(busiest):
         own = ratings[ratings["annotator"] == annotator]
@@ -73,10 +91,15 @@ def degraded_scores(ratings: pd.DataFrame, *, annotators: int = 6) -> Figure:
             axes = grid[row, column]
             values = own.loc[own["item_type"] == kind, "score"]
             axes.hist(values, bins=np.arange(0, 105, 5), color=colour, hatch=hatch, edgecolor="white", lw=0.3)
-            axes.set_title(f"{literal(annotator)}\n{len(values):,} {label}" if row == 0 else f"{len(values):,} {label}",
-                           fontsize=8.5)  # fmt: skip
+            if narrow():
+                axes.set_title(f"{literal(annotator)}\n{len(values):,} {label}", fontsize=8.5, fontweight="normal")
+            else:
+                who = f"{literal(annotator)}\n" if row == 0 else ""
+                axes.set_title(f"{who}{len(values):,}", fontsize=8.5, fontweight="normal")
+                axes.set_ylabel("" if column else label)
             axes.tick_params(labelsize=7)
             axes.set_xticks([0, 50, 100])
+    keep_grid(figure)
     figure.supxlabel("score (0 to 100)", fontsize=10)
     figure.supylabel("judgements", fontsize=10)
     mean = ratings.loc[ratings["item_type"] == "degraded", "score"].mean()
@@ -144,7 +167,7 @@ def dose_response(doses: pd.DataFrame, *, xlabel: str) -> Figure:
         axes.set_xticks(rows["value"], [_step(label) for label in rows["label"]], fontsize=8.5)
         axes.set_xlabel(xlabel)
     figure.axes[0].set_ylabel("mean loss (points, 95 % interval)")
-    figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside upper left")
+    legend(figure, *figure.axes[0].get_legend_handles_labels(), loc="outside upper left")
     ends = [doses[(doses["data"] == name) & (doses["value"] > 0)].sort_values("value") for name in panels]
     found = "; ".join(
         f"{rows['data'].iloc[0]} {rows['mean'].iloc[0]:+.2f} and {rows['mean'].iloc[-1]:+.2f}"
@@ -181,7 +204,7 @@ def score_changes(rankings: pd.DataFrame) -> Figure:
         axes.set_yticks(range(len(pairs)), pairs)
         axes.xaxis.set_major_locator(MaxNLocator(5))
         axes.set(xlabel="change of z without the repeats (standard deviations)", ylim=(-0.6, len(pairs) + 0.4))
-        axes.legend(loc="upper center", ncols=2, fontsize=8, bbox_to_anchor=(0.5, 1.02))
+        legend(axes, loc="upper center", columns=2, fontsize=8, bbox_to_anchor=(0.5, 1.02))
     figure.axes[0].set_ylabel("language pair")
     return describe(
         figure,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -11,7 +13,19 @@ import pandas as pd
 from matplotlib.colors import BoundaryNorm, ListedColormap, LogNorm
 from matplotlib.figure import Figure
 
-from evalkit.show.plots import GREY, LIGHT, LINES, PALETTE, describe, forest, house, literal, mark, shared_legend
+from evalkit.show.plots import (
+    BOTH,
+    GREY,
+    LINES,
+    PALETTE,
+    describe,
+    forest,
+    house,
+    legend,
+    literal,
+    mark,
+    shared_legend,
+)
 from evalkit.stats.terms import join_names
 
 _LEVELS = (0.0, 0.001, 0.01, 0.05, 1.0000001)
@@ -29,16 +43,16 @@ def kept(table: pd.DataFrame, *, threshold: float) -> Figure:
 
     table: the result of ``darr.kept``.
     """
-    figure, axes = plt.subplots(figsize=(6.4, 4.2))
+    figure, axes = plt.subplots(figsize=(BOTH, 4.0))
     for _, curve in table.groupby("pair"):
-        axes.plot(curve["threshold"], curve["pairs"], color=LIGHT, lw=0.8)
+        axes.plot(curve["threshold"], curve["pairs"], color=GREY, lw=0.5)
     means = table.groupby(["direction", "threshold"])["pairs"].mean().reset_index()
     for number, (direction, curve) in enumerate(means.groupby("direction")):
         axes.plot(curve["threshold"], curve["pairs"], markevery=5, label=f"mean {direction}", **_look(number))
     axes.axvline(threshold, color=GREY, lw=0.8, ls=":")
     axes.set(xlabel="threshold (points of direct assessment, 0-100)", yscale="log")
     axes.set_ylabel("pairs of translations (logarithmic)")
-    axes.legend()
+    legend(axes)
     ends = means.sort_values("threshold").groupby("direction").agg(["first", "last"])
     told = "; ".join(
         f"{row.Index}: {row[3]:,.0f} pairs at {row[1]:g}, {row[4]:,.0f} at {row[2]:g}" for row in ends.itertuples()
@@ -90,7 +104,7 @@ def ranking(table: pd.DataFrame, *, statistic: str, chance: float | None = None,
     lies too far off to be drawn. most: metrics drawn.
     """
     shown = table.head(most).reset_index(drop=True)
-    figure, axes = plt.subplots(figsize=(6.4, 0.27 * len(shown) + 1.1))
+    figure, axes = plt.subplots(figsize=(BOTH, 0.27 * len(shown) + 1.1))
     names = {row.metric: f"{row.metric}  {row.rank}" for row in shown.itertuples()}
     forest(axes, shown, rows="metric", value="value", low="low", high="high", names=names)
     for edge in np.flatnonzero(shown["rank"].diff() > 0) - 0.5:
@@ -98,7 +112,7 @@ def ranking(table: pd.DataFrame, *, statistic: str, chance: float | None = None,
     low, high = axes.get_xlim()
     if chance is not None and chance >= low - (high - low) / 4:
         line = axes.axvline(chance, color=PALETTE[1], lw=1.2, ls="--", label="a random metric")
-        axes.legend(handles=[line], loc="lower left")
+        legend(axes, handles=[line], loc="lower left")
     elif chance is not None:
         axes.set_title(f"a random metric: {chance:.2f}, far to the left", fontsize=9, fontweight="normal")
     axes.set(xlabel=f"{literal(statistic)}, 95 % interval", ylabel="metric and cluster")
@@ -157,8 +171,32 @@ def scores(metric: np.ndarray, human: np.ndarray, *, name: str, gold: str) -> Fi
     grid[1, 1].hist(y, bins=40, color=GREY, orientation="horizontal")
     grid[0, 1].set_axis_off()
     grid[0, 0].set_ylabel("translations")
-    grid[1, 1].set_xlabel("translations")
+    grid[1, 1].set_xlabel("translations", loc="right")
     grid[1, 0].set(xlabel=f"human score ({literal(gold)})", ylabel=f"{literal(name)} (its own units)")
-    grid[1, 0].legend(loc="upper left")
+    legend(grid[1, 0], loc="upper left")
     figure.colorbar(cells, ax=grid[0, 1], location="left", fraction=0.9, aspect=6, label="translations\nin a cell")
     return describe(figure, f"Shaded cells of {name} against {gold} scores with both distributions.")
+
+
+@house
+def ranks(table: pd.DataFrame, *, most: int = 10, names: Mapping[str, str] | None = None) -> Figure:
+    """Draw the ranks of metrics under several statistics: a row a metric, a column a statistic, dark for the first.
+
+    table: the result of ``rankings.side_by_side``, best first. most: metrics drawn. names: what statistics are called.
+    """
+    places = table.head(most).set_index("metric").astype(float)
+    figure, axes = plt.subplots(figsize=(6.4, 0.3 * len(places) + 1.2))
+    shades = ListedColormap(plt.get_cmap("Greys")(np.linspace(0.75, 0, 256))).with_extremes(bad="white")
+    axes.pcolormesh(places.to_numpy(), cmap=shades, norm=LogNorm(1, max(table.shape[0], 2)), edgecolor="white", lw=1)
+    for row, column in np.ndindex(*places.shape):
+        rank = places.iloc[row, column]
+        words, colour = ("–", "black") if np.isnan(rank) else (f"{rank:.0f}", "white" if rank < 3 else "black")
+        axes.text(column + 0.5, row + 0.5, words, ha="center", va="center", color=colour, fontsize=9)
+    called = [textwrap.fill((names or {}).get(name, name), 12) for name in places]
+    axes.set_xticks(np.arange(len(called)) + 0.5, list(map(literal, called)))
+    axes.set_yticks(np.arange(len(places)) + 0.5, list(map(literal, places.index)))
+    axes.tick_params(length=0, labeltop=True, labelbottom=False)
+    axes.invert_yaxis()
+    axes.spines[:].set_visible(False)
+    firsts = "; ".join(f"{name} {join_names(places.index[places[name] == 1])}" for name in places)
+    return describe(figure, f"Ranks of {len(places)} metrics by {len(called)} statistics. First: {firsts}.")

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 
 from evalkit import DataError
 from evalkit.show.plots import (
+    BOTH,
     GREY,
     INK,
     LIGHT,
@@ -39,7 +40,7 @@ def alignment(evidence: pd.DataFrame, *, window: int = 15) -> Figure:
     chosen = evidence[evidence["chosen"]].set_index("row")["shift"]
     wide = evidence.pivot(index="row", columns="shift", values="evidence")
     smooth = wide.rolling(window, center=True, min_periods=1).mean()
-    figure, axes = plt.subplots(figsize=(6.4, 3.4))
+    figure, axes = plt.subplots(figsize=(BOTH, 3.6))
     for number, shift in enumerate(sorted({0, *chosen.unique()}, key=abs)):
         where = _where(int(shift))
         axes.plot(smooth.index, smooth[shift], color=PALETTE[number], ls=LINES[number], label=f"reference in {where}")
@@ -131,7 +132,7 @@ def spread(normal: pd.DataFrame, *, language: str) -> Figure:
     """
     part = rows_of(normal, "language", language)
     metrics = list(dict.fromkeys(part["metric"]))
-    figure, axes = plt.subplots(figsize=(6.4, 0.42 * len(metrics) + 0.9))
+    figure, axes = plt.subplots(figsize=(BOTH, 0.42 * len(metrics) + 0.9))
     values = [part.loc[part["metric"] == name, "value"].to_numpy() for name in metrics]
     level = np.arange(len(metrics))
     for place, sample in zip(level, values):

@@ -9,7 +9,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-from evalkit.show.plots import INK, LIGHT, PALETTE, describe, forest, house, literal, shared_legend
+from evalkit.show.plots import BOTH, INK, LIGHT, PALETTE, describe, forest, house, literal, shared_legend
 from evalkit.stats import terms
 
 
@@ -24,7 +24,7 @@ def severities(table: pd.DataFrame, *, by: str = "tgt_lang") -> Figure:
     shades = {level: tuple(1 - (1 - np.array(to_rgb(PALETTE[0]))) * depth)
               for level, depth in zip(levels, np.append(np.linspace(0.15, 1.0, len(levels) - 1), 0.0))}  # fmt: skip
     rows = len(languages)
-    figure, grid = plt.subplots(rows, 1, figsize=(5.6, 0.78 * rows + 1.3), sharex=True, squeeze=False)
+    figure, grid = plt.subplots(rows, 1, figsize=(BOTH, 0.78 * rows + 1.3), sharex=True, squeeze=False)
     for axes, language in zip(grid[:, 0], languages):
         part = table[table[by] == language].pivot(index="group", columns="severity", values="share").loc[groups, levels]
         left = np.zeros(len(groups))
@@ -55,7 +55,7 @@ def errors_per_system(table: pd.DataFrame, *, by: str = "tgt_lang") -> Figure:
     """
     means = table.groupby("system")["per_segment"].mean().sort_values()
     languages = table[by].nunique()
-    figure, axes = plt.subplots(figsize=(5.6, 0.42 * len(means) + 1.4))
+    figure, axes = plt.subplots(figsize=(BOTH, 0.42 * len(means) + 1.4))
     forest(axes, table, rows="system", value="per_segment", series=by, order=means.index[::-1])
     axes.hlines(np.arange(len(means) - 1) + 0.5, 0, 1, color=LIGHT, lw=0.6, transform=axes.get_yaxis_transform())
     axes.set(xlabel="errors marked in a translation, on average", ylabel="system", xlim=(0, None))
@@ -75,7 +75,7 @@ def learned(table: pd.DataFrame, *, setting: str) -> Figure:
     """
     part = table[table["setting"] == setting]
     names = {model: terms.display_name(model) for model in dict.fromkeys(part["model"])}
-    figure, axes = plt.subplots(figsize=(5.6, 0.5 * part["language"].nunique() + 1.3))
+    figure, axes = plt.subplots(figsize=(BOTH, 0.5 * part["language"].nunique() + 1.3))
     forest(axes, part, rows="language", value="kendall_b", low="low", high="high", series="model", names=names)
     axes.set(xlabel="Kendall's τ-b with MQM scores (bar: 95 % interval)", ylabel="language")
     shared_legend(figure)

@@ -13,7 +13,22 @@ from evalkit import DataError
 from evalkit.data.provenance import fact
 from evalkit.data.schemas import with_pair
 from evalkit.human.normalization import METHODS
-from evalkit.show.plots import GREY, INK, LIGHT, PALETTE, describe, dots, forest, house, mark, rows_of, small_multiples
+from evalkit.show.plots import (
+    BOTH,
+    GREY,
+    INK,
+    LIGHT,
+    PALETTE,
+    describe,
+    dots,
+    forest,
+    house,
+    legend,
+    mark,
+    rows_of,
+    shared_legend,
+    small_multiples,
+)
 
 
 @house
@@ -29,7 +44,7 @@ def mean_scatter(compared: pd.DataFrame, *, pair: str) -> Axes:
     rows = rows if calibrated else rows[rows.groupby("annotator")["hit"].transform("size") > 1]
     if rows.empty:
         raise DataError(f"{pair}: nobody did several HITs, so that no mean of a HIT can differ from its annotator's.")
-    axes = plt.subplots(figsize=(5.2, 4.9))[1]
+    axes = plt.subplots(figsize=(BOTH, 4.7))[1]
     hits, people = (rows[rows["level"] == level] for level in ("HIT", "annotator"))
     axes.plot(hits["reference"], hits["mean"], "x", color=PALETTE[1], ms=5, label=f"one HIT ({len(hits):,})")
     if calibrated:
@@ -40,7 +55,7 @@ def mean_scatter(compared: pd.DataFrame, *, pair: str) -> Axes:
     whose = "the calibration set" if calibrated else "all their HITs"
     axes.set(xlim=(low, 103), ylim=(low, 103), title=pair, xlabel=f"annotator's mean over {whose} (points)")
     axes.set_ylabel("mean over the HITs marked (points)" if calibrated else "mean over one of these HITs (points)")
-    axes.legend(loc="upper left")
+    legend(axes, loc="upper left")
     crosses = "means of HITs against their annotator's mean" if not calibrated else "means of HITs and annotators"
     return describe(axes, f"{pair}: {crosses} over {whose}, around the line of equality; {len(hits):,} HITs.")
 
@@ -65,7 +80,7 @@ def order_picture(tables: Mapping[str, pd.DataFrame], *, pair: str, annotator: s
             axes.plot(rows["score"], rows["normalized"], label=label, **look)
         unit = METHODS[fact(tables[name], "normalization", by="normalization.normalize")["method"]].unit
         axes.set(xlabel="raw score (points)", ylabel=f"normalised score ({unit})")
-    figure.axes[0].legend(loc="upper left", fontsize=7.5, handletextpad=0.4)
+    shared_legend(figure, columns=3)
     return describe(
         figure,
         f"Normalised against raw scores of {annotator} in {pair}, a line per HIT; panels: {', '.join(tables)}.",
@@ -84,7 +99,7 @@ def rho_distribution(kept: pd.DataFrame) -> Axes:
         raise DataError("No annotator here did several HITs, so that no order can change between HITs.")
     counts = several.groupby("pair").size()
     named = several.assign(row=several["pair"].map(lambda pair: f"{pair} ({counts[pair]})"))
-    axes = plt.subplots(figsize=(6.2, 0.5 * len(counts) + 1.2))[1]
+    axes = plt.subplots(figsize=(BOTH, 0.5 * len(counts) + 1.2))[1]
     dots(axes, named, rows="row", value="rho", order=sorted(named["row"].unique()))
     axes.axvline(1, color=GREY, lw=1, ls=":")
     axes.set(xlabel="Spearman's ρ, raw against normalised scores (bar: median)", ylabel="language pair (annotators)")

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter, ScalarFormatter
 
 from evalkit.show.plots import (
+    BOTH,
     GREY,
     INK,
     LINES,
@@ -18,6 +19,7 @@ from evalkit.show.plots import (
     describe,
     forest,
     house,
+    legend,
     literal,
     mark,
     shared_legend,
@@ -39,7 +41,7 @@ def shares(table: pd.DataFrame) -> Figure:
     """
     parts = table.set_index("pair")[list(_PARTS)].fillna(0.0)
     parts = parts.div(parts.sum(axis=1), axis=0)[::-1]
-    figure, axes = plt.subplots(figsize=(5.1, 0.5 * len(parts) + 1.7))
+    figure, axes = plt.subplots(figsize=(BOTH, 0.5 * len(parts) + 1.7))
     left = np.zeros(len(parts))
     for name, (label, colour, hatch) in _PARTS.items():
         width = parts[name].to_numpy()
@@ -48,12 +50,12 @@ def shares(table: pd.DataFrame) -> Figure:
         for row, (start, share) in enumerate(zip(left, width, strict=True)):
             if share > 0.07:
                 box = {"facecolor": "white", "edgecolor": "none", "pad": 1.2}
-                axes.text(start + share / 2, row, f"{share:.0%}", ha="center", va="center", fontsize=8.5, bbox=box)
+                axes.text(start + share / 2, row, f"{share:.0%}", ha="center", va="center", fontsize=9, bbox=box)
         left += width
     axes.set_yticks(range(len(parts)), [literal(pair) for pair in parts.index])
     axes.set(xlabel="share of the variance of a score", ylabel="language pair", xlim=(0, 1))
     axes.xaxis.set_major_formatter(PercentFormatter(1))
-    axes.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=2)
+    legend(figure, loc="outside upper center", columns=2)
     levels = ", ".join(f"{pair} {share:.0%}" for pair, share in parts["annotator"][::-1].items())
     return describe(figure, f"Stacked bars, one for each language pair. The share of annotators' levels: {levels}.")
 
@@ -66,7 +68,7 @@ def calibration_errors(table: pd.DataFrame) -> Figure:
     """
     table = table[table["annotators"] == table.groupby("pair")["annotators"].transform("max")]
     figure, panels = small_multiples(
-        dict.fromkeys(table["pair"]), columns=2, size=(2.5, 1.9), sharex=True, sharey=True,
+        dict.fromkeys(table["pair"]), columns=2, size=(BOTH / 2, 1.9), sharex=True, sharey=True,
         xlabel="segments in the smaller set", ylabel="standard error of the shift (points)",
     )  # fmt: skip
     looks = {"documents": (PALETTE[1], "s", "--", "whole documents"), "segments": (PALETTE[0], "o", "-", "segments")}
@@ -94,7 +96,7 @@ def spending(table: pd.DataFrame) -> Figure:
     table: the result of ``planning.spending``. Below 1 the set pays; the mark is the best size.
     """
     figure, panels = small_multiples(
-        dict.fromkeys(table["pair"]), columns=2, size=(2.5, 1.9), sharex=True, sharey=True,
+        dict.fromkeys(table["pair"]), columns=2, size=(BOTH / 2, 1.9), sharex=True, sharey=True,
         xlabel="segments in the calibration set", ylabel="error with a set / without",
     )  # fmt: skip
     looks = {"whole documents": (PALETTE[1], "s", "--"), "single segments": (PALETTE[0], "o", "-")}
@@ -123,7 +125,7 @@ def power_curves(curves: pd.DataFrame, simulated: pd.DataFrame, *, target: float
     curves: the result of ``planning.curve``; simulated: rows of ``planning.compare`` of the same arrangement.
     """
     deltas: Sequence[float] = sorted(curves["delta"].unique(), reverse=True)
-    figure, axes = plt.subplots(figsize=(5.1, 3.8))
+    figure, axes = plt.subplots(figsize=(BOTH, 3.8))
     for number, delta in enumerate(deltas):
         rows, found = (table[table["delta"] == delta] for table in (curves, simulated))
         look = mark(number)
@@ -136,7 +138,7 @@ def power_curves(curves: pd.DataFrame, simulated: pd.DataFrame, *, target: float
     axes.xaxis.set_major_formatter(ScalarFormatter())
     axes.set(xlabel="segments", ylabel="chance to find the difference (power)", ylim=(0, 1.02))
     axes.yaxis.set_major_formatter(PercentFormatter(1))
-    axes.legend(loc="lower right")
+    legend(axes, loc="lower right")
     needed = "; ".join(
         f"{row.delta:g} points {row.segments:,.0f} segments" for row in simulated.dropna(subset="segments").itertuples()
     )
@@ -154,11 +156,11 @@ def selections(table: pd.DataFrame) -> Figure:
     table: the result of ``planning.selections``; its rows with an interval of no width are the point of comparison.
     """
     shown = table[table["low"] < table["high"]]
-    figure, axes = plt.subplots(figsize=(5.1, 0.55 * shown["pair"].nunique() + 1.5))
+    figure, axes = plt.subplots(figsize=(BOTH, 0.55 * shown["pair"].nunique() + 1.5))
     forest(axes, shown, rows="pair", value="ratio", low="low", high="high", series="selection")
     axes.axvline(1, color=INK, lw=0.8, ls=":")
     axes.set(xlabel="error / that of segments at random (95 % interval)", ylabel="language pair")
-    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
+    legend(figure, loc="outside upper center", columns=2)
     means = shown.groupby("selection", sort=False)["ratio"].mean()
     return describe(
         figure,

@@ -16,7 +16,21 @@ from matplotlib.transforms import offset_copy
 from evalkit import DataError
 from evalkit.data.provenance import demand_hundred, scale_of
 from evalkit.human.annotators import SQM_TICKS
-from evalkit.show.plots import GREY, INK, LIGHT, PALETTE, describe, house, literal, mark, shared_legend, small_multiples
+from evalkit.show.plots import (
+    BOTH,
+    GREY,
+    INK,
+    LIGHT,
+    PALETTE,
+    describe,
+    house,
+    legend,
+    literal,
+    mark,
+    narrow,
+    shared_legend,
+    small_multiples,
+)
 
 _HATCH = "//////"
 
@@ -35,7 +49,7 @@ def ridges(
     means = scores.mean().sort_values()
     scale = scale_of(ratings, given=scale)
     points = np.linspace(*scale, 401)
-    figure, axes = plt.subplots(figsize=(6.2, 0.34 * len(means) + 1.1))
+    figure, axes = plt.subplots(figsize=(BOTH, 0.34 * len(means) + 1.1))
     for row, name in enumerate(means.index):
         height = _density(scores.get_group(name).to_numpy(), points)
         top = row + 1.5 * height / height.max()
@@ -44,7 +58,7 @@ def ridges(
     axes.plot(means, rows, "v", color=PALETTE[1], ms=6, mec="white", mew=0.6, zorder=len(means) + 2)
     for tick in marks:
         axes.axvline(tick, color=PALETTE[0], lw=0.8, ls=":", zorder=len(means) + 1)
-    axes.set_yticks(range(len(means)), [literal(name) for name in means.index], fontsize=8.5)
+    axes.set_yticks(range(len(means)), [literal(name) for name in means.index], fontsize=9)
     axes.tick_params(axis="y", length=0)
     axes.set(xlim=scale, ylim=(-0.15, len(means) + 0.7), ylabel="annotator")
     axes.set_xlabel(f"score ({scale[0]:g} to {scale[1]:g}); triangle: mean, dotted: tick marks")
@@ -78,7 +92,8 @@ def histograms(ratings: pd.DataFrame, profiled: pd.DataFrame) -> Figure:
         row = told.loc[name]
         again = "no repeats" if pd.isna(row["median_abs_diff"]) else f"repeats {row['median_abs_diff']:.0f} apart"
         rho = "–" if pd.isna(row["with_others"]) else f"{row['with_others']:.2f}"
-        note = f"{row['unique_scores']:.0f} distinct, grid {row['grid']}\nρ {rho}, {again}"
+        between = "\n" if narrow() else ", "
+        note = f"{row['unique_scores']:.0f} distinct, grid {row['grid']}\nρ {rho}{between}{again}"
         box = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
         axes.text(0.02, 0.98, note, transform=axes.transAxes, va="top", fontsize=8.5, linespacing=1.15, bbox=box)
     others = told.loc[list(panels), "with_others"]
@@ -182,7 +197,7 @@ def decisions(stable: pd.DataFrame) -> Figure:
     if shown.empty:
         raise DataError("No rule flags anybody, not even in one of ten resamples. Tighten a rule.")
     shown = shown.sort_values(["rule", "share"], ignore_index=True)
-    figure, axes = plt.subplots(figsize=(6.2, 0.27 * len(shown) + 1.4))
+    figure, axes = plt.subplots(figsize=(BOTH, 0.27 * len(shown) + 1.4))
     for number, (rule, rows) in enumerate(shown.groupby("rule", sort=False)):
         look = mark(number) | {"ms": 7, "mec": INK, "mew": 0.6}
         axes.plot(rows["share"], rows.index, label=rule, **look)
@@ -190,10 +205,10 @@ def decisions(stable: pd.DataFrame) -> Figure:
         axes.plot(stay["share"], stay.index, **(look | {"mfc": "white", "zorder": 4}))
     axes.hlines(shown.index, 0, 1, color=LIGHT, lw=0.6, zorder=0)
     axes.axvline(0.5, color=GREY, ls=":")
-    axes.set_yticks(shown.index, [literal(f"{row.pair} {row.annotator}") for row in shown.itertuples()], fontsize=8)
+    axes.set_yticks(shown.index, [literal(f"{row.pair} {row.annotator}") for row in shown.itertuples()], fontsize=9)
     axes.set(xlim=(-0.03, 1.03), ylim=(-0.7, len(shown) - 0.3), ylabel="annotator")
     axes.set_xlabel("share of resamples that flag them\n(filled: flagged by the real scores; 0.5: a coin's toss)")
-    figure.legend(loc="outside upper center", ncols=2, fontsize=8.5)
+    legend(figure, loc="outside upper center", columns=2)
     flagged = stable[stable["flagged"]]
     return describe(
         figure,
@@ -221,6 +236,8 @@ def _bars(axes: Axes, scores: pd.Series) -> None:
     axes.vlines(values, 0, counts / len(scores), color=INK, lw=1.3)
     for tick in SQM_TICKS:
         axes.axvline(tick, color=PALETTE[0], lw=0.7, ls=":", zorder=0)
-    axes.set(xlim=(-1.5, 101.5), xticks=[0, 50, 100], ylim=(0, 1.65 * counts.max() / len(scores)))
+    axes.set(
+        xlim=(-1.5, 101.5), xticks=[0, 50, 100], ylim=(0, (2.1 if narrow() else 1.65) * counts.max() / len(scores))
+    )
     axes.yaxis.set_major_locator(MaxNLocator(2))
     axes.tick_params(labelsize=8)

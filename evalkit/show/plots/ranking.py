@@ -10,7 +10,21 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from evalkit.show.plots import GREY, INK, LIGHT, LINES, PALETTE, describe, forest, house, literal, rows_of
+from evalkit.show.plots import (
+    BOTH,
+    GREY,
+    INK,
+    LIGHT,
+    LINES,
+    PALETTE,
+    describe,
+    forest,
+    house,
+    legend,
+    literal,
+    narrow,
+    rows_of,
+)
 
 
 @house
@@ -36,7 +50,7 @@ def bump_chart(ranked: pd.DataFrame, *, pair: str) -> Figure:
                   mfc="white", mec=colour, mew=0.9 if k is None else 1.8)  # fmt: skip
         for x, level in enumerate(y):
             axes.text(x, level, y.iloc[0], ha="center", va="center_baseline", fontsize=7, color=INK, weight=weight)
-        for edge, side, align in ((0, -0.17, "right"), (last, 0.17, "left")):
+        for edge, side, align in () if narrow() else ((0, -0.17, "right"), (last, 0.17, "left")):
             name = f"{literal(system)} {scores.loc[system].iloc[edge]:.{digits[edge]}f}"
             axes.text(edge + side, y.iloc[edge], name, ha=align, va="center", fontsize=8.5, color=INK, weight=weight)
     for x, variant in enumerate(variants):
@@ -46,6 +60,13 @@ def bump_chart(ranked: pd.DataFrame, *, pair: str) -> Figure:
     axes.set(xlim=(-1.7, last + 1.7), ylim=(len(places) + 0.6, 0.4))
     axes.set_xticks(range(len(variants)), [literal(textwrap.fill(variant, 10)) for variant in variants])
     axes.set_yticks([])
+    if narrow():  # no room for names on both sides
+        first = [f"{name} {scores.iloc[:, 0][name]:.{digits[0]}f}" for name in places.index]
+        axes.set_yticks(places.iloc[:, 0], [literal(name) for name in first])
+        axes.tick_params(axis="both", length=0)
+        axes.set(xlim=(-0.4, last + 0.4))
+        if len(variants) > 4:
+            axes.tick_params(axis="x", rotation=90)
     axes.set(xlabel="how scores were made (bar: line between clusters)", title=literal(pair))
     figure.supylabel("rank (the best at the top)", fontsize=10)
     axes.spines[:].set_visible(False)
@@ -96,7 +117,7 @@ def rank_forest(ranges: pd.DataFrame, *, pair: str, clustered: pd.DataFrame | No
     of ranks that WMT prints, as a thin line with open ends, and dotted lines between clusters.
     """
     rows = rows_of(ranges, "pair", pair)
-    figure, axes = plt.subplots(figsize=(6.6, 0.36 * len(rows) + 1.5))
+    figure, axes = plt.subplots(figsize=(BOTH, 0.36 * len(rows) + 1.5))
     drawn = rows.assign(way="rank and its interval")
     if clustered is not None:
         own = rows_of(clustered, "pair", pair).set_index("system").loc[rows["system"]].reset_index()
@@ -109,11 +130,11 @@ def rank_forest(ranges: pd.DataFrame, *, pair: str, clustered: pd.DataFrame | No
     looks = {"range by wins": {"marker": "D", "mfc": "white", "mec": PALETTE[1], "mew": 1.2, "ms": 4.5}}
     forest(axes, drawn, rows="system", value="rank", low="rank_low", high="rank_high", series="way", names=names,
            looks=looks)  # fmt: skip
-    axes.tick_params(axis="y", labelsize=8.5)
+    axes.tick_params(axis="y", labelsize=9)
     axes.set_xticks(np.arange(1, len(rows) + 1, max(1, len(rows) // 10)))
     axes.set(xlim=(0.5, len(rows) + 0.5), xlabel="rank (1 is best)", title=literal(pair))
     axes.set_ylabel("system and score")
-    axes.legend(loc="lower left", bbox_to_anchor=(0, 1.06 if len(rows) > 6 else 1.12), ncols=2, borderaxespad=0)
+    legend(figure, loc="outside upper center", columns=2)
     sure = (ranges["rank_low"] == ranges["rank_high"]).sum()
     return describe(
         figure,
@@ -130,7 +151,7 @@ def moves_strip(moved: pd.DataFrame) -> Figure:
     100 resamples, dots those where it does not; a bar marks the median pair's agreement under resampling.
     """
     names = list(dict.fromkeys(moved["variant"]))[::-1]
-    figure, axes = plt.subplots(figsize=(6.6, 0.62 * len(names) + 1.3))
+    figure, axes = plt.subplots(figsize=(BOTH, 0.62 * len(names) + 1.3))
     far = moved["noise_share"] < 0.05
     for chosen, marker, colour, label in (
         (~far, "o", GREY, "no further than chance"), (far, "s", PALETTE[1], "further than chance"),
@@ -148,7 +169,7 @@ def moves_strip(moved: pd.DataFrame) -> Figure:
     axes.set_yticks(range(len(names)), [literal(name) for name in names])
     axes.set(ylim=(-0.6, len(names) - 0.4), ylabel="how scores were made")
     axes.set_xlabel(f"Kendall's τ-b with the ranking by {literal(moved['against'].iloc[0])} (1: the same order)")
-    axes.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=2, fontsize=8)
+    legend(figure, loc="outside upper center", columns=2)
     means = moved.groupby("variant", sort=False)["tau_b"].mean()
     return describe(
         figure,
