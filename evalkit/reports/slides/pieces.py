@@ -88,7 +88,7 @@ def shown(output: Any) -> Iterator[Piece]:
             return
         for block in blocks(markup.sanitised(html)):
             short = shortened(block)
-            if short.partition("</tr>")[0].count("<th") >= _BROAD:
+            if len(re.findall(r"<th\b", short.partition("</tr>")[0])) >= _BROAD:
                 short = f'<div class="broad">{short}</div>'
             yield Piece(short, lines=height(short))
 
