@@ -14,12 +14,13 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from evalkit import DataError, campaign, data
-from evalkit.campaign import agreement as agreeing
-from evalkit.campaign import annotators as people
-from evalkit.campaign import cost, method, sentences
 from evalkit.campaign import figures as draw
+from evalkit.campaign import method, paperwork, sentences
 from evalkit.campaign.checks import FINE, LOOK, PROBLEM, UNKNOWN
 from evalkit.campaign.names import LONGEST, readable
+from evalkit.campaign.people import agreement as agreeing
+from evalkit.campaign.people import annotators as people
+from evalkit.campaign.planning import cost
 from evalkit.campaign.sentences import say
 from evalkit.data import registry, schemas, simulate
 from evalkit.human import annotators, calibration, context, normalization, ranking
@@ -123,7 +124,7 @@ def texts(found):
     told += sentences.figures(found.ranking) if found.ranking else []
     told += [cell for column in campaign.tabulate(checks) for cell in campaign.tabulate(checks)[column]]
     return [*told, *say(found.campaign), *sentences.language_pairs(found.pairs),
-            sentences.methods(found, resamples=20, seed=7).text]  # fmt: skip
+            paperwork.methods(found, resamples=20, seed=7).text]  # fmt: skip
 
 
 def figures(found):

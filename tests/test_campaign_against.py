@@ -13,9 +13,10 @@ from scipy import stats
 
 from evalkit import DataError, campaign, data
 from evalkit.campaign import figures as draw
-from evalkit.campaign import redrawn, sentences
-from evalkit.campaign.against import HERE, NEITHER, OPPOSITE, SAME, THERE, find_footing
-from evalkit.campaign.counterpart import FEWEST, Shared, find_shared
+from evalkit.campaign import sentences
+from evalkit.campaign.against import redrawn
+from evalkit.campaign.against.comparison import HERE, NEITHER, OPPOSITE, SAME, THERE, find_footing
+from evalkit.campaign.against.counterpart import FEWEST, Shared, find_shared
 from evalkit.data import importing
 from evalkit.reports import cli
 from evalkit.stats.agreement import cross_replication

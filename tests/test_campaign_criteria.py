@@ -7,7 +7,7 @@ from scipy import stats
 
 from evalkit import DataError, campaign, data
 from evalkit.campaign import sentences
-from evalkit.campaign.judges import PEOPLE
+from evalkit.campaign.judges.comparison import PEOPLE
 from evalkit.data import importing
 
 SYSTEMS = ("A", "B", "C")

@@ -6,10 +6,10 @@ import pytest
 from scipy import stats
 
 from evalkit import DataError, data
-from evalkit.campaign.cost import hours
 from evalkit.campaign.design import Texts, Wish, draw, expectation
 from evalkit.campaign.design.protocols import PROTOCOLS
 from evalkit.campaign.design.texts import read_texts
+from evalkit.campaign.planning.cost import hours
 from evalkit.data.importing import import_campaign
 from evalkit.human import planning
 from evalkit.human.calibration import calibration_set

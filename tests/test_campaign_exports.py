@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalkit import DataError, campaign
-from evalkit.campaign import exports
-from evalkit.campaign.exports import paperwork, placing, tables
-from evalkit.campaign.sentences.markup import tex
+from evalkit.campaign import exports, paperwork
+from evalkit.campaign.exports import placing, tables
+from evalkit.campaign.paperwork.markup import tex
 from evalkit.data import registry
 from evalkit.data.spreadsheets import guarded, unguarded
 from evalkit.reports import cli

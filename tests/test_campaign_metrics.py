@@ -8,7 +8,7 @@ from scipy import stats
 
 from evalkit import campaign, data
 from evalkit.campaign import figures, sentences
-from evalkit.campaign.judges import PEOPLE
+from evalkit.campaign.judges.comparison import PEOPLE
 from evalkit.data import importing
 
 PERSONS = ("Ann", "Bob", "Cy", "Di")

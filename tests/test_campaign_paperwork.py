@@ -10,12 +10,11 @@ import pandas as pd
 import pytest
 
 from evalkit import ROOT, campaign, data, show
-from evalkit.campaign import sentences
-from evalkit.campaign.exports import paperwork
-from evalkit.campaign.heds import QUESTIONS
-from evalkit.campaign.protocol import DA, ESA, MQM, PREFERENCES, UNKNOWN, XSTS, protocol_of
-from evalkit.campaign.references import REFERENCES, bibtex, linked
-from evalkit.campaign.sentences import citing
+from evalkit.campaign import paperwork
+from evalkit.campaign.paperwork import citing
+from evalkit.campaign.paperwork.heds import QUESTIONS
+from evalkit.campaign.paperwork.protocol import DA, ESA, MQM, PREFERENCES, UNKNOWN, XSTS, protocol_of
+from evalkit.campaign.paperwork.references import REFERENCES, bibtex, linked
 from evalkit.data.typology import SCHEMES, WMT
 
 KEY = ["src_lang", "tgt_lang", "system", "doc", "segment", "annotator"]
@@ -108,7 +107,7 @@ ABOUT_PROTOCOLS = {"kocmi2024", "lommel2014", "freitag2021", "burchardt2014", "l
 def test_methods_say_by_which_protocol_was_judged_and_leave_blank_what_no_file_tells(name, judged):
     expected, works = PROTOCOLS[name][2:]
     found = judged(name)
-    told = sentences.methods(found, resamples=20, seed=7)
+    told = paperwork.methods(found, resamples=20, seed=7)
     assert protocol_of(found.campaign).name == expected
     keys = {work["key"] for work in told.bibliography}
     assert keys & ABOUT_PROTOCOLS == works
@@ -135,7 +134,7 @@ def test_methods_tell_how_the_file_was_read_without_advice_to_its_importer():
         "automatic judges": "gpt_x", "excluded: is an attention check": "72", "rejected: is outside 0-100": "3",
     }  # fmt: skip
     frame = ratings(scale=(1.0, 5.0), reading=reading("csv", **receipt))
-    text = sentences.methods(analysed(frame), resamples=20, seed=7).paragraphs[1]
+    text = paperwork.methods(analysed(frame), resamples=20, seed=7).paragraphs[1]
     for part in (
         "9 read, 8 kept", "72 attention checks; 3 rows (is outside 0-100)", "1 to 5", "A segment is a position.",
         "[scale that annotators saw: to be filled in]", "Lower is better by the heading rank", "gpt_x",
@@ -147,7 +146,7 @@ def test_methods_tell_how_the_file_was_read_without_advice_to_its_importer():
 def test_methods_name_the_criterion_of_several():
     frame = pd.concat([ratings().assign(criterion=name) for name in ("adequacy", "fluency")], ignore_index=True)
     frame.attrs |= ratings().attrs
-    told = sentences.methods(analysed(frame, criterion="fluency"), resamples=20, seed=7)
+    told = paperwork.methods(analysed(frame, criterion="fluency"), resamples=20, seed=7)
     assert "2 criteria (adequacy and fluency); these are the judgements of fluency" in told.text
 
 
@@ -199,7 +198,10 @@ def test_references_are_bibtex_with_what_its_styles_demand():
 
 
 def test_no_work_is_kept_that_no_campaign_can_cite():
-    code = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "evalkit/campaign/sentences").glob("*.py"))
+    citing = set((ROOT / "evalkit/campaign/paperwork").glob("*.py")) - {
+        ROOT / "evalkit/campaign/paperwork/references.py"
+    }
+    code = "".join(path.read_text(encoding="utf-8") for path in citing)
     schemes = "".join(scheme.describe() for scheme in SCHEMES.values())
     cited = set(re.findall(r"\"([a-z]+\d{4})\"|'([a-z]+\d{4})'", code))
     keys = {key for pair in cited for key in pair if key} | {key for _, key in linked(schemes) if key}
@@ -208,7 +210,7 @@ def test_no_work_is_kept_that_no_campaign_can_cite():
 
 @pytest.mark.parametrize("name", PROTOCOLS)
 def test_every_cited_key_is_in_the_bib_and_every_entry_is_cited(name, judged):
-    told = sentences.methods(judged(name), resamples=20, seed=7)
+    told = paperwork.methods(judged(name), resamples=20, seed=7)
     keys = {key for group in re.findall(r"\\cite\w+\{([^}]*)\}", told.latex) for key in group.split(",")}
     assert keys == set(parsed(bibtex(told.bibliography)))
     assert told.references == [REFERENCES[key].text for key in sorted(keys)]
@@ -241,7 +243,7 @@ def test_answers_of_the_datasheet_are_the_data():
     frame = ratings(reading=reading("esa"))
     frame = frame[(frame["system"] != "C") | (frame["segment"].astype(int) < 20)].reset_index(drop=True)
     frame.attrs |= ratings(reading=reading("esa")).attrs
-    sheet = sentences.datasheet(analysed(frame, spans_of(frame)))
+    sheet = paperwork.datasheet(analysed(frame, spans_of(frame)))
     known = {row["number"]: row["known"] for row in sheet.rows}
     counts = frame.groupby("system")["segment"].nunique()
     assert known["3.1.1"].startswith(f"{counts.min()} to {counts.max()}, of {frame['system'].nunique()} systems")
@@ -264,7 +266,7 @@ def test_unknown_languages_and_other_criteria_are_blanks():
     frame = pd.concat([ratings(src_lang="und").assign(criterion=name) for name in ("adequacy", "fluency")])
     frame = frame.reset_index(drop=True)
     frame.attrs |= ratings().attrs
-    rows = sentences.datasheet(analysed(frame)).rows
+    rows = paperwork.datasheet(analysed(frame)).rows
     assert len(rows) == len(QUESTIONS) + sum(number.startswith("4") for number in QUESTIONS)
     assert [row["blank"] != "" for row in rows if row["number"] in ("2.4", "2.5")] == [True, False]
     other = {row["number"]: row for row in rows if row["criterion"] == "fluency"}
@@ -279,8 +281,8 @@ def recorded(found):
         "rankings": found.ranking.systems, "duels": found.ranking.pairwise,
         "coverage_systems": found.collection.systems, "coverage_annotators": found.collection.annotators,
         "checks": campaign.tabulate(campaign.run_checks(found)), "receipt": found.campaign.receipt,
-        "methods": sentences.methods(found, resamples=20, seed=7).recorded,
-        "datasheet": sentences.datasheet(found).recorded,
+        "methods": paperwork.methods(found, resamples=20, seed=7).recorded,
+        "datasheet": paperwork.datasheet(found).recorded,
     }  # fmt: skip
     return json.loads(json.dumps(show.plain(tables)))
 
@@ -300,7 +302,7 @@ def test_the_datasheet_is_written_with_its_counts_and_its_blanks(tmp_path, judge
     found = judged("ESA")
     _, report = export(found, tmp_path)
     text = (tmp_path / "out/datasheet.md").read_text(encoding="utf-8")
-    sheet = sentences.datasheet(found)
+    sheet = paperwork.datasheet(found)
     assert sheet.summary.split(";")[0] in text.replace("\\", "").split("## ")[0]
     assert text.count("**To be filled in:**") == sum(bool(row["blank"]) for row in sheet.rows)
     assert text.count("- Known from the data:") == sum(bool(row["known"]) for row in sheet.rows)

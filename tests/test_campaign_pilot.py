@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from evalkit import DataError, data
-from evalkit.campaign.pilot import FEWEST, Pilot, read_pilot
+from evalkit.campaign.planning.pilot import FEWEST, Pilot, read_pilot
 from evalkit.campaign.sentences import answer, say
 from evalkit.human import planning
 from evalkit.reports import cli

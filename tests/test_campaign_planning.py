@@ -11,7 +11,7 @@ from scipy import stats
 
 from evalkit import DataError, campaign
 from evalkit.campaign import figures as draw
-from evalkit.campaign import planning as plans
+from evalkit.campaign.planning import more as plans
 from evalkit.campaign.sentences import plan as words
 from evalkit.campaign.sentences import say
 from evalkit.human import planning

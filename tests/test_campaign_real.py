@@ -7,7 +7,7 @@ from statsmodels.stats.multitest import multipletests
 
 from evalkit import campaign, data
 from evalkit.campaign import sentences
-from evalkit.campaign.ranking import beside_human
+from evalkit.campaign.systems.ranking import beside_human
 from evalkit.data import importing
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("own_salt")]

@@ -6,22 +6,22 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evalkit.campaign import Campaign, Method, Missing, run_checks, tabulate
+from evalkit.campaign import Campaign, Method, Missing, paperwork, run_checks, tabulate
 from evalkit.campaign import sentences as told
-from evalkit.campaign.agreement import Agreement
 from evalkit.campaign.analysis import Analysis
-from evalkit.campaign.annotators import Profiles, Screening
-from evalkit.campaign.calibration import RAW, Calibration
 from evalkit.campaign.checks import CALLED, FINE, LOOK, PROBLEM, UNKNOWN, Check
 from evalkit.campaign.collection import Collection
-from evalkit.campaign.context import Context, Equivalence
-from evalkit.campaign.cost import Cost
-from evalkit.campaign.errors import Errors
-from evalkit.campaign.normalization import Normalization
-from evalkit.campaign.planning import ANY, CAUTIOUS, FOUND, NOT_FOUND, NOT_TOLD, OBSERVED, Basis, Plan
-from evalkit.campaign.quality import QualityControl
-from evalkit.campaign.ranking import Ranking
+from evalkit.campaign.people.agreement import Agreement
+from evalkit.campaign.people.annotators import Profiles, Screening
+from evalkit.campaign.people.calibration import RAW, Calibration
+from evalkit.campaign.people.context import Context, Equivalence
+from evalkit.campaign.people.quality import QualityControl
+from evalkit.campaign.planning.cost import Cost
+from evalkit.campaign.planning.more import ANY, CAUTIOUS, FOUND, NOT_FOUND, NOT_TOLD, OBSERVED, Basis, Plan
 from evalkit.campaign.sentences import say
+from evalkit.campaign.systems.errors import Errors
+from evalkit.campaign.systems.normalization import Normalization
+from evalkit.campaign.systems.ranking import Ranking
 from evalkit.human.annotators import Caliper
 
 NOTHING = pd.DataFrame()
@@ -422,15 +422,15 @@ def test_one_thing_is_told_in_the_singular():
 
 
 def test_the_methods_claim_and_cite_only_what_was_done():
-    plain = told.methods(ANALYSIS, resamples=500, seed=7)
+    plain = paperwork.methods(ANALYSIS, resamples=500, seed=7)
     assert "12 judgements of 100 segments translated by 2 systems (eng-deu), on a scale from 0 to 100" in plain.text
     assert "for A and B, the first two, p = 0.500" in plain.text
     assert any(reference.startswith("Krippendorff") for reference in plain.references)
     assert "Licht" not in plain.text, "there is no calibration here"
-    moved = told.methods(replace(ANALYSIS, calibration=CALIBRATION, plan=GONE), resamples=500, seed=7)
+    moved = paperwork.methods(replace(ANALYSIS, calibration=CALIBRATION, plan=GONE), resamples=500, seed=7)
     assert "items that language pairs have in common (simple shift) (Licht et al. 2022)" in moved.text
     assert any(reference.startswith("Licht") for reference in moved.references)
     assert not any(reference.startswith("Henderson") for reference in moved.references)
     nothing = replace(ANALYSIS, ranking=GONE, agreement=GONE, quality=replace(QUALITY, tested=0, again=None), plan=GONE)
-    assert told.methods(nothing, resamples=500, seed=7).references == []
-    assert "could not be estimated: there is nothing." in told.methods(nothing, resamples=500, seed=7).text
+    assert paperwork.methods(nothing, resamples=500, seed=7).references == []
+    assert "could not be estimated: there is nothing." in paperwork.methods(nothing, resamples=500, seed=7).text

@@ -11,9 +11,9 @@ import pytest
 from click.testing import CliRunner
 
 from evalkit import DataError, data
-from evalkit.campaign.agreement import every_two, measure_agreement
 from evalkit.campaign.method import choose_method
 from evalkit.campaign.opening import from_ratings
+from evalkit.campaign.people.agreement import every_two, measure_agreement
 from evalkit.data.importing.accounts import owners
 from evalkit.human.annotators.quality_control import quality_pairs
 from evalkit.reports.cli.campaigns import import_files

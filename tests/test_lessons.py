@@ -117,7 +117,8 @@ def test_a_lesson_has_the_parts_that_a_student_needs(path):
     titles = re.findall(r"^#{2,3} (.*)", prose, re.MULTILINE)
     assert {"What to remember", "References"} <= set(titles)
     assert sum(title.startswith("Exercise") for title in titles) == len(lessons.exercises(module(path))) >= 3
-    assert "fallback" in {parameter.name for parameter in notebooks.parameters(path)}
+    loads = any("data.load(" in notebooks.source(cell) for cell in cells(path))
+    assert ("fallback" in {parameter.name for parameter in notebooks.parameters(path)}) is loads
     assert all(parameter.help for parameter in notebooks.parameters(path))
 
 
@@ -183,7 +184,8 @@ def test_on_real_data_solutions_pass_and_each_typical_mistake_gets_its_own_hint(
     run = executed(asked)
     assert [each for each in checked(run) if not each["passed"]] == []
     assert len(checked(run)) == len(cells(path, "check"))
-    assert {source["source"] for source in shown(run, MIME) if source["kind"] == "source"} <= {"real", "published"}
+    sources = [source for source in shown(run, MIME) if source["kind"] == "source"]
+    assert {source["source"] for source in sources if source["name"] != "simulated-class"} <= {"real", "published"}
     for answered in shown(run, SAID):
         assert answered["told"], f"{answered['exercise']}: no typical mistake is wrong on these data"
         for each in answered["told"]:
@@ -246,12 +248,82 @@ DOUBLE = Function(
         (lambda x: None, "no answer yet"),
         (lambda x: 2 * x if x > 0 else None, "returns nothing"),
         (..., "no answer yet"),
+        (lambda x: print(2 * x), "prints its result and returns nothing"),
+        (lambda x: [2 * x], "This is 1 value, and a number is asked for"),
+        (lambda x: y, "uses the name 'y', which nothing has been given"),  # noqa: F821
         (2.5, "a function is asked for"),
     ],
 )
 def test_a_function_gets_the_hint_that_fits(answer, hint):
     told = DOUBLE.diagnose(answer)
     assert told is None if hint is None else hint in told
+
+
+def test_what_a_function_prints_is_not_shown_by_its_check(capsys):
+    assert DOUBLE.diagnose(lambda x: print("trial") or 2 * x) is None
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    ("found", "wanted", "told"),
+    [
+        (0.5, [1.0] * 8, "This is a number, and 8 values are asked for."),
+        ([1.0] * 8, 0.5, "These are 8 values, and a number is asked for."),
+        (50, 0.5, "percentage"), (33, 1 / 3, "percentage"), (33.3, 1 / 3, "percentage"),
+        ([50, 25.0], [0.5, 0.25], "percentage"),
+        ("0.5", 0.5, "quotation marks"), ("50 %", 0.5, "quotation marks"),
+        ("fifty", 0.5, "This is a text, and a number is asked for."),
+        ({"a": 1}, {"b": 1}, "There is no 'a' among the keys. They are 'b'."),
+        ({"a": 1}, {"a": 1, "b": 2}, "The key 'b' is missing."),
+        (3, {"a": 1, "b": 2}, "a mapping with the keys 'a', 'b'"),
+    ],
+)  # fmt: skip
+def test_the_form_of_an_answer_is_told_in_words(found, wanted, told):
+    assert told in form(found, wanted)
+
+
+def test_an_unknown_name_is_told_with_the_nearest_one():
+    matrix = pd.DataFrame({"Anna": [1.0, 2.0], "Bert": [3.0, 4.0], "Cora": [2.0, 2.5]})
+    strictest = lessons.exercises("strict_and_lenient")["strictest"]
+    assert strictest.diagnose("Ana", matrix) == "There is no 'Ana' here. Did you mean 'Anna'?"
+    assert strictest.diagnose("Zoe", matrix) == "There is no 'Zoe' here. Known: Anna, Bert, Cora."
+    reason = lessons.exercises("context_matters")["reason"]
+    assert "There is no 'c' here" in reason.diagnose("c")
+
+
+def full(human, metric, threshold):
+    """Compute acc_eq as students do who compare every translation with every one, itself too."""
+    people, automatic = np.sign(np.subtract.outer(human, human)), np.subtract.outer(metric, metric)
+    return np.mean(np.where(np.abs(automatic) <= threshold, 0, np.sign(automatic)) == people)
+
+
+def half(human, metric, threshold):
+    i, j = np.triu_indices(len(human))
+    automatic = metric[i] - metric[j]
+    return np.mean(np.where(np.abs(automatic) <= threshold, 0, np.sign(automatic)) == np.sign(human[i] - human[j]))
+
+
+@pytest.mark.parametrize(("answer", "told"), [(full, "the diagonal"), (half, "leaves those out")])
+def test_acc_eq_with_the_diagonal_is_told_so(answer, told):
+    found = lessons.exercises("metric_correlations")["accuracy"].verdict(answer)
+    assert found.kind == "misconception"
+    assert told in found.hint
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [(lambda x: 2 * x, "right"), (..., "empty"), (lambda x: None, "empty"), (lambda x: x + 2, "misconception"),
+     (lambda x: print(x), "misconception"), (lambda x: [x], "form"), (lambda x: 1 / 0, "error"), (len, "error"),
+     (lambda x: 7 * x + 1, "other")],
+)  # fmt: skip
+def test_a_verdict_says_what_kind_of_answer_it_is(answer, kind):
+    assert DOUBLE.verdict(answer).kind == kind
+
+
+def test_a_campaign_that_returns_nothing_is_no_answer():
+    one_campaign = lessons.exercises("planning")["one_campaign"]
+    assert one_campaign.verdict(lambda *given: None).kind == "empty"
+    assert one_campaign.verdict(lambda *given: print(1)).kind == "empty"
 
 
 def test_a_function_that_changes_its_input_does_not_change_what_it_is_held_against():

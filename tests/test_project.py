@@ -60,6 +60,24 @@ def test_a_room_imports_only_from_rooms_to_its_left():
             assert rank(there) < rank(here), f"{path}: {here} imports {there}"
 
 
+def test_inside_the_room_of_campaigns_imports_go_one_way_too():
+    """Left to right, as its docstring says; ``analysis`` and ``figures`` stand between rooms, the rest before all."""
+    stages = [set(), {"systems"}, {"people"}, {"against", "judges", "planning"}, {"analysis"}, {"checks", "design"},
+              {"paperwork"}, {"sentences"}, {"figures", "exports"}]  # fmt: skip
+    place = {room: i for i, rooms in enumerate(stages) for room in rooms}
+    found = set()
+    for path in sorted((ROOT / "evalkit" / "campaign").rglob("*.py")):
+        here = path.relative_to(ROOT / "evalkit" / "campaign").with_suffix("").parts[0]
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for node in chain.from_iterable(ast.walk(top) for top in tree.body if here != "__init__"):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("evalkit.campaign"):
+                for there in {f"{node.module}.{alias.name}".split(".")[2] for alias in node.names} - {here}:
+                    found.add(there)
+                    assert place.get(there, 0) <= place.get(here, 0), f"{path}: {here} imports {there}"
+                    assert there not in place or place[there] < place[here], f"{path}: {here} and {there} are level"
+    assert found >= place.keys() - {"exports", "figures"}
+
+
 def test_what_one_paper_needs_is_imported_by_nothing_else():
     papers = ROOT / "evalkit" / "papers"
     for paper in (folder.name for folder in papers.iterdir() if (folder / "__init__.py").is_file()):

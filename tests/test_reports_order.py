@@ -1,4 +1,4 @@
-"""A page's order: the answer first, then the contents, then what has results; parameters at the end."""
+"""A page's order: the answer first, then contents and argument; at the end, folded, what only some readers open."""
 
 import json
 import re
@@ -41,21 +41,130 @@ def test_the_first_page_comes_first_then_the_contents_then_the_argument(tmp_path
         cell("markdown", "## Answer", tags=["first-page"]), cell("code", "answer()", TEXT, tags=["first-page"]),
         cell("markdown", "## B"), cell("markdown", "## C"),
     )  # fmt: skip
-    marks = [
-        "<h1>",
-        "The finding.",
-        'id="answer"',
-        "<nav",
-        "What this is.",
-        "load",
-        'id="a"',
-        'id="b"',
-        "Parameters of",
-    ]
+    marks = ["<h1>", "The finding.", 'id="answer"', "<nav", 'id="show-code"', "What this is.", "load", 'id="a"']
+    marks += ['id="b"', "What this report was made with"]
     places = [html.index(mark) for mark in marks]
     assert places == sorted(places), dict(zip(marks, places, strict=True))
-    assert re.findall(r'href="#(\w+)">', html) == ["main", "a", "b", "c"], "what stands above is no content"
+    assert links(html) == ["main", "a", "b", "c", "parameters"], "what stands above is no content"
     assert html.count("The finding.") == 1
+
+
+def links(html):
+    return re.findall(r'href="#([\w-]+)">', html)
+
+
+def test_sections_fold_in_their_place_or_move_to_the_end(tmp_path):
+    html = page(
+        tmp_path, cell("markdown", "# T"),
+        cell("markdown", "## Print\n\nwhy", tags=["back"]), cell("code", "print()", TEXT), cell("markdown", "### Deep"),
+        cell("markdown", "## A"),
+        cell("markdown", "### Proof\n\nproof", tags=["fold"]), cell("code", "prove()", TEXT),
+        cell("markdown", "#### In"),
+        cell("markdown", "### Next"),
+        cell("markdown", "### Side", tags=["back"]), cell("markdown", "#### Below"),
+        cell("markdown", "## B", tags=["fold"]), cell("markdown", "no heading"), cell("code", "b()", TEXT),
+    )  # fmt: skip
+    order = ["T", "A", "Proof", "In", "Next", "B", "Print", "Deep", "Side", "Below", "Parameters of this run"]
+    assert re.findall(r"<h\d[^>]*>([^<]*)</h\d>", html) == order
+    folds = re.findall(r'<details class="fold"><summary><h(\d) id="([\w-]+)">', html)
+    assert folds == [("3", "proof"), ("2", "b"), ("2", "print"), ("2", "side"), ("2", "parameters")]
+    inside = {name: html[html.index(f'id="{name}"') :].partition("</details>")[0] for _, name in folds}
+    assert all(word in inside["proof"] for word in ("<p>proof</p>", "prove", 'id="in"'))
+    assert "Next" not in inside["proof"]
+    assert "no heading" in inside["b"]
+    assert "Deep" in inside["print"]
+    assert '<h3 id="below">' in inside["side"], "what moves rises with its section"
+    assert html.count("<details") == html.count("</details>") == 5
+    assert links(html) == ["main", "a", "b", "print", "side", "parameters"]
+    assert re.findall(r'href="#([\w-]+)">[^<]*</a> <small>folded', html) == ["b", "print", "side", "parameters"]
+
+
+def test_a_fold_inside_what_moves_moves_along(tmp_path):
+    html = page(
+        tmp_path, cell("markdown", "# T"), cell("markdown", "## Print", tags=["back"]),
+        cell("markdown", "### Inner", tags=["fold"]), cell("code", "x()", TEXT, tags=["solution"]),
+        cell("markdown", "## A"), cell("code", "y()", TEXT, tags=["solution"]),
+    )  # fmt: skip
+    assert html.index('id="a"') < html.index('id="print"') < html.index('id="inner"')
+    opened = re.findall(r'<details class="(\w+)"|(</details>)', html)
+    names = [name or "/" for name, _ in opened]
+    assert names == ["solution", "/", "fold", "fold", "solution", "/", "/", "/", "fold", "/"]
+
+
+def test_one_switch_shows_the_code_and_a_cell_that_shows_nothing_takes_no_room(tmp_path):
+    html = page(tmp_path, cell("markdown", "# T"), cell("code", "quiet()"), cell("code", "loud()", TEXT))
+    assert html.count('<input type="checkbox"') == html.count('id="show-code"') == 1
+    assert re.findall(r'<div class="(cell[^"]*)">', html) == ["cell silent", "cell"]
+    assert html.count('<div class="code">') == 2
+    assert html.count("<details") == 1, "of the parameters"
+
+
+def source(name, kind="real", **facts):
+    payload = {"kind": "source", "name": name, "source": kind, "digest": "git:0123456789abcdef+git:1", "rows": 1234}
+    payload |= {"origin": "https://raw.githubusercontent.com/a/b/20240a2e96a50e82/x.csv", "excluded": {}} | facts
+    data = {"text/html": f"<p>{name} stands here</p>", export.findings.MIME: payload}
+    return {"output_type": "display_data", "data": data, "metadata": {}}
+
+
+def test_sources_stand_at_the_end_each_once_with_short_names(tmp_path):
+    own = source("<i>mine</i>", "simulated", origin="my <b> file.csv", excluded={"documents": 1139, "nothing": 0})
+    html = page(
+        tmp_path, cell("markdown", "# T"), cell("code", "load()", source("wmt22-calibration-hits")),
+        cell("code", "again()", source("wmt22-calibration-hits"), own), cell("markdown", "## A"),
+    )  # fmt: skip
+    assert "stands here" not in html
+    assert html.index('id="a"') < html.index('<h2 id="data">') < html.index('id="parameters"')
+    assert html.count("<strong>WMT22 calibration HITs</strong>") == 1
+    link = '<a href="https://github.com/a/b/tree/20240a2e96a50e82">github.com/a/b, version 20240a2</a>'
+    assert link in html
+    assert "Kocmi et al. 2022" in html
+    assert "<code>git:01234567 and 1 more file</code>" in html
+    assert "From my &lt;b&gt; file.csv." in html
+    assert "&lt;i&gt;mine&lt;/i&gt;" in html
+    assert "Left out: documents (1,139)." in html
+    badges = re.findall(r'<li class="badge (\w+)"><a href="#data"><strong>\w+</strong> ([^<]*)</a>', html)
+    assert badges == [("real", "1 data set"), ("simulated", "1 data set")]
+
+
+def table(rows, columns=2):
+    head, row = (f"<tr>{cell * columns}</tr>" for cell in ("<th>h</th>", "<td>a word</td>"))
+    return f"<table><caption>C</caption><thead>{head}</thead><tbody>{row * rows}</tbody></table>"
+
+
+def test_long_tables_show_twelve_rows_and_a_box_to_tick():
+    short, long = (export.markup.sanitised(table(rows)) for rows in (15, 16))
+    assert (short.count("<input"), short.count("more")) == (0, 0)
+    assert long.count('<tr class="more">') == 4
+    assert '<label class="all"><input type="checkbox" autocomplete="off"> Show all 16 rows</label>' in long
+    assert '<p class="printed">The first 12 of 16 rows.</p>' in long
+    assert long.index('<div class="long">') < long.index('<div class="scroll">') < long.index("<label")
+
+
+def test_notes_are_no_rows_and_fold_with_theirs():
+    note = '<tbody><tr class="note"><th scope="rowgroup" colspan="1">n</th></tr>'
+    html = export.markup.sanitised(f"<table>{(note + '<tr><td>1</td></tr>' * 8 + '</tbody>') * 2}</table>")
+    assert "Show all 16 rows" in html
+    assert (html.count('class="note"'), html.count('class="more"')) == (2, 4)
+    html = export.markup.sanitised(f"<table>{(note + '<tr><td>1</td></tr>' * 12 + '</tbody>') * 2}</table>")
+    assert (html.count('class="note"'), html.count('class="note more"')) == (1, 1)
+
+
+def test_only_what_may_scroll_is_a_stop_for_the_keyboard():
+    narrow, wide = (export.markup.sanitised(table(2, columns)) for columns in (3, 14))
+    assert '<div class="scroll"><table>' in narrow
+    assert '<div class="scroll" role="group" tabindex="0" aria-label="C"><table>' in wide
+    prose = "| name | what |\n| --- | --- |\n| a | b |"
+    html = export.markup.prose(prose, export.markup.Names())
+    assert '<div class="scroll"><table>' in html
+    assert '<th scope="row">a</th>' in html
+    html = export.markup.prose(prose.replace("what", "what" * 20), export.markup.Names())
+    assert '<div class="scroll" role="group" tabindex="0" aria-label="Table"><table>' in html
+
+
+def test_prose_has_its_numbers_set_and_code_keeps_its_characters():
+    html = export.markup.prose("It fell by -0.3, 5% of `x = -1` and $-1$; GPT-4.", export.markup.Names())
+    assert "by −0.3, 5\u202f% of <code>x = -1</code>" in html
+    assert "GPT-4" in html
 
 
 def test_a_section_without_results_leaves_the_page_if_it_may(tmp_path):
@@ -66,7 +175,7 @@ def test_a_section_without_results_leaves_the_page_if_it_may(tmp_path):
         cell("markdown", "## Always"), cell("code", "silent()"),
         cell("markdown", "## Last", tags=["if-shown"]), cell("code", "no()"), cell("code", "yes()", TEXT),
     )  # fmt: skip
-    assert re.findall(r'<h2 id="(\w+)"', html) == ["full", "always", "last"]
+    assert re.findall(r'<h2 id="(\w+)"', html) == ["full", "always", "last", "parameters"]
     assert "nothing" not in html
     assert "silent" in html
 

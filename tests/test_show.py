@@ -99,9 +99,10 @@ def test_tables_say_names_of_the_code_in_words_and_leave_data_alone(shown):
     show.table(pd.DataFrame([row, row | {"hits": np.nan}]), caption="c")
     page = shown[0][0]["text/html"]
     heads = ["statistic", "system", "p Holm", "HITs", "Pearson&#x27;s r low"]
-    assert re.findall(r"<th[^>]*>([^<]*)</th>", page) == heads
-    cells = ["Kendall&#x27;s τ-b", "kendall_b", "&lt;0.001", "3", "0.50"]
-    assert re.findall(r"<td[^>]*>([^<]*)</td>", page) == [*cells, *cells[:3], "–", "0.50"]
+    assert re.findall(r'<th scope="col"[^>]*>([^<]*)</th>', page) == heads
+    assert re.findall(r'<th scope="row">([^<]*)</th>', page) == ["Kendall&#x27;s τ-b"] * 2
+    cells = ["kendall_b", "&lt;0.001", "3", "0.50"]
+    assert re.findall(r"<td[^>]*>([^<]*)</td>", page) == [*cells, *cells[:2], "–", "0.50"]
     assert page.count("<td class=num>–</td>") == 1
 
 
@@ -127,18 +128,37 @@ def test_columns_of_whole_numbers_have_no_decimals(shown):
     show.table(frame, caption="c")
     show.table(frame[["mean"]].head(2), caption="two means that happen to be whole")
     cells = [re.findall(r"<td[^>]*>([^<]*)</td>", each[0]["text/html"]) for each in shown]
-    assert cells[0] == ["187,734", "0", "1.00", "9,999", "1", "2.00", "-3", "12,345", "3.00", "0", "2", "4.50"]
+    assert cells[0] == ["187,734", "0", "1.00", "9,999", "1", "2.00", "−3", "12,345", "3.00", "0", "2", "4.50"]
     assert cells[1] == ["1.00", "2.00"]
 
 
-def test_p_values_are_never_shown_as_zero_and_long_tables_are_folded(shown):
+def test_p_values_are_never_shown_as_zero_and_long_tables_are_folded(shown, monkeypatch):
     show.table(pd.DataFrame({"p": [1e-9, 0.0421], "min_p": [0.5, 1.0], "xp": [1e-9, 2.0]}), caption="few")
     show.table(pd.DataFrame({"n": range(31)}), caption="many")
     show.table(pd.DataFrame({"a": [], "b": []}), caption="empty")
     few, many, empty = (bundle["text/html"] for bundle, _ in shown)
     assert re.findall(r"<td[^>]*>([^<]*)</td>", few) == ["&lt;0.001", "0.500", "0.00", "0.042", "1.000", "2.00"]
     assert '<td colspan="2">none</td>' in empty
-    assert many.startswith("<details><summary>many (31 rows)</summary><table>")
+    assert many.startswith("<table>"), "a page folds it, and JupyterLab has it folded already"
+    monkeypatch.setattr(show.tables.pictures, "live", lambda: True)
+    show.table(pd.DataFrame({"n": range(31)}), caption="many")
+    assert shown[3][0]["text/html"].startswith("<details><summary>many (31 rows)</summary><table>")
+
+
+def test_a_page_has_the_first_rows_of_a_very_long_table_and_says_where_the_others_are(shown):
+    frame = pd.DataFrame({"n": range(1001)})
+    show.table(frame, caption="very many", name="numbers")
+    show.table(frame, caption="very many")
+    show.compare(comparison(printed=["1"] * 201, computed=[1.0] * 201, cell="c"), data=from_source(pd.DataFrame()),
+                 caption="c")  # fmt: skip
+    named, unnamed, compared = (bundle["text/html"] for bundle, _ in shown)
+    assert [page.count("<tr>") for page in (named, unnamed, compared)] == [201] * 3
+    assert "The first 200 of 1,001 rows. The JSON report has all, under “numbers”.</p>" in named
+    assert "The first 200 of 1,001 rows.</p>" in unnamed
+    assert "The first 200 of 201 rows. The JSON report has all, under “published”.</p>" in compared
+    assert len(shown[0][0][show.MIME]["value"]) == 1001
+    assert "201" not in shown[1][0]["text/plain"]
+    assert "…" not in named
 
 
 def test_sentences_are_plain_text(shown):
@@ -223,10 +243,49 @@ def test_comparison_counts_verdicts_and_demands_reasons(shown):
                           "place": "t:2:x"}  # fmt: skip
     assert payload[2]["lacking"] == "labels"
     page = shown[0][0]["text/html"]
-    titles = re.findall(r"Compared: ([^<]*)", page)
+    titles = re.findall(r"<caption>Compared: ([^<]*)", page)
     assert titles == ["differs, 1 of 4", "not reproducible, 1 of 4", "match, 2 of 4 (recomputed from data)"]
     assert page.index("a misprint") < page.index("not reproducible, 1 of 4") < page.index("no data")
     assert page.index("match, 2 of 4") < page.index("by the median"), "notes on matches are shown"
+    folded = page[page.index("<details>") : page.index("</details>")]
+    assert folded.startswith("<details><summary>Compared: match, 2 of 4"), "what matches is folded, and nothing else"
+    assert ("by the median" in folded, "a misprint" in folded) == (True, False)
+
+
+def test_a_note_stands_once_above_the_rows_that_share_it(shown):
+    notes = ["By -0.5 points.", "A misprint.", "By -0.5 points."]
+    rows = comparison(printed=["0.5", "-0.6", "0.7"], computed=[-0.4, 0.4, 0.4], note=notes)
+    show.compare(rows, data=from_source(pd.DataFrame()), caption="Compared")
+    page = shown[0][0]["text/html"]
+    heads = re.findall(r'<tr class="note"><th scope="rowgroup" colspan="(\d)">([^<]*)</th></tr>', page)
+    assert heads == [("4", "By −0.5 points."), ("4", "A misprint.")]
+    groups = [re.findall(r"<td[^>]*>([^<]*)</td>", group) for group in page.split("<tbody>")[1:]]
+    assert groups == [["a", "0.5", "−0.40", "c", "0.7", "0.40"], ["b", "−0.6", "0.40"]]
+    assert [row["note"] for row in shown[0][0][show.MIME]["rows"]] == notes
+    assert shown[0][0][show.MIME]["rows"][1]["printed"] == "-0.6", "records keep their characters"
+
+
+@pytest.mark.parametrize("text", [
+    "GPT-4", "eng-jpn", "0-100", "2022-11-03", "p-value", "-p file=x", "50%-mix", "A100%", "a%20b", "n-1", "--out",
+])  # fmt: skip
+def test_names_and_ranges_are_no_numbers(text):
+    assert show.typeset(text) == text
+    assert show.typeset(f"see {text}, and {text}") == f"see {text}, and {text}"
+
+
+@pytest.mark.parametrize(("text", "parts"), [
+    ("-0.3", "−0.3"), ("r = -.5", "r = −.5"), ("(-1 to -2)", "(−1 to −2)"), ("95%", "95_%"), ("95 % of", "95_% of"),
+    ("by -12.5%.", "by −12.5_%."), ("10-20%", "10-20_%"), ("±5%", "±5_%"), ("1,234%, 2%", "1,234_%, 2_%"),
+])  # fmt: skip
+def test_numbers_of_sentences_have_a_minus_sign_and_a_narrow_blank(text, parts, shown):
+    expected = parts.replace("_", "\u202f")
+    assert show.typeset(text) == show.typeset(expected) == expected
+    show.text(text)
+    show.numbered(text)
+    show.headline(text)
+    assert all(f">{expected}<" in bundle["text/html"] for bundle, _ in shown)
+    assert all(text in bundle["text/plain"] for bundle, _ in shown)
+    assert shown[2][0][show.MIME]["text"] == text
 
 
 @pytest.mark.parametrize(("column", "value", "message"), [
@@ -268,7 +327,8 @@ def test_sources_say_where_a_table_comes_from_and_what_was_left_out(shown):
     frame = from_source(pd.DataFrame({"x": range(1234)}), "simulated")
     frame.attrs["excluded"] = {"document scores": 1139}
     show.source(frame)
-    assert shown[0][0][show.MIME] == {"kind": "source", **frame.attrs["source"]}
+    excluded = {"document scores": 1139}
+    assert shown[0][0][show.MIME] == {"kind": "source", **frame.attrs["source"], "rows": 1234, "excluded": excluded}
     assert "1,234 rows, SIMULATED" in shown[0][0]["text/html"]
     assert "Left out: document scores (1,139)." in shown[0][0]["text/html"]
     with pytest.raises(DataError, match="does not say where it comes from"):

@@ -4,33 +4,36 @@
 one by one. Each returns a dataclass with tables and numbers, or ``Missing``, which counts as false and says what to
 collect. ``sentences`` says results in words, ``figures`` draws them, ``run_checks`` asks whether they can be trusted.
 ``export`` writes a report's tables, its methods and a datasheet to files.
+
+Rooms, left to right: people, systems | against, judges, planning | design, checks | paperwork, sentences | exports.
+What every room needs (a campaign, its method, what is missing) stands beside them.
 """
 
-from evalkit.campaign.against import compare_campaigns
-from evalkit.campaign.agreement import measure_agreement
+from evalkit.campaign.against.comparison import compare_campaigns
+from evalkit.campaign.against.counterpart import counterpart
 from evalkit.campaign.analysis import Analysis, analyse
-from evalkit.campaign.annotators import RULES, profile_annotators, screen_annotators
-from evalkit.campaign.calibration import calibrate
 from evalkit.campaign.checks import Check, run_checks, tabulate
 from evalkit.campaign.collection import count_judgements
-from evalkit.campaign.context import compare_contexts
-from evalkit.campaign.cost import measure_cost
-from evalkit.campaign.counterpart import counterpart
-from evalkit.campaign.criteria import rank_criteria
-from evalkit.campaign.disagreement import disagreeing_items, disagreeing_systems
-from evalkit.campaign.errors import count_errors
+from evalkit.campaign.design.outcome import compare_plan
 from evalkit.campaign.exports import export
-from evalkit.campaign.judges import compare_judges
+from evalkit.campaign.judges.comparison import compare_judges
+from evalkit.campaign.judges.disagreement import disagreeing_items, disagreeing_systems
 from evalkit.campaign.method import Method, choose_method
 from evalkit.campaign.missing import Missing
-from evalkit.campaign.normalization import normalize_scores
-from evalkit.campaign.official import compare_official
 from evalkit.campaign.opening import Campaign, example, from_ratings
-from evalkit.campaign.outcome import compare_plan
-from evalkit.campaign.pilot import Pilot, read_pilot
-from evalkit.campaign.planning import plan_more
-from evalkit.campaign.quality import control_quality
-from evalkit.campaign.ranking import rank_pairs, rank_systems
+from evalkit.campaign.people.agreement import measure_agreement
+from evalkit.campaign.people.annotators import RULES, profile_annotators, screen_annotators
+from evalkit.campaign.people.calibration import calibrate
+from evalkit.campaign.people.context import compare_contexts
+from evalkit.campaign.people.quality import control_quality
+from evalkit.campaign.planning.cost import measure_cost
+from evalkit.campaign.planning.more import plan_more
+from evalkit.campaign.planning.pilot import Pilot, read_pilot
+from evalkit.campaign.systems.criteria import rank_criteria
+from evalkit.campaign.systems.errors import count_errors
+from evalkit.campaign.systems.normalization import normalize_scores
+from evalkit.campaign.systems.official import compare_official
+from evalkit.campaign.systems.ranking import rank_pairs, rank_systems
 
 __all__ = [
     "RULES",

@@ -9,20 +9,20 @@ from typing import Any
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.campaign.agreement import Agreement, measure_agreement
-from evalkit.campaign.annotators import RULES, Profiles, Screening, profile_annotators, screen_annotators
-from evalkit.campaign.calibration import Calibration, calibrate
 from evalkit.campaign.collection import Collection, count_judgements
-from evalkit.campaign.context import Context, compare_contexts
-from evalkit.campaign.cost import Cost, measure_cost
-from evalkit.campaign.errors import Errors, count_errors
 from evalkit.campaign.method import choose_method
 from evalkit.campaign.missing import Missing
-from evalkit.campaign.normalization import Normalization, normalize_scores
 from evalkit.campaign.opening import Campaign
-from evalkit.campaign.planning import Plan, plan_more
-from evalkit.campaign.quality import QualityControl, control_quality
-from evalkit.campaign.ranking import Ranking, rank_pairs, rank_systems
+from evalkit.campaign.people.agreement import Agreement, measure_agreement
+from evalkit.campaign.people.annotators import RULES, Profiles, Screening, profile_annotators, screen_annotators
+from evalkit.campaign.people.calibration import Calibration, calibrate
+from evalkit.campaign.people.context import Context, compare_contexts
+from evalkit.campaign.people.quality import QualityControl, control_quality
+from evalkit.campaign.planning.cost import Cost, measure_cost
+from evalkit.campaign.planning.more import Plan, plan_more
+from evalkit.campaign.systems.errors import Errors, count_errors
+from evalkit.campaign.systems.normalization import Normalization, normalize_scores
+from evalkit.campaign.systems.ranking import Ranking, rank_pairs, rank_systems
 from evalkit.human.annotators import Rule
 
 

@@ -4,6 +4,6 @@ A lesson's check cells call what ``of`` returns. Each lesson has a module here t
 """
 
 from evalkit.lessons.checks import exercises, mistakes, of
-from evalkit.lessons.exercises import Exercise, Function, Made, Mistake, Need, Value
+from evalkit.lessons.exercises import Exercise, Function, Made, Mistake, Need, Value, Verdict
 
-__all__ = ["Exercise", "Function", "Made", "Mistake", "Need", "Value", "exercises", "mistakes", "of"]
+__all__ = ["Exercise", "Function", "Made", "Mistake", "Need", "Value", "Verdict", "exercises", "mistakes", "of"]

@@ -28,11 +28,13 @@ def of(lesson: str) -> Callable[..., None]:
     def check(name: str, answer: Any, *context: Any) -> None:
         """Say whether the answer to an exercise is right, and give a hint where it is not."""
         exercise = _chosen(known, lesson, name)
-        hint = exercise.diagnose(answer, *context)
-        verdict, rest = ("✓ Right.", exercise.well) if hint is None else ("✗ Not yet.", hint)
+        found = exercise.verdict(answer, *context)
+        passed = found.kind == "right"
+        verdict, rest = ("✓ Right.", exercise.well) if passed else ("✗ Not yet.", found.hint)
         said = f"{verdict} {rest}".strip()
         markup = f'<p class="check"><strong>{verdict}</strong> {escape(rest)}</p>'
-        payload = {"kind": "check", "exercise": name, "passed": hint is None, "text": said}
+        payload = {"kind": "check", "lesson": lesson, "exercise": name, "passed": passed, "found": found.kind,
+                   "hint": found.hint, "text": said}  # fmt: skip
         display({"text/plain": said, "text/html": markup, MIME: payload}, raw=True)
 
     return check

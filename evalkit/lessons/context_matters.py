@@ -208,6 +208,7 @@ EXERCISES: dict[str, Exercise] = {
                 hint="The simulation has no effect of context: it was drawn without any. So what is left to explain?",
             ),
         ),
+        names=lambda: "ABCD",
         otherwise="Give one of the letters A, B, C or D, in quotation marks.",
         well="What the pairs of a document share is drawn once for all of them, so they are fewer than they look.",
     ),

@@ -81,6 +81,13 @@ def _accuracy(human: np.ndarray, metric: np.ndarray, threshold: float, *, strict
     return float(np.mean(np.where(tied, 0, np.sign(m)) == people))
 
 
+def _of_all(human: np.ndarray, metric: np.ndarray, threshold: float, *, twice: bool) -> float:
+    """Return the accuracy with each translation beside itself, and with the other pairs once or twice."""
+    n = len(human)
+    pairs, times = n * (n - 1) // 2, 2 if twice else 1
+    return (times * pairs * accuracy(human, metric, threshold) + n) / (times * pairs + n)
+
+
 def _among_untied(human: np.ndarray, metric: np.ndarray, threshold: float) -> float:
     first, second = np.triu_indices(len(human), 1)
     h, m = np.sign(human[first] - human[second]), metric[first] - metric[second]
@@ -109,6 +116,7 @@ EXERCISES: dict[str, Exercise] = {
                 hint="People like this system best, but that is not what was asked. Leave out one system at a time.",
             ),
         ),
+        names=lambda metric, human: metric.index,
         otherwise="Compute r twelve times, each time without one system, and compare each with the r of all.",
         well="One system far from all others can carry a correlation; so look at the picture, and not only at r.",
     ),
@@ -130,6 +138,12 @@ EXERCISES: dict[str, Exercise] = {
             Mistake(
                 answer=lambda human, metric: _moved(counted(human, metric), "both_tie", "concordant"),
                 hint="Where both tie, they agree, but nobody orders anything. Concordant means: the same order.",
+            ),
+            Mistake(
+                answer=lambda human, metric: (
+                    counted(human, metric) | {"both_tie": counted(human, metric)["both_tie"] + len(human)}
+                ),
+                hint="You compare each translation with itself as well, and that ties always. A pair has two members.",
             ),
         ),
         otherwise="Write down all ten pairs (AB, AC, ...) with the sign of both differences, then count.",
@@ -175,6 +189,15 @@ EXERCISES: dict[str, Exercise] = {
                 answer=_among_untied,
                 hint="You leave out the pairs that people tie. Here a metric can be right about them, by tying them.",
             ),
+            Mistake(
+                answer=lambda human, metric, threshold: _of_all(human, metric, threshold, twice=True),
+                hint="You compare each translation with itself as well: the diagonal of your table of differences is "
+                "always a tie that is right, and flatters the metric. Count every two different translations once.",
+            ),
+            Mistake(
+                answer=lambda human, metric, threshold: _of_all(human, metric, threshold, twice=False),
+                hint="Your pairs begin with each translation and itself. np.triu_indices(n, 1) leaves those out.",
+            ),
         ),
         otherwise="For each pair there are two relations, one of people, one of the metric. What share is equal?",
         well="With this rule a tie is an answer like any other: right where people tie, wrong elsewhere.",
@@ -191,6 +214,7 @@ EXERCISES: dict[str, Exercise] = {
                 hint="You give all rules the winner of the last one. Compute tau anew under each.",
             ),
         ),
+        names=lambda counts, names: names,
         otherwise="Compute C, D and M for one metric first: which cells of its table are they?",
         well="Nothing about the metrics changed between the rules; only what a tie is worth did.",
     ),

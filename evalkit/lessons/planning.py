@@ -107,12 +107,15 @@ def _error(variances: Variances, segments: int, block: int, variance: float) -> 
     return float(np.sqrt(variance * block / segments))
 
 
+_NOTHING = "Your function returns nothing, or it stops. Does it end in a 'return'? To print is not to return."
 _OTHER_ANNOTATOR = "The annotator's level is still in the difference. Does one person score both systems of a document?"
 _DEVIATIONS = "The scatter is far too large. rng.normal wants a standard deviation, and what you have are variances."
 
 EXERCISES: dict[str, Exercise] = {
     "one_campaign": Made(
         needs=(
+            Need(holds=lambda student: _drawn(student).dtype == float and not np.isnan(_drawn(student)).all(),
+                 hint=_NOTHING, kind="empty"),
             Need(
                 holds=lambda student: _drawn(student).shape == (_DOCUMENTS,),
                 hint="One difference for each document is asked for: mean of A less mean of B, over its segments.",

@@ -58,6 +58,8 @@ def run(
     known = read_studies(layout)
     chosen = choose(known, list(known) if names is None else names)
     tasks = [bound(study, values or {}, layout.studies.parent) for study in chosen]
+    for task in tasks if values else ():
+        check_parameters(task)
     with contextlib.ExitStack() as stack:
         batch = Batch(layout, stack.enter_context(partial_folder(layout.reports)), timeout)
         # forked kernels import what they need beside the fetching
@@ -180,6 +182,19 @@ def _found(study: Study, chosen: dict[str, Any], values: dict[str, Any], folder:
             raise DataError(f"{study.name}: {name}={absent[0]} is no file or folder in {base}. Correct the path.")
         found[name] = [str(path) for path in paths]
     return found
+
+
+def check_parameters(task: Study) -> None:
+    """Execute the cell that checks a study's parameters, with what they are bound to, before any kernel starts.
+
+    Raises DataError as the cell does. Whatever else goes wrong in it, the notebook's own run tells where and why.
+    """
+    try:
+        exec(compile(notebooks.checks(task.notebook), str(task.notebook), "exec"), dict(task.parameters))
+    except DataError as problem:
+        raise DataError(f"{task.name}: {problem}") from None
+    except Exception:  # a kernel meets it, too, and its report shows the cell
+        pass
 
 
 def registered(name: str) -> bool:

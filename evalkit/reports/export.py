@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import re
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from html import escape
 from pathlib import Path
@@ -21,16 +21,16 @@ from nbconvert.filters import Highlight2HTML
 from nbformat.notebooknode import NotebookNode, from_dict
 
 from evalkit import DataError
-from evalkit.reports import findings, markup, notebooks, tally
+from evalkit.reports import findings, markup, notebooks, sections, sources, tally
 from evalkit.reports.studies import Study
 from evalkit.show import pictures
+from evalkit.show.style import typeset
 
 TEMPLATE = Path(__file__).parent / "template"
 POLICY = (
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; font-src data:; base-uri 'none'; form-action 'none'"
 )
 MADE_BY_RUNNER = {"injected-parameters", "papermill-error-cell-tag"}
-LONG = 15  # rows; longer reference tables are folded
 PHONES = "34rem"  # narrower screens get a figure's second drawing, where it has one
 
 
@@ -41,62 +41,79 @@ def export(notebook: Any, study: Study, report: dict[str, Any], *, reference: di
     real data, shown beside simulated results. Raises DataError, naming the cell, for a figure without alternative
     text and for TeX that cannot be typeset.
     """
-    names = markup.Names()
     simulated = findings.simulated(report)
-    shown = from_dict({"metadata": {}, "nbformat": 4, "nbformat_minor": 5, "cells": []})
-    first: list[tuple[str, str]] | None = None  # sections of the first page, which the table of contents leaves out
-    for number, cell in answer_first(with_results(authored(notebook["cells"]))):
-        if first is None and "first-page" not in notebooks.tags(cell):
-            first = list(names.sections)
-        try:
-            shown.cells.append(prepared(cell, names, reference if simulated else None))
-        except DataError as problem:
-            raise DataError(f"{cell_name(number, cell)}: {problem}") from None
-    counts = tally.count(report["published"])
-    title = lift_title(shown.cells) or escape(study.title)
+    earlier, used, counts = reference if simulated else None, sources.listed(notebook), tally.count(report["published"])
+    names = markup.Names()
+    cells = shown_cells(notebook, names, earlier)
     resources = {
         "language_code": "en",
         "css": stylesheet(),
         "policy": POLICY,
         "study": study,
         "report": report,
-        "title": title,
-        "contents": names.sections[len(first or ()) :],
+        "title": lift_title(cells) or escape(study.title),
+        "sources": used,
+        "badges": sources.badges(used),
         "bar": tally.bar(counts),
-        "simulated": simulated,
-        "earlier": findings.earlier(reference if simulated else None),
         "sentences": tally.sentences(counts),
+        "agreement": tally.brief(counts),
+        "simulated": simulated,
+        "earlier": findings.earlier(earlier),
         "parameters": parameter_rows(study),
     }
-    mark_solutions(shown.cells)
-    for place, cell in enumerate(shown.cells):
-        cell.follows_first_page = place == sum("first-page" in one.metadata.tags for one in shown.cells)
+    resources |= {
+        "data_id": names.name(2, "Data"),
+        "parameters_id": names.name(2, "Parameters"),
+        "end_id": names.name(2, "Agreement"),
+        "has_end": any(cell.opens_end for cell in cells),
+    }
+    resources["contents"] = contents(cells, resources)
+    shown = from_dict({"metadata": {}, "nbformat": 4, "nbformat_minor": 5, "cells": cells})
     return exporter().from_notebook_node(shown, resources=resources)[0]
+
+
+def shown_cells(notebook: Any, names: markup.Names, reference: dict[str, Any] | None) -> list[NotebookNode]:
+    """Return the cells of a page in its order: first page, argument, end; with marks for what stands between them."""
+    first, argument, back = sections.arranged(sections.with_results(authored(notebook["cells"])))
+    cells: list[NotebookNode] = []
+    risen = [(one, 0) for one in first + argument] + [(one, sections.lift(part)) for part in back for one in part]
+    for (number, cell), names.lift in risen:
+        before = len(names.sections)
+        try:
+            cells.append(prepared(cell, names, reference))
+        except DataError as problem:
+            raise DataError(f"{cell_name(number, cell)}: {problem}") from None
+        cells[-1].sections = [(name, html, False) for name, html in names.sections[before:]]
+    for place, cell in enumerate(cells):
+        cell.first, cell.opens_end = place < len(first), place == len(first + argument)
+        cell.follows_first_page = place == len(first)
+    fold(cells, sections.folds([first, argument, *back]))
+    mark_solutions(cells)
+    return cells
+
+
+def contents(cells: list[NotebookNode], page: dict[str, Any]) -> list[tuple[str, str, bool]]:
+    """Return id, words and whether it is folded of each section after the first page, the exporter's own last."""
+    own = [(page["data_id"], "Data", True)] if page["sources"] else []
+    own += [(page["parameters_id"], "Parameters of this run", True)] if page["parameters"] else []
+    return [entry for cell in cells if not cell.first for entry in cell.sections] + own
+
+
+def fold(cells: list[NotebookNode], places: dict[int, int]) -> None:
+    """Make folded sections: the heading that opens one becomes what is seen of it."""
+    for cell in cells:
+        cell.folded, cell.unfolds = "", 0
+    for start, last in places.items():
+        before, heading, html = re.split(r"(<h[2-6].*?</h[2-6]>)", cells[start].html, maxsplit=1, flags=re.DOTALL)
+        cells[start].before, cells[start].folded, cells[start].html = before.strip(), heading, html.strip()
+        cells[start].sections = [(name, words, words in heading) for name, words, _ in cells[start].sections]
+        cells[last].unfolds += 1
 
 
 def authored(cells: list[Any]) -> Iterator[tuple[int, Any]]:
     """Yield the cells that the notebook's author wrote, numbered from 1 as in the source."""
     own = (cell for cell in cells if not MADE_BY_RUNNER & set(notebooks.tags(cell)))
     return enumerate(own, start=1)
-
-
-def with_results(cells: Iterable[tuple[int, Any]]) -> list[tuple[int, Any]]:
-    """Leave out sections tagged ``if-shown`` whose code shows nothing: a page has no section for what data lack."""
-    kept: list[tuple[int, Any]] = []
-    section: list[tuple[int, Any]] = []
-    for number, cell in [*cells, (0, {"cell_type": "markdown", "source": ""})]:
-        if cell["cell_type"] == "markdown":
-            optional = bool(section) and "if-shown" in notebooks.tags(section[0][1])
-            if not optional or any(one.get("outputs") for _, one in section):
-                kept += section
-            section = []
-        section.append((number, cell))
-    return kept
-
-
-def answer_first(cells: list[tuple[int, Any]]) -> list[tuple[int, Any]]:
-    """Put what a reader who stops after a minute needs first: cells tagged ``first-page``."""
-    return sorted(cells, key=lambda one: "first-page" not in notebooks.tags(one[1]))
 
 
 def cell_name(number: int, cell: Any) -> str:
@@ -139,7 +156,7 @@ def shown_output(output: Any, reference: dict[str, Any] | None) -> Iterator[Note
         yield block(f'<pre class="stderr">{escape(markup.plain(chr(10).join(output["traceback"])), quote=False)}</pre>')
     else:
         payload = findings.payload_of(output)
-        if payload and payload["kind"] == "headline":  # it stands at the head of the page
+        if payload and payload["kind"] in ("headline", "source"):  # at the head of the page, and at its end
             return
         yield from displayed(output, payload)
         if payload and reference:
@@ -158,7 +175,7 @@ def displayed(output: Any, payload: dict[str, Any] | None) -> Iterator[NotebookN
         yield block(figure(kind, data[kind], described, phone=text_of(data.get(pictures.PHONE, ""))))
     elif "text/markdown" in data:  # computed text: paragraphs of plain text, so no data can become a link or an image
         paragraphs = re.split(r"\n\s*\n", text_of(data["text/markdown"]).strip())
-        yield block("".join(f"<p>{escape(paragraph, quote=False)}</p>" for paragraph in paragraphs))
+        yield block("".join(f"<p>{escape(typeset(paragraph), quote=False)}</p>" for paragraph in paragraphs))
     elif payload is None and text_of(data.get("text/latex") or data.get("text/plain") or ""):
         text = text_of(data.get("text/latex") or data.get("text/plain"))
         yield block(f'<pre class="stdout">{escape(markup.plain(text), quote=False)}</pre>')
@@ -204,8 +221,6 @@ def beside(payload: dict[str, Any], reference: dict[str, Any]) -> Iterator[Noteb
     else:
         return
     table = markup.table(value, caption=name.replace("_", " "))
-    if isinstance(value, list) and len(value) > LONG:
-        table = f"<details><summary>{len(value)} rows</summary>{table}</details>"
     title = '<p class="reference-title">Computed earlier, on the real data</p>'
     signature = f'<p class="signature"><code>{escape(reference["signature"], quote=False)}</code></p>'
     yield block(f'<aside class="reference">{title}{table}{signature}</aside>')
@@ -234,8 +249,9 @@ def mark_solutions(cells: list[NotebookNode]) -> None:
     """Mark where a run of cells tagged ``solution`` begins and ends, so that one fold holds it."""
     inside = ["solution" in cell.metadata.tags for cell in cells]
     for place, cell in enumerate(cells):
-        cell.opens = inside[place] and not (place and inside[place - 1])
-        cell.closes = inside[place] and not (place + 1 < len(cells) and inside[place + 1])
+        goes_on = place + 1 < len(cells) and inside[place + 1] and not (cell.unfolds or cells[place + 1].folded)
+        cell.closes = inside[place] and not goes_on
+        cell.opens = inside[place] and not (place and inside[place - 1] and not cells[place - 1].closes)
 
 
 def parameter_rows(study: Study) -> list[dict[str, Any]]:
@@ -271,9 +287,13 @@ class Exporter(HTMLExporter):
 
 def exporter() -> Exporter:
     """Return nbconvert's exporter on this project's template."""
-    return Exporter(template_name=TEMPLATE.name, extra_template_basedirs=[str(TEMPLATE.parent)])
+    made = Exporter(template_name=TEMPLATE.name, extra_template_basedirs=[str(TEMPLATE.parent)])
+    made.register_filter("typeset", typeset)
+    return made
 
 
 def pages() -> Environment:
     """Return the environment for pages that are no notebook; it escapes everything."""
-    return Environment(loader=FileSystemLoader(TEMPLATE), autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    made = Environment(loader=FileSystemLoader(TEMPLATE), autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    made.filters["typeset"] = typeset
+    return made

@@ -8,16 +8,15 @@ from html import escape, unescape
 from typing import Any
 from xml.etree import ElementTree
 
-from bleach.html5lib_shim import Filter
 from bleach.sanitizer import Cleaner
 from latex2mathml.converter import convert
 from nbconvert.filters import strip_ansi
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
 from evalkit import DataError
+from evalkit.reports.boxes import Tables, prose_tables
+from evalkit.show.style import typeset
 
-VERDICTS = ("match", "differs", "not reproducible")
-LONGEST_WORD = 36  # characters; a table cell with more is a sentence and may wrap
 WORDS = """
     table caption colgroup col thead tbody tfoot tr th td figure figcaption section article aside details summary div p
     span br hr code pre samp kbd strong b em i small sub sup mark abbr ul ol li dl dt dd blockquote h2 h3 h4 h5
@@ -34,6 +33,7 @@ class Names:
     def __init__(self) -> None:
         self.taken: set[str] = set()
         self.sections: list[tuple[str, str]] = []
+        self.lift = 0  # by how many levels the headings of the cell at hand rise
 
     def name(self, level: int, html: str) -> str:
         """Return an id for a heading, made from its words."""
@@ -58,7 +58,12 @@ class Renderer(IPythonRenderer):
 
     def heading(self, text: str, level: int, **_: Any) -> str:
         """Return a heading that can be linked to."""
+        level = max(level - self.names.lift, min(level, 2))
         return f'<h{level} id="{escape(self.names.name(level, text))}">{text}</h{level}>\n'
+
+    def text(self, text: str) -> str:
+        """Return words with their numbers set as on all of the page; code and formulas are no words."""
+        return super().text(typeset(text))
 
     def image(self, text: str, url: str, title: str | None = None) -> str:
         """Return an attached image; DataError for one from elsewhere or without alternative text."""
@@ -84,10 +89,7 @@ class Renderer(IPythonRenderer):
 
 def prose(source: str, names: Names, *, attachments: Any = None) -> str:
     """Return a Markdown cell as HTML; DataError for TeX that cannot be typeset and for images from elsewhere."""
-    html = MarkdownWithMath(renderer=Renderer(names, attachments)).render(source)
-    html = re.sub(r"<th(?=[ >])", '<th scope="col"', html)
-    box = r'<div class="scroll" role="region" tabindex="0" aria-label="Table">\g<0></div>'
-    return re.sub(r"<table>.*?</table>", box, html, flags=re.DOTALL)
+    return prose_tables(MarkdownWithMath(renderer=Renderer(names, attachments)).render(source))
 
 
 @lru_cache(maxsize=1000)
@@ -105,63 +107,6 @@ def mathml(tex: str, *, display: str) -> str:
         if wanted not in (None, len(element)) or word.startswith("\\") or stray:
             raise DataError(f"the TeX {tex.strip()!r} has an unknown command or a missing part. Correct it.")
     return html.replace("&#x0007E;", "&#x0223C;")  # the relation "distributed as", not the key on a keyboard
-
-
-class Tables(Filter):
-    """Give tables what their readers need: header cells with a scope, and a labelled box that scrolls by itself."""
-
-    def __iter__(self) -> Any:
-        held: list[Any] | None = None
-        for token in super().__iter__():
-            start, end = token["type"] == "StartTag", token["type"] == "EndTag"
-            if start and token["name"] == "table" and held is None:
-                held = []
-            if held is None:
-                yield token
-                continue
-            held.append(token)
-            if end and token["name"] == "table":
-                yield from boxed(held)
-                held = None
-        yield from held or ()
-
-
-def boxed(tokens: list[Any]) -> Any:
-    """Yield a table's tokens inside a scrolling region named by its caption, with a scope on each header cell."""
-    caption, inside, part, cell, words = "", False, "", None, ""
-    for token in tokens:
-        name = token.get("name")
-        if name == "td" and token["type"] == "StartTag":
-            cell, words = token, ""
-        elif name == "td" and cell:
-            classes = [cell["data"].get((None, "class"), ""), cell_class(words.strip())]
-            if any(classes):
-                cell["data"][(None, "class")] = " ".join(filter(None, classes))
-        elif token["type"] in ("Characters", "SpaceCharacters", "Entity"):
-            words += token.get("data") or "&"
-        if token["type"] == "StartTag" and name in ("thead", "tbody", "tfoot"):
-            part = name
-        if token["type"] == "StartTag" and name == "th":
-            token["data"].setdefault((None, "scope"), "col" if part == "thead" else "row")
-        if name == "caption":
-            inside = token["type"] == "StartTag"
-        elif inside and token["type"] in ("Characters", "SpaceCharacters"):
-            caption += token["data"]
-    region = {"class": "scroll", "role": "region", "tabindex": "0", "aria-label": caption.strip() or "Table"}
-    yield {"type": "StartTag", "name": "div", "namespace": None, "data": {(None, k): v for k, v in region.items()}}
-    yield from tokens
-    yield {"type": "EndTag", "name": "div", "namespace": None, "data": {}}
-
-
-def cell_class(words: str) -> str:
-    """Return the class of a table cell that needs one: long texts may wrap, verdicts carry a sign.
-
-    >>> cell_class("not reproducible"), cell_class("eng-jpn")
-    ('not-reproducible', '')
-    """
-    if words in VERDICTS:
-        return words.replace(" ", "-")
-    return "text" if len(words) > LONGEST_WORD else ""
 
 
 def sanitised(html: str) -> str:
@@ -195,7 +140,7 @@ def table(value: Any, *, caption: str) -> str:
             return f"<p><strong>{text(caption)}</strong>: {text(value)}</p>"
     body = "".join(f"<tr>{row}</tr>" for row in rows)
     top = f"<thead><tr>{head}</tr></thead>" if head else ""
-    return sanitised(f"<table><caption>{text(caption)}</caption>{top}<tbody>{body}</tbody></table>")
+    return sanitised(f"<table><caption>{text(typeset(caption))}</caption>{top}<tbody>{body}</tbody></table>")
 
 
 def numeric(rows: list[dict[str, Any]], name: str) -> str:
@@ -215,8 +160,8 @@ def text(value: Any) -> str:
             return "–"
         case bool():
             return "yes" if value else "no"
-        case float():
-            return f"{value:.4g}"
+        case float() | int():
+            return typeset(f"{value:.4g}" if isinstance(value, float) else str(value))
         case list():
             return ", ".join(text(each) for each in value)
     return escape(str(value), quote=False)

@@ -10,7 +10,7 @@ from typing import Any
 from evalkit import ROOT, DataError
 from evalkit.reports.notebooks import suggestion
 
-FIELDS = {"notebook", "title", "question", "paper", "data", "optional", "fallback", "parameters"}
+FIELDS = {"notebook", "title", "question", "paper", "link", "data", "optional", "fallback", "parameters"}
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,7 @@ class Study:
     title: str
     question: str = ""
     paper: str = ""
+    link: str = ""
     data: tuple[str, ...] = ()
     optional: tuple[str, ...] = ()
     fallback: str = ""

@@ -71,6 +71,19 @@ def sentences(counts: dict[str, Any]) -> list[str]:
     return told
 
 
+def brief(counts: dict[str, Any]) -> str:
+    """Tell in a few words how many recomputed numbers match those printed; '' where none was recomputed.
+
+    >>> row = {"verdict": "match", "basis": RECOMPUTED}
+    >>> brief(count([row, row, {"verdict": "differs", "basis": RECOMPUTED}])), brief(count([]))
+    ('2 of 3 recomputed numbers match the paper', '')
+    """
+    found = counts["bases"][RECOMPUTED]
+    done, match = sum(found.values()), found.get("match", 0)
+    verb = "matches" if match == 1 else "match"
+    return f"{match:,} of {pluralize(done, 'recomputed number')} {verb} the paper" if done else ""
+
+
 def bar(counts: dict[str, Any]) -> dict[str, int]:
     """Return the parts of a bar over the numbers that papers print: verdicts of recomputed ones, and the rest.
 

@@ -19,6 +19,7 @@ from evalkit import __version__
 from evalkit.data.provenance import merged
 from evalkit.data.provenance import source_of as provenance
 from evalkit.show import pictures, tables
+from evalkit.show.style import typeset
 from evalkit.show.tables import Columns, Digits
 from evalkit.stats import verdicts
 from evalkit.stats.terms import pluralize
@@ -57,7 +58,8 @@ def source(*tables: pd.DataFrame) -> None:
         left_out = "".join(f" Left out: {what} ({n:,})." for what, n in frame.attrs.get("excluded", {}).items() if n)
         kind, place = BADGES[origin["source"]], origin["origin"]
         sentence = f"{origin['name']}: {pluralize(len(frame), 'row')}, {kind}, from {place}.{left_out}"
-        _emit({"kind": "source", **origin}, html=f'<p class="source {origin["source"]}">{escape(sentence)}</p>')
+        payload = {"kind": "source", **origin, "rows": len(frame), "excluded": plain(frame.attrs.get("excluded", {}))}
+        _emit(payload, html=f'<p class="source {origin["source"]}">{escape(sentence)}</p>')
 
 
 def table(
@@ -76,12 +78,15 @@ def table(
     headings: what single columns are called. cells: for a column, what its values are called. Other columns and cells
     that hold names of the code are said in words (``evalkit.stats.terms``).
     digits: decimals for all float columns, or a mapping from column to decimals (others get 2). Columns called ``p``,
-    ``p_…`` or ``…_p`` are p-values: three decimals, and ``<0.001`` below that. Tables of more than 30 rows are folded.
+    ``p_…`` or ``…_p`` are p-values: three decimals, and ``<0.001`` below that. A page shows the
+    first 12 rows of a long table and folds the others, so put those that matter first; it has no more than 200 rows,
+    and the record has all.
     Raises DataError for a column that the table lacks.
     """
-    markup = tables.markup(frame, caption=caption, columns=columns, headings=headings, cells=cells, digits=digits)
+    options: dict[str, Any] = {"columns": columns, "headings": headings, "cells": cells, "digits": digits}
+    markup = tables.markup(frame, caption=caption, name=name, **options)
     if name is None:
-        _emit(None, html=markup, text=f"{caption}\n{frame.to_string(index=False)}")
+        _emit(None, html=markup, text=f"{caption}\n{frame.head(tables.MOST).to_string(index=False)}")
     else:
         _emit({"kind": "record", "name": name, "value": plain(frame)}, html=markup)
 
@@ -114,12 +119,12 @@ def figure(
 def text(*sentences: str) -> None:
     """Show sentences computed in this run, a paragraph each, as plain text: markup and TeX stay visible characters."""
     for sentence in sentences:
-        _emit(None, html=f'<p class="computed">{escape(sentence)}</p>', text=sentence)
+        _emit(None, html=f'<p class="computed">{escape(typeset(sentence))}</p>', text=sentence)
 
 
 def numbered(*sentences: str) -> None:
     """Show sentences computed in this run as a numbered list, such as what to do first, second and third."""
-    items = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences)
+    items = "".join(f"<li>{escape(typeset(sentence))}</li>" for sentence in sentences)
     text = "\n".join(f"{number}. {sentence}" for number, sentence in enumerate(sentences, start=1))
     _emit(None, html=f'<ol class="computed">{items}</ol>', text=text)
 
@@ -129,7 +134,11 @@ def headline(sentence: str) -> None:
 
     A call, not a cell's tag: the sentence is computed either way, and a call can stand among others.
     """
-    _emit({"kind": "headline", "text": sentence}, html=f'<p class="headline">{escape(sentence)}</p>', text=sentence)
+    _emit(
+        {"kind": "headline", "text": sentence},
+        html=f'<p class="headline">{escape(typeset(sentence))}</p>',
+        text=sentence,
+    )
 
 
 def record(name: str, value: Any) -> None:

@@ -9,11 +9,19 @@ from typing import Any
 import pandas as pd
 
 from evalkit import DataError
+from evalkit.show import pictures
+from evalkit.show.style import MINUS, typeset
 from evalkit.stats import terms, verdicts
 from evalkit.stats.verdicts import missing
 
-#: Rows; longer tables are folded.
+#: Rows of a long table that a page shows at once; with a few more than these, a table is not yet long.
+SHOWN, SLACK = 12, 3
+#: Rows that a page has at most; the JSON report has all.
+MOST = 200
+#: Rows; longer tables are folded where a person is at work, and the page's own folds are not to be had.
 FOLDED = 30
+#: Letters; longer texts are no names of rows.
+LONGEST_NAME = 36
 #: Counts from here on are written with commas.
 LARGE = 10_000
 
@@ -30,29 +38,70 @@ def markup(
     columns: Columns | None = None,
     headings: Mapping[str, str] | None = None,
     cells: Mapping[str, Mapping[Any, str]] | None = None,
-    style: str = "",
+    name: str | None = None,
+    notes: Sequence[str] | None = None,
 ) -> str:
-    """Return a table as HTML, folded where it is long; options as in ``show.table``; style: its CSS class."""
+    """Return a table as HTML, its first ``MOST`` rows; options as in ``show.table``.
+
+    name: under which the JSON report has the table. notes: one a row, "" for none; rows with one note stand together,
+    below it.
+    """
     shown = frame if columns is None else _chosen(frame, columns)
     titles = {**(columns if isinstance(columns, Mapping) else {}), **(headings or {})}
     numeric = {name for name in shown if _numeric(shown[name])}
     kinds = {name: " class=num" if name in numeric else "" for name in shown}
-    head = "".join(
-        f'<th scope="col"{kind}>{escape(titles.get(name) or terms.display_name(str(name)))}</th>'
-        for name, kind in kinds.items()
-    )
     written = {
         name: _column(shown[name], name, digits=digits, words=(cells or {}).get(name, {}), numeric=name in numeric)
         for name in shown
     }
-    rows = zip(*([f"<td{kinds[name]}>{escape(text)}</td>" for text in texts] for name, texts in written.items()))
-    body = "".join(f"<tr>{''.join(row)}</tr>" for row in rows)
-    body = body or f'<tr><td colspan="{len(kinds)}">none</td></tr>'
-    content = f"<caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
-    table = f'<table class="{style}">{content}</table>' if style else f"<table>{content}</table>"
-    if len(shown) <= FOLDED:
+    head = "".join(
+        f'<th scope="col"{kind}>{escape(titles.get(name) or terms.display_name(str(name)))}</th>'
+        for name, kind in kinds.items()
+    )
+    naming = _naming(written, numeric)
+    rows = zip(
+        *([_cell_markup(text, kinds[name], name == naming) for text in texts] for name, texts in written.items())
+    )
+    body = _bodies([f"<tr>{''.join(row)}</tr>" for row in rows], notes, width=len(kinds))
+    body = body or f'<tbody><tr><td colspan="{len(kinds)}">none</td></tr></tbody>'
+    content = f"<caption>{escape(typeset(caption))}</caption><thead><tr>{head}</tr></thead>{body}"
+    table = f"<table>{content}</table>{_cut(len(shown), name)}"
+    if len(shown) <= FOLDED or not pictures.live():
         return table
     return f"<details><summary>{escape(caption)} ({len(shown)} rows)</summary>{table}</details>"
+
+
+def _naming(written: Mapping[Hashable, list[str]], numeric: set[Hashable]) -> Hashable | None:
+    """Return the first column where its cells name their rows: words, not numbers, and no sentences."""
+    first = next(iter(written), None)
+    if len(written) < 2 or first in numeric or any(len(text) > LONGEST_NAME for text in written[first]):
+        return None
+    return first
+
+
+def _cell_markup(text: str, kind: str, names_row: bool) -> str:
+    return f'<th scope="row">{escape(text)}</th>' if names_row else f"<td{kind}>{escape(text)}</td>"
+
+
+def _bodies(rows: list[str], notes: Sequence[str] | None, *, width: int) -> str:
+    """Return a table's rows, those with one note below that note; a page has no more than ``MOST``."""
+    groups: dict[str, list[str]] = {}
+    for row, note in zip(rows[:MOST], notes or [""] * len(rows)):
+        groups.setdefault(note, []).append(row)
+    return "".join(f"<tbody>{_note(note, width)}{''.join(group)}</tbody>" for note, group in groups.items())
+
+
+def _note(note: str, width: int) -> str:
+    words = escape(typeset(note))
+    return f'<tr class="note"><th scope="rowgroup" colspan="{width}">{words}</th></tr>' if note else ""
+
+
+def _cut(rows: int, name: str | None) -> str:
+    """Say that a table's further rows are not on the page, and where they are."""
+    if rows <= MOST:
+        return ""
+    where = f" The JSON report has all, under “{escape(name)}”." if name else ""
+    return f'<p class="cut">The first {MOST} of {rows:,} rows.{where}</p>'
 
 
 def comparison(judged: list[dict[str, Any]], *, caption: str) -> str:
@@ -65,22 +114,30 @@ def comparison(judged: list[dict[str, Any]], *, caption: str) -> str:
         shown = shown.drop(columns="item")
     parts = [(verdict, shown[shown["verdict"] == verdict]) for verdict in verdicts.WORDS]
     return "".join(
-        _one_verdict(part, f"{caption}: {verdict}, {len(part)} of {len(judged)}")
+        _one_verdict(part, f"{caption}: {verdict}, {len(part)} of {len(judged)}", folded=verdict == "match")
         for verdict, part in parts
         if len(part)
     )
 
 
-def _one_verdict(part: pd.DataFrame, title: str) -> str:
-    """Return the rows of one verdict; what all of them share stands once, in the caption."""
+def _one_verdict(part: pd.DataFrame, title: str, *, folded: bool) -> str:
+    """Return the rows of one verdict; what all of them share stands once, in the caption, and a note once a group."""
     about = "lacking" if part["computed"].isna().all() else "basis"
-    columns = [name for name in ("paper", "item", "cell", "printed", "computed", about, "note") if name in part]
+    columns = [name for name in ("paper", "item", "cell", "printed", "computed", about) if name in part]
     shared = [name for name in ("paper", about, "note") if len(part) > 1 and part[name].nunique() == 1]
     said = "; ".join(part[name].iloc[0] for name in shared if name != "paper" and part[name].iloc[0])
-    empty = [name for name in ("computed", "note") if name in part and not part[name].fillna("").ne("").any()]
-    rows = part[[name for name in columns if name not in (*shared, *empty)]]
-    style = ("noted itemised" if "item" in rows else "noted") if "note" in rows else ""
-    return markup(rows, caption=f"{title} ({said})" if said else title, style=style)
+    empty = [name for name in ("computed",) if not part[name].fillna("").ne("").any()]
+    numbers = {name: part[name].map(_number_set) for name in ("printed", "computed") if name not in empty}
+    rows = part.assign(**numbers)[[name for name in columns if name not in (*shared, *empty)]]
+    notes = None if "note" in shared else part["note"].fillna("").tolist()
+    caption = f"{title} ({said})" if said else title
+    table = markup(rows, caption=caption, name="published", notes=notes)
+    return f"<details><summary>{escape(typeset(caption))}</summary>{table}</details>" if folded else table
+
+
+def _number_set(value: Any) -> Any:
+    """Set a number as pages do; print's words and gaps stay."""
+    return typeset(value) if isinstance(value, str) else value
 
 
 def _chosen(frame: pd.DataFrame, columns: Columns) -> pd.DataFrame:
@@ -116,7 +173,7 @@ def _cell(value: Any, name: str, *, form: str, words: Mapping[Any, str]) -> str:
         return f"{value:.3f}" if value >= 0.001 else "<0.001"
     if isinstance(value, (int, float)) and (form.endswith(".0f") or isinstance(value, float)):
         text = f"{value:{form}}"
-        return text.lstrip("-") if float(text.replace(",", "")) == 0 else text
+        return text.lstrip("-") if float(text.replace(",", "")) == 0 else text.replace("-", MINUS)
     return words.get(value) or str(terms.display_cell(name, value))
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from evalkit.campaign import context
-from evalkit.campaign.agreement import Agreement
 from evalkit.campaign.analysis import Analysis
 from evalkit.campaign.checks.check import FINE, LOOK, PROBLEM, UNKNOWN, Check, answered, graded
 from evalkit.campaign.method import PEOPLE
-from evalkit.campaign.quality import FEWEST_DEGRADED
+from evalkit.campaign.people import context
+from evalkit.campaign.people.agreement import Agreement
+from evalkit.campaign.people.quality import FEWEST_DEGRADED
 from evalkit.stats.terms import join_names, pluralize
 
 #: Fewest items shown twice that tell whether annotators are steady.

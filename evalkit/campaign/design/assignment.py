@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -90,6 +90,15 @@ def assign(
         for doc, row in rows
         for column, systems in enumerate(shown)
     ]
+
+
+def to_everybody(documents: Iterable[str], shown: Sequence[tuple[str, ...]], *, annotators: int) -> list[Showing]:
+    """Give every document, by all that it is ``shown`` by, to every annotator, as a class has it.
+
+    >>> len(to_everybody(["d1", "d2"], [("A",), ("B",)], annotators=3))
+    12
+    """
+    return [Showing(who, doc, systems) for who in range(annotators) for doc in documents for systems in shown]
 
 
 def _shifts(count: int, annotators: int, rng: np.random.Generator) -> list[int]:

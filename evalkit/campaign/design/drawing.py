@@ -25,7 +25,8 @@ class Wish:
 
     annotators: their names. hours: of each; None judges all documents. seconds: that a judgement takes. overlap: share
     of documents judged by two. calibration: items that all judge. degraded, repeats: shares of everybody's judgements
-    that are made again, as degraded items or exact repeats. seed: of all that is drawn.
+    that are made again, as degraded items or exact repeats. everybody: judges all documents by all systems, as a class
+    does; then nothing overlaps. seed: of all that is drawn.
     """
 
     protocol: Protocol
@@ -36,6 +37,7 @@ class Wish:
     calibration: int = 0
     degraded: float = 0.05
     repeats: float = 0.05
+    everybody: bool = False
     seed: int = 7
 
     def __post_init__(self) -> None:
@@ -48,6 +50,13 @@ class Wish:
             raise DataError(f"These are {len(self.annotators):,} annotators. Name 1 to {_MOST_ANNOTATORS}.")
         if (self.hours is not None and not 0 < self.hours < 1e4) or not 0 < self.seconds < 1e5 or self.calibration < 0:
             raise DataError("Hours, seconds and the size of the calibration set are numbers above 0. Correct them.")
+
+    @property
+    def times(self) -> float:
+        """How many people judge a document by a system, on average."""
+        if self.everybody:
+            return len(self.annotators)
+        return 1 + self.overlap * (len(self.annotators) > 1)
 
     @property
     def capacity(self) -> float:
@@ -97,7 +106,7 @@ def draw(texts: Texts, wish: Wish, *, prior: pd.DataFrame | None = None) -> Draw
     order = [list(sizes)[place] for place in rng.permutation(len(sizes))]
     room = (wish.capacity - sum(screen.judgements for screen in common)) / (1 + wish.degraded + wish.repeats)
     wide = len(shown) if wish.protocol.compares else sum(map(len, shown))
-    counts = np.cumsum([sizes[doc] * wide * (1 + wish.overlap * (len(wish.annotators) > 1)) for doc in order])
+    counts = np.cumsum([sizes[doc] * wide * wish.times for doc in order])
     many = int((counts <= room * len(wish.annotators)).sum())
     drawn = _whole(texts, wish, shown, order[:many], common, rng) if many else None
     while drawn and many > 1 and max(map(_count, drawn)) > wish.capacity:
@@ -125,7 +134,11 @@ def _whole(texts: Texts, wish: Wish, shown: Sequence[tuple[str, ...]], docs: Seq
            common: Sequence[Screen], rng: np.random.Generator) -> list[list[Screen]]:  # fmt: skip
     """Draw everybody's screens of some documents: the calibration set first, then the rest with its copies."""
     sizes = {doc: len(texts.documents[doc]) for doc in docs}
-    showings = assignment.assign(sizes, shown, annotators=len(wish.annotators), overlap=wish.overlap, rng=rng)
+    crew = len(wish.annotators)
+    if wish.everybody:
+        showings = assignment.to_everybody(sizes, shown, annotators=crew)
+    else:
+        showings = assignment.assign(sizes, shown, annotators=crew, overlap=wish.overlap, rng=rng)
     found = []
     for number in range(len(wish.annotators)):
         mine = assignment.ordered([one for one in showings if one.annotator == number], rng)

@@ -12,10 +12,10 @@ import pandas as pd
 from scipy import stats
 
 from evalkit import DataError
-from evalkit.campaign.cost import hours
 from evalkit.campaign.design.drawing import Drawn, Wish
 from evalkit.campaign.design.protocols import Protocol
 from evalkit.campaign.design.texts import Texts
+from evalkit.campaign.planning.cost import hours
 from evalkit.data.provenance import declared_scale, source_of
 from evalkit.human import planning
 
@@ -95,11 +95,12 @@ def from_pilot(ratings: pd.DataFrame, protocol: Protocol) -> Usual:
 
 
 def smallest_difference(variances: Mapping[str, float], *, segments: int, annotators: int, block: float,
-                        arrangement: str = "mixed", calibration: int = 0) -> float | None:  # fmt: skip
+                        arrangement: str = "mixed", calibration: int = 0,
+                        judgements: int = 1) -> float | None:  # fmt: skip
     """Return the smallest difference of two systems found with chance ``POWER``; None where no test is possible.
 
-    segments: judged of each system, in documents of ``block``. The test is ``planning.power``'s. A calibration set
-    counts where levels that it estimates are surer than none.
+    segments: judged of each system, in documents of ``block``. judgements: of each translation. The test is
+    ``planning.power``'s. A calibration set counts where levels that it estimates are surer than none.
     """
     block = max(1.0, min(block, segments / 2))
     if segments < 2 * block or sum(variances.values()) <= 0:
@@ -109,6 +110,7 @@ def smallest_difference(variances: Mapping[str, float], *, segments: int, annota
         "annotators": annotators,
         "block": block,
         "arrangement": arrangement,
+        "judgements": judgements,
     }
     best = math.inf
     for size in {0, calibration}:
@@ -149,17 +151,23 @@ def expect(texts: Texts, drawn: Drawn, assumed: Usual) -> Expected:
     """Say what a drawn campaign can distinguish, and what more annotators would bring with as many documents each."""
     wish, sizes = drawn.wish, {doc: len(texts.documents[doc]) for doc in drawn.documents}
     segments, block = sum(sizes.values()), float(np.mean(list(sizes.values())))
-    found = tuple(
-        (len(wish.annotators) * times, _reached(wish, assumed, segments * times, block, times)) for times in TIMES
-    )
-    limited = len(drawn.documents) + len(drawn.reserved) >= len(texts.documents)
+    found = tuple((len(wish.annotators) * times, _reached(wish, assumed, segments, block, times)) for times in TIMES)
+    limited = not wish.everybody and len(drawn.documents) + len(drawn.reserved) >= len(texts.documents)
     return Expected(
         assumed, found[0][1], found, "share of comparisons" if wish.protocol.compares else "points", limited
     )
 
 
 def _reached(wish: Wish, assumed: Usual, segments: int, block: float, times: int) -> float | None:
-    """Return the smallest difference of a campaign several times as large."""
+    """Return the smallest difference of a campaign with several times as many annotators.
+
+    segments: of each system now. More people judge more segments or, where everybody judges everything, the same ones.
+    """
+    if wish.everybody and not wish.protocol.compares:
+        many = len(wish.annotators) * times
+        return smallest_difference(assumed.variances, segments=segments, annotators=many, block=block,
+                                   arrangement="same", judgements=many)  # fmt: skip
+    segments *= times
     if wish.protocol.compares:  # a sign test, documents' segments taken as independent
         return NORMAL * 0.5 / math.sqrt(segments)
     crew = replace(wish, annotators=tuple(f"a{one}" for one in range(len(wish.annotators) * times))).annotators

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from evalkit import DataError, data
+from evalkit.campaign.design import wording
 from evalkit.campaign.design.drawing import Wish, draw
 from evalkit.campaign.design.expectation import expect, from_pilot, usual
 from evalkit.campaign.design.protocols import get_protocol
@@ -28,23 +29,20 @@ def make(name: str, folder: Path, *, outputs: Sequence[Path], protocol: str, ann
 
     annotators: how many, or their names with commas. wishes: see ``Wish``.
     """
-    from evalkit.campaign.sentences import design as sentences
-
     kind, people = get_protocol(protocol), names(annotators)
     texts = read_texts(
         outputs, source=source, reference=reference, references=references, documents=documents, pair=pair
     )
     prior = data.open_campaign(pilot)[0] if pilot else None
     assumed = usual(kind) if prior is None else from_pilot(prior, kind)
-    size = (
-        min(_CALIBRATION, len(texts.docs) // _TENTH) if calibration is None and not kind.compares else calibration or 0
-    )
+    shared = kind.compares or wishes.get("everybody")  # a calibration set would be no more shared than the rest
+    size = min(_CALIBRATION, len(texts.docs) // _TENTH) if calibration is None and not shared else calibration or 0
     wish = Wish(kind, people, seconds=seconds or assumed.seconds, calibration=size, **wishes)
     drawn = draw(texts, wish, prior=prior)
     expected = expect(texts, drawn, assumed)
-    told, noted = sentences.expectation(texts, drawn, expected), sentences.notes(texts, drawn)
+    told, noted = wording.expectation(texts, drawn, expected), wording.notes(texts, drawn)
     write(folder, name, texts, drawn, planned=expected.as_record())
-    (folder / "plan.md").write_text(sentences.plan(name, told, noted), encoding="utf-8")
+    (folder / "plan.md").write_text(wording.plan(name, told, noted, everybody=wish.everybody), encoding="utf-8")
     return [*told, *noted]
 
 

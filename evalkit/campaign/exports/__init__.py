@@ -1,7 +1,7 @@
 """Files for papers and spreadsheets out of a report's JSON, all of them or none.
 
-tables: CSV and Parquet. latex: tables of a page. paperwork: methods, their references, and the datasheet. placing: one
-export takes the place of the one before.
+tables: CSV and Parquet. latex: tables of a page. placing: one export takes the place of the one before. The room
+``paperwork`` has the methods, their references, and the datasheet.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from evalkit import DataError, __version__
-from evalkit.campaign.exports import paperwork, tables
+from evalkit.campaign import paperwork
+from evalkit.campaign.exports import tables
 from evalkit.campaign.exports.latex import fits, latex
 from evalkit.campaign.exports.placing import placed
 from evalkit.campaign.exports.tables import read_csv, split

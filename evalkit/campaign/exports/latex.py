@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from evalkit.campaign.sentences.markup import needs, tex
+from evalkit.campaign.paperwork.markup import needs, tex
 
 #: Tables of up to so many rows and columns are written as LaTeX, too: longer ones belong in an appendix of files.
 ROWS, COLUMNS = 40, 14

@@ -1,11 +1,10 @@
 """The sentences of a campaign's report, each computed from the results of the analyses and nothing else.
 
 ``say(found)`` takes one result and returns its sentences, a paragraph each. first_page: which system is better, can I
-trust it, what next. methods, datasheet: what a paper or a datasheet has to say of how the numbers were made.
+trust it, what next. What a paper or a datasheet has to say of how the numbers were made is in the room ``paperwork``.
 """
 
 from evalkit.campaign.sentences.against import against  # noqa: F401  registers its sentences with say
-from evalkit.campaign.sentences.datasheet import Datasheet, datasheet
 from evalkit.campaign.sentences.first_page import (
     answers,
     beside_humans,
@@ -18,7 +17,6 @@ from evalkit.campaign.sentences.first_page import (
     weights,
 )
 from evalkit.campaign.sentences.judges import judges  # noqa: F401  registers its sentences with say
-from evalkit.campaign.sentences.methods import Methods, methods
 from evalkit.campaign.sentences.outcome import outcome  # noqa: F401  registers its sentences with say
 from evalkit.campaign.sentences.people import screening  # noqa: F401  registers its sentences with say
 from evalkit.campaign.sentences.pilot import answer
@@ -27,19 +25,15 @@ from evalkit.campaign.sentences.say import known, not_in_file, say
 from evalkit.campaign.sentences.systems import language_pairs
 
 __all__ = [
-    "Datasheet",
-    "Methods",
     "answer",
     "answers",
     "beside_humans",
     "better",
     "beyond",
-    "datasheet",
     "figures",
     "headline",
     "known",
     "language_pairs",
-    "methods",
     "not_in_file",
     "say",
     "steps",

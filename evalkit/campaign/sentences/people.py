@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pandas as pd
 
-from evalkit.campaign.agreement import COLLECT, Agreement
-from evalkit.campaign.annotators import Profiles, Screening
-from evalkit.campaign.calibration import RAW, Calibration
 from evalkit.campaign.collection import Collection
-from evalkit.campaign.context import FEWEST, MARGIN, Context, Equivalence
 from evalkit.campaign.opening import Campaign
-from evalkit.campaign.quality import QualityControl
+from evalkit.campaign.people.agreement import COLLECT, Agreement
+from evalkit.campaign.people.annotators import Profiles, Screening
+from evalkit.campaign.people.calibration import RAW, Calibration
+from evalkit.campaign.people.context import FEWEST, MARGIN, Context, Equivalence
+from evalkit.campaign.people.quality import QualityControl
 from evalkit.campaign.sentences.say import lacking, say
 from evalkit.data.provenance import source_of
 from evalkit.human.calibration.forms import FORMS

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pandas as pd
 
-from evalkit.campaign.cost import Cost
-from evalkit.campaign.criteria import Criteria
-from evalkit.campaign.errors import Errors
-from evalkit.campaign.normalization import Normalization
-from evalkit.campaign.official import Official
-from evalkit.campaign.ranking import COLLECT, Ranking
+from evalkit.campaign.planning.cost import Cost
 from evalkit.campaign.sentences.say import lacking, say
+from evalkit.campaign.systems.criteria import Criteria
+from evalkit.campaign.systems.errors import Errors
+from evalkit.campaign.systems.normalization import Normalization
+from evalkit.campaign.systems.official import Official
+from evalkit.campaign.systems.ranking import COLLECT, Ranking
 from evalkit.stats.terms import join_names, pluralize
 
 

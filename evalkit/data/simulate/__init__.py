@@ -18,6 +18,7 @@ from evalkit.data.simulate.context import (
     wmt24_esa_spans,
 )  # fmt: skip
 from evalkit.data.simulate.crowds import (
+    laeubli_parity,
     mlqe_pe,
     sudoh_agreed,
     sudoh_labels,
@@ -53,7 +54,7 @@ __all__ = [
     "LANGUAGES", "SHAPES", "Behaviour", "Control", "Design", "Quality", "calibration_hits",
     "calibration_mapping", "campaign", "categories", "darr_assessments", "darr_metrics", "indicmt_mqm",
     "indicmt_mqm_spans", "indicmt_splits", "indicmt_splits_spans", "indicmt_zero_shot",
-    "indicmt_zero_shot_spans", "metric_human_scores", "metric_human_system_scores", "metric_outputs",
+    "indicmt_zero_shot_spans", "laeubli_parity", "metric_human_scores", "metric_human_system_scores", "metric_outputs",
     "metric_scores", "metric_system_scores", "mlqe_pe", "post_edited", "protocol_study", "single_assessments",
     "sudoh_agreed", "sudoh_labels", "sudoh_labels_wmt17", "sudoh_translations", "wmt21_mturk",
     "wmt21_mturk_annotators", "wmt21_mturk_ranking", "wmt22_mturk", "wmt22_mturk_annotators",

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit.data import assessed, labels
+from evalkit.data.parity import as_judgements
 from evalkit.data.simulate.finish import finished
 from evalkit.data.simulate.reliability import categories
 
@@ -124,3 +125,23 @@ def wmt_slt22(*, seed: int = 7) -> pd.DataFrame:
     frame["started"] = 1.6e9 + 30.0 * np.arange(len(frame))
     frame["ended"] = frame["started"] + 20
     return finished(frame, seed=seed, scale=(0, 100), excluded={"document scores": 0})
+
+
+def laeubli_parity(*, seed: int = 7) -> pd.DataFrame:
+    """Draw preferences between a machine's and a person's translation: ten people, documents and single sentences.
+
+    Of documents the person's is chosen more often (.5 to .35 for the machine's), of sentences neither (.42 each); the
+    rest are ties. Each person leans a little to one side: a normal effect of sd .06 on the share of the person's.
+    """
+    rng = np.random.default_rng(seed)
+    rows = []
+    for number, criterion in enumerate(["adequacy"] * 5 + ["fluency"] * 5):
+        lean = rng.normal(0, 0.06)
+        for unit, count, human, machine in (("document", 50, 0.5, 0.35), ("sentence", 104, 0.42, 0.42)):
+            chances = [human + lean, machine - lean, 1 - human - machine]
+            drawn = rng.choice(["human", "mt", "tie"], count, p=chances)
+            rows += [(f"sim-{number}", criterion, unit, f"{unit[0].upper()}-{k}", choice)
+                     for k, choice in enumerate(drawn, start=1)]  # fmt: skip
+    columns = ["annotator", "criterion", "unit", "item", "choice"]
+    frame = as_judgements(pd.DataFrame(rows, columns=columns), origin="the simulation")
+    return finished(frame, seed=seed, scale=(0, 1), excluded={"comparisons of sentences from judged documents": 0})

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import click
 
 from evalkit import DataError, __version__
-from evalkit.reports.cli import campaigns, datasets, housekeeping, studies
+from evalkit.reports.cli import campaigns, datasets, housekeeping, studies, teaching
 
 __all__ = ["main", "program"]
 
@@ -23,7 +23,7 @@ def program() -> None:
     """Human evaluation of machine translation: run studies, on published data or on your own."""
 
 
-for group in (studies, datasets, campaigns, housekeeping):
+for group in (studies, datasets, campaigns, teaching, housekeeping):
     for command in group.COMMANDS:
         program.add_command(command)
 

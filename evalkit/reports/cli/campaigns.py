@@ -33,8 +33,9 @@ def new_campaign(name: str, out: Path, **told: Any) -> None:
     All in a new folder NAME. With systems' outputs, also who judges what: for Pearmut, as CSV and as workbooks.
 
     \b
-    Example:
+    Examples:
       evalkit new campaign spring --outputs outputs/ --source source.txt --protocol ESA --annotators 8 --hours 5
+      evalkit new campaign our_class --class --protocol ESA --annotators 12   (what lesson 0 needs)
     """
     from evalkit.reports import starter
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from evalkit import DataError
+from evalkit import ROOT, DataError
 
 a_path = click.Path(path_type=Path)
 #: What cannot be done without, and how it is asked for.
@@ -37,8 +37,17 @@ _OPTIONS = [
     click.option("--repeats", type=float, metavar="SHARE", help="shown again as they are (default: 0.05)"),
     click.option("--pilot", type=a_path, metavar="FILE", help="earlier judgements: they tell times, what scatters, and "
                  "what a calibration set is chosen from"),
+    click.option("--class", "everybody", is_flag=True, default=None, help="a class: everybody judges everything, and "
+                 "without --outputs the texts of lesson 0"),
     click.option("--seed", type=int, metavar="N", help="of all that is drawn (default: 7)"),
 ]  # fmt: skip
+
+
+def _for_a_class() -> dict[str, Any]:
+    """Return the texts that a class judges that brings none of its own: those of lesson 0."""
+    texts = ROOT / "notebooks" / "lessons" / "texts"
+    return {"outputs": (texts / "outputs",), "source": texts / "source.txt", "documents": texts / "documents.txt",
+            "pair": "deu-eng", "protocol": "ESA"}  # fmt: skip
 
 
 def options(command: Callable[..., None]) -> Callable[..., None]:
@@ -62,6 +71,8 @@ def asked(told: dict[str, Any]) -> dict[str, Any]:
     given = {name: value for name, value in told.items() if value not in (None, ())}
     if not given:
         return {}
+    if given.get("everybody") and "outputs" not in given:
+        given |= {name: value for name, value in _for_a_class().items() if name not in given}
     if "outputs" not in given:
         raise DataError(f"--{next(iter(given))} is for a campaign of systems. Name their outputs with --outputs PATH.")
     layout = any((path / "system-outputs").is_dir() for path in given["outputs"])

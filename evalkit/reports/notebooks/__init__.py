@@ -3,7 +3,7 @@
 Everything here reads the ``.ipynb`` file as JSON and its code with ``ast``: no kernel starts, nothing is executed.
 """
 
-from evalkit.reports.notebooks.declared import Parameter, bind, declarations, parameters, suggestion
+from evalkit.reports.notebooks.declared import Parameter, bind, checks, declarations, parameters, suggestion
 from evalkit.reports.notebooks.files import METADATA, read, source, tags, tidy, write_text
 from evalkit.reports.notebooks.students import student
 
@@ -11,6 +11,7 @@ __all__ = [
     "METADATA",
     "Parameter",
     "bind",
+    "checks",
     "declarations",
     "parameters",
     "read",

@@ -110,6 +110,11 @@ def bind(declared: Iterable[Parameter], values: dict[str, Any], *, origin: str =
     return {name: _typed(by_name[name], value, origin) for name, value in values.items()}
 
 
+def checks(path: Path) -> str:
+    """Return the source of the cell tagged ``check-parameters``, which checks a notebook's parameters; or else ""."""
+    return "\n".join(source(cell) for cell in read(path)["cells"] if "check-parameters" in tags(cell))
+
+
 def suggestion(name: str, known: Iterable[str]) -> str:
     """Say which known name is nearest to a mistyped one, or else which names there are.
 

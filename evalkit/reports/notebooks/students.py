@@ -8,6 +8,7 @@ left out, too.
 from __future__ import annotations
 
 import ast
+import json
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +24,23 @@ def student(lesson: Path, target: Path) -> Path:
     A copy that somebody has worked in is never overwritten. Raises DataError for it; and, naming the cell, where a
     solution is not marked so that all of it is left out, or where what is left is no Python.
     """
-    cells = read(lesson)["cells"]
-    copies = [_copy(cell, f"{lesson}, cell {number}") for number, cell in enumerate(cells, start=1)]
-    text = canonical([cell for cell in copies if cell is not None])
+    text = _written(lesson)
     if target.exists() and canonical(read(target)["cells"]) != text:
         raise DataError(f"{target} holds somebody's answers, or an older lesson. Move it away, or name another folder.")
     write_text(target, text)
     return target
+
+
+def copied(lesson: Path) -> list[dict[str, Any]]:
+    """Return the cells of a student's copy, as they are handed out."""
+    return json.loads(_written(lesson))["cells"]
+
+
+def _written(lesson: Path) -> str:
+    """Return the text of a student's copy."""
+    cells = read(lesson)["cells"]
+    copies = [_copy(cell, f"{lesson}, cell {number}") for number, cell in enumerate(cells, start=1)]
+    return canonical([cell for cell in copies if cell is not None])
 
 
 def without_solution(code: str, *, origin: str) -> str:

@@ -1,0 +1,116 @@
+"""What a campaign is expected to show, and how it is run: the sentences of a design."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from evalkit.campaign.design.drawing import Drawn
+from evalkit.campaign.design.expectation import POWER, Expected
+from evalkit.campaign.design.texts import Texts
+from evalkit.campaign.design.writing import counts
+from evalkit.stats.terms import join_names, pluralize
+
+_KINDS = {
+    "system": "of systems' translations", "reference": "of people's translations", "repeat": "made a second time",
+    "degraded": "of degraded translations", "calibration": "of the calibration set",
+}  # fmt: skip
+
+
+def expectation(texts: Texts, drawn: Drawn, found: Expected) -> list[str]:
+    """Say how much is judged, what that distinguishes, and what more people would bring."""
+    wish, many = drawn.wish, sum(drawn.judgements)
+    low, high = min(drawn.judgements), max(drawn.judgements)
+    each = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+    crew, systems = pluralize(len(wish.annotators), "annotator"), pluralize(len(texts.outputs), "system")
+    kinds = join_names([f"{count:,} are {_KINDS[kind]}" for kind, count in counts(drawn).items()])
+    sentences = [
+        f"{wish.protocol.name}: {pluralize(many, 'judgement')} by {crew}, {each} each, of {systems} on "
+        f"{pluralize(len(drawn.documents), 'document')}. At {wish.seconds:.0f} seconds a judgement that is "
+        f"{high * wish.seconds / 3600:.1f} hours for who has most.",
+        f"Of these judgements {kinds}.",
+    ]
+    if found.difference is None:
+        sentences.append("No difference can be tested: a test needs two documents or more, and two annotators or more.")
+    else:
+        size = _size(found.difference, found)
+        sentences += [
+            f"With a chance of {POWER:.0%} it distinguishes two systems that are {size} apart or more; smaller "
+            "differences may go unnoticed.",
+            _more(found),
+        ]
+    how = "assumed to be" if found.usual.assumed else "taken from"
+    return [*sentences, f"What scatters and how long a judgement takes is {how} {found.usual.source}."]
+
+
+def _size(value: float, found: Expected) -> str:
+    return f"{value:.1%} of comparisons" if found.unit != "points" else f"{value:.2g} points"
+
+
+def _more(found: Expected) -> str:
+    """Say what more annotators would bring."""
+    parts = [f"{_size(value, found)} with {count}" for count, value in found.more[1:] if value is not None]
+    text = f"With more annotators it would be {join_names(parts)}, each with as many documents as now."
+    return f"{text} That takes more documents than there are." if found.limited else text
+
+
+def notes(texts: Texts, drawn: Drawn) -> list[str]:
+    """Say what was assumed, and what could not be had."""
+    protocol = drawn.wish.protocol
+    tool = [f"{protocol.name} marks errors, which takes a tool such as Pearmut; "
+            + ("workbooks have room for scores only" if protocol.scale else "no workbooks were written")]  # fmt: skip
+    told = (*texts.notes, *drawn.notes, *(tool if protocol.marks else []))
+    return [f"{note[0].upper()}{note[1:]}." for note in told]
+
+
+def plan(name: str, told: Sequence[str], noted: Sequence[str], *, everybody: bool = False) -> str:
+    """Write the plan, with the way from here to the report, as Markdown; everybody: of a class, to the lessons."""
+    lines = [f"# {name}: the plan", "", *(f"{sentence}\n" for sentence in told)]
+    lines += [*(f"- {sentence}" for sentence in noted), ""] if noted else []
+    return "\n".join(lines) + _WAY.format(name=name) + (_CLASS if everybody else "")
+
+
+_WAY = """
+## The files
+
+| file | for whom |
+| --- | --- |
+| `campaign.json` | Pearmut: an address for each annotator; nothing in it names systems or kinds of items |
+| `for_annotators/` | without Pearmut: a workbook for each annotator; nothing in it names systems or kinds of items |
+| `assignment.csv` | you: everything that is judged, by whom, of which system. Annotators must not see it |
+| `design.json` | you: the role of each item. Keep it with the results; without it they cannot be read |
+
+## With Pearmut
+
+```
+pearmut add campaign.json
+pearmut run
+evalkit import data/annotations/{name}.jsonl --design design.json
+evalkit run campaign -p file=campaign.parquet
+```
+
+`pearmut add` prints an address for each annotator. Pearmut answers on every network address of your machine: let a
+firewall, or a server of your own, decide who reaches it.
+
+## With workbooks
+
+```
+evalkit import for_annotators/*.xlsx --design design.json
+evalkit run campaign -p file=campaign.parquet
+```
+
+The import knows every item's role from `design.json`, and the report says what was planned and what came of it.
+"""
+
+_CLASS = """
+## To the lessons
+
+Give each student a number, and by it an address (Pearmut) or a workbook; no name need be in any file. The numbers stay
+in the result only with `--keep-names`, so that everybody finds their own:
+
+```
+evalkit import for_annotators/*.xlsx --design design.json --keep-names --out class.parquet
+```
+
+(of Pearmut its `.jsonl` in their place). Then open lesson 0 and set, in its second cell, `class_file` to the path of
+`class.parquet`, and `me` to your number. Lessons 1 to 5 take the same two.
+"""

@@ -1,0 +1,238 @@
+"""Automatic metrics, and judges that are models, beside the people of the same campaign."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from evalkit import DataError
+from evalkit.campaign.judges.sides import Sides, arrange, by_person, gridded, stack, system_scores
+from evalkit.campaign.method import DOCUMENTS
+from evalkit.campaign.missing import Missing
+from evalkit.campaign.opening import Campaign
+from evalkit.campaign.people.agreement import kind_of
+from evalkit.campaign.systems.ranking import Ranking
+from evalkit.metrics.metaeval.drawn import STATISTICS, agreement
+from evalkit.stats.agreement import coefficients
+from evalkit.stats.correlation import kendall_b
+
+COLLECT = (
+    "To hold metrics against people, import with --metric COLUMN or --metrics FILE, or name the file here: -p "
+    "metrics=FILE. Annotators that are models are named with --judge NAME."
+)
+#: Fewest items that a person shares with others to be held against them.
+FEWEST = 10
+#: Most persons who are held against the others, those with most shared items.
+MOST = 60
+#: Row of the table -> what it is of the persons' values.
+PEOPLE = "one person against the others, median"
+_RANGE = {PEOPLE: "median", "one person, lowest": "min", "one person, highest": "max"}
+
+
+@dataclass(frozen=True, eq=False)
+class Judges:
+    """How each metric and model agrees with people, and people with each other.
+
+    table: a row for each of them, and for people three (median, lowest and highest of the persons, each against the
+    mean of the others): judge, kind (metric, judge, people), items (shared with people), systems, and the statistics
+    of ``drawn.STATISTICS``. intervals: judge, statistic, value, low, high; of people low and high are the range over
+    persons. persons: how many could be held against others; beaten: judge -> how many of them agree less with the
+    others, on the same items, than it does (by Kendall's tau-b over items). pairs: judge, above, below, sure: systems
+    that it orders otherwise than people do, and whether people's order is significant. grid: people's mean scores,
+    segments × systems, raw: the same as they were given, and scores: judge -> the same of its scores, higher is better.
+    models: of judges that are models: judge, judgements, items, mean, sd, difference, alpha_without, alpha (of people
+    alone, and with it, on the same items). unit: what the intervals draw. lower: metrics whose scores were turned.
+    """
+
+    pair: str
+    table: pd.DataFrame
+    intervals: pd.DataFrame
+    persons: int
+    beaten: dict[str, int]
+    pairs: pd.DataFrame
+    models: pd.DataFrame
+    grid: pd.DataFrame
+    raw: pd.DataFrame
+    scores: dict[str, pd.DataFrame]
+    unit: str
+    lower: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    by_z: bool = False
+
+    @property
+    def tables(self) -> list[tuple[str, str, pd.DataFrame]]:
+        """What there is to show in tables: name, title and table."""
+        read = pd.DataFrame({"file": self.notes})
+        every = [
+            ("judges", "metrics, models and people", self.table),
+            ("judges_intervals", "the same with 95 % intervals; of people, the range over persons", self.intervals),
+            ("judges_models", "models as annotators", self.models),
+            ("judges_read", "how files of metrics were read", read),
+        ]
+        return [entry for entry in every if len(entry[2])]
+
+    @property
+    def names(self) -> list[str]:
+        """The metrics and models, those that agree best over items first."""
+        own = self.table[self.table["kind"] != "people"]
+        return own["judge"].tolist()
+
+
+def compare_judges(
+    campaign: Campaign,
+    judged: pd.DataFrame | None,
+    *,
+    ranking: Ranking | Missing | None = None,
+    resamples: int = 200,
+    seed: int = 7,
+) -> Judges | Missing:
+    """Hold metrics and models against people's mean scores, item by item and system by system.
+
+    judged: as ``data.open_judges`` reads it. ranking: people's, whose scores (raw or z) and tests are used; None takes
+    raw scores and knows no tests. Items are outputs of systems in the pair in detail; people's translations are none.
+    Caveat: agreement with the mean of several people is easier than with one, so each person is left out in turn, and
+    metrics are compared with that person on the same items and against the same others.
+    """
+    if judged is None or judged.empty:
+        return Missing("no automatic judge or metric is named in the file.", COLLECT)
+    column = ranking.method.column if ranking else "score"
+    sides = arrange(campaign, judged, column=column)
+    if not sides.scores:
+        return Missing(f"no automatic judge or metric scored an output of a system in {campaign.pair}.", COLLECT)
+    units = _documents(campaign, sides.grid)
+    found = agreement(
+        sides.stacked, systems=sides.whole.to_numpy(float), units=units, ties=sides.raw.to_numpy(float).T,
+        resamples=resamples, seed=seed,
+    )  # fmt: skip
+    persons, beaten = _one_by_one(sides, seed)
+    table, intervals = _tabulated(found, sides, persons)
+    return Judges(
+        pair=campaign.pair,
+        table=table,
+        intervals=intervals,
+        persons=len(persons),
+        beaten=beaten,
+        pairs=_other_order(sides, ranking),
+        models=_as_annotators(campaign, sides),
+        grid=sides.grid,
+        raw=sides.raw,
+        scores=sides.scores,
+        unit="documents" if units is not None else "segments",
+        lower=sides.lower,
+        notes=tuple(judged.attrs.get("notes", ())),
+        by_z=column != "score",
+    )
+
+
+def _tabulated(found: pd.DataFrame, sides: Sides, persons: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Lay out agreement, of metrics and then of people: a row each, and a row for each of their statistics."""
+    names = list(sides.scores)
+    table = _wide(found, names).assign(kind=[sides.kinds[name] for name in names])
+    both = {name: own.notna() & sides.grid.notna() for name, own in sides.scores.items()}
+    table["items"] = [int(there.to_numpy().sum()) for there in both.values()]
+    whole = sides.whole.notna().sum(axis=1)
+    table["systems"] = [int(there.any().sum()) or int(whole[name]) for name, there in both.items()]
+    table = table.sort_values("kendall_b", ascending=False, kind="stable")
+    order = {name: place for place, name in enumerate([*table["judge"], *STATISTICS])}
+    intervals = found.rename(columns={"metric": "judge"})
+    intervals = intervals.sort_values(["statistic", "judge"], key=lambda column: column.map(order), kind="stable")
+    if len(persons):
+        spread = [persons.agg(how, numeric_only=True).rename(name) for name, how in _RANGE.items()]
+        rows = pd.DataFrame(spread).rename_axis("judge").reset_index().assign(kind="people")
+        table = pd.concat([table, rows], ignore_index=True)
+        middle = rows.set_index("judge")[[*STATISTICS]].T.set_axis(["value", "low", "high"], axis=1)
+        middle = middle.rename_axis("statistic").reset_index().assign(judge=PEOPLE)
+        intervals = pd.concat([intervals, middle], ignore_index=True)
+    shown = table[["judge", "kind", "items", "systems", *STATISTICS]].reset_index(drop=True)
+    return shown, intervals[["judge", "statistic", "value", "low", "high"]].reset_index(drop=True)
+
+
+def _wide(found: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    wide = found.pivot(index="metric", columns="statistic", values="value").reindex(names)[[*STATISTICS]]
+    return wide.rename_axis("judge").rename_axis(columns=None).reset_index()
+
+
+def _documents(campaign: Campaign, grid: pd.DataFrame) -> list[str] | None:
+    """Name each segment's document, where enough of them can be drawn anew; None where segments are."""
+    if campaign.segment != ("doc", "segment"):
+        return None
+    docs = grid.index.get_level_values("doc").astype("str").tolist()
+    return docs if len(set(docs)) >= DOCUMENTS else None
+
+
+def _one_by_one(sides: Sides, seed: int) -> tuple[pd.DataFrame, dict[str, int]]:
+    """Hold each person against the mean of the others, and metrics against the same others on the same items.
+
+    Returns a row of statistics for each person, and how many persons each metric agrees better than.
+    """
+    people, scores, grid = sides.people, sides.scores, sides.grid
+    shared = people[people.notna().sum(axis=1) > 1]
+    counts = shared.notna().sum()
+    chosen = counts[counts >= FEWEST].sort_values(ascending=False, kind="stable").index[:MOST]
+    rows, beaten = [], dict.fromkeys(scores, 0)
+    flat = {name: each.stack() for name, each in scores.items()}
+    for person in sorted(chosen):
+        own = shared[person].dropna()
+        others = shared.drop(columns=person).loc[own.index].mean(axis=1)
+        wide = gridded(others, grid.columns)
+        stacked = stack({person: gridded(own, grid.columns).reindex_like(wide)}, wide)
+        found = agreement(stacked, flips=200, seed=seed)
+        row = _wide(found, [person]).iloc[0].to_dict()
+        rows.append(row | {"items": len(own), "systems": wide.shape[1]})
+        order = [*[name for name in own.index.names if name != "system"], "system"]
+        index = own.index.reorder_levels(order)
+        for name, each in flat.items():
+            theirs = each.reindex(index).to_numpy(float)
+            there = np.isfinite(theirs)
+            if there.sum() >= FEWEST:
+                x, y, z = theirs[there], own.to_numpy(float)[there], others.to_numpy(float)[there]
+                beaten[name] += bool(np.nan_to_num(kendall_b(x, z), nan=-2) > np.nan_to_num(kendall_b(y, z), nan=-2))
+    return pd.DataFrame(rows), beaten
+
+
+def _other_order(sides: Sides, ranking: Ranking | Missing | None) -> pd.DataFrame:
+    """List the pairs of systems that a metric orders otherwise than people do: judge, above, below, sure.
+
+    above: the system that people put higher. sure: whether they do so significantly.
+    """
+    rows = []
+    tests = ranking.pairwise if ranking else pd.DataFrame()
+    sure = {(row.better, row.worse) for row in tests.itertuples() if row.significant}
+    for name, own in sides.scores.items():
+        metric, human = system_scores(own, sides.grid, sides.whole.loc[name])
+        order = human.sort_values(ascending=False, kind="stable").index
+        for place, above in enumerate(order):
+            for below in order[place + 1 :]:
+                if (metric[above] - metric[below]) * (human[above] - human[below]) < 0:
+                    rows.append((name, above, below, (above, below) in sure))
+    return pd.DataFrame(rows, columns=["judge", "above", "below", "sure"])
+
+
+def _as_annotators(campaign: Campaign, sides: Sides) -> pd.DataFrame:
+    """Describe each model as one more annotator, in points of people's scale."""
+    people = by_person(campaign, "score")
+    level = {"nominal": "nominal", "ordinal": "ordinal"}.get(kind_of(campaign.judged["score"]), "interval")
+    rows = []
+    for name, own in sides.models.items():
+        with_it = people.join(own.rename(name), how="inner").dropna(subset=name)
+        several = with_it[with_it.drop(columns=name).notna().sum(axis=1) > 1]
+        rows.append({
+            "judge": name, "judgements": sides.judgements[name], "items": len(with_it), "mean": own.mean(),
+            "sd": own.std(),
+            "difference": (with_it[name] - with_it.drop(columns=name).mean(axis=1)).mean(),
+            "alpha_without": _alpha(several.drop(columns=name), level), "alpha": _alpha(several, level),
+            "items_of_alpha": len(several),
+        })  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def _alpha(scores: pd.DataFrame, level: str) -> float:
+    """Compute Krippendorff's alpha; missing where it is not defined."""
+    try:
+        found = coefficients(scores, measures=[("krippendorff_alpha", level)], resamples=0)
+    except DataError:  # nothing shared, or one score throughout
+        return np.nan
+    return float(found["estimate"].iloc[0])

@@ -1,0 +1,169 @@
+"""The methods paragraphs: what a paper or a report to a client has to say about how these numbers were made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from evalkit import __version__
+from evalkit.campaign.analysis import Analysis
+from evalkit.campaign.missing import Missing
+from evalkit.campaign.paperwork import citing, collected
+from evalkit.campaign.paperwork.citing import cite
+from evalkit.campaign.paperwork.markup import escaped
+from evalkit.campaign.paperwork.protocol import protocol_of
+from evalkit.campaign.paperwork.references import REFERENCES
+from evalkit.campaign.people.agreement import Agreement
+from evalkit.campaign.people.annotators import Screening
+from evalkit.campaign.people.calibration import RAW, Calibration
+from evalkit.campaign.people.quality import FEWEST_DEGRADED, QualityControl
+from evalkit.campaign.planning.more import Plan
+from evalkit.campaign.systems.ranking import Ranking
+from evalkit.stats.terms import join_names, pluralize
+
+
+@dataclass(frozen=True)
+class Methods:
+    """The methods, told three ways; a citation in one of them is in all.
+
+    paragraphs: plain text. markdown, latex: the same, names escaped, paragraphs cut by empty lines; LaTeX cites by
+    key. references: the works cited, as a list says them. bibliography: the same works as ``references.bibtex``
+    takes them.
+    """
+
+    paragraphs: list[str]
+    markdown: str
+    latex: str
+    references: list[str]
+    bibliography: list[dict[str, str]]
+
+    @property
+    def text(self) -> str:
+        """The paragraphs as one text."""
+        return "\n\n".join(self.paragraphs)
+
+    @property
+    def recorded(self) -> dict[str, object]:
+        """What a report records, so that exports need nothing else."""
+        return {"text": self.text, **vars(self)}
+
+
+def methods(found: Analysis, *, resamples: int, seed: int) -> Methods:
+    """Write the methods; only what was done in this run is in them, and what no file tells is a blank.
+
+    resamples, seed: random draws of this run. The signature belongs at the end: exports add it.
+    """
+    campaign, collection = found.campaign, found.collection
+    parts = [
+        [collected.judgements(campaign, collection), collected.protocol(campaign, protocol_of(campaign))],
+        [collected.reading(campaign), collected.kinds(collection)],
+        [scoring(found.ranking), testing(found.ranking), drawing(found.ranking), _calibration(found.calibration)],
+        [agreement(found.agreement), control(found.quality), screening(found.screening)],
+        [_plan(found.plan), f"Random draws begin from seed {seed}. All analyses were made with evalkit {__version__}."],
+    ]  # fmt: skip
+    marked = [" ".join(filter(None, part)) for part in parts if any(part)]
+    keys = citing.cited("\n".join(marked))
+    lines = [f"- {escaped(REFERENCES[key].text)}" for key in keys]
+    return Methods(
+        paragraphs=[citing.plain(part) for part in marked],
+        markdown="\n\n".join([*(citing.markdown(part) for part in marked), *(["\n".join(lines)] if lines else [])]),
+        latex="\n\n".join(citing.latex(part) for part in marked),
+        references=[REFERENCES[key].text for key in keys],
+        bibliography=[REFERENCES[key].entry(key) for key in keys],
+    )
+
+
+def scoring(ranking: Ranking | Missing) -> str:
+    """Say how judgements become scores of systems."""
+    if not ranking or len(ranking.names) < 2:
+        return ""
+    text = "Systems are ranked by mean scores: judgements are averaged by segment, then segments by system."
+    if ranking.method.by_z:
+        text = "Systems are ranked by z-scores: each annotator's scores less the mean of all their scores, over their "
+        text += f"standard deviation {cite('graham2013')}, averaged by segment, then by system."
+    if "Cramér" in ranking.method.why:
+        text += f" Why: {ranking.method.why} {cite('bergsma2013')}."
+    return text
+
+
+def testing(ranking: Ranking | Missing) -> str:
+    """Say how systems are compared, and what that gave for the first two."""
+    if not ranking or len(ranking.names) < 2:
+        return ""
+    humans = join_names(ranking.humans["system"]) if len(ranking.humans) else ""
+    return (
+        f"Every two systems are compared by a t-test whose standard error is clustered by {ranking.method.drawn} "
+        f"{cite('liang1986')}, one-sided at {ranking.method.alpha:g}, with p-values adjusted for the number of pairs "
+        f"of systems {cite('holm1979')}; for {ranking.top} and {ranking.names[1]}, the first two, "
+        f"p {'< 0.001' if ranking.p < 0.001 else f'= {ranking.p:.3f}'}. A cluster ends where all systems above are "
+        "better than all below."
+    ) + f" People's translations ({humans}) are shown beside the systems and take no place among them." * bool(humans)
+
+
+def drawing(ranking: Ranking | Missing) -> str:
+    """Say what is drawn anew for intervals, and why that."""
+    if not ranking or len(ranking.names) < 2 or ranking.best is None:
+        return ""
+    method = ranking.method
+    works = ["efron1993", *(["owen2007"] if len(method.unit) > 1 else [])]
+    return (
+        f"Intervals of scores and ranks are 95 % percentile bootstraps over {method.drawn}, {ranking.resamples:,} "
+        f"draws {cite(*works)}, as wide as t intervals where these are few. Why {method.drawn}: {method.why_unit}."
+    )
+
+
+def agreement(found: Agreement | Missing) -> str:
+    """Say how far annotators agree, by which coefficients, or why that is not known."""
+    if not found or found.estimate is None:
+        why = found.reason.rstrip(".") or "too few items"
+        return f"Agreement between annotators could not be estimated: {why}."
+    text = (
+        f"Agreement on {pluralize(found.items, 'item')} judged by two annotators or more is Krippendorff's alpha, "
+        f"{found.level} {cite('krippendorff2011')}, {found.estimate:.2f}, 95 % bootstrap interval over items "
+        f"{found.low:.2f} to {found.high:.2f}."
+    )
+    for row in found.measures.itertuples():
+        if str(row.coefficient).startswith("Gwet") and row.estimate == row.estimate:
+            text += f" {row.coefficient} {cite('gwet2008')} is {row.estimate:.2f}."
+    return text
+
+
+def control(quality: QualityControl) -> str:
+    """Say what the items show that check annotators."""
+    parts = []
+    if quality.tested:
+        parts.append(
+            f"One-sided paired t-tests at 0.05 of degraded items against their originals {cite('knowles2024')} were "
+            f"made for {pluralize(quality.tested, 'annotator')}; {len(quality.failed)} with {FEWEST_DEGRADED} degraded "
+            f"items or more did not pass{'; those who failed seem to have been removed before' * quality.removed}."
+        )
+    if quality.again is not None:
+        parts.append(f"Second scores of an item lie {quality.again:.1f} points of 100 from the first in the median.")
+    return " ".join(parts)
+
+
+def screening(found: Screening | Missing) -> str:
+    """Say whom rules named, and that nobody was left out."""
+    if not found or not found.rules:
+        return ""
+    return (
+        f"{pluralize(len(found.rules), 'rule')} ({'; '.join(found.rules)}) named {len(found.proposed)} of "
+        f"{pluralize(found.annotators, 'annotator')} to look at; nobody's judgements were left out."
+    )
+
+
+def _calibration(calibration: Calibration | Missing) -> str:
+    if not calibration or calibration.systems.empty:
+        return ""
+    forms = join_names(form for form in calibration.systems["form"].unique() if form != RAW)
+    whom = {"annotator": "annotators", "pair": "language pairs"}[calibration.by]
+    return f"Scores of systems are also calibrated by items that {whom} have in common ({forms}) {cite('licht2022')}."
+
+
+def _plan(plan: Plan | Missing) -> str:
+    if not plan:
+        return ""
+    units = "annotators" if plan.basis.over_annotators else "documents"
+    return (
+        f"The number of judgements needed follows from variance components {cite('henderson1953')} and the power of a "
+        f"two-sided paired t-test over {units}."
+    )

@@ -1,0 +1,289 @@
+"""How many more judgements, by how many more people, would distinguish the best systems."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from evalkit import DataError
+from evalkit.campaign.missing import Missing, or_missing
+from evalkit.campaign.opening import Campaign
+from evalkit.campaign.planning.cost import hours
+from evalkit.campaign.systems.ranking import Ranking
+from evalkit.human import planning
+from evalkit.human.ranking.drawn import covariance, fewest_units
+from evalkit.human.ranking.scores import segment_means
+
+#: Chance of finding a true difference that a plan asks for.
+POWER = 0.8
+#: Most segments that a plan may ask for; beyond, the answer is that the systems are as good as equal.
+MOST = planning.MOST_SEGMENTS
+#: Differences that are planned for beside those that were observed: shares of the scale.
+SHARES = (0.01, 0.02, 0.05)
+#: Most systems that are compared, the first and those that cannot be distinguished from it; and how many of the best
+#: tell what scatters.
+TOP = 5
+#: Judgements that one person may be asked for, though those who judged here gave fewer.
+CAPACITY = 200
+#: What an observed difference is planned for, and what a cautious organiser plans for: the lower end of an interval.
+OBSERVED, CAUTIOUS = "as observed", "lower end of its 50 % interval"
+#: Whom a plan for a fixed difference compares.
+ANY = "any two systems"
+#: How differently annotators like systems: what the judgements tell of it.
+FOUND, NOT_FOUND, NOT_TOLD = "found", "not found", "cannot be told"
+_WHOLE = ("people_needed", "judgements_each", "segments_needed", "segments_now", "worth_now", "more_people",
+          "more_segments", "more_judgements")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Basis:
+    """What a plan rests on: what scatters, and what the work looks like.
+
+    variances: as ``planning.variances`` returns them, squared points. layout: of ``planning.components``. block:
+    segments of a document. capacity: most judgements that one person is asked for. liking: whether annotators like
+    systems differently (``FOUND``, ``NOT_FOUND`` or ``NOT_TOLD``). over_annotators: whether people are what is tested
+    over, because they like systems differently, or because the ranking draws them anew. annotators, systems: who judged
+    what all this was measured on.
+    """
+
+    variances: Mapping[str, float]
+    layout: str
+    block: int
+    capacity: int
+    liking: str
+    over_annotators: bool
+    annotators: int
+    systems: int
+
+    @property
+    def counts_people(self) -> bool:
+        """Whether only more people help, not more judgements by the same ones."""
+        return self.liking == FOUND
+
+    def crew(self, delta: float) -> planning.Crew | None:
+        """Return the cheapest crew that finds a difference; None beyond ``MOST`` segments."""
+        return planning.smallest_crew(
+            self.variances, delta=delta, block=self.block, capacity=self.capacity, target=POWER,
+            over_annotators=self.over_annotators, most_segments=MOST,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """People and judgements that distinguish two systems, by what scatters in this campaign.
+
+    table: compares (two systems, or any), difference, points, people_needed, judgements_each (of one of them),
+    segments_needed (all missing beyond ``MOST``), segments_now, worth_now (segments judged as planned that tell as much
+    as what there is), more_people, more_segments, more_judgements (of these two systems), and more_hours where a
+    judgement's time is known. components: variances in squared points, and their shares. rivals: the first system and
+    each that it is compared with; gaps, errors: their differences and standard errors of these, as the ranking tests
+    them, points.
+    apart: whether the first is distinguished from all others. by_z: whether points are z-scores times a usual standard
+    deviation. seconds: the median time of a judgement; hourly_pay: 0 where unknown.
+    """
+
+    pair: str
+    table: pd.DataFrame
+    components: pd.DataFrame
+    basis: Basis
+    rivals: tuple[tuple[str, str], ...]
+    gaps: tuple[float, ...]
+    errors: tuple[float, ...]
+    apart: bool
+    by_z: bool = False
+    seconds: float | None = None
+    hourly_pay: float = 0.0
+    currency: str = ""
+
+    @property
+    def best(self) -> tuple[str, str]:
+        """The two best systems, whose observed difference is the first row's."""
+        return self.rivals[0]
+
+    @property
+    def gap(self) -> float:
+        """The difference of the two best systems, points."""
+        return self.gaps[0]
+
+    @property
+    def shown(self) -> list[str]:
+        """The table's columns that a page has room for."""
+        hidden = ("people_needed", "segments_needed", "segments_now", "worth_now")
+        return [name for name in self.table.columns if name not in hidden]
+
+    @property
+    def called(self) -> dict[str, str]:
+        """What people call the components that scatter in a difference of two systems."""
+        return planning.NAMES | {"document": "documents", "item": "segments, by system"}
+
+    def row(self, rivals: tuple[str, str], difference: str) -> dict[Hashable, Any] | None:
+        """Return the table's row of two systems and a difference; None where it has none."""
+        rows = self.table[self.table["compares"].eq(_named(rivals)) & self.table["difference"].eq(difference)]
+        return None if rows.empty else rows.iloc[0].to_dict()
+
+    @property
+    def needed(self) -> int | None:
+        """Segments needed for the two best systems; None where more than ``MOST`` are."""
+        return _whole(self.table["segments_needed"].iloc[0])
+
+    @property
+    def more_people(self) -> int | None:
+        """People who lack for the two best systems."""
+        return _whole(self.table["more_people"].iloc[0])
+
+    @property
+    def more_segments(self) -> int | None:
+        """Segments that lack for the two best systems."""
+        return _whole(self.table["more_segments"].iloc[0])
+
+    @property
+    def more_judgements(self) -> int | None:
+        """Judgements that lack for the two best systems."""
+        return _whole(self.table["more_judgements"].iloc[0])
+
+
+def _whole(value: Any) -> int | None:
+    return None if pd.isna(value) else int(value)
+
+
+def _named(rivals: tuple[str, str]) -> str:
+    return " – ".join(rivals)
+
+
+@or_missing("A plan needs two systems judged on the same segments, and some variation in the scores.")
+def plan_more(campaign: Campaign, ranking: Ranking | Missing, *, hourly_pay: float = 0.0, currency: str = "") -> Plan:
+    """Say how many more judgements, by how many more people, find differences of several sizes.
+
+    ranking: tells what is compared, and the best systems; the differences between these are noisy themselves, hence the
+    other differences. hourly_pay, currency: what an annotator is paid for an hour; 0 leaves prices out.
+    """
+    if len(campaign.systems) < 2:
+        raise DataError("There is one system, so there is no difference to plan for.")
+    if campaign.ranked_types[0] == "calibration":
+        raise DataError("There are only calibration items, of which systems may have other texts each.")
+    if not ranking:
+        raise DataError("Without a ranking there is no difference to plan for.")
+    names = ranking.names
+    if len(names) < 2:
+        raise DataError("There is one system that can be the best, so there is no difference to plan for.")
+    judged = _in_points(campaign, ranking)
+    level = [name for name in names[1:] if name in ranking.level][: TOP - 1]
+    rivals = tuple((names[0], name) for name in level or names[1:2])
+    near = list(dict.fromkeys([names[0], *level, *names]))[:TOP]  # bad systems scatter more than good ones
+    judged = judged[judged["system"].isin(near)]
+    basis = measure_basis(judged, campaign, over_annotators=ranking.method.draws_people)
+    gaps = tuple(ranking.gap(*pair) for pair in rivals)
+    errors, freedom = _uncertain(campaign, ranking, rivals)
+    segments = judged.groupby("system")[list(campaign.segment)].apply(lambda own: len(own.drop_duplicates()))
+    rows = []
+    for pair, gap, error, free in zip(rivals, gaps, errors, freedom, strict=True):
+        there = _there(judged, basis, pair, int(segments[list(pair)].min()))
+        cautious = abs(gap) - float(stats.t.ppf(0.75, free)) * error
+        rows.append(_row(basis, _named(pair), OBSERVED, abs(gap), **there))
+        if cautious > abs(gap) / 20:  # what is less is none
+            rows.append(_row(basis, _named(pair), CAUTIOUS, cautious, **there))
+    there = _there(judged, basis, rivals[0], int(segments[list(rivals[0])].min()))
+    whole, width = "scale" if campaign.known_scale else "range of scores", campaign.scale[1] - campaign.scale[0]
+    rows += [_row(basis, ANY, f"{share:.0%} of the {whole}", share * width, **there) for share in SHARES]
+    table = pd.DataFrame(rows).astype(dict.fromkeys(_WHOLE, "Int64"))
+    seconds = typical_seconds(campaign)
+    if seconds:
+        table["more_hours"] = table["more_judgements"].astype("Float64") * seconds / 3600
+    parts = pd.DataFrame({"component": list(basis.variances), "variance": list(basis.variances.values())})
+    parts["share"] = parts["variance"] / parts["variance"].sum()
+    return Plan(
+        campaign.pair, table, parts, basis, rivals, gaps, errors, apart=not level,
+        by_z=ranking.method.by_z, seconds=seconds, hourly_pay=hourly_pay, currency=currency.strip(),
+    )  # fmt: skip
+
+
+def _there(judged: pd.DataFrame, basis: Basis, rivals: tuple[str, str], now: int) -> dict[str, Any]:
+    """Say what there is of two systems: the variance of their difference, by the model of the plan, and segments."""
+    first, second = rivals
+    options: dict[str, Any] = {"first": first, "second": second, "layout": basis.layout}
+    return {"variance": planning.contrast_variance(judged, basis.variances, **options), "now": now}
+
+
+def measure_basis(judged: pd.DataFrame, campaign: Campaign, *, over_annotators: bool = False) -> Basis:
+    """Measure what scatters in judgements of systems' outputs, and say what a plan tests over.
+
+    judged: rows of ``campaign``, perhaps with scores of another kind. over_annotators: whether annotators are drawn
+    anew for the ranking's intervals; the plan is then over them, too, whatever they like.
+    Raises DataError where nothing scatters, or nothing was judged twice.
+    """
+    layout = "campaign" if campaign.segment == ("doc", "segment") else "numbered"
+    found = planning.components(judged, layout=layout, taste=True)
+    variances = planning.variances(found, campaign.pair)
+    if sum(variances.values()) <= 0:
+        raise DataError("All scores are the same, so nothing scatters and nothing can be planned.")
+    block = min(block_length(judged), 50)
+    told = found["taste"].notna().iloc[0]
+    liking = FOUND if variances["taste"] > 0 else NOT_FOUND if told else NOT_TOLD
+    usual = int(judged.groupby("annotator").size().median())
+    people = judged["annotator"].nunique()
+    over = liking == FOUND or over_annotators
+    return Basis(
+        variances, layout, block, max(usual, CAPACITY, 2 * block), liking, over, people, judged["system"].nunique()
+    )
+
+
+def block_length(judged: pd.DataFrame) -> int:
+    """Return how many segments an annotator judges of a document by one system, on average as a judgement finds it.
+
+    >>> block_length(pd.DataFrame({"annotator": "p", "system": "A", "doc": ["d", "d", "d", "d", "d", "e"]}))
+    4
+    """
+    lengths = judged.groupby(["annotator", "system", "doc"]).size()
+    return round(float((lengths**2).sum() / lengths.sum()))
+
+
+def _row(basis: Basis, compares: str, difference: str, points: float, variance: float, now: int) -> dict[str, Any]:
+    """Plan for one difference. variance: of the difference that was observed, squared points. now: segments judged."""
+    row = {"compares": compares, "difference": difference, "points": points} | dict.fromkeys(_WHOLE, pd.NA)
+    row["segments_now"] = now
+    if not (crew := basis.crew(points)):
+        return row
+    worth = crew.segments * crew.variance / variance if variance > 0 else crew.segments
+    lacking = max(0.0, crew.segments - worth)
+    if basis.counts_people:  # whoever was there has given what they can: their favourites are in it
+        people = int(np.ceil(lacking / crew.segments_each - 1e-9))
+        segments = people * crew.segments_each
+    else:
+        people = max(0, crew.annotators - basis.annotators)
+        segments = int(np.ceil(lacking / basis.block - 1e-9)) * basis.block
+    row |= {"people_needed": crew.annotators, "judgements_each": crew.judgements_each}
+    row |= {"segments_needed": crew.segments, "worth_now": int(worth), "more_people": people if segments else 0}
+    return row | {"more_segments": segments, "more_judgements": 2 * segments}
+
+
+def typical_seconds(campaign: Campaign) -> float | None:
+    """Return the time of a judgement in seconds, as the median annotator takes it; None where no times are known."""
+    found = hours(campaign.part)[0]["median_seconds"].dropna()
+    return float(found.median()) if len(found) and found.median() > 0 else None
+
+
+def _in_points(campaign: Campaign, ranking: Ranking) -> pd.DataFrame:
+    """Return the judgements of systems' outputs; z-scores are put back into points of the scale."""
+    judged = campaign.judged[campaign.judged["item_type"].eq("system")]
+    return judged.assign(score=judged["normalized"] * ranking.points) if ranking.method.by_z else judged
+
+
+def _uncertain(
+    campaign: Campaign, ranking: Ranking, rivals: tuple[tuple[str, str], ...]
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Return standard errors of the rivals' differences, points, and degrees of freedom, as the ranking's tests do."""
+    method = ranking.method
+    options: dict[str, Any] = {"score": method.column, "item_types": method.item_types, "segment": method.segment}
+    (table,) = segment_means(campaign.judged, unit=method.unit, **options).values()
+    place = {name: number for number, name in enumerate(table.systems)}
+    spread, units = covariance(table), fewest_units(table)
+    found = []
+    for one, other in ((place[first], place[second]) for first, second in rivals):
+        variance = max(float(spread[one, one] + spread[other, other] - 2 * spread[one, other]), 0.0)
+        found.append((ranking.points * variance**0.5, float(units[one, other]) - 1))
+    return tuple(error for error, _ in found), tuple(freedom for _, freedom in found)

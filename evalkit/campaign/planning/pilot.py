@@ -1,0 +1,197 @@
+"""A pilot to plan with: the judgements of any campaign file that tell how scores scatter, on a scale from 0 to 100."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from evalkit import DataError, data
+from evalkit.campaign.opening import Campaign, from_ratings
+from evalkit.campaign.planning.more import block_length, typical_seconds
+from evalkit.data import registry
+from evalkit.data.provenance import like, reading_of
+from evalkit.human import planning
+
+#: The example, and the language pair that stands for it where none is named.
+EXAMPLE, EXAMPLE_PAIR = "wmt22-calibration-hits", "eng-deu"
+#: Fewest judgements that a plan is made from.
+FEWEST = 20
+#: From this share of segments with several systems' translations on, segments are told from what systems make of them.
+SHARED = 0.1
+#: How the layouts of components are recognised, in words.
+LAYOUTS = {
+    "calibration": "everybody judges the same items, and hardly any segment has two systems' translations",
+    "campaign": "systems translate the same segments, which are judged by a few people each",
+    "numbered": "systems translate the same segments, told from others by their numbers alone",
+    "unnamed": "nobody knows who judged what",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Pilot:
+    """Judgements that a plan rests on, and how they were read.
+
+    ratings: outputs of systems (or calibration items, where there is nothing else) of all language pairs that can be
+    planned with, higher is better, on a scale from 0 to 100; with provenance. pair: the one that is planned with.
+    layout: of ``planning.components``; chosen: whether it was chosen here. scale: the pilot's own ends; known_scale:
+    whether they are declared, not just the lowest and the highest score. orientation: which way is better, as the
+    import told it. criterion: what was judged, of ``criteria``. seconds: the median time of a judgement. apart: how
+    many judgements of which kind of item were kept out. unusable: language pair -> why it cannot be planned with.
+    """
+
+    ratings: pd.DataFrame
+    pair: str
+    layout: str
+    chosen: bool
+    scale: tuple[float, float]
+    known_scale: bool
+    orientation: str
+    criterion: str
+    criteria: tuple[str, ...]
+    seconds: float | None
+    apart: Mapping[str, int]
+    unusable: Mapping[str, str]
+    example: bool
+
+    @property
+    def part(self) -> pd.DataFrame:
+        """The judgements of the language pair that is planned with."""
+        return self.ratings[self.ratings["pair"] == self.pair]
+
+    @property
+    def block(self) -> int:
+        """How many segments of one document an annotator judges in one go by one system, as a judgement finds it."""
+        return block_length(self.part)
+
+    @property
+    def stretched(self) -> bool:
+        """Whether the pilot's scale is another than 0 to 100."""
+        return self.scale != (0.0, 100.0)
+
+    @property
+    def tells_liking(self) -> bool:
+        """Whether the layout can tell how differently annotators like systems."""
+        return self.layout != "unnamed"
+
+    def own_points(self, points: float) -> float:
+        """Say points of the scale from 0 to 100 in those of the pilot's own."""
+        return points * (self.scale[1] - self.scale[0]) / 100
+
+    def price(self, hourly_pay: float, otherwise: float) -> float:
+        """Return what a judgement costs: its median time at an hourly pay, where both are known."""
+        return hourly_pay * self.seconds / 3600 if hourly_pay > 0 and self.seconds else otherwise
+
+
+def read_pilot(
+    choice: str,
+    *,
+    pair: str = "",
+    criterion: str = "",
+    layout: str = "auto",
+    columns: str = "",
+    scale: Sequence[float] = (),
+    fallback: bool = False,
+) -> Pilot:
+    """Read the pilot that a notebook's parameter names: a registered data set, or any file that ``import`` reads.
+
+    pair: language pair to plan with; "" takes the one with most judgements. criterion: of several; "" takes the first.
+    layout: of ``planning.LAYOUTS``, or "auto". columns: see ``data.column_names``. scale: its ends, where a file does
+    not tell them. fallback: a marked simulation may stand in for a registered set.
+    Raises DataError where the file cannot be read, or cannot tell what a plan needs.
+    """
+    if layout not in ("auto", *planning.LAYOUTS):
+        raise DataError(f"layout={layout!r} is not known. Choose one of: auto, {', '.join(planning.LAYOUTS)}.")
+    ratings = _opened(choice, columns=columns, scale=scale, fallback=fallback)
+    if any("comparisons won" in str(told) for told in reading_of(ratings).values()):
+        raise DataError(
+            "The pilot holds choices between two translations, and this plan is for scores of single ones. "
+            "Take a pilot of scores."
+        )
+    example = choice == EXAMPLE
+    mine = from_ratings(ratings, pair=pair or (EXAMPLE_PAIR if example else ""), criterion=criterion)
+    types = mine.ratings["item_type"]
+    kind = "system" if types.eq("system").any() else "calibration"
+    counted = mine.ratings[types.eq(kind)].reset_index(drop=True)
+    found = layout if layout != "auto" else recognise(counted[counted["pair"] == mine.pair], mine)
+    unusable = {
+        name: problem
+        for name, own in counted.groupby("pair", sort=False)
+        if (problem := problem_of(own, str(name), layout=found, given=layout != "auto"))
+    }
+    if mine.pair not in counted["pair"].unique():
+        raise DataError(f"{mine.pair}: no outputs of systems were judged. Take another pilot, or name another pair.")
+    if mine.pair in unusable:
+        raise DataError(unusable[mine.pair])
+    counted = counted[~counted["pair"].isin(unusable)].reset_index(drop=True)
+    return Pilot(
+        ratings=_stretched(like(counted, ratings), mine), pair=mine.pair, layout=found, chosen=layout == "auto",
+        scale=mine.scale, known_scale=mine.known_scale, orientation=mine.orientation, criterion=mine.criterion,
+        criteria=tuple(mine.criteria), seconds=typical_seconds(mine), example=example, unusable=unusable,
+        apart=mine.part.loc[mine.part["item_type"].ne(kind), "item_type"].value_counts(sort=True).to_dict(),
+    )  # fmt: skip
+
+
+def _opened(choice: str, *, columns: str, scale: Sequence[float], fallback: bool) -> pd.DataFrame:
+    """Load a registered data set, or open a file of the user's own."""
+    if choice in registry.entries():
+        return data.choose(choice, columns=columns, fallback=fallback)
+    options = {"columns": data.column_names(columns), "scale": tuple(scale)}
+    return data.open_campaign(choice, **{name: told for name, told in options.items() if told})[0]
+
+
+def _stretched(counted: pd.DataFrame, mine: Campaign) -> pd.DataFrame:
+    """Put scores onto a scale from 0 to 100; those that are there already stay as they are, to the last bit."""
+    low, high = mine.scale
+    if (low, high) == (0.0, 100.0):
+        return like(counted, counted, scale=(0.0, 100.0))
+    return like(counted.assign(score=(counted["score"] - low) * (100 / (high - low))), counted, scale=(0.0, 100.0))
+
+
+def recognise(rows: pd.DataFrame, mine: Campaign) -> str:
+    """Choose the layout of components from one language pair's judgements of systems' outputs."""
+    if rows.empty:
+        return "campaign"
+    item = ["system", "doc", "segment"]
+    if rows["annotator"].nunique() == 1 and rows.groupby(item).size().gt(1).any():
+        return "unnamed"
+    if rows["item_type"].eq("calibration").all():
+        return "calibration"
+    several = rows.groupby(list(mine.segment))["system"].nunique().gt(1).mean()
+    if several < SHARED:
+        return "calibration"
+    return "campaign" if mine.segment == ("doc", "segment") else "numbered"
+
+
+def problem_of(rows: pd.DataFrame, pair: str, *, layout: str, given: bool) -> str:
+    """Say in a sentence why one language pair cannot be planned with, and the remedy; "" where it can.
+
+    given: whether the layout was chosen by hand, so that a single system may do.
+    """
+    if len(rows) < FEWEST:
+        return (
+            f"{pair}: the pilot has {len(rows)} judgement{'s' * (len(rows) != 1)}, too few to tell what scatters. "
+            f"Collect {FEWEST} or more: two people who judge two systems on the same segments."
+        )
+    if rows["score"].nunique() == 1:
+        return (
+            f"{pair}: all scores of the pilot are {rows['score'].iloc[0]:g}, so nothing scatters that could be planned "
+            "for. Take texts or systems that differ, and look at whether the scores were read right."
+        )
+    if rows["system"].nunique() == 1 and not given:
+        return (
+            f"{pair}: the pilot has one system, so it cannot tell how differently segments suit two of them. Have a "
+            "second system judged on the same segments, or take it by -p layout=calibration (unnamed, where nobody "
+            "knows who judged) that the systems would have the share -p shared=0.5 in common."
+        )
+    if rows["annotator"].nunique() == 1 and layout != "unnamed":
+        return (
+            f"{pair}: one person judged everything, so the pilot cannot tell how much people differ. Have a second "
+            "person judge some of the same segments."
+        )
+    try:
+        planning.components(rows, layout=layout)
+    except DataError as problem:
+        return f"{problem} Have a second person judge some of the same segments."
+    return ""

@@ -1,0 +1,190 @@
+"""A class's own judgements for the lessons: the file that it imported, or a simulated class, marked as simulated.
+
+The texts of lesson 0 lie beside the lessons. No person and no translation system wrote the translations of their three
+"systems": a language model wrote them for the lesson, with errors planted on purpose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+import pandas as pd
+
+from evalkit import ROOT, DataError, data
+from evalkit.campaign.design.drawing import Drawn, Wish, draw
+from evalkit.campaign.design.protocols import get_protocol
+from evalkit.campaign.design.texts import Texts, read_texts
+from evalkit.data.provenance import like, scale_of, source_of
+from evalkit.data.schemas import ITEM
+from evalkit.data.simulate.finish import finished
+from evalkit.stats import agreement
+from evalkit.stats.terms import join_names, pluralize
+
+TEXTS = ROOT / "notebooks" / "lessons" / "texts"
+#: What the translations of each "system" lose on average, in points: by what they say, and by how they say it.
+LOSSES: Mapping[str, tuple[float, float]] = MappingProxyType(
+    {"clean": (4.0, 3.0), "smooth": (45.0, 5.0), "stiff": (8.0, 55.0)}
+)
+#: Simulated students: points by which all their scores are moved, and how much of both losses they count.
+PEOPLE: Mapping[str, tuple[float, float, float]] = MappingProxyType({
+    "sim-01": (0.0, 1.0, 0.6), "sim-02": (-14.0, 1.0, 0.9), "sim-03": (6.0, 0.3, 0.8), "sim-04": (-4.0, 1.2, 0.3),
+    "sim-05": (3.0, 0.8, 0.7), "sim-06": (-8.0, 0.5, 1.1), "sim-07": (8.0, 0.9, 0.4), "sim-08": (0.0, 0.7, 0.7),
+})  # fmt: skip
+_DEGRADED, _NOISE, _ITEM = 40.0, 7.0, 0.5  # points lost, sd in points, spread of losses as a share of their mean
+
+
+def texts() -> Texts:
+    """Read the texts of lesson 0: German, with three translations into English.
+
+    >>> len(texts().sources), sorted(texts().outputs)
+    (16, ['clean', 'smooth', 'stiff'])
+    """
+    return read_texts(
+        [TEXTS / "outputs"], source=TEXTS / "source.txt", documents=TEXTS / "documents.txt", pair="deu-eng"
+    )
+
+
+def simulated(*, seed: int = 7) -> pd.DataFrame:
+    """Draw the judgements of eight students who never were, of the design that ``--class`` makes.
+
+    Columns as in ``schemas.RATINGS``. A score is 100 less what the translation loses, as the student counts it, moved
+    by the student's strictness, with noise. Source "simulated".
+
+    >>> simulated()["annotator"].nunique(), simulated().attrs["source"]["source"]
+    (8, 'simulated')
+    """
+    given = texts()
+    drawn = draw(given, Wish(get_protocol("ESA"), tuple(PEOPLE), everybody=True, seed=seed))
+    rng = np.random.default_rng(seed)
+    lost = {name: rng.gamma(1 / _ITEM, np.array(loss) * _ITEM, (len(given.docs), 2)) for name, loss in LOSSES.items()}
+    frame = finished(_shown(given, drawn), seed=seed, scale=None)
+    meant = [_meant(lost[row.system][int(row.segment) - 1], row) for row in frame.itertuples()]
+    scores = (np.array(meant) + rng.normal(0, _NOISE, len(frame))).round().clip(0, 100)
+    origin = f"a simulation (evalkit.lessons.classroom, seed {seed})"
+    source = {"name": "simulated-class", "source": "simulated", "origin": origin, "digest": f"seed:{seed}"}
+    return like(frame.assign(score=scores), frame, source=source, scale=(0, 100))
+
+
+def _shown(given: Texts, drawn: Drawn) -> pd.DataFrame:
+    """List what everybody is shown, in their order, with a score still to come."""
+    rows = [
+        {"src_lang": given.src_lang, "tgt_lang": given.tgt_lang, "system": system, "doc": screen.doc,
+         "segment": str(item.segment + 1), "annotator": name, "score": 0.0, "item_type": kind, "hit": name,
+         "source": given.sources[item.segment], "hypothesis": text}
+        for name, mine in zip(drawn.wish.annotators, drawn.screens) for screen in mine for item in screen.items
+        for system, kind, text in zip(item.systems, item.kinds, item.texts)
+    ]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def _meant(lost: np.ndarray, row) -> float:  # type: ignore[no-untyped-def]
+    """Return the score that a student means to give. lost: by what is said, by how; row: of the design."""
+    moved, by_sense, by_style = PEOPLE[row.annotator]
+    degraded = _DEGRADED if row.item_type == "degraded" else 0.0
+    return float(100 + moved - by_sense * lost[0] - by_style * lost[1] - degraded)
+
+
+def judgements(class_file: str = "", *, seed: int = 7) -> pd.DataFrame:
+    """Open the class's own judgements, or the simulated ones where no file is named.
+
+    class_file: path of what ``evalkit import … --keep-names`` wrote. Raises DataError where it holds fewer than two
+    annotators, or no segment that two of them judged.
+    """
+    if not class_file:
+        return simulated(seed=seed)
+    ratings, _ = data.open_campaign(Path(class_file))
+    if ratings["annotator"].nunique() < 2:
+        raise DataError(f"{class_file} holds the judgements of one person. Import the files of all: evalkit import …")
+    if matrix(ratings).dropna(thresh=2).empty:
+        raise DataError(f"No two people of {class_file} judged the same. Make the campaign with --class.")
+    return ratings
+
+
+def matrix(ratings: pd.DataFrame) -> pd.DataFrame:
+    """Lay out first showings of systems' translations: one row an item, one column an annotator."""
+    return agreement.score_matrix(ratings[ratings["item_type"] == "system"])
+
+
+def person(ratings: pd.DataFrame, me: str = "") -> str:
+    """Return who "you" are: the one named, or the first; DataError for a name that is not in the file."""
+    people = sorted(ratings["annotator"].unique())
+    if me and me not in people:
+        raise DataError(f"me: there is no {me!r} in this file. It has: {join_names(people)}.")
+    return me or people[0]
+
+
+def introduced(ratings: pd.DataFrame, me: str = "") -> str:
+    """Say in a sentence whose judgements these are; a simulated class is called one."""
+    crew, you = pluralize(ratings["annotator"].nunique(), "annotator"), person(ratings, me)
+    if source_of(ratings)["source"] == "simulated":
+        return (f"No file of a class was named, so these {crew} are SIMULATED: nobody gave these scores. "
+                f'Where it says "you", it means {you}.')  # fmt: skip
+    return f'Your class: {crew}, {pluralize(len(ratings), "judgement")}. Where it says "you", it means {you}.'
+
+
+def nearest(ratings: pd.DataFrame, me: str = "") -> tuple[str, str]:
+    """Return you and the one who scored most of the same items as you (the first of several)."""
+    table, you = matrix(ratings), person(ratings, me)
+    shared = table.drop(columns=you).notna().mul(table[you].notna(), axis=0).sum()
+    return you, str(shared.idxmax())
+
+
+def agreement_tables(ratings: pd.DataFrame, you: str, other: str, *, bins: int = 3) -> pd.DataFrame:
+    """Count the items to which two people gave low, middle and high scores, in ``bins`` equal parts of the scale.
+
+    Rows are yours, columns the other's, both from low to high.
+    """
+    low, high = scale_of(ratings)
+    both = matrix(ratings)[[you, other]].dropna()
+    part = ((both - low) / (high - low) * bins).astype(int).clip(upper=bins - 1)
+    every = range(bins)
+    return pd.crosstab(part[you], part[other]).reindex(index=every, columns=every, fill_value=0)
+
+
+def strictness(ratings: pd.DataFrame) -> pd.DataFrame:
+    """Tabulate annotators from strict to lenient, over items that all judged: mean, sd, below (points under all)."""
+    shared = matrix(ratings).dropna()
+    table = pd.DataFrame({"mean": shared.mean(), "sd": shared.std(), "below": shared.mean().mean() - shared.mean()})
+    return table.sort_values("mean").rename_axis("annotator").reset_index()
+
+
+def copies(ratings: pd.DataFrame) -> pd.DataFrame:
+    """Pair second showings with first ones: annotator, item_type (repeat or degraded), score, first, loss (points).
+
+    loss: the first showing's score less the copy's, so positive where the copy scored lower.
+    """
+    key = ["annotator", *ITEM]
+    first = ratings[ratings["item_type"] == "system"][[*key, "score"]].rename(columns={"score": "first"})
+    later = ratings[ratings["item_type"].isin(["repeat", "degraded"])][[*key, "item_type", "score"]]
+    both = later.merge(first.drop_duplicates(key), on=key)
+    return both.assign(loss=both["first"] - both["score"])
+
+
+def disputed(ratings: pd.DataFrame) -> pd.DataFrame:
+    """List items from most to least disputed: system, doc, segment, lowest, highest, sd, and their texts if known."""
+    own = ratings[ratings["item_type"] == "system"]
+    found = own.groupby(ITEM)["score"].agg(lowest="min", highest="max", sd="std", mean="mean").reset_index()
+    known = [name for name in ("source", "hypothesis") if name in own]
+    found = found.merge(own.drop_duplicates(ITEM)[[*ITEM, *known]], on=ITEM)
+    return found.sort_values(["sd", *ITEM], ascending=[False, True, True, True], ignore_index=True)
+
+
+def as_metrics(ratings: pd.DataFrame) -> pd.DataFrame:
+    """Treat each annotator as a metric of all others: annotator, pearson, pairwise.
+
+    pearson: over all items together. pairwise: share of pairs of translations of one segment in which the annotator and
+    the others' mean give the same relation.
+    """
+    table = matrix(ratings).dropna()
+    segments = table.reset_index().groupby(["doc", "segment"]).indices.values()
+    pairs = [(a, b) for places in segments for at, a in enumerate(places) for b in places[at + 1 :]]
+    first, second = np.array(pairs).T
+    rows = []
+    for name in table:
+        own, others = table[name].to_numpy(), table.drop(columns=name).mean(axis=1).to_numpy()
+        same = np.sign(own[first] - own[second]) == np.sign(others[first] - others[second])
+        rows.append((name, float(np.corrcoef(own, others)[0, 1]), float(same.mean())))
+    return pd.DataFrame(rows, columns=["annotator", "pearson", "pairwise"])

@@ -1,0 +1,164 @@
+"""Whether a study's parameters can be used: types, ranges and choices, each problem in one sentence with its remedy.
+
+A study calls these in the one cell after its parameters, with the parameters' names as keywords; ``evalkit run -p``
+executes the same cell before any kernel starts. Nothing heavy is imported, and no data are read: what only data can
+tell, such as who the annotators are, is checked where the data are known, by ``choice``, too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from evalkit import DataError
+from evalkit.reports.notebooks import suggestion
+
+__all__ = ["choice", "choices", "number", "numbers", "scale", "text", "texts", "truth", "whole"]
+MANY = 24  # names; a longer list of what there is would hide the sentence that it belongs to
+
+
+def __dir__() -> list[str]:
+    """Offer what notebooks call, and no imports, where somebody presses Tab."""
+    return __all__
+
+
+def truth(**values: Any) -> None:
+    """Demand True or False: a text like "no" would count as true.
+
+    >>> truth(higher_is_better="no")
+    Traceback (most recent call last):
+    evalkit.DataError: higher_is_better = 'no' is neither True nor False. Write True or False, without quotation marks.
+    """
+    for name, value in values.items():
+        if not isinstance(value, bool):
+            raise DataError(
+                f"{name} = {value!r} is neither True nor False. Write True or False, without quotation marks."
+            )
+
+
+def text(**values: Any) -> None:
+    """Demand text. What may stand in it is checked where it is used."""
+    for name, value in values.items():
+        if not isinstance(value, str):
+            raise DataError(f"{name} = {value!r} is no text. Write it in quotation marks.")
+
+
+def whole(*, at_least: int | None = None, at_most: int | None = None, **values: Any) -> None:
+    """Demand whole numbers, within a range.
+
+    >>> whole(splits=0, at_least=1)
+    Traceback (most recent call last):
+    evalkit.DataError: splits = 0 cannot be used. Give a whole number of at least 1.
+    """
+    limits = [(at_least, "of at least", lambda value: value >= at_least),
+              (at_most, "of at most", lambda value: value <= at_most)]  # fmt: skip
+    _within(values, "a whole number", int, limits)
+
+
+def number(
+    *, above: float | None = None, below: float | None = None, at_least: float | None = None,
+    at_most: float | None = None, **values: Any,
+) -> None:  # fmt: skip
+    """Demand finite numbers, within a range whose ends belong to it (``at_least``, ``at_most``) or do not.
+
+    >>> number(target=80, above=0, below=1)
+    Traceback (most recent call last):
+    evalkit.DataError: target = 80 cannot be used. Give a number above 0 and below 1.
+    """
+    limits = [(above, "above", lambda value: value > above), (at_least, "of at least", lambda value: value >= at_least),
+              (below, "below", lambda value: value < below), (at_most, "of at most", lambda value: value <= at_most),
+              ]  # fmt: skip
+    _within(values, "a number", (int, float), limits)
+
+
+def numbers(*, length: int | None = None, may_be_empty: bool = False, **limits_and_values: Any) -> None:
+    """Demand lists of numbers, each within the range that ``number`` takes.
+
+    >>> numbers(deltas=[2, 0.0], above=0)
+    Traceback (most recent call last):
+    evalkit.DataError: deltas holds 0.0, which cannot be used. Give a number above 0.
+    """
+    limits = {name: limits_and_values.pop(name) for name in ("above", "below", "at_least", "at_most")
+              if name in limits_and_values}  # fmt: skip
+    _lists(limits_and_values, lambda name, value: number(**limits, **{name: value}), may_be_empty=may_be_empty)
+    for name, value in limits_and_values.items():
+        if length is not None and value and len(value) != length:
+            raise DataError(f"{name} has {len(value)} numbers. Give {length}.")
+
+
+def scale(**values: Any) -> None:
+    """Demand the two ends of a scale, the lower one first; an empty list leaves them to the data.
+
+    >>> scale(ratings_scale=[100, 0])
+    Traceback (most recent call last):
+    evalkit.DataError: ratings_scale = [100, 0] is no scale. Give its lowest and its highest score, such as [0, 100].
+    """
+    numbers(may_be_empty=True, **values)
+    for name, value in values.items():
+        if value and not (len(value) == 2 and value[0] < value[1]):
+            raise DataError(f"{name} = {value!r} is no scale. Give its lowest and its highest score, such as [0, 100].")
+
+
+def texts(*, may_be_empty: bool = False, **values: Any) -> None:
+    """Demand lists of text."""
+    _lists(values, lambda name, value: text(**{name: value}), may_be_empty=may_be_empty)
+
+
+def choice(*, of: Iterable[str], **values: Any) -> None:
+    """Demand one of the names in ``of``; the sentence tells the nearest, or all where none is near.
+
+    >>> choice(pair="eng-jnp", of=["eng-deu", "eng-jpn"])
+    Traceback (most recent call last):
+    evalkit.DataError: There is no pair 'eng-jnp'. Did you mean 'eng-jpn'? Choose one of: eng-deu, eng-jpn.
+    """
+    known = list(of)
+    text(**values)
+    for name, value in values.items():
+        if value not in known:
+            raise DataError(f"There is no {name.replace('_', ' ')} {value!r}. {_remedy(value, known)}")
+
+
+def choices(*, of: Iterable[str], may_be_empty: bool = False, **values: Any) -> None:
+    """Demand lists of names in ``of``.
+
+    >>> choices(shown=["segment acc"], of=["segment acc_eq", "system Pearson"])
+    Traceback (most recent call last):
+    evalkit.DataError: There is no shown 'segment acc'. Did you mean 'segment acc_eq'? Choose one of: segment acc_eq, \
+system Pearson.
+    """
+    known = list(of)
+    _lists(values, lambda name, value: choice(of=known, **{name: value}), may_be_empty=may_be_empty)
+
+
+def _within(
+    values: dict[str, Any], noun: str, kind: Any, limits: Sequence[tuple[Any, str, Callable[..., bool]]]
+) -> None:
+    given = [(end, words, fits) for end, words, fits in limits if end is not None]
+    wanted = " and ".join([f"{words} {end:g}" for end, words, _ in given])
+    for name, value in values.items():
+        right = isinstance(value, kind) and not isinstance(value, bool) and math.isfinite(value)
+        if not (right and all(fits(value) for _, _, fits in given)):
+            raise DataError(f"{name} = {value!r} cannot be used. Give {noun} {wanted}".rstrip() + ".")
+
+
+def _lists(values: dict[str, Any], check: Callable[[str, Any], None], *, may_be_empty: bool) -> None:
+    for name, value in values.items():
+        if not isinstance(value, list):
+            raise DataError(f"{name} = {value!r} is no list. Write it in brackets, such as [{value!r}].")
+        if not (value or may_be_empty):
+            raise DataError(f"{name} is empty. Name at least one.")
+        for item in value:
+            try:
+                check(name, item)
+            except DataError as problem:
+                told = str(problem).replace(f"{name} = {item!r} ", f"{name} holds {item!r}, which ", 1)
+                raise DataError(told) from None
+
+
+def _remedy(value: str, known: Sequence[str]) -> str:
+    if not known:
+        return "There is none to choose."
+    near = suggestion(value, known)
+    listed = ", ".join(known[:MANY]) + (f", and {len(known) - MANY} more" if len(known) > MANY else "")
+    return f"{near} Choose one of: {listed}." if near.startswith("Did") else f"Choose one of: {listed}."

@@ -1,0 +1,71 @@
+"""Commands for teachers: grade, slides."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+a_path = click.Path(path_type=Path)
+
+
+def lesson_names(_: click.Context, __: click.Parameter, begun: str) -> list[str]:
+    """List the names of lessons that begin so, for the shell to complete."""
+    from evalkit.reports.slides import lessons
+
+    return [name for name in lessons() if name.startswith(begun)]
+
+
+@click.command()
+@click.argument("folder", type=a_path, metavar="DIR")
+@click.option("--out", type=a_path, default="grades.csv", metavar="CSV", help="default: grades.csv")
+@click.option("--run", "again", is_flag=True, help="EXECUTE the notebooks anew, in a bounded process each")
+@click.option("--seconds", type=click.IntRange(1), default=300, metavar="S", help="with --run: of a notebook, at most")
+def grade(folder: Path, out: Path, again: bool, seconds: int) -> None:
+    """Students' notebooks as a table of exercises.
+
+    Reads the lessons that students handed in, all in one folder or in a folder each, and writes a row per student and
+    a column per exercise, with the misconception behind each wrong answer.
+
+    Nothing is executed: the table rests on what the checks recorded when students ran them, and says what does not
+    fit, such as an answer run after its check. A record can be forged. --run executes the answers again, with the
+    lessons' own checks, with your rights on this machine; a time limit and a limit of memory hold, nothing else does.
+
+    \b
+    Example:
+      evalkit grade handed-in --out grades.csv
+    """
+    from evalkit.reports import grading
+    from evalkit.reports.notebooks import write_text
+
+    def say(line: str) -> None:
+        print(line, file=sys.stderr)
+
+    if again:
+        say("--run executes the students' code on this machine, with your rights.")
+    found = grading.grade(folder, run=again, seconds=seconds, say=say)
+    write_text(out, grading.as_csv(found))
+    print(grading.as_text(found))
+    print(f"\n{out}")
+
+
+@click.command()
+@click.argument("lessons", nargs=-1, required=True, metavar="LESSON...", shell_complete=lesson_names)
+@click.option("--out", type=a_path, default="slides", metavar="DIR", help="default: ./slides")
+def slides(lessons: tuple[str, ...], out: Path) -> None:
+    """Slides of a lesson: one page, no network, no script.
+
+    Runs the students' copy of the lesson on this machine, and writes a slide per heading with the figures of that run.
+
+    \b
+    Example:
+      evalkit slides 1_kappa_by_hand
+    """
+    from evalkit.reports.slides import make
+
+    for name in lessons:
+        print(make(name, out, say=lambda line: print(line, file=sys.stderr)))
+
+
+COMMANDS = [grade, slides]

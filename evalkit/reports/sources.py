@@ -1,0 +1,81 @@
+"""The data section of a page: each source once, by a short name, with a link to where it lies."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Any
+from urllib.parse import urlsplit
+
+from evalkit.data import registry
+from evalkit.reports import findings
+from evalkit.stats.terms import pluralize
+
+_RAW = re.compile(r"https://raw\.githubusercontent\.com/([^/]+/[^/]+)/([0-9a-f]{7})[0-9a-f]*(?:/|$)")
+
+
+def listed(notebook: Any) -> list[dict[str, Any]]:
+    """Return what a page says of each source that an executed notebook shows, each once, in their order."""
+    shown = [payload for payload in findings.payloads(notebook) if payload["kind"] == "source"]
+    return [described(payload) for payload in {(one["name"], one["source"]): one for one in shown}.values()]
+
+
+def described(payload: dict[str, Any]) -> dict[str, Any]:
+    """Return a source's title and id, its size, its address in words and as a link, and its citation."""
+    entry = registry.entries().get(payload["name"])
+    words, link = address(payload["origin"])
+    excluded = "; ".join(f"{what} ({n:,})" for what, n in payload.get("excluded", {}).items() if n)
+    return {
+        "name": payload["name"],
+        "source": payload["source"],
+        "title": short_title(entry.title) if entry else payload["name"],
+        "about": entry.title if entry else "",
+        "citation": entry.citation if entry else "",
+        "rows": pluralize(payload["rows"], "row") if "rows" in payload else "",
+        "excluded": excluded,
+        "address": words,
+        "link": link,
+        "digest": short_digest(payload["digest"]),
+    }
+
+
+def short_title(title: str) -> str:
+    """Return what stands before a title's colon or bracket.
+
+    >>> short_title("WMT22 calibration HITs: one set of segments per language pair (DA+SQM, 0-100)")
+    'WMT22 calibration HITs'
+    """
+    return re.split(r": | \(", title, maxsplit=1)[0]
+
+
+def address(origin: str) -> tuple[str, str]:
+    """Return an origin in a few words and the address to open, '' where it is no address.
+
+    >>> address("https://raw.githubusercontent.com/a/b/20240a2e96a50e82/humaneval/x.csv")
+    ('github.com/a/b, version 20240a2', 'https://github.com/a/b/tree/20240a2e96a50e82')
+    >>> address("https://example.org/data/x.zip"), address("my.csv")
+    (('example.org', 'https://example.org/data/x.zip'), ('my.csv', ''))
+    """
+    if found := _RAW.match(origin):
+        version = origin.removeprefix(f"https://raw.githubusercontent.com/{found[1]}/").split("/")[0]
+        return f"github.com/{found[1]}, version {found[2]}", f"https://github.com/{found[1]}/tree/{version}"
+    parts = urlsplit(origin)
+    plain = parts.scheme == "https" and not re.search(r"[\s;]", origin)
+    return (parts.netloc, origin) if plain else (origin, "")
+
+
+def short_digest(digest: str) -> str:
+    """Return the first digits of a digest, and of how many files.
+
+    >>> short_digest("git:b81fa86a1770e0d5"), short_digest("git:b81fa86a1770e0d5+git:e815b9388643")
+    ('git:b81fa86a', 'git:b81fa86a and 1 more file')
+    """
+    first, *others = digest.split("+")
+    kind, _, value = first.partition(":")
+    return f"{kind}:{value[:8]}" + (f" and {pluralize(len(others), 'more file')}" if others else "")
+
+
+def badges(used: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    """Return a short badge for each kind of source: the kind, and how many sets are of it."""
+    counts = Counter(one["source"] for one in used)
+    return [(kind, pluralize(counts[kind], "data set")) for kind in sorted(counts)]

@@ -1,0 +1,154 @@
+"""A class annotates: its campaign, its own file, and the simulated class that stands in for it."""
+
+import json
+import shutil
+
+import numpy as np
+import openpyxl
+import pandas as pd
+import pytest
+
+from evalkit import DataError, data
+from evalkit.data.importing import import_campaign
+from evalkit.data.provenance import source_of
+from evalkit.lessons import classroom
+from evalkit.reports.cli import main
+from evalkit.stats import agreement
+
+
+@pytest.fixture(scope="module")
+def campaign(tmp_path_factory):
+    """Make a class's campaign as its teacher does."""
+    folder = tmp_path_factory.mktemp("class")
+    assert main(["new", "campaign", "our_class", "--class", "--protocol", "esa", "--annotators", "3",
+                 "--out", str(folder)]) == 0  # fmt: skip
+    return folder / "our_class"
+
+
+@pytest.fixture(scope="module")
+def class_file(campaign):
+    """Fill in the students' workbooks, and import them."""
+    rng = np.random.default_rng(3)
+    for path in sorted((campaign / "for_annotators").glob("*.xlsx")):
+        book = openpyxl.load_workbook(path)
+        for row in range(2, book.active.max_row + 1):
+            book.active.cell(row, 5).value = int(rng.integers(0, 101))
+        book.save(path)
+    books = sorted((campaign / "for_annotators").glob("*.xlsx"))
+    out = campaign / "class.parquet"
+    import_campaign(books, out, design=campaign / "design.json", keep_names=True)
+    return out
+
+
+def test_in_a_class_everybody_judges_everything(campaign):
+    design = json.loads((campaign / "design.json").read_text())
+    assert (design["everybody"], design["calibration"], design["protocol"]) == (True, 0, "ESA")
+    rows = pd.read_csv(campaign / "assignment.csv")
+    own = rows[rows["item_type"] == "system"]
+    assert own.groupby(["system", "doc", "segment"])["annotator"].nunique().eq(3).all()
+    assert len(own) == 3 * 3 * 16
+    assert set(rows["item_type"]) == {"system", "repeat", "degraded"}
+    orders = own.groupby("annotator")[["system", "segment"]].agg(list).apply(tuple, axis=1)
+    assert len(set(map(str, orders))) == 3, "everybody in an order of their own"
+    assert "--keep-names" in (campaign / "plan.md").read_text()
+    assert "more documents than there are" not in (campaign / "plan.md").read_text()
+
+
+def test_more_of_a_class_judge_the_same_so_little_is_gained(campaign, tmp_path):
+    difference = {}
+    for many in ("3", "12"):
+        main(["new", "campaign", f"c{many}", "--class", "--annotators", many, "--out", str(tmp_path)])
+        planned = json.loads((tmp_path / f"c{many}" / "design.json").read_text())["planned"]
+        difference[many] = planned["smallest_difference"]
+    assert difference["12"] < difference["3"] < 2 * difference["12"]
+
+
+def test_a_class_may_bring_texts_of_its_own(tmp_path):
+    shutil.copytree(classroom.TEXTS, tmp_path / "texts")
+    (tmp_path / "texts" / "outputs" / "stiff.txt").unlink()
+    given = ["--outputs", str(tmp_path / "texts" / "outputs"), "--source", str(tmp_path / "texts" / "source.txt")]
+    assert main(["new", "campaign", "own", "--class", "--protocol", "DA", "--annotators", "2", *given,
+                 "--out", str(tmp_path)]) == 0  # fmt: skip
+    design = json.loads((tmp_path / "own" / "design.json").read_text())
+    assert (design["protocol"], set(design["systems"].values())) == ("DA", {"clean", "smooth"})
+
+
+def test_a_class_meets_its_own_file_in_the_lessons(class_file):
+    ratings = classroom.judgements(str(class_file))
+    assert source_of(ratings)["source"] == "real"
+    assert classroom.person(ratings) == "annotator-01", "numbers survive the import"
+    assert "Your class: 3 annotators, 168 judgements" in classroom.introduced(ratings, "annotator-02")
+    assert classroom.matrix(ratings).shape == (48, 3)
+    assert set(classroom.copies(ratings)["item_type"]) == {"repeat", "degraded"}
+    assert classroom.disputed(ratings)["hypothesis"].str.len().min() > 5, "texts come from the workbooks"
+    with pytest.raises(DataError, match="there is no 'annotator-9' in this file"):
+        classroom.person(ratings, "annotator-9")
+
+
+def test_a_file_without_anything_shared_is_refused(class_file, tmp_path):
+    alone = tmp_path / "alone.csv"
+    ratings, _ = data.open_campaign(class_file)
+    one = ratings[(ratings["annotator"] == "annotator-01") & (ratings["item_type"] == "system")]
+    one.drop(columns=["source", "hypothesis"]).to_csv(alone, index=False)
+    out = tmp_path / "alone.parquet"
+    import_campaign([alone], out, keep_names=True)
+    with pytest.raises(DataError, match="the judgements of one person"):
+        classroom.judgements(str(out))
+
+
+def test_the_simulated_class_says_that_it_is_one():
+    ratings = classroom.judgements()
+    assert source_of(ratings)["source"] == "simulated"
+    assert ratings["annotator"].str.startswith("sim-").all()
+    assert "SIMULATED: nobody gave these scores" in classroom.introduced(ratings)
+    assert ratings["score"].between(0, 100).all()
+    pd.testing.assert_frame_equal(ratings, classroom.judgements())
+    assert not ratings["score"].equals(classroom.simulated(seed=8)["score"])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_simulated_class_holds_what_was_put_in(seed):
+    ratings = classroom.simulated(seed=seed)
+    strict = classroom.strictness(ratings).set_index("annotator")
+    assert strict.index[0] == "sim-02", "the strictest by 14 points"
+    assert strict["below"].sum() == pytest.approx(0)
+    losses = classroom.copies(ratings).groupby("item_type")["loss"].mean()
+    assert losses["degraded"] > 20 > losses["repeat"] > -20
+    wide = classroom.matrix(ratings)
+    by_sense = wide["sim-04"] - wide["sim-06"]
+    by_system = by_sense.groupby("system").mean()
+    assert by_system["smooth"] < by_system["stiff"], "one counts what is said, the other how"
+
+
+def test_what_a_class_is_told_is_what_other_ways_give():
+    ratings = classroom.simulated()
+    wide = classroom.matrix(ratings)
+    you, other = classroom.nearest(ratings)
+    counts = classroom.agreement_tables(ratings, you, other).to_numpy()
+    parts = (
+        pd.cut(wide[you], [-1, 33.33, 66.66, 101], labels=False),
+        pd.cut(wide[other], [-1, 33.33, 66.66, 101], labels=False),
+    )
+    assert counts.sum() == 48
+    assert np.trace(counts) == (parts[0] == parts[1]).sum()
+    table = classroom.as_metrics(ratings).set_index("annotator")
+    rest = wide.drop(columns="sim-03").mean(axis=1)
+    assert table.loc["sim-03", "pearson"] == pytest.approx(np.corrcoef(wide["sim-03"], rest)[0, 1])
+    right = total = 0
+    for _, part in pd.DataFrame({"a": wide["sim-03"], "b": rest}).groupby(["doc", "segment"]):
+        for i in range(3):
+            for j in range(i):
+                a, b = part["a"].iloc[i] - part["a"].iloc[j], part["b"].iloc[i] - part["b"].iloc[j]
+                right, total = right + (np.sign(a) == np.sign(b)), total + 1
+    assert table.loc["sim-03", "pairwise"] == pytest.approx(right / total)
+    first = classroom.disputed(ratings).iloc[0]
+    row = wide.loc[(first["system"], first["doc"], first["segment"])]
+    assert (row.min(), row.max()) == (first["lowest"], first["highest"])
+    assert row.std() == wide.std(axis=1).max()
+    assert agreement.score_matrix(ratings[ratings["item_type"] == "system"]).equals(wide)
+
+
+def test_no_translation_of_the_lesson_is_told_to_be_a_systems():
+    said = (classroom.TEXTS / "README.md").read_text()
+    assert "language model" in said
+    assert "planted" in said

@@ -1,0 +1,167 @@
+"""The cell that checks a study's parameters: complete, right about types, choices and data, one clear sentence each."""
+
+import ast
+import subprocess
+import sys
+
+import pytest
+
+from evalkit import DataError
+from evalkit.reports import check, cli, execute, notebooks
+from evalkit.reports.studies import Layout, read_studies
+from tests.test_project import STUDIES
+
+#: Which types of parameters a check is for.
+FOR = {
+    "truth": {"bool"}, "text": {"str"}, "choice": {"str"}, "whole": {"int"}, "number": {"float"},
+    "numbers": {"list[float]"}, "scale": {"list[float]"}, "texts": {"list[str]"}, "choices": {"list[str]"},
+}  # fmt: skip
+OPTIONS = {"of", "at_least", "at_most", "above", "below", "length", "may_be_empty"}
+TASKS = {name: execute.bound(study, {}, Layout().studies.parent) for name, study in read_studies(Layout()).items()}
+
+
+def calls(source):
+    """Yield each call of a check in a cell: its name and its keywords."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("check."):
+            yield node.func.attr, {keyword.arg: keyword.value for keyword in node.keywords}
+
+
+def choices_of(name):
+    """Execute a study's cell and collect what each parameter may be."""
+    found = {}
+    source = notebooks.checks(TASKS[name].notebook).replace("from evalkit.reports import check", "")
+
+    class Spy:
+        def __getattr__(self, kind):
+            def called(**given):
+                of = given.pop("of", None)
+                found.update(dict.fromkeys(given, of if of is None else list(of)))
+
+            return called
+
+    exec(source, dict(TASKS[name].parameters) | {"check": Spy()})
+    return found
+
+
+@pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
+def test_each_parameter_is_checked_once_as_its_type_in_the_cell_after_the_parameters(path):
+    cells = notebooks.read(path)["cells"]
+    assert notebooks.tags(cells[2]) == ["check-parameters"]
+    assert sum("check-parameters" in notebooks.tags(cell) for cell in cells) == 1
+    declared = {parameter.name: parameter for parameter in notebooks.parameters(path)}
+    checked = []
+    for kind, given in calls(notebooks.source(cells[2])):
+        names = given.keys() - OPTIONS
+        assert all(ast.unparse(given[name]) == name for name in names), "a keyword is its parameter's own name"
+        assert all(declared[name].kind in FOR[kind] for name in names), (kind, names)
+        checked += names
+    assert sorted(checked) == sorted(declared)
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_defaults_pass(name):
+    exec(notebooks.checks(TASKS[name].notebook), dict(TASKS[name].parameters))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("wmt22_calibration_hits", {"pair": "eng-jnp"}, "There is no pair 'eng-jnp'. Did you mean 'eng-jpn'?"),
+        ("wmt22_calibration_hits", {"splits": "0"}, "splits = 0 cannot be used. Give a whole number of at least 1."),
+        ("wmt22_calibration_hits", {"campaign": "wmt21-mturk"}, "There is no ranked 'zho-eng'. "),
+        ("campaign", {"score": "zz"}, "There is no score 'zz'. Did you mean 'z'? Choose one of: auto, raw, z."),
+        ("campaign", {"seed": "-1"}, "seed = -1 cannot be used. Give a whole number of at least 0."),
+        ("study_planner", {"target": "80"}, "target = 80.0 cannot be used. Give a number above 0 and below 1."),
+        ("study_planner", {"deltas": "3,0"}, "deltas holds 0.0, which cannot be used. Give a number above 0."),
+        ("study_planner", {"typed": "1,2"}, "typed has 2 numbers. Give 5."),
+        ("study_planner", {"scale": "100,0"}, "scale = [100.0, 0.0] is no scale."),
+        ("metric_meta_evaluation", {"darr_pair": "eng-dey"}, "There is no darr pair 'eng-dey'. Did you mean '"),
+        ("critical_errors", {"dimension": "fluensy"}, "There is no dimension 'fluensy'. Did you mean 'fluency'?"),
+    ],
+)  # fmt: skip
+def test_the_command_line_tells_it_before_any_kernel_starts(name, value, sentence, capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr("evalkit.reports.execute.Kernels", None)  # a kernel would be a TypeError
+    words = [word for key, text in value.items() for word in ("-p", f"{key}={text}")]
+    assert cli.main(["run", name, *words, "--out", str(tmp_path)]) == 1
+    assert capsys.readouterr().err.startswith(f"evalkit: {name}: {sentence}")
+
+
+@pytest.mark.parametrize(
+    ("call", "given", "sentence"),
+    [
+        ("truth", {"higher_is_better": "no"}, "higher_is_better = 'no' is neither True nor False"),
+        ("whole", {"seed": True}, "seed = True cannot be used. Give a whole number."),
+        ("whole", {"seed": 7.0}, "seed = 7.0 cannot be used. Give a whole number."),
+        ("whole", {"seed": 70, "at_most": 9}, "seed = 70 cannot be used. Give a whole number of at most 9."),
+        ("number", {"delta": float("nan")}, "delta = nan cannot be used. Give a number."),
+        ("number", {"delta": "3"}, "delta = '3' cannot be used. Give a number."),
+        ("text", {"pair": 7}, "pair = 7 is no text. Write it in quotation marks."),
+        ("texts", {"rules": "sd < 5"}, "rules = 'sd < 5' is no list. Write it in brackets, such as ['sd < 5']."),
+        ("texts", {"rules": []}, "rules is empty. Name at least one."),
+        ("texts", {"rules": [7]}, "rules holds 7, which is no text. Write it in quotation marks."),
+        ("choice", {"pair": "xyz", "of": map(str, range(30))}, "There is no pair 'xyz'. Choose one of: 0, 1, "),
+        ("choice", {"pair": "xyz", "of": []}, "There is no pair 'xyz'. There is none to choose."),
+        ("choices", {"shown": ["SAP"], "of": ["SPA"]}, "There is no shown 'SAP'. Did you mean 'SPA'?"),
+        ("numbers", {"typed": [1], "length": 5}, "typed has 1 numbers. Give 5."),
+    ],
+)
+def test_what_cannot_be_used_is_one_sentence(call, given, sentence):
+    with pytest.raises(DataError) as told:
+        getattr(check, call)(**given)
+    assert str(told.value).startswith(sentence)
+
+
+def test_what_can_be_used_passes():
+    check.number(delta=3, target=0.8, above=0)  # a whole number is a number
+    check.numbers(typed=[], may_be_empty=True)
+    check.scale(scale=[])
+    check.scale(scale=[1, 5])
+    check.choices(shown=["SPA"], of=iter(["SPA"]))
+
+
+def test_checks_import_nothing_heavy():
+    code = "import sys; from evalkit.reports import check; print([m for m in ('pandas', 'numpy') if m in sys.modules])"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True) == "[]\n"
+
+
+def test_a_fault_of_the_cell_itself_is_left_to_the_kernel(tmp_path, monkeypatch):
+    monkeypatch.setattr(notebooks, "checks", lambda path: "1 / 0")
+    execute.check_parameters(TASKS["campaign"])
+
+
+def test_choices_that_the_package_knows_are_those_of_the_cells():
+    from evalkit.campaign import method
+    from evalkit.human import mqm, planning
+    from evalkit.metrics import lexical
+    from evalkit.papers.licht2022 import table3
+    from evalkit.papers.sai2023 import subsets
+    from evalkit.papers.sudoh2021 import taxonomy
+
+    for name, parameter, known in [
+        ("campaign", "score", method.SCORES),
+        ("campaign", "unit", method.UNITS),
+        ("critical_errors", "dimension", taxonomy.TABLES),
+        ("critical_errors", "order", taxonomy.ORDERS),
+        ("indicmt_mqm", "scheme", mqm.SCHEMES),
+        ("indicmt_mqm", "tokenize", lexical.TOKENIZERS),
+        ("indicmt_mqm", "rule", subsets.RULES),
+        ("metric_protocols", "marginal", table3.MARGINALS),
+        ("study_planner", "layout", ["auto", *planning.LAYOUTS]),
+    ]:
+        assert sorted(choices_of(name)[parameter]) == sorted(known), (name, parameter)
+
+
+@pytest.mark.parametrize(
+    ("study", "parameter", "dataset"),
+    [
+        ("wmt22_calibration_hits", "pair", "wmt22-calibration-hits"),
+        ("wmt22_calibration_hits", "ranked", "wmt22-mturk"),
+        ("metric_meta_evaluation", "pair", "wmt23-human"),
+        ("metric_meta_evaluation", "darr_pair", "wmt20-da"),
+    ],
+)
+def test_language_pairs_that_can_be_chosen_are_those_of_the_data(study, parameter, dataset, real):
+    table = real(dataset)
+    pairs = set(table["src_lang"].astype(str) + "-" + table["tgt_lang"].astype(str))
+    assert set(choices_of(study)[parameter]) == pairs
