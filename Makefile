@@ -63,7 +63,7 @@ reference: $(READY)  ## recompute data/reference from the real data
 	$(BIN)/python -m evalkit.reports.reference
 
 lab: $(READY)  ## open JupyterLab on the notebooks
-	$(BIN)/jupyter lab notebooks/start_here.ipynb
+	$(BIN)/jupyter lab '--LabApp.default_url=/lab/tree/notebooks/start_here.ipynb?file-browser-path=/'
 
 lock: $(READY)  ## resolve requirements.lock anew from pyproject.toml, for all Pythons and systems at once
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11.7 --extra dev --no-header --no-annotate \

@@ -1,5 +1,6 @@
 """evalkit: the helper package behind a suite of notebooks on the human evaluation of machine translation."""
 
+import os
 from pathlib import Path
 
 __version__ = "0.2.0"
@@ -13,8 +14,33 @@ CLONE = not _CARRIED.is_dir()
 ROOT = Path(__file__).resolve().parent.parent if CLONE else _CARRIED
 
 
+#: What brings a person in JupyterLab back to the cell that failed: after Run All Cells it shows the last cell.
+_GO_TO_CELL = """
+for (const wait of [100, 600, 1500]) setTimeout(() => {
+    const cell = element.closest('.jp-Cell'), prompt = cell?.querySelector('.jp-InputPrompt');
+    for (const kind of ['mousedown', 'mouseup']) prompt?.dispatchEvent(new MouseEvent(kind, {bubbles: true}));
+    cell?.scrollIntoView({block: 'center'});
+}, wait);
+"""
+
+
 class DataError(Exception):
     """A problem that the user can mend, told in one sentence: what is wrong, where, and what to do."""
+
+    _shown = False
+
+    def _render_traceback_(self) -> list[str]:
+        """Give IPython, and so notebooks, the sentence in place of a traceback; Python's own stays as it is.
+
+        >>> DataError("There is no pair 'eng-jnp'. Did you mean 'eng-jpn'?")._render_traceback_()
+        ["There is no pair 'eng-jnp'. Did you mean 'eng-jpn'?"]
+        """
+        if os.environ.get("JPY_SESSION_NAME") and not self._shown:  # a person is at work
+            from IPython.display import Javascript, display
+
+            self._shown = True  # IPython asks twice
+            display(Javascript(_GO_TO_CELL))
+        return [str(self) or type(self).__name__]
 
 
 def one_line(problem: object) -> str:

@@ -1,6 +1,7 @@
 """Every page, opened by headless Chromium with the network off: nothing asked for, nothing hidden, nothing cut off."""
 
 import os
+import re
 import shutil
 
 import pytest
@@ -120,15 +121,74 @@ def test_a_page_asks_for_nothing_and_shows_everything(look, scheme, width):
     assert len(seen) > 1
 
 
+OPEN = """() => {
+    document.querySelectorAll('details').forEach(fold => fold.open = true);
+    document.querySelectorAll('input[type=checkbox]').forEach(box => box.checked = true);
+}"""
+
+#: What a page may not do; the rules of WCAG 2.2 AA that a machine can check, and good practice beside them.
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+
+
+@pytest.mark.parametrize(("scheme", "width", "opened"), [("light", 1280, False), ("dark", 390, True)])
+def test_axe_finds_nothing(look, scheme, width, opened):
+    from axe_playwright_python.sync_playwright import Axe
+
+    options = {"resultTypes": ["violations"], "runOnly": {"type": "tag", "values": RULES}}
+    checked = 0
+    for name, page, _ in look(scheme, width):
+        if opened:
+            page.evaluate(OPEN)
+        found = Axe().run(page, options=options).response
+        told = [(each["id"], [node["html"][:200] for node in each["nodes"]]) for each in found["violations"]]
+        assert told == [], name
+        checked += 1
+    assert checked > 1
+
+
+def test_axe_finds_what_is_wrong(browser, tmp_path):
+    from axe_playwright_python.sync_playwright import Axe
+
+    (tmp_path / "bad.html").write_text("<html><title>t</title><main><h1>a</h1><img src='data:,'><input></main>")
+    page = browser.new_page()
+    page.goto((tmp_path / "bad.html").as_uri())
+    found = Axe().run(page, options={"runOnly": {"type": "tag", "values": RULES}}).response["violations"]
+    page.close()
+    assert {"html-has-lang", "image-alt", "label"} <= {each["id"] for each in found}
+
+
+def test_one_switch_shows_the_code_and_a_long_table_its_rows(look):
+    for name, page, _ in look("light", 375, java_script_enabled=False):
+        if name == "index":
+            continue
+        code = page.locator(".cell:not(details *) > .code").first
+        assert not code.is_visible(), name
+        page.locator("#show-code").check()
+        assert code.is_visible(), name
+        page.locator("#show-code").uncheck()
+        assert not code.is_visible(), name
+        for long in page.locator(".long:not(details *)").all()[:3]:
+            row, box = long.locator(".later").first, long.locator("input")
+            assert not row.is_visible(), name
+            box.check()
+            assert row.is_visible(), name
+            box.uncheck()
+            assert not row.is_visible(), name
+
+
 def test_folds_open_and_wide_tables_scroll_by_themselves(look):
     for name, page, _ in look("light", 375):
         if name == "index":
             continue
-        fold = page.locator("details.code").first
-        assert not fold.locator("pre").is_visible()
+        fold = page.locator("details.fold").last
+        if not fold.count():  # a study without data and parameters
+            continue
+        assert fold.locator("summary").is_visible(), name
+        assert not fold.locator("table").is_visible(), name
         fold.locator("summary").click()
-        assert fold.locator("pre").is_visible()
-        assert page.evaluate(LOOK)["overflow"] <= 0, f"{name} with code open is wider than the phone"
+        assert fold.locator("table").is_visible(), name
+        page.evaluate(OPEN)
+        assert page.evaluate(LOOK)["overflow"] <= 0, f"{name} with all open is wider than the phone"
         beyond = page.evaluate(
             "[...document.querySelectorAll('.scroll')].filter(b => b.getBoundingClientRect().right > 376).length"
         )
@@ -140,7 +200,56 @@ def test_a_page_reads_without_scripts_and_prints(look):
         assert troubles == [], name
         page.emulate_media(media="print")
         assert page.locator("h1").is_visible()
-        assert not page.locator(".contents").or_(page.locator(".skip")).first.is_visible()
+        assert not page.locator(".guide").or_(page.locator(".skip")).first.is_visible()
+        for fold in page.locator("details").all():
+            assert not fold.locator("> :not(summary)").first.is_visible(), f"{name}: folded stays folded"
+
+
+#: Pixels between the margins of a sheet of A4.
+SHEET = 680
+
+
+def test_nothing_sticks_out_of_a_sheet_of_paper(look):
+    for name, page, _ in look("light", SHEET):
+        page.emulate_media(media="print")
+        wide = page.evaluate(
+            "limit => [...document.querySelectorAll('table, img, pre')].filter(box => box.checkVisibility()"
+            " && box.getBoundingClientRect().right > limit).map(box => box.textContent.slice(0, 60))",
+            SHEET + 1,
+        )
+        assert wide == [], name
+        pages = len(re.findall(rb"/Type\s*/Page\b", page.pdf(prefer_css_page_size=True)))
+        assert 0 < pages <= PAGES, name
+
+
+#: Sheets of A4 and screens of 1280 x 800 that no report may go beyond, with folded what is folded.
+PAGES, SCREENS = 20, 20
+
+
+@slow
+def test_no_page_is_taller_than_twenty_screens(browser, all_reports):
+    page = browser.new_page(viewport={"width": 1280, "height": 800})
+    screens = {}
+    for path in sorted(all_reports.glob("*.html")):
+        page.goto(path.as_uri())
+        screens[path.stem] = page.evaluate("document.documentElement.scrollHeight") / 800
+    page.close()
+    assert len(screens) > 1
+    assert {name: round(high, 1) for name, high in screens.items() if high > SCREENS} == {}
+
+
+def test_a_stop_for_the_keyboard_scrolls_what_it_stands_in(look):
+    for name, page, _ in look("light", 375):
+        stops = page.locator(".scroll > .stop:not(details *)").all()
+        for stop in stops[:2]:
+            stop.focus()
+            page.keyboard.press("ArrowRight")
+            page.wait_for_timeout(300)
+            moved = stop.evaluate("stop => [stop.parentElement.scrollLeft, stop.parentElement.scrollWidth"
+                                  " - stop.parentElement.clientWidth]")  # fmt: skip
+            assert moved[0] > 0 or moved[1] <= 1, name
+    for name, page, _ in look("light", 1280):
+        assert page.locator(".scroll > .stop:visible").count() == 0, name
 
 
 def test_what_a_keyboard_reaches_first_is_the_way_past_the_head(look):

@@ -212,13 +212,13 @@ def test_the_answer_counts_people_where_they_like_systems_differently():
     assert text.startswith("To distinguish two systems 3 points apart you need 1,000 segments, each translation scored")
     assert "2,000 judgements by 20 annotators" in text
     assert "At 36 seconds a judgement that is 20 hours of work, about 300 EUR." in text
-    assert "It counts people, because people like systems differently (a variance of liking of 12 squared" in text
+    assert "So many people are needed because they like systems differently; " in text
     assert text.endswith("3 people and 1,600 judgements would do if they did not.")
     assert told(12.0, None).startswith("No campaign within these limits finds two systems 3 points apart")
     assert "Points are hundredths of the pilot's scale: 3 are 0.12 of its own." in told(0.0, BEST, scale=(1.0, 5.0))
     plain = told(0.0, BEST, seconds=None)
     assert "hours" not in plain
-    assert plain.endswith("It counts segments: no sign was found that people like systems differently.")
+    assert plain.endswith("No sign was found that people like systems differently.")
     assert told(None, BEST).endswith("cannot be told, so engage more of them than these.")
     assert "with the variances typed in" in told(12.0, liked, typed=True)
 

@@ -199,12 +199,12 @@ def test_the_first_page_says_which_system_is_better(found, expected):
 
 def test_the_two_best_scores_are_told_with_what_orders_them():
     assert told.figures(ranking()) == [
-        "In figures, mean scores are 70.00 for A and 60.00 for B, the next, on the scale from 0 to 100: 10.00 apart."
+        "A has a mean score of 70.00 on the scale from 0 to 100, B, the next, one of 60.00: they are 10.00 points "
+        "apart."
     ]
     assert told.figures(ranking(by_z=True))[0].endswith(
-        "on the scale from 0 to 100. The order is by z-scores, which take out how strict each annotator is: by these "
-        "the two are 200.00 points apart (z-scores times 20.0, the annotators' usual standard deviation), and this "
-        "difference is what is tested and planned for."
+        "one of 60.00. Some annotators are stricter than others, so systems are ordered by scores with that taken out "
+        "(z-scores). By these the two are 200.00 points apart; this difference is tested and planned for."
     )
 
 
@@ -239,14 +239,14 @@ def test_how_sure_the_first_place_is_stands_in_one_sentence(found, expected):
 
 
 @pytest.mark.parametrize(("verdicts", "expected"), [
-    ([FINE], "Yes, for these texts and these annotators: no check found anything. Of 1 check, 1 fine."),
-    ([UNKNOWN, FINE], "With care; the data cannot answer “s0”. Of 2 checks, 1 fine, 1 not known."),
-    ([LOOK, UNKNOWN], "With care; look at “s0”. Of 2 checks, 1 to look at, 1 not known."),
-    ([PROBLEM] * 4 + [LOOK], "Not yet; the answer is no to “s0”; “s1”; “s2” and more. Of 5 checks, 1 to look at, 4 a "
-     "problem."),
+    ([FINE], "Yes, for these texts and these annotators: no check found anything."),
+    ([UNKNOWN, FINE], "With care: the data cannot answer “s0”."),
+    ([LOOK, UNKNOWN], "With care: look at “s0”."),
+    ([PROBLEM] * 4 + [LOOK], "Not yet: the answer is no to “s0”, “s1”, “s2” and more."),
 ])  # fmt: skip
 def test_trust_is_decided_by_the_worst_verdict(verdicts, expected):
-    assert told.trust([Check(f"s{n}", verdict, "") for n, verdict in enumerate(verdicts)]) == expected
+    checks = [Check(f"s{n}", verdict, "") for n, verdict in enumerate(verdicts)]
+    assert told.trust(checks) == f"Can you rely on it? {expected}"
 
 
 def test_problems_come_before_the_plan_and_the_plan_before_the_rest():
@@ -298,14 +298,14 @@ def test_problems_come_before_the_plan_and_the_plan_before_the_rest():
         "long a judgement takes: record when it started and ended.",
     ]),
     (replace(SCREENING, rules=(), aside={"sd < 5": "it is odd"}), [
-        "sd < 5 is set aside: it is odd.",
+        "Not applied, standard deviation of scores below 5 points: it is odd.",
         "No rule is left that fits this scale. Write one, such as 'sd < 5'.",
     ]),
     (replace(SCREENING, proposed=("p", "q"), share=0.25, unknown=("qc_p >= 0.05",)), [
-        "The rules propose to look at 2 of 3 annotators: p and q.",
-        "They gave 25% of the judgements. Talk to them before you drop anybody: an odd profile is most often a "
-        "misunderstanding, and a rule of agreement can send away the one who is right.",
-        "The rule qc_p >= 0.05 could be applied to nobody; see the annotators for what to record.",
+        "The rules name 2 of 3 annotators, who gave 25% of the judgements: p and q. Talk to them before you leave "
+        "anybody out: most often there was a misunderstanding, and who agrees with nobody may be the one who is right.",
+        "Rule that could be applied to nobody, for lack of data: p-value (t) of degraded items against their originals "
+        "at least 0.05.",
     ]),
     (replace(QUALITY, tested=0, degraded=True, again=None, means=None, references=True), [
         "There are degraded items, but no annotator judged two of them beside their originals. Put the "
@@ -434,3 +434,11 @@ def test_the_methods_claim_and_cite_only_what_was_done():
     nothing = replace(ANALYSIS, ranking=GONE, agreement=GONE, quality=replace(QUALITY, tested=0, again=None), plan=GONE)
     assert paperwork.methods(nothing, resamples=500, seed=7).references == []
     assert "could not be estimated: there is nothing." in paperwork.methods(nothing, resamples=500, seed=7).text
+
+
+def test_what_the_page_said_to_do_is_not_said_again_beside_the_checks():
+    checks = [Check("Is it?", LOOK, "not quite: b", "Go."), Check("Or?", UNKNOWN, "not known: c", "Stay.")]
+    assert told.answers(checks, steps=["Go."]) == [
+        "! look – Is it? Not quite: b.",
+        "? not known – Or? Not known: c. To do: Stay.",
+    ]

@@ -391,6 +391,26 @@ def test_an_export_that_a_spreadsheet_saved_with_decimal_commas_is_read_all_the_
         assert sorted(ratings["started"])[:2] == [1724108087.807, 1724108187.807]
 
 
+@pytest.mark.parametrize("top", [5, 100])
+def test_the_example_row_of_the_template_changes_nothing(tmp_path, top):
+    example = (starter.campaign("spring", tmp_path) / "scores.csv").read_text(encoding="utf-8").splitlines()
+    assert len(example) == 2
+    rows = [f"eng,deu,{system},d,{place},{name},{(place * 7 + len(name)) % top + 1},,,,"
+            for system in "AB" for place in range(10) for name in ("Ann", "Robert")]  # fmt: skip
+    [(plain, without), (left, said)] = [imported(tmp_path, "\n".join(lines) + "\n")
+                                       for lines in ([example[0], *rows], [*example, *rows])]  # fmt: skip
+    assert plain.equals(left)
+    assert plain.attrs["scale"] == left.attrs["scale"]
+    assert (said.rows_read, said.rows_kept, said.rows_rejected, said.rows_excluded) == (40, 40, 0, 0)
+    note = "scores.csv: the example row of the template was passed over (EXAMPLE-delete-this-row)"
+    assert [one.partition(": ")[2] for one in said.notes if one not in without.notes] == [note.partition(": ")[2]]
+
+
+def test_several_columns_that_are_not_there_are_told_at_once(tmp_path):
+    with pytest.raises(DataError, match=r"has no column 'a', 'b'; it has .*Correct --map doc=… --map segment=…\."):
+        imported(tmp_path, "system,score,annotator\nA,1,x\n", columns={"doc": "a", "segment": "b"})
+
+
 def test_the_template_may_keep_its_empty_columns(tmp_path):
     folder = starter.campaign("spring", tmp_path)
     rows = [f"eng,deu,{system},d,{place},{name},{place * 9},{'repeat' if place > 8 else ''},,,"
@@ -402,8 +422,9 @@ def test_the_template_may_keep_its_empty_columns(tmp_path):
     assert ratings["item_type"].value_counts().to_dict() == {"system": 36, "repeat": 4}
     assert any("rows without a kind of item were taken as outputs of systems" in note for note in report.notes)
     assert "the column hit is empty" in report.notes
+    assert [note for note in report.notes if "the example row of the template was passed over" in note]
     late = text + "".join(f"eng,deu,C,d,{place},Ann,5,,{'h' * (place == 44)},,\n" for place in range(45))
-    with pytest.raises(DataError, match="line 86: hit is filled here and empty on the first rows"):
+    with pytest.raises(DataError, match="line 87: hit is filled here and empty on the first rows"):
         imported(tmp_path, late)
     every, report = imported(tmp_path, text.replace(",repeat,", ",,").replace("eng,deu", ","))
     assert set(every["src_lang"]) == {"und"}

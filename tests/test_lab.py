@@ -37,6 +37,7 @@ TURNED = {
 }
 #: Parameters that say how long a run takes, made short: what is tried here is the way, not the numbers.
 QUICK = {"resamples": "20", "splits": "4", "replicates": "20", "matches": "300", "draws": "100"}
+CELLS = ".jp-Notebook .jp-Cell"
 DOWN = ("Space", "ArrowDown", "Enter")  # JupyterLab takes the arrows for itself until a menu is open
 #: Controls above a figure: the function that draws it, and what is done with the mouse or the keyboard.
 CONTROLS = {
@@ -56,6 +57,13 @@ CONTROLS = {
         ("views.metric_scores", lambda page, cell: press(page, cell, "pair", *DOWN)),
     ],
 }
+CONTROLS["study_planner"] = [
+    ("views.power", lambda page, cell: press(page, cell, "delta", "ArrowUp")),
+    ("views.power", lambda page, cell: press(page, cell, "target", "ArrowUp")),
+]
+CONTROLS["campaign"] = [
+    ("views.annotators", lambda page, cell: page.locator(CELLS).nth(cell).get_by_role("checkbox").first.click())
+]
 #: Charts that tell a mark's values under the mouse, and words that stand there.
 HOVER = {
     "xsts_calibration": ("draw.outside_scores", ".mark-symbol path", "language"),
@@ -100,6 +108,14 @@ ERRORS = f"""() => {{
         .filter(o => o.output_type === 'error' || o.name === 'stderr')
         .map(o => o.text || `${{o.ename}}: ${{o.evalue}}`);
 }}"""
+#: What is lacking until the cell that failed is chosen and in sight.
+BROUGHT_BACK = f"""place => {{
+    {SHOWN}
+    const cell = shown.content.widgets[place], box = cell.node.getBoundingClientRect();
+    if (!cell.model.outputs.toJSON().some(output => output.output_type === 'error')) return 'an error';
+    if (shown.content.activeCellIndex !== place) return `cell ${{place}} instead of ${{shown.content.activeCellIndex}}`;
+    return box.top >= 0 && box.bottom <= window.innerHeight ? '' : `${{box.top}} to ${{box.bottom}} in sight`;
+}}"""
 CHOOSE = f"""place => {{
     {SHOWN}
     shown.content.deselectAll();
@@ -123,6 +139,8 @@ def home(tmp_path_factory):
     """A folder with a copy of the notebooks and with settings of a person who wants no news."""
     folder = tmp_path_factory.mktemp("lab")
     shutil.copytree(ROOT / "notebooks", folder / "notebooks", ignore=shutil.ignore_patterns(".ipynb_checkpoints"))
+    (folder / "reports").mkdir()  # as a clone has it, and as an import leaves it
+    (folder / "my-campaign.parquet").touch()
     for plugin, settings in {
         "apputils-extension/notification": '{"fetchNews": "false", "checkForUpdates": false}',
         "notebook-extension/tracker": '{"windowingMode": "none"}',  # or cells off screen are not in the page
@@ -183,9 +201,9 @@ def window(address):
         page = browser.new_page(viewport={"width": 1400, "height": 1000})
         page.set_default_timeout(60_000)
         page.goto(address)  # a file that leads on to the server, so that no token is in a list of processes
-        page.wait_for_url("**/lab/tree/start_here.ipynb*")
+        page.wait_for_url("**/lab/tree/notebooks/start_here.ipynb*")
         page.wait_for_function("() => window.jupyterapp?.shell")
-        until(page, OPENING, "start_here.ipynb", what="JupyterLab opens on the tour", seconds=90)
+        until(page, OPENING, "notebooks/start_here.ipynb", what="JupyterLab opens on the tour", seconds=90)
         yield page
         browser.close()
 
@@ -300,12 +318,35 @@ def press(page, place, label, *keys):
 
 
 def test_make_lab_opens_the_tour_which_runs(opened):
-    page = opened("start_here.ipynb")
+    page = opened("notebooks/start_here.ipynb")
     run_all(page)
     look = "images => images.map(image => [image.alt !== '', image.naturalWidth > 100])"
     seen = page.locator(".jp-OutputArea-output img").evaluate_all(look)
     assert seen
     assert all(told and drawn for told, drawn in seen), "each picture has words and is drawn"
+    listed = page.get_by_role("region", name="file browser").or_(page.locator("#filebrowser")).first
+    for name in ("notebooks", "reports", "my-campaign.parquet"):
+        assert listed.get_by_text(name, exact=True).count(), f"{name} is in the file browser"
+    head = page.locator(".jp-RenderedHTMLCommon .evalkit thead th").first
+    look = "cell => [getComputedStyle(cell).textAlign, getComputedStyle(cell.closest('table')).tableLayout]"
+    assert head.evaluate(look) == ["left", "auto"], "tables look as in reports"
+    page.get_by_role("link", name="XSTS: one scale for many languages").click()
+    until(page, OPENING, "notebooks/studies/xsts_calibration.ipynb", what="a link opens its study", seconds=60)
+
+
+@pytest.mark.parametrize(("cell", "told"), [(2, "seed = -1 cannot be used. Give a whole number of at least 0.")])
+def test_what_cannot_be_used_is_one_sentence_in_the_cell_that_one_is_brought_back_to(cell, told, opened):
+    study = read_studies(Layout())[QUICK_STUDY]
+    page = opened(f"notebooks/studies/{study.notebook.name}")
+    write(page, turned(notebooks.source(notebooks.read(study.notebook)["cells"][1]), {"seed": "-1"}))
+    page.get_by_role("menuitem", name="Run", exact=True).click()
+    page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+    until(page, BROUGHT_BACK, cell, what="the cell that failed is chosen", seconds=60)
+    page.wait_for_timeout(2000)  # nothing moves it away again
+    assert page.evaluate(BROUGHT_BACK, cell) == ""
+    assert (
+        page.locator(CELLS).nth(cell).locator("[data-mime-type='application/vnd.jupyter.stderr']").inner_text() == told
+    )
 
 
 @pytest.mark.parametrize("name", [QUICK_STUDY, *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW_STUDIES)])
@@ -317,7 +358,7 @@ def test_a_person_opens_a_study_runs_it_changes_a_parameter_and_sees_another_fig
     source = notebooks.source(cells[1])
     declared = {parameter.name for parameter in notebooks.parameters(study.notebook)}
     short = turned(source, {key: value for key, value in QUICK.items() if key in declared})
-    page = opened(f"studies/{study.notebook.name}")
+    page = opened(f"notebooks/studies/{study.notebook.name}")
     write(page, short)
     run_all(page)
 

@@ -1,18 +1,23 @@
 """A class annotates: its campaign, its own file, and the simulated class that stands in for it."""
 
 import json
+import os
 import shutil
 
+import nbclient
+import nbformat
 import numpy as np
 import openpyxl
 import pandas as pd
 import pytest
 
-from evalkit import DataError, data
+from evalkit import ROOT, DataError, data
 from evalkit.data.importing import import_campaign
 from evalkit.data.provenance import source_of
 from evalkit.lessons import classroom
 from evalkit.reports.cli import main
+from evalkit.reports.kernels import Kernels
+from evalkit.show import MIME
 from evalkit.stats import agreement
 
 
@@ -94,6 +99,44 @@ def test_a_file_without_anything_shared_is_refused(class_file, tmp_path):
     import_campaign([alone], out, keep_names=True)
     with pytest.raises(DataError, match="the judgements of one person"):
         classroom.judgements(str(out))
+
+
+def test_a_class_of_which_one_hardly_judged_is_told_who(class_file, tmp_path):
+    ratings, _ = data.open_campaign(class_file)
+    late = ratings["annotator"].eq("annotator-02") & ~ratings["segment"].eq("3")
+    short = tmp_path / "short.csv"
+    own = ratings[~late & ratings["item_type"].eq("system") & ~(ratings["annotator"].eq("annotator-02")
+                  & ratings["system"].ne("clean"))]  # fmt: skip
+    own.drop(columns=["source", "hypothesis"]).to_csv(short, index=False)
+    import_campaign([short], tmp_path / "short.parquet", keep_names=True)
+    with pytest.raises(DataError, match=r"annotator-02 judged fewest \(1\): import without that file"):
+        classroom.judgements(str(tmp_path / "short.parquet"))
+
+
+LESSONS = sorted((ROOT / "notebooks" / "lessons").glob("[0-5]_*.ipynb"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_every_lesson_runs_on_a_class_of_its_own(path, class_file, monkeypatch, tmp_path):
+    for name in [name for name in os.environ if name.startswith("EVALKIT_DATA_MIRROR")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("EVALKIT_OFFLINE", "1")
+    monkeypatch.setenv("EVALKIT_DATA_DIR", str(tmp_path))
+    notebook = nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)
+    [cell] = [cell for cell in notebook.cells if "parameters" in cell.metadata.get("tags", [])]
+    cell.source += f"\nclass_file, me = {str(class_file)!r}, 'annotator-02'"
+    with Kernels() as kernels:
+        options = {"kernel_manager_class": kernels.manager, "shutdown_kernel": "immediate", "timeout": 300}
+        run = nbclient.NotebookClient(notebook, **options).execute()
+    outputs = [output for cell in run.cells for output in cell.get("outputs", []) if "data" in output]
+    told = [output["data"][MIME] for output in outputs if MIME in output["data"]]
+    assert [one for one in told if one["kind"] == "check" and not one["passed"]] == []
+    sources = {one["name"]: one["source"] for one in told if one["kind"] == "source"}
+    assert "simulated-class" not in sources
+    assert sources[class_file.name if class_file.name in sources else class_file.stem] == "real"
+    words = "".join(str(output["data"].get("text/plain", "")) for output in outputs)
+    assert 'Your class: 3 annotators, 168 judgements. Where it says "you", it means annotator-02.' in words
 
 
 def test_the_simulated_class_says_that_it_is_one():

@@ -12,9 +12,9 @@ from evalkit.reports.cli import main
 from evalkit.reports.slides import making, pieces
 from evalkit.reports.slides.cutting import cut
 from evalkit.show import MIME
+from tests.test_browser import CHROMIUM, FLAGS
 
 LESSON = ROOT / "notebooks" / "lessons" / "0_annotate.ipynb"
-CHROMIUM = "/usr/bin/chromium"
 
 
 def md(text):
@@ -139,11 +139,12 @@ def page(tmp_path_factory):
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine: apt-get install chromium")
 def test_slides_of_a_lesson_fit_their_screen_turn_by_keys_and_print_one_a_page(page, tmp_path):
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as running:
-        browser = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        browser = running.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         for width, high in ((1280, 720), (1280, 800), (1920, 1080), (1024, 768)):
             tab = browser.new_page(viewport={"width": width, "height": high})
             requests = []

@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from evalkit import DataError, data
-from evalkit.reports import cells, execute, export, findings, kernels, markup, notebooks, reference
+from evalkit.reports import cells, execute, export, findings, index, kernels, markup, notebooks, reference
 from evalkit.reports.studies import Layout, Study, read_studies
 
 TINY = Path(__file__).parent / "notebooks" / "studies.toml"
@@ -112,7 +112,7 @@ def test_a_page_can_be_read_by_everyone(site, name):
     assert all(cell.get("scope") in ("col", "row", "rowgroup") for cell in page.all("th"))
     for tag, _, where in page.elements:
         assert tag != "table" or where.endswith("div"), "a table stands in a box that scrolls"
-    boxes = [box for box in page.all("div") if box.get("class") == "scroll"]
+    boxes = [box for box in page.all("div") if box.get("class", "").split()[:1] == ["scroll"]]
     assert len(boxes) == len(page.all("table"))
     assert all(box["role"] == "group" and box["aria-label"] for box in boxes if "tabindex" in box)
     ids = [attributes["id"] for _, attributes, _ in page.elements if "id" in attributes]
@@ -150,7 +150,8 @@ def test_the_page_shows_figures_tables_equations_and_folded_code(site):
     assert len([box for box in page.all("div") if box.get("class") == "code"]) > 5
     assert len([box for box in page.all("input") if box.get("id") == "show-code"]) == 1
     assert [link["href"] for link in page.all("a")] == [
-        "#main", "index.html", "#data", "#agreement", "#scores", "#other-outputs", "#a-wide-table", "#against-print",
+        "#main", "index.html", "https://example.org/nothing", "#data", "#agreement",
+        "#scores", "#other-outputs", "#a-wide-table", "#against-print",
         "#exercise", "#limits", "#references", "#data", "#parameters", "https://example.org/nothing", "gallery.json",
     ]  # fmt: skip
     assert len([each for each in page.all("details") if each.get("class") == "solution"]) == 1
@@ -162,7 +163,7 @@ def test_the_page_shows_figures_tables_equations_and_folded_code(site):
 
 def test_a_simulated_report_is_loud_and_shows_the_reference(site):
     page = Page(site[0].reports / "simulated.html")
-    assert [each for each in page.all("div") if each.get("class") == "banner"]
+    assert [each for each in page.all("aside") if each.get("class") == "banner"]
     assert "simulated 1 data set" in page.text
     assert [each for each in page.all("span") if each.get("class") == "badge simulated"], "beside the source's name"
     assert "default 'real'" in page.text
@@ -176,21 +177,35 @@ def test_a_simulated_report_is_loud_and_shows_the_reference(site):
     assert "Computed earlier, on the real data: Recomputed from data: 1 of 1 printed number (100\u202f%)" in page.text
     real = Page(site[0].reports / "gallery.html")
     assert "Computed earlier" not in real.text
-    assert not [each for each in real.all("div") if each.get("class") == "banner"]
+    assert not [each for each in real.all("aside") if each.get("class") == "banner"]
 
 
 def test_the_index_has_a_card_for_every_study(site):
     page = Page(site[0].reports / "index.html")
     assert len(page.all("article")) == len(read_studies(site[0]))
-    assert [each for each in page.all("div") if each.get("class") == "banner"]
+    assert [each for each in page.all("aside") if each.get("class") == "banner"]
     assert "Texts <from> strangers" in page.text
     assert "Computed earlier, on the real data. The true finding <i>" in page.text
     assert "On simulated data. 007 is the best" in page.text
     assert "Does <b>data</b> stay text?" in page.text
     assert 'The latest run failed. cell 3 (message = "<b>wrong</b>"): ValueError: <b>wrong</b>' in page.text
     assert re.search(r"ran in \d+\.\d s", page.text)
-    links = {link["href"] for link in page.all("a") if not link["href"].startswith("#")}
-    assert links == {f"{name}.html" for name in GOOD}
+    links = [link["href"] for link in page.all("a") if not link["href"].startswith("#")]
+    own = ["simulated.html", "hostile.html", "environment.html"]
+    assert links == [*own, "gallery.html", "https://example.org/nothing"], "what is no paper's stands first"
+    assert [page.text.count(words) for words in ("Your campaigns and studies", "Papers, computed again")] == [1, 1]
+    assert "gallery-scores" not in page.text, "ids of data are for the reports"
+
+
+@pytest.mark.usefixtures("cold")
+def test_the_index_has_only_what_lies_in_its_folder(site, tmp_path):
+    layout = Layout(studies=TINY, reports=tmp_path, reference=site[0].reference)
+    assert "There is no report in this folder yet." in Page(index.page(layout)).text
+    execute.run(["environment"], layout)
+    page = Page(tmp_path / "index.html")
+    assert [card["aria-labelledby"] for card in page.all("article")] == ["environment"]
+    assert "Papers" not in page.text
+    assert "not run" not in page.text
 
 
 def test_texts_of_strangers_stay_text(site):

@@ -83,7 +83,7 @@ def test_defaults_pass(name):
 def test_the_command_line_tells_it_before_any_kernel_starts(name, value, sentence, capsys, tmp_path, monkeypatch):
     monkeypatch.setattr("evalkit.reports.execute.Kernels", None)  # a kernel would be a TypeError
     words = [word for key, text in value.items() for word in ("-p", f"{key}={text}")]
-    assert cli.main(["run", name, *words, "--out", str(tmp_path)]) == 1
+    assert cli.main(["run", name, *words, "--out", str(tmp_path)]) == 2
     assert capsys.readouterr().err.startswith(f"evalkit: {name}: {sentence}")
 
 

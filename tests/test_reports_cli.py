@@ -10,11 +10,13 @@ import sys
 import time
 from pathlib import Path
 
+import pandas as pd
 import psutil
 import pytest
 
 from evalkit import DataError, data
 from evalkit.reports import cli, studies
+from evalkit.reports.cli import words
 
 TINY = Path(__file__).parent / "notebooks" / "studies.toml"
 HEAVY = (
@@ -64,7 +66,8 @@ def test_list_names_studies_and_whether_their_data_are_here(capsys, tmp_path, mo
 
 
 @pytest.mark.usefixtures("tiny")
-def test_params_shows_types_defaults_of_the_run_and_help(capsys):
+def test_params_shows_types_defaults_of_the_run_and_help(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
     assert cli.main(["params", "simulated"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split() == ["seed", "int", "7", "any", "integer;", "same", "seed,", "same", "report"]
@@ -86,7 +89,8 @@ def test_params_shows_types_defaults_of_the_run_and_help(capsys):
 def test_a_problem_is_one_sentence_before_any_kernel_starts(arguments, sentence, capsys, tmp_path, monkeypatch):
     monkeypatch.setattr("evalkit.reports.execute.Kernels", None)  # a kernel would be a TypeError
     monkeypatch.setattr("evalkit.reports.cluster.TIMEOUT", 1)
-    assert cli.main([*arguments, *(["--out", str(tmp_path)] if arguments[0] == "run" else [])]) == 1
+    code = 1 if "--scheduler" in arguments else 2  # that nobody answers is no fault of the words
+    assert cli.main([*arguments, *(["--out", str(tmp_path)] if arguments[0] == "run" else [])]) == code
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err.startswith(f"evalkit: {sentence}")
@@ -97,18 +101,64 @@ def test_a_problem_is_one_sentence_before_any_kernel_starts(arguments, sentence,
 @pytest.mark.parametrize(
     "arguments",
     [
-        [],
         ["run"],
         ["run", "a", "--all"],
         ["run", "a", "-p", "seed"],
         ["run", "a", "--jobs", "0"],
         ["nonsense"],
         ["data"],
+        ["import", "a.csv", "--scale", "1-5"],
+        ["import", "a.csv", "--scale", "5:1"],
+        ["completion", "cmd"],
     ],
 )
 def test_wrong_usage_exits_2(arguments, capsys):
     assert cli.main(arguments) == 2
     assert "Usage: evalkit" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "nearest"),
+    [
+        (["improt", "a.csv"], "Did you mean 'import'?"),
+        (["data", "fetsh"], "Did you mean 'fetch'?"),
+        (["new", "campain", "spring"], "Did you mean 'campaign'?"),
+        (["run", "--al"], "'--all'"),
+        (["import", "a.csv", "--metrik", "b"], "'--metric'"),
+        (["data", "fetch", "wmt22-mturc"], "Did you mean wmt22-mturk?"),
+        (["data", "verify", "wmt22-mturc"], "Did you mean wmt22-mturk?"),
+        (["params", "campain"], "Did you mean 'campaign'?"),
+        (["run", "campaign", "-p", "fil=a"], "Did you mean 'file'?"),
+    ],
+)
+def test_a_misspelt_word_is_wrong_usage_and_its_nearest_is_named(arguments, nearest, capsys):
+    assert cli.main(arguments) == 2
+    assert nearest in capsys.readouterr().err
+
+
+def test_alone_it_is_help(capsys):
+    assert cli.main([]) == 0
+    told = capsys.readouterr()
+    assert told.out.startswith("Usage: evalkit")
+    assert told.err == ""
+
+
+@pytest.mark.parametrize("columns", ["80", "120"])
+@pytest.mark.parametrize("arguments", [["list"], ["data", "list"], ["params", "campaign"], ["params", "study_planner"]])
+def test_tables_fit_the_terminal(arguments, columns, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", columns)
+    assert cli.main(arguments) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert int(columns) - 25 < max(map(len, lines)) <= int(columns)
+
+
+def test_names_are_never_cut_and_columns_stay_apart(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    words.print_columns([("a" * 30, "b c", "some words that go on for longer"), ("x", "y", "")])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("a" * 30 + "  b c  some words")
+    assert lines[-1] == "x" + " " * 31 + "y"
+    assert " ".join(line[37:].strip() for line in lines[:-1]) == "some words that go on for longer"
 
 
 @pytest.mark.usefixtures("tiny")
@@ -134,7 +184,7 @@ def test_run_prints_paths_on_stdout_and_the_rest_on_stderr(capsys, tmp_path):
     assert cli.main(["run", "environment", "raises", "--out", str(tmp_path), "--jobs", "1"]) == 1
     captured = capsys.readouterr()
     assert captured.out.splitlines() == [
-        str(tmp_path / name) for name in ("environment.html", "raises.failed.ipynb", "index.html")
+        str(tmp_path / name) for name in ("index.html", "environment.html", "raises.failed.ipynb")
     ]
     assert "raises: failed (cell 3 (message" in captured.err
     assert "Traceback" not in captured.err
@@ -142,9 +192,9 @@ def test_run_prints_paths_on_stdout_and_the_rest_on_stderr(capsys, tmp_path):
 
 def test_data_commands_print_results(capsys, monkeypatch):
     monkeypatch.setattr(data, "fetch", lambda names, **_: [Path("/cache") / name for name in names or ["all"]])
-    assert cli.main(["data", "fetch", "one", "two"]) == 0
+    assert cli.main(["data", "fetch", "wmt20-da", "mlqe-pe"]) == 0
     assert cli.main(["data", "fetch"]) == 0
-    assert capsys.readouterr().out.split() == ["/cache/one", "/cache/two", "/cache/all"]
+    assert capsys.readouterr().out.split() == ["/cache/wmt20-da", "/cache/mlqe-pe", "/cache/all"]
     assert cli.main(["data", "list"]) == 0
     assert "wmt22-calibration-hits" in capsys.readouterr().out
 
@@ -154,6 +204,18 @@ def test_data_commands_print_results(capsys, monkeypatch):
     monkeypatch.setattr(data, "verify", altered)
     assert cli.main(["data", "verify"]) == 1
     assert capsys.readouterr().err == "evalkit: a.csv is altered. Fetch it again.\n"
+
+
+def test_verify_counts_and_names_what_is_not_verified(capsys, monkeypatch):
+    rows = [("a", "one.csv", "f" * 60, "verified"), ("a", "two.csv", "e" * 60, "missing"), ("b", "x", "d", "verified")]
+    table = pd.DataFrame(rows, columns=["name", "file", "digest", "state"])
+    monkeypatch.setattr(data, "verify", lambda names: table)
+    assert cli.main(["data", "verify"]) == 0
+    found = capsys.readouterr().out.splitlines()
+    assert found == ["a  1 verified, 1 missing", f"    two.csv: missing, {'e' * 40}", "b  1 verified"]
+    monkeypatch.setattr(cli.datasets, "known", lambda names: None)
+    assert cli.main(["data", "verify", "b"]) == 0
+    assert "    x: verified, d" in capsys.readouterr().out.splitlines()
 
 
 def test_tidy_check_says_what_is_not_tidy(capsys, tmp_path, monkeypatch):
@@ -209,7 +271,9 @@ def test_a_stopped_run_ends_with_130_and_leaves_nothing(tmp_path, number):
     kernels = descendants(runner)
     runner.send_signal(number)
     out_of_it, told = runner.communicate(timeout=15)
-    assert (out_of_it, told.strip()) == ("", "evalkit: stopped.")
+    section = "sleeps: It takes its time (1 of 1)"  # told where it took its time to get there
+    assert [line for line in told.splitlines() if line and line != section] == ["evalkit: stopped."]
+    assert out_of_it == ""
     assert runner.returncode == 130
     assert list(out.iterdir()) == []
     assert psutil.wait_procs(kernels, timeout=5)[1] == []

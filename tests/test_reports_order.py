@@ -133,8 +133,8 @@ def table(rows, columns=2):
 
 def test_long_tables_show_twelve_rows_and_a_box_to_tick():
     short, long = (export.markup.sanitised(table(rows)) for rows in (15, 16))
-    assert (short.count("<input"), short.count("more")) == (0, 0)
-    assert long.count('<tr class="more">') == 4
+    assert (short.count("<input"), short.count("later")) == (0, 0)
+    assert long.count('<tr class="later">') == 4
     assert '<label class="all"><input type="checkbox" autocomplete="off"> Show all 16 rows</label>' in long
     assert '<p class="printed">The first 12 of 16 rows.</p>' in long
     assert long.index('<div class="long">') < long.index('<div class="scroll">') < long.index("<label")
@@ -144,21 +144,23 @@ def test_notes_are_no_rows_and_fold_with_theirs():
     note = '<tbody><tr class="note"><th scope="rowgroup" colspan="1">n</th></tr>'
     html = export.markup.sanitised(f"<table>{(note + '<tr><td>1</td></tr>' * 8 + '</tbody>') * 2}</table>")
     assert "Show all 16 rows" in html
-    assert (html.count('class="note"'), html.count('class="more"')) == (2, 4)
+    assert (html.count('class="note"'), html.count('class="later"')) == (2, 4)
     html = export.markup.sanitised(f"<table>{(note + '<tr><td>1</td></tr>' * 12 + '</tbody>') * 2}</table>")
-    assert (html.count('class="note"'), html.count('class="note more"')) == (1, 1)
+    assert (html.count('class="note"'), html.count('class="note later"')) == (1, 1)
 
 
 def test_only_what_may_scroll_is_a_stop_for_the_keyboard():
     narrow, wide = (export.markup.sanitised(table(2, columns)) for columns in (3, 14))
     assert '<div class="scroll"><table>' in narrow
-    assert '<div class="scroll" role="group" tabindex="0" aria-label="C"><table>' in wide
+    assert '<div class="scroll"><span class="stop" role="group" tabindex="0" aria-label="C"></span><table>' in wide
+    beyond = export.markup.sanitised(table(2, 40))
+    assert '<div class="scroll broad" role="group" tabindex="0" aria-label="C"><table>' in beyond
     prose = "| name | what |\n| --- | --- |\n| a | b |"
     html = export.markup.prose(prose, export.markup.Names())
     assert '<div class="scroll"><table>' in html
     assert '<th scope="row">a</th>' in html
     html = export.markup.prose(prose.replace("what", "what" * 20), export.markup.Names())
-    assert '<div class="scroll" role="group" tabindex="0" aria-label="Table"><table>' in html
+    assert '<div class="scroll"><span class="stop" role="group" tabindex="0" aria-label="Table"></span><table>' in html
 
 
 def test_prose_has_its_numbers_set_and_code_keeps_its_characters():

@@ -8,8 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evalkit import DataError, show
+from evalkit import DataError, campaign, show
+from evalkit.campaign import views as own
 from evalkit.data.schemas import with_pair
+from evalkit.human import planning
 from evalkit.reports import export, kernels
 from evalkit.show import explore, pictures
 from evalkit.show.plots import annotators as draw_people
@@ -109,6 +111,8 @@ def test_a_turned_control_draws_another_figure_whose_words_follow(ratings, extre
     label, *boxes = annotators.children
     assert (pair.description, label.value) == ("pair", "annotators")
     assert [box.description for box in boxes] == ["jpna", "jpnb", "jpnc", "jpnd"]
+    ticked = [box.description for box in boxes if box.value]
+    assert sorted(ticked) == sorted(agreement.extreme_annotators(extremes, "eng-jpn")), "ticked is what is drawn"
     before, told = at_work[1], at_work[2][0]["text/html"]
     pair.value = "eng-deu"
     after = at_work[1]
@@ -117,11 +121,47 @@ def test_a_turned_control_draws_another_figure_whose_words_follow(ratings, extre
     assert at_work[2][0]["text/html"] != told
     assert after[1]["image/png"]["alt"] in at_work[2][0]["text/html"]
     boxes = annotators.children[1:]
-    assert [(box.description, box.value) for box in boxes] == [(f"deu{person}", False) for person in "abcd"]
-    boxes[2].value = boxes[0].value = True
+    extreme = agreement.extreme_annotators(extremes, "eng-deu")
+    expected = [(f"deu{person}", f"deu{person}" in extreme) for person in "abcd"]
+    assert [(box.description, box.value) for box in boxes] == expected
+    for place, box in enumerate(boxes):
+        box.value = place in (0, 2)
     assert "deua, deuc" in at_work[1][1]["image/png"]["alt"]
+    boxes[0].value = boxes[2].value = False  # nobody is left: the extremes again, drawn and ticked
+    assert [(box.description, box.value) for box in boxes] == expected
     assert message.value == ""
     assert len(at_work) == 3, "nothing is shown a second time"
+
+
+def test_the_planner_asks_for_another_difference_and_the_words_follow(at_work):
+    variances = {"document": 20.0, "item": 100.0, "annotator": 50.0, "block": 20.0, "residual": 200.0}
+    none = pd.DataFrame(columns=["delta", "segments", "power", "power_low", "power_high"], dtype=float)
+    fixed = {"deltas": [3.0], "segments": range(20, 2001, 10), "block": 10}
+    turned = {"delta": explore.Range(3.0, low=0.5, high=20, step=0.5), "target": explore.Range(0.8, low=0.1, high=0.9)}
+    explore.figure(views.power, variances, none, **turned, **fixed)
+    delta, target, _ = at_work[0][0].children
+    needed = []
+    for control, value in ((delta, 6.0), (target, 0.9), (delta, 0.5)):
+        control.value = value
+        needed.append(at_work[1][1]["image/png"]["caption"].partition(" by ")[2])
+    curve = planning.curve(variances, deltas=[6.0], segments=fixed["segments"], block=10)
+    least = [int(curve[curve["power"] >= level]["segments"].min()) for level in (0.8, 0.9)]
+    assert needed == [f"{least[0]:,} segments", f"{least[1]:,} segments", "more than 2,000 segments"]
+
+
+def test_annotators_of_a_campaign_are_chosen_by_their_boxes(ratings, at_work):
+    found = campaign.from_ratings(ratings, pair="eng-jpn")
+    profiles = campaign.profile_annotators(found)
+    explore.figure(own.annotators, profiles, annotators=explore.Choices([], of=profiles.table["annotator"]))
+    _, *boxes = at_work[0][0].children[0].children
+    assert len(boxes) == 4
+    assert all(box.value for box in boxes)
+    before = at_work[1][0]["image/png"]
+    boxes[0].value = False
+    assert at_work[1][0]["image/png"] != before
+    assert [box.value for box in boxes] == [False, True, True, True]
+    with pytest.raises(DataError, match="21 annotators are too many for one figure: choose at most 20"):
+        own.annotators(profiles, annotators=["a"] * 21)
 
 
 def test_one_turn_draws_once_even_where_it_changes_what_another_control_offers(ratings, extremes, at_work):

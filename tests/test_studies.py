@@ -139,7 +139,7 @@ def test_the_index_shows_every_study_and_no_banner_on_real_data(on_real_data):
     page = (on_real_data / "index.html").read_text(encoding="utf-8")
     for name in NAMES:
         assert f'href="{name}.html"' in page
-        assert report(on_real_data, name)["headline"].split(".")[0] in html.unescape(page)
+        assert show.typeset(report(on_real_data, name)["headline"]).split(".")[0] in html.unescape(page)
     assert "simulated" not in page.lower().split("<main", 1)[1]
 
 
@@ -185,10 +185,13 @@ def test_the_tour_runs_from_top_to_bottom(mode, monkeypatch, tmp_path, real):
     shown = "".join(output.get("text/html", "") for output in outputs)
     assert ("SIMULATED" in shown) == (mode == "simulated")
     assert any("image/png" in output for output in outputs)
+    markdown = "".join(output.get("text/markdown", "") for output in outputs)
+    for path in (ROOT / "notebooks").glob("*/*.ipynb"):
+        assert "](" + path.relative_to(ROOT / "notebooks").as_posix() + ")" in markdown, f"{path.name} is linked"
     recorded = [output[show.MIME] for output in outputs if show.MIME in output]
     [ways] = [each["value"] for each in recorded if each.get("name") == "ways"]
     assert {way["study"] for way in ways} >= set(NAMES), "the tour leads to every study"
     pictures = [o["metadata"]["image/png"]["alt"] for c in tour.cells for o in c.get("outputs", [])
                 if "image/png" in o.get("data", {})]  # fmt: skip
     assert all(any(f"pen {name}." in alt for alt in pictures) for name in NAMES), "and so does its picture"
-    assert data.listing()["name"].isin(re.findall(r"<td>([\w-]+)</td>", shown)).all()
+    assert data.listing()["name"].isin(re.findall(r"<t[dh][^>]*>([\w-]+)</t[dh]>", shown)).all()

@@ -54,7 +54,7 @@ def test_a_campaign_goes_from_file_to_paper(installed, tmp_path):
     languages = ["--value", "src_lang=deu", "--value", "tgt_lang=eng"]
     assert installed.evalkit("import", "scores.csv", *languages, folder=tmp_path).split()[0] == "campaign.parquet"
     printed = installed.evalkit("run", "campaign", "-p", "file=campaign.parquet", folder=tmp_path).split()
-    assert printed == [str(tmp_path / "reports" / name) for name in ("campaign.html", "index.html")]
+    assert printed == [str(tmp_path / "reports" / name) for name in ("index.html", "campaign.html")]
     assert installed.evalkit("export", "reports/campaign.json", "--out", "paper", folder=tmp_path)
     assert installed.evalkit("new", "campaign", "spring", folder=tmp_path).split() == ["spring"]
     copies = installed.evalkit("student", folder=tmp_path).split()

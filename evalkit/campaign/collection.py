@@ -53,6 +53,18 @@ class Collection:
     assumed_scale: tuple[float, float] | None
 
     @property
+    def tables(self) -> list[tuple[str, str, pd.DataFrame]]:
+        """What there is to show in tables: name, title and table."""
+        every = [
+            ("uses", "Which judgements count for what", self.uses),
+            ("pairs", "Language pairs in the file", self.pairs),
+            ("items", f"{self.pair}: kinds of items", self.kinds),
+            ("coverage_systems", f"{self.pair}: coverage by system", self.systems),
+            ("coverage_annotators", f"{self.pair}: coverage by annotator", self.annotators),
+        ]
+        return [entry for entry in every if len(entry[2])]
+
+    @property
     def thin(self) -> list[str]:
         """Systems judged on fewer than nine in ten of the segments of the best covered one."""
         share = self.systems["share_of_segments"]

@@ -68,7 +68,9 @@ def read(
         raise DataError(f"{path.name}: {several[0]} names several columns. Bring them into one, a row per judgement.")
     absent = [theirs for theirs in told.values() if theirs not in frame]
     if absent:
-        raise DataError(f"{path.name} has no column {absent[0]!r}; it has {', '.join(frame)}. Correct columns=.")
+        raise DataError(
+            f"{path.name} has no column {', '.join(map(repr, absent))}; it has {', '.join(frame)}. Correct columns=."
+        )
     frame = frame.rename(columns={theirs: ours for ours, theirs in told.items()})
     looks = names.Looks()
     frame = schemas.check(looks.alike(frame), schemas.RATINGS, origin=path.name, scale=scale)

@@ -91,15 +91,19 @@ def judgements(class_file: str = "", *, seed: int = 7) -> pd.DataFrame:
     """Open the class's own judgements, or the simulated ones where no file is named.
 
     class_file: path of what ``evalkit import … --keep-names`` wrote. Raises DataError where it holds fewer than two
-    annotators, or no segment that two of them judged.
+    annotators, or fewer than two translations that all of them judged.
     """
     if not class_file:
         return simulated(seed=seed)
     ratings, _ = data.open_campaign(Path(class_file))
     if ratings["annotator"].nunique() < 2:
         raise DataError(f"{class_file} holds the judgements of one person. Import the files of all: evalkit import …")
-    if matrix(ratings).dropna(thresh=2).empty:
-        raise DataError(f"No two people of {class_file} judged the same. Make the campaign with --class.")
+    if len(matrix(ratings).dropna()) < 2:
+        counts = ratings["annotator"].value_counts()
+        raise DataError(
+            f"Fewer than two translations of {class_file} were judged by all. {counts.index[-1]} judged fewest "
+            f"({counts.iloc[-1]}): import without that file, or make the campaign with --class."
+        )
     return ratings
 
 

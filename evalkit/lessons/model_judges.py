@@ -72,7 +72,7 @@ def asked_twice(number: int, *, pull: float, tell: float, seed: int = 7) -> pd.D
     """
     rng = np.random.default_rng(seed)
     better, columns = rng.choice(["A", "B"], number), {}
-    for order, (one, two) in {"a_first": "AB", "b_first": "BA"}.items():
+    for order, (one, two) in {"a_first": ("A", "B"), "b_first": ("B", "A")}.items():
         sees = np.where(rng.random(number) < tell, better, "tie")
         answer = np.select([sees == one, sees == two], ["first", "second"], "tie")
         columns[order] = np.where(rng.random(number) < pull, "first", answer)

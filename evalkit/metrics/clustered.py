@@ -92,7 +92,7 @@ def _checked(table: pd.DataFrame, models: Sequence[str]) -> None:
     needed = ["setting", "language", "sentence", "fold", "score", *models]
     missing = [name for name in needed if name not in table]
     if missing:
-        raise DataError(f"The table of predictions has no column {missing[0]}. It needs {', '.join(needed)}.")
+        raise DataError(f"The table of predictions has no column {', '.join(missing)}. It needs {', '.join(needed)}.")
     if table.empty or not table.index.is_unique:
         raise DataError("The table of predictions is empty or numbers rows twice. Reset its index, and fill it.")
     values = table[["score", *models]].to_numpy(float)

@@ -40,7 +40,7 @@ def features(texts: pd.DataFrame) -> pd.DataFrame:
     """
     missing = [name for name in TEXTS if name not in texts]
     if missing:
-        raise DataError(f"The table of translations has no column {missing[0]}. It needs {', '.join(TEXTS)}.")
+        raise DataError(f"The table of translations has no column {', '.join(missing)}. It needs {', '.join(TEXTS)}.")
     absent = texts[list(TEXTS)].isna()
     if absent.to_numpy().any():
         column = absent.any().idxmax()

@@ -251,7 +251,7 @@ def _ordered(table: pd.DataFrame, models: Mapping[str, Maker], single: Sequence[
 def _checked(examples: pd.DataFrame, features: pd.DataFrame, single: Sequence[str]) -> pd.DataFrame:
     missing = [name for name in ("language", "source", "score") if name not in examples]
     if missing:
-        raise DataError(f"The examples have no column {missing[0]}. They need language, source and score.")
+        raise DataError(f"The examples have no column {', '.join(missing)}. They need language, source and score.")
     unknown = [name for name in single if name not in features]
     if unknown or not single:
         raise DataError(f"There is no single metric {', '.join(unknown) or 'named'}. Name columns of the features.")

@@ -76,7 +76,7 @@ def read(path: str | Path) -> pd.DataFrame:
         raise DataError(f"There is no file {Path(path).name}. Write it with the command examples.") from None
     missing = [name for name in COLUMNS if name not in table]
     if missing:
-        raise DataError(f"{Path(path).name} has no column {missing[0]}. It needs {', '.join(COLUMNS)}.")
+        raise DataError(f"{Path(path).name} has no column {', '.join(missing)}. It needs {', '.join(COLUMNS)}.")
     score = pd.to_numeric(table["score"], errors="coerce")
     if not score.between(0, 1).all():
         line = int((~score.between(0, 1)).idxmax()) + 2

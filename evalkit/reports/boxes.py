@@ -14,7 +14,7 @@ from evalkit.show.tables import SHOWN, SLACK
 VERDICTS = ("match", "differs", "not reproducible")
 LONGEST_WORD = 36  # characters; a table cell with more is a sentence and may wrap
 #: CSS pixels: of a letter in a table, of the gap between two columns, and of what a phone and a desktop have room for.
-LETTER, GAP, PHONE, DESKTOP = 7.8, 11, 350, 940
+LETTER, GAP, PHONE, DESKTOP = 8.3, 12, 350, 940
 #: CSS pixels that a column of sentences takes at least, on a phone and on a desktop.
 SENTENCES = {PHONE: 150, DESKTOP: 224}
 
@@ -44,8 +44,8 @@ def boxed(tokens: list[Any]) -> list[Any]:
     columns = scoped(tokens)
     rows = body_rows(tokens)
     number = sum(not is_note for _, is_note in rows)
-    box = {"class": "scroll"} | focus(columns, caption)
-    inner = element("div", tokens, **box)
+    box, stop = focus(columns, caption)
+    inner = element("div", [*(element("span", [], **stop) if stop else ()), *tokens], **box)
     if number <= SHOWN + SLACK:
         return inner
     hide(rows)
@@ -91,6 +91,8 @@ def scoped(tokens: list[Any]) -> list[list[str]]:
         for row in elements(part, "tr"):
             for place, cell in enumerate(elements(row, "td", "th")):
                 text, data = words(cell).strip(), cell[0]["data"]
+                if not text and part[0]["name"] == "thead":  # the corner of a table is no header
+                    cell[0]["name"] = cell[-1]["name"] = "td"
                 if cell[0]["name"] == "th":
                     data.setdefault((None, "scope"), "col" if part[0]["name"] == "thead" else "row")
                 classes = " ".join(filter(None, [data.get((None, "class"), ""), cell_class(text)]))
@@ -113,28 +115,37 @@ def hide(rows: list[tuple[Any, bool]]) -> None:
     count = 0
     for row, is_note in rows:
         if count >= SHOWN:
-            row["data"][(None, "class")] = "note more" if is_note else "more"
+            row["data"][(None, "class")] = "note later" if is_note else "later"
         count += not is_note
 
 
-def focus(columns: list[list[str]], caption: str) -> dict[str, str]:
-    """Return what lets a keyboard reach a box and scroll it, for a table that some screen has too little room for."""
-    if not any(width(columns, screen) > screen for screen in (PHONE, DESKTOP)):
-        return {}
-    return {"role": "group", "tabindex": "0", "aria-label": caption}
+def focus(columns: list[list[str]], caption: str) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the attributes of a table's box, and of what a keyboard stops at inside it, empty where nothing is needed.
+
+    A table that is too wide for a desktop wraps its cells, and its box is a stop where even that does not help. One
+    that is too wide for a phone only has a stop that styles take away where there is room: no script looks.
+    """
+    named = {"role": "group", "tabindex": "0", "aria-label": caption}
+    style = {"class": "scroll broad" if width(columns, DESKTOP, whole=True) > DESKTOP else "scroll"}
+    if width(columns, DESKTOP) > DESKTOP:
+        return style | named, {}
+    return style, {"class": "stop"} | named if width(columns, PHONE) > PHONE else {}
 
 
-def width(columns: list[list[str]], screen: int) -> float:
+def width(columns: list[list[str]], screen: int, *, whole: bool = False) -> float:
     """Guess the least width of a table in CSS pixels: words cannot be broken, sentences take a width of their own.
+
+    whole: cells that are no sentences stay on one line.
 
     >>> width([["system", "A"], ["n", "12"]], PHONE) < PHONE < width([["a word"] * 3] * 40, PHONE)
     True
     """
     total = 0.0
     for texts in columns:
-        longest = max((len(word) for text in texts for word in re.split(r"[\s-]", text)), default=0)
-        sentences = SENTENCES[screen] if any(len(text) > LONGEST_WORD for text in texts) else 0
-        total += max(longest * LETTER, sentences) + GAP
+        short = [text for text in texts if len(text) <= LONGEST_WORD]
+        parts = short if whole else [word for text in texts for word in re.split(r"[\s-]", text)]
+        longest = max(map(len, parts), default=0)
+        total += max(longest * LETTER, SENTENCES[screen] if len(short) < len(texts) else 0) + GAP
     return total
 
 
@@ -162,8 +173,8 @@ def _prose_table(html: str) -> str:
     rows = re.findall(r"<tr>(.*?)</tr>", html, flags=re.DOTALL)
     cells = [[_text(cell) for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, flags=re.DOTALL)] for row in rows]
     columns = [[row[place] for row in cells if place < len(row)] for place in range(max(map(len, cells), default=0))]
-    attributes = "".join(f' {key}="{value}"' for key, value in focus(columns, "Table").items())
-    return f'<div class="scroll"{attributes}>{head}<tbody>{body}</div>' if body else html
+    box, stop = ("".join(f' {key}="{value}"' for key, value in made.items()) for made in focus(columns, "Table"))
+    return f"<div{box}>{f'<span{stop}></span>' if stop else ''}{head}<tbody>{body}</div>" if body else html
 
 
 def _text(html: str) -> str:

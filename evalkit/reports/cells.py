@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from papermill.exceptions import PapermillExecutionError
 from evalkit import DataError, one_line
 from evalkit.reports import notebooks
 from evalkit.reports.kernels import Kernels
+from evalkit.reports.progress import headings
 from evalkit.reports.studies import Study
 
 
@@ -22,12 +24,23 @@ class Engine(NBClientEngine):
     """papermill's own engine, but the executed copy is written once, at the end, however that comes.
 
     papermill writes the whole notebook before and after every cell, which costs a study with many figures seconds.
+    ``begin`` is told the heading of each section that is begun.
     """
 
     @classmethod
-    def execute_managed_notebook(cls, nb_man: Any, kernel_name: str, **options: Any) -> None:
+    def execute_managed_notebook(
+        cls, nb_man: Any, kernel_name: str, *, begin: Callable[[str], None], **options: Any
+    ) -> None:
         """Execute the cells while there is no path to write to."""
         path, nb_man.output_path = nb_man.output_path, None
+        sections, cell_start = headings(nb_man.nb.cells), nb_man.cell_start
+
+        def start(cell: Any, cell_index: int, **more: Any) -> None:
+            if cell_index in sections:
+                begin(sections[cell_index])
+            cell_start(cell, cell_index, **more)
+
+        nb_man.cell_start = start
         try:
             super().execute_managed_notebook(nb_man, kernel_name, **options)
         finally:
@@ -37,10 +50,18 @@ class Engine(NBClientEngine):
 papermill_engines.register("evalkit", Engine)
 
 
-def execute(task: Study, executed: Path, timeout: float, kernels: Kernels) -> Any:
+def execute(
+    task: Study,
+    executed: Path,
+    timeout: float,
+    kernels: Kernels,
+    *,
+    begin: Callable[[str], None] = lambda heading: None,
+) -> Any:
     """Execute a notebook in its own folder; the executed copy is left under ``executed``, whole or as far as it came.
 
-    timeout: seconds for one cell. Returns the executed notebook; raises whatever stopped it, see ``explain``.
+    timeout: seconds for one cell. begin: is told the heading of each section that is begun.
+    Returns the executed notebook; raises whatever stopped it, see ``explain``.
     """
     for chatter in ("papermill", "asyncio"):  # what they would log of a failure, the outcome says in one line
         logging.getLogger(chatter).setLevel(logging.CRITICAL)
@@ -54,6 +75,7 @@ def execute(task: Study, executed: Path, timeout: float, kernels: Kernels) -> An
             language="python",
             progress_bar=False,
             execution_timeout=timeout,
+            begin=begin,
             kernel_manager_class=kernels.manager,
             shutdown_kernel="immediate",
             resources={"metadata": {"path": str(task.notebook.parent)}},  # papermill's own cwd= moves the whole process

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import tomllib
+from pathlib import Path
 
 import pandas as pd
+from IPython.display import Markdown
 
 from evalkit import DataError
+from evalkit.reports import notebooks
 from evalkit.reports.studies import Layout, read_studies
 
 
@@ -34,3 +37,21 @@ def ways(layout: Layout | None = None) -> pd.DataFrame:
         raise DataError(f"{path} cannot be read: {problem}. Correct that line.") from None
     table = pd.DataFrame(rows, columns=["have", "want", "study"])
     return table[table["study"].isin(list(read_studies(layout)))].reset_index(drop=True)
+
+
+def links(folder: str, layout: Layout | None = None) -> Markdown:
+    """Link the notebooks of a folder beside the tour, ``studies`` or ``lessons``, each by its own first heading.
+
+    Links start from the folder of the tour. Headings are the project's own texts, and stay plain text.
+    """
+    layout = layout or Layout()
+    known = [study.notebook for study in read_studies(layout).values()]
+    paths = known if folder == "studies" else sorted((layout.notebooks / folder).glob("*.ipynb"))
+    lines = [f"- [{_title(path)}]({path.relative_to(layout.notebooks).as_posix()})" for path in paths]
+    return Markdown("\n".join(lines))
+
+
+def _title(path: Path) -> str:
+    """Return a notebook's first heading, without what Markdown would take for markup."""
+    heading = notebooks.source(notebooks.read(path)["cells"][0]).splitlines()[0].lstrip("# ")
+    return "".join("\\" + sign if sign in "\\`*_[]<>" else sign for sign in heading)

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from evalkit import DataError, one_line
 from evalkit.reports import notebooks
 from evalkit.reports.kernels import Kernels
+from evalkit.reports.progress import Progress
 from evalkit.reports.scratch import scratch
 from evalkit.reports.studies import Layout, Study, choose, read_studies
 
@@ -51,7 +51,8 @@ def run(
 
     values: parameters by name, as text or typed, for every study run. jobs: notebooks at a time (default: all cores).
     scheduler: address of a Dask scheduler whose workers execute the studies; they must see the same files under the
-    same paths and have this package installed. timeout: seconds for one cell. tell: takes one line per study.
+    same paths and have this package installed. timeout: seconds for one cell. tell: takes a line for each study that
+    ended, and now and then the section that one has begun.
     Raises DataError before any kernel starts for an unknown study, a wrong parameter or an unwritable folder.
     """
     layout = layout or Layout()
@@ -61,6 +62,7 @@ def run(
     for task in tasks if values else ():
         check_parameters(task)
     with contextlib.ExitStack() as stack:
+        progress = Progress({task.name: task.notebook for task in tasks}, tell)
         batch = Batch(layout, stack.enter_context(partial_folder(layout.reports)), timeout)
         # forked kernels import what they need beside the fetching
         kernels = None if scheduler else stack.enter_context(Kernels())
@@ -72,22 +74,30 @@ def run(
         if kernels is None:
             engine = on_cluster(todo, batch, jobs, str(scheduler))
         else:
-            engine = here(todo, batch, jobs or os.cpu_count() or 1, kernels)
+            engine = here(todo, replace(batch, begin=progress.begin), jobs or os.cpu_count() or 1, kernels)
         with contextlib.closing(engine):
-            outcomes = {one.study: one for one in with_progress(done, engine, total=len(tasks), tell=tell)}
+            outcomes = {one.study: one for one in progress.over(done, engine)}
         from evalkit.reports import index
 
         batch.place(layout.reports / "index.html", index.page(layout))
     return [outcomes[task.name] for task in tasks]
 
 
+def unheard(study: str, heading: str) -> None:
+    """Tell nobody that a study begins a section."""
+
+
 @dataclass(frozen=True)
 class Batch:
-    """The studies of one run: where they read and write, the run's own folder, and how many seconds a cell may take."""
+    """The studies of one run: where they read and write, the run's own folder, and how many seconds a cell may take.
+
+    begin: is told each section that a study begins, by the study's name and its heading.
+    """
 
     layout: Layout
     partial: Path
     timeout: float
+    begin: Callable[[str, str], None] = unheard
 
     def run(self, task: Study, kernels: Kernels) -> Outcome:
         """Execute one study's notebook and put its report in place, or keep what is left of it."""
@@ -95,7 +105,7 @@ class Batch:
 
         executed, start = self.partial / f"{task.name}.failed.ipynb", time.monotonic()
         try:
-            notebook = cells.execute(task, executed, self.timeout, kernels)
+            notebook = cells.execute(task, executed, self.timeout, kernels, begin=partial(self.begin, task.name))
             self.report(task, notebook, seconds=time.monotonic() - start)
         except Exception as problem:  # whatever a notebook does, the other studies go on
             if kernels.closed:
@@ -311,18 +321,3 @@ def partial_folder(reports: Path) -> Iterator[Path]:
                 "Make it writable, or choose another with --out."
             ) from None
         yield partial
-
-
-def with_progress(
-    done: list[Outcome], engine: Iterable[Outcome], *, total: int, tell: Callable[[str], None] | None
-) -> Iterator[Outcome]:
-    """Pass outcomes on as they come, with a bar on a terminal's stderr and one line for each study that ended."""
-    from tqdm import tqdm
-
-    with tqdm(total=total, unit="study", file=sys.stderr, disable=tell is None or not sys.stderr.isatty()) as bar:
-        for outcome in chain(done, engine):
-            if tell is not None:
-                bar.clear()
-                tell(f"{outcome.study}: {outcome.status}" + (f" ({outcome.reason})" if outcome.reason else ""))
-            bar.update()
-            yield outcome

@@ -1,4 +1,4 @@
-"""The overview: one card per study, built from the JSON reports that lie in the reports folder."""
+"""The overview: one card for each report in the reports folder, built from the JSON beside it."""
 
 from __future__ import annotations
 
@@ -7,16 +7,23 @@ from typing import Any
 from evalkit.reports import export, findings, notebooks, tally
 from evalkit.reports.studies import Layout, Study, read_studies
 
+OWN, PAPERS = "Your campaigns and studies", "Papers, computed again"
+
 
 def page(layout: Layout) -> str:
-    """Return the overview as one self-contained HTML page, studies in the order of ``studies.toml``."""
-    cards = [card(study, layout) for study in read_studies(layout).values()]
+    """Return the overview as one self-contained HTML page: what is no paper's first, each in ``studies.toml``'s order.
+
+    Studies that left nothing in the reports folder are not on it.
+    """
+    cards = [one for study in read_studies(layout).values() if (one := card(study, layout))["status"]]
+    own = [one for one in cards if not one["study"].link]
+    papers = [one for one in cards if one["study"].link]
     total = tally.count(row for each in cards if each["report"] for row in each["report"]["published"])
     return (
         export.pages()
         .get_template("overview.html.j2")
         .render(
-            cards=cards,
+            groups=[(title, group) for title, group in ((OWN, own), (PAPERS, papers)) if group],
             simulated=any(each["simulated"] for each in cards),
             policy=export.POLICY,
             css=export.stylesheet(),
@@ -28,7 +35,10 @@ def page(layout: Layout) -> str:
 
 
 def card(study: Study, layout: Layout) -> dict[str, Any]:
-    """Return what the overview says of one study; a failed or skipped run stands beside an earlier good report."""
+    """Return what the overview says of one study; a failed or skipped run stands beside an earlier good report.
+
+    Its status is '' where the study left nothing in the folder.
+    """
     reports = layout.reports
     report = findings.read_report(reports / f"{study.name}.json")
     latest = findings.read_report(reports / f"{study.name}.failed.json")
@@ -40,12 +50,12 @@ def card(study: Study, layout: Layout) -> dict[str, Any]:
     return {
         "study": study,
         "report": good,
-        "status": trouble["status"] if trouble else "ok" if good else "not run yet",
+        "status": trouble["status"] if trouble else "ok" if good else "",
         "reason": trouble["reason"] if trouble else "",
         "kept": bool(good and trouble),
         "simulated": simulated,
-        "bar": tally.bar(counts),
-        "sentences": tally.sentences(counts),
+        "kinds": sorted({source["source"] for source in good["data"]}) if good else [],
+        "agreement": tally.brief(counts),
         "earlier": findings.earlier(reference),
     }
 

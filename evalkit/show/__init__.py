@@ -18,7 +18,7 @@ from IPython.display import display
 from evalkit import __version__
 from evalkit.data.provenance import merged
 from evalkit.data.provenance import source_of as provenance
-from evalkit.show import pictures, tables
+from evalkit.show import lab, pictures, tables
 from evalkit.show.style import typeset
 from evalkit.show.tables import Columns, Digits
 from evalkit.stats import verdicts
@@ -190,7 +190,7 @@ def plain(value: Any) -> Any:
 def _emit(payload: dict[str, Any] | None, *, html: str | None = None, text: str | None = None) -> None:
     bundle: dict[str, Any] = {"text/plain": text or ""}
     if html is not None:
-        bundle["text/html"] = html
+        bundle["text/html"] = lab.dressed(html)
     if payload is not None:
         bundle[MIME] = payload
         bundle["text/plain"] = text or f"[{payload['kind']}: {payload.get('name', payload['kind'])}]"

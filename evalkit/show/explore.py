@@ -119,6 +119,7 @@ class _Panel:
         import ipywidgets
 
         display(ipywidgets.VBox([*(control.shown for control in self.controls.values()), self.message]))
+        self.tick(drawn)
         data, described = _picture(drawn)
         self.picture = display(data, metadata=described, raw=True, display_id=True)
         self.words = display(pictures.words(described), raw=True, display_id=True)
@@ -140,15 +141,27 @@ class _Panel:
         """Put a new picture into the figure's place; where there is none to draw, leave it and say why."""
         now = {name: control.value for name, control in self.controls.items()}
         try:
-            data, described = _picture(self.view(*self.tables, **(self.values | now)))
+            drawn = self.view(*self.tables, **(self.values | now))
+            data, described = _picture(drawn)
         except DataError as problem:
             self.tell(f"The figure still shows the values before. {problem}")
         except Exception as problem:  # a person who turns a control has no cell in which a traceback could appear
             self.tell(f"The figure still shows the values before: {type(problem).__name__}: {problem}")
         else:
             self.tell("")
+            self.tick(drawn)
             self.picture.update(data, metadata=described, raw=True)
             self.words.update(pictures.words(described), raw=True)
+
+    def tick(self, drawn: View) -> None:
+        """Tick what is drawn, where the values left it open."""
+        self.waiting = True
+        try:
+            for name, value in drawn.chosen.items():
+                if isinstance(boxes := self.controls.get(name), _Boxes):
+                    boxes.tick(value)
+        finally:
+            self.waiting = False
 
     def tell(self, sentence: str) -> None:
         """Say a sentence under the controls, also to screen readers."""
@@ -209,6 +222,11 @@ class _Boxes:
         self.shown.children = [self.title, *self.boxes.values()]
         for box in before.values():
             box.close()
+
+    def tick(self, values: Sequence[Any]) -> None:
+        """Tick the boxes of these values, and no others."""
+        for value, box in self.boxes.items():
+            box.value = value in values
 
     @property
     def value(self) -> list[Any]:

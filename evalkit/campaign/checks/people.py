@@ -67,8 +67,8 @@ def screening(found: Analysis) -> Check | None:
         finds = f"{pluralize(applied, 'rule')} that could be applied {'finds' if applied == 1 else 'find'} nobody"
         gone = "; those who failed seem to have been removed before" * bool(found.quality.removed)
         return answered(question, FINE, f"{finds} to look at among {everyone}{gone}", "")
-    text = f"the rules propose to look at {len(screening.proposed)} of {screening.annotators}; without them "
-    todo = f"Look at the profiles of {join_names(screening.proposed)}, and talk to them before you leave anybody out."
+    text = f"the rules name {len(screening.proposed)} of {everyone}; without their judgements "
+    todo = f"Look at how {join_names(screening.proposed)} worked, and talk to them before you leave anybody out."
     if not screening.first_without:
         return answered(question, LOOK, f"{text}there is nothing left to compare", todo)
     stays = screening.first_without == screening.first
@@ -83,7 +83,7 @@ def agreement(found: Analysis) -> Check:
     own = f" in {found.campaign.pair}" * bool(others)
     if not agreement or agreement.estimate is None:
         why = agreement.reason if isinstance(agreement, Agreement) else "too few items were judged by two annotators"
-        more = "Give 100 items or more, drawn at random over all systems, to a second annotator."
+        more = "Give 100 items or more, drawn at random over all systems, to a second annotator, too."
         todo = more if "two annotators" in why else "Look at the scores of each annotator below."
         return answered(question, PROBLEM if others else UNKNOWN, others + why, todo)
     if not np.isfinite([agreement.estimate, agreement.low, agreement.high]).all():
@@ -93,9 +93,10 @@ def agreement(found: Analysis) -> Check:
     return answered(
         question,
         verdict,
-        f"{others}Krippendorff's alpha{own} {agreement.estimate:.2f}, interval {agreement.low:.2f} to "
-        f"{agreement.high:.2f} (problem where an interval reaches 0, look below 0.40)",
-        "Look at items with far scores together with the annotators, sharpen the instructions, judge some items anew.",
+        f"{others}{agreement.estimate:.2f}{own}, 95 % interval {agreement.low:.2f} to {agreement.high:.2f}, where 1 is "
+        "the same scores and 0 chance (Krippendorff's alpha; fine from 0.40, a problem where an interval reaches 0)",
+        "Go through the items on which annotators differ most, together with them; sharpen the instructions; have some "
+        "items judged anew.",
     )
 
 
@@ -114,11 +115,13 @@ def steady(found: Analysis) -> Check:
     if again is None or repeated < REPEATS:
         text = f"{pluralize(repeated, 'item')} shown twice (from {REPEATS} on, they tell)"
         text = "no item was shown twice" if again is None else text
-        return answered(question, UNKNOWN, text, "Show about ten items an annotator a second time ('repeat').")
+        return answered(
+            question, UNKNOWN, text, "Show every annotator about ten items a second time: that tells who is steady."
+        )
     return answered(
         question,
         graded(again, 10, 20),
-        f"second scores lie {again:.0f} points of 100 from the first in the median (fine to 10, look to 20)",
+        f"half of all second scores lie within {again:.0f} points of 100 of the first (fine to 10, look to 20)",
         "Train annotators with examples for the steps of the scale.",
     )
 
@@ -127,9 +130,12 @@ def attention(found: Analysis) -> Check:
     question, quality = "Do annotators notice degraded translations?", found.quality
     if not quality.tested:
         text = "no degraded items beside their originals"
-        return answered(question, UNKNOWN, text, "Degrade about one item in ten on purpose.")
+        return answered(
+            question, UNKNOWN, text, "Degrade about one item in ten on purpose: that tells who pays attention."
+        )
     fail = f"{len(quality.failed)} of {quality.tested} fail WMT's test"
-    todo = f"Look at {join_names(quality.failed)}, or leave their judgements out." if quality.failed else ""
+    todo = f"Look at how {join_names(quality.failed)} scored degraded translations, and whether their judgements count."
+    todo = todo if quality.failed else ""
     result = graded(len(quality.failed) / quality.tested, 0, 0.1)
     if quality.removed and result != PROBLEM:
         text = f"{fail}, but those who failed seem to have been removed before: {quality.caliper.passed} pass narrowly "
@@ -151,7 +157,8 @@ def neighbours(found: Analysis) -> Check | None:
     if held is None:
         text = f"fewer than {context.PEOPLE} annotators judged such documents, so the size of the effect is not known"
         return answered(question, UNKNOWN, text, "Let more annotators judge documents with degraded segments.")
-    text = f"behind them repeats lose {held.estimate:+.1f} points of 100 more, interval {held.low:+.1f} to "
+    text = f"shown again after a degraded segment, translations lose {abs(held.estimate):.1f} points of 100 "
+    text += f"{'more' if held.estimate >= 0 else 'less'} than before it, 95 % interval {held.low:+.1f} to "
     text += f"{held.high:+.1f} (fine where surely within ±{context.MARGIN:g}, look where surely not zero)"
     if held.verdict in ("equivalent", "both"):
         return answered(question, FINE, text, "")

@@ -34,14 +34,11 @@ def apart(found: Analysis) -> Check:
     if campaign.judged["score"].nunique() == 1:
         todo = "Look whether the right column was read; if so, choose a finer scale or harder texts."
         return answered(question, PROBLEM, f"every score is {campaign.judged['score'].iloc[0]:g}", todo)
-    often = ""
-    if ranking.best is not None and len(ranking.first) == 1:
-        often = f"; first in {ranking.best:.0%} of draws of {ranking.method.drawn}"
     if ranking.level:
-        text = f"{ranking.top} cannot be distinguished from {join_names(ranking.level)}{often}"
+        text = f"{ranking.top} cannot be distinguished from {join_names(ranking.level)}"
         return answered(question, LOOK, text, APART)
     whom = ranking.beaten[0] if len(ranking.beaten) == 1 else "each other system"
-    return answered(question, FINE, f"{ranking.top} is better than {whom} (corrected tests){often}", "")
+    return answered(question, FINE, f"{ranking.top} is better than {whom} (corrected tests)", "")
 
 
 def identity(found: Analysis) -> Check | None:
@@ -97,7 +94,7 @@ def segments(found: Analysis) -> Check | None:
         "Were all systems judged on the same segments?",
         graded(share, 0.9, 0.5, low_is_good=False),
         f"two systems share {share:.0%} of their segments at the least (fine from 90 %, look from 50 %)",
-        "Judge all systems on the same segments; until then differences of texts count as differences of systems.",
+        "Judge all systems on the same segments; until then, harder texts count against the systems that had them.",
     )
 
 
@@ -105,9 +102,12 @@ def favoured(found: Analysis) -> Check | None:
     judged = found.campaign.judged
     if len(found.campaign.systems) < 2 or judged["annotator"].nunique() < 2:
         return None
-    question, evenly = "Did annotators judge all systems equally often?", "Give systems to annotators evenly."
+    question, evenly = (
+        "Did annotators judge all systems equally often?",
+        "Next time, give all systems to all annotators evenly.",
+    )
     spread = Spread.of(judged)
-    text = f"Cramér's V of annotators and systems is {spread.association:.2f} (fine below {UNEVEN})"
+    text = f"unevenness is {spread.association:.2f} (Cramér's V, 0 to 1; fine below {UNEVEN})"
     if spread.association < UNEVEN:
         if spread.even or spread.per_system >= CELL:
             return answered(question, FINE, text, "")
@@ -118,7 +118,7 @@ def favoured(found: Analysis) -> Check | None:
         todo = "Let every annotator judge all systems, or give all of them the same calibration items."
         return answered(question, PROBLEM, text, todo)
     if found.ranking and found.ranking.method.by_z:
-        return answered(question, LOOK, f"{text}; scores are therefore compared as z-scores", evenly)
+        return answered(question, LOOK, f"{text}; so how strict each annotator is was taken out (z-scores)", evenly)
     return answered(question, LOOK, text, "Set score=z, and next time give systems to annotators evenly.")
 
 
@@ -132,8 +132,8 @@ def normalizing(found: Analysis) -> Check | None:
         return answered(question, FINE, f"{join_names(first)} {are} first in all {len(tops)} treatments", "")
     usual = {system for way, top in tops.items() if way in USUAL for system in top}
     level = {found.ranking.top, *found.ranking.level} if found.ranking else set()
-    todo = "Fix the treatment before the next campaign, publish raw scores too, and call these systems equally good."
-    text = f"{join_names(first)} come first by some treatment"
+    todo = "Decide on one treatment before the next campaign, publish raw scores, too, and call these equally good."
+    text = f"{join_names(first)} each come first by some treatment"
     return answered(question, LOOK if usual <= level else PROBLEM, text, todo)
 
 

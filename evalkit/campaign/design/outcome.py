@@ -36,6 +36,14 @@ class Outcome:
     basis: str
 
     @property
+    def tables(self) -> list[tuple[str, str, pd.DataFrame]]:
+        """What there is to show in tables: name, title and table."""
+        return [
+            ("outcome_annotators", "Plan and outcome: judgements by annotator", self.annotators),
+            ("outcome_kinds", "Plan and outcome: kinds of items", self.kinds),
+        ]
+
+    @property
     def collected(self) -> int:
         """Judgements that are there."""
         return int(self.annotators["collected"].sum())

@@ -18,6 +18,7 @@ from evalkit.campaign.people.calibration import RAW, Calibration
 from evalkit.campaign.people.quality import FEWEST_DEGRADED, QualityControl
 from evalkit.campaign.planning.more import Plan
 from evalkit.campaign.systems.ranking import Ranking
+from evalkit.human.annotators import Rule
 from evalkit.stats.terms import join_names, pluralize
 
 
@@ -145,8 +146,9 @@ def screening(found: Screening | Missing) -> str:
     """Say whom rules named, and that nobody was left out."""
     if not found or not found.rules:
         return ""
+    rules = [Rule.parse(rule).in_words for rule in found.rules]
     return (
-        f"{pluralize(len(found.rules), 'rule')} ({'; '.join(found.rules)}) named {len(found.proposed)} of "
+        f"{pluralize(len(found.rules), 'rule')} ({'; '.join(rules)}) named {len(found.proposed)} of "
         f"{pluralize(found.annotators, 'annotator')} to look at; nobody's judgements were left out."
     )
 

@@ -72,6 +72,16 @@ class Agreement:
     calibration: bool = False
     reason: str = ""
 
+    @property
+    def tables(self) -> list[tuple[str, str, pd.DataFrame]]:
+        """What there is to show in tables: name, title and table."""
+        every = [
+            ("agreement_pairs", "Agreement by language pair", self.by_pair),
+            ("agreement", f"{self.pair}: agreement between annotators (1: the same scores)", self.measures),
+            ("annotator_pairs", f"{self.pair}: every two annotators, on items of both", self.between),
+        ]
+        return [entry for entry in every if len(entry[2])]
+
 
 @or_missing(COLLECT)
 def measure_agreement(campaign: Campaign, *, resamples: int = 200, seed: int = 7) -> Agreement:

@@ -25,6 +25,9 @@ _TICKS = ["on_marks", "grid", "grid_p", "bimodality"]
 #: Columns that say nothing where the measure beside them is missing for everybody.
 _DETAIL_OF = {"drift_of": "drift", "seconds_from": "seconds", "repeated": "median_abs_diff", "qc_pairs": "qc_p",
               "drift_p": "drift"}  # fmt: skip
+#: What a page shows of a profile; the rest is recorded.
+_SHOWN = ("annotator", "n", "unique_scores", "mean", "sd", "median_abs_diff", "with_others", "seconds", "drift",
+          "qc_difference", "qc_p")  # fmt: skip
 #: Measures whose absence is worth a word.
 WANTED = ("median_abs_diff", "with_others", "seconds", "drift", "qc_p")
 
@@ -41,6 +44,16 @@ class Profiles:
     table: pd.DataFrame
     lacks: tuple[str, ...]
     scores: pd.DataFrame
+
+    @property
+    def shown(self) -> list[str]:
+        """The table's columns that a page has room for."""
+        return [name for name in self.table.columns if name in _SHOWN]
+
+    def with_first(self, named: Sequence[str]) -> pd.DataFrame:
+        """Return the table with some annotators on top, such as those whom rules name."""
+        own = self.table["annotator"].isin(named)
+        return pd.concat([self.table[own], self.table[~own]], ignore_index=True)
 
 
 @or_missing("Check the columns annotator and score.")

@@ -113,7 +113,7 @@ class Plan:
     @property
     def shown(self) -> list[str]:
         """The table's columns that a page has room for."""
-        hidden = ("people_needed", "segments_needed", "segments_now", "worth_now")
+        hidden = ("people_needed", "judgements_each", "segments_needed", "segments_now", "worth_now")
         return [name for name in self.table.columns if name not in hidden]
 
     @property

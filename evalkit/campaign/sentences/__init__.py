@@ -4,7 +4,7 @@
 trust it, what next. What a paper or a datasheet has to say of how the numbers were made is in the room ``paperwork``.
 """
 
-from evalkit.campaign.sentences.against import against  # noqa: F401  registers its sentences with say
+from evalkit.campaign.sentences.against import against_items, against_systems
 from evalkit.campaign.sentences.first_page import (
     answers,
     beside_humans,
@@ -19,12 +19,14 @@ from evalkit.campaign.sentences.first_page import (
 from evalkit.campaign.sentences.judges import judges  # noqa: F401  registers its sentences with say
 from evalkit.campaign.sentences.outcome import outcome  # noqa: F401  registers its sentences with say
 from evalkit.campaign.sentences.people import screening  # noqa: F401  registers its sentences with say
-from evalkit.campaign.sentences.pilot import answer
+from evalkit.campaign.sentences.pilot import answer, plan_steps
 from evalkit.campaign.sentences.plan import beyond
 from evalkit.campaign.sentences.say import known, not_in_file, say
 from evalkit.campaign.sentences.systems import language_pairs
 
 __all__ = [
+    "against_items",
+    "against_systems",
     "answer",
     "answers",
     "beside_humans",
@@ -35,6 +37,7 @@ __all__ = [
     "known",
     "language_pairs",
     "not_in_file",
+    "plan_steps",
     "say",
     "steps",
     "sure",

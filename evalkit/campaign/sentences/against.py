@@ -15,8 +15,17 @@ MOST = 0.5
 
 @say.register
 def against(found: Against) -> list[str]:
-    first = [*_answer(found), _shared(found), *_orders(found), *_decisions(found)]
-    return [*first, _items(found), _level(found), *_agreement(found), _persons(found), _drawn(found)]
+    return [*against_systems(found), *against_items(found)]
+
+
+def against_systems(found: Against) -> list[str]:
+    """Say whether two campaigns contradict each other, what both judged, and how they order the systems."""
+    return [*_answer(found), _shared(found), *_orders(found), *_decisions(found)]
+
+
+def against_items(found: Against) -> list[str]:
+    """Say how two campaigns score the same items, how far their people agree, and what intervals draw anew."""
+    return [_items(found), _level(found), *_agreement(found), _persons(found), _drawn(found)]
 
 
 def _answer(found: Against) -> list[str]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from evalkit.campaign.analysis import Analysis
-from evalkit.campaign.checks import APART, CALLED, FINE, LOOK, PROBLEM, UNKNOWN, Check
+from evalkit.campaign.checks import APART, FINE, LOOK, PROBLEM, UNKNOWN, Check
 from evalkit.campaign.opening import Campaign
 from evalkit.campaign.sentences import plan as planning
 from evalkit.campaign.systems.ranking import Ranking, beside_human
@@ -112,14 +114,14 @@ def figures(ranking: Ranking) -> list[str]:
     if len(ranking.first) == len(ranking.names):
         return []
     first, second = ranking.names[:2]
-    text = f"In figures, mean scores are {ranking.means[first]:.2f} for {first} and {ranking.means[second]:.2f} for "
-    text += f"{second}, the next, {_scale(ranking)}"
+    text = f"{first} has a mean score of {ranking.means[first]:.2f} {_scale(ranking)}, {second}, the next, one of "
+    text += f"{ranking.means[second]:.2f}"
     if not ranking.method.by_z:
-        return [f"{text}: {ranking.gap(first, second):.2f} apart."]
+        return [f"{text}: they are {ranking.gap(first, second):.2f} points apart."]
     return [
-        f"{text}. The order is by z-scores, which take out how strict each annotator is: by these the two are "
-        f"{ranking.gap(first, second):.2f} points apart (z-scores times {ranking.points:.1f}, the annotators' usual "
-        "standard deviation), and this difference is what is tested and planned for."
+        f"{text}. Some annotators are stricter than others, so systems are ordered by scores with that taken out "
+        f"(z-scores). By these the two are {ranking.gap(first, second):.2f} points apart; this difference is tested "
+        "and planned for."
     ]
 
 
@@ -134,42 +136,33 @@ def _scale(ranking: Ranking) -> str:
 
 
 def trust(checks: list[Check]) -> str:
-    """Say whether to trust the result: yes, with care, or not yet, with the checks that decide it."""
-    text = f"Of {pluralize(len(checks), 'check')}, {tally(checks)}."
+    """Say whether to rely on the result: yes, with care, or not yet, with the checks that decide it."""
     for verdict, answer in (
-        (PROBLEM, "Not yet; the answer is no to"), (LOOK, "With care; look at"),
-        (UNKNOWN, "With care; the data cannot answer"),
+        (PROBLEM, "Not yet: the answer is no to"), (LOOK, "With care: look at"),
+        (UNKNOWN, "With care: the data cannot answer"),
     ):  # fmt: skip
         names = [f"“{check.question}”" for check in checks if check.verdict == verdict]
         if names:
-            return f"{answer} {'; '.join(names[:3])}{' and more' if len(names) > 3 else ''}. {text}"
-    return f"Yes, for these texts and these annotators: no check found anything. {text}"
+            return f"Can you rely on it? {answer} {', '.join(names[:3])}{' and more' if len(names) > 3 else ''}."
+    return "Can you rely on it? Yes, for these texts and these annotators: no check found anything."
 
 
-def answers(checks: list[Check]) -> list[str]:
+def answers(checks: list[Check], *, steps: Sequence[str] = ()) -> list[str]:
     """Say what each check found and what to do, what speaks against the result first; the fine ones share a sentence.
+
+    steps: what the page has already said to do, which is not said again.
 
     >>> answers([Check("Is it so?", LOOK, "not quite: b", "Go."), Check("And so?", FINE, "y"), Check("Or?", FINE, "y")])
     ['! look – Is it so? Not quite: b. To do: Go.', '✓ fine – And so? Or?']
     """
     told = [
-        f"{check.verdict} – {check.question} {check.found[0].upper()}{check.found[1:]}. To do: {check.advice}"
+        f"{check.verdict} – {check.question} {check.found[0].upper()}{check.found[1:]}."
+        + ("" if check.advice in {*steps, APART} else f" To do: {check.advice}")
         for check in checks
         if check.verdict != FINE
     ]
     fine = [check.question for check in checks if check.verdict == FINE]
     return told + [f"{FINE} – {' '.join(fine)}"] * bool(fine)
-
-
-def tally(checks: list[Check]) -> str:
-    """Count verdicts in words, the good ones first.
-
-    >>> tally([Check("a", FINE, ""), Check("b", FINE, ""), Check("c", LOOK, ""), Check("d", UNKNOWN, "")])
-    '2 fine, 1 to look at, 1 not known'
-    """
-    verdicts = [check.verdict for check in checks]
-    order = (FINE, LOOK, PROBLEM, UNKNOWN)
-    return ", ".join(f"{verdicts.count(verdict)} {CALLED[verdict]}" for verdict in order if verdict in verdicts)
 
 
 def steps(found: Analysis, checks: list[Check]) -> list[str]:

@@ -9,7 +9,7 @@ from evalkit.campaign.sentences.say import say
 from evalkit.stats.terms import join_names, pluralize
 
 #: Most metrics and models of which each gets a sentence, and pairs of systems that are named.
-_MOST, _PAIRS = 8, 3
+_MOST, _PAIRS = 3, 3
 
 
 @say.register
@@ -18,7 +18,7 @@ def judges(found: Judges) -> list[str]:
     rows = [row for row in found.table.itertuples() if row.kind != "people"]
     sentences = [_one(row, found) for row in rows[:_MOST]]
     if len(rows) > _MOST:
-        sentences.append(f"{len(rows) - _MOST} more stand in the tables; these agree best with people over items.")
+        sentences.append(f"These agree best with people over items; of {len(rows) - _MOST} more, the tables tell.")
     if found.persons:
         own, least, most = (table["kendall_b"][name] for name in table.index[-3:])
         known = f"{least:.2f} to {most:.2f}, {own:.2f} in the median" if own == own else "not defined"
@@ -37,7 +37,9 @@ def judges(found: Judges) -> list[str]:
         are = "is" if len(found.lower) == 1 else "are"
         sentences.append(f"Lower is better by {low}, which {are} turned round for every comparison here.")
     if found.by_z:
-        sentences.append("People's scores are z-scores here, as in the ranking, but for ties (acc eq).")
+        sentences.append(
+            "People's scores are z-scores here, as in the ranking; only accuracy with ties takes raw ones."
+        )
     return sentences
 
 

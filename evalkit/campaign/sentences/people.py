@@ -13,6 +13,7 @@ from evalkit.campaign.people.context import FEWEST, MARGIN, Context, Equivalence
 from evalkit.campaign.people.quality import QualityControl
 from evalkit.campaign.sentences.say import lacking, say
 from evalkit.data.provenance import source_of
+from evalkit.human.annotators import Rule
 from evalkit.human.calibration.forms import FORMS
 from evalkit.stats.terms import join_names, pluralize
 
@@ -32,8 +33,9 @@ def campaign(found: Campaign) -> list[str]:
     name = source_of(found.ratings)["name"]
     text = f"This is an example on public data ({name}), not a campaign of yours" if found.example else name
     others = len(found.pairs) - 1
-    text += f": {pluralize(len(found.ratings), 'judgement')}. In detail: {found.pair}"
-    text += f"; {others} more in the overviews." if others else "."
+    text += f": {pluralize(len(found.ratings), 'judgement')}"
+    more = pluralize(others, "other language pair")
+    text += f". This page is about {found.pair}; {more} in the overviews." if others else f" of {found.pair}."
     if found.turned:
         text += " Low scores are good here, so all scores are turned round: higher is better."
     if found.renamed:
@@ -80,10 +82,9 @@ def agreement(found: Agreement) -> list[str]:
         return lacking(f"no estimate for {found.pair}: {found.reason}.", COLLECT)
     among = ", calibration items among them" if found.calibration else ""
     return [
-        f"{found.pair}: {pluralize(found.items, 'item')} were judged by two annotators or more{among}. Krippendorff's "
-        f"alpha ({found.level}) is {found.estimate:.2f}, 95 % interval {found.low:.2f} to {found.high:.2f}, where 1 "
-        "means that they gave the same scores and 0 that their scores have no more to do with each other than chance "
-        "would bring."
+        f"{found.pair}: {pluralize(found.items, 'item')} were judged by two annotators or more{among}. They agree at "
+        f"{found.estimate:.2f}, 95 % interval {found.low:.2f} to {found.high:.2f}, where 1 is the same scores and 0 no "
+        f"more than chance would bring (Krippendorff's alpha, {found.level})."
     ]
 
 
@@ -113,20 +114,20 @@ def profiles(found: Profiles) -> list[str]:
 
 @say.register
 def screening(found: Screening) -> list[str]:
-    sentences = [f"{rule} is set aside: {why}." for rule, why in found.aside.items()]
+    sentences = [f"Not applied, {Rule.parse(rule).in_words}: {why}." for rule, why in found.aside.items()]
     if not found.rules:
         return sentences + lacking("no rule is left that fits this scale. Write one, such as 'sd < 5'.")
     everyone, proposed = pluralize(found.annotators, "annotator"), found.proposed
     if proposed:
         sentences += [
-            f"The rules propose to look at {len(proposed)} of {everyone}: {join_names(proposed)}.",
-            f"They gave {found.share:.0%} of the judgements. Talk to them before you drop anybody: an odd profile is "
-            "most often a misunderstanding, and a rule of agreement can send away the one who is right.",
+            f"The rules name {len(proposed)} of {everyone}, who gave {found.share:.0%} of the judgements: "
+            f"{join_names(proposed)}. Talk to them before you leave anybody out: most often there was a "
+            "misunderstanding, and who agrees with nobody may be the one who is right.",
         ]
     else:
         sentences.append(f"Among {everyone}, the rules find nobody to look at.")
-    rules = f"the rule{'s' * (len(found.unknown) > 1)} {join_names(found.unknown)}"
-    nobody = f"{rules} could be applied to nobody; see the annotators for what to record."
+    rules = f"rule{'s' * (len(found.unknown) > 1)} that could be applied to nobody, for lack of data"
+    nobody = f"{rules}: {'; '.join(Rule.parse(rule).in_words for rule in found.unknown)}."
     return sentences + lacking(nobody if found.unknown else "")
 
 

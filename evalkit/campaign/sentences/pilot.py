@@ -67,7 +67,7 @@ def answer(
     returns it. typed: the variances were typed in, not measured.
     """
     alike = "with the variances typed in" if typed else f"if people judge as they did in {_place(found)}, {found.pair}"
-    chance = f"That is for a chance of {target:.0%} to find the difference, {alike}."
+    chance = f"The chance to find the difference is then {target:.0%}, {alike}."
     if found.stretched and not typed:
         chance += (
             f" Points are hundredths of the pilot's scale: {delta:g} are {found.own_points(delta):.3g} of its own."
@@ -76,22 +76,39 @@ def answer(
     taste = None if typed else row.get("taste")
     if taste is None or pd.isna(taste) or taste == 0:
         why = (
-            "no sign was found that people like systems differently"
+            "No sign was found that people like systems differently."
             if taste == 0
-            else "whether people like systems differently cannot be told, so engage more of them than these"
+            else "Whether people like systems differently cannot be told, so engage more of them than these."
         )
         work = _work(found, best, hourly_pay, currency)
-        return f"{planning.describe(best, delta=delta)}{work} {chance} It counts segments: {why}."
-    differently = f"people like systems differently (a variance of liking of {taste:.3g} squared points)"
+        return f"{planning.describe(best, delta=delta)}{work} {chance} {why}"
     fewer = f"{best['annotators']} people and {best['judgements']:,} judgements would do if they did not"
     if pd.isna(row["segments"]):
         return (
             f"No campaign within these limits finds two systems {delta:g} points apart with a chance of {target:.0%}, "
-            f"{alike}: {differently}, which only many people average out. Plan for a larger difference (delta). "
-            f"{fewer[0].upper()}{fewer[1:]}."
+            f"{alike}: they like systems differently, which only many people average out. Plan for a larger difference "
+            f"(delta). {fewer[0].upper()}{fewer[1:]}."
         )
     work = _work(found, row, hourly_pay, currency)
-    return f"{planning.describe(row, delta=delta)}{work} {chance} It counts people, because {differently}; {fewer}."
+    why = f"So many people are needed because they like systems differently; {fewer}."
+    return f"{planning.describe(row, delta=delta)}{work} {chance} {why}"
+
+
+def plan_steps(found: Pilot, plain: pd.DataFrame, liking: pd.DataFrame) -> list[str]:
+    """Say whom to plan with: the language pairs of the pilot, where it has several, and many people.
+
+    plain, liking: the cheapest designs of every language pair (see ``planning.by_pair``), if nobody likes one system
+    better than others do, and as people do.
+    """
+    many = ["Engage more people rather than fewer: a few people's favourites do not average out."]
+    if len(plain) < 2:
+        return many
+    takes = planning.span(liking, "annotators") if found.tells_liking else planning.span(plain, "segments")
+    return [
+        "Plan with the language pair that is most like yours, or with the most demanding. Those of "
+        f"{source_of(found.ratings)['name']} take {takes}.",
+        *many,
+    ]
 
 
 def _work(found: Pilot, design: Design, hourly_pay: float, currency: str) -> str:

@@ -79,7 +79,9 @@ def language_pairs(table: pd.DataFrame) -> list[str]:
         return [f"The file holds one language pair, {table['pair'].iloc[0]}."]
     if "first" not in table:
         return [f"{many}, each with one system."]
-    text = f"In {table['not_told_apart'].eq('none').sum()} of {many} one system is better than all other systems."
+    alone = int(table["not_told_apart"].eq("none").sum())
+    text = f"In {alone} of {many} one system is better than all others."
+    text = text if alone else f"In none of {many} is one system better than all others."
     if "human" not in table:
         return [text]
     judged = table["human"].dropna()

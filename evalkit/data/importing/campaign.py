@@ -11,7 +11,7 @@ import pandas as pd
 from evalkit import DataError
 from evalkit.data import schemas
 from evalkit.data.files import stamp
-from evalkit.data.importing import planned, receipt, recognise, rejected, writing
+from evalkit.data.importing import example, planned, receipt, recognise, rejected, writing
 from evalkit.data.importing.automatic import apart, gathering
 from evalkit.data.importing.automatic.items import EXTRA
 from evalkit.data.importing.cells import scales
@@ -135,7 +135,7 @@ def _recognised(paths: Sequence[Path], options: Options, report: Report, name: s
     for path in (path for path in found if not is_companion(path.name)):
         before = stamp(path) if path.is_file() else ()  # opening it says what is wrong
         own = options.of(path.name)
-        sheets = recognise.chosen(planned.decoded(path, opened(path, own), own.design), own, name)
+        sheets = recognise.chosen(planned.decoded(path, example.passed_over(opened(path, own)), own.design), own, name)
         for place, (source, kind, head, match) in enumerate(sheets):
             if source.again and kind.name in _HANGING:
                 raise DataError(

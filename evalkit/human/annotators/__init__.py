@@ -20,6 +20,7 @@ from evalkit.human.annotators.screening import (
     Rule,
     agreement_change,
     exclude_annotators,
+    rules_in_words,
     screen,
     screening_totals,
     stability,
@@ -31,6 +32,6 @@ __all__ = [
     "FIVE_TICKS", "GRIDS", "MEASURES", "RULES", "SQM_TICKS", "Caliper", "Rule", "accounts", "agreement_change",
     "agreement_with_others", "beside_others", "bimodality", "contents", "discretisation", "drift", "even_share",
     "exclude_annotators", "intra_annotator_consistency", "keep", "one_score_hits", "profiles", "quality_control",
-    "removed", "repeats", "scale_grid", "score_counts", "screen", "screening_totals", "shared_snippets", "speed",
-    "stability", "ticks", "two_hits", "usage", "workload",
+    "removed", "repeats", "rules_in_words", "scale_grid", "score_counts", "screen", "screening_totals",
+    "shared_snippets", "speed", "stability", "ticks", "two_hits", "usage", "workload",
 ]  # fmt: skip

@@ -23,6 +23,7 @@ from evalkit.stats.correlation import spearman
 _COMPARE = {"<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt}
 _TEXT = re.compile(r"\s*(\w+)\s*(<=|<|>=|>)\s*(-?\d*\.?\d+(?:e[+-]?\d+)?)\s*$")
 _WHO = ["pair", "annotator"]
+_IN_WORDS = {"<": "below", "<=": "at most", ">": "above", ">=": "at least"}
 #: An example of each kind of rule. The last is WMT's quality control.
 RULES = (
     "unique_scores < 6", "sd < 5", "at_ends > 0.95", "median_abs_diff > 20", "with_others < 0.1", "seconds < 3",
@@ -78,10 +79,12 @@ MEASURES = {
     "max_abs_diff": Measure(
         repeat_differences, lambda s: s[..., 0].max(axis=1), "largest difference on repeats, points"
     ),
-    "with_others": Measure(_shared, _spearman, "Spearman's ρ with the mean of the others", FEWEST_SHARED),
+    "with_others": Measure(_shared, _spearman, "rank correlation with the mean of the others", FEWEST_SHARED),
     "seconds": Measure(seconds_taken, lambda s: np.median(s[..., 0], axis=1), "median seconds a judgement"),
     "qc_p": Measure(quality_pairs, paired_t, "p-value (t) of degraded items against their originals", 2),
-    "qc_wilcoxon": Measure(quality_pairs, signed_rank, "p-value (signed rank) of degraded items, likewise"),
+    "qc_wilcoxon": Measure(
+        quality_pairs, signed_rank, "p-value (signed rank) of degraded items against their originals"
+    ),
 }
 
 
@@ -113,9 +116,28 @@ class Rule:
     def __str__(self) -> str:
         return f"{self.measure} {self.sign} {self.threshold:g}"
 
+    @property
+    def in_words(self) -> str:
+        """Say the rule as people say it.
+
+        >>> Rule.parse("median_abs_diff > 20").in_words, Rule.parse("unique_scores < 6").in_words
+        ('median difference on repeats above 20 points', 'number of distinct scores below 6')
+        """
+        meaning, _, unit = MEASURES[self.measure].meaning.partition(", ")
+        return f"{meaning} {_IN_WORDS[self.sign]} {self.threshold:g} {unit if unit == 'points' else ''}".rstrip()
+
     def holds(self, values: np.ndarray) -> np.ndarray:
         """Tell which values the rule flags; never missing ones."""
         return _COMPARE[self.sign](values, self.threshold)
+
+
+def rules_in_words(rules: Sequence[Rule | str] = RULES) -> dict[str, str]:
+    """Map rules, as tables of this module have them, to what people call them; "any" stands for one or more of them.
+
+    >>> rules_in_words(["sd < 5"])
+    {'sd < 5': 'standard deviation of scores below 5 points', 'any': 'one rule or more'}
+    """
+    return {str(rule): rule.in_words for rule in map(Rule.parse, rules)} | {"any": "one rule or more"}
 
 
 def screen(ratings: pd.DataFrame, rules: Sequence[Rule | str] = RULES) -> pd.DataFrame:

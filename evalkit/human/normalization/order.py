@@ -167,5 +167,5 @@ def mean_distances(compared: pd.DataFrame) -> pd.DataFrame:
 def _demand(ratings: pd.DataFrame, *columns: str) -> None:
     if lacking := [name for name in columns if name not in ratings]:
         raise DataError(
-            f"These ratings have no column {lacking[0]}. Load ratings that have it, or normalise them first."
+            f"These ratings have no column {', '.join(lacking)}. Load ratings that have it, or normalise them first."
         )

@@ -89,7 +89,7 @@ def _check(ratings: pd.DataFrame, method: str, by: Sequence[str], no_spread: str
     if isinstance(by, str) or not by:
         raise DataError(f"by={by!r} is no tuple of columns. Write by=('annotator',) or by=('hit',).")
     if lacking := [name for name in (*by, "score") if name not in ratings]:
-        raise DataError(f"These ratings have no column {lacking[0]}; they have {', '.join(ratings.columns)}.")
+        raise DataError(f"These ratings have no column {', '.join(lacking)}; they have {', '.join(ratings.columns)}.")
 
 
 def _padded(values: np.ndarray, group: np.ndarray) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:

@@ -22,6 +22,15 @@ MAIN = {
     ("segment", "kendall_b", "item"): "segment Kendall b by item",
     ("segment", "acc_eq", "item"): "segment acc_eq",
 }
+#: The same in the words of a page.
+WORDS = {
+    "system Pearson": "Pearson's r of systems",
+    "system accuracy": "accuracy of systems",
+    "SPA": "soft pairwise accuracy (SPA)",
+    "segment Pearson": "Pearson's r over all segments",
+    "segment Kendall b by item": "Kendall's τ-b within segments",
+    "segment acc_eq": "accuracy with ties (acc_eq)",
+}
 #: The level of significance.
 ALPHA = 0.05
 _KEY = ["level", "statistic", "grouping"]

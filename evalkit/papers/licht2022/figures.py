@@ -88,7 +88,8 @@ def average_differences(differences: pd.DataFrame) -> Figure:
 
     differences: the result of ``licht2022.table3.average_differences``.
     """
-    figure, axes = plt.subplots(figsize=(9, 6.4))
+    rows = differences[["direction", "protocol_a", "protocol_b"]].drop_duplicates()
+    figure, axes = plt.subplots(figsize=(9, 0.35 * len(rows) + 1.3))
     names = []
     for level, ((direction, a, b), pair) in enumerate(
         differences.groupby(["direction", "protocol_a", "protocol_b"], sort=False)

@@ -15,7 +15,8 @@ from evalkit.papers.sudoh2021.released import UNRELEASED, Release
 from evalkit.papers.sudoh2021.taxonomy import KEY, TABLES
 from evalkit.stats.verdicts import half, verdict
 
-_SHORT = "The paper's number rests on labels that were never released (annotator C, newstest2017). On {rows}: {values}."
+#: The number on the rows that are here; that labels of annotator C are lacking, the verdict says.
+_SHORT = "On {rows}: {values}."
 _DATA, _PRINT = "recomputed from data", "follows from other printed numbers"
 #: Why computed values differ from print, by table.
 _OFF = "The released labels differ in a few rows from those behind print; see the table of single rows below."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.papers.sudoh2021.reduction import RULES, Wide, rule_called, to_wide
-from evalkit.papers.sudoh2021.taxonomy import KEY, categories, places
+from evalkit.papers.sudoh2021 import classify
+from evalkit.papers.sudoh2021.reduction import RULES, Wide, reduce, rule_called, to_wide
+from evalkit.papers.sudoh2021.taxonomy import KEY, categories, named, places
 from evalkit.papers.transcribed import pivot
 from evalkit.stats.verdicts import half
 
@@ -171,6 +172,32 @@ def accuracy_bounds(predictions: pd.DataFrame, one: Release) -> dict[str, float]
     names = ("test_at_least", "test_at_most", "labels_certain")
     found = {name: float(share.mean()) if len(share) else np.nan for name, share in zip(names, shares)}
     return found | {"excluded": int((~bounds["explained"]).sum())}
+
+
+def trained_on_median(
+    corpus: classify.Corpus,
+    labels: pd.DataFrame,
+    releases: Mapping[str, Release],
+    *,
+    chosen: Mapping[str, str],
+    seed: int = 7,
+) -> pd.DataFrame:
+    """Train the chosen model of each dimension on the median of three labels, and bound its accuracy in the test set.
+
+    labels: as in ``reduce``. releases, chosen: by dimension, what was released and which model to train.
+    Returns dimension, model, dev_accuracy, commonest_dev (of always guessing the commonest label), and the columns of
+    ``accuracy_bounds``.
+    """
+    median = [reduce(labels, rule="median", dimension=d).assign(dimension=d) for d in releases]
+    median = named(pd.concat(median, ignore_index=True))
+    trained = [classify.predict(corpus, median, dimension=d, models=[m], seed=seed) for d, m in chosen.items()]
+    found = pd.concat(trained)
+    simple = classify.choose(found, among=["majority class"]).set_index("dimension")["accuracy"]
+    found = found[found["model"] == found["dimension"].map(chosen)]
+    bounds = {d: accuracy_bounds(found[found["dimension"] == d], releases[d]) for d in chosen}
+    own = classify.choose(found).set_index("dimension")[["model", "accuracy"]]
+    own = own.join(simple.rename("commonest_dev")).join(pd.DataFrame(bounds).T)
+    return own.rename(columns={"accuracy": "dev_accuracy"}).reset_index()
 
 
 def counts(one: Release) -> pd.DataFrame:

@@ -17,10 +17,13 @@ from evalkit.reports.cli import campaigns, datasets, housekeeping, studies, teac
 __all__ = ["main", "program"]
 
 
-@click.group("evalkit", context_settings={"help_option_names": ["-h", "--help"]})
+@click.group("evalkit", invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, message="evalkit %(version)s")
-def program() -> None:
+@click.pass_context
+def program(context: click.Context) -> None:
     """Human evaluation of machine translation: run studies, on published data or on your own."""
+    if context.invoked_subcommand is None:  # a person who wants to know what there is, not wrong usage
+        print(context.get_help())
 
 
 for group in (studies, datasets, campaigns, teaching, housekeeping):

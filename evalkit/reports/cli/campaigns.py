@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from evalkit.reports.cli import designing
-from evalkit.reports.cli.words import Pair, data_names
+from evalkit.reports.cli.words import Pair, Scale, data_names
 
 FORMATS = ("auto", "appraise", "esa", "mqm", "mturk-da", "xsts", "mt-metrics-eval", "preferences", "csv", "pearmut",
            "label-studio", "doccano", "prodigy")  # fmt: skip
@@ -74,7 +74,7 @@ def new_study(name: str, data: str, title: str) -> None:
     help="one value for all rows, such as src_lang=eng, or for those of a file: wave2.csv:doc=second (repeatable)",
 )  # fmt: skip
 @click.option("--mapping", type=a_path, metavar="TOML", help="a file with columns, values, scale and the like")
-@click.option("--scale", metavar="LOW:HIGH", help="the ends of the scale (default: the format's)")
+@click.option("--scale", type=Scale(), metavar="LOW:HIGH", help="the ends of the scale (default: the format's)")
 @click.option(
     "--replace", is_flag=True,
     help="write over a result of other files, or repaired rows; without it, an import only renews its own result",
@@ -118,7 +118,7 @@ def new_study(name: str, data: str, title: str) -> None:
 @click.option("--decimal", type=click.Choice([".", ","]), help="the decimal mark (default: found out)")
 def import_files(
     files: tuple[Path, ...], out: Path, columns: tuple[tuple[str, str], ...], values: tuple[tuple[str, str], ...],
-    scale: str | None, pseudonyms: bool, words: tuple[tuple[str, str], ...], **options: Any,
+    scale: list[str] | None, pseudonyms: bool, words: tuple[tuple[str, str], ...], **options: Any,
 ) -> None:  # fmt: skip
     """Read a campaign of your own.
 
@@ -140,7 +140,7 @@ def import_files(
     from evalkit.data.importing import import_campaign
 
     report, written = import_campaign(
-        list(files), out, values=dict(values), scale=scale.split(":") if scale else None, keep_names=not pseudonyms,
+        list(files), out, values=dict(values), scale=scale, keep_names=not pseudonyms,
         words=dict(words),
         columns={ours: theirs.split("+") if "+" in theirs else theirs for ours, theirs in columns}, tell=progress(),
         **options,

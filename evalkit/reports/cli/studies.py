@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evalkit.reports.cli.words import Pair, parameter_names, print_columns, study_names
+from evalkit.reports.cli.words import Pair, parameter_names, print_columns, print_paragraph, study_names, usage
 
 if TYPE_CHECKING:
     from evalkit.reports.studies import Layout
@@ -36,7 +36,7 @@ def list_studies(studies: Path | None) -> None:
     from evalkit.reports.studies import read_studies
 
     for study in read_studies(layout_of(studies)).values():
-        print(f"{study.name}  {study.title}")
+        print_paragraph(f"{study.name}  {study.title}")
         for name in study.data + study.optional:
             absent = "optional, not here" if name in study.optional else "not here; a run fetches it"
             print(f"    {name}: {'here' if data.available(name) else absent}")
@@ -52,7 +52,9 @@ def params(study: str, studies: Path | None) -> None:
     from evalkit.reports import notebooks
     from evalkit.reports.studies import choose, read_studies
 
-    [chosen] = choose(read_studies(layout_of(studies)), [study])
+    known = read_studies(layout_of(studies))
+    with usage():
+        [chosen] = choose(known, [study])
     declared = notebooks.parameters(chosen.notebook)
     own = notebooks.bind(declared, chosen.parameters, origin=f"studies.toml, [{chosen.name}.parameters]")
     print_columns([(p.name, p.kind, repr(own.get(p.name, p.default)), p.help) for p in declared])
@@ -83,20 +85,25 @@ def run(
       evalkit run campaign -p "rules=[sd < 5, median_abs_diff > 20]"   a list, quoted for the shell
 
     What a study can be told: evalkit params STUDY. Data are fetched when first needed. Progress goes to stderr, the
-    paths of the reports to stdout; the exit status is 1 where a study failed.
+    paths of the index and then of the reports to stdout; the exit status is 1 where a study failed.
     """
     if bool(names) == everything:
         raise click.UsageError("Name the studies to run, or --all.")
     from evalkit.reports import execute
+    from evalkit.reports.studies import choose, read_studies
 
     layout = layout_of(studies, reports=out)
+    known = read_studies(layout)
+    with usage():
+        for study in choose(known, list(names) or list(known)):
+            execute.check_parameters(replace(study, parameters=execute.settings(study, dict(values))))
     outcomes = execute.run(
         list(names) or None, layout, values=dict(values), jobs=jobs, scheduler=scheduler,
         tell=lambda line: print(line, file=sys.stderr),
     )  # fmt: skip
+    print(layout.reports / "index.html")
     for outcome in outcomes:
         print(outcome.path)
-    print(layout.reports / "index.html")
     return int(any(outcome.status == "failed" for outcome in outcomes))
 
 

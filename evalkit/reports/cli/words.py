@@ -2,13 +2,53 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from typing import TYPE_CHECKING
+import shutil
+import sys
+import textwrap
+from collections.abc import Iterator
+from itertools import zip_longest
+from typing import IO, Any
 
 import click
 
-if TYPE_CHECKING:
-    import pandas as pd
+from evalkit import DataError
+
+LEAST = 18  # characters that a column of a table keeps on a narrow terminal
+
+
+class WrongUsage(click.ClickException):
+    """A word of the command line that cannot be used, told in the one sentence of whoever found it."""
+
+    exit_code = 2
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """Print the sentence on stderr, as other problems are."""
+        print(f"evalkit: {self.message}", file=file or sys.stderr)
+
+
+@contextlib.contextmanager
+def usage() -> Iterator[None]:
+    """Take a DataError for wrong usage: what is looked at in here are the user's words, not files or data."""
+    try:
+        yield
+    except DataError as problem:
+        raise WrongUsage(str(problem)) from None
+
+
+class Scale(click.ParamType):
+    """The two ends of a scale, such as 1:5, as texts."""
+
+    name = "LOW:HIGH"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> list[str]:
+        """Return the ends; wrong usage where there are not two numbers, the lower one first."""
+        ends = value.split(":")
+        with contextlib.suppress(ValueError):
+            if len(ends) == 2 and float(ends[0]) < float(ends[1]):
+                return ends
+        self.fail(f"{value!r} is not two numbers. Write the lowest and the highest score, such as 1:5.", param, ctx)
 
 
 class Pair(click.ParamType):
@@ -50,25 +90,33 @@ def data_names(_: click.Context, __: click.Parameter, begun: str) -> list[str]:
     return [name for name in registry.entries() if name.startswith(begun)]
 
 
-def print_frame(frame: pd.DataFrame) -> None:
-    """Print a table with its header; gaps as a dash, truth as yes or no."""
-    rows = frame.astype(object).where(frame.notna(), "–").to_numpy()
-    print_columns([tuple(frame.columns), *(tuple(map(cell_text, row)) for row in rows)])
+def width() -> int:
+    """Return how wide the terminal is; 80 characters where there is none."""
+    return shutil.get_terminal_size((80, 24)).columns
 
 
-def cell_text(cell: object) -> str:
-    """Print one value for people.
-
-    >>> cell_text(True), cell_text(1077023), cell_text("here")
-    ('yes', '1,077,023', 'here')
-    """
-    if isinstance(cell, bool):
-        return "yes" if cell else "no"
-    return f"{cell:,}" if isinstance(cell, int) else str(cell)
+def print_paragraph(text: str) -> None:
+    """Print a text whose further lines are indented."""
+    indent = " " * (len(text) - len(text.lstrip()))
+    print(textwrap.fill(text.strip(), width(), initial_indent=indent, subsequent_indent="    ",
+                        break_long_words=False, break_on_hyphens=False))  # fmt: skip
 
 
 def print_columns(rows: list[tuple[str, ...]]) -> None:
-    """Print rows of text in aligned columns."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    """Print rows of text in aligned columns; what is longer than the terminal is wide (80 where there is none) wraps.
+
+    Names stay whole, so that they can be copied: cells wrap at their blanks.
+    """
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    widths = [max(map(len, column)) for column in columns]
+    over = sum(widths) + 2 * (len(widths) - 1) - width()
+    for place in sorted(range(len(widths)), key=lambda place: (place == len(widths) - 1, -widths[place])):
+        longest = max((len(word) for cell in columns[place] for word in cell.split()), default=0)
+        spare = min(over, widths[place] - max(longest, LEAST)) if over > 0 else 0
+        widths[place] -= max(spare, 0)
+        over -= max(spare, 0)
     for row in rows:
-        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+        cells = [textwrap.wrap(cell, room, break_long_words=False, break_on_hyphens=False) or [""]
+                 for cell, room in zip(row, widths, strict=True)]  # fmt: skip
+        for lines in zip_longest(*cells, fillvalue=""):
+            print("  ".join(line.ljust(room) for line, room in zip(lines, widths, strict=True)).rstrip())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -174,3 +176,27 @@ def scores(metric: np.ndarray, human: np.ndarray, *, name: str, gold: str) -> Fi
     legend(grid[1, 0], loc="upper left")
     figure.colorbar(cells, ax=grid[0, 1], location="left", fraction=0.9, aspect=6, label="translations\nin a cell")
     return describe(figure, f"Shaded cells of {name} against {gold} scores with both distributions.")
+
+
+@house
+def ranks(table: pd.DataFrame, *, most: int = 10, names: Mapping[str, str] | None = None) -> Figure:
+    """Draw the ranks of metrics under several statistics: a row a metric, a column a statistic, dark for the first.
+
+    table: the result of ``rankings.side_by_side``, best first. most: metrics drawn. names: what statistics are called.
+    """
+    places = table.head(most).set_index("metric").astype(float)
+    figure, axes = plt.subplots(figsize=(6.4, 0.3 * len(places) + 1.2))
+    shades = ListedColormap(plt.get_cmap("Greys")(np.linspace(0.75, 0, 256))).with_extremes(bad="white")
+    axes.pcolormesh(places.to_numpy(), cmap=shades, norm=LogNorm(1, max(table.shape[0], 2)), edgecolor="white", lw=1)
+    for row, column in np.ndindex(*places.shape):
+        rank = places.iloc[row, column]
+        words, colour = ("–", "black") if np.isnan(rank) else (f"{rank:.0f}", "white" if rank < 3 else "black")
+        axes.text(column + 0.5, row + 0.5, words, ha="center", va="center", color=colour, fontsize=9)
+    called = [textwrap.fill((names or {}).get(name, name), 12) for name in places]
+    axes.set_xticks(np.arange(len(called)) + 0.5, list(map(literal, called)))
+    axes.set_yticks(np.arange(len(places)) + 0.5, list(map(literal, places.index)))
+    axes.tick_params(length=0, labeltop=True, labelbottom=False)
+    axes.invert_yaxis()
+    axes.spines[:].set_visible(False)
+    firsts = "; ".join(f"{name} {join_names(places.index[places[name] == 1])}" for name in places)
+    return describe(figure, f"Ranks of {len(places)} metrics by {len(called)} statistics. First: {firsts}.")

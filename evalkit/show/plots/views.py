@@ -7,6 +7,7 @@ Tables come in already worked out, so a view can be drawn again at once when a r
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -14,19 +15,26 @@ from matplotlib.figure import Figure
 
 from evalkit import DataError
 from evalkit.data.schemas import with_pair
+from evalkit.human import planning
 from evalkit.human.calibration import forms
 from evalkit.metrics.metaeval.scores import Scores
 from evalkit.show.plots import INK, calibration, describe, hover, metaeval, ranking, rows_of
 from evalkit.show.plots import annotators as people
+from evalkit.show.plots import planning as planning_plots
 from evalkit.stats.agreement import extreme_annotators
 
 
 class View(NamedTuple):
-    """A figure that says what it shows (``plots.describe``) and its caption; hover is its chart for JupyterLab."""
+    """A figure that says what it shows (``plots.describe``) and its caption; hover is its chart for JupyterLab.
+
+    chosen: what was drawn where a value left it open, such as which annotators where none were named; boxes are ticked
+    by it.
+    """
 
     figure: Figure
     caption: str
     hover: dict[str, Any] | None = None
+    chosen: Mapping[str, Any] = MappingProxyType({})
 
 
 def score_grid(
@@ -42,7 +50,8 @@ def score_grid(
         raise DataError(f"{len(chosen)} annotators are too many for one grid: choose at most 8.")
     labelled = with_pair(ratings)
     figure = people.score_grid(labelled[labelled["pair"] == pair], chosen)
-    return View(figure, f"{pair}: annotators in its lowest and highest correlations, or as chosen")
+    title = f"{pair}: annotators in its lowest and highest correlations, or as chosen"
+    return View(figure, title, chosen={"annotators": chosen})
 
 
 def rank_forest(ranges: pd.DataFrame, clustered: pd.DataFrame, *, pair: str, data: str, unit: str) -> View:
@@ -62,6 +71,27 @@ def rank_forest(ranges: pd.DataFrame, clustered: pd.DataFrame, *, pair: str, dat
     chart = hover.intervals(both, alt=figure.get_label(), label="system", value="rank", low="rank_low",
                             high="rank_high", group="way", names=names)  # fmt: skip
     return View(figure, f"{data}, {pair}: places when the {unit} is drawn anew, and by wins", chart)
+
+
+def power(
+    variances: Mapping[str, float], simulated: pd.DataFrame, *, delta: float, deltas: Sequence[float], target: float,
+    segments: Sequence[int], block: int,
+) -> View:  # fmt: skip
+    """View the chance to find differences between two systems against segments, and what a target takes.
+
+    variances: see ``planning.variances``. simulated: designs of ``planning.compare``, marked where their difference is
+    drawn. delta: the difference that is asked for; deltas: those drawn beside it. segments: steps of the axis. block:
+    segments of a document.
+    """
+    differences = sorted({*map(float, deltas), float(delta)})
+    curves = planning.curve(variances, deltas=differences, segments=segments, block=block)
+    figure = planning_plots.power_curves(curves, simulated, target=target)
+    enough = curves[(curves["power"] >= target) & (curves["delta"] == delta)]["segments"]
+    takes = f"{enough.min():,} segments" if len(enough) else f"more than {max(segments):,} segments"
+    found = f"{delta:g} points are found with a chance of {target:.0%} by {takes}"
+    told = "The chance to find a difference rises with the number of segments, one curve for each difference"
+    title = "Chance to find a difference (same annotators, each translation scored once, if nobody has favourites)"
+    return View(describe(figure, f"{told}: {found}."), f"{title}: {found}")
 
 
 def threshold_sweep(table: pd.DataFrame, *, pair: str, threshold: float) -> View:

@@ -141,9 +141,9 @@ def mapped(header: list[str], options: Mapping[str, str], *, origin: str, given:
     unwanted = {ours for ours, theirs in options.items() if not theirs}  # --map item_type= takes no column
     told = {ours: theirs for ours, theirs in options.items() if theirs}
     result = Columns(dict(told), dict.fromkeys(told, "as told"))
-    for ours, theirs in told.items():
-        if theirs not in header:
-            raise DataError(f"{origin} has no column {theirs!r}; it has {', '.join(header)}. Correct --map {ours}=….")
+    if absent := {ours: theirs for ours, theirs in told.items() if theirs not in header}:
+        wrong, maps = ", ".join(map(repr, absent.values())), " ".join(f"--map {ours}=…" for ours in absent)
+        raise DataError(f"{origin} has no column {wrong}; it has {', '.join(header)}. Correct {maps}.")
     free = [name for name in header if name not in told.values()]
     wanted = [name for name in OURS if name not in {*told, *given, *unwanted}]
     for ours in wanted:

@@ -122,7 +122,8 @@ def _columns(head: Head, match: Match, options: Options) -> tuple[dict[str, str]
         names["source"] = texts[0]
     columns.unlike(match.header, set(names.values()) - set(told.values()), origin=head.name)
     if absent := [theirs for theirs in names.values() if theirs not in match.header]:
-        raise DataError(f"{head.name} has no column {absent[0]!r}; it has {', '.join(match.header)}. Correct --map.")
+        wrong = ", ".join(map(repr, absent))
+        raise DataError(f"{head.name} has no column {wrong}; it has {', '.join(match.header)}. Correct --map.")
     values = {"doc": "all"} | options.values if "doc" not in names else dict(options.values)
     if lacks := [ours for ours in _NAMES if ours not in {*names, *values, "ended"}]:
         raise DataError(

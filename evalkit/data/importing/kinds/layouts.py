@@ -128,7 +128,8 @@ def found(head: Head, options: Options) -> Layout | None:
     have = known(head, options)
     if isinstance(told, list):
         if absent := [name for name in told if name not in head.header]:
-            raise DataError(f"{head.name} has no column {absent[0]!r}; it has {', '.join(head.header)}. Correct --map.")
+            wrong = ", ".join(map(repr, absent))
+            raise DataError(f"{head.name} has no column {wrong}; it has {', '.join(head.header)}. Correct --map.")
         role = ROLES[options.wide] if options.wide else _by_others(told, have) or "annotator"
         return _layout(role, told)
     if told:

@@ -98,7 +98,8 @@ def _convert(rows: Rows, head: Head, match: Match, options: Options, report: Rep
         raise DataError(f"{head.name} is no table of {MQM.title}: it lacks {match.lacks}. Name its columns like these.")
     names, values, scheme = _names(head, options), dict(options.values), weights.resolve(options.weights)
     if absent := [theirs for theirs in names.values() if theirs not in match.header]:
-        raise DataError(f"{head.name} has no column {absent[0]!r}; it has {', '.join(match.header)}. Correct --map.")
+        wrong = ", ".join(map(repr, absent))
+        raise DataError(f"{head.name} has no column {wrong}; it has {', '.join(match.header)}. Correct --map.")
     columns.unlike(match.header, set(names.values()) - set(options.single.values()), origin=head.name)
     with_languages(names, values, head, report)
     if "doc" not in names:
