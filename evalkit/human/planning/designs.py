@@ -206,9 +206,10 @@ def span(designs: pd.DataFrame, unit: str) -> str:
 
     >>> designs = pd.DataFrame({"pair": ["eng-deu", "eng-jpn", "eng-zho"], "segments": [410, 1890, None]})
     >>> span(designs, "segments")
-    '410 to 1,890 segments (in 1 of 3 language pairs none within the limits)'
+    '410 to 1,890 segments (in 1 of 3 language pairs no campaign within the limits does it)'
     """
     found = designs[unit].dropna()
     numbers = f"{int(found.min()):,} to {int(found.max()):,}" if len(found) else "more than the limits allow:"
     lost = len(designs) - len(found)
-    return f"{numbers} {unit}{f' (in {lost} of {len(designs)} language pairs none within the limits)' if lost else ''}"
+    none = f" (in {lost} of {len(designs)} language pairs no campaign within the limits does it)"
+    return f"{numbers} {unit}{none if lost else ''}"
