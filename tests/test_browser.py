@@ -25,6 +25,8 @@ LOOK = """() => ({
         const box = m.getBoundingClientRect(), around = m.parentElement.getBoundingClientRect();
         return m.parentElement.matches('.equation') && box.bottom > around.bottom + 1;
     }).map(m => m.textContent),
+    cut: [...document.querySelectorAll('.equation')].filter(e => innerWidth > 1000 && e.scrollWidth > e.clientWidth + 1)
+        .map(e => e.textContent),
     overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,
     counts: [document.images.length, document.querySelectorAll('math').length],
     titled: document.title !== '' && document.querySelectorAll('h1').length === 1,
@@ -111,6 +113,7 @@ def test_a_page_asks_for_nothing_and_shows_everything(look, scheme, width):
         assert troubles == [], name
         told = page.evaluate(LOOK)
         assert (told["pictures"], told["formulas"], told["clipped"]) == ([], [], []), name
+        assert told["cut"] == [], name
         assert told["overflow"] <= 0, f"{name} is wider than {width} px"
         assert told["titled"], name
         assert page.evaluate(CONTRAST) == [], name
@@ -174,6 +177,29 @@ def test_one_switch_shows_the_code_and_a_long_table_its_rows(look):
             assert row.is_visible(), name
             box.uncheck()
             assert not row.is_visible(), name
+
+
+#: For each figure on a page: what it is, how wide it is and may be, and whether one would have to scroll to see it all.
+FIGURES = """() => [...document.images].map(image => {
+    const room = document.querySelector('main').clientWidth, boxes = [];
+    for (let box = image.parentElement; box && box !== document.body; box = box.parentElement)
+        if (box.scrollWidth > box.clientWidth + 1 && getComputedStyle(box).overflowX !== 'visible') boxes.push(box);
+    return {alt: image.alt, wide: image.getBoundingClientRect().right, scrolls: boxes.length > 0,
+            shrunk: image.clientWidth / (image.getAttribute('width') || image.clientWidth),
+            phone: image.currentSrc !== image.src};
+})"""
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_no_figure_scrolls_or_is_wider_than_the_page(look, width):
+    for name, page, _ in look("light", width):
+        page.evaluate("document.querySelectorAll('details').forEach(fold => fold.open = true)")
+        for told in page.evaluate(FIGURES):
+            assert not told["scrolls"], f"{name}: {told['alt']}"
+            assert told["wide"] <= width, f"{name}: {told['alt']}"
+            assert width < 1000 or told["shrunk"] >= 0.99, f"{name}: {told['alt']} is drawn wider than its column"
+            assert width < 1000 or not told["phone"], name
+            assert name != "gallery" or "curves" not in told["alt"] or told["phone"] == (width == 390)
 
 
 def test_folds_open_and_wide_tables_scroll_by_themselves(look):

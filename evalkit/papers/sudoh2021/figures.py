@@ -29,6 +29,7 @@ from evalkit.show.plots import (
     house,
     legend,
     literal,
+    page,
     shared_legend,
     small_multiples,
 )
@@ -166,6 +167,7 @@ def between_annotators(tables: Mapping[str, pd.DataFrame]) -> Figure:
         counts = table.pivot(index="first", columns="second", values="count")
         names = list(dict.fromkeys(table["first"]))
         _heat_map(axes, counts.loc[names, names])
+        page.keep_wide(figure, 1.0 + 0.27 * len(names))
         one, other = table["first_annotator"].iloc[0], table["second_annotator"].iloc[0]
         axes.set(title=literal(pair), xlabel=f"label of {literal(other)}", ylabel=f"label of {literal(one)}")
         apart = table[table["first"] != table["second"]]
@@ -191,6 +193,7 @@ def confusion(table: pd.DataFrame, *, models: Sequence[str]) -> Figure:
         own = table[table["model"] == name]
         drawn = _heat_map(axes, own.pivot(index="true", columns="predicted", values="count").loc[labels, labels])
         axes.set_title(literal(name), fontsize=9)
+        page.keep_wide(figure, 0.8 + 0.27 * len(labels))
         wrong = own[own["true"] != own["predicted"]]
         row = wrong.loc[wrong["count"].idxmax()]
         worst.append(f"{name}: {row['true']} as {row['predicted']}, {row['count']:,} times")

@@ -34,6 +34,7 @@ _SQUEEZE, _LEAST = 0.52, (1.2, 1.5)
 _room: ContextVar[int] = ContextVar("room", default=COLUMN)
 _again: WeakKeyDictionary[Figure, Callable[[], Any]] = WeakKeyDictionary()
 _whole: WeakSet[Figure] = WeakSet()
+_least: WeakKeyDictionary[Figure, float] = WeakKeyDictionary()
 
 
 def room() -> float:
@@ -81,6 +82,11 @@ def keep_grid(figure: Figure) -> Figure:
     """Say that the panels of a figure are the cells of one table, which stay where they are; return the figure."""
     _whole.add(figure)
     return figure
+
+
+def keep_wide(figure: Figure, inches: float) -> None:
+    """Say how wide a panel must be for what is written in it; fewer then stand side by side."""
+    _least[figure] = inches
 
 
 def legend(target: Axes | Figure, *handles: Any, columns: int = 2, **options: Any) -> Legend:
@@ -143,7 +149,8 @@ def _reflow(figure: Figure, panels: list[Axes]) -> None:
     spec = panels[0].get_subplotspec()
     ratios = _ratios(spec.get_gridspec().get_width_ratios() if spec else None, across)
     own = 0 if _shared(panels) else max(_names_width(panel) for panel in panels)
-    fits = max(1, int(room() / max(_SQUEEZE * figure.get_figwidth() / across, _LEAST[narrow()] + own)))
+    least = max(_SQUEEZE * figure.get_figwidth() / across, _LEAST[narrow()] + own, _least.get(figure, 0))
+    fits = max(1, int(room() / least))
     if across == 1 or fits >= across or len(set(ratios)) > 1:
         return
     heights = _heights(figure, panels, rows)
