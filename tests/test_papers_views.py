@@ -112,15 +112,10 @@ def test_chosen_methods_stand_in_the_tables_order_as_in_a_figure_of_these_rows()
     assert view.figure.get_label() == context.effect_forest(EFFECTS[:2]).get_label()
 
 
-def test_as_many_annotators_are_drawn_as_asked_for():
-    rng = np.random.default_rng(7)
-    people = np.repeat([f"a{number}" for number in range(4)], 20)
-    ratings = pd.DataFrame({"annotator": people, "item_type": ["system", "degraded"] * 40, "score": rng.random(80)})
-    ratings.attrs["scale"] = (0, 100)
-    for many in (1, 3):
-        view = of_context.degraded_scores(ratings, data="WMT22", annotators=many)
-        assert len(view.figure.axes) == 2 * many
-        assert view.caption.startswith("WMT22: ")
+def test_a_method_without_an_interval_says_so_where_it_is_drawn_alone():
+    bare = EFFECTS.assign(method="Welch's own", low=np.nan, high=np.nan)[:1]
+    view = of_context.effect_forest(bare)
+    assert "Welch's own: WMT21 +0.50 (no interval), points." in view.figure.get_label()
 
 
 @pytest.mark.parametrize(

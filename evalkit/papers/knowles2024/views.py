@@ -19,12 +19,3 @@ def effect_forest(effects: pd.DataFrame, *, methods: Sequence[str] = ()) -> View
     figure = context.effect_forest(effects[effects["method"].isin(chosen)])
     title = "How much more an unchanged segment loses after degraded context (0: context does not matter)"
     return View(figure, title, chosen={"methods": chosen})
-
-
-def degraded_scores(ratings: pd.DataFrame, *, data: str, annotators: int) -> View:
-    """View scores of ordinary items above those of degraded ones, for those who saw most of the latter.
-
-    data: what the judgements are called. annotators: how many.
-    """
-    title = f"{data}: ordinary items (top) and degraded ones (bottom), the paper's Figure 5"
-    return View(context.degraded_scores(ratings, annotators=annotators), title)
