@@ -320,6 +320,13 @@ def test_a_verdict_says_what_kind_of_answer_it_is(answer, kind):
     assert DOUBLE.verdict(answer).kind == kind
 
 
+def test_choices_that_nobody_made_are_no_misconception():
+    weights = lessons.exercises("kappa_by_hand")["choose_weights"]
+    nothing = dict.fromkeys(kappa_by_hand.SITUATIONS, "...")
+    assert weights.verdict(nothing).kind == "empty"
+    assert weights.verdict(nothing | {"error type": "quad"}).kind == "form"
+
+
 def test_a_campaign_that_returns_nothing_is_no_answer():
     one_campaign = lessons.exercises("planning")["one_campaign"]
     assert one_campaign.verdict(lambda *given: None).kind == "empty"

@@ -102,6 +102,15 @@ def test_a_long_table_is_cut_and_says_so():
     assert pieces.shortened(table[: table.index("<td>8")] + "<td>8</td></tr></tbody></table>").count("<tr>") == 9
 
 
+def test_a_table_of_many_columns_has_smaller_letters():
+    def table(columns):
+        row = "".join(f"<th>{n}</th>" for n in range(columns))
+        return {"text/html": f"<table><thead><tr>{row}</tr></thead><tbody></tbody></table>"}, {}
+
+    assert 'class="broad"' in slides(md("## T"), code("", table(9)))[0].html
+    assert 'class="broad"' not in slides(md("## T"), code("", table(8)))[0].html
+
+
 def test_what_data_say_is_no_markup():
     shown = {"text/html": "<p onclick='x()'>a<script>alert(1)</script></p>"}, {}
     html = making.page([md("# T <img src=x>\n\ntext"), code("", shown)], "name")

@@ -536,6 +536,21 @@ def test_a_difference_in_words_counts_pairs(small):
 # Figures
 
 
+def test_ranks_stand_in_cells_named_in_words_and_the_description_names_who_is_first():
+    assert list(rankings.WORDS) == list(rankings.MAIN.values())
+    table = pd.DataFrame({"metric": ["a", "$b$"], "SPA": [2, 1], "system Pearson": [1, None]})
+    figure = draw.ranks(table, names=rankings.WORDS)
+    figure.canvas.draw()
+    axes = figure.axes[0]
+    assert [text.get_text() for text in axes.texts] == ["2", "1", "1", "–"]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["a", r"\$b\$"]
+    assert axes.get_xticklabels()[1].get_text().split() == ["Pearson's", "r", "of", "systems"]
+    assert figure.get_label().endswith("by soft pairwise accuracy (SPA) $b$; by Pearson's r of systems a.")
+    assert axes.get_xlabel()
+    assert axes.get_ylabel()
+    assert len(draw.ranks(table, most=1).axes[0].texts) == 2
+
+
 def test_every_figure_names_its_axes_and_keeps_texts_as_texts(small):
     segments, _, values, tested = small
     name = "segment acc_eq"

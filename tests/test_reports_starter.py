@@ -14,6 +14,7 @@ import yaml
 
 from evalkit import ROOT, DataError, __version__
 from evalkit.data import schemas
+from evalkit.data.importing.example import ANNOTATOR
 from evalkit.reports import cli, starter, studies
 
 
@@ -26,9 +27,10 @@ def test_a_campaign_starts_with_a_template_that_the_schema_accepts_a_checklist_a
         "README.md", "checklist.md", "scores.csv", "studies.toml", "campaign.ipynb", "instructions/xsts.md",
         "instructions/da_sqm.md", "instructions/esa.md",
     }  # fmt: skip
-    [header] = csv.reader((folder / "scores.csv").read_text(encoding="utf-8").splitlines())
+    header, example = csv.reader((folder / "scores.csv").read_text(encoding="utf-8").splitlines())
     required = {name for name, column in schemas.RATINGS.columns.items() if column.required}
     assert required <= set(header) <= set(schemas.RATINGS.columns)
+    assert dict(zip(header, example, strict=True))["annotator"] == ANNOTATOR, "an import passes the example over"
     text = (folder / "README.md").read_text(encoding="utf-8")
     assert all(f"`{name}`" in text for name in header)
     assert not [path for path in folder.rglob("*") if path.is_file() and "{{" in path.read_text(encoding="utf-8")]

@@ -142,7 +142,7 @@ def test_p_values_are_never_shown_as_zero_and_long_tables_are_folded(shown, monk
     assert many.startswith("<table>"), "a page folds it, and JupyterLab has it folded already"
     monkeypatch.setattr(show.tables.pictures, "live", lambda: True)
     show.table(pd.DataFrame({"n": range(31)}), caption="many")
-    assert shown[3][0]["text/html"].startswith("<details><summary>many (31 rows)</summary><table>")
+    assert "<details><summary>many (31 rows)</summary><table>" in shown[3][0]["text/html"]
 
 
 def test_a_page_has_the_first_rows_of_a_very_long_table_and_says_where_the_others_are(shown):
@@ -212,7 +212,9 @@ def test_a_name_longer_than_its_axis_is_drawn_to_its_end(shown):
         axes.set_xlabel(name)
         show.figure(figure, alt="a", caption="c")
     images = [Image.open(io.BytesIO(base64.b64decode(bundle["image/png"]))).convert("L") for bundle, _ in shown]
-    assert images[1].width > images[0].width
+    assert images[1].width == images[0].width, "it takes more lines, and the figure no more room to the side"
+    ink = [int((np.asarray(image) < 128).sum()) for image in images]
+    assert ink[1] > 1.5 * ink[0], "all of its words are drawn"
     edges = [np.asarray(images[1])[:, end] for end in (0, -1)]
     assert all((edge == 255).all() for edge in edges), "nothing is cut at the sides"
 
@@ -250,6 +252,19 @@ def test_comparison_counts_verdicts_and_demands_reasons(shown):
     folded = page[page.index("<details>") : page.index("</details>")]
     assert folded.startswith("<details><summary>Compared: match, 2 of 4"), "what matches is folded, and nothing else"
     assert ("by the median" in folded, "a misprint" in folded) == (True, False)
+
+
+def test_a_sentence_that_repeats_in_every_row_stands_in_the_caption(shown):
+    sentence = "Counted on the rows that all three annotators have labelled."
+    frame = pd.DataFrame({"n": [1, 2, 3], "counted_on": [sentence] * 3, "short": ["same"] * 3})
+    show.table(frame, caption="c", name="t")
+    show.table(frame.head(2), caption="c")
+    show.table(frame[["counted_on"]], caption="c")
+    first, few, alone = (bundle["text/html"] for bundle, _ in shown)
+    assert f"<caption>c (counted on: {sentence})</caption>" in first
+    assert (first.count(sentence), few.count(sentence), alone.count(sentence)) == (1, 2, 3)
+    assert re.findall(r"<th scope=.col.[^>]*>([^<]*)<", first) == ["n", "short"]
+    assert shown[0][0][show.MIME]["value"][2]["counted_on"] == sentence
 
 
 def test_a_note_stands_once_above_the_rows_that_share_it(shown):

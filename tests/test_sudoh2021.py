@@ -13,7 +13,7 @@ from statsmodels.stats.proportion import proportion_confint
 from evalkit import DataError, data
 from evalkit.data import labels as files
 from evalkit.papers import claims
-from evalkit.papers.sudoh2021 import agreement, comparison, released, taxonomy
+from evalkit.papers.sudoh2021 import agreement, comparison, costs, released, sentences, taxonomy
 from evalkit.papers.sudoh2021 import figures as draw
 from evalkit.papers.sudoh2021 import labels as assessed
 
@@ -267,6 +267,21 @@ def test_confusion_counts_and_shares_by_row():
     assert turned.reindex(found.index).tolist() == found["count"].tolist()
     with pytest.raises(DataError, match="pair='A-Z' is not known"):
         agreement.confusion_between(labels, pair="A-Z")
+
+
+# The first page
+
+
+def test_the_first_page_says_what_its_numbers_say():
+    """A run on other labels, or at another cost of a missed error, must not repeat what the released labels said."""
+    finding = pd.DataFrame({"model": ["all rows"], "tests": 6, "above": [4], "clear": 1, "least": -0.1, "most": 0.2})
+    assert "not always higher than incomprehensible ones, by -0.10 to 0.20" in sentences.headline(finding, found=0.5)
+    assert "1 of 6 over all rows" in sentences.certainty(finding, annotators=2)
+    rules = pd.Series({"worst": 0.5, "majority-else-worst": 0.4, "median": 0.3})
+    paid = {"signal": [costs.NO_MODEL, "DA", "chrF", "boosting"], "flagged": 0.0, "relative": [1.0, 0.9, 1.1, 0.8]}
+    told = sentences.steps(pd.Series({"A": 0.2, "B": 0.3}), rules, pd.DataFrame(paid), missed_cost=0.5)
+    assert "0.5 false alarms, people's scores and a small classifier cost less than checking nothing" in told[-1]
+    assert "50% of translations by the worst of three labels, 40% by majority" in told[2]
 
 
 # Print

@@ -2,7 +2,8 @@
 
 ``from_ratings`` looks at a table of judgements as a campaign; ``analyse`` makes all analyses, which can also be called
 one by one. Each returns a dataclass with tables and numbers, or ``Missing``, which counts as false and says what to
-collect. ``sentences`` says results in words, ``figures`` draws them, ``run_checks`` asks whether they can be trusted.
+collect. ``sentences`` says results in words, ``figures`` draws them (``views`` those that may be turned),
+``run_checks`` asks whether they can be trusted.
 ``export`` writes a report's tables, its methods and a datasheet to files.
 
 Rooms, left to right: people, systems | against, judges, planning | design, checks | paperwork, sentences | exports.

@@ -103,6 +103,7 @@ _WEIGHTS = (
     "One point, one point worse: by how much should the weight fall from distance 1 to 2, and from 2 to 3?",
     "Far misses: which weights take little off for a distance of one, and a lot for a distance of four?",
 )
+_ALL_THREE = "Fill in all three, each with 'none', 'linear' or 'quadratic'."
 _WHOLE = "A table of 2 by 2 whole numbers is asked for, none of them negative, that add up to 100."
 _ONE = "Both annotators put everything into one category, so chance alone gives 1 and kappa is 0 / 0. Leave exceptions."
 _MISS = "They disagree too often: what lies off the diagonal must be a small part of the 100."
@@ -228,9 +229,11 @@ EXERCISES: dict[str, Exercise] = {
     ),
     "choose_weights": Made(
         needs=(
+            Need(holds=lambda choice: set(choice.values()) != {"..."}, hint=_ALL_THREE, kind="empty"),
             Need(
                 holds=lambda choice: set(choice) == set(SITUATIONS) and set(choice.values()) <= set(agreement.WEIGHTS),
-                hint="Fill in all three, each with 'none', 'linear' or 'quadratic'.",
+                hint=_ALL_THREE,
+                kind="form",
             ),
             Need(holds=lambda choice: choice[SITUATIONS[0]] == "none", hint=_WEIGHTS[0]),
             Need(holds=lambda choice: choice[SITUATIONS[1]] == "linear", hint=_WEIGHTS[1]),
@@ -242,7 +245,7 @@ EXERCISES: dict[str, Exercise] = {
             _chosen(at2="none"),
             Mistake(
                 answer=lambda: dict.fromkeys(SITUATIONS, "..."),
-                hint="Fill in all three, each with 'none', 'linear' or 'quadratic'.",
+                hint=_ALL_THREE,
             ),
         ),
         well="Choose weights before you see the data: the same judgements give very different kappas.",

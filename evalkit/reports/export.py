@@ -223,7 +223,7 @@ def beside(payload: dict[str, Any], reference: dict[str, Any]) -> Iterator[Noteb
     table = markup.table(value, caption=name.replace("_", " "))
     title = '<p class="reference-title">Computed earlier, on the real data</p>'
     signature = f'<p class="signature"><code>{escape(reference["signature"], quote=False)}</code></p>'
-    yield block(f'<aside class="reference">{title}{table}{signature}</aside>')
+    yield block(f'<div class="reference">{title}{table}{signature}</div>')
 
 
 def block(html: str) -> NotebookNode:

@@ -54,21 +54,30 @@ def markup(
         name: _column(shown[name], name, digits=digits, words=(cells or {}).get(name, {}), numeric=name in numeric)
         for name in shown
     }
-    head = "".join(
-        f'<th scope="col"{kind}>{escape(titles.get(name) or terms.display_name(str(name)))}</th>'
-        for name, kind in kinds.items()
-    )
+    words = {key: titles.get(key) or terms.display_name(str(key)) for key in shown}
+    for key in _repeated(written):
+        caption += f" ({words[key]}: {written.pop(key)[0]})"
+    head = "".join(f'<th scope="col"{kinds[key]}>{escape(words[key])}</th>' for key in written)
     naming = _naming(written, numeric)
     rows = zip(
         *([_cell_markup(text, kinds[name], name == naming) for text in texts] for name, texts in written.items())
     )
-    body = _bodies([f"<tr>{''.join(row)}</tr>" for row in rows], notes, width=len(kinds))
-    body = body or f'<tbody><tr><td colspan="{len(kinds)}">none</td></tr></tbody>'
+    body = _bodies([f"<tr>{''.join(row)}</tr>" for row in rows], notes, width=len(written))
+    body = body or f'<tbody><tr><td colspan="{len(written)}">none</td></tr></tbody>'
     content = f"<caption>{escape(typeset(caption))}</caption><thead><tr>{head}</tr></thead>{body}"
     table = f"<table>{content}</table>{_cut(len(shown), name)}"
     if len(shown) <= FOLDED or not pictures.live():
         return table
     return f"<details><summary>{escape(caption)} ({len(shown)} rows)</summary>{table}</details>"
+
+
+def _repeated(written: Mapping[Hashable, list[str]]) -> list[Hashable]:
+    """Return the columns that say one and the same sentence in every row of several, which a caption says once."""
+    return [
+        name
+        for name, texts in written.items()
+        if len(texts) > 2 and len(set(texts)) == 1 and len(texts[0]) > LONGEST_NAME and len(written) > 1
+    ]
 
 
 def _naming(written: Mapping[Hashable, list[str]], numeric: set[Hashable]) -> Hashable | None:

@@ -13,10 +13,9 @@ from evalkit.reports.grading.collecting import Graded
 
 WIDTH = 80
 MARKS = {"right": "✓", "misconception": "✗", "form": "~", "error": "!", "other": "?", "empty": "·", "no record": "-"}
-LEGEND = (
-    "✓ right  ✗ a known misconception  ~ wrong form (unit, length, name)  ! stops  ? wrong  · not begun  - no record  "
-    "* doubtful"
-)
+LEGEND = """\
+✓ right  ✗ a known misconception  ~ wrong form (unit, length, name)  ! stops
+? wrong  · not begun  - no record  * doubtful"""
 _WORDS = {"empty": "not begun", "no record": "no record", "right": "right"}
 
 
@@ -51,7 +50,7 @@ def as_text(graded: Sequence[Graded]) -> str:
     """Return a table for each lesson, then the misconceptions, the most frequent first; no line is over 80 columns."""
     parts = [_lesson(lesson, [one for one in graded if one.lesson == lesson])
              for lesson in sorted({one.lesson for one in graded})]  # fmt: skip
-    parts.append(textwrap.fill(LEGEND, WIDTH))
+    parts.append(LEGEND)
     wrong = Counter((one.lesson, one.exercise, one.hint) for one in graded if one.kind == "misconception")
     if wrong:
         parts.append("\n".join(["What students believe, the most frequent first:",

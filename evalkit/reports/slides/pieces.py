@@ -24,6 +24,7 @@ _HIGH = {"h1": 2.6, "h2": 1.9, "h3": 1.5, "figure": ROOM - 3.5}
 _VOID = {"br", "hr", "img", "col", "wbr", "input"}
 _WIDTH = 32.0  # of a slide, in lines
 _FLAT = 2.0  # a figure so many times as wide as high has its words above and below, not beside
+_BROAD = 9  # columns of a table from which on its letters are smaller
 _ROWS = 9  # of a table; the notebook has the others
 
 
@@ -87,6 +88,8 @@ def shown(output: Any) -> Iterator[Piece]:
             return
         for block in blocks(markup.sanitised(html)):
             short = shortened(block)
+            if short.partition("</tr>")[0].count("<th") >= _BROAD:
+                short = f'<div class="broad">{short}</div>'
             yield Piece(short, lines=height(short))
 
 

@@ -72,7 +72,8 @@ def held_out_ratios(table: pd.DataFrame) -> Axes:
 
     table: the result of ``calibration.held_out.held_out``.
     """
-    figure, axes = plt.subplots(figsize=(BOTH, 0.72 * table["within"].nunique() + 1.6))
+    row = 0.12 + 0.15 * table["form"].nunique()  # inches
+    figure, axes = plt.subplots(figsize=(BOTH, row * table["within"].nunique() + 1.6))
     forest(axes, table, rows="within", value="ratio", low="low", high="high", series="form", names=FORMS)
     axes.axvline(1, color=INK, lw=1)
     axes.set_xscale("log")

@@ -24,6 +24,7 @@ from evalkit.show.plots import (
     legend,
     literal,
     mark,
+    narrow,
     shared_legend,
 )
 from evalkit.stats.terms import join_names
@@ -185,18 +186,20 @@ def ranks(table: pd.DataFrame, *, most: int = 10, names: Mapping[str, str] | Non
     table: the result of ``rankings.side_by_side``, best first. most: metrics drawn. names: what statistics are called.
     """
     places = table.head(most).set_index("metric").astype(float)
-    figure, axes = plt.subplots(figsize=(6.4, 0.3 * len(places) + 1.2))
-    shades = ListedColormap(plt.get_cmap("Greys")(np.linspace(0.75, 0, 256))).with_extremes(bad="white")
+    figure, axes = plt.subplots(figsize=(6.4, 0.3 * len(places) + (2.4 if narrow() else 1.4)))
+    shades = ListedColormap(plt.get_cmap("Greys")(np.linspace(0.45, 0, 256))).with_extremes(bad="white")
     axes.pcolormesh(places.to_numpy(), cmap=shades, norm=LogNorm(1, max(table.shape[0], 2)), edgecolor="white", lw=1)
     for row, column in np.ndindex(*places.shape):
         rank = places.iloc[row, column]
-        words, colour = ("–", "black") if np.isnan(rank) else (f"{rank:.0f}", "white" if rank < 3 else "black")
-        axes.text(column + 0.5, row + 0.5, words, ha="center", va="center", color=colour, fontsize=9)
-    called = [textwrap.fill((names or {}).get(name, name), 12) for name in places]
-    axes.set_xticks(np.arange(len(called)) + 0.5, list(map(literal, called)))
+        words = "–" if np.isnan(rank) else f"{rank:.0f}"
+        weight = "bold" if rank == 1 else "normal"
+        axes.text(column + 0.5, row + 0.5, words, ha="center", va="center", weight=weight, fontsize=9)
+    called = [textwrap.fill((names or {}).get(name, name), 20 if narrow() else 12) for name in places]
+    axes.set_xticks(np.arange(len(called)) + 0.5, list(map(literal, called)), rotation=90 * narrow())
     axes.set_yticks(np.arange(len(places)) + 0.5, list(map(literal, places.index)))
     axes.tick_params(length=0, labeltop=True, labelbottom=False)
+    axes.set(xlabel="rank by each statistic (1 is best; –: no scores)", ylabel="metric")
     axes.invert_yaxis()
     axes.spines[:].set_visible(False)
-    firsts = "; ".join(f"{name} {join_names(places.index[places[name] == 1])}" for name in places)
-    return describe(figure, f"Ranks of {len(places)} metrics by {len(called)} statistics. First: {firsts}.")
+    first = [f"by {(names or {}).get(name, name)} {join_names(places.index[places[name] == 1])}" for name in places]
+    return describe(figure, f"Ranks of {len(places)} metrics by {len(called)} statistics. First: {'; '.join(first)}.")
