@@ -195,7 +195,7 @@ def figure(kind: str, content: Any, described: dict[str, Any], *, phone: str = "
         encoded = re.sub(r"\s", "", text_of(content))
     size = _size(encoded, width=described.get("width")) if kind == "image/png" else ""
     caption = str(described.get("caption") or "")
-    below = f"<figcaption>{escape(caption, quote=False)}</figcaption>" if caption else ""
+    below = f"<figcaption>{escape(typeset(caption), quote=False)}</figcaption>" if caption else ""
     image = f'<img alt="{escape(alt)}"{size} src="data:{kind};base64,{encoded}">'
     if small := re.sub(r"[^A-Za-z0-9+/=]", "", phone):
         source = (

@@ -10,6 +10,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from evalkit import DataError
+from evalkit.show.style import typeset
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -61,8 +62,8 @@ def words(described: dict[str, Any]) -> dict[str, str]:
     described: the figure's metadata, as ``picture`` returns it.
     """
     alt, caption = described["image/png"]["alt"], described["image/png"]["caption"]
-    folded = f"<details><summary>In words</summary><p>{escape(alt)}</p></details>"
-    return {"text/html": f"<p><em>{escape(caption)}</em></p>{folded}", "text/plain": f"{caption}\n{alt}"}
+    folded = f"<details><summary>In words</summary><p>{escape(typeset(alt))}</p></details>"
+    return {"text/html": f"<p><em>{escape(typeset(caption))}</em></p>{folded}", "text/plain": f"{caption}\n{alt}"}
 
 
 def live() -> bool:
