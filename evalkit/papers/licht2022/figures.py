@@ -113,21 +113,23 @@ def average_differences(differences: pd.DataFrame) -> Figure:
 
 
 @house
-def power_curves(powers: pd.DataFrame) -> Figure:
+def power_curves(powers: pd.DataFrame, *, wanted: float = WANTED_POWER) -> Figure:
     """Draw the chance to see a difference against its size, a line per protocol.
 
-    powers: the result of ``licht2022.progression.power``.
+    powers: the result of ``licht2022.progression.power``. wanted: a power, marked by a line.
     """
     figure, axes = plt.subplots(figsize=(BOTH, 3.8))
     for number, ((protocol, kappa), curve) in enumerate(powers.groupby(["protocol", "kappa"], sort=False)):
         axes.plot(curve["points"], curve["power"], ls=LINES[number % len(LINES)], ms=5, mec="white",
                   label=f"{protocol} (κ {kappa:.2f})", **_look(number))  # fmt: skip
-    axes.axhline(WANTED_POWER, color=GREY, lw=0.8, ls=":")
+    axes.axhline(wanted, color=GREY, lw=0.8, ls=":")
     axes.set(xlabel="true difference of two translations (points of the scale)", ylim=(0, 1.03))
     axes.set_ylabel("share of campaigns that see it")
     legend(axes, loc="lower right")
-    points = detectable(powers)["points"]
-    said = f"They reach {WANTED_POWER} between {points.min():.2f} and {points.max():.2f} points."
+    points = detectable(powers, wanted=wanted)["points"]
+    said = f"They reach {wanted:g} between {points.min():.2f} and {points.max():.2f} points."
+    if points.isna().any():
+        said = f"{points.notna().sum()} of {len(points)} reach {wanted:g}."
     return describe(figure, f"Power against true difference, a line per protocol. {said}")
 
 

@@ -127,12 +127,12 @@ def power(
     return pd.DataFrame(rows, columns=["protocol", "kappa", "points", "power", "se"])
 
 
-def detectable(powers: pd.DataFrame) -> pd.DataFrame:
-    """Read off the difference that each protocol detects with ``WANTED_POWER``: protocol, kappa, points."""
+def detectable(powers: pd.DataFrame, *, wanted: float = WANTED_POWER) -> pd.DataFrame:
+    """Read off the difference that each protocol detects with a wanted power: protocol, kappa, points."""
     rows = []
     for (protocol, kappa), group in powers.groupby(["protocol", "kappa"], sort=False):
         curve = group.sort_values("points")
         reached = curve["power"].cummax()
-        found = np.interp(WANTED_POWER, reached, curve["points"]) if reached.max() >= WANTED_POWER else np.nan
+        found = np.interp(wanted, reached, curve["points"]) if reached.max() >= wanted else np.nan
         rows.append((protocol, kappa, float(found)))
     return pd.DataFrame(rows, columns=["protocol", "kappa", "points"])

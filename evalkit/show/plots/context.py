@@ -137,13 +137,13 @@ def effect_forest(effects: pd.DataFrame) -> Figure:
     shared_legend(figure)
     main = "clustered by annotator" if "clustered by annotator" in methods else methods[0]
     found = "; ".join(
-        f"{row.data} {row.estimate:+.2f} ({row.low:.2f} to {row.high:.2f}), {_UNITS[row.scale]}"
+        f"{row.data} {row.estimate:+.2f} ({_interval(row.low, row.high)}), {_UNITS[row.scale]}"
         for row in effects[effects["method"] == main].itertuples()
     )
     return describe(
         figure,
         "Intervals of the mean loss after less the mean loss before, per method and data set. "
-        f"{main.capitalize()}: {found}.",
+        f"{main[:1].upper()}{main[1:]}: {found}.",
     )
 
 
@@ -211,6 +211,11 @@ def score_changes(rankings: pd.DataFrame) -> Figure:
         f"Dots per language pair for the change of each system's z. {rankings['moved'].ne(0).sum()} of {len(rankings)} "
         f"systems change place; the largest change is {rankings['change'].abs().max():.3f}.",
     )
+
+
+def _interval(low: float, high: float) -> str:
+    """Say an interval, or that a method gives none."""
+    return "no interval" if np.isnan(low) or np.isnan(high) else f"{low:.2f} to {high:.2f}"
 
 
 def _step(label: str) -> str:

@@ -1,0 +1,131 @@
+"""Figures of papers that a reader may turn: at first as in the report; turned, picture and words follow the table."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from evalkit import DataError, show
+from evalkit.papers.knowles2024 import views as of_context
+from evalkit.papers.licht2022 import views as of_protocols
+from evalkit.papers.sai2023 import views as of_metrics
+from evalkit.papers.sudoh2021 import views as of_labels
+from evalkit.show import explore
+from evalkit.show.plots import context
+
+POINTS = [0.0, 0.1, 0.2]
+POWERS = pd.DataFrame(
+    [("XSTS", 0.7, point, power) for point, power in zip(POINTS, (0.0, 0.8, 1.0))]
+    + [("RAW", 0.4, point, power) for point, power in zip(POINTS, (0.0, 0.6, 0.85))],
+    columns=["protocol", "kappa", "points", "power"],
+)
+AVERAGED = pd.DataFrame(
+    [
+        (direction, "XSTS", "RAW", about, 0.1, -0.1, 0.3, direction == "X-EN" and about == "these languages")
+        for direction in ("X-EN", "EN-X", "both") for about in ("these languages", "other languages")
+    ],
+    columns=["direction", "protocol_a", "protocol_b", "about", "difference", "low", "high", "survives"],
+)  # fmt: skip
+LABELLED = pd.DataFrame(
+    [
+        (src_lang, "A", dimension, label, z)
+        for src_lang, z in (("ces", 0.25), ("deu", 0.75))
+        for dimension, label in (("adequacy", "Contradiction"), ("fluency", "Good"))
+    ],
+    columns=["src_lang", "annotator", "dimension", "label", "z"],
+)  # fmt: skip
+NORMAL = pd.DataFrame(
+    [(language, "BLEU", value) for language, share in (("ml", 1), ("ta", 3)) for value in [0.1] * share + [0.9] * 4],
+    columns=["language", "metric", "value"],
+)
+BOXES = pd.DataFrame({"language": ["ml", "ta"], "metric": "BLEU", "bucket": "0-5", "n": 9, "median": [11.0, 22.0],
+                      "q1": 5.0, "q3": 30.0, "p5": 1.0, "p95": 40.0})  # fmt: skip
+METHODS = ["independent pairs", "clustered by annotator", "clustered by document"]
+EFFECTS = pd.DataFrame({"scale": "raw", "data": "WMT21", "method": METHODS, "estimate": [0.5, 0.6, 0.7], "low": 0.1,
+                        "high": 0.9})  # fmt: skip
+
+
+@pytest.fixture
+def outputs(monkeypatch):
+    """Collect what is shown to somebody who has the notebook open."""
+    found = []
+
+    class Place:
+        def __init__(self):
+            self.number = len(found) - 1
+
+        def update(self, data, metadata=None, raw=False):
+            found[self.number] = (data, metadata)
+
+    def display(data, metadata=None, raw=False, display_id=None):
+        found.append((data, metadata))
+        return Place() if display_id else None
+
+    monkeypatch.setattr(show, "display", display)
+    monkeypatch.setattr(explore, "display", display)
+    monkeypatch.setenv("JPY_SESSION_NAME", "studies/a.ipynb")
+    return found
+
+
+@pytest.mark.parametrize(
+    ("view", "table", "turned", "value", "before", "after"),
+    [
+        (of_protocols.power_curves, POWERS, {"wanted_power": explore.Range(0.8, 0.5, 0.95, 0.05)}, 0.5,
+         "They reach 0.8 between 0.10 and 0.18 points", "They reach 0.5 between 0.06 and 0.08 points"),
+        (of_protocols.power_curves, POWERS, {"wanted_power": explore.Range(0.8, 0.5, 0.95, 0.05)}, 0.9,
+         "They reach 0.8 between 0.10 and 0.18 points", "1 of 2 reach 0.9"),
+        (of_protocols.average_differences, AVERAGED, {"direction": explore.Choice("both", of=["X-EN", "both"])}, "X-EN",
+         "these languages 0 of 1", "these languages 1 of 1"),
+        (of_labels.da_ridges, LABELLED, {"dimension": explore.Choice("adequacy", of=["adequacy", "fluency"])},
+         "fluency", "Contradiction 0.50", "Good 0.50"),
+        (of_labels.da_ridges, LABELLED, {"src_lang": explore.Choice("all", of=["deu"]), "dimension": "adequacy"}, "deu",
+         "Contradiction 0.50", "Contradiction 0.75"),
+        (of_metrics.spread, NORMAL, {"language": explore.Choice("ta", of=["ml", "ta"])}, "ml", "BLEU 43%", "BLEU 20%"),
+        (of_metrics.buckets, BOXES, {"language": explore.Choice("ml", of=["ml", "ta"])}, "ta", "0-5 11", "0-5 22"),
+    ],
+)  # fmt: skip
+def test_a_turned_value_redraws_the_picture_and_its_words(view, table, turned, value, before, after, outputs):
+    explore.figure(view, table, **turned)
+    control, *_, message = outputs[0][0].children
+    drawn, told = outputs[1]
+    assert before in told["image/png"]["alt"]
+    control.value = value
+    assert message.value == ""
+    again, words = outputs[1]
+    assert after in words["image/png"]["alt"]
+    assert again["image/png"] != drawn["image/png"]
+
+
+def test_methods_are_ticked_and_none_stands_for_all(outputs):
+    explore.figure(of_context.effect_forest, EFFECTS, methods=explore.Choices(METHODS[:1], of=METHODS))
+    _, *boxes = outputs[0][0].children[0].children
+    assert [box.value for box in boxes] == [True, False, False]
+    assert "Independent pairs: WMT21 +0.50" in outputs[1][1]["image/png"]["alt"]
+    boxes[1].value = True
+    assert "Clustered by annotator: WMT21 +0.60" in outputs[1][1]["image/png"]["alt"]
+    boxes[0].value = boxes[1].value = False
+    assert [box.value for box in boxes] == [True, True, True]
+
+
+def test_chosen_methods_stand_in_the_tables_order_as_in_a_figure_of_these_rows():
+    view = of_context.effect_forest(EFFECTS, methods=METHODS[1::-1])
+    assert view.chosen == {"methods": METHODS[:2]}
+    assert view.figure.get_label() == context.effect_forest(EFFECTS[:2]).get_label()
+
+
+def test_a_method_without_an_interval_says_so_where_it_is_drawn_alone():
+    bare = EFFECTS.assign(method="Welch's own", low=np.nan, high=np.nan)[:1]
+    view = of_context.effect_forest(bare)
+    assert "Welch's own: WMT21 +0.50 (no interval), points." in view.figure.get_label()
+
+
+@pytest.mark.parametrize(
+    ("src_lang", "caption"), [("all", "adequacy (Tables 6 and 7)"), ("ces", "adequacy of translations from ces")]
+)
+def test_only_all_languages_together_are_the_papers_tables(src_lang, caption):
+    view = of_labels.da_ridges(LABELLED, dimension="adequacy", src_lang=src_lang)
+    assert view.caption == f"Direct assessments by label of {caption}"
+
+
+def test_a_source_language_that_is_not_there_is_named():
+    with pytest.raises(DataError, match=r"xxx: no such .* Choose one of: ces, deu"):
+        of_labels.da_ridges(LABELLED, dimension="adequacy", src_lang="xxx")
