@@ -16,6 +16,7 @@ from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from evalkit import DataError
 from evalkit.reports.boxes import Tables, prose_tables
 from evalkit.show.style import typeset
+from evalkit.stats import terms
 
 WORDS = """
     table caption colgroup col thead tbody tfoot tr th td figure figcaption section article aside details summary div p
@@ -129,12 +130,12 @@ def table(value: Any, *, caption: str) -> str:
     match value:
         case [{}, *_]:
             columns = list(dict.fromkeys(name for row in value for name in row))
-            head = "".join(f'<th scope="col"{numeric(value, name)}>{text(name)}</th>' for name in columns)
+            head = "".join(f'<th scope="col"{numeric(value, name)}>{text(terms.display_name(str(name)))}</th>' for name in columns)
             kinds = {name: numeric(value, name) for name in columns}
             rows = ["".join(f"<td{kinds[name]}>{text(row.get(name))}</td>" for name in columns) for row in value]
         case {}:
             head = ""
-            pairs = [(text(name), text(each)) for name, each in value.items()]
+            pairs = [(text(terms.display_name(str(name))), text(each)) for name, each in value.items()]
             rows = [f'<th scope="row">{name}</th><td class="num">{each}</td>' for name, each in pairs]
         case _:
             return f"<p><strong>{text(caption)}</strong>: {text(value)}</p>"

@@ -32,6 +32,7 @@ from evalkit.show.plots import (
     page,
     shared_legend,
     small_multiples,
+    words_on,
 )
 
 _FEW = 20  # judgements below which a density says more than the data do: dots are drawn instead
@@ -62,9 +63,11 @@ def label_shares(table: pd.DataFrame) -> Figure:
                              hatch="///" if critical else None, label=name)  # fmt: skip
             for bar, share in zip(bars, width):
                 if share >= 0.06:
-                    box = {"facecolor": colour, "edgecolor": "none", "pad": 1} if critical else None
+                    words = words_on(colour)
+                    if critical:  # hatches would cross the words
+                        words["bbox"] = words["bbox"] or {"facecolor": colour, "edgecolor": "none", "pad": 1}
                     axes.text(bar.get_x() + share / 2, bar.get_y() + bar.get_height() / 2, f"{share:.0%}", fontsize=8,
-                              ha="center", va="center", color="white" if depth > 0.55 else INK, bbox=box)  # fmt: skip
+                              ha="center", va="center", **words)  # fmt: skip
             left += width
         axes.invert_yaxis()
         axes.set(title=dimension, ylabel="annotator", xlim=(0, 1))
@@ -209,10 +212,9 @@ def _heat_map(axes: Axes, counts: pd.DataFrame):
     share = values / np.maximum(values.sum(axis=1, keepdims=True), 1)
     drawn = axes.imshow(share, cmap="Greys", vmin=0, vmax=1, aspect="auto")
     for row, column in np.ndindex(*values.shape):
-        ink = "white" if share[row, column] > 0.55 else INK
         weight = "bold" if row == column else "normal"
-        axes.text(column, row, f"{values[row, column]:.0f}", ha="center", va="center", color=ink, fontsize=7.5,
-                  fontweight=weight)  # fmt: skip
+        axes.text(column, row, f"{values[row, column]:.0f}", ha="center", va="center", fontsize=7.5, fontweight=weight,
+                  **words_on(drawn.to_rgba(share[row, column])[:3]))  # fmt: skip
     names = [literal(_SHORT.get(name, name)) for name in counts.index]
     axes.set_xticks(range(len(names)), names, rotation=45, ha="right", rotation_mode="anchor", fontsize=8)
     axes.set_yticks(range(len(names)), names, fontsize=8)

@@ -25,7 +25,7 @@ from evalkit.show.plots.page import BOTH, above, keep_grid, legend, narrow
 
 __all__ = ["BOTH", "GREY", "INK", "LIGHT", "LINES", "MARKERS", "PALETTE", "above", "describe", "dots", "faint",
            "forest", "house", "keep_grid", "legend", "literal", "mark", "narrow", "readable", "rows_of",
-           "shared_legend", "small_multiples"]  # fmt: skip
+           "shared_legend", "small_multiples", "words_on"]  # fmt: skip
 
 #: Letters and lines; lines beside the data and what recedes; what only parts or fills, and carries no meaning alone.
 INK, GREY, LIGHT = "#1a1a1a", "#6b6b6b", "#d0d0d0"
@@ -230,6 +230,22 @@ def readable(colour: str) -> str:
     return str(to_hex((red, green, blue)))
 
 
+def words_on(shade: Any) -> dict[str, Any]:
+    """Return colour and box of words on a shade, as options of ``Axes.text``: readable on light and on dark pages.
+
+    shade: any colour. The ink that has a contrast of 4.5 in both schemes (WCAG 2), or dark ink in a white box.
+
+    >>> words_on("white")["color"] == INK, words_on("black")["color"], words_on("grey")["bbox"]["facecolor"]
+    (True, 'white', 'white')
+    """
+    under = np.array(to_rgb(shade))
+    for ink in (INK, "white"):
+        words = np.array(to_rgb(ink))
+        if min(_contrast(words, under), _contrast(_dark(words), _dark(under))) >= 4.5:
+            return {"color": ink, "bbox": None}
+    return {"color": INK, "bbox": {"facecolor": "white", "edgecolor": "none", "pad": 1}}
+
+
 def faint(colour: str, depth: float) -> tuple[float, float, float]:
     """Mix a colour with white, as fills are: 0 is white, 1 the colour itself."""
     red, green, blue = 1 - (1 - np.array(to_rgb(colour))) * depth
@@ -240,3 +256,16 @@ def _luminance(rgb: np.ndarray) -> float:
     """Return the relative luminance of a colour, from 0 (black) to 1 (white), as WCAG 2 defines it."""
     linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
     return float(linear @ (0.2126, 0.7152, 0.0722))
+
+
+def _contrast(one: np.ndarray, other: np.ndarray) -> float:
+    """Return the contrast of two colours, from 1 to 21, as WCAG 2 defines it."""
+    low, high = sorted((_luminance(one), _luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def _dark(rgb: np.ndarray) -> np.ndarray:
+    """Return what the dark scheme of report.css makes of a colour: inverted, hue turned back (CSS filter effects)."""
+    half_turn = np.array([[-0.574, 1.430, 0.144], [0.426, 0.430, 0.144], [0.426, 1.430, -0.856]])
+    turned: np.ndarray = (half_turn @ (1 - rgb)).clip(0, 1)
+    return 1 - (1 - turned) * (1 - np.array(to_rgb("#15191c")))  # screened on the page's ground

@@ -24,6 +24,7 @@ from evalkit.show.plots import (
     literal,
     narrow,
     rows_of,
+    words_on,
 )
 
 
@@ -93,10 +94,11 @@ def win_matrix(compared: pd.DataFrame, *, pair: str) -> Figure:
     for row in rows.itertuples():
         y, x = place[row.better], place[row.worse]
         depth = 0.15 + 0.75 * max(row.superiority - 0.5, 0) / (most - 0.5) if row.significant else 0
-        axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, fc=plt.get_cmap("Blues")(depth), ec=LIGHT, lw=0.6))
+        shade = plt.get_cmap("Blues")(depth)[:3]
+        axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, fc=shade, ec=LIGHT, lw=0.6))
+        words = words_on(shade) if row.significant else {"color": GREY}
         axes.text(x, y, f"{100 * row.superiority:.0f}", ha="center", va="center", fontsize=8,
-                  weight="bold" if row.significant else "normal",
-                  color="white" if depth > 0.6 else INK if row.significant else GREY)  # fmt: skip
+                  weight="bold" if row.significant else "normal", **words)  # fmt: skip
     labels = [literal(name) for name in names]
     axes.set_xticks(range(1, size), labels[1:], rotation=90, fontsize=8)
     axes.set_yticks(range(size - 1), labels[:-1], fontsize=8)
