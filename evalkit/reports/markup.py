@@ -130,7 +130,9 @@ def table(value: Any, *, caption: str) -> str:
     match value:
         case [{}, *_]:
             columns = list(dict.fromkeys(name for row in value for name in row))
-            head = "".join(f'<th scope="col"{numeric(value, name)}>{text(terms.display_name(str(name)))}</th>' for name in columns)
+            head = "".join(
+                f'<th scope="col"{numeric(value, name)}>{text(terms.display_name(str(name)))}</th>' for name in columns
+            )
             kinds = {name: numeric(value, name) for name in columns}
             rows = ["".join(f"<td{kinds[name]}>{text(row.get(name))}</td>" for name in columns) for row in value]
         case {}:
