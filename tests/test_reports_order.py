@@ -49,6 +49,17 @@ def test_the_first_page_comes_first_then_the_contents_then_the_argument(tmp_path
     assert html.count("The finding.") == 1
 
 
+def test_a_figure_that_runs_early_is_read_after_what_to_do(tmp_path):
+    first = {"tags": ["first-page"]}
+    html = page(
+        tmp_path, cell("markdown", "# T"), cell("markdown", "## Answer", **first),
+        cell("code", "draw()", TEXT, tags=["first-page", "early"]), cell("code", "slow()", TEXT),
+        cell("code", "steps()", TEXT, **first), cell("code", "sure()", TEXT, **first), cell("markdown", "## A"),
+    )  # fmt: skip
+    places = [html.index(mark) for mark in ('id="answer"', "steps", "draw", "sure", "slow", 'id="a"')]
+    assert places == sorted(places)
+
+
 def links(html):
     return re.findall(r'href="#([\w-]+)">', html)
 

@@ -54,7 +54,7 @@ def with_results(cells: Iterable[Numbered]) -> list[Numbered]:
 
 def arranged(cells: list[Numbered]) -> tuple[list[Numbered], list[Numbered], list[list[Numbered]]]:
     """Return the cells of the first page, those of the argument, and the sections tagged ``back``, in their order."""
-    first = [one for one in cells if "first-page" in notebooks.tags(one[1])]
+    first = shown_first(cells)
     rest = [one for one in cells if "first-page" not in notebooks.tags(one[1])]
     argument: list[Numbered] = []
     back: list[list[Numbered]] = []
@@ -68,6 +68,19 @@ def arranged(cells: list[Numbered]) -> tuple[list[Numbered], list[Numbered], lis
             argument.append(rest[place])
         place = after
     return first, argument, back
+
+
+def shown_first(cells: list[Numbered]) -> list[Numbered]:
+    """Return the cells tagged ``first-page``, in the order in which they are read.
+
+    One tagged ``early`` as well runs before what takes long, so that a person at work soon sees the figure; on the
+    page it stands after the first of the other code cells, which says what to do.
+    """
+    first = [one for one in cells if "first-page" in notebooks.tags(one[1])]
+    early = [one for one in first if "early" in notebooks.tags(one[1])]
+    others = [one for one in first if "early" not in notebooks.tags(one[1])]
+    place = next((place for place, (_, cell) in enumerate(others, start=1) if cell["cell_type"] == "code"), len(others))
+    return [*others[:place], *early, *others[place:]]
 
 
 def folds(parts: list[list[Numbered]]) -> dict[int, int]:
