@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,8 @@ from scipy import stats
 from evalkit import DataError
 from evalkit.stats import inference
 
+#: Says how alike two answers are; the higher, the nearer.
+Alike = Callable[[Any, Any], float]
 #: How near an answer is to those of others: the share that is the same, or the root of the mean squared distance.
 ALIGNMENTS = ("accuracy", "rmse")
 #: Fewest annotators of an item, and items of an annotator, for either to count.
@@ -51,7 +54,7 @@ def alternative_annotator(
     people: pd.DataFrame,
     judge: pd.Series,
     *,
-    alignment: str | Callable[[object, object], float] = "accuracy",
+    alignment: str | Alike = "accuracy",
     epsilon: float = 0.2,
     q: float = 0.05,
 ) -> AlternativeAnnotator:
@@ -102,7 +105,7 @@ def alternative_annotator(
     return AlternativeAnnotator(table, epsilon, left)
 
 
-def _nearness(people: pd.DataFrame, judge: pd.Series, alignment: str | Callable) -> tuple[np.ndarray, np.ndarray]:
+def _nearness(people: pd.DataFrame, judge: pd.Series, alignment: str | Alike) -> tuple[np.ndarray, np.ndarray]:
     """Say how near each person, and the judge in their place, is to the others of each item: two items × annotators.
 
     Only the order of the two matters, and both are over the same others, so that sums do for means, exactly where
@@ -115,8 +118,8 @@ def _nearness(people: pd.DataFrame, judge: pd.Series, alignment: str | Callable)
         sums = filled.sum(axis=1, keepdims=True) - filled
         squares = (filled**2).sum(axis=1, keepdims=True) - filled**2
         own = judge.to_numpy(float)[:, None]
-        far = [squares - 2 * one * sums + number * one**2 for one in (filled, own)]
-        return tuple(-np.round(one, 9) for one in far)  # type: ignore[return-value]
+        persons, judges = (squares - 2 * one * sums + number * one**2 for one in (filled, own))
+        return -np.round(persons, 9), -np.round(judges, 9)
     if alignment == "accuracy":
         there, found = people.notna().to_numpy(), np.full(people.shape, -1)
         codes, _ = pd.factorize(np.concatenate([people.to_numpy(object)[there], judge.to_numpy(object)]))
@@ -124,10 +127,11 @@ def _nearness(people: pd.DataFrame, judge: pd.Series, alignment: str | Callable)
         same = (found[:, :, None] == found[:, None, :]) & there[:, None, :]
         hits = found == own
         return same.sum(axis=2) - there, hits.sum(axis=1, keepdims=True) - hits
+    assert not isinstance(alignment, str)
     return _by_function(people, judge, alignment)
 
 
-def _by_function(people: pd.DataFrame, judge: pd.Series, alike: Callable) -> tuple[np.ndarray, np.ndarray]:
+def _by_function(people: pd.DataFrame, judge: pd.Series, alike: Alike) -> tuple[np.ndarray, np.ndarray]:
     """Do so by a function of two answers, item by item."""
     persons, judges = np.zeros(people.shape), np.zeros(people.shape)
     there = people.notna().to_numpy()
