@@ -1,0 +1,1 @@
+"""What four protocols of human evaluation find on the same texts."""
