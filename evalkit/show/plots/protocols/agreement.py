@@ -8,7 +8,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.figure import Figure
 
-from evalkit.show.plots import BOTH, GREY, INK, PALETTE, describe, dots, forest, house, shared_legend, small_multiples
+from evalkit.show.plots import BOTH, GREY, PALETTE, describe, forest, house, shared_legend, small_multiples
 
 
 @house
@@ -20,17 +20,21 @@ def hands(pairs: pd.DataFrame, means: pd.DataFrame) -> Figure:
     scales, kinds = list(dict.fromkeys(means["scales"])), list(dict.fromkeys(means["kind"]))
     with_mqm = pairs[["protocol", "again"]].apply(lambda names: names.str.startswith("MQM")).any(axis=1)
     figure, panels = small_multiples(scales, columns=2, size=(3.3, 0.5 * len(kinds) + 1.1), margin=(0, 0), sharey=True)
-    for (name, axes), colour, mqm in zip(panels.items(), PALETTE, (False, True)):
-        dots(axes, pairs[with_mqm == mqm], rows="kind", value="pearson", order=kinds, colour=colour)
-        of = means[means["scales"] == name].set_index("kind").reindex(kinds)
-        axes.hlines(range(len(kinds)), of["low"], of["high"], color=INK, lw=1)
+    for (name, axes), mqm in zip(panels.items(), (False, True)):
+        these = pairs[with_mqm == mqm]
+        of = means[means["scales"] == name].assign(of="their mean, 95 % interval")
+        level = these["kind"].map(dict(zip(kinds, range(len(kinds))))) - 0.25
+        axes.plot(these["pearson"], level, "o", ms=4.5, color=PALETTE[1], mec="white", mew=0.4, label="two collections")
+        forest(axes, of, rows="kind", value="mean",
+               low="low", high="high", series="of", order=kinds)  # fmt: skip
         axes.axvline(0, color=GREY, lw=0.8, ls=":")
-        axes.set(xlabel="Pearson's r of two collections", xlim=(-0.05, 1))
+        axes.set(xlabel="Pearson's r", xlim=(-0.05, 1))
+    shared_legend(figure, columns=2)
     told = [f"{row.kind} {row.mean:.2f} ({row.low:.2f} to {row.high:.2f})" for row in means.itertuples()]
     half = len(means[means["scales"] == scales[0]])
     return describe(
         figure,
-        f"A dot for every two collections, a bar at the median, a line for the mean's 95 % interval. {scales[0]}: "
+        f"A dot for every two collections, and their mean with its 95 % interval. {scales[0]}: "
         f"{'; '.join(told[:half])}. {scales[-1]}: {'; '.join(told[half:])}.",
     )
 
