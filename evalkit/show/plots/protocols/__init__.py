@@ -1,0 +1,1 @@
+"""Pictures of what protocols of human evaluation find on the same texts."""
