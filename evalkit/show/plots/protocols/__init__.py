@@ -1,0 +1,1 @@
+"""Figures of the comparison of protocols, a module per question."""
