@@ -11,6 +11,8 @@ from matplotlib import pyplot as plt
 from scipy import stats
 
 from evalkit import DataError
+from evalkit.data import simulate
+from evalkit.human import protocols
 from evalkit.human.protocols import consistency, draws, rankings
 from evalkit.show.plots import page
 from evalkit.show.plots.protocols import rankings as draw
@@ -216,7 +218,7 @@ def test_what_cannot_be_compared_is_refused(scored):
         draws.same_segments(scored[(scored["protocol"] == "ESA-1") != (scored["segment"] < "5")])
     with pytest.raises(DataError, match="MQM-1 has no score of S2"):
         draws.draw_scores(scored.query("protocol != 'MQM-1' or system != 'S2'"))
-    with pytest.raises(DataError, match="under ESA-1, too few to be resampled"):
+    with pytest.raises(DataError, match="Too few people or documents stand behind ESA-1"):
         draws.draw_scores(campaigns(np.random.default_rng(1), names=("ESA-1",), documents=2, people=2))
     with pytest.raises(DataError, match="WMT-MQM: no such protocol"):
         rankings.against(draws.draw_scores(scored, protocols=["ESA-1", "LLM"], resamples=5))
@@ -352,3 +354,51 @@ def test_curves_have_a_panel_per_yardstick_and_a_line_per_protocol(scored, pixel
         in figure.get_label()
     )
     plt.close(figure)
+
+
+@pytest.fixture
+def released(real):
+    """The release: its judgements with WMT's own, and its files of scores."""
+    return protocols.scores(*map(real, ("wmt23-protocols", "wmt23-protocols-released", "wmt23-human")))
+
+
+def test_systems_of_the_release_have_the_means_of_its_files(released, real):
+    """All collections, parts and the model too, from the files of released scores, by pandas alone."""
+    drawn = draws.draw_scores(released, protocols=protocols.ORDER, resamples=50)
+    found = rankings.places(drawn).set_index(["protocol", "system"])
+    theirs = real("wmt23-protocols-released").query("system != 'refA'").groupby(["protocol", "system"])["score"].mean()
+    human = real("wmt23-human").query("system != 'refA'").astype({"metric": "str"})
+    for name, metric, count in (("WMT-MQM", "mqm", 156), ("WMT-DASQM", "da-sqm", 199)):
+        own = human[(human["metric"] == metric) & human["segment"].isin(released["segment"])]
+        own = own[own["tgt_lang"] == "deu"].groupby("system")["score"]
+        assert set(own.count()) == {count}
+        theirs = pd.concat([theirs, pd.concat({name: own.mean()}, names=["protocol"])])
+    assert len(found) == len(theirs) == 11 * 12
+    pd.testing.assert_series_equal(found["mean"].sort_index(), theirs.sort_index(), check_names=False)
+    ranks = theirs.groupby(level=0).rank(ascending=False, method="min")
+    assert (found["rank"].sort_index() == ranks.sort_index()).all()
+
+
+def test_on_the_same_segments_the_release_ranks_alike_and_no_sure_pair_is_turned(released):
+    same = draws.same_segments(released)
+    assert same["segment"].nunique() == 156
+    drawn = draws.draw_scores(same)
+    found = rankings.between(drawn)
+    wide = same.pivot_table(index="system", columns="protocol", values="score")
+    theirs = [stats.kendalltau(wide[row.a], wide[row.b]).statistic for row in found.itertuples()]
+    np.testing.assert_allclose(found["kendall_b"], theirs)
+    assert found["kendall_b"].min() > 0.75
+    assert (found["opposed"] == 0).all()
+    apart = rankings.kinds_apart(drawn).set_index("kind").loc["same - other"]
+    assert apart["low"] < 0 < apart["high"]
+
+
+def test_a_simulated_release_goes_all_the_way():
+    tables = [
+        getattr(simulate, name)() for name in ("wmt23_protocols", "wmt23_protocols_released", "metric_human_scores")
+    ]
+    same = draws.same_segments(protocols.scores(*tables))
+    drawn = draws.draw_scores(same, resamples=100)
+    assert len(rankings.places(drawn)) == 8 * 12
+    assert rankings.between(drawn)["kendall_b"].min() > 0.5
+    assert len(consistency.subset_consistency(same, splits=20, resamples=5)) == (3 * 8 - 1) * len(consistency.SHARES)

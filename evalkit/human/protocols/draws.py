@@ -22,6 +22,8 @@ from evalkit.stats.correlation import ratio
 
 #: Parts of another collection judged again: each system on other segments, so their rankings compare texts as well.
 PARTS = tuple(name for name in ORDER if name.endswith("IAA"))
+#: How large a share of draws may leave a system without a judgement.
+_LOST = 0.1
 
 
 class Drawn(NamedTuple):
@@ -148,7 +150,8 @@ def draw_scores(
 
     scored: the table of ``protocols.scores`` or ``same_segments``; references are left out. protocols: by default all
     but ``PARTS``. Where a row has no annotator (WMT's own judgements, the model's), documents alone are drawn: such
-    intervals leave out what other people would change. Raises DataError where a draw leaves a system no judgement.
+    intervals leave out what other people would change. Draws that leave a
+    system without a judgement do not count; DataError where that is so of more than a tenth of them.
     """
     names = named(scored, protocols)
     systems, tables, cells = summed(scored, names)
@@ -165,11 +168,11 @@ def draw_scores(
     largest = 3 * max(len(one.documents) for one in cells.values())
     draws = np.concatenate(list(inference.in_blocks(score, resamples, seed=seed, numbers=largest)))
     scores = np.array([table.totals() for table in tables.values()])
-    if lost := np.argwhere(np.isnan(draws).any(axis=0)).tolist():
-        raise DataError(
-            f"Some resamples hold no judgement of {systems[lost[0][1]]} under {names[lost[0][0]]}, too few to be "
-            "resampled. Leave the protocol out, or the system."
-        )
+    whole = np.isfinite(draws).all(axis=(1, 2))
+    if whole.mean() < 1 - _LOST:
+        name = names[np.isnan(draws).any(axis=2).sum(axis=0).argmax()]
+        raise DataError(f"Too few people or documents stand behind {name} to be resampled. Leave this protocol out.")
+    draws = draws[whole]
     too_far = np.array([overcount(one) for one in cells.values()])
     return Drawn(
         names, systems, scores, scores + (draws - scores) / too_far[:, None],
