@@ -1,1 +1,1 @@
-"""Pictures of what protocols of human evaluation find on the same texts."""
+"""Figures of the comparison of protocols, a module per question."""
