@@ -75,6 +75,17 @@ def test_marks_that_a_model_suggested_are_told_from_those_that_people_drew(real,
     assert (len(own), own["suggested"].sum()) == (len(raw), sum("error_type" not in mark for mark in raw))
 
 
+def test_suggested_marks_end_with_a_word_as_those_that_people_drew(real):
+    marked, texts = real("wmt23-protocols-spans"), real("wmt23-outputs")
+    texts = texts[texts["tgt_lang"] == "deu"].set_index(["system", "segment"])["hypothesis"].str.strip()
+    own = marked[marked["protocol"].isin(["ESAAI-1", "ESAAI-2"]) & marked["start"].notna()]
+    own = own[own["item_type"] == "system"]
+    last = [texts[row.system, row.segment][int(row.end) - 1 : int(row.end)] for row in own.itertuples()]
+    blank = pd.Series([letter == " " for letter in last], index=own.index).groupby(own["suggested"]).mean()
+    assert blank.max() < 0.1  # 0.6 of the suggested ones, were their ends read as the others'
+    assert (own["end"] > own["start"]).all()
+
+
 def test_segments_and_documents_are_those_of_wmt(real):
     judged = real("wmt23-protocols").drop_duplicates(["doc", "segment"])[["doc", "segment"]]
     texts = real("wmt23-outputs")
