@@ -129,8 +129,8 @@ def together(
     found["kendall_b_within"] = within_of(x, y, laid.segment)
     found |= {name: _of_matrix(laid.scores[list(pair)], *how) for name, how in _OF_SCORES.items()}
     two = classes[list(pair)]
-    found |= {name: _of_matrix(two, name, "none") for name in _OF_CLASSES}
-    found["error_kappa"] = _of_matrix(two.clip(upper=1), "fleiss_kappa", "none")
+    found |= {name: _of_matrix(two, name, "none", classes=3) for name in _OF_CLASSES}
+    found["error_kappa"] = _of_matrix(two.clip(upper=1), "fleiss_kappa", "none", classes=2)
     found |= _of_characters(on, pair)
     return found | {"characters_own_alpha": _of_characters(own, pair)["characters_alpha"]}
 
@@ -207,11 +207,11 @@ def characters_of(a: np.ndarray, b: np.ndarray, lengths: np.ndarray) -> dict[str
     return {"characters_alpha": alpha, "characters_f1": f1}
 
 
-def _of_matrix(two: pd.DataFrame, name: str, level: str) -> Statistic:
-    """Let ``stats.agreement`` compute a coefficient of a matrix of two columns."""
+def _of_matrix(two: pd.DataFrame, name: str, level: str, *, classes: int = 0) -> Statistic:
+    """Let ``stats.agreement`` compute a coefficient of a matrix of two columns; classes: how many there are to use."""
     if two.isna().any(axis=None):
         return lambda counts: np.full(len(counts), np.nan)
-    table = coded(two)
+    table = coded(two, categories=range(classes) if classes else None)
     estimate = PREPARE[name](table, level, np.ones(2))
     patterns = len(table.times)
     if patterns == len(table.pattern):
