@@ -316,10 +316,14 @@ def test_shares_of_first_places_add_up_and_the_table_has_a_column_for_every_two_
     wide = coefficients.side_by_side(found)
     assert list(wide)[1:] == [f"{a} × {b}" for a, b in (*coefficients.WHOLE, *coefficients.PART)]
     assert list(wide["coefficient"]) == list(coefficients.COEFFICIENTS)
-    best = coefficients.highest(found).set_index(["runs", "coefficient"])["protocol"]
+    best = coefficients.highest(found).set_index("coefficient")
     row = wide.set_index("coefficient").loc["pearson"]
-    assert best["ESA-1", "pearson"] == row.iloc[:3].idxmax().split(" × ")[0]
-    assert best["ESA-IAA", "pearson"] == row.iloc[3:].idxmax().split(" × ")[0]
+    assert best.loc["pearson", "whole"] == row.iloc[:3].idxmax().split(" × ")[0]
+    assert best.loc["pearson", "part"] == row.iloc[3:].idxmax().split(" × ")[0]
+    shares = found.set_index(["protocol", "coefficient"])["first"]
+    assert best.loc["gwet_ac1", "part_first"] == shares[best.loc["gwet_ac1", "part"], "gwet_ac1"]
+    lacking = found.assign(estimate=found["estimate"].where(found["coefficient"] != "pearson"))
+    assert coefficients.highest(lacking).set_index("coefficient").loc["pearson"].isna().all()
 
 
 # who judged again
