@@ -18,12 +18,14 @@ from evalkit.stats.correlation import ratio, tau_b
 #: Two runs of each protocol: in full, and of the part that was judged again. No second run of DA+SQM is public.
 WHOLE: tuple[Pair, ...] = (("ESA-1", "ESA-2"), ("ESAAI-1", "ESAAI-2"), ("MQM-1", "WMT-MQM"))
 PART: tuple[Pair, ...] = (("ESA-IAA", "ESA-1"), ("ESAAI-IAA", "ESAAI-1"), ("MQM-IAA", "MQM-1"))
+SETS: dict[str, tuple[Pair, ...]] = {"whole": WHOLE, "part": PART}
 #: Coefficient -> how a page writes it. The first ones are of scores, then of classes of severity, then of marks.
 COEFFICIENTS = {
     "pearson": "Pearson's r", "kendall_b": "Kendall's τ-b", "kendall_b_within": "τ-b, systems of one segment",
     "krippendorff_ordinal": "Krippendorff's α, ordinal", "fleiss_kappa": "Fleiss' κ, severity",
     "gwet_ac1": "Gwet's AC1, severity", "characters_alpha": "α of marked characters",
-    "characters_own_alpha": "the same, marks not suggested", "pearson_without_model": "r, model's score held constant",
+    "characters_own_alpha": "α of characters not suggested",
+    "pearson_without_model": "r, model's score held constant",
     "pearson_z": "r, each person standardised", "icc_agreement": "ICC, agreement",
     "krippendorff_interval": "Krippendorff's α, interval", "spearman": "Spearman's ρ",
     "icc_consistency": "ICC, consistency", "percent_agreement": "percent agreement, severity",
@@ -40,14 +42,13 @@ def coefficients(
     marked: pd.DataFrame,
     texts: pd.DataFrame,
     *,
-    sets: Sequence[Sequence[Pair]] = (WHOLE, PART),
     resamples: int = 200,
     seed: int = 7,
 ) -> pd.DataFrame:
     """Estimate every coefficient of agreement between two runs of each protocol, on the same translations within a set.
 
-    scored, marked, texts: see ``protocols.scores`` and ``marks``. sets: pairs of runs that are compared with each
-    other; a set's translations are those that all of its runs judged. In ``COEFFICIENTS``: pearson_z standardises
+    scored, marked, texts: see ``protocols.scores`` and ``marks``. The runs of each of the ``SETS`` are compared
+    on the translations that all of them judged. In ``COEFFICIENTS``: pearson_z standardises
     everybody's scores by their own mean and spread; pearson_without_model is the partial correlation with the
     suggesting model's score (LLM) held constant; kendall_b_within compares systems on one segment only; kappas and
     percent compare classes of severity (none, minor, major by the worst mark), error_kappa whether anything was marked;
@@ -59,7 +60,9 @@ def coefficients(
     Caveat: two columns of matrices are two runs, each made by several people; ``icc_agreement`` counts a run's level.
     """
     laid, worst = lay(scored), lay(scored.assign(score=marks.worst(scored, marked)))
-    parts = [_set(laid, worst, marked, texts, pairs, resamples, seed + place) for place, pairs in enumerate(sets)]
+    parts = [
+        _set(laid, worst, marked, texts, pairs, resamples, seed + place) for place, pairs in enumerate(SETS.values())
+    ]
     return pd.concat(parts, ignore_index=True)
 
 
@@ -98,17 +101,33 @@ def side_by_side(found: pd.DataFrame) -> pd.DataFrame:
     return wide.loc[order, list(dict.fromkeys(runs))].rename_axis(columns=None).reset_index()
 
 
-def highest(found: pd.DataFrame, *, sets: Sequence[Sequence[Pair]] = (WHOLE, PART)) -> pd.DataFrame:
-    """Say which protocol every coefficient puts first: runs, coefficient, protocol, first (share of the draws).
+def highest(found: pd.DataFrame) -> pd.DataFrame:
+    """Say which run of each of the ``SETS`` every coefficient puts first, and how sure that is.
 
-    found: the result of ``coefficients``, sets as there; runs is the first run of a set. Coefficients that some runs of
-    a set lack are left out.
+    found: the result of ``coefficients``. Returns coefficient, then for every set its name (the run) and its name with
+    _first (in which share of the draws it was first). Missing where some runs of the set lack the coefficient.
     """
-    runs = {protocol: pairs[0][0] for pairs in sets for protocol, _ in pairs}
-    rows = found.assign(runs=found["protocol"].map(runs))
-    rows = rows[rows["estimate"].notna().groupby([rows["runs"], rows["coefficient"]]).transform("all")]
-    best = rows.loc[rows.groupby(["runs", "coefficient"], sort=False)["estimate"].idxmax()]
-    return best[["runs", "coefficient", "protocol", "first"]].reset_index(drop=True)
+    order = pd.Index(dict.fromkeys(found["coefficient"]), name="coefficient")
+    columns: dict[str, pd.Series] = {}
+    for name, pairs in SETS.items():
+        rows = found[found["protocol"].isin([protocol for protocol, _ in pairs])]
+        rows = rows[rows["estimate"].notna().groupby(rows["coefficient"]).transform("all")]
+        best = rows.loc[rows.groupby("coefficient")["estimate"].idxmax()].set_index("coefficient").reindex(order)
+        columns |= {name: best["protocol"], f"{name}_first": best["first"]}
+    return pd.DataFrame(columns, index=order).reset_index()
+
+
+def leaders(first: pd.DataFrame) -> pd.DataFrame:
+    """Turn the result of ``highest`` into a row per coefficient and set: coefficient, set, protocol, first.
+
+    >>> wide = pd.DataFrame({"coefficient": ["r"], "whole": ["A"], "whole_first": 0.9, "part": [None], "part_first": 0})
+    >>> leaders(wide).to_numpy().tolist()
+    [['r', 'whole', 'A', 0.9]]
+    """
+    parts = [
+        first[["coefficient"]].assign(set=name, protocol=first[name], first=first[f"{name}_first"]) for name in SETS
+    ]
+    return pd.concat(parts).dropna(subset="protocol").reset_index(drop=True)
 
 
 def together(
@@ -129,8 +148,8 @@ def together(
     found["kendall_b_within"] = within_of(x, y, laid.segment)
     found |= {name: _of_matrix(laid.scores[list(pair)], *how) for name, how in _OF_SCORES.items()}
     two = classes[list(pair)]
-    found |= {name: _of_matrix(two, name, "none") for name in _OF_CLASSES}
-    found["error_kappa"] = _of_matrix(two.clip(upper=1), "fleiss_kappa", "none")
+    found |= {name: _of_matrix(two, name, "none", classes=3) for name in _OF_CLASSES}
+    found["error_kappa"] = _of_matrix(two.clip(upper=1), "fleiss_kappa", "none", classes=2)
     found |= _of_characters(on, pair)
     return found | {"characters_own_alpha": _of_characters(own, pair)["characters_alpha"]}
 
@@ -207,11 +226,11 @@ def characters_of(a: np.ndarray, b: np.ndarray, lengths: np.ndarray) -> dict[str
     return {"characters_alpha": alpha, "characters_f1": f1}
 
 
-def _of_matrix(two: pd.DataFrame, name: str, level: str) -> Statistic:
-    """Let ``stats.agreement`` compute a coefficient of a matrix of two columns."""
+def _of_matrix(two: pd.DataFrame, name: str, level: str, *, classes: int = 0) -> Statistic:
+    """Let ``stats.agreement`` compute a coefficient of a matrix of two columns; classes: how many there are to use."""
     if two.isna().any(axis=None):
         return lambda counts: np.full(len(counts), np.nan)
-    table = coded(two)
+    table = coded(two, categories=range(classes) if classes else None)
     estimate = PREPARE[name](table, level, np.ones(2))
     patterns = len(table.times)
     if patterns == len(table.pattern):

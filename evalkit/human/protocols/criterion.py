@@ -32,7 +32,7 @@ def criterion(scored: pd.DataFrame, *, gold: str = "WMT-MQM", resamples: int = 2
     from their segment's mean, so hard documents do not count as worse systems.
     Returns protocol, step (``STEPS``), difference (in standard deviations of that collection's scores of systems), low,
     high (95 %, documents and people drawn), seen (low is above 0), above (of the systems, how many the reference's
-    mean is above), in_order (share of the pairs of systems that its means order as WMT's), order_low, order_high.
+    mean is above), in_order (share of the pairs of systems that its means order as WMT's).
     Caveat: the order is one campaign's, and MQM protocols have its kinship; a reference need not be the best text.
     """
     laid = lay(scored)
@@ -45,11 +45,11 @@ def criterion(scored: pd.DataFrame, *, gold: str = "WMT-MQM", resamples: int = 2
     draws = drawn(laid, [(name,) for name in names], functions, resamples=resamples, seed=seed)
     rows = []
     for k, name in enumerate(names):
-        tail = found[k][2], found[k][3], *limits(draws[:, k, 3])
         for step, title in enumerate(STEPS):
             low, high = limits(draws[:, k, step])
-            rows.append((name, title, found[k][step], low, high, bool(low > 0), int(tail[0]), *tail[1:]))
-    columns = ["protocol", "step", "difference", "low", "high", "seen", "above", "in_order", "order_low", "order_high"]
+            above, in_order = found[k][2:]
+            rows.append((name, title, found[k][step], low, high, bool(low > 0), int(above), in_order))
+    columns = ["protocol", "step", "difference", "low", "high", "seen", "above", "in_order"]
     return pd.DataFrame(rows, columns=columns)
 
 

@@ -54,25 +54,21 @@ def with_wmt(marked: pd.DataFrame, merged: pd.DataFrame) -> pd.DataFrame:
 
 
 def own(marked: pd.DataFrame) -> pd.DataFrame:
-    """Keep the marks that people drew themselves: those not ``suggested``; no rows where that column is not there."""
-    return marked[~marked["suggested"].astype(bool)] if "suggested" in marked else marked[:0]
+    """Leave a place only to marks that people drew themselves, not ``suggested``; to none where that is not told."""
+    drawn = ~marked["suggested"].astype(bool) if "suggested" in marked else pd.Series(False, index=marked.index)
+    return marked.assign(start=marked["start"].where(drawn), end=marked["end"].where(drawn))
 
 
 def characters(items: pd.DataFrame, marked: pd.DataFrame, texts: pd.DataFrame) -> dict[str, np.ndarray]:
     """Say of every character of the items' translations, one after another, whether a protocol marked it.
 
-    items: system and segment, one row per translation, in the order wanted. texts: the translations (hypothesis). Marks
-    without a place (omissions) are left out, and marks that run past the end of the text are cut there.
+    items: system and segment, one row per translation, in the order wanted. texts: their hypothesis and reference.
+    Marks without a place (omissions) are left out, and marks that run past the end of the text are cut there.
     Returns protocol -> (characters,) of bool; under the empty name, (items,) the translations' lengths in characters.
     """
     key = ["system", "segment"]
-    pair = [name for name in ("src_lang", "tgt_lang") if name in marked]
-    here = texts.astype(dict.fromkeys(pair, "str")).merge(marked[pair].astype("str").drop_duplicates(), on=pair)
-    length = here.astype(dict.fromkeys(key, "str")).set_index(key)["hypothesis"].str.len()
     place = pd.MultiIndex.from_frame(items[key].astype("str"))
-    if not place.isin(length.index).all():
-        raise DataError("Some translations have no text. Load the texts of the same test set.")
-    size = length.loc[list(place)].to_numpy()
+    size = _lengths(place, marked, texts)
     begin = np.cumsum(size) - size
     kept = marked[(marked["item_type"].astype("str") != "degraded") & (marked["end"] > marked["start"])]
     at = place.get_indexer(pd.MultiIndex.from_frame(kept[key].astype("str")))
@@ -84,3 +80,17 @@ def characters(items: pd.DataFrame, marked: pd.DataFrame, texts: pd.DataFrame) -
             np.add.at(edge, begin[item] + np.minimum(rows[name].to_numpy(), size[item]).astype(int), step)
         found[str(protocol)] = edge.cumsum()[:-1] > 0
     return found
+
+
+def _lengths(items: pd.MultiIndex, marked: pd.DataFrame, texts: pd.DataFrame) -> np.ndarray:
+    """Count the characters of every item's translation; of a system without any text it is the reference itself."""
+    pair = ["src_lang", "tgt_lang"]
+    here = texts.astype(dict.fromkeys([*pair, *items.names], "str"))
+    here = here.merge(marked[pair].astype("str").drop_duplicates(), on=pair)
+    own = here.set_index(list(items.names))["hypothesis"].str.len().reindex(items).to_numpy()
+    reference = here.drop_duplicates("segment").set_index("segment")["reference"].str.len()
+    unknown = ~items.get_level_values("system").isin(here["system"].unique())
+    size = np.where(unknown, reference.reindex(items.get_level_values("segment")).to_numpy(), own)
+    if not np.isfinite(size).all():
+        raise DataError("Some translations have no text. Load the texts of the same test set.")
+    return size.astype(int)
