@@ -221,3 +221,10 @@ def test_a_section_without_results_leaves_the_page_if_it_may(tmp_path):
 def test_numbered_sentences_are_a_list_and_plain_text():
     html = export.markup.sanitised("<ol><li>a &lt;b&gt;</li></ol>")
     assert html == "<ol><li>a &lt;b&gt;</li></ol>"
+
+
+def test_the_empty_corner_of_a_table_of_prose_is_no_header():
+    html = export.markup.prose("| | good |\n| --- | --- |\n| bad | 5 |\n", export.markup.Names())
+    assert re.findall(r"<t[dh][^>]*>[^<]*</t[dh]>", html) == [
+        "<td></td>", '<th scope="col">good</th>', '<th scope="row">bad</th>', "<td>5</td>",
+    ]  # fmt: skip
