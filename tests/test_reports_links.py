@@ -83,7 +83,7 @@ def test_a_link_to_a_report_that_was_not_made_leads_to_what_makes_it(tmp_path):
     alone = (layout.reports / "one.html").read_bytes()
     index = (layout.reports / "index.html").read_text(encoding="utf-8")
     assert "Referred to, and not in this folder" in index
-    assert re.search('<li id="two">The study &lt;two&gt;: <code>evalkit run two</code> makes it', index)
+    assert re.search(r'<li id="two">The study &lt;two&gt; \(<code>evalkit run two</code> makes it\)', index)
     assert re.search('<li id="three">three<span id="three.anything"></span></li>', index), "a study that is not ours"
     assert 'href="two.html' not in index
 
@@ -92,7 +92,7 @@ def test_a_link_to_a_report_that_was_not_made_leads_to_what_makes_it(tmp_path):
     assert loose_ends(layout.reports) == []
     index = (layout.reports / "index.html").read_text(encoding="utf-8")
     section = '<a id="two.what-is-r-d-then" href="two.html#what-is-r-d-then">What is R&amp;D, then?</a>'
-    assert f'<p class="meta">Other reports refer to: {section}</p>' in index
+    assert f'<p class="refers">Other reports refer to: {section}</p>' in index
     assert '<h3 id="two">' in index
     assert 'id="two.nowhere"' in index, "a section that a report has not leads to its card"
     assert '<li id="two">' not in index
