@@ -59,7 +59,7 @@ def source(*tables: pd.DataFrame) -> None:
         kind, place = BADGES[origin["source"]], origin["origin"]
         sentence = f"{origin['name']}: {pluralize(len(frame), 'row')}, {kind}, from {place}.{left_out}"
         payload = {"kind": "source", **origin, "rows": len(frame), "excluded": plain(frame.attrs.get("excluded", {}))}
-        payload["dates"] = dates_of(frame)
+        payload |= {"dates": dates} if (dates := dates_of(frame)) else {}
         _emit(payload, html=f'<p class="source {origin["source"]}">{escape(sentence)}</p>')
 
 
