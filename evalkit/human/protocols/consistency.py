@@ -9,7 +9,7 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.human.protocols.draws import named, summed
-from evalkit.human.protocols.rankings import GOLD, voters
+from evalkit.human.protocols.rankings import GOLD, kind_of, voters
 from evalkit.stats import inference
 from evalkit.stats.correlation import ratio
 
@@ -69,6 +69,22 @@ def subset_consistency(
     return tidy.sort_values("against", key=lambda kind: kind.map(order), kind="stable", ignore_index=True)
 
 
+def ends(curve: pd.DataFrame, *, against: str = "itself") -> pd.DataFrame:
+    """Take the last point of each protocol's curve, all of one half of the documents, the highest agreement first.
+
+    curve: the result of ``subset_consistency``. Returns protocol, kind, segments, agreement, kendall, low and high.
+
+    >>> curve = pd.DataFrame({"protocol": ["ESA-1", "ESA-1", "LLM"], "against": "itself", "segments": [10, 20, 20],
+    ...     "agreement": [0.8, 0.9, 0.95], "kendall": 0.8, "low": 0.7, "high": 1.0})
+    >>> ends(curve)[["protocol", "kind", "agreement"]].values.tolist()
+    [['LLM', 'model', 0.95], ['ESA-1', 'ESA', 0.9]]
+    """
+    own = curve[curve["against"] == against].sort_values("segments", kind="stable").groupby("protocol").tail(1)
+    own = own.sort_values("agreement", ascending=False, kind="stable").drop(columns="against")
+    own.insert(1, "kind", own["protocol"].map(kind_of))
+    return own.reset_index(drop=True)
+
+
 def segments_needed(curve: pd.DataFrame, *, agreement: float = 0.85) -> pd.DataFrame:
     """Read off how many segments put so large a share of pairs of systems into the same order as other documents do.
 
@@ -87,6 +103,17 @@ def segments_needed(curve: pd.DataFrame, *, agreement: float = 0.85) -> pd.DataF
         rows.append({"protocol": name, "against": against, "segments": _crossing(x, y, agreement), "reached": y[-1],
                      "of": part["segments"].iloc[-1]})  # fmt: skip
     return pd.DataFrame(rows)
+
+
+def side_by_side(needed: pd.DataFrame) -> pd.DataFrame:
+    """Lay ``segments_needed`` out for readers: a row per protocol, two columns for each yardstick."""
+    written = {"itself": "its own", "gold": f"{GOLD}'s", "others": "other kinds'"}
+    wide = needed.assign(against=needed["against"].map(written))
+    wide = wide.pivot(index="protocol", columns="against", values=["segments", "reached"])
+    wide = wide.reindex(needed["protocol"].unique())[[(what, name) for what in ("segments", "reached")
+                                                      for name in written.values()]]  # fmt: skip
+    wide.columns = [f"{what}, {name}" for what, name in wide.columns]
+    return wide.reset_index()
 
 
 def _crossing(x: np.ndarray, y: np.ndarray, level: float) -> float:
