@@ -198,6 +198,27 @@ def test_equal_systems_are_seldom_called_different():
     assert 0.01 < np.mean(wrong) < 0.1
 
 
+@pytest.mark.slow
+def test_intervals_of_agreement_cover_what_campaigns_give_on_average():
+    """Of 60 campaigns, some 95 % (here: 87 to 100) of the intervals hold the mean over all campaigns."""
+    found = []
+    for number in range(60):
+        rng = np.random.default_rng(3000 + number)
+        scored = campaigns(rng, names=("ESA-1", "ESA-2", "WMT-MQM"), systems=8, documents=40, people=9, noise=8.0)
+        drawn = draws.draw_scores(scored, resamples=100)
+        curve = consistency.subset_consistency(scored, shares=[1.0], splits=100, resamples=40)
+        pairs = rankings.between(drawn).assign(what=lambda rows: rows["a"] + rows["b"])
+        curve = curve.assign(what=curve["protocol"] + curve["against"])
+        columns = ["what", "value", "low", "high"]
+        found += [pairs.rename(columns={"kendall_b": "value"})[columns],
+                  curve.rename(columns={"agreement": "value"})[columns]]  # fmt: skip
+    whole = pd.concat(found)
+    mean = whole.groupby("what")["value"].transform("mean")
+    covered = (whole["low"].le(mean) & mean.le(whole["high"])).groupby(whole["what"]).mean()
+    assert covered.between(0.87, 1).all()
+    assert (whole["high"] - whole["low"]).max() < 0.6
+
+
 def test_only_segments_that_all_protocols_have_are_compared(scored):
     fewer = scored.drop(scored.query("protocol == 'WMT-MQM' and segment in ['3', '7']").index)
     fewer = fewer.drop(fewer.query("protocol == 'WMT-DASQM' and segment == '5' and system == 'S2'").index)

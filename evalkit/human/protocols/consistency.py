@@ -58,15 +58,9 @@ def subset_consistency(
     drawn = _agreement(sums, inference.unit_counts(size, resamples, rng), shares, few, measures, rng)
     variance = drawn.mean(axis=1).var(axis=0, ddof=1) - drawn.var(axis=1, ddof=1).mean(axis=0) / few
     error = 1.96 * np.sqrt(np.maximum(variance, 0))
-    whole = scored.loc[scored["protocol"].isin(names), "segment"].nunique() / size
-    used = whole * np.array([_taken(share, size // 2) for share in shares])
-    index = pd.MultiIndex.from_product([names, used, AGAINST], names=["protocol", "segments", "against"])
-    found = pd.DataFrame({"agreement": estimate.ravel()}, index).assign(kendall=lambda rows: 2 * rows["agreement"] - 1)
-    found = found.assign(low=np.clip(estimate - error, 0, 1).ravel(), high=np.clip(estimate + error, 0, 1).ravel())
-    columns = ["protocol", "against", "segments", "agreement", "kendall", "low", "high"]
-    order = {name: place for place, name in enumerate(AGAINST)}
-    tidy = found.dropna().reset_index()[columns]
-    return tidy.sort_values("against", key=lambda kind: kind.map(order), kind="stable", ignore_index=True)
+    segments = scored.loc[scored["protocol"].isin(names), "segment"].nunique() / size
+    used = [segments * _taken(share, size // 2) for share in shares]
+    return _tabulated(names, used, estimate, error)
 
 
 def ends(curve: pd.DataFrame, *, against: str = "itself") -> pd.DataFrame:
@@ -123,6 +117,18 @@ def _crossing(x: np.ndarray, y: np.ndarray, level: float) -> float:
         return float("nan")
     k = above[0]
     return float(x[0] if k == 0 else np.interp(level, y[k - 1 : k + 1], x[k - 1 : k + 1]))
+
+
+def _tabulated(names: Sequence[str], used: Sequence[float], estimate: np.ndarray, error: np.ndarray) -> pd.DataFrame:
+    """Write agreement, (protocols, shares, AGAINST), as rows; what is held against nothing is left out."""
+    index = pd.MultiIndex.from_product([names, used, AGAINST], names=["protocol", "segments", "against"])
+    columns = {"agreement": estimate, "kendall": 2 * estimate - 1, "low": np.clip(estimate - error, 0, 1),
+               "high": np.clip(estimate + error, 0, 1)}  # fmt: skip
+    found = pd.DataFrame({name: values.ravel() for name, values in columns.items()}, index).dropna().reset_index()
+    place = found["against"].map(AGAINST.index)
+    return found.iloc[place.argsort(kind="stable")][["protocol", "against", "segments", *columns]].reset_index(
+        drop=True
+    )
 
 
 def _taken(share: float, half: int) -> int:
