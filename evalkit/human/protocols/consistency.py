@@ -9,7 +9,7 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.human.protocols.draws import named, summed
-from evalkit.human.protocols.rankings import GOLD, voters
+from evalkit.human.protocols.rankings import GOLD, kind_of, voters
 from evalkit.stats import inference
 from evalkit.stats.correlation import ratio
 
@@ -58,15 +58,25 @@ def subset_consistency(
     drawn = _agreement(sums, inference.unit_counts(size, resamples, rng), shares, few, measures, rng)
     variance = drawn.mean(axis=1).var(axis=0, ddof=1) - drawn.var(axis=1, ddof=1).mean(axis=0) / few
     error = 1.96 * np.sqrt(np.maximum(variance, 0))
-    whole = scored.loc[scored["protocol"].isin(names), "segment"].nunique() / size
-    used = whole * np.array([_taken(share, size // 2) for share in shares])
-    index = pd.MultiIndex.from_product([names, used, AGAINST], names=["protocol", "segments", "against"])
-    found = pd.DataFrame({"agreement": estimate.ravel()}, index).assign(kendall=lambda rows: 2 * rows["agreement"] - 1)
-    found = found.assign(low=np.clip(estimate - error, 0, 1).ravel(), high=np.clip(estimate + error, 0, 1).ravel())
-    columns = ["protocol", "against", "segments", "agreement", "kendall", "low", "high"]
-    order = {name: place for place, name in enumerate(AGAINST)}
-    tidy = found.dropna().reset_index()[columns]
-    return tidy.sort_values("against", key=lambda kind: kind.map(order), kind="stable", ignore_index=True)
+    segments = scored.loc[scored["protocol"].isin(names), "segment"].nunique() / size
+    used = [segments * _taken(share, size // 2) for share in shares]
+    return _tabulated(names, used, estimate, error)
+
+
+def ends(curve: pd.DataFrame, *, against: str = "itself") -> pd.DataFrame:
+    """Take the last point of each protocol's curve, all of one half of the documents, the highest agreement first.
+
+    curve: the result of ``subset_consistency``. Returns protocol, kind, segments, agreement, kendall, low and high.
+
+    >>> curve = pd.DataFrame({"protocol": ["ESA-1", "ESA-1", "LLM"], "against": "itself", "segments": [10, 20, 20],
+    ...     "agreement": [0.8, 0.9, 0.95], "kendall": 0.8, "low": 0.7, "high": 1.0})
+    >>> ends(curve)[["protocol", "kind", "agreement"]].values.tolist()
+    [['LLM', 'model', 0.95], ['ESA-1', 'ESA', 0.9]]
+    """
+    own = curve[curve["against"] == against].sort_values("segments", kind="stable").groupby("protocol").tail(1)
+    own = own.sort_values("agreement", ascending=False, kind="stable").drop(columns="against")
+    own.insert(1, "kind", own["protocol"].map(kind_of))
+    return own.reset_index(drop=True)
 
 
 def segments_needed(curve: pd.DataFrame, *, agreement: float = 0.85) -> pd.DataFrame:
@@ -89,6 +99,17 @@ def segments_needed(curve: pd.DataFrame, *, agreement: float = 0.85) -> pd.DataF
     return pd.DataFrame(rows)
 
 
+def side_by_side(needed: pd.DataFrame) -> pd.DataFrame:
+    """Lay ``segments_needed`` out for readers: a row per protocol, two columns for each yardstick."""
+    written = {"itself": "its own", "gold": f"{GOLD}'s", "others": "other kinds'"}
+    wide = needed.assign(against=needed["against"].map(written))
+    wide = wide.pivot(index="protocol", columns="against", values=["segments", "reached"])
+    wide = wide.reindex(needed["protocol"].unique())[[(what, name) for what in ("segments", "reached")
+                                                      for name in written.values()]]  # fmt: skip
+    wide.columns = [f"{what}, {name}" for what, name in wide.columns]
+    return wide.reset_index()
+
+
 def _crossing(x: np.ndarray, y: np.ndarray, level: float) -> float:
     """Return where a line through points first reaches a level; NaN where it does not."""
     above = np.flatnonzero(y >= level)
@@ -96,6 +117,18 @@ def _crossing(x: np.ndarray, y: np.ndarray, level: float) -> float:
         return float("nan")
     k = above[0]
     return float(x[0] if k == 0 else np.interp(level, y[k - 1 : k + 1], x[k - 1 : k + 1]))
+
+
+def _tabulated(names: Sequence[str], used: Sequence[float], estimate: np.ndarray, error: np.ndarray) -> pd.DataFrame:
+    """Write agreement, (protocols, shares, AGAINST), as rows; what is held against nothing is left out."""
+    index = pd.MultiIndex.from_product([names, used, AGAINST], names=["protocol", "segments", "against"])
+    columns = {"agreement": estimate, "kendall": 2 * estimate - 1, "low": np.clip(estimate - error, 0, 1),
+               "high": np.clip(estimate + error, 0, 1)}  # fmt: skip
+    found = pd.DataFrame({name: values.ravel() for name, values in columns.items()}, index).dropna().reset_index()
+    place = found["against"].map(AGAINST.index)
+    return found.iloc[place.argsort(kind="stable")][["protocol", "against", "segments", *columns]].reset_index(
+        drop=True
+    )
 
 
 def _taken(share: float, half: int) -> int:

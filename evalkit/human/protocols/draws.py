@@ -22,14 +22,12 @@ from evalkit.stats.correlation import ratio
 
 #: Parts of another collection judged again: each system on other segments, so their rankings compare texts as well.
 PARTS = tuple(name for name in ORDER if name.endswith("IAA"))
-#: How large a share of draws may leave a system without a judgement.
-_LOST = 0.1
 
 
 class Drawn(NamedTuple):
     """Scores of systems under every protocol, (protocols, systems), and on resamples: (resamples, protocols, systems).
 
-    segments: how many segments each system was judged on, and judgements behind, (protocols, systems).
+    segments: how many segments each system was judged on, (protocols, systems).
     """
 
     protocols: list[str]
@@ -37,7 +35,6 @@ class Drawn(NamedTuple):
     scores: np.ndarray
     draws: np.ndarray
     segments: np.ndarray
-    judgements: np.ndarray
 
 
 class Cells(NamedTuple):
@@ -150,8 +147,8 @@ def draw_scores(
 
     scored: the table of ``protocols.scores`` or ``same_segments``; references are left out. protocols: by default all
     but ``PARTS``. Where a row has no annotator (WMT's own judgements, the model's), documents alone are drawn: such
-    intervals leave out what other people would change. Draws that leave a
-    system without a judgement do not count; DataError where that is so of more than a tenth of them.
+    intervals leave out what other people would change. A draw that leaves a system without a judgement is replaced by
+    another one of that protocol; DataError where that is so of more than half of them.
     """
     names = named(scored, protocols)
     systems, tables, cells = summed(scored, names)
@@ -168,14 +165,19 @@ def draw_scores(
     largest = 3 * max(len(one.documents) for one in cells.values())
     draws = np.concatenate(list(inference.in_blocks(score, resamples, seed=seed, numbers=largest)))
     scores = np.array([table.totals() for table in tables.values()])
-    whole = np.isfinite(draws).all(axis=(1, 2))
-    if whole.mean() < 1 - _LOST:
-        name = names[np.isnan(draws).any(axis=2).sum(axis=0).argmax()]
-        raise DataError(f"Too few people or documents stand behind {name} to be resampled. Leave this protocol out.")
-    draws = draws[whole]
+    for place, name in enumerate(names):
+        draws[:, place] = _whole(draws[:, place], name)
     too_far = np.array([overcount(one) for one in cells.values()])
     return Drawn(
         names, systems, scores, scores + (draws - scores) / too_far[:, None],
         np.array([np.isfinite(table.means).sum(axis=1) for table in tables.values()]),
-        np.array([table.judgements.sum(axis=1) for table in tables.values()]),
     )  # fmt: skip
+
+
+def _whole(draws: np.ndarray, name: str) -> np.ndarray:
+    """Put draws that have a score of every system in the place of those that lack one, (resamples, systems)."""
+    there = np.isfinite(draws).all(axis=1)
+    if there.mean() < 0.5:
+        raise DataError(f"Too few people or documents stand behind {name} to be resampled. Leave this protocol out.")
+    places = np.where(there, np.arange(len(draws)), np.resize(np.flatnonzero(there), len(draws)))
+    return draws[places]

@@ -66,6 +66,18 @@ def between(drawn: Drawn) -> pd.DataFrame:
     )  # fmt: skip
 
 
+def moved_by_texts(same: pd.DataFrame, whole: pd.DataFrame) -> pd.DataFrame:
+    """Tell how far two protocols' agreement depends on which texts they are compared on, the largest change first.
+
+    same, whole: results of ``between``, on the same segments and on all that each protocol has. Returns a, b, same and
+    whole (tau-b) and change (same - whole), of the pairs of protocols that both hold.
+    """
+    both = same.merge(whole, on=["a", "b"], suffixes=("_same", "_whole"))
+    found = both[["a", "b"]].assign(same=both["kendall_b_same"], whole=both["kendall_b_whole"])
+    found["change"] = found["same"] - found["whole"]
+    return found.sort_values("change", key=abs, ascending=False, kind="stable", ignore_index=True)
+
+
 def centred_interval(estimate: np.ndarray, draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the 95 % interval of correlations, draws along the first axis, moved so that it lies about the estimate.
 

@@ -39,7 +39,7 @@ _PANELS = {
 
 @house
 def place_table(placed: pd.DataFrame) -> Figure:
-    """Draw each system's place under every protocol, with its interval below it; the better, the darker.
+    """Draw each system's place under every protocol, with its interval below it; a shade a quarter of the systems.
 
     placed: the result of ``protocols.rankings.places``. Systems stand in the order of their mean place.
     """
@@ -48,7 +48,8 @@ def place_table(placed: pd.DataFrame) -> Figure:
     figure, axes = plt.subplots(figsize=(1.3 + 0.66 * len(protocols), 0.37 * len(systems) + 0.9))
     for row in placed.itertuples():
         x, y = protocols.index(row.protocol), systems.index(row.system)
-        shade = faint(PALETTE[0], 0.5 * (1 - (row.rank - 1) / max(len(systems) - 1, 1)))
+        quarter = 4 * (row.rank - 1) // len(systems)
+        shade = faint(PALETTE[0], 0.16 * (3 - quarter))  # few shades: pictures have few colours
         axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, fc=shade, ec="white", lw=0.8))
         words = words_on(shade)
         axes.text(x, y - 0.17, row.rank, ha="center", va="center", fontsize=9.5, weight="bold", **words)
