@@ -1,0 +1,1 @@
+"""Figures of protocols beside each other."""
