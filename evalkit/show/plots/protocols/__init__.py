@@ -1,0 +1,1 @@
+"""Pictures of protocols held against each other."""
