@@ -440,7 +440,8 @@ def worked(seed=7, *, along=-0.5, later=-0.2, people=6):
         seconds = np.exp(3 + 0.3 * person + along * place / 29 + later * (account > 0) + rng.normal(0, 0.3))
         rows.append({"protocol": "ESA-1", "system": f"S{place % 3}", "doc": f"d{rng.integers(20)}",
                      "segment": str(place), "annotator": f"p{person}", "hit": f"h{person}{account}",
-                     "item_type": "system", "started": 1e5 * account + 60 * place, "position": float(place), "seconds": seconds,
+                     "item_type": "system", "started": 1e5 * account + 60 * place, "position": float(place),
+                     "seconds": seconds,
                      "score": 70 + 5 * person + rng.normal(0, 5), "errors": float(rng.poisson(2)),
                      "words": float(rng.integers(5, 40))})  # fmt: skip
     return pd.DataFrame(rows)
