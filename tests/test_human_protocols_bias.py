@@ -13,7 +13,7 @@ from scipy import stats
 
 from evalkit import DataError
 from evalkit.human import annotators
-from evalkit.human.protocols import attention, pull, sessions, suggestions
+from evalkit.human.protocols import attention, bias_words, pull, sessions, suggestions
 from evalkit.human.protocols.redrawn import covariances, redrawn, with_interval
 
 CAMPAIGNS = (*pull.ALONE, *pull.ASSISTED)
@@ -544,3 +544,65 @@ def test_figures_say_what_they_show():
     figure = drawn_sessions.changes(effects)
     assert f"{effects['estimate'][0]:.2g}" in figure.get_label()
     assert len(figure.axes) == 2
+
+
+# Sentences
+
+
+def found_of(marks_low, clean_low, pearson, p):
+    automation = pd.DataFrame({"measure": [*suggestions.MARKINGS, *pull.PULLS], "n": 100, "esa": 0.25, "esaai": 0.5})
+    automation = automation.assign(difference=0.25, low=0.1, high=0.4).set_index("measure")
+    automation.loc[suggestions.MARKINGS[4], "low"] = marks_low
+    automation.loc[pull.PULLS[5], "low"] = clean_low
+    moved = pd.DataFrame({"quality": pull.QUALITY, "systems": 12, "pearson": pearson, "p": p, "steady": 0.125})
+    return automation.reset_index(), moved
+
+
+@pytest.mark.parametrize("marks_low", [-0.1, 0.1])
+@pytest.mark.parametrize("clean_low", [-0.1, 0.1])
+@pytest.mark.parametrize(("pearson", "p", "bent"), [
+    ((0.7, 0.6), (0.01, 0.02), True), ((0.7, 0.6), (0.01, 0.2), False), ((0.7, -0.6), (0.01, 0.02), False),
+])  # fmt: skip
+def test_the_summary_says_no_more_than_the_intervals_do(marks_low, clean_low, pearson, p, bent):
+    automation, moved = found_of(marks_low, clean_low, pearson, p)
+    said = bias_words.summary(automation, moved)
+    assert ("not surely more" in said) == (marks_low < 0)
+    assert ("stays open" in said) == (clean_low < 0)
+    assert ("not shown to follow" in said) == (not bent)
+    both = " ".join(bias_words.scores(automation, moved))
+    assert ("does not exclude" in both) == (clean_low < 0)
+    assert f"{pearson[0]:.2f} (p 0.01) by MQM-1" in both
+    assert "they correlate by 0.12" in both
+
+
+def test_sentences_on_marks_hold_the_tables_numbers():
+    marks, released, judged, _ = suggested(5)
+    automation, _ = found_of(0.1, 0.1, 0.5, 0.5)
+    people = suggestions.kept(suggestions.counted(judged, marks, released), by="annotator")
+    sound = pd.DataFrame({"confirmed": [0.1, 0.2, 0.3, 0.4, 0.5]})
+    said = bias_words.marks(automation, people, sound)
+    shown = people[people["protocol"].isin(pull.ASSISTED)]
+    low = shown["kept"].sum() / shown["suggested_most"].sum()
+    assert f"People keep {low:.0%} to " in said
+    assert f"{(shown['share_low'] >= 0.95).sum()} of {len(shown)} keep 95% or more" in said
+    assert "10% of suggestions" in said
+    assert "40% to 50% of marks drawn without" in said
+
+
+def test_sentences_on_attention_and_time_hold_the_tables_numbers():
+    judged = degraded()
+    table, people = attention.attention(judged, resamples=5), attention.people(judged)
+    strict = attention.screened(judged, least=0.7, resamples=9)
+    said = bias_words.noticing(table, people, strict, 0.7)
+    assert f"{table['noticed'].min():.0%} (ESA-1) to {table['noticed'].max():.0%} (MQM-1)" in said
+    assert "fails 1 of 8 people (E0)" in said
+    assert f"ESA-1 1 of 4 people, τ-b {strict['kendall_b'][0]:.2f}" in said
+    assert "would take out nobody" in bias_words.noticing(table, people, strict.assign(failed=0), 0.7)
+    effects = sessions.sessions(worked(), resamples=50)
+    time = -effects.set_index(["measure", "effect"]).loc[("seconds", sessions.EFFECTS[0]), "estimate"]
+    said = bias_words.changing(effects)
+    assert f"{time / 100:.0%} to {time / 100:.0%} faster (clearly in 1 of 1 protocols)" in said
+    assert "marks falls along an account in no protocol" in said
+    assert "suggestions kept in neither" in said
+    fewer = effects.assign(high=effects["high"].where(effects["measure"] != "marks", -0.1))
+    assert "marks falls along an account in ESA-1" in bias_words.changing(fewer)

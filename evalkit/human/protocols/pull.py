@@ -17,6 +17,7 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.human.protocols.redrawn import covariances, with_interval
+from evalkit.human.protocols.scores import SHORT
 from evalkit.stats import correlation
 from evalkit.stats.inference import Shuffles, permutation_test
 
@@ -25,6 +26,8 @@ ALONE, ASSISTED, MODEL = ("ESA-1", "ESA-2"), ("ESAAI-1", "ESAAI-2"), "LLM"
 QUALITY = ("MQM-1", "WMT-MQM")
 #: What two means of campaigns and their difference are called, where each campaign has a row.
 MEANS = ("ESA", "ESAAI", "ESAAI less ESA")
+#: How campaigns and means are written on pages.
+CALLED = {**SHORT, MEANS[1]: "ESA^AI", MEANS[2]: "ESA^AI less ESA"}
 #: Weight of one major error in the model's score.
 MAJOR = 5
 #: How the agreement of scores with the model's is measured; see ``pull``. The last is not moved by noise in MQM.
@@ -69,7 +72,7 @@ def pull(scored: pd.DataFrame, *, resamples: int = 200, seed: int = 7) -> pd.Dat
     found = with_interval(partial(_all_pulls, samples), rows, resamples=resamples, seed=seed)
     names = pd.MultiIndex.from_product([[*samples, *MEANS], PULLS], names=["protocol", "measure"])
     sizes = {name: (len(sample.one), len(sample.both)) for name, sample in samples.items()}
-    sizes |= {name: max(sizes.values()) for name in MEANS}
+    sizes |= {name: tuple(np.sum([sizes[one] for one in ALONE], axis=0)) for name in MEANS}
     found["n"] = [sizes[protocol][measure in _BOTH] for protocol, measure in names]
     found = pd.concat([names.to_frame(index=False), found], axis=1)
     order = found["measure"].map(list(PULLS).index)
