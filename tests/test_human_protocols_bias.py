@@ -447,14 +447,21 @@ def worked(seed=7, *, along=-0.5, later=-0.2, people=6):
     return pd.DataFrame(rows)
 
 
-@pytest.mark.parametrize("words", [True, False])
-def test_changes_are_least_squares_with_a_level_for_each_person(words):
-    judged = worked() if words else worked().drop(columns="words")
+@pytest.mark.parametrize("held", [[], ["words"], ["words", "model"]])
+def test_changes_are_least_squares_with_a_level_for_each_person(held):
+    judged = worked().drop(columns=[] if "words" in held else "words")
+    keys = judged[["system", "segment"]].drop_duplicates()
+    released = keys.assign(protocol="LLM", score=np.random.default_rng(1).normal(size=len(keys)))
+    other = released.assign(protocol="ESA-1", score=0.0)
+    judged = sessions.with_model(judged, pd.concat([other, released])) if "model" in held else judged
     found = sessions.sessions(judged, resamples=20)
     left = pd.get_dummies(judged["annotator"], dtype=float).assign(
         along=judged["position"] / 29, later=(judged["started"] >= 1e5).astype(float)
     )
-    left = left.assign(words=np.log(judged["words"])) if words else left
+    left = left.assign(words=np.log(judged["words"])) if "words" in held else left
+    if "model" in held:
+        told = judged[["system", "segment"]].merge(released, how="left")["score"]
+        left = left.assign(model=told.to_numpy())
     for measure, outcome in (
         ("seconds", np.log(judged["seconds"])),
         ("score", judged["score"]),
@@ -601,7 +608,7 @@ def test_sentences_on_attention_and_time_hold_the_tables_numbers():
     effects = sessions.sessions(worked(), resamples=50)
     time = -effects.set_index(["measure", "effect"]).loc[("seconds", sessions.EFFECTS[0]), "estimate"]
     said = bias_words.changing(effects)
-    assert f"{time / 100:.0%} to {time / 100:.0%} faster (clearly in 1 of 1 protocols)" in said
+    assert f"{time / 100:.0%} to {time / 100:.0%} less time (clearly in 1 of 1 protocols)" in said
     assert "marks falls along an account in no protocol" in said
     assert "suggestions kept in neither" in said
     fewer = effects.assign(high=effects["high"].where(effects["measure"] != "marks", -0.1))

@@ -108,8 +108,8 @@ def changing(effects: pd.DataFrame) -> str:
     clear = score[(score["low"] > 0) | (score["high"] < 0)]["protocol"].map(SHORT).tolist()
     used = kept[(kept["low"] > 0) | (kept["high"] < 0)]["protocol"].map(SHORT).tolist()
     return (
-        f"From the first to the last item of an account, judgements become {_faster(time)}; later accounts of a "
-        f"person are {_faster(after)} than the first. The number of marks falls along an account in "
+        f"At the last item of an account, judgements take {_faster(time)} than at the first; in later accounts of a "
+        f"person, {_faster(after)} than in the first one. The number of marks falls along an account in "
         f"{join_names(fewer) or 'no protocol'}, scores change in {join_names(clear) or 'no protocol'}, and the share "
         f"of suggestions kept in {join_names(used) or 'neither'}, by intervals that exclude 0."
     )
@@ -119,8 +119,8 @@ def _faster(rows: pd.DataFrame) -> str:
     """Say by how much time falls, at least and at most over protocols, and where that is sure.
 
     >>> _faster(pd.DataFrame({"estimate": [-30.0, -50.0], "high": [-5.0, 2.0]}))
-    '30% to 50% faster (clearly in 1 of 2 protocols)'
+    '30% to 50% less time (clearly in 1 of 2 protocols)'
     """
     sure = int((rows["high"] < 0).sum())
     least, most = -rows["estimate"].max() / 100, -rows["estimate"].min() / 100
-    return f"{least:.0%} to {most:.0%} faster (clearly in {sure} of {len(rows)} protocols)"
+    return f"{least:.0%} to {most:.0%} less time (clearly in {sure} of {len(rows)} protocols)"

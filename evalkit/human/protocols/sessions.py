@@ -1,8 +1,9 @@
 """Learning and fatigue: how time, scores and marks change along an account's task, and after a person's first one.
 
 Tasks put documents into random order, and each account's task is another random part, so that neither the place in a
-task nor the number of the account goes with quality. People differ much and are few: their own levels are taken out,
-and they are drawn anew for the intervals.
+task nor the number of the account goes with quality but by chance. That chance is the same in all campaigns, which had
+the same tasks: hold the length of the source and the model's score constant (``with_model``). People differ much and
+are few: their own levels are taken out, and they are drawn anew for the intervals.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
+from evalkit.human.protocols.pull import MODEL
 from evalkit.human.protocols.redrawn import covariances, with_interval
 
 #: What may change over time -> column of the judgements, and whether changes are in percent.
@@ -33,7 +35,7 @@ def sessions(
     judged: protocol, system, doc, segment, annotator, hit, item_type, started, position, and the columns of
     ``MEASURES``, those that are there: seconds (see ``effort.add_times``; missing and 0 are left out), score, errors,
     share_kept (see ``with_kept``), noticed (see ``attention.with_noticed``; of degraded copies, while the others are of
-    undamaged translations). ``words``, if there, is held constant (its logarithm).
+    undamaged translations). ``words`` (its logarithm) and ``model``, those that are there, are held constant.
     Returns protocol, measure, effect (see ``EFFECTS``), judgements, people (whose accounts tell), rising (people with a
     positive effect of their own), estimate, low, high: points of a score, marks a translation, share of suggestions or
     copies, and percent of the time.
@@ -79,6 +81,15 @@ def with_kept(judged: pd.DataFrame, counts: pd.DataFrame) -> pd.DataFrame:
     return judged.assign(share_kept=found["share_kept"].to_numpy())
 
 
+def with_model(judged: pd.DataFrame, released: pd.DataFrame) -> pd.DataFrame:
+    """Add ``model``, the model's score of the undamaged translation; released: scores as released."""
+    key = ["system", "segment"]
+    model = released[released["protocol"].astype("str") == MODEL].astype(dict.fromkeys(key, "str"))
+    scores = model.drop_duplicates(key).set_index(key)["score"].rename("model")
+    found = judged[key].astype("str").join(scores, on=key)["model"]
+    return judged.assign(model=found.to_numpy())
+
+
 def _protocol(name: str, part: pd.DataFrame, measures: list[str], resamples: int, seed: int) -> pd.DataFrame:
     """Estimate the effects on each measure that one protocol has."""
     rows = []
@@ -100,13 +111,16 @@ def _protocol(name: str, part: pd.DataFrame, measures: list[str], resamples: int
 
 
 def _values(part: pd.DataFrame, column: str, percent: bool) -> tuple[pd.DataFrame, np.ndarray]:
-    """Return the rows that have a value, and their columns outcome, along, later and, if known, log words."""
+    """Return the rows that have a value, and their columns outcome, along, later and what is held constant."""
     part = part[part["item_type"].eq("degraded") == (column == "noticed")]
+    part = part.dropna(subset=[name for name in ("words", "model") if name in part])
     known = part[part[column].gt(0)] if percent else part.dropna(subset=column)
     outcome = np.log(known[column]) if percent else known[column].astype(float)
     columns = [outcome, known["along"], known["later"]]
     if "words" in known:
         columns.append(np.log(known["words"].astype(float)))
+    if "model" in known:
+        columns.append(known["model"])
     return known.reset_index(drop=True), np.stack([np.asarray(one, float) for one in columns], axis=1)
 
 
