@@ -66,6 +66,7 @@ def export(notebook: Any, study: Study, report: dict[str, Any], *, reference: di
         "parameters_id": names.name(2, "Parameters"),
         "end_id": names.name(2, "Agreement"),
         "has_end": any(cell.opens_end for cell in cells),
+        "beside": figures([cell for cell in cells if cell.first]) == 1,
     }
     resources["contents"] = contents(cells, resources)
     shown = from_dict({"metadata": {}, "nbformat": 4, "nbformat_minor": 5, "cells": cells})
@@ -86,10 +87,17 @@ def shown_cells(notebook: Any, names: markup.Names, reference: dict[str, Any] | 
         cells[-1].sections = [(name, html, False) for name, html in names.sections[before:]]
     for place, cell in enumerate(cells):
         cell.first, cell.opens_end = place < len(first), place == len(first + argument)
+        cell.opens_first, cell.closes_first = bool(first) and place == 0, place == len(first) - 1
         cell.follows_first_page = place == len(first)
     fold(cells, sections.folds([first, argument, *back]))
     mark_solutions(cells)
     return cells
+
+
+def figures(cells: list[NotebookNode]) -> int:
+    """Count the figures that cells show."""
+    outputs = [output for cell in cells if cell.cell_type == "code" for output in cell.outputs]
+    return sum(output.data["text/html"].startswith("<figure") for output in outputs)
 
 
 def contents(cells: list[NotebookNode], page: dict[str, Any]) -> list[tuple[str, str, bool]]:
