@@ -48,6 +48,7 @@ class Analysis:
 
 def analyse(
     campaign: Campaign,
+    ranking: Ranking | Missing | None = None,
     *,
     score: str = "auto",
     unit: str = "auto",
@@ -59,6 +60,8 @@ def analyse(
 ) -> Analysis:
     """Make all analyses of the report.
 
+    ranking: what ``rank_systems`` found, where it has been asked already with the same options. It is what a reader
+    waits for, and takes a fraction of the time of the rest.
     score: "raw", "z" or "auto"; unit: what is drawn anew, or "auto" (see ``choose_method``). rules: whom to look at
     (see ``screen_annotators``).
     hourly_pay, currency: see ``measure_cost``. resamples, seed: random draws behind intervals.
@@ -70,7 +73,8 @@ def analyse(
     if resamples < 20:
         raise DataError(f"resamples={resamples}: an interval needs 20 resamples or more.")
     compared: dict[str, Any] = {"score": score, "unit": unit}
-    ranking = rank_systems(campaign, **compared, resamples=resamples, seed=seed)
+    if ranking is None:
+        ranking = rank_systems(campaign, **compared, resamples=resamples, seed=seed)
     return Analysis(
         campaign=campaign,
         collection=count_judgements(campaign),

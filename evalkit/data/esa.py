@@ -49,6 +49,7 @@ def spans(paths: list[Path]) -> pd.DataFrame:
     as browsers do (a character beyond U+FFFF is two of them). The files give the last marked character; ``end`` is one
     more. What an annotator found missing has no place: its ``start`` and ``end`` are empty, its error_type is
     ``omission``; the rest is ``other``, unless the file names a type, as exports of MQM do ("accuracy/addition").
+    ``suggested`` is there where a file has marks that were suggested, and left standing by the annotator.
     ``severity`` is ``minor``, ``major``, ``critical``, ``neutral``, or unstated where the file says "undecided": the
     stretch was marked and its severity never chosen.
     Rules: a span that ends before it starts, lies before the text, has one end only or a place that is no whole number,
@@ -67,6 +68,9 @@ def spans_of(judged: pd.DataFrame) -> pd.DataFrame:
     number = place.groupby(level=0).cumcount().add(1).astype("str")
     marked = [_span(one, where) for cell, where in zip(judged["spans"], judged["place"], strict=True) for one in cell]
     table = pd.DataFrame(marked, columns=["error_type", "severity", "start", "end"])
+    suggested = [_suggested(one) for cell in judged["spans"] for one in cell]
+    if any(suggested):
+        table["suggested"] = suggested
     table = pd.concat([place.assign(span=number).reset_index(drop=True), table.assign(side="target")], axis=1)
     table = schemas.check(table, SPANS, origin="the marked errors")
     return like(table, judged)
@@ -173,6 +177,14 @@ def _span(one: dict, place: str) -> tuple[str, str, float, float]:
             "later and does not end before it starts. Correct it, or drop the span."
         )
     return _type(one) or "other", _SEVERITIES[level], float(start), float(end + 1)
+
+
+def _suggested(one: dict) -> bool:
+    """Tell a mark that the task brought along from one that a person drew: Appraise notes a type, or none, on these.
+
+    Source: what AppraiseDev/Appraise writes when a stretch is marked (direct-assessment-document-mqm-esa.js).
+    """
+    return "error_type" not in one
 
 
 def _type(one: dict) -> str:

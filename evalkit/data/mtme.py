@@ -12,16 +12,17 @@ from evalkit import DataError
 from evalkit.data import delimited, languages, schemas
 
 _METRIC = re.compile(r".*/metric-scores/(?P<pair>\w\w-\w\w)/(?P<metric>.+)-(?P<reference>[^-]+)\.(?:seg|sys)\.score")
-_HUMAN = re.compile(r".*/human-scores/(?P<pair>\w\w-\w\w)\.(?P<metric>[^.]+)\.(?:seg|sys)\.score")
+_HUMAN = re.compile(r".*/(?:human-scores|campaign-[^/]+)/(?P<pair>\w\w-\w\w)\.(?P<metric>[^.]+)\.(?:seg|sys)\.score")
 _TEXTS = re.compile(r".*/(?:documents|sources|references|system-outputs)/(?P<pair>\w\w-\w\w)")
 
 
 def segment_scores(paths: list[Path]) -> pd.DataFrame:
     """Load scores of segments, of metrics or of humans: a file each, with a line per system and segment.
 
-    paths: ``metric-scores/<pair>/<metric>-<reference>.seg.score`` or ``human-scores/<pair>.<name>.seg.score``, besides
-    ``documents/<pair>.docs``, which says how many segments there are and which document each belongs to. ``segment`` is
-    the line's number, counted from 1. Scores printed as None are missing and have no row.
+    paths: ``metric-scores/<pair>/<metric>-<reference>.seg.score`` or ``human-scores/<pair>.<name>.seg.score`` (or in a
+    campaign's own folder, ``campaign-…``), besides ``documents/<pair>.docs``, which says how many segments there are
+    and which document each belongs to. ``segment`` is the line's number, counted from 1. Scores printed as None
+    are missing and have no row.
     Raises DataError where a system has not one line per segment, with the file.
     """
     documents = {_pair(path): path for path in paths if path.suffix == ".docs"}

@@ -82,5 +82,5 @@ def _keep(frame: pd.DataFrame, name: str, made_from: str) -> None:
 
 def _key(digest: str) -> str:
     """Name what a table depends on: the content of its files, and the code that reads and checks them."""
-    code = [path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py"))]
+    code = [path.read_bytes() for path in sorted(Path(__file__).parent.rglob("*.py"))]
     return hashlib.sha256(b"".join([digest.encode(), pd.__version__.encode(), *code])).hexdigest()[:32]

@@ -2,8 +2,9 @@
 
 ``standins`` and ``crowds`` have the shapes of registered data sets, ``campaign`` is a general model of an annotation
 campaign whose parts can be switched on and off, ``reliability`` draws categories whose expected kappa is chosen in
-advance, ``edits`` makes outputs with post-edits, ``metrics`` makes metrics tasks, and ``mqm`` marks errors in
-translations. Tables have the same schemas as real ones and pass through the same code.
+advance, ``edits`` makes outputs with post-edits, ``metrics`` makes metrics tasks, ``protocols`` has their texts judged
+in several ways, and ``mqm`` marks errors in translations. Tables have the same schemas as real ones and pass through
+the same code.
 """
 
 from evalkit.data.simulate.campaign import Behaviour, Control, Design, Quality, campaign
@@ -47,6 +48,7 @@ from evalkit.data.simulate.mqm import (
     wmt23_mqm,
     wmt23_mqm_spans,
 )  # fmt: skip
+from evalkit.data.simulate.protocols import wmt23_protocols, wmt23_protocols_released, wmt23_protocols_spans
 from evalkit.data.simulate.reliability import categories, protocol_study
 from evalkit.data.simulate.standins import LANGUAGES, SHAPES, calibration_hits, calibration_mapping, xsts_campaign
 
@@ -58,6 +60,7 @@ __all__ = [
     "metric_scores", "metric_system_scores", "mlqe_pe", "post_edited", "protocol_study", "single_assessments",
     "sudoh_agreed", "sudoh_labels", "sudoh_labels_wmt17", "sudoh_translations", "wmt21_mturk",
     "wmt21_mturk_annotators", "wmt21_mturk_ranking", "wmt22_mturk", "wmt22_mturk_annotators",
-    "wmt22_mturk_ranking", "wmt23_mqm", "wmt23_mqm_spans", "wmt24_esa", "wmt24_esa_spans", "wmt_slt22",
+    "wmt22_mturk_ranking", "wmt23_mqm", "wmt23_mqm_spans", "wmt23_protocols", "wmt23_protocols_released",
+    "wmt23_protocols_spans", "wmt24_esa", "wmt24_esa_spans", "wmt_slt22",
     "xsts_campaign",
 ]  # fmt: skip

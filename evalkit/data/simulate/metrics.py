@@ -75,6 +75,17 @@ def metric_outputs(*, seed: int = 7) -> pd.DataFrame:
     return frame
 
 
+def translations(source: str, target: str, *, seed: int = 7) -> pd.DataFrame:
+    """List the judged translations of one language pair of ``metric_scores`` with their ``quality``, for other tables.
+
+    Columns src_lang, tgt_lang, system, doc, segment, quality (unitless). Source and target: as in the tables.
+    """
+    [task] = [task for task in _PAIRS23 if (task.source, task.target) == (source, target)]
+    table = _table(task, _quality(task, seed)[0][:, : task.judged], "quality")
+    names = ["src_lang", "tgt_lang", "system", "doc", "segment"]
+    return table.astype(dict.fromkeys(names, "str")).rename(columns={"score": "quality"}).drop(columns="metric")
+
+
 def darr_metrics(*, seed: int = 7) -> pd.DataFrame:
     """Draw segment scores of four or five metrics in WMT20's 18 language pairs."""
     frames = [_metrics(task, seed).assign(reference=lambda f: constant("newstest2020", len(f))) for task in _PAIRS20]

@@ -1,0 +1,9 @@
+"""One set of texts judged under several protocols: do people agree, rank alike, at what price, and misled by what?
+
+``scores`` lays all collections on top of each other; the other functions take its table, or the judgements themselves
+(``data.load("wmt23-protocols")``).
+"""
+
+from evalkit.human.protocols.scores import KINDS, ORDER, SHORT, scores
+
+__all__ = ["KINDS", "ORDER", "SHORT", "scores"]
