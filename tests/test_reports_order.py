@@ -58,9 +58,13 @@ def test_the_one_figure_of_the_first_page_stands_beside_what_to_do(tmp_path):
     answer = [cell("markdown", "## Answer", **first), cell("code", "steps()", TEXT, FIGURE, **first)]
     argument = [cell("markdown", "## A"), cell("code", "a()", FIGURE)]
     html = page(tmp_path, title, *answer, *argument)
-    inside = html[html.index('<div class="first beside">') : html.index('<div class="guide">')]
+    inside = html[html.index('<div class="first beside flat">') : html.index('<div class="guide">')]
     assert all(mark in inside for mark in ('id="answer"', "a result", "<figure>"))
     assert inside.count("<div") == inside.count("</div>"), "it ends before the contents"
+    tall = {**FIGURE, "data": {"image/png": "iVBORw0KGgoAAAANSUhEUgAAAoAAAAPo"}}
+    html = page(tmp_path, title, cell("code", "b()", tall, **first), *argument)
+    assert '<div class="first beside">' in html
+    assert 'height="1000"' in html
     assert 'class="first"' in page(tmp_path, title, *answer, cell("code", "b()", FIGURE, **first)), "two have no room"
     assert 'class="first"' not in page(tmp_path, title, *argument)
     assert page(tmp_path, title, *answer).count("<div") == page(tmp_path, title, *answer).count("</div>")

@@ -31,6 +31,7 @@ POLICY = (
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; font-src data:; base-uri 'none'; form-action 'none'"
 )
 MADE_BY_RUNNER = {"injected-parameters", "papermill-error-cell-tag"}
+FLAT = 350  # CSS pixels; below a figure that is less high than this there is room for a few sentences
 PHONES = "34rem"  # narrower screens get a figure's second drawing, where it has one
 
 
@@ -66,7 +67,7 @@ def export(notebook: Any, study: Study, report: dict[str, Any], *, reference: di
         "parameters_id": names.name(2, "Parameters"),
         "end_id": names.name(2, "Agreement"),
         "has_end": any(cell.opens_end for cell in cells),
-        "beside": figures([cell for cell in cells if cell.first]) == 1,
+        "first": first_page([cell for cell in cells if cell.first]),
     }
     resources["contents"] = contents(cells, resources)
     shown = from_dict({"metadata": {}, "nbformat": 4, "nbformat_minor": 5, "cells": cells})
@@ -94,10 +95,14 @@ def shown_cells(notebook: Any, names: markup.Names, reference: dict[str, Any] | 
     return cells
 
 
-def figures(cells: list[NotebookNode]) -> int:
-    """Count the figures that cells show."""
-    outputs = [output for cell in cells if cell.cell_type == "code" for output in cell.outputs]
-    return sum(output.data["text/html"].startswith("<figure") for output in outputs)
+def first_page(cells: list[NotebookNode]) -> str:
+    """Return the classes of a first page: its one figure stands beside what to do, and a flat one above how sure."""
+    outputs = [output.data["text/html"] for cell in cells if cell.cell_type == "code" for output in cell.outputs]
+    figures = [html for html in outputs if html.startswith("<figure")]
+    if len(figures) != 1:
+        return "first"
+    height = re.search(r'<img[^>]* height="(\d+)"', figures[0])
+    return "first beside flat" if height and int(height[1]) < FLAT else "first beside"
 
 
 def contents(cells: list[NotebookNode], page: dict[str, Any]) -> list[tuple[str, str, bool]]:

@@ -66,8 +66,8 @@ def bump_chart(ranked: pd.DataFrame, *, pair: str) -> Figure:
         axes.set_yticks(places.iloc[:, 0], [literal(name) for name in first])
         axes.tick_params(axis="both", length=0)
         axes.set(xlim=(-0.4, last + 0.4))
-        if len(variants) > 4:
-            axes.tick_params(axis="x", rotation=90)
+    if len(variants) > (4 if narrow() else 6):
+        axes.tick_params(axis="x", rotation=90)
     axes.set(xlabel="how scores were made (bar: line between clusters)", title=literal(pair))
     figure.supylabel("rank (the best at the top)", fontsize=10)
     axes.spines[:].set_visible(False)
