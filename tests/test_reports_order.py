@@ -70,6 +70,23 @@ def test_the_one_figure_of_the_first_page_stands_beside_what_to_do(tmp_path):
     assert page(tmp_path, title, *answer).count("<div") == page(tmp_path, title, *answer).count("</div>")
 
 
+def test_reference_results_are_folded_on_the_first_page_and_open_below(tmp_path):
+    recorded = {"data": {"text/html": "<p>now</p>", export.findings.MIME: {"kind": "record", "name": "mean_score"}}}
+    recorded |= {"output_type": "display_data", "metadata": {}}
+    path = tmp_path / "one.ipynb"
+    parameters = cell("code", "seed: int = 7  # a seed", tags=["parameters"])
+    path.write_text(json.dumps({"cells": [parameters], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    made = [cell("markdown", "# T"), cell("code", "a()", recorded, tags=["first-page"]), cell("code", "b()", recorded)]
+    report = {"headline": "", "data": [{"source": "simulated"}], "published": [], "recorded": {}}
+    earlier = {"recorded": {"mean_score": [{"mean": 61.5}]}, "published": [], "signature": "s", "headline": "Before."}
+    html = export.export({"cells": made}, Study("one", path, "One"), report, reference=earlier)
+    first, below = html.split('<div class="guide">')
+    assert "<summary>Computed earlier, on the real data: mean score</summary>" in first
+    assert '<p class="reference-title">Computed earlier, on the real data</p>' in below
+    assert "61.5" in first
+    assert "61.5" in below
+
+
 def test_a_figure_that_runs_early_is_read_after_what_to_do(tmp_path):
     first = {"tags": ["first-page"]}
     html = page(

@@ -153,13 +153,17 @@ def prepared(cell: Any, names: markup.Names, reference: dict[str, Any] | None) -
     if cell["cell_type"] == "markdown":
         shown.html = markup.prose(shown.source, names, attachments=cell.get("attachments"))
     if cell["cell_type"] == "code":
-        shown.outputs = [node for output in cell["outputs"] for node in shown_output(output, reference)]
+        short = "first-page" in tags
+        shown.outputs = [node for output in cell["outputs"] for node in shown_output(output, reference, short=short)]
         shown.execution_count = None
     return shown
 
 
-def shown_output(output: Any, reference: dict[str, Any] | None) -> Iterator[NotebookNode]:
-    """Yield what a page shows of one output, followed by the reference results that belong beside it."""
+def shown_output(output: Any, reference: dict[str, Any] | None, *, short: bool = False) -> Iterator[NotebookNode]:
+    """Yield what a page shows of one output, followed by the reference results that belong beside it.
+
+    short: fold them, as on the first page, where there is no room for tables.
+    """
     if output["output_type"] == "stream":
         yield block(
             f'<pre class="{"stderr" if output["name"] == "stderr" else "stdout"}">'
@@ -173,7 +177,7 @@ def shown_output(output: Any, reference: dict[str, Any] | None) -> Iterator[Note
             return
         yield from displayed(output, payload)
         if payload and reference:
-            yield from beside(payload, reference)
+            yield from beside(payload, reference, short=short)
 
 
 def displayed(output: Any, payload: dict[str, Any] | None) -> Iterator[NotebookNode]:
@@ -225,7 +229,7 @@ def _size(encoded: str, *, width: Any = None, fine: int = 1) -> str:
     return f' width="{shown}" height="{round(shown * high / wide)}"'
 
 
-def beside(payload: dict[str, Any], reference: dict[str, Any]) -> Iterator[NotebookNode]:
+def beside(payload: dict[str, Any], reference: dict[str, Any], *, short: bool) -> Iterator[NotebookNode]:
     """Yield the reference results that stand beside one simulated output."""
     if payload["kind"] == "record" and payload["name"] in reference["recorded"]:
         name, value = payload["name"], reference["recorded"][payload["name"]]
@@ -234,9 +238,13 @@ def beside(payload: dict[str, Any], reference: dict[str, Any]) -> Iterator[Noteb
     else:
         return
     table = markup.table(value, caption=name.replace("_", " "))
-    title = '<p class="reference-title">Computed earlier, on the real data</p>'
+    title = "Computed earlier, on the real data"
     signature = f'<p class="signature"><code>{escape(reference["signature"], quote=False)}</code></p>'
-    yield block(f'<div class="reference">{title}{table}{signature}</div>')
+    if short:
+        inside = f"<details><summary>{title}: {escape(name.replace('_', ' '))}</summary>{table}{signature}</details>"
+    else:
+        inside = f'<p class="reference-title">{title}</p>{table}{signature}'
+    yield block(f'<div class="reference">{inside}</div>')
 
 
 def block(html: str) -> NotebookNode:
