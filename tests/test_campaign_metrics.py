@@ -10,6 +10,7 @@ from evalkit import campaign, data
 from evalkit.campaign import figures, sentences
 from evalkit.campaign.judges.comparison import PEOPLE
 from evalkit.data import importing
+from evalkit.human.judges import alternative_annotator
 
 PERSONS = ("Ann", "Bob", "Cy", "Di")
 
@@ -216,6 +217,18 @@ def test_a_model_is_one_more_annotator_and_never_ranks():
     assert "gpt as one more annotator, who never enters the ranking: 145 judgements, mean" in said
     way = "raises" if row.alpha > row.alpha_without else "lowers"
     assert f"On 145 items that two people or more judged, it {way} Krippendorff's alpha from" in said
+    test = alternative_annotator(shared, own, alignment="rmse", epsilon=0.15)
+    assert (row.tested, row.advantage, row.winning_rate) == (len(wide.columns), test.advantage, test.winning_rate)
+    assert f"It {'passes' if test.passed else 'does not pass'} the alternative annotator test: on" in said
+
+
+def test_without_enough_shared_items_nobody_can_say_whether_a_model_may_replace_an_annotator():
+    frame = people(share=1, segments=5)
+    model = frame[frame["annotator"] == "Ann"].assign(annotator="gpt")
+    found, _, _ = compared(pd.concat([frame, model]), judges=["gpt"])
+    [row] = found.models.itertuples()
+    assert (row.tested, row.advantage == row.advantage) == (0, False)
+    assert "nobody shares 30 items with it and another person" in " ".join(sentences.say(found))
 
 
 def test_metrics_of_another_pair_are_missing_here():

@@ -15,6 +15,7 @@ from evalkit.campaign.missing import Missing
 from evalkit.campaign.opening import Campaign
 from evalkit.campaign.people.agreement import kind_of
 from evalkit.campaign.systems.ranking import Ranking
+from evalkit.human.judges import alternative_annotator
 from evalkit.metrics.metaeval.drawn import STATISTICS, agreement
 from evalkit.stats.agreement import coefficients
 from evalkit.stats.correlation import kendall_b
@@ -27,6 +28,8 @@ COLLECT = (
 FEWEST = 10
 #: Most persons who are held against the others, those with most shared items.
 MOST = 60
+#: How much less near to the others than a person a model may be, to stand in for skilled people (Calderon et al. 2025).
+EPSILON = 0.15
 #: Row of the table -> what it is of the persons' values.
 PEOPLE = "one person against the others, median"
 _RANGE = {PEOPLE: "median", "one person, lowest": "min", "one person, highest": "max"}
@@ -44,7 +47,8 @@ class Judges:
     that it orders otherwise than people do, and whether people's order is significant. grid: people's mean scores,
     segments × systems, raw: the same as they were given, and scores: judge -> the same of its scores, higher is better.
     models: of judges that are models: judge, judgements, items, mean, sd, difference, alpha_without, alpha (of people
-    alone, and with it, on the same items). unit: what the intervals draw. lower: metrics whose scores were turned.
+    alone, and with it, on the same items), and the alternative annotator test: tested (people), advantage and
+    winning_rate. unit: what the intervals draw. lower: metrics whose scores were turned.
     """
 
     pair: str
@@ -224,9 +228,19 @@ def _as_annotators(campaign: Campaign, sides: Sides) -> pd.DataFrame:
             "sd": own.std(),
             "difference": (with_it[name] - with_it.drop(columns=name).mean(axis=1)).mean(),
             "alpha_without": _alpha(several.drop(columns=name), level), "alpha": _alpha(several, level),
-            "items_of_alpha": len(several),
+            "items_of_alpha": len(several), **_stand_in(people, own, level),
         })  # fmt: skip
     return pd.DataFrame(rows)
+
+
+def _stand_in(people: pd.DataFrame, own: pd.Series, level: str) -> dict[str, float]:
+    """Test whether a model may stand in for one of the people; missing where nobody shares 30 items with others."""
+    try:
+        alignment = "accuracy" if level == "nominal" else "rmse"
+        found = alternative_annotator(people, own, alignment=alignment, epsilon=EPSILON)
+    except DataError:
+        return {"tested": 0, "advantage": np.nan, "winning_rate": np.nan}
+    return {"tested": len(found.annotators), "advantage": found.advantage, "winning_rate": found.winning_rate}
 
 
 def _alpha(scores: pd.DataFrame, level: str) -> float:

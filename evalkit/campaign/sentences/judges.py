@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from evalkit.campaign.judges.comparison import FEWEST, MOST, Judges
+from evalkit.campaign.judges.comparison import EPSILON, FEWEST, MOST, Judges
 from evalkit.campaign.sentences.say import say
 from evalkit.stats.terms import join_names, pluralize
 
@@ -110,5 +110,18 @@ def _as_annotator(row) -> str:
     moves = "raises" if row.alpha > row.alpha_without else "lowers" if row.alpha < row.alpha_without else "leaves"
     return (
         f"{text} On {pluralize(row.items_of_alpha, 'item')} that two people or more judged, it {moves} Krippendorff's "
-        f"alpha from {row.alpha_without:.2f} to {row.alpha:.2f}."
+        f"alpha from {row.alpha_without:.2f} to {row.alpha:.2f}. {_stand_in(row)}"
+    )
+
+
+def _stand_in(row) -> str:
+    """Say whether a model may stand in for an annotator."""
+    if not row.tested:
+        return "Whether it may replace an annotator is not known: nobody shares 30 items with it and another person."
+    wins = round(row.winning_rate * row.tested)
+    verdict = "passes" if row.winning_rate >= 0.5 else "does not pass"
+    return (
+        f"It {verdict} the alternative annotator test: on {row.advantage:.0%} of the items it is at least as near to "
+        f"the other people as the person is whom it would replace. Beyond chance it is so for {wins} of "
+        f"{pluralize(row.tested, 'person')} (it may be {EPSILON:.0%} worse than they are, and half of them are enough)."
     )
