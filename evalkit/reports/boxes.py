@@ -16,7 +16,7 @@ LONGEST_WORD = 36  # characters; a table cell with more is a sentence and may wr
 #: CSS pixels: of a letter in a table, of the gap between two columns, and of what a phone and a desktop have room for.
 LETTER, GAP, PHONE, DESKTOP = 8.3, 12, 350, 940
 #: The same for a printed sheet, upright and turned, whose letters of 8 points are smaller than those of a screen.
-UPRIGHT, TURNED = 900, 1330
+UPRIGHT, TURNED = 920, 1360
 #: CSS pixels that a column of sentences takes at least.
 SENTENCES = {PHONE: 150, DESKTOP: 224, UPRIGHT: 110, TURNED: 110}
 
