@@ -175,6 +175,31 @@ def test_sources_stand_at_the_end_each_once_with_short_names(tmp_path):
     assert badges == [("real", "1 data set"), ("simulated", "1 data set")]
 
 
+def test_a_source_shows_its_dates_and_a_file_of_ones_own_when_people_judged(tmp_path):
+    released = {"released": "2022-11-03", "dated_by": "file name"}
+    some = source("wmt22-calibration-hits", dates=released | {"judged": ["2022-09-08", "2022-09-09"]})
+    more = source("wmt22-calibration-hits", dates=released | {"judged": ["2022-09-01", "2022-09-08"]})
+    mine = source("wmt22-mturk", origin="wmt22-mturk.csv", dates={"judged": ["2024-12-31", "2025-01-01"]})
+    html = page(tmp_path, cell("markdown", "# T"), cell("code", "a()", some, more), cell("code", "b()", mine))
+    assert "Dated 3 November 2022 in the files&#39; names." in html
+    assert "Judged from 1 September to 9 September 2022 (time stamps, UTC)." in html
+    assert "Judged from 31 December 2024 to 1 January 2025 (time stamps, UTC)." in html
+    assert "<strong>wmt22-mturk</strong>" in html, "a file of that name is not the registered data set"
+    assert "Kocmi" in html.partition("<strong>wmt22-mturk</strong>")[0]
+    assert "Kocmi" not in html.partition("<strong>wmt22-mturk</strong>")[2]
+
+
+def test_the_json_has_the_dates_beside_what_it_always_had():
+    released = {"released": "2022-11-03", "dated_by": "file name"}
+    some = source("a", dates=released | {"judged": ["2022-09-08", "2022-09-09"]})
+    more = source("a", dates=released | {"judged": ["2022-09-01", "2022-09-08"]})
+    found = export.findings.collect({"cells": [cell("code", "a()", some, more, source("b"))]})["data"]
+    assert [one["name"] for one in found] == ["a", "b"]
+    assert list(found[0]) == ["name", "source", "origin", "digest", "released", "dated_by", "judged"]
+    assert (found[0]["released"], found[0]["judged"]) == ("2022-11-03", ["2022-09-01", "2022-09-09"])
+    assert list(found[1]) == ["name", "source", "origin", "digest"]
+
+
 def table(rows, columns=2):
     head, row = (f"<tr>{cell * columns}</tr>" for cell in ("<th>h</th>", "<td>a word</td>"))
     return f"<table><caption>C</caption><thead>{head}</thead><tbody>{row * rows}</tbody></table>"
@@ -234,3 +259,10 @@ def test_a_section_without_results_leaves_the_page_if_it_may(tmp_path):
 def test_numbered_sentences_are_a_list_and_plain_text():
     html = export.markup.sanitised("<ol><li>a &lt;b&gt;</li></ol>")
     assert html == "<ol><li>a &lt;b&gt;</li></ol>"
+
+
+def test_the_empty_corner_of_a_table_of_prose_is_no_header():
+    html = export.markup.prose("| | good |\n| --- | --- |\n| bad | 5 |\n", export.markup.Names())
+    assert re.findall(r"<t[dh][^>]*>[^<]*</t[dh]>", html) == [
+        "<td></td>", '<th scope="col">good</th>', '<th scope="row">bad</th>', "<td>5</td>",
+    ]  # fmt: skip

@@ -183,8 +183,10 @@ def prose_tables(html: str) -> str:
 
 def _prose_table(html: str) -> str:
     head, _, body = html.partition("<tbody>")
+    several = len(re.findall(r"<th[ >]", head)) > 1
+    head = re.sub(r"<th[^>]*>\s*</th>", "<td></td>", head)  # the corner of a table is no header
     head = re.sub(r"<th(?=[ >])", '<th scope="col"', head)
-    if head.count("<th scope") > 1:
+    if several:
         body = re.sub(r"<tr>\s*<td([^>]*)>(.*?)</td>", r'<tr><th scope="row"\1>\2</th>', body, flags=re.DOTALL)
     rows = re.findall(r"<tr>(.*?)</tr>", html, flags=re.DOTALL)
     cells = [[_text(cell) for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, flags=re.DOTALL)] for row in rows]
