@@ -49,6 +49,44 @@ def test_the_first_page_comes_first_then_the_contents_then_the_argument(tmp_path
     assert html.count("The finding.") == 1
 
 
+FIGURE = {"output_type": "display_data", "data": {"image/png": "iVBORw0KGgoAAAANSUhEUgAAAAEAAAAB"}}
+FIGURE["metadata"] = {"image/png": {"alt": "A picture."}}
+
+
+def test_the_one_figure_of_the_first_page_stands_beside_what_to_do(tmp_path):
+    title, first = cell("markdown", "# T"), {"tags": ["first-page"]}
+    answer = [cell("markdown", "## Answer", **first), cell("code", "steps()", TEXT, FIGURE, **first)]
+    argument = [cell("markdown", "## A"), cell("code", "a()", FIGURE)]
+    html = page(tmp_path, title, *answer, *argument)
+    inside = html[html.index('<div class="first beside flat">') : html.index('<div class="guide">')]
+    assert all(mark in inside for mark in ('id="answer"', "a result", "<figure>"))
+    assert inside.count("<div") == inside.count("</div>"), "it ends before the contents"
+    tall = {**FIGURE, "data": {"image/png": "iVBORw0KGgoAAAANSUhEUgAAAoAAAAPo"}}
+    html = page(tmp_path, title, cell("code", "b()", tall, **first), *argument)
+    assert '<div class="first beside">' in html
+    assert 'height="1000"' in html
+    assert 'class="first"' in page(tmp_path, title, *answer, cell("code", "b()", FIGURE, **first)), "two have no room"
+    assert 'class="first"' not in page(tmp_path, title, *argument)
+    assert page(tmp_path, title, *answer).count("<div") == page(tmp_path, title, *answer).count("</div>")
+
+
+def test_reference_results_are_folded_on_the_first_page_and_open_below(tmp_path):
+    recorded = {"data": {"text/html": "<p>now</p>", export.findings.MIME: {"kind": "record", "name": "mean_score"}}}
+    recorded |= {"output_type": "display_data", "metadata": {}}
+    path = tmp_path / "one.ipynb"
+    parameters = cell("code", "seed: int = 7  # a seed", tags=["parameters"])
+    path.write_text(json.dumps({"cells": [parameters], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    made = [cell("markdown", "# T"), cell("code", "a()", recorded, tags=["first-page"]), cell("code", "b()", recorded)]
+    report = {"headline": "", "data": [{"source": "simulated"}], "published": [], "recorded": {}}
+    earlier = {"recorded": {"mean_score": [{"mean": 61.5}]}, "published": [], "signature": "s", "headline": "Before."}
+    html = export.export({"cells": made}, Study("one", path, "One"), report, reference=earlier)
+    first, below = html.split('<div class="guide">')
+    assert "<summary>Computed earlier, on the real data: mean score</summary>" in first
+    assert '<p class="reference-title">Computed earlier, on the real data</p>' in below
+    assert "61.5" in first
+    assert "61.5" in below
+
+
 def test_a_figure_that_runs_early_is_read_after_what_to_do(tmp_path):
     first = {"tags": ["first-page"]}
     html = page(
@@ -190,7 +228,7 @@ def test_only_what_may_scroll_is_a_stop_for_the_keyboard():
     assert '<div class="scroll"><table>' in narrow
     assert '<div class="scroll"><span class="stop" role="group" tabindex="0" aria-label="C"></span><table>' in wide
     beyond = export.markup.sanitised(table(2, 40))
-    assert '<div class="scroll broad" role="group" tabindex="0" aria-label="C"><table>' in beyond
+    assert '<div class="scroll broad turn shrink" role="group" tabindex="0" aria-label="C"><table>' in beyond
     prose = "| name | what |\n| --- | --- |\n| a | b |"
     html = export.markup.prose(prose, export.markup.Names())
     assert '<div class="scroll"><table>' in html
