@@ -17,6 +17,7 @@ from evalkit.human import annotators, planning
 from evalkit.human.protocols import certainty, choice, components, effort, effort_words, splits
 from evalkit.show.plots import page
 from evalkit.show.plots.protocols import effort as draw
+from evalkit.show.plots.protocols import views
 
 TRUE = {"showing": 60.0, "annotator": 30.0, "taste": 12.0, "residual": 150.0}
 FAMILIES = {"ESA-1": "ESA", "MQM-1": "MQM"}
@@ -538,3 +539,11 @@ def test_sentences_about_time_and_the_model(release):
     assert "fall by 10% to 20%" in words
     assert "0.10 to 0.25 of the spread" in words
     assert "within 10% (median 5%)" in words
+
+
+def test_turning_the_hours_moves_the_readers_line_and_nothing_else(parts):
+    errors = certainty.standard_errors(parts, hours=np.geomspace(5, 500, 9))
+    few, many = (views.certainty_cost(errors, hours=hours) for hours in (20.0, 80.0))
+    assert (few.chosen, many.chosen) == ({"hours": 20.0}, {"hours": 80.0})
+    lines = [{tuple(line.get_xdata()) for line in view.figure.axes[0].lines} for view in (few, many)]
+    assert lines[0] ^ lines[1] == {(20.0, 20.0), (80.0, 80.0)}
