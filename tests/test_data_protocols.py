@@ -9,7 +9,7 @@ import pytest
 
 from evalkit import DataError, data
 from evalkit.data import protocols, simulate
-from evalkit.human.protocols import KINDS, ORDER, SHORT, scores
+from evalkit.human.protocols import KINDS, ORDER, SHORT, counts, scores
 
 FOLDER = "wmt-conference/ErrorSpanAnnotation/*/data/campaign-ruction-rc5"
 KEY = ["system", "segment"]
@@ -75,6 +75,17 @@ def test_marks_that_a_model_suggested_are_told_from_those_that_people_drew(real,
     assert (len(own), own["suggested"].sum()) == (len(raw), sum("error_type" not in mark for mark in raw))
 
 
+def test_suggested_marks_end_with_a_word_as_those_that_people_drew(real):
+    marked, texts = real("wmt23-protocols-spans"), real("wmt23-outputs")
+    texts = texts[texts["tgt_lang"] == "deu"].set_index(["system", "segment"])["hypothesis"].str.strip()
+    own = marked[marked["protocol"].isin(["ESAAI-1", "ESAAI-2"]) & marked["start"].notna()]
+    own = own[own["item_type"] == "system"]
+    last = [texts[row.system, row.segment][int(row.end) - 1 : int(row.end)] for row in own.itertuples()]
+    blank = pd.Series([letter == " " for letter in last], index=own.index).groupby(own["suggested"]).mean()
+    assert blank.max() < 0.1  # 0.6 of the suggested ones, were their ends read as the others'
+    assert (own["end"] > own["start"]).all()
+
+
 def test_segments_and_documents_are_those_of_wmt(real):
     judged = real("wmt23-protocols").drop_duplicates(["doc", "segment"])[["doc", "segment"]]
     texts = real("wmt23-outputs")
@@ -88,9 +99,9 @@ def test_all_collections_lie_in_one_table(real):
     judged, released, human = (real(n) for n in ("wmt23-protocols", "wmt23-protocols-released", "wmt23-human"))
     table = scores(judged, released, human)
     assert tuple(table["protocol"].unique()) == ORDER == tuple(KINDS) == tuple(SHORT)
-    counts = table.groupby("protocol").size()
-    assert counts["LLM"] == 2691
-    assert (counts["WMT-MQM"], counts["WMT-DASQM"]) == (156 * 13, 199 * 13)
+    sizes = table.groupby("protocol").size()
+    assert sizes["LLM"] == 2691
+    assert (sizes["WMT-MQM"], sizes["WMT-DASQM"]) == (156 * 13, 199 * 13)
     wmt = human[(human["metric"] == "mqm") & (human["tgt_lang"] == "deu")].astype({"system": str, "segment": str})
     truth = wmt.set_index(KEY)["score"]
     own = table[table["protocol"] == "WMT-MQM"].set_index(KEY)["score"]
@@ -98,6 +109,10 @@ def test_all_collections_lie_in_one_table(real):
     assert set(table.loc[table["system"] == "refA", "item_type"]) == {"reference"}
     assert table.loc[table["protocol"].isin(["WMT-MQM", "WMT-DASQM", "LLM"]), "annotator"].isna().all()
     assert not table["item_type"].eq("degraded").any()
+    found = counts(table).set_index("protocol")
+    assert found.loc["ESA-1"].tolist() == [2691, 8, 207, 13]
+    assert found.loc["LLM", ["judgements", "segments", "systems"]].tolist() == [2691, 207, 13]
+    assert found["people"].isna().sum() == 3
     with pytest.raises(DataError, match=re.escape("ESA-1 scores")):
         scores(pd.concat([judged, judged[judged["item_type"] == "system"].head(1)]), released, human)
 
@@ -119,7 +134,7 @@ def test_stand_ins_fit_together():
     assert set(table["protocol"]) == set(ORDER)
     kept = table[table["protocol"] == "WMT-MQM"]
     assert kept["segment"].nunique() == 200
-    counts = marked.groupby(["protocol", "system", "segment", "item_type"]).size()
+    sizes = marked.groupby(["protocol", "system", "segment", "item_type"]).size()
     own = judged.set_index(["protocol", "system", "segment", "item_type"])["errors"]
-    assert (own.loc[counts.index] == counts).all()
+    assert (own.loc[sizes.index] == sizes).all()
     assert json.loads(judged.head(1).to_json(orient="records"))[0]["annotator"].startswith("sim-")

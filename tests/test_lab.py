@@ -27,6 +27,7 @@ SLOW_STUDIES = [name for name in read_studies(Layout()) if name != QUICK_STUDY]
 TURNED = {
     "xsts_calibration": ("consensus", "2.5"),
     "metric_protocols": ("sentences", "100"),
+    "protocols_compared": ("hours", "200.0"),
     "wmt22_calibration_hits": ("pair", '"eng-deu"'),
     "degraded_context": ("annotators", "3"),
     "study_planner": ("target", "0.9"),

@@ -15,6 +15,7 @@ from evalkit.stats import verdicts
 #: Columns of each transcribed table that hold what the paper prints as a result; the others name a row or describe it.
 #: A column with names behind a colon repeats one printed number over the rows that share them; the first row holds it.
 RESULTS = {
+    "kocmi2024_esa": ["printed"],
     "knowles2024_context": ["printed"],
     "knowles2024_prose": ["printed"],
     "licht2022_averages": ["avg", "rank"],
@@ -53,6 +54,7 @@ RESULTS = {
     "wmt20_darr": ["pairs", "tau"],
     "wmt22_pvalues": ["p"],
     "wmt_clusters": ["wins", "line"],
+    "zouhar2025_esaai": ["printed"],
 }  # fmt: skip
 
 

@@ -21,6 +21,17 @@ COLUMNS = {
         "cs_ht_predicted cs_ht_low cs_ht_high cs_ht_printed reachable",
         "table6": "covariate columns method n pearson r2 linreg",
     },
+    "protocols_compared": {
+        "counts": "protocol judgements people segments systems",
+        "between": "a b n pearson kendall_b spearman low high system_pearson",
+        "within": "protocol again n pearson kendall_b spearman low high",
+        "coefficients": "protocol coefficient estimate low high",
+        "systems": "protocol system mean rank rank_low rank_high",
+        "time": "protocol unit median low high",
+        "certainty": "protocol hours se",
+        "automation": "measure esa esaai difference low high",
+        "attention": "protocol items noticed",
+    },
     "wmt22_calibration_hits": {
         "table1": "pair triplets snippets systems segments_min segments_median segments_max",
         "table2": "pair annotators additional_hits_min additional_hits_median additional_hits_max",

@@ -44,10 +44,12 @@ def spans(paths: list[Path]) -> pd.DataFrame:
     """Load a row per marked error of these judgements, with their ``protocol``; otherwise as ``esa.spans``.
 
     Under ESA with suggested marks, these are the marks as people left them; ``suggested`` tells which of them a model
-    had suggested. What people removed is not in the release.
+    had suggested. What people removed is not in the release. Suggestions came with ends behind their last character,
+    where Appraise names the last character itself, so that the importer puts them one too far: taken back here.
     """
     marked = _stacked([_imported(paths, protocol)[1] for protocol in EXPORTS])
-    return like(marked.assign(suggested=marked["suggested"].eq(True)), marked)
+    suggested = marked["suggested"].eq(True)
+    return like(marked.assign(suggested=suggested, end=marked["end"] - suggested), marked)
 
 
 def released(paths: list[Path]) -> pd.DataFrame:

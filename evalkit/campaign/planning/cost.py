@@ -11,9 +11,8 @@ from evalkit import DataError
 from evalkit.campaign.missing import or_missing
 from evalkit.campaign.opening import Campaign
 from evalkit.human import annotators
+from evalkit.human.annotators import PAUSE
 
-#: Longest time without a sign of life, a judgement begun or ended, that counts as work; seconds.
-PAUSE = 600
 _COLUMNS = ["annotator", "judgements", "median_seconds", "hours", "mean_seconds"]
 _STAMPED = f"from each sign of life to the next; more than {PAUSE // 60} minutes without one is a break, left out"
 _BY_HIT = "the median time of a judgement in an annotator's HITs, for HITs hold pauses"
@@ -102,10 +101,9 @@ def hours(part: pd.DataFrame) -> tuple[pd.DataFrame, str]:
 
 def _worked(name: str, own: pd.DataFrame) -> tuple[str, int, float, float, float]:
     """Return one annotator's row of ``hours``, by stamps."""
-    started, ended = (own[column].to_numpy(float) for column in ("started", "ended"))
-    steps, ends = np.diff(np.sort([*started, *ended])), np.diff(np.sort(ended))
-    worked, ends = float(steps[steps <= PAUSE].sum()), ends[ends <= PAUSE]
-    return name, len(own), float(np.median(ends)) if len(ends) else np.nan, worked / 3600, worked / len(own)
+    steps = np.diff(np.sort(own[["started", "ended"]].to_numpy(float), axis=None))
+    worked = float(steps[steps <= PAUSE].sum())
+    return name, len(own), float(annotators.since_last(own).median()), worked / 3600, worked / len(own)
 
 
 def _by_hit(timed: pd.DataFrame) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from evalkit.human.annotators.consistency import (
     repeats,
     two_hits,
 )
-from evalkit.human.annotators.pace import drift, speed
+from evalkit.human.annotators.pace import PAUSE, drift, since_last, speed
 from evalkit.human.annotators.profiles import profiles
 from evalkit.human.annotators.quality_control import Caliper, one_score_hits, quality_control, removed
 from evalkit.human.annotators.screening import (
@@ -29,9 +29,9 @@ from evalkit.human.annotators.ticks import FIVE_TICKS, GRIDS, SQM_TICKS, discret
 from evalkit.human.annotators.usage import bimodality, score_counts, usage
 
 __all__ = [
-    "FIVE_TICKS", "GRIDS", "MEASURES", "RULES", "SQM_TICKS", "Caliper", "Rule", "accounts", "agreement_change",
+    "FIVE_TICKS", "GRIDS", "MEASURES", "PAUSE", "RULES", "SQM_TICKS", "Caliper", "Rule", "accounts", "agreement_change",
     "agreement_with_others", "beside_others", "bimodality", "contents", "discretisation", "drift", "even_share",
     "exclude_annotators", "intra_annotator_consistency", "keep", "one_score_hits", "profiles", "quality_control",
     "removed", "repeats", "rules_in_words", "scale_grid", "score_counts", "screen", "screening_totals",
-    "shared_snippets", "speed", "stability", "ticks", "two_hits", "usage", "workload",
+    "shared_snippets", "since_last", "speed", "stability", "ticks", "two_hits", "usage", "workload",
 ]  # fmt: skip

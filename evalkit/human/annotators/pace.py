@@ -9,6 +9,8 @@ from scipy import stats
 from evalkit.data.schemas import ITEM, with_pair
 from evalkit.human.annotators.consistency import beside_others
 
+#: Longest time without a sign of life, a judgement begun or ended, that counts as work; seconds.
+PAUSE = 600
 _WHO = ["pair", "annotator"]
 
 
@@ -39,6 +41,23 @@ def seconds_taken(ratings: pd.DataFrame) -> pd.DataFrame:
     else:
         taken = frame[_WHO].assign(seconds=np.nan)
     return taken[taken["seconds"] > 0].reset_index(drop=True)
+
+
+def since_last(ratings: pd.DataFrame, *, pause: float = PAUSE) -> pd.Series:
+    """Measure seconds from the end of an annotator's previous judgement to the end of this one, as ratings are indexed.
+
+    Some tools show a whole document and stamp a judgement only when it is made, so reading falls between judgements:
+    ``started`` then says little, and this time is that of the judgement. Missing for an annotator's first judgement,
+    for those without an end, and after more than ``pause`` seconds: nobody knows how much of a break was work.
+    Caveat: time on items that the ratings no longer hold counts for the judgement after them.
+
+    >>> ends = pd.DataFrame({"annotator": list("aaab"), "ended": [90.0, 60.0, 5000.0, 70.0]})
+    >>> since_last(ends).tolist()
+    [30.0, nan, nan, nan]
+    """
+    ends = ratings[["annotator", "ended"]].reset_index(drop=True).sort_values("ended", kind="stable")
+    taken = ends.groupby("annotator")["ended"].diff()
+    return taken.where(taken <= pause).sort_index().set_axis(ratings.index).rename("seconds")
 
 
 def drift(ratings: pd.DataFrame) -> pd.DataFrame:

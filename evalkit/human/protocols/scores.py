@@ -45,3 +45,22 @@ def scores(judged: pd.DataFrame, released: pd.DataFrame, human: pd.DataFrame) ->
         raise DataError(f"{first['protocol']} scores {first['system']}, segment {first['segment']}, twice. Keep one.")
     place = whole["protocol"].map(dict(zip(ORDER, range(len(ORDER)), strict=True)))
     return whole.iloc[place.argsort(kind="stable")].reset_index(drop=True)
+
+
+def counts(scored: pd.DataFrame) -> pd.DataFrame:
+    """Count what collections hold: protocol, judgements, people (missing where nobody is named), segments, systems.
+
+    scored: the result of ``scores``. The reference is one of the systems; accounts that nobody maps count as people.
+
+    >>> scored = pd.DataFrame({"protocol": "ESA-1", "system": ["A", "B"], "doc": "d", "segment": "1",
+    ...     "annotator": ["x", "y"]})
+    >>> counts(scored).to_numpy().tolist()
+    [['ESA-1', 2, 2, 1, 2]]
+    """
+    groups = scored.groupby("protocol", sort=False)
+    table = groups.agg(
+        judgements=("system", "size"), people=("annotator", "nunique"), segments=("segment", "nunique"),
+        systems=("system", "nunique"),
+    )  # fmt: skip
+    people = table["people"].astype("Int64")
+    return table.assign(people=people.mask(people.eq(0))).reset_index()

@@ -1,0 +1,454 @@
+"""Agreement under several protocols: every statistic is another library's, under any weighting of the items."""
+
+import csv
+import itertools
+
+import krippendorff
+import numpy as np
+import pandas as pd
+import pingouin
+import pytest
+import sklearn.metrics
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.stats import inter_rater
+
+from evalkit import DataError
+from evalkit.human.mqm import agreement as mqm
+from evalkit.human.protocols import ORDER, agreement, coefficients, criterion, hands, marks, scores
+from evalkit.show.plots.protocols import agreement as draw
+
+SYSTEMS = ("a", "b", "c", "d")
+
+
+def table(*, seed=0, segments=24, protocols=("ESA-1", "ESA-2"), systems=SYSTEMS):
+    """Draw judgements of systems and a reference, each segment's and each person's scores alike."""
+    rng = np.random.default_rng(seed)
+    quality = rng.normal(0, 10, (segments, len(systems) + 1)) - 4 * np.arange(len(systems) + 1)
+    rows = []
+    for protocol, (segment, place) in itertools.product(protocols, np.ndindex(quality.shape)):
+        score = np.clip(80 + quality[segment, place] + rng.normal(0, 12), 0, 100).round()
+        rows.append({"protocol": protocol, "system": ("ref", *systems)[place], "doc": f"d{segment // 3}",
+                     "segment": str(segment), "annotator": f"{protocol}-p{segment // 3 % 4}", "score": score,
+                     "hit": f"{protocol}{segment // 3 % 4:02d}",
+                     "item_type": "system" if place else "reference"})  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def flat(frame, *names):
+    wide = frame.pivot(index=["segment", "system"], columns="protocol", values="score")
+    return [wide[name].to_numpy() for name in names]
+
+
+# between
+
+
+def test_collections_correlate_as_scipy_says_from_the_released_files(real, mirrored):
+    scored = scores(real("wmt23-protocols"), real("wmt23-protocols-released"), real("wmt23-human"))
+    found = agreement.between(scored, resamples=2).set_index(["a", "b"])
+    folder = mirrored("MANIFEST.tsv").parent
+    told = {}
+    for name in ("ESA-1", "ESAAI-2", "MQM-1", "ESA-IAA"):
+        [path] = folder.glob(f"wmt-conference/ErrorSpanAnnotation/*/data/campaign-ruction-rc5/en-de.{name}.seg.score")
+        with path.open(encoding="utf-8") as stream:
+            rows = [(system, value) for system, value in csv.reader(stream, delimiter="\t", quoting=csv.QUOTE_NONE)]
+        told[name] = np.array([np.nan if value == "None" else float(value) for _, value in rows])
+        names = np.array([system for system, _ in rows])
+    assert len(found) == len(ORDER) * (len(ORDER) - 1) // 2
+    for a, b in itertools.combinations(told, 2):
+        x, y = told[a], told[b]
+        both = np.isfinite(x) & np.isfinite(y)
+        x, y = x[both], y[both]
+        row = found.loc[(a, b) if (a, b) in found.index else (b, a)]
+        assert row["n"] == both.sum()
+        assert row["pearson"] == pytest.approx(stats.pearsonr(x, y).statistic)
+        assert row["kendall_b"] == pytest.approx(stats.kendalltau(x, y).statistic)
+        assert row["spearman"] == pytest.approx(stats.spearmanr(x, y).statistic)
+        own = [system for system in sorted(set(names[both])) if system != "refA"]
+        means = [[values[names[both] == system].mean() for system in own] for values in (x, y)]
+        assert row["system_pearson"] == pytest.approx(stats.pearsonr(*means).statistic)
+        assert row["low"] <= row["high"]
+
+
+def test_nobody_is_drawn_who_is_not_known():
+    frame = table(segments=1).assign(annotator=None)
+    found = agreement.between(frame, resamples=20).iloc[0]
+    assert found["low"] == pytest.approx(found["pearson"])
+    assert found["high"] == pytest.approx(found["pearson"])
+
+
+def test_documents_and_people_of_both_sides_are_drawn_together():
+    laid = agreement.lay(table())
+    pairs = [("ESA-1", "ESA-2"), ("ESA-1",), ("ESA-2",)]
+    draws = agreement.drawn(laid, pairs, [lambda counts: counts] * 3, resamples=40, seed=1)
+    both, first, second = draws[:, 0], draws[:, 1], draws[:, 2]
+    there = (first > 0) & (second > 0)
+    assert ((both > 0) == there).all()
+    units = np.unique(np.column_stack([laid.document, laid.people["ESA-1"]]), axis=0)
+    for document, person in units[:3]:  # all judgements of one person in one document count alike
+        rows = (laid.document == document) & (laid.people["ESA-1"] == person)
+        assert (np.ptp(first[:, rows], axis=1) == 0).all()
+    assert len({tuple(row) for row in first}) > 30
+
+
+def test_the_same_person_on_both_sides_is_drawn_once():
+    laid = agreement.lay(table())
+    shared = {"ESA-2": "ESA-1"}
+    pairs = [("ESA-1", "ESA-2"), ("ESA-1",)]
+    draws = agreement.drawn(laid, pairs, [lambda counts: counts] * 2, resamples=10, seed=1, same=shared)
+    np.testing.assert_array_equal(draws[:, 0], draws[:, 1])
+
+
+def test_a_translation_that_was_judged_twice_is_refused():
+    frame = table()
+    with pytest.raises(DataError, match="twice"):
+        agreement.lay(pd.concat([frame, frame[:1]]))
+
+
+# every coefficient, under any weighting
+
+
+def runs(seed, rows=60):
+    rng = np.random.default_rng(seed)
+    x = rng.integers(0, 8, rows).astype(float)
+    y = np.clip(x + rng.integers(-3, 4, rows), 0, 9).astype(float)
+    z = x + rng.normal(0, 3, rows)
+    classes = pd.DataFrame({"A": np.digitize(x, [3, 6]), "B": np.digitize(y, [3, 6])}).astype(float)
+    segment = rng.integers(0, 12, rows)
+    names = pd.MultiIndex.from_arrays([segment.astype(str), np.arange(rows).astype(str)])
+    who = {"A": rng.integers(0, 3, rows), "B": rng.integers(0, 4, rows), "LLM": np.zeros(rows, int)}
+    frame = pd.DataFrame({"A": x, "B": y, "LLM": z}, index=names)
+    laid = agreement.Laid(frame, segment, segment // 2, who, names.get_level_values(1).to_numpy(), np.ones(rows, bool))
+    lengths = rng.integers(3, 30, rows)
+    on = {"": lengths, "A": rng.random(lengths.sum()) < 0.3, "B": rng.random(lengths.sum()) < 0.3}
+    on["B"] |= on["A"] & (rng.random(lengths.sum()) < 0.5)
+    own = {"": lengths, "A": on["A"] & (rng.random(lengths.sum()) < 0.5)}
+    return laid, classes, on, own, rng.multinomial(rows, np.full(rows, 1 / rows)).astype(float)
+
+
+def ac1(first, second, categories=3):
+    """Gwet 2008, equations 7 to 9, for two raters."""
+    share = np.array([(np.mean(first == k) + np.mean(second == k)) / 2 for k in range(categories)])
+    by_chance = (share * (1 - share)).sum() / (categories - 1)
+    return (np.mean(first == second) - by_chance) / (1 - by_chance)
+
+
+def fleiss(first, second):
+    counts, _ = inter_rater.aggregate_raters(np.column_stack([first, second]).astype(int))
+    return inter_rater.fleiss_kappa(counts)
+
+
+def of_libraries(laid, classes, on, own, times):
+    """Compute every coefficient with other libraries, on the rows repeated."""
+    rows = np.repeat(np.arange(len(times)), times.astype(int))
+    x, y, z = laid.scores.iloc[rows].to_numpy().T
+    a, b = classes.iloc[rows].to_numpy().T
+    begin = np.concatenate([[0], np.cumsum(on[""])])
+    cut = np.concatenate([np.arange(begin[row], begin[row + 1]) for row in rows])
+    absent = np.zeros(begin[-1], bool)
+    marked = [(given["A"][cut].astype(int), given.get("B", absent)[cut].astype(int)) for given in (on, own)]
+    frame = pd.DataFrame({"x": x, "y": y, "z": z})
+    long = frame[["x", "y"]].reset_index(names="item").melt("item", var_name="rater", value_name="score")
+    icc = pingouin.intraclass_corr(long, targets="item", raters="rater", ratings="score").set_index("Type")["ICC"]
+    standard = []
+    for name, values in (("A", laid.scores["A"].to_numpy()), ("B", laid.scores["B"].to_numpy())):
+        who = laid.people[name]
+        z_scores = np.array([(v - values[who == p].mean()) / values[who == p].std(ddof=1) for v, p in zip(values, who)])
+        standard.append(z_scores[rows])
+    signs = [(np.sign(x[i] - x[j]), np.sign(y[i] - y[j])) for i, j in itertools.combinations(range(len(x)), 2)
+             if laid.segment[rows[i]] == laid.segment[rows[j]]]  # fmt: skip
+    sx, sy = np.array(signs).T
+    alpha = krippendorff.alpha
+    return {
+        "pearson": stats.pearsonr(x, y).statistic, "spearman": stats.spearmanr(x, y).statistic,
+        "kendall_b": stats.kendalltau(x, y).statistic, "pearson_z": stats.pearsonr(*standard).statistic,
+        "kendall_b_within": (sx * sy).sum() / np.sqrt((sx**2).sum() * (sy**2).sum()),
+        "pearson_without_model": pingouin.partial_corr(frame, "x", "y", "z")["r"].iloc[0],
+        "krippendorff_interval": alpha([x, y], level_of_measurement="interval"),
+        "krippendorff_ordinal": alpha([x, y], level_of_measurement="ordinal"),
+        "icc_agreement": icc["ICC(A,1)"], "icc_consistency": icc["ICC(C,1)"],
+        "percent_agreement": (a == b).mean(), "fleiss_kappa": fleiss(a, b), "gwet_ac1": ac1(a, b),
+        "error_kappa": fleiss(a > 0, b > 0), "characters_f1": sklearn.metrics.f1_score(*marked[0]),
+        "characters_alpha": alpha(np.stack(marked[0]), level_of_measurement="nominal"),
+        "characters_own_alpha": alpha(np.stack(marked[1]), level_of_measurement="nominal"),
+    }  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::Warning:pingouin")
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("drawn", [False, True])
+def test_every_coefficient_is_that_of_another_library(seed, drawn):
+    laid, classes, on, own, times = runs(seed)
+    times = times if drawn else np.ones_like(times)
+    made = coefficients.together(laid, classes, on, own, ("A", "B"))
+    assert set(made) == set(coefficients.COEFFICIENTS)
+    found = {name: float(each(times[None])[0]) for name, each in made.items()}
+    assert found == pytest.approx(of_libraries(laid, classes, on, own, times), abs=1e-9)
+
+
+@given(st.floats(0.1, 50), st.floats(-100, 100), st.integers(0, 20))
+def test_the_scale_of_a_run_matters_to_alpha_and_not_to_correlations(factor, shift, seed):
+    laid, classes, on, own, times = runs(seed)
+    other = agreement.Laid(laid.scores.assign(A=factor * laid.scores["A"] + shift), *list(vars(laid).values())[1:])
+    made = [coefficients.together(this, classes, on, own, ("A", "B")) for this in (laid, other)]
+    one, two = ({name: float(each(times[None])[0]) for name, each in each_run.items()} for each_run in made)
+    free = ["pearson", "kendall_b", "kendall_b_within", "spearman", "pearson_z", "pearson_without_model", "gwet_ac1"]
+    for name in free:
+        assert one[name] == pytest.approx(two[name], abs=1e-7)
+    if abs(shift) > 30:
+        assert two["krippendorff_interval"] < one["krippendorff_interval"]
+
+
+def test_characters_agree_as_in_the_study_of_mqm():
+    rng = np.random.default_rng(3)
+    items = pd.DataFrame({"system": "s", "segment": [str(k) for k in range(12)]})
+    texts = items.assign(src_lang="eng", tgt_lang="deu", doc="d", hypothesis="x" * 40, reference="y")
+    start = rng.integers(0, 30, 50)
+    spans = items.iloc[rng.integers(0, 12, 50)].reset_index(drop=True).assign(
+        src_lang="eng", tgt_lang="deu", doc="d", item_type="system", severity="minor", error_type="o", side="target",
+        start=start.astype(float), end=start + rng.integers(1, 10, 50).astype(float),
+        protocol=rng.choice(["A", "B"], 50),
+    )  # fmt: skip
+    spans["annotator"] = spans["protocol"]
+    judged = pd.concat([items.assign(src_lang="eng", tgt_lang="deu", doc="d", annotator=who) for who in "AB"])
+    on = marks.characters(items, spans, texts)
+    alpha = coefficients.characters_of(on["A"], on["B"], on[""])["characters_alpha"](np.ones((1, 12)))[0]
+    theirs = mqm.span_agreement(judged, spans, texts).set_index("compared").loc["any error", "characters"]
+    assert alpha == pytest.approx(theirs)
+
+
+# marks
+
+
+def spans_of(frame, severity, **other):
+    facts = {"start": 0.0, "end": 3.0, "side": "target", "src_lang": "eng", "tgt_lang": "deu", "item_type": "system"}
+    return frame[["protocol", "system", "segment", "doc"]].assign(severity=severity, **{**facts, **other})
+
+
+def test_a_translation_is_as_bad_as_its_worst_mark_and_degraded_copies_do_not_count():
+    frame = table(segments=2, protocols=("ESA-1", "WMT-DASQM"))
+    first = frame[:1]
+    marked = pd.concat([
+        spans_of(first, "minor"), spans_of(first, "critical"), spans_of(frame[1:2], "unstated"),
+        spans_of(frame[2:3], "major", item_type="degraded"),
+    ])  # fmt: skip
+    found = marks.worst(frame, marked)
+    assert found[:4].tolist() == [2, 1, 0, 0]
+    assert found[frame["protocol"] == "WMT-DASQM"].isna().all()
+    with pytest.raises(DataError, match="minor or major"):
+        marks.worst(frame, spans_of(first, "awful"))
+
+
+def test_translations_without_a_mark_are_those_whose_judgement_has_none(real):
+    judged = real("wmt23-protocols")
+    judged = judged[judged["item_type"] != "degraded"]
+    found = marks.worst(judged, real("wmt23-protocols-spans"))
+    assert (found.eq(0) == judged["errors"].eq(0)).all()
+    assert found.eq(2).any()
+
+
+def test_marks_are_laid_on_their_own_translation_and_cut_at_its_end():
+    items = pd.DataFrame({"system": ["b", "a", "ref"], "segment": "1"})
+    texts = pd.DataFrame({"src_lang": "eng", "tgt_lang": "deu", "system": ["a", "b"], "segment": "1",
+                          "hypothesis": ["four", "fifteen letters"], "reference": "six xx"})  # fmt: skip
+    marked = pd.DataFrame({"protocol": "P", "src_lang": "eng", "tgt_lang": "deu", "system": ["a", "a", "b", "b"],
+                           "segment": "1", "item_type": ["system", "degraded", "system", "system"],
+                           "start": [2.0, 0, 13, np.nan], "end": [9.0, 4, 15, np.nan]})  # fmt: skip
+    found = marks.characters(items, marked, texts)
+    assert found[""].tolist() == [15, 4, 6]
+    assert np.flatnonzero(found["P"]).tolist() == [13, 14, 17, 18]
+    with pytest.raises(DataError, match="no text"):
+        marks.characters(items.assign(segment="2"), marked, texts)
+
+
+def test_own_marks_are_those_that_nobody_suggested():
+    marked = pd.DataFrame({"start": [1.0, 2.0], "end": [3.0, 4.0], "suggested": [True, False]})
+    found = marks.own(marked)
+    assert found["start"].isna().tolist() == found["end"].isna().tolist() == [True, False]
+    assert marks.own(marked.drop(columns="suggested"))["start"].isna().all()
+
+
+def test_wmts_marks_come_beside_the_others_and_those_in_the_source_lose_their_place():
+    frame = table(segments=2, protocols=("MQM-1",))
+    merged = spans_of(frame[:2], "major").assign(side=["source", "target"], annotator="merged")
+    merged = pd.concat([merged, merged.assign(doc="elsewhere")]).drop(columns="protocol")
+    both = marks.with_wmt(spans_of(frame, "minor", suggested=False), merged)
+    wmt = both[both["protocol"] == "WMT-MQM"]
+    assert len(wmt) == 2
+    assert wmt["start"].isna().tolist() == [True, False]
+    assert (~wmt["suggested"].astype(bool)).all()
+
+
+# tables of coefficients
+
+
+@pytest.fixture(scope="module")
+def small():
+    names = tuple(dict.fromkeys(itertools.chain.from_iterable([*coefficients.WHOLE, *coefficients.PART])))
+    frame = table(protocols=(*names, "LLM"))
+    marked = spans_of(frame[(frame["score"] < 80) & (frame["protocol"] != "LLM")], "major", suggested=False)
+    texts = frame[frame["protocol"] == "LLM"].assign(src_lang="eng", tgt_lang="deu", hypothesis="x" * 9, reference="y")
+    return frame, coefficients.coefficients(frame, marked, texts, resamples=40)
+
+
+def test_a_set_holds_only_translations_that_all_of_its_runs_judged(small):
+    frame, whole = small
+    marked = spans_of(frame[frame["score"] < 80], "major")
+    texts = frame[frame["protocol"] == "LLM"].assign(src_lang="eng", tgt_lang="deu", hypothesis="x" * 9, reference="y")
+    fewer = frame[~(frame["protocol"].eq("WMT-MQM") & frame["segment"].isin(["0", "1"]))]
+    found = coefficients.coefficients(fewer, marked, texts, resamples=2)
+    counts = found.groupby("protocol")["n"].first()
+    assert counts["ESA-1"] == counts["MQM-1"] == 22 * 5
+    assert counts["ESA-IAA"] == 24 * 5
+    kept = fewer[~fewer["segment"].isin(["0", "1"])]
+    told = found.set_index(["protocol", "coefficient"])["estimate"]
+    assert told["ESA-1", "kendall_b"] == pytest.approx(stats.kendalltau(*flat(kept, "ESA-1", "ESA-2")).statistic)
+    assert whole["n"].eq(120).all()
+
+
+def test_shares_of_first_places_add_up_and_the_table_has_a_column_for_every_two_runs(small):
+    found = small[1]
+    assert (found["low"] <= found["high"]).all()
+    halves = found.assign(half=found["protocol"].str.endswith("IAA"))
+    unmarked = halves["coefficient"].eq("characters_own_alpha")
+    assert (halves[~unmarked].groupby(["half", "coefficient"])["first"].sum() >= 1 - 1e-9).all()
+    wide = coefficients.side_by_side(found)
+    assert list(wide)[1:] == [f"{a} × {b}" for a, b in (*coefficients.WHOLE, *coefficients.PART)]
+    assert list(wide["coefficient"]) == list(coefficients.COEFFICIENTS)
+    best = coefficients.highest(found).set_index("coefficient")
+    row = wide.set_index("coefficient").loc["pearson"]
+    assert best.loc["pearson", "whole"] == row.iloc[:3].idxmax().split(" × ")[0]
+    assert best.loc["pearson", "part"] == row.iloc[3:].idxmax().split(" × ")[0]
+    shares = found.set_index(["protocol", "coefficient"])["first"]
+    assert best.loc["gwet_ac1", "part_first"] == shares[best.loc["gwet_ac1", "part"], "gwet_ac1"]
+    lacking = found.assign(estimate=found["estimate"].where(found["coefficient"] != "pearson"))
+    assert coefficients.highest(lacking).set_index("coefficient").loc["pearson"].isna().all()
+
+
+# who judged again
+
+
+def accounts(spans):
+    """Make the first and last judgement of accounts: (protocol, number, began, ended)."""
+    rows = [(protocol, f"x{number}", when) for protocol, number, *both in spans for when in both]
+    frame = pd.DataFrame(rows, columns=["protocol", "hit", "started"])
+    return frame.assign(ended=frame["started"])
+
+
+def test_accounts_of_one_person_follow_each_other_and_others_overlap():
+    parts = list(enumerate(hands.AGAIN))
+    one = accounts([(part, f"{n:02d}", 9 * n + 3 * k, 9 * n + 3 * k + 2) for k, part in parts for n in range(6)])
+    found = hands.overlaps(one, resamples=99)
+    assert (found["numbers"], found["pairs"], found["overlapping"]) == (6, 18, 0)
+    assert found["gap"] == pytest.approx(1 / 3600)
+    apart = accounts([(part, f"{n:02d}", 10 * n, 10 * n + 5) for _, part in parts for n in range(6)])
+    found = hands.overlaps(apart, resamples=99)
+    assert (found["overlapping"], found["p"]) == (18, 1)
+    assert found["by_chance"] < 10
+    part = accounts([(hands.AGAIN[0], "00", 1, 2), *[(part, "01", 1, 2) for part in hands.AGAIN]])
+    assert set(hands.working_times(part)["number"]) == {"01"}
+
+
+def test_the_release_shows_no_overlap_of_accounts_of_one_number(real):
+    judged = real("wmt23-protocols")
+    again = judged[judged["hit"].str.contains("engdeu7")]
+    spans = again.groupby("hit").agg(began=("started", "min"), ended=("ended", "max"))
+    spans = [(hit[7:8], hit[8:], row.began, row.ended) for hit, row in spans.iterrows() if not hit.endswith("f")]
+    met = [a for a, b in itertools.combinations(spans, 2) if a[1] == b[1] and a[2] < b[3] and b[2] < a[3]]
+    found = hands.overlaps(judged, resamples=200)
+    assert (found["numbers"], found["pairs"], found["overlapping"]) == (12, 36, len(met))
+    assert found["by_chance"] > 3
+
+
+def several():
+    return table(protocols=("ESA-1", "ESA-2", "ESA-IAA", "ESAAI-1", "ESAAI-2", "ESAAI-IAA", "MQM-1", "MQM-IAA"))
+
+
+def test_pairs_are_sorted_by_what_they_have_in_common():
+    within, shared = hands.within(several(), resamples=30)
+    assert len(within) == 28
+    kinds = within.set_index(["protocol", "again"])["kind"]
+    assert kinds["ESA-1", "ESA-2"] == kinds["ESA-2", "ESA-IAA"] == hands.KINDS[1]
+    assert kinds["ESAAI-1", "ESAAI-IAA"] == kinds["MQM-1", "MQM-IAA"] == hands.KINDS[2]
+    assert kinds["ESA-IAA", "MQM-IAA"] == hands.KINDS[3]
+    assert kinds["ESA-1", "ESAAI-1"] == kinds["ESA-1", "MQM-IAA"] == hands.KINDS[0]
+    x, y = flat(several(), "ESA-1", "ESA-2")
+    assert within.iloc[0]["pearson"] == pytest.approx(stats.pearsonr(x, y).statistic)
+    assert shared["pairs"].sum() == 28
+    usual = shared[shared["kind"].eq(hands.KINDS[1])].iloc[0]
+    assert usual["more"] == usual["more_low"] == usual["more_high"] == 0
+    assert (shared["more"] - (shared["mean"] - usual["mean"]))[shared["scales"] != "with MQM"].abs().max() < 1e-12
+    with pytest.raises(DataError, match="ESAAI-2"):
+        hands.within(table(protocols=("ESA-1", "ESA-2")))
+
+
+def test_habits_are_shares_of_the_highest_score_by_task():
+    frame = several()
+    found = hands.habits(frame).set_index("number")
+    rows = frame[frame["protocol"].eq("ESAAI-2") & frame["segment"].astype(int).floordiv(3).mod(4).eq(2)]
+    assert found.loc["02", "ESAAI-2"] == pytest.approx((rows["score"] == 100).mean())
+
+
+# Licht's criterion
+
+
+def ordered(step=5.0, **options):
+    """Make scores without noise between systems: the reference first, then a, b, c, d."""
+    frame = table(**options, protocols=("ESA-1", "WMT-MQM"))
+    place = frame["system"].map({"ref": 0, "a": 1, "b": 2, "c": 3, "d": 4})
+    return frame.assign(score=90 - step * place + frame["segment"].astype(int) % 7)
+
+
+def test_steps_are_seen_where_systems_lie_in_order_and_not_where_they_are_turned_round():
+    right = criterion.criterion(ordered(), resamples=30)
+    assert right["seen"].all()
+    assert (right["above"].eq(4) & right["in_order"].eq(1)).all()
+    turned = ordered()
+    own = turned["protocol"] == "ESA-1"
+    turned.loc[own, "score"] = -turned.loc[own, "score"]
+    wrong = criterion.criterion(turned, resamples=30)
+    assert not wrong["seen"].any()
+    assert (wrong["above"].eq(0) & wrong["in_order"].eq(0)).all()
+    assert wrong["difference"].to_numpy() == pytest.approx(-right["difference"].to_numpy())
+
+
+def test_differences_are_those_of_means_in_standard_deviations():
+    frame = table(protocols=("ESA-1", "WMT-MQM"))
+    order = criterion.wmt_order(frame)
+    own = frame[frame["protocol"] == "ESA-1"]
+    means = own.groupby("system")["score"].mean()
+    spread = own.loc[own["system"] != "ref", "score"].std()
+    found = criterion.criterion(frame, resamples=2).set_index("step")
+    better, worse = means[order[:2]].mean(), means[order[2:]].mean()
+    assert found.loc[criterion.STEPS[0], "difference"] == pytest.approx((means["ref"] - better) / spread)
+    assert found.loc[criterion.STEPS[1], "difference"] == pytest.approx((better - worse) / spread)
+    pairs = [means[a] > means[b] for a, b in itertools.combinations(order, 2)]
+    assert found["in_order"].iloc[0] == pytest.approx(np.mean(pairs))
+    with pytest.raises(DataError, match="WMT-DASQM"):
+        criterion.wmt_order(frame, gold="nobody")
+
+
+@given(st.floats(0.1, 9), st.floats(-50, 50))
+def test_the_criterion_does_not_depend_on_the_scale(factor, shift):
+    frame = table(protocols=("ESA-1", "WMT-MQM"))
+    one, two = (criterion.criterion(each, resamples=3)[["difference", "in_order", "above"]].to_numpy()
+                for each in (frame, frame.assign(score=factor * frame["score"] + shift)))  # fmt: skip
+    assert one == pytest.approx(two, abs=1e-6)
+
+
+# figures
+
+
+def test_figures_tell_their_numbers_in_words(small):
+    within, shared = hands.within(several(), resamples=10)
+    told = draw.hands(within, shared).get_label()
+    assert f"{hands.KINDS[3]} {shared['mean'].iloc[3]:.2f}" in told
+    sets = {"Whole": [a for a, _ in coefficients.WHOLE], "Again": [a for a, _ in coefficients.PART]}
+    figure = draw.coefficients(small[1], sets, coefficients.COEFFICIENTS)
+    best = small[1].query("coefficient == 'pearson'")["estimate"]
+    assert f"Pearson's r {best.min():.2f} to {best.max():.2f}" in figure.get_label()
+    assert [axes.get_title(loc="left") for axes in figure.axes] == list(sets)
+    found = criterion.criterion(ordered(), resamples=5)
+    label = draw.steps(found, {"ESA-1": "E"}).get_label()
+    assert f"E, {criterion.STEPS[0]}: {found['difference'].iloc[0]:+.2f}" in label

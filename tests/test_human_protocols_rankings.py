@@ -1,0 +1,460 @@
+"""Rankings under several protocols: against scipy, pandas, loops and campaigns whose truth is known; laws."""
+
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from matplotlib import pyplot as plt
+from scipy import stats
+
+from evalkit import DataError
+from evalkit.data import simulate
+from evalkit.human import protocols
+from evalkit.human.protocols import consistency, draws, rankings
+from evalkit.show.plots import page
+from evalkit.show.plots.protocols import rankings as draw
+
+NAMES = ("ESA-1", "ESA-2", "ESAAI-1", "MQM-1", "WMT-MQM", "WMT-DASQM", "LLM")
+
+
+def campaigns(rng, *, names=NAMES, systems=5, documents=10, length=2, people=6, steps=3.0, noise=6.0, taste=0.0):
+    """One judgement a translation and protocol, by a person at random; people may like systems differently."""
+    frame = pd.MultiIndex.from_product([names, range(systems), range(documents), range(length)]).to_frame(index=False)
+    frame.columns = ["protocol", "system", "doc", "part"]
+    person = rng.integers(0, people, len(frame))
+    liked = rng.normal(0, taste, (len(names), people, systems))
+    number = frame["protocol"].map({name: k for k, name in enumerate(names)})
+    score = steps * frame["system"] + liked[number, person, frame["system"]] + rng.normal(0, noise, len(frame))
+    own = frame["protocol"].str.startswith(("WMT", "LLM"))
+    return pd.DataFrame(
+        {"protocol": frame["protocol"], "system": "S" + frame["system"].astype(str),
+         "doc": "d" + frame["doc"].astype(str), "segment": (frame["doc"] * length + frame["part"]).astype(str),
+         "annotator": pd.Series("p" + pd.Series(person).astype(str)).mask(own), "score": score,
+         "item_type": "system"}
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def scored():
+    """Seven protocols whose systems are close enough to change places."""
+    return campaigns(np.random.default_rng(4))
+
+
+@pytest.fixture(scope="module")
+def drawn(scored):
+    """The same, drawn 200 times."""
+    return draws.draw_scores(scored, resamples=200)
+
+
+def means(scored):
+    """Return the means of systems, systems × protocols, by pandas alone."""
+    return scored.pivot_table(index="system", columns="protocol", values="score")[list(NAMES)]
+
+
+def test_means_and_places_are_those_of_pandas(scored, drawn):
+    placed = rankings.places(drawn)
+    wide = means(scored)
+    found = placed.pivot(index="system", columns="protocol", values="mean")[list(NAMES)]
+    np.testing.assert_allclose(found, wide, rtol=1e-12)
+    ranks = placed.pivot(index="system", columns="protocol", values="rank")[list(NAMES)]
+    np.testing.assert_array_equal(ranks, wide.rank(ascending=False))
+    assert (placed["rank_low"] <= placed["rank"]).all()
+    assert (placed["rank"] <= placed["rank_high"]).all()
+    assert placed.groupby("protocol", sort=False)["rank"].apply(lambda rank: rank.is_monotonic_increasing).all()
+    assert list(dict.fromkeys(placed["protocol"])) == list(NAMES)
+
+
+def test_every_two_rankings_correlate_as_in_scipy(scored, drawn):
+    found, wide = rankings.between(drawn), means(scored)
+    assert len(found) == 21
+    for row in found.itertuples():
+        x, y = wide[row.a], wide[row.b]
+        assert row.pearson == pytest.approx(stats.pearsonr(x, y).statistic)
+        assert row.spearman == pytest.approx(stats.spearmanr(x, y).statistic)
+        assert row.kendall_b == pytest.approx(stats.kendalltau(x, y).statistic)
+        pairs = [np.sign((x.iloc[i] - x.iloc[j]) * (y.iloc[i] - y.iloc[j])) for i, j in combinations(range(5), 2)]
+        assert row.same_order == pytest.approx(np.mean(np.array(pairs) > 0))
+        assert -1 <= row.low <= row.kendall_b <= row.high <= 1
+    same = {(row.a, row.b) for row in found.itertuples() if row.kind == "same"}
+    assert same == {("ESA-1", "ESA-2"), ("MQM-1", "WMT-MQM")}
+
+
+def test_opposed_pairs_are_sure_in_both_and_otherwise_ordered():
+    scored = campaigns(np.random.default_rng(4), steps=6.0, documents=20)
+    turned = scored.assign(score=scored["score"].where(scored["protocol"] != "MQM-1", -scored["score"]))
+    drawn = draws.draw_scores(turned, resamples=300)
+    found = rankings.between(drawn).set_index(["a", "b"])
+    for a, b in (("ESA-1", "MQM-1"), ("ESA-1", "ESA-2")):
+        count = 0
+        for i, j in combinations(range(5), 2):
+            sides = [np.quantile(drawn.draws[:, NAMES.index(name), i] - drawn.draws[:, NAMES.index(name), j],
+                                 [0.025, 0.975]) for name in (a, b)]  # fmt: skip
+            signs = [1 if side[0] > 0 else -1 if side[1] < 0 else 0 for side in sides]
+            count += signs[0] * signs[1] < 0
+        assert found.loc[(a, b), "opposed"] == count
+    assert found.loc[("ESA-1", "MQM-1"), "opposed"] > 3
+
+
+def test_without_gold_every_other_kind_has_one_vote(scored, drawn):
+    found, wide = rankings.against(drawn).set_index("protocol"), means(scored)
+    tau = {(a, b): stats.kendalltau(wide[a], wide[b]).statistic for a in NAMES for b in NAMES}
+    of_kind = {"ESA": ["ESA-1", "ESA-2"], "AI": ["ESAAI-1"], "MQM": ["MQM-1", "WMT-MQM"], "DA": ["WMT-DASQM"]}
+    heard = {"ESA-1": ["AI", "MQM", "DA"], "ESAAI-1": ["ESA", "MQM", "DA"], "WMT-MQM": ["ESA", "AI", "DA"],
+             "LLM": ["ESA", "MQM", "DA"]}  # fmt: skip
+    for name, kinds in heard.items():
+        theirs = np.mean([np.mean([tau[name, other] for other in of_kind[kind]]) for kind in kinds])
+        assert found.loc[name, "others"] == pytest.approx(theirs)
+    assert found.loc["ESA-2", "gold"] == pytest.approx(tau["ESA-2", "WMT-MQM"])
+    assert found.loc["WMT-MQM", ["gold", "gold_low", "gold_high"]].isna().all()
+    rest = found.drop(index="WMT-MQM")
+    assert (rest["gold_low"] <= rest["gold"]).all()
+    assert (rest["gold"] <= rest["gold_high"]).all()
+
+
+def test_a_single_kind_has_no_others():
+    drawn = draws.draw_scores(campaigns(np.random.default_rng(1), names=("MQM-1", "WMT-MQM")), resamples=50)
+    assert rankings.against(drawn)["others"].isna().all()
+
+
+def test_campaigns_of_one_kind_are_compared_with_those_of_two(scored, drawn):
+    found, wide = rankings.kinds_apart(drawn).set_index("kind"), means(scored).drop(columns="LLM")
+    tau = {pair: stats.kendalltau(wide[pair[0]], wide[pair[1]]).statistic for pair in combinations(wide, 2)}
+    same = [tau["ESA-1", "ESA-2"], tau["MQM-1", "WMT-MQM"]]
+    other = [value for pair, value in tau.items() if pair not in (("ESA-1", "ESA-2"), ("MQM-1", "WMT-MQM"))]
+    assert found.loc["same", "kendall_b"] == pytest.approx(np.mean(same))
+    assert found.loc["other", "kendall_b"] == pytest.approx(np.mean(other))
+    assert found.loc["same - other", "kendall_b"] == pytest.approx(np.mean(same) - np.mean(other))
+    assert found["pairs"].tolist() == [2, 13, 15]
+
+
+def test_customary_wins_are_scipys_signed_rank_tests(scored, drawn):
+    found = rankings.clusters(scored, drawn).set_index("protocol")
+    for name in ("ESA-1", "WMT-MQM"):
+        wide = scored[scored["protocol"] == name].pivot(index="segment", columns="system", values="score")
+        p = [stats.wilcoxon(wide[a], wide[b], correction=True).pvalue / 2 for a, b in combinations(wide, 2)]
+        assert found.loc[name, "distinguished"] == np.sum(np.array(p) < 0.05)
+        assert found.loc[name, "pairs"] == 10
+    order = rankings.sure_order(drawn)
+    np.testing.assert_array_equal(found["sure"], (order != 0).sum(axis=1))
+
+
+def test_systems_far_apart_are_each_a_cluster_and_equal_ones_are_one():
+    far = campaigns(np.random.default_rng(2), names=("ESA-1",), steps=30.0)
+    near = campaigns(np.random.default_rng(2), names=("ESA-1",), steps=0.0, noise=0.0)
+    for scored, count, pairs in ((far, 5, 10), (near, 1, 0)):
+        [found] = rankings.clusters(scored, draws.draw_scores(scored, resamples=100)).to_dict("records")
+        assert (found["sure_clusters"], found["sure"], found["clusters"]) == (count, pairs, count)
+
+
+def test_draws_vary_as_much_as_campaigns_do():
+    """Judged once each, by people who only scatter: the error of a difference is known, √(2/n) times the noise."""
+    rng = np.random.default_rng(3)
+    options = {"systems": 4, "documents": 40, "length": 3, "people": 10, "steps": 0.0, "noise": 6.0}
+    drawn = draws.draw_scores(campaigns(rng, names=("ESA-1", "WMT-MQM"), **options), resamples=2000)
+    first, second = np.triu_indices(4, 1)
+    spread = (drawn.draws[..., first] - drawn.draws[..., second]).std(axis=0).mean(axis=1)
+    np.testing.assert_allclose(spread, 6 * np.sqrt(2 / 120), rtol=0.15)
+    table = campaigns(rng, names=("ESA-1",), **options)
+    assert draws.overcount(draws.summed(table, ["ESA-1"])[2]["ESA-1"]) == pytest.approx(np.sqrt(3), rel=0.1)
+
+
+def test_people_who_like_systems_differently_widen_intervals():
+    """Ten people, each with likings of standard deviation 5: they are what scatters, and are hardly overcounted."""
+    drawn = draws.draw_scores(
+        campaigns(
+            np.random.default_rng(8), names=("ESA-1",), systems=8, documents=200, people=10, noise=0.1, taste=5.0
+        ),
+        resamples=1000,
+    )
+    first, second = np.triu_indices(8, 1)
+    spread = (drawn.draws[..., first] - drawn.draws[..., second]).var(axis=0).mean()
+    assert spread == pytest.approx(2 * 5**2 / 10, rel=0.5)
+
+
+def test_overcount_is_the_sum_of_squares_of_loops(scored):
+    _, _, cells = draws.summed(scored, ["ESA-1"])
+    own = scored[scored["protocol"] == "ESA-1"]
+    residual = own["score"] - own.groupby("system")["score"].transform("mean")
+
+    def squares(by):
+        sums = residual.groupby([own["system"], *(own[name] for name in by)]).sum().unstack("system", fill_value=0)
+        return (sums.sub(sums.mean(axis=1), axis=0) ** 2).to_numpy().sum()
+
+    documents, people, both = squares(["doc"]), squares(["annotator"]), squares(["annotator", "doc"])
+    fair = max(documents + people - both, documents, people)
+    assert draws.overcount(cells["ESA-1"]) == pytest.approx(np.sqrt((documents + people + both) / fair))
+
+
+def test_equal_systems_are_seldom_called_different():
+    """Of 40 campaigns of 4 equal systems, some 5 % of pairs are sure by chance."""
+    rng = np.random.default_rng(5)
+    wrong = []
+    for _ in range(40):
+        scored = campaigns(rng, names=("ESA-1",), systems=4, documents=20, people=9, steps=0.0)
+        wrong.append((rankings.sure_order(draws.draw_scores(scored, resamples=100)) != 0).mean())
+    assert 0.01 < np.mean(wrong) < 0.1
+
+
+@pytest.mark.slow
+def test_intervals_of_agreement_cover_what_campaigns_give_on_average():
+    """Of 60 campaigns, some 95 % (here: 87 to 100) of the intervals hold the mean over all campaigns."""
+    found = []
+    for number in range(60):
+        rng = np.random.default_rng(3000 + number)
+        scored = campaigns(rng, names=("ESA-1", "ESA-2", "WMT-MQM"), systems=8, documents=40, people=9, noise=8.0)
+        drawn = draws.draw_scores(scored, resamples=100)
+        curve = consistency.subset_consistency(scored, shares=[1.0], splits=100, resamples=40)
+        pairs = rankings.between(drawn).assign(what=lambda rows: rows["a"] + rows["b"])
+        curve = curve.assign(what=curve["protocol"] + curve["against"])
+        columns = ["what", "value", "low", "high"]
+        found += [pairs.rename(columns={"kendall_b": "value"})[columns],
+                  curve.rename(columns={"agreement": "value"})[columns]]  # fmt: skip
+    whole = pd.concat(found)
+    mean = whole.groupby("what")["value"].transform("mean")
+    covered = (whole["low"].le(mean) & mean.le(whole["high"])).groupby(whole["what"]).mean()
+    assert covered.between(0.87, 1).all()
+    assert (whole["high"] - whole["low"]).max() < 0.6
+
+
+def test_only_segments_that_all_protocols_have_are_compared(scored):
+    fewer = scored.drop(scored.query("protocol == 'WMT-MQM' and segment in ['3', '7']").index)
+    fewer = fewer.drop(fewer.query("protocol == 'WMT-DASQM' and segment == '5' and system == 'S2'").index)
+    part = scored[scored["protocol"] == "ESA-1"].assign(protocol="ESA-IAA").head(5)
+    reference = scored[scored["system"] == "S0"].assign(system="refA", item_type="reference")
+    kept = draws.same_segments(pd.concat([fewer, part, reference]))
+    assert set(kept["segment"]) == set(scored["segment"]) - {"3", "5", "7"}
+    assert set(kept["protocol"]) == set(NAMES)
+    assert kept.groupby("protocol").size().tolist() == [17 * 5] * 7
+    assert "refA" not in set(kept["system"])
+    assert len(draws.same_segments(fewer, protocols=["ESA-1", "MQM-1"])) == 2 * 20 * 5
+
+
+def test_what_cannot_be_compared_is_refused(scored):
+    with pytest.raises(DataError, match="MQM-9: no such protocol"):
+        draws.draw_scores(scored, protocols=["ESA-1", "MQM-9"])
+    with pytest.raises(DataError, match="share no segment"):
+        draws.same_segments(scored[(scored["protocol"] == "ESA-1") != (scored["segment"] < "5")])
+    with pytest.raises(DataError, match="MQM-1 has no score of S2"):
+        draws.draw_scores(scored.query("protocol != 'MQM-1' or system != 'S2'"))
+    with pytest.raises(DataError, match="Too few people or documents stand behind ESA-1"):
+        draws.draw_scores(campaigns(np.random.default_rng(1), names=("ESA-1",), documents=1, people=20, length=1))
+    with pytest.raises(DataError, match="WMT-MQM: no such protocol"):
+        rankings.against(draws.draw_scores(scored, protocols=["ESA-1", "LLM"], resamples=5))
+    with pytest.raises(DataError, match="of one kind"):
+        rankings.kinds_apart(draws.draw_scores(scored, protocols=["ESA-1", "LLM", "MQM-1"], resamples=5))
+    with pytest.raises(DataError, match="3 documents cannot be parted"):
+        consistency.subset_consistency(scored[scored["doc"] < "d3"])
+    with pytest.raises(DataError, match="WMT-MQM: no such protocol"):
+        consistency.subset_consistency(scored, protocols=["ESA-1", "MQM-1"])
+
+
+def by_all_splits(scored, names, share):
+    """Average scipy's tau over every way to part documents into halves, and to take some of the first."""
+    documents, found = range(scored["doc"].nunique()), {}
+    by = scored.groupby(["protocol", "doc", "system"])["score"]
+    total, count = (one.unstack("system") for one in (by.sum(), by.count()))
+
+    def scores(name, chosen):
+        return total.loc[name].to_numpy()[chosen].sum(0) / count.loc[name].to_numpy()[chosen].sum(0)
+
+    for half in map(list, combinations(documents, len(documents) // 2)):
+        rest = [document for document in documents if document not in half]
+        for few in map(list, combinations(half, max(1, round(share * len(half))))):
+            mine, theirs = ([scores(name, chosen) for name in names] for chosen in (few, rest))
+            for a, x in zip(names, mine):
+                for b, y in zip(names, theirs):
+                    found.setdefault((a, b), []).append(stats.kendalltau(x, y).statistic)
+    return {pair: np.mean(values) for pair, values in found.items()}
+
+
+@pytest.mark.parametrize("share", [0.5, 1.0])
+def test_consistency_is_the_mean_over_all_splits(share):
+    names = ("ESA-1", "WMT-MQM", "WMT-DASQM")
+    scored = campaigns(np.random.default_rng(9), names=names, documents=6)
+    found = consistency.subset_consistency(scored, shares=[share], splits=4000, resamples=10)
+    found = found.set_index(["protocol", "against"])["kendall"]
+    tau = by_all_splits(scored, names, share)
+    assert found["ESA-1", "itself"] == pytest.approx(tau["ESA-1", "ESA-1"], abs=0.03)
+    assert found["ESA-1", "gold"] == pytest.approx(tau["ESA-1", "WMT-MQM"], abs=0.03)
+    others = (tau["ESA-1", "WMT-MQM"] + tau["ESA-1", "WMT-DASQM"]) / 2
+    assert found["ESA-1", "others"] == pytest.approx(others, abs=0.03)
+    assert ("WMT-MQM", "gold") not in found.index
+
+
+def test_consistency_of_what_cannot_change_is_complete_and_of_what_is_turned_is_none():
+    scored = campaigns(np.random.default_rng(6), names=("ESA-1", "MQM-1", "WMT-MQM"), noise=0.01)
+    scored["score"] = scored["score"].where(scored["protocol"] != "ESA-1", -scored["score"])
+    found = consistency.subset_consistency(scored, splits=20, resamples=5)
+    ends = found.groupby(["protocol", "against"])[["agreement", "low", "high"]].agg(["min", "max"])
+    assert (ends.loc[[("ESA-1", "itself"), ("MQM-1", "gold")]] == 1).all(axis=None)
+    assert (ends.loc[[("ESA-1", "gold"), ("ESA-1", "others"), ("WMT-MQM", "others")]] == 0).all(axis=None)
+
+
+def test_more_documents_rank_better_and_the_interval_holds_the_estimate():
+    found = consistency.subset_consistency(campaigns(np.random.default_rng(7), documents=24), splits=200, resamples=20)
+    for _, part in found.groupby(["protocol", "against"]):
+        assert part["segments"].is_monotonic_increasing
+        assert part["agreement"].iloc[-1] > part["agreement"].iloc[0]
+    assert found["segments"].max() == 24  # half of the documents, of two segments each
+    assert (found["low"] <= found["agreement"]).all()
+    assert (found["agreement"] <= found["high"]).all()
+    assert (found["high"] - found["low"]).max() > 0.02
+    np.testing.assert_allclose(found["kendall"], 2 * found["agreement"] - 1)
+
+
+def test_segments_needed_are_read_off_a_straight_line():
+    curve = pd.DataFrame({"protocol": ["A"] * 3 + ["B"] * 3, "against": "itself", "segments": [10, 20, 40] * 2,
+                          "agreement": [0.9, 0.95, 0.97, 0.6, 0.7, 0.8]})  # fmt: skip
+    found = consistency.segments_needed(curve, agreement=0.75).set_index("protocol")
+    assert found["segments"].tolist() == [10, pytest.approx(30)]
+    assert consistency.segments_needed(curve, agreement=0.96)["segments"].isna().tolist() == [False, True]
+    assert found["reached"].tolist() == [0.97, 0.8]
+
+
+@settings(max_examples=5)
+@given(shift=st.floats(-50, 50), factor=st.sampled_from([0.25, 2.0, 8.0]), seed=st.integers(0, 99))
+def test_the_unit_of_a_protocol_and_the_order_of_rows_change_nothing(shift, factor, seed):
+    scored = campaigns(np.random.default_rng(seed), names=("ESA-1", "MQM-1", "WMT-MQM"), documents=12)
+    other = scored.assign(score=scored["score"].where(scored["protocol"] != "MQM-1", factor * scored["score"] + shift))
+    other = other.sample(frac=1, random_state=seed)
+    found = [draws.draw_scores(table, resamples=20, seed=seed) for table in (scored, other)]
+    columns = ["protocol", "system", "rank", "rank_low", "rank_high"]
+    pd.testing.assert_frame_equal(*(rankings.places(one)[columns] for one in found))
+    pd.testing.assert_frame_equal(*map(rankings.between, found))
+    options = {"splits": 20, "resamples": 3, "shares": [0.5, 1.0]}
+    pd.testing.assert_frame_equal(*(consistency.subset_consistency(one, **options) for one in (scored, other)))
+
+
+@given(seed=st.integers(0, 99))
+def test_votes_add_up_and_never_go_to_ones_own_kind(seed):
+    rng = np.random.default_rng(seed)
+    names = list(rng.permutation(NAMES)[: rng.integers(2, 8)])
+    votes = rankings.voters(names)
+    kinds = [rankings.kind_of(name) for name in names]
+    assert set(votes.sum(axis=1).round(12)) <= {0.0, 1.0}
+    for row, column in np.argwhere(votes > 0):
+        assert kinds[row] != kinds[column] != "model"
+        assert (names[row], names[column]) != ("LLM", "ESAAI-1")
+
+
+@pytest.mark.parametrize("pixels", [page.COLUMN, page.PHONE])
+def test_places_are_drawn_with_their_intervals_and_can_be_read(drawn, pixels):
+    placed = rankings.places(drawn)
+    with page.drawn_for(pixels):
+        figure = draw.place_table(placed)
+    shades = {patch.get_facecolor() for patch in figure.axes[0].patches}
+    assert len(shades) == 4
+    written = [text.get_text() for text in figure.axes[0].texts]
+    assert written[0::2] == placed["rank"].astype(str).tolist()
+    assert written[1::2] == [f"{row.rank_low}–{row.rank_high}" if row.rank_low < row.rank_high else "sure"
+                             for row in placed.itertuples()]  # fmt: skip
+    assert [label.get_text().replace("\n", "") for label in figure.axes[0].get_xticklabels()][2] == "ESA^AI-1"
+    assert page.smallest(figure) >= page.LETTER
+    assert figure.get_label().startswith("Places of 5 systems under 7 protocols")
+    plt.close(figure)
+
+
+@pytest.mark.parametrize("pixels", [page.COLUMN, page.PHONE])
+def test_curves_have_a_panel_per_yardstick_and_a_line_per_protocol(scored, pixels):
+    curve = consistency.subset_consistency(scored, splits=20, resamples=5)
+    with page.drawn_for(pixels):
+        figure = draw.consistency_curves(curve)
+    assert [len(axes.lines) for axes in page.panels_of(figure)] == [7, 6, 7]
+    first = page.panels_of(figure)[0].lines[0]
+    own = curve.query("protocol == 'ESA-1' and against == 'itself'")
+    np.testing.assert_allclose(first.get_ydata(), 100 * own["agreement"])
+    looks = {(line.get_color(), line.get_linestyle(), line.get_marker()) for line in page.panels_of(figure)[0].lines}
+    assert len(looks) == 7
+    assert page.smallest(figure) >= page.LETTER
+    worst = curve[curve["against"].eq("itself") & curve["segments"].eq(curve["segments"].max())].nsmallest(
+        1, "agreement"
+    )
+    assert (
+        f"its own ranking, from {100 * worst['agreement'].iloc[0]:.0f} % ({worst['protocol'].iloc[0]})"
+        in figure.get_label()
+    )
+    plt.close(figure)
+
+
+def test_what_needs_how_many_segments_is_laid_out_by_protocol(scored):
+    needed = consistency.segments_needed(consistency.subset_consistency(scored, splits=20, resamples=5), agreement=0.7)
+    wide = consistency.side_by_side(needed).set_index("protocol")
+    assert list(wide.index) == list(NAMES)
+    for row in needed.itertuples():
+        name = {"itself": "its own", "gold": "WMT-MQM's", "others": "other kinds'"}[row.against]
+        np.testing.assert_equal(wide.loc[row.protocol, f"segments, {name}"], row.segments)
+        assert wide.loc[row.protocol, f"reached, {name}"] == row.reached
+    assert wide.loc["WMT-MQM", ["segments, WMT-MQM's", "reached, WMT-MQM's"]].isna().all()
+
+
+def test_agreement_that_depends_on_texts_comes_first(scored, drawn):
+    turned = scored["protocol"].eq("MQM-1") & scored["segment"].astype(int).gt(9)
+    other = draws.draw_scores(scored.assign(score=scored["score"].mask(turned, -9 * scored["score"])), resamples=20)
+    found = rankings.moved_by_texts(rankings.between(drawn), rankings.between(other))
+    assert "MQM-1" in set(found.loc[0, ["a", "b"]])
+    means_of = {"same": drawn.scores, "whole": other.scores}
+    for row in found.itertuples():
+        for name, scores in means_of.items():
+            tau = stats.kendalltau(scores[NAMES.index(row.a)], scores[NAMES.index(row.b)]).statistic
+            assert getattr(row, name) == pytest.approx(tau)
+    assert found["change"].abs().is_monotonic_decreasing
+
+
+@pytest.fixture
+def released(real):
+    """The release: its judgements with WMT's own, and its files of scores."""
+    return protocols.scores(*map(real, ("wmt23-protocols", "wmt23-protocols-released", "wmt23-human")))
+
+
+def test_a_draw_without_a_judgement_gives_way_to_one_with_all():
+    scored = campaigns(np.random.default_rng(1), names=("ESA-1",), documents=6, people=5, length=1)
+    found = draws.draw_scores(scored, resamples=400).draws[:, 0]
+    assert np.isfinite(found).all()
+    assert 200 <= len(np.unique(found, axis=0)) < 395  # so some were put in the place of others
+
+
+def test_systems_of_the_release_have_the_means_of_its_files(released, real):
+    """All collections, parts and the model too, from the files of released scores, by pandas alone."""
+    drawn = draws.draw_scores(released, protocols=protocols.ORDER, resamples=50)
+    found = rankings.places(drawn).set_index(["protocol", "system"])
+    theirs = real("wmt23-protocols-released").query("system != 'refA'").groupby(["protocol", "system"])["score"].mean()
+    human = real("wmt23-human").query("system != 'refA'").astype({"metric": "str"})
+    for name, metric, count in (("WMT-MQM", "mqm", 156), ("WMT-DASQM", "da-sqm", 199)):
+        own = human[(human["metric"] == metric) & human["segment"].isin(released["segment"])]
+        own = own[own["tgt_lang"] == "deu"].groupby("system")["score"]
+        assert set(own.count()) == {count}
+        theirs = pd.concat([theirs, pd.concat({name: own.mean()}, names=["protocol"])])
+    assert len(found) == len(theirs) == 11 * 12
+    pd.testing.assert_series_equal(found["mean"].sort_index(), theirs.sort_index(), check_names=False)
+    ranks = theirs.groupby(level=0).rank(ascending=False, method="min")
+    assert (found["rank"].sort_index() == ranks.sort_index()).all()
+
+
+def test_on_the_same_segments_the_release_ranks_alike_and_no_sure_pair_is_turned(released):
+    same = draws.same_segments(released)
+    assert same["segment"].nunique() == 156
+    drawn = draws.draw_scores(same)
+    found = rankings.between(drawn)
+    wide = same.pivot_table(index="system", columns="protocol", values="score")
+    theirs = [stats.kendalltau(wide[row.a], wide[row.b]).statistic for row in found.itertuples()]
+    np.testing.assert_allclose(found["kendall_b"], theirs)
+    assert found["kendall_b"].min() > 0.75
+    assert (found["opposed"] == 0).all()
+    apart = rankings.kinds_apart(drawn).set_index("kind").loc["same - other"]
+    assert apart["low"] < 0 < apart["high"]
+
+
+def test_a_simulated_release_goes_all_the_way():
+    tables = [
+        getattr(simulate, name)() for name in ("wmt23_protocols", "wmt23_protocols_released", "metric_human_scores")
+    ]
+    scored = protocols.scores(*tables)
+    same = draws.same_segments(scored)
+    assert len(rankings.places(draws.draw_scores(scored, protocols=protocols.ORDER, resamples=100))) == 11 * 12
+    drawn = draws.draw_scores(same, resamples=100)
+    assert len(rankings.places(drawn)) == 8 * 12
+    assert rankings.between(drawn)["kendall_b"].min() > 0.5
+    assert len(consistency.subset_consistency(same, splits=20, resamples=5)) == (3 * 8 - 1) * len(consistency.SHARES)
