@@ -88,3 +88,17 @@ def test_what_cannot_be_is_refused():
 
 def test_wanted_judges_that_are_not_there_are_replaced():
     assert replacing.chosen(pd.DataFrame({"metric": list("abcde")}), ["XCOMET"], otherwise=2) == ["d", "e"]
+
+
+def test_every_set_of_annotators_is_tried_with_the_others_as_judges():
+    scored, metrics = tables(3)
+    more = scored[scored["protocol"].isin(["ESA-1", "ESA-2"])]
+    more = more.assign(protocol=more["protocol"].str.replace("ESA", "ESAAI"))
+    both = pd.concat([scored, more])
+    found = replacing.every_set(both, metrics, epsilons=[0.15])
+    for name, collections in replacing.SETS.items():
+        own = found[found["data"] == name].reset_index(drop=True)
+        others = [one for one in ("ESA-1", "ESA-2", "ESAAI-1", "ESAAI-2", "MQM-1") if one not in collections]
+        assert set(own.loc[own["kind"] == "people", "judge"]) == set(others)
+        once = replacing.stand_ins(both, metrics, collections=collections, people=others, epsilons=[0.15])
+        pd.testing.assert_frame_equal(own.drop(columns="data"), once)

@@ -13,6 +13,9 @@ from evalkit.human.judges.alternative import alternative_annotator
 
 #: How scores on different scales are made comparable: standardised, or as ranks.
 SCALES = ("z", "rank")
+#: Sets of annotators: two collections each, so that each translation has two judgements.
+SETS = {"ESA": ("ESA-1", "ESA-2"), "ESA^AI": ("ESAAI-1", "ESAAI-2")}
+_OTHERS = ("ESA-1", "ESA-2", "ESAAI-1", "ESAAI-2", "MQM-1", "WMT-MQM", "WMT-DASQM")
 _KEYS = list(schemas.ITEM)
 
 
@@ -103,3 +106,19 @@ def chosen(metrics: pd.DataFrame, wanted: Sequence[str], *, otherwise: int = 4) 
     names = sorted(map(str, metrics["metric"].unique()))
     found = [name for name in names if name.startswith(tuple(wanted))]
     return found or names[-otherwise:]
+
+
+def every_set(
+    scored: pd.DataFrame, metrics: pd.DataFrame, *, epsilons: Sequence[float], scale: str = "z"
+) -> pd.DataFrame:
+    """Try metrics and other collections in place of the people of ESA, and of ESA with suggested marks (``SETS``).
+
+    Returns data (the name of the set) and the columns of ``stand_ins``.
+    """
+    parts = []
+    for name, collections in SETS.items():
+        others = [one for one in _OTHERS if one not in collections and (scored["protocol"] == one).any()]
+        found = stand_ins(scored, metrics, collections=collections, people=others, epsilons=epsilons, scale=scale)
+        found.insert(0, "data", name)
+        parts.append(found)
+    return pd.concat(parts, ignore_index=True)

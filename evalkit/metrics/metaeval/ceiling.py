@@ -22,6 +22,8 @@ TWO = {"ESA-1 + ESA-2": ("ESA-1", "ESA-2"), "ESAAI-1 + ESAAI-2": ("ESAAI-1", "ES
 GOLDS = ("WMT-MQM", "MQM-1", "ESA-1 + ESA-2")
 #: What a contestant is.
 KINDS = ("one person", "two people", "metric", "knows nothing")
+#: How people's collections are written on pages.
+NAMES = {name: name.replace("ESAAI", "ESA^AI").replace("DASQM", "DA+SQM") for name in (*ONE, *TWO)}
 _PAIR = ["src_lang", "tgt_lang"]
 _KEYS = [*_PAIR, *schemas.ITEM]
 
@@ -183,14 +185,15 @@ def passing(held: Held, *, statistics: Sequence[str] = ()) -> pd.DataFrame:
 
 
 def leaders(passed: pd.DataFrame) -> pd.DataFrame:
-    """Keep of each statistic the best one person's worth and two people's worth: rows of ``passing``.
+    """Keep of each statistic, and gold, the best one person's worth and two people's worth: rows of ``passing``.
 
     >>> passed = pd.DataFrame({"statistic": "SPA", "kind": "one person", "person": ["a", "b"], "value": [0.7, 0.8]})
     >>> leaders(passed)["person"].tolist()
     ['b']
     """
     order = passed.sort_values("value", ascending=False, kind="stable")
-    return order.drop_duplicates(["statistic", "kind"]).sort_index().reset_index(drop=True)
+    by = [name for name in ("gold", "statistic", "kind") if name in passed]
+    return order.drop_duplicates(by).sort_index().reset_index(drop=True)
 
 
 def tied(entered: Contest) -> pd.Series:
@@ -199,3 +202,70 @@ def tied(entered: Contest) -> pd.Series:
     names = [entered.segments.gold, *entered.segments.metrics]
     values = np.concatenate([entered.segments.human[None], entered.segments.values])
     return pd.Series((values[:, i] == values[:, j]).mean(axis=(1, 2)), index=names)
+
+
+def together(held: Mapping[str, Held], floors: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Put the contests of several golds, with their floors, into one table: gold and the columns of ``Held.table``.
+
+    In each gold and statistic, people stand first, then metrics, then what knows nothing, the best of each first.
+    """
+    parts = [pd.concat([one.table, floors[gold]]).assign(gold=gold) for gold, one in held.items()]
+    table = pd.concat(parts, ignore_index=True)
+    keys = {"gold": list(held), "statistic": list(rankings.MAIN.values()), "kind": list(KINDS)}
+    ranks = pd.DataFrame({name: table[name].map({one: n for n, one in enumerate(of)}) for name, of in keys.items()})
+    order = ranks.assign(value=-table["value"]).sort_values([*keys, "value"], kind="stable").index
+    return table.loc[order, ["gold", "contestant", "kind", "statistic", "value", "low", "high"]].reset_index(drop=True)
+
+
+def passing_everywhere(held: Mapping[str, Held]) -> pd.DataFrame:
+    """Count who passes whom under every gold: gold and the columns of ``passing``."""
+    parts = [passing(one) for one in held.values()]
+    table = pd.concat(parts, ignore_index=True)
+    table.insert(0, "gold", np.repeat(list(held), [len(part) for part in parts]))
+    return table
+
+
+def turns(best: pd.DataFrame) -> pd.DataFrame:
+    """Lay out by statistic and gold how many metrics are surely ahead of / surely behind the best one person's worth.
+
+    best: the result of ``leaders`` of ``passing_everywhere``.
+
+    >>> row = {"gold": "MQM-1", "statistic": "SPA", "kind": "one person", "surely": 0, "below": 4}
+    >>> turns(pd.DataFrame([row])).values.tolist()
+    [['SPA', '0 / 4']]
+    """
+    one = best[best["kind"] == KINDS[0]]
+    one = one.assign(told=one["surely"].astype(str) + " / " + one["below"].astype(str))
+    wide = one.pivot(index="statistic", columns="gold", values="told")
+    rows, columns = list(dict.fromkeys(one["statistic"])), list(dict.fromkeys(one["gold"]))
+    return wide.loc[rows, columns].reset_index().rename_axis(columns=None)
+
+
+def firsts(compared: pd.DataFrame, statistic: str) -> pd.Series:
+    """Name the first metric by a statistic under each gold; compared: the result of ``together``."""
+    metrics = compared[(compared["statistic"] == statistic) & (compared["kind"] == KINDS[2])]
+    return metrics.drop_duplicates("gold").set_index("gold")["contestant"]
+
+
+def more_people(compared: pd.DataFrame, *, gold: str, statistic: str) -> str:
+    """Say in a sentence what two people's worth adds to one; empty where the gold leaves no two."""
+    own = compared[(compared["gold"] == gold) & (compared["statistic"] == statistic)].set_index("contestant")["value"]
+    told = [
+        f"{NAMES[one]} {own[one]:.3f} and {NAMES[other]} {own[other]:.3f} alone, {own[both]:.3f} together"
+        for both, (one, other) in TWO.items()
+        if both in own
+    ]
+    what = rankings.WORDS.get(statistic, statistic)
+    return f"Two people's worth against one, by {what}: {'; '.join(told)}." if told else ""
+
+
+def below_length(compared: pd.DataFrame, *, gold: str) -> str:
+    """Say in a sentence by which statistic the length of a translation comes out ahead of people's scores."""
+    told = []
+    for name, own in compared[compared["gold"] == gold].groupby("statistic", sort=False):
+        length = own.loc[own["contestant"] == "length", "value"].max()
+        people = own[own["kind"].isin(KINDS[:2])]
+        behind = int((people["value"] < length).sum())
+        if behind:
+            told.append(f"{behind} of {len(people)} by {rankings.WORDS.get(name, name)}")
+    return f"Human contestants behind the mere length of the translation: {', '.join(told) or 'none'}."

@@ -11,6 +11,7 @@ with human scores y of n judged segments and a metric's scores f of these and of
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -213,3 +214,53 @@ def saved(scores: Scores) -> pd.DataFrame:
         table = pd.DataFrame({"what": pooled.what, "r": r, "saved": r**2}).groupby("what", sort=False).mean()
         tables.append(table.reset_index().assign(metric=name))
     return pd.concat(tables, ignore_index=True)[["metric", "what", "r", "saved"]].round({"r": 12, "saved": 12})
+
+
+def campaigns(
+    scored: Mapping[str, Scores],
+    metrics: Mapping[str, Sequence[str]],
+    *,
+    humans: Sequence[int],
+    resamples: int = 1000,
+    seed: int = 7,
+) -> pd.DataFrame:
+    """Simulate campaigns in every language pair: few judged segments, and a metric on as many others as there are.
+
+    scored: the pair's name -> its scores. metrics: the same -> metrics to try. humans: numbers of judged segments.
+    PPI reads the metric in human units, by a line learnt on the next language pair (its own if there is one only).
+    Returns data, metric, what, humans, method, name (the example: the best system, or the best two), truth, estimate,
+    low, high (of its first draw), variance_ratio, coverage, weight (means over all systems, or pairs of them).
+    """
+    pairs, parts = list(scored), []
+    for pair, after in zip(pairs, [*pairs[1:], pairs[0]], strict=True):
+        for metric in metrics[pair]:
+            own = moved(pool(scored[pair], metric), *line(scored[after], metric))
+            for number in humans:
+                found = simulate(own, humans=number, resamples=resamples, seed=seed)
+                parts.append(_summary(found).assign(data=pair, metric=metric))
+    columns = ["data", "metric", "what", "humans", "method", "name", "truth", "estimate", "low", "high"]
+    return pd.concat(parts, ignore_index=True)[[*columns, "variance_ratio", "coverage", "weight"]]
+
+
+def _summary(found: pd.DataFrame) -> pd.DataFrame:
+    """Average what was found over systems, or over pairs of them, and keep the first one's estimate."""
+    by = found.groupby(["what", "humans", "method"], sort=False)
+    means = by[["variance_ratio", "coverage", "weight"]].mean()
+    return by[["name", "truth", "estimate", "low", "high"]].first().join(means).reset_index()
+
+
+def most_saving(table: pd.DataFrame, *, number: int = 2) -> list[str]:
+    """Name the metrics that save most judgements for differences of systems: the result of ``saved``, best first."""
+    own = table[table["what"] == WHAT[1]]
+    return own.sort_values("saved", ascending=False, kind="stable")["metric"].head(number).tolist()
+
+
+def by_method(simulated: pd.DataFrame, *, data: str, metric: str) -> pd.DataFrame:
+    """Lay out what a metric did in simulated campaigns: what, humans, the variance ratios of methods, and coverages."""
+    own = simulated[(simulated["data"] == data) & (simulated["metric"] == metric)]
+    wide = own.pivot(index=["what", "humans"], columns="method", values=["variance_ratio", "coverage"])
+    columns = {("variance_ratio", name): f"variance, {name}" for name in METHODS[1:]}
+    columns |= {("coverage", name): f"coverage, {name}" for name in (METHODS[0], METHODS[3])}
+    table = wide[list(columns)]
+    table.columns = list(columns.values())
+    return table.reset_index().sort_values(["what", "humans"], kind="stable", ignore_index=True)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evalkit import DataError
-from evalkit.human.judges import powered
+from evalkit.metrics import powered
 from evalkit.metrics.metaeval.scores import Scores
 
 
@@ -159,3 +159,19 @@ def test_what_cannot_be_is_refused():
     scores = pooled(0.5, segments=2)
     with pytest.raises(DataError, match="fewer than three segments"):
         powered.pool(scores, "m")
+
+
+def test_campaigns_are_simulated_in_every_pair_with_lines_of_the_other():
+    scored = {"a-b": pooled(0.7, segments=60), "c-d": pooled(0.7, segments=80, seed=6)}
+    found = powered.campaigns(scored, {"a-b": ["m"], "c-d": ["m"]}, humans=[20], resamples=50)
+    assert len(found) == 2 * len(powered.WHAT) * len(powered.METHODS)
+    own = powered.moved(powered.pool(scored["c-d"], "m"), *powered.line(scored["a-b"], "m"))
+    alone = powered.simulate(own, humans=20, resamples=50).query("what == 'mean of a system' and method == 'PPI'")
+    row = found.query("data == 'c-d' and what == 'mean of a system' and method == 'PPI'").iloc[0]
+    assert row["coverage"] == pytest.approx(alone["coverage"].mean())
+    assert (row["name"], row["estimate"]) == (alone["name"].iloc[0], alone["estimate"].iloc[0])
+    assert powered.most_saving(powered.saved(scored["a-b"])) == ["m"]
+    wide = powered.by_method(found, data="a-b", metric="m")
+    row = wide[wide["what"] == powered.WHAT[1]].iloc[0]
+    own = found.query("data == 'a-b' and what == 'difference of two systems' and method == 'PPI++'").iloc[0]
+    assert (row["variance, PPI++"], row["coverage, PPI++"]) == (own["variance_ratio"], own["coverage"])
