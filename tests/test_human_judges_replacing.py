@@ -102,3 +102,31 @@ def test_every_set_of_annotators_is_tried_with_the_others_as_judges():
         assert set(own.loc[own["kind"] == "people", "judge"]) == set(others)
         once = replacing.stand_ins(both, metrics, collections=collections, people=others, epsilons=[0.15])
         pd.testing.assert_frame_equal(own.drop(columns="data"), once)
+
+
+def test_people_who_judged_the_same_translations_elsewhere_are_a_set_of_their_own():
+    scored, metrics = tables(5)
+    more = scored[scored["protocol"] != "MQM-1"]
+    both = pd.concat([scored, more.assign(protocol=more["protocol"].str.replace("ESA", "ESAAI"))])
+    twice = [scored[scored["protocol"] == name].assign(annotator=name) for name in ("ESA-1", "ESA-2")]
+    alone = twice[0].assign(segment="alone " + twice[0]["segment"])
+    rated = pd.concat([*twice, alone]).drop(columns="protocol")
+    found = replacing.every_set(both, metrics, rated=rated, epsilons=[0.15])
+    own = found[found["data"] == "MQM eng-deu"].set_index("judge")
+    wide = {}
+    for part in twice:
+        scores = part.set_index("segment")["score"]
+        wide[part["annotator"].iloc[0]] = (scores - scores.mean()) / scores.std(ddof=1)
+    good = metrics[metrics["metric"] == "good"].set_index("segment")["score"]
+    by_hand = alternative_annotator(
+        pd.DataFrame(wide), (good - good.mean()) / good.std(ddof=1), alignment="rmse", epsilon=0.15
+    )
+    assert own.loc["good", "advantage"] == by_hand.advantage
+    assert (own.loc["good", "annotators"], own.loc["good", "items"]) == (2, 200)
+    assert set(replacing.every_set(both, metrics, rated=alone, epsilons=[0.15])["data"]) == set(replacing.SETS)
+
+
+def test_eight_raters_judged_the_same_270_translations_from_chinese(real):
+    [(name, own)] = replacing._judged_by_several(real("wmt23-mqm")).items()
+    assert name == "MQM zho-eng"
+    assert own.groupby("annotator").size().tolist() == [270] * 8

@@ -109,11 +109,18 @@ def chosen(metrics: pd.DataFrame, wanted: Sequence[str], *, otherwise: int = 4) 
 
 
 def every_set(
-    scored: pd.DataFrame, metrics: pd.DataFrame, *, epsilons: Sequence[float], scale: str = "z"
+    scored: pd.DataFrame,
+    metrics: pd.DataFrame,
+    *,
+    rated: pd.DataFrame | None = None,
+    epsilons: Sequence[float],
+    scale: str = "z",
 ) -> pd.DataFrame:
     """Try metrics and other collections in place of the people of ESA, and of ESA with suggested marks (``SETS``).
 
-    Returns data (the name of the set) and the columns of ``stand_ins``.
+    rated: single judgements of another campaign (``wmt23-mqm``), whose people, too, may be replaced by metrics: on the
+    translations that several of them judged, in language pairs where there are enough. Returns data (the name of the
+    set) and the columns of ``stand_ins``.
     """
     parts = []
     for name, collections in SETS.items():
@@ -121,4 +128,20 @@ def every_set(
         found = stand_ins(scored, metrics, collections=collections, people=others, epsilons=epsilons, scale=scale)
         found.insert(0, "data", name)
         parts.append(found)
+    for name, own in _judged_by_several(rated).items():
+        found = stand_ins(own, metrics, collections=["MQM"], epsilons=epsilons, scale=scale)
+        found.insert(0, "data", name)
+        parts.append(found)
     return pd.concat(parts, ignore_index=True)
+
+
+def _judged_by_several(rated: pd.DataFrame | None) -> dict[str, pd.DataFrame]:
+    """Keep, by language pair, the systems' translations that two people or more judged, if somebody judged 30."""
+    if rated is None:
+        return {}
+    own = rated[rated["item_type"] == "system"].astype(dict.fromkeys(["src_lang", "tgt_lang", *_KEYS], "str"))
+    number = own.groupby(["src_lang", "tgt_lang", *_KEYS])["annotator"].transform("nunique")
+    own = own[number >= 2].assign(protocol="MQM", annotator=lambda t: t["annotator"].astype("str"))
+    pairs = own.groupby(["src_lang", "tgt_lang"])
+    return {f"MQM {a}-{b}": part for (a, b), part in pairs if not part.duplicated([*_KEYS, "annotator"]).any()
+            and part.groupby("annotator").size().max() >= 30}  # fmt: skip
