@@ -231,21 +231,40 @@ def test_a_page_reads_without_scripts_and_prints(look):
             assert not fold.locator("> :not(summary)").first.is_visible(), f"{name}: folded stays folded"
 
 
-#: Pixels between the margins of a sheet of A4.
-SHEET = 680
+#: Pixels between the margins of a sheet of A4, upright and turned.
+SHEET, TURNED = 680, 1016
 
 
 def test_nothing_sticks_out_of_a_sheet_of_paper(look):
     for name, page, _ in look("light", SHEET):
         page.emulate_media(media="print")
         wide = page.evaluate(
-            "limit => [...document.querySelectorAll('table, img, pre')].filter(box => box.checkVisibility()"
-            " && box.getBoundingClientRect().right > limit).map(box => box.textContent.slice(0, 60))",
-            SHEET + 1,
+            "limits => [...document.querySelectorAll('table, img, pre')].filter(box => box.checkVisibility()"
+            " && box.getBoundingClientRect().right > limits[box.closest('.turn') ? 1 : 0])"
+            ".map(box => box.textContent.slice(0, 60))",
+            [SHEET + 1, TURNED + 1],
         )
         assert wide == [], name
         pages = len(re.findall(rb"/Type\s*/Page\b", page.pdf(prefer_css_page_size=True)))
         assert 0 < pages <= PAGES, name
+
+
+def test_a_wide_table_turns_its_sheet(browser, tmp_path):
+    from evalkit.reports import export
+
+    def sheets(columns):
+        cells = "<td>measured</td>" * columns
+        table = export.markup.sanitised(f"<table><caption>T</caption><tbody><tr>{cells}</tr></tbody></table>")
+        (tmp_path / "page.html").write_text(f"<style>{export.stylesheet()}</style><main>{table}</main>")
+        page = browser.new_page()
+        page.goto((tmp_path / "page.html").as_uri())
+        printed = page.pdf(format="A4")
+        page.close()
+        boxes = [box.split() for box in re.findall(rb"/MediaBox\s*\[([^\]]*)\]", printed)]
+        return [float(box[2]) > float(box[3]) for box in boxes]
+
+    assert not any(sheets(4))
+    assert any(sheets(16))
 
 
 #: Sheets of A4 and screens of 1280 x 800 that no report may go beyond, with folded what is folded.

@@ -141,6 +141,40 @@ def test_the_registry_is_complete():
     assert (ROOT / "data" / "README.md").read_text(encoding="utf-8").count("`nllb-xsts`")
 
 
+def test_every_data_set_has_a_date_that_says_what_it_is_the_date_of():
+    for name, entry in registry.entries().items():
+        assert registry.is_date(entry.released), name
+        assert entry.dated_by in registry.DATED_BY, name
+        assert (entry.dated_by == "publication") == (len(entry.released) == 4), (
+            f"{name}: days from files, years from papers"
+        )
+        if entry.dated_by == "file name":
+            assert entry.released.replace("-", "") in entry.base + entry.files[0].url, name
+        if entry.dated_by == "repository":
+            assert all("githubusercontent" in entry.base + file.url for file in entry.files), name
+        assert registry.released(name) == {"released": entry.released, "dated_by": entry.dated_by}
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"released": "3.11.2022", "dated_by": "file name"}, "neither a year nor a date"),
+        ({"released": "2022-02-30", "dated_by": "file name"}, "neither a year nor a date"),
+        ({"released": 2022, "dated_by": "publication"}, "neither a year nor a date"),
+        ({"released": "2022"}, "dated_by = '' is none of repository, file name, publication"),
+        ({"released": "2022", "dated_by": "hearsay"}, "dated_by = 'hearsay' is none of"),
+        ({"dated_by": "repository"}, "neither a year nor a date"),
+    ],
+)
+def test_a_date_that_is_none_is_refused_when_the_registry_is_read(fields, told, monkeypatch):
+    made = {"title": "A toy", "licence": "none", "citation": "nobody", "loader": "appraise.ratings", "files": []}
+    monkeypatch.setattr(registry, "_contents", lambda: {"toy": made | fields})
+    with pytest.raises(DataError, match=f"entry toy: .*{told}"):
+        registry.entries()
+    monkeypatch.setattr(registry, "_contents", lambda: {"toy": made})
+    assert registry.entries()["toy"].released == "", "a date that nobody knows is left out"
+
+
 def test_the_committed_header_digest_is_right():
     file = registry.entry("wmt22-calibration-hits").files[1]
     assert (file.git, file.bytes) == (git(HEADER), len(HEADER))
@@ -205,7 +239,7 @@ def test_a_mirror_folder_is_read_in_place(toy, tmp_path, monkeypatch):
     assert not (tmp_path / "cache").exists()
     assert data.verify(["toy"])["state"].tolist() == ["verified", "verified"]
     assert data.listing().to_dict("records") == [
-        {"name": "toy", "title": "A toy", "bytes": len(ROWS + HEADER), "licence": "none", "here": True}
+        {"name": "toy", "title": "A toy", "bytes": len(ROWS + HEADER), "licence": "none", "here": True, "released": ""}
     ]
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from evalkit import ROOT, DataError, campaign, data, show
 from evalkit.campaign.sentences import say
-from evalkit.data import provenance, schemas, simulate
+from evalkit.data import provenance, registry, schemas, simulate
 from evalkit.data.indicmt import with_language
 from evalkit.human import annotators, context, normalization, observed
 from evalkit.human.calibration import held_out
@@ -380,3 +380,29 @@ def test_a_comparison_with_print_names_all_tables_that_it_rests_on(path):
         if isinstance(node, ast.Call) and ast.unparse(node.func) in ("show.compare", "claims.look_up"):
             given = next(word.value for word in node.keywords if word.arg == "data")
             assert ast.unparse(given) not in single or len(single) == 1, f"data={ast.unparse(given)} is one of {single}"
+
+
+# Dates
+
+
+def timed(kind="real", origin="my.csv", name="my", **columns):
+    frame = pd.DataFrame(columns)
+    frame.attrs["source"] = {"name": name, "source": kind, "origin": origin, "digest": "d"}
+    return frame
+
+
+def test_a_table_is_dated_by_its_registry_entry_and_by_its_time_stamps():
+    url = registry.entry("wmt22-calibration-hits").files[0].url
+    hits = {"name": "wmt22-calibration-hits", "origin": url}
+    day = 1_662_595_200.0  # 8 September 2022, 00:00 UTC
+    assert provenance.dates_of(timed(started=[day + 5], ended=[day + 86_400], **hits)) == {
+        "released": "2022-11-03", "dated_by": "file name", "judged": ["2022-09-08", "2022-09-09"],
+    }  # fmt: skip
+    assert provenance.dates_of(timed(score=[1.0])) == {}
+    assert provenance.dates_of(timed(name=hits["name"], score=[1.0])) == {}, "a file of one's own with that name"
+    assert provenance.dates_of(timed("simulated", started=[day], **hits)) == {}
+
+
+def test_times_that_do_not_count_from_1970_are_no_dates():
+    assert provenance.dates_of(timed(started=[0.0, 40.0], ended=[35.0, float("nan")])) == {}
+    assert provenance.dates_of(timed(started=[float("nan")], ended=[1.7e9]))["judged"] == ["2023-11-14", "2023-11-14"]

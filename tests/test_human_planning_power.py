@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from legible import collisions
 from scipy import stats
 from statsmodels.stats.power import TTestPower
 
@@ -267,4 +268,16 @@ def test_power_curves_show_the_simulated_designs():
     axes = figure.axes[0]
     assert axes.get_xlabel() == "segments"
     assert "power" in axes.get_ylabel()
-    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["8 points apart", "4 points apart"]
+    assert [text.get_text() for text in axes.texts] == ["8", "4"], "lines are named where they are"
+    assert "points" in axes.get_title(loc="left")
+    assert axes.get_legend() is None
+    assert collisions(figure) == []
+
+
+def test_power_curves_too_close_for_names_on_lines_have_a_legend():
+    near = [4, 4.01]
+    simulated = planning.compare(V, deltas=near, limits=LIMITS, resamples=20)
+    curves = planning.curve(V, deltas=near, segments=range(20, 400, 20))
+    axes = draw.power_curves(curves, simulated[simulated["arrangement"] == "same"], target=0.8).axes[0]
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["4.01 points apart", "4 points apart"]
+    assert not axes.texts

@@ -25,7 +25,7 @@ QUICK_STUDY = "xsts_calibration"
 SLOW_STUDIES = [name for name in read_studies(Layout()) if name != QUICK_STUDY]
 #: What a person changes, and how far: the first figure made from it must then look different.
 TURNED = {
-    "xsts_calibration": ("my_raw", "3.1"),
+    "xsts_calibration": ("consensus", "2.5"),
     "metric_protocols": ("sentences", "100"),
     "wmt22_calibration_hits": ("pair", '"eng-deu"'),
     "degraded_context": ("annotators", "3"),
@@ -266,21 +266,60 @@ def turned(source, values):
 
 
 def depending(cells, parameter):
-    """Yield the places of the code cells that work with a parameter, or with what such a cell made."""
+    """Yield the places of the code cells in which a statement works with a parameter, or with what such a one made."""
     stale = {parameter}
     for place, cell in enumerate(cells):
         if cell["cell_type"] != "code" or "parameters" in notebooks.tags(cell):
             continue
-        read, made = set(), set()
+        touched = False
         for statement in ast.parse(notebooks.source(cell)).body:
-            names = [node for node in ast.walk(statement) if isinstance(node, ast.Name)]
-            read |= {node.id for node in names if isinstance(node.ctx, ast.Load)} - made
-            made |= {node.id for node in names if isinstance(node.ctx, ast.Store)}
-        if read & stale:
+            read, made = read_and_made(statement)
+            if read & stale:
+                touched, stale = True, stale | made
+            elif isinstance(statement, ast.Assign | ast.AnnAssign):  # what a branch or a loop makes may stay as it was
+                stale = stale - made
+        if touched:
             yield place
-            stale |= made
-        else:
-            stale -= made
+
+
+def read_and_made(statement):
+    """Return the names that a statement reads and those that it makes or changes: x in x = 1, x[0] = 1 and x.a = 1."""
+    read, made = set(), set()
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Name):
+            (read if isinstance(node.ctx, ast.Load) else made).add(node.id)
+        elif isinstance(node, ast.Subscript | ast.Attribute) and isinstance(node.ctx, ast.Store):
+            changed = node.value
+            while isinstance(changed, ast.Subscript | ast.Attribute):
+                changed = changed.value
+            made |= {changed.id} if isinstance(changed, ast.Name) else set()
+        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            read.add(node.target.id)
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            made.add(node.name)
+    return read, made
+
+
+@pytest.mark.parametrize(
+    ("sources", "expected"),
+    [
+        (["a = turned\nb = 1", "c = b", "d = a"], [0, 2]),  # b is not stale because a is
+        (["a = turned", "a = 1", "show(a)"], [0]),
+        (["a = 1", "a = a + turned", "show(a)"], [1, 2]),
+        (["a = {}", "a['x'] = turned", "show(a)"], [1, 2]),
+        (["a = thing()", "a.b['x'] = turned", "show(a)"], [1, 2]),
+        (["a = 1", "a += turned", "show(a)"], [1, 2]),
+        (["a = turned", "a += 1", "show(a)"], [0, 1, 2]),
+        (["a = turned", "if other:\n    a = 1", "show(a)"], [0, 2]),
+        (["a, b = turned, 1", "show(b)"], [0, 1]),
+        (["def f(x):\n    return x + turned", "show(f(1))"], [0, 1]),
+        (["for x in turned:\n    y = x", "show(y)"], [0, 1]),
+        (["a = 1", "show(a)"], []),
+    ],
+)
+def test_what_depends_on_a_parameter_is_judged_by_statements(sources, expected):
+    cells = [{"cell_type": "code", "source": source, "metadata": {}} for source in sources]
+    assert list(depending(cells, "turned")) == expected
 
 
 def place_of(cells, call):

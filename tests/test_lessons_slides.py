@@ -2,6 +2,7 @@
 
 import base64
 import re
+import shutil
 import struct
 
 import nbformat
@@ -12,7 +13,7 @@ from evalkit.reports.cli import main
 from evalkit.reports.slides import making, pieces
 from evalkit.reports.slides.cutting import cut
 from evalkit.show import MIME
-from tests.test_browser import CHROMIUM, FLAGS
+from tests.test_browser import CHROMIUM, FLAGS, RULES
 
 LESSON = ROOT / "notebooks" / "lessons" / "0_annotate.ipynb"
 
@@ -174,6 +175,45 @@ def test_slides_of_a_lesson_fit_their_screen_turn_by_keys_and_print_one_a_page(p
         browser.close()
     printed = (tmp_path / "slides.pdf").read_bytes()
     assert len(re.findall(rb"/Type\s*/Page\b", printed)) == count > 15
+
+
+@pytest.fixture(scope="module")
+def samples(page, tmp_path_factory):
+    """The folder of two pages of slides: of a lesson, and of cells that have what is hard to reach."""
+    wide = "<table><caption>Wide</caption><thead><tr>" + "".join(f"<th>heading {n}</th>" for n in range(9))
+    wide += "</tr></thead><tbody><tr>" + "<td>words of a cell</td>" * 9 + "</tr></tbody></table>"
+    long = {"output_type": "display_data", "metadata": {}, "data": {"text/html": wide}}
+    cells = [
+        {"cell_type": "markdown", "metadata": {}, "source": "# A lesson\n\n## One section\n\nWords."},
+        {"cell_type": "code", "metadata": {}, "source": "show()", "outputs": [long], "execution_count": 1},
+        {"cell_type": "markdown", "metadata": {}, "source": "## Another\n\n| | b |\n| --- | --- |\n| x | $y^2$ |\n\n"
+         "$$a_1 + a_2 + a_3 + a_4 + a_5 + a_6 + a_7 + a_8 + a_9 + a_{10} + a_{11} + a_{12} + a_{13} = b$$"},
+    ]  # fmt: skip
+    folder = tmp_path_factory.mktemp("samples")
+    (folder / "hard.html").write_text(making.page(cells, "hard"), encoding="utf-8")
+    shutil.copy(page, folder)
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine: apt-get install chromium")
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
+def test_axe_finds_nothing_on_slides(samples, scheme, width):
+    from axe_playwright_python.sync_playwright import Axe
+    from playwright.sync_api import sync_playwright
+
+    options = {"resultTypes": ["violations"], "runOnly": {"type": "tag", "values": RULES}}
+    with sync_playwright() as running:
+        browser = running.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        for path in sorted(samples.glob("*.html")):
+            tab = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+            tab.goto(path.as_uri())
+            tab.evaluate("document.querySelectorAll('details').forEach(fold => fold.open = true)")
+            found = Axe().run(tab, options=options).response["violations"]
+            assert [(one["id"], [node["html"][:200] for node in one["nodes"]]) for one in found] == [], path.stem
+            assert tab.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, path.stem
+            tab.close()
+        browser.close()
 
 
 @pytest.mark.slow

@@ -400,6 +400,7 @@ def test_figures_name_their_axes_and_show_every_protocol_and_data_set(cells):
     lines = draw.bins(observed.by_bins({"one": ratings}, bins=[2, 7], resamples=20, seed=7))
     titles = [" ".join(axes.get_title(loc="left").split()) for axes in lines.axes]  # a line may break
     assert titles == ["Fleiss' κ", "Gwet's AC1", "Krippendorff's α (interval)"]
+    assert [text.get_text() for text in lines.axes[-1].texts] == ["one"], "the line is named at its end"
 
 
 def test_a_post_editing_campaign_of_ones_own_is_scored_like_the_simulation(tmp_path):

@@ -49,6 +49,44 @@ def test_the_first_page_comes_first_then_the_contents_then_the_argument(tmp_path
     assert html.count("The finding.") == 1
 
 
+FIGURE = {"output_type": "display_data", "data": {"image/png": "iVBORw0KGgoAAAANSUhEUgAAAAEAAAAB"}}
+FIGURE["metadata"] = {"image/png": {"alt": "A picture."}}
+
+
+def test_the_one_figure_of_the_first_page_stands_beside_what_to_do(tmp_path):
+    title, first = cell("markdown", "# T"), {"tags": ["first-page"]}
+    answer = [cell("markdown", "## Answer", **first), cell("code", "steps()", TEXT, FIGURE, **first)]
+    argument = [cell("markdown", "## A"), cell("code", "a()", FIGURE)]
+    html = page(tmp_path, title, *answer, *argument)
+    inside = html[html.index('<div class="first beside flat">') : html.index('<div class="guide">')]
+    assert all(mark in inside for mark in ('id="answer"', "a result", "<figure>"))
+    assert inside.count("<div") == inside.count("</div>"), "it ends before the contents"
+    tall = {**FIGURE, "data": {"image/png": "iVBORw0KGgoAAAANSUhEUgAAAoAAAAPo"}}
+    html = page(tmp_path, title, cell("code", "b()", tall, **first), *argument)
+    assert '<div class="first beside">' in html
+    assert 'height="1000"' in html
+    assert 'class="first"' in page(tmp_path, title, *answer, cell("code", "b()", FIGURE, **first)), "two have no room"
+    assert 'class="first"' not in page(tmp_path, title, *argument)
+    assert page(tmp_path, title, *answer).count("<div") == page(tmp_path, title, *answer).count("</div>")
+
+
+def test_reference_results_are_folded_on_the_first_page_and_open_below(tmp_path):
+    recorded = {"data": {"text/html": "<p>now</p>", export.findings.MIME: {"kind": "record", "name": "mean_score"}}}
+    recorded |= {"output_type": "display_data", "metadata": {}}
+    path = tmp_path / "one.ipynb"
+    parameters = cell("code", "seed: int = 7  # a seed", tags=["parameters"])
+    path.write_text(json.dumps({"cells": [parameters], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    made = [cell("markdown", "# T"), cell("code", "a()", recorded, tags=["first-page"]), cell("code", "b()", recorded)]
+    report = {"headline": "", "data": [{"source": "simulated"}], "published": [], "recorded": {}}
+    earlier = {"recorded": {"mean_score": [{"mean": 61.5}]}, "published": [], "signature": "s", "headline": "Before."}
+    html = export.export({"cells": made}, Study("one", path, "One"), report, reference=earlier)
+    first, below = html.split('<div class="guide">')
+    assert "<summary>Computed earlier, on the real data: mean score</summary>" in first
+    assert '<p class="reference-title">Computed earlier, on the real data</p>' in below
+    assert "61.5" in first
+    assert "61.5" in below
+
+
 def test_a_figure_that_runs_early_is_read_after_what_to_do(tmp_path):
     first = {"tags": ["first-page"]}
     html = page(
@@ -137,6 +175,31 @@ def test_sources_stand_at_the_end_each_once_with_short_names(tmp_path):
     assert badges == [("real", "1 data set"), ("simulated", "1 data set")]
 
 
+def test_a_source_shows_its_dates_and_a_file_of_ones_own_when_people_judged(tmp_path):
+    released = {"released": "2022-11-03", "dated_by": "file name"}
+    some = source("wmt22-calibration-hits", dates=released | {"judged": ["2022-09-08", "2022-09-09"]})
+    more = source("wmt22-calibration-hits", dates=released | {"judged": ["2022-09-01", "2022-09-08"]})
+    mine = source("wmt22-mturk", origin="wmt22-mturk.csv", dates={"judged": ["2024-12-31", "2025-01-01"]})
+    html = page(tmp_path, cell("markdown", "# T"), cell("code", "a()", some, more), cell("code", "b()", mine))
+    assert "Dated 3 November 2022 in the files&#39; names." in html
+    assert "Judged from 1 September to 9 September 2022 (time stamps, UTC)." in html
+    assert "Judged from 31 December 2024 to 1 January 2025 (time stamps, UTC)." in html
+    assert "<strong>wmt22-mturk</strong>" in html, "a file of that name is not the registered data set"
+    assert "Kocmi" in html.partition("<strong>wmt22-mturk</strong>")[0]
+    assert "Kocmi" not in html.partition("<strong>wmt22-mturk</strong>")[2]
+
+
+def test_the_json_has_the_dates_beside_what_it_always_had():
+    released = {"released": "2022-11-03", "dated_by": "file name"}
+    some = source("a", dates=released | {"judged": ["2022-09-08", "2022-09-09"]})
+    more = source("a", dates=released | {"judged": ["2022-09-01", "2022-09-08"]})
+    found = export.findings.collect({"cells": [cell("code", "a()", some, more, source("b"))]})["data"]
+    assert [one["name"] for one in found] == ["a", "b"]
+    assert list(found[0]) == ["name", "source", "origin", "digest", "released", "dated_by", "judged"]
+    assert (found[0]["released"], found[0]["judged"]) == ("2022-11-03", ["2022-09-01", "2022-09-09"])
+    assert list(found[1]) == ["name", "source", "origin", "digest"]
+
+
 def table(rows, columns=2):
     head, row = (f"<tr>{cell * columns}</tr>" for cell in ("<th>h</th>", "<td>a word</td>"))
     return f"<table><caption>C</caption><thead>{head}</thead><tbody>{row * rows}</tbody></table>"
@@ -165,7 +228,7 @@ def test_only_what_may_scroll_is_a_stop_for_the_keyboard():
     assert '<div class="scroll"><table>' in narrow
     assert '<div class="scroll"><span class="stop" role="group" tabindex="0" aria-label="C"></span><table>' in wide
     beyond = export.markup.sanitised(table(2, 40))
-    assert '<div class="scroll broad" role="group" tabindex="0" aria-label="C"><table>' in beyond
+    assert '<div class="scroll broad turn shrink" role="group" tabindex="0" aria-label="C"><table>' in beyond
     prose = "| name | what |\n| --- | --- |\n| a | b |"
     html = export.markup.prose(prose, export.markup.Names())
     assert '<div class="scroll"><table>' in html
@@ -196,3 +259,10 @@ def test_a_section_without_results_leaves_the_page_if_it_may(tmp_path):
 def test_numbered_sentences_are_a_list_and_plain_text():
     html = export.markup.sanitised("<ol><li>a &lt;b&gt;</li></ol>")
     assert html == "<ol><li>a &lt;b&gt;</li></ol>"
+
+
+def test_the_empty_corner_of_a_table_of_prose_is_no_header():
+    html = export.markup.prose("| | good |\n| --- | --- |\n| bad | 5 |\n", export.markup.Names())
+    assert re.findall(r"<t[dh][^>]*>[^<]*</t[dh]>", html) == [
+        "<td></td>", '<th scope="col">good</th>', '<th scope="row">bad</th>', "<td>5</td>",
+    ]  # fmt: skip

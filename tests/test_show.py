@@ -350,6 +350,11 @@ def test_sources_say_where_a_table_comes_from_and_what_was_left_out(shown):
         show.source(pd.DataFrame())
 
 
+def test_a_source_tells_when_people_judged(shown):
+    show.source(from_source(pd.DataFrame({"started": [1.7e9]}), "real"))
+    assert shown[0][0][show.MIME]["dates"] == {"judged": ["2023-11-14", "2023-11-14"]}
+
+
 def test_the_signature_names_version_data_and_settings(shown):
     show.signature(from_source(pd.DataFrame()), resamples=1000, seed=7)
     assert re.fullmatch(r"evalkit:[\d.]+\|data:d@[0-9a-f]{8}\|resamples:1000\|seed:7", shown[0][0][show.MIME]["text"])

@@ -6,6 +6,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from legible import collisions
 
 from evalkit import DataError
 from evalkit.data import simulate
@@ -14,6 +17,7 @@ from evalkit.human import annotators
 from evalkit.show import plots
 from evalkit.show.plots import agreement as draw_agreement
 from evalkit.show.plots import annotators as draw_annotators
+from evalkit.show.plots import labels, metaeval
 from evalkit.show.plots import profiles as draw
 from evalkit.stats import agreement
 
@@ -184,3 +188,29 @@ def test_a_decision_stands_at_its_share_and_somebody_who_stays_is_hollow():
 def test_pictures_of_annotators_are_of_one_language_pair(one_pair):
     with pytest.raises(DataError, match="one language pair"):
         draw.ridges(pd.concat([one_pair, one_pair.assign(src_lang="xxx")]))
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0.01, 0.3)), min_size=1, max_size=8))
+def test_names_at_ends_of_lines_keep_their_order_and_never_touch(lines):
+    wanted, sizes = sorted(place for place, _ in lines), [size for _, size in lines]
+    places = labels.spread(wanted, sizes)
+    needed = (np.array(sizes[1:]) + sizes[:-1]) / 2
+    assert (np.diff(places) >= needed - 1e-6).all()
+    assert np.mean(places) == pytest.approx(np.mean(wanted), abs=1e-6), "and move no further to one side than the other"
+    if (np.diff(wanted) >= needed).all():
+        assert places == pytest.approx(wanted, abs=1e-6), "with room enough, they stay"
+
+
+def test_a_sweep_names_its_lines_at_their_ends_and_on_a_phone_above():
+    rows = [
+        {"variant": variant, "metric": metric, "threshold": step, "tau": 0.1 * place, "rank": place}
+        for variant in ("official", "soft")
+        for place, metric in enumerate(["cost $5", "B", "C", "D", "E"], start=1)
+        for step in (1.0, 25.0, 50.0)
+    ]
+    figure = metaeval.sweep(pd.DataFrame(rows), threshold=25)
+    assert [text.get_text() for text in figure.axes[1].texts][::-1] == [r"cost \$5", "B", "C", "D", "E"]
+    assert not figure.legends
+    assert collisions(figure) == []
+    with plots.page.drawn_for(plots.page.PHONE):
+        assert len(plots.page.again(figure).legends[0].get_texts()) == 5

@@ -203,13 +203,16 @@ def _kept_tables(entry: registry.Entry) -> tuple[list[tuple], list[str]]:
 
 
 def listing() -> pd.DataFrame:
-    """List the registered data sets: name, title, bytes (missing where unknown), licence, and whether they are here."""
+    """List the registered data sets: name, title, bytes (missing where unknown), licence, here, released.
+
+    released: a year or an ISO date, as the registry has it; "" where unknown.
+    """
     rows = []
     for entry in registry.entries().values():
         sizes = [file.bytes for file in entry.files if file.bytes is not None]
         size = sum(sizes) if len(sizes) == len(entry.files) else None
-        rows.append((entry.name, entry.title, size, entry.licence, available(entry.name)))
-    frame = pd.DataFrame(rows, columns=["name", "title", "bytes", "licence", "here"])
+        rows.append((entry.name, entry.title, size, entry.licence, available(entry.name), entry.released))
+    frame = pd.DataFrame(rows, columns=["name", "title", "bytes", "licence", "here", "released"])
     return frame.astype({"bytes": "Int64"})
 
 

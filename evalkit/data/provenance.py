@@ -8,14 +8,18 @@ the table and the remedy: no default stands in for it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 import pandas as pd
 
 from evalkit import DataError
+from evalkit.data import registry
 
 #: Kinds of sources, the weakest first: what holds simulated and real data is simulated.
 KINDS = ("simulated", "published", "real")
+#: Seconds since 1970 that are the time of a judgement: the years 2000 to 2099. Others count from something else.
+_TIMES = (946_684_800, 4_102_444_800)
 _KEPT = "carry it over with provenance.like(table, origin), or stack tables with provenance.stack([...])"
 
 
@@ -37,6 +41,29 @@ def source_of(frame: pd.DataFrame) -> dict[str, str]:
     if found["source"] not in KINDS:
         raise DataError(f"{called(frame)}: the source {found['source']!r} is none of {', '.join(KINDS)}. Correct it.")
     return {key: found[key] for key in ("name", "source", "origin", "digest")}
+
+
+def dates_of(frame: pd.DataFrame) -> dict[str, Any]:
+    """Return what dates a table of real data: ``released`` and ``dated_by`` of its registry entry, and ``judged``.
+
+    judged: the first and the last day, in UTC, of the time stamps of its judgements (``started``, ``ended``), where it
+    has them. A file's own time of change is no date of its data, and a copy has another one.
+
+    >>> made = {"name": "my", "source": "real", "origin": "my.csv", "digest": "d"}
+    >>> ratings = pd.DataFrame({"started": [1.7e9, None], "ended": [1.7e9 + 60, 1.7e9 + 86400]})
+    >>> ratings.attrs["source"] = made
+    >>> dates_of(ratings)
+    {'judged': ['2023-11-14', '2023-11-15']}
+    """
+    source = source_of(frame)
+    if source["source"] != "real":  # a simulation has no date, and what a paper prints has its year in its origin
+        return {}
+    found: dict[str, Any] = registry.released(source["name"]) if source["origin"].startswith("https://") else {}
+    stamps = [frame[column].dropna() for column in ("started", "ended") if column in frame]
+    times = [float(end) for column in stamps for end in column[column.between(*_TIMES)].agg(["min", "max"]).dropna()]
+    if times:
+        found["judged"] = [datetime.fromtimestamp(end, UTC).date().isoformat() for end in (min(times), max(times))]
+    return found
 
 
 def scale_of(frame: pd.DataFrame, *, given: tuple[float, float] | None = None) -> tuple[float, float]:

@@ -2,8 +2,10 @@
 
 import difflib
 import hashlib
+import re
 import tomllib
 from dataclasses import dataclass
+from datetime import date
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,9 @@ from evalkit import ROOT, DataError
 
 _PLACE = ROOT / "data" / "registry.toml"
 _RAW_GITHUB = "raw.githubusercontent.com"
+#: What a data set's date is: of the last change of its files up to the registered commit, in their names, or of the
+#: publication that they were released with.
+DATED_BY = ("repository", "file name", "publication")
 
 
 @dataclass(frozen=True)
@@ -58,6 +63,32 @@ class Entry:
     base: str = ""  # what the addresses of its files have in common
     mapped: bool = False  # the user says which of its columns is which of ours
     kept: bool = False  # the table that its loader makes is kept in the cache, for parsing takes long
+    released: str = ""  # a year or an ISO date; "" where unknown
+    dated_by: str = ""  # which date that is, one of DATED_BY
+
+    def __post_init__(self) -> None:
+        """Refuse a date that is none, and one that does not say what it is the date of."""
+        if not (self.released or self.dated_by):
+            return
+        if not is_date(self.released):
+            raise DataError(f"released = {self.released!r} is neither a year nor a date like 2022-11-03")
+        if self.dated_by not in DATED_BY:
+            raise DataError(f"dated_by = {self.dated_by!r} is none of {', '.join(DATED_BY)}")
+
+
+def is_date(text: object) -> bool:
+    """Tell whether a value is the text of a year or of a day that there is.
+
+    >>> is_date("2022"), is_date("2022-11-03"), is_date("2022-11-31"), is_date(2022), is_date("20221103")
+    (True, True, False, False, False)
+    """
+    if not isinstance(text, str) or not re.fullmatch(r"(19|20)\d\d(-\d\d-\d\d)?", text, re.ASCII):
+        return False
+    try:
+        date.fromisoformat(text if "-" in text else f"{text}-01-01")
+    except ValueError:
+        return False
+    return True
 
 
 def digest(path: Path, *, kind: str = "sha256") -> str:
@@ -92,7 +123,7 @@ def entries() -> dict[str, Entry]:
             files = tuple(File(**file | {"url": base + file["url"]}) for file in fields["files"])
             scale = tuple(map(float, fields["scale"])) if "scale" in fields else None
             found[name] = Entry(name=name, **fields | {"files": files, "scale": scale})
-        except (TypeError, KeyError) as problem:
+        except (TypeError, KeyError, DataError) as problem:
             raise DataError(f"{_PLACE}, entry {name}: {problem}. See data/README.md for the fields.") from problem
     return found
 
@@ -104,6 +135,17 @@ def entry(name: str) -> Entry:
         near = difflib.get_close_matches(name, known, n=1, cutoff=0)
         raise DataError(f"There is no data set {name!r} in data/registry.toml. Did you mean {', '.join(near)}?")
     return known[name]
+
+
+def released(name: str) -> dict[str, str]:
+    """Return the date of a data set and what dates it; of several joined by ``+``, where they share both; or nothing.
+
+    >>> released("wmt22-calibration-hits"), released("no-such-set")
+    ({'released': '2022-11-03', 'dated_by': 'file name'}, {})
+    """
+    known = [_contents().get(part, {}) for part in name.split("+")]
+    dates = [{key: one[key] for key in ("released", "dated_by") if key in one} for one in known]
+    return dates[0] if all(one == dates[0] for one in dates) else {}
 
 
 def publication(table: str) -> str:

@@ -84,7 +84,8 @@ EXERCISES: dict[str, Exercise] = {
                 hint="This is a person: you went along the columns. An item is a row (axis=1).",
             ),
         ),
-        otherwise="Compute the standard deviation of each row, and take the name of the row with the largest.",
+        otherwise="Compute the standard deviation of each row, and take the name of the row with the largest. "
+        "A row that only one of you judged has none (nan).",
         start="Begin with the standard deviation of each row.",
         well="Large scatter on one item is seldom carelessness: look at what each of you was looking for.",
     ),

@@ -6,6 +6,7 @@ The texts of lesson 0 lie beside the lessons. No person and no translation syste
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -33,6 +34,7 @@ PEOPLE: Mapping[str, tuple[float, float, float]] = MappingProxyType({
     "sim-01": (0.0, 1.0, 0.6), "sim-02": (-14.0, 1.0, 0.9), "sim-03": (6.0, 0.3, 0.8), "sim-04": (-4.0, 1.2, 0.3),
     "sim-05": (3.0, 0.8, 0.7), "sim-06": (-8.0, 0.5, 1.1), "sim-07": (8.0, 0.9, 0.4), "sim-08": (0.0, 0.7, 0.7),
 })  # fmt: skip
+_PER_MARK = 22.0  # points below 100 for each error that a simulated student marks, on average
 _DEGRADED, _NOISE, _ITEM = 40.0, 7.0, 0.5  # points lost, sd in points, spread of losses as a share of their mean
 
 
@@ -105,6 +107,44 @@ def judgements(class_file: str = "", *, seed: int = 7) -> pd.DataFrame:
             f"({counts.iloc[-1]}): import without that file, or make the campaign with --class."
         )
     return ratings
+
+
+def marks(class_file: str = "", *, seed: int = 7) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Open the class's first judgements of systems with the errors marked in them, or the simulated class's.
+
+    Returns the judgements and their marks (``severity``, and ``start`` and ``end`` in characters, the end excluded).
+    Raises DataError as ``judgements`` does, and where the file has no marks.
+    """
+    ratings = judgements(class_file, seed=seed)
+    spans = data.open_campaign(Path(class_file))[1] if class_file else _marked(ratings, seed=seed)
+    if spans is None or not len(own := spans[spans["item_type"] == "system"]):
+        raise DataError(
+            f"{class_file} holds no marked errors: workbooks have room for scores only. Judge in Pearmut, or leave "
+            "class_file empty in this lesson."
+        )
+    return ratings[ratings["item_type"] == "system"].reset_index(drop=True), own.reset_index(drop=True)
+
+
+def _marked(ratings: pd.DataFrame, *, seed: int) -> pd.DataFrame:
+    """Draw errors that the simulated students mark, the more and the worse the lower they score, at words of the text.
+
+    What is wrong with a text lies in the same words for everybody, and most people find part of it.
+    """
+    rng, rows = np.random.default_rng([seed, 6]), []
+    key = ["src_lang", "tgt_lang", "system", "doc", "segment", "annotator", "item_type", "hit"]
+    worst: dict[str, np.ndarray] = {}
+    for one in ratings.sort_values(["hypothesis", "annotator", "item_type"]).itertuples():
+        words = [(found.start(), found.end()) for found in re.finditer(r"\S+", one.hypothesis)]
+        weight = worst.setdefault(one.hypothesis, rng.gamma(0.3, size=len(words)) + 0.01)
+        number = min(rng.poisson((100 - one.score) / _PER_MARK), len(words))
+        for place in rng.choice(len(words), number, replace=False, p=weight / weight.sum()):
+            severity = "major" if rng.random() < (100 - one.score) / 130 else "minor"
+            rows.append({name: getattr(one, name) for name in key} | {
+                "error_type": "other", "severity": severity, "start": float(words[place][0]),
+                "end": float(words[place][1]), "side": "target",
+            })  # fmt: skip
+    source = source_of(ratings) | {"name": "simulated-class-marks"}
+    return like(pd.DataFrame(rows), ratings, source=source)
 
 
 def matrix(ratings: pd.DataFrame) -> pd.DataFrame:
@@ -180,15 +220,16 @@ def as_metrics(ratings: pd.DataFrame) -> pd.DataFrame:
     """Treat each annotator as a metric of all others: annotator, pearson, pairwise.
 
     pearson: over all items together. pairwise: share of pairs of translations of one segment in which the annotator and
-    the others' mean give the same relation.
+    the others' mean give the same relation. Both over what the annotator and somebody else judged; NaN where that is
+    too little.
     """
-    table = matrix(ratings).dropna()
-    segments = table.reset_index().groupby(["doc", "segment"]).indices.values()
-    pairs = [(a, b) for places in segments for at, a in enumerate(places) for b in places[at + 1 :]]
-    first, second = np.array(pairs).T
-    rows = []
+    table, rows = matrix(ratings), []
     for name in table:
-        own, others = table[name].to_numpy(), table.drop(columns=name).mean(axis=1).to_numpy()
+        both = pd.DataFrame({"own": table[name], "others": table.drop(columns=name).mean(axis=1)}).dropna()
+        segments = both.reset_index().groupby(["doc", "segment"]).indices.values()
+        pairs = [(a, b) for places in segments for at, a in enumerate(places) for b in places[at + 1 :]]
+        first, second = np.array(pairs, int).reshape(-1, 2).T
+        own, others = both["own"].to_numpy(), both["others"].to_numpy()
         same = np.sign(own[first] - own[second]) == np.sign(others[first] - others[second])
-        rows.append((name, float(np.corrcoef(own, others)[0, 1]), float(same.mean())))
+        rows.append((name, float(both.corr().iloc[0, 1]), float(same.mean()) if len(same) else np.nan))
     return pd.DataFrame(rows, columns=["annotator", "pearson", "pairwise"])

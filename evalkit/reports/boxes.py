@@ -15,8 +15,10 @@ VERDICTS = ("match", "differs", "not reproducible")
 LONGEST_WORD = 36  # characters; a table cell with more is a sentence and may wrap
 #: CSS pixels: of a letter in a table, of the gap between two columns, and of what a phone and a desktop have room for.
 LETTER, GAP, PHONE, DESKTOP = 8.3, 12, 350, 940
-#: CSS pixels that a column of sentences takes at least, on a phone and on a desktop.
-SENTENCES = {PHONE: 150, DESKTOP: 224}
+#: The same for a printed sheet, upright and turned, whose letters of 8 points are smaller than those of a screen.
+UPRIGHT, TURNED = 920, 1360
+#: CSS pixels that a column of sentences takes at least.
+SENTENCES = {PHONE: 150, DESKTOP: 224, UPRIGHT: 110, TURNED: 110}
 
 
 class Tables(Filter):
@@ -126,10 +128,24 @@ def focus(columns: list[list[str]], caption: str) -> tuple[dict[str, str], dict[
     that is too wide for a phone only has a stop that styles take away where there is room: no script looks.
     """
     named = {"role": "group", "tabindex": "0", "aria-label": caption}
-    style = {"class": "scroll broad" if width(columns, DESKTOP, whole=True) > DESKTOP else "scroll"}
+    style = {"class": " ".join(["scroll", *wide(columns)])}
     if width(columns, DESKTOP) > DESKTOP:
         return style | named, {}
     return style, {"class": "stop"} | named if width(columns, PHONE) > PHONE else {}
+
+
+def wide(columns: list[list[str]]) -> list[str]:
+    """Return the classes of a wide table's box: its cells wrap, in print its sheet turns, at last its letters shrink.
+
+    >>> wide([["short"] * 3] * 5), wide([["name of a system"] * 3] * 8), wide([["measured"] * 3] * 30)
+    ([], ['broad'], ['broad', 'turn', 'shrink'])
+    """
+    needs = {
+        "broad": width(columns, DESKTOP, whole=True) > DESKTOP,
+        "turn": width(columns, UPRIGHT) > UPRIGHT,
+        "shrink": width(columns, TURNED) > TURNED,
+    }
+    return [name for name, needed in needs.items() if needed]
 
 
 def width(columns: list[list[str]], screen: int, *, whole: bool = False) -> float:
@@ -167,8 +183,10 @@ def prose_tables(html: str) -> str:
 
 def _prose_table(html: str) -> str:
     head, _, body = html.partition("<tbody>")
+    several = len(re.findall(r"<th[ >]", head)) > 1
+    head = re.sub(r"<th[^>]*>\s*</th>", "<td></td>", head)  # the corner of a table is no header
     head = re.sub(r"<th(?=[ >])", '<th scope="col"', head)
-    if head.count("<th scope") > 1:
+    if several:
         body = re.sub(r"<tr>\s*<td([^>]*)>(.*?)</td>", r'<tr><th scope="row"\1>\2</th>', body, flags=re.DOTALL)
     rows = re.findall(r"<tr>(.*?)</tr>", html, flags=re.DOTALL)
     cells = [[_text(cell) for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, flags=re.DOTALL)] for row in rows]

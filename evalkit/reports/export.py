@@ -31,6 +31,7 @@ POLICY = (
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; font-src data:; base-uri 'none'; form-action 'none'"
 )
 MADE_BY_RUNNER = {"injected-parameters", "papermill-error-cell-tag"}
+FLAT = 350  # CSS pixels; below a figure that is less high than this there is room for a few sentences
 PHONES = "34rem"  # narrower screens get a figure's second drawing, where it has one
 
 
@@ -66,6 +67,7 @@ def export(notebook: Any, study: Study, report: dict[str, Any], *, reference: di
         "parameters_id": names.name(2, "Parameters"),
         "end_id": names.name(2, "Agreement"),
         "has_end": any(cell.opens_end for cell in cells),
+        "first": first_page([cell for cell in cells if cell.first]),
     }
     resources["contents"] = contents(cells, resources)
     shown = from_dict({"metadata": {}, "nbformat": 4, "nbformat_minor": 5, "cells": cells})
@@ -86,10 +88,21 @@ def shown_cells(notebook: Any, names: markup.Names, reference: dict[str, Any] | 
         cells[-1].sections = [(name, html, False) for name, html in names.sections[before:]]
     for place, cell in enumerate(cells):
         cell.first, cell.opens_end = place < len(first), place == len(first + argument)
+        cell.opens_first, cell.closes_first = bool(first) and place == 0, place == len(first) - 1
         cell.follows_first_page = place == len(first)
     fold(cells, sections.folds([first, argument, *back]))
     mark_solutions(cells)
     return cells
+
+
+def first_page(cells: list[NotebookNode]) -> str:
+    """Return the classes of a first page: its one figure stands beside what to do, and a flat one above how sure."""
+    outputs = [output.data["text/html"] for cell in cells if cell.cell_type == "code" for output in cell.outputs]
+    figures = [html for html in outputs if html.startswith("<figure")]
+    if len(figures) != 1:
+        return "first"
+    height = re.search(r'<img[^>]* height="(\d+)"', figures[0])
+    return "first beside flat" if height and int(height[1]) < FLAT else "first beside"
 
 
 def contents(cells: list[NotebookNode], page: dict[str, Any]) -> list[tuple[str, str, bool]]:
@@ -140,13 +153,17 @@ def prepared(cell: Any, names: markup.Names, reference: dict[str, Any] | None) -
     if cell["cell_type"] == "markdown":
         shown.html = markup.prose(shown.source, names, attachments=cell.get("attachments"))
     if cell["cell_type"] == "code":
-        shown.outputs = [node for output in cell["outputs"] for node in shown_output(output, reference)]
+        short = "first-page" in tags
+        shown.outputs = [node for output in cell["outputs"] for node in shown_output(output, reference, short=short)]
         shown.execution_count = None
     return shown
 
 
-def shown_output(output: Any, reference: dict[str, Any] | None) -> Iterator[NotebookNode]:
-    """Yield what a page shows of one output, followed by the reference results that belong beside it."""
+def shown_output(output: Any, reference: dict[str, Any] | None, *, short: bool = False) -> Iterator[NotebookNode]:
+    """Yield what a page shows of one output, followed by the reference results that belong beside it.
+
+    short: fold them, as on the first page, where there is no room for tables.
+    """
     if output["output_type"] == "stream":
         yield block(
             f'<pre class="{"stderr" if output["name"] == "stderr" else "stdout"}">'
@@ -160,7 +177,7 @@ def shown_output(output: Any, reference: dict[str, Any] | None) -> Iterator[Note
             return
         yield from displayed(output, payload)
         if payload and reference:
-            yield from beside(payload, reference)
+            yield from beside(payload, reference, short=short)
 
 
 def displayed(output: Any, payload: dict[str, Any] | None) -> Iterator[NotebookNode]:
@@ -212,7 +229,7 @@ def _size(encoded: str, *, width: Any = None, fine: int = 1) -> str:
     return f' width="{shown}" height="{round(shown * high / wide)}"'
 
 
-def beside(payload: dict[str, Any], reference: dict[str, Any]) -> Iterator[NotebookNode]:
+def beside(payload: dict[str, Any], reference: dict[str, Any], *, short: bool) -> Iterator[NotebookNode]:
     """Yield the reference results that stand beside one simulated output."""
     if payload["kind"] == "record" and payload["name"] in reference["recorded"]:
         name, value = payload["name"], reference["recorded"][payload["name"]]
@@ -221,9 +238,13 @@ def beside(payload: dict[str, Any], reference: dict[str, Any]) -> Iterator[Noteb
     else:
         return
     table = markup.table(value, caption=name.replace("_", " "))
-    title = '<p class="reference-title">Computed earlier, on the real data</p>'
+    title = "Computed earlier, on the real data"
     signature = f'<p class="signature"><code>{escape(reference["signature"], quote=False)}</code></p>'
-    yield block(f'<div class="reference">{title}{table}{signature}</div>')
+    if short:
+        inside = f"<details><summary>{title}: {escape(name.replace('_', ' '))}</summary>{table}{signature}</details>"
+    else:
+        inside = f'<p class="reference-title">{title}</p>{table}{signature}'
+    yield block(f'<div class="reference">{inside}</div>')
 
 
 def block(html: str) -> NotebookNode:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from evalkit import DataError
-from evalkit.reports import tally
+from evalkit.reports import dates, tally
 from evalkit.reports.studies import Study
 from evalkit.show import MIME
 
@@ -34,8 +34,10 @@ def collect(notebook: Any) -> dict[str, Any]:
         match payload:
             case {"kind": "source", "name": name, "source": source, "origin": origin, "digest": digest}:
                 entry = {"name": name, "source": source, "origin": origin, "digest": digest}
-                if entry not in found["data"]:
-                    found["data"].append(entry)
+                listed = next((one for one in found["data"] if entry.items() <= one.items()), None)
+                if listed is None:
+                    found["data"].append(listed := entry)
+                listed |= dates.wider(listed, payload.get("dates", {}))
             case {"kind": "record", "name": name, "value": value}:
                 if name in found["recorded"]:
                     raise DataError(f"The notebook records '{name}' twice. Give each value a name of its own.")

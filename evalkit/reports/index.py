@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
-from evalkit.reports import export, findings, notebooks, tally
+from evalkit.reports import export, findings, links, notebooks, tally
 from evalkit.reports.studies import Layout, Study, read_studies
 
 OWN, PAPERS = "Your campaigns and studies", "Papers, computed again"
@@ -15,7 +16,11 @@ def page(layout: Layout) -> str:
 
     Studies that left nothing in the reports folder are not on it.
     """
-    cards = [one for study in read_studies(layout).values() if (one := card(study, layout))["status"]]
+    studies = read_studies(layout)
+    pages = [page for name in studies if (page := layout.reports / f"{name}.html").is_file()]
+    referred = links.referred(pages)
+    cards = [one for study in studies.values() if (one := card(study, layout, referred))["status"]]
+    shown = {each["study"].name for each in cards}
     own = [one for one in cards if not one["study"].link]
     papers = [one for one in cards if one["study"].link]
     total = tally.count(row for each in cards if each["report"] for row in each["report"]["published"])
@@ -29,14 +34,19 @@ def page(layout: Layout) -> str:
             css=export.stylesheet(),
             bar=tally.bar(total),
             sentences=tally.sentences(total),
+            absent=[
+                (name, studies[name].title if name in studies else "", sections(name, None, referred))
+                for name in sorted(referred.keys() - shown)
+            ],
             api=(layout.reports / "api" / "index.html").is_file(),
         )
     )
 
 
-def card(study: Study, layout: Layout) -> dict[str, Any]:
+def card(study: Study, layout: Layout, referred: dict[str, set[str]]) -> dict[str, Any]:
     """Return what the overview says of one study; a failed or skipped run stands beside an earlier good report.
 
+    referred: the sections of each study that reports in the folder refer to.
     Its status is '' where the study left nothing in the folder.
     """
     reports = layout.reports
@@ -57,7 +67,14 @@ def card(study: Study, layout: Layout) -> dict[str, Any]:
         "kinds": sorted({source["source"] for source in good["data"]}) if good else [],
         "agreement": tally.brief(counts),
         "earlier": findings.earlier(reference),
+        "sections": sections(study.name, reports / f"{study.name}.html" if good else None, referred),
     }
+
+
+def sections(name: str, page: Path | None, referred: dict[str, set[str]]) -> list[tuple[str, str]]:
+    """Return id and words of the sections of a study that other reports refer to; no words where it has them not."""
+    wanted = referred.get(name, set())
+    return links.sections(page, wanted) if page else [(one, "") for one in sorted(wanted)]
 
 
 if __name__ == "__main__":  # the reports that are there, once more, with what `make docs` has put beside them

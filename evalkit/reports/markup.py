@@ -14,7 +14,9 @@ from nbconvert.filters import strip_ansi
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
 from evalkit import DataError
+from evalkit.reports import links
 from evalkit.reports.boxes import Tables, prose_tables
+from evalkit.reports.links import slug
 from evalkit.show.style import typeset
 from evalkit.stats import terms
 
@@ -39,7 +41,7 @@ class Names:
     def name(self, level: int, html: str) -> str:
         """Return an id for a heading, made from its words."""
         words = re.sub(r"<(math|annotation)\b.*?</\1>|<[^>]+>", "", html, flags=re.DOTALL)
-        stem = re.sub(r"[^\w]+", "-", unescape(words).lower()).strip("-") or "section"
+        stem = slug(unescape(words)) or "section"
         number, name = 1, stem
         while name in self.taken:
             number += 1
@@ -61,6 +63,10 @@ class Renderer(IPythonRenderer):
         """Return a heading that can be linked to."""
         level = max(level - self.names.lift, min(level, 2))
         return f'<h{level} id="{escape(self.names.name(level, text))}">{text}</h{level}>\n'
+
+    def link(self, text: str, url: str, title: str | None = None) -> str:
+        """Return a link; one to a heading or to another study's notebook leads to where a page has it."""
+        return super().link(text, links.on_page(url), title)
 
     def text(self, text: str) -> str:
         """Return words with their numbers set as on all of the page; code and formulas are no words."""

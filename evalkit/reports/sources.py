@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from evalkit.data import registry
-from evalkit.reports import findings
+from evalkit.reports import dates, findings
 from evalkit.stats.terms import pluralize
 
 _RAW = re.compile(r"https://raw\.githubusercontent\.com/([^/]+/[^/]+)/([0-9a-f]{7})[0-9a-f]*(?:/|$)")
@@ -17,12 +17,18 @@ _RAW = re.compile(r"https://raw\.githubusercontent\.com/([^/]+/[^/]+)/([0-9a-f]{
 def listed(notebook: Any) -> list[dict[str, Any]]:
     """Return what a page says of each source that an executed notebook shows, each once, in their order."""
     shown = [payload for payload in findings.payloads(notebook) if payload["kind"] == "source"]
-    return [described(payload) for payload in {(one["name"], one["source"]): one for one in shown}.values()]
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for one in shown:
+        key = one["name"], one["source"]
+        told = dates.wider(found.get(key, {}).get("dates", {}), one.get("dates", {}))
+        found[key] = one | {"dates": told}
+    return [described(payload) for payload in found.values()]
 
 
 def described(payload: dict[str, Any]) -> dict[str, Any]:
-    """Return a source's title and id, its size, its address in words and as a link, and its citation."""
-    entry = registry.entries().get(payload["name"])
+    """Return a source's title and id, its size and dates, its address in words and as a link, and its citation."""
+    registered = payload["source"] != "real" or payload["origin"].startswith("https://")  # a file may have any name
+    entry = registry.entries().get(payload["name"]) if registered else None
     words, link = address(payload["origin"])
     excluded = "; ".join(f"{what} ({n:,})" for what, n in payload.get("excluded", {}).items() if n)
     return {
@@ -33,6 +39,7 @@ def described(payload: dict[str, Any]) -> dict[str, Any]:
         "citation": entry.citation if entry else "",
         "rows": pluralize(payload["rows"], "row") if "rows" in payload else "",
         "excluded": excluded,
+        "dates": dates.sentences(payload.get("dates", {})),
         "address": words,
         "link": link,
         "digest": short_digest(payload["digest"]),

@@ -16,7 +16,7 @@ import pandas as pd
 from IPython.display import display
 
 from evalkit import __version__
-from evalkit.data.provenance import merged
+from evalkit.data.provenance import dates_of, merged
 from evalkit.data.provenance import source_of as provenance
 from evalkit.show import lab, pictures, tables
 from evalkit.show.style import typeset
@@ -59,6 +59,7 @@ def source(*tables: pd.DataFrame) -> None:
         kind, place = BADGES[origin["source"]], origin["origin"]
         sentence = f"{origin['name']}: {pluralize(len(frame), 'row')}, {kind}, from {place}.{left_out}"
         payload = {"kind": "source", **origin, "rows": len(frame), "excluded": plain(frame.attrs.get("excluded", {}))}
+        payload |= {"dates": dates} if (dates := dates_of(frame)) else {}
         _emit(payload, html=f'<p class="source {origin["source"]}">{escape(sentence)}</p>')
 
 

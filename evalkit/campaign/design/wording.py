@@ -112,5 +112,5 @@ evalkit import for_annotators/*.xlsx --design design.json --keep-names --out cla
 ```
 
 (of Pearmut its `.jsonl` in their place). Then open lesson 0 and set, in its second cell, `class_file` to the path of
-`class.parquet`, and `me` to your number. Lessons 1 to 5 take the same two.
+`class.parquet`, and `me` to your number. Lessons 1 to 6 take the same two.
 """

@@ -12,7 +12,21 @@ from matplotlib.figure import Figure
 from evalkit.human.observed import misled, titled
 from evalkit.papers.licht2022.progression import WANTED_POWER, detectable
 from evalkit.papers.licht2022.table3 import LANGUAGES
-from evalkit.show.plots import BOTH, GREY, INK, LIGHT, LINES, MARKERS, PALETTE, describe, house, legend, literal
+from evalkit.show.plots import (
+    BOTH,
+    GREY,
+    INK,
+    LIGHT,
+    LINES,
+    MARKERS,
+    PALETTE,
+    describe,
+    house,
+    labels,
+    legend,
+    literal,
+    narrow,
+)
 
 PROTOCOLS = ("RAW", "XSTS", "MSTS", "BT+MSTS", "PE")
 _TITLES = {"X-EN": "into English", "EN-X": "out of English", "both": "both directions"}
@@ -188,7 +202,13 @@ def bins(table: pd.DataFrame) -> Figure:
         axes.minorticks_off()
         axes.axhline(0, color=INK, lw=0.6)
     grid[0].set_ylabel("coefficient, 95 % interval")
-    legend(figure, *grid[0].get_legend_handles_labels(), loc="outside lower center", columns=4)
+    if narrow():
+        legend(figure, *grid[0].get_legend_handles_labels(), loc="outside lower center", columns=4)
+    else:
+        lines = [line for line in grid[-1].lines if not line.get_label().startswith("_")]
+        ends = [(*line.get_xydata()[-1], line.get_color()) for line in lines]
+        names = [line.get_label().replace(", ", ",\n") for line in lines]
+        labels.name_ends(grid[-1], [(name, *end) for name, end in zip(names, ends, strict=True)])
     finest = table[table["bins"].eq(table["bins"].max()) & table["coefficient"].eq("fleiss_kappa")]["estimate"]
     said = f"At {table['bins'].max()}, Fleiss' κ is {finest.min():.2f} to {finest.max():.2f}."
     return describe(figure, f"Three panels, {', '.join(titles.values())}, against the number of bins. {said}")

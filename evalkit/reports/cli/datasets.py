@@ -14,7 +14,7 @@ def datasets() -> None:
 
 @datasets.command("list")
 def list_data() -> None:
-    """Names, whether they are here, sizes, licences."""
+    """Names, whether they are here, sizes, dates, licences."""
     import pandas as pd
 
     from evalkit import data
@@ -22,7 +22,8 @@ def list_data() -> None:
     for row in data.listing().astype(object).itertuples():
         size = f", {row.bytes:,} bytes" if pd.notna(row.bytes) else ""
         print(f"{row.name}  ({'here' if row.here else 'not here'}{size})")
-        print_paragraph(f"    {row.title}. Licence: {row.licence}")
+        dated = f"Released: {row.released}. " if row.released else ""
+        print_paragraph(f"    {row.title}. {dated}Licence: {row.licence}")
 
 
 @datasets.command()

@@ -164,7 +164,7 @@ def dose_response(doses: pd.DataFrame, *, xlabel: str) -> Figure:
             label = f"{group} the first degraded segment"
             axes.plot(part["value"], part["mean"], marker, color=colour, ms=6, mec="white", label=label)
         axes.axhline(0, color=INK, lw=0.8, ls=":")
-        axes.set_xticks(rows["value"], [_step(label) for label in rows["label"]], fontsize=8.5)
+        axes.set_xticks(rows["value"], _steps(list(rows["label"])), fontsize=8.5)
         axes.set_xlabel(xlabel)
     figure.axes[0].set_ylabel("mean loss (points, 95 % interval)")
     legend(figure, *figure.axes[0].get_legend_handles_labels(), loc="outside upper left")
@@ -196,15 +196,16 @@ def score_changes(rankings: pd.DataFrame) -> Figure:
         pairs = sorted(rows["pair"].unique())[::-1]
         level = rows["pair"].map({pair: k for k, pair in enumerate(pairs)})
         moved = rows["moved"].ne(0)
-        for part, marker, colour, label in ((~moved, "o", GREY, "keeps its place"), (moved, "s", PALETTE[1], "moves")):
-            shift = 0.14 if label == "moves" else -0.14
-            axes.plot(rows.loc[part, "change"], level[part] + shift, marker, color=colour, ms=6, alpha=0.75,
-                      mec="white", label=f"{label} ({int(part.sum())})")  # fmt: skip
+        for part, marker, colour, shift in ((~moved, "o", GREY, -0.14), (moved, "s", PALETTE[1], 0.14)):
+            axes.plot(
+                rows.loc[part, "change"], level[part] + shift, marker, color=colour, ms=6, alpha=0.75, mec="white"
+            )
+        kept = f"{moved.sum()} change place (squares), {(~moved).sum()} keep it (dots)"
+        axes.set_title(f"{literal(name)}: {kept}", fontsize=10)
         axes.axvline(0, color=INK, lw=0.8, ls=":")
         axes.set_yticks(range(len(pairs)), pairs)
         axes.xaxis.set_major_locator(MaxNLocator(5))
-        axes.set(xlabel="change of z without the repeats (standard deviations)", ylim=(-0.6, len(pairs) + 0.4))
-        legend(axes, loc="upper center", columns=2, fontsize=8, bbox_to_anchor=(0.5, 1.02))
+        axes.set(xlabel="change of z without the repeats (standard deviations)", ylim=(-0.6, len(pairs) - 0.4))
     figure.axes[0].set_ylabel("language pair")
     return describe(
         figure,
@@ -216,6 +217,13 @@ def score_changes(rankings: pd.DataFrame) -> Figure:
 def _interval(low: float, high: float) -> str:
     """Say an interval, or that a method gives none."""
     return "no interval" if np.isnan(low) or np.isnan(high) else f"{low:.2f} to {high:.2f}"
+
+
+def _steps(names: list[str]) -> list[str]:
+    """Name the steps of an axis: of many, there is room for every second one and the last."""
+    last = len(names) - 1
+    left_out = {place for place in range(last) if last > 10 and (place % 2 or place == last - 1)}
+    return ["" if place in left_out else _step(name) for place, name in enumerate(names)]
 
 
 def _step(label: str) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.colors import BoundaryNorm, ListedColormap, LogNorm
 from matplotlib.figure import Figure
 
@@ -21,6 +22,7 @@ from evalkit.show.plots import (
     describe,
     forest,
     house,
+    labels,
     legend,
     literal,
     mark,
@@ -86,7 +88,10 @@ def sweep(table: pd.DataFrame, *, threshold: float) -> Figure:
             axes.axvline(threshold, color=GREY, lw=0.8, ls=":")
     for axes in grid[-1]:
         axes.set_xlabel("threshold (points)")
-    shared_legend(figure, columns=5)
+    if narrow():
+        shared_legend(figure, columns=5)
+    else:
+        _name_metrics(table, dict(zip(variants, grid[:, 1], strict=True)))
     nearest = table["threshold"].sub(threshold).abs()
     firsts = table[(nearest == nearest.min()) & (table["rank"] == 1)].groupby("variant", sort=False)["metric"]
     return describe(
@@ -97,6 +102,15 @@ def sweep(table: pd.DataFrame, *, threshold: float) -> Figure:
     )
 
 
+def _name_metrics(table: pd.DataFrame, panels: Mapping[str, Axes]) -> None:
+    """Write the metrics' names at the ends of their lines of ranks, in the panel of each variant."""
+    colours = {metric: _look(number)["color"] for number, metric in enumerate(dict.fromkeys(table["metric"]))}
+    last = table[table["threshold"] == table["threshold"].max()].dropna(subset="rank")
+    for variant, axes in panels.items():
+        ends = last.loc[last["variant"] == variant, ["metric", "threshold", "rank"]].itertuples(index=False)
+        labels.name_ends(axes, [(literal(one), x, y, colours[one]) for one, x, y in ends], rows=len(panels))
+
+
 @house
 def ranking(table: pd.DataFrame, *, statistic: str, chance: float | None = None, most: int = 20) -> Figure:
     """Draw metrics' values with intervals, best on top; lines part clusters, and the number is the cluster's.
@@ -105,7 +119,7 @@ def ranking(table: pd.DataFrame, *, statistic: str, chance: float | None = None,
     lies too far off to be drawn. most: metrics drawn.
     """
     shown = table.head(most).reset_index(drop=True)
-    figure, axes = plt.subplots(figsize=(BOTH, 0.27 * len(shown) + 1.1))
+    figure, axes = plt.subplots(figsize=(BOTH, 0.225 * len(shown) + 1.0))
     names = {row.metric: f"{row.metric}  {row.rank}" for row in shown.itertuples()}
     forest(axes, shown, rows="metric", value="value", low="low", high="high", names=names)
     for edge in np.flatnonzero(shown["rank"].diff() > 0) - 0.5:

@@ -19,6 +19,7 @@ from evalkit.show.plots import (
     describe,
     forest,
     house,
+    labels,
     legend,
     literal,
     mark,
@@ -68,7 +69,7 @@ def calibration_errors(table: pd.DataFrame) -> Figure:
     """
     table = table[table["annotators"] == table.groupby("pair")["annotators"].transform("max")]
     figure, panels = small_multiples(
-        dict.fromkeys(table["pair"]), columns=2, size=(BOTH / 2, 1.9), sharex=True, sharey=True,
+        dict.fromkeys(table["pair"]), columns=2, size=(BOTH / 2, 1.55), sharex=True, sharey=True,
         xlabel="segments in the smaller set", ylabel="standard error of the shift (points)",
     )  # fmt: skip
     looks = {"documents": (PALETTE[1], "s", "--", "whole documents"), "segments": (PALETTE[0], "o", "-", "segments")}
@@ -125,12 +126,14 @@ def power_curves(curves: pd.DataFrame, simulated: pd.DataFrame, *, target: float
     curves: the result of ``planning.curve``; simulated: rows of ``planning.compare`` of the same arrangement.
     """
     deltas: Sequence[float] = sorted(curves["delta"].unique(), reverse=True)
-    figure, axes = plt.subplots(figsize=(BOTH, 3.8))
+    figure, axes = plt.subplots(figsize=(BOTH, 3.4))
+    half: list[labels.Named] = []
     for number, delta in enumerate(deltas):
         rows, found = (table[table["delta"] == delta] for table in (curves, simulated))
         look = mark(number)
         axes.plot(rows["segments"], rows["power"], label=literal(f"{delta:g} points apart"), color=look["color"],
                   ls=LINES[number % len(LINES)])  # fmt: skip
+        half.append((f"{delta:g}", *_half_way(rows), look["color"]))
         reach = np.abs(found[["power_low", "power_high"]].to_numpy().T - found["power"].to_numpy())
         axes.errorbar(found["segments"], found["power"], yerr=reach, capsize=4, **look)
     axes.axhline(target, color=GREY, lw=0.9, ls=":")
@@ -138,7 +141,10 @@ def power_curves(curves: pd.DataFrame, simulated: pd.DataFrame, *, target: float
     axes.xaxis.set_major_formatter(ScalarFormatter())
     axes.set(xlabel="segments", ylabel="chance to find the difference (power)", ylim=(0, 1.02))
     axes.yaxis.set_major_formatter(PercentFormatter(1))
-    legend(axes, loc="lower right")
+    if labels.name_on_lines(axes, half):
+        axes.set_title("Numbers on lines: how many points two systems differ", fontsize=9, weight="normal")
+    else:
+        legend(axes, loc="lower right")
     needed = "; ".join(
         f"{row.delta:g} points {row.segments:,.0f} segments" for row in simulated.dropna(subset="segments").itertuples()
     )
@@ -147,6 +153,12 @@ def power_curves(curves: pd.DataFrame, simulated: pd.DataFrame, *, target: float
         "The chance to find a difference rises with the number of segments, one curve for each difference. The target "
         f"of {target:.0%} takes: {needed}.",
     )
+
+
+def _half_way(curve: pd.DataFrame) -> tuple[float, float]:
+    """Return the point of a curve of power that is nearest to one half."""
+    nearest = curve.loc[(curve["power"] - 0.5).abs().idxmin()]
+    return float(nearest["segments"]), float(nearest["power"])
 
 
 @house

@@ -42,6 +42,7 @@ def bump_chart(ranked: pd.DataFrame, *, pair: str) -> Figure:
     places = rows.pivot(index="system", columns="variant", values="place")[variants]
     scores = rows.pivot(index="system", columns="variant", values="score")[variants]
     last = len(variants) - 1
+    gap = 0.17 if len(variants) < 7 else 0.32  # between names and circles
     figure, axes = plt.subplots(figsize=(min(3.6 + 0.85 * len(variants), 9.5), 0.33 * len(places) + 1.3))
     digits = {edge: _decimals(scores.iloc[:, edge]) for edge in (0, last)}
     for system, y in places.iterrows():
@@ -51,7 +52,7 @@ def bump_chart(ranked: pd.DataFrame, *, pair: str) -> Figure:
                   mfc="white", mec=colour, mew=0.9 if k is None else 1.8)  # fmt: skip
         for x, level in enumerate(y):
             axes.text(x, level, y.iloc[0], ha="center", va="center_baseline", fontsize=7, color=INK, weight=weight)
-        for edge, side, align in () if narrow() else ((0, -0.17, "right"), (last, 0.17, "left")):
+        for edge, side, align in () if narrow() else ((0, -gap, "right"), (last, gap, "left")):
             name = f"{literal(system)} {scores.loc[system].iloc[edge]:.{digits[edge]}f}"
             axes.text(edge + side, y.iloc[edge], name, ha=align, va="center", fontsize=8.5, color=INK, weight=weight)
     for x, variant in enumerate(variants):
@@ -66,8 +67,8 @@ def bump_chart(ranked: pd.DataFrame, *, pair: str) -> Figure:
         axes.set_yticks(places.iloc[:, 0], [literal(name) for name in first])
         axes.tick_params(axis="both", length=0)
         axes.set(xlim=(-0.4, last + 0.4))
-        if len(variants) > 4:
-            axes.tick_params(axis="x", rotation=90)
+    if len(variants) > (4 if narrow() else 6):
+        axes.tick_params(axis="x", rotation=90)
     axes.set(xlabel="how scores were made (bar: line between clusters)", title=literal(pair))
     figure.supylabel("rank (the best at the top)", fontsize=10)
     axes.spines[:].set_visible(False)
