@@ -35,6 +35,7 @@ TURNED = {
     "indicmt_mqm": ("spread_language", '"hi"'),
     "critical_errors": ("dimension", '"fluency"'),
     "campaign": ("pair", '"ces-eng"'),
+    "judges": ("statistic", '"segment Pearson"'),
 }
 #: Parameters that say how long a run takes, made short: what is tried here is the way, not the numbers.
 QUICK = {"resamples": "20", "splits": "4", "replicates": "20", "matches": "300", "draws": "100"}

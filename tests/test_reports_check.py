@@ -134,6 +134,7 @@ def test_choices_that_the_package_knows_are_those_of_the_cells():
     from evalkit.campaign import method
     from evalkit.human import mqm, planning
     from evalkit.metrics import lexical
+    from evalkit.metrics.metaeval import ceiling, rankings
     from evalkit.papers.licht2022 import table3
     from evalkit.papers.sai2023 import subsets
     from evalkit.papers.sudoh2021 import taxonomy
@@ -146,6 +147,8 @@ def test_choices_that_the_package_knows_are_those_of_the_cells():
         ("indicmt_mqm", "scheme", mqm.SCHEMES),
         ("indicmt_mqm", "tokenize", lexical.TOKENIZERS),
         ("indicmt_mqm", "rule", subsets.RULES),
+        ("judges", "gold", ceiling.GOLDS),
+        ("judges", "statistic", rankings.MAIN.values()),
         ("metric_protocols", "marginal", table3.MARGINALS),
         ("study_planner", "layout", ["auto", *planning.LAYOUTS]),
     ]:
@@ -157,6 +160,7 @@ def test_choices_that_the_package_knows_are_those_of_the_cells():
     [
         ("wmt22_calibration_hits", "pair", "wmt22-calibration-hits"),
         ("wmt22_calibration_hits", "ranked", "wmt22-mturk"),
+        ("judges", "pair", "wmt23-human"),
         ("metric_meta_evaluation", "pair", "wmt23-human"),
         ("metric_meta_evaluation", "darr_pair", "wmt20-da"),
     ],

@@ -87,6 +87,11 @@ COLUMNS = {
         "time": "annotator judgements median_seconds hours",
         "plan": "difference points segments_needed segments_now more_segments more_judgements",
     },
+    "judges": {
+        "ceiling": "gold contestant kind statistic value low high",
+        "alt_test": "data judge kind epsilon winning_rate advantage passed annotators items",
+        "ppi": "data metric what humans method estimate low high variance_ratio coverage",
+    },
     "degraded_context": {
         "contrast": "data pair scale group n mean median mode sd p_one_sample",
         "welch": "data pair scale t df p_less",

@@ -3,5 +3,6 @@
 ``lexical`` computes metrics of words and characters; ``store`` keeps their scores. ``alignment`` finds and mends
 references that slipped against their sources. ``correlation`` correlates with human scores, ``spread`` shows how
 metrics use their scale. ``learned`` trains small metrics on ``features`` and ``clustered`` judges them across
-languages. ``metaeval`` holds any metric against human scores.
+languages. ``metaeval`` holds any metric against human scores, and ``powered`` estimates means from few human scores and
+many of a metric.
 """

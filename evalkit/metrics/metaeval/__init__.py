@@ -2,6 +2,6 @@
 
 ``scores`` matches them cell by cell; ``human`` makes relative rankings of human scores, ``matrices`` and ``darr`` hold
 metrics against those by variants of Kendall's tau; ``correlations``, ``ties`` and ``spa`` are the statistics used
-since; ``significance`` and ``intervals`` say how sure they are, ``chance`` what they come to by chance, and
-``rankings`` what ranking follows, and where rankings disagree.
+since; ``significance`` and ``intervals`` say how sure they are, ``chance`` what they come to by chance, ``rankings``
+what ranking follows, and where rankings disagree, and ``ceiling`` lets people compete.
 """

@@ -12,6 +12,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
+from evalkit import DataError
 from evalkit.metrics.metaeval.correlations import STATISTICS, evaluate
 from evalkit.metrics.metaeval.scores import Scores, described
 from evalkit.metrics.metaeval.spa import metric_and_human_p
@@ -29,39 +30,63 @@ ESTIMATED = (
     ("system", "spa", "none"),
 )
 
+#: What is drawn again where scores are of segments.
+_UNITS = ("segment", "document")
+
 _Values = Callable[[np.ndarray], np.ndarray]  # weights, (resamples, units), to values, (resamples,) or more of them
 _Estimate = tuple[tuple[str, str, str], _Values]
 
 
-def intervals(*scores: Scores, resamples: int = 1000, flips: int = 1000, seed: int = 7) -> pd.DataFrame:
+def intervals(
+    *scores: Scores, resamples: int = 1000, flips: int = 1000, unit: str = "segment", seed: int = 7
+) -> pd.DataFrame:
     """Return every metric's statistics with 95 % percentile intervals.
 
     Scores of segments are resampled by segment, all systems of a segment together, scores of systems by system, and SPA
-    by system too. A resample's copies of one system are not compared with one another. The threshold of acc_eq is held
-    fixed.
+    by system too. unit: "document" draws whole documents in place of single segments. A resample's copies of one system
+    are not compared with one another. The threshold of acc_eq is held fixed.
     Returns data, pair, level, statistic, grouping, metric, value, low, high for the statistics in ``ESTIMATED``.
     Caveat: intervals of two metrics overlap more than the difference of the two is uncertain, because both are drawn on
     the same data: compare metrics by ``significance``. With a dozen systems, intervals over systems are rough.
     Source: Efron & Tibshirani 1993, ch. 13; Deutsch, Dror & Roth 2021 (BOOT-INPUTS, BOOT-SYSTEMS).
     """
-    return pd.concat([_intervals(each, resamples, flips, seed) for each in scores], ignore_index=True)
+    parts = [(each, *draws(each, resamples=resamples, flips=flips, unit=unit, seed=seed)) for each in scores]
+    return pd.concat([described(each, _with_ends(table, drawn)) for each, table, drawn in parts], ignore_index=True)
 
 
-def _intervals(scores: Scores, resamples: int, flips: int, seed: int) -> pd.DataFrame:
+def draws(
+    scores: Scores, *, resamples: int = 1000, flips: int = 1000, unit: str = "segment", seed: int = 7
+) -> tuple[pd.DataFrame, np.ndarray]:
+    """Return level, statistic, grouping, metric and value, and what each row came to in every resample.
+
+    The second is resamples × rows. All metrics are evaluated on the same resamples, so that differences between rows of
+    one statistic are those of pairs. Options and caveats: see ``intervals``. Raises DataError for an unknown unit.
+    """
+    if unit not in _UNITS:
+        raise DataError(f"There is no unit {unit!r} to draw. Choose {' or '.join(_UNITS)}.")
     estimates = dict(_of_systems(scores) if scores.level == "system" else _of_segments(scores, flips, seed))
-    tables = []
-    for of, units in (("segment", scores.segments), ("system", scores.systems)):
+    documents = [name.rsplit(":", 1)[0] for name in scores.segments]
+    tables, drawn = [], []
+    for of, units in (("segment", scores.segments if unit == "segment" else documents), ("system", scores.systems)):
         chosen = {key: estimate for key, estimate in estimates.items() if key[0] == of}
         if not chosen:
             continue
         every = partial(_every, tuple(chosen.values()))
         rows = pd.MultiIndex.from_tuples([(*key, name) for key in chosen for name in scores.metrics])
         table = rows.to_frame(index=False, name=["level", "statistic", "grouping", "metric"])
-        table["value"] = every(np.ones((1, len(units))))[0]
-        drawn = resample(every, np.arange(len(units)), resamples=resamples, seed=seed)
-        table["low"], table["high"] = np.array([_ends(each) for each in drawn.T]).T
-        tables.append(table)
-    return described(scores, pd.concat(tables, ignore_index=True))
+        tables.append(table.assign(value=every(np.ones((1, len(units))))[0]))
+        drawn.append(resample(every, _codes(units), resamples=resamples, seed=seed))
+    return pd.concat(tables, ignore_index=True), np.concatenate(drawn, axis=1)
+
+
+def _codes(units: Sequence[str]) -> np.ndarray:
+    """Number units in the order in which they come."""
+    return pd.factorize(pd.Series(units, dtype=object))[0]
+
+
+def _with_ends(table: pd.DataFrame, drawn: np.ndarray) -> pd.DataFrame:
+    ends = np.array([_ends(each) for each in drawn.T])
+    return table.assign(low=ends[:, 0], high=ends[:, 1])
 
 
 def _every(estimates: Sequence[_Values], weights: np.ndarray) -> np.ndarray:

@@ -1,0 +1,188 @@
+"""People as contestants: the same numbers as plain formulas give, and laws that any contest keeps."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from evalkit import DataError
+from evalkit.data import simulate
+from evalkit.human import protocols
+from evalkit.metrics.metaeval import ceiling, chance, intervals, rankings
+
+
+@pytest.fixture(scope="module")
+def tables():
+    judged, released = simulate.wmt23_protocols(), simulate.wmt23_protocols_released()
+    scored = protocols.scores(judged, released, simulate.metric_human_scores())
+    metrics = simulate.metric_scores()
+    few = metrics[metrics["metric"].isin(["sim-metric-05", "sim-metric-40"])]
+    return scored, few, simulate.metric_outputs()
+
+
+@pytest.fixture(scope="module")
+def entered(tables):
+    return ceiling.contest(*tables)
+
+
+def plain(scored, name, gold):
+    """Read two collections' scores, systems × segments, out of the long table by dictionaries."""
+    parts = {}
+    for one in {*ceiling.TWO.get(name, (name,)), *ceiling.TWO.get(gold, (gold,))}:
+        rows = scored[(scored["protocol"] == one) & (scored["item_type"] == "system")]
+        parts[one] = {(r.system, r.segment): r.score for r in rows.itertuples()}
+    shared = set.intersection(*(set(part) for part in parts.values()))
+    systems = sorted({system for system, _ in shared})
+    segments = [s for s in sorted({segment for _, segment in shared}) if all((one, s) in shared for one in systems)]
+
+    def grid(which):
+        own = [parts[one] for one in ceiling.TWO.get(which, (which,))]
+        return np.array([[np.mean([part[one, s] for part in own]) for s in segments] for one in systems])
+
+    return grid(name), grid(gold)
+
+
+@pytest.mark.parametrize(("person", "gold"), [("ESA-1", "WMT-MQM"), ("ESAAI-1 + ESAAI-2", "ESA-1 + ESA-2")])
+def test_people_come_to_what_plain_formulas_say(tables, person, gold):
+    found = ceiling.hold(ceiling.contest(*tables, gold=gold), resamples=2).table
+    value = found[found["contestant"] == person].set_index("statistic")["value"]
+    own, best = plain(tables[0], person, gold)
+    assert own.shape[1] == ceiling.contest(*tables).segments.human.shape[1]
+    assert value["segment Pearson"] == pytest.approx(stats.pearsonr(own.ravel(), best.ravel()).statistic)
+    assert value["system Pearson"] == pytest.approx(stats.pearsonr(own.mean(1), best.mean(1)).statistic)
+    within = [stats.kendalltau(x, y).statistic for x, y in zip(own.T, best.T, strict=True)]
+    assert value["segment Kendall b by item"] == pytest.approx(np.nanmean(within))
+    i, j = np.triu_indices(len(own), 1)
+    one, other = own.mean(1), best.mean(1)
+    assert value["system accuracy"] == np.mean(np.sign(one[i] - one[j]) == np.sign(other[i] - other[j]))
+
+
+def test_the_same_segments_whatever_the_gold_and_no_gold_judges_itself(tables, entered):
+    for gold in ceiling.GOLDS:
+        found = ceiling.contest(*tables, gold=gold)
+        assert found.segments.segments == entered.segments.segments
+        assert np.isfinite(found.segments.values).all()
+        assert np.isfinite(found.segments.human).all()
+        halves = set(ceiling.TWO.get(gold, (gold,)))
+        for name in found.segments.metrics:
+            assert halves.isdisjoint(ceiling.TWO.get(name, (name,))), (gold, name)
+    assert set(entered.kinds) == set(entered.segments.metrics)
+
+
+def test_a_segment_that_one_contestant_left_out_is_out_for_all(tables, entered):
+    scored, metrics, outputs = tables
+    kept = entered.segments.segments[0].rsplit(":", 1)[1]
+    gone = (metrics["metric"] == "sim-metric-05") & (metrics["segment"] == kept) & (metrics["src_lang"] == "eng")
+    one = gone & (metrics["system"] == entered.segments.systems[3])
+    assert one.sum() == 1
+    fewer = ceiling.contest(scored, metrics[~one], outputs)
+    assert set(entered.segments.segments) - set(fewer.segments.segments) == {entered.segments.segments[0]}
+
+
+def test_random_and_constant_scores_are_those_of_chance(entered):
+    found = ceiling.floor(entered).set_index(["contestant", "statistic"])
+    expected = chance.chance(entered.segments).assign(name=lambda t: rankings.label(t)).set_index(["metric", "name"])
+    for name in ("segment acc_eq", "SPA", "segment Pearson"):
+        assert found.loc[("random", name), "value"] == expected.loc[("random", name), "value"]
+    assert ("constant", "segment Pearson") not in found.index
+    tied = ceiling.tied(entered)["WMT-MQM"]
+    assert found.loc[("constant", "segment acc_eq"), "value"] == pytest.approx(tied)
+
+
+def test_a_metric_passes_only_where_the_paired_difference_says_so(entered):
+    held = ceiling.hold(entered, resamples=200)
+    found = ceiling.passing(held, statistics=["segment acc_eq"])
+    place = {name: n for n, name in zip(held.table.index, held.table["contestant"], strict=True)
+             if held.table["statistic"][n] == "segment acc_eq"}  # fmt: skip
+    for row in found.itertuples():
+        metrics = [name for name, kind in entered.kinds.items() if kind == "metric"]
+        own, gaps = place[row.person], {m: held.drawn[:, place[m]] for m in metrics}
+        lows = [np.percentile(gap - held.drawn[:, own], 2.5) for gap in gaps.values()]
+        assert (row.metrics, row.surely) == (len(metrics), sum(low > 0 for low in lows))
+        assert row.surely <= row.above <= row.metrics
+        assert row.difference == pytest.approx(held.table["value"][place[row.best]] - row.value)
+    best = ceiling.leaders(found)
+    assert (best.groupby("kind")["value"].max() == found.groupby("kind")["value"].max()).all()
+
+
+@given(st.floats(0.1, 50), st.floats(-100, 100))
+@settings(max_examples=4, deadline=None)
+def test_the_scale_of_a_persons_scores_does_not_matter(entered, slope, shift):
+    found = ceiling.hold(entered, resamples=2).table
+    own = dict(entered.segments.__dict__) | {"values": np.round(slope * entered.segments.values + shift, 6)}
+    segments = type(entered.segments)(**own)
+    again = ceiling.hold(ceiling.Contest(segments, ceiling._of_systems(segments), entered.kinds), resamples=2).table
+    linear = found["statistic"].isin(["system Pearson", "segment Pearson"])
+    assert again["value"][linear].to_numpy() == pytest.approx(found["value"][linear].to_numpy(), abs=1e-4)
+
+
+def test_documents_are_drawn_whole(entered):
+    every = intervals.intervals(entered.segments, resamples=300).query("statistic == 'pearson' and grouping == 'none'")
+    whole = intervals.intervals(entered.segments, resamples=300, unit="document").query(
+        "statistic == 'pearson' and grouping == 'none'"
+    )
+    assert (every["value"].to_numpy() == whole["value"].to_numpy()).all()
+    own = np.array([name.rsplit(":", 1)[0] for name in entered.segments.segments])
+    rng = np.random.default_rng(1)
+    x, y = entered.segments.values[0], entered.segments.human
+    drawn = []
+    for _ in range(600):
+        picks = np.concatenate([np.flatnonzero(own == doc) for doc in rng.choice(np.unique(own), len(np.unique(own)))])
+        drawn.append(np.corrcoef(x[:, picks].ravel(), y[:, picks].ravel())[0, 1])
+    low, high = np.percentile(drawn, [2.5, 97.5])
+    width = whole["high"].iloc[0] - whole["low"].iloc[0]
+    assert width == pytest.approx(high - low, rel=0.2)
+    with pytest.raises(DataError, match="no unit 'page'"):
+        intervals.intervals(entered.segments, resamples=2, unit="page")
+
+
+def test_what_cannot_be_is_refused(tables):
+    scored, metrics, outputs = tables
+    with pytest.raises(DataError, match="no gold 'BLEU'"):
+        ceiling.contest(scored, metrics, outputs, gold="BLEU")
+    with pytest.raises(DataError, match="No segment was scored by all people"):
+        ceiling.contest(scored, metrics[metrics["system"] != metrics["system"].iloc[0]], outputs)
+
+
+def test_on_the_real_collections_a_hundred_and_fifty_six_segments_are_whole(real):
+    judged, released, human = (real(f"wmt23-{name}") for name in ("protocols", "protocols-released", "human"))
+    scored = protocols.scores(judged, released, human)
+    found = ceiling.contest(scored, real("wmt23-metrics"), real("wmt23-outputs"))
+    assert found.segments.values.shape == (52, 12, 156)
+    assert pd.Series(found.kinds).value_counts().to_dict() == {
+        "metric": 43, "one person": 6, "two people": 2, "knows nothing": 1,
+    }  # fmt: skip
+
+
+def test_tables_of_all_golds_have_every_row_once_and_people_first(tables):
+    entered = {gold: ceiling.contest(*tables, gold=gold) for gold in ceiling.GOLDS[:2]}
+    held = {gold: ceiling.hold(one, resamples=20) for gold, one in entered.items()}
+    floors = {gold: ceiling.floor(one) for gold, one in entered.items()}
+    whole = ceiling.together(held, floors)
+    assert len(whole) == sum(len(held[gold].table) + len(floors[gold]) for gold in held)
+    assert not whole.duplicated(["gold", "contestant", "statistic"]).any()
+    for _, part in whole.groupby(["gold", "statistic"]):
+        assert part["kind"].map(ceiling.KINDS.index).is_monotonic_increasing
+    everywhere = ceiling.passing_everywhere(held)
+    best = ceiling.leaders(everywhere)
+    highest = everywhere.groupby(["gold", "statistic", "kind"])["value"].max()
+    assert best.set_index(["gold", "statistic", "kind"])["value"].sort_index().equals(highest.sort_index())
+    told = ceiling.turns(best)
+    assert told.shape == (len(rankings.MAIN), 3)
+    first = ceiling.firsts(whole, "segment acc_eq")
+    metrics = whole[(whole["statistic"] == "segment acc_eq") & (whole["kind"] == "metric")]
+    for gold, part in metrics.groupby("gold"):
+        assert first[gold] == part["contestant"].iloc[part["value"].argmax()]
+
+
+def test_sentences_say_what_the_table_has():
+    rows = [("ESA-1", "one person", 0.3), ("ESA-2", "one person", 0.1), ("ESA-1 + ESA-2", "two people", 0.4),
+            ("length", "knows nothing", 0.2)]  # fmt: skip
+    table = pd.DataFrame(rows, columns=["contestant", "kind", "value"]).assign(gold="WMT-MQM", statistic="SPA")
+    assert "ESA-1 0.300 and ESA-2 0.100 alone, 0.400 together." in ceiling.more_people(
+        table, gold="WMT-MQM", statistic="SPA"
+    )
+    assert ceiling.below_length(table, gold="WMT-MQM").endswith("1 of 3 by soft pairwise accuracy (SPA).")
+    assert ceiling.below_length(table[:-1], gold="WMT-MQM").endswith("none.")
