@@ -48,6 +48,20 @@ def test_verdicts_on_the_release(frames):
     assert {row["lacking"] for row in by["not reproducible"]} == {"marks that people removed"}
 
 
+def test_without_marks_that_have_no_severity_the_printed_time_per_mark_comes_out(frames):
+    (judged, marked, *_), _ = frames
+    own = marked[marked["item_type"] != "degraded"].astype({"severity": "str"})
+    undecided = own[~own["severity"].isin(["minor", "major", "critical"])]
+    keys = ["protocol", "hit", "system", "segment"]
+    lost = undecided.astype(dict.fromkeys(keys, "str")).groupby(keys).size().rename("lost").reset_index()
+    fewer = judged.astype(dict.fromkeys(keys, "str")).merge(lost, on=keys, how="left").fillna({"lost": 0})
+    assert fewer.loc[fewer["item_type"] != "degraded", "lost"].sum() == len(undecided) > 0
+    fewer["errors"] -= fewer["lost"].where(fewer["item_type"] != "degraded", 0)
+    now, without = (esa.effort(esa.seconds(one)).set_index("kind")["per_error"] for one in (judged, fewer))
+    assert [f"{one:.1f}" for one in now[["ESA", "ESAAI"]]] == ["70.4", "31.0"]
+    assert f"{without['ESA']:.1f}" == "70.8"
+
+
 def test_what_remarks_say_of_the_release_holds(frames, mirrored):
     (judged, marked, released, human), wmt_marked = frames
     side = esa.grids(judged, marked, released, human, wmt_marked)

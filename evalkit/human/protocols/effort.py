@@ -18,8 +18,6 @@ from evalkit.stats import inference
 UNITS = ("segment", "word", "marked error")
 #: Pauses that ``sensitivity`` tries, seconds.
 PAUSES = (120, 300, 600, 1200, 3600)
-#: What the release's authors take for a pause, seconds; it gets the person's median time instead.
-AUTHORS_PAUSE = 300
 _TEXT = ["system", "segment"]
 
 
@@ -149,52 +147,6 @@ def sensitivity(judged: pd.DataFrame, *, pauses: Sequence[float] = PAUSES) -> pd
         whole = work(judged, pause=pause).set_index("protocol")
         parts.append(table.assign(pause=pause, breaks=whole["breaks"], hours=whole["hours"]).reset_index())
     return pd.concat(parts, ignore_index=True)[["protocol", "pause", "breaks", "median", "mean", "hours", "per_error"]]
-
-
-def authors_times(judged: pd.DataFrame, marked: pd.DataFrame, *, undecided: bool = True) -> pd.DataFrame:
-    """Measure time per segment and per marked error as the release's own scripts do.
-
-    A judgement takes from the start of the account's previous one to its own start, an account's first 0 seconds; more
-    than five minutes become the person's median; then people's means are averaged, seconds and marks, and divided.
-    Degraded items are left out after that. marked: the marks; undecided: count also those without a severity.
-    Returns protocol, people, seconds (per segment), marks (per segment), per_mark (seconds).
-    Source: effort_and_time.py and protocol.py of the release (Zouhar et al. 2025).
-    """
-    ordered = judged.sort_values("started", kind="stable")
-    seconds = ordered.groupby(["protocol", "hit"])["started"].diff().fillna(0.0)
-    rows = _count_marks(ordered.assign(seconds=seconds), marked, undecided=undecided)
-    rows = rows[rows["item_type"] != "degraded"]
-    who = ["protocol", "annotator"]
-    usual = rows.groupby(who)["seconds"].transform("median")
-    rows = rows.assign(seconds=rows["seconds"].where(rows["seconds"] <= AUTHORS_PAUSE, usual))
-    means = rows.groupby(who, sort=False)[["seconds", "marks"]].mean()
-    table = means.groupby("protocol", sort=False).mean()
-    table.insert(0, "people", means.groupby("protocol").size())
-    return table.assign(per_mark=table["seconds"] / table["marks"]).reset_index()
-
-
-def _count_marks(judged: pd.DataFrame, marked: pd.DataFrame, *, undecided: bool) -> pd.DataFrame:
-    """Add ``marks``, the marked errors of each judgement, with or without those of no severity."""
-    if undecided:
-        return judged.assign(marks=judged["errors"].fillna(0.0))
-    key = ["protocol", "hit", *_TEXT, "item_type"]
-    decided = marked[marked["severity"].isin(["minor", "major", "critical"])]
-    found = decided.astype(dict.fromkeys(key, str)).groupby(key).size().rename("marks").reset_index()
-    named = judged.astype(dict.fromkeys(key, str))
-    return named.merge(found, on=key, how="left").fillna({"marks": 0.0})
-
-
-def together(table: pd.DataFrame, protocols: Sequence[str]) -> float:
-    """Average ``authors_times`` over the people of several campaigns, and return seconds per mark.
-
-    >>> one = {"protocol": ["E1", "E2"], "people": [1, 3], "seconds": [10.0, 30.0], "marks": [1.0, 1.0]}
-    >>> together(pd.DataFrame(one), ["E1", "E2"])
-    25.0
-    """
-    rows = table[table["protocol"].isin(protocols)]
-    if rows.empty:
-        raise DataError(f"No times of {', '.join(protocols)}. There are {', '.join(table['protocol'])}.")
-    return float((rows["seconds"] @ rows["people"]) / (rows["marks"] @ rows["people"]))
 
 
 def spared(released: pd.DataFrame, judged: pd.DataFrame, *, model: str = "LLM", fewest: int = 5) -> dict[str, float]:

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 import pandas as pd
 
 from evalkit.human.annotators import PAUSE
-from evalkit.human.protocols import effort
 from evalkit.human.protocols.choice import FAMILIES
 from evalkit.stats.terms import join_names
 
@@ -43,15 +42,15 @@ def _rough(number: float) -> str:
     return f"{float(f'{number:.2g}'):,.0f}"
 
 
-def times(pauses: pd.DataFrame, authors: pd.DataFrame, spared: Mapping[str, float]) -> list[str]:
+def times(pauses: pd.DataFrame, authors: Mapping[str, float], spared: Mapping[str, float]) -> list[str]:
     """Say what counts as time, what pauses change, and what the authors' own rule gives.
 
-    pauses, authors, spared: the results of ``effort.sensitivity``, ``authors_times`` and ``spared``.
+    pauses, spared: the results of ``effort.sensitivity`` and ``effort.spared``. authors: seconds per mark by the rule
+    of the release's authors, of ESA and ESAAI (``papers.esa.effort``).
     """
     campaigns = {family: [name for name in FAMILIES if FAMILIES[name] == family] for family in ("ESA", "ESA^AI")}
     mean = pauses.pivot(index="pause", columns="protocol", values="mean")
     ratio = mean[campaigns["ESA^AI"]].mean(axis=1) / mean[campaigns["ESA"]].mean(axis=1)
-    own = {family: effort.together(authors, names) for family, names in campaigns.items()}
     first, last = (f"{seconds / 60:.0f}" for seconds in (pauses["pause"].min(), pauses["pause"].max()))
     return [
         "A judgement lasts from the end of the same person's previous one to its own end: the tool shows a whole "
@@ -61,8 +60,8 @@ def times(pauses: pd.DataFrame, authors: pd.DataFrame, spared: Mapping[str, floa
         f"With breaks from {first} to {last} minutes on, ESA^AI's mean time per judgement is {ratio.min():.2f} to "
         f"{ratio.max():.2f} of ESA's.",
         "By the authors' rule (from start to start; more than five minutes become the person's median; means of people "
-        f"averaged; marks without a severity left out) a marked error takes {own['ESA']:.0f} s in ESA and "
-        f"{own['ESA^AI']:.0f} s in ESA^AI, where marks are suggested.",
+        f"averaged) a marked error takes {authors['ESA']:.0f} s in ESA and {authors['ESAAI']:.0f} s in ESA^AI, where "
+        "marks are suggested.",
         f"Leaving out the {spared['outputs']:.0%} of outputs in which the model finds no error would spare "
         f"{spared['time']:.0%} of ESA^AI's time.",
     ]
