@@ -70,7 +70,7 @@ CONTROLS["campaign"] = [
 HOVER = {
     "xsts_calibration": ("draw.outside_scores", ".mark-symbol path", "language"),
     "wmt22_calibration_hits": ("views.rank_forest", ".mark-symbol path", "rank (1 is best)"),
-    "metric_meta_evaluation": ("views.metric_ranking", ".mark-symbol path", "cluster"),
+    "metric_meta_evaluation": ("views.metric_ranking, leaders[foremost]", ".mark-symbol path", "cluster"),
 }
 SHOWN = "const shown = window.jupyterapp.shell.currentWidget;"
 CLOSE = """() => {

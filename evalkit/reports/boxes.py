@@ -17,6 +17,8 @@ LONGEST_WORD = 36  # characters; a table cell with more is a sentence and may wr
 LETTER, GAP, PHONE, DESKTOP = 8.3, 12, 350, 940
 #: The same for a printed sheet, upright and turned, whose letters of 8 points are smaller than those of a screen.
 UPRIGHT, TURNED = 920, 1360
+#: How far a guess may fall short on a phone: rather a stop too many than a table that no keyboard scrolls.
+SPARE = 25
 #: CSS pixels that a column of sentences takes at least.
 SENTENCES = {PHONE: 150, DESKTOP: 224, UPRIGHT: 110, TURNED: 110}
 
@@ -131,7 +133,7 @@ def focus(columns: list[list[str]], caption: str) -> tuple[dict[str, str], dict[
     style = {"class": " ".join(["scroll", *wide(columns)])}
     if width(columns, DESKTOP) > DESKTOP:
         return style | named, {}
-    return style, {"class": "stop"} | named if width(columns, PHONE) > PHONE else {}
+    return style, {"class": "stop"} | named if width(columns, PHONE) > PHONE - SPARE else {}
 
 
 def wide(columns: list[list[str]]) -> list[str]:
