@@ -99,6 +99,10 @@ COLUMNS = {
         "rules": "data pair rule system cluster",
         "error_rates": "rule situation rate low high nominal",
     },
+    "preferences": {
+        "bradley_terry": "data system strength low high",
+        "side_by_side": "measure pointwise side_by_side low high",
+    },
     "degraded_context": {
         "contrast": "data pair scale group n mean median mode sd p_one_sample",
         "welch": "data pair scale t df p_less",

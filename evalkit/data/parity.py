@@ -6,6 +6,8 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.data import delimited, schemas
+from evalkit.data.compared import check
+from evalkit.data.provenance import like
 
 #: What the file calls the two systems, and what it calls neither.
 SYSTEMS, TIE = ("human", "mt"), "tie"
@@ -28,6 +30,24 @@ def comparisons(paths: list[Path]) -> pd.DataFrame:
     frame = as_judgements(raw[~overlapping], origin=paths[0].name)
     frame.attrs["excluded"] = {"comparisons of sentences from judged documents": int(overlapping.sum())}
     return frame
+
+
+def preferences(paths: list[Path]) -> pd.DataFrame:
+    """Load each comparison as one row, ``a`` the person's translation and ``b`` the machine's, with its ``unit``.
+
+    The file does not tell which stood first.
+    """
+    judged = comparisons(paths)
+    return like(as_comparisons(judged, origin=paths[0].name), judged)
+
+
+def as_comparisons(judged: pd.DataFrame, *, origin: str) -> pd.DataFrame:
+    """Write what ``as_judgements`` makes of a comparison as one row again."""
+    own = judged[judged["system"].eq(SYSTEMS[0])]
+    answer = own["choice"].map({SYSTEMS[0]: "a", SYSTEMS[1]: "b", TIE: "tie"})
+    frame = own.assign(system_a=own["system"], system_b=own["against"], preference=answer, first="unknown")
+    names = [name for name in schemas.COMPARISONS.columns if name in frame]
+    return check(frame[[*names, "unit"]].reset_index(drop=True), origin=origin)
 
 
 def as_judgements(compared: pd.DataFrame, *, origin: str) -> pd.DataFrame:

@@ -105,6 +105,41 @@ RATINGS = pa.DataFrameSchema(
 )
 
 
+#: What a comparison of two translations, ``a`` and ``b``, may come to, and what may be known of which stood first.
+PREFERENCES, FIRST = ("a", "b", "tie"), ("a", "b", "unknown")
+
+#: One row per comparison of two translations of a segment: ``preference`` is the better one, or a tie. ``first`` stood
+#: left, above or before. Comparisons with one ``screen`` were made together: a ranking of k translations is k(k - 1)/2
+#: rows that share one, and these are no independent answers. ``score_a``, ``score_b``: scores on that screen.
+COMPARISONS = pa.DataFrameSchema(
+    {
+        "src_lang": _name(),
+        "tgt_lang": _name(),
+        "system_a": _name(),
+        "system_b": _name(),
+        "doc": _name(),
+        "segment": _name(),
+        "annotator": _name(),
+        "preference": _name(checks=pa.Check.isin(PREFERENCES, error="is none of a, b, tie. Correct it")),
+        "first": _name(checks=pa.Check.isin(FIRST, error="is none of a, b, unknown. Correct it"), required=False),
+        "score_a": pa.Column(float, required=False, nullable=True),
+        "score_b": pa.Column(float, required=False, nullable=True),
+        "screen": _name(required=False),
+        "criterion": _name(required=False),
+        "started": pa.Column(float, required=False, nullable=True),
+        "ended": pa.Column(float, required=False, nullable=True),
+        "source": _name(required=False, nullable=True),
+        "reference": _name(required=False, nullable=True),
+        "hypothesis_a": _name(required=False, nullable=True),
+        "hypothesis_b": _name(required=False, nullable=True),
+    },
+    metadata={
+        "key": ["src_lang", "tgt_lang", "system_a", "system_b", "doc", "segment", "annotator", "criterion", "screen"],
+        "remedy": "Drop one of them, or give the second showing a screen of its own.",
+    },
+)
+
+
 def _repeated(**options) -> pa.Column:
     """Describe a column of names that recur by the hundred thousand: text, each name kept once."""
     return pa.Column("category", **options)

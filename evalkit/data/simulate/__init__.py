@@ -20,6 +20,7 @@ from evalkit.data.simulate.context import (
 )  # fmt: skip
 from evalkit.data.simulate.crowds import (
     laeubli_parity,
+    laeubli_preferences,
     mlqe_pe,
     mlqe_pe_people,
     sudoh_agreed,
@@ -57,8 +58,9 @@ __all__ = [
     "LANGUAGES", "SHAPES", "Behaviour", "Control", "Design", "Quality", "calibration_hits",
     "calibration_mapping", "campaign", "categories", "darr_assessments", "darr_metrics", "indicmt_mqm",
     "indicmt_mqm_spans", "indicmt_splits", "indicmt_splits_spans", "indicmt_zero_shot",
-    "indicmt_zero_shot_spans", "laeubli_parity", "metric_human_scores", "metric_human_system_scores", "metric_outputs",
-    "metric_scores", "metric_system_scores", "mlqe_pe", "mlqe_pe_people", "post_edited", "protocol_study",
+    "indicmt_zero_shot_spans", "laeubli_parity", "laeubli_preferences", "metric_human_scores",
+    "metric_human_system_scores", "metric_outputs", "metric_scores",
+    "metric_system_scores", "mlqe_pe", "mlqe_pe_people", "post_edited", "protocol_study",
     "single_assessments",
     "sudoh_agreed", "sudoh_labels", "sudoh_labels_wmt17", "sudoh_translations", "wmt21_mturk",
     "wmt21_mturk_annotators", "wmt21_mturk_ranking", "wmt22_mturk", "wmt22_mturk_annotators",

@@ -1,0 +1,17 @@
+"""Comparisons of two translations: strengths, ties, places, how well one scale fits, and how sure all that is.
+
+Functions take tables of comparisons (``evalkit.data.schemas.COMPARISONS``); ``evalkit.data.compared`` makes them of
+scores. Strengths are natural logs of odds, with mean 0.
+"""
+
+from evalkit.human.preferences.cells import Cells, count, groups, refuse_apart, separated
+from evalkit.human.preferences.drawn import UNITS, drawable, shares, strengths
+from evalkit.human.preferences.fitting import WEAK, Fitted, fit
+from evalkit.human.preferences.goodness import Circles, Fit, circles, goodness, residuals
+from evalkit.human.preferences.kernels import KERNELS, chances
+from evalkit.human.preferences.simple import elo, win_rates
+
+__all__ = [
+    "KERNELS", "UNITS", "WEAK", "Cells", "Circles", "Fit", "Fitted", "chances", "circles", "count", "drawable",
+    "elo", "fit", "goodness", "groups", "refuse_apart", "residuals", "separated", "shares", "strengths", "win_rates",
+]  # fmt: skip

@@ -1,0 +1,116 @@
+"""The tables of the study of preferences: what side by side changes, strengths of all data sets, what scores say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from evalkit import DataError
+from evalkit.data import compared, together
+from evalkit.data.provenance import like
+from evalkit.human.preferences import beside
+from evalkit.human.preferences.cells import count, groups
+from evalkit.human.preferences.drawn import drawable, shares, strengths
+from evalkit.human.preferences.fitting import Fitted, fit
+from evalkit.human.preferences.goodness import circles, goodness
+from evalkit.human.preferences.worth import Worth, efficiency
+
+#: Tables of strengths, and the fits, by the name of the data.
+Ranked = tuple[pd.DataFrame, dict[str, Fitted]]
+
+
+def changed(side: pd.DataFrame, side_spans: pd.DataFrame, single: pd.DataFrame, single_spans: pd.DataFrame,
+            outputs: pd.DataFrame, *, resamples: int, seed: int) -> pd.DataFrame:  # fmt: skip
+    """Return ``beside.measures`` of MQM side by side against MQM of the same texts one by one.
+
+    side, side_spans: ``wmt23-side-by-side`` and its spans. single, single_spans: ``wmt23-mqm`` and its spans. outputs:
+    ``wmt23-outputs``.
+    """
+    texts = set(zip(side["system"], side["segment"]))
+    here = [(row.tgt_lang, (row.system, row.segment)) for row in single.itertuples()]
+    single = single[[language == "deu" and key in texts for language, key in here]]
+    marks = single_spans[single_spans["tgt_lang"].eq("deu")]
+    number = marks.groupby(["system", "segment"], observed=True).size()
+    single = single.assign(errors=[number.get(key, 0) for key in zip(single["system"], single["segment"])])
+    screens = side[["system", "against"]].drop_duplicates()
+    shown = outputs[outputs["tgt_lang"].eq("deu")]
+    written = [
+        {(row.system, row.doc, row.segment): row.hypothesis for row in own.itertuples()} for own in (shown, side)
+    ]
+    one = beside.pairs(single, screens), beside.found_again(marks, written[0], single, screens)
+    two = beside.pairs(side, screens), beside.found_again(side_spans, written[1], side, screens)
+    return beside.measures(one, two, resamples=resamples, seed=seed)
+
+
+def tables(laeubli: pd.DataFrame, literary: pd.DataFrame, side: pd.DataFrame, contrastive: pd.DataFrame,
+           ) -> dict[str, pd.DataFrame]:  # fmt: skip
+    """Return the tables of comparisons that can be ranked, by a name that says whose they are."""
+    found = {f"laeubli {name[0]}, {name[1]}s": like(own, laeubli)
+             for name, own in laeubli.groupby(["criterion", "unit"], sort=True)}  # fmt: skip
+    found["literary"] = literary
+    both = together.comparisons(side)
+    for names in groups(count(both)):
+        own = both[both["system_a"].isin(names)]
+        found["side by side " + " ".join(names)] = own
+    found["contrastive ESA"] = together.comparisons(contrastive)
+    return found
+
+
+def ranked(tables: Mapping[str, pd.DataFrame], *, ties: str, resamples: int, seed: int) -> Ranked:
+    """Return data, system, strength, low, high, ``drawn`` (what was drawn anew) of all tables, and the fits."""
+    rows, fits = [], {}
+    for name, own in tables.items():
+        units = drawable(own)
+        table, fits[name] = strengths(own, ties=ties, resamples=resamples, seed=seed, units=units)
+        rows.append(table.assign(data=name, drawn=" and ".join(units) or "nothing"))
+    found = pd.concat(rows, ignore_index=True)
+    return found[["data", "system", "strength", "low", "high", "drawn"]], fits
+
+
+def fitting(fits: Mapping[str, Fitted], *, seed: int) -> pd.DataFrame:
+    """Return of each fit how well one scale holds: deviance, p, dispersion, circles, and those that chance makes."""
+    rows = []
+    for name, own in fits.items():
+        good, round_ = goodness(own), circles(own, seed=seed)
+        rows.append((name, len(own.cells.systems), int(own.cells.counts.sum()), good.deviance, good.freedom, good.p,
+                     good.dispersion, round_.triples, len(round_.found), round_.expected))  # fmt: skip
+    columns = "data systems comparisons deviance freedom p dispersion triples circles by_chance"
+    return pd.DataFrame(rows, columns=columns.split())
+
+
+def placed(comparisons: pd.DataFrame) -> tuple[float, float]:
+    """Return what standing first adds to the log odds, and the p of a likelihood ratio test that it adds nothing."""
+    with_place, without = fit(comparisons, place=True), fit(comparisons)
+    gain = max(0.0, 2 * (with_place.likelihood - without.likelihood))
+    return float(with_place.place[0]), float(stats.chi2.sf(gain, 1))
+
+
+def worths(campaigns: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return what a comparison is worth beside two scores in each campaign; ``why`` where that cannot be told."""
+    rows = []
+    for name, own in campaigns.items():
+        try:
+            found, why = efficiency(own), ""
+        except DataError as problem:
+            found, why = Worth(np.nan, np.nan, np.nan, np.nan, np.nan, 0, 0), str(problem)
+        rows.append((name, *found, why))
+    return pd.DataFrame(rows, columns=["data", *Worth._fields, "why"])
+
+
+def as_comparisons(campaigns: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return how many judgements, comparisons and ties scores make, and how many judgements have none beside them."""
+    rows = []
+    for name, own in campaigns.items():
+        found = compared.of_scores(own, together=())
+        ties = found["preference"].eq("tie").mean()
+        rows.append((name, len(own), len(found), ties, found.attrs["alone"], len(groups(count(found)))))
+    return pd.DataFrame(rows, columns=["data", "judgements", "comparisons", "ties", "alone", "groups"])
+
+
+def answers(laeubli: pd.DataFrame, *, resamples: int, seed: int) -> pd.DataFrame:
+    """Return criterion, unit, answer, share, low, high, n: how often each answer was given, drawing documents."""
+    found = shares(laeubli, by=["criterion", "unit"], resamples=resamples, seed=seed, units=("documents",))
+    return found.drop(columns=["system_a", "system_b"])

@@ -1,0 +1,140 @@
+"""What the study of preferences says: sentences of computed numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """All that the sentences rest on.
+
+    measures: ``study.changed``. answers: ``study.answers``. literary: ``marked.follow``. fits: ``study.fitting``.
+    worths: ``study.worths``. first: ``study.placed``. parts: groups of systems side by side that share no system.
+    """
+
+    measures: pd.DataFrame
+    answers: pd.DataFrame
+    literary: pd.DataFrame
+    fits: pd.DataFrame
+    worths: pd.DataFrame
+    first: tuple[float, float]
+    parts: int
+
+    def headline(self) -> str:
+        """Say the result in a sentence."""
+        same, other = self._gains()
+        return (
+            "Side by side, words that two translations share are marked in both "
+            f"{self._more(same)} often than one by one (on other screens {self._more(other)}); {self._settled()} of "
+            f"{len(self.measures)} measures change for sure."
+        )
+
+    def steps(self) -> list[str]:
+        """Say what to do."""
+        again = self._measure("marks found again, same")
+        sent, docs = (self._share("adequacy", unit, "a") for unit in ("sentence", "document"))
+        return [
+            "Put translations side by side where marks should mean the same: words that both share, marked in one, "
+            f"were marked in the other in {again['side_by_side']:.0f} % of cases, one by one in "
+            f"{again['pointwise']:.0f} %.",
+            "Show whole documents where a person's translation competes: of sentences it was preferred for adequacy in "
+            f"{100 * sent:.0f} %, of documents in {100 * docs:.0f} %.",
+            "Link all systems through others: what was never compared, even through others, cannot be ranked by any "
+            f"model ({self.parts} groups here, where five fixed screens were used).",
+            f"Offer ties: where none could be answered, {100 * self._difficult():.0f} % of choices were called "
+            "difficult.",
+        ]
+
+    def sure(self) -> str:
+        """Say how sure the change is."""
+        found = self._measure("marks found again, same")
+        gap = found["side_by_side"] - found["pointwise"]
+        return (
+            f"Marks found again on the same screen: {gap:+.0f} points, 95 % interval {found['low']:+.0f} to "
+            f"{found['high']:+.0f}, drawing documents and raters. One by one there is one rating of each translation, "
+            "by raters who are not named, at another time: who judged may explain some of it."
+        )
+
+    def contrast(self) -> list[str]:
+        """Say whether contrast sharpens or bends."""
+        apart, gap = self._measure("distance of systems"), self._measure("distance of the two")
+        sharp, equal = self._measure("the same, %"), self._measure("pairs with equal")
+        return [
+            f"Bend: systems that share a screen stand {apart['side_by_side']:.2f} points of MQM apart, one by one "
+            f"{apart['pointwise']:.2f} ({self._told(apart)}); two translations {gap['side_by_side']:.2f} against "
+            f"{gap['pointwise']:.2f} ({self._told(gap)}).",
+            f"Sharpen: the distance of systems is {sharp['side_by_side']:.0f} % of the spread of differences, one by "
+            f"one {sharp['pointwise']:.0f} % ({self._told(sharp)}); {equal['side_by_side']:.0f} % of pairs have equal "
+            f"scores, one by one {equal['pointwise']:.0f} % ({self._told(equal)}).",
+        ]
+
+    def choices(self) -> str:
+        """Say whether literary preferences follow marks."""
+        every, clear, difficult = (row for _, row in self.literary.iterrows())
+        return (
+            f"The translation with fewer marks was preferred in {100 * every['share']:.0f} % of {every['n']} choices: "
+            f"{100 * clear['share']:.0f} % of clear and {100 * difficult['share']:.0f} % of difficult ones; in "
+            f"{every['equal']} both had as many. No choice was made twice and nobody is named, so that agreement "
+            "between people cannot be computed."
+        )
+
+    def place(self) -> str:
+        """Say what standing first adds."""
+        gain, p = self.first
+        return (
+            f"Literary translations, whose order was drawn: standing first adds {gain:+.2f} to the log odds "
+            f"(likelihood ratio test, answers taken as independent: p = {p:.2f})."
+        )
+
+    def scale(self) -> str:
+        """Say whether one scale of strengths holds."""
+        own = self.fits[self.fits["freedom"] > 0]
+        bad = own[own["p"] < 0.05]
+        names = ", ".join(bad["data"]) or "none"
+        return (
+            f"One scale of strengths fits {len(own) - len(bad)} of {len(own)} tables that can contradict it (p < 0.05: "
+            f"{names}); {int(self.fits['circles'].sum())} of {int(self.fits['triples'].sum())} triples go in a circle."
+        )
+
+    def certainty(self) -> str:
+        """Say what a comparison is worth beside two scores."""
+        own = self.worths[self.worths["efficiency"].notna()]
+        told = "; ".join(
+            f"{row.data} {row.efficiency:.1f} ({row.low:.1f} to {row.high:.1f})" for row in own.itertuples()
+        )
+        return (
+            "What a comparison made of two scores is worth, as a share of the certainty of the scores: "
+            f"{told or 'cannot be told'}. At .5, twice as many are needed; above 1, a count of wins is surer than "
+            "means of scores, as where few heavy penalties make scores scatter."
+        )
+
+    def _measure(self, start: str) -> pd.Series:
+        return self.measures[self.measures["measure"].str.startswith(start)].iloc[0]
+
+    def _gains(self) -> tuple[float, float]:
+        own = self.measures[self.measures["measure"].str.startswith("marks found again")]
+        same, other = 100 * (own["side_by_side"] / own["pointwise"] - 1)
+        return float(same), float(other)
+
+    def _difficult(self) -> float:
+        own = (self.literary["n"] + self.literary["equal"]).to_numpy(float)
+        return float(own[2] / own[0])
+
+    def _settled(self) -> int:
+        return int((self.measures["low"].gt(0) | self.measures["high"].lt(0)).sum())
+
+    def _share(self, criterion: str, unit: str, answer: str) -> float:
+        own = self.answers[self.answers["criterion"].eq(criterion) & self.answers["unit"].eq(unit)]
+        return float(own.loc[own["answer"].eq(answer), "share"].iloc[0])
+
+    @staticmethod
+    def _more(change: float) -> str:
+        return f"{abs(change):.0f} % {'more' if change > 0 else 'less'}"
+
+    @staticmethod
+    def _told(row: pd.Series) -> str:
+        sure = row["low"] > 0 or row["high"] < 0
+        return f"difference {row['low']:+.2f} to {row['high']:+.2f}" + ("" if sure else ", not sure")

@@ -1,0 +1,246 @@
+"""Comparisons: their rules, what judgements say as comparisons, and the four data sets that hold some."""
+
+import json
+import tarfile
+from collections import Counter
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalkit import DataError, data
+from evalkit.data import compared, schemas, together
+
+COMMON = {"src_lang": "eng", "tgt_lang": "deu", "doc": "d", "segment": "1", "annotator": "p"}
+
+
+def comparison(a="A", b="B", preference="a", **others):
+    return COMMON | {"system_a": a, "system_b": b, "preference": preference} | others
+
+
+def rated(scores, **others):
+    """One person's scores of one segment: system -> score."""
+    rows = [COMMON | {"system": name, "score": float(score), "item_type": "system"} | others
+            for name, score in scores.items()]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        ([comparison(preference="better")], "line 2, column preference: 'better' is none of a, b, tie"),
+        ([comparison(first="left")], "line 2, column first: 'left' is none of a, b, unknown"),
+        ([comparison(b="A")], "line 2: the system 'A' is compared with itself"),
+        ([comparison(), comparison()], "line 3, columns .*: the same as line 2"),
+        ([comparison(), comparison("B", "A")], "line 3: this pair is there already, the other way round"),
+        ([comparison(score_a=1, score_b=2)], "line 2: the preference 'a' is for the lower score"),
+        ([comparison(preference="b", score_a=3, score_b=2)], "line 2: the preference 'b' is for the lower score"),
+        ([comparison() | {"annotator": ""}], "line 2, column annotator: is empty"),
+    ],
+)
+def test_what_breaks_a_rule_is_refused_with_its_line(rows, told):
+    with pytest.raises(DataError, match=f"my.csv, {told}"):
+        compared.check(pd.DataFrame(rows), origin="my.csv")
+
+
+def test_a_second_showing_has_a_screen_of_its_own_and_equal_scores_may_have_a_preference():
+    rows = [comparison(screen="1"), comparison("B", "A", screen="2", score_a=2, score_b=2), comparison(screen="3")]
+    assert len(compared.check(pd.DataFrame(rows), origin="my.csv")) == 3
+
+
+def test_scores_further_apart_than_a_tie_prefer_the_higher_one():
+    found = compared.of_scores(rated({"A": 70, "B": 75, "C": 76}), tie=5)
+    assert found[["system_a", "system_b", "preference"]].to_numpy().tolist() == [
+        ["A", "B", "tie"], ["A", "C", "b"], ["B", "C", "tie"],
+    ]  # fmt: skip
+    assert set(found["first"]) == {"unknown"}
+
+
+def test_sums_that_differ_by_rounding_alone_tie():
+    found = compared.of_scores(rated({"A": -(0.1 + 0.2), "B": -0.3}))
+    assert found["preference"].tolist() == ["tie"]
+
+
+def test_only_what_one_person_judged_on_one_screen_of_one_question_is_compared():
+    tables = [rated({"A": 1, "B": 2}, annotator="p", hit="1"), rated({"C": 3}, annotator="p", hit="2"),
+              rated({"D": 9, "E": 8}, annotator="q", hit="1")]  # fmt: skip
+    whole = pd.concat(tables)
+    found = compared.of_scores(whole)
+    assert [*zip(found["system_a"], found["system_b"])] == [("A", "B"), ("D", "E")]
+    assert found.attrs["alone"] == 1
+    wide = compared.of_scores(whole, together=())
+    assert len(wide) == 3 + 1
+
+
+def test_repeats_and_degraded_items_are_no_comparisons_unless_asked_for():
+    table = pd.concat(
+        [rated({"A": 1, "B": 2}), rated({"B": 0}, item_type="degraded"), rated({"A": 3}, item_type="repeat")]
+    )
+    assert len(compared.of_scores(table)) == 1
+    with pytest.raises(DataError, match="No two translations of one segment were judged by one person"):
+        compared.of_scores(rated({"A": 1}))
+
+
+@given(st.lists(st.tuples(st.sampled_from("pqr"), st.sampled_from("123"), st.sampled_from("ABCDE"), st.integers(0, 5)),
+                min_size=1, max_size=40, unique_by=lambda row: row[:3]), st.integers(0, 2))  # fmt: skip
+def test_pairs_are_those_that_two_loops_find(rows, tie):
+    table = pd.DataFrame([COMMON | {"annotator": who, "segment": where, "system": name, "score": float(score),
+                                    "item_type": "system"} for who, where, name, score in rows])  # fmt: skip
+    expected = set()
+    for one, two in combinations(rows, 2):
+        if one[:2] == two[:2]:
+            lead = one[3] - two[3]
+            expected.add((*one[:3], two[2], "tie" if abs(lead) <= tie else "a" if lead > 0 else "b"))
+    if not expected:
+        with pytest.raises(DataError):
+            compared.of_scores(table, tie=tie)
+        return
+    found = compared.of_scores(table, tie=tie)
+    names = ["annotator", "segment", "system_a", "system_b", "preference"]
+    assert len(found) == len(expected)
+    assert set(found[names].itertuples(index=False, name=None)) == expected
+
+
+@given(st.lists(st.tuples(st.sampled_from("pq"), st.sampled_from("12"), st.sampled_from(["AB", "AC", "BC", "CB"]),
+                          st.sampled_from(schemas.PREFERENCES)), min_size=1, max_size=12,
+                unique_by=lambda row: (row[0], row[1], "".join(sorted(row[2])))))  # fmt: skip
+def test_comparisons_become_judgements_and_the_same_comparisons_again(rows):
+    table = pd.DataFrame([comparison(pair[0], pair[1], answer, annotator=who, segment=where)
+                          for who, where, pair, answer in rows])  # fmt: skip
+    judged = compared.as_judgements(table)
+    assert judged.groupby("hit")["score"].sum().eq(1).all()
+    names = ["annotator", "segment", "system_a", "system_b", "preference"]
+    again = compared.of_scores(judged)
+    assert again[names].to_numpy().tolist() == table[names].to_numpy().tolist()
+
+
+def test_preferences_for_documents_are_those_of_the_file(real, mirrored):
+    plain = pd.read_csv(mirrored("laeubli/parity/*/data/ratings.csv"))
+    plain = plain[~plain["exp_item_number"].str.startswith("U-")]
+    found = real("laeubli-preferences")
+    counts = Counter(
+        zip(plain["condition"], plain["type"], plain["rating"].map({"human": "a", "mt": "b", "tie": "tie"}))
+    )
+    assert Counter(zip(found["criterion"], found["unit"], found["preference"])) == counts
+    assert (len(found), set(found["first"])) == (816, {"unknown"})
+
+
+def test_literary_preferences_are_those_of_the_plain_json(real, mirrored):
+    path = mirrored("marzenakrp/LiteraryTranslation/*/annotations/default_format_v1/all_annotations_v1.json")
+    records = json.loads(path.read_text(encoding="utf-8"))
+    found, marks = real("literary-preferences"), real("literary-marks")
+    won = Counter(record[record["choice"] + "_tag"] for record in records)
+    assert Counter(np.where(found["preference"].eq("a"), found["system_a"], found["system_b"])) == won
+    assert won["para"] == 150 + 129 + 120
+    assert found["hypothesis_a"].tolist() == [record["text1"] for record in records]
+    assert found["close"].sum() == sum(record["difficult_choice"].startswith("YES") for record in records) == 213
+    assert found["marks_a"].tolist() == [len(record["annotations"]["text1"]) for record in records]
+    assert (
+        found.groupby(["src_lang", "tgt_lang"])[["doc", "segment"]]
+        .apply(lambda t: len(t.drop_duplicates()))
+        .eq(10)
+        .all()
+    )
+    labels = Counter(label.casefold() for record in records for side in ("text1", "text2")
+                     for mark in record["annotations"][side] for label in mark["labels"])  # fmt: skip
+    assert Counter(marks["error_type"]) == labels
+    place = found.set_index("screen")
+    for mark in marks.iloc[::97].itertuples():
+        shown = place.loc[mark.screen]
+        text = shown["hypothesis_a"] if shown["system_a"] == mark.system else shown["hypothesis_b"]
+        assert text[int(mark.start) : int(mark.end)] == mark.text
+
+
+def raw_screens(mirrored):
+    with tarfile.open(mirrored("google/wmt-mqm-human-evaluation/*/generalMT2023/ende/sxs_*.tar.gz")) as archive:
+        lines = archive.extractfile(archive.getmembers()[0]).read().decode("utf-8").split("\n")
+    rows = [line.split("\t") for line in lines[1:] if line]
+    return pd.DataFrame([row[:10] for row in rows], columns=lines[0].split("\t")[:10])
+
+
+def test_side_by_side_finds_the_pairs_that_neighbouring_clicks_show(real, mirrored):
+    """A rater's rows in the order of their clocks: what follows each other on a segment stood on one screen."""
+    raw = raw_screens(mirrored)
+    raw["clock"] = raw["metadata"].map(lambda cell: json.loads(cell)["timestamp"])
+    raw["side"] = raw["metadata"].map(lambda cell: json.loads(cell).get("side"))
+    raw = raw.sort_values(["rater", "clock"], kind="stable")
+    near = raw[["rater", "globalSegId"]].eq(raw[["rater", "globalSegId"]].shift()).all(axis=1)
+    near &= raw["system"].ne(raw["system"].shift())
+    met = pd.crosstab(raw["system"], raw["system"].shift()[near])
+    usual = {name: met.loc[name].idxmax().partition("_with_")[0] for name in met.index}
+    ratings = real("wmt23-side-by-side")
+    told = ratings[["system", "against"]].drop_duplicates()
+    named = {f"GPT4-5shot_with_{b}" if a == "GPT4-5shot" else a: b for a, b in told.itertuples(index=False)}
+    assert named == usual
+    left = raw[raw["side"].isin([1, 2])].groupby("system")["side"].agg(lambda sides: sides.mean())
+    assert set(left) == {1.0, 2.0}, "no system ever changed its side"
+    sides = ratings.assign(
+        name=ratings["system"].where(ratings["system"].ne("GPT4-5shot"), "GPT4-5shot_with_" + ratings["against"])
+    )
+    assert (
+        sides.groupby("name")["position"].agg(lambda one: {"left": 1.0, "right": 2.0}[one.iloc[0]]).to_dict()
+        == left.to_dict()
+    )
+
+
+def test_side_by_side_is_on_the_texts_of_the_metrics_task(real):
+    ratings, single = real("wmt23-side-by-side"), real("wmt23-mqm")
+    single = single[single["tgt_lang"].eq("deu")]
+    here = set(zip(single["doc"], single["segment"]))
+    assert set(zip(ratings["doc"], ratings["segment"])) <= here
+    outputs = real("wmt23-outputs")
+    texts = dict(
+        zip(zip(outputs["system"], outputs["segment"].astype(str), outputs["tgt_lang"]), outputs["hypothesis"])
+    )
+    same = [texts[one.system, one.segment, "deu"].split() == one.hypothesis.split() for one in ratings.itertuples()]
+    assert np.mean(same) > 0.99
+    spans = real("wmt23-side-by-side-spans")
+    key = ["system", "segment", "annotator", "hit"]
+    sums = -spans.groupby(key, observed=True)["weight"].sum()
+    scored = ratings.set_index(key)["score"]
+    assert sums.reindex(scored.index, fill_value=0.0).to_numpy() == pytest.approx(scored.to_numpy(), abs=1e-9)
+
+
+def test_side_by_side_comparisons_are_those_of_a_plain_recount(real):
+    ratings = real("wmt23-side-by-side")
+    found = together.comparisons(ratings)
+    assert len(found) == 1560
+    assert found.attrs["alone"] == 0
+    score = {(r.system, r.against, r.segment, r.annotator): round(r.score, 6) for r in ratings.itertuples()}
+    for row in found.itertuples():
+        own = score[row.system_a, row.system_b, row.segment, row.annotator]
+        other = score[row.system_b, row.system_a, row.segment, row.annotator]
+        assert row.preference == ("tie" if own == other else "a" if own > other else "b")
+    assert set(found["first"]) == {"a"}
+    assert set(zip(found["system_a"], found["system_b"])) == {
+        ("GPT4-5shot", "refA"), ("NLLB_MBR_BLEU", "Lan-BridgeMT"), ("ONLINE-M", "ONLINE-G"),
+        ("ONLINE-W", "GPT4-5shot"), ("ONLINE-Y", "ONLINE-A"),
+    }  # fmt: skip
+
+
+def test_contrastive_esa_compares_what_stood_on_one_screen(real, mirrored):
+    folder = mirrored("zouharvi/cESA/*/api/main_cESA_phase1_v2_enja")
+    pairs, answers = 0, Counter()
+    for path in folder.glob("*.json"):
+        screen = json.loads(path.read_text(encoding="utf-8"))
+        for shown, said in zip(screen["payload"], screen["payload_existing"]["annotation"], strict=True):
+            fresh = [said[name]["score"] for name in shown["tgt"] if not name.endswith("'")]
+            if "tutorial" in shown["item_id"]:
+                continue
+            for one, two in combinations(fresh, 2):
+                pairs += 1
+                answers["tie" if one == two else "a" if one > two else "b"] += 1
+    ratings = real("contrastive-esa")
+    found = together.comparisons(ratings)
+    assert (len(found), Counter(found["preference"])) == (pairs, answers)
+    assert ratings["position"].max() == 4
+    assert len(real("contrastive-esa-spans")) == 468
+
+
+def test_what_is_not_here_says_so():
+    if not data.available("wmt23-mqm-thrice"):
+        with pytest.raises(DataError, match="evalkit data fetch wmt23-mqm-thrice"):
+            data.load("wmt23-mqm-thrice")

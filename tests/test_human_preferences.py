@@ -1,0 +1,283 @@
+"""Strengths from comparisons: textbook numbers, an independent maximum, laws, and what is refused."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+from scipy.special import expit
+
+from evalkit import DataError
+from evalkit.data import together
+from evalkit.human import preferences, ranking
+from evalkit.human.preferences import kernels
+
+#: Games of baseball in 1987: wins of the row against the column. Agresti 2002, Table 10.10, with his estimates.
+TEAMS = ["Milwaukee", "Detroit", "Toronto", "New York", "Boston", "Cleveland", "Baltimore"]
+BASEBALL = [[0, 7, 9, 7, 7, 9, 11], [6, 0, 7, 5, 11, 9, 9], [4, 6, 0, 7, 7, 8, 12], [6, 8, 6, 0, 6, 7, 10],
+            [6, 2, 6, 7, 0, 7, 12], [4, 4, 5, 6, 6, 0, 6], [2, 4, 1, 3, 1, 7, 0]]  # fmt: skip
+AGRESTI = [1.58, 1.44, 1.29, 1.25, 1.11, 0.68, 0.0]
+
+
+def table(rows):
+    """Rows of (system_a, system_b, preference, times)."""
+    whole = [row[:3] for row in rows for _ in range(row[3])]
+    return pd.DataFrame(whole, columns=["system_a", "system_b", "preference"])
+
+
+def of_wins(wins, names):
+    return table([(names[i], names[j], "a", int(wins[i][j])) for i in range(len(names)) for j in range(len(names))])
+
+
+def drawn(size=300, systems=5, ties="davidson", seed=3, place=0.0, tie=0.3):
+    """Answers drawn from a stated model; which stood first is drawn, too."""
+    rng = np.random.default_rng(seed)
+    strength = rng.normal(0, 1, systems)
+    a = rng.integers(0, systems, size)
+    b = (a + rng.integers(1, systems, size)) % systems
+    first = rng.choice(["a", "b"], size)
+    chance = kernels.chances(ties, strength[a] - strength[b] + np.where(first == "a", place, -place), np.array(tie))
+    answer = np.array(["a", "b", "tie"])[(rng.random(size)[:, None] > chance.cumsum(axis=1)[:, :2]).sum(axis=1)]
+    return pd.DataFrame({"system_a": [f"s{k}" for k in a], "system_b": [f"s{k}" for k in b], "preference": answer,
+                         "first": first, "annotator": rng.choice(["p", "q"], size), "src_lang": "x", "tgt_lang": "y",
+                         "doc": rng.choice(list("abcdefgh"), size)}), strength - strength.mean()  # fmt: skip
+
+
+def test_baseball_has_the_strengths_and_the_fit_that_agresti_prints():
+    fitted = preferences.fit(of_wins(BASEBALL, TEAMS))
+    strength = dict(zip(fitted.cells.systems, fitted.strength))
+    assert [round(strength[team] - strength["Baltimore"], 2) for team in TEAMS] == AGRESTI
+    found = preferences.goodness(fitted)
+    assert (round(found.deviance, 1), found.freedom) == (15.7, 15)
+
+
+def test_strengths_are_those_of_zermelos_rule():
+    fitted = preferences.fit(of_wins(BASEBALL, TEAMS))
+    positive = dict(zip(TEAMS, ranking.bradley_terry(BASEBALL)))
+    logs = np.log([positive[name] for name in fitted.cells.systems])
+    assert fitted.strength == pytest.approx(logs - logs.mean(), abs=1e-9)
+
+
+def plain_likelihood(values, frame, systems, ties, place):
+    """The log likelihood as the papers write it, answer by answer."""
+    power = np.exp(values[: len(systems)])
+    at = {name: k for k, name in enumerate(systems)}
+    home, extra = (values[len(systems)] if place else 0.0), np.exp(values[-1])
+    total = 0.0
+    for row in frame.itertuples():
+        one, other = power[at[row.system_a]], power[at[row.system_b]]
+        one = one * np.exp(home if row.first == "a" else -home)
+        if ties == "davidson":
+            whole = one + other + extra * np.sqrt(one * other)
+            chance = {"a": one / whole, "b": other / whole, "tie": extra * np.sqrt(one * other) / whole}
+        else:  # Rao and Kupper's theta is above 1
+            theta = 1 + extra
+            ahead, behind = one + theta * other, other + theta * one
+            chance = {"a": one / ahead, "b": other / behind, "tie": (theta**2 - 1) * one * other / (ahead * behind)}
+        total += np.log(chance[row.preference])
+    return total
+
+
+@pytest.mark.parametrize("place", [False, True])
+@pytest.mark.parametrize("ties", ["davidson", "rao-kupper"])
+def test_the_fit_is_the_maximum_that_another_optimiser_finds_in_another_likelihood(ties, place):
+    frame, _ = drawn(150, 4, ties, place=0.4)
+    fitted = preferences.fit(frame, ties=ties, place=place)
+    systems = fitted.cells.systems
+
+    def worth(values):
+        return -plain_likelihood(values, frame, systems, ties, place) + values[: len(systems)].sum() ** 2
+
+    found = minimize(worth, np.zeros(len(systems) + place + 1), method="BFGS", options={"gtol": 1e-6})
+    assert fitted.strength == pytest.approx(found.x[: len(systems)], abs=1e-4)
+    assert fitted.likelihood == pytest.approx(-found.fun, abs=1e-6)
+    own = fitted.tie[0] if ties == "davidson" else np.log(np.expm1(fitted.tie[0]))
+    assert own == pytest.approx(found.x[-1], abs=1e-4)
+    if place:
+        assert fitted.place[0] == pytest.approx(found.x[len(systems)], abs=1e-4)
+
+
+@pytest.mark.parametrize("ties", [*preferences.KERNELS])
+def test_slopes_and_curvatures_are_those_of_differences(ties):
+    rng, step = np.random.default_rng(5), 1e-5
+    counts, d, t = rng.integers(0, 9, (1, 20, 3)).astype(float), rng.normal(0, 2, (1, 20)), rng.uniform(0.1, 2, (1, 20))
+
+    def at(more_d=0.0, more_t=0.0):
+        return kernels.KERNELS[ties](counts, d + more_d, t + more_t)
+
+    for name, up, down in (("d", at(step), at(-step)), ("t", at(0, step), at(0, -step))):
+        assert (up.value - down.value) / (2 * step) == pytest.approx(getattr(at(), name), abs=1e-5)
+        assert -(up.d - down.d) / (2 * step) == pytest.approx(at().dd if name == "d" else at().dt, abs=1e-5)
+        assert -(up.t - down.t) / (2 * step) == pytest.approx(at().dt if name == "d" else at().tt, abs=1e-5)
+
+
+@given(st.sampled_from(["davidson", "rao-kupper"]), st.floats(-8, 8), st.floats(0.01, 5))
+def test_chances_sum_to_one_and_the_other_side_sees_them_turned(ties, d, t):
+    own, turned = kernels.chances(ties, np.array(d), np.array(t)), kernels.chances(ties, np.array(-d), np.array(t))
+    assert own.sum() == pytest.approx(1)
+    assert own[[1, 0, 2]] == pytest.approx(turned)
+    assert (own >= -1e-12).all()
+
+
+def test_a_large_sample_gives_back_the_strengths_that_made_it():
+    for ties in ("davidson", "rao-kupper"):
+        frame, strength = drawn(80_000, 5, ties, place=0.25, tie=0.4)
+        fitted = preferences.fit(frame, ties=ties, place=True)
+        assert fitted.strength == pytest.approx(strength, abs=0.1)
+        assert (fitted.place[0], fitted.tie[0]) == pytest.approx((0.25, 0.4), abs=0.06)
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.integers(0, 10_000), st.sampled_from(["half", "davidson", "rao-kupper"]))
+def test_laws_of_a_fit(seed, ties):
+    """The order of rows and sides is irrelevant; all rows twice change nothing; answers turned turn the ranking."""
+    frame, _ = drawn(60, 3, seed=seed)
+    assume(len(preferences.separated(preferences.count(frame))) == 1)
+    fitted = preferences.fit(frame, ties=ties)
+    flip = {"a": "b", "b": "a", "tie": "tie"}
+    sides = frame.rename(columns={"system_a": "system_b", "system_b": "system_a"})
+    sides["preference"] = sides["preference"].map(flip)
+    for other in (frame.sample(frac=1, random_state=1), sides, pd.concat([frame, frame])):
+        assert preferences.fit(other, ties=ties).strength == pytest.approx(fitted.strength, abs=1e-7)
+    turned = frame.assign(preference=frame["preference"].map(flip))
+    assert preferences.fit(turned, ties=ties).strength == pytest.approx(-fitted.strength, abs=1e-7)
+    assert fitted.strength.sum() == pytest.approx(0, abs=1e-9)
+
+
+def test_each_annotator_has_ties_and_places_of_their_own_as_if_fitted_apart():
+    """Where two annotators judged different systems, fitting them together is fitting each."""
+    one, _ = drawn(200, 3, seed=1, place=0.5)
+    other, _ = drawn(200, 3, seed=2, place=-0.5, tie=1.0)
+    one["annotator"], other["annotator"] = "p", "q"
+    other[["system_a", "system_b"]] = other[["system_a", "system_b"]].replace({"s1": "t1", "s2": "t2"})
+    both = preferences.fit(pd.concat([one, other]), place=True, annotators=True)
+    for k, own in enumerate((one, other)):
+        alone = preferences.fit(own, place=True)
+        assert (both.place[k], both.tie[k]) == pytest.approx((alone.place[0], alone.tie[0]), abs=1e-7)
+        places = [both.cells.systems.index(name) for name in alone.cells.systems]
+        strength = both.strength[places]
+        assert strength - strength.mean() == pytest.approx(alone.strength, abs=1e-7)
+
+
+def test_what_was_never_compared_is_refused_by_name():
+    frame = table([("A", "B", "a", 1), ("B", "A", "a", 1), ("C", "D", "tie", 2)])
+    with pytest.raises(DataError, match=r"A and C were never compared, even through others: .* \(A, B; C, D\)"):
+        preferences.fit(frame)
+    with pytest.raises(DataError, match="A and C were never compared"):
+        preferences.fit(frame, spread=preferences.WEAK)
+
+
+def test_who_won_everything_is_refused_by_name_and_finite_with_a_prior():
+    frame = table([("A", "B", "a", 5), ("B", "C", "a", 2), ("C", "B", "a", 1), ("C", "B", "tie", 1)])
+    with pytest.raises(DataError, match="A never lost to, or tied with, B and C"):
+        preferences.fit(frame)
+    fitted = preferences.fit(frame, spread=preferences.WEAK)
+    assert fitted.table()["system"].tolist() == ["A", "B", "C"]
+    assert np.isfinite(fitted.strength).all()
+    assert preferences.separated(fitted.cells) == [["A"], ["B", "C"]]
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(1, 4), st.sampled_from(["a", "b", "tie"])), min_size=1,
+                max_size=14))  # fmt: skip
+def test_a_fit_is_refused_exactly_where_strengths_run_away(rows):
+    """Brute force: strengths have an estimate where each system can reach each other one along answers."""
+    frame = table([(f"s{a}", f"s{(a + shift) % 5}", answer, 1) for a, shift, answer in rows])
+    systems = sorted({*frame["system_a"], *frame["system_b"]})
+    reach = {name: {name} for name in systems}
+    for _ in systems:
+        for row in frame.itertuples():
+            ways = {"a": [(row.system_a, row.system_b)], "b": [(row.system_b, row.system_a)],
+                    "tie": [(row.system_a, row.system_b), (row.system_b, row.system_a)]}[row.preference]  # fmt: skip
+            for better, worse in ways:
+                reach[better] |= reach[worse]
+    if all(len(found) == len(systems) for found in reach.values()):
+        assert np.isfinite(preferences.fit(frame, ties="half").strength).all()
+    else:
+        with pytest.raises(DataError, match=r"never compared|never lost to"):
+            preferences.fit(frame, ties="half")
+
+
+def test_an_unknown_place_is_refused():
+    frame, _ = drawn(50, 3)
+    with pytest.raises(DataError, match="stood first is unknown"):
+        preferences.fit(frame.assign(first="unknown"), place=True)
+    with pytest.raises(DataError, match="no model of ties"):
+        preferences.fit(frame, ties="thirds")
+
+
+def test_win_rates_and_elo_by_hand():
+    frame = table([("A", "B", "a", 1), ("B", "C", "tie", 1), ("C", "A", "b", 1)])
+    assert preferences.win_rates(frame).set_index("system")["won"].to_dict() == {"A": 1.0, "B": 0.25, "C": 0.25}
+    points = {"A": 1000.0, "B": 1000.0, "C": 1000.0}
+    for one, other, worth in (("A", "B", 1.0), ("B", "C", 0.5), ("C", "A", 0.0)):
+        change = 4 * (worth - 1 / (1 + 10 ** ((points[other] - points[one]) / 400)))
+        points[one] += change
+        points[other] -= change
+    assert preferences.elo(frame, orders=0).set_index("system")["points"].to_dict() == pytest.approx(points)
+    shuffled = preferences.elo(frame, orders=50)
+    assert shuffled["points"].sum() == pytest.approx(3000)
+    assert (shuffled["spread"] > 0).any()
+
+
+def test_circles_are_those_of_the_counts_and_chance_makes_few_where_strengths_differ():
+    frame = table([("A", "B", "a", 9), ("B", "C", "a", 9), ("C", "A", "a", 9), ("A", "B", "b", 1), ("A", "D", "a", 6),
+                   ("A", "D", "b", 2)])  # fmt: skip
+    found = preferences.circles(preferences.fit(frame), draws=200)
+    assert (found.triples, found.found) == (1, [("A", "B", "C")])
+    wins = preferences.count(frame).wins()
+    assert len(found.found) == len(ranking.circles(wins))
+    assert preferences.goodness(preferences.fit(frame)).p < 1e-6
+    assert abs(preferences.residuals(preferences.fit(frame))["residual"][0]) > 2
+
+
+def test_goodness_is_uniform_where_the_model_is_right():
+    p = [preferences.goodness(preferences.fit(drawn(3000, 5, seed=seed)[0])).p for seed in range(60)]
+    assert 0.3 < np.mean(p) < 0.7
+    assert 0.01 < np.mean(np.array(p) < 0.2) < 0.42
+
+
+def test_intervals_are_wider_where_few_people_differ():
+    """People who lean to one system each: drawing people says so, drawing documents alone does not."""
+    rng = np.random.default_rng(0)
+    rows = [("A", "B", "a" if rng.random() < expit(lean) else "b", who, f"d{k}") for who, lean in
+            zip("pqrstu", [-2, 2, -1.5, 1.5, 1, -1]) for k in range(40)]  # fmt: skip
+    frame = pd.DataFrame(rows, columns=["system_a", "system_b", "preference", "annotator", "doc"])
+    both, _ = preferences.strengths(frame, resamples=200)
+    texts, _ = preferences.strengths(frame, resamples=200, units=["documents"])
+    width = [(found["high"] - found["low"]).iloc[0] for found in (both, texts)]
+    assert width[0] > 2 * width[1]
+    for found in (both, texts):
+        assert (found["low"] < found["strength"]).all()
+        assert (found["strength"] < found["high"]).all()
+
+
+def test_shares_are_those_of_a_count():
+    frame, _ = drawn(200, 3)
+    found = preferences.shares(frame, resamples=100)
+    assert found.groupby(["system_a", "system_b"])["share"].sum().to_numpy() == pytest.approx(1)
+    one = found[found["system_a"].eq("s0") & found["system_b"].eq("s1") & found["answer"].eq("a")]
+    met = frame[frame[["system_a", "system_b"]].isin(["s0", "s1"]).all(axis=1)]
+    won = np.where(met["preference"].eq("a"), met["system_a"], np.where(met["preference"].eq("b"), met["system_b"], ""))
+    assert one["share"].iloc[0] == pytest.approx((won == "s0").mean())
+
+
+def test_screens_of_two_that_share_no_system_are_refused_on_real_data(real):
+    """Song et al. put ten systems on five fixed screens: no model ranks them all."""
+    found = together.comparisons(real("wmt23-side-by-side"))
+    with pytest.raises(
+        DataError, match="GPT4-5shot and Lan-BridgeMT were never compared, even through others: there are 4"
+    ):
+        preferences.fit(found)
+    linked = found[found["system_a"].isin(["GPT4-5shot", "ONLINE-W"])]
+    assert set(preferences.fit(linked).cells.systems) == {"GPT4-5shot", "ONLINE-W", "refA"}
+
+
+def test_literary_translations_are_ranked_through_the_one_that_all_met(real):
+    """A star: strengths follow from each share against ``para`` alone, so that the maximum is known."""
+    found = real("literary-preferences")
+    fitted = preferences.fit(found)
+    strength = dict(zip(fitted.cells.systems, fitted.strength))
+    for name, lost in (("sent", 129), ("para_sent", 120), ("gtr", 150)):
+        assert strength["para"] - strength[name] == pytest.approx(np.log(lost / (180 - lost)), abs=1e-9)

@@ -1,0 +1,164 @@
+"""The study of preferences: side by side against one by one, marks and choices, what a comparison is worth."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from evalkit import ROOT, DataError
+from evalkit.data import compared, together
+from evalkit.human.preferences import beside, drawable, marked, study, worth
+from evalkit.human.preferences.words import Verdict
+
+SCREENS = pd.DataFrame({"system": ["A", "B"], "against": ["B", "A"]})
+
+
+def judged(rows, **others):
+    """(segment, system, score, errors) of one person."""
+    made = [{"doc": "d", "segment": segment, "annotator": "p", "system": system, "score": score, "errors": errors}
+            | others for segment, system, score, errors in rows]  # fmt: skip
+    return pd.DataFrame(made)
+
+
+def test_pairs_are_those_of_the_screens():
+    found = beside.pairs(judged([("1", "A", -1.0, 1), ("1", "B", -5.0, 1), ("1", "C", 0.0, 0)]), SCREENS)
+    assert found[["pair", "a", "b", "errors"]].to_numpy().tolist() == [["A | B", -1.0, -5.0, 2]]
+    both = pd.concat([judged([("1", "A", -1.0, 1)], against="B"), judged([("1", "B", -5.0, 1)], against="A"),
+                      judged([("1", "A", -9.0, 1)], against="C")])  # fmt: skip
+    assert beside.pairs(both, SCREENS)[["a", "b"]].to_numpy().tolist() == [[-1.0, -5.0]]
+
+
+def test_a_mark_is_found_again_where_the_same_words_are_marked_in_the_other_text():
+    texts = {("A", "d", "1"): "der rote Hund bellt", ("B", "d", "1"): "ein rote Hund bellt laut"}
+    marks = [("A", 4, 8, "rote"), ("A", 9, 13, "Hund"), ("A", 0, 3, "der"), ("B", 4, 13, "rote Hund")]
+    spans = pd.DataFrame([{"doc": "d", "segment": "1", "annotator": "p", "system": system, "start": float(start),
+                           "end": float(end), "side": "target"} for system, start, end, _ in marks])  # fmt: skip
+    ratings = judged([("1", "A", -1.0, 3), ("1", "B", -1.0, 1)])
+    found = beside.found_again(spans, texts, ratings, SCREENS)
+    assert found[["system", "again", "same"]].to_numpy().tolist() == [
+        ["A", 1.0, True],
+        ["A", 1.0, True],
+        ["B", 1.0, True],
+    ]
+    none = beside.found_again(spans[spans["system"].eq("A")], texts, ratings, SCREENS)
+    assert none["again"].tolist() == [0.0, 0.0], "'der' does not stand in the other text"
+
+
+def test_measures_side_by_side_are_those_of_a_plain_recount(real):
+    side, spans = real("wmt23-side-by-side"), real("wmt23-side-by-side-spans")
+    single, single_spans, outputs = real("wmt23-mqm"), real("wmt23-mqm-spans"), real("wmt23-outputs")
+    found = study.changed(side, spans, single, single_spans, outputs, resamples=20, seed=1).set_index("measure")
+    comparisons = together.comparisons(side)
+    gap = comparisons["score_a"] - comparisons["score_b"]
+    assert found.at["pairs with equal scores, %", "side_by_side"] == pytest.approx(
+        100 * comparisons["preference"].eq("tie").mean()
+    )
+    assert found.at["distance of the two scores", "side_by_side"] == pytest.approx(gap.abs().mean())
+    means = gap.groupby([comparisons["system_a"], comparisons["system_b"]]).mean().abs().mean()
+    assert found.at["distance of systems' means", "side_by_side"] == pytest.approx(means)
+    assert found.at["penalty of a translation", "side_by_side"] == pytest.approx(-side["score"].mean())
+    assert found.at["errors marked in a translation", "side_by_side"] == pytest.approx(len(spans) / len(side))
+    score = single[single["tgt_lang"].eq("deu")].set_index(["system", "segment"])["score"]
+    here = comparisons.drop_duplicates(["system_a", "system_b", "segment"])
+    one, other = (np.array([score[key] for key in zip(here[f"system_{side}"], here["segment"])]) for side in "ab")
+    assert found.at["distance of the two scores", "pointwise"] == pytest.approx(np.abs(one - other).mean())
+    assert found.at["penalty of a translation", "pointwise"] == pytest.approx(-(one + other).mean() / 2)
+
+
+def test_marks_found_again_side_by_side_are_those_of_another_loop(real):
+    """Character sets instead of overlaps of intervals, and marks looked up in the frame."""
+    side, spans = real("wmt23-side-by-side"), real("wmt23-side-by-side-spans")
+    chosen = ["1", "5", "12", "20", "38"]
+    side, spans = side[side["segment"].isin(chosen)], spans[spans["segment"].isin(chosen)]
+    texts = {(row.system, row.doc, row.segment): row.hypothesis for row in side.itertuples()}
+    screens = side[["system", "against"]].drop_duplicates()
+    found = beside.found_again(spans, texts, side, screens)
+    target = spans[spans["side"].astype(str).eq("target") & (spans["end"] > spans["start"])]
+    places = {}
+    for row in target.itertuples():
+        key = (row.segment, row.annotator, row.system, row.hit)
+        places.setdefault(key, []).append(range(int(row.start), int(row.end)))
+    again = {True: [], False: []}
+    for (segment, who), own in side.groupby(["segment", "annotator"]):
+        shown = [*zip(own["system"], own["hit"], own["hypothesis"])]
+        for one, first, text in shown:
+            for other, second, whole in shown:
+                if one == other:
+                    continue
+                marked_there = {k for span in places.get((segment, who, other, second), []) for k in span}
+                for span in places.get((segment, who, one, first), []):
+                    words = text[span.start : span.stop].strip()
+                    if sum(map(str.isalpha, words)) >= 3 and words in whole:
+                        start = whole.index(words)
+                        again[first == second].append(bool(marked_there & set(range(start, start + len(words)))))
+    for same in (True, False):
+        own = found.loc[found["same"].eq(same), "again"]
+        assert (len(own), own.sum()) == (len(again[same]), sum(again[same]))
+    assert len(again[True]) > 20
+
+
+def test_choices_follow_marks_as_often_as_a_count_says(real):
+    found = marked.follow(real("literary-preferences"), resamples=50).set_index("choices")
+    table = real("literary-preferences")
+    told = table[table["marks_a"].ne(table["marks_b"])]
+    fewer = np.where(told["marks_a"] < told["marks_b"], "a", "b")
+    assert found.at["all", "share"] == pytest.approx((fewer == told["preference"]).mean())
+    assert (found.at["all", "n"], found.at["all", "equal"]) == (len(told), len(table) - len(told))
+    kinds = marked.labels(table, real("literary-marks"), resamples=50).set_index("label")
+    assert kinds.at["mistranslation", "marks"] == 3306
+
+
+def test_few_people_are_not_drawn(real):
+    assert drawable(together.comparisons(real("wmt23-side-by-side"))) == ("annotators", "documents")
+    assert drawable(real("literary-preferences")) == ("documents",)
+
+
+def scores(rng, noise, size=400):
+    """Three systems .3 apart, a segment a document, with noise of some shape."""
+    drawn = noise(rng, (size, 3)) + np.array([0.0, 0.3, 0.6])
+    rows = [("eng", "deu", f"d{k}", str(k), "p", name, score, "system")
+            for k, one in enumerate(drawn) for name, score in zip("ABC", one)]  # fmt: skip
+    names = ["src_lang", "tgt_lang", "doc", "segment", "annotator", "system", "score", "item_type"]
+    return pd.DataFrame(rows, columns=names)
+
+
+def test_a_comparison_is_worth_what_pitman_says():
+    """Of normal differences 2/pi = .64 of a mean, of differences with heavy tails more than a mean."""
+    rng = np.random.default_rng(4)
+    normal = worth.efficiency(scores(rng, lambda rng, shape: rng.normal(0, 1, shape), 3000))
+    assert normal.efficiency == pytest.approx(2 / np.pi, abs=0.1)
+    heavy = worth.efficiency(scores(rng, lambda rng, shape: rng.standard_t(1.5, shape), 3000))
+    assert heavy.efficiency > 1
+    assert (normal.systems, normal.comparisons, normal.agree) == (3, 9000, 1)
+
+
+def test_where_nothing_differs_nothing_is_told():
+    rng = np.random.default_rng(0)
+    flat = scores(rng, lambda rng, shape: rng.normal(0, 1, shape), 60).assign(score=rng.normal(0, 1, 180))
+    with pytest.raises(DataError, match="differ by more than chance"):
+        worth.efficiency(flat)
+    told = study.worths({"flat": flat})
+    assert np.isnan(told["efficiency"][0])
+    assert "chance" in told["why"][0]
+
+
+def test_z_of_documents_is_that_of_means_where_each_has_one_segment():
+    rng = np.random.default_rng(1)
+    table = worth.statistics(compared.of_scores(scores(rng, lambda rng, shape: rng.normal(0, 1, shape), 50)))
+    own = scores(np.random.default_rng(1), lambda rng, shape: rng.normal(0, 1, shape), 50)
+    wide = own.pivot(index="segment", columns="system", values="score")
+    gap = wide["A"] - wide["B"]
+    assert table["scores"][0] == pytest.approx(gap.mean() / (gap.std(ddof=1) / np.sqrt(50)))
+
+
+def test_the_reference_says_what_the_study_holds():
+    report = json.loads((ROOT / "data" / "reference" / "preferences.json").read_text(encoding="utf-8"))
+    measures = pd.DataFrame(report["recorded"]["side_by_side"])
+    verdict = Verdict(measures, *[pd.DataFrame()] * 4, (0.0, 1.0), 4)
+    same, other = measures["measure"].str.contains("same screen"), measures["measure"].str.contains("other screens")
+    for own, words in ((same, "% more often"), (other, "on other screens")):
+        change = 100 * (measures.loc[own, "side_by_side"] / measures.loc[own, "pointwise"] - 1).iloc[0]
+        assert f"{change:.0f} %" in verdict.headline()
+        assert words in verdict.headline()
+    assert [row["verdict"] for row in report["published"]].count("match") == 12
