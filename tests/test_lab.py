@@ -36,6 +36,8 @@ TURNED = {
     "indicmt_mqm": ("spread_language", '"hi"'),
     "critical_errors": ("dimension", '"fluency"'),
     "campaign": ("pair", '"ces-eng"'),
+    "preferences": ("resamples", "40"),
+    "steered": ("shown", "2"),
     "judges": ("statistic", '"segment Pearson"'),
     "ranking_rules": ("shown", '"wmt24-esa eng-jpn"'),
 }

@@ -103,6 +103,11 @@ COLUMNS = {
         "bradley_terry": "data system strength low high",
         "side_by_side": "measure pointwise side_by_side low high",
     },
+    "steered": {
+        "replay": "data pair assignment estimate system bias rmse coverage",
+        "stopping": "assignment situation rule rate low high nominal saved campaigns",
+        "estimates": "estimate assignment bias lowest too_low rmse coverage",
+    },
     "degraded_context": {
         "contrast": "data pair scale group n mean median mode sd p_one_sample",
         "welch": "data pair scale t df p_less",

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy import sparse, stats
+from scipy import sparse
 
 from evalkit.human.ranking import drawn, rules
 from evalkit.human.ranking.by_rule import by_domain, p_values
 from evalkit.human.ranking.rules import LineRule
 from evalkit.human.ranking.scores import COUNTED
+from evalkit.stats.inference import share_interval
 
 #: Numbers that a test may hold at once.
 MOST = 6_000_000
@@ -165,8 +166,7 @@ def rates(
     levels = [rule.nominal if nominal else np.nan for rule in chosen]
     parts = []
     for name, count in zip((situation, tests), hits, strict=True):
-        low = np.nan_to_num(stats.beta.ppf(0.025, count, campaigns - count + 1))
-        high = np.nan_to_num(stats.beta.ppf(0.975, count + 1, campaigns - count), nan=1.0)
+        low, high = share_interval(count, campaigns)
         part = {"rule": [rule.name for rule in chosen], "situation": name, "rate": count / max(campaigns, 1),
                 "low": low, "high": high, "nominal": levels, "campaigns": campaigns}  # fmt: skip
         parts += [pd.DataFrame(part)] if name else []

@@ -28,10 +28,11 @@ from evalkit.stats.inference.resampling import (
     standard_error,
     unit_counts,
 )
+from evalkit.stats.inference.shares import share_interval
 
 __all__ = [
     "ADJUSTMENTS", "BATCH", "EXACT_UP_TO", "TOLERANCE", "Part", "Permuted", "Redrawn", "Shuffles", "Swaps", "adjust",
     "bootstrap", "bootstrap_means", "column_means", "combine", "count_hits", "crossed_variance", "defined_interval",
     "in_blocks", "interval", "jackknife_error", "jackknife_interval", "median", "permutation_test", "redraw",
-    "resample", "spread", "standard_error", "unit_counts",
+    "resample", "share_interval", "spread", "standard_error", "unit_counts",
 ]  # fmt: skip
