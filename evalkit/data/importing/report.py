@@ -185,7 +185,8 @@ def is_report(found: Any) -> bool:
     """
     try:
         json.dumps(found, ensure_ascii=False).encode()  # half of a surrogate pair is no letter
-        return all(_fits(name, getattr(_PATTERN, name), value) for name, value in found.items() if hasattr(_PATTERN, name))
+        known = {name: value for name, value in found.items() if name in vars(_PATTERN)}
+        return all(_fits(name, getattr(_PATTERN, name), value) for name, value in known.items())
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
         return False
 
