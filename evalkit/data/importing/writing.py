@@ -66,7 +66,7 @@ def report_of(path: Path) -> dict[str, Any]:
         found = json.loads(path.read_text(encoding="utf-8")) if path.stat().st_size < _MOST_REPORT else None
     except (OSError, ValueError, RecursionError):
         return {}
-    return found if is_report(found) else {}
+    return found if isinstance(found, dict) and is_report(found) else {}
 
 
 class Draft:

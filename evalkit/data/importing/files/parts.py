@@ -11,7 +11,7 @@ import zlib
 from evalkit import DataError
 
 #: Bytes that everything may unfold to: always the first; beyond that so many times the file's, to the last at most.
-_ALWAYS, _TIMES, _MOST_BYTES = 32 << 20, 100, 1 << 30
+_ALWAYS, _TIMES, _MOST_BYTES = 8 << 20, 100, 1 << 30
 _MOST_TEXTS = 256 << 20  # of the texts that cells share, which are held in memory
 _MOST_PART = 32 << 20  # of what is read as a whole: lists of sheets, styles and parts
 _MOST_FILES = 10_000
