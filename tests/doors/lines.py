@@ -111,12 +111,13 @@ def _in_encoding(content: bytes, name: str, sound: bool) -> tuple[bytes, bool]:
         return content, False
 
 
-def opened(folder: Path, name: str, content: bytes, known: dict[Key, float] | None, **options: object) -> str:
-    """Import a file and open the result. known: what a sound one holds, to the last number.
+def opened(folder: Path, name: str, content: bytes, known: dict[Key, float] | None, *,
+           held: dict[Key, float] | None = None, **options: object) -> str:  # fmt: skip
+    """Import a file and open the result. known: what a sound one holds; held: what one holds unless it is refused.
 
     What is kept of a spoilt one is no number that does not stand there, and each row is accounted for.
     """
-    path, out = folder / name, folder / "c.parquet"
+    path, out, told = folder / name, folder / "c.parquet", None
     path.write_bytes(content)
     for left in folder.glob("c.*"):
         left.unlink()
@@ -124,18 +125,20 @@ def opened(folder: Path, name: str, content: bytes, known: dict[Key, float] | No
         report, _ = importing.import_campaign([path], out, keep_names=True, allow_rejected=True, **options)
         ratings, _ = data.open_campaign(out)
     except DataError as problem:
-        assert known is None, f"a sound file was refused: {problem}"
-        assert not list(folder.glob("c.*"))
-        assert not list(folder.glob(".c.*"))
-        return refused(problem, name, "--encoding")
+        told = problem
     finally:
         path.unlink()
+    if told:
+        assert known is None, f"a sound file was refused: {told}"
+        assert not [*folder.glob("c.*"), *folder.glob(".c.*")]
+        return refused(told, name, "--encoding")
     assert report.rows_read == report.rows_kept + report.rows_rejected + report.rows_excluded + report.rows_folded
     assert len(ratings) == report.rows_kept
     for text in (report.as_json(), "\n".join(report.sentences()), *ratings.select_dtypes("str").to_numpy().ravel()):
         text.encode()  # no half letters
     found = {(s, g, a): score for s, g, a, score in ratings[["system", "segment", "annotator", "score"]].itertuples(
         index=False, name=None)}  # fmt: skip
+    assert held in (None, found), "a number or a name changed"
     if known is None:
         assert ratings["score"].between(*(report.scale or (-1e300, 1e300))).all()
         return "told" if report.rows_rejected + report.rows_excluded or report.notes else "read"

@@ -31,7 +31,7 @@ KINDS = {
 }
 
 
-_MOST_NAMES = 40  # headings that a message lists
+_MOST_NAMES = 100  # headings that a message lists
 
 
 def chosen(sources: list[Source], options: Options, name: str = "auto") -> list[tuple[Source, Format, Head, Match]]:

@@ -136,9 +136,17 @@ def _of_whole(path: Path, whole: Any) -> list[Records]:
         raise DataError(f"{path.name} holds one value, no objects. {_REMEDY}")
     arrays = {name: value for name, value in whole.items() if _objects(value)}
     others = {name: value for name, value in whole.items() if name not in arrays}
-    if not arrays or columns.count_known(map(str, flat(others))) > 1 or any(one <= set(whole) for one in _ALONE):
+    if not arrays or columns.count_known(_names(others)) > 1 or any(one <= set(whole) for one in _ALONE):
         return [_counted(path, [whole], "")]
     return [_counted(path, value, name) for name, value in arrays.items()]
+
+
+def _names(found: Mapping[str, Any]) -> list[str]:
+    """Name the cells of an object; none where it cannot be written as cells."""
+    try:
+        return list(flat(found))
+    except (ValueError, RecursionError):
+        return []
 
 
 def _objects(value: Any) -> bool:
@@ -184,9 +192,11 @@ def flat(found: Mapping[str, Any], before: str = "", depth: int = 0) -> dict[str
     for name, value in found.items():
         title = f"{before}{name}"
         inner = flat(value, f"{title}.", depth + 1) if isinstance(value, dict) and value else {title: cell(value)}
-        if twice := sorted(set(inner) & set(cells)):
-            raise ValueError(f"two values have the name {twice[0]}")
+        if twice := [one for one in inner if one in cells]:
+            raise ValueError(f"two values have the name {min(twice)}")
         cells |= inner
+        if len(cells) > 2 * MOST_COLUMNS:
+            raise ValueError(f"more than {2 * MOST_COLUMNS:,} values")
     return cells
 
 

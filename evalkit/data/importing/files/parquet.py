@@ -21,7 +21,7 @@ from evalkit import DataError, one_line
 _MOST_FOOTER = 4 << 20  # bytes of metadata
 _MOST_COLUMNS = 200
 #: Bytes that a table may unfold to: always the first; beyond that so many times its file's, to the last at most.
-_ALWAYS, _TIMES, _MOST = 256 << 20, 300, 4 << 30
+_ALWAYS, _TIMES, _MOST = 128 << 20, 300, 4 << 30
 _CELL = 8  # bytes that a cell takes at least
 _PAGE = 1 << 10  # bytes that a page counts for at least, so that empty ones end, too
 _TEXTS = (pa.string(), pa.large_string())

@@ -160,7 +160,7 @@ def _read(origin: str, rows: list[_Line], header: list[str], after: int, merged:
             steps -= len(below)
             if steps < 0:
                 raise DataError(
-                    f"{origin} has merged cells that lie over one another. Unmerge them and fill them down."
+                    f"{origin} has merged cells over one another. Unmerge them and fill them down."
                 )
             for line in below:
                 table[line][column] = table[line][column] or value

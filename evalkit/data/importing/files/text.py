@@ -17,7 +17,6 @@ from evalkit.data.delimited import UNFINISHED
 from evalkit.data.importing.files import encodings
 from evalkit.data.importing.files.rows import (
     HEAD,
-    LONGEST,
     MOST_COLUMNS,
     Breaking,
     Broken,
@@ -29,6 +28,7 @@ from evalkit.data.importing.files.rows import (
 
 _BLOCK = 8 << 20  # bytes that pyarrow cuts at a time
 _START = 1 << 20  # bytes that are looked at to recognise a format
+_LONGEST = 8 << 20  # bytes of one row
 _MOST_CUT = 5_000_000  # lines of a file that is not plain
 _MOST_LINES, _MOST_FAILURES = 200, 200  # lines of a cell in quotes; quotes that turned out not to close
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
@@ -42,8 +42,8 @@ def source(path: Path, content: bytes, digest: str, *, encoding: str | None = No
     Raises DataError for files that are no text, or whose encoding cannot be told.
     """
     found, text = encodings.decoded(path.name, content, encoding)
-    if len(text) > LONGEST and max(map(len, text.split(b"\n"))) > LONGEST:
-        raise DataError(f"{path.name} has a line of more than {LONGEST >> 20} MiB. Is it a table?")
+    if len(text) > _LONGEST and max(map(len, text.split(b"\n"))) > _LONGEST:
+        raise DataError(f"{path.name} has a line of more than {_LONGEST >> 20} MiB. Is it a table?")
     notes = []
     if found not in ("utf-8", "utf-8-sig"):
         how = "as told" if encoding else "found by its bytes; name another with --encoding if names look wrong"
@@ -69,7 +69,7 @@ def source(path: Path, content: bytes, digest: str, *, encoding: str | None = No
 
 def _read(text: bytes, header: list[str], after: int, delimiter: str, origin: str = "the file") -> Rows:
     """Read the rows below line ``after``: quickly where every line is a row, every delimiter the end of a cell."""
-    return _quick(text, header, after, delimiter) or _careful(_lines(text), header, after, delimiter, origin)
+    return _quick(text, header, after, delimiter) or _careful(_lines(text, origin), header, after, delimiter, origin)
 
 
 def _quick(text: bytes, header: list[str], after: int, delimiter: str) -> Rows | None:

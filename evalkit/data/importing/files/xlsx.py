@@ -54,7 +54,7 @@ class Bounds:
     """What the sheets of one workbook may still span, and how long the texts are that their cells share."""
 
     cells: int = MOST_CELLS
-    letters: int = _MOST_TEXT
+    letters: int = field(default_factory=lambda: _MOST_TEXT)
     lengths: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
 
