@@ -14,7 +14,7 @@ from evalkit.data.importing.cells.numbers import FORMULA
 _PIECE = 1 << 20
 _MOST_TEXT = 512 << 20  # letters of all cells
 _LONGEST = 8 << 20  # letters of one cell
-_SPARSE, _SHARE = 10_000_000, 20  # a rectangle beyond the first may span so many times the cells that are written
+_SPARSE, _SHARE = 500_000, 20  # a rectangle beyond the first may span so many times the cells that are written
 _MOST_SHEETS, _DEEPEST = 1_000, 256
 _LAST_ROW, _LAST_COLUMN = 1 << 20, 1 << 14  # of any spreadsheet: no repetition reaches beyond
 _TABLE, _ROW, _CELL, _COVERED = "table:table", "table:table-row", "table:table-cell", "table:covered-table-cell"

@@ -48,10 +48,10 @@ def source(path: Path, content: bytes, digest: str, *, encoding: str | None = No
     if found not in ("utf-8", "utf-8-sig"):
         how = "as told" if encoding else "found by its bytes; name another with --encoding if names look wrong"
         notes.append(f"read as {found} ({how})")
-    first = _lines(_first(text))
+    first = _lines(_first(text), path.name)
     if b'"' not in text and _by_blanks(first):
         text = b"\n".join(b"\t".join(line.split()) for line in text.split(b"\n"))
-        first = _lines(_first(text))
+        first = _lines(_first(text), path.name)
         notes.append("cells are cut by blanks and tabs, which were all taken for tabs")
     delimiter = "\t" if path.suffix.casefold() == ".tsv" else _delimiter(first)
     notes.append(f"cells are cut by {_NAMES[delimiter]}")
