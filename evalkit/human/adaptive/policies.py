@@ -13,6 +13,7 @@ from functools import lru_cache
 import numpy as np
 
 from evalkit import DataError
+from evalkit.data.lots import inclusion
 
 #: Share of screens on which ``greedy`` and ``thompson`` show systems that were drawn evenly.
 EVENLY = 0.1
@@ -85,25 +86,6 @@ def named(name: str) -> Policy:
     if name not in POLICIES:
         raise DataError(f"There is no assignment {name!r}. Choose one of: {', '.join(POLICIES)}.")
     return POLICIES[name]
-
-
-def inclusion(weights: np.ndarray, shown: int) -> np.ndarray:
-    """Return the probability that each is among ``shown`` drawn one after another by weight, none twice.
-
-    weights: (systems,), more than 0 for at least ``shown`` of them. Takes systems ** (shown - 1) steps.
-
-    >>> inclusion(np.array([1, 1 / 2, 1 / 3]), 1).round(3).tolist()
-    [0.545, 0.273, 0.182]
-    >>> inclusion(np.array([1, 1 / 2, 1 / 3]), 2).round(3).tolist()
-    [0.871, 0.661, 0.468]
-    """
-    chance = weights / weights.sum()
-    total = chance.copy()
-    for first in np.flatnonzero(chance) if shown > 1 else ():
-        rest = weights.astype(float)
-        rest[first] = 0
-        total += chance[first] * inclusion(rest, shown - 1)
-    return total
 
 
 @lru_cache(maxsize=64)
