@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,11 +22,15 @@ SHARED = 50
 
 @dataclass(frozen=True)
 class Looks:
-    """When a campaign is looked at, and how sure one wants to be. screens: their numbers, counted from 1."""
+    """When a campaign is looked at, and how sure one wants to be. screens: their numbers, counted from 1.
+
+    share: of what was planned, that is there at each look, up to 1; None: the last look is the end.
+    """
 
     screens: np.ndarray
     alpha: float = 0.05
     scale: tuple[float, float] = (0.0, 100.0)
+    share: np.ndarray | None = None
 
     @property
     def last(self) -> Looks:
@@ -55,7 +60,8 @@ def planned_test(log: Log, first: int, second: int, when: Looks) -> np.ndarray:
     chance stays within it until the end with :math:`1 - \alpha` or more, by the reflection principle (O'Brien &
     Fleming 1979; Lan & DeMets 1983). Caveat: screens stand for information, which steering spreads unevenly.
     """
-    bound = stats.norm.ppf(1 - when.alpha / 4) / np.sqrt(when.screens / when.screens[-1])
+    share = when.screens / when.screens[-1] if when.share is None else when.share
+    bound = stats.norm.ppf(1 - when.alpha / 4) / np.sqrt(share)
     return _beyond(_standardised(log, first, second, when), bound)
 
 
@@ -102,6 +108,15 @@ def weighted_sequence(log: Log, first: int, second: int, when: Looks) -> np.ndar
     how = {"tuned": gained.shape[1] // 2, "start": int(when.screens[0])}
     low, high = sequences.asymptotic(gained, both, alpha=when.alpha, **how)
     found = np.where(low > 0, 1.0, np.where(high < 0, -1.0, 0.0))
+    return found[:, when.screens - 1]
+
+
+def separate_sequence(log: Log, first: int, second: int, when: Looks) -> np.ndarray:
+    """Hold intervals of each system's mean side by side that hold at all looks, once there are many screens."""
+    how: dict[str, Any] = {"tuned": SHARED, "alpha": when.alpha / 2, "start": SHARED // 2}
+    low, high = zip(*(sequences.asymptotic(log.scores[..., place], log.shown[..., place], **how)
+                      for place in (first, second)), strict=True)  # fmt: skip
+    found = np.where(low[0] > high[1], 1.0, np.where(low[1] > high[0], -1.0, 0.0))
     return found[:, when.screens - 1]
 
 
