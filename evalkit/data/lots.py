@@ -5,6 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 
+def by_place(places: np.ndarray) -> np.ndarray:
+    """Return the weights by which Pearmut 1.1.6 draws systems, by their places counted from 1: the first two alike.
+
+    >>> by_place(np.arange(1.0, 5.0)).round(3).tolist()
+    [0.5, 0.5, 0.333, 0.25]
+    """
+    return 1 / np.maximum(places, 2)
+
+
 def inclusion(weights: np.ndarray, shown: int) -> np.ndarray:
     """Return the probability that each is among ``shown`` drawn one after another by weight, none twice.
 

@@ -18,6 +18,8 @@ from evalkit.stats.inference import share_interval
 FIRST, DAY = 40, 20
 #: Screens with both systems at which ``shared_sequence`` is tightest; it speaks from half as many on.
 SHARED = 50
+#: Points at which ``repeated`` follows a density.
+NODES = 200
 
 
 @dataclass(frozen=True)
@@ -173,6 +175,24 @@ def rates(found: pd.DataFrame, *, better: int = 0) -> pd.DataFrame:
     table = table.assign(rate=table["hits"] / table["campaigns"], low=low, high=high)
     table["nominal"] = np.nan if better else table["nominal"]
     return table[["rule", "rate", "low", "high", "nominal", "saved", "campaigns"]]
+
+
+def repeated(looks: int, *, alpha: float = 0.05) -> float:
+    r"""Return the chance that a test at each of some looks finds a difference where there is none.
+
+    Looks come after equally many normal scores each, whose variance is known. The density of sums that no look has
+    stopped is followed from look to look, by Gauss and Legendre's quadrature within :math:`\pm z\sqrt{k}`.
+    Source: Armitage, McPherson & Rowe 1969. Caveat: chances below 1e-8 are lost.
+
+    >>> [round(repeated(looks), 3) for looks in (1, 2, 5, 10)]
+    [0.05, 0.083, 0.142, 0.193]
+    """
+    bound, (nodes, weights) = stats.norm.ppf(1 - alpha / 2), np.polynomial.legendre.leggauss(NODES)
+    at, density = nodes * bound, stats.norm.pdf(nodes * bound)
+    for look in range(2, looks + 1):
+        before, at = at, nodes * bound * np.sqrt(look)
+        density = stats.norm.pdf(at[:, None] - before) @ (weights * bound * np.sqrt(look - 1) * density)
+    return float(1 - (weights * bound * np.sqrt(looks) * density).sum())
 
 
 def _standardised(log: Log, first: int, second: int, when: Looks) -> np.ndarray:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from evalkit.data.importing.kinds.pearmut_campaign import RESET, Campaign, Entry
-from evalkit.data.lots import inclusion
+from evalkit.data.lots import by_place, inclusion
 
 #: Pearmut's own values where a campaign's file has none.
 _COLDSTART, _SHOWN = 5, 1
@@ -39,7 +39,7 @@ class Rule:
 
 
 RULES = (
-    Rule("1/2, 1/2, 1/3, 1/4 … (release 1.1.6)", lambda place: 1 / np.maximum(place, 2), by_document=True),
+    Rule("1/2, 1/2, 1/3, 1/4 … (release 1.1.6)", by_place, by_document=True),
     Rule("1, 1/√2, 1/√3 … (an earlier state)", lambda place: place**-0.5),
     Rule("1, 1/2, 1/3 … (an earlier state)", lambda place: 1 / place),
 )
