@@ -6,6 +6,7 @@ import pandas as pd
 
 from evalkit.human.adaptive import stopping
 from evalkit.papers import claims
+from evalkit.stats import verdicts
 
 
 def armitage(printed: pd.DataFrame) -> pd.DataFrame:
@@ -16,3 +17,12 @@ def armitage(printed: pd.DataFrame) -> pd.DataFrame:
         cell=[f"false alarms at 5 %, {one} looks" if one > 1 else "false alarms at 5 %, one look" for one in looks],
         basis="definition",
     )  # fmt: skip
+
+
+def in_words(rows: pd.DataFrame) -> str:
+    """Say how many of the printed chances come out."""
+    hits = sum(verdicts.verdict(row.printed, row.computed) == "match" for row in rows.itertuples())
+    return (
+        f"What so many tests come to is known where scores are normal and looks evenly spaced: {hits} of {len(rows)} "
+        "chances that Armitage, McPherson and Rowe (1969) print come out (compared at the end)."
+    )

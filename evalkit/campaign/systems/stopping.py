@@ -17,7 +17,7 @@ from evalkit.human.adaptive.replaying import Log
 from evalkit.stats.inference import share_interval
 
 NAIVE, STRICT = "a test at every look", "a strict test at every look"
-SHARED, EACH = "interval of shared screens", "intervals of each system"
+SHARED, EACH = "interval of shared screens", "intervals of each mean"
 _RULES = {NAIVE: stopping.daily_test, STRICT: stopping.planned_test, SHARED: stopping.shared_sequence,
           EACH: stopping.separate_sequence}  # fmt: skip
 COLLECT = "Record when each judgement began (a column started), and look from 40 screens on."
