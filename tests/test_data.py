@@ -175,7 +175,8 @@ def test_every_data_set_has_a_date_that_says_what_it_is_the_date_of():
     ],
 )
 def test_a_date_that_is_none_is_refused_when_the_registry_is_read(fields, told, monkeypatch):
-    made = {"title": "A toy", "licence": "none", "citation": "nobody", "loader": "appraise.ratings", "files": []}
+    made = {"title": "A toy", "licence": "none", "citation": "nobody", "loader": "appraise.ratings"}
+    made["files"] = [{"url": "https://example.org/x.csv"}]
     monkeypatch.setattr(registry, "_contents", lambda: {"toy": made | fields})
     with pytest.raises(DataError, match=f"entry toy: .*{told}"):
         registry.entries()

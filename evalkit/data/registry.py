@@ -4,7 +4,6 @@ import difflib
 import hashlib
 import math
 import re
-import tomllib
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
@@ -12,7 +11,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from evalkit import ROOT, DataError, one_line
+from evalkit import ROOT, DataError
+from evalkit.data import settings
 
 _PLACE = ROOT / "data" / "registry.toml"
 _RAW_GITHUB = "raw.githubusercontent.com"
@@ -43,14 +43,14 @@ class File:
         """Refuse an address that leads out of the cache, and digests and sizes that are none."""
         if not _leads_in(self.url):
             raise DataError(
-                f"the address {self.url!r} names no file inside the cache. Write it like https://host/folder/file, "
+                f"the address {_told(self.url)} names no file inside the cache. Write it like https://host/a/file, "
                 "without . or .. or a name or password in it"
             )
         for kind, digits in _DIGITS.items():
             if (value := getattr(self, kind)) is not None and not re.fullmatch(f"[0-9a-f]{{{digits}}}", value):
-                raise DataError(f"{kind} = {value!r} is no digest of {digits} hexadecimal digits in lower case")
+                raise DataError(f"{kind} = {_told(value)} is no digest of {digits} hexadecimal digits in lower case")
         if self.bytes is not None and not 0 <= self.bytes < 1 << 63:
-            raise DataError(f"bytes = {self.bytes} is no size of a file")
+            raise DataError(f"bytes = {_told(self.bytes)} is no size of a file")
 
     @property
     def path(self) -> str:
@@ -68,6 +68,15 @@ class File:
     def digest(self) -> str | None:
         """Print the digest that the registry expects, with its kind; None where the registry knows none."""
         return f"git:{self.git}" if self.git else f"sha256:{self.sha256}" if self.sha256 else None
+
+
+def _told(value: object) -> str:
+    """Write a value for a message: in one line, and of what is long its beginning."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # more digits, or deeper nesting, than Python writes
+        return f"a long {type(value).__name__}"
+    return text if len(text) < 200 else f"{text[:200]}…"
 
 
 def _leads_in(url: str) -> bool:
@@ -110,9 +119,9 @@ class Entry:
         if not (self.released or self.dated_by):
             return
         if not is_date(self.released):
-            raise DataError(f"released = {self.released!r} is neither a year nor a date like 2022-11-03")
+            raise DataError(f"released = {_told(self.released)} is neither a year nor a date like 2022-11-03")
         if self.dated_by not in DATED_BY:
-            raise DataError(f"dated_by = {self.dated_by!r} is none of {', '.join(DATED_BY)}")
+            raise DataError(f"dated_by = {_told(self.dated_by)} is none of {', '.join(DATED_BY)}")
 
 
 def is_date(text: object) -> bool:
@@ -145,14 +154,11 @@ def digest(path: Path, *, kind: str = "sha256") -> str:
 @cache
 def _contents() -> dict[str, Any]:
     """Parse the registry once a process."""
-    try:
-        found = tomllib.loads(_PLACE.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as problem:
-        raise DataError(f"{_PLACE} cannot be read: {one_line(problem)}. Restore it with git checkout.") from problem
+    found = settings.toml(_PLACE, remedy="Restore it with git checkout.")
     for name, fields in found.items():
         texts = isinstance(fields, dict) and (name != "published" or all(type(one) is str for one in fields.values()))
         if not texts:
-            raise DataError(f"{_PLACE}, {name!r}: it is no table of fields. See data/README.md for the fields.")
+            raise DataError(f"{_PLACE}, {_told(name)}: it is no table of fields. See data/README.md for the fields.")
     return found
 
 
@@ -165,7 +171,8 @@ def entries() -> dict[str, Entry]:
         try:
             found[name] = _entry(name, fields)
         except DataError as problem:
-            raise DataError(f"{_PLACE}, entry {name}: {problem}. See data/README.md for the fields.") from problem
+            called = name if _SAFE.fullmatch(name) else _told(name)
+            raise DataError(f"{_PLACE}, entry {called}: {problem}. See data/README.md for the fields.") from problem
     return found
 
 
@@ -176,10 +183,12 @@ def _entry(name: str, fields: dict[str, Any]) -> Entry:
     _demand(fields, _FIELDS, needed=_NEEDED)
     for key in ("loader", "simulator"):
         if key in fields and not _PLACED.fullmatch(fields[key] if key == "loader" else f"simulate.{fields[key]}"):
-            raise DataError(f"{key} = {fields[key]!r} names no function. Write the loader like module.function")
+            raise DataError(f"{key} = {_told(fields[key])} names no function. Write the loader like module.function")
+    if not fields["files"]:
+        raise DataError("it has no files")
     for file in fields["files"]:
         if not isinstance(file, dict):
-            raise DataError(f"{file!r} among its files is no table with url")
+            raise DataError(f"{_told(file)} among its files is no table with url")
         _demand(file, _OF_FILES, needed=("url",))
     base = fields.get("base", "")
     files = tuple(File(**file | {"url": base + file["url"]}) for file in fields["files"])
@@ -192,15 +201,15 @@ def _demand(fields: dict[str, Any], types: dict[str, type], *, needed: tuple[str
         raise DataError(f"it has no {missing[0]}")
     for key, value in fields.items():
         if key not in types:
-            raise DataError(f"it has an unknown field {key!r}. Known: {', '.join(types)}")
+            raise DataError(f"it has an unknown field {_told(key)}. Known: {', '.join(types)}")
         if not isinstance(value, types[key]) or (types[key] is int and isinstance(value, bool)):
-            raise DataError(f"{key} = {value!r} is of another type than {types[key].__name__}")
+            raise DataError(f"{key} = {_told(value)} is of another type than {types[key].__name__}")
 
 
 def _ends(scale: list[Any]) -> tuple[float, float]:
     """Return the ends of a scale: two numbers, the lower first."""
     if [type(end) in (int, float) and math.isfinite(end) for end in scale] != [True, True] or not scale[0] < scale[1]:
-        raise DataError(f"scale = {scale!r} is not a lowest and a highest score")
+        raise DataError(f"scale = {_told(scale)} is not a lowest and a highest score")
     return float(scale[0]), float(scale[1])
 
 

@@ -11,6 +11,7 @@ import contextlib
 import gzip
 import hashlib
 import io
+import itertools
 import logging
 import os
 import socket
@@ -38,11 +39,12 @@ LENGTHS = [b"-5", b"abc", b"5, 6", b"9" * 30, b"0", b"+7", b"0x1f", b"1e3"]
 TARGETS = b"""http://[::1 file:///etc/passwd ftp://other.example/r http://x:y@other.example/ http://other.example:99999/
 http:///r javascript:x // http://a..b/ http://\xc3\xa9\xcc\x81.example/\0 http://*.example/ http://1.2.3.4.5.6/ http:///
 http://other.example:-1/ http://%2e%2e/ http://xn--/""".split()
-MIRRORS = """http://me:SECRET http://me:SECRET@ http://me:SECRET@[::1 http://me:SECRET@host:port/x http://me:SECRET@h:99999
+_MIRRORS = """http://me:SECRET http://me:SECRET@ http://me:SECRET@[::1 http://me:SECRET@host:port/x http://me:SECRET@h:99999
 ftp://me:SECRET@h/ me:SECRET@host/folder http://me:pa/SECRET@host/ http://me:pa#SECRET@host http://me:pa?SECRET@host
 http://me:SECRET@host/?token=SECRET http:/me:SECRET@host https//me:SECRET@host http://ho%20st/@SECRET@
 http://me:SECRET@a..b httpx://me:SECRET@host //me:SECRET@host file://me:SECRET@host/x http://me:SECRET@[fe80::1%25eth0]/
-http://me:SECRET@%00/ http://me:SECRET@h:0/ HTTP://ME:SECRET@h: http://:SECRET@/""".split()
+http://me:SECRET@%00/ http://me:SECRET@h:0/ HTTP://ME:SECRET@h: http://:SECRET@/"""
+MIRRORS = _MIRRORS.split()
 
 
 @dataclass
@@ -103,7 +105,8 @@ def _refused(problem: BaseException | None, made: Case, cache: Path) -> None:
     told = str(problem)
     assert made.damaged, f"an honest answer was refused: {told}"
     assert made.file.path.rpartition("/")[2] in told or "EVALKIT_DATA_MIRROR" in told, told
-    assert "\n" not in told and "Traceback" not in told and len(told) < 1000, told
+    assert not {"Traceback", "\n"} & {*told.split(" "), *told}, told
+    assert len(told) < 1000, told
     while problem is not None:
         assert SECRET not in str(problem) + repr(problem), f"a password in {type(problem).__name__}"
         problem = problem.__cause__ or problem.__context__
@@ -140,7 +143,7 @@ def _alone(made: Case, cache: Path, logged: io.StringIO) -> Iterator[None]:
     with (
         mock.patch.dict(os.environ, plain | setting),
         mock.patch("urllib3.util.connection.create_connection", connect),
-        mock.patch("socket.getaddrinfo", lambda *_: []),
+        mock.patch("socket.getaddrinfo", return_value=[]),
         mock.patch.multiple(downloads, _READ=0.03, _SPAN=5.0, _silent={}),
     ):
         try:
@@ -208,7 +211,7 @@ def _harmless(made: Case, rng: np.random.Generator) -> None:
 def _chunks(content: bytes, rng: np.random.Generator) -> bytes:
     """Cut content into chunks as they go over the wire."""
     ends = sorted({0, len(content), *(int(end) for end in rng.integers(1, len(content), 3))})
-    pieces = [content[start:end] for start, end in zip(ends, ends[1:])]
+    pieces = [content[start:end] for start, end in itertools.pairwise(ends)]
     return b"".join(b"%x%s\r\n%s\r\n" % (len(piece), b";x=1" * int(rng.integers(2)), piece) for piece in pieces)
 
 
