@@ -87,9 +87,10 @@ def _leads_in(url: str) -> bool:
     """
     try:
         parts = urlsplit(url)
-    except ValueError:
+        found = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0 and "@" not in parts.netloc
+    except ValueError:  # half an IPv6 address, a port that is none
         return False
-    if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc:
+    if not found or not parts.path:
         return False
     names = unquote(parts.netloc + parts.path).split("/")
     return all(name.isprintable() and "\\" not in name and name.strip(". ") for name in names)

@@ -36,12 +36,20 @@ for group in (studies, datasets, campaigns, teaching, housekeeping):
         program.add_command(command)
 
 
+def _stop() -> None:
+    """Stop the main thread, whatever it waits for."""
+    if hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
+    else:
+        _thread.interrupt_main()
+
+
 def _heard(unraisable: Any) -> None:
     """Repeat a stop that came where Python can only ignore it, such as in the middle of an import."""
     if unraisable.exc_type is not KeyboardInterrupt:
         sys.__unraisablehook__(unraisable)
         return
-    again = threading.Timer(0.05, _thread.interrupt_main)  # not in here, where it would be ignored, too
+    again = threading.Timer(0.05, _stop)  # not in here, where it would be ignored, too
     again.daemon = True
     again.start()
 
