@@ -18,7 +18,7 @@ from evalkit.data.importing.files import parquet
 from evalkit.data.importing.report import beside, is_report, is_texts
 from evalkit.data.registry import digest
 
-_FLOATS = {"score", "started", "ended", "position", "z", "errors", "hit_seconds"}
+_FLOATS = {"score", "started", "ended", "position", "z", "errors", "hit_seconds", "probability"}
 _MOST_REPORT = 64 << 20  # bytes
 _CHECK = "check"  # of a label: see ``_check``
 _STALE = 3600.0  # seconds after which what a killed import left is nobody's any more
