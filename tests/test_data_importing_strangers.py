@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from evalkit import DataError, data
 from evalkit.data import importing
-from evalkit.data.importing.files import sheets
+from evalkit.data.importing.files import xlsx
 from evalkit.data.importing.pseudonyms import Pseudonyms
 from evalkit.reports import cli, starter
 
@@ -176,7 +176,7 @@ def test_of_sheets_without_judgements_the_likeliest_is_told_and_hidden_ones_are_
 
 
 def test_a_sheet_that_claims_rows_without_end_is_rejected(tmp_path, monkeypatch):
-    monkeypatch.setattr(sheets, "_MOST_ROWS", 5)
+    monkeypatch.setattr(xlsx, "MOST_ROWS", 5)
     with pytest.raises(DataError, match="more than 5 rows"):
         imported(tmp_path, delivery(*JUDGED), name="x.xlsx")
 
