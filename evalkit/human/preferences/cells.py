@@ -19,7 +19,7 @@ _PLACED = {"a": 1, "b": -1, "unknown": 0}
 class Cells:
     """Counts of answers by cell, and which cell and answer each comparison is.
 
-    systems: (systems,) names, sorted. one, other: (cells,) their numbers; one < other. placed: (cells,) 1 where ``one``
+    systems: (systems,) names. one, other: (cells,) their numbers; one < other. placed: (cells,) 1 where ``one``
     stood first, -1 where ``other`` did, 0 where unknown. people: (cells,) numbers in ``annotators``; all 0 where these
     do not matter. counts: (cells, 3) answers for one, for the other, and ties. where: (comparisons,) cell * 3 + answer.
     """
@@ -76,6 +76,20 @@ def count(comparisons: pd.DataFrame, *, place: bool = False, annotators: bool = 
     counts = np.bincount(where, minlength=3 * len(cells)).astype(float).reshape(-1, 3)
     one, other, stood, who = cells.T
     return Cells(systems, one, other, stood, who, names, counts, where)
+
+
+def of_wins(wins: pd.DataFrame) -> Cells:
+    """Take cells from a table of wins: in a row how often its system beat each column's; a tie may be half a win each.
+
+    >>> of_wins(pd.DataFrame([[0, 3], [1, 0]], [*"AB"], [*"AB"])).counts.tolist()
+    [[3.0, 1.0, 0.0]]
+    """
+    values = wins.to_numpy(float)
+    met = np.triu(values + values.T, 1) > 0
+    one, other = np.nonzero(met)
+    counts = np.stack([values[one, other], values[other, one], np.zeros(len(one))], axis=1)
+    none = np.zeros(len(one), int)
+    return Cells([*map(str, wins.index)], one, other, none, none, [""], counts, np.zeros(0, int))
 
 
 def _told_places(comparisons: pd.DataFrame) -> None:
