@@ -338,6 +338,49 @@ def test_what_pearmut_logs_comes_back_with_every_role(tmp_path, protocol):
         for screen in task)  # fmt: skip
 
 
+def sides_of(drawn, texts):
+    """Where each translation stands on its screen, by annotator, document, segment, systems on it, and system."""
+    return Counter((drawn.wish.annotators[number], screen.doc, str(item.segment + 1), frozenset(item.systems), system,
+                    float(place)) for number, screen in screens(drawn, "main", "calibration", "degraded", "repeat")
+                   for item in screen.items for place, system in enumerate(item.systems, 1))  # fmt: skip
+
+
+def sides_in(ratings):
+    """The same of what was imported: a screen is a comparison, or all that has its name."""
+    together = ["hit"] if "against" in ratings else ["screen"]
+    keys = ["annotator", "doc", "segment", *together]
+    shown = ratings.groupby(keys)["system"].transform(lambda own: [frozenset(own)] * len(own))
+    return Counter(zip(ratings["annotator"], ratings["doc"], ratings["segment"], shown, ratings["system"],
+                       ratings["screen_place"]))  # fmt: skip
+
+
+@pytest.mark.parametrize("protocol", ["cESA", "preference"])
+@pytest.mark.parametrize("way", ["pearmut", "table", "table alone", "workbooks"])
+def test_where_each_translation_stood_on_its_screen_comes_back(tmp_path, protocol, way):
+    texts, drawn = folder_of(tmp_path, protocol)
+    answer = (lambda place: ["A", "B", "tie"][place % 3]) if protocol == "preference" else (lambda place: "50")
+    paths = [tmp_path / "assignment.csv"]
+    if way == "pearmut":
+        paths = [tmp_path / "tiny.jsonl"]
+        paths[0].write_text(log_of(json.loads((tmp_path / "campaign.json").read_text())))
+    elif way == "workbooks":
+        paths = sorted((tmp_path / "for_annotators").glob("*.xlsx"))
+        for path in paths:
+            book = openpyxl.load_workbook(path)
+            for place, row in enumerate(book.active.iter_rows(min_row=2)):
+                row[-1].value = answer(place)
+            book.save(path)
+    else:
+        fill(paths[0], answer)
+        if way == "table alone":
+            (tmp_path / "design.json").unlink()
+    _, ratings = imported(tmp_path, *paths)
+    if (protocol, way) == ("cESA", "table alone"):
+        assert "screen_place" not in ratings, "its rows are single translations, and only the design says what is one"
+    else:
+        assert sides_in(ratings) == sides_of(drawn, texts)
+
+
 def test_nothing_that_pearmut_shows_names_systems_or_roles_or_is_markup(tmp_path):
     folder_of(tmp_path)
     campaign = json.loads((tmp_path / "campaign.json").read_text())
