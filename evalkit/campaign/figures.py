@@ -82,7 +82,10 @@ def scores(ranking: Ranking) -> Figure:
             color=INK,
         )
     what, unit = ("z-score", "standard deviations of an annotator") if ranking.method.by_z else ("score", "points")
-    axes.set(ylabel="system", xlabel=f"mean {what}{', 95 % interval' if low else ''}\n({unit})")
+    what = f"mean {what}"
+    if ranking.method.compares:
+        what, unit = "share of comparisons won against all others", "a tie counts half"
+    axes.set(ylabel="system", xlabel=f"{what}{', 95 % interval' if low else ''}\n({unit})")
     legend(figure, loc="outside upper center", columns=1)
     far = [f"{row.system} at {row.score:.2f} lies beyond the axis" for row in rows[~near].itertuples()]
     told = [sentences.better(ranking), *sentences.beside_humans(ranking), *(f"{text}." for text in far)]

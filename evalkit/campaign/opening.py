@@ -10,7 +10,7 @@ import pandas as pd
 
 from evalkit import DataError, data
 from evalkit.campaign.names import readable, renamed
-from evalkit.data import registry, schemas
+from evalkit.data import compared, registry, schemas
 from evalkit.data.provenance import declared_scale, like, reading_of, source_of
 from evalkit.data.schemas import of_systems, with_pair
 from evalkit.human import annotators, normalization
@@ -86,6 +86,19 @@ class Campaign:
         """
         ranked = of_systems(self.part, self.ranked_types)
         return ranked[~ranked["system"].isin(self.humans)]
+
+    @cached_property
+    def compares(self) -> bool:
+        """Whether each judgement is half of a comparison: of two translations the better one, or a tie."""
+        rows, (low, high) = self.compared, self.scale
+        if rows.empty or not {"against", "hit"} <= {*rows}:
+            return False
+        return bool(rows["against"].notna().all() and rows["score"].isin([low, (low + high) / 2, high]).all())
+
+    @cached_property
+    def comparisons(self) -> pd.DataFrame:
+        """The pair's comparisons (``schemas.COMPARISONS``), of systems and people's translations."""
+        return compared.of_scores(self.compared)
 
     @cached_property
     def cells(self) -> pd.DataFrame:
@@ -199,7 +212,7 @@ def from_ratings(
     known = declared_scale(ratings)
     frame = with_pair(ratings).reset_index(drop=True)
     shown = {name: readable(sorted(frame[name].astype("str").unique())) for name in ("system", "annotator")}
-    frame = renamed(frame, shown)
+    frame = renamed(frame, shown | ({"against": shown["system"]} if "against" in frame else {}))
     low, high = map(float, known or (frame["score"].min(), frame["score"].max()))
     if not high > low:
         low, high = low - 0.5, low + 0.5  # one score throughout and no scale declared

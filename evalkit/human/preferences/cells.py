@@ -101,6 +101,24 @@ def _told_places(comparisons: pd.DataFrame) -> None:
         )
 
 
+def placeable(comparisons: pd.DataFrame) -> bool:
+    """Tell whether an effect of the place can be found: places are known, and do not follow from who was compared.
+
+    >>> table = pd.DataFrame({"system_a": ["A", "B"], "system_b": ["B", "A"], "preference": ["a", "a"], "first": "a"})
+    >>> placeable(table), placeable(table.head(1))
+    (True, False)
+    """
+    if "first" not in comparisons or comparisons["first"].eq("unknown").any():
+        return False
+    cells = count(comparisons, place=True)
+    lead = np.zeros((len(cells.one), len(cells.systems) + 1))
+    rows = np.arange(len(cells.one))
+    lead[rows, cells.one], lead[rows, cells.other] = 1, -1
+    without = np.linalg.matrix_rank(lead)
+    lead[:, -1] = cells.placed
+    return bool(np.linalg.matrix_rank(lead) > without)
+
+
 def groups(cells: Cells) -> list[list[str]]:
     """List systems that were compared with each other, perhaps through others; one list for each such group.
 
