@@ -100,6 +100,17 @@ class Campaign:
         """The pair's comparisons (``schemas.COMPARISONS``), of systems and people's translations."""
         return compared.of_scores(self.compared)
 
+    def asked(self, ratings: pd.DataFrame, *, once: bool = False) -> pd.DataFrame:
+        """Name as the system what annotators were asked about: of comparisons both systems, else the table as it is.
+
+        Whoever judged A against B and whoever judged A against C judged no item in common. once: keep one half of each
+        comparison, so that it counts once.
+        """
+        if not self.compares:
+            return ratings
+        kept = ratings[ratings["system"] < ratings["against"]] if once else ratings
+        return like(kept.assign(system=kept["system"] + " against " + kept["against"]), ratings)
+
     @cached_property
     def cells(self) -> pd.DataFrame:
         """Mean scores as segments × systems, NaN where a system's segment was not judged."""
@@ -121,7 +132,7 @@ class Campaign:
     @cached_property
     def hundred(self) -> pd.DataFrame:
         """The pair's judgements on a scale from 0 to 100, for measures and rules that are stated in its points."""
-        return self._on_hundred(self.part)
+        return self._on_hundred(self.asked(self.part))
 
     @cached_property
     def everywhere(self) -> pd.DataFrame:

@@ -70,7 +70,9 @@ def rank(campaign: Campaign, method: Method, standing: preferences.Standing) -> 
     table = table.assign(cluster=cluster, wins=won, losses=lost, **ranges)
     mixed = [(a, b) if order.index(a) < order.index(b) else (b, a) for a in people for b in systems]
     drawn = standing.fewest > 1 and bool(sound.any())
-    return Ranked(table, pairwise, _rows(campaign, standing, people, place), tests.table(mixed), standing, drawn)
+    humans = _rows(campaign, standing, people, place)
+    humans = humans.drop(columns=["rank", "rank_low", "rank_high", "best"])
+    return Ranked(table, pairwise, humans, tests.table(mixed), standing, drawn)
 
 
 def _rows(campaign: Campaign, standing: preferences.Standing, names: list[str], place: dict[str, int]) -> pd.DataFrame:

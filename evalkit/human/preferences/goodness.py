@@ -75,6 +75,7 @@ def residuals(fitted: Fitted) -> pd.DataFrame:
     residual = np.divide(gap, np.sqrt(found["variance"]), out=np.zeros(len(found)), where=found["variance"] > 1e-12)
     found = found.assign(share=found["won"] / found["n"], expected=found["expected"] / found["n"], residual=residual)
     found = found.sort_values("residual", key=np.abs, ascending=False, ignore_index=True, kind="stable")
+    found = found.astype({"n": int})
     return found[["system_a", "system_b", "n", "share", "expected", "residual"]]
 
 
