@@ -19,15 +19,16 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evalkit import DataError, data
-from evalkit.campaign import compare_plan, from_ratings
+from evalkit.campaign import compare_plan, from_ratings, rank_systems
 from evalkit.campaign.design import Texts, Wish, assignment, degrading, draw, get_protocol, items, pearmut, write
+from evalkit.campaign.design.expectation import expect, met, share_error, usual
 from evalkit.campaign.design.pearmut import JOINER
 from evalkit.campaign.design.protocols import PROTOCOLS
 from evalkit.campaign.design.texts import read_texts
 from evalkit.campaign.sentences import say
 from evalkit.data import designs
 from evalkit.data.importing import import_campaign
-from evalkit.human import context
+from evalkit.human import context, preferences
 from evalkit.human.annotators.quality_control import quality_pairs
 from evalkit.reports import cli
 
@@ -137,6 +138,54 @@ def test_sides_of_a_screen_are_in_balance(lengths, systems, wish):
             for system in shown:
                 counts[number, frozenset(shown), system][side] += 0
     assert all(max(sides.values()) - min(sides.values()) <= 1 for sides in counts.values())
+    whole = {}
+    for (_, shown, system), sides in counts.items():
+        whole.setdefault((shown, system), Counter()).update(sides)
+    if wish.protocol.compares:  # over all annotators, too
+        assert all(abs(sides[0] - sides[1]) <= 1 for sides in whole.values())
+
+
+def few_opponents(systems, opponents, *, docs=12, crew=4, seed=1, **wish):
+    texts = texts_of([3] * docs, [f"s{number}" for number in range(systems)])
+    return draw(texts, Wish(PROTOCOLS["preference"], people(crew), opponents=opponents, seed=seed, **wish))
+
+
+@given(systems=st.integers(3, 9), opponents=st.integers(2, 6), seed=st.integers(0, 30), crew=st.integers(1, 5))
+def test_with_few_opponents_all_systems_are_connected_in_every_document_and_meet_evenly(systems, opponents, seed, crew):
+    if opponents >= systems or opponents * systems % 2:
+        return
+    drawn = few_opponents(systems, opponents, seed=seed, crew=crew, overlap=0.0)
+    met = {}
+    for _, screen in screens(drawn, "main"):
+        met.setdefault(screen.doc, []).append(frozenset(screen.items[0].systems))
+    assert len(met) == 12
+    for pairs in met.values():
+        assert len(pairs) == len(set(pairs)) == systems * opponents // 2
+        assert set(Counter(itertools.chain.from_iterable(pairs)).values()) == {opponents}
+        reached, before = {"s0"}, 0
+        while before < len(reached):
+            before = len(reached)
+            reached |= {name for pair in pairs if pair & reached for name in pair}
+        assert len(reached) == systems
+    counts = Counter(itertools.chain.from_iterable(met.values()))
+    every = [counts[frozenset(pair)] for pair in itertools.combinations({f"s{k}" for k in range(systems)}, 2)]
+    assert max(every) - min(every) <= 4, "each pair about equally often"
+    if crew <= systems * opponents // 2:
+        assert max(drawn.judgements) - min(drawn.judgements) <= 3 * (12 % crew > 0) * systems * opponents
+
+
+def test_opponents_that_cannot_be_are_refused():
+    for systems, opponents, message in ((5, 3, "an even number"), (4, 0, "1 to 3"), (4, 9, "1 to 3")):
+        with pytest.raises(DataError, match=message):
+            few_opponents(systems, opponents)
+    with pytest.raises(DataError, match="do not connect"):
+        few_opponents(6, 1, docs=1)
+    assert len(few_opponents(6, 1, docs=30).documents) == 30
+    texts = texts_of([3] * 4, ["a", "b", "c"])
+    with pytest.raises(DataError, match="is for comparisons of two"):
+        draw(texts, Wish(PROTOCOLS["ESA"], people(2), opponents=1))
+    assert draw(texts, Wish(PROTOCOLS["preference"], people(2), opponents=2)).screens == draw(
+        texts, Wish(PROTOCOLS["preference"], people(2))).screens  # fmt: skip
 
 
 @given(lengths=sizes, systems=crews, wish=wishes)
@@ -460,6 +509,38 @@ def test_the_less_is_collected_the_larger_a_difference_it_takes(tmp_path):
     part = compare_plan(from_ratings(ratings[ratings["segment"].astype(int) <= 18].reset_index(drop=True)))
     assert 0 < whole.achieved[0] < part.achieved[0]
     assert whole.achieved[0] / whole.achieved[1] == pytest.approx(stats.norm.isf(0.025) + stats.norm.ppf(0.8))
+
+
+@pytest.mark.parametrize("opponents", [None, 2])
+def test_comparisons_come_back_with_their_plan_and_with_what_they_distinguish(tmp_path, opponents):
+    texts = texts_of([4] * 12, ["V", "W", "X", "Y", "Z"])
+    drawn = draw(texts, Wish(PROTOCOLS["preference"], people(4), opponents=opponents, overlap=0.0))
+    expected = expect(texts, drawn, usual(PROTOCOLS["preference"]))
+    write(tmp_path, "tiny", texts, drawn, planned=expected.as_record())
+    rows = fill(tmp_path / "assignment.csv", lambda place: ["A", "B"][place * 7 // 3 % 2])
+    _, ratings = imported(tmp_path, tmp_path / "assignment.csv")
+    mine = from_ratings(ratings)
+    outcome = compare_plan(mine)
+    assert (outcome.wanted, outcome.collected) == (len(rows) - 1, len(mine.comparisons))
+    assert outcome.unit == "share of comparisons"
+    assert outcome.achieved == pytest.approx(outcome.planned), "everything was judged, and nothing tied"
+    ranking = rank_systems(mine, resamples=30)
+    assert sorted(ranking.names) == list("VWXYZ")
+    assert ranking.standing.fitted.place.size == 1, "the table says what stood first"
+    assert "of comparisons" in " ".join(say(outcome))
+
+
+@pytest.mark.parametrize("opponents", [None, 2])
+def test_two_equal_systems_scatter_by_chance_as_the_plan_says(opponents):
+    drawn = few_opponents(6, opponents, docs=20, overlap=0.0)
+    shown = [item.systems for _, screen in screens(drawn, "main") for item in screen.items]
+    rng, found = np.random.default_rng(3), []
+    for _ in range(150):
+        answers = pd.DataFrame(shown, columns=["system_a", "system_b"])
+        fitted = preferences.fit(answers.assign(preference=rng.choice(["a", "b"], len(answers))))
+        found += list(1 / (1 + np.exp(fitted.strength[1:] - fitted.strength[:1])) - 0.5)
+    planned = share_error(60 * met(6, opponents))
+    assert np.std(found) == pytest.approx(planned, rel=0.1)
 
 
 def test_a_file_without_a_plan_says_nothing_of_one(tmp_path):
