@@ -53,18 +53,16 @@ def _apart(found: Comparisons) -> list[str]:
     ]
 
 
-def place(found: Comparisons) -> list[str]:
-    """Say what standing first on the screen adds; nothing where that cannot be found."""
+def place(found: Comparisons, *, ranked: bool = True) -> list[str]:
+    """Say what standing first adds; nothing where that cannot be found. ranked: systems are, by this fit."""
     if not found.place:
         return []
     gain, low, high = found.place
     share = 1 / (1 + math.exp(-gain))
     does = "favours" if low > 0 else "harms" if high < 0 else "may or may not matter to"
-    return [
-        f"Standing first on the screen (left, or above) {does} a translation: of two equal ones it would win "
-        f"{share:.0%} of comparisons without a tie (log odds {gain:+.2f}, 95 % interval {low:+.2f} to {high:+.2f}). "
-        "The ranking is without this effect."
-    ]
+    text = f"Standing first on the screen (left, or above) {does} a translation: of two equal ones it would win "
+    text += f"{share:.0%} of comparisons without a tie (log odds {gain:+.2f}, 95 % interval {low:+.2f} to {high:+.2f})."
+    return [f"{text} The ranking is without this effect." if ranked else text]
 
 
 def _unplaced(found: Comparisons) -> list[str]:
@@ -125,4 +123,4 @@ def screens(found: Screens) -> list[str]:
             f"A comparison is worth {found.worth.efficiency:.2f} of two scores{told}: asked only which is better, "
             f"people would have to judge {1 / found.worth.efficiency:.1f} times as many screens for the same certainty."
         )
-    return [*sentences, *place(own), *([circles(own)] if own.circles.triples else [])]
+    return [*sentences, *place(own, ranked=False), *([circles(own)] if own.circles.triples else [])]
