@@ -135,7 +135,7 @@ def _values(values: Mapping[str, Any]) -> dict[str, str]:
     found = {ours: plain(str(value)) for ours, value in values.items()}
     for ours in found:
         _demand_ours(ours)
-        if ours in ("score", "started", "ended", *EXTRAS):
+        if ours in ("score", "started", "ended", "probability", *EXTRAS):
             raise DataError(f"One value of {ours} for all rows makes no sense. Map a column with --map {ours}=….")
     if "pair" in found:
         if not (pair := languages.split(found.pop("pair"))):
