@@ -11,3 +11,14 @@ from pathlib import Path
 #: What may come of an input: read as it is, read with a note of what was set apart, or refused in one sentence.
 OUTCOMES = ("read", "told", "refused")
 DOORS = sorted(path.stem for path in Path(__file__).parent.glob("*.py") if path.stem != "__init__")
+
+
+def refused(problem: Exception, *names: str) -> str:
+    """Hold a refusal to the rule: one sentence or more on one line, which name the file or the option, and end."""
+    told = str(problem)
+    assert any(name in told for name in names), f"which file? {told}"
+    assert told == told.strip().partition("\n")[0], told
+    assert len(told) < 8_000, told
+    assert told.endswith((".", "…")), told
+    assert "Traceback" not in told, told
+    return "refused"

@@ -232,7 +232,9 @@ def _write_rejected(file: File, rows: Iterable[Rejection], writer: rejected.Writ
                     broken: bool = False) -> None:  # fmt: skip
     """Write rejected rows with their cells, in the order of their lines; broken: also those that could not be cut."""
     places = {int(line): place for place, line in enumerate(file.rows.frame.index)} if rows else {}
-    hide = file.hidden(options)
+    hide, frame = file.hidden(options), file.rows.frame
+    column = file.found.names.get("annotator", "")
+    names = frame[column].array if rows and column in frame else None  # a frame takes long to find a cell
     told: list[tuple[int, Rejection, list[str] | None]] = [(row.line, row, None) for row in rows]
     if broken:
         told += [(row.line, Rejection(row.line, "", "", row.reason), row.cells) for row in file.rows.broken]
@@ -241,9 +243,8 @@ def _write_rejected(file: File, rows: Iterable[Rejection], writer: rejected.Writ
             writer.add(file.name, hide.of(row), hide.pieces(pieces))
         elif line in places:
             place = places[line] if row.place is None else row.place
-            names = file.found.names.get("annotator", "")
-            if row.annotator is None and names in file.rows.frame:
-                cell = file.rows.frame[names].iloc[place]
+            if row.annotator is None and names is not None:
+                cell = names[place]
                 row.annotator = None if pd.isna(cell) else str(cell)
             writer.add(file.name, hide.of(row), hide.cells(file.rows.raw(place), row))
         else:  # of a file that its loader read by itself

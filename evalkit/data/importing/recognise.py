@@ -31,6 +31,9 @@ KINDS = {
 }
 
 
+_MOST_NAMES = 100  # headings that a message lists
+
+
 def chosen(sources: list[Source], options: Options, name: str = "auto") -> list[tuple[Source, Format, Head, Match]]:
     """Return the file, or the sheets of a workbook that hold a campaign, all of one format; each with it.
 
@@ -99,7 +102,9 @@ def _unrecognised(source: Source, found: dict[str, Match], head: Head, options: 
     """Say what was tried, what came nearest, and what it lacks."""
     best = max(found, key=lambda kind: found[kind].fit)
     where = f"the headings on line {head.line} are" if head.line else "its objects have the names"
-    headed = f"; {where} {', '.join(head.header)}" if head.header else ""
+    names = [name if len(name) <= 40 else f"{name[:39]}…" for name in head.header[:_MOST_NAMES]]
+    more = f" and {len(head.header) - _MOST_NAMES} others" if len(head.header) > _MOST_NAMES else ""
+    headed = f"; {where} {', '.join(names)}{more}" if names else ""
     lacks = found[best].lacks.split(", ")
     nearest = f"Nearest is {best}, but it lacks {found[best].lacks}" if found[best].fit > 0 else "No heading is known"
     tried = f"{head.name} has none of the formats that were tried ({', '.join(found)})"

@@ -137,6 +137,9 @@ def _listed(what: str, rows: list[dict[str, str | int | float]]) -> list[str]:
     return lines + ([f"… and {len(rows) - _MOST} more, in the .import.json"] if len(rows) > _MOST else [])
 
 
+_PATTERN = Report()
+_TEXTS, _COUNTS = ("columns", "unused", "notes", "judges", "metrics"), ("planned", "collected")
+
 #: What the rows of a reason are called together.
 _TOGETHER = {
     "is the score of a whole document": "scores of whole documents",
@@ -163,6 +166,45 @@ def together(reason: str) -> str:
     ('items of the tutorial', 'rows (is outside 0-100)')
     """
     return _TOGETHER.get(reason, f"rows ({reason})")
+
+
+def is_texts(found: Any, kinds: tuple[type, ...] = (str,)) -> bool:
+    """Tell whether something is a list of texts, or of what else is told.
+
+    >>> is_texts(["a"]), is_texts(["a", None]), is_texts("a"), is_texts([1.5], (float,))
+    (True, False, False, True)
+    """
+    return isinstance(found, list) and all(isinstance(one, kinds) and not isinstance(one, bool) for one in found)
+
+
+def is_report(found: Any) -> bool:
+    """Tell whether something read from JSON has the shape of a report; parts that are not known are passed over.
+
+    >>> is_report({"rows_kept": 3, "notes": []}), is_report({"rows_kept": "3"}), is_report([])
+    (True, False, False)
+    """
+    try:
+        json.dumps(found, ensure_ascii=False).encode()  # half of a surrogate pair is no letter
+        known = {name: value for name, value in found.items() if name in vars(_PATTERN)}
+        return all(_fits(name, getattr(_PATTERN, name), value) for name, value in known.items())
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
+        return False
+
+
+def _fits(name: str, pattern: Any, value: Any) -> bool:
+    """Tell whether a part of a report is of its kind, and so are its own parts."""
+    if name == "scale":
+        return value is None or (is_texts(value, (int, float)) and len(value) == 2)
+    if isinstance(pattern, Counter):
+        return is_texts(list(value.values()), (int,))
+    if name == "plan":
+        counts = [row[which] for what in ("annotators", "kinds") for row in value.get(what, []) for which in _COUNTS]
+        return not value or (isinstance(value["file"], str) and is_texts(counts, (int,)))
+    if isinstance(pattern, list):
+        return isinstance(value, list) and (name not in _TEXTS or is_texts(value))
+    return isinstance(value, (int, float) if isinstance(pattern, float) else type(pattern)) and (
+        isinstance(pattern, bool) or not isinstance(value, bool)
+    )
 
 
 def beside(out: Path, what: str) -> Path:

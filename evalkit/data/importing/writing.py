@@ -1,5 +1,6 @@
 """Write a campaign to temporary files, then move all of them into place, the table of ratings last."""
 
+import hashlib
 import json
 import shutil
 import time
@@ -8,16 +9,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from evalkit import DataError
-from evalkit.data.importing.report import beside
+from evalkit import DataError, one_line
+from evalkit.data.importing.files import parquet
+from evalkit.data.importing.report import beside, is_report, is_texts
 from evalkit.data.registry import digest
 
 _FLOATS = {"score", "started", "ended", "position", "z", "errors", "hit_seconds", "screen_place", "probability"}
+_MOST_REPORT = 64 << 20  # bytes
+_CHECK = "check"  # of a label: see ``_check``
 _STALE = 3600.0  # seconds after which what a killed import left is nobody's any more
 #: What is written for one campaign besides the ratings themselves.
 PARTS = ("spans.parquet", "judges.parquet", "rejected.csv", "import.json")
@@ -58,12 +61,12 @@ def _is_parquet(path: Path) -> bool:
 
 
 def report_of(path: Path) -> dict[str, Any]:
-    """Read what an import reported; empty where that is not to be had."""
+    """Read what an import reported; empty where that is not to be had, or not what an import writes."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        found = json.loads(path.read_text(encoding="utf-8")) if path.stat().st_size < _MOST_REPORT else None
+    except (OSError, ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return found if isinstance(found, dict) and is_report(found) else {}
 
 
 class Draft:
@@ -118,6 +121,7 @@ def write_spans(spans: pd.DataFrame, place: Path, label: dict[str, Any]) -> None
 
 
 def _write(table: pa.Table, place: Path, label: dict[str, Any]) -> None:
+    label = label | {_CHECK: _check(label, table.schema, table.num_rows)}
     with pq.ParquetWriter(
         place, table.schema, compression="zstd", compression_level=1, write_page_checksum=True
     ) as writer:
@@ -125,26 +129,46 @@ def _write(table: pa.Table, place: Path, label: dict[str, Any]) -> None:
         writer.add_key_value_metadata({"evalkit": json.dumps(label)})
 
 
-def frame_at(path: Path) -> pd.DataFrame:
-    """Read a table that an import wrote, its pages held against their checksums; texts are pandas' own.
+def _check(label: dict[str, Any], schema: pa.Schema, rows: int) -> str:
+    """Digest what checksums of pages do not cover: the label, names and types of columns, and how many rows there are.
 
-    Raises DataError where it is damaged.
+    It notices damage; whoever writes a file anew writes this anew, too.
     """
-    kinds = {pa.string(): pd.StringDtype(na_value=np.nan), pa.large_string(): pd.StringDtype(na_value=np.nan)}
-    try:
-        table = pq.read_table(path, page_checksum_verification=True)
-        return table.to_pandas(types_mapper=kinds.get, ignore_metadata=True)
-    except (OSError, pa.ArrowException) as problem:
-        raise DataError(f"{path.name} is damaged: {problem}. Import the campaign again.") from problem
+    facts = [json.dumps(label, sort_keys=True), *(f"{one.name}: {one.type}" for one in schema), str(rows)]
+    return hashlib.sha256("\n".join(facts).encode("utf-8", "replace")).hexdigest()
+
+
+def frame_at(path: Path) -> pd.DataFrame:
+    """Read a table that an import wrote, within bounds; texts are pandas' own.
+
+    Raises DataError where it is damaged, or would unfold to more than can be held in memory.
+    """
+    return parquet.frame_of(path)
 
 
 def label_of(path: Path) -> dict[str, Any]:
     """Read where a table came from; empty for a Parquet file that no import wrote.
 
-    Raises DataError where the file is no Parquet.
+    Raises DataError where the file is no Parquet, or says what no import says.
     """
+    metadata = parquet.metadata_of(path)
     try:
-        metadata = pq.read_metadata(path).metadata or {}
-        return json.loads(metadata.get(b"evalkit", b"{}"))
-    except (OSError, pa.ArrowException, ValueError) as problem:
-        raise DataError(f"{path.name} is no sound Parquet file: {problem}. Import the campaign again.") from problem
+        label = json.loads((metadata.metadata or {}).get(b"evalkit", b"{}"))
+        sound = not label or _is_label(label)
+        check = label.pop(_CHECK, None)  # tables of before there was one lack it
+        sound &= check in (None, _check(label, metadata.schema.to_arrow_schema(), metadata.num_rows))
+    except Exception as problem:  # whatever may be wrong with JSON, or with names of columns
+        raise DataError(f"{path.name} is damaged: {one_line(problem)}. Import the campaign again.") from problem
+    if not sound:
+        raise DataError(f"{path.name} is damaged: it says of itself what no import writes. Import the campaign again.")
+    return label
+
+
+def _is_label(label: Any) -> bool:
+    """Tell whether all parts of a label are of their kinds."""
+    json.dumps(label, ensure_ascii=False).encode()  # half of a surrogate pair is no letter
+    texts = [label[name] for name in ("origin", "digest")] + [label.get(name, "") for name in ("format", "orientation")]
+    scale, metrics = label["scale"], label.get("metrics", [])
+    ends = scale is None or (is_texts(scale, (int, float)) and len(scale) == 2 and -1e15 < scale[0] < scale[1] < 1e15)
+    files = all(is_texts([one["name"], one["digest"]]) for one in metrics)
+    return bool(is_texts(texts) and is_texts(label.get("files", [])) and ends and files)

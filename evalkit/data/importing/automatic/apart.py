@@ -58,11 +58,21 @@ def read(out: Path, scale: tuple[float, float] | None) -> pd.DataFrame | None:
         return None
     found = writing.frame_at(place)
     found = found.assign(**{name: value for name, value in _JUDGE.items() if name not in found})
+    _demand_sound(found, place.name)
     own = found["kind"] == "judge"
     for part, ends in ((found[own], scale), (found.loc[~own, [*KEY, "annotator", "score"]], None)):
         if len(part):
             schemas.check(part, schemas.RATINGS, origin=place.name, scale=ends)
     return found
+
+
+def _demand_sound(found: pd.DataFrame, origin: str) -> None:
+    """Refuse a table that lacks what tells judges and metrics apart, or says of one what is not known."""
+    absent = [name for name in (*KEY, "annotator", "score", *EXTRA) if name not in found]
+    known = {"kind": ("judge", "metric"), "better": ("higher", "lower"), "level": ("segment", "system")}
+    odd = [name for name, values in known.items() if name in found and not found[name].isin(values).all()]
+    if absent or odd:
+        raise DataError(f"{origin} is damaged: {(absent or odd)[0]} is not what an import writes. Import it again.")
 
 
 def metrics_of(found: pd.DataFrame, origin: str) -> list[Metric]:

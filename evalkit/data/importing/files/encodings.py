@@ -1,13 +1,17 @@
 """Find out how a text file is encoded; what is no text is refused."""
 
+import codecs
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_BE, BOM_UTF32_LE
 
-from evalkit import DataError
+from evalkit import DataError, one_line
 
 _MARKS = {
     BOM_UTF32_LE: "utf-32", BOM_UTF32_BE: "utf-32", BOM_UTF8: "utf-8-sig", BOM_UTF16_LE: "utf-16",
     BOM_UTF16_BE: "utf-16",
 }  # fmt: skip
+#: Codecs of names and of source code, which turn text into other text, or nothing into anything.
+_NO_FILES = {"undefined", "punycode", "idna", "unicode-escape", "raw-unicode-escape", "unicode_escape",
+             "raw_unicode_escape", "mbcs", "oem", "charmap"}  # fmt: skip
 _SAMPLE = 1 << 18  # bytes by which an encoding is told
 #: Encodings that exports come in besides Unicode; others are read where the user names them.
 _LEGACY = ["cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp932", "euc_jp", "gb18030", "big5", "cp949"]
@@ -25,12 +29,7 @@ def decoded(origin: str, content: bytes, told: str | None) -> tuple[str, bytes]:
     told: the encoding that the user names; None finds it out. Raises DataError where there is none.
     """
     if told:
-        try:
-            "".encode(told)
-        except LookupError as problem:
-            raise DataError(
-                f"--encoding {told!r} is not known. Name one such as utf-8, cp1252 or shift_jis."
-            ) from problem
+        _demand_known(told)
         return told, _text(origin, content, told)
     marked = next((name for mark, name in _MARKS.items() if content.startswith(mark)), None)
     try:
@@ -49,17 +48,30 @@ def decoded(origin: str, content: bytes, told: str | None) -> tuple[str, bytes]:
     return name, _text(origin, content, name)
 
 
+def _demand_known(told: str) -> None:
+    """Refuse names of no encoding, and of codecs that no text file is written in."""
+    try:
+        codec = codecs.lookup(told)
+        known = codec._is_text_encoding and codec.name not in _NO_FILES
+    except (LookupError, ValueError):  # whatever else stands in the name, such as a zero
+        known = False
+    if not known:
+        raise DataError(f"--encoding {told[:40]!r} is no encoding of files. Name one such as utf-8, cp1252, shift_jis.")
+
+
 def _text(origin: str, content: bytes, encoding: str) -> bytes:
     """Decode a whole file, which must hold no zero characters, and write it in UTF-8."""
     try:
         text = content.decode(encoding)
-    except UnicodeDecodeError as problem:
+        text.encode()  # utf-7 may spell half of a surrogate pair, which is no letter
+    except UnicodeError as problem:
+        reason = getattr(problem, "reason", None) or one_line(problem)
         raise DataError(
-            f"{origin} is not sound {encoding}: {problem.reason}. Save it as CSV in UTF-8, or name its --encoding."
+            f"{origin} is not sound {encoding}: {reason}. Save it as CSV in UTF-8, or name its --encoding."
         ) from problem
     if "\0" in text:
         raise DataError(f"{origin} holds zero characters, so it is no text. Export it as CSV or XLSX.")
-    return text.encode("utf-8", "surrogatepass")
+    return text.encode()
 
 
 def _without_mark(origin: str, sample: bytes) -> str:

@@ -10,12 +10,14 @@ from typing import Any
 from evalkit import DataError
 from evalkit.data import languages
 from evalkit.data.importing.cells import columns
-from evalkit.data.importing.files.rows import HEAD, LONGEST, MOST_COLUMNS, Broken, Rows, Source, framed
+from evalkit.data.importing.files.rows import HEAD, LONGEST, MOST_COLUMNS, Breaking, Broken, Rows, Source, framed
 from evalkit.data.mqm import once
 
+_MOST_INSIDE, _MOST_VALUES = 5_000_000, 25_000_000  # lists and objects, and values, of a file or a line
 _MOST_WHOLE = 256 << 20  # bytes of JSON that is read as a whole; lines are read one by one
 _DEEPEST = 32  # objects within objects
 _ALONE = ({"annotation", "item_i"}, {"info", "payload"}, {"data", "annotations"})  # one object, whatever lists it has
+_REMEDY = "Write an array of objects, or one object a line."
 _DAMAGED = "is not UTF-8, or holds a damaged letter: save the file in UTF-8"
 
 Row = tuple[int, Mapping[str, str]]  # a line, and its cells under their names
@@ -48,6 +50,7 @@ def records(path: Path, content: bytes) -> list[Records]:
     first = next((line for line in io.BytesIO(content) if line.strip(b"\xef\xbb\xbf \t\r\n")), b"")
     if len(first) > LONGEST and not start.startswith(b"["):
         raise DataError(f"{path.name} has a line of more than {LONGEST >> 20} MiB. Is it JSON Lines?")
+    _demand_few(path, content)
     alone, reason = loaded(first)
     lines = content.count(b"\n", content.find(first) + len(first)) if first.endswith(b"\n") else 0
     several = lines and content[content.find(first) + len(first) :].strip()
@@ -61,8 +64,18 @@ def records(path: Path, content: bytes) -> list[Records]:
     if problem:
         if start.startswith(b"{") and any(isinstance(loaded(line)[0], dict) for line in content.split(b"\n")[:HEAD]):
             return [_lines(path, content)]
-        raise DataError(f"{path.name} {problem}. Write an array of objects, or one object a line.")
+        raise DataError(f"{path.name} {problem}. {_REMEDY}")
     return _of_whole(path, whole)
+
+
+def _demand_few(path: Path, content: bytes) -> None:
+    """Refuse what holds more lists, objects and values than can be held in memory, however few bytes each has."""
+    inside, values = content.count(b"[") + content.count(b"{"), content.count(b",")
+    if inside > _MOST_INSIDE or values > _MOST_VALUES:
+        raise DataError(
+            f"{path.name} holds {inside:,} lists and objects and {values:,} values, more than can be read at once. "
+            "Split it, or write the judgements as CSV."
+        )
 
 
 def loaded(text: bytes) -> tuple[Any, str]:
@@ -83,7 +96,7 @@ def loaded(text: bytes) -> tuple[Any, str]:
 
 def _lines(path: Path, content: bytes) -> Records:
     """Take an object from each line."""
-    result = Records([])
+    result = Records([], Breaking(path.name, _REMEDY))
     for line, raw in enumerate(io.BytesIO(content), 1):
         if len(raw) > LONGEST:
             raise DataError(f"{path.name}, line {line}: longer than {LONGEST >> 20} MiB. Is it JSON Lines?")
@@ -120,12 +133,20 @@ def _of_whole(path: Path, whole: Any) -> list[Records]:
     if isinstance(whole, list):
         return [_counted(path, whole, "")]
     if not isinstance(whole, dict):
-        raise DataError(f"{path.name} holds one value, no objects. Write an array of objects, or one object a line.")
+        raise DataError(f"{path.name} holds one value, no objects. {_REMEDY}")
     arrays = {name: value for name, value in whole.items() if _objects(value)}
     others = {name: value for name, value in whole.items() if name not in arrays}
-    if not arrays or columns.count_known(map(str, flat(others))) > 1 or any(one <= set(whole) for one in _ALONE):
+    if not arrays or columns.count_known(_names(others)) > 1 or any(one <= set(whole) for one in _ALONE):
         return [_counted(path, [whole], "")]
     return [_counted(path, value, name) for name, value in arrays.items()]
+
+
+def _names(found: Mapping[str, Any]) -> list[str]:
+    """Name the cells of an object; none where it cannot be written as cells."""
+    try:
+        return list(flat(found))
+    except (ValueError, RecursionError):
+        return []
 
 
 def _objects(value: Any) -> bool:
@@ -134,7 +155,7 @@ def _objects(value: Any) -> bool:
 
 def _counted(path: Path, values: list[Any], title: str) -> Records:
     """Count the objects of an array."""
-    result = Records([], title=title)
+    result = Records([], Breaking(path.name, _REMEDY), title=title)
     where = f"the array {title!r}" if title else "the file"
     result.notes = [f"{where} is read as a whole: what is called a line is the number of an object in it"]
     for place, value in enumerate(values, 1):
@@ -144,7 +165,7 @@ def _counted(path: Path, values: list[Any], title: str) -> Records:
         else:
             result.found.append((place, value))
     if not result.found:
-        raise DataError(f"{path.name} has no JSON object in it. Write an array of objects, or one object a line.")
+        raise DataError(f"{path.name} has no JSON object in it. {_REMEDY}")
     return result
 
 
@@ -171,9 +192,11 @@ def flat(found: Mapping[str, Any], before: str = "", depth: int = 0) -> dict[str
     for name, value in found.items():
         title = f"{before}{name}"
         inner = flat(value, f"{title}.", depth + 1) if isinstance(value, dict) and value else {title: cell(value)}
-        if twice := sorted(set(inner) & set(cells)):
-            raise ValueError(f"two values have the name {twice[0]}")
+        if twice := [one for one in inner if one in cells]:
+            raise ValueError(f"two values have the name {min(twice)}")
         cells |= inner
+        if len(cells) > 2 * MOST_COLUMNS:
+            raise ValueError(f"more than {2 * MOST_COLUMNS:,} values")
     return cells
 
 

@@ -12,7 +12,10 @@ from evalkit import DataError
 from evalkit.data.importing.cells.numbers import FORMULA
 
 _PIECE = 1 << 20
-_MOST_TEXT = 512 << 20  # letters of a sheet's cells
+_MOST_TEXT = 512 << 20  # letters of all cells
+_LONGEST = 8 << 20  # letters of one cell
+_SPARSE, _SHARE = 500_000, 20  # a rectangle beyond the first may span so many times the cells that are written
+_MOST_SHEETS, _DEEPEST = 1_000, 256
 _LAST_ROW, _LAST_COLUMN = 1 << 20, 1 << 14  # of any spreadsheet: no repetition reaches beyond
 _TABLE, _ROW, _CELL, _COVERED = "table:table", "table:table-row", "table:table-cell", "table:covered-table-cell"
 _SKIPPED = ("office:annotation", "table:tracked-changes", "draw:frame", "draw:custom-shape", "table:shapes")
@@ -30,7 +33,7 @@ class Sheet:
 
 @dataclass
 class Bounds:
-    """What a sheet may hold: rows, columns, and cells of its rectangle."""
+    """What a sheet may hold: rows and columns; and cells of the rectangles that all sheets span."""
 
     rows: int
     columns: int
@@ -63,7 +66,9 @@ class _Reader:
         self._path: list[str] = []
         self._skipped = 0
         self._row: list[str] = []
-        self._line = self._again = self._letters = self._empty = self._wide = 0
+        self._line = self._again = self._letters = self._empty = self._wide = self._size = self._before = (
+            self._cells
+        ) = 0
         self._cell: dict[str, str] = {}
         self._text: list[str] | None = None
         self.parser = expat.ParserCreate()
@@ -87,28 +92,40 @@ class _Reader:
         elif name == _TABLE and _TABLE not in self._path:
             title = told.get("table:name", f"sheet {len(self.sheets) + 1}")
             self.sheets.append(Sheet(title, told.get("table:style-name", "") in self._hidden))
+            self._before += len(self.sheets[-2].rows) * self._wide if self.sheets[1:] else 0
             self._line = self._wide = 0
+            if len(self.sheets) > _MOST_SHEETS:
+                raise ValueError("more sheets than a workbook has")
         elif name == _ROW:
             self._row, self._empty, self._again = [], 0, _count(told, "table:number-rows-repeated")
         elif name in (_CELL, _COVERED):
-            self._cell, self._text = told, []
+            self._cell, self._text, self._size = told, [], 0
         elif self._text is not None:
             self._mark(name, told)
         self._path.append(name)
+        if len(self._path) > _DEEPEST:
+            raise ValueError("elements that nest too deep")
 
     def _mark(self, name: str, told: dict[str, str]) -> None:
         """Take what stands for letters within a cell."""
         assert self._text is not None
         if name == "text:p" and self._text:
-            self._text.append("\n")
+            self._add("\n")
         elif name == "text:s":
-            self._text.append(" " * min(_count(told, "text:c"), 1000))
+            self._add(" " * min(_count(told, "text:c"), 1000))
         elif name in ("text:tab", "text:line-break"):
-            self._text.append("\t" if name == "text:tab" else "\n")
+            self._add("\t" if name == "text:tab" else "\n")
+
+    def _add(self, text: str) -> None:
+        """Add letters to a cell, within bounds."""
+        self._size += len(text)
+        if self._text is None or self._size > _LONGEST:
+            raise ValueError("a cell without end")
+        self._text.append(text)
 
     def _said(self, text: str) -> None:
         if self._text is not None and not self._skipped and "text:p" in self._path:
-            self._text.append(text)
+            self._add(text)
 
     def _end(self, name: str) -> None:
         if self._skipped:
@@ -123,6 +140,7 @@ class _Reader:
     def _close_cell(self, name: str) -> None:
         """Put a cell into its row, as often as it is repeated."""
         told, text = self._cell, "".join(self._text or ())
+        self._cells += 1
         self._text = None
         again = min(_count(told, "table:number-columns-repeated"), _LAST_COLUMN)
         value = "" if name == _COVERED else _value(told, text)
@@ -150,7 +168,8 @@ class _Reader:
             rows = len(sheet.rows) + again
             self._wide = width = max(self._wide, len(self._row))
             self._letters += sum(map(len, self._row)) * (again - 1)
-            if rows > bounds.rows or rows * width > bounds.cells or self._letters > _MOST_TEXT:
+            most = min(bounds.cells, max(_SPARSE, _SHARE * self._cells))
+            if rows > bounds.rows or self._before + rows * width > most or self._letters > _MOST_TEXT:
                 self._too_many(f"cells in up to {rows:,} rows and {width:,} columns")
             sheet.rows += [(self._line + number + 1, list(self._row)) for number in range(again)]
         self._line += again

@@ -17,6 +17,8 @@ from evalkit.data.names import plain
 MOST_COLUMNS = 2_000  # more of them are no table
 HEAD = 50  # rows that are looked at to recognise a format
 LONGEST = 64 << 20  # bytes of one line
+_LONGEST_NAME = 1_000  # letters of a heading; more are a text, and take patterns long
+MOST_BROKEN = 200_000  # more rows that cannot be cut into columns are another kind of file
 _SLICE = 50_000  # rows that are turned into columns at a time, so that single cells take little memory
 
 
@@ -27,6 +29,23 @@ class Broken:
     line: int
     reason: str
     cells: list[str]
+
+
+class Breaking(list[Broken]):
+    """The broken rows of a file, as they are found; of more than a few hundred thousand none is kept."""
+
+    def __init__(self, origin: str, remedy: str):
+        super().__init__()
+        self._origin, self._remedy = origin, remedy
+
+    def append(self, row: Broken) -> None:
+        """Add a row. Raises DataError where there are too many."""
+        super().append(row)
+        if len(self) > MOST_BROKEN:
+            raise DataError(
+                f"{self._origin}, line {row.line}: more than {MOST_BROKEN:,} lines up to here are no rows of it "
+                f"({row.reason[:100]}). {self._remedy}"
+            )
 
 
 @dataclass
@@ -105,7 +124,7 @@ def headings(cells: list[str]) -> list[str]:
     """
     names: list[str] = []
     for place, cell in enumerate(cells, 1):
-        name = " ".join(plain(cell).split())
+        name = " ".join(plain(cell[:_LONGEST_NAME]).split())
         names.append(f"{name} (column {place})" if name in names else name or f"column {place}")
     return names
 

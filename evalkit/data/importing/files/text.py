@@ -15,10 +15,21 @@ import pyarrow.csv
 from evalkit import DataError
 from evalkit.data.delimited import UNFINISHED
 from evalkit.data.importing.files import encodings
-from evalkit.data.importing.files.rows import HEAD, LONGEST, Broken, Rows, Source, framed, stripped
+from evalkit.data.importing.files.rows import (
+    HEAD,
+    MOST_COLUMNS,
+    Breaking,
+    Broken,
+    Rows,
+    Source,
+    framed,
+    stripped,
+)
 
 _BLOCK = 8 << 20  # bytes that pyarrow cuts at a time
 _START = 1 << 20  # bytes that are looked at to recognise a format
+_LONGEST = 8 << 20  # bytes of one row
+_MOST_CUT = 5_000_000  # lines of a file that is not plain
 _MOST_LINES, _MOST_FAILURES = 200, 200  # lines of a cell in quotes; quotes that turned out not to close
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 _NAMES = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "bars"}
@@ -31,32 +42,34 @@ def source(path: Path, content: bytes, digest: str, *, encoding: str | None = No
     Raises DataError for files that are no text, or whose encoding cannot be told.
     """
     found, text = encodings.decoded(path.name, content, encoding)
-    if len(text) > LONGEST and max(map(len, text.split(b"\n"))) > LONGEST:
-        raise DataError(f"{path.name} has a line of more than {LONGEST >> 20} MiB. Is it a table?")
+    if len(text) > _LONGEST and max(map(len, text.split(b"\n"))) > _LONGEST:
+        raise DataError(f"{path.name} has a line of more than {_LONGEST >> 20} MiB. Is it a table?")
     notes = []
     if found not in ("utf-8", "utf-8-sig"):
         how = "as told" if encoding else "found by its bytes; name another with --encoding if names look wrong"
         notes.append(f"read as {found} ({how})")
-    first = _lines(_first(text))
+    first = _lines(_first(text), path.name)
     if b'"' not in text and _by_blanks(first):
         text = b"\n".join(b"\t".join(line.split()) for line in text.split(b"\n"))
-        first = _lines(_first(text))
+        first = _lines(_first(text), path.name)
         notes.append("cells are cut by blanks and tabs, which were all taken for tabs")
     delimiter = "\t" if path.suffix.casefold() == ".tsv" else _delimiter(first)
     notes.append(f"cells are cut by {_NAMES[delimiter]}")
     last = text.rpartition(b"\n")[2]
     if last.strip() and not last.endswith(b"\r"):
-        notes.append(UNFINISHED.format(where=f"line {len(_END.findall(text)) + 1}"))
+        notes.append(UNFINISHED.format(where=f"line {_count_lines(text) + 1}"))
     # a row's line is its last one here, because cells may span lines
     head = [(end, cells) for _, end, cells, reason in _records(first, 0, delimiter, None) if not reason]
     usual = Counter(len(cells) for _, cells in head).most_common(1)
     head = [(end, cells) for end, cells in head if not (usual and _is_comment(cells, usual[0][0]))]
-    return Source(path, digest, head[:HEAD], lambda header, after: _read(text, header, after, delimiter), notes)
+    return Source(
+        path, digest, head[:HEAD], lambda header, after: _read(text, header, after, delimiter, path.name), notes
+    )
 
 
-def _read(text: bytes, header: list[str], after: int, delimiter: str) -> Rows:
+def _read(text: bytes, header: list[str], after: int, delimiter: str, origin: str = "the file") -> Rows:
     """Read the rows below line ``after``: quickly where every line is a row, every delimiter the end of a cell."""
-    return _quick(text, header, after, delimiter) or _careful(_lines(text), header, after, delimiter)
+    return _quick(text, header, after, delimiter) or _careful(_lines(text, origin), header, after, delimiter, origin)
 
 
 def _quick(text: bytes, header: list[str], after: int, delimiter: str) -> Rows | None:
@@ -109,9 +122,9 @@ def _quotes_close(body: bytes, delimiter: str) -> bool:
     )
 
 
-def _careful(text: list[str], header: list[str], after: int, delimiter: str) -> Rows:
+def _careful(text: list[str], header: list[str], after: int, delimiter: str, origin: str = "the file") -> Rows:
     """Read lines with quotes, blank lines or uneven rows."""
-    broken: list[Broken] = []
+    broken = Breaking(origin, "Check that this is the table, and cut by what its headings are cut by.")
     places: list[tuple[int, int]] = []  # of each sound row the first and the last line
     width = len(header)
     comments: Counter[str] = Counter()
@@ -129,7 +142,7 @@ def _careful(text: list[str], header: list[str], after: int, delimiter: str) -> 
                     "quote cells that contain the delimiter")  # fmt: skip
                 reason = f"{len(cells)} cells where {width} columns are named: {remedy}"
             if reason:
-                broken.append(Broken(first, reason, cells))
+                broken.append(Broken(first, reason, cells[: width + MOST_COLUMNS]))
             else:
                 places.append((first, last))
                 yield first, cells[:width]
@@ -231,10 +244,19 @@ def _swallows(cells: list[str], before: list[str], delimiter: str) -> bool:
     )
 
 
-def _lines(text: bytes) -> list[str]:
-    """Cut a text into lines, whatever ends them."""
+def _lines(text: bytes, origin: str = "the file") -> list[str]:
+    """Cut a text into lines, whatever ends them. Raises DataError where they are too many to be held one by one."""
+    if (count := _count_lines(text)) > _MOST_CUT:
+        raise DataError(
+            f"{origin} has {count:,} lines, some of them blank, uneven or in quotes, more than can be read one by one. "
+            "Mend those, or split the file."
+        )
     lines = text.decode("utf-8", "surrogatepass").replace("\r\n", "\n").replace("\r", "\n").split("\n")
     return lines if lines[-1] else lines[:-1]
+
+
+def _count_lines(text: bytes) -> int:
+    return text.count(b"\n") + text.count(b"\r") - text.count(b"\r\n")
 
 
 def _first(text: bytes) -> bytes:
@@ -254,8 +276,9 @@ def _unquoted(cell: str) -> str:
 
 def _decimal_comma(cells: list[str], width: int, delimiter: str) -> bool:
     """Tell whether a row may be too long because numbers like 85,5 were cut."""
-    digits = [bool(re.fullmatch(r"\d+", cell.strip())) for cell in cells]
-    return delimiter == "," and len(cells) > width and any(map(all, pairwise(digits)))
+    if delimiter != "," or not width < len(cells) <= MOST_COLUMNS:
+        return False
+    return any(map(all, pairwise(bool(re.fullmatch(r"\d+", cell.strip())) for cell in cells)))
 
 
 def _width(line: str, delimiter: str) -> int:

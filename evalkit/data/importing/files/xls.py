@@ -7,6 +7,7 @@ errors and the bounds of each sheet are told here, by the records that hold them
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from evalkit import DataError
 
@@ -14,8 +15,12 @@ MOST_BYTES = 64 << 20  # of a file
 _SIGN = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _FREE = 0xFFFFFFFA  # sector numbers from here on are none
 _MOST_SHEETS = 1_000
+_MOST_TOLD = 2_000_000  # cells that are no plain values
+_MOST_TEXT = 512 << 20  # letters of all cells, each of which calamine gives a text of its own
+_LONGEST = 32_767  # letters of a cell
 _BOF, _EOF, _SHEET, _FORMAT, _XF, _PASS = 0x0809, 0x000A, 0x0085, 0x041E, 0x00E0, 0x002F
 _NUMBER, _RK, _FORMULA, _ERROR, _LABELS, _RKS = 0x0203, 0x027E, 0x0006, 0x0205, (0x0204, 0x00FD, 0x00D6), 0x00BD
+_BY_NUMBER, _MORE = 0x00FD, 0x003C  # a cell that names one of the shared texts; what goes on from the record before
 _EXTENT, _TEXTS = 0x0200, 0x00FC  # what a sheet or the texts claim to span, for which calamine makes room at once
 _CODES = {0: "#NULL!", 7: "#DIV/0!", 15: "#VALUE!", 23: "#REF!", 29: "#NAME?", 36: "#NUM!", 42: "#N/A"}
 _NO_TEXT = 3  # what a formula gave: here an empty text
@@ -27,7 +32,7 @@ _Place = tuple[int, int]  # row and column, from 0
 class Look:
     """What a sheet's records say: title, whether it is hidden, how far cells reach, and cells that are no values.
 
-    told: by their places, "%" for percentages, else what they read.
+    told: by their places, "%" for percentages, else what they read. texts: numbers of the shared texts in its cells.
     """
 
     title: str
@@ -35,6 +40,7 @@ class Look:
     rows: int = 0
     columns: int = 0
     told: dict[_Place, str] = field(default_factory=dict)
+    texts: list[int] = field(default_factory=list)
 
 
 def looks(origin: str, content: bytes) -> list[Look]:
@@ -56,7 +62,7 @@ def looks(origin: str, content: bytes) -> list[Look]:
 def _looks(origin: str, book: bytes) -> list[Look]:
     """Read what the workbook says of styles and sheets, then each sheet."""
     percent, styles, found = {9, 10}, [], []
-    for kind, body in _records(book, 0):
+    for kind, body in _records(book, 0, len(book)):
         if kind == _PASS:
             raise DataError(f"{origin} has a password. Save it without one.")
         if kind == _FORMAT and b"%" in body[2:]:
@@ -65,12 +71,71 @@ def _looks(origin: str, book: bytes) -> list[Look]:
             styles.append(_short(body, 2))
         elif kind == _SHEET:  # charts and macros are none of cells, but they are read, too
             found.append((struct.unpack_from("<I", body)[0], bool(body[4] & 3 or body[5]), _title(body[6:])))
-        elif kind == _TEXTS and struct.unpack_from("<I", body, 4)[0] > len(book):
+        elif kind == _TEXTS and 3 * struct.unpack_from("<I", body, 4)[0] > len(book):
             raise ValueError("more texts than the file can hold")
     if len(found) > _MOST_SHEETS:
         raise ValueError("more sheets than a workbook has")
-    shares = {place for place, style in enumerate(styles) if style in percent}
-    return [_looked(book, start, Look(title, hidden), shares) for start, hidden, title in found]
+    shares, starts = {place for place, style in enumerate(styles) if style in percent}, [start for start, *_ in found]
+    if len(set(starts)) < len(starts):
+        raise ValueError("two sheets in one place")
+    ends = dict(pairwise([*sorted(starts), len(book)]))
+    looks = [_looked(book, start, ends[start], Look(title, hidden), shares) for start, hidden, title in found]
+    _demand_few_letters(origin, book, looks)
+    return looks
+
+
+def _demand_few_letters(origin: str, book: bytes, looks: list[Look]) -> None:
+    """Refuse cells that repeat shared texts to more than can be held in memory."""
+    lengths = _lengths(_shared(book))
+    letters = sum(lengths[number] for look in looks for number in look.texts if number < len(lengths))
+    if letters > _MOST_TEXT:
+        raise DataError(f"{origin} repeats texts to more than {_MOST_TEXT >> 20} MiB. Do not trust this file.")
+
+
+def _shared(book: bytes) -> list[bytes]:
+    """Return the record of the shared texts and those in which it goes on."""
+    parts: list[bytes] = []
+    for kind, body in _records(book, 0, len(book)):
+        if kind == _TEXTS or (kind == _MORE and parts):
+            parts.append(body)
+        elif parts:
+            break
+    return parts
+
+
+def _lengths(parts: list[bytes]) -> list[int]:
+    """Count the letters of each shared text; from where the texts cannot be followed on, they count as the longest.
+
+    A text is its length, flags, counts of what follows its letters, and its letters of one byte or two; where it goes
+    on in another record, flags stand there again.
+    """
+    if not parts or len(parts[0]) < 8:
+        return []
+    count, part, place, lengths = struct.unpack_from("<I", parts[0], 4)[0], 0, 8, list[int]()
+    try:
+        while len(lengths) < count:
+            if place >= len(parts[part]):
+                part, place = part + 1, 0
+            letters, flags = struct.unpack_from("<HB", parts[part], place)
+            place += 3
+            left, rest = letters, 0
+            if flags & 8:
+                rest, place = rest + 4 * _short(parts[part], place), place + 2
+            if flags & 4:
+                rest, place = rest + struct.unpack_from("<I", parts[part], place)[0], place + 4
+            while left:
+                width = 1 + (flags & 1)
+                here = min(left, (len(parts[part]) - place) // width)
+                left, place = left - here, place + here * width
+                if left:
+                    part, place, flags = part + 1, 1, parts[part + 1][0]
+            while rest > len(parts[part]) - place:
+                rest, part, place = rest - (len(parts[part]) - place), part + 1, 0
+            place += rest
+            lengths.append(letters)
+    except (IndexError, struct.error):
+        lengths += [_LONGEST] * (count - len(lengths))
+    return lengths
 
 
 def _title(body: bytes) -> str:
@@ -81,13 +146,15 @@ def _title(body: bytes) -> str:
     return body[2 : 2 + 2 * count].decode("utf-16-le") if body[1] & 1 else body[2 : 2 + count].decode("latin-1")
 
 
-def _looked(book: bytes, start: int, look: Look, shares: set[int]) -> Look:
+def _looked(book: bytes, start: int, end: int, look: Look, shares: set[int]) -> Look:
     """Walk through the records of one sheet; charts in it have records of their own."""
     depth = 0
-    for kind, body in _records(book, start):
+    for kind, body in _records(book, start, end):
         depth += (kind == _BOF) - (kind == _EOF)
         if not depth:
             return look
+        if len(look.told) > _MOST_TOLD:
+            raise ValueError("more percentages and errors than a table has")
         if kind == _EXTENT and len(body) >= 10:
             last_row, *_, last_column = struct.unpack_from("<4xI2xH" if len(body) > 12 else "<2xH2xH", body)
             look.rows, look.columns = max(look.rows, last_row), max(look.columns, last_column)
@@ -103,11 +170,15 @@ def _looked(book: bytes, start: int, look: Look, shares: set[int]) -> Look:
             last = column
             if said := _said(kind, body):
                 look.told[row, column] = said
+            elif kind == _BY_NUMBER and len(body) >= 10:
+                look.texts.append(struct.unpack_from("<I", body, 6)[0])
             elif kind not in _LABELS and style in shares and body[6:14][6:] != b"\xff\xff":
                 look.told[row, column] = "%"
         else:
             continue
         look.rows, look.columns = max(look.rows, row + 1), max(look.columns, last + 1)
+    if end < len(book):
+        raise ValueError("sheets that lie over one another")
     return look
 
 
@@ -120,9 +191,9 @@ def _said(kind: int, body: bytes) -> str:
     return ""
 
 
-def _records(book: bytes, start: int) -> Iterator[tuple[int, bytes]]:
-    """Yield kind and content of each record."""
-    while start + 4 <= len(book):
+def _records(book: bytes, start: int, end: int) -> Iterator[tuple[int, bytes]]:
+    """Yield kind and content of each record that begins before an end."""
+    while start + 4 <= end:
         kind, size = struct.unpack_from("<HH", book, start)
         yield kind, book[start + 4 : start + 4 + size]
         start += 4 + size

@@ -1,0 +1,331 @@
+"""Files made to burst, hang or lie: each is refused in one sentence before anything of it is unfolded."""
+
+import json
+import struct
+import zlib
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from evalkit import DataError, data
+from evalkit.data import importing
+from evalkit.data.importing import writing
+from evalkit.data.importing.files import jsonl, parquet, parts, rows, text, xls, xlsx
+from tests.doors import workbooks
+from tests.doors.workbooks import HEAD, SHEET
+
+ROWS = [[*HEAD], *([s, "d", str(n), "Ann", 80.0 + n, "en-de"] for s in "AB" for n in range(9))]
+END = b"</sheetData>"
+
+
+def opened(tmp_path, content, name="my.xlsx", **options):
+    path = tmp_path / name
+    path.write_bytes(content)
+    return importing.import_campaign([path], tmp_path / "c.parquet", keep_names=True, allow_rejected=True, **options)[0]
+
+
+def changed(part=SHEET, *, shared=False, **pairs):
+    """A workbook one part of which has something put before or after its end."""
+    found = workbooks.xlsx(ROWS, shared=shared)
+    for after, piece in pairs.items():
+        mark = {"cells": END, "merged": b"</worksheet>", "styles": b"</cellXfs>", "sheets": b"</sheets>"}[after]
+        found[part] = found[part].replace(mark, piece + mark)
+    return workbooks.zipped(found)
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_what_the_doors_write_is_read(shared, tmp_path):
+    for name, content in (
+        ("my.xlsx", workbooks.zipped(workbooks.xlsx(ROWS, shared=shared))),
+        ("my.ods", workbooks.zipped(workbooks.ods(ROWS))),
+        ("my.xls", workbooks.compound(workbooks.xls(ROWS, np.random.default_rng(int(shared))))),
+    ):  # fmt: skip
+        assert opened(tmp_path, content, name).rows_kept == 18
+
+
+# Workbooks
+
+
+def test_merged_cells_over_one_another_are_refused_and_others_are_read_at_once(tmp_path):
+    """Each of 100,000 merged cells over the whole column took its turn: 150 s for 9 KB."""
+    long = b"<mergeCells>" + b'<mergeCell ref="A2:A1048576"/>' * 1000 + b"</mergeCells>"
+    with pytest.raises(DataError, match=r"my\.xlsx has merged cells over one another\. Unmerge them"):
+        opened(tmp_path, changed(merged=long))
+    with pytest.raises(DataError, match="too many merged cells"):
+        opened(tmp_path, changed(merged=b'<mergeCell ref="A2:A3"/>' * 200_001))
+    assert opened(tmp_path, changed(merged=b'<mergeCells><mergeCell ref="A2:A1048576"/></mergeCells>')).rows_kept == 18
+
+
+@pytest.mark.parametrize(
+    ("part", "pairs", "message"),
+    [
+        (SHEET, {"cells": b'<row r="50"><c r="Z1048576"><v>1</v></c></row>'}, "1,048,576 rows and 26 columns"),
+        (SHEET, {"cells": b"<row>" + b"<c><v>1</v></c>" * 2001 + b"</row>"}, "in up to 19 rows"),
+        (SHEET, {"cells": b"<row>" + b" " * (20 << 20) + b"</row>"}, "would unpack to"),
+        ("xl/styles.xml", {"styles": b'<xf numFmtId="9"/>' * 250_000}, "more styles than a workbook has"),
+        ("xl/workbook.xml", {"sheets": b'<sheet name="x" r:id="rId1"/>' * 1001}, "more sheets than a workbook has"),
+        ("xl/workbook.xml", {"sheets": b'<sheet name="x" r:id="rId1"/>'}, "two sheets of one part"),
+    ],
+)
+def test_parts_rows_and_cells_have_bounds(part, pairs, message, tmp_path):
+    with pytest.raises(DataError, match=message):
+        opened(tmp_path, changed(part, **pairs))
+
+
+def test_a_row_without_end_and_blanks_without_end_are_soon_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(parts, "_TIMES", 100_000)
+    with pytest.raises(DataError, match="a row without end"):
+        opened(tmp_path, changed(cells=b"<row>" + b" " * (14 << 20) + b"</row>"))
+    blanks = b'<row r="60"><c r="A60"><f>1</f>' + b" " * (3 << 20) + b"</c></row>"
+    assert opened(tmp_path, changed(cells=blanks)).rows_kept == 18
+
+
+def test_texts_that_many_cells_share_are_counted_before_each_gets_its_own(tmp_path, monkeypatch):
+    monkeypatch.setattr(xlsx, "_MOST_TEXT", 1 << 20)
+    found = workbooks.xlsx(ROWS, shared=True)
+    found["xl/sharedStrings.xml"] = found["xl/sharedStrings.xml"].replace(
+        b"<t>Ann</t>", b"<t>" + b"x" * 99_999 + b"</t>"
+    )
+    with pytest.raises(DataError, match="repeats texts to more than"):
+        opened(tmp_path, workbooks.zipped(found))
+    found["xl/_rels/workbook.xml.rels"] = found["xl/_rels/workbook.xml.rels"].replace(b'"sharedS', b'"x/sharedS')
+    found["xl/x/SharedStrings.xml"] = found.pop("xl/sharedStrings.xml")
+    with pytest.raises(DataError, match="repeats texts to more than"):
+        opened(tmp_path, workbooks.zipped(found))
+
+
+def entry(content, name, at, value, short=False):
+    """Change what an archive's list says of a part."""
+    place = content.rfind(name.encode()) - 46
+    assert content[place : place + 4] == b"PK\1\2"
+    piece = struct.pack("<H" if short else "<I", value)
+    return content[: place + at] + piece + content[place + at + len(piece) :]
+
+
+def test_archives_that_lie_are_refused(tmp_path):
+    content = workbooks.zipped(workbooks.xlsx(ROWS))
+    start = workbooks.xlsx(ROWS)[SHEET][:99]
+    small = entry(entry(content, SHEET, 24, 99), SHEET, 16, zlib.crc32(start))  # what it says is right, and not all
+    other = entry(content, SHEET, 42, 0)
+    for spoilt, message in ((small, "is not whole"), (entry(content, SHEET, 10, 12, short=True), "in no usual way"),
+                            (other, "over one another|no sound workbook"),
+                            (entry(content, SHEET, 8, 1, short=True), "a password")):  # fmt: skip
+        with pytest.raises(DataError, match=message):
+            opened(tmp_path, spoilt)
+    twice = workbooks.xlsx(ROWS) | {"XL/Worksheets/Sheet1.xml": b"<x/>"}
+    with pytest.raises(DataError, match="two parts of one name"):
+        opened(tmp_path, workbooks.zipped(twice))
+
+
+@pytest.mark.parametrize(
+    ("inside", "message"),
+    [
+        ("<x>" * 300 + "</x>" * 300, "nest too deep"),
+        ("</table:table><table:table>" * 1001, "more sheets than a workbook has"),
+        ('<table:table-row table:number-rows-repeated="15000"><table:table-cell table:number-columns-repeated="1900" '
+         'office:value-type="string"><text:p>x</text:p></table:table-cell></table:table-row>', "15,019 rows and 1,900"),
+        ('<table:table-row><table:table-cell office:value-type="string"><text:p>' + '<text:s text:c="999"/>' * 9_000
+         + "</text:p></table:table-cell></table:table-row>", "a cell without end"),
+    ],
+)  # fmt: skip
+def test_opendocument_has_the_same_bounds(inside, message, tmp_path):
+    found = workbooks.ods(ROWS)
+    found["content.xml"] = found["content.xml"].replace(b"</table:table>", inside.encode() + b"</table:table>")
+    with pytest.raises(DataError, match=message):
+        opened(tmp_path, workbooks.zipped(found), "my.ods")
+
+
+def test_old_workbooks_have_the_same_bounds(tmp_path, monkeypatch):
+    stream = workbooks.xls(ROWS, np.random.default_rng(1))
+    place = stream.index(struct.pack("<HH", 0x0085, 14))
+    start = stream[place + 4 : place + 8]
+    two = stream[:place] + stream[place : place + 18] + stream[place:]
+    moved = struct.pack("<I", struct.unpack("<I", start)[0] + 18)
+    with pytest.raises(DataError, match="two sheets in one place"):
+        opened(tmp_path, workbooks.compound(two.replace(start, moved)), "my.xls")
+    monkeypatch.setattr(xls, "_MOST_TEXT", 20)
+    with pytest.raises(DataError, match="repeats texts to more than"):
+        opened(tmp_path, workbooks.compound(stream), "my.xls")
+
+
+@pytest.mark.parametrize("width", [8224, 50, 31, 7])
+def test_shared_texts_of_old_workbooks_are_measured_wherever_they_are_cut(width):
+    texts = ["a" * 40, "ü" * 9, "", "long text " * 30]
+    whole = b"".join(struct.pack("<HB", len(one), 0) + one.encode("latin-1") for one in texts)
+    found, place = [struct.pack("<II", 9, len(texts))], 0
+    ends, at = [], 0
+    for one in texts:
+        ends.append((at, at + 3 + len(one)))
+        at += 3 + len(one)
+    while place < len(whole):
+        end = min(place + width, len(whole))
+        end = next((first for first, _ in ends if first < end < first + 3), end)  # heads are never cut
+        inner = any(first + 3 <= place < last and place > first + 3 for first, last in ends) and len(found) > 1
+        found.append((b"\0" if inner else b"") + whole[place:end])
+        place = end
+    assert xls._lengths([found[0] + found[1], *found[2:]]) == [len(one) for one in texts]
+    assert xls._lengths([found[0] + whole[:20]]) == [32_767] * 4
+
+
+# Campaigns as Parquet
+
+
+@pytest.fixture
+def campaign(tmp_path, own_salt):
+    opened(tmp_path, pd.DataFrame(ROWS[1:], columns=HEAD).to_csv(index=False).encode(), "my.csv")
+    return tmp_path / "c.parquet"
+
+
+def rewritten(path, change, label=None):
+    """Write a table anew, as whoever forges one may; its label fits it, unless another is given."""
+    table = change(pq.read_table(path).replace_schema_metadata(None))
+    label = writing.label_of(path) if label is None else label
+    label |= {"check": writing._check(label, table.schema, table.num_rows)}
+    with pq.ParquetWriter(path, table.schema, compression="zstd", write_page_checksum=True) as writer:
+        writer.write_table(table)
+        writer.add_key_value_metadata({"evalkit": json.dumps(label)})
+
+
+def repeated(table, name, cell, count):
+    taken = table.take(pa.array(np.arange(count) % len(table)))
+    folded = pa.DictionaryArray.from_arrays(pa.array(np.zeros(count, dtype=np.int32)), [cell])
+    return taken.set_column(taken.column_names.index(name), name, folded.dictionary_decode())
+
+
+def test_a_table_that_unfolds_too_far_is_refused_by_what_it_says_of_itself(campaign, monkeypatch):
+    monkeypatch.setattr(parquet, "_ALWAYS", 1 << 20)
+    monkeypatch.setattr(parquet, "_TIMES", 10)
+    rewritten(campaign, lambda table: table.take(pa.array(np.zeros(200_000, dtype=np.int64))))
+    with pytest.raises(DataError, match=r"c\.parquet would unfold to 200,000 rows of \d+ columns"):
+        data.open_campaign(campaign)
+
+
+@pytest.mark.parametrize(
+    ("length", "count", "message"), [(3 << 20, 9, "more than 1 MiB"), (90_000, 99, r"[\d,]{8,} bytes")]
+)
+def test_a_cell_that_is_stored_once_and_meant_often_is_counted_first(length, count, message, campaign, monkeypatch):
+    monkeypatch.setattr(parquet, "_ALWAYS", 1 << 20)
+    monkeypatch.setattr(parquet, "_TIMES", 1)
+    rewritten(campaign, lambda table: repeated(table, "doc", "x" * length, count))
+    with pytest.raises(DataError, match=f"would unfold to {message}"):
+        data.open_campaign(campaign)
+
+
+def test_dictionaries_within_bounds_are_read_as_they_were_written(campaign, monkeypatch):
+    before, _ = data.open_campaign(campaign)
+    monkeypatch.setattr(parquet, "_ALWAYS", 2_000)  # so that every dictionary is looked into
+    pd.testing.assert_frame_equal(data.open_campaign(campaign)[0], before)
+    table = pq.read_table(campaign)
+    folded = pq.read_table(campaign, read_dictionary=["doc", "system"])
+    assert parquet._unfolded(campaign, folded).equals(table)
+
+
+@pytest.mark.parametrize(
+    "kind", [pa.dictionary(pa.int32(), pa.string()), pa.list_(pa.string()), pa.binary(), pa.date32()]
+)
+def test_types_that_no_import_writes_are_refused(kind, campaign):
+    rewritten(campaign, lambda table: table.set_column(3, table.column_names[3], pa.nulls(len(table), kind)))
+    with pytest.raises(
+        DataError,
+        match=r"c\.parquet(, column \w+: of the type .*, which| is damaged: it says of itself what) no import writes",
+    ):
+        data.open_campaign(campaign)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("scale", [100, 0]), ("scale", "0-100"), ("scale", [0, None]), ("origin", None), ("digest", ["a"]),
+     ("files", "my.csv"), ("origin", "\ud800"), ("metrics", [{}]), ("scale", [True, 5])],
+)  # fmt: skip
+def test_a_label_that_no_import_writes_is_refused(name, value, campaign):
+    rewritten(campaign, lambda table: table, writing.label_of(campaign) | {name: value})
+    with pytest.raises(DataError, match=r"c\.parquet is damaged"):
+        data.open_campaign(campaign)
+
+
+def test_a_damaged_end_is_noticed_though_only_pages_have_checksums(campaign):
+    content = campaign.read_bytes()
+    for before, after in ((b'"scale": [0.0, 100.0]', b'"scale": [0.0, 900.0]'), (b"annotator", b"annotatoR")):
+        assert before in content or before == b'"scale": [0.0, 100.0]'
+        if before in content:
+            campaign.write_bytes(content.replace(before, after))
+            with pytest.raises(DataError, match=r"c\.parquet"):
+                data.open_campaign(campaign)
+    campaign.write_bytes(content)
+    assert len(data.open_campaign(campaign)[0]) == 18
+
+
+def test_tables_of_before_labels_had_a_digest_are_still_read(campaign):
+    table, label = pq.read_table(campaign), writing.label_of(campaign)
+    with pq.ParquetWriter(campaign, table.schema, compression="zstd", write_page_checksum=True) as writer:
+        writer.write_table(table)
+        writer.add_key_value_metadata({"evalkit": json.dumps(label)})
+    assert len(data.open_campaign(campaign)[0]) == 18
+
+
+@pytest.mark.parametrize("value", [None, 3, "x", [1], {"a": "b"}, {"a": None}])
+@pytest.mark.parametrize("name", ["notes", "reasons", "rows_read", "scale", "plan", "judges", "unsure_segments"])
+def test_a_report_of_other_kinds_beside_a_campaign_is_passed_over_or_read(name, value, campaign):
+    beside = campaign.with_name("c.import.json")
+    said = json.loads(beside.read_text(encoding="utf-8"))
+    beside.write_text(json.dumps(said | {name: value}), encoding="utf-8")
+    ratings, _ = data.open_campaign(campaign)
+    assert len(ratings) == 18
+
+
+# JSON and text
+
+
+def test_a_line_of_empty_lists_is_counted_and_not_read(tmp_path, monkeypatch):
+    """60 MB of ``[],`` took 3.3 GB."""
+    monkeypatch.setattr(jsonl, "_MOST_INSIDE", 1000)
+    for name in ("my.jsonl", "my.json"):
+        with pytest.raises(
+            DataError, match=rf"{name} holds 1,002 lists and objects and 1,000 values, more than can be"
+        ):
+            opened(tmp_path, b"[" + b"[]," * 1000 + b"[]]\n", name)
+
+
+def test_an_object_of_many_names_or_that_nests_deep_is_refused(tmp_path):
+    many = json.dumps({f"k{n}": n for n in range(100_000)})
+    deep = '{"a":' * 40 + "1" + "}" * 40
+    for content in (many, deep, f'{{"rows": [{deep}], "b": {deep}}}'):
+        with pytest.raises(DataError, match=r"my\.json"):
+            opened(tmp_path, content.encode(), "my.json")
+
+
+@pytest.mark.parametrize("name", ["my.csv", "my.jsonl"])
+def test_many_lines_that_are_no_rows_end_the_import(name, tmp_path, monkeypatch):
+    monkeypatch.setattr(rows, "MOST_BROKEN", 100)
+    content = pd.DataFrame(ROWS[1:], columns=HEAD)
+    start = content.to_csv(index=False) if name == "my.csv" else content.to_json(orient="records", lines=True)
+    with pytest.raises(DataError, match=rf"{name}, line \d+: more than 100 lines up to here are no rows of it"):
+        opened(tmp_path, (start + "[]\n" * 101).encode(), name)
+
+
+def test_lines_too_long_or_too_many_are_refused(tmp_path, monkeypatch):
+    start = pd.DataFrame(ROWS[1:], columns=HEAD).to_csv(index=False).encode()
+    monkeypatch.setattr(text, "_LONGEST", 10_000)
+    with pytest.raises(DataError, match=r"my\.csv has a line of more than"):
+        opened(tmp_path, start + b"[]," * 5000, "my.csv")
+    monkeypatch.setattr(text, "_MOST_CUT", 100)
+    with pytest.raises(DataError, match=r"my\.csv has 120 lines, some of them blank"):
+        opened(tmp_path, start + b"\n" * 101, "my.csv")
+
+
+@pytest.mark.parametrize(
+    "encoding", ["undefined", "punycode", "idna", "rot13", "base64", "hex", "zlib", "unicode_escape", "a\0b", "nothing"]
+)
+def test_encodings_that_no_file_is_written_in_are_refused(encoding, tmp_path):
+    start = pd.DataFrame(ROWS[1:], columns=HEAD).to_csv(index=False).encode()
+    with pytest.raises(DataError, match="is no encoding of files"):
+        opened(tmp_path, start, "my.csv", encoding=encoding)
+
+
+@pytest.mark.parametrize(("content", "encoding"), [(b"a,b\n1,2", "utf-16"), (b"a,b\n+2AA-,2\n", "utf-7")])
+def test_text_that_is_not_in_the_encoding_named_is_refused(content, encoding, tmp_path):
+    with pytest.raises(DataError, match=rf"my\.csv is not sound {encoding}"):
+        opened(tmp_path, content, "my.csv", encoding=encoding)
