@@ -10,7 +10,6 @@ Source: OWASP, CSV Injection.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 import pandas as pd
 
@@ -39,19 +38,10 @@ def unguarded(text: str) -> str:
 
 def guard_table(table: pd.DataFrame) -> pd.DataFrame:
     """Guard the headings and all cells of text of a table."""
-    return _each(table, guarded)
-
-
-def unguard_table(table: pd.DataFrame) -> pd.DataFrame:
-    """Read a table back that ``guard_table`` made."""
-    return _each(table, unguarded)
-
-
-def _each(table: pd.DataFrame, how: Callable[[str], str]) -> pd.DataFrame:
     made = table.copy()
     for place, kind in enumerate(table.dtypes):
         if pd.api.types.is_object_dtype(kind) or pd.api.types.is_string_dtype(kind):
             column = table.iloc[:, place]
-            made.isetitem(place, column.map(lambda cell: how(cell) if isinstance(cell, str) else cell))
-    made.columns = [how(str(name)) for name in table.columns]
+            made.isetitem(place, column.map(lambda cell: guarded(cell) if isinstance(cell, str) else cell))
+    made.columns = [guarded(str(name)) for name in table.columns]
     return made
