@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -19,15 +20,16 @@ from evalkit.data.registry import digest
 
 TEXTS = [
     "Ada", "=cmd|' /C calc'!A0", "+SUM(1)", "-x", "@a", "\t=1", "\r=1", "'", "007", "1e5", "-3.5", "NA", "True", "",
-    "a,b", 'q"q', "字", " lead", "line\nend", "<b>&amp;</b>", "$x$", "\u202e", "\x00", "𝔘", "x;=1", ";+1", '"=1', "\ufeff=1",
+    "a,b", 'q"q', "字", " lead", "line\nend", "<b>&amp;</b>", "$x$", "\u202e", "\x00", "𝔘", "x;=1",
+    ";+1", '"=1', "\ufeff=1",
 ]  # fmt: skip
 NAMES = ["system", "score", "=n", "a b", "-", "ü", "", "CON", "export", "../x", "a{b}%s", "n" * 300, "@", "\t", "a\nb",
          "values", "𝔘" * 90, "e\u0301", "é"]  # fmt: skip
 NUMBERS = [0, -1, 3.25, -0.125, 1e-300, 1e300, 2**53 + 1, 123456789.123456, 1 / 3, -7]
 JUNK = [None, True, -1, 1e400, 10**30, 2**63, math.nan, "x", "", "\ud800", "\x00", [], {}, [[]], [{}], {"": {}},
         [1, "x"], [{"a": 1}, 2], {"name": 1}, "n" * 500, [{"a": {"b": [1]}}], "real", [{"": ""}], -0.0, [None],
-        "\u2028", [{"a": 2**70}, {"a": None}], [{"a": True}, {"a": 1}], [{"a": [math.nan]}], [{"a": 2**53 + 1}, {"a": None}],
-        [{"a": 2**53 + 1}, {"a": 0.5}], [{"a": 1}, {"A": 2}], {"kind": [], "key": {}}]  # fmt: skip
+        "\u2028", [{"a": 2**70}, {"a": None}], [{"a": True}, {"a": 1}], [{"a": [math.nan]}],
+        [{"a": 2**53 + 1}, {"a": None}], [{"a": 2**53 + 1}, {"a": 0.5}], [{"a": 1}, {"A": 2}], {"key": {}}]  # fmt: skip
 
 
 def report(rng: np.random.Generator) -> dict[str, Any]:
@@ -229,16 +231,20 @@ def _check_table(path: Path, rows: list[dict[str, Any]]) -> None:
 
 
 def runs(cell: str) -> bool:
-    """Tell whether a spreadsheet takes a cell for a formula: a number runs nothing."""
-    start = cell.lstrip(" \t\r\n\v\f\u00a0\ufeff")
-    begins = cell[:1] in ("\t", "\r", "\n") or start[:1] in tuple("=+-@＝＋－＠")
-    if not begins:
-        return False
+    """Tell whether a spreadsheet takes a cell for a formula, or a part of it where other signs part cells there.
+
+    A number runs nothing.
+    """
+    parts = [part.lstrip('\0 \t\v\f\u00a0\u200b\ufeff"') for part in re.split("[;\t\r\n]", cell)]
+    return any(part[:1] in tuple("=+-@＝＋－＠") and not _is_number(part) for part in parts if part)
+
+
+def _is_number(text: str) -> bool:
     try:
-        float(cell)
+        float(text)
     except ValueError:
-        return True
-    return not cell[-1:].isdigit()
+        return False
+    return text[-1].isdecimal() or text[-1] == "."
 
 
 def _check_cell(got: Any, cell: Any, known: list[Any]) -> None:

@@ -92,10 +92,8 @@ def write(table: pd.DataFrame, place: Path, *, what: str) -> None:
     """Write a table as CSV and as Parquet. place: both files, without ending. what: names the table in an error."""
     delimited, parquet = (place.with_name(f"{place.name}.{ending}") for ending in ("csv", "parquet"))
     made = guard_table(table)
-    # a line's end of old Macs is none to the writer, which leaves it bare, and is one to readers
-    bare = any("\r" in str(cell) for cell in [*made, *made.select_dtypes(exclude="number").to_numpy().flat])
-    quoting = csv.QUOTE_NONNUMERIC if bare else csv.QUOTE_MINIMAL
-    made.to_csv(delimited, index=False, encoding="utf-8", lineterminator="\n", quoting=quoting)
+    # in quotes, because a line's end of old Macs is none to the writer, and is one to readers
+    made.to_csv(delimited, index=False, encoding="utf-8", lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
     try:
         table.to_parquet(parquet, index=False)
     except (ValueError, TypeError, OverflowError, ArrowException):
