@@ -177,19 +177,25 @@ def attempt(seed: int, folder: Path) -> str:
     try:
         written = exports.export(path, out)
     except DataError as problem:
-        told = str(problem)
-        assert path.name in told, told
-        assert "\n" not in told, told
-        assert len(told) < 500, told
-        assert "Traceback" not in told, told
         assert not out.exists(), "a refused report left files"
-        return "refused"
+        return refused(problem, path.name)
     else:
         _check(json.loads(path.read_bytes().decode("utf-8")), out, written)
         return "read"
     finally:
         path.unlink()
         shutil.rmtree(out, ignore_errors=True)
+
+
+def refused(problem: DataError, name: str = "") -> str:
+    """Demand that a refusal is a sentence that names a file, and return what that is called."""
+    told = str(problem)
+    assert name in told, told
+    assert "\n" not in told, told
+    assert len(told) < 700, told
+    assert "Traceback" not in told, told
+    assert told.endswith((".", "…", ")")), told
+    return "refused"
 
 
 def _check(found: dict[str, Any], out: Path, written: list[Path]) -> None:

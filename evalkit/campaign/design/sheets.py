@@ -42,7 +42,7 @@ def assignment(drawn: Drawn, items: Sequence[Sequence[Named]], sources: Sequence
     return table.getvalue()
 
 
-def _guarded(cells: Sequence[str | int]) -> list[str | int]:
+def _guarded(cells: Sequence[object]) -> list[object]:
     return [guarded(cell) if isinstance(cell, str) else cell for cell in cells]
 
 

@@ -200,10 +200,10 @@ def _reread(source: Source, end: int, header: list[str], after: int) -> Rows:
     names = [*(f"\0{name}" for name in FIELDS), *inside, f"\0{UNCUT}"]
     rows = source.read(names, after)
     excluded = rows.frame[f"\0{FIELDS[0]}"].eq(EXCLUDED).to_numpy()
-    uncut = rows.frame[f"\0{UNCUT}"]
+    uncut = rows.frame[f"\0{UNCUT}"].map(unguarded, na_action="ignore")
     torn = uncut.notna().to_numpy() & ~excluded
     places = np.flatnonzero(~excluded & ~torn)
-    broken = [Broken(int(uncut.index[place]), _STILL, _pieces(unguarded(uncut.iloc[place]))) for place in np.flatnonzero(torn)]
+    broken = [Broken(int(uncut.index[place]), _STILL, _pieces(uncut.iloc[place])) for place in np.flatnonzero(torn)]
     notes = [f"{excluded.sum():,} rows that had been excluded were passed over"] if excluded.any() else []
     cells = rows.frame.iloc[places][header]
     return Rows(
