@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from evalkit import ROOT, DataError
+from evalkit.data import settings
 from evalkit.reports.notebooks import suggestion
 
-FIELDS = {"notebook", "title", "question", "paper", "link", "data", "optional", "fallback", "parameters"}
+#: What an entry has under each key.
+FIELDS: dict[str, Any] = dict.fromkeys(("notebook", "title", "question", "paper", "link", "fallback"), str) | {
+    "data": list, "optional": list, "parameters": dict
+}  # fmt: skip
+_WANTED: dict[Any, str] = {str: "a text", list: "a list of texts", dict: "a table"}
+_TAKEN = "index"  # what the overview of all reports is called
 
 
 @dataclass(frozen=True)
@@ -45,23 +50,23 @@ class Study:
 
 def read_studies(layout: Layout) -> dict[str, Study]:
     """Read all studies by name, in the file's order; DataError for a file or an entry that cannot be used."""
-    try:
-        entries = tomllib.loads(layout.studies.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise DataError(f"There is no {layout.studies}. Correct the path.") from None
-    except ValueError as problem:
-        raise DataError(f"{layout.studies} cannot be read: {problem}. Correct that line.") from None
+    entries = settings.toml(layout.studies, remedy="Name a studies.toml, and correct that line of it.")
     return {name: _study(name, entry, layout) for name, entry in entries.items()}
 
 
 def _study(name: str, entry: Any, layout: Layout) -> Study:
     where = f"{layout.studies}, [{name}]"
-    if not name.isidentifier():
-        raise DataError(f"{where}: a study's name is also a file's name. Use letters, digits and underscores.")
+    if not name.isidentifier() or name.lower() == _TAKEN:
+        raise DataError(
+            f"{where}: a study's name is also a file's name. Use letters, digits and underscores, and not {_TAKEN}."
+        )
     if not isinstance(entry, dict) or not {"notebook", "title"} <= entry.keys():
         raise DataError(f"{where} needs at least the keys notebook and title.")
-    if unknown := sorted(entry.keys() - FIELDS):
-        raise DataError(f"{where} has no key '{unknown[0]}'. {suggestion(unknown[0], FIELDS)}")
+    for key, value in entry.items():
+        if key not in FIELDS:
+            raise DataError(f"{where} has no key '{key}'. {suggestion(key, FIELDS)}")
+        if not isinstance(value, FIELDS[key]) or (FIELDS[key] is list and any(type(one) is not str for one in value)):
+            raise DataError(f"{where}: {key} must be {_WANTED[FIELDS[key]]}, not {str(value)[:80]!r}. Correct it.")
     lists = {key: tuple(entry.get(key, ())) for key in ("data", "optional")}
     return Study(**{**entry, **lists, "name": name, "notebook": layout.notebooks / entry["notebook"]})
 

@@ -194,7 +194,7 @@ def refused(problem: DataError, name: str = "") -> str:
     assert "\n" not in told, told
     assert len(told) < 700, told
     assert "Traceback" not in told, told
-    assert told.endswith((".", "…", ")")), told
+    assert told.endswith((".", "…", ")", "?")), told
     return "refused"
 
 
