@@ -55,10 +55,9 @@ wheel: $(READY)  ## dist/evalkit-VERSION-py3-none-any.whl, which installs anywhe
 bench: $(READY)  ## measure speed beside other libraries (nothing passes or fails)
 	$(BIN)/python -m tests.bench
 
-fuzz: $(READY)  ## attack the doors: a minute of bytes, 100,000 files against their numbers, 10,000 test sets (an hour or so)
+fuzz: $(READY)  ## attack every door with COUNT spoilt inputs (100,000: hours), then a minute of guided bytes
+	$(BIN)/python -m tests.fuzz $(or $(COUNT),100000)
 	$(BIN)/python tests/bench/_fuzz_importing.py -max_total_time=60
-	$(BIN)/python tests/bench/_mutate_importing.py 100000
-	$(BIN)/python tests/bench/_mutate_testsets.py 10000
 
 reference: $(READY)  ## recompute data/reference from the real data
 	$(BIN)/python -m evalkit.reports.reference

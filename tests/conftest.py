@@ -29,7 +29,7 @@ LACKING = {
 }
 #: Needs that no environment demands, for not every machine of CI can get them.
 OPTIONAL = ("Pearmut", "a TeX")
-collect_ignore = ["bench"]  # no tests, and slow to import
+collect_ignore = ["bench", "doors", "fuzz.py"]  # no tests, and slow to import
 TINY = Path(__file__).parent / "notebooks" / "studies.toml"
 #: What a good run of one of the small studies, simulated there, might have recorded earlier on real data.
 EARLIER = {

@@ -24,7 +24,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalkit import ROOT, DataError, data
-from evalkit.data import appraise, archives, delimited, files, registry, schemas, simulate, xsts
+from evalkit.data import appraise, archives, delimited, downloads, files, registry, schemas, simulate, xsts
 from evalkit.data.registry import Entry, File
 
 HEADER = b"username,system,itemId,itemType,srcLang,trgLang,score,docId,isDocScore,timeStart,timeEnd\n"
@@ -60,7 +60,7 @@ def own_cache(tmp_path, monkeypatch, request):
         monkeypatch.delenv(name.upper(), raising=False)
     if not {"real", "mirrored"} & set(request.fixturenames):
         monkeypatch.delenv("EVALKIT_DATA_MIRROR", raising=False)
-    monkeypatch.setattr(files, "_silent", {})
+    monkeypatch.setattr(downloads, "_silent", {})
 
 
 @pytest.fixture
@@ -78,6 +78,14 @@ def put(folder, *pairs):
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(content)
     return folder
+
+
+def zip_of(content):
+    """Pack content, without which no archive is trusted."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr("x", content)
+    return stream.getvalue()
 
 
 @contextlib.contextmanager
@@ -167,7 +175,8 @@ def test_every_data_set_has_a_date_that_says_what_it_is_the_date_of():
     ],
 )
 def test_a_date_that_is_none_is_refused_when_the_registry_is_read(fields, told, monkeypatch):
-    made = {"title": "A toy", "licence": "none", "citation": "nobody", "loader": "appraise.ratings", "files": []}
+    made = {"title": "A toy", "licence": "none", "citation": "nobody", "loader": "appraise.ratings"}
+    made["files"] = [{"url": "https://example.org/x.csv"}]
     monkeypatch.setattr(registry, "_contents", lambda: {"toy": made | fields})
     with pytest.raises(DataError, match=f"entry toy: .*{told}"):
         registry.entries()
@@ -321,10 +330,10 @@ def test_no_network_is_noticed_within_seconds_and_only_once(toy, monkeypatch, wh
             answered.append(True)
 
         monkeypatch.setattr(socket, "getaddrinfo", late)
-        monkeypatch.setattr(files, "_RESOLVE", 0.3)
+        monkeypatch.setattr(downloads, "_RESOLVE", 0.3)
     if where == "unroutable":
         base = "http://192.0.2.1"  # reserved for documentation: nobody answers
-        monkeypatch.setattr(files, "_CONNECT", 1.0)
+        monkeypatch.setattr(downloads, "_CONNECT", 1.0)
     monkeypatch.setenv("EVALKIT_DATA_MIRROR", base)
     with pytest.raises(
         DataError, match=r"could not be fetched: .* does not answer \(\w+\)\. Check the network, or set EVALKIT"
@@ -397,8 +406,8 @@ def test_a_cache_that_cannot_be_written_is_told(tmp_path, monkeypatch):
 
 
 def test_a_file_without_a_digest_is_trusted_once_and_loudly(tmp_path, monkeypatch, capsys):
-    file = raw("x.zip", b"", sha256=None)
-    mirror = put(tmp_path / "mirror", (file, b"first"))
+    file, first, second = raw("x.zip", b"", sha256=None), zip_of(b"first"), zip_of(b"second")
+    mirror = put(tmp_path / "mirror", (file, first))
     monkeypatch.setenv("EVALKIT_DATA_MIRROR", str(mirror))
     assert files.recognised(file) == "unknown"
     files.obtain(file)
@@ -406,10 +415,10 @@ def test_a_file_without_a_digest_is_trusted_once_and_loudly(tmp_path, monkeypatc
     assert files.recognised(file).endswith("(trusted on first use)")
     files.obtain(file)
     assert capsys.readouterr().err == ""
-    put(mirror, (file, b"second"))
+    put(mirror, (file, second))
     with pytest.raises(DataError, match=r"altered or cut short.* delete .*x\.zip\.sha256"):
         files.obtain(file)
-    files._pin_path(file).write_text(f"sha256:{hashlib.sha256(b'second').hexdigest()}", encoding="ascii")
+    files._pin_path(file).write_text(f"sha256:{hashlib.sha256(second).hexdigest()}", encoding="ascii")
     files.obtain(file)
     assert "Taken on trust" in capsys.readouterr().err, "who can write to the cache cannot pin another file silently"
 

@@ -74,7 +74,7 @@ def test_screens_show_equally_many_and_each_system_as_often_as_is_asked_for(seed
 def test_by_rank_is_a_draw_without_replacement_by_one_over_the_place():
     state = policies.State(np.full((1, 4), 9.0), np.array([[70.0, 90.0, 80.0, 60.0]]), np.ones((1, 4)))
     chance = policies.by_rank(state, 2, np.random.default_rng(0))[0]
-    rng, weights = np.random.default_rng(1), np.array([1 / 3, 1, 1 / 2, 1 / 4])
+    rng, weights = np.random.default_rng(1), np.array([1 / 3, 1 / 2, 1 / 2, 1 / 4])
     draws = [rng.choice(4, size=2, replace=False, p=weights / weights.sum()) for _ in range(20_000)]
     assert chance == pytest.approx(np.bincount(np.concatenate(draws)) / 20_000, abs=0.015)
 

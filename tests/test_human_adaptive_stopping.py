@@ -211,3 +211,39 @@ def test_the_interval_of_a_share_is_scipys(hits, more):
     trials = hits + more
     told = stats.binomtest(hits, trials).proportion_ci(method="exact")
     assert share_interval(hits, trials) == pytest.approx((told.low, told.high), abs=1e-9)
+
+
+@pytest.mark.parametrize(("looks", "printed"), [(1, ".050"), (2, ".083"), (3, ".107"), (4, ".126"), (5, ".142"),
+                                                (10, ".193"), (20, ".248"), (50, ".320")])  # fmt: skip
+def test_repeated_tests_err_as_armitage_1969_print(looks, printed):
+    assert f"{stopping.repeated(looks):.3f}".removeprefix("0") == printed
+
+
+def test_repeated_tests_err_as_drawn_ones_do():
+    steps = np.random.default_rng(6).standard_normal((40_000, 12))
+    found = np.abs(np.cumsum(steps, axis=1)) > stats.norm.ppf(0.95) * np.sqrt(np.arange(1, 13))
+    assert stopping.repeated(12, alpha=0.1) == pytest.approx(found.any(axis=1).mean(), abs=0.008)
+
+
+def test_a_strict_test_goes_by_the_share_of_what_was_planned():
+    """Half of a plan asks of a last look what a look at half time asks of a whole one."""
+    rng = np.random.default_rng(7)
+    scores = np.stack([rng.normal(60, 10, (60, 200)), rng.normal(56.5, 10, (60, 200))], axis=2)
+    log = replaying.Log(scores, np.ones_like(scores))
+    half = stopping.planned_test(log, 0, 1, stopping.Looks(np.array([100]), share=np.array([0.5])))
+    both = stopping.planned_test(log, 0, 1, stopping.Looks(np.array([100, 200])))
+    late = stopping.planned_test(log, 0, 1, stopping.Looks(np.array([100]), share=np.array([1.0])))
+    np.testing.assert_array_equal(half[:, 0], both[:, 0])
+    assert half.sum() < late.sum()
+
+
+def test_intervals_of_two_means_part_where_they_differ_and_hardly_ever_where_not():
+    rng = np.random.default_rng(8)
+    scores = rng.normal(60, 10, (200, 300, 2))
+    scores[rng.random(scores.shape) < 0.3] = np.nan  # what is not shown is left out
+    log, when = replaying.Log(scores, np.ones_like(scores)), stopping.looks(300)
+    assert (stopping.separate_sequence(log, 0, 1, when) != 0).any(axis=1).mean() < 0.03
+    apart = replaying.Log(scores + np.array([8.0, 0.0]), np.ones_like(scores))
+    found = stopping.separate_sequence(apart, 0, 1, when)
+    assert found[:, -1].mean() > 0.9
+    assert found.min() >= 0

@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
-from testset_folders import SYSTEMS, lines, write
 
 from evalkit import DataError
 from evalkit.data import files, registry, testsets
 from evalkit.metrics.metaeval import chance, rankings, yours
 from evalkit.reports import cli, execute, export, findings, notebooks
 from evalkit.reports.studies import Layout, Study, read_studies
+from tests.doors.testsets import SYSTEMS, lines, write
 
 STUDY = "metric_meta_evaluation"
 

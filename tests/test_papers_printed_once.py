@@ -15,6 +15,7 @@ from evalkit.stats import verdicts
 #: Columns of each transcribed table that hold what the paper prints as a result; the others name a row or describe it.
 #: A column with names behind a colon repeats one printed number over the rows that share them; the first row holds it.
 RESULTS = {
+    "armitage1969_table2": ["printed"],
     "kocmi2024_esa": ["printed"],
     "knowles2024_context": ["printed"],
     "knowles2024_prose": ["printed"],

@@ -326,12 +326,66 @@ def test_data_are_fetched_once_and_before_execution(tmp_path, monkeypatch):
         ("[a]\ntitle = 'A'\nnotebook = 'a'\npapper = 'x'", "has no key 'papper'. Did you mean 'paper'?"),
         ("['a/b']\ntitle = 'A'\nnotebook = 'a'", "a study's name is also a file's name"),
         ("[a", "cannot be read"),
+        ("a = 3", "needs at least the keys"),
+        ("[a]\ntitle = 3\nnotebook = 'a'", "title must be a text, not '3'. Correct it."),
+        ("[a]\ntitle = 'A'\nnotebook = ['a']", "notebook must be a text"),
+        ("[a]\ntitle = 'A'\nnotebook = 'a'\ndata = 'wmt22'", "data must be a list of texts"),
+        ("[a]\ntitle = 'A'\nnotebook = 'a'\ndata = [1]", "data must be a list of texts"),
+        ("[a]\ntitle = 'A'\nnotebook = 'a'\nfallback = true", "fallback must be a text"),
+        ("[a]\ntitle = 'A'\nnotebook = 'a'\nparameters = 'x=1'", "parameters must be a table"),
+        ("[Index]\ntitle = 'A'\nnotebook = 'a'", "a study's name is also a file's name"),
+        ("a = " + "[" * 5000, "cannot be read: it is nested too deeply"),
     ],
 )
 def test_a_wrong_studies_file_is_told(tmp_path, toml, message):
     (tmp_path / "studies.toml").write_text(toml)
     with pytest.raises(DataError, match=re.escape(message)):
         read_studies(Layout(studies=tmp_path / "studies.toml"))
+
+
+@pytest.mark.parametrize("kind", ["device", "pipe", "folder"])
+def test_what_is_no_file_is_no_studies_file(tmp_path, kind):
+    place = tmp_path / "studies.toml"
+    {"device": lambda: place.symlink_to("/dev/zero"), "pipe": lambda: os.mkfifo(place), "folder": place.mkdir}[kind]()
+    with pytest.raises(DataError, match=r"studies\.toml is no file\. Name a studies\.toml"):
+        read_studies(Layout(studies=place))
+
+
+@pytest.mark.parametrize(
+    ("code", "setting", "told"),
+    [
+        ("pay: float = 7.0  # any", "pay = inf", "pay must be of type float and finite, not inf. Its default is 7.0."),
+        ("pay: float = 7.0  # any", "pay = -nan", "pay must be of type float and finite, not nan"),
+        ("pay: float = 7.0  # any", "pay = '1e999'", "pay must be of type float, not '1e999'"),
+        ("pay: list[float] = [7.0]  # any", "pay = [1.0, nan]", "pay must be a list of float"),
+        ("pay: float = 1e999  # any", "", "parameter pay must be of type float and finite, not inf"),
+        ("pay: int = 7  # any", f"pay = 0x{'f' * 9000}", "pay must be of type int, not a long int"),
+        ("pay: int = 7  # any", "pay = 1979-05-27", "pay must be of type int, not datetime.date(1979, 5, 27)"),
+        ("pay: int = 7  # any", "pai = 7", "has no parameter 'pai'"),
+        ("file: str = ''  # path of a file", "file = 'absent.csv'", "file=absent.csv is no file in"),
+    ],
+)
+def test_a_parameter_that_cannot_be_costs_other_studies_nothing(tmp_path, monkeypatch, code, setting, told):
+    layout = study(tmp_path, code)
+    text = (tmp_path / "studies.toml").read_text()
+    (tmp_path / "healthy").mkdir()
+    study(tmp_path / "healthy", "x: int = 1  # any")
+    healthy = text.replace("[one]", "[two]").replace('"one.ipynb"', '"healthy/one.ipynb"')
+    (tmp_path / "studies.toml").write_text(f"{text}\n[one.parameters]\n{setting}\n{healthy}")
+    begun = []
+
+    def here(tasks, *_):
+        begun.extend(task.name for task in tasks)
+        yield execute.Outcome("two", "ok", tmp_path)
+
+    monkeypatch.setattr(execute, "here", here)
+    one, two = execute.run(None, layout)
+    assert (begun, two.status, one.status) == (["two"], "ok", "failed")
+    assert told in one.reason
+    assert told in json.loads(one.path.read_text())["reason"]
+    assert "The latest run failed" in Page(layout.reports / "index.html").text
+    with pytest.raises(DataError, match=re.escape(told)):
+        execute.run(["one"], layout)
 
 
 def test_settings_are_checked_like_any_parameter(tmp_path):

@@ -1,6 +1,7 @@
 """The command line: what it prints where, how it ends, and how little it imports to say how it is used."""
 
 import functools
+import io
 import json
 import os
 import re
@@ -14,8 +15,8 @@ import pandas as pd
 import psutil
 import pytest
 
-from evalkit import DataError, data
-from evalkit.reports import cli, studies
+from evalkit import ROOT, DataError, data
+from evalkit.reports import cli, notebooks, studies
 from evalkit.reports.cli import words
 
 TINY = Path(__file__).parent / "notebooks" / "studies.toml"
@@ -96,6 +97,53 @@ def test_a_problem_is_one_sentence_before_any_kernel_starts(arguments, sentence,
     assert captured.err.startswith(f"evalkit: {sentence}")
     assert captured.err.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.usefixtures("tiny")
+@pytest.mark.parametrize("value", ["inf", "nan", "1e999", "-1e999"])
+def test_a_number_without_end_is_refused_on_the_command_line(value, capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        "evalkit.reports.notebooks.parameters", lambda path: [notebooks.Parameter("pay", "float", 7.0, "any")]
+    )
+    assert cli.main(["run", "gallery", "-p", f"pay={value}", "--out", str(tmp_path)]) == 2
+    assert f"parameter pay must be of type float, not '{value}'" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.usefixtures("tiny")
+def test_bytes_that_are_no_text_are_no_parameter(capsys, tmp_path):
+    assert cli.main(["run", "gallery", "-p", "source=\udcff", "--out", str(tmp_path)]) == 2
+    assert "parameter source must be of type str, not '\\udcff'" in capsys.readouterr().err
+
+
+def test_every_text_can_be_printed_whatever_the_terminal_lacks(tmp_path):
+    (tmp_path / "studies.toml").write_text('[a]\nnotebook = "a.ipynb"\ntitle = "Läubli – “x”"\n', encoding="utf-8")
+    command = [sys.executable, "-m", "evalkit.reports.cli"]
+    env = os.environ | {"PYTHONIOENCODING": "ascii", "PYTHONPATH": str(ROOT)}
+    for arguments in (["list", "--studies", str(tmp_path / "studies.toml")], ["data", "list"]):
+        done = subprocess.run([*command, *arguments], env=env, capture_output=True, check=False)
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert done.stdout.isascii()
+    shown = io.TextIOWrapper(io.BytesIO(), encoding="ascii", errors="evalkit")
+    shown.write("ü \udcff.csv")
+    shown.flush()
+    assert shown.buffer.getvalue() == b"? \xff.csv", "what is no text is a file's name, and stays its bytes"
+
+
+def test_a_stop_in_the_middle_of_an_import_is_not_lost(monkeypatch):
+    class Ends:
+        def __del__(self):
+            raise KeyboardInterrupt  # as a signal does while Python cannot pass it on
+
+    def work(*_, **__):
+        Ends()
+        time.sleep(20)
+
+    monkeypatch.setattr(cli.program, "main", work)
+    begun = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        cli.main(["list"])
+    assert time.monotonic() - begun < 10
 
 
 @pytest.mark.parametrize(

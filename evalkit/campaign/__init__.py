@@ -36,6 +36,8 @@ from evalkit.campaign.systems.errors import count_errors
 from evalkit.campaign.systems.normalization import normalize_scores
 from evalkit.campaign.systems.official import compare_official
 from evalkit.campaign.systems.ranking import rank_pairs, rank_systems
+from evalkit.campaign.systems.steering import weigh_steered
+from evalkit.campaign.systems.stopping import may_stop
 
 __all__ = [
     "RULES",
@@ -65,6 +67,7 @@ __all__ = [
     "example",
     "export",
     "from_ratings",
+    "may_stop",
     "measure_agreement",
     "measure_cost",
     "normalize_scores",
@@ -78,4 +81,5 @@ __all__ = [
     "run_checks",
     "screen_annotators",
     "tabulate",
+    "weigh_steered",
 ]  # fmt: skip

@@ -23,6 +23,7 @@ from evalkit.campaign.planning.more import Plan, plan_more
 from evalkit.campaign.systems.errors import Errors, count_errors
 from evalkit.campaign.systems.normalization import Normalization, normalize_scores
 from evalkit.campaign.systems.ranking import Ranking, rank_pairs, rank_systems
+from evalkit.campaign.systems.steering import NOT_STEERED, Steering, weigh_steered
 from evalkit.human.annotators import Rule
 
 
@@ -44,6 +45,7 @@ class Analysis:
     errors: Errors | Missing
     cost: Cost | Missing
     plan: Plan | Missing
+    steering: Steering | Missing = NOT_STEERED
 
 
 def analyse(
@@ -92,4 +94,5 @@ def analyse(
         errors=count_errors(campaign),
         cost=measure_cost(campaign, hourly_pay=hourly_pay, currency=currency),
         plan=plan_more(campaign, ranking, hourly_pay=hourly_pay, currency=currency),
+        steering=weigh_steered(campaign),
     )

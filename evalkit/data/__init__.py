@@ -14,7 +14,7 @@ from evalkit import DataError, __version__
 from evalkit.data import delimited, files, names, parsed, registry, schemas
 from evalkit.data.published import table as _printed  # the function below takes the name of its module
 
-__all__ = ["available", "choose", "column_names", "fetch", "listing", "load", "open_campaign", "open_judges",
+__all__ = ["available", "choose", "column_names", "fetch", "forget", "listing", "load", "open_campaign", "open_judges",
            "open_testset", "published", "read", "verify"]  # fmt: skip
 
 
@@ -175,6 +175,17 @@ def fetch(names: str | Iterable[str] | None = None) -> list[Path]:
     return [files.obtain(file, progress=True) for entry in _entries(names, optional=False) for file in entry.files]
 
 
+def forget(names: str | Iterable[str]) -> list[Path]:
+    """Forget what was taken on trust of data sets whose digests nobody knows: the notes and the cache's copies.
+
+    Returns what was deleted; fetch the data set anew then. Raises DataError for a set of which all digests are known.
+    """
+    chosen = _entries(names, optional=True)
+    if known := [entry.name for entry in chosen if all(file.digest for file in entry.files)]:
+        raise DataError(f"Nothing of {known[0]} is taken on trust: its digests are known. See `evalkit data verify`.")
+    return [path for entry in chosen for file in entry.files for path in files.forget(file)]
+
+
 def verify(names: str | Iterable[str] | None = None) -> pd.DataFrame:
     """List the files that are here with the digests they were verified against, without the network.
 
@@ -201,7 +212,7 @@ def verify(names: str | Iterable[str] | None = None) -> pd.DataFrame:
             state = "missing" if not path else "unverified" if known == "unknown" else "verified"
             rows.append((entry.name, file.path, known, state))
     if problems:
-        raise DataError("\n".join(problems))
+        raise DataError("\n".join(dict.fromkeys(problems)))
     return pd.DataFrame(rows, columns=["name", "file", "digest", "state"])
 
 
@@ -243,7 +254,10 @@ def _entries(names: str | Iterable[str] | None, *, optional: bool) -> list[regis
 def _function(place: str):
     """Import the loader or simulator that the registry names as ``module.function``."""
     module, _, function = place.partition(".")
-    return getattr(import_module(f"evalkit.data.{module}"), function)
+    try:
+        return getattr(import_module(f"evalkit.data.{module}"), function)
+    except (ModuleNotFoundError, AttributeError) as problem:
+        raise DataError(f"data/registry.toml names {place}, which evalkit.data has not. Correct it.") from problem
 
 
 def _simulated(entry: registry.Entry, problem: DataError) -> pd.DataFrame:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from evalkit import ROOT, DataError
+from evalkit import ROOT, DataError, one_line
 
 FOLDER = ROOT / "data" / "reference" / "elsewhere"
 
@@ -53,7 +53,11 @@ def read(name: str, folder: Path = FOLDER) -> Elsewhere:
     if name not in known:
         near = difflib.get_close_matches(name, known, n=1, cutoff=0) or ["nothing"]
         raise DataError(f"No results {name!r} were computed elsewhere. Did you mean {near[0]}?")
-    return Elsewhere(**json.loads(known[name].read_text(encoding="utf-8")))
+    try:
+        return Elsewhere(**json.loads(known[name].read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError, RecursionError) as problem:
+        reason = f"{type(problem).__name__}: {one_line(problem)}"
+        raise DataError(f"{known[name]} cannot be read ({reason}). Restore it with git checkout.") from problem
 
 
 def write(path: str | Path, results: Elsewhere) -> None:

@@ -10,29 +10,25 @@ from __future__ import annotations
 import contextlib
 import glob
 import os
-import socket
+import re
 import sys
-import threading
 import time
 import uuid
-import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from evalkit import CLONE, ROOT, DataError
-from evalkit.data import secret
+from evalkit.data import downloads, plausible, registry, secret
 from evalkit.data.registry import File, digest
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _MOST_BYTES = 4 << 30  # for a file whose size the registry does not know
-_RESOLVE, _CONNECT, _READ = 3.0, 3.0, 15.0  # seconds to wait for a name, a connection, the next bytes
-_REST = 60.0  # seconds for which a host that did not answer is not asked again
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*:|.*@|.*://", re.IGNORECASE | re.DOTALL)  # what is, or should be, an address
 _STALE = 3600.0  # seconds after which an unfinished download is nobody's any more
-_silent: dict[str, float] = {}  # hosts that did not answer, and when: without a network, wait once and not per file
 
 
 def cache() -> Path:
@@ -48,10 +44,11 @@ def cache() -> Path:
 
 def _mirror() -> tuple[Path | None, str | None]:
     """Read the mirror variable: a folder, or a base address, or neither."""
-    mirror = os.environ.get("EVALKIT_DATA_MIRROR", "").rstrip("/")
-    if urlsplit(mirror).scheme in ("http", "https"):
-        return None, mirror
-    return (Path(mirror.removeprefix("file://")) if mirror else None), None
+    mirror = os.environ.get("EVALKIT_DATA_MIRROR", "").strip()
+    place = mirror.removeprefix("file://").rstrip("/")
+    if _ADDRESS.match(place) and not os.path.isdir(place):  # whatever it is, it may hold a password
+        return None, downloads.checked(place, name="EVALKIT_DATA_MIRROR")
+    return (Path(place or "/") if mirror else None), None
 
 
 def locate(file: File) -> Path | None:
@@ -93,7 +90,7 @@ def obtain(file: File, *, progress: bool = False) -> Path:
         try:
             path = _download(f"{base}/{file.path}" if base else file.url, file, progress=progress)
         except DataError as problem:
-            raise DataError(f"{damage} {problem}".strip()) from problem
+            raise DataError(f"{damage} {problem}".strip()) from None
     if not _expected(file):
         _pin(file, path)
     return path
@@ -147,20 +144,51 @@ def _expected(file: File) -> str | None:
 
 
 def _complaint(path: Path, file: File) -> str:
-    """Say how a copy differs from the file it should be; empty where it does not."""
+    """Say how a copy differs from the file it should be, and what to do; empty where it does not."""
     try:
-        size, expected = path.stat().st_size, _expected(file)
-        actual = digest(path, kind=expected.partition(":")[0]) if expected else None
+        flaw = _flaw(path, file)
     except OSError as problem:
         return f"{path} cannot be read: {problem.strerror}. Give yourself the right to read it."
+    if not flaw:
+        return ""
+    what = "altered or cut short" if flaw.startswith("expected") else "not the file that it should be"
+    pinned = "" if file.digest or not _expected(file) else f" To trust another file, {_way_back(file)}."
+    return f"{path} is {what}: {flaw}. Put a good copy in its place, or delete it and run `evalkit data fetch`.{pinned}"
+
+
+def _flaw(path: Path, file: File, *, kind: str = "") -> str:
+    """Say in a few words how a copy differs from the file it should be; empty where it does not.
+
+    kind: the type that a server gave it. A file without a known digest is doubted, too, also where it was trusted once.
+    """
+    size, expected = path.stat().st_size, _expected(file)
+    actual = digest(path, kind=expected.partition(":")[0]) if expected else None
     if actual != expected or file.bytes not in (None, size):
         wanted = f"{expected} ({file.bytes} bytes)" if file.bytes else expected
-        pinned = "" if file.digest else f" If the new file is the right one, delete {_pin_path(file)}."
-        return (
-            f"{path} is altered or cut short: expected {wanted}, found {actual} ({size} bytes). "
-            f"Put a good copy in its place, or delete it and run `evalkit data fetch`.{pinned}"
-        )
-    return ""
+        return f"expected {wanted}, found {actual} ({size} bytes)"
+    return "" if file.digest else plausible.flaw(path, name=file.path, kind=kind)
+
+
+def _way_back(file: File) -> str:
+    """Say how to forget the digest of a file that was taken on trust."""
+    names = [entry.name for entry in registry.entries().values() if file in entry.files]
+    command = f"run `evalkit data forget {names[0]}`, or " if names else ""
+    return f"{command}delete {_pin_path(file)}"
+
+
+def forget(file: File) -> list[Path]:
+    """Delete the note of a digest that was taken on trust, and the cache's copy; return what was deleted.
+
+    What the registry knows a digest of stays, and so does everything in a mirror.
+    """
+    paths = [] if file.digest else [_pin_path(file), cache() / unquote(file.path)]
+    gone = [path for path in paths if os.path.isfile(path)]
+    try:
+        for path in gone:
+            path.unlink()
+    except OSError as problem:
+        raise _unwritable(problem) from problem
+    return gone
 
 
 def _pin(file: File, path: Path) -> None:
@@ -181,83 +209,31 @@ def _pin(file: File, path: Path) -> None:
 
 def _download(url: str, file: File, *, progress: bool) -> Path:
     """Bring one file into the cache: written beside its place, verified, then moved there in one step."""
-    import requests
-    from tqdm import TqdmWarning, tqdm
+    from tqdm import tqdm
 
-    with warnings.catch_warnings():  # pooch would like a progress bar made of widgets, which nobody asked for
-        warnings.simplefilter("ignore", TqdmWarning)
-        from pooch import HTTPDownloader
-
-    host = urlsplit(url).netloc
-    failed = f"{url} could not be fetched:"
-    hint = "Check the network, or set EVALKIT_DATA_MIRROR to a folder or address that has the file."
-    if time.monotonic() - _silent.get(host, float("-inf")) < _REST:
-        raise DataError(f"{failed} {host} did not answer a moment ago. {hint}")
     target = cache() / unquote(file.path)
+    looks = {"total": file.bytes, "unit": "B", "unit_scale": True, "leave": False, "desc": target.name[-30:]}
+    part = None
     try:
         part = beside(target)
-    except OSError as problem:
-        raise _unwritable(problem) from problem
-    looks = {"total": file.bytes or 1, "unit": "B", "unit_scale": True, "leave": False, "desc": target.name[-30:]}
-    try:
         with part.open("xb") as sink, tqdm(disable=not progress, **looks) as bar:
-            _resolve(url)
-            fetch = HTTPDownloader(progressbar=bar, chunk_size=1 << 16, timeout=(_CONNECT, _READ))
-            fetch(url, _Bounded(sink, file.bytes or _MOST_BYTES), None)
-        if complaint := _complaint(part, file):
-            raise DataError(f"{failed} {complaint.partition(': ')[2].partition('. ')[0]}. {hint}")
+            kind = downloads.bring(url, sink, most=file.bytes or _MOST_BYTES, progress=bar)
+        if flaw := _flaw(part, file, kind=kind):
+            raise DataError(f"{downloads.shown(url)} could not be fetched: {flaw}. {_hint(file)}")
         part.replace(target)
-    except (requests.ConnectionError, requests.Timeout) as problem:
-        _silent[host] = time.monotonic()
-        raise DataError(f"{failed} {host} does not answer ({type(problem).__name__}). {hint}") from problem
-    except requests.HTTPError as problem:
-        raise DataError(f"{failed} the server answers {problem.response.status_code}. {hint}") from problem
-    except requests.RequestException as problem:
-        raise DataError(f"{failed} {type(problem).__name__}. Try again; nothing half-done was kept.") from problem
     except OSError as problem:
         raise _unwritable(problem) from problem
     finally:
-        part.unlink(missing_ok=True)
+        if part is not None:
+            part.unlink(missing_ok=True)
     return target
 
 
-class _Bounded:
-    """Pass bytes on to a file until there are more than there may be."""
-
-    def __init__(self, sink, most: int):
-        self.sink, self.left, self.most = sink, most, most
-
-    def write(self, block: bytes) -> None:
-        self.left -= len(block)
-        if self.left < 0:
-            raise DataError(
-                f"The download of {self.sink.name} was stopped after {self.most} bytes. Ask its server why."
-            )
-        self.sink.write(block)
-
-    def flush(self) -> None:
-        self.sink.flush()
-
-
-def _resolve(url: str) -> None:
-    """Find that a host has no address within seconds, where the system's own search may take a minute."""
-    import requests
-
-    server = urlsplit(requests.utils.select_proxy(url, requests.utils.get_environ_proxies(url)) or url)
-    outcome: list[Exception | None] = []
-
-    def look() -> None:
-        try:
-            socket.getaddrinfo(server.hostname, server.port or 443)
-            outcome.append(None)
-        except (OSError, UnicodeError) as problem:
-            outcome.append(problem)
-
-    search = threading.Thread(target=look, daemon=True)
-    search.start()
-    search.join(_RESOLVE)
-    if outcome != [None]:
-        raise requests.ConnectionError(f"no address for {server.hostname}") from (outcome or [None])[0]
+def _hint(file: File) -> str:
+    """Say what helps where a server gives another file than the one wanted."""
+    if file.digest or not (pin := _expected(file)):
+        return downloads.HINT
+    return f"{pin[:15]}… was taken on trust. To trust another file, {_way_back(file)}."
 
 
 def beside(target: Path) -> Path:

@@ -2,22 +2,32 @@
 
 import difflib
 import hashlib
+import math
 import re
-import tomllib
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from evalkit import ROOT, DataError
+from evalkit.data import settings
 
 _PLACE = ROOT / "data" / "registry.toml"
 _RAW_GITHUB = "raw.githubusercontent.com"
 #: What a data set's date is: of the last change of its files up to the registered commit, in their names, or of the
 #: publication that they were released with.
 DATED_BY = ("repository", "file name", "publication")
+#: The type of what an entry has under each name, and of what a file has; dates have a check of their own.
+_FIELDS = {"title": str, "licence": str, "citation": str, "loader": str, "files": list, "simulator": str, "scale": list,
+           "optional": bool, "mapped": bool, "kept": bool, "base": str, "released": object,
+           "dated_by": object}  # fmt: skip
+_NEEDED = ("title", "licence", "citation", "loader", "files")
+_OF_FILES = {"url": str, "bytes": int, "git": str, "sha256": str}
+_DIGITS = {"git": 40, "sha256": 64}
+_SAFE = re.compile(r"[a-z0-9][a-z0-9._-]*", re.ASCII | re.IGNORECASE)  # a data set's name, which names files, too
+_PLACED = re.compile(r"\w+\.\w+", re.ASCII)  # module.function
 
 
 @dataclass(frozen=True)
@@ -28,6 +38,19 @@ class File:
     bytes: int | None = None
     git: str | None = None
     sha256: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse an address that leads out of the cache, and digests and sizes that are none."""
+        if not _leads_in(self.url):
+            raise DataError(
+                f"the address {_told(self.url)} names no file inside the cache. Write it like https://host/a/file, "
+                "without . or .. or a name or password in it"
+            )
+        for kind, digits in _DIGITS.items():
+            if (value := getattr(self, kind)) is not None and not re.fullmatch(f"[0-9a-f]{{{digits}}}", value):
+                raise DataError(f"{kind} = {_told(value)} is no digest of {digits} hexadecimal digits in lower case")
+        if self.bytes is not None and not 0 <= self.bytes < 1 << 63:
+            raise DataError(f"bytes = {_told(self.bytes)} is no size of a file")
 
     @property
     def path(self) -> str:
@@ -45,6 +68,32 @@ class File:
     def digest(self) -> str | None:
         """Print the digest that the registry expects, with its kind; None where the registry knows none."""
         return f"git:{self.git}" if self.git else f"sha256:{self.sha256}" if self.sha256 else None
+
+
+def _told(value: object) -> str:
+    """Write a value for a message: in one line, and of what is long its beginning."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # more digits, or deeper nesting, than Python writes
+        return f"a long {type(value).__name__}"
+    return text if len(text) < 200 else f"{text[:200]}…"
+
+
+def _leads_in(url: str) -> bool:
+    """Tell whether an address is one on the web whose place lies below whatever folder it is put into.
+
+    >>> _leads_in("https://example.org/a/b.csv"), _leads_in("https://example.org/a/%2e%2e/%2e%2e/b"), _leads_in("/b")
+    (True, False, False)
+    """
+    try:
+        parts = urlsplit(url)
+        found = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0 and "@" not in parts.netloc
+    except ValueError:  # half an IPv6 address, a port that is none
+        return False
+    if not found or not parts.path:
+        return False
+    names = unquote(parts.netloc + parts.path).split("/")
+    return all(name.isprintable() and "\\" not in name and name.strip(". ") for name in names)
 
 
 @dataclass(frozen=True)
@@ -71,9 +120,9 @@ class Entry:
         if not (self.released or self.dated_by):
             return
         if not is_date(self.released):
-            raise DataError(f"released = {self.released!r} is neither a year nor a date like 2022-11-03")
+            raise DataError(f"released = {_told(self.released)} is neither a year nor a date like 2022-11-03")
         if self.dated_by not in DATED_BY:
-            raise DataError(f"dated_by = {self.dated_by!r} is none of {', '.join(DATED_BY)}")
+            raise DataError(f"dated_by = {_told(self.dated_by)} is none of {', '.join(DATED_BY)}")
 
 
 def is_date(text: object) -> bool:
@@ -106,10 +155,12 @@ def digest(path: Path, *, kind: str = "sha256") -> str:
 @cache
 def _contents() -> dict[str, Any]:
     """Parse the registry once a process."""
-    try:
-        return tomllib.loads(_PLACE.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
-        raise DataError(f"{_PLACE} cannot be read: {problem}. Restore it with git checkout.") from problem
+    found = settings.toml(_PLACE, remedy="Restore it with git checkout.")
+    for name, fields in found.items():
+        texts = isinstance(fields, dict) and (name != "published" or all(type(one) is str for one in fields.values()))
+        if not texts:
+            raise DataError(f"{_PLACE}, {_told(name)}: it is no table of fields. See data/README.md for the fields.")
+    return found
 
 
 def entries() -> dict[str, Entry]:
@@ -119,13 +170,48 @@ def entries() -> dict[str, Entry]:
         if name == "published":
             continue
         try:
-            base = fields.get("base", "")
-            files = tuple(File(**file | {"url": base + file["url"]}) for file in fields["files"])
-            scale = tuple(map(float, fields["scale"])) if "scale" in fields else None
-            found[name] = Entry(name=name, **fields | {"files": files, "scale": scale})
-        except (TypeError, KeyError, DataError) as problem:
-            raise DataError(f"{_PLACE}, entry {name}: {problem}. See data/README.md for the fields.") from problem
+            found[name] = _entry(name, fields)
+        except DataError as problem:
+            called = name if _SAFE.fullmatch(name) else _told(name)
+            raise DataError(f"{_PLACE}, entry {called}: {problem}. See data/README.md for the fields.") from problem
     return found
+
+
+def _entry(name: str, fields: dict[str, Any]) -> Entry:
+    """Make an entry of its fields; DataError, without the place, for what does not fit."""
+    if not _SAFE.fullmatch(name):
+        raise DataError("its name is also a file's. Use letters, digits, - and _")
+    _demand(fields, _FIELDS, needed=_NEEDED)
+    for key in ("loader", "simulator"):
+        if key in fields and not _PLACED.fullmatch(fields[key] if key == "loader" else f"simulate.{fields[key]}"):
+            raise DataError(f"{key} = {_told(fields[key])} names no function. Write the loader like module.function")
+    if not fields["files"]:
+        raise DataError("it has no files")
+    for file in fields["files"]:
+        if not isinstance(file, dict):
+            raise DataError(f"{_told(file)} among its files is no table with url")
+        _demand(file, _OF_FILES, needed=("url",))
+    base = fields.get("base", "")
+    files = tuple(File(**file | {"url": base + file["url"]}) for file in fields["files"])
+    return Entry(name=name, **fields | {"files": files, "scale": _ends(fields["scale"]) if "scale" in fields else None})
+
+
+def _demand(fields: dict[str, Any], types: dict[str, type], *, needed: tuple[str, ...]) -> None:
+    """Refuse fields that are unknown, missing, or of another type than the one under their name."""
+    if missing := [key for key in needed if key not in fields]:
+        raise DataError(f"it has no {missing[0]}")
+    for key, value in fields.items():
+        if key not in types:
+            raise DataError(f"it has an unknown field {_told(key)}. Known: {', '.join(types)}")
+        if not isinstance(value, types[key]) or (types[key] is int and isinstance(value, bool)):
+            raise DataError(f"{key} = {_told(value)} is of another type than {types[key].__name__}")
+
+
+def _ends(scale: list[Any]) -> tuple[float, float]:
+    """Return the ends of a scale: two numbers, the lower first."""
+    if [type(end) in (int, float) and math.isfinite(end) for end in scale] != [True, True] or not scale[0] < scale[1]:
+        raise DataError(f"scale = {_told(scale)} is not a lowest and a highest score")
+    return float(scale[0]), float(scale[1])
 
 
 def entry(name: str) -> Entry:

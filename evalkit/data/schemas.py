@@ -67,6 +67,7 @@ def _name(**options) -> pa.Column:
 
 #: One row per judgement. ``metadata["key"]`` names the columns that tell one judgement from another. ``criterion``:
 #: what was judged, where there are several. ``against``: the other system on the screen, where two were shown together.
+#: ``probability``: that the screen showed the system, given what was known before, where scores had a say in that.
 RATINGS = pa.DataFrameSchema(
     {
         "src_lang": _name(),
@@ -85,6 +86,12 @@ RATINGS = pa.DataFrameSchema(
         "reference": _name(required=False, nullable=True),
         "criterion": _name(required=False),
         "against": _name(required=False),
+        "probability": pa.Column(
+            float,
+            pa.Check.in_range(0, 1, include_min=False, error="is no probability above 0 and up to 1. Correct it"),
+            required=False,
+            nullable=True,
+        ),
     },
     metadata={
         "key": [

@@ -17,6 +17,7 @@ from pathlib import Path
 from evalkit import DataError
 
 _PURPOSE = b"evalkit: seal of what is kept in the cache"  # so that a seal says nothing of pseudonyms
+_LONGEST = 1 << 16  # characters of a salt
 
 
 def place() -> Path:
@@ -70,12 +71,17 @@ def own() -> bytes:
                 pass
             finally:
                 new.unlink()
-        found = path.read_text(encoding="ascii", errors="replace").strip()
+        if not path.is_file():  # a device or a pipe could be read for ever
+            raise DataError(f"{path} is no file, so it cannot keep your secret. Set EVALKIT_SALT_FILE to another one.")
+        with path.open(encoding="ascii", errors="replace") as stream:
+            found = stream.read(_LONGEST + 1)
     except OSError as problem:
         raise DataError(
             f"The secret for pseudonyms and seals cannot be kept in {path}: {problem.strerror}. Set EVALKIT_SALT_FILE "
             "to a file that you can write (for pseudonyms, --salt does, too)."
         ) from problem
-    if len(found) < 16:
+    if len(found) > _LONGEST:
+        raise DataError(f"{path} has more than {_LONGEST} characters, so it is no salt. Set EVALKIT_SALT_FILE to one.")
+    if len(found := found.strip()) < 16:
         raise DataError(f"{path} holds no salt of 16 characters or more. Restore it, or remove it and import anew.")
     return found.encode()

@@ -79,8 +79,7 @@ def _imported(path: Path, **told: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
         ratings, spans = importing.open_campaign(out)
     if spans is None:
         raise DataError(f"{path.name} holds no marked errors. Get the file again.")
-    kept = {name: ratings.attrs[name] for name in ("excluded",) if name in ratings.attrs}
-    ratings.attrs, spans.attrs = dict(kept), {}
+    ratings.attrs, spans.attrs = {"excluded": ratings.attrs.get("excluded", {})}, {}
     return ratings, spans
 
 

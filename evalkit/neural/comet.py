@@ -19,6 +19,7 @@ from pathlib import Path
 import pandas as pd
 
 from evalkit import DataError
+from evalkit.neural.commands import in_a_sentence
 
 #: Table 7 of the paper, in comet's names; pool, layer and the rest as printed there.
 TABLE7 = {
@@ -203,28 +204,24 @@ def score_folds(examples: pd.DataFrame, runs: Path) -> pd.DataFrame:
     return pd.concat(scored).sort_index()
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one of the commands; a user's problem is one sentence, and exit code 2."""
+@in_a_sentence
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run one of the commands."""
     asked = parser().parse_args(arguments)
-    try:
-        if asked.command == "examples":
-            print(f"{write_examples(asked.out, seed=asked.seed, as_shipped=asked.as_shipped)} examples in {asked.out}")
-        elif asked.command == "train":
-            examples = read(asked.examples)
-            for fold in sorted(examples["fold"].unique()) if asked.fold is None else [asked.fold]:
-                done = train(
-                    examples, Path(asked.out) / f"fold-{fold}", int(fold), init=asked.init, encoder=asked.encoder,
-                    left_out=asked.left_out, select=asked.select, epochs=asked.epochs, seed=asked.seed,
-                )  # fmt: skip
-                print(f"fold {fold}: τ {done['kendall']:.3f} on the sentences that chose the epoch")
-        else:
-            scored = score_folds(read(asked.examples), Path(asked.runs))
-            scored.to_csv(asked.out, index=False)
-            print(f"{len(scored)} scores in {asked.out}")
-    except DataError as problem:
-        print(problem, file=sys.stderr)
-        return 2
-    return 0
+    if asked.command == "examples":
+        print(f"{write_examples(asked.out, seed=asked.seed, as_shipped=asked.as_shipped)} examples in {asked.out}")
+    elif asked.command == "train":
+        examples = read(asked.examples)
+        for fold in sorted(examples["fold"].unique()) if asked.fold is None else [asked.fold]:
+            done = train(
+                examples, Path(asked.out) / f"fold-{fold}", int(fold), init=asked.init, encoder=asked.encoder,
+                left_out=asked.left_out, select=asked.select, epochs=asked.epochs, seed=asked.seed,
+            )  # fmt: skip
+            print(f"fold {fold}: τ {done['kendall']:.3f} on the sentences that chose the epoch")
+    else:
+        scored = score_folds(read(asked.examples), Path(asked.runs))
+        scored.to_csv(asked.out, index=False)
+        print(f"{len(scored)} scores in {asked.out}")
 
 
 def parser() -> argparse.ArgumentParser:

@@ -23,6 +23,7 @@ import numpy as np
 
 from evalkit import DataError, one_line
 from evalkit.data.elsewhere import Elsewhere
+from evalkit.neural.commands import in_a_sentence
 from evalkit.neural.minilm_files import DIGEST, NAME, PACKAGE, installed, unpack
 
 #: Layers whose vectors BERTScore may compare; the vectors before the first one know no context.
@@ -201,18 +202,14 @@ def packages():
     return torch, transformers
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Score a file of pairs; a user's problem is one sentence, and exit code 2."""
+@in_a_sentence
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Score a file of pairs."""
     asked = parser().parse_args(arguments)
-    try:
-        pairs = read_pairs(asked.pairs)
-        found = score(Encoder(asked.model), pairs, report=_counting(len(pairs)))
-        write_scores(asked.out, pairs, found if asked.vectors else {name: found[name] for name in ("f1", "cosine")})
-    except DataError as problem:
-        print(problem, file=sys.stderr)
-        return 2
+    pairs = read_pairs(asked.pairs)
+    found = score(Encoder(asked.model), pairs, report=_counting(len(pairs)))
+    write_scores(asked.out, pairs, found if asked.vectors else {name: found[name] for name in ("f1", "cosine")})
     print(f"{len(pairs)} scores in {asked.out}")
-    return 0
 
 
 def parser() -> argparse.ArgumentParser:

@@ -25,6 +25,7 @@ from evalkit.metrics import lexical
 from evalkit.metrics.metaeval import ceiling, chance, darr, intervals, rankings
 from evalkit.metrics.metaeval.scores import align
 from evalkit.neural import minilm
+from evalkit.neural.commands import in_a_sentence
 from evalkit.stats.correlation import pearson
 from evalkit.stats.inference import bootstrap, interval
 
@@ -187,19 +188,15 @@ def in_words(found: elsewhere.Elsewhere) -> list[str]:
     ]
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one of the commands; a user's problem is one sentence, and exit code 2."""
+@in_a_sentence
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run one of the commands."""
     asked = parser().parse_args(arguments)
-    try:
-        if asked.command == "pairs":
-            minilm.write_pairs(asked.out, pairs_of(asked.data))
-        else:
-            elsewhere.write(asked.out, _made({name: getattr(asked, name) for name in DATA}))
-    except DataError as problem:
-        print(problem, file=sys.stderr)
-        return 2
+    if asked.command == "pairs":
+        minilm.write_pairs(asked.out, pairs_of(asked.data))
+    else:
+        elsewhere.write(asked.out, _made({name: getattr(asked, name) for name in DATA}))
     print(asked.out)
-    return 0
 
 
 def parser() -> argparse.ArgumentParser:

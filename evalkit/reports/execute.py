@@ -56,26 +56,29 @@ def run(
     scheduler: address of a Dask scheduler whose workers execute the studies; they must see the same files under the
     same paths and have this package installed. timeout: seconds for one cell. tell: takes a line for each study that
     ended, and now and then the section that one has begun.
-    Raises DataError before any kernel starts for an unknown study, a wrong parameter or an unwritable folder.
+    Raises DataError before any kernel starts for an unknown study, a wrong value or an unwritable folder. A study that
+    its own entry in ``studies.toml``, or its notebook, makes unusable fails alone, unless there is no other.
     """
     layout = layout or Layout()
     known = read_studies(layout)
     chosen = choose(known, list(known) if names is None else names)
-    tasks = [bound(study, values or {}, layout.studies.parent) for study in chosen]
+    tasks, unusable = bind_all(chosen, values or {}, layout.studies.parent)
     for task in tasks if values else ():
         check_parameters(task)
     with contextlib.ExitStack() as stack:
-        progress = Progress({task.name: task.notebook for task in tasks}, tell)
+        progress = Progress({task.name: task.notebook for task in tasks} | dict.fromkeys(unusable, Path()), tell)
         batch = Batch(layout, stack.enter_context(partial_folder(layout.reports)), timeout)
         # forked kernels import what they need beside the fetching
-        kernels = None if scheduler else stack.enter_context(Kernels())
+        kernels = None if scheduler is not None else stack.enter_context(Kernels())
         absent = fetch(tasks)
         skipped = {task.name: reason for task in tasks if (reason := why_skipped(task, absent))}
-        done = [batch.keep(task, "skipped", skipped[task.name]) for task in tasks if task.name in skipped]
+        done = [batch.keep(replace(study, parameters={}), "failed", unusable[study.name])
+                for study in chosen if study.name in unusable]  # fmt: skip
+        done += [batch.keep(task, "skipped", skipped[task.name]) for task in tasks if task.name in skipped]
         todo = [task for task in tasks if task.name not in skipped]
         todo.sort(key=lambda task: task.notebook.stat().st_size, reverse=True)  # long ones first, so that none is late
         if kernels is None:
-            engine = on_cluster(todo, batch, jobs, str(scheduler))
+            engine = import_module("evalkit.reports.cluster").on_cluster(todo, batch, jobs, str(scheduler))
         else:
             engine = here(todo, replace(batch, begin=progress.begin), jobs or os.cpu_count() or 1, kernels)
         with contextlib.closing(engine):
@@ -83,7 +86,7 @@ def run(
         from evalkit.reports import index
 
         batch.place(layout.reports / "index.html", index.page(layout))
-    return [outcomes[task.name] for task in tasks]
+    return [outcomes[study.name] for study in chosen]
 
 
 def unheard(study: str, heading: str) -> None:
@@ -165,6 +168,34 @@ def settings(study: Study, values: dict[str, Any]) -> dict[str, Any]:
     return defaults | own | notebooks.bind(declared, values, origin=study.name)
 
 
+def bind_all(chosen: list[Study], values: dict[str, Any], folder: Path) -> tuple[list[Study], dict[str, str]]:
+    """Bind the parameters of studies; return those that can be used, and why the others cannot, by name.
+
+    Raises DataError for what ``values`` get wrong, and where no study can be used.
+    """
+    tasks: list[Study] = []
+    problems: dict[str, DataError] = {}
+    for study in chosen:
+        try:
+            tasks.append(bound(study, values, folder))
+        except DataError as problem:
+            if values and is_usable(study, folder):
+                raise
+            problems[study.name] = problem
+    if problems and not tasks:
+        raise next(iter(problems.values()))
+    return tasks, {name: one_line(problem) for name, problem in problems.items()}
+
+
+def is_usable(study: Study, folder: Path) -> bool:
+    """Tell whether a study's own entry and notebook, without further values, make a task."""
+    try:
+        bound(study, {}, folder)
+    except DataError:
+        return False
+    return True
+
+
 def bound(study: Study, values: dict[str, Any], folder: Path) -> Study:
     """Bind a study's parameters; where the first that can name a file of the user's own does, no data set is fetched.
 
@@ -232,6 +263,8 @@ def files_named(study: Study) -> list[str]:
 
 def without_folders(task: Study) -> Study:
     """Return a study as its report tells of it: files of the user's own without their folders, which may be private."""
+    if not task.parameters:
+        return task
     names: dict[str, Any] = {
         name: Path(task.parameters[name]).name for name in files_named(task) if task.parameters.get(name)
     }
@@ -271,49 +304,6 @@ def here(tasks: list[Study], batch: Batch, jobs: int, kernels: Kernels) -> Gener
             pool.shutdown(wait=False, cancel_futures=True)
             kernels.close()
             raise
-
-
-def on_cluster(tasks: list[Study], batch: Batch, jobs: int | None, address: str) -> Generator[Outcome]:
-    """Run studies on the workers of a Dask cluster: a study for each of their threads, or ``jobs`` at a time.
-
-    A study whose worker is lost begins anew on another; its files take their final names once, at its end.
-    """
-    from evalkit.reports import cluster
-
-    with cluster.connect(address) as client:
-        from distributed import as_completed as completed
-
-        choices = {name: value for name, value in os.environ.items() if name.startswith("EVALKIT_")}
-        under_way, ended, waiting = {}, completed(loop=client.loop), iter(tasks)
-
-        def start(worker: str, task: Study) -> None:
-            options = {"workers": [worker], "allow_other_workers": True, "pure": False}
-            future = client.submit(on_worker, task, batch, choices, **options)
-            under_way[future] = worker, task
-            ended.add(future)
-
-        threads = sorted((number, worker) for worker, size in client.nthreads().items() for number in range(size))
-        for (_, worker), task in zip(threads[:jobs], waiting):  # in this order: what is left keeps waiting
-            start(worker, task)
-        for future in ended:
-            worker, task = under_way.pop(future)
-            if (following := next(waiting, None)) is not None:
-                start(worker, following)
-            if (problem := future.exception()) is None:
-                yield future.result()
-            else:  # the worker itself was lost, again and again
-                yield batch.keep(task, "failed", one_line(problem))
-
-
-def on_worker(task: Study, batch: Batch, choices: dict[str, str]) -> Outcome:
-    """Run one study on a cluster's worker, in an ordinary kernel.
-
-    choices: the ``EVALKIT_`` variables of whoever runs the studies; they replace the worker's own.
-    """
-    with Kernels(warm=False) as kernels:
-        others = {name: value for name, value in kernels.env.items() if not name.startswith("EVALKIT_")}
-        kernels.env = {**others, **choices}
-        return batch.run(task, kernels)
 
 
 @contextlib.contextmanager

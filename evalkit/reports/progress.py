@@ -39,7 +39,7 @@ class Progress:
         """Take the studies to be run, with their notebooks, and what a line is told to."""
         from tqdm import tqdm
 
-        read = {name: notebooks.read(path)["cells"] if path.exists() else [] for name, path in studies.items()}
+        read = {name: notebooks.read(path)["cells"] if path.is_file() else [] for name, path in studies.items()}
         self.sections = {name: list(headings(cells).values()) for name, cells in read.items()}
         self.begun = dict.fromkeys(studies, 0)
         self.tell, self.told, self.lock = tell, time.monotonic(), threading.Lock()

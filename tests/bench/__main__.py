@@ -39,7 +39,7 @@ def main(wanted: list[str]) -> None:
             once = seconds(ours, 1)  # first calls import and allocate
             mine, other = seconds(ours, 5 if once > 0.05 else 50), seconds(theirs, 1) / share
             part = "" if share == 1 else f", measured on {_part(share)} of the work"
-            row = f"{what:<66}{mine:>8.4f} s{other:>8.2f} s{other / mine:>7.0f}x{goal:>5}x  {against}{part}"
+            row = f"{what:<66}{mine:>8.4f} s{other:>8.2f} s{other / mine:>7.1f}x{goal:>5}x  {against}{part}"
             print(row, flush=True)
     if compared:
         print(

@@ -137,6 +137,24 @@ def normalizing(found: Analysis) -> Check | None:
     return answered(question, LOOK if usual <= level else PROBLEM, text, todo)
 
 
+def steered(found: Analysis) -> Check | None:
+    """Check whether what was shown depended on scores, and what that does to means; nothing where it did not."""
+    steering, question = found.steering, "Are means right although systems that lead were shown more often?"
+    if not steering:
+        return None
+    if not steering.weighted:
+        text = "no probabilities say how far they are bent"
+        return answered(question, UNKNOWN, text, "Log with what probability each screen showed each system.")
+    text = "weighted by 1 / probability, "
+    if not steering.matters:
+        return answered(question, FINE, f"{text}none moves beyond chance", "")
+    moved, first = steering.moved, steering.table["system"].iloc[0]
+    several = "s" * (len(moved) > 1)
+    text += f"the mean{several} of {join_names(moved)} move{'s' * (not several)} beyond chance" * bool(moved)
+    text += f"{first} comes first" * (not moved)
+    return answered(question, LOOK, text, "Publish weighted means beside plain ones: see judgements that were steered.")
+
+
 def room(found: Analysis) -> Check | None:
     campaign = found.campaign
     if campaign.judged.empty or not campaign.known_scale:

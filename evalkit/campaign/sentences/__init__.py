@@ -23,6 +23,7 @@ from evalkit.campaign.sentences.people import screening  # noqa: F401  registers
 from evalkit.campaign.sentences.pilot import answer, metric_step, plan_steps, whose, with_metric
 from evalkit.campaign.sentences.plan import beyond
 from evalkit.campaign.sentences.say import known, not_in_file, say
+from evalkit.campaign.sentences.steering import steered
 from evalkit.campaign.sentences.systems import language_pairs
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "not_in_file",
     "plan_steps",
     "say",
+    "steered",
     "steps",
     "sure",
     "trust",

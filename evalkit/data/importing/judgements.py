@@ -123,6 +123,8 @@ def converted(frame: pd.DataFrame, names: dict[str, str], values: dict[str, str]
     for ours in (name for name in _NUMBERS if name in names):
         table[ours], wrong = numbers.read(column(ours), options.decimal, typed=typed)
         refuse(ours, {place: reason for place, reason in wrong.items() if reason != numbers.MISSING})
+    if "probability" in names:
+        table["probability"] = _probabilities(column("probability"), options, names["probability"], note, typed=typed)
     if "copy" in names:
         truth = mapped_cells(column("copy"), lambda text: {"true": "1", "false": "0"}.get(text.casefold()))
         reject(np.flatnonzero(truth.isna()), names["copy"], "is neither True nor False: correct it")
@@ -147,6 +149,17 @@ def _tell_times(cells: pd.Series, left: list[int], said: str, name: str, note: C
         note(f"{name} was left empty in {len(left):,} rows, where it holds no time that can be read ({first}{why})")
     if said.startswith("dates were"):
         note(f"{name}: {said}")
+
+
+def _probabilities(cells: pd.Series, options: Options, name: str, note: Callable[[str], None], *, typed: bool
+                   ) -> np.ndarray:  # fmt: skip
+    """Return the probabilities of a column, missing where a cell holds none; and say so, as the score is sound."""
+    values, _ = numbers.read(cells, options.decimal, typed=typed)
+    wrong = np.flatnonzero(cells.notna() & ~((values > 0) & (values <= 1)))
+    if len(wrong):
+        first = f"the first on line {cells.index[wrong[0]]}, {str(cells.iloc[wrong[0]])[:40]!r}"
+        note(f"{name} was left empty in {len(wrong):,} rows, where it is no number above 0 and up to 1 ({first})")
+    return np.where((values > 0) & (values <= 1), values, np.nan)
 
 
 def constant(value: str, index: pd.Index) -> pd.Series:

@@ -1,13 +1,12 @@
 """Gather what a user tells about a campaign's files, by flags or in a small TOML file."""
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from evalkit import DataError
-from evalkit.data import delimited, designs, languages, schemas
+from evalkit.data import designs, languages, schemas, settings
 from evalkit.data.designs import Design
 from evalkit.data.importing.accounts import owners
 from evalkit.data.importing.cells.columns import EXTRAS, OTHERS, OURS
@@ -16,7 +15,6 @@ from evalkit.data.names import Looks, plain
 
 #: What the columns of scores of a wide table can be.
 WIDE = ("systems", "annotators", "criteria")
-_LARGEST = 1 << 20  # bytes of a mapping
 _SECTIONS = {"columns", "values", "item_types", "scale", "sheet", "encoding", "decimal", "format"}
 
 
@@ -140,7 +138,7 @@ def _values(values: Mapping[str, Any]) -> dict[str, str]:
         _demand_ours(ours)
         if not value:
             raise DataError(f"--value {ours:.60}= gives no text. Write what all rows have, or leave it out.")
-        if ours in ("score", "started", "ended", *EXTRAS):
+        if ours in ("score", "started", "ended", "probability", *EXTRAS):
             raise DataError(f"One value of {ours} for all rows makes no sense. Map a column with --map {ours}=….")
     if "pair" in found:
         if not (pair := languages.split(found.pop("pair"))):
@@ -179,13 +177,7 @@ def _words(words: Mapping[str, float | str]) -> dict[str, float]:
 
 def _toml(path: Path) -> dict[str, Any]:
     """Read a mapping file, its sections and entries of the kinds that they are to be."""
-    content = delimited.content(path, most=_LARGEST, remedy="A mapping is a few lines.")
-    try:
-        found = tomllib.loads(content.decode("utf-8"))
-    except (ValueError, RecursionError) as problem:
-        raise DataError(
-            f"The mapping {path} cannot be read: {problem}. Write TOML, such as [columns] score = 'DA'."
-        ) from problem
+    found = settings.toml(path, remedy="A mapping is a few lines of TOML, such as [columns] score = 'DA'.")
     if unknown := sorted(set(found) - _SECTIONS):
         raise DataError(f"{path.name}: {unknown[0]!r:.60} is not known. It may have {', '.join(sorted(_SECTIONS))}.")
     for section in ("columns", "values", "item_types"):

@@ -17,7 +17,7 @@ from evalkit import DataError
 from evalkit.data.importing.report import beside
 from evalkit.data.registry import digest
 
-_FLOATS = {"score", "started", "ended", "position", "z", "errors", "hit_seconds"}
+_FLOATS = {"score", "started", "ended", "position", "z", "errors", "hit_seconds", "probability"}
 _STALE = 3600.0  # seconds after which what a killed import left is nobody's any more
 #: What is written for one campaign besides the ratings themselves.
 PARTS = ("spans.parquet", "judges.parquet", "rejected.csv", "import.json")

@@ -31,7 +31,7 @@ class Estimate:
 
 def plain(log: Log) -> Estimate:
     """Average what was judged, as if nobody had steered."""
-    return _ratio(log.scores, log.shown.astype(float))
+    return ratio(log.scores, log.shown.astype(float))
 
 
 def weighted(log: Log) -> Estimate:
@@ -41,7 +41,7 @@ def weighted(log: Log) -> Estimate:
 
 def stabilised(log: Log) -> Estimate:
     """Weigh each judgement by one over its probability, and divide by the sum of weights (Hájek 1971)."""
-    return _ratio(log.scores, np.where(log.shown, 1 / np.where(log.shown, log.probability, 1), 0))
+    return ratio(log.scores, np.where(log.shown, 1 / np.where(log.shown, log.probability, 1), 0))
 
 
 def augmented(log: Log) -> Estimate:
@@ -98,16 +98,19 @@ def score(log: Log, truth: np.ndarray, *, names: Sequence[str] | None = None) ->
     return pd.concat(parts, ignore_index=True)
 
 
+def ratio(scores: np.ndarray, weights: np.ndarray) -> Estimate:
+    """Average judgements by weights, with the error of a ratio, and one degree of freedom less.
+
+    scores: (campaigns, screens, systems), of any value where the weight is 0. weights: alike, 0 or more.
+    """
+    counts = (weights > 0).sum(axis=1)
+    found = _average(np.where(weights > 0, scores, 0), weights)
+    return Estimate(found.means, found.errors * np.sqrt(counts / np.maximum(counts - 1, 1)))
+
+
 def _average(screens: np.ndarray, weights: np.ndarray) -> Estimate:
     """Average over screens, with the error that a martingale has."""
     total = weights.sum(axis=1)
     means = np.divide((weights * screens).sum(axis=1), total, where=total > 0, out=np.full(total.shape, np.nan))
     squares = (weights**2 * (screens - means[:, None]) ** 2).sum(axis=1)
     return Estimate(means, np.sqrt(squares) / np.where(total > 0, total, np.nan))
-
-
-def _ratio(scores: np.ndarray, weights: np.ndarray) -> Estimate:
-    """Average judgements, with the error of a ratio, and one degree of freedom less."""
-    counts = (weights > 0).sum(axis=1)
-    found = _average(np.where(weights > 0, scores, 0), weights)
-    return Estimate(found.means, found.errors * np.sqrt(counts / np.maximum(counts - 1, 1)))

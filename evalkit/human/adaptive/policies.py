@@ -1,7 +1,7 @@
 """Ways of choosing which systems an annotator is shown next, each with the probability that a system is shown.
 
-Source of ``by_rank``: Pearmut's dynamic assignment (github.com/zouharvi/pearmut, ``server/assignment.py``), in use at
-WMT26 with three systems a screen.
+Source of ``by_rank``: dynamic assignment of Pearmut 1.1.6 (github.com/zouharvi/pearmut, ``assignment.py``), a tool in
+use at WMT26 with three systems a screen. Earlier states of it had other weights, such as 1, 1/2, 1/3 ….
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from functools import lru_cache
 import numpy as np
 
 from evalkit import DataError
+from evalkit.data.lots import by_place, inclusion
 
 #: Share of screens on which ``greedy`` and ``thompson`` show systems that were drawn evenly.
 EVENLY = 0.1
@@ -41,7 +42,7 @@ def uniform(state: State, shown: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def by_rank(state: State, shown: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw systems with weights 1, 1/2, 1/3 … by their place so far, as Pearmut does."""
+    """Draw systems with weights 1/2, 1/2, 1/3, 1/4 … by their place so far, as Pearmut does."""
     places = np.argsort(np.argsort(-state.means, axis=1, kind="stable"), axis=1)
     return _of_places(state.means.shape[1], shown)[places]
 
@@ -87,29 +88,10 @@ def named(name: str) -> Policy:
     return POLICIES[name]
 
 
-def inclusion(weights: np.ndarray, shown: int) -> np.ndarray:
-    """Return the probability that each is among ``shown`` drawn one after another by weight, none twice.
-
-    weights: (systems,), more than 0 for at least ``shown`` of them. Takes systems ** (shown - 1) steps.
-
-    >>> inclusion(np.array([1, 1 / 2, 1 / 3]), 1).round(3).tolist()
-    [0.545, 0.273, 0.182]
-    >>> inclusion(np.array([1, 1 / 2, 1 / 3]), 2).round(3).tolist()
-    [0.871, 0.661, 0.468]
-    """
-    chance = weights / weights.sum()
-    total = chance.copy()
-    for first in np.flatnonzero(chance) if shown > 1 else ():
-        rest = weights.astype(float)
-        rest[first] = 0
-        total += chance[first] * inclusion(rest, shown - 1)
-    return total
-
-
 @lru_cache(maxsize=64)
 def _of_places(systems: int, shown: int) -> np.ndarray:
     """Return the probability that the first, the second … is on a screen."""
-    return inclusion(1 / np.arange(1, systems + 1), shown)
+    return inclusion(by_place(np.arange(1.0, systems + 1)), shown)
 
 
 def _mixed(chance: np.ndarray, shown: int) -> np.ndarray:

@@ -155,7 +155,7 @@ def assignment_table() -> pd.DataFrame:
     """List the ways of steering in words: assignment, what it does."""
     rows = {
         "uniform": "shows every system equally often",
-        "by rank": "draws systems by weights 1, 1/2, 1/3 … of their place so far (Pearmut, WMT26)",
+        "by rank": "draws systems by weights 1/2, 1/2, 1/3, 1/4 … of their place so far (Pearmut 1.1.6)",
         "greedy": "shows the three that lead, on one screen in ten any (ε-greedy)",
         "Thompson": "shows a system as often as it may be among the best three, on one screen in ten any",
         "elimination": "shows evenly what may yet be the best, and nothing else",

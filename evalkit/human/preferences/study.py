@@ -10,7 +10,7 @@ from scipy import stats
 
 from evalkit import DataError
 from evalkit.data import compared, together
-from evalkit.data.provenance import like
+from evalkit.data.provenance import fact, like
 from evalkit.human.preferences import beside
 from evalkit.human.preferences.cells import count, groups
 from evalkit.human.preferences.drawn import drawable, shares, strengths
@@ -106,7 +106,8 @@ def as_comparisons(campaigns: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     for name, own in campaigns.items():
         found = compared.of_scores(own, together=())
         ties = found["preference"].eq("tie").mean()
-        rows.append((name, len(own), len(found), ties, found.attrs["alone"], len(groups(count(found)))))
+        alone = fact(found, "alone", by="compared.of_scores")
+        rows.append((name, len(own), len(found), ties, alone, len(groups(count(found)))))
     return pd.DataFrame(rows, columns=["data", "judgements", "comparisons", "ties", "alone", "groups"])
 
 

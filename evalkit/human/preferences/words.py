@@ -105,10 +105,12 @@ class Verdict:
         told = "; ".join(
             f"{row.data} {row.efficiency:.1f} ({row.low:.1f} to {row.high:.1f})" for row in own.itertuples()
         )
+        sure = int((own["low"].gt(1) | own["high"].lt(1)).sum())
         return (
             "What a comparison made of two scores is worth, as a share of the certainty of the scores: "
             f"{told or 'cannot be told'}. At .5, twice as many are needed; above 1, a count of wins is surer than "
-            "means of scores, as where few heavy penalties make scores scatter."
+            "means of scores, as where few heavy penalties make scores scatter. Surely other than 1 in "
+            f"{sure} of {len(own)}: so few systems hardly tell."
         )
 
     def _measure(self, start: str) -> pd.Series:

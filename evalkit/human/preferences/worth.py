@@ -64,10 +64,11 @@ def efficiency(ratings: pd.DataFrame, *, tie: float = 0.0, unit: Sequence[str] =
 
     ratings: one person's scores of several systems' translations of a segment make comparisons. tie: see
     ``compared.of_scores``. The efficiency is the ratio, over pairs of systems, of squared z statistics less the 1 that
-    chance gives each: certainty grows with the number of judgements, so that .5 means twice as many. The interval
-    leaves out one system at a time. Source: Pitman's relative efficiency (Lehmann 1999, section 3.4), here of real
-    judgements. Caveat: people who are asked for a preference may look closer than those who give two scores; then
-    comparisons are worth more than this. Raises DataError where no pair differs by more than chance.
+    chance gives each: certainty grows with the number of judgements, so that .5 means twice as many. The interval, of
+    the ratio's logarithm, leaves out one system at a time; it is NaN where that leaves nothing beyond chance. Source:
+    Pitman's relative efficiency (Lehmann 1999, section 3.4), here of real judgements. Caveat: people who are asked for
+    a preference may look closer than those who give two scores; then comparisons are worth more than this. Raises
+    DataError where no pair differs by more than chance.
     """
     found = compared.of_scores(ratings, tie=tie, together=())
     table = statistics(found, unit=unit)
@@ -77,9 +78,12 @@ def efficiency(ratings: pd.DataFrame, *, tie: float = 0.0, unit: Sequence[str] =
     if not np.isfinite(ratio):
         raise DataError("No two systems differ by more than chance, so that nothing tells what a comparison is worth.")
     kept = [one for one in without if np.isfinite(one)]
-    low, high = jackknife_interval(ratio, kept) if len(kept) > 2 else (np.nan, np.nan)
+    # Of the logarithm, for a ratio is never negative, and twice as much is as far from one as half.
+    inside = ratio > 0 and min(kept, default=0.0) > 0 and len(kept) > 2
+    low, high = np.exp(jackknife_interval(float(np.log(ratio)), np.log(kept))) if inside else (np.nan, np.nan)
     agree = float((np.sign(table["scores"]) == np.sign(table["wins"])).mean())
-    return Worth(ratio, low, high, float(found["preference"].eq("tie").mean()), agree, len(systems), len(found))
+    ties = float(found["preference"].eq("tie").mean())
+    return Worth(ratio, float(low), float(high), ties, agree, len(systems), len(found))
 
 
 def _ratio(table: pd.DataFrame) -> float:

@@ -21,6 +21,7 @@ import pandas as pd
 from evalkit import DataError
 from evalkit.data import elsewhere
 from evalkit.neural import minilm
+from evalkit.neural.commands import in_a_sentence
 from evalkit.papers.sudoh2021 import classify, evaluation, features, neural, released
 from evalkit.papers.sudoh2021.encoder import best_epoch, quality
 from evalkit.papers.sudoh2021.taxonomy import CRITICAL, KEY, TAXONOMIES, categories
@@ -216,16 +217,12 @@ def in_words(both: pd.DataFrame, found: elsewhere.Elsewhere) -> str:
     )
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Train, and write the results; a user's problem is one sentence, and exit code 2."""
+@in_a_sentence
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Train, and write the results."""
     asked = parser().parse_args(arguments)
-    try:
-        elsewhere.write(asked.out, _trained(asked.pairs, asked.scored))
-    except DataError as problem:
-        print(problem, file=sys.stderr)
-        return 2
+    elsewhere.write(asked.out, _trained(asked.pairs, asked.scored))
     print(asked.out)
-    return 0
 
 
 def parser() -> argparse.ArgumentParser:

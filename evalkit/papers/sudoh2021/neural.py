@@ -23,6 +23,7 @@ from typing import Any
 import pandas as pd
 
 from evalkit import DataError
+from evalkit.neural.commands import in_a_sentence
 from evalkit.papers.sudoh2021 import classify, encoder, evaluation
 from evalkit.papers.sudoh2021.exchange import COLUMNS, SPLITS, read, read_predictions
 from evalkit.papers.sudoh2021.reduction import RULES, reduce
@@ -174,33 +175,29 @@ def tables(predictions: pd.DataFrame, *, split: str = "test") -> dict[str, pd.Da
     return {"confusion": confused, "scores": evaluation.scores(confused), "summary": evaluation.summary(confused)}
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one of the commands; a user's problem is one sentence, and exit code 2."""
+@in_a_sentence
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run one of the commands."""
     asked = parser().parse_args(arguments)
-    try:
-        if asked.command == "examples":
-            table = examples(labels=asked.labels, plain=asked.plain)
-            table.to_csv(asked.out, index=False)
-            print(f"{len(table)} examples in {asked.out}")
-        elif asked.command == "train":
-            settings = {field.name: getattr(asked, field.name) for field in fields(encoder.Plan)
-                        if field.name not in ("batch_size", "dropout")}  # fmt: skip
-            tried = train(
-                read(asked.examples), Path(asked.out), dimensions=asked.dimension, batch_sizes=asked.batch_size,
-                dropouts=asked.dropout, offline=asked.offline, report=_said, **settings,
-            )  # fmt: skip
-            print(chosen(tried).drop(columns="folder").to_string(index=False))
-        elif asked.command == "score":
-            predictions = score(read(asked.examples), asked.runs, name=asked.name)
-            predictions.to_csv(asked.out, index=False)
-            print(f"{len(predictions)} predictions in {asked.out}")
-        else:
-            for title, table in tables(read_predictions(asked.predictions), split=asked.split).items():
-                print(f"{title}\n{table.to_string(index=False)}\n")
-    except DataError as problem:
-        print(problem, file=sys.stderr)
-        return 2
-    return 0
+    if asked.command == "examples":
+        table = examples(labels=asked.labels, plain=asked.plain)
+        table.to_csv(asked.out, index=False)
+        print(f"{len(table)} examples in {asked.out}")
+    elif asked.command == "train":
+        settings = {field.name: getattr(asked, field.name) for field in fields(encoder.Plan)
+                    if field.name not in ("batch_size", "dropout")}  # fmt: skip
+        tried = train(
+            read(asked.examples), Path(asked.out), dimensions=asked.dimension, batch_sizes=asked.batch_size,
+            dropouts=asked.dropout, offline=asked.offline, report=_said, **settings,
+        )  # fmt: skip
+        print(chosen(tried).drop(columns="folder").to_string(index=False))
+    elif asked.command == "score":
+        predictions = score(read(asked.examples), asked.runs, name=asked.name)
+        predictions.to_csv(asked.out, index=False)
+        print(f"{len(predictions)} predictions in {asked.out}")
+    else:
+        for title, table in tables(read_predictions(asked.predictions), split=asked.split).items():
+            print(f"{title}\n{table.to_string(index=False)}\n")
 
 
 def parser() -> argparse.ArgumentParser:

@@ -5,9 +5,14 @@ Heavy packages are imported inside the commands, so that ``evalkit --help`` answ
 
 from __future__ import annotations
 
+import _thread
+import codecs
 import signal
 import sys
+import threading
 from collections.abc import Sequence
+from io import TextIOWrapper
+from typing import Any
 
 import click
 
@@ -31,8 +36,51 @@ for group in (studies, datasets, campaigns, teaching, housekeeping):
         program.add_command(command)
 
 
+def _stop() -> None:
+    """Stop the main thread, whatever it waits for."""
+    if hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
+    else:
+        _thread.interrupt_main()
+
+
+def _heard(unraisable: Any) -> None:
+    """Repeat a stop that came where Python can only ignore it, such as in the middle of an import."""
+    if unraisable.exc_type is not KeyboardInterrupt:
+        sys.__unraisablehook__(unraisable)
+        return
+    again = threading.Timer(0.05, _stop)  # not in here, where it would be ignored, too
+    again.daemon = True
+    again.start()
+
+
+def _written(problem: UnicodeError) -> tuple[bytes, int]:
+    """Write what an encoding lacks as ?, and bytes of file names that are no text as the bytes that they are."""
+    assert isinstance(problem, UnicodeEncodeError)
+    signs = problem.object[problem.start : problem.end]
+    return bytes(ord(sign) - 0xDC00 if "\udc80" <= sign <= "\udcff" else ord("?") for sign in signs), problem.end
+
+
+def _make_writable() -> None:
+    """Let every text be printed, whatever the terminal's encoding lacks."""
+    codecs.register_error("evalkit", _written)  # type: ignore[arg-type]  # bytes are allowed, too
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="evalkit")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return 0 when fine, 1 for a problem told in a sentence, 2 for wrong usage, 130 when stopped."""
+    before, sys.unraisablehook = sys.unraisablehook, _heard
+    try:
+        return _run(arguments)
+    finally:
+        sys.unraisablehook = before
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    """Run one command and tell what stopped it."""
+    _make_writable()
     try:
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends like Ctrl-C: with clean-up
         return program.main(arguments, prog_name="evalkit", standalone_mode=False) or 0

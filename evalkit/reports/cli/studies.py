@@ -70,7 +70,11 @@ def params(study: str, studies: Path | None) -> None:
 )  # fmt: skip
 @click.option("--out", type=click.Path(path_type=Path), default="reports", metavar="DIR", help="default: ./reports")
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="notebooks at a time (default: all cores)")
-@click.option("--scheduler", metavar="ADDRESS", help="spread over the workers of this Dask scheduler, on shared files")
+@click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    help="spread over the workers of this Dask scheduler, on shared files; one that you trust",
+)
 def run(
     names: tuple[str, ...], studies: Path | None, everything: bool, values: tuple[tuple[str, str], ...], out: Path,
     jobs: int | None, scheduler: str | None,
@@ -84,6 +88,9 @@ def run(
       evalkit run campaign -p file=campaign.parquet       your own judgements (see: evalkit import --help)
       evalkit run campaign -p "rules=[sd < 5, median_abs_diff > 20]"   a list, quoted for the shell
 
+    A Dask cluster executes what it is sent, your EVALKIT_ variables with it, and what it sends back can execute
+    anything here: give --scheduler only an address, on a network, that you trust.
+
     What a study can be told: evalkit params STUDY. Data are fetched when first needed. Progress goes to stderr, the
     paths of the index and then of the reports to stdout; the exit status is 1 where a study failed.
     """
@@ -95,8 +102,9 @@ def run(
     layout = layout_of(studies, reports=out)
     known = read_studies(layout)
     with usage():
-        for study in choose(known, list(names) or list(known)):
-            execute.check_parameters(replace(study, parameters=execute.settings(study, dict(values))))
+        tasks, _ = execute.bind_all(choose(known, list(names) or list(known)), dict(values), layout.studies.parent)
+        for task in tasks:
+            execute.check_parameters(task)
     outcomes = execute.run(
         list(names) or None, layout, values=dict(values), jobs=jobs, scheduler=scheduler,
         tell=lambda line: print(line, file=sys.stderr),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import difflib
 import io
+import math
 import re
 import tokenize
 from collections.abc import Iterable
@@ -18,6 +19,7 @@ from evalkit.reports.notebooks.files import read, source, tags
 TRUTH = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 #: What Python raises for a text that is no literal, or one that is nested beyond all measure.
 _NO_LITERAL = (ValueError, SyntaxError, TypeError, MemoryError, RecursionError)
+_BITS = 1000  # of the longest whole number; more have neither float nor, soon, digits that Python writes
 TYPES = {"int": int, "float": float, "str": str, "bool": bool, "list": list}
 
 
@@ -141,21 +143,47 @@ def suggestion(name: str, known: Iterable[str]) -> str:
 def _typed(parameter: Parameter, value: Any, origin: str) -> Any:
     try:
         return _convert(parameter.type, value, parameter.item)
-    except (ValueError, SyntaxError, KeyError):
+    except (ValueError, SyntaxError, KeyError, RecursionError, MemoryError):  # the last two: nested too deeply
         want = {"bool": "true or false", "list": f"a list of {parameter.item}, such as [a, b] or a,b"}
         need = want.get(parameter.type, f"of type {parameter.type}")
+        need += " and finite" if isinstance(value, float) else ""
         raise DataError(
-            f"{origin}: parameter {parameter.name} must be {need}, not {value!r}. Its default is {parameter.default!r}."
+            f"{origin}: parameter {parameter.name} must be {need}, not {_shown(value)}. "
+            f"Its default is {_shown(parameter.default)}."
         ) from None
+
+
+def _shown(value: Any) -> str:
+    """Write a value as messages show it; of what is long, or cannot be written at all, its beginning or its type.
+
+    >>> _shown("x"), _shown(1 << 99_999)
+    ("'x'", 'a long int')
+    """
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # more digits than Python writes
+        return f"a long {type(value).__name__}"
+    return text if len(text) < 200 else f"{text[:200]}…"
+
+
+def _demand_writable(value: Any) -> Any:
+    """Refuse what no report could hold: numbers that are none, or without end, and bytes that are no text."""
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(value)
+    if isinstance(value, int) and value.bit_length() > _BITS:
+        raise ValueError("too many digits")
+    if isinstance(value, str):
+        value.encode()  # a UnicodeEncodeError is a ValueError
+    return value
 
 
 def _convert(kind: str, value: Any, item: str) -> Any:
     if kind == "list":
         return [_convert(item, each, "str") for each in _items(value)]
     if kind == "float" and type(value) is int:
-        return float(value)
+        return _demand_writable(float(value)) if value.bit_length() < _BITS else _demand_writable(value)
     if type(value) is TYPES[kind]:
-        return value
+        return _demand_writable(value)
     if not isinstance(value, str):
         raise ValueError(value)
     if kind == "bool":
@@ -163,7 +191,7 @@ def _convert(kind: str, value: Any, item: str) -> Any:
     pattern = r"[+-]?\d+" if kind == "int" else r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
     if not re.fullmatch(pattern, value.strip()):
         raise ValueError(value)
-    return TYPES[kind](value)
+    return _demand_writable(TYPES[kind](value))
 
 
 def _items(value: Any) -> list[Any]:

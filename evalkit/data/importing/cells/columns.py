@@ -36,6 +36,8 @@ SYNONYMS = {
     "source": "src sourcetext sourcesegment sourcesentence srctext",
     "hypothesis": "hyp mttext mtoutput translation target targettext output translatedtext traduction übersetzung",
     "reference": "ref referencetext humantranslation",
+    "probability": "inclusionprobability probabilityofinclusion propensity propensityscore selectionprobability"
+    " displayprobability samplingprobability assignmentprobability shownprobability",
     "pair": "lp langpair languagepair langs languages sprachpaar",
 }
 _LOOKUP = {word: ours for ours, words in SYNONYMS.items() for word in words.split()}

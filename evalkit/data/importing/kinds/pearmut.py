@@ -7,8 +7,7 @@ are void; of a screen that was submitted again, the last annotation of each outp
 import hashlib
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +16,11 @@ from evalkit.data import delimited, languages
 from evalkit.data.importing.files import jsonl
 from evalkit.data.importing.files.jsonl import Records, Row
 from evalkit.data.importing.files.rows import Seen, Source
-from evalkit.data.importing.kinds import annotated
-from evalkit.data.importing.kinds.pearmut_campaign import Campaign, described, slider_ends
+from evalkit.data.importing.kinds import annotated, pearmut_steering
+from evalkit.data.importing.kinds.pearmut_campaign import RESET, Campaign, Entry, described, slider_ends
 from evalkit.data.importing.kinds.pearmut_campaign import beside as beside_of
 
 NAME = "pearmut"
-_RESET = "__RESET__"
 _CUT = "_#_"  # between the parts of a name, as WMT writes them
 _COPY = re.compile(r"_#_dup\d{1,4}$")
 _SCREEN = re.compile(r"\d{1,6}\.json")
@@ -30,24 +28,10 @@ _UNKNOWN = "unknown"
 _MOST_SCREENS = 100_000
 
 
-@dataclass
-class _Entry:
-    """One screen that was submitted: who, where, its items, what was said of each, and when."""
-
-    line: int
-    user: str
-    position: str
-    items: list[Any]
-    said: list[Any]
-    times: list[float]
-    checks: list[Any]
-    void: bool = False
-
-
 def is_log(found: Mapping[str, Any]) -> bool:
     """Tell whether an object is an entry of a log."""
     said = found.get("annotation")
-    return "user_id" in found and (said == _RESET or ("item_i" in found and isinstance(said, dict | list)))
+    return "user_id" in found and (said == RESET or ("item_i" in found and isinstance(said, dict | list)))
 
 
 def is_screen(found: Any) -> bool:
@@ -72,12 +56,15 @@ def source(path: Path, digest: str, read: Records) -> Source:
     beside = beside_of(path)
     campaign = described(beside) if beside else Campaign()
     entries = [_entry(line, found, campaign) for line, found in read.found]
-    last = {entry.user: place for place, entry in enumerate(entries) if entry.said == [_RESET]}
+    last = {entry.user: place for place, entry in enumerate(entries) if entry.said == [RESET]}
     for place, entry in enumerate(entries):
         entry.void = place < last.get(entry.user, -1)
     notes = [f"{beside.name} beside it was read, too"] if beside else []
     read.title = read.title or str(campaign.info.get("campaign_id") or "")
-    found = jsonl.source(path, digest, read, _rows(entries, campaign), [*notes, *_checked(entries)])
+    steered = pearmut_steering.is_dynamic(campaign)
+    chances, told = pearmut_steering.probabilities(entries, campaign) if steered else ([], [])
+    rows = _rows(entries, campaign, chances)
+    found = jsonl.source(path, digest, read, rows, [*notes, *told, *_checked(entries)])
     found.beside = [Seen.at(beside)] if beside else []
     return found
 
@@ -111,7 +98,7 @@ def screens(folder: Path) -> Source:
         seen |= ids
         info = found["info"] if isinstance(found["info"], dict) else info
         said = (found.get("payload_existing") or {}).get("annotation") or []
-        entries.append(_Entry(int(path.stem) + 1, f"{_UNKNOWN}-{user}", path.stem, items, said, [], []))
+        entries.append(Entry(int(path.stem) + 1, f"{_UNKNOWN}-{user}", path.stem, items, said, [], []))
     notes = [
         "screens do not say who judged; "
         + (f"the tutorial begins {user} times, so they are taken for {user} annotators', one after the other"
@@ -126,7 +113,7 @@ def screens(folder: Path) -> Source:
     return found
 
 
-def _entry(line: int, found: Mapping[str, Any], campaign: Campaign) -> _Entry:
+def _entry(line: int, found: Mapping[str, Any], campaign: Campaign) -> Entry:
     """Read an entry of a log; one of early versions has no items, and an object in the list's place."""
     user, position, said = str(found.get("user_id")), str(found.get("item_i")), found.get("annotation")
     items = found.get("item") or campaign.items(user, position)
@@ -134,7 +121,7 @@ def _entry(line: int, found: Mapping[str, Any], campaign: Campaign) -> _Entry:
     actions = found.get("actions") if isinstance(found.get("actions"), list) else []
     times = [time for one in actions or [] if isinstance(one, dict) and (time := _number(one.get("time"))) is not None]
     checks = found.get("validations")
-    return _Entry(line, user, position, items if isinstance(items, list) else [items], said, times,
+    return Entry(line, user, position, items if isinstance(items, list) else [items], said, times,
                   checks if isinstance(checks, list) else [])  # fmt: skip
 
 
@@ -145,8 +132,11 @@ def _number(value: object) -> float | None:
         return None
 
 
-def _rows(entries: list[_Entry], campaign: Campaign) -> Iterator[Row]:
-    """Yield a row per output and criterion; of a screen that was submitted again, the last annotation counts."""
+def _rows(entries: list[Entry], campaign: Campaign, chances: Sequence[Mapping[str, float]] = ()) -> Iterator[Row]:
+    """Yield a row per output and criterion; of a screen that was submitted again, the last annotation counts.
+
+    chances: of each entry, the probability that it showed a system, where scores had a say in that.
+    """
     names = _Names(entries, campaign)
     latest: dict[tuple, int] = {}
     for place, entry in enumerate(entries):
@@ -163,7 +153,7 @@ def _rows(entries: list[_Entry], campaign: Campaign) -> Iterator[Row]:
             item = entry.items[number] if number < len(entry.items) else {}
             common = _common(entry)
             if not isinstance(said, dict):
-                kind = "reset" if said == _RESET else "void" if entry.void else "form"
+                kind = "reset" if said == RESET else "void" if entry.void else "form"
                 yield entry.line, common | {annotated.KIND: kind}  # what was answered is about a person
                 continue
             kind = "void" if entry.void else _kind(item, entry.position)
@@ -172,12 +162,14 @@ def _rows(entries: list[_Entry], campaign: Campaign) -> Iterator[Row]:
                     judged = {"score": judged}
                 replaced = latest.get((entry.user, entry.position, number, model), place) != place
                 own = names.of(entry, number, item, model)
+                if chances and model in chances[place]:
+                    own["probability"] = repr(chances[place][model])
                 own[annotated.KIND] = kind or ("replaced" if replaced else own[annotated.KIND])
                 for cells in _scores(judged, typed, scored, ends):
                     yield entry.line, common | own | cells
 
 
-def _outputs(entries: list[_Entry]) -> Iterator[tuple[_Entry, int, str, Mapping[str, Any]]]:
+def _outputs(entries: list[Entry]) -> Iterator[tuple[Entry, int, str, Mapping[str, Any]]]:
     """Yield the judged outputs that are judgements of the campaign."""
     for entry in entries:
         for number, said in enumerate(entry.said):
@@ -188,7 +180,7 @@ def _outputs(entries: list[_Entry]) -> Iterator[tuple[_Entry, int, str, Mapping[
                         yield entry, number, model, judged
 
 
-def _common(entry: _Entry) -> dict[str, str]:
+def _common(entry: Entry) -> dict[str, str]:
     """Say who judged, on which screen, and when."""
     cells = {annotated.TOOL: NAME, "annotator": entry.user, "hit": f"{entry.user}/{entry.position}",
              "item_i": entry.position}  # fmt: skip
@@ -242,7 +234,7 @@ def _id(item: Any) -> str:
 class _Names:
     """Name segments, documents and systems by what the items say of themselves."""
 
-    def __init__(self, entries: list[_Entry], campaign: Campaign):
+    def __init__(self, entries: list[Entry], campaign: Campaign):
         self._shared = campaign.shared
         self._sources: dict[str, set[str]] = defaultdict(set)
         self._copies: dict[str, set[str]] = defaultdict(set)
@@ -258,7 +250,7 @@ class _Names:
         users = Counter(entry.user for entry in entries)
         self._users = {user: place for place, user in enumerate(users, 1)}
 
-    def of(self, entry: _Entry, number: int, item: Any, model: str) -> dict[str, str]:
+    def of(self, entry: Entry, number: int, item: Any, model: str) -> dict[str, str]:
         """Return the cells that say what was judged."""
         item = item if isinstance(item, dict) else {}
         name, text = _id(item), _text(item)
@@ -312,7 +304,7 @@ def _parts(name: str) -> dict[str, str]:
     return {"pair": pair, "doc": _CUT.join(before) or "all", "segment": segment}
 
 
-def _checked(entries: Iterable[_Entry]) -> list[str]:
+def _checked(entries: Iterable[Entry]) -> list[str]:
     """Tell how many of its checks Pearmut found passed, and by how many annotators all of them."""
     results: dict[str, list[bool]] = defaultdict(list)
     for entry in entries:

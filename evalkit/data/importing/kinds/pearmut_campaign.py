@@ -9,6 +9,23 @@ from evalkit import DataError
 from evalkit.data import delimited
 from evalkit.data.importing.files import jsonl
 
+#: What stands in the place of annotations where an annotator began anew.
+RESET = "__RESET__"
+
+
+@dataclass
+class Entry:
+    """One screen that was submitted: who, where, its items, what was said of each, and when."""
+
+    line: int
+    user: str
+    position: str
+    items: list[Any]
+    said: list[Any]
+    times: list[float]
+    checks: list[Any]
+    void: bool = False
+
 
 @dataclass
 class Campaign:
@@ -25,6 +42,11 @@ class Campaign:
         place = int(str(position))
         found = mine[place] if isinstance(mine, list) and place < len(mine) else []
         return found if isinstance(found, list) else [found]
+
+    @property
+    def documents(self) -> list[list[Any]]:
+        """The documents that annotators share, each a list of items; none where each has their own."""
+        return [one if isinstance(one, list) else [one] for one in self.data] if isinstance(self.data, list) else []
 
     @property
     def shared(self) -> bool:

@@ -1,4 +1,4 @@
-"""Small made-up test sets in mt-metrics-eval's layout, and ways to spoil them, to test the door to such folders."""
+"""The door of test sets: small made-up folders in mt-metrics-eval's layout, and ways to spoil them."""
 
 import os
 import shutil
@@ -196,8 +196,8 @@ def case(rng: np.random.Generator, folder: Path) -> tuple[str, dict]:
     return f"{shape}: {told}", options
 
 
-def attempt(seed: int, parent: Path) -> bool:
-    """Open the spoilt test set of a seed: True where it could be read, False where it was refused in one sentence.
+def attempt(seed: int, parent: Path) -> str:
+    """Open the spoilt test set of a seed: read, or refused in one sentence.
 
     What was read is lined up with people's scores and counted, too. Raises whatever else happens.
     """
@@ -212,11 +212,11 @@ def attempt(seed: int, parent: Path) -> bool:
         assert told == told.strip().splitlines()[0], told
         assert len(told) < 700, told
         assert told.endswith((".", "…")), told
-        return False
+        return "refused"
     finally:
         shutil.rmtree(folder)
     assert np.isfinite(testset.human["score"]).all()
     assert np.isfinite(testset.metrics["score"]).all()
     assert {"refA", "refB", "ref"}.isdisjoint(segments[testset.pair].systems + systems[testset.pair].systems)
     assert all(note.endswith((".", "…).")) for note in testset.notes), testset.notes
-    return True
+    return "told" if testset.notes else "read"

@@ -1,0 +1,103 @@
+"""Attack the doors of tests/doors with thousands of spoilt inputs each, on all cores.
+
+Run by hand: ``python -m tests.fuzz 100000`` for all doors, ``python -m tests.fuzz 1000 parquet lines`` for some. What
+breaks the rule is told with the seed that brings it back: any exception, more than 20 s, more than 1 GB on top of what
+the process had. At the end a line a door counts what came of its inputs.
+"""
+
+import argparse
+import faulthandler
+import importlib
+import os
+import resource
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+from tqdm import tqdm
+
+from tests.doors import DOORS, OUTCOMES
+
+SECONDS, MEGABYTES = 20, 1024
+#: Inputs that one process tries before it reports, and processes before they are made anew (for memory's high mark).
+_PIECE, _PIECES = 100, 20
+#: A hang inside compiled code, which no signal ends, ends the process after so many seconds.
+_HARD = 120
+
+
+class Slow(Exception):
+    """One input took too long."""
+
+
+def _late(*_: object) -> None:
+    raise Slow(f"more than {SECONDS} s")
+
+
+def _peak() -> float:
+    """Tell the most memory that this process ever had, in megabytes."""
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most / (1 << 20 if sys.platform == "darwin" else 1 << 10)
+
+
+def piece(door: str, seeds: range) -> tuple[Counter[str], list[str], float, float]:
+    """Try the inputs of some seeds: how many came to what, what broke, seconds, and growth of memory in megabytes."""
+    attempt = importlib.import_module(f"tests.doors.{door}").attempt
+    signal.signal(signal.SIGALRM, _late)
+    outcomes: Counter[str] = Counter()
+    broken, begun, least = [], time.perf_counter(), _peak()
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["EVALKIT_SALT_FILE"] = str(Path(folder, "salt"))
+        for seed in seeds:
+            before = _peak()
+            signal.setitimer(signal.ITIMER_REAL, SECONDS)
+            faulthandler.dump_traceback_later(_HARD, exit=True)
+            try:
+                outcome = attempt(seed, Path(folder))
+                assert outcome in OUTCOMES, f"an attempt came to {outcome!r}"
+                assert _peak() - before < MEGABYTES, f"{_peak() - before:,.0f} MB"
+                outcomes[outcome] += 1
+            except Exception as problem:  # whatever it is, it is told with what brings it back
+                broken.append(f"{door}, seed {seed}: {type(problem).__name__}: {problem}")
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+                faulthandler.cancel_dump_traceback_later()
+    return outcomes, broken, time.perf_counter() - begun, _peak() - least
+
+
+def attack(door: str, count: int, first: int) -> tuple[str, int]:
+    """Try ``count`` inputs of one door; return its line of counts and how many broke the rule."""
+    outcomes, broken, seconds, grown = Counter[str](), 0, 0.0, 0.0
+    pieces = [range(begin, min(begin + _PIECE, first + count)) for begin in range(first, first + count, _PIECE)]
+    # Spawned, not forked: a limit on tasks a process needs it, and nothing of the parent is shared.
+    workers = ProcessPoolExecutor(mp_context=get_context("spawn"), max_tasks_per_child=_PIECES)
+    with workers as pool, tqdm(total=count, unit="file", desc=door) as bar:
+        for (came, wrong, took, more), seeds in zip(pool.map(piece, [door] * len(pieces), pieces), pieces):
+            for line in wrong:
+                bar.write(line)
+            outcomes, broken, seconds, grown = outcomes + came, broken + len(wrong), seconds + took, max(grown, more)
+            bar.update(len(seeds))
+    told = ", ".join(f"{outcomes[outcome]:,} {outcome}" for outcome in OUTCOMES)
+    line = f"{door}: {count:,} inputs, {told}, {broken} broke the rule; {1000 * seconds / count:.1f} ms each, "
+    return line + f"at most {grown:,.0f} MB more", broken
+
+
+def main() -> None:
+    """Attack the doors named on the command line, or all; fail when something broke the rule."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("count", type=int, nargs="?", default=100_000, help="inputs a door (default: %(default)s)")
+    parser.add_argument("doors", nargs="*", choices=[*DOORS, []], metavar="door", help=", ".join(DOORS))
+    parser.add_argument("--first", type=int, default=0, help="first seed (default: %(default)s)")
+    told = parser.parse_args()
+    lines, broken = zip(*(attack(door, told.count, told.first) for door in told.doors or DOORS))
+    print(*lines, sep="\n")
+    if sum(broken):
+        raise SystemExit(f"{sum(broken)} inputs broke the rule")
+
+
+if __name__ == "__main__":
+    main()
