@@ -29,7 +29,6 @@ HEAVY = (
     "nbconvert",
     "nbformat",
     "papermill",
-    "pooch",
     "jinja2",
     "bleach",
 )
