@@ -302,6 +302,23 @@ def test_the_table_comes_back_with_every_role_with_its_design_or_alone(tmp_path,
     assert len(ratings) == len(rows) - 1
 
 
+def test_the_table_runs_nothing_in_a_spreadsheet_and_comes_back_unchanged(tmp_path):
+    systems = ["=cmd|' /C calc'!A0", "+1+1", "a;=1"]
+    outputs = {name: ["@SUM(A1)", "'=1", "-3.5", "- a\t=1"] for name in systems}
+    texts = Texts(["=doc"] * 4, ["=1+1", "\r=1", "plain", '"=1'], outputs, src_lang="eng", tgt_lang="deu")
+    drawn = draw(texts, Wish(PROTOCOLS["ESA"], ("=Ann", "Bob"), degraded=0.0, repeats=0.0))
+    write(tmp_path, "c", texts, drawn, planned={})
+    text = (tmp_path / "assignment.csv").read_text(encoding="utf-8-sig")
+    cells = {cell for row in csv.reader(io.StringIO(text, newline="")) for cell in row}
+    assert {"'=cmd|' /C calc'!A0", "'+1+1", "a;'=1", "'=doc", "'=Ann", "'@SUM(A1)", "''=1", "'\"=1", "-3.5"} <= cells
+    assert not [cell for cell in cells for part in re.split("[;\t\r\n]", cell) if re.match("[=+@]|-[^3]", part)]
+    fill(tmp_path / "assignment.csv", lambda place: str(10 + place))
+    (tmp_path / "design.json").unlink()
+    _, ratings = imported(tmp_path, tmp_path / "assignment.csv")
+    assert set(ratings["system"]) == set(systems)
+    assert set(ratings["doc"]) == {"=doc"}
+
+
 @pytest.mark.parametrize("protocol", ["DA", "XSTS", "cESA"])
 def test_workbooks_are_blind_and_come_back_with_every_role(tmp_path, protocol):
     folder_of(tmp_path, protocol)
