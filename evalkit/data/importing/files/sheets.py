@@ -159,9 +159,7 @@ def _read(origin: str, rows: list[_Line], header: list[str], after: int, merged:
             below = lines[bisect_left(lines, first + 1) : bisect_right(lines, last + 1)] if value else []
             steps -= len(below)
             if steps < 0:
-                raise DataError(
-                    f"{origin} has merged cells over one another. Unmerge them and fill them down."
-                )
+                raise DataError(f"{origin} has merged cells over one another. Unmerge them and fill them down.")
             for line in below:
                 table[line][column] = table[line][column] or value
         elif inside and first >= after:
