@@ -19,15 +19,16 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evalkit import DataError, data
-from evalkit.campaign import compare_plan, from_ratings
+from evalkit.campaign import compare_plan, from_ratings, rank_systems
 from evalkit.campaign.design import Texts, Wish, assignment, degrading, draw, get_protocol, items, pearmut, write
+from evalkit.campaign.design.expectation import expect, met, share_error, usual
 from evalkit.campaign.design.pearmut import JOINER
 from evalkit.campaign.design.protocols import PROTOCOLS
 from evalkit.campaign.design.texts import read_texts
 from evalkit.campaign.sentences import say
 from evalkit.data import designs
 from evalkit.data.importing import import_campaign
-from evalkit.human import context
+from evalkit.human import context, preferences
 from evalkit.human.annotators.quality_control import quality_pairs
 from evalkit.reports import cli
 
@@ -137,6 +138,54 @@ def test_sides_of_a_screen_are_in_balance(lengths, systems, wish):
             for system in shown:
                 counts[number, frozenset(shown), system][side] += 0
     assert all(max(sides.values()) - min(sides.values()) <= 1 for sides in counts.values())
+    whole = {}
+    for (_, shown, system), sides in counts.items():
+        whole.setdefault((shown, system), Counter()).update(sides)
+    if wish.protocol.compares:  # over all annotators, too
+        assert all(abs(sides[0] - sides[1]) <= 1 for sides in whole.values())
+
+
+def few_opponents(systems, opponents, *, docs=12, crew=4, seed=1, **wish):
+    texts = texts_of([3] * docs, [f"s{number}" for number in range(systems)])
+    return draw(texts, Wish(PROTOCOLS["preference"], people(crew), opponents=opponents, seed=seed, **wish))
+
+
+@given(systems=st.integers(3, 9), opponents=st.integers(2, 6), seed=st.integers(0, 30), crew=st.integers(1, 5))
+def test_with_few_opponents_all_systems_are_connected_in_every_document_and_meet_evenly(systems, opponents, seed, crew):
+    if opponents >= systems or opponents * systems % 2:
+        return
+    drawn = few_opponents(systems, opponents, seed=seed, crew=crew, overlap=0.0)
+    met = {}
+    for _, screen in screens(drawn, "main"):
+        met.setdefault(screen.doc, []).append(frozenset(screen.items[0].systems))
+    assert len(met) == 12
+    for pairs in met.values():
+        assert len(pairs) == len(set(pairs)) == systems * opponents // 2
+        assert set(Counter(itertools.chain.from_iterable(pairs)).values()) == {opponents}
+        reached, before = {"s0"}, 0
+        while before < len(reached):
+            before = len(reached)
+            reached |= {name for pair in pairs if pair & reached for name in pair}
+        assert len(reached) == systems
+    counts = Counter(itertools.chain.from_iterable(met.values()))
+    every = [counts[frozenset(pair)] for pair in itertools.combinations({f"s{k}" for k in range(systems)}, 2)]
+    assert max(every) - min(every) <= 4, "each pair about equally often"
+    if crew <= systems * opponents // 2:
+        assert max(drawn.judgements) - min(drawn.judgements) <= 3 * (12 % crew > 0) * systems * opponents
+
+
+def test_opponents_that_cannot_be_are_refused():
+    for systems, opponents, message in ((5, 3, "an even number"), (4, 0, "1 to 3"), (4, 9, "1 to 3")):
+        with pytest.raises(DataError, match=message):
+            few_opponents(systems, opponents)
+    with pytest.raises(DataError, match="do not connect"):
+        few_opponents(6, 1, docs=1)
+    assert len(few_opponents(6, 1, docs=30).documents) == 30
+    texts = texts_of([3] * 4, ["a", "b", "c"])
+    with pytest.raises(DataError, match="is for comparisons of two"):
+        draw(texts, Wish(PROTOCOLS["ESA"], people(2), opponents=1))
+    assert draw(texts, Wish(PROTOCOLS["preference"], people(2), opponents=2)).screens == draw(
+        texts, Wish(PROTOCOLS["preference"], people(2))).screens  # fmt: skip
 
 
 @given(lengths=sizes, systems=crews, wish=wishes)
@@ -253,6 +302,23 @@ def test_the_table_comes_back_with_every_role_with_its_design_or_alone(tmp_path,
     assert len(ratings) == len(rows) - 1
 
 
+def test_the_table_runs_nothing_in_a_spreadsheet_and_comes_back_unchanged(tmp_path):
+    systems = ["=cmd|' /C calc'!A0", "+1+1", "a;=1"]
+    outputs = {name: ["@SUM(A1)", "'=1", "-3.5", "- a\t=1"] for name in systems}
+    texts = Texts(["=doc"] * 4, ["=1+1", "\r=1", "plain", '"=1'], outputs, src_lang="eng", tgt_lang="deu")
+    drawn = draw(texts, Wish(PROTOCOLS["ESA"], ("=Ann", "Bob"), degraded=0.0, repeats=0.0))
+    write(tmp_path, "c", texts, drawn, planned={})
+    text = (tmp_path / "assignment.csv").read_text(encoding="utf-8-sig")
+    cells = {cell for row in csv.reader(io.StringIO(text, newline="")) for cell in row}
+    assert {"'=cmd|' /C calc'!A0", "'+1+1", "a;'=1", "'=doc", "'=Ann", "'@SUM(A1)", "''=1", "'\"=1", "-3.5"} <= cells
+    assert not [cell for cell in cells for part in re.split("[;\t\r\n]", cell) if re.match("[=+@]|-[^3]", part)]
+    fill(tmp_path / "assignment.csv", lambda place: str(10 + place))
+    (tmp_path / "design.json").unlink()
+    _, ratings = imported(tmp_path, tmp_path / "assignment.csv")
+    assert set(ratings["system"]) == set(systems)
+    assert set(ratings["doc"]) == {"=doc"}
+
+
 @pytest.mark.parametrize("protocol", ["DA", "XSTS", "cESA"])
 def test_workbooks_are_blind_and_come_back_with_every_role(tmp_path, protocol):
     folder_of(tmp_path, protocol)
@@ -338,6 +404,49 @@ def test_what_pearmut_logs_comes_back_with_every_role(tmp_path, protocol):
         for screen in task)  # fmt: skip
 
 
+def sides_of(drawn, texts):
+    """Where each translation stands on its screen, by annotator, document, segment, systems on it, and system."""
+    return Counter((drawn.wish.annotators[number], screen.doc, str(item.segment + 1), frozenset(item.systems), system,
+                    float(place)) for number, screen in screens(drawn, "main", "calibration", "degraded", "repeat")
+                   for item in screen.items for place, system in enumerate(item.systems, 1))  # fmt: skip
+
+
+def sides_in(ratings):
+    """The same of what was imported: a screen is a comparison, or all that has its name."""
+    together = ["hit"] if "against" in ratings else ["screen"]
+    keys = ["annotator", "doc", "segment", *together]
+    shown = ratings.groupby(keys)["system"].transform(lambda own: [frozenset(own)] * len(own))
+    return Counter(zip(ratings["annotator"], ratings["doc"], ratings["segment"], shown, ratings["system"],
+                       ratings["screen_place"]))  # fmt: skip
+
+
+@pytest.mark.parametrize("protocol", ["cESA", "preference"])
+@pytest.mark.parametrize("way", ["pearmut", "table", "table alone", "workbooks"])
+def test_where_each_translation_stood_on_its_screen_comes_back(tmp_path, protocol, way):
+    texts, drawn = folder_of(tmp_path, protocol)
+    answer = (lambda place: ["A", "B", "tie"][place % 3]) if protocol == "preference" else (lambda place: "50")
+    paths = [tmp_path / "assignment.csv"]
+    if way == "pearmut":
+        paths = [tmp_path / "tiny.jsonl"]
+        paths[0].write_text(log_of(json.loads((tmp_path / "campaign.json").read_text())))
+    elif way == "workbooks":
+        paths = sorted((tmp_path / "for_annotators").glob("*.xlsx"))
+        for path in paths:
+            book = openpyxl.load_workbook(path)
+            for place, row in enumerate(book.active.iter_rows(min_row=2)):
+                row[-1].value = answer(place)
+            book.save(path)
+    else:
+        fill(paths[0], answer)
+        if way == "table alone":
+            (tmp_path / "design.json").unlink()
+    _, ratings = imported(tmp_path, *paths)
+    if (protocol, way) == ("cESA", "table alone"):
+        assert "screen_place" not in ratings, "its rows are single translations, and only the design says what is one"
+    else:
+        assert sides_in(ratings) == sides_of(drawn, texts)
+
+
 def test_nothing_that_pearmut_shows_names_systems_or_roles_or_is_markup(tmp_path):
     folder_of(tmp_path)
     campaign = json.loads((tmp_path / "campaign.json").read_text())
@@ -417,6 +526,38 @@ def test_the_less_is_collected_the_larger_a_difference_it_takes(tmp_path):
     part = compare_plan(from_ratings(ratings[ratings["segment"].astype(int) <= 18].reset_index(drop=True)))
     assert 0 < whole.achieved[0] < part.achieved[0]
     assert whole.achieved[0] / whole.achieved[1] == pytest.approx(stats.norm.isf(0.025) + stats.norm.ppf(0.8))
+
+
+@pytest.mark.parametrize("opponents", [None, 2])
+def test_comparisons_come_back_with_their_plan_and_with_what_they_distinguish(tmp_path, opponents):
+    texts = texts_of([4] * 12, ["V", "W", "X", "Y", "Z"])
+    drawn = draw(texts, Wish(PROTOCOLS["preference"], people(4), opponents=opponents, overlap=0.0))
+    expected = expect(texts, drawn, usual(PROTOCOLS["preference"]))
+    write(tmp_path, "tiny", texts, drawn, planned=expected.as_record())
+    rows = fill(tmp_path / "assignment.csv", lambda place: ["A", "B"][place * 7 // 3 % 2])
+    _, ratings = imported(tmp_path, tmp_path / "assignment.csv")
+    mine = from_ratings(ratings)
+    outcome = compare_plan(mine)
+    assert (outcome.wanted, outcome.collected) == (len(rows) - 1, len(mine.comparisons))
+    assert outcome.unit == "share of comparisons"
+    assert outcome.achieved == pytest.approx(outcome.planned), "everything was judged, and nothing tied"
+    ranking = rank_systems(mine, resamples=30)
+    assert sorted(ranking.names) == list("VWXYZ")
+    assert ranking.standing.fitted.place.size == 1, "the table says what stood first"
+    assert "of comparisons" in " ".join(say(outcome))
+
+
+@pytest.mark.parametrize("opponents", [None, 2])
+def test_two_equal_systems_scatter_by_chance_as_the_plan_says(opponents):
+    drawn = few_opponents(6, opponents, docs=20, overlap=0.0)
+    shown = [item.systems for _, screen in screens(drawn, "main") for item in screen.items]
+    rng, found = np.random.default_rng(3), []
+    for _ in range(150):
+        answers = pd.DataFrame(shown, columns=["system_a", "system_b"])
+        fitted = preferences.fit(answers.assign(preference=rng.choice(["a", "b"], len(answers))))
+        found += list(1 / (1 + np.exp(fitted.strength[1:] - fitted.strength[:1])) - 0.5)
+    planned = share_error(60 * met(6, opponents))
+    assert np.std(found) == pytest.approx(planned, rel=0.1)
 
 
 def test_a_file_without_a_plan_says_nothing_of_one(tmp_path):

@@ -2,12 +2,16 @@
 
 import csv as plain_csv
 import errno
+import io
 import json
 import os
 import re
 import shutil
+import signal
+import time
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -136,17 +140,30 @@ def test_columns_of_sentences_break_lines_in_latex():
 
 
 #: What spreadsheets take for the beginning of a formula.
-STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+STARTS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
+LETTERS = st.text(st.sampled_from("=+-@＝＋－＠';,\t\r\n \"\ufeff\u200b\0a1.e"), max_size=12) | st.text(max_size=12)
 
 
-@given(st.text(max_size=12) | st.tuples(st.sampled_from([*STARTS, "'", " ="]), st.text(max_size=8)).map("".join))
+@given(LETTERS)
 def test_no_text_runs_in_a_spreadsheet_and_every_text_comes_back(text):
     written = guarded(text)
     assert unguarded(written) == text
-    if written.lstrip().startswith(STARTS) or written.startswith(STARTS):
-        float(written)  # a number is all it can be
-    else:
-        assert written in (text, f"'{text}")
+    assert unguarded(guarded(written)) == written
+    for part, now in zip(re.split("[;\t\r\n]", text), re.split("[;\t\r\n]", written), strict=True):
+        assert now in (part, f"'{part}")
+        if now.lstrip('\0\ufeff\u200b" ').startswith(STARTS):
+            float(now)  # a number is all it can be
+
+
+@given(LETTERS, LETTERS)
+def test_no_program_that_cuts_cells_elsewhere_finds_a_formula_in_a_csv(one, other):
+    stream = io.StringIO()
+    plain_csv.writer(stream).writerow([guarded(one), guarded(other)])
+    for sign in ";\t":  # as Excel does where commas are decimal marks: quotes inside a cell are letters
+        for row in plain_csv.reader(io.StringIO(stream.getvalue(), newline=""), delimiter=sign):
+            for cell in row:
+                if cell.lstrip('\0\ufeff\u200b" ').startswith(STARTS):
+                    float(cell.partition(",")[0])  # a number, or one and the next cell, which runs nothing
 
 
 TEXTS = ["=cmd|' /C calc'!A0", "+1+1", "-1+1", "@SUM(A1)", "\tx", "\r=1", "'", "'=1", "007", "1e5", "-5", "NA", "None",
@@ -184,11 +201,12 @@ def contents(folder):
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def versions(folder):
-    """Write two reports that share a table and have one each of their own; return their paths."""
+def versions(folder, tables=1):
+    """Write two reports that share a table and have one each of their own, or some; return their paths."""
     made = []
     for name in ("old", "new"):
         recorded = {"shared": [{"x": name}], f"only_{name}": [{"y": 1}]}
+        recorded |= {f"table_{number}": [{name: number}] for number in range(1, tables)}
         found = {"study": name, "status": "ok", "parameters": {}, "data": [], "recorded": recorded, "signature": name}
         path = folder / f"{name}.json"
         path.write_text(json.dumps(found), encoding="utf-8")
@@ -196,10 +214,11 @@ def versions(folder):
     return made
 
 
-def is_whole(folder):
-    """Tell that a folder holds one export: every file that its list names, as it names it, and no other."""
+def is_whole(folder, beside=frozenset()):
+    """Tell that a folder holds one export: every file that its list names, as it names it, and no other but some."""
     listed = json.loads((folder / "export.json").read_text(encoding="utf-8"))["files"]
-    there = {path.name for path in folder.iterdir()} - {"export.json"}
+    there = {path.name for path in folder.iterdir()} - {"export.json"} - beside
+    there -= {name for name in there if name.endswith(".evalkit-part")}  # of killed exports, hidden; cleared away later
     return there == set(listed) and all(registry.digest(folder / name) == listed[name] for name in listed)
 
 
@@ -245,6 +264,97 @@ def test_an_export_that_is_killed_leaves_the_earlier_one_or_the_new_one(module, 
     assert contents(tmp_path / "out") == before or (tmp_path / "out/only_new.csv").exists()
     campaign.export(new, tmp_path / "out")
     assert is_whole(tmp_path / "out")
+
+
+def ends_in(child, seconds):
+    """Wait for a child that may be killed after so many seconds; return how it ended."""
+    time.sleep(seconds)
+    os.kill(child, signal.SIGKILL)
+    return os.waitpid(child, 0)[1]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+@pytest.mark.parametrize("others", [False, True], ids=["alone", "beside other files"])
+def test_no_kill_at_any_moment_leaves_two_reports_mixed_that_pass_for_one(others, tmp_path):
+    reports, rng, killed = versions(tmp_path, tables=6), np.random.default_rng(7), 0
+    (tmp_path / "out").mkdir()
+    if others:
+        (tmp_path / "out/main.tex").write_text("mine")
+    begun = time.monotonic()
+    campaign.export(reports[0], tmp_path / "out")
+    took = time.monotonic() - begun
+    for number in range(50):
+        child = os.fork()
+        if not child:
+            campaign.export(reports[(number + 1) % 2], tmp_path / "out")
+            os._exit(0)
+        killed += bool(ends_in(child, rng.uniform(0, 1.2 * took)))
+        listed = json.loads((tmp_path / "out/export.json").read_text(encoding="utf-8"))
+        if "unfinished" in listed:
+            assert others
+            with pytest.raises(DataError, match="no list of a whole export"):
+                exports.read_csv(next((tmp_path / "out").glob("*.csv")))
+            campaign.export(reports[number % 2], tmp_path / "out")
+        assert is_whole(tmp_path / "out", beside={"main.tex"} if others else set())
+    assert killed >= 20, "most exports were killed"
+
+
+@pytest.mark.parametrize("others", [False, True], ids=["alone", "beside other files"])
+def test_files_that_cannot_be_written_leave_the_earlier_export(others, tmp_path, capsys):
+    resource = pytest.importorskip("resource")
+    old, new = versions(tmp_path, tables=2)
+    campaign.export(old, tmp_path / "out")
+    if others:
+        (tmp_path / "out/main.tex").write_text("mine")
+    before = contents(tmp_path / "out")
+    for most in (0, 1, 15, 100, 500, 1500):
+        limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, limits[1]))
+        try:
+            assert cli.main(["export", str(new), "--out", str(tmp_path / "out")]) == 1
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        assert contents(tmp_path / "out") == before
+        assert {path.name for path in tmp_path.iterdir()} == {"old.json", "new.json", "out"}, "no drafts are left"
+    told = capsys.readouterr().err.splitlines()
+    assert len(told) == 6
+    assert all("File too large" in line for line in told)
+
+
+def test_an_export_that_was_interrupted_among_other_files_says_so_and_the_next_one_clears_up(tmp_path, monkeypatch):
+    old, new = versions(tmp_path)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/main.tex").write_text("mine")
+    campaign.export(old, tmp_path / "out")
+    moved = []
+
+    def stopped(source, target):
+        moved.append(Path(target).name)
+        if len(moved) == 4:
+            raise KeyboardInterrupt
+        os.rename(source, target)
+
+    monkeypatch.setattr(placing.os, "replace", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        campaign.export(new, tmp_path / "out")
+    monkeypatch.undo()
+    assert moved[0] == "export.json", "what tells that it is unfinished comes first"
+    assert "two reports" in json.loads((tmp_path / "out/export.json").read_text(encoding="utf-8"))["unfinished"]
+    with pytest.raises(DataError, match="no list of a whole export"):
+        exports.read_csv(tmp_path / "out/shared.csv")
+    campaign.export(new, tmp_path / "out")
+    assert is_whole(tmp_path / "out", beside={"main.tex"})
+
+
+@pytest.mark.parametrize("name", ["shared.csv", "export.json", "methods.md"])
+def test_a_file_that_no_export_wrote_is_not_written_over(name, tmp_path):
+    old, _ = versions(tmp_path)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / name).write_text("[]")
+    with pytest.raises(DataError, match=f"{name} was not written by an export"):
+        campaign.export(old, tmp_path / "out")
+    assert contents(tmp_path / "out") == {name: b"[]"}
 
 
 def test_a_full_disk_leaves_the_earlier_export_and_no_draft(tmp_path, monkeypatch, capsys):
@@ -305,3 +415,48 @@ def test_a_file_that_somebody_filled_in_is_not_written_over(tmp_path):
 def test_half_a_letter_is_no_report(tmp_path):
     with pytest.raises(DataError, match="no JSON report"):
         exported({"table": [{"x": "\ud800"}]}, tmp_path)
+
+
+@pytest.mark.parametrize(("recorded", "problem"), [
+    ('{"a": [{"x": NaN}]}', "no JSON report"), ('{"a": 1e999}', "no JSON report"), ('{"a": 1, "a": 2}', "there twice"),
+    ('{"a": ' + "[" * 60 + "]" * 60 + "}", "lists within lists"),
+    ('{"a": [' + "[]," * 1_000_000 + "0]}", "more than 1,000,000 lists"),
+])  # fmt: skip
+def test_a_report_that_could_not_be_written_again_as_it_is_is_refused(recorded, problem, tmp_path):
+    head = '{"study": "s", "status": "ok", "parameters": {}, "data": [], "signature": "", "recorded": '
+    (tmp_path / "r.json").write_text(f"{head}{recorded}}}")
+    with pytest.raises(DataError, match=problem):
+        campaign.export(tmp_path / "r.json", tmp_path / "out")
+
+
+@pytest.mark.parametrize("place", ["pipe", "/dev/zero", "folder"])
+def test_what_is_no_file_is_no_report(place, tmp_path):
+    (tmp_path / "folder").mkdir()
+    if place == "pipe":
+        if not hasattr(os, "mkfifo"):
+            pytest.skip("the system has no pipes with names")
+        os.mkfifo(tmp_path / "pipe")
+    if not (tmp_path / place).exists():
+        pytest.skip(f"the system has no {place}")
+    with pytest.raises(DataError, match="cannot be read: Is a dir" if place == "folder" else "is a pipe or a device"):
+        campaign.export(tmp_path / place, tmp_path / "out")
+
+
+def test_whole_numbers_that_floats_would_round_stay_whole(tmp_path):
+    huge = 2**53 + 1
+    recorded = {"gaps": [{"n": huge}, {"n": None}, {"n": 1}], "mixed": [{"n": huge}, {"n": 0.5}, {}], "": [{"": 1}],
+                "nested": [{"n": ""}, {"n": [1]}, {}], "rows": [{"a": "x"}, {"b": 1}, {"b": "y"}, {}]}  # fmt: skip
+    out = exported(recorded, tmp_path)
+    for name, cells in (("gaps", [huge, None, 1]), ("mixed", [str(huge), "0.5", None])):
+        for table in (exports.read_csv(out / f"{name}.csv"), pd.read_parquet(out / f"{name}.parquet")):
+            assert [None if pd.isna(cell) else cell for cell in table["n"]] == cells
+    assert list(exports.read_csv(out / "table.csv")) == [""], "a heading may be empty"
+    assert exports.read_csv(out / "rows.csv")["b"].isna().tolist() == [True, False, False, True], "a gap is no text"
+
+
+def test_headings_may_hold_any_letters(tmp_path):
+    out = exported({"t": [{"a{b}%s": 1, "é": 2, "e\u0301": 3}], "𝔘" * 90: [{"x": 1}], "con": [{"x": 1}]}, tmp_path)
+    assert r"a\{b\}\%s & é & é \\" in (out / "t.tex").read_text(encoding="utf-8")
+    assert list(exports.read_csv(out / "t.csv")) == ["a{b}%s", "é", "e\u0301"]
+    assert (out / "con_2.csv").is_file(), "a name that is a device to Windows"
+    assert exports.latex(pd.DataFrame({"[2cm]": [1]}), name="t").splitlines()[5] == r"{}[2cm] \\"

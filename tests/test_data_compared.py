@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalkit import DataError, data
-from evalkit.data import compared, schemas, together
+from evalkit.data import compared, parity, schemas, together
 
 COMMON = {"src_lang": "eng", "tgt_lang": "deu", "doc": "d", "segment": "1", "annotator": "p"}
 
@@ -244,3 +244,38 @@ def test_what_is_not_here_says_so():
     if not data.available("wmt23-mqm-thrice"):
         with pytest.raises(DataError, match="evalkit data fetch wmt23-mqm-thrice"):
             data.load("wmt23-mqm-thrice")
+
+
+@pytest.mark.parametrize(
+    ("criterion", "unit", "printed"),
+    [("adequacy", "document", (37, 11, 52)), ("fluency", "document", (22, 29, 50)),
+     ("adequacy", "sentence", (50, 9, 41)), ("fluency", "sentence", (32, 17, 51))],
+)  # fmt: skip
+def test_real_preferences_are_those_that_the_paper_prints(real, criterion, unit, printed):
+    ratings = real("laeubli-parity")
+    own = ratings[ratings["system"].eq("mt") & ratings["criterion"].eq(criterion) & ratings["unit"].eq(unit)]
+    shares = own["choice"].value_counts(normalize=True)[["mt", "tie", "human"]]
+    assert tuple((100 * shares + 1e-9).round().astype(int)) == printed
+
+
+def test_real_preferences_leave_out_what_the_paper_leaves_out(real):
+    ratings = real("laeubli-parity")
+    assert len(ratings) == 2 * 816
+    assert ratings.attrs["excluded"] == {"comparisons of sentences from judged documents": 416}
+    assert ratings.groupby(["annotator", "criterion", "doc"])["score"].sum().eq(1).all()
+
+
+def test_an_answer_that_is_none_is_refused_with_its_line(tmp_path):
+    path = tmp_path / "ratings.csv"
+    path.write_text(
+        "participant_id,condition,type,exp_item_number,rating\nA,fluency,document,E-1,mt\nA,fluency,document,E-2,both\n"
+    )
+    with pytest.raises(DataError, match=r"ratings.csv, line 3: the choice 'both' is none of"):
+        parity.comparisons([path])
+
+
+def test_a_tie_is_half_a_win_for_either():
+    one = pd.DataFrame(
+        {"annotator": ["A"], "criterion": ["fluency"], "unit": ["document"], "item": ["E-1"], "choice": ["tie"]}
+    )
+    assert parity.as_judgements(one, origin="a test")["score"].tolist() == [0.5, 0.5]

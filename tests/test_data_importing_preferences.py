@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from evalkit import DataError
+from evalkit.data import compared
 
 HEADER = "annotator,segment,system_a,system_b,preference,lp\n"
 
@@ -108,6 +109,62 @@ def test_ranks_of_several_systems_in_a_row_are_negated(imported):
     assert [(entry["line"], entry["value"]) for entry in report.first] == [(4, '"9"')]
     with pytest.raises(DataError, match="Drop --higher-is-better"):
         imported(text, lower_is_better=False)
+
+
+def places(ratings):
+    """Which place each system's translation had, by segment."""
+    return {name: own.sort_values("segment")["screen_place"].tolist() for name, own in ratings.groupby("system")}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (answers("left", "right"), "the words left, right"),
+        (answers("A", "B").replace("system_a,system_b", "left_system,right_system"), "the words left, right"),
+        (answers("A", "B").replace("preference", "first,preference").replace("X,Y,", "X,Y,X,"), ""),
+        (answers("A", "B").replace("preference", "shown first,preference").replace("X,Y,", "X,Y,a,"), ""),
+    ],
+)
+def test_which_translation_stood_first_is_read_where_the_file_tells_it(text, told, imported):
+    ratings, _, report = imported(text)
+    assert places(ratings) == {"X": [1, 1], "Y": [2, 2]}
+    assert bool(told) == any("stood first" in note for note in report.notes)
+    found = compared.of_scores(ratings)
+    assert found["first"].tolist() == ["a", "a"]
+
+
+def test_the_first_named_stood_first_only_where_pairs_come_in_both_orders(imported):
+    ratings, _, _ = imported(answers("A", "B"))
+    assert "screen_place" not in ratings
+    ratings, _, report = imported(answers("A") + "Ann,9,Y,X,A,en-de\n")
+    assert places(ratings) == {"X": [1, 2], "Y": [2, 1]}
+    assert "system_a is taken to have stood first (left): pairs of systems come in both orders" in report.notes
+
+
+def test_a_place_that_cannot_be_read_is_unknown_and_told_without_what_stood_there(imported):
+    text = answers("A", "B", "A").replace("preference", "first,preference")
+    text = text.replace("0,X,Y,", "0,X,Y,Anna,").replace("1,X,Y,", "1,X,Y,Y,").replace("2,X,Y,", "2,X,Y,unknown,")
+    ratings, _, report = imported(text)
+    assert ratings.groupby("segment")["screen_place"].apply(lambda own: own.notna().sum()).tolist() == [0, 2, 0]
+    [note] = [note for note in report.notes if "stood first" in note]
+    assert "in 1 rows" in note
+    assert "Anna" not in note
+
+
+def test_places_and_screens_outlast_a_second_import(imported, tmp_path):
+    ratings, *_ = imported(answers("left", "right"))
+    before = (tmp_path / "c.parquet").rename(tmp_path / "before.parquet")
+    again, *_ = imported(before)
+    assert places(again) == places(ratings)
+
+
+def test_ranks_of_one_row_say_what_comparisons_would(imported):
+    text = "rater,segment,lp,rank_X,rank_Y,Z_rank\nAnn,1,en-de,1,2,3\nAnn,2,en-de,1,1,2\n"
+    found = compared.of_scores(imported(text)[0], together=("screen",))
+    rows = found[["segment", "system_a", "system_b", "preference", "first"]].values.tolist()
+    assert rows == [["1", "X", "Y", "a", "unknown"], ["1", "X", "Z", "a", "unknown"], ["1", "Y", "Z", "a", "unknown"],
+                    ["2", "X", "Y", "tie", "unknown"], ["2", "X", "Z", "a", "unknown"],
+                    ["2", "Y", "Z", "a", "unknown"]]  # fmt: skip
 
 
 def test_the_strangers_comparisons(imported, mirrored):

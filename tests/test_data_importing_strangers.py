@@ -357,6 +357,37 @@ def test_a_result_is_renewed_but_not_written_over_by_other_files(tmp_path, capsy
     assert (tmp_path / "mine.parquet").read_text(encoding="utf-8") == "a note"
 
 
+@pytest.mark.parametrize("name", ["z.spans.parquet", "z.judges.parquet", "z.import.json", "z.rejected.csv"])
+@pytest.mark.parametrize("content", ["a note", "[]", '{"files": "mine"}', "PAR1"])
+def test_what_others_keep_beside_a_result_is_not_written_over(name, content, tmp_path, capsys):
+    (tmp_path / "may.csv").write_text(lines(*GOOD), encoding="utf-8")
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    assert run("may.csv", "--out", "z.parquet") == 1
+    told = capsys.readouterr().err
+    assert told.startswith(f"evalkit: {name} ")
+    assert "--replace" in told
+    assert not (tmp_path / "z.parquet").exists()
+    assert (tmp_path / name).read_text(encoding="utf-8") == content
+    assert run("may.csv", "--out", "z.parquet", "--replace") == 0
+    assert run("may.csv", "--out", "z.parquet") == 0, "what an import wrote, it renews"
+
+
+def test_a_folder_is_not_taken_for_a_result(tmp_path, capsys):
+    (tmp_path / "may.csv").write_text(lines(*GOOD), encoding="utf-8")
+    (tmp_path / "z.spans.parquet").mkdir()
+    assert run("may.csv", "--out", "z.parquet", "--replace") == 1
+    assert "z.spans.parquet is a folder" in capsys.readouterr().err
+    assert not (tmp_path / "z.parquet").exists()
+
+
+@pytest.mark.parametrize("value", ["system=", "system=  ", "doc=\u200b", "may.csv:annotator="])
+def test_a_value_of_all_rows_is_a_text(value, tmp_path, capsys):
+    (tmp_path / "may.csv").write_text(lines(*GOOD), encoding="utf-8")
+    assert run("may.csv", "--value", value) == 1
+    assert "gives no text" in capsys.readouterr().err
+    assert not (tmp_path / "campaign.parquet").exists()
+
+
 def test_repairs_are_not_written_over(tmp_path, capsys):
     (tmp_path / "my.csv").write_text(lines(*GOOD, "eng,deu,A,d,2,Ann,104"), encoding="utf-8")
     assert run("my.csv") == 1

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import statsmodels.api as sm
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
@@ -10,7 +11,7 @@ from scipy.special import expit
 
 from evalkit import DataError
 from evalkit.data import together
-from evalkit.human import preferences, ranking
+from evalkit.human import preferences
 from evalkit.human.preferences import kernels
 
 #: Games of baseball in 1987: wins of the row against the column. Agresti 2002, Table 10.10, with his estimates.
@@ -52,11 +53,67 @@ def test_baseball_has_the_strengths_and_the_fit_that_agresti_prints():
     assert (round(found.deviance, 1), found.freedom) == (15.7, 15)
 
 
+def zermelo(wins, rounds=20_000):
+    """Strengths, positive and summing to 1: wins over the sum of meetings by own and other strength, again and again.
+
+    Zermelo 1929; Hunter 2004.
+    """
+    wins = np.asarray(wins, float) * (1 - np.eye(len(wins)))
+    met, strength = wins + wins.T, np.full(len(wins), 1 / len(wins))
+    for _ in range(rounds):
+        strength = wins.sum(axis=1) / (met / np.add.outer(strength, strength)).sum(axis=1)
+        strength = strength / strength.sum()
+    return strength
+
+
+def odds(wins):
+    return preferences.fit_cells(preferences.of_wins(pd.DataFrame(wins))).odds
+
+
 def test_strengths_are_those_of_zermelos_rule():
+    assert odds(BASEBALL) == pytest.approx(zermelo(BASEBALL), abs=1e-12)
     fitted = preferences.fit(of_wins(BASEBALL, TEAMS))
-    positive = dict(zip(TEAMS, ranking.bradley_terry(BASEBALL)))
-    logs = np.log([positive[name] for name in fitted.cells.systems])
-    assert fitted.strength == pytest.approx(logs - logs.mean(), abs=1e-9)
+    assert dict(zip(fitted.cells.systems, fitted.odds)) == pytest.approx(dict(zip(TEAMS, odds(BASEBALL))), abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_strengths_are_those_of_a_logistic_regression(seed):
+    wins = np.random.default_rng(seed).integers(1, 20, (6, 6)) * (1 - np.eye(6))
+    first, second = np.triu_indices(6, 1)
+    design = np.zeros((len(first), 6))
+    design[np.arange(len(first)), first], design[np.arange(len(first)), second] = 1, -1
+    won = np.column_stack([wins[first, second], wins[second, first]])
+    fit = sm.GLM(won, design[:, 1:], family=sm.families.Binomial()).fit()
+    strength = np.exp(np.r_[0, fit.params])
+    assert odds(wins) == pytest.approx(strength / strength.sum(), rel=1e-6)
+
+
+tournaments = st.integers(0, 2**32 - 1).map(lambda seed: np.random.default_rng(seed).integers(1, 9, (5, 5)))
+
+
+@given(tournaments, st.permutations(range(5)))
+def test_renaming_systems_or_playing_everything_twice_changes_no_strength(wins, order):
+    strength = odds(wins)
+    assert odds(wins[np.ix_(order, order)]) == pytest.approx(strength[order], rel=1e-6)
+    assert odds(2 * wins) == pytest.approx(strength, rel=1e-6)
+    assert strength.sum() == pytest.approx(1)
+
+
+@given(tournaments)
+def test_expected_wins_are_the_wins_that_there_are(wins):
+    strength, own = odds(wins), wins * (1 - np.eye(5))
+    chance = strength[:, None] / np.add.outer(strength, strength)
+    assert ((own + own.T) * chance * (1 - np.eye(5))).sum(axis=1) == pytest.approx(own.sum(axis=1), rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("wins", "message"),
+    [([[0, 3], [0, 0]], "never lost to"), ([[0, 1, 0], [1, 0, 0], [0, 0, 0]], "never compared"),
+     (np.zeros((2, 2)), "never compared")],
+)  # fmt: skip
+def test_a_table_of_wins_without_an_estimate_is_refused(wins, message):
+    with pytest.raises(DataError, match=message):
+        odds(wins)
 
 
 def plain_likelihood(values, frame, systems, ties, place):
@@ -226,10 +283,23 @@ def test_circles_are_those_of_the_counts_and_chance_makes_few_where_strengths_di
                    ("A", "D", "b", 2)])  # fmt: skip
     found = preferences.circles(preferences.fit(frame), draws=200)
     assert (found.triples, found.found) == (1, [("A", "B", "C")])
-    wins = preferences.count(frame).wins()
-    assert len(found.found) == len(ranking.circles(wins))
     assert preferences.goodness(preferences.fit(frame)).p < 1e-6
     assert abs(preferences.residuals(preferences.fit(frame))["residual"][0]) > 2
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_circles_are_those_that_counting_wins_gives(seed):
+    beats = np.triu(np.random.default_rng(seed).integers(0, 2, (7, 7)), 1)
+    beats = beats + np.tril(1 - beats.T, -1)
+    won, number = beats.sum(axis=1), {name: k for k, name in enumerate("ABCDEFG")}
+    found = preferences.in_circles(preferences.of_wins(pd.DataFrame(beats, [*number], [*number])))
+    assert len(found) == 7 * 6 * 5 // 6 - (won * (won - 1) // 2).sum()  # Kendall & Babington Smith
+    for i, j, k in ([number[name] for name in triple] for triple in found):
+        assert beats[[i, j, k], [j, k, i]].all() or beats[[j, k, i], [i, j, k]].all()
+
+
+def test_what_a_single_ranking_orders_has_no_circle():
+    assert preferences.in_circles(preferences.of_wins(pd.DataFrame(np.triu(np.ones((6, 6)), 1)))) == []
 
 
 def test_goodness_is_uniform_where_the_model_is_right():

@@ -1,6 +1,7 @@
 """JupyterLab as a person uses it: open a study, run all cells, change a parameter, run again, see the figure change."""
 
 import ast
+import json
 import os
 import re
 import shlex
@@ -382,6 +383,53 @@ def test_make_lab_opens_the_tour_which_runs(opened):
     assert head.evaluate(look) == ["left", "auto"], "tables look as in reports"
     page.get_by_role("link", name="XSTS: one scale for many languages").click()
     until(page, OPENING, "notebooks/studies/xsts_calibration.ipynb", what="a link opens its study", seconds=60)
+
+
+#: Texts from data that MathJax would take for formulas.
+TEX = ["$5 for A and $6 for B", r"\(x_1\) and \[y^2\]", "$$z$$", r"\begin{matrix}q\end{matrix}", r"\$7 < $8"]
+#: Shows them in every way there is, and then a formula that has to become one.
+ALL_WAYS = f"""
+import pandas as pd
+from IPython.display import HTML, display
+from evalkit import show
+from evalkit.show import explore, plots
+from evalkit.show.plots import describe
+texts = {TEX!r}
+show.text(*texts)
+show.numbered(*texts)
+for text in texts:
+    show.headline(text)
+    show.title(text)
+    frame = pd.DataFrame({{text: [text, "a"], "other": [1, 2]}})
+    show.table(frame, caption=text, headings={{"other": text}})
+    drawn = describe(frame.plot.barh(), f"In words: {{text}}")
+    show.figure(drawn, caption=text)
+choice = explore.Choices([], of=texts)
+display(explore._Boxes("systems", choice, {{"systems": choice}}, print).shown)
+display(HTML("<p class='formula'>$a+b$</p>"))
+"""
+#: What is not typeset yet, and then what was typeset though it is no formula.
+TYPESETTING = "() => document.querySelector('.formula mjx-container') ? '' : 'the formula'"
+TYPESET = """() => [...document.querySelectorAll('.jp-OutputArea-output mjx-container')]
+    .map(one => one.closest('p, td, th, caption, li, h1, label, div').outerHTML)
+    .filter(html => !html.includes('formula'))"""
+
+
+def test_texts_from_data_are_no_formulas(opened, home):
+    whole = json.loads((home / "notebooks" / "start_here.ipynb").read_text(encoding="utf-8"))
+    cell = {"cell_type": "code", "source": ALL_WAYS, "metadata": {}, "outputs": [], "execution_count": None, "id": "a"}
+    path = home / "notebooks" / "tex.ipynb"
+    path.write_text(json.dumps(whole | {"cells": [cell]}), encoding="utf-8")
+    page = opened("notebooks/tex.ipynb")
+    run_all(page)
+    until(page, TYPESETTING, what="MathJax sets a formula", seconds=60)
+    page.locator(".jp-OutputArea-output .widget-checkbox").first.wait_for()
+    page.wait_for_timeout(1000)  # whatever else it sets
+    assert page.evaluate(TYPESET) == []
+    shown = page.locator(".jp-OutputArea").inner_text()
+    assert not [text for text in TEX if shown.count(text) < 8]
+    labels = page.locator(".jp-OutputArea-output .widget-checkbox").all_inner_texts()
+    assert [label.strip() for label in labels] == TEX
 
 
 @pytest.mark.parametrize(("cell", "told"), [(2, "seed = -1 cannot be used. Give a whole number of at least 0.")])

@@ -13,6 +13,7 @@ from statsmodels.stats.multitest import multipletests
 from evalkit import campaign, data, lessons
 from evalkit.data import importing, simulate
 from evalkit.human import mqm, ranking
+from evalkit.human import preferences as human
 from evalkit.lessons import error_spans, many_comparisons, model_judges, preferences
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -114,7 +115,7 @@ def test_repeating_the_rule_settles_on_the_packages_strengths():
     for wins, strength in lessons.exercises("preferences")["update"].trials():
         for _ in range(500):
             strength = preferences.update(wins, strength)
-        assert strength == pytest.approx(ranking.bradley_terry(wins), rel=1e-6)
+        assert strength == pytest.approx(human.fit_cells(human.of_wins(pd.DataFrame(wins))).odds, rel=1e-6)
 
 
 @pytest.mark.parametrize("test", ["wilcoxon", "mann-whitney"])

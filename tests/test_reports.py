@@ -328,6 +328,8 @@ def test_data_are_fetched_once_and_before_execution(tmp_path, monkeypatch):
         ("[a", "cannot be read"),
         ("a = 3", "needs at least the keys"),
         ("[a]\ntitle = 3\nnotebook = 'a'", "title must be a text, not '3'. Correct it."),
+        ("[a]\ntitle = 'A'\nnotebook = 'a'\n[A]\ntitle = 'B'\nnotebook = 'a'", "two studies are called a"),
+        ("[a]\ntitle = 'A'\nnotebook = 'a'\nlink = 'javascript:a()'", "link is no address"),
         ("[a]\ntitle = 'A'\nnotebook = ['a']", "notebook must be a text"),
         ("[a]\ntitle = 'A'\nnotebook = 'a'\ndata = 'wmt22'", "data must be a list of texts"),
         ("[a]\ntitle = 'A'\nnotebook = 'a'\ndata = [1]", "data must be a list of texts"),
@@ -442,6 +444,14 @@ def test_tex_that_cannot_be_typeset_is_refused(tex):
 )
 def test_tex_becomes_mathml(tex, piece):
     assert piece in markup.mathml(tex, display="block")
+
+
+@pytest.mark.parametrize(
+    "tex", [r"\href{javascript:a()}{x}", r'\href{a" onclick="b">c}{x}', r"\style{a}{x}", r"\class{a}{x}"]
+)
+def test_equations_lead_nowhere_and_dress_like_the_page(tex):
+    plain, found = markup.mathml("x", display="inline"), markup.mathml(tex, display="inline")
+    assert re.sub("</?mrow>", "", found) == re.sub("</?mrow>", "", plain)
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ def address():
 
 
 def test_a_cluster_that_cannot_help_is_told(address, monkeypatch, tmp_path):
-    with pytest.raises(DataError, match="No Dask scheduler answers at nonsense://x"):
+    with pytest.raises(DataError, match="'nonsense://x' is no address of a Dask scheduler"):
         cluster.connect("nonsense://x", timeout=1)
     with (
         dask_cluster(workers=0) as empty,

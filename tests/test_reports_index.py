@@ -1,5 +1,8 @@
 """What the index shows: the decision chart, with every study in it, and the tally of printed numbers."""
 
+import os
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,7 +11,7 @@ from hypothesis import strategies as st
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from evalkit import DataError
-from evalkit.reports import chart, tally
+from evalkit.reports import chart, findings, index, tally
 from evalkit.reports.studies import Layout, read_studies
 from evalkit.show.plots.chart import decision_chart, in_words
 from evalkit.stats import verdicts
@@ -167,3 +170,22 @@ def test_the_sentences_of_a_mixed_report():
         "Not recomputed: 10 (x: 3; a: 2; b: 2; c: 2; other causes: 1).",
     ]
     assert tally.bar(tally.count(rows)) == {"match": 2, "rounding": 1, "differs": 1, "rest": 14}
+
+
+@pytest.mark.parametrize("content", ["[]", "5", "{}", '{"status": "ok"}', "[" * 5000, "\xff", '{"status": ["ok"]}'])
+@pytest.mark.parametrize("name", ["agreement.json", "agreement.failed.json"])
+def test_what_is_no_report_is_not_in_the_overview(name, content, tmp_path):
+    there = replace(layout(tmp_path, None), reports=tmp_path, reference=tmp_path)
+    (tmp_path / "agreement.html").write_bytes(b"<p>\xff</p>")
+    (tmp_path / name).write_bytes(content.encode("latin-1"))
+    assert "There is no report in this folder yet." in index.page(there)
+    assert findings.read_report(tmp_path / name) is None
+
+
+def test_a_pipe_or_a_device_is_no_report(tmp_path):
+    if not hasattr(os, "mkfifo"):
+        pytest.skip("the system has no pipes with names")
+    os.mkfifo(tmp_path / "agreement.json")
+    (tmp_path / "ranking.json").symlink_to("/dev/zero")
+    there = replace(layout(tmp_path, None), reports=tmp_path, reference=tmp_path)
+    assert "There is no report in this folder yet." in index.page(there)

@@ -163,3 +163,24 @@ def test_a_file_that_is_no_notebook_is_told(tmp_path, content, message):
         path.write_text(content)
     with pytest.raises(DataError, match=message):
         notebooks.read(path)
+
+
+@pytest.mark.parametrize("content", [
+    '{"nbformat": 4, "cells": 5}', '{"nbformat": 4, "cells": ["x"]}',
+    '{"nbformat": 4, "cells": [{"cell_type": "code"}]}',
+    '{"nbformat": 4, "cells": [{"cell_type": "code", "source": "", "metadata": {"tags": 1}}]}', "[" * 5000,
+])  # fmt: skip
+def test_what_has_another_form_is_no_notebook(content, tmp_path):
+    (tmp_path / "a.ipynb").write_text(content)
+    with pytest.raises(DataError, match=r"a\.ipynb"):
+        notebooks.parameters(tmp_path / "a.ipynb")
+
+
+@pytest.mark.parametrize(
+    "code", ["x: list = [{[]: 1}]", "x: int = 1\0", "x: list = " + "[" * 5000, "x: int = " + "9" * 5000]
+)
+def test_what_is_no_literal_is_no_parameter(code):
+    with pytest.raises(DataError, match="here"):
+        declarations(code, origin="here")
+    with pytest.raises(DataError, match="systems must be a list"):
+        bind(DECLARED, {"systems": "[{[]: 1}"})

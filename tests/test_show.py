@@ -15,7 +15,7 @@ from jupyter_client.manager import start_new_kernel
 from PIL import Image
 
 from evalkit import DataError, show
-from evalkit.show import plots
+from evalkit.show import lab, plots
 from evalkit.stats import verdicts
 
 HOSTILE = '<script>alert(1)</script> **bold** $x^2$ =HYPERLINK("x") & "quoted" \\(y\\)'
@@ -416,3 +416,21 @@ def test_a_question_mark_answers_what_a_function_does_and_what_it_takes(kernel, 
     shown = told(kernel, name)
     for answer in answers:
         assert answer in shown
+
+
+@pytest.mark.parametrize("text", ["$5 for A and $6 for B", r"\(x\) and \[y\]", r"\begin{a}z\end{a}"])
+def test_what_a_person_at_work_is_shown_is_left_alone_by_mathjax(text, shown, monkeypatch):
+    monkeypatch.setenv("JPY_SESSION_NAME", "a.ipynb")
+    for say in (show.text, show.numbered, show.headline, show.title):
+        say(text)
+    show.table(pd.DataFrame({text: [text]}), caption=text)
+    show.figure(plots.describe(pd.DataFrame({"a": [1]}).plot.barh(), text), caption=text)
+    htmls = [bundle["text/html"] for bundle, _ in shown]
+    figure = htmls.pop(5)
+    assert len(htmls) == 6
+    for html in htmls:
+        assert re.match(r'<div class="[^"]*\bmathjax_ignore tex2jax_ignore"', html), html
+        assert text in html
+        assert html.endswith("</div>"), "all of it is in there"
+    assert figure.startswith("<img "), "attributes are never typeset"
+    assert lab.label(text)["description"].count("mathjax_ignore") == 1

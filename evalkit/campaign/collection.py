@@ -140,4 +140,5 @@ def _duplicates(part: pd.DataFrame) -> int:
 
     Degraded items and references are left out as well: quality control shows them in several HITs on purpose.
     """
-    return int(part[part["item_type"].eq("system")].duplicated([*ITEM, "annotator"]).sum())
+    beside = [name for name in ("against",) if name in part]  # of a comparison, another one shows another system
+    return int(part[part["item_type"].eq("system")].duplicated([*ITEM, "annotator", *beside]).sum())

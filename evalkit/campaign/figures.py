@@ -67,7 +67,8 @@ def scores(ranking: Ranking) -> Figure:
     }
     low, high = (None, None) if ranking.unsure else ("low", "high")
     figure, axes = plt.subplots(figsize=(4.4, 0.3 * len(rows) + 1.9))
-    near = _near(rows["score"].to_numpy(float))
+    whole = ranking.method.compares  # shares have room for all
+    near = np.ones(len(rows), bool) if whole else _near(rows["score"].to_numpy(float))
     blank = [name for name in ("score", low, high) if name]
     kept = rows.assign(**{name: rows[name].where(near) for name in blank})
     forest(axes, kept, rows="system", value="score", series="stands", low=low, high=high, looks=looks, apart=0)
@@ -82,7 +83,10 @@ def scores(ranking: Ranking) -> Figure:
             color=INK,
         )
     what, unit = ("z-score", "standard deviations of an annotator") if ranking.method.by_z else ("score", "points")
-    axes.set(ylabel="system", xlabel=f"mean {what}{', 95 % interval' if low else ''}\n({unit})")
+    what = f"mean {what}"
+    if ranking.method.compares:
+        what, unit = "share won against all others", "of comparisons; a tie counts half"
+    axes.set(ylabel="system", xlabel=f"{what}{', 95 % interval' if low else ''}\n({unit})")
     legend(figure, loc="outside upper center", columns=1)
     far = [f"{row.system} at {row.score:.2f} lies beyond the axis" for row in rows[~near].itertuples()]
     told = [sentences.better(ranking), *sentences.beside_humans(ranking), *(f"{text}." for text in far)]

@@ -43,7 +43,8 @@ class Method:
     whose values are drawn anew, one or two that are crossed, "segment" for what names one. why_unit: the reason.
     item_types, segment: which judgements count, and the columns that name a segment. alpha: one-sided level, after
     Holm's correction. lines: the rule of ``ranking.RULES`` that draws lines between clusters; tests, intervals and
-    places stay as they are under any.
+    places stay as they are under any. compares: judgements are halves of comparisons, so that strengths are ranked (see
+    ``systems.strengths``).
     """
 
     column: str
@@ -54,6 +55,7 @@ class Method:
     segment: tuple[str, ...]
     alpha: float = 0.05
     lines: str = OWN_LINES
+    compares: bool = False
 
     @property
     def by_z(self) -> bool:
@@ -63,6 +65,8 @@ class Method:
     @property
     def title(self) -> str:
         """What systems are compared by, in words."""
+        if self.compares:
+            return "expected share of comparisons won"
         return "z-score" if self.by_z else "mean score"
 
     @property
@@ -130,6 +134,12 @@ def choose_method(
             raise DataError(f"{name}={value!r}: choose one of {', '.join(known)}.")
     rows = campaign.judged if ratings is None else ratings
     chosen, why = (score, f"score is set to {score}") if score != "auto" else _fitting_score(rows)
+    if campaign.compares:
+        chosen, why = (
+            "raw",
+            "strengths are fitted to comparisons (Bradley-Terry; ties after Davidson), so that it does ",
+        )
+        why += "not matter whom a system met"
     units, why_unit = _exchangeable(campaign, rows) if unit == "auto" else (_named(campaign, unit), f"unit is {unit}")
     return Method(
         column="normalized" if chosen == "z" else "score",
@@ -139,6 +149,7 @@ def choose_method(
         item_types=(*campaign.ranked_types, "reference"),
         segment=campaign.segment,
         lines=lines,
+        compares=campaign.compares,
     )
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from evalkit import DataError, data
 from evalkit.campaign.names import readable, renamed
-from evalkit.data import registry, schemas
+from evalkit.data import compared, registry, schemas
 from evalkit.data.provenance import declared_scale, like, reading_of, source_of
 from evalkit.data.schemas import of_systems, with_pair
 from evalkit.human import annotators, normalization
@@ -88,6 +88,30 @@ class Campaign:
         return ranked[~ranked["system"].isin(self.humans)]
 
     @cached_property
+    def compares(self) -> bool:
+        """Whether each judgement is half of a comparison: of two translations the better one, or a tie."""
+        rows, (low, high) = self.compared, self.scale
+        if rows.empty or not {"against", "hit"} <= {*rows}:
+            return False
+        return bool(rows["against"].notna().all() and rows["score"].isin([low, (low + high) / 2, high]).all())
+
+    @cached_property
+    def comparisons(self) -> pd.DataFrame:
+        """The pair's comparisons (``schemas.COMPARISONS``), of systems and people's translations."""
+        return compared.of_scores(self.compared)
+
+    def asked(self, ratings: pd.DataFrame, *, once: bool = False) -> pd.DataFrame:
+        """Name as the system what annotators were asked about: of comparisons both systems, else the table as it is.
+
+        Whoever judged A against B and whoever judged A against C judged no item in common. once: keep one half of each
+        comparison, so that it counts once.
+        """
+        if not self.compares:
+            return ratings
+        kept = ratings[ratings["system"] < ratings["against"]] if once else ratings
+        return like(kept.assign(system=kept["system"] + " against " + kept["against"]), ratings)
+
+    @cached_property
     def cells(self) -> pd.DataFrame:
         """Mean scores as segments × systems, NaN where a system's segment was not judged."""
         return self.judged.pivot_table(index=list(self.segment), columns="system", values="score", aggfunc="mean")
@@ -108,7 +132,7 @@ class Campaign:
     @cached_property
     def hundred(self) -> pd.DataFrame:
         """The pair's judgements on a scale from 0 to 100, for measures and rules that are stated in its points."""
-        return self._on_hundred(self.part)
+        return self._on_hundred(self.asked(self.part))
 
     @cached_property
     def everywhere(self) -> pd.DataFrame:
@@ -199,7 +223,7 @@ def from_ratings(
     known = declared_scale(ratings)
     frame = with_pair(ratings).reset_index(drop=True)
     shown = {name: readable(sorted(frame[name].astype("str").unique())) for name in ("system", "annotator")}
-    frame = renamed(frame, shown)
+    frame = renamed(frame, shown | ({"against": shown["system"]} if "against" in frame else {}))
     low, high = map(float, known or (frame["score"].min(), frame["score"].max()))
     if not high > low:
         low, high = low - 0.5, low + 0.5  # one score throughout and no scale declared

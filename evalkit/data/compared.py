@@ -1,8 +1,8 @@
 """Turn judgements into comparisons of two translations, and comparisons into judgements.
 
 A table of comparisons (``schemas.COMPARISONS``) has a row per pair; a table of ratings has one per judged translation,
-and says in ``hit`` and ``against`` what was judged together. Either tells what the other does but for which of the two
-stood first, which ratings do not know.
+and says in ``hit`` and ``against`` what was judged together, or in ``screen`` what stood on one screen. Which stood
+first they know from ``screen_place``, 1 for the left or upper one.
 """
 
 from collections.abc import Sequence
@@ -80,7 +80,8 @@ def of_scores(
     has them: by default the screen, or the task, ``hit``; ``()`` compares whatever a person judged of a segment.
     tie: scores that are no further apart than that (in units of the score) tie. repeats: compare second showings, too.
     Where ``against`` says what stood beside a judgement, only these two are compared. ``a`` is the one whose row comes
-    first, and ``first`` says unknown. ``attrs["alone"]`` counts judgements with none to compare them with.
+    first; ``first`` is the one with the lower ``screen_place``, or unknown. ``attrs["alone"]`` counts judgements with
+    none to compare them with.
     Caveat: a person's k judgements of a text make k(k - 1)/2 comparisons that know no more than the k scores: draw
     texts and people, never single comparisons.
 
@@ -134,7 +135,7 @@ def _compared(kept: pd.DataFrame, first: np.ndarray, second: np.ndarray, *, tie:
     lead = (a["score"] - b["score"]).to_numpy(float)
     answer = np.where(np.abs(lead) <= tie + _ROUNDING, "tie", np.where(lead > 0, "a", "b"))
     found = a[[name for name in (*TOGETHER, *_COMMON) if name in a]].assign(
-        system_a=a["system"].astype("str"), system_b=b["system"].astype("str"), preference=answer, first="unknown",
+        system_a=a["system"].astype("str"), system_b=b["system"].astype("str"), preference=answer, first=_first(a, b),
         score_a=a["score"], score_b=b["score"],
     )  # fmt: skip
     if {"started", "ended"} <= {*a}:
@@ -144,10 +145,19 @@ def _compared(kept: pd.DataFrame, first: np.ndarray, second: np.ndarray, *, tie:
     return found
 
 
+def _first(a: pd.DataFrame, b: pd.DataFrame) -> np.ndarray:
+    """Say which of two judgements' translations stood first on their screen."""
+    if "screen_place" not in a:
+        return np.full(len(a), "unknown", dtype=object)
+    gap = (a["screen_place"] - b["screen_place"]).to_numpy(float)
+    return np.select([gap < 0, gap > 0], ["a", "b"], "unknown")
+
+
 def as_judgements(comparisons: pd.DataFrame) -> pd.DataFrame:
     """Write each comparison as a judgement of either system: 1 where it is preferred, 0 where not, 0.5 in a tie.
 
-    Adds ``against`` and, as ``hit``, what tells comparisons apart. ``of_scores(…, together=("hit",))`` goes back.
+    Adds ``against`` and, as ``hit``, what tells comparisons apart; and ``screen_place`` where it is known which stood
+    first. ``of_scores(…, together=("hit",))`` goes back.
 
     >>> row = dict.fromkeys(["src_lang", "tgt_lang", "doc", "segment", "annotator"], "x")
     >>> one = pd.DataFrame([row | {"system_a": "A", "system_b": "B", "preference": "b"}])
@@ -162,9 +172,11 @@ def as_judgements(comparisons: pd.DataFrame) -> pd.DataFrame:
             system=comparisons[f"system_{own}"], against=comparisons[f"system_{other}"], score=worth,
             item_type="system", hit=[f"comparison {place + 1}" for place in number],
         )  # fmt: skip
+        if "first" in half:
+            half["screen_place"] = half["first"].map({own: 1.0, other: 2.0})
         if f"hypothesis_{own}" in half:
             half["hypothesis"] = half[f"hypothesis_{own}"]
         halves.append(half.set_axis(number))
     both = pd.concat(halves).sort_index(kind="stable").reset_index(drop=True)
-    names = [name for name in schemas.RATINGS.columns if name in both]
+    names = [name for name in (*schemas.RATINGS.columns, "screen_place") if name in both]
     return schemas.check(both[names], schemas.RATINGS, origin="the judgements made of comparisons", scale=(0, 1))

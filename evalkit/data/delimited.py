@@ -26,14 +26,18 @@ _SIGNS = {  # how files that are no text announce themselves
 }
 
 
-def content(path: Path) -> bytes:
+def content(path: Path, *, most: int = _MOST_BYTES, remedy: str = "Split it, one file per campaign.") -> bytes:
     """Read a whole file, within bounds.
 
-    Raises DataError where there is no such file, it may not be read, or it is larger than 1 GiB.
+    most: bytes that it may have; remedy: what to do where it has more.
+    Raises DataError where there is no such file, it may not be read, it is larger, or a pipe or a device.
     """
     try:
-        if path.stat().st_size > _MOST_BYTES:
-            raise DataError(f"{path} is larger than {_MOST_BYTES >> 30} GiB. Split it, one file per campaign.")
+        if path.exists() and not (path.is_file() or path.is_dir()):  # to read it might never end
+            raise DataError(f"{path} is a pipe or a device. Save what it gives as a file, and name that.")
+        if path.is_file() and path.stat().st_size > most:
+            size = f"{most >> 30} GiB" if most >> 30 else f"{most >> 20} MiB"
+            raise DataError(f"{path} is larger than {size}. {remedy}")
         return path.read_bytes()
     except (OSError, ValueError) as problem:
         reason = getattr(problem, "strerror", None) or problem

@@ -13,6 +13,8 @@ from evalkit.data import delimited
 
 #: The file's name, by which it is found beside results.
 NAME = "design.json"
+#: Headings that every table of a designed campaign's items has.
+HEADINGS = ("item", "annotator", "position", "src_lang", "tgt_lang", "doc", "segment")
 #: What it says of itself.
 KIND = "design of a campaign"
 VERSION = 1

@@ -52,6 +52,7 @@ def checked(address: str, *, name: str) -> str:
     try:
         parts = urlsplit(address)
         fit = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        fit = fit and "@" not in parts.path  # the end of a password with a / in it
     except ValueError:  # a port that is no number, half an IPv6 address
         fit = False
     if not fit or parts.query or parts.fragment or any(sign.isspace() or not sign.isprintable() for sign in address):
@@ -117,6 +118,10 @@ class _Stop(Exception):
     """Nobody waits for these bytes, or there are too many of them."""
 
 
+class _Broken(Exception):
+    """An answer that ends before its end, or is malformed after its headers."""
+
+
 class _Bounded:
     """Pass bytes on to a file until there are more than there may be, or nobody waits for them any more."""
 
@@ -164,9 +169,19 @@ def _body(response: requests.Response, taken: _Bounded) -> str:
 
     if response.status_code != 200:  # also 206, 204 and the like: no error, and not the file either
         raise requests.HTTPError(response=response)
-    while block := response.raw.read(_BLOCK, decode_content=False):
+    while block := _block(response):
         taken.write(block)
     return response.headers.get("Content-Type", "")
+
+
+def _block(response: requests.Response) -> bytes:
+    """Read the next bytes as they are on the server; every way in which that fails is an answer that broke off."""
+    try:
+        return response.raw.read(_BLOCK, decode_content=False)
+    except _Stop:
+        raise
+    except Exception as problem:
+        raise _Broken(type(problem).__name__) from None
 
 
 def _careful(taken: _Bounded) -> requests.adapters.HTTPAdapter:
@@ -230,7 +245,6 @@ def _answer(session: requests.Session, url: str) -> requests.Response:
 def _reason(problem: Exception, host: str) -> str:
     """Say in a sentence what a server did, and what to do; note hosts that do not answer at all."""
     import requests
-    from urllib3.exceptions import HTTPError
 
     if isinstance(problem, (_Late, _Stop)):
         return f"{problem}. Ask who runs the server why. {HINT}"
@@ -241,8 +255,8 @@ def _reason(problem: Exception, host: str) -> str:
         return f"{host} does not answer ({type(problem).__name__}). {HINT}"
     if isinstance(problem, requests.TooManyRedirects):
         return f"the server sends on from address to address, more than {_REDIRECTS} times. {HINT}"
-    if isinstance(problem, HTTPError) and not isinstance(problem, ValueError):
-        return f"its answer broke off ({type(problem).__name__}). Try again; nothing half-done was kept."
+    if isinstance(problem, _Broken):
+        return f"its answer broke off ({problem}). Try again; nothing half-done was kept."
     return f"the server's answer, or an address that it sends on to, is malformed ({type(problem).__name__}). {HINT}"
 
 

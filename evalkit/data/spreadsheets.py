@@ -1,8 +1,10 @@
 """Text that a spreadsheet would run as a formula, written so that it does not, and read back as it was.
 
-A cell of a CSV file that begins with = + - @ (or a tab, a line's end, their wide forms) is a formula to Excel,
-LibreOffice and Google Sheets, quoted or not. An apostrophe before it makes it text. So that reading takes away what
-writing put there and nothing else, a text that begins with an apostrophe gets one more.
+A cell of a CSV file that begins with = + - @ (or their wide forms, behind blanks, quotes and signs that cannot be seen)
+is a formula to Excel, LibreOffice and Google Sheets, quoted or not. An apostrophe before it makes it text. Where
+people's commas are decimal marks, a file's cells are cut at semicolons, whatever quotes say, and some programs cut at
+tabs and ends of lines, so each piece of a text between these gets its own. So that reading takes away what writing put
+there and nothing else, a piece that begins with an apostrophe gets one more.
 
 Source: OWASP, CSV Injection.
 """
@@ -10,11 +12,12 @@ Source: OWASP, CSV Injection.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 import pandas as pd
 
-_FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]|[\t\r\n]|'")
+#: Where programs may cut a cell in two, though it is quoted.
+_CUTS = re.compile(r"([;\t\r\n])")
+_FORMULA = re.compile(r"[\s\0-\x1f\"\u200b-\u200f\u2060\ufeff]*[=+\-@＝＋－＠]|'")
 #: What is a number to a spreadsheet runs nothing.
 _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?")
 
@@ -22,36 +25,31 @@ _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?")
 def guarded(text: str) -> str:
     """Put an apostrophe before what a spreadsheet would run; numbers stay numbers.
 
-    >>> guarded("=1+1"), guarded("-0.5"), guarded("- none"), guarded("'quoted'"), guarded("plain")
-    ("'=1+1", '-0.5', "'- none", "''quoted'", 'plain')
+    >>> guarded("=1+1"), guarded("-0.5"), guarded("- none"), guarded("'quoted'"), guarded("plain"), guarded("a;@b")
+    ("'=1+1", '-0.5', "'- none", "''quoted'", 'plain', "a;'@b")
     """
-    return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
+    return "".join(f"'{part}" if _runs(part) else part for part in _CUTS.split(text))
 
 
 def unguarded(text: str) -> str:
     """Take away what ``guarded`` put there.
 
-    >>> unguarded("'=1+1"), unguarded("''quoted'"), unguarded("plain")
-    ('=1+1', "'quoted'", 'plain')
+    >>> unguarded("'=1+1"), unguarded("''quoted'"), unguarded("plain"), unguarded("a;'@b")
+    ('=1+1', "'quoted'", 'plain', 'a;@b')
     """
-    return text[1:] if text.startswith("'") and guarded(text[1:]) == text else text
+    return "".join(part[1:] if part[:1] == "'" and _runs(part[1:]) else part for part in _CUTS.split(text))
+
+
+def _runs(part: str) -> bool:
+    return bool(_FORMULA.match(part)) and not _NUMBER.fullmatch(part)
 
 
 def guard_table(table: pd.DataFrame) -> pd.DataFrame:
     """Guard the headings and all cells of text of a table."""
-    return _each(table, guarded)
-
-
-def unguard_table(table: pd.DataFrame) -> pd.DataFrame:
-    """Read a table back that ``guard_table`` made."""
-    return _each(table, unguarded)
-
-
-def _each(table: pd.DataFrame, how: Callable[[str], str]) -> pd.DataFrame:
     made = table.copy()
     for place, kind in enumerate(table.dtypes):
         if pd.api.types.is_object_dtype(kind) or pd.api.types.is_string_dtype(kind):
             column = table.iloc[:, place]
-            made.isetitem(place, column.map(lambda cell: how(cell) if isinstance(cell, str) else cell))
-    made.columns = [how(str(name)) for name in table.columns]
+            made.isetitem(place, column.map(lambda cell: guarded(cell) if isinstance(cell, str) else cell))
+    made.columns = [guarded(str(name)) for name in table.columns]
     return made

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from evalkit.human import ranking
+from evalkit.human import preferences
 from evalkit.human.ranking.rules import complete
 from evalkit.lessons.exercises import Exercise, Function, Mistake, Value
 from evalkit.metrics.metaeval import human
@@ -110,10 +110,15 @@ def clusters(beats: np.ndarray) -> int:
     return int(complete(np.asarray(beats, bool))[:-1].sum()) + 1
 
 
+def circles(wins: pd.DataFrame) -> list[tuple[str, str, str]]:
+    """List the circles of three in a table of wins."""
+    return preferences.in_circles(preferences.of_wins(wins))
+
+
 def circle(wins: pd.DataFrame) -> set[str]:
     """Return the systems of the only circle in a table of wins."""
-    [found] = ranking.circles(wins.to_numpy())
-    return {wins.index[place] for place in found}
+    [found] = circles(wins)
+    return {*found}
 
 
 def _round(wins: np.ndarray, strength: np.ndarray, mistake: str = "") -> np.ndarray:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from evalkit import DataError
+from evalkit.data import delimited
 from evalkit.reports import dates, tally
 from evalkit.reports.studies import Study
 from evalkit.show import MIME
@@ -79,11 +80,30 @@ def canonical(report: dict[str, Any]) -> str:
 
 
 def read_report(path: Path) -> dict[str, Any] | None:
-    """Read a JSON report; None where there is none or it cannot be read."""
+    """Read a JSON report, or reference results; None where there are none, or something else has their name."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        found = json.loads(delimited.content(path))
+    except (DataError, ValueError, RecursionError):
         return None
+    return found if _is_report(found) else None
+
+
+def _is_report(found: Any) -> bool:
+    """Tell whether JSON has the form that pages and the overview take a report to have."""
+    kinds = {"study": str, "data": list, "recorded": dict, "published": list, "headline": str}
+    if not isinstance(found, dict) or not all(isinstance(found.get(key), kind) for key, kind in kinds.items()):
+        return False
+    ended = {
+        "ok": isinstance(found.get("seconds"), (int, float)),
+        **dict.fromkeys(("failed", "skipped"), isinstance(found.get("reason"), str)),
+    }
+    status = found.get("status", "")
+    sources = all(isinstance(one, dict) and isinstance(one.get("source", ""), str) for one in found["data"])
+    return (status == "" or (isinstance(status, str) and ended.get(status, False))) and sources and all(
+        isinstance(row, dict) and isinstance(row.get("verdict"), str) and isinstance(row.get("basis"), str)
+        and (row["verdict"] != "not reproducible" or isinstance(row.get("lacking"), str))
+        for row in found["published"]
+    )  # fmt: skip
 
 
 def simulated(report: dict[str, Any]) -> bool:

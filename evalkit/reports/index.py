@@ -52,8 +52,8 @@ def card(study: Study, layout: Layout, referred: dict[str, set[str]]) -> dict[st
     reports = layout.reports
     report = findings.read_report(reports / f"{study.name}.json")
     latest = findings.read_report(reports / f"{study.name}.failed.json")
-    good = report if report and report["status"] == "ok" and (reports / f"{study.name}.html").exists() else None
-    trouble = latest or (None if good else report)
+    good = report if report and report.get("status") == "ok" and (reports / f"{study.name}.html").exists() else None
+    trouble = next((one for one in (latest, None if good else report) if one and one.get("status")), None)
     counts = tally.count(good["published"] if good else ())
     simulated = bool(good and findings.simulated(good))
     reference = findings.read_report(layout.reference / f"{study.name}.json") if simulated else None
@@ -61,7 +61,7 @@ def card(study: Study, layout: Layout, referred: dict[str, set[str]]) -> dict[st
         "study": study,
         "report": good,
         "status": trouble["status"] if trouble else "ok" if good else "",
-        "reason": trouble["reason"] if trouble else "",
+        "reason": trouble.get("reason", "") if trouble else "",
         "kept": bool(good and trouble),
         "simulated": simulated,
         "kinds": sorted({source["source"] for source in good["data"]}) if good else [],

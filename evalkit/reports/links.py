@@ -45,7 +45,7 @@ def referred(pages: Iterable[Path]) -> dict[str, set[str]]:
     """Return the studies that pages refer to, and the sections of each."""
     found: dict[str, set[str]] = {}
     for page in pages:
-        for study, section in _REFERENCE.findall(page.read_text(encoding="utf-8")):
+        for study, section in _REFERENCE.findall(page.read_text(encoding="utf-8", errors="replace")):
             found.setdefault(study, set()).update({section} - {""})
     return found
 
@@ -53,6 +53,8 @@ def referred(pages: Iterable[Path]) -> dict[str, set[str]]:
 def sections(page: Path, names: Iterable[str]) -> list[tuple[str, str]]:
     """Return id and words of the named sections of a page, in its order; last, and with no words, what it lacks."""
     wanted = set(names)
-    headings = re.findall(r'<h[2-6] id="([^"]+)">(.*?)</h[2-6]>', page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    headings = re.findall(
+        r'<h[2-6] id="([^"]+)">(.*?)</h[2-6]>', page.read_text(encoding="utf-8", errors="replace"), flags=re.DOTALL
+    )
     found = {name: unescape(re.sub(r"<[^>]+>", "", html)) for name, html in headings if name in wanted}
     return [*found.items(), *((name, "") for name in sorted(wanted - found.keys()))]

@@ -30,6 +30,11 @@ CHILDREN = {"mfrac": 2, "msub": 2, "msup": 2, "msubsup": 3, "munder": 2, "mover"
 MATHML = "{http://www.w3.org/1998/Math/MathML}"
 
 
+#: An element with its attributes, and those by which TeX such as \\href would lead elsewhere, or dress like the page.
+_ELEMENT = re.compile(r'(<\w+)((?:\s+[\w:-]+="[^"]*")+)')
+_LEADS = re.compile(r'\s+(?:href|style|class|id)="[^"]*"')
+
+
 class Names:
     """The ids of a page's headings, each once, and its sections (headings of level 2) for the table of contents."""
 
@@ -101,7 +106,7 @@ def prose(source: str, names: Names, *, attachments: Any = None) -> str:
 
 @lru_cache(maxsize=1000)
 def mathml(tex: str, *, display: str) -> str:
-    """Return TeX as MathML; DataError where an unknown command or a missing part would leave a wrong formula."""
+    """Return TeX as MathML without links; DataError where an unknown command or a missing part would leave it wrong."""
     try:
         html = convert(tex.strip(), display=display)
         root = ElementTree.fromstring(html.replace(">&<", ">&amp;<"))
@@ -113,6 +118,7 @@ def mathml(tex: str, *, display: str) -> str:
         stray = word in ("{", "}", "&") and not element.get("fence")  # the brace of a case distinction is a fence
         if wanted not in (None, len(element)) or word.startswith("\\") or stray:
             raise DataError(f"the TeX {tex.strip()!r} has an unknown command or a missing part. Correct it.")
+    html = _ELEMENT.sub(lambda found: found[1] + _LEADS.sub("", found[2]), html)
     return html.replace("&#x0007E;", "&#x0223C;")  # the relation "distributed as", not the key on a keyboard
 
 

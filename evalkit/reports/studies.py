@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ FIELDS: dict[str, Any] = dict.fromkeys(("notebook", "title", "question", "paper"
     "data": list, "optional": list, "parameters": dict
 }  # fmt: skip
 _WANTED: dict[Any, str] = {str: "a text", list: "a list of texts", dict: "a table"}
+_LINK = re.compile(r"https?://[^\s\0-\x1f]+")
 _TAKEN = "index"  # what the overview of all reports is called
 
 
@@ -51,7 +54,10 @@ class Study:
 def read_studies(layout: Layout) -> dict[str, Study]:
     """Read all studies by name, in the file's order; DataError for a file or an entry that cannot be used."""
     entries = settings.toml(layout.studies, remedy="Name a studies.toml, and correct that line of it.")
-    return {name: _study(name, entry, layout) for name, entry in entries.items()}
+    found = {name: _study(name, entry, layout) for name, entry in entries.items()}
+    if twice := [name for name, count in Counter(map(str.casefold, found)).items() if count > 1]:
+        raise DataError(f"{layout.studies}: two studies are called {twice[0]}, and so are their files. Rename one.")
+    return found
 
 
 def _study(name: str, entry: Any, layout: Layout) -> Study:
@@ -67,6 +73,8 @@ def _study(name: str, entry: Any, layout: Layout) -> Study:
             raise DataError(f"{where} has no key '{key}'. {suggestion(key, FIELDS)}")
         if not isinstance(value, FIELDS[key]) or (FIELDS[key] is list and any(type(one) is not str for one in value)):
             raise DataError(f"{where}: {key} must be {_WANTED[FIELDS[key]]}, not {str(value)[:80]!r}. Correct it.")
+    if entry.get("link") and not _LINK.fullmatch(entry["link"]):
+        raise DataError(f"{where}: link is no address. Write one that begins with https://.")
     lists = {key: tuple(entry.get(key, ())) for key in ("data", "optional")}
     return Study(**{**entry, **lists, "name": name, "notebook": layout.notebooks / entry["notebook"]})
 

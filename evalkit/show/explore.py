@@ -15,7 +15,7 @@ from typing import Any
 from IPython.display import display
 
 from evalkit import DataError, show
-from evalkit.show import pictures
+from evalkit.show import lab, pictures
 from evalkit.show.plots.views import View
 from evalkit.stats.terms import display_name
 
@@ -214,8 +214,7 @@ class _Boxes:
         before = getattr(self, "boxes", {})
         style = {"indent": False, "layout": {"width": "auto", "margin": "2px 14px 2px 2px"}}
         self.boxes = {
-            value: ipywidgets.Checkbox(value in ticked, description=str(value), **style)
-            for value in dict.fromkeys(values)
+            value: ipywidgets.Checkbox(value in ticked, **lab.label(value), **style) for value in dict.fromkeys(values)
         }
         for box in self.boxes.values():
             box.observe(lambda change: self.heard(), names="value")

@@ -2,20 +2,42 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
+from html import escape
 from pathlib import Path
+from typing import Any
 
 from evalkit.show import pictures
+from evalkit.show.style import UNTYPESET
 
 STYLE = Path(__file__).with_name("lab.css")
+
+
+#: What MathJax takes for the beginning of a formula.
+_TEX = re.compile(r"\$|\\[(\[]|\\begin\b")
 
 
 def dressed(html: str) -> str:
     """Put markup into a box with the style of reports where a person is at work; reports have it as it is.
 
-    The style travels with each output, because any of them may be cleared, and a saved notebook keeps the others.
+    What looks like TeX in it stays as it is. The style travels with each output, because any of them may be cleared,
+    and a saved notebook keeps the others.
     """
-    return f'<div class="evalkit"><style>{_style()}</style>{html}</div>' if pictures.live() else html
+    if not pictures.live():
+        return html
+    return f'<div class="evalkit {UNTYPESET}"><style>{_style()}</style>{html}</div>'
+
+
+def label(text: object) -> dict[str, Any]:
+    """Return the options of a control for a label from data: no letter of it is markup or TeX.
+
+    >>> label("GPT-4"), label("$a$ < b")["description"]
+    ({'description': 'GPT-4'}, '<span class="mathjax_ignore tex2jax_ignore">$a$ &lt; b</span>')
+    """
+    if not _TEX.search(str(text)):
+        return {"description": str(text)}
+    return {"description": f'<span class="{UNTYPESET}">{escape(str(text))}</span>', "description_allow_html": True}
 
 
 @lru_cache(maxsize=1)

@@ -10,7 +10,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from evalkit import DataError
-from evalkit.show.style import typeset
+from evalkit.show.style import UNTYPESET, typeset
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -63,7 +63,8 @@ def words(described: dict[str, Any]) -> dict[str, str]:
     """
     alt, caption = described["image/png"]["alt"], described["image/png"]["caption"]
     folded = f"<details><summary>In words</summary><p>{escape(typeset(alt))}</p></details>"
-    return {"text/html": f"<p><em>{escape(typeset(caption))}</em></p>{folded}", "text/plain": f"{caption}\n{alt}"}
+    html = f'<div class="{UNTYPESET}"><p><em>{escape(typeset(caption))}</em></p>{folded}</div>'
+    return {"text/html": html, "text/plain": f"{caption}\n{alt}"}
 
 
 def live() -> bool:

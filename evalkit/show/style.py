@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import re
 
+#: Classes by which MathJax (its releases 3 and 2) leaves what is in an element alone. JupyterLab has it typeset all
+#: HTML, so "$5 for A and $6 for B" would become a formula; no output here is one.
+UNTYPESET = "mathjax_ignore tex2jax_ignore"
 MINUS = "\N{MINUS SIGN}"
 NARROW = "\N{NARROW NO-BREAK SPACE}"
 #: A hyphen at the beginning of a number: after a blank, a bracket or a sign of comparison, and nothing else.

@@ -7,6 +7,7 @@ import itertools
 from evalkit.campaign.analysis import Analysis
 from evalkit.campaign.checks.check import FINE, LOOK, PROBLEM, UNKNOWN, Check, answered, graded
 from evalkit.campaign.method import FEW, UNEVEN, Spread
+from evalkit.campaign.missing import Missing
 from evalkit.data.provenance import reading_of
 from evalkit.stats.terms import join_names, pluralize
 
@@ -26,6 +27,11 @@ CELL = 5
 
 def apart(found: Analysis) -> Check:
     campaign, ranking = found.campaign, found.ranking
+    if not ranking and campaign.compares and len(campaign.systems) > 1:
+        reason = ranking.reason if isinstance(ranking, Missing) else ""
+        question = "Were all systems compared with each other, perhaps through others?"
+        todo = "Have people compare systems of different groups."
+        return answered(question, PROBLEM, reason.partition(". ")[0], todo)
     if not ranking or len(ranking.names) < 2:
         text = f"outputs of {pluralize(len(campaign.systems), 'system')} were judged"
         todo = "Judge a second system on the same segments."

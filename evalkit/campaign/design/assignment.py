@@ -66,19 +66,19 @@ def columns(systems: Sequence[str], together: int) -> list[tuple[str, ...]]:
 
 
 def assign(
-    documents: Mapping[str, int], shown: Sequence[tuple[str, ...]], *, annotators: int, overlap: float,
+    documents: Mapping[str, int], shown: Mapping[str, Sequence[tuple[str, ...]]], *, annotators: int, overlap: float,
     rng: np.random.Generator,
 ) -> list[Showing]:  # fmt: skip
     """Give every document, by all that it is ``shown`` by, to annotators; a share ``overlap`` of documents to two each.
 
-    documents: name -> segments. The design is a Latin square that goes on: document number i by column c goes to
-    annotator i + c (mod A), under names drawn by chance. So everybody has every column equally often, up to one
-    document, and, with no more columns than annotators, every document once at most. A second judgement of a document
-    takes another row of the square, so nobody judges the same translation twice. Documents of a round have about the
-    same length. With one annotator nothing overlaps.
+    documents: name -> segments. shown: document -> columns, as many of each. The design is a Latin square that goes on:
+    document number i by column c goes to annotator i + c (mod A), under names drawn by chance. So everybody has every
+    column equally often, up to one document, and, with no more columns than annotators, every document once at most.
+    A second judgement of a document takes another row of the square, so nobody judges the same translation twice.
+    Documents of a round have about the same length. With one annotator nothing overlaps.
     """
     turn = rng.permutation(annotators)  # who stands where in the square
-    shift = _shifts(len(shown), annotators, rng)
+    shift = _shifts(max(map(len, shown.values())), annotators, rng)
     names = list(documents)
     order = sorted(rng.permutation(len(names)), key=lambda place: -documents[names[place]])
     rounds = [order[start : start + annotators] for start in range(0, len(order), annotators)]
@@ -88,17 +88,19 @@ def assign(
     return [
         Showing(int(turn[(row + shift[column]) % annotators]), doc, systems)
         for doc, row in rows
-        for column, systems in enumerate(shown)
+        for column, systems in enumerate(shown[doc])
     ]
 
 
-def to_everybody(documents: Iterable[str], shown: Sequence[tuple[str, ...]], *, annotators: int) -> list[Showing]:
+def to_everybody(
+    documents: Iterable[str], shown: Mapping[str, Sequence[tuple[str, ...]]], *, annotators: int
+) -> list[Showing]:  # fmt: skip
     """Give every document, by all that it is ``shown`` by, to every annotator, as a class has it.
 
-    >>> len(to_everybody(["d1", "d2"], [("A",), ("B",)], annotators=3))
+    >>> len(to_everybody(["d1", "d2"], {"d1": [("A",), ("B",)], "d2": [("A",), ("B",)]}, annotators=3))
     12
     """
-    return [Showing(who, doc, systems) for who in range(annotators) for doc in documents for systems in shown]
+    return [Showing(who, doc, systems) for who in range(annotators) for doc in documents for systems in shown[doc]]
 
 
 def _shifts(count: int, annotators: int, rng: np.random.Generator) -> list[int]:
@@ -133,14 +135,20 @@ def ordered(mine: Sequence[Showing], rng: np.random.Generator) -> list[Showing]:
     return [stacks[doc][turn] for turn in range(most) for doc in docs if turn < len(stacks[doc])]
 
 
-def with_sides(mine: Sequence[Showing], rng: np.random.Generator) -> list[Showing]:
-    """Turn the systems of each showing, so that each stands on each side equally often, up to once, for each column."""
-    start: dict[frozenset[str], tuple[tuple[str, ...], int]] = {}
+#: Systems that are shown together -> their order, drawn by chance, and how often they were shown.
+Turns = dict[frozenset[str], tuple[tuple[str, ...], int]]
+
+
+def with_sides(mine: Sequence[Showing], turns: Turns, rng: np.random.Generator) -> list[Showing]:
+    """Turn the systems of each showing, so that each stands on each side equally often, up to once, for each column.
+
+    turns: goes on from one annotator to the next, so that sides are in balance for each of them and over all.
+    """
     found = []
     for showing in mine:
         key = frozenset(showing.systems)
-        order, turn = start.get(key) or (tuple(showing.systems[int(one)] for one in rng.permutation(len(key))), 0)
-        start[key] = order, turn + 1
+        order, turn = turns.get(key) or (tuple(showing.systems[int(one)] for one in rng.permutation(len(key))), 0)
+        turns[key] = order, turn + 1
         at = turn % len(order)
         found.append(Showing(showing.annotator, showing.doc, order[at:] + order[:at]))
     return found

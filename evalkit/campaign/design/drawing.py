@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,6 +13,7 @@ from evalkit.campaign.design import assignment
 from evalkit.campaign.design.assignment import Item, Screen, Showing
 from evalkit.campaign.design.calibration import calibration_screens
 from evalkit.campaign.design.degrading import degraded
+from evalkit.campaign.design.opponents import demand_connected, pairs_by_document
 from evalkit.campaign.design.protocols import Protocol
 from evalkit.campaign.design.texts import Texts
 
@@ -26,7 +27,8 @@ class Wish:
     annotators: their names. hours: of each; None judges all documents. seconds: that a judgement takes. overlap: share
     of documents judged by two. calibration: items that all judge. degraded, repeats: shares of everybody's judgements
     that are made again, as degraded items or exact repeats. everybody: judges all documents by all systems, as a class
-    does; then nothing overlaps. seed: of all that is drawn.
+    does; then nothing overlaps. opponents: of a comparison, how many others each system meets in a document; None: all.
+    seed: of all that is drawn.
     """
 
     protocol: Protocol
@@ -38,6 +40,7 @@ class Wish:
     degraded: float = 0.05
     repeats: float = 0.05
     everybody: bool = False
+    opponents: int | None = None
     seed: int = 7
 
     def __post_init__(self) -> None:
@@ -102,10 +105,11 @@ def draw(texts: Texts, wish: Wish, *, prior: pd.DataFrame | None = None) -> Draw
     sizes = {doc: len(places) for doc, places in texts.documents.items() if doc not in reserved}
     if not sizes:
         raise DataError("The calibration set takes all documents. Lower --calibration, or tell more documents.")
-    shown = assignment.columns(systems, wish.protocol.together)
     order = [list(sizes)[place] for place in rng.permutation(len(sizes))]
+    shown = _shown(wish, systems, order, rng)
     room = (wish.capacity - sum(screen.judgements for screen in common)) / (1 + wish.degraded + wish.repeats)
-    wide = len(shown) if wish.protocol.compares else sum(map(len, shown))
+    columns = shown[order[0]]
+    wide = len(columns) if wish.protocol.compares else sum(map(len, columns))
     counts = np.cumsum([sizes[doc] * wide * wish.times for doc in order])
     many = int((counts <= room * len(wish.annotators)).sum())
     drawn = _whole(texts, wish, shown, order[:many], common, rng) if many else None
@@ -117,6 +121,8 @@ def draw(texts: Texts, wish: Wish, *, prior: pd.DataFrame | None = None) -> Draw
             f"{wish.hours:g} hours are {wish.capacity:,.0f} judgements each, too few for one document by "
             f"{len(systems)} systems. Give more hours, name more annotators, or lower --calibration."
         )
+    if wish.opponents is not None:
+        demand_connected(systems, [pair for doc in order[:many] for pair in shown[doc]])
     if many < len(order):
         notes.append(f"the hours allow {many:,} of {len(order):,} documents, drawn by chance")
     wanted = [kind for kind, share in (("degraded", wish.degraded), ("repeat", wish.repeats)) if share]
@@ -126,11 +132,21 @@ def draw(texts: Texts, wish: Wish, *, prior: pd.DataFrame | None = None) -> Draw
     return Drawn(wish, tuple(map(tuple, drawn)), tuple(order[:many]), reserved, tuple(notes))
 
 
+def _shown(wish: Wish, systems: list[str], docs: list[str], rng: np.random.Generator
+           ) -> dict[str, Sequence[tuple[str, ...]]]:  # fmt: skip
+    """Say what each document is shown by: as its protocol has it, or by pairs of some systems."""
+    if wish.opponents is None or wish.opponents == len(systems) - 1:
+        return dict.fromkeys(docs, assignment.columns(systems, wish.protocol.together))
+    if not wish.protocol.compares:
+        raise DataError(f"--opponents is for comparisons of two, and {wish.protocol.name} is none. Leave it out.")
+    return {**pairs_by_document(systems, docs, wish.opponents, rng)}
+
+
 def _count(screens: Sequence[Screen]) -> int:
     return sum(screen.judgements for screen in screens)
 
 
-def _whole(texts: Texts, wish: Wish, shown: Sequence[tuple[str, ...]], docs: Sequence[str],
+def _whole(texts: Texts, wish: Wish, shown: Mapping[str, Sequence[tuple[str, ...]]], docs: Sequence[str],
            common: Sequence[Screen], rng: np.random.Generator) -> list[list[Screen]]:  # fmt: skip
     """Draw everybody's screens of some documents: the calibration set first, then the rest with its copies."""
     sizes = {doc: len(texts.documents[doc]) for doc in docs}
@@ -140,9 +156,10 @@ def _whole(texts: Texts, wish: Wish, shown: Sequence[tuple[str, ...]], docs: Seq
     else:
         showings = assignment.assign(sizes, shown, annotators=crew, overlap=wish.overlap, rng=rng)
     found = []
+    turns: assignment.Turns = {}
     for number in range(len(wish.annotators)):
         mine = assignment.ordered([one for one in showings if one.annotator == number], rng)
-        mine = assignment.with_sides(mine, rng)
+        mine = assignment.with_sides(mine, turns, rng)
         originals = [_screen(texts, one, compared=wish.protocol.compares) for one in mine]
         found.append([*common, *assignment.insert(originals, _copies(texts, wish, originals, rng), rng)])
     return found

@@ -151,26 +151,49 @@ def expect(texts: Texts, drawn: Drawn, assumed: Usual) -> Expected:
     """Say what a drawn campaign can distinguish, and what more annotators would bring with as many documents each."""
     wish, sizes = drawn.wish, {doc: len(texts.documents[doc]) for doc in drawn.documents}
     segments, block = sum(sizes.values()), float(np.mean(list(sizes.values())))
-    found = tuple((len(wish.annotators) * times, _reached(wish, assumed, segments, block, times)) for times in TIMES)
+    worth = segments * (met(len(texts.outputs), wish.opponents) if wish.protocol.compares else 1)
+    found = tuple((len(wish.annotators) * times, _reached(wish, assumed, worth, block, times)) for times in TIMES)
     limited = not wish.everybody and len(drawn.documents) + len(drawn.reserved) >= len(texts.documents)
     return Expected(
         assumed, found[0][1], found, "share of comparisons" if wish.protocol.compares else "points", limited
     )
 
 
-def _reached(wish: Wish, assumed: Usual, segments: int, block: float, times: int) -> float | None:
+def met(systems: int, opponents: int | None = None) -> float:
+    r"""Return how many comparisons of two systems a segment is worth for their difference, those through others too.
+
+    Where each of K systems meets m others equally often, a segment has :math:`m/(K - 1)` comparisons of any two, and
+    strengths make K/2 of each: the variance of a difference of strengths is :math:`2/(n K w)` for n comparisons of any
+    two, each of information w, where two systems alone have :math:`1/(n w)`. Source: David 1988, section 4.2.
+
+    >>> met(2), met(4), met(4, 2)
+    (1.0, 2.0, 1.3333333333333333)
+    """
+    return (opponents or systems - 1) / (systems - 1) * systems / 2
+
+
+def share_error(comparisons: float, *, ties: float = 0.0) -> float:
+    """Return the standard error of the share that one of two equal systems wins, segments taken as independent.
+
+    >>> share_error(100), share_error(100, ties=0.36)
+    (0.05, 0.04)
+    """
+    return 0.5 * math.sqrt((1 - ties) / comparisons)
+
+
+def _reached(wish: Wish, assumed: Usual, segments: float, block: float, times: int) -> float | None:
     """Return the smallest difference of a campaign with several times as many annotators.
 
     segments: of each system now. More people judge more segments or, where everybody judges everything, the same ones.
     """
     if wish.everybody and not wish.protocol.compares:
         many = len(wish.annotators) * times
-        return smallest_difference(assumed.variances, segments=segments, annotators=many, block=block,
+        return smallest_difference(assumed.variances, segments=int(segments), annotators=many, block=block,
                                    arrangement="same", judgements=many)  # fmt: skip
     segments *= times
-    if wish.protocol.compares:  # a sign test, documents' segments taken as independent
-        return NORMAL * 0.5 / math.sqrt(segments)
+    if wish.protocol.compares:
+        return NORMAL * share_error(segments)
     crew = replace(wish, annotators=tuple(f"a{one}" for one in range(len(wish.annotators) * times))).annotators
     arrangement = "mixed" if wish.protocol.together == 1 and len(crew) > 1 else "same"
-    return smallest_difference(assumed.variances, segments=segments, annotators=len(crew), block=block,
+    return smallest_difference(assumed.variances, segments=int(segments), annotators=len(crew), block=block,
                                arrangement=arrangement, calibration=wish.calibration)  # fmt: skip

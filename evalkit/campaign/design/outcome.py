@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.campaign.design.expectation import NORMAL, smallest_difference
+from evalkit.campaign.design.expectation import NORMAL, share_error, smallest_difference
 from evalkit.campaign.missing import Missing
 from evalkit.campaign.opening import Campaign
 from evalkit.data.provenance import reading_of
@@ -70,7 +70,7 @@ def compare_plan(campaign: Campaign) -> Outcome | Missing:
         annotators=_lacking(people.drop(columns="task")),
         kinds=_lacking(pd.DataFrame(plan["kinds"])),
         planned=(float(difference), float(error)) if difference and error else None,
-        achieved=_achieved(campaign) if unit == "points" else None,
+        achieved=_achieved(campaign) if unit == "points" else _compared(campaign),
         unit=unit,
         basis=str(expected.get("source", "")),
     )
@@ -78,6 +78,16 @@ def compare_plan(campaign: Campaign) -> Outcome | Missing:
 
 def _lacking(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(lacking=table["planned"] - table["collected"])
+
+
+def _compared(campaign: Campaign) -> tuple[float, float] | None:
+    """Return the same for comparisons, by how many there are and how many of them are ties."""
+    if not campaign.compares:
+        return None
+    answers, systems = campaign.comparisons, campaign.compared["system"].nunique()
+    each = len(answers) / (systems * (systems - 1) / 2) * systems / 2
+    error = share_error(each, ties=float(answers["preference"].eq("tie").mean()))
+    return (NORMAL * error, error) if error > 0 else None
 
 
 def _achieved(campaign: Campaign) -> tuple[float, float] | None:

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from evalkit.campaign.design.drawing import Drawn
 from evalkit.campaign.design.items import Named
+from evalkit.data import designs
+from evalkit.data.spreadsheets import guarded
 
 _STAMP = (1980, 1, 1, 0, 0, 0)  # of files in a workbook, so that the same campaign is the same bytes
 _WIDTHS = {"item": 12, "part": 6, "source": 60, "translation": 60, "translation_a": 60, "translation_b": 60}
@@ -18,25 +20,30 @@ def assignment(drawn: Drawn, items: Sequence[Sequence[Named]], sources: Sequence
                pair: tuple[str, str]) -> str:  # fmt: skip
     """Return the CSV of all that is to be judged, with everything that is known of it and an empty score.
 
-    Its columns are this package's own, so it imports by itself. Annotators must not see it: it names systems.
+    Its columns are this package's own, so it imports by itself. Annotators must not see it: it names systems. What a
+    spreadsheet would run as a formula has an apostrophe before it, which an import takes away.
     """
     table = io.StringIO(newline="")
-    writer = csv.writer(table, lineterminator="\n")
+    writer = csv.writer(table, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
     compares = drawn.wish.protocol.compares
     judged = ["system_a", "system_b", "source", "translation_a", "translation_b", "preference"] if compares else [
         "system", "item_type", "source", "hypothesis", drawn.wish.protocol.heading]  # fmt: skip
     hit = [] if compares else ["hit"]
-    writer.writerow(["item", "annotator", *hit, "position", "src_lang", "tgt_lang", "doc", "segment", *judged])
+    writer.writerow([*designs.HEADINGS[:2], *hit, *designs.HEADINGS[2:], *judged])
     for one in (one for mine in items for one in mine):
         who = [drawn.wish.annotators[one.task - 1], *([task_name(one.task)] if hit else [])]
         rest = [one.order, *pair, one.doc, one.segment]
         source = sources[one.item.segment]
         if compares:
-            writer.writerow([one.name, *who, *rest, *one.item.systems, source, *one.item.texts, ""])
+            writer.writerow(_guarded([one.name, *who, *rest, *one.item.systems, source, *one.item.texts, ""]))
             continue
         for name, system, kind, text in _answers(one, alias):
-            writer.writerow([name, *who, *rest, system, kind, source, text, ""])
+            writer.writerow(_guarded([name, *who, *rest, system, kind, source, text, ""]))
     return table.getvalue()
+
+
+def _guarded(cells: Sequence[object]) -> list[object]:
+    return [guarded(cell) if isinstance(cell, str) else cell for cell in cells]
 
 
 def task_name(task: int) -> str:

@@ -58,7 +58,7 @@ def _said(name: str, texts: Texts, drawn: Drawn, planned: Mapping[str, Any]) -> 
         "name": name, "protocol": wish.protocol.name, "scale": wish.protocol.scale, "src_lang": texts.src_lang,
         "tgt_lang": texts.tgt_lang, "annotators": wish.annotators, "hours": wish.hours, "seconds": wish.seconds,
         "overlap": wish.overlap, "calibration": wish.calibration, "degraded": wish.degraded, "repeats": wish.repeats,
-        "everybody": wish.everybody, "seed": wish.seed,
+        "everybody": wish.everybody, "opponents": wish.opponents, "seed": wish.seed,
         "inputs": texts.inputs, "documents": len(drawn.documents), "judgements": drawn.judgements,
         "kinds": counts(drawn), "planned": planned,
     }  # fmt: skip

@@ -16,12 +16,15 @@ from evalkit.campaign.exports import tables
 from evalkit.campaign.exports.latex import fits, latex
 from evalkit.campaign.exports.placing import placed
 from evalkit.campaign.exports.tables import read_csv, split
+from evalkit.data import delimited
 from evalkit.data.registry import digest
 
 __all__ = ["export", "latex", "read", "read_csv", "split"]
 
-#: Largest report that is read, bytes.
-LARGEST = 200_000_000
+#: Largest report that is read, bytes, with so many lists and objects, so deep: no study's has a hundredth of it.
+LARGEST = 64 << 20
+_MOST_LISTS, _DEEPEST = 1_000_000, 50
+_REMEDY = "Name the JSON file beside a report's HTML."
 _NOTE = (
     "UTF-8; a gap is an empty cell. Text that a spreadsheet would run as a formula has an apostrophe before it, and "
     "so has text that begins with one: evalkit.campaign.exports.read_csv takes it away. Parquet holds all texts as "
@@ -68,24 +71,51 @@ def _json(value: Any) -> str:
 
 def read(path: Path) -> dict[str, Any]:
     """Read a study's JSON report; DataError where it is none, or not a good one."""
+    if not path.exists():
+        raise DataError(f"There is no {path}. Run the study first: evalkit run STUDY.")
+    content = delimited.content(path, most=LARGEST, remedy=_REMEDY)
     try:
-        if path.stat().st_size > LARGEST:
-            raise DataError(f"{path.name} is larger than any report. Name the JSON file beside a report's HTML.")
-        content = path.read_text(encoding="utf-8")
-        found = json.loads(content)
-        json.dumps(found, ensure_ascii=False).encode()  # halves of letters can stand in JSON, and in no file
-    except FileNotFoundError:
-        raise DataError(f"There is no {path}. Run the study first: evalkit run STUDY.") from None
+        found = _parsed(content)
     except (ValueError, RecursionError) as problem:
-        raise DataError(
-            f"{path.name} is no JSON report ({problem}). Name the JSON file beside a report's HTML."
-        ) from None
-    kinds = {"study": str, "status": str, "recorded": dict, "signature": str, "data": list, "parameters": dict}
-    whole = isinstance(found, dict) and all(isinstance(found.get(key), kind) for key, kind in kinds.items())
-    sources = found["data"] if whole else []
-    named = all(isinstance(source, dict) and {"name", "source"} <= source.keys() for source in sources)
-    if not (whole and named):
-        raise DataError(f"{path.name} is no report of a study. Name the JSON file beside a report's HTML.")
+        raise DataError(f"{path.name} is no JSON report ({problem}). {_REMEDY}") from None
+    if not _is_report(found):
+        raise DataError(f"{path.name} is no report of a study. {_REMEDY}")
     if found["status"] != "ok":
         raise DataError(f"{path.name}: the study {found['study']} {found['status']}. Run it again, then export.")
     return found
+
+
+def _parsed(content: bytes) -> Any:
+    """Parse JSON as studies write it. Raises ValueError for what could not be written again as it is."""
+    if content.count(b"[") + content.count(b"{") > _MOST_LISTS:
+        raise ValueError(f"more than {_MOST_LISTS:,} lists and objects")
+    found = json.loads(content.decode("utf-8"), object_pairs_hook=_once)
+    if _is_deep(found, _DEEPEST):
+        raise ValueError(f"more than {_DEEPEST} lists within lists")
+    json.dumps(found, ensure_ascii=False, allow_nan=False).encode()  # halves of letters can stand in JSON, in no file
+    return found
+
+
+def _once(entries: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make an object of its entries; of two with one name, one would be lost."""
+    found = dict(entries)
+    if len(found) < len(entries):
+        raise ValueError("an entry is there twice")
+    return found
+
+
+def _is_deep(value: Any, left: int) -> bool:
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return any(isinstance(one, (dict, list)) and (not left or _is_deep(one, left - 1)) for one in inside)
+
+
+def _is_report(found: Any) -> bool:
+    """Tell whether JSON has the form of a study's report."""
+    kinds = {"study": str, "status": str, "recorded": dict, "signature": str, "data": list, "parameters": dict}
+    if not isinstance(found, dict) or not all(isinstance(found.get(key), kind) for key, kind in kinds.items()):
+        return False
+    sources = all(
+        isinstance(one, dict) and isinstance(one.get("name"), str) and isinstance(one.get("source"), str)
+        for one in found["data"]
+    )
+    return sources and found["study"].isidentifier() and found["status"] in ("ok", "failed", "skipped")

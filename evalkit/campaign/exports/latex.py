@@ -41,17 +41,16 @@ def latex(table: pd.DataFrame, *, name: str, signature: str = "") -> str:
     numbers = {
         column for column in table if pd.api.types.is_numeric_dtype(table[column]) and table[column].dtype != bool
     }
-    cells = pd.DataFrame({column: _cells(table[column], column in numbers) for column in table})
-    first = cells.iloc[:, 0]  # after a line's end a bracket or a star would belong to that command
-    cells[cells.columns[0]] = first.where(~first.str.startswith(("[", "*")), "{}" + first)
-    body = cells.to_latex(
-        index=False,
-        escape=False,
-        header=[tex(str(column).replace("_", " ")) for column in table],
-        column_format=_layout(table, numbers),
-        caption=tex(name.replace("_", " ")),
-        label=f"tab:{re.sub(r'[^A-Za-z0-9]+', '-', name)}",
-    )
+    cells = [_cells(table[column], column in numbers) for column in table]
+    lines = [[tex(str(column).replace("_", " ")) for column in table], *map(list, zip(*cells))]
+    for line in lines:  # after a line's end, or a rule, a bracket or a star would belong to that command
+        line[0] = f"{{}}{line[0]}" if line[0].startswith(("[", "*")) else line[0]
+    rows = [" & ".join(line) + r" \\" for line in lines]
+    body = "\n".join([
+        r"\begin{table}", rf"\caption{{{tex(name.replace('_', ' '))}}}",
+        rf"\label{{tab:{re.sub(r'[^A-Za-z0-9]+', '-', name)}}}", rf"\begin{{tabular}}{{{_layout(table, numbers)}}}",
+        r"\toprule", rows[0], r"\midrule", *rows[1:], r"\bottomrule", r"\end{tabular}", r"\end{table}", "",
+    ])  # fmt: skip
     return "\n".join([*[f"% {' '.join(signature.split())}"] * bool(signature), *needs(body), body])
 
 

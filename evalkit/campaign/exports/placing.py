@@ -9,7 +9,7 @@ import shutil
 import sys
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from evalkit.data.registry import digest
 
 _STALE = 3600.0  # seconds after which what a killed export left is nobody's any more
 _PART = ".evalkit-part"
+_UNFINISHED = "This export was interrupted, and its files are of two reports. Export again."
 
 
 @contextmanager
@@ -27,14 +28,16 @@ def placed(out: Path) -> Iterator[Path]:
 
     A folder that holds an export and nothing else changes places with the new one in one step, so that a kill or a full
     disk leaves the earlier export or the new one. Where other files are there, too, or the system cannot do that, files
-    are moved one by one: ``export.json`` goes first and comes last.
-    Raises DataError where ``out`` is a file, or a file of the earlier export was changed since.
+    are moved one by one. Meanwhile ``export.json`` says that the export is unfinished, and lists the files of both, so
+    that after a kill nothing takes them for one export, and the next export clears them away.
+    Raises DataError where ``out`` is a file, a file of the earlier export was changed since, or one that no export
+    wrote has a name that this one needs.
     """
     if out.exists() and not out.is_dir():
         raise DataError(f"{out} is a file. Name a folder with --out.")
     earlier = _listed(out)
     for name, expected in earlier.items():
-        if (out / name).is_file() and digest(out / name) != expected:
+        if (out / name).is_file() and digest(out / name) not in expected:
             raise DataError(
                 f"{out / name} was changed since it was exported, and would be lost. Move it elsewhere, or name "
                 "another folder with --out."
@@ -45,23 +48,32 @@ def placed(out: Path) -> Iterator[Path]:
     draft = _draft(real.parent if whole else real, real.name)
     try:
         yield draft
+        _demand_no_others(draft, real, earlier)
         if not (whole and _exchanged(draft, real)):
-            _move_each(draft, real, set(earlier))
+            _move_each(draft, real, earlier)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
 
 
-def _listed(out: Path) -> dict[str, str]:
-    """Read which files an earlier export wrote, with their digests; none where its list is not there."""
+def _listed(out: Path) -> dict[str, list[str]]:
+    """Read which files an earlier export wrote, each with its digests; none where its list is not there.
+
+    A file has two digests where an export was interrupted while files were moved: it may be the old one or the new one.
+    """
     try:
         found = json.loads((out / LIST).read_text(encoding="utf-8"))["files"]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return {}
-    plain = isinstance(found, dict) and all(Path(name).name == name and name not in (".", "..") for name in found)
-    return {name: str(value) for name, value in found.items()} if plain else {}
+    plain = isinstance(found, dict) and all(_plain(name) for name in found)
+    return {name: one if isinstance(one, list) else [one] for name, one in found.items()} if plain else {}
 
 
-def _replaceable(real: Path, earlier: dict[str, str]) -> bool:
+def _plain(name: str) -> bool:
+    """Tell whether a name is one of a file in the folder itself."""
+    return Path(name).name == name and name not in (".", "..") and "\0" not in name
+
+
+def _replaceable(real: Path, earlier: Mapping[str, list[str]]) -> bool:
     """Tell whether a folder can go as a whole: an export and nothing else, nobody stands in it, and it can be moved."""
     if not real.exists():
         return True
@@ -83,6 +95,18 @@ def _draft(parent: Path, name: str) -> Path:
     except OSError as problem:
         raise DataError(f"{parent} cannot be written ({problem.strerror}). Name another folder with --out.") from None
     return draft
+
+
+def _demand_no_others(draft: Path, real: Path, earlier: Mapping[str, list[str]]) -> None:
+    """Refuse to write over files that no export wrote."""
+    ours = {*earlier, *([LIST] if earlier else [])}
+    if others := [
+        path.name for path in sorted(draft.iterdir()) if path.name not in ours and (real / path.name).exists()
+    ]:
+        raise DataError(
+            f"{real / others[0]} was not written by an export, and would be lost. Move it elsewhere, or name another "
+            "folder with --out."
+        )
 
 
 def _exchanged(draft: Path, real: Path) -> bool:
@@ -108,13 +132,16 @@ def _swap(one: bytes, other: bytes) -> bool:
         return False
 
 
-def _move_each(draft: Path, real: Path, earlier: set[str]) -> None:
-    """Move files one by one; the list of the export goes first and comes last, so that a mixed folder has none."""
+def _move_each(draft: Path, real: Path, earlier: Mapping[str, list[str]]) -> None:
+    """Move files one by one; until the last is moved, the list of the export says that it is unfinished."""
     real.mkdir(parents=True, exist_ok=True)
-    (real / LIST).unlink(missing_ok=True)
-    names = {path.name for path in draft.iterdir()}
-    for name in sorted(names - {LIST}):
+    new = _listed(draft)
+    mixed = {name: [*earlier.get(name, []), *new.get(name, [])] for name in {**earlier, **new}}
+    said = json.dumps({"unfinished": _UNFINISHED, "files": mixed}, ensure_ascii=False, indent=1)
+    (draft / f"{LIST}.unfinished").write_text(f"{said}\n", encoding="utf-8")
+    os.replace(draft / f"{LIST}.unfinished", real / LIST)
+    for name in sorted(new):
         os.replace(draft / name, real / name)
-    for name in earlier - names:
+    for name in earlier.keys() - new.keys():
         (real / name).unlink(missing_ok=True)
     os.replace(draft / LIST, real / LIST)

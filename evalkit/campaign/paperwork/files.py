@@ -22,11 +22,10 @@ def files(found: dict[str, Any]) -> dict[str, str]:
     found: a report, as ``exports.read`` reads it. One that records no ``methods`` gets what holds for every study: what
     was run, on which data, with which settings.
     """
-    own = found["recorded"].get("methods")
-    own = own if isinstance(own, dict) and isinstance(own.get("references"), list) and "text" in own else {}
+    own = _methods(found["recorded"].get("methods"))
     text = str(own["text"]) if own else _any_study(found)
     references = [str(reference) for reference in own.get("references", [])]
-    works = [work for work in own.get("bibliography", []) if isinstance(work, dict) and {"key", "kind"} <= work.keys()]
+    works = own.get("bibliography", [])
     names = [f"{source['name']}{_KINDS.get(source['source'], '')}" for source in found["data"]]
     data = f" Data: {'; '.join(names)}." if names else ""
     signature = found["signature"]
@@ -47,6 +46,19 @@ def files(found: dict[str, Any]) -> dict[str, str]:
         made["datasheet.md"] = _datasheet(sheet, signature)
         made["datasheet.json"] = json.dumps({**sheet, "signature": signature}, indent=1, ensure_ascii=False) + "\n"
     return made
+
+
+def _methods(own: Any) -> dict[str, Any]:
+    """Return what a report records of its methods as far as it has the form that they are written in; else nothing."""
+    if not isinstance(own, dict) or not isinstance(own.get("references"), list) or "text" not in own:
+        return {}
+    works = own.get("bibliography")
+    cited = (
+        "latex" in own
+        and isinstance(works, list)
+        and all(isinstance(work, dict) and {"key", "kind"} <= work.keys() for work in works)
+    )
+    return own if cited else {name: own[name] for name in ("text", "references")}
 
 
 def _any_study(found: dict[str, Any]) -> str:

@@ -80,6 +80,8 @@ def scoring(ranking: Ranking | Missing) -> str:
     if not ranking or len(ranking.names) < 2:
         return ""
     text = "Systems are ranked by mean scores: judgements are averaged by segment, then segments by system."
+    if ranking.standing:
+        return _strengths(ranking)
     if ranking.method.by_z:
         text = "Systems are ranked by z-scores: each annotator's scores less the mean of all their scores, over their "
         text += f"standard deviation {cite('graham2013')}, averaged by segment, then by system."
@@ -88,14 +90,29 @@ def scoring(ranking: Ranking | Missing) -> str:
     return text
 
 
+def _strengths(ranking: Ranking) -> str:
+    """Say how comparisons become a ranking."""
+    fitted = ranking.standing.fitted if ranking.standing else None
+    ties = f"ties modelled after Davidson {cite('davidson1970')}" if fitted and fitted.ties != "half" else "no ties"
+    place = " and the effect of standing first on the screen taken out" if fitted and len(fitted.place) else ""
+    prior = " A weak prior keeps strengths finite where a system never lost." if fitted and fitted.spread else ""
+    return (
+        f"Systems are ranked by strengths fitted to comparisons {cite('bradley1952')}, with {ties}{place}. A score is "
+        f"the share of comparisons that a system would win against all others, a tie counting half.{prior}"
+    )
+
+
 def testing(ranking: Ranking | Missing) -> str:
     """Say how systems are compared, and what that gave for the first two."""
     if not ranking or len(ranking.names) < 2:
         return ""
     humans = join_names(ranking.humans["system"]) if len(ranking.humans) else ""
+    error = f"clustered by {ranking.method.drawn} {cite('liang1986')}"
+    if ranking.standing:
+        error = f"that of draws of {ranking.method.drawn} {cite('efron1993')}"
     return (
-        f"Every two systems are compared by a t-test whose standard error is clustered by {ranking.method.drawn} "
-        f"{cite('liang1986')}, one-sided at {ranking.method.alpha:g}, with p-values adjusted for the number of pairs "
+        f"Every two systems are compared by a t-test whose standard error is {error}, "
+        f"one-sided at {ranking.method.alpha:g}, with p-values adjusted for the number of pairs "
         f"of systems {cite('holm1979')}; for {ranking.top} and {ranking.names[1]}, the first two, "
         f"p {'< 0.001' if ranking.p < 0.001 else f'= {ranking.p:.3f}'}. {_lines(ranking.method)}"
     ) + f" People's translations ({humans}) are shown beside the systems and take no place among them." * bool(humans)

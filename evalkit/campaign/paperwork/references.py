@@ -128,6 +128,15 @@ REFERENCES = {
         "title": "Practical Guidelines for the Use of {MQM} in Scientific Research on Translation Quality",
         "institution": "DFKI, QTLaunchPad", "year": "2014",
     }),
+    "bradley1952": Reference("article", ("Bradley, Ralph Allan", "Terry, Milton E."), {
+        "title": "Rank Analysis of Incomplete Block Designs: {I}. The Method of Paired Comparisons",
+        "journal": "Biometrika", "volume": "39", "number": "3/4", "pages": "324–345", "year": "1952",
+    }),
+    "davidson1970": Reference("article", ("Davidson, Roger R.",), {
+        "title": "On Extending the {B}radley-{T}erry Model to Accommodate Ties in Paired Comparison Experiments",
+        "journal": "Journal of the American Statistical Association", "volume": "65", "number": "329",
+        "pages": "317–328", "year": "1970",
+    }),
     "efron1993": Reference("book", ("Efron, Bradley", "Tibshirani, Robert J."), {
         "title": "An Introduction to the Bootstrap", "publisher": "Chapman & Hall", "year": "1993",
     }),

@@ -89,9 +89,10 @@ def measure_agreement(campaign: Campaign, *, resamples: int = 200, seed: int = 7
 
     resamples, seed: random draws of items behind the 95 % intervals.
     """
+    asked, part = campaign.asked(campaign.ratings, once=True), campaign.asked(campaign.part, once=True)
     tables = {
         pair: _measured(ratings, detail=pair == campaign.pair, resamples=resamples, seed=seed).assign(pair=pair)
-        for pair, ratings in ((pair, campaign.ratings[campaign.ratings["pair"] == pair]) for pair in campaign.pairs)
+        for pair, ratings in ((pair, asked[asked["pair"] == pair]) for pair in campaign.pairs)
     }
     own = tables[campaign.pair]
     main, there = own.iloc[0], not np.isnan(own["estimate"].iloc[0])
@@ -100,7 +101,7 @@ def measure_agreement(campaign: Campaign, *, resamples: int = 200, seed: int = 7
         pair=campaign.pair,
         by_pair=_named(first, "pair") if first["estimate"].notna().any() else first.head(0),
         measures=_named(own, "why") if there else own.head(0),
-        between=every_two(campaign.part) if there else every_two(campaign.part.head(0)),
+        between=every_two(part) if there else every_two(part.head(0)),
         estimate=float(main["estimate"]) if there else None,
         low=float(main["low"]),
         high=float(main["high"]),

@@ -5,6 +5,7 @@ trust it, what next. What a paper or a datasheet has to say of how the numbers w
 """
 
 from evalkit.campaign.sentences.against import against_items, against_systems
+from evalkit.campaign.sentences.comparisons import comparisons  # noqa: F401  registers its sentences with say
 from evalkit.campaign.sentences.few import few  # noqa: F401  registers its sentences with say
 from evalkit.campaign.sentences.first_page import (
     answers,

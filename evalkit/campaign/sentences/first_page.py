@@ -20,6 +20,8 @@ def headline(found: Analysis, checks: list[Check]) -> str:
     """Say which system is better, how it stands to people, how sure that is, and what stands in the way of it."""
     if not found.ranking:
         nothing = f"{found.campaign.pair}: no outputs of systems were judged, so there is nothing to compare."
+        if found.campaign.compares:
+            nothing = f"{found.campaign.pair}: {getattr(found.ranking, 'reason', '')}"
         return " ".join([nothing, *_turned(found.campaign), _obstacles(checks)])
     parts = [better(found.ranking), *beside_humans(found.ranking), *_turned(found.campaign), *sure(found.ranking)]
     return " ".join([*parts, _obstacles(checks)])
@@ -114,6 +116,10 @@ def figures(ranking: Ranking) -> list[str]:
     if len(ranking.first) == len(ranking.names):
         return []
     first, second = ranking.names[:2]
+    if ranking.method.compares:
+        one, other = ranking.table["score"].iloc[:2]
+        text = f"Against all others, {first} would win {one:.0%} of comparisons, {second}, the next, {other:.0%}"
+        return [f"{text}; a tie counts half for either."]
     text = f"{first} has a mean score of {ranking.means[first]:.2f} {_scale(ranking)}, {second}, the next, one of "
     text += f"{ranking.means[second]:.2f}"
     if not ranking.method.by_z:

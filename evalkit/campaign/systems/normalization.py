@@ -8,7 +8,7 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.campaign.method import choose_method
-from evalkit.campaign.missing import or_missing
+from evalkit.campaign.missing import Missing, or_missing
 from evalkit.campaign.opening import Campaign
 from evalkit.human import normalization
 from evalkit.stats.terms import pluralize
@@ -43,11 +43,17 @@ class Normalization:
 
 
 @or_missing("To see what normalising does, judge two systems or more by two annotators or more.")
-def normalize_scores(campaign: Campaign, *, unit: str = "auto", resamples: int = 200, seed: int = 7) -> Normalization:
+def normalize_scores(
+    campaign: Campaign, *, unit: str = "auto", resamples: int = 200, seed: int = 7
+) -> Normalization | Missing:  # fmt: skip
     """Rank the systems by raw scores and after each normalisation, and say which moves are more than chance.
 
     unit: what is drawn anew (see ``choose_method``).
     """
+    if campaign.compares:
+        return Missing(
+            "Comparisons have no level that differs between annotators, so there is nothing to normalise.", ""
+        )
     part, people = campaign.part, campaign.judged["annotator"].nunique()
     if len(campaign.systems) < 2 or people < 2:
         have = f"{pluralize(len(campaign.systems), 'system')} judged by {pluralize(people, 'annotator')}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,8 @@ from evalkit import DataError
 from evalkit.campaign.method import OWN_LINES, Method, choose_method
 from evalkit.campaign.missing import or_missing
 from evalkit.campaign.opening import Campaign, from_ratings
+from evalkit.campaign.systems import strengths
+from evalkit.human.preferences import Standing
 from evalkit.stats import inference
 from evalkit.stats.terms import join_names
 
@@ -28,7 +31,8 @@ class Ranking:
     people's translations, without places; duels: tests of each of them with each system. points: how many points of
     the scale are one unit of what is compared: 1, or the annotators' pooled standard deviation for z-scores.
     resamples: draws behind the intervals. unsure: why there are no intervals. refused: why the rule for lines that was
-    asked for cannot be applied, so that ours is.
+    asked for cannot be applied, so that ours is. standing: the strengths, where comparisons were judged; ``score`` is
+    then the share of comparisons that a system would win against all others.
     """
 
     pair: str
@@ -42,22 +46,26 @@ class Ranking:
     resamples: int
     unsure: str = ""
     refused: str = ""
+    standing: Standing | None = None
 
     @property
     def systems(self) -> pd.DataFrame:
         """One row per system, and per human translation: rank, cluster, mean, z (where compared), intervals, segments.
 
+        Of comparisons, mean is the share that was won, expected the one that strengths let expect against all others.
         low, high: interval of what is compared. rank_low, rank_high: of the place. best: share of draws as the first.
         wins, losses: against other systems. kind: only where there are people's translations, which have no place.
         """
-        columns = ["system", "rank", "cluster", "mean", *(["score"] if self.method.by_z else []),
-                   *([] if self.unsure else _INTERVALS), "wins", "losses", "segments"]  # fmt: skip
+        named = {"score": "expected" if self.method.compares else "z"}
+        compared = ["score"] if self.method.by_z or self.method.compares else []
+        columns = ["system", "rank", "cluster", "mean", *compared, *([] if self.unsure else _INTERVALS)]
+        columns += ["wins", "losses", "segments"]
         if self.humans.empty:
-            return self.table[columns].rename(columns={"score": "z"})
+            return self.table[columns].rename(columns=named)
         both = pd.concat([self.table.assign(kind="system"), self.humans.assign(kind="human translation")])
         whole = ["rank", "cluster", "wins", "losses", *([] if self.unsure else ["rank_low", "rank_high"])]
         both = both.sort_values("score", ascending=False, kind="stable").astype(dict.fromkeys(whole, "Int64"))
-        return both[["system", "kind", *columns[1:]]].rename(columns={"score": "z"}).reset_index(drop=True)
+        return both[["system", "kind", *columns[1:]]].rename(columns=named).reset_index(drop=True)
 
     @property
     def shown(self) -> list[str]:
@@ -126,6 +134,8 @@ def rank_systems(
         raise DataError(f"No outputs of systems were judged in {campaign.pair}.")
     problem, places = "", pd.DataFrame()
     chosen = choose_method(campaign, score=score, unit=unit, lines=lines)
+    if campaign.compares:
+        return _by_strength(campaign, chosen, as_told=unit != "auto", resamples=resamples, seed=seed)
     for method in _smaller(chosen) if unit == "auto" else [chosen]:
         try:
             places = method.places(campaign.compared, resamples=resamples, seed=seed)
@@ -143,6 +153,21 @@ def rank_systems(
     return Ranking(
         campaign.pair, campaign.scale, method, table, pairwise, humans, duels,
         _pooled(campaign) if method.by_z else 1.0, resamples, unsure, inapplicable,
+    )  # fmt: skip
+
+
+def _by_strength(campaign: Campaign, chosen: Method, *, as_told: bool, resamples: int, seed: int) -> Ranking:
+    """Rank systems that were compared with each other."""
+    methods = [chosen] if as_told else [one for one in _smaller(chosen) if strengths.enough(campaign, one)]
+    method, refused = replace((methods or [chosen])[0], lines=OWN_LINES), ""
+    if chosen.lines != OWN_LINES:
+        refused = f"{chosen.lines} draws lines between scores, and these are comparisons."
+    standing = strengths.fit_standing(campaign, method, resamples=resamples, seed=seed)
+    found = strengths.rank(campaign, method, standing)
+    few = f"there are fewer than {strengths.FEWEST} units to be drawn behind a system. Compare more segments."
+    return Ranking(
+        campaign.pair, campaign.scale, method, found.table, found.pairwise, found.humans, found.duels, 1.0, resamples,
+        "" if methods and found.drawn else few, refused, standing,
     )  # fmt: skip
 
 
@@ -203,8 +228,14 @@ def rank_pairs(campaign: Campaign, *, score: str = "auto", unit: str = "auto", l
         here = from_ratings(campaign.ratings[campaign.ratings["pair"] == pair])
         row = {"pair": pair, "systems": len(here.systems), "judgements": len(here.judged)}
         if len(here.systems) > 1:
-            method, _ = _applicable(here, choose_method(here, score=score, unit=unit, lines=lines))
-            table, pairwise, humans, duels = _compared(here, method)
+            chosen = choose_method(here, score=score, unit=unit, lines=lines)
+            try:
+                method, table, pairwise, humans, duels = _quickly(here, chosen)
+            except DataError:
+                if not here.compares:
+                    raise
+                rows.append(row | {"ranked_by": "nothing: some systems were never compared, even through others"})
+                continue
             first, *others = table["system"]
             beaten = _beaten(first, pairwise)
             level = [name for name in others if name not in beaten]
@@ -214,6 +245,15 @@ def rank_pairs(campaign: Campaign, *, score: str = "auto", unit: str = "auto", l
                 row["human"] = "; ".join(beside_human(first, name, duels) for name in humans["system"])
         rows.append(row)
     return pd.DataFrame(rows)
+
+
+def _quickly(campaign: Campaign, chosen: Method) -> tuple[Any, ...]:
+    """Rank a pair without draws of places: method, table, pairwise, humans, duels."""
+    if campaign.compares:
+        found = _by_strength(campaign, chosen, as_told=False, resamples=100, seed=7)
+        return found.method, found.table, found.pairwise, found.humans, found.duels
+    method, _ = _applicable(campaign, chosen)
+    return method, *_compared(campaign, method)
 
 
 def beside_human(system: str, human: str, duels: pd.DataFrame) -> str:

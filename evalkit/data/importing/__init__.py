@@ -58,6 +58,8 @@ def import_campaign(
         raise DataError(f"{format!r} is no format. Choose one of {', '.join(FORMATS)}.")
     stated, named = gathered(Pseudonyms(salt, keep=keep_names), **options)
     name = format if format != "auto" else named or "auto"
+    if name not in FORMATS:
+        raise DataError(f"The mapping names the format {name!r:.60}. Choose one of {', '.join(FORMATS)}.")
     files = [Path(path) for path in paths]
     if not check:
         return campaign.run(files, out, stated, name=name, replace=replace, allow_rejected=allow_rejected, tell=tell)

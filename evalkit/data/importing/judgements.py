@@ -27,7 +27,7 @@ ITEM_TYPES = {
 USUAL = vocabulary("normal regular main test real standard item task default evaluation eval")
 _DAY = r"\d{4}-\d\d-\d\d"  # a date without a time, as a sheet is read
 _TAKEN = ("source", "hypothesis", "reference", "domain", "mark")
-_NUMBERS = ("position", "errors", "z", "hit_seconds")
+_NUMBERS = ("position", "errors", "z", "hit_seconds", "screen_place")
 
 
 @dataclass
@@ -113,6 +113,8 @@ def converted(frame: pd.DataFrame, names: dict[str, str], values: dict[str, str]
         table["hit"] = _hits(needed("hit"), column("annotator"), options.pseudonyms)
     elif options.accounts:  # several accounts of one person stay apart
         table["hit"] = options.pseudonyms.column(column("annotator"), accounts=True)
+    if "screen" in names:
+        table["screen"] = _hits(column("screen"), column("annotator"), options.pseudonyms)
     table |= {ours: needed(ours) for ours in ("criterion", "against") if ours in names or ours in values}
     for moment in [name for name in ("started", "ended") if name in names]:
         table[moment], left, zoneless, said = numbers.times(column(moment))

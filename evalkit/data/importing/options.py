@@ -1,13 +1,12 @@
 """Gather what a user tells about a campaign's files, by flags or in a small TOML file."""
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from evalkit import DataError
-from evalkit.data import designs, languages, schemas
+from evalkit.data import designs, languages, schemas, settings
 from evalkit.data.designs import Design
 from evalkit.data.importing.accounts import owners
 from evalkit.data.importing.cells.columns import EXTRAS, OTHERS, OURS
@@ -86,8 +85,8 @@ def gathered(
     item_types = {**file.get("item_types", {}), **(item_types or {})}
     for ours in columns:
         _demand_ours(ours)
-    if wrong := sorted({*item_types.values()} - {*schemas.ITEM_TYPES}):
-        raise DataError(f"item_types: {wrong[0]!r} is none of {', '.join(schemas.ITEM_TYPES)}. Correct it.")
+    if wrong := sorted({*map(str, item_types.values())} - {*schemas.ITEM_TYPES}):
+        raise DataError(f"item_types: {wrong[0]!r:.60} is none of {', '.join(schemas.ITEM_TYPES)}. Correct it.")
     of_files: dict[str, dict[str, str]] = {}
     for key in [key for key in values if ":" in key]:  # --value wave2.csv:doc=second
         name, _, ours = key.rpartition(":")
@@ -96,7 +95,9 @@ def gathered(
         raise DataError(f"--wide {wide!r} is none of {', '.join(WIDE)}. Say what the columns of scores are.")
     decimal = decimal or file.get("decimal")
     if decimal not in (None, ".", ","):
-        raise DataError(f"The decimal mark {decimal!r} is neither a point nor a comma. Pass --decimal , or --decimal .")
+        raise DataError(
+            f"The decimal mark {decimal!r:.60} is neither a point nor a comma. Pass --decimal , or --decimal ."
+        )
     people = owners(Path(accounts)) if accounts else {}
     pseudonyms.know(people)
     pseudonyms.public |= {plain(name) for name in judges}
@@ -127,14 +128,16 @@ def gathered(
 def _demand_ours(ours: str) -> None:
     """Refuse a name that is none of our columns."""
     if ours not in (*OURS, *EXTRAS, *OTHERS):
-        raise DataError(f"{ours!r} is none of our columns. Map one of {', '.join((*OURS, *EXTRAS, *OTHERS))}.")
+        raise DataError(f"{ours!r:.60} is none of our columns. Map one of {', '.join((*OURS, *EXTRAS, *OTHERS))}.")
 
 
 def _values(values: Mapping[str, Any]) -> dict[str, str]:
     """Check values that all rows have; a language pair is two of them."""
     found = {ours: plain(str(value)) for ours, value in values.items()}
-    for ours in found:
+    for ours, value in found.items():
         _demand_ours(ours)
+        if not value:
+            raise DataError(f"--value {ours:.60}= gives no text. Write what all rows have, or leave it out.")
         if ours in ("score", "started", "ended", "probability", *EXTRAS):
             raise DataError(f"One value of {ours} for all rows makes no sense. Map a column with --map {ours}=….")
     if "pair" in found:
@@ -149,9 +152,13 @@ def _scale(scale: Any) -> tuple[float, float] | None:
     if scale is None:
         return None
     try:
+        if isinstance(scale, str | dict) or any(isinstance(end, bool) for end in scale):
+            raise ValueError(scale)
         low, high = map(float, scale)
-    except (TypeError, ValueError) as problem:
-        raise DataError(f"The scale {scale!r} is not two numbers. Write the lowest and the highest score.") from problem
+    except (TypeError, ValueError, OverflowError) as problem:
+        raise DataError(
+            f"The scale {scale!r:.60} is not two numbers. Write the lowest and the highest score."
+        ) from problem
     if not -1e15 < low < high < 1e15:
         raise DataError(f"The scale {low:g}-{high:g} does not go up. Write the lowest, then the highest score.")
     return low, high
@@ -169,17 +176,10 @@ def _words(words: Mapping[str, float | str]) -> dict[str, float]:
 
 
 def _toml(path: Path) -> dict[str, Any]:
-    """Read a mapping file."""
-    try:
-        if path.stat().st_size > 1 << 20:
-            raise DataError(f"{path.name} is larger than 1 MiB. A mapping is a few lines.")
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
-        raise DataError(
-            f"The mapping {path} cannot be read: {problem}. Write TOML, such as [columns] score = 'DA'."
-        ) from problem
+    """Read a mapping file, its sections and entries of the kinds that they are to be."""
+    found = settings.toml(path, remedy="A mapping is a few lines of TOML, such as [columns] score = 'DA'.")
     if unknown := sorted(set(found) - _SECTIONS):
-        raise DataError(f"{path.name}: {unknown[0]!r} is not known. It may have {', '.join(sorted(_SECTIONS))}.")
+        raise DataError(f"{path.name}: {unknown[0]!r:.60} is not known. It may have {', '.join(sorted(_SECTIONS))}.")
     for section in ("columns", "values", "item_types"):
         if not isinstance(found.get(section, {}), dict):
             raise DataError(f"{path.name}: {section} is no section. Write [{section}], and below it ours = 'theirs'.")
@@ -187,6 +187,14 @@ def _toml(path: Path) -> dict[str, Any]:
         if not isinstance(found.get(name, ""), str):
             raise DataError(f"{path.name}: {name} is no text. Put it in quotes.")
     for ours, theirs in found.get("columns", {}).items():
-        if not (isinstance(theirs, str) or (isinstance(theirs, list) and all(isinstance(one, str) for one in theirs))):
-            raise DataError(f"{path.name}: {ours} names no column. Write its heading in quotes, or a list of them.")
+        if not (isinstance(theirs, str) or (theirs and isinstance(theirs, list) and all(map(_is_text, theirs)))):
+            raise DataError(f"{path.name}: {ours:.60} names no column. Write its heading in quotes, or a list of them.")
+    for section in ("values", "item_types"):
+        for name, value in found.get(section, {}).items():
+            if not (_is_text(value) or type(value) is int):  # 1.10 and 2024-01-01 would be written otherwise
+                raise DataError(f"{path.name}: the value of {name!r:.60} in [{section}] is no text. Put it in quotes.")
     return found
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)

@@ -95,6 +95,8 @@ def _columns(design: Design, header: Iterable[str]) -> list[str]:
     judged = compared if design.compares else ["system", "item_type"]
     names = ["src_lang", "tgt_lang", "annotator", "doc", "segment", *judged, "hit"]
     names += [] if design.compares else ["position", "copy"]
+    if any(len(entry.shown) > 1 for entry in design.items.values()):  # on one screen
+        names += ["screen", "screen_place"] if by_tool or not design.compares else ["first"]
     return [*names, annotated.ENDS] if annotated.ENDS in header and design.said.get("scale") else names
 
 
@@ -116,9 +118,13 @@ def _cells(row: Mapping[str, Any], design: Design, header: Sequence[str]) -> dic
         others = [design.systems[one] for one in entry.shown if one != alias]
         cells |= {"system_a": shown[0], "system_b": shown[-1], "against": others[0]}
         cells["hit"] = f"{_task(entry.task)}/{entry.position}"
+        cells["first"] = "a"
     if alias:
         kind = "system" if design.compares else entry.shown[alias]
         cells |= {"system": design.systems[alias], "item_type": kind, "copy": str(kind in _COPIES).lower()}
+    if alias and len(entry.shown) > 1:
+        cells |= {"screen": f"{_task(entry.task)}/{entry.position}"}
+        cells |= {"screen_place": str(list(entry.shown).index(alias) + 1)}
     return cells
 
 

@@ -10,6 +10,7 @@ from typing import TextIO
 import numpy as np
 import pandas as pd
 
+from evalkit.data import designs
 from evalkit.data.importing.cells import columns
 from evalkit.data.importing.files.rows import Broken, Rows, Source, stripped
 from evalkit.data.importing.pseudonyms import Pseudonyms
@@ -156,15 +157,19 @@ class Writer:
         )
         uncut = "" if named else json.dumps(cells, ensure_ascii=False)
         told = [row.kind, guarded(file), row.line, guarded(row.column), guarded(row.value), guarded(row.reason)]
-        self._rows.writerow([*told, *map(guarded, own), uncut])
+        self._rows.writerow([*told, *map(guarded, own), guarded(uncut)])
 
 
 def again(source: Source) -> Source:
     """Return a source as it is or, where it is a file of rejected rows, those rows under the headings they came from.
 
-    Rows that were excluded stay so.
+    Rows that were excluded stay so. Tables of a campaign that was designed here are read as they were drawn: without
+    the apostrophes that keep their texts from being formulas.
     """
     first = [cell.strip() for cell in source.head[0][1]] if source.head else []
+    if {*designs.HEADINGS} <= {*first}:
+        head = [(line, [*map(unguarded, cells)]) for line, cells in source.head]
+        return replace(source, head=head, read=lambda header, after: _plain(source.read(header, after)))
     if first[:_BEFORE] != FIELDS or UNCUT not in first[_BEFORE:]:
         return source
     (line, titles), *rows = source.head
@@ -179,20 +184,30 @@ def again(source: Source) -> Source:
     )  # fmt: skip
 
 
+def _plain(rows: Rows) -> Rows:
+    """Take away what keeps the cells of a table from being formulas in a spreadsheet."""
+    broken = [replace(one, cells=[*map(unguarded, one.cells)]) for one in rows.broken]
+    return Rows(_unguarded(rows.frame), lambda place: [*map(unguarded, rows.raw(place))], broken, rows.notes)
+
+
+def _unguarded(cells: pd.DataFrame) -> pd.DataFrame:
+    return stripped(cells.apply(lambda column: column.map(unguarded, na_action="ignore").astype("str")))
+
+
 def _reread(source: Source, end: int, header: list[str], after: int) -> Rows:
     """Read rejected rows as rows of the file that they come from."""
     inside = [*header, *(f"\0{place}" for place in range(len(header), end - _BEFORE))]
     names = [*(f"\0{name}" for name in FIELDS), *inside, f"\0{UNCUT}"]
     rows = source.read(names, after)
     excluded = rows.frame[f"\0{FIELDS[0]}"].eq(EXCLUDED).to_numpy()
-    uncut = rows.frame[f"\0{UNCUT}"]
+    uncut = rows.frame[f"\0{UNCUT}"].map(unguarded, na_action="ignore")
     torn = uncut.notna().to_numpy() & ~excluded
     places = np.flatnonzero(~excluded & ~torn)
     broken = [Broken(int(uncut.index[place]), _STILL, _pieces(uncut.iloc[place])) for place in np.flatnonzero(torn)]
     notes = [f"{excluded.sum():,} rows that had been excluded were passed over"] if excluded.any() else []
     cells = rows.frame.iloc[places][header]
     return Rows(
-        stripped(cells.apply(lambda column: column.map(unguarded, na_action="ignore").astype("str"))),
+        _unguarded(cells),
         lambda place: [*map(unguarded, rows.raw(int(places[place]))[_BEFORE:end])],
         [*rows.broken, *broken], [*rows.notes, *notes],
     )  # fmt: skip

@@ -18,7 +18,7 @@ from evalkit.data.importing.files import parquet
 from evalkit.data.importing.report import beside, is_report, is_texts
 from evalkit.data.registry import digest
 
-_FLOATS = {"score", "started", "ended", "position", "z", "errors", "hit_seconds", "probability"}
+_FLOATS = {"score", "started", "ended", "position", "z", "errors", "hit_seconds", "screen_place", "probability"}
 _MOST_REPORT = 64 << 20  # bytes
 _CHECK = "check"  # of a label: see ``_check``
 _STALE = 3600.0  # seconds after which what a killed import left is nobody's any more
@@ -30,27 +30,45 @@ def guard(out: Path, paths: Sequence[Path], *, replace: bool) -> None:
     """Refuse to write over what cannot be made again from the files that are to be imported.
 
     replace: write over whatever is there, except the files themselves.
-    Raises DataError where a file is both read and written; or, unless ``replace``, where the earlier result was made
-    from other files, or its rejected rows were changed since.
+    Raises DataError where a file is both read and written, or a folder has its name; or, unless ``replace``, where the
+    earlier result, or what lies beside it, was made from other files or by something else, or its rejected rows were
+    changed since.
     """
     targets = [out, *(beside(out, what) for what in PARTS)]
+    if folders := [target.name for target in targets if target.is_dir()]:
+        raise DataError(f"{folders[0]} is a folder, and a file is to have its name. Name another result with --out.")
     for path in paths:
         if any(target.exists() and path.exists() and target.samefile(path) for target in targets):
             raise DataError(f"{path.name} is to be read and would be written over. Name another result with --out.")
     if replace:
         return
-    if out.exists():
-        label = label_of(out) if _is_parquet(out) else {}
-        others = [name for name in label.get("files", ["?"]) if name not in {path.name for path in paths}]
+    for target in (target for target in targets if target.exists() and target.suffix != ".csv"):
+        made = _made_from(target)
+        others = [name for name in made or ["?"] if name not in {path.name for path in paths}]
         if others:
-            what = f"was made from {', '.join(others)}" if label else "was not written by an import"
-            raise DataError(f"{out.name} is there already and {what}. Name another --out, or write over it: --replace.")
+            what = f"was made from {', '.join(others)}" if made else "was not written by an import"
+            raise DataError(
+                f"{target.name} is there already and {what}. Name another --out, or write over it: --replace."
+            )
     report, rejected = beside(out, "import.json"), beside(out, "rejected.csv")
     if rejected.exists() and report_of(report).get("rejected_digest") != digest(rejected):
         raise DataError(
             f"{rejected.name} was changed since an import wrote it. If you repaired rows, import it beside the other "
             "files under another --out; or write over it: --replace."
         )
+
+
+def _made_from(path: Path) -> list[str]:
+    """Name the files that an import made a file from, a table or a receipt; none where no import wrote it."""
+    if path.suffix == ".json":
+        files = report_of(path).get("files")
+        named = isinstance(files, list) and all(isinstance(one, dict) and "name" in one for one in files)
+        return [str(one["name"]) for one in files or []] if named else []
+    try:
+        label = label_of(path) if _is_parquet(path) else {}
+    except DataError:  # damaged: whose it was cannot be told
+        return []
+    return [str(name) for name in label.get("files", [])]
 
 
 def _is_parquet(path: Path) -> bool:

@@ -2,6 +2,7 @@
 
 from evalkit.human.planning.allocation import best_size, break_even, difference_variance, imbalance, spending, workloads
 from evalkit.human.planning.beside_metric import ALONE, with_metric
+from evalkit.human.planning.by_preference import answers, by_preference
 from evalkit.human.planning.calibration import (
     SELECTIONS,
     calibration_size,
@@ -20,8 +21,9 @@ from evalkit.human.planning.worth import contrast_variance
 
 __all__ = [
     "ALONE", "ARRANGEMENTS", "LAYOUTS", "MOST_PEOPLE", "MOST_SEGMENTS", "NAMES", "NEEDED", "SELECTIONS", "Crew",
-    "Limits", "best_size", "break_even", "by_pair", "calibration_size", "compare", "components", "contrast_variance",
-    "crossed", "curve", "describe", "difference_variance", "document_variance", "equal_work", "henderson", "imbalance",
-    "jackknife", "plan", "power", "random_scores", "selections", "simulate_power", "smallest", "smallest_crew",
-    "smallest_sets", "span", "spending", "t_power", "variances", "watched", "with_metric", "workloads",
+    "Limits", "answers", "best_size", "break_even", "by_pair", "by_preference", "calibration_size", "compare",
+    "components", "contrast_variance", "crossed", "curve", "describe", "difference_variance", "document_variance",
+    "equal_work", "henderson", "imbalance", "jackknife", "plan", "power", "random_scores", "selections",
+    "simulate_power", "smallest", "smallest_crew", "smallest_sets", "span", "spending", "t_power", "variances",
+    "watched", "with_metric", "workloads",
 ]  # fmt: skip

@@ -19,7 +19,7 @@ _PLACED = {"a": 1, "b": -1, "unknown": 0}
 class Cells:
     """Counts of answers by cell, and which cell and answer each comparison is.
 
-    systems: (systems,) names, sorted. one, other: (cells,) their numbers; one < other. placed: (cells,) 1 where ``one``
+    systems: (systems,) names. one, other: (cells,) their numbers; one < other. placed: (cells,) 1 where ``one``
     stood first, -1 where ``other`` did, 0 where unknown. people: (cells,) numbers in ``annotators``; all 0 where these
     do not matter. counts: (cells, 3) answers for one, for the other, and ties. where: (comparisons,) cell * 3 + answer.
     """
@@ -78,6 +78,20 @@ def count(comparisons: pd.DataFrame, *, place: bool = False, annotators: bool = 
     return Cells(systems, one, other, stood, who, names, counts, where)
 
 
+def of_wins(wins: pd.DataFrame) -> Cells:
+    """Take cells from a table of wins: in a row how often its system beat each column's; a tie may be half a win each.
+
+    >>> of_wins(pd.DataFrame([[0, 3], [1, 0]], [*"AB"], [*"AB"])).counts.tolist()
+    [[3.0, 1.0, 0.0]]
+    """
+    values = wins.to_numpy(float)
+    met = np.triu(values + values.T, 1) > 0
+    one, other = np.nonzero(met)
+    counts = np.stack([values[one, other], values[other, one], np.zeros(len(one))], axis=1)
+    none = np.zeros(len(one), int)
+    return Cells([*map(str, wins.index)], one, other, none, none, [""], counts, np.zeros(0, int))
+
+
 def _told_places(comparisons: pd.DataFrame) -> None:
     """Refuse to look for an effect of the place where it is unknown, or goes with the systems."""
     if "first" not in comparisons or comparisons["first"].eq("unknown").any():
@@ -85,6 +99,24 @@ def _told_places(comparisons: pd.DataFrame) -> None:
             "Which translation stood first is unknown of some comparisons, so its effect cannot be found. Leave it out "
             "(place=False), or tell it in the column first."
         )
+
+
+def placeable(comparisons: pd.DataFrame) -> bool:
+    """Tell whether an effect of the place can be found: places are known, and do not follow from who was compared.
+
+    >>> table = pd.DataFrame({"system_a": ["A", "B"], "system_b": ["B", "A"], "preference": ["a", "a"], "first": "a"})
+    >>> placeable(table), placeable(table.head(1))
+    (True, False)
+    """
+    if "first" not in comparisons or comparisons["first"].eq("unknown").any():
+        return False
+    cells = count(comparisons, place=True)
+    lead = np.zeros((len(cells.one), len(cells.systems) + 1))
+    rows = np.arange(len(cells.one))
+    lead[rows, cells.one], lead[rows, cells.other] = 1, -1
+    without = np.linalg.matrix_rank(lead)
+    lead[:, -1] = cells.placed
+    return bool(np.linalg.matrix_rank(lead) > without)
 
 
 def groups(cells: Cells) -> list[list[str]]:

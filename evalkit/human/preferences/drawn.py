@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from evalkit import DataError
 from evalkit.human.preferences import cells as counted
 from evalkit.human.preferences.fitting import WEAK, Fitted, Model, fit
+from evalkit.human.preferences.kernels import chances
 from evalkit.stats.inference import Part, Redrawn, redraw
 from evalkit.stats.inference.crossed import Statistic
+from evalkit.stats.inference.resampling import defined_interval
 
 #: What is drawn together: the columns whose values make up a unit.
-UNITS: dict[str, tuple[str, ...]] = {"annotators": ("annotator",), "documents": ("src_lang", "tgt_lang", "doc")}
+UNITS: dict[str, tuple[str, ...]] = {
+    "annotators": ("annotator",), "documents": ("src_lang", "tgt_lang", "doc"),
+    "segments": ("src_lang", "tgt_lang", "doc", "segment"),
+}  # fmt: skip
 
 
 def drawable(comparisons: pd.DataFrame, *, fewest: int = 5) -> tuple[str, ...]:
@@ -24,40 +33,127 @@ def drawable(comparisons: pd.DataFrame, *, fewest: int = 5) -> tuple[str, ...]:
     ('documents',)
     """
     found = []
-    for name, columns in UNITS.items():
-        own = [column for column in columns if column in comparisons]
+    for name in ("annotators", "documents"):
+        own = [column for column in UNITS[name] if column in comparisons]
         if len(comparisons[own].drop_duplicates()) >= fewest:
             found.append(name)
     return tuple(found)
+
+
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """Strengths, shares of comparisons won, and what standing first adds, with draws of all of them.
+
+    fitted: the model. won: (systems,) the share of comparisons that each would win against all others, each met equally
+    often and as often in either place, a tie counting half. values: (systems + systems + places,) strengths, shares,
+    and the place's effect where it was fitted; drawn: (resamples, the same), whose percentiles are as wide as t
+    intervals; spread: the same draws without that width, for tests. units: kinds that were drawn -> how many.
+    """
+
+    fitted: Fitted
+    values: np.ndarray
+    drawn: np.ndarray
+    spread: np.ndarray
+    units: dict[str, int]
+
+    @property
+    def _size(self) -> int:
+        return len(self.fitted.cells.systems)
+
+    @property
+    def won(self) -> np.ndarray:
+        """The share that each system would win, (systems,)."""
+        return self.values[self._size : 2 * self._size]
+
+    def draws_of_won(self, *, wide: bool = True) -> np.ndarray:
+        """Return the draws of these shares, (resamples, systems)."""
+        return (self.drawn if wide else self.spread)[:, self._size : 2 * self._size]
+
+    @property
+    def fewest(self) -> int:
+        """How many units were drawn of the rarer kind; 1 where nothing was."""
+        return min(self.units.values(), default=1)
+
+    @property
+    def place(self) -> tuple[float, float, float] | None:
+        """What standing first adds to the log odds, and its 95 % interval; None where it was not fitted."""
+        if not len(self.fitted.place):
+            return None
+        low, high = defined_interval(self.drawn[:, -1:])
+        return float(self.values[-1]), float(low[0]), float(high[0])
+
+    def table(self) -> pd.DataFrame:
+        """Return system, strength, low, high (95 %), won, won_low and won_high, best first."""
+        low, high = defined_interval(self.drawn)
+        size = self._size
+        table = pd.DataFrame({
+            "system": self.fitted.cells.systems, "strength": self.values[:size], "low": low[:size], "high": high[:size],
+            "won": self.won, "won_low": low[size : 2 * size].clip(0, 1), "won_high": high[size : 2 * size].clip(0, 1),
+        })  # fmt: skip
+        return table.sort_values(["strength", "system"], ascending=[False, True], ignore_index=True)
+
+
+def standing(
+    comparisons: pd.DataFrame, *, ties: str = "davidson", place: bool = False, resamples: int = 1000, seed: int = 7,
+    units: Sequence[str] = ("annotators", "documents"),
+) -> Standing:  # fmt: skip
+    """Fit strengths, and draw units anew (``UNITS``, crossed; see ``stats.inference.redraw``).
+
+    A kind of which there is one unit only, such as one annotator, is not drawn, so that nothing is said of other
+    people. Draws have a weak prior (``WEAK``), for in some of them a system wins everything; the estimate has it only
+    where it must. Raises DataError where systems were never compared, even through others.
+    """
+    cells = counted.count(comparisons, place=place)
+    counted.refuse_apart(cells)
+    spread = WEAK if len(counted.separated(cells)) > 1 else None
+    fitted = fit(comparisons, ties=ties, place=place, spread=spread)
+    model, size = Model(cells, ties=fitted.ties, place=place, spread=WEAK), len(cells.systems)
+
+    def said(values: np.ndarray) -> np.ndarray:
+        own, t = values[:, size : size + place], values[:, size + place :]
+        return np.concatenate([values[:, :size], _won(values[:, :size], own, t, fitted.ties), own], axis=1)
+
+    def statistic(times: np.ndarray) -> np.ndarray:
+        return said(model.maximum(cells.recount(times))[0])
+
+    whole = part(comparisons, statistic, units)
+    [found] = redraw([whole], resamples=resamples, seed=seed)
+    values = said(np.concatenate([fitted.strength, fitted.place, fitted.tie])[None])[0]
+    moved = values - found.estimate  # by the prior, where only draws have it
+    counts = {name: len(np.unique(codes)) for name, codes in whole.units.items()}
+    return Standing(fitted, values, found.narrowed(few=True) + moved, found.narrowed() + moved,
+                    {name: size for name, size in counts.items() if size > 1})  # fmt: skip
+
+
+def standing_in_places(comparisons: pd.DataFrame, **options: Any) -> Standing:
+    """Fit strengths with the effect of the place on the screen, where it can be found; options: see ``standing``."""
+    if counted.placeable(comparisons):
+        with suppress(DataError):  # one place took everything; or systems were never compared, which comes up again
+            return standing(comparisons, place=True, **options)
+    return standing(comparisons, **options)
+
+
+def _won(strength: np.ndarray, place: np.ndarray, tie: np.ndarray, ties: str) -> np.ndarray:
+    """Return the share of comparisons won against all others, from (batch, parameters): (batch, systems)."""
+    lead = strength[:, :, None] - strength[:, None, :]
+    none = np.zeros((len(lead), 1, 1))
+    effect, t = (own[:, :, None] if own.shape[1] else none for own in (place, tie))
+    both = [chances(ties, lead + sign * effect, t) for sign in (1, -1)]
+    share = np.mean([one[..., 0] + one[..., 2] / 2 for one in both], axis=0)
+    own = np.arange(strength.shape[1])
+    share[:, own, own] = 0.0
+    return np.asarray(share.sum(axis=2) / (len(own) - 1))
 
 
 def strengths(
     comparisons: pd.DataFrame, *, ties: str = "davidson", place: bool = False, resamples: int = 1000, seed: int = 7,
     units: Sequence[str] = ("annotators", "documents"),
 ) -> tuple[pd.DataFrame, Fitted]:  # fmt: skip
-    """Return system, strength, low, high and ``beats_average``, best first, and the fit.
-
-    low, high: 95 %, drawing annotators and documents as crossed units (``stats.inference.redraw``); a kind of which
-    there is one unit only, such as one annotator, is not drawn, so that nothing is said of other people. Draws have a
-    weak prior (``WEAK``), for in some of them a system wins everything; the estimate has it only where it must.
-    Raises DataError where systems were never compared, even through others.
-    """
-    cells = counted.count(comparisons, place=place)
-    counted.refuse_apart(cells)
-    spread = WEAK if len(counted.separated(cells)) > 1 else None
-    fitted = fit(comparisons, ties=ties, place=place, spread=spread)
-    model = Model(cells, ties=fitted.ties, place=place, spread=WEAK)
-
-    def statistic(times: np.ndarray) -> np.ndarray:
-        values, _ = model.maximum(cells.recount(times))
-        return values[:, : len(cells.systems)]
-
-    [found] = redraw([part(comparisons, statistic, units)], resamples=resamples, seed=seed)
-    low, high = found.interval()
-    moved = fitted.strength - found.estimate  # by the prior, where only draws have it
-    bounds = pd.DataFrame({"system": cells.systems, "low": low + moved, "high": high + moved})
-    table = fitted.table().merge(bounds, on="system", validate="one_to_one")
-    return table[["system", "strength", "low", "high", "beats_average"]], fitted
+    """Return system, strength, low, high (95 %) and ``beats_average``, best first, and the fit; see ``standing``."""
+    found = standing(comparisons, ties=ties, place=place, resamples=resamples, seed=seed, units=units)
+    bounds = found.table()[["system", "low", "high"]]
+    table = found.fitted.table().merge(bounds, on="system", validate="one_to_one")
+    return table[["system", "strength", "low", "high", "beats_average"]], found.fitted
 
 
 def shares(

@@ -47,6 +47,12 @@ class Fitted:
         table["beats_average"] = 1 / (1 + np.exp(-table["strength"]))
         return table.sort_values(["strength", "system"], ascending=[False, True], ignore_index=True)
 
+    @property
+    def odds(self) -> np.ndarray:
+        """Return strengths as Zermelo wrote them, positive and summing to 1: A beats B with A's over both."""
+        whole = np.exp(self.strength - self.strength.max())
+        return np.asarray(whole / whole.sum())
+
     def expected(self) -> np.ndarray:
         """Return the expected count of each cell and answer: (cells, 3). Ties that count half are shared out."""
         model = Model(self.cells, ties=self.ties, place=bool(len(self.place)))
@@ -190,7 +196,17 @@ def fit(
         raise DataError(f"{ties!r} is no model of ties. Choose one of {join_names([*KERNELS])}.")
     if not comparisons["preference"].eq("tie").any():
         ties = "half"
-    cells = counted.count(comparisons, place=place, annotators=annotators)
+    return fit_cells(counted.count(comparisons, place=place, annotators=annotators), ties=ties, place=place,
+                     spread=spread)  # fmt: skip
+
+
+def fit_cells(cells: Cells, *, ties: str = "half", place: bool = False, spread: float | None = None) -> Fitted:
+    """Fit strengths to counted comparisons, such as a table of wins (``cells.of_wins``); see ``fit``.
+
+    >>> wins = pd.DataFrame([[0, 3, 3], [1, 0, 2], [1, 2, 0]], [*"ABC"], [*"ABC"])
+    >>> fit_cells(counted.of_wins(wins)).odds.round(3).tolist()
+    [0.6, 0.2, 0.2]
+    """
     counted.refuse_apart(cells)
     if spread is None:
         _refuse_separated(cells)

@@ -75,6 +75,7 @@ def residuals(fitted: Fitted) -> pd.DataFrame:
     residual = np.divide(gap, np.sqrt(found["variance"]), out=np.zeros(len(found)), where=found["variance"] > 1e-12)
     found = found.assign(share=found["won"] / found["n"], expected=found["expected"] / found["n"], residual=residual)
     found = found.sort_values("residual", key=np.abs, ascending=False, ignore_index=True, kind="stable")
+    found = found.astype({"n": int})
     return found[["system_a", "system_b", "n", "share", "expected", "residual"]]
 
 
@@ -97,20 +98,34 @@ def circles(fitted: Fitted, *, draws: int = 1000, seed: int = 7) -> Circles:
     Source: Kendall & Babington Smith 1940, for the count.
     """
     cells = fitted.cells
-    lead = _leads(cells, cells.counts[None])
-    three = np.array(list(combinations(range(len(cells.systems)), 3)), int).reshape(-1, 3)
-    met = np.zeros((len(cells.systems),) * 2, bool)
-    met[cells.one, cells.other] = met[cells.other, cells.one] = True
-    i, j, k = three.T
-    three = three[met[i, j] & met[j, k] & met[i, k]]
-    turned = _turned(lead, three)[0]
-    name = cells.systems
-    found = [(name[a], name[b], name[c]) for a, b, c in three[turned]]
+    three, found = _triples(cells), in_circles(cells)
     rng, total = np.random.default_rng(seed), cells.counts.sum(axis=1)
     shares = fitted.expected() / total[:, None]
     made = rng.multinomial(np.round(total).astype(int), shares / shares.sum(axis=1, keepdims=True), (draws, len(total)))
     chance = _turned(_leads(cells, made), three).sum(axis=1)
     return Circles(len(three), found, float(chance.mean()), float(((chance >= len(found)).sum() + 1) / (draws + 1)))
+
+
+def in_circles(cells: Cells) -> list[tuple[str, str, str]]:
+    """List the triples of systems that go in a circle, whichever way.
+
+    >>> from evalkit.human.preferences.cells import of_wins
+    >>> wins = pd.DataFrame([[0, 3, 1, 2], [1, 0, 3, 2], [3, 1, 0, 2], [2, 2, 2, 0]], [*"ABCD"], [*"ABCD"])
+    >>> in_circles(of_wins(wins))
+    [('A', 'B', 'C')]
+    """
+    three, name = _triples(cells), cells.systems
+    turned = _turned(_leads(cells, cells.counts[None]), three)[0]
+    return [(name[a], name[b], name[c]) for a, b, c in three[turned]]
+
+
+def _triples(cells: Cells) -> np.ndarray:
+    """List the triples of systems all of which met: (triples, 3)."""
+    three = np.array(list(combinations(range(len(cells.systems)), 3)), int).reshape(-1, 3)
+    met = np.zeros((len(cells.systems),) * 2, bool)
+    met[cells.one, cells.other] = met[cells.other, cells.one] = True
+    i, j, k = three.T
+    return np.asarray(three[met[i, j] & met[j, k] & met[i, k]])
 
 
 def _leads(cells: Cells, counts: np.ndarray) -> np.ndarray:

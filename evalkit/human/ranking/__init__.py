@@ -18,12 +18,11 @@ from evalkit.human.ranking.official import (
     tally_clusters,
 )
 from evalkit.human.ranking.pairwise import TESTS, pairwise_tests, significance_clusters
-from evalkit.human.ranking.preferences import bradley_terry, circles
 from evalkit.human.ranking.rules import LINES, RULES, LineRule
 from evalkit.human.ranking.scores import COUNTED, SEGMENT, system_scores
 
 __all__ = [
-    "COUNTED", "DIGITS", "LINES", "RULES", "SEGMENT", "TESTS", "LineRule", "bradley_terry", "circles",
+    "COUNTED", "DIGITS", "LINES", "RULES", "SEGMENT", "TESTS", "LineRule",
     "compare_clusters", "compare_p_values", "compare_with_official", "explain_missing", "flat_annotators",
     "missing_scores", "official_scores", "pairwise_tests", "rank_ranges", "rank_shifts", "rankings", "resampled",
     "significance_clusters", "summarize_shifts", "system_scores", "tally", "tally_clusters",

@@ -35,6 +35,8 @@ _OPTIONS = [
     click.option("--calibration", type=int, metavar="N", help="items that all judge (default: a tenth, 20 at most)"),
     click.option("--degraded", type=float, metavar="SHARE", help="shown again, degraded on purpose (default: 0.05)"),
     click.option("--repeats", type=float, metavar="SHARE", help="shown again as they are (default: 0.05)"),
+    click.option("--opponents", type=int, metavar="N", help="of preference: how many others each system meets in a "
+                 "document (default: all)"),
     click.option("--pilot", type=a_path, metavar="FILE", help="earlier judgements: they tell times, what scatters, and "
                  "what a calibration set is chosen from"),
     click.option("--class", "everybody", is_flag=True, default=None, help="a class: everybody judges everything, and "

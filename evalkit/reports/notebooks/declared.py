@@ -17,6 +17,8 @@ from evalkit import DataError
 from evalkit.reports.notebooks.files import read, source, tags
 
 TRUTH = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+#: What Python raises for a text that is no literal, or one that is nested beyond all measure.
+_NO_LITERAL = (ValueError, SyntaxError, TypeError, MemoryError, RecursionError)
 _BITS = 1000  # of the longest whole number; more have neither float nor, soon, digits that Python writes
 TYPES = {"int": int, "float": float, "str": str, "bool": bool, "list": list}
 
@@ -82,7 +84,7 @@ def declarations(code: str, *, origin: str) -> list[Parameter]:
             for token in tokenize.generate_tokens(io.StringIO(code).readline)
             if token.type == tokenize.COMMENT
         }
-    except (SyntaxError, tokenize.TokenError) as problem:
+    except (*_NO_LITERAL, tokenize.TokenError) as problem:
         raise DataError(f"{origin}: the parameters cell is no valid Python ({problem}). Correct it.") from None
     return [_declaration(node, comments.get(node.end_lineno or node.lineno, ""), origin) for node in statements]
 
@@ -91,15 +93,15 @@ def _declaration(node: ast.stmt, comment: str, origin: str) -> Parameter:
     form = "Write every line as 'name: type = literal  # help', with type int, float, str, bool or list."
     where = f"{origin}, parameters cell, line {node.lineno}"
     if not (isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value):
-        raise DataError(f"{where}: '{ast.unparse(node)}' is no typed literal. {form}")
+        raise DataError(f"{where}: '{ast.unparse(node):.60}' is no typed literal. {form}")
     name, annotation = node.target.id, ast.unparse(node.annotation)
     kind, _, item = annotation.removesuffix("]").partition("[")
     try:
         default = ast.literal_eval(node.value)
-    except ValueError:
+    except _NO_LITERAL:
         raise DataError(f"{where}: the default of {name} is computed. {form}") from None
     if kind not in TYPES or (item or "str") not in TYPES or (item and kind != "list"):
-        raise DataError(f"{where}: {name} has the unknown type '{annotation}'. {form}")
+        raise DataError(f"{where}: {name} has the unknown type '{annotation:.60}'. {form}")
     if not item:
         item = type(default[0]).__name__ if isinstance(default, list) and default else "str"
     declared = Parameter(name, kind, default, comment, item)
@@ -118,7 +120,7 @@ def bind(declared: Iterable[Parameter], values: dict[str, Any], *, origin: str =
     by_name = {parameter.name: parameter for parameter in declared}
     for name in values:
         if name not in by_name:
-            raise DataError(f"{origin} has no parameter '{name}'. {suggestion(name, by_name)}")
+            raise DataError(f"{origin} has no parameter '{name:.60}'. {suggestion(name, by_name)}")
     return {name: _typed(by_name[name], value, origin) for name, value in values.items()}
 
 
@@ -199,9 +201,9 @@ def _items(value: Any) -> list[Any]:
             return [part.strip() for part in text.split(",")] if text else []
         try:
             value = ast.literal_eval(text)
-        except (ValueError, SyntaxError):  # [eng-jpn, eng-zho]: names without quotes
+        except _NO_LITERAL:  # [eng-jpn, eng-zho]: names without quotes
             if not text.endswith("]"):
-                raise
+                raise ValueError(text) from None
             value = [part.strip() for part in text.removeprefix("[").removesuffix("]").split(",")]
     if not isinstance(value, list):
         raise ValueError(value)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from evalkit import DataError
+from evalkit.data import delimited
 
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
@@ -17,15 +18,32 @@ METADATA = {
 
 def read(path: Path) -> dict[str, Any]:
     """Read a notebook file as plain JSON; DataError where it is absent, broken or older than format 4."""
+    if not Path(path).exists():
+        raise DataError(f"There is no notebook {path}. Correct the name.")
+    content = delimited.content(Path(path))
     try:
-        notebook = json.loads(Path(path).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise DataError(f"There is no notebook {path}. Correct the name.") from None
-    except ValueError as problem:
+        notebook = json.loads(content.decode("utf-8"))
+    except (ValueError, RecursionError) as problem:
         raise DataError(f"{path} is no notebook: {problem}. Restore it from version control.") from None
     if not isinstance(notebook, dict) or notebook.get("nbformat") != 4 or "cells" not in notebook:
         raise DataError(f"{path} is not in notebook format 4. Open it in JupyterLab and save it again.")
+    cells = notebook["cells"]
+    if not isinstance(cells, list) or not all(map(_is_cell, cells)):
+        raise DataError(f"{path} has a cell that is none of a notebook's. Restore it from version control.")
     return notebook
+
+
+def _is_cell(cell: Any) -> bool:
+    """Tell whether JSON has the form of a notebook's cell: its kind, its source, and tags that are texts."""
+    if not isinstance(cell, dict) or not isinstance(cell.get("cell_type"), str) or not _is_text(cell.get("source")):
+        return False
+    metadata = cell.get("metadata", {})
+    return isinstance(metadata, dict) and (metadata.get("tags") is None or _is_text(metadata["tags"], lists=True))
+
+
+def _is_text(value: Any, *, lists: bool = False) -> bool:
+    many = isinstance(value, list) and all(isinstance(one, str) for one in value)
+    return many or (isinstance(value, str) and not lists)
 
 
 def source(cell: dict[str, Any]) -> str:
@@ -35,7 +53,7 @@ def source(cell: dict[str, Any]) -> str:
 
 def tags(cell: dict[str, Any]) -> list[str]:
     """Return a cell's tags."""
-    return cell.get("metadata", {}).get("tags", [])
+    return cell.get("metadata", {}).get("tags") or []
 
 
 def tidy(path: Path, *, check: bool = False) -> bool:

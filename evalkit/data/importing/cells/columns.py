@@ -42,7 +42,7 @@ SYNONYMS = {
 }
 _LOOKUP = {word: ours for ours, words in SYNONYMS.items() for word in words.split()}
 #: Columns of other tables of ours that an importer keeps where they bear exactly these names.
-EXTRAS = ("copy", "mark", "errors", "position", "hit_seconds", "z", "domain")
+EXTRAS = ("copy", "mark", "errors", "position", "hit_seconds", "z", "domain", "screen", "screen_place")
 OURS = (*schemas.RATINGS.columns, "pair")
 #: Objects of nested JSON whose names say nothing of what is in them.
 _AROUND = frozenset(
@@ -52,7 +52,7 @@ _AROUND = frozenset(
      "score", "scores", "rating"}
 )  # fmt: skip
 #: What files of some layouts have besides, and a user can map: what was marked, and what was preferred.
-OTHERS = ("category", "severity", "system_a", "system_b", "preference")
+OTHERS = ("category", "severity", "system_a", "system_b", "preference", "first")
 _PERSONAL = re.compile(
     r"mail|phone|worker|rater|annotator|user|evaluator|reviewer|judge|linguist|person|(^|[_ ])(ip|name)($|[_ ])", re.I
 )

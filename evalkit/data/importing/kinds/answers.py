@@ -36,6 +36,15 @@ def is_tie(answer: str) -> bool:
     return bool(_TIE.fullmatch(answer.casefold()))
 
 
+def is_side(answer: str) -> str:
+    """Say which of two an answer names by its place: "a", "b", or "unknown".
+
+    >>> is_side("left"), is_side("System B"), is_side("both")
+    ('a', 'b', 'unknown')
+    """
+    return next((side for side in SIDES if _SIDE[side].fullmatch(_folded(answer))), "unknown")
+
+
 def name_two(cells: list[str]) -> bool:
     """Tell whether answers are two names and a word for a tie, as mt, human, tie."""
     answers = {cell.casefold() for cell in cells}

@@ -161,12 +161,20 @@ def _rows(entries: list[Entry], campaign: Campaign, chances: Sequence[Mapping[st
                 if not isinstance(judged, dict):
                     judged = {"score": judged}
                 replaced = latest.get((entry.user, entry.position, number, model), place) != place
-                own = names.of(entry, number, item, model)
+                own = names.of(entry, number, item, model) | _on_screen(entry, item, model)
                 if chances and model in chances[place]:
                     own["probability"] = repr(chances[place][model])
                 own[annotated.KIND] = kind or ("replaced" if replaced else own[annotated.KIND])
                 for cells in _scores(judged, typed, scored, ends):
                     yield entry.line, common | own | cells
+
+
+def _on_screen(entry: Entry, item: Any, model: str) -> dict[str, str]:
+    """Say on which screen an output stood, and at which place by the item's order, where it shows several."""
+    shown = item.get("tgt") if isinstance(item, dict) else None
+    if not isinstance(shown, dict) or len(shown) < 2 or model not in shown:
+        return {}
+    return {"screen": entry.position, "screen_place": str(list(shown).index(model) + 1)}
 
 
 def _outputs(entries: list[Entry]) -> Iterator[tuple[Entry, int, str, Mapping[str, Any]]]:

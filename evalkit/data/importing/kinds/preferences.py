@@ -17,6 +17,7 @@ from evalkit.data.importing.cells import columns
 from evalkit.data.importing.files.rows import Rows
 from evalkit.data.importing.formats import Format, Head, Match, describe, with_languages
 from evalkit.data.importing.judgements import Converted, constant, converted, human, mapped_cells
+from evalkit.data.importing.kinds import places
 from evalkit.data.importing.kinds.answers import SIDES, STEMS, WORDS, is_tie, name_two, shares
 from evalkit.data.importing.options import Options
 from evalkit.data.importing.rejected import Rejection
@@ -47,8 +48,10 @@ _OTHERS = {
     "doc": ("book", "chapter"), "annotator": ("participantid", "participant"),
     "segment": ("expitemnumber", "itemnumber", "line", "item"), "reference": ("humanreference",),
     "criterion": ("condition", "aspect", "dimension", "question"),
+    "first": ("shownfirst", "firstshown", "stoodfirst", "displayedfirst", "onleft"),
 }  # fmt: skip
 _SYSTEM, _AGAINST, _SCORE, _HIT = "(system)", "(against)", "(score)", "(comparison)"
+_PLACE, _SCREEN = "(place)", "(screen)"
 _SHOWN = 20  # pairs of systems whose wins and ties are told
 _TEXT, _SEGMENT = "(hypothesis)", "(segment)"
 
@@ -82,7 +85,7 @@ def _names(head: Head, options: Options, passed: Iterable[str] = ()) -> dict[str
 
     def take(ours: str, fitting: list[str]) -> None:
         fitting = [name for name in fitting if name in free]
-        if fitting and ours not in {*told, *options.values, *options.columns}:
+        if fitting and ours not in {*found, *told, *options.values, *options.columns}:
             found[ours] = fitting[0]
             free.remove(fitting[0])
 
@@ -100,7 +103,7 @@ def _names(head: Head, options: Options, passed: Iterable[str] = ()) -> dict[str
     choices = [name for name in free if columns.plain(name) in _CHOICE]
     choices += [name for name in free if columns.meaning(name) == "score" and name_two(head.samples(name))]
     take("preference", sorted(choices, key=lambda name: _order(columns.plain(name))))
-    for ours in (name for name in columns.OURS if name not in left):
+    for ours in (name for name in (*columns.OURS, "first") if name not in left):
         take(ours, [name for name in free if columns.plain(name) == columns.plain(ours)])
         take(ours, [name for name in free if columns.plain(name) in _OTHERS.get(ours, ())])
         take(ours, [name for name in free if columns.meaning(name) == ours])
@@ -173,20 +176,21 @@ def _compared(frame: pd.DataFrame, head: Head, names: dict[str, str], values: di
         for place, (column, reason) in wrong.items()
     ]
     sound = np.setdiff1d(np.arange(len(frame)), [*wrong])
-    halves = []
+    halves, first = [], places.stood_first(frame, names, systems, report)[sound]
     for side, other in (SIDES, SIDES[::-1]):
         half = frame.iloc[sound].assign(**{
             _SYSTEM: systems[side].iloc[sound], _AGAINST: systems[other].iloc[sound],
             _SCORE: pd.array([str(float(one if side == "a" else 1 - one)) for one in share[sound]], dtype="str"),
         })  # fmt: skip
+        if (first != "unknown").any():
+            half[_PLACE] = places.on_screen(first, side)
         if f"hypothesis_{side}" in names:
             half[_TEXT] = half[names[f"hypothesis_{side}"]]
         halves.append(half)
     both = pd.concat(halves)
     ours = {name: theirs for name, theirs in names.items() if name in (*columns.OURS, *columns.EXTRAS)}
     ours |= {"system": _SYSTEM, "against": _AGAINST, "score": _SCORE}
-    if _TEXT in both:
-        ours["hypothesis"] = _TEXT
+    ours |= {name: made for name, made in (("hypothesis", _TEXT), ("screen_place", _PLACE)) if made in both}
     if "hit" not in ours:
         both[_HIT] = pd.array(_comparisons(both, ours, len(sound), systems, sound), dtype="str")
         ours["hit"] = _HIT
@@ -305,8 +309,10 @@ def _ranked(frame: pd.DataFrame, ranks: dict[str, str], names: dict[str, str], v
     for heading, system in ranks.items():
         part = frame[frame[heading].notna()]
         blank += len(frame) - len(part)
-        part = part.assign(**{_SYSTEM: constant(system, part.index)})
-        found = converted(part, ours | {"system": _SYSTEM, "score": heading}, given, options,
+        screen = pd.array([f"row {line}" for line in part.index], dtype="str")
+        part = part.assign(**{_SYSTEM: constant(system, part.index), _SCREEN: screen})
+        made = {"system": _SYSTEM, "score": heading, "screen": _SCREEN}
+        found = converted(part, ours | made, given, options,
                           scale=(1, len(ranks)), note=report.note)  # fmt: skip
         parts.append(found.ratings)
         rejected += found.rejected

@@ -1,0 +1,126 @@
+"""What comparisons say, and what scores on one screen would say as comparisons: the sentences of these results."""
+
+from __future__ import annotations
+
+import math
+
+from evalkit.campaign.sentences.say import lacking, say
+from evalkit.campaign.systems.comparisons import Comparisons, Screens
+from evalkit.stats.terms import join_names, pluralize
+
+#: From this standardised residual on, a pair is named that answers otherwise than strengths expect.
+ODD = 3.0
+
+
+@say.register
+def comparisons(found: Comparisons) -> list[str]:
+    systems = sum(map(len, found.groups))
+    pairs = len(found.answers[["system_a", "system_b"]].apply(frozenset, axis=1).unique())
+    sentences = [
+        f"{pluralize(len(found.answers), 'comparison')} of {pluralize(systems, 'system')} in {pluralize(pairs, 'pair')}"
+        f" of them, {found.ties:.0%} ties. A strength is a natural logarithm of odds: a system that is 1 ahead of "
+        "another is preferred to it about three times as often as the other way round.",
+        *_groups(found),
+        *_apart(found),
+        *place(found),
+        _scale(found),
+    ]
+    if found.circles.triples:
+        sentences.append(circles(found))
+    return [*sentences, *_unplaced(found)]
+
+
+def _groups(found: Comparisons) -> list[str]:
+    """Say that groups of systems were never compared."""
+    if len(found.groups) < 2:
+        return []
+    one, other = found.groups[0][0], found.groups[1][0]
+    return [
+        f"{one} and {other} were never compared, even through others: there are {len(found.groups)} groups, each with "
+        "strengths of its own (mean 0), and nothing says how systems of two groups stand to each other. What follows "
+        "is of the largest group. Have some of their translations compared."
+    ]
+
+
+def _apart(found: Comparisons) -> list[str]:
+    """Say that some systems never lost, so that strengths are held by a prior."""
+    if not found.apart:
+        return []
+    above, below = (join_names(group[:5]) for group in found.apart[:2])
+    return [
+        f"{above} never lost to, or tied with, {below}: better, but by how much no comparison tells. A weak prior "
+        "keeps these strengths finite."
+    ]
+
+
+def place(found: Comparisons, *, ranked: bool = True) -> list[str]:
+    """Say what standing first adds; nothing where that cannot be found. ranked: systems are, by this fit."""
+    if not found.place:
+        return []
+    gain, low, high = found.place
+    share = 1 / (1 + math.exp(-gain))
+    does = "favours" if low > 0 else "harms" if high < 0 else "may or may not matter to"
+    text = f"Standing first on the screen (left, or above) {does} a translation: of two equal ones it would win "
+    text += f"{share:.0%} of comparisons without a tie (log odds {gain:+.2f}, 95 % interval {low:+.2f} to {high:+.2f})."
+    return [f"{text} The ranking is without this effect." if ranked else text]
+
+
+def _unplaced(found: Comparisons) -> list[str]:
+    """Say what is lacking to find the effect of the place."""
+    if found.place:
+        return []
+    why = "which system stood first follows from which two were compared" if found.placed else (
+        "the file does not say which translation stood first")  # fmt: skip
+    return lacking(
+        f"Whether people favoured a place on the screen is not known: {why}.",
+        "Draw the order of two translations by chance, and keep it in a column first (A or B).",
+    )
+
+
+def _scale(found: Comparisons) -> str:
+    """Say whether one scale of strengths fits."""
+    fit = found.fit
+    if fit.freedom < 1 or math.isnan(fit.p):
+        return "Whether one scale of strengths fits cannot be tested: there are no more pairs than strengths."
+    odd = found.residuals[found.residuals["residual"].abs() >= ODD]
+    fits = "fits" if fit.p >= 0.05 else "does not fit"
+    text = f"One scale of strengths {fits} (deviance {fit.deviance:.1f}, {fit.freedom} degrees of freedom, p = "
+    text += f"{fit.p:.3f}; answers taken as independent, which makes p too small)"
+    if fit.p >= 0.05 or odd.empty:
+        return f"{text}."
+    row = odd.iloc[0]
+    return (
+        f"{text}: {row['system_a']} won {row['share']:.0%} of comparisons with {row['system_b']}, where "
+        f"{row['expected']:.0%} is expected."
+    )
+
+
+def circles(found: Comparisons) -> str:
+    """Say how many triples of systems go in a circle, and how many would by chance."""
+    own, names = found.circles, ", ".join(" – ".join(three) for three in found.circles.found[:2])
+    go = "goes" if len(own.found) == 1 else "go"
+    text = f"Of {pluralize(own.triples, 'triple')} of systems that all met, {len(own.found)} {go} in a circle (A beats "
+    text += f"B, B beats C, C beats A){f', such as {names}' if names else ''}; chance alone makes {own.expected:.1f}"
+    return text + (f" (as many or more with p = {own.p:.2f})." if own.found else ".")
+
+
+@say.register
+def screens(found: Screens) -> list[str]:
+    own = found.found
+    sentences = [
+        f"{pluralize(found.screens, 'screen')} with two scores or more make "
+        f"{pluralize(len(own.answers), 'comparison')}, the higher score preferred; {own.ties:.0%} are ties. They know "
+        "no more than the scores, but how much better a translation is plays no part.",
+        *_groups(own),
+        *_apart(own),
+    ]
+    if not math.isnan(found.order):
+        same = "as mean scores do" if found.order > 1 - 1e-9 else "otherwise than mean scores"
+        sentences.append(f"Strengths order the systems {same} (Kendall's τ-b {found.order:.2f}).")
+    if found.worth and found.worth.efficiency > 0:
+        told = "" if math.isnan(found.worth.low) else f", 95 % interval {found.worth.low:.2f} to {found.worth.high:.2f}"
+        sentences.append(
+            f"A comparison is worth {found.worth.efficiency:.2f} of two scores{told}: asked only which is better, "
+            f"people would have to judge {1 / found.worth.efficiency:.1f} times as many screens for the same certainty."
+        )
+    return [*sentences, *place(own, ranked=False), *([circles(own)] if own.circles.triples else [])]
