@@ -329,6 +329,8 @@ def test_data_are_fetched_once_and_before_execution(tmp_path, monkeypatch):
         ("a = 3", "needs at least the keys"),
         ("[a]\ntitle = 3\nnotebook = 'a'", "title must be a text, not '3'. Correct it."),
         ("[a]\ntitle = 'A'\nnotebook = 'a'\n[A]\ntitle = 'B'\nnotebook = 'a'", "two studies are called a"),
+        (f"[{'a' * 200}]\ntitle = 'A'\nnotebook = 'a'", "also a file's name"),
+        (f"[a]\ntitle = 'A'\nnotebook = 'a'\n{'a' * 200} = 1", f"has no key '{'a' * 60}'"),
         ("[a]\ntitle = 'A'\nnotebook = 'a'\nlink = 'javascript:a()'", "link is no address"),
         ("[a]\ntitle = 'A'\nnotebook = ['a']", "notebook must be a text"),
         ("[a]\ntitle = 'A'\nnotebook = 'a'\ndata = 'wmt22'", "data must be a list of texts"),

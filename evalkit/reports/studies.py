@@ -18,6 +18,7 @@ FIELDS: dict[str, Any] = dict.fromkeys(("notebook", "title", "question", "paper"
 }  # fmt: skip
 _WANTED: dict[Any, str] = {str: "a text", list: "a list of texts", dict: "a table"}
 _LINK = re.compile(r"https?://[^\s\0-\x1f]+")
+_LONGEST = 100  # characters of a name, so that files can have it
 _TAKEN = "index"  # what the overview of all reports is called
 
 
@@ -61,8 +62,8 @@ def read_studies(layout: Layout) -> dict[str, Study]:
 
 
 def _study(name: str, entry: Any, layout: Layout) -> Study:
-    where = f"{layout.studies}, [{name}]"
-    if not name.isidentifier() or name.lower() == _TAKEN:
+    where = f"{layout.studies}, [{name:.60}]"
+    if not name.isidentifier() or len(name) > _LONGEST or name.lower() == _TAKEN:
         raise DataError(
             f"{where}: a study's name is also a file's name. Use letters, digits and underscores, and not {_TAKEN}."
         )
@@ -70,7 +71,7 @@ def _study(name: str, entry: Any, layout: Layout) -> Study:
         raise DataError(f"{where} needs at least the keys notebook and title.")
     for key, value in entry.items():
         if key not in FIELDS:
-            raise DataError(f"{where} has no key '{key}'. {suggestion(key, FIELDS)}")
+            raise DataError(f"{where} has no key '{key:.60}'. {suggestion(key, FIELDS)}")
         if not isinstance(value, FIELDS[key]) or (FIELDS[key] is list and any(type(one) is not str for one in value)):
             raise DataError(f"{where}: {key} must be {_WANTED[FIELDS[key]]}, not {str(value)[:80]!r}. Correct it.")
     if entry.get("link") and not _LINK.fullmatch(entry["link"]):
