@@ -19,6 +19,6 @@ def refused(problem: Exception, *names: str) -> str:
     assert any(name in told for name in names), f"which file? {told}"
     assert told == told.strip().partition("\n")[0], told
     assert len(told) < 8_000, told
-    assert told.endswith((".", "…")), told
+    assert told.endswith((".", "…", "?")), told
     assert "Traceback" not in told, told
     return "refused"
