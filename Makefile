@@ -68,7 +68,7 @@ lab: $(READY)  ## open JupyterLab on the notebooks
 	$(BIN)/jupyter lab '--LabApp.default_url=/lab/tree/notebooks/start_here.ipynb?file-browser-path=/'
 
 lock: $(READY)  ## resolve requirements.lock anew from pyproject.toml, for all Pythons and systems at once
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11.7 --extra dev --no-header --no-annotate \
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11.0 --extra dev --no-header --no-annotate \
 	  --upgrade pyproject.toml --output-file requirements.lock
 
 clean:  ## remove the environment, generated reports and caches (downloads in data/cache stay)
