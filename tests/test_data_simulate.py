@@ -14,6 +14,7 @@ from statsmodels.stats.inter_rater import fleiss_kappa
 from evalkit import DataError, data
 from evalkit.data import schemas, simulate
 from evalkit.data.simulate import Behaviour, Control, Design, Quality
+from evalkit.human import preferences
 
 ITEM = ["src_lang", "tgt_lang", "system", "doc", "segment"]
 
@@ -365,3 +366,45 @@ def test_stand_ins_have_the_columns_and_the_size_of_the_real_tables(name, real):
 def test_the_seed_alone_decides(draw):
     assert_frame_equal(draw(seed=3), draw(seed=3))
     assert not draw(seed=3).equals(draw(seed=4))
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [simulate.literary_preferences, simulate.literary_marks, simulate.wmt23_side_by_side, simulate.contrastive_esa],
+)
+def test_the_seed_alone_decides_what_stands_on_one_screen(draw):
+    assert_frame_equal(draw(seed=3), draw(seed=3))
+    assert not draw(seed=3).equals(draw(seed=4))
+
+
+def test_literary_preferences_have_the_strengths_that_were_stated():
+    drawn = [simulate.literary_preferences(seed=seed) for seed in range(40)]
+    stated = {"sim-para": 0.8, "sim-para_sent": 0.1, "sim-sent": -0.1, "sim-gtr": -0.8}
+    fitted = preferences.fit(pd.concat(drawn, ignore_index=True))
+    found = dict(zip(fitted.cells.systems, fitted.strength))
+    assert found == pytest.approx(stated, abs=0.13)  # four standard errors of 7,200 comparisons a pair
+    assert drawn[0].groupby(["doc", "segment", "tgt_lang"]).size().eq(3).all()
+
+
+def test_literary_marks_are_those_that_preferences_count():
+    compared, marks = simulate.literary_preferences(), simulate.literary_marks()
+    counts = marks.groupby(["screen", "system"], observed=True).size()
+    for side in "ab":
+        keys = zip(compared["screen"], compared[f"system_{side}"])
+        assert [counts.get(key, 0) for key in keys] == compared[f"marks_{side}"].tolist()
+
+
+def test_side_by_side_scores_are_the_weights_of_what_was_marked_on_one_screen():
+    judged, marked = simulate.wmt23_side_by_side(), simulate.wmt23_side_by_side_spans()
+    key = ["hit", "system", "segment"]
+    weights = marked.groupby(key, observed=True)["weight"].sum()
+    assert [0.0 - weights.get(place, 0.0) for place in zip(*(judged[name] for name in key))] == judged["score"].tolist()
+    texts = judged.set_index(key)["hypothesis"].to_dict()
+    places = zip(*(marked[name] for name in (*key, "start", "end", "text")))
+    assert all(texts[a, b, c][int(start) : int(end)] == text for a, b, c, start, end, text in places)
+    assert judged.groupby(["hit", "segment"], observed=True)["system"].nunique().eq(2).all()
+
+
+def test_contrastive_scores_fall_with_the_number_of_the_system():
+    means = pd.concat([simulate.contrastive_esa(seed=seed) for seed in range(10)]).groupby("system")["score"].mean()
+    assert means.sort_index().to_numpy() == pytest.approx(75 - 3 * np.arange(10), abs=3)

@@ -46,12 +46,12 @@ def marks(paths: list[Path]) -> pd.DataFrame:
         for side, name in _SIDES.items():
             found = [(mark, label) for mark in record["annotations"][name] for label in mark["labels"]]
             rows += [_mark(shown, side, mark, label, k) for k, (mark, label) in enumerate(found, start=1)]
-    return schemas.check(pd.DataFrame(rows), _MARKS, origin=paths[0].name, first_line=1)
+    return schemas.check(pd.DataFrame(rows), MARKS, origin=paths[0].name, first_line=1)
 
 
 #: A paragraph is on several screens, so that its marks are told apart by them, too.
-_MARKS = schemas.SPANS.add_columns({"screen": schemas.COMPARISONS.columns["screen"]})
-_MARKS.metadata = {**schemas.SPANS.metadata, "key": [*schemas.SPANS.metadata["key"], "screen"]}
+MARKS = schemas.SPANS.add_columns({"screen": schemas.COMPARISONS.columns["screen"]})
+MARKS.metadata = {**schemas.SPANS.metadata, "key": [*schemas.SPANS.metadata["key"], "screen"]}
 
 
 def _records(path: Path) -> list[tuple[int, dict[str, Any]]]:
