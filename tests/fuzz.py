@@ -1,8 +1,8 @@
 """Attack the doors of tests/doors with thousands of spoilt inputs each, on all cores.
 
 Run by hand: ``python -m tests.fuzz 100000`` for all doors, ``python -m tests.fuzz 1000 parquet lines`` for some. What
-breaks the rule is told with the seed that brings it back: any exception, more than 20 s, more than 1 GB on top of what
-the process had. At the end a line a door counts what came of its inputs.
+breaks the rule is told with the seed that brings it back: any exception, more than 20 s of computing, more than 1 GB on
+top of what the process had. An input that is waited for longer ends the run. At the end a line a door counts what came of its inputs.
 """
 
 import argparse
@@ -26,7 +26,7 @@ from tests.doors import DOORS, OUTCOMES
 SECONDS, MEGABYTES = 20, 1024
 #: Inputs that one process tries before it reports, and processes before they are made anew (for memory's high mark).
 _PIECE, _PIECES = 100, 20
-#: A hang inside compiled code, which no signal ends, ends the process after so many seconds.
+#: What waits, or hangs inside compiled code that no signal ends, ends the process after so many seconds.
 _HARD = 120
 
 
@@ -47,14 +47,14 @@ def _peak() -> float:
 def piece(door: str, seeds: range) -> tuple[Counter[str], list[str], float, float]:
     """Try the inputs of some seeds: how many came to what, what broke, seconds, and growth of memory in megabytes."""
     attempt = importlib.import_module(f"tests.doors.{door}").attempt
-    signal.signal(signal.SIGALRM, _late)
+    signal.signal(signal.SIGPROF, _late)
     outcomes: Counter[str] = Counter()
     broken, begun, least = [], time.perf_counter(), _peak()
     with tempfile.TemporaryDirectory() as folder:
         os.environ["EVALKIT_SALT_FILE"] = str(Path(folder, "salt"))
         for seed in seeds:
             before = _peak()
-            signal.setitimer(signal.ITIMER_REAL, SECONDS)
+            signal.setitimer(signal.ITIMER_PROF, SECONDS)
             faulthandler.dump_traceback_later(_HARD, exit=True)
             try:
                 outcome = attempt(seed, Path(folder))
@@ -64,7 +64,7 @@ def piece(door: str, seeds: range) -> tuple[Counter[str], list[str], float, floa
             except (Exception, Slow) as problem:  # whatever it is, it is told with what brings it back
                 broken.append(f"{door}, seed {seed}: {type(problem).__name__}: {problem}")
             finally:
-                signal.setitimer(signal.ITIMER_REAL, 0)
+                signal.setitimer(signal.ITIMER_PROF, 0)
                 faulthandler.cancel_dump_traceback_later()
     return outcomes, broken, time.perf_counter() - begun, _peak() - least
 

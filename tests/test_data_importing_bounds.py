@@ -83,6 +83,16 @@ def test_a_row_without_end_and_blanks_without_end_are_soon_refused(tmp_path, mon
     assert opened(tmp_path, changed(cells=blanks)).rows_kept == 18
 
 
+def test_noise_beside_a_part_does_not_excuse_what_it_unfolds_to(tmp_path):
+    noise = np.random.default_rng(3).bytes(1 << 20)
+    parts = workbooks.xlsx(ROWS)
+    parts[SHEET] = parts[SHEET].replace(END, b"<row>" + b" " * (20 << 20) + b"</row>" + END)
+    padded = workbooks.zipped(parts | {"xl/media/a.png": noise})
+    assert 100 * len(padded) > 21 << 20  # taken as a whole, the file would unfold to little enough
+    with pytest.raises(DataError, match="would unpack to"):
+        opened(tmp_path, padded)
+
+
 def test_texts_that_many_cells_share_are_counted_before_each_gets_its_own(tmp_path, monkeypatch):
     monkeypatch.setattr(xlsx, "_MOST_TEXT", 1 << 20)
     found = workbooks.xlsx(ROWS, shared=True)
