@@ -2,7 +2,8 @@
 
 Run by hand: ``python -m tests.fuzz 100000`` for all doors, ``python -m tests.fuzz 1000 parquet lines`` for some. What
 breaks the rule is told with the seed that brings it back: any exception, more than 20 s of computing, more than 1 GB on
-top of what the process had. An input that is waited for longer ends the run. At the end a line a door counts what came of its inputs.
+top of what the process had. An input that is waited for longer ends the run. At the end a line a door counts what came
+of its inputs.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 """The parts of a workbook that is a zip archive: unfolded once and measured before anything reads them.
 
 What an entry claims is held against what its bytes unfold to. A few kilobytes can unfold to gigabytes, so there is a
-bound on how many times its own size an archive may unfold to, and each of its parts, for noise beside it excuses nothing.
+bound on how many times its own size an archive may unfold to, and each of its parts: noise beside one excuses nothing.
 """
 
 import struct
