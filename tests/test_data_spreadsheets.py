@@ -3,9 +3,11 @@
 import csv
 
 import pandas as pd
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from evalkit import data
-from evalkit.data import importing
+from evalkit.data import importing, spreadsheets
 
 ROWS = 4
 SYSTEMS = ["=cmd|' /C calc'!A0", "-1+1", "'quoted", "plain"]
@@ -35,3 +37,13 @@ def test_rejected_rows_run_nothing_in_a_spreadsheet_and_come_back_as_they_were(t
     found, _ = data.open_campaign(tmp_path / "r.parquet")
     assert found["system"].tolist() == SYSTEMS
     assert found["score"].tolist() == [50, 60, 70, 80]
+
+
+@example(["-3.5 "])
+@example([" ", "=1", "\t"])
+@given(st.lists(st.sampled_from(["-3.5", "=1", "'", " ", ";", "\t", "\n", "\u00a0", "@a", "x", "+", '"', "-"])))
+def test_guarded_texts_come_back_also_without_the_blanks_around_them(pieces):
+    text = "".join(pieces)
+    assert spreadsheets.unguarded(spreadsheets.guarded(text)) == text
+    # A reader takes blanks off first; pieces after a cut keep theirs.
+    assert spreadsheets.unguarded(spreadsheets.guarded(text).strip(" ")).strip() == text.strip()

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import union_categoricals
 
-from evalkit import DataError
+from evalkit import DataError, one_line
 from evalkit.data import delimited, languages, schemas
 
 _METRIC = re.compile(r".*/metric-scores/(?P<pair>\w\w-\w\w)/(?P<metric>.+)-(?P<reference>[^-]+)\.(?:seg|sys)\.score")
@@ -104,9 +104,19 @@ def _table(path: Path, header: list[str]) -> pd.DataFrame:
     content = delimited.content(path)
     content = delimited.measured(content, origin=path.name) if "score" in header else content
     try:
-        return pd.read_csv(io.BytesIO(content), dtype=types, index_col=False, **options)
+        table = pd.read_csv(io.BytesIO(content), dtype=types, index_col=False, **options)
     except (ValueError, pd.errors.ParserError) as problem:
-        raise DataError(f"{path.name}: {problem}. Expected {' and '.join(header)}, cut by a tab.") from problem
+        told = one_line(problem).rstrip(".")
+        raise DataError(f"{path.name}: {told}. Expected {' and '.join(header)}, cut by a tab.") from problem
+    for name in set(header) - {"score"}:
+        if (blank := np.flatnonzero(table[name].isna() | table[name].isin(_blank(table[name])))).size:
+            raise DataError(f"{path.name}, row {blank[0] + 1}: no {name}. Expected {' and '.join(header)}.")
+    return table
+
+
+def _blank(names: pd.Series) -> list[str]:
+    """List the names of a recurring column that are nothing but space."""
+    return [name for name in names.cat.categories if not str(name).strip()]
 
 
 def placed(scores: pd.DataFrame, docs: pd.Series, path: Path) -> pd.DataFrame:

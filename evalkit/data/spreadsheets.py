@@ -37,7 +37,8 @@ def unguarded(text: str) -> str:
     >>> unguarded("'=1+1"), unguarded("''quoted'"), unguarded("plain"), unguarded("a;'@b")
     ('=1+1', "'quoted'", 'plain', 'a;@b')
     """
-    return "".join(part[1:] if part[:1] == "'" and _runs(part[1:]) else part for part in _CUTS.split(text))
+    # Also before a number, which is never given one: "-3.5 " is, and a reader takes the blank away.
+    return "".join(part[1:] if part[:1] == "'" and _FORMULA.match(part[1:]) else part for part in _CUTS.split(text))
 
 
 def _runs(part: str) -> bool:
