@@ -96,7 +96,7 @@ def files_in(folder):
 )
 def test_a_server_that_gives_a_little_for_ever_is_given_up(server, first, again, monkeypatch, tmp_path):
     monkeypatch.setattr(downloads, "_SPAN", 0.5)
-    monkeypatch.setenv("EVALKIT_DATA_MIRROR", f"http://{server(first, again)}")
+    monkeypatch.setenv("EVALKIT_DATA_MIRROR", f"http://{server(first, again, every=0.2)}")
     begun = time.monotonic()
     with pytest.raises(DataError, match=r"r\.csv could not be fetched: only \d+ bytes came in 0.5 seconds\. Ask who"):
         files.obtain(KNOWN)

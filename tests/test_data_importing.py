@@ -307,7 +307,7 @@ def test_an_encoding_can_be_named(tmp_path):
     (tmp_path / "my.csv").write_bytes(GERMAN.encode("cp850"))
     ratings, _ = data.open_campaign(tmp_path / "my.csv", encoding="cp850", keep_names=True)
     assert ratings["annotator"].tolist() == ["Jürgen Weiß"]
-    with pytest.raises(DataError, match="is not known"):
+    with pytest.raises(DataError, match="'cp0' is no encoding of files"):
         data.open_campaign(tmp_path / "my.csv", encoding="cp0")
     with pytest.raises(DataError, match="is not sound utf-8"):
         data.open_campaign(tmp_path / "my.csv", encoding="utf-8")

@@ -168,16 +168,19 @@ def settings(study: Study, values: dict[str, Any]) -> dict[str, Any]:
     return defaults | own | notebooks.bind(declared, values, origin=study.name)
 
 
-def bind_all(chosen: list[Study], values: dict[str, Any], folder: Path) -> tuple[list[Study], dict[str, str]]:
+def bind_all(chosen: list[Study], values: dict[str, Any], folder: Path, *,
+             bind: Callable[[Study, dict[str, Any], Path], Study] | None = None,
+             ) -> tuple[list[Study], dict[str, str]]:  # fmt: skip
     """Bind the parameters of studies; return those that can be used, and why the others cannot, by name.
 
+    bind: ``bound``, unless only ``valued`` is asked for.
     Raises DataError for what ``values`` get wrong, and where no study can be used.
     """
     tasks: list[Study] = []
     problems: dict[str, DataError] = {}
     for study in chosen:
         try:
-            tasks.append(bound(study, values, folder))
+            tasks.append((bind or bound)(study, values, folder))
         except DataError as problem:
             if values and is_usable(study, folder):
                 raise
@@ -194,6 +197,11 @@ def is_usable(study: Study, folder: Path) -> bool:
     except DataError:
         return False
     return True
+
+
+def valued(study: Study, values: dict[str, Any], folder: Path) -> Study:
+    """Bind a study's parameters without a look at the files that they name."""
+    return replace(study, parameters=settings(study, values))
 
 
 def bound(study: Study, values: dict[str, Any], folder: Path) -> Study:

@@ -90,15 +90,18 @@ def read_report(path: Path) -> dict[str, Any] | None:
 
 def _is_report(found: Any) -> bool:
     """Tell whether JSON has the form that pages and the overview take a report to have."""
-    kinds = {"study": str, "data": list, "recorded": dict, "published": list, "headline": str}
+    kinds = {"study": str, "recorded": dict, "published": list, "headline": str}
     if not isinstance(found, dict) or not all(isinstance(found.get(key), kind) for key, kind in kinds.items()):
         return False
+    used = found.get("data", [] if "status" not in found else None)  # of reference results, tables tell enough
     ended = {
         "ok": isinstance(found.get("seconds"), (int, float)),
         **dict.fromkeys(("failed", "skipped"), isinstance(found.get("reason"), str)),
     }
     status = found.get("status", "")
-    sources = all(isinstance(one, dict) and isinstance(one.get("source", ""), str) for one in found["data"])
+    sources = isinstance(used, list) and all(
+        isinstance(one, dict) and isinstance(one.get("source", ""), str) for one in used
+    )
     return (status == "" or (isinstance(status, str) and ended.get(status, False))) and sources and all(
         isinstance(row, dict) and isinstance(row.get("verdict"), str) and isinstance(row.get("basis"), str)
         and (row["verdict"] != "not reproducible" or isinstance(row.get("lacking"), str))

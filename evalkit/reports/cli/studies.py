@@ -102,7 +102,8 @@ def run(
     layout = layout_of(studies, reports=out)
     known = read_studies(layout)
     with usage():
-        tasks, _ = execute.bind_all(choose(known, list(names) or list(known)), dict(values), layout.studies.parent)
+        chosen = choose(known, list(names) or list(known))
+        tasks, _ = execute.bind_all(chosen, dict(values), layout.studies.parent, bind=execute.valued)
         for task in tasks:
             execute.check_parameters(task)
     outcomes = execute.run(

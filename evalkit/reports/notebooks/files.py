@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from evalkit import DataError
-from evalkit.data import delimited
 
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
@@ -18,6 +17,8 @@ METADATA = {
 
 def read(path: Path) -> dict[str, Any]:
     """Read a notebook file as plain JSON; DataError where it is absent, broken or older than format 4."""
+    from evalkit.data import delimited  # pandas comes with it, which who only asks for a check does not wait for
+
     if not Path(path).exists():
         raise DataError(f"There is no notebook {path}. Correct the name.")
     content = delimited.content(Path(path))
