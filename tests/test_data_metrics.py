@@ -189,6 +189,10 @@ def test_scores_of_ones_own_in_the_same_layout(tmp_path):
         (DOCS | {"scores.txt": "A\t1\n"}, "scores.txt is not named as mt-metrics-eval names scores"),
         (DOCS | {"human-scores/en-de.mqm.seg.score": "A\tTrue\nA\tFalse\nA\tTrue\n"}, r"score, line 1: 'True' stands"),
         (DOCS | {"human-scores/en-de.mqm.seg.score": "A\ttrue\nA\t1\nA\t1\n"}, r"score, line 1: 'true' stands"),
+        (GOOD | {"documents/en-de.docs": "news\td1\nnews\nsocial\td2\n"}, r"en-de\.docs, row 2: no doc\. Expected"),
+        (GOOD | {"documents/en-de.docs": "news\td1\nnews\td1\nx\t\u200b\n"}, r"en-de\.docs, row 3: no doc"),
+        (DOCS | {"human-scores/en-de.mqm.seg.score": "A\t1\n \t2\nA\t3\n"}, r"score, row 2: no system"),
+        (DOCS | {"human-scores/en-de.mqm.seg.score": "A\t1\nA\t2\t3\nA\t3\n"}, r"^en-de.mqm.seg.score: [^\n]*$"),
         ({"documents/xx-de.docs": "n\td\n", "human-scores/xx-de.mqm.seg.score": "A\t1\n"}, "'xx' in 'xx-de'"),
     ],
 )

@@ -10,6 +10,7 @@ from pandas.api.types import union_categoricals
 
 from evalkit import DataError, one_line
 from evalkit.data import delimited, languages, schemas
+from evalkit.data.names import plain
 
 _METRIC = re.compile(r".*/metric-scores/(?P<pair>\w\w-\w\w)/(?P<metric>.+)-(?P<reference>[^-]+)\.(?:seg|sys)\.score")
 _HUMAN = re.compile(r".*/(?:human-scores|campaign-[^/]+)/(?P<pair>\w\w-\w\w)\.(?P<metric>[^.]+)\.(?:seg|sys)\.score")
@@ -115,8 +116,8 @@ def _table(path: Path, header: list[str]) -> pd.DataFrame:
 
 
 def _blank(names: pd.Series) -> list[str]:
-    """List the names of a recurring column that are nothing but space."""
-    return [name for name in names.cat.categories if not str(name).strip()]
+    """List the names of a recurring column in which nothing can be seen."""
+    return [name for name in names.cat.categories if not plain(str(name))]
 
 
 def placed(scores: pd.DataFrame, docs: pd.Series, path: Path) -> pd.DataFrame:
