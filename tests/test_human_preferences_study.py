@@ -109,6 +109,18 @@ def test_choices_follow_marks_as_often_as_a_count_says(real):
     assert kinds.at["mistranslation", "marks"] == 3306
 
 
+def test_simpler_rules_stand_beside_each_strength(real):
+    tables = {"literary": real("literary-preferences")}
+    strengths, _ = study.ranked(tables, ties="half", resamples=20, seed=7)
+    found = study.simpler(tables, strengths, seed=7).set_index("system")
+    won = tables["literary"].assign(
+        para=lambda t: t["system_a"].where(t["preference"].eq("a"), t["system_b"]) == "para"
+    )
+    assert found.at["para", "average"] == pytest.approx(won["para"].mean())  # it met each of three others as often
+    assert found["points"].mean() == pytest.approx(1000)
+    assert found["spread"].gt(0).all()
+
+
 def test_few_people_are_not_drawn(real):
     assert drawable(together.comparisons(real("wmt23-side-by-side"))) == ("annotators", "documents")
     assert drawable(real("literary-preferences")) == ("documents",)

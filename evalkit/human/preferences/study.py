@@ -16,6 +16,7 @@ from evalkit.human.preferences.cells import count, groups
 from evalkit.human.preferences.drawn import drawable, shares, strengths
 from evalkit.human.preferences.fitting import Fitted, fit
 from evalkit.human.preferences.goodness import circles, goodness
+from evalkit.human.preferences.simple import elo, win_rates
 from evalkit.human.preferences.worth import Worth, efficiency
 
 #: Tables of strengths, and the fits, by the name of the data.
@@ -79,6 +80,16 @@ def fitting(fits: Mapping[str, Fitted], *, seed: int) -> pd.DataFrame:
                      good.dispersion, round_.triples, len(round_.found), round_.expected))  # fmt: skip
     columns = "data systems comparisons deviance freedom p dispersion triples circles by_chance"
     return pd.DataFrame(rows, columns=columns.split())
+
+
+def simpler(tables: Mapping[str, pd.DataFrame], strengths: pd.DataFrame, *, seed: int) -> pd.DataFrame:
+    """Return data, system, strength, average win rate, Elo's points and their spread over orders of the comparisons.
+
+    strengths: ``ranked``. Best first by strength, as there.
+    """
+    rates = [win_rates(own).merge(elo(own, seed=seed), on="system").assign(data=name) for name, own in tables.items()]
+    found = strengths.merge(pd.concat(rates), on=["data", "system"], validate="one_to_one")
+    return found[["data", "system", "strength", "average", "points", "spread"]]
 
 
 def placed(comparisons: pd.DataFrame) -> tuple[float, float]:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from evalkit.stats.terms import pluralize
+
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
@@ -140,3 +142,22 @@ class Verdict:
     def _told(row: pd.Series) -> str:
         sure = row["low"] > 0 or row["high"] < 0
         return f"difference {row['low']:+.2f} to {row['high']:+.2f}" + ("" if sure else ", not sure")
+
+
+def orders(rated: pd.DataFrame) -> str:
+    """Say whether average win rates and Elo's points order systems as strengths do.
+
+    rated: ``study.simpler``.
+
+    >>> rated = pd.DataFrame({"data": "d", "system": ["A", "B"], "strength": [0.2, -0.2], "average": [0.6, 0.4],
+    ...                       "points": [990.0, 1010.0]})
+    >>> orders(rated)
+    "Of 1 pair of systems, average win rates order 0 otherwise than strengths do, Elo's points 1."
+    """
+    both = rated.merge(rated, on="data", suffixes=("", "_other"))
+    both = both[both["strength"] > both["strength_other"]]
+    otherwise = [int((both[name] < both[f"{name}_other"]).sum()) for name in ("average", "points")]
+    return (
+        f"Of {pluralize(len(both), 'pair')} of systems, average win rates order {otherwise[0]} otherwise than "
+        f"strengths do, Elo's points {otherwise[1]}."
+    )
