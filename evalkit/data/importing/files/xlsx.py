@@ -25,9 +25,10 @@ _MOST_TEXT = 512 << 20  # letters of all cells
 _LONGEST = 8 << 20  # bytes of one row
 _PIECE = 4 << 20  # bytes of XML that are looked at together
 
+# Groups are never possessive here, only single signs: before Python 3.11.5 such groups match wrongly (CPython 106052).
 _OPEN = re.compile(rb"<(?:\w+:)?(?:c|row)[\s/>]")  # every cell and row; then those whose attributes cannot deceive
 _PLAIN = re.compile(
-    rb"<(?:\w+:)?(?:c|row)(?:\s++[\w:.-]{1,64}+=(?:\"[^\"'<>]{0,256}+\"|'[^\"'<>]{0,256}+')){0,24}+\s*+/?>"
+    rb"<(?:\w+:)?(?:c|row)(?:\s++[\w:.-]{1,64}+=(?:\"[^\"'<>]{0,256}+\"|'[^\"'<>]{0,256}+')){0,24}\s*+/?>"
 )
 _ROW = re.compile(rb"<(?:\w+:)?row\s[^>]*?\br=[\"'](\d+)")
 _CELL = re.compile(rb"<(?:\w+:)?c\s[^>]*?\br=[\"']([A-Za-z]+)(\d+)[\"'][^>]*(?<!/)>")
@@ -37,7 +38,7 @@ _FORMULA = rb"<(?:\w+:)?f\b(?:[^<>]*/>|[^<>]*>[^<]*</(?:\w+:)?f>)"
 _VALUE = re.compile(rb"\s*+(?:" + _FORMULA + rb")?\s*+<(?:\w+:)?v>([^<]*)<")
 _UNCOMPUTED = re.compile(
     rb"<(?:\w+:)?c\b([^<>]*)(?<!/)>\s*+" + _FORMULA + rb"\s*+"
-    rb"(?:<(?:\w+:)?v\s*+/>|<(?:\w+:)?v>\s*+</(?:\w+:)?v>)?+\s*+</(?:\w+:)?c>"
+    rb"(?:<(?:\w+:)?v\s*+/>|<(?:\w+:)?v>\s*+</(?:\w+:)?v>)?\s*+</(?:\w+:)?c>"
 )
 _SHARED = re.compile(rb"<(?:\w+:)?c\s[^>]*\bt=[\"']s[\"'][^>]*(?<!/)>\s*+(?:" + _FORMULA + rb")?\s*+<(?:\w+:)?v>"
                      rb"\s*+(\d{1,9})\s*+<")  # fmt: skip
