@@ -16,8 +16,8 @@ from evalkit.data.names import plain
 
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 #: A whole file, or a whole column, that is as it should be: looked at in one go, which is ten times quicker.
-_SOUND = re.compile(r"(?:[^\s]++\t[^\s]++\n)++")
-_NUMBERS = re.compile(rf"(?:(?:None|{_NUMBER.pattern})\n)*+", re.ASCII)
+_SOUND = re.compile(r"(?:[^\s]++\t[^\s]++\n)+")
+_NUMBERS = re.compile(rf"(?:(?:None|{_NUMBER.pattern})\n)*", re.ASCII)
 _NONE = "None"
 
 
