@@ -12,7 +12,7 @@ import pytest
 
 from evalkit import DataError, data
 from evalkit.data import importing
-from evalkit.data.importing import writing
+from evalkit.data.importing import rejected, writing
 from evalkit.data.importing.files import jsonl, parquet, parts, rows, text, xls, xlsx
 from tests.doors import workbooks
 from tests.doors.workbooks import HEAD, SHEET
@@ -305,6 +305,45 @@ def test_an_object_of_many_names_or_that_nests_deep_is_refused(tmp_path):
     for content in (many, deep, f'{{"rows": [{deep}], "b": {deep}}}'):
         with pytest.raises(DataError, match=r"my\.json"):
             opened(tmp_path, content.encode(), "my.json")
+
+
+def test_an_object_of_more_names_than_columns_could_ever_be_is_refused_at_once(tmp_path, monkeypatch):
+    """4 million names in 50 MB took 26 s and 1.7 GB."""
+    many = json.dumps({f"k{n}": n for n in range(2_000)}).encode()
+    monkeypatch.setattr(jsonl, "_MOST_NAMES", 1_999)
+    with pytest.raises(DataError, match=r"my\.json is no JSON object: one object has 2,000 names"):
+        opened(tmp_path, many, "my.json")
+    monkeypatch.setattr(jsonl, "_MOST_IN_ONE", 1_000)
+    with pytest.raises(DataError, match=r"my\.json, in its first object, holds 1 lists and objects and 1,999 values"):
+        opened(tmp_path, many, "my.json")
+
+
+def test_commas_and_brackets_in_texts_are_no_values(tmp_path, monkeypatch):
+    own = {"rater": "A", "x": 'a, b [c], "d, {\\\\'}
+    rows = [json.dumps({"system": s, "segment": str(n), "score": 7 * n} | own) for s in "AB" for n in range(9)]
+    monkeypatch.setattr(jsonl, "_MOST_VALUES", 18 * 4)
+    monkeypatch.setattr(jsonl, "_MOST_INSIDE", 18 + 1)
+    content, values = "\n".join(rows).encode(), {"src_lang": "en", "tgt_lang": "de"}
+    assert opened(tmp_path, content, "my.jsonl", values=values).rows_kept == 18
+    monkeypatch.setattr(jsonl, "_MOST_INSIDE", 17)
+    with pytest.raises(DataError, match=r"my\.jsonl holds 18 lists and objects and 72 values, more than can be"):
+        opened(tmp_path, content, "my.jsonl", values=values)
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [("A,1,Ann,80,en-de", "repeats an earlier judgement"), ("A,1,Ann,180,en-de", "is outside 0-100"),
+     ("A,1,,80,en-de", "is empty")],
+)  # fmt: skip
+def test_more_rejected_rows_than_anyone_mends_are_refused(row, reason, tmp_path, monkeypatch):
+    """3 million rows that repeat one judgement took a minute and more."""
+    sound = [f"{s},{n},Ann,{10 * n},en-de" for s in "AB" for n in range(10)]
+    content = "\n".join(["system,segment,rater,score,lp", *sound, *[row] * 31, ""]).encode()
+    monkeypatch.setattr(rejected, "MOST", 30)
+    with pytest.raises(DataError, match=rf"^my\.csv, line 52: more than 30 rows up to here are no .*{reason}"):
+        opened(tmp_path, content, "my.csv", scale=(0, 100))
+    monkeypatch.setattr(rejected, "MOST", 31)
+    assert opened(tmp_path, content, "my.csv", scale=(0, 100)).rows_rejected == 31
 
 
 @pytest.mark.parametrize("name", ["my.csv", "my.jsonl"])

@@ -310,8 +310,9 @@ def _violations(frame: pd.DataFrame, schema: pa.DataFrameSchema, scale: tuple[fl
         low, high = scale
         message = f"is outside {low:g}-{high:g}. Correct it, drop the row, or pass your scale=(low, high)"
         schema = schema.update_column("score", checks=pa.Check.in_range(low, high, error=message))
+    ruled = [name for name, column in _present(schema, frame) if column.checks]  # types are what _coerced made them
     try:
-        schema.validate(frame, lazy=True)
+        schema.select_columns(ruled).validate(frame[ruled], lazy=True)
     except pa.errors.SchemaErrors as errors:
         cases = errors.failure_cases
         for case in cases[cases["check"].ne("not_nullable")].itertuples():  # empty cells are told by the caller

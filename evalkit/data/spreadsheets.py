@@ -18,6 +18,8 @@ import pandas as pd
 #: Where programs may cut a cell in two, though it is quoted.
 _CUTS = re.compile(r"([;\t\r\n])")
 _FORMULA = re.compile(r"[\s\0-\x1f\"\u200b-\u200f\u2060\ufeff]*[=+\-@＝＋－＠]|'")
+#: Letters without one of which nothing is guarded: most cells have none.
+_ANY = re.compile(r"[=+\-@＝＋－＠']")
 #: What is a number to a spreadsheet runs nothing.
 _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?")
 
@@ -28,6 +30,8 @@ def guarded(text: str) -> str:
     >>> guarded("=1+1"), guarded("-0.5"), guarded("- none"), guarded("'quoted'"), guarded("plain"), guarded("a;@b")
     ("'=1+1", '-0.5', "'- none", "''quoted'", 'plain', "a;'@b")
     """
+    if not _ANY.search(text):
+        return text
     return "".join(f"'{part}" if _runs(part) else part for part in _CUTS.split(text))
 
 

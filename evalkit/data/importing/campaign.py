@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from evalkit import DataError
@@ -169,7 +170,10 @@ def _read(file: File, options: Options, report: Report) -> None:
     """Read all rows of a file, and turn them into judgements."""
     if not file.match.loaded:
         file.rows = file.source.read(file.match.header, file.match.after)
-    file.found = file.kind.convert(file.rows, file.head, file.match, options.of(file.source.path.name), report)
+    try:
+        file.found = file.kind.convert(file.rows, file.head, file.match, options.of(file.source.path.name), report)
+    except rejected.TooMany as problem:
+        raise DataError(f"{file.name}, {problem}") from problem
     file.seen += file.found.beside
     read = len(file.rows.frame) if file.found.read is None else file.found.read
     report.rows_read += read + len(file.rows.broken)
@@ -264,20 +268,6 @@ def _settled(files: list[File], writer: rejected.Writer, options: Options) -> pd
     group = twice.groupby(key, dropna=False, sort=False).ngroup()
     first = group.map(pd.Series(group.index, index=group.to_numpy()).groupby(level=0).first())
     drop = group.index[first.ne(group.index.to_series())]
-    late: dict[int, list[Rejection]] = {}
-    for place in drop:
-        (number, line), (other, before) = places[place], places[first[place]]
-        file = files[other].name
-        where = str(before) if other == number else f"{before} of {repr(file) if ' ' in file else file}"
-        score = ratings.at[place, "score"]
-        reason = (_DUPLICATE if score == ratings.at[first[place], "score"] else _AGAIN).format(line=where)
-        column = _heading(files[number].found, ratings.loc[place], options)
-        spot = (
-            None
-            if "_place" not in ratings or pd.isna(ratings.at[place, "_place"])
-            else int(ratings.at[place, "_place"])
-        )
-        late.setdefault(number, []).append(Rejection(int(line), column, f"{score:.12g}", reason, place=spot))
     if "started" in key and not any("item_type" in file.found.names for file in files):
         left = twice.drop(drop).sort_values("started", kind="stable")
         again = left.groupby(item, sort=False).cumcount().gt(0) & left["started"].notna()
@@ -285,13 +275,39 @@ def _settled(files: list[File], writer: rejected.Writer, options: Options) -> pd
         if count := int(again.sum()):
             ratings.loc[left.index[again], "item_type"] = "repeat"
             writer.report.note(f"{count:,} later judgements of the same item by the same annotator are repeats")
-    for number, rows in late.items():
+    if len(drop) > rejected.MOST:
+        number, line = places[drop[rejected.MOST]]
+        raise DataError(f"{files[number].name}, {rejected.TooMany(line, 'repeats an earlier judgement')}")
+    again = drop.to_numpy()
+    for number in dict.fromkeys(places.codes[0][again]):
+        own = again[places.codes[0][again] == number]
+        rows = _late(files, number, ratings, places, own, first[own].to_numpy())
         _write_rejected(files[number], rows, writer, options)
     return ratings.drop(drop)
 
 
-def _heading(found: Converted, rating: pd.Series, options: Options) -> str:
-    """Return the heading that a judgement stood under, where there are several; else plainly score."""
+def _late(files: list[File], number: int, ratings: pd.DataFrame, places: pd.MultiIndex, late: np.ndarray,
+          before: np.ndarray) -> list[Rejection]:  # fmt: skip
+    """Reject a file's judgements at the places ``late`` of all: each judges what that at ``before`` judged already."""
+    scores, owners, lines = ratings["score"].to_numpy(), places.codes[0], places.get_level_values("line").to_numpy()
+    of = [f" of {repr(file.name) if ' ' in file.name else file.name}" for file in files]
+    of[number] = ""
+    spots = ratings["_place"].to_numpy(float)[late] if "_place" in ratings else np.full(len(late), np.nan)
+    found = zip(lines[late], _headings(files[number].found, ratings.iloc[late]), scores[late], scores[before],
+                lines[before], owners[before], spots)  # fmt: skip
+    return [
+        Rejection(int(line), heading, f"{score:.12g}",
+                  (_DUPLICATE if score == other else _AGAIN).format(line=f"{where}{of[owner]}"),
+                  place=None if np.isnan(spot) else int(spot))
+        for line, heading, score, other, where, owner, spot in found
+    ]  # fmt: skip
+
+
+def _headings(found: Converted, ratings: pd.DataFrame) -> list[str]:
+    """Return the headings that judgements stood under, where there are several; else plainly score."""
     if found.people:
-        return str(rating["annotator"])
-    return next((name for name, value in found.parts.items() if value == rating[found.role]), "score")
+        return ratings["annotator"].tolist()
+    if not found.parts:
+        return ["score"] * len(ratings)
+    named = {value: name for name, value in reversed(found.parts.items())}
+    return [named.get(value, "score") for value in ratings[found.role]]

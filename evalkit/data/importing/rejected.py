@@ -24,6 +24,8 @@ EXCLUDED = "excluded"
 DISCARDED = "is of a translation that the scheme of weights gives no score"
 #: The share of rows that may be rejected before an import is refused.
 REFUSE_ABOVE = 0.01
+#: More rejected rows are another kind of file, and take long to write down one by one.
+MOST = 500_000
 _BEFORE = len(FIELDS)
 _LINE = re.compile(r"""\bline \d+( of ('[^']*'|"[^"]*"|\S+))?""")
 _SHOWN = 10  # rejected rows that are told one by one; the file has them all
@@ -43,6 +45,16 @@ class Rejection:
     place: int | None = None  # of the row in its file, where a line holds several
 
 
+class TooMany(Exception):
+    """More rows are rejected than anyone mends. line: of the last one that was looked at."""
+
+    def __init__(self, line: int, reason: str):
+        super().__init__(
+            f"line {line}: more than {MOST:,} rows up to here are no judgements ({reason[:100]}). Check that this is "
+            "the table, and which of its columns hold what."
+        )
+
+
 class Rejecting:
     """Collect the rejected rows of one table, each once. annotator: the heading of their names, where there is one."""
 
@@ -58,6 +70,8 @@ class Rejecting:
                 value = "" if column == self._annotator else self._cell(column, place) or ""
                 name = self._cell(self._annotator, place) if self._annotator else None
                 self._found[place] = Rejection(int(self._frame.index[place]), column, value, reason, kind, name)
+                if len(self._found) > MOST:
+                    raise TooMany(self._found[place].line, reason)
 
     def _cell(self, column: str, place: int) -> str | None:
         cell = self._columns[column][place] if column in self._columns else None

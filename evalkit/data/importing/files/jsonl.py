@@ -4,8 +4,11 @@ import io
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from evalkit import DataError
 from evalkit.data import languages
@@ -13,7 +16,8 @@ from evalkit.data.importing.cells import columns
 from evalkit.data.importing.files.rows import HEAD, LONGEST, MOST_COLUMNS, Breaking, Broken, Rows, Source, framed
 from evalkit.data.mqm import once
 
-_MOST_INSIDE, _MOST_VALUES = 5_000_000, 25_000_000  # lists and objects, and values, of a file or a line
+_MOST_INSIDE, _MOST_VALUES = 2_000_000, 5_000_000  # lists and objects, and values: of each kind up to 1 GB in memory
+_MOST_IN_ONE, _MOST_NAMES = 2_000_000, 100_000  # values of one object with all in it, and names of one
 _MOST_WHOLE = 256 << 20  # bytes of JSON that is read as a whole; lines are read one by one
 _DEEPEST = 32  # objects within objects
 _ALONE = ({"annotation", "item_i"}, {"info", "payload"}, {"data", "annotations"})  # one object, whatever lists it has
@@ -40,6 +44,8 @@ class Records:
 class Digits(str):
     """A number as it is written."""
 
+    __slots__ = ()
+
 
 def records(path: Path, content: bytes) -> list[Records]:
     """Take the objects of a JSON file: one list, or one for each array of an object that holds several.
@@ -50,7 +56,9 @@ def records(path: Path, content: bytes) -> list[Records]:
     first = next((line for line in io.BytesIO(content) if line.strip(b"\xef\xbb\xbf \t\r\n")), b"")
     if len(first) > LONGEST and not start.startswith(b"["):
         raise DataError(f"{path.name} has a line of more than {LONGEST >> 20} MiB. Is it JSON Lines?")
-    _demand_few(path, content)
+    _demand_few(path.name, content)
+    if start.startswith(b"{"):
+        _demand_few(f"{path.name}, in its first object,", first, _MOST_IN_ONE)
     alone, reason = loaded(first)
     lines = content.count(b"\n", content.find(first) + len(first)) if first.endswith(b"\n") else 0
     several = lines and content[content.find(first) + len(first) :].strip()
@@ -60,7 +68,7 @@ def records(path: Path, content: bytes) -> list[Records]:
         return [_lines(path, content)]
     if len(content) > _MOST_WHOLE:
         raise DataError(f"{path.name} is JSON of more than {_MOST_WHOLE >> 20} MiB. Write one object a line (.jsonl).")
-    whole, problem = loaded(content) if several or reason else (alone, reason)
+    whole, problem = (alone, reason) if first == content or not (several or reason) else loaded(content)
     if problem:
         if start.startswith(b"{") and any(isinstance(loaded(line)[0], dict) for line in content.split(b"\n")[:HEAD]):
             return [_lines(path, content)]
@@ -68,14 +76,22 @@ def records(path: Path, content: bytes) -> list[Records]:
     return _of_whole(path, whole)
 
 
-def _demand_few(path: Path, content: bytes) -> None:
+def _demand_few(name: str, content: bytes, most: int = _MOST_VALUES) -> None:
     """Refuse what holds more lists, objects and values than can be held in memory, however few bytes each has."""
-    inside, values = content.count(b"[") + content.count(b"{"), content.count(b",")
-    if inside > _MOST_INSIDE or values > _MOST_VALUES:
+    inside, values = _counts(content)
+    if inside > _MOST_INSIDE or values > most:  # some may be letters of texts
+        whole = content.replace(rb"\\", b"").replace(rb"\"", b"")
+        marks = np.frombuffer(whole.translate(None, bytes({*range(256)} - {*b'"[{,'})), dtype=np.uint8)
+        inside, values = _counts(marks[np.cumsum(marks == ord('"'), dtype=np.uint8) % 2 == 0].tobytes())
+    if inside > _MOST_INSIDE or values > most:
         raise DataError(
-            f"{path.name} holds {inside:,} lists and objects and {values:,} values, more than can be read at once. "
+            f"{name} holds {inside:,} lists and objects and {values:,} values, more than can be read at once. "
             "Split it, or write the judgements as CSV."
         )
+
+
+def _counts(content: bytes) -> tuple[int, int]:
+    return content.count(b"[") + content.count(b"{"), content.count(b",")
 
 
 def loaded(text: bytes) -> tuple[Any, str]:
@@ -86,12 +102,19 @@ def loaded(text: bytes) -> tuple[Any, str]:
     """
     try:
         found = json.loads(text.decode("utf-8-sig"), parse_float=Digits, parse_int=Digits, parse_constant=Digits,
-                           object_pairs_hook=once)  # fmt: skip
+                           object_pairs_hook=_object)  # fmt: skip
     except UnicodeDecodeError:
         return None, _DAMAGED
     except (ValueError, RecursionError) as problem:
         return None, f"is no JSON object: {problem}"
     return found, ""
+
+
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Take an object, in which a name stands once, and that a table's columns could hold."""
+    if len(pairs) > _MOST_NAMES:
+        raise ValueError(f"one object has {len(pairs):,} names")
+    return once(pairs)
 
 
 def _lines(path: Path, content: bytes) -> Records:
@@ -175,7 +198,8 @@ def flattened(path: Path, read: Records) -> Iterator[Row]:
         try:
             yield line, flat(found)
         except (ValueError, RecursionError) as problem:
-            read.broken.append(Broken(line, f"is no JSON object: {problem}", [as_text(list(found))]))
+            names = as_text([*islice(found, MOST_COLUMNS)])
+            read.broken.append(Broken(line, f"is no JSON object: {problem}", [names]))
 
 
 def flat(found: Mapping[str, Any], before: str = "", depth: int = 0) -> dict[str, str]:
