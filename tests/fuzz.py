@@ -66,7 +66,7 @@ def piece(door: str, seeds: range) -> tuple[Counter[str], list[str], float, floa
                 assert _peak() - before < MEGABYTES, f"{_peak() - before:,.0f} MB"
                 outcomes[outcome] += 1
             except (Exception, Slow) as problem:  # whatever it is, it is told with what brings it back
-                broken.append(f"{door}, seed {seed}: {type(problem).__name__}: {problem}")
+                broken.append(f"{door}, seed {seed}: {type(problem).__name__}: {problem!s:.500}")
             finally:
                 signal.setitimer(signal.ITIMER_PROF, 0)
                 faulthandler.cancel_dump_traceback_later()

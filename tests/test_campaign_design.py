@@ -591,6 +591,8 @@ def test_another_file_in_the_folder_of_a_design_is_read_as_ever(tmp_path):
         (lambda text: text.replace('"seed": 7', '"seed": "7"'), "was changed"),
         (lambda text: text.replace('"annotators": [', '"annotators": [1, '), "was changed"),
         (lambda text: re.sub(r'"systems": {\s+"m', '"systems": {"n', text), "nothing says which system"),
+        (lambda text: text.replace('": "system"', f'{"9" * 5000}": "system"', 1), "which system '.{59} is"),
+        (lambda text: re.sub(r'("items": \[\s+\[")', r"\1a.", text), "its items cannot be read"),
     ],
 )
 def test_a_design_that_was_changed_is_refused_in_one_sentence(tmp_path, change, message):

@@ -398,6 +398,13 @@ def test_numbers_come_back_to_the_last_bit(values):
     assert found.tolist() == [value for value in values if "e" not in repr(value)]
 
 
+@pytest.mark.parametrize("others", [["1", "2"], ["1", "x"]])  # read at once, and cell by cell
+def test_a_number_whose_powers_are_infinite_is_none(others):
+    found, wrong = numbers.read(pd.Series([*others, "1e49", "-1e50"], dtype="str"))
+    assert found[[0, 2]].tolist() == [1, 1e49]
+    assert wrong[3] == "is too large for a number"
+
+
 @given(st.text(max_size=12))
 def test_a_cell_is_the_number_it_says_or_none(text):
     [value], wrong = numbers.read(pd.Series([text], dtype="str"))

@@ -53,6 +53,7 @@ def test_true_is_no_score_of_one():
         ([{"score": -0.5}], "my.csv, line 2, column score: -0.5 is outside 0-100."),
         ([{}, {"score": "good"}], "my.csv, line 3, column score: 'good' is not a number."),
         ([{"score": "inf"}], "my.csv, line 2, column score: 'inf' is not a number."),
+        ([{"score": "-1e50"}], "my.csv, line 2, column score: '-1e50' is not a number."),
         ([{"score": "nan"}], "my.csv, line 2, column score: 'nan' is not a number."),
         ([{"score": None}], "my.csv, line 2, column score: is empty."),
         ([{}, {}, {"system": ""}], "my.csv, line 4, column system: is empty."),

@@ -122,6 +122,7 @@ PEOPLE, METRIC = "human-scores/en-cs.esa.seg.score", "metric-scores/en-cs/chrF-r
         (PEOPLE, "Alhpa\t1\n" * 12, "scores the system 'Alhpa', and system-outputs/en-cs has Alpha, Beta-2"),
         (METRIC, "Alpha\tnan\n", "chrF-refA.seg.score, line 1: 'nan' is no score. Write a number, or None"),
         (METRIC, "Alpha\t1\nAlpha\t-inf\n", "chrF-refA.seg.score, line 2: '-inf' is no score."),
+        (METRIC, "Alpha\t1\nAlpha\t-1e50\n", "chrF-refA.seg.score, line 2: '-1e50' is no score."),
         (METRIC, "Alpha\tgood\n", "line 1: 'good' is no score."),
         (METRIC, "Alpha\t1\nAlpha\t2\t3\n", "line 2: 3 cells instead of a system and a score."),
         (METRIC, "Alpha\t1\n\nAlpha\t2\n", "line 2: an empty line instead of a system and a score."),

@@ -332,6 +332,8 @@ def test_data_are_fetched_once_and_before_execution(tmp_path, monkeypatch):
         (f"[{'a' * 200}]\ntitle = 'A'\nnotebook = 'a'", "also a file's name"),
         (f"[a]\ntitle = 'A'\nnotebook = 'a'\n{'a' * 200} = 1", f"has no key '{'a' * 60}'"),
         ("[a]\ntitle = 'A'\nnotebook = 'a'\nlink = 'javascript:a()'", "link is no address"),
+        ("[a]\ntitle = 'A'\nnotebook = \"a\\nb\"", "notebook is no path"),
+        (f"[a]\ntitle = 'A'\nnotebook = '{'9' * 5000}'", "notebook is no path"),
         ("[a]\ntitle = 'A'\nnotebook = ['a']", "notebook must be a text"),
         ("[a]\ntitle = 'A'\nnotebook = 'a'\ndata = 'wmt22'", "data must be a list of texts"),
         ("[a]\ntitle = 'A'\nnotebook = 'a'\ndata = [1]", "data must be a list of texts"),

@@ -1,5 +1,6 @@
 """What the index shows: the decision chart, with every study in it, and the tally of printed numbers."""
 
+import json
 import os
 from dataclasses import replace
 
@@ -172,7 +173,14 @@ def test_the_sentences_of_a_mixed_report():
     assert tally.bar(tally.count(rows)) == {"match": 2, "rounding": 1, "differs": 1, "rest": 14}
 
 
-@pytest.mark.parametrize("content", ["[]", "5", "{}", '{"status": "ok"}', "[" * 5000, "\xff", '{"status": ["ok"]}'])
+#: A report but for one thing: nothing says whether its data are real.
+UNSOURCED = {"status": "ok", "seconds": 1, "study": "agreement", "recorded": {}, "published": [], "headline": "h",
+             "data": [{"name": "d"}]}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "content", ["[]", "5", "{}", '{"status": "ok"}', "[" * 5000, "\xff", '{"status": ["ok"]}', json.dumps(UNSOURCED)]
+)
 @pytest.mark.parametrize("name", ["agreement.json", "agreement.failed.json"])
 def test_what_is_no_report_is_not_in_the_overview(name, content, tmp_path):
     there = replace(layout(tmp_path, None), reports=tmp_path, reference=tmp_path)

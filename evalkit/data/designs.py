@@ -81,7 +81,7 @@ def read(path: Path) -> Design:
         raise DataError(f"{path.name} is no campaign's design. Name the {NAME} that `evalkit new campaign` wrote.")
     if found.get("version") != VERSION:
         raise DataError(
-            f"{path.name} is a design of another version of evalkit ({found.get('version')!r}). Use that one."
+            f"{path.name} is a design of another version of evalkit ({found.get('version')!r:.60}). Use that one."
         )
     systems, rows = found.pop("systems", None), found.pop("items", None)
     sound = _is_head(found) and isinstance(systems, dict) and all(isinstance(one, str) for one in systems.values())
@@ -91,7 +91,8 @@ def read(path: Path) -> Design:
         )
     items = {row[0]: Entry(row[1], row[2], row[3], row[4], row[5]) for row in rows}
     if unknown := {alias for entry in items.values() for alias in entry.shown} - {*systems}:
-        raise DataError(f"{path.name} was changed: nothing says which system {min(unknown)} is. Take the first file.")
+        first = repr(min(unknown))[:60]
+        raise DataError(f"{path.name} was changed: nothing says which system {first} is. Take the first file.")
     return Design(path, found, systems, items)
 
 
@@ -108,6 +109,7 @@ def _is_head(said: Mapping[str, Any]) -> bool:
 def _is_row(row: Any) -> bool:
     return (
         isinstance(row, list) and len(row) == _ITEM_FIELDS + 1 and isinstance(row[0], str)
+        and row[0] == row[0].strip().partition(".")[0] != ""  # as find looks for it
         and all(type(one) is int and one > 0 for one in row[1:3]) and all(isinstance(one, str) for one in row[3:5])
         and isinstance(row[5], dict) and all(isinstance(kind, str) for kind in row[5].values())
     )  # fmt: skip

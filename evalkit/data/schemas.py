@@ -14,6 +14,8 @@ ITEM_TYPES = ("system", "reference", "degraded", "repeat", "calibration")
 
 #: What tells one judged item of a language pair from another: whose translation of which segment.
 ITEM = ["system", "doc", "segment"]
+#: A number beyond is none here: products of several would not stay finite.
+LARGEST = 1e50
 
 
 #: Names that people's translations have in campaigns.
@@ -225,7 +227,7 @@ def check(
 
     frame: any index; where the index is named ``line`` it holds the line of each row in its file, otherwise the
     first row stands on ``first_line`` (2 below a header, 1 without). Columns that the schema does not know are kept.
-    scale: lowest and highest admissible ``score``; None admits every finite number.
+    scale: lowest and highest admissible ``score``; None admits every number below ``LARGEST``.
     Raises DataError with one message per broken rule. Rows are never dropped.
 
     >>> row = dict.fromkeys(["src_lang", "tgt_lang", "system", "doc", "segment", "annotator"], "x")
@@ -281,12 +283,12 @@ def _check_columns(frame: pd.DataFrame, schema: pa.DataFrameSchema, origin: str)
 
 
 def _coerced(values: pd.Series, column: pa.Column) -> pd.Series:
-    """Turn a column into the schema's type; what is no finite number becomes missing."""
+    """Turn a column into the schema's type; what is no number below ``LARGEST`` becomes missing."""
     if str(column.dtype) == "float64":
         counted = pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
         texts = values if counted else values.astype("str")  # True is no 1
         numbers = pd.to_numeric(texts, errors="coerce").astype(float)
-        return numbers.where(np.isfinite(numbers))
+        return numbers.where(numbers.abs() < LARGEST)
     if str(column.dtype) == "category":
         return values if _is_named(values) else values.astype("str").astype("category")
     return values.astype("str")

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.data import delimited, mtme
+from evalkit.data import delimited, mtme, schemas
 from evalkit.data.names import plain
 
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
@@ -108,8 +108,8 @@ def numbers(cells: list[str], *, origin: str, first: int = 1) -> np.ndarray:
     lines = io.StringIO(column)  # parsed as registered files are, to the last bit
     found = pd.read_csv(lines, header=None, dtype=float, na_values=[_NONE], keep_default_na=False, names=["score"])
     values = found["score"].to_numpy(float)
-    if np.isinf(values).any():
-        place = int(np.flatnonzero(np.isinf(values))[0])
+    if (large := np.abs(values) >= schemas.LARGEST).any():
+        place = int(np.flatnonzero(large)[0])
         raise _no_score(origin, first + place, cells[place])
     return values
 

@@ -19,7 +19,7 @@ def read(path: Path) -> dict[str, Any]:
     """Read a notebook file as plain JSON; DataError where it is absent, broken or older than format 4."""
     from evalkit.data import delimited  # pandas comes with it, which who only asks for a check does not wait for
 
-    if not Path(path).exists():
+    if not os.path.exists(path):  # Path's own raises where the name is too long
         raise DataError(f"There is no notebook {path}. Correct the name.")
     content = delimited.content(Path(path))
     try:

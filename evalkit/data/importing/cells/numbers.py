@@ -8,6 +8,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from evalkit.data import schemas
 from evalkit.data.importing.cells import dates
 
 _PLAIN = re.compile(r"[+-]?(\d{1,300}(\.\d{0,300})?|\.\d{1,300})([eE][+-]?\d{1,3})?", re.ASCII)
@@ -59,7 +60,7 @@ def _one(text: str, decimal: str | None, typed: bool) -> tuple[float, str, str |
         if "." in text and decimal == "," and not typed:
             return np.nan, "a decimal point in a column with decimal commas: write all numbers alike", None
         number = float(text)
-        if not np.isfinite(number):
+        if abs(number) >= schemas.LARGEST:
             return np.nan, "is too large for a number", None
         return number, "", "." if "." in text else None
     if not _COMMA.fullmatch(text):
@@ -91,7 +92,7 @@ def _quick(cells: pd.Series) -> np.ndarray | None:
         values = pc.cast(texts, pa.float64()).to_numpy(zero_copy_only=False)
     except (pa.ArrowInvalid, pa.ArrowTypeError):
         return None
-    return values if np.isfinite(values).all() else None
+    return values if (np.abs(values) < schemas.LARGEST).all() else None
 
 
 def _why(text: str) -> str:
