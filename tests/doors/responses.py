@@ -287,7 +287,9 @@ def _missing(made: Case, rng: np.random.Generator) -> None:
 
 def _silence(made: Case, rng: np.random.Generator) -> None:
     wire = made.answers[-1]
-    made.answers[-1] = Half(wire.status, wire.headers, wire.body, stalls=True, cut=int(rng.integers(len(wire.sent()))))
+    made.answers[-1] = Half(
+        wire.status, wire.headers, wire.body, stalls=True, cut=int(rng.integers(max(len(wire.sent()), 1)))
+    )
 
 
 @dataclass
