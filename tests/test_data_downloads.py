@@ -209,7 +209,7 @@ def packed(name="r.csv"):
         ("r.zip", packed()[:-30], "it is no whole zip archive"),
         ("r.zip", packed(), ""),
         ("r.csv.gz", CONTENT, "it is not packed as .gz says"),
-        ("r.csv.gz", gzip.compress(CONTENT), ""),
+        ("r.csv.gz", gzip.compress(CONTENT, mtime=0), ""),
         ("r.tar.xz", b"\xfd7zXZ\0 and no more", "it is not packed as .xz says"),
         ("r.json", b'{"a": [1, 2', "it is no whole JSON"),
         ("r.json", b'{"a": [1, 2]}\n', ""),

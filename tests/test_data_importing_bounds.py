@@ -3,12 +3,15 @@
 import json
 import struct
 import zlib
+from contextlib import nullcontext
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evalkit import DataError, data
 from evalkit.data import importing
@@ -284,6 +287,67 @@ def test_a_report_of_other_kinds_beside_a_campaign_is_passed_over_or_read(name, 
     beside.write_text(json.dumps(said | {name: value}), encoding="utf-8")
     ratings, _ = data.open_campaign(campaign)
     assert len(ratings) == 18
+
+
+def test_a_column_whose_levels_do_not_fit_its_type_does_not_end_the_process(campaign):
+    """pyarrow aborts where it is asked for such a column's metadata: no exception, no traceback, nothing."""
+    content, name = campaign.read_bytes(), b"\x18\x05score"
+    assert content.count(b"\x25\x02" + name) == 1  # of the schema: may be missing
+    campaign.write_bytes(content.replace(b"\x25\x02" + name, b"\x25\x00" + name))  # never is
+    with pytest.raises(
+        DataError, match=r"^c\.parquet is damaged: .*histogram size mismatch.* Import the campaign again\.$"
+    ):
+        data.open_campaign(campaign)
+
+
+@given(st.recursive(
+    st.integers(-(2**63), 2**63 - 1) | st.binary(max_size=200),
+    lambda inner: st.lists(inner, max_size=20).filter(lambda many: len({type(one) for one in many}) < 2)
+    | st.dictionaries(st.integers(1, 40), inner, max_size=5),
+    max_leaves=30,
+).filter(lambda found: isinstance(found, dict)))  # fmt: skip
+def test_metadata_are_read_as_they_were_written(found):
+    def length(value):
+        made = b""
+        while value > 127:
+            value, made = value >> 7, made + bytes([value & 127 | 128])
+        return made + bytes([value])
+
+    def number(value):
+        return length((value << 1) ^ (value >> 63))
+
+    def written(value):
+        """The kind of a value, and its bytes."""
+        if isinstance(value, int):
+            return 6, number(value)
+        if isinstance(value, bytes):
+            return 8, length(len(value)) + value
+        if isinstance(value, list):
+            parts = [written(one) for one in value]
+            kind = parts[0][0] if parts else 6
+            head = bytes([len(value) << 4 | kind]) if len(value) < 15 else bytes([240 | kind]) + length(len(value))
+            return 9, head + b"".join(part for _, part in parts)
+        made, last = b"", 0
+        for field, one in sorted(value.items()):
+            kind, part = written(one)
+            step = field - last
+            made += (bytes([step << 4 | kind]) if step < 16 else bytes([kind]) + number(field)) + part
+            last = field
+        return 12, made + b"\0"
+
+    assert parquet._Thrift(written(found)[1]).fields() == found
+
+
+def test_an_old_workbook_wider_than_any_is_refused(tmp_path):
+    """5 KB with one cell far out took 1.1 GB."""
+    rng = np.random.default_rng(0)
+    for wide, message in (
+        (256, ""),
+        (257, r"^my\.xls is no sound workbook: .*257 columns, where an old workbook ends at"),
+    ):
+        content = workbooks.compound(workbooks.xls([*ROWS, [*ROWS[1], *[1.0] * (wide - 6)]], rng))
+        with pytest.raises(DataError, match=message) if message else nullcontext():
+            opened(tmp_path, content, "my.xls")
 
 
 # JSON and text

@@ -24,8 +24,10 @@ def of_files(paths: Sequence[str | Path], ratings: pd.DataFrame, *, told: Sequen
     ratings: people's judgements. told: names with a sign, + where higher and - where lower is better.
     Raises DataError where a file is not there, or cannot be matched.
     """
-    items, signs = items_of(ratings), columns.signs(told)
-    found: list[Metric] = []
+    signs = columns.signs(told)
+    if not paths:
+        return []
+    items, found = items_of(ratings), list[Metric]()
     for path in map(Path, paths):
         if not path.exists():
             raise DataError(f"{path} is not there. Check the path of the file of metrics.")

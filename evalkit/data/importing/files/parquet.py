@@ -4,11 +4,16 @@ A cell may be stored once and meant a million times, so a small file can unfold 
 are looked at first, then the headers of pages, which say what each unfolds to; cells that stand in a dictionary are
 counted before they are written out.
 
-Source: Apache Parquet, parquet.thrift (PageHeader), and Thrift's compact protocol.
+Where columns lie is read from the metadata here, not by pyarrow: it ends the whole process where those of a column are
+damaged in some ways (pyarrow 26; compare apache/arrow, issue 45283).
+
+Source: Apache Parquet, parquet.thrift (FileMetaData, PageHeader), and Thrift's compact protocol.
 """
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -33,8 +38,8 @@ def metadata_of(path: Path) -> pq.FileMetaData:
     """Read what a file says of itself. Raises DataError where it is no sound Parquet file."""
     try:
         with path.open("rb") as stream:
-            stream.seek(max(path.stat().st_size - 8, 0))
-            end = stream.read(8)
+            stream.seek(max(path.stat().st_size - _END, 0))
+            end = stream.read(_END)
         if end[4:] != b"PAR1" or int.from_bytes(end[:4], "little") > _MOST_FOOTER:
             raise ValueError("its end is not that of a Parquet file")
         return pq.read_metadata(path)
@@ -91,7 +96,7 @@ def _demand_bounded(path: Path, told: pq.FileMetaData) -> list[str]:
     if not 0 <= cells * _CELL <= most:
         raise _too_large(path, f"{told.num_rows:,} rows of {len(schema)} columns")
     unfolded, texts = 0, dict.fromkeys(schema.names, 0)
-    for name, rows, chunk in _chunks(told):
+    for name, rows, chunk in _chunks(path, told):
         dictionary = 0
         for kind, size in _pages(path, chunk):
             unfolded += max(size, _PAGE)
@@ -103,13 +108,30 @@ def _demand_bounded(path: Path, told: pq.FileMetaData) -> list[str]:
     return [] if sure else [name for name in schema.names if texts[name] and schema.field(name).type in _TEXTS]
 
 
-def _chunks(told: pq.FileMetaData) -> Iterator[tuple[str, int, pq.ColumnChunkMetaData]]:
-    """Yield the columns of each group of rows: name, rows, and where they lie."""
-    for number in range(told.num_row_groups):
-        group = told.row_group(number)
-        for place in range(group.num_columns):
-            chunk = group.column(place)
-            yield chunk.path_in_schema, group.num_rows, chunk
+def _chunks(path: Path, told: pq.FileMetaData) -> Iterator[tuple[str, int, dict[int, Any]]]:
+    """Yield columns of each group of rows: name, rows, and where they lie. Raises ValueError where these are none."""
+    with path.open("rb") as stream:
+        stream.seek(-_END, os.SEEK_END)
+        size = int.from_bytes(stream.read(4), "little")
+        stream.seek(-_END - size, os.SEEK_END)
+        groups = _Thrift(stream.read(size)).fields().get(_GROUPS, [])
+    names = told.schema.names
+    if told.num_row_groups != len(groups) or told.num_rows != sum(_whole(group, _ROWS) for group in groups):
+        raise ValueError("its groups of rows are not those that it names")
+    for group in groups:
+        chunks = [chunk[_COLUMN] for chunk in group[_COLUMNS]]
+        if [chunk[_PATH] for chunk in chunks] != [[name.encode()] for name in names]:
+            raise ValueError("a group of rows has other columns")
+        for name, chunk in zip(names, chunks):
+            yield name, _whole(group, _ROWS), chunk
+
+
+def _whole(fields: dict[int, Any], field: int, default: int | None = None) -> int:
+    """Return a field that is a whole number. Raises ValueError where it is none."""
+    value = fields.get(field, default)
+    if type(value) is not int:
+        raise ValueError("metadata without a number that they need")
+    return value
 
 
 def _unfolded(path: Path, table: pa.Table) -> pa.Table:
@@ -129,66 +151,74 @@ def _unfolded(path: Path, table: pa.Table) -> pa.Table:
     return table
 
 
+_END = 8  # bytes behind the metadata: their length, and the letters PAR1
+_GROUPS, _COLUMNS, _ROWS, _COLUMN, _PATH = 4, 1, 3, 3, 3  # fields of the metadata, of a group of rows, of its columns
+_SIZE, _FIRST, _FIRST_DICTIONARY = 7, 9, 11  # fields of a column: packed bytes, and where its pages begin
 _DATA, _DICTIONARY, _DATA_2 = 0, 2, 3  # kinds of pages
 _KIND, _UNPACKED, _PACKED, _CHECKSUM = 1, 2, 3, 4  # fields of a page's header
 _HEADER = 64 << 10  # bytes of a header at most: it may hold the lowest and the highest text of its page
+_MOST_VALUES, _DEEPEST = 200_000, 8
 
 
-def _pages(path: Path, chunk: pq.ColumnChunkMetaData) -> Iterator[tuple[int, int]]:
+def _pages(path: Path, chunk: dict[int, Any]) -> Iterator[tuple[int, int]]:
     """Yield kind and unpacked size of each page of a column's chunk. Raises ValueError where these are none."""
-    starts = [start for start in (chunk.dictionary_page_offset, chunk.data_page_offset) if start]
+    starts = [start for start in (_whole(chunk, _FIRST_DICTIONARY, 0), _whole(chunk, _FIRST)) if start]
     place = min(starts, default=0)
-    end = place + chunk.total_compressed_size
+    end = place + _whole(chunk, _SIZE)
     if not 4 <= place <= end <= path.stat().st_size:
         raise ValueError("columns beyond the end of the file")
     with path.open("rb") as stream:
         while place < end:
             stream.seek(place)
-            header = _Header(stream.read(min(_HEADER, end - place)))
+            header = _Thrift(stream.read(min(_HEADER, end - place)))
             found = header.fields()
-            kind, size, packed = (found.get(name, -1) for name in (_KIND, _UNPACKED, _PACKED))
+            kind, size, packed = (_whole(found, name, -1) for name in (_KIND, _UNPACKED, _PACKED))
             if kind not in (_DATA, _DICTIONARY, _DATA_2) or min(size, packed) < 0 or _CHECKSUM not in found:
                 raise ValueError("a page without its size or its checksum")
             yield kind, size
             place += header.place + packed
 
 
-class _Header:
-    """The header of a page in Thrift's compact protocol."""
+class _Thrift:
+    """A structure in Thrift's compact protocol. Whatever is none raises ValueError or IndexError."""
 
     def __init__(self, content: bytes):
-        self.content, self.place = content, 0
+        self.content, self.place, self._left = content, 0, _MOST_VALUES
 
-    def fields(self, depth: int = 0) -> dict[int, int]:
-        """Read a structure's whole numbers by their fields; all else is passed over."""
-        found, field = {}, 0
-        if depth > 8:
-            raise ValueError("a page's header that nests too deep")
+    def fields(self, depth: int = 0) -> dict[int, Any]:
+        """Read a structure: its values by their fields."""
+        found, field = dict[int, Any](), 0
         while kind := self._byte():
             step, kind = kind >> 4, kind & 15
             field = field + step if step else self._number()
-            value = self._value(kind, depth)
-            if value is not None:
-                found[field] = value
+            found[field] = kind == 1 if kind in (1, 2) else self._value(kind, depth)  # truth stands in the kind itself
         return found
 
-    def _value(self, kind: int, depth: int) -> int | None:
+    def _value(self, kind: int, depth: int) -> Any:
+        self._left -= 1
+        if self._left < 0 or depth > _DEEPEST:
+            raise ValueError("metadata of too many values, or that nest too deep")
+        if kind in (1, 2, 3):
+            return self._byte()
         if kind in (4, 5, 6):
             return self._number()
-        if kind == 8:
-            length = self._unsigned()
-            self.place += length
-        elif kind == 12:
-            self.fields(depth + 1)
-        elif kind in (3, 7):
-            self.place += 1 if kind == 3 else 8
-        elif kind not in (1, 2):  # truth stands in the kind itself; a page's header has no lists or maps
-            raise ValueError("a page's header of another kind")
-        return None
+        if kind in (7, 8):
+            return self._bytes(8 if kind == 7 else self._unsigned())
+        if kind in (9, 10):
+            head = self._byte()
+            count = self._unsigned() if head >> 4 == 15 else head >> 4
+            return [self._value(head & 15, depth + 1) for _ in range(count)]
+        if kind == 12:
+            return self.fields(depth + 1)
+        raise ValueError("metadata of another kind")
 
     def _byte(self) -> int:
         self.place += 1
         return self.content[self.place - 1]
+
+    def _bytes(self, length: int) -> bytes:
+        self.place += length
+        return self.content[self.place - length : self.place]
 
     def _unsigned(self) -> int:
         value = shift = 0

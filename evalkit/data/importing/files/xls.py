@@ -14,7 +14,7 @@ from evalkit import DataError
 MOST_BYTES = 64 << 20  # of a file
 _SIGN = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _FREE = 0xFFFFFFFA  # sector numbers from here on are none
-_MOST_SHEETS = 1_000
+_MOST_SHEETS, _MOST_COLUMNS = 1_000, 256
 _MOST_TOLD = 2_000_000  # cells that are no plain values
 _MOST_TEXT = 512 << 20  # letters of all cells, each of which calamine gives a text of its own
 _LONGEST = 32_767  # letters of a cell
@@ -80,6 +80,8 @@ def _looks(origin: str, book: bytes) -> list[Look]:
         raise ValueError("two sheets in one place")
     ends = dict(pairwise([*sorted(starts), len(book)]))
     looks = [_looked(book, start, ends[start], Look(title, hidden), shares) for start, hidden, title in found]
+    if (wide := max((look.columns for look in looks), default=0)) > _MOST_COLUMNS:  # calamine makes room for them all
+        raise ValueError(f"{wide:,} columns, where an old workbook ends at {_MOST_COLUMNS}")
     _demand_few_letters(origin, book, looks)
     return looks
 
