@@ -1,9 +1,9 @@
 """Attack the doors of tests/doors with thousands of spoilt inputs each, on all cores.
 
 Run by hand: ``python -m tests.fuzz 100000`` for all doors, ``python -m tests.fuzz 1000 parquet lines`` for some. What
-breaks the rule is told with the seed that brings it back: any exception, more than 20 s of computing, more than 1 GB on
-top of what the process had. An input that is waited for longer ends the run. At the end a line a door counts what came
-of its inputs.
+breaks the rule is told with the seed that brings it back: any exception, a trace on standard error, more than 20 s of
+computing, more than 1 GB on top of what the process had. An input that is waited for longer ends the run. At the end a
+line a door counts what came of its inputs.
 """
 
 import argparse
@@ -16,13 +16,16 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from multiprocessing import get_context
 from pathlib import Path
+from typing import IO
 
 from tqdm import tqdm
 
-from tests.doors import DOORS, OUTCOMES
+from tests.doors import DOORS, OUTCOMES, demand_quiet
 
 SECONDS, MEGABYTES = 20, 1024
 #: Inputs that one process tries before it reports, and reports of a process before all are made anew (for memory's
@@ -48,22 +51,46 @@ def _peak() -> float:
     return most / (1 << 20 if sys.platform == "darwin" else 1 << 10)
 
 
+@contextmanager
+def _heard() -> Iterator[tuple[Callable[[], str], IO[str]]]:
+    """Take what is written on standard error, by compiled code, too: what tells the new part, and the screen itself."""
+    sys.stderr.flush()
+    with tempfile.TemporaryFile() as stream, os.fdopen(os.dup(2), "w") as screen:
+        os.dup2(stream.fileno(), 2)
+
+        def heard() -> str:
+            sys.stderr.flush()
+            length = stream.seek(0, os.SEEK_END)
+            stream.seek(0)
+            written = stream.read(length)
+            stream.seek(0)
+            stream.truncate()
+            return written.decode(errors="replace")
+
+        try:
+            yield heard, screen
+        finally:
+            os.dup2(screen.fileno(), 2)
+
+
 def piece(door: str, seeds: range) -> tuple[Counter[str], list[str], float, float]:
     """Try the inputs of some seeds: how many came to what, what broke, seconds, and growth of memory in megabytes."""
     attempt = importlib.import_module(f"tests.doors.{door}").attempt
     signal.signal(signal.SIGPROF, _late)
     outcomes: Counter[str] = Counter()
     broken, begun, least = [], time.perf_counter(), _peak()
-    with tempfile.TemporaryDirectory(dir=_MEMORY if os.access(_MEMORY, os.W_OK) else None) as folder:
+    in_memory = _MEMORY if os.access(_MEMORY, os.W_OK) else None
+    with tempfile.TemporaryDirectory(dir=in_memory) as folder, _heard() as (heard, screen):
         os.environ["EVALKIT_SALT_FILE"] = str(Path(folder, "salt"))
         for seed in seeds:
             before = _peak()
             signal.setitimer(signal.ITIMER_PROF, SECONDS)
-            faulthandler.dump_traceback_later(_HARD, exit=True)
+            faulthandler.dump_traceback_later(_HARD, exit=True, file=screen)
             try:
                 outcome = attempt(seed, Path(folder))
                 assert outcome in OUTCOMES, f"an attempt came to {outcome!r}"
                 assert _peak() - before < MEGABYTES, f"{_peak() - before:,.0f} MB"
+                demand_quiet(heard())
                 outcomes[outcome] += 1
             except (Exception, Slow) as problem:  # whatever it is, it is told with what brings it back
                 broken.append(f"{door}, seed {seed}: {type(problem).__name__}: {problem!s:.500}")

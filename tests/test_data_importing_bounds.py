@@ -1,6 +1,7 @@
 """Files made to burst, hang or lie: each is refused in one sentence before anything of it is unfolded."""
 
 import json
+import os
 import struct
 import zlib
 from contextlib import nullcontext
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 from evalkit import DataError, data
 from evalkit.data import importing
 from evalkit.data.importing import rejected, writing
-from evalkit.data.importing.files import jsonl, parquet, parts, rows, text, xls, xlsx
+from evalkit.data.importing.files import jsonl, parquet, parts, rows, sheets, text, xls, xlsx
 from tests.doors import workbooks
 from tests.doors.workbooks import HEAD, SHEET
 
@@ -162,6 +163,42 @@ def test_old_workbooks_have_the_same_bounds(tmp_path, monkeypatch):
     monkeypatch.setattr(xls, "_MOST_TEXT", 20)
     with pytest.raises(DataError, match="repeats texts to more than"):
         opened(tmp_path, workbooks.compound(stream), "my.xls")
+
+
+def test_an_old_workbook_wider_than_any_is_refused(tmp_path):
+    """5 KB with one cell far out took 1.1 GB."""
+    rng = np.random.default_rng(0)
+    for wide, message in (
+        (256, ""),
+        (257, r"^my\.xls is no sound workbook: .*257 columns, where an old workbook ends at"),
+    ):
+        content = workbooks.compound(workbooks.xls([*ROWS, [*ROWS[1], *[1.0] * (wide - 6)]], rng))
+        with pytest.raises(DataError, match=message) if message else nullcontext():
+            opened(tmp_path, content, "my.xls")
+
+
+def test_a_sheet_beyond_the_end_of_an_old_workbook_is_refused(tmp_path):
+    stream = workbooks.xls(ROWS, np.random.default_rng(1))
+    place = stream.index(struct.pack("<HH", 0x0085, 14)) + 4
+    spoilt = stream[:place] + struct.pack("<I", 1 << 20) + stream[place + 4 :]
+    with pytest.raises(DataError, match=r"^my\.xls is no sound workbook: .*a sheet beyond its end"):
+        opened(tmp_path, workbooks.compound(spoilt), "my.xls")
+
+
+@pytest.mark.parametrize("name", ["_of_xls", "_sources"])
+def test_a_panic_inside_the_parser_is_told_in_the_sentence_alone(name, tmp_path, monkeypatch, capfd):
+    """Rust writes the trace of a panic to standard error itself, before Python hears of it."""
+
+    def panic(*_):
+        os.write(2, b"thread '<unnamed>' panicked")
+        raise BaseException("index out of range")  # as pyo3's is none of Exception
+
+    monkeypatch.setattr(sheets, name, panic)
+    content = workbooks.compound(workbooks.xls(ROWS, np.random.default_rng(1))) if name == "_of_xls" else changed()
+    with pytest.raises(DataError, match=r"is no sound workbook: BaseException: index out of range\."):
+        opened(tmp_path, content, "my.xls" if name == "_of_xls" else "my.xlsx")
+    os.write(2, b"heard again")
+    assert capfd.readouterr().err == "heard again"
 
 
 @pytest.mark.parametrize("width", [8224, 50, 31, 7])
@@ -336,18 +373,6 @@ def test_metadata_are_read_as_they_were_written(found):
         return 12, made + b"\0"
 
     assert parquet._Thrift(written(found)[1]).fields() == found
-
-
-def test_an_old_workbook_wider_than_any_is_refused(tmp_path):
-    """5 KB with one cell far out took 1.1 GB."""
-    rng = np.random.default_rng(0)
-    for wide, message in (
-        (256, ""),
-        (257, r"^my\.xls is no sound workbook: .*257 columns, where an old workbook ends at"),
-    ):
-        content = workbooks.compound(workbooks.xls([*ROWS, [*ROWS[1], *[1.0] * (wide - 6)]], rng))
-        with pytest.raises(DataError, match=message) if message else nullcontext():
-            opened(tmp_path, content, "my.xls")
 
 
 # JSON and text

@@ -22,3 +22,9 @@ def refused(problem: Exception, *names: str) -> str:
     assert told.endswith((".", "…", "?")), told
     assert "Traceback" not in told, told
     return "refused"
+
+
+def demand_quiet(written: str) -> None:
+    """Hold what came on standard error to the rule: notes of ours alone. Compiled code writes its traces there."""
+    odd = [line for line in written.splitlines() if line.strip() and not line.startswith("evalkit: ")]
+    assert not odd, f"on standard error: {' / '.join(odd)[:400]}"

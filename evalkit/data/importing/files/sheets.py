@@ -6,9 +6,12 @@ measured before it is unfolded (``parts``), or in the records of XLS (``xls``). 
 """
 
 import io
+import os
+import threading
 import zipfile
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import date, datetime, time
 from pathlib import Path
 
@@ -32,22 +35,37 @@ def sources(path: Path, content: bytes, digest: str, *, name: str | None = None)
     """
     try:
         if not content.startswith(b"PK"):
-            return _of_xls(path, content, digest, name)
+            with _panics_unheard():
+                return _of_xls(path, content, digest, name)
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             parts.demand_sane(path.name, content, archive)
             if parts.is_ods(archive):
                 return _of_ods(path, digest, archive, name)
-            return _sources(path, content, digest, archive, name)
+            with _panics_unheard():
+                return _sources(path, content, digest, archive, name)
     except DataError:
         raise
     except (KeyboardInterrupt, SystemExit, MemoryError):
         raise
-    except (
-        BaseException
-    ) as problem:  # whatever the parsers meet, a panic of calamine's, which is no Exception, included
+    except BaseException as problem:  # whatever the parsers meet; a panic of calamine's is no Exception
         text = f"{type(problem).__name__}: {problem}".splitlines()[0]
         text = text if len(text) <= 120 else f"{text[:117]}..."
         raise DataError(f"{path.name} is no sound workbook: {text}. Save it again, or as CSV.") from problem
+
+
+_unheard = threading.Lock()  # two threads at once would give back each other's standard error
+
+
+@contextmanager
+def _panics_unheard() -> Iterator[None]:
+    """Keep from standard error the trace that Rust writes there itself where calamine meets what it did not expect."""
+    with _unheard, open(os.devnull, "wb") as nowhere, ExitStack() as afterwards:
+        with suppress(OSError):  # a process without a standard error has nothing to keep it from
+            kept = os.dup(2)
+            afterwards.callback(os.close, kept)
+            afterwards.callback(os.dup2, kept, 2)
+            os.dup2(nowhere.fileno(), 2)
+        yield
 
 
 def _sources(path: Path, content: bytes, digest: str, archive: zipfile.ZipFile, name: str | None) -> list[Source]:

@@ -78,6 +78,8 @@ def _looks(origin: str, book: bytes) -> list[Look]:
     shares, starts = {place for place, style in enumerate(styles) if style in percent}, [start for start, *_ in found]
     if len(set(starts)) < len(starts):
         raise ValueError("two sheets in one place")
+    if any(start >= len(book) for start in starts):
+        raise ValueError("a sheet beyond its end")
     ends = dict(pairwise([*sorted(starts), len(book)]))
     looks = [_looked(book, start, ends[start], Look(title, hidden), shares) for start, hidden, title in found]
     if (wide := max((look.columns for look in looks), default=0)) > _MOST_COLUMNS:  # calamine makes room for them all
