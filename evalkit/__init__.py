@@ -50,3 +50,16 @@ def one_line(problem: object) -> str:
     ('no such file', 'KeyboardInterrupt')
     """
     return (str(problem).strip().splitlines() or [type(problem).__name__])[0][:300]
+
+
+def nameable(path: Path) -> Path:
+    """Return a path that text can name, as reports and receipts do. Raises DataError where its bytes are no UTF-8.
+
+    >>> nameable(Path("größe.csv")).name
+    'größe.csv'
+    """
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        raise DataError(f"The name {path} is no text in UTF-8. Rename that file or folder, then try again.") from None
+    return path

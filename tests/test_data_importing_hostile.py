@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -19,10 +20,12 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from evalkit import DataError, data
+from evalkit.campaign.design import texts
 from evalkit.data import importing
 from evalkit.data.importing import FORMATS
 from evalkit.data.importing.files import text
 from evalkit.reports import cli
+from tests.doors.testsets import write as testset
 
 SEEDS = {
     "csv": """src_lang,tgt_lang,system,doc,segment,annotator,score
@@ -489,6 +492,36 @@ def test_a_rating_of_another_sign_or_type_is_rejected_in_one_sentence(tmp_path, 
     assert len(said) == 1
     assert f"{path.name}, line 2: an error's score {told}" in said[0]
     assert not (tmp_path / "c.parquet").exists()
+
+
+LATIN = os.fsdecode(b"gr\xf6\xdfe")
+WAYS = {
+    "file": (f"{LATIN}.csv", lambda top, path: importing.import_campaign([path], top / "c.parquet")),
+    "opened": (f"{LATIN}.csv", lambda top, path: data.open_campaign(path)),
+    "folder": (f"human-scores/en-cs.{LATIN}.seg.score", lambda top, path: importing.import_campaign(
+        [top], top / "c.parquet")),
+    "log": (f"annotations/{LATIN}.jsonl", lambda top, path: importing.import_campaign([top], top / "c.parquet")),
+    "metric": (f"{LATIN}.csv", lambda top, path: importing.import_campaign(
+        [top / "human-scores/en-cs.esa.seg.score"], top / "c.parquet", metric_files=[path])),
+    "metrics": (f"metric-scores/en-cs/{LATIN}-refA.seg.score", lambda top, path: importing.import_campaign(
+        [top / "human-scores/en-cs.esa.seg.score"], top / "c.parquet", metric_files=[top])),
+    "testset": (f"system-outputs/en-cs/{LATIN}.txt", lambda top, path: data.open_testset(top)),
+    "outputs": (f"system-outputs/en-cs/{LATIN}.txt", lambda top, path: texts.read_texts([top])),
+}  # fmt: skip
+
+
+@pytest.mark.skipif(sys.platform in ("darwin", "win32"), reason="names of files are always text there")
+@pytest.mark.parametrize("way", WAYS)
+def test_a_file_whose_name_is_no_text_is_refused_wherever_it_lies(way, tmp_path):
+    """As archives from elsewhere bring them; a traceback or, in a folder, left out without a word."""
+    name, act = WAYS[way]
+    top = testset(tmp_path / "wmt24")
+    (top / name).parent.mkdir(exist_ok=True)
+    shutil.copy(next((top / "system-outputs/en-cs").iterdir()), top / name)
+    before = sorted(top.rglob("*"))
+    with pytest.raises(DataError, match=r"^The name \S*gr\udcf6\udcdfe\S* is no text in UTF-8\. Rename that file or"):
+        act(top, top / name)
+    assert sorted(top.rglob("*")) == before
 
 
 #: One system, spelt in ways that look alike.

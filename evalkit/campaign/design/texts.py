@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from evalkit import DataError
+from evalkit import DataError, nameable
 from evalkit.data import delimited, languages, registry
 
 #: Segments of a document where no file tells documents.
@@ -83,7 +83,7 @@ def read_texts(
         notes.append(f"{empty:,} translations are empty; they are shown as they are")
     src_lang, tgt_lang = _pair(found.get("pair", "") or pair, notes)
     files = [found["source"], *both.values(), *([found["documents"]] if found["documents"] else [])]
-    inputs = [{"name": path.name, "digest": registry.digest(path)} for path in files]
+    inputs = [{"name": nameable(path).name, "digest": registry.digest(path)} for path in files]
     return Texts(docs, sources, texts, frozenset(humans), src_lang, tgt_lang, inputs, notes)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evalkit import DataError
+from evalkit import DataError, nameable
 from evalkit.data import schemas
 from evalkit.data.files import stamp
 from evalkit.data.importing import example, planned, receipt, recognise, rejected, writing
@@ -68,7 +68,7 @@ def run(paths: Sequence[Path], out: Path, options: Options, *, name: str = "auto
     ``rejected.REFUSE_ABOVE``. tell: gets a line on progress now and then.
     Raises DataError, having written nothing, where a file is of no known format, scales differ, or no row is sound.
     """
-    writing.guard(out, paths, replace=replace)
+    writing.guard(nameable(out), paths, replace=replace)
     writing.guard(out, options.metric_files, replace=True)
     report = Report(pseudonyms=not options.pseudonyms.keep)
     files = _recognised(paths, options, report, name)
@@ -131,7 +131,7 @@ def run(paths: Sequence[Path], out: Path, options: Options, *, name: str = "auto
 
 def _recognised(paths: Sequence[Path], options: Options, report: Report, name: str) -> list[File]:
     """Recognise every file before any is read: those of folders, without ones that are only read with others."""
-    found = [file for path in paths for file in _files(path)]
+    found = [nameable(file) for path in paths for file in _files(path)]
     files: list[File] = []
     for path in (path for path in found if not is_companion(path.name)):
         before = stamp(path) if path.is_file() else ()  # opening it says what is wrong

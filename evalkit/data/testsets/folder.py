@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalkit import DataError, one_line
+from evalkit import DataError, nameable, one_line
 from evalkit.data import languages
 
 #: The folders of a test set; people's scores and the list of documents are needed, the others are used where they are.
@@ -126,13 +126,14 @@ def listed(names: Iterable[object]) -> str:
 def files(folder: Path) -> list[Path]:
     """List a folder's files in the order of their names; none where there is no such folder.
 
-    Hidden ones, and names that are no text, are left aside. Raises DataError where the folder cannot be read.
+    Hidden ones, and names with letters that cannot be seen, are left aside. Raises DataError where the folder cannot be
+    read, or a name in it is no text.
     """
     if not folder.is_dir():
         return []
     try:
-        names = sorted(name for name in os.listdir(folder) if not name.startswith(".") and name.isprintable())
-        return [folder / name for name in names if (folder / name).is_file()]
+        found = [nameable(folder / name) for name in sorted(os.listdir(folder)) if not name.startswith(".")]
+        return [path for path in found if path.name.isprintable() and path.is_file()]
     except OSError as problem:
         raise DataError(f"{folder.name} cannot be read: {one_line(problem)}. Check its permissions.") from problem
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from evalkit import DataError
+from evalkit import DataError, nameable
 from evalkit.data.importing.automatic import columns, layout, tables
 from evalkit.data.importing.automatic.items import Metric, items_of
 from evalkit.data.importing.options import Options
@@ -28,7 +28,7 @@ def of_files(paths: Sequence[str | Path], ratings: pd.DataFrame, *, told: Sequen
     if not paths:
         return []
     items, found = items_of(ratings), list[Metric]()
-    for path in map(Path, paths):
+    for path in (nameable(Path(path)) for path in paths):
         if not path.exists():
             raise DataError(f"{path} is not there. Check the path of the file of metrics.")
         found += layout.read(path, items, signs) if layout.is_layout(path) else tables.read(path, items, signs)

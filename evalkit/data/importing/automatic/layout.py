@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from evalkit import DataError
+from evalkit import DataError, nameable
 from evalkit.data import languages, mtme
 from evalkit.data.importing.automatic.items import NAMED, Metric, one_score
 from evalkit.data.importing.automatic.names import orientation
@@ -56,7 +56,7 @@ def _files(path: Path, items: pd.DataFrame) -> list[Path]:
     """List a file, or the files of a folder that are of a language pair that people judged."""
     if not path.is_dir():
         return [path]
-    found = [file for file in sorted(path.rglob("*.s[ey][gs].score")) if file.parent.name != "human-scores"]
+    found = [nameable(file) for file in sorted(path.rglob("*.s[ey][gs].score")) if file.parent.name != "human-scores"]
     if not found:
         raise DataError(f"{path} holds no files like COMET-refA.seg.score. Name the file of metrics.")
     own = _pairs(items)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from evalkit import DataError
+from evalkit import DataError, nameable
 from evalkit.data import indicmt, languages, mqm, mtme
 from evalkit.data.delimited import UNFINISHED, is_unfinished
 from evalkit.data.importing.files.rows import Rows, Seen, Source
@@ -31,8 +31,8 @@ def human_scores(folder: Path) -> list[Path]:
 
     Raises DataError where there are none, or scores of several kinds or language pairs stand side by side.
     """
-    found = [(path, match) for path in sorted(folder.rglob("*.seg.*")) if (match := _PLACE.fullmatch(path.name))
-             and path.parent.name == "human-scores"]  # fmt: skip
+    placed = [nameable(path) for path in sorted(folder.rglob("*.seg.*")) if path.parent.name == "human-scores"]
+    found = [(path, match) for path in placed if (match := _PLACE.fullmatch(path.name))]
     if not found:
         raise DataError(f"{folder} holds no human-scores/*.seg.score or *.seg.rating. Name the files to import.")
     ratings = [(path, match) for path, match in found if match["what"] == "rating"]
