@@ -54,7 +54,7 @@ def grade(folder: Path, *, run: bool = False, seconds: float = 300, say: Say = l
             cells = read(path)
             lesson = _lesson_of(cells, known, path)
         except DataError as problem:
-            say(f"left out: {problem}")
+            say(f"left out: {plain(problem)}")
             continue
         student = student_of(path, folder, lesson.name)
         if (student, lesson.name) in seen:

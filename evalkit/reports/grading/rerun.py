@@ -104,7 +104,7 @@ def _results(taken: Path) -> dict[str, tuple[str, str]]:
     found = {}
     lines = taken.read_text(encoding="utf-8", errors="replace").splitlines() if taken.is_file() else []
     for line in lines:
-        with contextlib.suppress(ValueError, AttributeError):
+        with contextlib.suppress(ValueError, AttributeError, RecursionError):
             payload = json.loads(line)
             found[str(payload.get("exercise"))] = of_payload(payload)
     return found
