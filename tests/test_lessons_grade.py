@@ -207,6 +207,17 @@ def test_hostile_records_stop_nothing(tmp_path):
     assert {row.kind for row in grading.grade(tmp_path)} == {"other"}
 
 
+@pytest.mark.parametrize("odd", [
+    {"id": ["a"]}, {"outputs": 5}, {"outputs": [{"data": {"text/plain": [1]}}]}, {"source": "-" * 9000 + "1"},
+    {"source": "(" * 5000}, {"source": "check(\n" * 1000}, {"source": "\0"},
+])  # fmt: skip
+def test_an_odd_cell_of_ones_own_changes_no_record(odd, tmp_path):
+    cell = {"id": "own", "cell_type": "code", "metadata": {}, "source": "1", "outputs": [], "execution_count": 1} | odd
+    hand_in(tmp_path / "a" / KAPPA.name, records={"kappa": right()}, change=lambda cells: [*cells, cell])
+    rows = {row.exercise: row.kind for row in grading.grade(tmp_path)}
+    assert rows == dict.fromkeys(NAMES, "no record") | {"kappa": "right"}
+
+
 def test_two_copies_of_one_student_are_two_rows(tmp_path):
     hand_in(tmp_path / "anna" / "first" / KAPPA.name, {"observed_agreement": RIGHT}, {"observed_agreement": right()})
     hand_in(tmp_path / "anna" / "second" / KAPPA.name, {}, {})

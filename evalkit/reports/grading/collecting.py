@@ -80,7 +80,7 @@ def _lesson_of(cells: Sequence[Mapping[str, Any]], known: Mapping[str, Lesson], 
 def _believed(cells: Sequence[Mapping[str, Any]], lesson: Lesson, student: str) -> list[Graded]:
     """Take what the checks recorded."""
     by_name = {checked(cell): cell for cell in cells if checked(cell)}
-    by_id = {cell.get("id"): cell for cell in cells}
+    by_id = {str(cell.get("id")): cell for cell in cells}
     rows = []
     for name, (check, answer) in lesson.exercises.items():
         cell = by_name.get(name)

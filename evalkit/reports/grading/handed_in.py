@@ -120,8 +120,11 @@ def recorded(cell: Mapping[str, Any]) -> tuple[str, str] | None:
 
     A program that saves notebooks may keep the text alone; then a wrong answer's kind is "other".
     """
-    for output in cell.get("outputs", []):
-        data = output.get("data", {})
+    outputs = cell.get("outputs")
+    for output in outputs if isinstance(outputs, list) else []:
+        data = output.get("data") if isinstance(output, dict) else None
+        if not isinstance(data, dict):
+            continue
         payload = data.get(MIME)
         if isinstance(payload, dict) and payload.get("kind") == "check":
             return of_payload(payload)

@@ -35,13 +35,8 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def _is_cell(cell: Any) -> bool:
-    """Tell whether JSON has the form of a notebook's cell: its kind, its source, tags that are texts, outputs."""
+    """Tell whether JSON has the form of a notebook's cell: its kind, its source, and tags that are texts."""
     if not isinstance(cell, dict) or not isinstance(cell.get("cell_type"), str) or not _is_text(cell.get("source")):
-        return False
-    outputs = cell.get("outputs", [])
-    if not isinstance(cell.get("id", ""), str) or not isinstance(outputs, list):
-        return False
-    if not all(isinstance(output, dict) and isinstance(output.get("data", {}), dict) for output in outputs):
         return False
     metadata = cell.get("metadata", {})
     return isinstance(metadata, dict) and (metadata.get("tags") is None or _is_text(metadata["tags"], lists=True))
