@@ -494,6 +494,17 @@ def test_a_rating_of_another_sign_or_type_is_rejected_in_one_sentence(tmp_path, 
     assert not (tmp_path / "c.parquet").exists()
 
 
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_score_with_further_cells_is_refused_wherever_it_stands(place, tmp_path, capfd):
+    """Of the first row pandas leaves the others out, with a warning."""
+    cells = ["5", "6"]
+    cells[place] += "\t7"
+    path = mtme_layout(tmp_path, cells, name="en-de.esa.seg.score")
+    with pytest.raises(DataError, match=rf"^{path.name}: .* Expected system and score, cut by a tab\.$"):
+        importing.import_campaign([path], tmp_path / "c.parquet")
+    assert capfd.readouterr().err == ""
+
+
 LATIN = os.fsdecode(b"gr\xf6\xdfe")
 WAYS = {
     "file": (f"{LATIN}.csv", lambda top, path: importing.import_campaign([path], top / "c.parquet")),

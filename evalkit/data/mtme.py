@@ -2,6 +2,7 @@
 
 import io
 import re
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -105,9 +106,12 @@ def _table(path: Path, header: list[str]) -> pd.DataFrame:
     content = delimited.content(path)
     content = delimited.measured(content, origin=path.name) if "score" in header else content
     try:
-        table = pd.read_csv(io.BytesIO(content), dtype=types, index_col=False, **options)
-    except (ValueError, pd.errors.ParserError) as problem:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)  # further cells of the first row would be lost
+            table = pd.read_csv(io.BytesIO(content), dtype=types, index_col=False, **options)
+    except (ValueError, pd.errors.ParserError, pd.errors.ParserWarning) as problem:
         told = one_line(problem).rstrip(".")
+        told = "its first row has more cells" if isinstance(problem, pd.errors.ParserWarning) else told
         raise DataError(f"{path.name}: {told}. Expected {' and '.join(header)}, cut by a tab.") from problem
     for name in set(header) - {"score"}:
         if (blank := np.flatnonzero(table[name].isna() | table[name].isin(_blank(table[name])))).size:

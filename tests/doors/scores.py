@@ -48,7 +48,8 @@ def attempt(seed: int, parent: Path) -> str:
         told = str(problem)
     else:
         untouched = [path.is_file() and path.read_bytes() for path in read] == sound
-        there = numbers(asked.read_bytes())
+        files = [asked] if asked.is_file() else sorted(asked.parent.glob("*.seg.score"))  # it was renamed, perhaps
+        there = [score for file in files for score in numbers(file.read_bytes())]
     finally:
         shutil.rmtree(folder)
     if told:
