@@ -1,6 +1,7 @@
 """evalkit: the helper package behind a suite of notebooks on the human evaluation of machine translation."""
 
 import os
+import re
 from pathlib import Path
 
 __version__ = "0.2.0"
@@ -24,10 +25,27 @@ for (const wait of [100, 600, 1500]) setTimeout(() => {
 """
 
 
+#: What would end a line, or what a terminal would obey.
+_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+
+
 class DataError(Exception):
-    """A problem that the user can mend, told in one sentence: what is wrong, where, and what to do."""
+    """A problem that the user can mend, in one sentence: what is wrong, where, and what to do; several, a line each.
+
+    Names out of files may hold anything; what ends a line, or what a terminal would obey, is shown as a space.
+
+    >>> str(DataError("The system 'A\\x0bB\\n' has no outputs."))
+    "The system 'A B ' has no outputs."
+    """
 
     _shown = False
+
+    def __init__(self, *sentences: object):
+        super().__init__(*(_CONTROLS.sub(" ", str(sentence)) for sentence in sentences))
+
+    def __str__(self) -> str:
+        """Write a sentence a line."""
+        return "\n".join(self.args)
 
     def _render_traceback_(self) -> list[str]:
         """Give IPython, and so notebooks, the sentence in place of a traceback; Python's own stays as it is.

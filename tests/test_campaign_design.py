@@ -5,6 +5,7 @@ import csv
 import io
 import itertools
 import json
+import os
 import random
 import re
 from collections import Counter
@@ -641,6 +642,8 @@ def test_texts_are_read_from_files_a_folder_or_the_layout_of_mt_metrics_eval(hom
         (lambda home: (home / "documents.txt").write_text("a\n" + "b\n" * 28 + "a\n"), "line 30: the document 'a'"),
         (lambda home: (home / "documents.txt").write_text("\n" * 30), "line 1 names no document|holds nothing"),
         (lambda home: (home / "outputs/B.txt").write_bytes(b"\xff\xfe" * 30), "no text in UTF-8"),
+        (lambda home: (home / "outputs/B.txt").write_text("\n" * 200_000 + "x"), r"B\.txt holds 200,001 lines\."),
+        (lambda home: os.truncate(home / "outputs/B.txt", 256 << 20), r"^The texts are larger than 256 MiB\. Draw"),
         (lambda home: (home / "source.txt").unlink(), "cannot be read"),
         (lambda home: [path.unlink() for path in (home / "outputs").iterdir()], "holds no system's output"),
     ],

@@ -212,7 +212,7 @@ def verify(names: str | Iterable[str] | None = None) -> pd.DataFrame:
             state = "missing" if not path else "unverified" if known == "unknown" else "verified"
             rows.append((entry.name, file.path, known, state))
     if problems:
-        raise DataError("\n".join(dict.fromkeys(problems)))
+        raise DataError(*dict.fromkeys(problems))
     return pd.DataFrame(rows, columns=["name", "file", "digest", "state"])
 
 

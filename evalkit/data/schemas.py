@@ -256,7 +256,7 @@ def check(
         problems.append(f"{place}: {_value(cell)}{rule}{_more(lines, rows)}.")
     problems += _duplicates(after, schema, origin, lines)
     if problems:
-        raise DataError("\n".join(problems))
+        raise DataError(*problems)
     return after
 
 

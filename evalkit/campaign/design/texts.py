@@ -73,6 +73,9 @@ def read_texts(
     both = systems | humans
     if len(both) > _MOST_SYSTEMS:
         raise DataError(f"These are {len(both):,} systems. Name {_MOST_SYSTEMS} or fewer.")
+    files = [found["source"], *both.values(), *([found["documents"]] if found["documents"] else [])]
+    if sum(path.stat().st_size for path in files if path.is_file()) > _MOST_BYTES:
+        raise DataError(f"The texts are larger than {_MOST_BYTES >> 20} MiB. Draw the segments to be judged.")
     sources = _lines(found["source"])
     texts: dict[str, Sequence[str]] = {name: _lines(path) for name, path in sorted(both.items())}
     for name, lines in texts.items():
@@ -82,7 +85,6 @@ def read_texts(
     if empty := sum(not line.strip() for lines in texts.values() for line in lines):
         notes.append(f"{empty:,} translations are empty; they are shown as they are")
     src_lang, tgt_lang = _pair(found.get("pair", "") or pair, notes)
-    files = [found["source"], *both.values(), *([found["documents"]] if found["documents"] else [])]
     inputs = [{"name": nameable(path).name, "digest": registry.digest(path)} for path in files]
     return Texts(docs, sources, texts, frozenset(humans), src_lang, tgt_lang, inputs, notes)
 
@@ -124,21 +126,17 @@ def _mt_metrics_eval(folder: Path, pair: str) -> dict:
 
 def _lines(path: Path) -> list[str]:
     """Read a text file, a segment a line, within bounds; only a line feed ends a line."""
-    if path.is_file() and path.stat().st_size > _MOST_BYTES:
-        raise DataError(
-            f"{path.name} is larger than {_MOST_BYTES >> 20} MiB. Draw the segments that people shall judge."
-        )
     try:
         text = delimited.content(path).decode("utf-8-sig")
     except UnicodeDecodeError as problem:
         raise DataError(f"{path.name} is no text in UTF-8: {problem.reason}. Save it as UTF-8.") from problem
     if "\0" in text:
         raise DataError(f"{path.name} holds a zero byte, so it is no text. Name a file with a segment a line.")
-    lines = [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
-    if len(lines) > _MOST_LINES or not text.strip():
-        what = f"{len(lines):,} lines" if text.strip() else "nothing"
+    text = text.removesuffix("\n")
+    if (count := 1 + text.count("\n")) > _MOST_LINES or not text.strip():
+        what = f"{count:,} lines" if text.strip() else "nothing"
         raise DataError(f"{path.name} holds {what}. Name a file of 1 to {_MOST_LINES:,} segments, one a line.")
-    return lines
+    return [line.removesuffix("\r") for line in text.split("\n")]
 
 
 def _demand_as_long(path: Path, lines: Sequence[str], other: Path, others: Sequence[str]) -> None:
