@@ -25,7 +25,7 @@ from evalkit.data import importing
 from evalkit.data.importing import FORMATS
 from evalkit.data.importing.files import text
 from evalkit.reports import cli
-from tests.doors.testsets import write as testset
+from tests.doors.testsets import write as a_testset
 
 SEEDS = {
     "csv": """src_lang,tgt_lang,system,doc,segment,annotator,score
@@ -526,7 +526,7 @@ WAYS = {
 def test_a_file_whose_name_is_no_text_is_refused_wherever_it_lies(way, tmp_path):
     """As archives from elsewhere bring them; a traceback or, in a folder, left out without a word."""
     name, act = WAYS[way]
-    top = testset(tmp_path / "wmt24")
+    top = a_testset(tmp_path / "wmt24")
     (top / name).parent.mkdir(exist_ok=True)
     shutil.copy(next((top / "system-outputs/en-cs").iterdir()), top / name)
     before = sorted(top.rglob("*"))
