@@ -68,6 +68,31 @@ def test_each_broken_rule_is_told(changes, message):
     assert message in complaint(table(*changes))
 
 
+CELLS = {
+    "score": st.sampled_from([0.0, -1.0, 100.0, 100.5, None]),
+    "item_type": st.sampled_from(["system", "repeat", "sytem", "", None]),
+    "probability": st.sampled_from([0.0, 0.5, 1.0, 1.5, None]),
+}
+
+
+@given(st.lists(st.fixed_dictionaries(CELLS), min_size=1, max_size=8), st.sampled_from([None, (0, 100)]))
+def test_rules_asked_one_by_one_are_those_that_pandera_finds_in_the_whole(rows, scale):
+    frame = pd.DataFrame([ROW | {"segment": str(place)} | row for place, row in enumerate(rows)])
+    names = [*CELLS]
+    typed = frame.assign(**{name: schemas._coerced(frame[name], RATINGS.columns[name]) for name in names})
+    schema = RATINGS if scale is None else RATINGS.update_column(
+        "score", checks=schemas.pa.Check.in_range(*scale, error="is outside 0-100. Correct it, drop the row, or pass "
+                                                  "your scale=(low, high)"))  # fmt: skip
+    try:
+        schema.select_columns(names).validate(typed[names], lazy=True)
+        wanted = set()
+    except schemas.pa.errors.SchemaErrors as errors:
+        cases = errors.failure_cases
+        cases = cases[cases["check"].ne("not_nullable")]
+        wanted = set(zip(cases["column"], cases["check"], cases["index"].astype(int)))
+    assert sorted(schemas._violations(typed, RATINGS, scale)) == sorted(wanted)
+
+
 def test_one_message_per_rule_counts_the_other_lines():
     text = complaint(table({"score": 101}, {"score": 102}, {}, {"score": 103}, {"doc": None}))
     assert text.splitlines() == [

@@ -1,7 +1,7 @@
 """The shape of each table, with messages that tell a user which line to mend."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -244,7 +244,7 @@ def check(
         empty = _empty(before[name])
         if not column.nullable and empty.any():
             broken[name, "is empty. Fill it in, or drop the row"] = list(np.flatnonzero(empty))
-        wrong = after[name].isna() & ~empty
+        wrong = after[name].isna().to_numpy() & ~empty
         if wrong.any():
             broken[name, "is not a number. Correct it, or drop the row"] = list(np.flatnonzero(wrong))
     for name, rule, row in _violations(after, schema, scale):
@@ -299,26 +299,31 @@ def _is_named(values: pd.Series) -> bool:
     return isinstance(values.dtype, pd.CategoricalDtype) and pd.api.types.is_string_dtype(values.cat.categories)
 
 
-def _empty(values: pd.Series) -> pd.Series:
+def _empty(values: pd.Series) -> np.ndarray:
     """Mark the cells without content."""
+    missing = values.isna().to_numpy()
     if isinstance(values.dtype, pd.CategoricalDtype):
-        return values.isna() | values.eq("") if "" in values.cat.categories else values.isna()
-    return values.isna() if pd.api.types.is_numeric_dtype(values) else values.isna() | values.astype("str").eq("")
+        return missing | values.eq("").to_numpy() if "" in values.cat.categories else missing
+    return missing if pd.api.types.is_numeric_dtype(values) else missing | values.astype("str").eq("").to_numpy(bool)
 
 
-def _violations(frame: pd.DataFrame, schema: pa.DataFrameSchema, scale: tuple[float, float] | None):
-    """Yield column, rule and row of every value that fails one of the schema's checks or lies off the scale."""
-    if scale is not None:
-        low, high = scale
-        message = f"is outside {low:g}-{high:g}. Correct it, drop the row, or pass your scale=(low, high)"
-        schema = schema.update_column("score", checks=pa.Check.in_range(low, high, error=message))
-    ruled = [name for name, column in _present(schema, frame) if column.checks]  # types are what _coerced made them
-    try:
-        schema.select_columns(ruled).validate(frame[ruled], lazy=True)
-    except pa.errors.SchemaErrors as errors:
-        cases = errors.failure_cases
-        for case in cases[cases["check"].ne("not_nullable")].itertuples():  # empty cells are told by the caller
-            yield case.column, case.check, int(case.index)
+def _violations(
+    frame: pd.DataFrame, schema: pa.DataFrameSchema, scale: tuple[float, float] | None
+) -> Iterator[tuple[str, str, int]]:
+    """Yield column, rule and row of every value that fails one of the schema's checks or lies off the scale.
+
+    The checks are asked one by one: validating by the whole schema, which is copied first, takes four times as long on
+    a small table. Types are what ``_coerced`` made them, and empty cells, which no check sees, are told by the caller.
+    """
+    for name, column in _present(schema, frame):
+        rules = column.checks
+        if scale is not None and name == "score":
+            low, high = scale
+            message = f"is outside {low:g}-{high:g}. Correct it, drop the row, or pass your scale=(low, high)"
+            rules = [pa.Check.in_range(low, high, error=message)]
+        for rule in rules:
+            fits = rule(frame[name]).check_output
+            yield from ((name, str(rule.error), int(row)) for row in fits.index[~fits.astype(bool)])
 
 
 def _duplicates(frame: pd.DataFrame, schema: pa.DataFrameSchema, origin: str, lines: np.ndarray) -> list[str]:
