@@ -43,8 +43,8 @@ def simulated(*, policy="by rank", step=2.0, systems=6, screens=300, campaigns=1
 
 
 @pytest.fixture(scope="module")
-def material():
-    return trials.materials({"wmt24-esa": data.load("wmt24-esa")})
+def material(real):
+    return trials.materials({"wmt24-esa": real("wmt24-esa")})
 
 
 def test_means_are_weighted_by_one_over_the_probability():
