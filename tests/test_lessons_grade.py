@@ -209,13 +209,14 @@ def test_hostile_records_stop_nothing(tmp_path):
 
 @pytest.mark.parametrize("odd", [
     {"id": ["a"]}, {"outputs": 5}, {"outputs": [{"data": {"text/plain": [1]}}]}, {"source": "-" * 9000 + "1"},
-    {"source": "(" * 5000}, {"source": "check(\n" * 1000}, {"source": "\0"},
+    {"source": "(" * 5000}, {"source": "check(\n" * 1000}, {"source": "\0"}, {"source": "1if 2else 3"},
 ])  # fmt: skip
-def test_an_odd_cell_of_ones_own_changes_no_record(odd, tmp_path):
+def test_an_odd_cell_of_ones_own_changes_no_record(odd, tmp_path, capfd):
     cell = {"id": "own", "cell_type": "code", "metadata": {}, "source": "1", "outputs": [], "execution_count": 1} | odd
     hand_in(tmp_path / "a" / KAPPA.name, records={"kappa": right()}, change=lambda cells: [*cells, cell])
     rows = {row.exercise: row.kind for row in grading.grade(tmp_path)}
     assert rows == dict.fromkeys(NAMES, "no record") | {"kappa": "right"}
+    assert capfd.readouterr().err == ""
 
 
 def test_two_copies_of_one_student_are_two_rows(tmp_path):

@@ -70,7 +70,8 @@ def _call(cell: Mapping[str, Any], name: str) -> ast.Call | None:
     """Return a cell's one call of a function; None where it holds anything else."""
     text = notebooks.source(dict(cell)) if cell.get("cell_type") == "code" else ""
     try:
-        [statement] = ast.parse(text).body if len(text) <= _LONGEST_CALL else []
+        with notebooks.unwarned():
+            [statement] = ast.parse(text).body if len(text) <= _LONGEST_CALL else []
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # nothing, several statements, or none of Python's
         return None
     call = statement.value if isinstance(statement, ast.Expr) else None

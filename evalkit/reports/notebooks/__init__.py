@@ -4,7 +4,7 @@ Everything here reads the ``.ipynb`` file as JSON and its code with ``ast``: no 
 """
 
 from evalkit.reports.notebooks.declared import Parameter, bind, checks, declarations, parameters, suggestion
-from evalkit.reports.notebooks.files import METADATA, read, source, tags, tidy, write_text
+from evalkit.reports.notebooks.files import METADATA, read, source, tags, tidy, unwarned, write_text
 from evalkit.reports.notebooks.students import student
 
 __all__ = [
@@ -20,5 +20,6 @@ __all__ = [
     "suggestion",
     "tags",
     "tidy",
+    "unwarned",
     "write_text",
 ]  # fmt: skip

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from evalkit import DataError
-from evalkit.reports.notebooks.files import read, source, tags
+from evalkit.reports.notebooks.files import read, source, tags, unwarned
 
 TRUTH = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 #: What Python raises for a text that is no literal, or one that is nested beyond all measure.
@@ -78,7 +78,8 @@ def declarations(code: str, *, origin: str) -> list[Parameter]:
     [Parameter(name='seed', type='int', default=7, help='any integer', item='str')]
     """
     try:
-        statements = ast.parse(code).body
+        with unwarned():
+            statements = ast.parse(code).body
         comments = {
             token.start[0]: token.string.lstrip("# ").strip()
             for token in tokenize.generate_tokens(io.StringIO(code).readline)
@@ -200,7 +201,8 @@ def _items(value: Any) -> list[Any]:
         if not text.startswith("["):
             return [part.strip() for part in text.split(",")] if text else []
         try:
-            value = ast.literal_eval(text)
+            with unwarned():
+                value = ast.literal_eval(text)
         except _NO_LITERAL:  # [eng-jpn, eng-zho]: names without quotes
             if not text.endswith("]"):
                 raise ValueError(text) from None

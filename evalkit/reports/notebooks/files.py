@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +53,14 @@ def _is_text(value: Any, *, lists: bool = False) -> bool:
 def source(cell: dict[str, Any]) -> str:
     """Return a cell's text, which the format stores as a string or as a list of lines."""
     return "".join(cell["source"])
+
+
+@contextmanager
+def unwarned() -> Iterator[None]:
+    """Keep what Python has to say on the style of code that is only parsed here from standard error."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 def tags(cell: dict[str, Any]) -> list[str]:
