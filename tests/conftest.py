@@ -39,9 +39,10 @@ EARLIER = {
     "recorded": {"means": [{"system": "alpha <b>", "mean": 61.23456, "count": None}] * 20},
     "published": [
         {
-            "paper": "P", "item": "T", "cell": "c", "printed": "1", "computed": 1.0, "verdict": "match", "note": "",
-            "basis": "recomputed from data",
+            "paper": "Nobody 2022", "item": item, "cell": cell, "printed": "1.7", "computed": 1.7, "verdict": "match",
+            "note": "", "basis": "recomputed from data",
         }
+        for item, cell in (("Table 1", "alpha"), ("Table 1", "nowhere"), ("Table 9", "alpha"))
     ],
 }  # fmt: skip
 

@@ -23,7 +23,7 @@ from nbformat.notebooknode import NotebookNode, from_dict
 from evalkit import DataError
 from evalkit.reports import findings, markup, notebooks, sections, sources, tally
 from evalkit.reports.studies import Study
-from evalkit.show import pictures
+from evalkit.show import pictures, tables
 from evalkit.show.style import typeset
 
 TEMPLATE = Path(__file__).parent / "template"
@@ -232,14 +232,19 @@ def _size(encoded: str, *, width: Any = None, fine: int = 1) -> str:
 
 
 def beside(payload: dict[str, Any], reference: dict[str, Any], *, short: bool) -> Iterator[NotebookNode]:
-    """Yield the reference results that stand beside one simulated output."""
+    """Yield the reference results that stand beside one simulated output; of print, those of the same numbers."""
+    name = "comparison with print"
     if payload["kind"] == "record" and payload["name"] in reference["recorded"]:
-        name, value = payload["name"], reference["recorded"][payload["name"]]
-    elif payload["kind"] == "published" and reference["published"]:
-        name, value = "comparison with print", reference["published"]
+        name = payload["name"]
+        table = markup.table(reference["recorded"][name], caption=name.replace("_", " "))
+    elif payload["kind"] == "published":
+        shown = {(row["item"], row["cell"]) for row in payload["rows"]}
+        judged = [row for row in reference["published"] if (row["item"], row["cell"]) in shown]
+        if not judged:
+            return
+        table = markup.sanitised(tables.comparison(judged, caption=name))
     else:
         return
-    table = markup.table(value, caption=name.replace("_", " "))
     title = "Computed earlier, on the real data"
     signature = f'<p class="signature"><code>{escape(reference["signature"], quote=False)}</code></p>'
     if short:
