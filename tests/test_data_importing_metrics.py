@@ -194,6 +194,7 @@ def test_what_does_not_match_is_counted():
         ),
         (lambda t: pd.concat([t, t.assign(COMET=0.1)]), "COMET scored .* more than once, differently"),
         (lambda t: t.assign(COMET="high"), "m.csv, line 2, column COMET: 'high' is no number"),
+        (lambda t: t.assign(COMET=np.nan), r"^m\.csv: COMET has no score beside the names of an output\. Fill it in"),
         (lambda t: t.rename(columns={"COMET": "ours", "TER": "mine"}), "no column says whose scores these are"),
     ],
 )

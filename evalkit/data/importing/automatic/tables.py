@@ -123,6 +123,8 @@ def _matched(
 ) -> Metric:
     """Match one metric's rows with people's items by names."""
     scored = keys.loc[values.index].assign(score=values).dropna()
+    if scored.empty:
+        raise DataError(f"{origin}: {name} has no score beside the names of an output. Fill it in, or leave it out.")
     by = [column for column in NAMED if column in scored]
     note = ""
     if "doc" in by and scored.merge(items, on=by).empty:  # documents may be called otherwise, or not at all
