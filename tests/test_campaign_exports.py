@@ -101,9 +101,9 @@ def test_tables_whose_names_make_the_same_file_do_not_meet(report, tmp_path):
     campaign.export(path, tmp_path / "out")
     values = [pd.read_csv(tmp_path / "out" / f"{name}.csv")["x"].iloc[0] for name in ("a_b", "a_b_2", "A_B_3")]
     assert values == [1, 2, 3]
-    found["recorded"] = {"huge\none": [{"x": 10**30}]}
+    found["recorded"] = {"huge": [{"x": 10**30}]}
     path.write_text(json.dumps(found), encoding="utf-8")
-    with pytest.raises(DataError, match=r"the table 'huge\\none' is none that a study writes"):
+    with pytest.raises(DataError, match="the table huge is none that a study writes"):
         campaign.export(path, tmp_path / "other")
 
 

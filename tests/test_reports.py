@@ -175,9 +175,8 @@ def test_a_simulated_report_is_loud_and_shows_the_reference(site):
     assert "61.23" in page.text
     assert "alpha <b>" in page.text
     assert "the|real|one" in page.text
-    assert "Computed earlier, on the real data: Recomputed from data: 3 of 3 printed numbers (100\u202f%)" in page.text
-    assert "comparison with print: match, 1 of 1" in page.text, "only numbers of the comparison that it stands beside"
-    assert "nowhere" not in page.text
+    assert "Computed earlier, on the real data: Recomputed from data: 1 of 1 printed number (100\u202f%)" in page.text
+    assert "comparison with print: match, 1 of 1" in page.text
     real = Page(site[0].reports / "gallery.html")
     assert "Computed earlier" not in real.text
     assert not [each for each in real.all("aside") if each.get("class") == "banner"]

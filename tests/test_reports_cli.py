@@ -110,10 +110,15 @@ def test_a_number_without_end_is_refused_on_the_command_line(value, capsys, tmp_
 
 
 @pytest.mark.usefixtures("tiny")
+def test_bytes_that_are_no_text_are_no_parameter(capsys, tmp_path):
+    assert cli.main(["run", "gallery", "-p", "source=\udcff", "--out", str(tmp_path)]) == 2
+    assert "parameter source must be of type str, not '\\udcff'" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("told", [
-    ["run", "gallery", "-p", "source=gr\udcf6\udcdfe"], ["import", "gr\udcf6\udcdfe"], ["grade", "x/gr\udcf6\udcdfe"],
+    ["export", "gr\udcf6\udcdfe"], ["import", "gr\udcf6\udcdfe"], ["grade", "x/gr\udcf6\udcdfe"],
 ])  # fmt: skip
-def test_bytes_that_are_no_text_are_no_argument(told, capsysbinary, tmp_path):
+def test_bytes_that_are_no_text_are_no_path(told, capsysbinary, tmp_path):
     """As in file names that were written in Latin-1: no report or receipt could name them."""
     assert cli.main([*told, "--out", str(tmp_path / "out")]) == 1
     sentence = f"evalkit: The name {told[-1]} is no text in UTF-8. Rename that file or folder, then try again.\n"

@@ -87,6 +87,24 @@ def test_reference_results_are_folded_on_the_first_page_and_open_below(tmp_path)
     assert "61.5" in below
 
 
+def test_beside_a_comparison_stands_what_was_computed_earlier_of_the_same_numbers():
+    row = {
+        "paper": "P",
+        "printed": "1",
+        "computed": 1.0,
+        "verdict": "match",
+        "note": "",
+        "basis": "recomputed from data",
+    }
+    rows = [row | {"item": item, "cell": cell} for item, cell in (("T1", "here"), ("T1", "nowhere"), ("T9", "here"))]
+    reference = {"recorded": {}, "published": rows, "signature": "s"}
+    payload = {"kind": "published", "rows": rows[:1]}
+    [node] = export.beside(payload, reference, short=False)
+    assert "comparison with print: match, 1 of 1" in node.data["text/html"]
+    assert "nowhere" not in node.data["text/html"]
+    assert not list(export.beside(payload, reference | {"published": rows[1:]}, short=False))
+
+
 def test_a_figure_that_runs_early_is_read_after_what_to_do(tmp_path):
     first = {"tags": ["first-page"]}
     html = page(

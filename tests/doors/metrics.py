@@ -124,9 +124,9 @@ def attempt(seed: int, folder: Path) -> str:
                  if _is_number(one)}  # fmt: skip
         assert set(kept.values()) <= there, set(kept.values()) - there
         return "told"
-    metrics = {key[0] for key in kept}
-    wanted = {(key[0].rstrip("+"), *key[1:]): score for key, score in scores.items() if score is not None}
-    wanted = {key: score for key, score in wanted.items() if key[0] in metrics}
+    there = {key[0] for key in scores} if layout != "alone" else {next(iter(scores))[0]}
+    wanted = {(key[0].rstrip("+"), *key[1:]): score for key, score in scores.items()
+              if score is not None and key[0] in there}  # fmt: skip
     sound = {key for key in wanted if key not in {(name.rstrip("+"), *rest) for name, *rest in damaged}}
     assert {key: kept.get(key) for key in sound} == {key: wanted[key] for key in sound}
     assert kept.keys() <= wanted.keys() | {(name.rstrip("+"), *rest) for name, *rest in damaged}

@@ -47,7 +47,7 @@ def export(report: Path, out: Path) -> list[Path]:
     with placed(out) as folder:
         names, kinds = [], {}
         for stem, (name, table) in tables.stems(recorded).items():
-            tables.write(table, folder / stem, what=f"{report.name}: the table {name!r:.80}")
+            tables.write(table, folder / stem, what=f"{report.name}: the table {name}")
             kinds[f"{stem}.csv"] = tables.kinds(table)
             names += [f"{stem}.csv", f"{stem}.parquet"]
             if fits(table):

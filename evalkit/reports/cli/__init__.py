@@ -12,12 +12,11 @@ import sys
 import threading
 from collections.abc import Sequence
 from io import TextIOWrapper
-from pathlib import Path
 from typing import Any
 
 import click
 
-from evalkit import DataError, __version__, nameable
+from evalkit import DataError, __version__
 from evalkit.reports.cli import campaigns, datasets, housekeeping, studies, teaching
 
 __all__ = ["main", "program"]
@@ -84,8 +83,6 @@ def _run(arguments: Sequence[str] | None) -> int:
     _make_writable()
     try:
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends like Ctrl-C: with clean-up
-        for argument in sys.argv[1:] if arguments is None else arguments:
-            nameable(Path(argument))  # may be a path
         return program.main(arguments, prog_name="evalkit", standalone_mode=False) or 0
     except click.ClickException as problem:
         problem.show()

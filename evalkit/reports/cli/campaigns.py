@@ -11,11 +11,11 @@ from typing import Any
 import click
 
 from evalkit.reports.cli import designing
+from evalkit.reports.cli.paths import a_path
 from evalkit.reports.cli.words import Pair, Scale, data_names
 
 FORMATS = ("auto", "appraise", "esa", "mqm", "mturk-da", "xsts", "mt-metrics-eval", "preferences", "csv", "pearmut",
            "label-studio", "doccano", "prodigy")  # fmt: skip
-a_path = click.Path(path_type=Path)
 
 
 @click.group()

@@ -10,8 +10,8 @@ from typing import Any
 import click
 
 from evalkit import ROOT, DataError
+from evalkit.reports.cli.paths import a_path
 
-a_path = click.Path(path_type=Path)
 #: What cannot be done without, and how it is asked for.
 _ASKED = {
     "protocol": "Protocol (DA, SQM, XSTS, ESA, cESA, MQM, preference)",

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from evalkit import CLONE, ROOT, DataError
+from evalkit.reports.cli.paths import a_path
 
 
 @click.command()
@@ -42,7 +43,7 @@ def tidy(check: bool) -> None:
 
 
 @click.command()
-@click.option("--out", type=click.Path(path_type=Path), default="student", metavar="DIR", help="default: ./student")
+@click.option("--out", type=a_path, default="student", metavar="DIR", help="default: ./student")
 def student(out: Path) -> None:
     """Student copies of the lessons, without solutions."""
     from evalkit.reports import notebooks

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from evalkit.reports.cli.paths import a_path
 from evalkit.reports.cli.words import Pair, parameter_names, print_columns, print_paragraph, study_names, usage
 
 if TYPE_CHECKING:
     from evalkit.reports.studies import Layout
 
 of_file = click.option(
-    "--studies", type=click.Path(path_type=Path), metavar="FILE",
+    "--studies", type=a_path, metavar="FILE",
     help="read these studies, such as your campaign's studies.toml",
 )  # fmt: skip
 
@@ -68,7 +69,7 @@ def params(study: str, studies: Path | None) -> None:
     "-p", "values", multiple=True, type=Pair(), shell_complete=parameter_names,
     help="set a parameter (repeatable; see: evalkit params)",
 )  # fmt: skip
-@click.option("--out", type=click.Path(path_type=Path), default="reports", metavar="DIR", help="default: ./reports")
+@click.option("--out", type=a_path, default="reports", metavar="DIR", help="default: ./reports")
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="notebooks at a time (default: all cores)")
 @click.option(
     "--scheduler",

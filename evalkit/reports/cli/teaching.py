@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-a_path = click.Path(path_type=Path)
+from evalkit.reports.cli.paths import a_path
 
 
 def lesson_names(_: click.Context, __: click.Parameter, begun: str) -> list[str]:
