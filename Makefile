@@ -56,7 +56,7 @@ bench: $(READY)  ## measure speed beside other libraries (nothing passes or fail
 	$(BIN)/python -m tests.bench
 
 fuzz: $(READY)  ## attack every door with COUNT spoilt inputs (100,000: hours), then a minute of guided bytes
-	$(BIN)/python -m tests.fuzz $(or $(COUNT),100000)
+	$(BIN)/python -m tests.fuzz $(or $(COUNT),100000) $(if $(FIRST),--first $(FIRST)) $(if $(RECORD),--record '$(RECORD)')
 	$(BIN)/python tests/bench/_fuzz_importing.py -max_total_time=60
 
 reference: $(READY)  ## recompute data/reference from the real data

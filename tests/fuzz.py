@@ -3,11 +3,12 @@
 Run by hand: ``python -m tests.fuzz 100000`` for all doors, ``python -m tests.fuzz 1000 parquet lines`` for some. What
 breaks the rule is told with the seed that brings it back: any exception, a trace on standard error, more than 20 s of
 computing, more than 1 GB on top of what the process had. An input that is waited for longer ends the run. At the end a
-line a door counts what came of its inputs.
+line a door counts what came of its inputs. With ``--record`` a file keeps it, and a run that was ended goes on.
 """
 
 import argparse
 import faulthandler
+import gc
 import importlib
 import os
 import resource
@@ -25,6 +26,7 @@ from typing import IO
 
 from tqdm import tqdm
 
+from tests import tried
 from tests.doors import DOORS, OUTCOMES, demand_quiet
 
 SECONDS, MEGABYTES = 20, 1024
@@ -74,11 +76,12 @@ def _heard() -> Iterator[tuple[Callable[[], str], IO[str]]]:
 
 
 def piece(door: str, seeds: range) -> tuple[Counter[str], list[str], float, float]:
-    """Try the inputs of some seeds: how many came to what, what broke, seconds, and growth of memory in megabytes."""
+    """Try the inputs of some seeds: how many came to what, what broke, seconds of a processor, growth of memory."""
     attempt = importlib.import_module(f"tests.doors.{door}").attempt
+    gc.freeze()  # what was imported stays; looking through it again takes a tenth of the time
     signal.signal(signal.SIGPROF, _late)
     outcomes: Counter[str] = Counter()
-    broken, begun, least = [], time.perf_counter(), _peak()
+    broken, begun, least = [], time.process_time(), _peak()
     in_memory = _MEMORY if os.access(_MEMORY, os.W_OK) else None
     with tempfile.TemporaryDirectory(dir=in_memory) as folder, _heard() as (heard, screen):
         os.environ["EVALKIT_SALT_FILE"] = str(Path(folder, "salt"))
@@ -97,28 +100,37 @@ def piece(door: str, seeds: range) -> tuple[Counter[str], list[str], float, floa
             finally:
                 signal.setitimer(signal.ITIMER_PROF, 0)
                 faulthandler.cancel_dump_traceback_later()
-    return outcomes, broken, time.perf_counter() - begun, _peak() - least
+    return outcomes, broken, time.process_time() - begun, _peak() - least
 
 
-def attack(door: str, count: int, first: int) -> tuple[str, int]:
-    """Try ``count`` inputs of one door; return its line of counts and how many broke the rule."""
-    outcomes, broken, seconds, grown = Counter[str](), 0, 0.0, 0.0
-    pieces = [range(begin, min(begin + _PIECE, first + count)) for begin in range(first, first + count, _PIECE)]
+def attack(door: str, seeds: range, record: Path | None = None) -> tuple[str, int]:
+    """Try some inputs of one door; return its line of counts and how many broke the rule.
+
+    record: a file of what was tried before, which is left out, and of what is tried now.
+    """
+    before = tried.read(record) if record else []
+    own, grown = tried.of(before, door, tried.code() if record else ""), 0.0
+    pieces = [*tried.left(before, door, seeds, _PIECE)]
+    new = tried.Tried(door, own.code)
     at_once = _PIECES * (os.cpu_count() or 1)
-    with tqdm(total=count, unit="file", desc=door) as bar:
+    with tqdm(total=len(seeds), initial=len(seeds) - sum(map(len, pieces)), unit="file", desc=door) as bar:
         for begin in range(0, len(pieces), at_once):
             some = pieces[begin : begin + at_once]
             # Spawned, not forked: nothing of the parent is shared.
             with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
-                for (came, wrong, took, more), seeds in zip(pool.map(piece, [door] * len(some), some), some):
+                for (came, wrong, took, more), one in zip(pool.map(piece, [door] * len(some), some), some):
                     for line in wrong:
                         bar.write(line)
-                    outcomes, broken, seconds = outcomes + came, broken + len(wrong), seconds + took
+                    for part in (own, new):
+                        part.add(one, came, len(wrong), took)
+                    if record:
+                        tried.write(record, before)
                     grown = max(grown, more)
-                    bar.update(len(seeds))
-    told = ", ".join(f"{outcomes[outcome]:,} {outcome}" for outcome in OUTCOMES)
-    line = f"{door}: {count:,} inputs, {told}, {broken} broke the rule; {1000 * seconds / count:.1f} ms each, "
-    return line + f"at most {grown:,.0f} MB more", broken
+                    bar.update(len(one))
+    told = ", ".join(f"{new.came[outcome]:,} {outcome}" for outcome in OUTCOMES)
+    each = 1000 * new.seconds / max(new.inputs, 1)
+    line = f"{door}: {new.inputs:,} inputs, {told}, {new.broke} broke the rule; {each:.1f} ms each, "
+    return line + f"at most {grown:,.0f} MB more", new.broke
 
 
 def main() -> None:
@@ -127,8 +139,10 @@ def main() -> None:
     parser.add_argument("count", type=int, nargs="?", default=100_000, help="inputs a door (default: %(default)s)")
     parser.add_argument("doors", nargs="*", choices=[*DOORS, []], metavar="door", help=", ".join(DOORS))
     parser.add_argument("--first", type=int, default=0, help="first seed (default: %(default)s)")
+    parser.add_argument("--record", type=Path, help="go on where this file says that an attack ended, and add to it")
     told = parser.parse_args()
-    lines, broken = zip(*(attack(door, told.count, told.first) for door in told.doors or DOORS))
+    seeds = range(told.first, told.first + told.count)
+    lines, broken = zip(*(attack(door, seeds, told.record) for door in told.doors or DOORS))
     print(*lines, sep="\n")
     if sum(broken):
         raise SystemExit(f"{sum(broken)} inputs broke the rule")

@@ -1,5 +1,6 @@
 """What `evalkit export` writes: tables, LaTeX, and the folder that appears all at once."""
 
+import contextlib
 import csv as plain_csv
 import errno
 import io
@@ -21,7 +22,7 @@ from evalkit import DataError, campaign
 from evalkit.campaign import exports, paperwork
 from evalkit.campaign.exports import placing, tables
 from evalkit.campaign.paperwork.markup import tex
-from evalkit.data import registry
+from evalkit.data import files, registry
 from evalkit.data.spreadsheets import guarded, unguarded
 from evalkit.reports import cli
 
@@ -263,6 +264,38 @@ def test_an_export_that_is_killed_leaves_the_earlier_one_or_the_new_one(module, 
     assert is_whole(tmp_path / "out")
     assert contents(tmp_path / "out") == before or (tmp_path / "out/only_new.csv").exists()
     campaign.export(new, tmp_path / "out")
+    assert is_whole(tmp_path / "out")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+@pytest.mark.parametrize("others", [False, True], ids=["alone", "beside other files"])
+def test_exports_at_the_same_time_follow_one_another(others, tmp_path):
+    """Each found the other's files half there: a traceback, or files of both reports in one folder."""
+    reports, children = versions(tmp_path, tables=3), []
+    (tmp_path / "out").mkdir()
+    if others:
+        (tmp_path / "out/main.tex").write_text("mine")
+    for number in range(4):
+        if not (child := os.fork()):
+            with contextlib.suppress(BaseException):
+                for _ in range(5):
+                    campaign.export(reports[number % 2], tmp_path / "out")
+                os._exit(0)
+            os._exit(1)
+        children.append(child)
+    assert [os.waitpid(child, 0)[1] for child in children] == [0] * 4
+    assert is_whole(tmp_path / "out", beside={"main.tex"} if others else set())
+    assert len(list(tmp_path.iterdir())) == 3, "no drafts are left"
+
+
+def test_who_keeps_the_folder_for_long_is_told(tmp_path, monkeypatch):
+    pytest.importorskip("fcntl", reason="does not apply: this system locks no folders")
+    monkeypatch.setattr(files, "_PATIENCE", 0.1)
+    old, _ = versions(tmp_path)
+    with files.alone(tmp_path), pytest.raises(DataError, match=r"Another process has been writing into .*, and try ag"):
+        campaign.export(old, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    campaign.export(old, tmp_path / "out")
     assert is_whole(tmp_path / "out")
 
 

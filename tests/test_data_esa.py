@@ -127,6 +127,7 @@ def test_overlapping_spans_are_kept_and_can_be_found(tmp_path):
         ('{"start_i": 1, "severity": "minor"}', "lacks start_i, end_i or severity"),
         ("7", "7 lacks start_i"),
         ("{", "is no list in JSON"),
+        pytest.param("[" * 100_000, "is no list in JSON", id="deep"),
     ],
 )
 def test_a_broken_span_is_told_with_its_line(bad, message, tmp_path):

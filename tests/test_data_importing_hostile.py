@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 import time
 import zipfile
 
@@ -22,7 +23,8 @@ from hypothesis import strategies as st
 from evalkit import DataError, data
 from evalkit.campaign.design import texts
 from evalkit.data import importing
-from evalkit.data.importing import FORMATS
+from evalkit.data.files import is_abandoned
+from evalkit.data.importing import FORMATS, writing
 from evalkit.data.importing.files import text
 from evalkit.reports import cli
 from tests.doors.testsets import write as a_testset
@@ -684,3 +686,81 @@ def test_what_is_read_beside_a_file_is_part_of_its_digest_and_may_not_change_eit
 
     with pytest.raises(DataError, match=r"en-de\.docs changed while it was read"):
         importing.import_campaign([path], tmp_path / "c.parquet", tell=meanwhile)
+
+
+def _two_campaigns(folder):
+    """Write two small campaigns of which only one has rows that are set apart; return their files."""
+    files = []
+    for name, score in (("one.csv", 10), ("two.csv", 90)):
+        rows = [f"{system},{segment},ann,{score}" for system in "AB" for segment in range(9)]
+        rows += ["A,99,ann,junk"] if score == 90 else []
+        (folder / name).write_text("\n".join(["system,segment,annotator,score", *rows, ""]))
+        files.append(folder / name)
+    return files
+
+
+@pytest.mark.parametrize("opened", [data.open_campaign, data.open_judges])
+@pytest.mark.parametrize("between", ["label_of", "frame_at", "report_of"])
+def test_a_result_that_is_replaced_while_it_is_read_is_refused(opened, between, tmp_path, own_salt, monkeypatch):
+    """Two processes: the label of one import was told with the scores of the other."""
+    one, two = _two_campaigns(tmp_path)
+    out = tmp_path / "c.parquet"
+    importing.import_campaign([one], out)
+    before, read = opened(out), getattr(writing, between)
+
+    def late(path):
+        monkeypatch.setattr(writing, between, read)
+        importing.import_campaign([two], out, allow_rejected=True)
+        return read(path)
+
+    monkeypatch.setattr(writing, between, late)
+    with pytest.raises(DataError, match=r"^c\.parquet was imported anew while it was read\. Open it again\.$"):
+        opened(out)
+    after = opened(out)
+    assert (before is None) == (after is None) == (opened is data.open_judges)
+    assert data.open_campaign(out)[0]["score"].unique().tolist() == [90]
+
+
+def test_judges_are_of_the_campaign_whose_ratings_were_opened(tmp_path, own_salt):
+    one, two = _two_campaigns(tmp_path)
+    out = tmp_path / "c.parquet"
+    importing.import_campaign([one], out)
+    ratings, _ = data.open_campaign(out)
+    assert data.open_judges(out, ratings=ratings.head(3)) is None
+    importing.import_campaign([two], out, allow_rejected=True)
+    with pytest.raises(
+        DataError, match=r"^c\.parquet was imported anew since its ratings were opened\. Open both again\.$"
+    ):
+        data.open_judges(out, ratings=ratings.head(3))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="does not apply: this system locks no folders")
+def test_one_import_at_a_time_moves_its_files_into_a_folder(tmp_path, own_salt):
+    import fcntl
+
+    one, two = _two_campaigns(tmp_path)
+    out = tmp_path / "c.parquet"
+    importing.import_campaign([one], out)
+    held = os.open(tmp_path, os.O_RDONLY)
+    fcntl.flock(held, fcntl.LOCK_EX)
+    options = {"allow_rejected": True, "replace": True}
+    other = threading.Thread(target=importing.import_campaign, args=([two], out), kwargs=options)
+    other.start()
+    other.join(1)
+    assert other.is_alive()
+    assert data.open_campaign(out)[0]["score"].unique().tolist() == [10]
+    os.close(held)
+    other.join(20)
+    assert not other.is_alive()
+    assert data.open_campaign(out)[0]["score"].unique().tolist() == [90]
+    assert sorted(path.name for path in tmp_path.glob("c.*")) == ["c.import.json", "c.parquet", "c.rejected.csv"]
+    assert not [*tmp_path.glob(".c.*")]
+
+
+def test_what_another_process_takes_away_meanwhile_was_not_abandoned(tmp_path):
+    left = tmp_path / ".c.parquet.0.part"
+    assert not is_abandoned(left)
+    left.mkdir()
+    assert not is_abandoned(left)
+    os.utime(left, (0, 0))
+    assert is_abandoned(left)

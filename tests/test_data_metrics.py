@@ -6,10 +6,13 @@ import io
 import os
 import shutil
 import tarfile
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evalkit import DataError, data
 from evalkit.data import files, languages, mtme, parsed, registry, schemas, simulate, wmt17, wmt19, wmt20
@@ -563,3 +566,17 @@ def test_a_first_use_records_the_hash_and_says_so(tmp_path, monkeypatch, capsys,
     archived(place.parent, WMT19 | {"more": "x"}, place.name)
     with pytest.raises(DataError, match="altered or cut short"):
         data.load(name)
+
+
+@given(st.integers(1, 6), st.integers(1, 5), st.randoms(use_true_random=False))
+def test_each_line_is_placed_by_how_many_of_its_system_came_before(segments, systems, random):
+    names = [f"s{number}" for number in range(systems)] * segments
+    random.shuffle(names)
+    scores = pd.DataFrame({"system": pd.Categorical(names), "score": np.arange(len(names), dtype=float)})
+    docs = pd.Series([random.choice("ab") for _ in range(segments)]).astype("category")
+    before = [names[:place].count(name) for place, name in enumerate(names)]
+    made = mtme.placed(scores, docs, Path("x.seg.score"))
+    assert made["segment"].tolist() == [str(number + 1) for number in before]
+    assert made["doc"].tolist() == [docs[number] for number in before]
+    with pytest.raises(DataError, match=r"lines for .* segments"):
+        mtme.placed(pd.concat([scores, scores.head(1)]).astype({"system": "category"}), docs, Path("x.seg.score"))

@@ -294,3 +294,22 @@ def test_the_door_of_data_opens_folders_and_registered_sets(folder, real):
     assert (known.pair, known.gold, known.called, known.foreign) == ("eng-deu", "mqm", "MQM", False)
     with pytest.raises(DataError, match=r"There is no gold 'esa' in wmt23\. Choose among mqm, da-sqm"):
         data.open_testset("", example="wmt23", gold="esa")
+
+
+@pytest.mark.parametrize("part", ["human-scores", "metric-scores", "documents", "system-outputs"])
+def test_a_folder_that_changes_while_it_is_read_is_refused(folder, part, monkeypatch):
+    """The digest on the tables would name other scores than those in them."""
+    label = testsets.reading.labelled
+    changed = min(path for path in (folder / part).rglob("*") if path.is_file())
+
+    def late(*arguments):
+        changed.write_bytes(changed.read_bytes())
+        return label(*arguments)
+
+    monkeypatch.setattr(testsets.reading, "labelled", late)
+    with pytest.raises(
+        DataError, match=r"changed while it was read\. Open it again when nothing writes to it any more"
+    ):
+        testsets.open_testset(folder)
+    monkeypatch.undo()
+    testsets.open_testset(folder)

@@ -272,6 +272,28 @@ def test_a_run_leaves_only_final_names(site):
 
 
 @pytest.mark.usefixtures("cold")
+def test_of_two_runs_at_once_no_page_stands_beside_the_numbers_of_the_other(tmp_path, monkeypatch):
+    """What belongs together is moved while no other run moves anything."""
+    fcntl = pytest.importorskip("fcntl", reason="does not apply: this system locks no folders")
+    place, free = execute.Batch.place, {}
+
+    def seen(batch, final, text):
+        folder = os.open(final.parent, os.O_RDONLY)
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            free[final.name] = True
+        except BlockingIOError:
+            free[final.name] = False
+        finally:
+            os.close(folder)
+        place(batch, final, text)
+
+    monkeypatch.setattr(execute.Batch, "place", seen)
+    execute.run(None, study(tmp_path, "assert True"))
+    assert free == {"one.html": False, "one.json": False, "index.html": True}
+
+
+@pytest.mark.usefixtures("cold")
 def test_a_failure_leaves_the_earlier_report_untouched_and_a_success_clears_it(tmp_path):
     cells = ["fail: bool = False  # whether to fail", "assert not fail, 'as asked'"]
     layout = study(tmp_path, *cells)

@@ -100,7 +100,7 @@ def typed_errors(cells: Iterable[str]) -> tuple[int, int]:
     for cell in cells:
         try:
             kinds += [_type(one) for one in _marked(cell, "") if isinstance(one, dict)]
-        except (DataError, RecursionError):
+        except DataError:
             continue
     return sum(map(bool, kinds)), len(kinds)
 
@@ -155,7 +155,7 @@ def _marked(cell: str, place: str) -> list:
     try:
         if isinstance(found := json.loads(cell), list):
             return found
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RecursionError):
         pass
     raise DataError(f"{place}, column spans: {_short(cell)} is no list in JSON. Mend the row.")
 

@@ -14,7 +14,7 @@ import re
 import sys
 import time
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 _MOST_BYTES = 4 << 30  # for a file whose size the registry does not know
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*:|.*@|.*://", re.IGNORECASE | re.DOTALL)  # what is, or should be, an address
-_STALE = 3600.0  # seconds after which an unfinished download is nobody's any more
+_PATIENCE = 20.0  # seconds that others may keep a folder to themselves
+_STALE = 3600.0  # seconds after which what a killed process left unfinished is nobody's any more
 
 
 def cache() -> Path:
@@ -240,10 +241,52 @@ def beside(target: Path) -> Path:
     """Name a file of this process's own beside ``target``, clearing away what killed downloads of it left there."""
     target.parent.mkdir(parents=True, exist_ok=True)
     for left in target.parent.glob(f".{glob.escape(target.name)}.*.part"):
-        with contextlib.suppress(FileNotFoundError):  # another process clears away, too
-            if time.time() - left.stat().st_mtime > _STALE:
-                left.unlink()
+        if is_abandoned(left):
+            left.unlink(missing_ok=True)  # another process clears away, too
     return target.with_name(f".{target.name}.{uuid.uuid4().hex}.part")
+
+
+def is_abandoned(left: Path) -> bool:
+    """Tell whether an unfinished file or folder is so old that the process which began it must have been killed."""
+    try:
+        return time.time() - left.stat().st_mtime > _STALE
+    except OSError:  # its process has just finished it
+        return False
+
+
+@contextlib.contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Keep other processes of ours from moving files into a folder meanwhile, where the system can lock one.
+
+    A kill unlocks it. Raises DataError where another process keeps it for long. Caveat: Windows locks no folders, nor
+    do some file systems of networks.
+    """
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(PermissionError):
+            place = os.open(folder, os.O_RDONLY)
+            stack.callback(os.close, place)
+            end = time.monotonic() + _PATIENCE
+            while not _locked(place):
+                if time.monotonic() > end:
+                    raise DataError(
+                        f"Another process has been writing into {folder} for {_PATIENCE:.0f} seconds. Wait until it "
+                        "ends, or stop it, and try again."
+                    )
+                time.sleep(0.02)
+        yield
+
+
+def _locked(place: int) -> bool:
+    """Lock an open folder, and tell whether that is done, or cannot be."""
+    try:
+        import fcntl
+
+        fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except (ImportError, OSError):
+        return True
+    return True
 
 
 def _unwritable(problem: OSError) -> DataError:

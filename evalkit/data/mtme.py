@@ -3,6 +3,7 @@
 import io
 import re
 import warnings
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -96,7 +97,13 @@ def stacked(frames: list[pd.DataFrame]) -> pd.DataFrame:
 
 def constant(value: str, length: int) -> pd.Categorical:
     """Repeat one name without repeating its letters."""
-    return pd.Categorical.from_codes(np.zeros(length, dtype=np.int8), categories=[value])
+    return pd.Categorical.from_codes(np.zeros(length, dtype=np.int8), dtype=_only(value))
+
+
+@lru_cache(maxsize=256)
+def _only(value: str) -> pd.CategoricalDtype:
+    """Make the type of a column of one name; to make it takes longer than to use it."""
+    return pd.CategoricalDtype([value])
 
 
 def _table(path: Path, header: list[str]) -> pd.DataFrame:
@@ -126,18 +133,25 @@ def _blank(names: pd.Series) -> list[str]:
 
 def placed(scores: pd.DataFrame, docs: pd.Series, path: Path) -> pd.DataFrame:
     """Name the segment and the document of each line: a system's lines follow the order of the documents file."""
-    counts = scores["system"].value_counts()
-    uneven = counts[counts != len(docs)]
-    if len(uneven):
+    codes = scores["system"].cat.codes.to_numpy()
+    if is_uneven(scores, docs):
+        counts = scores["system"].value_counts()
+        uneven = counts[counts != len(docs)]
         raise DataError(
             f"{path.name}: {uneven.index[0]} has {uneven.iloc[0]} lines for {len(docs)} segments. Get the file again."
         )
-    place = scores.groupby("system", observed=True).cumcount().to_numpy()
+    place = np.empty_like(codes, dtype=np.int64)  # of each line among its system's
+    place[np.argsort(codes, kind="stable")] = np.tile(np.arange(len(docs)), len(codes) // len(docs)) if len(docs) else 0
     segments = np.arange(1, len(docs) + 1).astype(str)
     return scores.assign(
         doc=pd.Categorical.from_codes(docs.cat.codes.to_numpy()[place], dtype=docs.dtype),
         segment=pd.Categorical.from_codes(place, categories=segments),
     )
+
+
+def is_uneven(scores: pd.DataFrame, docs: pd.Series | pd.DataFrame) -> bool:
+    """Tell whether a system has more or fewer lines than there are segments."""
+    return bool((np.bincount(scores["system"].cat.codes) != len(docs)).any())
 
 
 def _names(path: Path) -> dict[str, str]:

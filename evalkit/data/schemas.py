@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import numpy as np
 import pandas as pd
 import pandera.pandas as pa
+import pyarrow
+import pyarrow.compute as pc
 
 from evalkit import DataError
 
@@ -244,8 +246,7 @@ def check(
         empty = _empty(before[name])
         if not column.nullable and empty.any():
             broken[name, "is empty. Fill it in, or drop the row"] = list(np.flatnonzero(empty))
-        wrong = after[name].isna().to_numpy() & ~empty
-        if wrong.any():
+        if str(column.dtype) == "float64" and (wrong := after[name].isna().to_numpy() & ~empty).any():
             broken[name, "is not a number. Correct it, or drop the row"] = list(np.flatnonzero(wrong))
     for name, rule, row in _violations(after, schema, scale):
         broken.setdefault((name, rule), []).append(row)
@@ -286,9 +287,9 @@ def _coerced(values: pd.Series, column: pa.Column) -> pd.Series:
     """Turn a column into the schema's type; what is no number below ``LARGEST`` becomes missing."""
     if str(column.dtype) == "float64":
         counted = pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
-        texts = values if counted else values.astype("str")  # True is no 1
-        numbers = pd.to_numeric(texts, errors="coerce").astype(float)
-        return numbers.where(numbers.abs() < LARGEST)
+        found = values if counted else pd.to_numeric(values.astype("str"), errors="coerce")  # True is no 1
+        numbers = found.to_numpy(float, na_value=np.nan)
+        return pd.Series(np.where(np.abs(numbers) < LARGEST, numbers, np.nan), values.index)
     if str(column.dtype) == "category":
         return values if _is_named(values) else values.astype("str").astype("category")
     return values.astype("str")
@@ -301,10 +302,10 @@ def _is_named(values: pd.Series) -> bool:
 
 def _empty(values: pd.Series) -> np.ndarray:
     """Mark the cells without content."""
-    missing = values.isna().to_numpy()
-    if isinstance(values.dtype, pd.CategoricalDtype):
-        return missing | values.eq("").to_numpy() if "" in values.cat.categories else missing
-    return missing if pd.api.types.is_numeric_dtype(values) else missing | values.astype("str").eq("").to_numpy(bool)
+    if isinstance(values.dtype, pd.CategoricalDtype) or pd.api.types.is_numeric_dtype(values):
+        return (values.isna() | values.eq("") if values.dtype == "category" else values.isna()).to_numpy()
+    texts = pyarrow.Array.from_pandas(values.astype("str"))  # whose comparison takes a tenth of the time of pandas'
+    return pc.fill_null(pc.equal(texts, ""), True).to_numpy(zero_copy_only=False)
 
 
 def _violations(

@@ -122,6 +122,7 @@ class Batch:
 
     def report(self, task: Study, notebook: Any, *, seconds: float) -> None:
         """Write a good study's HTML and JSON and clear away what an earlier failure left."""
+        from evalkit.data.files import alone
         from evalkit.reports import export, findings
 
         task = without_folders(task)
@@ -129,11 +130,13 @@ class Batch:
         report = findings.report(task, "ok", seconds=seconds, parameters=task.parameters, found=found)
         text = findings.canonical(report)
         reference = findings.read_report(self.layout.reference / f"{task.name}.json")
+        page = export.export(notebook, task, report, reference=reference)
         final = self.layout.reports / task.name
-        self.place(final.with_suffix(".html"), export.export(notebook, task, report, reference=reference))
-        self.place(final.with_suffix(".json"), text)
-        for ending in (".failed.ipynb", ".failed.json"):
-            final.with_suffix(ending).unlink(missing_ok=True)
+        with alone(self.layout.reports):  # or, of two runs at once, one's page would stand beside the other's numbers
+            self.place(final.with_suffix(".html"), page)
+            self.place(final.with_suffix(".json"), text)
+            for ending in (".failed.ipynb", ".failed.json"):
+                final.with_suffix(ending).unlink(missing_ok=True)
 
     def keep(
         self, task: Study, status: str, reason: str, *, seconds: float = 0, executed: Path | None = None

@@ -7,7 +7,6 @@ import json
 import os
 import shutil
 import sys
-import time
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -15,9 +14,9 @@ from pathlib import Path
 
 from evalkit import DataError
 from evalkit.campaign.exports.tables import LIST
+from evalkit.data.files import alone, is_abandoned
 from evalkit.data.registry import digest
 
-_STALE = 3600.0  # seconds after which what a killed export left is nobody's any more
 _PART = ".evalkit-part"
 _UNFINISHED = "This export was interrupted, and its files are of two reports. Export again."
 
@@ -35,24 +34,25 @@ def placed(out: Path) -> Iterator[Path]:
     """
     if out.exists() and not out.is_dir():
         raise DataError(f"{out} is a file. Name a folder with --out.")
-    earlier = _listed(out)
-    for name, expected in earlier.items():
-        if (out / name).is_file() and digest(out / name) not in expected:
-            raise DataError(
-                f"{out / name} was changed since it was exported, and would be lost. Move it elsewhere, or name "
-                "another folder with --out."
-            )
     real = out.resolve()
     real.parent.mkdir(parents=True, exist_ok=True)
-    whole = _replaceable(real, earlier)
-    draft = _draft(real.parent if whole else real, real.name)
-    try:
-        yield draft
-        _demand_no_others(draft, real, earlier)
-        if not (whole and _exchanged(draft, real)):
-            _move_each(draft, real, earlier)
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
+    with alone(real.parent):
+        earlier = _listed(out)
+        for name, expected in earlier.items():
+            if (out / name).is_file() and digest(out / name) not in expected:
+                raise DataError(
+                    f"{out / name} was changed since it was exported, and would be lost. Move it elsewhere, or name "
+                    "another folder with --out."
+                )
+        whole = _replaceable(real, earlier)
+        draft = _draft(real.parent if whole else real, real.name)
+        try:
+            yield draft
+            _demand_no_others(draft, real, earlier)
+            if not (whole and _exchanged(draft, real)):
+                _move_each(draft, real, earlier)
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
 
 
 def _listed(out: Path) -> dict[str, list[str]]:
@@ -87,7 +87,7 @@ def _draft(parent: Path, name: str) -> Path:
     """Make a folder for unfinished files, and remove what exports that were killed left long ago."""
     for left in parent.iterdir():
         ours = left.name.startswith(f".{name}.") and left.name.endswith(_PART)
-        if ours and time.time() - left.stat().st_mtime > _STALE:
+        if ours and is_abandoned(left):
             shutil.rmtree(left, ignore_errors=True)
     draft = parent / f".{name}.{uuid.uuid4().hex}{_PART}"
     try:

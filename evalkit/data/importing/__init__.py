@@ -82,7 +82,8 @@ def open_campaign(
     """
     path = Path(path)
     if path.suffix == ".parquet" and not options:
-        return _read(path)
+        with writing.steady(path):
+            return _read(path)
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / f"{path.stem or 'campaign'}.parquet"
         try:
@@ -129,10 +130,13 @@ def open_judges(
     """
     found, label = None, dict[str, Any]()
     if ratings is None or Path(path).suffix == ".parquet":
-        own = _read(Path(path))[0]
+        with writing.steady(Path(path)):
+            own = _read(Path(path))[0]
+            label = writing.label_of(Path(path))
+            found = apart.read(Path(path), tuple(label["scale"]) if label["scale"] else None)
+        if ratings is not None and source_of(ratings)["digest"] != label["digest"]:
+            raise DataError(f"{Path(path).name} was imported anew since its ratings were opened. Open both again.")
         ratings = own if ratings is None else ratings
-        label = writing.label_of(Path(path))
-        found = apart.read(Path(path), tuple(label["scale"]) if label["scale"] else None)
     paths = [Path(one) for one in ([metrics] if isinstance(metrics, str | Path) else metrics) if str(one)]
     seen = [Seen.at(one) for place in paths for one in gathering.files(place)]
     named = gathering.of_files(paths, ratings)

@@ -31,6 +31,8 @@ class Head:
     line: int = 0
     header: list[str] = field(default_factory=list)
     title: str = ""
+    #: Whether a column may hold scores, for those that were looked at: several formats ask.
+    scores: dict[str, bool] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
     def of(cls, source: Source) -> "Head":

@@ -63,7 +63,11 @@ def _means(ratings: pd.DataFrame, by: str) -> list[dict[str, str | int | float]]
     """
     counted = ratings[ratings["item_type"].isin(["system", "reference"])] if by == "system" else ratings
     keys = [by, *(["criterion"] if "criterion" in ratings else [])]
-    table = (counted if len(counted) else ratings).groupby(keys)["score"].agg(judgements="size", mean="mean")
-    order = ["mean", by] if by == "system" else ["judgements", by]
-    table = table.reset_index().sort_values([*keys[1:], *order], ascending=[*[True] * len(keys[1:]), False, True])
-    return [{**row, "mean": round(float(row["mean"]), 6)} for row in table.to_dict("records")]
+    scores = (counted if len(counted) else ratings).groupby(keys)["score"]
+    sizes, means = scores.size(), scores.mean()
+    rows = []  # in order: by criterion, what decides, and name; to sort a small frame takes ten times as long
+    for names, count, mean in zip(sizes.index, sizes.tolist(), means.tolist(), strict=True):
+        own = dict(zip(keys, names if len(keys) > 1 else (names,), strict=True))
+        first = -mean if by == "system" else -count
+        rows.append((own.get("criterion", ""), first, own[by], own | {"judgements": count, "mean": round(mean, 6)}))
+    return [own for *_, own in sorted(rows, key=lambda row: row[:3])]

@@ -3,9 +3,9 @@
 import hashlib
 import json
 import shutil
-import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from evalkit import DataError, one_line
+from evalkit.data.files import alone, is_abandoned, stamp
 from evalkit.data.importing.files import parquet
 from evalkit.data.importing.report import beside, is_report, is_texts
 from evalkit.data.registry import digest
@@ -21,7 +22,6 @@ from evalkit.data.registry import digest
 _FLOATS = {"score", "started", "ended", "position", "z", "errors", "hit_seconds", "screen_place", "probability"}
 _MOST_REPORT = 64 << 20  # bytes
 _CHECK = "check"  # of a label: see ``_check``
-_STALE = 3600.0  # seconds after which what a killed import left is nobody's any more
 #: What is written for one campaign besides the ratings themselves.
 PARTS = ("spans.parquet", "judges.parquet", "rejected.csv", "import.json")
 
@@ -95,7 +95,7 @@ class Draft:
         out.parent.mkdir(parents=True, exist_ok=True)
         plain = "".join("_" if letter in "[]*?" else letter for letter in out.name)  # without what makes a pattern
         for left in out.parent.glob(f".{plain}.*.part"):
-            if time.time() - left.stat().st_mtime > _STALE:
+            if is_abandoned(left):
                 shutil.rmtree(left, ignore_errors=True)
         self.folder = out.parent / f".{plain}.{uuid.uuid4().hex}.part"
 
@@ -113,16 +113,44 @@ class Draft:
     def publish(self) -> list[Path]:
         """Move what was written into place; parts that an earlier import left and this one has not are removed."""
         written = []
-        self.out.unlink(missing_ok=True)  # from here on and until the end there is no result rather than a mixed one
-        for what in PARTS:
-            target = beside(self.out, what)
-            if self.place(what).exists():
-                self.place(what).replace(target)
-                written.append(target)
-            else:
-                target.unlink(missing_ok=True)
-        self.place("ratings.parquet").replace(self.out)
+        with alone(self.out.parent):
+            self.out.unlink(
+                missing_ok=True
+            )  # from here on and until the end there is no result, rather than a mixed one
+            for what in PARTS:
+                target = beside(self.out, what)
+                if self.place(what).exists():
+                    self.place(what).replace(target)
+                    written.append(target)
+                else:
+                    target.unlink(missing_ok=True)
+            self.place("ratings.parquet").replace(self.out)
         return [self.out, *written]
+
+
+@contextmanager
+def steady(out: Path) -> Iterator[None]:
+    """Hold the reading of a result and of its parts against imports that put another one in its place meanwhile.
+
+    An import takes the earlier result away first and puts its own there last. Raises DataError where one did.
+    """
+    before = _seen(out)
+    problem = None
+    try:
+        yield
+    except DataError as met:  # such as a part that is gone
+        problem = met
+    if _seen(out) != before:
+        raise DataError(f"{out.name} was imported anew while it was read. Open it again.") from problem
+    if problem:
+        raise problem
+
+
+def _seen(out: Path) -> tuple[int, ...]:
+    try:
+        return stamp(out)
+    except OSError:
+        return ()
 
 
 def write_ratings(ratings: pd.DataFrame, columns: list[str], place: Path, label: dict[str, Any]) -> None:

@@ -41,6 +41,7 @@ def open_testset(
     folder = opened(path)
     file = Path(metric) if own.is_file(metric) else None
     written, why = choice.pair_of(folder, pair, scored=file is None)
+    before = folder.stamps(written)
     people, docs, ends = folder.people(written), scores.documents(folder.docs(written)), choice.codes(written)
     chosen, of_systems, why_gold = choice.golds_of(people, gold, written)
     human = reading.people(people, chosen, ends, docs, folder, written)
@@ -57,6 +58,8 @@ def open_testset(
     notes = [why, why_gold, why_reference, *found.notes, *reading.unused(folder, written, judged, testset)]
     notes += [] if of_systems else [f"There are no {chosen} scores of whole systems: they are means of segments."]
     testset = reading.labelled(replace(testset, notes=tuple(filter(None, notes))), folder, written)
+    if folder.stamps(written) != before:
+        raise DataError(f"{folder.name} changed while it was read. Open it again when nothing writes to it any more.")
     return finished(testset, file, {*folder.outputs(written)}, lower_is_better)
 
 

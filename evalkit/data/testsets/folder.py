@@ -10,6 +10,7 @@ from pathlib import Path
 
 from evalkit import DataError, nameable, one_line
 from evalkit.data import languages
+from evalkit.data.files import stamp
 
 #: The folders of a test set; people's scores and the list of documents are needed, the others are used where they are.
 PARTS = (
@@ -69,6 +70,13 @@ class Folder:
         """Return the files of what systems wrote, by their names."""
         found = files(self.path / "system-outputs" / pair)
         return {file.name.removesuffix(file.suffix): file for file in found if file.suffix in (".txt", ".jsonl")}
+
+    def stamps(self, pair: str) -> dict[Path, tuple[int, ...]]:
+        """Say what the file system knows of all files that are read for a language pair, to notice that they change."""
+        groups = (self.people(pair), self.metrics(pair), self.references(pair), self.outputs(pair))
+        alone = [place for place in (self.docs(pair), self.source(pair)) if place is not None]
+        found = [*alone, *(file for group in groups for file in group.values())]
+        return {file: stamp(file) for file in found if file.is_file()}
 
     def source(self, pair: str) -> Path | None:
         """Return the file of the sources, None where there is none."""

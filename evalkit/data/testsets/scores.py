@@ -45,9 +45,9 @@ def segments(path: Path, docs: pd.DataFrame) -> pd.DataFrame:
     system has not one line per segment.
     """
     scores = table(path)
-    counts = scores["system"].value_counts(sort=False)
-    uneven = counts[counts != len(docs)]
-    if len(uneven):
+    if mtme.is_uneven(scores, docs):
+        counts = scores["system"].value_counts(sort=False)
+        uneven = counts[counts != len(docs)]
         system, count = uneven.index[0], int(uneven.iloc[0])
         twice = " (is the system there more than once?)" if count % len(docs) == 0 else ""
         raise DataError(

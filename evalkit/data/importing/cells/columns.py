@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from evalkit import DataError
 from evalkit.data import schemas
@@ -56,6 +57,7 @@ OTHERS = ("category", "severity", "system_a", "system_b", "preference", "first")
 _PERSONAL = re.compile(
     r"mail|phone|worker|rater|annotator|user|evaluator|reviewer|judge|linguist|person|(^|[_ ])(ip|name)($|[_ ])", re.I
 )
+_SHORT = 100  # letters of a heading whose meaning is remembered
 _ENDS = re.compile(r"[(\[]\s*(\d{1,4})\s*(?:-|–|—|to|\.\.+|…|:)\s*(\d{1,4})\s*[)\]]", re.I)
 
 
@@ -108,12 +110,21 @@ def meaning(heading: str) -> str | None:
     >>> meaning("rater.id"), meaning("item.segment"), meaning("data.system.name"), meaning("z.score")
     ('annotator', 'segment', 'system', None)
     """
+    return (_remembered if len(heading) <= _SHORT else _meaning)(heading)
+
+
+def _meaning(heading: str) -> str | None:
     name = heading.strip()
     if name in OURS:
         return name
-    found = plain(name) if plain(name) in OURS else _LOOKUP.get(plain(name))
+    bare = plain(name)
+    found = bare if bare in OURS else _LOOKUP.get(bare)
     first, dot, rest = name.partition(".")
-    return found or (meaning(rest) if dot and plain(first) in _AROUND else None)
+    return found or (_meaning(rest) if dot and plain(first) in _AROUND else None)
+
+
+#: Every format asks for the meaning of every heading, and of the first cells besides.
+_remembered = lru_cache(maxsize=4096)(_meaning)
 
 
 def scale_in(heading: str) -> tuple[float, float] | None:

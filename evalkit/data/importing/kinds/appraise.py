@@ -203,9 +203,8 @@ def _reject_broken_spans(frame: pd.DataFrame, spans: str, reject: Rejecting) -> 
     for place, cell in enumerate(frame[spans]):
         try:
             esa.errors_of(cell, "")
-        except (DataError, RecursionError) as problem:
-            reason = str(problem).removeprefix(", column spans: ").rstrip(".").split(". ")[0]
-            reject([place], spans, reason)
+        except DataError as problem:
+            reject([place], spans, str(problem).removeprefix(", column spans: ").rpartition(". ")[0])
 
 
 def _weighed(frame: pd.DataFrame, export: Export, options: Options, scale: tuple[float, float] | None,

@@ -163,7 +163,8 @@ def candidates(head: Head, options: Options) -> list[str]:
     told = {theirs for theirs in options.columns.values() if isinstance(theirs, str)}
     told |= taken(options.metric_columns, head.header)
     free = [name for name in head.header if name not in told and columns.meaning(name) is None]
-    found = [name for name in free if _may_be_scores(name, head.samples(name))]
+    head.scores |= {name: _may_be_scores(name, head.samples(name)) for name in free if name not in head.scores}
+    found = [name for name in free if head.scores[name]]
     return [name for name in found if not is_metric(name)] or found  # a metric is people's only where nothing else is
 
 
