@@ -291,6 +291,13 @@ def test_consistency_is_the_mean_over_all_splits(share):
     assert ("WMT-MQM", "gold") not in found.index
 
 
+def test_systems_whose_scores_add_up_to_the_same_in_another_order_are_tied():
+    one, other = 0.1 + 0.2 + 0.3, 0.3 + 0.2 + 0.1
+    assert one > other
+    totals = np.array([[one, other, 3, 3], [one + 1e-6, other, 3, 3], [one, other, 3, 0]])
+    assert consistency._order(totals).tolist() == [[0], [1], [0]]
+
+
 def test_consistency_of_what_cannot_change_is_complete_and_of_what_is_turned_is_none():
     scored = campaigns(np.random.default_rng(6), names=("ESA-1", "MQM-1", "WMT-MQM"), noise=0.01)
     scored["score"] = scored["score"].where(scored["protocol"] != "ESA-1", -scored["score"])

@@ -38,7 +38,7 @@ def test_the_variance_of_a_mean_is_statsmodels_two_way_clustered_one(spread):
     [found] = inference.redraw([inference.Part(mean(score), units, len(score))], resamples=4000, seed=2)
     fitted = OLS(score, np.ones((len(score), 1))).fit()
     both, *single = (np.squeeze(one) for one in cov_cluster_2groups(fitted, *units.values(), use_correction=False))
-    assert variance(found)[0] == pytest.approx(max(both, *single), rel=1e-4)
+    assert variance(found)[0] == pytest.approx(max(both, *single), rel=1e-6)
     assert found.narrowed().var() == pytest.approx(max(both, *single), rel=0.1)
 
 
@@ -53,7 +53,7 @@ def test_draws_vary_as_the_sum_over_all_combinations_and_noise_counts_as_often_a
     for size in range(1, kinds + 1):
         for some in itertools.combinations(frame, size):
             by_loops = pd.Series(influence).groupby([frame[name] for name in some]).sum()
-            assert (found.sums[some] ** 2).sum() == pytest.approx((by_loops**2).sum(), rel=1e-4)
+            assert (found.sums[some] ** 2).sum() == pytest.approx((by_loops**2).sum(), rel=1e-6)
     assert found.draws.var() == pytest.approx(sum((one**2).sum() for one in found.sums.values()), rel=0.15)
     assert found.overcount() ** 2 == pytest.approx(2**kinds - 1, rel=0.25)  # nothing but noise scatters
 
@@ -115,9 +115,10 @@ def test_what_two_campaigns_share_cancels_in_their_difference():
 
     once = np.ones((1, 600))
     assert difference.estimate == pytest.approx(both(once)[0])
-    influence = [float((both(once + 1e-5 * (np.arange(600) == row)) - both(once))[0, 0]) * 1e5 for row in range(600)]
+    scores = (one + texts, -other - texts)
+    influence = np.concatenate([(score - score.mean()) / 300 for score in scores])
     by_document = pd.Series(influence).groupby(np.concatenate([units["documents"], others["documents"]])).sum()
-    assert (difference.sums["documents",] ** 2).sum() == pytest.approx((by_document**2).sum(), rel=1e-3)
+    assert (difference.sums["documents",] ** 2).sum() == pytest.approx((by_document**2).sum(), rel=1e-6)
     [alone] = inference.redraw(parts[:1], resamples=10, seed=1)
     assert (difference.sums["documents",] ** 2).sum() < (alone.sums["documents",] ** 2).sum()
     assert len(difference.sums) == 5  # documents, either crew, and documents with either
@@ -145,9 +146,103 @@ def test_another_scale_or_other_names_change_nothing(factor, shift, seed):
     parts = [inference.Part(mean(values), own, len(score))
              for values, own in ((score, units), (factor * score + shift, named))]  # fmt: skip
     ours, theirs = (inference.redraw([part], resamples=10, seed=1)[0] for part in parts)
-    assert theirs.overcount() == pytest.approx(ours.overcount(), rel=1e-4)
+    assert theirs.overcount() == pytest.approx(ours.overcount(), rel=1e-9)
     assert ours.overcount() >= 1
-    np.testing.assert_allclose(theirs.narrowed(), factor * ours.narrowed() + shift, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(theirs.narrowed(), factor * ours.narrowed() + shift, rtol=1e-9, atol=1e-9)
+
+
+def halves(rng, *, rows=400):
+    """Draw two campaigns of which the second judged the first half of the documents: statistic, units, complete."""
+    document = np.sort(rng.integers(0, 40, rows))
+    people = {name: rng.integers(0, 15, rows) for name in ("one", "other")}
+    people["one"][document >= 20] += 15  # who judged the first half did not judge the second
+    x, y = rng.normal(0, 1, rows) + rng.normal(0, 1, (2, rows))
+    complete = document < 20
+    sums = weighted.moments(x[complete], y[complete]).T
+
+    def statistic(times):
+        return weighted.pearson(times[:, complete] @ sums)[:, None]
+
+    return x[complete], y[complete], {"documents": document} | people, complete[:, None], statistic
+
+
+def test_influences_on_a_correlation_are_those_of_its_formula_and_none_where_nothing_is_judged():
+    """Source of the formula: Devlin, Gnanadesikan & Kettenring 1975."""
+    x, y, units, complete, statistic = halves(np.random.default_rng(12))
+    [found] = inference.redraw([inference.Part(statistic, units, 400, complete)], resamples=5, seed=1)
+    zx, zy = ((side - side.mean()) / side.std() for side in (x, y))
+    influence = (zx * zy - (zx * zy).mean() * (zx**2 + zy**2) / 2) / len(x)
+    for kind, codes in units.items():
+        wanted = np.bincount(codes[complete[:, 0]], influence, codes.max() + 1)
+        np.testing.assert_allclose(found.sums[kind,][:, 0], wanted, rtol=1e-5, atol=1e-9)
+        judged = np.bincount(codes[complete[:, 0]], minlength=codes.max() + 1) > 0
+        np.testing.assert_array_equal(found.present[kind,][:, 0], judged)
+        assert (found.sums[kind,][~judged] == 0).all()
+    assert found.present["one",].sum() == 15  # of 30
+
+
+def test_units_without_a_row_do_not_count_as_units():
+    *_, units, complete, statistic = halves(np.random.default_rng(13))
+    [found] = inference.redraw([inference.Part(statistic, units, 400, complete)], resamples=200, seed=1)
+    names, kept = list(units), {kind: codes[complete[:, 0]] for kind, codes in units.items()}
+    fair, grown = {}, {}
+    for size in (1, 2, 3):
+        for kinds in itertools.combinations(names, size):
+            number = len(set(zip(*(kept[kind] for kind in kinds))))
+            fair[kinds] = (found.sums[tuple(sorted(kinds))] ** 2).sum()
+            grown[kinds] = fair[kinds] * number / (number - 1)
+    assert {len(set(codes)) for codes in kept.values()} == {15, 20}
+    wanted = np.sqrt(inference.crossed_variance(grown) / inference.crossed_variance(fair))
+    ends, plain = found.interval(), inference.defined_interval(found.narrowed())
+    stretched = (ends[1] - ends[0]) / (plain[1] - plain[0])
+    assert stretched == pytest.approx(wanted * stats.t.ppf(0.975, 14) / stats.norm.ppf(0.975), rel=1e-9)
+
+
+def test_units_are_counted_for_each_value_and_for_a_sum_with_those_of_both():
+    rng = np.random.default_rng(14)
+    score, unit = rng.normal(0, 1, (90, 2)), np.repeat(np.arange(30), 3)
+    judged = np.stack([np.ones(90, bool), unit < 5], axis=1)
+
+    def means(times):
+        with np.errstate(invalid="ignore"):
+            return times @ (score * judged) / (times @ judged)
+
+    [found] = inference.redraw([inference.Part(means, {"documents": unit}, 90, judged)], resamples=400, seed=1)
+    assert found.present["documents",].sum(axis=0).tolist() == [30, 5]
+    ends, plain = found.interval(), inference.defined_interval(found.narrowed())
+    wanted = [np.sqrt(n / (n - 1)) * stats.t.ppf(0.975, n - 1) / stats.norm.ppf(0.975) for n in (30, 5)]
+    assert (ends[1] - ends[0]) / (plain[1] - plain[0]) == pytest.approx(wanted, rel=1e-9)
+    few = inference.Part(lambda times: means(times)[:, 1:], {"documents": unit}, 90, judged[:, 1:])
+    whole = inference.Part(lambda times: means(times)[:, :1], {"documents": unit}, 90)
+    gap = inference.combine(inference.redraw([whole, few], resamples=9, seed=1), [1, -1])
+    assert gap.present["documents",].all()
+
+
+def test_the_last_bits_of_a_statistic_which_are_a_processors_own_do_not_show():
+    *_, units, complete, statistic = halves(np.random.default_rng(15))
+    rng = np.random.default_rng(16)
+
+    def elsewhere(times):
+        found = statistic(times)
+        return found * (1 + rng.choice([-1, 0, 1], found.shape) * 2.0**-52)
+
+    parts = [inference.Part(own, units, 400, complete) for own in (statistic, elsewhere)]
+    here, there = (inference.redraw([part], resamples=300, seed=1)[0].interval() for part in parts)
+    np.testing.assert_allclose(there, here, rtol=1e-10)
+
+
+def test_a_value_that_rests_on_no_row_or_on_one_unit_is_not_stretched():
+    score, unit = np.arange(6.0), np.array([0, 0, 1, 1, 2, 2])
+    judged = np.stack([unit < 0, unit < 1], axis=1)
+
+    def means(times):
+        with np.errstate(invalid="ignore"):
+            return times @ (score[:, None] * judged) / (times @ judged)
+
+    [found] = inference.redraw([inference.Part(means, {"documents": unit}, 6, judged)], resamples=50, seed=1)
+    (_, low), (_, high) = found.interval()
+    assert np.isnan(found.estimate[0])
+    assert (low, high) == pytest.approx((0.5, 0.5))
 
 
 def test_a_single_unit_is_not_drawn_and_a_statistic_with_jumps_is_not_narrowed():

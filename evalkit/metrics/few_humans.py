@@ -93,7 +93,7 @@ def _by_strata(
 ) -> dict[str, powered.Estimate]:
     """Estimate from samples stratum by stratum, given how often each segment was drawn: draws × estimands."""
     found, centre = {}, pooled.human.mean(axis=1)
-    counts = judged.astype(np.float32), rest.astype(np.float32)  # single precision halves the time, and is enough
+    counts = judged.astype(float), rest.astype(float)  # integers would be multiplied one by one
     sums = {way: _sums(pooled, strata[way], *counts, tuned=True) for way in strata if way == STRATA[3]}
     for way, labels in strata.items():
         same = [own for name, own in sums.items() if strata[name] is labels]
@@ -107,11 +107,11 @@ def _sums(
     pooled: Pool, labels: np.ndarray, judged: np.ndarray, rest: np.ndarray, *, tuned: bool
 ) -> stratified.Sums:  # fmt: skip
     """Sum up samples in each stratum; the metric's sums are 0 where it is not to correct within strata."""
-    y, f = (side.astype(np.float32) for side in _centred(pooled))
-    ones, none = np.ones_like(y), np.zeros((len(judged), len(y)), np.float32)
+    y, f = _centred(pooled)
+    ones, none = np.ones_like(y), np.zeros((len(judged), len(y)))
     parts = []
     for label in range(int(labels.max()) + 1):
-        here = (labels == label).astype(np.float32)
+        here = (labels == label).astype(float)
         number, human, squares = (judged @ (here * each).T for each in (ones, y, y * y))
         metric = [judged @ (here * each).T for each in (f, f * f, y * f)] if tuned else [none] * 3
         others = [rest @ (here * each).T for each in (f, f * f)] if tuned else [none] * 2

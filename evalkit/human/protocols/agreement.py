@@ -75,7 +75,8 @@ def redrawn(
 ) -> list[inference.Redrawn]:
     """Draw statistics of one or more protocols anew, the same documents for all; see ``inference.crossed``.
 
-    together: the protocols that each of the statistics compares: the people of every one are drawn. People who are not
+    together: the protocols that each of the statistics compares, over items that all of them judged: the people of
+    every one are drawn. People who are not
     known are not drawn. statistics: each maps how often items count, (batch, items), to (batch, values). same:
     protocol -> another one whose people are its own as well, where the numbers of ``Laid.people`` name the same people
     in both.
@@ -84,7 +85,9 @@ def redrawn(
     parts = []
     for group, statistic in zip(together, statistics, strict=True):
         people = {f"people of {same.get(name, name)}": laid.people[name] for name in group}
-        parts.append(inference.Part(statistic, {"documents": laid.document} | people, len(laid.scores)))
+        judged = laid.scores[list(group)].notna().all(axis=1).to_numpy()
+        units = {"documents": laid.document} | people
+        parts.append(inference.Part(statistic, units, len(judged), judged[:, None]))
     return inference.redraw(parts, resamples=resamples, seed=seed)
 
 

@@ -187,4 +187,6 @@ def _order(totals: np.ndarray) -> np.ndarray:
     score, weight = np.split(totals, 2, axis=-1)
     means = np.where(weight > 0, ratio(score, weight), np.nan)
     first, second = np.triu_indices(means.shape[-1], 1)
-    return np.nan_to_num(np.sign(means[..., first] - means[..., second]))
+    gap = means[..., first] - means[..., second]
+    same = np.abs(gap) <= inference.TOLERANCE * np.maximum(1, np.abs(means[..., first]))  # but for their last bits
+    return np.nan_to_num(np.where(same, 0, np.sign(gap)))

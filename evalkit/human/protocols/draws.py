@@ -125,7 +125,7 @@ def as_part(name: str, cells: Cells) -> inference.Part:
     def score(times: np.ndarray) -> np.ndarray:
         return np.asarray(ratio(times @ cells.sums, times @ cells.weights))
 
-    return inference.Part(score, {"documents": cells.documents} | people, len(cells.documents))
+    return inference.Part(score, {"documents": cells.documents} | people, len(cells.documents), cells.weights > 0)
 
 
 def _whole(draws: np.ndarray, name: str) -> np.ndarray:

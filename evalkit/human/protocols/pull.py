@@ -62,8 +62,9 @@ def pull(scored: pd.DataFrame, *, resamples: int = 200, seed: int = 7) -> pd.Dat
     rows = _joined(scored, [*ALONE, *ASSISTED])
     values = {name: part[["score", MODEL, *QUALITY]].to_numpy(float) for name, part in rows.groupby("protocol")}
     known = {name: np.isfinite(own).all(axis=1) for name, own in values.items()}
-    parts = {name: Part(partial(_pulls, values[name], known[name]), drawn_units(part), len(part))
-             for name, part in rows.groupby("protocol")}  # fmt: skip
+    of_both = np.array([measure in _BOTH for measure in PULLS])
+    parts = {name: Part(partial(_pulls, values[name], known[name]), drawn_units(part), len(part),
+                        known[name][:, None] | ~of_both) for name, part in rows.groupby("protocol")}  # fmt: skip
     sizes = {name: [both.sum() if measure in _BOTH else len(both) for measure in PULLS]
              for name, both in known.items()}  # fmt: skip
     return campaigns(parts, PULLS, sizes, resamples=resamples, seed=seed)

@@ -140,7 +140,8 @@ def marking(
     """
     parts, sizes = {}, {}
     for name, own in _weighed(judged, marked, released).groupby("protocol"):
-        parts[name] = Part(partial(_ratios, *_parts(own)), drawn_units(own), len(own))
+        above, below = _parts(own)
+        parts[name] = Part(partial(_ratios, above, below), drawn_units(own), len(own), below > 0)
         sizes[name] = [len(own)] * len(MARKINGS)
     return campaigns(parts, MARKINGS, sizes, resamples=resamples, seed=seed)
 
