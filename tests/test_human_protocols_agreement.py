@@ -2,6 +2,11 @@
 
 import csv
 import itertools
+import json
+import os
+import platform
+import subprocess
+import sys
 
 import krippendorff
 import numpy as np
@@ -69,6 +74,32 @@ def test_collections_correlate_as_scipy_says_from_the_released_files(real, mirro
         means = [[values[names[both] == system].mean() for system in own] for values in (x, y)]
         assert row["system_pearson"] == pytest.approx(stats.pearsonr(*means).statistic)
         assert row["low"] <= row["high"]
+
+
+#: Tells which kernels of linear algebra compute, and the ends of intervals.
+ELSEWHERE = """
+import json
+import numpy, threadpoolctl
+from evalkit import data
+from evalkit.human.protocols import agreement, pull, scores
+scored = scores(*map(data.load, ("wmt23-protocols", "wmt23-protocols-released", "wmt23-human")))
+found = [what(scored, resamples=30)[["low", "high"]].to_numpy().tolist() for what in (agreement.between, pull.pull)]
+kernels = {one["architecture"] for one in threadpoolctl.threadpool_info() if one["user_api"] == "blas"}
+print(json.dumps([sorted(kernels), found]))
+"""
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="other processors have other kernels")
+def test_intervals_are_the_same_with_the_linear_algebra_of_another_processor(real):
+    real("wmt23-protocols")
+    told = {}
+    for kernel in ("Haswell", "Sandybridge"):
+        done = subprocess.run([sys.executable, "-c", ELSEWHERE], capture_output=True, text=True, check=True,
+                              env=os.environ | {"OPENBLAS_CORETYPE": kernel})  # fmt: skip
+        computes, told[kernel] = json.loads(done.stdout)
+        assert computes == [kernel]
+    for one, other in zip(*told.values(), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9)
 
 
 def test_nobody_is_drawn_who_is_not_known():

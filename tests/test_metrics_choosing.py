@@ -81,6 +81,14 @@ def test_all_segments_say_what_all_say_and_a_perfect_metric_corrects_everything(
     assert corrected[1:].tolist() == pytest.approx([1, 0, 0, 1, 0], abs=1e-9)
 
 
+def test_systems_whose_means_differ_in_last_bits_alone_are_in_no_order():
+    """A third of 0.1, 0.1 and 0.4 is more than of 0.4, 0.1 and 0.1; over all segments, one system is better."""
+    human = np.array([[0.1, 0.1, 0.4, 1.0, 0.0], [0.4, 0.1, 0.1, 0.0, 0.0]])
+    assert np.diff(human[:, :3] @ (np.ones(3) / 3)) != 0
+    for better in (human, human[:, [2, 1, 0, 3, 4]]):  # there the better one has the larger sum, and the smaller
+        assert choosing.outcome(better, np.arange(3), np.ones(3) / 3)[1] == 0
+
+
 def test_odds_are_known_and_weights_undo_them():
     rng = np.random.default_rng(5)
     metric = rng.normal(size=(6, 200)) * rng.gamma(1, 1, 200)

@@ -172,6 +172,16 @@ def test_pearson_of_segments_equals_the_loop_of_swaps():
         assert p == pytest.approx((hits + 1) / 401, abs=1e-12)
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_of_metrics_that_differ_in_last_bits_alone_the_one_listed_first_stands_first(seed):
+    values, human = drawn(seed, (4, 30), metrics=1)
+    both = np.concatenate([values, values * 0.3 + 0.7])
+    for order in ([0, 1], [1, 0]):
+        found = significance.significance(cells(both[order], human), statistic="pearson", draws=9)
+        assert found[["metric_a", "metric_b"]].to_numpy().tolist() == [["m0", "m1"]]
+        assert found["difference"].item() == pytest.approx(0, abs=1e-12)
+
+
 def test_two_metrics_are_compared_on_the_cells_that_both_scored():
     values, human = drawn(6, (4, 30), metrics=4)
     gaps = values.copy()

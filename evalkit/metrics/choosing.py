@@ -18,6 +18,7 @@ from scipy import special
 from evalkit import DataError
 from evalkit.metrics.metaeval.scores import Scores
 from evalkit.stats.correlation import ratio
+from evalkit.stats.inference import TOLERANCE
 
 RANDOM, VARIANCE, AVERAGE = "at random", "metric variance", "metric average"
 CONSISTENCY, DIVERSITY = "metric consistency", "diversity of outputs"
@@ -129,9 +130,10 @@ def outcome(human: np.ndarray, chosen: np.ndarray, weight: np.ndarray, metric: n
         _confidence(found, rest, weight, one, two),
         _confidence(true, human - truth[:, None], every, one, two),
     )
-    off = found - true
+    off, same = found - true, TOLERANCE * np.maximum(1, np.abs(truth).max())  # of one sum in two orders
+    right = (found > same) == (true > same)
     return np.array([
-        1 - np.abs(sure - all_sure).mean(), ((found > 0) == (true > 0)).mean(), (means - truth).mean(), off.mean(),
+        1 - np.abs(sure - all_sure).mean(), right.mean(), (means - truth).mean(), off.mean(),
         found.sum() / true.sum() if true.sum() else np.nan, np.sqrt((off**2).mean()),
     ])  # fmt: skip
 

@@ -101,7 +101,7 @@ def pooled_accuracy(sets: Sequence[Scores], *, draws: int = 1000, seed: int = 7)
     table = pd.DataFrame({"metric": names, "value": right.mean(axis=1), "n": len(i)})
     pairs = np.column_stack(np.triu_indices(len(names), 1))
     test = swaps.accuracy_test(values, human, pairs, swaps.Plan(draws, seed), sets=number)
-    ahead = test.observed >= 0
+    ahead = test.observed >= -TOLERANCE
     a, b = (np.array(names)[np.where(ahead, *(pairs[:, side] for side in order))] for order in ((0, 1), (1, 0)))
     compared = {"metric_a": a, "metric_b": b, "difference": np.abs(test.observed), "p": test.p, "exact": test.exact}
     return table, pd.DataFrame(compared)
@@ -152,7 +152,7 @@ def _table(scores: Scores, level: str, statistic: str, compare: _Compare) -> pd.
         enough = cells.any() and (statistic in ("acc_eq", "spa") or cells.sum() > 2)
         difference, p, exact = compare(cells, members, pairs) if enough else _undefined(pairs)
         for (a, b), d, each in zip(members[pairs], difference, p):
-            first, second = (b, a) if d < 0 else (a, b)
+            first, second = (b, a) if d < -TOLERANCE else (a, b)  # as listed where last bits alone differ
             row = (level, statistic, scores.metrics[first], scores.metrics[second], abs(float(d)), float(each), exact)
             rows.append(((min(a, b), max(a, b)), row))
     return described(scores, pd.DataFrame([row for _, row in sorted(rows, key=lambda r: r[0])], columns=_COLUMNS))
