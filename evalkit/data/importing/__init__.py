@@ -18,7 +18,7 @@ from evalkit.data.importing.files.rows import Seen
 from evalkit.data.importing.options import gathered
 from evalkit.data.importing.pseudonyms import Pseudonyms
 from evalkit.data.importing.report import Report, beside, together
-from evalkit.data.provenance import like, source_of
+from evalkit.data.provenance import declared_scale, like, source_of
 
 __all__ = ["FORMATS", "Report", "import_campaign", "open_campaign", "open_judges"]
 
@@ -98,23 +98,34 @@ def open_campaign(
 
 def _read(path: Path) -> tuple[pd.DataFrame, pd.DataFrame | None]:
     """Read what an import wrote."""
+    label = _label(path)
+    ratings, spans, marked = _ratings(path, label), None, beside(path, "spans.parquet")
+    if marked.is_file():
+        if writing.label_of(marked) != label:
+            raise DataError(f"{marked.name} belongs to another import than {path.name}. Import the campaign again.")
+        spans = _checked_spans(writing.frame_at(marked), origin=marked.name)
+        source = source_of(ratings) | {"name": f"{path.stem}-spans"}
+        spans.attrs |= {"source": source, "scale": declared_scale(ratings)}
+    return ratings, spans
+
+
+def _label(path: Path) -> dict[str, Any]:
+    """Read what an import wrote of its files beside its scores; raise DataError where no import did."""
     if not path.is_file():
         raise DataError(f"{path} is not there. Run: evalkit import FILE... --out {path.name}")
     label = writing.label_of(path)
     if not label:
         raise DataError(f"{path.name} was not written by `evalkit import`. Import the file that it was made from.")
+    return label
+
+
+def _ratings(path: Path, label: dict[str, Any]) -> pd.DataFrame:
+    """Read an import's scores."""
     scale = tuple(label["scale"]) if label["scale"] else None
     ratings = schemas.check(writing.frame_at(path), schemas.RATINGS, origin=path.name, scale=scale)
-    spans, marked = None, beside(path, "spans.parquet")
-    if marked.is_file():
-        if writing.label_of(marked) != label:
-            raise DataError(f"{marked.name} belongs to another import than {path.name}. Import the campaign again.")
-        spans = _checked_spans(writing.frame_at(marked), origin=marked.name)
     source = {"name": path.stem, "source": "real", "origin": label["origin"], "digest": label["digest"]}
     ratings.attrs |= {"source": source, "scale": scale, **_told(path, label)}
-    if spans is not None:
-        spans.attrs |= {"source": source | {"name": f"{path.stem}-spans"}, "scale": scale}
-    return ratings, spans
+    return ratings
 
 
 def open_judges(
@@ -131,12 +142,11 @@ def open_judges(
     found, label = None, dict[str, Any]()
     if ratings is None or Path(path).suffix == ".parquet":
         with writing.steady(Path(path)):
-            own = _read(Path(path))[0]
-            label = writing.label_of(Path(path))
+            label = _label(Path(path))
+            ratings = _ratings(Path(path), label) if ratings is None else ratings
             found = apart.read(Path(path), tuple(label["scale"]) if label["scale"] else None)
-        if ratings is not None and source_of(ratings)["digest"] != label["digest"]:
+        if source_of(ratings)["digest"] != label["digest"]:
             raise DataError(f"{Path(path).name} was imported anew since its ratings were opened. Open both again.")
-        ratings = own if ratings is None else ratings
     paths = [Path(one) for one in ([metrics] if isinstance(metrics, str | Path) else metrics) if str(one)]
     seen = [Seen.at(one) for place in paths for one in gathering.files(place)]
     named = gathering.of_files(paths, ratings)
