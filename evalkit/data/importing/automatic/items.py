@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
 import pandas as pd
 
 from evalkit.data import schemas
@@ -49,14 +50,18 @@ def one_score(scored: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     return items.merge(means, on=NAMED, how="inner")
 
 
-def further(scored: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
-    """Keep scores of systems that people judged, on segments on which people judged nothing of them.
+def places(scored: pd.DataFrame, items: pd.DataFrame, by: list[str]) -> np.ndarray:
+    """Return which item each row of scores is of, (rows,), by columns that tell all items apart; -1 where of none."""
+    numbered = items[by].assign(_place=np.arange(len(items)))
+    return scored[by].merge(numbered, on=by, how="left")["_place"].fillna(-1).to_numpy(int)
 
-    scored: ``NAMED`` and score, named as people name them. They stand in for
-    judgements (prediction-powered inference), and enter no comparison with people. Returns ``KEY`` and score.
+
+def further(scored: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
+    """Keep scores of systems that people judged, of segments on which people judged nothing of them.
+
+    scored: ``NAMED`` and score, named as people name them, of nothing that people judged. They stand in for judgements
+    (prediction-powered inference), and enter no comparison with people. Returns ``KEY`` and score.
     """
     who = ["src_lang", "tgt_lang", "system"]
     systems = items.loc[items["item_type"].eq("system"), who].drop_duplicates()
-    own = scored[[*NAMED, "score"]].drop_duplicates(NAMED).merge(systems, on=who)
-    judged = own.merge(items[NAMED], on=NAMED, how="left", indicator=True)["_merge"].eq("both").to_numpy()
-    return own[~judged].assign(item_type="system")[[*KEY, "score"]]
+    return scored[places(scored, systems, who) >= 0].assign(item_type="system")[[*KEY, "score"]]

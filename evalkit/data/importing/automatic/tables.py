@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from evalkit import DataError
 from evalkit.data import languages
-from evalkit.data.importing.automatic.items import NAMED, Metric, further, one_score
+from evalkit.data.importing.automatic.items import NAMED, Metric, further, places
 from evalkit.data.importing.automatic.names import is_metric, orientation, signed
 from evalkit.data.importing.cells import columns, numbers
 from evalkit.data.importing.formats import Head
@@ -126,21 +127,23 @@ def _matched(
     if scored.empty:
         raise DataError(f"{origin}: {name} has no score beside the names of an output. Fill it in, or leave it out.")
     by = [column for column in NAMED if column in scored]
-    note = ""
-    if "doc" in by and scored.merge(items, on=by).empty:  # documents may be called otherwise, or not at all
-        rest = [column for column in by if column != "doc"]
-        if not (scored.duplicated(rest).any() or items.duplicated(rest).any()):
-            by, note = rest, ", because documents are called otherwise"
-    elif "doc" not in by and items.duplicated(by).any():
+    note, first = "", scored.drop_duplicates(by)
+    if "doc" not in by and items.duplicated(by).any():
         raise DataError(
             f"{origin} has no column doc, and people judged segments of the same name in several documents. Add it."
         )
-    unlike = scored.groupby(by)["score"].nunique()
-    if (unlike > 1).any():
+    at = places(first, items, by)
+    if "doc" in by and (at < 0).all():  # documents may be called otherwise, or not at all
+        rest = [column for column in by if column != "doc"]
+        if not (scored.duplicated(rest).any() or items.duplicated(rest).any()):
+            by, note, first = rest, ", because documents are called otherwise", scored
+            at = places(first, items, by)
+    if len(first) < len(scored) and (unlike := scored.groupby(by)["score"].nunique()).gt(1).any():
         again = unlike.index[unlike.argmax()]
         where = " ".join(map(str, again[2:]))
         raise DataError(f"{origin}: {name} scored {where} more than once, differently. Keep one of the rows.")
-    found = one_score(scored[[*by, "score"]].drop_duplicates(by).merge(items, on=by)[[*NAMED, "score"]], items)
+    there = np.flatnonzero(at >= 0)[np.argsort(at[at >= 0])]  # in the order of items
+    found = items.iloc[at[there]].assign(score=first["score"].to_numpy()[there]).reset_index(drop=True)
     if found.empty:
         raise DataError(
             f"{origin}: none of its {len(scored):,} scores by {name} belongs to an item that people judged. It has "
@@ -149,8 +152,8 @@ def _matched(
     lower, why = orientation(name, values.to_numpy(), told=told)
     how = f"matched by {', '.join(column for column in by if column not in ('src_lang', 'tgt_lang'))}{note}"
     summary = describe(name, origin, found, items, len(scored), how, why, scored["system"])
-    rest = further(scored, items) if set(NAMED) <= set(by) else found.head(0)
-    return Metric(name, lower, pd.concat([found, rest], ignore_index=True), summary)
+    others = further(first[at < 0], items) if set(NAMED) <= set(by) else found.head(0)
+    return Metric(name, lower, pd.concat([found, others], ignore_index=True), summary)
 
 
 def describe(
