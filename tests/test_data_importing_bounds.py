@@ -326,6 +326,17 @@ def test_a_report_of_other_kinds_beside_a_campaign_is_passed_over_or_read(name, 
     assert len(ratings) == 18
 
 
+def test_a_report_that_lacks_a_part_is_read_without_it(campaign):
+    beside = campaign.with_name("c.import.json")
+    said = json.loads(beside.read_text(encoding="utf-8"))
+    for name in said:
+        rest = {other: value for other, value in said.items() if other != name}
+        beside.write_text(json.dumps(rest), encoding="utf-8")
+        ratings, _ = data.open_campaign(campaign)
+        assert len(ratings) == 18
+        assert ("notes" in ratings.attrs) == (name != "digest")  # which tells that the report is of this import
+
+
 def test_a_column_whose_levels_do_not_fit_its_type_does_not_end_the_process(campaign):
     """pyarrow aborts where it is asked for such a column's metadata: no exception, no traceback, nothing."""
     content, name = campaign.read_bytes(), b"\x18\x05score"

@@ -246,6 +246,7 @@ def test_signs_are_turned_when_told_and_never_by_themselves(folder, tmp_path):
         ("m.tsv", "system\tsegment\tscore\nAlpha\t1\n", "m.tsv, line 2: 2 cells where 3 columns are named."),
         ("m.tsv", "system\tsegment\tscore\n", "m.tsv has no rows below the names of its columns."),
         ("m.csv", "system,score\nAlpha,1\nAlpha,2\n", "has the system Alpha more than once and no column segment."),
+        ("m.csv", "system,score\t\nAlpha\t1\n", "line 1: there are the columns 'system,score', '', and system is none"),
         ("m.csv", "segment,score\n1,1\n", "line 1: 1 cell instead of a system and a score."),
         ("m.seg.score", "", "m.seg.score is empty."),
     ],

@@ -176,7 +176,7 @@ def _told(path: Path, label: dict) -> dict:
     reading = {"receipt": receipt, "format": report.format, "orientation": report.orientation,
                "segments": report.segments, "unsure_segments": report.unsure_segments, "plan": report.plan}  # fmt: skip
     excluded = {together(reason): int(count) for reason, count in counts}
-    return {"excluded": excluded, "notes": list(said["notes"]), "reading": reading}
+    return {"excluded": excluded, "notes": report.notes, "reading": reading}
 
 
 def _checked_spans(spans: pd.DataFrame, *, origin: str) -> pd.DataFrame:

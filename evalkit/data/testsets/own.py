@@ -99,6 +99,12 @@ def _of_table(
         raise DataError(f"{path.name} has a column {raw.columns[raw.columns.duplicated()][0]!r} twice. Keep one.")
     if raw.empty:
         raise DataError(f"{path.name} has no rows below the names of its columns. Check that it is complete.")
+    if lost := [theirs for theirs in header.values() if theirs not in raw]:
+        found = ", ".join(repr(column[:30]) for column in raw.columns[:5])
+        raise DataError(
+            f"{path.name}, line 1: there are the columns {found}, and {lost[0]} is none by itself. Separate all names "
+            "and cells alike, by tabs or by commas."
+        )
     table = raw[list(header.values())].set_axis(list(header), axis=1)
     for name in header:
         if name != "score" and table[name].isna().any():
