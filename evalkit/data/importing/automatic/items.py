@@ -39,6 +39,8 @@ def items_of(ratings: pd.DataFrame) -> pd.DataFrame:
     """List what people judged, an item a row, under the first of its kinds; degraded items are other texts."""
     own = ratings.loc[ratings["item_type"].isin(_OWN), KEY].drop_duplicates()
     own.attrs = {}  # pandas copies them deeply at every step, which takes a tenth of the time
+    if own["item_type"].nunique() < 2:
+        return own
     order = own["item_type"].map({kind: place for place, kind in enumerate(_OWN)})
     return own.assign(_order=order).sort_values("_order", kind="stable").drop_duplicates(NAMED).drop(columns="_order")
 

@@ -152,7 +152,8 @@ def _matched(
     lower, why = orientation(name, values.to_numpy(), told=told)
     how = f"matched by {', '.join(column for column in by if column not in ('src_lang', 'tgt_lang'))}{note}"
     summary = describe(name, origin, found, items, len(scored), how, why, scored["system"])
-    others = further(first[at < 0], items) if set(NAMED) <= set(by) else found.head(0)
+    unknown = first[at < 0]
+    others = further(unknown, items) if len(unknown) and set(NAMED) <= set(by) else found.head(0)
     return Metric(name, lower, pd.concat([found, others], ignore_index=True), summary)
 
 
