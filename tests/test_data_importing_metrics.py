@@ -196,6 +196,8 @@ def test_what_does_not_match_is_counted():
         (lambda t: t.assign(COMET="high"), "m.csv, line 2, column COMET: 'high' is no number"),
         (lambda t: t.assign(COMET=np.nan), r"^m\.csv: COMET has no score beside the names of an output\. Fill it in"),
         (lambda t: t.rename(columns={"COMET": "ours", "TER": "mine"}), "no column says whose scores these are"),
+        (lambda t: t.head(0).assign(metric="", score=""), r"^m\.csv has no row that names a metric in metric\. Check"),
+        (lambda t: t.assign(metric="", score="1"), r"^m\.csv has no row that names a metric in metric\. Check"),
     ],
 )
 def test_tables_that_cannot_be_matched_are_refused(change, sentence):

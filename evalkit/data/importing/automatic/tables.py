@@ -72,6 +72,8 @@ def _scores(
         if column is None:
             raise DataError(f"{path.name} names metrics in {named} and has no column called score. Rename it.")
         values, each = _numbers(frame[column], path.name, typed), frame[named].fillna("")
+        if not each.ne("").any():
+            raise DataError(f"{path.name} has no row that names a metric in {named}. Check that it is complete.")
         return [_entry(str(name), values[each.eq(name)]) for name in each.unique() if name]
     known = [name for name in free if is_metric(name) or name in signs or signed(name)[1] is not None]
     wide = [name for name in known if name != names.get("score")]
