@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from evalkit import DataError
+from evalkit.data.schemas import ITEM
 from evalkit.human.annotators import PAUSE
 from evalkit.human.planning import difference_variance
 from evalkit.human.protocols import components as model
@@ -65,7 +66,7 @@ def components(
 
 def _complete(outputs: pd.DataFrame, judged: pd.DataFrame) -> list[str]:
     """Name the protocols that judged every output, in their order."""
-    cells = outputs.drop_duplicates(["protocol", "system", "segment"]).groupby("protocol", sort=False).size()
+    cells = outputs.drop_duplicates(["protocol", *ITEM]).groupby("protocol", sort=False).size()
     return [name for name in cells.index[cells == cells.max()] if name in set(judged["protocol"])]
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
+from evalkit.data.schemas import ITEM
 from evalkit.human.protocols.agreement import Pair, as_column, correlated, lay, pearson_of, redrawn
 from evalkit.stats import inference
 
@@ -143,6 +144,6 @@ def habits(scored: pd.DataFrame) -> pd.DataFrame:
 
 
 def _numbers(scored: pd.DataFrame) -> pd.Series:
-    """Return the number of the account that judged every item again, by segment and system."""
-    named = scored[scored["protocol"] == AGAIN[0]].astype({"segment": "str", "system": "str", "hit": "str"})
-    return named.set_index(["segment", "system"])["hit"].str[-2:]
+    """Return the number of the account that judged every item again, by item."""
+    named = scored[scored["protocol"] == AGAIN[0]].astype(dict.fromkeys([*ITEM, "hit"], "str"))
+    return named.set_index(ITEM)["hit"].str[-2:]

@@ -58,7 +58,7 @@ def counts(scored: pd.DataFrame) -> pd.DataFrame:
     >>> counts(scored).to_numpy().tolist()
     [['ESA-1', 2, 2, 1, 2]]
     """
-    groups = scored.groupby("protocol", sort=False)
+    groups = scored.assign(segment=schemas.segment_names(scored)).groupby("protocol", sort=False)
     table = groups.agg(
         judgements=("system", "size"), people=("annotator", "nunique"), segments=("segment", "nunique"),
         systems=("system", "nunique"),
