@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -256,7 +257,7 @@ def shares(parts: pd.DataFrame) -> pd.DataFrame:
         judgements = row["outputs"] / row["systems"]
         each = {"showing": row["block"] * row["showing"], "annotator": row["block"] * row["annotator"]}
         each |= {"taste": row["taste"] * judgements / row["people"], "residual": row["residual"]}
-        total = sum(each.values())
+        total = math.fsum(each.values())
         own = {NAMES[name]: value / total for name, value in each.items()}
         points, unit = np.sqrt(2 * total / judgements), row["spread"]
         found = {"together": np.sqrt(1 - own[NAMES["annotator"]])}
