@@ -13,6 +13,8 @@ from evalkit import DataError
 from evalkit.data.schemas import ITEM, SEGMENT
 from evalkit.stats import correlation, inference, weighted
 
+#: What names a row of ``Laid``; the order of rows stays where segments are numbered through.
+ROWS = [*SEGMENT[::-1], "system"]
 Pair = tuple[str, str]
 #: Maps how often every item counts, (batch, items), to (batch, ...).
 Statistic = Callable[[np.ndarray], np.ndarray]
@@ -55,11 +57,11 @@ def lay(scored: pd.DataFrame) -> Laid:
     if named.duplicated([*ITEM, "protocol"]).any():
         raise DataError("A protocol judged a translation twice. Keep one judgement, as protocols.scores does.")
     order = list(named["protocol"].unique())
-    scores = named.pivot(index=ITEM, columns="protocol", values="score")[order]
-    who = named.pivot(index=ITEM, columns="protocol", values="annotator").reindex(columns=order)
-    first = named.drop_duplicates(ITEM).set_index(ITEM).loc[list(scores.index)]
+    scores = named.pivot(index=ROWS, columns="protocol", values="score")[order]
+    who = named.pivot(index=ROWS, columns="protocol", values="annotator").reindex(columns=order)
+    first = named.drop_duplicates(ROWS).set_index(ROWS).loc[list(scores.index)]
     people = {name: np.maximum(pd.factorize(who[name], sort=True)[0], 0) for name in order}
-    segment, document = (first.groupby(names).ngroup().to_numpy() for names in ([*SEGMENT], "doc"))
+    segment, document = (first.groupby(names).ngroup().to_numpy() for names in (ROWS[:2], "doc"))
     system = scores.index.get_level_values("system").to_numpy(str)
     return Laid(scores, segment, document, people, system, first["item_type"].astype("str").eq("system").to_numpy())
 
