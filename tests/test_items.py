@@ -1,4 +1,4 @@
-"""An item is a segment of a document: results are the same whether segments are numbered through or in each document."""
+"""An item is a segment of a document: results stay, whether segments are numbered through or in each document."""
 
 import numpy as np
 import pandas as pd
@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from evalkit.human import mqm, planning, ranking
 from evalkit.human.normalization import normalize
-from evalkit.human.preferences.worth import efficiency
 from evalkit.human.protocols import agreement as of_protocols
 from evalkit.human.protocols import draws, effort
 from evalkit.human.protocols.scores import counts
@@ -20,7 +19,7 @@ SYSTEMS, PEOPLE = ["A", "B", "C"], ["p", "q", "r", "s"]
 
 
 def campaign(seed, *, documents=6, anew=False):
-    """Draw a campaign whose documents differ in length; ``number`` counts segments through, ``segment`` in documents."""
+    """Draw documents of several lengths; ``number`` counts segments through, ``segment`` in its document."""
     rng = np.random.default_rng(seed)
     rows, number = [], 0
     for document in range(documents):
@@ -66,7 +65,6 @@ FUNCTIONS = {
     "raters": lambda r: agreement.correlations(r)[["value"]],
     "normalised": lambda r: normalize(r)[["normalized"]],
     "components": lambda r: planning.components(r, layout="campaign"),
-    "efficiency": lambda r: pd.DataFrame([vars(efficiency(r))]),
     "metric of segments": lambda r: correlation.segments(r, metrics=["metric"], resamples=20),
     "protocols between": lambda r: of_protocols.between(protocols(r), resamples=20),
     "protocols counted": lambda r: counts(protocols(r)),

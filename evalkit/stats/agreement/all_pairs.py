@@ -83,7 +83,7 @@ def _ties(codes: np.ndarray, there: np.ndarray, full: bool) -> np.ndarray:
     people = codes.shape[1]
     sums = np.zeros((4, people, people))
     for a, code in enumerate(codes.T):
-        group = np.bincount(code, minlength=code.max() + 1)[:, None] if full else _tied(code, there)
+        group = np.bincount(code, minlength=code.max(initial=0) + 1)[:, None] if full else _tied(code, there)
         pairs = group * (group - 1.0)
         found = [group > 0, pairs / 2, pairs * (group - 2), pairs * (2 * group + 5)]
         sums[:, a] = [each.sum(axis=0) for each in found]
