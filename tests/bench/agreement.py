@@ -74,9 +74,9 @@ def cases():
     some = [pairs[i] for i in rng.choice(len(pairs), 300, replace=False)]
     quality = rng.normal(size=(1000, 1)) + rng.normal(size=(1000, 200))
     ordinal = np.digitize(quality, [-2, -1, -0.3, 0.3, 1, 2]).astype(float)
-    # Values come from the formulas that everything else uses, pair by pair. Tables of categories and tiles of ranks were
-    # 40 times as fast on 200 people who judged the same, which no campaign has: 60 people of whom each judged a tenth
-    # of 3,000 items take .7 s. Goals are what keeps a report from waiting.
+    # Values come from the formulas that everything else uses, pair by pair. Tables of categories and tiles of ranks
+    # were faster where 200 people judge the same items; what campaigns have (60 people, each a tenth of 3,000 items) takes
+    # .7 s, so that no report waits.
     for what, scores in (("ordinal (7)", ordinal), ("continuous", quality)):
         for missing, goal in ((0, 20), (0.2, 5)):
             table = np.where(rng.random(scores.shape) < missing, np.nan, scores)
