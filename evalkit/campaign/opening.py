@@ -11,6 +11,7 @@ import pandas as pd
 from evalkit import DataError, data
 from evalkit.campaign.names import readable, renamed
 from evalkit.data import compared, registry, schemas
+from evalkit.data.items import segment_key
 from evalkit.data.provenance import declared_scale, like, reading_of, source_of
 from evalkit.data.schemas import of_systems, with_pair
 from evalkit.human import annotators, normalization
@@ -244,7 +245,7 @@ def from_ratings(
             spans = like(spans, spans, source=source | {"name": f"{source['name']}-errors"})
     return Campaign(
         frame, part, chosen, spans,
-        scale=(low, high), known_scale=known is not None, segment=schemas.segment_key(part),
+        scale=(low, high), known_scale=known is not None, segment=segment_key(part),
         turned=not higher_is_better, example=example, renamed=sum(map(len, shown.values())), criterion=criterion,
         whole=whole,
     )  # fmt: skip

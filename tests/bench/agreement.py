@@ -75,8 +75,8 @@ def cases():
     quality = rng.normal(size=(1000, 1)) + rng.normal(size=(1000, 200))
     ordinal = np.digitize(quality, [-2, -1, -0.3, 0.3, 1, 2]).astype(float)
     # Values come from the formulas that everything else uses, pair by pair. Tables of categories and tiles of ranks
-    # were faster where 200 people judge the same items; what campaigns have (60 people, each a tenth of 3,000 items) takes
-    # .7 s, so that no report waits.
+    # were faster where 200 people judge the same items; what campaigns have (60 people, each a tenth of 3,000 items)
+    # takes .7 s, so that no report waits.
     for what, scores in (("ordinal (7)", ordinal), ("continuous", quality)):
         for missing, goal in ((0, 20), (0.2, 5)):
             table = np.where(rng.random(scores.shape) < missing, np.nan, scores)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.data.schemas import segment_key
+from evalkit.data.items import segment_key
 
 #: Which items of a MTurk campaign count: systems' outputs, and unchanged segments of quality-control copies too.
 COUNTED = ("system", "repeat")
@@ -67,7 +67,7 @@ def segment_means(
     """Average the judgements of each system's segment, per language pair.
 
     score: the column to average; judgements without a value there are left out. segment: the columns that name one;
-    None for those of ``schemas.segment_key``. digits: significant digits that the means keep, None for all; WMT's files
+    None for those of ``items.segment_key``. digits: significant digits that the means keep, None for all; WMT's files
     of segment scores have 15, which decides what counts as a tie. unit: the column to split scores by, or two of them,
     "segment" for all columns that name one; None for segments. A judgement weighs 1 / (judgements of its segment and
     system).
