@@ -78,7 +78,7 @@ def cases():
     # were faster where 200 people judge the same items; what campaigns have (60 people, each a tenth of 3,000 items)
     # takes .7 s, so that no report waits.
     for what, scores in (("ordinal (7)", ordinal), ("continuous", quality)):
-        for missing, goal in ((0, 20), (0.2, 5)):
+        for missing, goal in ((0, 20), (0.2, 3)):
             table = np.where(rng.random(scores.shape) < missing, np.nan, scores)
             yield (
                 f"all pairs, 200 × 1,000, {what}{', 20 % missing' if missing else ''}", goal,
