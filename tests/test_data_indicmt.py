@@ -148,6 +148,9 @@ def test_judgements_add_up_their_errors_and_what_nobody_judged_has_no_row(tmp_pa
     two = json.dumps({"errors": [ERROR, ERROR | {"score": 0.1, "is_source_error": True}]})
     paths = rating(tmp_path, two, "None", '{"errors": []}')
     assert mqm.ratings(paths)[["segment", "score"]].to_numpy().tolist() == [["1", -25.1], ["3", 0.0]]
+    ten = json.dumps({"errors": [ERROR | {"score": 0.1}] * 10})
+    assert mqm.ratings(rating(tmp_path, ten))["score"].tolist() == [-1.0]
+    rating(tmp_path, two, "None", '{"errors": []}')
     spans = mqm.spans(paths).astype({"side": "str", "error_type": "str"})
     assert spans["side"].tolist() == ["target", "source"]
     assert set(spans["error_type"]) == {"non-translation"}

@@ -41,7 +41,7 @@ def campaign(seed=1, items=60):
     scored, marked = [], []
     for n in range(items):
         for protocol in ("ESA-1", "ESA-2", "MQM-1"):
-            key = {"protocol": protocol, "system": f"s{n % 3}", "segment": str(n)}
+            key = {"protocol": protocol, "system": f"s{n % 3}", "doc": "d", "segment": str(n)}
             scored.append(key | {"annotator": f"p{n % 2}", "item_type": "system", "score": 50.0})
             for _ in range(rng.integers(0, 3)):
                 start = int(rng.integers(0, 12))
@@ -56,7 +56,7 @@ def test_marks_become_answers_of_people_and_none_is_an_answer_too():
     table = spans.answers(scored[scored["protocol"] != "MQM-1"], pd.concat([marked, odd, degraded]))
     assert sorted(table) == ["ESA-1 p0", "ESA-1 p1", "ESA-2 p0", "ESA-2 p1"]
     assert (table.notna().sum(axis=1) == 2).all()
-    for (system, segment), row in table.iterrows():
+    for (system, _, segment), row in table.iterrows():
         own = marked[(marked["system"] == system) & (marked["segment"] == segment) & (marked["protocol"] == "ESA-1")]
         given = row[[name for name in table if name.startswith("ESA-1")]].dropna().item()
         places = {place for place in range(60) if given >> place & 1}

@@ -234,16 +234,16 @@ def test_the_scale_of_a_run_matters_to_alpha_and_not_to_correlations(factor, shi
 
 def test_characters_agree_as_in_the_study_of_mqm():
     rng = np.random.default_rng(3)
-    items = pd.DataFrame({"system": "s", "segment": [str(k) for k in range(12)]})
-    texts = items.assign(src_lang="eng", tgt_lang="deu", doc="d", hypothesis="x" * 40, reference="y")
+    items = pd.DataFrame({"system": "s", "doc": "d", "segment": [str(k) for k in range(12)]})
+    texts = items.assign(src_lang="eng", tgt_lang="deu", hypothesis="x" * 40, reference="y")
     start = rng.integers(0, 30, 50)
     spans = items.iloc[rng.integers(0, 12, 50)].reset_index(drop=True).assign(
-        src_lang="eng", tgt_lang="deu", doc="d", item_type="system", severity="minor", error_type="o", side="target",
+        src_lang="eng", tgt_lang="deu", item_type="system", severity="minor", error_type="o", side="target",
         start=start.astype(float), end=start + rng.integers(1, 10, 50).astype(float),
         protocol=rng.choice(["A", "B"], 50),
     )  # fmt: skip
     spans["annotator"] = spans["protocol"]
-    judged = pd.concat([items.assign(src_lang="eng", tgt_lang="deu", doc="d", annotator=who) for who in "AB"])
+    judged = pd.concat([items.assign(src_lang="eng", tgt_lang="deu", annotator=who) for who in "AB"])
     on = marks.characters(items, spans, texts)
     alpha = coefficients.characters_of(on["A"], on["B"], on[""])["characters_alpha"](np.ones((1, 12)))[0]
     theirs = mqm.span_agreement(judged, spans, texts).set_index("compared").loc["any error", "characters"]
@@ -281,11 +281,11 @@ def test_translations_without_a_mark_are_those_whose_judgement_has_none(real):
 
 
 def test_marks_are_laid_on_their_own_translation_and_cut_at_its_end():
-    items = pd.DataFrame({"system": ["b", "a", "ref"], "segment": "1"})
-    texts = pd.DataFrame({"src_lang": "eng", "tgt_lang": "deu", "system": ["a", "b"], "segment": "1",
+    items = pd.DataFrame({"system": ["b", "a", "ref"], "doc": "d", "segment": "1"})
+    texts = pd.DataFrame({"src_lang": "eng", "tgt_lang": "deu", "system": ["a", "b"], "doc": "d", "segment": "1",
                           "hypothesis": ["four", "fifteen letters"], "reference": "six xx"})  # fmt: skip
     marked = pd.DataFrame({"protocol": "P", "src_lang": "eng", "tgt_lang": "deu", "system": ["a", "a", "b", "b"],
-                           "segment": "1", "item_type": ["system", "degraded", "system", "system"],
+                           "doc": "d", "segment": "1", "item_type": ["system", "degraded", "system", "system"],
                            "start": [2.0, 0, 13, np.nan], "end": [9.0, 4, 15, np.nan]})  # fmt: skip
     found = marks.characters(items, marked, texts)
     assert found[""].tolist() == [15, 4, 6]

@@ -266,7 +266,7 @@ def test_confirmed_marks_share_a_character_with_one_of_mqm():
     start = rng.integers(0, 40, size).astype(float)
     missing = rng.random(size) < 0.1
     marks = pd.DataFrame({
-        "protocol": rng.choice([*CAMPAIGNS, "MQM-1"], size), "system": "S",
+        "protocol": rng.choice([*CAMPAIGNS, "MQM-1"], size), "system": "S", "doc": "d",
         "segment": rng.integers(0, 9, size).astype(str),
         "item_type": rng.choice(["system", "degraded"], size, p=[0.9, 0.1]), "severity": "minor",
         "start": np.where(missing, np.nan, start), "end": np.where(missing, np.nan, start + rng.integers(1, 9, size)),
@@ -442,7 +442,7 @@ def worked(seed=7, *, along=-0.5, later=-0.2, people=6):
 @pytest.mark.parametrize("held", [[], ["words"], ["words", "model"]])
 def test_changes_are_least_squares_with_a_level_for_each_person(held):
     judged = worked().drop(columns=[] if "words" in held else "words")
-    keys = judged[["system", "segment"]].drop_duplicates()
+    keys = judged[["system", "doc", "segment"]].drop_duplicates()
     released = keys.assign(protocol="LLM", score=np.random.default_rng(1).normal(size=len(keys)))
     other = released.assign(protocol="ESA-1", score=0.0)
     judged = sessions.with_model(judged, pd.concat([other, released])) if "model" in held else judged
@@ -452,7 +452,7 @@ def test_changes_are_least_squares_with_a_level_for_each_person(held):
     )
     left = left.assign(words=np.log(judged["words"])) if "words" in held else left
     if "model" in held:
-        told = judged[["system", "segment"]].merge(released, how="left")["score"]
+        told = judged[["system", "doc", "segment"]].merge(released, how="left")["score"]
         left = left.assign(model=told.to_numpy())
     for measure, outcome in (
         ("seconds", np.log(judged["seconds"])),

@@ -159,9 +159,10 @@ def test_a_longer_pause_leaves_fewer_judgements_out(seed):
 def test_what_filtering_spares(release):
     judged, _, released = release
     assert 0.23 < effort.spared(released, judged)["outputs"] < 0.25  # printed: almost 25 %
-    few = pd.DataFrame({"protocol": "LLM", "system": list("abab"), "segment": list("1122"), "score": [0, 0, -1, 0]})
+    few = pd.DataFrame({"protocol": "LLM", "system": list("abab"), "doc": "d", "segment": list("1122"),
+                        "score": [0, 0, -1, 0]})  # fmt: skip
     ends = pd.DataFrame({"protocol": "E", "annotator": "p", "hit": "h", "item_type": "system", "system": list("aabb"),
-                         "segment": list("1212"), "ended": [0.0, 10, 40, 100]})  # fmt: skip
+                         "doc": "d", "segment": list("1212"), "ended": [0.0, 10, 40, 100]})  # fmt: skip
     found = effort.spared(few, ends, fewest=2)
     assert found == {"outputs": 0.75, "time": pytest.approx(90 / 100), "segments": 0.5}
     with pytest.raises(DataError, match="No scores of GEMBA"):

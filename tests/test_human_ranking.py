@@ -330,8 +330,8 @@ def test_every_segment_counts_once_and_what_names_a_segment():
     assert ranking.system_scores(again)["score"].tolist() == [20, 20]
     assert ranking.system_scores(again)["rank"].tolist() == [1, 1]
     two = campaign([[10, 30]], segment="1", doc=["d", "e"])
-    assert ranking.system_scores(two)["segments"].tolist() == [1]
-    assert ranking.system_scores(two, segment=("doc", "segment"))["segments"].tolist() == [2]
+    assert ranking.system_scores(two)["segments"].tolist() == [2]
+    assert ranking.system_scores(two, segment=("segment",))["segments"].tolist() == [1]
 
 
 def test_missing_scores_are_left_out_and_rounding_makes_ties():

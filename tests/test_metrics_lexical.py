@@ -1,6 +1,9 @@
 """Lexical metrics and the store of scores: independent implementations, textbook examples, laws, faults."""
 
+import functools
 import itertools
+import math
+import operator
 import sqlite3
 import sys
 import types
@@ -13,6 +16,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sacrebleu.metrics import BLEU
 from scipy import stats
 
 from evalkit import DataError
@@ -53,6 +57,28 @@ def test_lin_prefers_the_sentence_that_keeps_the_order():
     scores = [lexical.rouge_l(text, "police killed the gunman", beta=1) for text in
               ("police kill the gunman", "the gunman kill police", "the gunman police killed")]  # fmt: skip
     assert scores == [75, 50, 50]
+
+
+# Exact sums: the last bit decides on ties, and Python's sum of floats has rounded otherwise since 3.12
+
+
+@pytest.mark.parametrize("metric", ["BLEU-3", "BLEU-4", "SacreBLEU"])
+def test_logarithms_are_added_exactly(metric):
+    rng, words = np.random.default_rng(3), [*"abcdef"]
+    pairs = [tuple(" ".join(rng.choice(words, rng.integers(2, 14))) for _ in range(2)) for _ in range(300)]
+    scores = lexical.scores(table(*pairs), metrics=[metric])[metric]
+    order, effective = (4, False) if metric == "SacreBLEU" else (int(metric[-1]), True)
+    measure = BLEU(max_ngram_order=order, effective_order=effective)
+    naive = []
+    for (said, meant), score in zip(pairs, scores, strict=True):
+        found = measure.corpus_score([said], [[meant]])
+        assert score == pytest.approx(found.score, rel=1e-12)
+        kept = [p for p, total in zip(found.precisions, found.totals) if total or not effective]
+        if found.score and all(kept):
+            logs = [math.log(p) for p in kept]
+            assert score == found.bp * math.exp(math.fsum(logs) / len(logs))
+            naive.append(found.bp * math.exp(functools.reduce(operator.add, logs) / len(logs)) != score)
+    assert any(naive)
 
 
 # Independent implementations

@@ -176,9 +176,9 @@ def test_grids_leave_out_degraded_copies_and_other_languages_and_count_marks_tha
     human = pd.DataFrame([item | {"metric": "mqm", "score": 0.0}])
     wmt_marked = pd.DataFrame([item | {"weight": 0.0}, item | {"tgt_lang": "eng", "weight": 1.0}])
     made = esa.grids(judged, marked, released, human, wmt_marked)
-    assert made.scores.loc[("1", "a")].to_dict() == {"ESA-1": 70.0, "LLM": -1.0, "WMT-MQM": 0.0}
-    assert made.weighed.loc[("1", "a"), "ESA-1"] == -5.0
-    assert made.errors.loc[("1", "a")].to_dict() == {"ESA-1": 2.0, "WMT-MQM": 1}
+    assert made.scores.loc[("a", "d", "1")].to_dict() == {"ESA-1": 70.0, "LLM": -1.0, "WMT-MQM": 0.0}
+    assert made.weighed.loc[("a", "d", "1"), "ESA-1"] == -5.0
+    assert made.errors.loc[("a", "d", "1")].to_dict() == {"ESA-1": 2.0, "WMT-MQM": 1}
 
 
 def test_on_simulated_data_nothing_is_compared():

@@ -11,6 +11,7 @@ import pandas as pd
 from evalkit import DataError, data
 from evalkit.campaign.names import readable, renamed
 from evalkit.data import compared, registry, schemas
+from evalkit.data.items import segment_key
 from evalkit.data.provenance import declared_scale, like, reading_of, source_of
 from evalkit.data.schemas import of_systems, with_pair
 from evalkit.human import annotators, normalization
@@ -244,7 +245,7 @@ def from_ratings(
             spans = like(spans, spans, source=source | {"name": f"{source['name']}-errors"})
     return Campaign(
         frame, part, chosen, spans,
-        scale=(low, high), known_scale=known is not None, segment=_segment(part),
+        scale=(low, high), known_scale=known is not None, segment=segment_key(part),
         turned=not higher_is_better, example=example, renamed=sum(map(len, shown.values())), criterion=criterion,
         whole=whole,
     )  # fmt: skip
@@ -267,15 +268,3 @@ def _criterion(ratings: pd.DataFrame, criterion: str) -> str:
 def _by_size(pairs: pd.Series) -> pd.Series:
     """Count judgements by language pair, the largest first, equal ones by name."""
     return pairs.groupby(pairs).size().sort_values(ascending=False, kind="stable")
-
-
-def _segment(part: pd.DataFrame) -> tuple[str, ...]:
-    """Say which columns name a segment across systems.
-
-    Documents and segments together, unless no two systems share one so, their numbers alone are shared, and no system
-    has a number twice: some files name a document anew for each system and number segments throughout.
-    """
-    full = part[["system", "doc", "segment"]].drop_duplicates()
-    if full.duplicated(["doc", "segment"]).any() or full.duplicated(["system", "segment"]).any():
-        return ("doc", "segment")
-    return ("segment",) if full.duplicated("segment").any() else ("doc", "segment")

@@ -1,6 +1,7 @@
 """Load MQM judgements with their marked errors, laid out as mt-metrics-eval keeps single raters' work."""
 
 import json
+import math
 import re
 from pathlib import Path
 
@@ -27,7 +28,7 @@ def ratings(paths: list[Path]) -> pd.DataFrame:
     Raises DataError where a line is no judgement or a system has not a line per segment, with file and line.
     """
     frame, errors = _read(paths)
-    weights = [-sum(error["score"] for error in marked) + 0.0 for marked in errors]
+    weights = [-math.fsum(error["score"] for error in marked) + 0.0 for marked in errors]
     kind = np.where(frame["system"].str.startswith("ref"), "reference", "system")
     return schemas.check(frame.assign(score=weights, item_type=kind), schemas.RATINGS, origin="the MQM judgements")
 

@@ -10,12 +10,11 @@ import pyarrow
 import pyarrow.compute as pc
 
 from evalkit import DataError
+from evalkit.data.items import ITEM
 
 #: What a judged item is: a system's output, a human reference, a spoilt copy, a second showing, a calibration item.
 ITEM_TYPES = ("system", "reference", "degraded", "repeat", "calibration")
 
-#: What tells one judged item of a language pair from another: whose translation of which segment.
-ITEM = ["system", "doc", "segment"]
 #: A number beyond is none here: products of several would not stay finite.
 LARGEST = 1e50
 

@@ -109,7 +109,7 @@ def longest(units: pd.DataFrame, texts: pd.DataFrame, *, most: int = 160) -> pd.
 
 
 def _of_those_with_errors(marks: pd.DataFrame) -> pd.Series:
-    return marks.groupby(["system", "segment"])["weight"].sum().groupby("system").mean()
+    return marks.groupby(["system", "doc", "segment"])["weight"].sum().groupby("system").mean()
 
 
 def _clean(esa: pd.DataFrame) -> float:

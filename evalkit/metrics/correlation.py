@@ -14,6 +14,7 @@ from scipy import stats
 
 from evalkit import DataError
 from evalkit.data.indicmt import SHORT
+from evalkit.data.items import segment_names
 from evalkit.metrics.lexical import CAPTION, LOWER_IS_BETTER, METRICS
 from evalkit.stats import weighted
 from evalkit.stats.correlation import kendall_b, pearson
@@ -30,8 +31,8 @@ def segments(
 ) -> pd.DataFrame:
     """Correlate each metric's scores of segments with human ones: a row per language and metric.
 
-    scored: translations with tgt_lang, segment (the same for translations of one sentence), ``gold`` and a column per
-    metric; a row without gold or metric is left out of that correlation. metrics: by default the lexical ones here.
+    scored: translations with tgt_lang, doc (where there is one) and segment, ``gold`` and a column per metric; a row
+    without gold or metric is left out of that correlation. metrics: by default the lexical ones here.
     Where lower is better (TER), the metric's sign is turned, so that higher always means closer to the humans.
     Returns language, metric, pearson, kendall_b, n, sentences; with resamples also pearson_low, pearson_high,
     kendall_b_low and kendall_b_high, percentile intervals of a bootstrap over sentences. NaN where a side is constant.
@@ -45,12 +46,13 @@ def segments(
     rows = []
     for language, part in by_language(scored):
         x, y = _oriented(part, metrics), part[gold].to_numpy(float)
-        ends = _ends(x, y, part["segment"], resamples, seed) if resamples else [{}] * len(metrics)
+        sentence = segment_names(part)
+        ends = _ends(x, y, sentence, resamples, seed) if resamples else [{}] * len(metrics)
         for metric, values, bounds in zip(metrics, x.T, ends):
             both = np.isfinite(values) & np.isfinite(y)
             row = {"language": language, "metric": metric, "pearson": float(pearson(values, y))}
             row |= {"kendall_b": float(kendall_b(values, y))} | bounds
-            rows.append(row | {"n": int(both.sum()), "sentences": int(part["segment"][both].nunique())})
+            rows.append(row | {"n": int(both.sum()), "sentences": int(sentence[both].nunique())})
     return pd.DataFrame(rows)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache, partial
-from math import exp
+from math import exp, fsum, log
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -17,6 +17,7 @@ from evalkit.stats.inference import spread
 
 if TYPE_CHECKING:
     from sacrebleu.metrics import BLEU, CHRF, TER
+    from sacrebleu.metrics.bleu import BLEUScore
 
 #: Metrics of ``scores``, in the order of Sai et al. 2023. SacreBLEU: BLEU as for a whole corpus, of one segment.
 METRICS = ("BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4", "SacreBLEU", "ROUGE-L", "chrF", "chrF++", "TER")
@@ -58,7 +59,7 @@ def scores(
     for name in metrics:
         signatures[name] = signature(name, tokenize=tokenize)
         compute = partial(_scored, name, tokenize, workers)
-        found[name] = store.remembered(signatures[name], pairs, compute)
+        found[name] = store.remembered(f"{signatures[name]}|sums:exact", pairs, compute)
     scored = table.assign(**found)
     return like(scored, table, signatures=table.attrs.get("signatures", {}) | signatures)
 
@@ -135,6 +136,19 @@ def caption_bleu(hypothesis: str, reference: str, *, order: int) -> float:
     return 100 * precision ** (1 / order) * exp(min(0.0, 1 - 1 / ratio))
 
 
+def exact(found: BLEUScore, *, effective: bool) -> float:
+    """Return sacreBLEU's score of its own statistics, with the logarithms of the precisions added exactly, 0-100.
+
+    effective: only orders that the hypothesis is long enough for count. Python's ``sum`` of floats, which sacreBLEU
+    uses, has rounded otherwise since 3.12, and the last bit decides whether two translations are tied.
+    """
+    order = sum(total > 0 for total in found.totals) if effective else len(found.totals)
+    precisions = found.precisions[:order]
+    if not any(found.counts) or not all(precisions):
+        return 0.0
+    return found.bp * exp(fsum(map(log, precisions)) / order)
+
+
 @cache
 def _measure(metric: str, tokenize: str) -> BLEU | CHRF | TER:
     """Make sacreBLEU's object for a metric."""
@@ -157,7 +171,9 @@ def _single(metric: str, tokenize: str) -> Callable[[str, str], float]:
         return partial(caption_bleu, order=int(metric[5]))
     measure = _measure(metric, tokenize)
     if metric == "SacreBLEU":  # every order counts, as for a corpus: sentence_score would warn
-        return lambda hypothesis, reference: measure.corpus_score([hypothesis], [[reference]]).score
+        return lambda said, meant: exact(measure.corpus_score([said], [[meant]]), effective=False)
+    if metric.startswith("BLEU-"):
+        return lambda said, meant: exact(measure.sentence_score(said, [meant]), effective=True)
     return lambda hypothesis, reference: measure.sentence_score(hypothesis, [reference]).score
 
 

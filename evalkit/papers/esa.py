@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import data
+from evalkit.data.items import ITEM, segment_names
 from evalkit.data.provenance import merged
 from evalkit.human import protocols
 from evalkit.papers import claims
@@ -28,7 +29,6 @@ COSTS = {"minor": 1.0, "major": 5.0, "critical": 25.0}
 #: Kind of judgement -> collections of two groups of people, and of the part that was judged again.
 _BETWEEN = {"ESA": ("ESA-1", "ESA-2"), "ESAAI": ("ESAAI-1", "ESAAI-2"), "MQM": ("MQM-1", "WMT-MQM")}
 _AGAIN = {kind: (f"{kind}-1", f"{kind}-IAA") for kind in _BETWEEN}
-_KEY = ["segment", "system"]
 _OWN = ["system", "reference"]
 
 
@@ -72,11 +72,11 @@ def grids(
     Numbers of marks are missing where a collection did not judge a translation, and for DA+SQM and the model.
     """
     table = protocols.scores(judged, released, human)
-    scores = table.pivot(index=_KEY, columns="protocol", values="score")
+    scores = table.pivot(index=ITEM, columns="protocol", values="score")
     own = judged[judged["item_type"].isin(_OWN)]
-    errors = own.pivot(index=_KEY, columns="protocol", values="errors").reindex(scores.index)
+    errors = own.pivot(index=ITEM, columns="protocol", values="errors").reindex(scores.index)
     here = wmt_marked[wmt_marked["tgt_lang"].isin(judged["tgt_lang"].unique())]
-    of_wmt = here.astype(dict.fromkeys(_KEY, "str")).groupby(_KEY).size()
+    of_wmt = here.astype(dict.fromkeys(ITEM, "str")).groupby(ITEM).size()
     errors["WMT-MQM"] = of_wmt.reindex(scores.index, fill_value=0).where(scores["WMT-MQM"].notna())
     return Grids(scores, _weighed(marked).reindex(scores.index).fillna(0.0).where(errors.notna()), errors)
 
@@ -88,7 +88,7 @@ def claim_tables(side: Grids, judged: pd.DataFrame) -> dict[str, pd.DataFrame]:
     kinds = own.groupby("item_type")["system"].nunique()
     sizes = {"systems": kinds.get("system", 0), "references": kinds.get("reference", 0)}
     return {
-        "sizes": pd.DataFrame([sizes | {"segments": own["segment"].nunique()}]),
+        "sizes": pd.DataFrame([sizes | {"segments": segment_names(own).nunique()}]),
         "pace": pace(timed),
         "ratio": times_faster(data.published(LISTS[0])),
         "effort": effort(timed),
@@ -214,9 +214,9 @@ def times_faster(printed: pd.DataFrame) -> pd.DataFrame:
 
 def _weighed(marked: pd.DataFrame) -> pd.DataFrame:
     """Sum what marks take away, a row per translation that has any."""
-    own = marked[marked["item_type"].isin(_OWN)].astype(dict.fromkeys([*_KEY, "severity"], "str"))
+    own = marked[marked["item_type"].isin(_OWN)].astype(dict.fromkeys([*ITEM, "severity"], "str"))
     cost = -own["severity"].map(COSTS).fillna(0.0)
-    return cost.groupby([*(own[name] for name in _KEY), own["protocol"]]).sum().unstack("protocol")
+    return cost.groupby([*(own[name] for name in ITEM), own["protocol"]]).sum().unstack("protocol")
 
 
 def _held(values: pd.DataFrame, errors: pd.DataFrame) -> dict[str, float]:

@@ -32,7 +32,7 @@ def wmt23_lines(printed: pd.DataFrame, segments: pd.DataFrame) -> pd.DataFrame:
     """
     da = segments[segments["metric"].eq("da-sqm")]
     da = da.assign(item_type="system", system=da["system"].astype("str").replace(NAMES))
-    found = [one.table for one in judge(da, rules.named("wmt23"), segment=("doc", "segment"))]
+    found = [one.table for one in judge(da, rules.named("wmt23"))]
     ours = pd.concat(found, ignore_index=True)
     ours["line"] = ours["cluster"].ne(ours.groupby("pair")["cluster"].shift(-1))
     wins = pd.to_numeric(printed["wins"])

@@ -59,6 +59,8 @@ def export(notebook: Any, study: Study, report: dict[str, Any], *, reference: di
         "badges": sources.badges(used),
         "bar": tally.bar(counts),
         "sentences": tally.sentences(counts),
+        "columns": tally.COLUMNS,
+        "rows": tally.table(counts),
         "agreement": tally.brief(counts),
         "simulated": simulated,
         "earlier": findings.earlier(earlier),

@@ -34,6 +34,8 @@ def page(layout: Layout) -> str:
             css=export.stylesheet(),
             bar=tally.bar(total),
             sentences=tally.sentences(total),
+            columns=tally.COLUMNS,
+            rows=tally.table(total),
             absent=[
                 (name, studies[name].title if name in studies else "", sections(name, None, referred))
                 for name in sorted(referred.keys() - shown)

@@ -10,40 +10,49 @@ from evalkit.stats.terms import pluralize
 from evalkit.stats.verdicts import BASES, WORDS, in_words
 
 RECOMPUTED, PRINT, DEFINITION, OFFICIAL = BASES
-#: What a page calls numbers of a basis, beside those recomputed from data.
+#: What a page calls numbers of a basis.
 _CALLED = {
-    PRINT: "Print compared with print",
-    DEFINITION: "Definitions and worked examples",
+    RECOMPUTED: "Rests on data",
+    PRINT: "Follows from print",
+    DEFINITION: "Definitions, worked examples",
     OFFICIAL: "Official results of shared tasks",
 }
+_ROUNDING, _GONE = WORDS[1:3]
 #: Verdicts in the order of a sentence, with the verb for one and for several.
 _VERBS = {
     "match": ("matches", "match"),
-    WORDS[1]: ("is within rounding of its inputs", "are within rounding of their inputs"),
+    _ROUNDING: ("is within rounding of its inputs", "are within rounding of their inputs"),
     "differs": ("differs", "differ"),
 }
+#: The columns of ``table``.
+COLUMNS = (*_VERBS, _GONE)
 #: Causes that a sentence names before it sums up the others.
 _MOST = 4
 
 
 def count(rows: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """Count judged rows of comparisons with print.
+    """Count judged rows of comparisons with print, each row once.
 
-    Returns ``bases``: basis -> verdict in words -> how many numbers that were computed; ``lacking``: cause -> how many
-    numbers that were not; ``printed``: how many numbers papers print, which leaves official results out.
+    Returns ``bases``: basis -> verdict in words (``COLUMNS``) -> how many numbers; ``lacking``: cause -> how many
+    printed numbers could not be computed; ``absent``: the same of official results, which papers do not print;
+    ``printed``: how many numbers papers print; ``tables``: (item, paper) -> how many recomputed numbers match.
     """
     rows = list(rows)
-    computed = [row for row in rows if row["verdict"] != "not reproducible"]
-    bases = {basis: Counter(in_words(row) for row in computed if row["basis"] == basis) for basis in BASES}
+    found = Counter((row["basis"], in_words(row)) for row in rows)
+    gone = [row for row in rows if row["verdict"] == _GONE]
+    causes = [Counter(row["lacking"] for row in gone if (row["basis"] == OFFICIAL) is own) for own in (False, True)]
+    match = [row for row in rows if row["basis"] == RECOMPUTED and row["verdict"] == "match"]
     return {
-        "bases": {basis: {word: found[word] for word in _VERBS if found[word]} for basis, found in bases.items()},
-        "lacking": dict(Counter(row["lacking"] for row in rows if row["verdict"] == "not reproducible").most_common()),
+        "bases": {basis: {word: found[basis, word] for word in COLUMNS if found[basis, word]} for basis in BASES},
+        "lacking": dict(causes[0].most_common()),
+        "absent": dict(causes[1].most_common()),
         "printed": sum(row["basis"] != OFFICIAL for row in rows),
+        "tables": dict(Counter((row.get("item", ""), row.get("paper", "")) for row in match).most_common()),
     }
 
 
 def sentences(counts: dict[str, Any]) -> list[str]:
-    """Tell a count in words, a sentence a basis: what was recomputed from data first, what cannot be had last.
+    """Tell a count in words: what was recomputed from data first, what cannot be had last.
 
     >>> row = {"verdict": "match", "basis": RECOMPUTED}
     >>> gone = {"verdict": "not reproducible", "basis": RECOMPUTED, "lacking": "annotations never released"}
@@ -54,21 +63,45 @@ def sentences(counts: dict[str, Any]) -> list[str]:
     >>> sentences(count([]))
     []
     """
-    bases, lacking = counts["bases"], counts["lacking"]
     told = []
     if counts["printed"]:
-        done, printed = sum(bases[RECOMPUTED].values()), pluralize(counts["printed"], "printed number")
-        share = f" ({100 * done / counts['printed']:.0f} %)" if done else ""
-        first = f"Recomputed from data: {done or 'none'} of {printed}{share}"
-        told.append(f"{first}; {_verdicts(bases[RECOMPUTED])}." if done else f"{first}.")
-    told += [
-        f"{called}: {sum(bases[basis].values()):,}; {_verdicts(bases[basis])}."
-        for basis, called in _CALLED.items()
-        if bases[basis]
-    ]
-    if lacking:
-        told.append(f"Not recomputed: {sum(lacking.values()):,} ({_causes(lacking)}).")
+        found = _computed(counts)
+        done, printed = sum(found.values()), pluralize(counts["printed"], "printed number")
+        share = f" ({100 * done / counts['printed']:.0f} %); {_verdicts(found)}" if done else ""
+        told.append(f"Recomputed from data: {f'{done:,}' if done else 'none'} of {printed}{share}.")
+    match = sum(counts["tables"].values())
+    (item, paper), most = next(iter(counts["tables"].items()), (("", ""), 0))
+    if match / 2 < most < match:
+        told.append(f"{most:,} of the {match:,} that match are one table ({paper}, {item}).")
+    for what, causes in (("Not recomputed", counts["lacking"]), ("Official results not to be had", counts["absent"])):
+        if causes:
+            told.append(f"{what}: {sum(causes.values()):,} ({_causes(causes)}).")
     return told
+
+
+def table(counts: dict[str, Any]) -> list[tuple[str, list[int]]]:
+    """Lay a count out: what numbers rest on, and how many have each verdict of ``COLUMNS``, and in all.
+
+    The numbers that papers print add up in a row of their own, above official results, which are counted apart.
+
+    >>> rows = [{"verdict": "match", "basis": basis} for basis in BASES]
+    >>> [(name, numbers[-1]) for name, numbers in table(count(rows))][-2:]
+    [('All printed numbers', 3), ('Official results of shared tasks', 1)]
+    """
+    rows = {}
+    for basis, found in counts["bases"].items():
+        if found:
+            rows[basis] = [*(found.get(word, 0) for word in COLUMNS), sum(found.values())]
+    official = rows.pop(OFFICIAL, None)
+    told = [(_CALLED[basis], numbers) for basis, numbers in rows.items()]
+    if len(rows) > 1:
+        told.append(("All printed numbers", [sum(column) for column in zip(*rows.values(), strict=True)]))
+    return told + ([(_CALLED[OFFICIAL], official)] if official else [])
+
+
+def _computed(counts: dict[str, Any]) -> dict[str, int]:
+    """Return verdict -> how many numbers, of those that were recomputed from data."""
+    return {word: number for word, number in counts["bases"][RECOMPUTED].items() if word != _GONE}
 
 
 def brief(counts: dict[str, Any]) -> str:
@@ -78,7 +111,7 @@ def brief(counts: dict[str, Any]) -> str:
     >>> brief(count([row, row, {"verdict": "differs", "basis": RECOMPUTED}])), brief(count([]))
     ('2 of 3 recomputed numbers match the paper', '')
     """
-    found = counts["bases"][RECOMPUTED]
+    found = _computed(counts)
     done, match = sum(found.values()), found.get("match", 0)
     verb = "matches" if match == 1 else "match"
     return f"{match:,} of {pluralize(done, 'recomputed number')} {verb} the paper" if done else ""
@@ -90,9 +123,9 @@ def bar(counts: dict[str, Any]) -> dict[str, int]:
     >>> bar(count([{"verdict": "match", "basis": RECOMPUTED}, {"verdict": "match", "basis": DEFINITION}]))
     {'match': 1, 'rest': 1}
     """
-    recomputed = counts["bases"][RECOMPUTED]
+    recomputed = _computed(counts)
     rest = counts["printed"] - sum(recomputed.values())
-    parts = {{WORDS[1]: "rounding"}.get(word, word): number for word, number in recomputed.items()}
+    parts = {{_ROUNDING: "rounding"}.get(word, word): number for word, number in recomputed.items()}
     return parts | ({"rest": rest} if rest else {}) if recomputed else {}
 
 

@@ -114,7 +114,7 @@ def smallest_difference(variances: Mapping[str, float], *, segments: int, annota
     }
     best = math.inf
     for size in {0, calibration}:
-        deltas = np.geomspace(1e-3, 1e3, 1201) * math.sqrt(sum(variances.values()))
+        deltas = np.geomspace(1e-3, 1e3, 1201) * math.sqrt(math.fsum(variances.values()))
         reached = planning.power(variances, delta=deltas, calibration=size, alpha=ALPHA, **design)
         enough = np.flatnonzero(np.nan_to_num(reached) >= POWER)
         best = min(best, float(deltas[enough[0]]) if len(enough) else math.inf)

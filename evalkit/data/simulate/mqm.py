@@ -10,6 +10,7 @@ its borders moved by up to two characters, and :math:`\mathrm{Poisson}(0.3)` pla
 """
 
 import hashlib
+import math
 
 import numpy as np
 import pandas as pd
@@ -107,9 +108,9 @@ def _campaign(languages: tuple[str, ...], sentences: int, name: str, seed: int) 
                     types = rng.choice(kinds, len(wrong), p=shares)
                     errors = [(t, s, i, i + 1) for t, s, i in zip(types, severities, wrong.tolist())][:5]
                 weights = [(25.0 if t == "non-translation" else 1.0) * _WEIGHTS[s] for t, s, _, _ in errors]
-                parts = {part: 25.0 - sum(w for w, e in zip(weights, errors) if e[0].startswith(part))
+                parts = {part: 25.0 - math.fsum(w for w, e in zip(weights, errors) if e[0].startswith(part))
                          for part in ("accuracy", "fluency")}  # fmt: skip
-                score = 25.0 - sum(weights)
+                score = 25.0 - math.fsum(weights)
                 own = float(np.clip(np.round(max(score, 0) + rng.normal(0, 2)), 0, 25))
                 texts = {"source": text, "reference": " ".join(reference) + ".", "hypothesis": " ".join(said) + "."}
                 split = ("train", "train", "train", "val", "test")[number % 5]

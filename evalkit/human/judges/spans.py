@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pandas as pd
 
+from evalkit.data.items import ITEM
 from evalkit.human.judges.replacing import trials
 from evalkit.human.protocols import suggestions
 
@@ -14,7 +15,7 @@ from evalkit.human.protocols import suggestions
 MODEL, NOTHING = "GEMBA-MQM's marks", "no marks"
 #: How this set of people is named.
 DATA = "ESA marks"
-_ITEM, _SPAN = ["system", "segment"], ["start", "end"]
+_ITEM, _SPAN = ITEM, ["start", "end"]
 
 
 def mask(spans: Sequence[tuple[int, int]]) -> int:
@@ -48,7 +49,7 @@ def alike(one: int, other: int) -> float:
 def answers(scored: pd.DataFrame, marked: pd.DataFrame) -> pd.DataFrame:
     """Lay people's marks out as items × annotators of ``mask``; empty where somebody did not judge.
 
-    scored: judgements (protocol, annotator, system, segment), outputs of systems only. marked: error marks of the same
+    scored: judgements (protocol, annotator, ``ITEM``), outputs of systems only. marked: error marks of the same
     protocols, of which those without a place (omissions) count as none. One column is one person in one collection.
     """
     own = scored[scored["item_type"] == "system"].astype(dict.fromkeys(["protocol", *_ITEM], "str"))

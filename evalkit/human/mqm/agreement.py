@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.data.schemas import ITEM, with_pair
+from evalkit.data.items import ITEM, SEGMENT, segment_names
+from evalkit.data.schemas import with_pair
 from evalkit.stats import agreement, correlation, inference, weighted
 
 #: What may have to agree for two marked stretches to be compared: that something is wrong there, how badly, and what.
@@ -29,7 +30,7 @@ def formula_against_own(
     for name, group in ratings.groupby(by, sort=False, observed=True):
         both = group.dropna(subset="own_score")
         formula = both["score"].clip(lower=0).to_numpy()
-        own, names = both["own_score"].to_numpy(), both["segment"].astype("str")
+        own, names = both["own_score"].to_numpy(), segment_names(both)
         estimate = float(correlation.kendall_b(formula, own))
         tau = partial(weighted.kendall_b_of_values, formula, own)
         draws = inference.resample(tau, names, resamples=resamples, seed=rng) if resamples else [np.nan]
@@ -89,7 +90,7 @@ def span_agreement(
     columns = [*ITEM, "annotator", "severity", "error_type"]
     marked = kept[columns].astype("str").assign(start=kept["start"], end=kept["end"])
     marked = marked.assign(category=marked["error_type"].str.partition("/")[0]).merge(items, on=ITEM)
-    groups = list(items.groupby(["doc", "segment"]).indices.values())
+    groups = list(items.groupby([*SEGMENT]).indices.values())
     everything = np.arange(len(items))
     place = pd.Series(np.arange(len(items)), index=pd.MultiIndex.from_frame(items[ITEM]))
     item = place.loc[list(marked[ITEM].itertuples(index=False, name=None))].to_numpy()

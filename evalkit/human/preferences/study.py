@@ -10,6 +10,7 @@ from scipy import stats
 
 from evalkit import DataError
 from evalkit.data import compared, together
+from evalkit.data.items import ITEM
 from evalkit.data.provenance import fact, like
 from evalkit.human.preferences import beside
 from evalkit.human.preferences.cells import count, groups
@@ -30,12 +31,11 @@ def changed(side: pd.DataFrame, side_spans: pd.DataFrame, single: pd.DataFrame, 
     side, side_spans: ``wmt23-side-by-side`` and its spans. single, single_spans: ``wmt23-mqm`` and its spans. outputs:
     ``wmt23-outputs``.
     """
-    texts = set(zip(side["system"], side["segment"]))
-    here = [(row.tgt_lang, (row.system, row.segment)) for row in single.itertuples()]
-    single = single[[language == "deu" and key in texts for language, key in here]]
+    texts = pd.MultiIndex.from_frame(side[ITEM])
+    single = single[single["tgt_lang"].eq("deu") & pd.MultiIndex.from_frame(single[ITEM]).isin(texts)]
     marks = single_spans[single_spans["tgt_lang"].eq("deu")]
-    number = marks.groupby(["system", "segment"], observed=True).size()
-    single = single.assign(errors=[number.get(key, 0) for key in zip(single["system"], single["segment"])])
+    number = marks.groupby(ITEM, observed=True).size()
+    single = single.assign(errors=number.reindex(pd.MultiIndex.from_frame(single[ITEM]), fill_value=0).to_numpy())
     screens = side[["system", "against"]].drop_duplicates()
     shown = outputs[outputs["tgt_lang"].eq("deu")]
     written = [

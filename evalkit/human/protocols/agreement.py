@@ -10,9 +10,11 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
+from evalkit.data.items import ITEM, SEGMENT
 from evalkit.stats import correlation, inference, weighted
 
-_ITEM = ["segment", "system"]
+#: What names a row of ``Laid``; the order of rows stays where segments are numbered through.
+ROWS = [*SEGMENT[::-1], "system"]
 Pair = tuple[str, str]
 #: Maps how often every item counts, (batch, items), to (batch, ...).
 Statistic = Callable[[np.ndarray], np.ndarray]
@@ -51,15 +53,15 @@ def lay(scored: pd.DataFrame) -> Laid:
     scored: protocol, system, doc, segment, annotator (none where unknown), item_type, score; one row per protocol and
     translation, and DataError otherwise.
     """
-    named = scored.astype({"protocol": "str", "system": "str", "segment": "str"})
-    if named.duplicated([*_ITEM, "protocol"]).any():
+    named = scored.astype(dict.fromkeys(["protocol", *ITEM], "str"))
+    if named.duplicated([*ITEM, "protocol"]).any():
         raise DataError("A protocol judged a translation twice. Keep one judgement, as protocols.scores does.")
     order = list(named["protocol"].unique())
-    scores = named.pivot(index=_ITEM, columns="protocol", values="score")[order]
-    who = named.pivot(index=_ITEM, columns="protocol", values="annotator").reindex(columns=order)
-    first = named.drop_duplicates(_ITEM).set_index(_ITEM).loc[list(scores.index)]
+    scores = named.pivot(index=ROWS, columns="protocol", values="score")[order]
+    who = named.pivot(index=ROWS, columns="protocol", values="annotator").reindex(columns=order)
+    first = named.drop_duplicates(ROWS).set_index(ROWS).loc[list(scores.index)]
     people = {name: np.maximum(pd.factorize(who[name], sort=True)[0], 0) for name in order}
-    segment, document = (pd.factorize(each, sort=True)[0] for each in (scores.index.get_level_values(0), first["doc"]))
+    segment, document = (first.groupby(names).ngroup().to_numpy() for names in (ROWS[:2], "doc"))
     system = scores.index.get_level_values("system").to_numpy(str)
     return Laid(scores, segment, document, people, system, first["item_type"].astype("str").eq("system").to_numpy())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from evalkit import DataError
+from evalkit.data.items import ITEM
 from evalkit.human.annotators import PAUSE
 from evalkit.human.planning import difference_variance
 from evalkit.human.protocols import components as model
@@ -65,7 +67,7 @@ def components(
 
 def _complete(outputs: pd.DataFrame, judged: pd.DataFrame) -> list[str]:
     """Name the protocols that judged every output, in their order."""
-    cells = outputs.drop_duplicates(["protocol", "system", "segment"]).groupby("protocol", sort=False).size()
+    cells = outputs.drop_duplicates(["protocol", *ITEM]).groupby("protocol", sort=False).size()
     return [name for name in cells.index[cells == cells.max()] if name in set(judged["protocol"])]
 
 
@@ -255,7 +257,7 @@ def shares(parts: pd.DataFrame) -> pd.DataFrame:
         judgements = row["outputs"] / row["systems"]
         each = {"showing": row["block"] * row["showing"], "annotator": row["block"] * row["annotator"]}
         each |= {"taste": row["taste"] * judgements / row["people"], "residual": row["residual"]}
-        total = sum(each.values())
+        total = math.fsum(each.values())
         own = {NAMES[name]: value / total for name, value in each.items()}
         points, unit = np.sqrt(2 * total / judgements), row["spread"]
         found = {"together": np.sqrt(1 - own[NAMES["annotator"]])}

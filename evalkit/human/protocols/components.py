@@ -11,6 +11,7 @@ taste (how differently people like systems) and residual (how a segment suits a 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -137,7 +138,7 @@ def expected_difference(judged: Coded, variances: Mapping[str, float], weights: 
     """
     single = 2 * (weights**2).sum(axis=1).mean() / (judged.system.max() + 1)
     parts = (variances[name] * _over_pairs(judged, codes, weights) for name, codes in judged.levels.items())
-    return float(variances["residual"] * single + sum(parts))
+    return math.fsum([variances["residual"] * single, *parts])
 
 
 def observed_difference(judged: Coded, weights: np.ndarray) -> float:

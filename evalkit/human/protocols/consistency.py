@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
+from evalkit.data.items import segment_names
 from evalkit.human.protocols.draws import named, summed
 from evalkit.human.protocols.rankings import GOLD, kind_of, voters
 from evalkit.stats import inference
@@ -58,7 +59,7 @@ def subset_consistency(
     drawn = _agreement(sums, inference.unit_counts(size, resamples, rng), shares, few, measures, rng)
     variance = drawn.mean(axis=1).var(axis=0, ddof=1) - drawn.var(axis=1, ddof=1).mean(axis=0) / few
     error = 1.96 * np.sqrt(np.maximum(variance, 0))
-    segments = scored.loc[scored["protocol"].isin(names), "segment"].nunique() / size
+    segments = segment_names(scored[scored["protocol"].isin(names)]).nunique() / size
     used = [segments * _taken(share, size // 2) for share in shares]
     return _tabulated(names, used, estimate, error)
 

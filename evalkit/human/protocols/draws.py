@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
+from evalkit.data.items import ITEM, SEGMENT
 from evalkit.human.protocols.scores import ORDER
 from evalkit.human.ranking.scores import SegmentMeans, segment_means
 from evalkit.stats import inference
@@ -62,11 +63,11 @@ def same_segments(scored: pd.DataFrame, *, protocols: Sequence[str] | None = Non
     """
     names = named(scored, protocols)
     own = scored[scored["protocol"].isin(names) & scored["item_type"].eq("system") & scored["score"].notna()]
-    there = own.groupby("segment")[["protocol", "system"]].apply(lambda rows: len(rows.drop_duplicates()))
+    there = own.drop_duplicates(["protocol", *ITEM]).groupby([*SEGMENT], observed=True).size()
     common = there.index[there == len(names) * own["system"].nunique()]
     if common.empty:
         raise DataError(f"{', '.join(names)} share no segment that all systems have. Compare fewer protocols.")
-    return own[own["segment"].isin(common)].reset_index(drop=True)
+    return own[pd.MultiIndex.from_frame(own[[*SEGMENT]]).isin(common)].reset_index(drop=True)
 
 
 def named(scored: pd.DataFrame, protocols: Sequence[str] | None = None) -> list[str]:

@@ -9,6 +9,7 @@ import pandas as pd
 from scipy import stats
 
 from evalkit import DataError
+from evalkit.data.items import ITEM, SEGMENT
 from evalkit.human import annotators
 from evalkit.human.annotators import PAUSE
 from evalkit.stats import inference
@@ -17,7 +18,6 @@ from evalkit.stats import inference
 UNITS = ("segment", "word", "marked error")
 #: Pauses that ``sensitivity`` tries, seconds.
 PAUSES = (120, 300, 600, 1200, 3600)
-_TEXT = ["system", "segment"]
 
 
 def add_times(judged: pd.DataFrame, *, pause: float = PAUSE) -> pd.DataFrame:
@@ -42,7 +42,7 @@ def add_words(judged: pd.DataFrame, texts: pd.DataFrame) -> pd.DataFrame:
     texts: segment, source and tgt_lang, src_lang where the judgements have them; one source a segment.
     Caveat: punctuation stays with its word, as in most counts that translators are paid by.
     """
-    key = [name for name in ("src_lang", "tgt_lang", "segment") if name in judged and name in texts]
+    key = [name for name in ("src_lang", "tgt_lang", *SEGMENT) if name in judged and name in texts]
     sources = texts.drop_duplicates(key)[[*key, "source"]]
     found = judged[key].astype(str).merge(sources.astype(str), on=key, how="left")["source"]
     if found.isna().any():
@@ -161,7 +161,7 @@ def spared(released: pd.DataFrame, judged: pd.DataFrame, *, model: str = "LLM", 
     if clean.empty:
         raise DataError(f"No scores of {model}. There are {', '.join(map(str, released['protocol'].unique()))}.")
     timed = add_times(judged).query("item_type != 'degraded'").dropna(subset="seconds")
-    seconds = timed[[*_TEXT, "seconds"]].astype(dict.fromkeys(_TEXT, str)).merge(clean, on=_TEXT)
-    easy = clean.groupby("segment")["clean"].sum() >= fewest
+    seconds = timed[[*ITEM, "seconds"]].astype(dict.fromkeys(ITEM, str)).merge(clean, on=ITEM)
+    easy = clean.groupby([*SEGMENT])["clean"].sum() >= fewest
     share = float(seconds.loc[seconds["clean"], "seconds"].sum() / seconds["seconds"].sum())
     return {"outputs": float(clean["clean"].mean()), "time": share, "segments": float(easy.mean())}

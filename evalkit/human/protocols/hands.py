@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.human.protocols.agreement import Pair, as_column, correlated, lay, pearson_of, redrawn
+from evalkit.data.items import ITEM
+from evalkit.human.protocols.agreement import ROWS, Pair, as_column, correlated, lay, pearson_of, redrawn
 from evalkit.stats import inference
 
 #: The parts that were judged again; accounts of one number, their last two characters, had the same task in all.
@@ -143,6 +144,6 @@ def habits(scored: pd.DataFrame) -> pd.DataFrame:
 
 
 def _numbers(scored: pd.DataFrame) -> pd.Series:
-    """Return the number of the account that judged every item again, by segment and system."""
-    named = scored[scored["protocol"] == AGAIN[0]].astype({"segment": "str", "system": "str", "hit": "str"})
-    return named.set_index(["segment", "system"])["hit"].str[-2:]
+    """Return the number of the account that judged every item again, by item."""
+    named = scored[scored["protocol"] == AGAIN[0]].astype(dict.fromkeys([*ITEM, "hit"], "str"))
+    return named.set_index(ROWS)["hit"].str[-2:]

@@ -6,10 +6,11 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
+from evalkit.data.items import ITEM, SEGMENT
 
 #: Classes of a translation by the worst error marked on it. A mark whose severity nobody stated counts as minor.
 CLASSES = ("none", "minor", "major")
-_KEY = ["protocol", "system", "segment"]
+_KEY = ["protocol", *ITEM]
 
 
 def worst(scored: pd.DataFrame, marked: pd.DataFrame) -> pd.Series:
@@ -19,7 +20,7 @@ def worst(scored: pd.DataFrame, marked: pd.DataFrame) -> pd.Series:
     those on degraded copies are left out. A protocol that has no row in it was done without marks: all its classes are
     missing. Critical errors count as major.
 
-    >>> scored = pd.DataFrame({"protocol": ["E", "E", "D"], "system": "s", "segment": ["1", "2", "1"]})
+    >>> scored = pd.DataFrame({"protocol": ["E", "E", "D"], "system": "s", "doc": "d", "segment": ["1", "2", "1"]})
     >>> marked = scored[:1].assign(severity="major", item_type="system")
     >>> worst(scored, marked).tolist()
     [2.0, 0.0, nan]
@@ -62,11 +63,11 @@ def own(marked: pd.DataFrame) -> pd.DataFrame:
 def characters(items: pd.DataFrame, marked: pd.DataFrame, texts: pd.DataFrame) -> dict[str, np.ndarray]:
     """Say of every character of the items' translations, one after another, whether a protocol marked it.
 
-    items: system and segment, one row per translation, in the order wanted. texts: their hypothesis and reference.
+    items: system, doc and segment, one row per translation, in the order wanted. texts: their hypothesis and reference.
     Marks without a place (omissions) are left out, and marks that run past the end of the text are cut there.
     Returns protocol -> (characters,) of bool; under the empty name, (items,) the translations' lengths in characters.
     """
-    key = ["system", "segment"]
+    key = ITEM
     place = pd.MultiIndex.from_frame(items[key].astype("str"))
     size = _lengths(place, marked, texts)
     begin = np.cumsum(size) - size
@@ -88,9 +89,9 @@ def _lengths(items: pd.MultiIndex, marked: pd.DataFrame, texts: pd.DataFrame) ->
     here = texts.astype(dict.fromkeys([*pair, *items.names], "str"))
     here = here.merge(marked[pair].astype("str").drop_duplicates(), on=pair)
     own = here.set_index(list(items.names))["hypothesis"].str.len().reindex(items).to_numpy()
-    reference = here.drop_duplicates("segment").set_index("segment")["reference"].str.len()
+    reference = here.drop_duplicates([*SEGMENT]).set_index([*SEGMENT])["reference"].str.len()
     unknown = ~items.get_level_values("system").isin(here["system"].unique())
-    size = np.where(unknown, reference.reindex(items.get_level_values("segment")).to_numpy(), own)
+    size = np.where(unknown, reference.reindex(items.droplevel("system")).to_numpy(), own)
     if not np.isfinite(size).all():
         raise DataError("Some translations have no text. Load the texts of the same test set.")
     return size.astype(int)

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
+from evalkit.data.items import ITEM, SEGMENT
 from evalkit.human.protocols.scores import SHORT, drawn_units
 from evalkit.stats import correlation
 from evalkit.stats.inference import Part, Shuffles, combine, permutation_test, redraw
@@ -155,9 +156,9 @@ def _joined(scored: pd.DataFrame, protocols: Sequence[str]) -> pd.DataFrame:
     outputs = scored[scored["item_type"].eq("system")]
     if lacks := {*protocols, MODEL, *QUALITY} - set(outputs["protocol"]):
         raise DataError(f"No score under {', '.join(sorted(lacks))}: who pulls whom needs all of these protocols.")
-    wide = outputs.pivot_table(index=["system", "segment"], columns="protocol", values="score", observed=True)
+    wide = outputs.pivot_table(index=ITEM, columns="protocol", values="score", observed=True)
     rows = outputs[outputs["protocol"].isin(protocols)]
-    rows = rows.join(wide[[MODEL, *QUALITY]], on=["system", "segment"])
+    rows = rows.join(wide[[MODEL, *QUALITY]], on=ITEM)
     return rows.dropna(subset=["score", MODEL, QUALITY[0]]).reset_index(drop=True)
 
 
@@ -203,8 +204,8 @@ def _ranked(scored: pd.DataFrame, quality: str) -> tuple[pd.DataFrame, _Columns]
     """Return the rows of all protocols on segments that ``quality`` has, and what their means are taken over."""
     protocols = [*ALONE, *ASSISTED, quality, MODEL]
     outputs = scored[scored["item_type"].eq("system") & scored["protocol"].isin(protocols)].dropna(subset="score")
-    known = set(outputs.loc[outputs["protocol"] == quality, "segment"])
-    rows = outputs[outputs["segment"].isin(known)].reset_index(drop=True)
+    segments = pd.MultiIndex.from_frame(outputs[[*SEGMENT]])
+    rows = outputs[segments.isin(segments[outputs["protocol"] == quality])].reset_index(drop=True)
     systems = sorted(rows["system"].astype("str").unique())
     place = rows["protocol"].map(protocols.index).to_numpy() * len(systems)
     place = place + rows["system"].map(systems.index).to_numpy(int)

@@ -7,6 +7,7 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.data import schemas
+from evalkit.data.items import segment_names
 
 #: All collections, by the names of the release: people's, those that WMT made itself, parts judged again, the model.
 ORDER = ("ESA-1", "ESA-2", "ESAAI-1", "ESAAI-2", "MQM-1", "WMT-MQM", "WMT-DASQM", "ESA-IAA", "ESAAI-IAA", "MQM-IAA",
@@ -58,7 +59,7 @@ def counts(scored: pd.DataFrame) -> pd.DataFrame:
     >>> counts(scored).to_numpy().tolist()
     [['ESA-1', 2, 2, 1, 2]]
     """
-    groups = scored.groupby("protocol", sort=False)
+    groups = scored.assign(segment=segment_names(scored)).groupby("protocol", sort=False)
     table = groups.agg(
         judgements=("system", "size"), people=("annotator", "nunique"), segments=("segment", "nunique"),
         systems=("system", "nunique"),

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
+from evalkit.data.items import ITEM
 from evalkit.human.protocols.pull import MODEL
 from evalkit.human.protocols.scores import drawn_units
 from evalkit.stats.correlation import ratio
@@ -76,7 +77,7 @@ def with_kept(judged: pd.DataFrame, counts: pd.DataFrame) -> pd.DataFrame:
 
     counts: the result of ``suggestions.counted``, which has least (suggestions) and kept for each judgement.
     """
-    key = ["protocol", "system", "segment", "hit", "item_type"]
+    key = ["protocol", *ITEM, "hit", "item_type"]
     share = counts.assign(share_kept=counts["kept"] / counts["least"].where(counts["least"] > 0))
     plain = judged.astype(dict.fromkeys(key, "str"))
     found = plain[key].merge(share[[*key, "share_kept"]].astype(dict.fromkeys(key, "str")), on=key, how="left")
@@ -85,10 +86,9 @@ def with_kept(judged: pd.DataFrame, counts: pd.DataFrame) -> pd.DataFrame:
 
 def with_model(judged: pd.DataFrame, released: pd.DataFrame) -> pd.DataFrame:
     """Add ``model``, the model's score of the undamaged translation; released: scores as released."""
-    key = ["system", "segment"]
-    model = released[released["protocol"].astype("str") == MODEL].astype(dict.fromkeys(key, "str"))
-    scores = model.drop_duplicates(key).set_index(key)["score"].rename("model")
-    found = judged[key].astype("str").join(scores, on=key)["model"]
+    model = released[released["protocol"].astype("str") == MODEL].astype(dict.fromkeys(ITEM, "str"))
+    scores = model.drop_duplicates(ITEM).set_index(ITEM)["score"].rename("model")
+    found = judged[ITEM].astype("str").join(scores, on=ITEM)["model"]
     return judged.assign(model=found.to_numpy())
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
+from evalkit.data.items import ITEM, segment_names
 from evalkit.human.protocols.pull import ALONE, ASSISTED, MODEL, QUALITY, campaigns
 from evalkit.human.protocols.scores import drawn_units
 from evalkit.stats.correlation import ratio
@@ -27,12 +28,11 @@ MARKINGS = (
     "marks a translation", "share of translations with a mark", "share of marks that are major",
     "share with a mark where the model suggests none", "share whose marks weigh just what the model says",
 )  # fmt: skip
-_WHERE = ["system", "segment"]
-_SPAN = [*_WHERE, "start", "end"]
+_SPAN = [*ITEM, "start", "end"]
 
 
 def suggestions(marked: pd.DataFrame, released: pd.DataFrame) -> pd.DataFrame:
-    """Count the errors that the model suggested in each translation: system, segment, known, least, most.
+    """Count the errors that the model suggested in each translation: system, doc, segment, known, least, most.
 
     marked: ``data.load("wmt23-protocols-spans")``. released: scores as released, of which the model's are taken; a row
     is returned for each of these. known: different suggestions that somebody left standing. least, most: how many there
@@ -44,9 +44,9 @@ def suggestions(marked: pd.DataFrame, released: pd.DataFrame) -> pd.DataFrame:
     left = known_suggestions(marked)
     weight = left["severity"].map(WEIGHTS)
     left = left.assign(unsure=weight.isna(), weight=weight.fillna(min(WEIGHTS.values())))
-    told = left.groupby(_WHERE).agg(known=("weight", "size"), weight=("weight", "sum"), unsure=("unsure", "sum"))
-    model = released[released["protocol"].astype("str") == MODEL].astype(dict.fromkeys(_WHERE, "str"))
-    table = model.set_index(_WHERE)[["score"]].join(told).fillna(0.0)
+    told = left.groupby(ITEM).agg(known=("weight", "size"), weight=("weight", "sum"), unsure=("unsure", "sum"))
+    model = released[released["protocol"].astype("str") == MODEL].astype(dict.fromkeys(ITEM, "str"))
+    table = model.set_index(ITEM)[["score"]].join(told).fillna(0.0)
     limits = [_unseen(*row) for row in zip(-table["score"] - table["weight"], table["unsure"], strict=True)]
     least, most = np.array(limits, float).reshape(-1, 2).T
     table = table.assign(least=table["known"] + least, most=table["known"] + most)
@@ -54,7 +54,7 @@ def suggestions(marked: pd.DataFrame, released: pd.DataFrame) -> pd.DataFrame:
 
 
 def known_suggestions(marked: pd.DataFrame) -> pd.DataFrame:
-    """List the suggestions that somebody left standing: system, segment, start, end, severity, and who left them.
+    """List the suggestions that somebody left standing: system, doc, segment, start, end, severity, and who left them.
 
     severity: with which all who left it did, else missing. A column for each of ``SHOWN`` tells whether it was left
     there. Degraded copies are left out.
@@ -92,10 +92,10 @@ def counted(judged: pd.DataFrame, marked: pd.DataFrame, released: pd.DataFrame) 
     marked, released: see ``suggestions``.
     """
     shown = judged[judged["protocol"].isin(SHOWN) & judged["item_type"].isin(["system", "reference"])]
-    shown = shown.astype(dict.fromkeys((*_WHERE, "protocol"), "str"))
-    whose = _marks(marked).groupby(["protocol", *_WHERE])["suggested"].agg(kept="sum", size="size").reset_index()
-    table = shown.merge(suggestions(marked, released), on=_WHERE, how="left")
-    table = table.merge(whose, on=["protocol", *_WHERE], how="left").fillna({"kept": 0, "size": 0})
+    shown = shown.astype(dict.fromkeys((*ITEM, "protocol"), "str"))
+    whose = _marks(marked).groupby(["protocol", *ITEM])["suggested"].agg(kept="sum", size="size").reset_index()
+    table = shown.merge(suggestions(marked, released), on=ITEM, how="left")
+    table = table.merge(whose, on=["protocol", *ITEM], how="left").fillna({"kept": 0, "size": 0})
     return table.assign(own=table["size"] - table["kept"]).drop(columns=["size", "known"])
 
 
@@ -122,7 +122,7 @@ def confirmed(marked: pd.DataFrame, *, by: str = QUALITY[0], resamples: int = 20
     rows = []
     for kind, some in kinds.items():
         hit = _confirmed(some, sound)
-        draws = resample(column_means(hit[:, None]), some["segment"].to_numpy(str), resamples=resamples, seed=seed)
+        draws = resample(column_means(hit[:, None]), segment_names(some).to_numpy(str), resamples=resamples, seed=seed)
         low, high = interval(draws[:, 0])
         size = (some["end"] - some["start"]).mean()
         rows.append((kind, len(some), float(size), float(hit.mean()), float(low), float(high)))
@@ -149,7 +149,7 @@ def marking(
 def _marks(marked: pd.DataFrame) -> pd.DataFrame:
     """Return marks in undamaged translations, with plain columns; what is missing lies at -1."""
     marks = marked[marked["item_type"].isin(["system", "reference"])]
-    marks = marks.astype(dict.fromkeys(("protocol", *_WHERE, "severity"), "str"))
+    marks = marks.astype(dict.fromkeys(("protocol", *ITEM, "severity"), "str"))
     return marks.astype({"start": float, "end": float}).fillna({"start": -1.0, "end": 0.0})
 
 
@@ -168,7 +168,7 @@ def _unseen(short: float, unsure: float) -> tuple[int, int]:
 def _confirmed(some: pd.DataFrame, sound: pd.DataFrame) -> np.ndarray:
     """Tell which marks share a character with one of ``sound`` in the same translation, (marks,), 0 or 1."""
     numbered = some[_SPAN].reset_index(drop=True).reset_index(names="number")
-    pairs = numbered.merge(sound[_SPAN], on=_WHERE, suffixes=("", "_other"))
+    pairs = numbered.merge(sound[_SPAN], on=ITEM, suffixes=("", "_other"))
     met = pairs[(pairs["start"] < pairs["end_other"]) & (pairs["start_other"] < pairs["end"])]
     return np.isin(np.arange(len(some)), met["number"]).astype(float)
 
@@ -176,16 +176,14 @@ def _confirmed(some: pd.DataFrame, sound: pd.DataFrame) -> np.ndarray:
 def _weighed(judged: pd.DataFrame, marked: pd.DataFrame, released: pd.DataFrame) -> pd.DataFrame:
     """Return judgements of systems' outputs with their marks, major marks, weight, and the model's score."""
     rows = judged[judged["protocol"].isin([*ALONE, *ASSISTED]) & judged["item_type"].eq("system")]
-    rows = rows.astype(dict.fromkeys(("protocol", *_WHERE), "str"))
+    rows = rows.astype(dict.fromkeys(("protocol", *ITEM), "str"))
     marks = _marks(marked)
     marks = marks.assign(weight=marks["severity"].map(WEIGHTS), major=marks["severity"].eq("major"))
-    sums = marks.groupby(["protocol", *_WHERE]).agg(marks=("major", "size"), major=("major", "sum"),
+    sums = marks.groupby(["protocol", *ITEM]).agg(marks=("major", "size"), major=("major", "sum"),
                                                     weight=("weight", "sum"))  # fmt: skip
-    model = released[released["protocol"].astype("str") == MODEL].astype(dict.fromkeys(_WHERE, "str"))
-    rows = rows[["protocol", *_WHERE, "doc", "annotator"]].merge(
-        sums.reset_index(), on=["protocol", *_WHERE], how="left"
-    )
-    rows = rows.fillna({"marks": 0, "major": 0, "weight": 0}).merge(model[[*_WHERE, "score"]], on=_WHERE)
+    model = released[released["protocol"].astype("str") == MODEL].astype(dict.fromkeys(ITEM, "str"))
+    rows = rows[["protocol", *ITEM, "annotator"]].merge(sums.reset_index(), on=["protocol", *ITEM], how="left")
+    rows = rows.fillna({"marks": 0, "major": 0, "weight": 0}).merge(model[[*ITEM, "score"]], on=ITEM)
     return rows.reset_index(drop=True)
 
 

@@ -19,10 +19,10 @@ from evalkit.human.ranking.official import (
 )
 from evalkit.human.ranking.pairwise import TESTS, pairwise_tests, significance_clusters
 from evalkit.human.ranking.rules import LINES, RULES, LineRule
-from evalkit.human.ranking.scores import COUNTED, SEGMENT, system_scores
+from evalkit.human.ranking.scores import COUNTED, system_scores
 
 __all__ = [
-    "COUNTED", "DIGITS", "LINES", "RULES", "SEGMENT", "TESTS", "LineRule",
+    "COUNTED", "DIGITS", "LINES", "RULES", "TESTS", "LineRule",
     "compare_clusters", "compare_p_values", "compare_with_official", "explain_missing", "flat_annotators",
     "missing_scores", "official_scores", "pairwise_tests", "rank_ranges", "rank_shifts", "rankings", "resampled",
     "significance_clusters", "summarize_shifts", "system_scores", "tally", "tally_clusters",

@@ -10,10 +10,11 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
+from evalkit.data.items import segment_key
 from evalkit.human.normalization import normalize
 from evalkit.human.ranking import drawn, rules
 from evalkit.human.ranking.rules import LineRule
-from evalkit.human.ranking.scores import COUNTED, SEGMENT, SegmentMeans, ranked, segment_means
+from evalkit.human.ranking.scores import COUNTED, SegmentMeans, ranked, segment_means
 from evalkit.stats import two_samples
 
 
@@ -49,7 +50,7 @@ def rule_clusters(
     rule: str = "wmt26",
     unit: str | Sequence[str] | None = "doc",
     item_types: tuple[str, ...] = COUNTED,
-    segment: tuple[str, ...] = SEGMENT,
+    segment: tuple[str, ...] | None = None,
     resamples: int = 1000,
     seed: int = 7,
 ) -> pd.DataFrame:
@@ -78,7 +79,7 @@ def judge(
     *,
     unit: str | Sequence[str] | None = "doc",
     item_types: tuple[str, ...] = COUNTED,
-    segment: tuple[str, ...] = SEGMENT,
+    segment: tuple[str, ...] | None = None,
     resamples: int = 1000,
     seed: int = 7,
     known: dict[tuple[object, ...], Any] | None = None,
@@ -88,6 +89,7 @@ def judge(
     known: what rules have in common, filled and used here, for one after another on the same ratings and options.
     """
     known = {} if known is None else known
+    segment = segment or segment_key(ratings)
     segments = (*segment, "turn") if rule.apart else segment
     key = (rule.by, rule.apart, rule.digits, rule.test == "units")
     if key not in known:

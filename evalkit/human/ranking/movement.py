@@ -11,9 +11,10 @@ import pandas as pd
 from scipy import stats
 
 from evalkit import DataError
+from evalkit.data.items import segment_key
 from evalkit.human.ranking.drawn import draws, widened
 from evalkit.human.ranking.pairwise import Comparison, clustered
-from evalkit.human.ranking.scores import COUNTED, SEGMENT, SegmentMeans, ranked, segment_means
+from evalkit.human.ranking.scores import COUNTED, SegmentMeans, ranked, segment_means
 from evalkit.stats import inference
 from evalkit.stats.correlation import kendall_b
 
@@ -35,7 +36,7 @@ def rank_ranges(
     resamples: int = 1000,
     seed: int = 7,
     item_types: tuple[str, ...] = COUNTED,
-    segment: tuple[str, ...] = SEGMENT,
+    segment: tuple[str, ...] | None = None,
 ) -> pd.DataFrame:
     """Give each system's score and rank an interval by the bootstrap.
 
@@ -79,7 +80,7 @@ def resampled(
     resamples: int = 1000,
     seed: int = 7,
     item_types: tuple[str, ...] = COUNTED,
-    segment: tuple[str, ...] = SEGMENT,
+    segment: tuple[str, ...] | None = None,
     **test: Any,
 ) -> list[Resampled]:
     """Rank the systems under every variant of the ratings, and score them anew on resampled segments, pair by pair.
@@ -93,6 +94,7 @@ def resampled(
     if not variants:
         raise DataError("There is no variant to rank. Give at least one table of ratings.")
     how = Comparison(**test)
+    segment = segment or segment_key(next(iter(variants.values())))
     columns = dict.fromkeys(variants, score) if isinstance(score, str) else score
     if lost := [name for name in variants if name not in columns]:
         raise DataError(f"score names no column for the variant {lost[0]}. Name one, or pass one column for all.")

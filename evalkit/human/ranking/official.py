@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
+from evalkit.data.items import segment_names
 from evalkit.data.schemas import with_pair
 from evalkit.human.ranking.pairwise import pairwise_tests, significance_clusters
 from evalkit.human.ranking.scores import COUNTED, system_scores
@@ -178,7 +179,8 @@ def explain_missing(ratings: pd.DataFrame, compared: pd.DataFrame, *, scale: str
     counted = with_pair(ratings[ratings["item_type"].isin(COUNTED)])
     column, rows = _COLUMN[scale], []
     for row in short.itertuples():
-        segments = counted[(counted["pair"] == row.pair) & (counted["system"] == row.system)].groupby("segment")[column]
+        own = counted[(counted["pair"] == row.pair) & (counted["system"] == row.system)]
+        segments = own.groupby(segment_names(own))[column]
         mean, size = segments.mean(), segments.size()
         judgements = row.official_judgements - row.judgements
         absent = row.official_segments - row.segments

@@ -16,7 +16,7 @@ from scipy import stats
 from evalkit import DataError
 from evalkit.human.ranking import drawn
 from evalkit.human.ranking.rules import ends
-from evalkit.human.ranking.scores import COUNTED, SEGMENT, SegmentMeans, ranked, segment_means
+from evalkit.human.ranking.scores import COUNTED, SegmentMeans, ranked, segment_means
 from evalkit.stats import inference, two_samples
 
 CORRECTIONS = (None, "holm")
@@ -54,7 +54,7 @@ def pairwise_tests(
     alpha: float = 0.05,
     correction: str | None = None,
     item_types: tuple[str, ...] = COUNTED,
-    segment: tuple[str, ...] = SEGMENT,
+    segment: tuple[str, ...] | None = None,
     digits: int | None = None,
     unit: str | Sequence[str] | None = None,
     resamples: int = 5000,
@@ -99,7 +99,7 @@ def significance_clusters(
     line: str = "all",
     with_upsets: bool = False,
     item_types: tuple[str, ...] = COUNTED,
-    segment: tuple[str, ...] = SEGMENT,
+    segment: tuple[str, ...] | None = None,
     digits: int | None = None,
     unit: str | Sequence[str] | None = None,
     seed: int = 7,

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from evalkit.data.items import SEGMENT, segment_names
 from evalkit.human.ranking import drawn, rules
 from evalkit.human.ranking.by_rule import by_domain, p_values
 from evalkit.human.ranking.rules import LineRule
@@ -56,7 +57,7 @@ class Batch:
     counted: np.ndarray
 
 
-def grid(name: str, ratings: pd.DataFrame, *, segment: Sequence[str] = ("doc", "segment")) -> Grid:
+def grid(name: str, ratings: pd.DataFrame, *, segment: Sequence[str] = SEGMENT) -> Grid:
     """Lay out the ratings of one language pair: score, z and annotator, doc, and domain where there is one."""
     cell = [*segment, "system"]
     known = ratings[ratings["item_type"].isin(COUNTED) & ratings["z"].notna()]
@@ -202,7 +203,7 @@ def _batch(means: dict[str, np.ndarray], grid: Grid, points: Sequence[float], tr
 def _halved(part: pd.DataFrame, count: int, rng: np.random.Generator) -> Batch:
     """Split one system's annotators so many times."""
     who, people = pd.factorize(part["annotator"])
-    where, segments = pd.factorize(part["segment"])
+    where, segments = pd.factorize(segment_names(part))
     second = rng.random((count, len(people))).argsort(axis=1) < len(people) // 2
     mine = np.stack([second, ~second], axis=1)[:, :, who].reshape(2 * count, -1).astype(float)
     rows = np.arange(len(part))

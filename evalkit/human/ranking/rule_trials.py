@@ -121,8 +121,8 @@ def judged(
     esa: WMT24's, with domains. protocols: WMT23's texts by name of the collection. crowds: WMT21 and WMT22 into
     English. segments: WMT23's mean scores of segments, DA+SQM, no annotators. calibration: WMT22's calibration HITs.
     """
-    own: dict[str, Any] = {"segment": ("doc", "segment"), "item_types": ("system",)}
-    shared = own | {"item_types": ("calibration",), "unit": ("annotator", "doc")}
+    own: dict[str, Any] = {"item_types": ("system",)}
+    shared = {"item_types": ("calibration",), "unit": ("annotator", "doc")}
     da = segments[segments["metric"].eq("da-sqm")].assign(item_type="system")
     return {
         "wmt24-esa": (esa, own),

@@ -9,11 +9,10 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
+from evalkit.data.items import segment_key
 
 #: Which items of a MTurk campaign count: systems' outputs, and unchanged segments of quality-control copies too.
 COUNTED = ("system", "repeat")
-#: The columns that tell one segment of a language pair from another; ("doc", "segment") where documents number theirs.
-SEGMENT = ("segment",)
 
 
 @dataclass(frozen=True)
@@ -61,18 +60,21 @@ def segment_means(
     *,
     score: str = "score",
     item_types: tuple[str, ...] = COUNTED,
-    segment: tuple[str, ...] = SEGMENT,
+    segment: tuple[str, ...] | None = None,
     digits: int | None = None,
     unit: str | Sequence[str] | None = None,
 ) -> dict[str, SegmentMeans]:
     """Average the judgements of each system's segment, per language pair.
 
-    score: the column to average; judgements without a value there are left out. digits: significant digits that the
-    means keep, None for all; WMT's files of segment scores have 15, which decides what counts as a tie. unit: the
-    column to split scores by, or two of them, "segment" for all columns that name one; None for segments. A judgement
-    weighs 1 / (judgements of its segment and system).
+    score: the column to average; judgements without a value there are left out. segment: the columns that name one;
+    None for those of ``items.segment_key``. digits: significant digits that the means keep, None for all; WMT's files
+    of segment scores have 15, which decides what counts as a tie. unit: the column to split scores by, or two of them,
+    "segment" for all columns that name one; None for segments. A judgement weighs 1 / (judgements of its segment and
+    system).
     """
     units = [unit] if isinstance(unit, str) else [*(unit or ())]
+    segment = segment or segment_key(ratings) or ("segment",)
+    segment = segment or segment_key(ratings)
     needed = ["src_lang", "tgt_lang", "system", *segment, "item_type", score, *units]
     if missing := [name for name in needed if name not in ratings]:
         raise DataError(
@@ -142,7 +144,7 @@ def system_scores(
     *,
     score: str = "score",
     item_types: tuple[str, ...] = COUNTED,
-    segment: tuple[str, ...] = SEGMENT,
+    segment: tuple[str, ...] | None = None,
 ) -> pd.DataFrame:
     """Score each system: average the judgements of each segment, then the segments.
 

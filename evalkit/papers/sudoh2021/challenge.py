@@ -9,6 +9,7 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.data import delimited
+from evalkit.metrics.lexical import exact
 from evalkit.papers import claims
 from evalkit.stats.verdicts import verdict
 
@@ -101,15 +102,12 @@ def scored(challenges: pd.DataFrame, *, lowercase: bool = False) -> pd.DataFrame
     from sacrebleu.metrics import BLEU, CHRF
 
     pairs = list(zip(challenges["hypothesis"], challenges["reference"], strict=True))
-    metrics = {
-        "bleu": BLEU(lowercase=lowercase, smooth_method="exp", tokenize="13a", effective_order=True),
-        "chrf": CHRF(lowercase=lowercase, char_order=6, word_order=0, beta=2, whitespace=False),
-    }
-    scores = {
-        name: [metric.sentence_score(said, [meant]).score / 100 for said, meant in pairs]
-        for name, metric in metrics.items()
-    }
-    return challenges.assign(**scores)
+    bleu = BLEU(lowercase=lowercase, smooth_method="exp", tokenize="13a", effective_order=True)
+    chrf = CHRF(lowercase=lowercase, char_order=6, word_order=0, beta=2, whitespace=False)
+    return challenges.assign(
+        bleu=[exact(bleu.sentence_score(said, [meant]), effective=True) / 100 for said, meant in pairs],
+        chrf=[chrf.sentence_score(said, [meant]).score / 100 for said, meant in pairs],
+    )
 
 
 def preferred(challenges: pd.DataFrame, *, metrics: Sequence[str] = ("bleu", "chrf")) -> pd.DataFrame:

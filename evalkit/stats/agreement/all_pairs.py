@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from evalkit.stats.correlation import pearson, spearman, tau_b, tau_c
+from evalkit.stats.correlation import pearson, ranks, spearman, tau_b, tau_c
 
-_BLOCK = 1_000_000  # numbers of a block of pairs of columns
+_BLOCK = 100_000  # numbers of a block of pairs of columns
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,7 @@ def all_pairs(scores: np.ndarray) -> tuple[np.ndarray, dict[str, tuple[np.ndarra
     ([4, 3, 3], [0.33, -1.0, -0.33])
     """
     scores = np.asarray(scores, float)
+    scores = scores[np.isfinite(scores).sum(axis=1) > 1]  # most items of a campaign have one annotator
     there = np.isfinite(scores)
     codes = _dense_ranks(scores)
     full = bool(there.all())
@@ -56,10 +57,10 @@ def all_pairs(scores: np.ndarray) -> tuple[np.ndarray, dict[str, tuple[np.ndarra
     with np.errstate(divide="ignore", invalid="ignore"):
         p = _p_kendall(balance, n, own, other)
         every = n * (n - 1) / 2
-        results = {
-            name: (value, _p_student(value, n))
-            for name, value in (("spearman", _each(spearman, scores)), ("pearson", _each(pearson, scores)))
-        }
+        ranked = ranks(scores.T).T if full else scores
+        moments = {"spearman": (pearson if full else spearman, ranked), "pearson": (pearson, scores)}
+        values = {name: _each(*how, np.flatnonzero(~undefined)) for name, how in moments.items()}
+        results = {name: (value, _p_student(value, n)) for name, value in values.items()}
         results["kendall_c"] = tau_c(balance, n, own.distinct, other.distinct), p
         results["kendall_b"] = tau_b(balance, every - own.pairs, every - other.pairs), p
     return n, {
@@ -82,7 +83,7 @@ def _ties(codes: np.ndarray, there: np.ndarray, full: bool) -> np.ndarray:
     people = codes.shape[1]
     sums = np.zeros((4, people, people))
     for a, code in enumerate(codes.T):
-        group = np.bincount(code, minlength=code.max() + 1)[:, None] if full else _tied(code, there)
+        group = np.bincount(code, minlength=code.max(initial=0) + 1)[:, None] if full else _tied(code, there)
         pairs = group * (group - 1.0)
         found = [group > 0, pairs / 2, pairs * (group - 2), pairs * (2 * group + 5)]
         sums[:, a] = [each.sum(axis=0) for each in found]
@@ -99,15 +100,18 @@ def _tied(code: np.ndarray, there: np.ndarray) -> np.ndarray:
     return np.add.reduceat(there[order], starts, axis=0, dtype=np.int64)
 
 
-def _each(statistic: Callable[[np.ndarray, np.ndarray], np.ndarray], scores: np.ndarray) -> np.ndarray:
-    """Evaluate a statistic of two samples for every two columns, some at a time."""
-    first, second = np.triu_indices(scores.shape[1], 1)
+def _each(
+    statistic: Callable[[np.ndarray, np.ndarray], np.ndarray], scores: np.ndarray, wanted: np.ndarray
+) -> np.ndarray:
+    """Evaluate a statistic of two samples for every two columns, some at a time; NaN for pairs that are not wanted."""
+    columns = np.ascontiguousarray(scores.T)
+    first, second = np.triu_indices(len(columns), 1)
+    found = np.full(len(first), np.nan)
     step = max(1, _BLOCK // max(len(scores), 1))
-    parts = [
-        statistic(scores[:, first[start : start + step]].T, scores[:, second[start : start + step]].T)
-        for start in range(0, len(first), step)
-    ]
-    return np.concatenate(parts)
+    for start in range(0, len(wanted), step):
+        some = wanted[start : start + step]
+        found[some] = statistic(columns[first[some]], columns[second[some]])
+    return found
 
 
 def _by_signs(codes: np.ndarray, there: np.ndarray) -> np.ndarray:
