@@ -14,6 +14,7 @@ from evalkit.data.importing.files.rows import Rows
 from evalkit.data.importing.formats import Format, Head, Match, describe, with_languages
 from evalkit.data.importing.judgements import Converted, converted, demand_columns, human, mapped_cells
 from evalkit.data.importing.kinds import weights
+from evalkit.data.importing.kinds.preferences import demand_one
 from evalkit.data.importing.options import Options
 from evalkit.data.importing.rejected import EXCLUDED, Rejecting, Rejection
 from evalkit.data.importing.report import Report
@@ -65,6 +66,7 @@ def _match(head: Head, options: Options, *, tool: str, title: str) -> Match:
 
 def _convert(rows: Rows, head: Head, match: Match, options: Options, report: Report, *, tool: str) -> Converted:
     """Read judgements: scores that people gave, and scores that are made of the errors which they marked."""
+    demand_one(head, options)
     lines = rows.frame.index.to_numpy()
     frame = rows.frame.reset_index(drop=True)  # one line may hold several judgements: rows go by their places
     frame = frame.assign(**{name: None for name in (*OWN, "score") if name not in frame})
