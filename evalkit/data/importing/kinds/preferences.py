@@ -268,10 +268,11 @@ def _compared(frame: pd.DataFrame, head: Head, names: dict[str, str], values: di
               report: Report) -> Converted:  # fmt: skip
     """Turn each comparison into two judgements."""
     systems = _systems(frame, names, values)
-    answers = names.pop("preference", names.pop("score", ""))
+    shown = places.stood_first(frame, names, systems, report)
+    answers = names.get("preference") or names.get("score", "")
     cells = frame[answers] if answers else constant(values["preference"], frame.index)
     most, numeric = 0.0, not options.words and _numeric([str(cell) for cell in cells.dropna()])
-    if numeric and (options.positive or "preference" not in {**_names(head, options), **values}):
+    if numeric and (options.positive or "preference" not in {*names, *values}):
         headings = {side: [names[name] for name in (f"system_{side}", f"hypothesis_{side}") if name in names]
                     or [side.upper()] for side in SIDES}  # fmt: skip
         worth, most, wrong = leads(cells, systems, headings, options, report)
@@ -287,7 +288,7 @@ def _compared(frame: pd.DataFrame, head: Head, names: dict[str, str], values: di
         for place, (column, reason) in wrong.items()
     ]  # fmt: skip
     sound = np.setdiff1d(np.arange(len(frame)), [*wrong])
-    halves, first = [], places.stood_first(frame, names, systems, report)[sound]
+    halves, first = [], shown[sound]
     for side, other in (SIDES, SIDES[::-1]):
         half = frame.iloc[sound].assign(**{
             _SYSTEM: systems[side].iloc[sound], _AGAINST: systems[other].iloc[sound],
