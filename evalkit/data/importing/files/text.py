@@ -33,6 +33,7 @@ _LONGEST = 8 << 20  # bytes of one row
 _MOST_CUT = 5_000_000  # lines of a file that is not plain
 _MOST_LINES, _MOST_FAILURES = 200, 200  # lines of a cell in quotes; quotes that turned out not to close
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
+_WORD = re.compile(rb'"[^"\n]*"|[^\s"]+')  # what stands in quotes is one
 _NAMES = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "bars"}
 _END = re.compile(rb"\r\n|\n|\r")
 #: How tables begin that are written here (``rejected.FIELDS``, ``designs.HEADINGS``): commas cut them.
@@ -52,8 +53,8 @@ def source(path: Path, content: bytes, digest: str, *, encoding: str | None = No
         how = "as told" if encoding else "found by its bytes; name another with --encoding if names look wrong"
         notes.append(f"read as {found} ({how})")
     first = _lines(_first(text), path.name)
-    if b'"' not in text and _by_blanks(first):
-        text = b"\n".join(b"\t".join(line.split()) for line in text.split(b"\n"))
+    if _by_blanks(first):
+        text = b"\n".join(b"\t".join(_WORD.findall(line)) for line in text.split(b"\n"))
         first = _lines(_first(text), path.name)
         notes.append("cells are cut by blanks and tabs, which were all taken for tabs")
     delimiter = "\t" if path.suffix.casefold() == ".tsv" else _delimiter(first)
@@ -185,7 +186,7 @@ def _by_blanks(lines: list[str]) -> bool:
     Words may agree by chance where a delimiter is there: a heading of two words over names of two words.
     """
     rows = [line for line in lines if line.strip()]
-    counts = {len(line.split()) for line in rows}
+    counts = {len(_WORD.findall(line.encode("utf-8", "surrogatepass"))) for line in rows}
     if len(rows) < 2 or len(counts) != 1 or (width := counts.pop()) < 3:
         return False
     for delimiter in _NAMES:
