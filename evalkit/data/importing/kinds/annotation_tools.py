@@ -11,14 +11,21 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from evalkit.data.importing.cells import columns
+import numpy as np
+import pandas as pd
+
+from evalkit.data.importing.cells import columns, numbers
 from evalkit.data.importing.files import jsonl
 from evalkit.data.importing.files.jsonl import Records, Row
-from evalkit.data.importing.kinds import annotated
+from evalkit.data.importing.kinds import annotated, layouts
+from evalkit.data.importing.kinds.preferences import head_two
 
 _SEVERITY = r"(neutral|trivial|minor|major|critical)"
 _LABEL = re.compile(rf"{_SEVERITY}(?:[\W_]{{1,4}}(.{{1,200}}))?|(.{{1,200}}?)[\W_]{{1,4}}{_SEVERITY}\W?", re.I | re.S)
 _FIRST = 50  # objects by which a tool is told
+_MOSTLY, _STEPS, _WORDS = 0.8, 11, 60  # share of numbers among scores; steps of a scale in words, letters of one
+#: What Label Studio and others put around the answers of a task, in its short export.
+_FRAME = ("id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement", "history")
 
 
 @dataclass
@@ -61,7 +68,10 @@ def tool_of(found: list[tuple[int, dict[str, Any]]]) -> Tool | None:
 def rows(tool: Tool, read: Records) -> Iterator[Row]:
     """Yield a row per judgement and criterion; of comparisons a row each, as tables of preferences have them."""
     every = [judged for line, one in read.found for judged in tool.judged(line, one)]
-    if any(judged.preferred is not None for judged in every):
+    _settle(every)
+    scored = any(judged.scores or judged.preferred is not None for judged in every)
+    if any(judged.preferred is not None for judged in every) or (
+        scored or tool.name == "prodigy") and any(head_two(judged.cells) for judged in every[:_FIRST]):  # fmt: skip
         read.notes = ["what is called a line is the number of a comparison in the file"]
         yield from _preferences(every)
         return
@@ -93,7 +103,33 @@ def _preferences(every: list[Judged]) -> Iterator[Row]:
     for place, judged in enumerate(every, 1):
         cells = {name: cell for name, cell in (judged.cells | _segment(judged.cells, named)).items()
                  if name != annotated.NAMED}  # fmt: skip
-        yield place, cells | {"preference": "" if judged.kind else judged.preferred or ""}
+        if any(one.preferred is not None for one in every):
+            said = {"preference": judged.preferred or ""}
+        else:
+            said = dict(judged.scores) or {name: cells[name] for name in cells if columns.meaning(name) == "score"}
+        yield place, cells | (dict.fromkeys(said, "") if judged.kind else said)
+
+
+def _settle(every: list[Judged]) -> None:
+    """Keep as scores what is one: numbers, or few words that recur; what else was written, such as a comment, is told."""
+    said: dict[str, list[str]] = {}
+    for judged in every:
+        for name, text in judged.scores:
+            said.setdefault(name, []).append(text)
+    texts = {name for name, cells in said.items() if not _are_scores(cells)}
+    for judged in every:
+        judged.cells |= {name: text for name, text in judged.scores if name in texts}
+        judged.scores = [(name, text) for name, text in judged.scores if name not in texts]
+
+
+def _are_scores(cells: list[str]) -> bool:
+    """Tell numbers, and words of a scale, from texts.
+
+    >>> _are_scores(["4", "3.5"]), _are_scores(["Good", "Fair", "Good"]), _are_scores(["The end is wrong.", "fine", "ok"])
+    (True, True, False)
+    """
+    numeric = np.isfinite(numbers.read(pd.Series(cells, dtype="str"))[0]).mean() > _MOSTLY
+    return bool(numeric) or (len(cells) > 1 and len({*cells}) <= _STEPS and max(map(len, cells)) <= _WORDS and 2 * len({*cells}) <= len(cells) + 1)
 
 
 def _segment(cells: Mapping[str, str], named: set[str | None]) -> dict[str, str]:
@@ -169,32 +205,39 @@ def _value(result: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _scores(results: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
     """List what was said of a whole task: ratings, numbers, and single choices."""
-    placed = {result.get("id") for result in results if "start" in _value(result)}
+    placed = {result.get("id") for result in results if _labels(_value(result)) is not None} - {None}
     found = []
     for result in results:
         value = _value(result)
-        if result.get("id") in placed and result.get("id") is not None:
+        if result.get("id") in placed or "start" in value:
             continue
-        for kind in ("rating", "number", "choices"):
+        for kind in ("rating", "number", "choices", "taxonomy", "text"):
             said = value.get(kind)
             said = said[0] if isinstance(said, list) and len(said) == 1 else said
-            if said is not None:
+            said = said[-1] if kind == "taxonomy" and isinstance(said, list) and said else said
+            if said is not None and (kind != "text" or _are_scores([jsonl.cell(said)])):
                 found.append((str(result.get("from_name") or kind), jsonl.cell(said)))
     return found
 
 
+def _labels(value: Mapping[str, Any]) -> list[Any] | None:
+    """Return the labels of a marked stretch; None where a result marks none."""
+    labels = value.get("labels", value.get("hypertextlabels"))
+    return labels if isinstance(labels, list) and "start" in value else None
+
+
 def _regions(results: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]] | None:
-    """List the errors of an annotation; choices of the same region say more of one."""
+    """List the errors of an annotation; choices and taxonomies of the same region say more of one."""
     more: dict[Any, list[str]] = {}
     for result in results:
-        if "start" in _value(result) or _value(result).get("choices") is None:
-            continue
-        more.setdefault(result.get("id"), []).extend(map(str, _value(result)["choices"]))
+        value = _value(result)
+        if _labels(value) is None:
+            paths = ["/".join(map(str, path)) for path in value.get("taxonomy") or () if isinstance(path, list)]
+            more.setdefault(result.get("id"), []).extend([*map(str, value.get("choices") or ()), *paths])
     found = []
     for result in results:
         value = _value(result)
-        labels = value.get("labels", value.get("hypertextlabels"))
-        if not isinstance(labels, list) or "start" not in value:
+        if (labels := _labels(value)) is None:
             continue
         offsets = value.get("globalOffsets")  # of HTML, whose start and end count within their elements
         whole = offsets if isinstance(offsets, dict) else value
@@ -219,16 +262,18 @@ def _of_row(line: int, found: Mapping[str, Any]) -> Iterator[Judged]:
     """Read a row of Label Studio's short JSON or CSV: what was said stands under its own name beside the data."""
     cells: dict[str, str] = {"task": jsonl.cell(found.get("id")), "annotator": jsonl.cell(found["annotator"])}
     scores: list[tuple[str, str]] = []
-    errors = preferred = None
+    regions: list[dict[str, Any]] = []
+    marked = preferred = None
+    names = [*found]
+    answers = names[names.index("id") + 1 : names.index("annotator")] if "id" in names[1:] else []
     for name, value in found.items():
-        if name in ("id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time"):
+        if name in _FRAME:
             continue
         value = _unpacked(value)
         if isinstance(value, list) and value and all(isinstance(one, dict) and "start" in one for one in value):
-            regions = [
-                {"value": one, "to_name": "source" if columns.meaning(name) == "source" else name} for one in value
-            ]
-            errors = [*(errors or []), *(_regions(regions) or [])]
+            side = "source" if columns.meaning(name) == "source" else name
+            regions += [{"id": (one["start"], one.get("end")), "value": one, "to_name": side} for one in value]
+            marked = True
         elif isinstance(value, dict) and "selected" in value:
             preferred = jsonl.cell(value["selected"])
         elif isinstance(value, dict) and value.get("choices"):
@@ -237,9 +282,18 @@ def _of_row(line: int, found: Mapping[str, Any]) -> Iterator[Judged]:
             said := value[0].get("rating", value[0].get("number"))
         ) is not None:  # fmt: skip
             scores.append((name, jsonl.cell(said)))
+        elif isinstance(value, list) and len(value) == 1 and isinstance(value[0], list) and value[0]:
+            scores.append((name, jsonl.cell(value[0][-1])))  # a path through a taxonomy
+        elif value not in (None, "", []) and (name in answers or _is_judgement(name)) and not isinstance(value, dict | list):
+            scores.append((name, jsonl.cell(value)))
         else:
             cells[name] = jsonl.cell(value)
-    yield Judged(line, cells | _when(found), scores, errors, preferred=preferred)
+    yield Judged(line, cells | _when(found), scores, _regions(regions) if marked else None, preferred=preferred)
+
+
+def _is_judgement(name: str) -> bool:
+    """Tell whether a field is called what a judgement is."""
+    return layouts.is_quality(name) or columns.plain(name) in ("rating", "choice", "stars", "sentiment")
 
 
 def _unpacked(value: Any) -> Any:

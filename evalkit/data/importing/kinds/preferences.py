@@ -40,7 +40,9 @@ _NAMED = f"name|id|tag|system|model|label|{_CONDITION}"
 #: What heads the systems of a comparison: system_a, model 1, left_system, text1_tag, or what they worked under:
 #: system_a_condition, prompt_b.
 _OF_SYSTEM = {
-    side: re.compile(rf"({STEMS}|{_CONDITION})({words})(?:{_NAMED})?|({words})(system|sys|model|engine|{_CONDITION})({_NAMED})?")
+    side: re.compile(
+        rf"({STEMS}|{_CONDITION})(?:{words})({_NAMED})?|(?:{words})(system|sys|model|engine|{_CONDITION})({_NAMED})?"
+    )
     for side, words in WORDS.items()
 }
 #: What heads their texts, where these are not what names the systems.
@@ -161,25 +163,37 @@ def _names(head: Head, options: Options, passed: Iterable[str] = ()) -> dict[str
 
 def _sides(head: Head, free: list[str]) -> tuple[str, str] | None:
     """Choose the headings of both systems: those that differ where others are alike, names before conditions and texts."""
-    ways: dict[str, dict[tuple[str, ...], str]] = {side: {} for side in SIDES}
-    for side in SIDES:
-        for name in free:
-            if (found := _OF_SYSTEM[side].fullmatch(columns.plain(name))) and not _numeric(head.samples(name)):
-                stem = re.sub(rf"^({found[1] or ''})({WORDS[side]})|^({WORDS[side]})", r"\1", columns.plain(name))
-                ways[side].setdefault((stem,), name)
-    pairs = [(ways["a"][stem], ways["b"][stem]) for stem in ways["a"] if stem in ways["b"]]
-    if not pairs and all(ways.values()):
-        pairs = [tuple(next(iter(ways[side].values())) for side in SIDES)]  # type: ignore[list-item]
+    named = {side: _of_side(side, [name for name in free if not _numeric(head.samples(name))]) for side in SIDES}
+    pairs = [(*pair, parts) for parts, pair in zip(named["a"], zip(named["a"].values(), map(named["b"].get, named["a"])))]
+    pairs = [(a, b, parts) for a, b, parts in pairs if b]
+    if not pairs and all(named.values()):
+        pairs = [(*(next(iter(named[side].values())) for side in SIDES), ())]
 
-    def order(pair: tuple[str, str]) -> tuple[bool, bool, bool]:
-        places = [head.header.index(name) for name in pair]
+    def order(pair: tuple[str, str, tuple[str, ...]]) -> tuple[bool, bool, bool]:
+        places = [head.header.index(name) for name in pair[:2]]
         rows = [[row[place].strip() for place in places] for row in head.below if len(row) > max(places)]
-        alike, names = [one == other for one, other in rows if one and other], {name for row in rows for name in row}
-        texts = columns.plain(pair[0]) in _OF_TEXT["a"].split() or bool(re.search(_CONDITION, columns.plain(pair[0])))
-        return (all(alike) and bool(alike), texts and len(names) > len(rows), texts)
+        alike = [one == other for one, other in rows if one and other]
+        texts = columns.plain(pair[0]) in _OF_TEXT["a"].split()
+        other = texts or bool({*pair[2]} & {*_CONDITION.split("|")})
+        return other and len({name for row in rows for name in row}) > len(rows) / 2, bool(alike) and all(alike), other
 
-    pairs = [pair for pair in pairs if not order(pair)[1]]  # texts hardly recur
-    return min(pairs, key=order, default=None)
+    best = min(pairs, key=order, default=None)
+    return best[:2] if best and not order(best)[0] else None  # texts hardly recur
+
+
+def _of_side(side: str, names: Iterable[str]) -> dict[tuple[str, ...], str]:
+    """Map what headings say beside the side to those that may name its system."""
+    found = {name: _OF_SYSTEM[side].fullmatch(columns.plain(name)) for name in names}
+    return {tuple(one.groups("")): name for name, one in reversed(found.items()) if one}
+
+
+def head_two(names: Iterable[str]) -> bool:
+    """Tell whether names of fields speak of two systems, or of their translations.
+
+    >>> head_two(["source", "model_left", "model_right"]), head_two(["source", "system"])
+    (True, False)
+    """
+    return bool({*_of_side("a", names)} & {*_of_side("b", names)})
 
 
 def _numeric(cells: list[str]) -> bool:
