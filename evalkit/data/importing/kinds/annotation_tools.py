@@ -229,11 +229,17 @@ def _labels(value: Mapping[str, Any]) -> list[Any] | None:
 def _regions(results: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]] | None:
     """List the errors of an annotation; choices and taxonomies of the same region say more of one."""
     more: dict[Any, list[str]] = {}
+    graded: dict[Any, dict[str, str]] = {}
     for result in results:
         value = _value(result)
-        if _labels(value) is None:
-            paths = ["/".join(map(str, path)) for path in value.get("taxonomy") or () if isinstance(path, list)]
-            more.setdefault(result.get("id"), []).extend([*map(str, value.get("choices") or ()), *paths])
+        if _labels(value) is not None:
+            continue
+        paths = ["/".join(map(str, path)) for path in value.get("taxonomy") or () if isinstance(path, list)]
+        said = [*map(str, value.get("choices") or ()), *paths]
+        if len(said) == 1 and "severity" in columns.words(str(result.get("from_name"))):
+            graded[result.get("id")] = {"severity": said[0].casefold()}
+        else:
+            more.setdefault(result.get("id"), []).extend(said)
     found = []
     for result in results:
         value = _value(result)
@@ -243,7 +249,8 @@ def _regions(results: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]] | Non
         whole = offsets if isinstance(offsets, dict) else value
         side = "source" if columns.meaning(str(result.get("to_name"))) == "source" else "target"
         error = _error(whole.get("start"), whole.get("end"), "", text=value.get("text"), side=side)
-        found.append(error | _called([*map(str, labels), *more.get(result.get("id"), [])]))
+        called = _called([*map(str, labels), *more.get(result.get("id"), [])])
+        found.append(error | called | graded.get(result.get("id"), {}))
     return found
 
 
@@ -272,7 +279,8 @@ def _of_row(line: int, found: Mapping[str, Any]) -> Iterator[Judged]:
         value = _unpacked(value)
         if isinstance(value, list) and value and all(isinstance(one, dict) and "start" in one for one in value):
             side = "source" if columns.meaning(name) == "source" else name
-            regions += [{"id": (one["start"], one.get("end")), "value": one, "to_name": side} for one in value]
+            regions += [{"id": (str(one["start"]), str(one.get("end"))), "value": one, "to_name": side, "from_name": name}
+                        for one in value]  # fmt: skip
             marked = True
         elif isinstance(value, dict) and "selected" in value:
             preferred = jsonl.cell(value["selected"])

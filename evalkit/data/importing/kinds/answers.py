@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
@@ -75,15 +76,17 @@ def _placed(name: str) -> str:
     return next((side for side in SIDES if _SIDE[side].fullmatch(name)), "")
 
 
-def are_answers(cells: list[str]) -> bool:
+def are_answers(cells: list[str], systems: Iterable[str] = ()) -> bool:
     """Tell whether cells say in words which of two is better: nearly all that say anything, and one names a side.
+
+    systems: names that an answer may give instead.
 
     >>> are_answers(["a", "tie", "b", "n/a"]), are_answers(["tie", "same"]), are_answers(["a", "cat", "b", "dog"])
     (True, False, False)
     """
     said = [cell for cell in cells if cell.casefold() not in numbers.ABSENT and not _NONE.fullmatch(_folded(cell))]
     said = [cell for cell in said if not _PLAIN.fullmatch(cell)]
-    sided = sum(is_side(cell) != "unknown" for cell in said)
+    sided = sum(is_side(cell) != "unknown" or isinstance(_meant(cell, [*systems]), float) for cell in said if not is_tie(cell))
     return bool(sided) and sided + sum(map(is_tie, said)) >= _ANSWERED * len(said) and len(said) > len(cells) / 2
 
 
@@ -189,7 +192,7 @@ def _meant(answer: str, pair: list[str]) -> float | str:
     plainly = _folded(answer)
     said = [(_named(answer), 1.0), (plainly, 1.0)]
     said += [(one["who"], worth) for pattern, worth in ((_WORSE, 0.0), (_BETTER, 1.0)) if (one := pattern.fullmatch(plainly))]
-    named = next((abs(worth - place) for who, worth in said for place, name in enumerate(pair)
+    named = next((abs(worth - (place > 0)) for who, worth in said for place, name in enumerate(pair)
                   if who in (_named(name), _folded(name))), None)  # fmt: skip
     sided = {"a": 1.0, "b": 0.0}.get(is_side(answer))
     if named is not None and sided is not None and named != sided:

@@ -62,7 +62,9 @@ _CHOOSING = columns.vocabulary(
     "preference preferred prefer pref choice winner better best vote verdict chosen answer label response result "
     "selection selected judgement judgment rating score comparison decision overall"
 )
-_LEAD = columns.vocabulary("slider strength difference diff margin lead comparison cmos cmp preference pref value")
+_LEAD = columns.vocabulary(
+    "slider strength difference diff margin lead comparison cmos cmp preference pref value answer response rating vote choice"
+)
 _SLOT = re.compile(rf"(?:{STEMS})(\d{{1,2}})({_NAMED})?")
 _SLOT_RANK = re.compile(rf"(?:(?:{STEMS})(\d{{1,2}}))?rank(?:ing)?(\d{{1,2}})?")
 _RANK = re.compile(r"rank(?:ing)?[\W_]+(?P<after>.{1,60})|(?P<before>.{1,60}?)[\W_]+rank(?:ing)?", re.IGNORECASE)
@@ -75,6 +77,7 @@ _OTHERS = {
 }  # fmt: skip
 _SYSTEM, _AGAINST, _SCORE, _HIT = "(system)", "(against)", "(score)", "(comparison)"
 _PLACE, _SCREEN, _RANKED = "(place)", "(screen)", "(rank)"
+_ANSWERS = 3  # the first, the second, or a tie
 _MOSTLY = 0.8  # share of cells that are numbers where a column holds them
 _SHOWN = 20  # pairs of systems whose wins and ties are told
 _TEXT, _SEGMENT = "(hypothesis)", "(segment)"
@@ -146,7 +149,8 @@ def _names(head: Head, options: Options, passed: Iterable[str] = ()) -> dict[str
     choices = [name for name in free if columns.plain(name) in _CHOICE]
     choices += [name for name in free if columns.meaning(name) == "score" and name_two(head.samples(name))]
     if two:
-        choices += [name for name in free if _CHOOSING & {*columns.words(name)} and are_answers(head.samples(name))]
+        systems = {cell for side in SIDES for cell in head.samples((told | found)[f"system_{side}"])}
+        choices += [name for name in free if _CHOOSING & {*columns.words(name)} and are_answers(head.samples(name), systems)]
     take("preference", sorted(choices, key=lambda name: _order(columns.plain(name))))
     for ours in (name for name in (*columns.OURS, "first") if name not in left):
         take(ours, [name for name in free if columns.plain(name) == columns.plain(ours)])
@@ -179,6 +183,12 @@ def _sides(head: Head, free: list[str]) -> tuple[str, str] | None:
 
     best = min(pairs, key=order, default=None)
     return best[:2] if best and not order(best)[0] else None  # texts hardly recur
+
+
+def _few(cells: pd.Series) -> bool:
+    """Tell whether numbers are so few, and none below 0, that each is an answer rather than a place on a scale."""
+    values = numbers.read(cells)[0]
+    return bool(np.nanmin(values) >= 0 and len({*values[np.isfinite(values)]}) <= _ANSWERS)
 
 
 def _of_side(side: str, names: Iterable[str]) -> dict[tuple[str, ...], str]:
@@ -235,7 +245,8 @@ def _convert(rows: Rows, head: Head, match: Match, options: Options, report: Rep
     """Read comparisons, each as two judgements, or rows of ranks, each as a judgement per system."""
     if match.lacks:
         raise DataError(
-            f"{head.name} holds no {PREFERENCES.title}: it lacks {match.lacks}. Name its columns like these."
+            f"{head.name} holds no {PREFERENCES.title}: it lacks {match.lacks}. Say which columns they are: "
+            f"{' '.join(f'--map {name}=HEADING' for name in match.lacks.split(', '))}."
         )
     if "system" in options.values or options.columns.get("system"):
         demand_one(head, options)
@@ -286,7 +297,7 @@ def _compared(frame: pd.DataFrame, head: Head, names: dict[str, str], values: di
     answers = names.get("preference") or names.get("score", "")
     cells = frame[answers] if answers else constant(values["preference"], frame.index)
     most, numeric = 0.0, not options.words and _numeric([str(cell) for cell in cells.dropna()])
-    if numeric and (options.positive or "preference" not in {*names, *values}):
+    if numeric and (options.positive or ("preference" not in {*names, *values} and not _few(cells))):
         headings = {side: [names[name] for name in (f"system_{side}", f"hypothesis_{side}") if name in names]
                     or [side.upper()] for side in SIDES}  # fmt: skip
         worth, most, wrong = leads(cells, systems, headings, options, report)
