@@ -317,7 +317,11 @@ def _delimiter(lines: list[str]) -> str:
     texts = [line for line in lines if line.strip()][: 2 * HEAD]
     best, choice = (0.0, 0), ","
     for delimiter in "\t,;|":  # cells in quotes may hold lines, with delimiters of their own
-        widths = [0 if reason else len(cells) for *_, cells, reason in _records(texts, 0, delimiter, None)]
+        widths: list[int] = []
+        for *_, cells, reason in _records(texts, 0, delimiter, None):
+            if reason and len(widths) - widths.count(0) > 1:
+                break  # a cell that goes on behind these lines
+            widths.append(0 if reason else len(cells))
         counts = Counter(width for width in widths if width > 1)
         width, rows = max(counts.items(), key=lambda item: (item[1], item[0]), default=(0, 0))
         share = rows / max(len(widths), 1) * (1.0 if widths and widths[0] > 1 else 0.5)  # the headings are cut, too

@@ -129,7 +129,12 @@ def _are_scores(cells: list[str]) -> bool:
     (True, True, False)
     """
     numeric = np.isfinite(numbers.read(pd.Series(cells, dtype="str"))[0]).mean() > _MOSTLY
-    return bool(numeric) or (len(cells) > 1 and len({*cells}) <= _STEPS and max(map(len, cells)) <= _WORDS and 2 * len({*cells}) <= len(cells) + 1)
+    return bool(numeric) or (
+        len(cells) > 1
+        and len({*cells}) <= _STEPS
+        and max(map(len, cells)) <= _WORDS
+        and 2 * len({*cells}) <= len(cells) + 1
+    )
 
 
 def _segment(cells: Mapping[str, str], named: set[str | None]) -> dict[str, str]:
@@ -292,7 +297,11 @@ def _of_row(line: int, found: Mapping[str, Any]) -> Iterator[Judged]:
             scores.append((name, jsonl.cell(said)))
         elif isinstance(value, list) and len(value) == 1 and isinstance(value[0], list) and value[0]:
             scores.append((name, jsonl.cell(value[0][-1])))  # a path through a taxonomy
-        elif value not in (None, "", []) and (name in answers or _is_judgement(name)) and not isinstance(value, dict | list):
+        elif (
+            value not in (None, "", [])
+            and (name in answers or _is_judgement(name))
+            and not isinstance(value, dict | list)
+        ):
             scores.append((name, jsonl.cell(value)))
         else:
             cells[name] = jsonl.cell(value)

@@ -30,7 +30,9 @@ _WORSE = re.compile(rf"(the )?(?P<who>.+?)( is| was)?( {_HOW})?( worse| worst| l
 _SIDE = {side: re.compile(rf"(({STEMS}|t) ?)?({words})( (one|{STEMS}))?") for side, words in WORDS.items()}
 _RELATION = re.compile(rf"(?P<one>\w+)? ?(?P<sign>>+|<+|({_HOW} )?(better|worse)( than)?) ?(?P<other>\w+)?")
 _PLAIN = re.compile(r"[+-]?\d{1,3}(\.\d{1,3})?", re.ASCII)
-_MAP = "Say what each answer is worth for the first system: --map-values ANSWER=1, --map-values ANSWER=0, 0.5 for a tie."
+_MAP = (
+    "Say what each answer is worth for the first system: --map-values ANSWER=1, --map-values ANSWER=0, 0.5 for a tie."
+)
 _BARE = re.compile(rf">+|<+|({_HOW} )?(better|worse)")
 _NONE = re.compile(
     r"((i )?(can'?t|cannot|can not|unable to) (judge|tell|decide|say|compare|answer)|(i )?(don'?t|do not) know|skip(ped)?"
@@ -86,7 +88,9 @@ def are_answers(cells: list[str], systems: Iterable[str] = ()) -> bool:
     """
     said = [cell for cell in cells if cell.casefold() not in numbers.ABSENT and not _NONE.fullmatch(_folded(cell))]
     said = [cell for cell in said if not _PLAIN.fullmatch(cell)]
-    sided = sum(is_side(cell) != "unknown" or isinstance(_meant(cell, [*systems]), float) for cell in said if not is_tie(cell))
+    sided = sum(
+        is_side(cell) != "unknown" or isinstance(_meant(cell, [*systems]), float) for cell in said if not is_tie(cell)
+    )
     return bool(sided) and sided + sum(map(is_tie, said)) >= _ANSWERED * len(said) and len(said) > len(cells) / 2
 
 
@@ -165,8 +169,12 @@ def leads(cells: pd.Series, systems: dict[str, pd.Series], headings: dict[str, l
         most = float(np.ceil(np.abs(said).max())) if len(said) else 1.0
         most = most if most <= _STEPS else max(most, 100.0)
         report.scale_from = f"{scales.GUESSED} ({ends}); --scale LOW:HIGH states another"
-    wrong = {place: ("preference", NO_ANSWER if why.startswith(numbers.MISSING) else why) for place, why in unread.items()}
-    wrong |= {place: ("preference", why) for place, why in numbers.off_scale(values, (middle - most, middle + most)).items()}
+    wrong = {
+        place: ("preference", NO_ANSWER if why.startswith(numbers.MISSING) else why) for place, why in unread.items()
+    }
+    wrong |= {
+        place: ("preference", why) for place, why in numbers.off_scale(values, (middle - most, middle + most)).items()
+    }
     sign = 1.0 if favoured[0] == "a" else -1.0
     return (values - middle) * sign, most, unlike(systems) | wrong
 
@@ -191,7 +199,9 @@ def _meant(answer: str, pair: list[str]) -> float | str:
     """
     plainly = _folded(answer)
     said = [(_named(answer), 1.0), (plainly, 1.0)]
-    said += [(one["who"], worth) for pattern, worth in ((_WORSE, 0.0), (_BETTER, 1.0)) if (one := pattern.fullmatch(plainly))]
+    said += [
+        (one["who"], worth) for pattern, worth in ((_WORSE, 0.0), (_BETTER, 1.0)) if (one := pattern.fullmatch(plainly))
+    ]
     named = next((abs(worth - (place > 0)) for who, worth in said for place, name in enumerate(pair)
                   if who in (_named(name), _folded(name))), None)  # fmt: skip
     sided = {"a": 1.0, "b": 0.0}.get(is_side(answer))

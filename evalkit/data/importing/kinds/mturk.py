@@ -106,14 +106,20 @@ def _means(head: Head) -> Path | None:
     """
     cells = _scores(head)
     first, _ = numbers.read(pd.Series(cells, dtype="str"), ".")
-    if len(cells) and (all(map(_WHOLE.fullmatch, cells)) or ((first >= 0) & (first <= 100)).all() and first.max() > _MOST):
+    if len(cells) and (
+        all(map(_WHOLE.fullmatch, cells)) or ((first >= 0) & (first <= 100)).all() and first.max() > _MOST
+    ):
         return None
     folder = sorted(path for path in head.path.parent.glob("*.txt") if is_companion(path.name))
     alike = sorted(folder, key=lambda path: (-len(os.path.commonprefix([path.name, head.name])), len(path.name)))
     if found := next((path for path in alike if _recovers(path, head)), None):
         return found
     beside = re.sub(r"good-stnd.*\.csv$", "trk-mean-sd.txt", head.name)
-    wrong = f" ({', '.join(path.name for path in folder[:5])} does not turn them into scores from 0 to 100)" if folder else ""
+    wrong = (
+        f" ({', '.join(path.name for path in folder[:5])} does not turn them into scores from 0 to 100)"
+        if folder
+        else ""
+    )
     raise DataError(
         f"{head.name} holds standardised scores. Put the workers' means and deviations beside it, as "
         f"{beside if beside != head.name else 'ad-csen-trk-mean-sd.txt'}{wrong}, and keep WMT's file names."

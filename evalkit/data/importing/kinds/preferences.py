@@ -77,6 +77,7 @@ _OTHERS = {
 }  # fmt: skip
 _SYSTEM, _AGAINST, _SCORE, _HIT = "(system)", "(against)", "(score)", "(comparison)"
 _PLACE, _SCREEN, _RANKED = "(place)", "(screen)", "(rank)"
+_FEW = 20  # names of conditions; prompts themselves are more
 _ANSWERS = 3  # the first, the second, or a tie
 _MOSTLY = 0.8  # share of cells that are numbers where a column holds them
 _SHOWN = 20  # pairs of systems whose wins and ties are told
@@ -150,7 +151,9 @@ def _names(head: Head, options: Options, passed: Iterable[str] = ()) -> dict[str
     choices += [name for name in free if columns.meaning(name) == "score" and name_two(head.samples(name))]
     if two:
         systems = {cell for side in SIDES for cell in head.samples((told | found)[f"system_{side}"])}
-        choices += [name for name in free if _CHOOSING & {*columns.words(name)} and are_answers(head.samples(name), systems)]
+        choices += [
+            name for name in free if _CHOOSING & {*columns.words(name)} and are_answers(head.samples(name), systems)
+        ]
     take("preference", sorted(choices, key=lambda name: _order(columns.plain(name))))
     for ours in (name for name in (*columns.OURS, "first") if name not in left):
         take(ours, [name for name in free if columns.plain(name) == columns.plain(ours)])
@@ -168,7 +171,9 @@ def _names(head: Head, options: Options, passed: Iterable[str] = ()) -> dict[str
 def _sides(head: Head, free: list[str]) -> tuple[str, str] | None:
     """Choose the headings of both systems: those that differ where others are alike, names before conditions and texts."""
     named = {side: _of_side(side, [name for name in free if not _numeric(head.samples(name))]) for side in SIDES}
-    pairs = [(*pair, parts) for parts, pair in zip(named["a"], zip(named["a"].values(), map(named["b"].get, named["a"])))]
+    pairs = [
+        (*pair, parts) for parts, pair in zip(named["a"], zip(named["a"].values(), map(named["b"].get, named["a"])))
+    ]
     pairs = [(a, b, parts) for a, b, parts in pairs if b]
     if not pairs and all(named.values()):
         pairs = [(*(next(iter(named[side].values())) for side in SIDES), ())]
@@ -179,7 +184,8 @@ def _sides(head: Head, free: list[str]) -> tuple[str, str] | None:
         alike = [one == other for one, other in rows if one and other]
         texts = columns.plain(pair[0]) in _OF_TEXT["a"].split()
         other = texts or bool({*pair[2]} & {*_CONDITION.split("|")})
-        return other and len({name for row in rows for name in row}) > len(rows) / 2, bool(alike) and all(alike), other
+        few = max(len(rows) / 2, 0 if texts else _FEW)
+        return other and len({name for row in rows for name in row}) > few, bool(alike) and all(alike), other
 
     best = min(pairs, key=order, default=None)
     return best[:2] if best and not order(best)[0] else None  # texts hardly recur
@@ -441,7 +447,9 @@ def _stretch(mark: dict) -> tuple[float, float, str | None]:
 
 def _unstacked(frame: pd.DataFrame, ranks: dict[str, str], report: Report) -> pd.DataFrame:
     """Write a column of ranks per system as a row per rank, with its system."""
-    parts = [frame.assign(**{_SYSTEM: constant(system, frame.index), _RANKED: frame[name]}) for name, system in ranks.items()]
+    parts = [
+        frame.assign(**{_SYSTEM: constant(system, frame.index), _RANKED: frame[name]}) for name, system in ranks.items()
+    ]
     report.orientation = f"lower is better by the headings ({', '.join(ranks)}): the score is minus the rank"
     return pd.concat(parts)
 
@@ -482,11 +490,15 @@ def _ranked(long: pd.DataFrame, most: int, names: dict[str, str], values: dict[s
 
 def _tell_ranks(ratings: pd.DataFrame, report: Report) -> None:
     """Tell how many screens there are, and which share of its untied comparisons on them each system won."""
-    met = ratings[["screen", "annotator", "system", "score"]].merge(ratings[["screen", "annotator", "system", "score"]], on=["screen", "annotator"])
+    met = ratings[["screen", "annotator", "system", "score"]].merge(
+        ratings[["screen", "annotator", "system", "score"]], on=["screen", "annotator"]
+    )
     met = met[met["system_x"].ne(met["system_y"]) & met["score_x"].ne(met["score_y"])]
     won = met["score_x"].gt(met["score_y"]).groupby(met["system_x"]).mean().sort_values(ascending=False)
     told = ", ".join(f"{name} {share:.3f}" for name, share in won.head(_SHOWN).items())
-    report.note(f"{ratings['screen'].nunique():,} screens; share of untied comparisons on a screen that each system won: {told}")
+    report.note(
+        f"{ratings['screen'].nunique():,} screens; share of untied comparisons on a screen that each system won: {told}"
+    )
 
 
 PREFERENCES = Format("preferences", "comparisons of two systems, or ranks", (0, 1), _match, _convert)
