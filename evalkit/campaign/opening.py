@@ -89,7 +89,7 @@ class Campaign:
 
     @cached_property
     def compares(self) -> bool:
-        """Whether each judgement is half of a comparison: what it says for one system, the other says against the other.
+        """Whether each judgement is half of a comparison: what it says for one system, its other half says against.
 
         Of two translations the better one, or a tie; or how far one number favours either.
         """

@@ -63,7 +63,8 @@ def source(path: Path, content: bytes, digest: str, *, encoding: str | None = No
     if last.strip() and not last.endswith(b"\r"):
         notes.append(UNFINISHED.format(where=f"line {_count_lines(text) + 1}"))
     # a row's line is its last one here, because cells may span lines
-    head, whole = [], True
+    head: list[tuple[int, list[str]]] = []
+    whole = True
     for _, end, cells, reason in _records(first, 0, delimiter, None):
         whole &= not reason  # where a quote is cut off with the text, its further lines are no rows
         if not reason and (whole or not head or len(cells) in {len(row) for _, row in head}):

@@ -15,7 +15,7 @@ from evalkit.data.importing.files.rows import Rows
 from evalkit.data.importing.formats import Format, Head, Match, describe, with_languages
 from evalkit.data.importing.judgements import Converted, converted, demand_columns, human
 from evalkit.data.importing.kinds import weights
-from evalkit.data.importing.kinds.preferences import demand_one
+from evalkit.data.importing.kinds.paired import demand_one
 from evalkit.data.importing.options import Options
 from evalkit.data.importing.rejected import EXCLUDED, Rejecting, Rejection
 from evalkit.data.importing.report import Report

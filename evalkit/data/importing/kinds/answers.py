@@ -18,9 +18,9 @@ SIDES = ("a", "b")
 STEMS = "system|sys|model|engine|mt|candidate|output|translation|hypothesis|hyp|option|candidatesystem|modelname|text"
 WORDS = {"a": "a|1|left|first|one|links|gauche|izquierda", "b": "b|2|right|second|two|rechts|droite|derecha"}
 _TIE = re.compile(
-    r"tie[ds]?|draw|(about |roughly )?(equal(ly)?|the same|same)( good| bad| quality)?|(both|neither|none|no preference|"
-    r"nopreference|no difference|indifferent|undecided|similar|equivalent|either|unentschieden|gleich( gut)?|égal|empate"
-    r")( are| is)?( equal(ly)?)?( good| bad| better)?|(a|1|left|t1)? ?=+ ?(b|2|right|t2)?"
+    r"tie[ds]?|draw|(about |roughly )?(equal(ly)?|the same|same)( good| bad| quality)?|(both|neither|none|no preference"
+    r"|nopreference|no difference|indifferent|undecided|similar|equivalent|either|unentschieden|gleich( gut)?|égal"
+    r"|empate)( are| is)?( equal(ly)?)?( good| bad| better)?|(a|1|left|t1)? ?=+ ?(b|2|right|t2)?"
 )
 _HOW = "(much|far|slightly|clearly|strongly|definitely|significantly|somewhat|marginally|a bit|a little)"
 _WON = rf"( is| was)?( {_HOW})?( better| best| preferred| wins| won)?"
@@ -35,8 +35,8 @@ _MAP = (
 )
 _BARE = re.compile(rf">+|<+|({_HOW} )?(better|worse)")
 _NONE = re.compile(
-    r"((i )?(can'?t|cannot|can not|unable to) (judge|tell|decide|say|compare|answer)|(i )?(don'?t|do not) know|skip(ped)?"
-    r"|unsure|not sure|not applicable|not judged|no answer|keine angabe|weiß nicht)( .*)?"
+    r"((i )?(can'?t|cannot|can not|unable to) (judge|tell|decide|say|compare|answer)|(i )?(don'?t|do not) know"
+    r"|skip(ped)?|unsure|not sure|not applicable|not judged|no answer|keine angabe|weiß nicht)( .*)?"
 )
 NO_ANSWER = "there is no answer"
 _STEPS = 10  # a scale of so many steps to either side may end where its numbers do

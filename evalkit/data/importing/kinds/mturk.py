@@ -1,7 +1,7 @@
 """Import WMT's Mechanical Turk files: a header cut by spaces over rows cut by tabs, scores raw or standardised."""
 
-import os
 import re
+from difflib import SequenceMatcher
 from pathlib import Path
 
 import numpy as np
@@ -107,11 +107,11 @@ def _means(head: Head) -> Path | None:
     cells = _scores(head)
     first, _ = numbers.read(pd.Series(cells, dtype="str"), ".")
     if len(cells) and (
-        all(map(_WHOLE.fullmatch, cells)) or ((first >= 0) & (first <= 100)).all() and first.max() > _MOST
+        all(map(_WHOLE.fullmatch, cells)) or (((first >= 0) & (first <= 100)).all() and first.max() > _MOST)
     ):
         return None
     folder = sorted(path for path in head.path.parent.glob("*.txt") if is_companion(path.name))
-    alike = sorted(folder, key=lambda path: (-len(os.path.commonprefix([path.name, head.name])), len(path.name)))
+    alike = sorted(folder, key=lambda path: -SequenceMatcher(None, path.name, head.name).ratio())
     if found := next((path for path in alike if _recovers(path, head)), None):
         return found
     beside = re.sub(r"good-stnd.*\.csv$", "trk-mean-sd.txt", head.name)

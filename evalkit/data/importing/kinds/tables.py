@@ -14,7 +14,7 @@ from evalkit.data.importing.files.rows import Rows
 from evalkit.data.importing.formats import Format, Head, Match, describe, with_languages
 from evalkit.data.importing.judgements import ITEM_TYPES, USUAL, Converted, constant, converted, demand_columns
 from evalkit.data.importing.kinds import layouts, scoring
-from evalkit.data.importing.kinds.preferences import demand_one
+from evalkit.data.importing.kinds.paired import demand_one
 from evalkit.data.importing.options import Options
 from evalkit.data.importing.rejected import Rejection
 from evalkit.data.importing.report import Report
