@@ -199,7 +199,7 @@ def test_two_systems_on_a_screen(imported):
 
 def test_headings_that_are_known_are_not_left_out(imported):
     with pytest.raises(DataError, match="none is a sound judgement"):
-        imported(table("A\td\t1\tr\tOther\tMajor", header="system\tdoc\tseg_id\trater\tcategory\tseverity\tsource"))
+        imported(table("A\td\t1\tr\tMajor", header="system\tdoc\tseg_id\trater\tseverity\tlp"))
 
 
 def packed(path, members):

@@ -63,8 +63,8 @@ def test_what_is_no_preference_is_rejected_and_the_rest_kept(imported):
     text = answers("A", "perhaps", "") + "Ann,9,X,X,A,en-de\nAnn,10,,Y,A,en-de\nAnn,,X,Y,A,en-de\n"
     ratings, _, report = imported(text)
     assert len(ratings) == 2
-    assert report.rows_rejected == 5
-    assert [entry["line"] for entry in report.first] == [3, 4, 5, 6, 7]
+    assert (report.rows_rejected, report.rows_excluded) == (4, 1), "an empty answer is none, and is not to be mended"
+    assert [entry["line"] for entry in report.first] == [3, 5, 6, 7]
 
 
 def test_a_name_that_is_also_a_place_is_not_guessed(imported):

@@ -469,3 +469,22 @@ def test_the_report_of_an_import_is_sound_json_without_names(tmp_path):
     assert report["rows_rejected"] == 2
     for path in tmp_path.glob("c.*"):
         assert b"Zoe" not in path.read_bytes()
+
+
+#: The folder's files of comparisons and of crowds: what has to be told, and each system's judgements and mean.
+SHARED = {
+    "pref_conditions.csv": ({}, {"default": (139, 65.5 / 139), "guided": (139, 73.5 / 139)}),
+    "slider.jsonl": ({"positive": "hyp_b_id"}, {"alpha": (34, 13.74), "beta": (42, 2.05), "gamma": (44, -12.57)}),
+    "ranks_wmt.csv": ({}, {"cmu": (64, -4.06), "jhu": (69, -2.65), "kit": (67, -3.61), "limsi": (63, -3.10),
+                           "online-A": (66, -2.41), "uedin": (71, -1.79)}),
+    "mturk_batch.csv": ({}, {"A": (20, 70.35), "B": (20, 57.90), "C": (20, 46.35)}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_the_folders_comparisons_and_crowds(name, tmp_path, mirrored):
+    told, right = SHARED[name]
+    importing.import_campaign([mirrored(f"../strangers/{name}")], tmp_path / "c.parquet", **told)
+    found = data.open_campaign(tmp_path / "c.parquet")[0].groupby("system")["score"].agg(["size", "mean"])
+    assert {system: (size, round(mean, 2)) for system, size, mean in found.itertuples()} == {
+        system: (size, round(mean, 2)) for system, (size, mean) in right.items()}  # fmt: skip

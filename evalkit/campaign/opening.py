@@ -90,11 +90,15 @@ class Campaign:
 
     @cached_property
     def compares(self) -> bool:
-        """Whether each judgement is half of a comparison: of two translations the better one, or a tie."""
-        rows, (low, high) = self.compared, self.scale
-        if rows.empty or not {"against", "hit"} <= {*rows}:
+        """Whether each judgement is half of a comparison: what it says for one system, its other half says against.
+
+        Of two translations the better one, or a tie; or how far one number favours either.
+        """
+        rows, middle = self.compared, sum(self.scale) / 2
+        if rows.empty or not {"against", "hit"} <= {*rows} or rows["against"].isna().any():
             return False
-        return bool(rows["against"].notna().all() and rows["score"].isin([low, (low + high) / 2, high]).all())
+        halves = (rows["score"] - middle).groupby([rows[name] for name in (*compared.TOGETHER, "hit") if name in rows])
+        return bool(halves.sum().abs().lt(1e-9 * (self.scale[1] - self.scale[0])).all())
 
     @cached_property
     def comparisons(self) -> pd.DataFrame:

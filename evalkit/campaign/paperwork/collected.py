@@ -80,6 +80,14 @@ def _mqm(_: Campaign, found: Protocol) -> str:
 
 
 def _preferences(campaign: Campaign, _: Protocol) -> str:
+    if not campaign.compares:
+        return "Annotators ranked translations of a segment beside each other. The score is minus the rank, 1 the best."
+    if not campaign.judged["score"].isin([*campaign.scale, sum(campaign.scale) / 2]).all():
+        return (
+            "Annotators compared two translations of a segment and said by a number how far they preferred one. A "
+            "comparison is two judgements here, one of each system: the number in its favour, below 0 where it is "
+            "against it. Systems are ranked by who was preferred; the mean is of these numbers."
+        )
     ties = ", or called it a tie" if campaign.judged["score"].eq(sum(campaign.scale) / 2).any() else ""
     return (
         f"Annotators compared two translations of a segment and named the better one{ties}. A comparison is two "

@@ -47,7 +47,8 @@ def import_campaign(
     options: columns (our name -> theirs), values (our name -> one value for all rows, or "FILE:our name" for those of
     one file), item_types (theirs -> ours), scale (low, high), sheet, encoding, decimal, batches, accounts, judges,
     metric_columns (headings of automatic scores, or NAME=HEADING), metric_files (tables of them, or mt-metrics-eval's
-    files), weights, lower_is_better, wide, words (word -> score), design (that a campaign began with; None looks for
+    files), weights, lower_is_better, positive (whose side high numbers between two
+    systems are on), wide, words (word -> score), design (that a campaign began with; None looks for
     one beside the files), mapping (a TOML file with the first of these).
     Returns the report and the paths of what was written. Raises DataError, having changed nothing.
     """

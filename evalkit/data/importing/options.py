@@ -38,6 +38,7 @@ class Options:
     metric_files: tuple[Path, ...] = ()  # files of automatic scores
     weights: str | None = None  # of marked errors: a scheme's name, or like minor=1,major=5
     lower_is_better: bool | None = None
+    positive: str = ""  # where one number is for two systems: whose side high ones are on, a heading or A or B
     wide: str | None = None  # what the score columns of a wide table are: one of WIDE
     words: dict[str, float] = field(default_factory=dict)  # words for scores, casefolded
     design: Design | None = None  # of a campaign that was designed here: the roles of its items
@@ -70,6 +71,7 @@ def gathered(
     metric_files: str | Path | Sequence[str | Path] = (),
     weights: str | None = None,
     lower_is_better: bool | None = None,
+    positive: str | None = None,
     wide: str | None = None,
     words: Mapping[str, float | str] | None = None,
     design: str | Path | None = None,
@@ -118,6 +120,7 @@ def gathered(
         metric_files=tuple(map(Path, [metric_files] if isinstance(metric_files, str | Path) else metric_files)),
         weights=weights,
         lower_is_better=lower_is_better,
+        positive=plain(positive or ""),
         wide=wide,
         words=_words(words or {}),
         design=designs.read(Path(design)) if design else None,

@@ -111,6 +111,9 @@ def new_study(name: str, data: str, title: str) -> None:
 @click.option(
     "--lower-is-better/--higher-is-better", default=None, help="which way is better (default: by headings and scores)"
 )
+@click.option(
+    "--positive", metavar="HEADING", help="where one number is for two systems: whose column high numbers favour"
+)
 @click.option("--wide", type=click.Choice(["systems", "annotators", "criteria"]), help="what columns of scores are")
 @click.option(
     "--map-values", "words", multiple=True, type=Pair(), metavar="WORD=SCORE", help="the score that a word means"

@@ -14,6 +14,7 @@ import pyarrow.csv
 
 from evalkit import DataError
 from evalkit.data.delimited import UNFINISHED
+from evalkit.data.importing.cells import columns
 from evalkit.data.importing.files import encodings
 from evalkit.data.importing.files.rows import (
     HEAD,
@@ -32,6 +33,7 @@ _LONGEST = 8 << 20  # bytes of one row
 _MOST_CUT = 5_000_000  # lines of a file that is not plain
 _MOST_LINES, _MOST_FAILURES = 200, 200  # lines of a cell in quotes; quotes that turned out not to close
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
+_WORD = re.compile(rb'"[^"\n]*"|[^\s"]+')  # what stands in quotes is one
 _NAMES = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "bars"}
 _END = re.compile(rb"\r\n|\n|\r")
 #: How tables begin that are written here (``rejected.FIELDS``, ``designs.HEADINGS``): commas cut them.
@@ -51,8 +53,8 @@ def source(path: Path, content: bytes, digest: str, *, encoding: str | None = No
         how = "as told" if encoding else "found by its bytes; name another with --encoding if names look wrong"
         notes.append(f"read as {found} ({how})")
     first = _lines(_first(text), path.name)
-    if b'"' not in text and _by_blanks(first):
-        text = b"\n".join(b"\t".join(line.split()) for line in text.split(b"\n"))
+    if _by_blanks(first):
+        text = b"\n".join(b"\t".join(_WORD.findall(line)) for line in text.split(b"\n"))
         first = _lines(_first(text), path.name)
         notes.append("cells are cut by blanks and tabs, which were all taken for tabs")
     delimiter = "\t" if path.suffix.casefold() == ".tsv" else _delimiter(first)
@@ -61,7 +63,12 @@ def source(path: Path, content: bytes, digest: str, *, encoding: str | None = No
     if last.strip() and not last.endswith(b"\r"):
         notes.append(UNFINISHED.format(where=f"line {_count_lines(text) + 1}"))
     # a row's line is its last one here, because cells may span lines
-    head = [(end, cells) for _, end, cells, reason in _records(first, 0, delimiter, None) if not reason]
+    head: list[tuple[int, list[str]]] = []
+    whole = True
+    for _, end, cells, reason in _records(first, 0, delimiter, None):
+        whole &= not reason  # where a quote is cut off with the text, its further lines are no rows
+        if not reason and (whole or not head or len(cells) in {len(row) for _, row in head}):
+            head.append((end, cells))
     usual = Counter(len(cells) for _, cells in head).most_common(1)
     head = [(end, cells) for end, cells in head if not (usual and _is_comment(cells, usual[0][0]))]
     return Source(
@@ -130,6 +137,9 @@ def _careful(text: list[str], header: list[str], after: int, delimiter: str, ori
     places: list[tuple[int, int]] = []  # of each sound row the first and the last line
     width = len(header)
     comments: Counter[str] = Counter()
+    numbers: list[bool | None] = [None] * width  # which columns hold nothing else so far, where they hold anything
+    needed = [place for place, name in enumerate(header, 1)
+              if columns.meaning(name) in columns.NEEDED or columns.plain(name) in columns.OTHERS]  # fmt: skip
 
     def sound() -> Iterator[tuple[int, list[str]]]:
         for first, last, cells, reason in _records(text, after, delimiter, width):
@@ -139,19 +149,28 @@ def _careful(text: list[str], header: list[str], after: int, delimiter: str, ori
             if len(cells) > width and next(filter(None, map(str.strip, cells[width:])), "").startswith("#"):
                 comments["rows end with a comment, which was left out"] += 1
                 cells = cells[:width]
+            plain = [bool(_NUMBER.fullmatch(cell.strip())) if cell.strip() else None for cell in cells[:width]]
+            shifted = any(held and one is False for one, held in zip(plain, numbers))
+            if not reason and max(needed, default=1) <= len(cells) < width and not shifted:
+                cells = cells + [""] * (width - len(cells))
+                comments["rows end before the last column; what they lack was taken as empty"] += 1
             if not reason and len(cells) != width and (len(cells) < width or any(map(str.strip, cells[width:]))):
-                remedy = "a decimal comma may cut a number" if _decimal_comma(cells, width, delimiter) else (
+                remedy = "write an empty cell for each that it lacks" if len(cells) < width else (
+                    "a decimal comma may cut a number" if _decimal_comma(cells, width, delimiter) else
                     "quote cells that contain the delimiter")  # fmt: skip
                 reason = f"{len(cells)} cells where {width} columns are named: {remedy}"
             if reason:
                 broken.append(Broken(first, reason, cells[: width + MOST_COLUMNS]))
             else:
                 places.append((first, last))
+                for place, one in enumerate(plain):
+                    numbers[place] = numbers[place] if one is None else one and numbers[place] is not False
                 yield first, cells[:width]
 
     def raw(place: int) -> list[str]:
         first, last = places[place]
-        return next(_records(text[first - 1 : last], 0, delimiter, width))[2][:width]
+        cells = next(_records(text[first - 1 : last], 0, delimiter, width))[2][:width]
+        return cells + [""] * (width - len(cells))
 
     frame = framed(sound(), header)
     return Rows(frame, raw, broken, [f"{count:,} {what}" for what, count in comments.items()])
@@ -168,7 +187,7 @@ def _by_blanks(lines: list[str]) -> bool:
     Words may agree by chance where a delimiter is there: a heading of two words over names of two words.
     """
     rows = [line for line in lines if line.strip()]
-    counts = {len(line.split()) for line in rows}
+    counts = {len(_WORD.findall(line.encode("utf-8", "surrogatepass"))) for line in rows}
     if len(rows) < 2 or len(counts) != 1 or (width := counts.pop()) < 3:
         return False
     for delimiter in _NAMES:
@@ -185,6 +204,7 @@ def _records(
     place, failures = start, 0
     before: list[str] = []
     usual = width or Counter(line.count("\t") + 1 for line in text).most_common(1)[0][0] if text else 0
+    quoted = bool(text) and width is None and all(cell[:1] == cell[-1:] == '"' for cell in text[0].split("\t"))
     while place < len(text):
         line, first, reason = text[place], place, ""
         place += 1
@@ -192,7 +212,7 @@ def _records(
             continue
         if '"' not in line:
             cells = line.split(delimiter)
-        elif delimiter == "\t" and (width is None or line.count("\t") == width - 1):
+        elif delimiter == "\t" and not quoted and (width is None or line.count("\t") == width - 1):
             cells = [_unquoted(cell) for cell in line.split("\t")]
             if failures < _MOST_FAILURES and cells[-1].startswith('"') and cells[-1].count('"') % 2:
                 whole = _continued(text, first, usual)
@@ -297,10 +317,15 @@ def _delimiter(lines: list[str]) -> str:
         return ","
     texts = [line for line in lines if line.strip()][: 2 * HEAD]
     best, choice = (0.0, 0), ","
-    for delimiter in "\t,;|":
-        counts = Counter(_width(line, delimiter) for line in texts)
-        counts.pop(1, None)
+    for delimiter in "\t,;|":  # cells in quotes may hold lines, with delimiters of their own
+        widths: list[int] = []
+        for *_, cells, reason in _records(texts, 0, delimiter, None):
+            if reason and len(widths) - widths.count(0) > 1:
+                break  # a cell that goes on behind these lines
+            widths.append(0 if reason else len(cells))
+        counts = Counter(width for width in widths if width > 1)
         width, rows = max(counts.items(), key=lambda item: (item[1], item[0]), default=(0, 0))
-        if (rows / max(len(texts), 1), width) > best:
-            best, choice = (rows / len(texts), width), delimiter
+        share = rows / max(len(widths), 1) * (1.0 if widths and widths[0] > 1 else 0.5)  # the headings are cut, too
+        if (share, width) > best:
+            best, choice = (share, width), delimiter
     return choice

@@ -1,7 +1,8 @@
 """Import what annotation tools export: a row per judgement, which a tool's module laid out, its errors as JSON."""
 
 import json
-from collections.abc import Iterator, Mapping
+import shlex
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -9,11 +10,12 @@ import numpy as np
 import pandas as pd
 
 from evalkit.data import schemas
-from evalkit.data.importing.cells import columns, numbers
+from evalkit.data.importing.cells import columns, ladders, numbers
 from evalkit.data.importing.files.rows import Rows
 from evalkit.data.importing.formats import Format, Head, Match, describe, with_languages
-from evalkit.data.importing.judgements import Converted, converted, demand_columns, human, mapped_cells
+from evalkit.data.importing.judgements import Converted, converted, demand_columns, human
 from evalkit.data.importing.kinds import weights
+from evalkit.data.importing.kinds.paired import demand_one
 from evalkit.data.importing.options import Options
 from evalkit.data.importing.rejected import EXCLUDED, Rejecting, Rejection
 from evalkit.data.importing.report import Report
@@ -65,6 +67,7 @@ def _match(head: Head, options: Options, *, tool: str, title: str) -> Match:
 
 def _convert(rows: Rows, head: Head, match: Match, options: Options, report: Report, *, tool: str) -> Converted:
     """Read judgements: scores that people gave, and scores that are made of the errors which they marked."""
+    demand_one(head, options)
     lines = rows.frame.index.to_numpy()
     frame = rows.frame.reset_index(drop=True)  # one line may hold several judgements: rows go by their places
     frame = frame.assign(**{name: None for name in (*OWN, "score") if name not in frame})
@@ -127,8 +130,8 @@ def _parts(judged: pd.DataFrame, names: dict[str, str], values: dict[str, str],
         errors = _read_errors(rows, reject)
         if made:
             rows = rows.assign(**{score: _scored(errors, options, reject)})
-        elif options.words:
-            rows = rows.assign(**{score: mapped_cells(rows[score], lambda text: _word(text, options.words))})
+        else:
+            rows = rows.assign(**{score: _in_numbers(rows, score, options, report)})
         if not made and not scale:
             _reject_off_scales(rows, score, reject)
         ends = None if made else scale
@@ -156,11 +159,14 @@ def _scored(errors: pd.Series, options: Options, reject: Rejecting) -> list[str]
     flat = [(place, one.get("category"), one.get("severity")) for place, found in enumerate(errors) for one in found]
     place, kind, severity = (pd.Series([one[column] for one in flat], dtype=object) for column in range(3))
     kind, severity = kind.astype("str"), severity.astype("str")
-    weight = scheme.weigh(kind, severity).mask(severity.isna(), np.nan)
+    told = bool(options.weights) and schemas.UNSTATED in scheme.severities
+    weight = scheme.weigh(kind, severity).mask(severity.isna() & (not told), np.nan)
     for row, level in zip(place[weight.isna()], severity[weight.isna()]):
         what = "has an error without a severity" if pd.isna(level) else f"has an error of severity {level!r}, no weight"
         known = f"known are {', '.join(scheme.severities)}"
-        reject([row], ERRORS, f"{what} ({known}): correct it, or tell all weights with --weights")
+        one = schemas.UNSTATED if pd.isna(level) else level.casefold()
+        remedy = f"tell all weights, such as --weights {shlex.quote(f'minor=1,major=5,critical=10,{one}=1')}"
+        reject([row], ERRORS, f"{what} ({known}): correct it, or {remedy}")
     places = place.to_numpy(dtype=int)
     _, scores = scheme.scores(places, kind, weight.fillna(0.0).to_numpy(), len(errors))
     reject(np.flatnonzero(np.isnan(scores)), ERRORS, DISCARDED, EXCLUDED)
@@ -211,9 +217,13 @@ def _errors(cell: object) -> tuple[list[dict[str, Any]], str]:
     return found, ""
 
 
-def _word(text: str, words: Mapping[str, float]) -> str:
-    score = words.get(" ".join(text.split()).casefold())
-    return text if score is None else f"{score:.12g}"
+def _in_numbers(rows: pd.DataFrame, score: str, options: Options, report: Report) -> pd.Series:
+    """Write words of a scale as numbers, those of each criterion by themselves."""
+    if "criterion" not in rows:
+        return ladders.scored(rows[score], options.words, report.note, heading=score)[0]
+    parts = [ladders.scored(cells, options.words, report.note, heading=str(name))[0]
+             for name, cells in rows[score].groupby(rows["criterion"], dropna=False, sort=False)]  # fmt: skip
+    return pd.concat(parts).reindex(rows.index)
 
 
 def _typed(ratings: pd.DataFrame, options: Options, report: Report) -> pd.DataFrame:

@@ -5,35 +5,18 @@ interfaces). A label that is a severity is one; any other is a category.
 """
 
 import hashlib
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from evalkit.data.importing.cells import columns
 from evalkit.data.importing.files import jsonl
 from evalkit.data.importing.files.jsonl import Records, Row
 from evalkit.data.importing.kinds import annotated
+from evalkit.data.importing.kinds.label_studio import Judged, are_scores, error, is_row, is_task, of_row, of_task
+from evalkit.data.importing.kinds.paired import head_two
 
-_SEVERITY = r"(neutral|trivial|minor|major|critical)"
-_LABEL = re.compile(rf"{_SEVERITY}(?:[\W_]{{1,4}}(.{{1,200}}))?|(.{{1,200}}?)[\W_]{{1,4}}{_SEVERITY}\W?", re.I | re.S)
 _FIRST = 50  # objects by which a tool is told
-
-
-@dataclass
-class Judged:
-    """What one annotator said of one task: cells that say who, when and of what, scores by name, and errors.
-
-    errors: None where the task asks for none. preferred: the side that was chosen, where two translations were shown.
-    """
-
-    line: int
-    cells: dict[str, str]
-    scores: list[tuple[str, str]]
-    errors: list[dict[str, Any]] | None
-    kind: str = ""
-    preferred: str | None = None
 
 
 @dataclass(frozen=True)
@@ -47,7 +30,7 @@ class Tool:
 
 def is_short_table(cells: Iterable[str], below: Iterable[Iterable[str]]) -> bool:
     """Tell whether CSV is Label Studio's, with errors or choices as JSON in its cells; other tables need no tool."""
-    return _is_row(dict.fromkeys(cells)) and any(
+    return is_row(dict.fromkeys(cells)) and any(
         cell.lstrip()[:2] == "[{" or cell.startswith(('{"choices"', '{"selected"')) for row in below for cell in row
     )
 
@@ -61,7 +44,10 @@ def tool_of(found: list[tuple[int, dict[str, Any]]]) -> Tool | None:
 def rows(tool: Tool, read: Records) -> Iterator[Row]:
     """Yield a row per judgement and criterion; of comparisons a row each, as tables of preferences have them."""
     every = [judged for line, one in read.found for judged in tool.judged(line, one)]
-    if any(judged.preferred is not None for judged in every):
+    _settle(every)
+    scored = any(judged.scores or judged.preferred is not None for judged in every)
+    if any(judged.preferred is not None for judged in every) or ((
+        scored or tool.name == "prodigy") and any(head_two(judged.cells) for judged in every[:_FIRST])):  # fmt: skip
         read.notes = ["what is called a line is the number of a comparison in the file"]
         yield from _preferences(every)
         return
@@ -93,7 +79,23 @@ def _preferences(every: list[Judged]) -> Iterator[Row]:
     for place, judged in enumerate(every, 1):
         cells = {name: cell for name, cell in (judged.cells | _segment(judged.cells, named)).items()
                  if name != annotated.NAMED}  # fmt: skip
-        yield place, cells | {"preference": "" if judged.kind else judged.preferred or ""}
+        if any(one.preferred is not None for one in every):
+            said = {"preference": judged.preferred or ""}
+        else:
+            said = dict(judged.scores) or {name: cells[name] for name in cells if columns.meaning(name) == "score"}
+        yield place, cells | (dict.fromkeys(said, "") if judged.kind else said)
+
+
+def _settle(every: list[Judged]) -> None:
+    """Keep as scores what is one: numbers, or few words that recur; all else is a text, such as a comment."""
+    said: dict[str, list[str]] = {}
+    for judged in every:
+        for name, text in judged.scores:
+            said.setdefault(name, []).append(text)
+    texts = {name for name, cells in said.items() if not are_scores(cells)}
+    for judged in every:
+        judged.cells |= {name: text for name, text in judged.scores if name in texts}
+        judged.scores = [(name, text) for name, text in judged.scores if name not in texts]
 
 
 def _segment(cells: Mapping[str, str], named: set[str | None]) -> dict[str, str]:
@@ -105,149 +107,6 @@ def _segment(cells: Mapping[str, str], named: set[str | None]) -> dict[str, str]
         plainly = " ".join(text.split()).encode("utf-8", "surrogatepass")
         return {"segment": hashlib.sha256(plainly).hexdigest()[:8], annotated.NAMED: "text"}
     return {"segment": cells.get("task", ""), annotated.NAMED: "task"}
-
-
-def _error(start: Any, end: Any, label: str, severity: str = "", text: Any = None, side: str = "target") -> dict:
-    """Write an error as Pearmut does, its end included; a label may be its severity, its category, or both."""
-    category = label
-    if found := _LABEL.fullmatch(label.strip()):
-        severity, category = severity or found[1] or found[4], found[2] or found[3] or ""
-    first, last = _whole(start), _whole(end)
-    return {"start_i": first, "end_i": last - 1 if isinstance(last, int) else last, "side": side,
-            "severity": severity.casefold() or None, "category": category or None, "text": text}  # fmt: skip
-
-
-def _whole(value: Any) -> Any:
-    """Read a place; what is no whole number stays, and is rejected."""
-    return int(value) if str(value).isdecimal() and len(str(value)) < 12 else value if value is None else str(value)
-
-
-# Label Studio
-
-
-def _is_task(found: Mapping[str, Any]) -> bool:
-    return isinstance(found.get("data"), dict) and isinstance(found.get("annotations"), list)
-
-
-def _of_task(line: int, found: Mapping[str, Any]) -> Iterator[Judged]:
-    """Read a task of Label Studio's JSON: an annotation a judgement."""
-    task = jsonl.flat(found["data"]) | {"task": jsonl.cell(found.get("id"))}
-    for one in found["annotations"]:
-        if not isinstance(one, dict):
-            continue
-        results = [result for result in one.get("result") or () if isinstance(result, dict)]
-        kind = "cancelled" if one.get("was_cancelled") else "truth" if one.get("ground_truth") else ""
-        cells = task | _who(one) | _when(one)
-        preferred = [jsonl.cell(_value(result)["selected"]) for result in results if "selected" in _value(result)]
-        yield Judged(line, cells, _scores(results), _regions(results), kind, preferred[0] if preferred else None)
-
-
-def _who(one: Mapping[str, Any]) -> dict[str, str]:
-    """Say who annotated; where nobody is named, no cell says it."""
-    person = one.get("completed_by")
-    if isinstance(person, dict):
-        person = person.get("email") or person.get("id")
-    return {"annotator": jsonl.cell(person)} if person is not None else {}
-
-
-def _when(one: Mapping[str, Any]) -> dict[str, str]:
-    """Say when an annotation was begun and stored."""
-    stored = one.get("created_at")
-    if not stored:
-        return {}
-    try:
-        moment = datetime.fromisoformat(str(stored)).timestamp()
-        return {"started": repr(moment - float(str(one.get("lead_time")))), "ended": repr(moment)}
-    except (ValueError, OverflowError):
-        return {"ended": str(stored)}
-
-
-def _value(result: Mapping[str, Any]) -> Mapping[str, Any]:
-    value = result.get("value")
-    return value if isinstance(value, dict) else {}
-
-
-def _scores(results: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
-    """List what was said of a whole task: ratings, numbers, and single choices."""
-    placed = {result.get("id") for result in results if "start" in _value(result)}
-    found = []
-    for result in results:
-        value = _value(result)
-        if result.get("id") in placed and result.get("id") is not None:
-            continue
-        for kind in ("rating", "number", "choices"):
-            said = value.get(kind)
-            said = said[0] if isinstance(said, list) and len(said) == 1 else said
-            if said is not None:
-                found.append((str(result.get("from_name") or kind), jsonl.cell(said)))
-    return found
-
-
-def _regions(results: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]] | None:
-    """List the errors of an annotation; choices of the same region say more of one."""
-    more: dict[Any, list[str]] = {}
-    for result in results:
-        if "start" in _value(result) or _value(result).get("choices") is None:
-            continue
-        more.setdefault(result.get("id"), []).extend(map(str, _value(result)["choices"]))
-    found = []
-    for result in results:
-        value = _value(result)
-        labels = value.get("labels", value.get("hypertextlabels"))
-        if not isinstance(labels, list) or "start" not in value:
-            continue
-        offsets = value.get("globalOffsets")  # of HTML, whose start and end count within their elements
-        whole = offsets if isinstance(offsets, dict) else value
-        side = "source" if columns.meaning(str(result.get("to_name"))) == "source" else "target"
-        error = _error(whole.get("start"), whole.get("end"), "", text=value.get("text"), side=side)
-        found.append(error | _called([*map(str, labels), *more.get(result.get("id"), [])]))
-    return found
-
-
-def _called(labels: list[str]) -> dict[str, Any]:
-    """Tell severity and category among several labels of one error."""
-    read = [_error(0, 1, label) for label in labels]
-    severity = next((one["severity"] for one in read if one["severity"]), None)
-    return {"severity": severity, "category": " / ".join(one["category"] for one in read if one["category"]) or None}
-
-
-def _is_row(found: Mapping[str, Any]) -> bool:
-    return {"annotation_id", "annotator"} <= set(found) and bool({"lead_time", "created_at"} & set(found))
-
-
-def _of_row(line: int, found: Mapping[str, Any]) -> Iterator[Judged]:
-    """Read a row of Label Studio's short JSON or CSV: what was said stands under its own name beside the data."""
-    cells: dict[str, str] = {"task": jsonl.cell(found.get("id")), "annotator": jsonl.cell(found["annotator"])}
-    scores: list[tuple[str, str]] = []
-    errors = preferred = None
-    for name, value in found.items():
-        if name in ("id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time"):
-            continue
-        value = _unpacked(value)
-        if isinstance(value, list) and value and all(isinstance(one, dict) and "start" in one for one in value):
-            regions = [
-                {"value": one, "to_name": "source" if columns.meaning(name) == "source" else name} for one in value
-            ]
-            errors = [*(errors or []), *(_regions(regions) or [])]
-        elif isinstance(value, dict) and "selected" in value:
-            preferred = jsonl.cell(value["selected"])
-        elif isinstance(value, dict) and value.get("choices"):
-            scores.append((name, " - ".join(map(str, value["choices"]))))
-        elif isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict) and (
-            said := value[0].get("rating", value[0].get("number"))
-        ) is not None:  # fmt: skip
-            scores.append((name, jsonl.cell(said)))
-        else:
-            cells[name] = jsonl.cell(value)
-    yield Judged(line, cells | _when(found), scores, errors, preferred=preferred)
-
-
-def _unpacked(value: Any) -> Any:
-    """Read JSON in a cell of CSV."""
-    if isinstance(value, str) and value[:2] in ("[{", '{"'):
-        found, reason = jsonl.loaded(value.encode("utf-8", "surrogatepass"))
-        return value if reason else found
-    return value
 
 
 # Doccano and Prodigy
@@ -273,7 +132,7 @@ def _of_doccano(line: int, found: Mapping[str, Any]) -> Iterator[Judged]:
         user = jsonl.cell(one["user"]) if isinstance(one, dict) and one.get("user") is not None else None
         start, end, label = (one if isinstance(one, list) else
                              (one["start_offset"], one.get("end_offset"), one.get("label")))  # fmt: skip
-        by_user.setdefault(user, []).append(_error(start, end, str(label)))
+        by_user.setdefault(user, []).append(error(start, end, str(label)))
     for user, errors in (by_user or {None: []}).items():
         yield Judged(line, cells | ({"annotator": user} if user is not None else {}), [], errors)
 
@@ -294,7 +153,7 @@ def _of_prodigy(line: int, found: Mapping[str, Any]) -> Iterator[Judged]:
     spans = found.get("spans")
     errors = None
     if isinstance(spans, list):
-        errors = [_error(one.get("start"), one.get("end"), str(one.get("label") or ""), text=one.get("text"))
+        errors = [error(one.get("start"), one.get("end"), str(one.get("label") or ""), text=one.get("text"))
                   for one in spans if isinstance(one, dict)]  # fmt: skip
     elif "options" not in found:
         errors = []
@@ -304,8 +163,8 @@ def _of_prodigy(line: int, found: Mapping[str, Any]) -> Iterator[Judged]:
 
 
 TOOLS = (
-    Tool("label-studio", _is_task, _of_task),
-    Tool("label-studio", _is_row, _of_row),
+    Tool("label-studio", is_task, of_task),
+    Tool("label-studio", is_row, of_row),
     Tool("prodigy", _is_prodigy, _of_prodigy),
     Tool("doccano", lambda found: _triples(found) is not None, _of_doccano),
 )

@@ -1,11 +1,14 @@
 """Read what somebody answered who was asked which of two translations is better, in whatever words or numbers."""
 
 import re
+import shlex
+from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
 
 from evalkit import DataError
+from evalkit.data.importing.cells import numbers, scales
 from evalkit.data.importing.options import Options
 from evalkit.data.importing.report import Report
 from evalkit.data.names import plain
@@ -13,18 +16,31 @@ from evalkit.data.names import plain
 #: What the systems of a comparison are called, and the words for the first and the second.
 SIDES = ("a", "b")
 STEMS = "system|sys|model|engine|mt|candidate|output|translation|hypothesis|hyp|option|candidatesystem|modelname|text"
-WORDS = {"a": "a|1|left|first|one", "b": "b|2|right|second|two"}
+WORDS = {"a": "a|1|left|first|one|links|gauche|izquierda", "b": "b|2|right|second|two|rechts|droite|derecha"}
 _TIE = re.compile(
-    r"tie[ds]?|draw|equal(ly)?( good| bad)?|same|(both|neither|none|no preference|nopreference|no difference|"
-    r"indifferent|undecided|similar|about the same|equivalent|either|unentschieden|gleich( gut)?|=)( are)?( good| bad)?"
+    r"tie[ds]?|draw|(about |roughly )?(equal(ly)?|the same|same)( good| bad| quality)?|(both|neither|none|no preference"
+    r"|nopreference|no difference|indifferent|undecided|similar|equivalent|either|unentschieden|gleich( gut)?|égal"
+    r"|empate)( are| is)?( equal(ly)?)?( good| bad| better)?|(a|1|left|t1)? ?=+ ?(b|2|right|t2)?"
 )
-_WON = r"( ?(is|was))?( (much |slightly |clearly )?better| wins| won)?"
-_SIDE = {
-    side: re.compile(rf"(({STEMS}|t) ?)?({words}){_WON}|a ?{sign}+ ?b")
-    for (side, words), sign in zip(WORDS.items(), "><")
-}
+_HOW = "(much|far|slightly|clearly|strongly|definitely|significantly|somewhat|marginally|a bit|a little)"
+_WON = rf"( is| was)?( {_HOW})?( better| best| preferred| wins| won)?"
+#: What says how one of two fares, its name left out; the name is a side's, or a system's.
+_BETTER = re.compile(rf"((i )?({_HOW} )?prefer(red|s)? |{_HOW} better |better )?(the )?(?P<who>.+?){_WON}")
+_WORSE = re.compile(rf"(the )?(?P<who>.+?)( is| was)?( {_HOW})?( worse| worst| loses| lost)")
+_SIDE = {side: re.compile(rf"(({STEMS}|t) ?)?({words})( (one|{STEMS}))?") for side, words in WORDS.items()}
+_RELATION = re.compile(rf"(?P<one>\w+)? ?(?P<sign>>+|<+|({_HOW} )?(better|worse)( than)?) ?(?P<other>\w+)?")
 _PLAIN = re.compile(r"[+-]?\d{1,3}(\.\d{1,3})?", re.ASCII)
-_MAP = "Say what each answer is worth for the first system with --map-values, such as --map-values A=1,tie=0.5,B=0."
+_MAP = (
+    "Say what each answer is worth for the first system: --map-values ANSWER=1, --map-values ANSWER=0, 0.5 for a tie."
+)
+_BARE = re.compile(rf">+|<+|({_HOW} )?(better|worse)")
+_NONE = re.compile(
+    r"((i )?(can'?t|cannot|can not|unable to) (judge|tell|decide|say|compare|answer)|(i )?(don'?t|do not) know"
+    r"|skip(ped)?|unsure|not sure|not applicable|not judged|no answer|keine angabe|weiß nicht)( .*)?"
+)
+NO_ANSWER = "there is no answer"
+_STEPS = 10  # a scale of so many steps to either side may end where its numbers do
+_ANSWERED = 0.9  # share of a column's cells that are answers where it holds them
 
 
 def is_tie(answer: str) -> bool:
@@ -33,16 +49,49 @@ def is_tie(answer: str) -> bool:
     >>> is_tie("No preference"), is_tie("A")
     (True, False)
     """
-    return bool(_TIE.fullmatch(answer.casefold()))
+    return bool(_TIE.fullmatch(_folded(answer)))
 
 
 def is_side(answer: str) -> str:
-    """Say which of two an answer names by its place: "a", "b", or "unknown".
+    """Say which of two an answer names by its place as the better one: "a", "b", or "unknown".
 
-    >>> is_side("left"), is_side("System B"), is_side("both")
-    ('a', 'b', 'unknown')
+    >>> is_side("left"), is_side("System B is slightly better"), is_side("A is worse"), is_side("both")
+    ('a', 'b', 'b', 'unknown')
+    >>> is_side("A > B"), is_side("2>1"), is_side("<"), is_side("worse")
+    ('a', 'b', 'b', 'b')
     """
-    return next((side for side in SIDES if _SIDE[side].fullmatch(_folded(answer))), "unknown")
+    answer = _folded(answer)
+    if one := _placed(answer):
+        return one
+    if related := _RELATION.fullmatch(answer):
+        one, other = (_placed(related[name] or side) for name, side in (("one", "a"), ("other", "b")))
+        if one and other and one != other:
+            return other if "<" in related["sign"] or "worse" in related["sign"] else one
+    for pattern, other_wins in ((_WORSE, True), (_BETTER, False)):
+        if (found := pattern.fullmatch(answer)) and (one := _placed(found["who"])):
+            return SIDES[(one == "a") == other_wins]
+    return "unknown"
+
+
+def _placed(name: str) -> str:
+    """Say which side a name is that stands for a place; empty where it is none."""
+    return next((side for side in SIDES if _SIDE[side].fullmatch(name)), "")
+
+
+def are_answers(cells: list[str], systems: Iterable[str] = ()) -> bool:
+    """Tell whether cells say in words which of two is better: nearly all that say anything, and one names a side.
+
+    systems: names that an answer may give instead.
+
+    >>> are_answers(["a", "tie", "b", "n/a"]), are_answers(["tie", "same"]), are_answers(["a", "cat", "b", "dog"])
+    (True, False, False)
+    """
+    said = [cell for cell in cells if cell.casefold() not in numbers.ABSENT and not _NONE.fullmatch(_folded(cell))]
+    said = [cell for cell in said if not _PLAIN.fullmatch(cell)]
+    sided = sum(
+        is_side(cell) != "unknown" or isinstance(_meant(cell, [*systems]), float) for cell in said if not is_tie(cell)
+    )
+    return bool(sided) and sided + sum(map(is_tie, said)) >= _ANSWERED * len(said) and len(said) > len(cells) / 2
 
 
 def name_two(cells: list[str]) -> bool:
@@ -55,27 +104,79 @@ def name_two(cells: list[str]) -> bool:
 def shares(answers: pd.Series, systems: dict[str, pd.Series], options: Options,
             report: Report) -> tuple[np.ndarray, dict[int, tuple[str, str]]]:  # fmt: skip
     """Return what each answer is worth for the first system (1, .5 or 0), and, by place, what is wrong with others."""
-    numbers = {str(answer) for answer in answers.dropna().unique() if _PLAIN.fullmatch(str(answer).replace("−", "-"))}
-    worth = _numbers(numbers, options, report) if not options.words else {}
-    share, wrong = np.full(len(answers), np.nan), {}
+    distinct = [str(answer) for answer in answers.dropna().unique()]
+    plainly = {answer for answer in distinct if _PLAIN.fullmatch(answer.replace("−", "-"))}
+    worth = _numbers(plainly, options, report) if not options.words else {}
+    ties = {_folded(answer) for answer in distinct if is_tie(answer)} - {"none", "both", "neither"}
+    none = numbers.ABSENT - (set() if ties else {"none"})  # where "tie" is a tie, "none" is no answer
+    if bare := [answer for answer in distinct if _BARE.fullmatch(_folded(answer))]:
+        report.note(f"{', '.join(map(repr, bare[:5]))} was taken to speak of the first system, against the second; "
+                    "--map-values tells otherwise")  # fmt: skip
+    share, wrong = np.full(len(answers), np.nan), unlike(systems)
     for place, (answer, *pair) in enumerate(zip(answers, systems["a"], systems["b"])):
-        lacking = [side for side, name in zip(SIDES, pair) if pd.isna(name)]
-        if lacking:
+        if place in wrong:
+            continue
+        told = None if pd.isna(answer) else options.words.get(str(answer).casefold(), worth.get(str(answer)))
+        if told is None and (pd.isna(answer) or str(answer).casefold() in none or _NONE.fullmatch(_folded(answer))):
+            wrong[place] = ("preference", NO_ANSWER)
+            continue
+        found = _meant(str(answer), pair) if told is None else told
+        if isinstance(found, str):
+            wrong[place] = ("preference", found)
+        elif 0 <= found <= 1:
+            share[place] = found
+        else:
+            wrong[place] = ("preference", f"is worth {found:g}, outside 0-1: correct --map-values")
+    return share, wrong
+
+
+def unlike(systems: dict[str, pd.Series]) -> dict[int, tuple[str, str]]:
+    """Say of which rows both systems are not known, or are the same."""
+    wrong = {}
+    for place, pair in enumerate(zip(systems["a"], systems["b"])):
+        if lacking := [side for side, name in zip(SIDES, pair) if pd.isna(name)]:
             wrong[place] = (f"system_{lacking[0]}", "is empty: fill it in, or drop the row")
         elif _named(pair[0]) == _named(pair[1]):
             wrong[place] = ("system_b", "is the system that it is compared with: correct one of them")
-        elif pd.isna(answer):
-            wrong[place] = ("preference", "there is no preference")
-        else:
-            told = options.words.get(str(answer).casefold(), worth.get(str(answer)))
-            found = _meant(str(answer), pair) if told is None else told
-            if isinstance(found, str):
-                wrong[place] = ("preference", found)
-            elif 0 <= found <= 1:
-                share[place] = found
-            else:
-                wrong[place] = ("preference", f"is worth {found:g}, outside 0-1: correct --map-values")
-    return share, wrong
+    return wrong
+
+
+def leads(cells: pd.Series, systems: dict[str, pd.Series], headings: dict[str, list[str]], options: Options,
+          report: Report) -> tuple[np.ndarray, float, dict[int, tuple[str, str]]]:  # fmt: skip
+    """Read numbers on a scale from one system to the other: the first one's lead, the most it can be, what is wrong.
+
+    headings: what names either side, which ``--positive`` may say. The middle of the scale that is told, else 0, is no
+    preference. Raises DataError where nothing says whose side high numbers are on, or which number is the middle.
+    """
+    values, unread = numbers.read(cells, options.decimal)
+    said = values[np.isfinite(values)]
+    ends, middle = f"from {said.min():g} to {said.max():g}" if len(said) else "of none", 0.0
+    sides = [*headings["a"], *headings["b"]]
+    ways = " or ".join(f"--positive {shlex.quote(headings[side][0])}" for side in SIDES)
+    favoured = [side for side in SIDES if options.positive in headings[side] or is_side(options.positive) == side]
+    if options.positive and len(favoured) != 1:
+        raise DataError(f"--positive {options.positive!r:.60} is none of {', '.join(sides)}. Pass {ways}.")
+    scale = options.scale
+    if not favoured or (not scale and len(said) and said.min() >= 0):
+        scaled = "" if len(said) and said.min() < 0 else " with --scale LOW:HIGH, whose middle is no preference"
+        raise DataError(
+            f"{cells.name} is one number for two systems ({ends}), and nothing says which of them higher numbers favour"
+            f"{', or which number is no preference' * bool(scaled)}. Pass {ways}{scaled}."
+        )
+    if scale:
+        middle, most = (scale[0] + scale[1]) / 2, (scale[1] - scale[0]) / 2
+    else:
+        most = float(np.ceil(np.abs(said).max())) if len(said) else 1.0
+        most = most if most <= _STEPS else max(most, 100.0)
+        report.scale_from = f"{scales.GUESSED} ({ends}); --scale LOW:HIGH states another"
+    wrong = {
+        place: ("preference", NO_ANSWER if why.startswith(numbers.MISSING) else why) for place, why in unread.items()
+    }
+    wrong |= {
+        place: ("preference", why) for place, why in numbers.off_scale(values, (middle - most, middle + most)).items()
+    }
+    sign = 1.0 if favoured[0] == "a" else -1.0
+    return (values - middle) * sign, most, unlike(systems) | wrong
 
 
 def _named(text: str) -> str:
@@ -96,14 +197,19 @@ def _meant(answer: str, pair: list[str]) -> float | str:
     >>> _meant("b", ["b", "a"])
     'is the name of one system and the place of the other: name the systems otherwise, or pass --map-values'
     """
-    named = next((1.0 - place for place, name in enumerate(pair) if _named(answer) == _named(name)), None)
-    answer = _folded(answer)
-    sided = next((1.0 - place for place, side in enumerate(SIDES) if _SIDE[side].fullmatch(answer)), None)
+    plainly = _folded(answer)
+    said = [(_named(answer), 1.0), (plainly, 1.0)]
+    said += [
+        (one["who"], worth) for pattern, worth in ((_WORSE, 0.0), (_BETTER, 1.0)) if (one := pattern.fullmatch(plainly))
+    ]
+    named = next((abs(worth - (place > 0)) for who, worth in said for place, name in enumerate(pair)
+                  if who in (_named(name), _folded(name))), None)  # fmt: skip
+    sided = {"a": 1.0, "b": 0.0}.get(is_side(answer))
     if named is not None and sided is not None and named != sided:
         return "is the name of one system and the place of the other: name the systems otherwise, or pass --map-values"
     if (found := named if sided is None else sided) is not None:
         return found
-    return 0.5 if _TIE.fullmatch(answer) else f"is neither A, B nor a tie, nor a system's name: correct it. {_MAP}"
+    return 0.5 if is_tie(answer) else f"is neither A, B nor a tie, nor a system's name: correct it. {_MAP}"
 
 
 def _numbers(found: set[str], options: Options, report: Report) -> dict[str, float]:
@@ -112,23 +218,27 @@ def _numbers(found: set[str], options: Options, report: Report) -> dict[str, flo
     Raises DataError where that is ambiguous.
     """
     value = {text: float(text.replace("−", "-")) for text in found}
-    numbers = {*value.values()}
-    if numbers and min(numbers) < 0:
-        ends = f"from {min(numbers):g} to {max(numbers):g}"
+    there = {*value.values()}
+    if there and min(there) < 0:
+        ends = f"from {min(there):g} to {max(there):g}"
         if options.lower_is_better is None:
             raise DataError(
-                f"Preferences go {ends}, and nothing says towards which system. Pass --higher-is-better if higher "
-                "numbers prefer the first system, --lower-is-better if lower ones do."
+                f"Preferences go {ends}, and nothing says towards which system. Pass --positive A or --positive B, the "
+                "system that higher numbers prefer, to keep their strength. To count who won, pass --higher-is-better "
+                "if higher numbers prefer the first system, --lower-is-better if lower ones do."
             )
         sign = -1 if options.lower_is_better else 1
         report.note(f"preferences {ends} count as won, lost or, where they are 0, a tie; their strength is not used")
         return {text: float(np.sign(sign * number)) / 2 + 0.5 for text, number in value.items()}
-    if not numbers:
+    if not there:
         return {}
-    if numbers <= {0.0, 1.0, 2.0} and 2.0 in numbers:
+    if there <= {0.0, 1.0, 2.0} and 2.0 in there:
         report.note(
-            "preference 1 was read as the first system, 2 as the second" + (", 0 as a tie" if 0 in numbers else "")
+            "preference 1 was read as the first system, 2 as the second" + (", 0 as a tie" if 0 in there else "")
         )
         return {text: {0.0: 0.5, 1.0: 1.0, 2.0: 0.0}[number] for text, number in value.items()}
-    shown = ", ".join(f"{number:g}" for number in sorted(numbers)[:8])
-    raise DataError(f"Preferences are the numbers {shown}, and nothing says what they mean. {_MAP}")
+    shown = ", ".join(f"{number:g}" for number in sorted(there)[:8])
+    raise DataError(
+        f"Preferences are the numbers {shown}, and nothing says what they mean. {_MAP} Where they are a scale from one "
+        "system to the other, pass --positive A or --positive B, the system that higher numbers prefer, and --scale."
+    )

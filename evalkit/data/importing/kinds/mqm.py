@@ -12,7 +12,15 @@ from evalkit.data import names as naming
 from evalkit.data.importing.cells import columns, numbers
 from evalkit.data.importing.files.rows import Broken, Rows
 from evalkit.data.importing.formats import Format, Head, Match, describe, with_languages
-from evalkit.data.importing.judgements import ITEM_TYPES, Converted, constant, demand_columns, human, mapped_cells
+from evalkit.data.importing.judgements import (
+    ITEM_TYPES,
+    Converted,
+    constant,
+    demand_columns,
+    human,
+    mapped_cells,
+    ways,
+)
 from evalkit.data.importing.kinds import marot, weights, wmt_chat
 from evalkit.data.importing.kinds.loaded import is_indicmt, of_indicmt
 from evalkit.data.importing.options import Options
@@ -95,7 +103,9 @@ def _convert(rows: Rows, head: Head, match: Match, options: Options, report: Rep
     if wmt_chat.fits(match.header):
         return wmt_chat.convert(rows, head, match, options, report)
     if match.lacks:
-        raise DataError(f"{head.name} is no table of {MQM.title}: it lacks {match.lacks}. Name its columns like these.")
+        raise DataError(
+            f"{head.name} is no table of {MQM.title}: it lacks {match.lacks}. {ways(match.lacks.split(', '))}"
+        )
     names, values, scheme = _names(head, options), dict(options.values), weights.resolve(options.weights)
     if absent := [theirs for theirs in names.values() if theirs not in match.header]:
         wrong = ", ".join(map(repr, absent))

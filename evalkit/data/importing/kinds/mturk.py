@@ -1,6 +1,7 @@
 """Import WMT's Mechanical Turk files: a header cut by spaces over rows cut by tabs, scores raw or standardised."""
 
 import re
+from difflib import SequenceMatcher
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,8 @@ from evalkit.data.importing.rejected import Rejecting, Rejection
 from evalkit.data.importing.report import Report
 from evalkit.data.names import Looks
 
-_MEANS = re.compile(r"trk-mean-sd\.txt$")
+_MEANS = re.compile(r"mean-sd[\w.-]*\.txt$")
+_WHOLE, _MOST = re.compile(r"\d{1,3}(\.0+)?"), 10  # raw scores; a standardised one is never so high
 _KEY = ["Input.src", "Input.trg", "sys_id", "rid", "sid", "WorkerId", "type", "HITId"]
 _NAMES = {"src_lang": "Input.src", "tgt_lang": "Input.trg", "system": "sys_id", "doc": "rid", "segment": "sid",
           "annotator": "WorkerId", "score": "score", "item_type": "type", "hit": "HITId"}  # fmt: skip
@@ -58,7 +60,8 @@ def _convert(rows: Rows, head: Head, match: Match, options: Options, report: Rep
         reject([place], "score", reason)
     if workers is None or means is None:
         reason = "is no whole number, as raw scores are and those of the first rows: correct it"
-        reject(np.flatnonzero(values != np.round(values)), "score", reason)
+        if all(map(_WHOLE.fullmatch, _scores(head))):
+            reject(np.flatnonzero(values != np.round(values)), "score", reason)
     else:
         known_workers = workers.set_index("annotator")
         mean, sd = (frame["WorkerId"].map(known_workers[name]) for name in ("mean", "sd"))
@@ -90,18 +93,49 @@ def _languages(frame: pd.DataFrame) -> dict[str, str]:
     return {text: code for text, code in found.items() if code}
 
 
+def _scores(head: Head) -> list[str]:
+    """List the scores of the first rows."""
+    return [row[10].strip() for row in head.below if len(row) == len(mturk.COLUMNS)]
+
+
 def _means(head: Head) -> Path | None:
-    """Find the file of workers' means beside standardised scores; None where the first scores are raw."""
-    cells = [row[10].strip() for row in head.below if len(row) == len(mturk.COLUMNS)]
-    if cells and all(re.fullmatch(r"\d{1,3}(\.0+)?", cell) for cell in cells):
+    """Find the file of workers' means beside standardised scores; None where the first scores are raw, 0 to 100.
+
+    Files whose scores stand for several systems (redup) share another's: what turns all first scores into whole ones
+    from 0 to 100 is taken, the name most alike first.
+    """
+    cells = _scores(head)
+    first, _ = numbers.read(pd.Series(cells, dtype="str"), ".")
+    if len(cells) and (
+        all(map(_WHOLE.fullmatch, cells)) or (((first >= 0) & (first <= 100)).all() and first.max() > _MOST)
+    ):
         return None
-    beside = head.path.with_name(re.sub(r"good-stnd\.csv$", "trk-mean-sd.txt", head.name))
-    if beside == head.path or not beside.is_file():
-        raise DataError(
-            f"{head.name} holds standardised scores. Put the workers' means and deviations beside it, as "
-            f"{beside.name if beside != head.path else 'ad-csen-trk-mean-sd.txt'}, and keep WMT's file names."
-        )
-    return beside
+    folder = sorted(path for path in head.path.parent.glob("*.txt") if is_companion(path.name))
+    alike = sorted(folder, key=lambda path: -SequenceMatcher(None, path.name, head.name).ratio())
+    if found := next((path for path in alike if _recovers(path, head)), None):
+        return found
+    beside = re.sub(r"good-stnd.*\.csv$", "trk-mean-sd.txt", head.name)
+    wrong = (
+        f" ({', '.join(path.name for path in folder[:5])} does not turn them into scores from 0 to 100)"
+        if folder
+        else ""
+    )
+    raise DataError(
+        f"{head.name} holds standardised scores. Put the workers' means and deviations beside it, as "
+        f"{beside if beside != head.name else 'ad-csen-trk-mean-sd.txt'}{wrong}, and keep WMT's file names."
+    )
+
+
+def _recovers(means: Path, head: Head) -> bool:
+    """Tell whether workers' means and deviations turn most of a file's first scores into whole ones from 0 to 100."""
+    try:
+        workers = mturk.statistics(means).drop_duplicates("annotator").set_index("annotator")
+    except DataError:
+        return False
+    first = pd.DataFrame([row for row in head.below if len(row) == len(mturk.COLUMNS)], columns=mturk.COLUMNS)
+    mean, sd = (first["WorkerId"].str.strip().map(workers[name]).astype(float) for name in ("mean", "sd"))
+    score = numbers.read(first["score"], ".")[0] * sd + mean
+    return bool(((score - score.round()).abs().lt(1e-3) & score.between(-0.5, 100.5)).mean() > 0.5)
 
 
 def _workers(means: Path, report: Report) -> pd.DataFrame:

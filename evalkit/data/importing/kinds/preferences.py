@@ -5,71 +5,52 @@ A comparison becomes two judgements, one of each system: 1 for the one that won,
 
 import hashlib
 import json
-import re
 from collections import Counter
-from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.data.importing.cells import columns
+from evalkit.data.importing.cells import columns, numbers
 from evalkit.data.importing.files.rows import Rows
 from evalkit.data.importing.formats import Format, Head, Match, describe, with_languages
-from evalkit.data.importing.judgements import Converted, constant, converted, human, mapped_cells
-from evalkit.data.importing.kinds import places
-from evalkit.data.importing.kinds.answers import SIDES, STEMS, WORDS, is_tie, name_two, shares
+from evalkit.data.importing.judgements import Converted, constant, converted, mapped_cells
+from evalkit.data.importing.kinds import places, ranks
+from evalkit.data.importing.kinds.answers import NO_ANSWER, SIDES, is_tie, leads, name_two, shares
+from evalkit.data.importing.kinds.paired import demand_one, is_numeric, names_of, names_two, ranks_of, slots_of
 from evalkit.data.importing.options import Options
-from evalkit.data.importing.rejected import Rejection
+from evalkit.data.importing.rejected import EXCLUDED, Rejection
 from evalkit.data.importing.report import Report
 from evalkit.data.names import plain
 from evalkit.data.schemas import UNSTATED
 
-_NAMED = "name|id|tag|system|model|label"
-#: What heads the systems of a comparison: system_a, model 1, left_system, text1_tag.
-_OF_SYSTEM = {
-    side: re.compile(rf"({STEMS})({words})({_NAMED})?|({words})(system|sys|model|engine)({_NAMED})?")
-    for side, words in WORDS.items()
-}
-#: What heads their texts, where these are not what names the systems.
-_OF_TEXT = {
-    "a": "translationa translation1 texta text1 outputa output1 hypothesisa hypothesis1 hypa hyp1 targeta target1",
-    "b": "translationb translation2 textb text2 outputb output2 hypothesisb hypothesis2 hypb hyp2 targetb target2",
-}
-#: What heads the choice, the surest first.
-_CHOICE = (
-    "preference", "preferred", "pref", "choice", "winner", "better", "best", "vote", "verdict", "pairwise",
-    "comparison", "decision", "chosen", "preferredsystem", "preferredtranslation", "bettersystem",
-    "bettertranslation", "winningsystem", "judgement", "judgment", "outcome",
-    "whichisbetter", "whichoneisbetter", "whichtranslationisbetter", "whichdoyouprefer",
-)  # fmt: skip
-_RANK = re.compile(r"rank(?:ing)?[\W_]+(?P<after>.{1,60})|(?P<before>.{1,60}?)[\W_]+rank(?:ing)?", re.IGNORECASE)
-_OTHERS = {
-    "doc": ("book", "chapter"), "annotator": ("participantid", "participant"),
-    "segment": ("expitemnumber", "itemnumber", "line", "item"), "reference": ("humanreference",),
-    "criterion": ("condition", "aspect", "dimension", "question"),
-    "first": ("shownfirst", "firstshown", "stoodfirst", "displayedfirst", "onleft"),
-}  # fmt: skip
 _SYSTEM, _AGAINST, _SCORE, _HIT = "(system)", "(against)", "(score)", "(comparison)"
-_PLACE, _SCREEN = "(place)", "(screen)"
+_PLACE = "(place)"
+_ANSWERS = 3  # the first, the second, or a tie
 _SHOWN = 20  # pairs of systems whose wins and ties are told
 _TEXT, _SEGMENT = "(hypothesis)", "(segment)"
 
 
 def _match(head: Head, options: Options) -> Match:
-    """Fits where two systems and a choice between them are named, a choice of two or a tie, or ranks of systems."""
-    if ranks := _ranks(head.header):
-        names = _names(head, options, {*ranks})
+    """Fits where two systems and what was said between them are named, or a choice of two, or ranks of systems."""
+    if ranked := ranks_of(head.header):
+        names = names_of(head, options, {*ranked})
         lacks = [name for name in ("segment", "annotator") if name not in {*names, *options.values}]
         if "system" not in names and "score" not in names:
-            why = f"by its {len(ranks)} columns of ranks, one per system"
+            why = f"by its {len(ranked)} columns of ranks, one per system"
             return Match(0.96 * (1 - len(lacks) / 5), ", ".join(lacks), head.header, head.line, why)
-    names = _names(head, options)
+    names = names_of(head, options)
     have = {*names, *options.values}
-    if "system" in names:
+    if slots := slots_of(head.header):
+        lacks = [name for name in ("segment", "annotator") if name not in have and "source" not in have]
+        why = f"by its {len(slots)} columns of systems with their ranks"
+        return Match(0.965 * (1 - len(lacks) / 5), ", ".join(lacks), head.header, head.line, why)
+    if "system" in names and not names_two(head, options):
         return Match(-1.0, "two systems in each row, and which of them is preferred")
     lacks = [name for name in ("system_a", "system_b", "preference") if name not in have]
     if lacks == ["system_a", "system_b"] and name_two(head.samples(names["preference"])):
+        lacks = []
+    if lacks == ["preference"] and "score" in names:
         lacks = []
     if "segment" not in have and "source" not in have:
         lacks.append("segment")
@@ -77,70 +58,36 @@ def _match(head: Head, options: Options) -> Match:
     return Match(fit, ", ".join(lacks), head.header, head.line, "by its headings")
 
 
-def _names(head: Head, options: Options, passed: Iterable[str] = ()) -> dict[str, str]:
-    """Map headings to our columns, and to the two systems, their texts and the choice."""
-    told = {ours: theirs for ours, theirs in options.single.items() if theirs}
-    free = [name for name in head.header if name not in {*told.values(), *passed}]
-    found: dict[str, str] = {}
-
-    def take(ours: str, fitting: list[str]) -> None:
-        fitting = [name for name in fitting if name in free]
-        if fitting and ours not in {*found, *told, *options.values, *options.columns}:
-            found[ours] = fitting[0]
-            free.remove(fitting[0])
-
-    def texts(name: str, side: str) -> bool:
-        """Tell whether a column like translation_a holds texts, which hardly recur, and not names of systems."""
-        cells = head.samples(name)
-        return columns.plain(name) in _OF_TEXT[side].split() and len({*cells}) > len(cells) / 2
-
-    for side in SIDES:
-        named = [name for name in free if _OF_SYSTEM[side].fullmatch(columns.plain(name)) and not texts(name, side)]
-        take(f"system_{side}", sorted(named, key=lambda name: columns.plain(name) in _OF_TEXT[side].split()))
-    for side in SIDES:
-        take(f"hypothesis_{side}", [name for name in free if columns.plain(name) in _OF_TEXT[side].split()])
-    left = ("hypothesis",) if "hypothesis_a" in found else ()
-    choices = [name for name in free if columns.plain(name) in _CHOICE]
-    choices += [name for name in free if columns.meaning(name) == "score" and name_two(head.samples(name))]
-    take("preference", sorted(choices, key=lambda name: _order(columns.plain(name))))
-    for ours in (name for name in (*columns.OURS, "first") if name not in left):
-        take(ours, [name for name in free if columns.plain(name) == columns.plain(ours)])
-        take(ours, [name for name in free if columns.plain(name) in _OTHERS.get(ours, ())])
-        take(ours, [name for name in free if columns.meaning(name) == ours])
-    if "item_type" in found and "item_type" not in told:
-        found["domain"] = found.pop("item_type")  # "type" of a comparison: of sentences, of documents
-    return found | told
-
-
-def _order(name: str) -> int:
-    """Put the surest heading of a choice first."""
-    return _CHOICE.index(name) if name in _CHOICE else len(_CHOICE)
-
-
-def _ranks(header: list[str]) -> dict[str, str]:
-    """Map the headings that say rank and a system's name to that name; fewer than two are none.
-
-    >>> _ranks(["segment", "rank_DeepL", "GPT-4 rank", "rank"])
-    {'rank_DeepL': 'DeepL', 'GPT-4 rank': 'GPT-4'}
-    """
-    found = {name: match["after"] or match["before"] for name in header if (match := _RANK.fullmatch(name.strip()))}
-    return found if len(found) > 1 else {}
+def _few(cells: pd.Series) -> bool:
+    """Tell whether numbers are so few, and none below 0, that each is an answer rather than a place on a scale."""
+    values = numbers.read(cells)[0]
+    return bool(np.nanmin(values) >= 0 and len({*values[np.isfinite(values)]}) <= _ANSWERS)
 
 
 def _convert(rows: Rows, head: Head, match: Match, options: Options, report: Report) -> Converted:
     """Read comparisons, each as two judgements, or rows of ranks, each as a judgement per system."""
     if match.lacks:
         raise DataError(
-            f"{head.name} holds no {PREFERENCES.title}: it lacks {match.lacks}. Name its columns like these."
+            f"{head.name} holds no {PREFERENCES.title}: it lacks {match.lacks}. Say which columns they are: "
+            f"{' '.join(f'--map {name}=HEADING' for name in match.lacks.split(', '))}."
         )
-    ranks = _ranks(match.header)
-    names, values = _names(head, options, {*ranks}), dict(options.values)
-    frame = rows.frame
-    if "segment" not in {*names, *values} and not ranks:
+    if "system" in options.values or options.columns.get("system"):
+        demand_one(head, options)
+    ranked, slots = ranks_of(match.header), slots_of(match.header)
+    parts = {name for slot in slots for name in slot} or {*ranked}
+    names, values = names_of(head, options, parts), dict(options.values)
+    maker = "" if parts else names.pop("system", "")
+    describe(report, columns.Columns(names, dict.fromkeys(names, "layout")), [
+        name for name in match.header if name not in {*parts, maker}])  # fmt: skip
+    names, frame = dict(names), rows.frame
+    if "segment" not in {*names, *values} and not ranked:
         frame, names["segment"] = frame.assign(**{_SEGMENT: _segments(frame[names["source"]])}), _SEGMENT
         report.segments = "segments are named by their source texts (eight digits of a hash)"
-    told = {ours: name for ours, name in names.items() if name != _SEGMENT}
-    describe(report, columns.Columns(told, dict.fromkeys(told, "layout")), match.header)
+    if maker:
+        report.note(f"{names['system_a']} and {names['system_b']} are what was compared; {maker}, which made both, is "
+                    "part of the segment's name")  # fmt: skip
+        frame = frame.assign(**{_SEGMENT: frame[names["segment"]] + " " + frame[maker].fillna("")})
+        names["segment"] = _SEGMENT
     with_languages(names, values, head, report)
     if "doc" not in names:
         values.setdefault("doc", "all")
@@ -149,8 +96,10 @@ def _convert(rows: Rows, head: Head, match: Match, options: Options, report: Rep
         report.note(
             "no column names annotators (annotator is 'unnamed'); --value annotator=… names one, --map a column"
         )
-    if ranks:
-        return _ranked(frame, ranks, names, values, options, report)
+    if slots:
+        return ranks.ranked(ranks.by_place(frame, slots, report), len(slots), names, values, options, report)
+    if ranked:
+        return ranks.ranked(ranks.by_system(frame, ranked, report), len(ranked), names, values, options, report)
     return _compared(frame, head, names, values, options, report)
 
 
@@ -167,20 +116,29 @@ def _compared(frame: pd.DataFrame, head: Head, names: dict[str, str], values: di
               report: Report) -> Converted:  # fmt: skip
     """Turn each comparison into two judgements."""
     systems = _systems(frame, names, values)
-    share, wrong = shares(frame[names["preference"]] if "preference" in names
-                           else constant(values["preference"], frame.index), systems, options, report)  # fmt: skip
-    rejected = [
-        Rejection(
-            int(frame.index[place]), names.get(column, column), _cell(frame, names.get(column, ""), place), reason
-        )
-        for place, (column, reason) in wrong.items()
-    ]
+    shown = places.stood_first(frame, names, systems, report)
+    answers = names.get("preference") or names.get("score", "")
+    cells = frame[answers] if answers else constant(values["preference"], frame.index)
+    most, numeric = 0.0, not options.words and is_numeric([str(cell) for cell in cells.dropna()])
+    if numeric and (options.positive or ("preference" not in {*names, *values} and not _few(cells))):
+        headings = {side: [names[name] for name in (f"system_{side}", f"hypothesis_{side}") if name in names]
+                    or [side.upper()] for side in SIDES}  # fmt: skip
+        worth, most, wrong = leads(cells, systems, headings, options, report)
+        share = np.sign(worth) / 2 + 0.5
+    else:
+        share, wrong = shares(cells, systems, options, report)
+        worth = share
+    rejected = []
+    for place, (column, reason) in wrong.items():
+        name, kind = names.get(column, answers), EXCLUDED if reason == NO_ANSWER else "rejected"
+        rejected.append(Rejection(int(frame.index[place]), name, _cell(frame, name, place), reason, kind))
     sound = np.setdiff1d(np.arange(len(frame)), [*wrong])
-    halves, first = [], places.stood_first(frame, names, systems, report)[sound]
+    halves, first = [], shown[sound]
     for side, other in (SIDES, SIDES[::-1]):
         half = frame.iloc[sound].assign(**{
             _SYSTEM: systems[side].iloc[sound], _AGAINST: systems[other].iloc[sound],
-            _SCORE: pd.array([str(float(one if side == "a" else 1 - one)) for one in share[sound]], dtype="str"),
+            _SCORE: pd.array([str(float(one if side == "a" else (0.0 if most else 1.0) - one)) for one in worth[sound]],
+                             dtype="str"),
         })  # fmt: skip
         if (first != "unknown").any():
             half[_PLACE] = places.on_screen(first, side)
@@ -195,18 +153,23 @@ def _compared(frame: pd.DataFrame, head: Head, names: dict[str, str], values: di
         both[_HIT] = pd.array(_comparisons(both, ours, len(sound), systems, sound), dtype="str")
         ours["hit"] = _HIT
     given = {name: value for name, value in values.items() if name in columns.OURS}
-    found = converted(both, ours, given, options, scale=(0, 1), note=report.note, typed=True)
+    scale = (-most, most) if most else (0, 1)
+    found = converted(both, ours, given, options, scale=scale, note=report.note, typed=True)
     lost = {row.line for row in found.rejected}
     found.rejected = sorted([*rejected, *{row.line: row for row in found.rejected}.values()], key=lambda row: row.line)
     ratings = found.ratings[~found.ratings.index.isin(list(lost))].sort_index(kind="stable")
     found.ratings = ratings.assign(item_type="system")  # a person's translation too, for it competes like any other
     found.read, found.names = len(ratings) + len(found.rejected), {"annotator": names.get("annotator", "")}
     found.spans = _spans(frame, found.ratings)
-    report.orientation = "higher is better: the score is the share of comparisons won, a tie half"
+    report.orientation = "higher is better: " + (
+        f"the score is how far {answers} favours the system over the other, as --positive tells" if most else
+        "the score is the share of comparisons won, a tie half"
+    )  # fmt: skip
     report.note(
-        "each comparison is two judgements, one of each system: 1 for the one that won, 0.5 for a tie; hit is the "
-        "comparison, against the other system"
-    )
+        "each comparison is two judgements, one of each system: " + ("the number in its favour, below 0 where it is "
+        "against it" if most else "1 for the one that won, 0.5 for a tie") + "; hit is the comparison, against the "
+        "other system"
+    )  # fmt: skip
     kept = np.array([place for place in sound if int(frame.index[place]) not in lost], dtype=int)
     _count(systems["a"].iloc[kept], systems["b"].iloc[kept], share[kept], head.name, report)
     return found
@@ -294,37 +257,6 @@ def _stretch(mark: dict) -> tuple[float, float, str | None]:
     start, end = (float(one) if type(one) is int and 0 <= one < 1e9 else np.nan for one in ends)
     text = mark.get("annotated_text")
     return start, end, text if isinstance(text, str) else None
-
-
-def _ranked(frame: pd.DataFrame, ranks: dict[str, str], names: dict[str, str], values: dict[str, str],
-            options: Options, report: Report) -> Converted:  # fmt: skip
-    """Read a judgement per system of each row: minus its rank."""
-    if options.lower_is_better is False:
-        raise DataError(
-            "Ranks are better the lower they are, 1 the best. Drop --higher-is-better, or rename the columns."
-        )
-    ours = {name: theirs for name, theirs in names.items() if name in (*columns.OURS, *columns.EXTRAS)}
-    given = {name: value for name, value in values.items() if name in columns.OURS}
-    parts, rejected, blank = [], [], 0
-    for heading, system in ranks.items():
-        part = frame[frame[heading].notna()]
-        blank += len(frame) - len(part)
-        screen = pd.array([f"row {line}" for line in part.index], dtype="str")
-        part = part.assign(**{_SYSTEM: constant(system, part.index), _SCREEN: screen})
-        made = {"system": _SYSTEM, "score": heading, "screen": _SCREEN}
-        found = converted(part, ours | made, given, options,
-                          scale=(1, len(ranks)), note=report.note)  # fmt: skip
-        parts.append(found.ratings)
-        rejected += found.rejected
-    ratings = pd.concat(parts).sort_index(kind="stable")
-    kinds = np.where(human(ratings["system"], report.note), "reference", "system")
-    report.blank_cells += blank
-    report.orientation = f"lower is better by the headings ({', '.join(ranks)}): the score is minus the rank"
-    rejected.sort(key=lambda row: row.line)
-    return Converted(
-        ratings.assign(score=0.0 - ratings["score"], item_type=kinds), rejected,
-        {"annotator": names.get("annotator", "")}, (-float(len(ranks)), -1.0), read=len(ratings) + len(rejected),
-    )  # fmt: skip
 
 
 PREFERENCES = Format("preferences", "comparisons of two systems, or ranks", (0, 1), _match, _convert)

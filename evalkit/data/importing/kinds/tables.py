@@ -14,6 +14,7 @@ from evalkit.data.importing.files.rows import Rows
 from evalkit.data.importing.formats import Format, Head, Match, describe, with_languages
 from evalkit.data.importing.judgements import ITEM_TYPES, USUAL, Converted, constant, converted, demand_columns
 from evalkit.data.importing.kinds import layouts, scoring
+from evalkit.data.importing.kinds.paired import demand_one
 from evalkit.data.importing.options import Options
 from evalkit.data.importing.rejected import Rejection
 from evalkit.data.importing.report import Report
@@ -112,6 +113,7 @@ def _known(head: Head, match: Match, options: Options, wide: layouts.Layout | No
 def _convert(rows: Rows, head: Head, match: Match, options: Options, report: Report, known: columns.Columns,
              kind: Format, *, wide: layouts.Layout | None = None) -> Converted:  # fmt: skip
     """Read rows under columns that are known; what they lack is given a plain value, and that is told."""
+    demand_one(head, options)
     frame, values, parts = rows.frame, dict(options.values), wide.columns if wide else {}
     for name in _without_empty(known, head, report):
         if (filled := frame.index[frame[name].notna()]).size:
