@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
+from evalkit.stats.inference import Influences
 
 #: Which items of a MTurk campaign count: systems' outputs, and unchanged segments of quality-control copies too.
 COUNTED = ("system", "repeat")
@@ -22,7 +23,8 @@ class SegmentMeans:
 
     ``sums`` and ``weights`` (units × systems) split the same scores by what a campaign is resampled by: the ratio of
     their totals over all units is the system's score. crossed: units have two levels that are drawn independently,
-    such as annotators and documents; a unit is then what one annotator judged of one document.
+    such as annotators and documents; a unit is then what one annotator judged of one document. influences: what units
+    do to the scores, where the t-test is to go by ``contrasts`` (see ``drawn.influenced``).
     """
 
     systems: np.ndarray
@@ -32,6 +34,7 @@ class SegmentMeans:
     sums: np.ndarray
     weights: np.ndarray
     crossed: bool = False
+    influences: Influences | None = None
 
     @property
     def factors(self) -> np.ndarray:
@@ -53,6 +56,7 @@ class SegmentMeans:
         return replace(
             self, systems=self.systems[order], means=self.means[order], judgements=self.judgements[order],
             sums=self.sums[:, order], weights=self.weights[:, order],
+            influences=self.influences and self.influences.taken(order),
         )  # fmt: skip
 
 
