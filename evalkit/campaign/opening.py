@@ -55,17 +55,12 @@ class Campaign:
     @property
     def ranked_types(self) -> tuple[str, ...]:
         """Item types that rank systems: their outputs and unchanged repeats, or calibration items where that is all."""
-        return ("system", "repeat") if self.part["item_type"].eq("system").any() else ("calibration", "repeat")
+        return schemas.ranked_types(self.part)
 
     @cached_property
     def compared(self) -> pd.DataFrame:
-        """The pair's judgements of systems and of people's translations: what a ranking shows.
-
-        A reference counts where it has a name of its own; one under a system's name checks annotators.
-        """
-        ranked = of_systems(self.part, self.ranked_types)
-        references = self.part["item_type"].eq("reference") & ~self.part["system"].isin(ranked["system"].unique())
-        return self.part[self.part.index.isin(ranked.index) | references]
+        """The pair's judgements of systems and of people's translations: what a ranking shows."""
+        return schemas.scored(self.part)
 
     @cached_property
     def humans(self) -> tuple[str, ...]:

@@ -32,8 +32,8 @@ from evalkit.stats.inference.resampling import (
 from evalkit.stats.inference.shares import share_interval
 
 __all__ = [
-    "ADJUSTMENTS", "BATCH", "EXACT_UP_TO", "TOLERANCE", "Influences", "Part", "Permuted", "Redrawn", "Shuffles", "Swaps",
-    "adjust", "bootstrap", "bootstrap_means", "column_means", "combine", "count_hits", "crossed_variance",
+    "ADJUSTMENTS", "BATCH", "EXACT_UP_TO", "TOLERANCE", "Influences", "Part", "Permuted", "Redrawn", "Shuffles",
+    "Swaps", "adjust", "bootstrap", "bootstrap_means", "column_means", "combine", "count_hits", "crossed_variance",
     "defined_interval", "efficiency", "few_units", "in_blocks", "interval", "jackknife_error", "jackknife_interval",
     "median", "permutation_test", "redraw", "resample", "share_interval", "spread", "standard_error", "unit_counts",
 ]  # fmt: skip
