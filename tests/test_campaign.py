@@ -14,7 +14,6 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-import widths_by_hand as widths
 from evalkit import DataError, campaign, data
 from evalkit.campaign import figures as draw
 from evalkit.campaign import method, paperwork, sentences
@@ -28,6 +27,7 @@ from evalkit.data import registry, schemas, simulate
 from evalkit.human import annotators, calibration, context, normalization, ranking
 from evalkit.reports import cli
 from evalkit.stats import agreement
+from tests import widths_by_hand as widths
 
 #: A whole report takes a moment, and to shrink a counterexample would take thousands of them.
 NO_SHRINKING = (Phase.explicit, Phase.reuse, Phase.generate)

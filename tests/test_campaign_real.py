@@ -7,7 +7,7 @@ from evalkit import campaign, data
 from evalkit.campaign import sentences
 from evalkit.campaign.systems.ranking import beside_human
 from evalkit.data import importing
-import widths_by_hand as widths
+from tests import widths_by_hand as widths
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("own_salt")]
 WEIGHTS = "minor=1,major=5,critical=25,linguistic conventions/punctuation:*=0.1"  # the campaign's own

@@ -6,16 +6,16 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
-from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from scipy import linalg
 
-import widths_by_hand as by_hand
 from evalkit import campaign, data
+from evalkit.campaign.sentences import say
 from evalkit.reports import cli
 from evalkit.stats import inference
+from tests import widths_by_hand as by_hand
 
 TRUTH = np.array([82.0, 79.0, 66.0, 50.0])
 #: Who judged how many outputs of which system: annotators × systems.
@@ -38,7 +38,11 @@ def simulated(work, seed, *, strict=6.0, taste=3.0, calibration=0):
         s, a = np.r_[s, np.full(calibration * people, systems)], np.r_[a, np.repeat(np.arange(people), calibration)]
         g = np.r_[g, np.tile(1000 + np.arange(calibration), people)]
     d = g // 6
-    level, offset, liking = np.r_[TRUTH, 70], strict * rng.standard_normal(people), taste * rng.standard_normal((people, 5))
+    level, offset, liking = (
+        np.r_[TRUTH, 70],
+        strict * rng.standard_normal(people),
+        taste * rng.standard_normal((people, 5)),
+    )
     score = level[s] + offset[a] + liking[a, s] + 4 * rng.standard_normal(2000)[g] + 10 * rng.standard_normal(len(s))
     score += 6 * rng.standard_normal(400)[d] + 3 * rng.standard_normal((400, 5))[d, s]
     frame = pd.DataFrame({
@@ -88,9 +92,7 @@ def test_the_order_and_the_widths_are_right_where_z_turns_the_order(runs):
     ([[88, 2, 2, 2], [2, 88, 2, 2], [2, 2, 88, 2], [2, 2, 2, 88]] * 3, "adjusted", None),
 ])  # fmt: skip
 def test_the_design_decides_and_z_is_never_chosen(work, column, e):
-    work = np.asarray(work)
-    work = work + np.diag(np.zeros(0, int)) if (work.sum(axis=0) == work.sum(axis=0)[0]).all() else _filled(work)
-    method = campaign.choose_method(campaign.from_ratings(simulated(work, 1)))
+    method = campaign.choose_method(campaign.from_ratings(simulated(_filled(work), 1)))
     assert method.column == column
     if e is not None:
         assert round(method.kept, 3) == e
@@ -101,7 +103,7 @@ def test_the_design_decides_and_z_is_never_chosen(work, column, e):
 
 def _filled(work):
     """Let the last annotator judge what some systems lack."""
-    work = work.copy()
+    work = np.array(work)
     work[-1] += work.sum(axis=0).max() - work.sum(axis=0)
     return work
 
@@ -124,15 +126,14 @@ def test_a_report_of_nested_annotators_has_the_better_system_first_and_says_why_
     ratings = simulated(PARTLY, 0)[["doc", "segment", "system", "annotator", "score"]]
     ratings["score"] = ratings["score"].clip(0, 100).round()
     ratings.to_csv(tmp_path / "c.csv", index=False)
-    done = CliRunner().invoke(cli.main, ["import", str(tmp_path / "c.csv"), "--out", str(tmp_path / "c.parquet")])
-    assert done.exit_code == 0, done.output
+    assert cli.main(["import", str(tmp_path / "c.csv"), "--out", str(tmp_path / "c.parquet")]) == 0
     found = campaign.analyse(campaign.from_ratings(data.open_campaign(tmp_path / "c.parquet")[0]), resamples=100)
     first = ratings.groupby("system")["score"].mean().idxmax()
     assert found.ranking.top == first == "S1"
-    page = " ".join(campaign.sentences.say(found.ranking))
+    page = " ".join(say(found.ranking))
     assert "z-scores are not used" in page and "34%" in page
     verdicts = {check.question: check for check in campaign.run_checks(found)}
-    assert verdicts["Does the first system stay first however scores are treated?"].verdict == "fine"
+    assert verdicts["Does the first system stay first however scores are treated?"].verdict.endswith("fine")
 
 
 @settings(max_examples=50)
@@ -140,6 +141,7 @@ def test_a_report_of_nested_annotators_has_the_better_system_first_and_says_why_
 def test_laws_of_the_efficiency_of_a_design(counts, random):
     counts = (counts + np.eye(*counts.shape, dtype=int)).astype(float)
     counts[0] += 1.0
+    counts[:, 0] += 1.0
     found = inference.efficiency(counts)
     rows, columns = (random.sample(range(n), n) for n in counts.shape)
     np.testing.assert_allclose(inference.efficiency(counts[rows][:, columns]), found, atol=1e-9)
@@ -236,8 +238,7 @@ def test_one_system_has_one_mean_from_the_receipt_to_the_exported_tables(tmp_pat
     odd_file().to_csv(tmp_path / "c.csv", index=False)
     out = tmp_path / "c.parquet"
     options = ["--keep-names", "--scale", "0:100", "--out", str(out)]
-    done = CliRunner().invoke(cli.main, ["import", str(tmp_path / "c.csv"), *options])
-    assert done.exit_code == 0, done.output
+    assert cli.main(["import", str(tmp_path / "c.csv"), *options]) == 0
     receipt = json.loads((tmp_path / "c.import.json").read_text(encoding="utf-8"))
     rows = pd.read_parquet(out)
     rows = rows[rows["item_type"].isin(["system", "repeat", "reference"]) & rows["system"].ne("checked")]
