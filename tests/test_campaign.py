@@ -16,7 +16,7 @@ from scipy import stats
 
 from evalkit import DataError, campaign, data
 from evalkit.campaign import figures as draw
-from evalkit.campaign import method, paperwork, sentences
+from evalkit.campaign import paperwork, sentences, spread
 from evalkit.campaign.checks import FINE, LOOK, PROBLEM, UNKNOWN
 from evalkit.campaign.names import LONGEST, readable
 from evalkit.campaign.people import agreement as agreeing
@@ -336,7 +336,7 @@ def test_uneven_work_is_found_and_strictness_taken_out():
     keep = ~(strict & both["system"].eq("sys1") & (both["segment"].astype(int) % 4 > 0))
     keep &= ~(~strict & both["system"].eq("sys0") & (both["segment"].astype(int) % 4 > 0))
     uneven, even = campaign.from_ratings(labelled(both[keep].reset_index(drop=True))), campaign.from_ratings(both)
-    assert method.Spread.of(uneven.judged).kept < 0.95 < method.Spread.of(even.judged).kept
+    assert spread.Spread.of(uneven.judged).kept < 0.95 < spread.Spread.of(even.judged).kept
     assert "unequally often" in campaign.choose_method(uneven).why
     found = campaign.rank_systems(uneven, resamples=50)
     assert found.method.score == "adjusted"

@@ -1,4 +1,4 @@
-"""First pages of real campaigns, by z or raw, against computations that share no code with the package: pandas, scipy."""
+"""First pages of real campaigns, by z or raw, against computations that share no code with the package: pandas."""
 
 import pytest
 from statsmodels.stats.multitest import multipletests

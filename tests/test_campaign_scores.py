@@ -228,9 +228,11 @@ def odd_file():
     rows = [("system", s, g, a) for s in "ABC" for g in range(24) for a in "xyz" if rng.random() < 0.6 or a == "x"]
     rows += [("repeat", s, g, "x") for s in "AB" for g in range(0, 24, 5)]
     rows += [("degraded", s, g, "y") for s in "ABC" for g in range(3)] + [("calibration", "cal", 90, a) for a in "xyz"]
+    rows += [("reference", "C", g, "y") for g in range(24)]  # under a system's name: checks annotators
     rows += [("reference", "human", g, "z") for g in range(12)] + [("repeat", "checked", g, "x") for g in range(4)]
     frame = pd.DataFrame(rows, columns=["item_type", "system", "segment", "annotator"])
     score = rng.integers(30, 100, len(frame)) - 15 * frame["item_type"].eq("degraded")
+    score = score.where(frame["item_type"].ne("reference"), 100)
     return frame.assign(doc="d" + (frame["segment"] // 4).astype(str), score=score, src_lang="eng", tgt_lang="deu")
 
 
@@ -241,7 +243,7 @@ def test_one_system_has_one_mean_from_the_receipt_to_the_exported_tables(tmp_pat
     assert cli.main(["import", str(tmp_path / "c.csv"), *options]) == 0
     receipt = json.loads((tmp_path / "c.import.json").read_text(encoding="utf-8"))
     rows = pd.read_parquet(out)
-    rows = rows[rows["item_type"].isin(["system", "repeat", "reference"]) & rows["system"].ne("checked")]
+    rows = rows[rows["item_type"].isin(["system", "repeat"]) | rows["system"].eq("human")].query("system != 'checked'")
     mean = rows.groupby(["system", "doc", "segment"])["score"].mean().groupby("system").mean()
     assert mean.round(2).ne(rows.groupby("system")["score"].mean().round(2)).any(), "the two means are not the same"
     size, people = rows["system"].value_counts(), rows["annotator"].value_counts()
@@ -259,3 +261,6 @@ def test_one_system_has_one_mean_from_the_receipt_to_the_exported_tables(tmp_pat
     annotators = found.collection.annotators.set_index("annotator")
     assert annotators["judgements"].to_dict() == people.to_dict()
     assert annotators["mean"].to_dict() == pytest.approx(rows.groupby("annotator")["score"].mean().to_dict())
+    by_treatment = campaign.normalize_scores(campaign.from_ratings(data.open_campaign(out)[0]), resamples=20).ranks
+    expected = mean.drop("human").rank(ascending=False).astype(int)
+    assert by_treatment.set_index("system")["raw scores"].to_dict() == expected.to_dict()

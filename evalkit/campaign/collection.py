@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from evalkit.campaign.opening import Campaign
-from evalkit.data.schemas import ITEM, means_of_segments
+from evalkit.data.schemas import ITEM
 
 #: How a report calls the kinds of items.
 KINDS = {
@@ -130,7 +130,8 @@ def _by_pair(ratings: pd.DataFrame) -> pd.DataFrame:
 
 def _by_system(judged: pd.DataFrame, segment: tuple[str, ...]) -> pd.DataFrame:
     """Count per system, with its segments, their share of all segments, and the mean of their means."""
-    table = _counted(judged, "system").assign(mean=means_of_segments(judged, segment))
+    means = judged.groupby(["system", *segment])["score"].mean().groupby("system").mean()
+    table = _counted(judged, "system").assign(mean=means)
     segments = judged.drop_duplicates(["system", *segment])
     table.insert(1, "segments", segments.groupby("system").size())
     table.insert(2, "share_of_segments", table["segments"] / max(len(segments.drop_duplicates(list(segment))), 1))

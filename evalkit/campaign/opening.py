@@ -10,7 +10,7 @@ import pandas as pd
 
 from evalkit import DataError, data
 from evalkit.campaign.names import readable, renamed
-from evalkit.data import compared, registry, schemas
+from evalkit.data import compared, registry, schemas, scored
 from evalkit.data.provenance import declared_scale, like, reading_of, source_of
 from evalkit.data.schemas import of_systems, with_pair
 from evalkit.human import annotators, normalization
@@ -55,12 +55,12 @@ class Campaign:
     @property
     def ranked_types(self) -> tuple[str, ...]:
         """Item types that rank systems: their outputs and unchanged repeats, or calibration items where that is all."""
-        return schemas.ranked_types(self.part)
+        return scored.ranked_types(self.part)
 
     @cached_property
     def compared(self) -> pd.DataFrame:
         """The pair's judgements of systems and of people's translations: what a ranking shows."""
-        return schemas.scored(self.part)
+        return scored.scored(self.part)
 
     @cached_property
     def humans(self) -> tuple[str, ...]:

@@ -52,36 +52,6 @@ def of_systems(ratings: pd.DataFrame, item_types: Sequence[str]) -> pd.DataFrame
     return ratings[ratings["item_type"].isin(item_types) & ratings["system"].isin(own)]
 
 
-def ranked_types(ratings: pd.DataFrame) -> tuple[str, ...]:
-    """Say which kinds of items rank systems: outputs and second showings, or calibration items where that is all."""
-    return ("system", "repeat") if ratings["item_type"].eq("system").any() else ("calibration", "repeat")
-
-
-def scored(ratings: pd.DataFrame) -> pd.DataFrame:
-    """Keep the judgements of one language pair that score systems and people's translations, and nothing else.
-
-    A reference counts where it has a name of its own; one under a system's name checks annotators.
-
-    >>> table = pd.DataFrame({"system": ["A", "A", "A", "ref"],
-    ...                       "item_type": ["system", "degraded", "reference", "reference"]})
-    >>> scored(table).index.tolist()
-    [0, 3]
-    """
-    ranked = of_systems(ratings, ranked_types(ratings))
-    references = ratings["item_type"].eq("reference") & ~ratings["system"].isin(ranked["system"].unique())
-    return ratings[ratings.index.isin(ranked.index) | references]
-
-
-def means_of_segments(scores: pd.DataFrame, segment: Sequence[str] = ("doc", "segment")) -> pd.Series:
-    """Average judgements by segment, then segments by system: the mean score of a system, everywhere.
-
-    >>> table = pd.DataFrame({"system": "A", "doc": "d", "segment": ["1", "1", "2"], "score": [80.0, 40, 30]})
-    >>> means_of_segments(table).tolist()
-    [45.0]
-    """
-    return scores.groupby(["system", *segment])["score"].mean().groupby("system").mean()
-
-
 def map_tables(
     tables: Mapping[str, pd.DataFrame], function: Callable[..., pd.DataFrame], **options: object
 ) -> pd.DataFrame:

@@ -6,8 +6,9 @@ import itertools
 
 from evalkit.campaign.analysis import Analysis
 from evalkit.campaign.checks.check import FINE, LOOK, PROBLEM, UNKNOWN, Check, answered, graded
-from evalkit.campaign.method import CONFOUNDED, EVEN, TOLD, WARNED, Spread
+from evalkit.campaign.method import CONFOUNDED, EVEN, TOLD, WARNED
 from evalkit.campaign.missing import Missing
+from evalkit.campaign.spread import Spread
 from evalkit.campaign.systems.normalization import ADJUSTED
 from evalkit.data.provenance import reading_of
 from evalkit.stats.terms import join_names, pluralize
@@ -119,7 +120,7 @@ def favoured(found: Analysis) -> Check | None:
             return answered(question, FINE, "about equally often, so strict annotators favour no system", "")
         text = f"an annotator judged a system {spread.per_system:.1f} times on average, which is too few to tell"
         return answered(question, UNKNOWN, f"{text} (from {CELL} on)", evenly)
-    text = spread.told.rstrip(".")
+    text = spread.told[0].lower() + spread.told[1:-1]
     if spread.kept < CONFOUNDED:
         text = "no: the order rests on who was assigned to which system"
         todo = "Let every annotator judge all systems, or give all of them the same calibration items."

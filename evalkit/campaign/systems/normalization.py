@@ -63,8 +63,8 @@ def normalize_scores(
     known = part[part["item_type"].eq("calibration")].groupby("annotator")["score"].nunique()
     calibrated = len(known) == part["annotator"].nunique() and (known > 1).all()
     ways = WAYS | (_BY_CALIBRATION if calibrated else {})
-    own = campaign.judged["system"].unique()
-    made = {name: table[table["system"].isin(own)] for name, table in normalization.variants(part, ways).items()}
+    own = part.index.isin(campaign.judged.index)
+    made = {name: table[own] for name, table in normalization.variants(part, ways).items()}
     method = choose_method(campaign, unit=unit)
     if method.barred:
         raise DataError(method.barred)
