@@ -40,7 +40,7 @@ class Spread:
         >>> rows = pd.DataFrame({"annotator": list("aabbbb"), "system": list("xyxxyy")})
         >>> found = Spread.of(rows)
         >>> found.kept, round(found.freedom, 2)
-        (1.0, 0.8)
+        (1.0, 1.0)
         """
         if rows["system"].nunique() < 2:
             return cls(1.0, 0.0, (), 0.0)

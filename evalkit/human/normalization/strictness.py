@@ -59,7 +59,7 @@ def estimate_strictness(
 
     >>> one = pd.Series(list("xyxyxy")), pd.Series(list("aabbbb")), np.array([0, 0, 1, 1, 2, 2]), np.arange(6)
     >>> estimate_strictness(np.array([90.0, 80, 71, 60, 69, 60]), *one).bias.round(1).tolist()
-    [9.9, -9.9]
+    [10.0, -10.0]
     """
     if annotator.nunique() < 2 or not np.ptp(scores):
         return None
