@@ -170,8 +170,8 @@ def test_people_in_both_are_held_against_themselves(two):
 
 
 def test_decisions_are_those_of_wilcoxon_and_holm_on_shared_items():
-    here = judgements(5, documents=12, gap=5.0, name="one")
-    there = judgements(6, documents=16, gap=2.0, first=3, name="two")
+    here = judgements(5, documents=60, length=1, gap=5.0, name="one")
+    there = judgements(6, documents=80, length=1, gap=2.0, first=15, name="two")
     there.loc[there["system"] == "s1", "score"] = (there.loc[there["system"] == "s1", "score"] - 40).clip(0)
     found = compared(here, there)
     both = pd.concat([by_item(here), by_item(there)], axis=1, keys=["here", "there"]).dropna()

@@ -228,6 +228,7 @@ def test_the_plan_compares_the_first_with_each_that_is_not_distinguished_from_it
     assert found.gaps == pytest.approx([means[first] - means[second] for first, second in found.rivals])
     assert found.table["compares"].tolist()[-3:] == [plans.ANY] * 3
     assert found.table["points"].tolist()[-3:] == pytest.approx([3.0, 6.0, 15.0])
+    found = campaign.plan_more(mine, campaign.rank_systems(mine, unit="annotators", resamples=50))
     for (first, second), error in zip(found.rivals, found.errors, strict=True):  # the ranking's: clustered by annotator
         of_each = mine.judged.pivot_table(index="annotator", columns="system", values="score")
         assert error == pytest.approx((of_each[first] - of_each[second]).std(ddof=1) / np.sqrt(20))
@@ -238,7 +239,7 @@ def test_the_plan_compares_the_first_with_each_that_is_not_distinguished_from_it
 
 
 def test_without_any_liking_the_plan_counts_segments():
-    ratings = collected(np.random.default_rng(4), people=4, documents=30)
+    ratings = collected(np.random.default_rng(4), people=3, documents=30)
     mine = campaign.from_ratings(ratings)
     found = campaign.plan_more(mine, campaign.rank_systems(mine, resamples=50))
     assert found.basis.liking == plans.NOT_FOUND

@@ -1,14 +1,13 @@
-"""First pages of real campaigns against computations that share no code with the package: pandas, numpy, scipy."""
+"""First pages of real campaigns, by z or raw, against computations that share no code with the package: pandas."""
 
-import numpy as np
 import pytest
-from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from evalkit import campaign, data
 from evalkit.campaign import sentences
 from evalkit.campaign.systems.ranking import beside_human
 from evalkit.data import importing
+from tests import widths_by_hand as widths
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("own_salt")]
 WEIGHTS = "minor=1,major=5,critical=25,linguistic conventions/punctuation:*=0.1"  # the campaign's own
@@ -68,13 +67,9 @@ def plainly(ratings, pair, humans, by_z, segment):
     part["residual"] = (part["value"] - part["system"].map(means["value"])) * part["share"]
     work = part.groupby(["annotator", "system"])["share"].sum().unstack(fill_value=0)
     influence = part.groupby(["annotator", "system"])["residual"].sum().unstack(fill_value=0) / work.sum()
-    count = work.sum() ** 2 / (work**2).sum()
 
     def p(a, b):
-        least = {pair: min(count[pair[0]], count[pair[1]]) for pair in ((a, a), (b, b), (a, b))}
-        moved = {pair: (influence[pair[0]] * influence[pair[1]]).sum() * n / (n - 1) for pair, n in least.items()}
-        error = np.sqrt(moved[a, a] + moved[b, b] - 2 * moved[a, b])
-        return stats.t.sf((means["value"][a] - means["value"][b]) / error, least[a, b] - 1)
+        return widths.higher(means["value"][a] - means["value"][b], influence[a] - influence[b], work[[a, b]])
 
     return means.sort_values("value", ascending=False), p
 
@@ -85,7 +80,7 @@ def test_the_first_page_says_what_plain_computation_finds(judgements, name):
     ratings = judgements(name)
     means, p = plainly(ratings, pair, humans, by_z, segment)
     mine = campaign.from_ratings(ratings, pair=pair)
-    found = campaign.analyse(mine, resamples=100)
+    found = campaign.analyse(mine, score="z" if by_z else "raw", unit="annotators", resamples=100)
     ranked = found.ranking
     assert list(mine.humans) == humans
     assert ranked.method.by_z == by_z

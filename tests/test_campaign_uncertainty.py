@@ -33,12 +33,13 @@ def method(frame, **options):
 
 
 @pytest.mark.parametrize(("frame", "unit"), [
-    (own_documents(), ("annotator",)),
+    (own_documents(), ("annotator", "doc")),
     (table(people=6, segments=100), ("annotator", "doc")),
-    (table(people=6, segments=30), ("annotator", "segment")),
+    (table(people=6, segments=30), ("annotator", "doc")),
+    (table(people=6, segments=10), ("annotator", "segment")),
     (table(people=3, segments=100), ("doc",)),
-    (table(people=1, segments=30), ("segment",)),
-    (own_documents().assign(doc=lambda f: f["system"] + f["doc"]), ("annotator",)),
+    (table(people=1, segments=10), ("segment",)),
+    (own_documents().assign(doc=lambda f: f["system"] + f["doc"]), ("annotator", "segment")),
     (table(people=1, segments=100).assign(doc=lambda f: f["system"] + f["doc"]), ("segment",)),
 ])  # fmt: skip
 def test_what_is_drawn_follows_from_who_judged_what(frame, unit):
@@ -50,7 +51,7 @@ def test_one_annotator_with_nearly_all_the_work_cannot_stand_for_a_crowd():
     few = frame[(frame["annotator"] == "p0") | (frame["segment"].astype(int) % 40 == 7)]
     assert few["annotator"].nunique() > 1
     assert not method(few).draws_people
-    assert "too few to be drawn" in method(few).why_unit
+    assert "too few judged" in method(few).why_unit
 
 
 @pytest.mark.parametrize(("asked", "unit"), [
@@ -204,7 +205,7 @@ def test_agreement_is_checked_over_all_language_pairs():
 
 
 @pytest.mark.parametrize(("frame", "headline"), [
-    (table(people=1), "sys0 is better than sys1, the only other system. With other segments, sys0 would come first "
+    (table(people=1), "sys0 is better than sys1, the only other system. With other documents, sys0 would come first "
      "practically always; what others than one annotator would find is not known."),
     (table(systems=1), "only sys0 was judged"),
     (table().head(3), "only sys0 was judged"),

@@ -136,7 +136,7 @@ def test_degraded_items_find_their_originals_and_what_is_no_judgement_is_told(ru
     assert len(pairs) == (ratings["item_type"] == "degraded").sum() == 398 - again == 397
     campaign = from_ratings(ratings)
     assert campaign.control["qc_pairs"].sum() == 397
-    assert (choose_method(campaign).unit, len(campaign.systems)) == (("annotator",), 12)
+    assert (choose_method(campaign).unit, len(campaign.systems)) == (("annotator", "doc"), 12)
     assert report.excluded["is an item of the tutorial"] == sum("tutorial" in row[1] for row in rows) == 198
     filler = sum("#duplicate" in row[7] and row[3] == "TGT" for row in rows)
     assert report.excluded["is an item of a document shown again to fill a task"] == filler == 14

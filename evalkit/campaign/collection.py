@@ -32,10 +32,11 @@ class Collection:
     """What the file holds of all language pairs, and of the one in detail.
 
     pairs, kinds, systems, annotators: counts by language pair, kind of item, system and annotator; the last three are
-    of the pair in detail, and ``systems`` counts only what ranks systems. segments; cells: segments × systems; judged,
-    several: cells with a judgement, and with judgements by two annotators or more. duplicates: unmarked second
-    judgements. notes: how the file was read. assumed_scale: the lowest and the highest score, where no ends are
-    declared. uses: the file's judgements, summed up to those that rank systems: judgements, what, used_for.
+    of the pair in detail; ``systems`` counts what ranks systems, ``annotators`` that and human translations. segments;
+    cells: segments × systems; judged, several: cells with a judgement, and with judgements by two annotators or more.
+    duplicates: unmarked second judgements. notes: how the file was read. assumed_scale: the lowest and the highest
+    score, where no ends are declared. uses: the file's judgements, summed up to those that rank systems: judgements,
+    what, used_for.
     """
 
     pair: str
@@ -59,8 +60,16 @@ class Collection:
             ("uses", "Which judgements count for what", self.uses),
             ("pairs", "Language pairs in the file", self.pairs),
             ("items", f"{self.pair}: kinds of items", self.kinds),
-            ("coverage_systems", f"{self.pair}: coverage by system", self.systems),
-            ("coverage_annotators", f"{self.pair}: coverage by annotator", self.annotators),
+            (
+                "coverage_systems",
+                f"{self.pair}: coverage by system (mean: of segments' means, as in the ranking)",
+                self.systems,
+            ),
+            (
+                "coverage_annotators",
+                f"{self.pair}: coverage by annotator (of systems and human translations; other items apart)",
+                self.annotators,
+            ),
         ]
         return [entry for entry in every if len(entry[2])]
 
@@ -82,7 +91,7 @@ def count_judgements(campaign: Campaign) -> Collection:
         pairs=_by_pair(campaign.ratings),
         kinds=kinds,
         systems=_by_system(judged, campaign.segment),
-        annotators=_by_annotator(part),
+        annotators=_by_annotator(part, campaign.compared),
         segments=len(campaign.cells),
         cells=int(campaign.cells.size),
         judged=len(people),
@@ -120,19 +129,22 @@ def _by_pair(ratings: pd.DataFrame) -> pd.DataFrame:
 
 
 def _by_system(judged: pd.DataFrame, segment: tuple[str, ...]) -> pd.DataFrame:
-    """Count per system, with its segments and their share of all segments."""
-    table = _counted(judged, "system")
+    """Count per system, with its segments, their share of all segments, and the mean of their means."""
+    means = judged.groupby(["system", *segment])["score"].mean().groupby("system").mean()
+    table = _counted(judged, "system").assign(mean=means)
     segments = judged.drop_duplicates(["system", *segment])
     table.insert(1, "segments", segments.groupby("system").size())
     table.insert(2, "share_of_segments", table["segments"] / max(len(segments.drop_duplicates(list(segment))), 1))
     return table.reset_index()
 
 
-def _by_annotator(part: pd.DataFrame) -> pd.DataFrame:
-    """Count per annotator, with a column for each kind of item that needs watching."""
+def _by_annotator(part: pd.DataFrame, compared: pd.DataFrame) -> pd.DataFrame:
+    """Count per annotator what scores systems, and apart from it each kind of item that needs watching."""
     kinds = part.groupby(["annotator", "item_type"]).size().unstack(fill_value=0)
     watched = kinds[[kind for kind in _WATCHED if kind in kinds]]
-    return _counted(part, "annotator").join(watched).reset_index()
+    counted = _counted(compared, "annotator").reindex(watched.index)
+    whole = counted.columns.difference(["mean", "sd"])
+    return counted.fillna(dict.fromkeys(whole, 0)).astype(dict.fromkeys(whole, int)).join(watched).reset_index()
 
 
 def _duplicates(part: pd.DataFrame) -> int:

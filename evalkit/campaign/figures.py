@@ -82,8 +82,10 @@ def scores(ranking: Ranking) -> Figure:
             fontsize=9,
             color=INK,
         )
-    what, unit = ("z-score", "standard deviations of an annotator") if ranking.method.by_z else ("score", "points")
-    what = f"mean {what}"
+    what, unit = {
+        "z": ("mean z-score", "standard deviations of an annotator"),
+        "adjusted": ("adjusted mean score", "points, annotators' strictness taken out"),
+    }.get(ranking.method.score, ("mean score", "points"))
     if ranking.method.compares:
         what, unit = "share won against all others", "of comparisons; a tie counts half"
     axes.set(ylabel="system", xlabel=f"{what}{', 95 % interval' if low else ''}\n({unit})")

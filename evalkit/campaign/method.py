@@ -11,20 +11,26 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.campaign.opening import Campaign
+from evalkit.campaign.spread import Spread, freedom_of
 from evalkit.data.provenance import like
 from evalkit.human import ranking
-from evalkit.human.ranking import by_rule, rules
-from evalkit.stats import correlation
+from evalkit.human.ranking import by_rule, drawn, movement, pairwise, rules
+from evalkit.human.ranking.pairwise import Comparison
+from evalkit.human.ranking.scores import SegmentMeans, segment_means
+from evalkit.stats.terms import join_names
 
-#: What to rank by: z where annotators judged systems unequally often, raw scores elsewhere; or always one of them.
-SCORES = ("auto", "raw", "z")
-#: From this association of annotators and systems on (Cramér's V), raw means compare annotators as well as systems.
-UNEVEN = 0.1
-#: Share of judgements by annotators of a single system up to which z-scores are used all the same.
-FEW = 0.05
+#: What to rank by -> its column: raw scores, scores with each annotator's strictness taken out, z-scores per annotator.
+COLUMNS = {"raw": "score", "adjusted": "adjusted", "z": "normalized"}
+SCORES = ("auto", *COLUMNS)
+#: From this efficiency of the annotators × systems design on, raw scores say the same as adjusted ones.
+EVEN = 0.95
+#: Below these, it is told; it is warned of; strictness and systems cannot be told apart.
+TOLD, WARNED, CONFOUNDED = 0.7, 0.2, 0.05
+#: Fewest degrees of freedom that annotators give a difference, for annotators to be drawn anew.
+FREEDOM = 2.5
 #: What may be drawn anew, as the parameter ``unit`` names it; "auto" chooses by who judged what.
 UNITS = ("auto", "annotators", "documents", "segments", "annotators and documents")
-#: Fewest annotators for annotators to be drawn anew, counted as if all had judged equally much.
+#: Fewest annotators for resamples of annotators, counted as if all had judged equally much.
 PEOPLE = 5
 #: Share of an annotator's documents (or segments) among all from which on the two are drawn independently.
 CROSSED = 0.5
@@ -39,8 +45,10 @@ _WORDS = {"annotator": "annotators", "doc": "documents", "segment": "segments"}
 class Method:
     """How systems are scored, tested against each other, and drawn anew: one way for all numbers that compare them.
 
-    column: ``score``, or ``normalized`` for z-scores per annotator. why: the reason for that column. unit: the columns
-    whose values are drawn anew, one or two that are crossed, "segment" for what names one. why_unit: the reason.
+    column: one of ``COLUMNS``. why: the reason for it. unit: the columns whose values are drawn anew, one or two that
+    are crossed, "segment" for what names one. why_unit: the reason. redrawn: those of resamples, where there are any.
+    kept: how much of each difference between systems is left once annotators' levels are taken out, at the least (see
+    ``Spread``). barred: why there can be no order, if so.
     item_types, segment: which judgements count, and the columns that name a segment. alpha: one-sided level, after
     Holm's correction. lines: the rule of ``ranking.RULES`` that draws lines between clusters; tests, intervals and
     places stay as they are under any. compares: judgements are halves of comparisons, so that strengths are ranked (see
@@ -56,6 +64,9 @@ class Method:
     alpha: float = 0.05
     lines: str = OWN_LINES
     compares: bool = False
+    redrawn: tuple[str, ...] = ("segment",)
+    kept: float = 1.0
+    barred: str = ""
 
     @property
     def by_z(self) -> bool:
@@ -63,11 +74,21 @@ class Method:
         return self.column == "normalized"
 
     @property
+    def score(self) -> str:
+        """What is compared, as the parameter ``score`` names it."""
+        return next(name for name, column in COLUMNS.items() if column == self.column)
+
+    @property
     def title(self) -> str:
         """What systems are compared by, in words."""
         if self.compares:
             return "expected share of comparisons won"
-        return "z-score" if self.by_z else "mean score"
+        return {"normalized": "z-score", "adjusted": "adjusted mean score"}.get(self.column, "mean score")
+
+    @property
+    def scores_name(self) -> str:
+        """The scores that are compared, in words."""
+        return {"normalized": "z-scores", "adjusted": "adjusted scores"}.get(self.column, "raw scores")
 
     @property
     def drawn(self) -> str:
@@ -91,33 +112,62 @@ class Method:
         """Score systems; see ``ranking.system_scores``."""
         return ranking.system_scores(ratings, **self._options)
 
-    def clusters(self, ratings: pd.DataFrame) -> pd.DataFrame:
-        """Part systems into clusters: ``ranking.significance_clusters``, or by the rule that ``lines`` names.
+    def table(self, campaign: Campaign) -> SegmentMeans:
+        """Score systems and people's translations, and say what chance does to their scores: for tests, intervals."""
+        rows = campaign.compared
+        (table,) = segment_means(rows, score=self.column, item_types=self.item_types, segment=self.segment).values()
+        counted = campaign.part.index.isin(rows.index)
+        strict = campaign.strict if self.column == "adjusted" else None
+        how: dict[str, Any] = {"score": self.column, "segment": self.segment, "units": self.unit, "strict": strict}
+        return drawn.influenced(table, campaign.part, counted, **how)
 
-        Under another rule than ours, cluster, wins, losses, rank_top and rank_bottom are its own; the order stays.
+    def clusters(self, campaign: Campaign, table: SegmentMeans) -> pd.DataFrame:
+        """Part systems into clusters: as ``ranking.significance_clusters``, or by the rule that ``lines`` names.
+
+        table: those of the systems. Under another rule than ours, cluster, wins, losses, rank_top and rank_bottom are
+        its own; the order stays.
         """
-        found = ranking.significance_clusters(ratings, unit=self.unit, **self._options, **self._tests)
+        found = pairwise.clustered(campaign.pair, table, self._comparison)
         if self.lines == OWN_LINES:
             return found
         ruled = by_rule.rule_clusters(
-            ratings, rule=self.lines, unit=self.unit, item_types=self.item_types, segment=self.segment
+            campaign.judged, rule=self.lines, unit=self.redrawn, item_types=self.item_types, segment=self.segment
         )
         own = ["cluster", "wins", "losses", "rank_top", "rank_bottom"]
         return found.drop(columns=own).merge(ruled[["system", *own]], on="system")[list(found.columns)]
 
-    def pairwise(self, ratings: pd.DataFrame) -> pd.DataFrame:
-        """Test every two systems; see ``ranking.pairwise_tests``."""
-        return ranking.pairwise_tests(ratings, unit=self.unit, **self._options, **self._tests)
+    def pairwise(self, campaign: Campaign, table: SegmentMeans) -> pd.DataFrame:
+        """Test every two systems of a table; see ``ranking.pairwise_tests``."""
+        return pairwise.compared(campaign.pair, table.ordered(), self._comparison).drop(columns="pair")
 
-    def places(self, ratings: pd.DataFrame, *, resamples: int, seed: int) -> pd.DataFrame:
-        """Draw intervals of scores and of places; see ``ranking.rank_ranges``."""
-        drawn: dict[str, Any] = {"unit": self.unit, "widen": True, "resamples": resamples, "seed": seed}
-        return ranking.rank_ranges(ratings, **drawn, **self._options)
+    def places(self, table: SegmentMeans, *, resamples: int, seed: int) -> pd.DataFrame:
+        """Give each score its 95 % interval, and each system its places: as ``ranking.rank_ranges``, without draws of
+        judgements.
+
+        Raises DataError where no width exists, as some system rests on one unit only.
+        """
+        influences, totals = table.influences, table.totals()
+        assert influences is not None
+        widths = np.diag(influences.half_widths())
+        if not np.isfinite(widths).all():
+            alone = table.systems[np.isinf(widths).argmax()]
+            raise DataError(f"Everything known of {alone} is from one of the {self.drawn}, so it has no interval.")
+        draws = influences.draws(totals, resamples=resamples, seed=seed)
+        ranks = movement.ranks_of(draws.round(9))
+        low, high = movement.rank_interval(ranks)
+        return pd.DataFrame({
+            "system": pd.Series(table.systems, dtype="str"), "low": totals - widths, "high": totals + widths,
+            "rank_low": low, "rank_high": high, "best": (ranks == 1).mean(axis=0),
+        })  # fmt: skip
 
     def shifts(self, variants: Mapping[str, pd.DataFrame], **drawn: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
         """Compare rankings of the same judgements made otherwise: ``ranking.rank_shifts`` and ``ranking.rankings``."""
-        found = ranking.resampled(variants, unit=self.unit, widen=True, **self._options, **self._tests, **drawn)
+        found = ranking.resampled(variants, unit=self.redrawn, widen=True, **self._options, **self._tests, **drawn)
         return ranking.rank_shifts(found), ranking.rankings(found)
+
+    @property
+    def _comparison(self) -> Comparison:
+        return Comparison(**self._tests)
 
 
 def choose_method(
@@ -133,16 +183,23 @@ def choose_method(
         if value not in known:
             raise DataError(f"{name}={value!r}: choose one of {', '.join(known)}.")
     rows = campaign.judged if ratings is None else ratings
-    chosen, why = (score, f"score is set to {score}") if score != "auto" else _fitting_score(rows)
+    spread = Spread.of(rows, campaign.calibrating)
+    chosen, why = (score, _as_told(score, spread)) if score != "auto" else _fitting_score(rows, spread)
+    redrawn, why_drawn = (
+        _exchangeable(campaign, rows) if unit == "auto" else (_named(campaign, unit), f"unit is {unit}")
+    )
+    units, why_unit, barred = redrawn, why_drawn, ""
     if campaign.compares:
         chosen, why = (
             "raw",
             "strengths are fitted to comparisons (Bradley-Terry; ties after Davidson), so that it does ",
         )
         why += "not matter whom a system met"
-    units, why_unit = _exchangeable(campaign, rows) if unit == "auto" else (_named(campaign, unit), f"unit is {unit}")
+    elif unit == "auto":
+        units, why_unit = _drawn(campaign, rows, spread)
+        barred = _barred(rows, spread)
     return Method(
-        column="normalized" if chosen == "z" else "score",
+        column=COLUMNS[chosen],
         why=why,
         unit=units,
         why_unit=why_unit,
@@ -150,11 +207,38 @@ def choose_method(
         segment=campaign.segment,
         lines=lines,
         compares=campaign.compares,
+        redrawn=redrawn,
+        kept=1.0 if campaign.compares else spread.kept,
+        barred=barred,
+    )
+
+
+def _drawn(campaign: Campaign, rows: pd.DataFrame, spread: Spread) -> tuple[tuple[str, ...], str]:
+    """Choose what another campaign of this kind would have drawn otherwise, with the reason: people, too, if enough."""
+    people, counts = rows["annotator"].nunique(), pd.crosstab(rows["doc"], rows["system"]).to_numpy(float)
+    documents = campaign.segment == ("doc", "segment") and freedom_of(counts).min(initial=np.inf) >= FREEDOM
+    text = "doc" if documents else "segment"
+    if people < 2:
+        return (text,), "one annotator judged all, so what follows holds for this annotator only"
+    if spread.freedom >= FREEDOM:
+        return ("annotator", text), f"both the {people} annotators and the {_WORDS[text]} might have been others"
+    few = f"of the {people} annotators, too few judged {join_names(list(spread.fewest))} to speak for others"
+    return (text,), f"{few}, so what follows holds for these annotators only"
+
+
+def _barred(rows: pd.DataFrame, spread: Spread) -> str:
+    """Say why systems cannot be ordered: too few people each, and no way to tell people and systems apart."""
+    if rows["annotator"].nunique() < 2 or spread.kept >= CONFOUNDED or spread.freedom >= FREEDOM:
+        return ""
+    return (
+        f"Annotators judged different systems, and {join_names(list(spread.fewest))} "
+        f"{'were' if len(spread.fewest) > 1 else 'was'} judged by too few to tell how strict they are from how good "
+        "the systems are. Let every annotator judge all systems, or give all of them the same calibration items."
     )
 
 
 def _exchangeable(campaign: Campaign, rows: pd.DataFrame) -> tuple[tuple[str, ...], str]:
-    """Choose what another campaign of this kind would have drawn otherwise, with the reason.
+    """Choose what resamples draw, with the reason.
 
     Annotators, where there are enough: each comes with all that they judged. Texts as well, where most annotators
     judged most texts, so that one text's judgements are not one annotator's. Texts alone, where few people judged.
@@ -193,18 +277,34 @@ def _named(campaign: Campaign, unit: str) -> tuple[str, ...]:
     )
 
 
-def _fitting_score(rows: pd.DataFrame) -> tuple[str, str]:
-    """Choose z-scores or raw scores by how annotators are spread over systems, with the reason."""
-    spread = Spread.of(rows)
-    several = spread.one_system <= FEW
-    mix = f"Cramér's V of annotators and systems is {spread.association:.2f}"
-    if spread.association >= UNEVEN and several:
-        return "z", f"annotators judged the systems unequally often ({mix}; from {UNEVEN} on, z-scores compare)"
+def _as_told(score: str, spread: Spread) -> str:
+    """Say that a kind of scores was asked for, and what is wrong with it here."""
+    if score == "adjusted" or spread.kept >= TOLD:
+        return f"score is set to {score}"
+    wrong = "takes out differences between systems, too" if score == "z" else "leaves in how strict each of them is"
+    return f"score is set to {score}, which {wrong}, as annotators judged the systems unequally often. {spread.told}"[
+        :-1
+    ]
+
+
+def _fitting_score(rows: pd.DataFrame, spread: Spread) -> tuple[str, str]:
+    """Choose raw or adjusted scores by how annotators are spread over systems, with the reason."""
     if rows["annotator"].nunique() < 2:
         return "raw", "there is one annotator, so nobody's strictness can favour a system"
-    if several:
-        return "raw", f"annotators judged the systems about equally often ({mix}), so strict ones favour no system"
-    return "raw", f"many annotators judged one system only, and z-scores would hide how good it is ({mix})"
+    if spread.kept >= EVEN:
+        return "raw", "annotators judged the systems about equally often, so strict ones favour no system"
+    if spread.kept < CONFOUNDED:
+        return "raw", (
+            "annotators judged different systems, so how strict they are cannot be told from how good the systems are, "
+            "and the order rests on who was assigned to which"
+        )
+    why = (
+        "annotators judged the systems unequally often, so each annotator's strictness, as a mixed model estimates it, "
+    )
+    why += "was taken out of the scores"
+    if spread.kept < TOLD:
+        why += f". {spread.told} z-scores are not used, because they would take out differences between systems, too"
+    return "adjusted", why
 
 
 def order(campaign: Campaign, ratings: pd.DataFrame, *, score: str = "auto") -> list[str]:
@@ -213,34 +313,8 @@ def order(campaign: Campaign, ratings: pd.DataFrame, *, score: str = "auto") -> 
     if rows.empty:
         return []
     rows = like(rows.reset_index(drop=True), campaign.part)
-    found = choose_method(campaign, score=score, ratings=rows).scores(rows)
+    method = choose_method(campaign, score=score, ratings=rows)
+    if method.barred:
+        return []
+    found = method.scores(rows)
     return found.sort_values("score", ascending=False, kind="stable")["system"].tolist()
-
-
-@dataclass(frozen=True)
-class Spread:
-    """How annotators' judgements are spread over systems.
-
-    association: Cramér's V of annotators and systems, 0 to 1. one_system: share of judgements by annotators of a
-    single system; 1 where there are none. per_system: judgements of a system by an annotator, on average. even:
-    whether all annotators judged the systems in the same proportions.
-    """
-
-    association: float
-    one_system: float
-    per_system: float
-    even: bool
-
-    @classmethod
-    def of(cls, rows: pd.DataFrame) -> Spread:
-        """Measure the spread of judgements (annotator, system).
-
-        >>> Spread.of(pd.DataFrame({"annotator": list("aabbbb"), "system": list("xyxxyy")})).even
-        True
-        """
-        if rows.empty:
-            return cls(0.0, 1.0, 0.0, True)
-        counts = pd.crosstab(rows["annotator"], rows["system"]).to_numpy(float)
-        single = counts[(counts > 0).sum(axis=1) == 1].sum()
-        even = bool(np.allclose(counts, correlation.expected(counts)))
-        return cls(correlation.cramers_v(counts), float(single / counts.sum()), float(counts.mean()), even)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -10,7 +10,7 @@ import pandas as pd
 
 from evalkit import DataError, data
 from evalkit.campaign.names import readable, renamed
-from evalkit.data import compared, registry, schemas
+from evalkit.data import compared, registry, schemas, scored
 from evalkit.data.items import segment_key
 from evalkit.data.provenance import declared_scale, like, reading_of, source_of
 from evalkit.data.schemas import of_systems, with_pair
@@ -26,7 +26,8 @@ class Campaign:
 
     ratings: all judgements with the column ``pair``; ``score`` is turned round where lower was better. pair: the one
     in detail; ``part`` has its judgements, with z-scores per annotator over all kinds of items as ``normalized`` (0 for
-    who gave one score throughout). spans: marked errors, or None. scale: ends of the scale, after turning.
+    who gave one score throughout), and scores less their annotator's strictness as ``adjusted``. spans: marked errors,
+    or None. scale: ends of the scale, after turning.
     known_scale: whether the ends are declared, not just the lowest and highest score seen. segment: the columns that
     name a segment across systems. turned: whether low scores were good. example: public data stand in for a file of
     one's own. renamed: how many names of systems and annotators are shown shorter than they are, or without characters
@@ -55,17 +56,12 @@ class Campaign:
     @property
     def ranked_types(self) -> tuple[str, ...]:
         """Item types that rank systems: their outputs and unchanged repeats, or calibration items where that is all."""
-        return ("system", "repeat") if self.part["item_type"].eq("system").any() else ("calibration", "repeat")
+        return scored.ranked_types(self.part)
 
     @cached_property
     def compared(self) -> pd.DataFrame:
-        """The pair's judgements of systems and of people's translations: what a ranking shows.
-
-        A reference counts where it has a name of its own; one under a system's name checks annotators.
-        """
-        ranked = of_systems(self.part, self.ranked_types)
-        references = self.part["item_type"].eq("reference") & ~self.part["system"].isin(ranked["system"].unique())
-        return self.part[self.part.index.isin(ranked.index) | references]
+        """The pair's judgements of systems and of people's translations: what a ranking shows."""
+        return scored.scored(self.part)
 
     @cached_property
     def humans(self) -> tuple[str, ...]:
@@ -87,6 +83,32 @@ class Campaign:
         """
         ranked = of_systems(self.part, self.ranked_types)
         return ranked[~ranked["system"].isin(self.humans)]
+
+    @property
+    def calibrating(self) -> pd.DataFrame:
+        """The pair's judgements of calibration items, where these rank no systems."""
+        known = self.part["item_type"].eq("calibration")
+        return self.part[known & ("calibration" not in self.ranked_types)]
+
+    @cached_property
+    def strict(self) -> normalization.Strictness | None:
+        """How strict annotators are; None where nothing tells, or comparisons leave no room for it.
+
+        Learned from all they judged but degraded items. Calibration items count as one more system.
+        """
+        own = self.part[self.part["item_type"].ne("degraded")]
+        if own.empty or self.compares:
+            return None
+        apart = own["item_type"].where(~own["item_type"].isin(self.ranked_types), "")
+        kind = apart + " " + own["system"].astype("str").where(apart.ne("calibration"), "")
+        segment = own.groupby(list(self.segment)).ngroup().to_numpy()
+        rows = np.flatnonzero(self.part["item_type"].ne("degraded"))
+        return normalization.estimate_strictness(own["score"].to_numpy(float), kind, own["annotator"], segment, rows)
+
+    def adjusted(self) -> Campaign:
+        """Take annotators' strictness out of scores: ``part`` gets, or renews, its column ``adjusted``."""
+        taken = self.strict.of(self.part["annotator"]) if self.strict else 0.0
+        return replace(self, part=like(self.part.assign(adjusted=self.part["score"] - taken), self.part))
 
     @cached_property
     def compares(self) -> bool:
@@ -247,12 +269,13 @@ def from_ratings(
         spans, source = renamed(spans.assign(pair=named.to_numpy()), shown), source_of(spans)
         if source["name"] == source_of(frame)["name"]:
             spans = like(spans, spans, source=source | {"name": f"{source['name']}-errors"})
-    return Campaign(
+    campaign = Campaign(
         frame, part, chosen, spans,
         scale=(low, high), known_scale=known is not None, segment=segment_key(part),
         turned=not higher_is_better, example=example, renamed=sum(map(len, shown.values())), criterion=criterion,
         whole=whole,
     )  # fmt: skip
+    return campaign.adjusted()
 
 
 def of_criterion(campaign: Campaign, criterion: str) -> Campaign:

@@ -245,7 +245,10 @@ def _tested(held: Campaign, method: Method) -> dict[frozenset[str], tuple[str, f
     """Test every two systems: the two -> the better one, or nothing where that is not decided, and the adjusted p."""
     if len(held.systems) < 2:
         return {}
-    found = choose_method(held, score="z" if method.by_z else "raw").pairwise(held.judged)
+    own = choose_method(held, score=method.score)
+    if own.barred:
+        return {}
+    found = own.pairwise(held, own.table(held))
     return {
         frozenset((row.better, row.worse)): (row.better if row.significant else "", float(row.adjusted))
         for row in found.itertuples()

@@ -75,7 +75,7 @@ class Shared:
         rows = campaign.judged
         there = pd.MultiIndex.from_frame(rows[["system", *self.key]]).isin(self.items)
         part = like(rows[there].reset_index(drop=True), campaign.part)
-        return replace(campaign, part=part, ratings=part, spans=None)
+        return replace(campaign, part=part, ratings=part, spans=None).adjusted()
 
 
 def find_shared(mine: Campaign, other: Campaign) -> Shared:

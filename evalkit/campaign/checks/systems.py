@@ -6,13 +6,15 @@ import itertools
 
 from evalkit.campaign.analysis import Analysis
 from evalkit.campaign.checks.check import FINE, LOOK, PROBLEM, UNKNOWN, Check, answered, graded
-from evalkit.campaign.method import FEW, UNEVEN, Spread
+from evalkit.campaign.method import CONFOUNDED, EVEN, TOLD, WARNED
 from evalkit.campaign.missing import Missing
+from evalkit.campaign.spread import Spread
+from evalkit.campaign.systems.normalization import ADJUSTED
 from evalkit.data.provenance import reading_of
 from evalkit.stats.terms import join_names, pluralize
 
 #: The ways to treat scores that a first system has to survive; others only ask for a look.
-USUAL = ("raw scores", "z per annotator", "z from calibration items")
+USUAL = ("raw scores", ADJUSTED, "z per annotator", "z from calibration items")
 #: What to do where the first system does not stand apart; a plan, where there is one, says it with numbers.
 APART = "Call the first systems equally good, or collect more judgements of them (see the plan)."
 #: Fewest segments a system, and fewest that a look can excuse.
@@ -110,32 +112,43 @@ def favoured(found: Analysis) -> Check | None:
         return None
     question, evenly = (
         "Did annotators judge all systems equally often?",
-        "Next time, give all systems to all annotators evenly.",
+        "Next time, give all systems to all annotators.",
     )
-    spread = Spread.of(judged)
-    text = f"unevenness is {spread.association:.2f} (Cramér's V, 0 to 1; fine below {UNEVEN})"
-    if spread.association < UNEVEN:
-        if spread.even or spread.per_system >= CELL:
-            return answered(question, FINE, text, "")
-        text += f", but an annotator judged a system {spread.per_system:.1f} times on average, which is too few"
-        return answered(question, UNKNOWN, f"{text} to tell (from {CELL} on)", evenly)
-    if spread.one_system > FEW:
-        text += f"; {spread.one_system:.0%} of judgements are by annotators of one system only"
+    spread = Spread.of(judged, found.campaign.calibrating)
+    if spread.kept >= EVEN:
+        if spread.kept == 1 or spread.per_system >= CELL:
+            return answered(question, FINE, "about equally often, so strict annotators favour no system", "")
+        text = f"an annotator judged a system {spread.per_system:.1f} times on average, which is too few to tell"
+        return answered(question, UNKNOWN, f"{text} (from {CELL} on)", evenly)
+    text = spread.told[0].lower() + spread.told[1:-1]
+    if spread.kept < CONFOUNDED:
+        text = "no: the order rests on who was assigned to which system"
         todo = "Let every annotator judge all systems, or give all of them the same calibration items."
         return answered(question, PROBLEM, text, todo)
-    if found.ranking and found.ranking.method.by_z:
-        return answered(question, LOOK, f"{text}; so how strict each annotator is was taken out (z-scores)", evenly)
-    return answered(question, LOOK, text, "Set score=z, and next time give systems to annotators evenly.")
+    if found.ranking and found.ranking.method.score == "adjusted":
+        text += "; how strict each annotator is was taken out (adjusted scores)"
+        if spread.kept < WARNED:
+            text += ", but so little is left that the order may rest on who was assigned to which system"
+            return answered(question, PROBLEM, text, evenly)
+        return answered(question, FINE if spread.kept >= TOLD else LOOK, text, evenly)
+    return answered(question, LOOK, text, "Set score=adjusted, and next time give all systems to all annotators.")
 
 
 def normalizing(found: Analysis) -> Check | None:
     if not found.normalization:
         return None
     question, tops = "Does the first system stay first however scores are treated?", found.normalization.tops
+    if found.ranking and found.ranking.method.kept < EVEN:  # z-scores and the like take out differences of systems, too
+        tops = {way: top for way, top in tops.items() if way in ("raw scores", ADJUSTED)}
     first = sorted({system for top in tops.values() for system in top})
     if len({frozenset(top) for top in tops.values()}) == 1:
         are = "is" if len(first) == 1 else "are"
-        return answered(question, FINE, f"{join_names(first)} {are} first in all {len(tops)} treatments", "")
+        return answered(
+            question,
+            FINE,
+            f"{join_names(first)} {are} first in {'both' if len(tops) == 2 else f'all {len(tops)}'} treatments",
+            "",
+        )
     usual = {system for way, top in tops.items() if way in USUAL for system in top}
     level = {found.ranking.top, *found.ranking.level} if found.ranking else set()
     todo = "Decide on one treatment before the next campaign, publish raw scores, too, and call these equally good."

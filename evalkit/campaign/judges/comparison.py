@@ -70,7 +70,7 @@ class Judges:
     unit: str
     lower: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    by_z: bool = False
+    treated: str = ""
 
     @property
     def tables(self) -> list[tuple[str, str, pd.DataFrame]]:
@@ -138,7 +138,7 @@ def compare_judges(
         unit="documents" if units is not None else "segments",
         lower=sides.lower,
         notes=tuple(judged.attrs.get("notes", ())),
-        by_z=column != "score",
+        treated=ranking.method.scores_name if ranking and column != "score" else "",
     )
 
 

@@ -78,7 +78,7 @@ class Few:
     table: pd.DataFrame
     chance: Mapping[str, float]
     unit: str
-    by_z: bool = False
+    treated: str = ""
 
     @property
     def shown(self) -> list[str]:
@@ -116,7 +116,7 @@ def estimate_with_metrics(judges: Judges | Missing) -> Few | Missing:
             chance[name] = _by_chance(*sides, documents=documents)
     if not rows:
         return Missing(NONE, "")
-    return Few(pd.DataFrame(rows), chance, "documents" if documents else "segments", judges.by_z)
+    return Few(pd.DataFrame(rows), chance, "documents" if documents else "segments", judges.treated)
 
 
 def _aligned(grid: pd.DataFrame, everywhere: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:

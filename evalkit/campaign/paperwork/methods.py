@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from evalkit import __version__
 from evalkit.campaign.analysis import Analysis
-from evalkit.campaign.method import OWN_LINES, Method
+from evalkit.campaign.method import EVEN, OWN_LINES, Method
 from evalkit.campaign.missing import Missing
 from evalkit.campaign.paperwork import citing, collected
 from evalkit.campaign.paperwork.citing import cite
@@ -85,8 +85,15 @@ def scoring(ranking: Ranking | Missing) -> str:
     if ranking.method.by_z:
         text = "Systems are ranked by z-scores: each annotator's scores less the mean of all their scores, over their "
         text += f"standard deviation {cite('graham2013')}, averaged by segment, then by system."
-    if "Cramér" in ranking.method.why:
-        text += f" Why: {ranking.method.why} {cite('bergsma2013')}."
+    if ranking.method.score == "adjusted":
+        text = "Systems are ranked by adjusted mean scores: each annotator's strictness, estimated by a mixed model "
+        text += (
+            f"of systems, segments and annotators {cite('henderson1975')}, is subtracted from their scores, which are "
+        )
+        text += "averaged by segment, then by system."
+    if ranking.method.kept < EVEN:
+        text += f" The smallest efficiency factor of the annotators × systems design is {ranking.method.kept:.2f} "
+        text += f"{cite('james1971')}."
     return text
 
 
@@ -107,7 +114,8 @@ def testing(ranking: Ranking | Missing) -> str:
     if not ranking or len(ranking.names) < 2:
         return ""
     humans = join_names(ranking.humans["system"]) if len(ranking.humans) else ""
-    error = f"clustered by {ranking.method.drawn} {cite('liang1986')}"
+    works = ["liang1986", *(["cameron2011"] if len(ranking.method.unit) > 1 else []), "bell2002"]
+    error = f"clustered by {ranking.method.drawn} and corrected for few of them {cite(*works)}"
     if ranking.standing:
         error = f"that of draws of {ranking.method.drawn} {cite('efron1993')}"
     return (
@@ -134,10 +142,16 @@ def drawing(ranking: Ranking | Missing) -> str:
     if not ranking or len(ranking.names) < 2 or ranking.best is None:
         return ""
     method = ranking.method
+    why = f"Why {method.drawn}: {method.why_unit}."
+    if not ranking.standing:
+        return (
+            f"Intervals of scores are 95 % t intervals with standard errors clustered alike. Those of ranks are "
+            f"percentiles of {ranking.resamples:,} normal draws whose differences spread as widely as theirs. {why}"
+        )
     works = ["efron1993", *(["owen2007"] if len(method.unit) > 1 else [])]
     return (
         f"Intervals of scores and ranks are 95 % percentile bootstraps over {method.drawn}, {ranking.resamples:,} "
-        f"draws {cite(*works)}, as wide as t intervals where these are few. Why {method.drawn}: {method.why_unit}."
+        f"draws {cite(*works)}, as wide as t intervals where these are few. {why}"
     )
 
 

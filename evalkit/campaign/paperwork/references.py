@@ -119,10 +119,9 @@ def linked(text: str) -> list[tuple[str, str]]:
 
 #: Citation key -> work.
 REFERENCES = {
-    "bergsma2013": Reference("article", ("Bergsma, Wicher",), {
-        "title": "A bias-correction for {Cramér}'s {V} and {Tschuprow}'s {T}",
-        "journal": "Journal of the Korean Statistical Society", "volume": "42", "number": "3", "pages": "323–328",
-        "year": "2013",
+    "bell2002": Reference("article", ("Bell, Robert M.", "McCaffrey, Daniel F."), {
+        "title": "Bias reduction in standard errors for linear regression with multi-stage samples",
+        "journal": "Survey Methodology", "volume": "28", "number": "2", "pages": "169–181", "year": "2002",
     }),
     "burchardt2014": Reference("techreport", ("Burchardt, Aljoscha", "Lommel, Arle"), {
         "title": "Practical Guidelines for the Use of {MQM} in Scientific Research on Translation Quality",
@@ -131,6 +130,10 @@ REFERENCES = {
     "bradley1952": Reference("article", ("Bradley, Ralph Allan", "Terry, Milton E."), {
         "title": "Rank Analysis of Incomplete Block Designs: {I}. The Method of Paired Comparisons",
         "journal": "Biometrika", "volume": "39", "number": "3/4", "pages": "324–345", "year": "1952",
+    }),
+    "cameron2011": Reference("article", ("Cameron, A. Colin", "Gelbach, Jonah B.", "Miller, Douglas L."), {
+        "title": "Robust inference with multiway clustering", "journal": "Journal of Business & Economic Statistics",
+        "volume": "29", "number": "2", "pages": "238–249", "year": "2011",
     }),
     "davidson1970": Reference("article", ("Davidson, Roger R.",), {
         "title": "On Extending the {B}radley-{T}erry Model to Accommodate Ties in Paired Comparison Experiments",
@@ -164,10 +167,19 @@ REFERENCES = {
         "title": "Estimation of variance and covariance components", "journal": "Biometrics", "volume": "9",
         "number": "2", "pages": "226–252", "year": "1953",
     }),
+    "henderson1975": Reference("article", ("Henderson, Charles R.",), {
+        "title": "Best linear unbiased estimation and prediction under a selection model", "journal": "Biometrics",
+        "volume": "31", "number": "2", "pages": "423–447", "year": "1975",
+    }),
     "holm1979": Reference("article", ("Holm, Sture",), {
         "title": "A simple sequentially rejective multiple test procedure",
         "journal": "Scandinavian Journal of Statistics", "volume": "6", "number": "2", "pages": "65–70",
         "year": "1979",
+    }),
+    "james1971": Reference("article", ("James, Alan T.", "Wilkinson, Graham N."), {
+        "title": "Factorization of the residual operator and canonical decomposition of nonorthogonal factors in the "
+        "analysis of variance", "journal": "Biometrika", "volume": "58", "number": "2", "pages": "279–294",
+        "year": "1971",
     }),
     "knowles2024": Reference("article", ("Knowles, Rebecca", "Lo, Chi-kiu"), {
         "title": "Calibration and context in human evaluation of machine translation",

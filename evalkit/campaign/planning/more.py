@@ -16,8 +16,6 @@ from evalkit.campaign.opening import Campaign
 from evalkit.campaign.planning.cost import hours
 from evalkit.campaign.systems.ranking import Ranking
 from evalkit.human import planning
-from evalkit.human.ranking.drawn import covariance, fewest_units
-from evalkit.human.ranking.scores import segment_means
 
 #: Chance of finding a true difference that a plan asks for.
 POWER = 0.8
@@ -268,22 +266,19 @@ def typical_seconds(campaign: Campaign) -> float | None:
 
 
 def _in_points(campaign: Campaign, ranking: Ranking) -> pd.DataFrame:
-    """Return the judgements of systems' outputs; z-scores are put back into points of the scale."""
+    """Return the judgements of systems' outputs as they are ranked, z-scores put back into points of the scale."""
     judged = campaign.judged[campaign.judged["item_type"].eq("system")]
-    return judged.assign(score=judged["normalized"] * ranking.points) if ranking.method.by_z else judged
+    return judged.assign(score=judged[ranking.method.column] * ranking.points)
 
 
 def _uncertain(
     campaign: Campaign, ranking: Ranking, rivals: tuple[tuple[str, str], ...]
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Return standard errors of the rivals' differences, points, and degrees of freedom, as the ranking's tests do."""
-    method = ranking.method
-    options: dict[str, Any] = {"score": method.column, "item_types": method.item_types, "segment": method.segment}
-    (table,) = segment_means(campaign.judged, unit=method.unit, **options).values()
+    table = ranking.method.table(campaign)
     place = {name: number for number, name in enumerate(table.systems)}
-    spread, units = covariance(table), fewest_units(table)
+    variance, freedom = table.influences.spread() if table.influences else (np.empty(0), np.empty(0))
     found = []
     for one, other in ((place[first], place[second]) for first, second in rivals):
-        variance = max(float(spread[one, one] + spread[other, other] - 2 * spread[one, other]), 0.0)
-        found.append((ranking.points * variance**0.5, float(units[one, other]) - 1))
+        found.append((ranking.points * float(variance[one, other]) ** 0.5, float(freedom[one, other])))
     return tuple(error for error, _ in found), tuple(freedom for _, freedom in found)

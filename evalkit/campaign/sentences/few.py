@@ -21,7 +21,7 @@ def few(found: Few) -> list[str]:
     sentences = [_one(found, name) for name in names[:_MOST]]
     if len(names) > _MOST:
         sentences.append(f"Of {pluralize(len(names) - _MOST, 'more metric')} with such scores, the table tells.")
-    scale = " People's scores are z-scores here, as in the ranking." if found.by_z else ""
+    scale = f" People's scores are {found.treated} here, as in the ranking." if found.treated else ""
     sentences.append(
         f"These are 95 % intervals of each mean and each difference, {found.unit} taken as independent, and not "
         "corrected for many comparisons; the ranking above stays people's alone. Whoever chooses, after looking, "

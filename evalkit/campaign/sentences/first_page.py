@@ -122,6 +122,11 @@ def figures(ranking: Ranking) -> list[str]:
         return [f"{text}; a tie counts half for either."]
     text = f"{first} has a mean score of {ranking.means[first]:.2f} {_scale(ranking)}, {second}, the next, one of "
     text += f"{ranking.means[second]:.2f}"
+    if ranking.method.score == "adjusted":
+        return [
+            f"{text}. With each annotator's strictness taken out they are {ranking.gap(first, second):.2f} points "
+            "apart; this difference is tested and planned for."
+        ]
     if not ranking.method.by_z:
         return [f"{text}: they are {ranking.gap(first, second):.2f} points apart."]
     return [

@@ -38,9 +38,9 @@ def judges(found: Judges) -> list[str]:
         low = join_names(list(found.lower))
         are = "is" if len(found.lower) == 1 else "are"
         sentences.append(f"Lower is better by {low}, which {are} turned round for every comparison here.")
-    if found.by_z:
+    if found.treated:
         sentences.append(
-            "People's scores are z-scores here, as in the ranking; only accuracy with ties takes raw ones."
+            f"People's scores are {found.treated} here, as in the ranking; only accuracy with ties takes raw ones."
         )
     return sentences
 

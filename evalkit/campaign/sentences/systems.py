@@ -83,7 +83,7 @@ def lines_by(found: Ranking) -> list[str]:
         ]
     if found.method.lines == OWN_LINES:
         return []
-    rule, ours = rules.named(found.method.lines), "z-scores" if found.method.by_z else "raw scores"
+    rule, ours = rules.named(found.method.lines), found.method.scores_name
     own = "z-scores" if rule.by == "z" else "raw scores"
     order = "" if ours == own else f" It ranks by {own}, while the order here is by {ours}."
     order += " Without a column domain, all is one domain." * (rule.mean == "domains")

@@ -77,7 +77,7 @@ def find_comparisons(
     if not campaign.compares:
         return Missing("", "")
     whole = ranking.standing if ranking else None
-    units = [KINDS[name] for name in (ranking.method if ranking else choose_method(campaign)).unit]
+    units = [KINDS[name] for name in (ranking.method if ranking else choose_method(campaign)).redrawn]
     return _look(campaign.pair, campaign.comparisons, whole, units=units, resamples=resamples, seed=seed)
 
 
@@ -95,12 +95,12 @@ def compare_screens(
         return Missing("", "")
     if len(answers) < FEWEST:
         return Missing("", "")
-    units = [KINDS[name] for name in ranking.method.unit]
+    units = [KINDS[name] for name in ranking.method.redrawn]
     found = _look(campaign.pair, answers, None, units=units, resamples=resamples, seed=seed)
     means = together.groupby("system")["score"].mean()[found.table["system"]]
     order = float(kendall_b(found.table["strength"], means)) if len(found.groups) == 1 else np.nan
     try:
-        worth = efficiency(together, unit=["segment"] if ranking.method.unit == ("segment",) else ["doc"])
+        worth = efficiency(together, unit=["segment"] if ranking.method.redrawn == ("segment",) else ["doc"])
     except DataError:
         worth = None
     return Screens(found, answers["screen"].nunique(), order, worth)

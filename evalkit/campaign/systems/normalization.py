@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import pandas as pd
 
@@ -20,6 +21,7 @@ WAYS = {
     "median and IQR": {"method": "robust", "no_spread": "zero"},
     "ranks": {"method": "rank", "no_spread": "zero"},
 }  # fmt: skip
+ADJUSTED = "strictness taken out"
 #: What is told of each ranking beside the first.
 _SHIFTS = ["variant", "systems", "tau_b", "tau_b_low", "tau_b_high", "moved", "beyond_noise", "clusters", "noise_share"]
 _BY_CALIBRATION = {"z from calibration items": {"method": "z_calibration", "no_spread": "zero"}}
@@ -61,9 +63,15 @@ def normalize_scores(
     known = part[part["item_type"].eq("calibration")].groupby("annotator")["score"].nunique()
     calibrated = len(known) == part["annotator"].nunique() and (known > 1).all()
     ways = WAYS | (_BY_CALIBRATION if calibrated else {})
-    own = campaign.judged["system"].unique()
-    made = {name: table[table["system"].isin(own)] for name, table in normalization.variants(part, ways).items()}
-    method = replace(choose_method(campaign, unit=unit), column="normalized")
+    own = part.index.isin(campaign.judged.index)
+    made = {name: table[own] for name, table in normalization.variants(part, ways).items()}
+    method = choose_method(campaign, unit=unit)
+    if method.barred:
+        raise DataError(method.barred)
+    method = replace(method, column="normalized")
+    if campaign.strict:
+        adjusted = made["raw scores"].assign(normalized=lambda rows: rows["adjusted"])
+        made = dict(islice(made.items(), 1)) | {ADJUSTED: adjusted} | dict(islice(made.items(), 1, None))
     ranks = {name: method.scores(table).set_index("system")["rank"] for name, table in made.items()}
     wide = pd.DataFrame(ranks).rename_axis("system").sort_index()
     tops = {name: sorted(rank.index[rank == 1]) for name, rank in ranks.items()}
@@ -73,5 +81,5 @@ def normalize_scores(
         shifts, rankings = method.shifts(made, resamples=resamples, seed=seed)
     except DataError as refused:  # too few segments to resample: the ranks above stand
         problem = str(refused)
-    ordered = wide.sort_values("z per annotator", kind="stable").reset_index()
+    ordered = wide.sort_values([ADJUSTED if ADJUSTED in wide else "raw scores"], kind="stable").reset_index()
     return Normalization(campaign.pair, ordered, tops, shifts.reindex(columns=_SHIFTS), rankings, problem)

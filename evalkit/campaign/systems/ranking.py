@@ -14,6 +14,7 @@ from evalkit.campaign.missing import or_missing
 from evalkit.campaign.opening import Campaign, from_ratings
 from evalkit.campaign.systems import strengths
 from evalkit.human.preferences import Standing
+from evalkit.human.ranking.scores import SegmentMeans
 from evalkit.stats import inference
 from evalkit.stats.terms import join_names
 
@@ -50,14 +51,14 @@ class Ranking:
 
     @property
     def systems(self) -> pd.DataFrame:
-        """One row per system, and per human translation: rank, cluster, mean, z (where compared), intervals, segments.
+        """One row per system, and per human translation: rank, cluster, mean, z or adjusted (if compared), intervals.
 
         Of comparisons, mean is the share that was won, expected the one that strengths let expect against all others.
         low, high: interval of what is compared. rank_low, rank_high: of the place. best: share of draws as the first.
         wins, losses: against other systems. kind: only where there are people's translations, which have no place.
         """
-        named = {"score": "expected" if self.method.compares else "z"}
-        compared = ["score"] if self.method.by_z or self.method.compares else []
+        named = {"score": "expected" if self.method.compares else "z" if self.method.by_z else "adjusted"}
+        compared = ["score"] if self.method.column != "score" or self.method.compares else []
         columns = ["system", "rank", "cluster", "mean", *compared, *([] if self.unsure else _INTERVALS)]
         columns += ["wins", "losses", "segments"]
         if self.humans.empty:
@@ -127,32 +128,31 @@ def rank_systems(
     """Rank the pair's systems, part them into clusters by pairwise tests, and say how sure each place is.
 
     score, unit, lines: what to rank by, what to draw anew, and which rule draws lines (see ``choose_method``); where it
-    cannot be applied, ours does. resamples, seed: random draws behind the intervals. Where a draw of annotators or
-    documents can leave a system with nothing, smaller units are drawn.
+    cannot be applied, ours does. resamples, seed: random draws behind the places. Missing where annotators and systems
+    cannot be told apart.
     """
     if campaign.judged.empty:
         raise DataError(f"No outputs of systems were judged in {campaign.pair}.")
-    problem, places = "", pd.DataFrame()
+    problem = ""
     chosen = choose_method(campaign, score=score, unit=unit, lines=lines)
     if campaign.compares:
         return _by_strength(campaign, chosen, as_told=unit != "auto", resamples=resamples, seed=seed)
-    for method in _smaller(chosen) if unit == "auto" else [chosen]:
-        try:
-            places = method.places(campaign.compared, resamples=resamples, seed=seed)
-        except DataError as refused:
-            problem = str(refused)
-        else:
-            break
-    method, inapplicable = _applicable(campaign, method)
-    table, pairwise, humans, duels = _compared(campaign, method)
-    unsure = f"{problem} Judge every system on the same 20 segments or more." if places.empty else ""
-    if not unsure:
-        own = method.places(campaign.judged, resamples=resamples, seed=seed) if len(humans) else places
+    if chosen.barred and len(campaign.systems) > 1:
+        raise DataError(chosen.barred)
+    whole = chosen.table(campaign)
+    method, inapplicable = _applicable(campaign, chosen, whole)
+    table, pairwise, humans, duels = _compared(campaign, method, whole)
+    try:
+        places = method.places(whole, resamples=resamples, seed=seed)
+    except DataError as refused:
+        problem = f"{refused} Judge every system on the same 20 segments or more."
+    else:
+        own = method.places(_systems_of(campaign, whole), resamples=resamples, seed=seed) if len(humans) else places
         table = table.merge(own[["system", *_INTERVALS]], on="system")
         humans = humans.merge(places[["system", "low", "high"]], on="system")
     return Ranking(
         campaign.pair, campaign.scale, method, table, pairwise, humans, duels,
-        _pooled(campaign) if method.by_z else 1.0, resamples, unsure, inapplicable,
+        _pooled(campaign) if method.by_z else 1.0, resamples, problem, inapplicable,
     )  # fmt: skip
 
 
@@ -179,10 +179,15 @@ def _smaller(method: Method) -> list[Method]:
     return [method if unit == method.unit else replace(method, unit=unit, why_unit=why) for unit in units]
 
 
-def _applicable(campaign: Campaign, method: Method) -> tuple[Method, str]:
+def _systems_of(campaign: Campaign, table: SegmentMeans) -> SegmentMeans:
+    """Leave people's translations out of a table."""
+    return table.taken(np.flatnonzero(~np.isin(table.systems, campaign.humans)))
+
+
+def _applicable(campaign: Campaign, method: Method, whole: SegmentMeans) -> tuple[Method, str]:
     """Return a method whose rule for lines can be applied to this campaign, and why another one cannot."""
     try:
-        method.clusters(campaign.judged)
+        method.clusters(campaign, _systems_of(campaign, whole))
     except DataError as refused:
         if method.lines == OWN_LINES:
             raise
@@ -190,19 +195,19 @@ def _applicable(campaign: Campaign, method: Method) -> tuple[Method, str]:
     return method, ""
 
 
-def _compared(campaign: Campaign, method: Method) -> tuple[pd.DataFrame, ...]:
+def _compared(campaign: Campaign, method: Method, whole: SegmentMeans) -> tuple[pd.DataFrame, ...]:
     """Score and test systems, then people's translations against them: table, pairwise, humans, duels."""
-    judged = campaign.judged
-    table = method.clusters(judged)
+    systems = _systems_of(campaign, whole)
+    table = method.clusters(campaign, systems)
     scores = method.scores(campaign.compared)[["system", "score", "segments", "judgements"]]
     raw = replace(method, column="score").scores(campaign.compared)
     scores = scores.merge(raw[["system", "score"]].rename(columns={"score": "mean"}), on="system")
     table = table.merge(scores[["system", "mean"]], on="system")
-    pairwise = method.pairwise(judged).drop(columns="pair") if len(table) > 1 else pd.DataFrame()
+    pairwise = method.pairwise(campaign, systems) if len(table) > 1 else pd.DataFrame()
     humans = scores[scores["system"].isin(campaign.humans)].sort_values("score", ascending=False, ignore_index=True)
     duels = pd.DataFrame()
     if len(humans):
-        every = method.pairwise(campaign.compared).drop(columns="pair")
+        every = method.pairwise(campaign, whole)
         mixed = every[every["better"].isin(campaign.humans) != every["worse"].isin(campaign.humans)]
         adjusted = inference.adjust(mixed["p"], method="holm")
         duels = mixed.assign(adjusted=adjusted, significant=(adjusted < method.alpha) & (mixed["difference"] > 0))
@@ -231,10 +236,11 @@ def rank_pairs(campaign: Campaign, *, score: str = "auto", unit: str = "auto", l
             chosen = choose_method(here, score=score, unit=unit, lines=lines)
             try:
                 method, table, pairwise, humans, duels = _quickly(here, chosen)
-            except DataError:
-                if not here.compares:
-                    raise
-                rows.append(row | {"ranked_by": "nothing: some systems were never compared, even through others"})
+            except DataError as refused:
+                reason = str(refused).partition(". ")[0]
+                if here.compares:
+                    reason = "some systems were never compared, even through others"
+                rows.append(row | {"ranked_by": f"nothing: {reason}"})
                 continue
             first, *others = table["system"]
             beaten = _beaten(first, pairwise)
@@ -252,8 +258,11 @@ def _quickly(campaign: Campaign, chosen: Method) -> tuple[Any, ...]:
     if campaign.compares:
         found = _by_strength(campaign, chosen, as_told=False, resamples=100, seed=7)
         return found.method, found.table, found.pairwise, found.humans, found.duels
-    method, _ = _applicable(campaign, chosen)
-    return method, *_compared(campaign, method)
+    if chosen.barred:
+        raise DataError(chosen.barred)
+    whole = chosen.table(campaign)
+    method, _ = _applicable(campaign, chosen, whole)
+    return method, *_compared(campaign, method, whole)
 
 
 def beside_human(system: str, human: str, duels: pd.DataFrame) -> str:

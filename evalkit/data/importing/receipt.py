@@ -8,6 +8,8 @@ from evalkit import DataError
 from evalkit.data.importing.options import Options
 from evalkit.data.importing.rejected import REFUSE_ABOVE
 from evalkit.data.importing.report import Report
+from evalkit.data.schemas import ITEM_TYPES, with_pair
+from evalkit.data.scored import scored
 
 
 def refuse_many(report: Report) -> None:
@@ -51,20 +53,26 @@ def complete(report: Report, ratings: pd.DataFrame, options: Options) -> None:
     """
     _tell_accounts(report, options)
     report.annotators = int(ratings["annotator"].nunique())
-    report.systems, report.people = _means(ratings, "system"), _means(ratings, "annotator")
+    apart = ["pair", *(["criterion"] if "criterion" in ratings else [])]
+    counted = pd.concat([scored(own) for _, own in with_pair(ratings).reset_index(drop=True).groupby(apart)])
+    if counted.duplicated([*apart, "system", "doc", "segment"]).any():
+        report.note("a system's mean counts every segment once, however often it was judged, as the ranking does")
+    report.systems, report.people = _means(counted, "system"), _means(counted, "annotator")
+    rest = ratings["item_type"].value_counts() - counted["item_type"].value_counts().reindex(ITEM_TYPES, fill_value=0)
+    report.besides = {kind: int(number) for kind, number in rest.items() if number > 0}
     for note in options.looks.notes():
         report.note(note)
 
 
 def _means(ratings: pd.DataFrame, by: str) -> list[dict[str, str | int | float]]:
-    """List systems (with their references), or annotators, by criterion, with judgements and mean score, best first.
+    """List systems and people's translations, or annotators, by criterion, with judgements and mean, best first.
 
-    What degraded items and second showings got says nothing of a system, and is left out for systems.
+    A system's mean is that of the ranking: every segment counts once, however often it was judged.
     """
-    counted = ratings[ratings["item_type"].isin(["system", "reference"])] if by == "system" else ratings
     keys = [by, *(["criterion"] if "criterion" in ratings else [])]
-    scores = (counted if len(counted) else ratings).groupby(keys)["score"]
-    sizes, means = scores.size(), scores.mean()
+    sizes, means = ratings.groupby(keys)["score"].size(), ratings.groupby(keys)["score"].mean()
+    if by == "system":
+        means = ratings.groupby([*keys, "pair", "doc", "segment"])["score"].mean().groupby(keys).mean()
     rows = []  # in order: by criterion, what decides, and name; to sort a small frame takes ten times as long
     for names, count, mean in zip(sizes.index, sizes.tolist(), means.tolist(), strict=True):
         own = dict(zip(keys, names if len(keys) > 1 else (names,), strict=True))

@@ -36,7 +36,8 @@ class Report:
     unsure_segments: float = 0.0  # the share of them of which that is not certain
     weights: str = ""  # what errors weigh, where scores are made of them
     systems: list[dict[str, str | int | float]] = field(default_factory=list)  # judgements and mean score of each
-    people: list[dict[str, str | int | float]] = field(default_factory=list)  # and of each annotator
+    people: list[dict[str, str | int | float]] = field(default_factory=list)  # and of each annotator: the same ones
+    besides: dict[str, int] = field(default_factory=dict)  # judgements of other kinds of items, which neither counts
     judges: list[str] = field(default_factory=list)  # annotators that are models; their judgements stand apart
     metrics: list[str] = field(default_factory=list)  # automatic scores: where from, how matched, which way is better
     annotators: int = 0
@@ -79,7 +80,9 @@ class Report:
             value = f" {entry['value']}" if entry["value"] else ""
             lines.append(f"  {entry['file']}, line {entry['line']}, column {entry['column']}:{value} {entry['reason']}")
         lines += [f"note: {note}" for note in self.notes]
-        return lines + _listed("system", self.systems) + _listed("annotator", self.people)
+        lines += _listed("system", self.systems) + _listed("annotator", self.people)
+        told = ", ".join(f"{number:,} of {_BESIDES[kind]}" for kind, number in self.besides.items())
+        return lines + [f"besides, and in neither table, judgements: {told}"] * bool(told)
 
     def read_as(self) -> dict[str, str]:
         """Say how scores and segments were read: scale, orientation, weights, segments; what is not known is absent."""
@@ -121,6 +124,10 @@ class Report:
         return f"{origin}: of {self.rows_read:,} rows none is a sound judgement ({reasons}).{example}"
 
 
+_BESIDES = {
+    "system": "outputs of systems", "reference": "references under a system's name", "degraded": "degraded items",
+    "repeat": "second showings of what is no system", "calibration": "calibration items",
+}  # fmt: skip
 _FEW_METRICS = 6  # of which all is told in one line; of more, names and files
 _MOST = 30  # systems, and annotators, that are listed one by one
 

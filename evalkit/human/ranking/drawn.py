@@ -7,11 +7,14 @@ the covariance gives tests; both are the same variance, once by chance and once 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 from scipy import stats
 
 from evalkit import DataError
+from evalkit.human.normalization import Strictness
 from evalkit.human.ranking.scores import SegmentMeans
 from evalkit.stats import inference, two_samples
 
@@ -67,21 +70,65 @@ def covariance(table: SegmentMeans) -> np.ndarray:
     return summed * fewest / np.maximum(fewest - 1, 1)
 
 
+def influenced(
+    table: SegmentMeans, ratings: pd.DataFrame, counted: np.ndarray, *, score: str, segment: Sequence[str],
+    units: Sequence[str], strict: Strictness | None = None,
+) -> SegmentMeans:  # fmt: skip
+    """Add what units do to the scores of a table, so that the t-test is the one of ``stats.inference.contrasts``.
+
+    ratings: of one language pair; counted: which of them the table averages, and score: the column. units: one or two
+    columns, "segment" for all columns that name one. strict: where score is raw scores less their annotators' bias, how
+    the biases follow from judgements, which may be others than those counted; the biases are then not taken as known.
+    """
+    places = np.flatnonzero(counted)
+    system = np.full(len(ratings), -1)
+    system[places] = pd.Index(table.systems).get_indexer(pd.Index(ratings["system"].iloc[places]))
+    columns = ratings[list(segment)]
+    cells = columns.iloc[places].assign(system=system[places])
+    many = cells.groupby([*segment, "system"])["system"].transform("size").to_numpy()
+    weights = np.zeros((len(ratings), len(table.systems)))
+    weights[places, system[places]] = 1 / many / np.isfinite(table.means).sum(axis=1)[system[places]]
+    level = np.zeros(len(ratings))
+    if strict:
+        who = strict.people.get_indexer(pd.Index(ratings["annotator"]))
+        shares = np.zeros((len(strict.people), len(table.systems)))
+        np.add.at(shares, who[who >= 0], weights[who >= 0])
+        weights[strict.rows] -= strict.weights(shares)
+        level[strict.rows] = strict.levels[strict.kind]
+        score = "score"
+    level[places] = table.totals()[system[places]]
+    used = counted.copy()
+    used[strict.rows if strict else places] = True
+    kinds = []
+    for unit in units:
+        codes = columns if unit == "segment" else ratings[[unit]]
+        kinds.append(codes[used].groupby([*codes], sort=False).ngroup().to_numpy())
+    residuals = ratings[score].to_numpy(float) - level
+    return replace(table, influences=inference.Influences.of(weights[used], residuals[used], system[used], kinds))
+
+
 def higher(totals: np.ndarray, spread: np.ndarray, fewest: np.ndarray) -> np.ndarray:
     """Test whether the first of every two systems is higher by its total: one-sided p-values, (..., pairs).
 
     totals: (..., systems). spread: ``covariance``; fewest: ``fewest_units``; both (..., systems, systems). The pairs
     are those of ``np.triu_indices``. Student's t with units less 1 degrees of freedom.
     """
+    own = np.diagonal(spread, axis1=-2, axis2=-1)
+    both = own[..., :, None] + own[..., None, :]
+    variance = both - 2 * spread
+    return apart(totals, np.where(variance > 1e-12 * both, variance, 0.0), fewest - 1)
+
+
+def apart(totals: np.ndarray, variance: np.ndarray, freedom: np.ndarray) -> np.ndarray:
+    """Test as ``higher`` does, by variances of differences and degrees of freedom, both (..., systems, systems)."""
     better, worse = np.triu_indices(totals.shape[-1], 1)
     difference = totals[..., better] - totals[..., worse]
-    own = spread[..., better, better] + spread[..., worse, worse]
-    variance = own - 2 * spread[..., better, worse]
-    tiny = 1e-12 * own + 1e-24 * (totals[..., better] ** 2 + totals[..., worse] ** 2)
+    variance = variance[..., better, worse]
+    tiny = 1e-24 * (totals[..., better] ** 2 + totals[..., worse] ** 2)
     error = np.sqrt(np.where(variance > tiny, variance, 0.0))
     most = np.maximum(1.0, np.abs(totals).max(axis=-1, keepdims=True))
     return two_samples.higher_by_t(
-        difference, error, fewest[..., better, worse], even=np.abs(difference) <= 1e-12 * most
+        difference, error, freedom[..., better, worse] + 1, even=np.abs(difference) <= 1e-12 * most
     )
 
 

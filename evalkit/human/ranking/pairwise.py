@@ -224,7 +224,10 @@ def _permutation(table: SegmentMeans, how: Comparison) -> tuple[np.ndarray, ...]
 def _t(table: SegmentMeans, how: Comparison) -> tuple[np.ndarray, ...]:
     """Hold differences of scores against what another choice of units would do to them."""
     better, worse = np.triu_indices(len(table.means), 1)
-    p = drawn.higher(table.totals(), drawn.covariance(table), drawn.fewest_units(table))
+    if table.influences:
+        p = drawn.apart(table.totals(), *table.influences.spread())
+    else:
+        p = drawn.higher(table.totals(), drawn.covariance(table), drawn.fewest_units(table))
     return *_signs(table.means[better] - table.means[worse]), p
 
 

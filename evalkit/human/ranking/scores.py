@@ -10,6 +10,7 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.data.items import segment_key
+from evalkit.stats.inference import Influences
 
 #: Which items of a MTurk campaign count: systems' outputs, and unchanged segments of quality-control copies too.
 COUNTED = ("system", "repeat")
@@ -21,7 +22,8 @@ class SegmentMeans:
 
     ``sums`` and ``weights`` (units × systems) split the same scores by what a campaign is resampled by: the ratio of
     their totals over all units is the system's score. crossed: units have two levels that are drawn independently,
-    such as annotators and documents; a unit is then what one annotator judged of one document.
+    such as annotators and documents; a unit is then what one annotator judged of one document. influences: what units
+    do to the scores, where the t-test is to go by ``contrasts`` (see ``drawn.influenced``).
     """
 
     systems: np.ndarray
@@ -31,6 +33,7 @@ class SegmentMeans:
     sums: np.ndarray
     weights: np.ndarray
     crossed: bool = False
+    influences: Influences | None = None
 
     @property
     def factors(self) -> np.ndarray:
@@ -52,6 +55,7 @@ class SegmentMeans:
         return replace(
             self, systems=self.systems[order], means=self.means[order], judgements=self.judgements[order],
             sums=self.sums[:, order], weights=self.weights[:, order],
+            influences=self.influences and self.influences.taken(order),
         )  # fmt: skip
 
 
@@ -73,7 +77,6 @@ def segment_means(
     system).
     """
     units = [unit] if isinstance(unit, str) else [*(unit or ())]
-    segment = segment or segment_key(ratings) or ("segment",)
     segment = segment or segment_key(ratings)
     needed = ["src_lang", "tgt_lang", "system", *segment, "item_type", score, *units]
     if missing := [name for name in needed if name not in ratings]:
