@@ -35,7 +35,7 @@ class Collection:
     of the pair in detail, and ``systems`` counts only what ranks systems. segments; cells: segments × systems; judged,
     several: cells with a judgement, and with judgements by two annotators or more. duplicates: unmarked second
     judgements. notes: how the file was read. assumed_scale: the lowest and the highest score, where no ends are
-    declared. uses: the file's judgements, summed up to those that rank systems: judgements, what, used_for.
+    declared. names_people: whether the file says who judged; tables count no annotators where it does not. uses: the file's judgements, summed up to those that rank systems: judgements, what, used_for.
     """
 
     pair: str
@@ -51,6 +51,7 @@ class Collection:
     duplicates: int
     notes: tuple[str, ...]
     assumed_scale: tuple[float, float] | None
+    names_people: bool = True
 
     @property
     def tables(self) -> list[tuple[str, str, pd.DataFrame]]:
@@ -62,6 +63,10 @@ class Collection:
             ("coverage_systems", f"{self.pair}: coverage by system", self.systems),
             ("coverage_annotators", f"{self.pair}: coverage by annotator", self.annotators),
         ]
+        if not self.names_people:
+            every = [
+                (name, title, table.drop(columns="annotators", errors="ignore")) for name, title, table in every[:-1]
+            ]
         return [entry for entry in every if len(entry[2])]
 
     @property
@@ -90,6 +95,7 @@ def count_judgements(campaign: Campaign) -> Collection:
         duplicates=_duplicates(part),
         notes=tuple(campaign.ratings.attrs.get("notes", ())),
         assumed_scale=None if campaign.known_scale else campaign.scale,
+        names_people=campaign.names_people,
     )
 
 

@@ -141,6 +141,9 @@ def choose_method(
         )
         why += "not matter whom a system met"
     units, why_unit = _exchangeable(campaign, rows) if unit == "auto" else (_named(campaign, unit), f"unit is {unit}")
+    if not campaign.names_people:
+        why_unit = "the file does not name who judged"
+        why = why if campaign.compares else f"{why_unit}, so nobody's strictness can be taken out"
     return Method(
         column="normalized" if chosen == "z" else "score",
         why=why,

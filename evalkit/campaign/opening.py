@@ -12,7 +12,7 @@ from evalkit import DataError, data
 from evalkit.campaign.names import readable, renamed
 from evalkit.data import compared, registry, schemas
 from evalkit.data.provenance import declared_scale, like, reading_of, source_of
-from evalkit.data.schemas import of_systems, with_pair
+from evalkit.data.schemas import UNNAMED, of_systems, with_pair
 from evalkit.human import annotators, normalization
 
 #: Up to so many different scores a scale counts as one of steps (ordinal), above as continuous.
@@ -45,6 +45,11 @@ class Campaign:
     renamed: int = 0
     criterion: str = ""
     whole: pd.DataFrame | None = None
+
+    @property
+    def names_people(self) -> bool:
+        """Whether the file says who gave which judgement; where it does not, nothing is said of annotators."""
+        return not reading_of(self.ratings).get("unnamed") and bool(self.part["annotator"].ne(UNNAMED).any())
 
     @property
     def sources(self) -> list[pd.DataFrame]:

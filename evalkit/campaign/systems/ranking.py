@@ -138,7 +138,8 @@ def rank_systems(
         return _by_strength(campaign, chosen, as_told=unit != "auto", resamples=resamples, seed=seed)
     for method in _smaller(chosen) if unit == "auto" else [chosen]:
         try:
-            places = method.places(campaign.compared, resamples=resamples, seed=seed)
+            own = method.places(campaign.judged, resamples=resamples, seed=seed)
+            places = method.places(campaign.compared, resamples=resamples, seed=seed) if campaign.humans else own
         except DataError as refused:
             problem = str(refused)
         else:
@@ -147,7 +148,6 @@ def rank_systems(
     table, pairwise, humans, duels = _compared(campaign, method)
     unsure = f"{problem} Judge every system on the same 20 segments or more." if places.empty else ""
     if not unsure:
-        own = method.places(campaign.judged, resamples=resamples, seed=seed) if len(humans) else places
         table = table.merge(own[["system", *_INTERVALS]], on="system")
         humans = humans.merge(places[["system", "low", "high"]], on="system")
     return Ranking(

@@ -83,7 +83,7 @@ def converted(frame: pd.DataFrame, names: dict[str, str], values: dict[str, str]
                  "give the column the format Text and type them again")  # fmt: skip
         return cells
 
-    values = {"item_type": options.item_types.get("", "system")} | values
+    given, values = {*values}, {"item_type": options.item_types.get("", "system")} | values
     marked = checks.found(frame, names, options.item_types)
     for place, (name, reason) in marked.items():
         reject([place], name, reason, EXCLUDED)
@@ -107,6 +107,9 @@ def converted(frame: pd.DataFrame, names: dict[str, str], values: dict[str, str]
     if usual := sorted({kind for kind in kinds.dropna().unique() if kind.casefold() in USUAL - {*options.item_types}}):
         note(f"items of the kind {', '.join(usual)} were taken as outputs of systems (item_type system)")
     table["item_type"] = ours_kinds = mapped_cells(kinds, lambda text: known.get(text.casefold()))
+    if "item_type" not in {*names, *given} and not schemas.is_human(table["system"]).all():
+        people = human(table["system"], note) & ours_kinds.eq("system")
+        table["item_type"] = ours_kinds = ours_kinds.mask(people, "reference")
     reject(np.flatnonzero(ours_kinds.isna() & kinds.notna()), names.get("item_type", "item_type"),
            f"is none of {', '.join(schemas.ITEM_TYPES)}: correct it, or map it")  # fmt: skip
     if "hit" in names or "hit" in values:
