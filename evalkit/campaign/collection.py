@@ -35,7 +35,8 @@ class Collection:
     of the pair in detail, and ``systems`` counts only what ranks systems. segments; cells: segments × systems; judged,
     several: cells with a judgement, and with judgements by two annotators or more. duplicates: unmarked second
     judgements. notes: how the file was read. assumed_scale: the lowest and the highest score, where no ends are
-    declared. names_people: whether the file says who judged; tables count no annotators where it does not. uses: the file's judgements, summed up to those that rank systems: judgements, what, used_for.
+    declared. names_people: whether the file says who judged; where it does not, tables count no
+    annotators. uses: the file's judgements, summed up to those that rank systems: judgements, what, used_for.
     """
 
     pair: str

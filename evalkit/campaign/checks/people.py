@@ -138,9 +138,9 @@ def agreement(found: Analysis) -> Check | None:
     return answered(
         question,
         UNKNOWN if few and verdict == FINE else verdict,
-        f"{agreement.estimate:.2f}, 95 % interval {agreement.low:.2f} to {agreement.high:.2f}, where 1 is the same scores "
-        f"and 0 chance (Krippendorff's alpha; fine from 0.40, a problem where an interval reaches 0). It rests on "
-        f"{pluralize(agreement.items, 'item')} and {agreement.shared} of {pluralize(everyone, 'annotator')}"
+        f"{agreement.estimate:.2f}, 95 % interval {agreement.low:.2f} to {agreement.high:.2f}, where 1 is the same "
+        "scores and 0 chance (Krippendorff's alpha; fine from 0.40, a problem where an interval reaches 0). It rests "
+        f"on {pluralize(agreement.items, 'item')} and {agreement.shared} of {pluralize(everyone, 'annotator')}"
         f"{'; of the others nothing is known' * few}",
         "Go through the items on which annotators differ most, together with them; sharpen the instructions; have some "
         "items judged anew.",

@@ -33,7 +33,8 @@ def judgements(campaign: Campaign, collection: Collection) -> str:
     low, high = campaign.scale
     who = f"{pluralize(campaign.judged['annotator'].nunique(), 'annotator')} gave"
     text = (
-        f"{who if campaign.names_people else 'There are'} {pluralize(len(campaign.judged), 'judgement')} of {pluralize(collection.segments, 'segment')} translated by "
+        f"{who if campaign.names_people else 'There are'} {pluralize(len(campaign.judged), 'judgement')} of "
+        f"{pluralize(collection.segments, 'segment')} translated by "
         f"{pluralize(len(campaign.systems), 'system')} ({campaign.pair}), on a scale from {low:g} to {high:g}"
     )
     text += ", turned round so that higher is better" if campaign.turned else ""

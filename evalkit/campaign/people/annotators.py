@@ -82,10 +82,10 @@ class Screening:
 
     rules: those applied; aside: those set aside, with the reason. totals: how many each rule asks to look at; common:
     rules that name most of the annotators they can be applied to, and how many of how many: they say something about
-    the scale or the task, and propose nobody. named: annotator, rule, value. proposed: annotators, out of ``annotators``; looked_at: how many a rule could be applied
-    to; unknown: rules that could be applied to nobody. share: of the judgements, by those proposed. first: the system
-    with the highest score; first_without: the same without those proposed, "" where the others did not judge all
-    systems.
+    the scale or the task, and propose nobody. named: annotator, rule, value. proposed: annotators, out of
+    ``annotators``; looked_at: how many a rule could be applied to; unknown: rules that could be applied to nobody.
+    share: of the judgements, by those proposed. first: the system with the highest score; first_without: the same
+    without those proposed, "" where the others did not judge all systems.
     """
 
     pair: str

@@ -21,8 +21,9 @@ def comparisons(found: Comparisons) -> list[str]:
         apart += "." if len(found.groups) > 1 else ", and what is said of them follows from comparisons with others."
     sentences = [
         f"{pluralize(len(found.answers), 'comparison')} of {pluralize(systems, 'system')} in "
-        f"{pluralize(len(found.met), 'pair')} of them, {found.ties:.0%} ties.{apart} A strength is a natural logarithm of odds: a system that is 1 ahead of "
-        "another is preferred to it about three times as often as the other way round.",
+        f"{pluralize(len(found.met), 'pair')} of them, {found.ties:.0%} ties.{apart} A strength is a natural logarithm "
+        "of odds: a system that is 1 ahead of another is preferred to it about three times as often as the other way "
+        "round.",
         *_groups(found),
         *_apart(found),
         *place(found),
@@ -55,7 +56,7 @@ def _apart(found: Comparisons) -> list[str]:
     text = f"{join_names(above[:5])} never lost to, or tied with, {join_names(lost[:5])}: better, but by how much no "
     text += "comparison tells. A weak prior keeps these strengths finite."
     if never:
-        text += f" With {join_names(never[:5])} {join_names(above[:5])} {'was' if len(above) == 1 else 'were'} never compared."
+        text += f" {join_names(above[:5])} and {join_names(never[:5])} were never compared with each other."
     return [text]
 
 

@@ -99,7 +99,7 @@ def better(ranking: Ranking) -> str:
 
 def _title(ranking: Ranking) -> str:
     """Name what the highest score is the highest of."""
-    strict = ", which takes out how strict each annotator is" * ranking.method.by_z
+    strict = " (strict and lenient annotators evened out)" * ranking.method.by_z
     return f"{ranking.method.title}{strict}"
 
 
@@ -158,9 +158,9 @@ def figures(ranking: Ranking) -> list[str]:
     highest = max(ranking.means, key=lambda name: ranking.means[name])
     plain = f" By plain means {highest} would be first, with {ranking.means[highest]:.2f}." * (highest != first)
     return [
-        f"{text}.{plain} Some annotators are stricter than others, so systems are ordered by scores with that taken out "
-        f"(z-scores). By these the two are {ranking.gap(first, second):.2f} points apart; this difference is tested "
-        "and planned for."
+        f"{text}.{plain} Some annotators are stricter than others, so systems are ordered by scores with that taken "
+        f"out (z-scores). By these the two are {ranking.gap(first, second):.2f} points apart; this difference is "
+        "tested and planned for."
     ]
 
 

@@ -119,11 +119,12 @@ def profiles(found: Profiles) -> list[str]:
 @say.register
 def screening(found: Screening) -> list[str]:
     sentences = [f"Not applied, {Rule.parse(rule).in_words}: {why}." for rule, why in found.aside.items()]
-    sentences += [
-        f"{Rule.parse(rule).in_words[:1].upper()}{Rule.parse(rule).in_words[1:]} holds for {some} of {of} annotators. That says something about the scale or the "
-        "task, not about these people, so the rule proposes nobody."
-        for rule, (some, of) in found.common.items()
-    ]
+    for rule, (some, of) in found.common.items():
+        words = Rule.parse(rule).in_words
+        sentences.append(
+            f"{words[0].upper()}{words[1:]} holds for {some} of {of} annotators. That says something about the scale "
+            "or the task, not about these people, so the rule proposes nobody."
+        )
     if not found.rules:
         return sentences + lacking("no rule is left that fits this scale. Write one, such as 'sd < 5'.")
     everyone, proposed = pluralize(found.annotators, "annotator"), found.proposed
@@ -174,7 +175,8 @@ def quality_control(found: QualityControl) -> list[str]:
     if found.again is not None:
         sentences.append(
             f"{pluralize(found.repeated, 'item')} were scored twice or more by the same annotator "
-            f"({pluralize(found.repeaters, 'annotator')} in all); the two scores lie {found.again:.0f} points of 100 apart in the median, and are equal in {found.equal:.0%}."
+            f"({pluralize(found.repeaters, 'annotator')} in all); the two scores lie {found.again:.0f} points of "
+            f"100 apart in the median, and are equal in {found.equal:.0%}."
         )
     else:
         lacks.append(
