@@ -159,7 +159,7 @@ def elsewhere(found: Analysis) -> Check | None:
     named = [f"{row.pair} ({row.estimate:.2f})" for row in bad.itertuples()]
     text = f"not in {join_names(named)}" if named else f"in all {len(others)}, the interval lies above 0"
     question = "Do annotators agree beyond chance in the file's other language pairs?"
-    todo = f"Look at {join_names(list(bad['pair']))} by itself: -p pair=…"
+    todo = f"Look at each by itself, such as with -p pair={bad['pair'].iloc[0]}." if named else ""
     return replace(answered(question, PROBLEM if named else FINE, text, todo), elsewhere=True)
 
 
