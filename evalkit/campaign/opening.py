@@ -10,9 +10,10 @@ import pandas as pd
 
 from evalkit import DataError, data
 from evalkit.campaign.names import readable, renamed
-from evalkit.data import compared, registry, schemas
+from evalkit.data import compared, registry
+from evalkit.data.names import UNNAMED, is_human
 from evalkit.data.provenance import declared_scale, like, reading_of, source_of
-from evalkit.data.schemas import UNNAMED, of_systems, with_pair
+from evalkit.data.schemas import of_systems, with_pair
 from evalkit.human import annotators, normalization
 
 #: Up to so many different scores a scale counts as one of steps (ordinal), above as continuous.
@@ -79,7 +80,7 @@ class Campaign:
         """
         ranked = of_systems(self.part, self.ranked_types)["system"].unique()
         names = pd.Series(self.compared["system"].unique(), dtype="str")
-        people = schemas.is_human(names) | ~names.isin(ranked)
+        people = is_human(names) | ~names.isin(ranked)
         return () if people.all() else tuple(sorted(names[people]))
 
     @cached_property

@@ -1,6 +1,5 @@
 """The shape of each table, with messages that tell a user which line to mend."""
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
@@ -18,29 +17,6 @@ ITEM_TYPES = ("system", "reference", "degraded", "repeat", "calibration")
 ITEM = ["system", "doc", "segment"]
 #: A number beyond is none here: products of several would not stay finite.
 LARGEST = 1e50
-
-#: Names that people's translations have in campaigns: a reference after whatever else, but none that a machine made or
-#: used; a human translation; a translator.
-_HUMAN = re.compile(
-    r"(?!(.*[-_ .])?(with(out)?|wo?|no[nt]?|pseudo|synthetic)[-_ .])"
-    r"((.*[-_ .])?ref(erence)?s?|human)[-_ .]?(\w|\d+)?(\.\d+)?"
-    r"|human[-_ .]?(ref(erence)?|translat(ion|or)|written)s?[-_ .]?(\w|\d+)?|translator.*",
-    re.IGNORECASE,
-)
-#: The annotator of judgements of which nothing says who gave them.
-UNNAMED = "unnamed"
-
-
-def is_human(systems: pd.Series) -> pd.Series:
-    """Tell which systems are people's translations by their names.
-
-    >>> is_human(pd.Series(["refA", "translator-B", "HUMAN-B.12", "WebNLG-2020-reference", "human_ref"])).tolist()
-    [True, True, True, True, True]
-    >>> is_human(pd.Series(["Refiner", "gpt-4-with-ref", "reference-free", "pseudo-reference", "HumanMT"])).tolist()
-    [False, False, False, False, False]
-    """
-    names = systems.astype("str")
-    return names.map({name: bool(_HUMAN.fullmatch(name)) for name in names.unique()}).astype(bool)
 
 
 def with_pair(ratings: pd.DataFrame) -> pd.DataFrame:

@@ -195,6 +195,7 @@ def trust(checks: list[Check]) -> str:
 def answers(checks: list[Check], *, steps: Sequence[str] = ()) -> list[str]:
     """Say what each check found and what to do, what speaks against the result first; the fine ones share a sentence.
 
+    Checks of other language pairs come after those of the pair in detail.
     steps: what the page has already said to do, which is not said again.
 
     >>> answers([Check("Is it so?", LOOK, "not quite: b", "Go."), Check("And so?", FINE, "y"), Check("Or?", FINE, "y")])
@@ -203,7 +204,7 @@ def answers(checks: list[Check], *, steps: Sequence[str] = ()) -> list[str]:
     told = [
         f"{check.verdict} – {check.question} {check.found[0].upper()}{check.found[1:]}."
         + ("" if check.advice in {*steps, APART, ""} else f" To do: {check.advice}")
-        for check in checks
+        for check in sorted(checks, key=lambda check: check.elsewhere)
         if check.verdict != FINE
     ]
     fine = [check.question for check in checks if check.verdict == FINE]
