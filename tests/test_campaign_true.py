@@ -159,7 +159,8 @@ def test_agreement_says_how_many_people_it_rests_on(several, verdict):
 
 ANNOTATORLESS = {
     "average": ("mean_score", ["--map", "score=mean_score", "--value", "annotator=average"]),
-    "one row": ("score", ["--value", "annotator=nobody"]),
+    "one row": ("score", ["--value", "annotator=Nobody in particular"]),
+    "consensus": ("score", []),
 }
 
 
@@ -168,6 +169,8 @@ def test_of_annotators_whom_a_file_does_not_name_nothing_is_said(kind):
     heading, options = ANNOTATORLESS[kind]
     means = drawn((20, 8, 0), people=4).groupby(["system", "doc", "segment", "src_lang", "tgt_lang"], as_index=False)
     frame = means["score"].mean().rename(columns={"score": heading})
+    if kind == "consensus":
+        frame["annotator"] = "Consensus"  # a column that names nobody
     headline, trust, table, told = report(*imported(frame, *options))
     for words in (AGREE, STEADY, OTHERS, ODD, "degraded", "counted twice", "use the scale", "equally often"):
         row(table, words, missing=True)

@@ -47,10 +47,14 @@ class Campaign:
     criterion: str = ""
     whole: pd.DataFrame | None = None
 
+    @cached_property
+    def _people(self) -> set[str]:
+        return {name.strip().casefold() for name in self.part["annotator"].unique()}
+
     @property
     def names_people(self) -> bool:
         """Whether the file says who gave which judgement; where it does not, nothing is said of annotators."""
-        return not reading_of(self.ratings).get("unnamed") and bool(self.part["annotator"].ne(UNNAMED).any())
+        return not reading_of(self.ratings).get("unnamed") and not self._people <= UNNAMED
 
     @property
     def sources(self) -> list[pd.DataFrame]:

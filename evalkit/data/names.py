@@ -30,8 +30,11 @@ _HUMAN = re.compile(
     r"|human[-_ .]?(ref(erence)?|translat(ion|or)|written)s?[-_ .]?(\w|\d+)?|translator.*",
     re.IGNORECASE,
 )
-#: The annotator of judgements of which nothing says who gave them.
-UNNAMED = "unnamed"
+#: What stands for an annotator where nothing says who judged, or a score is the mean of several people's.
+UNNAMED = frozenset([
+    "unnamed", "unknown", "anonymous", "nobody", "average", "averaged", "avg", "mean", "median", "majority",
+    "consensus", "agreed",
+])  # fmt: skip
 
 
 def plain(name: str) -> str:
