@@ -98,9 +98,10 @@ def test_the_first_page_says_what_plain_computation_finds(judgements, name):
     headline = sentences.headline(found, campaign.run_checks(found))
     level = [other for other in systems[1:] if other not in beaten]
     many = f"{len(level)} others" if len(level) > 2 else " and ".join(level)
-    said = f"{systems[0]} has the highest score, but {many} may be as good. It is better than "
+    what = "z-score (strict and lenient annotators evened out)" if by_z else "mean score"
+    said = f"no clear winner. {systems[0]} has the highest {what}, but {many} may be as good. It is better than "
     if not beaten:
-        said = f"no system can be called the best. {systems[0]} has the highest score, but none of the others"
+        said = f"no system can be called the best. {systems[0]} has the highest {what}, but none of the others"
     assert headline.startswith(f"{pair}: {said}")
     if mixed:
         sure = dict(zip(mixed, multipletests([p(*two) for two in mixed], alpha=0.05, method="holm")[0], strict=True))

@@ -36,7 +36,7 @@ class Analysis:
     agreement: Agreement | Missing
     profiles: Profiles | Missing
     screening: Screening | Missing
-    quality: QualityControl
+    quality: QualityControl | Missing
     context: Context | Missing
     calibration: Calibration | Missing
     normalization: Normalization | Missing

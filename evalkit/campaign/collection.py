@@ -35,8 +35,8 @@ class Collection:
     of the pair in detail; ``systems`` counts what ranks systems, ``annotators`` that and human translations. segments;
     cells: segments × systems; judged, several: cells with a judgement, and with judgements by two annotators or more.
     duplicates: unmarked second judgements. notes: how the file was read. assumed_scale: the lowest and the highest
-    score, where no ends are declared. uses: the file's judgements, summed up to those that rank systems: judgements,
-    what, used_for.
+    score, where no ends are declared. names_people: whether the file says who judged; where it does not, tables count
+    no annotators. uses: the file's judgements, summed up to those that rank systems: judgements, what, used_for.
     """
 
     pair: str
@@ -52,6 +52,7 @@ class Collection:
     duplicates: int
     notes: tuple[str, ...]
     assumed_scale: tuple[float, float] | None
+    names_people: bool = True
 
     @property
     def tables(self) -> list[tuple[str, str, pd.DataFrame]]:
@@ -71,6 +72,10 @@ class Collection:
                 self.annotators,
             ),
         ]
+        if not self.names_people:
+            every = [
+                (name, title, table.drop(columns="annotators", errors="ignore")) for name, title, table in every[:-1]
+            ]
         return [entry for entry in every if len(entry[2])]
 
     @property
@@ -99,6 +104,7 @@ def count_judgements(campaign: Campaign) -> Collection:
         duplicates=_duplicates(part),
         notes=tuple(campaign.ratings.attrs.get("notes", ())),
         assumed_scale=None if campaign.known_scale else campaign.scale,
+        names_people=campaign.names_people,
     )
 
 

@@ -198,6 +198,9 @@ def choose_method(
     elif unit == "auto":
         units, why_unit = _drawn(campaign, rows, spread)
         barred = _barred(rows, spread)
+    if not campaign.names_people:
+        why_unit = "the file does not name who judged"
+        why = why if campaign.compares else f"{why_unit}, so nobody's strictness can be taken out"
     return Method(
         column=COLUMNS[chosen],
         why=why,
@@ -218,7 +221,7 @@ def _drawn(campaign: Campaign, rows: pd.DataFrame, spread: Spread) -> tuple[tupl
     people, counts = rows["annotator"].nunique(), pd.crosstab(rows["doc"], rows["system"]).to_numpy(float)
     documents = campaign.segment == ("doc", "segment") and freedom_of(counts).min(initial=np.inf) >= FREEDOM
     text = "doc" if documents else "segment"
-    if people < 2:
+    if people < 2 or not campaign.names_people:
         return (text,), "one annotator judged all, so what follows holds for this annotator only"
     if spread.freedom >= FREEDOM:
         return ("annotator", text), f"both the {people} annotators and the {_WORDS[text]} might have been others"

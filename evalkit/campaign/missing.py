@@ -27,15 +27,27 @@ class Missing:
         return False
 
 
-def or_missing(collect: str) -> Callable[[Callable[P, Result]], Callable[P, Result | Missing]]:
+#: What stands in the place of all that is said of annotators, where a file does not say who they are.
+NOBODY = Missing(
+    "The file does not name who judged, so nothing is said of annotators.",
+    "If a column names them, import the file again with --map annotator=HEADING.",
+)
+
+
+def or_missing(
+    collect: str, *, of_people: bool = False
+) -> Callable[[Callable[P, Result]], Callable[P, Result | Missing]]:
     """Decorate an analysis: where it raises DataError it returns ``Missing``, with the error's sentence as the reason.
 
-    collect: what to collect when the analysis cannot work on these data.
+    collect: what to collect when the analysis cannot work on these data. of_people: whether it asks who judged what,
+    so that it says nothing of a campaign, its first argument, that does not name annotators.
     """
 
     def decorate(analyse: Callable[P, Result]) -> Callable[P, Result | Missing]:
         @functools.wraps(analyse)
         def attempt(*arguments: P.args, **options: P.kwargs) -> Result | Missing:
+            if of_people and not arguments[0].names_people:  # type: ignore[attr-defined]
+                return NOBODY
             try:
                 return analyse(*arguments, **options)
             except DataError as problem:

@@ -10,8 +10,9 @@ import pandas as pd
 
 from evalkit import DataError, data
 from evalkit.campaign.names import readable, renamed
-from evalkit.data import compared, registry, schemas, scored
+from evalkit.data import compared, registry, scored
 from evalkit.data.items import segment_key
+from evalkit.data.names import UNNAMED, is_human
 from evalkit.data.provenance import declared_scale, like, reading_of, source_of
 from evalkit.data.schemas import of_systems, with_pair
 from evalkit.human import annotators, normalization
@@ -48,6 +49,15 @@ class Campaign:
     criterion: str = ""
     whole: pd.DataFrame | None = None
 
+    @cached_property
+    def _people(self) -> set[str]:
+        return {name.strip().casefold() for name in self.part["annotator"].unique()}
+
+    @property
+    def names_people(self) -> bool:
+        """Whether the file says who gave which judgement; where it does not, nothing is said of annotators."""
+        return not reading_of(self.ratings).get("unnamed") and not self._people <= UNNAMED
+
     @property
     def sources(self) -> list[pd.DataFrame]:
         """The tables that the report rests on, with their provenance."""
@@ -71,7 +81,7 @@ class Campaign:
         """
         ranked = of_systems(self.part, self.ranked_types)["system"].unique()
         names = pd.Series(self.compared["system"].unique(), dtype="str")
-        people = schemas.is_human(names) | ~names.isin(ranked)
+        people = is_human(names) | ~names.isin(ranked)
         return () if people.all() else tuple(sorted(names[people]))
 
     @cached_property

@@ -1,4 +1,7 @@
-"""Write names that look alike in one way: without characters that cannot be seen, accented letters in one form."""
+"""Write names that look alike in one way: without characters that cannot be seen, accented letters in one form.
+
+And know people's translations by what systems are called.
+"""
 
 import re
 import unicodedata
@@ -19,6 +22,19 @@ _UNSEEN = re.compile(
     "\x86-\x9f]"
 )
 _SPACE = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")  # Unicode's spaces (Zs) but the plain one
+#: Names that people's translations have in campaigns: a reference after whatever else, but none that a machine made or
+#: used; a human translation; a translator.
+_HUMAN = re.compile(
+    r"(?!(.*[-_ .])?(with(out)?|wo?|no[nt]?|pseudo|synthetic)[-_ .])"
+    r"((.*[-_ .])?ref(erence)?s?|human)[-_ .]?(\w|\d+)?(\.\d+)?"
+    r"|human[-_ .]?(ref(erence)?|translat(ion|or)|written)s?[-_ .]?(\w|\d+)?|translator.*",
+    re.IGNORECASE,
+)
+#: What stands for an annotator where nothing says who judged, or a score is the mean of several people's.
+UNNAMED = frozenset([
+    "unnamed", "unknown", "anonymous", "nobody", "average", "averaged", "avg", "mean", "median", "majority",
+    "consensus", "agreed",
+])  # fmt: skip
 
 
 def plain(name: str) -> str:
@@ -86,3 +102,15 @@ def _note(ours: str, changed: Counter[tuple[str, str]]) -> str:
     count = changed.total()
     example = "" if ours in _PRIVATE else f", such as {ascii(text)[:60]}, now {name[:60]!r}"
     return f"names that look alike are one: in {count:,} cell{'s' * (count != 1)} of {ours} {what}{example}"
+
+
+def is_human(systems: pd.Series) -> pd.Series:
+    """Tell which systems are people's translations by their names.
+
+    >>> is_human(pd.Series(["refA", "translator-B", "HUMAN-B.12", "WebNLG-2020-reference", "human_ref"])).tolist()
+    [True, True, True, True, True]
+    >>> is_human(pd.Series(["Refiner", "gpt-4-with-ref", "reference-free", "pseudo-reference", "HumanMT"])).tolist()
+    [False, False, False, False, False]
+    """
+    names = systems.astype("str")
+    return names.isin([name for name in names.dropna().unique() if _HUMAN.fullmatch(name)])

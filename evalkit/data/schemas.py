@@ -1,6 +1,5 @@
 """The shape of each table, with messages that tell a user which line to mend."""
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
@@ -17,18 +16,6 @@ ITEM_TYPES = ("system", "reference", "degraded", "repeat", "calibration")
 
 #: A number beyond is none here: products of several would not stay finite.
 LARGEST = 1e50
-
-#: Names that people's translations have in campaigns.
-_HUMAN = re.compile(r"ref(erence)?[-_ .]?\w?(\.\d+)?|human([-_ .]\w)?(\.\d+)?|translator.*", re.IGNORECASE)
-
-
-def is_human(systems: pd.Series) -> pd.Series:
-    """Tell which systems are people's translations by their names.
-
-    >>> is_human(pd.Series(["refA", "translator-B", "HUMAN-B.12", "Refiner"])).tolist()
-    [True, True, True, False]
-    """
-    return systems.astype("str").str.fullmatch(_HUMAN)
 
 
 def with_pair(ratings: pd.DataFrame) -> pd.DataFrame:

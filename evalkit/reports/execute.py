@@ -241,7 +241,8 @@ def _found(study: Study, chosen: dict[str, Any], values: dict[str, Any], folder:
     for name in (declared.name for declared in notebooks.parameters(study.notebook) if declared.names_files):
         base = Path.cwd() if name in values else folder
         paths = [(base / Path(text).expanduser()).resolve() for text in chosen[name]]
-        if absent := [text for text, path in zip(chosen[name], paths) if not path.exists()]:
+        told = [path if path.exists() else path.with_name(path.name.rstrip("+-") or path.name) for path in paths]
+        if absent := [text for text, path in zip(chosen[name], told) if not path.exists()]:
             raise DataError(f"{study.name}: {name}={absent[0]} is no file or folder in {base}. Correct the path.")
         found[name] = [str(path) for path in paths]
     return found

@@ -12,6 +12,8 @@ from evalkit.reports import dates, findings
 from evalkit.stats.terms import pluralize
 
 _RAW = re.compile(r"https://raw\.githubusercontent\.com/([^/]+/[^/]+)/([0-9a-f]{7})[0-9a-f]*(?:/|$)")
+#: What the name of a file ends in that belongs to the data set named before.
+_PART = re.compile(r"-(errors|spans|metrics|ranking|annotators)$")
 
 
 def listed(notebook: Any) -> list[dict[str, Any]]:
@@ -83,6 +85,10 @@ def short_digest(digest: str) -> str:
 
 
 def badges(used: list[dict[str, Any]]) -> list[tuple[str, str]]:
-    """Return a short badge for each kind of source: the kind, and how many sets are of it."""
-    counts = Counter(one["source"] for one in used)
+    """Return a short badge for each kind of source: the kind, and how many sets are of it.
+
+    Files that belong to a data set beside them, such as a campaign's marked errors, are that set's.
+    """
+    names = {(one["source"], one["name"]) for one in used}
+    counts = Counter(kind for kind, name in names if (kind, _PART.sub("", name)) not in names - {(kind, name)})
     return [(kind, pluralize(counts[kind], "data set")) for kind in sorted(counts)]

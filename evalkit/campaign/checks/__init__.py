@@ -19,7 +19,8 @@ __all__ = ["APART", "CALLED", "FINE", "LOOK", "PROBLEM", "UNKNOWN", "Check", "gr
 _CHECKS: tuple[Callable[[Analysis], Check | None], ...] = (
     systems.apart, systems.identity, systems.enough, people.people, people.constant, people.screening,
     systems.twins, systems.segments, systems.steered, systems.favoured, systems.normalizing, people.agreement,
-    people.steady, people.attention, systems.room, people.neighbours, systems.twice, systems.languages,
+    people.elsewhere, people.steady, people.attention, systems.room, people.neighbours, systems.twice,
+    systems.languages,
 )  # fmt: skip
 
 

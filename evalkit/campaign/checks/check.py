@@ -14,12 +14,16 @@ CALLED = {PROBLEM: "a problem", LOOK: "to look at", UNKNOWN: "not known", FINE: 
 
 @dataclass(frozen=True)
 class Check:
-    """One check: the question, the verdict, the answer with what was found, and what to do ("" for nothing)."""
+    """One check: the question, the verdict, the answer with what was found, and what to do ("" for nothing).
+
+    elsewhere: whether it is about other language pairs of the file, so that it decides nothing about that in detail.
+    """
 
     question: str
     verdict: str
     found: str
     advice: str = ""
+    elsewhere: bool = False
 
 
 def graded(value: float, fine: float, look: float, *, low_is_good: bool = True) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 from evalkit.campaign.analysis import Analysis
 from evalkit.campaign.checks.check import FINE, LOOK, PROBLEM, UNKNOWN, Check, answered, graded
 from evalkit.campaign.method import CONFOUNDED, EVEN, TOLD, WARNED
 from evalkit.campaign.missing import Missing
+from evalkit.campaign.opening import Campaign
 from evalkit.campaign.spread import Spread
 from evalkit.campaign.systems.normalization import ADJUSTED
 from evalkit.data.provenance import reading_of
@@ -16,7 +18,7 @@ from evalkit.stats.terms import join_names, pluralize
 #: The ways to treat scores that a first system has to survive; others only ask for a look.
 USUAL = ("raw scores", ADJUSTED, "z per annotator", "z from calibration items")
 #: What to do where the first system does not stand apart; a plan, where there is one, says it with numbers.
-APART = "Call the first systems equally good, or collect more judgements of them (see the plan)."
+APART = "Call the first systems equally good, or collect more judgements of them."
 #: Fewest segments a system, and fewest that a look can excuse.
 SEGMENTS = (100, 30)
 #: Share of scores in one tenth of the scale from which on it is too narrow there.
@@ -29,11 +31,14 @@ CELL = 5
 
 def apart(found: Analysis) -> Check:
     campaign, ranking = found.campaign, found.ranking
-    if not ranking and campaign.compares and len(campaign.systems) > 1:
+    if not ranking and len(campaign.systems) > 1:
         reason = ranking.reason if isinstance(ranking, Missing) else ""
-        question = "Were all systems compared with each other, perhaps through others?"
-        todo = "Have people compare systems of different groups."
-        return answered(question, PROBLEM, reason.partition(". ")[0], todo)
+        if "never compared" in reason:
+            question = "Were all systems compared with each other, perhaps through others?"
+            todo = "Have people compare systems of different groups."
+            return answered(question, PROBLEM, reason.partition(". ")[0], todo)
+        why, _, todo = reason.removeprefix(f"{campaign.pair}: ").partition(". ")
+        return answered("Can the systems be ranked?", PROBLEM, why.rstrip("."), todo)
     if not ranking or len(ranking.names) < 2:
         text = f"outputs of {pluralize(len(campaign.systems), 'system')} were judged"
         todo = "Judge a second system on the same segments."
@@ -95,7 +100,7 @@ def twins(found: Analysis) -> Check | None:
 
 
 def segments(found: Analysis) -> Check | None:
-    if len(found.campaign.systems) < 2:
+    if len(found.campaign.systems) < 2 or found.campaign.compares:  # two that are compared have the same text
         return None
     share = found.campaign.shared_segments
     return answered(
@@ -174,24 +179,35 @@ def steered(found: Analysis) -> Check | None:
     return answered(question, LOOK, text, "Publish weighted means beside plain ones: see judgements that were steered.")
 
 
-def room(found: Analysis) -> Check | None:
-    campaign = found.campaign
-    if campaign.judged.empty or not campaign.known_scale:
+def crowding(campaign: Campaign) -> tuple[float, float] | None:
+    """Return the shares of scores in the lowest and in the highest tenth of the scale; None where it is not known."""
+    if campaign.judged.empty or not campaign.known_scale or campaign.compares:
         return None
-    low, high = campaign.scale
-    scores, tenth = campaign.judged["score"], (high - low) / 10
-    top, bottom = float((scores >= high - tenth).mean()), float((scores <= low + tenth).mean())
+    (low, high), scores = campaign.scale, campaign.judged["score"]
+    tenth = (high - low) / 10
+    return float((scores <= low + tenth).mean()), float((scores >= high - tenth).mean())
+
+
+def room(found: Analysis) -> Check | None:
+    campaign, shares = found.campaign, crowding(found.campaign)
+    if shares is None:
+        return None
+    bottom, top = shares
+    marked = campaign.spans is not None or reading_of(campaign.ratings).get("format") in ("esa", "mqm")
+    how = "direct comparison" if marked else "marked errors, direct comparison"
     return answered(
         "Does the scale leave room at both ends?",
         FINE if max(top, bottom) < CROWDED else LOOK,
         f"{top:.0%} of scores lie in its highest tenth, {bottom:.0%} in its lowest (look from {CROWDED:.0%} on)",
         f"Choose {'harder' if top > bottom else 'easier'} texts, or a method that distinguishes "
-        f"{'good' if top > bottom else 'bad'} translations (marked errors, direct comparison).",
+        f"{'good' if top > bottom else 'bad'} translations ({how}).",
     )
 
 
-def twice(found: Analysis) -> Check:
+def twice(found: Analysis) -> Check | None:
     question, twice = "Was nothing counted twice by accident?", found.collection.duplicates
+    if not found.campaign.names_people:
+        return None
     if not twice:
         return answered(question, FINE, "no annotator judged an item twice, but for marked repeats", "")
     text = pluralize(twice, "unmarked second judgement")
@@ -201,6 +217,10 @@ def twice(found: Analysis) -> Check:
 def languages(found: Analysis) -> Check | None:
     if len(found.campaign.pairs) < 2:
         return None
+    return replace(_comparable(found), elsewhere=True)
+
+
+def _comparable(found: Analysis) -> Check:
     question, calibration = "Can scores of different language pairs be compared?", found.calibration
     if not calibration or calibration.by != "pair":
         text = f"{pluralize(len(found.campaign.pairs), 'language pair')} without calibration items in common"

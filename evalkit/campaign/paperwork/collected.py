@@ -31,9 +31,10 @@ def blank(what: str) -> str:
 def judgements(campaign: Campaign, collection: Collection) -> str:
     """Say who judged what, on which scale."""
     low, high = campaign.scale
+    who = f"{pluralize(campaign.judged['annotator'].nunique(), 'annotator')} gave"
     text = (
-        f"{pluralize(campaign.judged['annotator'].nunique(), 'annotator')} gave "
-        f"{pluralize(len(campaign.judged), 'judgement')} of {pluralize(collection.segments, 'segment')} translated by "
+        f"{who if campaign.names_people else 'There are'} {pluralize(len(campaign.judged), 'judgement')} of "
+        f"{pluralize(collection.segments, 'segment')} translated by "
         f"{pluralize(len(campaign.systems), 'system')} ({campaign.pair}), on a scale from {low:g} to {high:g}"
     )
     text += ", turned round so that higher is better" if campaign.turned else ""

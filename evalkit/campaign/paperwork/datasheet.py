@@ -131,6 +131,8 @@ def _power(found: Analysis, _: Protocol) -> str:
 
 
 def _people(found: Analysis, _: Protocol) -> str:
+    if not found.campaign.names_people:
+        return ""
     own, all_pairs = found.campaign.part["annotator"].nunique(), found.campaign.ratings["annotator"].nunique()
     more = f", {all_pairs:,} in all language pairs of the file" if all_pairs > own else ""
     return f"{own:,} (accounts or names in the file, {found.campaign.pair}{more})."
@@ -190,7 +192,7 @@ def _significance(found: Analysis, _: Protocol) -> str:
 
 
 def _agreement(found: Analysis, _: Protocol) -> str:
-    again = found.quality.again
+    again = found.quality.again if found.quality else None
     within = (
         "" if again is None else f" Second scores of an item lie {again:.1f} points of 100 from the first (median)."
     )

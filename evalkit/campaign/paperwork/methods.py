@@ -171,9 +171,11 @@ def agreement(found: Agreement | Missing) -> str:
     return text
 
 
-def control(quality: QualityControl) -> str:
+def control(quality: QualityControl | Missing) -> str:
     """Say what the items show that check annotators."""
-    parts = []
+    parts: list[str] = []
+    if not quality:
+        return ""
     if quality.tested:
         parts.append(
             f"One-sided paired t-tests at 0.05 of degraded items against their originals {cite('knowles2024')} were "

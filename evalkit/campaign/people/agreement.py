@@ -57,7 +57,8 @@ class Agreement:
     by_pair: Krippendorff's alpha of every language pair; no rows where no pair has an estimate. measures: all measures
     of the pair in detail; between: every two of its annotators (see ``every_two``). estimate, low, high, level, items:
     Krippendorff's alpha of that pair, its interval, how it weighs differences, and the items it rests on; estimate is
-    None where there is none, and reason says why. calibration: whether calibration items are among these items.
+    None where there is none, and reason says why. shared: annotators who judged these items. calibration: whether
+    calibration items are among them.
     """
 
     pair: str
@@ -69,6 +70,7 @@ class Agreement:
     high: float
     level: str
     items: int
+    shared: int
     calibration: bool = False
     reason: str = ""
 
@@ -83,7 +85,7 @@ class Agreement:
         return [entry for entry in every if len(entry[2])]
 
 
-@or_missing(COLLECT)
+@or_missing(COLLECT, of_people=True)
 def measure_agreement(campaign: Campaign, *, resamples: int = 200, seed: int = 7) -> Agreement:
     """Estimate agreement for each language pair, and in detail for one; intervals are percentile bootstraps over items.
 
@@ -107,6 +109,7 @@ def measure_agreement(campaign: Campaign, *, resamples: int = 200, seed: int = 7
         high=float(main["high"]),
         level=main["level"],
         items=int(main["items"]),
+        shared=int(main["annotators"]),
         calibration=there and bool(main["note"]),
         reason="" if there else main["note"].rstrip("."),
     )

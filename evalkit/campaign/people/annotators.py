@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
@@ -56,7 +56,7 @@ class Profiles:
         return pd.concat([self.table[own], self.table[~own]], ignore_index=True)
 
 
-@or_missing("Check the columns annotator and score.")
+@or_missing("Check the columns annotator and score.", of_people=True)
 def profile_annotators(campaign: Campaign) -> Profiles:
     """Describe every annotator of the pair in one row; measures of a slider's ticks for continuous scales only."""
     hundred = campaign.hundred
@@ -80,11 +80,12 @@ def profile_annotators(campaign: Campaign) -> Profiles:
 class Screening:
     """Whom rules propose to look at; nobody is left out of anything by this.
 
-    rules: those applied; aside: those set aside, with the reason. totals: how many each rule asks to look at; named:
-    annotator, rule, value. proposed: annotators, out of ``annotators``; looked_at: how many a rule could be applied
-    to; unknown: rules that could be applied to nobody. share: of the judgements, by those proposed. first: the system
-    with the highest score; first_without: the same without those proposed, "" where the others did not judge all
-    systems.
+    rules: those applied; aside: those set aside, with the reason. totals: how many each rule asks to look at; common:
+    rules that name most of the annotators they can be applied to, and how many of how many: they say something about
+    the scale or the task, and propose nobody. named: annotator, rule, value. proposed: annotators, out of
+    ``annotators``; looked_at: how many a rule could be applied to; unknown: rules that could be applied to nobody.
+    share: of the judgements, by those proposed. first: the system with the highest score; first_without: the same
+    without those proposed, "" where the others did not judge all systems.
     """
 
     pair: str
@@ -99,9 +100,10 @@ class Screening:
     share: float
     first: str
     first_without: str
+    common: dict[str, tuple[int, int]] = field(default_factory=dict)
 
 
-@or_missing("Correct the rules, see the parameter's help.")
+@or_missing("Correct the rules, see the parameter's help.", of_people=True)
 def screen_annotators(campaign: Campaign, *, rules: Sequence[str] = RULES, score: str = "auto") -> Screening:
     """Apply rules such as "sd < 5" within the pair, on 0 to 100; quality control looks at all pairs of its annotators.
 
@@ -110,7 +112,9 @@ def screen_annotators(campaign: Campaign, *, rules: Sequence[str] = RULES, score
     used, aside = _fitting(campaign, [str(annotators.Rule.parse(rule)) for rule in rules])
     found = _applied(campaign, used)
     totals = annotators.screening_totals(found) if used else found
-    named = found.loc[found["flagged"], ["annotator", "rule", "value"]].reset_index(drop=True)
+    common = _common(found)
+    odd = found["flagged"] & ~found["rule"].isin([*common])
+    named = found.loc[odd, ["annotator", "rule", "value"]].reset_index(drop=True)
     proposed = tuple(sorted(named["annotator"].unique()))
     gone = campaign.part["annotator"].isin(proposed)
     nobody = totals[(totals["rule"] != "any") & (totals["unknown"] == totals["annotators"])] if used else totals
@@ -129,7 +133,15 @@ def screen_annotators(campaign: Campaign, *, rules: Sequence[str] = RULES, score
         share=float(gone.mean()),
         first=before[0] if before else "",
         first_without=after[0] if comparable else "",
+        common=common,
     )
+
+
+def _common(found: pd.DataFrame) -> dict[str, tuple[int, int]]:
+    """Return the rules that name most annotators, of two or more, with how many they name and could be applied to."""
+    told = found[found["value"].notna()].groupby("rule", sort=False)["flagged"].agg(["sum", "size"])
+    most = told[(told["size"] > 1) & (told["sum"] > told["size"] / 2)]
+    return {str(rule): (int(row["sum"]), int(row["size"])) for rule, row in most.iterrows()}
 
 
 def _applied(campaign: Campaign, rules: Sequence[str]) -> pd.DataFrame:

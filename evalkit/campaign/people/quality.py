@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from evalkit.campaign.missing import or_missing
 from evalkit.campaign.opening import Campaign
 from evalkit.data.schemas import with_pair
 from evalkit.human import annotators
@@ -26,8 +27,8 @@ class QualityControl:
     ``FEWEST_DEGRADED`` degraded items or more whom it does not pass; undecided: how many failed by fewer. lower: points
     by which degraded items score below their originals, median annotator. caliper: narrow passes and failures.
     everywhere: whether several language pairs count. again, equal: median distance of two scores of an item, and the
-    share that are equal; repeated: items scored twice. references: whether there are any; means: of references and of
-    systems' outputs, where there are both.
+    share that are equal; repeated: items scored twice, and repeaters: by how many annotators. references: whether
+    there are any; means: of references and of systems' outputs, where there are both.
     """
 
     pair: str
@@ -42,6 +43,7 @@ class QualityControl:
     again: float | None
     equal: float
     repeated: int
+    repeaters: int
     references: bool
     means: tuple[float, float] | None
 
@@ -56,6 +58,7 @@ class QualityControl:
         return self.caliper.p < SURE
 
 
+@or_missing("", of_people=True)
 def control_quality(campaign: Campaign) -> QualityControl:
     """Test whether annotators notice degraded items, and how steady they are; see ``QualityControl``."""
     part = campaign.hundred
@@ -64,7 +67,8 @@ def control_quality(campaign: Campaign) -> QualityControl:
     tested = table.dropna(subset="qc_p")
     not_passed = tested[tested["qc_p"] >= 0.05]
     failed = not_passed[not_passed["qc_pairs"] >= FEWEST_DEGRADED]
-    apart = repeat_differences(with_pair(part))["difference"]
+    twice = repeat_differences(with_pair(part))
+    apart = twice["difference"]
     means = part.groupby("item_type")["score"].mean()
     both = {"reference", "system"} <= set(means.index)
     return QualityControl(
@@ -82,6 +86,7 @@ def control_quality(campaign: Campaign) -> QualityControl:
         again=float(apart.median()) if len(apart) else None,
         equal=float(apart.eq(0).mean()),
         repeated=len(apart),
+        repeaters=twice["annotator"].nunique(),
         references="reference" in means.index,
         means=(float(means["reference"]), float(means["system"])) if both else None,
     )

@@ -153,7 +153,7 @@ def _named(rivals: tuple[str, str]) -> str:
     return " – ".join(rivals)
 
 
-@or_missing("A plan needs two systems judged on the same segments, and some variation in the scores.")
+@or_missing("A plan needs two systems judged on the same segments, and some variation in the scores.", of_people=True)
 def plan_more(campaign: Campaign, ranking: Ranking | Missing, *, hourly_pay: float = 0.0, currency: str = "") -> Plan:
     """Say how many more judgements, by how many more people, find differences of several sizes.
 

@@ -15,11 +15,15 @@ ODD = 3.0
 @say.register
 def comparisons(found: Comparisons) -> list[str]:
     systems = sum(map(len, found.groups))
-    pairs = len(found.answers[["system_a", "system_b"]].apply(frozenset, axis=1).unique())
+    never = systems * (systems - 1) // 2 - len(found.met)
+    apart = f" {pluralize(never, 'pair')} {'was' if never == 1 else 'were'} never compared" if never else ""
+    if never:
+        apart += "." if len(found.groups) > 1 else ", and what is said of them follows from comparisons with others."
     sentences = [
-        f"{pluralize(len(found.answers), 'comparison')} of {pluralize(systems, 'system')} in {pluralize(pairs, 'pair')}"
-        f" of them, {found.ties:.0%} ties. A strength is a natural logarithm of odds: a system that is 1 ahead of "
-        "another is preferred to it about three times as often as the other way round.",
+        f"{pluralize(len(found.answers), 'comparison')} of {pluralize(systems, 'system')} in "
+        f"{pluralize(len(found.met), 'pair')} of them, {found.ties:.0%} ties.{apart} A strength is a natural logarithm "
+        "of odds: a system that is 1 ahead of another is preferred to it about three times as often as the other way "
+        "round.",
         *_groups(found),
         *_apart(found),
         *place(found),
@@ -46,11 +50,14 @@ def _apart(found: Comparisons) -> list[str]:
     """Say that some systems never lost, so that strengths are held by a prior."""
     if not found.apart:
         return []
-    above, below = (join_names(group[:5]) for group in found.apart[:2])
-    return [
-        f"{above} never lost to, or tied with, {below}: better, but by how much no comparison tells. A weak prior "
-        "keeps these strengths finite."
-    ]
+    above, below = found.apart[:2]
+    lost = [name for name in below if any(frozenset((name, one)) in found.met for one in above)]
+    never = [name for name in below if name not in lost]
+    text = f"{join_names(above[:5])} never lost to, or tied with, {join_names(lost[:5])}: better, but by how much no "
+    text += "comparison tells. A weak prior keeps these strengths finite."
+    if never:
+        text += f" {join_names(above[:5])} and {join_names(never[:5])} were never compared with each other."
+    return [text]
 
 
 def place(found: Comparisons, *, ranked: bool = True) -> list[str]:

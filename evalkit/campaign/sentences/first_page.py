@@ -18,22 +18,48 @@ STEPS = 5
 
 def headline(found: Analysis, checks: list[Check]) -> str:
     """Say which system is better, how it stands to people, how sure that is, and what stands in the way of it."""
+    campaign = found.campaign
     if not found.ranking:
-        nothing = f"{found.campaign.pair}: no outputs of systems were judged, so there is nothing to compare."
-        if found.campaign.compares:
-            nothing = f"{found.campaign.pair}: {getattr(found.ranking, 'reason', '')}"
-        return " ".join([nothing, *_turned(found.campaign), _obstacles(checks)])
-    parts = [better(found.ranking), *beside_humans(found.ranking), *_turned(found.campaign), *sure(found.ranking)]
-    return " ".join([*parts, _obstacles(checks)])
+        nothing = "no outputs of systems were judged, so there is nothing to compare."
+        if campaign.systems:
+            why = getattr(found.ranking, "reason", "").removeprefix(f"{campaign.pair}: ")
+            nothing = f"the systems cannot be ranked. {why[:1].upper()}{why[1:]}"
+        return " ".join([f"{campaign.pair}: {nothing}", *_turned(campaign), _obstacles(checks)])
+    parts = [better(found.ranking), *wrong(found.ranking), *beside_humans(found.ranking), *_turned(campaign)]
+    return " ".join([*parts, *sure(found.ranking), *_whose(campaign, found.ranking), _obstacles(checks)])
+
+
+def wrong(ranking: Ranking) -> list[str]:
+    """Say how often a sentence that calls a system better is wrong; nothing where none does.
+
+    Each of two equal systems has a chance of alpha to be called better, and Holm's correction keeps it at that for all.
+    """
+    if not ranking.beaten:
+        return []
+    text = f"Even among equally good systems, such a test calls one better in up to {2 * ranking.method.alpha:.0%} of "
+    return [f"{text}campaigns{', if segments are independent' * (ranking.method.unit == ('segment',))}."]
+
+
+def _whose(campaign: Campaign, ranking: Ranking) -> list[str]:
+    """Say that a few annotators do not speak for others."""
+    if ranking.method.draws_people:
+        return []
+    if not campaign.names_people:
+        return ["The file does not name who judged, so what other people would find is not known."]
+    number = campaign.judged["annotator"].nunique()
+    who = "this one annotator" if number == 1 else f"these {number} annotators"
+    return [f"This holds for {who}; what others would find is not known."]
 
 
 def _obstacles(checks: list[Check]) -> str:
-    """Count what speaks against relying on the result."""
-    told = {PROBLEM: ("finds a problem", "find problems"), LOOK: ("asks for a look", "ask for a look"),
-            UNKNOWN: ("has no answer here", "have no answer here")}  # fmt: skip
-    counts = {verdict: sum(check.verdict == verdict for check in checks) for verdict in told}
-    named = [f"{number} {told[verdict][number > 1]}" for verdict, number in counts.items() if number]
-    return f"Of {pluralize(len(checks), 'check')}, {join_names(named)}." if named else "No check speaks against it."
+    """Count what speaks for and against relying on the result."""
+    told = {FINE: ("is fine", "are fine"), LOOK: ("needs a look", "need a look"),
+            PROBLEM: ("is a problem", "are problems"), UNKNOWN: ("could not be done", "could not be done")}  # fmt: skip
+    own = [check.verdict for check in checks if not check.elsewhere]
+    named = [f"{own.count(one)} {words[own.count(one) > 1]}" for one, words in told.items() if one in own]
+    if {*own} <= {FINE}:
+        return "No check speaks against it."
+    return f"We ran {pluralize(len(own), 'check')}: {', '.join(named)}."
 
 
 def _turned(campaign: Campaign) -> list[str]:
@@ -63,11 +89,18 @@ def better(ranking: Ranking) -> str:
     if len(ranking.level) < others:
         many = f"{len(ranking.level)} others" if len(ranking.level) > 2 else join_names(ranking.level)
         worse = f"{len(ranking.beaten)} others" if len(ranking.beaten) > 2 else join_names(ranking.beaten)
-        return f"{pair}: {top} has the highest score, but {many} may be as good. It is better than {worse}."
+        ahead = f"{top} has the highest {_title(ranking)}"
+        return f"{pair}: no clear winner. {ahead}, but {many} may be as good. It is better than {worse}."
     if others == 1:
         return f"{pair}: {top} and {ranking.names[1]} cannot be distinguished."
-    has = f"{join_names(ranking.first)} {'have' if len(ranking.first) > 1 else 'has'} the highest score"
+    has = f"{join_names(ranking.first)} {'have' if len(ranking.first) > 1 else 'has'} the highest {_title(ranking)}"
     return f"{pair}: no system can be called the best. {has}, but none of the others is surely worse."
+
+
+def _title(ranking: Ranking) -> str:
+    """Name what the highest score is the highest of."""
+    strict = " (strict and lenient annotators evened out)" * ranking.method.by_z
+    return f"{ranking.method.title}{strict}"
 
 
 def beside_humans(ranking: Ranking) -> list[str]:
@@ -104,11 +137,9 @@ def sure(ranking: Ranking) -> list[str]:
     if ranking.best is None or len(ranking.first) > 1 or len(ranking.names) == 1:
         return []
     often = f"in {ranking.best:.0%} of cases" if ranking.best < 0.995 else "practically always"
-    text = f"With other {ranking.method.drawn}, {ranking.top} would come first {often}"
-    if not ranking.method.draws_people:
-        people = "one annotator" if "one annotator" in ranking.method.why_unit else "these annotators"
-        text += f"; what others than {people} would find is not known"
-    return [f"{text}."]
+    others = ranking.table.iloc[1:].set_index("system")["best"]
+    rival = f", {others.idxmax()} in {others.max():.0%}" if ranking.level and others.max() >= 0.005 else ""
+    return [f"With other {ranking.method.drawn}, {ranking.top} would come first {often}{rival}."]
 
 
 def figures(ranking: Ranking) -> list[str]:
@@ -129,10 +160,12 @@ def figures(ranking: Ranking) -> list[str]:
         ]
     if not ranking.method.by_z:
         return [f"{text}: they are {ranking.gap(first, second):.2f} points apart."]
+    highest = max(ranking.means, key=lambda name: ranking.means[name])
+    plain = f" By plain means {highest} would be first, with {ranking.means[highest]:.2f}." * (highest != first)
     return [
-        f"{text}. Some annotators are stricter than others, so systems are ordered by scores with that taken out "
-        f"(z-scores). By these the two are {ranking.gap(first, second):.2f} points apart; this difference is tested "
-        "and planned for."
+        f"{text}.{plain} Some annotators are stricter than others, so systems are ordered by scores with that taken "
+        f"out (z-scores). By these the two are {ranking.gap(first, second):.2f} points apart; this difference is "
+        "tested and planned for."
     ]
 
 
@@ -147,20 +180,27 @@ def _scale(ranking: Ranking) -> str:
 
 
 def trust(checks: list[Check]) -> str:
-    """Say whether to rely on the result: yes, with care, or not yet, with the checks that decide it."""
+    """Say whether to rely on the result: yes, with care, or not yet, with the checks that decide it.
+
+    Checks of other language pairs decide nothing, but a problem of theirs is named.
+    """
+    others = [f" {check.question} {check.found[0].upper()}{check.found[1:]}."
+              for check in checks if check.elsewhere and check.verdict == PROBLEM]  # fmt: skip
     for verdict, answer in (
         (PROBLEM, "Not yet: the answer is no to"), (LOOK, "With care: look at"),
         (UNKNOWN, "With care: the data cannot answer"),
     ):  # fmt: skip
-        names = [f"“{check.question}”" for check in checks if check.verdict == verdict]
+        names = [f"“{check.question}”" for check in checks if check.verdict == verdict and not check.elsewhere]
         if names:
-            return f"Can you rely on it? {answer} {', '.join(names[:3])}{' and more' if len(names) > 3 else ''}."
-    return "Can you rely on it? Yes, for these texts and these annotators: no check found anything."
+            named = f"{', '.join(names[:3])}{' and more' if len(names) > 3 else ''}"
+            return f"Can you rely on it? {answer} {named}.{''.join(others)}"
+    return f"Can you rely on it? Yes, for these texts and these annotators: no check found anything.{''.join(others)}"
 
 
 def answers(checks: list[Check], *, steps: Sequence[str] = ()) -> list[str]:
     """Say what each check found and what to do, what speaks against the result first; the fine ones share a sentence.
 
+    Checks of other language pairs come after those of the pair in detail.
     steps: what the page has already said to do, which is not said again.
 
     >>> answers([Check("Is it so?", LOOK, "not quite: b", "Go."), Check("And so?", FINE, "y"), Check("Or?", FINE, "y")])
@@ -168,8 +208,8 @@ def answers(checks: list[Check], *, steps: Sequence[str] = ()) -> list[str]:
     """
     told = [
         f"{check.verdict} – {check.question} {check.found[0].upper()}{check.found[1:]}."
-        + ("" if check.advice in {*steps, APART} else f" To do: {check.advice}")
-        for check in checks
+        + ("" if check.advice in {*steps, APART, ""} else f" To do: {check.advice}")
+        for check in sorted(checks, key=lambda check: check.elsewhere)
         if check.verdict != FINE
     ]
     fine = [check.question for check in checks if check.verdict == FINE]
@@ -178,12 +218,14 @@ def answers(checks: list[Check], *, steps: Sequence[str] = ()) -> list[str]:
 
 def steps(found: Analysis, checks: list[Check]) -> list[str]:
     """List what to do next, the most urgent first, at most ``STEPS`` things."""
-    urgent = [check.advice for check in checks if check.verdict == PROBLEM and check.advice]
-    todo = [check.advice for check in checks if check.verdict in (LOOK, UNKNOWN) and check.advice]
+    own = [check for check in checks if not check.elsewhere]
+    urgent = [check.advice for check in own if check.verdict == PROBLEM and check.advice]
+    todo = [check.advice for check in own if check.verdict in (LOOK, UNKNOWN) and check.advice]
     if plan := _plan(found):
         todo = [plan, *(advice for advice in todo if advice != APART)]
-    listed = [*urgent, *todo][:STEPS] or ["Publish scores, intervals and this report's signature."]
-    return list(dict.fromkeys(listed))
+    todo += [check.advice for check in checks if check.elsewhere and check.advice]
+    listed = list(dict.fromkeys([*urgent, *todo]))[:STEPS] or ["Publish scores, intervals and this report's signature."]
+    return listed
 
 
 def _plan(found: Analysis) -> str:

@@ -46,22 +46,25 @@ def campaign(found: Campaign) -> list[str]:
 
 @say.register
 def collection(found: Collection) -> list[str]:
+    by = f" by {pluralize(len(found.annotators), 'annotator')}" if found.names_people else ""
     sentences = [
-        f"{found.pair}: {pluralize(found.annotators['judgements'].sum(), 'judgement')} by "
-        f"{pluralize(len(found.annotators), 'annotator')}, of {pluralize(len(found.systems), 'system')} and "
-        f"{pluralize(found.segments, 'segment')}."
+        f"{found.pair}: {pluralize(found.annotators['judgements'].sum(), 'judgement')}{by}, of "
+        f"{pluralize(len(found.systems), 'system')} and {pluralize(found.segments, 'segment')}."
     ]
     if found.cells:
         never = found.cells - found.judged
+        several = f", by several annotators: {found.several:,}" if found.names_people else ""
         sentences.append(
-            f"Cells (a segment by a system): {found.cells:,}. Judged: {found.judged:,}, by several annotators: "
-            f"{found.several:,}. Not judged: {never:,} ({never / found.cells:.0%})."
+            f"Cells (a segment by a system): {found.cells:,}. Judged: {found.judged:,}{several}. Not judged: {never:,} "
+            f"({never / found.cells:.0%})."
         )
     sentences.append(
         f"{pluralize(found.duplicates, 'judgement')} of an item that the same annotator had judged before, not marked "
         "as a repeat: their mean stands for them. Look whether an export was joined to itself."
         if found.duplicates
         else "No annotator judged the same item twice, but for items marked as repeats."
+        if found.names_people
+        else "The file does not name who judged: perhaps a row is one person's score, perhaps the mean of several."
     )
     if found.notes:
         sentences.append(f"What was assumed in reading the file: {'; '.join(found.notes)}.")
@@ -82,7 +85,8 @@ def agreement(found: Agreement) -> list[str]:
         return lacking(f"no estimate for {found.pair}: {found.reason}.", COLLECT)
     among = ", calibration items among them" if found.calibration else ""
     return [
-        f"{found.pair}: {pluralize(found.items, 'item')} were judged by two annotators or more{among}. They agree at "
+        f"{found.pair}: {pluralize(found.items, 'item')} were judged by two annotators or more{among}, by "
+        f"{pluralize(found.shared, 'annotator')} in all. They agree at "
         f"{found.estimate:.2f}, 95 % interval {found.low:.2f} to {found.high:.2f}, where 1 is the same scores and 0 no "
         f"more than chance would bring (Krippendorff's alpha, {found.level})."
     ]
@@ -115,6 +119,12 @@ def profiles(found: Profiles) -> list[str]:
 @say.register
 def screening(found: Screening) -> list[str]:
     sentences = [f"Not applied, {Rule.parse(rule).in_words}: {why}." for rule, why in found.aside.items()]
+    for rule, (some, of) in found.common.items():
+        words = Rule.parse(rule).in_words
+        sentences.append(
+            f"{words[0].upper()}{words[1:]} holds for {some} of {of} annotators. That says something about the scale "
+            "or the task, not about these people, so the rule proposes nobody."
+        )
     if not found.rules:
         return sentences + lacking("no rule is left that fits this scale. Write one, such as 'sd < 5'.")
     everyone, proposed = pluralize(found.annotators, "annotator"), found.proposed
@@ -164,8 +174,9 @@ def quality_control(found: QualityControl) -> list[str]:
         )
     if found.again is not None:
         sentences.append(
-            f"{pluralize(found.repeated, 'item')} were scored twice or more by the same annotator; the two scores lie "
-            f"{found.again:.0f} points of 100 apart in the median, and are equal in {found.equal:.0%}."
+            f"{pluralize(found.repeated, 'item')} were scored twice or more by the same annotator "
+            f"({pluralize(found.repeaters, 'annotator')} in all); the two scores lie {found.again:.0f} points of "
+            f"100 apart in the median, and are equal in {found.equal:.0%}."
         )
     else:
         lacks.append(

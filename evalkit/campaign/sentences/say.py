@@ -39,9 +39,9 @@ def known(found: object) -> list[str]:
 
 def not_in_file(**found: object) -> list[str]:
     """List what results lack, with what to collect, each under its name: ``not_in_file(calibration=…)``."""
-    return [
-        f"{name.replace('_', ' ').capitalize()}: {sentence}"
-        for name, result in found.items()
-        for sentence in say(result)
-        if isinstance(sentence, Lacking)
-    ]
+    lacks: dict[str, list[str]] = {}
+    for name, result in found.items():
+        for sentence in say(result):
+            if isinstance(sentence, Lacking):
+                lacks.setdefault(sentence, []).append(name.replace("_", " "))
+    return [f"{', '.join(names).capitalize()}: {sentence}" for sentence, names in lacks.items()]

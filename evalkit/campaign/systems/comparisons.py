@@ -51,6 +51,11 @@ class Comparisons:
     first: float
 
     @property
+    def met(self) -> set[frozenset[str]]:
+        """The pairs of systems that were compared with each other."""
+        return {*self.answers[["system_a", "system_b"]].drop_duplicates().apply(frozenset, axis=1)}
+
+    @property
     def ties(self) -> float:
         """The share of ties."""
         return float(self.answers["preference"].eq("tie").mean())

@@ -44,7 +44,7 @@ class Normalization:
     problem: str = ""
 
 
-@or_missing("To see what normalising does, judge two systems or more by two annotators or more.")
+@or_missing("To see what normalising does, judge two systems or more by two annotators or more.", of_people=True)
 def normalize_scores(
     campaign: Campaign, *, unit: str = "auto", resamples: int = 200, seed: int = 7
 ) -> Normalization | Missing:  # fmt: skip

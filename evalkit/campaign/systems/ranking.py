@@ -144,10 +144,10 @@ def rank_systems(
     table, pairwise, humans, duels = _compared(campaign, method, whole)
     try:
         places = method.places(whole, resamples=resamples, seed=seed)
+        own = method.places(_systems_of(campaign, whole), resamples=resamples, seed=seed) if len(humans) else places
     except DataError as refused:
         problem = f"{refused} Judge every system on the same 20 segments or more."
     else:
-        own = method.places(_systems_of(campaign, whole), resamples=resamples, seed=seed) if len(humans) else places
         table = table.merge(own[["system", *_INTERVALS]], on="system")
         humans = humans.merge(places[["system", "low", "high"]], on="system")
     return Ranking(

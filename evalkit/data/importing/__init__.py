@@ -148,9 +148,10 @@ def open_judges(
             found = apart.read(Path(path), tuple(label["scale"]) if label["scale"] else None)
         if source_of(ratings)["digest"] != label["digest"]:
             raise DataError(f"{Path(path).name} was imported anew since its ratings were opened. Open both again.")
-    paths = [Path(one) for one in ([metrics] if isinstance(metrics, str | Path) else metrics) if str(one)]
-    seen = [Seen.at(one) for place in paths for one in gathering.files(place)]
-    named = gathering.of_files(paths, ratings)
+    texts = [str(one) for one in ([metrics] if isinstance(metrics, str | Path) else metrics) if str(one)]
+    paths = [gathering.path_and_sign(one) for one in texts]
+    seen = [Seen.at(one) for place, _ in paths for one in gathering.files(place)]
+    named = gathering.of_run(paths, ratings)
     for one in seen:
         one.hold()
     if found is None and not named:
@@ -175,7 +176,8 @@ def _told(path: Path, label: dict) -> dict:
     receipt = {"rows": f"{report.rows_read:,} read, {report.rows_kept:,} kept"} | report.read_as()
     receipt |= {what: f"{count:,}" for what, count in report.apart().items()}
     reading = {"receipt": receipt, "format": report.format, "orientation": report.orientation,
-               "segments": report.segments, "unsure_segments": report.unsure_segments, "plan": report.plan}  # fmt: skip
+               "segments": report.segments, "unsure_segments": report.unsure_segments, "plan": report.plan,
+               "unnamed": report.unnamed}  # fmt: skip
     excluded = {together(reason): int(count) for reason, count in counts}
     return {"excluded": excluded, "notes": report.notes, "reading": reading}
 

@@ -115,6 +115,7 @@ def run(paths: Sequence[Path], out: Path, options: Options, *, name: str = "auto
                 report.note(f"{file.name}: {note}")
         report.plan = planned.outcome([file.source.design for file in files if file.source.design], people)
         receipt.complete(report, people, options)
+        report.unnamed = report.annotators == 1 and "annotator" not in report.mapping
         writing.write_ratings(people, report.columns, draft.place("ratings.parquet"), label)
         if len(judged := apart.table(ratings[~ratings.index.isin(people.index)], metrics)):
             writing.write_ratings(judged, [*report.columns, *EXTRA], draft.place("judges.parquet"), label)

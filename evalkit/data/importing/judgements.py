@@ -17,6 +17,7 @@ from evalkit.data.importing.files.rows import Seen
 from evalkit.data.importing.options import Options
 from evalkit.data.importing.pseudonyms import Pseudonyms
 from evalkit.data.importing.rejected import EXCLUDED, Rejecting, Rejection
+from evalkit.data.names import is_human
 
 #: What exports call the kinds of items, and what we call them.
 ITEM_TYPES = {
@@ -83,7 +84,7 @@ def converted(frame: pd.DataFrame, names: dict[str, str], values: dict[str, str]
                  "give the column the format Text and type them again")  # fmt: skip
         return cells
 
-    values = {"item_type": options.item_types.get("", "system")} | values
+    given, values = {*values}, {"item_type": options.item_types.get("", "system")} | values
     marked = checks.found(frame, names, options.item_types)
     for place, (name, reason) in marked.items():
         reject([place], name, reason, EXCLUDED)
@@ -107,6 +108,9 @@ def converted(frame: pd.DataFrame, names: dict[str, str], values: dict[str, str]
     if usual := sorted({kind for kind in kinds.dropna().unique() if kind.casefold() in USUAL - {*options.item_types}}):
         note(f"items of the kind {', '.join(usual)} were taken as outputs of systems (item_type system)")
     table["item_type"] = ours_kinds = mapped_cells(kinds, lambda text: known.get(text.casefold()))
+    if "item_type" not in {*names, *given} and not is_human(table["system"]).all():
+        people = human(table["system"], note) & ours_kinds.eq("system")
+        table["item_type"] = ours_kinds = ours_kinds.mask(people, "reference")
     reject(np.flatnonzero(ours_kinds.isna() & kinds.notna()), names.get("item_type", "item_type"),
            f"is none of {', '.join(schemas.ITEM_TYPES)}: correct it, or map it")  # fmt: skip
     if "hit" in names or "hit" in values:
@@ -239,7 +243,7 @@ def human(systems: pd.Series, note: Callable[[str], None]) -> pd.Series:
     called references, not systems, by their names: Human-A.0, refA, translator-B
     [True, True, True, False]
     """
-    found = schemas.is_human(systems)
+    found = is_human(systems)
     if found.any():
         note(f"called references, not systems, by their names: {', '.join(sorted(systems[found].unique()))}")
     return found

@@ -10,7 +10,7 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.data import secret
-from evalkit.data.names import plain
+from evalkit.data.names import UNNAMED, plain
 
 _LETTERS = 10  # of base 32: 50 bits, so that a thousand annotators collide once in two thousand million imports
 
@@ -31,7 +31,7 @@ class Pseudonyms:
 
     def __init__(self, salt: str | None = None, *, keep: bool = False, public: Iterable[str] = ()):
         self.keep = keep
-        self.public = frozenset(map(_plain, public))
+        self.public = frozenset(map(_plain, {*public, *UNNAMED, *map(str.capitalize, UNNAMED)}))
         self._salt = b"" if keep else (salt.encode() if salt else secret.own())
         self._known: dict[str, str] = {}
         self._given: dict[str, str] = {}

@@ -41,6 +41,7 @@ class Report:
     judges: list[str] = field(default_factory=list)  # annotators that are models; their judgements stand apart
     metrics: list[str] = field(default_factory=list)  # automatic scores: where from, how matched, which way is better
     annotators: int = 0
+    unnamed: bool = False  # whether no column says who judged, so that the one annotator stands for nobody known
     spans: int = 0
     plan: dict[str, Any] = field(default_factory=dict)  # what a designed campaign had planned, and what came of it
     pseudonyms: bool = True

@@ -9,7 +9,8 @@ from pathlib import Path
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.data import delimited, languages, schemas
+from evalkit.data import delimited, languages
+from evalkit.data.names import is_human
 from evalkit.data.testsets.folder import Folder, find_pair, listed, parted
 
 #: Kinds of human scores in the order in which the shared tasks have preferred them; others come last, by name.
@@ -141,7 +142,7 @@ def set_apart(systems: Sequence[str], references: Collection[str], leave_out: Co
     unknown = [name for name in leave_out if name not in systems]
     if unknown:
         raise DataError(f"leave_out: people judged no system {unknown[0]!r}. Choose among {listed(systems)}.")
-    human = schemas.is_human(pd.Series(list(systems), dtype="str")).to_numpy()
+    human = is_human(pd.Series(list(systems), dtype="str")).to_numpy()
     rows = []
     for name, alike in zip(systems, human, strict=True):
         if name in references:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ import pandas as pd
 from evalkit import DataError, nameable
 from evalkit.data.importing.automatic import columns, layout, tables
 from evalkit.data.importing.automatic.items import Metric, items_of
+from evalkit.data.importing.automatic.names import Undirected, signed
 from evalkit.data.importing.options import Options
 from evalkit.data.importing.report import Report
 
@@ -31,8 +32,42 @@ def of_files(paths: Sequence[str | Path], ratings: pd.DataFrame, *, told: Sequen
     for path in (nameable(Path(path)) for path in paths):
         if not path.exists():
             raise DataError(f"{path} is not there. Check the path of the file of metrics.")
-        found += layout.read(path, items, signs) if layout.is_layout(path) else tables.read(path, items, signs)
+        found += _read(path, items, signs)
     return found
+
+
+def of_run(paths: Sequence[tuple[Path, bool | None]], ratings: pd.DataFrame) -> list[Metric]:
+    """Read files of metrics as the parameter ``metrics`` of a run names them (see ``path_and_sign``)."""
+    items = items_of(ratings) if paths else pd.DataFrame()
+    every = [_read(nameable(path), items, {}, lower, ask=f"-p metrics={path.name}") for path, lower in paths]
+    return [metric for own in every for metric in own]
+
+
+def path_and_sign(text: str) -> tuple[Path, bool | None]:
+    """Part the path of a file of metrics from the sign behind it.
+
+    It tells which way those of its metrics are better of which nothing else tells it.
+
+    >>> path_and_sign("scores.tsv")[1], path_and_sign("ter.tsv-")[1]
+    (None, True)
+    """
+    name, lower = (text, None) if Path(text).exists() else signed(text)
+    return Path(name), lower
+
+
+def _read(
+    path: Path, items: pd.DataFrame, signs: Mapping[str, bool], lower: bool | None = None, *, ask: str = ""
+) -> list[Metric]:
+    """Read one file or folder. lower: which way metrics are better of which nothing says it; ask: how to tell it."""
+    read = layout.read if layout.is_layout(path) else tables.read
+    try:
+        return read(path, items, signs)
+    except Undirected as problem:
+        if lower is not None:
+            return _read(path, items, {**signs, problem.name: lower}, lower)
+        if ask:
+            raise DataError(str(Undirected(problem.name, ask))) from problem
+        raise
 
 
 def files(place: Path) -> list[Path]:

@@ -17,6 +17,17 @@ _WORDS = vocabulary("ter kiwi prism unite nist rouge gleu ribes meteor cider hle
 _ERRORS = ("metricx", "matese")
 
 
+class Undirected(DataError):
+    """Nothing says which way a metric is better. name: the metric's; ask: what to write, but for the sign."""
+
+    def __init__(self, name: str, ask: str) -> None:
+        super().__init__(
+            f"Nothing says whether higher or lower scores of {name} are better. Write {ask}+ where higher is better, "
+            f"{ask}- where lower is."
+        )
+        self.name = name
+
+
 def is_metric(heading: str) -> bool:
     """Tell whether a heading has the name of a well-known automatic metric.
 
@@ -53,10 +64,7 @@ def orientation(name: str, values: np.ndarray, *, told: bool | None = None, kept
         return False, "higher is better, as mt-metrics-eval keeps scores"
     if is_metric(name) and not ("mqm" in columns.words(name) and not negative):
         return False, "higher is better, by its name"
-    raise DataError(
-        f"Nothing says whether higher or lower scores of {name} are better. Write --metric {name}+ where higher is "
-        f"better, --metric {name}- where lower is."
-    )
+    raise Undirected(name, f"--metric {name}")
 
 
 def signed(text: str) -> tuple[str, bool | None]:

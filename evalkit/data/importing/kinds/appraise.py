@@ -16,6 +16,7 @@ from evalkit.data.importing.kinds import appraise_rows, batches, marks, segments
 from evalkit.data.importing.options import Options
 from evalkit.data.importing.rejected import EXCLUDED, Rejecting, Rejection
 from evalkit.data.importing.report import Report
+from evalkit.data.names import is_human
 
 _NAMES = appraise.COLUMNS
 _ORDER = ["src_lang", "tgt_lang", *schemas.ITEM, "annotator", "score", "item_type", "hit", "started", "ended"]
@@ -183,7 +184,7 @@ def _identified(export: Export, options: Options, report: Report) -> tuple[pd.Da
     })[there]  # fmt: skip
     if not len(shown):
         return pd.DataFrame(columns=[*schemas.ITEM, "mark", "own"]), given.seen if given else []
-    before = marks.prefix(shown["target"], shown["showing"], schemas.is_human)
+    before = marks.prefix(shown["target"], shown["showing"], is_human)
     if before:
         report.note(f"{before!r}, which stands before the names of all systems, was set apart")
     shown["system"] = shown["target"].str.removeprefix(before)
