@@ -28,6 +28,7 @@ def expectation(texts: Texts, drawn: Drawn, found: Expected) -> list[str]:
         f"{pluralize(len(drawn.documents), 'document')}. At {wish.seconds:.0f} seconds a judgement that is "
         f"{high * wish.seconds / 3600:.1f} hours for who has most.",
         f"Of these judgements {kinds}.",
+        *_again(drawn),
     ]
     if found.difference is None:
         sentences.append("No difference can be tested: a test needs two documents or more, and two annotators or more.")
@@ -40,6 +41,20 @@ def expectation(texts: Texts, drawn: Drawn, found: Expected) -> list[str]:
         ]
     how = "assumed to be" if found.usual.assumed else "taken from"
     return [*sentences, f"What scatters and how long a judgement takes is {how} {found.usual.source}."]
+
+
+def _again(drawn: Drawn) -> list[str]:
+    """Say which share of first showings comes again, and which was asked for."""
+    wish, many = drawn.wish, counts(drawn)
+    first = sum(drawn.judgements) - sum(many.get(kind, 0) for kind in ("degraded", "repeat"))
+    first -= many.get("calibration", 0)
+    asked = (("degraded", "degraded", "--degraded", wish.degraded), ("repeat", "as they were", "--repeats", wish.repeats))
+    return [
+        f"Of the {first:,} first showings {many.get(kind, 0) / first:.1%} come again {how}; {option} {share:g} asks for "
+        f"{share:.1%}, to whole items."
+        for kind, how, option, share in asked
+        if share
+    ]
 
 
 def _size(value: float, found: Expected) -> str:
