@@ -665,7 +665,7 @@ def test_the_command_writes_a_campaign_beside_the_template_and_says_what_it_dist
     assert new(home, "--protocol", "esa", "--annotators", "4", "--reference", str(home / "reference.txt")) == 0
     out, told = capsys.readouterr()
     folder = Path(out.strip())
-    assert {"checklist.md", "scores.csv", "campaign.json", "assignment.csv", "design.json", "plan.md"} <= {
+    assert {"README.md", "checklist.md", "campaign.json", "assignment.csv", "design.json", "plan.md"} <= {
         path.name for path in folder.iterdir()
     }
     assert len(list((folder / "for_annotators").iterdir())) == 4
