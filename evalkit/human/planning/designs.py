@@ -79,7 +79,7 @@ def plan(variances: Mapping[str, float], *, delta: float, limits: Limits = Limit
     if found.empty:
         raise DataError(
             f"No design within the limits finds {delta:g} points with power {limits.target:g}. "
-            f"Raise most_segments, most_judgements or delta.{_smallest(variances, delta, limits)}"
+            f"Raise most_segments or delta.{_smallest(variances, delta, limits)}"
         )
     return found
 

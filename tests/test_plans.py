@@ -1,0 +1,178 @@
+"""Plans follow from differences between systems: twins of a pilot that hold the same ones plan alike, and components,
+standard errors and plans are right on average over campaigns that are drawn here."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from evalkit import campaign
+from evalkit.human import planning
+from evalkit.reports import cli
+
+TRUE = {"document": 0.0, "item": 0.0, "annotator": 25.0, "block": 8.0, "residual": 60.0, "taste": 4.0}
+#: Design -> how many of twelve people judge each document by all systems.
+DESIGNS = {"whole documents": 1, "three a document": 3, "crossed": 12}
+KEYS = {
+    "text": ["doc"], "segment": ["doc", "segment"], "annotator": ["annotator"], "taste": ["annotator", "system"],
+    "block": ["annotator", "system", "doc"], "document": ["system", "doc"], "item": ["system", "doc", "segment"],
+}  # fmt: skip
+
+
+def drawn(seed, *, each=1, docs=48, systems=3, people=12, length=4, **true):
+    """Draw a campaign with known components; whoever judges a document judges it by all systems."""
+    rng = np.random.default_rng(seed)
+    variances = {**TRUE, "text": 20.0, "segment": 15.0, **true}
+    who = [(doc, (doc + k * people // each) % people) for doc in range(docs) for k in range(each)]
+    rows = [(f"p{person:02d}", f"sys{s}", f"doc{doc:03d}", str(place))
+            for doc, person in who for s in range(systems) for place in range(1, length + 1)]  # fmt: skip
+    table = pd.DataFrame(rows, columns=["annotator", "system", "doc", "segment"])
+    score = 50 + 2.0 * table["system"].str[3:].astype(int) + rng.normal(0, variances["residual"] ** 0.5, len(table))
+    for name, key in KEYS.items():
+        codes = table.groupby(key).ngroup()
+        score = score + rng.normal(0, variances[name] ** 0.5, codes.max() + 1)[codes]
+    return table.assign(score=score, src_lang="eng", tgt_lang="deu", item_type="system")
+
+
+def moved(table, what, *, seed=1, by=12.0):
+    """Add a constant to each document, segment or annotator, the same for all systems."""
+    codes = table.groupby(KEYS[what]).ngroup()
+    return table.assign(score=table["score"] + np.random.default_rng(seed).uniform(-by, by, codes.max() + 1)[codes])
+
+
+def written(table, path):
+    """Write a table as a stranger would, on a scale that holds it."""
+    table.drop(columns="item_type").assign(score=table["score"].round(6)).to_csv(path, index=False)
+    return path
+
+
+def ran(folder, *words):
+    """Run a study and return what it recorded."""
+    assert cli.main(["run", *words, "--out", str(folder)]) == 0
+    return json.loads((folder / f"{words[0]}.json").read_text(encoding="utf-8"))["recorded"]
+
+
+def imported(table, folder):
+    folder.mkdir()
+    written(table, folder / "pilot.csv")
+    words = ["--scale", "-50:150", "--out", str(folder / "pilot.parquet")]
+    assert cli.main(["import", str(folder / "pilot.csv"), *words]) == 0
+    return folder / "pilot.parquet"
+
+
+def planned(path, layout):
+    """Return the cheapest designs for three differences, without and with liking, on whatever scale."""
+    pilot = campaign.read_pilot(str(path), layout=layout, scale=(-50, 150))
+    found = [planning.components(pilot.ratings, layout=pilot.layout, taste=taste) for taste in (False, True)]
+    return pd.concat(
+        planning.by_pair(table, delta=delta, limits=planning.Limits(most_segments=20_000))
+        for table in found for delta in (1.0, 2.0, 3.0)
+    ).drop(columns="power")  # fmt: skip
+
+
+@pytest.mark.parametrize("what", ["text", "segment", "annotator"])
+@pytest.mark.parametrize("each", DESIGNS.values(), ids=DESIGNS)
+@pytest.mark.parametrize("layout", ["auto", "campaign", "numbered", "calibration", "unnamed"])
+def test_a_constant_that_all_systems_share_changes_no_plan(tmp_path, layout, each, what):
+    if layout == "unnamed" and (each == 1 or what == "annotator"):
+        return  # who judged is unknown there
+    table = drawn(5, each=each, docs=24)
+    one, two = (written(rows, tmp_path / f"{k}.csv") for k, rows in enumerate([table, moved(table, what)]))
+    pd.testing.assert_frame_equal(planned(one, layout), planned(two, layout))
+
+
+def test_constants_of_documents_that_are_named_anew_for_each_system_change_no_plan(tmp_path):
+    """As Mechanical Turk's files have it: a segment's number is what systems share."""
+    table = drawn(6, each=3, docs=24)
+    paths = []
+    for k, rows in enumerate([table, moved(table, "segment")]):
+        number = rows.groupby(KEYS["segment"]).ngroup().astype(str)
+        paths.append(written(rows.assign(segment=number, doc=rows["doc"] + rows["system"]), tmp_path / f"{k}.csv"))
+    plans = [planned(path, "numbered") for path in paths]
+    pd.testing.assert_frame_equal(*plans)
+
+
+SHORT = ["-p", "resamples=20", "-p", "redrawn=2", "-p", "layout=campaign", "-p", "scale=[-50, 150]"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("each", [1, 3])
+def test_twins_plan_alike_through_the_commands(tmp_path, each, capsys):
+    table = drawn(7, each=each)
+    paths = [imported(rows, tmp_path / f"{k}") for k, rows in enumerate([table, moved(table, "text")])]
+    for words in ([], ["-p", "delta=2"]):
+        one, two = (ran(path.parent, "study_planner", "-p", f"pilot={path}", *SHORT[:6], *words) for path in paths)
+        assert one == two
+        assert len(one["planner"]) >= 2
+    one, two = (ran(path.parent, "campaign", "-p", f"file={path}", "-p", "score=raw")["plan"] for path in paths)
+    assert one == two
+    said = []
+    for path in paths:
+        for name in ("A", "B"):
+            (path.parent / "out").mkdir(exist_ok=True)
+            (path.parent / "out" / f"{name}.txt").write_text(f"this is a line of {name}\n" * 80)
+        (path.parent / "source.txt").write_text("a line of text\n" * 80)
+        words = ["--outputs", str(path.parent / "out"), "--source", str(path.parent / "source.txt"), "--protocol", "DA"]
+        capsys.readouterr()
+        words += ["--annotators", "4", "--calibration", "0", "--pilot", str(path), "--out", str(path.parent)]
+        assert cli.main(["new", "campaign", "next", *words]) in (0, 1)
+        said.append(capsys.readouterr().err)
+    assert said[0] == said[1]
+
+
+def anova(table):
+    """Work out block, taste and residual where each document is judged by one person, by mean squares."""
+    y = table["score"] - table.groupby(KEYS["segment"])["score"].transform("mean")
+    y = y - y.groupby(table["system"]).transform("mean")
+    by_person, by_document = (y.groupby([table[k] for k in KEYS[name]]).transform("mean") for name in ("taste", "block"))
+    people, systems, docs = (table[name].nunique() for name in ("annotator", "system", "doc"))
+    length, each = table["segment"].nunique(), docs // people
+    free = systems - 1
+    tastes = (by_person**2).sum() / ((people - 1) * free)
+    blocks = ((by_document - by_person) ** 2).sum() / ((docs - people) * free)
+    noise = ((y - by_document) ** 2).sum() / (docs * (length - 1) * free)
+    return {"block": (blocks - noise) / length, "taste": (tastes - blocks) / (length * each), "residual": noise}
+
+
+def test_components_of_a_balanced_campaign_are_those_of_the_analysis_of_variance():
+    table = next(table for table in map(drawn, range(40)) if min(anova(table).values()) > 0)
+    found = planning.components(table, layout="campaign", taste=True).iloc[0]
+    assert {name: found[name] for name in anova(table)} == pytest.approx(anova(table), rel=1e-6)
+    assert np.isnan(found["annotator"]), "nobody judged what others judged"
+
+
+def test_what_cannot_be_told_of_people_is_not_planned_with():
+    """Strictness cannot be told from documents that are hard where each has one judge: it is no 0."""
+    table = drawn(3)
+    variances = planning.variances(planning.components(table, layout="campaign"), "eng-deu")
+    designs = planning.plan(variances, delta=3)
+    assert set(designs["arrangement"]) == {"same"}
+    known = planning.plan(variances | {"annotator": 25.0}, delta=3)
+    assert set(known["arrangement"]) == {"same", "mixed", "separate"}
+    pd.testing.assert_frame_equal(known[known["arrangement"] == "same"].reset_index(drop=True), designs)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("design", "each"), DESIGNS.items())
+def test_components_and_standard_errors_are_recovered(design, each):
+    """Their means over campaigns are the truth, and so is the predicted variance of a difference of two systems."""
+    found, gaps, predicted = [], [], []
+    for seed in range(120):
+        table = drawn([each, seed], each=each, docs=24 if each > 3 else 48)
+        row = planning.components(table, layout="campaign", taste=True).iloc[0]
+        found.append(row)
+        variances = planning.variances(pd.DataFrame([row]), "eng-deu")
+        means = table.groupby("system")["score"].mean()
+        gaps += [means["sys1"] - means["sys0"] - 2]
+        predicted.append(planning.contrast_variance(table, variances, first="sys0", second="sys1"))
+    table = pd.DataFrame(found)
+    true = {**TRUE}
+    if each == 1:
+        true = {name: true[name] for name in ("block", "residual", "taste")}
+    for name in ("block", "taste", "residual", *(["annotator"] if each > 1 else [])):
+        values = table[name].astype(float)
+        assert abs(values.mean() - true[name]) < 3.5 * values.std() / len(values) ** 0.5 + 0.25 * (name != "residual"), name
+    assert (table["taste"].eq(0)).mean() < 0.3
+    variance = float(np.square(gaps).mean())
+    assert np.mean(predicted) == pytest.approx(variance, rel=3.5 * (2 / len(gaps)) ** 0.5)
