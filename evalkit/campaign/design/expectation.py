@@ -49,9 +49,9 @@ def _variances(document: float, item: float, annotator: float, block: float, res
 SECONDS = {"wmt22-mturk": 33.0, "wmt24-esa": 43.0, "WMT23 MQM in ErrorSpanAnnotation (240315rc5MQM)": 65.0}
 #: Variances in squared points, 0 to 100 (of MQM, of its penalties): medians over a data set's language pairs.
 VARIANCES = {
-    "wmt22-mturk": _variances(2.8, 18.0, 354.0, 90.0, 226.5),
-    "wmt24-esa": _variances(4.9, 31.9, 35.3, 25.5, 111.5),
-    "wmt23-mqm": _variances(0.2, 7.0, 1.4, 1.7, 5.8),
+    "wmt22-mturk": _variances(6.5, 13.1, 277.0, 63.9, 241.4),
+    "wmt24-esa": _variances(0.0, 31.4, 36.0, 27.9, 109.8),
+    "wmt23-mqm": _variances(0.0, 0.5, 1.4, 2.2, 12.0),
 }
 _DA, _ESA, _MQM = SECONDS
 #: Protocol -> what its seconds, and what its variances are taken from.

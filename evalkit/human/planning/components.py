@@ -108,15 +108,14 @@ def _estimated(
     fixed = [] if segments is None else [group["system"], segments]
     people = {name: codes for name, codes in apart.items() if name == "annotator"}
     others = {name: codes for name, codes in apart.items() if name not in people}
-    by_size = segments is not None
-    equations = equate(scores, others, fixed=[*fixed, *people.values()], by_size=by_size)
+    equations = equate(scores, others, fixed=[*fixed, *people.values()])
     if not apart or not equations.tells([]):
         raise DataError(f"{pair}: nobody and nothing was judged twice, so noise cannot be told from the rest.")
     found = solve(equations, told := _told(equations, list(others)))
     more = [(people, fixed)] if people else []
     more += [(people | {"segment": segments.to_numpy()}, fixed[:1])] if segments is not None else []
     for levels, held in more:
-        equations = equate(scores, others | levels, fixed=held, by_size=by_size)
+        equations = equate(scores, others | levels, fixed=held)
         names = [*told, *levels]
         if equations.tells(names):
             found[names[-1]] = solve(equations, names)[names[-1]]
