@@ -754,7 +754,7 @@ def test_the_folder_holds_what_its_options_and_its_texts_say(tmp_path, annotator
         pytest.fail(told)
     for text in (told, (folder / "README.md").read_text(encoding="utf-8")):
         named = {name.split("/")[0] for name in re.findall(r"`([\w./]+)`", text) if "/" in name or "." in name}
-        named |= {name for name in re.findall(r"^evalkit import (\w+)/\*", text, re.MULTILINE)}
+        named |= set(re.findall(r"^evalkit import (\w+)/\*", text, re.MULTILINE))
         assert not [name for name in named - {"data", "class.parquet", ".jsonl"} if not (folder / name).exists()]
     imports = re.findall(r"^evalkit import (\S+)", (folder / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert not imports, "the plan alone says how to go on"

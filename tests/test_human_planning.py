@@ -14,6 +14,7 @@ from evalkit import DataError
 from evalkit.human import planning
 from evalkit.show.plots import planning as draw
 
+
 def moments(y, factors):
     """Estimate the components of factors, negative ones too, with nothing fixed but the mean."""
     return planning.equate(y, factors).solve(list(factors))

@@ -79,11 +79,11 @@ def _agreed(texts: Texts, wish: Wish, prior: pd.DataFrame, rng: np.random.Genera
         )
     levels = np.linspace(*scale_of(prior), LEVELS)
     half = float(levels[1] - levels[0]) / 2
-    agreement = {"levels": [float(level) for level in levels], "tolerance": half, "share": 0.5}
-    agreed = calibration_set.agreed_items(known, **agreement)["level"].value_counts()
-    fewest = LEVELS * int(agreed.reindex(agreement["levels"], fill_value=0).min())
+    steps = [float(level) for level in levels]
+    agreed = calibration_set.agreed_items(known, levels=steps, tolerance=half, share=0.5)["level"].value_counts()
+    fewest = LEVELS * int(agreed.reindex(steps, fill_value=0).min())
     chosen = calibration_set.choose(
-        known, per_level=max(1, wish.calibration // LEVELS), **agreement, seed=wish.seed,
+        known, per_level=max(1, wish.calibration // LEVELS), levels=steps, tolerance=half, share=0.5, seed=wish.seed,
         remedy=f"Pass --calibration {fewest}, or a larger --pilot.",
     )  # fmt: skip
     others: Sequence[str] = sorted(texts.outputs)

@@ -26,10 +26,10 @@ class Wish:
     """What a campaign is to be.
 
     annotators: their names. hours: of each; None judges all documents. seconds: that a judgement takes. overlap: share
-    of documents judged by two. calibration: items that all judge. degraded, repeats: shares of everybody's judgements
-    on first showings that are made again, as degraded items or exact repeats. everybody: judges all documents by all systems, as a class
-    does; then nothing overlaps. opponents: of a comparison, how many others each system meets in a document; None: all.
-    seed: of all that is drawn.
+    of documents judged by two. calibration: items that all judge. degraded, repeats: shares of all first showings that
+    come again, as degraded items or as they were. everybody: judges all documents by all systems, as a class does; then
+    nothing overlaps. opponents: of a comparison, how many others each system meets in a document; None: all. seed: of
+    all that is drawn.
     """
 
     protocol: Protocol

@@ -79,7 +79,9 @@ def from_pilot(ratings: pd.DataFrame, protocol: Protocol) -> Usual:
     if protocol.scale and scale and tuple(map(float, scale)) != tuple(map(float, protocol.scale)):
         raise DataError(
             "The pilot's scores go from {:g} to {:g}, and those of ".format(*scale)
-            + "{} from {:g} to {:g}. Name a --pilot by this protocol, or pass another --protocol.".format(protocol.name, *protocol.scale)
+            + "{} from {:g} to {:g}. Name a --pilot by this protocol, or pass another --protocol.".format(
+                protocol.name, *protocol.scale
+            )
         )
     parts = [f"the pilot {source_of(ratings)['name']}"]
     table, _ = hours(ratings)

@@ -48,10 +48,13 @@ def _again(drawn: Drawn) -> list[str]:
     wish, many = drawn.wish, counts(drawn)
     first = sum(drawn.judgements) - sum(many.get(kind, 0) for kind in ("degraded", "repeat"))
     first -= many.get("calibration", 0)
-    asked = (("degraded", "degraded", "--degraded", wish.degraded), ("repeat", "as they were", "--repeats", wish.repeats))
+    asked = (
+        ("degraded", "degraded", "--degraded", wish.degraded),
+        ("repeat", "as they were", "--repeats", wish.repeats),
+    )
     return [
-        f"Of the {first:,} first showings {many.get(kind, 0) / first:.1%} come again {how}; {option} {share:g} asks for "
-        f"{share:.1%}, to whole items."
+        f"Of the {first:,} first showings {many.get(kind, 0) / first:.1%} come again {how}; {option} {share:g} asks "
+        f"for {share:.1%}, to whole items."
         for kind, how, option, share in asked
         if share
     ]

@@ -115,8 +115,8 @@ class Report:
         if not self.rows_read and waiting:
             others = f", and {len(waiting) - 1} other files are as empty" if len(waiting) > 1 else ""
             return (
-                f"{self.files[0]['name']} holds no judgement yet: {waiting[0]}{others}. Write a row for each judgement, "
-                "or an answer for each item, and import it again."
+                f"{self.files[0]['name']} holds no judgement yet: {waiting[0]}{others}. Write a row for each "
+                "judgement, or an answer for each item, and import it again."
             )
         if not self.rows_read:
             return f"{origin} has headings and no rows below them. Check that the export is complete."
