@@ -196,7 +196,8 @@ def variances(table: pd.DataFrame, pair: str, *, shared: float = 0.5, typed: Seq
     if not 0 <= shared <= 1:
         raise DataError(f"shared={shared:g} is no share. Give a number from 0 to 1.")
     row = rows.iloc[0]
-    own = {"document": 1 - shared, "item": 1 - shared} if not row["shared"] else {}
+    common = row.get("shared", pd.notna(row.get("segment")))
+    own = {} if common else {"document": 1 - shared, "item": 1 - shared}
     names = [*NEEDED, *(("taste",) if "taste" in table else ())]
     found = {name: own.get(name, 1.0) * float(np.nan_to_num(row.get(name, 0.0))) for name in names}
     return found | {"annotator": float(row.get("annotator", 0.0))}
