@@ -29,8 +29,10 @@ def _check(
     variances: Mapping[str, float], arrangement: str, segments: ArrayLike, block: float, judgements: int
 ) -> None:
     """Refuse what no test can be made of."""
-    needed = [name for name in NEEDED if name != "annotator" or arrangement != "same"]  # where it cancels
-    if wrong := [name for name in needed if not variances.get(name, -1) >= 0]:
+    known = {name: variances.get(name, -1) for name in NEEDED}
+    if arrangement == "same" and math.isnan(known["annotator"]):
+        known["annotator"] = 0.0  # nobody knows it, and it cancels
+    if wrong := [name for name, value in known.items() if not value >= 0]:
         raise DataError(f"The component {wrong[0]} is missing or negative. Give its variance in squared points.")
     if arrangement not in ARRANGEMENTS:
         raise DataError(f"arrangement={arrangement!r} is not known. Choose one of: {', '.join(ARRANGEMENTS)}.")
