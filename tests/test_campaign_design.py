@@ -90,8 +90,11 @@ def test_documents_are_shown_whole_and_every_one_by_everything_it_is_to_be_shown
     texts = texts_of(lengths, systems)
     drawn = draw(texts, wish)
     whole = texts.documents
-    for _, screen in screens(drawn, "main", "degraded", "repeat", "calibration"):
+    for _, screen in screens(drawn, "main", "calibration"):
         assert [item.segment for item in screen.items] == list(whole[screen.doc])
+    for _, screen in screens(drawn, "main", "degraded", "repeat", "calibration"):
+        shown = [item.segment for item in screen.items]
+        assert shown == [segment for segment in whole[screen.doc] if segment in shown]  # in the document's order
         assert len({item.systems for item in screen.items}) == 1
     together = wish.protocol.together or len(systems)
     wanted = {frozenset(group) for group in itertools.combinations(systems, together)}
@@ -203,13 +206,12 @@ def test_copies_are_of_the_annotators_own_originals_far_away_and_never_of_the_ca
             assert screen.doc not in drawn.reserved
             original = place[screen.doc, screen.items[0].systems]
             assert abs(at - original) > assignment.distance(len(place))
-            if screen.kind == "repeat":
-                assert at > original
-                assert [item.texts for item in screen.items] == [item.texts for item in mine[original].items]
-            for item, first in zip(screen.items, mine[original].items):
-                for kind, text, before in zip(item.kinds, item.texts, first.texts):
-                    assert (kind == "degraded") == (text != before)
-                    assert kind in ("degraded", "repeat")
+            first = {item.segment: item.texts for item in mine[original].items}
+            assert at > original or screen.kind == "degraded"
+            for item in screen.items:
+                assert set(item.kinds) == {screen.kind}
+                changed = [text != before for text, before in zip(item.texts, first[item.segment], strict=True)]
+                assert set(changed) == {screen.kind == "degraded"}
 
 
 @given(lengths=sizes, systems=crews, wish=wishes)
@@ -663,7 +665,7 @@ def test_the_command_writes_a_campaign_beside_the_template_and_says_what_it_dist
     assert new(home, "--protocol", "esa", "--annotators", "4", "--reference", str(home / "reference.txt")) == 0
     out, told = capsys.readouterr()
     folder = Path(out.strip())
-    assert {"checklist.md", "scores.csv", "campaign.json", "assignment.csv", "design.json", "plan.md"} <= {
+    assert {"README.md", "checklist.md", "campaign.json", "assignment.csv", "design.json", "plan.md"} <= {
         path.name for path in folder.iterdir()
     }
     assert len(list((folder / "for_annotators").iterdir())) == 4
@@ -706,3 +708,83 @@ def test_where_a_person_sits_in_front_what_is_lacking_is_asked_for(home, monkeyp
     found = designing.asked({"outputs": (), "protocol": None, "hours": None})
     assert found == {"outputs": (home / "outputs",), "protocol": "ESA", "source": home / "source.txt",
                      "annotators": "3", "hours": 2.0}  # fmt: skip
+
+
+GRID = [
+    (annotators, segments, systems, words)
+    for annotators, segments, systems in [("8", 40, 3), ("3", 40, 2), ("1", 20, 2), ("5", 120, 4), ("12", 60, 2)]
+    for words in (["DA"], ["DA", "--degraded", ".2", "--repeats", "0"], ["ESA", "--calibration", "20"],
+                  ["cESA", "--repeats", ".15"], ["MQM", "--overlap", "1"], ["DA", "--class"], ["preference"])
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("annotators", "segments", "systems", "words"), GRID)
+def test_the_folder_holds_what_its_options_and_its_texts_say(tmp_path, annotators, segments, systems, words, capsys):
+    """Items are counted in the files, and compared with the options, with plan.md and with README.md."""
+    (tmp_path / "outputs").mkdir()
+    rng = np.random.default_rng(segments)
+    for name in ("source", *(f"outputs/sys{k}" for k in range(systems))):
+        lines = [" ".join(rng.choice(WORDS, size=rng.integers(4, 12))) for _ in range(segments)]
+        (tmp_path / f"{name}.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    assert new(tmp_path, "--annotators", annotators, "--protocol", *words) == 0
+    folder = Path(capsys.readouterr().out.strip())
+    told = (folder / "plan.md").read_text(encoding="utf-8")
+    with (folder / "assignment.csv").open(encoding="utf-8-sig", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    kinds = Counter(row.get("item_type", "system") for row in rows)
+    design = json.loads((folder / "design.json").read_text(encoding="utf-8"))
+    assert kinds == design["kinds"]
+    first = kinds["system"]
+    compares = words[0] == "preference"
+    asked = dict(zip(words[1::2], words[2::2])) if "--class" not in words else {}
+    step = systems if words[0] == "cESA" else 1
+    for kind, option, usual_share in (("degraded", "--degraded", 0.05), ("repeat", "--repeats", 0.05)):
+        share = 0 if compares else float(asked.get(option, usual_share))
+        far = abs(kinds[kind] - share * first)
+        assert far <= (step + 1) / 2 or f"of {share * first:.0f} {kind} items could be had" in told
+        assert kinds[kind] <= share * first + (step + 1) / 2
+        assert not share or f"{kinds[kind] / first:.1%} come again" in told
+    everybody = {row["annotator"] for row in rows if row.get("item_type") == "calibration"}
+    each = Counter(row["annotator"] for row in rows if row.get("item_type") == "calibration")
+    assert set(each.values()) <= {design["calibration"]}
+    assert len(everybody) in (0, int(annotators))
+    if not each:
+        assert not re.search(r"calibration set (is drawn|has)", told)
+    elif f"it has {design['calibration']}" not in told:
+        pytest.fail(told)
+    for text in (told, (folder / "README.md").read_text(encoding="utf-8")):
+        named = {name.split("/")[0] for name in re.findall(r"`([\w./]+)`", text) if "/" in name or "." in name}
+        named |= set(re.findall(r"^evalkit import (\w+)/\*", text, re.MULTILINE))
+        assert not [name for name in named - {"data", "class.parquet", ".jsonl"} if not (folder / name).exists()]
+    imports = re.findall(r"^evalkit import (\S+)", (folder / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert not imports, "the plan alone says how to go on"
+
+
+@pytest.mark.parametrize("name", ["template", "assignment.csv", "annotator-01.xlsx"])
+def test_what_nobody_has_filled_in_is_told_as_that(home, name, capsys):
+    if name == "template":
+        assert cli.main(["new", "campaign", "mine", "--out", str(home)]) == 0
+        path = home / "mine" / "scores.csv"
+    else:
+        assert new(home, "--protocol", "DA", "--annotators", "3") == 0
+        [path] = (home / "mine").rglob(name)
+    capsys.readouterr()
+    words = ["--design", str(home / "mine" / "design.json")] if name != "template" else []
+    assert cli.main(["import", str(path), *words, "--out", str(home / "x.parquet")]) == 1
+    told = capsys.readouterr().err
+    assert "holds no judgement yet" in told
+    assert "import it again" in told
+    assert len(told.strip().splitlines()) == 1
+
+
+def test_a_pilot_with_too_few_agreed_items_is_refused_with_an_option_that_there_is(home, capsys):
+    rng, lines = np.random.default_rng(1), len((home / "source.txt").read_text(encoding="utf-8").splitlines())
+    systems = [path.stem for path in (home / "outputs").iterdir()]
+    rows = [("eng", "deu", system, f"block-{place // 10 + 1}", place + 1, who, int(rng.integers(40, 60)))
+            for system in systems for place in range(lines) for who in ("Ann", "Bob")]  # fmt: skip
+    names = ["src_lang", "tgt_lang", "system", "doc", "segment", "annotator", "score (0-100)"]
+    pd.DataFrame(rows, columns=names).to_csv(home / "pilot.csv", index=False)
+    words = ["--protocol", "DA", "--annotators", "3", "--pilot", str(home / "pilot.csv"), "--pair", "eng-deu"]
+    assert new(home, *words, "--calibration", "10") == 1
+    remedy = re.search(r"Pass (--calibration \d+)", capsys.readouterr().err)
+    assert new(home, *words, *remedy[1].split()) == 0

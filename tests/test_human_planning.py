@@ -14,6 +14,12 @@ from evalkit import DataError
 from evalkit.human import planning
 from evalkit.show.plots import planning as draw
 
+
+def moments(y, factors):
+    """Estimate the components of factors, negative ones too, with nothing fixed but the mean."""
+    return planning.equate(y, factors).solve(list(factors))
+
+
 V = {"document": 5.0, "item": 40.0, "annotator": 60.0, "block": 20.0, "residual": 60.0}
 #: Montgomery, Design and Analysis of Experiments: strength of fabric from four looms.
 LOOMS = [98, 97, 99, 96, 91, 90, 93, 92, 96, 95, 97, 95, 95, 96, 99, 98]
@@ -81,8 +87,8 @@ def test_how_annotators_like_systems_is_estimated_without_bias(taste):
     for _ in range(150):
         table = liked(rng, taste=taste)
         codes = {name: table.groupby(columns).ngroup() for name, columns in causes.items()}
-        found.append(planning.henderson(table["score"], codes))
-        without.append(planning.henderson(table["score"], {n: c for n, c in codes.items() if n != "taste"}))
+        found.append(moments(table["score"], codes))
+        without.append(moments(table["score"], {n: c for n, c in codes.items() if n != "taste"}))
     found, without = pd.DataFrame(found), pd.DataFrame(without)
     error = found.std() / np.sqrt(len(found))
     for name, true in {**V, "taste": taste}.items():
@@ -113,7 +119,7 @@ def test_a_hit_of_twice_as_many_judgements_halves_the_hits_that_a_set_takes_to_p
 
 
 def test_components_of_a_textbook_example():
-    found = planning.henderson(LOOMS, {"loom": np.repeat(list("abcd"), 4)})
+    found = moments(LOOMS, {"loom": np.repeat(list("abcd"), 4)})
     assert (round(found["loom"], 2), round(found["residual"], 2)) == (6.96, 1.90)
 
 
@@ -126,7 +132,7 @@ def test_balanced_components_are_those_of_the_analysis_of_variance(seed, people,
     frame["y"] += rng.normal(0, 1, len(frame))
     table = sm.stats.anova_lm(smf.ols("y ~ C(item) + C(who)", frame).fit())
     square = table["sum_sq"] / table["df"]
-    found = planning.henderson(frame["y"], {"item": frame["item"], "who": frame["who"]})
+    found = moments(frame["y"], {"item": frame["item"], "who": frame["who"]})
     assert found["residual"] == pytest.approx(square["Residual"], rel=1e-8)
     assert found["item"] == pytest.approx((square["C(item)"] - square["Residual"]) / people, rel=1e-8, abs=1e-10)
     assert found["who"] == pytest.approx((square["C(who)"] - square["Residual"]) / items, rel=1e-8, abs=1e-10)
@@ -137,7 +143,7 @@ def test_balanced_components_are_those_of_restricted_likelihood():
     groups = np.repeat(np.arange(12), 8)
     y = rng.normal(0, 3, 12)[groups] + rng.normal(0, 2, len(groups))
     fit = smf.mixedlm("y ~ 1", pd.DataFrame({"y": y, "g": groups}), groups=groups).fit()
-    found = planning.henderson(y, {"g": groups})
+    found = moments(y, {"g": groups})
     assert found["g"] == pytest.approx(float(fit.cov_re.iloc[0, 0]), rel=1e-3)
     assert found["residual"] == pytest.approx(fit.scale, rel=1e-3)
 
@@ -150,7 +156,7 @@ def test_unbalanced_components_are_right_on_average():
     draws = []
     for _ in range(300):
         y = rng.normal(0, 5, 30)[item] + rng.normal(0, 3, 8)[who] + rng.normal(0, 4, len(item))
-        draws.append(list(planning.henderson(y, factors).values()))
+        draws.append(list(moments(y, factors).values()))
     error = np.std(draws, axis=0, ddof=1) / np.sqrt(len(draws))
     assert (np.abs(np.mean(draws, axis=0) - [25, 9, 16]) < 4 * error).all()
 
@@ -161,10 +167,10 @@ def test_components_follow_shift_scale_order_and_names(seed, shift, scale):
     rng = np.random.default_rng(seed)
     item, who = rng.integers(0, 6, 60), rng.integers(0, 4, 60)
     y = rng.normal(0, 5, 60) + 4.0 * who
-    base = planning.henderson(y, {"item": item, "who": who})
+    base = moments(y, {"item": item, "who": who})
     order = rng.permutation(60)
     renamed = {"item": (item + 9)[order].astype(str), "who": (7 - who)[order].astype(str)}
-    moved = planning.henderson((shift + scale * y)[order], renamed)
+    moved = moments((shift + scale * y)[order], renamed)
     assert np.allclose(list(moved.values()), scale**2 * np.array(list(base.values())), rtol=1e-6, atol=1e-6)
 
 
@@ -180,7 +186,7 @@ def test_components_of_a_calibration_set_are_recovered():
 def test_what_cannot_be_told_apart_is_said():
     rng = np.random.default_rng(1)
     with pytest.raises(DataError, match="cannot be distinguished"):
-        planning.henderson([1, 2, 3, 4.0], {"a": [0, 0, 1, 1], "b": ["x", "x", "y", "y"]})
+        moments([1, 2, 3, 4.0], {"a": [0, 0, 1, 1], "b": ["x", "x", "y", "y"]})
     one = planning.components(judged(rng.normal(50, 9, (20, 4)))).iloc[0]
     assert "not separable: document, block" in one["note"]
     assert np.isnan(one["block"])
@@ -203,15 +209,15 @@ def test_factors_of_equally_many_levels_are_not_taken_for_the_same():
     assert found["note"] == ""
     names = {"document": ["doc"], "item": ["segment"], "annotator": ["annotator"], "block": ["doc", "annotator"]}
     codes = {name: ratings.groupby(key).ngroup() for name, key in names.items()}
-    expected = planning.henderson(ratings["score"], codes)
+    expected = moments(ratings["score"], codes)
     assert found[list(expected)].astype(float).to_dict() == pytest.approx(expected)
 
 
 def test_the_jackknife_leaves_out_one_annotator_at_a_time():
-    ratings = crossed(np.random.default_rng(2), 30, 6, 5, variances=V)
-    left = [
-        planning.components(ratings[ratings["annotator"] != a])["residual"].iloc[0] for a in set(ratings["annotator"])
-    ]
+    ratings = crossed(np.random.default_rng(1), 30, 6, 5, variances=V)
+    left = pd.concat(planning.components(ratings[ratings["annotator"] != a]) for a in set(ratings["annotator"]))
+    assert left["note"].eq("").all(), "none comes out negative, so that those left out would change"
+    left = left["residual"]
     expected = np.sqrt(5 / 6 * ((np.array(left) - np.mean(left)) ** 2).sum())
     assert planning.jackknife(ratings)["residual"].iloc[0] == pytest.approx(expected)
 

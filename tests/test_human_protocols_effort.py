@@ -189,7 +189,7 @@ def dense(rows):
 def test_components_equal_those_of_dense_matrices(seed):
     rows = campaign(seed, systems=4, documents=14, people=4)
     rows = rows.drop(index=np.random.default_rng(seed).choice(len(rows), 9, replace=False)).reset_index(drop=True)
-    found = components._solve(components.code(rows), list(components.CAUSES))
+    found = components.equations(components.code(rows)).solve(list(components.CAUSES))
     assert found == pytest.approx(dense(rows), rel=1e-6, abs=1e-6)
 
 
@@ -209,7 +209,7 @@ def test_components_of_balanced_data_are_those_of_restricted_likelihood():
 def test_components_are_right_on_average():
     names = [*components.CAUSES, "residual"]
     drawn = np.array(
-        [list(components._solve(components.code(campaign(seed)), names[:-1]).values()) for seed in range(60)]
+        [list(components.equations(components.code(campaign(seed))).solve(names[:-1]).values()) for seed in range(60)]
     )
     off = (drawn.mean(axis=0) - [TRUE[name] for name in names]) / (drawn.std(axis=0, ddof=1) / np.sqrt(len(drawn)))
     assert np.abs(off).max() < 3.5
@@ -372,7 +372,8 @@ def test_the_released_campaigns_follow_the_model(release):
     assert whole["protocol"].unique().tolist() == ["ESA-1", "ESA-2", "ESAAI-1", "ESAAI-2", "MQM-1"]
     assert splits.check(scored, whole, splits=40)["ratio"].between(0.875, 1.125).all()
     codes = components.code(scored[(scored["protocol"] == "MQM-1") & (scored["item_type"] == "system")])
-    usual = planning.henderson(codes.score, {"system": codes.system, "segment": codes.segment, **codes.levels})
+    factors = {"system": codes.system, "segment": codes.segment, **codes.levels}
+    usual = planning.equate(codes.score, factors).solve(list(factors))
     own = whole[(whole["protocol"] == "MQM-1") & (whole["left_out"] == "")].assign(**usual)
     assert (
         splits.check(scored, own, splits=20)["ratio"].max() < 0.875

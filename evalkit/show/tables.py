@@ -165,7 +165,7 @@ def _column(column: pd.Series, name: Hashable, *, digits: Digits, words: Mapping
     if _holds_p_values(str(name)):
         form = "p"
     elif numeric and _whole(column):
-        form = ",.0f" if column.abs().max() >= LARGE else ".0f"
+        form = ",.0f" if column.abs().ge(LARGE).any() else ".0f"
     else:
         form = f".{places}f"
     values = column.to_frame().to_dict("list")[name]  # as Python's own numbers

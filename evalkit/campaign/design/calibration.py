@@ -32,9 +32,17 @@ def calibration_screens(texts: Texts, wish: Wish, rng: np.random.Generator, *, p
     if not wish.calibration:
         return [], ()
     if prior is not None:
-        return _agreed(texts, wish, prior, rng)
-    notes.append("without earlier ratings (--pilot) the calibration set is drawn by chance, whole documents of it")
-    return _drawn(texts, wish, rng)
+        return _agreed(texts, wish, prior, rng, notes)
+    screens, reserved = _drawn(texts, wish, rng)
+    have = sum(screen.judgements for screen in screens)
+    wanted = f"{wish.calibration} translations were wanted (--calibration)"
+    notes.append(
+        f"without earlier ratings (--pilot) the calibration set is drawn by chance, whole documents of it: it has "
+        f"{have}, where {wanted}"
+        if have
+        else f"there is no calibration set: {wanted}, and it takes whole documents, which are too long or too few"
+    )
+    return screens, reserved
 
 
 def _drawn(texts: Texts, wish: Wish, rng: np.random.Generator) -> tuple[list[Screen], tuple[str, ...]]:
@@ -56,7 +64,7 @@ def _drawn(texts: Texts, wish: Wish, rng: np.random.Generator) -> tuple[list[Scr
     return screens, tuple(screen.doc for screen in screens)
 
 
-def _agreed(texts: Texts, wish: Wish, prior: pd.DataFrame, rng: np.random.Generator
+def _agreed(texts: Texts, wish: Wish, prior: pd.DataFrame, rng: np.random.Generator, notes: list[str]
             ) -> tuple[list[Screen], tuple[str, ...]]:  # fmt: skip
     """Choose items that earlier annotators agreed on, and show each by itself, in an order by chance."""
     place = {(doc, segment): number for number, (doc, segment) in enumerate(zip(texts.docs, texts.segments))}
@@ -71,9 +79,12 @@ def _agreed(texts: Texts, wish: Wish, prior: pd.DataFrame, rng: np.random.Genera
         )
     levels = np.linspace(*scale_of(prior), LEVELS)
     half = float(levels[1] - levels[0]) / 2
+    steps = [float(level) for level in levels]
+    agreed = calibration_set.agreed_items(known, levels=steps, tolerance=half, share=0.5)["level"].value_counts()
+    fewest = LEVELS * int(agreed.reindex(steps, fill_value=0).min())
     chosen = calibration_set.choose(
-        known, per_level=max(1, wish.calibration // LEVELS), levels=[float(level) for level in levels], tolerance=half,
-        share=0.5, seed=wish.seed,
+        known, per_level=max(1, wish.calibration // LEVELS), levels=steps, tolerance=half, share=0.5, seed=wish.seed,
+        remedy=f"Pass --calibration {fewest}, or a larger --pilot.",
     )  # fmt: skip
     others: Sequence[str] = sorted(texts.outputs)
     items = []
@@ -82,6 +93,10 @@ def _agreed(texts: Texts, wish: Wish, prior: pd.DataFrame, rng: np.random.Genera
         group = (system, *(other for other in others if other != system))[: wish.protocol.together or None]
         texts_shown = tuple(texts.outputs[one][segment] for one in group)
         items.append(Item(segment, group, ("calibration",) * len(group), texts_shown))
+    notes.append(
+        f"the calibration set has {sum(item.judgements for item in items)} translations, equally many for each of "
+        f"{LEVELS} levels of the pilot's scores, where {wish.calibration} were wanted (--calibration)"
+    )
     screens = [
         Screen("", "calibration", tuple(items[start : start + _SCREEN])) for start in range(0, len(items), _SCREEN)
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -25,10 +26,10 @@ class Wish:
     """What a campaign is to be.
 
     annotators: their names. hours: of each; None judges all documents. seconds: that a judgement takes. overlap: share
-    of documents judged by two. calibration: items that all judge. degraded, repeats: shares of everybody's judgements
-    that are made again, as degraded items or exact repeats. everybody: judges all documents by all systems, as a class
-    does; then nothing overlaps. opponents: of a comparison, how many others each system meets in a document; None: all.
-    seed: of all that is drawn.
+    of documents judged by two. calibration: items that all judge. degraded, repeats: shares of all first showings that
+    come again, as degraded items or as they were. everybody: judges all documents by all systems, as a class does; then
+    nothing overlaps. opponents: of a comparison, how many others each system meets in a document; None: all. seed: of
+    all that is drawn.
     """
 
     protocol: Protocol
@@ -102,6 +103,7 @@ def draw(texts: Texts, wish: Wish, *, prior: pd.DataFrame | None = None) -> Draw
     if wish.protocol.together != 1 and len(systems) < 2:
         raise DataError(f"{wish.protocol.name} compares systems, and there is one. Name the output of another, too.")
     common, reserved = calibration_screens(texts, wish, rng, prior=prior, notes=notes)
+    wish = replace(wish, calibration=_count(common))
     sizes = {doc: len(places) for doc, places in texts.documents.items() if doc not in reserved}
     if not sizes:
         raise DataError("The calibration set takes all documents. Lower --calibration, or tell more documents.")
@@ -125,10 +127,7 @@ def draw(texts: Texts, wish: Wish, *, prior: pd.DataFrame | None = None) -> Draw
         demand_connected(systems, [pair for doc in order[:many] for pair in shown[doc]])
     if many < len(order):
         notes.append(f"the hours allow {many:,} of {len(order):,} documents, drawn by chance")
-    wanted = [kind for kind, share in (("degraded", wish.degraded), ("repeat", wish.repeats)) if share]
-    for kind in wanted:
-        if lacking := sum(not any(screen.kind == kind for screen in mine) for mine in drawn):
-            notes.append(f"{lacking} annotators have too few documents for {kind} items, or texts that are too short")
+    notes += _short(wish, drawn)
     return Drawn(wish, tuple(map(tuple, drawn)), tuple(order[:many]), reserved, tuple(notes))
 
 
@@ -148,21 +147,50 @@ def _count(screens: Sequence[Screen]) -> int:
 
 def _whole(texts: Texts, wish: Wish, shown: Mapping[str, Sequence[tuple[str, ...]]], docs: Sequence[str],
            common: Sequence[Screen], rng: np.random.Generator) -> list[list[Screen]]:  # fmt: skip
-    """Draw everybody's screens of some documents: the calibration set first, then the rest with its copies."""
+    """Draw everybody's screens of some documents: the calibration set first, then the rest with its copies.
+
+    What shares of single judgements come to, and what who has few documents cannot be shown again, others are shown.
+    """
     sizes = {doc: len(texts.documents[doc]) for doc in docs}
     crew = len(wish.annotators)
     if wish.everybody:
         showings = assignment.to_everybody(sizes, shown, annotators=crew)
     else:
         showings = assignment.assign(sizes, shown, annotators=crew, overlap=wish.overlap, rng=rng)
-    found = []
+    originals = []
     turns: assignment.Turns = {}
-    for number in range(len(wish.annotators)):
+    for number in range(crew):
         mine = assignment.ordered([one for one in showings if one.annotator == number], rng)
         mine = assignment.with_sides(mine, turns, rng)
-        originals = [_screen(texts, one, compared=wish.protocol.compares) for one in mine]
-        found.append([*common, *assignment.insert(originals, _copies(texts, wish, originals, rng), rng)])
+        originals.append([_screen(texts, one, compared=wish.protocol.compares) for one in mine])
+    found: list[list[Screen]] = [[] for _ in originals]
+    due = dict.fromkeys(_shares(wish), 0.0)
+    for number in sorted(range(crew), key=lambda one: len(originals[one])):
+        copies = _copies(texts, wish, originals[number], due, rng)
+        found[number] = [*common, *assignment.insert(originals[number], copies, rng)]
     return found
+
+
+def _shares(wish: Wish) -> dict[str, float]:
+    """Return which share of first showings comes again, by kind."""
+    return {"degraded": wish.degraded, "repeat": wish.repeats}
+
+
+def _short(wish: Wish, drawn: Sequence[Sequence[Screen]]) -> list[str]:
+    """Say whose copies, and how many, could not be had."""
+    told = []
+    for kind, share in _shares(wish).items():
+        copies = [[item for screen in mine if screen.kind == kind for item in screen.items] for mine in drawn]
+        first = [item for mine in drawn for screen in mine if screen.kind == "main" for item in screen.items]
+        wanted, have = (sum(item.judgements for item in some) for some in (first, itertools.chain(*copies)))
+        if share * wanted - have > (first[0].judgements + 1) / 2:
+            told.append(
+                f"{have} of {share * wanted:.0f} {kind} items could be had; the rest would stand too near their "
+                "originals, for want of documents, or have texts that are too short"
+            )
+        if share and (without := sum(not mine for mine in copies)):
+            told.append(f"{without} of {len(drawn)} annotators have no {kind} items")
+    return told
 
 
 def kind_of(texts: Texts, system: str) -> str:
@@ -180,36 +208,43 @@ def _screen(texts: Texts, showing: Showing, *, compared: bool) -> Screen:
     return Screen(showing.doc, "main", tuple(items))
 
 
-def _copies(texts: Texts, wish: Wish, originals: Sequence[Screen], rng: np.random.Generator) -> dict[int, Screen]:
-    """Choose documents that are shown again, degraded or as they are; each once, until the shares are reached."""
+def _copies(texts: Texts, wish: Wish, originals: Sequence[Screen], due: dict[str, float], rng: np.random.Generator
+            ) -> dict[int, Screen]:  # fmt: skip
+    """Choose documents that are shown again, degraded or as they are; each once, the last one in part.
+
+    due: judgements of each kind that are lacking so far, which is kept up. Nobody has more than twice their own share.
+    """
     total, found = _count(originals), {}
-    for kind, share in (("degraded", wish.degraded), ("repeat", wish.repeats)):
-        left = share * total
+    for kind, share in _shares(wish).items():
+        due[kind] += share * total
+        left = min(due[kind], 2 * share * total)
         for place in map(int, rng.permutation(len(originals))):
-            if left <= 0:
+            many = round(left / originals[place].items[0].judgements)
+            if many < 1:
                 break
             if place in found or not assignment.can_be_copied(place, len(originals), kind):
                 continue
-            copy = _copied(texts, originals[place], kind, rng)
+            copy = _copied(texts, originals[place], kind, many, rng)
             if copy:
                 found[place] = copy
                 left -= copy.judgements
+                due[kind] -= copy.judgements
     return found
 
 
-def _copied(texts: Texts, original: Screen, kind: str, rng: np.random.Generator) -> Screen | None:
-    """Copy a screen, exactly or degraded; None where nothing of it can be degraded.
+def _copied(texts: Texts, original: Screen, kind: str, many: int, rng: np.random.Generator) -> Screen | None:
+    """Copy so many items in a row, exactly or degraded; None where nothing of a screen can be degraded.
 
-    In a degraded document every text that is long enough is degraded, so that none suffers from its neighbours.
+    A degraded copy holds nothing but degraded texts, so that none suffers from its neighbours.
     """
     items = []
     for item in original.items:
-        kinds, shown = [], []
-        for system, text in zip(item.systems, item.texts):
-            worse = degraded(text, texts.outputs[system], rng) if kind == "degraded" else None
-            kinds.append("repeat" if worse is None else "degraded")
-            shown.append(text if worse is None else worse)
-        items.append(replace(item, kinds=tuple(kinds), texts=tuple(shown)))
-    if kind == "degraded" and not any("degraded" in item.kinds for item in items):
-        return None
-    return Screen(original.doc, kind, tuple(items))
+        shown = item.texts
+        if kind == "degraded":
+            worse = [degraded(text, texts.outputs[system], rng) for system, text in zip(item.systems, shown)]
+            shown = tuple(text for text in worse if text is not None)
+        if len(shown) == len(item.texts):
+            items.append(replace(item, kinds=(kind,) * len(shown), texts=shown))
+    first = int(rng.integers(max(1, len(items) - many + 1)))
+    chosen = tuple(items[first : first + many])
+    return Screen(original.doc, kind, chosen) if chosen else None

@@ -15,7 +15,9 @@ from evalkit import DataError
 from evalkit.campaign.design.drawing import Drawn, Wish
 from evalkit.campaign.design.protocols import Protocol
 from evalkit.campaign.design.texts import Texts
+from evalkit.campaign.opening import from_ratings
 from evalkit.campaign.planning.cost import hours
+from evalkit.campaign.planning.pilot import recognise
 from evalkit.data.provenance import declared_scale, source_of
 from evalkit.human import planning
 
@@ -47,9 +49,9 @@ def _variances(document: float, item: float, annotator: float, block: float, res
 SECONDS = {"wmt22-mturk": 33.0, "wmt24-esa": 43.0, "WMT23 MQM in ErrorSpanAnnotation (240315rc5MQM)": 65.0}
 #: Variances in squared points, 0 to 100 (of MQM, of its penalties): medians over a data set's language pairs.
 VARIANCES = {
-    "wmt22-mturk": _variances(0.0, 45.2, 264.2, 111.8, 192.0),
-    "wmt24-esa": _variances(0.0, 40.4, 40.3, 36.8, 95.8),
-    "wmt23-mqm": _variances(0.0, 0.3, 1.2, 5.1, 9.2),
+    "wmt22-mturk": _variances(6.5, 13.1, 277.0, 63.9, 241.4),
+    "wmt24-esa": _variances(0.0, 31.4, 36.0, 27.9, 109.8),
+    "wmt23-mqm": _variances(0.0, 0.5, 1.4, 2.2, 12.0),
 }
 _DA, _ESA, _MQM = SECONDS
 #: Protocol -> what its seconds, and what its variances are taken from.
@@ -77,7 +79,9 @@ def from_pilot(ratings: pd.DataFrame, protocol: Protocol) -> Usual:
     if protocol.scale and scale and tuple(map(float, scale)) != tuple(map(float, protocol.scale)):
         raise DataError(
             "The pilot's scores go from {:g} to {:g}, and those of ".format(*scale)
-            + "{} from {:g} to {:g}. Name a pilot by this protocol.".format(protocol.name, *protocol.scale)
+            + "{} from {:g} to {:g}. Name a --pilot by this protocol, or pass another --protocol.".format(
+                protocol.name, *protocol.scale
+            )
         )
     parts = [f"the pilot {source_of(ratings)['name']}"]
     table, _ = hours(ratings)
@@ -85,9 +89,12 @@ def from_pilot(ratings: pd.DataFrame, protocol: Protocol) -> Usual:
     if not seconds:
         parts.append(f"for times {told.source}")
     try:
-        found = planning.components(ratings, layout="campaign")
-        pair = found.sort_values("judgements", ascending=False)["pair"].iloc[0]
-        variances: Mapping[str, float] = planning.variances(found, pair)
+        mine = from_ratings(ratings)
+        found = planning.components(mine.part, layout=recognise(mine.part, mine))
+        variances: Mapping[str, float] = planning.variances(found, mine.pair)
+        if np.isnan(variances["annotator"]):
+            variances = {**variances, "annotator": told.variances["annotator"]}
+            parts.append(f"for how strict people are {told.source}, because none of them judged what others judged")
     except DataError:
         variances = told.variances
         parts.append(f"for what scatters {told.source}, because too little of the pilot was judged twice")
@@ -103,7 +110,8 @@ def smallest_difference(variances: Mapping[str, float], *, segments: int, annota
     ``planning.power``'s. A calibration set counts where levels that it estimates are surer than none.
     """
     block = max(1.0, min(block, segments / 2))
-    if segments < 2 * block or sum(variances.values()) <= 0:
+    scatter = float(np.nansum(list(variances.values())))
+    if segments < 2 * block or scatter < 1e-12 or (arrangement != "same" and np.isnan(variances["annotator"])):
         return None
     design: dict[str, Any] = {
         "segments": segments,
@@ -114,7 +122,7 @@ def smallest_difference(variances: Mapping[str, float], *, segments: int, annota
     }
     best = math.inf
     for size in {0, calibration}:
-        deltas = np.geomspace(1e-3, 1e3, 1201) * math.sqrt(math.fsum(variances.values()))
+        deltas = np.geomspace(1e-3, 1e3, 1201) * math.sqrt(scatter)
         reached = planning.power(variances, delta=deltas, calibration=size, alpha=ALPHA, **design)
         enough = np.flatnonzero(np.nan_to_num(reached) >= POWER)
         best = min(best, float(deltas[enough[0]]) if len(enough) else math.inf)

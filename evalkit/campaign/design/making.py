@@ -42,7 +42,8 @@ def make(name: str, folder: Path, *, outputs: Sequence[Path], protocol: str, ann
     expected = expect(texts, drawn, assumed)
     told, noted = wording.expectation(texts, drawn, expected), wording.notes(texts, drawn)
     write(folder, name, texts, drawn, planned=expected.as_record())
-    (folder / "plan.md").write_text(wording.plan(name, told, noted, everybody=wish.everybody), encoding="utf-8")
+    text = wording.plan(name, told, noted, workbooks=kind.scale is not None, everybody=wish.everybody)
+    (folder / "plan.md").write_text(text, encoding="utf-8")
     return [*told, *noted]
 
 

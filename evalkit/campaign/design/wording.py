@@ -28,6 +28,7 @@ def expectation(texts: Texts, drawn: Drawn, found: Expected) -> list[str]:
         f"{pluralize(len(drawn.documents), 'document')}. At {wish.seconds:.0f} seconds a judgement that is "
         f"{high * wish.seconds / 3600:.1f} hours for who has most.",
         f"Of these judgements {kinds}.",
+        *_again(drawn),
     ]
     if found.difference is None:
         sentences.append("No difference can be tested: a test needs two documents or more, and two annotators or more.")
@@ -40,6 +41,23 @@ def expectation(texts: Texts, drawn: Drawn, found: Expected) -> list[str]:
         ]
     how = "assumed to be" if found.usual.assumed else "taken from"
     return [*sentences, f"What scatters and how long a judgement takes is {how} {found.usual.source}."]
+
+
+def _again(drawn: Drawn) -> list[str]:
+    """Say which share of first showings comes again, and which was asked for."""
+    wish, many = drawn.wish, counts(drawn)
+    first = sum(drawn.judgements) - sum(many.get(kind, 0) for kind in ("degraded", "repeat"))
+    first -= many.get("calibration", 0)
+    asked = (
+        ("degraded", "degraded", "--degraded", wish.degraded),
+        ("repeat", "as they were", "--repeats", wish.repeats),
+    )
+    return [
+        f"Of the {first:,} first showings {many.get(kind, 0) / first:.1%} come again {how}; {option} {share:g} asks "
+        f"for {share:.1%}, to whole items."
+        for kind, how, option, share in asked
+        if share
+    ]
 
 
 def _size(value: float, found: Expected) -> str:
@@ -62,11 +80,16 @@ def notes(texts: Texts, drawn: Drawn) -> list[str]:
     return [f"{note[0].upper()}{note[1:]}." for note in told]
 
 
-def plan(name: str, told: Sequence[str], noted: Sequence[str], *, everybody: bool = False) -> str:
-    """Write the plan, with the way from here to the report, as Markdown; everybody: of a class, to the lessons."""
+def plan(name: str, told: Sequence[str], noted: Sequence[str], *, workbooks: bool, everybody: bool = False) -> str:
+    """Write the plan, with the way from here to the report, as Markdown.
+
+    workbooks: whether there are any; everybody: whether it is a class, which goes on to the lessons.
+    """
     lines = [f"# {name}: the plan", "", *(f"{sentence}\n" for sentence in told)]
     lines += [*(f"- {sentence}" for sentence in noted), ""] if noted else []
-    return "\n".join(lines) + _WAY.format(name=name) + (_CLASS if everybody else "")
+    file = "for_annotators/*.xlsx" if workbooks else f"data/annotations/{name}.jsonl"
+    parts = [_WAY.format(name=name, row=_ROW if workbooks else ""), _WORKBOOKS if workbooks else "", _END]
+    return "\n".join(lines) + "".join(parts) + (_CLASS.format(file=file) if everybody else "")
 
 
 _WAY = """
@@ -75,8 +98,7 @@ _WAY = """
 | file | for whom |
 | --- | --- |
 | `campaign.json` | Pearmut: an address for each annotator; nothing in it names systems or kinds of items |
-| `for_annotators/` | without Pearmut: a workbook for each annotator; nothing in it names systems or kinds of items |
-| `assignment.csv` | you: everything that is judged, by whom, of which system. Annotators must not see it |
+{row}| `assignment.csv` | you: everything that is judged, by whom, of which system. Annotators must not see it |
 | `design.json` | you: the role of each item. Keep it with the results; without it they cannot be read |
 
 ## With Pearmut
@@ -90,27 +112,35 @@ evalkit run campaign -p file=campaign.parquet
 
 `pearmut add` prints an address for each annotator. Pearmut answers on every network address of your machine: let a
 firewall, or a server of your own, decide who reaches it.
+"""
 
+_ROW = """\
+| `for_annotators/` | without Pearmut: a workbook for each annotator; nothing in it names systems or kinds of items |
+"""
+
+_WORKBOOKS = """
 ## With workbooks
 
 ```
 evalkit import for_annotators/*.xlsx --design design.json
 evalkit run campaign -p file=campaign.parquet
 ```
+"""
 
+_END = """
 The import knows every item's role from `design.json`, and the report says what was planned and what came of it.
 """
 
 _CLASS = """
 ## To the lessons
 
-Give each student a number, and by it an address (Pearmut) or a workbook; no name need be in any file. The numbers stay
-in the result only with `--keep-names`, so that everybody finds their own:
+Give each student a number, and by it an address or a workbook; no name need be in any file. The numbers stay in the
+result only with `--keep-names`, so that everybody finds their own (of Pearmut, name its `.jsonl`):
 
 ```
-evalkit import for_annotators/*.xlsx --design design.json --keep-names --out class.parquet
+evalkit import {file} --design design.json --keep-names --out class.parquet
 ```
 
-(of Pearmut its `.jsonl` in their place). Then open lesson 0 and set, in its second cell, `class_file` to the path of
+Then open lesson 0 and set, in its second cell, `class_file` to the path of
 `class.parquet`, and `me` to your number. Lessons 1 to 6 take the same two.
 """

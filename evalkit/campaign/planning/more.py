@@ -217,7 +217,7 @@ def measure_basis(judged: pd.DataFrame, campaign: Campaign, *, over_annotators: 
     layout = "campaign" if campaign.segment == ("doc", "segment") else "numbered"
     found = planning.components(judged, layout=layout, taste=True)
     variances = planning.variances(found, campaign.pair)
-    if sum(variances.values()) <= 0:
+    if np.nansum(list(variances.values())) < 1e-12:
         raise DataError("All scores are the same, so nothing scatters and nothing can be planned.")
     block = min(block_length(judged), 50)
     told = found["taste"].notna().iloc[0]

@@ -21,7 +21,7 @@ from evalkit.campaign.sentences.first_page import (
 from evalkit.campaign.sentences.judges import judges  # noqa: F401  registers its sentences with say
 from evalkit.campaign.sentences.outcome import outcome  # noqa: F401  registers its sentences with say
 from evalkit.campaign.sentences.people import screening  # noqa: F401  registers its sentences with say
-from evalkit.campaign.sentences.pilot import answer, metric_step, plan_steps, whose, with_metric
+from evalkit.campaign.sentences.pilot import answer, by_chance, metric_step, plan_steps, whose, with_metric
 from evalkit.campaign.sentences.plan import beyond
 from evalkit.campaign.sentences.say import known, not_in_file, say
 from evalkit.campaign.sentences.steering import steered
@@ -35,6 +35,7 @@ __all__ = [
     "beside_humans",
     "better",
     "beyond",
+    "by_chance",
     "figures",
     "headline",
     "known",

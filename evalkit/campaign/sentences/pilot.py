@@ -95,6 +95,17 @@ def answer(
     return f"{planning.describe(row, delta=delta)}{work} {chance} {why}"
 
 
+def by_chance(designs: pd.DataFrame, variances: Mapping[str, float], *, delta: float, most_segments: int) -> str:
+    """Say what raw scores take where chance decides who scores which system: the result of ``planning.compare``."""
+    if pd.isna(variances["annotator"]):
+        return (
+            "an unknown number of judgements: in the pilot nobody judged what others judged, so it cannot tell how "
+            "strict people are"
+        )
+    raw = designs[designs["delta"].eq(delta) & designs["arrangement"].eq("mixed") & designs["calibration"].eq(0)]
+    return f"{raw['judgements'].iloc[0]:,} judgements" if len(raw) else f"more than all {most_segments:,} segments give"
+
+
 def plan_steps(found: Pilot, plain: pd.DataFrame, liking: pd.DataFrame) -> list[str]:
     """Say whom to plan with: the language pairs of the pilot, where it has several, and many people.
 

@@ -100,7 +100,8 @@ def run(paths: Sequence[Path], out: Path, options: Options, *, name: str = "auto
             ratings = _settled(files, writer, options)
         _hold(files)
         if ratings.empty:
-            raise DataError(report.nothing())
+            notes = [note for file in files for note in file.rows.notes]
+            raise DataError(report.nothing([n for n in notes if n == example.NOTE or n.endswith(planned.UNANSWERED)]))
         if not allow_rejected:
             receipt.refuse_many(report)
         report.rows_kept = len(ratings)

@@ -9,6 +9,8 @@ from evalkit.data.importing.files.rows import Rows, Source
 
 #: Who judged it, as the template says.
 ANNOTATOR = "EXAMPLE-delete-this-row"
+#: What is said of it.
+NOTE = f"the example row of the template was passed over ({ANNOTATOR})"
 
 
 def passed_over(sources: Iterable[Source]) -> list[Source]:
@@ -30,5 +32,5 @@ def _is_example(cells: list[str]) -> bool:
 def _rest(rows: Rows) -> Rows:
     example = rows.frame.eq(ANNOTATOR).any(axis=1).to_numpy(bool)
     places, raw = np.flatnonzero(~example), rows.raw
-    note = [f"the example row of the template was passed over ({ANNOTATOR})"] if example.any() else []
+    note = [NOTE] if example.any() else []
     return replace(rows, frame=rows.frame[~example], raw=lambda place: raw(int(places[place])), notes=rows.notes + note)

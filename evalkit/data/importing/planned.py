@@ -19,6 +19,8 @@ from evalkit.data.importing.kinds import annotated
 
 _ITEM = "item"  # the heading of identifiers in the tables that a design is written as
 _READ = "identifier"  # the same once it was read, for an item is a segment elsewhere
+#: What is said of items that nobody answered.
+UNANSWERED = "items have no answer yet"
 _UNKNOWN = "is no item of {name}: correct the identifier, or import it without the design"
 _COPIES = ("degraded", "repeat")  # of documents that are shown a second time
 _KINDS = ("void", "reset", "tutorial", "check", "form", "replaced")  # rows of Pearmut that are no judgements
@@ -156,7 +158,7 @@ def _read(source: Source, design: Design, header: list[str], given: list[str], a
             continue
         keep.append(place)
         told.append(cells)
-    notes = [*rows.notes, *([f"{empty:,} items have no answer yet"] if empty else [])]
+    notes = [*rows.notes, *([f"{empty:,} {UNANSWERED}"] if empty else [])]
     frame = frame.iloc[keep]
     for name in _columns(design, header):
         values = pd.Series([cells.get(name) or None for cells in told], index=frame.index, dtype="str")

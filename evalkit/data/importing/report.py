@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -112,9 +113,15 @@ class Report:
             found |= {f"{kind}: {reason}": count for reason, count in reasons.most_common()}
         return found
 
-    def nothing(self) -> str:
-        """Say why no row is left."""
+    def nothing(self, waiting: Sequence[str] = ()) -> str:
+        """Say why no row is left; waiting: what the files say of rows that nobody has filled in."""
         origin = ", ".join(entry["name"] for entry in self.files)
+        if not self.rows_read and waiting:
+            others = f", and {len(waiting) - 1} other files are as empty" if len(waiting) > 1 else ""
+            return (
+                f"{self.files[0]['name']} holds no judgement yet: {waiting[0]}{others}. Write a row for each "
+                "judgement, or an answer for each item, and import it again."
+            )
         if not self.rows_read:
             return f"{origin} has headings and no rows below them. Check that the export is complete."
         counts = (self.reasons + self.excluded).most_common(3)

@@ -55,12 +55,13 @@ def choose(
     share: float = 1.0,
     min_annotators: int = 2,
     seed: int = 7,
+    remedy: str = "Lower per_level, raise the tolerance, or bring more prior ratings.",
 ) -> pd.DataFrame:
     """Choose a calibration set from prior ratings: ``per_level`` items for each score, of those agreed upon.
 
     The other arguments say what agreement is, see ``agreed_items``. Returns its columns, sorted; the same seed chooses
     the same items in whatever order the ratings come. Source: Licht et al. 2022, section 5.2 (200 pairs of each score).
-    Raises DataError naming every level that has too few, and how many it has.
+    Raises DataError naming every level that has too few, and how many it has, with ``remedy``.
     """
     agreed = agreed_items(ratings, levels=levels, tolerance=tolerance, share=share, min_annotators=min_annotators)
     found = agreed["level"].value_counts().reindex(sorted(levels), fill_value=0)
@@ -69,7 +70,7 @@ def choose(
         lacking = ", ".join(f"{n} at level {level:g}" for level, n in short.items())
         raise DataError(
             f"Too few items that {min_annotators} annotators agreed on: {lacking}, where {per_level} are wanted. "
-            "Lower per_level, raise the tolerance, or bring more prior ratings."
+            f"{remedy}"
         )
     rng = np.random.default_rng(seed)
     chosen = [agreed[agreed["level"] == level].sample(per_level, random_state=rng) for level in sorted(levels)]

@@ -9,7 +9,8 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.data.schemas import ITEM, with_pair
-from evalkit.human.planning.components import SET_SIZE, henderson
+from evalkit.human.planning.components import SET_SIZE
+from evalkit.human.planning.squares import equate
 from evalkit.stats import inference
 from evalkit.stats.agreement.matrix import score_matrix
 
@@ -128,7 +129,7 @@ def _block_square(table: pd.DataFrame, document: np.ndarray) -> float:
     who, item = np.tile(np.arange(people), items), np.repeat(np.arange(items), people)
     where = document[item]
     factors = {"document": where, "item": item, "annotator": who, "block": where * people + who}
-    found = henderson(table.to_numpy().ravel(), factors)
+    found = equate(table.to_numpy().ravel(), factors).solve(list(factors))
     return float((np.bincount(document) ** 2).sum() / items * found["block"] + found["residual"])
 
 

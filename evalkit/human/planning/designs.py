@@ -79,7 +79,7 @@ def plan(variances: Mapping[str, float], *, delta: float, limits: Limits = Limit
     if found.empty:
         raise DataError(
             f"No design within the limits finds {delta:g} points with power {limits.target:g}. "
-            f"Raise most_segments, most_judgements or delta.{_smallest(variances, delta, limits)}"
+            f"Raise most_segments or delta.{_smallest(variances, delta, limits)}"
         )
     return found
 
@@ -117,7 +117,9 @@ def _search(variances: Mapping[str, float], delta: float, limits: Limits) -> pd.
         raise DataError(f"A difference of {delta:g} points cannot be found. Give delta above 0.")
     sizes = np.arange(2, limits.most_segments // limits.block + 1) * limits.block
     rows = []
-    for arrangement, calibration, each, crew in _designs(limits, tastes=variances.get("taste", 0) > 0):
+    for arrangement, calibration, each, crew in _designs(
+        limits, tastes=variances.get("taste", 0) > 0, levels=not np.isnan(variances["annotator"])
+    ):
         shares = crew // 2 if arrangement == "separate" else crew
         whole = sizes[sizes % (limits.block * max(shares, 1)) == 0]
         if not len(whole):
@@ -141,13 +143,13 @@ def _search(variances: Mapping[str, float], delta: float, limits: Limits) -> pd.
     return pd.DataFrame(rows, columns=_PLAN).sort_values(["cost", "judgements", "segments"], ignore_index=True)
 
 
-def _designs(limits: Limits, *, tastes: bool) -> Iterator[tuple[str, int, int, int]]:
+def _designs(limits: Limits, *, tastes: bool, levels: bool) -> Iterator[tuple[str, int, int, int]]:
     """Yield arrangement, calibration, judgements of a translation, annotators (0: as few as their capacity allows).
 
     Where annotators have tastes, ``same`` has each document judged once by one of a searched number, and ``mixed`` no
-    test.
+    test. levels: whether annotators' levels are known; else nothing is planned in which they do not cancel.
     """
-    sets = [size for size in limits.calibrations if limits.capacity - size >= limits.block]
+    sets = [size for size in limits.calibrations if levels and limits.capacity - size >= limits.block]
     even = max(4, limits.fewest_annotators + limits.fewest_annotators % 2)
     if tastes:
         fewest = max(2, limits.fewest_annotators)

@@ -29,8 +29,10 @@ def _check(
     variances: Mapping[str, float], arrangement: str, segments: ArrayLike, block: float, judgements: int
 ) -> None:
     """Refuse what no test can be made of."""
-    wrong = [name for name in NEEDED if not variances.get(name, -1) >= 0]
-    if wrong:
+    known = {name: variances.get(name, -1) for name in NEEDED}
+    if arrangement == "same" and math.isnan(known["annotator"]):
+        known["annotator"] = 0.0  # nobody knows it, and it cancels
+    if wrong := [name for name, value in known.items() if not value >= 0]:
         raise DataError(f"The component {wrong[0]} is missing or negative. Give its variance in squared points.")
     if arrangement not in ARRANGEMENTS:
         raise DataError(f"arrangement={arrangement!r} is not known. Choose one of: {', '.join(ARRANGEMENTS)}.")
@@ -204,7 +206,7 @@ def _campaigns(
     def normal(variance: float, *sizes: int) -> np.ndarray:
         return rng.standard_normal((campaigns, *sizes), dtype=np.float32) * np.float32(math.sqrt(variance))
 
-    levels = normal(variances["annotator"], annotators)
+    levels = normal(0.0 if arrangement == "same" else variances["annotator"], annotators)
     if calibration:  # what is taken off holds the level itself and the mean error over the set
         noise = normal(variances["block"], annotators, calibration)
         levels = -(noise + normal(variances["residual"], annotators, calibration)).mean(axis=2, dtype=float)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.human.planning.components import LAYOUTS, TASTE
+from evalkit.human.planning.components import TASTE, causes_of
 
 
 def contrast_variance(
@@ -23,7 +23,7 @@ def contrast_variance(
 
     so what two systems have in common cancels, and an annotator who judged much counts for more. ratings: judgements of
     one language pair, outputs of systems. variances: as ``planning.variances`` returns them, squared points. layout: as
-    in ``components``; its segments and systems are left out: the first are in common, the second are what is compared.
+    in ``components``.
     Caveat: segments judged for one system only are taken to be as hard as the others.
 
     >>> two = pd.DataFrame({"system": ["A", "B"], "doc": "d", "segment": "1", "annotator": "p"})
@@ -34,13 +34,18 @@ def contrast_variance(
     rows = ratings[ratings["system"].isin([first, second])]
     if rows["system"].nunique() < 2:
         raise DataError(f"There are no judgements of {first} and {second} both. Name two systems that were judged.")
-    causes = LAYOUTS[layout] | TASTE
-    segment = [name for name in causes["item"] if name != "system"]
-    each = rows.groupby(["system", *segment])["system"].transform("size").to_numpy(float)
-    segments = rows.drop_duplicates(["system", *segment])["system"].value_counts()
+    causes = causes_of(ratings, layout) | TASTE
+    each = rows.groupby(causes["item"])["system"].transform("size").to_numpy(float)
+    segments = rows.drop_duplicates(causes["item"])["system"].value_counts()
     weight = np.where(rows["system"] == first, 1.0, -1.0) / each / rows["system"].map(segments).to_numpy(float)
     total = variances["residual"] * float((weight**2).sum())
     for name in (name for name in causes if name in variances):
         levels = rows.groupby(causes[name], sort=False).ngroup().to_numpy()
-        total += variances[name] * float((np.bincount(levels, weight) ** 2).sum())
+        apart = float((np.bincount(levels, weight) ** 2).sum())
+        total += variances[name] * apart if apart > 1e-12 else 0.0  # what cancels may be unknown
+    if np.isnan(total):
+        raise DataError(
+            f"Nobody judged both {first} and {second}, or what others judged, so how strict people are cannot be told "
+            "from how good systems are. Have several people judge both systems."
+        )
     return total

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from evalkit.human.planning import henderson
+from evalkit.human.planning import equate
 from evalkit.human.protocols.components import CAUSES, code, expected_difference, observed_difference
 
 #: What campaigns are cut by, into how many equal parts, and what a part is called.
@@ -31,7 +31,8 @@ def check(scored: pd.DataFrame, parts: pd.DataFrame, *, splits: int = 60, seed: 
     for row in parts[parts["left_out"] == ""].to_dict("records"):
         own = scored[(scored["protocol"] == row["protocol"]) & (scored["item_type"] == "system")]
         coded = code(own, CAUSES | _TEXTS)
-        common = henderson(coded.score, {"system": coded.system, **coded.levels})
+        factors = {"system": coded.system, **coded.levels}
+        common = equate(coded.score, factors).solve(list(factors))
         variances = {**row, **{name: max(common[name], 0.0) for name in _TEXTS}}
         for number, (column, pieces, words) in enumerate(CUTS):
             rng = np.random.default_rng([seed, number])

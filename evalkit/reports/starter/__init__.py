@@ -14,10 +14,10 @@ from evalkit.reports import notebooks
 _HERE = Path(__file__).parent
 
 
-def campaign(name: str, parent: Path, *, fill: Callable[[Path], None] = lambda folder: None) -> Path:
+def campaign(name: str, parent: Path, *, fill: Callable[[Path], None] | None = None) -> Path:
     """Write the folder ``name`` below ``parent``: data template, checklist, instructions, report; return its path.
 
-    fill: writes what else is to be in the folder. The folder appears whole or not at all.
+    fill: writes a design and its plan, which take the template's place. The folder appears whole or not at all.
     Raises DataError where the name cannot name a report, or is taken.
     """
     _checked(name)
@@ -26,11 +26,13 @@ def campaign(name: str, parent: Path, *, fill: Callable[[Path], None] = lambda f
         raise DataError(f"{target} is there already, and nothing in it was touched. Choose another name.")
     parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{name}-", dir=parent) as folder:
-        for source in sorted(path for path in (_HERE / "campaign").rglob("*") if path.is_file()):
-            text = source.read_text(encoding="utf-8").replace("{{name}}", name)
-            notebooks.write_text(Path(folder) / "whole" / source.relative_to(_HERE / "campaign"), text)
+        for base in (_HERE / "campaign", _HERE / ("designed" if fill else "template")):
+            for source in sorted(path for path in base.rglob("*") if path.is_file()):
+                text = source.read_text(encoding="utf-8").replace("{{name}}", name)
+                notebooks.write_text(Path(folder) / "whole" / source.relative_to(base), text)
         shutil.copyfile(ROOT / "notebooks" / "studies" / "campaign.ipynb", Path(folder) / "whole" / "campaign.ipynb")
-        fill(Path(folder) / "whole")
+        if fill:
+            fill(Path(folder) / "whole")
         os.rename(Path(folder) / "whole", target)
     return target
 

@@ -1,0 +1,195 @@
+"""Plans follow from differences between systems: twins of a pilot that hold the same ones plan alike, and components,
+standard errors and plans are right on average over campaigns that are drawn here."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from evalkit import campaign
+from evalkit.human import planning
+from evalkit.reports import cli
+from evalkit.show import tables
+
+TRUE = {"document": 0.0, "item": 0.0, "annotator": 25.0, "block": 8.0, "residual": 60.0, "taste": 4.0}
+#: Design -> how many of twelve people judge each document by all systems.
+DESIGNS = {"whole documents": 1, "three a document": 3, "crossed": 12}
+KEYS = {
+    "text": ["doc"], "segment": ["doc", "segment"], "annotator": ["annotator"], "taste": ["annotator", "system"],
+    "block": ["annotator", "system", "doc"], "document": ["system", "doc"], "item": ["system", "doc", "segment"],
+}  # fmt: skip
+
+
+def drawn(seed, *, each=1, docs=48, systems=3, people=12, length=4, **true):
+    """Draw a campaign with known components; whoever judges a document judges it by all systems."""
+    rng = np.random.default_rng(seed)
+    variances = {**TRUE, "text": 20.0, "segment": 15.0, **true}
+    who = [(doc, (doc + k * people // each) % people) for doc in range(docs) for k in range(each)]
+    rows = [(f"p{person:02d}", f"sys{s}", f"doc{doc:03d}", str(place))
+            for doc, person in who for s in range(systems) for place in range(1, length + 1)]  # fmt: skip
+    table = pd.DataFrame(rows, columns=["annotator", "system", "doc", "segment"])
+    score = 50 + 2.0 * table["system"].str[3:].astype(int) + rng.normal(0, variances["residual"] ** 0.5, len(table))
+    for name, key in KEYS.items():
+        codes = table.groupby(key).ngroup()
+        score = score + rng.normal(0, variances[name] ** 0.5, codes.max() + 1)[codes]
+    return table.assign(score=score.round(1), src_lang="eng", tgt_lang="deu", item_type="system")
+
+
+def moved(table, what, *, seed=1, by=12.0):
+    """Add a constant to each document, segment or annotator, the same for all systems."""
+    codes = table.groupby(KEYS[what]).ngroup()
+    added = np.random.default_rng(seed).uniform(-by, by, codes.max() + 1).round(1)
+    return table.assign(score=(table["score"] + added[codes]).round(1))
+
+
+def written(table, path):
+    """Write a table as a stranger would."""
+    table.drop(columns="item_type").to_csv(path, index=False)
+    return path
+
+
+def ran(folder, *words):
+    """Run a study and return what it recorded."""
+    assert cli.main(["run", *words, "--out", str(folder)]) == 0
+    return json.loads((folder / f"{words[0]}.json").read_text(encoding="utf-8"))["recorded"]
+
+
+def imported(table, folder):
+    folder.mkdir()
+    written(table, folder / "pilot.csv")
+    words = ["--scale", "0:100", "--out", str(folder / "pilot.parquet")]
+    assert cli.main(["import", str(folder / "pilot.csv"), *words]) == 0
+    return folder / "pilot.parquet"
+
+
+def planned(path, layout):
+    """Return the cheapest design, without and with liking, on whatever scale."""
+    pilot = campaign.read_pilot(str(path), layout=layout, scale=(-50, 150))
+    found = [planning.components(pilot.ratings, layout=pilot.layout, taste=taste) for taste in (False, True)]
+    limits = planning.Limits(most_segments=10_000)
+    return pd.concat(planning.by_pair(table, delta=1.5, limits=limits) for table in found).drop(columns="power")
+
+
+@pytest.mark.parametrize("what", ["text", "segment", "annotator"])
+@pytest.mark.parametrize("each", DESIGNS.values(), ids=DESIGNS)
+@pytest.mark.parametrize("layout", ["auto", "campaign", "numbered", "calibration", "unnamed"])
+def test_a_constant_that_all_systems_share_changes_no_plan(tmp_path, layout, each, what):
+    if layout == "unnamed" and (each == 1 or what == "annotator"):
+        return  # who judged is unknown there
+    table = drawn(5, each=each, docs=24)
+    one, two = (written(rows, tmp_path / f"{k}.csv") for k, rows in enumerate([table, moved(table, what)]))
+    pd.testing.assert_frame_equal(planned(one, layout), planned(two, layout))
+
+
+def test_constants_of_documents_that_are_named_anew_for_each_system_change_no_plan(tmp_path):
+    """As Mechanical Turk's files have it: a segment's number is what systems share."""
+    table = drawn(6, each=3, docs=24)
+    paths = []
+    for k, rows in enumerate([table, moved(table, "segment")]):
+        number = rows.groupby(KEYS["segment"]).ngroup().astype(str)
+        paths.append(written(rows.assign(segment=number, doc=rows["doc"] + rows["system"]), tmp_path / f"{k}.csv"))
+    plans = [planned(path, "numbered") for path in paths]
+    pd.testing.assert_frame_equal(*plans)
+
+
+@pytest.mark.slow
+def test_twins_plan_alike_through_the_commands(tmp_path, capsys):
+    """The planner's page, the campaign's own plan, and what a new campaign is said to distinguish."""
+    table, said, plans = drawn(7), [], []
+    for k, rows in enumerate([table, moved(table, "text", by=6)]):
+        home = tmp_path / str(k)
+        path = imported(rows, home)
+        words = ["study_planner", "-p", f"pilot={path}", "-p", "resamples=20", "-p", "redrawn=2"]
+        page = ran(home, *words, "-p", "layout=campaign", "-p", "delta=2")
+        assert len(page["planner"]) >= 2
+        plans.append(page | {"plan": ran(home, "campaign", "-p", f"file={path}", "-p", "score=raw")["plan"]})
+        (home / "out").mkdir()
+        for name in ("out/A", "out/B", "source"):
+            (home / f"{name}.txt").write_text("".join(f"{name} has a line {place}\n" for place in range(80)))
+        words = ["--outputs", str(home / "out"), "--source", str(home / "source.txt"), "--protocol", "DA"]
+        words += ["--annotators", "4", "--calibration", "0", "--out", str(home)]
+        capsys.readouterr()
+        assert cli.main(["new", "campaign", "next", *words, "--pilot", str(path)]) == 0
+        said.append(capsys.readouterr().err)
+    assert [name for name in plans[0] if plans[0][name] != plans[1][name]] == []
+    assert said[0] == said[1]
+
+
+def test_a_pilot_whose_favourites_no_campaign_averages_out_is_planned_with(tmp_path, capsys):
+    """The planner's tables then have a column of nothing but missing numbers, which used to end the run."""
+    table = drawn(8, taste=100.0, residual=10.0, annotator=0.0, text=0.0, docs=24)
+    table["score"] = table["score"].clip(0, 100)
+    path = imported(table, tmp_path / "mine")
+    found = ran(tmp_path, "study_planner", "-p", f"pilot={path}", "-p", "resamples=20", "-p", "redrawn=2")
+    assert [row["annotators_liking"] for row in found["tastes"]] == [None]
+
+
+MISSING = [pd.array([pd.NA, pd.NA], kind) for kind in ("Int64", "Float64", "boolean", "string")]
+MISSING += [[np.nan] * 2, [None] * 2, [pd.NaT] * 2, pd.array([pd.NA, 30_000], "Int64")]
+
+
+@pytest.mark.parametrize("cells", MISSING)
+@pytest.mark.parametrize("name", ["segments", "p", "p_value"])
+def test_a_table_may_lack_any_number(cells, name):
+    shown = tables.markup(pd.DataFrame({name: cells}), caption="a table", name="a table")
+    assert shown.count("–") == pd.isna(pd.Series(cells)).sum()
+
+
+def anova(table):
+    """Work out block, taste and residual where each document is judged by one person, by mean squares."""
+    y = table["score"] - table.groupby(KEYS["segment"])["score"].transform("mean")
+    y = y - y.groupby(table["system"]).transform("mean")
+    by_person, by_document = (
+        y.groupby([table[k] for k in KEYS[name]]).transform("mean") for name in ("taste", "block")
+    )
+    people, systems, docs = (table[name].nunique() for name in ("annotator", "system", "doc"))
+    length, each = table["segment"].nunique(), docs // people
+    free = systems - 1
+    tastes = (by_person**2).sum() / ((people - 1) * free)
+    blocks = ((by_document - by_person) ** 2).sum() / ((docs - people) * free)
+    noise = ((y - by_document) ** 2).sum() / (docs * (length - 1) * free)
+    return {"block": (blocks - noise) / length, "taste": (tastes - blocks) / (length * each), "residual": noise}
+
+
+def test_components_of_a_balanced_campaign_are_those_of_the_analysis_of_variance():
+    table = next(table for table in map(drawn, range(40)) if min(anova(table).values()) > 0)
+    found = planning.components(table, layout="campaign", taste=True).iloc[0]
+    assert {name: found[name] for name in anova(table)} == pytest.approx(anova(table), rel=1e-6)
+    assert np.isnan(found["annotator"]), "nobody judged what others judged"
+
+
+def test_what_cannot_be_told_of_people_is_not_planned_with():
+    """Strictness cannot be told from documents that are hard where each has one judge: it is no 0."""
+    table = drawn(3)
+    variances = planning.variances(planning.components(table, layout="campaign"), "eng-deu")
+    designs = planning.plan(variances, delta=3)
+    assert set(designs["arrangement"]) == {"same"}
+    known = planning.plan(variances | {"annotator": 25.0}, delta=3)
+    assert set(known["arrangement"]) == {"same", "mixed", "separate"}
+    pd.testing.assert_frame_equal(known[known["arrangement"] == "same"].reset_index(drop=True), designs)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("each", DESIGNS.values(), ids=DESIGNS)
+def test_components_and_standard_errors_are_recovered(each):
+    """Their means over campaigns are the truth, and the predicted variance of a difference is what campaigns have."""
+    docs, raw, predicted, none = 24 if each > 3 else 48, [], [], 0
+    told = ["block", "taste", *(["document", "item"] if each > 1 else [])]
+    for seed in range(80):
+        table = drawn([each, seed], each=each, docs=docs)
+        codes = {name: table.groupby(KEYS[name]).ngroup() for name in KEYS}
+        held = [table["system"], codes["segment"], codes["annotator"]]
+        raw.append(planning.equate(table["score"], {name: codes[name] for name in told}, fixed=held).solve(told))
+        found = planning.components(table, layout="campaign", taste=True)
+        none += found["taste"].iloc[0] == 0
+        variances = planning.variances(found, "eng-deu")
+        predicted.append(planning.contrast_variance(table, variances, first="sys0", second="sys1"))
+    found = pd.DataFrame(raw)
+    for name, error in (found.std() / len(found) ** 0.5).items():
+        assert abs(found[name].mean() - TRUE[name]) < 3.5 * error, name
+    means = pd.DataFrame(drawn([9, each, seed], each=each, docs=docs).groupby("system")["score"].mean()
+                         for seed in range(400))  # fmt: skip
+    variance = (means["sys1"] - means["sys0"]).var()
+    assert np.mean(predicted) == pytest.approx(variance, rel=3.5 * (2 / len(means)) ** 0.5)
+    assert none < 20, "of 80 campaigns, in which people do like systems differently"
