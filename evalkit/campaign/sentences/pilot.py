@@ -137,11 +137,11 @@ def metric_step(saving: pd.DataFrame, whose: str) -> str:
     rows = saving.set_index("metric")
     own = rows.loc["on differences"]
     if pd.isna(own["share"]):
-        return f"With {whose} beside people, the metric saves at most {own['at_most']:.0%} of the judgements."
+        return f"With {whose} beside people, the metric saves at most {own['at_most']:.0%} of the judgements on average."
     instead = f", not {rows.loc['within systems', 'share']:.0%}" if "within systems" in rows.index else ""
     return (
         f"Count on a metric for little: with {whose} beside people you need {own['share']:.0%} fewer "
-        f"judgements{instead}."
+        f"judgements{instead}, if nobody has favourites."
     )
 
 
@@ -152,13 +152,13 @@ def with_metric(saving: pd.DataFrame, whose: str) -> str:
     if pd.isna(own["share"]):
         return (
             f"People alone find no such difference within these limits. {whose[0].upper()}{whose[1:]} saves at most "
-            f"{own['at_most']:.0%} of the judgements."
+            f"{own['at_most']:.0%} of the judgements on average."
         )
     text = (
         f"With {whose} you need {own['share']:.0%} fewer judgements: {own['judgements']:,} instead of "
         f"{alone['judgements']:,}, if nobody has favourites. On differences of two systems its correlation with people "
-        f"is {own['r']:.2f}, so it can save {own['at_most']:.0%} at most, and less where much of the test set is "
-        "judged."
+        f"is {own['r']:.2f}, so it can save {own['at_most']:.0%} at most, averaged over pairs of systems, and less "
+        "where much of the test set is judged."
     )
     if "within systems" not in rows.index or pd.isna(rows.loc["within systems", "share"]):
         return text

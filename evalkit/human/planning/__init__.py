@@ -14,16 +14,27 @@ from evalkit.human.planning.calibration import (
 )
 from evalkit.human.planning.components import LAYOUTS, NAMES, NEEDED, components, henderson, jackknife, variances
 from evalkit.human.planning.crews import MOST_PEOPLE, MOST_SEGMENTS, Crew, smallest_crew
-from evalkit.human.planning.designs import Limits, by_pair, compare, curve, describe, plan, span
+from evalkit.human.planning.designs import (
+    Limits,
+    by_pair,
+    cheapest,
+    compare,
+    curve,
+    describe,
+    evenly_shared,
+    plan,
+    setting,
+    span,
+)
 from evalkit.human.planning.power import ARRANGEMENTS, document_variance, power, simulate_power, t_power
 from evalkit.human.planning.watching import crossed, watched
 from evalkit.human.planning.worth import contrast_variance
 
 __all__ = [
     "ALONE", "ARRANGEMENTS", "LAYOUTS", "MOST_PEOPLE", "MOST_SEGMENTS", "NAMES", "NEEDED", "SELECTIONS", "Crew",
-    "Limits", "answers", "best_size", "break_even", "by_pair", "by_preference", "calibration_size", "compare",
+    "Limits", "answers", "best_size", "break_even", "by_pair", "by_preference", "calibration_size", "cheapest", "compare",
     "components", "contrast_variance", "crossed", "curve", "describe", "difference_variance", "document_variance",
-    "equal_work", "henderson", "imbalance", "jackknife", "plan", "power", "random_scores", "selections",
-    "simulate_power", "smallest", "smallest_crew", "smallest_sets", "span", "spending", "t_power", "variances",
+    "equal_work", "evenly_shared", "henderson", "imbalance", "jackknife", "plan", "power", "random_scores", "selections",
+    "setting", "simulate_power", "smallest", "smallest_crew", "smallest_sets", "span", "spending", "t_power", "variances",
     "watched", "with_metric", "workloads",
 ]  # fmt: skip

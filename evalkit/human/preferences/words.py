@@ -117,7 +117,8 @@ class Verdict:
         """Say how many tables can contradict a part of the model at all, and which of them do."""
         own = self.fits[self.fits[freedom] > 0]
         bad = own.loc[own[p] < 0.05, "data"]
-        verdict = f"{len(bad)} of them {'does' if len(bad) == 1 else 'do'}{f' ({join_names(bad)})' if len(bad) else ''}"
+        verdict = f"{len(bad) or 'none'} of these {'do' if len(bad) > 1 else 'does'}, at p < 0.05"
+        verdict += f" ({join_names(bad)})" if len(bad) else ""
         return (
             f"Only comparisons with a {needs} can contradict {what}: {len(own)} of {pluralize(len(self.fits), 'table')}"
             f"{f'; {verdict}' if len(own) else ''}."

@@ -124,7 +124,7 @@ def spending(table: pd.DataFrame) -> Figure:
 def power_curves(curves: pd.DataFrame, simulated: pd.DataFrame, *, target: float) -> Figure:
     """Draw power against segments, a line a difference, with simulated designs and their intervals as marks.
 
-    curves: the result of ``planning.curve``; simulated: rows of ``planning.compare`` of the same arrangement.
+    curves: the result of ``planning.curve``; simulated: delta, segments, power, power_low, power_high.
     """
     deltas: Sequence[float] = sorted(curves["delta"].unique(), reverse=True)
     figure, axes = plt.subplots(figsize=(BOTH, 3.4))
@@ -146,9 +146,8 @@ def power_curves(curves: pd.DataFrame, simulated: pd.DataFrame, *, target: float
         axes.set_title("Numbers on lines: how many points two systems differ", fontsize=9, weight="normal")
     else:
         legend(axes, loc="lower right")
-    needed = "; ".join(
-        f"{row.delta:g} points {row.segments:,.0f} segments" for row in simulated.dropna(subset="segments").itertuples()
-    )
+    enough = curves[curves["power"] >= target].groupby("delta")["segments"].min()
+    needed = "; ".join(f"{delta:g} points {segments:,.0f} segments" for delta, segments in enough.items())
     return describe(
         figure,
         "The chance to find a difference rises with the number of segments, one curve for each difference. The target "
