@@ -137,7 +137,9 @@ def metric_step(saving: pd.DataFrame, whose: str) -> str:
     rows = saving.set_index("metric")
     own = rows.loc["on differences"]
     if pd.isna(own["share"]):
-        return f"With {whose} beside people, the metric saves at most {own['at_most']:.0%} of the judgements on average."
+        return (
+            f"With {whose} beside people, the metric saves at most {own['at_most']:.0%} of the judgements on average."
+        )
     instead = f", not {rows.loc['within systems', 'share']:.0%}" if "within systems" in rows.index else ""
     return (
         f"Count on a metric for little: with {whose} beside people you need {own['share']:.0%} fewer "

@@ -22,7 +22,7 @@ from evalkit.human.preferences.simple import elo, win_rates
 
 __all__ = [
     "KERNELS", "UNITS", "WEAK", "Cells", "Circles", "Fit", "Fitted", "Standing", "chances", "circles", "count",
-    "drawable", "elo", "fit", "fit_cells", "goodness", "groups", "in_circles", "labels", "of_wins", "placeable", "refuse_apart",
-    "residuals", "separated", "shares", "standing", "standing_in_places",
+    "drawable", "elo", "fit", "fit_cells", "goodness", "groups", "in_circles", "labels", "of_wins", "placeable",
+    "refuse_apart", "residuals", "separated", "shares", "standing", "standing_in_places",
     "strengths", "win_rates",
 ]  # fmt: skip

@@ -91,7 +91,9 @@ def _departure(fitted: Fitted, more: np.ndarray, units: Mapping[str, np.ndarray]
     free = size > 1e-9 * max(np.trace(product(more, more)), 1e-9)
     answer = model.slopes(np.broadcast_to(np.eye(3)[:, None], (3, *cells.counts.shape)), values)
     axes = rest @ (axes[:, free] / np.sqrt(size[free]))
-    score = np.einsum("iac,icq->caq", np.stack(np.broadcast_arrays(answer.d, answer.t)), axes)  # of each cell and answer
+    score = np.einsum(
+        "iac,icq->caq", np.stack(np.broadcast_arrays(answer.d, answer.t)), axes
+    )  # of each cell and answer
     statistic, freedom = float((np.einsum("ca,caq->q", cells.counts, score) ** 2).sum()), int(free.sum())
     if not freedom:
         return Departure(0, statistic, np.nan, np.nan)

@@ -84,7 +84,9 @@ def fitting(tables: Mapping[str, pd.DataFrame], fits: Mapping[str, Fitted], *, s
         rows.append((name, len(own.cells.systems), pairs, int(own.cells.counts.sum()), scale.freedom, scale.p,
                      scale.effect, ties.freedom, ties.p, ties.effect, good.dispersion, round_.triples,
                      len(round_.found), round_.expected))  # fmt: skip
-    columns = "data systems pairs comparisons freedom p effect ties_freedom ties_p ties_effect dispersion triples circles"
+    columns = (
+        "data systems pairs comparisons freedom p effect ties_freedom ties_p ties_effect dispersion triples circles"
+    )
     return pd.DataFrame(rows, columns=[*columns.split(), "by_chance"])
 
 

@@ -38,12 +38,13 @@ class Verdict:
 
     def steps(self) -> list[str]:
         """Say what to do."""
-        again = self._measure("marks found again, same")
+        same, other = (self._measure(f"marks found again, {one}")["side_by_side"] for one in ("same", "other"))
+        advice = "put translations on one screen" if same > other else "one screen did not help"
         sent, docs = (self._share("adequacy", unit, "a") for unit in ("sentence", "document"))
         return [
-            "Put translations side by side where marks should mean the same: words that both share, marked in one, "
-            f"were marked in the other in {again['side_by_side']:.0f} % of cases, one by one in "
-            f"{again['pointwise']:.0f} %.",
+            f"Where marks should mean the same, {advice}: the same raters, marking words in one translation that "
+            f"another shares, marked them there, too, in {same:.0f} % of cases on one screen, on different screens in "
+            f"{other:.0f} %.",
             "Show whole documents where a person's translation competes: of sentences it was preferred for adequacy in "
             f"{100 * sent:.0f} %, of documents in {100 * docs:.0f} %.",
             "Link all systems through others: what was never compared, even through others, cannot be ranked by any "

@@ -241,8 +241,8 @@ def limited(best: pd.DataFrame, *, statistic: str, gold: str) -> str:
     ours = statistic.startswith("segment")
     others = [_between(one.loc[rows, "surely"]) for rows in (same & (segments != ours), ~same & named)]
     return (
-        f"By {rankings.WORDS.get(statistic, statistic)}, {row['surely']} of {row['metrics']} metrics surely agree better "
-        f"with {NAMES[gold]} than any other single collection by people. By statistics of "
+        f"By {rankings.WORDS.get(statistic, statistic)}, {row['surely']} of {row['metrics']} metrics surely agree "
+        f"better with {NAMES[gold]} than any other single collection by people. By statistics of "
         f"{'systems' if ours else 'segments'} it is {others[0]} of {row['metrics']}, with other people as the gold "
         f"{others[1]}: metrics are not shown to beat people."
     )

@@ -8,7 +8,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator, PercentFormatter, ScalarFormatter
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, PercentFormatter, ScalarFormatter
 
 from evalkit.show.plots import (
     BOTH,
@@ -139,7 +139,9 @@ def power_curves(curves: pd.DataFrame, simulated: pd.DataFrame, *, target: float
         axes.errorbar(found["segments"], found["power"], yerr=reach, capsize=4, **look)
     axes.axhline(target, color=GREY, lw=0.9, ls=":")
     axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.xaxis.set_major_formatter(ScalarFormatter())
+    axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set(xlabel="segments", ylabel="chance to find the difference (power)", ylim=(0, 1.02))
     axes.yaxis.set_major_formatter(PercentFormatter(1))
     if labels.name_on_lines(axes, half):

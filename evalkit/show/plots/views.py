@@ -81,8 +81,8 @@ def power(
     """View the chance to find differences between two systems against segments, and what a target takes.
 
     variances: see ``planning.variances``. simulated: delta, segments, power, power_low, power_high of simulated
-    campaigns, marked where their difference is drawn. delta: the difference that is asked for; deltas: those drawn beside it. segments: steps of the axis. block:
-    segments of a document. design: what else ``planning.power`` asks for.
+    campaigns, marked where their difference is drawn. delta: the difference that is asked for; deltas: those drawn
+    beside it. segments: steps of the axis. block: segments of a document. design: what else ``planning.power`` asks for.
     """
     differences = sorted({*map(float, deltas), float(delta)})
     curves = planning.curve(variances, deltas=differences, segments=segments, block=block, **design)
