@@ -33,8 +33,8 @@ from evalkit.human.planning.worth import contrast_variance
 __all__ = [
     "ALONE", "ARRANGEMENTS", "LAYOUTS", "MOST_PEOPLE", "MOST_SEGMENTS", "NAMES", "NEEDED", "SELECTIONS", "Crew",
     "Limits", "answers", "best_size", "break_even", "by_pair", "by_preference", "calibration_size", "cheapest",
-    "compare", "components", "contrast_variance", "crossed", "curve", "describe", "difference_variance", "document_variance",
-    "equal_work", "evenly_shared", "henderson", "imbalance", "jackknife", "plan", "power", "random_scores",
-    "selections", "setting", "simulate_power", "smallest", "smallest_crew", "smallest_sets", "span", "spending", "t_power",
-    "variances", "watched", "with_metric", "workloads",
+    "compare", "components", "contrast_variance", "crossed", "curve", "describe", "difference_variance",
+    "document_variance", "equal_work", "evenly_shared", "henderson", "imbalance", "jackknife", "plan", "power",
+    "random_scores", "selections", "setting", "simulate_power", "smallest", "smallest_crew", "smallest_sets",
+    "span", "spending", "t_power", "variances", "watched", "with_metric", "workloads",
 ]  # fmt: skip

@@ -82,7 +82,7 @@ def power(
 
     variances: see ``planning.variances``. simulated: delta, segments, power, power_low, power_high of simulated
     campaigns, marked where their difference is drawn. delta: the difference that is asked for; deltas: those drawn
-    beside it. segments: steps of the axis. block: segments of a document. design: what else ``planning.power`` asks for.
+    beside it. segments: steps of the axis. block: segments of a document. design: the rest of ``planning.power``.
     """
     differences = sorted({*map(float, deltas), float(delta)})
     curves = planning.curve(variances, deltas=differences, segments=segments, block=block, **design)
