@@ -103,6 +103,19 @@ def test_people_who_like_systems_differently_contradict_no_scale_of_strengths():
     assert ignored > 0.2
 
 
+@pytest.mark.parametrize(("pairs", "testable"), [(TREE, False), (CIRCLE, True)])
+def test_a_report_of_comparisons_tests_a_scale_only_where_pairs_go_round(pairs, testable, tmp_path):
+    table = answered(pairs, np.random.default_rng(2), answers=120, units=12)
+    table["segment"] = table.groupby(["system_a", "system_b"]).cumcount()
+    for side in ("system_a", "system_b"):
+        table[side] = "system " + table[side]
+    table.to_csv(tmp_path / "mine.csv", index=False)
+    asked = ["-p", f"file={tmp_path / 'mine.csv'}", "-p", "resamples=20", "--out", str(tmp_path / "out")]
+    assert cli.main(["run", "campaign", *asked]) == 0
+    page = html.unescape((tmp_path / "out" / "campaign.html").read_text(encoding="utf-8"))
+    assert bool(re.search(r"\b1 degrees? of freedom", page)) == testable
+
+
 def test_tables_of_preferences_leave_the_freedom_that_their_pairs_leave(real):
     fits = recorded("preferences", "fit").set_index("data")
     met = real("literary-preferences")

@@ -87,8 +87,11 @@ def _scale(found: Comparisons) -> str:
         )
     odd = found.residuals[found.residuals["residual"].abs() >= ODD]
     fits = "fits" if fit.p >= 0.05 else "does not fit"
-    text = f"One scale of strengths {fits} (chi-squared {fit.statistic:.1f}, {fit.freedom} degrees of freedom, p = "
-    text += f"{fit.p:.3f}; answers of one person or text taken as alike, which divides chi-squared by {fit.effect:.1f})"
+    text = (
+        f"One scale of strengths {fits} (chi-squared {fit.statistic:.1f}, {pluralize(fit.freedom, 'degree')} of "
+        f"freedom, p = {fit.p:.3f}; answers of one person or text are alike, so chi-squared is divided by "
+        f"{fit.effect:.1f})"
+    )
     if fit.p >= 0.05 or odd.empty:
         return f"{text}."
     row = odd.iloc[0]

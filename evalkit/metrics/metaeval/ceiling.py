@@ -233,7 +233,7 @@ def limited(best: pd.DataFrame, *, statistic: str, gold: str) -> str:
     >>> found = pd.DataFrame({"gold": ["WMT-MQM", "MQM-1"] * 2, "statistic": ["SPA"] * 2 + ["segment acc_eq"] * 2})
     >>> limited(found.assign(kind="one person", surely=[0, 0, 9, 4], metrics=20), statistic="segment acc_eq",
     ...         gold="WMT-MQM").split(". ")[1]
-    'By statistics of systems it is 0 of 20, with other people as the gold 4: metrics are not shown to beat people.'
+    'By statistics of systems it is 0 of 20, with other people as the gold 4: none of this makes metrics better judges.'
     """
     one = best[best["kind"] == KINDS[0]]
     same, named = one["gold"] == gold, one["statistic"] == statistic
@@ -244,7 +244,7 @@ def limited(best: pd.DataFrame, *, statistic: str, gold: str) -> str:
         f"By {rankings.WORDS.get(statistic, statistic)}, {row['surely']} of {row['metrics']} metrics surely agree "
         f"better with {NAMES[gold]} than any other single collection by people. By statistics of "
         f"{'systems' if ours else 'segments'} it is {others[0]} of {row['metrics']}, with other people as the gold "
-        f"{others[1]}: metrics are not shown to beat people."
+        f"{others[1]}: none of this makes metrics better judges."
     )
 
 

@@ -23,8 +23,8 @@ def headline(finding: pd.DataFrame, *, found: float) -> str:
     higher = "higher" if finding["above"].sum() == finding["tests"].sum() else "not always higher"
     return (
         f"Crowds score translations with contradictions or serious errors {higher} than incomprehensible ones, by "
-        f"{finding['least'].min():.2f} to {finding['most'].max():.2f} standard deviations. A small classifier finds {found:.0%} of the "
-        "contradictions."
+        f"{finding['least'].min():.2f} to {finding['most'].max():.2f} standard deviations. A small classifier "
+        f"finds {found:.0%} of the contradictions."
     )
 
 
