@@ -142,8 +142,8 @@ def metric_step(saving: pd.DataFrame, whose: str) -> str:
         )
     instead = f", not {rows.loc['within systems', 'share']:.0%}" if "within systems" in rows.index else ""
     return (
-        f"Count on a metric for little: with {whose} beside people you need {own['share']:.0%} fewer "
-        f"judgements{instead}, if nobody has favourites."
+        f"Count on a metric for little: if nobody has favourites, with {whose} beside people you need "
+        f"{own['share']:.0%} fewer judgements{instead}."
     )
 
 
