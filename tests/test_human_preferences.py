@@ -283,7 +283,7 @@ def test_circles_are_those_of_the_counts_and_chance_makes_few_where_strengths_di
                    ("A", "D", "b", 2)])  # fmt: skip
     found = preferences.circles(preferences.fit(frame), draws=200)
     assert (found.triples, found.found) == (1, [("A", "B", "C")])
-    assert preferences.goodness(preferences.fit(frame)).p < 1e-6
+    assert preferences.goodness(preferences.fit(frame)).strengths.p < 1e-6
     assert abs(preferences.residuals(preferences.fit(frame))["residual"][0]) > 2
 
 
@@ -303,7 +303,7 @@ def test_what_a_single_ranking_orders_has_no_circle():
 
 
 def test_goodness_is_uniform_where_the_model_is_right():
-    p = [preferences.goodness(preferences.fit(drawn(3000, 5, seed=seed)[0])).p for seed in range(60)]
+    p = [preferences.goodness(preferences.fit(drawn(3000, 5, seed=seed)[0])).strengths.p for seed in range(60)]
     assert 0.3 < np.mean(p) < 0.7
     assert 0.01 < np.mean(np.array(p) < 0.2) < 0.42
 

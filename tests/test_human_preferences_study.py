@@ -1,15 +1,12 @@
 """The study of preferences: side by side against one by one, marks and choices, what a comparison is worth."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
 
-from evalkit import ROOT, DataError
+from evalkit import DataError
 from evalkit.data import compared, together
 from evalkit.human.preferences import beside, drawable, marked, study, worth
-from evalkit.human.preferences.words import Verdict
 
 SCREENS = pd.DataFrame({"system": ["A", "B"], "against": ["B", "A"]})
 
@@ -162,15 +159,3 @@ def test_z_of_documents_is_that_of_means_where_each_has_one_segment():
     wide = own.pivot(index="segment", columns="system", values="score")
     gap = wide["A"] - wide["B"]
     assert table["scores"][0] == pytest.approx(gap.mean() / (gap.std(ddof=1) / np.sqrt(50)))
-
-
-def test_the_reference_says_what_the_study_holds():
-    report = json.loads((ROOT / "data" / "reference" / "preferences.json").read_text(encoding="utf-8"))
-    measures = pd.DataFrame(report["recorded"]["side_by_side"])
-    verdict = Verdict(measures, *[pd.DataFrame()] * 4, (0.0, 1.0), 4)
-    same, other = measures["measure"].str.contains("same screen"), measures["measure"].str.contains("other screens")
-    for own, words in ((same, "% more often"), (other, "on other screens")):
-        change = 100 * (measures.loc[own, "side_by_side"] / measures.loc[own, "pointwise"] - 1).iloc[0]
-        assert f"{change:.0f} %" in verdict.headline()
-        assert words in verdict.headline()
-    assert [row["verdict"] for row in report["published"]].count("match") == 12

@@ -35,6 +35,7 @@ def test_judges_are_told_from_people_and_savings_in_per_cent():
     assert "3 judges, 7 lower ones left out" in figure.get_label()
     saves = pd.DataFrame({"metric": ["m", "m", "k", "k"], "saved": [0.5, 0.2, 0.6, 0.1],
                           "what": ["mean of a system", "difference of two systems"] * 2})  # fmt: skip
+    saves = saves.assign(lowest=0.0, highest=saves["saved"] + 0.1)
     figure = judges.saved(saves, most=1)
     assert [one.get_text() for one in figure.axes[0].get_yticklabels()] == ["m"]
     assert "20% of the judgements for differences" in figure.get_label()

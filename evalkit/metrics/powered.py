@@ -161,8 +161,9 @@ def saved(scores: Scores) -> pd.DataFrame:
     """Say for each metric which share of human judgements it can save at most, for means and for differences.
 
     Returns metric, what, r (mean over systems, or over pairs of systems, of Pearson's correlation between metric and
-    human scores, or differences) and saved (mean of r squared): with the metric on endless segments, the variance
-    of the estimate falls by r squared, and so does the number of judgements for the same interval.
+    human scores, or differences), saved (mean of r squared), lowest and highest (of a single system, or pair): with
+    the metric on endless segments, the variance of the estimate falls by r squared, and so does the number of
+    judgements for the same interval.
 
     >>> human = np.array([[1.0, 2, 3, 4], [2, 2, 5, 1]])
     >>> saved(Scores(("m",), ("A", "B"), tuple("1234"), human[None] * 2, human))[["what", "saved"]].values.tolist()
@@ -173,9 +174,10 @@ def saved(scores: Scores) -> pd.DataFrame:
         pooled = pool(scores, name)
         y, f = (side - side.mean(axis=1, keepdims=True) for side in (pooled.human, pooled.metric))
         r = ratio((y * f).sum(axis=1), np.sqrt((y**2).sum(axis=1) * (f**2).sum(axis=1)))
-        table = pd.DataFrame({"what": pooled.what, "r": r, "saved": r**2}).groupby("what", sort=False).mean()
-        tables.append(table.reset_index().assign(metric=name))
-    return pd.concat(tables, ignore_index=True)[["metric", "what", "r", "saved"]].round({"r": 12, "saved": 12})
+        by_what = pd.DataFrame({"r": r, "saved": r**2}).groupby(pooled.what, sort=False)
+        table = by_what.mean().assign(lowest=by_what["saved"].min(), highest=by_what["saved"].max())
+        tables.append(table.rename_axis("what").reset_index().assign(metric=name))
+    return pd.concat(tables, ignore_index=True)[["metric", "what", "r", "saved", "lowest", "highest"]].round(12)
 
 
 def most_saving(table: pd.DataFrame, *, number: int = 2) -> list[str]:

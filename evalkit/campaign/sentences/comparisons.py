@@ -86,13 +86,19 @@ def _unplaced(found: Comparisons) -> list[str]:
 
 def _scale(found: Comparisons) -> str:
     """Say whether one scale of strengths fits."""
-    fit = found.fit
-    if fit.freedom < 1 or math.isnan(fit.p):
-        return "Whether one scale of strengths fits cannot be tested: there are no more pairs than strengths."
+    fit = found.fit.strengths
+    if not fit.freedom:
+        return (
+            "Whether one scale of strengths fits cannot be tested: no pairs of systems go round in a circle, so that "
+            "some strengths fit whatever was answered."
+        )
     odd = found.residuals[found.residuals["residual"].abs() >= ODD]
     fits = "fits" if fit.p >= 0.05 else "does not fit"
-    text = f"One scale of strengths {fits} (deviance {fit.deviance:.1f}, {fit.freedom} degrees of freedom, p = "
-    text += f"{fit.p:.3f}; answers taken as independent, which makes p too small)"
+    text = (
+        f"One scale of strengths {fits} (chi-squared {fit.statistic:.1f}, {pluralize(fit.freedom, 'degree')} of "
+        f"freedom, p = {fit.p:.3f}; answers of one person or text are alike, so chi-squared is divided by "
+        f"{fit.effect:.1f})"
+    )
     if fit.p >= 0.05 or odd.empty:
         return f"{text}."
     row = odd.iloc[0]

@@ -95,15 +95,21 @@ def answer(
     return f"{planning.describe(row, delta=delta)}{work} {chance} {why}"
 
 
-def by_chance(designs: pd.DataFrame, variances: Mapping[str, float], *, delta: float, most_segments: int) -> str:
-    """Say what raw scores take where chance decides who scores which system: the result of ``planning.compare``."""
+def by_chance(
+    designs: pd.DataFrame, variances: Mapping[str, float], best: Mapping[str, Any], *, delta: float, most_segments: int
+) -> str:
+    """Say what raw scores take where chance decides who scores which system: the result of ``planning.compare``.
+
+    best: the design that the headline tells, beside which this stands.
+    """
     if pd.isna(variances["annotator"]):
         return (
             "an unknown number of judgements: in the pilot nobody judged what others judged, so it cannot tell how "
             "strict people are"
         )
     raw = designs[designs["delta"].eq(delta) & designs["arrangement"].eq("mixed") & designs["calibration"].eq(0)]
-    return f"{raw['judgements'].iloc[0]:,} judgements" if len(raw) else f"more than all {most_segments:,} segments give"
+    takes = f"{raw['judgements'].iloc[0]:,}" if len(raw) else f"more than all {most_segments:,} segments give"
+    return f"{takes} instead of {best['judgements']:,} judgements, if nobody has favourites"
 
 
 def plan_steps(found: Pilot, plain: pd.DataFrame, liking: pd.DataFrame) -> list[str]:
@@ -148,11 +154,13 @@ def metric_step(saving: pd.DataFrame, whose: str) -> str:
     rows = saving.set_index("metric")
     own = rows.loc["on differences"]
     if pd.isna(own["share"]):
-        return f"With {whose} beside people, the metric saves at most {own['at_most']:.0%} of the judgements."
+        return (
+            f"With {whose} beside people, the metric saves at most {own['at_most']:.0%} of the judgements on average."
+        )
     instead = f", not {rows.loc['within systems', 'share']:.0%}" if "within systems" in rows.index else ""
     return (
-        f"Count on a metric for little: with {whose} beside people you need {own['share']:.0%} fewer "
-        f"judgements{instead}."
+        f"Count on a metric for little: if nobody has favourites, with {whose} beside people you need "
+        f"{own['share']:.0%} fewer judgements{instead}."
     )
 
 
@@ -163,13 +171,13 @@ def with_metric(saving: pd.DataFrame, whose: str) -> str:
     if pd.isna(own["share"]):
         return (
             f"People alone find no such difference within these limits. {whose[0].upper()}{whose[1:]} saves at most "
-            f"{own['at_most']:.0%} of the judgements."
+            f"{own['at_most']:.0%} of the judgements on average."
         )
     text = (
         f"With {whose} you need {own['share']:.0%} fewer judgements: {own['judgements']:,} instead of "
         f"{alone['judgements']:,}, if nobody has favourites. On differences of two systems its correlation with people "
-        f"is {own['r']:.2f}, so it can save {own['at_most']:.0%} at most, and less where much of the test set is "
-        "judged."
+        f"is {own['r']:.2f}, so it can save {own['at_most']:.0%} at most, averaged over pairs of systems, and less "
+        "where much of the test set is judged."
     )
     if "within systems" not in rows.index or pd.isna(rows.loc["within systems", "share"]):
         return text

@@ -130,7 +130,8 @@ def _look(
     by_place = worth.where(answers["first"].eq("a"), 1 - worth)[answers["first"].ne("unknown")]
     apart = preferences.separated(fitted.cells)
     return Comparisons(
-        pair, answers, table if len(groups) > 1 else table.drop(columns="group"), groups, preferences.goodness(fitted),
+        pair, answers, table if len(groups) > 1 else table.drop(columns="group"), groups,
+        preferences.goodness(fitted, units=preferences.labels(answers if whole else parts[0], units)),
         preferences.circles(fitted, draws=resamples, seed=seed), preferences.residuals(fitted),
         apart if len(apart) > 1 else [], fits[0].place, bool(placed), float(by_place.mean()),
     )  # fmt: skip

@@ -14,7 +14,18 @@ from evalkit.human.planning.calibration import (
 )
 from evalkit.human.planning.components import LAYOUTS, NAMES, NEEDED, components, jackknife, variances
 from evalkit.human.planning.crews import MOST_PEOPLE, MOST_SEGMENTS, Crew, smallest_crew
-from evalkit.human.planning.designs import Limits, by_pair, compare, curve, describe, plan, span
+from evalkit.human.planning.designs import (
+    Limits,
+    by_pair,
+    cheapest,
+    compare,
+    curve,
+    describe,
+    evenly_shared,
+    plan,
+    setting,
+    span,
+)
 from evalkit.human.planning.power import ARRANGEMENTS, document_variance, power, simulate_power, t_power
 from evalkit.human.planning.squares import Equations, equate
 from evalkit.human.planning.watching import crossed, watched
@@ -23,8 +34,8 @@ from evalkit.human.planning.worth import contrast_variance
 __all__ = [
     "ALONE", "ARRANGEMENTS", "LAYOUTS", "MOST_PEOPLE", "MOST_SEGMENTS", "NAMES", "NEEDED", "SELECTIONS", "Crew",
     "Equations", "Limits", "answers", "best_size", "break_even", "by_pair", "by_preference", "calibration_size",
-    "compare", "components", "contrast_variance", "crossed", "curve", "describe", "difference_variance",
-    "document_variance", "equal_work", "equate", "imbalance", "jackknife", "plan", "power", "random_scores",
-    "selections", "simulate_power", "smallest", "smallest_crew", "smallest_sets", "span", "spending", "t_power",
-    "variances", "watched", "with_metric", "workloads",
+    "cheapest", "compare", "components", "contrast_variance", "crossed", "curve", "describe", "difference_variance",
+    "document_variance", "equal_work", "equate", "evenly_shared", "imbalance", "jackknife", "plan", "power",
+    "random_scores", "selections", "setting", "simulate_power", "smallest", "smallest_crew", "smallest_sets", "span",
+    "spending", "t_power", "variances", "watched", "with_metric", "workloads",
 ]  # fmt: skip

@@ -115,13 +115,11 @@ def _search(variances: Mapping[str, float], delta: float, limits: Limits) -> pd.
     """Search the designs of ``plan``; no rows where none suffices."""
     if delta <= 0:
         raise DataError(f"A difference of {delta:g} points cannot be found. Give delta above 0.")
-    sizes = np.arange(2, limits.most_segments // limits.block + 1) * limits.block
     rows = []
     for arrangement, calibration, each, crew in _designs(
         limits, tastes=variances.get("taste", 0) > 0, levels=not np.isnan(variances["annotator"])
     ):
-        shares = crew // 2 if arrangement == "separate" else crew
-        whole = sizes[sizes % (limits.block * max(shares, 1)) == 0]
+        whole = evenly_shared(limits, arrangement=arrangement, crew=crew)
         if not len(whole):
             continue
         reached = power(
@@ -141,6 +139,41 @@ def _search(variances: Mapping[str, float], delta: float, limits: Limits) -> pd.
         if ordinary <= people * free:
             rows.append((arrangement, calibration, segments, each, people, total, cost, float(reached[enough[0]])))
     return pd.DataFrame(rows, columns=_PLAN).sort_values(["cost", "judgements", "segments"], ignore_index=True)
+
+
+def evenly_shared(limits: Limits, *, arrangement: str, crew: int) -> np.ndarray:
+    """List the numbers of segments, in whole documents, that a crew can share evenly; crew 0: any number of people.
+
+    >>> evenly_shared(Limits(most_segments=70, block=10), arrangement="same", crew=3).tolist()
+    [30, 60]
+    """
+    sizes = np.arange(2, limits.most_segments // limits.block + 1) * limits.block
+    shares = crew // 2 if arrangement == "separate" else crew
+    return np.asarray(sizes[sizes % (limits.block * max(shares, 1)) == 0])
+
+
+def setting(*, favourites: bool, arrangement: str = "same", judgements: int = 1, annotators: int = 0,
+            calibration: int = 0) -> str:  # fmt: skip
+    """Say in a few words what a curve of power is about; annotators where their number matters, else 0.
+
+    >>> setting(favourites=True, annotators=13)
+    'the same 13 annotators for both systems, each translation scored once, people having favourites'
+    """
+    crew = f" {annotators}" if annotators and (favourites or arrangement == "separate") else ""
+    who = {
+        "same": f"the same{crew} annotators for both systems",
+        "mixed": "annotators dealt out at random",
+        "separate": f"{crew} annotators, half of them for each system".strip(),
+    }[arrangement]
+    calibrated = f" after a calibration set of {calibration} segments" if calibration else ""
+    return (
+        f"{who}, each translation scored {_times(judgements)}{calibrated}, "
+        f"{'people' if favourites else 'nobody'} having favourites"
+    )
+
+
+def _times(judgements: int) -> str:
+    return {1: "once", 2: "twice"}.get(judgements, f"{judgements} times")
 
 
 def _designs(limits: Limits, *, tastes: bool, levels: bool) -> Iterator[tuple[str, int, int, int]]:
@@ -202,12 +235,11 @@ def describe(design: Mapping[str, Any], *, delta: float) -> str:
         "mixed": "with the documents of the two systems dealt out to them by chance",
         "separate": "half of them for each system",
     }[design["arrangement"]]
-    judged = {1: "once", 2: "twice"}.get(design["judgements_each"], f"{design['judgements_each']} times")
     crew = f"{design['annotators']} annotators, {how}"
     calibrated = f", after a calibration set of {design['calibration']} segments" if design["calibration"] else ""
     return (
         f"To distinguish two systems {delta:g} points apart you need {design['segments']:,} segments, each translation "
-        f"scored {judged}, so {design['judgements']:,} judgements by {crew}{calibrated}."
+        f"scored {_times(design['judgements_each'])}, so {design['judgements']:,} judgements by {crew}{calibrated}."
     )
 
 

@@ -94,13 +94,15 @@ def measures(
     one_by_one: tuple[pd.DataFrame, pd.DataFrame], side_by_side: tuple[pd.DataFrame, pd.DataFrame], *, resamples: int,
     seed: int,
 ) -> pd.DataFrame:  # fmt: skip
-    """Return measure, pointwise, side_by_side, low, high: the last two are the 95 % interval of the difference.
+    """Return measure, pointwise, side_by_side, low, high (the 95 % interval of the difference) and ``drawn``.
 
     Each of the two is what ``pairs`` and ``found_again`` return. Documents are drawn for both at once, people of either
-    by themselves, where there are several.
+    by themselves, where there are several; drawn names the ways to judge whose people were, for the interval says
+    nothing of how others differ.
     """
     parts = []
-    for name, (paired, again) in (("one by one", one_by_one), ("side by side", side_by_side)):
+    ways = {"one by one": one_by_one, "side by side": side_by_side}
+    for name, (paired, again) in ways.items():
         parts += [_part(paired, _of_pairs(paired), name), _part(again, _of_marks(again), name)]
     drawn = redraw(parts, resamples=resamples, seed=seed)
     tables = []
@@ -108,7 +110,8 @@ def measures(
         low, high = combine([two, one], [1, -1]).interval()
         tables.append(pd.DataFrame({"measure": names, "pointwise": one.estimate, "side_by_side": two.estimate,
                                     "low": low, "high": high}))  # fmt: skip
-    return pd.concat(tables, ignore_index=True)
+    people = [name for name, (paired, _) in ways.items() if paired["annotator"].nunique() > 1]
+    return pd.concat(tables, ignore_index=True).assign(drawn=" and ".join(people))
 
 
 def _part(rows: pd.DataFrame, statistic, name: str) -> Part:  # type: ignore[no-untyped-def]

@@ -188,8 +188,13 @@ def _share(own: pd.DataFrame, given: np.ndarray, resamples: int, seed: int, unit
 
 def part(comparisons: pd.DataFrame, statistic: Statistic, units: Sequence[str]) -> Part:
     """Return a statistic of comparisons with the units of ``UNITS`` that are drawn."""
-    labels = {}
+    return Part(statistic, labels(comparisons, units), len(comparisons))
+
+
+def labels(comparisons: pd.DataFrame, units: Sequence[str]) -> dict[str, np.ndarray]:
+    """Number the units of each comparison: kind of ``UNITS`` -> (comparisons,)."""
+    found = {}
     for name in units:
         columns = [comparisons[column].astype("str") for column in UNITS[name] if column in comparisons]
-        labels[name] = pd.MultiIndex.from_arrays(columns).factorize()[0]
-    return Part(statistic, labels, len(comparisons))
+        found[name] = pd.MultiIndex.from_arrays(columns).factorize()[0]
+    return found

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from collections.abc import Mapping
+from itertools import chain, combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -10,43 +11,103 @@ import pandas as pd
 from scipy import stats
 
 from evalkit.human.preferences.cells import Cells
-from evalkit.human.preferences.fitting import Fitted
+from evalkit.human.preferences.fitting import Fitted, Model
+from evalkit.stats.inference import crossed_variance
+
+
+class Departure(NamedTuple):
+    """How far one part of a model is from what was answered.
+
+    freedom: how much else that part could have said; where it is 0, nothing can contradict the part. statistic: the
+    chi-squared of a score test, were answers independent. effect: by how much answers that share a unit widen it.
+    """
+
+    freedom: int
+    statistic: float
+    effect: float
+    p: float
 
 
 class Fit(NamedTuple):
-    """Deviance against a model with shares of its own for each cell, its degrees of freedom, p, and dispersion.
+    """Deviance against a model with shares of its own for each cell, its degrees of freedom, dispersion, and two tests.
 
     dispersion: Pearson's X² over the degrees of freedom: 1 where answers are independent and the model is right.
+    strengths: against a lead of its own for each pair. ties: against ties of its own for each pair.
     """
 
     deviance: float
     freedom: int
-    p: float
     dispersion: float
+    strengths: Departure
+    ties: Departure
 
 
-def goodness(fitted: Fitted) -> Fit:
-    """Test a fitted model against shares of its own for each pair (and place, and annotator).
+def goodness(fitted: Fitted, *, units: Mapping[str, np.ndarray] | None = None) -> Fit:
+    r"""Test what a fitted model says of strengths, and what it says of ties, each by itself.
 
-    p is that of the chi-squared distribution and NaN where no freedom is left. Source: Agresti 2013, section 11.6.
-    Caveat: answers of one person, or about one text, are alike, so that a small p need not be the model's fault: look
-    whether pairs deviate (``residuals``) by much. Cells with few answers make p rough.
+    Systems that were compared in a tree (A with B, B with C) leave strengths no freedom: some strengths fit whatever
+    was answered, and only circles of pairs can contradict them. units: kinds (documents, people) -> (comparisons,) the
+    unit of each answer. Answers of one unit are alike, so that with q degrees of freedom, n units of the rarer kind and
+    their mean design effect :math:`\delta`, :math:`X^2 / (q \delta)` is held against :math:`F_{q,\, q(n-1)}`; without
+    units, :math:`X^2` against chi-squared. Each p is NaN where no freedom is left.
+    Source: Agresti 2013, section 11.6; Rao & Scott 1984 and Thomas & Rao 1987 (units); Cameron, Gelbach & Miller 2011
+    (crossed ones). Caveat: few answers a pair make p rough, and ties that count half make it too large.
 
     >>> from evalkit.human.preferences.fitting import fit
     >>> pairs = [("A", "B", "a"), ("A", "B", "b"), ("B", "C", "a"), ("B", "C", "b"), ("A", "C", "a"), ("A", "C", "b")]
-    >>> found = goodness(fit(pd.DataFrame(pairs, columns=["system_a", "system_b", "preference"])))
-    >>> round(found.deviance, 6), found.freedom, round(found.p, 3)
-    (0.0, 1, 1.0)
+    >>> pairs = pd.DataFrame(pairs, columns=["system_a", "system_b", "preference"])
+    >>> goodness(fit(pairs)).strengths.freedom, goodness(fit(pairs.head(4))).strengths.freedom  # a circle, a tree
+    (1, 0)
     """
+    cells, units = fitted.cells, units or {}
     observed, expected = _counts(fitted)
     with np.errstate(divide="ignore", invalid="ignore"):
         deviance = 2 * float(np.where(observed > 0, observed * np.log(observed / expected), 0.0).sum())
         pearson = float(np.where(expected > 0, (observed - expected) ** 2 / expected, 0.0).sum())
-    used = len(fitted.cells.systems) - 1 + len(fitted.place) + len(fitted.tie)
+    used = len(cells.systems) - 1 + len(fitted.place) + len(fitted.tie)
     freedom = len(observed) * (1 if fitted.ties == "half" else 2) - used
-    if freedom < 1:
-        return Fit(deviance, freedom, np.nan, np.nan)
-    return Fit(deviance, freedom, float(stats.chi2.sf(deviance, freedom)), pearson / freedom)
+    pair = np.unique(np.stack([cells.one, cells.other]), axis=1, return_inverse=True)[1].ravel()
+    own = np.eye(pair.max() + 1)[pair]
+    none = np.zeros_like(own)
+    parts = _departure(fitted, np.stack([own, none]), units), _departure(fitted, np.stack([none, own]), units)
+    return Fit(deviance, freedom, pearson / freedom if freedom > 0 else np.nan, *parts)
+
+
+def _departure(fitted: Fitted, more: np.ndarray, units: Mapping[str, np.ndarray]) -> Departure:
+    """Test whether parameters more would fit better: (2, cells, parameters), how they act on a cell's lead and ties."""
+    cells, model = fitted.cells, Model(fitted.cells, ties=fitted.ties, place=bool(len(fitted.place)))
+    values = np.concatenate([fitted.strength, fitted.place, fitted.tie])[None]
+    lead, tie = model.lead.toarray(), model.tie.toarray()
+    design = np.stack([np.pad(lead, ((0, 0), (0, tie.shape[1]))), np.pad(tie, ((0, 0), (lead.shape[1], 0)))])
+    curve = model.slopes(fitted.expected()[None], values)
+    information = np.array([[curve.dd[0], curve.dt[0]], [curve.dt[0], curve.tt[0]]])
+
+    def product(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+        return np.asarray(np.einsum("icp,ijc,jcq->pq", one, information, other, optimize=True))
+
+    known = np.linalg.pinv(product(design, design), hermitian=True)
+    rest = more - design @ (known @ product(design, more))  # what the fitted parameters do not say already
+    size, axes = np.linalg.eigh(product(rest, rest))
+    free = size > 1e-9 * max(np.trace(product(more, more)), 1e-9)
+    answer = model.slopes(np.broadcast_to(np.eye(3)[:, None], (3, *cells.counts.shape)), values)
+    axes = rest @ (axes[:, free] / np.sqrt(size[free]))
+    score = np.einsum(
+        "iac,icq->caq", np.stack(np.broadcast_arrays(answer.d, answer.t)), axes
+    )  # of each cell and answer
+    statistic, freedom = float((np.einsum("ca,caq->q", cells.counts, score) ** 2).sum()), int(free.sum())
+    if not freedom:
+        return Departure(0, statistic, np.nan, np.nan)
+    units = {kind: own for kind, own in units.items() if len(np.unique(own)) > 1}
+    if not units:
+        return Departure(freedom, statistic, 1.0, float(stats.chi2.sf(statistic, freedom)))
+    each, spreads = score.reshape(-1, freedom)[cells.where], {}
+    for kinds in chain.from_iterable(combinations(sorted(units), number + 1) for number in range(len(units))):
+        code = np.unique(np.stack([units[kind] for kind in kinds]), axis=1, return_inverse=True)[1].ravel()
+        sums = np.eye(code.max() + 1)[code].T @ each
+        spreads[kinds] = ((sums - sums.mean(axis=0)) ** 2).sum() / freedom * len(sums) / max(len(sums) - 1, 1)
+    effect, fewest = max(1.0, float(crossed_variance(spreads))), min(len(np.unique(own)) for own in units.values())
+    p = stats.f.sf(statistic / freedom / effect, freedom, freedom * (fewest - 1))
+    return Departure(freedom, statistic, effect, float(p))
 
 
 def _counts(fitted: Fitted) -> tuple[np.ndarray, np.ndarray]:

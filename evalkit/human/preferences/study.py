@@ -14,7 +14,7 @@ from evalkit.data.items import ITEM
 from evalkit.data.provenance import fact, like
 from evalkit.human.preferences import beside
 from evalkit.human.preferences.cells import count, groups
-from evalkit.human.preferences.drawn import drawable, shares, strengths
+from evalkit.human.preferences.drawn import drawable, labels, shares, strengths
 from evalkit.human.preferences.fitting import Fitted, fit
 from evalkit.human.preferences.goodness import circles, goodness
 from evalkit.human.preferences.simple import elo, win_rates
@@ -71,15 +71,23 @@ def ranked(tables: Mapping[str, pd.DataFrame], *, ties: str, resamples: int, see
     return found[["data", "system", "strength", "low", "high", "drawn"]], fits
 
 
-def fitting(fits: Mapping[str, Fitted], *, seed: int) -> pd.DataFrame:
-    """Return of each fit how well one scale holds: deviance, p, dispersion, circles, and those that chance makes."""
+def fitting(tables: Mapping[str, pd.DataFrame], fits: Mapping[str, Fitted], *, seed: int) -> pd.DataFrame:
+    """Return of each fit how well one scale of strengths, and one rate of ties, hold: freedom, p, effect of units.
+
+    tables: the comparisons of each fit. Beside them dispersion, circles, and those that chance makes.
+    """
     rows = []
     for name, own in fits.items():
-        good, round_ = goodness(own), circles(own, seed=seed)
-        rows.append((name, len(own.cells.systems), int(own.cells.counts.sum()), good.deviance, good.freedom, good.p,
-                     good.dispersion, round_.triples, len(round_.found), round_.expected))  # fmt: skip
-    columns = "data systems comparisons deviance freedom p dispersion triples circles by_chance"
-    return pd.DataFrame(rows, columns=columns.split())
+        good = goodness(own, units=labels(tables[name], drawable(tables[name])))
+        round_, scale, ties = circles(own, seed=seed), good.strengths, good.ties
+        pairs = len({*zip(own.cells.one, own.cells.other)})
+        rows.append((name, len(own.cells.systems), pairs, int(own.cells.counts.sum()), scale.freedom, scale.p,
+                     scale.effect, ties.freedom, ties.p, ties.effect, good.dispersion, round_.triples,
+                     len(round_.found), round_.expected))  # fmt: skip
+    columns = (
+        "data systems pairs comparisons freedom p effect ties_freedom ties_p ties_effect dispersion triples circles"
+    )
+    return pd.DataFrame(rows, columns=[*columns.split(), "by_chance"])
 
 
 def simpler(tables: Mapping[str, pd.DataFrame], strengths: pd.DataFrame, *, seed: int) -> pd.DataFrame:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from evalkit.stats.terms import pluralize
+from evalkit.stats.terms import join_names, pluralize
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,22 +26,25 @@ class Verdict:
     parts: int
 
     def headline(self) -> str:
-        """Say the result in a sentence."""
-        same, other = self._gains()
+        """Say the result, and what its interval leaves out."""
+        again = self._measure("marks found again, same")
+        settled = again["low"] > 0 or again["high"] < 0
+        verdict = "This difference is clear." if settled else "We cannot tell this difference from chance."
         return (
-            "Side by side, words that two translations share are marked in both "
-            f"{self._more(same)} often than one by one (on other screens {self._more(other)}); {self._settled()} of "
-            f"{len(self.measures)} measures change for sure."
+            "Words that two translations share, marked in one, were marked in the other in "
+            f"{again['side_by_side']:.0f} % of cases side by side, in {again['pointwise']:.0f} % one by one. "
+            f"{self._undrawn() or verdict}"
         )
 
     def steps(self) -> list[str]:
         """Say what to do."""
-        again = self._measure("marks found again, same")
+        same, other = (self._measure(f"marks found again, {one}")["side_by_side"] for one in ("same", "other"))
+        advice = "put translations on one screen" if same > other else "one screen did not help"
         sent, docs = (self._share("adequacy", unit, "a") for unit in ("sentence", "document"))
         return [
-            "Put translations side by side where marks should mean the same: words that both share, marked in one, "
-            f"were marked in the other in {again['side_by_side']:.0f} % of cases, one by one in "
-            f"{again['pointwise']:.0f} %.",
+            f"Where marks should mean the same, {advice}: the same raters, marking words in one translation that "
+            f"another shares, marked them there, too, in {same:.0f} % of cases on one screen, on different screens in "
+            f"{other:.0f} %.",
             "Show whole documents where a person's translation competes: of sentences it was preferred for adequacy in "
             f"{100 * sent:.0f} %, of documents in {100 * docs:.0f} %.",
             "Link all systems through others: what was never compared, even through others, cannot be ranked by any "
@@ -56,8 +59,19 @@ class Verdict:
         gap = found["side_by_side"] - found["pointwise"]
         return (
             f"Marks found again on the same screen: {gap:+.0f} points, 95 % interval {found['low']:+.0f} to "
-            f"{found['high']:+.0f}, drawing documents and raters. One by one there is one rating of each translation, "
-            "by raters who are not named, at another time: who judged may explain some of it."
+            f"{found['high']:+.0f}, drawing documents{f' and raters {drawn}' if (drawn := found['drawn']) else ''}. "
+            "One by one and side by side were judged by other people at other times."
+        )
+
+    def _undrawn(self) -> str:
+        """Say whose raters no interval takes in; empty where both ways have several."""
+        drawn = self._measure("marks found again, same")["drawn"]
+        left = [way for way in ("one by one", "side by side") if way not in drawn]
+        if not left:
+            return ""
+        return (
+            f"Whether the screen or the raters made the difference is open: those {' and '.join(left)} are not told "
+            "apart, so no interval here takes in how they differ."
         )
 
     def contrast(self) -> list[str]:
@@ -93,12 +107,22 @@ class Verdict:
 
     def scale(self) -> str:
         """Say whether one scale of strengths holds."""
-        own = self.fits[self.fits["freedom"] > 0]
-        bad = own[own["p"] < 0.05]
-        names = ", ".join(bad["data"]) or "none"
+        told = [
+            self._held("one scale of strengths", "circle of pairs", "freedom", "p"),
+            self._held("one rate of ties", "second pair with ties", "ties_freedom", "ties_p"),
+        ]
+        circles, triples = int(self.fits["circles"].sum()), int(self.fits["triples"].sum())
+        return f"{' '.join(told)} Of {pluralize(triples, 'triple')} of systems, {circles} go in a circle."
+
+    def _held(self, what: str, needs: str, freedom: str, p: str) -> str:
+        """Say how many tables can contradict a part of the model at all, and which of them do."""
+        own = self.fits[self.fits[freedom] > 0]
+        bad = own.loc[own[p] < 0.05, "data"]
+        verdict = f"{len(bad) or 'none'} of these {'do' if len(bad) > 1 else 'does'}, at p < 0.05"
+        verdict += f" ({join_names(bad)})" if len(bad) else ""
         return (
-            f"One scale of strengths fits {len(own) - len(bad)} of {len(own)} tables that can contradict it (p < 0.05: "
-            f"{names}); {int(self.fits['circles'].sum())} of {int(self.fits['triples'].sum())} triples go in a circle."
+            f"Only comparisons with a {needs} can contradict {what}: {len(own)} of {pluralize(len(self.fits), 'table')}"
+            f"{f'; {verdict}' if len(own) else ''}."
         )
 
     def certainty(self) -> str:
@@ -118,25 +142,13 @@ class Verdict:
     def _measure(self, start: str) -> pd.Series:
         return self.measures[self.measures["measure"].str.startswith(start)].iloc[0]
 
-    def _gains(self) -> tuple[float, float]:
-        own = self.measures[self.measures["measure"].str.startswith("marks found again")]
-        same, other = 100 * (own["side_by_side"] / own["pointwise"] - 1)
-        return float(same), float(other)
-
     def _difficult(self) -> float:
         own = (self.literary["n"] + self.literary["equal"]).to_numpy(float)
         return float(own[2] / own[0])
 
-    def _settled(self) -> int:
-        return int((self.measures["low"].gt(0) | self.measures["high"].lt(0)).sum())
-
     def _share(self, criterion: str, unit: str, answer: str) -> float:
         own = self.answers[self.answers["criterion"].eq(criterion) & self.answers["unit"].eq(unit)]
         return float(own.loc[own["answer"].eq(answer), "share"].iloc[0])
-
-    @staticmethod
-    def _more(change: float) -> str:
-        return f"{abs(change):.0f} % {'more' if change > 0 else 'less'}"
 
     @staticmethod
     def _told(row: pd.Series) -> str:

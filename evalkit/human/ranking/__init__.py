@@ -4,7 +4,7 @@ All functions take ratings tables (see ``evalkit.data.schemas``) and work within
 column that is ranked: raw scores, z-scores, or what ``evalkit.human.normalization`` made of them. Higher is better.
 """
 
-from evalkit.human.ranking.movement import rank_ranges, rank_shifts, rankings, resampled, summarize_shifts
+from evalkit.human.ranking.movement import further, rank_ranges, rank_shifts, rankings, resampled, summarize_shifts
 from evalkit.human.ranking.official import (
     DIGITS,
     compare_clusters,
@@ -23,7 +23,7 @@ from evalkit.human.ranking.scores import COUNTED, system_scores
 
 __all__ = [
     "COUNTED", "DIGITS", "LINES", "RULES", "TESTS", "LineRule",
-    "compare_clusters", "compare_p_values", "compare_with_official", "explain_missing", "flat_annotators",
+    "compare_clusters", "compare_p_values", "compare_with_official", "explain_missing", "flat_annotators", "further",
     "missing_scores", "official_scores", "pairwise_tests", "rank_ranges", "rank_shifts", "rankings", "resampled",
     "significance_clusters", "summarize_shifts", "system_scores", "tally", "tally_clusters",
 ]  # fmt: skip

@@ -69,7 +69,8 @@ class Verdict:
         return [
             f"Draw lines by the rule “{best}”: {rules.named(best).title}. Where two systems do not differ, it draws a "
             f"line in {self._of(best, BY_DOCUMENT)} of campaigns (its level is {self.rates.loc[best, 'level']:.0f} %), "
-            f"WMT's rules in {self._span(BY_DOCUMENT)}. In a report of your own: -p lines={best}.",
+            f"WMT's rules in {self._span(BY_DOCUMENT)} instead of {self._promised()}. In a report of your own: "
+            f"-p lines={best}.",
             f"Expect fewer lines: {lines[best]} in {self.totals.loc[best, 'rankings']} rankings, where WMT's rules "
             f"draw {wmt.min()} ({wmt.idxmin()}) to {wmt.max()} ({wmt.idxmax()}). A missing line does not say “equal”: "
             "print intervals of scores beside the lines.",
@@ -81,8 +82,9 @@ class Verdict:
         """Say the main finding."""
         return (
             f"WMT's rules for cluster lines part two systems that do not differ in {self._span(BY_DOCUMENT)} of "
-            "campaigns, because segments of one document are not independent evidence; a test that takes whole "
-            f"documents as drawn, in {self._of(self.best, BY_DOCUMENT)}."
+            f"campaigns, where they promise {self._promised()}, because segments of one document are not "
+            f"independent evidence. A test that takes whole documents as drawn does so in "
+            f"{self._of(self.best, BY_DOCUMENT)}, where it promises {self.rates.loc[self.best, 'level']:.0f} %."
         )
 
     def sure(self) -> str:
@@ -155,7 +157,14 @@ class Verdict:
         value = self.rates.loc[rule, situation]
         return "no campaign here" if pd.isna(value) else f"{value:.0f} %"
 
+    def _promised(self) -> str:
+        """Return the levels that WMT's rules set themselves."""
+        return f"{' or '.join(f'{level:.0f}' for level in sorted(self._wmt('level').unique()))} %"
+
+    def _wmt(self, column: str) -> pd.Series:
+        return self.rates.loc[self.rates.index.str.startswith("wmt"), column].dropna()
+
     def _span(self, situation: str) -> str:
         """Return the lowest and the highest share of WMT's rules."""
-        values = self.rates.loc[self.rates.index.str.startswith("wmt"), situation].dropna()
+        values = self._wmt(situation)
         return f"{values.min():.0f} to {values.max():.0f} %" if len(values) else "no campaign here"

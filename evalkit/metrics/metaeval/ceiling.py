@@ -225,6 +225,34 @@ def passing_everywhere(held: Mapping[str, Held]) -> pd.DataFrame:
     return table
 
 
+def limited(best: pd.DataFrame, *, statistic: str, gold: str) -> str:
+    """Say how many metrics are surely ahead of people, and how many on the other level, and with other golds.
+
+    best: the result of ``leaders`` of ``passing_everywhere``.
+
+    >>> found = pd.DataFrame({"gold": ["WMT-MQM", "MQM-1"] * 2, "statistic": ["SPA"] * 2 + ["segment acc_eq"] * 2})
+    >>> limited(found.assign(kind="one person", surely=[0, 0, 9, 4], metrics=20), statistic="segment acc_eq",
+    ...         gold="WMT-MQM").split(". ")[1]
+    'By statistics of systems it is 0 of 20, with other people as the gold 4: none of this makes metrics better judges.'
+    """
+    one = best[best["kind"] == KINDS[0]]
+    same, named = one["gold"] == gold, one["statistic"] == statistic
+    row, segments = one[same & named].iloc[0], one["statistic"].str.startswith("segment")
+    ours = statistic.startswith("segment")
+    others = [_between(one.loc[rows, "surely"]) for rows in (same & (segments != ours), ~same & named)]
+    return (
+        f"By {rankings.WORDS.get(statistic, statistic)}, {row['surely']} of {row['metrics']} metrics surely agree "
+        f"better with {NAMES[gold]} than any other single collection by people. By statistics of "
+        f"{'systems' if ours else 'segments'} it is {others[0]} of {row['metrics']}, with other people as the gold "
+        f"{others[1]}: none of this makes metrics better judges."
+    )
+
+
+def _between(counts: pd.Series) -> str:
+    low, high = counts.min(), counts.max()
+    return f"{low}" if low == high else f"{low} to {high}"
+
+
 def turns(best: pd.DataFrame) -> pd.DataFrame:
     """Lay out by statistic and gold how many metrics are surely ahead of / surely behind the best one person's worth.
 

@@ -17,8 +17,13 @@ def average_differences(differences: pd.DataFrame, *, direction: str) -> View:
     differences: the result of ``licht2022.table3.average_differences``.
     """
     figure = figures.average_differences(rows_of(differences, "direction", direction))
-    tried = _TRIED.get(direction, direction)
-    return View(figure, f"Differences between the average kappas of the protocols that were tried {tried}")
+    here = differences[differences["about"].eq(differences["about"].iloc[0])]
+    held = rows_of(here, "direction", direction)["survives"]
+    return View(
+        figure,
+        f"{len(held)} of the {len(here)} differences between average kappas: of the protocols that were tried "
+        f"{_TRIED.get(direction, direction)} ({held.sum()} of these {len(held)} hold for the languages studied)",
+    )
 
 
 def power_curves(powers: pd.DataFrame, *, wanted_power: float = progression.WANTED_POWER) -> View:

@@ -20,12 +20,11 @@ def headline(finding: pd.DataFrame, *, found: float) -> str:
     Crowds score translations with contradictions or serious errors higher than incomprehensible ones, by 0.19 to 0.43
     standard deviations. A small classifier finds 3% of the contradictions.
     """
-    whole = finding.set_index("model").loc["all rows"]
-    higher = "higher" if whole["above"] == whole["tests"] else "not always higher"
+    higher = "higher" if finding["above"].sum() == finding["tests"].sum() else "not always higher"
     return (
         f"Crowds score translations with contradictions or serious errors {higher} than incomprehensible ones, by "
-        f"{whole['least']:.2f} to {whole['most']:.2f} standard deviations. A small classifier finds {found:.0%} of the "
-        "contradictions."
+        f"{finding['least'].min():.2f} to {finding['most'].max():.2f} standard deviations. A small classifier "
+        f"finds {found:.0%} of the contradictions."
     )
 
 

@@ -84,20 +84,23 @@ def replacing(table: pd.DataFrame, *, epsilon: float, names: Mapping[str, str], 
 def saved(table: pd.DataFrame, *, most: int = 8) -> Figure:
     """Draw which share of judgements each metric saves at most, for means of systems and for their differences.
 
+    Dots are averages; lines reach from the system, or pair, for which it saves least to that for which it saves most.
+
     table: the result of ``powered.saved``. most: metrics drawn, those that save most of differences.
     """
     wide = table.pivot(index="metric", columns="what", values="saved")
     best = wide.sort_values("difference of two systems", ascending=False, kind="stable").head(most).index
-    shown = table[table["metric"].isin(best)].assign(saved=lambda t: 100 * t["saved"])
+    shown = table[table["metric"].isin(best)].copy()
+    shown[["saved", "lowest", "highest"]] *= 100
     figure, axes = plt.subplots(figsize=(BOTH, 0.3 * len(best) + 1.3))
-    forest(axes, shown, rows="metric", value="saved", series="what", order=best, apart=0)
-    axes.set(xlim=(0, None), xlabel="judgements saved at most (%)", ylabel="")
+    forest(axes, shown, rows="metric", value="saved", low="lowest", high="highest", series="what", order=best)
+    axes.set(xlim=(0, None), xlabel="judgements saved at most (%; line: least to most)", ylabel="")
     axes.margins(x=0.1)
     above(axes, columns=1)
     first = wide.loc[best[0]]
     return describe(
         figure,
-        f"Two dots for each of {len(best)} metrics, differences to the left. {best[0]} saves at most "
-        f"{first['difference of two systems']:.0%} of the judgements for differences of systems, and "
+        f"Two dots with lines for each of {len(best)} metrics, differences to the left. {best[0]} saves at most "
+        f"{first['difference of two systems']:.0%} of the judgements for differences of systems on average, and "
         f"{first['mean of a system']:.0%} for means.",
     )

@@ -8,7 +8,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator, PercentFormatter, ScalarFormatter
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, PercentFormatter, ScalarFormatter
 
 from evalkit.show.plots import (
     BOTH,
@@ -124,7 +124,7 @@ def spending(table: pd.DataFrame) -> Figure:
 def power_curves(curves: pd.DataFrame, simulated: pd.DataFrame, *, target: float) -> Figure:
     """Draw power against segments, a line a difference, with simulated designs and their intervals as marks.
 
-    curves: the result of ``planning.curve``; simulated: rows of ``planning.compare`` of the same arrangement.
+    curves: the result of ``planning.curve``; simulated: delta, segments, power, power_low, power_high.
     """
     deltas: Sequence[float] = sorted(curves["delta"].unique(), reverse=True)
     figure, axes = plt.subplots(figsize=(BOTH, 3.4))
@@ -139,16 +139,17 @@ def power_curves(curves: pd.DataFrame, simulated: pd.DataFrame, *, target: float
         axes.errorbar(found["segments"], found["power"], yerr=reach, capsize=4, **look)
     axes.axhline(target, color=GREY, lw=0.9, ls=":")
     axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.xaxis.set_major_formatter(ScalarFormatter())
+    axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set(xlabel="segments", ylabel="chance to find the difference (power)", ylim=(0, 1.02))
     axes.yaxis.set_major_formatter(PercentFormatter(1))
     if labels.name_on_lines(axes, half):
         axes.set_title("Numbers on lines: how many points two systems differ", fontsize=9, weight="normal")
     else:
         legend(axes, loc="lower right")
-    needed = "; ".join(
-        f"{row.delta:g} points {row.segments:,.0f} segments" for row in simulated.dropna(subset="segments").itertuples()
-    )
+    enough = curves[curves["power"] >= target].groupby("delta")["segments"].min()
+    needed = "; ".join(f"{delta:g} points {segments:,.0f} segments" for delta, segments in enough.items())
     return describe(
         figure,
         "The chance to find a difference rises with the number of segments, one curve for each difference. The target "

@@ -10,6 +10,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from evalkit.human.ranking import further
 from evalkit.show.plots import (
     BOTH,
     GREY,
@@ -155,7 +156,7 @@ def moves_strip(moved: pd.DataFrame) -> Figure:
     """
     names = list(dict.fromkeys(moved["variant"]))[::-1]
     figure, axes = plt.subplots(figsize=(BOTH, 0.62 * len(names) + 1.3))
-    far = moved["noise_share"] < 0.05
+    far = further(moved)
     for chosen, marker, colour, label in (
         (~far, "o", GREY, "no further than chance"), (far, "s", PALETTE[1], "further than chance"),
     ):  # fmt: skip

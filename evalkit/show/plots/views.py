@@ -76,22 +76,23 @@ def rank_forest(ranges: pd.DataFrame, clustered: pd.DataFrame, *, pair: str, dat
 
 def power(
     variances: Mapping[str, float], simulated: pd.DataFrame, *, delta: float, deltas: Sequence[float], target: float,
-    segments: Sequence[int], block: int,
+    segments: Sequence[int], block: int, **design: Any,
 ) -> View:  # fmt: skip
     """View the chance to find differences between two systems against segments, and what a target takes.
 
-    variances: see ``planning.variances``. simulated: designs of ``planning.compare``, marked where their difference is
-    drawn. delta: the difference that is asked for; deltas: those drawn beside it. segments: steps of the axis. block:
-    segments of a document.
+    variances: see ``planning.variances``. simulated: delta, segments, power, power_low, power_high of simulated
+    campaigns, marked where their difference is drawn. delta: the difference that is asked for; deltas: those drawn
+    beside it. segments: steps of the axis. block: segments of a document. design: the rest of ``planning.power``.
     """
     differences = sorted({*map(float, deltas), float(delta)})
-    curves = planning.curve(variances, deltas=differences, segments=segments, block=block)
+    curves = planning.curve(variances, deltas=differences, segments=segments, block=block, **design)
     figure = planning_plots.power_curves(curves, simulated, target=target)
     enough = curves[(curves["power"] >= target) & (curves["delta"] == delta)]["segments"]
     takes = f"{enough.min():,} segments" if len(enough) else f"more than {max(segments):,} segments"
     found = f"{delta:g} points are found with a chance of {target:.0%} by {takes}"
     told = "The chance to find a difference rises with the number of segments, one curve for each difference"
-    title = "Chance to find a difference (same annotators, each translation scored once, if nobody has favourites)"
+    about = planning.setting(favourites=variances.get("taste", 0) > 0, **design)
+    title = f"Chance to find a difference ({about})"
     return View(describe(figure, f"{told}: {found}."), f"{title}: {found}")
 
 
