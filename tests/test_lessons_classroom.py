@@ -145,7 +145,8 @@ def test_a_class_meets_its_own_file_in_the_lessons(class_file):
     ratings = classroom.judgements(str(class_file))
     assert source_of(ratings)["source"] == "real"
     assert classroom.person(ratings) == "annotator-01", "numbers survive the import"
-    assert "Your class: 3 annotators, 168 judgements" in classroom.introduced(ratings, "annotator-02")
+    assert f"Your class: 3 annotators, {len(ratings)} judgements" in classroom.introduced(ratings, "annotator-02")
+    assert ratings["item_type"].value_counts()["system"] == 48 * 3
     assert classroom.matrix(ratings).shape == (48, 3)
     assert set(classroom.copies(ratings)["item_type"]) == {"repeat", "degraded"}
     assert classroom.disputed(ratings)["hypothesis"].str.len().min() > 5, "texts come from the workbooks"
