@@ -70,7 +70,7 @@ def test_defaults_pass(name):
         ("wmt22_calibration_hits", {"pair": "eng-jnp"}, "There is no pair 'eng-jnp'. Did you mean 'eng-jpn'?"),
         ("wmt22_calibration_hits", {"splits": "0"}, "splits = 0 cannot be used. Give a whole number of at least 1."),
         ("wmt22_calibration_hits", {"campaign": "wmt21-mturk"}, "There is no ranked 'zho-eng'. "),
-        ("campaign", {"score": "zz"}, "There is no score 'zz'. Did you mean 'z'? Choose one of: auto, raw, adjusted, z."),
+        ("campaign", {"score": "zz"}, "There is no score 'zz'. Did you mean 'z'? Choose one of: auto, raw, adj"),
         ("campaign", {"seed": "-1"}, "seed = -1 cannot be used. Give a whole number of at least 0."),
         ("study_planner", {"target": "80"}, "target = 80.0 cannot be used. Give a number above 0 and below 1."),
         ("study_planner", {"deltas": "3,0"}, "deltas holds 0.0, which cannot be used. Give a number above 0."),
