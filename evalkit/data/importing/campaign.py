@@ -12,7 +12,7 @@ import pandas as pd
 from evalkit import DataError, nameable
 from evalkit.data import schemas
 from evalkit.data.files import stamp
-from evalkit.data.importing import example, planned, receipt, recognise, rejected, writing
+from evalkit.data.importing import example, lost, planned, receipt, recognise, rejected, writing
 from evalkit.data.importing.automatic import apart, gathering
 from evalkit.data.importing.automatic.items import EXTRA
 from evalkit.data.importing.cells import scales
@@ -102,8 +102,7 @@ def run(paths: Sequence[Path], out: Path, options: Options, *, name: str = "auto
         if ratings.empty:
             notes = [note for file in files for note in file.rows.notes]
             raise DataError(report.nothing([n for n in notes if n == example.NOTE or n.endswith(planned.UNANSWERED)]))
-        if not allow_rejected:
-            receipt.refuse_many(report)
+        receipt.refuse_many(report, lost.kinds(files, report), allowed=allow_rejected)
         report.rows_kept = len(ratings)
         people = apart.without_judges(ratings, options, report, str(label["origin"]))
         seen = [Seen.at(path) for place in options.metric_files for path in gathering.files(place)]
@@ -171,7 +170,8 @@ def _files(path: Path) -> list[Path]:
 def _read(file: File, options: Options, report: Report) -> None:
     """Read all rows of a file, and turn them into judgements."""
     if not file.match.loaded:
-        file.rows = file.source.read(file.match.header, file.match.after)
+        same = (file.match.header, file.match.after) == (file.head.header, file.head.line)
+        file.rows = file.head.whole if same else file.source.read(file.match.header, file.match.after)
     try:
         file.found = file.kind.convert(file.rows, file.head, file.match, options.of(file.source.path.name), report)
     except rejected.TooMany as problem:

@@ -2,10 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
+import pandas as pd
+
 from evalkit.data import languages, schemas
-from evalkit.data.importing.cells import columns
+from evalkit.data.importing.cells import columns, numbers
 from evalkit.data.importing.files.rows import Rows, Source, headings
 from evalkit.data.importing.judgements import Converted
 from evalkit.data.importing.options import Options
@@ -31,13 +34,21 @@ class Head:
     line: int = 0
     header: list[str] = field(default_factory=list)
     title: str = ""
+    read: Callable[[list[str], int], Rows] | None = field(default=None, repr=False, compare=False)
     #: Whether a column may hold scores, for those that were looked at: several formats ask.
     scores: dict[str, bool] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
     def of(cls, source: Source) -> "Head":
         """Find the headings of a file."""
-        head = cls(source.path, source.head, source.typed, source.named or source.path.name, title=source.title)
+        head = cls(
+            source.path,
+            source.head,
+            source.typed,
+            source.named or source.path.name,
+            title=source.title,
+            read=source.read,
+        )
         counts = [columns.count_known(cells) for _, cells in head.rows[:_TOP]]
         if counts:
             place = counts.index(max(counts))
@@ -60,8 +71,19 @@ class Head:
         """The rows below the headings."""
         return [cells for line, cells in self.rows if line > self.line]
 
+    @cached_property
+    def whole(self) -> Rows:
+        """All rows below the headings: what a column is, is judged by all of them."""
+        assert self.read
+        return self.read(self.header, self.line)
+
+    def judged(self, name: str) -> pd.Series:
+        """What stands in a column in all rows where it says something: no empty cells, no words for no judgement."""
+        frame = self.whole.frame  # a file that its loader reads by itself has no columns here
+        return numbers.said(frame[name] if name in frame else pd.Series(dtype="str")).dropna()
+
     def samples(self, name: str) -> list[str]:
-        """What stands in a column, without empty cells."""
+        """What stands in a column on the first rows, without empty cells."""
         place = self.header.index(name)
         cells = [plain(cells[place]) for cells in self.below if place < len(cells)]
         return [cell for cell in cells if cell]

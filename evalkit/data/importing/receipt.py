@@ -12,13 +12,14 @@ from evalkit.data.schemas import ITEM_TYPES, with_pair
 from evalkit.data.scored import scored
 
 
-def refuse_many(report: Report) -> None:
+def refuse_many(report: Report, lost: str, *, allowed: bool) -> None:
     """Refuse a campaign of whose rows many were rejected.
 
-    Raises DataError with the reasons.
+    lost: what kind of judgements went with them, which nobody may allow; "" where the rows are merely broken. allowed:
+    go on without those. Raises DataError with the reasons.
     """
     share = report.rows_rejected / max(report.rows_read, 1)
-    if share <= REFUSE_ABOVE:
+    if share <= REFUSE_ABOVE or (allowed and not lost):
         return
     reasons = "; ".join(f"{count:,} rows: {reason}" for reason, count in report.reasons.most_common(5))
     more = f"; {len(report.reasons) - 5} further reasons" if len(report.reasons) > 5 else ""
@@ -29,8 +30,8 @@ def refuse_many(report: Report) -> None:
         scale = " The scale is {:g} to {:g}".format(*report.scale) + f" ({report.scale_from})."
     raise DataError(
         f"{', '.join(entry['name'] for entry in report.files)}: {report.rows_rejected:,} of {report.rows_read:,} rows "
-        f"({share:.1%}) cannot be read, and nothing was imported ({reasons}{more}). First: {example}.{scale} Mend the "
-        "file or the options, or pass --allow-rejected to go on without these rows."
+        f"({share:.1%}) cannot be read, and nothing was imported ({reasons}{more}). First: {example}.{scale} "
+        + (lost or "Mend the file or the options, or pass --allow-rejected to go on without these rows.")
     )
 
 
@@ -56,7 +57,9 @@ def complete(report: Report, ratings: pd.DataFrame, options: Options) -> None:
     apart = ["pair", *(["criterion"] if "criterion" in ratings else [])]
     counted = pd.concat([scored(own) for _, own in with_pair(ratings).reset_index(drop=True).groupby(apart)])
     if counted.duplicated([*apart, "system", "doc", "segment"]).any():
-        report.note("a system's mean counts every segment once, however often it was judged, as the ranking does")
+        report.note(
+            "systems are ranked by the mean of segments, which counts a segment once, however often it was judged"
+        )
     report.systems, report.people = _means(counted, "system"), _means(counted, "annotator")
     rest = ratings["item_type"].value_counts() - counted["item_type"].value_counts().reindex(ITEM_TYPES, fill_value=0)
     report.besides = {kind: int(number) for kind, number in rest.items() if number > 0}
@@ -67,15 +70,17 @@ def complete(report: Report, ratings: pd.DataFrame, options: Options) -> None:
 def _means(ratings: pd.DataFrame, by: str) -> list[dict[str, str | int | float]]:
     """List systems and people's translations, or annotators, by criterion, with judgements and mean, best first.
 
-    A system's mean is that of the ranking: every segment counts once, however often it was judged.
+    Systems have a second mean, that of the ranking: every segment counts once, however often it was judged.
     """
     keys = [by, *(["criterion"] if "criterion" in ratings else [])]
     sizes, means = ratings.groupby(keys)["score"].size(), ratings.groupby(keys)["score"].mean()
+    once = means
     if by == "system":
-        means = ratings.groupby([*keys, "pair", "doc", "segment"])["score"].mean().groupby(keys).mean()
+        once = ratings.groupby([*keys, "pair", "doc", "segment"])["score"].mean().groupby(keys).mean()
     rows = []  # in order: by criterion, what decides, and name; to sort a small frame takes ten times as long
-    for names, count, mean in zip(sizes.index, sizes.tolist(), means.tolist(), strict=True):
+    for names, count, mean, ranked in zip(sizes.index, sizes.tolist(), means.tolist(), once.tolist(), strict=True):
         own = dict(zip(keys, names if len(keys) > 1 else (names,), strict=True))
-        first = -mean if by == "system" else -count
-        rows.append((own.get("criterion", ""), first, own[by], own | {"judgements": count, "mean": round(mean, 6)}))
+        told = own | {"judgements": count, "mean": round(mean, 6)}
+        told |= {"mean of segments": round(ranked, 6)} if by == "system" else {}
+        rows.append((own.get("criterion", ""), -ranked if by == "system" else -count, own[by], told))
     return [own for *_, own in sorted(rows, key=lambda row: row[:3])]

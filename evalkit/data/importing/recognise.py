@@ -22,6 +22,7 @@ from evalkit.data.importing.options import WIDE, Options
 from evalkit.data.importing.pseudonyms import Pseudonyms
 from evalkit.data.importing.rejected import EXCLUDED, REFUSE_ABOVE
 from evalkit.data.importing.report import Report
+from evalkit.data.importing.slots import unfolded
 from evalkit.data.names import Looks
 
 #: The formats of tables; of two that fit alike, the first is taken.
@@ -42,6 +43,8 @@ def chosen(sources: list[Source], options: Options, name: str = "auto") -> list[
     """
     found: list[tuple[Source, Format, Head, Match]] = []
     problems = []
+    if name in ("auto", "csv"):
+        sources = [unfolded(source, options) for source in sources]
     notes = dict.fromkeys(note for source in sources for note in source.notes if note.startswith("hidden"))
     hidden = f" ({' '.join(notes)}; --sheet names one.)" if notes else ""
     for source in sources:
@@ -124,7 +127,7 @@ def _unrecognised(source: Source, found: dict[str, Match], head: Head, options: 
 
 def _columns_of_scores(source: Source, head: Head, options: Options) -> list[str]:
     """Say which single column could hold the scores, of those that were tried and work."""
-    fine, rows = [], source.read(head.header, head.line)
+    fine, rows = [], head.whole
     for name in layouts.candidates(head, options):
         way = replace(
             options, columns=options.columns | {"score": name}, pseudonyms=Pseudonyms(keep=True), looks=Looks()
@@ -137,7 +140,7 @@ def _columns_of_scores(source: Source, head: Head, options: Options) -> list[str
 def _ways_of(wide: layouts.Layout, source: Source, head: Head, options: Options) -> str:
     """Say how columns of scores can be read, of the ways that were tried and work."""
     fine = []
-    rows = source.read(head.header, head.line)
+    rows = head.whole
     for told in WIDE:
         way = replace(options, wide=told, pseudonyms=Pseudonyms(keep=True), looks=Looks())
         typed = f"--wide {told}"

@@ -145,10 +145,13 @@ def _listed(what: str, rows: list[dict[str, str | int | float]]) -> list[str]:
     if not rows:
         return []
     several = any("criterion" in row for row in rows)
+    once = any(row.get("mean of segments", row["mean"]) != row["mean"] for row in rows)
     lines = [f"{what:<28}{'criterion':<16}judgements    mean" if several else f"{what:<28}judgements    mean"]
+    lines[0] += "  of segments" if once else ""
     for row in rows[:_MOST]:
         criterion = f"{row.get('criterion', ''):<16}" if several else ""
         lines.append(f"{row[what]:<28}{criterion}{row['judgements']:>10,}{row['mean']:>8.2f}")
+        lines[-1] += f"{row['mean of segments']:>13.2f}" if once else ""
     return lines + ([f"… and {len(rows) - _MOST} more, in the .import.json"] if len(rows) > _MOST else [])
 
 

@@ -93,7 +93,7 @@ def _entry(text: str, values: pd.Series) -> tuple[str, pd.Series, bool | None]:
 
 
 def _numbers(cells: pd.Series, origin: str, typed: bool) -> pd.Series:
-    values, wrong = numbers.read(cells.mask(cells.isin(["None", "nan", "NaN", "NA"])), typed=typed)
+    values, wrong = numbers.read(numbers.said(cells), typed=typed)
     bad = next((place for place, reason in wrong.items() if reason != numbers.MISSING), None)
     if bad is not None:
         where = f"{origin}, line {cells.index[bad]}, column {cells.name}"

@@ -74,6 +74,15 @@ def _one(text: str, decimal: str | None, typed: bool) -> tuple[float, str, str |
     return float(f"{whole}.{rest}"), "", ","
 
 
+def said(cells: pd.Series) -> pd.Series:
+    """Empty the cells of a column that hold a word for no judgement.
+
+    >>> said(pd.Series(["70", "NA", "n/a", "–", "good"], dtype="str")).tolist()
+    ['70', nan, nan, nan, 'good']
+    """
+    return cells.mask(cells.isin([text for text in cells.unique() if str(text).strip().casefold() in ABSENT]))
+
+
 def are_plain(cells: pd.Series) -> bool:
     """Tell whether all cells of a column that hold anything are plain numbers.
 

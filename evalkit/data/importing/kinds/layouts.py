@@ -2,7 +2,6 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -74,6 +73,7 @@ _NO_SCORES = vocabulary(
     "gruppe"
 )  # fmt: skip
 _COUNTING = vocabulary("mqm total sum weighted post editing edited major minor critical severity rate per mean")
+_SOME, _MOST, _LARGEST = 0.2, 0.8, 1e5  # shares of cells that are numbers: with more than most, it may be scores
 _NARROW, _ALIKE = 4, 5  # times that a scale is narrower than the others'; numbers that may be alike by chance
 _STEPS, _WORD = 11, re.compile(r"[^\W\d_][^\W_]*(?:[ '’-][^\W_]+){0,5}")  # of a scale in words
 _AFFIX = re.compile(rf"{SCORE}s?(?:\W|_)+|(?:\W|_)+{SCORE}s?", re.I)
@@ -140,11 +140,50 @@ def found(head: Head, options: Options) -> Layout | None:
             own = [name for name in head.header if columns.meaning(name) == "score"]
             own = [name for name in own if name not in taken(options.metric_columns, head.header)]
             numeric = [name for name in head.header if name in numeric or name in own]
+        numeric = _without_flags(head, numeric) if options.wide == "criteria" else numeric
         if len(numeric) < 2:
             raise DataError(f"{head.name} has no two columns of scores that could be {options.wide}. Name them: --map "
                             f"'score=HEADING+HEADING' --wide {options.wide}.")  # fmt: skip
-        return _layout(ROLES[options.wide], numeric)
-    return None if "score" in have else _decided(head, numeric, have)
+        layout: Layout | None = _layout(ROLES[options.wide], numeric)
+    else:
+        layout = None if "score" in have else _decided(head, numeric, have)
+    if layout and layout.role != "criterion":
+        _demand_neighbours(head, [*layout.columns], options)
+    return layout
+
+
+def _demand_neighbours(head: Head, names: list[str], options: Options) -> None:
+    """Raise DataError where a column that looks like those of scores cannot be used: a system or a person would go."""
+    if any(re.fullmatch(r"[\d.,]+", name) for name in names):  # a row of values is no row of headings
+        return
+    people = all(OF_PERSON.fullmatch(name.strip()) for name in names)
+    told = {theirs for theirs in options.columns.values() if isinstance(theirs, str)}
+    told |= taken(options.metric_columns, head.header)
+    first, last = (head.header.index(name) for name in (names[0], names[-1]))
+    for place, name in enumerate(head.header):
+        known = name in told or columns.meaning(name) or name in columns.EXTRAS or checks.is_heading(name)
+        if place < first or name in names or known or is_metric(name) or {*columns.words(name)} & _NO_SCORES:
+            continue
+        cells = head.judged(name)
+        if len(cells) < _ALIKE or (people and not OF_PERSON.fullmatch(name.strip())):
+            continue
+        values = numbers.read(cells)[0]
+        share = np.isfinite(values).mean()
+        beside = f"{head.name}: the column {name!r} looks like those of scores ({', '.join(names[:3])}), but "
+        if _SOME <= share <= _MOST:
+            line, text = next((line, text) for line, text in cells[np.isnan(values)].items())
+            raise DataError(f"{beside}{text[:40]!r} on line {line} is no score. Correct it, or write NA where there is "
+                            "no judgement.")  # fmt: skip
+        if place < last and share > _MOST and (np.abs(values) < _LARGEST).all():
+            raise DataError(f"{beside}its numbers count up like those of rows. If they are scores, name all columns of "
+                            "scores: --map 'score=HEADING+HEADING'; else move it before them.")  # fmt: skip
+
+
+def _without_flags(head: Head, names: list[str]) -> list[str]:
+    """Leave out columns of nothing but 0 and 1 beside scores: a flag is no criterion, unless its heading names one."""
+    marks = {name: {*numbers.read(head.judged(name))[0]} for name in names if not is_criterion(name)}
+    flags = [name for name, own in marks.items() if own and own <= {0.0, 1.0}]
+    return names if len(flags) == len(names) else [name for name in names if name not in flags]
 
 
 def single(head: Head, options: Options) -> str | None:
@@ -163,12 +202,12 @@ def candidates(head: Head, options: Options) -> list[str]:
     told = {theirs for theirs in options.columns.values() if isinstance(theirs, str)}
     told |= taken(options.metric_columns, head.header)
     free = [name for name in head.header if name not in told and columns.meaning(name) is None]
-    head.scores |= {name: _may_be_scores(name, head.samples(name)) for name in free if name not in head.scores}
+    head.scores |= {name: _may_be_scores(name, head.judged(name)) for name in free if name not in head.scores}
     found = [name for name in free if head.scores[name]]
     return [name for name in found if not is_metric(name)] or found  # a metric is people's only where nothing else is
 
 
-def _may_be_scores(name: str, cells: list[str]) -> bool:
+def _may_be_scores(name: str, cells: pd.Series) -> bool:
     """Tell whether a column holds scores: numbers or words of a scale, and no ids, times or lengths."""
     words = columns.words(name)
     if name in columns.EXTRAS and not orientation.kind(name):
@@ -176,25 +215,24 @@ def _may_be_scores(name: str, cells: list[str]) -> bool:
     quality = is_quality(name)
     if not quality and (set(words) & _NO_SCORES or checks.is_heading(name)):
         return False
-    if not cells:
+    if cells.empty:
         return is_criterion(name) or bool(OF_PERSON.fullmatch(name))
     if quality and not (is_criterion(name) and set(words) & _NO_SCORES):
         return True
     values = _values(cells)
-    if np.isfinite(values).mean() <= 0.8:
+    if np.isfinite(values).mean() <= _MOST:
         return False
     scores = values[np.isfinite(values)]
     steps = np.diff(scores)
     counted = scores.size > 3 and steps[0] != 0 and bool((steps == steps[0]).all())  # 1, 2, 3 …
-    return not counted and bool((np.abs(scores) < 1e5).all())
+    return not counted and bool((np.abs(scores) < _LARGEST).all())
 
 
-def _values(cells: Sequence[str]) -> np.ndarray:
-    texts = pd.Series(list(cells), dtype="str")
+def _values(texts: pd.Series) -> np.ndarray:
     try:
         texts, _ = ladders.scored(texts, {}, lambda line: None, heading="")
     except DataError:  # words of a scale, which the user must say, or any other text
-        steps = texts.dropna().str.strip().unique()
+        steps = texts.str.strip().unique()
         words = len(steps) <= _STEPS and all(map(_WORD.fullmatch, steps))
         return np.full(len(texts), 1.0 if words else np.nan)
     return numbers.read(texts)[0]
@@ -239,7 +277,7 @@ def _touches_criterion(heading: str) -> bool:
 
 def _odd(head: Head, names: list[str]) -> str:
     """Name a column whose numbers are not of the others' kind: on a far narrower or wider scale, or all alike."""
-    values = {name: _values(head.samples(name)) for name in names}
+    values = {name: _values(head.judged(name)) for name in names}
     spans = {name: scale[1] - scale[0] if (scale := scales.proposed(own)[0]) else 0.0 for name, own in values.items()}
     usual = Counter(spans.values()).most_common(1)[0][0]
     for name, span in spans.items():

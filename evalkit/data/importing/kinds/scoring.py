@@ -72,7 +72,7 @@ class Scoring:
     def of_columns(self, wide: Layout) -> dict[str, Scored]:
         """Read columns of scores: criteria each by themselves, those of systems or annotators together."""
         found = {name: self._in_words(self.frame[name], name) for name in wide.columns}
-        frame = self.frame.assign(**{name: cells for name, (cells, _) in found.items()})
+        frame = self.frame.assign(**{name: numbers.said(cells) for name, (cells, _) in found.items()})
         values = {name: self._numbers(cells) for name, (cells, _) in found.items()}
         if wide.role == "criterion":
             return self._of_criteria(frame, wide, values, {name: ends for name, (_, ends) in found.items()})

@@ -268,27 +268,27 @@ def score_columns(head: Head, options: Options) -> list[str]:
     told = options.columns.get("score")
     if isinstance(told, list):
         wide = layouts.found(head, options)
-        fits = wide and wide.role == "annotator" and all(_share_on_scale(head.samples(name)) > 0.5 for name in told)
+        fits = wide and wide.role == "annotator" and all(_share_on_scale(head.judged(name)) > 0.5 for name in told)
         return told if fits else []
     named = {columns.meaning(name) for name in head.header} | {*options.columns, *options.values}
     if told or "annotator" in named or options.wide not in (None, "annotators"):
         return []
     unknown = [name for name in head.header if columns.meaning(name) is None]
     of_person = [name for name in unknown if layouts.OF_PERSON.fullmatch(name.strip())]
-    shares = {name: _share_on_scale(head.samples(name)) for name in unknown}
+    shares = {name: _share_on_scale(head.judged(name)) for name in unknown}
     if any(shares[name] > 0.5 for name in of_person):  # then a column that starts badly is one of scores, too
-        found = [name for name in of_person if shares[name] > 0 or not head.samples(name)]
+        found = [name for name in of_person if shares[name] > 0 or head.judged(name).empty]
     else:
         found = [name for name in unknown if _NUMBERED.fullmatch(name.strip()) and shares[name] > 0.8]
         others = [name for name in unknown if _COUNTED.fullmatch(name.strip()) and found]  # by number or letter
-        more = {name for name in others if shares[name] > 0 or not head.samples(name)}
+        more = {name for name in others if shares[name] > 0 or head.judged(name).empty}
         found = [name for name in unknown if name in {*found, *more}]
     return found if len(found) > 1 else []
 
 
-def _share_on_scale(cells: list[str]) -> float:
-    """Compute which part of a column's first cells are scores from 1 to 5."""
-    return sum(bool(_ON_SCALE.fullmatch(cell)) for cell in cells) / max(len(cells), 1)
+def _share_on_scale(cells: pd.Series) -> float:
+    """Compute which part of a column's cells are scores from 1 to 5."""
+    return float(cells.str.fullmatch(_ON_SCALE).mean()) if len(cells) else 0.0
 
 
 CSV = Format("csv", "a row per judgement, under headings of its own", (0, 100), _match_csv, _convert_csv)
