@@ -7,7 +7,7 @@ from dataclasses import replace
 from evalkit import DataError
 from evalkit.data.importing.cells import columns
 from evalkit.data.importing.files.rows import MOST_COLUMNS, Rows, Source
-from evalkit.data.importing.formats import Format, Head, Match
+from evalkit.data.importing.formats import Format, Head, Match, plain
 from evalkit.data.importing.judgements import ways
 from evalkit.data.importing.kinds import layouts
 from evalkit.data.importing.kinds.annotated import ANNOTATED
@@ -23,7 +23,7 @@ from evalkit.data.importing.pseudonyms import Pseudonyms
 from evalkit.data.importing.rejected import EXCLUDED, REFUSE_ABOVE
 from evalkit.data.importing.report import Report
 from evalkit.data.importing.slots import unfolded
-from evalkit.data.names import Looks
+from evalkit.data.names import Looks, plain
 
 #: The formats of tables; of two that fit alike, the first is taken.
 KINDS = {
@@ -32,7 +32,7 @@ KINDS = {
 }
 
 
-_MOST_NAMES = 100  # headings that a message lists
+_MOST_NAMES, _SHOWN = 12, 5  # headings and cells that a refusal shows
 
 
 def chosen(sources: list[Source], options: Options, name: str = "auto") -> list[tuple[Source, Format, Head, Match]]:
@@ -106,6 +106,7 @@ def _unrecognised(source: Source, found: dict[str, Match], head: Head, options: 
     best = max(found, key=lambda kind: found[kind].fit)
     where = f"the headings on line {head.line} are" if head.line else "its objects have the names"
     names = [name if len(name) <= 40 else f"{name[:39]}…" for name in head.header[:_MOST_NAMES]]
+    row = _first_row(head)
     more = f" and {len(head.header) - _MOST_NAMES} others" if len(head.header) > _MOST_NAMES else ""
     headed = f"; {where} {', '.join(names)}{more}" if names else ""
     lacks = found[best].lacks.split(", ")
@@ -113,7 +114,7 @@ def _unrecognised(source: Source, found: dict[str, Match], head: Head, options: 
     tried = f"{head.name} has none of the formats that were tried ({', '.join(found)})"
     wide = layouts.found(head, options)
     if wide and not wide.role and "score" in lacks:
-        return f"{tried}. {nearest}{headed}. {wide.question}. {_ways_of(wide, source, head, options)}"
+        return f"{tried}. {nearest}{headed}. {wide.question}. {_ways_of(wide, source, head, options)}{row}"
     if lacks == ["score"] and (one := _columns_of_scores(source, head, options)):
         return f"{tried}. {nearest}{headed}. Say which column holds the scores: {', or '.join(one)}."
     remedy = (
@@ -122,7 +123,16 @@ def _unrecognised(source: Source, found: dict[str, Match], head: Head, options: 
         else "Map columns with --map OURS=THEIRS, give a value for all rows with --value OURS=TEXT, or name the format "
         "with --format."
     )
-    return f"{tried}. {nearest}{headed}. {remedy}"
+    return f"{tried}. {nearest}{headed}. {remedy}{row}"
+
+
+def _first_row(head: Head) -> str:
+    """Say what one row must hold, and show the first of the file beside it."""
+    must = " One row must hold one judgement of one output: its segment, its system, who judged, and the score."
+    cells = next(iter(head.below), [])
+    shown = [f"{name[:30]} = {cell[:30]!r}" for name, cell in zip(head.header, map(plain, cells), strict=False) if cell]
+    rest = f" and {len(shown) - _SHOWN:,} more" if len(shown) > _SHOWN else ""
+    return must + (f" The first row here: {', '.join(shown[:_SHOWN])}{rest}." if shown else "")
 
 
 def _columns_of_scores(source: Source, head: Head, options: Options) -> list[str]:
