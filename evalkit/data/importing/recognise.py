@@ -7,7 +7,7 @@ from dataclasses import replace
 from evalkit import DataError
 from evalkit.data.importing.cells import columns
 from evalkit.data.importing.files.rows import MOST_COLUMNS, Rows, Source
-from evalkit.data.importing.formats import Format, Head, Match, plain
+from evalkit.data.importing.formats import Format, Head, Match
 from evalkit.data.importing.judgements import ways
 from evalkit.data.importing.kinds import layouts
 from evalkit.data.importing.kinds.annotated import ANNOTATED

@@ -10,7 +10,7 @@ from evalkit.data.importing.cells import columns, numbers
 from evalkit.data.importing.files.rows import Rows, Source
 from evalkit.data.importing.formats import Head
 from evalkit.data.importing.kinds.answers import STEMS
-from evalkit.data.importing.kinds.paired import names_two
+from evalkit.data.importing.kinds.paired import names_two, slots_of
 from evalkit.data.importing.options import Options
 
 _PLACE = re.compile(r"\d{1,2}|[a-h]|left|right|first|second")
@@ -27,7 +27,7 @@ def unfolded(source: Source, options: Options) -> Source:
     if not source.head or "score" in options.columns:
         return source
     head = Head.of(source)
-    if "system" in {*map(columns.meaning, head.header), *options.columns, *options.values}:
+    if "system" in {*map(columns.meaning, head.header), *options.columns, *options.values} or slots_of(head.header):
         return source
     places = _places(head)
     if not places or names_two(head, options):
