@@ -76,7 +76,7 @@ def test_negatives_of_standardised_scores_never_go(tmp_path):
     for told in ({}, {"allow_rejected": True}):
         with pytest.raises(DataError, match="for their value: to leave them out would bend the result"):
             read(tmp_path, text, **told)
-    ratings, _ = read(tmp_path, text, scale=(-5, 5))
+    ratings, _ = read(tmp_path, text, scale=(-10, 10))
     assert ratings.groupby("system")["score"].mean().to_dict() == pytest.approx(scores.mean().to_dict())
 
 

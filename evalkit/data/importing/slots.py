@@ -10,7 +10,7 @@ from evalkit.data.importing.cells import columns, numbers
 from evalkit.data.importing.files.rows import Rows, Source
 from evalkit.data.importing.formats import Head
 from evalkit.data.importing.kinds.answers import STEMS
-from evalkit.data.importing.kinds.paired import names_two, slots_of
+from evalkit.data.importing.kinds.paired import names_of, slots_of
 from evalkit.data.importing.options import Options
 
 _PLACE = re.compile(r"\d{1,2}|[a-h]|left|right|first|second")
@@ -30,9 +30,10 @@ def unfolded(source: Source, options: Options) -> Source:
     if "system" in {*map(columns.meaning, head.header), *options.columns, *options.values} or slots_of(head.header):
         return source
     places = _places(head)
-    if not places or names_two(head, options):
-        return source
     own = {name for columns_of in places.values() for name in columns_of}
+    compared = names_of(head, options)
+    if not places or {compared.get("preference", ""), compared.get("score", "")} - {"", *own}:
+        return source
     shared = [name for name in head.header if name not in own]
     system, names = _named(head, places)
     titles = [*shared, *names.values()]
