@@ -32,7 +32,7 @@ KINDS = {
 }
 
 
-_MOST_NAMES, _SHOWN = 12, 5  # headings and cells that a refusal shows
+_MOST_NAMES, _SHOWN = 60, 5  # headings and cells that a refusal shows
 
 
 def chosen(sources: list[Source], options: Options, name: str = "auto") -> list[tuple[Source, Format, Head, Match]]:
@@ -114,7 +114,7 @@ def _unrecognised(source: Source, found: dict[str, Match], head: Head, options: 
     tried = f"{head.name} has none of the formats that were tried ({', '.join(found)})"
     wide = layouts.found(head, options)
     if wide and not wide.role and "score" in lacks:
-        return f"{tried}. {nearest}{headed}. {wide.question}. {_ways_of(wide, source, head, options)}{row}"
+        return f"{tried}. {nearest}{headed}.{row} {wide.question}. {_ways_of(wide, source, head, options)}"
     if lacks == ["score"] and (one := _columns_of_scores(source, head, options)):
         return f"{tried}. {nearest}{headed}. Say which column holds the scores: {', or '.join(one)}."
     remedy = (
@@ -123,7 +123,7 @@ def _unrecognised(source: Source, found: dict[str, Match], head: Head, options: 
         else "Map columns with --map OURS=THEIRS, give a value for all rows with --value OURS=TEXT, or name the format "
         "with --format."
     )
-    return f"{tried}. {nearest}{headed}. {remedy}{row}"
+    return f"{tried}. {nearest}{headed}.{row} {remedy}"
 
 
 def _first_row(head: Head) -> str:
