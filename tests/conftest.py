@@ -39,11 +39,17 @@ EARLIER = {
     "recorded": {"means": [{"system": "alpha <b>", "mean": 61.23456, "count": None}] * 20},
     "published": [
         {
-            "paper": "P", "item": "Table 1", "cell": "alpha", "printed": "1", "computed": 1.0, "verdict": "match",
-            "note": "", "basis": "recomputed from data",
+            "paper": "P",
+            "item": "Table 1",
+            "cell": "alpha",
+            "printed": "1",
+            "computed": 1.0,
+            "verdict": "match",
+            "note": "",
+            "basis": "recomputed from data",
         }
     ],
-}  # fmt: skip
+}
 
 # One thread each, as in reports: the workers of the tests share the cores already, and threads that wait cost time.
 os.environ.update(dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
@@ -322,9 +328,11 @@ class Installation:
         """Run Python in a folder, without data and without a network, and return what it prints."""
         kept = {name: text for name, text in os.environ.items() if not name.startswith(("EVALKIT_", "PYTHON", "XDG_"))}
         environment = kept | {
-            "HOME": str(self.home), "EVALKIT_OFFLINE": "1", "PYTHONDONTWRITEBYTECODE": "1",
+            "HOME": str(self.home),
+            "EVALKIT_OFFLINE": "1",
+            "PYTHONDONTWRITEBYTECODE": "1",
             "JUPYTER_PATH": str(Path(sys.prefix) / "share" / "jupyter"),  # nbconvert's templates lie beside its package
-        }  # fmt: skip
+        }
         whole = [self.interpreter(), *command]
         done = subprocess.run(whole, cwd=folder, env=environment, capture_output=True, text=True)
         assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"

@@ -42,8 +42,11 @@ def faults(figure):
     if page.smallest(figure) < page.LETTER - 1e-9:
         found.append(f"letters of {page.smallest(figure):.1f} px")
     for scheme in PAPERS:
-        found += [f"{scheme}: faint words {text.get_text()!r} ({text.get_color()})" for text in figure.findobj(Text)
-                  if text.get_text().strip() and text.get_visible() and faint(text, scheme)]  # fmt: skip
+        found += [
+            f"{scheme}: faint words {text.get_text()!r} ({text.get_color()})"
+            for text in figure.findobj(Text)
+            if text.get_text().strip() and text.get_visible() and faint(text, scheme)
+        ]
         found += [
             f"{scheme}: faint marks {colour}" for colour in marks(figure) if contrast(colour, scheme=scheme) < MARKS
         ]

@@ -7,8 +7,15 @@ import shutil
 import pytest
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-FLAGS = ["--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-         "--disable-component-update", "--disable-sync", "--host-resolver-rules=MAP * ~NOTFOUND"]  # fmt: skip
+FLAGS = [
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--host-resolver-rules=MAP * ~NOTFOUND",
+]
 slow = pytest.mark.slow
 SIZES = [("light", 1200), pytest.param("dark", 1200, marks=slow), pytest.param("light", 375, marks=slow), ("dark", 375)]
 
@@ -311,8 +318,10 @@ def test_a_stop_for_the_keyboard_scrolls_what_it_stands_in(look):
             stop.focus()
             page.keyboard.press("ArrowRight")
             page.wait_for_timeout(300)
-            moved = stop.evaluate("stop => [stop.parentElement.scrollLeft, stop.parentElement.scrollWidth"
-                                  " - stop.parentElement.clientWidth]")  # fmt: skip
+            moved = stop.evaluate(
+                "stop => [stop.parentElement.scrollLeft, stop.parentElement.scrollWidth"
+                " - stop.parentElement.clientWidth]"
+            )
             assert moved[0] > 0 or moved[1] <= 1, name
     for name, page, _ in look("light", 1280):
         assert page.locator(".scroll > .stop:visible").count() == 0, name

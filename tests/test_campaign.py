@@ -31,8 +31,20 @@ from tests import widths_by_hand as widths
 
 #: A whole report takes a moment, and to shrink a counterexample would take thousands of them.
 NO_SHRINKING = (Phase.explicit, Phase.reuse, Phase.generate)
-RESULTS = ("collection", "agreement", "profiles", "screening", "quality", "context", "calibration", "normalization",
-           "ranking", "errors", "cost", "plan")  # fmt: skip
+RESULTS = (
+    "collection",
+    "agreement",
+    "profiles",
+    "screening",
+    "quality",
+    "context",
+    "calibration",
+    "normalization",
+    "ranking",
+    "errors",
+    "cost",
+    "plan",
+)
 
 
 def table(systems=2, segments=30, people=3, seed=1, gap=10.0, noise=5.0, **columns):
@@ -42,11 +54,19 @@ def table(systems=2, segments=30, people=3, seed=1, gap=10.0, noise=5.0, **colum
     frame = index.to_frame(index=False)
     quality = rng.normal(0, 8, segments)[frame["g"]]
     score = 70 - gap * frame["s"] + quality + rng.normal(0, noise, len(frame)) + 3.0 * frame["a"]
-    frame = pd.DataFrame({
-        "src_lang": "eng", "tgt_lang": "deu", "system": "sys" + frame["s"].astype("str"),
-        "doc": "d" + (frame["g"] // 5).astype("str"), "segment": frame["g"].astype("str"),
-        "annotator": "p" + frame["a"].astype("str"), "score": score.clip(0, 100).round(), "item_type": "system",
-    } | columns)  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "src_lang": "eng",
+            "tgt_lang": "deu",
+            "system": "sys" + frame["s"].astype("str"),
+            "doc": "d" + (frame["g"] // 5).astype("str"),
+            "segment": frame["g"].astype("str"),
+            "annotator": "p" + frame["a"].astype("str"),
+            "score": score.clip(0, 100).round(),
+            "item_type": "system",
+        }
+        | columns
+    )
     frame.attrs["scale"] = (0.0, 100.0)
     return labelled(frame)
 
@@ -59,11 +79,20 @@ def labelled(frame, name="mine"):
 @st.composite
 def designs(draw):
     """Any small valid table of ratings, and what is said about it."""
-    scale, values = draw(st.sampled_from([
-        ((1.0, 5.0), [1.0, 2.0, 3.0, 4.0, 5.0]), ((0.0, 1.0), [0.0, 0.25, 0.4, 0.99, 1.0]), ((0.0, 1.0), [0.0, 1.0]),
-        ((0.0, 100.0), [float(n) for n in range(0, 101, 7)]), (None, [-25.0, -11.1, -5.0, -1.0, 0.0]),
-        (None, [3.0]), ((0.0, 100.0), [100.0]), ((0.0, 25.0), [0.0, 24.5, 25.0]),
-    ]))  # fmt: skip
+    scale, values = draw(
+        st.sampled_from(
+            [
+                ((1.0, 5.0), [1.0, 2.0, 3.0, 4.0, 5.0]),
+                ((0.0, 1.0), [0.0, 0.25, 0.4, 0.99, 1.0]),
+                ((0.0, 1.0), [0.0, 1.0]),
+                ((0.0, 100.0), [float(n) for n in range(0, 101, 7)]),
+                (None, [-25.0, -11.1, -5.0, -1.0, 0.0]),
+                (None, [3.0]),
+                ((0.0, 100.0), [100.0]),
+                ((0.0, 25.0), [0.0, 24.5, 25.0]),
+            ]
+        )
+    )
     pairs = draw(st.integers(1, 3))
     systems, people = draw(st.integers(1, 4)), draw(st.integers(1, 4))
     documents, length = draw(st.integers(1, 4)), draw(st.integers(1, 4))
@@ -72,11 +101,18 @@ def designs(draw):
         [range(pairs), range(systems), range(documents), range(length), range(people)], names=list("psdga")
     )
     frame = index.to_frame(index=False)
-    frame = pd.DataFrame({
-        "src_lang": "eng", "tgt_lang": "t" + frame["p"].astype("str"), "system": "s" + frame["s"].astype("str"),
-        "doc": "d" + frame["d"].astype("str"), "segment": frame["g"].astype("str"),
-        "annotator": "a" + frame["a"].astype("str"), "score": rng.choice(values, len(frame)), "item_type": "system",
-    })  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "src_lang": "eng",
+            "tgt_lang": "t" + frame["p"].astype("str"),
+            "system": "s" + frame["s"].astype("str"),
+            "doc": "d" + frame["d"].astype("str"),
+            "segment": frame["g"].astype("str"),
+            "annotator": "a" + frame["a"].astype("str"),
+            "score": rng.choice(values, len(frame)),
+            "item_type": "system",
+        }
+    )
     kinds = draw(st.lists(st.sampled_from(schemas.ITEM_TYPES[1:]), max_size=4, unique=True))
     if draw(st.booleans()) and kinds:
         frame["item_type"] = rng.choice(["system", *kinds], len(frame))
@@ -85,8 +121,18 @@ def designs(draw):
         frame = pd.concat([frame, *more], ignore_index=True)
     frame = frame[rng.random(len(frame)) >= draw(st.sampled_from([0.0, 0.3, 0.8]))]
     if frame.empty:
-        frame = pd.DataFrame([{**dict.fromkeys(schemas.ITEM, "x"), "src_lang": "eng", "tgt_lang": "t0",
-                               "annotator": "a", "score": values[0], "item_type": "system"}])  # fmt: skip
+        frame = pd.DataFrame(
+            [
+                {
+                    **dict.fromkeys(schemas.ITEM, "x"),
+                    "src_lang": "eng",
+                    "tgt_lang": "t0",
+                    "annotator": "a",
+                    "score": values[0],
+                    "item_type": "system",
+                }
+            ]
+        )
     if draw(st.booleans()):
         start = rng.uniform(0, 1e5, len(frame))
         frame = frame.assign(started=start, ended=np.where(rng.random(len(frame)) < 0.2, np.nan, start + 9))
@@ -100,8 +146,11 @@ def designs(draw):
     if draw(st.booleans()):
         chosen = frame[frame["item_type"].eq("system")].sample(frac=0.5, random_state=2)
         key = ["src_lang", "tgt_lang", *schemas.ITEM, "annotator"]
-        spans = chosen[key].assign(span="1", error_type=draw(st.sampled_from(["unstated", "accuracy/omission"])),
-                                   severity=rng.choice(["minor", "major"], len(chosen)))  # fmt: skip
+        spans = chosen[key].assign(
+            span="1",
+            error_type=draw(st.sampled_from(["unstated", "accuracy/omission"])),
+            severity=rng.choice(["minor", "major"], len(chosen)),
+        )
         spans = labelled(spans.astype("category"))
     frame.attrs["scale"] = scale
     return labelled(frame), spans, draw(st.booleans())
@@ -125,8 +174,12 @@ def texts(found):
     told += [sentences.headline(found, checks), sentences.trust(checks), *sentences.steps(found, checks)]
     told += sentences.figures(found.ranking) if found.ranking else []
     told += [cell for column in campaign.tabulate(checks) for cell in campaign.tabulate(checks)[column]]
-    return [*told, *say(found.campaign), *sentences.language_pairs(found.pairs),
-            paperwork.methods(found, resamples=20, seed=7).text]  # fmt: skip
+    return [
+        *told,
+        *say(found.campaign),
+        *sentences.language_pairs(found.pairs),
+        paperwork.methods(found, resamples=20, seed=7).text,
+    ]
 
 
 def figures(found):
@@ -311,8 +364,13 @@ def test_wrong_options_are_refused(plain):
 
 def test_what_the_data_do_not_allow_is_missing_and_asked_for():
     found = analysed(table(people=1))
-    for name, word in (("calibration", "calibration"), ("errors", "mark errors"), ("cost", "started"),
-                       ("context", "copy"), ("normalization", "two annotators")):  # fmt: skip
+    for name, word in (
+        ("calibration", "calibration"),
+        ("errors", "mark errors"),
+        ("cost", "started"),
+        ("context", "copy"),
+        ("normalization", "two annotators"),
+    ):
         missing = getattr(found, name)
         assert not missing
         assert word in missing.collect, name
@@ -568,10 +626,15 @@ def test_names_stay_different_and_short_ones_stay_themselves(names):
     assert all(name not in shown for name in names if name.isalnum() and len(name) <= LONGEST)
 
 
-@pytest.mark.parametrize(("segments", "people", "expected"), [
-    (100, 4, ("fine", "fine")), (99, 3, ("look", "not known")), (30, 1, ("look", "problem")),
-    (29, 2, ("problem", "look")),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("segments", "people", "expected"),
+    [
+        (100, 4, ("fine", "fine")),
+        (99, 3, ("look", "not known")),
+        (30, 1, ("look", "problem")),
+        (29, 2, ("problem", "look")),
+    ],
+)
 def test_verdicts_on_what_was_collected_turn_at_the_stated_limits(plain, segments, people, expected):
     mine = campaign.from_ratings(table(segments=segments, people=people))
     ranked = campaign.rank_systems(mine, resamples=20)
@@ -596,8 +659,10 @@ def strangers_file(name, folder, mirrored):
     path = folder / name
     rng = np.random.default_rng(3)
     if name in ("appraise.csv", "esa.csv"):
-        places = {"appraise.csv": _WMT22 + "WMT22.Appraise.calibrationHITs.20221103.csv",
-                  "esa.csv": _WMT24 + "esa_generalMT2024_wave3.csv"}  # fmt: skip
+        places = {
+            "appraise.csv": _WMT22 + "WMT22.Appraise.calibrationHITs.20221103.csv",
+            "esa.csv": _WMT24 + "esa_generalMT2024_wave3.csv",
+        }
         lines = mirrored(places[name]).read_text(encoding="utf-8").splitlines(keepends=True)
         path.write_text("".join(lines[:2500]), encoding="utf-8")
     elif name == "xsts.xlsx":
@@ -608,13 +673,19 @@ def strangers_file(name, folder, mirrored):
         frame = table(systems=3, segments=30, people=2)
         frame = frame.loc[frame.index.repeat(1 + rng.integers(0, 2, len(frame)))].reset_index(drop=True)
         none = rng.random(len(frame)) < 0.3
-        frame = pd.DataFrame({
-            "system": frame["system"], "doc": frame["doc"], "doc_id": "1", "seg_id": frame["segment"],
-            "rater": frame["annotator"], "source": "A source " + frame["segment"],
-            "target": np.where(none, "Ein Satz ", "Ein <v>Satz</v> ") + frame["segment"],
-            "category": np.where(none, "No-error", "Accuracy/Mistranslation"),
-            "severity": np.where(none, "No-error", rng.choice(["Minor", "Major"], len(frame))),
-        })  # fmt: skip
+        frame = pd.DataFrame(
+            {
+                "system": frame["system"],
+                "doc": frame["doc"],
+                "doc_id": "1",
+                "seg_id": frame["segment"],
+                "rater": frame["annotator"],
+                "source": "A source " + frame["segment"],
+                "target": np.where(none, "Ein Satz ", "Ein <v>Satz</v> ") + frame["segment"],
+                "category": np.where(none, "No-error", "Accuracy/Mistranslation"),
+                "severity": np.where(none, "No-error", rng.choice(["Minor", "Major"], len(frame))),
+            }
+        )
         frame.drop_duplicates(["system", "seg_id", "rater"]).to_csv(path, sep="\t", index=False)
     return path
 
@@ -671,10 +742,14 @@ def test_a_path_in_the_studies_file_is_taken_from_that_files_folder(tmp_path):
     assert execute.bound(replace(study, parameters={}), {}, tmp_path).data == ("wmt22-mturk",)
 
 
-@pytest.mark.parametrize("dataset", [
-    "wmt22-calibration-hits", "indicmt-mqm",
-    *(pytest.param(name, marks=pytest.mark.slow) for name in ("wmt24-esa", "wmt23-mqm")),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "dataset",
+    [
+        "wmt22-calibration-hits",
+        "indicmt-mqm",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("wmt24-esa", "wmt23-mqm")),
+    ],
+)
 def test_registered_data_of_every_kind_make_an_example(dataset, real):
     real(dataset)
     with warnings.catch_warnings():
@@ -768,12 +843,19 @@ def test_data_without_judgements_are_no_example():
         campaign.example("wmt22-calibration-mapping", fallback=True)
 
 
-@pytest.mark.parametrize(("lines", "notes"), [
-    ("A,1,x,80\nB,1,x,70\nA,2,x,60\nB,2,x,75\n", ("nothing says the languages", "no column names documents")),
-    ("A,1,x,80\nB,1,x,70\n\ufeffA,2,x,60\nB,2,x,7",
-     ("mine.csv: warning: the file does not end in a line break",
-      "in 1 cell of system characters that cannot be seen (U+FEFF) were left out")),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("lines", "notes"),
+    [
+        ("A,1,x,80\nB,1,x,70\nA,2,x,60\nB,2,x,75\n", ("nothing says the languages", "no column names documents")),
+        (
+            "A,1,x,80\nB,1,x,70\n\ufeffA,2,x,60\nB,2,x,7",
+            (
+                "mine.csv: warning: the file does not end in a line break",
+                "in 1 cell of system characters that cannot be seen (U+FEFF) were left out",
+            ),
+        ),
+    ],
+)
 def test_the_report_says_how_a_file_was_read(lines, notes, tmp_path, monkeypatch):
     monkeypatch.setenv("EVALKIT_SALT_FILE", str(tmp_path / "salt"))
     (tmp_path / "mine.csv").write_text(f"system,segment,annotator,score\n{lines}", encoding="utf-8")

@@ -25,22 +25,39 @@ from evalkit.stats.inference import resample
 pytestmark = pytest.mark.usefixtures("own_salt")
 
 EXPORTS = {
-    "ESA-1": ("240315rc5ESA", "esa"), "ESA-2": ("240520rc6ESA", "esa"), "ESA-IAA": ("240521rc6ESA", "esa"),
+    "ESA-1": ("240315rc5ESA", "esa"),
+    "ESA-2": ("240520rc6ESA", "esa"),
+    "ESA-IAA": ("240521rc6ESA", "esa"),
     "MQM-1": ("240315rc5MQM", "mqm"),
-}  # fmt: skip
+}
 WEIGHTS = "minor=1,major=5,critical=25,linguistic conventions/punctuation:*=0.1"
 LINES = 557  # of the test set: each system has so many in a file of scores
 
 
-def judgements(seed, *, systems=4, documents=6, length=5, people=("a", "b"), prefix="p", scale=(0.0, 100.0), name="c",
-               gap=6.0, share=1.0, first=0):  # fmt: skip
+def judgements(
+    seed,
+    *,
+    systems=4,
+    documents=6,
+    length=5,
+    people=("a", "b"),
+    prefix="p",
+    scale=(0.0, 100.0),
+    name="c",
+    gap=6.0,
+    share=1.0,
+    first=0,
+):
     """Judgements by people who each judge a random share of all outputs; numbering documents from ``first`` on."""
     rng = np.random.default_rng(seed)
     rows = [
         (f"s{system}", f"d{document:02}", str(place), prefix + person)
-        for system in range(systems) for document in range(first, first + documents) for place in range(length)
-        for person in people if rng.random() < share
-    ]  # fmt: skip
+        for system in range(systems)
+        for document in range(first, first + documents)
+        for place in range(length)
+        for person in people
+        if rng.random() < share
+    ]
     frame = pd.DataFrame(rows, columns=["system", "doc", "segment", "annotator"])
     level = 70 - gap * frame["system"].str[1:].astype(int) + 3 * frame["annotator"].str[-1].map(ord) % 7
     scores = (level + rng.normal(0, 12, len(frame))).clip(0, 100)
@@ -282,9 +299,12 @@ def protocols(ruction, tmp_path_factory):
         for name, (export, kind) in EXPORTS.items():
             path = folder / f"{name}.parquet"
             importing.import_campaign(
-                [ruction / f"{export}.scores.csv"], path, batches=ruction / f"data/batches_wmt23_en-de_{kind}.json",
-                allow_rejected=True, **({"weights": WEIGHTS} if kind == "mqm" else {}),
-            )  # fmt: skip
+                [ruction / f"{export}.scores.csv"],
+                path,
+                batches=ruction / f"data/batches_wmt23_en-de_{kind}.json",
+                allow_rejected=True,
+                **({"weights": WEIGHTS} if kind == "mqm" else {}),
+            )
             found[name] = data.open_campaign(path)[0]
     return found
 
@@ -365,8 +385,12 @@ def test_swapping_the_sides_swaps_signs(design):
     here, there = design
     ahead, back = compared(here, there), compared(there, here)
     one, other = held(ahead), held(back)
-    for ours, theirs, sign in (("difference", "difference", -1), ("low", "high", -1), ("mean_here", "mean_there", 1),
-                               ("rank_here", "rank_there", 1)):  # fmt: skip
+    for ours, theirs, sign in (
+        ("difference", "difference", -1),
+        ("low", "high", -1),
+        ("mean_here", "mean_there", 1),
+        ("rank_here", "rank_there", 1),
+    ):
         assert one[ours].to_numpy() == pytest.approx(sign * other[theirs].to_numpy(), nan_ok=True)
     assert ahead.level["difference"] == pytest.approx(-back.level["difference"])
     assert (ahead.level["low"], ahead.level["sd_here"]) == pytest.approx(

@@ -111,13 +111,19 @@ def test_the_effect_of_the_place_is_found_taken_out_and_told():
 
 @pytest.mark.parametrize(
     ("first", "pairs", "why"),
-    [("unknown", every("ABC"), "the file does not say which translation stood first"),
-     ("always", [("A", "B"), ("A", "C")], "which system stood first follows from which two were compared")],
-)  # fmt: skip
+    [
+        ("unknown", every("ABC"), "the file does not say which translation stood first"),
+        ("always", [("A", "B"), ("A", "C")], "which system stood first follows from which two were compared"),
+    ],
+)
 def test_a_place_that_cannot_be_told_is_said_to_be_unknown(first, pairs, why):
     rng = np.random.default_rng(2)
-    rows = [(f"p{who}", str(segment), a, b, rng.choice(["a", "b", "tie"]), "a" if first == "always" else first)
-            for who in range(5) for segment in range(9) for a, b in pairs]  # fmt: skip
+    rows = [
+        (f"p{who}", str(segment), a, b, rng.choice(["a", "b", "tie"]), "a" if first == "always" else first)
+        for who in range(5)
+        for segment in range(9)
+        for a, b in pairs
+    ]
     found = campaign.from_ratings(judged(rows))
     comparisons = campaign.find_comparisons(found, campaign.rank_systems(found, **FAST), **FAST)
     assert comparisons.place is None
@@ -127,8 +133,12 @@ def test_a_place_that_cannot_be_told_is_said_to_be_unknown(first, pairs, why):
 
 def test_people_who_give_the_same_answers_agree_whatever_a_system_met():
     """Of A they think otherwise against B than against C: only an item that names both is one."""
-    rows = [(f"p{who}", str(segment), "A", other, answer, "a") for who in range(3) for segment in range(12)
-            for other, answer in (("B", "a" if segment % 2 else "b"), ("C", "b" if segment % 2 else "a"))]  # fmt: skip
+    rows = [
+        (f"p{who}", str(segment), "A", other, answer, "a")
+        for who in range(3)
+        for segment in range(12)
+        for other, answer in (("B", "a" if segment % 2 else "b"), ("C", "b" if segment % 2 else "a"))
+    ]
     found = campaign.from_ratings(judged(rows))
     agreement = measure_agreement(found, resamples=20)
     assert agreement.estimate == pytest.approx(1)

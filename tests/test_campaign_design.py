@@ -68,11 +68,15 @@ def people(count):
 
 
 wishes = st.builds(
-    Wish, protocol=st.sampled_from([PROTOCOLS[name] for name in ("DA", "ESA", "cESA", "preference")]),
-    annotators=st.integers(1, 6).map(people), overlap=st.sampled_from([0.0, 0.2, 0.5, 1.0]),
-    calibration=st.sampled_from([0, 5, 12]), degraded=st.sampled_from([0.0, 0.1, 0.3]),
-    repeats=st.sampled_from([0.0, 0.1, 0.3]), seed=st.integers(0, 50),
-)  # fmt: skip
+    Wish,
+    protocol=st.sampled_from([PROTOCOLS[name] for name in ("DA", "ESA", "cESA", "preference")]),
+    annotators=st.integers(1, 6).map(people),
+    overlap=st.sampled_from([0.0, 0.2, 0.5, 1.0]),
+    calibration=st.sampled_from([0, 5, 12]),
+    degraded=st.sampled_from([0.0, 0.1, 0.3]),
+    repeats=st.sampled_from([0.0, 0.1, 0.3]),
+    seed=st.integers(0, 50),
+)
 sizes = st.lists(st.integers(1, 6), min_size=4, max_size=14)
 crews = st.integers(2, 5).map(lambda count: [f"s{number}" for number in range(count)])
 
@@ -117,8 +121,11 @@ def test_annotators_and_what_they_are_shown_by_are_in_balance(lengths, systems, 
     table = np.array([[counts[number, group] for group in groups] for number in range(len(wish.annotators))])
     assert (table.max(axis=1) - table.min(axis=1)).max() <= 1  # everybody sees every system equally often
     assert (table.max(axis=0) - table.min(axis=0)).max() <= 1  # and every system is seen by all alike
-    pairs = Counter((number, screen.doc, frozenset(s.systems)) for number, screen in screens(drawn, "main")
-                    for s in screen.items[:1])  # fmt: skip
+    pairs = Counter(
+        (number, screen.doc, frozenset(s.systems))
+        for number, screen in screens(drawn, "main")
+        for s in screen.items[:1]
+    )
     assert set(pairs.values()) <= {1}  # nobody judges the same translation twice but as a repeat
 
 
@@ -188,8 +195,10 @@ def test_opponents_that_cannot_be_are_refused():
     texts = texts_of([3] * 4, ["a", "b", "c"])
     with pytest.raises(DataError, match="is for comparisons of two"):
         draw(texts, Wish(PROTOCOLS["ESA"], people(2), opponents=1))
-    assert draw(texts, Wish(PROTOCOLS["preference"], people(2), opponents=2)).screens == draw(
-        texts, Wish(PROTOCOLS["preference"], people(2))).screens  # fmt: skip
+    assert (
+        draw(texts, Wish(PROTOCOLS["preference"], people(2), opponents=2)).screens
+        == draw(texts, Wish(PROTOCOLS["preference"], people(2))).screens
+    )
 
 
 @given(lengths=sizes, systems=crews, wish=wishes)
@@ -264,8 +273,11 @@ def folder_of(tmp_path, protocol="ESA", **wish):
 def roles_of(path):
     """What the design says of each judgement: task, system, doc, segment, kind."""
     design = designs.read(path / "design.json")
-    return sorted((design.said["annotators"][entry.task - 1], design.systems[alias], entry.doc, entry.segment, kind)
-                  for entry in design.items.values() for alias, kind in entry.shown.items())  # fmt: skip
+    return sorted(
+        (design.said["annotators"][entry.task - 1], design.systems[alias], entry.doc, entry.segment, kind)
+        for entry in design.items.values()
+        for alias, kind in entry.shown.items()
+    )
 
 
 def imported(tmp_path, *files, **options):
@@ -333,8 +345,12 @@ def test_workbooks_are_blind_and_come_back_with_every_role(tmp_path, protocol):
         cells = [[cell.value for cell in row] for row in book.active.iter_rows()]
         assert cells[0] == ["item", "part", "source", "translation", PROTOCOLS[protocol].heading]
         others = {str(value) for row in cells for place, value in enumerate(row) if place not in (2, 3)}
-        assert not [word for word in others for role in ("AlphaNet", "BetaMT", "reference", "degraded", "calibration")
-                    if role in word]  # fmt: skip
+        assert not [
+            word
+            for word in others
+            for role in ("AlphaNet", "BetaMT", "reference", "degraded", "calibration")
+            if role in word
+        ]
         assert not [cell for row in book.active.iter_rows() for cell in row if cell.data_type == "f"]
         for row in book.active.iter_rows(min_row=2):
             row[-1].value = next(scores)
@@ -364,8 +380,12 @@ def log_of(campaign, *, users=None):
                 for model in item["tgt"]:
                     score += 1
                     given = {one["name"]: random.Random(score).randint(one["min"], one["max"]) for one in sliders or ()}
-                    said[-1][model] = {"score": None if sliders else score % 101, "sliders": given or None,
-                                       "error_spans": [], "textfield": None}  # fmt: skip
+                    said[-1][model] = {
+                        "score": None if sliders else score % 101,
+                        "sliders": given or None,
+                        "error_spans": [],
+                        "textfield": None,
+                    }
             times = [
                 {"time": 1e9 + 100 * number, "action": "load"},
                 {"time": 1e9 + 100 * number + 60, "action": "submit"},
@@ -385,8 +405,12 @@ def test_what_pearmut_logs_comes_back_with_every_role(tmp_path, protocol):
         lines = [json.loads(line) for line in text.splitlines()]
         for line in lines:
             for one in (one for said in line["annotation"] for one in said.values()):
-                one.update(score=None, error_spans=[{"start_i": 0, "end_i": 2, "severity": "major",
-                                                     "category": "Accuracy/Mistranslation"}])  # fmt: skip
+                one.update(
+                    score=None,
+                    error_spans=[
+                        {"start_i": 0, "end_i": 2, "severity": "major", "category": "Accuracy/Mistranslation"}
+                    ],
+                )
         text = "".join(json.dumps(line) + "\n" for line in lines)
     (folder / "tiny.jsonl").write_text(text)
     report, ratings = imported(tmp_path, folder / "tiny.jsonl")
@@ -402,16 +426,32 @@ def test_what_pearmut_logs_comes_back_with_every_role(tmp_path, protocol):
     else:
         assert roles(ratings) == roles_of(tmp_path)
     planned = sum(row["planned"] for row in report.plan["annotators"])
-    assert planned == sum(row["collected"] for row in report.plan["annotators"]) == sum(
-        len(screen) * (1 if protocol == "preference" else len(screen[0]["tgt"])) for task in campaign["data"]
-        for screen in task)  # fmt: skip
+    assert (
+        planned
+        == sum(row["collected"] for row in report.plan["annotators"])
+        == sum(
+            len(screen) * (1 if protocol == "preference" else len(screen[0]["tgt"]))
+            for task in campaign["data"]
+            for screen in task
+        )
+    )
 
 
 def sides_of(drawn, texts):
     """Where each translation stands on its screen, by annotator, document, segment, systems on it, and system."""
-    return Counter((drawn.wish.annotators[number], screen.doc, str(item.segment + 1), frozenset(item.systems), system,
-                    float(place)) for number, screen in screens(drawn, "main", "calibration", "degraded", "repeat")
-                   for item in screen.items for place, system in enumerate(item.systems, 1))  # fmt: skip
+    return Counter(
+        (
+            drawn.wish.annotators[number],
+            screen.doc,
+            str(item.segment + 1),
+            frozenset(item.systems),
+            system,
+            float(place),
+        )
+        for number, screen in screens(drawn, "main", "calibration", "degraded", "repeat")
+        for item in screen.items
+        for place, system in enumerate(item.systems, 1)
+    )
 
 
 def sides_in(ratings):
@@ -419,8 +459,9 @@ def sides_in(ratings):
     together = ["hit"] if "against" in ratings else ["screen"]
     keys = ["annotator", "doc", "segment", *together]
     shown = ratings.groupby(keys)["system"].transform(lambda own: [frozenset(own)] * len(own))
-    return Counter(zip(ratings["annotator"], ratings["doc"], ratings["segment"], shown, ratings["system"],
-                       ratings["screen_place"]))  # fmt: skip
+    return Counter(
+        zip(ratings["annotator"], ratings["doc"], ratings["segment"], shown, ratings["system"], ratings["screen_place"])
+    )
 
 
 @pytest.mark.parametrize("protocol", ["cESA", "preference"])
@@ -620,8 +661,9 @@ def home(tmp_path):
 def test_texts_are_read_from_files_a_folder_or_the_layout_of_mt_metrics_eval(home, mirrored):
     parts = {"source": home / "source.txt", "documents": home / "documents.txt"}
     by_folder = read_texts([home / "outputs"], reference=home / "reference.txt", **parts)
-    assert by_folder == read_texts([home / "outputs" / "A.txt", home / "outputs" / "B.txt"],
-                                   reference=home / "reference.txt", **parts)  # fmt: skip
+    assert by_folder == read_texts(
+        [home / "outputs" / "A.txt", home / "outputs" / "B.txt"], reference=home / "reference.txt", **parts
+    )
     assert (list(by_folder.outputs), by_folder.humans) == (["A", "B", "reference"], {"reference"})
     assert [len(places) for places in by_folder.documents.values()] == [3] * 10
     without = read_texts([home / "outputs"], source=home / "source.txt")
@@ -657,8 +699,20 @@ def test_files_that_do_not_fit_each_other_are_refused_in_one_sentence(home, spoi
 
 
 def new(home, *words):
-    return cli.main(["new", "campaign", "mine", "--out", str(home), "--outputs", str(home / "outputs"),
-                     "--source", str(home / "source.txt"), *words])  # fmt: skip
+    return cli.main(
+        [
+            "new",
+            "campaign",
+            "mine",
+            "--out",
+            str(home),
+            "--outputs",
+            str(home / "outputs"),
+            "--source",
+            str(home / "source.txt"),
+            *words,
+        ]
+    )
 
 
 def test_the_command_writes_a_campaign_beside_the_template_and_says_what_it_distinguishes(home, capsys):
@@ -706,16 +760,28 @@ def test_where_a_person_sits_in_front_what_is_lacking_is_asked_for(home, monkeyp
     monkeypatch.setattr("sys.stdin", type("Terminal", (), {"isatty": staticmethod(lambda: True)})())
     monkeypatch.setattr("click.prompt", lambda *_, **__: next(answers))
     found = designing.asked({"outputs": (), "protocol": None, "hours": None})
-    assert found == {"outputs": (home / "outputs",), "protocol": "ESA", "source": home / "source.txt",
-                     "annotators": "3", "hours": 2.0}  # fmt: skip
+    assert found == {
+        "outputs": (home / "outputs",),
+        "protocol": "ESA",
+        "source": home / "source.txt",
+        "annotators": "3",
+        "hours": 2.0,
+    }
 
 
 GRID = [
     (annotators, segments, systems, words)
     for annotators, segments, systems in [("8", 40, 3), ("3", 40, 2), ("1", 20, 2), ("5", 120, 4), ("12", 60, 2)]
-    for words in (["DA"], ["DA", "--degraded", ".2", "--repeats", "0"], ["ESA", "--calibration", "20"],
-                  ["cESA", "--repeats", ".15"], ["MQM", "--overlap", "1"], ["DA", "--class"], ["preference"])
-]  # fmt: skip
+    for words in (
+        ["DA"],
+        ["DA", "--degraded", ".2", "--repeats", "0"],
+        ["ESA", "--calibration", "20"],
+        ["cESA", "--repeats", ".15"],
+        ["MQM", "--overlap", "1"],
+        ["DA", "--class"],
+        ["preference"],
+    )
+]
 
 
 @pytest.mark.parametrize(("annotators", "segments", "systems", "words"), GRID)
@@ -780,8 +846,12 @@ def test_what_nobody_has_filled_in_is_told_as_that(home, name, capsys):
 def test_a_pilot_with_too_few_agreed_items_is_refused_with_an_option_that_there_is(home, capsys):
     rng, lines = np.random.default_rng(1), len((home / "source.txt").read_text(encoding="utf-8").splitlines())
     systems = [path.stem for path in (home / "outputs").iterdir()]
-    rows = [("eng", "deu", system, f"block-{place // 10 + 1}", place + 1, who, int(rng.integers(40, 60)))
-            for system in systems for place in range(lines) for who in ("Ann", "Bob")]  # fmt: skip
+    rows = [
+        ("eng", "deu", system, f"block-{place // 10 + 1}", place + 1, who, int(rng.integers(40, 60)))
+        for system in systems
+        for place in range(lines)
+        for who in ("Ann", "Bob")
+    ]
     names = ["src_lang", "tgt_lang", "system", "doc", "segment", "annotator", "score (0-100)"]
     pd.DataFrame(rows, columns=names).to_csv(home / "pilot.csv", index=False)
     words = ["--protocol", "DA", "--annotators", "3", "--pilot", str(home / "pilot.csv"), "--pair", "eng-deu"]

@@ -69,8 +69,10 @@ def test_the_smallest_difference_is_found_with_the_chance_that_is_said():
 
 def test_more_annotators_bring_smaller_differences_and_a_calibration_set_never_larger_ones():
     variances = expectation.usual(PROTOCOLS["DA"]).variances
-    sizes = [expectation.smallest_difference(variances, segments=100 * times, annotators=5 * times, block=10)
-             for times in (1, 2, 4)]  # fmt: skip
+    sizes = [
+        expectation.smallest_difference(variances, segments=100 * times, annotators=5 * times, block=10)
+        for times in (1, 2, 4)
+    ]
     assert sizes == sorted(sizes, reverse=True)
     assert sizes[0] / sizes[2] == pytest.approx(2, rel=0.25)
     with_set = expectation.smallest_difference(variances, segments=100, annotators=5, block=10, calibration=50)
@@ -139,9 +141,27 @@ def test_a_pilot_on_another_scale_or_of_other_texts_is_refused(judged):
 
 
 def test_the_command_takes_a_pilot_and_says_so(judged, capsys):
-    words = ["new", "campaign", "second", "--out", judged, "--outputs", judged / "outputs", "--source",
-             judged / "source.txt", "--documents", judged / "documents.txt", "--protocol", "DA", "--annotators", "3",
-             "--pilot", judged / "pilot.csv", "--calibration", "10"]  # fmt: skip
+    words = [
+        "new",
+        "campaign",
+        "second",
+        "--out",
+        judged,
+        "--outputs",
+        judged / "outputs",
+        "--source",
+        judged / "source.txt",
+        "--documents",
+        judged / "documents.txt",
+        "--protocol",
+        "DA",
+        "--annotators",
+        "3",
+        "--pilot",
+        judged / "pilot.csv",
+        "--calibration",
+        "10",
+    ]
     assert cli.main(list(map(str, words))) == 0
     told = capsys.readouterr().err
     assert "taken from the pilot" in told

@@ -24,9 +24,13 @@ pytestmark = pytest.mark.slow
 
 #: Texts that would become markup, or worse, where a page took them for that.
 HOSTILE = [
-    "<b>bold</b> claims", "<img src=x onerror=document.title='taken'>", "<script>document.title='taken'</script>",
-    'fish & chips &lt; 5 "quoted"', "<audio src=x> sings", "plain words and no marks at all",
-]  # fmt: skip
+    "<b>bold</b> claims",
+    "<img src=x onerror=document.title='taken'>",
+    "<script>document.title='taken'</script>",
+    'fish & chips &lt; 5 "quoted"',
+    "<audio src=x> sings",
+    "plain words and no marks at all",
+]
 #: Pearmut listens on all interfaces; here it is told to stay on this machine.
 SERVE = """
 import sys, uvicorn
@@ -45,8 +49,20 @@ def pearmut(once):
 
     def make(folder):
         subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-        install = ["-m", "pip", "install", "--quiet", "--timeout", "30", "--retries", "1", "--ignore-requires-python",
-                   "--only-binary", ":all:", "pearmut==1.1.6"]  # fmt: skip
+        install = [
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--timeout",
+            "30",
+            "--retries",
+            "1",
+            "--ignore-requires-python",
+            "--only-binary",
+            ":all:",
+            "pearmut==1.1.6",
+        ]
         done = subprocess.run([folder / "bin" / "python", *install], capture_output=True, text=True)
         (folder / "said").write_text(done.stderr if done.returncode else "")
 
@@ -72,9 +88,24 @@ def designed(tmp_path_factory):
     (home / "documents.txt").write_text("\n".join(f"doc{number // 2}" for number in range(12)) + "\n")
     for name, word in SYSTEMS.items():
         (home / "outputs" / f"{name}.txt").write_text("\n".join(f"{line} {word}" for line in lines) + "\n")
-    words = ["--out", home, "--outputs", home / "outputs", "--source", home / "source.txt", "--reference",
-             home / "reference.txt", "--documents", home / "documents.txt", "--pair", "en-de", "--annotators", "2",
-             "--calibration", "2"]  # fmt: skip
+    words = [
+        "--out",
+        home,
+        "--outputs",
+        home / "outputs",
+        "--source",
+        home / "source.txt",
+        "--reference",
+        home / "reference.txt",
+        "--documents",
+        home / "documents.txt",
+        "--pair",
+        "en-de",
+        "--annotators",
+        "2",
+        "--calibration",
+        "2",
+    ]
     copies = ["--degraded", "0.2", "--repeats", "0.2"]
     assert cli.main(list(map(str, ["new", "campaign", "tiny", *words, "--protocol", "ESA", *copies]))) == 0
     for protocol in OTHERS:
@@ -232,8 +263,9 @@ def test_a_campaign_is_planned_served_judged_fetched_imported_and_reported(desig
     assert cli.main(list(map(str, arguments))) == 0, capsys.readouterr().err
     recorded = json.loads((reports / "campaign.json").read_text())["recorded"]
     assert {row["annotator"]: row["lacking"] for row in recorded["outcome_annotators"]} == {
-        "annotator-01": 0, "annotator-02": sizes[1] - len(judged[2]),
-    }  # fmt: skip
+        "annotator-01": 0,
+        "annotator-02": sizes[1] - len(judged[2]),
+    }
 
 
 @pytest.mark.parametrize("protocol", OTHERS)

@@ -27,7 +27,9 @@ def test_each_official_number_that_differs_says_which_judgements_it_counts_and_w
     workers = real("wmt22-mturk-annotators")
     found = campaign.compare_official(japanese)
     assert [table.attrs["source"]["name"] for table in found.sources] == [
-        "wmt22-mturk-ranking", "wmt22-mturk-annotators"]  # fmt: skip
+        "wmt22-mturk-ranking",
+        "wmt22-mturk-annotators",
+    ]
     rows = found.table
     differ = rows[rows["comes_out"] != "yes"]
     assert (len(rows), len(differ)) == (28, 9)
@@ -41,9 +43,13 @@ def test_each_official_number_that_differs_says_which_judgements_it_counts_and_w
     assert f"{len(people)} annotators of jpn-eng gave nothing but 0." in told
     assert told.endswith("9 of the 9 others come out, too.")
     notes = pd.concat(
-        [shared_tasks.compare_scores(ratings, official, scale=scale, paper="WMT22", workers=workers).assign(scale=scale)
-         for scale in ("raw", "z")]
-    )  # fmt: skip
+        [
+            shared_tasks.compare_scores(ratings, official, scale=scale, paper="WMT22", workers=workers).assign(
+                scale=scale
+            )
+            for scale in ("raw", "z")
+        ]
+    )
     notes = notes[notes["item"].str.startswith("jpn-eng")].set_index(["scale", "cell"])["note"]
     for row in differ.itertuples():
         assert row.official == printed.at[row.system, row.scale]
@@ -69,10 +75,19 @@ def test_a_score_that_zeros_do_not_explain_is_not_explained():
     names = {"src_lang": "eng", "tgt_lang": "deu", "doc": "d", "annotator": "a", "item_type": "system", "score": 60.0}
     ratings = pd.DataFrame([names | {"system": f"s{s}", "segment": str(g)} for s in range(4) for g in range(30)])
     counts = [("12.0", "33", "33"), ("59.0", "30", "30"), ("59.0", "28", "28"), ("60.0", "30", "30")]
-    official = pd.DataFrame([
-        {"src_lang": "eng", "tgt_lang": "deu", "system": f"s{n}", "raw": raw, "judgements": judged, "segments": parts}
-        for n, (raw, judged, parts) in enumerate(counts)
-    ]).astype({"judgements": int, "segments": int})  # fmt: skip
+    official = pd.DataFrame(
+        [
+            {
+                "src_lang": "eng",
+                "tgt_lang": "deu",
+                "system": f"s{n}",
+                "raw": raw,
+                "judgements": judged,
+                "segments": parts,
+            }
+            for n, (raw, judged, parts) in enumerate(counts)
+        ]
+    ).astype({"judgements": int, "segments": int})
     told = shared_tasks.compare_scores(ratings, official, scale="raw", paper="A task")["note"]
     assert "becomes 54.545, which is not the printed number: something else differs, too." in told[0]
     assert told[1] == "The counts of judgements agree; the cause is not known."

@@ -31,15 +31,29 @@ from evalkit.reports import cli
 def report(tmp_path_factory):
     """A report in the shape of a study's JSON, with hostile names."""
     recorded = {
-        "rankings": [{"system": "a_b & $x$ \\input{y}", "score": 1.23456, "sure": True, "note": None},
-                     {"system": "=1+1", "score": None, "sure": False, "note": "x"}],
-        "nested": [{"name": "n", "value": [1, 2]}, {"name": "m", "value": None}], "alpha": 0.5, "none": [],
+        "rankings": [
+            {"system": "a_b & $x$ \\input{y}", "score": 1.23456, "sure": True, "note": None},
+            {"system": "=1+1", "score": None, "sure": False, "note": "x"},
+        ],
+        "nested": [{"name": "n", "value": [1, 2]}, {"name": "m", "value": None}],
+        "alpha": 0.5,
+        "none": [],
         "methods": {"text": "By a_b *and* more (Holm 1979).", "markdown": "", "references": ["Holm, S. (1979)."]},
-        "long": [{"n": number} for number in range(100)], "../odd name": [{"n": 1}],
-    }  # fmt: skip
-    found = {"study": "campaign", "title": "t", "status": "ok", "seconds": 1.0, "parameters": {"seed": 7},
-             "data": [{"name": "mine", "source": "simulated", "origin": "o", "digest": "d"}], "recorded": recorded,
-             "published": [], "headline": "h", "signature": "evalkit:0.1.0|data:x@1|seed:7"}  # fmt: skip
+        "long": [{"n": number} for number in range(100)],
+        "../odd name": [{"n": 1}],
+    }
+    found = {
+        "study": "campaign",
+        "title": "t",
+        "status": "ok",
+        "seconds": 1.0,
+        "parameters": {"seed": 7},
+        "data": [{"name": "mine", "source": "simulated", "origin": "o", "digest": "d"}],
+        "recorded": recorded,
+        "published": [],
+        "headline": "h",
+        "signature": "evalkit:0.1.0|data:x@1|seed:7",
+    }
     path = tmp_path_factory.mktemp("report") / "campaign.json"
     path.write_text(json.dumps(found), encoding="utf-8")
     return path
@@ -108,14 +122,28 @@ def test_tables_whose_names_make_the_same_file_do_not_meet(report, tmp_path):
         campaign.export(path, tmp_path / "other")
 
 
-@pytest.mark.parametrize(("content", "problem"), [
-    ("[]", "no report of a study"), ("{", "no JSON report"), ('{"study": "x"}', "no report of a study"),
-    (json.dumps({"study": "x", "status": "failed", "recorded": {}, "signature": "", "data": [], "parameters": {}}),
-     "the study x failed"),
-    (json.dumps({"study": "x", "status": "ok", "recorded": {}, "signature": "", "data": ["x"], "parameters": {}}),
-     "no report of a study"),
-    ('{"study": "camp', "no JSON report"), ("[" * 100_000, "no JSON report"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("[]", "no report of a study"),
+        ("{", "no JSON report"),
+        ('{"study": "x"}', "no report of a study"),
+        (
+            json.dumps(
+                {"study": "x", "status": "failed", "recorded": {}, "signature": "", "data": [], "parameters": {}}
+            ),
+            "the study x failed",
+        ),
+        (
+            json.dumps(
+                {"study": "x", "status": "ok", "recorded": {}, "signature": "", "data": ["x"], "parameters": {}}
+            ),
+            "no report of a study",
+        ),
+        ('{"study": "camp', "no JSON report"),
+        ("[" * 100_000, "no JSON report"),
+    ],
+)
 def test_what_is_no_good_report_is_refused_in_a_sentence(content, problem, tmp_path, capsys):
     (tmp_path / "r.json").write_text(content, encoding="utf-8")
     assert cli.main(["export", str(tmp_path / "r.json"), "--out", str(tmp_path / "out")]) == 1
@@ -167,8 +195,28 @@ def test_no_program_that_cuts_cells_elsewhere_finds_a_formula_in_a_csv(one, othe
                     float(cell.partition(",")[0])  # a number, or one and the next cell, which runs nothing
 
 
-TEXTS = ["=cmd|' /C calc'!A0", "+1+1", "-1+1", "@SUM(A1)", "\tx", "\r=1", "'", "'=1", "007", "1e5", "-5", "NA", "None",
-         "True", "a,b", 'q"q', "é字", " lead", "  =1+1", "line\nend"]  # fmt: skip
+TEXTS = [
+    "=cmd|' /C calc'!A0",
+    "+1+1",
+    "-1+1",
+    "@SUM(A1)",
+    "\tx",
+    "\r=1",
+    "'",
+    "'=1",
+    "007",
+    "1e5",
+    "-5",
+    "NA",
+    "None",
+    "True",
+    "a,b",
+    'q"q',
+    "é字",
+    " lead",
+    "  =1+1",
+    "line\nend",
+]
 
 
 def exported(recorded, folder):
@@ -181,8 +229,10 @@ def exported(recorded, folder):
 
 
 def test_csv_holds_no_formula_and_is_read_back_as_it_was_recorded(tmp_path):
-    rows = [{"system": text, "=score": number - 2.5, "n": -number, "sure": number % 2 == 0, "gap": None}
-            for number, text in enumerate(TEXTS)]  # fmt: skip
+    rows = [
+        {"system": text, "=score": number - 2.5, "n": -number, "sure": number % 2 == 0, "gap": None}
+        for number, text in enumerate(TEXTS)
+    ]
     out = exported({"table": rows, "mixed": [{"value": -0.5}, {"value": "=1"}, {"value": 3}]}, tmp_path)
     with (out / "table.csv").open(encoding="utf-8", newline="") as stream:
         head, *cells = plain_csv.reader(stream)
@@ -237,8 +287,13 @@ def test_two_exports_of_a_report_are_the_same_bytes_and_nothing_of_an_earlier_on
 
 
 #: Where an export can be stopped: a step, and how many of its calls go well first.
-STEPS = [(tables, "write", 0), (tables, "write", 1), (paperwork, "files", 0), (placing, "_exchanged", 0),
-         (shutil, "rmtree", 0)]  # fmt: skip
+STEPS = [
+    (tables, "write", 0),
+    (tables, "write", 1),
+    (paperwork, "files", 0),
+    (placing, "_exchanged", 0),
+    (shutil, "rmtree", 0),
+]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
@@ -450,11 +505,16 @@ def test_half_a_letter_is_no_report(tmp_path):
         exported({"table": [{"x": "\ud800"}]}, tmp_path)
 
 
-@pytest.mark.parametrize(("recorded", "problem"), [
-    ('{"a": [{"x": NaN}]}', "no JSON report"), ('{"a": 1e999}', "no JSON report"), ('{"a": 1, "a": 2}', "there twice"),
-    ('{"a": ' + "[" * 60 + "]" * 60 + "}", "lists within lists"),
-    ('{"a": [' + "[]," * 1_000_000 + "0]}", "more than 1,000,000 lists"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("recorded", "problem"),
+    [
+        ('{"a": [{"x": NaN}]}', "no JSON report"),
+        ('{"a": 1e999}', "no JSON report"),
+        ('{"a": 1, "a": 2}', "there twice"),
+        ('{"a": ' + "[" * 60 + "]" * 60 + "}", "lists within lists"),
+        ('{"a": [' + "[]," * 1_000_000 + "0]}", "more than 1,000,000 lists"),
+    ],
+)
 def test_a_report_that_could_not_be_written_again_as_it_is_is_refused(recorded, problem, tmp_path):
     head = '{"study": "s", "status": "ok", "parameters": {}, "data": [], "signature": "", "recorded": '
     (tmp_path / "r.json").write_text(f"{head}{recorded}}}")
@@ -477,8 +537,13 @@ def test_what_is_no_file_is_no_report(place, tmp_path):
 
 def test_whole_numbers_that_floats_would_round_stay_whole(tmp_path):
     huge = 2**53 + 1
-    recorded = {"gaps": [{"n": huge}, {"n": None}, {"n": 1}], "mixed": [{"n": huge}, {"n": 0.5}, {}], "": [{"": 1}],
-                "nested": [{"n": ""}, {"n": [1]}, {}], "rows": [{"a": "x"}, {"b": 1}, {"b": "y"}, {}]}  # fmt: skip
+    recorded = {
+        "gaps": [{"n": huge}, {"n": None}, {"n": 1}],
+        "mixed": [{"n": huge}, {"n": 0.5}, {}],
+        "": [{"": 1}],
+        "nested": [{"n": ""}, {"n": [1]}, {}],
+        "rows": [{"a": "x"}, {"b": 1}, {"b": "y"}, {}],
+    }
     out = exported(recorded, tmp_path)
     for name, cells in (("gaps", [huge, None, 1]), ("mixed", [str(huge), "0.5", None])):
         for table in (exports.read_csv(out / f"{name}.csv"), pd.read_parquet(out / f"{name}.parquet")):

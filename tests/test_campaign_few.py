@@ -74,7 +74,7 @@ def test_an_interval_is_that_of_documents_added_up_one_by_one(tmp_path):
         sum((residual.get(key, residual.mean()) - residual.mean()) / there.sum() for key in keys if there[key])
         + sum(weight * (f[key] - f[~there].mean()) / (~there).sum() for key in keys if not there[key])
         for keys in (y.index[y.index.get_level_values("doc") == doc] for doc in y.index.unique("doc"))
-    ]  # fmt: skip
+    ]
     reach = stats.t.ppf(0.975, 15) * np.sqrt(16 / 15 * np.square(left).sum())
     assert row[["estimate", "low", "high"]].tolist() == pytest.approx([value, value - reach, value + reach])
 

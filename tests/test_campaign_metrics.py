@@ -117,8 +117,9 @@ def test_pairs_of_systems_in_another_order_are_named():
     assert f"orders the systems as people do but for {order[0]} and {order[1]} (people's judgements {sure}dist" in said
     apart = campaign.disagreeing_systems(found, resamples=50)
     assert apart[["system", "place", "place_by_judge"]].to_numpy().tolist() in (
-        [[order[0], 1, 2], [order[1], 2, 1]], [[order[1], 2, 1], [order[0], 1, 2]]
-    )  # fmt: skip
+        [[order[0], 1, 2], [order[1], 2, 1]],
+        [[order[1], 2, 1], [order[0], 1, 2]],
+    )
     x, y = frame.groupby("system")["COMET"].mean(), wide_of(frame).mean(axis=1).groupby("system").mean()
     bias = (x - x.mean()) / x.std() - (y - y.mean()) / y.std()
     assert apart.set_index("system")["bias"].to_dict() == pytest.approx(bias[order[:2]].to_dict())
@@ -233,8 +234,10 @@ def test_a_model_is_calibrated_on_what_it_shares_with_people():
     assert value["bias"] == pytest.approx((wide["gpt"] - wide["people"]).mean())
     assert value["spread"] == pytest.approx(wide["gpt"].std() / wide["people"].std())
     assert value["slope"] == pytest.approx(np.polyfit(wide["people"], wide["gpt"], 1)[0])
-    ties = {name: [np.equal(*pair) for _, own in wide[name].groupby("segment") for pair in combinations(own, 2)]
-            for name in wide}  # fmt: skip
+    ties = {
+        name: [np.equal(*pair) for _, own in wide[name].groupby("segment") for pair in combinations(own, 2)]
+        for name in wide
+    }
     assert value["ties"] == pytest.approx(np.mean(ties["gpt"]))
     assert value["more ties"] == pytest.approx(np.mean(ties["gpt"]) - np.mean(ties["people"]))
     assert not {"drift", "more drift"} & set(value.index)
@@ -287,9 +290,11 @@ def test_wmt23_metrics_on_esa_agree_with_scipy(tmp_path, mirrored):
     place = folder.parent / "mt-metrics-eval-v2" / "wmt23" / "metric-scores" / "en-de"
     names = ["COMET-refA", "MetricX-23-refA", "Random-sysname-src"]
     importing.import_campaign(
-        [folder / "240315rc5ESA.scores.csv"], "esa.parquet", batches=folder / "data" / "batches_wmt23_en-de_esa.json",
+        [folder / "240315rc5ESA.scores.csv"],
+        "esa.parquet",
+        batches=folder / "data" / "batches_wmt23_en-de_esa.json",
         metric_files=[place / f"{name}.seg.score" for name in names],
-    )  # fmt: skip
+    )
     ratings, _ = data.open_campaign("esa.parquet")
     found = campaign.compare_judges(campaign.from_ratings(ratings), data.open_judges("esa.parquet"), resamples=20)
     released = pd.read_csv(folder / "en-de.ESA-1.seg.score", sep="\t", names=["system", "score"], na_values=["None"])
@@ -332,8 +337,10 @@ def test_metrics_stand_beside_the_criterion_in_detail():
     ratings, _ = data.open_campaign("my.parquet")
     judged = data.open_judges("my.parquet")
     values = [
-        campaign.compare_judges(campaign.from_ratings(ratings, criterion=name), judged, resamples=20).table
-        .set_index("judge").loc["COMET", "kendall_b"] for name in ("adequacy", "fluency")
-    ]  # fmt: skip
+        campaign.compare_judges(campaign.from_ratings(ratings, criterion=name), judged, resamples=20)
+        .table.set_index("judge")
+        .loc["COMET", "kendall_b"]
+        for name in ("adequacy", "fluency")
+    ]
     assert values[0] == pytest.approx(-values[1])
     assert values[0] > 0.5

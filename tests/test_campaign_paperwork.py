@@ -19,8 +19,19 @@ from evalkit.data.typology import SCHEMES, WMT
 
 KEY = ["src_lang", "tgt_lang", "system", "doc", "segment", "annotator"]
 #: Names that LaTeX, Markdown or a shell would take for something else.
-HOSTILE = ["a_b^c", "50 % & more", "\\input{x}", "$x$ #1 ~", "{never closed", 'say "hi" `x`', "[2cm]", "naïve Đ ł",
-           "字 система", "-- =1+1", "<b>|z|</b>"]  # fmt: skip
+HOSTILE = [
+    "a_b^c",
+    "50 % & more",
+    "\\input{x}",
+    "$x$ #1 ~",
+    "{never closed",
+    'say "hi" `x`',
+    "[2cm]",
+    "naïve Đ ł",
+    "字 система",
+    "-- =1+1",
+    "<b>|z|</b>",
+]
 
 
 def ratings(names=("A", "B", "C"), *, segments=30, people=2, scale=(0.0, 100.0), reading=None, **columns):
@@ -30,12 +41,19 @@ def ratings(names=("A", "B", "C"), *, segments=30, people=2, scale=(0.0, 100.0),
     frame = index.to_frame(index=False)
     low, high = scale
     share = (0.75 - 0.05 * frame["s"] + rng.normal(0, 0.1, len(frame))).clip(0, 1)
-    frame = pd.DataFrame({
-        "src_lang": "eng", "tgt_lang": "deu", "system": np.array(names, dtype=object)[frame["s"]],
-        "doc": "d" + (frame["g"] // 5).astype("str"), "segment": frame["g"].astype("str"),
-        "annotator": "p" + frame["a"].astype("str"), "score": (low + (high - low) * share).round(),
-        "item_type": "system",
-    } | columns)  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "src_lang": "eng",
+            "tgt_lang": "deu",
+            "system": np.array(names, dtype=object)[frame["s"]],
+            "doc": "d" + (frame["g"] // 5).astype("str"),
+            "segment": frame["g"].astype("str"),
+            "annotator": "p" + frame["a"].astype("str"),
+            "score": (low + (high - low) * share).round(),
+            "item_type": "system",
+        }
+        | columns
+    )
     frame.attrs |= {"scale": scale, "source": source("mine")}
     frame.attrs |= {"reading": reading} if reading else {}
     return frame
@@ -49,8 +67,9 @@ def spans_of(frame, *, types=("unstated",), severities=("minor", "major"), share
     """Mark an error in some judgements."""
     chosen = frame.sample(frac=share, random_state=2)
     rng = np.random.default_rng(5)
-    spans = chosen[KEY].assign(span="1", error_type=rng.choice(types, len(chosen)),
-                               severity=rng.choice(severities, len(chosen)))  # fmt: skip
+    spans = chosen[KEY].assign(
+        span="1", error_type=rng.choice(types, len(chosen)), severity=rng.choice(severities, len(chosen))
+    )
     spans.attrs |= {"source": source("mine-spans"), "scale": frame.attrs["scale"]}
     return spans
 
@@ -89,17 +108,25 @@ ESA_FRAME, MQM_FRAME = ratings(reading=reading("esa")), ratings(reading=reading(
 PROTOCOLS = {
     "ESA": (ESA_FRAME, spans_of(ESA_FRAME), ESA, {"kocmi2024"}),
     "spans of any tool": (ratings(reading=reading("csv")), spans_of(ratings()), ESA, {"kocmi2024"}),
-    "MQM of WMT": (MQM_FRAME, spans_of(MQM_FRAME, types=("accuracy/omission",)), MQM,
-                   {"lommel2014", "freitag2021", "burchardt2014"}),
-    "MQM, own weights": (ratings(reading=reading("mqm", weights="as told: minor 1")), spans_of(ratings()), MQM,
-                         {"lommel2014"}),
+    "MQM of WMT": (
+        MQM_FRAME,
+        spans_of(MQM_FRAME, types=("accuracy/omission",)),
+        MQM,
+        {"lommel2014", "freitag2021", "burchardt2014"},
+    ),
+    "MQM, own weights": (
+        ratings(reading=reading("mqm", weights="as told: minor 1")),
+        spans_of(ratings()),
+        MQM,
+        {"lommel2014"},
+    ),
     "scores made of errors": (*of_errors(), MQM, {"lommel2014"}),
     "XSTS": (ratings(scale=(1.0, 5.0), reading=reading("xsts")), None, XSTS, {"licht2022"}),
     "DA": (ratings(reading=reading("appraise")), None, DA, {"graham2013"}),
     "preferences": (ratings(scale=(0.0, 1.0), against="B", reading=reading("preferences")), None, PREFERENCES, set()),
     "a spreadsheet": (ratings(reading=reading("csv")), None, UNKNOWN, set()),
     "no import": (ratings(), None, UNKNOWN, set()),
-}  # fmt: skip
+}
 ABOUT_PROTOCOLS = {"kocmi2024", "lommel2014", "freitag2021", "burchardt2014", "licht2022", "graham2013", "sai2023"}
 
 
@@ -131,14 +158,21 @@ def test_methods_tell_how_the_file_was_read_without_advice_to_its_importer():
         "scale": "1 to 5 (proposed from the data: the smallest; so --scale LOW:HIGH may state another)",
         "orientation": "lower is better by the heading rank: the score is minus it",
         "segments": "A segment is a position. Put the JSON beside it, or pass --map segment=item_i.",
-        "automatic judges": "gpt_x", "excluded: is an attention check": "72", "rejected: is outside 0-100": "3",
-    }  # fmt: skip
+        "automatic judges": "gpt_x",
+        "excluded: is an attention check": "72",
+        "rejected: is outside 0-100": "3",
+    }
     frame = ratings(scale=(1.0, 5.0), reading=reading("csv", **receipt))
     text = paperwork.methods(analysed(frame), resamples=20, seed=7).paragraphs[1]
     for part in (
-        "9 read, 8 kept", "72 attention checks; 3 rows (is outside 0-100)", "1 to 5", "A segment is a position.",
-        "[scale that annotators saw: to be filled in]", "Lower is better by the heading rank", "gpt_x",
-    ):  # fmt: skip
+        "9 read, 8 kept",
+        "72 attention checks; 3 rows (is outside 0-100)",
+        "1 to 5",
+        "A segment is a position.",
+        "[scale that annotators saw: to be filled in]",
+        "Lower is better by the heading rank",
+        "gpt_x",
+    ):
         assert part in text
     assert "--" not in text
 
@@ -177,9 +211,11 @@ def parsed(text):
 
 #: What BibTeX's own styles demand of an entry.
 DEMANDED = {
-    "article": {"author", "title", "journal", "year"}, "book": {"author", "title", "publisher", "year"},
-    "inproceedings": {"author", "title", "booktitle", "year"}, "techreport": {"author", "title", "institution", "year"},
-}  # fmt: skip
+    "article": {"author", "title", "journal", "year"},
+    "book": {"author", "title", "publisher", "year"},
+    "inproceedings": {"author", "title", "booktitle", "year"},
+    "techreport": {"author", "title", "institution", "year"},
+}
 
 
 def test_references_are_bibtex_with_what_its_styles_demand():
@@ -278,21 +314,28 @@ def test_unknown_languages_and_other_criteria_are_blanks():
 def recorded(found):
     """What a campaign's report would record of these results, by way of JSON."""
     tables = {
-        "rankings": found.ranking.systems, "duels": found.ranking.pairwise,
-        "coverage_systems": found.collection.systems, "coverage_annotators": found.collection.annotators,
-        "checks": campaign.tabulate(campaign.run_checks(found)), "receipt": found.campaign.receipt,
+        "rankings": found.ranking.systems,
+        "duels": found.ranking.pairwise,
+        "coverage_systems": found.collection.systems,
+        "coverage_annotators": found.collection.annotators,
+        "checks": campaign.tabulate(campaign.run_checks(found)),
+        "receipt": found.campaign.receipt,
         "methods": paperwork.methods(found, resamples=20, seed=7).recorded,
         "datasheet": paperwork.datasheet(found).recorded,
-    }  # fmt: skip
+    }
     return json.loads(json.dumps(show.plain(tables)))
 
 
 def export(found, folder):
     """Export a campaign as if a report had recorded it."""
     report = {
-        "study": "campaign", "status": "ok", "parameters": {}, "recorded": recorded(found),
-        "data": [{"name": "mine_&_yours %", "source": "real"}], "signature": "evalkit:0|data:a_b@1|rules:sd < 5",
-    }  # fmt: skip
+        "study": "campaign",
+        "status": "ok",
+        "parameters": {},
+        "recorded": recorded(found),
+        "data": [{"name": "mine_&_yours %", "source": "real"}],
+        "signature": "evalkit:0|data:a_b@1|rules:sd < 5",
+    }
     path = folder / "r.json"
     path.write_text(json.dumps(report), encoding="utf-8")
     return campaign.export(path, folder / "out"), report
@@ -326,20 +369,27 @@ def document(folder, *, natbib=False):
     """Put all exported LaTeX of a folder into one document beside it."""
     packages = ["booktabs"] + ["natbib"] * natbib
     lines = [
-        r"\documentclass{article}", r"\usepackage[T1]{fontenc}", rf"\usepackage{{{','.join(packages)}}}",
+        r"\documentclass{article}",
+        r"\usepackage[T1]{fontenc}",
+        rf"\usepackage{{{','.join(packages)}}}",
         r"\begin{document}",
         *(f"\\input{{{path.name}}}\\clearpage" for path in sorted(folder.glob("*.tex"))),
-        rf"\bibliographystyle{{{'plainnat' if natbib else 'plain'}}}\bibliography{{methods}}", r"\end{document}",
-    ]  # fmt: skip
+        rf"\bibliographystyle{{{'plainnat' if natbib else 'plain'}}}\bibliography{{methods}}",
+        r"\end{document}",
+    ]
     place = folder / "paper.tex"
     place.write_text("\n".join(lines), encoding="utf-8")
     return place
 
 
-@pytest.mark.parametrize(("names", "engine", "natbib"), [
-    (HOSTILE, "lualatex", False), ([name for name in HOSTILE if "字" not in name], "pdflatex", False),
-    (["A_1", "B&B"], "pdflatex", True),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("names", "engine", "natbib"),
+    [
+        (HOSTILE, "lualatex", False),
+        ([name for name in HOSTILE if "字" not in name], "pdflatex", False),
+        (["A_1", "B&B"], "pdflatex", True),
+    ],
+)
 def test_latex_of_a_campaign_compiles_whatever_systems_are_called(names, engine, natbib, tmp_path, typeset):
     frame = ratings(names, reading=reading("mqm", weights=WEIGHTS, segments="by items_of_a\\file & 100 %."))
     export(analysed(frame, spans_of(frame, types=("accuracy/omission",))), tmp_path)
@@ -353,12 +403,19 @@ def test_latex_of_a_campaign_compiles_whatever_systems_are_called(names, engine,
 
 def test_an_import_tells_methods_its_format_and_weights(tmp_path):
     frame = ratings(segments=12)
-    rows = pd.DataFrame({
-        "system": frame["system"], "doc": frame["doc"], "doc_id": "1", "seg_id": frame["segment"],
-        "rater": frame["annotator"], "source": "A source " + frame["segment"],
-        "target": "Ein <v>Satz</v> " + frame["segment"],
-        "category": "Accuracy/Omission", "severity": np.where(frame["score"] > 70, "Minor", "Major"),
-    })  # fmt: skip
+    rows = pd.DataFrame(
+        {
+            "system": frame["system"],
+            "doc": frame["doc"],
+            "doc_id": "1",
+            "seg_id": frame["segment"],
+            "rater": frame["annotator"],
+            "source": "A source " + frame["segment"],
+            "target": "Ein <v>Satz</v> " + frame["segment"],
+            "category": "Accuracy/Omission",
+            "severity": np.where(frame["score"] > 70, "Minor", "Major"),
+        }
+    )
     rows.to_csv(tmp_path / "mqm.tsv", sep="\t", index=False)
     found = protocol_of(campaign.from_ratings(*data.open_campaign(tmp_path / "mqm.tsv")))
     assert (found.name, found.typed, found.marked) == (MQM, True, len(rows))

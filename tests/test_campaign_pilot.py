@@ -21,11 +21,19 @@ def table(systems=2, documents=6, length=5, people=3, seed=1, **columns):
     )
     frame = index.to_frame(index=False)
     score = 60 + 6 * frame["a"] - 4 * frame["s"] + rng.normal(0, 10, len(frame))
-    return pd.DataFrame({
-        "src_lang": "eng", "tgt_lang": "deu", "system": "sys" + frame["s"].astype("str"),
-        "doc": "d" + frame["d"].astype("str"), "segment": frame["g"].astype("str"),
-        "annotator": "p" + frame["a"].astype("str"), "score": score.clip(0, 100).round(1), "item_type": "system",
-    } | columns)  # fmt: skip
+    return pd.DataFrame(
+        {
+            "src_lang": "eng",
+            "tgt_lang": "deu",
+            "system": "sys" + frame["s"].astype("str"),
+            "doc": "d" + frame["d"].astype("str"),
+            "segment": frame["g"].astype("str"),
+            "annotator": "p" + frame["a"].astype("str"),
+            "score": score.clip(0, 100).round(1),
+            "item_type": "system",
+        }
+        | columns
+    )
 
 
 @pytest.fixture
@@ -122,8 +130,10 @@ def test_where_low_is_good_scores_are_turned_and_ends_that_nobody_declared_are_t
 
 def test_references_checks_and_repeats_are_kept_out(written):
     frame = table()
-    others = [frame[frame["system"] == "sys0"].assign(item_type=kind, system=name, score=99.0)
-              for kind, name in (("reference", "HUMAN-B"), ("degraded", "sys0"), ("repeat", "sys0"))]  # fmt: skip
+    others = [
+        frame[frame["system"] == "sys0"].assign(item_type=kind, system=name, score=99.0)
+        for kind, name in (("reference", "HUMAN-B"), ("degraded", "sys0"), ("repeat", "sys0"))
+    ]
     found = read_pilot(str(written(pd.concat([frame, *others]))))
     assert len(found.ratings) == len(frame)
     assert set(found.ratings["system"]) == {"sys0", "sys1"}
@@ -158,13 +168,25 @@ def test_of_several_language_pairs_the_largest_is_planned_for_and_the_hopeless_a
         read_pilot(path, pair="eng-fra")
 
 
-@pytest.mark.parametrize(("frame", "said"), [
-    (table().head(3), "the pilot has 3 judgements, too few to tell what scatters. Collect 20 or more"),
-    (table(people=1), "one person judged everything, so the pilot cannot tell how much people differ. Have a second"),
-    (table(systems=1), "the pilot has one system, so it cannot tell how differently segments suit two of them. Have"),
-    (table(score=50.0), "all scores of the pilot are 50, so nothing scatters that could be planned for. Take texts"),
-    (table(item_type="reference"), "no outputs of systems were judged"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("frame", "said"),
+    [
+        (table().head(3), "the pilot has 3 judgements, too few to tell what scatters. Collect 20 or more"),
+        (
+            table(people=1),
+            "one person judged everything, so the pilot cannot tell how much people differ. Have a second",
+        ),
+        (
+            table(systems=1),
+            "the pilot has one system, so it cannot tell how differently segments suit two of them. Have",
+        ),
+        (
+            table(score=50.0),
+            "all scores of the pilot are 50, so nothing scatters that could be planned for. Take texts",
+        ),
+        (table(item_type="reference"), "no outputs of systems were judged"),
+    ],
+)
 def test_what_a_pilot_cannot_tell_is_refused_in_a_sentence_with_the_remedy(frame, said, written):
     with pytest.raises(DataError) as refused:
         read_pilot(str(written(frame)))
@@ -178,8 +200,15 @@ def test_one_system_can_be_planned_with_where_the_layout_is_set_by_hand(written)
 
 
 def test_choices_between_translations_are_no_scores(written):
-    frame = pd.DataFrame({"segment": range(60), "annotator": ["p", "q"] * 30, "system_a": "X", "system_b": "Y",
-                          "preference": ["A", "B", "tie"] * 20})  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "segment": range(60),
+            "annotator": ["p", "q"] * 30,
+            "system_a": "X",
+            "system_b": "Y",
+            "preference": ["A", "B", "tie"] * 20,
+        }
+    )
     with pytest.raises(DataError, match="choices between two translations"):
         read_pilot(str(written(frame)))
 
@@ -194,8 +223,16 @@ def test_hours_are_those_of_the_median_judgement(written):
     assert read_pilot(str(written(frame))).price(18.0, 1.0) == 1.0, "no times, no price"
 
 
-BEST = {"arrangement": "same", "calibration": 0, "segments": 800, "judgements_each": 1, "annotators": 3,
-        "judgements": 1600, "cost": 1900.0, "power": 0.8}  # fmt: skip
+BEST = {
+    "arrangement": "same",
+    "calibration": 0,
+    "segments": 800,
+    "judgements_each": 1,
+    "annotators": 3,
+    "judgements": 1600,
+    "cost": 1900.0,
+    "power": 0.8,
+}
 
 
 def told(taste, liked, seconds=36.0, scale=(0.0, 100.0), **options):
@@ -235,11 +272,17 @@ def test_where_no_design_suffices_the_smallest_difference_is_named():
 
 
 REAL = {
-    "wmt-conference/wmt24-news-systems/bfa937ee53586aa173d68657b89b8642693f7b66/humeval/esa_generalMT2024_wave3.csv":
-        ("eng-jpn", "campaign", True),
-    "WMT-SLT/wmt-slt22/0b7829221e99672885d9c28bcfe773084792d08c/human_evaluation/scores/aggregated/all.csv":
-        ("sgg-deu", "campaign", False),
-}  # fmt: skip
+    "wmt-conference/wmt24-news-systems/bfa937ee53586aa173d68657b89b8642693f7b66/humeval/esa_generalMT2024_wave3.csv": (
+        "eng-jpn",
+        "campaign",
+        True,
+    ),
+    "WMT-SLT/wmt-slt22/0b7829221e99672885d9c28bcfe773084792d08c/human_evaluation/scores/aggregated/all.csv": (
+        "sgg-deu",
+        "campaign",
+        False,
+    ),
+}
 
 
 @pytest.mark.parametrize("place", REAL, ids=lambda place: place.split("/")[1])

@@ -129,8 +129,10 @@ def collected(rng, *, people=6, documents=8, block=3, systems=2, parts=PLAIN, ga
             rows += [(f"s{system}", f"d{number}", str(n), f"p{who}", one) for n, one in enumerate(score)]
     frame = pd.DataFrame(rows, columns=["system", "doc", "segment", "annotator", "score"])
     frame = frame.assign(src_lang="eng", tgt_lang="deu", item_type="system")
-    frame.attrs |= {"scale": (-100.0, 200.0), "source": {"name": "mine", "source": "real", "origin": "mine.csv",
-                                                         "digest": "sha256:0"}}  # fmt: skip
+    frame.attrs |= {
+        "scale": (-100.0, 200.0),
+        "source": {"name": "mine", "source": "real", "origin": "mine.csv", "digest": "sha256:0"},
+    }
     return frame
 
 
@@ -139,8 +141,12 @@ def test_the_variance_of_an_observed_difference_is_that_of_campaigns_drawn_again
     design = collected(np.random.default_rng(1), people=5, documents=6, parts=parts, uneven=True)
     design = design.drop(design.index[design["system"].eq("s1") & design["doc"].isin(["d0", "d1", "d2"])])
     design = pd.concat([design, design[design["doc"].eq("d5")].assign(annotator="p9")])  # judged twice
-    keys = {"annotator": ["annotator"], "taste": ["annotator", "system"], "block": ["annotator", "system", "doc"],
-            "item": ["system", "doc", "segment"]}  # fmt: skip
+    keys = {
+        "annotator": ["annotator"],
+        "taste": ["annotator", "system"],
+        "block": ["annotator", "system", "doc"],
+        "item": ["system", "doc", "segment"],
+    }
     codes = {name: design.groupby(key).ngroup().to_numpy() for name, key in keys.items()}
     first = design.groupby(keys["item"])["system"].first().eq("s0").to_numpy()
     differences = []
@@ -214,8 +220,9 @@ def test_the_plan_counts_people_where_they_like_systems_differently(liked):
     for row in rows.to_dict("records"):
         each = row["judgements_each"] // 2
         assert row["segments_needed"] == row["people_needed"] * each
-        variance = of_people(dict(found.basis.variances), row["people_needed"], each / found.basis.block,
-                             found.basis.block)  # fmt: skip
+        variance = of_people(
+            dict(found.basis.variances), row["people_needed"], each / found.basis.block, found.basis.block
+        )
         assert reached(row["points"], variance, row["people_needed"] - 1) >= 0.8 - 1e-6
         assert row["more_segments"] == row["more_people"] * each
     assert any("People like systems differently here" in text for text in say(found))
@@ -293,8 +300,10 @@ def test_what_cannot_be_planned_is_said(liked):
     assert "nothing scatters" in campaign.plan_more(flat, campaign.rank_systems(flat, resamples=20)).reason
 
 
-@pytest.mark.parametrize(("number", "said"), [(0.5, "0.5"), (12.34, "12"), (99, "99"), (100, "about 100"),
-                                              (1249, "about 1,200"), (34272, "about 34,000")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [(0.5, "0.5"), (12.34, "12"), (99, "99"), (100, "about 100"), (1249, "about 1,200"), (34272, "about 34,000")],
+)
 def test_large_numbers_are_said_as_roughly_as_they_are_known(number, said):
     assert words.about(number) == said
 

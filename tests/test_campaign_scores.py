@@ -45,11 +45,18 @@ def simulated(work, seed, *, strict=6.0, taste=3.0, calibration=0):
     )
     score = level[s] + offset[a] + liking[a, s] + 4 * rng.standard_normal(2000)[g] + 10 * rng.standard_normal(len(s))
     score += 6 * rng.standard_normal(400)[d] + 3 * rng.standard_normal((400, 5))[d, s]
-    frame = pd.DataFrame({
-        "src_lang": "eng", "tgt_lang": "deu", "doc": [f"d{n}" for n in d], "segment": [str(n) for n in g],
-        "system": [f"S{n + 1}" for n in s], "annotator": [f"p{n}" for n in a], "score": score,
-        "item_type": np.where(s == systems, "calibration", "system"),
-    })  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "src_lang": "eng",
+            "tgt_lang": "deu",
+            "doc": [f"d{n}" for n in d],
+            "segment": [str(n) for n in g],
+            "system": [f"S{n + 1}" for n in s],
+            "annotator": [f"p{n}" for n in a],
+            "score": score,
+            "item_type": np.where(s == systems, "calibration", "system"),
+        }
+    )
     return told(frame)
 
 
@@ -86,12 +93,17 @@ def test_the_order_and_the_widths_are_right_where_z_turns_the_order(runs):
     assert by_z["crossed"] == pytest.approx(wrong["crossed"], abs=0.1), "where all judged all, nothing is at stake"
 
 
-@pytest.mark.parametrize(("work", "column", "e"), [
-    (CROSSED, "score", 1.0), (PARTLY, "adjusted", 0.339), (NESTED, "score", 0.0),
-    (np.array(CROSSED) + np.eye(6, 4, dtype=int) * 4, "score", None),
-    ([[60, 30, 30, 30], [30, 60, 60, 60]] * 3, "adjusted", None),
-    ([[88, 2, 2, 2], [2, 88, 2, 2], [2, 2, 88, 2], [2, 2, 2, 88]] * 3, "adjusted", None),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("work", "column", "e"),
+    [
+        (CROSSED, "score", 1.0),
+        (PARTLY, "adjusted", 0.339),
+        (NESTED, "score", 0.0),
+        (np.array(CROSSED) + np.eye(6, 4, dtype=int) * 4, "score", None),
+        ([[60, 30, 30, 30], [30, 60, 60, 60]] * 3, "adjusted", None),
+        ([[88, 2, 2, 2], [2, 88, 2, 2], [2, 2, 88, 2], [2, 2, 2, 88]] * 3, "adjusted", None),
+    ],
+)
 def test_the_design_decides_and_z_is_never_chosen(work, column, e):
     method = campaign.choose_method(campaign.from_ratings(simulated(_filled(work), 1)))
     assert method.column == column
@@ -109,9 +121,15 @@ def _filled(work):
     return work
 
 
-@pytest.mark.parametrize(("work", "calibration", "ordered"), [
-    (NESTED, 0, True), (TWO_EACH, 0, False), (ONE_EACH, 0, False), (TWO_EACH, 12, True),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("work", "calibration", "ordered"),
+    [
+        (NESTED, 0, True),
+        (TWO_EACH, 0, False),
+        (ONE_EACH, 0, False),
+        (TWO_EACH, 12, True),
+    ],
+)
 def test_there_is_no_order_where_people_and_systems_cannot_be_told_apart(work, calibration, ordered):
     mine = campaign.from_ratings(simulated(work, 3, calibration=calibration))
     for score in ("auto", "raw", "z"):

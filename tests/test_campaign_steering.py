@@ -19,8 +19,12 @@ def rows(log, systems, *, number=0, day=40, kept=True):
     """Write one campaign of a log as judgements: a row an output that was shown; screens of a day after each other."""
     found = []
     for screen, (scores, chance) in enumerate(zip(log.scores[number], log.probability[number], strict=True)):
-        at = {"doc": f"d{screen}", "annotator": f"p{screen % 7}", "hit": f"h{screen}",
-              "started": 1.7e9 // 86400 * 86400 + screen // day * 86400.0 + screen % day * 60}  # fmt: skip
+        at = {
+            "doc": f"d{screen}",
+            "annotator": f"p{screen % 7}",
+            "hit": f"h{screen}",
+            "started": 1.7e9 // 86400 * 86400 + screen // day * 86400.0 + screen % day * 60,
+        }
         for place in np.flatnonzero(np.isfinite(scores)):
             own = {"system": systems[place], "score": scores[place]}
             found.append(LANGUAGES | at | own | ({"probability": chance[place]} if kept else {}))
@@ -49,11 +53,27 @@ def material(real):
 
 def test_means_are_weighted_by_one_over_the_probability():
     """Two segments of A on screen 1, one on screen 2; by hand."""
-    at = [("1", "A", 1, 80, 0.5), ("1", "A", 2, 60, 0.5), ("2", "A", 1, 50, 0.25), ("1", "B", 1, 40, 0.5),
-          ("2", "B", 1, 30, 1.0)]  # fmt: skip
-    frame = pd.DataFrame([LANGUAGES | {"doc": doc, "annotator": "p", "system": system, "segment": str(segment),
-                                       "score": float(score), "probability": chance}
-                          for doc, system, segment, score, chance in at])  # fmt: skip
+    at = [
+        ("1", "A", 1, 80, 0.5),
+        ("1", "A", 2, 60, 0.5),
+        ("2", "A", 1, 50, 0.25),
+        ("1", "B", 1, 40, 0.5),
+        ("2", "B", 1, 30, 1.0),
+    ]
+    frame = pd.DataFrame(
+        [
+            LANGUAGES
+            | {
+                "doc": doc,
+                "annotator": "p",
+                "system": system,
+                "segment": str(segment),
+                "score": float(score),
+                "probability": chance,
+            }
+            for doc, system, segment, score, chance in at
+        ]
+    )
     found = steering.weigh_steered(opened(frame)).table.set_index("system")
     assert found.loc["A", ["judgements", "plain"]].tolist() == [3, pytest.approx(190 / 3)]
     assert found.loc["A", "weighted"] == pytest.approx((80 * 2 + 60 * 2 + 50 * 4) / 8)
@@ -180,13 +200,24 @@ class Found:
         self.steering = found
 
 
-@pytest.mark.parametrize(("found", "verdict", "says"), [
-    (steering.NOT_STEERED, None, ""),
-    (steering.Steering("x", table([80, 70], [80, 70.4], [1, 0.4]), True, 0, "", False, False), FINE, "none moves"),
-    (steering.Steering("x", table([80, 70], [80, 74], [1, 0.01]), True, 0, "", False, False), LOOK, "mean of B moves"),
-    (steering.Steering("x", table([80, 79], [80, 81], [1, 0.2]), True, 0, "", False, False), LOOK, "B comes first"),
-    (steering.Steering("x", table([80, 70], np.nan, np.nan), False, 0, "", True, False), UNKNOWN, "no probabilities"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("found", "verdict", "says"),
+    [
+        (steering.NOT_STEERED, None, ""),
+        (steering.Steering("x", table([80, 70], [80, 70.4], [1, 0.4]), True, 0, "", False, False), FINE, "none moves"),
+        (
+            steering.Steering("x", table([80, 70], [80, 74], [1, 0.01]), True, 0, "", False, False),
+            LOOK,
+            "mean of B moves",
+        ),
+        (steering.Steering("x", table([80, 79], [80, 81], [1, 0.2]), True, 0, "", False, False), LOOK, "B comes first"),
+        (
+            steering.Steering("x", table([80, 70], np.nan, np.nan), False, 0, "", True, False),
+            UNKNOWN,
+            "no probabilities",
+        ),
+    ],
+)
 def test_a_check_and_the_first_page_speak_only_where_it_matters(found, verdict, says):
     if found and found.weighted:
         ordered = found.table.sort_values("weighted", ascending=False, ignore_index=True)

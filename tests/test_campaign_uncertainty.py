@@ -32,16 +32,19 @@ def method(frame, **options):
     return campaign.choose_method(campaign.from_ratings(of(frame)), **options)
 
 
-@pytest.mark.parametrize(("frame", "unit"), [
-    (own_documents(), ("annotator", "doc")),
-    (table(people=6, segments=100), ("annotator", "doc")),
-    (table(people=6, segments=30), ("annotator", "doc")),
-    (table(people=6, segments=10), ("annotator", "segment")),
-    (table(people=3, segments=100), ("doc",)),
-    (table(people=1, segments=10), ("segment",)),
-    (own_documents().assign(doc=lambda f: f["system"] + f["doc"]), ("annotator", "segment")),
-    (table(people=1, segments=100).assign(doc=lambda f: f["system"] + f["doc"]), ("segment",)),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("frame", "unit"),
+    [
+        (own_documents(), ("annotator", "doc")),
+        (table(people=6, segments=100), ("annotator", "doc")),
+        (table(people=6, segments=30), ("annotator", "doc")),
+        (table(people=6, segments=10), ("annotator", "segment")),
+        (table(people=3, segments=100), ("doc",)),
+        (table(people=1, segments=10), ("segment",)),
+        (own_documents().assign(doc=lambda f: f["system"] + f["doc"]), ("annotator", "segment")),
+        (table(people=1, segments=100).assign(doc=lambda f: f["system"] + f["doc"]), ("segment",)),
+    ],
+)
 def test_what_is_drawn_follows_from_who_judged_what(frame, unit):
     assert method(frame).unit == unit
 
@@ -54,10 +57,15 @@ def test_one_annotator_with_nearly_all_the_work_cannot_stand_for_a_crowd():
     assert "too few judged" in method(few).why_unit
 
 
-@pytest.mark.parametrize(("asked", "unit"), [
-    ("annotators", ("annotator",)), ("documents", ("doc",)), ("segments", ("segment",)),
-    ("annotators and documents", ("annotator", "doc")),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("asked", "unit"),
+    [
+        ("annotators", ("annotator",)),
+        ("documents", ("doc",)),
+        ("segments", ("segment",)),
+        ("annotators and documents", ("annotator", "doc")),
+    ],
+)
 def test_another_unit_can_be_asked_for(asked, unit):
     assert method(table(), unit=asked).unit == unit
     found = campaign.rank_systems(campaign.from_ratings(table(segments=100)), unit=asked, resamples=20)
@@ -206,14 +214,20 @@ def test_agreement_is_checked_in_the_pair_and_that_of_other_pairs_is_called_thei
     assert theirs.found.startswith("no: not in eng-fra (")
 
 
-@pytest.mark.parametrize(("frame", "headline"), [
-    (table(people=1), "sys0 is better than sys1, the only other system. Even among equally good systems, such a test "
-     "calls one better in up to 10% of campaigns. With other documents, sys0 would come first "
-     "practically always. This holds for this one annotator; what others would find is not known."),
-    (table(systems=1), "only sys0 was judged"),
-    (table().head(3), "only sys0 was judged"),
-    (table(systems=3).assign(score=50.0), "all systems have the same mean score, 50.00"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("frame", "headline"),
+    [
+        (
+            table(people=1),
+            "sys0 is better than sys1, the only other system. Even among equally good systems, such a test "
+            "calls one better in up to 10% of campaigns. With other documents, sys0 would come first "
+            "practically always. This holds for this one annotator; what others would find is not known.",
+        ),
+        (table(systems=1), "only sys0 was judged"),
+        (table().head(3), "only sys0 was judged"),
+        (table(systems=3).assign(score=50.0), "all systems have the same mean score, 50.00"),
+    ],
+)
 def test_small_and_odd_campaigns_get_true_sentences(frame, headline):
     assert headline in answers(frame)[1]
 

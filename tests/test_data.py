@@ -227,8 +227,10 @@ def test_real_files_match_the_manifest(mirrored):
     listed = dict(zip(places, zip(manifest["git_blob_sha1"], manifest["bytes"].astype(int))))
     known = [
         (entry.name, unquote(file.path), (file.git, file.bytes))
-        for entry in registry.entries().values() for file in entry.files if file.git
-    ]  # fmt: skip
+        for entry in registry.entries().values()
+        for file in entry.files
+        if file.git
+    ]
     assert {name for name, path, _ in known if path not in listed} <= {"wmt22-da-sqm", "wmt23-mqm-thrice"}, "public"
     ours = {path: told for _, path, told in known if path in listed}
     assert len(ours) >= 4 + 60 + 21 + 1
@@ -463,8 +465,11 @@ def test_reading_ones_own_ratings(tmp_path, encoding, delimiter):
     assert ratings["system"].tolist() == ["007", "007"]
     digest = hashlib.sha256((tmp_path / "my.csv").read_bytes()).hexdigest()
     assert ratings.attrs["source"] == {
-        "name": "my", "source": "real", "origin": "my.csv", "digest": f"sha256:{digest}",
-    }  # fmt: skip
+        "name": "my",
+        "source": "real",
+        "origin": "my.csv",
+        "digest": f"sha256:{digest}",
+    }
 
 
 def test_texts_stay_texts(tmp_path):
@@ -485,12 +490,16 @@ def test_names_can_be_mapped(tmp_path):
     ("content", "message"),
     [
         ("\n".join([COLUMNS, *GOOD, "eng,jpn,s,d,2,a,104,system"]).encode(), "my.csv, line 4, column score: 104 is ou"),
-        ("\n".join([COLUMNS, "", '"e\ng",jpn,s,d,0,a,9,system', "", "eng,jpn,s,d,2,a,-1,system"]).encode(),
-         "my.csv, line 6, column score: -1 is outside 0-100"),
+        (
+            "\n".join([COLUMNS, "", '"e\ng",jpn,s,d,0,a,9,system', "", "eng,jpn,s,d,2,a,-1,system"]).encode(),
+            "my.csv, line 6, column score: -1 is outside 0-100",
+        ),
         ("\n".join([COLUMNS, *GOOD, GOOD[0]]).encode(), "my.csv, line 4, columns src_lang, tgt_lang, "),
         ("\n".join([COLUMNS[:-10], *[row[:-7] for row in GOOD]]).encode(), "my.csv lacks the column item_type; it "),
-        ("\n".join([COLUMNS, *GOOD, "eng,jpn,s,d,é,a,9,system"]).encode("latin-1"),
-         "my.csv, line 4: the byte 0xE9 is not UTF-8 (Latin-1? Windows-1252?). Save the file as CSV in UTF-8."),
+        (
+            "\n".join([COLUMNS, *GOOD, "eng,jpn,s,d,é,a,9,system"]).encode("latin-1"),
+            "my.csv, line 4: the byte 0xE9 is not UTF-8 (Latin-1? Windows-1252?). Save the file as CSV in UTF-8.",
+        ),
         (COLUMNS.encode("utf-16"), "my.csv, line 1: this is UTF-16 text. Export it as CSV in UTF-8."),
         (COLUMNS.encode("utf-16-le"), "my.csv, line 1: a zero byte"),
         ((COLUMNS + "\n").encode(), "my.csv has no rows below its column names"),
@@ -501,7 +510,7 @@ def test_names_can_be_mapped(tmp_path):
         (f'{COLUMNS}\n{GOOD[0]}\n"eng,jpn'.encode(), "my.csv, line 3: unexpected end of data. Close or do"),
         (f"{COLUMNS},score\n{GOOD[0]},9".encode(), "my.csv has the column score twice"),
     ],
-)  # fmt: skip
+)
 def test_bad_files_are_told_with_line_and_remedy(tmp_path, content, message):
     (tmp_path / "my.csv").write_bytes(content)
     with pytest.raises(DataError) as problem:

@@ -23,8 +23,10 @@ def comparison(a="A", b="B", preference="a", **others):
 
 def rated(scores, **others):
     """One person's scores of one segment: system -> score."""
-    rows = [COMMON | {"system": name, "score": float(score), "item_type": "system"} | others
-            for name, score in scores.items()]  # fmt: skip
+    rows = [
+        COMMON | {"system": name, "score": float(score), "item_type": "system"} | others
+        for name, score in scores.items()
+    ]
     return pd.DataFrame(rows)
 
 
@@ -54,8 +56,10 @@ def test_a_second_showing_has_a_screen_of_its_own_and_equal_scores_may_have_a_pr
 def test_scores_further_apart_than_a_tie_prefer_the_higher_one():
     found = compared.of_scores(rated({"A": 70, "B": 75, "C": 76}), tie=5)
     assert found[["system_a", "system_b", "preference"]].to_numpy().tolist() == [
-        ["A", "B", "tie"], ["A", "C", "b"], ["B", "C", "tie"],
-    ]  # fmt: skip
+        ["A", "B", "tie"],
+        ["A", "C", "b"],
+        ["B", "C", "tie"],
+    ]
     assert set(found["first"]) == {"unknown"}
 
 
@@ -65,8 +69,11 @@ def test_sums_that_differ_by_rounding_alone_tie():
 
 
 def test_only_what_one_person_judged_on_one_screen_of_one_question_is_compared():
-    tables = [rated({"A": 1, "B": 2}, annotator="p", hit="1"), rated({"C": 3}, annotator="p", hit="2"),
-              rated({"D": 9, "E": 8}, annotator="q", hit="1")]  # fmt: skip
+    tables = [
+        rated({"A": 1, "B": 2}, annotator="p", hit="1"),
+        rated({"C": 3}, annotator="p", hit="2"),
+        rated({"D": 9, "E": 8}, annotator="q", hit="1"),
+    ]
     whole = pd.concat(tables)
     found = compared.of_scores(whole)
     assert [*zip(found["system_a"], found["system_b"])] == [("A", "B"), ("D", "E")]
@@ -84,11 +91,22 @@ def test_repeats_and_degraded_items_are_no_comparisons_unless_asked_for():
         compared.of_scores(rated({"A": 1}))
 
 
-@given(st.lists(st.tuples(st.sampled_from("pqr"), st.sampled_from("123"), st.sampled_from("ABCDE"), st.integers(0, 5)),
-                min_size=1, max_size=40, unique_by=lambda row: row[:3]), st.integers(0, 2))  # fmt: skip
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("pqr"), st.sampled_from("123"), st.sampled_from("ABCDE"), st.integers(0, 5)),
+        min_size=1,
+        max_size=40,
+        unique_by=lambda row: row[:3],
+    ),
+    st.integers(0, 2),
+)
 def test_pairs_are_those_that_two_loops_find(rows, tie):
-    table = pd.DataFrame([COMMON | {"annotator": who, "segment": where, "system": name, "score": float(score),
-                                    "item_type": "system"} for who, where, name, score in rows])  # fmt: skip
+    table = pd.DataFrame(
+        [
+            COMMON | {"annotator": who, "segment": where, "system": name, "score": float(score), "item_type": "system"}
+            for who, where, name, score in rows
+        ]
+    )
     expected = set()
     for one, two in combinations(rows, 2):
         if one[:2] == two[:2]:
@@ -104,12 +122,23 @@ def test_pairs_are_those_that_two_loops_find(rows, tie):
     assert set(found[names].itertuples(index=False, name=None)) == expected
 
 
-@given(st.lists(st.tuples(st.sampled_from("pq"), st.sampled_from("12"), st.sampled_from(["AB", "AC", "BC", "CB"]),
-                          st.sampled_from(schemas.PREFERENCES)), min_size=1, max_size=12,
-                unique_by=lambda row: (row[0], row[1], "".join(sorted(row[2])))))  # fmt: skip
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from("pq"),
+            st.sampled_from("12"),
+            st.sampled_from(["AB", "AC", "BC", "CB"]),
+            st.sampled_from(schemas.PREFERENCES),
+        ),
+        min_size=1,
+        max_size=12,
+        unique_by=lambda row: (row[0], row[1], "".join(sorted(row[2]))),
+    )
+)
 def test_comparisons_become_judgements_and_the_same_comparisons_again(rows):
-    table = pd.DataFrame([comparison(pair[0], pair[1], answer, annotator=who, segment=where)
-                          for who, where, pair, answer in rows])  # fmt: skip
+    table = pd.DataFrame(
+        [comparison(pair[0], pair[1], answer, annotator=who, segment=where) for who, where, pair, answer in rows]
+    )
     judged = compared.as_judgements(table)
     assert judged.groupby("hit")["score"].sum().eq(1).all()
     names = ["annotator", "segment", "system_a", "system_b", "preference"]
@@ -144,8 +173,13 @@ def test_literary_preferences_are_those_of_the_plain_json(real, mirrored):
         .eq(10)
         .all()
     )
-    labels = Counter(label.casefold() for record in records for side in ("text1", "text2")
-                     for mark in record["annotations"][side] for label in mark["labels"])  # fmt: skip
+    labels = Counter(
+        label.casefold()
+        for record in records
+        for side in ("text1", "text2")
+        for mark in record["annotations"][side]
+        for label in mark["labels"]
+    )
     assert Counter(marks["error_type"]) == labels
     place = found.set_index("screen")
     for mark in marks.iloc[::97].itertuples():
@@ -216,9 +250,12 @@ def test_side_by_side_comparisons_are_those_of_a_plain_recount(real):
         assert row.preference == ("tie" if own == other else "a" if own > other else "b")
     assert set(found["first"]) == {"a"}
     assert set(zip(found["system_a"], found["system_b"])) == {
-        ("GPT4-5shot", "refA"), ("NLLB_MBR_BLEU", "Lan-BridgeMT"), ("ONLINE-M", "ONLINE-G"),
-        ("ONLINE-W", "GPT4-5shot"), ("ONLINE-Y", "ONLINE-A"),
-    }  # fmt: skip
+        ("GPT4-5shot", "refA"),
+        ("NLLB_MBR_BLEU", "Lan-BridgeMT"),
+        ("ONLINE-M", "ONLINE-G"),
+        ("ONLINE-W", "GPT4-5shot"),
+        ("ONLINE-Y", "ONLINE-A"),
+    }
 
 
 def test_contrastive_esa_compares_what_stood_on_one_screen(real, mirrored):
@@ -248,9 +285,13 @@ def test_what_is_not_here_says_so():
 
 @pytest.mark.parametrize(
     ("criterion", "unit", "printed"),
-    [("adequacy", "document", (37, 11, 52)), ("fluency", "document", (22, 29, 50)),
-     ("adequacy", "sentence", (50, 9, 41)), ("fluency", "sentence", (32, 17, 51))],
-)  # fmt: skip
+    [
+        ("adequacy", "document", (37, 11, 52)),
+        ("fluency", "document", (22, 29, 50)),
+        ("adequacy", "sentence", (50, 9, 41)),
+        ("fluency", "sentence", (32, 17, 51)),
+    ],
+)
 def test_real_preferences_are_those_that_the_paper_prints(real, criterion, unit, printed):
     ratings = real("laeubli-parity")
     own = ratings[ratings["system"].eq("mt") & ratings["criterion"].eq(criterion) & ratings["unit"].eq(unit)]

@@ -150,10 +150,20 @@ def test_a_stop_ends_a_download_at_once(server, tmp_path):
 
 @pytest.mark.parametrize(
     "mirror",
-    ["http://me:hunter2", "http://me:hun/ter2@host", "http://me:x#hunter2@host", "ftp://me:hunter2@host",
-     "me:hunter2@host", "http://me:hunter2@host:port", "http://me:hunter2@[::1", "http:/me:hunter2@host", "http://me:hunter2@127.0.0.1:1",
-     "https//me:hunter2@host", "http://me/hunter2@host"],
-)  # fmt: skip
+    [
+        "http://me:hunter2",
+        "http://me:hun/ter2@host",
+        "http://me:x#hunter2@host",
+        "ftp://me:hunter2@host",
+        "me:hunter2@host",
+        "http://me:hunter2@host:port",
+        "http://me:hunter2@[::1",
+        "http:/me:hunter2@host",
+        "http://me:hunter2@127.0.0.1:1",
+        "https//me:hunter2@host",
+        "http://me/hunter2@host",
+    ],
+)
 def test_a_password_is_in_no_message_nor_behind_one(mirror, monkeypatch, capfd, caplog):
     monkeypatch.setenv("EVALKIT_DATA_MIRROR", mirror)
     caplog.set_level("DEBUG")

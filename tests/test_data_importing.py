@@ -238,8 +238,9 @@ def test_a_scale_that_hardly_fits_is_told(imported):
 def test_a_toml_file_maps_columns_values_kinds_and_scale(imported, tmp_path):
     (tmp_path / "map.toml").write_text(
         'scale = [1, 7]\n[columns]\nscore = "Güte"\nitem_type = "Art"\n[values]\nsystem = "S"\npair = "en-de"\n'
-        '[item_types]\nKontrolle = "repeat"\n', encoding="utf-8",
-    )  # fmt: skip
+        '[item_types]\nKontrolle = "repeat"\n',
+        encoding="utf-8",
+    )
     text = "segment;annotator;Güte;Art\n1;Ann;6,5;tgt\n2;Ann;7;Kontrolle\n3;Ann;8;tgt\n"
     ratings, _, report, rejected = imported(text, mapping=tmp_path / "map.toml")
     assert ratings["score"].tolist() == [6.5, 7]
@@ -292,13 +293,20 @@ def test_encodings_are_found_out(encoding, imported):
 
 @pytest.mark.parametrize(
     ("encoding", "name"),
-    [("cp932", "翻訳者の田中さん"), ("euc_jp", "翻訳者の田中さん"), ("gb18030", "翻译者王小明先生"),
-     ("cp1251", "Переводчик Иванов"),
-     ("cp1250", "překladatel Žluťoučký kůň"), ("cp949", "번역가 김철수는 좋습니다"), ("cp1253", "Μεταφραστής Γιώργος")],
-)  # fmt: skip
+    [
+        ("cp932", "翻訳者の田中さん"),
+        ("euc_jp", "翻訳者の田中さん"),
+        ("gb18030", "翻译者王小明先生"),
+        ("cp1251", "Переводчик Иванов"),
+        ("cp1250", "překladatel Žluťoučký kůň"),
+        ("cp949", "번역가 김철수는 좋습니다"),
+        ("cp1253", "Μεταφραστής Γιώργος"),
+    ],
+)
 def test_encodings_from_before_unicode_are_told_apart(encoding, name, imported):
-    ratings, _, report, _ = imported(GERMAN.replace("Übersetzer größer", "S").replace("Jürgen Weiß", name),
-                                     encoding=encoding, keep_names=True)  # fmt: skip
+    ratings, _, report, _ = imported(
+        GERMAN.replace("Übersetzer größer", "S").replace("Jürgen Weiß", name), encoding=encoding, keep_names=True
+    )
     assert ratings["annotator"].tolist() == [name]
     assert any(f"read as {encoding}" in note for note in report.notes)
 
@@ -315,8 +323,9 @@ def test_an_encoding_can_be_named(tmp_path):
 
 def test_a_decimal_comma_is_read_where_nothing_else_is_meant(imported):
     scores = ["85,5", "90", "7,25", "3,125", "88.5"]
-    text = lines(*(f"eng;deu;A;d;{place};Ann;{score}" for place, score in enumerate(scores)),
-                 header=HEADER.replace(",", ";"))  # fmt: skip
+    text = lines(
+        *(f"eng;deu;A;d;{place};Ann;{score}" for place, score in enumerate(scores)), header=HEADER.replace(",", ";")
+    )
     ratings, _, _, rejected = imported(text)
     assert ratings["score"].tolist() == [85.5, 90, 7.25, 3.125]
     assert "decimal point in a column with decimal commas" in rejected[0]["reason"]
@@ -428,9 +437,18 @@ ROWS = st.lists(st.tuples(SYSTEMS, st.floats(0, 100)), min_size=1, max_size=12)
 )
 def test_a_clean_export_comes_back_exactly(tmp_path_factory, rows, delimiter, encoding, end):
     folder = tmp_path_factory.mktemp("law")
-    frame = pd.DataFrame({"src_lang": "eng", "tgt_lang": "deu", "system": [system for system, _ in rows], "doc": "a b",
-                          "segment": [str(place) for place in range(len(rows))], "annotator": "Ann O'Neil",
-                          "score": [score for _, score in rows], "item_type": "system"})  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "src_lang": "eng",
+            "tgt_lang": "deu",
+            "system": [system for system, _ in rows],
+            "doc": "a b",
+            "segment": [str(place) for place in range(len(rows))],
+            "annotator": "Ann O'Neil",
+            "score": [score for _, score in rows],
+            "item_type": "system",
+        }
+    )
     frame.to_csv(folder / "my.csv", index=False, sep=delimiter, encoding=encoding, lineterminator=end)
     importing.import_campaign([folder / "my.csv"], folder / "my.parquet", keep_names=True)
     again, _ = data.open_campaign(folder / "my.parquet")
@@ -447,9 +465,14 @@ def test_quick_and_careful_reading_agree(imported):
 def test_names_stand_nowhere_in_what_is_written(tmp_path, capsys):
     path = tmp_path / "my.csv"
     name = "Annabel Leigh"
-    rows = ["en,de,A,d,1,%s,80,task-%s-1,%s@x.org", "en,de,A,d,2,%s,104,task-%s-1,%s@x.org",
-            "en,de,A,d,3,%s,80,task-%s-1", "en,de,A,d,1,%s,80,task-%s-1,%s@x.org", 'en,de,"A,d,9,%s,1,%s,%s',
-            "en,de,A,d,4,%s,,task-%s,%s"]  # fmt: skip
+    rows = [
+        "en,de,A,d,1,%s,80,task-%s-1,%s@x.org",
+        "en,de,A,d,2,%s,104,task-%s-1,%s@x.org",
+        "en,de,A,d,3,%s,80,task-%s-1",
+        "en,de,A,d,1,%s,80,task-%s-1,%s@x.org",
+        'en,de,"A,d,9,%s,1,%s,%s',
+        "en,de,A,d,4,%s,,task-%s,%s",
+    ]
     path.write_text(lines(*(row.replace("%s", name) for row in rows), header=HEADER + ",hit,e-mail"), encoding="utf-8")
     assert cli.main(["import", str(path), "--allow-rejected", "--out", str(tmp_path / "c.parquet")]) == 0
     printed = capsys.readouterr()

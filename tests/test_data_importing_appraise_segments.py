@@ -49,8 +49,10 @@ class Tasks:
         for item in range(first, first + count):
             self.clock += 2
             if item not in without:
-                self.rows.append(f"{account},{system},{item},{kind},eng,deu,{score},{doc}#{system.split('.')[-1]}{marks},"
-                                 f"False,{cell},{self.clock}.5,{self.clock + 1}.5")  # fmt: skip
+                self.rows.append(
+                    f"{account},{system},{item},{kind},eng,deu,{score},{doc}#{system.split('.')[-1]}{marks},"
+                    f"False,{cell},{self.clock}.5,{self.clock + 1}.5"
+                )
         return self
 
     def __str__(self):
@@ -64,10 +66,15 @@ def placed(ratings, kinds=("system",)):
 
 
 EXPORTS = {
-    "ESA-1": ("240315rc5ESA", "esa"), "ESA-2": ("240520rc6ESA", "esa"), "MQM-1": ("240315rc5MQM", "mqm"),
-    "ESAAI-1": ("240315rc5GEMBA", "esa"), "ESAAI-2": ("240520rc6GEMBA", "esa"), "ESA-IAA": ("240521rc6ESA", "esa"),
-    "ESAAI-IAA": ("240521rc6GEMBA", "esa"), "MQM-IAA": ("240521rc6MQM", "mqm"),
-}  # fmt: skip
+    "ESA-1": ("240315rc5ESA", "esa"),
+    "ESA-2": ("240520rc6ESA", "esa"),
+    "MQM-1": ("240315rc5MQM", "mqm"),
+    "ESAAI-1": ("240315rc5GEMBA", "esa"),
+    "ESAAI-2": ("240520rc6GEMBA", "esa"),
+    "ESA-IAA": ("240521rc6ESA", "esa"),
+    "ESAAI-IAA": ("240521rc6GEMBA", "esa"),
+    "MQM-IAA": ("240521rc6MQM", "mqm"),
+}
 LINES = 557  # of the test set: each system has so many in a file of scores
 
 
@@ -216,8 +223,10 @@ def test_kinds_of_items_hold_with_spans(imported):
     assert set(ratings.query("system == 'V'")["item_type"]) == {"reference"}
 
 
-@pytest.mark.parametrize(("one", "other", "joined"), [("deu09", "deu0a", True), ("deu09", "deu10", True),
-                                                      ("Ann", "Bob", False), ("deu07", "deu09", False)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("one", "other", "joined"),
+    [("deu09", "deu0a", True), ("deu09", "deu10", True), ("Ann", "Bob", False), ("deu07", "deu09", False)],
+)
 def test_parts_are_joined_only_where_accounts_follow_each_other(one, other, joined, imported):
     tasks = whole().show(one, "wmt23.Z", "d", 60, 2).show(other, "wmt23.Z", "d", 8, 1)
     tasks.show(other, "wmt23.Z", "d", 90, 1, kind="BAD", marks="#bad4").show(other, "wmt23.Z", "e", 40, 4)
@@ -259,19 +268,35 @@ def test_numbers_that_are_neither_stay_and_are_told(imported):
 
 def batch(*items, named=True):
     listed = [
-        {"itemID": item, "documentID": doc, "targetID": system, "itemType": "TGT", "sourceText": text,
-         **({"_item": f"{system} | {line} | {doc}"} if named else {"_item": 0})}
+        {
+            "itemID": item,
+            "documentID": doc,
+            "targetID": system,
+            "itemType": "TGT",
+            "sourceText": text,
+            **({"_item": f"{system} | {line} | {doc}"} if named else {"_item": 0}),
+        }
         for item, doc, system, line, text in items
-    ]  # fmt: skip
+    ]
     return {"items": listed, "task": {}}
 
 
 def two_tasks(named):
     """Two accounts whose tasks have the same numbers for the same document and system, and mean other segments."""
-    one = batch((1, "d#X", "X", 10, "a"), (2, "d#X", "X", 11, "b"), (3, "d#X", "X", 12, "a"), (9, "f#X", "X", 30, "f"),
-                named=named)  # fmt: skip
-    two = batch((1, "d#Y", "Y", 10, "a"), (2, "d#Y", "Y", 11, "b"), (3, "d#Y", "Y", 12, "a"), (9, "g#X", "X", 31, "g"),
-                named=named)  # fmt: skip
+    one = batch(
+        (1, "d#X", "X", 10, "a"),
+        (2, "d#X", "X", 11, "b"),
+        (3, "d#X", "X", 12, "a"),
+        (9, "f#X", "X", 30, "f"),
+        named=named,
+    )
+    two = batch(
+        (1, "d#Y", "Y", 10, "a"),
+        (2, "d#Y", "Y", 11, "b"),
+        (3, "d#Y", "Y", 12, "a"),
+        (9, "g#X", "X", 31, "g"),
+        named=named,
+    )
     three = batch((1, "d#Y", "Y", 11, "b"), (2, "d#Y", "Y", 12, "a"), (9, "h#X", "X", 32, "h"), named=named)
     return [one, two, three]
 

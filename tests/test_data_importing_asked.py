@@ -55,17 +55,24 @@ def in_rows(*rows, delimiter=",", quoting=csv.QUOTE_MINIMAL):
 DRAWN = random.Random(5)
 #: Which of two was better: a, b or neither, of X and Y in turn.
 TRUTH = [(*(("X", "Y") if place % 2 else ("Y", "X")), DRAWN.choice("aaabbtt")) for place in range(40)]
-WON = {name: sum(0.5 if said == "t" else float({"a": a, "b": b}[said] == name) for a, b, said in TRUTH) / len(TRUTH)
-       for name in "XY"}  # fmt: skip
+WON = {
+    name: sum(0.5 if said == "t" else float({"a": a, "b": b}[said] == name) for a, b, said in TRUTH) / len(TRUTH)
+    for name in "XY"
+}
 ANSWERS = {
-    "signs": (">", "=", "<"), "letters": ("a", "tie", "b"), "between": ("A>B", "A=B", "A<B"),
+    "signs": (">", "=", "<"),
+    "letters": ("a", "tie", "b"),
+    "between": ("A>B", "A=B", "A<B"),
     "numbers": ("1", "0", "2"),
     "sentences": ("Translation A is better", "Both are equally good", "Translation B is better"),
-    "sides": ("left", "same", "right"), "worse": ("B is worse", "equal", "A is worse"),
+    "sides": ("left", "same", "right"),
+    "worse": ("B is worse", "equal", "A is worse"),
     "words": ("better", "same", "worse"),
-    "degrees": ("A is much better", "About the same", "B is slightly better"), "first": ("1 > 2", "1 = 2", "2 > 1"),
-    "prefer": ("prefer A", "no preference", "prefer B"), "doubled": (">>", "=", "<<"),
-}  # fmt: skip
+    "degrees": ("A is much better", "About the same", "B is slightly better"),
+    "first": ("1 > 2", "1 = 2", "2 > 1"),
+    "prefer": ("prefer A", "no preference", "prefer B"),
+    "doubled": (">>", "=", "<<"),
+}
 
 
 @pytest.mark.parametrize("heading", ["overall_pref", "winner", "judgement", "answer"])
@@ -89,10 +96,18 @@ def test_no_answer_is_no_judgement_and_does_not_stop_the_import(ask):
 
 CONDITIONS = {"guided": 50, "default": 42}
 WAYS = {
-    "as it is": [], "named": ["--format", "preferences"], "score": ["--map", "score=overall_pref"],
-    "mapped": ["--map", "system_a=system_a_condition", "--map", "system_b=system_b_condition", "--map",
-               "preference=overall_pref"],
-}  # fmt: skip
+    "as it is": [],
+    "named": ["--format", "preferences"],
+    "score": ["--map", "score=overall_pref"],
+    "mapped": [
+        "--map",
+        "system_a=system_a_condition",
+        "--map",
+        "system_b=system_b_condition",
+        "--map",
+        "preference=overall_pref",
+    ],
+}
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -102,9 +117,25 @@ def test_conditions_are_compared_and_never_the_model_that_made_both(way, ask, mi
     assert (won, table["score"].eq(0.5).sum() / 2, len(table)) == (CONDITIONS, 47, 278)
 
 
-@pytest.mark.parametrize("words", [["--map", "system=model"], ["--format", "csv", "--map", "score=overall_pref"],
-                                   ["--format", "csv", "--map-values", "a=1", "--map-values", "b=0", "--map-values",
-                                    "tie=0.5", "--map", "score=overall_pref"]])  # fmt: skip
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--map", "system=model"],
+        ["--format", "csv", "--map", "score=overall_pref"],
+        [
+            "--format",
+            "csv",
+            "--map-values",
+            "a=1",
+            "--map-values",
+            "b=0",
+            "--map-values",
+            "tie=0.5",
+            "--map",
+            "score=overall_pref",
+        ],
+    ],
+)
 def test_nothing_ranks_the_models_that_made_both(words, ask, mirrored):
     assert "two systems" in ask(mirrored("../strangers/pref_conditions.csv"), *words)
 
@@ -216,7 +247,8 @@ def test_the_report_of_comparisons_says_who_won(name, ask, mirrored, tmp_path):
     ranked = {row["system"]: row["mean"] for row in found["rankings"]}
     assert [*ranked] == sorted(ranked, key=lambda system: -ranked[system])
     assert {system: round(mean, 6) for system, mean in ranked.items() if right} == {
-        system: round(mean, 6) for system, mean in right.items()}  # fmt: skip
+        system: round(mean, 6) for system, mean in right.items()
+    }
     pairs = table.merge(table, on=["annotator", "hit"])
     pairs = pairs[pairs["system_x"].ne(pairs["system_y"])]
     won = (pairs["score_x"].gt(pairs["score_y"]) + pairs["score_x"].eq(pairs["score_y"]) / 2).groupby(pairs["system_x"])
@@ -224,8 +256,17 @@ def test_the_report_of_comparisons_says_who_won(name, ask, mirrored, tmp_path):
     assert told == {system: (len(own), pytest.approx(own.mean())) for system, own in won}
     if right:
         duels = {(row["better"], row["worse"]): (row["wins"], row["losses"]) for row in found["duels"]}
-        assert duels == {(a, b): (int((own := pairs[pairs["system_x"].eq(a) & pairs["system_y"].eq(b)])["score_x"].gt(
-            own["score_y"]).sum()), int(own["score_x"].lt(own["score_y"]).sum())) for a, b in duels}  # fmt: skip
+        assert duels == {
+            (a, b): (
+                int(
+                    (own := pairs[pairs["system_x"].eq(a) & pairs["system_y"].eq(b)])["score_x"]
+                    .gt(own["score_y"])
+                    .sum()
+                ),
+                int(own["score_x"].lt(own["score_y"]).sum()),
+            )
+            for a, b in duels
+        }
 
 
 # Crowds' files
@@ -263,7 +304,8 @@ def test_scores_that_a_spreadsheet_left_out_at_the_end_of_a_row_are_none(ask):
     table = ask("my.csv", content=in_rows(["segment", "annotator", "MT-A", "MT-B", "MT-C"], *rows))
     scores = [[row[place] for row in rows if place < len(row)] for place in (2, 3, 4)]
     assert table.groupby("system")["score"].agg(["size", "mean"]).round(6).to_numpy().tolist() == [
-        [len(own), round(sum(own) / len(own), 6)] for own in scores]  # fmt: skip
+        [len(own), round(sum(own) / len(own), 6)] for own in scores
+    ]
 
 
 MTURK = "wmt-conference/wmt21-news-systems/*/humaneval/newstest2021-toen/ad-isen-{}"
@@ -286,14 +328,18 @@ def test_wmts_raw_crowd_scores_are_raw_however_their_cells_are_cut(crowd, ask):
     right = pd.DataFrame(raw).astype({10: float})[[6, 10]].groupby(6)[10].mean().round(2).to_dict()
     halves = [[*row[:10], f"{min(float(row[10]) + 0.5 * (n % 9 == 0), 100)}", *row[11:]] for n, row in enumerate(raw)]
     ways = {
-        "tabs": ["\t".join(row) for row in raw], "turns": [("\t", " ")[n % 2].join(row) for n, row in enumerate(raw)],
+        "tabs": ["\t".join(row) for row in raw],
+        "turns": [("\t", " ")[n % 2].join(row) for n, row in enumerate(raw)],
         "mixed": ["\t".join(row[:4]) + " " + " ".join(row[4:]) for row in raw],
         "quoted": [" ".join([f'"{row[0]}"', *row[1:5]]) + "\t" + "\t".join(row[5:]) for row in raw],
         "decimals": ["\t".join(row) for row in halves],
-    }  # fmt: skip
+    }
     for way, rows in ways.items():
-        expected = right if way != "decimals" else (
-            pd.DataFrame(halves).astype({10: float}).groupby(6)[10].mean().round(2).to_dict())  # fmt: skip
+        expected = (
+            right
+            if way != "decimals"
+            else (pd.DataFrame(halves).astype({10: float}).groupby(6)[10].mean().round(2).to_dict())
+        )
         assert means(ask("ad-isen-good-raw.csv", content="\n".join([head, *rows]) + "\n")) == expected, way
 
 
@@ -323,11 +369,28 @@ def tasks(results, *, data=None, who=lambda number: number):
         own = {"source": f"Source {segment}", "translation": f"{segment} {system}"}
         own |= data(segment, system) if data else {"system": system, "segment_id": segment}
         annotations = [
-            {"id": 10 * number + n, "completed_by": who(n), "result": results(system), "was_cancelled": False,
-             "ground_truth": False, "created_at": "2024-05-03T10:00:00.000000Z", "lead_time": 3.2} for n in (1, 2)
-        ]  # fmt: skip
-        made.append({"id": 100 + number, "annotations": annotations, "predictions": [{"result": results("A")}],
-                     "drafts": [], "data": own, "meta": {}, "total_annotations": 2})  # fmt: skip
+            {
+                "id": 10 * number + n,
+                "completed_by": who(n),
+                "result": results(system),
+                "was_cancelled": False,
+                "ground_truth": False,
+                "created_at": "2024-05-03T10:00:00.000000Z",
+                "lead_time": 3.2,
+            }
+            for n in (1, 2)
+        ]
+        made.append(
+            {
+                "id": 100 + number,
+                "annotations": annotations,
+                "predictions": [{"result": results("A")}],
+                "drafts": [],
+                "data": own,
+                "meta": {},
+                "total_annotations": 2,
+            }
+        )
     return made
 
 
@@ -356,13 +419,20 @@ STUDIO = {
     "annotators as objects": (lambda system: marked(system), {"who": lambda n: {"id": n, "email": f"p{n}@x.org"}}),
     "number": (lambda system: [said("number", {"number": SCORE[system]})], {}),
     "number as text": (lambda system: [said("textarea", {"text": [str(SCORE[system])]}, "score")], {}),
-    "rating and remark": (lambda system: [
-        said("rating", {"rating": SCORE[system] / 10}), said("textarea", {"text": ["ok"]}, "note")], {}),
+    "rating and remark": (
+        lambda system: [said("rating", {"rating": SCORE[system] / 10}), said("textarea", {"text": ["ok"]}, "note")],
+        {},
+    ),
     "words": (lambda system: [said("choices", {"choices": [WORDS[system]]})], {}),
     "words in a tree": (lambda system: [said("taxonomy", {"taxonomy": [[WORDS[system]]]})], {}),
-}  # fmt: skip
-RIGHT = {"number": SCORE, "number as text": SCORE, "rating and remark": {"A": 9, "B": 7, "C": 4},
-         "words": STEPS, "words in a tree": STEPS}  # fmt: skip
+}
+RIGHT = {
+    "number": SCORE,
+    "number as text": SCORE,
+    "rating and remark": {"A": 9, "B": 7, "C": 4},
+    "words": STEPS,
+    "words in a tree": STEPS,
+}
 
 
 @pytest.mark.parametrize("kind", STUDIO)
@@ -419,10 +489,13 @@ PAIRED = {
 def test_comparisons_in_label_studio(names, kind, ask):
     sides = [{"a": "left", "b": "right"}.get(one, "left") for *_, one in TRUTH]
     export = [
-        {"id": n, "data": {"source": f"s{n}", "text1": f"t{n}{a}", "text2": f"t{n}{b}", names[0]: a, names[1]: b},
-         "annotations": [{"id": n, "completed_by": n % 3, "result": [PAIRED[kind](side)]}]}
+        {
+            "id": n,
+            "data": {"source": f"s{n}", "text1": f"t{n}{a}", "text2": f"t{n}{b}", names[0]: a, names[1]: b},
+            "annotations": [{"id": n, "completed_by": n % 3, "result": [PAIRED[kind](side)]}],
+        }
         for n, ((a, b, _), side) in enumerate(zip(TRUTH, sides))
-    ]  # fmt: skip
+    ]
     won = sum((a if side == "left" else b) == "X" for (a, b, _), side in zip(TRUTH, sides)) / len(TRUTH)
     assert means(ask("export.json", content=export), 6)["X"] == round(won, 6)
 
@@ -432,23 +505,42 @@ def test_comparisons_in_label_studio(names, kind, ask):
 MARKS = in_rows(
     ("segment", "rater", "category", "severity"), (1, "p", "Accuracy", "Major"), (2, "p", "Fluency", "Minor")
 )
-ODD = in_rows(("user", "engine", "sentence", "kind of error", "how bad"), ("p", "A", 1, "Accuracy", "Major"),
-              ("p", "B", 1, "Fluency", "Minor"))  # fmt: skip
+ODD = in_rows(
+    ("user", "engine", "sentence", "kind of error", "how bad"),
+    ("p", "A", 1, "Accuracy", "Major"),
+    ("p", "B", 1, "Fluency", "Minor"),
+)
 UNKNOWN = tasks(lambda system: marked(system, more=("choices", "severity", ["Minor"], ["Serious"])))
 #: A file that lacks something: name and content, what stands for the words in capitals, and the means in the end.
 LACKING = {
-    "slider": ("s.csv", in_rows(("segment", "system_a", "system_b", "score"), (1, "X", "Y", -5), (2, "X", "Y", 9)), {},
-               {"X": 2, "Y": -2}),
-    "middle": ("s.csv", in_rows(("segment", "model_a", "model_b", "slider"), *((n, "X", "Y", n) for n in range(1, 8))),
-               {"LOW:HIGH": "1:9"}, {"X": -1, "Y": 1}),
-    "numbers": ("n.csv", in_rows(("segment", "system_a", "system_b", "winner"), (1, "X", "Y", 1), (2, "X", "Y", 3)),
-                {"ANSWER=1": "1=1", "ANSWER=0": "3=0"}, {"X": 0.5, "Y": 0.5}),
+    "slider": (
+        "s.csv",
+        in_rows(("segment", "system_a", "system_b", "score"), (1, "X", "Y", -5), (2, "X", "Y", 9)),
+        {},
+        {"X": 2, "Y": -2},
+    ),
+    "middle": (
+        "s.csv",
+        in_rows(("segment", "model_a", "model_b", "slider"), *((n, "X", "Y", n) for n in range(1, 8))),
+        {"LOW:HIGH": "1:9"},
+        {"X": -1, "Y": 1},
+    ),
+    "numbers": (
+        "n.csv",
+        in_rows(("segment", "system_a", "system_b", "winner"), (1, "X", "Y", 1), (2, "X", "Y", 3)),
+        {"ANSWER=1": "1=1", "ANSWER=0": "3=0"},
+        {"X": 0.5, "Y": 0.5},
+    ),
     "no system": ("m.csv", MARKS, {"HEADING": "", "TEXT": "A"}, {"A": -3}),
-    "system of another name": ("e.json", tasks(marked, data=lambda n, name: {"origin": name}), {"HEADING": "origin"},
-                               {name: -penalty for name, penalty in PENALTY.items()}),
+    "system of another name": (
+        "e.json",
+        tasks(marked, data=lambda n, name: {"origin": name}),
+        {"HEADING": "origin"},
+        {name: -penalty for name, penalty in PENALTY.items()},
+    ),
     "an unknown severity": ("e.json", UNKNOWN, {}, {"A": 0, "B": -1, "C": -2}),
     "no severity": ("e.json", tasks(lambda system: marked(system, more=())), {}, {"A": 0, "B": -1, "C": -2}),
-}  # fmt: skip
+}
 
 
 def suggested(sentence, instead):

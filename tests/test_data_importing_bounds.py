@@ -46,7 +46,7 @@ def test_what_the_doors_write_is_read(shared, tmp_path):
         ("my.xlsx", workbooks.zipped(workbooks.xlsx(ROWS, shared=shared))),
         ("my.ods", workbooks.zipped(workbooks.ods(ROWS))),
         ("my.xls", workbooks.compound(workbooks.xls(ROWS, np.random.default_rng(int(shared))))),
-    ):  # fmt: skip
+    ):
         assert opened(tmp_path, content, name).rows_kept == 18
 
 
@@ -124,9 +124,12 @@ def test_archives_that_lie_are_refused(tmp_path):
     start = workbooks.xlsx(ROWS)[SHEET][:99]
     small = entry(entry(content, SHEET, 24, 99), SHEET, 16, zlib.crc32(start))  # what it says is right, and not all
     other = entry(content, SHEET, 42, 0)
-    for spoilt, message in ((small, "is not whole"), (entry(content, SHEET, 10, 12, short=True), "in no usual way"),
-                            (other, "over one another|no sound workbook"),
-                            (entry(content, SHEET, 8, 1, short=True), "a password")):  # fmt: skip
+    for spoilt, message in (
+        (small, "is not whole"),
+        (entry(content, SHEET, 10, 12, short=True), "in no usual way"),
+        (other, "over one another|no sound workbook"),
+        (entry(content, SHEET, 8, 1, short=True), "a password"),
+    ):
         with pytest.raises(DataError, match=message):
             opened(tmp_path, spoilt)
     twice = workbooks.xlsx(ROWS) | {"XL/Worksheets/Sheet1.xml": b"<x/>"}
@@ -139,12 +142,19 @@ def test_archives_that_lie_are_refused(tmp_path):
     [
         ("<x>" * 300 + "</x>" * 300, "nest too deep"),
         ("</table:table><table:table>" * 1001, "more sheets than a workbook has"),
-        ('<table:table-row table:number-rows-repeated="15000"><table:table-cell table:number-columns-repeated="1900" '
-         'office:value-type="string"><text:p>x</text:p></table:table-cell></table:table-row>', "15,019 rows and 1,900"),
-        ('<table:table-row><table:table-cell office:value-type="string"><text:p>' + '<text:s text:c="999"/>' * 9_000
-         + "</text:p></table:table-cell></table:table-row>", "a cell without end"),
+        (
+            '<table:table-row table:number-rows-repeated="15000"><table:table-cell table:number-columns-repeated="1900" '
+            'office:value-type="string"><text:p>x</text:p></table:table-cell></table:table-row>',
+            "15,019 rows and 1,900",
+        ),
+        (
+            '<table:table-row><table:table-cell office:value-type="string"><text:p>'
+            + '<text:s text:c="999"/>' * 9_000
+            + "</text:p></table:table-cell></table:table-row>",
+            "a cell without end",
+        ),
     ],
-)  # fmt: skip
+)
 def test_opendocument_has_the_same_bounds(inside, message, tmp_path):
     found = workbooks.ods(ROWS)
     found["content.xml"] = found["content.xml"].replace(b"</table:table>", inside.encode() + b"</table:table>")
@@ -287,9 +297,18 @@ def test_types_that_no_import_writes_are_refused(kind, campaign):
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("scale", [100, 0]), ("scale", "0-100"), ("scale", [0, None]), ("origin", None), ("digest", ["a"]),
-     ("files", "my.csv"), ("origin", "\ud800"), ("metrics", [{}]), ("scale", [True, 5])],
-)  # fmt: skip
+    [
+        ("scale", [100, 0]),
+        ("scale", "0-100"),
+        ("scale", [0, None]),
+        ("origin", None),
+        ("digest", ["a"]),
+        ("files", "my.csv"),
+        ("origin", "\ud800"),
+        ("metrics", [{}]),
+        ("scale", [True, 5]),
+    ],
+)
 def test_a_label_that_no_import_writes_is_refused(name, value, campaign):
     rewritten(campaign, lambda table: table, writing.label_of(campaign) | {name: value})
     with pytest.raises(DataError, match=r"c\.parquet is damaged"):
@@ -348,12 +367,16 @@ def test_a_column_whose_levels_do_not_fit_its_type_does_not_end_the_process(camp
         data.open_campaign(campaign)
 
 
-@given(st.recursive(
-    st.integers(-(2**63), 2**63 - 1) | st.binary(max_size=200),
-    lambda inner: st.lists(inner, max_size=20).filter(lambda many: len({type(one) for one in many}) < 2)
-    | st.dictionaries(st.integers(1, 40), inner, max_size=5),
-    max_leaves=30,
-).filter(lambda found: isinstance(found, dict)))  # fmt: skip
+@given(
+    st.recursive(
+        st.integers(-(2**63), 2**63 - 1) | st.binary(max_size=200),
+        lambda inner: (
+            st.lists(inner, max_size=20).filter(lambda many: len({type(one) for one in many}) < 2)
+            | st.dictionaries(st.integers(1, 40), inner, max_size=5)
+        ),
+        max_leaves=30,
+    ).filter(lambda found: isinstance(found, dict))
+)
 def test_metadata_are_read_as_they_were_written(found):
     def length(value):
         made = b""
@@ -432,9 +455,12 @@ def test_commas_and_brackets_in_texts_are_no_values(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     ("row", "reason"),
-    [("A,1,Ann,80,en-de", "repeats an earlier judgement"), ("A,1,Ann,180,en-de", "is outside 0-100"),
-     ("A,1,,80,en-de", "is empty")],
-)  # fmt: skip
+    [
+        ("A,1,Ann,80,en-de", "repeats an earlier judgement"),
+        ("A,1,Ann,180,en-de", "is outside 0-100"),
+        ("A,1,,80,en-de", "is empty"),
+    ],
+)
 def test_more_rejected_rows_than_anyone_mends_are_refused(row, reason, tmp_path, monkeypatch):
     """3 million rows that repeat one judgement took a minute and more."""
     sound = [f"{s},{n},Ann,{10 * n},en-de" for s in "AB" for n in range(10)]

@@ -45,10 +45,14 @@ def judged(seed=1, **drawn):
     """Make a table of judgements: one of each annotator, system and segment; drawn: a name -> draws its number."""
     rng = random.Random(seed)
     return pd.DataFrame(
-        [{"annotator": person, "segment": str(segment), "system": system}
-         | {name: draw(rng) for name, draw in drawn.items()}
-         for person in PEOPLE for segment in SEGMENTS for system in SYSTEMS]
-    )  # fmt: skip
+        [
+            {"annotator": person, "segment": str(segment), "system": system}
+            | {name: draw(rng) for name, draw in drawn.items()}
+            for person in PEOPLE
+            for segment in SEGMENTS
+            for system in SYSTEMS
+        ]
+    )
 
 
 def written(frame, name="my.csv", **how):
@@ -66,12 +70,36 @@ def up_to(high, low=0):
 
 # which way is better
 
-LOW = ["mqm_penalty", "penalties", "errors", "error_count", "errorCount", "Number of Errors", "total errors",
-       "distance",
-       "post_edit_distance", "edits", "ter", "hTER", "cost", "Fehleranzahl", "Fehlerpunkte", "Strafpunkte",
-       "nombre d'erreurs", "pénalité", "errores", "penalización", "počet chyb", "chyby", "число ошибок", "错误数",
-       "エラー数",
-       "Gesamtfehler", "penalità", "błędy"]  # fmt: skip
+LOW = [
+    "mqm_penalty",
+    "penalties",
+    "errors",
+    "error_count",
+    "errorCount",
+    "Number of Errors",
+    "total errors",
+    "distance",
+    "post_edit_distance",
+    "edits",
+    "ter",
+    "hTER",
+    "cost",
+    "Fehleranzahl",
+    "Fehlerpunkte",
+    "Strafpunkte",
+    "nombre d'erreurs",
+    "pénalité",
+    "errores",
+    "penalización",
+    "počet chyb",
+    "chyby",
+    "число ошибок",
+    "错误数",
+    "エラー数",
+    "Gesamtfehler",
+    "penalità",
+    "błędy",
+]
 
 
 @pytest.mark.parametrize("heading", LOW)
@@ -115,8 +143,10 @@ def test_negative_mqm_scores_are_better_the_higher_they_are():
 
 RANKS = judged().assign(score=[place for number in range(60) for place in random.Random(number).sample([1, 2, 3], 3)])
 DISAGREE = {
-    "a penalty below 0": (judged(penalty=up_to(0, -25)),
-                          "by the heading 'penalty' low is good, but its numbers go from"),
+    "a penalty below 0": (
+        judged(penalty=up_to(0, -25)),
+        "by the heading 'penalty' low is good, but its numbers go from",
+    ),
     "errors of both signs": (judged(errors=up_to(3, -3)), "by the heading 'errors' low is good"),
     "mqm above 0": (judged(mqm=up_to(25)), "'mqm' may hold scores or penalties"),
     "mqm of both signs": (judged(mqm_score=up_to(5, -25)), "'mqm_score' may hold scores or penalties"),
@@ -125,7 +155,7 @@ DISAGREE = {
     "no errors": (judged(error_free=up_to(10)), "'error_free' can mean that high is good, or that low is"),
     "a German mark": (judged(Note=up_to(5, 1)).rename(columns={"segment": "Satz"}), "'Note' can mean"),
     "a Czech mark": (judged(známka=up_to(5, 1)), "'známka' can mean"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", DISAGREE)
@@ -177,11 +207,16 @@ def test_strangers_files_in_which_low_is_good(name, heading, strangers):
 # columns of scores
 
 CRITERIA = {
-    "English": ("adequacy", "fluency"), "sliders": ("Comprehension", "Style", "Tone", "Terminology"),
-    "German": ("Adäquatheit", "Flüssigkeit", "Verständlichkeit"), "French": ("adéquation", "fluidité"),
-    "Spanish": ("adecuación", "fluidez"), "Czech": ("přesnost", "plynulost"), "Chinese": ("充分性", "流畅性"),
-    "Japanese": ("正確性", "流暢性"), "with words": ("adequacy_score", "fluency_score"),
-}  # fmt: skip
+    "English": ("adequacy", "fluency"),
+    "sliders": ("Comprehension", "Style", "Tone", "Terminology"),
+    "German": ("Adäquatheit", "Flüssigkeit", "Verständlichkeit"),
+    "French": ("adéquation", "fluidité"),
+    "Spanish": ("adecuación", "fluidez"),
+    "Czech": ("přesnost", "plynulost"),
+    "Chinese": ("充分性", "流畅性"),
+    "Japanese": ("正確性", "流暢性"),
+    "with words": ("adequacy_score", "fluency_score"),
+}
 
 
 @pytest.mark.parametrize("language", CRITERIA)
@@ -223,8 +258,13 @@ def test_an_empty_cell_of_a_criterion_is_no_judgement():
 
 def wide(**drawn):
     rng = random.Random(6)
-    return pd.DataFrame([{"rater": person, "item": segment} | {name: draw(rng) for name, draw in drawn.items()}
-                         for person in PEOPLE for segment in SEGMENTS])  # fmt: skip
+    return pd.DataFrame(
+        [
+            {"rater": person, "item": segment} | {name: draw(rng) for name, draw in drawn.items()}
+            for person in PEOPLE
+            for segment in SEGMENTS
+        ]
+    )
 
 
 def test_columns_of_systems_are_judgements_of_a_system_each():
@@ -262,14 +302,21 @@ def test_ranks_of_systems_in_columns_are_asked_for():
 
 
 UNCLEAR = {
-    "people or criteria": (judged(1, Anna=up_to(100), Bea=up_to(100)).drop(columns="annotator").drop_duplicates(
-        ["segment", "system"]), ["--wide annotators", "--wide criteria --value annotator=TEXT"]),
-    "nothing at all": (wide(Foo=up_to(5, 1), Bar=up_to(5, 1)).drop(columns="rater").drop_duplicates("item"),
-                       ["--wide systems --value annotator=TEXT", "--wide annotators --value system=TEXT",
-                        "--wide criteria --value system=TEXT --value annotator=TEXT"]),
+    "people or criteria": (
+        judged(1, Anna=up_to(100), Bea=up_to(100)).drop(columns="annotator").drop_duplicates(["segment", "system"]),
+        ["--wide annotators", "--wide criteria --value annotator=TEXT"],
+    ),
+    "nothing at all": (
+        wide(Foo=up_to(5, 1), Bar=up_to(5, 1)).drop(columns="rater").drop_duplicates("item"),
+        [
+            "--wide systems --value annotator=TEXT",
+            "--wide annotators --value system=TEXT",
+            "--wide criteria --value system=TEXT --value annotator=TEXT",
+        ],
+    ),
     "systems and criteria": (wide(DeepL_adequacy=up_to(5, 1), Google_adequacy=up_to(5, 1)), ["--wide systems"]),
     "of another size": (wide(DeepL=up_to(5, 1), Google=up_to(5, 1), other=up_to(90, 60)), ["--wide systems"]),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", UNCLEAR)
@@ -380,9 +427,19 @@ def test_strangers_files_with_columns_of_scores(strangers):
 
 @pytest.mark.parametrize(
     ("low", "high", "scale"),
-    [(1, 5, (1, 5)), (0, 4, (0, 4)), (0, 6, (0, 6)), (1, 7, (1, 7)), (0, 10, (0, 10)), (0, 100, (0, 100)),
-     (2, 5, (1, 5)), (0, 3, (0, 4)), (55, 90, (0, 100)), (0, 1, (0, 1))],
-)  # fmt: skip
+    [
+        (1, 5, (1, 5)),
+        (0, 4, (0, 4)),
+        (0, 6, (0, 6)),
+        (1, 7, (1, 7)),
+        (0, 10, (0, 10)),
+        (0, 100, (0, 100)),
+        (2, 5, (1, 5)),
+        (0, 3, (0, 4)),
+        (55, 90, (0, 100)),
+        (0, 1, (0, 1)),
+    ],
+)
 def test_the_smallest_usual_scale_that_holds_the_scores_is_proposed(low, high, scale):
     values = np.arange(low, high + 1).repeat(40).astype(float)
     found, how = scales.proposed(values)
@@ -460,12 +517,15 @@ def spoilt(**columns):
 
 
 CHECKED = {
-    "yes or no": {"attention_check": ["no"] * 180 + ["yes"] * 10}, "true": {"isGold": ["False"] * 180 + ["True"] * 10},
-    "ones": {"check": [0] * 180 + [1] * 10}, "blanks": {"Attention": [""] * 180 + ["x"] * 10},
-    "a kind": {"type": ["regular"] * 180 + ["attention"] * 10}, "a trap": {"kind": ["main"] * 180 + ["Trap"] * 10},
+    "yes or no": {"attention_check": ["no"] * 180 + ["yes"] * 10},
+    "true": {"isGold": ["False"] * 180 + ["True"] * 10},
+    "ones": {"check": [0] * 180 + [1] * 10},
+    "blanks": {"Attention": [""] * 180 + ["x"] * 10},
+    "a kind": {"type": ["regular"] * 180 + ["attention"] * 10},
+    "a trap": {"kind": ["main"] * 180 + ["Trap"] * 10},
     "German": {"Kontrollfrage": ["nein"] * 180 + ["ja"] * 10},
     "a system": {"system": [*judged()["system"], *["CHECK"] * 10]},
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", CHECKED)
@@ -514,15 +574,20 @@ LADDERS = {
     "telephone": {"Excellent": 5, "Good": 4, "Fair": 3, "Poor": 2, "Bad": 1},
     "agreement": {"Strongly agree": 5, "Agree": 4, "Neutral": 3, "Disagree": 2, "Strongly Disagree": 1},
     "German": {"Sehr gut": 5, "gut": 4, "mittel": 3, "schlecht": 2, "sehr schlecht": 1},
-    "German agreement": {"Stimme voll zu": 5, "Stimme zu": 4, "Teils teils": 3, "Stimme nicht zu": 2,
-                         "Stimme gar nicht zu": 1},
+    "German agreement": {
+        "Stimme voll zu": 5,
+        "Stimme zu": 4,
+        "Teils teils": 3,
+        "Stimme nicht zu": 2,
+        "Stimme gar nicht zu": 1,
+    },
     "Czech": {"Velmi dobré": 5, "Dobré": 4, "Průměrné": 3, "Špatné": 2, "Velmi špatné": 1},
     "French": {"Très bon": 5, "Bon": 4, "Moyen": 3, "Mauvais": 2, "Très mauvais": 1},
     "Spanish": {"Muy bueno": 5, "Bueno": 4, "Regular": 3, "Malo": 2, "Muy malo": 1},
     "Japanese": {"とても良い": 5, "良い": 4, "普通": 3, "悪い": 2, "とても悪い": 1},
     "Chinese": {"非常好": 5, "好": 4, "一般": 3, "差": 2, "非常差": 1},
     "numbers before": {"5 - Excellent": 5, "4 - Good": 4, "2: Poor": 2},
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("language", LADDERS)
@@ -549,7 +614,8 @@ def test_words_that_could_be_spaced_in_two_ways_are_asked_for_and_the_proposed_w
     with pytest.raises(DataError, match=r"the words .* are steps of several scales") as problem:
         imported(path)
     assert "--map-values 'poor=2' --map-values 'good=4'" in str(problem.value) or (
-        "--map-values 'good=4' --map-values 'poor=2'" in str(problem.value))  # fmt: skip
+        "--map-values 'good=4' --map-values 'poor=2'" in str(problem.value)
+    )
     told = ["--map-values", "good=4", "--map-values", "POOR=2"]
     assert cli.main(["import", str(path), *told]) == 0
     ratings = data.open_campaign("campaign.parquet")[0]
@@ -579,12 +645,21 @@ def test_strangers_words(strangers):
 
 NOON = pd.Timestamp("2024-03-01 12:00:00").timestamp()
 DATES = {
-    "01.03.2024 12:00": NOON, "1.3.2024, 12:00:00": NOON, "01.03.24 12:00": NOON, "2024.03.01 12:00": NOON,
-    "2024/03/01 12:00": NOON, "1 March 2024 12:00": NOON, "Mar 1, 2024 12:00 PM": NOON,
+    "01.03.2024 12:00": NOON,
+    "1.3.2024, 12:00:00": NOON,
+    "01.03.24 12:00": NOON,
+    "2024.03.01 12:00": NOON,
+    "2024/03/01 12:00": NOON,
+    "1 March 2024 12:00": NOON,
+    "Mar 1, 2024 12:00 PM": NOON,
     "Fri, 01 Mar 2024 12:00:00 GMT": NOON,
-    "1. März 2024 12:00 Uhr": NOON, "2024年3月1日 12:00": NOON, "01.03.2024 13:00:00+01:00": NOON,
-    "01-Mar-2024 12:00": NOON, "2024. 3. 1. 12:00": NOON, "01.03.2024 12:00:00.5": NOON + 0.5,
-}  # fmt: skip
+    "1. März 2024 12:00 Uhr": NOON,
+    "2024年3月1日 12:00": NOON,
+    "01.03.2024 13:00:00+01:00": NOON,
+    "01-Mar-2024 12:00": NOON,
+    "2024. 3. 1. 12:00": NOON,
+    "01.03.2024 12:00:00.5": NOON + 0.5,
+}
 
 
 @pytest.mark.parametrize("text", DATES)
@@ -597,19 +672,30 @@ def test_dates_of_many_countries_are_read(text):
 
 @pytest.mark.parametrize(
     ("texts", "seconds"),
-    [(["03/25/2024 09:00 AM", "03/04/2024 01:30 PM"], ["2024-03-25 09:00", "2024-03-04 13:30"]),
-     (["25/03/2024 09:00", "04/03/2024 12:00 AM"], ["2024-03-25 09:00", "2024-03-04 00:00"]),
-     (["3/25/24 9:00", "3/4/24 10:00"], ["2024-03-25 09:00", "2024-03-04 10:00"]),
-     (["24/03/01 09:00", "24/12/24 10:00"], ["2024-03-01 09:00", "2024-12-24 10:00"]),
-     (["03/25/2024 13:05:00 PM", "03/25/2024 09:05:00 AM"], ["2024-03-25 13:05", "2024-03-25 09:05"])],
-)  # fmt: skip
+    [
+        (["03/25/2024 09:00 AM", "03/04/2024 01:30 PM"], ["2024-03-25 09:00", "2024-03-04 13:30"]),
+        (["25/03/2024 09:00", "04/03/2024 12:00 AM"], ["2024-03-25 09:00", "2024-03-04 00:00"]),
+        (["3/25/24 9:00", "3/4/24 10:00"], ["2024-03-25 09:00", "2024-03-04 10:00"]),
+        (["24/03/01 09:00", "24/12/24 10:00"], ["2024-03-01 09:00", "2024-12-24 10:00"]),
+        (["03/25/2024 13:05:00 PM", "03/25/2024 09:05:00 AM"], ["2024-03-25 13:05", "2024-03-25 09:05"]),
+    ],
+)
 def test_a_whole_column_settles_the_order_of_its_dates(texts, seconds):
     found, _ = dates.moments(texts)
     assert [found[text][0] for text in texts] == [pd.Timestamp(one).timestamp() for one in seconds]
 
 
-@pytest.mark.parametrize("texts", [["04/03/2024 09:00"], ["25/03/2024", "03/25/2024"], ["yesterday"], ["31.02.2024"],
-                                   ["04-03-24"], ["04/03/2024 25:00"]])  # fmt: skip
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["04/03/2024 09:00"],
+        ["25/03/2024", "03/25/2024"],
+        ["yesterday"],
+        ["31.02.2024"],
+        ["04-03-24"],
+        ["04/03/2024 25:00"],
+    ],
+)
 def test_dates_that_cannot_be_told_are_left_empty_and_no_judgement_is_lost(texts):
     frame = judged(score=up_to(100)).assign(started=[texts[place % len(texts)] for place in range(180)])
     ratings, report = imported(written(frame))
@@ -626,8 +712,11 @@ def test_strangers_dates(strangers):
         assert report.rows_kept == len(frame)
         clock = frame["started"].str.replace(" [AP]M", "", regex=True)
         layout = layout or "%m/%d/%Y %H:%M:%S"
-        expected = [float("nan")] * len(frame) if "ambig" in name else [
-            pd.to_datetime(text, format=layout).timestamp() for text in clock]  # fmt: skip
+        expected = (
+            [float("nan")] * len(frame)
+            if "ambig" in name
+            else [pd.to_datetime(text, format=layout).timestamp() for text in clock]
+        )
         assert np.array_equal(ratings["started"], expected, equal_nan=True)
 
 
@@ -637,8 +726,18 @@ TABLE = judged(score=up_to(100)).to_csv(index=False).splitlines()
 
 
 def test_comments_before_among_and_behind_rows_are_passed_over():
-    text = "\n".join(["# made by us, in May", "#", f"{TABLE[0]},# a comment, with a comma", *TABLE[1:9], "# between",
-                      *TABLE[9:50], f"{TABLE[50]},# late, but fine", *TABLE[51:]])  # fmt: skip
+    text = "\n".join(
+        [
+            "# made by us, in May",
+            "#",
+            f"{TABLE[0]},# a comment, with a comma",
+            *TABLE[1:9],
+            "# between",
+            *TABLE[9:50],
+            f"{TABLE[50]},# late, but fine",
+            *TABLE[51:],
+        ]
+    )
     Path("my.csv").write_text(text + "\n", encoding="utf-8")
     ratings, report = imported(Path("my.csv"))
     assert ratings["score"].tolist() == [float(line.split(",")[-1]) for line in TABLE[1:]]
@@ -668,20 +767,38 @@ def test_rows_with_a_number_before_the_first_heading_are_read():
 def test_a_header_with_a_comment_more_than_its_rows_is_read_from_tabs(strangers):
     head = (strangers / "sxs_header_one_longer.tsv").read_text(encoding="utf-8").splitlines()[0].split("\t")
     assert head[-1].startswith("# Documentation")
-    Path("my.tsv").write_text("\n".join(["\t".join([*TABLE[0].split(","), head[-1]]),
-                                         *(row.replace(",", "\t") for row in TABLE[1:])]) + "\n")  # fmt: skip
+    Path("my.tsv").write_text(
+        "\n".join(["\t".join([*TABLE[0].split(","), head[-1]]), *(row.replace(",", "\t") for row in TABLE[1:])]) + "\n"
+    )
     assert len(imported(Path("my.tsv"))[0]) == len(TABLE) - 1
 
 
 MTURK = "HITId WorkerId Input.src Input.trg Input.item hit sys_id rid type sid score time"
 
 
-@pytest.mark.parametrize(("source", "target", "codes"), [("sv", "en", ("swe", "eng")), ("en", "uk", ("eng", "ukr")),
-                                                         ("nl", "hr", ("nld", "hrv"))])  # fmt: skip
+@pytest.mark.parametrize(
+    ("source", "target", "codes"),
+    [("sv", "en", ("swe", "eng")), ("en", "uk", ("eng", "ukr")), ("nl", "hr", ("nld", "hrv"))],
+)
 def test_mturk_files_of_other_languages_cut_by_blanks_and_tabs_are_read(source, target, codes):
     rng = random.Random(8)
-    rows = [["H1", "W1", source, target, "ad", "1", f"S{place % 4}", "doc", "SYSTEM", str(place),
-             str(rng.randint(0, 100)), "31.0"] for place in range(40)]  # fmt: skip
+    rows = [
+        [
+            "H1",
+            "W1",
+            source,
+            target,
+            "ad",
+            "1",
+            f"S{place % 4}",
+            "doc",
+            "SYSTEM",
+            str(place),
+            str(rng.randint(0, 100)),
+            "31.0",
+        ]
+        for place in range(40)
+    ]
     mixed = ["".join(cell + rng.choice(["\t", " ", "  "]) for cell in row).strip() for row in rows]
     for name, lines in (
         ("mixed.csv", [MTURK.replace(" ", "\t"), *mixed]),
@@ -720,9 +837,23 @@ def test_models_that_judge_keep_their_names():
     assert report.rows_kept == 270
 
 
-@pytest.mark.parametrize("heading", ["time_spent", "Dauer (s)", "age", "Alter", "sentence length",
-                                     "Anzahl Wörter", "id", "row_number", "čas", "时间", "BLEU",
-                                     "confidence"])  # fmt: skip
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "time_spent",
+        "Dauer (s)",
+        "age",
+        "Alter",
+        "sentence length",
+        "Anzahl Wörter",
+        "id",
+        "row_number",
+        "čas",
+        "时间",
+        "BLEU",
+        "confidence",
+    ],
+)
 def test_numbers_that_are_no_scores_are_never_taken_for_systems(heading):
     frame = wide(DeepL=up_to(100), Google=up_to(100), **{heading: up_to(100)})
     ratings, report = imported(written(frame))

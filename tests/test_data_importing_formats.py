@@ -175,8 +175,10 @@ def test_xsts_with_a_column_per_evaluator(imported):
     ratings, _, report, rejected = imported(text, name="xsts.en-ja.csv")
     assert report.format == "xsts"
     assert ratings.groupby("annotator")["score"].apply(list).to_dict() == {
-        "Evaluator 1": [4, 3, 2], "Evaluator 2": [5, 1, 3], "Score rater Eve": [2, 4],
-    }  # fmt: skip
+        "Evaluator 1": [4, 3, 2],
+        "Evaluator 2": [5, 1, 3],
+        "Score rater Eve": [2, 4],
+    }
     assert [(row["line"], row["column"]) for row in rejected] == [
         ("4", "score"),
         ("5", "Evaluator 1"),
@@ -188,8 +190,9 @@ def test_xsts_with_a_column_per_evaluator(imported):
 def test_a_repeated_row_of_evaluators_is_rejected_cell_by_cell_with_its_own_line(imported):
     _, _, _, rejected = imported("segment,lp,Evaluator 1,Evaluator 2\n1,en-de,4,x5\n\n1,en-de,4,5\n2,en-de,,3\n")
     assert [(row["line"], row["reason"]) for row in rejected] == [
-        ("2", "is not a number"), ("4", "repeats the judgement of line 2: drop one of them"),
-    ]  # fmt: skip
+        ("2", "is not a number"),
+        ("4", "repeats the judgement of line 2: drop one of them"),
+    ]
 
 
 def test_names_in_headings_become_pseudonyms_everywhere(imported, tmp_path):
@@ -220,9 +223,12 @@ def test_long_scores_from_one_to_five_are_taken_for_xsts_and_the_report_says_why
 
 def test_crowd_ratings_with_raw_scores_need_no_means(imported):
     head = "HITId WorkerId Input.src Input.trg Input.item hit sys_id rid type sid score time\n"
-    rows = ["H1\tW1\tcs\ten\tad\t1\tA\td1\tSYSTEM\t1\t80\t9.0", "H1\tW1\tcs\ten\tad\t1\tA\td2\tREPEAT\t1\t85\t9.0",
-            "H1\tW1\tcs\ten\tad\t1\tA\td1\tSYSTEM\t2\t180\t9.0",
-            "H1\tW1\tcs\ten\tad\t1\tA\td1\tODD\t3\t80\t9.0"]  # fmt: skip
+    rows = [
+        "H1\tW1\tcs\ten\tad\t1\tA\td1\tSYSTEM\t1\t80\t9.0",
+        "H1\tW1\tcs\ten\tad\t1\tA\td2\tREPEAT\t1\t85\t9.0",
+        "H1\tW1\tcs\ten\tad\t1\tA\td1\tSYSTEM\t2\t180\t9.0",
+        "H1\tW1\tcs\ten\tad\t1\tA\td1\tODD\t3\t80\t9.0",
+    ]
     ratings, _, report, rejected = imported(head + "\n".join(rows) + "\n")
     assert report.format == "mturk-da"
     assert ratings["score"].tolist() == [80, 85]
@@ -259,9 +265,15 @@ def test_a_workbook_of_xsts_scores(imported):
 
 def test_what_a_spreadsheet_does_to_numbers_is_rejected(imported):
     good = [[n, f"s{n}", f"t{n}", "en-ja", n % 5 + 1, 3] for n in range(8)]
-    workbook = book(HEADINGS, *good, [8, "s8", "t8", "en-ja", datetime.datetime(2026, 5, 3), 3],
-                    [9, "s9", "t9", "en-ja", 0.8, 3], [10, "s10", "t10", "en-ja", "=1+2", 3],
-                    [11, "s11", "t11", "en-ja", "4,5", 3], [12, "s12", "t12", "en-ja", 45780, 3])  # fmt: skip
+    workbook = book(
+        HEADINGS,
+        *good,
+        [8, "s8", "t8", "en-ja", datetime.datetime(2026, 5, 3), 3],
+        [9, "s9", "t9", "en-ja", 0.8, 3],
+        [10, "s10", "t10", "en-ja", "=1+2", 3],
+        [11, "s11", "t11", "en-ja", "4,5", 3],
+        [12, "s12", "t12", "en-ja", 45780, 3],
+    )
     workbook.active["E11"].number_format = "0%"
     ratings, _, _, rejected = imported(workbook, name="scores.xlsx")
     reasons = {row["line"]: row["reason"] for row in rejected}
@@ -277,8 +289,14 @@ def test_what_a_spreadsheet_does_to_numbers_is_rejected(imported):
 
 
 def test_merged_cells_name_all_their_rows_but_score_only_one(imported):
-    rows = [["A", 1, "Ann", 80, "en-de"], [None, 2, "Ann", 70, "en-de"], [None, 3, "Ann", 60, "en-de"],
-            ["B", 1, "Ann", 50, "en-de"], ["B", 2, "Ann", None, "en-de"], [None, 3, "Ann", 40, "en-de"]]  # fmt: skip
+    rows = [
+        ["A", 1, "Ann", 80, "en-de"],
+        [None, 2, "Ann", 70, "en-de"],
+        [None, 3, "Ann", 60, "en-de"],
+        ["B", 1, "Ann", 50, "en-de"],
+        ["B", 2, "Ann", None, "en-de"],
+        [None, 3, "Ann", 40, "en-de"],
+    ]
     workbook = book(["Title"], ["system", "segment", "rater", "score", "lp"], *rows)
     for cells in ("A1:C1", "A3:A5", "D6:D7"):
         workbook.active.merge_cells(cells)
@@ -304,8 +322,10 @@ def test_several_sheets_are_one_campaign_unless_one_is_named(imported):
 
 def test_numbers_and_names_of_a_workbook_come_back_exactly(imported):
     scores = [0.3, 1e-7, 100, 33.33333333333334]  # openpyxl writes 16 digits
-    workbook = book(["system", "segment", "rater", "score", "lp"],
-                    *(["007", n, "Ann", score, "en-de"] for n, score in enumerate(scores)))  # fmt: skip
+    workbook = book(
+        ["system", "segment", "rater", "score", "lp"],
+        *(["007", n, "Ann", score, "en-de"] for n, score in enumerate(scores)),
+    )
     ratings, *_ = imported(workbook, name="scores.xlsx")
     assert ratings["score"].tolist() == scores
     assert ratings["system"].unique().tolist() == ["007"]
@@ -338,11 +358,14 @@ def test_archives_that_burst_or_are_no_workbooks_are_refused(imported, tmp_path)
 @pytest.mark.parametrize(
     ("start", "message"),
     [
-        (b"\xd0\xcf\x11\xe0\xa1\xb1", "no sound workbook"), (b"%PDF-1.7", "PDF"), (b"\x1f\x8b\x08", "gzip"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1", "no sound workbook"),
+        (b"%PDF-1.7", "PDF"),
+        (b"\x1f\x8b\x08", "gzip"),
         (b"", "is empty"),
-        (b"\n\n", "has no rows"), (b"a\0b\0\0\0,", "zero bytes"),
+        (b"\n\n", "has no rows"),
+        (b"a\0b\0\0\0,", "zero bytes"),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_table_is_told(start, message, imported, tmp_path):
     (tmp_path / "my.csv").write_bytes(start)
     with pytest.raises(DataError, match=message):

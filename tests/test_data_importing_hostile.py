@@ -61,11 +61,42 @@ H\tW\tcs\ten\tad\t1\tA\td\tSYSTEM\t1\t80\t9.0
 """,
 }
 SEEDS = {name: text.encode("cp1252") for name, text in SEEDS.items()} | {"utf16": SEEDS["csv"].encode("utf-16")}
-PIECES = [b"\0", b"\xff", b'"', b'""', b",", b";", b"\t", b"\n", b"\r", b"\r\n", b"\xef\xbb\xbf", b"\xff\xfe",
-          b"85,5", b"1e999",
-          b"-0", b"NaN", b"1.5%", b"\xe2\x88\x92" b"5", b"\xed\xa0\x80", b"=1+1", b"<v>", b"[", b"{",
-          b"]" * 50, b"#bad", b"True", b"TGT",
-          b"\xc2\xa0", b"9" * 400, b"2026-05-03", b"\xe2\x80\xa8", b"\x1a", b"\x0b", b"\x0c"]  # fmt: skip
+PIECES = [
+    b"\0",
+    b"\xff",
+    b'"',
+    b'""',
+    b",",
+    b";",
+    b"\t",
+    b"\n",
+    b"\r",
+    b"\r\n",
+    b"\xef\xbb\xbf",
+    b"\xff\xfe",
+    b"85,5",
+    b"1e999",
+    b"-0",
+    b"NaN",
+    b"1.5%",
+    b"\xe2\x88\x925",
+    b"\xed\xa0\x80",
+    b"=1+1",
+    b"<v>",
+    b"[",
+    b"{",
+    b"]" * 50,
+    b"#bad",
+    b"True",
+    b"TGT",
+    b"\xc2\xa0",
+    b"9" * 400,
+    b"2026-05-03",
+    b"\xe2\x80\xa8",
+    b"\x1a",
+    b"\x0b",
+    b"\x0c",
+]
 
 
 @pytest.fixture(scope="module")
@@ -184,8 +215,11 @@ def test_mutated_files_give_numbers_that_stand_in_them_or_a_sentence(folder, cas
 
 
 @settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.binary(max_size=300), st.sampled_from(["my.csv", "my.tsv", "my.jsonl", "my.xlsx", "x.en-de.csv"]),
-       st.sampled_from([name for name in FORMATS if name != "mt-metrics-eval"]))  # fmt: skip
+@given(
+    st.binary(max_size=300),
+    st.sampled_from(["my.csv", "my.tsv", "my.jsonl", "my.xlsx", "x.en-de.csv"]),
+    st.sampled_from([name for name in FORMATS if name != "mt-metrics-eval"]),
+)
 @example(b"PK\x03\x04", "my.xlsx", "auto")
 @example(b"\xff\xfe", "my.csv", "csv")
 @example(b"\x2b\x2f\x76\x38", "my.csv", "auto")
@@ -254,9 +288,11 @@ def sheet_of(rows):
         f"{rows}</sheetData></worksheet>"
     ).encode()
     parts["xl/styles.xml"] = re.sub(
-        rb"<cellXfs.*?</cellXfs>", b'<cellXfs count="2"><xf numFmtId="0"/><xf numFmtId="9"/></cellXfs>',
-        parts["xl/styles.xml"], flags=re.DOTALL,
-    )  # fmt: skip
+        rb"<cellXfs.*?</cellXfs>",
+        b'<cellXfs count="2"><xf numFmtId="0"/><xf numFmtId="9"/></cellXfs>',
+        parts["xl/styles.xml"],
+        flags=re.DOTALL,
+    )
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in parts.items():
@@ -266,8 +302,10 @@ def sheet_of(rows):
 
 def text_row(number, *cells):
     """A row of texts, each saying where it stands."""
-    inner = "".join(f'<c r="{"ABCDEFG"[place]}{number}" t="inlineStr"><is><t>{cell}</t></is></c>'
-                    for place, cell in enumerate(cells))  # fmt: skip
+    inner = "".join(
+        f'<c r="{"ABCDEFG"[place]}{number}" t="inlineStr"><is><t>{cell}</t></is></c>'
+        for place, cell in enumerate(cells)
+    )
     return f'<row r="{number}">{inner}</row>'
 
 
@@ -291,8 +329,9 @@ def test_a_percentage_an_error_and_an_unknown_formula_are_no_empty_cells(folder)
     assert (len(ratings), report.rows_rejected, report.blank_cells) == (26, 4, 0)
     assert [entry["value"] for entry in report.first][:2] == ['"85%"', '"#DIV/0!"']
     assert report.reasons == {
-        "is a percentage": 1, "is a formula's error, or a formula without a stored value": 3,
-    }  # fmt: skip
+        "is a percentage": 1,
+        "is a formula's error, or a formula without a stored value": 3,
+    }
 
 
 @pytest.mark.parametrize(
@@ -316,8 +355,12 @@ def test_a_few_cells_that_span_a_sheet_without_end_are_refused(tmp_path, cell, m
 CELLS = st.sampled_from(["a", '"a"', '"a""b"', '""', '"a,b"', 'a"b', '"a"b', '"a', "", " x ", '"\n"', '""""'])
 
 
-@given(st.lists(st.lists(CELLS, min_size=1, max_size=4), min_size=1, max_size=8), st.sampled_from([",", "\t"]),
-       st.sampled_from(["\n", "\r\n"]), st.booleans())  # fmt: skip
+@given(
+    st.lists(st.lists(CELLS, min_size=1, max_size=4), min_size=1, max_size=8),
+    st.sampled_from([",", "\t"]),
+    st.sampled_from(["\n", "\r\n"]),
+    st.booleans(),
+)
 def test_quick_reading_gives_what_careful_reading_gives_or_leaves_it_alone(rows, delimiter, end, last):
     body = end.join(delimiter.join(cells) for cells in rows) + end * last
     header = ["x", "y"]
@@ -333,10 +376,13 @@ def test_quick_reading_gives_what_careful_reading_gives_or_leaves_it_alone(rows,
 
 @settings(max_examples=300)
 @given(
-    st.lists(st.lists(st.text('ab"\n ', max_size=6), min_size=3, max_size=3).filter(lambda row: "".join(row).strip()),
-             min_size=1, max_size=6),
+    st.lists(
+        st.lists(st.text('ab"\n ', max_size=6), min_size=3, max_size=3).filter(lambda row: "".join(row).strip()),
+        min_size=1,
+        max_size=6,
+    ),
     st.sampled_from("\t,"),
-)  # fmt: skip
+)
 def test_what_csv_writes_is_read_back_whatever_cell_goes_on_over_lines(rows, delimiter):
     stream = io.StringIO()
     csv.writer(stream, delimiter=delimiter, lineterminator="\n").writerows([["x", "y", "z"], *rows])
@@ -390,12 +436,31 @@ def test_every_row_is_kept_or_rejected_with_all_its_cells(folder, rows):
 
 @pytest.mark.parametrize(
     "content",
-    [b'"a,\n' * 200_000, b'a,"b\n' * 200_000, b"a" * 5_000_000, b",,,,,,,\n" * 200_000, b'"' * 1_000_000,
-     b"[" * 1_000_000, b"score,system,segment,annotator,lp\n" + b'80,"A\n' * 100_000, b"a,b\r" * 200_000,
-     "\u5b57".encode("cp932") * 300_000, b"," * 1_000_000 + b"\n1,2\n"],
-    ids=["open quotes", "quotes within", "one line", "empty cells", "quotes", "brackets", "headed", "returns", "kanji",
-         "columns"],
-)  # fmt: skip
+    [
+        b'"a,\n' * 200_000,
+        b'a,"b\n' * 200_000,
+        b"a" * 5_000_000,
+        b",,,,,,,\n" * 200_000,
+        b'"' * 1_000_000,
+        b"[" * 1_000_000,
+        b"score,system,segment,annotator,lp\n" + b'80,"A\n' * 100_000,
+        b"a,b\r" * 200_000,
+        "\u5b57".encode("cp932") * 300_000,
+        b"," * 1_000_000 + b"\n1,2\n",
+    ],
+    ids=[
+        "open quotes",
+        "quotes within",
+        "one line",
+        "empty cells",
+        "quotes",
+        "brackets",
+        "headed",
+        "returns",
+        "kanji",
+        "columns",
+    ],
+)
 def test_long_nonsense_comes_to_an_end(content, folder):
     for name in ("my.csv", "my.jsonl"):
         attempt(folder, content, name=name, salt="pepper")
@@ -405,9 +470,11 @@ def test_long_nonsense_comes_to_an_end(content, folder):
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads Linux's account of a process")
 def test_a_million_judgements_take_less_than_a_gigabyte(tmp_path):
     # not ru_maxrss, which counts what the parent used before it started this process
-    code = ("import sys; from evalkit.data import importing; "
-            "importing.import_campaign(sys.argv[1:2], sys.argv[2], salt='x'); "
-            "print(*[line.split()[1] for line in open('/proc/self/status') if line.startswith('VmHWM')])")  # fmt: skip
+    code = (
+        "import sys; from evalkit.data import importing; "
+        "importing.import_campaign(sys.argv[1:2], sys.argv[2], salt='x'); "
+        "print(*[line.split()[1] for line in open('/proc/self/status') if line.startswith('VmHWM')])"
+    )
     path = tmp_path / "long.csv"
     with path.open("w", encoding="utf-8") as stream:
         stream.write("src_lang,tgt_lang,system,doc,segment,annotator,score\n")
@@ -459,8 +526,11 @@ def test_objects_of_ever_new_keys_are_no_table(folder):
 
 
 def test_an_evaluators_column_counts_that_is_empty_on_the_first_rows(folder):
-    rows = ["segment,lp,source,score 1,score 2,score 3", *(f"{n},en-de,text {n},4,5," for n in range(60)),
-            *(f"{n},en-de,text {n},4,5,2" for n in range(60, 70))]  # fmt: skip
+    rows = [
+        "segment,lp,source,score 1,score 2,score 3",
+        *(f"{n},en-de,text {n},4,5," for n in range(60)),
+        *(f"{n},en-de,text {n},4,5,2" for n in range(60, 70)),
+    ]
     ratings, _, _ = attempt(folder, "\n".join([*rows, ""]).encode())
     assert ratings.groupby("annotator").size().to_dict() == {"score 1": 70, "score 2": 70, "score 3": 10}
 
@@ -511,16 +581,26 @@ LATIN = os.fsdecode(b"gr\xf6\xdfe")
 WAYS = {
     "file": (f"{LATIN}.csv", lambda top, path: importing.import_campaign([path], top / "c.parquet")),
     "opened": (f"{LATIN}.csv", lambda top, path: data.open_campaign(path)),
-    "folder": (f"human-scores/en-cs.{LATIN}.seg.score", lambda top, path: importing.import_campaign(
-        [top], top / "c.parquet")),
+    "folder": (
+        f"human-scores/en-cs.{LATIN}.seg.score",
+        lambda top, path: importing.import_campaign([top], top / "c.parquet"),
+    ),
     "log": (f"annotations/{LATIN}.jsonl", lambda top, path: importing.import_campaign([top], top / "c.parquet")),
-    "metric": (f"{LATIN}.csv", lambda top, path: importing.import_campaign(
-        [top / "human-scores/en-cs.esa.seg.score"], top / "c.parquet", metric_files=[path])),
-    "metrics": (f"metric-scores/en-cs/{LATIN}-refA.seg.score", lambda top, path: importing.import_campaign(
-        [top / "human-scores/en-cs.esa.seg.score"], top / "c.parquet", metric_files=[top])),
+    "metric": (
+        f"{LATIN}.csv",
+        lambda top, path: importing.import_campaign(
+            [top / "human-scores/en-cs.esa.seg.score"], top / "c.parquet", metric_files=[path]
+        ),
+    ),
+    "metrics": (
+        f"metric-scores/en-cs/{LATIN}-refA.seg.score",
+        lambda top, path: importing.import_campaign(
+            [top / "human-scores/en-cs.esa.seg.score"], top / "c.parquet", metric_files=[top]
+        ),
+    ),
     "testset": (f"system-outputs/en-cs/{LATIN}.txt", lambda top, path: data.open_testset(top)),
     "outputs": (f"system-outputs/en-cs/{LATIN}.txt", lambda top, path: texts.read_texts([top])),
-}  # fmt: skip
+}
 
 
 @pytest.mark.skipif(sys.platform in ("darwin", "win32"), reason="names of files are always text there")
@@ -549,10 +629,20 @@ def test_names_that_look_alike_are_one_and_that_is_told(tmp_path, kind, ours):
     forms = [usual, *(f"{usual[:2]}{mark}{usual[2:]}" for mark in "\u200b\u00ad\ufeff\u2060\u061c")]
     forms += ALIKE[1:] if usual == "Café A" else []
     rows = [
-        {"src_lang": "eng", "tgt_lang": "deu", "system": "S", "doc": "d", "segment": "1", "annotator": "Ann",
-         "score": 10 + n, "item_type": "system", "started": n} | {ours: form}
+        {
+            "src_lang": "eng",
+            "tgt_lang": "deu",
+            "system": "S",
+            "doc": "d",
+            "segment": "1",
+            "annotator": "Ann",
+            "score": 10 + n,
+            "item_type": "system",
+            "started": n,
+        }
+        | {ours: form}
         for n, form in enumerate(forms)
-    ]  # fmt: skip
+    ]
     if ours != "segment":
         rows = [row | {"segment": str(n)} for n, row in enumerate(rows)]
     path = tmp_path / f"alike.{kind}"
@@ -611,8 +701,10 @@ CUT = "system,segment,annotator,lp,score\nA,1,Ann,en-de,70\nB,1,Ann,en-de,85\nA,
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-be", "cp1252"])
-@pytest.mark.parametrize(("end", "open_end"), [("", True), ("5", True), ("5\n", False), ("5\r\n", False),
-                                               ("5\r", False), ("\n\n", False), ("5\n  ", False)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("end", "open_end"),
+    [("", True), ("5", True), ("5\n", False), ("5\r\n", False), ("5\r", False), ("\n\n", False), ("5\n  ", False)],
+)
 def test_a_text_that_does_not_end_in_a_line_break_may_be_cut_off(folder, encoding, end, open_end):
     told = {"encoding": encoding} if encoding in ("utf-16-be", "cp1252") else {}
     content = CUT.replace("\n", "\r") + end if end == "5\r" else CUT + end

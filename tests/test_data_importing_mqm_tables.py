@@ -45,9 +45,18 @@ def freitag(row):
 
 @pytest.mark.parametrize(
     "nothing",
-    ["\t", "No-error\tno-error", "no error\t", "NO_ERROR\tNeutral", "None\tnone", "\tNONE", "noerror\tNo Error",
-     "No issues\tN/A", "no-error\t-"],
-)  # fmt: skip
+    [
+        "\t",
+        "No-error\tno-error",
+        "no error\t",
+        "NO_ERROR\tNeutral",
+        "None\tnone",
+        "\tNONE",
+        "noerror\tNo Error",
+        "No issues\tN/A",
+        "no-error\t-",
+    ],
+)
 def test_no_error_is_a_judgement_however_it_is_said(nothing, imported):
     ratings, spans, report = imported(table("A\td\t1\tr\tOther\tMajor", f"A\td\t2\tr\t{nothing}"))
     assert ratings["score"].tolist() == [-5, 0]
@@ -74,8 +83,14 @@ def test_a_severity_without_a_weight_is_refused_and_can_be_given_one(imported):
     assert imported(text, weights="trivial=0.25,major=4")[0]["score"].tolist() == [-0.25, -4]
 
 
-ROWS = [("Fluency/Punctuation", "Minor"), ("Non-translation!", "Major"), ("Source error", "Major"),
-        ("Accuracy/Creative Reinterpretation", "Major"), ("Style/Awkward", "Critical"), ("Other", "Minor")]  # fmt: skip
+ROWS = [
+    ("Fluency/Punctuation", "Minor"),
+    ("Non-translation!", "Major"),
+    ("Source error", "Major"),
+    ("Accuracy/Creative Reinterpretation", "Major"),
+    ("Style/Awkward", "Critical"),
+    ("Other", "Minor"),
+]
 
 
 @pytest.mark.parametrize(
@@ -83,13 +98,19 @@ ROWS = [("Fluency/Punctuation", "Minor"), ("Non-translation!", "Major"), ("Sourc
     [
         (None, [-0.1, -25, 0, 0, -10, -1], "Freitag et al. 2021 (WMT): minor 1, major 5"),
         ("freitag", [-0.1, -25, 0, 0, -10, -1], "creative reinterpretation 0"),
-        ("minor=1,Major=5, critical=10", [-1, -5, -5, -5, -10, -1],
-         "as told: minor 1, major 5, critical 10, whatever the type; the score is minus the weights"),
-        ("minor=1,major=5,critical=25,fluency/punctuation:minor=.5,non-translation:*=50", [-0.5, -50, -5, -5, -25, -1],
-         "fluency/punctuation minor 0.5, non-translation 50"),
+        (
+            "minor=1,Major=5, critical=10",
+            [-1, -5, -5, -5, -10, -1],
+            "as told: minor 1, major 5, critical 10, whatever the type; the score is minus the weights",
+        ),
+        (
+            "minor=1,major=5,critical=25,fluency/punctuation:minor=.5,non-translation:*=50",
+            [-0.5, -50, -5, -5, -25, -1],
+            "fluency/punctuation minor 0.5, non-translation 50",
+        ),
         ("Burchardt & Lommel 2014", [24, 20, 25, 25, 15, 24], "Burchardt & Lommel 2014"),
     ],
-)  # fmt: skip
+)
 def test_weights_are_told_and_said(told, scores, said, imported):
     text = table(*(f"{place}\td\t1\tr\t{kind}\t{severity}" for place, (kind, severity) in enumerate(ROWS)))
     ratings, spans, report = imported(text, weights=told)
@@ -169,26 +190,34 @@ def test_the_strangers_tables(imported, mirrored):
 
 
 SIDES = [
-    ("A_with_B", "1", "Other", "Major", 5_000), ("A_with_C", "1", "No-error", "No-error", 9_000),
-    ("B", "1", "Other", "Minor", 7_000), ("C", "1", "Found", "HOTW-test", 8_000), ("C", "1", "No-error", "No-error", 1),
+    ("A_with_B", "1", "Other", "Major", 5_000),
+    ("A_with_C", "1", "No-error", "No-error", 9_000),
+    ("B", "1", "Other", "Minor", 7_000),
+    ("C", "1", "Found", "HOTW-test", 8_000),
+    ("C", "1", "No-error", "No-error", 1),
     ("gpt_with_context", "1", "No-error", "No-error", 2),
-]  # fmt: skip
+]
 
 
 def sides(note="# see the documentation"):
     start = 1_725_456_000_000
-    rows = [f"{system}\td\t{segment}\tr\t{kind}\t{severity}\t" + json.dumps(
-        {"timestamp": start + late, "timing": {"x": {"log": [{"ts": start - late}]}}})
-        for system, segment, kind, severity, late in SIDES]  # fmt: skip
+    rows = [
+        f"{system}\td\t{segment}\tr\t{kind}\t{severity}\t"
+        + json.dumps({"timestamp": start + late, "timing": {"x": {"log": [{"ts": start - late}]}}})
+        for system, segment, kind, severity, late in SIDES
+    ]
     return table(*rows, header=f"system\tdoc\tseg_id\trater\tcategory\tseverity\tmetadata\t{note}")
 
 
 def test_two_systems_on_a_screen(imported):
     ratings, spans, report = imported(sides())
     assert ratings[["system", "against", "score"]].values.tolist() == [
-        ["A", "B", -5.0], ["A", "C", 0.0], ["B", "unstated", -1.0], ["C", "unstated", 0.0],
+        ["A", "B", -5.0],
+        ["A", "C", 0.0],
+        ["B", "unstated", -1.0],
+        ["C", "unstated", 0.0],
         ["gpt_with_context", "unstated", 0.0],
-    ]  # fmt: skip
+    ]
     assert spans[["system", "against", "weight"]].values.tolist() == [["A", "B", 5.0], ["B", "unstated", 1.0]]
     assert ratings["started"].tolist()[0] == 1_725_455_995
     assert ratings["ended"].tolist()[0] == 1_725_456_005
@@ -257,17 +286,29 @@ def test_marot_side_by_side_gives_the_means_that_pandas_gives(imported, mirrored
 def test_the_strangers_side_by_side(imported, mirrored):
     ratings, _, report = imported(mirrored("../strangers/sxs_header_one_longer.tsv"))
     assert ratings[["system", "against"]].drop_duplicates().values.tolist() == [
-        ["GPT4-5shot", "ONLINE-W"], ["GPT4-5shot", "refA"],
-    ]  # fmt: skip
+        ["GPT4-5shot", "ONLINE-W"],
+        ["GPT4-5shot", "refA"],
+    ]
     assert (sorted(ratings["score"]), report.rows_rejected) == ([-0.1, 0, 0, 0], 0)
 
 
 #: The table of TED talks, English to German, in the README of google/wmt-mqm-human-evaluation.
 PRINTED = {
-    "ref": 0.91, "Facebook-AI": 1.06, "Online-W": 1.12, "VolcTrans-AT": 1.24, "metricsystem3": 1.44,
-    "VolcTrans-GLAT": 1.49, "HuaweiTSC": 1.50, "metricsystem1": 1.63, "metricsystem2": 1.69, "metricsystem5": 1.72,
-    "UEdin": 1.77, "metricsystem4": 1.78, "eTranslation": 1.96, "Nemo": 2.14,
-}  # fmt: skip
+    "ref": 0.91,
+    "Facebook-AI": 1.06,
+    "Online-W": 1.12,
+    "VolcTrans-AT": 1.24,
+    "metricsystem3": 1.44,
+    "VolcTrans-GLAT": 1.49,
+    "HuaweiTSC": 1.50,
+    "metricsystem1": 1.63,
+    "metricsystem2": 1.69,
+    "metricsystem5": 1.72,
+    "UEdin": 1.77,
+    "metricsystem4": 1.78,
+    "eTranslation": 1.96,
+    "Nemo": 2.14,
+}
 
 
 def test_ted_talks_give_the_scores_that_are_published(imported, mirrored):

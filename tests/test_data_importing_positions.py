@@ -24,10 +24,14 @@ def judged(places, seed=5):
 
 
 HEADINGS = {
-    ("sys{}", "quality{}"): "123", ("model_{}", "score_{}"): "123", ("system_{}", "score_{}"): "abc",
-    ("Model {}", "Score {}"): "ABC", ("mt{}_name", "mt{}_score"): "123", ("mt_{}_id", "mt_{}_rating"): "123",
+    ("sys{}", "quality{}"): "123",
+    ("model_{}", "score_{}"): "123",
+    ("system_{}", "score_{}"): "abc",
+    ("Model {}", "Score {}"): "ABC",
+    ("mt{}_name", "mt{}_score"): "123",
+    ("mt_{}_id", "mt_{}_rating"): "123",
     ("system{}Id", "system{}Rating"): "123",
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("places", [2, 3])

@@ -34,9 +34,16 @@ def test_a_comparison_is_a_judgement_of_each_system(imported):
 
 @pytest.mark.parametrize(
     ("first", "tie", "second"),
-    [("LEFT", "Draw", "right"), ("system_a", "no preference", "System_B"), ("1", "0", "2"), ("x", "Equal", "Y"),
-     ("a is better", "SAME", "B is better"), ("A>B", "A = B", "A<B"), ("Translation 1", "Neither", "Translation 2")],
-)  # fmt: skip
+    [
+        ("LEFT", "Draw", "right"),
+        ("system_a", "no preference", "System_B"),
+        ("1", "0", "2"),
+        ("x", "Equal", "Y"),
+        ("a is better", "SAME", "B is better"),
+        ("A>B", "A = B", "A<B"),
+        ("Translation 1", "Neither", "Translation 2"),
+    ],
+)
 def test_answers_in_any_words(first, tie, second, imported):
     if tie == "A = B":
         tie = "="
@@ -87,8 +94,11 @@ def test_texts_are_no_names_of_systems(imported):
         imported(text)
     ratings, *_ = imported(text, values={"system_a": "X", "system_b": "Y"})
     assert ratings[["system", "score", "hypothesis"]].values.tolist() == [
-        ["X", 1.0, "first 0"], ["Y", 0.0, "second 0"], ["X", 0.0, "first 1"], ["Y", 1.0, "second 1"],
-    ]  # fmt: skip
+        ["X", 1.0, "first 0"],
+        ["Y", 0.0, "second 0"],
+        ["X", 0.0, "first 1"],
+        ["Y", 1.0, "second 1"],
+    ]
 
 
 def test_answers_under_a_heading_of_their_own_are_mapped(imported):
@@ -102,8 +112,10 @@ def test_ranks_of_several_systems_in_a_row_are_negated(imported):
     text = "rater,segment,lp,rank_X,rank_Y,Z_rank\nAnn,1,en-de,1,2,3\nAnn,2,en-de,1,1,2\nBob,1,en-de,3,9,1\n"
     ratings, _, report = imported(text)
     assert ratings.groupby("system")["score"].apply(list).to_dict() == {
-        "X": [-1, -1, -3], "Y": [-2, -1], "Z": [-3, -2, -1],
-    }  # fmt: skip
+        "X": [-1, -1, -3],
+        "Y": [-2, -1],
+        "Z": [-3, -2, -1],
+    }
     assert report.scale == [-3, -1]
     assert report.orientation.startswith("lower is better by the headings (rank_X, rank_Y, Z_rank)")
     assert [(entry["line"], entry["value"]) for entry in report.first] == [(4, '"9"')]
@@ -162,9 +174,14 @@ def test_ranks_of_one_row_say_what_comparisons_would(imported):
     text = "rater,segment,lp,rank_X,rank_Y,Z_rank\nAnn,1,en-de,1,2,3\nAnn,2,en-de,1,1,2\n"
     found = compared.of_scores(imported(text)[0], together=("screen",))
     rows = found[["segment", "system_a", "system_b", "preference", "first"]].values.tolist()
-    assert rows == [["1", "X", "Y", "a", "unknown"], ["1", "X", "Z", "a", "unknown"], ["1", "Y", "Z", "a", "unknown"],
-                    ["2", "X", "Y", "tie", "unknown"], ["2", "X", "Z", "a", "unknown"],
-                    ["2", "Y", "Z", "a", "unknown"]]  # fmt: skip
+    assert rows == [
+        ["1", "X", "Y", "a", "unknown"],
+        ["1", "X", "Z", "a", "unknown"],
+        ["1", "Y", "Z", "a", "unknown"],
+        ["2", "X", "Y", "tie", "unknown"],
+        ["2", "X", "Z", "a", "unknown"],
+        ["2", "Y", "Z", "a", "unknown"],
+    ]
 
 
 def test_the_strangers_comparisons(imported, mirrored):
@@ -205,8 +222,13 @@ def test_preferences_with_marks_of_literary_translations(imported, mirrored):
     found = ratings.groupby("system")["score"].agg(["mean", "size"])
     assert found["mean"].to_dict() == pytest.approx(expected["mean"].to_dict(), abs=1e-12)
     assert found["size"].to_dict() == expected["size"].to_dict()
-    marks = [(mark["annotated_text"], label.casefold()) for record in records for side in ("text1", "text2")
-             for mark in record["annotations"][side] for label in mark["labels"]]  # fmt: skip
+    marks = [
+        (mark["annotated_text"], label.casefold())
+        for record in records
+        for side in ("text1", "text2")
+        for mark in record["annotations"][side]
+        for label in mark["labels"]
+    ]
     assert list(zip(spans["text"], spans["error_type"].astype("str"))) == marks
     texts = {
         (record["source"].strip(), record[f"{side}_tag"], record[side].strip())

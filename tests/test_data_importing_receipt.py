@@ -11,9 +11,13 @@ from evalkit.reports import cli
 
 HEADER = "src_lang,tgt_lang,system,doc,segment,annotator,score,item_type"
 ROWS = [
-    "eng,deu,A,d,1,Ann,80,system", "eng,deu,A,d,1,Bob,60,system", "eng,deu,B,d,1,Ann,70,system",
-    "eng,deu,B,d,1,Bob,900,system", "eng,deu,refA,d,1,Ann,90,reference", "eng,deu,A,d,1,Ann,5,degraded",
-]  # fmt: skip
+    "eng,deu,A,d,1,Ann,80,system",
+    "eng,deu,A,d,1,Bob,60,system",
+    "eng,deu,B,d,1,Ann,70,system",
+    "eng,deu,B,d,1,Bob,900,system",
+    "eng,deu,refA,d,1,Ann,90,reference",
+    "eng,deu,A,d,1,Ann,5,degraded",
+]
 ESA = 'ann,C,1,TGT,eng,deu,50,d,False,"[{""start_i"":3,""end_i"":5,""severity"":""major""}]",1.5,2.5\n'
 
 
@@ -31,9 +35,13 @@ def file(folder, name, *rows, header=HEADER):
 
 def test_the_receipt_counts_what_came_and_what_became_of_it(tmp_path):
     report, _ = importing.import_campaign(
-        [file(tmp_path, "a.csv", *ROWS)], tmp_path / "c.parquet", keep_names=True, item_types={}, scale=(0, 100),
+        [file(tmp_path, "a.csv", *ROWS)],
+        tmp_path / "c.parquet",
+        keep_names=True,
+        item_types={},
+        scale=(0, 100),
         allow_rejected=True,
-    )  # fmt: skip
+    )
     assert (report.rows_read, report.rows_kept, report.rows_rejected, report.rows_excluded) == (6, 5, 1, 0)
     kept = pd.DataFrame([row.split(",") for row in ROWS], columns=HEADER.split(",")).astype({"score": float})
     kept = kept[kept["score"] <= 100]

@@ -75,8 +75,9 @@ def chances(weights, shown=SHOWN):
 
 def chance_now(log, weight):
     """Say how probable each system is on the next screen, by all that was logged."""
-    scores = {name: [said[name]["score"] for one in log for said in one["annotation"] if name in said]
-              for name in SYSTEMS}  # fmt: skip
+    scores = {
+        name: [said[name]["score"] for one in log for said in one["annotation"] if name in said] for name in SYSTEMS
+    }
     low = [name for name in SYSTEMS if len(scores[name]) < COLD]
     if low:
         rest = max(SHOWN - len(low), 0) / max(len(SYSTEMS) - len(low), 1)
@@ -116,8 +117,10 @@ def _drawn(odds, rng, weight, log):
         sure = [name for name, one in zip(SYSTEMS, odds, strict=True) if one >= 1]
         rest = [name for name, one in zip(SYSTEMS, odds, strict=True) if 0 < one < 1]
         return [*sure, *rng.choice(rest, size=SHOWN - len(sure), replace=False)]
-    best = sorted(SYSTEMS, key=lambda name: -np.mean([said[name]["score"] for one in log for said in one["annotation"]
-                                                      if name in said]))  # fmt: skip
+    best = sorted(
+        SYSTEMS,
+        key=lambda name: -np.mean([said[name]["score"] for one in log for said in one["annotation"] if name in said]),
+    )
     weights = np.array([weight(place) for place in range(1, len(best) + 1)])
     return list(rng.choice(best, size=SHOWN, replace=False, p=weights / weights.sum()))
 
@@ -131,8 +134,10 @@ def in_lines(log):
 
 
 def described(**info):
-    data = [[{"item_id": f"en-de_#_x_#_d{i}_#_0", "src": f"t{i}", "tgt": dict.fromkeys(SYSTEMS, "o")}]
-            for i in range(DOCUMENTS)]  # fmt: skip
+    data = [
+        [{"item_id": f"en-de_#_x_#_d{i}_#_0", "src": f"t{i}", "tgt": dict.fromkeys(SYSTEMS, "o")}]
+        for i in range(DOCUMENTS)
+    ]
     info = {"assignment": "dynamic", "protocol": "ESA", "dynamic_models": SHOWN, "dynamic_coldstart": COLD} | info
     return json.dumps({"campaign_id": "x", "info": info, "data": data})
 
@@ -194,8 +199,10 @@ def test_who_begins_anew_takes_scores_away_from_what_is_known(read):
     log, probabilities = steered(WEIGHTS["release 1.1.6"], screens=120)
     said = [{"S0": {"score": 100.0}, "S1": {"score": 99.0}}]
     item = [{"item_id": "en-de_#_x_#_d599_#_0", "src": "t599", "tgt": {"S0": "o", "S1": "o"}}]
-    odd = [{"user_id": "odd", "item_i": 599, "annotation": said, "item": item, "actions": []},
-           {"user_id": "odd", "item_i": 599, "annotation": "__RESET__"}]  # fmt: skip
+    odd = [
+        {"user_id": "odd", "item_i": 599, "annotation": said, "item": item, "actions": []},
+        {"user_id": "odd", "item_i": 599, "annotation": "__RESET__"},
+    ]
     ratings, _ = read([*log[:60], *odd, *log[60:]], described())
     kept = ratings[ratings["doc"] != "d599"]
     expected = [one[name] for entry, one in zip(log, probabilities, strict=True) for name in entry["annotation"][0]]

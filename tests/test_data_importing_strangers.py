@@ -60,9 +60,15 @@ def delivery(*rows, head=("No.", "Engine", "Source text", "Translation", "Lingui
     return book
 
 
-JUDGED = [[1, "A", "one", "eins", "Ann", 4, ""], [2, "B", "one", "ein", "Ann", "3,5", "?"], [], [None] * 7,
-          [3, "A", "two", "zwei", "Ann", 4.5, ""], [4, "B", "two", "beide", "Ann", "5", ""],
-          [5, "A", "one", "eins", "Bob", 6, ""]]  # fmt: skip
+JUDGED = [
+    [1, "A", "one", "eins", "Ann", 4, ""],
+    [2, "B", "one", "ein", "Ann", "3,5", "?"],
+    [],
+    [None] * 7,
+    [3, "A", "two", "zwei", "Ann", 4.5, ""],
+    [4, "B", "two", "beide", "Ann", "5", ""],
+    [5, "A", "one", "eins", "Bob", 6, ""],
+]
 
 
 def test_a_delivery_of_xsts_scores_is_read_without_being_told_anything(tmp_path):
@@ -95,13 +101,19 @@ def test_one_language_that_is_told_leaves_the_other_to_the_pair(tmp_path):
 
 def test_headings_in_two_rows_are_joined(tmp_path):
     head = ["Segment ID", "Source text", "System", "Score (1-5)", None, None]
-    rows = [[None, None, None, "Linguist 1", "Linguist 2", "Linguist 3"], [1, "one", "A", 4, 5, "4,5"],
-            [1, "one", "B", 3, None, 2], [2, "two", "A", 3, 3, 3]]  # fmt: skip
+    rows = [
+        [None, None, None, "Linguist 1", "Linguist 2", "Linguist 3"],
+        [1, "one", "A", 4, 5, "4,5"],
+        [1, "one", "B", 3, None, 2],
+        [2, "two", "A", 3, 3, 3],
+    ]
     ratings, report = imported(tmp_path, delivery(*rows, head=head), name="delivery.en-ja.xlsx")
     assert report.format == "xsts"
     assert ratings.groupby("annotator")["score"].apply(list).to_dict() == {
-        "Linguist 1": [4, 3, 3], "Linguist 2": [5, 3], "Linguist 3": [4.5, 2, 3],
-    }  # fmt: skip
+        "Linguist 1": [4, 3, 3],
+        "Linguist 2": [5, 3],
+        "Linguist 3": [4.5, 2, 3],
+    }
     assert (report.blank_cells, report.rows_rejected) == (1, 0)
 
 
@@ -130,9 +142,11 @@ TWICE = {
     "case": (lines(GOOD[0] + ",99", header=HEADER + ",Score"), "score could be 'score' or 'Score'"),
     "languages": (lines(GOOD[0] + ",fra", header=HEADER + ",Tgt_Lang"), "tgt_lang could be"),
     "appraise": (f"{APPRAISE},Score\nu,S,1,TGT,eng,deu,80,d,False,1.5,2.5,7\n", "'score' and 'Score' are one heading"),
-    "mqm": ("system\tseg_id\trater\tcategory\tseverity\tSeverity\tlp\nA\t1\tr\tOther\tMajor\tMinor\ten-de\n",
-            "'severity' and 'Severity' are one heading"),
-}  # fmt: skip
+    "mqm": (
+        "system\tseg_id\trater\tcategory\tseverity\tSeverity\tlp\nA\t1\tr\tOther\tMajor\tMinor\ten-de\n",
+        "'severity' and 'Severity' are one heading",
+    ),
+}
 
 
 @pytest.mark.parametrize("name", TWICE)
@@ -143,8 +157,12 @@ def test_a_heading_that_stands_twice_is_never_chosen_by_chance(name, tmp_path):
 
 
 def test_errors_of_a_spreadsheet_name_nothing(tmp_path):
-    rows = [[1, "A", "one", "eins", "Ann", 4, ""], [2, "=A1", "one", "x", "Ann", 4, ""],
-            [3, "#REF!", "one", "x", "Ann", 4, ""], [4, "A", "two", "zwei", "=B9", 4, ""]]  # fmt: skip
+    rows = [
+        [1, "A", "one", "eins", "Ann", 4, ""],
+        [2, "=A1", "one", "x", "Ann", 4, ""],
+        [3, "#REF!", "one", "x", "Ann", 4, ""],
+        [4, "A", "two", "zwei", "=B9", 4, ""],
+    ]
     ratings, report = imported(tmp_path, delivery(*rows), name="delivery.xlsx")
     assert ratings["system"].tolist() == ["A"]
     assert report.reasons == {"is a formula's error, or a formula without a stored value": 3}
@@ -269,17 +287,26 @@ def test_rows_that_were_excluded_stay_so(tmp_path):
 
 MQM = "system\tseg_id\trater\tcategory\tseverity\tlp\n" + "".join(
     f"{row}\ten-de\n"
-    for row in ("A\t1\tr\tOther\tMajor", "A\t1\tr\tOther\tMinor", "B\t1\tr\tOther\tMinor",
-                "C\t1\tr\tNo-error\tno-error", "D\t1\tr\tNo-error\t", "E\t1\tr\t\tno-error")
-)  # fmt: skip
+    for row in (
+        "A\t1\tr\tOther\tMajor",
+        "A\t1\tr\tOther\tMinor",
+        "B\t1\tr\tOther\tMinor",
+        "C\t1\tr\tNo-error\tno-error",
+        "D\t1\tr\tNo-error\t",
+        "E\t1\tr\t\tno-error",
+    )
+)
 
 
 @pytest.mark.parametrize(
     ("before", "after", "column"),
-    [("Other\tMajor", "\tMajor", "category"), ("Other\tMajor", "Other\t", "severity"),
-     ("A\t1\tr\tOther\tMajor\ten-de", "A\t1\tr\tOther", ""),
-     ("A\t1\tr\tOther\tMajor\ten-de", "A\t1\tr\tOther\tMajor\ten-de\tx", "")],
-)  # fmt: skip
+    [
+        ("Other\tMajor", "\tMajor", "category"),
+        ("Other\tMajor", "Other\t", "severity"),
+        ("A\t1\tr\tOther\tMajor\ten-de", "A\t1\tr\tOther", ""),
+        ("A\t1\tr\tOther\tMajor\ten-de", "A\t1\tr\tOther\tMajor\ten-de\tx", ""),
+    ],
+)
 def test_an_error_that_cannot_be_read_takes_its_judgement_with_it(before, after, column, tmp_path):
     assert imported(tmp_path, MQM, name="m.tsv")[0]["score"].tolist() == [-6, -1, 0, 0, 0]
     ratings, report = imported(tmp_path, MQM.replace(before, after), name="m.tsv")
@@ -414,8 +441,10 @@ def test_a_pseudonym_is_nobodys_name_and_stays_as_it_is():
 
 
 def test_an_export_that_a_spreadsheet_saved_with_decimal_commas_is_read_all_the_same(tmp_path):
-    rows = [f"u{place % 3};S;{place};TGT;eng;deu;{place + 60};d;False;1724108{place}87,807;1724108{place}97,25"
-            for place in range(6)]  # fmt: skip
+    rows = [
+        f"u{place % 3};S;{place};TGT;eng;deu;{place + 60};d;False;1724108{place}87,807;1724108{place}97,25"
+        for place in range(6)
+    ]
     for text in ("\n".join(rows), "\n".join([APPRAISE.replace(",", ";"), *rows])):
         ratings, report = imported(tmp_path, text)
         assert (report.format, report.rows_rejected) == ("appraise", 0)
@@ -426,10 +455,15 @@ def test_an_export_that_a_spreadsheet_saved_with_decimal_commas_is_read_all_the_
 def test_the_example_row_of_the_template_changes_nothing(tmp_path, top):
     example = (starter.campaign("spring", tmp_path) / "scores.csv").read_text(encoding="utf-8").splitlines()
     assert len(example) == 2
-    rows = [f"eng,deu,{system},d,{place},{name},{(place * 7 + len(name)) % top + 1},,,,"
-            for system in "AB" for place in range(10) for name in ("Ann", "Robert")]  # fmt: skip
-    [(plain, without), (left, said)] = [imported(tmp_path, "\n".join(lines) + "\n")
-                                       for lines in ([example[0], *rows], [*example, *rows])]  # fmt: skip
+    rows = [
+        f"eng,deu,{system},d,{place},{name},{(place * 7 + len(name)) % top + 1},,,,"
+        for system in "AB"
+        for place in range(10)
+        for name in ("Ann", "Robert")
+    ]
+    [(plain, without), (left, said)] = [
+        imported(tmp_path, "\n".join(lines) + "\n") for lines in ([example[0], *rows], [*example, *rows])
+    ]
     assert plain.equals(left)
     assert plain.attrs["scale"] == left.attrs["scale"]
     assert (said.rows_read, said.rows_kept, said.rows_rejected, said.rows_excluded) == (40, 40, 0, 0)
@@ -444,8 +478,12 @@ def test_several_columns_that_are_not_there_are_told_at_once(tmp_path):
 
 def test_the_template_may_keep_its_empty_columns(tmp_path):
     folder = starter.campaign("spring", tmp_path)
-    rows = [f"eng,deu,{system},d,{place},{name},{place * 9},{'repeat' if place > 8 else ''},,,"
-            for system in "AB" for place in range(10) for name in ("Ann", "Bob")]  # fmt: skip
+    rows = [
+        f"eng,deu,{system},d,{place},{name},{place * 9},{'repeat' if place > 8 else ''},,,"
+        for system in "AB"
+        for place in range(10)
+        for name in ("Ann", "Bob")
+    ]
     text = (folder / "scores.csv").read_text(encoding="utf-8").strip() + "\n" + "\n".join(rows) + "\n"
     ratings, report = imported(tmp_path, text)
     assert (report.rows_kept, report.rows_rejected) == (40, 0)
@@ -463,8 +501,12 @@ def test_the_template_may_keep_its_empty_columns(tmp_path):
 
 
 def test_the_report_of_an_import_is_sound_json_without_names(tmp_path):
-    imported(tmp_path, delivery(*JUDGED, [9, "A", "two", "x", "Zoe Doe", "seen by Zoe Doe", "Zoe Doe"]), name="d.xlsx",
-             keep_names=False)  # fmt: skip
+    imported(
+        tmp_path,
+        delivery(*JUDGED, [9, "A", "two", "x", "Zoe Doe", "seen by Zoe Doe", "Zoe Doe"]),
+        name="d.xlsx",
+        keep_names=False,
+    )
     report = json.loads((tmp_path / "c.import.json").read_text(encoding="utf-8"))
     assert report["rows_rejected"] == 2
     for path in tmp_path.glob("c.*"):
@@ -475,10 +517,19 @@ def test_the_report_of_an_import_is_sound_json_without_names(tmp_path):
 SHARED = {
     "pref_conditions.csv": ({}, {"default": (139, 65.5 / 139), "guided": (139, 73.5 / 139)}),
     "slider.jsonl": ({"positive": "hyp_b_id"}, {"alpha": (34, 13.74), "beta": (42, 2.05), "gamma": (44, -12.57)}),
-    "ranks_wmt.csv": ({}, {"cmu": (64, -4.06), "jhu": (69, -2.65), "kit": (67, -3.61), "limsi": (63, -3.10),
-                           "online-A": (66, -2.41), "uedin": (71, -1.79)}),
+    "ranks_wmt.csv": (
+        {},
+        {
+            "cmu": (64, -4.06),
+            "jhu": (69, -2.65),
+            "kit": (67, -3.61),
+            "limsi": (63, -3.10),
+            "online-A": (66, -2.41),
+            "uedin": (71, -1.79),
+        },
+    ),
     "mturk_batch.csv": ({}, {"A": (20, 70.35), "B": (20, 57.90), "C": (20, 46.35)}),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", SHARED)
@@ -487,4 +538,5 @@ def test_the_folders_comparisons_and_crowds(name, tmp_path, mirrored):
     importing.import_campaign([mirrored(f"../strangers/{name}")], tmp_path / "c.parquet", **told)
     found = data.open_campaign(tmp_path / "c.parquet")[0].groupby("system")["score"].agg(["size", "mean"])
     assert {system: (size, round(mean, 2)) for system, size, mean in found.itertuples()} == {
-        system: (size, round(mean, 2)) for system, (size, mean) in right.items()}  # fmt: skip
+        system: (size, round(mean, 2)) for system, (size, mean) in right.items()
+    }

@@ -40,8 +40,9 @@ def judged(system="A", segment=1, annotator="Ann", score=80, **more):
 ROWS = [judged(), judged("B", score=60.5), judged(segment=2, score=70)]
 
 
-@pytest.mark.parametrize("wrap", [lambda rows: rows, lambda rows: {"annotations": rows},
-                                  lambda rows: {"version": "1", "n": 3, "rows": rows}])  # fmt: skip
+@pytest.mark.parametrize(
+    "wrap", [lambda rows: rows, lambda rows: {"annotations": rows}, lambda rows: {"version": "1", "n": 3, "rows": rows}]
+)
 @pytest.mark.parametrize("indent", [None, 1])
 def test_an_array_is_read_wherever_it_stands(imported, wrap, indent):
     ratings, _, report = imported(json.dumps(wrap(ROWS), indent=indent))
@@ -51,11 +52,20 @@ def test_an_array_is_read_wherever_it_stands(imported, wrap, indent):
 
 
 def test_objects_within_objects_have_dotted_names(imported):
-    nested = [{"rater": {"id": row["annotator"]}, "item": {"system": {"name": row["system"]}, "segment": row["segment"],
-               "lp": row["lp"]}, "judgement": {"score": row["score"], "z.score": 0.5}} for row in ROWS]  # fmt: skip
+    nested = [
+        {
+            "rater": {"id": row["annotator"]},
+            "item": {"system": {"name": row["system"]}, "segment": row["segment"], "lp": row["lp"]},
+            "judgement": {"score": row["score"], "z.score": 0.5},
+        }
+        for row in ROWS
+    ]
     ratings, _, report = imported(in_lines(*nested), name="my.jsonl")
     assert ratings[["system", "segment", "annotator", "score"]].values.tolist() == [
-        ["A", "1", "Ann", 80], ["B", "1", "Ann", 60.5], ["A", "2", "Ann", 70]]  # fmt: skip
+        ["A", "1", "Ann", 80],
+        ["B", "1", "Ann", 60.5],
+        ["A", "2", "Ann", 70],
+    ]
     assert report.mapping["system"] == {"theirs": "item.system.name", "how": "synonym"}
     assert report.unused == ["judgement.z.score"]
 
@@ -70,8 +80,15 @@ def test_another_json_beside_a_log_is_left_alone(imported, tmp_path):
 
 
 def test_dotted_names_can_be_mapped(imported):
-    odd = [{"who": {"x": row["annotator"]}, "what": {"mt": row["system"], "no": row["segment"]}, "points": row["score"],
-            "lp": "en-de"} for row in ROWS]  # fmt: skip
+    odd = [
+        {
+            "who": {"x": row["annotator"]},
+            "what": {"mt": row["system"], "no": row["segment"]},
+            "points": row["score"],
+            "lp": "en-de",
+        }
+        for row in ROWS
+    ]
     with pytest.raises(DataError, match=r"its objects have the names who\.x, what\.mt, what\.no, points, lp"):
         imported(in_lines(*odd), name="my.jsonl")
     mapped = {"annotator": "who.x", "system": "what.mt", "segment": "what.no", "score": "points"}
@@ -80,8 +97,10 @@ def test_dotted_names_can_be_mapped(imported):
 
 def test_several_arrays_are_sheets(imported):
     content = {"en-de": [row | {"lp": ""} for row in ROWS], "en-cs": [judged("C") | {"lp": ""}]}
-    content = {pair: [{name: cell for name, cell in row.items() if name != "lp"} for row in rows]
-               for pair, rows in content.items()}  # fmt: skip
+    content = {
+        pair: [{name: cell for name, cell in row.items() if name != "lp"} for row in rows]
+        for pair, rows in content.items()
+    }
     ratings, _, report = imported(content)
     assert ratings.groupby("tgt_lang")["system"].apply(list).to_dict() == {"ces": ["C"], "deu": ["A", "B", "A"]}
     assert any("the judgements of 2 sheets were put together: en-de, en-cs" in note for note in report.notes)
@@ -100,11 +119,16 @@ def test_what_is_no_object_in_an_array_is_rejected_with_its_number(imported):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[]", "no JSON object in it"), ("{}", "none of the formats"), ('[{"a": 1},', "is no JSON object"),
-        ("[1, 2]", "no JSON object in it"), ('{"a": 1, "a": 2}', "a name stands twice"), ("5", "no JSON object"),
-        ('{"a": [', "is no JSON object"), ("[" * 100_000 + "]" * 100_000, "is no JSON object|no JSON object in it"),
+        ("[]", "no JSON object in it"),
+        ("{}", "none of the formats"),
+        ('[{"a": 1},', "is no JSON object"),
+        ("[1, 2]", "no JSON object in it"),
+        ('{"a": 1, "a": 2}', "a name stands twice"),
+        ("5", "no JSON object"),
+        ('{"a": [', "is no JSON object"),
+        ("[" * 100_000 + "]" * 100_000, "is no JSON object|no JSON object in it"),
     ],
-)  # fmt: skip
+)
 def test_json_that_holds_no_table_is_refused(imported, text, message):
     with pytest.raises(DataError, match=message):
         imported(text)
@@ -140,8 +164,10 @@ def test_the_strangers_json(imported, mirrored, name):
     ratings, _, report = imported(path)
     assert (report.rows_kept, report.rows_rejected) == (len(objects), 0)
     flat = [one.get("item", one) | one.get("rater", {}) | one for one in objects]
-    expected = [[one["system"], one["doc"], str(one["segment"]), one.get("annotator", one.get("id")), one["score"]]
-                for one in flat]  # fmt: skip
+    expected = [
+        [one["system"], one["doc"], str(one["segment"]), one.get("annotator", one.get("id")), one["score"]]
+        for one in flat
+    ]
     assert ratings[["system", "doc", "segment", "annotator", "score"]].values.tolist() == expected
 
 
@@ -172,37 +198,54 @@ FORM = {"text": "Your name?", "form": "string"}
 LOG = [
     entry("ann", "welcome_0", [FORM], ["Ann Secret"], times=(1.0, 2.0)),
     entry("ann", "welcome_1", [TUTORIAL], [{"A": answer(None)}], validations=[False]),
-    entry("ann", 0, [ONE, TWO], [{"A": answer(90), "B": answer(40, span(0, 1, "major"))},
-                                 {"A": answer(70, span(5, 6), span(10, 10)), "B": answer(55, span(3, 5))}]),
+    entry(
+        "ann",
+        0,
+        [ONE, TWO],
+        [
+            {"A": answer(90), "B": answer(40, span(0, 1, "major"))},
+            {"A": answer(70, span(5, 6), span(10, 10)), "B": answer(55, span(3, 5))},
+        ],
+    ),
     entry("ann", "random_0", [CHECK], [{"A": answer(5)}], validations=[True]),
     entry("ann", 1, [CHECK], [{"A": answer(50)}], validations=[False]),
     entry("bob", 0, [ONE], [{"A": answer(1), "B": answer(2)}]),
     {"user_id": "bob", "annotation": "__RESET__", "item_i": 0},
     entry("bob", 0, [ONE], [{"A": answer(88), "B": answer(None)}], times=(30, 40)),
     entry("bob", 0, [ONE], [{"A": answer(89), "B": answer(33)}], times=(41, 60)),
-]  # fmt: skip
+]
 
 
 def test_pearmut_gives_one_judgement_an_output_and_sets_everything_else_apart(imported, tmp_path):
     ratings, spans, report = imported(in_lines(*LOG), name="camp.en-de.jsonl")
     found = ratings[["annotator", "segment", "system", "score", "started", "ended"]].values.tolist()
     assert found == [
-        ["ann", "d_1", "A", 90, 10, 25.5], ["ann", "d_1", "B", 40, 10, 25.5], ["ann", "d_2", "A", 70, 10, 25.5],
-        ["ann", "d_2", "B", 55, 10, 25.5], ["bob", "d_1", "A", 89, 41, 60], ["bob", "d_1", "B", 33, 41, 60],
-    ]  # fmt: skip
+        ["ann", "d_1", "A", 90, 10, 25.5],
+        ["ann", "d_1", "B", 40, 10, 25.5],
+        ["ann", "d_2", "A", 70, 10, 25.5],
+        ["ann", "d_2", "B", 55, 10, 25.5],
+        ["bob", "d_1", "A", 89, 41, 60],
+        ["bob", "d_1", "B", 33, 41, 60],
+    ]
     assert report.excluded == {
-        "is a question of a form": 1, "is an item of the tutorial": 1, "is an attention check": 2,
-        "is an annotation that was reset": 2, "is the mark of a reset": 1, "was replaced by a later submission": 2,
-    }  # fmt: skip
+        "is a question of a form": 1,
+        "is an item of the tutorial": 1,
+        "is an attention check": 2,
+        "is an annotation that was reset": 2,
+        "is the mark of a reset": 1,
+        "was replaced by a later submission": 2,
+    }
     assert (report.format, report.scale, report.rows_rejected) == ("pearmut", [0, 100], 0)
     assert "1 of 3 checks that Pearmut made" in " ".join(report.notes)
     assert ratings["errors"].tolist() == [0, 1, 2, 1, 0, 0]
     marked = spans[["segment", "system", "severity", "error_type", "start", "end", "text"]].astype(object)
     marked = marked.where(marked.notna(), "-").values.tolist()
     assert marked == [
-        ["d_1", "B", "major", "other", 0, 2, "Ei"], ["d_2", "A", "minor", "other", 5, 7, "😀"],
-        ["d_2", "A", "minor", "omission", "-", "-", "-"], ["d_2", "B", "minor", "other", 3, 6, "Zwo"],
-    ]  # fmt: skip
+        ["d_1", "B", "major", "other", 0, 2, "Ei"],
+        ["d_2", "A", "minor", "other", 5, 7, "😀"],
+        ["d_2", "A", "minor", "omission", "-", "-", "-"],
+        ["d_2", "B", "minor", "other", 3, 6, "Zwo"],
+    ]
     for path in tmp_path.glob("c.*"):
         assert b"Secret" not in path.read_bytes(), "what a form asks is about a person"
 
@@ -244,8 +287,11 @@ def test_one_name_for_several_texts_names_no_segment(imported):
 
 def test_items_without_names_are_known_by_their_texts(imported):
     bare = {"src": "One.", "tgt": {"A": "Eins."}}
-    log = [entry("ann", 0, [bare], [{"A": answer(80)}]), entry("bob", 5, [bare], [{"A": answer(60)}]),
-           entry("bob", 0, [bare | {"src": "Two."}], [{"A": answer(50)}])]  # fmt: skip
+    log = [
+        entry("ann", 0, [bare], [{"A": answer(80)}]),
+        entry("bob", 5, [bare], [{"A": answer(60)}]),
+        entry("bob", 0, [bare | {"src": "Two."}], [{"A": answer(50)}]),
+    ]
     ratings, _, report = imported(in_lines(*log), name="x.en-de.jsonl")
     first, second, third = ratings["segment"]
     assert first == second != third
@@ -303,8 +349,10 @@ def test_sliders_are_criteria_each_on_its_own_scale(imported, tmp_path):
 
 
 def test_the_log_of_an_early_version_takes_its_items_from_the_campaign(imported, tmp_path):
-    log = [{"user_id": user, "item_i": 0, "annotation": {"A": answer(score), "B": answer(50)}, "actions": []}
-           for user, score in (("ann", 80), ("bob", 60))]  # fmt: skip
+    log = [
+        {"user_id": user, "item_i": 0, "annotation": {"A": answer(score), "B": answer(50)}, "actions": []}
+        for user, score in (("ann", 80), ("bob", 60))
+    ]
     ratings, _, report = imported(in_lines(*log), name="data/outputs/x.en-de.jsonl")
     assert ratings["segment"].nunique() == 2, "a position in one's own task is no segment"
     assert "--map segment=item_i" in report.segments
@@ -367,8 +415,12 @@ def test_a_single_screen_is_refused_with_the_remedy(imported, tmp_path):
     folder = tmp_path / "site.en-de"
     folder.mkdir()
     for place in range(2):
-        screen = {"status": "ok", "info": {"item_i": place, "protocol": "ESA"}, "payload": [ONE],
-                  "payload_existing": {"annotation": [{"A": answer(10 * place)}]}}  # fmt: skip
+        screen = {
+            "status": "ok",
+            "info": {"item_i": place, "protocol": "ESA"},
+            "payload": [ONE],
+            "payload_existing": {"annotation": [{"A": answer(10 * place)}]},
+        }
         (folder / f"{place}.json").write_text(json.dumps(screen), encoding="utf-8")
     with pytest.raises(DataError, match=r"Import its folder: evalkit import site\.en-de"):
         imported(folder / "0.json")
@@ -396,8 +448,15 @@ def task(number, system, *annotations, **more):
 
 
 def by(person, *results, **more):
-    return {"id": 1, "completed_by": person, "result": list(results), "was_cancelled": False, "ground_truth": False,
-            "created_at": "2026-03-09T22:16:08Z", "lead_time": 8.0} | more  # fmt: skip
+    return {
+        "id": 1,
+        "completed_by": person,
+        "result": list(results),
+        "was_cancelled": False,
+        "ground_truth": False,
+        "created_at": "2026-03-09T22:16:08Z",
+        "lead_time": 8.0,
+    } | more
 
 
 def test_ratings_of_label_studio_with_marked_errors_are_esa(imported):
@@ -413,8 +472,10 @@ def test_ratings_of_label_studio_with_marked_errors_are_esa(imported):
     ]
     assert ratings["ended"].tolist() == [1773094568.0] * 3
     assert (ratings["ended"] - ratings["started"]).tolist() == [8, 8, 8]
-    assert report.excluded == {"is a task that was skipped": 1,
-                               "is an answer that others are held against (ground truth)": 1}  # fmt: skip
+    assert report.excluded == {
+        "is a task that was skipped": 1,
+        "is an answer that others are held against (ground truth)": 1,
+    }
     marked = spans[["segment", "annotator", "severity", "error_type", "start", "end", "text"]].values.tolist()
     assert marked == [["1", "ann@x", "major", "other", 0, 3, "Ein"]]
     assert (report.format, report.scale, ratings["errors"].tolist()) == ("label-studio", None, [1, 0, 0])
@@ -428,8 +489,11 @@ def test_labels_of_label_studio_are_mqm(imported):
         "type": "choices",
         "id": "r4",
     }
-    tasks = [task(1, "A", by(1, region(0, 3, "Accuracy/Omission - major"), region(4, 8, "Fluency"), severity)),
-             task(1, "B", by(1)), task(2, "A", by(1, region(0, 3, "Fluency")))]  # fmt: skip
+    tasks = [
+        task(1, "A", by(1, region(0, 3, "Accuracy/Omission - major"), region(4, 8, "Fluency"), severity)),
+        task(1, "B", by(1)),
+        task(2, "A", by(1, region(0, 3, "Fluency"))),
+    ]
     ratings, spans, report = imported(tasks)
     assert ratings[["system", "score"]].values.tolist() == [["A", -6], ["B", 0]]
     assert spans[["error_type", "severity"]].values.tolist() == [["accuracy/omission", "major"], ["fluency", "minor"]]
@@ -456,9 +520,18 @@ def test_label_studio_tasks_without_a_segment_are_known_by_their_source(imported
     assert "one source text is one segment" in report.segments
 
 
-SHORT = {"id": 5, "system": "A", "segment": "1", "source": "S", "target": "Ein Haus", "annotator": 2,
-         "annotation_id": 9, "created_at": "2026-03-09T22:16:08Z",
-         "updated_at": "2026-03-09T22:16:09Z", "lead_time": 4}  # fmt: skip
+SHORT = {
+    "id": 5,
+    "system": "A",
+    "segment": "1",
+    "source": "S",
+    "target": "Ein Haus",
+    "annotator": 2,
+    "annotation_id": 9,
+    "created_at": "2026-03-09T22:16:08Z",
+    "updated_at": "2026-03-09T22:16:09Z",
+    "lead_time": 4,
+}
 MARKED = {"label": [{"start": 0, "end": 3, "text": "Ein", "labels": ["Minor"]}]}
 
 
@@ -499,13 +572,21 @@ def pair(person, selected=None, **more):
 
 def test_comparisons_of_label_studio_are_preferences(imported, tmp_path):
     fields = {"system_a": "A", "system_b": "B", "source": "S"}
-    tasks = [{"id": 1, "data": fields, "annotations": [pair(3, "left"), pair(4, was_cancelled=True), pair(5, "right")]},
-             {"id": 2, "data": fields | {"source": "T"}, "annotations": [pair(3, "right")]}]  # fmt: skip
+    tasks = [
+        {"id": 1, "data": fields, "annotations": [pair(3, "left"), pair(4, was_cancelled=True), pair(5, "right")]},
+        {"id": 2, "data": fields | {"source": "T"}, "annotations": [pair(3, "right")]},
+    ]
     ratings, _, report = imported(tasks)
     assert (report.format, ratings["segment"].nunique()) == ("preferences", 2)
     found = ratings[["annotator", "system", "against", "score"]].values.tolist()
-    assert found == [["3", "A", "B", 1], ["3", "B", "A", 0], ["5", "A", "B", 0], ["5", "B", "A", 1],
-                     ["3", "A", "B", 0], ["3", "B", "A", 1]]  # fmt: skip
+    assert found == [
+        ["3", "A", "B", 1],
+        ["3", "B", "A", 0],
+        ["5", "A", "B", 0],
+        ["5", "B", "A", 1],
+        ["3", "A", "B", 0],
+        ["3", "B", "A", 1],
+    ]
     assert [row["annotator"] for row in rejected_in(tmp_path / "c.rejected.csv")] == ["4"], "what was skipped is told"
 
 
@@ -518,21 +599,31 @@ def test_labels_of_doccano_are_errors(imported, shape):
     if shape == "entities":
         labels = [{"id": n, "start_offset": a, "end_offset": b, "label": name} for n, (a, b, name) in enumerate(labels)]
     text, name = ("data" if shape == "data" else "text"), ("label" if shape == "data" else shape)
-    objects = [{"id": n, text: "Ein Haus", name: one, "system": "A", "segment": n, "Comments": []}
-               for n, one in enumerate((labels, []))]  # fmt: skip
+    objects = [
+        {"id": n, text: "Ein Haus", name: one, "system": "A", "segment": n, "Comments": []}
+        for n, one in enumerate((labels, []))
+    ]
     with pytest.raises(DataError, match=r"no column for annotator.*--value annotator=TEXT"):
         imported(in_lines(*objects), name="all.jsonl")
     ratings, spans, report = imported(in_lines(*objects), name="all.jsonl", values={"annotator": "Ann"})
     assert ratings["score"].tolist() == [-6, 0]
     assert spans[["severity", "error_type", "start", "end", "text"]].values.tolist() == [
-        ["major", "unstated", 0, 3, "Ein"], ["minor", "fluency", 4, 8, "Haus"]]  # fmt: skip
+        ["major", "unstated", 0, 3, "Ein"],
+        ["minor", "fluency", 4, 8, "Haus"],
+    ]
     assert report.format == "doccano"
 
 
 def test_early_exports_of_doccano_name_their_users(imported):
-    one = {"id": 1, "text": "Ein Haus", "meta": {"system": "A", "segment": 4}, "annotations": [
-        {"label": "minor", "start_offset": 0, "end_offset": 3, "user": 1},
-        {"label": "major", "start_offset": 0, "end_offset": 3, "user": 2}]}  # fmt: skip
+    one = {
+        "id": 1,
+        "text": "Ein Haus",
+        "meta": {"system": "A", "segment": 4},
+        "annotations": [
+            {"label": "minor", "start_offset": 0, "end_offset": 3, "user": 1},
+            {"label": "major", "start_offset": 0, "end_offset": 3, "user": 2},
+        ],
+    }
     ratings, _, _ = imported(in_lines(one), name="x.jsonl")
     assert ratings[["annotator", "system", "segment", "score"]].values.tolist() == [
         ["1", "A", "4", -1],
@@ -541,9 +632,16 @@ def test_early_exports_of_doccano_name_their_users(imported):
 
 
 def prodigy(answer="accept", **more):
-    return {"text": "Ein Haus", "meta": {"system": "A", "segment": 1}, "_input_hash": 1, "_task_hash": 2,
-            "answer": answer, "_timestamp": 1700000000,
-            "_annotator_id": "db-ann", "_session_id": "db-ann"} | more  # fmt: skip
+    return {
+        "text": "Ein Haus",
+        "meta": {"system": "A", "segment": 1},
+        "_input_hash": 1,
+        "_task_hash": 2,
+        "answer": answer,
+        "_timestamp": 1700000000,
+        "_annotator_id": "db-ann",
+        "_session_id": "db-ann",
+    } | more
 
 
 def test_spans_of_prodigy_are_errors(imported):
@@ -556,8 +654,10 @@ def test_spans_of_prodigy_are_errors(imported):
 
 
 def test_choices_of_prodigy_are_scores(imported):
-    objects = [prodigy(options=[{"id": n} for n in range(1, 6)], accept=[score], meta={"system": "A", "segment": score})
-               for score in (4, 5)]  # fmt: skip
+    objects = [
+        prodigy(options=[{"id": n} for n in range(1, 6)], accept=[score], meta={"system": "A", "segment": score})
+        for score in (4, 5)
+    ]
     ratings, spans, _ = imported(in_lines(*objects), name="x.jsonl")
     assert (ratings["score"].tolist(), spans) == ([4, 5], None)
 
@@ -596,15 +696,21 @@ ODD = [
 ]
 SEEDS = {
     "pearmut.en-de.jsonl": LOG,
-    "tasks.json": [task(1, "A", by(1, rated(4), region(0, 3, "Major"), rated(["Good"], "choices", "c")), by(2)),
-                   task(2, "A", by(1, rated(4), region(0, 3, "Minor")))],
+    "tasks.json": [
+        task(1, "A", by(1, rated(4), region(0, 3, "Major"), rated(["Good"], "choices", "c")), by(2)),
+        task(2, "A", by(1, rated(4), region(0, 3, "Minor"))),
+    ],
     "short.json": [SHORT | MARKED | {"quality": [{"rating": 4}]}, SHORT | {"segment": "2", "quality": [{"rating": 2}]}],
-    "doccano.jsonl": [{"id": n, "text": "Haus", "label": [[0, 3, "MAJOR"]], "system": "A", "segment": n, "user": "u"}
-                      for n in range(2)],
+    "doccano.jsonl": [
+        {"id": n, "text": "Haus", "label": [[0, 3, "MAJOR"]], "system": "A", "segment": n, "user": "u"}
+        for n in range(2)
+    ],
     "prodigy.jsonl": [prodigy(spans=[{"start": 0, "end": 3, "label": "MINOR"}]), prodigy(spans=[], _annotator_id="b")],
-    "nested.jsonl": [{"rater": {"id": "Ann"}, "item": {"system": "A", "segment": n, "lp": "en-de"}, "score": 80 + n}
-                     for n in range(3)],
-}  # fmt: skip
+    "nested.jsonl": [
+        {"rater": {"id": "Ann"}, "item": {"system": "A", "segment": n, "lp": "en-de"}, "score": 80 + n}
+        for n in range(3)
+    ],
+}
 
 
 def places(value, path=()):

@@ -71,10 +71,14 @@ def test_sheets_of_different_kinds_are_not_mixed(imported):
         imported(book(Scores=scored(80), Errors=mqm))
 
 
-@pytest.mark.parametrize(("titles", "pairs"), [
-    (("en-de", "en-cs"), ["eng-deu", "eng-ces"]), (("German", "Hindi"), ["und-deu", "und-hin"]),
-    (("x", "y"), ["und-und"] * 2),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("titles", "pairs"),
+    [
+        (("en-de", "en-cs"), ["eng-deu", "eng-ces"]),
+        (("German", "Hindi"), ["und-deu", "und-hin"]),
+        (("x", "y"), ["und-und"] * 2),
+    ],
+)
 def test_titles_of_sheets_state_languages(imported, titles, pairs):
     rows = {title: [row[:-1] for row in scored(80, system=title)] for title in titles}
     ratings, *_ = imported(book(**rows))
@@ -125,10 +129,13 @@ def ods(path, doctype="", manifest="", **tables):
     """Write an OpenDocument spreadsheet. A title that begins with Hidden is hidden."""
     body = "".join(
         f'<table:table table:name="{title}" table:style-name="{"ta2" if title.startswith("Hidden") else "ta1"}">'
-        f"{''.join(rows)}</table:table>" for title, rows in tables.items()
-    )  # fmt: skip
-    xml = (f'<?xml version="1.0"?>{doctype}<office:document-content {NAMES}><office:automatic-styles>{STYLES}'
-           f"</office:automatic-styles><office:body>{body}</office:body></office:document-content>")  # fmt: skip
+        f"{''.join(rows)}</table:table>"
+        for title, rows in tables.items()
+    )
+    xml = (
+        f'<?xml version="1.0"?>{doctype}<office:document-content {NAMES}><office:automatic-styles>{STYLES}'
+        f"</office:automatic-styles><office:body>{body}</office:body></office:document-content>"
+    )
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as out:
         out.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
         out.writestr("content.xml", xml)
@@ -138,14 +145,26 @@ def ods(path, doctype="", manifest="", **tables):
 
 
 def test_an_opendocument_sheet_is_read(imported, tmp_path):
-    comment = ('<table:table-cell office:value-type="float" office:value="61.5"><office:annotation><text:p>not this'
-               "</text:p></office:annotation><text:p>61,5</text:p></table:table-cell>")  # fmt: skip
-    spaced = ('<table:table-cell office:value-type="string"><text:p>A<text:s text:c="2"/>B</text:p><text:p>C</text:p>'
-              "</table:table-cell>")  # fmt: skip
-    path = ods(tmp_path / "my.ods", Scores=[
-        row(*HEAD, "source"), row("S", 1, "Ann", 80, "en-de", spaced), row(None, None),
-        row("S", 2, "Ann", comment, "en-de", "x"), row("S", 3, "Ann", 1e-7, "en-de", "x"), row(None, again=1_048_570),
-    ], HiddenNotes=[row(*HEAD), row("S", 9, "Ann", 1, "en-de")])  # fmt: skip
+    comment = (
+        '<table:table-cell office:value-type="float" office:value="61.5"><office:annotation><text:p>not this'
+        "</text:p></office:annotation><text:p>61,5</text:p></table:table-cell>"
+    )
+    spaced = (
+        '<table:table-cell office:value-type="string"><text:p>A<text:s text:c="2"/>B</text:p><text:p>C</text:p>'
+        "</table:table-cell>"
+    )
+    path = ods(
+        tmp_path / "my.ods",
+        Scores=[
+            row(*HEAD, "source"),
+            row("S", 1, "Ann", 80, "en-de", spaced),
+            row(None, None),
+            row("S", 2, "Ann", comment, "en-de", "x"),
+            row("S", 3, "Ann", 1e-7, "en-de", "x"),
+            row(None, again=1_048_570),
+        ],
+        HiddenNotes=[row(*HEAD), row("S", 9, "Ann", 1, "en-de")],
+    )
     ratings, _, report = imported(path)
     assert ratings["score"].tolist() == [80, 61.5, 1e-7]
     assert ratings["source"].tolist()[0] == "A  B\nC"
@@ -154,11 +173,15 @@ def test_an_opendocument_sheet_is_read(imported, tmp_path):
 
 
 def test_opendocument_repetitions_are_unfolded(imported, tmp_path):
-    path = ods(tmp_path / "my.ods", Scores=[
-        row("system", "segment", "rater", cell(None, table__number_columns_repeated=2), "score", "lp"),
-        row("S", 1, "Ann", cell("", table__number_columns_repeated=2), 80, "en-de"),
-        row("T", 1, "Ann", None, None, 70, "en-de", again=3), row(cell(None, table__number_columns_repeated=16_384)),
-    ])  # fmt: skip
+    path = ods(
+        tmp_path / "my.ods",
+        Scores=[
+            row("system", "segment", "rater", cell(None, table__number_columns_repeated=2), "score", "lp"),
+            row("S", 1, "Ann", cell("", table__number_columns_repeated=2), 80, "en-de"),
+            row("T", 1, "Ann", None, None, 70, "en-de", again=3),
+            row(cell(None, table__number_columns_repeated=16_384)),
+        ],
+    )
     ratings, _, report = imported(path)
     assert ratings[["system", "score"]].values.tolist() == [["S", 80], ["T", 70]]
     assert report.reasons == {"repeats the judgement of another line": 2}
@@ -166,24 +189,40 @@ def test_opendocument_repetitions_are_unfolded(imported, tmp_path):
 
 
 def test_opendocument_percentages_errors_and_formulas_are_no_scores(imported, tmp_path):
-    error = ('<table:table-cell table:formula="of:=1/0" office:value-type="string" calcext:value-type="error"><text:p>'
-             "#DIV/0!</text:p></table:table-cell>")  # fmt: skip
+    error = (
+        '<table:table-cell table:formula="of:=1/0" office:value-type="string" calcext:value-type="error"><text:p>'
+        "#DIV/0!</text:p></table:table-cell>"
+    )
     blank = '<table:table-cell table:formula="of:=A1"/>'
-    path = ods(tmp_path / "my.ods", Scores=[
-        row(*HEAD), row("S", 1, "Ann", 80, "en-de"), row("S", 2, "Ann", "85%", "en-de"),
-        row("S", 3, "Ann", error, "en-de"), row("S", 4, "Ann", blank, "en-de"),
-    ])  # fmt: skip
+    path = ods(
+        tmp_path / "my.ods",
+        Scores=[
+            row(*HEAD),
+            row("S", 1, "Ann", 80, "en-de"),
+            row("S", 2, "Ann", "85%", "en-de"),
+            row("S", 3, "Ann", error, "en-de"),
+            row("S", 4, "Ann", blank, "en-de"),
+        ],
+    )
     ratings, _, report = imported(path)
     assert ratings["score"].tolist() == [80]
     assert [(one["value"], one["line"]) for one in report.first] == [
-        ('"85%"', 3), ('"#DIV/0!"', 4), ('"=(not computed)"', 5)]  # fmt: skip
+        ('"85%"', 3),
+        ('"#DIV/0!"', 4),
+        ('"=(not computed)"', 5),
+    ]
 
 
 def test_opendocument_merged_cells_are_filled_down(imported, tmp_path):
     merged = cell("S", table__number_rows_spanned=2, table__number_columns_spanned=1)
-    path = ods(tmp_path / "my.ods", Scores=[
-        row(*HEAD), row(merged, 1, "Ann", 80, "en-de"), row("<table:covered-table-cell/>", 2, "Ann", 70, "en-de"),
-    ])  # fmt: skip
+    path = ods(
+        tmp_path / "my.ods",
+        Scores=[
+            row(*HEAD),
+            row(merged, 1, "Ann", 80, "en-de"),
+            row("<table:covered-table-cell/>", 2, "Ann", 70, "en-de"),
+        ],
+    )
     assert imported(path)[0]["system"].tolist() == ["S", "S"]
 
 
@@ -197,7 +236,7 @@ def test_opendocument_merged_cells_are_filled_down(imported, tmp_path):
         ([row(*HEAD), row(cell("x", table__number_columns_repeated="-1"))], "is no number of times"),
         ([row(*HEAD), row("y" * 1000, again=700_000)], "Remove what is not the table"),
     ],
-)  # fmt: skip
+)
 def test_opendocument_bombs_are_refused_before_they_are_unfolded(imported, tmp_path, rows, message):
     with pytest.raises(DataError, match=message):
         imported(ods(tmp_path / "my.ods", Scores=rows))
@@ -245,15 +284,17 @@ def of_row(at, cells):
 BOF = {kind: record(0x0809, struct.pack("<HHHHII", 0x0600, kind, 0, 0, 0, 0)) for kind in (0x0005, 0x0010)}
 END = record(0x000A)
 #: Styles 0 to 2: General, 0 %, and a percentage of one's own making.
-LOOKS = record(0x041E, struct.pack("<HHB", 170, 6, 0) + b'0.000%'[:6]) + b"".join(
+LOOKS = record(0x041E, struct.pack("<HHB", 170, 6, 0) + b"0.000%"[:6]) + b"".join(
     record(0x00E0, struct.pack("<HH", 0, code) + bytes(16)) for code in (0, 9, 170)
-)  # fmt: skip
+)
 
 
 def old_book(extra=b"", **tables):
     """Write a workbook's stream: its sheets, each a list of rows. A title that begins with Hidden is hidden."""
-    bodies = {title: BOF[0x0010] + b"".join(of_row(at, cells) for at, cells in enumerate(rows)) + END
-              for title, rows in tables.items()}  # fmt: skip
+    bodies = {
+        title: BOF[0x0010] + b"".join(of_row(at, cells) for at, cells in enumerate(rows)) + END
+        for title, rows in tables.items()
+    }
 
     def start(places):
         named = b"".join(
@@ -272,8 +313,10 @@ def old_book(extra=b"", **tables):
 def compound(stream, name="Workbook"):
     """Put a stream into a compound file, in sectors of 512 bytes; short ones go where short streams go."""
     short = len(stream) < 4096
-    entries = [("Root Entry", 5, 2 if short else 0xFFFFFFFE, (len(stream) + 63) // 64 * 64 if short else 0),
-               (name, 2, 0 if short else 2, len(stream))]  # fmt: skip
+    entries = [
+        ("Root Entry", 5, 2 if short else 0xFFFFFFFE, (len(stream) + 63) // 64 * 64 if short else 0),
+        (name, 2, 0 if short else 2, len(stream)),
+    ]
     data_sectors = (len(stream) + 511) // 512
     chain = [*range(3, 2 + data_sectors), 0xFFFFFFFE]
     minis = (len(stream) + 63) // 64
@@ -286,19 +329,33 @@ def compound(stream, name="Workbook"):
     table = [0xFFFFFFFD, 0xFFFFFFFE, *chain, *([0xFFFFFFFE] * short), *([0xFFFFFFFD] * len(extra))]
     table += [0xFFFFFFFF] * (128 * tables - len(table))
     heads = [0, *extra] + [0xFFFFFFFF] * (109 - tables)
-    header = (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(16) + struct.pack("<HHHHH6x", 0x3E, 3, 0xFFFE, 9, 6)
-              + struct.pack("<IIIIIIIII", 0, tables, 1, 0, 4096, small_at, int(short), 0xFFFFFFFE, 0)
-              + struct.pack("<109I", *heads))  # fmt: skip
+    header = (
+        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+        + bytes(16)
+        + struct.pack("<HHHHH6x", 0x3E, 3, 0xFFFE, 9, 6)
+        + struct.pack("<IIIIIIIII", 0, tables, 1, 0, 4096, small_at, int(short), 0xFFFFFFFE, 0)
+        + struct.pack("<109I", *heads)
+    )
     directory = b""
     for place, (title, kind, first, size) in enumerate(entries):
         letters = title.encode("utf-16-le") + b"\0\0"
         links = (0xFFFFFFFF, 0xFFFFFFFF, 1 if place == 0 else 0xFFFFFFFF)
-        directory += (letters.ljust(64, b"\0") + struct.pack("<HBBIII", len(letters), kind, 1, *links) + bytes(36)
-                      + struct.pack("<IQ", first, size))  # fmt: skip
+        directory += (
+            letters.ljust(64, b"\0")
+            + struct.pack("<HBBIII", len(letters), kind, 1, *links)
+            + bytes(36)
+            + struct.pack("<IQ", first, size)
+        )
     packed = struct.pack(f"<{128 * tables}I", *table)
     small_table = struct.pack(f"<{len(small)}I", *small).ljust(512, b"\xff") if short else b""
-    return (header + packed[:512] + directory.ljust(512, b"\0") + stream.ljust(512 * data_sectors, b"\0") + small_table
-            + packed[512:])  # fmt: skip
+    return (
+        header
+        + packed[:512]
+        + directory.ljust(512, b"\0")
+        + stream.ljust(512 * data_sectors, b"\0")
+        + small_table
+        + packed[512:]
+    )
 
 
 def rows_of(count):
@@ -314,8 +371,14 @@ def test_an_old_workbook_is_read_whatever_its_size(imported, count):
 
 def test_percentages_and_errors_of_an_old_workbook_are_no_scores(imported):
     error = record(0x0205, struct.pack("<HHHBB", 4, 3, 0, 7, 1))
-    rows = [HEAD, ["S", 1, "Ann", 80, "en-de"], ["S", 2, "Ann", (0.85, 1), "en-de"], ["S", 3, "Ann", (0.5, 2), "en-de"],
-            ["S", 4, "Ann", error, "en-de"], ["S", 5, "Ann", (0.25, 0), "en-de"]]  # fmt: skip
+    rows = [
+        HEAD,
+        ["S", 1, "Ann", 80, "en-de"],
+        ["S", 2, "Ann", (0.85, 1), "en-de"],
+        ["S", 3, "Ann", (0.5, 2), "en-de"],
+        ["S", 4, "Ann", error, "en-de"],
+        ["S", 5, "Ann", (0.25, 0), "en-de"],
+    ]
     ratings, _, report = imported(compound(old_book(Scores=rows)), "my.xls")
     assert ratings["score"].tolist() == [80, 0.25]
     assert [(one["value"], one["line"]) for one in report.first] == [('"85%"', 3), ('"50%"', 4), ('"#DIV/0!"', 5)]
@@ -327,16 +390,24 @@ def test_packed_numbers_of_an_old_workbook_are_told_percentages_too(imported):
 
     many = record(0x00BD, struct.pack("<HHHIHIH", 2, 3, 1, small(0.85), 0, small(7), 4))
     one = record(0x027E, struct.pack("<HHHI", 3, 3, 1, small(0.5)))
-    rows = [[*HEAD[:4], "doc", "lp"], ["S", 1, "Ann", 80, "7", "en-de"], ["S", 2, "Ann", many, None, "en-de"],
-            ["S", 3, "Ann", one, "7", "en-de"]]  # fmt: skip
+    rows = [
+        [*HEAD[:4], "doc", "lp"],
+        ["S", 1, "Ann", 80, "7", "en-de"],
+        ["S", 2, "Ann", many, None, "en-de"],
+        ["S", 3, "Ann", one, "7", "en-de"],
+    ]
     ratings, _, report = imported(compound(old_book(Scores=rows)), "my.xls")
     assert ratings["score"].tolist() == [80]
     assert [one["value"] for one in report.first] == ['"85%"', '"50%"']
 
 
 def test_old_workbooks_have_sheets_too(imported):
-    tables = {"en-de": [row[:-1] for row in rows_of(2)], "en-cs": [row[:-1] for row in rows_of(3)],
-              "Guide": [["Read this."], ["Then judge."]], "Hidden": rows_of(9)}  # fmt: skip
+    tables = {
+        "en-de": [row[:-1] for row in rows_of(2)],
+        "en-cs": [row[:-1] for row in rows_of(3)],
+        "Guide": [["Read this."], ["Then judge."]],
+        "Hidden": rows_of(9),
+    }
     ratings, _, report = imported(compound(old_book(**tables)), "my.xls")
     assert ratings["tgt_lang"].tolist() == ["deu"] * 2 + ["ces"] * 3
     assert any("hidden sheets were not read: Hidden" in note for note in report.notes)

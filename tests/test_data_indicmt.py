@@ -8,15 +8,34 @@ import pytest
 from evalkit import DataError
 from evalkit.data import indicmt, mqm, schemas, simulate
 
-HEADER = ["ID (ignore_column)", "Source", "Reference", "Translation",
-          *(f"Error{n}_{part}" for n in range(1, 6) for part in ("Type", "Severity")),
-          "Computed_scores", "Human_scores", "Full_scores", "model"]  # fmt: skip
+HEADER = [
+    "ID (ignore_column)",
+    "Source",
+    "Reference",
+    "Translation",
+    *(f"Error{n}_{part}" for n in range(1, 6) for part in ("Type", "Severity")),
+    "Computed_scores",
+    "Human_scores",
+    "Full_scores",
+    "model",
+]
 
 
 def row(**changes):
-    cells = dict.fromkeys(HEADER, "Default") | {
-        "ID (ignore_column)": "1", "Source": "One two.", "Reference": "r", "Translation": "t", "Computed_scores": "25",
-        "Human_scores": "24", "Full_scores": "25", "model": "NLLB"} | changes  # fmt: skip
+    cells = (
+        dict.fromkeys(HEADER, "Default")
+        | {
+            "ID (ignore_column)": "1",
+            "Source": "One two.",
+            "Reference": "r",
+            "Translation": "t",
+            "Computed_scores": "25",
+            "Human_scores": "24",
+            "Full_scores": "25",
+            "model": "NLLB",
+        }
+        | changes
+    )
     return [cells[name] for name in HEADER]
 
 
@@ -55,13 +74,19 @@ def test_an_unknown_type_or_severity_is_refused_with_its_place(tmp_path, column,
 
 
 def test_negative_totals_are_kept_and_half_stated_errors_are_errors(tmp_path):
-    path = written(tmp_path, row(Error1_Type="Non-translation", Error1_Severity="High", Computed_scores="-75"),
-                   row(Source="B", Error1_Type="Other"), row(Source="C", Error3_Severity="Low"))  # fmt: skip
+    path = written(
+        tmp_path,
+        row(Error1_Type="Non-translation", Error1_Severity="High", Computed_scores="-75"),
+        row(Source="B", Error1_Type="Other"),
+        row(Source="C", Error3_Severity="Low"),
+    )
     assert indicmt.ratings([path])["score"].tolist() == [-75.0, 25.0, 25.0]
     spans = indicmt.spans([path]).astype("str")
     assert spans[["span", "error_type", "severity"]].to_numpy().tolist() == [
-        ["1", "non-translation", "high"], ["1", "other", schemas.UNSTATED], ["3", schemas.UNSTATED, "low"]
-    ]  # fmt: skip
+        ["1", "non-translation", "high"],
+        ["1", "other", schemas.UNSTATED],
+        ["3", schemas.UNSTATED, "low"],
+    ]
 
 
 def test_the_same_translation_judged_twice_and_a_foreign_file_are_refused(tmp_path):
@@ -82,10 +107,21 @@ def test_sentences_have_one_name_whatever_white_space_was_lost():
 
 
 def test_a_split_is_read_line_by_line_and_its_words_end_behind_the_last(tmp_path):
-    error = {"span_no": 0, "span_type": "Style_Awkward", "span_text": "x y", "span_severity": "Low",
-             "span_start_offset": 1, "span_end_offset": 2}  # fmt: skip
-    scores = {"mqm_norm_score": "0.9", "da_norm_score": "0.8", "adequacy_score": "25", "fluency_score": "",
-              "full_score": "22.5"}  # fmt: skip
+    error = {
+        "span_no": 0,
+        "span_type": "Style_Awkward",
+        "span_text": "x y",
+        "span_severity": "Low",
+        "span_start_offset": 1,
+        "span_end_offset": 2,
+    }
+    scores = {
+        "mqm_norm_score": "0.9",
+        "da_norm_score": "0.8",
+        "adequacy_score": "25",
+        "fluency_score": "",
+        "full_score": "22.5",
+    }
     good = {"src": "A b.", "ref": "r", "translation": "w x y", "completion": [error]} | scores
     empty = good | {"src": "", "completion": []}
     path = tmp_path / "Guj_test.jsonl"
@@ -222,8 +258,16 @@ def test_a_file_that_is_cut_short_or_named_otherwise_is_refused(tmp_path):
 # Stand-ins
 
 
-STAND_INS = ("indicmt-mqm", "indicmt-mqm-spans", "indicmt-splits", "indicmt-splits-spans", "indicmt-zero-shot",
-             "indicmt-zero-shot-spans", "wmt23-mqm", "wmt23-mqm-spans")  # fmt: skip
+STAND_INS = (
+    "indicmt-mqm",
+    "indicmt-mqm-spans",
+    "indicmt-splits",
+    "indicmt-splits-spans",
+    "indicmt-zero-shot",
+    "indicmt-zero-shot-spans",
+    "wmt23-mqm",
+    "wmt23-mqm-spans",
+)
 
 
 @pytest.mark.parametrize("name", STAND_INS)

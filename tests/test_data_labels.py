@@ -67,16 +67,23 @@ def written(folder, name, text):
     return path
 
 
-@pytest.mark.parametrize(("name", "text", "told"), [
-    ("DAseg.newstest2015.fluency_A.cs-en", "S\nX\n", "line 2: 'X' is no label of fluency"),
-    ("DAseg.newstest2015.fluency_A.cs-en", "S\n\nA\n", "line 2: '' is no label"),
-    ("DAseg.newstest2015.adequacy_A.cs-en", "D\n", "line 1: 'D' is no label of adequacy"),
-    ("DAseg.newstest2015.fluency.cs-en", "S\n", "expected a name"),
-    ("DAseg.newstest2015.fluency_A.xx-en", "S\n", "expected a name"),
-    ("DAseg.newstest2015.fluency_A.cs-en", "S\nA\nN\n", "line 3: 'N' is no label of fluency.*It is one of adequacy"),
-    ("DAseg.newstest2015.adequacy_B.cs-en", "D\n", "line 1: 'D' is no label of adequacy.*It is one of fluency"),
-    ("DAseg.newstest.fluency_A.cs-en", "S\n", "names the test set's year"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("DAseg.newstest2015.fluency_A.cs-en", "S\nX\n", "line 2: 'X' is no label of fluency"),
+        ("DAseg.newstest2015.fluency_A.cs-en", "S\n\nA\n", "line 2: '' is no label"),
+        ("DAseg.newstest2015.adequacy_A.cs-en", "D\n", "line 1: 'D' is no label of adequacy"),
+        ("DAseg.newstest2015.fluency.cs-en", "S\n", "expected a name"),
+        ("DAseg.newstest2015.fluency_A.xx-en", "S\n", "expected a name"),
+        (
+            "DAseg.newstest2015.fluency_A.cs-en",
+            "S\nA\nN\n",
+            "line 3: 'N' is no label of fluency.*It is one of adequacy",
+        ),
+        ("DAseg.newstest2015.adequacy_B.cs-en", "D\n", "line 1: 'D' is no label of adequacy.*It is one of fluency"),
+        ("DAseg.newstest.fluency_A.cs-en", "S\n", "names the test set's year"),
+    ],
+)
 def test_a_label_file_that_breaks_a_rule_is_refused_with_its_line(tmp_path, name, text, told):
     with pytest.raises(DataError, match=told):
         labels.ratings([written(tmp_path, name, text)])
@@ -98,8 +105,9 @@ def test_one_file_that_stands_for_two_judgements_is_refused(tmp_path):
 def test_agreed_labels_come_from_files_without_an_annotator(tmp_path):
     frame = labels.agreed([written(tmp_path, "DAseg.newstest2016.adequacy.tr-en", "N\nS\n")])
     assert frame[["src_lang", "annotator", "label", "score"]].to_numpy().tolist() == [
-        ["tur", "agreed", "N", 1.0], ["tur", "agreed", "S", 7.0]
-    ]  # fmt: skip
+        ["tur", "agreed", "N", 1.0],
+        ["tur", "agreed", "S", 7.0],
+    ]
     with pytest.raises(DataError, match="holds the labels of annotator B"):
         labels.agreed([written(tmp_path, "DAseg.newstest2016.adequacy_B.tr-en", "N\n")])
 
@@ -145,11 +153,14 @@ def test_texts_of_wmt17_are_those_of_the_loader_of_its_direct_assessments(real):
 ASSESSED = {"human": "0.5\n-1\n", "mt-system": "a\nb\n", "reference": "c\nd\n"}
 
 
-@pytest.mark.parametrize(("changed", "told"), [
-    ({"reference": "c\n"}, "reference.cs-en has 1 lines and .*human.cs-en 2: from line 2 on"),
-    ({"human": "0.5\nx\n"}, "human.cs-en, line 2: 'x' is no number"),
-    ({"mt-system": None}, "mt-system.cs-en is not among the files"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"reference": "c\n"}, "reference.cs-en has 1 lines and .*human.cs-en 2: from line 2 on"),
+        ({"human": "0.5\nx\n"}, "human.cs-en, line 2: 'x' is no number"),
+        ({"mt-system": None}, "mt-system.cs-en is not among the files"),
+    ],
+)
 def test_texts_and_scores_that_do_not_go_together_are_refused(tmp_path, changed, told):
     contents = {kind: text for kind, text in (ASSESSED | changed).items() if text is not None}
     paths = [written(tmp_path, f"DAseg.newstest2015.{kind}.cs-en", text) for kind, text in contents.items()]
@@ -157,11 +168,14 @@ def test_texts_and_scores_that_do_not_go_together_are_refused(tmp_path, changed,
         assessed.translations(paths)
 
 
-@pytest.mark.parametrize(("listed", "told"), [
-    ("DAseg.newstest2015.cs-en:3\n", "line 1: 'DAseg.newstest2015.cs-en:3' is no row"),
-    ("DAseg.newstest2015.cs-en:1\nDAseg.newstest2015.cs-en:1\n", "line 2: .* stands on line 1, too"),
-    ("newstest2015:1\n", "line 1: 'newstest2015:1' is no row"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("listed", "told"),
+    [
+        ("DAseg.newstest2015.cs-en:3\n", "line 1: 'DAseg.newstest2015.cs-en:3' is no row"),
+        ("DAseg.newstest2015.cs-en:1\nDAseg.newstest2015.cs-en:1\n", "line 2: .* stands on line 1, too"),
+        ("newstest2015:1\n", "line 1: 'newstest2015:1' is no row"),
+    ],
+)
 def test_a_list_of_development_rows_must_name_rows_once(tmp_path, listed, told):
     paths = [written(tmp_path, f"DAseg.newstest2015.{kind}.cs-en", text) for kind, text in ASSESSED.items()]
     with pytest.raises(DataError, match=told):
@@ -180,15 +194,19 @@ def test_wmt17_rows_find_their_texts_by_system_and_segment(tmp_path):
     rows = "en-cs newstest2017 x 1 0.1\ncs-en newstest2017 x+y 2 0.5\ncs-en newstest2017 y 1 -0.5\n"
     frame = assessed.translations(wmt17(tmp_path, rows, {"x": "x1\nsame\n", "y": "y1\nsame\n"}))
     assert frame[["segment", "system", "hypothesis", "reference", "z", "split"]].to_numpy().tolist() == [
-        ["1", "x+y", "same", "r2", 0.5, "test"], ["2", "y", "y1", "r1", -0.5, "test"]
-    ]  # fmt: skip
+        ["1", "x+y", "same", "r2", 0.5, "test"],
+        ["2", "y", "y1", "r1", -0.5, "test"],
+    ]
 
 
-@pytest.mark.parametrize(("row", "told"), [
-    ("x+y 1", "line 2: x.y are joined, and their texts differ"),
-    ("z 1", "line 2: no output of z"),
-    ("x 3", "line 2: segment 3 is not in the texts"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ("x+y 1", "line 2: x.y are joined, and their texts differ"),
+        ("z 1", "line 2: no output of z"),
+        ("x 3", "line 2: segment 3 is not in the texts"),
+    ],
+)
 def test_wmt17_rows_without_their_texts_are_refused(tmp_path, row, told):
     paths = wmt17(tmp_path, f"cs-en newstest2017 {row} 0.1\n", {"x": "x1\nx2\n", "y": "y1\ny2\n"})
     with pytest.raises(DataError, match=told):
@@ -232,14 +250,17 @@ def test_mlqe_quotes_are_ordinary_characters_and_lists_keep_their_order(tmp_path
     assert (frame["src_lang"].unique().tolist(), frame["doc"].unique().tolist()) == (["eng"], ["dev"])
 
 
-@pytest.mark.parametrize(("rows", "told"), [
-    (["0\tx\t[1, two]"], "line 2, column scores"),
-    (["0\tx\t[1]", "1\tx"], "line 3, column scores: 2 cells where 3"),
-    (["0\tx\t7"], "line 2, column scores"),
-    (["0\tx\t[104]"], "104 is outside 0-100"),
-    (["0\tx\t[1, true]"], "line 2, column scores: True is no number"),
-    (["0\tx\t[\"1\"]"], "line 2, column scores: '1' is no number"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        (["0\tx\t[1, two]"], "line 2, column scores"),
+        (["0\tx\t[1]", "1\tx"], "line 3, column scores: 2 cells where 3"),
+        (["0\tx\t7"], "line 2, column scores"),
+        (["0\tx\t[104]"], "104 is outside 0-100"),
+        (["0\tx\t[1, true]"], "line 2, column scores: True is no number"),
+        (['0\tx\t["1"]'], "line 2, column scores: '1' is no number"),
+    ],
+)
 def test_mlqe_rows_that_cannot_be_read_are_told_with_their_line(tmp_path, rows, told):
     with pytest.raises(DataError, match=told):
         mlqe.ratings([archive(tmp_path, rows)])
@@ -295,8 +316,10 @@ def test_mlqe_people_need_the_z_scores(tmp_path):
     frame = mlqe.people([archive(tmp_path, rows, header=header)])
     assert frame.groupby("annotator").size().to_dict() == {"person-1": 12, "person-2": 12}
     by = frame.pivot(index="segment", columns="annotator", values="score").astype(int)
-    assert {tuple(row) for row in by.to_numpy().tolist()} in ({(3 * n, 90 - 5 * n) for n in range(12)},
-                                                              {(90 - 5 * n, 3 * n) for n in range(12)})  # fmt: skip
+    assert {tuple(row) for row in by.to_numpy().tolist()} in (
+        {(3 * n, 90 - 5 * n) for n in range(12)},
+        {(90 - 5 * n, 3 * n) for n in range(12)},
+    )
     assert frame[["source_words", "target_words"]].drop_duplicates().to_numpy().tolist() == [[2.0, 3.0]]
     assert frame.set_index("segment")["model_score"]["3"].tolist() == [-0.13, -0.13]
     with pytest.raises(DataError, match="has no column z_scores"):

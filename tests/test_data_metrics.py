@@ -178,9 +178,12 @@ GOOD = DOCS | {"metric-scores/en-de/my-metric-src.seg.score": "A\t0.5\nA\tNone\n
 def test_scores_of_ones_own_in_the_same_layout(tmp_path):
     table = mtme.segment_scores(put(tmp_path, GOOD))
     assert table[["system", "doc", "segment", "score"]].values.tolist() == [
-        ["A", "d1", "1", 0.5], ["A", "d2", "3", 1.0], ["B", "d1", "1", 0.001], ["B", "d1", "2", -2.0],
+        ["A", "d1", "1", 0.5],
+        ["A", "d2", "3", 1.0],
+        ["B", "d1", "1", 0.001],
+        ["B", "d1", "2", -2.0],
         ["B", "d2", "3", 0.0],
-    ]  # fmt: skip
+    ]
     assert table[["metric", "reference"]].drop_duplicates().values.tolist() == [["my-metric", "src"]]
 
 
@@ -377,9 +380,15 @@ def test_a_kept_table_is_still_held_against_its_files(real, mirrored, tmp_path, 
 
 
 SIMULATED = (
-    "wmt23-metrics", "wmt23-human", "wmt23-metrics-systems", "wmt23-human-systems", "wmt23-outputs",
-    "wmt20-metrics", "wmt20-da", "wmt17-da",
-)  # fmt: skip
+    "wmt23-metrics",
+    "wmt23-human",
+    "wmt23-metrics-systems",
+    "wmt23-human-systems",
+    "wmt23-outputs",
+    "wmt20-metrics",
+    "wmt20-da",
+    "wmt17-da",
+)
 
 
 @pytest.mark.parametrize("name", SIMULATED)
@@ -455,8 +464,12 @@ def archived(folder, files, name="a.tgz"):
 
 
 SUBMITTED = f"{PACKAGE}/final-metric-scores/submissions-corrected"
-YISI = [("de-en", "newstest2019", "UCAM.6461", 1, 0.5), ("fi-en", "newstest2019", "Helsinki_NLP.6889", 1, 0.25),
-        ("de-en", "other", "UCAM.6461", 1, 9), ("zh-en", "newstest2019", "Baidu-system.6940", 2, "nan")]  # fmt: skip
+YISI = [
+    ("de-en", "newstest2019", "UCAM.6461", 1, 0.5),
+    ("fi-en", "newstest2019", "Helsinki_NLP.6889", 1, 0.25),
+    ("de-en", "other", "UCAM.6461", 1, 9),
+    ("zh-en", "newstest2019", "Baidu-system.6940", 2, "nan"),
+]
 WMT19 = {
     f"{PACKAGE}/manual-evaluation/RR-seglevel.csv": RR,
     f"{SUBMITTED}/YiSi-1.seg.score.gz": scored("YiSi-1", *YISI),
@@ -482,9 +495,10 @@ def test_relative_rankings_of_wmt19_name_systems_as_the_scores_do(tmp_path):
 def test_metric_scores_of_wmt19_are_the_corrected_ones_of_the_news(tmp_path):
     table = wmt19.metrics(archived(tmp_path, WMT19))
     assert table[["metric", "src_lang", "system", "segment", "score"]].to_numpy().tolist() == [
-        ["YiSi-1", "deu", "UCAM.6461", "1", 0.5], ["YiSi-1", "fin", "Helsinki-NLP.6889", "1", 0.25],
+        ["YiSi-1", "deu", "UCAM.6461", "1", 0.5],
+        ["YiSi-1", "fin", "Helsinki-NLP.6889", "1", 0.25],
         ["EED", "deu", "UCAM.6461", "1", 0.75],
-    ]  # fmt: skip
+    ]
     assert table.attrs["excluded"] == {"translations without a score": 1}
     lacking = {name: content for name, content in WMT19.items() if "EED" not in name}
     with pytest.raises(DataError, match=r"a\.tgz holds no segment scores of EED"):
@@ -500,24 +514,24 @@ ASSESSED = "SYS SID RAW.SCR Z.SCR N\n"
 
 def test_direct_assessments_of_wmt19_prefer_sentences_to_documents(tmp_path):
     files = {
-        "newstest2019-humaneval/mturk-doclevel-humaneval-newstest2019/analysis/ad-seg-scores-zh-en.csv":
-            f"{ASSESSED}NEU.6832 1 10.0 -1 2\n",
-        "newstest2019-humaneval/turkle-sntlevel-humaneval-newstest2019/analysis/ad-seg-scores-zh-en.csv":
-            f"{ASSESSED}NEU.6832.zh-en 1 90.5 1.25 2\nHUMAN 1 80 0.5 1\n",
-        "newstest2019-humaneval/appraise-doclevel-humaneval-newstest2019/analysis/ad-seg-scores-en-gu.csv":
-            f"{ASSESSED}online-B.0 3 0.0 -2 1\n",
-    }  # fmt: skip
+        "newstest2019-humaneval/mturk-doclevel-humaneval-newstest2019/analysis/ad-seg-scores-zh-en.csv": f"{ASSESSED}NEU.6832 1 10.0 -1 2\n",
+        "newstest2019-humaneval/turkle-sntlevel-humaneval-newstest2019/analysis/ad-seg-scores-zh-en.csv": f"{ASSESSED}NEU.6832.zh-en 1 90.5 1.25 2\nHUMAN 1 80 0.5 1\n",
+        "newstest2019-humaneval/appraise-doclevel-humaneval-newstest2019/analysis/ad-seg-scores-en-gu.csv": f"{ASSESSED}online-B.0 3 0.0 -2 1\n",
+    }
     table = wmt19.direct_assessments(archived(tmp_path, files))
     assert table[["src_lang", "tgt_lang", "system", "segment", "score", "z", "judgements"]].to_numpy().tolist() == [
-        ["eng", "guj", "online-B.0", "3", 0.0, -2.0, 1.0], ["zho", "eng", "NEU.6832", "1", 90.5, 1.25, 2.0],
+        ["eng", "guj", "online-B.0", "3", 0.0, -2.0, 1.0],
+        ["zho", "eng", "NEU.6832", "1", 90.5, 1.25, 2.0],
         ["zho", "eng", "HUMAN", "1", 80.0, 0.5, 1.0],
-    ]  # fmt: skip
+    ]
     assert [name.split("/")[1] for name in table.attrs["passed_over"]] == ["mturk-doclevel-humaneval-newstest2019"]
     place = next(iter(files))
-    for content, told in ((f"{ASSESSED}A 1 high 0 1\n", "line 2, column score: 'high' is no number"),
-                          (f"{ASSESSED}A 1 5 0\n", "line 2: 4 cells, not 5"),
-                          ("A 1 5 0 1\n", "line 1: the columns are not"),
-                          (f"{ASSESSED}A 1 500 0 1\n", "score: 500 is outside 0-100")):  # fmt: skip
+    for content, told in (
+        (f"{ASSESSED}A 1 high 0 1\n", "line 2, column score: 'high' is no number"),
+        (f"{ASSESSED}A 1 5 0\n", "line 2: 4 cells, not 5"),
+        ("A 1 5 0 1\n", "line 1: the columns are not"),
+        (f"{ASSESSED}A 1 500 0 1\n", "score: 500 is outside 0-100"),
+    ):
         with pytest.raises(DataError, match=told):
             wmt19.direct_assessments(archived(tmp_path, {place: content}))
     with pytest.raises(DataError, match=r"holds no ad-seg-scores"):
@@ -526,21 +540,28 @@ def test_direct_assessments_of_wmt19_prefer_sentences_to_documents(tmp_path):
 
 def test_outputs_of_wmt19(tmp_path):
     base = "wmt19-submitted-data-v3/txt/system-outputs/newstest2019/fi-en/newstest2019"
-    files = {f"{base}.Helsinki_NLP.6889.fi-en": "a\u2028b\nc\n", f"{base}.online-A.0.fi-en": "d\nc\n",
-             "wmt19-submitted-data-v3/txt/references/newstest2019-fien-ref.en": "x\ny\n"}  # fmt: skip
+    files = {
+        f"{base}.Helsinki_NLP.6889.fi-en": "a\u2028b\nc\n",
+        f"{base}.online-A.0.fi-en": "d\nc\n",
+        "wmt19-submitted-data-v3/txt/references/newstest2019-fien-ref.en": "x\ny\n",
+    }
     table = wmt19.outputs(archived(tmp_path, files))
     assert table[["src_lang", "system", "segment", "hypothesis"]].to_numpy().tolist() == [
-        ["fin", "Helsinki-NLP.6889", "1", "a\u2028b"], ["fin", "Helsinki-NLP.6889", "2", "c"],
-        ["fin", "online-A.0", "1", "d"], ["fin", "online-A.0", "2", "c"],
-    ]  # fmt: skip
+        ["fin", "Helsinki-NLP.6889", "1", "a\u2028b"],
+        ["fin", "Helsinki-NLP.6889", "2", "c"],
+        ["fin", "online-A.0", "1", "d"],
+        ["fin", "online-A.0", "2", "c"],
+    ]
     with pytest.raises(DataError, match="has 1 lines, others of its pair 2"):
         wmt19.outputs(archived(tmp_path, files | {f"{base}.z.fi-en": "d\n"}))
     with pytest.raises(DataError, match=r"holds two outputs of online-A\.0"):
         wmt19.outputs(archived(tmp_path, files | {f"{base}.online_A.0.fi-en": "d\ne\n"}))
 
 
-@pytest.mark.parametrize("change", [{"LP": "PAIR"}, {"newstest2019 1 uedin": "newstest2019 uedin"}, {"de-en": "xx-en"},
-                                    {"UCAM.6461": "uedin_6749 x"}])  # fmt: skip
+@pytest.mark.parametrize(
+    "change",
+    [{"LP": "PAIR"}, {"newstest2019 1 uedin": "newstest2019 uedin"}, {"de-en": "xx-en"}, {"UCAM.6461": "uedin_6749 x"}],
+)
 def test_rankings_of_another_form_are_refused(tmp_path, change):
     ((old, new),) = change.items()
     with pytest.raises(DataError, match=r"RR-seglevel\.csv"):

@@ -14,9 +14,13 @@ from evalkit.human.context import pairing
 
 HEADER = "HITId WorkerId Input.src Input.trg Input.item hit sys_id rid type sid score time"
 ROWS = [  # a copy (rid 9) of document 5, annotated before it; mean 50, sd 20
-    ("W1", "9", "REPEAT", "1", 0.5), ("W1", "9", "BAD_REF", "2", -2.5), ("W1", "9", "REF", "3", 2.5),
-    ("W1", "5", "SYSTEM", "1", 1.0), ("W1", "5", "SYSTEM", "2", 1.5), ("W1", "5", "SYSTEM", "3", -0.05),
-]  # fmt: skip
+    ("W1", "9", "REPEAT", "1", 0.5),
+    ("W1", "9", "BAD_REF", "2", -2.5),
+    ("W1", "9", "REF", "3", 2.5),
+    ("W1", "5", "SYSTEM", "1", 1.0),
+    ("W1", "5", "SYSTEM", "2", 1.5),
+    ("W1", "5", "SYSTEM", "3", -0.05),
+]
 STATISTICS = '[1] "W1"\n[1] 50\n[1] 20\n[1] "W2"\n[1] 0\n[1] 0\n[1] "W3"\n[1] 1\n[1] NA\n'
 
 
@@ -167,15 +171,23 @@ SENTENCES = "mturk-sntlevel-humaneval-newstest2020/analysis"
 
 
 def test_without_documents_each_copy_is_paired_with_its_own_original(written, tmp_path):
-    rows = [("W1", "9", "REPEAT", "1", 0.5), ("W1", "9", "REPEAT", "2", 1.0), ("W1", "3", "SYSTEM", "1", 1.0),
-            ("W1", "4", "SYSTEM", "2", 0.5), ("W1", "4", "SYSTEM", "2", 0.75)]  # fmt: skip
+    rows = [
+        ("W1", "9", "REPEAT", "1", 0.5),
+        ("W1", "9", "REPEAT", "2", 1.0),
+        ("W1", "3", "SYSTEM", "1", 1.0),
+        ("W1", "4", "SYSTEM", "2", 0.5),
+        ("W1", "4", "SYSTEM", "2", 0.75),
+    ]
     ratings, means = (path.read_bytes().replace(b"\tlv\t", b"\tkm\t") for path in written(rows=rows))
     files = {f"{SENTENCES}/ad-kmen-good-stnd.csv": ratings, f"{SENTENCES}/ad-kmen-trk-mean-sd.txt": means}
     frame = mturk.archive(archived(tmp_path, files))
     assert (frame["context"].unique().tolist(), frame["src_lang"].unique().tolist()) == (["sentence"], ["khm"])
     assert frame[["item_type", "doc", "segment", "score"]].to_numpy().tolist() == [
-        ["repeat", "3", "1", 60], ["repeat", "4", "2", 70], ["system", "3", "1", 70], ["system", "4", "2", 60],
-    ]  # fmt: skip
+        ["repeat", "3", "1", 60],
+        ["repeat", "4", "2", 70],
+        ["system", "3", "1", 70],
+        ["system", "4", "2", 60],
+    ]
     assert frame.attrs["excluded"] == {"judgements that are there twice in a HIT": 1}
     assert pairing.pairs(frame)["difference"].tolist() == [10, -10]
 

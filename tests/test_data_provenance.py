@@ -38,11 +38,19 @@ def stars(name="stars", kind="real", *, scale=(1, 5), people=4, digest="git:1"):
     rng = np.random.default_rng(3)
     index = pd.MultiIndex.from_product([range(people), range(24)], names=["a", "g"]).to_frame(index=False)
     quality = rng.integers(1, 6, 24)[index["g"]]
-    frame = pd.DataFrame({
-        "src_lang": "eng", "tgt_lang": "jpn", "system": "s", "doc": "d" + (index["g"] // 4).astype("str"),
-        "segment": index["g"].astype("str"), "annotator": "p" + index["a"].astype("str"), "item_type": "calibration",
-        "hit": "h", "score": (quality + rng.integers(-1, 2, len(index))).clip(1, 5).astype(float),
-    })  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "src_lang": "eng",
+            "tgt_lang": "jpn",
+            "system": "s",
+            "doc": "d" + (index["g"] // 4).astype("str"),
+            "segment": index["g"].astype("str"),
+            "annotator": "p" + index["a"].astype("str"),
+            "item_type": "calibration",
+            "hit": "h",
+            "score": (quality + rng.integers(-1, 2, len(index))).clip(1, 5).astype(float),
+        }
+    )
     return provenance.like(frame, frame, scale=scale, source=source(name, kind, digest))
 
 
@@ -56,22 +64,31 @@ def bare(frame):
 # --- what pandas does, where the suite relies on it ----------------------------------------------------------------
 
 KEPT = {
-    "new column": lambda t: t.assign(z=1.0), "rows": lambda t: t[t["score"] > 2], "columns": lambda t: t[["score"]],
-    "loc": lambda t: t.loc[t["score"] > 2, ["score"]], "query": lambda t: t.query("score > 2"),
-    "sorted": lambda t: t.sort_values("score"), "numbered anew": lambda t: t.reset_index(drop=True),
-    "renamed": lambda t: t.rename(columns={"score": "mark"}), "group": lambda t: next(iter(t.groupby("doc")))[1],
-    "a copy": lambda t: t.copy(), "types": lambda t: t.astype({"score": str}),
+    "new column": lambda t: t.assign(z=1.0),
+    "rows": lambda t: t[t["score"] > 2],
+    "columns": lambda t: t[["score"]],
+    "loc": lambda t: t.loc[t["score"] > 2, ["score"]],
+    "query": lambda t: t.query("score > 2"),
+    "sorted": lambda t: t.sort_values("score"),
+    "numbered anew": lambda t: t.reset_index(drop=True),
+    "renamed": lambda t: t.rename(columns={"score": "mark"}),
+    "group": lambda t: next(iter(t.groupby("doc")))[1],
+    "a copy": lambda t: t.copy(),
+    "types": lambda t: t.astype({"score": str}),
     "dropped": lambda t: t.drop(columns="hit"),
-    "parts of one table": lambda t: pd.concat([t.head(3), t.tail(3)]), "first": lambda t: t.drop_duplicates("segment"),
-    "drawn": lambda t: t.sample(5, random_state=1), "head of groups": lambda t: t.groupby("doc").head(1),
-}  # fmt: skip
+    "parts of one table": lambda t: pd.concat([t.head(3), t.tail(3)]),
+    "first": lambda t: t.drop_duplicates("segment"),
+    "drawn": lambda t: t.sample(5, random_state=1),
+    "head of groups": lambda t: t.groupby("doc").head(1),
+}
 DROPPED = {
-    "two tables": lambda t: pd.concat([t, stars("other")]), "merged": lambda t: t.merge(pd.DataFrame({"doc": ["d1"]})),
+    "two tables": lambda t: pd.concat([t, stars("other")]),
+    "merged": lambda t: t.merge(pd.DataFrame({"doc": ["d1"]})),
     "simulated beside real": lambda t: pd.concat([t, stars(kind="simulated")]),
     "aggregated": lambda t: t.groupby("doc").agg(n=("score", "size"), mean=("score", "mean")),
     "a new frame": lambda t: pd.DataFrame(t),
     "arranged": lambda t: t.pivot(index="segment", columns="annotator", values="score"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("way", KEPT)
@@ -86,9 +103,11 @@ def test_what_pandas_drops_is_an_error_that_names_the_table_and_the_remedy(way):
     table = DROPPED[way](stars())
     size = f"{len(table)} row"
     for ask, remedy in (
-        (provenance.source_of, "Load it with evalkit.data"), (provenance.scale_of, "Pass scale="),
-        (provenance.declared_scale, "Pass scale="), (show.provenance, "Load it with evalkit.data"),
-    ):  # fmt: skip
+        (provenance.source_of, "Load it with evalkit.data"),
+        (provenance.scale_of, "Pass scale="),
+        (provenance.declared_scale, "Pass scale="),
+        (show.provenance, "Load it with evalkit.data"),
+    ):
         with pytest.raises(DataError, match=f"The table of {size}.*{remedy}.*provenance.stack"):
             ask(table)
 
@@ -128,21 +147,33 @@ def test_a_lost_scale_stops_whoever_needs_it_unless_it_is_given(name):
         pd.testing.assert_frame_equal(given.reset_index(drop=True), own.reset_index(drop=True))
 
 
-@pytest.mark.parametrize("call", [
-    lambda t: annotators.screen(t, ["at_ends > 0.5"]), lambda t: annotators.intra_annotator_consistency(t, t),
-    lambda t: draw_annotators.score_strips(t), lambda t: draw_annotators.score_grid(t, ["p0"]),
-    lambda t: draw_context.degraded_scores(t), lambda t: draw_profiles.histograms(t, pd.DataFrame()),
-    lambda t: observed.by_bins({"one": t}, bins=[3], resamples=0, seed=1), campaign.from_ratings,
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda t: annotators.screen(t, ["at_ends > 0.5"]),
+        lambda t: annotators.intra_annotator_consistency(t, t),
+        lambda t: draw_annotators.score_strips(t),
+        lambda t: draw_annotators.score_grid(t, ["p0"]),
+        lambda t: draw_context.degraded_scores(t),
+        lambda t: draw_profiles.histograms(t, pd.DataFrame()),
+        lambda t: observed.by_bins({"one": t}, bins=[3], resamples=0, seed=1),
+        campaign.from_ratings,
+    ],
+)
 def test_so_do_those_that_take_none(call):
     with pytest.raises(DataError, match="does not say where its scale ends"):
         call(bare(stars()))
 
 
-@pytest.mark.parametrize("call", [
-    lambda t: draw_annotators.score_strips(t), lambda t: draw_annotators.score_grid(t, ["p0"]),
-    lambda t: draw_context.degraded_scores(t), lambda t: draw_profiles.histograms(t, pd.DataFrame()),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda t: draw_annotators.score_strips(t),
+        lambda t: draw_annotators.score_grid(t, ["p0"]),
+        lambda t: draw_context.degraded_scores(t),
+        lambda t: draw_profiles.histograms(t, pd.DataFrame()),
+    ],
+)
 def test_a_picture_made_for_0_to_100_is_not_drawn_of_stars(call):
     with pytest.raises(DataError, match="The table stars has scores from 1 to 5, and this is made for 0 to 100"):
         call(stars())
@@ -172,13 +203,16 @@ def test_scores_moved_to_bins_have_the_scale_of_bins():
 
 
 SOURCED = {
-    "show.source": show.source, "show.signature": show.signature, "merged": provenance.merged,
-    "stack": lambda t: provenance.stack([t, stars()]), "nothing": lambda t: provenance.merged([]) and None,
+    "show.source": show.source,
+    "show.signature": show.signature,
+    "merged": provenance.merged,
+    "stack": lambda t: provenance.stack([t, stars()]),
+    "nothing": lambda t: provenance.merged([]) and None,
     "campaign.say": lambda t: say(campaign.from_ratings(provenance.like(t, t, scale=(1, 5)))),
     "align": lambda t: align(*[t[t["annotator"] == "p0"].assign(metric="m")] * 2),
     "compare": lambda t: show.compare(pd.DataFrame(), data=t, caption="c"),
     "compare several": lambda t: show.compare(pd.DataFrame(), data=[stars(), t], caption="c"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", SOURCED)
@@ -187,14 +221,21 @@ def test_a_lost_source_stops_whoever_needs_it(name):
         SOURCED[name](bare(stars()))
 
 
-@pytest.mark.parametrize(("call", "what"), [
-    (lambda: normalization.mean_distances(pd.DataFrame({"level": ["HIT"]})), "'reference'"),
-    (lambda: observed.coefficients({"x": pd.DataFrame({"a": [1.0]})}, resamples=0, seed=1), "'named'"),
-    (lambda: observed.collapsed({"x": pd.DataFrame({"a": [1.0]})}, resamples=0, seed=1), "'categories'"),
-    (lambda: table3.reanalysed(bare(stars()), resamples=0, seed=1), "'truth'"),
-    (lambda: draw_normalization.order_picture(
-        {"n": pd.DataFrame(normalization.normalize(stars()))}, pair="eng-jpn", annotator="p0"), "'normalization'"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("call", "what"),
+    [
+        (lambda: normalization.mean_distances(pd.DataFrame({"level": ["HIT"]})), "'reference'"),
+        (lambda: observed.coefficients({"x": pd.DataFrame({"a": [1.0]})}, resamples=0, seed=1), "'named'"),
+        (lambda: observed.collapsed({"x": pd.DataFrame({"a": [1.0]})}, resamples=0, seed=1), "'categories'"),
+        (lambda: table3.reanalysed(bare(stars()), resamples=0, seed=1), "'truth'"),
+        (
+            lambda: draw_normalization.order_picture(
+                {"n": pd.DataFrame(normalization.normalize(stars()))}, pair="eng-jpn", annotator="p0"
+            ),
+            "'normalization'",
+        ),
+    ],
+)
 def test_other_facts_that_numbers_rest_on_are_not_guessed_either(call, what):
     with pytest.raises(DataError, match=f"has lost its {what}"):
         call()
@@ -259,8 +300,14 @@ def test_a_kind_of_source_that_nobody_knows_is_refused():
 
 
 def test_simulated_ratings_know_their_scale_without_being_loaded():
-    drawn = [simulate.calibration_hits(), simulate.xsts_campaign(), simulate.wmt21_mturk(), simulate.wmt24_esa(),
-             simulate.wmt_slt22(), simulate.mlqe_pe()]  # fmt: skip
+    drawn = [
+        simulate.calibration_hits(),
+        simulate.xsts_campaign(),
+        simulate.wmt21_mturk(),
+        simulate.wmt24_esa(),
+        simulate.wmt_slt22(),
+        simulate.mlqe_pe(),
+    ]
     for table in drawn:
         low, high = provenance.scale_of(table)
         assert low <= table["score"].min() < table["score"].max() <= high
@@ -273,13 +320,25 @@ def drawn():
         for name in ("EVALKIT_DATA_MIRROR", "EVALKIT_DATA_DIR"):
             patched.setenv(name, empty)
         patched.setenv("EVALKIT_OFFLINE", "1")
-        yield {name: data.load(name, fallback=True) for name in ("wmt22-calibration-hits", "wmt22-calibration-mapping",
-               "wmt21-mturk", "indicmt-mqm", "sudoh-labels", "sudoh-labels-wmt17", "nllb-xsts")}  # fmt: skip
+        yield {
+            name: data.load(name, fallback=True)
+            for name in (
+                "wmt22-calibration-hits",
+                "wmt22-calibration-mapping",
+                "wmt21-mturk",
+                "indicmt-mqm",
+                "sudoh-labels",
+                "sudoh-labels-wmt17",
+                "nllb-xsts",
+            )
+        }
 
 
 FLOWS = {
-    "annotators who are kept": lambda d: annotators.keep(d["wmt22-calibration-hits"], annotators.accounts(
-        d["wmt22-calibration-hits"], d["wmt22-calibration-mapping"], complete_at=100)),
+    "annotators who are kept": lambda d: annotators.keep(
+        d["wmt22-calibration-hits"],
+        annotators.accounts(d["wmt22-calibration-hits"], d["wmt22-calibration-mapping"], complete_at=100),
+    ),
     "one HIT and another": lambda d: annotators.two_hits(d["wmt21-mturk"])[1],
     "normalised": lambda d: normalization.normalize(d["wmt22-calibration-hits"]),
     "moved to bins": lambda d: observed.binned(d["wmt22-calibration-hits"], 7),
@@ -291,7 +350,7 @@ FLOWS = {
     "with its pair": lambda d: schemas.with_pair(d["nllb-xsts"]),
     "a campaign": lambda d: campaign.from_ratings(d["nllb-xsts"]).judged,
     "a campaign on 0 to 100": lambda d: campaign.from_ratings(d["nllb-xsts"]).hundred,
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("flow", FLOWS)
@@ -300,8 +359,17 @@ def test_simulated_tables_stay_simulated_on_their_way_through_a_study(flow, draw
     table = FLOWS[flow](drawn)
     assert provenance.source_of(table)["source"] == "simulated"
     assert table.attrs["why_simulated"]
-    row = {"paper": "P", "item": "1", "cell": "c", "printed": "5", "computed": 5.0, "note": "", "basis": "definition",
-           "lacking": "", "place": ""}  # fmt: skip
+    row = {
+        "paper": "P",
+        "item": "1",
+        "cell": "c",
+        "printed": "5",
+        "computed": 5.0,
+        "note": "",
+        "basis": "definition",
+        "lacking": "",
+        "place": "",
+    }
     assert verdicts_of(pd.DataFrame([row]), [table, stars()]) == ["not reproducible"]
     assert verdicts_of(pd.DataFrame([row]), stars()) == ["match"]
 
@@ -396,8 +464,10 @@ def test_a_table_is_dated_by_its_registry_entry_and_by_its_time_stamps():
     hits = {"name": "wmt22-calibration-hits", "origin": url}
     day = 1_662_595_200.0  # 8 September 2022, 00:00 UTC
     assert provenance.dates_of(timed(started=[day + 5], ended=[day + 86_400], **hits)) == {
-        "released": "2022-11-03", "dated_by": "file name", "judged": ["2022-09-08", "2022-09-09"],
-    }  # fmt: skip
+        "released": "2022-11-03",
+        "dated_by": "file name",
+        "judged": ["2022-09-08", "2022-09-09"],
+    }
     assert provenance.dates_of(timed(score=[1.0])) == {}
     assert provenance.dates_of(timed(name=hits["name"], score=[1.0])) == {}, "a file of one's own with that name"
     assert provenance.dates_of(timed("simulated", started=[day], **hits)) == {}

@@ -213,8 +213,10 @@ def test_sudoh_counts_of_labels(paper, number, rows):
     assert found == block
 
 
-@pytest.mark.parametrize(("number", "head"), [(11, "ref \\ pred\tInc.\tPoor\tFair\tGood\tExc."),
-                                              (13, "r\\p\tInc.\tUnr.\tCon.\tSer.\tFair\tGood\tExc.")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("number", "head"),
+    [(11, "ref \\ pred\tInc.\tPoor\tFair\tGood\tExc."), (13, "r\\p\tInc.\tUnr.\tCon.\tSer.\tFair\tGood\tExc.")],
+)
 def test_sudoh_confusion_matrices(paper, number, head):
     _, *block = sudoh(paper, head, head.count("\t") + 1)
     columns, found = wide(number, "true", "predicted", "count")

@@ -12,9 +12,15 @@ from evalkit.data import schemas
 from evalkit.data.schemas import HITS, RATINGS, check
 
 ROW = {
-    "src_lang": "eng", "tgt_lang": "jpn", "system": "007", "doc": "d", "segment": "0",
-    "annotator": "a", "score": "90", "item_type": "system",
-}  # fmt: skip
+    "src_lang": "eng",
+    "tgt_lang": "jpn",
+    "system": "007",
+    "doc": "d",
+    "segment": "0",
+    "annotator": "a",
+    "score": "90",
+    "item_type": "system",
+}
 
 
 def table(*changes, **columns):
@@ -59,11 +65,14 @@ def test_true_is_no_score_of_one():
         ([{}, {}, {"system": ""}], "my.csv, line 4, column system: is empty."),
         ([{"item_type": "sytem"}], "column item_type: 'sytem' is none of system, reference, degraded, repeat, calibr"),
         ([{}, {"started": "soon"}], "my.csv, line 3, column started: 'soon' is not a number."),
-        ([{"segment": "1"}, {}], "line 3, columns src_lang, tgt_lang, system, doc, segment, annotator, item_type: "
-                                 "the same as line 2. Drop one of them"),
+        (
+            [{"segment": "1"}, {}],
+            "line 3, columns src_lang, tgt_lang, system, doc, segment, annotator, item_type: "
+            "the same as line 2. Drop one of them",
+        ),
         ([{"system": "s" * 99, "score": "x" * 99}], "'" + "x" * 56 + "... is not a number"),
     ],
-)  # fmt: skip
+)
 def test_each_broken_rule_is_told(changes, message):
     assert message in complaint(table(*changes))
 
@@ -80,9 +89,16 @@ def test_rules_asked_one_by_one_are_those_that_pandera_finds_in_the_whole(rows, 
     frame = pd.DataFrame([ROW | {"segment": str(place)} | row for place, row in enumerate(rows)])
     names = [*CELLS]
     typed = frame.assign(**{name: schemas._coerced(frame[name], RATINGS.columns[name]) for name in names})
-    schema = RATINGS if scale is None else RATINGS.update_column(
-        "score", checks=schemas.pa.Check.in_range(*scale, error="is outside 0-100. Correct it, drop the row, or pass "
-                                                  "your scale=(low, high)"))  # fmt: skip
+    schema = (
+        RATINGS
+        if scale is None
+        else RATINGS.update_column(
+            "score",
+            checks=schemas.pa.Check.in_range(
+                *scale, error="is outside 0-100. Correct it, drop the row, or pass your scale=(low, high)"
+            ),
+        )
+    )
     try:
         schema.select_columns(names).validate(typed[names], lazy=True)
         wanted = set()
@@ -149,8 +165,10 @@ def test_odd_cells_in_a_table_from_memory_are_problems_and_not_crashes():
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=5)
 
 
-@given(st.lists(st.tuples(NAMES, NAMES, st.floats(0, 100)), min_size=1, max_size=8, unique_by=lambda row: row[:2]),
-       st.randoms(use_true_random=False))  # fmt: skip
+@given(
+    st.lists(st.tuples(NAMES, NAMES, st.floats(0, 100)), min_size=1, max_size=8, unique_by=lambda row: row[:2]),
+    st.randoms(use_true_random=False),
+)
 def test_checking_is_idempotent_and_blind_to_the_order_of_rows(rows, random):
     frame = pd.DataFrame([ROW | {"system": s, "annotator": a, "score": y} for s, a, y in rows])
     once = check(frame, RATINGS, origin="x", scale=(0, 100))

@@ -49,11 +49,12 @@ def shape(ratings):
             "systems": pairs["system"].nunique(),
             "snippets": pairs["doc"].nunique(),
             "segments": first.drop_duplicates(ITEM).groupby(["src_lang", "tgt_lang"]).size(),
-            "complete": first.groupby(["src_lang", "tgt_lang", "annotator"]).size().groupby(level=[0, 1]).agg(
-                lambda sizes: sizes.eq(sizes.max()).sum()
-            ),
+            "complete": first.groupby(["src_lang", "tgt_lang", "annotator"])
+            .size()
+            .groupby(level=[0, 1])
+            .agg(lambda sizes: sizes.eq(sizes.max()).sum()),
         }
-    )  # fmt: skip
+    )
 
 
 def test_calibration_hits_have_the_shape_of_the_real_ones(hits, real):

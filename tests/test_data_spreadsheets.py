@@ -15,10 +15,18 @@ SYSTEMS = ["=cmd|' /C calc'!A0", "-1+1", "'quoted", "plain"]
 
 def rated(scores):
     """A row for each system, under a heading that a spreadsheet would run."""
-    return pd.DataFrame({
-        "src_lang": "eng", "tgt_lang": "deu", "system": SYSTEMS, "doc": "d", "segment": [str(n) for n in range(ROWS)],
-        "annotator": "p", "score": scores, "=note": "@SUM(A1)",
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "src_lang": "eng",
+            "tgt_lang": "deu",
+            "system": SYSTEMS,
+            "doc": "d",
+            "segment": [str(n) for n in range(ROWS)],
+            "annotator": "p",
+            "score": scores,
+            "=note": "@SUM(A1)",
+        }
+    )
 
 
 def test_rejected_rows_run_nothing_in_a_spreadsheet_and_come_back_as_they_were(tmp_path):

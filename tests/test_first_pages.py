@@ -130,8 +130,7 @@ def test_tables_of_preferences_leave_the_freedom_that_their_pairs_leave(real):
 def test_the_headline_of_preferences_names_the_raters_that_its_interval_leaves_out(real):
     measures, told = recorded("preferences", "side_by_side"), reference("preferences")["headline"]
     judged = {"one by one": real("wmt23-mqm"), "side by side": real("wmt23-side-by-side")}
-    several = [way for way, table in judged.items()
-               if table[table["tgt_lang"].eq("deu")]["annotator"].nunique() > 1]  # fmt: skip
+    several = [way for way, table in judged.items() if table[table["tgt_lang"].eq("deu")]["annotator"].nunique() > 1]
     assert measures["drawn"].unique().tolist() == [" and ".join(several)]
     again = measures[measures["measure"].str.contains("same screen")].iloc[0]
     assert numbers(told) == [round(again["side_by_side"]), round(again["pointwise"])]
@@ -145,12 +144,16 @@ def test_what_a_metric_saves_is_told_with_its_range_over_pairs_of_systems(real):
     people = people[people["metric"].eq("mqm") & people["tgt_lang"].eq("deu") & ~people["system"].str.startswith("ref")]
     best = saved[saved["data"].eq("eng-deu") & saved["what"].str.startswith("difference")].nlargest(1, "saved").iloc[0]
     machine = machine[machine["metric"].eq(best["metric"]) & machine["tgt_lang"].eq("deu")]
-    wide = [table.pivot_table(index=["doc", "segment"], columns="system", values="score", observed=True)
-            for table in (people, machine)]  # fmt: skip
+    wide = [
+        table.pivot_table(index=["doc", "segment"], columns="system", values="score", observed=True)
+        for table in (people, machine)
+    ]
     systems = [name for name in wide[0] if name in wide[1]]
     both = pd.concat([table[systems] for table in wide], axis=1, keys=["h", "m"]).dropna()
-    r2 = [np.corrcoef(both["h"][a] - both["h"][b], both["m"][a] - both["m"][b])[0, 1] ** 2
-          for a, b in combinations(systems, 2)]  # fmt: skip
+    r2 = [
+        np.corrcoef(both["h"][a] - both["h"][b], both["m"][a] - both["m"][b])[0, 1] ** 2
+        for a, b in combinations(systems, 2)
+    ]
     assert best[["saved", "lowest", "highest"]].tolist() == pytest.approx([np.mean(r2), min(r2), max(r2)])
     assert numbers(told["headline"])[-3:] == [round(100 * value) for value in (np.mean(r2), min(r2), max(r2))]
 

@@ -46,9 +46,10 @@ def test_every_policy_gives_probabilities_that_add_up_to_a_screen(name, systems,
     shown = data.draw(st.integers(1, systems))
     rng = np.random.default_rng(data.draw(st.integers(0, 99)))
     state = policies.State(
-        rng.integers(0, 30, (4, systems)).astype(float), rng.normal(80, 5, (4, systems)),
+        rng.integers(0, 30, (4, systems)).astype(float),
+        rng.normal(80, 5, (4, systems)),
         rng.uniform(0, 200, (4, systems)),
-    )  # fmt: skip
+    )
     chance = policies.named(name)(state, shown, rng)
     assert chance.shape == (4, systems)
     assert chance.min() >= 0

@@ -104,10 +104,13 @@ def test_wealth_is_the_mean_of_products(differences):
     assert np.exp(sequences.wealth(doubled, every_other))[::2] == pytest.approx(told, rel=1e-9)
 
 
-@pytest.mark.parametrize(("mean", "draw"), [
-    (0.1, lambda rng, shape: rng.beta(1, 9, shape)),
-    (0.3, lambda rng, shape: rng.binomial(1, 0.3, shape).astype(float)),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("mean", "draw"),
+    [
+        (0.1, lambda rng, shape: rng.beta(1, 9, shape)),
+        (0.3, lambda rng, shape: rng.binomial(1, 0.3, shape).astype(float)),
+    ],
+)
 def test_sequences_of_bounded_scores_hold_at_all_times_at_once(mean, draw):
     """Skewed scores, and only 0 and 1; the share that ever misses is at most alpha, 3 standard errors allowed."""
     alpha, campaigns = 0.1, 1500
@@ -213,8 +216,10 @@ def test_the_interval_of_a_share_is_scipys(hits, more):
     assert share_interval(hits, trials) == pytest.approx((told.low, told.high), abs=1e-9)
 
 
-@pytest.mark.parametrize(("looks", "printed"), [(1, ".050"), (2, ".083"), (3, ".107"), (4, ".126"), (5, ".142"),
-                                                (10, ".193"), (20, ".248"), (50, ".320")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("looks", "printed"),
+    [(1, ".050"), (2, ".083"), (3, ".107"), (4, ".126"), (5, ".142"), (10, ".193"), (20, ".248"), (50, ".320")],
+)
 def test_repeated_tests_err_as_armitage_1969_print(looks, printed):
     assert f"{stopping.repeated(looks):.3f}".removeprefix("0") == printed
 

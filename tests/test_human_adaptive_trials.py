@@ -13,11 +13,18 @@ def campaign(*, systems=6, documents=50, segments=2, own=False, seed=0):
     """Judge every system on the same documents, or each on documents of its own; better the later it comes."""
     rng = np.random.default_rng(seed)
     rows = [
-        {"src_lang": "eng", "tgt_lang": "jpn", "system": f"s{system}", "doc": f"d{doc}-{system if own else ''}",
-         "segment": str(segment), "annotator": f"a{rng.integers(4)}", "item_type": "system",
-         "score": float(np.clip(60 + 4 * system + rng.normal(0, 12), 0, 100))}
+        {
+            "src_lang": "eng",
+            "tgt_lang": "jpn",
+            "system": f"s{system}",
+            "doc": f"d{doc}-{system if own else ''}",
+            "segment": str(segment),
+            "annotator": f"a{rng.integers(4)}",
+            "item_type": "system",
+            "score": float(np.clip(60 + 4 * system + rng.normal(0, 12), 0, 100)),
+        }
         for system, doc, segment in itertools.product(range(systems), range(documents), range(segments))
-    ]  # fmt: skip
+    ]
     return pd.DataFrame(rows)
 
 

@@ -15,11 +15,19 @@ from evalkit.stats import agreement
 
 
 def judged(annotator, scores, *, doc="d#1-9", system="s", first=1, item_type="calibration"):
-    frame = pd.DataFrame({
-        "src_lang": "eng", "tgt_lang": "jpn", "system": system, "doc": doc,
-        "segment": [str(first + i) for i in range(len(scores))], "annotator": annotator,
-        "score": np.asarray(scores, dtype=float), "item_type": item_type, "hit": annotator,
-    })  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "src_lang": "eng",
+            "tgt_lang": "jpn",
+            "system": system,
+            "doc": doc,
+            "segment": [str(first + i) for i in range(len(scores))],
+            "annotator": annotator,
+            "score": np.asarray(scores, dtype=float),
+            "item_type": item_type,
+            "hit": annotator,
+        }
+    )
     return like(frame, frame, scale=(0, 100))
 
 
@@ -37,10 +45,15 @@ def test_only_annotators_with_a_complete_and_an_additional_hit_stay():
 
 
 def test_contents_count_distinct_triplets_and_shared_snippets():
-    ratings = pd.concat([
-        judged("a", [1, 2, 3]), judged("a", [4], item_type="repeat"), judged("b", [1, 2, 3]),
-        judged("a", [5], doc="e#1-1"), judged("a", [5], system="t"),
-    ])  # fmt: skip
+    ratings = pd.concat(
+        [
+            judged("a", [1, 2, 3]),
+            judged("a", [4], item_type="repeat"),
+            judged("b", [1, 2, 3]),
+            judged("a", [5], doc="e#1-1"),
+            judged("a", [5], system="t"),
+        ]
+    )
     row = annotators.contents(ratings).iloc[0]
     assert row.drop("pair").tolist() == [5, 2, 2, 1, 1, 3]
     assert annotators.shared_snippets(ratings).to_dict("records") == [
@@ -102,10 +115,19 @@ def test_marks_too_close_to_tell_apart_are_refused():
 
 def scored(annotator, scores, *, segments=None):
     segments = range(len(scores)) if segments is None else segments
-    return pd.DataFrame({
-        "src_lang": "eng", "tgt_lang": "jpn", "system": "s", "doc": "d", "segment": [str(s) for s in segments],
-        "annotator": annotator, "score": np.asarray(scores, dtype=float), "item_type": "system", "hit": annotator,
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "src_lang": "eng",
+            "tgt_lang": "jpn",
+            "system": "s",
+            "doc": "d",
+            "segment": [str(s) for s in segments],
+            "annotator": annotator,
+            "score": np.asarray(scores, dtype=float),
+            "item_type": "system",
+            "hit": annotator,
+        }
+    )
 
 
 def crowd(rng, *, people, items=40, missing=0.4):

@@ -21,11 +21,20 @@ from evalkit.human.annotators.screening import MEASURES
 
 def judged(annotator, scores, *, doc="d", segments=None, item_type="system", **more):
     segments = range(len(scores)) if segments is None else segments
-    frame = pd.DataFrame({
-        "src_lang": "eng", "tgt_lang": "jpn", "system": "s", "doc": doc, "segment": [str(s) for s in segments],
-        "annotator": annotator, "score": np.asarray(scores, dtype=float), "item_type": item_type, "hit": annotator,
-        **more,
-    })  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "src_lang": "eng",
+            "tgt_lang": "jpn",
+            "system": "s",
+            "doc": doc,
+            "segment": [str(s) for s in segments],
+            "annotator": annotator,
+            "score": np.asarray(scores, dtype=float),
+            "item_type": item_type,
+            "hit": annotator,
+            **more,
+        }
+    )
     return like(frame, frame, scale=(0, 100))
 
 
@@ -93,12 +102,14 @@ def test_a_grid_in_use_is_found_among_those_that_contain_it(ticks):
 def test_smooth_scores_and_single_heaps_have_no_grid():
     rng = np.random.default_rng(3)
     shapes = [
-        lambda: rng.beta(6, 2, 200) * 100, lambda: rng.beta(0.5, 0.5, 200) * 100, lambda: rng.normal(75, 6, 200),
-        lambda: rng.normal(85, 0.8, 200), lambda: rng.choice([50, 100], 200), lambda: rng.uniform(40, 100, 200),
-    ]  # fmt: skip
-    ratings = pd.concat([
-        judged(f"a{k:03}", np.round(shapes[k % len(shapes)]()).clip(0, 100)) for k in range(300)
-    ])  # fmt: skip
+        lambda: rng.beta(6, 2, 200) * 100,
+        lambda: rng.beta(0.5, 0.5, 200) * 100,
+        lambda: rng.normal(75, 6, 200),
+        lambda: rng.normal(85, 0.8, 200),
+        lambda: rng.choice([50, 100], 200),
+        lambda: rng.uniform(40, 100, 200),
+    ]
+    ratings = pd.concat([judged(f"a{k:03}", np.round(shapes[k % len(shapes)]()).clip(0, 100)) for k in range(300)])
     # at a familywise 5 % one false grid may occur in an unlucky draw; without adjustment there would be dozens
     assert annotators.scale_grid(ratings)["in_use"].sum() <= 1
 
@@ -175,11 +186,16 @@ def test_agreement_with_the_others_equals_scipy_item_by_item(seed):
 
 
 def test_degraded_items_have_no_others_and_references_are_items_of_their_own():
-    ratings = pd.concat([
-        judged("a", [10, 20]), judged("b", [30, 40]), judged("b", [50], item_type="repeat", segments=[0]),
-        judged("b", [0], item_type="degraded", segments=[1]), judged("a", [90], item_type="reference"),
-        judged("c", [99], item_type="reference"),
-    ])  # fmt: skip
+    ratings = pd.concat(
+        [
+            judged("a", [10, 20]),
+            judged("b", [30, 40]),
+            judged("b", [50], item_type="repeat", segments=[0]),
+            judged("b", [0], item_type="degraded", segments=[1]),
+            judged("a", [90], item_type="reference"),
+            judged("c", [99], item_type="reference"),
+        ]
+    )
     found = annotators.beside_others(ratings).set_index(["annotator", "segment"])["others"]
     assert found.loc[[("a", "1")]].tolist() == [40]
     assert sorted(found.loc[[("a", "0")]]) == [40, 99]  # the mean of b's 30 and 50; c's of the reference
@@ -223,10 +239,18 @@ def campaign(rng, trend, *, people=5, docs=12, size=8):
     """Draw annotators who score the same documents in the same order, each with a trend in points a judgement."""
     doc = np.repeat(np.arange(docs), size)
     quality = rng.normal(60, 10, len(doc))
-    return pd.concat([
-        judged(f"a{p}", quality + trend[p] * np.arange(len(doc)) + rng.normal(0, 5, len(doc)),
-               doc=[f"d{k}" for k in doc], started=5.0 * np.arange(len(doc))) for p in range(people)
-    ], ignore_index=True)  # fmt: skip
+    return pd.concat(
+        [
+            judged(
+                f"a{p}",
+                quality + trend[p] * np.arange(len(doc)) + rng.normal(0, 5, len(doc)),
+                doc=[f"d{k}" for k in doc],
+                started=5.0 * np.arange(len(doc)),
+            )
+            for p in range(people)
+        ],
+        ignore_index=True,
+    )
 
 
 def test_a_drift_is_found_and_one_that_all_share_is_not():
@@ -242,10 +266,18 @@ def test_a_drift_is_found_and_one_that_all_share_is_not():
 
 def test_p_of_drift_is_even_where_nothing_drifts():
     rng = np.random.default_rng(4)
-    ratings = pd.concat([
-        judged(f"a{k}", rng.normal(50, 10, 40), doc=[f"{k}-{d}" for d in np.repeat(range(10), 4)],
-               segments=1000 * k + np.arange(40), position=np.arange(40)) for k in range(400)
-    ])  # fmt: skip
+    ratings = pd.concat(
+        [
+            judged(
+                f"a{k}",
+                rng.normal(50, 10, 40),
+                doc=[f"{k}-{d}" for d in np.repeat(range(10), 4)],
+                segments=1000 * k + np.arange(40),
+                position=np.arange(40),
+            )
+            for k in range(400)
+        ]
+    )
     p = annotators.drift(ratings)["drift_p"]
     assert stats.kstest(p, "uniform").pvalue > 0.001
 
@@ -278,12 +310,17 @@ def test_quality_control_is_students_paired_test(differences):
 
 
 def test_degraded_items_are_paired_with_the_original_in_the_same_hit_and_people_judged_by_all_their_pairs():
-    ratings = pd.concat([
-        judged("a", [80, 70, 60]), judged("a", [20, 30], item_type="degraded", segments=[0, 2]),
-        judged("a", [5], item_type="degraded", segments=[1]).assign(hit="other"),
-        judged("a", [50]).assign(tgt_lang="deu"), judged("a", [44], item_type="degraded").assign(tgt_lang="deu"),
-        judged("a", [50]).assign(tgt_lang="zho"), judged("b", [50]).assign(tgt_lang="zho"),
-    ])  # fmt: skip
+    ratings = pd.concat(
+        [
+            judged("a", [80, 70, 60]),
+            judged("a", [20, 30], item_type="degraded", segments=[0, 2]),
+            judged("a", [5], item_type="degraded", segments=[1]).assign(hit="other"),
+            judged("a", [50]).assign(tgt_lang="deu"),
+            judged("a", [44], item_type="degraded").assign(tgt_lang="deu"),
+            judged("a", [50]).assign(tgt_lang="zho"),
+            judged("b", [50]).assign(tgt_lang="zho"),
+        ]
+    )
     found = annotators.quality_control(ratings).set_index("pair")
     assert found["annotator"].tolist() == ["a"] * 3
     assert found["qc_pairs"].tolist() == [3] * 3
@@ -358,10 +395,14 @@ def test_rules_see_the_values_that_profiles_show(pair, turk22, real):
 
 def test_two_hits_are_two_different_ones_of_everybody_who_has_them():
     rng = np.random.default_rng(9)
-    ratings = pd.concat([
-        judged(f"a{a}", rng.integers(0, 101, 10), segments=100 * h + np.arange(10)).assign(hit=f"a{a}-{h}")
-        for a in range(5) for h in range(a + 1)
-    ], ignore_index=True)  # fmt: skip
+    ratings = pd.concat(
+        [
+            judged(f"a{a}", rng.integers(0, 101, 10), segments=100 * h + np.arange(10)).assign(hit=f"a{a}-{h}")
+            for a in range(5)
+            for h in range(a + 1)
+        ],
+        ignore_index=True,
+    )
     first, second = annotators.two_hits(ratings)
     hits = [table.groupby("annotator")["hit"].unique().map(list) for table in (first, second)]
     assert list(hits[0].index) == list(hits[1].index) == ["a1", "a2", "a3", "a4"]

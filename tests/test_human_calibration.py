@@ -481,9 +481,13 @@ def test_correlations_equal_pandas_and_scikit_learn():
 def test_a_better_covariate_is_found_to_be_better():
     table5, _ = outside_columns()
     perfect = pd.DataFrame(
-        {"covariate": "its own", "direction": table5["direction"], "language_code": table5["language_code"],
-         "value": pd.to_numeric(table5["ht"])}
-    )  # fmt: skip
+        {
+            "covariate": "its own",
+            "direction": table5["direction"],
+            "language_code": table5["language_code"],
+            "value": pd.to_numeric(table5["ht"]),
+        }
+    )
     table6 = external.correlate(table5, perfect, splits=100, seed=7)
     best = external.highest(table6)
     assert set(best["highest"]) == {"HT"}

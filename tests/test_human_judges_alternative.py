@@ -14,16 +14,43 @@ from evalkit.human.judges import alternative_annotator
 
 #: What alt_test_example.ipynb prints (nitaytech/AltTest at 18428b1f), with the alignments and epsilons of its cells.
 PRINTED = {
-    "lgbteen": ("accuracy", 0.2, {
-        "gemini_flash": (0.25, 0.71), "gemini_pro": (0.00, 0.67), "gpt-4o": (0.75, 0.77), "llama-31": (0.00, 0.72),
-        "gpt-4o-mini": (0.75, 0.76), "mistral-v03": (0.25, 0.75)}),
-    "10k_prompts": ("rmse", 0.15, {
-        "gemini_flash": (0.31, 0.67), "gemini_pro": (0.08, 0.63), "gpt-4o": (0.69, 0.76), "llama-31": (0.15, 0.67),
-        "gpt-4o-mini": (0.92, 0.80), "mistral-v03": (0.15, 0.67)}),
-    "cebab_stars": ("rmse", 0.1, {
-        "gemini_flash": (0.60, 0.82), "gemini_pro": (0.80, 0.87), "gpt-4o": (0.90, 0.90), "llama-31": (0.60, 0.85),
-        "gpt-4o-mini": (0.90, 0.89), "mistral-v03": (0.50, 0.83)}),
-}  # fmt: skip
+    "lgbteen": (
+        "accuracy",
+        0.2,
+        {
+            "gemini_flash": (0.25, 0.71),
+            "gemini_pro": (0.00, 0.67),
+            "gpt-4o": (0.75, 0.77),
+            "llama-31": (0.00, 0.72),
+            "gpt-4o-mini": (0.75, 0.76),
+            "mistral-v03": (0.25, 0.75),
+        },
+    ),
+    "10k_prompts": (
+        "rmse",
+        0.15,
+        {
+            "gemini_flash": (0.31, 0.67),
+            "gemini_pro": (0.08, 0.63),
+            "gpt-4o": (0.69, 0.76),
+            "llama-31": (0.15, 0.67),
+            "gpt-4o-mini": (0.92, 0.80),
+            "mistral-v03": (0.15, 0.67),
+        },
+    ),
+    "cebab_stars": (
+        "rmse",
+        0.1,
+        {
+            "gemini_flash": (0.60, 0.82),
+            "gemini_pro": (0.80, 0.87),
+            "gpt-4o": (0.90, 0.90),
+            "llama-31": (0.60, 0.85),
+            "gpt-4o-mini": (0.90, 0.89),
+            "mistral-v03": (0.50, 0.83),
+        },
+    ),
+}
 
 
 @pytest.mark.parametrize("name", PRINTED)

@@ -52,16 +52,35 @@ def test_each_pair_is_tried_with_the_release_s_z_scores():
 
 def test_models_stand_beside_the_judge_that_knows_nothing():
     row = {"epsilon": 0.1, "annotators": 4}
-    table = pd.DataFrame([
-        row | {"data": "a", "judge": "good", "kind": "metric", "winning_rate": 0.75, "advantage": 0.8, "passed": True},
-        row | {"data": "a", "judge": "bad", "kind": "metric", "winning_rate": 0.25, "advantage": 0.9, "passed": False},
-        row | {"data": "a", "judge": "zero", "kind": "knows nothing", "winning_rate": 1.0, "advantage": 0.9,
-               "passed": True},
-        row | {"data": "b", "judge": "good", "kind": "metric", "winning_rate": 0.5, "advantage": 0.8, "passed": True},
-        row | {"data": "b", "judge": "zero", "kind": "knows nothing", "winning_rate": 0.0, "advantage": 0.2,
-               "passed": False},
-        row | {"data": "b", "judge": "p", "kind": "people", "winning_rate": 1.0, "advantage": 1.0, "passed": True},
-    ])  # fmt: skip
+    table = pd.DataFrame(
+        [
+            row
+            | {"data": "a", "judge": "good", "kind": "metric", "winning_rate": 0.75, "advantage": 0.8, "passed": True},
+            row
+            | {"data": "a", "judge": "bad", "kind": "metric", "winning_rate": 0.25, "advantage": 0.9, "passed": False},
+            row
+            | {
+                "data": "a",
+                "judge": "zero",
+                "kind": "knows nothing",
+                "winning_rate": 1.0,
+                "advantage": 0.9,
+                "passed": True,
+            },
+            row
+            | {"data": "b", "judge": "good", "kind": "metric", "winning_rate": 0.5, "advantage": 0.8, "passed": True},
+            row
+            | {
+                "data": "b",
+                "judge": "zero",
+                "kind": "knows nothing",
+                "winning_rate": 0.0,
+                "advantage": 0.2,
+                "passed": False,
+            },
+            row | {"data": "b", "judge": "p", "kind": "people", "winning_rate": 1.0, "advantage": 1.0, "passed": True},
+        ]
+    )
     beside = replacing.beside_nothing(table, epsilon=0.1)
     assert beside[["data", "judge", "rate", "nothing", "rate_nothing"]].to_numpy().tolist() == [
         ["a", "good", 0.75, "zero", 1.0],

@@ -21,11 +21,23 @@ def tables(seed, *, noise=0.8):
         for n, (system, segment) in enumerate(items):
             person = n % 3
             score = 70 + 5 * person + (4 + 3 * person) * (quality[n] + noise * rng.normal())
-            rows.append(names | {"protocol": collection, "system": system, "segment": segment, "item_type": "system",
-                                 "annotator": f"p{person}", "score": score})  # fmt: skip
+            rows.append(
+                names
+                | {
+                    "protocol": collection,
+                    "system": system,
+                    "segment": segment,
+                    "item_type": "system",
+                    "annotator": f"p{person}",
+                    "score": score,
+                }
+            )
     judges = {"good": 0.1 * (quality + 0.5 * noise * rng.normal(size=len(items))), "random": rng.normal(size=200)}
-    metrics = [names | {"metric": name, "system": s, "segment": k, "score": own[n]}
-               for name, own in judges.items() for n, (s, k) in enumerate(items)]  # fmt: skip
+    metrics = [
+        names | {"metric": name, "system": s, "segment": k, "score": own[n]}
+        for name, own in judges.items()
+        for n, (s, k) in enumerate(items)
+    ]
     return pd.DataFrame(rows), pd.DataFrame(metrics)
 
 
@@ -50,11 +62,15 @@ def test_it_is_the_test_on_scores_standardised_by_hand():
 def test_whose_unit_a_score_has_does_not_matter(seed, slope, shift):
     scored, metrics = tables(seed)
     moved = metrics.assign(score=slope * metrics["score"] + shift)
-    one, other = (replacing.stand_ins(scored, each, collections=["ESA-1", "ESA-2"], scale="rank").sort_values("judge")
-                  for each in (metrics, moved))  # fmt: skip
+    one, other = (
+        replacing.stand_ins(scored, each, collections=["ESA-1", "ESA-2"], scale="rank").sort_values("judge")
+        for each in (metrics, moved)
+    )
     assert one["advantage"].tolist() == pytest.approx(other["advantage"].tolist(), abs=0.011)
-    one, other = (replacing.stand_ins(scored, each, collections=["ESA-1", "ESA-2"]).sort_values("judge")
-                  for each in (metrics, moved))  # fmt: skip
+    one, other = (
+        replacing.stand_ins(scored, each, collections=["ESA-1", "ESA-2"]).sort_values("judge")
+        for each in (metrics, moved)
+    )
     assert one["advantage"].tolist() == pytest.approx(other["advantage"].tolist(), abs=0.011)
 
 

@@ -67,8 +67,10 @@ def test_the_trial_is_the_test_read_aloud():
     scored, marked = campaign(5, 140)
     found = spans.marks(scored, marked, pd.DataFrame(), others=["MQM-1", "ESA-9"], epsilons=[0.2]).set_index("judge")
     assert list(found.index.unique().sort_values()) == ["MQM-1", "no marks"]
-    chars = {key: characters(zip(own["start"], own["end"], strict=True))
-             for key, own in marked.groupby(["protocol", "segment"])}  # fmt: skip
+    chars = {
+        key: characters(zip(own["start"], own["end"], strict=True))
+        for key, own in marked.groupby(["protocol", "segment"])
+    }
 
     def f1(one, other):
         return 2 * len(one & other) / (len(one) + len(other)) if one or other else 1.0
@@ -99,7 +101,9 @@ def test_suggested_marks_are_tried_only_where_none_can_be_missing(real):
 
 def test_who_marks_nothing_passes_where_people_mark_little():
     rng = np.random.default_rng(2)
-    people = pd.DataFrame({name: [0 if rng.random() < 0.8 else 1 << int(rng.integers(0, 40)) for _ in range(100)]
-                           for name in "abc"}, dtype=object)  # fmt: skip
+    people = pd.DataFrame(
+        {name: [0 if rng.random() < 0.8 else 1 << int(rng.integers(0, 40)) for _ in range(100)] for name in "abc"},
+        dtype=object,
+    )
     nothing = pd.Series([0] * 100, dtype=object)
     assert alternative_annotator(people, nothing, alignment=spans.alike, epsilon=0.1).passed

@@ -44,8 +44,15 @@ def released(real):
 
 
 @settings(deadline=None, max_examples=40)
-@given(st.lists(st.tuples(st.sampled_from(["1", "2", "3"]), st.sampled_from(["other", "fluency/grammar"]),
-                          st.sampled_from(SIX)), min_size=1, max_size=12))  # fmt: skip
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["1", "2", "3"]), st.sampled_from(["other", "fluency/grammar"]), st.sampled_from(SIX)
+        ),
+        min_size=1,
+        max_size=12,
+    )
+)
 def test_scores_are_the_top_less_what_a_loop_adds_up(errors):
     table = mqm.segment_scores(judgements("1", "2", "3"), marks(*errors), "release").set_index("segment")
     weigh = {"very low": 0.5, "low": 1, "medium": 2, "high": 4, "very high": 5, UNSTATED: 1}
@@ -64,8 +71,12 @@ def test_the_order_of_errors_and_of_judgements_changes_no_score(drawn):
 
 def test_rules_of_schemes_act_alone():
     third = ["very high", "very high", "high", "low", "very low", "very low"]
-    errors = marks(("1", "non-translation", "high"), ("2", "source error", "high"), ("2", "other", "low"),
-                   *[("3", "other", v) for v in third])  # fmt: skip
+    errors = marks(
+        ("1", "non-translation", "high"),
+        ("2", "source error", "high"),
+        ("2", "other", "low"),
+        *[("3", "other", v) for v in third],
+    )
     three = judgements("1", "2", "3", "4")
 
     def scores(scheme, **fields):
@@ -109,14 +120,40 @@ def test_means_leave_out_discarded_judgements_and_penalties_are_per_character():
 
 
 def placed(*places, side="target", **changes):
-    rows = [{"src_lang": "eng", "tgt_lang": "guj", "system": "s", "doc": "d", "segment": "1", "annotator": "a",
-             "span": str(n), "error_type": "other", "severity": "low", "side": side, "start": a, "end": b} | changes
-            for n, (a, b) in enumerate(places)]  # fmt: skip
+    rows = [
+        {
+            "src_lang": "eng",
+            "tgt_lang": "guj",
+            "system": "s",
+            "doc": "d",
+            "segment": "1",
+            "annotator": "a",
+            "span": str(n),
+            "error_type": "other",
+            "severity": "low",
+            "side": side,
+            "start": a,
+            "end": b,
+        }
+        | changes
+        for n, (a, b) in enumerate(places)
+    ]
     return pd.DataFrame(rows)
 
 
-TEXTS = pd.DataFrame([{"src_lang": "eng", "tgt_lang": "guj", "system": "s", "doc": "d", "segment": "1",
-                       "source": "four", "hypothesis": "translation"}])  # fmt: skip
+TEXTS = pd.DataFrame(
+    [
+        {
+            "src_lang": "eng",
+            "tgt_lang": "guj",
+            "system": "s",
+            "doc": "d",
+            "segment": "1",
+            "source": "four",
+            "hypothesis": "translation",
+        }
+    ]
+)
 
 
 def test_errors_must_lie_within_the_text_of_their_side():
@@ -222,8 +259,13 @@ def test_only_malayalam_keeps_one_order_of_systems_and_nllb_stands_last_everywhe
     places = sai2023.places(released[0], real("indicmt-splits")).set_index(["tgt_lang", "place"])
     assert places["share"].loc["mal"].gt(0.99).all()
     assert places["system"].loc["mal"].tolist() == [
-        "bing_api", "cvit_iiith", "google_api", "IndicTrans_Samanantar", "mT5", "NLLB",
-    ]  # fmt: skip
+        "bing_api",
+        "cvit_iiith",
+        "google_api",
+        "IndicTrans_Samanantar",
+        "mT5",
+        "NLLB",
+    ]
     others = places.drop("mal")
     assert others.xs(5, level="place")["system"].eq("NLLB").all()
     assert others.xs(5, level="place")["share"].gt(0.98).all()
@@ -237,7 +279,7 @@ def test_two_systems_with_one_text_are_found(released):
     found = sai2023.copies(released[0])
     assert found[["language", "system", "other", "sentences", "same"]].to_numpy().tolist() == [
         ["mr", "Bing API", "CVIT-IIITH", 202, 1.0],
-    ]  # fmt: skip
+    ]
     assert sai2023.copies(released[0][released[0]["tgt_lang"] == "tam"]).empty
 
 
@@ -391,10 +433,15 @@ def test_shares_sum_to_one_and_counts_to_all_errors(drawn):
 def test_tables_of_claims_answer_questions_with_yes_and_no():
     wrong, grammar = "accuracy/mistranslation", "fluency/grammar"
     cases = {"guj": (wrong, wrong, grammar), "tam": (grammar, grammar, grammar, grammar, wrong)}
-    spans = pd.concat([marks(*((str(n), kind, "low") for n, kind in enumerate(kinds))).assign(tgt_lang=language)
-                       for language, kinds in cases.items()])  # fmt: skip
-    ratings = pd.concat([judgements(*map(str, range(len(kinds)))).assign(tgt_lang=language)
-                         for language, kinds in cases.items()]).assign(own_score=24.0)  # fmt: skip
+    spans = pd.concat(
+        [
+            marks(*((str(n), kind, "low") for n, kind in enumerate(kinds))).assign(tgt_lang=language)
+            for language, kinds in cases.items()
+        ]
+    )
+    ratings = pd.concat(
+        [judgements(*map(str, range(len(kinds)))).assign(tgt_lang=language) for language, kinds in cases.items()]
+    ).assign(own_score=24.0)
     means = pd.DataFrame({"language": ["gu", "gu"], "system": ["NLLB", "mT5"], "mean_score": [20.0, 21.0]})
     paper, release = (sai2023.claim_tables(ratings.assign(score=25.0 - points), spans, means) for points in (2.0, 1.0))
     assert paper["commonest"].set_index("language")["mistranslation"].to_dict() == {"gu": "yes", "ta": "no"}
@@ -447,8 +494,11 @@ def test_taus_of_all_rankings_of_seven_systems_are_possible_and_others_are_not()
     taus = {f"{kendalltau(np.arange(7), rng.permutation(7)).statistic:.3f}" for _ in range(200)}
     assert len(taus) > 10
     six = f"{kendalltau(np.arange(6), rng.permutation(6)).statistic:.3f}"
-    rows = [("m" + value, language, "0", six if language == "gu" else value)
-            for value in taus for language in ("gu", "hi", "mr", "ml", "ta")]  # fmt: skip
+    rows = [
+        ("m" + value, language, "0", six if language == "gu" else value)
+        for value in taus
+        for language in ("gu", "hi", "mr", "ml", "ta")
+    ]
     table = pd.DataFrame(rows, columns=["metric", "language", "pearson", "kendall"])
     assert not list(impossible_tau(table))
     odd = table.assign(kendall=table["kendall"].mask(table.index == 1, "0.500"))

@@ -24,11 +24,19 @@ YEARS = pytest.mark.parametrize("year", [21, 22])
 def rated(scores, *, annotators=None, hits=None, item_type="system", tgt_lang="jpn"):
     """Make a ratings table of one language pair; all by one annotator in one HIT unless told otherwise."""
     n = len(scores)
-    frame = pd.DataFrame({
-        "src_lang": "eng", "tgt_lang": tgt_lang, "system": "s", "doc": "d", "segment": [str(i) for i in range(n)],
-        "annotator": annotators or ["a"] * n, "score": np.asarray(scores, float), "item_type": item_type,
-        "hit": hits or ["h"] * n,
-    })  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "src_lang": "eng",
+            "tgt_lang": tgt_lang,
+            "system": "s",
+            "doc": "d",
+            "segment": [str(i) for i in range(n)],
+            "annotator": annotators or ["a"] * n,
+            "score": np.asarray(scores, float),
+            "item_type": item_type,
+            "hit": hits or ["h"] * n,
+        }
+    )
     return like(frame, frame, scale=(0, 100))
 
 
@@ -51,8 +59,12 @@ def crossed(rng, *, people=7, segments=25, share=0.5, gains=None):
 def test_z_equals_scipy_per_annotator_and_pair(ddof):
     rng = np.random.default_rng(1)
     names = list(rng.choice(list("abc"), 60))
-    frame = pd.concat([rated(rng.integers(0, 101, 60), annotators=names),
-                       rated(rng.integers(0, 101, 60), annotators=names, tgt_lang="deu")])  # fmt: skip
+    frame = pd.concat(
+        [
+            rated(rng.integers(0, 101, 60), annotators=names),
+            rated(rng.integers(0, 101, 60), annotators=names, tgt_lang="deu"),
+        ]
+    )
     found = normalization.normalize(frame, ddof=ddof)
     keys = ["tgt_lang", "annotator"]
     expected = frame.groupby(keys)["score"].transform(lambda x: stats.zscore(x, ddof=ddof))
@@ -106,8 +118,10 @@ def test_significant_digits_are_those_that_print(value, digits):
 
 def test_statistics_from_some_items_move_all():
     frame = pd.concat([rated([10, 20, 30], item_type="calibration"), rated([40, 90])], ignore_index=True)
-    for found in (normalization.normalize(frame, method="z_calibration"),
-                  normalization.normalize(frame, item_types=("calibration",))):  # fmt: skip
+    for found in (
+        normalization.normalize(frame, method="z_calibration"),
+        normalization.normalize(frame, item_types=("calibration",)),
+    ):
         assert found["normalized"].tolist() == [-1, 0, 1, 2, 7]
     ranks = normalization.normalize(frame, method="rank", item_types=("calibration",))["normalized"]
     np.testing.assert_allclose(ranks, [1 / 6, 1 / 2, 5 / 6, 5 / 6, 5 / 6])
@@ -380,14 +394,25 @@ def test_rho_and_pearson_equal_scipy_and_the_inversion_is_found_by_hand():
 
 
 def test_the_summary_is_over_annotators_with_several_hits():
-    kept = pd.DataFrame({
-        "pair": "p", "annotator": list("abcd"), "hits": [1, 2, 3, 2], "judgements": 9, "rho": [1, 0.95, 0.8, np.nan],
-    })  # fmt: skip
+    kept = pd.DataFrame(
+        {
+            "pair": "p",
+            "annotator": list("abcd"),
+            "hits": [1, 2, 3, 2],
+            "judgements": 9,
+            "rho": [1, 0.95, 0.8, np.nan],
+        }
+    )
     row = normalization.order_summary(kept, by=["pair"]).iloc[0]
     assert row.drop("pair").to_dict() == {
-        "annotators": 4, "several_hits": 2, "lowest": 0.8, "median": 0.875, "above_0.9": 0.5, "reordered": 2,
+        "annotators": 4,
+        "several_hits": 2,
+        "lowest": 0.8,
+        "median": 0.875,
+        "above_0.9": 0.5,
+        "reordered": 2,
         "one_hit_lowest": 1.0,
-    }  # fmt: skip
+    }
     nobody = normalization.order_summary(kept.assign(hits=1), by=["pair"])
     assert nobody["reordered"].tolist() == [0]
     assert nobody["reordered"].dtype.kind == "i"
@@ -427,8 +452,10 @@ def test_means_by_hand_with_and_without_a_calibration_set():
     both = normalization.means(pd.concat([frame, stranger]), calibration=calibration)
     assert both.attrs == {"reference": "calibration", "excluded": {"annotators without calibration items": 1}}
     assert both[["level", "hit", "mean", "reference"]].to_numpy().tolist() == [
-        ["annotator", "", 40, 35], ["HIT", "h", 15, 35], ["HIT", "k", 65, 35],
-    ]  # fmt: skip
+        ["annotator", "", 40, 35],
+        ["HIT", "h", 15, 35],
+        ["HIT", "k", 65, 35],
+    ]
     same = normalization.means(pd.concat([frame, calibration]))
     pd.testing.assert_frame_equal(same, both)
     distances = normalization.mean_distances(both).set_index("level")
@@ -462,11 +489,18 @@ def panel(rng, *, people=5, documents=6, sentences=4, gains=None, noise=6.0):
     gain = np.ones(people) if gains is None else np.asarray(gains)
     scores = rng.normal(0, 10, people)[:, None] + gain[:, None] * (quality + rng.normal(0, noise, (people, items)))
     doc = np.tile(np.repeat(range(documents), sentences), people)
-    frame = pd.DataFrame({
-        "src_lang": "eng", "tgt_lang": "jpn", "system": "s", "doc": doc,
-        "segment": np.tile(range(items), people), "annotator": np.repeat([f"a{k}" for k in range(people)], items),
-        "score": scores.ravel(), "item_type": "calibration",
-    }).astype({"doc": str, "segment": str})  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "src_lang": "eng",
+            "tgt_lang": "jpn",
+            "system": "s",
+            "doc": doc,
+            "segment": np.tile(range(items), people),
+            "annotator": np.repeat([f"a{k}" for k in range(people)], items),
+            "score": scores.ravel(),
+            "item_type": "calibration",
+        }
+    ).astype({"doc": str, "segment": str})
     return like(frame, frame, scale=(0, 100))
 
 
@@ -540,10 +574,16 @@ def test_what_cannot_be_held_out_is_told():
 
 
 def test_the_summary_counts_pairs_per_method():
-    held = pd.DataFrame({
-        "pair": ["p", "p", "q", "q"], "method": ["none", "z"] * 2, "agreement": [0.2, 0.5, 0.4, 0.3],
-        "change": [0, 0.3, 0, -0.1], "change_low": [0, 0.1, 0, -0.2], "change_high": [0, 0.5, 0, -0.05],
-    })  # fmt: skip
+    held = pd.DataFrame(
+        {
+            "pair": ["p", "p", "q", "q"],
+            "method": ["none", "z"] * 2,
+            "agreement": [0.2, 0.5, 0.4, 0.3],
+            "change": [0, 0.3, 0, -0.1],
+            "change_low": [0, 0.1, 0, -0.2],
+            "change_high": [0, 0.5, 0, -0.05],
+        }
+    )
     rows = normalization.summarize_cross_validation(held).set_index("method")
     assert rows.index.tolist() == ["z", "none"]
     assert rows.loc["z", ["best", "surely_closer", "surely_further"]].tolist() == [1, 1, 1]
@@ -566,8 +606,11 @@ def hits():
     rng = np.random.default_rng(20)
     hit = np.tile(np.repeat([0, 1, 2], 8), 2)
     people = np.repeat(["a$", "b"], 24)
-    return rated(rng.integers(20, 60, 48) + 12 * hit, annotators=list(people),
-                 hits=[f"{p}/{h}" for p, h in zip(people, hit, strict=True)])  # fmt: skip
+    return rated(
+        rng.integers(20, 60, 48) + 12 * hit,
+        annotators=list(people),
+        hits=[f"{p}/{h}" for p, h in zip(people, hit, strict=True)],
+    )
 
 
 def test_figures_show_the_tables_and_name_their_axes(hits):

@@ -30,11 +30,18 @@ def judged(scores, *, documents=None, item_type="calibration", system="s"):
     items, people = np.shape(scores)
     documents = np.zeros(items, int) if documents is None else np.asarray(documents)
     item, who = np.repeat(np.arange(items), people), np.tile(np.arange(people), items)
-    return pd.DataFrame({
-        "src_lang": "eng", "tgt_lang": "jpn", "system": system, "doc": np.char.add("d", documents[item].astype(str)),
-        "segment": item.astype(str), "annotator": np.char.add("a", who.astype(str)),
-        "score": np.ravel(scores).astype(float), "item_type": item_type,
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "src_lang": "eng",
+            "tgt_lang": "jpn",
+            "system": system,
+            "doc": np.char.add("d", documents[item].astype(str)),
+            "segment": item.astype(str),
+            "annotator": np.char.add("a", who.astype(str)),
+            "score": np.ravel(scores).astype(float),
+            "item_type": item_type,
+        }
+    )
 
 
 def crossed(rng, items, people, documents, *, variances):

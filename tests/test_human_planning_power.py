@@ -244,8 +244,12 @@ def test_more_documents_do_not_average_favourites_out_and_more_people_do():
 
 
 def test_each_pair_has_its_cheapest_design_or_none():
-    table = pd.DataFrame([{"pair": name, **V, "document": variance, "item": 80.0, "note": "", "segment": 0.0}
-                          for name, variance in (("quiet", 5.0), ("loud", 9000.0))])  # fmt: skip
+    table = pd.DataFrame(
+        [
+            {"pair": name, **V, "document": variance, "item": 80.0, "note": "", "segment": 0.0}
+            for name, variance in (("quiet", 5.0), ("loud", 9000.0))
+        ]
+    )
     found = planning.by_pair(table, delta=4, limits=LIMITS).set_index("pair")
     expected = planning.plan(planning.variances(table, "quiet"), delta=4, limits=LIMITS).iloc[0]
     assert found.at["quiet", "segments"] == expected["segments"]

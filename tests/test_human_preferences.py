@@ -16,8 +16,15 @@ from evalkit.human.preferences import kernels
 
 #: Games of baseball in 1987: wins of the row against the column. Agresti 2002, Table 10.10, with his estimates.
 TEAMS = ["Milwaukee", "Detroit", "Toronto", "New York", "Boston", "Cleveland", "Baltimore"]
-BASEBALL = [[0, 7, 9, 7, 7, 9, 11], [6, 0, 7, 5, 11, 9, 9], [4, 6, 0, 7, 7, 8, 12], [6, 8, 6, 0, 6, 7, 10],
-            [6, 2, 6, 7, 0, 7, 12], [4, 4, 5, 6, 6, 0, 6], [2, 4, 1, 3, 1, 7, 0]]  # fmt: skip
+BASEBALL = [
+    [0, 7, 9, 7, 7, 9, 11],
+    [6, 0, 7, 5, 11, 9, 9],
+    [4, 6, 0, 7, 7, 8, 12],
+    [6, 8, 6, 0, 6, 7, 10],
+    [6, 2, 6, 7, 0, 7, 12],
+    [4, 4, 5, 6, 6, 0, 6],
+    [2, 4, 1, 3, 1, 7, 0],
+]
 AGRESTI = [1.58, 1.44, 1.29, 1.25, 1.11, 0.68, 0.0]
 
 
@@ -40,9 +47,18 @@ def drawn(size=300, systems=5, ties="davidson", seed=3, place=0.0, tie=0.3):
     first = rng.choice(["a", "b"], size)
     chance = kernels.chances(ties, strength[a] - strength[b] + np.where(first == "a", place, -place), np.array(tie))
     answer = np.array(["a", "b", "tie"])[(rng.random(size)[:, None] > chance.cumsum(axis=1)[:, :2]).sum(axis=1)]
-    return pd.DataFrame({"system_a": [f"s{k}" for k in a], "system_b": [f"s{k}" for k in b], "preference": answer,
-                         "first": first, "annotator": rng.choice(["p", "q"], size), "src_lang": "x", "tgt_lang": "y",
-                         "doc": rng.choice(list("abcdefgh"), size)}), strength - strength.mean()  # fmt: skip
+    return pd.DataFrame(
+        {
+            "system_a": [f"s{k}" for k in a],
+            "system_b": [f"s{k}" for k in b],
+            "preference": answer,
+            "first": first,
+            "annotator": rng.choice(["p", "q"], size),
+            "src_lang": "x",
+            "tgt_lang": "y",
+            "doc": rng.choice(list("abcdefgh"), size),
+        }
+    ), strength - strength.mean()
 
 
 def test_baseball_has_the_strengths_and_the_fit_that_agresti_prints():
@@ -108,9 +124,12 @@ def test_expected_wins_are_the_wins_that_there_are(wins):
 
 @pytest.mark.parametrize(
     ("wins", "message"),
-    [([[0, 3], [0, 0]], "never lost to"), ([[0, 1, 0], [1, 0, 0], [0, 0, 0]], "never compared"),
-     (np.zeros((2, 2)), "never compared")],
-)  # fmt: skip
+    [
+        ([[0, 3], [0, 0]], "never lost to"),
+        ([[0, 1, 0], [1, 0, 0], [0, 0, 0]], "never compared"),
+        (np.zeros((2, 2)), "never compared"),
+    ],
+)
 def test_a_table_of_wins_without_an_estimate_is_refused(wins, message):
     with pytest.raises(DataError, match=message):
         odds(wins)
@@ -236,8 +255,11 @@ def test_who_won_everything_is_refused_by_name_and_finite_with_a_prior():
 
 
 @settings(deadline=None, max_examples=40)
-@given(st.lists(st.tuples(st.integers(0, 4), st.integers(1, 4), st.sampled_from(["a", "b", "tie"])), min_size=1,
-                max_size=14))  # fmt: skip
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 4), st.integers(1, 4), st.sampled_from(["a", "b", "tie"])), min_size=1, max_size=14
+    )
+)
 def test_a_fit_is_refused_exactly_where_strengths_run_away(rows):
     """Brute force: strengths have an estimate where each system can reach each other one along answers."""
     frame = table([(f"s{a}", f"s{(a + shift) % 5}", answer, 1) for a, shift, answer in rows])
@@ -245,8 +267,11 @@ def test_a_fit_is_refused_exactly_where_strengths_run_away(rows):
     reach = {name: {name} for name in systems}
     for _ in systems:
         for row in frame.itertuples():
-            ways = {"a": [(row.system_a, row.system_b)], "b": [(row.system_b, row.system_a)],
-                    "tie": [(row.system_a, row.system_b), (row.system_b, row.system_a)]}[row.preference]  # fmt: skip
+            ways = {
+                "a": [(row.system_a, row.system_b)],
+                "b": [(row.system_b, row.system_a)],
+                "tie": [(row.system_a, row.system_b), (row.system_b, row.system_a)],
+            }[row.preference]
             for better, worse in ways:
                 reach[better] |= reach[worse]
     if all(len(found) == len(systems) for found in reach.values()):
@@ -279,8 +304,16 @@ def test_win_rates_and_elo_by_hand():
 
 
 def test_circles_are_those_of_the_counts_and_chance_makes_few_where_strengths_differ():
-    frame = table([("A", "B", "a", 9), ("B", "C", "a", 9), ("C", "A", "a", 9), ("A", "B", "b", 1), ("A", "D", "a", 6),
-                   ("A", "D", "b", 2)])  # fmt: skip
+    frame = table(
+        [
+            ("A", "B", "a", 9),
+            ("B", "C", "a", 9),
+            ("C", "A", "a", 9),
+            ("A", "B", "b", 1),
+            ("A", "D", "a", 6),
+            ("A", "D", "b", 2),
+        ]
+    )
     found = preferences.circles(preferences.fit(frame), draws=200)
     assert (found.triples, found.found) == (1, [("A", "B", "C")])
     assert preferences.goodness(preferences.fit(frame)).strengths.p < 1e-6
@@ -311,8 +344,11 @@ def test_goodness_is_uniform_where_the_model_is_right():
 def test_intervals_are_wider_where_few_people_differ():
     """People who lean to one system each: drawing people says so, drawing documents alone does not."""
     rng = np.random.default_rng(0)
-    rows = [("A", "B", "a" if rng.random() < expit(lean) else "b", who, f"d{k}") for who, lean in
-            zip("pqrstu", [-2, 2, -1.5, 1.5, 1, -1]) for k in range(40)]  # fmt: skip
+    rows = [
+        ("A", "B", "a" if rng.random() < expit(lean) else "b", who, f"d{k}")
+        for who, lean in zip("pqrstu", [-2, 2, -1.5, 1.5, 1, -1])
+        for k in range(40)
+    ]
     frame = pd.DataFrame(rows, columns=["system_a", "system_b", "preference", "annotator", "doc"])
     both, _ = preferences.strengths(frame, resamples=200)
     texts, _ = preferences.strengths(frame, resamples=200, units=["documents"])

@@ -13,24 +13,43 @@ SCREENS = pd.DataFrame({"system": ["A", "B"], "against": ["B", "A"]})
 
 def judged(rows, **others):
     """(segment, system, score, errors) of one person."""
-    made = [{"doc": "d", "segment": segment, "annotator": "p", "system": system, "score": score, "errors": errors}
-            | others for segment, system, score, errors in rows]  # fmt: skip
+    made = [
+        {"doc": "d", "segment": segment, "annotator": "p", "system": system, "score": score, "errors": errors} | others
+        for segment, system, score, errors in rows
+    ]
     return pd.DataFrame(made)
 
 
 def test_pairs_are_those_of_the_screens():
     found = beside.pairs(judged([("1", "A", -1.0, 1), ("1", "B", -5.0, 1), ("1", "C", 0.0, 0)]), SCREENS)
     assert found[["pair", "a", "b", "errors"]].to_numpy().tolist() == [["A | B", -1.0, -5.0, 2]]
-    both = pd.concat([judged([("1", "A", -1.0, 1)], against="B"), judged([("1", "B", -5.0, 1)], against="A"),
-                      judged([("1", "A", -9.0, 1)], against="C")])  # fmt: skip
+    both = pd.concat(
+        [
+            judged([("1", "A", -1.0, 1)], against="B"),
+            judged([("1", "B", -5.0, 1)], against="A"),
+            judged([("1", "A", -9.0, 1)], against="C"),
+        ]
+    )
     assert beside.pairs(both, SCREENS)[["a", "b"]].to_numpy().tolist() == [[-1.0, -5.0]]
 
 
 def test_a_mark_is_found_again_where_the_same_words_are_marked_in_the_other_text():
     texts = {("A", "d", "1"): "der rote Hund bellt", ("B", "d", "1"): "ein rote Hund bellt laut"}
     marks = [("A", 4, 8, "rote"), ("A", 9, 13, "Hund"), ("A", 0, 3, "der"), ("B", 4, 13, "rote Hund")]
-    spans = pd.DataFrame([{"doc": "d", "segment": "1", "annotator": "p", "system": system, "start": float(start),
-                           "end": float(end), "side": "target"} for system, start, end, _ in marks])  # fmt: skip
+    spans = pd.DataFrame(
+        [
+            {
+                "doc": "d",
+                "segment": "1",
+                "annotator": "p",
+                "system": system,
+                "start": float(start),
+                "end": float(end),
+                "side": "target",
+            }
+            for system, start, end, _ in marks
+        ]
+    )
     ratings = judged([("1", "A", -1.0, 3), ("1", "B", -1.0, 1)])
     found = beside.found_again(spans, texts, ratings, SCREENS)
     assert found[["system", "again", "same"]].to_numpy().tolist() == [
@@ -126,8 +145,11 @@ def test_few_people_are_not_drawn(real):
 def scores(rng, noise, size=400):
     """Three systems .3 apart, a segment a document, with noise of some shape."""
     drawn = noise(rng, (size, 3)) + np.array([0.0, 0.3, 0.6])
-    rows = [("eng", "deu", f"d{k}", str(k), "p", name, score, "system")
-            for k, one in enumerate(drawn) for name, score in zip("ABC", one)]  # fmt: skip
+    rows = [
+        ("eng", "deu", f"d{k}", str(k), "p", name, score, "system")
+        for k, one in enumerate(drawn)
+        for name, score in zip("ABC", one)
+    ]
     names = ["src_lang", "tgt_lang", "doc", "segment", "annotator", "system", "score", "item_type"]
     return pd.DataFrame(rows, columns=names)
 

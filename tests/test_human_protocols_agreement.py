@@ -34,10 +34,18 @@ def table(*, seed=0, segments=24, protocols=("ESA-1", "ESA-2"), systems=SYSTEMS)
     rows = []
     for protocol, (segment, place) in itertools.product(protocols, np.ndindex(quality.shape)):
         score = np.clip(80 + quality[segment, place] + rng.normal(0, 12), 0, 100).round()
-        rows.append({"protocol": protocol, "system": ("ref", *systems)[place], "doc": f"d{segment // 3}",
-                     "segment": str(segment), "annotator": f"{protocol}-p{segment // 3 % 4}", "score": score,
-                     "hit": f"{protocol}{segment // 3 % 4:02d}",
-                     "item_type": "system" if place else "reference"})  # fmt: skip
+        rows.append(
+            {
+                "protocol": protocol,
+                "system": ("ref", *systems)[place],
+                "doc": f"d{segment // 3}",
+                "segment": str(segment),
+                "annotator": f"{protocol}-p{segment // 3 % 4}",
+                "score": score,
+                "hit": f"{protocol}{segment // 3 % 4:02d}",
+                "item_type": "system" if place else "reference",
+            }
+        )
     return pd.DataFrame(rows)
 
 
@@ -94,8 +102,13 @@ def test_intervals_are_the_same_with_the_linear_algebra_of_another_processor(rea
     real("wmt23-protocols")
     told = {}
     for kernel in ("Haswell", "Sandybridge"):
-        done = subprocess.run([sys.executable, "-c", ELSEWHERE], capture_output=True, text=True, check=True,
-                              env=os.environ | {"OPENBLAS_CORETYPE": kernel})  # fmt: skip
+        done = subprocess.run(
+            [sys.executable, "-c", ELSEWHERE],
+            capture_output=True,
+            text=True,
+            check=True,
+            env=os.environ | {"OPENBLAS_CORETYPE": kernel},
+        )
         computes, told[kernel] = json.loads(done.stdout)
         assert computes == [kernel]
     for one, other in zip(*told.values(), strict=True):
@@ -188,23 +201,32 @@ def of_libraries(laid, classes, on, own, times):
         who = laid.people[name]
         z_scores = np.array([(v - values[who == p].mean()) / values[who == p].std(ddof=1) for v, p in zip(values, who)])
         standard.append(z_scores[rows])
-    signs = [(np.sign(x[i] - x[j]), np.sign(y[i] - y[j])) for i, j in itertools.combinations(range(len(x)), 2)
-             if laid.segment[rows[i]] == laid.segment[rows[j]]]  # fmt: skip
+    signs = [
+        (np.sign(x[i] - x[j]), np.sign(y[i] - y[j]))
+        for i, j in itertools.combinations(range(len(x)), 2)
+        if laid.segment[rows[i]] == laid.segment[rows[j]]
+    ]
     sx, sy = np.array(signs).T
     alpha = krippendorff.alpha
     return {
-        "pearson": stats.pearsonr(x, y).statistic, "spearman": stats.spearmanr(x, y).statistic,
-        "kendall_b": stats.kendalltau(x, y).statistic, "pearson_z": stats.pearsonr(*standard).statistic,
+        "pearson": stats.pearsonr(x, y).statistic,
+        "spearman": stats.spearmanr(x, y).statistic,
+        "kendall_b": stats.kendalltau(x, y).statistic,
+        "pearson_z": stats.pearsonr(*standard).statistic,
         "kendall_b_within": (sx * sy).sum() / np.sqrt((sx**2).sum() * (sy**2).sum()),
         "pearson_without_model": pingouin.partial_corr(frame, "x", "y", "z")["r"].iloc[0],
         "krippendorff_interval": alpha([x, y], level_of_measurement="interval"),
         "krippendorff_ordinal": alpha([x, y], level_of_measurement="ordinal"),
-        "icc_agreement": icc["ICC(A,1)"], "icc_consistency": icc["ICC(C,1)"],
-        "percent_agreement": (a == b).mean(), "fleiss_kappa": fleiss(a, b), "gwet_ac1": ac1(a, b),
-        "error_kappa": fleiss(a > 0, b > 0), "characters_f1": sklearn.metrics.f1_score(*marked[0]),
+        "icc_agreement": icc["ICC(A,1)"],
+        "icc_consistency": icc["ICC(C,1)"],
+        "percent_agreement": (a == b).mean(),
+        "fleiss_kappa": fleiss(a, b),
+        "gwet_ac1": ac1(a, b),
+        "error_kappa": fleiss(a > 0, b > 0),
+        "characters_f1": sklearn.metrics.f1_score(*marked[0]),
         "characters_alpha": alpha(np.stack(marked[0]), level_of_measurement="nominal"),
         "characters_own_alpha": alpha(np.stack(marked[1]), level_of_measurement="nominal"),
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.filterwarnings("ignore::Warning:pingouin")
@@ -237,11 +259,21 @@ def test_characters_agree_as_in_the_study_of_mqm():
     items = pd.DataFrame({"system": "s", "doc": "d", "segment": [str(k) for k in range(12)]})
     texts = items.assign(src_lang="eng", tgt_lang="deu", hypothesis="x" * 40, reference="y")
     start = rng.integers(0, 30, 50)
-    spans = items.iloc[rng.integers(0, 12, 50)].reset_index(drop=True).assign(
-        src_lang="eng", tgt_lang="deu", item_type="system", severity="minor", error_type="o", side="target",
-        start=start.astype(float), end=start + rng.integers(1, 10, 50).astype(float),
-        protocol=rng.choice(["A", "B"], 50),
-    )  # fmt: skip
+    spans = (
+        items.iloc[rng.integers(0, 12, 50)]
+        .reset_index(drop=True)
+        .assign(
+            src_lang="eng",
+            tgt_lang="deu",
+            item_type="system",
+            severity="minor",
+            error_type="o",
+            side="target",
+            start=start.astype(float),
+            end=start + rng.integers(1, 10, 50).astype(float),
+            protocol=rng.choice(["A", "B"], 50),
+        )
+    )
     spans["annotator"] = spans["protocol"]
     judged = pd.concat([items.assign(src_lang="eng", tgt_lang="deu", annotator=who) for who in "AB"])
     on = marks.characters(items, spans, texts)
@@ -261,10 +293,14 @@ def spans_of(frame, severity, **other):
 def test_a_translation_is_as_bad_as_its_worst_mark_and_degraded_copies_do_not_count():
     frame = table(segments=2, protocols=("ESA-1", "WMT-DASQM"))
     first = frame[:1]
-    marked = pd.concat([
-        spans_of(first, "minor"), spans_of(first, "critical"), spans_of(frame[1:2], "unstated"),
-        spans_of(frame[2:3], "major", item_type="degraded"),
-    ])  # fmt: skip
+    marked = pd.concat(
+        [
+            spans_of(first, "minor"),
+            spans_of(first, "critical"),
+            spans_of(frame[1:2], "unstated"),
+            spans_of(frame[2:3], "major", item_type="degraded"),
+        ]
+    )
     found = marks.worst(frame, marked)
     assert found[:4].tolist() == [2, 1, 0, 0]
     assert found[frame["protocol"] == "WMT-DASQM"].isna().all()
@@ -282,11 +318,30 @@ def test_translations_without_a_mark_are_those_whose_judgement_has_none(real):
 
 def test_marks_are_laid_on_their_own_translation_and_cut_at_its_end():
     items = pd.DataFrame({"system": ["b", "a", "ref"], "doc": "d", "segment": "1"})
-    texts = pd.DataFrame({"src_lang": "eng", "tgt_lang": "deu", "system": ["a", "b"], "doc": "d", "segment": "1",
-                          "hypothesis": ["four", "fifteen letters"], "reference": "six xx"})  # fmt: skip
-    marked = pd.DataFrame({"protocol": "P", "src_lang": "eng", "tgt_lang": "deu", "system": ["a", "a", "b", "b"],
-                           "doc": "d", "segment": "1", "item_type": ["system", "degraded", "system", "system"],
-                           "start": [2.0, 0, 13, np.nan], "end": [9.0, 4, 15, np.nan]})  # fmt: skip
+    texts = pd.DataFrame(
+        {
+            "src_lang": "eng",
+            "tgt_lang": "deu",
+            "system": ["a", "b"],
+            "doc": "d",
+            "segment": "1",
+            "hypothesis": ["four", "fifteen letters"],
+            "reference": "six xx",
+        }
+    )
+    marked = pd.DataFrame(
+        {
+            "protocol": "P",
+            "src_lang": "eng",
+            "tgt_lang": "deu",
+            "system": ["a", "a", "b", "b"],
+            "doc": "d",
+            "segment": "1",
+            "item_type": ["system", "degraded", "system", "system"],
+            "start": [2.0, 0, 13, np.nan],
+            "end": [9.0, 4, 15, np.nan],
+        }
+    )
     found = marks.characters(items, marked, texts)
     assert found[""].tolist() == [15, 4, 6]
     assert np.flatnonzero(found["P"]).tolist() == [13, 14, 17, 18]
@@ -464,8 +519,10 @@ def test_differences_are_those_of_means_in_standard_deviations():
 @given(st.floats(0.1, 9), st.floats(-50, 50))
 def test_the_criterion_does_not_depend_on_the_scale(factor, shift):
     frame = table(protocols=("ESA-1", "WMT-MQM"))
-    one, two = (criterion.criterion(each, resamples=3)[["difference", "in_order", "above"]].to_numpy()
-                for each in (frame, frame.assign(score=factor * frame["score"] + shift)))  # fmt: skip
+    one, two = (
+        criterion.criterion(each, resamples=3)[["difference", "in_order", "above"]].to_numpy()
+        for each in (frame, frame.assign(score=factor * frame["score"] + shift))
+    )
     assert one == pytest.approx(two, abs=1e-6)
 
 

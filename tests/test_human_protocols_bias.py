@@ -33,13 +33,19 @@ def scored(seed=7, *, drawn=0.0, noise=1.0, segments=60, systems=6):
     for name in CAMPAIGNS:
         columns[name] = quality + rng.normal(0, 1, len(names)) + drawn * error * (name in pull.ASSISTED)
     frames = [
-        pd.DataFrame({
-            "protocol": name, "system": [s for s, _ in names], "segment": [n for _, n in names],
-            "doc": [f"d{int(n) // 5}" for _, n in names], "item_type": "system", "score": values,
-            "annotator": [f"{name} {int(n) % 6}" for _, n in names] if name in CAMPAIGNS else None,
-        })
+        pd.DataFrame(
+            {
+                "protocol": name,
+                "system": [s for s, _ in names],
+                "segment": [n for _, n in names],
+                "doc": [f"d{int(n) // 5}" for _, n in names],
+                "item_type": "system",
+                "score": values,
+                "annotator": [f"{name} {int(n) % 6}" for _, n in names] if name in CAMPAIGNS else None,
+            }
+        )
         for name, values in columns.items()
-    ]  # fmt: skip
+    ]
     return pd.concat(frames, ignore_index=True)
 
 
@@ -179,9 +185,12 @@ def test_whether_suggestions_move_those_that_the_model_favours_is_tested_over_sy
     assert found.loc["MQM-1", "systems"] == 6
     assert found.loc["MQM-1", "pearson"] == pytest.approx(stats.pearsonr(moved["model"], moved["people"])[0])
     exact = stats.permutation_test(
-        (moved["model"],), lambda order: abs(stats.pearsonr(order, moved["people"])[0]), permutation_type="pairings",
-        alternative="greater", n_resamples=np.inf,
-    )  # fmt: skip
+        (moved["model"],),
+        lambda order: abs(stats.pearsonr(order, moved["people"])[0]),
+        permutation_type="pairings",
+        alternative="greater",
+        n_resamples=np.inf,
+    )
     assert found.loc["MQM-1", "p"] == pytest.approx(exact.pvalue, abs=0.02)
     steady = [places(table, [b]) - places(table, [a]) for a, b in zip(pull.ALONE, pull.ASSISTED)]
     assert found.loc["MQM-1", "steady"] == pytest.approx(stats.pearsonr(*steady)[0])
@@ -205,11 +214,27 @@ def suggested(seed, *, changed=False):
             for place, level in enumerate(levels):
                 if rng.random() < 0.5:
                     other = rng.choice(["minor", "major"]) if changed else level
-                    marks.append({**where, "protocol": protocol, "start": 10 * place, "end": 10 * place + 5,
-                                  "severity": other, "suggested": True})  # fmt: skip
+                    marks.append(
+                        {
+                            **where,
+                            "protocol": protocol,
+                            "start": 10 * place,
+                            "end": 10 * place + 5,
+                            "severity": other,
+                            "suggested": True,
+                        }
+                    )
             for place in range(rng.integers(0, 3)):
-                marks.append({**where, "protocol": protocol, "start": 100 + 10 * place, "end": 105 + 10 * place,
-                              "severity": "minor", "suggested": False})  # fmt: skip
+                marks.append(
+                    {
+                        **where,
+                        "protocol": protocol,
+                        "start": 100 + 10 * place,
+                        "end": 105 + 10 * place,
+                        "severity": "minor",
+                        "suggested": False,
+                    }
+                )
     columns = ["system", "segment", "doc", "item_type", "protocol", "start", "end", "severity", "suggested"]
     return pd.DataFrame(marks, columns=columns), pd.DataFrame(released), pd.DataFrame(judged), truth
 
@@ -265,12 +290,18 @@ def test_confirmed_marks_share_a_character_with_one_of_mqm():
     size = 300
     start = rng.integers(0, 40, size).astype(float)
     missing = rng.random(size) < 0.1
-    marks = pd.DataFrame({
-        "protocol": rng.choice([*CAMPAIGNS, "MQM-1"], size), "system": "S", "doc": "d",
-        "segment": rng.integers(0, 9, size).astype(str),
-        "item_type": rng.choice(["system", "degraded"], size, p=[0.9, 0.1]), "severity": "minor",
-        "start": np.where(missing, np.nan, start), "end": np.where(missing, np.nan, start + rng.integers(1, 9, size)),
-    })  # fmt: skip
+    marks = pd.DataFrame(
+        {
+            "protocol": rng.choice([*CAMPAIGNS, "MQM-1"], size),
+            "system": "S",
+            "doc": "d",
+            "segment": rng.integers(0, 9, size).astype(str),
+            "item_type": rng.choice(["system", "degraded"], size, p=[0.9, 0.1]),
+            "severity": "minor",
+            "start": np.where(missing, np.nan, start),
+            "end": np.where(missing, np.nan, start + rng.integers(1, 9, size)),
+        }
+    )
     marks["suggested"] = marks["protocol"].str.startswith("ESAAI") & (rng.random(size) < 0.5)
     marks = marks.drop_duplicates(["protocol", "segment", "start", "end"])
     own = marks[marks["item_type"] == "system"]
@@ -279,15 +310,22 @@ def test_confirmed_marks_share_a_character_with_one_of_mqm():
         for other in own[(own["protocol"] == "MQM-1") & (own["segment"] == one.segment)].itertuples():
             if pd.isna(one.start) and pd.isna(other.start):
                 return True
-            if len({*range(int(one.start), int(one.end))} & {*range(int(other.start), int(other.end))}
-                   if pd.notna(one.start) and pd.notna(other.start) else ()):  # fmt: skip
+            if len(
+                {*range(int(one.start), int(one.end))} & {*range(int(other.start), int(other.end))}
+                if pd.notna(one.start) and pd.notna(other.start)
+                else ()
+            ):
                 return True
         return False
 
     left = own[own["suggested"]].groupby(["segment", "start", "end"], dropna=False)["protocol"].nunique().reset_index()
-    kinds = [left[left["protocol"] == 2], left[left["protocol"] == 1],
-             own[own["protocol"].str.startswith("ESAAI") & ~own["suggested"]],
-             own[own["protocol"] == "ESA-1"], own[own["protocol"] == "ESA-2"]]  # fmt: skip
+    kinds = [
+        left[left["protocol"] == 2],
+        left[left["protocol"] == 1],
+        own[own["protocol"].str.startswith("ESAAI") & ~own["suggested"]],
+        own[own["protocol"] == "ESA-1"],
+        own[own["protocol"] == "ESA-2"],
+    ]
     found = suggestions.confirmed(marks, resamples=20)
     for row, some in zip(found.itertuples(), kinds, strict=True):
         assert row.marks == len(some)
@@ -307,8 +345,13 @@ def test_marking_counts_what_pandas_counts():
         size = own.groupby(["system", "segment"]).size().reindex(model.index, fill_value=0)
         weigh = own["severity"].map({"minor": 1, "major": 5}).groupby([own["system"], own["segment"]]).sum()
         weigh = weigh.reindex(model.index, fill_value=0)
-        expected = [size.mean(), (size > 0).mean(), (own["severity"] == "major").mean(),
-                    (size[model == 0] > 0).mean(), (weigh == -model).mean()]  # fmt: skip
+        expected = [
+            size.mean(),
+            (size > 0).mean(),
+            (own["severity"] == "major").mean(),
+            (size[model == 0] > 0).mean(),
+            (weigh == -model).mean(),
+        ]
         values = [estimate(found, measure, name) for measure in suggestions.MARKINGS]
         assert values == pytest.approx(expected)
 
@@ -342,9 +385,16 @@ def degraded(seed=7, *, people=4):
     for protocol, person, number in itertools.product(["ESA-1", "MQM-1"], range(people), range(24)):
         level = rng.normal(70, 10)
         drop = 0 if person == 0 and protocol == "ESA-1" else 25
-        row = {"protocol": protocol, "src_lang": "eng", "tgt_lang": "deu", "system": f"S{number % 4}",
-               "doc": f"d{number % 6}", "segment": str(number), "annotator": f"{protocol[0]}{person}",
-               "hit": f"{protocol} {person}"}  # fmt: skip
+        row = {
+            "protocol": protocol,
+            "src_lang": "eng",
+            "tgt_lang": "deu",
+            "system": f"S{number % 4}",
+            "doc": f"d{number % 6}",
+            "segment": str(number),
+            "annotator": f"{protocol[0]}{person}",
+            "hit": f"{protocol} {person}",
+        }
         score = np.round(level + rng.normal(0, 8))
         rows.append({**row, "item_type": "system", "score": score, "errors": rng.poisson(1)})
         if number < 12:
@@ -430,12 +480,23 @@ def worked(seed=7, *, along=-0.5, later=-0.2, people=6):
     rows = []
     for person, account, place in itertools.product(range(people), range(3), range(30)):
         seconds = np.exp(3 + 0.3 * person + along * place / 29 + later * (account > 0) + rng.normal(0, 0.3))
-        rows.append({"protocol": "ESA-1", "system": f"S{place % 3}", "doc": f"d{rng.integers(20)}",
-                     "segment": str(place), "annotator": f"p{person}", "hit": f"h{person}{account}",
-                     "item_type": "system", "started": 1e5 * account + 60 * place, "position": float(place),
-                     "seconds": seconds,
-                     "score": 70 + 5 * person + rng.normal(0, 5), "errors": float(rng.poisson(2)),
-                     "words": float(rng.integers(5, 40))})  # fmt: skip
+        rows.append(
+            {
+                "protocol": "ESA-1",
+                "system": f"S{place % 3}",
+                "doc": f"d{rng.integers(20)}",
+                "segment": str(place),
+                "annotator": f"p{person}",
+                "hit": f"h{person}{account}",
+                "item_type": "system",
+                "started": 1e5 * account + 60 * place,
+                "position": float(place),
+                "seconds": seconds,
+                "score": 70 + 5 * person + rng.normal(0, 5),
+                "errors": float(rng.poisson(2)),
+                "words": float(rng.integers(5, 40)),
+            }
+        )
     return pd.DataFrame(rows)
 
 
@@ -559,9 +620,14 @@ def found_of(marks_low, clean_low, pearson, p):
 
 @pytest.mark.parametrize("marks_low", [-0.1, 0.1])
 @pytest.mark.parametrize("clean_low", [-0.1, 0.1])
-@pytest.mark.parametrize(("pearson", "p", "bent"), [
-    ((0.7, 0.6), (0.01, 0.02), True), ((0.7, 0.6), (0.01, 0.2), False), ((0.7, -0.6), (0.01, 0.02), False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("pearson", "p", "bent"),
+    [
+        ((0.7, 0.6), (0.01, 0.02), True),
+        ((0.7, 0.6), (0.01, 0.2), False),
+        ((0.7, -0.6), (0.01, 0.02), False),
+    ],
+)
 def test_the_summary_says_no_more_than_the_intervals_do(marks_low, clean_low, pearson, p, bent):
     automation, moved = found_of(marks_low, clean_low, pearson, p)
     said = bias_words.summary(automation, moved)

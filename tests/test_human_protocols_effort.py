@@ -159,10 +159,21 @@ def test_a_longer_pause_leaves_fewer_judgements_out(seed):
 def test_what_filtering_spares(release):
     judged, _, released = release
     assert 0.23 < effort.spared(released, judged)["outputs"] < 0.25  # printed: almost 25 %
-    few = pd.DataFrame({"protocol": "LLM", "system": list("abab"), "doc": "d", "segment": list("1122"),
-                        "score": [0, 0, -1, 0]})  # fmt: skip
-    ends = pd.DataFrame({"protocol": "E", "annotator": "p", "hit": "h", "item_type": "system", "system": list("aabb"),
-                         "doc": "d", "segment": list("1212"), "ended": [0.0, 10, 40, 100]})  # fmt: skip
+    few = pd.DataFrame(
+        {"protocol": "LLM", "system": list("abab"), "doc": "d", "segment": list("1122"), "score": [0, 0, -1, 0]}
+    )
+    ends = pd.DataFrame(
+        {
+            "protocol": "E",
+            "annotator": "p",
+            "hit": "h",
+            "item_type": "system",
+            "system": list("aabb"),
+            "doc": "d",
+            "segment": list("1212"),
+            "ended": [0.0, 10, 40, 100],
+        }
+    )
     found = effort.spared(few, ends, fewest=2)
     assert found == {"outputs": 0.75, "time": pytest.approx(90 / 100), "segments": 0.5}
     with pytest.raises(DataError, match="No scores of GEMBA"):
@@ -174,8 +185,10 @@ def test_what_filtering_spares(release):
 
 def dense(rows):
     """Solve the equations of ``estimate`` with whole projection matrices."""
-    indicators = {name: pd.get_dummies(rows.groupby(key).ngroup()).to_numpy(float) for name, key in
-                  {"system": ["system"], "segment": ["doc", "segment"], **components.CAUSES}.items()}  # fmt: skip
+    indicators = {
+        name: pd.get_dummies(rows.groupby(key).ngroup()).to_numpy(float)
+        for name, key in {"system": ["system"], "segment": ["doc", "segment"], **components.CAUSES}.items()
+    }
     fixed = np.hstack([indicators.pop("system"), indicators.pop("segment")])
     left = np.eye(len(rows)) - fixed @ np.linalg.pinv(fixed)
     random = [*indicators.values(), np.eye(len(rows))]
@@ -238,8 +251,10 @@ def test_expected_differences_follow_the_covariance_matrix():
     for name, key in components.CAUSES.items():
         z = pd.get_dummies(rows.groupby(key).ngroup()).to_numpy(float)
         covariance += TRUE[name] * z @ z.T
-    signs = [(rows["system"] == a).to_numpy(float) - (rows["system"] == b) for a, b in itertools.combinations(
-        rows["system"].unique(), 2)]  # fmt: skip
+    signs = [
+        (rows["system"] == a).to_numpy(float) - (rows["system"] == b)
+        for a, b in itertools.combinations(rows["system"].unique(), 2)
+    ]
     contrasts = [one * sign for one in weight for sign in signs]
     expected = np.mean([contrast @ covariance @ contrast for contrast in contrasts])
     assert components.expected_difference(coded, TRUE, weight) == pytest.approx(expected)
@@ -386,8 +401,11 @@ def test_the_released_campaigns_follow_the_model(release):
 def offers():
     """Return prospects in which MQM is surest and ESAAI has most marks, ESA most of people's own."""
     rates = {"ESA": (0.4, 20, 20), "ESAAI": (0.3, 80, 15), "MQM": (0.2, 15, 15)}
-    rows = [(name, hours, se, 0.5, marks * hours, own * hours, 0.0)
-            for hours in (10.0, 40.0) for name, (se, marks, own) in rates.items()]  # fmt: skip
+    rows = [
+        (name, hours, se, 0.5, marks * hours, own * hours, 0.0)
+        for hours in (10.0, 40.0)
+        for name, (se, marks, own) in rates.items()
+    ]
     return pd.DataFrame(rows, columns=["protocol", "hours", "se", "pairs", "marks", "own", "cost"])
 
 
@@ -486,8 +504,14 @@ def test_campaigns_of_one_protocol_are_told_by_their_line(parts):
 
 def test_sentences_say_what_the_tables_hold(judged, parts):
     gaps = certainty.gaps(certainty.differences(judged, parts))
-    table = pd.DataFrame({"protocol": ["ESA", "ESA^AI", "MQM"], "hours": [1.0, 0.84, 2.0], "low": [1.0, 0.4, 1.2],
-                          "high": [1.0, 1.8, 5.0]})  # fmt: skip
+    table = pd.DataFrame(
+        {
+            "protocol": ["ESA", "ESA^AI", "MQM"],
+            "hours": [1.0, 0.84, 2.0],
+            "low": [1.0, 0.4, 1.2],
+            "high": [1.0, 1.8, 5.0],
+        }
+    )
     needed = pd.DataFrame(
         {"protocol": ["ESA-1", "ESA-2", "MQM-1"], "pair": "neighbours", "hours": [100.0, 250.0, 1234.0]}
     )

@@ -31,11 +31,16 @@ def campaigns(rng, *, names=NAMES, systems=5, documents=10, length=2, people=6, 
     score = steps * frame["system"] + liked[number, person, frame["system"]] + rng.normal(0, noise, len(frame))
     own = frame["protocol"].str.startswith(("WMT", "LLM"))
     return pd.DataFrame(
-        {"protocol": frame["protocol"], "system": "S" + frame["system"].astype(str),
-         "doc": "d" + frame["doc"].astype(str), "segment": (frame["doc"] * length + frame["part"]).astype(str),
-         "annotator": pd.Series("p" + pd.Series(person).astype(str)).mask(own), "score": score,
-         "item_type": "system"}
-    )  # fmt: skip
+        {
+            "protocol": frame["protocol"],
+            "system": "S" + frame["system"].astype(str),
+            "doc": "d" + frame["doc"].astype(str),
+            "segment": (frame["doc"] * length + frame["part"]).astype(str),
+            "annotator": pd.Series("p" + pd.Series(person).astype(str)).mask(own),
+            "score": score,
+            "item_type": "system",
+        }
+    )
 
 
 @pytest.fixture(scope="module")
@@ -98,8 +103,10 @@ def test_opposed_pairs_are_sure_in_both_and_otherwise_ordered():
     for a, b in (("ESA-1", "MQM-1"), ("ESA-1", "ESA-2")):
         count = 0
         for i, j in combinations(range(5), 2):
-            sides = [np.quantile(drawn.draws[:, NAMES.index(name), i] - drawn.draws[:, NAMES.index(name), j],
-                                 [0.025, 0.975]) for name in (a, b)]  # fmt: skip
+            sides = [
+                np.quantile(drawn.draws[:, NAMES.index(name), i] - drawn.draws[:, NAMES.index(name), j], [0.025, 0.975])
+                for name in (a, b)
+            ]
             signs = [1 if side[0] > 0 else -1 if side[1] < 0 else 0 for side in sides]
             count += signs[0] * signs[1] < 0
         assert found.loc[(a, b), "opposed"] == count
@@ -110,8 +117,12 @@ def test_without_gold_every_other_kind_has_one_vote(scored, drawn):
     found, wide = rankings.against(drawn).set_index("protocol"), means(scored)
     tau = {(a, b): stats.kendalltau(wide[a], wide[b]).statistic for a in NAMES for b in NAMES}
     of_kind = {"ESA": ["ESA-1", "ESA-2"], "AI": ["ESAAI-1"], "MQM": ["MQM-1", "WMT-MQM"], "DA": ["WMT-DASQM"]}
-    heard = {"ESA-1": ["AI", "MQM", "DA"], "ESAAI-1": ["ESA", "MQM", "DA"], "WMT-MQM": ["ESA", "AI", "DA"],
-             "LLM": ["ESA", "MQM", "DA"]}  # fmt: skip
+    heard = {
+        "ESA-1": ["AI", "MQM", "DA"],
+        "ESAAI-1": ["ESA", "MQM", "DA"],
+        "WMT-MQM": ["ESA", "AI", "DA"],
+        "LLM": ["ESA", "MQM", "DA"],
+    }
     for name, kinds in heard.items():
         theirs = np.mean([np.mean([tau[name, other] for other in of_kind[kind]]) for kind in kinds])
         assert found.loc[name, "others"] == pytest.approx(theirs)
@@ -217,8 +228,10 @@ def test_intervals_of_agreement_cover_what_campaigns_give_on_average():
         pairs = rankings.between(drawn).assign(what=lambda rows: rows["a"] + rows["b"])
         curve = curve.assign(what=curve["protocol"] + curve["against"])
         columns = ["what", "value", "low", "high"]
-        found += [pairs.rename(columns={"kendall_b": "value"})[columns],
-                  curve.rename(columns={"agreement": "value"})[columns]]  # fmt: skip
+        found += [
+            pairs.rename(columns={"kendall_b": "value"})[columns],
+            curve.rename(columns={"agreement": "value"})[columns],
+        ]
     whole = pd.concat(found)
     mean = whole.groupby("what")["value"].transform("mean")
     covered = (whole["low"].le(mean) & mean.le(whole["high"])).groupby(whole["what"]).mean()
@@ -320,8 +333,14 @@ def test_more_documents_rank_better_and_the_interval_holds_the_estimate():
 
 
 def test_segments_needed_are_read_off_a_straight_line():
-    curve = pd.DataFrame({"protocol": ["A"] * 3 + ["B"] * 3, "against": "itself", "segments": [10, 20, 40] * 2,
-                          "agreement": [0.9, 0.95, 0.97, 0.6, 0.7, 0.8]})  # fmt: skip
+    curve = pd.DataFrame(
+        {
+            "protocol": ["A"] * 3 + ["B"] * 3,
+            "against": "itself",
+            "segments": [10, 20, 40] * 2,
+            "agreement": [0.9, 0.95, 0.97, 0.6, 0.7, 0.8],
+        }
+    )
     found = consistency.segments_needed(curve, agreement=0.75).set_index("protocol")
     assert found["segments"].tolist() == [10, pytest.approx(30)]
     assert consistency.segments_needed(curve, agreement=0.96)["segments"].isna().tolist() == [False, True]
@@ -363,8 +382,9 @@ def test_places_are_drawn_with_their_intervals_and_can_be_read(drawn, pixels):
     assert len(shades) == 4
     written = [text.get_text() for text in figure.axes[0].texts]
     assert written[0::2] == placed["rank"].astype(str).tolist()
-    assert written[1::2] == [f"{row.rank_low}–{row.rank_high}" if row.rank_low < row.rank_high else "sure"
-                             for row in placed.itertuples()]  # fmt: skip
+    assert written[1::2] == [
+        f"{row.rank_low}–{row.rank_high}" if row.rank_low < row.rank_high else "sure" for row in placed.itertuples()
+    ]
     assert [label.get_text().replace("\n", "") for label in figure.axes[0].get_xticklabels()][2] == "ESA^AI-1"
     assert page.smallest(figure) >= page.LETTER
     assert figure.get_label().startswith("Places of 5 systems under 7 protocols")

@@ -24,9 +24,14 @@ def ratings(rows):
 
 
 SMALL = [
-    ("A", "1", "system", 80.0), ("A", "1", "repeat", 40.0), ("A", "2", "system", 30.0), ("A", "2", "degraded", 0.0),
-    ("B", "1", "system", 50.0), ("B", "2", "reference", 100.0), ("B", "2", "system", 44.0),
-]  # fmt: skip
+    ("A", "1", "system", 80.0),
+    ("A", "1", "repeat", 40.0),
+    ("A", "2", "system", 30.0),
+    ("A", "2", "degraded", 0.0),
+    ("B", "1", "system", 50.0),
+    ("B", "2", "reference", 100.0),
+    ("B", "2", "system", 44.0),
+]
 
 
 def test_segments_are_averaged_before_systems_and_only_system_and_repeat_count():
@@ -39,8 +44,17 @@ def test_segments_are_averaged_before_systems_and_only_system_and_repeat_count()
 
 
 def test_moves_are_told_against_the_official_order():
-    official = pd.DataFrame({"system": ["B", "A"], "raw": ["47", "45.1"], "z": ["4.7", "4.5"], "segments": 2,
-                             "judgements": [2, 3], "src_lang": "ces", "tgt_lang": "eng"})  # fmt: skip
+    official = pd.DataFrame(
+        {
+            "system": ["B", "A"],
+            "raw": ["47", "45.1"],
+            "z": ["4.7", "4.5"],
+            "segments": 2,
+            "judgements": [2, 3],
+            "src_lang": "ces",
+            "tgt_lang": "eng",
+        }
+    )
     compared = ranking.compare_with_official(ratings(SMALL), official, scale="raw").set_index("system")
     assert compared["equal"].to_dict() == {"B": True, "A": False}
     assert compared["moved"].to_dict() == {"B": -1, "A": 1}
@@ -85,9 +99,13 @@ def test_zeros_taken_away_are_found_again(which):
 
 @pytest.mark.parametrize(
     ("year", "scale", "equal", "pairs_that_differ"),
-    [(21, "z", 80, set()), (21, "raw", 77, {"deu-eng"}), (22, "z", 68, {"deu-eng", "jpn-eng"}),
-     (22, "raw", 58, {"deu-eng", "jpn-eng"})],
-)  # fmt: skip
+    [
+        (21, "z", 80, set()),
+        (21, "raw", 77, {"deu-eng"}),
+        (22, "z", 68, {"deu-eng", "jpn-eng"}),
+        (22, "raw", 58, {"deu-eng", "jpn-eng"}),
+    ],
+)
 def test_official_rankings_come_out_to_the_printed_digits(year, scale, equal, pairs_that_differ, real):
     rated, official = real(f"wmt{year}-mturk"), real(f"wmt{year}-mturk-ranking")
     compared = ranking.compare_with_official(rated, official, scale=scale)
@@ -123,10 +141,18 @@ def campaign(scores, *, pair=("ces", "eng"), **columns):
     scores = np.asarray(scores, float)
     system, segment = np.nonzero(np.isfinite(scores))
     return pd.DataFrame(
-        {"src_lang": pair[0], "tgt_lang": pair[1], "system": [f"S{k}" for k in system], "doc": "d",
-         "segment": [f"{k:03}" for k in segment], "annotator": "a", "score": scores[system, segment],
-         "item_type": "system"} | columns
-    )  # fmt: skip
+        {
+            "src_lang": pair[0],
+            "tgt_lang": pair[1],
+            "system": [f"S{k}" for k in system],
+            "doc": "d",
+            "segment": [f"{k:03}" for k in segment],
+            "annotator": "a",
+            "score": scores[system, segment],
+            "item_type": "system",
+        }
+        | columns
+    )
 
 
 def drawn(seed, *, systems=5, segments=40, levels=None, missing=0.2, step=0.25):
@@ -173,12 +199,16 @@ def test_every_test_equals_scipys_pair_by_pair(segments, levels):
 
 def test_textbook_examples():
     """Hollander & Wolfe 1973, as R's help page of wilcox.test prints them (W = 35, p 0.1272; V = 40, p 0.01953)."""
-    permeability = [[0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46],
-                    [1.15, 0.88, 0.90, 0.74, 1.21, *[np.nan] * 5]]  # fmt: skip
+    permeability = [
+        [0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46],
+        [1.15, 0.88, 0.90, 0.74, 1.21, *[np.nan] * 5],
+    ]
     row = ranking.pairwise_tests(campaign(permeability)).iloc[0]
     assert (row["wins"], round(row["p"], 4)) == (35, 0.1272)
-    depression = [[1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30],
-                  [0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29]]  # fmt: skip
+    depression = [
+        [1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30],
+        [0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29],
+    ]
     row = ranking.pairwise_tests(campaign(depression), test="wilcoxon").iloc[0]
     assert (row["better"], round(row["p"], 5)) == ("S0", 0.01953)
 

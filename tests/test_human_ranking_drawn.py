@@ -23,10 +23,17 @@ def layout(people, documents, systems, length, crossed):
     if not crossed:
         frame["doc"] += frame["person"] * shape["doc"]
     named = pd.DataFrame(
-        {"src_lang": "ces", "tgt_lang": "eng", "system": "S" + frame["system"].astype("str"),
-         "doc": "d" + frame["doc"].astype("str"), "segment": (frame["doc"] * length + frame["part"]).astype("str"),
-         "annotator": "p" + frame["person"].astype("str"), "score": np.nan, "item_type": "system"}
-    )  # fmt: skip
+        {
+            "src_lang": "ces",
+            "tgt_lang": "eng",
+            "system": "S" + frame["system"].astype("str"),
+            "doc": "d" + frame["doc"].astype("str"),
+            "segment": (frame["doc"] * length + frame["part"]).astype("str"),
+            "annotator": "p" + frame["person"].astype("str"),
+            "score": np.nan,
+            "item_type": "system",
+        }
+    )
     return frame, named
 
 
@@ -93,8 +100,12 @@ def test_the_covariance_is_that_of_the_draws(unit):
 def test_crossed_draws_equal_a_loop():
     """A judgement counts as often as its annotator times as often as its document."""
     ratings = campaign(np.random.default_rng(1), people=4, documents=5, crossed=True)
-    drawn = draws("ces-eng", [segment_means(ratings, unit=("annotator", "doc"))["ces-eng"]], resamples=6,
-                  rng=np.random.default_rng(5))[0]  # fmt: skip
+    drawn = draws(
+        "ces-eng",
+        [segment_means(ratings, unit=("annotator", "doc"))["ces-eng"]],
+        resamples=6,
+        rng=np.random.default_rng(5),
+    )[0]
     rng = np.random.default_rng(5)
     people, documents = rng.integers(0, 4, (6, 4)), rng.integers(0, 5, (6, 5))
     names = [list(dict.fromkeys(ratings[column])) for column in ("annotator", "doc")]

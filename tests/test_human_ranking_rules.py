@@ -26,11 +26,20 @@ def campaign(seed=0, *, systems=5, documents=12, segments=4, step=3.0, gaps=0.0,
     for system, doc in itertools.product(range(systems), range(documents)):
         strict = rng.normal(0, 6)
         rows += [
-            {"src_lang": "eng", "tgt_lang": "jpn", "system": f"s{system}", "doc": f"d{doc}", "segment": str(segment),
-             "annotator": f"a{rng.integers(6)}", "item_type": "system", "domain": f"x{doc % domains}",
-             "score": float(np.clip(np.round(70 - step * system + strict + rng.normal(0, 12)), 0, 100))}
-            for segment in range(segments) if rng.random() >= gaps
-        ]  # fmt: skip
+            {
+                "src_lang": "eng",
+                "tgt_lang": "jpn",
+                "system": f"s{system}",
+                "doc": f"d{doc}",
+                "segment": str(segment),
+                "annotator": f"a{rng.integers(6)}",
+                "item_type": "system",
+                "domain": f"x{doc % domains}",
+                "score": float(np.clip(np.round(70 - step * system + strict + rng.normal(0, 12)), 0, 100)),
+            }
+            for segment in range(segments)
+            if rng.random() >= gaps
+        ]
     return pd.DataFrame(rows)
 
 
@@ -45,13 +54,15 @@ def brute(beats, line):
         above, below = range(k + 1), range(k + 1, size)
         bottom = [next((b for b in range(a + 1, size) if beats[a][b]), size) for a in range(size)]
         top = [next((a for a in range(b - 1, -1, -1) if beats[a][b]), -1) for b in range(size)]
-        found.append({
-            "all": all(beats[a][b] for a in above for b in below),
-            "own": won[k] == len(below),
-            "least": min(won[a] for a in above) == len(below),
-            "next": bool(beats[k][k + 1]),
-            "ranges": all(bottom[a] <= k + 1 for a in above) and all(top[b] >= k for b in below),
-        }[line])  # fmt: skip
+        found.append(
+            {
+                "all": all(beats[a][b] for a in above for b in below),
+                "own": won[k] == len(below),
+                "least": min(won[a] for a in above) == len(below),
+                "next": bool(beats[k][k + 1]),
+                "ranges": all(bottom[a] <= k + 1 for a in above) and all(top[b] >= k for b in below),
+            }[line]
+        )
     return [*found, True]
 
 
@@ -137,8 +148,9 @@ def by_hand(frame, name):
     return list(order), beats
 
 
-@pytest.mark.parametrize("name", ["wmt20", "wmt22", "wmt23", "wmt24", "wmt24-micro", "wmt25", "wmt25-ranges", "wmt26",
-                                  "wmt26-next"])  # fmt: skip
+@pytest.mark.parametrize(
+    "name", ["wmt20", "wmt22", "wmt23", "wmt24", "wmt24-micro", "wmt25", "wmt25-ranges", "wmt26", "wmt26-next"]
+)
 @pytest.mark.parametrize("gaps", [0.0, 0.15])
 def test_a_rule_equals_its_script_in_loops(name, gaps):
     parted = 0
@@ -202,11 +214,23 @@ def test_neighbours_only_part_systems_that_their_own_test_does_not():
     rng = np.random.default_rng(0)
     base = rng.normal(60, 5, 40)
     scores = {"s0": base + np.where(np.arange(40) % 4, -2, 14), "s1": base + rng.normal(1.5, 0.4, 40), "s2": base}
-    frame = pd.concat([
-        pd.DataFrame({"src_lang": "eng", "tgt_lang": "jpn", "system": name, "doc": [f"d{k}" for k in range(40)],
-                      "segment": "1", "annotator": "a", "item_type": "system", "score": values})
-        for name, values in scores.items()
-    ])  # fmt: skip
+    frame = pd.concat(
+        [
+            pd.DataFrame(
+                {
+                    "src_lang": "eng",
+                    "tgt_lang": "jpn",
+                    "system": name,
+                    "doc": [f"d{k}" for k in range(40)],
+                    "segment": "1",
+                    "annotator": "a",
+                    "item_type": "system",
+                    "score": values,
+                }
+            )
+            for name, values in scores.items()
+        ]
+    )
     found = by_rule.judge(frame, rules.named("wmt25"), **OPTIONS)[0]
     assert found.table["system"].tolist() == ["s0", "s1", "s2"]
     assert (found.lines, found.unproved) == (1, 1)
@@ -214,8 +238,15 @@ def test_neighbours_only_part_systems_that_their_own_test_does_not():
 
 
 def test_what_each_rule_parts_is_counted():
-    frame = pd.DataFrame({"data": "d", "pair": "p", "rule": ["x"] * 2 + ["y"] * 2 + ["z"] * 2, "system": list("AB") * 3,
-                          "cluster": [1, 2, 1, 1, 2, 1]})  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "data": "d",
+            "pair": "p",
+            "rule": ["x"] * 2 + ["y"] * 2 + ["z"] * 2,
+            "system": list("AB") * 3,
+            "cluster": [1, 2, 1, 1, 2, 1],
+        }
+    )
     found = by_rule.parted(frame)
     assert found[["better", "worse", "rules", "of", "against", "names"]].to_numpy().tolist() == [
         ["A", "B", 1, 3, 1, "x"]
@@ -252,12 +283,20 @@ def test_rearranged_campaigns_are_tested_as_ratings_are():
         )
     )
     rows = [
-        {"src_lang": "eng", "tgt_lang": "jpn", "system": f"s{k}", "doc": f"d{doc}", "segment": str(segment),
-         "item_type": "system", "score": score, "domain": f"x{domain}"}
+        {
+            "src_lang": "eng",
+            "tgt_lang": "jpn",
+            "system": f"s{k}",
+            "doc": f"d{doc}",
+            "segment": str(segment),
+            "item_type": "system",
+            "score": score,
+            "domain": f"x{domain}",
+        }
         for k, values in enumerate(batch.means["raw"][0])
         for segment, (score, doc, domain) in enumerate(zip(values, grid.docs, grid.domains, strict=True))
         if np.isfinite(score)
-    ]  # fmt: skip
+    ]
     names = [name for name in NAMES if rules.named(name).by == "raw" and rules.named(name).test != "sign flips"]
     _, parted = rule_errors.lined(batch, [rules.named(name) for name in names], resamples=200)
     frame = pd.DataFrame(rows)
@@ -279,11 +318,15 @@ def test_halves_of_a_crowd_split_every_judgement_once():
 
 
 def test_a_rule_that_errs_is_not_advised():
-    found = pd.DataFrame({
-        "rule": ["bold", "sound", "timid"] * 2, "situation": ["alike"] * 3 + ["differ"] * 3,
-        "rate": [0.3, 0.1, 0.05, 0.9, 0.6, 0.2], "low": [0.2, 0.08, 0.03, 0.8, 0.5, 0.1],
-        "nominal": [0.1] * 3 + [None] * 3,
-    })  # fmt: skip
+    found = pd.DataFrame(
+        {
+            "rule": ["bold", "sound", "timid"] * 2,
+            "situation": ["alike"] * 3 + ["differ"] * 3,
+            "rate": [0.3, 0.1, 0.05, 0.9, 0.6, 0.2],
+            "low": [0.2, 0.08, 0.03, 0.8, 0.5, 0.1],
+            "nominal": [0.1] * 3 + [None] * 3,
+        }
+    )
     assert rule_errors.advised(found, power="differ") == "sound"
     assert rule_errors.advised(found[found["rule"] == "bold"], power="differ") == "bold"
 
@@ -317,8 +360,18 @@ def test_wmt23_s_transcription_equals_the_file(mirrored):
 
 
 def test_wmt24_s_transcription_equals_the_workbook(mirrored):
-    codes = {"en": "eng", "de": "deu", "ja": "jpn", "zh": "zho", "cs": "ces", "uk": "ukr", "is": "isl", "ru": "rus",
-             "es": "spa", "hi": "hin"}  # fmt: skip
+    codes = {
+        "en": "eng",
+        "de": "deu",
+        "ja": "jpn",
+        "zh": "zho",
+        "cs": "ces",
+        "uk": "ukr",
+        "is": "isl",
+        "ru": "rus",
+        "es": "spa",
+        "hi": "hin",
+    }
     file = mirrored("wmt-conference/wmt24-news-systems/*/humeval/AutoRank.xlsx")
     found = []
     for sheet, table in pd.read_excel(file, sheet_name=None, engine="calamine").items():
@@ -338,9 +391,11 @@ def test_wmt23_s_lines_follow_from_its_wins_and_its_automatic_ranks_from_the_met
     printed = data.published("wmt23_clusters")
     found = wmt_lines.wmt23_lines(printed, real("wmt23-human"))
     came = wmt_lines.reproduced(
-        found, printed, pd.DataFrame(columns=["data", "equal_wins", "equal_line"]),
+        found,
+        printed,
+        pd.DataFrame(columns=["data", "equal_wins", "equal_line"]),
         wmt_lines.compare_autorank(data.published("wmt24_autorank")),
-    ).set_index("what")  # fmt: skip
+    ).set_index("what")
     equal = came["equal"] == came["numbers"]
     assert equal["lines, from the printed wins"]
     assert equal["AutoRank and cutoff"]

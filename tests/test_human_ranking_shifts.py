@@ -33,10 +33,17 @@ def small(seed, *, systems=4, segments=30, step=0.3):
     scores = rng.normal(size=(systems, segments)) - step * np.arange(systems)[:, None]
     system, segment = np.indices(scores.shape).reshape(2, -1)
     return pd.DataFrame(
-        {"src_lang": "ces", "tgt_lang": "eng", "system": [f"S{k}" for k in system],
-         "doc": [f"d{k // 3}" for k in segment], "segment": [str(k) for k in segment],
-         "annotator": "a", "score": scores.ravel(), "item_type": "system"}
-    )  # fmt: skip
+        {
+            "src_lang": "ces",
+            "tgt_lang": "eng",
+            "system": [f"S{k}" for k in system],
+            "doc": [f"d{k // 3}" for k in segment],
+            "segment": [str(k) for k in segment],
+            "annotator": "a",
+            "score": scores.ravel(),
+            "item_type": "system",
+        }
+    )
 
 
 def test_draws_equal_a_loop_over_drawn_segments():
@@ -59,8 +66,9 @@ def test_annotators_are_drawn_with_all_their_judgements():
     third = small(8).assign(annotator="c")[lambda f: f["segment"].astype(int) > 20]
     ratings = pd.concat([first, second, third], ignore_index=True)
     shares = 1 / ratings.groupby(["system", "segment"])["score"].transform("size")
-    drawn = draws("ces-eng", [segment_means(ratings, unit="annotator")["ces-eng"]], resamples=9,
-                  rng=np.random.default_rng(5))[0]  # fmt: skip
+    drawn = draws(
+        "ces-eng", [segment_means(ratings, unit="annotator")["ces-eng"]], resamples=9, rng=np.random.default_rng(5)
+    )[0]
     for row, chosen in zip(drawn, np.random.default_rng(5).integers(0, 3, (9, 3)), strict=True):
         parts = [ratings[ratings["annotator"] == "abc"[k]].assign(share=shares) for k in chosen]
         again = pd.concat(parts).assign(weighed=lambda f: f["score"] * f["share"]).groupby("system")
@@ -94,10 +102,17 @@ def test_the_interval_over_annotators_is_that_of_theory():
     rng = np.random.default_rng(4)
     bias, people = rng.normal(0, 10, 160), np.repeat(np.arange(160), 10)
     ratings = pd.DataFrame(
-        {"src_lang": "ces", "tgt_lang": "eng", "system": np.where(people % 2, "A", "B"), "doc": "d",
-         "segment": [str(k) for k in range(1600)], "annotator": people.astype(str), "item_type": "system",
-         "score": bias[people] + rng.normal(0, 5, 1600)}
-    )  # fmt: skip
+        {
+            "src_lang": "ces",
+            "tgt_lang": "eng",
+            "system": np.where(people % 2, "A", "B"),
+            "doc": "d",
+            "segment": [str(k) for k in range(1600)],
+            "annotator": people.astype(str),
+            "item_type": "system",
+            "score": bias[people] + rng.normal(0, 5, 1600),
+        }
+    )
     widths = {}
     for unit in (None, "annotator"):
         table = ranking.rank_ranges(ratings, unit=unit, resamples=4000).set_index("system")
@@ -212,10 +227,12 @@ def test_figures_name_their_axes_and_hold_the_tables_values(variants):
     compared, grouped = ranking.pairwise_tests(variants["raw"]), ranking.significance_clusters(variants["raw"])
     ranges = ranking.rank_ranges(variants["raw"], resamples=50)
     figures = [
-        draw.bump_chart(ranked, pair=pair), draw.win_matrix(compared, pair=pair),
-        draw.rank_forest(ranges, pair=pair), draw.rank_forest(ranges, pair=pair, clustered=grouped),
+        draw.bump_chart(ranked, pair=pair),
+        draw.win_matrix(compared, pair=pair),
+        draw.rank_forest(ranges, pair=pair),
+        draw.rank_forest(ranges, pair=pair, clustered=grouped),
         draw.moves_strip(moved),
-    ]  # fmt: skip
+    ]
     for figure in figures:
         assert figure.axes[0].get_xlabel()
         assert figure.axes[0].get_ylabel() or figure.get_supylabel()

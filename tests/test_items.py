@@ -28,13 +28,28 @@ def campaign(seed, *, documents=6, anew=False):
             hard = level + rng.normal(0, 5)
             for k, system in enumerate(SYSTEMS):
                 for person in rng.choice(PEOPLE, 2, replace=False):
-                    rows.append((f"d{document}{system if anew else ''}", f"{number:03}", f"{place:03}", system, person,
-                                 float(np.clip(np.round(70 + hard - 2 * k + rng.normal(0, 4)), 0, 100))))  # fmt: skip
+                    rows.append(
+                        (
+                            f"d{document}{system if anew else ''}",
+                            f"{number:03}",
+                            f"{place:03}",
+                            system,
+                            person,
+                            float(np.clip(np.round(70 + hard - 2 * k + rng.normal(0, 4)), 0, 100)),
+                        )
+                    )
             number += 1
     frame = pd.DataFrame(rows, columns=["doc", "number", "segment", "system", "annotator", "score"])
-    return frame.assign(src_lang="eng", tgt_lang="deu", item_type="system", z=(frame["score"] - 70) / 10,
-                        own_score=frame["score"].round(-1), metric=rng.normal(size=len(frame)),
-                        normalized=frame["score"], hit="h")  # fmt: skip
+    return frame.assign(
+        src_lang="eng",
+        tgt_lang="deu",
+        item_type="system",
+        z=(frame["score"] - 70) / 10,
+        own_score=frame["score"].round(-1),
+        metric=rng.normal(size=len(frame)),
+        normalized=frame["score"],
+        hit="h",
+    )
 
 
 def protocols(ratings):
@@ -58,8 +73,10 @@ FUNCTIONS = {
     "ranges over people": lambda r: ranking.rank_ranges(r, unit="annotator", resamples=50),
     "shifts": lambda r: ranking.rank_shifts(moved(r)),
     "rankings": lambda r: ranking.rankings(moved(r)),
-    **{f"rule {name}": lambda r, name=name: ranking.by_rule.rule_clusters(r, rule=name, resamples=50)
-       for name in ranking.RULES},
+    **{
+        f"rule {name}": lambda r, name=name: ranking.by_rule.rule_clusters(r, rule=name, resamples=50)
+        for name in ranking.RULES
+    },
     "grid of rules": lambda r: pd.DataFrame(grid("d", r).raw),
     "formula against own": lambda r: mqm.formula_against_own(r, resamples=0),
     "raters": lambda r: agreement.correlations(r)[["value"]],
@@ -71,7 +88,7 @@ FUNCTIONS = {
     "protocols drawn": lambda r: pd.DataFrame(draws.draw_scores(protocols(r), resamples=20).scores),
     "same segments": lambda r: draws.same_segments(protocols(r))[["protocol", "system", "doc", "score"]],
     "words": lambda r: effort.add_words(r, r.assign(source=r["doc"] + " " + "x " * 2))[["words"]],
-}  # fmt: skip
+}
 
 
 def compare(call, one, other):

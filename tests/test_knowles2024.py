@@ -113,8 +113,10 @@ def test_who_has_the_lowest_correlation_is_explained_by_either_of_the_two():
     profiles = pd.DataFrame({"pair": "p", "annotator": list("abcd"), "min": [52.0, 0, 50, 10], "grid": ["none"] * 4})
     table = knowles2024.lowest_between(extremes, profiles.assign(grid=["none", "none", "none", "7"]))
     assert table[["high_only", "coarse", "explained"]].to_numpy().tolist() == [
-        [True, False, True], [False, False, False], [False, True, True],
-    ]  # fmt: skip
+        [True, False, True],
+        [False, False, False],
+        [False, True, True],
+    ]
 
 
 def made_up(seed, *, documents=12, length=8, people=8, spread=15.0, noise=4.0):

@@ -43,8 +43,15 @@ TURNED = {
     "ranking_rules": ("shown", '"wmt24-esa eng-jpn"'),
 }
 #: Parameters that say how long a run takes, made short: what is tried here is the way, not the numbers.
-QUICK = {"resamples": "20", "splits": "4", "replicates": "20", "matches": "300", "draws": "100", "redrawn": "10",
-         "campaigns": "10"}  # fmt: skip
+QUICK = {
+    "resamples": "20",
+    "splits": "4",
+    "replicates": "20",
+    "matches": "300",
+    "draws": "100",
+    "redrawn": "10",
+    "campaigns": "10",
+}
 CELLS = ".jp-Notebook .jp-Cell"
 DOWN = ("Space", "ArrowDown", "Enter")  # JupyterLab takes the arrows for itself until a menu is open
 #: Controls above a figure: the function that draws it, and what is done with the mouse or the keyboard.
@@ -169,18 +176,28 @@ def address(home):
     told = home / "address"
     write = f"import sys, pathlib; pathlib.Path({str(told)!r}).write_text(sys.argv[1])"
     environment = os.environ | {
-        "HOME": str(home), "JUPYTERLAB_SETTINGS_DIR": str(home / "settings"), "PYTHONPATH": str(ROOT),
-        "JUPYTERLAB_WORKSPACES_DIR": str(home / "workspaces"), "JUPYTER_RUNTIME_DIR": str(home / "runtime"),
+        "HOME": str(home),
+        "JUPYTERLAB_SETTINGS_DIR": str(home / "settings"),
+        "PYTHONPATH": str(ROOT),
+        "JUPYTERLAB_WORKSPACES_DIR": str(home / "workspaces"),
+        "JUPYTER_RUNTIME_DIR": str(home / "runtime"),
         "EVALKIT_DATA_DIR": os.environ.get("EVALKIT_DATA_DIR", str(ROOT / "data" / "cache")),
         # by which the cache's tables and scores are known: under another one all would be parsed and scored anew
         "EVALKIT_SALT_FILE": str(secret.place()),
-        "PYTHONSTARTUP": str(ROOT / start), "BROWSER": f"{sys.executable} -c {shlex.quote(write)} %s",
-    }  # fmt: skip
+        "PYTHONSTARTUP": str(ROOT / start),
+        "BROWSER": f"{sys.executable} -c {shlex.quote(write)} %s",
+    }
     command = [
-        sys.executable, "-m", "jupyter", *shlex.split(recipe), "--allow-root", "--ServerApp.ip=127.0.0.1",
-        "--ServerApp.port=0", "--LabApp.expose_app_in_browser=True",
+        sys.executable,
+        "-m",
+        "jupyter",
+        *shlex.split(recipe),
+        "--allow-root",
+        "--ServerApp.ip=127.0.0.1",
+        "--ServerApp.port=0",
+        "--LabApp.expose_app_in_browser=True",
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
-    ]  # fmt: skip
+    ]
     log = home / "jupyterlab.log"
     with log.open("w") as sink:
         server = subprocess.Popen(command, env=environment, stdout=sink, stderr=subprocess.STDOUT, cwd=home)

@@ -128,9 +128,7 @@ def test_a_lesson_is_short_in_every_cell_and_names_no_place_of_this_machine(path
 def test_no_solution_survives_in_the_students_copy_nor_in_a_hint(path, tmp_path):
     copy = student(path, tmp_path / path.name)
     kept = "\n".join(notebooks.source(cell) for cell in cells(copy))
-    hints = " ".join(
-        mistake.hint for each in lessons.exercises(module(path)).values() for mistake in each.mistakes
-    )  # fmt: skip
+    hints = " ".join(mistake.hint for each in lessons.exercises(module(path)).values() for mistake in each.mistakes)
     secret = [line for line in removed(path) if len(line) >= 12]
     assert secret
     for line in secret:
@@ -246,15 +244,18 @@ def test_what_a_function_prints_is_not_shown_by_its_check(capsys):
     [
         (0.5, [1.0] * 8, "This is a number, and 8 values are asked for."),
         ([1.0] * 8, 0.5, "These are 8 values, and a number is asked for."),
-        (50, 0.5, "percentage"), (33, 1 / 3, "percentage"), (33.3, 1 / 3, "percentage"),
+        (50, 0.5, "percentage"),
+        (33, 1 / 3, "percentage"),
+        (33.3, 1 / 3, "percentage"),
         ([50, 25.0], [0.5, 0.25], "percentage"),
-        ("0.5", 0.5, "quotation marks"), ("50 %", 0.5, "quotation marks"),
+        ("0.5", 0.5, "quotation marks"),
+        ("50 %", 0.5, "quotation marks"),
         ("fifty", 0.5, "This is a text, and a number is asked for."),
         ({"a": 1}, {"b": 1}, "There is no 'a' among the keys. They are 'b'."),
         ({"a": 1}, {"a": 1, "b": 2}, "The key 'b' is missing."),
         (3, {"a": 1, "b": 2}, "a mapping with the keys 'a', 'b'"),
     ],
-)  # fmt: skip
+)
 def test_the_form_of_an_answer_is_told_in_words(found, wanted, told):
     assert told in form(found, wanted)
 
@@ -289,10 +290,18 @@ def test_acc_eq_with_the_diagonal_is_told_so(answer, told):
 
 @pytest.mark.parametrize(
     ("answer", "kind"),
-    [(lambda x: 2 * x, "right"), (..., "empty"), (lambda x: None, "empty"), (lambda x: x + 2, "misconception"),
-     (lambda x: print(x), "misconception"), (lambda x: [x], "form"), (lambda x: 1 / 0, "error"), (len, "error"),
-     (lambda x: 7 * x + 1, "other")],
-)  # fmt: skip
+    [
+        (lambda x: 2 * x, "right"),
+        (..., "empty"),
+        (lambda x: None, "empty"),
+        (lambda x: x + 2, "misconception"),
+        (lambda x: print(x), "misconception"),
+        (lambda x: [x], "form"),
+        (lambda x: 1 / 0, "error"),
+        (len, "error"),
+        (lambda x: 7 * x + 1, "other"),
+    ],
+)
 def test_a_verdict_says_what_kind_of_answer_it_is(answer, kind):
     assert DOUBLE.verdict(answer).kind == kind
 
@@ -336,20 +345,33 @@ def test_a_value_is_held_against_the_data_of_the_run():
 
 
 def test_a_made_thing_is_told_the_first_property_that_it_lacks():
-    pair = Made(needs=(Need(holds=lambda made: len(made) == 2, hint="Two."), Need(holds=sum, hint="Not nothing.")),
-                mistakes=())  # fmt: skip
+    pair = Made(
+        needs=(Need(holds=lambda made: len(made) == 2, hint="Two."), Need(holds=sum, hint="Not nothing.")), mistakes=()
+    )
     assert [pair.diagnose(made) for made in ([1, 2, 3], 5, [0, 0], [1, 2])] == ["Two.", "Two.", "Not nothing.", None]
 
 
 @pytest.mark.parametrize(
     ("found", "wanted", "equal"),
     [
-        (1, 1.0, True), (1.0, 1.0 + 1e-12, True), (1.0, 1.0001, False), (np.nan, np.nan, True), (True, 1.0, True),
-        ([1, 2], (1.0, 2.0), True), ([2, 1], (1.0, 2.0), False), ([1], 1, False), ("1", 1, False), (..., 1, False),
-        (pd.Series([2, 1], ["b", "a"]), pd.Series([1, 2], ["a", "b"]), True), ({"a": 1}, {"a": 1.0}, True),
-        ({"a": 1}, {"b": 1}, False), ({"a", "b"}, ["b", "a"], True), (["a", "a"], ["a"], False), ([], ["a"], False),
+        (1, 1.0, True),
+        (1.0, 1.0 + 1e-12, True),
+        (1.0, 1.0001, False),
+        (np.nan, np.nan, True),
+        (True, 1.0, True),
+        ([1, 2], (1.0, 2.0), True),
+        ([2, 1], (1.0, 2.0), False),
+        ([1], 1, False),
+        ("1", 1, False),
+        (..., 1, False),
+        (pd.Series([2, 1], ["b", "a"]), pd.Series([1, 2], ["a", "b"]), True),
+        ({"a": 1}, {"a": 1.0}, True),
+        ({"a": 1}, {"b": 1}, False),
+        ({"a", "b"}, ["b", "a"], True),
+        (["a", "a"], ["a"], False),
+        ([], ["a"], False),
     ],
-)  # fmt: skip
+)
 def test_answers_are_the_same_or_not(found, wanted, equal):
     assert same(found, wanted) is equal
 
@@ -364,12 +386,20 @@ def test_rounding_is_told_and_only_where_it_is_the_mistake(values):
 
 
 ANYTHING = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.complex_numbers() | st.text()
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.complex_numbers()
+    | st.text()
     | st.sampled_from([..., len]),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner, max_size=3)
-    | st.lists(inner, max_size=3).map(lambda values: pd.Series(values, dtype=object)),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.text(max_size=3), inner, max_size=3)
+        | st.lists(inner, max_size=3).map(lambda values: pd.Series(values, dtype=object))
+    ),
     max_leaves=6,
-)  # fmt: skip
+)
 
 
 @given(ANYTHING)
@@ -424,9 +454,13 @@ def test_unknown_lessons_and_exercises_are_told():
 
 @pytest.mark.parametrize(
     ("code", "message"),
-    [(f"x = 1\n{BEGIN}\nx = 2", "does not end"), (f"{END}\nx = 2", "stands alone"),
-     (f"{BEGIN}\n{BEGIN}\n{END}", "stands alone"), (f"{BEGIN} here\nx = 2\n{END} there", "shares its line")],
-)  # fmt: skip
+    [
+        (f"x = 1\n{BEGIN}\nx = 2", "does not end"),
+        (f"{END}\nx = 2", "stands alone"),
+        (f"{BEGIN}\n{BEGIN}\n{END}", "stands alone"),
+        (f"{BEGIN} here\nx = 2\n{END} there", "shares its line"),
+    ],
+)
 def test_half_marked_solutions_are_refused(code, message):
     with pytest.raises(DataError, match=message):
         without_solution(code, origin="cell 3")
@@ -442,13 +476,19 @@ def lesson(path, *made):
 def test_a_students_copy_keeps_the_start_of_an_exercise_and_leaves_out_what_is_for_teachers(tmp_path):
     code = f'def f(x):\n    """Return x."""\n    # TODO: write it\n    {BEGIN}\n    return x\n    {END}'
     path = lesson(
-        tmp_path / "a.ipynb", ("markdown", "Question", []), ("markdown", "Ten minutes", ["teacher"]),
-        ("code", code, ["solution"]), ("markdown", "Because.", ["solution"]), ("code", "check(f)", ["check"]),
-    )  # fmt: skip
+        tmp_path / "a.ipynb",
+        ("markdown", "Question", []),
+        ("markdown", "Ten minutes", ["teacher"]),
+        ("code", code, ["solution"]),
+        ("markdown", "Because.", ["solution"]),
+        ("code", "check(f)", ["check"]),
+    )
     copy = cells(student(path, tmp_path / "copy.ipynb"))
     assert [notebooks.source(cell) for cell in copy] == [
-        "Question", 'def f(x):\n    """Return x."""\n    # TODO: write it', "check(f)",
-    ]  # fmt: skip
+        "Question",
+        'def f(x):\n    """Return x."""\n    # TODO: write it',
+        "check(f)",
+    ]
     assert [notebooks.tags(cell) for cell in copy] == [[], ["exercise"], ["check"]]
 
 

@@ -24,8 +24,12 @@ from evalkit.stats import agreement
 def campaign(tmp_path_factory):
     """Make a class's campaign as its teacher does."""
     folder = tmp_path_factory.mktemp("class")
-    assert main(["new", "campaign", "our_class", "--class", "--protocol", "esa", "--annotators", "3",
-                 "--out", str(folder)]) == 0  # fmt: skip
+    assert (
+        main(
+            ["new", "campaign", "our_class", "--class", "--protocol", "esa", "--annotators", "3", "--out", str(folder)]
+        )
+        == 0
+    )
     return folder / "our_class"
 
 
@@ -58,8 +62,10 @@ def marked_file(campaign, tmp_path_factory):
             answers = []
             for item in screen:
                 [(alias, _)] = item["tgt"].items()
-                marks = [{"start_i": 0, "end_i": 3 + int(rng.integers(0, 4)), "category": None, "severity": severity}
-                         for severity in rng.choice(["minor", "major"], int(rng.integers(0, 2)))]  # fmt: skip
+                marks = [
+                    {"start_i": 0, "end_i": 3 + int(rng.integers(0, 4)), "category": None, "severity": severity}
+                    for severity in rng.choice(["minor", "major"], int(rng.integers(0, 2)))
+                ]
                 answers.append({alias: {"score": int(rng.integers(0, 101)), "error_spans": marks, "textfield": None}})
             actions = [{"time": 1.7e9 + 100 * number, "action": "load"}, {"time": 1.7e9 + 100 * number + 80}]
             lines.append({"annotation": answers, "actions": actions, "item": screen, "user_id": user, "item_i": number})
@@ -88,8 +94,10 @@ def test_the_simulated_class_marks_more_where_it_scores_lower():
     assert counted["errors"].corr(counted["score"]) < -0.5
     assert counted["major"].sum() > 50
     texts = ratings.drop_duplicates(["system", "doc", "segment"]).set_index(["system", "doc", "segment"])["hypothesis"]
-    whole = [texts[tuple(one)][int(start) : int(end)] for *one, start, end in
-             marks[["system", "doc", "segment", "start", "end"]].itertuples(index=False)]  # fmt: skip
+    whole = [
+        texts[tuple(one)][int(start) : int(end)]
+        for *one, start, end in marks[["system", "doc", "segment", "start", "end"]].itertuples(index=False)
+    ]
     assert all(word and not any(map(str.isspace, word)) for word in whole), "marks are words"
     pd.testing.assert_frame_equal(marks, classroom.marks()[1])
     assert len(classroom.marks(seed=8)[1]) != len(marks)
@@ -135,8 +143,24 @@ def test_a_class_may_bring_texts_of_its_own(tmp_path):
     shutil.copytree(classroom.TEXTS, tmp_path / "texts")
     (tmp_path / "texts" / "outputs" / "stiff.txt").unlink()
     given = ["--outputs", str(tmp_path / "texts" / "outputs"), "--source", str(tmp_path / "texts" / "source.txt")]
-    assert main(["new", "campaign", "own", "--class", "--protocol", "DA", "--annotators", "2", *given,
-                 "--out", str(tmp_path)]) == 0  # fmt: skip
+    assert (
+        main(
+            [
+                "new",
+                "campaign",
+                "own",
+                "--class",
+                "--protocol",
+                "DA",
+                "--annotators",
+                "2",
+                *given,
+                "--out",
+                str(tmp_path),
+            ]
+        )
+        == 0
+    )
     design = json.loads((tmp_path / "own" / "design.json").read_text())
     assert (design["protocol"], set(design["systems"].values())) == ("DA", {"clean", "smooth"})
 
@@ -169,8 +193,11 @@ def test_a_class_of_which_one_hardly_judged_is_told_who(class_file, tmp_path):
     ratings, _ = data.open_campaign(class_file)
     late = ratings["annotator"].eq("annotator-02") & ~ratings["segment"].eq("3")
     short = tmp_path / "short.csv"
-    own = ratings[~late & ratings["item_type"].eq("system") & ~(ratings["annotator"].eq("annotator-02")
-                  & ratings["system"].ne("clean"))]  # fmt: skip
+    own = ratings[
+        ~late
+        & ratings["item_type"].eq("system")
+        & ~(ratings["annotator"].eq("annotator-02") & ratings["system"].ne("clean"))
+    ]
     own.drop(columns=["source", "hypothesis"]).to_csv(short, index=False)
     import_campaign([short], tmp_path / "short.parquet", keep_names=True)
     with pytest.raises(DataError, match=r"annotator-02 judged fewest \(1\): import without that file"):

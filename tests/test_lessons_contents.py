@@ -32,8 +32,11 @@ def test_the_page_gives_every_lesson_a_place_in_the_timing():
     for path, row in zip(LESSONS, table.strip().splitlines()[2:], strict=True):
         assert row.split("|")[1].strip() == f"`{path.stem}`"
         parts = " ".join(row.split("|")[2:7])
-        named = {int(n) for a, b in re.findall(r"exercises? (\d)(?: (?:and|to) (\d))?", parts)
-                 for n in range(int(a), int(b or a) + 1)}  # fmt: skip
+        named = {
+            int(n)
+            for a, b in re.findall(r"exercises? (\d)(?: (?:and|to) (\d))?", parts)
+            for n in range(int(a), int(b or a) + 1)
+        }
         text = "\n".join(notebooks.source(cell) for cell in notebooks.read(path)["cells"])
         assert named == set(map(int, re.findall(r"^#+ Exercise (\d)", text, re.MULTILINE))), path.stem
 

@@ -23,11 +23,13 @@ def test_scores_of_marked_errors_are_those_of_adding_up_printed_weights():
     for (errors,) in lessons.exercises("error_spans")["mqm_score"].trials():
         weights = {"minor": 1, "major": 5}
         by_hand = -sum(
-            25 if kind == "non-translation"
-            else 0.1 if (kind, severity) == ("fluency/punctuation", "minor")
+            25
+            if kind == "non-translation"
+            else 0.1
+            if (kind, severity) == ("fluency/punctuation", "minor")
             else weights[severity]
             for kind, severity in errors
-        )  # fmt: skip
+        )
         assert error_spans.mqm_score(errors) == pytest.approx(by_hand)
 
 
@@ -59,13 +61,15 @@ def test_alpha_of_characters_is_that_of_krippendorffs_own_package_and_of_the_sec
     kind = {"side": "target", "severity": "minor", "error_type": "other"}
     rows = [
         key | kind | {"annotator": name, "start": k + 0.0, "end": k + 1.0}
-        for name, marks in (("a", one), ("b", other)) for k in np.flatnonzero(marks)
-    ]  # fmt: skip
+        for name, marks in (("a", one), ("b", other))
+        for k in np.flatnonzero(marks)
+    ]
     texts = pd.DataFrame([key | {"hypothesis": "x" * 60}])
     table = mqm.span_agreement(
-        pd.concat([ratings, ratings.assign(segment="2")]), pd.DataFrame(rows),
+        pd.concat([ratings, ratings.assign(segment="2")]),
+        pd.DataFrame(rows),
         pd.concat([texts, texts.assign(segment="2", hypothesis="")]),
-    )  # fmt: skip
+    )
     assert table["characters"].iloc[0] == pytest.approx(found)
 
 
@@ -122,8 +126,10 @@ def test_repeating_the_rule_settles_on_the_packages_strengths():
 def test_clusters_are_those_of_the_package(test):
     ratings = simulate.wmt24_esa().query("item_type == 'system'")
     rng = np.random.default_rng(3)
-    parts = [ratings.assign(system=name, score=(ratings["score"] - cost + rng.normal(0, 9, len(ratings))).clip(0, 100))
-             for name, cost in (("A", 0), ("B", 1), ("C", 9), ("D", 9.5))]  # fmt: skip
+    parts = [
+        ratings.assign(system=name, score=(ratings["score"] - cost + rng.normal(0, 9, len(ratings))).clip(0, 100))
+        for name, cost in (("A", 0), ("B", 1), ("C", 9), ("D", 9.5))
+    ]
     options = {"test": test, "segment": ("doc", "segment")}
     drawn = pd.concat(parts).drop_duplicates(["system", "doc", "segment"])
     table, tests = ranking.significance_clusters(drawn, **options), ranking.pairwise_tests(drawn, **options)
@@ -200,8 +206,11 @@ def test_persons_beaten_are_those_of_a_campaigns_report(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(8)
     true = {(system, str(segment)): rng.normal(60, 12) for system in "ABCD" for segment in range(20)}
-    rows = [("eng", "deu", *item, name, round(value + rng.normal(0, spread)), round(value + rng.normal(0, 9), 3))
-            for name, spread in zip("pqrs", (5, 9, 25, 30)) for item, value in true.items()]  # fmt: skip
+    rows = [
+        ("eng", "deu", *item, name, round(value + rng.normal(0, spread)), round(value + rng.normal(0, 9), 3))
+        for name, spread in zip("pqrs", (5, 9, 25, 30))
+        for item, value in true.items()
+    ]
     frame = pd.DataFrame(rows, columns=["src_lang", "tgt_lang", "system", "segment", "annotator", "score", "COMET"])
     frame["COMET"] = frame.groupby(["system", "segment"])["COMET"].transform("first")
     frame = frame.assign(doc="d", item_type="system", score=frame["score"].clip(0, 100))
@@ -223,8 +232,11 @@ def test_favour_is_what_is_added_to_own_items_and_no_more(seed):
     better = people + 1.0 * own
     assert model_judges.favour(3 * better + 7, better, own) == pytest.approx(0), "a good system is no favour"
     judge = people + 0.5 * own
-    assert model_judges.favour(judge, people, own) == pytest.approx(0.5 / judge.std() + people[own].mean() * (
-        1 / judge.std() - 1 / people.std()) - people[~own].mean() * (1 / judge.std() - 1 / people.std()))  # fmt: skip
+    assert model_judges.favour(judge, people, own) == pytest.approx(
+        0.5 / judge.std()
+        + people[own].mean() * (1 / judge.std() - 1 / people.std())
+        - people[~own].mean() * (1 / judge.std() - 1 / people.std())
+    )
 
 
 def test_a_model_that_does_not_look_contradicts_itself_and_one_that_sees_does_not():

@@ -17,8 +17,15 @@ from evalkit.reports.notebooks.students import copied
 from evalkit.show import MIME
 
 KAPPA = ROOT / "notebooks" / "lessons" / "1_kappa_by_hand.ipynb"
-NAMES = ["observed_agreement", "chance_agreement", "kappa", "weighted_kappa", "choose_weights", "paradox",
-         "effective_categories"]  # fmt: skip
+NAMES = [
+    "observed_agreement",
+    "chance_agreement",
+    "kappa",
+    "weighted_kappa",
+    "choose_weights",
+    "paradox",
+    "effective_categories",
+]
 RIGHT = "def observed_agreement(table):\n    return float(np.trace(table) / table.sum())"
 WRONG = "def observed_agreement(table):\n    return float(np.trace(table) / len(table))"
 PRINTS = "def observed_agreement(table):\n    print(np.trace(table) / table.sum())"
@@ -146,8 +153,9 @@ def test_text_alone_is_a_record_too(tmp_path):
                 output["data"] = {"text/plain": ["✗ Not yet. ", "This is a number of items."]}
         return cells
 
-    hand_in(tmp_path / "a" / KAPPA.name, {"observed_agreement": WRONG}, {"observed_agreement": wrong()},
-            change=only_text)  # fmt: skip
+    hand_in(
+        tmp_path / "a" / KAPPA.name, {"observed_agreement": WRONG}, {"observed_agreement": wrong()}, change=only_text
+    )
     row = one(grading.grade(tmp_path), "a")
     assert (row.kind, row.hint) == ("other", "This is a number of items.")
 
@@ -207,10 +215,19 @@ def test_hostile_records_stop_nothing(tmp_path):
     assert {row.kind for row in grading.grade(tmp_path)} == {"other"}
 
 
-@pytest.mark.parametrize("odd", [
-    {"id": ["a"]}, {"outputs": 5}, {"outputs": [{"data": {"text/plain": [1]}}]}, {"source": "-" * 9000 + "1"},
-    {"source": "(" * 5000}, {"source": "check(\n" * 1000}, {"source": "\0"}, {"source": "1if 2else 3"},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"id": ["a"]},
+        {"outputs": 5},
+        {"outputs": [{"data": {"text/plain": [1]}}]},
+        {"source": "-" * 9000 + "1"},
+        {"source": "(" * 5000},
+        {"source": "check(\n" * 1000},
+        {"source": "\0"},
+        {"source": "1if 2else 3"},
+    ],
+)
 def test_an_odd_cell_of_ones_own_changes_no_record(odd, tmp_path, capfd):
     cell = {"id": "own", "cell_type": "code", "metadata": {}, "source": "1", "outputs": [], "execution_count": 1} | odd
     hand_in(tmp_path / "a" / KAPPA.name, records={"kappa": right()}, change=lambda cells: [*cells, cell])
@@ -280,8 +297,13 @@ CHECKED = "from evalkit import lessons\ncheck = lessons.of('kappa_by_hand')\nimp
 
 
 def test_a_bounded_run_tells_what_its_checks_say():
-    codes = [CHECKED, PRINTS, 'check("observed_agreement", observed_agreement)', "1 / 0",
-             'check("paradox", np.array([[93, 4], [3, 0]]))']  # fmt: skip
+    codes = [
+        CHECKED,
+        PRINTS,
+        'check("observed_agreement", observed_agreement)',
+        "1 / 0",
+        'check("paradox", np.array([[93, 4], [3, 0]]))',
+    ]
     found, problem = rerun.rerun(codes, seconds=120)
     assert problem == ""
     assert found["observed_agreement"][0] == "misconception"
@@ -291,8 +313,12 @@ def test_a_bounded_run_tells_what_its_checks_say():
 
 @pytest.mark.slow
 def test_a_run_without_end_is_ended_with_what_it_started():
-    codes = [CHECKED, 'check("paradox", ...)', "import subprocess, sys\nsubprocess.Popen([sys.executable, '-c', "
-             "\"import time, pathlib; time.sleep(8); pathlib.Path('late').touch()\"])\nwhile True: pass"]  # fmt: skip
+    codes = [
+        CHECKED,
+        'check("paradox", ...)',
+        "import subprocess, sys\nsubprocess.Popen([sys.executable, '-c', "
+        "\"import time, pathlib; time.sleep(8); pathlib.Path('late').touch()\"])\nwhile True: pass",
+    ]
     before = time.monotonic()
     found, problem = rerun.rerun(codes, seconds=25)
     assert time.monotonic() - before < 60

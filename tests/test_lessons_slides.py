@@ -44,8 +44,9 @@ def slides(*cells):
 def test_a_heading_begins_a_slide_and_an_empty_one_none():
     made = slides(md("# Title\n\nOne."), md("## Two\n\n### Three\n\nText."), md("More."))
     assert [(slide.title, slide.kind, slide.opens) for slide in made] == [
-        ("Title", "title", True), ("Three", "plain", False),
-    ]  # fmt: skip
+        ("Title", "title", True),
+        ("Three", "plain", False),
+    ]
     assert made[1].html == "<p>Text.</p>\n<p>More.</p>"
 
 
@@ -69,8 +70,13 @@ def test_a_numbered_list_goes_on_counting():
 
 def test_exercises_are_shown_and_checks_setup_and_solutions_are_not():
     check = {"text/html": "<p class='check'>Not yet</p>"}, {}
-    made = slides(md("## Do\n\nIt."), code("import numpy"), code("y = 2  # TODO <b>", tags=["exercise"]),
-                  code("check()", check, tags=["check"]), code("seed = 7", tags=["parameters"]))  # fmt: skip
+    made = slides(
+        md("## Do\n\nIt."),
+        code("import numpy"),
+        code("y = 2  # TODO <b>", tags=["exercise"]),
+        code("check()", check, tags=["check"]),
+        code("seed = 7", tags=["parameters"]),
+    )
     [slide] = made
     assert "y = 2  # TODO &lt;b&gt;" in slide.html
     assert not re.search("numpy|Not yet|seed", slide.html)
@@ -87,8 +93,16 @@ def test_few_words_stand_beside_a_figure_and_many_do_not():
 
 
 def test_simulated_data_are_marked_where_they_are_shown():
-    cells = [md("# T\n\nx"), md("## Real\n\nx"), code("", of("real")), md("## Own\n\nx"),
-             code("", of("simulated", "c")), md("shown"), md("### Sub\n\nx"), md("## After\n\nx")]  # fmt: skip
+    cells = [
+        md("# T\n\nx"),
+        md("## Real\n\nx"),
+        code("", of("real")),
+        md("## Own\n\nx"),
+        code("", of("simulated", "c")),
+        md("shown"),
+        md("### Sub\n\nx"),
+        md("## After\n\nx"),
+    ]
     assert [slide.simulated for slide in slides(*cells)] == [[], [], ["c"], ["c"], []]
     every = [md("# T\n\nx"), md("## A\n\nx"), code("", of("simulated", "c")), md("shown"), md("## B\n\nx")]
     assert [slide.simulated for slide in slides(*every)] == [[], ["c"], ["c"]]
@@ -186,9 +200,13 @@ def samples(page, tmp_path_factory):
     cells = [
         {"cell_type": "markdown", "metadata": {}, "source": "# A lesson\n\n## One section\n\nWords."},
         {"cell_type": "code", "metadata": {}, "source": "show()", "outputs": [long], "execution_count": 1},
-        {"cell_type": "markdown", "metadata": {}, "source": "## Another\n\n| | b |\n| --- | --- |\n| x | $y^2$ |\n\n"
-         "$$a_1 + a_2 + a_3 + a_4 + a_5 + a_6 + a_7 + a_8 + a_9 + a_{10} + a_{11} + a_{12} + a_{13} = b$$"},
-    ]  # fmt: skip
+        {
+            "cell_type": "markdown",
+            "metadata": {},
+            "source": "## Another\n\n| | b |\n| --- | --- |\n| x | $y^2$ |\n\n"
+            "$$a_1 + a_2 + a_3 + a_4 + a_5 + a_6 + a_7 + a_8 + a_9 + a_{10} + a_{11} + a_{12} + a_{13} = b$$",
+        },
+    ]
     folder = tmp_path_factory.mktemp("samples")
     (folder / "hard.html").write_text(making.page(cells, "hard"), encoding="utf-8")
     shutil.copy(page, folder)

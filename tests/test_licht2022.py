@@ -19,16 +19,39 @@ from evalkit.stats import verdicts
 LICHT = "000"
 STUDIES = ("xsts_calibration", "metric_protocols")
 #: Columns with printed results. Tables 1 and 2 and Figure 1 describe; Table 5's ranks are the order of its rows.
-RESULTS = {"table3": ["kappa"], "averages": ["avg", "rank"], "table4": ["training_size"],
-           "table5": ["raw", "cs", "ht", "cs_ht"], "table6": ["printed"], "prose": ["printed"]}  # fmt: skip
+RESULTS = {
+    "table3": ["kappa"],
+    "averages": ["avg", "rank"],
+    "table4": ["training_size"],
+    "table5": ["raw", "cs", "ht", "cs_ht"],
+    "table6": ["printed"],
+    "prose": ["printed"],
+}
 #: Numbers of the text that are no result: how things are counted and named, scales, design, and what examples assume.
 NO_RESULT = [
-    r"\(\d\)", r"<sup>\d</sup>", r"\^\d", r"\b(?:Tables?|Figure) \d", r"\d+[- ][Pp]oint", r"4 and 5 (?:were|are) coll",
-    r"a score of 4", r"2020 and 2021", r"WMT 2021", r"100-language", r"close to 200 languages", r"250 sentences",
-    r"1012 sentence pairs", r"200 sentence pairs from each", r"\\begin\{cases\}.*?\\end\{cases\}",
-    r"\$s_\{\\text\{(?:top|bottom)\}\} = \d\$", r"3 different statistical methods", r"1:1 Train", r"5000 times",
-    r"a mean score of 4\.8", r"from 4\.6 to 4\.8", r"from 2\.4 to 2\.6",
-]  # fmt: skip
+    r"\(\d\)",
+    r"<sup>\d</sup>",
+    r"\^\d",
+    r"\b(?:Tables?|Figure) \d",
+    r"\d+[- ][Pp]oint",
+    r"4 and 5 (?:were|are) coll",
+    r"a score of 4",
+    r"2020 and 2021",
+    r"WMT 2021",
+    r"100-language",
+    r"close to 200 languages",
+    r"250 sentences",
+    r"1012 sentence pairs",
+    r"200 sentence pairs from each",
+    r"\\begin\{cases\}.*?\\end\{cases\}",
+    r"\$s_\{\\text\{(?:top|bottom)\}\} = \d\$",
+    r"3 different statistical methods",
+    r"1:1 Train",
+    r"5000 times",
+    r"a mean score of 4\.8",
+    r"from 4\.6 to 4\.8",
+    r"from 2\.4 to 2\.6",
+]
 #: Printed values that answer what their sentence says in other words.
 SPOKEN = {"all", "both", "passed", "difficult", "differ", "above"}
 
@@ -138,8 +161,12 @@ def test_what_differs_and_what_only_rounding_explains(rows):
     near = Counter(where.split(":")[0] for where in told.index[told == "within rounding of its inputs"])
     assert near == {"Table 5, CS+HT": 8, "Table 5, CS": 5, "Table 6, r²": 4}
     gone = rows[rows["told"] == "not reproducible"].groupby("lacking").size().to_dict()
-    assert gone == {"annotations never released": 48 + 28 + 14 + 28 + 5 + 1, "spmBLEU scores never printed": 24,
-                    "training corpora never named": 14 + 1, "study never printed": 2 + 4}  # fmt: skip
+    assert gone == {
+        "annotations never released": 48 + 28 + 14 + 28 + 5 + 1,
+        "spmBLEU scores never printed": 24,
+        "training corpora never named": 14 + 1,
+        "study never printed": 2 + 4,
+    }
 
 
 # The computed side, by other means ----------------------------------------------------------------------------------

@@ -79,8 +79,10 @@ def test_the_interval_holds_all_inputs_that_round_to_print_and_its_ends_are_reac
 
 def test_raw_cancels():
     values = by_definition(np.linspace(1, 5, 9), np.linspace(1, 5, 9) - 0.3, np.linspace(1, 5, 9) - 0.2, 4.687, 3.0)
-    same = [float(implied._predict(*map(Fraction, (x - 0.3, x - 0.2)), Fraction("4.687"), Fraction(3)))
-            for x in np.linspace(1, 5, 9)]  # fmt: skip
+    same = [
+        float(implied._predict(*map(Fraction, (x - 0.3, x - 0.2)), Fraction("4.687"), Fraction(3)))
+        for x in np.linspace(1, 5, 9)
+    ]
     np.testing.assert_allclose(values, same)
 
 
@@ -114,8 +116,14 @@ def reachable_by_linear_programme(table5, consensus, *, linked):
             line[2::3], line[::3] = 1.0, -1.0
             a_eq.append(line)
             b_eq.append(0.0)
-        found = linprog(np.zeros(3 * n), A_ub=np.array(a_ub), b_ub=b_ub, A_eq=np.array(a_eq) if linked else None,
-                        b_eq=b_eq or None, bounds=bounds)  # fmt: skip
+        found = linprog(
+            np.zeros(3 * n),
+            A_ub=np.array(a_ub),
+            b_ub=b_ub,
+            A_eq=np.array(a_eq) if linked else None,
+            b_eq=b_eq or None,
+            bounds=bounds,
+        )
         if found.status == 0:
             return True
     return False
@@ -316,8 +324,15 @@ def test_the_notebook_runs_on_ratings_and_scores_of_ones_own(tmp_path, table5):
     ratings.to_csv(tmp_path / "mine.csv", index=False)
     own = table5[["language_code", "direction", "cs"]].rename(columns={"cs": "score"})
     own.to_csv(tmp_path / "own.csv", index=False)
-    parameters = {"ratings": str(tmp_path / "mine.csv"), "ratings_scale": [1, 5], "splits": 20, "halves": 20,
-                  "resamples": 10, "automatic_scores": str(tmp_path / "own.csv"), "fallback": False}  # fmt: skip
+    parameters = {
+        "ratings": str(tmp_path / "mine.csv"),
+        "ratings_scale": [1, 5],
+        "splits": 20,
+        "halves": 20,
+        "resamples": 10,
+        "automatic_scores": str(tmp_path / "own.csv"),
+        "fallback": False,
+    }
     done = papermill.execute_notebook(NOTEBOOK, None, parameters, progress_bar=False)
     outputs = [output for cell in done.cells for output in cell.get("outputs", [])]
     payloads = [output["data"][show.MIME] for output in outputs if show.MIME in output.get("data", {})]

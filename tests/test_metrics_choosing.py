@@ -116,19 +116,29 @@ def known_set(segments=160, seed=3):
     human = -hard * (1 + np.arange(4)[:, None] * 0.3) + 0.5 * rng.normal(size=(4, segments))
     metric = human + 0.5 * rng.normal(size=human.shape)
     names = tuple(f"{place // 4}:{place % 4}" for place in range(segments))
-    outputs = pd.DataFrame([
-        {"src_lang": "eng", "tgt_lang": "deu", "system": system, "doc": name.split(":")[0],
-         "segment": name.split(":")[1], "hypothesis": " ".join(rng.choice(list("abcdef"), 4))}
-        for system in "ABCD" for name in names
-    ])  # fmt: skip
+    outputs = pd.DataFrame(
+        [
+            {
+                "src_lang": "eng",
+                "tgt_lang": "deu",
+                "system": system,
+                "doc": name.split(":")[0],
+                "segment": name.split(":")[1],
+                "hypothesis": " ".join(rng.choice(list("abcdef"), 4)),
+            }
+            for system in "ABCD"
+            for name in names
+        ]
+    )
     return {"eng-deu": Scores(("m",), tuple("ABCD"), names, metric[None], human)}, outputs
 
 
 def test_ways_are_compared_and_only_chance_is_free_of_bias():
     scored, outputs = known_set()
     found = choosing.compare(scored, {"eng-deu": "m"}, outputs, budgets=[20, 40.0], redrawn=40)
-    again = choosing.compare(scored, {"eng-deu": "m"}, outputs.sample(frac=1, random_state=1), budgets=[40, 20],
-                             redrawn=40)  # fmt: skip
+    again = choosing.compare(
+        scored, {"eng-deu": "m"}, outputs.sample(frac=1, random_state=1), budgets=[40, 20], redrawn=40
+    )
     pd.testing.assert_frame_equal(found, again)
     assert len(found) == 2 * 7
     at = found[found["budget"] == 20].set_index("way")

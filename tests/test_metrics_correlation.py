@@ -90,9 +90,11 @@ def test_hindi_alone_slipped_and_mending_makes_its_translations_fit(real):
     states = mended.groupby("tgt_lang")["correction"].value_counts()
     assert states["hin"].to_dict() == {alignment.KEPT: 1155, alignment.SHIFTED: 210, alignment.BORROWED: 26}
     assert states.drop("hin").to_dict() == {
-        ("guj", alignment.KEPT): 1400, ("mal", alignment.KEPT): 1400, ("mar", alignment.KEPT): 1400,
+        ("guj", alignment.KEPT): 1400,
+        ("mal", alignment.KEPT): 1400,
+        ("mar", alignment.KEPT): 1400,
         ("tam", alignment.KEPT): 1399,
-    }  # fmt: skip
+    }
     assert mended.attrs["excluded"] == {"references lost": 10}
     hindi = mended[mended["correction"].ne(alignment.KEPT)]
     assert hindi["row"].between(141, 385).all()
@@ -139,11 +141,18 @@ def scored(seed, *, rows=60, sentences=20, languages=("tam",), systems=4):
     parts = []
     for language in languages:
         human = rng.integers(0, 26, rows).astype(float)
-        parts.append(pd.DataFrame({
-            "tgt_lang": language, "segment": rng.integers(0, sentences, rows).astype(str),
-            "system": rng.integers(0, systems, rows).astype(str), "score": human,
-            "chrF": human + rng.normal(0, 8, rows).round(), "TER": -human + rng.normal(0, 8, rows).round(),
-        }))  # fmt: skip
+        parts.append(
+            pd.DataFrame(
+                {
+                    "tgt_lang": language,
+                    "segment": rng.integers(0, sentences, rows).astype(str),
+                    "system": rng.integers(0, systems, rows).astype(str),
+                    "score": human,
+                    "chrF": human + rng.normal(0, 8, rows).round(),
+                    "TER": -human + rng.normal(0, 8, rows).round(),
+                }
+            )
+        )
     return pd.concat(parts, ignore_index=True)
 
 
@@ -197,19 +206,25 @@ def test_systems_correlate_by_their_means():
     found = correlation.systems(table).set_index("metric")
     for name in ("chrF", "TER"):
         assert found.loc[name, "pearson"] == pytest.approx(np.corrcoef(means[name], means["score"])[0, 1])
-        signs = [np.sign((a - b) * (x - y)) for i, (a, x) in enumerate(zip(means[name], means["score"]))
-                 for b, y in zip(means[name][:i], means["score"][:i])]  # fmt: skip
+        signs = [
+            np.sign((a - b) * (x - y))
+            for i, (a, x) in enumerate(zip(means[name], means["score"]))
+            for b, y in zip(means[name][:i], means["score"][:i])
+        ]
         assert found.loc[name, "kendall_b"] == pytest.approx(np.mean(signs))
     assert found.loc["TER", "pearson"] < 0  # as it is, not turned
     assert found["systems"].eq(6).all()
 
 
-@pytest.mark.parametrize(("call", "told"), [
-    (lambda t: correlation.segments(t, gold="mqm"), "no column 'mqm'"),
-    (lambda t: correlation.segments(t, metrics=["BLEU-1"]), "no column 'BLEU-1'"),
-    (lambda t: correlation.segments(t.drop(columns=["chrF", "TER"])), "no metric's scores"),
-    (lambda t: correlation.systems(t.assign(system="one")), "ta has 1 systems"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda t: correlation.segments(t, gold="mqm"), "no column 'mqm'"),
+        (lambda t: correlation.segments(t, metrics=["BLEU-1"]), "no column 'BLEU-1'"),
+        (lambda t: correlation.segments(t.drop(columns=["chrF", "TER"])), "no metric's scores"),
+        (lambda t: correlation.systems(t.assign(system="one")), "ta has 1 systems"),
+    ],
+)
 def test_faults_of_correlations_are_told(call, told):
     with pytest.raises(DataError, match=told):
         call(scored(6))
@@ -222,12 +237,27 @@ KEY = {"src_lang": "eng", "doc": "d", "annotator": "a"}
 
 def judged():
     """Six judgements: faultless; a fluency error; two; fluency and accuracy; accuracy and terminology; one untyped."""
-    table = pd.DataFrame({**KEY, "tgt_lang": "tam", "system": "s", "segment": list("123456"),
-                          "score": [25.0, 24, 20, 15, 10, 24], "own_score": [25.0, 20, 24, 15, 9, 8],
-                          "chrF": [90.0, 50, 60, 55, 20, 70]})  # fmt: skip
-    errors = [("2", "fluency/grammar"), ("3", "fluency/spelling"), ("3", "fluency/grammar"), ("4", "fluency/grammar"),
-              ("4", "accuracy/omission"), ("5", "accuracy/addition"), ("5", "terminology/inappropriate"),
-              ("6", "unstated")]  # fmt: skip
+    table = pd.DataFrame(
+        {
+            **KEY,
+            "tgt_lang": "tam",
+            "system": "s",
+            "segment": list("123456"),
+            "score": [25.0, 24, 20, 15, 10, 24],
+            "own_score": [25.0, 20, 24, 15, 9, 8],
+            "chrF": [90.0, 50, 60, 55, 20, 70],
+        }
+    )
+    errors = [
+        ("2", "fluency/grammar"),
+        ("3", "fluency/spelling"),
+        ("3", "fluency/grammar"),
+        ("4", "fluency/grammar"),
+        ("4", "accuracy/omission"),
+        ("5", "accuracy/addition"),
+        ("5", "terminology/inappropriate"),
+        ("6", "unstated"),
+    ]
     spans = pd.DataFrame(errors, columns=["segment", "error_type"]).assign(**KEY, tgt_lang="tam", system="s")
     return table, spans
 
@@ -235,14 +265,26 @@ def judged():
 def test_errors_are_counted_by_judgement_and_family():
     found = subsets.count_errors(*judged())
     assert found[["errors", "fluency", "accuracy", "terminology"]].values.tolist() == [
-        [0, 0, 0, 0], [1, 1, 0, 0], [2, 2, 0, 0], [2, 1, 1, 0], [2, 0, 1, 1], [0, 0, 0, 0],
-    ]  # fmt: skip
+        [0, 0, 0, 0],
+        [1, 1, 0, 0],
+        [2, 2, 0, 0],
+        [2, 1, 1, 0],
+        [2, 0, 1, 1],
+        [0, 0, 0, 0],
+    ]
 
 
-@pytest.mark.parametrize(("rule", "fluency", "accuracy"), [
-    ("authors", "1236", "156"), ("formula's score", "1236", "156"), ("terminology apart", "1236", "16"),
-    ("without error-free", "23", "5"), ("literal", "23", ""), ("one error", "2", ""),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("rule", "fluency", "accuracy"),
+    [
+        ("authors", "1236", "156"),
+        ("formula's score", "1236", "156"),
+        ("terminology apart", "1236", "16"),
+        ("without error-free", "23", "5"),
+        ("literal", "23", ""),
+        ("one error", "2", ""),
+    ],
+)
 def test_rules_choose_the_judgements_they_describe(rule, fluency, accuracy):
     table = subsets.count_errors(*judged())
     for family, wanted in (("fluency", fluency), ("accuracy", accuracy)):
@@ -346,8 +388,9 @@ def test_figures_show_what_they_are_given():
     whole = slipped(aligned(200, 9), 60, 140, -1)
     figure = plots.alignment(alignment.evidence(whole))
     assert [text.get_text() for text in figure.legends[0].get_texts()] == [
-        "reference in the same row", "reference in the place 1 row above",
-    ]  # fmt: skip
+        "reference in the same row",
+        "reference in the place 1 row above",
+    ]
     table = scored(9, languages=("tam", "guj"))
     figure = plots.correlations(correlation.segments(table, resamples=20))
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["gu", "ta"]

@@ -21,17 +21,31 @@ RNG = np.random.default_rng
 def predictions(rng, n=240, sentences=40, languages=("hi", "ta")):
     sentence = rng.integers(0, sentences, n)
     score = rng.integers(0, 8, n).astype(float)
-    return pd.DataFrame({
-        "setting": "cv", "language": rng.choice(languages, n), "sentence": sentence, "fold": sentence % 3,
-        "score": score, "near": score + rng.normal(0, 2, n), "tied": np.round(score / 3 + rng.normal(0, 1, n)),
-        "noise": rng.normal(0, 1, n),
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "setting": "cv",
+            "language": rng.choice(languages, n),
+            "sentence": sentence,
+            "fold": sentence % 3,
+            "score": score,
+            "near": score + rng.normal(0, 2, n),
+            "tied": np.round(score / 3 + rng.normal(0, 1, n)),
+            "noise": rng.normal(0, 1, n),
+        }
+    )
 
 
 # sounds
 
-BLOCKS = {"DEVANAGARI": 0x0900, "BENGALI": 0x0980, "GURMUKHI": 0x0A00, "GUJARATI": 0x0A80, "TAMIL": 0x0B80,
-          "KANNADA": 0x0C80, "MALAYALAM": 0x0D00}  # fmt: skip
+BLOCKS = {
+    "DEVANAGARI": 0x0900,
+    "BENGALI": 0x0980,
+    "GURMUKHI": 0x0A00,
+    "GUJARATI": 0x0A80,
+    "TAMIL": 0x0B80,
+    "KANNADA": 0x0C80,
+    "MALAYALAM": 0x0D00,
+}
 
 
 def test_letters_of_one_name_in_unicode_sound_alike_in_all_scripts():
@@ -160,8 +174,13 @@ class Spy:
 def examples(rng, n=180):
     sentence = rng.integers(0, 30, n)
     language = rng.choice(["gu", "hi", "ta"], n)
-    table = pd.DataFrame({"language": language, "source": [f"{'xyz'[s % 3] * s} tells {s}" for s in sentence],
-                          "score": rng.normal(0, 1, n)})  # fmt: skip
+    table = pd.DataFrame(
+        {
+            "language": language,
+            "source": [f"{'xyz'[s % 3] * s} tells {s}" for s in sentence],
+            "score": rng.normal(0, 1, n),
+        }
+    )
     looks = pd.DataFrame({"sentence": sentence, "language": pd.factorize(language)[0]}, dtype=float)
     looks["m"] = rng.normal(0, 1, n)
     looks["weak"] = table["score"] + rng.normal(0, 5, n)
@@ -203,8 +222,13 @@ def test_models_learn_what_is_there_and_nothing_where_nothing_is():
     n = 900
     sentence = rng.integers(0, 90, n)
     looks = pd.DataFrame(rng.normal(0, 1, (n, 3)), columns=["a", "b", "c"])
-    table = pd.DataFrame({"language": rng.choice(["gu", "hi"], n), "source": [f"{s} says {s * 7919}" for s in sentence],
-                          "score": looks["a"] + looks["b"] + rng.normal(0, 0.5, n)})  # fmt: skip
+    table = pd.DataFrame(
+        {
+            "language": rng.choice(["gu", "hi"], n),
+            "source": [f"{s} says {s * 7919}" for s in sentence],
+            "score": looks["a"] + looks["b"] + rng.normal(0, 0.5, n),
+        }
+    )
     found = learned.out_of_fold(table, looks, single=["a", "c"])
     gain = clustered.correlate(found, list(learned.MODELS), against=learned.BEST, resamples=200, average=None)
     assert (gain["low"] > 0.1).all()

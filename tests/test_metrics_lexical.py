@@ -54,8 +54,10 @@ def test_snover_counts_a_shift_as_one_edit():
 
 
 def test_lin_prefers_the_sentence_that_keeps_the_order():
-    scores = [lexical.rouge_l(text, "police killed the gunman", beta=1) for text in
-              ("police kill the gunman", "the gunman kill police", "the gunman police killed")]  # fmt: skip
+    scores = [
+        lexical.rouge_l(text, "police killed the gunman", beta=1)
+        for text in ("police kill the gunman", "the gunman kill police", "the gunman police killed")
+    ]
     assert scores == [75, 50, 50]
 
 
@@ -195,12 +197,15 @@ def test_a_table_keeps_its_rows_its_index_and_what_it_says_of_itself():
     assert set(scored.attrs["signatures"]) == {"BLEU-1"}
 
 
-@pytest.mark.parametrize(("change", "options", "told"), [
-    (lambda t: t.drop(columns="reference"), {}, "needs the column reference. Add it"),
-    (lambda t: t.assign(hypothesis=["a", None]), {}, "Row 2 of the table lacks its hypothesis"),
-    (lambda t: t, {"metrics": ["METEOR"]}, "no metric 'METEOR' here. Choose among BLEU-1"),
-    (lambda t: t, {"tokenize": "mecab"}, "no tokenizer 'mecab' here. Choose among 13a"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("change", "options", "told"),
+    [
+        (lambda t: t.drop(columns="reference"), {}, "needs the column reference. Add it"),
+        (lambda t: t.assign(hypothesis=["a", None]), {}, "Row 2 of the table lacks its hypothesis"),
+        (lambda t: t, {"metrics": ["METEOR"]}, "no metric 'METEOR' here. Choose among BLEU-1"),
+        (lambda t: t, {"tokenize": "mecab"}, "no tokenizer 'mecab' here. Choose among 13a"),
+    ],
+)
 def test_faults_are_told(change, options, told):
     with pytest.raises(DataError, match=told):
         lexical.scores(change(table(("a", "b"), ("c", "d"))), **options)
@@ -245,8 +250,9 @@ def test_texts_that_only_together_look_alike_are_told_apart():
 def test_another_signature_is_another_score():
     store.remembered("m|v1", [("a", "b")], lambda rows: [1])
     assert store.remembered("m|v2", [("a", "b")], lambda rows: [2]).tolist() == [2]
-    signatures = {lexical.signature(name, tokenize=tokenize)
-                  for name in lexical.METRICS[:5] for tokenize in lexical.TOKENIZERS}  # fmt: skip
+    signatures = {
+        lexical.signature(name, tokenize=tokenize) for name in lexical.METRICS[:5] for tokenize in lexical.TOKENIZERS
+    }
     assert len(signatures) == 20
     assert len({lexical.signature(name) for name in lexical.METRICS + lexical.CAPTION}) == 13
 
@@ -266,9 +272,12 @@ def test_scores_that_somebody_put_into_the_store_are_computed_again(cache):
         ("UPDATE sealed SET numbers = ? WHERE length(texts) = 32", (forged,)),
         ("UPDATE sealed SET numbers = ?, seal = NULL", ("as text",)),
         ("UPDATE sealed SET numbers = ?, seal = ''", (forged,)),
-        ("UPDATE sealed SET numbers = (SELECT numbers FROM sealed WHERE length(texts) = 32), seal = (SELECT seal FROM "
-         "sealed WHERE length(texts) = 32) WHERE length(texts) = 16", ()),  # a sound one, moved
-    ):  # fmt: skip
+        (
+            "UPDATE sealed SET numbers = (SELECT numbers FROM sealed WHERE length(texts) = 32), seal = (SELECT seal FROM "
+            "sealed WHERE length(texts) = 32) WHERE length(texts) = 16",
+            (),
+        ),  # a sound one, moved
+    ):
         with sqlite3.connect(cache / "metric-scores.sqlite") as other:
             other.execute(*change)
         other.close()
@@ -320,17 +329,22 @@ def test_comet_gets_source_translation_and_reference(packages):
         return types.SimpleNamespace(scores=[0.5, -0.25])
 
     asked = packages(
-        comet={"download_model": lambda name: f"cache/{name}",
-               "load_from_checkpoint": lambda path: asked.append(path) or types.SimpleNamespace(predict=predict)},
+        comet={
+            "download_model": lambda name: f"cache/{name}",
+            "load_from_checkpoint": lambda path: asked.append(path) or types.SimpleNamespace(predict=predict),
+        },
         torch={"cuda": types.SimpleNamespace(is_available=lambda: False)},
-    )  # fmt: skip
+    )
     frame = table(("h", "r"), ("h2", "r2")).assign(source=["s", "s2"])
     scored = pretrained.scores(frame, metrics=["COMET-DA"], batch=4)
     again = pretrained.scores(frame, metrics=["COMET-DA"])
-    assert asked == ["cache/Unbabel/wmt20-comet-da", (
-        [{"src": "s", "mt": "h", "ref": "r"}, {"src": "s2", "mt": "h2", "ref": "r2"}],
-        {"batch_size": 4, "gpus": 0, "progress_bar": False},
-    )]  # fmt: skip
+    assert asked == [
+        "cache/Unbabel/wmt20-comet-da",
+        (
+            [{"src": "s", "mt": "h", "ref": "r"}, {"src": "s2", "mt": "h2", "ref": "r2"}],
+            {"batch_size": 4, "gpus": 0, "progress_bar": False},
+        ),
+    ]
     assert scored["COMET-DA"].tolist() == again["COMET-DA"].tolist() == [0.5, -0.25]
     assert (
         scored.attrs["signatures"]["COMET-DA"] == "COMET-DA|model:Unbabel/wmt20-comet-da|unbabel-comet:of unbabel-comet"
@@ -351,8 +365,12 @@ def test_bertscore_takes_f1_from_the_layers_of_the_authors_notebook(packages, tm
     asked = packages(bert_score={"BERTScorer": Scorer})
     scored = pretrained.scores(table(("h", "r")), metrics=["mBERT", "distilmBERT", "IndicBERT", "MuRIL"])
     assert scored[list(pretrained.LAYERS)].iloc[0].tolist() == [0.75] * 4
-    models = ["bert-base-multilingual-cased", "distilbert-base-multilingual-cased", "ai4bharat/indic-bert",
-              "google/muril-base-cased"]  # fmt: skip
+    models = [
+        "bert-base-multilingual-cased",
+        "distilbert-base-multilingual-cased",
+        "ai4bharat/indic-bert",
+        "google/muril-base-cased",
+    ]
     assert asked[::2] == [
         {"model_type": model, "batch_size": 16, "num_layers": layer} for model, layer in zip(models, [9, 5, 4, 4])
     ]
@@ -469,9 +487,14 @@ def test_a_package_that_is_not_here_is_told_with_the_command_that_brings_it(monk
 
 
 def test_a_model_that_returns_too_few_scores_is_told(packages):
-    packages(bert_score={"BERTScorer": lambda **options: types.SimpleNamespace(
-                 score=lambda *texts, batch_size: [None, None, np.array([0.5])])},
-             bert_score__utils={"model2layers": {"bert-base-multilingual-cased": 9}})  # fmt: skip
+    packages(
+        bert_score={
+            "BERTScorer": lambda **options: types.SimpleNamespace(
+                score=lambda *texts, batch_size: [None, None, np.array([0.5])]
+            )
+        },
+        bert_score__utils={"model2layers": {"bert-base-multilingual-cased": 9}},
+    )
     with pytest.raises(DataError, match="returned 1 scores for 2 translations"):
         pretrained.scores(table(("h", "r"), ("i", "r")), metrics=["mBERT"])
 

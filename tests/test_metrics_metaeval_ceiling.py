@@ -94,8 +94,11 @@ def test_random_and_constant_scores_are_those_of_chance(entered):
 def test_a_metric_passes_only_where_the_paired_difference_says_so(entered):
     held = ceiling.hold(entered, resamples=200)
     found = ceiling.passing(held, statistics=["segment acc_eq"])
-    place = {name: n for n, name in zip(held.table.index, held.table["contestant"], strict=True)
-             if held.table["statistic"][n] == "segment acc_eq"}  # fmt: skip
+    place = {
+        name: n
+        for n, name in zip(held.table.index, held.table["contestant"], strict=True)
+        if held.table["statistic"][n] == "segment acc_eq"
+    }
     for row in found.itertuples():
         metrics = [name for name, kind in entered.kinds.items() if kind == "metric"]
         own, gaps = place[row.person], {m: held.drawn[:, place[m]] for m in metrics}
@@ -152,8 +155,11 @@ def test_on_the_real_collections_a_hundred_and_fifty_six_segments_are_whole(real
     found = ceiling.contest(scored, real("wmt23-metrics"), real("wmt23-outputs"))
     assert found.segments.values.shape == (52, 12, 156)
     assert pd.Series(found.kinds).value_counts().to_dict() == {
-        "metric": 43, "one person": 6, "two people": 2, "knows nothing": 1,
-    }  # fmt: skip
+        "metric": 43,
+        "one person": 6,
+        "two people": 2,
+        "knows nothing": 1,
+    }
 
 
 def test_tables_of_all_golds_have_every_row_once_and_people_first(tables):
@@ -178,8 +184,12 @@ def test_tables_of_all_golds_have_every_row_once_and_people_first(tables):
 
 
 def test_sentences_say_what_the_table_has():
-    rows = [("ESA-1", "one person", 0.3), ("ESA-2", "one person", 0.1), ("ESA-1 + ESA-2", "two people", 0.4),
-            ("length", "knows nothing", 0.2)]  # fmt: skip
+    rows = [
+        ("ESA-1", "one person", 0.3),
+        ("ESA-2", "one person", 0.1),
+        ("ESA-1 + ESA-2", "two people", 0.4),
+        ("length", "knows nothing", 0.2),
+    ]
     table = pd.DataFrame(rows, columns=["contestant", "kind", "value"]).assign(gold="WMT-MQM", statistic="SPA")
     assert "ESA-1 0.300 and ESA-2 0.100 alone, 0.400 together." in ceiling.more_people(
         table, gold="WMT-MQM", statistic="SPA"

@@ -84,8 +84,10 @@ def test_tau_is_the_mean_of_the_cells_that_count(matrix, pairs):
 @LAW
 def test_the_formula_says_what_tau_computes(matrix, counts):
     counts = np.reshape(counts, (3, 3))
-    symbols = {name: sum(counts[ORDERS.index(h), ORDERS.index(m)] for h, m in cells)
-               for name, cells in matrices._GROUPS.items()}  # fmt: skip
+    symbols = {
+        name: sum(counts[ORDERS.index(h), ORDERS.index(m)] for h, m in cells)
+        for name, cells in matrices._GROUPS.items()
+    }
     cells = {f"({h}{m})": counts[i, j] for i, h in enumerate(ORDERS) for j, m in enumerate(ORDERS)}
     text = matrix.formula.replace("−", "-")
     text = re.sub(r"\([<=>]{2}\)", lambda found: str(cells[found[0]]), text)
@@ -172,9 +174,13 @@ def test_one_sweep_equals_each_threshold_alone(scores):
 def test_the_order_of_systems_and_segments_is_irrelevant(scores, random):
     s, n = (random.sample(range(k), k) for k in scores.human.shape)
     shuffled = Scores(
-        scores.metrics, tuple(scores.systems[k] for k in s), tuple(scores.segments[k] for k in n),
-        scores.values[:, s][:, :, n], scores.human[s][:, n], pair="eng-deu",
-    )  # fmt: skip
+        scores.metrics,
+        tuple(scores.systems[k] for k in s),
+        tuple(scores.segments[k] for k in n),
+        scores.values[:, s][:, :, n],
+        scores.human[s][:, n],
+        pair="eng-deu",
+    )
     one, other = (darr.results({"eng-deu": which}, thresholds=[25.0]) for which in (scores, shuffled))
     pd.testing.assert_frame_equal(one, other)
 
@@ -200,8 +206,11 @@ def test_identical_translations_are_found_by_name_and_tied_on_demand():
     scores = align(people.assign(metric="m"), people, data="two")
     pairs = human.from_scores(scores, outputs=texts)
     assert list(zip(pairs.first, pairs.second, pairs.segment, pairs.same, strict=True)) == [
-        (0, 1, 0, True), (0, 1, 1, False), (0, 2, 0, False), (1, 2, 0, False),
-    ]  # fmt: skip
+        (0, 1, 0, True),
+        (0, 1, 1, False),
+        (0, 2, 0, False),
+        (1, 2, 0, False),
+    ]
     assert human.order(pairs).tolist() == [1, -1, 1, -1]
     assert human.ordered_up_to(pairs, [25.0], tie_identical=True).tolist() == [0, 1, 1, 1]
     found = darr.identical_but_ordered({scores.pair: scores}, texts)
@@ -444,10 +453,19 @@ def small():
     quality = rng.normal(size=(5, 40))
     noise = rng.normal(size=(4, 5, 40)) * np.array([0.3, 0.6, 1, 3])[:, None, None]
     places = tuple(f"d:{n}" for n in range(40))
-    segments = Scores(("a", "b", "c", "d"), tuple("ABCDE"), places, quality + noise, quality,
-                      data="toy", pair="eng-deu", gold="mqm")  # fmt: skip
-    systems = Scores(segments.metrics, segments.systems, ("",), segments.values.mean(axis=2, keepdims=True),
-                     quality.mean(axis=1, keepdims=True), data="toy-systems", pair="eng-deu", gold="mqm")  # fmt: skip
+    segments = Scores(
+        ("a", "b", "c", "d"), tuple("ABCDE"), places, quality + noise, quality, data="toy", pair="eng-deu", gold="mqm"
+    )
+    systems = Scores(
+        segments.metrics,
+        segments.systems,
+        ("",),
+        segments.values.mean(axis=2, keepdims=True),
+        quality.mean(axis=1, keepdims=True),
+        data="toy-systems",
+        pair="eng-deu",
+        gold="mqm",
+    )
     values = pd.concat([chance.every_statistic(s) for s in (segments, systems)], ignore_index=True)
     tested = rankings.every_test({"eng-deu": segments}, {"eng-deu": systems}, draws=200)
     return segments, systems, values, tested
@@ -585,8 +603,10 @@ def test_a_single_translation_can_be_seen_in_the_figure_of_scores():
 def test_curves_that_coincide_have_their_markers_at_different_places(small):
     segments, *_ = small
     sweep = darr.results({"eng-deu": segments}, thresholds=[0.5, 1.0, 2.0])
-    sets = [set(range(*slice(line.get_markevery()[0], 50, 7).indices(50)))
-            for line in draw.sweep(sweep, threshold=1).axes[0].lines[: len(segments.metrics)]]  # fmt: skip
+    sets = [
+        set(range(*slice(line.get_markevery()[0], 50, 7).indices(50)))
+        for line in draw.sweep(sweep, threshold=1).axes[0].lines[: len(segments.metrics)]
+    ]
     assert len(sets) > 1
     assert all(one.isdisjoint(other) for one, other in itertools.combinations(sets, 2))
 

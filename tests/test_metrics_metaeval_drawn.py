@@ -108,10 +108,12 @@ def test_documents_are_drawn_as_a_whole():
     assert one["low"].to_numpy() == pytest.approx(one["value"].to_numpy())
     assert one["high"].to_numpy() == pytest.approx(one["value"].to_numpy())
     halves = drawn.agreement(scores, units=["a"] * 12 + ["b"] * 12, resamples=200)
-    first = expected(long(replace(scores, segments=SEGMENTS[:12], values=scores.values[:, :, :12],
-                                  human=scores.human[:, :12]), 0))["kendall_b"]  # fmt: skip
-    second = expected(long(replace(scores, segments=SEGMENTS[12:], values=scores.values[:, :, 12:],
-                                   human=scores.human[:, 12:]), 0))["kendall_b"]  # fmt: skip
+    first = expected(
+        long(replace(scores, segments=SEGMENTS[:12], values=scores.values[:, :, :12], human=scores.human[:, :12]), 0)
+    )["kendall_b"]
+    second = expected(
+        long(replace(scores, segments=SEGMENTS[12:], values=scores.values[:, :, 12:], human=scores.human[:, 12:]), 0)
+    )["kendall_b"]
     row = halves.query("metric == 'good' and statistic == 'kendall_b'").iloc[0]
     ends = sorted([first, second, row["value"]])  # one document twice, or each once: copies of a cell tie on both sides
     assert (row["low"], row["high"]) == pytest.approx((ends[0], ends[-1]), abs=1e-9)

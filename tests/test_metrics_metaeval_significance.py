@@ -266,10 +266,12 @@ def test_spa_equals_the_loop_that_tests_all_systems_anew(values):
     masks = np.concatenate([half, ~half])
 
     def p(scores):
-        return np.array([
-            np.mean(flips @ (scores[i] - scores[j]) >= (scores[i] - scores[j]).sum() - ALMOST)
-            for i, j in itertools.combinations(range(4), 2)
-        ])  # fmt: skip
+        return np.array(
+            [
+                np.mean(flips @ (scores[i] - scores[j]) >= (scores[i] - scores[j]).sum() - ALMOST)
+                for i, j in itertools.combinations(range(4), 2)
+            ]
+        )
 
     def value(scores):
         return 1 - np.abs(p(scores) - p(human)).mean()

@@ -49,11 +49,22 @@ def drawn(seed, *, metrics=3, systems=4, segments=6, values=0, gaps=0.0):
 
 def rows(cells, metric, **columns):
     """Turn systems × segments into a table of scores, without the missing ones."""
-    frame = pd.DataFrame([
-        {"src_lang": "eng", "tgt_lang": "deu", "system": f"s{i}", "doc": f"doc{j % 2}", "segment": str(j // 2),
-         "metric": metric, "score": value, **columns}
-        for (i, j), value in np.ndenumerate(cells) if np.isfinite(value)
-    ])  # fmt: skip
+    frame = pd.DataFrame(
+        [
+            {
+                "src_lang": "eng",
+                "tgt_lang": "deu",
+                "system": f"s{i}",
+                "doc": f"doc{j % 2}",
+                "segment": str(j // 2),
+                "metric": metric,
+                "score": value,
+                **columns,
+            }
+            for (i, j), value in np.ndenumerate(cells)
+            if np.isfinite(value)
+        ]
+    )
     source = {"name": "drawn", "source": "simulated", "origin": "a test", "digest": "none"}
     return like(frame, frame, source=source)
 
@@ -149,9 +160,12 @@ def scipys(x, y):
 
 
 @given(
-    st.integers(0, 10**6), st.integers(2, 8), st.sampled_from([3, 9, 60]), st.sampled_from([0, 3, 9]),
+    st.integers(0, 10**6),
+    st.integers(2, 8),
+    st.sampled_from([3, 9, 60]),
+    st.sampled_from([0, 3, 9]),
     st.sampled_from([0.0, 0.3]),
-)  # fmt: skip
+)
 @settings(max_examples=12)
 def test_every_statistic_equals_scipys_averaged_over_groups(seed, systems, segments, values, gaps):
     there = drawn(seed, metrics=2, systems=systems, segments=segments, values=values, gaps=gaps)
@@ -290,9 +304,13 @@ def test_confidences_are_those_of_scipys_paired_permutation_test(values):
     found = spa.confidences((there.human @ mask)[:, None])[0]
     for p, (i, j) in zip(found, itertools.combinations(range(3), 2)):
         exact = stats.permutation_test(
-            (there.human[i], there.human[j]), lambda x, y, axis: np.mean(x - y, axis=axis), vectorized=True,
-            permutation_type="samples", alternative="greater", n_resamples=np.inf,
-        ).pvalue  # fmt: skip
+            (there.human[i], there.human[j]),
+            lambda x, y, axis: np.mean(x - y, axis=axis),
+            vectorized=True,
+            permutation_type="samples",
+            alternative="greater",
+            n_resamples=np.inf,
+        ).pvalue
         assert abs(p - exact) < 5 * np.sqrt(exact * (1 - exact) / flips) + 1e-9
 
 

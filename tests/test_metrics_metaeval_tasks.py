@@ -186,8 +186,12 @@ def test_a_comparison_that_has_been_settled_is_not_drawn_again():
 def test_the_lists_are_as_long_as_the_shared_tasks_say_and_their_weights_add_up():
     listed = data.published("metric_tasks")
     assert listed.groupby("year").size().to_dict() == {
-        "WMT22": 201, "WMT23": 10, "WMT24 on WMT23": 6, "WMT24": 6, "WMT25": 32,
-    }  # fmt: skip
+        "WMT22": 201,
+        "WMT23": 10,
+        "WMT24 on WMT23": 6,
+        "WMT24": 6,
+        "WMT25": 32,
+    }
     for year, part in listed.groupby("year"):
         assert sum(Fraction(weight) for weight in part["weight"]) == 1, year
         assert part["task"].tolist() == [str(n + 1) for n in range(len(part))]
@@ -222,8 +226,10 @@ def test_tasks_are_computed_where_their_scores_are_here_and_others_say_why_not()
     there = tasks.here(listed, systems, segments, data="wmt99")
     assert there["found"].tolist() == ["eng-deu zho-eng", "eng-deu", "zho-eng", "zho-eng", "zho-eng", "", ""]
     assert there["name"][0] == "WMT99, 1: accuracy of systems, eng-deu + zho-eng (of 3 pairs)"
-    assert there["why"].tolist()[5:] == ["asks for scores of single domains",
-                                         "asks for human translations among the systems"]  # fmt: skip
+    assert there["why"].tolist()[5:] == [
+        "asks for scores of single domains",
+        "asks for human translations among the systems",
+    ]
     other = tasks.here(listed.assign(gold="esa"), systems, segments, data="wmt99")
     assert set(other["found"]) == {""}
     assert other["why"][1] == "no esa scores of eng-deu here"
@@ -281,8 +287,9 @@ def test_averages_weigh_tasks_and_bring_correlations_from_0_to_1():
     assert found.loc["b", "cluster"] == pytest.approx(weights @ [2, 1, 1])
     assert found["first"].to_dict() == {"a": 2, "b": 2}
     told = tasks.in_words(found.reset_index(), tasks.absent(listed, there))
-    assert told == ["WMT99 (3 tasks computed, of 7): in the first cluster are b in 2 and a in 2; "
-                    "first by mean score is b."]  # fmt: skip
+    assert told == [
+        "WMT99 (3 tasks computed, of 7): in the first cluster are b in 2 and a in 2; first by mean score is b."
+    ]
 
 
 def test_a_test_set_without_a_list_is_asked_what_a_list_asks_of_each_pair():
@@ -338,8 +345,9 @@ def texts(systems=4, segments=12):
     """Translations whose sources get longer, and human scores that fall with the length of the source."""
     rows = [
         ("eng", "deu", f"s{i}", f"d{j // 2}", str(j), "word " * (1 + j % 6), f"{'x' * (i + j)} {j}")
-        for i in range(systems) for j in range(segments)
-    ]  # fmt: skip
+        for i in range(systems)
+        for j in range(segments)
+    ]
     outputs = pd.DataFrame(rows, columns=["src_lang", "tgt_lang", "system", "doc", "segment", "source", "hypothesis"])
     rng = np.random.default_rng(2)
     people = outputs.drop(columns=["source", "hypothesis"]).assign(

@@ -19,8 +19,9 @@ STUDY = "metric_meta_evaluation"
 
 def scores_in(path):
     rows = [line.split("\t") for line in path.read_text().splitlines()]
-    return pd.DataFrame({"system": [row[0] for row in rows],
-                         "score": [np.nan if row[1] == "None" else float(row[1]) for row in rows]})  # fmt: skip
+    return pd.DataFrame(
+        {"system": [row[0] for row in rows], "score": [np.nan if row[1] == "None" else float(row[1]) for row in rows]}
+    )
 
 
 @pytest.fixture

@@ -53,11 +53,18 @@ def test_the_settings_are_those_that_the_paper_prints(paper):
     text = paper("003")
     printed = text[text.index("Hyperparameters Value") : text.index("Table 7:")]
     names = {
-        "batch size": "batch_size", "dropout": "dropout", "encoder learning rate": "encoder_learning_rate",
-        "encoder model": "encoder_model", "hidden sizes": "hidden_sizes", "layer": "layer",
-        "layerwise decay": "layerwise_decay", "learning rate": "learning_rate",
-        "no. of frozen epochs": "nr_frozen_epochs", "optimizer": "optimizer", "pool": "pool",
-    }  # fmt: skip
+        "batch size": "batch_size",
+        "dropout": "dropout",
+        "encoder learning rate": "encoder_learning_rate",
+        "encoder model": "encoder_model",
+        "hidden sizes": "hidden_sizes",
+        "layer": "layer",
+        "layerwise decay": "layerwise_decay",
+        "learning rate": "learning_rate",
+        "no. of frozen epochs": "nr_frozen_epochs",
+        "optimizer": "optimizer",
+        "pool": "pool",
+    }
     assert set(names.values()) == set(comet.TABLE7)
     for name, ours in names.items():
         value = re.search(rf"^{re.escape(name)} (.+)$", printed, re.MULTILINE)[1].strip()
@@ -135,8 +142,10 @@ if importlib.util.find_spec("comet"):
         """Read 240 real examples of two languages, folds by sentence."""
         folder = "AI4Bharat/IndicMT-Eval/d8a8666b7e79975d0c3490e433e3a2b98961e86e/legacy/data/csv"
         names = {"Source": "source", "Translation": "hypothesis", "Reference": "reference", "Computed_scores": "score"}
-        parts = [pd.read_csv(mirrored(f"{folder}/{name}.csv")).head(120).assign(language=language)
-                 for name, language in (("Hindi", "hi"), ("Tamil", "ta"))]  # fmt: skip
+        parts = [
+            pd.read_csv(mirrored(f"{folder}/{name}.csv")).head(120).assign(language=language)
+            for name, language in (("Hindi", "hi"), ("Tamil", "ta"))
+        ]
         table = pd.concat(parts, ignore_index=True).rename(columns=names)
         sentence = pd.factorize(table["source"])[0]
         table = table.assign(score=table["score"].clip(lower=0) / 25, sentence=sentence, fold=sentence % 3)
@@ -158,14 +167,24 @@ if importlib.util.find_spec("comet"):
             single="<s> $A </s>", pair="<s> $A </s> </s> $B </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
         )
         fast = XLMRobertaTokenizerFast(
-            tokenizer_object=tokenizer, cls_token="<s>", sep_token="</s>", model_max_length=128,
+            tokenizer_object=tokenizer,
+            cls_token="<s>",
+            sep_token="</s>",
+            model_max_length=128,
             **{f"{name}_token": token for name, token in special.items()},
-        )  # fmt: skip
+        )
         fast.save_pretrained(folder)
         XLMRobertaConfig(
-            vocab_size=len(letters), hidden_size=16, num_hidden_layers=3, num_attention_heads=2, intermediate_size=32,
-            max_position_embeddings=130, pad_token_id=1, bos_token_id=0, eos_token_id=2,
-        ).save_pretrained(folder)  # fmt: skip
+            vocab_size=len(letters),
+            hidden_size=16,
+            num_hidden_layers=3,
+            num_attention_heads=2,
+            intermediate_size=32,
+            max_position_embeddings=130,
+            pad_token_id=1,
+            bos_token_id=0,
+            eos_token_id=2,
+        ).save_pretrained(folder)
         return str(folder)
 
     def losses(run):
@@ -221,9 +240,13 @@ if importlib.util.find_spec("comet"):
         from comet.models import RegressionMetric
 
         model = RegressionMetric(
-            **comet.TABLE7, pretrained_model=encoder, load_pretrained_weights=False, local_files_only=True,
-            train_data=[], validation_data=[],
-        )  # fmt: skip
+            **comet.TABLE7,
+            pretrained_model=encoder,
+            load_pretrained_weights=False,
+            local_files_only=True,
+            train_data=[],
+            validation_data=[],
+        )
         rates = [group["lr"] for group in model.configure_optimizers()[0][0].param_groups]
         top, decay = comet.TABLE7["encoder_learning_rate"], comet.TABLE7["layerwise_decay"]
         assert rates[:3] == pytest.approx([top, top * decay, top * decay**2])
@@ -234,9 +257,13 @@ if importlib.util.find_spec("comet"):
         trained(examples, start, encoder, epochs=1)
         for fold in range(3):
             comet.train(
-                examples, tmp_path / "runs" / f"fold-{fold}", fold, epochs=1, offline=True,
+                examples,
+                tmp_path / "runs" / f"fold-{fold}",
+                fold,
+                epochs=1,
+                offline=True,
                 init=str(start / "checkpoints" / "best.ckpt"),
-            )  # fmt: skip
+            )
         scored = comet.score_folds(examples, tmp_path / "runs")
         assert scored.index.tolist() == examples.index.tolist()
         alone = comet.score(examples[examples["fold"] == 1], tmp_path / "runs" / "fold-1" / "checkpoints" / "best.ckpt")

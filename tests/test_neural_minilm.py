@@ -77,8 +77,9 @@ def test_what_has_no_such_files_is_told_with_the_remedy(tiny, tmp_path):
 
 def test_the_pins_name_the_published_weights():
     assert minilm_files.FILES["model.safetensors"] == (
-        90868376, "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-    )  # fmt: skip
+        90868376,
+        "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    )
 
 
 # Files of pairs and of scores

@@ -51,8 +51,14 @@ if importlib.util.find_spec("bert_score") and importlib.util.find_spec("sentence
         AutoModel.from_config(config).save_pretrained(folder)
         return str(folder)
 
-    SIZES = {"hidden_size": 16, "num_attention_heads": 2, "intermediate_size": 32, "num_hidden_layers": 6,
-             "max_position_embeddings": 66, "initializer_range": 0.5}  # fmt: skip
+    SIZES = {
+        "hidden_size": 16,
+        "num_attention_heads": 2,
+        "intermediate_size": 32,
+        "num_hidden_layers": 6,
+        "max_position_embeddings": 66,
+        "initializer_range": 0.5,
+    }
 
     @pytest.fixture(scope="module")
     def bert(tmp_path_factory):
@@ -126,8 +132,10 @@ if importlib.util.find_spec("bert_score") and importlib.util.find_spec("sentence
         def test_a_public_encoder_gives_the_similarities_that_its_makers_print():
             """The first example of the documentation of sentence-transformers, on all-MiniLM-L6-v2."""
             weather, sunny, stadium = (
-                "The weather is lovely today.", "It's so sunny outside!", "He drove to the stadium.",
-            )  # fmt: skip
+                "The weather is lovely today.",
+                "It's so sunny outside!",
+                "He drove to the stadium.",
+            )
             rows, folder = [(weather, sunny), (weather, stadium), (sunny, stadium)], Path(found.origin).parent / "model"
             reply = pretrained.answer({"metric": "LaBSE", "model": str(folder), "batch": 2, "rows": rows})
             assert [round(score, 4) for score in reply["scores"]] == [0.6660, 0.1046, 0.1411]

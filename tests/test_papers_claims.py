@@ -81,8 +81,19 @@ def test_on_simulated_data_nothing_is_looked_up():
 def test_without_provenance_nothing_is_compared_with_print(lost):
     """Two loaded tables stacked say no longer that one of them was simulated."""
     stacked = pd.concat([USAGE, from_source(USAGE.copy(), "simulated")])
-    claim = {"paper": "P", "item": "1", "cell": "c", "printed": "85", "table": "usage", "where": "annotator=a",
-             "column": "mean", "how": "only", "remark": "", "basis": "definition", "lacking": ""}  # fmt: skip
+    claim = {
+        "paper": "P",
+        "item": "1",
+        "cell": "c",
+        "printed": "85",
+        "table": "usage",
+        "where": "annotator=a",
+        "column": "mean",
+        "how": "only",
+        "remark": "",
+        "basis": "definition",
+        "lacking": "",
+    }
     listed = from_source(pd.DataFrame([claim]))
     bare = pd.DataFrame([claim])
     with pytest.raises(DataError, match="does not say where it comes from"):
@@ -96,8 +107,17 @@ PRINTED = from_source(pd.DataFrame({"pair": list("abc"), "tau": ["0.10", "0.20",
 
 def test_a_printed_table_is_laid_beside_a_computed_one():
     ours = pd.DataFrame({"pair": ["c", "a"], "x": [0.3, np.nan], "y": [3, 1]})
-    made = claims.compare_with_print(PRINTED, ours, item="T", on=["pair"], values={"tau": "x", "r": "y"}, note="n",
-                                     basis="definition", absent="gone", lacking="labels")  # fmt: skip
+    made = claims.compare_with_print(
+        PRINTED,
+        ours,
+        item="T",
+        on=["pair"],
+        values={"tau": "x", "r": "y"},
+        note="n",
+        basis="definition",
+        absent="gone",
+        lacking="labels",
+    )
     assert list(made) == claims.COLUMNS
     assert made["cell"].tolist() == ["a, tau", "b, tau", "c, tau", "a, r", "b, r", "c, r"]
     assert made["computed"].tolist() == [None, None, 0.3, 1, None, 3]
@@ -108,11 +128,25 @@ def test_a_printed_table_is_laid_beside_a_computed_one():
 
 def test_rows_chosen_from_a_printed_table_keep_their_places_and_notes_of_their_own_go_first():
     ours = pd.DataFrame({"pair": ["c"], "x": [0.3], "note": ["its own"]})
-    made = claims.compare_with_print(PRINTED[PRINTED["pair"] == "c"], ours, item="T", on=["pair"], values={"tau": "x"},
-                                     basis="definition", note={("c",): "by name", (): "all"})  # fmt: skip
+    made = claims.compare_with_print(
+        PRINTED[PRINTED["pair"] == "c"],
+        ours,
+        item="T",
+        on=["pair"],
+        values={"tau": "x"},
+        basis="definition",
+        note={("c",): "by name", (): "all"},
+    )
     assert made[["note", "place", "paper"]].to_numpy().tolist() == [["its own", "t:4:tau", "P"]]
-    by_name = claims.compare_with_print(PRINTED, ours.drop(columns="note"), item="T", on=["pair"], values={"tau": "x"},
-                                        basis="definition", note={("c",): "by name", (): "all"})  # fmt: skip
+    by_name = claims.compare_with_print(
+        PRINTED,
+        ours.drop(columns="note"),
+        item="T",
+        on=["pair"],
+        values={"tau": "x"},
+        basis="definition",
+        note={("c",): "by name", (): "all"},
+    )
     assert by_name["note"].tolist() == ["all", "all", "by name"]
 
 
@@ -241,12 +275,19 @@ zh-en newstest2019 604 Baidu-system.6940.zh-en KSAI.6927.zh-en
 zh-en newstest2019 605 Baidu-system.6940.zh-en KSAI.6927.zh-en
 gu-en newstest2019 1 NEU.6756 UEDIN.6534
 """
-SCORES = [("zh-en", "Baidu-system.6940", 604, 0.5), ("zh-en", "MSRA.MASS.6996", 604, 0.5),
-          ("zh-en", "KSAI.6927", 604, 0.75), ("zh-en", "KSAI.6927", 605, 0.5)]  # fmt: skip
+SCORES = [
+    ("zh-en", "Baidu-system.6940", 604, 0.5),
+    ("zh-en", "MSRA.MASS.6996", 604, 0.5),
+    ("zh-en", "KSAI.6927", 604, 0.75),
+    ("zh-en", "KSAI.6927", 605, 0.5),
+]
 TEXTS = {
-    ("zh-en", "Baidu-system.6940"): ["same", "a"], ("zh-en", "MSRA.MASS.6996"): ["same", "b"],
-    ("zh-en", "KSAI.6927"): ["other", "a"], ("gu-en", "NEU.6756"): ["x"], ("gu-en", "UEDIN.6534"): ["y"],
-}  # fmt: skip
+    ("zh-en", "Baidu-system.6940"): ["same", "a"],
+    ("zh-en", "MSRA.MASS.6996"): ["same", "b"],
+    ("zh-en", "KSAI.6927"): ["other", "a"],
+    ("gu-en", "NEU.6756"): ["x"],
+    ("gu-en", "UEDIN.6534"): ["y"],
+}
 ASSESSED = "SYS SID RAW.SCR Z.SCR N\n" + "".join(
     f"{system} 1 {score} 0.1 1\n" for system, score in (("a.1", 10), ("b.2", 11.5), ("c.3", 36.5), ("d.4", 90))
 )
@@ -259,8 +300,10 @@ def package(archived):
     scores = {"YiSi-1": lines, "EED": lines.replace("YiSi-1", "EED").replace("\t604\t0.5", "\t604\t0.4", 1)}
     metrics = {f"p/submissions-corrected/{name}.seg.score": rows for name, rows in scores.items()}
     place = "d/txt/system-outputs/newstest2019/{0}/newstest2019.{1}.{0}"
-    texts = {place.format(pair, name): "x\n" * 603 * (pair == "zh-en") + "\n".join(lines) + "\n"
-             for (pair, name), lines in TEXTS.items()}  # fmt: skip
+    texts = {
+        place.format(pair, name): "x\n" * 603 * (pair == "zh-en") + "\n".join(lines) + "\n"
+        for (pair, name), lines in TEXTS.items()
+    }
     loaded = {
         "wmt19-darr": files.relative_rankings(archived({"p/manual-evaluation/RR-seglevel.csv": RANKS})),
         "wmt19-metrics": files.metrics(archived(metrics)),

@@ -14,10 +14,16 @@ from evalkit.stats import verdicts
 
 NAMES = ("wmt23-protocols", "wmt23-protocols-spans", "wmt23-protocols-released", "wmt23-human")
 DIFFERS = {
-    "segments", "seconds a segment, MQM", "inter, ESA, Kendall's tau-c", "inter, MQM, Kendall's tau-c",
-    "seconds per error span, ESA", "ESA, seconds a segment", "intra, ESA^AI, score from spans",
-    "translations without suggested marks in which people mark none, %", "saved budget, %",
-}  # fmt: skip
+    "segments",
+    "seconds a segment, MQM",
+    "inter, ESA, Kendall's tau-c",
+    "inter, MQM, Kendall's tau-c",
+    "seconds per error span, ESA",
+    "ESA, seconds a segment",
+    "intra, ESA^AI, score from spans",
+    "translations without suggested marks in which people mark none, %",
+    "saved budget, %",
+}
 
 
 @pytest.fixture
@@ -96,8 +102,19 @@ def side():
     """Scores of 40 translations under all collections, many of them tied and some missing, with marks."""
     rng = np.random.default_rng(5)
     index = pd.MultiIndex.from_product([[str(n) for n in range(10)], list("abcd")], names=["segment", "system"])
-    names = ["ESA-1", "ESA-2", "ESAAI-1", "ESAAI-2", "MQM-1", "WMT-MQM", "WMT-DASQM", "ESA-IAA", "ESAAI-IAA", "MQM-IAA",
-             "LLM"]  # fmt: skip
+    names = [
+        "ESA-1",
+        "ESA-2",
+        "ESAAI-1",
+        "ESAAI-2",
+        "MQM-1",
+        "WMT-MQM",
+        "WMT-DASQM",
+        "ESA-IAA",
+        "ESAAI-IAA",
+        "MQM-IAA",
+        "LLM",
+    ]
     errors = pd.DataFrame(rng.poisson(0.7, (40, 11)).astype(float), index, names)
     scores = pd.DataFrame(rng.integers(0, 12, (40, 11)).astype(float), index, names)
     scores.iloc[:8, 5] = scores.iloc[5:20, 7] = np.nan
@@ -108,8 +125,11 @@ def side():
 def test_coefficients_are_scipys(side, items):
     made = esa.agreement(side).query("items == @items").set_index(["kind", "when", "rests"])
     rows = side.scores.index if items == "all" else side.scores.dropna().index
-    for kind, when, one, other in (("ESA", "again", "ESA-1", "ESA-IAA"), ("MQM", "between", "MQM-1", "WMT-MQM"),
-                                   ("ESAAI", "between", "ESAAI-1", "ESAAI-2")):  # fmt: skip
+    for kind, when, one, other in (
+        ("ESA", "again", "ESA-1", "ESA-IAA"),
+        ("MQM", "between", "MQM-1", "WMT-MQM"),
+        ("ESAAI", "between", "ESAAI-1", "ESAAI-2"),
+    ):
         both = side.scores.loc[rows, [one, other]].dropna()
         x, y = both.to_numpy().T
         found = made.loc[(kind, when, "scores")]
@@ -137,10 +157,15 @@ def test_standing_is_that_of_plain_loops(side):
 
 
 def test_a_long_time_becomes_the_persons_median_and_people_count_alike():
-    rows = [("ESA-1", "p", "a", 0, 1, "system"), ("ESA-1", "p", "a", 40, 0, "system"),
-            ("ESA-1", "p", "a", 60, 0, "degraded"), ("ESA-1", "p", "a", 80, 1, "reference"),
-            ("ESA-1", "p", "a", 480, 2, "system"), ("ESA-2", "q", "b", 7, 3, "system"),
-            ("ESA-IAA", "r", "c", 7, 90, "system")]  # fmt: skip
+    rows = [
+        ("ESA-1", "p", "a", 0, 1, "system"),
+        ("ESA-1", "p", "a", 40, 0, "system"),
+        ("ESA-1", "p", "a", 60, 0, "degraded"),
+        ("ESA-1", "p", "a", 80, 1, "reference"),
+        ("ESA-1", "p", "a", 480, 2, "system"),
+        ("ESA-2", "q", "b", 7, 3, "system"),
+        ("ESA-IAA", "r", "c", 7, 90, "system"),
+    ]
     judged = pd.DataFrame(rows, columns=["protocol", "annotator", "hit", "started", "errors", "item_type"])
     timed = esa.seconds(judged.sample(frac=1, random_state=3))
     assert sorted(timed["seconds"]) == [0, 0, 0, 20, 20, 40, 400]
@@ -164,14 +189,18 @@ def test_translations_without_suggestions_count_as_100(nothing, words):
 
 def test_grids_leave_out_degraded_copies_and_other_languages_and_count_marks_that_cost_nothing():
     item = {"src_lang": "eng", "tgt_lang": "deu", "system": "a", "doc": "d", "segment": "1"}
-    judged = pd.DataFrame([
-        item | {"protocol": "ESA-1", "annotator": "p", "hit": "h", "item_type": kind, "score": score, "errors": n}
-        for kind, score, n in (("system", 70.0, 2.0), ("degraded", 5.0, 9.0))
-    ])  # fmt: skip
-    marked = pd.DataFrame([
-        item | {"protocol": "ESA-1", "item_type": kind, "severity": severity}
-        for kind, severity in (("system", "major"), ("system", "undecided"), ("degraded", "major"))
-    ])  # fmt: skip
+    judged = pd.DataFrame(
+        [
+            item | {"protocol": "ESA-1", "annotator": "p", "hit": "h", "item_type": kind, "score": score, "errors": n}
+            for kind, score, n in (("system", 70.0, 2.0), ("degraded", 5.0, 9.0))
+        ]
+    )
+    marked = pd.DataFrame(
+        [
+            item | {"protocol": "ESA-1", "item_type": kind, "severity": severity}
+            for kind, severity in (("system", "major"), ("system", "undecided"), ("degraded", "major"))
+        ]
+    )
     released = pd.DataFrame([item | {"protocol": "LLM", "score": -1.0}])
     human = pd.DataFrame([item | {"metric": "mqm", "score": 0.0}])
     wmt_marked = pd.DataFrame([item | {"weight": 0.0}, item | {"tgt_lang": "eng", "weight": 1.0}])

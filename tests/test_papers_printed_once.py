@@ -64,7 +64,7 @@ RESULTS = {
     "wmt24_autorank": ["autorank", "past_cutoff"],
     "wmt_clusters": ["wins", "line"],
     "zouhar2025_esaai": ["printed"],
-}  # fmt: skip
+}
 
 
 def transcribed(name):

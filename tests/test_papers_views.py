@@ -21,10 +21,11 @@ POWERS = pd.DataFrame(
 AVERAGED = pd.DataFrame(
     [
         (direction, "XSTS", "RAW", about, 0.1, -0.1, 0.3, direction == "X-EN" and about == "these languages")
-        for direction in ("X-EN", "EN-X", "both") for about in ("these languages", "other languages")
+        for direction in ("X-EN", "EN-X", "both")
+        for about in ("these languages", "other languages")
     ],
     columns=["direction", "protocol_a", "protocol_b", "about", "difference", "low", "high", "survives"],
-)  # fmt: skip
+)
 LABELLED = pd.DataFrame(
     [
         (src_lang, "A", dimension, label, z)
@@ -32,16 +33,28 @@ LABELLED = pd.DataFrame(
         for dimension, label in (("adequacy", "Contradiction"), ("fluency", "Good"))
     ],
     columns=["src_lang", "annotator", "dimension", "label", "z"],
-)  # fmt: skip
+)
 NORMAL = pd.DataFrame(
     [(language, "BLEU", value) for language, share in (("ml", 1), ("ta", 3)) for value in [0.1] * share + [0.9] * 4],
     columns=["language", "metric", "value"],
 )
-BOXES = pd.DataFrame({"language": ["ml", "ta"], "metric": "BLEU", "bucket": "0-5", "n": 9, "median": [11.0, 22.0],
-                      "q1": 5.0, "q3": 30.0, "p5": 1.0, "p95": 40.0})  # fmt: skip
+BOXES = pd.DataFrame(
+    {
+        "language": ["ml", "ta"],
+        "metric": "BLEU",
+        "bucket": "0-5",
+        "n": 9,
+        "median": [11.0, 22.0],
+        "q1": 5.0,
+        "q3": 30.0,
+        "p5": 1.0,
+        "p95": 40.0,
+    }
+)
 METHODS = ["independent pairs", "clustered by annotator", "clustered by document"]
-EFFECTS = pd.DataFrame({"scale": "raw", "data": "WMT21", "method": METHODS, "estimate": [0.5, 0.6, 0.7], "low": 0.1,
-                        "high": 0.9})  # fmt: skip
+EFFECTS = pd.DataFrame(
+    {"scale": "raw", "data": "WMT21", "method": METHODS, "estimate": [0.5, 0.6, 0.7], "low": 0.1, "high": 0.9}
+)
 
 
 @pytest.fixture
@@ -69,20 +82,50 @@ def outputs(monkeypatch):
 @pytest.mark.parametrize(
     ("view", "table", "turned", "value", "before", "after"),
     [
-        (of_protocols.power_curves, POWERS, {"wanted_power": explore.Range(0.8, 0.5, 0.95, 0.05)}, 0.5,
-         "They reach 0.8 between 0.10 and 0.18 points", "They reach 0.5 between 0.06 and 0.08 points"),
-        (of_protocols.power_curves, POWERS, {"wanted_power": explore.Range(0.8, 0.5, 0.95, 0.05)}, 0.9,
-         "They reach 0.8 between 0.10 and 0.18 points", "1 of 2 reach 0.9"),
-        (of_protocols.average_differences, AVERAGED, {"direction": explore.Choice("both", of=["X-EN", "both"])}, "X-EN",
-         "these languages 0 of 1", "these languages 1 of 1"),
-        (of_labels.da_ridges, LABELLED, {"dimension": explore.Choice("adequacy", of=["adequacy", "fluency"])},
-         "fluency", "Contradiction 0.50", "Good 0.50"),
-        (of_labels.da_ridges, LABELLED, {"src_lang": explore.Choice("all", of=["deu"]), "dimension": "adequacy"}, "deu",
-         "Contradiction 0.50", "Contradiction 0.75"),
+        (
+            of_protocols.power_curves,
+            POWERS,
+            {"wanted_power": explore.Range(0.8, 0.5, 0.95, 0.05)},
+            0.5,
+            "They reach 0.8 between 0.10 and 0.18 points",
+            "They reach 0.5 between 0.06 and 0.08 points",
+        ),
+        (
+            of_protocols.power_curves,
+            POWERS,
+            {"wanted_power": explore.Range(0.8, 0.5, 0.95, 0.05)},
+            0.9,
+            "They reach 0.8 between 0.10 and 0.18 points",
+            "1 of 2 reach 0.9",
+        ),
+        (
+            of_protocols.average_differences,
+            AVERAGED,
+            {"direction": explore.Choice("both", of=["X-EN", "both"])},
+            "X-EN",
+            "these languages 0 of 1",
+            "these languages 1 of 1",
+        ),
+        (
+            of_labels.da_ridges,
+            LABELLED,
+            {"dimension": explore.Choice("adequacy", of=["adequacy", "fluency"])},
+            "fluency",
+            "Contradiction 0.50",
+            "Good 0.50",
+        ),
+        (
+            of_labels.da_ridges,
+            LABELLED,
+            {"src_lang": explore.Choice("all", of=["deu"]), "dimension": "adequacy"},
+            "deu",
+            "Contradiction 0.50",
+            "Contradiction 0.75",
+        ),
         (of_metrics.spread, NORMAL, {"language": explore.Choice("ta", of=["ml", "ta"])}, "ml", "BLEU 43%", "BLEU 20%"),
         (of_metrics.buckets, BOXES, {"language": explore.Choice("ml", of=["ml", "ta"])}, "ta", "0-5 11", "0-5 22"),
     ],
-)  # fmt: skip
+)
 def test_a_turned_value_redraws_the_picture_and_its_words(view, table, turned, value, before, after, outputs):
     explore.figure(view, table, **turned)
     control, *_, message = outputs[0][0].children

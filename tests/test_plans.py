@@ -16,9 +16,14 @@ TRUE = {"document": 0.0, "item": 0.0, "annotator": 25.0, "block": 8.0, "residual
 #: Design -> how many of twelve people judge each document by all systems.
 DESIGNS = {"whole documents": 1, "three a document": 3, "crossed": 12}
 KEYS = {
-    "text": ["doc"], "segment": ["doc", "segment"], "annotator": ["annotator"], "taste": ["annotator", "system"],
-    "block": ["annotator", "system", "doc"], "document": ["system", "doc"], "item": ["system", "doc", "segment"],
-}  # fmt: skip
+    "text": ["doc"],
+    "segment": ["doc", "segment"],
+    "annotator": ["annotator"],
+    "taste": ["annotator", "system"],
+    "block": ["annotator", "system", "doc"],
+    "document": ["system", "doc"],
+    "item": ["system", "doc", "segment"],
+}
 
 
 def drawn(seed, *, each=1, docs=48, systems=3, people=12, length=4, **true):
@@ -26,8 +31,12 @@ def drawn(seed, *, each=1, docs=48, systems=3, people=12, length=4, **true):
     rng = np.random.default_rng(seed)
     variances = {**TRUE, "text": 20.0, "segment": 15.0, **true}
     who = [(doc, (doc + k * people // each) % people) for doc in range(docs) for k in range(each)]
-    rows = [(f"p{person:02d}", f"sys{s}", f"doc{doc:03d}", str(place))
-            for doc, person in who for s in range(systems) for place in range(1, length + 1)]  # fmt: skip
+    rows = [
+        (f"p{person:02d}", f"sys{s}", f"doc{doc:03d}", str(place))
+        for doc, person in who
+        for s in range(systems)
+        for place in range(1, length + 1)
+    ]
     table = pd.DataFrame(rows, columns=["annotator", "system", "doc", "segment"])
     score = 50 + 2.0 * table["system"].str[3:].astype(int) + rng.normal(0, variances["residual"] ** 0.5, len(table))
     for name, key in KEYS.items():
@@ -188,8 +197,9 @@ def test_components_and_standard_errors_are_recovered(each):
     found = pd.DataFrame(raw)
     for name, error in (found.std() / len(found) ** 0.5).items():
         assert abs(found[name].mean() - TRUE[name]) < 3.5 * error, name
-    means = pd.DataFrame(drawn([9, each, seed], each=each, docs=docs).groupby("system")["score"].mean()
-                         for seed in range(400))  # fmt: skip
+    means = pd.DataFrame(
+        drawn([9, each, seed], each=each, docs=docs).groupby("system")["score"].mean() for seed in range(400)
+    )
     variance = (means["sys1"] - means["sys0"]).var()
     assert np.mean(predicted) == pytest.approx(variance, rel=3.5 * (2 / len(means)) ** 0.5)
     assert none < 20, "of 80 campaigns, in which people do like systems differently"

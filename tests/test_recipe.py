@@ -29,8 +29,9 @@ def blocks() -> list[tuple[str, str, str, str]]:
 
 def run(command: list[str], folder: Path) -> str:
     environment = os.environ | {
-        "PYTHONPATH": str(folder), "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-    }  # fmt: skip
+        "PYTHONPATH": str(folder),
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+    }
     environment.pop("EVALKIT_DEMAND_DATA", None)
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
@@ -62,9 +63,12 @@ def follow(verb: str, place: str, text: str, folder: Path) -> None:
 def test_the_five_steps_make_a_study_that_runs_and_can_be_taken_out_again(real, tmp_path):
     real("wmt-slt22")
     listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True,
-        text=True, check=True,
-    )  # fmt: skip
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     for name in filter(None, listed.stdout.split("\0")):
         if (ROOT / name).is_file():
             (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)

@@ -53,8 +53,16 @@ class Page(HTMLParser):
 
 def study(folder, *cells, name="one", **entry):
     """Lay out a project of one study whose notebook has these cells."""
-    made = [{"cell_type": "code", "source": cell, "metadata": {"tags": ["parameters"] if ": " in cell[:12] else []},
-             "outputs": [], "execution_count": None} for cell in cells]  # fmt: skip
+    made = [
+        {
+            "cell_type": "code",
+            "source": cell,
+            "metadata": {"tags": ["parameters"] if ": " in cell[:12] else []},
+            "outputs": [],
+            "execution_count": None,
+        }
+        for cell in cells
+    ]
     path = folder / f"{name}.ipynb"
     path.write_text(json.dumps({"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
     notebooks.tidy(path)
@@ -123,8 +131,18 @@ def test_a_page_can_be_read_by_everyone(site, name):
 
 def test_the_json_report_keeps_the_contract(site):
     report = json.loads((site[0].reports / "gallery.json").read_text())
-    assert list(report) == ["study", "title", "status", "seconds", "parameters", "data", "recorded", "published",
-                            "headline", "signature"]  # fmt: skip
+    assert list(report) == [
+        "study",
+        "title",
+        "status",
+        "seconds",
+        "parameters",
+        "data",
+        "recorded",
+        "published",
+        "headline",
+        "signature",
+    ]
     assert (report["study"], report["status"], report["title"]) == ("gallery", "ok", "What does a page have to carry?")
     assert report["parameters"] == {"seed": 7, "source": "real", "systems": ["alpha", "beta", "007"], "fallback": True}
     assert [(s["name"], s["source"], s["origin"]) for s in report["data"]] == [("gallery-scores", "real", "a test")]
@@ -151,10 +169,23 @@ def test_the_page_shows_figures_tables_equations_and_folded_code(site):
     assert len([box for box in page.all("div") if box.get("class") == "code"]) > 5
     assert len([box for box in page.all("input") if box.get("id") == "show-code"]) == 1
     assert [link["href"] for link in page.all("a")] == [
-        "#main", "index.html", "https://example.org/nothing", "#data", "#agreement",
-        "#scores", "#other-outputs", "#a-wide-table", "#against-print",
-        "#exercise", "#limits", "#references", "#data", "#parameters", "https://example.org/nothing", "gallery.json",
-    ]  # fmt: skip
+        "#main",
+        "index.html",
+        "https://example.org/nothing",
+        "#data",
+        "#agreement",
+        "#scores",
+        "#other-outputs",
+        "#a-wide-table",
+        "#against-print",
+        "#exercise",
+        "#limits",
+        "#references",
+        "#data",
+        "#parameters",
+        "https://example.org/nothing",
+        "gallery.json",
+    ]
     assert len([each for each in page.all("details") if each.get("class") == "solution"]) == 1
     assert "Recomputed from data: 2 of 3 printed numbers (67\u202f%); 1 matches, 1 differs." in page.text
     assert "Not recomputed: 1 (inputs never published)." in page.text

@@ -13,9 +13,16 @@ from tests.test_project import STUDIES
 
 #: Which types of parameters a check is for.
 FOR = {
-    "truth": {"bool"}, "text": {"str"}, "choice": {"str"}, "whole": {"int"}, "number": {"float"},
-    "numbers": {"list[float]"}, "scale": {"list[float]"}, "texts": {"list[str]"}, "choices": {"list[str]"},
-}  # fmt: skip
+    "truth": {"bool"},
+    "text": {"str"},
+    "choice": {"str"},
+    "whole": {"int"},
+    "number": {"float"},
+    "numbers": {"list[float]"},
+    "scale": {"list[float]"},
+    "texts": {"list[str]"},
+    "choices": {"list[str]"},
+}
 OPTIONS = {"of", "at_least", "at_most", "above", "below", "length", "may_be_empty"}
 TASKS = {name: execute.bound(study, {}, Layout().studies.parent) for name, study in read_studies(Layout()).items()}
 
@@ -79,7 +86,7 @@ def test_defaults_pass(name):
         ("metric_meta_evaluation", {"darr_pair": "eng-dey"}, "There is no darr pair 'eng-dey'. Did you mean '"),
         ("critical_errors", {"dimension": "fluensy"}, "There is no dimension 'fluensy'. Did you mean 'fluency'?"),
     ],
-)  # fmt: skip
+)
 def test_the_command_line_tells_it_before_any_kernel_starts(name, value, sentence, capsys, tmp_path, monkeypatch):
     monkeypatch.setattr("evalkit.reports.execute.Kernels", None)  # a kernel would be a TypeError
     words = [word for key, text in value.items() for word in ("-p", f"{key}={text}")]

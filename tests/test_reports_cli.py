@@ -61,8 +61,12 @@ def test_list_names_studies_and_whether_their_data_are_here(capsys, tmp_path, mo
     monkeypatch.setattr(data, "available", lambda name: name == "here")
     assert cli.main(["list"]) == 0
     assert capsys.readouterr().out.splitlines() == [
-        "a  A", "    here: here", "    far: optional, not here", "b  B", "    (no data to fetch)",
-    ]  # fmt: skip
+        "a  A",
+        "    here: here",
+        "    far: optional, not here",
+        "b  B",
+        "    (no data to fetch)",
+    ]
 
 
 @pytest.mark.usefixtures("tiny")
@@ -115,9 +119,14 @@ def test_bytes_that_are_no_text_are_no_parameter(capsys, tmp_path):
     assert "parameter source must be of type str, not '\\udcff'" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("told", [
-    ["export", "gr\udcf6\udcdfe"], ["import", "gr\udcf6\udcdfe"], ["grade", "x/gr\udcf6\udcdfe"],
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "told",
+    [
+        ["export", "gr\udcf6\udcdfe"],
+        ["import", "gr\udcf6\udcdfe"],
+        ["grade", "x/gr\udcf6\udcdfe"],
+    ],
+)
 def test_bytes_that_are_no_text_are_no_path(told, capsysbinary, tmp_path):
     """As in file names that were written in Latin-1: no report or receipt could name them."""
     assert cli.main([*told, "--out", str(tmp_path / "out")]) == 1

@@ -81,15 +81,23 @@ CELLS = [
     "draws = inference.bootstrap([1.0, 2.0, 4.0], lambda d: d.mean(axis=1), resamples=50, seed=seed)\n"
     "show.record('bytes', draws.tobytes().hex())",
     "show.record('data', os.environ['EVALKIT_DATA_DIR'])\nshow.signature(seed=seed)",
-]  # fmt: skip
+]
 
 
 @pytest.fixture
 def studies(tmp_path):
     """Three studies; the second may kill its worker."""
     for name in "abc":
-        made = [{"cell_type": "code", "source": cell, "metadata": {"tags": ["parameters"] if cell == CELLS[0] else []},
-                 "outputs": [], "execution_count": None} for cell in CELLS]  # fmt: skip
+        made = [
+            {
+                "cell_type": "code",
+                "source": cell,
+                "metadata": {"tags": ["parameters"] if cell == CELLS[0] else []},
+                "outputs": [],
+                "execution_count": None,
+            }
+            for cell in CELLS
+        ]
         path = tmp_path / f"{name}.ipynb"
         path.write_text(json.dumps({"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
         notebooks.tidy(path)
@@ -112,5 +120,6 @@ def test_studies_share_a_cluster_and_survive_the_loss_of_a_worker(studies, addre
         found = {"bytes": draws.tobytes().hex(), "data": "where this run keeps its data"}
         assert report["recorded"] == found
     assert {path.name for path in (studies / "out").iterdir()} == {
-        "index.html", *(f"{name}.{ending}" for name in "abc" for ending in ("html", "json"))
-    }  # fmt: skip
+        "index.html",
+        *(f"{name}.{ending}" for name in "abc" for ending in ("html", "json")),
+    }

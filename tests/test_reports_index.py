@@ -193,21 +193,41 @@ def test_the_sentences_of_a_mixed_report():
     match, differs = {"verdict": "match"}, {"verdict": "differs"}
     data, prints, definition, official = ({"basis": basis} for basis in verdicts.BASES)
     gone = [data | {"verdict": "not reproducible", "lacking": cause} for cause in ["x", "x", "x", *"aabbccd"]]
-    rows = [match | data, match | data, differs | data, differs | data | {"reachable": [1, 2]}, match | prints,
-            *[match | definition] * 3, match | official, differs | official, *gone]  # fmt: skip
+    rows = [
+        match | data,
+        match | data,
+        differs | data,
+        differs | data | {"reachable": [1, 2]},
+        match | prints,
+        *[match | definition] * 3,
+        match | official,
+        differs | official,
+        *gone,
+    ]
     assert tally.sentences(tally.count(rows)) == [
         "Recomputed from data: 4 of 18 printed numbers (22 %); 2 match, 1 is within rounding of its inputs, 1 differs.",
         "Not recomputed: 10 (x: 3; a: 2; b: 2; c: 2; other causes: 1).",
     ]
     assert [numbers for _, numbers in tally.table(tally.count(rows))] == [
-        [2, 1, 1, 10, 14], [1, 0, 0, 0, 1], [3, 0, 0, 0, 3], [6, 1, 1, 10, 18], [1, 0, 1, 0, 2]
-    ]  # fmt: skip
+        [2, 1, 1, 10, 14],
+        [1, 0, 0, 0, 1],
+        [3, 0, 0, 0, 3],
+        [6, 1, 1, 10, 18],
+        [1, 0, 1, 0, 2],
+    ]
     assert tally.bar(tally.count(rows)) == {"match": 2, "rounding": 1, "differs": 1, "rest": 14}
 
 
 #: A report but for one thing: nothing says whether its data are real.
-UNSOURCED = {"status": "ok", "seconds": 1, "study": "agreement", "recorded": {}, "published": [], "headline": "h",
-             "data": [{"name": "d"}]}  # fmt: skip
+UNSOURCED = {
+    "status": "ok",
+    "seconds": 1,
+    "study": "agreement",
+    "recorded": {},
+    "published": [],
+    "headline": "h",
+    "data": [{"name": "d"}],
+}
 
 
 @pytest.mark.parametrize(

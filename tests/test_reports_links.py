@@ -50,8 +50,13 @@ def project(folder, **studies):
     """Lay out a project of studies that are one Markdown cell each; return its layout."""
     lines = []
     for name, prose in studies.items():
-        parameters = {"cell_type": "code", "source": "seed: int = 7  # any", "metadata": {"tags": ["parameters"]},
-                      "outputs": [], "execution_count": None}  # fmt: skip
+        parameters = {
+            "cell_type": "code",
+            "source": "seed: int = 7  # any",
+            "metadata": {"tags": ["parameters"]},
+            "outputs": [],
+            "execution_count": None,
+        }
         cells = [{"cell_type": "markdown", "source": prose, "metadata": {}}, parameters]
         path = folder / f"{name}.ipynb"
         path.write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))

@@ -40,9 +40,14 @@ def test_parameters_are_read_with_type_default_and_help(tmp_path):
     path = write(tmp_path / "a.ipynb", ("markdown", "# T", []), ("code", CODE, ["parameters"]), ("code", "x = 1", []))
     assert notebooks.parameters(path) == DECLARED
     assert [(p.name, p.kind, p.default) for p in DECLARED] == [
-        ("seed", "int", 7), ("threshold", "float", 1.0), ("pair", "str", "eng-jpn"), ("fallback", "bool", True),
-        ("systems", "list[str]", ["a", "b"]), ("levels", "list[int]", [1, 2]), ("equation", "str", "a=b # no comment"),
-    ]  # fmt: skip
+        ("seed", "int", 7),
+        ("threshold", "float", 1.0),
+        ("pair", "str", "eng-jpn"),
+        ("fallback", "bool", True),
+        ("systems", "list[str]", ["a", "b"]),
+        ("levels", "list[int]", [1, 2]),
+        ("equation", "str", "a=b # no comment"),
+    ]
     assert DECLARED[0].help == "any integer; same seed, same report"
     assert DECLARED[2].help == 'a pair of languages, such as "eng-jpn"'
     assert type(DECLARED[1].default) is float
@@ -78,13 +83,24 @@ def test_two_parameters_cells_are_refused(tmp_path):
 @pytest.mark.parametrize(
     ("name", "text", "value"),
     [
-        ("pair", "007", "007"), ("pair", "a=b", "a=b"), ("pair", "true", "true"), ("seed", "007", 7),
+        ("pair", "007", "007"),
+        ("pair", "a=b", "a=b"),
+        ("pair", "true", "true"),
+        ("seed", "007", 7),
         ("seed", "-3", -3),
-        ("threshold", "1e-3", 0.001), ("threshold", "2", 2.0), ("fallback", "no", False), ("fallback", "TRUE", True),
-        ("fallback", "1", True), ("systems", "a, 007,c", ["a", "007", "c"]), ("systems", "['x', 'y']", ["x", "y"]),
-        ("systems", "[x, y]", ["x", "y"]), ("systems", "", []), ("levels", "3,4", [3, 4]), ("levels", "[3]", [3]),
+        ("threshold", "1e-3", 0.001),
+        ("threshold", "2", 2.0),
+        ("fallback", "no", False),
+        ("fallback", "TRUE", True),
+        ("fallback", "1", True),
+        ("systems", "a, 007,c", ["a", "007", "c"]),
+        ("systems", "['x', 'y']", ["x", "y"]),
+        ("systems", "[x, y]", ["x", "y"]),
+        ("systems", "", []),
+        ("levels", "3,4", [3, 4]),
+        ("levels", "[3]", [3]),
     ],
-)  # fmt: skip
+)
 def test_a_text_takes_the_declared_type(name, text, value):
     bound = bind(DECLARED, {name: text})[name]
     assert bound == value
@@ -93,9 +109,19 @@ def test_a_text_takes_the_declared_type(name, text, value):
 
 @pytest.mark.parametrize(
     ("name", "text"),
-    [("seed", "7.0"), ("seed", "1_0"), ("seed", "true"), ("threshold", "nan"), ("threshold", "x"), ("fallback", "2"),
-     ("levels", "1,b"), ("seed", True), ("systems", "[a"), ("threshold", "")],
-)  # fmt: skip
+    [
+        ("seed", "7.0"),
+        ("seed", "1_0"),
+        ("seed", "true"),
+        ("threshold", "nan"),
+        ("threshold", "x"),
+        ("fallback", "2"),
+        ("levels", "1,b"),
+        ("seed", True),
+        ("systems", "[a"),
+        ("threshold", ""),
+    ],
+)
 def test_a_value_of_another_type_is_refused(name, text):
     with pytest.raises(DataError, match=f"parameter {name} must be"):
         bind(DECLARED, {name: text})
@@ -165,11 +191,16 @@ def test_a_file_that_is_no_notebook_is_told(tmp_path, content, message):
         notebooks.read(path)
 
 
-@pytest.mark.parametrize("content", [
-    '{"nbformat": 4, "cells": 5}', '{"nbformat": 4, "cells": ["x"]}',
-    '{"nbformat": 4, "cells": [{"cell_type": "code"}]}',
-    '{"nbformat": 4, "cells": [{"cell_type": "code", "source": "", "metadata": {"tags": 1}}]}', "[" * 5000,
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"nbformat": 4, "cells": 5}',
+        '{"nbformat": 4, "cells": ["x"]}',
+        '{"nbformat": 4, "cells": [{"cell_type": "code"}]}',
+        '{"nbformat": 4, "cells": [{"cell_type": "code", "source": "", "metadata": {"tags": 1}}]}',
+        "[" * 5000,
+    ],
+)
 def test_what_has_another_form_is_no_notebook(content, tmp_path):
     (tmp_path / "a.ipynb").write_text(content)
     with pytest.raises(DataError, match=r"a\.ipynb"):

@@ -36,11 +36,16 @@ def page(tmp_path, *cells):
 
 def test_the_first_page_comes_first_then_the_contents_then_the_argument(tmp_path):
     html = page(
-        tmp_path, cell("markdown", "# Title\n\nWhat this is."), cell("code", "load()", HEADLINE),
-        cell("markdown", "## A"), cell("code", "a()", TEXT),
-        cell("markdown", "## Answer", tags=["first-page"]), cell("code", "answer()", TEXT, tags=["first-page"]),
-        cell("markdown", "## B"), cell("markdown", "## C"),
-    )  # fmt: skip
+        tmp_path,
+        cell("markdown", "# Title\n\nWhat this is."),
+        cell("code", "load()", HEADLINE),
+        cell("markdown", "## A"),
+        cell("code", "a()", TEXT),
+        cell("markdown", "## Answer", tags=["first-page"]),
+        cell("code", "answer()", TEXT, tags=["first-page"]),
+        cell("markdown", "## B"),
+        cell("markdown", "## C"),
+    )
     marks = ["<h1>", "The finding.", 'id="answer"', "<nav", 'id="show-code"', "What this is.", "load", 'id="a"']
     marks += ['id="b"', "What this report was made with"]
     places = [html.index(mark) for mark in marks]
@@ -108,10 +113,15 @@ def test_beside_a_comparison_stands_what_was_computed_earlier_of_the_same_number
 def test_a_figure_that_runs_early_is_read_after_what_to_do(tmp_path):
     first = {"tags": ["first-page"]}
     html = page(
-        tmp_path, cell("markdown", "# T"), cell("markdown", "## Answer", **first),
-        cell("code", "draw()", TEXT, tags=["first-page", "early"]), cell("code", "slow()", TEXT),
-        cell("code", "steps()", TEXT, **first), cell("code", "sure()", TEXT, **first), cell("markdown", "## A"),
-    )  # fmt: skip
+        tmp_path,
+        cell("markdown", "# T"),
+        cell("markdown", "## Answer", **first),
+        cell("code", "draw()", TEXT, tags=["first-page", "early"]),
+        cell("code", "slow()", TEXT),
+        cell("code", "steps()", TEXT, **first),
+        cell("code", "sure()", TEXT, **first),
+        cell("markdown", "## A"),
+    )
     places = [html.index(mark) for mark in ('id="answer"', "steps", "draw", "sure", "slow", 'id="a"')]
     assert places == sorted(places)
 
@@ -122,15 +132,22 @@ def links(html):
 
 def test_sections_fold_in_their_place_or_move_to_the_end(tmp_path):
     html = page(
-        tmp_path, cell("markdown", "# T"),
-        cell("markdown", "## Print\n\nwhy", tags=["back"]), cell("code", "print()", TEXT), cell("markdown", "### Deep"),
+        tmp_path,
+        cell("markdown", "# T"),
+        cell("markdown", "## Print\n\nwhy", tags=["back"]),
+        cell("code", "print()", TEXT),
+        cell("markdown", "### Deep"),
         cell("markdown", "## A"),
-        cell("markdown", "### Proof\n\nproof", tags=["fold"]), cell("code", "prove()", TEXT),
+        cell("markdown", "### Proof\n\nproof", tags=["fold"]),
+        cell("code", "prove()", TEXT),
         cell("markdown", "#### In"),
         cell("markdown", "### Next"),
-        cell("markdown", "### Side", tags=["back"]), cell("markdown", "#### Below"),
-        cell("markdown", "## B", tags=["fold"]), cell("markdown", "no heading"), cell("code", "b()", TEXT),
-    )  # fmt: skip
+        cell("markdown", "### Side", tags=["back"]),
+        cell("markdown", "#### Below"),
+        cell("markdown", "## B", tags=["fold"]),
+        cell("markdown", "no heading"),
+        cell("code", "b()", TEXT),
+    )
     order = ["T", "A", "Proof", "In", "Next", "B", "Print", "Deep", "Side", "Below", "Parameters of this run"]
     assert re.findall(r"<h\d[^>]*>([^<]*)</h\d>", html) == order
     folds = re.findall(r'<details class="fold"><summary><h(\d) id="([\w-]+)">', html)
@@ -148,10 +165,14 @@ def test_sections_fold_in_their_place_or_move_to_the_end(tmp_path):
 
 def test_a_fold_inside_what_moves_moves_along(tmp_path):
     html = page(
-        tmp_path, cell("markdown", "# T"), cell("markdown", "## Print", tags=["back"]),
-        cell("markdown", "### Inner", tags=["fold"]), cell("code", "x()", TEXT, tags=["solution"]),
-        cell("markdown", "## A"), cell("code", "y()", TEXT, tags=["solution"]),
-    )  # fmt: skip
+        tmp_path,
+        cell("markdown", "# T"),
+        cell("markdown", "## Print", tags=["back"]),
+        cell("markdown", "### Inner", tags=["fold"]),
+        cell("code", "x()", TEXT, tags=["solution"]),
+        cell("markdown", "## A"),
+        cell("code", "y()", TEXT, tags=["solution"]),
+    )
     assert html.index('id="a"') < html.index('id="print"') < html.index('id="inner"')
     opened = re.findall(r'<details class="(\w+)"|(</details>)', html)
     names = [name or "/" for name, _ in opened]
@@ -176,9 +197,12 @@ def source(name, kind="real", **facts):
 def test_sources_stand_at_the_end_each_once_with_short_names(tmp_path):
     own = source("<i>mine</i>", "simulated", origin="my <b> file.csv", excluded={"documents": 1139, "nothing": 0})
     html = page(
-        tmp_path, cell("markdown", "# T"), cell("code", "load()", source("wmt22-calibration-hits")),
-        cell("code", "again()", source("wmt22-calibration-hits"), own), cell("markdown", "## A"),
-    )  # fmt: skip
+        tmp_path,
+        cell("markdown", "# T"),
+        cell("code", "load()", source("wmt22-calibration-hits")),
+        cell("code", "again()", source("wmt22-calibration-hits"), own),
+        cell("markdown", "## A"),
+    )
     assert "stands here" not in html
     assert html.index('id="a"') < html.index('<h2 id="data">') < html.index('id="parameters"')
     assert html.count("<strong>WMT22 calibration HITs</strong>") == 1
@@ -263,12 +287,18 @@ def test_prose_has_its_numbers_set_and_code_keeps_its_characters():
 
 def test_a_section_without_results_leaves_the_page_if_it_may(tmp_path):
     html = page(
-        tmp_path, cell("markdown", "# T"),
-        cell("markdown", "## Empty", tags=["if-shown"]), cell("code", "nothing()"),
-        cell("markdown", "## Full", tags=["if-shown"]), cell("code", "something()", TEXT),
-        cell("markdown", "## Always"), cell("code", "silent()"),
-        cell("markdown", "## Last", tags=["if-shown"]), cell("code", "no()"), cell("code", "yes()", TEXT),
-    )  # fmt: skip
+        tmp_path,
+        cell("markdown", "# T"),
+        cell("markdown", "## Empty", tags=["if-shown"]),
+        cell("code", "nothing()"),
+        cell("markdown", "## Full", tags=["if-shown"]),
+        cell("code", "something()", TEXT),
+        cell("markdown", "## Always"),
+        cell("code", "silent()"),
+        cell("markdown", "## Last", tags=["if-shown"]),
+        cell("code", "no()"),
+        cell("code", "yes()", TEXT),
+    )
     assert re.findall(r'<h2 id="(\w+)"', html) == ["full", "always", "last", "parameters"]
     assert "nothing" not in html
     assert "silent" in html
@@ -282,5 +312,8 @@ def test_numbered_sentences_are_a_list_and_plain_text():
 def test_the_empty_corner_of_a_table_of_prose_is_no_header():
     html = export.markup.prose("| | good |\n| --- | --- |\n| bad | 5 |\n", export.markup.Names())
     assert re.findall(r"<t[dh][^>]*>[^<]*</t[dh]>", html) == [
-        "<td></td>", '<th scope="col">good</th>', '<th scope="row">bad</th>', "<td>5</td>",
-    ]  # fmt: skip
+        "<td></td>",
+        '<th scope="col">good</th>',
+        '<th scope="row">bad</th>',
+        "<td>5</td>",
+    ]

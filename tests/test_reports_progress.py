@@ -7,9 +7,11 @@ from evalkit.reports.notebooks import METADATA
 
 
 def notebook(path, *cells):
-    made = [{"cell_type": kind, "source": source, "metadata": {}, "id": f"c{place}"}
-            | ({"outputs": [], "execution_count": None} if kind == "code" else {})
-            for place, (kind, source) in enumerate(cells)]  # fmt: skip
+    made = [
+        {"cell_type": kind, "source": source, "metadata": {}, "id": f"c{place}"}
+        | ({"outputs": [], "execution_count": None} if kind == "code" else {})
+        for place, (kind, source) in enumerate(cells)
+    ]
     path.write_text(json.dumps({"cells": made, "metadata": METADATA, "nbformat": 4, "nbformat_minor": 5}))
     return path
 

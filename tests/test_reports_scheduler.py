@@ -54,9 +54,27 @@ def liar():
 
 @pytest.mark.parametrize(
     "address",
-    ["", " ", "nonsense", "tcp://", "127.0.0.1", "127.0.0.1:99999", "127.0.0.1:0", "tcp://h:-1", "tcp://[::1", "h:1:2", "inproc://x/y",
-     "http://h:8786", "tcp://me:pw@h:8786", "h:٣", "tcp://h:8786/x", "file:///etc/passwd", "h\n:1", "tcp://tcp://h:1"],
-)  # fmt: skip
+    [
+        "",
+        " ",
+        "nonsense",
+        "tcp://",
+        "127.0.0.1",
+        "127.0.0.1:99999",
+        "127.0.0.1:0",
+        "tcp://h:-1",
+        "tcp://[::1",
+        "h:1:2",
+        "inproc://x/y",
+        "http://h:8786",
+        "tcp://me:pw@h:8786",
+        "h:٣",
+        "tcp://h:8786/x",
+        "file:///etc/passwd",
+        "h\n:1",
+        "tcp://tcp://h:1",
+    ],
+)
 def test_what_is_no_address_is_told_at_once(address, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)  # it is not even imported
     begun = time.monotonic()
@@ -111,9 +129,12 @@ def test_a_stop_ends_the_waiting_for_a_scheduler_at_once(liar, number, first, tm
     command = "import sys; from evalkit.reports import cli, cluster; cluster.TIMEOUT = 60; sys.exit(cli.main())"
     arguments = ["run", "study_planner", "--out", str(tmp_path / "out"), "--scheduler", address := liar(first)]
     running = subprocess.Popen(
-        [sys.executable, "-c", command, *arguments], stderr=subprocess.PIPE, text=True, cwd=tmp_path,
+        [sys.executable, "-c", command, *arguments],
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
+    )
     try:
         time.sleep(4)
         begun = time.monotonic()

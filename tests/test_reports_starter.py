@@ -24,9 +24,15 @@ def test_a_campaign_starts_with_a_template_that_the_schema_accepts_a_checklist_a
     assert folder == tmp_path / "spring"
     files = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
     assert files == {
-        "README.md", "checklist.md", "scores.csv", "studies.toml", "campaign.ipynb", "instructions/xsts.md",
-        "instructions/da_sqm.md", "instructions/esa.md",
-    }  # fmt: skip
+        "README.md",
+        "checklist.md",
+        "scores.csv",
+        "studies.toml",
+        "campaign.ipynb",
+        "instructions/xsts.md",
+        "instructions/da_sqm.md",
+        "instructions/esa.md",
+    }
     header, example = csv.reader((folder / "scores.csv").read_text(encoding="utf-8").splitlines())
     required = {name for name, column in schemas.RATINGS.columns.items() if column.required}
     assert required <= set(header) <= set(schemas.RATINGS.columns)
@@ -116,9 +122,11 @@ def test_a_study_that_could_not_run_is_refused(options, message, own_studies):
 def completed(line: str) -> list[str]:
     """What bash would offer at the end of a line, asked for as bash asks."""
     environment = os.environ | {
-        "_EVALKIT_COMPLETE": "bash_complete", "COMP_WORDS": line, "COMP_CWORD": str(len(line.split(" ")) - 1),
+        "_EVALKIT_COMPLETE": "bash_complete",
+        "COMP_WORDS": line,
+        "COMP_CWORD": str(len(line.split(" ")) - 1),
         "PYTHONPATH": str(ROOT),
-    }  # fmt: skip
+    }
     command = [sys.executable, "-m", "evalkit.reports.cli"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     return [line.partition(",")[2] for line in done.stdout.splitlines()]

@@ -125,8 +125,10 @@ def test_vectors_fill_their_rows_for_the_languages_that_have_them(tamil, drawn):
     rows = given.table1(tamil, files={"tam": path})
     assert sorted(rows["cell"]) == sorted(f"{m}, ta, {r}" for m in ("EA", "VE", "GM") for r in ("pearson", "kendall"))
     split, mean = given.vectors._splitter("intl"), np.mean(list(found.values()), axis=0)
-    sums = [[sum(found.get(word, mean) for word in split(text).split()) for text in tamil[side]]
-            for side in ("hypothesis", "reference")]  # fmt: skip
+    sums = [
+        [sum(found.get(word, mean) for word in split(text).split()) for text in tamil[side]]
+        for side in ("hypothesis", "reference")
+    ]
     ea = [a @ b / np.sqrt(a @ a * (b @ b)) for a, b in zip(*sums, strict=True)]
     computed = rows.set_index("cell")["computed"]
     gold = tamil["score"].clip(lower=0)
@@ -153,8 +155,10 @@ def test_a_model_and_scores_from_elsewhere_fill_theirs_and_five_languages_the_av
     computed = rows.set_index("cell")["computed"].astype(float)
     assert len(computed) == 2 * 6 * 2
     for column, correlation in (("kendall", stats.kendalltau), ("pearson", stats.pearsonr)):
-        wanted = [correlation(scored[part.index], part["score"].clip(lower=0)).statistic
-                  for _, part in ratings.groupby("tgt_lang")]  # fmt: skip
+        wanted = [
+            correlation(scored[part.index], part["score"].clip(lower=0)).statistic
+            for _, part in ratings.groupby("tgt_lang")
+        ]
         assert computed[f"PRISM, average, {column}"] == pytest.approx(np.mean(wanted))
         assert computed[f"LabSE embs, average, {column}"] == pytest.approx(-np.mean(wanted))
 
@@ -222,8 +226,15 @@ def perfect():
     """Values for chrF that are exactly what is printed for chrF++, by language."""
     part = data.published("sai2023_table1")
     part = part[(part["metric"] == "chrF++") & (part["language"] != printed.AVERAGE)]
-    return pd.DataFrame({"language": part["language"], "metric": "chrF", "pearson": part["pearson"].astype(float),
-                         "kendall_b": part["kendall"].astype(float), "systems": 6})  # fmt: skip
+    return pd.DataFrame(
+        {
+            "language": part["language"],
+            "metric": "chrF",
+            "pearson": part["pearson"].astype(float),
+            "kendall_b": part["kendall"].astype(float),
+            "systems": 6,
+        }
+    )
 
 
 def test_each_printed_cell_gets_its_value_or_its_reason(perfect):
@@ -242,8 +253,9 @@ def test_each_printed_cell_gets_its_value_or_its_reason(perfect):
     average = found.loc["average, COMET-QE-DA, pearson"]
     assert average["computed"] == pytest.approx((0.417 + 0.535 + 0.551 + 0.386 + 0.531) / 5)
     assert (average["basis"], average["low"] < average["computed"] < average["high"]) == (
-        "follows from other printed numbers", True,
-    )  # fmt: skip
+        "follows from other printed numbers",
+        True,
+    )
 
 
 def test_system_level_numbers_are_computed_only_where_print_has_the_same_systems(perfect):
@@ -254,8 +266,12 @@ def test_system_level_numbers_are_computed_only_where_print_has_the_same_systems
 
 
 def subset_rows(perfect):
-    return pd.concat([perfect.assign(subset=name, rule="authors", kendall_b=value)
-                      for name, value in (("fluency", 0.1), ("accuracy", 0.3))])  # fmt: skip
+    return pd.concat(
+        [
+            perfect.assign(subset=name, rule="authors", kendall_b=value)
+            for name, value in (("fluency", 0.1), ("accuracy", 0.3))
+        ]
+    )
 
 
 def test_zeros_that_print_drops_are_asked_for(perfect):
@@ -269,8 +285,9 @@ def test_zeros_that_print_drops_are_asked_for(perfect):
 
 
 def test_ranges_are_looked_up_alike():
-    ranges = pd.DataFrame({"metric": ["human", "TER", "chrF", "chrF++"], "min": [0.0, 1, 0.97, 1.77],
-                           "max": [25.0, 361, 100, 100]})  # fmt: skip
+    ranges = pd.DataFrame(
+        {"metric": ["human", "TER", "chrF", "chrF++"], "min": [0.0, 1, 0.97, 1.77], "max": [25.0, 361, 100, 100]}
+    )
     eighth = printed.table8(ranges).set_index("cell")
     assert eighth.loc[["Human, max", "TER, max", "TER, min"], "computed"].tolist() == [25, 361, 1]
     assert eighth.loc["chrF++, min", "computed"] == 0.97
@@ -291,8 +308,10 @@ def test_readings_of_a_name_are_measured_by_both_metrics(perfect):
 def test_baselines_that_two_tables_print_are_held_against_each_other():
     fourth = printed.table4().set_index("cell")
     assert fourth.loc["gu, COMETDA", ["printed", "computed", "basis"]].tolist() == [
-        "0.359", 0.359, "follows from other printed numbers",
-    ]  # fmt: skip
+        "0.359",
+        0.359,
+        "follows from other printed numbers",
+    ]
     assert fourth.loc["gu, IndicCOMETMQM", "lacking"] == "needs a neural model to be trained"
 
 
@@ -300,14 +319,27 @@ def test_every_cell_of_the_tables_stands_in_one_row(perfect):
     """Each printed number of Tables 1, 2, 3, 4, 7, 8, 9 and 10 is in exactly one row, by its place."""
     means = pd.DataFrame({"language": ["gu"], "system": ["NLLB"], "mean_score": [22.49]})
     ends = pd.DataFrame({"metric": ["chrF"], "min": [1.0], "max": [100.0]})
-    rows = pd.concat([
-        printed.table1(perfect), printed.table2(perfect), printed.table3(), printed.table4(), printed.table7(),
-        printed.table8(ends), printed.table9(means), printed.table10(subset_rows(perfect)),
-    ])  # fmt: skip
+    rows = pd.concat(
+        [
+            printed.table1(perfect),
+            printed.table2(perfect),
+            printed.table3(),
+            printed.table4(),
+            printed.table7(),
+            printed.table8(ends),
+            printed.table9(means),
+            printed.table10(subset_rows(perfect)),
+        ]
+    )
     names = {"metric", "language", "system", "hyperparameter"}
     tables = {f"sai2023_table{n}": data.published(f"sai2023_table{n}") for n in (1, 2, 3, 4, 7, 8, 9, 10)}
-    wanted = [f"{name}:{row + 2}:{column}" for name, table in tables.items() for column in table
-              if column not in names for row in range(len(table))]  # fmt: skip
+    wanted = [
+        f"{name}:{row + 2}:{column}"
+        for name, table in tables.items()
+        for column in table
+        if column not in names
+        for row in range(len(table))
+    ]
     assert sorted(rows["place"]) == sorted(wanted)
     for place, text in zip(rows["place"], rows["printed"]):
         name, line, column = place.split(":")

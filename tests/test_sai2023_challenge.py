@@ -16,16 +16,22 @@ from evalkit.papers.sai2023 import challenge, perturbations
 
 RNG = np.random.default_rng
 ROW = {
-    "source": "It \"rains\" in Pune.", "good-translation": "पुणे में बारिश है।", "incorrect-translation": "पुणे में धूप है।",
-    "reference": "पुणे में बारिश हो रही है।", "phenomena": "antonym", "langpair": "en-hi",
-}  # fmt: skip
+    "source": 'It "rains" in Pune.',
+    "good-translation": "पुणे में बारिश है।",
+    "incorrect-translation": "पुणे में धूप है।",
+    "reference": "पुणे में बारिश हो रही है।",
+    "phenomena": "antonym",
+    "langpair": "en-hi",
+}
 
 
 def scored(good, wrong, **columns):
     n = len(good)
     base = {"phenomena": "x", "source": [f"s{i}" for i in range(n)]} | columns
-    sides = [pd.DataFrame({"challenge": range(n), "side": side, **base, "m": values})
-             for side, values in (("good", good), ("incorrect", wrong))]  # fmt: skip
+    sides = [
+        pd.DataFrame({"challenge": range(n), "side": side, **base, "m": values})
+        for side, values in (("good", good), ("incorrect", wrong))
+    ]
     return pd.concat(sides, ignore_index=True)
 
 
@@ -71,12 +77,15 @@ def test_a_file_in_aces_format_is_read_to_the_letter(tmp_path, suffix):
     assert sides["side"].tolist() == ["good", "incorrect"]
 
 
-@pytest.mark.parametrize(("broken", "said"), [
-    ({"langpair": "hi"}, "challenge 1: the langpair 'hi'"),
-    ({"reference": " "}, "challenge 1, reference is empty"),
-    ({"incorrect-translation": ROW["good-translation"]}, "both translations are the same"),
-    ({"source": None}, "challenge 1, source is empty"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("broken", "said"),
+    [
+        ({"langpair": "hi"}, "challenge 1: the langpair 'hi'"),
+        ({"reference": " "}, "challenge 1, reference is empty"),
+        ({"incorrect-translation": ROW["good-translation"]}, "both translations are the same"),
+        ({"source": None}, "challenge 1, source is empty"),
+    ],
+)
 def test_a_broken_challenge_is_named(broken, said):
     with pytest.raises(DataError, match=said):
         challenge.checked(pd.DataFrame([ROW | broken]), origin="my.tsv")
@@ -90,21 +99,33 @@ def test_a_broken_file_is_named(tmp_path):
         with pytest.raises(DataError, match=said):
             challenge.read(tmp_path / name)
     table = scored([1.0, 2], [0.0, 1])
-    for broken, said in ((table.drop(columns="m"), "no column m"), (table.iloc[:3], "one good and one incorrect"),
-                         (table.assign(m=np.nan), "has no score")):  # fmt: skip
+    for broken, said in (
+        (table.drop(columns="m"), "no column m"),
+        (table.iloc[:3], "one good and one incorrect"),
+        (table.assign(m=np.nan), "has no score"),
+    ):
         with pytest.raises(DataError, match=said):
             challenge.kendall_like(broken, ["m"])
 
 
-@pytest.mark.parametrize(("language", "text", "turned"), [
-    ("gu", "આ સાચું છે.", "આ સાચું નથી."), ("gu", "આ સાચું નથી.", "આ સાચું છે."),
-    ("hi", "यह सच है।", "यह सच नहीं है।"), ("hi", "यह सच नहीं है।", "यह सच है।"),
-    ("mr", "हे खरे आहे.", "हे खरे नाही."), ("mr", "हे खरे नव्हते.", "हे खरे होते."),
-    ("ml", "ഇത് ശരിയാണ്.", "ഇത് ശരിയല്ല."), ("ml", "അവൻ വരുന്നു.", "അവൻ വരുന്നില്ല."),
-    ("ml", "അവൻ വരുന്നില്ല.", "അവൻ വരുന്നു."),
-    ("ta", "அது இங்கே உள்ளது.", "அது இங்கே இல்லை."), ("ta", "இது முடியாது.", "இது முடியும்."),
-    ("hi", "चलो!", None), ("kn", "ಇದು ಸರಿ.", None),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("language", "text", "turned"),
+    [
+        ("gu", "આ સાચું છે.", "આ સાચું નથી."),
+        ("gu", "આ સાચું નથી.", "આ સાચું છે."),
+        ("hi", "यह सच है।", "यह सच नहीं है।"),
+        ("hi", "यह सच नहीं है।", "यह सच है।"),
+        ("mr", "हे खरे आहे.", "हे खरे नाही."),
+        ("mr", "हे खरे नव्हते.", "हे खरे होते."),
+        ("ml", "ഇത് ശരിയാണ്.", "ഇത് ശരിയല്ല."),
+        ("ml", "അവൻ വരുന്നു.", "അവൻ വരുന്നില്ല."),
+        ("ml", "അവൻ വരുന്നില്ല.", "അവൻ വരുന്നു."),
+        ("ta", "அது இங்கே உள்ளது.", "அது இங்கே இல்லை."),
+        ("ta", "இது முடியாது.", "இது முடியும்."),
+        ("hi", "चलो!", None),
+        ("kn", "ಇದು ಸರಿ.", None),
+    ],
+)
 def test_negation_turns_the_meaning_around(language, text, turned):
     assert perturbations.negation(text, language) == turned
 

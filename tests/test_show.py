@@ -37,16 +37,34 @@ def shown(monkeypatch):
 @pytest.mark.parametrize(
     ("printed", "computed", "told"),
     [
-        ("0.25", 0.25496, "match"), ("0.25", 0.2551, "differs"), ("0.25", 0.255, "match"), ("0.26", 0.255, "match"),
-        ("-0.06", -0.0634, "match"), ("-0.06", -0.0454, "differs"), ("−0.06", -0.06, "match"),
-        ("52", 52.0, "match"), ("52", 53, "differs"), ("2,378", 2378, "match"), (".47", 0.471, "match"),
-        ("<0.001", 9e-4, "match"), ("<0.001", 0.001, "differs"), ("three", 3, "match"), ("three", 4, "differs"),
-        ("most", "most", "match"), ("most", "not most", "differs"), ("5", "5 or so", "differs"),
-        ("6.2e-12", 6.24e-12, "match"), ("6.2e-12", 7e-10, "differs"), ("0.00004", 4.6e-05, "differs"),
-        ("6.22809962025843e-05", 6.228e-05, "differs"), ("6.22809962025843e-05", 6.22809962025829e-05, "match"),
-        ("0.5", None, "not reproducible"), ("0.5", np.nan, "not reproducible"), ("0.5", pd.NA, "not reproducible"),
+        ("0.25", 0.25496, "match"),
+        ("0.25", 0.2551, "differs"),
+        ("0.25", 0.255, "match"),
+        ("0.26", 0.255, "match"),
+        ("-0.06", -0.0634, "match"),
+        ("-0.06", -0.0454, "differs"),
+        ("−0.06", -0.06, "match"),
+        ("52", 52.0, "match"),
+        ("52", 53, "differs"),
+        ("2,378", 2378, "match"),
+        (".47", 0.471, "match"),
+        ("<0.001", 9e-4, "match"),
+        ("<0.001", 0.001, "differs"),
+        ("three", 3, "match"),
+        ("three", 4, "differs"),
+        ("most", "most", "match"),
+        ("most", "not most", "differs"),
+        ("5", "5 or so", "differs"),
+        ("6.2e-12", 6.24e-12, "match"),
+        ("6.2e-12", 7e-10, "differs"),
+        ("0.00004", 4.6e-05, "differs"),
+        ("6.22809962025843e-05", 6.228e-05, "differs"),
+        ("6.22809962025843e-05", 6.22809962025829e-05, "match"),
+        ("0.5", None, "not reproducible"),
+        ("0.5", np.nan, "not reproducible"),
+        ("0.5", pd.NA, "not reproducible"),
     ],
-)  # fmt: skip
+)
 def test_verdict(printed, computed, told):
     assert show.verdict(printed, computed) == told
 
@@ -109,8 +127,15 @@ def test_tables_say_names_of_the_code_in_words_and_leave_data_alone(shown):
 def test_a_table_shows_chosen_columns_and_names_and_records_the_frame_as_it_is(shown):
     frame = pd.DataFrame({"form": ["line", "shift"], "alpha_cs": [0.12345, 2.0], "kept": [1, 2]})
     cells = {"form": {"line": HOSTILE}}
-    show.table(frame, caption="c", name="t", columns=["alpha_cs", "form"], headings={"alpha_cs": "shift <α>"},
-               cells=cells, digits={"alpha_cs": 4})  # fmt: skip
+    show.table(
+        frame,
+        caption="c",
+        name="t",
+        columns=["alpha_cs", "form"],
+        headings={"alpha_cs": "shift <α>"},
+        cells=cells,
+        digits={"alpha_cs": 4},
+    )
     show.table(frame, caption="c", columns={"kept": "stays", "form": "shape"})
     (first, _), (second, _) = shown
     assert re.findall(r"<th[^>]*>([^<]*)</th>", first["text/html"]) == ["shift &lt;α&gt;", "form"]
@@ -149,8 +174,9 @@ def test_a_page_has_the_first_rows_of_a_very_long_table_and_says_where_the_other
     frame = pd.DataFrame({"n": range(1001)})
     show.table(frame, caption="very many", name="numbers")
     show.table(frame, caption="very many")
-    show.compare(comparison(printed=["1"] * 201, computed=[1.0] * 201, cell="c"), data=from_source(pd.DataFrame()),
-                 caption="c")  # fmt: skip
+    show.compare(
+        comparison(printed=["1"] * 201, computed=[1.0] * 201, cell="c"), data=from_source(pd.DataFrame()), caption="c"
+    )
     named, unnamed, compared = (bundle["text/html"] for bundle, _ in shown)
     assert [page.count("<tr>") for page in (named, unnamed, compared)] == [201] * 3
     assert "The first 200 of 1,001 rows. The JSON report has all, under “numbers”.</p>" in named
@@ -234,15 +260,27 @@ def comparison(**columns):
 
 
 def test_comparison_counts_verdicts_and_demands_reasons(shown):
-    rows = comparison(printed=["0.5", "0.6", "0.7", "0.8"], computed=[0.51, 0.4, None, 0.8],
-                      note=["by the median", "a misprint", "no data", ""], lacking=["", "", "labels", ""],
-                      place=["t:2:x", "", "", ""])  # fmt: skip
+    rows = comparison(
+        printed=["0.5", "0.6", "0.7", "0.8"],
+        computed=[0.51, 0.4, None, 0.8],
+        note=["by the median", "a misprint", "no data", ""],
+        lacking=["", "", "labels", ""],
+        place=["t:2:x", "", "", ""],
+    )
     show.compare(rows, data=from_source(pd.DataFrame()), caption="Compared")
     payload = shown[0][0][show.MIME]["rows"]
     assert [row["verdict"] for row in payload] == ["match", "differs", "not reproducible", "match"]
-    assert payload[0] == {"paper": "P", "item": "T1", "cell": "a", "printed": "0.5", "computed": 0.51,
-                          "verdict": "match", "note": "by the median", "basis": "recomputed from data",
-                          "place": "t:2:x"}  # fmt: skip
+    assert payload[0] == {
+        "paper": "P",
+        "item": "T1",
+        "cell": "a",
+        "printed": "0.5",
+        "computed": 0.51,
+        "verdict": "match",
+        "note": "by the median",
+        "basis": "recomputed from data",
+        "place": "t:2:x",
+    }
     assert payload[2]["lacking"] == "labels"
     page = shown[0][0]["text/html"]
     titles = re.findall(r"<caption>Compared: ([^<]*)", page)
@@ -280,18 +318,41 @@ def test_a_note_stands_once_above_the_rows_that_share_it(shown):
     assert shown[0][0][show.MIME]["rows"][1]["printed"] == "-0.6", "records keep their characters"
 
 
-@pytest.mark.parametrize("text", [
-    "GPT-4", "eng-jpn", "0-100", "2022-11-03", "p-value", "-p file=x", "50%-mix", "A100%", "a%20b", "n-1", "--out",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        "GPT-4",
+        "eng-jpn",
+        "0-100",
+        "2022-11-03",
+        "p-value",
+        "-p file=x",
+        "50%-mix",
+        "A100%",
+        "a%20b",
+        "n-1",
+        "--out",
+    ],
+)
 def test_names_and_ranges_are_no_numbers(text):
     assert show.typeset(text) == text
     assert show.typeset(f"see {text}, and {text}") == f"see {text}, and {text}"
 
 
-@pytest.mark.parametrize(("text", "parts"), [
-    ("-0.3", "−0.3"), ("r = -.5", "r = −.5"), ("(-1 to -2)", "(−1 to −2)"), ("95%", "95_%"), ("95 % of", "95_% of"),
-    ("by -12.5%.", "by −12.5_%."), ("10-20%", "10-20_%"), ("±5%", "±5_%"), ("1,234%, 2%", "1,234_%, 2_%"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("-0.3", "−0.3"),
+        ("r = -.5", "r = −.5"),
+        ("(-1 to -2)", "(−1 to −2)"),
+        ("95%", "95_%"),
+        ("95 % of", "95_% of"),
+        ("by -12.5%.", "by −12.5_%."),
+        ("10-20%", "10-20_%"),
+        ("±5%", "±5_%"),
+        ("1,234%, 2%", "1,234_%, 2_%"),
+    ],
+)
 def test_numbers_of_sentences_have_a_minus_sign_and_a_narrow_blank(text, parts, shown):
     expected = parts.replace("_", "\u202f")
     assert show.typeset(text) == show.typeset(expected) == expected
@@ -303,11 +364,14 @@ def test_numbers_of_sentences_have_a_minus_sign_and_a_narrow_blank(text, parts, 
     assert shown[2][0][show.MIME]["text"] == text
 
 
-@pytest.mark.parametrize(("column", "value", "message"), [
-    ("note", "", "T1, b: 'differs' needs a note"),
-    ("lacking", "", "T1, c: 'not reproducible' needs a few words"),
-    ("basis", "measured", "T1, a: the basis 'measured' is none of recomputed from data, "),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        ("note", "", "T1, b: 'differs' needs a note"),
+        ("lacking", "", "T1, c: 'not reproducible' needs a few words"),
+        ("basis", "measured", "T1, a: the basis 'measured' is none of recomputed from data, "),
+    ],
+)
 def test_a_row_that_does_not_say_what_it_rests_on_is_refused(shown, column, value, message):
     rows = comparison(printed=["0.5", "0.6", "0.7"], computed=[0.51, 0.4, None], note="why", lacking="labels")
     with pytest.raises(DataError, match=message):

@@ -27,8 +27,10 @@ def ratings():
     rng = np.random.default_rng(5)
     rows = [
         (pair, f"{pair}{person}", item, float(np.clip(60 + 3 * item + rng.normal(0, 12), 0, 100)))
-        for pair in ("deu", "jpn") for person in "abcd" for item in range(12)
-    ]  # fmt: skip
+        for pair in ("deu", "jpn")
+        for person in "abcd"
+        for item in range(12)
+    ]
     frame = pd.DataFrame(rows, columns=["tgt_lang", "annotator", "segment", "score"])
     frame.attrs["scale"] = (0, 100)
     return frame.assign(src_lang="eng", system="s", doc="d", item_type="calibration")
@@ -223,9 +225,7 @@ def table(**columns):
 
 def chart(frame, **more):
     names = {"who": "metric", "value": "tau", "low": "from", "high": "to"} | more.pop("names", {})
-    return hover.intervals(
-        frame, alt="Two.", label="who", value="value", low="low", high="high", names=names, **more
-    )  # fmt: skip
+    return hover.intervals(frame, alt="Two.", label="who", value="value", low="low", high="high", names=names, **more)
 
 
 def every(node):
@@ -241,8 +241,9 @@ def test_texts_from_data_are_values_and_never_fields_or_expressions(build):
     frame = table(group=["g", HOSTILE]).rename(columns={"value": HOSTILE})
     names = {"who": HOSTILE, HOSTILE: HOSTILE, "low": "from", "high": "to", "group": HOSTILE}
     if build == "intervals":
-        spec = hover.intervals(frame, alt=HOSTILE, label="who", value=HOSTILE, low="low", high="high", names=names,
-                               group="group")  # fmt: skip
+        spec = hover.intervals(
+            frame, alt=HOSTILE, label="who", value=HOSTILE, low="low", high="high", names=names, group="group"
+        )
     else:
         spec = hover.points(frame, alt=HOSTILE, x=HOSTILE, y="low", label="who", names=names, group="group")
     json.dumps(spec, allow_nan=False)
@@ -278,7 +279,7 @@ def test_groups_differ_in_shape_and_dash_and_not_in_colour_alone():
         ({"names": {"gone": "words"}}, "no column 'gone'"),
         ({"group": "group"}, "no words for its axis"),
     ],
-)  # fmt: skip
+)
 def test_a_chart_says_what_its_table_lacks(change, told):
     with pytest.raises(DataError, match=told):
         chart(table(group=["x", "y"]), **change)

@@ -21,8 +21,9 @@ LONG = "a-name-of_a_system that is longer than half of a phone"
 def drawn(panels=3, *, size=4.0, rows=4):
     """Draw a forest in each of some panels side by side, wider than any page."""
     table = pd.DataFrame({"system": [f"{LONG} {n}" for n in range(rows)], "mean": np.arange(rows) / 7})
-    figure, axes = plots.small_multiples([f"panel {n}" for n in range(panels)], columns=panels, size=(size, 2.0),
-                                         sharey=True)  # fmt: skip
+    figure, axes = plots.small_multiples(
+        [f"panel {n}" for n in range(panels)], columns=panels, size=(size, 2.0), sharey=True
+    )
     for one in axes.values():
         plots.forest(one, table, rows="system", value="mean")
         one.set_xlabel("a name of an axis that goes on for longer than its axis, and says its unit (points)")

@@ -172,10 +172,15 @@ def test_grids_in_use_counts_annotators(one_pair):
 
 
 def test_a_decision_stands_at_its_share_and_somebody_who_stays_is_hollow():
-    stable = pd.DataFrame({
-        "pair": "eng-jpn", "annotator": ["a", "b", "c"], "rule": "sd < 5", "share": [0.9, 0.3, 0.0],
-        "flagged": [True, False, False],
-    })  # fmt: skip
+    stable = pd.DataFrame(
+        {
+            "pair": "eng-jpn",
+            "annotator": ["a", "b", "c"],
+            "rule": "sd < 5",
+            "share": [0.9, 0.3, 0.0],
+            "flagged": [True, False, False],
+        }
+    )
     axes = draw.decisions(stable).axes[0]
     every, hollow = axes.lines[0], axes.lines[1]
     assert list(every.get_xdata()) == [0.3, 0.9]

@@ -19,10 +19,20 @@ def ratings_of(scores: np.ndarray, *, pair: tuple[str, str] = ("eng", "jpn")) ->
     """Make a ratings table from an array of items × annotators; NaN means that the annotator skipped the item."""
     items, annotators = scores.shape
     rows = [
-        {"src_lang": pair[0], "tgt_lang": pair[1], "system": "s", "doc": "d", "segment": f"{i:03d}",
-         "annotator": f"a{j:02d}", "score": scores[i, j], "item_type": "calibration"}
-        for j in range(annotators) for i in range(items) if not np.isnan(scores[i, j])
-    ]  # fmt: skip
+        {
+            "src_lang": pair[0],
+            "tgt_lang": pair[1],
+            "system": "s",
+            "doc": "d",
+            "segment": f"{i:03d}",
+            "annotator": f"a{j:02d}",
+            "score": scores[i, j],
+            "item_type": "calibration",
+        }
+        for j in range(annotators)
+        for i in range(items)
+        if not np.isnan(scores[i, j])
+    ]
     return pd.DataFrame(rows)
 
 
@@ -32,9 +42,11 @@ def values_of(scores: np.ndarray) -> dict[str, float]:
 
 
 few_scores = st.integers(0, 6).map(float)
-two_annotators = st.integers(4, 25).flatmap(
-    lambda n: st.lists(st.tuples(few_scores, few_scores), min_size=n, max_size=n)
-).map(np.array)  # fmt: skip
+two_annotators = (
+    st.integers(4, 25)
+    .flatmap(lambda n: st.lists(st.tuples(few_scores, few_scores), min_size=n, max_size=n))
+    .map(np.array)
+)
 
 
 @given(two_annotators)
@@ -200,9 +212,12 @@ def drawn(rows, columns, values, gaps, seed):
 
 
 @given(
-    st.integers(3, 70), st.integers(2, 5), st.sampled_from([0, 2, 3, 5, 12]), st.sampled_from([0, 0.3]),
+    st.integers(3, 70),
+    st.integers(2, 5),
+    st.sampled_from([0, 2, 3, 5, 12]),
+    st.sampled_from([0, 0.3]),
     st.integers(0, 10**6),
-)  # fmt: skip
+)
 def test_every_pair_equals_scipy(rows, columns, values, gaps, seed):
     held_against_scipy(drawn(rows, columns, values, gaps, seed))
 

@@ -21,9 +21,11 @@ from evalkit.stats.agreement.resampling import pattern_counts
 
 ORACLES = ROOT / "tests" / "oracles"
 #: Four coders, twelve units, five categories: Krippendorff 2011, section A.
-CODERS = pd.DataFrame(
-    [list("123321412..."), list("1233224125.3"), list(".3332342251."), list("12332441251.")]
-).T.replace(".", np.nan).astype(float)  # fmt: skip
+CODERS = (
+    pd.DataFrame([list("123321412..."), list("1233224125.3"), list(".3332342251."), list("12332441251.")])
+    .T.replace(".", np.nan)
+    .astype(float)
+)
 #: Thirty patients, six psychiatrists each, five diagnoses: Fleiss 1971, Table 1 (depression, personality disorder,
 #: schizophrenia, neurosis, other), the number of psychiatrists who chose each.
 DIAGNOSES = (
@@ -81,9 +83,14 @@ def test_kappa_of_fleiss_1971_overall_and_per_category():
 
 @pytest.mark.parametrize(
     ("name", "printed"),
-    [("gwet_ac1", 0.775), ("fleiss_kappa", 0.761), ("conger_kappa", 0.763), ("randolph_kappa", 0.773),
-     ("percent_agreement", 0.818)],
-)  # fmt: skip
+    [
+        ("gwet_ac1", 0.775),
+        ("fleiss_kappa", 0.761),
+        ("conger_kappa", 0.763),
+        ("randolph_kappa", 0.773),
+        ("percent_agreement", 0.818),
+    ],
+)
 def test_coefficients_of_gwet_2014(name, printed):
     # the same ratings, but the only one of the last unit is another annotator's
     ratings = pd.read_csv(ORACLES / "irrcac_ratings.csv")
@@ -204,8 +211,12 @@ def test_perfect_agreement_is_one(scores):
 
 @given(tables(), st.floats(0.1, 9), st.floats(-50, 50))
 def test_interval_alpha_and_weighted_kappas_forgive_another_unit(scores, gain, shift):
-    measures = [("krippendorff_alpha", "interval"), ("krippendorff_alpha", "ordinal"), ("fleiss_kappa", "quadratic"),
-                ("cohen_kappa", "linear")]  # fmt: skip
+    measures = [
+        ("krippendorff_alpha", "interval"),
+        ("krippendorff_alpha", "ordinal"),
+        ("fleiss_kappa", "quadratic"),
+        ("cohen_kappa", "linear"),
+    ]
     assert estimates(gain * scores + shift, measures) == pytest.approx(estimates(scores, measures), abs=1e-9)
 
 
@@ -392,13 +403,21 @@ def test_a_hundred_and_one_categories():
 @pytest.mark.parametrize(
     ("value", "scheme", "name"),
     [
-        (-0.1, "landis-koch", "poor"), (0.0, "landis-koch", "slight"), (0.20, "landis-koch", "slight"),
-        (0.21, "landis-koch", "fair"), (0.60, "landis-koch", "moderate"), (0.81, "landis-koch", "almost perfect"),
-        (0.667, "krippendorff", "tentative conclusions only"), (0.80, "krippendorff", "reliable"),
-        (0.75, "fleiss", "excellent"), (0.20, "altman", "poor"), (0.41, "altman", "moderate"),
-        (0.59, "cicchetti", "fair"), (1.0, "cicchetti", "excellent"),
+        (-0.1, "landis-koch", "poor"),
+        (0.0, "landis-koch", "slight"),
+        (0.20, "landis-koch", "slight"),
+        (0.21, "landis-koch", "fair"),
+        (0.60, "landis-koch", "moderate"),
+        (0.81, "landis-koch", "almost perfect"),
+        (0.667, "krippendorff", "tentative conclusions only"),
+        (0.80, "krippendorff", "reliable"),
+        (0.75, "fleiss", "excellent"),
+        (0.20, "altman", "poor"),
+        (0.41, "altman", "moderate"),
+        (0.59, "cicchetti", "fair"),
+        (1.0, "cicchetti", "excellent"),
     ],
-)  # fmt: skip
+)
 def test_bands_are_as_their_sources_print_them(value, scheme, name):
     assert agreement.band(value, scheme=scheme) == name
 

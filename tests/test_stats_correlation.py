@@ -52,9 +52,12 @@ def test_pairs_are_counted_as_by_hand(size):
         i, j = np.triu_indices(there.sum(), 1)
         a, b = (np.sign(side[k][there][i] - side[k][there][j]) for side in (x, y))
         assert [int(each[k]) for each in found[:5]] == [
-            (a * b > 0).sum(), (a * b < 0).sum(), ((a == 0) & (b != 0)).sum(), ((a != 0) & (b == 0)).sum(),
+            (a * b > 0).sum(),
+            (a * b < 0).sum(),
+            ((a == 0) & (b != 0)).sum(),
+            ((a != 0) & (b == 0)).sum(),
             ((a == 0) & (b == 0)).sum(),
-        ]  # fmt: skip
+        ]
         assert found.accuracy_3way()[k] == pytest.approx((a == b).mean())
         assert found.accuracy_2way()[k] == pytest.approx((a == b)[b != 0].mean())
 

@@ -221,7 +221,7 @@ def test_a_cluster_is_drawn_whole_and_gives_the_variance_of_cluster_means():
         (lambda f: inference.adjust([0.1], method="bonferoni"), "no adjustment 'bonferoni'"),
         (lambda f: inference.adjust([0.1, 1.5]), "outside 0 to 1"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_drawn_or_tested_is_told(call, sentence):
     with pytest.raises(DataError, match=sentence):
         call(lambda counts: counts)
@@ -303,8 +303,9 @@ def test_masks_with_their_complements_are_all_masks():
     both = lambda masks: (total(masks) >= 314).sum() + (total(~masks) >= 314).sum()  # noqa: E731
     test = inference.count_hits(both, np.array(314), inference.Swaps(15), resamples=99, seed=7, mirrored=True)
     assert (test.hits, test.arrangements, test.exact) == (863, 2**15, True)
-    many = inference.count_hits(lambda masks: len(masks), np.array(0), inference.Swaps(40), resamples=99, seed=7,
-                                mirrored=True)  # fmt: skip
+    many = inference.count_hits(
+        lambda masks: len(masks), np.array(0), inference.Swaps(40), resamples=99, seed=7, mirrored=True
+    )
     assert (many.hits, many.arrangements, many.exact) == (50, 100, False)
 
 
@@ -323,8 +324,9 @@ def test_rounding_noise_does_not_break_ties():
     y = np.array([0.1, 0.2, 0.3]) * 1e6 + 0.0
     shuffled = inference.permutation_test(
         lambda swapped: np.abs([(np.where(s, -1, 1) * y)[np.argsort(s)].sum() for s in swapped]),
-        inference.Swaps(3), seed=7,
-    )  # fmt: skip
+        inference.Swaps(3),
+        seed=7,
+    )
     assert int(shuffled.hits) == 2
 
 
@@ -370,8 +372,23 @@ def test_adjusted_p_values_are_those_of_statsmodels_gaps_aside(p, method):
 
 def test_benjamini_and_hochbergs_example():
     """Benjamini & Hochberg 1995, section 4.1: Bonferroni finds three of fifteen, their procedure four."""
-    p = [0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262, 0.5719, 0.6528,
-         0.7590, 1.0]  # fmt: skip
+    p = [
+        0.0001,
+        0.0004,
+        0.0019,
+        0.0095,
+        0.0201,
+        0.0278,
+        0.0298,
+        0.0344,
+        0.0459,
+        0.3240,
+        0.4262,
+        0.5719,
+        0.6528,
+        0.7590,
+        1.0,
+    ]
     assert (inference.adjust(p, method="bonferroni") <= 0.05).sum() == 3
     assert (inference.adjust(p, method="fdr_bh") <= 0.05).sum() == 4
 

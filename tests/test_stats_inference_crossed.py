@@ -92,8 +92,11 @@ def test_intervals_of_a_correlation_of_two_campaigns_cover_as_often_as_they_say(
         document, *people = (rng.integers(0, size, 400) for size in (40, 40, 40))
         x, y = (quality + rng.normal(0, 1, 400) for _ in range(2))
         sums = weighted.moments(x, y).T
-        part = inference.Part(lambda times, sums=sums: weighted.pearson(times @ sums)[:, None],
-                              {"documents": document, "one": people[0], "other": people[1]}, 400)  # fmt: skip
+        part = inference.Part(
+            lambda times, sums=sums: weighted.pearson(times @ sums)[:, None],
+            {"documents": document, "one": people[0], "other": people[1]},
+            400,
+        )
         [found] = inference.redraw([part], resamples=200, seed=number)
         (low,), (high,) = found.interval()
         held.append(low < 0.5 < high)
@@ -143,8 +146,10 @@ def test_the_fewest_units_decide_how_far_intervals_are_stretched():
 def test_another_scale_or_other_names_change_nothing(factor, shift, seed):
     score, units = judged(np.random.default_rng(seed), documents=6, people=4, each=4, spread=(1, 1, 1))
     named = {kind: np.char.add("x", codes.astype(str)) for kind, codes in units.items()}
-    parts = [inference.Part(mean(values), own, len(score))
-             for values, own in ((score, units), (factor * score + shift, named))]  # fmt: skip
+    parts = [
+        inference.Part(mean(values), own, len(score))
+        for values, own in ((score, units), (factor * score + shift, named))
+    ]
     ours, theirs = (inference.redraw([part], resamples=10, seed=1)[0] for part in parts)
     assert theirs.overcount() == pytest.approx(ours.overcount(), rel=1e-9)
     assert ours.overcount() >= 1

@@ -114,7 +114,7 @@ COLUMNS = {
         "robust": "data method estimate low high p",
         "rankings": "data pair system official recomputed without_repeats",
     },
-}  # fmt: skip
+}
 
 
 def differences(found, expected, place=""):
@@ -223,7 +223,11 @@ def test_the_tour_runs_from_top_to_bottom(mode, monkeypatch, tmp_path, real):
     recorded = [output[show.MIME] for output in outputs if show.MIME in output]
     [ways] = [each["value"] for each in recorded if each.get("name") == "ways"]
     assert {way["study"] for way in ways} >= set(NAMES), "the tour leads to every study"
-    pictures = [o["metadata"]["image/png"]["alt"] for c in tour.cells for o in c.get("outputs", [])
-                if "image/png" in o.get("data", {})]  # fmt: skip
+    pictures = [
+        o["metadata"]["image/png"]["alt"]
+        for c in tour.cells
+        for o in c.get("outputs", [])
+        if "image/png" in o.get("data", {})
+    ]
     assert all(any(f"pen {name}." in alt for alt in pictures) for name in NAMES), "and so does its picture"
     assert data.listing()["name"].isin(re.findall(r"<t[dh][^>]*>([\w-]+)</t[dh]>", shown)).all()

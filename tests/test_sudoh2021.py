@@ -32,13 +32,20 @@ def made(n=400, *, sentences=None, people="AB", dimension="adequacy", seed=0):
         frames.append(
             pd.DataFrame(
                 {
-                    "src_lang": np.where(np.arange(n) % 2, "ces", "deu"), "tgt_lang": "eng", "doc": "newstest2016",
-                    "segment": np.arange(1, n + 1).astype(str), "dimension": dimension, "annotator": who,
-                    "label": np.array(names)[label], "hypothesis": "x", "z": z, "split": "train",
+                    "src_lang": np.where(np.arange(n) % 2, "ces", "deu"),
+                    "tgt_lang": "eng",
+                    "doc": "newstest2016",
+                    "segment": np.arange(1, n + 1).astype(str),
+                    "dimension": dimension,
+                    "annotator": who,
+                    "label": np.array(names)[label],
+                    "hypothesis": "x",
+                    "z": z,
+                    "split": "train",
                     "reference": np.char.add("sentence ", sentence.astype(str)),
                 }
             )
-        )  # fmt: skip
+        )
     return pd.concat(frames, ignore_index=True)
 
 
@@ -164,8 +171,9 @@ def clustered(part, formula, label, against):
     return fitted.params[prefix], fitted.bse[prefix] * np.sqrt(size / (size - 1))
 
 
-@pytest.mark.parametrize(("model", "more"), [("all rows", ""), ("same test set", " + C(src_lang)"),
-                                             ("same sentence", " + C(reference)")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("model", "more"), [("all rows", ""), ("same test set", " + C(src_lang)"), ("same sentence", " + C(reference)")]
+)
 def test_contrasts_are_statsmodels_regressions_with_clustered_errors(model, more):
     part = made(240, sentences=60, people="A")
     found = assessed.contrasts(part, models=[model]).set_index(["label", "against"])
@@ -291,8 +299,14 @@ def test_what_rests_on_fewer_rows_is_not_compared_with_print():
     printed = data.published("sudoh2021_table5").query("label == 'Good' and annotator in ['A', 'C']")
     computed = pd.DataFrame({"label": "Good", "annotator": ["A", "C"], "share": [0.2329, 0.2554], "n": [9280, 5360]})
     computed = comparison.whole_only(computed.assign(rows="newstest2015"), ["share"], complete=9280)
-    found = claims.compare_with_print(printed, computed, item="Table 5", on=["label", "annotator"],
-                                      values={"share": "share"}, basis="recomputed from data")  # fmt: skip
+    found = claims.compare_with_print(
+        printed,
+        computed,
+        item="Table 5",
+        on=["label", "annotator"],
+        values={"share": "share"},
+        basis="recomputed from data",
+    )
     assert found["computed"].tolist() == [0.2329, None]
     assert found["lacking"].tolist() == ["", released.UNRELEASED]
     assert found["note"].tolist() == ["", "On newstest2015: 0.255."]

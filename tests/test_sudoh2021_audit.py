@@ -23,11 +23,19 @@ def printed():
 def test_the_paper_contradicts_itself_in_these_cells(printed):
     found = audit.misprints(printed)
     assert sorted(zip(found["table"], found["cell"])) == [
-        ("Table 1", "hyp8, bleu"), ("Table 1", "hyp9, bleu"), ("Table 11", "row Poor"), ("Table 5", "B, Excellent"),
-        ("Table 6", "B, Incomprehensible"), ("Table 6", "B, Poor"), ("Table 8", "A-C, kappa"),
-        ("Table 8", "adequacy, A-C"), ("Table 8", "adequacy, B-C"), ("Table 8", "fluency, A-B"),
-        ("section 5.2", "distant errors in fluency"), ("section 5.2", "predicted Excellent in adequacy"),
-    ]  # fmt: skip
+        ("Table 1", "hyp8, bleu"),
+        ("Table 1", "hyp9, bleu"),
+        ("Table 11", "row Poor"),
+        ("Table 5", "B, Excellent"),
+        ("Table 6", "B, Incomprehensible"),
+        ("Table 6", "B, Poor"),
+        ("Table 8", "A-C, kappa"),
+        ("Table 8", "adequacy, A-C"),
+        ("Table 8", "adequacy, B-C"),
+        ("Table 8", "fluency, A-B"),
+        ("section 5.2", "distant errors in fluency"),
+        ("section 5.2", "predicted Excellent in adequacy"),
+    ]
     evidence = found.set_index("cell")["evidence"]
     assert "leaves 0.055" in evidence["B, Excellent"]
     assert "3,926" in evidence["row Poor"]
@@ -38,9 +46,7 @@ def drawn_tables(seed):
     """Print tables, rounded as the paper rounds, of labels that were drawn: nothing in them contradicts itself."""
     rng = np.random.default_rng(seed)
     tables, pairs, z = {}, [], rng.normal(0, 0.5, 9280)
-    for dimension, (shares, means, scores, matrix) in {
-        "fluency": (4, 6, 12, 11), "adequacy": (5, 7, 14, 13)
-    }.items():  # fmt: skip
+    for dimension, (shares, means, scores, matrix) in {"fluency": (4, 6, 12, 11), "adequacy": (5, 7, 14, 13)}.items():
         names, size = categories(dimension), len(categories(dimension))
         given = {p: np.clip((z * 2 + rng.normal(size / 2, 1, 9280)).astype(int), 0, size - 1) for p in "ABC"}
         counts = {p: np.bincount(g, minlength=size) / 9280 for p, g in given.items()}
@@ -54,15 +60,18 @@ def drawn_tables(seed):
         tables[means] = pd.DataFrame(told, columns=["label", "annotator", "mean", "sd"])
         for a, b in ("AB", "AC", "BC"):
             r, chance = (given[a] == given[b]).mean(), float(counts[a] @ counts[b])
-            pairs += [(dimension, "kappa", f"{a}-{b}", f"{(r - chance) / (1 - chance):.4f}"),
-                      (dimension, "concordance", f"{a}-{b}", f"{r:.4f}")]  # fmt: skip
+            pairs += [
+                (dimension, "kappa", f"{a}-{b}", f"{(r - chance) / (1 - chance):.4f}"),
+                (dimension, "concordance", f"{a}-{b}", f"{r:.4f}"),
+            ]
         cells = rng.integers(1, 200, (size, size))
         cells[0, 0] += 3920 - cells.sum() if cells.sum() <= 3920 else 0
         square = [(t, p, str(cells[i, j])) for i, t in enumerate(names) for j, p in enumerate(names)]
         tables[matrix] = pd.DataFrame(square, columns=["true", "predicted", "count"])
         hits = np.diag(cells)
-        found = np.column_stack([hits / cells.sum(axis=0), hits / cells.sum(axis=1),
-                                 2 * hits / (cells.sum(axis=0) + cells.sum(axis=1))])  # fmt: skip
+        found = np.column_stack(
+            [hits / cells.sum(axis=0), hits / cells.sum(axis=1), 2 * hits / (cells.sum(axis=0) + cells.sum(axis=1))]
+        )
         found = np.vstack([found, found.mean(axis=0)])
         rows = [(n, *(f"{v:.3f}" for v in row)) for n, row in zip([*names, "average"], found)]
         tables[scores] = pd.DataFrame(rows, columns=["label", "precision", "recall", "f1"])
@@ -83,8 +92,9 @@ def test_rounding_alone_raises_no_alarm(seed):
 def test_a_cell_that_is_spoilt_is_found():
     tables = drawn_tables(0)
     for number, where, column, value in (
-        (4, ("label", "Fair"), "share", "0.999"), (12, ("label", "Good"), "recall", "0.001"),
-    ):  # fmt: skip
+        (4, ("label", "Fair"), "share", "0.999"),
+        (12, ("label", "Good"), "recall", "0.001"),
+    ):
         spoilt = tables[number].copy()
         spoilt.loc[spoilt[where[0]].eq(where[1]).idxmax(), column] = value
         found = (audit.shares if number == 4 else audit.scores)(tables | {number: spoilt}, "fluency")
@@ -144,8 +154,13 @@ def test_without_strikethrough_or_with_lower_case_other_cells_part_from_print(pr
 
 
 def test_a_metric_is_preferred_only_where_the_harmless_text_scores_higher():
-    rows = [("1", "r", "a", "yes", "p", 0.5), ("2", "r", "b", "no", "q", 0.5), ("3", "r", "c", "no", "q", 0.7),
-            ("4", "r", "d", "yes", "p", 0.6), ("5", "r", "e", "no", "q", 0.1)]  # fmt: skip
+    rows = [
+        ("1", "r", "a", "yes", "p", 0.5),
+        ("2", "r", "b", "no", "q", 0.5),
+        ("3", "r", "c", "no", "q", 0.7),
+        ("4", "r", "d", "yes", "p", 0.6),
+        ("5", "r", "e", "no", "q", 0.1),
+    ]
     table = pd.DataFrame(rows, columns=[*challenge.COLUMNS, "mine"])
     assert challenge.preferred(table, metrics=["mine"])["preferred"].tolist() == ["tie", "no", "yes"]
     with pytest.raises(DataError, match="no scores 'bleu'"):
@@ -204,15 +219,21 @@ def test_the_stated_rule_is_asked_row_by_row():
     agreed = labels.drop_duplicates("segment").drop(columns="annotator").assign(label=["S", "A", "B", "A"])
     found = claimed._settled(labels, agreed, "fluency")
     assert found[["kind", "stated"]].to_numpy().tolist() == [
-        ["two or three alike", "yes"], ["two or three alike", "no"], ["all differ", "yes"], ["all differ", "no"],
-    ]  # fmt: skip
+        ["two or three alike", "yes"],
+        ["two or three alike", "no"],
+        ["all differ", "yes"],
+        ["all differ", "no"],
+    ]
 
 
-@pytest.mark.parametrize(("flagged", "relative", "told"), [
-    (1.0, [1.02, 1.04], "nothing tried (DA, chrF) costs less than checking everything"),
-    (0.0, [0.9, 1.04], "DA costs less than checking nothing"),
-    (0.0, [0.9, 0.8], "DA and chrF cost less than checking nothing"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("flagged", "relative", "told"),
+    [
+        (1.0, [1.02, 1.04], "nothing tried (DA, chrF) costs less than checking everything"),
+        (0.0, [0.9, 1.04], "DA costs less than checking nothing"),
+        (0.0, [0.9, 0.8], "DA and chrF cost less than checking nothing"),
+    ],
+)
 def test_costs_are_told_against_the_better_of_all_and_nothing(flagged, relative, told):
     rows = [(costs.NO_MODEL, flagged, 1.0), ("DA", 0.5, relative[0]), ("chrF", 0.5, relative[1])]
     assert costs.in_words(pd.DataFrame(rows, columns=["signal", "flagged", "relative"])) == told

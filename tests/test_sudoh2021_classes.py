@@ -37,11 +37,16 @@ def corpus(rows=160, seed=7):
         said.append(" ".join(tokens))
     table = pd.DataFrame(
         {
-            "src_lang": "deu", "tgt_lang": "eng", "doc": "d", "segment": [str(row) for row in range(rows)],
-            "hypothesis": said, "reference": references, "z": quality + rng.normal(0, 0.5, rows),
+            "src_lang": "deu",
+            "tgt_lang": "eng",
+            "doc": "d",
+            "segment": [str(row) for row in range(rows)],
+            "hypothesis": said,
+            "reference": references,
+            "z": quality + rng.normal(0, 0.5, rows),
             "split": rng.permutation(np.where(np.arange(rows) < 0.6 * rows, "train", ["dev", "test"] * (rows // 2))),
         }
-    )  # fmt: skip
+    )
     labels = table[KEY].assign(dimension="fluency", label=np.array(FLUENCY, dtype=object)[quality])
     return table, labels
 
@@ -156,11 +161,11 @@ def test_equation_1_gives_the_hand_computed_weights():
 def test_features_are_finite_and_do_not_depend_on_case_or_tokenisation():
     table = pd.DataFrame(
         {
-            "hypothesis": ['He said: "It isn’t 1,200 km."', 'he said : &quot; it isn &apos;t 1,200 km . &quot;', ""],
-            "reference": ['She said: "It is 1,200 km."', 'she said : &quot; it is 1,200 km . &quot;', "."],
+            "hypothesis": ['He said: "It isn’t 1,200 km."', "he said : &quot; it isn &apos;t 1,200 km . &quot;", ""],
+            "reference": ['She said: "It is 1,200 km."', "she said : &quot; it is 1,200 km . &quot;", "."],
             "split": "train",
         }
-    )  # fmt: skip
+    )
     described = features.features(table)
     assert np.isfinite(described.to_numpy()).all()
     np.testing.assert_allclose(described.iloc[0], described.iloc[1])

@@ -298,9 +298,17 @@ else:
         RobertaTokenizerFast(**files, model_max_length=96).save_pretrained(folder)
         torch.manual_seed(7)
         config = RobertaConfig(
-            vocab_size=400, hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=32,
-            max_position_embeddings=98, type_vocab_size=1, pad_token_id=1, bos_token_id=0, eos_token_id=2,
-        )  # fmt: skip
+            vocab_size=400,
+            hidden_size=16,
+            num_hidden_layers=2,
+            num_attention_heads=2,
+            intermediate_size=32,
+            max_position_embeddings=98,
+            type_vocab_size=1,
+            pad_token_id=1,
+            bos_token_id=0,
+            eos_token_id=2,
+        )
         RobertaModel(config).save_pretrained(folder, safe_serialization=True)
         return str(folder)
 
@@ -388,8 +396,9 @@ else:
         names = categories("adequacy")
         total = sum(
             (max(count) / count[names[code]]) ** 0.5 * float(each)
-            for codes, losses in used for code, each in zip(codes.tolist(), losses)
-        )  # fmt: skip
+            for codes, losses in used
+            for code, each in zip(codes.tolist(), losses)
+        )
         assert measured[0]["loss"] == pytest.approx(total / len(known), rel=1e-5)
         assert len(set(count)) > 1  # so that weights matter here
 

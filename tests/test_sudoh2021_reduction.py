@@ -21,9 +21,10 @@ NO_SHARES = pd.DataFrame({"annotator": [], "label": [], "share": []})
 def labelled(triples, dimension, *, missing=()):
     rows = [
         ("deu", "eng", "d", str(n), person, code, dimension)
-        for n, triple in enumerate(triples) for person, code in zip("ABC", triple)
+        for n, triple in enumerate(triples)
+        for person, code in zip("ABC", triple)
         if not (person == "C" and n in missing)
-    ]  # fmt: skip
+    ]
     return pd.DataFrame(rows, columns=[*KEY, "annotator", "label", "dimension"])
 
 
@@ -178,8 +179,9 @@ def test_the_agreed_files_are_the_worst_of_three_and_nothing_else(releases):
     found = pd.concat([released.fit_to_agreed(one) for one in releases.values()])
     whole = found[(found["split"] == "all") & (found["rows_equal"] == found["rows"])]
     assert whole[["dimension", "rule", "rows"]].values.tolist() == [
-        ["fluency", "worst", 9280], ["adequacy", "worst", 9280]
-    ]  # fmt: skip
+        ["fluency", "worst", 9280],
+        ["adequacy", "worst", 9280],
+    ]
     known = found[found["split"].isin(["train", "dev"]) & (found["rule"] == "worst")]
     assert known["rows_equal"].tolist() == known["rows"].tolist() == [4824, 536, 4824, 536]
     assert set(known["basis"]) == {"three labels"}

@@ -48,11 +48,15 @@ def read(path: Path) -> list[Tried]:
     with path.open(encoding="utf-8", newline="") as stream:
         return [
             Tried(
-                row["door"], row["code"], [_seeds(part) for part in row["seeds"].split()],
-                Counter({outcome: int(row[outcome]) for outcome in OUTCOMES}), int(row["broke"]), float(row["seconds"]),
+                row["door"],
+                row["code"],
+                [_seeds(part) for part in row["seeds"].split()],
+                Counter({outcome: int(row[outcome]) for outcome in OUTCOMES}),
+                int(row["broke"]),
+                float(row["seconds"]),
             )
             for row in csv.DictReader(stream, delimiter="\t")
-        ]  # fmt: skip
+        ]
 
 
 def write(path: Path, record: Iterable[Tried]) -> None:

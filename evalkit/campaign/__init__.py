@@ -85,4 +85,4 @@ __all__ = [
     "screen_annotators",
     "tabulate",
     "weigh_steered",
-]  # fmt: skip
+]

@@ -11,20 +11,30 @@ from evalkit.data.schemas import ITEM
 
 #: How a report calls the kinds of items.
 KINDS = {
-    "system": "outputs of systems", "reference": "human references", "degraded": "degraded items",
-    "repeat": "second showings", "calibration": "calibration items",
-}  # fmt: skip
+    "system": "outputs of systems",
+    "reference": "human references",
+    "degraded": "degraded items",
+    "repeat": "second showings",
+    "calibration": "calibration items",
+}
 #: Kinds that coverage by annotator counts apart, where there are such.
 _WATCHED = ("repeat", "degraded", "reference", "calibration")
 #: What judgements that rank no system are for.
 _USES = {
-    "system": "nothing", "reference": "quality control", "degraded": "quality control: attention",
-    "repeat": "quality control: steadiness", "calibration": "calibration, strictness",
-}  # fmt: skip
+    "system": "nothing",
+    "reference": "quality control",
+    "degraded": "quality control: attention",
+    "repeat": "quality control: steadiness",
+    "calibration": "calibration, strictness",
+}
 _COUNTS = {
-    "judgements": ("score", "size"), "systems": ("system", "nunique"), "documents": ("doc", "nunique"),
-    "annotators": ("annotator", "nunique"), "mean": ("score", "mean"), "sd": ("score", "std"),
-}  # fmt: skip
+    "judgements": ("score", "size"),
+    "systems": ("system", "nunique"),
+    "documents": ("doc", "nunique"),
+    "annotators": ("annotator", "nunique"),
+    "mean": ("score", "mean"),
+    "sd": ("score", "std"),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,8 +122,10 @@ def _uses(campaign: Campaign) -> pd.DataFrame:
     """Reconcile the counts: what the file holds, what of it is set apart for which use, and what ranks systems."""
     part, whole = campaign.part, campaign.ratings if campaign.whole is None else campaign.whole
     humans = len(campaign.compared) - len(campaign.judged)
-    apart = [("of other criteria", len(whole) - len(campaign.ratings), "their own rankings"),
-             ("of other language pairs", len(campaign.ratings) - len(part), "the overviews")]  # fmt: skip
+    apart = [
+        ("of other criteria", len(whole) - len(campaign.ratings), "their own rankings"),
+        ("of other language pairs", len(campaign.ratings) - len(part), "the overviews"),
+    ]
     rest = part[~part.index.isin(campaign.compared.index)]["item_type"].value_counts()
     apart += [(f"of {KINDS[kind]}", int(number), _USES[kind]) for kind, number in rest.items()]
     apart += [("of human translations", humans, "shown beside the systems, and tests against them")]

@@ -151,10 +151,12 @@ def against(found: Against) -> Figure:
     table, named = found.systems.head(_MOST), _named(found.systems)["system"]
     sides = dict(zip(("here", "there"), found.names, strict=True))
     parts = [
-        pd.DataFrame({"system": named.loc[table.index], "place": table[f"rank_{side}"], "campaign": side}
-                     | ({end: table[f"rank_{side}_{end}"] for end in ("low", "high")} if found.drawn else {}))
+        pd.DataFrame(
+            {"system": named.loc[table.index], "place": table[f"rank_{side}"], "campaign": side}
+            | ({end: table[f"rank_{side}_{end}"] for end in ("low", "high")} if found.drawn else {})
+        )
         for side in sides
-    ]  # fmt: skip
+    ]
     low, high = ("low", "high") if found.drawn else (None, None)
     figure, axes = plt.subplots(figsize=(4.4, 0.4 * len(table) + 1.5))
     names = {side: f"{side}: {readable([name], longest=_LONGEST).get(name, name)}" for side, name in sides.items()}
@@ -212,11 +214,24 @@ def plan(found: Plan) -> Figure:
     axes.plot(*line.T, color=GREY, lw=1.2, zorder=1, label=f"found with a chance of {POWER:.0%}")
     looks = zip(itertools.cycle(MARKERS), itertools.cycle(PALETTE))
     for row, (marker, colour) in zip(rows.to_dict("records"), looks):
-        axes.plot(row["points"], 2 * row["segments_needed"], marker, color=colour, mec=INK, ms=8, ls="none",
-                  label=literal(_planned(row)))  # fmt: skip
+        axes.plot(
+            row["points"],
+            2 * row["segments_needed"],
+            marker,
+            color=colour,
+            mec=INK,
+            ms=8,
+            ls="none",
+            label=literal(_planned(row)),
+        )
         if found.basis.counts_people and row["compares"] == ANY:
-            axes.annotate(f"{row['people_needed']:,} people", (row["points"], 2 * row["segments_needed"]),
-                          xytext=(8, 4), textcoords="offset points", fontsize=9)  # fmt: skip
+            axes.annotate(
+                f"{row['people_needed']:,} people",
+                (row["points"], 2 * row["segments_needed"]),
+                xytext=(8, 4),
+                textcoords="offset points",
+                fontsize=9,
+            )
     axes.axhline(2 * found.table["segments_now"].iloc[0], color=INK, ls="--", lw=1.2, label="there are")
     axes.set(
         yscale="log", xlabel="true difference of two systems (points)", ylabel="judgements of the two", xlim=(0, None)

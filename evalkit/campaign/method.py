@@ -155,10 +155,16 @@ class Method:
         draws = influences.draws(totals, resamples=resamples, seed=seed)
         ranks = movement.ranks_of(draws.round(9))
         low, high = movement.rank_interval(ranks)
-        return pd.DataFrame({
-            "system": pd.Series(table.systems, dtype="str"), "low": totals - widths, "high": totals + widths,
-            "rank_low": low, "rank_high": high, "best": (ranks == 1).mean(axis=0),
-        })  # fmt: skip
+        return pd.DataFrame(
+            {
+                "system": pd.Series(table.systems, dtype="str"),
+                "low": totals - widths,
+                "high": totals + widths,
+                "rank_low": low,
+                "rank_high": high,
+                "best": (ranks == 1).mean(axis=0),
+            }
+        )
 
     def shifts(self, variants: Mapping[str, pd.DataFrame], **drawn: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
         """Compare rankings of the same judgements made otherwise: ``ranking.rank_shifts`` and ``ranking.rankings``."""
@@ -171,9 +177,13 @@ class Method:
 
 
 def choose_method(
-    campaign: Campaign, *, score: str = "auto", unit: str = "auto", lines: str = OWN_LINES,
+    campaign: Campaign,
+    *,
+    score: str = "auto",
+    unit: str = "auto",
+    lines: str = OWN_LINES,
     ratings: pd.DataFrame | None = None,
-) -> Method:  # fmt: skip
+) -> Method:
     """Choose how to compare the pair's systems. ratings: other judgements of the pair than all, such as screened ones.
 
     score: see ``SCORES``; unit: see ``UNITS``; lines: a rule's name, see ``ranking.RULES``; DataError for another.

@@ -280,11 +280,19 @@ def from_ratings(
         if source["name"] == source_of(frame)["name"]:
             spans = like(spans, spans, source=source | {"name": f"{source['name']}-errors"})
     campaign = Campaign(
-        frame, part, chosen, spans,
-        scale=(low, high), known_scale=known is not None, segment=segment_key(part),
-        turned=not higher_is_better, example=example, renamed=sum(map(len, shown.values())), criterion=criterion,
+        frame,
+        part,
+        chosen,
+        spans,
+        scale=(low, high),
+        known_scale=known is not None,
+        segment=segment_key(part),
+        turned=not higher_is_better,
+        example=example,
+        renamed=sum(map(len, shown.values())),
+        criterion=criterion,
         whole=whole,
-    )  # fmt: skip
+    )
     return campaign.adjusted()
 
 

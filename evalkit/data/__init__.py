@@ -14,8 +14,21 @@ from evalkit import DataError, __version__
 from evalkit.data import delimited, files, names, parsed, registry, schemas
 from evalkit.data.published import table as _printed  # the function below takes the name of its module
 
-__all__ = ["available", "choose", "column_names", "fetch", "forget", "listing", "load", "open_campaign", "open_judges",
-           "open_testset", "published", "read", "verify"]  # fmt: skip
+__all__ = [
+    "available",
+    "choose",
+    "column_names",
+    "fetch",
+    "forget",
+    "listing",
+    "load",
+    "open_campaign",
+    "open_judges",
+    "open_testset",
+    "published",
+    "read",
+    "verify",
+]
 
 
 def __dir__() -> list[str]:

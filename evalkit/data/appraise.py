@@ -9,9 +9,17 @@ from evalkit.data import delimited, schemas
 
 #: Our name for each of Appraise's columns.
 COLUMNS = {
-    "src_lang": "srcLang", "tgt_lang": "trgLang", "system": "system", "doc": "docId", "segment": "itemId",
-    "annotator": "username", "score": "score", "item_type": "itemType", "started": "timeStart", "ended": "timeEnd",
-}  # fmt: skip
+    "src_lang": "srcLang",
+    "tgt_lang": "trgLang",
+    "system": "system",
+    "doc": "docId",
+    "segment": "itemId",
+    "annotator": "username",
+    "score": "score",
+    "item_type": "itemType",
+    "started": "timeStart",
+    "ended": "timeEnd",
+}
 _SHOWN = ["annotator", "src_lang", "tgt_lang", *schemas.ITEM]
 
 
@@ -62,8 +70,9 @@ def documents(paths: list[Path]) -> pd.DataFrame:
     frame = schemas.check(frame, schemas.RATINGS, origin=origin, scale=(0, 100))
     frame, unordered = with_copies(frame)
     frame.attrs["excluded"] = {
-        "document scores": int(whole.sum()), "segment scores of snippets scored out of order": unordered,
-    }  # fmt: skip
+        "document scores": int(whole.sum()),
+        "segment scores of snippets scored out of order": unordered,
+    }
     return frame
 
 

@@ -22,8 +22,17 @@ from evalkit import DataError
 _MOST_BYTES = 1 << 30  # of a small archive, or of one file in it
 MANY_FILES, MANY_BYTES = 100_000, 16 << 30  # bounds of a large archive
 _OPENERS: dict[bytes, Callable[..., Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\0": lzma.open}
-_BROKEN = (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError,
-           NotImplementedError, ValueError)  # fmt: skip
+_BROKEN = (
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    zlib.error,
+    lzma.LZMAError,
+    EOFError,
+    OSError,
+    RuntimeError,
+    NotImplementedError,
+    ValueError,
+)
 
 
 class Damaged(DataError):

@@ -113,11 +113,16 @@ def _frame(pair: str, test_set: str, system: object, hypotheses: list[str], refe
         raise DataError(f"{test_set}, {pair}: {unknown!r} is no language of these test sets. Rename the file.")
     return pd.DataFrame(
         {
-            "src_lang": LANGUAGES[source], "tgt_lang": LANGUAGES[target], "doc": test_set,
-            "segment": [str(number) for number in range(1, len(hypotheses) + 1)], "system": system,
-            "hypothesis": hypotheses, "reference": references, "z": z,
+            "src_lang": LANGUAGES[source],
+            "tgt_lang": LANGUAGES[target],
+            "doc": test_set,
+            "segment": [str(number) for number in range(1, len(hypotheses) + 1)],
+            "system": system,
+            "hypothesis": hypotheses,
+            "reference": references,
+            "z": z,
         }
-    )  # fmt: skip
+    )
 
 
 def _development(listed: Path, frame: pd.DataFrame) -> pd.Index:

@@ -135,9 +135,13 @@ def _compared(kept: pd.DataFrame, first: np.ndarray, second: np.ndarray, *, tie:
     lead = (a["score"] - b["score"]).to_numpy(float)
     answer = np.where(np.abs(lead) <= tie + _ROUNDING, "tie", np.where(lead > 0, "a", "b"))
     found = a[[name for name in (*TOGETHER, *_COMMON) if name in a]].assign(
-        system_a=a["system"].astype("str"), system_b=b["system"].astype("str"), preference=answer, first=_first(a, b),
-        score_a=a["score"], score_b=b["score"],
-    )  # fmt: skip
+        system_a=a["system"].astype("str"),
+        system_b=b["system"].astype("str"),
+        preference=answer,
+        first=_first(a, b),
+        score_a=a["score"],
+        score_b=b["score"],
+    )
     if {"started", "ended"} <= {*a}:
         found = found.assign(started=np.fmin(a["started"], b["started"]), ended=np.fmax(a["ended"], b["ended"]))
     if "hypothesis" in a:
@@ -169,9 +173,12 @@ def as_judgements(comparisons: pd.DataFrame) -> pd.DataFrame:
     for own, other in (("a", "b"), ("b", "a")):
         worth = comparisons["preference"].map({own: 1.0, other: 0.0, "tie": 0.5})
         half = comparisons.assign(
-            system=comparisons[f"system_{own}"], against=comparisons[f"system_{other}"], score=worth,
-            item_type="system", hit=[f"comparison {place + 1}" for place in number],
-        )  # fmt: skip
+            system=comparisons[f"system_{own}"],
+            against=comparisons[f"system_{other}"],
+            score=worth,
+            item_type="system",
+            hit=[f"comparison {place + 1}" for place in number],
+        )
         if "first" in half:
             half["screen_place"] = half["first"].map({own: 1.0, other: 2.0})
         if f"hypothesis_{own}" in half:

@@ -108,11 +108,15 @@ def _is_head(said: Mapping[str, Any]) -> bool:
 
 def _is_row(row: Any) -> bool:
     return (
-        isinstance(row, list) and len(row) == _ITEM_FIELDS + 1 and isinstance(row[0], str)
+        isinstance(row, list)
+        and len(row) == _ITEM_FIELDS + 1
+        and isinstance(row[0], str)
         and row[0] == row[0].strip().partition(".")[0] != ""  # as find looks for it
-        and all(type(one) is int and one > 0 for one in row[1:3]) and all(isinstance(one, str) for one in row[3:5])
-        and isinstance(row[5], dict) and all(isinstance(kind, str) for kind in row[5].values())
-    )  # fmt: skip
+        and all(type(one) is int and one > 0 for one in row[1:3])
+        and all(isinstance(one, str) for one in row[3:5])
+        and isinstance(row[5], dict)
+        and all(isinstance(kind, str) for kind in row[5].values())
+    )
 
 
 def beside(path: Path) -> Path | None:

@@ -13,13 +13,27 @@ from evalkit.data.provenance import like
 
 #: The files have no header; these are their columns.
 COLUMNS = [
-    "annotator", "system", "segment", "type", "src_lang", "tgt_lang", "score", "doc", "isDoc", "spans", "started",
+    "annotator",
+    "system",
+    "segment",
+    "type",
+    "src_lang",
+    "tgt_lang",
+    "score",
+    "doc",
+    "isDoc",
+    "spans",
+    "started",
     "ended",
-]  # fmt: skip
+]
 #: What the files call a severity, and what it is called here.
 _SEVERITIES = {
-    "minor": "minor", "major": "major", "critical": "critical", "neutral": "neutral", "undecided": schemas.UNSTATED,
-}  # fmt: skip
+    "minor": "minor",
+    "major": "major",
+    "critical": "critical",
+    "neutral": "neutral",
+    "undecided": schemas.UNSTATED,
+}
 _MISSING = "missing"  # stands for start and end where the translation lacks something
 _SPAN_OF = ["src_lang", "tgt_lang", *schemas.ITEM, "annotator", "item_type", "hit", "started", "mark"]
 #: Errors as ``schemas.SPANS`` has them, and which showing of a translation they belong to: annotators see some again.

@@ -13,15 +13,33 @@ from evalkit.data import delimited, schemas
 
 #: The languages of the files' names: of the CSV files, of the splits, and of the zero-shot files.
 LANGUAGES = {
-    "Gujarati": "guj", "Hindi": "hin", "Malayalam": "mal", "Marathi": "mar", "Tamil": "tam",
-    "Guj": "guj", "Hin": "hin", "Mal": "mal", "Mar": "mar", "Tam": "tam",
-    "assamese": "asm", "kannada": "kan", "maithili": "mai", "punjabi": "pan",
-}  # fmt: skip
+    "Gujarati": "guj",
+    "Hindi": "hin",
+    "Malayalam": "mal",
+    "Marathi": "mar",
+    "Tamil": "tam",
+    "Guj": "guj",
+    "Hin": "hin",
+    "Mal": "mal",
+    "Mar": "mar",
+    "Tam": "tam",
+    "assamese": "asm",
+    "kannada": "kan",
+    "maithili": "mai",
+    "punjabi": "pan",
+}
 #: How the study prints the languages, in the paper's order; the last four are the zero-shot ones.
 SHORT = {
-    "guj": "gu", "hin": "hi", "mar": "mr", "mal": "ml", "tam": "ta",
-    "asm": "as", "kan": "kn", "mai": "mai", "pan": "pa",
-}  # fmt: skip
+    "guj": "gu",
+    "hin": "hi",
+    "mar": "mr",
+    "mal": "ml",
+    "tam": "ta",
+    "asm": "as",
+    "kan": "kn",
+    "mai": "mai",
+    "pan": "pa",
+}
 #: The errors' names as the files spell them; a cell that says Default states nothing.
 TYPES = {
     "Accuracy_Addition": "accuracy/addition",
@@ -42,14 +60,23 @@ TYPES = {
     "Default": schemas.UNSTATED,
 }
 SEVERITIES = {
-    "Very Low": "very low", "Low": "low", "Medium": "medium", "High": "high", "Very High": "very high",
+    "Very Low": "very low",
+    "Low": "low",
+    "Medium": "medium",
+    "High": "high",
+    "Very High": "very high",
     "Default": schemas.UNSTATED,
-}  # fmt: skip
+}
 _SLOTS = range(1, 6)  # the guidelines allow five errors
 _COLUMNS = ["Source", "Reference", "Translation", "Computed_scores", "Human_scores", "model"]
 _STRAY = "`'\" "  # marks that a spreadsheet leaves around a number
-_PART = {"mqm_norm_score": "score", "da_norm_score": "own_score", "adequacy_score": "accuracy_score",
-         "fluency_score": "fluency_score", "full_score": "formula_score"}  # fmt: skip
+_PART = {
+    "mqm_norm_score": "score",
+    "da_norm_score": "own_score",
+    "adequacy_score": "accuracy_score",
+    "fluency_score": "fluency_score",
+    "full_score": "formula_score",
+}
 _ERROR = {"span_type", "span_severity", "span_text", "span_start_offset", "span_end_offset"}
 
 
@@ -127,8 +154,10 @@ def splits(paths: list[Path]) -> pd.DataFrame:
         rows = _rows(path)
         judged = rows[rows["src"].ne("")]
         empty += len(rows) - len(judged)
-        numbers = {ours: _numbers(judged[theirs].mask(judged[theirs].eq("")), path.name, theirs)
-                   for theirs, ours in _PART.items()}  # fmt: skip
+        numbers = {
+            ours: _numbers(judged[theirs].mask(judged[theirs].eq("")), path.name, theirs)
+            for theirs, ours in _PART.items()
+        }
         texts = {"source": judged["src"], "reference": judged["ref"], "hypothesis": judged["translation"]}
         parts.append(_split_place(judged, path).assign(**numbers, **texts))
     frame = pd.concat(parts, ignore_index=True)

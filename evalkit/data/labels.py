@@ -14,10 +14,15 @@ from evalkit.data import delimited, schemas
 LABELS = {
     "fluency": {"F": "Incomprehensible", "D": "Poor", "B": "Fair", "A": "Good", "S": "Excellent"},
     "adequacy": {
-        "N": "Incomprehensible", "O": "Unrelated", "C": "Contradiction", "F": "Serious", "B": "Fair", "A": "Good",
+        "N": "Incomprehensible",
+        "O": "Unrelated",
+        "C": "Contradiction",
+        "F": "Serious",
+        "B": "Fair",
+        "A": "Good",
         "S": "Excellent",
     },
-}  # fmt: skip
+}
 #: What stands in the place of an annotator in labels that were agreed upon.
 AGREED = "agreed"
 #: Ratings with the dimension that was judged and the letter behind each score.
@@ -25,8 +30,17 @@ SCHEMA = pa.DataFrameSchema(
     schemas.RATINGS.columns | {"dimension": pa.Column("str"), "label": pa.Column("str")},
     metadata=schemas.RATINGS.metadata | {"key": [*schemas.RATINGS.metadata["key"], "dimension"]},
 )
-LANGUAGES = {"cs": "ces", "de": "deu", "en": "eng", "fi": "fin", "lv": "lav", "ro": "ron", "ru": "rus", "tr": "tur",
-             "zh": "zho"}  # fmt: skip
+LANGUAGES = {
+    "cs": "ces",
+    "de": "deu",
+    "en": "eng",
+    "fi": "fin",
+    "lv": "lav",
+    "ro": "ron",
+    "ru": "rus",
+    "tr": "tur",
+    "zh": "zho",
+}
 _NAME = re.compile(r".*\.newstest(\d*)\.(fluency|adequacy)(?:_([A-Z]))?\.([a-z]{2})-([a-z]{2})")
 _YEAR = re.compile(r".*newstest(\d+)")
 
@@ -128,9 +142,15 @@ def _frame(letters: list[str], dimension: str, annotator: str, test_set: str, so
     places = {letter: float(place) for place, letter in enumerate(LABELS[dimension], 1)}
     return pd.DataFrame(
         {
-            "src_lang": source, "tgt_lang": target, "system": "various", "doc": test_set,
-            "segment": [str(line) for line in range(1, len(letters) + 1)], "annotator": annotator,
-            "score": [places[letter] for letter in letters], "item_type": "system", "dimension": dimension,
+            "src_lang": source,
+            "tgt_lang": target,
+            "system": "various",
+            "doc": test_set,
+            "segment": [str(line) for line in range(1, len(letters) + 1)],
+            "annotator": annotator,
+            "score": [places[letter] for letter in letters],
+            "item_type": "system",
+            "dimension": dimension,
             "label": letters,
         }
-    )  # fmt: skip
+    )

@@ -5,9 +5,23 @@ import re
 from evalkit import DataError
 
 CODES = {
-    "cs": "ces", "de": "deu", "en": "eng", "fi": "fin", "fr": "fra", "he": "heb", "iu": "iku", "ja": "jpn", "km": "khm",
-    "lv": "lav", "pl": "pol", "ps": "pus", "ru": "rus", "ta": "tam", "tr": "tur", "zh": "zho",
-}  # fmt: skip
+    "cs": "ces",
+    "de": "deu",
+    "en": "eng",
+    "fi": "fin",
+    "fr": "fra",
+    "he": "heb",
+    "iu": "iku",
+    "ja": "jpn",
+    "km": "khm",
+    "lv": "lav",
+    "pl": "pol",
+    "ps": "pus",
+    "ru": "rus",
+    "ta": "tam",
+    "tr": "tur",
+    "zh": "zho",
+}
 
 
 #: ISO 639's code for a language that nobody stated.
@@ -31,26 +45,112 @@ def pair(name: str, *, origin: str) -> tuple[str, str]:
 
 #: Further languages of campaigns, with their names in English; ``CODES`` stays what WMT's own files are held to.
 _MORE = {
-    "af": "afr", "am": "amh", "ar": "ara", "as": "asm", "be": "bel", "bg": "bul", "bn": "ben", "bs": "bos", "ca": "cat",
-    "da": "dan", "el": "ell", "es": "spa", "et": "est", "eu": "eus", "fa": "fas", "ga": "gle", "gl": "glg", "gu": "guj",
-    "ha": "hau", "hi": "hin", "hr": "hrv", "hu": "hun", "hy": "hye", "id": "ind", "ig": "ibo", "is": "isl", "it": "ita",
-    "ka": "kat", "kk": "kaz", "kn": "kan", "ko": "kor", "lo": "lao", "lt": "lit", "mk": "mkd", "ml": "mal", "mn": "mon",
-    "mr": "mar", "ms": "msa", "mt": "mlt", "my": "mya", "nb": "nob", "ne": "npi", "nl": "nld", "no": "nor", "pa": "pan",
-    "pt": "por", "si": "sin", "sk": "slk", "sl": "slv", "so": "som", "sq": "sqi", "sr": "srp", "sv": "swe", "sw": "swh",
-    "te": "tel", "th": "tha", "tl": "tgl", "uk": "ukr", "ur": "urd", "uz": "uzb", "vi": "vie", "xh": "xho", "yo": "yor",
+    "af": "afr",
+    "am": "amh",
+    "ar": "ara",
+    "as": "asm",
+    "be": "bel",
+    "bg": "bul",
+    "bn": "ben",
+    "bs": "bos",
+    "ca": "cat",
+    "da": "dan",
+    "el": "ell",
+    "es": "spa",
+    "et": "est",
+    "eu": "eus",
+    "fa": "fas",
+    "ga": "gle",
+    "gl": "glg",
+    "gu": "guj",
+    "ha": "hau",
+    "hi": "hin",
+    "hr": "hrv",
+    "hu": "hun",
+    "hy": "hye",
+    "id": "ind",
+    "ig": "ibo",
+    "is": "isl",
+    "it": "ita",
+    "ka": "kat",
+    "kk": "kaz",
+    "kn": "kan",
+    "ko": "kor",
+    "lo": "lao",
+    "lt": "lit",
+    "mk": "mkd",
+    "ml": "mal",
+    "mn": "mon",
+    "mr": "mar",
+    "ms": "msa",
+    "mt": "mlt",
+    "my": "mya",
+    "nb": "nob",
+    "ne": "npi",
+    "nl": "nld",
+    "no": "nor",
+    "pa": "pan",
+    "pt": "por",
+    "si": "sin",
+    "sk": "slk",
+    "sl": "slv",
+    "so": "som",
+    "sq": "sqi",
+    "sr": "srp",
+    "sv": "swe",
+    "sw": "swh",
+    "te": "tel",
+    "th": "tha",
+    "tl": "tgl",
+    "uk": "ukr",
+    "ur": "urd",
+    "uz": "uzb",
+    "vi": "vie",
+    "xh": "xho",
+    "yo": "yor",
     "zu": "zul",
-}  # fmt: skip
+}
 _NAMES = {
-    "arabic": "ara", "bengali": "ben", "bulgarian": "bul", "chinese": "zho", "croatian": "hrv", "czech": "ces",
+    "arabic": "ara",
+    "bengali": "ben",
+    "bulgarian": "bul",
+    "chinese": "zho",
+    "croatian": "hrv",
+    "czech": "ces",
     "danish": "dan",
-    "dutch": "nld", "english": "eng", "finnish": "fin", "french": "fra", "german": "deu",
+    "dutch": "nld",
+    "english": "eng",
+    "finnish": "fin",
+    "french": "fra",
+    "german": "deu",
     "greek": "ell",
-    "gujarati": "guj", "hausa": "hau", "hebrew": "heb", "hindi": "hin", "hungarian": "hun", "icelandic": "isl",
-    "indonesian": "ind", "italian": "ita", "japanese": "jpn", "kannada": "kan", "korean": "kor", "malayalam": "mal",
-    "marathi": "mar", "norwegian": "nor", "polish": "pol", "portuguese": "por", "romanian": "ron", "russian": "rus",
-    "spanish": "spa", "swedish": "swe", "tamil": "tam", "telugu": "tel", "thai": "tha", "turkish": "tur",
-    "ukrainian": "ukr", "vietnamese": "vie",
-}  # fmt: skip
+    "gujarati": "guj",
+    "hausa": "hau",
+    "hebrew": "heb",
+    "hindi": "hin",
+    "hungarian": "hun",
+    "icelandic": "isl",
+    "indonesian": "ind",
+    "italian": "ita",
+    "japanese": "jpn",
+    "kannada": "kan",
+    "korean": "kor",
+    "malayalam": "mal",
+    "marathi": "mar",
+    "norwegian": "nor",
+    "polish": "pol",
+    "portuguese": "por",
+    "romanian": "ron",
+    "russian": "rus",
+    "spanish": "spa",
+    "swedish": "swe",
+    "tamil": "tam",
+    "telugu": "tel",
+    "thai": "tha",
+    "turkish": "tur",
+    "ukrainian": "ukr",
+    "vietnamese": "vie",
+}
 _TWO = _MORE | CODES | {"ro": "ron"}
 _THREE = {*_TWO.values(), *_NAMES.values(), "asm", "mai", "sgg", "liv", "hsb", "sah", "bho", "mni"}
 
@@ -121,6 +221,11 @@ def in_name(name: str) -> tuple[str, str] | None:
     (('eng', 'deu'), ('eng', 'deu'), None)
     """
     words = re.findall(r"(?<![a-z])(?:[a-z]{2}-[a-z]{2}|[a-z]{3}-[a-z]{3}|[a-z]{4}|[a-z]{6})(?![a-z])", name.casefold())
-    found = {pair for word in words if ("-" in word or "en" in (word[:2], word[-2:]) or "eng" in (word[:3], word[3:]))
-             and (pair := split(word)) and pair[0] != pair[1]}  # fmt: skip
+    found = {
+        pair
+        for word in words
+        if ("-" in word or "en" in (word[:2], word[-2:]) or "eng" in (word[:3], word[3:]))
+        and (pair := split(word))
+        and pair[0] != pair[1]
+    }
     return found.pop() if len(found) == 1 else None

@@ -68,20 +68,38 @@ def _comparison(record: dict[str, Any], place: str) -> dict[str, Any]:
         raise DataError(f"{place}: the choice {record['choice']!r} is none of text1, text2, or an answer is unknown.")
     source, target = (languages.code(record[f"{name}_lang"]) for name in ("source", "target"))
     return {
-        "src_lang": source, "tgt_lang": target, "system_a": record["text1_tag"], "system_b": record["text2_tag"],
-        "doc": record["book"], "annotator": "unnamed", "preference": answer, "first": "a",
-        "screen": f"{record['eval']}/{place.rpartition(' ')[2]}", "source": record["source"],
-        "reference": record["target"], "hypothesis_a": record["text1"], "hypothesis_b": record["text2"],
-        "close": record["difficult_choice"].startswith("YES"), "changed": changed, "comment": record["comment"],
+        "src_lang": source,
+        "tgt_lang": target,
+        "system_a": record["text1_tag"],
+        "system_b": record["text2_tag"],
+        "doc": record["book"],
+        "annotator": "unnamed",
+        "preference": answer,
+        "first": "a",
+        "screen": f"{record['eval']}/{place.rpartition(' ')[2]}",
+        "source": record["source"],
+        "reference": record["target"],
+        "hypothesis_a": record["text1"],
+        "hypothesis_b": record["text2"],
+        "close": record["difficult_choice"].startswith("YES"),
+        "changed": changed,
+        "comment": record["comment"],
         **{f"marks_{side}": len(record["annotations"][name]) for side, name in _SIDES.items()},
-    }  # fmt: skip
+    }
 
 
 def _mark(shown: pd.Series, side: str, mark: dict[str, Any], label: str, number: int) -> dict[str, Any]:
     """Write one label of one stretch as an error."""
     names = ("src_lang", "tgt_lang", "doc", "segment", "annotator")
     return {
-        **{name: shown[name] for name in names}, "system": shown[f"system_{side}"], "screen": shown.name,
-        "span": str(number), "error_type": label.casefold(), "severity": schemas.UNSTATED, "start": mark["start"],
-        "end": mark["end"], "side": "target", "text": mark["annotated_text"],
-    }  # fmt: skip
+        **{name: shown[name] for name in names},
+        "system": shown[f"system_{side}"],
+        "screen": shown.name,
+        "span": str(number),
+        "error_type": label.casefold(),
+        "severity": schemas.UNSTATED,
+        "start": mark["start"],
+        "end": mark["end"],
+        "side": "target",
+        "text": mark["annotated_text"],
+    }

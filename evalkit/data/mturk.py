@@ -12,16 +12,46 @@ from evalkit import DataError
 from evalkit.data import archives, delimited, schemas
 
 #: The header of the ratings files, which stands on one line with spaces between the names; rows are cut by tabs.
-COLUMNS = ["HITId", "WorkerId", "Input.src", "Input.trg", "Input.item", "hit", "sys_id", "rid", "type", "sid", "score",
-           "time"]  # fmt: skip
+COLUMNS = [
+    "HITId",
+    "WorkerId",
+    "Input.src",
+    "Input.trg",
+    "Input.item",
+    "hit",
+    "sys_id",
+    "rid",
+    "type",
+    "sid",
+    "score",
+    "time",
+]
 #: What the files call an item, and what we call it: ``repeat`` is an unchanged segment inside a quality-control copy.
 ITEM_TYPES = {"SYSTEM": "system", "REPEAT": "repeat", "REF": "reference", "BAD_REF": "degraded"}
 #: ISO 639-3 codes of the files' languages. WMT22 writes Livonian as lv.
 LANGUAGES = {
-    "cs": "ces", "de": "deu", "en": "eng", "et": "est", "fi": "fin", "gu": "guj", "ha": "hau", "is": "isl", "iu": "iku",
-    "ja": "jpn", "kk": "kaz", "km": "khm", "lt": "lit", "lv": "liv", "pl": "pol", "ps": "pus", "ru": "rus", "ta": "tam",
-    "tr": "tur", "uk": "ukr", "zh": "zho",
-}  # fmt: skip
+    "cs": "ces",
+    "de": "deu",
+    "en": "eng",
+    "et": "est",
+    "fi": "fin",
+    "gu": "guj",
+    "ha": "hau",
+    "is": "isl",
+    "iu": "iku",
+    "ja": "jpn",
+    "kk": "kaz",
+    "km": "khm",
+    "lt": "lit",
+    "lv": "liv",
+    "pl": "pol",
+    "ps": "pus",
+    "ru": "rus",
+    "ta": "tam",
+    "tr": "tur",
+    "uk": "ukr",
+    "zh": "zho",
+}
 _NAME = re.compile(r"ad-(?P<pair>\w{4})-(?P<what>good-stnd\.csv|trk-mean-sd\.txt)$")
 _RANKING = re.compile(r"ad-sys-ranking-(?P<pair>\w\w-\w\w)-(?P<scale>raw|z)\.csv$")
 _SHOWN = ["hit", "src_lang", "system", "segment"]
@@ -105,8 +135,15 @@ def _archived(name: str, content: bytes, means: str, statistics: bytes) -> tuple
     return found.assign(context=context), int(again.sum())
 
 
-def of_rows(raw: pd.DataFrame, workers: pd.DataFrame | None, *, origin: str, means: str = "",
-            documents: bool = True, codes: Mapping[str, str] = LANGUAGES) -> pd.DataFrame:  # fmt: skip
+def of_rows(
+    raw: pd.DataFrame,
+    workers: pd.DataFrame | None,
+    *,
+    origin: str,
+    means: str = "",
+    documents: bool = True,
+    codes: Mapping[str, str] = LANGUAGES,
+) -> pd.DataFrame:
     """Turn rows under ``COLUMNS`` into ratings; the index, the line of each row, is kept.
 
     workers: each one's mean and standard deviation, with which raw scores are recovered from standardised ones; None
@@ -119,13 +156,21 @@ def of_rows(raw: pd.DataFrame, workers: pd.DataFrame | None, *, origin: str, mea
     hit = raw["HITId"] + "/" + raw["WorkerId"]
     frame = pd.DataFrame(
         {
-            "src_lang": raw["Input.src"].map(codes), "tgt_lang": raw["Input.trg"].map(codes),
-            "system": raw["sys_id"], "doc": raw["rid"], "segment": raw["sid"], "annotator": raw["WorkerId"],
-            "score": whole, "item_type": raw["type"].map(ITEM_TYPES), "hit": hit, "z": z,
-            "copy": raw["type"].ne("SYSTEM"), "position": raw.groupby(hit).cumcount(),
+            "src_lang": raw["Input.src"].map(codes),
+            "tgt_lang": raw["Input.trg"].map(codes),
+            "system": raw["sys_id"],
+            "doc": raw["rid"],
+            "segment": raw["sid"],
+            "annotator": raw["WorkerId"],
+            "score": whole,
+            "item_type": raw["type"].map(ITEM_TYPES),
+            "hit": hit,
+            "z": z,
+            "copy": raw["type"].ne("SYSTEM"),
+            "position": raw.groupby(hit).cumcount(),
             "hit_seconds": pd.to_numeric(raw["time"], errors="coerce"),
         }
-    )  # fmt: skip
+    )
     frame = frame.drop(columns="z") if workers is None else frame
     frame = schemas.check(frame, schemas.RATINGS, origin=origin, scale=(0, 100))
     return frame.assign(doc=_named_after_original(frame, documents)).set_axis(lines)

@@ -31,10 +31,22 @@ _HUMAN = re.compile(
     re.IGNORECASE,
 )
 #: What stands for an annotator where nothing says who judged, or a score is the mean of several people's.
-UNNAMED = frozenset([
-    "unnamed", "unknown", "anonymous", "nobody", "average", "averaged", "avg", "mean", "median", "majority",
-    "consensus", "agreed",
-])  # fmt: skip
+UNNAMED = frozenset(
+    [
+        "unnamed",
+        "unknown",
+        "anonymous",
+        "nobody",
+        "average",
+        "averaged",
+        "avg",
+        "mean",
+        "median",
+        "majority",
+        "consensus",
+        "agreed",
+    ]
+)
 
 
 def plain(name: str) -> str:

@@ -177,9 +177,11 @@ def merged(tables: pd.DataFrame | Iterable[pd.DataFrame]) -> dict[str, str]:
     weakest = min((source["source"] for source in sources), key=KINDS.index)
     joined = {key: dict.fromkeys(source[key] for source in sources) for key in ("name", "origin", "digest")}
     return {
-        "name": "+".join(joined["name"]), "source": weakest, "origin": "; ".join(joined["origin"]),
+        "name": "+".join(joined["name"]),
+        "source": weakest,
+        "origin": "; ".join(joined["origin"]),
         "digest": "+".join(joined["digest"]),
-    }  # fmt: skip
+    }
 
 
 def stack(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:

@@ -20,9 +20,21 @@ _RAW_GITHUB = "raw.githubusercontent.com"
 #: publication that they were released with.
 DATED_BY = ("repository", "file name", "publication")
 #: The type of what an entry has under each name, and of what a file has; dates have a check of their own.
-_FIELDS = {"title": str, "licence": str, "citation": str, "loader": str, "files": list, "simulator": str, "scale": list,
-           "optional": bool, "mapped": bool, "kept": bool, "base": str, "released": object,
-           "dated_by": object}  # fmt: skip
+_FIELDS = {
+    "title": str,
+    "licence": str,
+    "citation": str,
+    "loader": str,
+    "files": list,
+    "simulator": str,
+    "scale": list,
+    "optional": bool,
+    "mapped": bool,
+    "kept": bool,
+    "base": str,
+    "released": object,
+    "dated_by": object,
+}
 _NEEDED = ("title", "licence", "citation", "loader", "files")
 _OF_FILES = {"url": str, "bytes": int, "git": str, "sha256": str}
 _DIGITS = {"git": 40, "sha256": 64}

@@ -8,8 +8,19 @@ from evalkit import DataError
 from evalkit.data import delimited, schemas
 from evalkit.data.appraise import with_repeats
 
-HEADER = ["annotator", "system", "segment", "item_type", "src_lang", "tgt_lang", "score", "doc", "document", "started",
-          "ended"]  # fmt: skip
+HEADER = [
+    "annotator",
+    "system",
+    "segment",
+    "item_type",
+    "src_lang",
+    "tgt_lang",
+    "score",
+    "doc",
+    "document",
+    "started",
+    "ended",
+]
 
 
 def ratings(paths: list[Path]) -> pd.DataFrame:

@@ -121,8 +121,11 @@ def _placed(frame: pd.DataFrame, screens: dict[str, tuple[str, str]]) -> pd.Data
     )
     against = names.map({name: other for name, (other, _) in screens.items()})
     position = names.map({name: side for name, (_, side) in screens.items()})
-    pair = np.where(position.eq("left"), frame["system"].astype(str) + " | " + against,
-                    against + " | " + frame["system"].astype(str))  # fmt: skip
+    pair = np.where(
+        position.eq("left"),
+        frame["system"].astype(str) + " | " + against,
+        against + " | " + frame["system"].astype(str),
+    )
     hit = frame["annotator"].astype(str) + ": " + pair
     return provenance.like(frame.assign(against=against, position=position, hit=hit), frame)
 

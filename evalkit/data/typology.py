@@ -17,26 +17,66 @@ SEVERITIES = ("very low", "low", "medium", "high", "very high")
 #: What kinds of errors annotators could mark: "category/subcategory", or a category by itself.
 TYPOLOGIES = {
     "Sai et al. 2023, Table 5": (
-        "accuracy/addition", "accuracy/omission", "accuracy/mistranslation", "accuracy/untranslated text",
-        "fluency/spelling", "fluency/grammar", "fluency/register", "fluency/character encoding",
-        "terminology/inappropriate", "style/awkward", "transliteration", "other", "source error", "non-translation",
+        "accuracy/addition",
+        "accuracy/omission",
+        "accuracy/mistranslation",
+        "accuracy/untranslated text",
+        "fluency/spelling",
+        "fluency/grammar",
+        "fluency/register",
+        "fluency/character encoding",
+        "terminology/inappropriate",
+        "style/awkward",
+        "transliteration",
+        "other",
+        "source error",
+        "non-translation",
     ),
     "Freitag et al. 2021": (
-        "accuracy/addition", "accuracy/omission", "accuracy/mistranslation", "accuracy/source language fragment",
-        "accuracy/creative reinterpretation", "fluency/punctuation", "fluency/spelling", "fluency/grammar",
-        "fluency/register", "fluency/inconsistency", "fluency/character encoding",
-        "terminology/inappropriate for context", "terminology/inconsistent", "style/unnatural or awkward",
-        "style/bad sentence structure", "locale convention/address format", "locale convention/currency format",
-        "locale convention/date format", "locale convention/name format", "locale convention/telephone format",
-        "locale convention/time format", "other", "source issue", "non-translation",
+        "accuracy/addition",
+        "accuracy/omission",
+        "accuracy/mistranslation",
+        "accuracy/source language fragment",
+        "accuracy/creative reinterpretation",
+        "fluency/punctuation",
+        "fluency/spelling",
+        "fluency/grammar",
+        "fluency/register",
+        "fluency/inconsistency",
+        "fluency/character encoding",
+        "terminology/inappropriate for context",
+        "terminology/inconsistent",
+        "style/unnatural or awkward",
+        "style/bad sentence structure",
+        "locale convention/address format",
+        "locale convention/currency format",
+        "locale convention/date format",
+        "locale convention/name format",
+        "locale convention/telephone format",
+        "locale convention/time format",
+        "other",
+        "source issue",
+        "non-translation",
     ),
     "Lommel et al. 2014": (
-        "accuracy/addition", "accuracy/mistranslation", "accuracy/omission", "accuracy/untranslated",
-        "fluency/grammar", "fluency/inconsistency", "fluency/register", "fluency/spelling", "fluency/typography",
-        "fluency/unintelligible", "terminology", "style", "design", "locale convention", "verity",
+        "accuracy/addition",
+        "accuracy/mistranslation",
+        "accuracy/omission",
+        "accuracy/untranslated",
+        "fluency/grammar",
+        "fluency/inconsistency",
+        "fluency/register",
+        "fluency/spelling",
+        "fluency/typography",
+        "fluency/unintelligible",
+        "terminology",
+        "style",
+        "design",
+        "locale convention",
+        "verity",
     ),
     "Kocmi et al. 2024 (ESA)": ("other", "omission"),
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)
@@ -82,8 +122,9 @@ class Scheme:
         unknown = 0.0 if severity == "neutral" else np.nan  # a matter of taste, which no scheme counts
         return self.severities.get(severity, unknown) * self.factors.get(kind, 1.0)
 
-    def scores(self, judgement: np.ndarray, error_type: pd.Series, weight: np.ndarray,
-               size: int) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    def scores(
+        self, judgement: np.ndarray, error_type: pd.Series, weight: np.ndarray, size: int
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return penalty and score of each judgement, (size,) both; the score is NaN where the scheme discards it.
 
         judgement: of each error, 0 to ``size`` - 1. weight: of each, as ``weigh`` gives it.
@@ -149,8 +190,12 @@ def _levels(*weights: float, unstated: float = 0.0) -> dict[str, float]:
 _RELEASED = _levels(0.5, 1, 2, 4, 5, unstated=1)
 _FACTORS = {"non-translation": 25.0, "source error": 0.0, UNSTATED: 0.0}
 _PAPER = _levels(1, 2, 3, 4, 5)
-_NO_SOURCE = {"source error": 0.0, "source issue": 0.0, "accuracy/creative reinterpretation": 0.0,
-              "creative reinterpretation": 0.0}  # fmt: skip
+_NO_SOURCE = {
+    "source error": 0.0,
+    "source issue": 0.0,
+    "accuracy/creative reinterpretation": 0.0,
+    "creative reinterpretation": 0.0,
+}
 _PUNCTUATION = ("fluency/punctuation", "linguistic conventions/punctuation", "punctuation")
 #: What errors weigh where nobody says otherwise.
 WMT = "Freitag et al. 2021 (WMT)"
@@ -160,18 +205,22 @@ WMT = "Freitag et al. 2021 (WMT)"
 SCHEMES = {
     "paper": Scheme(
         "Sai et al. 2023, appendix A: weights 1 to 5, non-translations score 0, source errors are discarded",
-        _PAPER, non_translation=0.0, discard=("source error",),
+        _PAPER,
+        non_translation=0.0,
+        discard=("source error",),
     ),
     "paper, weights only": Scheme("Sai et al. 2023, appendix A: weights 1 to 5 and nothing else", _PAPER),
     "release": Scheme(
         "found in the shipped scores: 0.5, 1, 2, 4, 5; an unstated severity weighs 1, an unstated type and a source "
         "error 0, and the severity of a non-translation is multiplied by 25",
-        _RELEASED, factors=_FACTORS,
+        _RELEASED,
+        factors=_FACTORS,
     ),
     "release, clipped": Scheme("the same, nothing below 0", _RELEASED, factors=_FACTORS, floor=0.0),
     "release, unstated weighs 0": Scheme(
         "the same, but an error without a severity weighs nothing",
-        _levels(0.5, 1, 2, 4, 5), factors=_FACTORS,
+        _levels(0.5, 1, 2, 4, 5),
+        factors=_FACTORS,
     ),
     "release, non-translation 0": Scheme(
         "the same, but non-translations score 0, as the paper says", _RELEASED, factors=_FACTORS, non_translation=0.0
@@ -180,15 +229,18 @@ SCHEMES = {
     "doubling": Scheme("each level weighs twice the one below it", _levels(0.5, 1, 2, 4, 8), factors=_FACTORS),
     "Burchardt & Lommel 2014": Scheme(
         "Practical guidelines for the use of MQM: minor 1, major 5, critical 10",
-        _levels(1, 1, 5, 5, 10) | {"minor": 1.0, "major": 5.0, "critical": 10.0}, factors=_NO_SOURCE,
+        _levels(1, 1, 5, 5, 10) | {"minor": 1.0, "major": 5.0, "critical": 10.0},
+        factors=_NO_SOURCE,
     ),
     WMT: Scheme(
         "minor 1, major 5, minor punctuation 0.1, non-translation 25, neutral, source errors and creative "
         "reinterpretation 0; a critical error, which they do not have, 10 as in Burchardt & Lommel 2014",
-        _levels(1, 1, 5, 5, 5) | {"minor": 1.0, "major": 5.0, "critical": 10.0, "neutral": 0.0}, top=0.0,
-        factors=_NO_SOURCE, fixed={**{(kind, "minor"): 0.1 for kind in _PUNCTUATION}, ("non-translation", "*"): 25.0},
+        _levels(1, 1, 5, 5, 5) | {"minor": 1.0, "major": 5.0, "critical": 10.0, "neutral": 0.0},
+        top=0.0,
+        factors=_NO_SOURCE,
+        fixed={**{(kind, "minor"): 0.1 for kind in _PUNCTUATION}, ("non-translation", "*"): 25.0},
     ),
     "Kocmi et al. 2024 (ESA)": Scheme(
         "minor 1, major 5, whatever the type", _levels(1, 1, 5, 5, 5) | {"minor": 1.0, "major": 5.0}, top=0.0
     ),
-}  # fmt: skip
+}

@@ -30,11 +30,17 @@ def direct_assessments(paths: list[Path]) -> pd.DataFrame:
     ends = [languages.pair(name, origin=scores.name) for name in raw["LP"]]
     frame = pd.DataFrame(
         {
-            "src_lang": [source for source, _ in ends], "tgt_lang": [target for _, target in ends],
-            "system": raw["SYSTEM"], "doc": raw["DATA"], "segment": raw["SID"], "metric": "DA", "score": raw["HUMAN"],
-            "together": raw["together"], "hypothesis": "",
+            "src_lang": [source for source, _ in ends],
+            "tgt_lang": [target for _, target in ends],
+            "system": raw["SYSTEM"],
+            "doc": raw["DATA"],
+            "segment": raw["SID"],
+            "metric": "DA",
+            "score": raw["HUMAN"],
+            "together": raw["together"],
+            "hypothesis": "",
         }
-    )  # fmt: skip
+    )
     segments = raw["SID"].astype(int).to_numpy() - 1
     for (pair, system), rows in raw.groupby(["LP", "SYSTEM"]).indices.items():
         if pair not in with_texts:

@@ -195,9 +195,11 @@ def _placed(pairs: pd.Series, name: str) -> pd.DataFrame:
     if wrong := next((pair for pair, two in ends.items() if len(two) != 2 or not {*two} <= {*_CODES}), None):
         raise DataError(f"{name}: {wrong!r} is no language pair of WMT19 that is known here. Fetch the archive again.")
     return pd.DataFrame(
-        {side: pairs.map({pair: _CODES[two[place]] for pair, two in ends.items()}).to_numpy()
-         for place, side in enumerate(("src_lang", "tgt_lang"))}
-    )  # fmt: skip
+        {
+            side: pairs.map({pair: _CODES[two[place]] for pair, two in ends.items()}).to_numpy()
+            for place, side in enumerate(("src_lang", "tgt_lang"))
+        }
+    )
 
 
 def _systems(names: pd.Series, pairs: pd.Series, origin: str) -> np.ndarray:

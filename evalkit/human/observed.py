@@ -15,31 +15,56 @@ from evalkit.stats import agreement
 
 #: Coefficients that ask only how often each score was given to an item, not by whom.
 ANONYMOUS = (
-    ("percent_agreement", "none"), ("fleiss_kappa", "none"), ("randolph_kappa", "none"),
-    ("krippendorff_alpha", "nominal"), ("krippendorff_alpha", "ordinal"), ("krippendorff_alpha", "interval"),
-    ("gwet_ac1", "none"), ("gwet_ac2", "quadratic"),
-)  # fmt: skip
+    ("percent_agreement", "none"),
+    ("fleiss_kappa", "none"),
+    ("randolph_kappa", "none"),
+    ("krippendorff_alpha", "nominal"),
+    ("krippendorff_alpha", "ordinal"),
+    ("krippendorff_alpha", "interval"),
+    ("gwet_ac1", "none"),
+    ("gwet_ac2", "quadratic"),
+)
 #: Coefficients that follow each annotator from item to item.
 NAMED = (("cohen_kappa", "none"), ("cohen_kappa", "quadratic"), ("conger_kappa", "none"))
 #: Two coefficients that weigh exact matches, then two that weigh squared distances: each two differ in chance only.
-ALIKE = {"kappa": ("fleiss_kappa", "none"), "ac1": ("gwet_ac1", "none"),
-         "alpha": ("krippendorff_alpha", "interval"), "ac2": ("gwet_ac2", "quadratic")}  # fmt: skip
+ALIKE = {
+    "kappa": ("fleiss_kappa", "none"),
+    "ac1": ("gwet_ac1", "none"),
+    "alpha": ("krippendorff_alpha", "interval"),
+    "ac2": ("gwet_ac2", "quadratic"),
+}
 #: What ``misled`` returns, in words.
-GAPS = {"kappa": "Fleiss' κ", "ac1": "Gwet's AC1", "gap": "apart (exact)", "alpha": "α (interval)",
-        "ac2": "AC2 (quadratic)", "gap_squared": "apart (squared)"}  # fmt: skip
+GAPS = {
+    "kappa": "Fleiss' κ",
+    "ac1": "Gwet's AC1",
+    "gap": "apart (exact)",
+    "alpha": "α (interval)",
+    "ac2": "AC2 (quadratic)",
+    "gap_squared": "apart (squared)",
+}
 #: What coefficients call chance, and where that misleads.
 CHANCE = (
     ("percent agreement", "nothing", "categories are few, or one nearly always applies"),
     ("Randolph's κ", "all categories alike", "some categories are never used"),
-    ("Fleiss' κ, Conger's κ, Krippendorff's α (nominal)", "categories as often as used",
-     "one category dominates: agreement on it hardly counts"),
+    (
+        "Fleiss' κ, Conger's κ, Krippendorff's α (nominal)",
+        "categories as often as used",
+        "one category dominates: agreement on it hardly counts",
+    ),
     ("Gwet's AC1", "only hard items are guessed", "one category dominates: high even if nobody distinguishes items"),
-    ("Krippendorff's α (ordinal, interval), weighted κ, Gwet's AC2", "as above; near misses count partly",
-     "AC2 is high where scores bunch together"),
-)  # fmt: skip
+    (
+        "Krippendorff's α (ordinal, interval), weighted κ, Gwet's AC2",
+        "as above; near misses count partly",
+        "AC2 is high where scores bunch together",
+    ),
+)
 #: How the names of data sets begin, and what a reader knows them as.
-COLLECTIONS = {"sudoh-": "WMT15-16 ", "wmt22-calibration/": "WMT22 calibration, ", "mlqe-pe/": "MLQE-PE, ",
-               "wmt-slt22": "WMT-SLT 2022"}  # fmt: skip
+COLLECTIONS = {
+    "sudoh-": "WMT15-16 ",
+    "wmt22-calibration/": "WMT22 calibration, ",
+    "mlqe-pe/": "MLQE-PE, ",
+    "wmt-slt22": "WMT-SLT 2022",
+}
 
 
 def explained() -> pd.DataFrame:
@@ -171,8 +196,12 @@ def collapsed(found: Mapping[str, pd.DataFrame], *, resamples: int, seed: int) -
     Returns data, coefficient, level, before, after, after_low, after_high, change.
     found: the result of ``matrices``, or a part of it.
     """
-    measures = [("percent_agreement", "none"), ("fleiss_kappa", "none"), ("gwet_ac1", "none"),
-                ("krippendorff_alpha", "ordinal")]  # fmt: skip
+    measures = [
+        ("percent_agreement", "none"),
+        ("fleiss_kappa", "none"),
+        ("gwet_ac1", "none"),
+        ("krippendorff_alpha", "ordinal"),
+    ]
     parts = []
     for name, scores in found.items():
         offered = _fact(scores, "categories")
@@ -184,10 +213,14 @@ def collapsed(found: Mapping[str, pd.DataFrame], *, resamples: int, seed: int) -
         )
         parts.append(
             full[["coefficient", "level"]].assign(
-                data=name, before=full["estimate"], after=fewer["estimate"], after_low=fewer["low"],
-                after_high=fewer["high"], change=fewer["estimate"] - full["estimate"],
+                data=name,
+                before=full["estimate"],
+                after=fewer["estimate"],
+                after_low=fewer["low"],
+                after_high=fewer["high"],
+                change=fewer["estimate"] - full["estimate"],
             )
-        )  # fmt: skip
+        )
     columns = ["data", "coefficient", "level", "before", "after", "after_low", "after_high", "change"]
     return pd.concat(parts, ignore_index=True)[columns]
 

@@ -33,8 +33,15 @@ def of(lesson: str) -> Callable[..., None]:
         verdict, rest = ("✓ Right.", exercise.well) if passed else ("✗ Not yet.", found.hint)
         said = f"{verdict} {rest}".strip()
         markup = f'<p class="check"><strong>{verdict}</strong> {escape(rest)}</p>'
-        payload = {"kind": "check", "lesson": lesson, "exercise": name, "passed": passed, "found": found.kind,
-                   "hint": found.hint, "text": said}  # fmt: skip
+        payload = {
+            "kind": "check",
+            "lesson": lesson,
+            "exercise": name,
+            "passed": passed,
+            "found": found.kind,
+            "hint": found.hint,
+            "text": said,
+        }
         display({"text/plain": said, "text/html": markup, MIME: payload}, raw=True)
 
     return check

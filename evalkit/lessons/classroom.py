@@ -30,10 +30,18 @@ LOSSES: Mapping[str, tuple[float, float]] = MappingProxyType(
     {"clean": (4.0, 3.0), "smooth": (45.0, 5.0), "stiff": (8.0, 55.0)}
 )
 #: Simulated students: points by which all their scores are moved, and how much of both losses they count.
-PEOPLE: Mapping[str, tuple[float, float, float]] = MappingProxyType({
-    "sim-01": (0.0, 1.0, 0.6), "sim-02": (-14.0, 1.0, 0.9), "sim-03": (6.0, 0.3, 0.8), "sim-04": (-4.0, 1.2, 0.3),
-    "sim-05": (3.0, 0.8, 0.7), "sim-06": (-8.0, 0.5, 1.1), "sim-07": (8.0, 0.9, 0.4), "sim-08": (0.0, 0.7, 0.7),
-})  # fmt: skip
+PEOPLE: Mapping[str, tuple[float, float, float]] = MappingProxyType(
+    {
+        "sim-01": (0.0, 1.0, 0.6),
+        "sim-02": (-14.0, 1.0, 0.9),
+        "sim-03": (6.0, 0.3, 0.8),
+        "sim-04": (-4.0, 1.2, 0.3),
+        "sim-05": (3.0, 0.8, 0.7),
+        "sim-06": (-8.0, 0.5, 1.1),
+        "sim-07": (8.0, 0.9, 0.4),
+        "sim-08": (0.0, 0.7, 0.7),
+    }
+)
 _PER_MARK = 22.0  # points below 100 for each error that a simulated student marks, on average
 _DEGRADED, _NOISE, _ITEM = 40.0, 7.0, 0.5  # points lost, sd in points, spread of losses as a share of their mean
 
@@ -73,12 +81,24 @@ def simulated(*, seed: int = 7) -> pd.DataFrame:
 def _shown(given: Texts, drawn: Drawn) -> pd.DataFrame:
     """List what everybody is shown, in their order, with a score still to come."""
     rows = [
-        {"src_lang": given.src_lang, "tgt_lang": given.tgt_lang, "system": system, "doc": screen.doc,
-         "segment": str(item.segment + 1), "annotator": name, "score": 0.0, "item_type": kind, "hit": name,
-         "source": given.sources[item.segment], "hypothesis": text}
-        for name, mine in zip(drawn.wish.annotators, drawn.screens) for screen in mine for item in screen.items
+        {
+            "src_lang": given.src_lang,
+            "tgt_lang": given.tgt_lang,
+            "system": system,
+            "doc": screen.doc,
+            "segment": str(item.segment + 1),
+            "annotator": name,
+            "score": 0.0,
+            "item_type": kind,
+            "hit": name,
+            "source": given.sources[item.segment],
+            "hypothesis": text,
+        }
+        for name, mine in zip(drawn.wish.annotators, drawn.screens)
+        for screen in mine
+        for item in screen.items
         for system, kind, text in zip(item.systems, item.kinds, item.texts)
-    ]  # fmt: skip
+    ]
     return pd.DataFrame(rows)
 
 
@@ -139,10 +159,16 @@ def _marked(ratings: pd.DataFrame, *, seed: int) -> pd.DataFrame:
         number = min(rng.poisson((100 - one.score) / _PER_MARK), len(words))
         for place in rng.choice(len(words), number, replace=False, p=weight / weight.sum()):
             severity = "major" if rng.random() < (100 - one.score) / 130 else "minor"
-            rows.append({name: getattr(one, name) for name in key} | {
-                "error_type": "other", "severity": severity, "start": float(words[place][0]),
-                "end": float(words[place][1]), "side": "target",
-            })  # fmt: skip
+            rows.append(
+                {name: getattr(one, name) for name in key}
+                | {
+                    "error_type": "other",
+                    "severity": severity,
+                    "start": float(words[place][0]),
+                    "end": float(words[place][1]),
+                    "side": "target",
+                }
+            )
     source = source_of(ratings) | {"name": "simulated-class-marks"}
     return like(pd.DataFrame(rows), ratings, source=source)
 
@@ -164,8 +190,10 @@ def introduced(ratings: pd.DataFrame, me: str = "") -> str:
     """Say in a sentence whose judgements these are; a simulated class is called one."""
     crew, you = pluralize(ratings["annotator"].nunique(), "annotator"), person(ratings, me)
     if source_of(ratings)["source"] == "simulated":
-        return (f"No file of a class was named, so these {crew} are SIMULATED: nobody gave these scores. "
-                f'Where it says "you", it means {you}.')  # fmt: skip
+        return (
+            f"No file of a class was named, so these {crew} are SIMULATED: nobody gave these scores. "
+            f'Where it says "you", it means {you}.'
+        )
     return f'Your class: {crew}, {pluralize(len(ratings), "judgement")}. Where it says "you", it means {you}.'
 
 

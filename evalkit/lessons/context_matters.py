@@ -59,8 +59,18 @@ def _hit(rng: np.random.Generator) -> pd.DataFrame:
     for doc, copy in (("d1", False), ("d2", True), ("d3", False), ("d1", True), ("d2", False)):
         items = list(rng.permutation(kinds)) if copy else ["system"] * len(kinds)
         score = rng.integers(0, 101, len(kinds)).astype(float)
-        parts.append(pd.DataFrame({"system": "S-" + doc[-1], "doc": doc, "segment": [*"12345"], "item_type": items,
-                                   "copy": copy, "score": score}))  # fmt: skip
+        parts.append(
+            pd.DataFrame(
+                {
+                    "system": "S-" + doc[-1],
+                    "doc": doc,
+                    "segment": [*"12345"],
+                    "item_type": items,
+                    "copy": copy,
+                    "score": score,
+                }
+            )
+        )
     return pd.concat(parts, ignore_index=True).assign(position=range(5 * len(parts)))
 
 
@@ -170,8 +180,9 @@ EXERCISES: dict[str, Exercise] = {
                 hint="The size is right, the sign is not. A larger loss after degraded context means a positive t.",
             ),
             Mistake(
-                answer=lambda after, before: _difference(after, before)
-                / np.sqrt(np.var(after) / len(after) + np.var(before) / len(before)),
+                answer=lambda after, before: (
+                    _difference(after, before) / np.sqrt(np.var(after) / len(after) + np.var(before) / len(before))
+                ),
                 hint="Your standard deviations divide by n. Those of a sample divide by n - 1: see the option ddof.",
             ),
             Mistake(
@@ -179,13 +190,16 @@ EXERCISES: dict[str, Exercise] = {
                 hint="You pooled both groups into one standard deviation. Welch lets each group have its own.",
             ),
             Mistake(
-                answer=lambda after, before: _difference(after, before)
-                / np.sqrt(np.var(after, ddof=1) + np.var(before, ddof=1)),
+                answer=lambda after, before: (
+                    _difference(after, before) / np.sqrt(np.var(after, ddof=1) + np.var(before, ddof=1))
+                ),
                 hint="You divide by the scatter of single losses. How far does a mean of n of them scatter?",
             ),
             Mistake(
-                answer=lambda after, before: _difference(after, before)
-                / (np.std(after, ddof=1) / np.sqrt(len(after)) + np.std(before, ddof=1) / np.sqrt(len(before))),
+                answer=lambda after, before: (
+                    _difference(after, before)
+                    / (np.std(after, ddof=1) / np.sqrt(len(after)) + np.std(before, ddof=1) / np.sqrt(len(before)))
+                ),
                 hint="Standard errors of independent means do not simply add up. What does: they, or their squares?",
             ),
         ),
@@ -241,8 +255,9 @@ EXERCISES: dict[str, Exercise] = {
                 hint="You look at one side, and the data as they are do not count. Add them above and below the line.",
             ),
             Mistake(
-                answer=lambda table, signs: float(np.mean(np.abs(_flipped(table, signs)[0])
-                                                          >= abs(_flipped(table, signs)[1]) - 1e-9)),
+                answer=lambda table, signs: float(
+                    np.mean(np.abs(_flipped(table, signs)[0]) >= abs(_flipped(table, signs)[1]) - 1e-9)
+                ),
                 hint="A p-value of 0 would be possible here. The data as they are count as one of the arrangements.",
             ),
             Mistake(
@@ -262,4 +277,4 @@ EXERCISES: dict[str, Exercise] = {
         otherwise="Flip the sum of each document, add up, and compare with the sum of the data as they are.",
         well="The test needs no normal distribution, only that whole documents could as well have gone the other way.",
     ),
-}  # fmt: skip
+}

@@ -18,8 +18,12 @@ from evalkit.stats import agreement, correlation
 #: The weights of WMT's MQM: minor 1, major 5, minor punctuation 0.1, non-translation 25, source errors 0.
 WMT = "Freitag et al. 2021 (WMT)"
 _TYPES = (
-    "accuracy/mistranslation", "fluency/punctuation", "fluency/grammar", "non-translation", "accuracy/omission",
-)  # fmt: skip
+    "accuracy/mistranslation",
+    "fluency/punctuation",
+    "fluency/grammar",
+    "non-translation",
+    "accuracy/omission",
+)
 Errors = Sequence[tuple[str, str]]
 Spans = Sequence[tuple[int, int]]
 
@@ -328,4 +332,4 @@ EXERCISES: dict[str, Exercise] = {
         otherwise="Print three numbers: the share of characters that differ, m and N. Then the expected difference.",
         well="Without the correction, long unmarked stretches would pass for agreement.",
     ),
-}  # fmt: skip
+}

@@ -113,8 +113,9 @@ class Function(Exercise):
         if printed.strip():
             return Verdict("misconception", PRINTS)
         if any(map(given, found)):
-            return Verdict("error", "For some inputs your function returns nothing. Does every way through it end in a "
-                           "'return'?")  # fmt: skip
+            return Verdict(
+                "error", "For some inputs your function returns nothing. Does every way through it end in a 'return'?"
+            )
         return Verdict("empty", f"{EMPTY} {self.start}".strip())
 
     def _wrong(self, trials: list[tuple], found: list[Any], wanted: list[Any]) -> Verdict:

@@ -68,8 +68,14 @@ def variants(scores: pd.DataFrame, *, number: int, seed: int) -> pd.DataFrame:
     for _ in range(number):
         drawn = shuffled(scores, rng).iloc[rng.permutation(len(scores))]
         third, easy = len(drawn) // 3, drawn.mean(axis=1) >= drawn.mean(axis=1).quantile(0.1)
-        parts = {"all": drawn, "half": drawn[::2], "other half": drawn[1::2], "first third": drawn[:third],
-                 "last third": drawn[-third:], "without the hardest": drawn[easy]}  # fmt: skip
+        parts = {
+            "all": drawn,
+            "half": drawn[::2],
+            "other half": drawn[1::2],
+            "first third": drawn[:third],
+            "last third": drawn[-third:],
+            "without the hardest": drawn[easy],
+        }
         tried = {f"{name}, {test}": compare(part, test=test)["p"] for name, part in parts.items() for test in TESTS}
         rows.append(pd.DataFrame(tried))
     return pd.concat(rows, ignore_index=True)
@@ -128,9 +134,12 @@ def _exaggerated(rows: pd.DataFrame) -> float:
 def _p_values() -> list[tuple]:
     rng = np.random.default_rng(3)
     return [
-        (np.array([0.03, 0.001, 0.04, 0.012, 0.6]),), (np.array([0.02, 0.02, 0.5, 0.9]),),
-        (np.round(rng.beta(0.4, 3, 9), 3),), (np.array([0.049]),), (np.array([0.7, 0.6, 0.02, 0.9]),),
-    ]  # fmt: skip
+        (np.array([0.03, 0.001, 0.04, 0.012, 0.6]),),
+        (np.array([0.02, 0.02, 0.5, 0.9]),),
+        (np.round(rng.beta(0.4, 3, 9), 3),),
+        (np.array([0.049]),),
+        (np.array([0.7, 0.6, 0.02, 0.9]),),
+    ]
 
 
 def _p_and_level() -> list[tuple]:
@@ -290,7 +299,8 @@ EXERCISES: dict[str, Exercise] = {
             Mistake(
                 answer=lambda campaigns: float(
                     (np.sign(found["difference_1"]) == np.sign(found["difference_2"])).mean()
-                    if len(found := campaigns[campaigns["p_1"] < LEVEL]) else np.nan
+                    if len(found := campaigns[campaigns["p_1"] < LEVEL])
+                    else np.nan
                 ),
                 hint="In these the direction comes back. It must be significant again as well.",
             ),
@@ -321,4 +331,4 @@ EXERCISES: dict[str, Exercise] = {
         otherwise="Two means over the findings: of the size of difference_1, and of truth in its direction.",
         well="Whoever plans by a published difference plans for one that is too large (lesson 5 has the consequences).",
     ),
-}  # fmt: skip
+}

@@ -218,7 +218,7 @@ EXERCISES: dict[str, Exercise] = {
         otherwise="Compute C, D and M for one metric first: which cells of its table are they?",
         well="Nothing about the metrics changed between the rules; only what a tie is worth did.",
     ),
-}  # fmt: skip
+}
 
 
 def _moved(counts: dict[str, int], source: str, target: str) -> dict[str, int]:

@@ -124,8 +124,9 @@ def _judged() -> list[tuple]:
 
 def _pairwise(people: pd.DataFrame) -> pd.Series:
     """Average each person's agreement with every single other one."""
-    return pd.Series({one: np.mean([tau(people[one], people[other]) for other in people if other != one])
-                      for one in people})  # fmt: skip
+    return pd.Series(
+        {one: np.mean([tau(people[one], people[other]) for other in people if other != one]) for one in people}
+    )
 
 
 EXERCISES: dict[str, Exercise] = {
@@ -218,9 +219,7 @@ EXERCISES: dict[str, Exercise] = {
                 hint="This is the share for which it changes its mind.",
             ),
             Mistake(
-                answer=lambda asked: float(
-                    (asked["a_first"].eq("first") & asked["b_first"].eq("second")).mean()
-                ),
+                answer=lambda asked: float((asked["a_first"].eq("first") & asked["b_first"].eq("second")).mean()),
                 hint="You count only where A wins twice. B may win twice, too, or both answers may be a tie.",
             ),
             Mistake(
@@ -276,4 +275,4 @@ EXERCISES: dict[str, Exercise] = {
         otherwise="Give one of the letters A, B, C or D, in quotation marks.",
         well="What a model has seen in training it may remember; new texts are the only safe test.",
     ),
-}  # fmt: skip
+}

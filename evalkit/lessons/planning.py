@@ -114,8 +114,11 @@ _DEVIATIONS = "The scatter is far too large. rng.normal wants a standard deviati
 EXERCISES: dict[str, Exercise] = {
     "one_campaign": Made(
         needs=(
-            Need(holds=lambda student: _drawn(student).dtype == float and not np.isnan(_drawn(student)).all(),
-                 hint=_NOTHING, kind="empty"),
+            Need(
+                holds=lambda student: _drawn(student).dtype == float and not np.isnan(_drawn(student)).all(),
+                hint=_NOTHING,
+                kind="empty",
+            ),
             Need(
                 holds=lambda student: _drawn(student).shape == (_DOCUMENTS,),
                 hint="One difference for each document is asked for: mean of A less mean of B, over its segments.",
@@ -174,8 +177,10 @@ EXERCISES: dict[str, Exercise] = {
                 hint="You count campaigns that miss the difference. Power is the share of those that find it.",
             ),
             Mistake(
-                answer=lambda p: (power_with_interval(p)[0], *stats.binomtest(int((p < 0.05).sum()), len(p))
-                                  .proportion_ci(method="exact")),
+                answer=lambda p: (
+                    power_with_interval(p)[0],
+                    *stats.binomtest(int((p < 0.05).sum()), len(p)).proportion_ci(method="exact"),
+                ),
                 hint="These are the ends of the exact interval, which is wider. The lesson uses method='wilson'.",
             ),
         ),
@@ -222,8 +227,9 @@ EXERCISES: dict[str, Exercise] = {
                 hint="You divide by the segments where the documents are meant. How many documents do they make?",
             ),
             Mistake(
-                answer=lambda v, n, r, b: _error(v, n, b, document_variance(v, block=b, judgements=r)
-                                                 + 2 * v["annotator"] / r),
+                answer=lambda v, n, r, b: _error(
+                    v, n, b, document_variance(v, block=b, judgements=r) + 2 * v["annotator"] / r
+                ),
                 hint="You count the annotators' levels. Whoever scores both systems is equally strict with both.",
             ),
         ),
@@ -253,4 +259,4 @@ EXERCISES: dict[str, Exercise] = {
         otherwise="Choose the promising rows first, then compare their true_power with 0.8.",
         well="Pilots that look promising are those that overestimate; planning by them asks for too few segments.",
     ),
-}  # fmt: skip
+}

@@ -132,8 +132,10 @@ def _round(wins: np.ndarray, strength: np.ndarray, mistake: str = "") -> np.ndar
 
 def _choices() -> list[tuple]:
     rng = np.random.default_rng(3)
-    return [(list(rng.choice(["mt", "human", "tie"], n, p=[0.5, 0.3, 0.2])), name) for n, name in
-            ((9, "mt"), (14, "human"), (30, "mt"))]  # fmt: skip
+    return [
+        (list(rng.choice(["mt", "human", "tie"], n, p=[0.5, 0.3, 0.2])), name)
+        for n, name in ((9, "mt"), (14, "human"), (30, "mt"))
+    ]
 
 
 def _shown() -> list[tuple]:
@@ -240,14 +242,14 @@ EXERCISES: dict[str, Exercise] = {
             ),
             Mistake(
                 answer=lambda scores, first, second: (
-                    (found := duel(scores, first, second))[0], len(scores) - found[0] - found[2], found[2]
+                    (found := duel(scores, first, second))[0],
+                    len(scores) - found[0] - found[2],
+                    found[2],
                 ),
                 hint="Rows in which one of the two was not judged are among your ties. Is that a comparison at all?",
             ),
             Mistake(
-                answer=lambda scores, first, second: (
-                    (found := duel(scores, first, second))[0], 0, found[2]
-                ),
+                answer=lambda scores, first, second: ((found := duel(scores, first, second))[0], 0, found[2]),
                 hint="You have no ties. Two translations with the same score are one.",
             ),
             Mistake(
@@ -322,4 +324,4 @@ EXERCISES: dict[str, Exercise] = {
         otherwise="Go down the ranking place by place: do all so far beat all that follow? Then draw a line.",
         well="A line says: these differ. No line does not say: these are equal.",
     ),
-}  # fmt: skip
+}

@@ -79,10 +79,14 @@ def evidence(table: pd.DataFrame) -> pd.DataFrame:
     ratios, shifts = _aligned(table)
     slips = np.arange(-_MOST, _MOST + 1)
     rows = np.arange(len(table))
-    return pd.DataFrame({
-        "row": np.repeat(rows, len(slips)), "shift": np.tile(slips, len(table)), "evidence": ratios.ravel(),
-        "chosen": (shifts[:, None] == slips).ravel(),
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "row": np.repeat(rows, len(slips)),
+            "shift": np.tile(slips, len(table)),
+            "evidence": ratios.ravel(),
+            "chosen": (shifts[:, None] == slips).ravel(),
+        }
+    )
 
 
 class _Pairs(NamedTuple):
@@ -219,5 +223,7 @@ def _corrected(part: pd.DataFrame, ratios: np.ndarray, shifts: np.ndarray) -> pd
 def _alike(texts: pd.Series, others: pd.Series) -> pd.Series:
     """Tell which texts are the same but for a slip of spelling; a missing one is like none."""
     pairs = zip(texts, others)
-    return pd.Series([isinstance(a, str) and isinstance(b, str) and (a == b or fuzz.ratio(a, b) >= _SAME)
-                      for a, b in pairs], index=texts.index)  # fmt: skip
+    return pd.Series(
+        [isinstance(a, str) and isinstance(b, str) and (a == b or fuzz.ratio(a, b) >= _SAME) for a, b in pairs],
+        index=texts.index,
+    )

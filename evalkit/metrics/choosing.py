@@ -132,10 +132,16 @@ def outcome(human: np.ndarray, chosen: np.ndarray, weight: np.ndarray, metric: n
     )
     off, same = found - true, TOLERANCE * np.maximum(1, np.abs(truth).max())  # of one sum in two orders
     right = (found > same) == (true > same)
-    return np.array([
-        1 - np.abs(sure - all_sure).mean(), right.mean(), (means - truth).mean(), off.mean(),
-        found.sum() / true.sum() if true.sum() else np.nan, np.sqrt((off**2).mean()),
-    ])  # fmt: skip
+    return np.array(
+        [
+            1 - np.abs(sure - all_sure).mean(),
+            right.mean(),
+            (means - truth).mean(),
+            off.mean(),
+            found.sum() / true.sum() if true.sum() else np.nan,
+            np.sqrt((off**2).mean()),
+        ]
+    )
 
 
 def _confidence(gap: np.ndarray, rest: np.ndarray, weight: np.ndarray, one: np.ndarray, two: np.ndarray) -> np.ndarray:
@@ -161,15 +167,24 @@ def lay_out(scores: Scores, metric: str, outputs: pd.DataFrame) -> tuple[np.ndar
     cells = named.drop_duplicates(["place", "system"]).assign(system=lambda table: table["system"].astype("str"))
     wide = cells.pivot(index="place", columns="system", values="hypothesis")
     texts = wide.reindex(index=names, columns=own.systems).fillna("").astype(str).to_numpy()
-    found = {VARIANCE: variance(values), AVERAGE: average(values), CONSISTENCY: consistency(values),
-             DIVERSITY: diversity(texts)}  # fmt: skip
+    found = {
+        VARIANCE: variance(values),
+        AVERAGE: average(values),
+        CONSISTENCY: consistency(values),
+        DIVERSITY: diversity(texts),
+    }
     return human, values, Texts(found, np.array([name.rsplit(":", 1)[0] for name in names]))
 
 
 def compare(
-    scored: Mapping[str, Scores], metrics: Mapping[str, str], outputs: pd.DataFrame, *, budgets: Sequence[int],
-    redrawn: int = 200, seed: int = 7,
-) -> pd.DataFrame:  # fmt: skip
+    scored: Mapping[str, Scores],
+    metrics: Mapping[str, str],
+    outputs: pd.DataFrame,
+    *,
+    budgets: Sequence[int],
+    redrawn: int = 200,
+    seed: int = 7,
+) -> pd.DataFrame:
     """Compare ways to choose which segments people judge, on test sets of which people judged all.
 
     scored: language pair -> scores. metrics: the same -> the metric that chooses. budgets: numbers of chosen segments.
@@ -192,10 +207,16 @@ def compare(
             rng = np.random.default_rng(seed)
             found = _ways(human, values, laid.utility, budget, rng, TRIES)
             anew = [
-                _ways(human[:, take], values[:, take], {way: one[take] for way, one in laid.utility.items()}, budget,
-                      rng, TRIES_ANEW)
+                _ways(
+                    human[:, take],
+                    values[:, take],
+                    {way: one[take] for way, one in laid.utility.items()},
+                    budget,
+                    rng,
+                    TRIES_ANEW,
+                )
                 for take in _redrawn(laid.documents, redrawn, budget, rng)
-            ]  # fmt: skip
+            ]
             parts.append(_tabulated(found, anew).assign(data=pair, metric=metrics[pair], budget=budget))
     table = pd.concat(parts, ignore_index=True)
     return table[["data", "metric", "way", "budget", *table.columns.drop(["data", "metric", "way", "budget"])]]
@@ -205,15 +226,20 @@ def _redrawn(documents: np.ndarray, redrawn: int, budget: int, rng: np.random.Ge
     """Draw whole documents with replacement: places of their segments; at least a budget of them."""
     names, codes = np.unique(documents, return_inverse=True)
     members = [np.flatnonzero(codes == code) for code in range(len(names))]
-    sets = [np.concatenate([members[code] for code in rng.integers(len(names), size=len(names))])
-            for _ in range(redrawn)]  # fmt: skip
+    sets = [
+        np.concatenate([members[code] for code in rng.integers(len(names), size=len(names))]) for _ in range(redrawn)
+    ]
     return [each if len(each) >= budget else np.resize(each, budget) for each in sets]
 
 
 def _ways(
-    human: np.ndarray, metric: np.ndarray, utility: Mapping[str, np.ndarray], budget: int, rng: np.random.Generator,
+    human: np.ndarray,
+    metric: np.ndarray,
+    utility: Mapping[str, np.ndarray],
+    budget: int,
+    rng: np.random.Generator,
     tries: int,
-) -> dict[str, np.ndarray]:  # fmt: skip
+) -> dict[str, np.ndarray]:
     """Choose segments in each way, and say what comes of it."""
     even, chances = np.full(budget, 1 / budget), odds(metric, budget)
 

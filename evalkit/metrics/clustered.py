@@ -76,9 +76,14 @@ def estimator(table: pd.DataFrame, models: Sequence[str], places: pd.Series) -> 
     places: the number of each row's cluster, by the table's index.
     """
     folds = [
-        [weighted.Clustered(fold[model].to_numpy(float), fold["score"].to_numpy(float), places[fold.index].to_numpy())
-         for model in models] for _, fold in table.groupby("fold")
-    ]  # fmt: skip
+        [
+            weighted.Clustered(
+                fold[model].to_numpy(float), fold["score"].to_numpy(float), places[fold.index].to_numpy()
+            )
+            for model in models
+        ]
+        for _, fold in table.groupby("fold")
+    ]
     return lambda weights: _mean(np.stack([np.stack([pair(weights) for pair in fold], axis=1) for fold in folds]))
 
 

@@ -61,15 +61,20 @@ def _ends(x: np.ndarray, y: np.ndarray, sentence: pd.Series, resamples: int, see
     codes, names = pd.factorize(sentence)
     pairs = [weighted.Clustered(values, y, codes) for values in x.T]
     draws = resample(
-        lambda counts: np.stack([pair(counts) for pair in pairs], axis=1), np.arange(len(names)),
-        resamples=resamples, seed=seed,
-    )  # fmt: skip
+        lambda counts: np.stack([pair(counts) for pair in pairs], axis=1),
+        np.arange(len(names)),
+        resamples=resamples,
+        seed=seed,
+    )
     low, high = interval(draws)
     return [
-        {f"{name}_{end}": bound[k, i] for i, name in enumerate(("pearson", "kendall_b"))
-         for end, bound in (("low", low), ("high", high))}
+        {
+            f"{name}_{end}": bound[k, i]
+            for i, name in enumerate(("pearson", "kendall_b"))
+            for end, bound in (("low", low), ("high", high))
+        }
         for k in range(len(pairs))
-    ]  # fmt: skip
+    ]
 
 
 def systems(scored: pd.DataFrame, *, gold: str = "score", metrics: Sequence[str] | None = None) -> pd.DataFrame:

@@ -128,16 +128,23 @@ def _described(source: str, hypothesis: str, reference: str) -> tuple[float, ...
     kept = sum(sounding_like(name, said) is not None for name in wanted) / len(wanted) if wanted else 1.0
     longer = _ratio(hypothesis, reference)
     return (
-        float(np.log1p(len(source))), _ratio(hypothesis, source), longer, abs(longer),
-        *overlap(_grams(hypothesis, 2), _grams(reference, 2)), *overlap(_grams(hypothesis, 4), _grams(reference, 4)),
+        float(np.log1p(len(source))),
+        _ratio(hypothesis, source),
+        longer,
+        abs(longer),
+        *overlap(_grams(hypothesis, 2), _grams(reference, 2)),
+        *overlap(_grams(hypothesis, 4), _grams(reference, 4)),
         *overlap(Counter(said), Counter(meant)),
-        fuzz.ratio(hypothesis, reference) / 100, fuzz.token_sort_ratio(hypothesis, reference) / 100,
-        fuzz.token_sort_ratio(_sound(hypothesis), _sound(reference)) / 100, _home(hypothesis, reference),
+        fuzz.ratio(hypothesis, reference) / 100,
+        fuzz.token_sort_ratio(hypothesis, reference) / 100,
+        fuzz.token_sort_ratio(_sound(hypothesis), _sound(reference)) / 100,
+        _home(hypothesis, reference),
         overlap(Counter(map(str.casefold, said)), Counter(map(str.casefold, given)))[0],
-        min(overlap(numbers(source), numbers(hypothesis))), kept,
+        min(overlap(numbers(source), numbers(hypothesis))),
+        kept,
         float(hypothesis.strip()[-1:] == reference.strip()[-1:]),
         (len(said) - len(set(said))) - (len(meant) - len(set(meant))),
-    )  # fmt: skip
+    )
 
 
 #: What is described, and how. Lengths in characters, as logarithms; overlaps as shares of n-grams or words.
@@ -146,14 +153,19 @@ FEATURES = {
     "length_to_source": "ratio of lengths, translation to source",
     "length_to_reference": "ratio of lengths, translation to reference",
     "length_apart": "its absolute value",
-    "char2_precision": "pairs of letters that the reference has too", "char2_recall": "its pairs that are here",
-    "char4_precision": "the same of four letters", "char4_recall": "the same of four letters",
-    "word_precision": "words that the reference has too", "word_recall": "its words that are here",
-    "edits": "likeness to the reference, letters in order", "edits_sorted": "the same with words sorted",
+    "char2_precision": "pairs of letters that the reference has too",
+    "char2_recall": "its pairs that are here",
+    "char4_precision": "the same of four letters",
+    "char4_recall": "the same of four letters",
+    "word_precision": "words that the reference has too",
+    "word_recall": "its words that are here",
+    "edits": "likeness to the reference, letters in order",
+    "edits_sorted": "the same with words sorted",
     "sound": "likeness of the consonants, words sorted: spelling variants count little",
-    "script": "letters in the reference's script", "source_copied": "words that were copied from the source",
+    "script": "letters in the reference's script",
+    "source_copied": "words that were copied from the source",
     "numbers_kept": "numbers of the source, none lost and none added",
     "names_kept": "names of the source, found by sound",
     "end_kept": "the same final mark as the reference",
     "repeated_words": "more repeated words than in the reference: loops",
-}  # fmt: skip
+}

@@ -31,9 +31,14 @@ def strata_of(pooled: Pool, *, domains: Mapping[str, str] | None = None) -> dict
 
 
 def simulate(
-    pooled: Pool, *, humans: int, others: int = 0, resamples: int = 1000, seed: int = 7,
+    pooled: Pool,
+    *,
+    humans: int,
+    others: int = 0,
+    resamples: int = 1000,
+    seed: int = 7,
     strata: Mapping[str, np.ndarray] | None = None,
-) -> pd.DataFrame:  # fmt: skip
+) -> pd.DataFrame:
     """Draw campaigns in which a few segments are judged, and see how far off each method is, and how often covered.
 
     The pool's segments are the population, whose means are known: humans segments are drawn at random with their
@@ -54,19 +59,42 @@ def simulate(
     parts = [_row(pooled, method, one).assign(humans=humans) for method, one in found.items()]
     table = pd.concat(parts, ignore_index=True)
     table["variance_ratio"] = table["variance"] / np.tile(parts[0]["variance"], len(parts))
-    return table[["what", "name", "method", "humans", "truth", "estimate", "low", "high", "variance", "variance_ratio",
-                  "coverage", "weight"]]  # fmt: skip
+    return table[
+        [
+            "what",
+            "name",
+            "method",
+            "humans",
+            "truth",
+            "estimate",
+            "low",
+            "high",
+            "variance",
+            "variance_ratio",
+            "coverage",
+            "weight",
+        ]
+    ]
 
 
 def _row(pooled: Pool, method: str, found: powered.Estimate) -> pd.DataFrame:
     """Sum up the draws of one method, a row per estimand."""
     truth = pooled.human.mean(axis=1)
     inside = (found.low <= truth) & (truth <= found.high)
-    return pd.DataFrame({
-        "what": pooled.what, "name": pooled.names, "method": method, "truth": truth,
-        "estimate": found.value[0], "low": found.low[0], "high": found.high[0],
-        "variance": found.value.var(axis=0), "coverage": inside.mean(axis=0), "weight": found.weight.mean(axis=0),
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "what": pooled.what,
+            "name": pooled.names,
+            "method": method,
+            "truth": truth,
+            "estimate": found.value[0],
+            "low": found.low[0],
+            "high": found.high[0],
+            "variance": found.value.var(axis=0),
+            "coverage": inside.mean(axis=0),
+            "weight": found.weight.mean(axis=0),
+        }
+    )
 
 
 def _centred(pooled: Pool) -> tuple[np.ndarray, np.ndarray]:
@@ -79,9 +107,7 @@ def _moments(pooled: Pool, judged: np.ndarray, rest: np.ndarray) -> Moments:
     """Sum up samples, given how often each segment was drawn: draws × estimands."""
     y, f = _centred(pooled)
     n, others = int(judged[0].sum()), int(rest[0].sum())
-    mean_y, mean_f, square_y, square_f, product = (
-        judged @ each.T / n for each in (y, f, y * y, f * f, y * f)
-    )  # fmt: skip
+    mean_y, mean_f, square_y, square_f, product = (judged @ each.T / n for each in (y, f, y * y, f * f, y * f))
     mean_rest, square_rest = (rest @ each.T / others for each in (f, f * f))
     centre_y, centre_f = pooled.human.mean(axis=1), pooled.metric.mean(axis=1)
     spreads = (square_y - mean_y**2, square_f - mean_f**2, square_rest - mean_rest**2, product - mean_y * mean_f)
@@ -103,9 +129,7 @@ def _by_strata(
     return found
 
 
-def _sums(
-    pooled: Pool, labels: np.ndarray, judged: np.ndarray, rest: np.ndarray, *, tuned: bool
-) -> stratified.Sums:  # fmt: skip
+def _sums(pooled: Pool, labels: np.ndarray, judged: np.ndarray, rest: np.ndarray, *, tuned: bool) -> stratified.Sums:
     """Sum up samples in each stratum; the metric's sums are 0 where it is not to correct within strata."""
     y, f = _centred(pooled)
     ones, none = np.ones_like(y), np.zeros((len(judged), len(y)))

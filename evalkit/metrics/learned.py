@@ -101,9 +101,14 @@ def boosting(seed: int) -> Regression:
     from sklearn.ensemble import HistGradientBoostingRegressor
 
     return HistGradientBoostingRegressor(
-        max_iter=120, learning_rate=0.05, max_leaf_nodes=8, min_samples_leaf=40, l2_regularization=1.0,
-        early_stopping=False, random_state=seed,
-    )  # fmt: skip
+        max_iter=120,
+        learning_rate=0.05,
+        max_leaf_nodes=8,
+        min_samples_leaf=40,
+        l2_regularization=1.0,
+        early_stopping=False,
+        random_state=seed,
+    )
 
 
 #: Learned models by name: functions of a seed that make a regression with ``fit`` and ``predict``.
@@ -175,9 +180,15 @@ def unseen(
     rest = np.arange(len(together)) >= len(examples)
     best = best_single(examples["score"][trained], examples["language"][trained], features.loc[trained, list(single)])
     part = _predicted(
-        together, columns, np.append(trained, np.zeros(len(others), bool)), rest,
-        best=best, single=single, models=models, seed=seed,
-    )  # fmt: skip
+        together,
+        columns,
+        np.append(trained, np.zeros(len(others), bool)),
+        rest,
+        best=best,
+        single=single,
+        models=models,
+        seed=seed,
+    )
     table = _ordered(part.assign(setting="zero_shot", sentence=tested, fold=0).reset_index(drop=True), models, single)
     table.attrs["excluded"] = {"examples with a tested sentence": int((~trained).sum())}
     return table
@@ -220,8 +231,7 @@ def best_single(score: pd.Series, language: pd.Series, metrics: pd.DataFrame) ->
 def _taus(score: pd.Series, language: pd.Series, metrics: pd.DataFrame) -> pd.DataFrame:
     """Compute each metric's τ-b with the scores of each language: a row per language, a column per metric."""
     groups = score.groupby(language).groups
-    rows = [[kendall_b(metrics[name][rows], score[rows]) for name in metrics]
-            for rows in groups.values()]  # fmt: skip
+    rows = [[kendall_b(metrics[name][rows], score[rows]) for name in metrics] for rows in groups.values()]
     return pd.DataFrame(rows, index=list(groups), columns=metrics.columns)
 
 
@@ -231,9 +241,16 @@ def _best(taus: pd.DataFrame) -> str:
 
 
 def _predicted(
-    examples: pd.DataFrame, features: pd.DataFrame, trained: np.ndarray, tested: np.ndarray, *,
-    best: str, single: Sequence[str], models: Mapping[str, Maker], seed: int,
-) -> pd.DataFrame:  # fmt: skip
+    examples: pd.DataFrame,
+    features: pd.DataFrame,
+    trained: np.ndarray,
+    tested: np.ndarray,
+    *,
+    best: str,
+    single: Sequence[str],
+    models: Mapping[str, Maker],
+    seed: int,
+) -> pd.DataFrame:
     """Train on some rows and predict others; ``best`` is the best single metric of the rows trained on."""
     known, asked = examples[trained], features[tested]
     goal = standing(known["score"], known["language"])

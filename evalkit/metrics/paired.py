@@ -40,9 +40,11 @@ def correlations(scores: Scores, metric: str) -> pd.DataFrame:
     enough = len(averaged.segments) > 2
     documents = powered.saved(averaged).set_index("what")["saved"][powered.WHAT[1]] if enough else np.nan
     rows = [
-        (WITHIN, saved[powered.WHAT[0]], 1.0), (HARD, hard**2, common),
-        (DIFFERENCES, saved[powered.WHAT[1]], 1 - common), (BY_DOCUMENT, documents, np.nan),
-    ]  # fmt: skip
+        (WITHIN, saved[powered.WHAT[0]], 1.0),
+        (HARD, hard**2, common),
+        (DIFFERENCES, saved[powered.WHAT[1]], 1 - common),
+        (BY_DOCUMENT, documents, np.nan),
+    ]
     table = pd.DataFrame(rows, columns=["what", "saved", "share"])
     table.insert(1, "r", np.sqrt(table["saved"]))
     table.insert(0, "metric", metric)

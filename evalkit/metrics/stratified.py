@@ -46,9 +46,14 @@ class Sums(NamedTuple):
 
 
 def mean(
-    human: ArrayLike, judged: ArrayLike, rest: ArrayLike, strata: tuple[Sequence[str], Sequence[str]], *,
-    tuned: bool = True, level: float = 0.95,
-) -> powered.Estimate:  # fmt: skip
+    human: ArrayLike,
+    judged: ArrayLike,
+    rest: ArrayLike,
+    strata: tuple[Sequence[str], Sequence[str]],
+    *,
+    tuned: bool = True,
+    level: float = 0.95,
+) -> powered.Estimate:
     """Estimate a mean of human scores stratum by stratum, from those of a few segments and a metric's of more.
 
     human, judged, rest: as in ``powered.mean``, one sample each. strata: labels of the judged segments, and of the
@@ -75,8 +80,9 @@ def mean(
     one, other = member[:, : len(y)], member[:, len(y) :]
     centre, middle = y.mean(), f.mean()
     y, f, g = y - centre, f - middle, g - middle
-    sums = Sums(one.sum(1), other.sum(1), one @ y, one @ y**2, one @ f, one @ f**2, one @ (y * f), other @ g,
-                other @ g**2)  # fmt: skip
+    sums = Sums(
+        one.sum(1), other.sum(1), one @ y, one @ y**2, one @ f, one @ f**2, one @ (y * f), other @ g, other @ g**2
+    )
     found = estimate(sums, tuned=tuned, level=level)
     return powered.Estimate(found.value + centre, found.low + centre, found.high + centre, found.weight)
 

@@ -23,10 +23,18 @@ from evalkit.neural.commands import in_a_sentence
 
 #: Table 7 of the paper, in comet's names; pool, layer and the rest as printed there.
 TABLE7 = {
-    "batch_size": 16, "dropout": 0.1, "encoder_learning_rate": 1.0e-05, "encoder_model": "XLM-RoBERTa",
-    "hidden_sizes": [3072, 1536], "layer": "mix", "layerwise_decay": 0.95, "learning_rate": 3.0e-05,
-    "nr_frozen_epochs": 1, "optimizer": "AdamW", "pool": "avg",
-}  # fmt: skip
+    "batch_size": 16,
+    "dropout": 0.1,
+    "encoder_learning_rate": 1.0e-05,
+    "encoder_model": "XLM-RoBERTa",
+    "hidden_sizes": [3072, 1536],
+    "layer": "mix",
+    "layerwise_decay": 0.95,
+    "learning_rate": 3.0e-05,
+    "nr_frozen_epochs": 1,
+    "optimizer": "AdamW",
+    "pool": "avg",
+}
 #: Of these, what a checkpoint brings along itself: it cannot be changed without losing its weights.
 ARCHITECTURE = frozenset({"encoder_model", "hidden_sizes", "layer", "pool", "dropout"})
 #: Epochs without a better Kendall's τ before training stops (appendix B.2).
@@ -99,18 +107,29 @@ def write_examples(path: str | Path, *, seed: int = 7, as_shipped: bool = False)
     ratings = ratings if as_shipped else corrected(ratings)
     sentence = sentence_groups(ratings["source"])
     table = ratings.assign(
-        language=ratings["tgt_lang"].astype(str).map(SHORT), score=ratings["score"].clip(lower=0) / 25,
-        sentence=sentence, fold=folds(sentence, seed=seed),
-    )  # fmt: skip
+        language=ratings["tgt_lang"].astype(str).map(SHORT),
+        score=ratings["score"].clip(lower=0) / 25,
+        sentence=sentence,
+        fold=folds(sentence, seed=seed),
+    )
     table[list(COLUMNS)].to_csv(path, index=False)
     return len(table)
 
 
 def train(
-    examples: pd.DataFrame, out: Path, fold: int, *, init: str = "xlmr", encoder: str = "xlm-roberta-large",
-    left_out: str | None = None, select: str = "held_out", epochs: int = 10, seed: int = 7, offline: bool = False,
+    examples: pd.DataFrame,
+    out: Path,
+    fold: int,
+    *,
+    init: str = "xlmr",
+    encoder: str = "xlm-roberta-large",
+    left_out: str | None = None,
+    select: str = "held_out",
+    epochs: int = 10,
+    seed: int = 7,
+    offline: bool = False,
     **changed: object,
-) -> dict:  # fmt: skip
+) -> dict:
     """Train one fold's model into the folder ``out``, or go on with it; return what ``done.json`` says.
 
     init: xlmr (the encoder's published weights), scratch (random ones, for trials), or a checkpoint's path or name.
@@ -146,21 +165,32 @@ def train(
     settings = {**TABLE7, **changed, "train_data": [files["train"]], "validation_data": [files["choose"]]}
     model = _started(init, encoder, settings, offline)
     best = ModelCheckpoint(
-        dirpath=out / "checkpoints", filename="best", monitor="val_kendall", mode="max", save_last=True,
+        dirpath=out / "checkpoints",
+        filename="best",
+        monitor="val_kendall",
+        mode="max",
+        save_last=True,
         enable_version_counter=False,
-    )  # fmt: skip
+    )
     last = out / "checkpoints" / "last.ckpt"
     trainer = lightning.Trainer(
-        max_epochs=epochs, accelerator="auto", devices=1, num_sanity_val_steps=0, enable_progress_bar=False,
+        max_epochs=epochs,
+        accelerator="auto",
+        devices=1,
+        num_sanity_val_steps=0,
+        enable_progress_bar=False,
         callbacks=[best, EarlyStopping("val_kendall", mode="max", patience=PATIENCE), Thawed()],
-        logger=CSVLogger(out, name="log"), log_every_n_steps=1,
-    )  # fmt: skip
+        logger=CSVLogger(out, name="log"),
+        log_every_n_steps=1,
+    )
     trainer.fit(model, ckpt_path=str(last) if last.exists() else None, weights_only=False)
     shutil.copy(Path(trainer.logger.log_dir) / "hparams.yaml", out)  # where comet's own commands look for it
     done = asked | {
-        "epochs": trainer.current_epoch, "kendall": float(best.best_model_score),
-        "device": type(trainer.accelerator).__name__, "settings": {name: model.hparams[name] for name in TABLE7},
-    }  # fmt: skip
+        "epochs": trainer.current_epoch,
+        "kendall": float(best.best_model_score),
+        "device": type(trainer.accelerator).__name__,
+        "settings": {name: model.hparams[name] for name in TABLE7},
+    }
     (out / _DONE).write_text(json.dumps(done, indent=1), encoding="utf-8")
     return done
 
@@ -214,9 +244,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
         examples = read(asked.examples)
         for fold in sorted(examples["fold"].unique()) if asked.fold is None else [asked.fold]:
             done = train(
-                examples, Path(asked.out) / f"fold-{fold}", int(fold), init=asked.init, encoder=asked.encoder,
-                left_out=asked.left_out, select=asked.select, epochs=asked.epochs, seed=asked.seed,
-            )  # fmt: skip
+                examples,
+                Path(asked.out) / f"fold-{fold}",
+                int(fold),
+                init=asked.init,
+                encoder=asked.encoder,
+                left_out=asked.left_out,
+                select=asked.select,
+                epochs=asked.epochs,
+                seed=asked.seed,
+            )
             print(f"fold {fold}: τ {done['kendall']:.3f} on the sentences that chose the epoch")
     else:
         scored = score_folds(read(asked.examples), Path(asked.runs))

@@ -237,9 +237,12 @@ _COMET = Kind("comet", "unbabel-comet", "pip install unbabel-comet", ("source", 
 _FROM_GITHUB = "pip install git+https://github.com/google-research/bleurt"
 _BLEURT = Kind("bleurt", "BLEURT", _FROM_GITHUB, ("hypothesis", "reference"), _bleurt)
 _LABSE = Kind(
-    "sentence_transformers", "sentence-transformers", "pip install sentence-transformers", ("hypothesis", "reference"),
+    "sentence_transformers",
+    "sentence-transformers",
+    "pip install sentence-transformers",
+    ("hypothesis", "reference"),
     _sentences,
-)  # fmt: skip
+)
 _LASER = Kind(
     "laserembeddings", "laserembeddings", "pip install laserembeddings", ("hypothesis", "reference", "tgt_lang"), _laser
 )

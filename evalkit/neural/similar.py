@@ -164,9 +164,10 @@ def results(
     compared["length"] = overlap["hypothesis"].str.len().to_numpy(float)
     outputs = judged()
     found = {
-        "layers": tried, "wmt17": of_segments(older, compared),
+        "layers": tried,
+        "wmt17": of_segments(older, compared),
         "wmt23": of_wmt23(as_metrics(outputs, scored23, layer), outputs),
-    }  # fmt: skip
+    }
     return {name: table.to_dict("records") for name, table in found.items()}
 
 
@@ -224,8 +225,10 @@ def _made(files: Mapping[str, Sequence[str]]) -> elsewhere.Elsewhere:
 
 def _beside(values: pd.DataFrame, *others: str) -> str:
     """List the encoder's metrics with intervals, and others without."""
-    own = [f"{values.at[m, 'value']:.3f} by {m} ({values.at[m, 'low']:.3f} to {values.at[m, 'high']:.3f})"
-           for m in (BERTSCORE, COSINE)]  # fmt: skip
+    own = [
+        f"{values.at[m, 'value']:.3f} by {m} ({values.at[m, 'low']:.3f} to {values.at[m, 'high']:.3f})"
+        for m in (BERTSCORE, COSINE)
+    ]
     return ", ".join([*own, *(f"{values.at[name, 'value']:.3f} by {name}" for name in others)])
 
 

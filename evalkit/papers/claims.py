@@ -23,8 +23,13 @@ from evalkit.data.provenance import merged, source_of
 COLUMNS = ["paper", "item", "cell", "printed", "computed", "note", "basis", "lacking", "place"]
 
 _COMPARE = {
-    "<=": operator.le, ">=": operator.ge, "!=": operator.ne, "=": operator.eq, "<": operator.lt, ">": operator.gt,
-}  # fmt: skip
+    "<=": operator.le,
+    ">=": operator.ge,
+    "!=": operator.ne,
+    "=": operator.eq,
+    "<": operator.lt,
+    ">": operator.gt,
+}
 _CONDITION = re.compile(r"\s*(\w+)\s*(<=|>=|!=|=|<|>)\s*(.*?)\s*$")
 _AGGREGATES = {"min": "min", "max": "max", "median": "median", "sum": "sum", "distinct": "nunique"}
 
@@ -58,10 +63,12 @@ def rows(
     found = pd.DataFrame({"printed": printed[column].to_numpy(), "computed": values.where(values.notna(), None)})
     found = found.assign(
         paper=source["origin"].split(", ")[0],
-        **{name: given if isinstance(given, str) else list(given)
-           for name, given in {"item": item, "cell": cell, "note": note, "basis": basis, "lacking": lacking}.items()},
+        **{
+            name: given if isinstance(given, str) else list(given)
+            for name, given in {"item": item, "cell": cell, "note": note, "basis": basis, "lacking": lacking}.items()
+        },
         place=[f"{source['name']}:{index + 2}:{column}" for index in printed.index],
-    )  # fmt: skip
+    )
     return found.assign(lacking=found["lacking"].where(found["computed"].isna(), ""))[COLUMNS]
 
 
@@ -114,9 +121,15 @@ def compare_with_print(
 
 
 def listed(
-    printed: pd.DataFrame, column: str, *, item: str | pd.Series, on: Sequence[str], because: str, lacking: str,
+    printed: pd.DataFrame,
+    column: str,
+    *,
+    item: str | pd.Series,
+    on: Sequence[str],
+    because: str,
+    lacking: str,
     basis: str = "recomputed from data",
-) -> pd.DataFrame:  # fmt: skip
+) -> pd.DataFrame:
     """List the printed numbers of a column that nothing here can compute, a row for ``show.compare`` each.
 
     on: columns that name a row. because, lacking: the reason in a sentence, and in a few words. basis: what a

@@ -16,8 +16,15 @@ def laeubli(printed: pd.DataFrame, comparisons: pd.DataFrame) -> pd.DataFrame:
     real = source_of(comparisons)["source"] == "real"
     computed = [_share(comparisons, row) if real else None for row in printed.itertuples()]
     cells = [f"{row.criterion}, {row.unit}s: {row.answer}, %" for row in printed.itertuples()]
-    return claims.rows(printed, "printed", computed=computed, item=printed["item"].tolist(), cell=cells,
-                       basis="recomputed from data", lacking="needs the answers")  # fmt: skip
+    return claims.rows(
+        printed,
+        "printed",
+        computed=computed,
+        item=printed["item"].tolist(),
+        cell=cells,
+        basis="recomputed from data",
+        lacking="needs the answers",
+    )
 
 
 def _share(comparisons: pd.DataFrame, row) -> float:  # type: ignore[no-untyped-def]
@@ -51,6 +58,12 @@ def song(printed: pd.DataFrame, measures: pd.DataFrame) -> pd.DataFrame:
         "The printed gain averages English-German and Chinese-English, with three raters one by one, of which neither "
         "is here, and its definition is not known here. Our measure on English-German, with WMT23's one rating: {:.1f}."
     )
-    return claims.rows(printed, "printed", item=printed["item"].tolist(), cell=printed["cell"].tolist(),
-                       basis="recomputed from data", note=[note.format(one) for one in found],
-                       lacking="needs wmt23-mqm-thrice and Chinese-English")  # fmt: skip
+    return claims.rows(
+        printed,
+        "printed",
+        item=printed["item"].tolist(),
+        cell=printed["cell"].tolist(),
+        basis="recomputed from data",
+        note=[note.format(one) for one in found],
+        lacking="needs wmt23-mqm-thrice and Chinese-English",
+    )

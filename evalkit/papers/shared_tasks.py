@@ -29,13 +29,19 @@ def compare_scores(
     printed = with_pair(official)
     keys = list(zip(printed["pair"], printed["system"], strict=True))
     values = held.set_index(["pair", "system"])["recomputed"].to_dict()
-    found = pd.DataFrame({
-        "paper": paper, "item": printed["pair"] + f", {scale}", "cell": printed["system"], "printed": printed[scale],
-        "computed": pd.Series([values.get(key) for key in keys], index=printed.index, dtype=object),
-        "note": [why[key] if key in values else "Scores of this language pair are not here." for key in keys],
-        "basis": "official result", "place": "",
-        "lacking": ["" if key in values else f"scores not here: {paper.split(',')[0]} {key[0]}" for key in keys],
-    })  # fmt: skip
+    found = pd.DataFrame(
+        {
+            "paper": paper,
+            "item": printed["pair"] + f", {scale}",
+            "cell": printed["system"],
+            "printed": printed[scale],
+            "computed": pd.Series([values.get(key) for key in keys], index=printed.index, dtype=object),
+            "note": [why[key] if key in values else "Scores of this language pair are not here." for key in keys],
+            "basis": "official result",
+            "place": "",
+            "lacking": ["" if key in values else f"scores not here: {paper.split(',')[0]} {key[0]}" for key in keys],
+        }
+    )
     return found[claims.COLUMNS].reset_index(drop=True)
 
 
@@ -47,10 +53,15 @@ def compare_darr(computed: pd.DataFrame, official: pd.DataFrame) -> pd.DataFrame
     """
     rows = computed[(computed["variant"] == "hard") & (computed["threshold"] == OFFICIAL)]
     return claims.compare_with_print(
-        official, rows, item="official DARR", on=["pair", "metric"], values={"pairs": "pairs", "tau": "tau"},
-        basis="official result", absent="This run has no scores of the metric in this language pair.",
+        official,
+        rows,
+        item="official DARR",
+        on=["pair", "metric"],
+        values={"pairs": "pairs", "tau": "tau"},
+        basis="official result",
+        absent="This run has no scores of the metric in this language pair.",
         lacking="scores not in this run",
-    )  # fmt: skip
+    )
 
 
 def compare_correlations(computed: pd.DataFrame, printed: pd.DataFrame, *, gold: str) -> pd.DataFrame:
@@ -86,20 +97,32 @@ def compare_tests(
         "lacking": "scores not here: WMT21 zho-eng",
     }
     systems = claims.compare_with_print(
-        clusters, lines, item="wins and cluster lines", on=["data", "pair", "system"],
-        values={"wins": "wins", "line": "line"}, basis="official result", **lost,
-    )  # fmt: skip
+        clusters,
+        lines,
+        item="wins and cluster lines",
+        on=["data", "pair", "system"],
+        values={"wins": "wins", "line": "line"},
+        basis="official result",
+        **lost,
+    )
     tests = claims.compare_with_print(
-        p_values, tested, item="p of one-sided Mann-Whitney tests", on=["pair", "better", "worse"], values={"p": "p"},
-        basis="official result", **lost,
-    )  # fmt: skip
+        p_values,
+        tested,
+        item="p of one-sided Mann-Whitney tests",
+        on=["pair", "better", "worse"],
+        values={"p": "p"},
+        basis="official result",
+        **lost,
+    )
     return pd.concat([systems, tests], ignore_index=True)
 
 
 def _reasons(ratings: pd.DataFrame, held: pd.DataFrame, scale: str, flat: dict[str, str]) -> dict:
     """Say of each pair and system what the official number counts beyond the ratings; "" where it equals ours."""
-    short = {(row.pair, row.system): _missing(row, scale, flat.get(row.pair, ""))
-             for row in explain_missing(ratings, held, scale=scale).itertuples()}  # fmt: skip
+    short = {
+        (row.pair, row.system): _missing(row, scale, flat.get(row.pair, ""))
+        for row in explain_missing(ratings, held, scale=scale).itertuples()
+    }
     return {
         (row.pair, row.system): short.get((row.pair, row.system), "" if row.equal else _unknown(row))
         for row in held.itertuples()

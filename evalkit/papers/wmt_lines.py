@@ -55,13 +55,22 @@ def compare_wmt23(printed: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
         printed, found, item="wins", on=on, values={"wins": "wins"}, basis="official result", note=_TESTED, **here
     )
     lines = claims.compare_with_print(
-        printed, found, item="lines, from the printed wins", on=on, values={"line": "line_by_wins"},
+        printed,
+        found,
+        item="lines, from the printed wins",
+        on=on,
+        values={"line": "line_by_wins"},
         basis="follows from other printed numbers",
-    )  # fmt: skip
+    )
     z = claims.listed(
-        printed, "z", item="mean z-scores", on=on, because="Who judged which segment is not in what is here.",
-        lacking="annotators not here: WMT23 DA+SQM", basis="official result",
-    )  # fmt: skip
+        printed,
+        "z",
+        item="mean z-scores",
+        on=on,
+        because="Who judged which segment is not in what is here.",
+        lacking="annotators not here: WMT23 DA+SQM",
+        basis="official result",
+    )
     return pd.concat([scores, wins, lines, z], ignore_index=True)
 
 
@@ -76,9 +85,13 @@ def compare_autorank(printed: pd.DataFrame) -> pd.DataFrame:
     ranked = auto_rank(scores)
     ranked["past_cutoff"] = ranked["past_cutoff"].map({True: "yes", False: "no"})
     return claims.compare_with_print(
-        printed, ranked[["pair", "system", "autorank", "past_cutoff"]], item="AutoRank", on=["pair", "system"],
-        values={"autorank": "autorank", "past_cutoff": "past_cutoff"}, basis="follows from other printed numbers",
-    )  # fmt: skip
+        printed,
+        ranked[["pair", "system", "autorank", "past_cutoff"]],
+        item="AutoRank",
+        on=["pair", "system"],
+        values={"autorank": "autorank", "past_cutoff": "past_cutoff"},
+        basis="follows from other printed numbers",
+    )
 
 
 def wins_follow(printed: pd.DataFrame) -> pd.DataFrame:
@@ -110,16 +123,40 @@ def reproduced(
     here = joined[joined["score"].notna()]
     of = f"in {pluralize(here['pair'].nunique(), 'pair')} whose segments' scores are here"
     rows += [
-        ("wmt23", "lines, from the printed wins", "wmt23", len(joined), int((lines == joined["line_by_wins"]).sum()),
-         ""),
+        (
+            "wmt23",
+            "lines, from the printed wins",
+            "wmt23",
+            len(joined),
+            int((lines == joined["line_by_wins"]).sum()),
+            "",
+        ),
         ("wmt23", f"mean scores, {of}", "wmt23", len(here), _equal(here["score"], here["score_printed"], 0.005), ""),
-        ("wmt23", f"wins, {of}", "wmt23", len(here), _equal(here["wins"], here["wins_printed"], 0.1),
-         "they follow z-scores, for which who judged is needed"),
-        ("wmt23", f"lines, {of}", "wmt23", len(here),
-         int((here["line"].eq(True) == here["line_printed"].eq("True")).sum()), "the same"),
-        ("wmt24", "AutoRank and cutoff", "AutoRank", len(autoranks),
-         int((_as_text(autoranks["computed"], autoranks["printed"]) == autoranks["printed"]).sum()), ""),
-    ]  # fmt: skip
+        (
+            "wmt23",
+            f"wins, {of}",
+            "wmt23",
+            len(here),
+            _equal(here["wins"], here["wins_printed"], 0.1),
+            "they follow z-scores, for which who judged is needed",
+        ),
+        (
+            "wmt23",
+            f"lines, {of}",
+            "wmt23",
+            len(here),
+            int((here["line"].eq(True) == here["line_printed"].eq("True")).sum()),
+            "the same",
+        ),
+        (
+            "wmt24",
+            "AutoRank and cutoff",
+            "AutoRank",
+            len(autoranks),
+            int((_as_text(autoranks["computed"], autoranks["printed"]) == autoranks["printed"]).sum()),
+            "",
+        ),
+    ]
     return pd.DataFrame(rows, columns=["printed", "what", "rule", "numbers", "equal", "why"])
 
 

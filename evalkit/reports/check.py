@@ -51,24 +51,33 @@ def whole(*, at_least: int | None = None, at_most: int | None = None, **values: 
     Traceback (most recent call last):
     evalkit.DataError: splits = 0 cannot be used. Give a whole number of at least 1.
     """
-    limits = [(at_least, "of at least", lambda value: value >= at_least),
-              (at_most, "of at most", lambda value: value <= at_most)]  # fmt: skip
+    limits = [
+        (at_least, "of at least", lambda value: value >= at_least),
+        (at_most, "of at most", lambda value: value <= at_most),
+    ]
     _within(values, "a whole number", int, limits)
 
 
 def number(
-    *, above: float | None = None, below: float | None = None, at_least: float | None = None,
-    at_most: float | None = None, **values: Any,
-) -> None:  # fmt: skip
+    *,
+    above: float | None = None,
+    below: float | None = None,
+    at_least: float | None = None,
+    at_most: float | None = None,
+    **values: Any,
+) -> None:
     """Demand finite numbers, within a range whose ends belong to it (``at_least``, ``at_most``) or do not.
 
     >>> number(target=80, above=0, below=1)
     Traceback (most recent call last):
     evalkit.DataError: target = 80 cannot be used. Give a number above 0 and below 1.
     """
-    limits = [(above, "above", lambda value: value > above), (at_least, "of at least", lambda value: value >= at_least),
-              (below, "below", lambda value: value < below), (at_most, "of at most", lambda value: value <= at_most),
-              ]  # fmt: skip
+    limits = [
+        (above, "above", lambda value: value > above),
+        (at_least, "of at least", lambda value: value >= at_least),
+        (below, "below", lambda value: value < below),
+        (at_most, "of at most", lambda value: value <= at_most),
+    ]
     _within(values, "a number", (int, float), limits)
 
 
@@ -79,8 +88,11 @@ def numbers(*, length: int | None = None, may_be_empty: bool = False, **limits_a
     Traceback (most recent call last):
     evalkit.DataError: deltas holds 0.0, which cannot be used. Give a number above 0.
     """
-    limits = {name: limits_and_values.pop(name) for name in ("above", "below", "at_least", "at_most")
-              if name in limits_and_values}  # fmt: skip
+    limits = {
+        name: limits_and_values.pop(name)
+        for name in ("above", "below", "at_least", "at_most")
+        if name in limits_and_values
+    }
     _lists(limits_and_values, lambda name, value: number(**limits, **{name: value}), may_be_empty=may_be_empty)
     for name, value in limits_and_values.items():
         if length is not None and value and len(value) != length:

@@ -72,8 +72,11 @@ def run(
         kernels = None if scheduler is not None else stack.enter_context(Kernels())
         absent = fetch(tasks)
         skipped = {task.name: reason for task in tasks if (reason := why_skipped(task, absent))}
-        done = [batch.keep(replace(study, parameters={}), "failed", unusable[study.name])
-                for study in chosen if study.name in unusable]  # fmt: skip
+        done = [
+            batch.keep(replace(study, parameters={}), "failed", unusable[study.name])
+            for study in chosen
+            if study.name in unusable
+        ]
         done += [batch.keep(task, "skipped", skipped[task.name]) for task in tasks if task.name in skipped]
         todo = [task for task in tasks if task.name not in skipped]
         todo.sort(key=lambda task: task.notebook.stat().st_size, reverse=True)  # long ones first, so that none is late
@@ -171,9 +174,13 @@ def settings(study: Study, values: dict[str, Any]) -> dict[str, Any]:
     return defaults | own | notebooks.bind(declared, values, origin=study.name)
 
 
-def bind_all(chosen: list[Study], values: dict[str, Any], folder: Path, *,
-             bind: Callable[[Study, dict[str, Any], Path], Study] | None = None,
-             ) -> tuple[list[Study], dict[str, str]]:  # fmt: skip
+def bind_all(
+    chosen: list[Study],
+    values: dict[str, Any],
+    folder: Path,
+    *,
+    bind: Callable[[Study, dict[str, Any], Path], Study] | None = None,
+) -> tuple[list[Study], dict[str, str]]:
     """Bind the parameters of studies; return those that can be used, and why the others cannot, by name.
 
     bind: ``bound``, unless only ``valued`` is asked for.

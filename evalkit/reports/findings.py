@@ -103,11 +103,17 @@ def _is_report(found: Any) -> bool:
     sources = isinstance(used, list) and all(
         isinstance(one, dict) and isinstance(one.get("source", without), str) for one in used
     )
-    return (status == "" or (isinstance(status, str) and ended.get(status, False))) and sources and all(
-        isinstance(row, dict) and isinstance(row.get("verdict"), str) and isinstance(row.get("basis"), str)
-        and (row["verdict"] != "not reproducible" or isinstance(row.get("lacking"), str))
-        for row in found["published"]
-    )  # fmt: skip
+    return (
+        (status == "" or (isinstance(status, str) and ended.get(status, False)))
+        and sources
+        and all(
+            isinstance(row, dict)
+            and isinstance(row.get("verdict"), str)
+            and isinstance(row.get("basis"), str)
+            and (row["verdict"] != "not reproducible" or isinstance(row.get("lacking"), str))
+            for row in found["published"]
+        )
+    )
 
 
 def simulated(report: dict[str, Any]) -> bool:

@@ -26,9 +26,16 @@ from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 from evalkit.reports.scratch import scratch
 
 PRELOAD = (
-    "pandas", "numpy", "scipy.stats", "matplotlib.pyplot", "pandera.pandas", "evalkit.campaign", "evalkit.show.plots",
-    "evalkit.show.plots.protocols", "evalkit.metrics.features",
-)  # fmt: skip
+    "pandas",
+    "numpy",
+    "scipy.stats",
+    "matplotlib.pyplot",
+    "pandera.pandas",
+    "evalkit.campaign",
+    "evalkit.show.plots",
+    "evalkit.show.plots.protocols",
+    "evalkit.metrics.features",
+)
 #: Kernels hash, compute and draw alike on every machine: one thread each, because the order of a sum changes its bits.
 FIXED = {
     "PYTHONHASHSEED": "0",

@@ -27,8 +27,11 @@ def headings(cells: Iterable[Any]) -> dict[int, str]:
     >>> headings([*cells, {"cell_type": "markdown", "source": "## The data\\n\\nOne row is ..."}])
     {0: 'Title', 2: 'The data'}
     """
-    opened = ((place, _HEADING.search(notebooks.source(cell))) for place, cell in enumerate(cells)
-              if cell["cell_type"] == "markdown")  # fmt: skip
+    opened = (
+        (place, _HEADING.search(notebooks.source(cell)))
+        for place, cell in enumerate(cells)
+        if cell["cell_type"] == "markdown"
+    )
     return {place: found[1] for place, found in opened if found}
 
 

@@ -14,8 +14,10 @@ from evalkit.reports.notebooks import suggestion
 
 #: What an entry has under each key.
 FIELDS: dict[str, Any] = dict.fromkeys(("notebook", "title", "question", "paper", "link", "fallback"), str) | {
-    "data": list, "optional": list, "parameters": dict
-}  # fmt: skip
+    "data": list,
+    "optional": list,
+    "parameters": dict,
+}
 _WANTED: dict[Any, str] = {str: "a text", list: "a list of texts", dict: "a table"}
 _LINK = re.compile(r"https?://[^\s\0-\x1f]+")
 _LONGEST, _LONGEST_PATH = 100, 1000  # characters of a name, so that files can have it, and of a path

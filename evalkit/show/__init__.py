@@ -29,8 +29,22 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["MIME", "compare", "figure", "headline", "numbered", "plain", "provenance", "record", "signature", "source",
-           "table", "text", "title", "verdict"]  # fmt: skip
+__all__ = [
+    "MIME",
+    "compare",
+    "figure",
+    "headline",
+    "numbered",
+    "plain",
+    "provenance",
+    "record",
+    "signature",
+    "source",
+    "table",
+    "text",
+    "title",
+    "verdict",
+]
 
 MIME = "application/vnd.evalkit+json"
 

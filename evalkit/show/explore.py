@@ -98,9 +98,12 @@ class _Panel:
     """Controls above a figure. The figure is an output of its own, so a saved notebook keeps it as a picture."""
 
     def __init__(
-        self, view: Callable[..., View], tables: tuple[Any, ...], values: Mapping[str, Any],
+        self,
+        view: Callable[..., View],
+        tables: tuple[Any, ...],
+        values: Mapping[str, Any],
         turned: Mapping[str, Control],
-    ) -> None:  # fmt: skip
+    ) -> None:
         import ipywidgets
 
         self.view, self.tables, self.values, self.turned = view, tables, dict(values), turned

@@ -201,9 +201,14 @@ def _counts_by_signs(x: np.ndarray, y: np.ndarray, both: np.ndarray) -> PairCoun
     both_tied = (tied_x & tied_y).sum(-1)
     distinct = [np.where(both.any(-1), (np.diff(np.sort(values, -1), axis=-1) > 0).sum(-1) + 1, 0) for values in (x, y)]
     return PairCounts(
-        (alike > 0).sum(-1), (alike < 0).sum(-1), tied_x.sum(-1) - both_tied, tied_y.sum(-1) - both_tied, both_tied,
-        both.sum(-1), *distinct,
-    )  # fmt: skip
+        (alike > 0).sum(-1),
+        (alike < 0).sum(-1),
+        tied_x.sum(-1) - both_tied,
+        tied_y.sum(-1) - both_tied,
+        both_tied,
+        both.sum(-1),
+        *distinct,
+    )
 
 
 def _counts_by_sorting(x: np.ndarray, y: np.ndarray) -> tuple[int, ...]:
@@ -220,6 +225,12 @@ def _counts_by_sorting(x: np.ndarray, y: np.ndarray) -> tuple[int, ...]:
     ordered = total - ties_x - ties_y + ties_both
     concordant = (ordered + balance) // 2
     return (
-        concordant, ordered - concordant, ties_x - ties_both, ties_y - ties_both, ties_both,
-        n, len(sizes[0]), len(sizes[1]),
-    )  # fmt: skip
+        concordant,
+        ordered - concordant,
+        ties_x - ties_both,
+        ties_y - ties_both,
+        ties_both,
+        n,
+        len(sizes[0]),
+        len(sizes[1]),
+    )

@@ -119,9 +119,7 @@ def sign_flips(difference: np.ndarray, *, resamples: int, seed: Seed) -> np.ndar
         return ((2.0 * kept - 1) @ filled.T >= least).sum(axis=0)
 
     swaps = inference.Swaps(filled.shape[1])
-    return inference.count_hits(
-        hits, observed, swaps, resamples=resamples, seed=seed, numbers=sum(filled.shape)
-    ).p  # fmt: skip
+    return inference.count_hits(hits, observed, swaps, resamples=resamples, seed=seed, numbers=sum(filled.shape)).p
 
 
 def redrawn(difference: np.ndarray, *, resamples: int, seed: Seed) -> np.ndarray:

@@ -18,8 +18,18 @@ BASES = ("recomputed from data", "follows from other printed numbers", "definiti
 WORDS = ("differs", "within rounding of its inputs", "not reproducible", "match")
 
 #: Numbers that papers spell out.
-_SPELLED = {"none": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
-            "nine": 9}  # fmt: skip
+_SPELLED = {
+    "none": 0,
+    "one": 1,
+    "two": 2,
+    "three": 3,
+    "four": 4,
+    "five": 5,
+    "six": 6,
+    "seven": 7,
+    "eight": 8,
+    "nine": 9,
+}
 
 
 def verdict(printed: str, computed: Any) -> str:

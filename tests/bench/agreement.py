@@ -58,18 +58,30 @@ def cases():
     counts = [inter_rater.aggregate_raters(table.to_numpy(int))[0] for table in (three, many)]
     size = "10,000 items × 3 annotators × 5 categories"
     yield (
-        f"Fleiss, {size}", 100, bootstrap(three, "fleiss_kappa", "none"), loop_statsmodels(counts[0], 1000), 1,
+        f"Fleiss, {size}",
+        100,
+        bootstrap(three, "fleiss_kappa", "none"),
+        loop_statsmodels(counts[0], 1000),
+        1,
         "statsmodels fleiss_kappa",
-    )  # fmt: skip
+    )
     for level in ("nominal", "ordinal", "interval"):
         yield (
-            f"alpha {level}, {size}", 500, bootstrap(three, "krippendorff_alpha", level),
-            loop_krippendorff(three, level, 50), 0.05, "krippendorff",
-        )  # fmt: skip
+            f"alpha {level}, {size}",
+            500,
+            bootstrap(three, "krippendorff_alpha", level),
+            loop_krippendorff(three, level, 50),
+            0.05,
+            "krippendorff",
+        )
     yield (
-        "Fleiss, 10,000 × 20 annotators, 30 % missing, rows seldom alike", 5, bootstrap(gaps, "fleiss_kappa", "none"),
-        loop_statsmodels(counts[1], 1000), 1, "statsmodels fleiss_kappa without gaps, which it refuses",
-    )  # fmt: skip
+        "Fleiss, 10,000 × 20 annotators, 30 % missing, rows seldom alike",
+        5,
+        bootstrap(gaps, "fleiss_kappa", "none"),
+        loop_statsmodels(counts[1], 1000),
+        1,
+        "statsmodels fleiss_kappa without gaps, which it refuses",
+    )
     pairs = list(itertools.combinations(range(200), 2))
     some = [pairs[i] for i in rng.choice(len(pairs), 300, replace=False)]
     quality = rng.normal(size=(1000, 1)) + rng.normal(size=(1000, 200))
@@ -81,7 +93,10 @@ def cases():
         for missing, goal in ((0, 20), (0.2, 3)):
             table = np.where(rng.random(scores.shape) < missing, np.nan, scores)
             yield (
-                f"all pairs, 200 × 1,000, {what}{', 20 % missing' if missing else ''}", goal,
-                lambda table=table: all_pairs(table), loop_scipy(table, some), len(some) / len(pairs),
+                f"all pairs, 200 × 1,000, {what}{', 20 % missing' if missing else ''}",
+                goal,
+                lambda table=table: all_pairs(table),
+                loop_scipy(table, some),
+                len(some) / len(pairs),
                 "scipy spearmanr, kendalltau b and c (ours adds pearsonr)",
-            )  # fmt: skip
+            )

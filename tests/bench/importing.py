@@ -29,13 +29,17 @@ def write(path: Path, rows: int) -> None:
         place = np.arange(start, min(start + 1_000_000, rows))
         frame = pd.DataFrame(
             {
-                "src_lang": "eng", "tgt_lang": "deu", "system": "System-" + pd.Series(place % 50).astype("str"),
-                "doc": "doc-" + pd.Series(place // 500).astype("str"), "segment": place // 50,
+                "src_lang": "eng",
+                "tgt_lang": "deu",
+                "system": "System-" + pd.Series(place % 50).astype("str"),
+                "doc": "doc-" + pd.Series(place // 500).astype("str"),
+                "segment": place // 50,
                 "annotator": "Annotator " + pd.Series(rng.integers(0, 2000, len(place))).astype("str"),
-                "score": rng.integers(0, 101, len(place)), "item_type": "system",
+                "score": rng.integers(0, 101, len(place)),
+                "item_type": "system",
                 "started": np.round(1.7e9 + place * 7 + rng.random(len(place)), 3),
             }
-        )  # fmt: skip
+        )
         frame.to_csv(path, index=False, mode="a" if start else "w", header=not start)
 
 

@@ -114,29 +114,42 @@ def cases():
             return f"a plain loop; mt-metrics-eval, reported: {REPORTED[task][pair]}"
 
         yield (
-            f"{pair}: acc_eq with calibration, {metrics} metrics", 150, lambda s=segment: ties.acc_eq(s),
-            lambda s=segment: loop_calibration(s), 1 / metrics, told("acc_eq"),
-        )  # fmt: skip
+            f"{pair}: acc_eq with calibration, {metrics} metrics",
+            150,
+            lambda s=segment: ties.acc_eq(s),
+            lambda s=segment: loop_calibration(s),
+            1 / metrics,
+            told("acc_eq"),
+        )
         yield (
-            f"{pair}: system Pearson, all 2^{n} swaps, {all_pairs} pairs", 3000,
+            f"{pair}: system Pearson, all 2^{n} swaps, {all_pairs} pairs",
+            3000,
             lambda s=system: significance.significance(s, statistic="pearson"),
             lambda s=systems, h=system.human[:, 0]: loop_swaps(s, h, 1000, lambda x, y: stats.pearsonr(x, y)[0]),
-            1 / all_pairs, told("system pearson") + " for 1,000 swaps, as the loop",
-        )  # fmt: skip
+            1 / all_pairs,
+            told("system pearson") + " for 1,000 swaps, as the loop",
+        )
         yield (
-            f"{pair}: segment Pearson, 1,000 swaps, {pairs} pairs", 3000,
+            f"{pair}: segment Pearson, 1,000 swaps, {pairs} pairs",
+            3000,
             lambda s=segment: significance.significance(s, statistic="pearson"),
             lambda s=two[:, cells], h=segment.human[cells]: loop_swaps(s, h, 200, lambda x, y: stats.pearsonr(x, y)[0]),
-            0.2 / pairs, told("segment pearson"),
-        )  # fmt: skip
+            0.2 / pairs,
+            told("segment pearson"),
+        )
         yield (
-            f"{pair}: test of acc_eq, all swaps of pairs, {pairs} pairs", 5000,
+            f"{pair}: test of acc_eq, all swaps of pairs, {pairs} pairs",
+            5000,
             lambda s=segment: significance.significance(s, statistic="acc_eq"),
-            lambda s=segment: loop_pairs(s, 10), 0.01 / pairs, told("acc_eq test") + " for 1,000 swaps, as the loop",
-        )  # fmt: skip
+            lambda s=segment: loop_pairs(s, 10),
+            0.01 / pairs,
+            told("acc_eq test") + " for 1,000 swaps, as the loop",
+        )
         yield (
-            f"{pair}: test of SPA, 10 of 1,000 swaps, {pairs} pairs", 100,
+            f"{pair}: test of SPA, 10 of 1,000 swaps, {pairs} pairs",
+            100,
             lambda s=segment: significance.significance(s, statistic="spa", draws=10),
             lambda s=two[:, :, full], h=segment.human[:, full]: loop_swaps(s, h, 10, soft_accuracy),
-            1 / pairs, told("spa test") + " for all 1,000",
-        )  # fmt: skip
+            1 / pairs,
+            told("spa test") + " for all 1,000",
+        )

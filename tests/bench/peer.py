@@ -48,9 +48,9 @@ def _imported(clone):
     """Import its modules from the clone."""
     sys.path.insert(0, str(clone))
     sys.modules.setdefault("apache_beam", types.ModuleType("apache_beam"))
-    return types.SimpleNamespace(**{
-        name: importlib.import_module(f"mt_metrics_eval.{name}") for name in ("data", "meta_info", "pce", "stats")
-    })  # fmt: skip
+    return types.SimpleNamespace(
+        **{name: importlib.import_module(f"mt_metrics_eval.{name}") for name in ("data", "meta_info", "pce", "stats")}
+    )
 
 
 def _lay_out(folder):
@@ -64,8 +64,11 @@ def _lay_out(folder):
     for pair in _PAIRS:
         texts = folder / "wmt23" / "system-outputs" / pair
         empty = "\n" * len((folder / "wmt23" / "sources" / f"{pair}.txt").read_text(encoding="utf-8").splitlines())
-        scored = {line.split()[0] for path in (folder / "wmt23" / "metric-scores" / pair).glob("*.sys.score")
-                  for line in path.read_text(encoding="utf-8").splitlines()}  # fmt: skip
+        scored = {
+            line.split()[0]
+            for path in (folder / "wmt23" / "metric-scores" / pair).glob("*.sys.score")
+            for line in path.read_text(encoding="utf-8").splitlines()
+        }
         for system in sorted(scored):
             if not (texts / f"{system}.txt").exists():
                 (texts / f"{system}.txt").write_text(empty, encoding="utf-8")
@@ -76,10 +79,14 @@ def _of_pair(theirs, name, folder):
     evaluated = theirs.data.EvalSet("wmt23", name, True, info, folder)
     options = ({evaluated.std_ref}, set(), False, False, "mqm", False)
     found = {
-        level: {_plain(metric): each for metric, each in theirs.data.GetCorrelations(
-            evaluated, level, *options, metric_format="spreadsheet").items()}
+        level: {
+            _plain(metric): each
+            for metric, each in theirs.data.GetCorrelations(
+                evaluated, level, *options, metric_format="spreadsheet"
+            ).items()
+        }
         for level in ("seg", "sys")
-    }  # fmt: skip
+    }
     segment, system = aligned(*_PAIRS[name])
     pair = "-".join(_PAIRS[name])
     for line in _agreement(theirs, found, segment, system):
@@ -153,19 +160,49 @@ def _timed(theirs, found, segment, system, pair):
         return lambda: significance.significance(level, statistic=statistic, **options)
 
     pairs, of_systems = metrics * (metrics - 1) // 2, n * (n - 1) // 2
-    yield (f"{pair}: acc_eq with calibration, {metrics} metrics", 150, lambda: ties.acc_eq(segment),
-           lambda: one.KendallWithTiesOpt("item", sample_rate=1.0), 1 / metrics, told("acc_eq"))  # fmt: skip
-    yield (f"{pair}: system Pearson, {of_systems} pairs", 3000, tested(system, "pearson"),
-           swapped(whole, second, stats.pearsonr, 1000), 1 / of_systems, told("system pearson"))  # fmt: skip
-    yield (f"{pair}: segment Pearson, 1,000 swaps, {pairs} pairs", 3000, tested(segment, "pearson"),
-           swapped(one, other, stats.pearsonr, 100), 0.1 / pairs, told("segment pearson"))  # fmt: skip
-    yield (f"{pair}: test of acc_eq, {pairs} pairs", 5000, tested(segment, "acc_eq"),
-           lambda: theirs.stats.PairwisePermutationSigDiff(
-               one, other, average_by="item", k=10, params=few, epsilon1=0.0, epsilon2=0.0),
-           0.01 / pairs, told("acc_eq test"))  # fmt: skip
+    yield (
+        f"{pair}: acc_eq with calibration, {metrics} metrics",
+        150,
+        lambda: ties.acc_eq(segment),
+        lambda: one.KendallWithTiesOpt("item", sample_rate=1.0),
+        1 / metrics,
+        told("acc_eq"),
+    )
+    yield (
+        f"{pair}: system Pearson, {of_systems} pairs",
+        3000,
+        tested(system, "pearson"),
+        swapped(whole, second, stats.pearsonr, 1000),
+        1 / of_systems,
+        told("system pearson"),
+    )
+    yield (
+        f"{pair}: segment Pearson, 1,000 swaps, {pairs} pairs",
+        3000,
+        tested(segment, "pearson"),
+        swapped(one, other, stats.pearsonr, 100),
+        0.1 / pairs,
+        told("segment pearson"),
+    )
+    yield (
+        f"{pair}: test of acc_eq, {pairs} pairs",
+        5000,
+        tested(segment, "acc_eq"),
+        lambda: theirs.stats.PairwisePermutationSigDiff(
+            one, other, average_by="item", k=10, params=few, epsilon1=0.0, epsilon2=0.0
+        ),
+        0.01 / pairs,
+        told("acc_eq test"),
+    )
     wrapped = _as_function(theirs, one.num_sys)
-    yield (f"{pair}: test of SPA, 10 of 1,000 swaps, {pairs} pairs", 100, tested(segment, "spa", draws=10),
-           swapped(one, other, wrapped, 10), 1 / pairs, told("spa test") + " for all 1,000")  # fmt: skip
+    yield (
+        f"{pair}: test of SPA, 10 of 1,000 swaps, {pairs} pairs",
+        100,
+        tested(segment, "spa", draws=10),
+        swapped(one, other, wrapped, 10),
+        1 / pairs,
+        told("spa test") + " for all 1,000",
+    )
 
 
 def _as_function(theirs, systems):

@@ -23,9 +23,17 @@ def drawn(ties):
     won = rng.random(COMPARISONS) < 1 / (1 + np.exp(worth[b] - worth[a]))
     answer = np.where(rng.random(COMPARISONS) < ties, "tie", np.where(won, "a", "b"))
     names = np.char.add("s", np.arange(SYSTEMS).astype(str))
-    return pd.DataFrame({"system_a": names[a], "system_b": names[b], "preference": answer,
-                         "annotator": rng.choice(list("pqrst"), COMPARISONS), "src_lang": "x", "tgt_lang": "y",
-                         "doc": rng.choice(list("abcdefghijklmnopqrst"), COMPARISONS)})  # fmt: skip
+    return pd.DataFrame(
+        {
+            "system_a": names[a],
+            "system_b": names[b],
+            "preference": answer,
+            "annotator": rng.choice(list("pqrst"), COMPARISONS),
+            "src_lang": "x",
+            "tgt_lang": "y",
+            "doc": rng.choice(list("abcdefghijklmnopqrst"), COMPARISONS),
+        }
+    )
 
 
 def same(ours, theirs):
@@ -64,6 +72,10 @@ def cases():
     told = same(ours().strength, theirs())
     yield f"strengths, no ties, {size}", 1, ours, theirs, 1, f"choix.opt_pairwise; {told}"
     ours = partial(preferences.strengths, frame, resamples=DRAWS)
-    theirs = partial(lambda: [evalica.bradley_terry(frame["system_a"], frame["system_b"], won.map(
-        {True: Winner.X, False: Winner.Y})) for _ in range(DRAWS // 20)])  # fmt: skip
+    theirs = partial(
+        lambda: [
+            evalica.bradley_terry(frame["system_a"], frame["system_b"], won.map({True: Winner.X, False: Winner.Y}))
+            for _ in range(DRAWS // 20)
+        ]
+    )
     yield f"intervals, {DRAWS} draws, {size}", 1, ours, theirs, 1 / 20, "one evalica.bradley_terry a draw"

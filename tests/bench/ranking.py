@@ -20,9 +20,15 @@ def campaign():
     score = np.clip(np.round(70 - 0.5 * system + rng.normal(0, 25, ROWS)), 0, 100)
     names = np.array(["ces", "deu", "jpn", "liv", "rus", "ukr", "zho"])
     return pd.DataFrame(
-        {"src_lang": names[pair], "tgt_lang": "eng", "system": np.char.add("system-", system.astype(str)),
-         "segment": segment.astype(str), "score": score, "item_type": "system"}
-    )  # fmt: skip
+        {
+            "src_lang": names[pair],
+            "tgt_lang": "eng",
+            "system": np.char.add("system-", system.astype(str)),
+            "segment": segment.astype(str),
+            "score": score,
+            "item_type": "system",
+        }
+    )
 
 
 def by_merge(ratings, test):
@@ -75,9 +81,13 @@ def cases():
         mine, other = peak(ours), peak(theirs)
         memory = f"peak {mine:.0f} MB, theirs {other:.0f} MB, {other / mine:.1f}x (goal 3x)"
         yield (
-            f"clusters, {name}, {ROWS:,} simulated judgements", 6, ours, theirs, 1,
+            f"clusters, {name}, {ROWS:,} simulated judgements",
+            6,
+            ours,
+            theirs,
+            1,
             f"pandas merge and scipy{matched}; {same}; {memory}",
-        )  # fmt: skip
+        )
     difference = np.round(np.random.default_rng(7).normal(1, 20, (1000, 400)))
     ours = partial(two_samples.signed_rank, difference)
     theirs = partial(lambda rows: [stats.wilcoxon(row, alternative="greater").pvalue for row in rows], difference)

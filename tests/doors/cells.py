@@ -25,12 +25,60 @@ from tests.doors.exported import refused, runs
 
 #: Beginnings, middles and ends of texts; a text is made of one to three of them.
 PIECES = [
-    "=1+1", "=cmd|' /C calc'!A0", "+SUM(A1)", "-x", "@a", "\t=1", "\r=1", "'", '"', ";=1+1", ";", "a", "Ada", "-3.5",
-    "-1", "＝1", "$5 for A and $6 for B", "$$x$$", r"\(x\)", r"\[y\]", r"\begin{a}z\end{a}", "<b>", "</table>",
-    "&amp;", "<script>a()", "<!--", "&#36;", "`", "𝔘字", "\u200b", "\ufeff", "\u202e", " ", "\n", "\\", "{{", "]]>",
-    ",", "=HYPERLINK(1)", "%0A", "1e5", "007", "<img src=x onerror=a()>", "a\u0301", "|", "*", "_b_", "#", "“", "--",
-    "–", "50 %", "-0.3 %",
-]  # fmt: skip
+    "=1+1",
+    "=cmd|' /C calc'!A0",
+    "+SUM(A1)",
+    "-x",
+    "@a",
+    "\t=1",
+    "\r=1",
+    "'",
+    '"',
+    ";=1+1",
+    ";",
+    "a",
+    "Ada",
+    "-3.5",
+    "-1",
+    "＝1",
+    "$5 for A and $6 for B",
+    "$$x$$",
+    r"\(x\)",
+    r"\[y\]",
+    r"\begin{a}z\end{a}",
+    "<b>",
+    "</table>",
+    "&amp;",
+    "<script>a()",
+    "<!--",
+    "&#36;",
+    "`",
+    "𝔘字",
+    "\u200b",
+    "\ufeff",
+    "\u202e",
+    " ",
+    "\n",
+    "\\",
+    "{{",
+    "]]>",
+    ",",
+    "=HYPERLINK(1)",
+    "%0A",
+    "1e5",
+    "007",
+    "<img src=x onerror=a()>",
+    "a\u0301",
+    "|",
+    "*",
+    "_b_",
+    "#",
+    "“",
+    "--",
+    "–",
+    "50 %",
+    "-0.3 %",
+]
 
 
 def text(rng: np.random.Generator) -> str:
@@ -151,8 +199,27 @@ class Visible(HTMLParser):
 
 
 #: Elements that a page's own markup has.
-OWN = {"p", "table", "caption", "thead", "tbody", "tr", "th", "td", "div", "style", "ol", "li", "h1", "code", "em",
-       "details", "summary", "strong", "span"}  # fmt: skip
+OWN = {
+    "p",
+    "table",
+    "caption",
+    "thead",
+    "tbody",
+    "tr",
+    "th",
+    "td",
+    "div",
+    "style",
+    "ol",
+    "li",
+    "h1",
+    "code",
+    "em",
+    "details",
+    "summary",
+    "strong",
+    "span",
+}
 
 
 def demand_visible(html: str, shown: list[str]) -> None:

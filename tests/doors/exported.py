@@ -19,17 +19,92 @@ from evalkit.campaign import exports
 from evalkit.data.registry import digest
 
 TEXTS = [
-    "Ada", "=cmd|' /C calc'!A0", "+SUM(1)", "-x", "@a", "\t=1", "\r=1", "'", "007", "1e5", "-3.5", "NA", "True", "",
-    "a,b", 'q"q', "字", " lead", "line\nend", "<b>&amp;</b>", "$x$", "\u202e", "\x00", "𝔘", "x;=1",
-    ";+1", '"=1', "\ufeff=1",
-]  # fmt: skip
-NAMES = ["system", "score", "=n", "a b", "-", "ü", "", "CON", "export", "../x", "a{b}%s", "n" * 300, "@", "\t", "a\nb",
-         "values", "𝔘" * 90, "e\u0301", "é"]  # fmt: skip
+    "Ada",
+    "=cmd|' /C calc'!A0",
+    "+SUM(1)",
+    "-x",
+    "@a",
+    "\t=1",
+    "\r=1",
+    "'",
+    "007",
+    "1e5",
+    "-3.5",
+    "NA",
+    "True",
+    "",
+    "a,b",
+    'q"q',
+    "字",
+    " lead",
+    "line\nend",
+    "<b>&amp;</b>",
+    "$x$",
+    "\u202e",
+    "\x00",
+    "𝔘",
+    "x;=1",
+    ";+1",
+    '"=1',
+    "\ufeff=1",
+]
+NAMES = [
+    "system",
+    "score",
+    "=n",
+    "a b",
+    "-",
+    "ü",
+    "",
+    "CON",
+    "export",
+    "../x",
+    "a{b}%s",
+    "n" * 300,
+    "@",
+    "\t",
+    "a\nb",
+    "values",
+    "𝔘" * 90,
+    "e\u0301",
+    "é",
+]
 NUMBERS = [0, -1, 3.25, -0.125, 1e-300, 1e300, 2**53 + 1, 123456789.123456, 1 / 3, -7]
-JUNK = [None, True, -1, 1e400, 10**30, 2**63, math.nan, "x", "", "\ud800", "\x00", [], {}, [[]], [{}], {"": {}},
-        [1, "x"], [{"a": 1}, 2], {"name": 1}, "n" * 500, [{"a": {"b": [1]}}], "real", [{"": ""}], -0.0, [None],
-        "\u2028", [{"a": 2**70}, {"a": None}], [{"a": True}, {"a": 1}], [{"a": [math.nan]}],
-        [{"a": 2**53 + 1}, {"a": None}], [{"a": 2**53 + 1}, {"a": 0.5}], [{"a": 1}, {"A": 2}], {"key": {}}]  # fmt: skip
+JUNK = [
+    None,
+    True,
+    -1,
+    1e400,
+    10**30,
+    2**63,
+    math.nan,
+    "x",
+    "",
+    "\ud800",
+    "\x00",
+    [],
+    {},
+    [[]],
+    [{}],
+    {"": {}},
+    [1, "x"],
+    [{"a": 1}, 2],
+    {"name": 1},
+    "n" * 500,
+    [{"a": {"b": [1]}}],
+    "real",
+    [{"": ""}],
+    -0.0,
+    [None],
+    "\u2028",
+    [{"a": 2**70}, {"a": None}],
+    [{"a": True}, {"a": 1}],
+    [{"a": [math.nan]}],
+    [{"a": 2**53 + 1}, {"a": None}],
+    [{"a": 2**53 + 1}, {"a": 0.5}],
+    [{"a": 1}, {"A": 2}],
+    {"key": {}},
+]
 
 
 def report(rng: np.random.Generator) -> dict[str, Any]:
@@ -37,10 +112,16 @@ def report(rng: np.random.Generator) -> dict[str, Any]:
     tables = {_name(rng): _table(rng) for _ in range(rng.integers(1, 4))}
     values = {"alpha": 0.5, "note": _of(rng, TEXTS), "list": [1, 2], "nothing": []}
     return {
-        "study": "campaign", "title": "t", "status": "ok", "seconds": 1.0, "parameters": {"rules": ["a < 5"]},
+        "study": "campaign",
+        "title": "t",
+        "status": "ok",
+        "seconds": 1.0,
+        "parameters": {"rules": ["a < 5"]},
         "data": [{"name": "mine", "source": "real", "origin": "o", "digest": "git:ab"}],
-        "recorded": {**tables, **values, **_words(rng)}, "published": [], "signature": "evalkit|seed:7",
-    }  # fmt: skip
+        "recorded": {**tables, **values, **_words(rng)},
+        "published": [],
+        "signature": "evalkit|seed:7",
+    }
 
 
 def _of(rng: np.random.Generator, choices: list[Any]) -> Any:
@@ -65,8 +146,13 @@ def _table(rng: np.random.Generator) -> list[dict[str, Any]]:
 def _words(rng: np.random.Generator) -> dict[str, Any]:
     """Draw what a campaign's report records for a paper."""
     work = {"key": "holm1979", "kind": "article", "author": "Holm, S.", "title": "A {T}est", "year": "1979"}
-    methods = {"text": "By a_b (Holm 1979).", "latex": r"By a\_b \citep{holm1979}.", "markdown": "By",
-               "references": ["Holm, S. (1979)."], "bibliography": [work]}  # fmt: skip
+    methods = {
+        "text": "By a_b (Holm 1979).",
+        "latex": r"By a\_b \citep{holm1979}.",
+        "markdown": "By",
+        "references": ["Holm, S. (1979)."],
+        "bibliography": [work],
+    }
     answer = {"number": "1.1", "criterion": "", "question": "Which?", "known": _of(rng, TEXTS), "blank": "a link"}
     sheet = {"template": "HEDS", "source": "s", "summary": "Of 1 questions", "answers": [answer] * 2}
     return ({"methods": methods} if rng.random() < 0.7 else {}) | ({"datasheet": sheet} if rng.random() < 0.7 else {})
@@ -163,9 +249,25 @@ def nothing(rng: np.random.Generator, found: dict[str, Any]) -> str:
 
 
 WAYS: list[Callable[[np.random.Generator, dict[str, Any]], str | bytes]] = [
-    nothing, nothing, put_junk, put_junk, put_junk, put_junk, lose, lose, rename, rename, repeat_key, nest, flip, cut,
-    insert, as_page, encode, refuse_status,
-]  # fmt: skip
+    nothing,
+    nothing,
+    put_junk,
+    put_junk,
+    put_junk,
+    put_junk,
+    lose,
+    lose,
+    rename,
+    rename,
+    repeat_key,
+    nest,
+    flip,
+    cut,
+    insert,
+    as_page,
+    encode,
+    refuse_status,
+]
 
 
 def attempt(seed: int, folder: Path) -> str:

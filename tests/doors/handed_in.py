@@ -22,13 +22,45 @@ from tests.doors.exported import JUNK, TEXTS, runs
 
 #: What may stand where a check left its verdict.
 SPOILT: list[Any] = [
-    *JUNK, *TEXTS, ["✓ Right", 1], {"data": 5}, [{"data": {"text/plain": [None]}}], "✗ Not yet. \x1b[2J",
+    *JUNK,
+    *TEXTS,
+    ["✓ Right", 1],
+    {"data": 5},
+    [{"data": {"text/plain": [None]}}],
+    "✗ Not yet. \x1b[2J",
     [{"data": {MIME: {"kind": "check", "found": ["right"], "hint": {"a": [1]}}}}],
-]  # fmt: skip
-CODES = ["(" * 300, "-" * 9000 + "1", "x" * 20_000, "check(" * 90, "\0", "check(1)", "lessons.of('nothing')",
-         "check = lessons.of('planning')", "check('')", "check(*[1])", "é" * 500]  # fmt: skip
-WAYS = ["nothing", "nothing", "put", "put", "put", "lose", "lose", "code", "code", "flip", "cut", "insert", "nest",
-        "encode", "twice", "swap"]  # fmt: skip
+]
+CODES = [
+    "(" * 300,
+    "-" * 9000 + "1",
+    "x" * 20_000,
+    "check(" * 90,
+    "\0",
+    "check(1)",
+    "lessons.of('nothing')",
+    "check = lessons.of('planning')",
+    "check('')",
+    "check(*[1])",
+    "é" * 500,
+]
+WAYS = [
+    "nothing",
+    "nothing",
+    "put",
+    "put",
+    "put",
+    "lose",
+    "lose",
+    "code",
+    "code",
+    "flip",
+    "cut",
+    "insert",
+    "nest",
+    "encode",
+    "twice",
+    "swap",
+]
 
 
 @functools.cache

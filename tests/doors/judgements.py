@@ -227,8 +227,9 @@ def _pearmut(layout: str, judged: dict[Key, float], rng: np.random.Generator) ->
         marked = {"start_i": 0, "end_i": 2, "severity": "minor", "category": None}
         given = {
             key[0]: {"score": int(score), "error_spans": [marked] * int(rng.integers(0, 2))}
-            for key, score in judged.items() if key[1:] == (segment, person)
-        }  # fmt: skip
+            for key, score in judged.items()
+            if key[1:] == (segment, person)
+        }
         actions = [{"time": 1.7e9 + place, "type": "focus"}, {"time": 1.7e9 + place + 9, "type": "submit"}]
         line = {"user_id": person, "item_i": int(segment), "annotation": given, "actions": actions, "time": 9}
         lines.append(json.dumps(line, ensure_ascii=bool(rng.integers(0, 2))))
@@ -249,10 +250,20 @@ def _esa(layout: str, judged: dict[Key, float], rng: np.random.Generator) -> Cas
 
 
 LAYOUTS: dict[str, Callable[[str, dict[Key, float], np.random.Generator], Case]] = {
-    "commas": _delimited, "tabs": _delimited, "semicolons": _delimited, "decimal commas": _delimited,
-    "systems as columns": _delimited, "workbook": _workbook, "JSON lines": _objects, "JSON array": _objects,
-    "MQM": _mqm, "ESA": _esa, "preferences": _preferences, "annotators as columns": _people, "Pearmut": _pearmut,
-}  # fmt: skip
+    "commas": _delimited,
+    "tabs": _delimited,
+    "semicolons": _delimited,
+    "decimal commas": _delimited,
+    "systems as columns": _delimited,
+    "workbook": _workbook,
+    "JSON lines": _objects,
+    "JSON array": _objects,
+    "MQM": _mqm,
+    "ESA": _esa,
+    "preferences": _preferences,
+    "annotators as columns": _people,
+    "Pearmut": _pearmut,
+}
 
 
 def attempt(seed: int, folder: Path) -> str:

@@ -18,17 +18,97 @@ SYSTEMS, PEOPLE = ("Ada", "Ürün", "B,2", "=cmd"), ("Ann", "Zoë", "Bob Ko")
 NAMES = ["system", "doc", "segment", "annotator", "score", "pair"]
 #: Pieces that have broken parsers, whatever they stand in.
 PIECES = (
-    b"\0", b"\xff", b'"', b'""', b",", b";", b"\t", b"\n", b"\r", b"\r\n", b"\xef\xbb\xbf", b"\xff\xfe", b"1e999",
-    b"NaN", b"Infinity", b"-0", b"\xed\xa0\x80", b"\\ud800", b"\\udc00\\ud800", b"\\u0000", b"[", b"{", b"]", b"}",
-    b"[" * 500, b'{"a":' * 330, b'"":1,', b'{"":{"":1}}', b"null", b"true", b'"\\', b"\\", b"\xe2\x80\xa8", b"\x1a",
-    b"\x0b", b"\x85", b"\xc2\x85", b"\xc2\xa0", b"9" * 400, b"+2AA-", b"=1+1", b"#", b"\x1f\x8b", b"PK\3\4", b"PAR1",
-    b"\xe2\x80\xae", b"\xef\xbf\xbd", b"8,5", b"\x1b[31m", b"__proto__", b'"score":7,', b"xn--", b"{}", b"[],",
-)  # fmt: skip
+    b"\0",
+    b"\xff",
+    b'"',
+    b'""',
+    b",",
+    b";",
+    b"\t",
+    b"\n",
+    b"\r",
+    b"\r\n",
+    b"\xef\xbb\xbf",
+    b"\xff\xfe",
+    b"1e999",
+    b"NaN",
+    b"Infinity",
+    b"-0",
+    b"\xed\xa0\x80",
+    b"\\ud800",
+    b"\\udc00\\ud800",
+    b"\\u0000",
+    b"[",
+    b"{",
+    b"]",
+    b"}",
+    b"[" * 500,
+    b'{"a":' * 330,
+    b'"":1,',
+    b'{"":{"":1}}',
+    b"null",
+    b"true",
+    b'"\\',
+    b"\\",
+    b"\xe2\x80\xa8",
+    b"\x1a",
+    b"\x0b",
+    b"\x85",
+    b"\xc2\x85",
+    b"\xc2\xa0",
+    b"9" * 400,
+    b"+2AA-",
+    b"=1+1",
+    b"#",
+    b"\x1f\x8b",
+    b"PK\3\4",
+    b"PAR1",
+    b"\xe2\x80\xae",
+    b"\xef\xbf\xbd",
+    b"8,5",
+    b"\x1b[31m",
+    b"__proto__",
+    b'"score":7,',
+    b"xn--",
+    b"{}",
+    b"[],",
+)
 ENCODINGS = (
-    "utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-32", "utf-7", "cp1252", "latin-1", "cp932", "gb18030", "ascii",
-    "undefined", "punycode", "idna", "rot13", "base64", "hex", "zlib", "bz2", "uu", "quopri", "unicode_escape",
-    "raw_unicode_escape", "mbcs", "charmap", "hz", "iso2022_jp", "cp037", "no such", "", "../x", "a\0b", "ü", "x" * 999,
-)  # fmt: skip
+    "utf-8",
+    "utf-8-sig",
+    "utf-16",
+    "utf-16-le",
+    "utf-32",
+    "utf-7",
+    "cp1252",
+    "latin-1",
+    "cp932",
+    "gb18030",
+    "ascii",
+    "undefined",
+    "punycode",
+    "idna",
+    "rot13",
+    "base64",
+    "hex",
+    "zlib",
+    "bz2",
+    "uu",
+    "quopri",
+    "unicode_escape",
+    "raw_unicode_escape",
+    "mbcs",
+    "charmap",
+    "hz",
+    "iso2022_jp",
+    "cp037",
+    "no such",
+    "",
+    "../x",
+    "a\0b",
+    "ü",
+    "x" * 999,
+)
 KINDS = ("csv", "tsv", "semicolons", "jsonl", "json", "object")
 
 
@@ -111,8 +191,15 @@ def _in_encoding(content: bytes, name: str, sound: bool) -> tuple[bytes, bool]:
         return content, False
 
 
-def opened(folder: Path, name: str, content: bytes, known: dict[Key, float] | None, *,
-           held: dict[Key, float] | None = None, **options: object) -> str:  # fmt: skip
+def opened(
+    folder: Path,
+    name: str,
+    content: bytes,
+    known: dict[Key, float] | None,
+    *,
+    held: dict[Key, float] | None = None,
+    **options: object,
+) -> str:
     """Import a file and open the result. known: what a sound one holds; held: what one holds unless it is refused.
 
     What is kept of a spoilt one is no number that does not stand there, and each row is accounted for.
@@ -136,8 +223,10 @@ def opened(folder: Path, name: str, content: bytes, known: dict[Key, float] | No
     assert len(ratings) == report.rows_kept
     for text in (report.as_json(), "\n".join(report.sentences()), *ratings.select_dtypes("str").to_numpy().ravel()):
         text.encode()  # no half letters
-    found = {(s, g, a): score for s, g, a, score in ratings[["system", "segment", "annotator", "score"]].itertuples(
-        index=False, name=None)}  # fmt: skip
+    found = {
+        (s, g, a): score
+        for s, g, a, score in ratings[["system", "segment", "annotator", "score"]].itertuples(index=False, name=None)
+    }
     assert held in (None, found), "a number or a name changed"
     if known is None:
         assert ratings["score"].between(*(report.scale or (-1e300, 1e300))).all()

@@ -29,8 +29,12 @@ _NUMBER = re.compile(rb"[-+]?[.\d]+(?:[eE][-+]?\d+)?")
 @functools.cache
 def people() -> pd.DataFrame:
     """Import judgements of all outputs by two people, once."""
-    rows = [f"{system},d,{segment},{person},{10 * int(segment)},eng,deu" for system in SYSTEMS for segment in SEGMENTS
-            for person in ("Ann", "Bob")]  # fmt: skip
+    rows = [
+        f"{system},d,{segment},{person},{10 * int(segment)},eng,deu"
+        for system in SYSTEMS
+        for segment in SEGMENTS
+        for person in ("Ann", "Bob")
+    ]
     with tempfile.TemporaryDirectory() as folder:
         path, out = Path(folder, "my.csv"), Path(folder, "c.parquet")
         path.write_text("\n".join(["system,doc,segment,annotator,score,src_lang,tgt_lang", *rows, ""]))
@@ -44,8 +48,10 @@ def drawn(rng: np.random.Generator) -> dict[Key, float | None]:
     gaps = rng.choice([0.0, 0.2])
     return {
         (str(name), system, segment): None if rng.random() < gaps else round(float(rng.uniform(*METRICS[name])), 4)
-        for name in names for system in SYSTEMS for segment in SEGMENTS
-    }  # fmt: skip
+        for name in names
+        for system in SYSTEMS
+        for segment in SEGMENTS
+    }
 
 
 def written(
@@ -61,17 +67,25 @@ def written(
     if layout in ("lines", "folder"):
         return {
             f"{metric.rstrip('+')}-refA.seg.score": (
-                "".join(f"{system}\t{cells[metric, system, segment] or 'None'}\n" for system in SYSTEMS
-                        for segment in SEGMENTS).encode(), {key for key in spoilt if key[0] == metric})
+                "".join(
+                    f"{system}\t{cells[metric, system, segment] or 'None'}\n"
+                    for system in SYSTEMS
+                    for segment in SEGMENTS
+                ).encode(),
+                {key for key in spoilt if key[0] == metric},
+            )
             for metric in metrics
-        }  # fmt: skip
+        }
     outputs = [(system, segment) for system in SYSTEMS for segment in SEGMENTS]
     noise = [str(rng.choice(NOISE)) for _ in outputs] if rng.random() < 0.3 else []
     if layout == "wide":
         rows = [{"system": s, "doc": "d", "segment": g} | {m: cells[m, s, g] for m in metrics} for s, g in outputs]
     else:
-        rows = [{"system": s, "doc": "d", "segment": g, "metric": m, "score": cells[m, s, g]} for m in metrics
-                for s, g in outputs]  # fmt: skip
+        rows = [
+            {"system": s, "doc": "d", "segment": g, "metric": m, "score": cells[m, s, g]}
+            for m in metrics
+            for s, g in outputs
+        ]
     if layout == "alone":
         rows = [
             {name: cell for name, cell in row.items() if name != "metric"}
@@ -120,13 +134,18 @@ def attempt(seed: int, folder: Path) -> str:
     kept = dict(zip(zip(own["annotator"], own["system"], own["segment"]), own["score"]))
     assert len(kept) == len(own), "an output is scored twice"
     if flipped:
-        there = {float(one) for text in (content, content.replace(b",", b".")) for one in _NUMBER.findall(text)
-                 if _is_number(one)}  # fmt: skip
+        there = {
+            float(one)
+            for text in (content, content.replace(b",", b"."))
+            for one in _NUMBER.findall(text)
+            if _is_number(one)
+        }
         assert set(kept.values()) <= there, set(kept.values()) - there
         return "told"
     there = {key[0] for key in scores} if layout != "alone" else {next(iter(scores))[0]}
-    wanted = {(key[0].rstrip("+"), *key[1:]): score for key, score in scores.items()
-              if score is not None and key[0] in there}  # fmt: skip
+    wanted = {
+        (key[0].rstrip("+"), *key[1:]): score for key, score in scores.items() if score is not None and key[0] in there
+    }
     sound = {key for key in wanted if key not in {(name.rstrip("+"), *rest) for name, *rest in damaged}}
     assert {key: kept.get(key) for key in sound} == {key: wanted[key] for key in sound}
     assert kept.keys() <= wanted.keys() | {(name.rstrip("+"), *rest) for name, *rest in damaged}

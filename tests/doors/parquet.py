@@ -40,10 +40,23 @@ VALUES = (
     [0, 100],
 )
 TYPES = (
-    pa.int32(), pa.int64(), pa.float32(), pa.date32(), pa.timestamp("ns"), pa.binary(), pa.large_string(), pa.bool_(),
-    pa.dictionary(pa.int32(), pa.string()), pa.list_(pa.string()), pa.struct([("a", pa.string())]),
-    pa.map_(pa.string(), pa.string()), pa.decimal128(9, 2), pa.null(), pa.duration("s"), pa.string_view(),
-)  # fmt: skip
+    pa.int32(),
+    pa.int64(),
+    pa.float32(),
+    pa.date32(),
+    pa.timestamp("ns"),
+    pa.binary(),
+    pa.large_string(),
+    pa.bool_(),
+    pa.dictionary(pa.int32(), pa.string()),
+    pa.list_(pa.string()),
+    pa.struct([("a", pa.string())]),
+    pa.map_(pa.string(), pa.string()),
+    pa.decimal128(9, 2),
+    pa.null(),
+    pa.duration("s"),
+    pa.string_view(),
+)
 
 
 @cache
@@ -55,8 +68,22 @@ def sound(parent: Path) -> tuple[dict[str, bytes], dict[Key, float]]:
     ):
         score = float(number % 101)
         spans = [{"start_i": 1, "end_i": 3, "severity": "minor", "error_type": None}] * (number % 3)
-        rows.append([person, system, segment, "TGT", "eng", "deu", f"{score:g}", "d", "False", json.dumps(spans),
-                     f"{1000 + number}.5", f"{1001 + number}.25"])  # fmt: skip
+        rows.append(
+            [
+                person,
+                system,
+                segment,
+                "TGT",
+                "eng",
+                "deu",
+                f"{score:g}",
+                "d",
+                "False",
+                json.dumps(spans),
+                f"{1000 + number}.5",
+                f"{1001 + number}.25",
+            ]
+        )
         scores |= {} if person == "m" else {(system, segment, person): score}
     path = parent / "sound.csv"
     pd.DataFrame(rows).to_csv(path, header=False, index=False)
@@ -196,9 +223,17 @@ def unfolding(content: bytes, rng: np.random.Generator) -> bytes:
 
 def other_writer(content: bytes, rng: np.random.Generator) -> bytes:
     """Write the same table as other programs do: without checksums, packed in another way, with other pages."""
-    ways = ({"compression": "snappy"}, {"compression": "none"}, {"data_page_version": "2.0"}, {"use_dictionary": False},
-            {"write_page_checksum": False}, {"version": "1.0"}, {"write_statistics": False}, {"store_schema": False},
-            {"data_page_size": 1})  # fmt: skip
+    ways = (
+        {"compression": "snappy"},
+        {"compression": "none"},
+        {"data_page_version": "2.0"},
+        {"use_dictionary": False},
+        {"write_page_checksum": False},
+        {"version": "1.0"},
+        {"write_statistics": False},
+        {"store_schema": False},
+        {"data_page_size": 1},
+    )
     return _rewritten(content, lambda table: table, **ways[rng.integers(len(ways))])
 
 
@@ -209,8 +244,21 @@ def other_kind(content: bytes, rng: np.random.Generator) -> bytes:
     ]
 
 
-WAYS = (flip_bytes, flip_bytes, flip_bytes, cut, other_length, put_in, other_label, other_label, other_type,
-        other_columns, other_values, other_writer, other_kind)  # fmt: skip
+WAYS = (
+    flip_bytes,
+    flip_bytes,
+    flip_bytes,
+    cut,
+    other_length,
+    put_in,
+    other_label,
+    other_label,
+    other_type,
+    other_columns,
+    other_values,
+    other_writer,
+    other_kind,
+)
 
 
 def of_report(content: bytes, rng: np.random.Generator) -> bytes:

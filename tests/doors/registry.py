@@ -22,11 +22,24 @@ import numpy as np
 from evalkit import DataError, data
 from evalkit.data import files, registry
 
-_ENTRY = {"title": "Läubli’s “set”", "licence": "none", "citation": "Ann 2020", "loader": "appraise.ratings",
-          "released": "2022-11-03", "dated_by": "repository", "scale": [0, 100], "optional": False,
-          "files": [{"url": "https://example.org/a/b.csv", "sha256": "0" * 64, "bytes": 9}]}  # fmt: skip
-_OTHER = {**_ENTRY, "base": "https://raw.githubusercontent.com/o/r/c/", "simulator": "campaign", "kept": True,
-          "files": [{"url": "x y.csv", "git": "0" * 40}, {"url": "z.zip"}]}  # fmt: skip
+_ENTRY = {
+    "title": "Läubli’s “set”",
+    "licence": "none",
+    "citation": "Ann 2020",
+    "loader": "appraise.ratings",
+    "released": "2022-11-03",
+    "dated_by": "repository",
+    "scale": [0, 100],
+    "optional": False,
+    "files": [{"url": "https://example.org/a/b.csv", "sha256": "0" * 64, "bytes": 9}],
+}
+_OTHER = {
+    **_ENTRY,
+    "base": "https://raw.githubusercontent.com/o/r/c/",
+    "simulator": "campaign",
+    "kept": True,
+    "files": [{"url": "x y.csv", "git": "0" * 40}, {"url": "z.zip"}],
+}
 #: Addresses that lead nowhere, or out of the cache, however they are written.
 _ADDRESSES = r"""https://h/../../canary.csv https://h/%2e%2e/%2e%2e/canary.csv https://h/%2E%2E%2f%2E%2E%2fcanary.csv
 https://../canary.csv https://h/a/./b https://h//canary.csv /canary.csv file:///etc/passwd ../canary.csv https:///canary.csv

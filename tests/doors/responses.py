@@ -160,8 +160,11 @@ def case(rng: np.random.Generator) -> Case:
     """Draw a file, an honest answer, and none to three kinds of damage to it."""
     name, content = _content(rng)
     url = f"https://raw.githubusercontent.com/owner/repo/commit/{name}"
-    known = [{"git": hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest(), "bytes": len(content)},
-             {"sha256": hashlib.sha256(content).hexdigest()}, {}][rng.integers(3)]  # fmt: skip
+    known = [
+        {"git": hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest(), "bytes": len(content)},
+        {"sha256": hashlib.sha256(content).hexdigest()},
+        {},
+    ][rng.integers(3)]
     headers = [
         (b"Content-Length", b"%d" % len(content)),
         (b"Content-Type", b"application/octet-stream"),
@@ -339,8 +342,19 @@ def _mirror(made: Case, rng: np.random.Generator) -> None:
 
 #: What may be wrong with an answer, or with the address that is asked.
 DAMAGE: list[Callable[[Case, np.random.Generator], None]] = [
-    _status, _many_headers, _bad_header, _length, _chunked, _packed, _silence, _hang_up, _body, _html, _redirect,
-    _missing, _mirror,
-]  # fmt: skip
+    _status,
+    _many_headers,
+    _bad_header,
+    _length,
+    _chunked,
+    _packed,
+    _silence,
+    _hang_up,
+    _body,
+    _html,
+    _redirect,
+    _missing,
+    _mirror,
+]
 #: What cannot be seen without a digest: an answer that says itself that it is whole, and is not.
 _UNSEEN = {_length, _bad_header, _many_headers, _chunked, _hang_up, _packed}

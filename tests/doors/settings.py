@@ -22,11 +22,41 @@ from tests.doors.exported import refused
 
 #: Values that TOML can hold, most of them in the wrong place.
 VALUES = [
-    '"x"', '""', "1", "-1", "1.10", "true", "nan", "inf", "2024-01-01", "[]", '["a", "b"]', "[1, [2]]", "{}",
-    '"a\\nb"', '{a = {b = 1}}', '"\\u0000"', "9" * 400, "[1, 5]", '["1", "5"]', "[5, 1]", '"15"', "[true, 5]",
-    '"eng"', "'''\n'''", '"system"', '"index"', "1e400", '"../../etc/passwd"', '"https://example.org"',
-    '"javascript:a()"', "0x1F", "[" * 300 + "]" * 300, '"\\u202e"', '" "',
-]  # fmt: skip
+    '"x"',
+    '""',
+    "1",
+    "-1",
+    "1.10",
+    "true",
+    "nan",
+    "inf",
+    "2024-01-01",
+    "[]",
+    '["a", "b"]',
+    "[1, [2]]",
+    "{}",
+    '"a\\nb"',
+    "{a = {b = 1}}",
+    '"\\u0000"',
+    "9" * 400,
+    "[1, 5]",
+    '["1", "5"]',
+    "[5, 1]",
+    '"15"',
+    "[true, 5]",
+    '"eng"',
+    "'''\n'''",
+    '"system"',
+    '"index"',
+    "1e400",
+    '"../../etc/passwd"',
+    '"https://example.org"',
+    '"javascript:a()"',
+    "0x1F",
+    "[" * 300 + "]" * 300,
+    '"\\u202e"',
+    '" "',
+]
 NAMES = ["systm", "'a b'", "score", "pair", '""', "index", "notebook"]
 MAPPING = """scale = [0, 100]
 decimal = "."
@@ -63,9 +93,31 @@ sure: bool = True  # or not
 """
 ACCOUNTS = "account,person\ndeu01,Ann\ndeu02,Ann\ndeu03,Bob\n"
 JUNK = [
-    b"\x00", b"\xff", b"\xef\xbb\xbf", b"[", b"]", b"=", b'"', b"'", b"#", b"\r", b"\n\n", b"[a]", b"[[a]]",
-    b"a.b = 1", b"\\", b"\\ud800", b"{", b"}", b",", b"\xe2\x80\xa8", b"[mine]", b"[index]", b"[Mine]", b"9" * 5000,
-]  # fmt: skip
+    b"\x00",
+    b"\xff",
+    b"\xef\xbb\xbf",
+    b"[",
+    b"]",
+    b"=",
+    b'"',
+    b"'",
+    b"#",
+    b"\r",
+    b"\n\n",
+    b"[a]",
+    b"[[a]]",
+    b"a.b = 1",
+    b"\\",
+    b"\\ud800",
+    b"{",
+    b"}",
+    b",",
+    b"\xe2\x80\xa8",
+    b"[mine]",
+    b"[index]",
+    b"[Mine]",
+    b"9" * 5000,
+]
 
 
 def attempt(seed: int, folder: Path) -> str:
@@ -188,8 +240,22 @@ def studies(rng: np.random.Generator, folder: Path) -> str:
     content = spoil(rng, STUDIES)
     declared = spoil(rng, DECLARED) if rng.random() < 0.4 else DECLARED.encode()
     (folder / "mine.ipynb").write_bytes(notebook(rng, declared))
-    values = _of(rng, [{}, {}, {"seed": "11"}, {"seed": "x"}, {"rules": "[a, b]"}, {"share": "nan"}, {"sure": "maybe"},
-                       {"rules": "[" * 500}, {"rules": "[{[]: 1}]"}, {"file": "nowhere"}, {"\0": "1"}])  # fmt: skip
+    values = _of(
+        rng,
+        [
+            {},
+            {},
+            {"seed": "11"},
+            {"seed": "x"},
+            {"rules": "[a, b]"},
+            {"share": "nan"},
+            {"sure": "maybe"},
+            {"rules": "[" * 500},
+            {"rules": "[{[]: 1}]"},
+            {"file": "nowhere"},
+            {"\0": "1"},
+        ],
+    )
     layout = Layout(_write(rng, folder / "studies.toml", content), folder / "reports", folder / "reference")
     try:
         known = read_studies(layout)
@@ -208,9 +274,18 @@ def reports(rng: np.random.Generator, folder: Path) -> str:
     (folder / "studies.toml").write_text(STUDIES)
     (folder / "reports").mkdir()
     row = {"verdict": "match", "basis": "recomputed from data", "item": "t", "cell": "c", "printed": "1"}
-    good = {"study": "mine", "title": "t", "status": "ok", "seconds": 1.0, "parameters": {}, "headline": "h",
-            "data": [{"name": "d", "source": _of(rng, ["real", "simulated"]), "origin": "o", "digest": "g"}],
-            "recorded": {}, "published": [row], "signature": "s"}  # fmt: skip
+    good = {
+        "study": "mine",
+        "title": "t",
+        "status": "ok",
+        "seconds": 1.0,
+        "parameters": {},
+        "headline": "h",
+        "data": [{"name": "d", "source": _of(rng, ["real", "simulated"]), "origin": "o", "digest": "g"}],
+        "recorded": {},
+        "published": [row],
+        "signature": "s",
+    }
     texts = [json.dumps(good), json.dumps(good | {"status": "failed", "reason": "because"})]
     foreign = ["[]", "5", '"x"', "null", "{}", '{"status": "ok"}', "[" * 5000, '{"a": NaN}', '{"status": []}', "<html>"]
     for name in ("mine.json", "mine.failed.json", "other.json"):
@@ -236,5 +311,14 @@ def _spoilt_report(rng: np.random.Generator, text: str) -> bytes:
 
 
 WAYS: tuple[Callable[[np.random.Generator, Path], str], ...] = (
-    mapping, mapping, mapping, studies, studies, studies, reports, reports, accounts, design,
-)  # fmt: skip
+    mapping,
+    mapping,
+    mapping,
+    studies,
+    studies,
+    studies,
+    reports,
+    reports,
+    accounts,
+    design,
+)

@@ -14,12 +14,18 @@ SYSTEMS = ("Alpha", "Beta-2", "Gamma.3", "delta_4", "Epsilon")
 #: The shapes of years: pair -> what people and metrics scored; all names are made up but those of kinds of scores.
 SHAPES = {
     "wmt15": {"pair": "cs-en", "golds": {"wmt-raw": ("seg", "sys"), "wmt-z": ("seg", "sys")}, "refs": ("ref",)},
-    "wmt22": {"pair": "en-de", "golds": {"mqm": ("seg", "sys", "domain"), "wmt-appraise": ("seg", "sys")},
-              "refs": ("refA", "refB")},
+    "wmt22": {
+        "pair": "en-de",
+        "golds": {"mqm": ("seg", "sys", "domain"), "wmt-appraise": ("seg", "sys")},
+        "refs": ("refA", "refB"),
+    },
     "wmt24": {"pair": "en-cs", "golds": {"esa": ("seg", "sys", "domain", "doc")}, "refs": ("refA",)},
-    "wmt25": {"pair": "en-sr_Cyrl_RS", "golds": {"esa-human2": ("seg",), "esa-human1": ("seg", "sys")},
-              "refs": ("refA",)},
-}  # fmt: skip
+    "wmt25": {
+        "pair": "en-sr_Cyrl_RS",
+        "golds": {"esa-human2": ("seg",), "esa-human1": ("seg", "sys")},
+        "refs": ("refA",),
+    },
+}
 
 
 def documents(segments: int) -> list[tuple[str, str]]:
@@ -45,12 +51,18 @@ def write(folder: Path, shape: str = "wmt24", *, segments: int = 12, seed: int =
     for name in names:
         files[f"system-outputs/{pair}/{name}.txt"] = "".join(f"{name} says {'x' * n}\n" for n in range(segments))
     for gold, levels in told["golds"].items():
-        seg = {name: [None if n and (n + place) % 5 == 0 else float(row[n]) for n in range(segments)]
-               for place, (name, row) in enumerate(truth.items())}  # fmt: skip
+        seg = {
+            name: [None if n and (n + place) % 5 == 0 else float(row[n]) for n in range(segments)]
+            for place, (name, row) in enumerate(truth.items())
+        }
         means = {name: [float(np.mean([one for one in row if one is not None]))] for name, row in seg.items()}
         domains = "".join(f"{domain}\t{name}\t1.5\n" for name in seg for domain in ("news", "speech"))
-        content = {"seg": lines(seg), "sys": lines(means), "domain": domains,
-                   "doc": "".join(f"{name}\t1.0\n" for name in seg for _ in range(-(-segments // 3)))}  # fmt: skip
+        content = {
+            "seg": lines(seg),
+            "sys": lines(means),
+            "domain": domains,
+            "doc": "".join(f"{name}\t1.0\n" for name in seg for _ in range(-(-segments // 3))),
+        }
         files |= {f"human-scores/{pair}.{gold}.{level}.score": content[level] for level in levels}
     metrics = [f"{name}-{ref}" for name in ("COMET", "chrF") for ref in refs] + ["Kiwi-22-src", "UniTE-src-src"]
     for number, metric in enumerate(metrics):
@@ -65,9 +77,28 @@ def write(folder: Path, shape: str = "wmt24", *, segments: int = 12, seed: int =
 
 
 JUNK = (
-    b"", b"\x00", b"\xff\xfe", b"nan", b"inf", b"-", b"1e999", b"None", b"\t", b"\r", b" ", b"\xe2\x80\xa8", b"True",
-    b"\xd9\xa1", b"1_0", b"[No translation supplied]", b"\xef\xbb\xbf", b"0x1F", b"1,5", b"\x85", b"9" * 400,
-)  # fmt: skip
+    b"",
+    b"\x00",
+    b"\xff\xfe",
+    b"nan",
+    b"inf",
+    b"-",
+    b"1e999",
+    b"None",
+    b"\t",
+    b"\r",
+    b" ",
+    b"\xe2\x80\xa8",
+    b"True",
+    b"\xd9\xa1",
+    b"1_0",
+    b"[No translation supplied]",
+    b"\xef\xbb\xbf",
+    b"0x1F",
+    b"1,5",
+    b"\x85",
+    b"9" * 400,
+)
 OTHER_NAMES = (b"Beta-2", b"Alhpa", b"refA", b"\xe2\x80\x8b", b"A B")
 SAME = (b"None", b"0", b"1e308", b"-1e308")
 
@@ -171,13 +202,36 @@ def all_same(rng, folder, path):
 
 
 WAYS = (
-    flip_bytes, drop_lines, double_lines, put_junk, put_junk, cut, remove, rename, become_folder, become_link,
-    lose_part, other_file, rename_system, all_same,
-)  # fmt: skip
+    flip_bytes,
+    drop_lines,
+    double_lines,
+    put_junk,
+    put_junk,
+    cut,
+    remove,
+    rename,
+    become_folder,
+    become_link,
+    lose_part,
+    other_file,
+    rename_system,
+    all_same,
+)
 #: What the user may pass beside the folder: mostly nothing.
-OPTIONS = ({}, {}, {}, {"pair": "en-de"}, {"pair": ""}, {"gold": "mqm"}, {"gold": "zz"}, {"reference": "refB"},
-           {"leave_out": ["Alpha"]}, {"leave_out": ["x"]}, {"lower_is_better": ["COMET"]},
-           {"lower_is_better": ["yours"]})  # fmt: skip
+OPTIONS = (
+    {},
+    {},
+    {},
+    {"pair": "en-de"},
+    {"pair": ""},
+    {"gold": "mqm"},
+    {"gold": "zz"},
+    {"reference": "refB"},
+    {"leave_out": ["Alpha"]},
+    {"leave_out": ["x"]},
+    {"lower_is_better": ["COMET"]},
+    {"lower_is_better": ["yours"]},
+)
 
 
 def case(rng: np.random.Generator, folder: Path) -> tuple[str, dict]:

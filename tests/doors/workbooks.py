@@ -77,8 +77,11 @@ def ods(rows: Rows) -> dict[str, bytes]:
         f"<office:document-content {names}><office:body><office:spreadsheet><table:table table:name='Scores'>{body}"
         "</table:table></office:spreadsheet></office:body></office:document-content>"
     )
-    return {"mimetype": b"application/vnd.oasis.opendocument.spreadsheet", "content.xml": content.encode(),
-            "META-INF/manifest.xml": b"<manifest/>"}  # fmt: skip
+    return {
+        "mimetype": b"application/vnd.oasis.opendocument.spreadsheet",
+        "content.xml": content.encode(),
+        "META-INF/manifest.xml": b"<manifest/>",
+    }
 
 
 def zipped(parts: dict[str, bytes], kind: int = zipfile.ZIP_DEFLATED) -> bytes:
@@ -125,9 +128,13 @@ def compound(stream: bytes) -> bytes:
     chain = [0xFFFFFFFE, *([0xFFFFFFFD] * tables), *range(tables + 2, tables + 1 + data), 0xFFFFFFFE]
     table = struct.pack(f"<{len(chain)}I", *chain).ljust(512 * tables, b"\xff")
     heads = [*range(1, tables + 1)] + [0xFFFFFFFF] * (109 - tables)
-    header = (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(16) + struct.pack("<HHHHH6x", 0x3E, 3, 0xFFFE, 9, 6)
-              + struct.pack("<9I", 0, tables, 0, 0, 4096, 0xFFFFFFFE, 0, 0xFFFFFFFE, 0)
-              + struct.pack("<109I", *heads))  # fmt: skip
+    header = (
+        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+        + bytes(16)
+        + struct.pack("<HHHHH6x", 0x3E, 3, 0xFFFE, 9, 6)
+        + struct.pack("<9I", 0, tables, 0, 0, 4096, 0xFFFFFFFE, 0, 0xFFFFFFFE, 0)
+        + struct.pack("<109I", *heads)
+    )
     directory = b""
     for title, kind, first, size in (("Root Entry", 5, 0xFFFFFFFE, 0), ("Workbook", 2, tables + 1, len(stream))):
         name = title.encode("utf-16-le") + b"\0\0"
@@ -138,21 +145,68 @@ def compound(stream: bytes) -> bytes:
 
 
 TAGS = (
-    b"<f>1</f>", b'<c r="XFD1048576"><v>1</v></c>', b"<v>", b"</c>", b"</row>", b' t="s"', b' t="e"', b' t="b"',
+    b"<f>1</f>",
+    b'<c r="XFD1048576"><v>1</v></c>',
+    b"<v>",
+    b"</c>",
+    b"</row>",
+    b' t="s"',
+    b' t="e"',
+    b' t="b"',
     b' s="1"',
-    b"99999999", b"-1", b"<row/>", b"&x;", b"&#0;", b"&#xD800;", b"\0", b"\xff", b"<!--", b"-->", b"<![CDATA[", b"]]>",
-    b'<!DOCTYPE a [<!ENTITY a "b">]>', b"<?xml version='1.0' encoding='utf-16'?>", b"<c/>", b"<c><v>1</v></c>" * 99,
+    b"99999999",
+    b"-1",
+    b"<row/>",
+    b"&x;",
+    b"&#0;",
+    b"&#xD800;",
+    b"\0",
+    b"\xff",
+    b"<!--",
+    b"-->",
+    b"<![CDATA[",
+    b"]]>",
+    b'<!DOCTYPE a [<!ENTITY a "b">]>',
+    b"<?xml version='1.0' encoding='utf-16'?>",
+    b"<c/>",
+    b"<c><v>1</v></c>" * 99,
     b'"',
-    b"'", b"<", b">", b"/", b' r="A1"', b"<a>" * 300, b'<mergeCell ref="A1:XFD1048576"/>', b" " * 999, b"1e999", b"NaN",
-    b"<is><t>x</t></is>", b'<sheet name="x" sheetId="9" r:id="rId1"/>', b"../../x", b"#N/A", b"<v>0</v>",
+    b"'",
+    b"<",
+    b">",
+    b"/",
+    b' r="A1"',
+    b"<a>" * 300,
+    b'<mergeCell ref="A1:XFD1048576"/>',
+    b" " * 999,
+    b"1e999",
+    b"NaN",
+    b"<is><t>x</t></is>",
+    b'<sheet name="x" sheetId="9" r:id="rId1"/>',
+    b"../../x",
+    b"#N/A",
+    b"<v>0</v>",
     b"\xed\xa0\x80",
-    b'<table:table-row table:number-rows-repeated="9999"/>', b' table:number-columns-repeated="16384"', b"<text:p>",
-    b' table:number-rows-spanned="1048576"', b"</table:table>", b'<text:s text:c="999999999"/>', b"xmlns:x='y'",
-)  # fmt: skip
+    b'<table:table-row table:number-rows-repeated="9999"/>',
+    b' table:number-columns-repeated="16384"',
+    b"<text:p>",
+    b' table:number-rows-spanned="1048576"',
+    b"</table:table>",
+    b'<text:s text:c="999999999"/>',
+    b"xmlns:x='y'",
+)
 
 
-OTHERS = ("xl/externalLinks/externalLink1.xml", "xl/vbaProject.bin", "xl/media/a.png", "xl/SharedStrings.xml",
-          "xl/workbook.bin", "content.xml", "xl/worksheets/sheet2.xml", "EncryptedPackage")  # fmt: skip
+OTHERS = (
+    "xl/externalLinks/externalLink1.xml",
+    "xl/vbaProject.bin",
+    "xl/media/a.png",
+    "xl/SharedStrings.xml",
+    "xl/workbook.bin",
+    "content.xml",
+    "xl/worksheets/sheet2.xml",
+    "EncryptedPackage",
+)
 
 
 def _inside(parts: dict[str, bytes], rng: np.random.Generator) -> bytes:
@@ -218,8 +272,11 @@ def _archive(parts: dict[str, bytes], rng: np.random.Generator) -> bytes:
 
 def _merged(parts: dict[str, bytes], rng: np.random.Generator) -> bytes:
     """Merge cells, over one another and far beyond the table."""
-    cells = [f"{letters(int(rng.integers(0, 8)))}{rng.integers(1, 30)}:{letters(int(rng.integers(0, 9)))}"
-             f"{(30, 1048576)[rng.integers(2)]}" for _ in range(rng.integers(1, 300))]  # fmt: skip
+    cells = [
+        f"{letters(int(rng.integers(0, 8)))}{rng.integers(1, 30)}:{letters(int(rng.integers(0, 9)))}"
+        f"{(30, 1048576)[rng.integers(2)]}"
+        for _ in range(rng.integers(1, 300))
+    ]
     inside = "".join(f'<mergeCell ref="{one}"/>' for one in cells).encode()
     parts[SHEET] = parts[SHEET].replace(b"</sheetData>", b"</sheetData><mergeCells>" + inside + b"</mergeCells>")
     return zipped(parts)
@@ -227,15 +284,26 @@ def _merged(parts: dict[str, bytes], rng: np.random.Generator) -> bytes:
 
 def _spanning(parts: dict[str, bytes], rng: np.random.Generator) -> bytes:
     """Let a few cells span a sheet, or repeat some."""
-    rows = [f'<row r="{row}"><c r="{letters(int(rng.integers(0, 17_000)))}{row}"><v>1</v></c></row>'
-            for row in sorted(rng.integers(50, 1_100_000, size=3))]  # fmt: skip
-    some = ("".join(rows), "<row>" + "<c><v>1</v></c>" * int(rng.integers(1, 9000)) + "</row>",
-            "<row><c><v>1</v></c></row>" * int(rng.integers(1, 2000)))[rng.integers(3)]  # fmt: skip
+    rows = [
+        f'<row r="{row}"><c r="{letters(int(rng.integers(0, 17_000)))}{row}"><v>1</v></c></row>'
+        for row in sorted(rng.integers(50, 1_100_000, size=3))
+    ]
+    some = (
+        "".join(rows),
+        "<row>" + "<c><v>1</v></c>" * int(rng.integers(1, 9000)) + "</row>",
+        "<row><c><v>1</v></c></row>" * int(rng.integers(1, 2000)),
+    )[rng.integers(3)]
     if SHEET in parts:
         parts[SHEET] = parts[SHEET].replace(b"</sheetData>", some.encode() + b"</sheetData>")
     again = f' table:number-rows-repeated="{rng.integers(1, 1_100_000)}"'.encode()
-    return zipped({name: content.replace(b"<table:table-row", b"<table:table-row" + again, 1) if name == "content.xml"
-                   else content for name, content in parts.items()})  # fmt: skip
+    return zipped(
+        {
+            name: content.replace(b"<table:table-row", b"<table:table-row" + again, 1)
+            if name == "content.xml"
+            else content
+            for name, content in parts.items()
+        }
+    )
 
 
 _OF_ZIPS: tuple[Callable, ...] = (_inside, _inside, _inside, _parts, _archive)

@@ -197,10 +197,13 @@ def _level(found: np.ndarray, draws: np.ndarray, cells: pd.DataFrame) -> dict[st
     """Compare how high scores are on shared items, and how far they spread."""
     low, high = ends(draws[:, 0, MEAN, -1] - draws[:, 1, MEAN, -1])
     return {
-        "difference": float(found[0, MEAN, -1] - found[1, MEAN, -1]), "low": low, "high": high,
-        "sd_difference": float((cells["here"] - cells["there"]).std()), "sd_here": float(cells["here"].std()),
+        "difference": float(found[0, MEAN, -1] - found[1, MEAN, -1]),
+        "low": low,
+        "high": high,
+        "sd_difference": float((cells["here"] - cells["there"]).std()),
+        "sd_here": float(cells["here"].std()),
         "sd_there": float(cells["there"].std()),
-    }  # fmt: skip
+    }
 
 
 def _agreement(

@@ -17,11 +17,26 @@ from evalkit.campaign.checks.systems import APART
 __all__ = ["APART", "CALLED", "FINE", "LOOK", "PROBLEM", "UNKNOWN", "Check", "graded", "run_checks", "tabulate"]
 
 _CHECKS: tuple[Callable[[Analysis], Check | None], ...] = (
-    systems.apart, systems.identity, systems.enough, people.people, people.constant, people.screening,
-    systems.twins, systems.segments, systems.steered, systems.favoured, systems.normalizing, people.agreement,
-    people.elsewhere, people.steady, people.attention, systems.room, people.neighbours, systems.twice,
+    systems.apart,
+    systems.identity,
+    systems.enough,
+    people.people,
+    people.constant,
+    people.screening,
+    systems.twins,
+    systems.segments,
+    systems.steered,
+    systems.favoured,
+    systems.normalizing,
+    people.agreement,
+    people.elsewhere,
+    people.steady,
+    people.attention,
+    systems.room,
+    people.neighbours,
+    systems.twice,
     systems.languages,
-)  # fmt: skip
+)
 
 
 def run_checks(found: Analysis) -> list[Check]:

@@ -66,9 +66,13 @@ def columns(systems: Sequence[str], together: int) -> list[tuple[str, ...]]:
 
 
 def assign(
-    documents: Mapping[str, int], shown: Mapping[str, Sequence[tuple[str, ...]]], *, annotators: int, overlap: float,
+    documents: Mapping[str, int],
+    shown: Mapping[str, Sequence[tuple[str, ...]]],
+    *,
+    annotators: int,
+    overlap: float,
     rng: np.random.Generator,
-) -> list[Showing]:  # fmt: skip
+) -> list[Showing]:
     """Give every document, by all that it is ``shown`` by, to annotators; a share ``overlap`` of documents to two each.
 
     documents: name -> segments. shown: document -> columns, as many of each. The design is a Latin square that goes on:
@@ -94,7 +98,7 @@ def assign(
 
 def to_everybody(
     documents: Iterable[str], shown: Mapping[str, Sequence[tuple[str, ...]]], *, annotators: int
-) -> list[Showing]:  # fmt: skip
+) -> list[Showing]:
     """Give every document, by all that it is ``shown`` by, to every annotator, as a class has it.
 
     >>> len(to_everybody(["d1", "d2"], {"d1": [("A",), ("B",)], "d2": [("A",), ("B",)]}, annotators=3))
@@ -109,8 +113,9 @@ def _shifts(count: int, annotators: int, rng: np.random.Generator) -> list[int]:
     return whole[:count]
 
 
-def _second(rows: Sequence[tuple[str, int]], count: int, annotators: int, rng: np.random.Generator
-            ) -> list[tuple[str, int]]:  # fmt: skip
+def _second(
+    rows: Sequence[tuple[str, int]], count: int, annotators: int, rng: np.random.Generator
+) -> list[tuple[str, int]]:
     """Choose documents for a second judgement, and rows that go on where the first ended, none a document's own."""
     if not count:
         return []

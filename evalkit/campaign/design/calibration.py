@@ -22,8 +22,9 @@ LEVELS = 5
 _SCREEN = 10  # items of a screen
 
 
-def calibration_screens(texts: Texts, wish: Wish, rng: np.random.Generator, *, prior: pd.DataFrame | None,
-                        notes: list[str]) -> tuple[list[Screen], tuple[str, ...]]:  # fmt: skip
+def calibration_screens(
+    texts: Texts, wish: Wish, rng: np.random.Generator, *, prior: pd.DataFrame | None, notes: list[str]
+) -> tuple[list[Screen], tuple[str, ...]]:
     """Return the screens of the calibration set, and the documents that they come from, which nobody judges otherwise.
 
     prior: earlier ratings of these texts: then the items are those agreed upon, as many for each level of quality.
@@ -57,15 +58,22 @@ def _drawn(texts: Texts, wish: Wish, rng: np.random.Generator) -> tuple[list[Scr
         have = sum(screen.judgements for screen in screens)
         if len(screens) < len(docs) - 1 and abs(have + more - wish.calibration) < abs(have - wish.calibration):
             kinds = ("calibration",) * len(group)
-            screens.append(Screen(doc, "calibration", tuple(
-                Item(place, group, kinds, tuple(texts.outputs[system][place] for system in group))
-                for place in texts.documents[doc]
-            )))  # fmt: skip
+            screens.append(
+                Screen(
+                    doc,
+                    "calibration",
+                    tuple(
+                        Item(place, group, kinds, tuple(texts.outputs[system][place] for system in group))
+                        for place in texts.documents[doc]
+                    ),
+                )
+            )
     return screens, tuple(screen.doc for screen in screens)
 
 
-def _agreed(texts: Texts, wish: Wish, prior: pd.DataFrame, rng: np.random.Generator, notes: list[str]
-            ) -> tuple[list[Screen], tuple[str, ...]]:  # fmt: skip
+def _agreed(
+    texts: Texts, wish: Wish, prior: pd.DataFrame, rng: np.random.Generator, notes: list[str]
+) -> tuple[list[Screen], tuple[str, ...]]:
     """Choose items that earlier annotators agreed on, and show each by itself, in an order by chance."""
     place = {(doc, segment): number for number, (doc, segment) in enumerate(zip(texts.docs, texts.segments))}
     here = [
@@ -83,9 +91,14 @@ def _agreed(texts: Texts, wish: Wish, prior: pd.DataFrame, rng: np.random.Genera
     agreed = calibration_set.agreed_items(known, levels=steps, tolerance=half, share=0.5)["level"].value_counts()
     fewest = LEVELS * int(agreed.reindex(steps, fill_value=0).min())
     chosen = calibration_set.choose(
-        known, per_level=max(1, wish.calibration // LEVELS), levels=steps, tolerance=half, share=0.5, seed=wish.seed,
+        known,
+        per_level=max(1, wish.calibration // LEVELS),
+        levels=steps,
+        tolerance=half,
+        share=0.5,
+        seed=wish.seed,
         remedy=f"Pass --calibration {fewest}, or a larger --pilot.",
-    )  # fmt: skip
+    )
     others: Sequence[str] = sorted(texts.outputs)
     items = []
     for row in (chosen.iloc[int(number)] for number in rng.permutation(len(chosen))):

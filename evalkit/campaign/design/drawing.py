@@ -131,8 +131,9 @@ def draw(texts: Texts, wish: Wish, *, prior: pd.DataFrame | None = None) -> Draw
     return Drawn(wish, tuple(map(tuple, drawn)), tuple(order[:many]), reserved, tuple(notes))
 
 
-def _shown(wish: Wish, systems: list[str], docs: list[str], rng: np.random.Generator
-           ) -> dict[str, Sequence[tuple[str, ...]]]:  # fmt: skip
+def _shown(
+    wish: Wish, systems: list[str], docs: list[str], rng: np.random.Generator
+) -> dict[str, Sequence[tuple[str, ...]]]:
     """Say what each document is shown by: as its protocol has it, or by pairs of some systems."""
     if wish.opponents is None or wish.opponents == len(systems) - 1:
         return dict.fromkeys(docs, assignment.columns(systems, wish.protocol.together))
@@ -145,8 +146,14 @@ def _count(screens: Sequence[Screen]) -> int:
     return sum(screen.judgements for screen in screens)
 
 
-def _whole(texts: Texts, wish: Wish, shown: Mapping[str, Sequence[tuple[str, ...]]], docs: Sequence[str],
-           common: Sequence[Screen], rng: np.random.Generator) -> list[list[Screen]]:  # fmt: skip
+def _whole(
+    texts: Texts,
+    wish: Wish,
+    shown: Mapping[str, Sequence[tuple[str, ...]]],
+    docs: Sequence[str],
+    common: Sequence[Screen],
+    rng: np.random.Generator,
+) -> list[list[Screen]]:
     """Draw everybody's screens of some documents: the calibration set first, then the rest with its copies.
 
     What shares of single judgements come to, and what who has few documents cannot be shown again, others are shown.
@@ -208,8 +215,9 @@ def _screen(texts: Texts, showing: Showing, *, compared: bool) -> Screen:
     return Screen(showing.doc, "main", tuple(items))
 
 
-def _copies(texts: Texts, wish: Wish, originals: Sequence[Screen], due: dict[str, float], rng: np.random.Generator
-            ) -> dict[int, Screen]:  # fmt: skip
+def _copies(
+    texts: Texts, wish: Wish, originals: Sequence[Screen], due: dict[str, float], rng: np.random.Generator
+) -> dict[int, Screen]:
     """Choose documents that are shown again, degraded or as they are; each once, the last one in part.
 
     due: judgements of each kind that are lacking so far, which is kept up. Nobody has more than twice their own share.

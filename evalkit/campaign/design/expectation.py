@@ -56,9 +56,14 @@ VARIANCES = {
 _DA, _ESA, _MQM = SECONDS
 #: Protocol -> what its seconds, and what its variances are taken from.
 _TAKEN = {
-    "DA": (_DA, _DA), "SQM": (_DA, _DA), "XSTS": (_DA, _DA), "preference": (_DA, _DA), "ESA": (_ESA, _ESA),
-    "cESA": (_ESA, _ESA), "MQM": (_MQM, "wmt23-mqm"),
-}  # fmt: skip
+    "DA": (_DA, _DA),
+    "SQM": (_DA, _DA),
+    "XSTS": (_DA, _DA),
+    "preference": (_DA, _DA),
+    "ESA": (_ESA, _ESA),
+    "cESA": (_ESA, _ESA),
+    "MQM": (_MQM, "wmt23-mqm"),
+}
 
 
 def usual(protocol: Protocol) -> Usual:
@@ -101,9 +106,16 @@ def from_pilot(ratings: pd.DataFrame, protocol: Protocol) -> Usual:
     return Usual(seconds or told.seconds, variances, "; ".join(parts), assumed=False)
 
 
-def smallest_difference(variances: Mapping[str, float], *, segments: int, annotators: int, block: float,
-                        arrangement: str = "mixed", calibration: int = 0,
-                        judgements: int = 1) -> float | None:  # fmt: skip
+def smallest_difference(
+    variances: Mapping[str, float],
+    *,
+    segments: int,
+    annotators: int,
+    block: float,
+    arrangement: str = "mixed",
+    calibration: int = 0,
+    judgements: int = 1,
+) -> float | None:
     """Return the smallest difference of two systems found with chance ``POWER``; None where no test is possible.
 
     segments: judged of each system, in documents of ``block``. judgements: of each translation. The test is
@@ -149,10 +161,14 @@ class Expected:
     def as_record(self) -> dict[str, Any]:
         """Return what the campaign's own file keeps."""
         return {
-            "smallest_difference": self.difference, "standard_error": self.standard_error, "unit": self.unit,
-            "power": POWER, "seconds": self.usual.seconds, "variances": dict(self.usual.variances),
+            "smallest_difference": self.difference,
+            "standard_error": self.standard_error,
+            "unit": self.unit,
+            "power": POWER,
+            "seconds": self.usual.seconds,
+            "variances": dict(self.usual.variances),
             "source": self.usual.source,
-        }  # fmt: skip
+        }
 
 
 def expect(texts: Texts, drawn: Drawn, assumed: Usual) -> Expected:
@@ -196,12 +212,19 @@ def _reached(wish: Wish, assumed: Usual, segments: float, block: float, times: i
     """
     if wish.everybody and not wish.protocol.compares:
         many = len(wish.annotators) * times
-        return smallest_difference(assumed.variances, segments=int(segments), annotators=many, block=block,
-                                   arrangement="same", judgements=many)  # fmt: skip
+        return smallest_difference(
+            assumed.variances, segments=int(segments), annotators=many, block=block, arrangement="same", judgements=many
+        )
     segments *= times
     if wish.protocol.compares:
         return NORMAL * share_error(segments)
     crew = replace(wish, annotators=tuple(f"a{one}" for one in range(len(wish.annotators) * times))).annotators
     arrangement = "mixed" if wish.protocol.together == 1 and len(crew) > 1 else "same"
-    return smallest_difference(assumed.variances, segments=int(segments), annotators=len(crew), block=block,
-                               arrangement=arrangement, calibration=wish.calibration)  # fmt: skip
+    return smallest_difference(
+        assumed.variances,
+        segments=int(segments),
+        annotators=len(crew),
+        block=block,
+        arrangement=arrangement,
+        calibration=wish.calibration,
+    )

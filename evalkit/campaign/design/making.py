@@ -21,10 +21,23 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{2,39}")
 _CALIBRATION, _TENTH = 20, 10
 
 
-def make(name: str, folder: Path, *, outputs: Sequence[Path], protocol: str, annotators: str, pilot: Path | None = None,
-         source: Path | None = None, reference: Path | None = None, references: bool = True,
-         documents: Path | None = None, pair: str = "", seconds: float | None = None, calibration: int | None = None,
-         **wishes: Any) -> list[str]:  # fmt: skip
+def make(
+    name: str,
+    folder: Path,
+    *,
+    outputs: Sequence[Path],
+    protocol: str,
+    annotators: str,
+    pilot: Path | None = None,
+    source: Path | None = None,
+    reference: Path | None = None,
+    references: bool = True,
+    documents: Path | None = None,
+    pair: str = "",
+    seconds: float | None = None,
+    calibration: int | None = None,
+    **wishes: Any,
+) -> list[str]:
     """Write a designed campaign into a folder; return what is to be said of it.
 
     annotators: how many, or their names with commas. wishes: see ``Wish``.

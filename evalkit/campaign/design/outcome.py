@@ -106,8 +106,11 @@ def _achieved(campaign: Campaign) -> tuple[float, float] | None:
     calibration = campaign.part[campaign.part["item_type"].eq("calibration")].groupby("annotator").size()
     annotators = judged["annotator"].nunique()
     difference = smallest_difference(
-        variances, segments=segments, annotators=annotators, block=block,
+        variances,
+        segments=segments,
+        annotators=annotators,
+        block=block,
         arrangement="same" if same or annotators < 2 else "mixed",
         calibration=int(np.median(calibration)) if len(calibration) else 0,
-    )  # fmt: skip
+    )
     return None if difference is None else (difference, difference / NORMAL)

@@ -31,8 +31,14 @@ def shown(text: str) -> str:
     return _MARKUP.sub("<" + JOINER, text)
 
 
-def campaign(name: str, drawn: Drawn, items: Sequence[Sequence[Named]], sources: Sequence[str],
-             alias: Mapping[str, str], pair: tuple[str, str]) -> str:  # fmt: skip
+def campaign(
+    name: str,
+    drawn: Drawn,
+    items: Sequence[Sequence[Named]],
+    sources: Sequence[str],
+    alias: Mapping[str, str],
+    pair: tuple[str, str],
+) -> str:
     """Return the JSON that ``pearmut add`` takes: names of items and systems tell nothing, and nothing is shuffled.
 
     Sides and order are drawn already, so Pearmut is told to leave them alone.
@@ -40,9 +46,13 @@ def campaign(name: str, drawn: Drawn, items: Sequence[Sequence[Named]], sources:
     wish = drawn.wish
     told = [html.escape(wish.protocol.question)] + ["-".join(pair)] * (UNKNOWN not in pair)
     info = {
-        **wish.protocol.pearmut, "assignment": "task-based", "shuffle": False, "seed": wish.seed,
-        "users": list(wish.annotators), "instructions": " <br>".join(told),
-    }  # fmt: skip
+        **wish.protocol.pearmut,
+        "assignment": "task-based",
+        "shuffle": False,
+        "seed": wish.seed,
+        "users": list(wish.annotators),
+        "instructions": " <br>".join(told),
+    }
     data = [
         [
             [_item(one, sources, alias) for one in screen]

@@ -54,18 +54,35 @@ PROTOCOLS = {
     one.name: one
     for one in (
         Protocol("DA", (0, 100), _WHOLE, {"protocol": "DA"}),
-        Protocol("SQM", (0, 6), "How good is the translation? 0: nothing of the meaning is there; 6: perfect.",
-                 {"protocol": "DA", "sliders": _slider("SQM", 0, 6)}),
-        Protocol("XSTS", (1, 5), "How far do both sentences mean the same? 1: not at all; 5: exactly.",
-                 {"protocol": "DA", "sliders": _slider("XSTS", 1, 5)}),
+        Protocol(
+            "SQM",
+            (0, 6),
+            "How good is the translation? 0: nothing of the meaning is there; 6: perfect.",
+            {"protocol": "DA", "sliders": _slider("SQM", 0, 6)},
+        ),
+        Protocol(
+            "XSTS",
+            (1, 5),
+            "How far do both sentences mean the same? 1: not at all; 5: exactly.",
+            {"protocol": "DA", "sliders": _slider("XSTS", 1, 5)},
+        ),
         Protocol("ESA", (0, 100), _MARK, {"protocol": "ESA"}),
         Protocol("cESA", (0, 100), _MARK, {"protocol": "cESA"}, together=0),
-        Protocol("MQM", None, "Mark every error, and say of which kind and how severe it is. Give no score.",
-                 {"protocol": "MQM", "sliders": []}),
-        Protocol("preference", (0, 1), "Which translation is better? Set the better one to 1, the other to 0; both to "
-                 "the same where neither is.", {"protocol": "DA", "sliders": _slider(_BETTER, 0, 1)}, together=2),
+        Protocol(
+            "MQM",
+            None,
+            "Mark every error, and say of which kind and how severe it is. Give no score.",
+            {"protocol": "MQM", "sliders": []},
+        ),
+        Protocol(
+            "preference",
+            (0, 1),
+            "Which translation is better? Set the better one to 1, the other to 0; both to the same where neither is.",
+            {"protocol": "DA", "sliders": _slider(_BETTER, 0, 1)},
+            together=2,
+        ),
     )
-}  # fmt: skip
+}
 
 
 def get_protocol(name: str) -> Protocol:

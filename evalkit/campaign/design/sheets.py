@@ -16,8 +16,13 @@ _STAMP = (1980, 1, 1, 0, 0, 0)  # of files in a workbook, so that the same campa
 _WIDTHS = {"item": 12, "part": 6, "source": 60, "translation": 60, "translation_a": 60, "translation_b": 60}
 
 
-def assignment(drawn: Drawn, items: Sequence[Sequence[Named]], sources: Sequence[str], alias: Mapping[str, str],
-               pair: tuple[str, str]) -> str:  # fmt: skip
+def assignment(
+    drawn: Drawn,
+    items: Sequence[Sequence[Named]],
+    sources: Sequence[str],
+    alias: Mapping[str, str],
+    pair: tuple[str, str],
+) -> str:
     """Return the CSV of all that is to be judged, with everything that is known of it and an empty score.
 
     Its columns are this package's own, so it imports by itself. Annotators must not see it: it names systems. What a
@@ -26,8 +31,11 @@ def assignment(drawn: Drawn, items: Sequence[Sequence[Named]], sources: Sequence
     table = io.StringIO(newline="")
     writer = csv.writer(table, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
     compares = drawn.wish.protocol.compares
-    judged = ["system_a", "system_b", "source", "translation_a", "translation_b", "preference"] if compares else [
-        "system", "item_type", "source", "hypothesis", drawn.wish.protocol.heading]  # fmt: skip
+    judged = (
+        ["system_a", "system_b", "source", "translation_a", "translation_b", "preference"]
+        if compares
+        else ["system", "item_type", "source", "hypothesis", drawn.wish.protocol.heading]
+    )
     hit = [] if compares else ["hit"]
     writer.writerow([*designs.HEADINGS[:2], *hit, *designs.HEADINGS[2:], *judged])
     for one in (one for mine in items for one in mine):
@@ -64,8 +72,11 @@ def workbook(drawn: Drawn, mine: Sequence[Named], sources: Sequence[str], alias:
     from openpyxl.styles import Alignment, Font
 
     protocol = drawn.wish.protocol
-    judged = ["source", "translation_a", "translation_b", "preference"] if protocol.compares else [
-        "source", "translation", protocol.heading]  # fmt: skip
+    judged = (
+        ["source", "translation_a", "translation_b", "preference"]
+        if protocol.compares
+        else ["source", "translation", protocol.heading]
+    )
     book = Workbook()
     sheet = book.active
     sheet.title = "judgements"

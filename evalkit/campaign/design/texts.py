@@ -49,9 +49,14 @@ class Texts:
 
 
 def read_texts(
-    outputs: Sequence[Path], *, source: Path | None = None, reference: Path | None = None,
-    documents: Path | None = None, pair: str = "", references: bool = True,
-) -> Texts:  # fmt: skip
+    outputs: Sequence[Path],
+    *,
+    source: Path | None = None,
+    reference: Path | None = None,
+    documents: Path | None = None,
+    pair: str = "",
+    references: bool = True,
+) -> Texts:
     """Read a folder or files, a system each, beside source, reference and documents; or mt-metrics-eval's layout.
 
     documents: a document's name on each line (behind a tab, where there is one); an empty line goes on with the one
@@ -62,8 +67,12 @@ def read_texts(
         found = _mt_metrics_eval(outputs[0], pair)
     else:
         beside = [path for path in (source, reference, documents) if path]
-        found = {"systems": _systems(outputs, beside), "source": source, "documents": documents,
-                 "references": {REFERENCE: reference} if reference else {}}  # fmt: skip
+        found = {
+            "systems": _systems(outputs, beside),
+            "source": source,
+            "documents": documents,
+            "references": {REFERENCE: reference} if reference else {},
+        }
     if not found["source"]:
         raise DataError("The source texts are not named. Pass --source FILE, a segment a line.")
     humans = found["references"] if references else {}
@@ -119,9 +128,11 @@ def _mt_metrics_eval(folder: Path, pair: str) -> dict:
     }
     return {
         "systems": {path.stem: path for path in sorted((folder / "system-outputs" / name).glob("*.txt"))},
-        "source": folder / "sources" / f"{name}.txt", "documents": documents if documents.is_file() else None,
-        "references": references, "pair": name,
-    }  # fmt: skip
+        "source": folder / "sources" / f"{name}.txt",
+        "documents": documents if documents.is_file() else None,
+        "references": references,
+        "pair": name,
+    }
 
 
 def _lines(path: Path) -> list[str]:
@@ -141,8 +152,10 @@ def _lines(path: Path) -> list[str]:
 
 def _demand_as_long(path: Path, lines: Sequence[str], other: Path, others: Sequence[str]) -> None:
     if len(lines) != len(others):
-        raise DataError(f"{path.name} has {len(lines):,} lines and {other.name} {len(others):,}. Give both a line for "
-                        "each segment, in the same order.")  # fmt: skip
+        raise DataError(
+            f"{path.name} has {len(lines):,} lines and {other.name} {len(others):,}. Give both a line for "
+            "each segment, in the same order."
+        )
 
 
 def _documents(path: Path | None, sources: Sequence[str], source: Path, notes: list[str]) -> list[str]:

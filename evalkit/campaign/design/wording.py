@@ -11,9 +11,12 @@ from evalkit.campaign.design.writing import counts
 from evalkit.stats.terms import join_names, pluralize
 
 _KINDS = {
-    "system": "of systems' translations", "reference": "of people's translations", "repeat": "made a second time",
-    "degraded": "of degraded translations", "calibration": "of the calibration set",
-}  # fmt: skip
+    "system": "of systems' translations",
+    "reference": "of people's translations",
+    "repeat": "made a second time",
+    "degraded": "of degraded translations",
+    "calibration": "of the calibration set",
+}
 
 
 def expectation(texts: Texts, drawn: Drawn, found: Expected) -> list[str]:
@@ -74,8 +77,10 @@ def _more(found: Expected) -> str:
 def notes(texts: Texts, drawn: Drawn) -> list[str]:
     """Say what was assumed, and what could not be had."""
     protocol = drawn.wish.protocol
-    tool = [f"{protocol.name} marks errors, which takes a tool such as Pearmut; "
-            + ("workbooks have room for scores only" if protocol.scale else "no workbooks were written")]  # fmt: skip
+    tool = [
+        f"{protocol.name} marks errors, which takes a tool such as Pearmut; "
+        + ("workbooks have room for scores only" if protocol.scale else "no workbooks were written")
+    ]
     told = (*texts.notes, *drawn.notes, *(tool if protocol.marks else []))
     return [f"{note[0].upper()}{note[1:]}." for note in told]
 

@@ -31,10 +31,11 @@ def write(folder: Path, name: str, texts: Texts, drawn: Drawn, *, planned: Mappi
         "campaign.json": pearmut.campaign(name, drawn, items, texts.sources, alias, pair).encode(),
         "assignment.csv": sheets.assignment(drawn, items, texts.sources, alias, pair).encode("utf-8-sig"),
         designs.NAME: designs.written(
-            _said(name, texts, drawn, planned), {alias[system]: system for system in sorted(texts.outputs)},
+            _said(name, texts, drawn, planned),
+            {alias[system]: system for system in sorted(texts.outputs)},
             {one.name: entry(one, alias) for mine in items for one in mine},
         ).encode(),
-    }  # fmt: skip
+    }
     with_score = drawn.wish.protocol.scale is not None  # else there is nothing to type into a sheet
     for annotator, mine in zip(drawn.wish.annotators, items) if with_score else ():
         contents[f"{WORKBOOKS}/{annotator}.xlsx"] = sheets.workbook(drawn, mine, texts.sources, alias)
@@ -55,13 +56,27 @@ def _said(name: str, texts: Texts, drawn: Drawn, planned: Mapping[str, Any]) -> 
     """Say what the campaign is."""
     wish = drawn.wish
     return {
-        "name": name, "protocol": wish.protocol.name, "scale": wish.protocol.scale, "src_lang": texts.src_lang,
-        "tgt_lang": texts.tgt_lang, "annotators": wish.annotators, "hours": wish.hours, "seconds": wish.seconds,
-        "overlap": wish.overlap, "calibration": wish.calibration, "degraded": wish.degraded, "repeats": wish.repeats,
-        "everybody": wish.everybody, "opponents": wish.opponents, "seed": wish.seed,
-        "inputs": texts.inputs, "documents": len(drawn.documents), "judgements": drawn.judgements,
-        "kinds": counts(drawn), "planned": planned,
-    }  # fmt: skip
+        "name": name,
+        "protocol": wish.protocol.name,
+        "scale": wish.protocol.scale,
+        "src_lang": texts.src_lang,
+        "tgt_lang": texts.tgt_lang,
+        "annotators": wish.annotators,
+        "hours": wish.hours,
+        "seconds": wish.seconds,
+        "overlap": wish.overlap,
+        "calibration": wish.calibration,
+        "degraded": wish.degraded,
+        "repeats": wish.repeats,
+        "everybody": wish.everybody,
+        "opponents": wish.opponents,
+        "seed": wish.seed,
+        "inputs": texts.inputs,
+        "documents": len(drawn.documents),
+        "judgements": drawn.judgements,
+        "kinds": counts(drawn),
+        "planned": planned,
+    }
 
 
 def counts(drawn: Drawn) -> dict[str, int]:

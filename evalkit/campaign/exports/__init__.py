@@ -59,8 +59,14 @@ def export(report: Path, out: Path) -> list[Path]:
         for name, content in texts.items():
             (folder / name).write_text(content, encoding="utf-8")
         names += texts
-        listed = {"study": found["study"], "signature": found["signature"], "evalkit": __version__, "csv": _NOTE,
-                  "columns": kinds, "files": {name: digest(folder / name) for name in names}}  # fmt: skip
+        listed = {
+            "study": found["study"],
+            "signature": found["signature"],
+            "evalkit": __version__,
+            "csv": _NOTE,
+            "columns": kinds,
+            "files": {name: digest(folder / name) for name in names},
+        }
         (folder / tables.LIST).write_text(_json(listed), encoding="utf-8")
     return [out / name for name in [*names, tables.LIST]]
 

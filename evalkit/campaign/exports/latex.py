@@ -46,11 +46,22 @@ def latex(table: pd.DataFrame, *, name: str, signature: str = "") -> str:
     for line in lines:  # after a line's end, or a rule, a bracket or a star would belong to that command
         line[0] = f"{{}}{line[0]}" if line[0].startswith(("[", "*")) else line[0]
     rows = [" & ".join(line) + r" \\" for line in lines]
-    body = "\n".join([
-        r"\begin{table}", rf"\caption{{{tex(name.replace('_', ' '))}}}",
-        rf"\label{{tab:{re.sub(r'[^A-Za-z0-9]+', '-', name)}}}", rf"\begin{{tabular}}{{{_layout(table, numbers)}}}",
-        r"\toprule", rows[0], r"\midrule", *rows[1:], r"\bottomrule", r"\end{tabular}", r"\end{table}", "",
-    ])  # fmt: skip
+    body = "\n".join(
+        [
+            r"\begin{table}",
+            rf"\caption{{{tex(name.replace('_', ' '))}}}",
+            rf"\label{{tab:{re.sub(r'[^A-Za-z0-9]+', '-', name)}}}",
+            rf"\begin{{tabular}}{{{_layout(table, numbers)}}}",
+            r"\toprule",
+            rows[0],
+            r"\midrule",
+            *rows[1:],
+            r"\bottomrule",
+            r"\end{tabular}",
+            r"\end{table}",
+            "",
+        ]
+    )
     return "\n".join([*[f"% {' '.join(signature.split())}"] * bool(signature), *needs(body), body])
 
 

@@ -18,8 +18,17 @@ from evalkit.data.spreadsheets import guard_table, unguarded
 #: The file that lists an export: its files with their digests, and what the columns of its CSV files are.
 LIST = "export.json"
 #: Names that other files of an export have, and names that are devices to Windows.
-_TAKEN = ("values", "methods", "datasheet", "export", "con", "prn", "aux", "nul",
-          *(f"{port}{number}" for port in ("com", "lpt") for number in range(1, 10)))  # fmt: skip
+_TAKEN = (
+    "values",
+    "methods",
+    "datasheet",
+    "export",
+    "con",
+    "prn",
+    "aux",
+    "nul",
+    *(f"{port}{number}" for port in ("com", "lpt") for number in range(1, 10)),
+)
 #: Bytes that a file's name has of its table's: file systems allow 255 with what comes behind it.
 _LONGEST = 80
 #: The largest whole number that floats hold with all smaller ones, and how many digits are sure to be below it.

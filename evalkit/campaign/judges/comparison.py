@@ -117,9 +117,13 @@ def compare_judges(
         return Missing(f"no automatic judge or metric scored an output of a system in {campaign.pair}.", COLLECT)
     units = _documents(campaign, sides.grid)
     found = agreement(
-        sides.stacked, systems=sides.whole.to_numpy(float), units=units, ties=sides.raw.to_numpy(float).T,
-        resamples=resamples, seed=seed,
-    )  # fmt: skip
+        sides.stacked,
+        systems=sides.whole.to_numpy(float),
+        units=units,
+        ties=sides.raw.to_numpy(float).T,
+        resamples=resamples,
+        seed=seed,
+    )
     persons, beaten = _one_by_one(sides, seed)
     table, intervals = _tabulated(found, sides, persons)
     return Judges(
@@ -234,13 +238,20 @@ def _as_annotators(campaign: Campaign, sides: Sides) -> pd.DataFrame:
     for name, own in sides.models.items():
         with_it = people.join(own.rename(name), how="inner").dropna(subset=name)
         several = with_it[with_it.drop(columns=name).notna().sum(axis=1) > 1]
-        rows.append({
-            "judge": name, "judgements": sides.judgements[name], "items": len(with_it), "mean": own.mean(),
-            "sd": own.std(),
-            "difference": (with_it[name] - with_it.drop(columns=name).mean(axis=1)).mean(),
-            "alpha_without": _alpha(several.drop(columns=name), level), "alpha": _alpha(several, level),
-            "items_of_alpha": len(several), **_stand_in(people, own, level),
-        })  # fmt: skip
+        rows.append(
+            {
+                "judge": name,
+                "judgements": sides.judgements[name],
+                "items": len(with_it),
+                "mean": own.mean(),
+                "sd": own.std(),
+                "difference": (with_it[name] - with_it.drop(columns=name).mean(axis=1)).mean(),
+                "alpha_without": _alpha(several.drop(columns=name), level),
+                "alpha": _alpha(several, level),
+                "items_of_alpha": len(several),
+                **_stand_in(people, own, level),
+            }
+        )
     return pd.DataFrame(rows)
 
 

@@ -83,8 +83,20 @@ class Few:
     @property
     def shown(self) -> list[str]:
         """The table's columns that a page has room for."""
-        return ["judge", "name", "judged", "others", "plain", "plain_low", "plain_high", "estimate", "low", "high",
-                "narrower", "newly"]  # fmt: skip
+        return [
+            "judge",
+            "name",
+            "judged",
+            "others",
+            "plain",
+            "plain_low",
+            "plain_high",
+            "estimate",
+            "low",
+            "high",
+            "narrower",
+            "newly",
+        ]
 
     @property
     def differences(self) -> pd.DataFrame:
@@ -162,11 +174,22 @@ def _row(human: pd.Series, metric: pd.Series, groups: np.ndarray, name: str, wha
     plain, tuned = (_ends(y, f, judged, rest, groups, one) for one in (0.0, weight))
     sure = [what == powered.WHAT[1] and (one[1] > 0 or one[2] < 0) for one in (plain, tuned)]
     return {
-        "what": what, "name": name, "judged": n, "others": others, "plain": plain[0], "plain_low": plain[1],
-        "plain_high": plain[2], "estimate": tuned[0], "low": tuned[1], "high": tuned[2], "weight": weight,
+        "what": what,
+        "name": name,
+        "judged": n,
+        "others": others,
+        "plain": plain[0],
+        "plain_low": plain[1],
+        "plain_high": plain[2],
+        "estimate": tuned[0],
+        "low": tuned[1],
+        "high": tuned[2],
+        "weight": weight,
         "narrower": 1 - (tuned[2] - tuned[1]) / (plain[2] - plain[1]) if plain[2] > plain[1] else 0.0,
-        "distinguished": sure[0], "newly": sure[1] and not sure[0], "no_longer": sure[0] and not sure[1],
-    }  # fmt: skip
+        "distinguished": sure[0],
+        "newly": sure[1] and not sure[0],
+        "no_longer": sure[0] and not sure[1],
+    }
 
 
 def _ends(

@@ -111,8 +111,12 @@ def reading(campaign: Campaign) -> str:
     receipt = {what: str(how) for what, how in reading_of(campaign.ratings).get("receipt", {}).items()}
     if not receipt:
         return ""
-    apart = [f"{how} {together(what.removeprefix(start))}" for what, how in receipt.items() for start in _APART
-             if what.startswith(start)]  # fmt: skip
+    apart = [
+        f"{how} {together(what.removeprefix(start))}"
+        for what, how in receipt.items()
+        for start in _APART
+        if what.startswith(start)
+    ]
     sentences = [f"Of the file's rows: {receipt['rows']}"] if "rows" in receipt else []
     sentences += [f"Left out, and why: {'; '.join(apart)}"] if apart else []
     if "proposed from the data" in receipt.get("scale", ""):

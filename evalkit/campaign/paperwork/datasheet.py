@@ -18,9 +18,24 @@ from evalkit.stats.terms import join_names, pluralize
 
 #: Questions to which what the data know is the whole answer.
 _WHOLE = {
-    "2.3", "2.4", "2.5", "3.1.1", "3.2.1", "4.1.2", "4.1.3", "4.2.1", "4.2.2", "4.2.3", "4.3.1", "4.3.4", "4.3.6",
-    "4.3.8", "4.3.9", "4.3.10", "4.3.11",
-}  # fmt: skip
+    "2.3",
+    "2.4",
+    "2.5",
+    "3.1.1",
+    "3.2.1",
+    "4.1.2",
+    "4.1.3",
+    "4.2.1",
+    "4.2.2",
+    "4.2.3",
+    "4.3.1",
+    "4.3.4",
+    "4.3.6",
+    "4.3.8",
+    "4.3.9",
+    "4.3.10",
+    "4.3.11",
+}
 _UNKNOWN_LANGUAGE = "und"
 
 
@@ -71,8 +86,11 @@ def datasheet(found: Analysis) -> Datasheet:
         own = name == campaign.criterion
         other = {"4.3.1": name} if not own else known
         hint = "" if own else f"; for what the data know, run this report with -p criterion={name}"
-        of_criterion += [_row(number, other.get(number, ""), criterion=name, hint=hint)
-                         for number in QUESTIONS if number.startswith("4")]  # fmt: skip
+        of_criterion += [
+            _row(number, other.get(number, ""), criterion=name, hint=hint)
+            for number in QUESTIONS
+            if number.startswith("4")
+        ]
     place = next(place for place, row in enumerate(rows) if row["number"].startswith("5"))
     return Datasheet([*rows[:place], *of_criterion, *rows[place:]])
 
@@ -81,8 +99,13 @@ def _row(number: str, known: str, *, criterion: str = "", hint: str = "") -> dic
     """Put a question, what is known, and what is not, into a row."""
     question = QUESTIONS[number]
     whole = known and number in _WHOLE
-    return {"number": number, "criterion": criterion, "question": question.label, "known": known,
-            "blank": "" if whole else f"{question.hint}{hint}"}  # fmt: skip
+    return {
+        "number": number,
+        "criterion": criterion,
+        "question": question.label,
+        "known": known,
+        "blank": "" if whole else f"{question.hint}{hint}",
+    }
 
 
 def _resources(found: Analysis, _: Protocol) -> str:
@@ -169,16 +192,19 @@ def _values(found: Analysis, protocol: Protocol) -> str:
 
 
 def _task(_: Analysis, protocol: Protocol) -> str:
-    tasks = {MQM: "Annotators mark errors; recorded are place, severity and, where stated, category of each.",
-             PREFERENCES: "Annotators compare two translations; recorded is which is better, or a tie."}  # fmt: skip
+    tasks = {
+        MQM: "Annotators mark errors; recorded are place, severity and, where stated, category of each.",
+        PREFERENCES: "Annotators compare two translations; recorded is which is better, or a tie.",
+    }
     return tasks.get(protocol.name, "N/A: there is a scale.")
 
 
 def _form(_: Analysis, protocol: Protocol) -> str:
     forms = {
-        MQM: "Annotation: errors are marked in the output.", PREFERENCES: "Relative quality estimation.",
+        MQM: "Annotation: errors are marked in the output.",
+        PREFERENCES: "Relative quality estimation.",
         ESA: "Annotation (errors are marked in the output), then direct quality estimation.",
-    }  # fmt: skip
+    }
     return forms.get(protocol.name, "Direct quality estimation.")
 
 
@@ -201,14 +227,29 @@ def _agreement(found: Analysis, _: Protocol) -> str:
 
 #: What the data can know, by question.
 _ANSWERS: dict[str, Callable[[Analysis, Protocol], str]] = {
-    "1.2": _resources, "2.1": _input, "2.2": _output, "2.3": lambda *_: "Machine translation.",
-    "2.4": lambda found, _: _languages(found, "src_lang"), "2.5": lambda found, _: _languages(found, "tgt_lang"),
-    "3.1.1": _outputs, "3.1.3": _power, "3.2.1": _people, "3.3.2": _tool, "3.3.3": _assurance, "3.3.5": _pace,
+    "1.2": _resources,
+    "2.1": _input,
+    "2.2": _output,
+    "2.3": lambda *_: "Machine translation.",
+    "2.4": lambda found, _: _languages(found, "src_lang"),
+    "2.5": lambda found, _: _languages(found, "tgt_lang"),
+    "3.1.1": _outputs,
+    "3.1.3": _power,
+    "3.2.1": _people,
+    "3.3.2": _tool,
+    "3.3.3": _assurance,
+    "3.3.5": _pace,
     "4.1.2": lambda _, protocol: "Content." if protocol.name == XSTS else "",
     "4.1.3": lambda _, protocol: "Relative to the input." if protocol.name == XSTS else "",
     "4.2.1": lambda *_: "Subjective: the judgement of each annotator.",
     "4.2.2": lambda _, protocol: "Relative." if protocol.beside else "" if not protocol.name else "Absolute.",
     "4.2.3": lambda *_: "Intrinsic: the outputs themselves are judged.",
-    "4.3.1": lambda found, _: found.campaign.criterion, "4.3.3": _size, "4.3.4": _values, "4.3.6": _task,
-    "4.3.8": _form, "4.3.9": _scores, "4.3.10": _significance, "4.3.11": _agreement,
-}  # fmt: skip
+    "4.3.1": lambda found, _: found.campaign.criterion,
+    "4.3.3": _size,
+    "4.3.4": _values,
+    "4.3.6": _task,
+    "4.3.8": _form,
+    "4.3.9": _scores,
+    "4.3.10": _significance,
+    "4.3.11": _agreement,
+}

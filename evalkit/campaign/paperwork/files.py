@@ -34,11 +34,17 @@ def files(found: dict[str, Any]) -> dict[str, str]:
             [f"{text}{data}", f"Signature: {signature}", *(["", *references] if references else []), ""]
         ),
         "methods.md": "\n".join(
-            [escaped(f"{text}{data}"), "", f"Signature: `{signature.replace('`', '')}`", "",
-             *(f"- {escaped(reference)}" for reference in references), *([""] if references else [])]
+            [
+                escaped(f"{text}{data}"),
+                "",
+                f"Signature: `{signature.replace('`', '')}`",
+                "",
+                *(f"- {escaped(reference)}" for reference in references),
+                *([""] if references else []),
+            ]
         ),
         "methods.tex": _latex((str(own["latex"]) if works else tex(text)) + tex(data), signature, bool(works)),
-    }  # fmt: skip
+    }
     if works:
         made["methods.bib"] = bibtex([{name: str(value) for name, value in work.items()} for work in works])
     sheet = found["recorded"].get("datasheet")
@@ -76,10 +82,16 @@ def _latex(body: str, signature: str, cites: bool) -> str:
 def _datasheet(sheet: dict[str, Any], signature: str) -> str:
     """Write the datasheet as Markdown: a heading a section, a question a paragraph, blanks to be seen at once."""
     lines = [
-        "# Human evaluation datasheet", "", escaped(str(sheet.get("summary", ""))), "",
+        "# Human evaluation datasheet",
+        "",
+        escaped(str(sheet.get("summary", ""))),
+        "",
         f"Questions of {escaped(str(sheet.get('template', '')))}, in short words of our own; the template has them in "
-        f"full: {escaped(str(sheet.get('source', '')))}", "", f"Signature: `{signature.replace('`', '')}`", "",
-    ]  # fmt: skip
+        f"full: {escaped(str(sheet.get('source', '')))}",
+        "",
+        f"Signature: `{signature.replace('`', '')}`",
+        "",
+    ]
     answers = [row for row in sheet["answers"] if isinstance(row, dict) and "number" in row]
     for (section, criterion), rows in groupby(answers, key=_part):
         about = f" ({escaped(criterion)})" if criterion else ""

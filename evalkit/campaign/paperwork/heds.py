@@ -16,10 +16,16 @@ SOURCE = (
 )
 #: Number of a section -> what it is about.
 SECTIONS = {
-    "1": "Paper and resources", "2": "Systems", "3.1": "Sample of outputs", "3.2": "Evaluators",
-    "3.3": "Experimental design", "4.1": "What quality is judged", "4.2": "How it is judged",
-    "4.3": "How responses are elicited", "5": "Ethics",
-}  # fmt: skip
+    "1": "Paper and resources",
+    "2": "Systems",
+    "3.1": "Sample of outputs",
+    "3.2": "Evaluators",
+    "3.3": "Experimental design",
+    "4.1": "What quality is judged",
+    "4.2": "How it is judged",
+    "4.3": "How responses are elicited",
+    "5": "Ethics",
+}
 
 
 @dataclass(frozen=True)
@@ -86,6 +92,6 @@ _TEXTS = {
     "5.2": ("Personal data", "whether outputs or responses hold any, and how they are protected"),
     "5.3": ("Special categories of data", "whether outputs or responses hold any, and how they are protected"),
     "5.4": ("Impact assessments", "which were carried out, and with what outcome"),
-}  # fmt: skip
+}
 #: Number -> question, in the order of the template.
 QUESTIONS = {number: Question(number, label, hint) for number, (label, hint) in _TEXTS.items()}

@@ -6,12 +6,35 @@ import unicodedata
 
 #: Written otherwise in LaTeX. What has no form in all of its encodings is built from what has one.
 _TEX = {
-    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "_": r"\_", "%": r"\%",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
-    "|": r"\textbar{}", '"': r"\textquotedbl{}", "\n": " ", "\r": " ", "\t": " ",
-    "`": r"\textasciigrave{}", "…": r"\ldots{}", "−": "$-$", "✓": r"$\surd$", "✗": r"$\times$", "“": "``", "”": "''",
-    "‘": "`", "’": "'", "–": "--", "—": "---",
-}  # fmt: skip
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "_": r"\_",
+    "%": r"\%",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "\n": " ",
+    "\r": " ",
+    "\t": " ",
+    "`": r"\textasciigrave{}",
+    "…": r"\ldots{}",
+    "−": "$-$",
+    "✓": r"$\surd$",
+    "✗": r"$\times$",
+    "“": "``",
+    "”": "''",
+    "‘": "`",
+    "’": "'",
+    "–": "--",
+    "—": "---",
+}
 #: Letters up to U+017F for which pdfLaTeX has no glyph, and those that it has in the encoding T1 only.
 _UNKNOWN, _T1 = set("ĦħĸĿŀŉŦŧſ"), set('ÐðĐđÞþŊŋĄąĘęĮįŲų«»"')
 RARE = "% Some letters here are none of pdfLaTeX's: use LuaLaTeX or XeLaTeX, with a font that has them."

@@ -62,7 +62,7 @@ def methods(found: Analysis, *, resamples: int, seed: int) -> Methods:
         [scoring(found.ranking), testing(found.ranking), drawing(found.ranking), _calibration(found.calibration)],
         [agreement(found.agreement), control(found.quality), screening(found.screening)],
         [_plan(found.plan), f"Random draws begin from seed {seed}. All analyses were made with evalkit {__version__}."],
-    ]  # fmt: skip
+    ]
     marked = [" ".join(filter(None, part)) for part in parts if any(part)]
     keys = citing.cited("\n".join(marked))
     lines = [f"- {escaped(REFERENCES[key].text)}" for key in keys]

@@ -15,9 +15,14 @@ from evalkit.data.schemas import UNSTATED
 ESA, MQM, DA, XSTS, PREFERENCES, UNKNOWN = "ESA", "MQM", "DA", "XSTS", "preferences", ""
 #: The tool whose export a format is.
 TOOLS = {
-    "appraise": "Appraise", "esa": "Appraise", "pearmut": "Pearmut", "label-studio": "Label Studio",
-    "doccano": "doccano", "prodigy": "Prodigy", "mturk-da": "Amazon Mechanical Turk",
-}  # fmt: skip
+    "appraise": "Appraise",
+    "esa": "Appraise",
+    "pearmut": "Pearmut",
+    "label-studio": "Label Studio",
+    "doccano": "doccano",
+    "prodigy": "Prodigy",
+    "mturk-da": "Amazon Mechanical Turk",
+}
 #: What a format without marked errors says of the protocol.
 _BY_FORMAT = {"xsts": XSTS, "mturk-da": DA, "appraise": DA, "preferences": PREFERENCES, "mqm": MQM, "esa": ESA}
 #: Which format the files of a registered data set have, by the module that loads them.

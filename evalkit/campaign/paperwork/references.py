@@ -119,112 +119,278 @@ def linked(text: str) -> list[tuple[str, str]]:
 
 #: Citation key -> work.
 REFERENCES = {
-    "bell2002": Reference("article", ("Bell, Robert M.", "McCaffrey, Daniel F."), {
-        "title": "Bias reduction in standard errors for linear regression with multi-stage samples",
-        "journal": "Survey Methodology", "volume": "28", "number": "2", "pages": "169–181", "year": "2002",
-    }),
-    "burchardt2014": Reference("techreport", ("Burchardt, Aljoscha", "Lommel, Arle"), {
-        "title": "Practical Guidelines for the Use of {MQM} in Scientific Research on Translation Quality",
-        "institution": "DFKI, QTLaunchPad", "year": "2014",
-    }),
-    "bradley1952": Reference("article", ("Bradley, Ralph Allan", "Terry, Milton E."), {
-        "title": "Rank Analysis of Incomplete Block Designs: {I}. The Method of Paired Comparisons",
-        "journal": "Biometrika", "volume": "39", "number": "3/4", "pages": "324–345", "year": "1952",
-    }),
-    "cameron2011": Reference("article", ("Cameron, A. Colin", "Gelbach, Jonah B.", "Miller, Douglas L."), {
-        "title": "Robust inference with multiway clustering", "journal": "Journal of Business & Economic Statistics",
-        "volume": "29", "number": "2", "pages": "238–249", "year": "2011",
-    }),
-    "davidson1970": Reference("article", ("Davidson, Roger R.",), {
-        "title": "On Extending the {B}radley-{T}erry Model to Accommodate Ties in Paired Comparison Experiments",
-        "journal": "Journal of the American Statistical Association", "volume": "65", "number": "329",
-        "pages": "317–328", "year": "1970",
-    }),
-    "efron1993": Reference("book", ("Efron, Bradley", "Tibshirani, Robert J."), {
-        "title": "An Introduction to the Bootstrap", "publisher": "Chapman & Hall", "year": "1993",
-    }),
-    "freitag2021": Reference("article", (
-        "Freitag, Markus", "Foster, George", "Grangier, David", "Ratnakar, Viresh", "Tan, Qijun",
-        "Macherey, Wolfgang",
-    ), {
-        "title": "Experts, Errors, and Context: A Large-Scale Study of Human Evaluation for Machine Translation",
-        "journal": "Transactions of the Association for Computational Linguistics", "volume": "9",
-        "pages": "1460–1474", "year": "2021", "url": "https://aclanthology.org/2021.tacl-1.87",
-    }),
-    "graham2013": Reference("inproceedings", (
-        "Graham, Yvette", "Baldwin, Timothy", "Moffat, Alistair", "Zobel, Justin",
-    ), {
-        "title": "Continuous Measurement Scales in Human Evaluation of Machine Translation",
-        "booktitle": "Proceedings of the 7th Linguistic Annotation Workshop and Interoperability with Discourse",
-        "pages": "33–41", "year": "2013", "url": "https://aclanthology.org/W13-2305",
-    }),
-    "gwet2008": Reference("article", ("Gwet, Kilem Li",), {
-        "title": "Computing inter-rater reliability and its variance in the presence of high agreement",
-        "journal": "British Journal of Mathematical and Statistical Psychology", "volume": "61", "number": "1",
-        "pages": "29–48", "year": "2008",
-    }),
-    "henderson1953": Reference("article", ("Henderson, Charles R.",), {
-        "title": "Estimation of variance and covariance components", "journal": "Biometrics", "volume": "9",
-        "number": "2", "pages": "226–252", "year": "1953",
-    }),
-    "henderson1975": Reference("article", ("Henderson, Charles R.",), {
-        "title": "Best linear unbiased estimation and prediction under a selection model", "journal": "Biometrics",
-        "volume": "31", "number": "2", "pages": "423–447", "year": "1975",
-    }),
-    "holm1979": Reference("article", ("Holm, Sture",), {
-        "title": "A simple sequentially rejective multiple test procedure",
-        "journal": "Scandinavian Journal of Statistics", "volume": "6", "number": "2", "pages": "65–70",
-        "year": "1979",
-    }),
-    "james1971": Reference("article", ("James, Alan T.", "Wilkinson, Graham N."), {
-        "title": "Factorization of the residual operator and canonical decomposition of nonorthogonal factors in the "
-        "analysis of variance", "journal": "Biometrika", "volume": "58", "number": "2", "pages": "279–294",
-        "year": "1971",
-    }),
-    "knowles2024": Reference("article", ("Knowles, Rebecca", "Lo, Chi-kiu"), {
-        "title": "Calibration and context in human evaluation of machine translation",
-        "journal": "Natural Language Processing", "year": "2024", "doi": "10.1017/nlp.2024.5",
-    }),
-    "kocmi2024": Reference("inproceedings", (
-        "Kocmi, Tom", "Zouhar, Vilém", "Avramidis, Eleftherios", "Grundkiewicz, Roman", "Karpinska, Marzena",
-        "Popović, Maja", "Sachan, Mrinmaya", "Shmatova, Mariya",
-    ), {
-        "title": "Error Span Annotation: A Balanced Approach for Human Evaluation of Machine Translation",
-        "booktitle": "Proceedings of the Ninth Conference on Machine Translation", "pages": "1440–1453",
-        "year": "2024", "doi": "10.18653/v1/2024.wmt-1.131",
-    }),
-    "krippendorff2011": Reference("techreport", ("Krippendorff, Klaus",), {
-        "title": "Computing {Krippendorff}'s alpha-reliability",
-        "institution": "University of Pennsylvania, Annenberg School for Communication", "year": "2011",
-    }),
-    "liang1986": Reference("article", ("Liang, Kung-Yee", "Zeger, Scott L."), {
-        "title": "Longitudinal data analysis using generalized linear models", "journal": "Biometrika", "volume": "73",
-        "number": "1", "pages": "13–22", "year": "1986",
-    }),
-    "licht2022": Reference("inproceedings", (
-        "Licht, Daniel", "Gao, Cynthia", "Lam, Janice", "Guzmán, Francisco", "Diab, Mona", "Koehn, Philipp",
-    ), {
-        "title": "Consistent Human Evaluation of Machine Translation across Language Pairs",
-        "booktitle": "Proceedings of the 15th Biennial Conference of the Association for Machine Translation in the "
-        "Americas (Volume 1: Research Track)",
-        "pages": "309–321", "year": "2022", "url": "https://aclanthology.org/2022.amta-research.24",
-    }),
-    "lommel2014": Reference("article", ("Lommel, Arle", "Uszkoreit, Hans", "Burchardt, Aljoscha"), {
-        "title": "Multidimensional Quality Metrics ({MQM}): A Framework for Declaring and Describing Translation "
-        "Quality Metrics",
-        "journal": "Tradumàtica", "volume": "12", "pages": "455–463", "year": "2014",
-    }),
-    "owen2007": Reference("article", ("Owen, Art B.",), {
-        "title": "The pigeonhole bootstrap", "journal": "Annals of Applied Statistics", "volume": "1", "number": "2",
-        "pages": "386–411", "year": "2007",
-    }),
-    "sai2023": Reference("inproceedings", (
-        "Sai, Ananya B.", "Dixit, Tanay", "Nagarajan, Vignesh", "Kunchukuttan, Anoop", "Kumar, Pratyush",
-        "Khapra, Mitesh M.", "Dabre, Raj",
-    ), {
-        "title": "{IndicMT} Eval: A Dataset to Meta-Evaluate Machine Translation Metrics for {Indian} Languages",
-        "booktitle": "Proceedings of the 61st Annual Meeting of the Association for Computational Linguistics "
-        "(Volume 1: Long Papers)",
-        "year": "2023",
-    }),
-}  # fmt: skip
+    "bell2002": Reference(
+        "article",
+        ("Bell, Robert M.", "McCaffrey, Daniel F."),
+        {
+            "title": "Bias reduction in standard errors for linear regression with multi-stage samples",
+            "journal": "Survey Methodology",
+            "volume": "28",
+            "number": "2",
+            "pages": "169–181",
+            "year": "2002",
+        },
+    ),
+    "burchardt2014": Reference(
+        "techreport",
+        ("Burchardt, Aljoscha", "Lommel, Arle"),
+        {
+            "title": "Practical Guidelines for the Use of {MQM} in Scientific Research on Translation Quality",
+            "institution": "DFKI, QTLaunchPad",
+            "year": "2014",
+        },
+    ),
+    "bradley1952": Reference(
+        "article",
+        ("Bradley, Ralph Allan", "Terry, Milton E."),
+        {
+            "title": "Rank Analysis of Incomplete Block Designs: {I}. The Method of Paired Comparisons",
+            "journal": "Biometrika",
+            "volume": "39",
+            "number": "3/4",
+            "pages": "324–345",
+            "year": "1952",
+        },
+    ),
+    "cameron2011": Reference(
+        "article",
+        ("Cameron, A. Colin", "Gelbach, Jonah B.", "Miller, Douglas L."),
+        {
+            "title": "Robust inference with multiway clustering",
+            "journal": "Journal of Business & Economic Statistics",
+            "volume": "29",
+            "number": "2",
+            "pages": "238–249",
+            "year": "2011",
+        },
+    ),
+    "davidson1970": Reference(
+        "article",
+        ("Davidson, Roger R.",),
+        {
+            "title": "On Extending the {B}radley-{T}erry Model to Accommodate Ties in Paired Comparison Experiments",
+            "journal": "Journal of the American Statistical Association",
+            "volume": "65",
+            "number": "329",
+            "pages": "317–328",
+            "year": "1970",
+        },
+    ),
+    "efron1993": Reference(
+        "book",
+        ("Efron, Bradley", "Tibshirani, Robert J."),
+        {
+            "title": "An Introduction to the Bootstrap",
+            "publisher": "Chapman & Hall",
+            "year": "1993",
+        },
+    ),
+    "freitag2021": Reference(
+        "article",
+        (
+            "Freitag, Markus",
+            "Foster, George",
+            "Grangier, David",
+            "Ratnakar, Viresh",
+            "Tan, Qijun",
+            "Macherey, Wolfgang",
+        ),
+        {
+            "title": "Experts, Errors, and Context: A Large-Scale Study of Human Evaluation for Machine Translation",
+            "journal": "Transactions of the Association for Computational Linguistics",
+            "volume": "9",
+            "pages": "1460–1474",
+            "year": "2021",
+            "url": "https://aclanthology.org/2021.tacl-1.87",
+        },
+    ),
+    "graham2013": Reference(
+        "inproceedings",
+        (
+            "Graham, Yvette",
+            "Baldwin, Timothy",
+            "Moffat, Alistair",
+            "Zobel, Justin",
+        ),
+        {
+            "title": "Continuous Measurement Scales in Human Evaluation of Machine Translation",
+            "booktitle": "Proceedings of the 7th Linguistic Annotation Workshop and Interoperability with Discourse",
+            "pages": "33–41",
+            "year": "2013",
+            "url": "https://aclanthology.org/W13-2305",
+        },
+    ),
+    "gwet2008": Reference(
+        "article",
+        ("Gwet, Kilem Li",),
+        {
+            "title": "Computing inter-rater reliability and its variance in the presence of high agreement",
+            "journal": "British Journal of Mathematical and Statistical Psychology",
+            "volume": "61",
+            "number": "1",
+            "pages": "29–48",
+            "year": "2008",
+        },
+    ),
+    "henderson1953": Reference(
+        "article",
+        ("Henderson, Charles R.",),
+        {
+            "title": "Estimation of variance and covariance components",
+            "journal": "Biometrics",
+            "volume": "9",
+            "number": "2",
+            "pages": "226–252",
+            "year": "1953",
+        },
+    ),
+    "henderson1975": Reference(
+        "article",
+        ("Henderson, Charles R.",),
+        {
+            "title": "Best linear unbiased estimation and prediction under a selection model",
+            "journal": "Biometrics",
+            "volume": "31",
+            "number": "2",
+            "pages": "423–447",
+            "year": "1975",
+        },
+    ),
+    "holm1979": Reference(
+        "article",
+        ("Holm, Sture",),
+        {
+            "title": "A simple sequentially rejective multiple test procedure",
+            "journal": "Scandinavian Journal of Statistics",
+            "volume": "6",
+            "number": "2",
+            "pages": "65–70",
+            "year": "1979",
+        },
+    ),
+    "james1971": Reference(
+        "article",
+        ("James, Alan T.", "Wilkinson, Graham N."),
+        {
+            "title": "Factorization of the residual operator and canonical decomposition of nonorthogonal factors in "
+            "the analysis of variance",
+            "journal": "Biometrika",
+            "volume": "58",
+            "number": "2",
+            "pages": "279–294",
+            "year": "1971",
+        },
+    ),
+    "knowles2024": Reference(
+        "article",
+        ("Knowles, Rebecca", "Lo, Chi-kiu"),
+        {
+            "title": "Calibration and context in human evaluation of machine translation",
+            "journal": "Natural Language Processing",
+            "year": "2024",
+            "doi": "10.1017/nlp.2024.5",
+        },
+    ),
+    "kocmi2024": Reference(
+        "inproceedings",
+        (
+            "Kocmi, Tom",
+            "Zouhar, Vilém",
+            "Avramidis, Eleftherios",
+            "Grundkiewicz, Roman",
+            "Karpinska, Marzena",
+            "Popović, Maja",
+            "Sachan, Mrinmaya",
+            "Shmatova, Mariya",
+        ),
+        {
+            "title": "Error Span Annotation: A Balanced Approach for Human Evaluation of Machine Translation",
+            "booktitle": "Proceedings of the Ninth Conference on Machine Translation",
+            "pages": "1440–1453",
+            "year": "2024",
+            "doi": "10.18653/v1/2024.wmt-1.131",
+        },
+    ),
+    "krippendorff2011": Reference(
+        "techreport",
+        ("Krippendorff, Klaus",),
+        {
+            "title": "Computing {Krippendorff}'s alpha-reliability",
+            "institution": "University of Pennsylvania, Annenberg School for Communication",
+            "year": "2011",
+        },
+    ),
+    "liang1986": Reference(
+        "article",
+        ("Liang, Kung-Yee", "Zeger, Scott L."),
+        {
+            "title": "Longitudinal data analysis using generalized linear models",
+            "journal": "Biometrika",
+            "volume": "73",
+            "number": "1",
+            "pages": "13–22",
+            "year": "1986",
+        },
+    ),
+    "licht2022": Reference(
+        "inproceedings",
+        (
+            "Licht, Daniel",
+            "Gao, Cynthia",
+            "Lam, Janice",
+            "Guzmán, Francisco",
+            "Diab, Mona",
+            "Koehn, Philipp",
+        ),
+        {
+            "title": "Consistent Human Evaluation of Machine Translation across Language Pairs",
+            "booktitle": "Proceedings of the 15th Biennial Conference of the Association for Machine Translation in "
+            "the Americas (Volume 1: Research Track)",
+            "pages": "309–321",
+            "year": "2022",
+            "url": "https://aclanthology.org/2022.amta-research.24",
+        },
+    ),
+    "lommel2014": Reference(
+        "article",
+        ("Lommel, Arle", "Uszkoreit, Hans", "Burchardt, Aljoscha"),
+        {
+            "title": "Multidimensional Quality Metrics ({MQM}): A Framework for Declaring and Describing Translation "
+            "Quality Metrics",
+            "journal": "Tradumàtica",
+            "volume": "12",
+            "pages": "455–463",
+            "year": "2014",
+        },
+    ),
+    "owen2007": Reference(
+        "article",
+        ("Owen, Art B.",),
+        {
+            "title": "The pigeonhole bootstrap",
+            "journal": "Annals of Applied Statistics",
+            "volume": "1",
+            "number": "2",
+            "pages": "386–411",
+            "year": "2007",
+        },
+    ),
+    "sai2023": Reference(
+        "inproceedings",
+        (
+            "Sai, Ananya B.",
+            "Dixit, Tanay",
+            "Nagarajan, Vignesh",
+            "Kunchukuttan, Anoop",
+            "Kumar, Pratyush",
+            "Khapra, Mitesh M.",
+            "Dabre, Raj",
+        ),
+        {
+            "title": "{IndicMT} Eval: A Dataset to Meta-Evaluate Machine Translation Metrics for {Indian} Languages",
+            "booktitle": "Proceedings of the 61st Annual Meeting of the Association for Computational Linguistics "
+            "(Volume 1: Long Papers)",
+            "year": "2023",
+        },
+    ),
+}

@@ -35,13 +35,16 @@ MEASURES = {
         ("krippendorff_alpha", "interval", "a continuous scale; works with gaps and any number of annotators"),
         ("krippendorff_alpha", "ordinal", "only the order of scores counts, so one far score weighs less"),
     ),
-}  # fmt: skip
+}
 #: The measure of a continuous scale that needs items judged by everybody.
 _COMPLETE = ("icc_agreement", "interval", "complete items only: share of the variance that is the items'")
 _NAMES = {
-    "krippendorff_alpha": "Krippendorff's alpha", "gwet_ac1": "Gwet's AC1", "gwet_ac2": "Gwet's AC2",
-    "percent_agreement": "share of equal scores", "icc_agreement": "intraclass correlation, ICC(A,1)",
-}  # fmt: skip
+    "krippendorff_alpha": "Krippendorff's alpha",
+    "gwet_ac1": "Gwet's AC1",
+    "gwet_ac2": "Gwet's AC2",
+    "percent_agreement": "share of equal scores",
+    "icc_agreement": "intraclass correlation, ICC(A,1)",
+}
 #: What counts, and what counts besides where that is not enough: calibration items are chosen to differ much.
 _RANKED, _WITH_CALIBRATION = ("system", "repeat"), ("system", "repeat", "calibration")
 COLLECT = (
@@ -173,8 +176,14 @@ def _measured(ratings: pd.DataFrame, *, detail: bool, resamples: int, seed: int)
     elif several["score"].nunique() < 2:
         problem = "all of these judgements are the same score, so there is nothing to agree on beyond chance"
     scores = None if problem else agreement.score_matrix(several)
-    blank = {"estimate": np.nan, "low": np.nan, "high": np.nan, "items": items,
-             "annotators": several["annotator"].nunique(), "note": problem or note}  # fmt: skip
+    blank = {
+        "estimate": np.nan,
+        "low": np.nan,
+        "high": np.nan,
+        "items": items,
+        "annotators": several["annotator"].nunique(),
+        "note": problem or note,
+    }
     rows = []
     for name, level, why in MEASURES[kind] if detail else MEASURES[kind][:1]:
         row = {"coefficient": name, "level": level, "why": why, **blank}

@@ -23,11 +23,27 @@ _POINTS = ("mean", "sd", "at_ends", "median_abs_diff", "max_abs_diff")
 #: Measures of a slider's ticks: on a scale of few steps everybody uses ticks.
 _TICKS = ["on_marks", "grid", "grid_p", "bimodality"]
 #: Columns that say nothing where the measure beside them is missing for everybody.
-_DETAIL_OF = {"drift_of": "drift", "seconds_from": "seconds", "repeated": "median_abs_diff", "qc_pairs": "qc_p",
-              "drift_p": "drift"}  # fmt: skip
+_DETAIL_OF = {
+    "drift_of": "drift",
+    "seconds_from": "seconds",
+    "repeated": "median_abs_diff",
+    "qc_pairs": "qc_p",
+    "drift_p": "drift",
+}
 #: What a page shows of a profile; the rest is recorded.
-_SHOWN = ("annotator", "n", "unique_scores", "mean", "sd", "median_abs_diff", "with_others", "seconds", "drift",
-          "qc_difference", "qc_p")  # fmt: skip
+_SHOWN = (
+    "annotator",
+    "n",
+    "unique_scores",
+    "mean",
+    "sd",
+    "median_abs_diff",
+    "with_others",
+    "seconds",
+    "drift",
+    "qc_difference",
+    "qc_p",
+)
 #: Measures whose absence is worth a word.
 WANTED = ("median_abs_diff", "with_others", "seconds", "drift", "qc_p")
 

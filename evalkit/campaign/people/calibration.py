@@ -71,8 +71,9 @@ def calibrate(campaign: Campaign, *, resamples: int = 200, seed: int = 7) -> Cal
         systems = _systems(moved, by=by)
         groups = moved.assign(form=moved["form"].map(dict(forms.FORMS))).drop(columns=["within"])
     carry_over, share, low, high = _carried(rows, design, scale=campaign.scale, resamples=resamples, seed=seed)
-    return Calibration(campaign.scale, by, _strictness(rows, by), systems, groups, unmoved, excluded,
-                       carry_over, share, low, high)  # fmt: skip
+    return Calibration(
+        campaign.scale, by, _strictness(rows, by), systems, groups, unmoved, excluded, carry_over, share, low, high
+    )
 
 
 def _strictness(rows: pd.DataFrame, by: str) -> pd.DataFrame:

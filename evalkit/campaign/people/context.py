@@ -82,10 +82,13 @@ def compare_contexts(campaign: Campaign, *, resamples: int = 500, seed: int = 7)
     contrasts = context.contrasts(paired).query("pair == 'all' and scale == 'raw' and n > 0")
     n = paired["group"].value_counts()
     found = Context(
-        campaign.pair, context.group_sizes(paired),
+        campaign.pair,
+        context.group_sizes(paired),
         contrasts.drop(columns=["pair", "scale"]).reset_index(drop=True),
-        len(paired), int(n.get("before", 0)), int(n.get("after", 0)),
-    )  # fmt: skip
+        len(paired),
+        int(n.get("before", 0)),
+        int(n.get("after", 0)),
+    )
     return _tested(found, paired, resamples=resamples, seed=seed) if found.tested else found
 
 
@@ -100,6 +103,10 @@ def _tested(found: Context, paired: pd.DataFrame, *, resamples: int, seed: int) 
         row = context.equivalence(paired, margin=MARGIN).set_index("effect").loc[EFFECT]
         equivalence = Equivalence(float(row["estimate"]), float(row["low"]), float(row["high"]), row["verdict"])
     return replace(
-        found, lost_before=float(means["before"]), lost_after=float(means["after"]),
-        within=float(within) if both else None, p=float(p) if both else None, equivalence=equivalence,
-    )  # fmt: skip
+        found,
+        lost_before=float(means["before"]),
+        lost_after=float(means["after"]),
+        within=float(within) if both else None,
+        p=float(p) if both else None,
+        equivalence=equivalence,
+    )

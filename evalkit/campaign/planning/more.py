@@ -34,8 +34,16 @@ OBSERVED, CAUTIOUS = "as observed", "lower end of its 50 % interval"
 ANY = "any two systems"
 #: How differently annotators like systems: what the judgements tell of it.
 FOUND, NOT_FOUND, NOT_TOLD = "found", "not found", "cannot be told"
-_WHOLE = ("people_needed", "judgements_each", "segments_needed", "segments_now", "worth_now", "more_people",
-          "more_segments", "more_judgements")  # fmt: skip
+_WHOLE = (
+    "people_needed",
+    "judgements_each",
+    "segments_needed",
+    "segments_now",
+    "worth_now",
+    "more_people",
+    "more_segments",
+    "more_judgements",
+)
 
 
 @dataclass(frozen=True)
@@ -66,9 +74,14 @@ class Basis:
     def crew(self, delta: float) -> planning.Crew | None:
         """Return the cheapest crew that finds a difference; None beyond ``MOST`` segments."""
         return planning.smallest_crew(
-            self.variances, delta=delta, block=self.block, capacity=self.capacity, target=POWER,
-            over_annotators=self.over_annotators, most_segments=MOST,
-        )  # fmt: skip
+            self.variances,
+            delta=delta,
+            block=self.block,
+            capacity=self.capacity,
+            target=POWER,
+            over_annotators=self.over_annotators,
+            most_segments=MOST,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,9 +208,19 @@ def plan_more(campaign: Campaign, ranking: Ranking | Missing, *, hourly_pay: flo
     parts = pd.DataFrame({"component": list(basis.variances), "variance": list(basis.variances.values())})
     parts["share"] = parts["variance"] / parts["variance"].sum()
     return Plan(
-        campaign.pair, table, parts, basis, rivals, gaps, errors, apart=not level,
-        by_z=ranking.method.by_z, seconds=seconds, hourly_pay=hourly_pay, currency=currency.strip(),
-    )  # fmt: skip
+        campaign.pair,
+        table,
+        parts,
+        basis,
+        rivals,
+        gaps,
+        errors,
+        apart=not level,
+        by_z=ranking.method.by_z,
+        seconds=seconds,
+        hourly_pay=hourly_pay,
+        currency=currency.strip(),
+    )
 
 
 def _there(judged: pd.DataFrame, basis: Basis, rivals: tuple[str, str], now: int) -> dict[str, Any]:

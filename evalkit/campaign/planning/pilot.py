@@ -126,11 +126,20 @@ def read_pilot(
         raise DataError(unusable[mine.pair])
     counted = counted[~counted["pair"].isin(unusable)].reset_index(drop=True)
     return Pilot(
-        ratings=_stretched(like(counted, ratings), mine), pair=mine.pair, layout=found, chosen=layout == "auto",
-        scale=mine.scale, known_scale=mine.known_scale, orientation=mine.orientation, criterion=mine.criterion,
-        criteria=tuple(mine.criteria), seconds=typical_seconds(mine), example=example, unusable=unusable,
+        ratings=_stretched(like(counted, ratings), mine),
+        pair=mine.pair,
+        layout=found,
+        chosen=layout == "auto",
+        scale=mine.scale,
+        known_scale=mine.known_scale,
+        orientation=mine.orientation,
+        criterion=mine.criterion,
+        criteria=tuple(mine.criteria),
+        seconds=typical_seconds(mine),
+        example=example,
+        unusable=unusable,
         apart=mine.part.loc[mine.part["item_type"].ne(kind), "item_type"].value_counts(sort=True).to_dict(),
-    )  # fmt: skip
+    )
 
 
 def _opened(choice: str, *, columns: str, scale: Sequence[float], fallback: bool) -> pd.DataFrame:

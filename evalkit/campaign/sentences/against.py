@@ -51,8 +51,10 @@ def _shared(found: Against) -> str:
     sizes, sides = found.sizes, ("here", "there")
     *own, both = sizes["items"]
     shares = dict(zip(sides, (both / one for one in own), strict=True))
-    parts = [f"{'all' if shares[side] == 1 else _percent(shares[side])} of the {one:,} {side}"
-             for side, one in zip(sides, own, strict=True)]  # fmt: skip
+    parts = [
+        f"{'all' if shares[side] == 1 else _percent(shares[side])} of the {one:,} {side}"
+        for side, one in zip(sides, own, strict=True)
+    ]
     text = (
         f"Here is {found.names[0]}, there {found.names[1]}. Both judged {pluralize(len(found.systems), 'system')} on "
         f"{pluralize(sizes['segments'][2], 'segment')} of {found.pair}: {pluralize(both, 'translated segment')}, "
@@ -62,9 +64,12 @@ def _shared(found: Against) -> str:
         text += f" Take care: most of what was judged {' and '.join(thin)} is not among them."
     if found.sparse:
         text += f" Left out, with fewer than {FEWEST} of them: {join_names(found.sparse)}."
-    alone = [f"{pluralize(one - sizes['systems'][2], 'system')} {'was' if one - sizes['systems'][2] == 1 else 'were'} "
-             f"judged only {side}"
-             for side, one in zip(sides, sizes["systems"][:2], strict=True) if one > sizes["systems"][2]]  # fmt: skip
+    alone = [
+        f"{pluralize(one - sizes['systems'][2], 'system')} {'was' if one - sizes['systems'][2] == 1 else 'were'} "
+        f"judged only {side}"
+        for side, one in zip(sides, sizes["systems"][:2], strict=True)
+        if one > sizes["systems"][2]
+    ]
     text += f" {' and '.join(alone)}." if alone else ""
     return text + _meant(found)
 

@@ -76,8 +76,11 @@ def _unplaced(found: Comparisons) -> list[str]:
     """Say what is lacking to find the effect of the place."""
     if found.place:
         return []
-    why = "which system stood first follows from which two were compared" if found.placed else (
-        "the file does not say which translation stood first")  # fmt: skip
+    why = (
+        "which system stood first follows from which two were compared"
+        if found.placed
+        else ("the file does not say which translation stood first")
+    )
     return lacking(
         f"Whether people favoured a place on the screen is not known: {why}.",
         "Draw the order of two translations by chance, and keep it in a column first (A or B).",

@@ -53,8 +53,12 @@ def _whose(campaign: Campaign, ranking: Ranking) -> list[str]:
 
 def _obstacles(checks: list[Check]) -> str:
     """Count what speaks for and against relying on the result."""
-    told = {FINE: ("is fine", "are fine"), LOOK: ("needs a look", "need a look"),
-            PROBLEM: ("is a problem", "are problems"), UNKNOWN: ("could not be done", "could not be done")}  # fmt: skip
+    told = {
+        FINE: ("is fine", "are fine"),
+        LOOK: ("needs a look", "need a look"),
+        PROBLEM: ("is a problem", "are problems"),
+        UNKNOWN: ("could not be done", "could not be done"),
+    }
     own = [check.verdict for check in checks if not check.elsewhere]
     named = [f"{own.count(one)} {words[own.count(one) > 1]}" for one, words in told.items() if one in own]
     if {*own} <= {FINE}:
@@ -184,12 +188,16 @@ def trust(checks: list[Check]) -> str:
 
     Checks of other language pairs decide nothing, but a problem of theirs is named.
     """
-    others = [f" {check.question} {check.found[0].upper()}{check.found[1:]}."
-              for check in checks if check.elsewhere and check.verdict == PROBLEM]  # fmt: skip
+    others = [
+        f" {check.question} {check.found[0].upper()}{check.found[1:]}."
+        for check in checks
+        if check.elsewhere and check.verdict == PROBLEM
+    ]
     for verdict, answer in (
-        (PROBLEM, "Not yet: the answer is no to"), (LOOK, "With care: look at"),
+        (PROBLEM, "Not yet: the answer is no to"),
+        (LOOK, "With care: look at"),
         (UNKNOWN, "With care: the data cannot answer"),
-    ):  # fmt: skip
+    ):
         names = [f"“{check.question}”" for check in checks if check.verdict == verdict and not check.elsewhere]
         if names:
             named = f"{', '.join(names[:3])}{' and more' if len(names) > 3 else ''}"

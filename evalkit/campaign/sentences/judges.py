@@ -152,8 +152,11 @@ def _calibrated(name: str, own: pd.DataFrame) -> str:
 def _apart(row: pd.DataFrame) -> bool:
     """Tell whether a model's level or spread surely differs from people's."""
     nothing = {"bias": 0.0, "spread": 1.0}
-    return any(not row.loc[name, "low"] <= value <= row.loc[name, "high"] for name, value in nothing.items()
-               if name in row.index and row.loc[name, "low"] == row.loc[name, "low"])  # fmt: skip
+    return any(
+        not row.loc[name, "low"] <= value <= row.loc[name, "high"]
+        for name, value in nothing.items()
+        if name in row.index and row.loc[name, "low"] == row.loc[name, "low"]
+    )
 
 
 def _ends(row: pd.Series, style: str) -> str:

@@ -221,9 +221,11 @@ def context(found: Context) -> list[str]:
 
 def _equivalence(found: Equivalence) -> str:
     meant = {
-        "equivalent": "so small that it may count as none", "both": "not zero, yet so small that it may count as none",
-        "different": "surely there", "undecided": "neither surely there nor surely small: the data cannot tell",
-    }[found.verdict]  # fmt: skip
+        "equivalent": "so small that it may count as none",
+        "both": "not zero, yet so small that it may count as none",
+        "different": "surely there",
+        "undecided": "neither surely there nor surely small: the data cannot tell",
+    }[found.verdict]
     return (
         f"Over all repeats, the second showing loses {found.estimate:+.1f} points of 100 more after it than before it, "
         f"95 % interval {found.low:+.1f} to {found.high:+.1f} (clustered by annotator). Held against a margin of "

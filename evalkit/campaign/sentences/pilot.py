@@ -18,8 +18,12 @@ from evalkit.stats.terms import join_names, pluralize
 #: A design of ``planning.plan``, as a row.
 Design = Mapping[str, Any]
 #: What kinds of items that no plan counts are called.
-_KINDS = {"degraded": "degraded item", "reference": "reference", "repeat": "second showing",
-          "calibration": "calibration item"}  # fmt: skip
+_KINDS = {
+    "degraded": "degraded item",
+    "reference": "reference",
+    "repeat": "second showing",
+    "calibration": "calibration item",
+}
 
 
 @say.register
@@ -58,9 +62,16 @@ def _people(found: Pilot) -> int:
 
 
 def answer(
-    found: Pilot, best: Design, tastes: pd.DataFrame, *, delta: float, target: float, typed: bool = False,
-    hourly_pay: float = 0.0, currency: str = "",
-) -> str:  # fmt: skip
+    found: Pilot,
+    best: Design,
+    tastes: pd.DataFrame,
+    *,
+    delta: float,
+    target: float,
+    typed: bool = False,
+    hourly_pay: float = 0.0,
+    currency: str = "",
+) -> str:
     """Say what it takes to find a difference: people where they like systems differently, segments elsewhere.
 
     best: the cheapest design if nobody likes one system better than others do. tastes: pair, taste (variance of liking,

@@ -112,9 +112,14 @@ def compare_screens(
 
 
 def _look(
-    pair: str, answers: pd.DataFrame, whole: preferences.Standing | None, *, units: Sequence[str], resamples: int,
+    pair: str,
+    answers: pd.DataFrame,
+    whole: preferences.Standing | None,
+    *,
+    units: Sequence[str],
+    resamples: int,
     seed: int,
-) -> Comparisons:  # fmt: skip
+) -> Comparisons:
     """Fit a scale of strengths to each group of systems that were compared. whole: the fit of all, where there is."""
     groups = sorted(preferences.groups(preferences.count(answers)), key=len, reverse=True)
     parts = [answers[answers["system_a"].isin(group)] for group in groups]
@@ -130,11 +135,18 @@ def _look(
     by_place = worth.where(answers["first"].eq("a"), 1 - worth)[answers["first"].ne("unknown")]
     apart = preferences.separated(fitted.cells)
     return Comparisons(
-        pair, answers, table if len(groups) > 1 else table.drop(columns="group"), groups,
+        pair,
+        answers,
+        table if len(groups) > 1 else table.drop(columns="group"),
+        groups,
         preferences.goodness(fitted, units=preferences.labels(answers if whole else parts[0], units)),
-        preferences.circles(fitted, draws=resamples, seed=seed), preferences.residuals(fitted),
-        apart if len(apart) > 1 else [], fits[0].place, bool(placed), float(by_place.mean()),
-    )  # fmt: skip
+        preferences.circles(fitted, draws=resamples, seed=seed),
+        preferences.residuals(fitted),
+        apart if len(apart) > 1 else [],
+        fits[0].place,
+        bool(placed),
+        float(by_place.mean()),
+    )
 
 
 def _rows(standing: preferences.Standing, answers: pd.DataFrame, number: int) -> pd.DataFrame:

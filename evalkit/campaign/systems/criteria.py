@@ -32,9 +32,14 @@ class Criteria:
 
 
 def rank_criteria(
-    campaign: Campaign, *, score: str = "auto", unit: str = "auto", lines: str = OWN_LINES, resamples: int = 500,
+    campaign: Campaign,
+    *,
+    score: str = "auto",
+    unit: str = "auto",
+    lines: str = OWN_LINES,
+    resamples: int = 500,
     seed: int = 7,
-) -> Criteria | Missing:  # fmt: skip
+) -> Criteria | Missing:
     """Rank the systems by each criterion; options as of ``rank_systems``."""
     if len(campaign.criteria) < 2:
         return Missing("one criterion was judged.", COLLECT)

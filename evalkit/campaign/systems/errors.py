@@ -51,9 +51,13 @@ def count_errors(campaign: Campaign) -> Errors:
     types = mqm.type_counts(spans, by="pair").drop(columns="pair")
     stated = types["error_type"].ne(UNSTATED).any()
     return Errors(
-        campaign.pair, by_system.sort_values("per_segment", kind="stable", ignore_index=True),
-        types if stated else types.head(0), len(spans), len(judged), _correlation(judged, spans),
-    )  # fmt: skip
+        campaign.pair,
+        by_system.sort_values("per_segment", kind="stable", ignore_index=True),
+        types if stated else types.head(0),
+        len(spans),
+        len(judged),
+        _correlation(judged, spans),
+    )
 
 
 def of_judged(campaign: Campaign) -> pd.DataFrame:

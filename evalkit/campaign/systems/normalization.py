@@ -20,7 +20,7 @@ WAYS = {
     "z per annotator": {"method": "z", "no_spread": "zero"},
     "median and IQR": {"method": "robust", "no_spread": "zero"},
     "ranks": {"method": "rank", "no_spread": "zero"},
-}  # fmt: skip
+}
 ADJUSTED = "strictness taken out"
 #: What is told of each ranking beside the first.
 _SHIFTS = ["variant", "systems", "tau_b", "tau_b_low", "tau_b_high", "moved", "beyond_noise", "clusters", "noise_share"]
@@ -47,7 +47,7 @@ class Normalization:
 @or_missing("To see what normalising does, judge two systems or more by two annotators or more.", of_people=True)
 def normalize_scores(
     campaign: Campaign, *, unit: str = "auto", resamples: int = 200, seed: int = 7
-) -> Normalization | Missing:  # fmt: skip
+) -> Normalization | Missing:
     """Rank the systems by raw scores and after each normalisation, and say which moves are more than chance.
 
     unit: what is drawn anew (see ``choose_method``).

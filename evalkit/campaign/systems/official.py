@@ -50,9 +50,12 @@ def compare_official(campaign: Campaign, *, fallback: bool = False) -> Official:
     flat = ranking.flat_annotators(workers).set_index("pair").reindex([campaign.pair]).iloc[0]
     known = flat.notna().all()
     return Official(
-        campaign.pair, (official, workers), beside(campaign, official),
-        int(flat["without_spread"]) if known else 0, str(flat["scores"]) if known else "",
-    )  # fmt: skip
+        campaign.pair,
+        (official, workers),
+        beside(campaign, official),
+        int(flat["without_spread"]) if known else 0,
+        str(flat["scores"]) if known else "",
+    )
 
 
 def beside(campaign: Campaign, official: pd.DataFrame) -> pd.DataFrame:
@@ -76,6 +79,15 @@ def beside(campaign: Campaign, official: pd.DataFrame) -> pd.DataFrame:
         more_segments=table["official_segments"] - table["segments"],
         comes_out=np.select([table["equal"], table["explained"].eq(True)], ["yes", "with these as 0"], "no"),
     )
-    columns = ["scale", "system", "official", "computed", "more_judgements", "more_segments", "lowest", "highest",
-               "comes_out"]  # fmt: skip
+    columns = [
+        "scale",
+        "system",
+        "official",
+        "computed",
+        "more_judgements",
+        "more_segments",
+        "lowest",
+        "highest",
+        "comes_out",
+    ]
     return table.sort_values("equal", kind="stable", ignore_index=True)[columns]

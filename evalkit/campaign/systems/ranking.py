@@ -122,9 +122,14 @@ class Ranking:
 
 @or_missing(COLLECT)
 def rank_systems(
-    campaign: Campaign, *, score: str = "auto", unit: str = "auto", lines: str = OWN_LINES, resamples: int = 1000,
+    campaign: Campaign,
+    *,
+    score: str = "auto",
+    unit: str = "auto",
+    lines: str = OWN_LINES,
+    resamples: int = 1000,
     seed: int = 7,
-) -> Ranking:  # fmt: skip
+) -> Ranking:
     """Rank the pair's systems, part them into clusters by pairwise tests, and say how sure each place is.
 
     score, unit, lines: what to rank by, what to draw anew, and which rule draws lines (see ``choose_method``); where it
@@ -151,9 +156,18 @@ def rank_systems(
         table = table.merge(own[["system", *_INTERVALS]], on="system")
         humans = humans.merge(places[["system", "low", "high"]], on="system")
     return Ranking(
-        campaign.pair, campaign.scale, method, table, pairwise, humans, duels,
-        _pooled(campaign) if method.by_z else 1.0, resamples, problem, inapplicable,
-    )  # fmt: skip
+        campaign.pair,
+        campaign.scale,
+        method,
+        table,
+        pairwise,
+        humans,
+        duels,
+        _pooled(campaign) if method.by_z else 1.0,
+        resamples,
+        problem,
+        inapplicable,
+    )
 
 
 def _by_strength(campaign: Campaign, chosen: Method, *, as_told: bool, resamples: int, seed: int) -> Ranking:
@@ -166,9 +180,19 @@ def _by_strength(campaign: Campaign, chosen: Method, *, as_told: bool, resamples
     found = strengths.rank(campaign, method, standing)
     few = f"there are fewer than {strengths.FEWEST} units to be drawn behind a system. Compare more segments."
     return Ranking(
-        campaign.pair, campaign.scale, method, found.table, found.pairwise, found.humans, found.duels, 1.0, resamples,
-        "" if methods and found.drawn else few, refused, standing,
-    )  # fmt: skip
+        campaign.pair,
+        campaign.scale,
+        method,
+        found.table,
+        found.pairwise,
+        found.humans,
+        found.duels,
+        1.0,
+        resamples,
+        "" if methods and found.drawn else few,
+        refused,
+        standing,
+    )
 
 
 def _smaller(method: Method) -> list[Method]:
@@ -245,8 +269,13 @@ def rank_pairs(campaign: Campaign, *, score: str = "auto", unit: str = "auto", l
             first, *others = table["system"]
             beaten = _beaten(first, pairwise)
             level = [name for name in others if name not in beaten]
-            row |= {"ranked_by": method.title, "drawn": method.drawn, "first": first,
-                    "clusters": int(table["cluster"].max()), "not_told_apart": join_names(level) or "none"}  # fmt: skip
+            row |= {
+                "ranked_by": method.title,
+                "drawn": method.drawn,
+                "first": first,
+                "clusters": int(table["cluster"].max()),
+                "not_told_apart": join_names(level) or "none",
+            }
             if len(humans):
                 row["human"] = "; ".join(beside_human(first, name, duels) for name in humans["system"])
         rows.append(row)

@@ -60,8 +60,11 @@ def of_campaign(campaign: Campaign) -> Screens:
     place = began.sort_values(kind="stable").index
     written = "probability" in judged
     table = judged.assign(screen=number, probability=judged["probability"] if written else np.nan)
-    cells = table.groupby(["screen", "system"]).agg(score=("score", "mean"), judgements=("score", "size"),
-                                                    probability=("probability", "mean")).unstack("system")  # fmt: skip
+    cells = (
+        table.groupby(["screen", "system"])
+        .agg(score=("score", "mean"), judgements=("score", "size"), probability=("probability", "mean"))
+        .unstack("system")
+    )
     cells = cells.reindex(place)
     days = np.floor(began[place].to_numpy() / 86400) if timed else None
     scores, counts, chance = (cells[name].to_numpy(float) for name in ("score", "judgements", "probability"))

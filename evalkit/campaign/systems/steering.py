@@ -88,10 +88,14 @@ def weigh_steered(campaign: Campaign) -> Steering:
     known = np.isfinite(screens.probability) & screens.shown
     table = _means(screens, known if not why else np.zeros_like(known))
     return Steering(
-        campaign.pair, table.sort_values("plain" if why else "weighted", ascending=False, ignore_index=True), not why,
-        int(screens.judgements[screens.shown & ~known].sum()), why if screens.written else "",
-        reading_of(campaign.ratings).get("format") == "pearmut", screens.ordered,
-    )  # fmt: skip
+        campaign.pair,
+        table.sort_values("plain" if why else "weighted", ascending=False, ignore_index=True),
+        not why,
+        int(screens.judgements[screens.shown & ~known].sum()),
+        why if screens.written else "",
+        reading_of(campaign.ratings).get("format") == "pearmut",
+        screens.ordered,
+    )
 
 
 def _unusable(screens: Screens) -> str:
@@ -134,13 +138,22 @@ def _means(screens: Screens, known: np.ndarray) -> pd.DataFrame:
     plain, weighted = estimates.ratio(scores[None], counts[None]), estimates.ratio(scores[None], weights[None])
     low, high = (end[0] for end in weighted.interval(1 - ALPHA))
     any_low, any_high = _any_look(screens) if screens.ordered else (np.nan, np.nan)
-    table = pd.DataFrame({
-        "system": screens.systems, "judgements": counts.sum(axis=0).astype(int), "plain": plain.means[0],
-        "weighted": weighted.means[0], "low": low, "high": high,
-        "p": _differ(scores, counts, weights, plain.means[0], weighted.means[0]), "any_low": any_low,
-        "any_high": any_high, "worth": _share(weights.sum(axis=0) ** 2, (weights**2 / np.maximum(counts, 1)).sum(axis=0)
-                                              * counts.sum(axis=0)),
-    })  # fmt: skip
+    table = pd.DataFrame(
+        {
+            "system": screens.systems,
+            "judgements": counts.sum(axis=0).astype(int),
+            "plain": plain.means[0],
+            "weighted": weighted.means[0],
+            "low": low,
+            "high": high,
+            "p": _differ(scores, counts, weights, plain.means[0], weighted.means[0]),
+            "any_low": any_low,
+            "any_high": any_high,
+            "worth": _share(
+                weights.sum(axis=0) ** 2, (weights**2 / np.maximum(counts, 1)).sum(axis=0) * counts.sum(axis=0)
+            ),
+        }
+    )
     return table
 
 

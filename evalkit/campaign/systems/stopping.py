@@ -18,8 +18,12 @@ from evalkit.stats.inference import share_interval
 
 NAIVE, STRICT = "a test at every look", "a strict test at every look"
 SHARED, EACH = "interval of shared screens", "intervals of each mean"
-_RULES = {NAIVE: stopping.daily_test, STRICT: stopping.planned_test, SHARED: stopping.shared_sequence,
-          EACH: stopping.separate_sequence}  # fmt: skip
+_RULES = {
+    NAIVE: stopping.daily_test,
+    STRICT: stopping.planned_test,
+    SHARED: stopping.shared_sequence,
+    EACH: stopping.separate_sequence,
+}
 COLLECT = "Record when each judgement began (a column started), and look from 40 screens on."
 
 
@@ -64,8 +68,11 @@ def may_stop(
     screens = of_campaign(campaign)
     if len(screens.systems) < 2 or not screens.ordered or len(screens.scores) < stopping.FIRST:
         raise DataError(f"{campaign.pair} has no order in time, or fewer than {stopping.FIRST} screens.")
-    means = screens.plain if not (steering and steering.weighted) else np.array(
-        [steering.table.set_index("system")["weighted"][name] for name in screens.systems])  # fmt: skip
+    means = (
+        screens.plain
+        if not (steering and steering.weighted)
+        else np.array([steering.table.set_index("system")["weighted"][name] for name in screens.systems])
+    )
     first, second = np.argsort(-means, kind="stable")[:2]
     at, daily = _looks(screens)
     share = np.cumsum(screens.judgements.sum(axis=1))[at - 1] / (planned or np.inf)
@@ -76,8 +83,16 @@ def may_stop(
     rng = np.random.default_rng(seed)
     null = _without_difference(log, resamples, rng)
     rows = [_asked(rule, log, null, when, at, names) for rule in rules]
-    return Stopping(campaign.pair, names, pd.DataFrame(rows), len(screens.scores), len(at), daily, planned,
-                    int(screens.judgements.sum()))  # fmt: skip
+    return Stopping(
+        campaign.pair,
+        names,
+        pd.DataFrame(rows),
+        len(screens.scores),
+        len(at),
+        daily,
+        planned,
+        int(screens.judgements.sum()),
+    )
 
 
 def _looks(screens: Screens) -> tuple[np.ndarray, bool]:
@@ -89,9 +104,7 @@ def _looks(screens: Screens) -> tuple[np.ndarray, bool]:
     return stopping.looks(count).screens, False
 
 
-def _of_two(
-    screens: Screens, first: int, second: int, at: np.ndarray, share: np.ndarray
-) -> tuple[Log, stopping.Looks]:  # fmt: skip
+def _of_two(screens: Screens, first: int, second: int, at: np.ndarray, share: np.ndarray) -> tuple[Log, stopping.Looks]:
     """Keep the screens that show one of two systems, and the looks among them that have some."""
     log = screens.log.of([first, second])
     own = log.shown[0].any(axis=1)
@@ -115,5 +128,12 @@ def _asked(
     errors = int((_RULES[rule](null, 0, 1, when) != 0).any(axis=1).sum())
     low, high = share_interval([errors], [len(null.scores)])
     better = "not yet" if not said.any() else f"{names[0] if said[look] > 0 else names[1]} is better"
-    return {"rule": rule, "verdict": better, "screens": int(at[look]), "false_alarms": errors / len(null.scores),
-            "low": float(low[0]), "high": float(high[0]), "nominal": ALPHA}  # fmt: skip
+    return {
+        "rule": rule,
+        "verdict": better,
+        "screens": int(at[look]),
+        "false_alarms": errors / len(null.scores),
+        "low": float(low[0]),
+        "high": float(high[0]),
+        "nominal": ALPHA,
+    }

@@ -84,21 +84,36 @@ def _rows(campaign: Campaign, standing: preferences.Standing, names: list[str], 
     judged = campaign.compared.groupby("system")
     segments = campaign.compared.drop_duplicates(["system", *campaign.segment]).groupby("system").size()
     low, high = rank_interval(ranks) if len(ranks) and names else (np.zeros(len(names)), np.zeros(len(names)))
-    return pd.DataFrame({
-        "pair": campaign.pair, "system": pd.Series(names, dtype="str"), "score": standing.won[own],
-        "mean": judged["score"].mean().reindex(names).to_numpy(),
-        "segments": segments.reindex(names).to_numpy(), "judgements": judged.size().reindex(names).to_numpy(),
-        "rank": ranks_of(standing.won[own]) if names else np.zeros(0, int), "low": bounds["won_low"].to_numpy(),
-        "high": bounds["won_high"].to_numpy(), "rank_low": low, "rank_high": high,
-        "best": (ranks == 1).mean(axis=0) if len(ranks) else np.nan,
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "pair": campaign.pair,
+            "system": pd.Series(names, dtype="str"),
+            "score": standing.won[own],
+            "mean": judged["score"].mean().reindex(names).to_numpy(),
+            "segments": segments.reindex(names).to_numpy(),
+            "judgements": judged.size().reindex(names).to_numpy(),
+            "rank": ranks_of(standing.won[own]) if names else np.zeros(0, int),
+            "low": bounds["won_low"].to_numpy(),
+            "high": bounds["won_high"].to_numpy(),
+            "rank_low": low,
+            "rank_high": high,
+            "best": (ranks == 1).mean(axis=0) if len(ranks) else np.nan,
+        }
+    )
 
 
 class _Tests:
     """Tests of two systems."""
 
-    def __init__(self, campaign: Campaign, won: np.ndarray, draws: np.ndarray, place: dict[str, int],
-                 units: pd.Series, alpha: float) -> None:  # fmt: skip
+    def __init__(
+        self,
+        campaign: Campaign,
+        won: np.ndarray,
+        draws: np.ndarray,
+        place: dict[str, int],
+        units: pd.Series,
+        alpha: float,
+    ) -> None:
         self.won, self.draws, self.place, self.units, self.alpha = won, draws, place, units, alpha
         self.met = campaign.comparisons
 
@@ -114,19 +129,28 @@ class _Tests:
         adjusted = inference.adjust(p, method="holm")
         counts = pd.DataFrame([self._answers(a, b) for a, b in pairs], columns=["wins", "ties", "losses"])
         n = counts.sum(axis=1)
-        return pd.DataFrame({
-            "better": [a for a, _ in pairs], "worse": [b for _, b in pairs], "difference": gap, **counts,
-            "superiority": ((counts["wins"] + counts["ties"] / 2) / n.where(n > 0)), "p": p, "adjusted_p": adjusted,
-            "significant": (adjusted < self.alpha) & (gap > 0),
-        }).astype({"better": "str", "worse": "str"})  # fmt: skip
+        return pd.DataFrame(
+            {
+                "better": [a for a, _ in pairs],
+                "worse": [b for _, b in pairs],
+                "difference": gap,
+                **counts,
+                "superiority": ((counts["wins"] + counts["ties"] / 2) / n.where(n > 0)),
+                "p": p,
+                "adjusted_p": adjusted,
+                "significant": (adjusted < self.alpha) & (gap > 0),
+            }
+        ).astype({"better": "str", "worse": "str"})
 
     def _answers(self, a: str, b: str) -> list[int]:
         """Count how often the first won, tied and lost where the two were compared with each other."""
         straight = self.met["system_a"].eq(a) & self.met["system_b"].eq(b)
         turned = self.met["system_a"].eq(b) & self.met["system_b"].eq(a)
         answer = self.met["preference"]
-        return [int((straight & answer.eq(x)).sum() + (turned & answer.eq(y)).sum())
-                for x, y in (("a", "b"), ("tie", "tie"), ("b", "a"))]  # fmt: skip
+        return [
+            int((straight & answer.eq(x)).sum() + (turned & answer.eq(y)).sum())
+            for x, y in (("a", "b"), ("tie", "tie"), ("b", "a"))
+        ]
 
 
 def _units(campaign: Campaign, method: Method) -> pd.Series:

@@ -175,9 +175,15 @@ def _told(path: Path, label: dict) -> dict:
     report.reasons, report.excluded = Counter(report.reasons), Counter(report.excluded)
     receipt = {"rows": f"{report.rows_read:,} read, {report.rows_kept:,} kept"} | report.read_as()
     receipt |= {what: f"{count:,}" for what, count in report.apart().items()}
-    reading = {"receipt": receipt, "format": report.format, "orientation": report.orientation,
-               "segments": report.segments, "unsure_segments": report.unsure_segments, "plan": report.plan,
-               "unnamed": report.unnamed}  # fmt: skip
+    reading = {
+        "receipt": receipt,
+        "format": report.format,
+        "orientation": report.orientation,
+        "segments": report.segments,
+        "unsure_segments": report.unsure_segments,
+        "plan": report.plan,
+        "unnamed": report.unnamed,
+    }
     excluded = {together(reason): int(count) for reason, count in counts}
     return {"excluded": excluded, "notes": report.notes, "reading": reading}
 

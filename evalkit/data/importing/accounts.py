@@ -83,8 +83,9 @@ def _places(table: list[list[str]], path: Path) -> tuple[int, int, int]:
     heads = [re.sub(r"\d+$", "", columns.plain(cell)) for cell in table[0]] if table else []
     accounts = [place for place, name in enumerate(heads) if name in _ACCOUNT]
     people = [place for place, name in enumerate(heads) if name in _PERSON]
-    people = people or [place for place, name in enumerate(heads)
-                        if place not in accounts and columns.meaning(name) == "annotator"]  # fmt: skip
+    people = people or [
+        place for place, name in enumerate(heads) if place not in accounts and columns.meaning(name) == "annotator"
+    ]
     if len(accounts) == len(people) == 1:
         return accounts[0], people[0], 1
     if len(heads) != 2:

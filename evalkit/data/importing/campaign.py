@@ -28,8 +28,21 @@ from evalkit.data.importing.report import Report
 from evalkit.data.importing.sources import opened
 from evalkit.data.registry import digest
 
-FORMATS = ("auto", "appraise", "esa", "mqm", "mturk-da", "xsts", "mt-metrics-eval", "preferences", "csv", "pearmut",
-           "label-studio", "doccano", "prodigy")  # fmt: skip
+FORMATS = (
+    "auto",
+    "appraise",
+    "esa",
+    "mqm",
+    "mturk-da",
+    "xsts",
+    "mt-metrics-eval",
+    "preferences",
+    "csv",
+    "pearmut",
+    "label-studio",
+    "doccano",
+    "prodigy",
+)
 _HANGING = ("appraise", "esa", "mturk-da")  # formats whose rows mean nothing without their neighbours
 _DUPLICATE = "repeats the judgement of line {line}: drop one of them"
 _AGAIN = "judges again, with another score, what line {line} judged: keep one, or name when each was given (started)"
@@ -55,13 +68,21 @@ class File:
 
     def hidden(self, options: Options) -> rejected.Hidden:
         """Make ready to write its rows without names."""
-        return rejected.Hidden(self.match.header, self.found.names, self.found.people, options.pseudonyms,
-                               self.found.parts)  # fmt: skip
+        return rejected.Hidden(
+            self.match.header, self.found.names, self.found.people, options.pseudonyms, self.found.parts
+        )
 
 
-def run(paths: Sequence[Path], out: Path, options: Options, *, name: str = "auto",
-        replace: bool = True, allow_rejected: bool = False, tell: Callable[[str], None] = lambda line: None,
-        ) -> tuple[Report, list[Path]]:  # fmt: skip
+def run(
+    paths: Sequence[Path],
+    out: Path,
+    options: Options,
+    *,
+    name: str = "auto",
+    replace: bool = True,
+    allow_rejected: bool = False,
+    tell: Callable[[str], None] = lambda line: None,
+) -> tuple[Report, list[Path]]:
     """Import files as one campaign; return the report and the paths of what was written.
 
     name: a format, or "auto". replace: see ``writing.guard``. allow_rejected: go on where more rows are rejected than
@@ -87,9 +108,13 @@ def run(paths: Sequence[Path], out: Path, options: Options, *, name: str = "auto
         report.digest = _digest(files)
         named = [entry["name"] for entry in report.files]
         label: dict[str, Any] = {
-            "origin": ", ".join(named), "digest": report.digest, "scale": report.scale, "format": report.format,
-            "files": named, "orientation": report.orientation,
-        }  # fmt: skip
+            "origin": ", ".join(named),
+            "digest": report.digest,
+            "scale": report.scale,
+            "format": report.format,
+            "files": named,
+            "orientation": report.orientation,
+        }
         report.columns = _columns(files, report)
         place = draft.place("rejected.csv")
         with place.open("w", encoding="utf-8-sig", newline="") as stream:
@@ -234,8 +259,9 @@ def _columns(files: list[File], report: Report) -> list[str]:
     return ordered(names)
 
 
-def _write_rejected(file: File, rows: Iterable[Rejection], writer: rejected.Writer, options: Options, *,
-                    broken: bool = False) -> None:  # fmt: skip
+def _write_rejected(
+    file: File, rows: Iterable[Rejection], writer: rejected.Writer, options: Options, *, broken: bool = False
+) -> None:
     """Write rejected rows with their cells, in the order of their lines; broken: also those that could not be cut."""
     places = {int(line): place for place, line in enumerate(file.rows.frame.index)} if rows else {}
     hide, frame = file.hidden(options), file.rows.frame
@@ -288,21 +314,33 @@ def _settled(files: list[File], writer: rejected.Writer, options: Options) -> pd
     return ratings.drop(drop)
 
 
-def _late(files: list[File], number: int, ratings: pd.DataFrame, places: pd.MultiIndex, late: np.ndarray,
-          before: np.ndarray) -> list[Rejection]:  # fmt: skip
+def _late(
+    files: list[File], number: int, ratings: pd.DataFrame, places: pd.MultiIndex, late: np.ndarray, before: np.ndarray
+) -> list[Rejection]:
     """Reject a file's judgements at the places ``late`` of all: each judges what that at ``before`` judged already."""
     scores, owners, lines = ratings["score"].to_numpy(), places.codes[0], places.get_level_values("line").to_numpy()
     of = [f" of {repr(file.name) if ' ' in file.name else file.name}" for file in files]
     of[number] = ""
     spots = ratings["_place"].to_numpy(float)[late] if "_place" in ratings else np.full(len(late), np.nan)
-    found = zip(lines[late], _headings(files[number].found, ratings.iloc[late]), scores[late], scores[before],
-                lines[before], owners[before], spots)  # fmt: skip
+    found = zip(
+        lines[late],
+        _headings(files[number].found, ratings.iloc[late]),
+        scores[late],
+        scores[before],
+        lines[before],
+        owners[before],
+        spots,
+    )
     return [
-        Rejection(int(line), heading, f"{score:.12g}",
-                  (_DUPLICATE if score == other else _AGAIN).format(line=f"{where}{of[owner]}"),
-                  place=None if np.isnan(spot) else int(spot))
+        Rejection(
+            int(line),
+            heading,
+            f"{score:.12g}",
+            (_DUPLICATE if score == other else _AGAIN).format(line=f"{where}{of[owner]}"),
+            place=None if np.isnan(spot) else int(spot),
+        )
         for line, heading, score, other, where, owner, spot in found
-    ]  # fmt: skip
+    ]
 
 
 def _headings(found: Converted, ratings: pd.DataFrame) -> list[str]:

@@ -183,8 +183,10 @@ def with_languages(names: dict[str, str], values: dict[str, str], head: Head, re
     if lacks:
         values |= dict.fromkeys(lacks, languages.UNKNOWN)
         way = "--value pair=en-de" if len(lacks) == 2 else f"--value {lacks[0]}=eng"
-        report.note(f"nothing says the languages ({', '.join(lacks)}): they are {languages.UNKNOWN}, unknown; pass "
-                    f"{way} or the like")  # fmt: skip
+        report.note(
+            f"nothing says the languages ({', '.join(lacks)}): they are {languages.UNKNOWN}, unknown; pass "
+            f"{way} or the like"
+        )
 
 
 def describe(report: Report, known: columns.Columns, header: list[str]) -> None:

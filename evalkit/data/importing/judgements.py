@@ -21,9 +21,15 @@ from evalkit.data.names import is_human
 
 #: What exports call the kinds of items, and what we call them.
 ITEM_TYPES = {
-    "tgt": "system", "mt": "system", "target": "system", "bad": "degraded", "bad_ref": "degraded", "ref": "reference",
-    "chk": "repeat", "cal": "calibration",
-} | {name: name for name in schemas.ITEM_TYPES}  # fmt: skip
+    "tgt": "system",
+    "mt": "system",
+    "target": "system",
+    "bad": "degraded",
+    "bad_ref": "degraded",
+    "ref": "reference",
+    "chk": "repeat",
+    "cal": "calibration",
+} | {name: name for name in schemas.ITEM_TYPES}
 #: What exports call the usual items, where they have others, too.
 USUAL = vocabulary("normal regular main test real standard item task default evaluation eval")
 _DAY = r"\d{4}-\d\d-\d\d"  # a date without a time, as a sheet is read
@@ -55,9 +61,17 @@ class Converted:
     metrics: Sequence[Metric] = ()
 
 
-def converted(frame: pd.DataFrame, names: dict[str, str], values: dict[str, str], options: Options, *,
-              scale: tuple[float, float] | None, note: Callable[[str], None], typed: bool = False,
-              lower: bool | Collection[str] = False) -> Converted:  # fmt: skip
+def converted(
+    frame: pd.DataFrame,
+    names: dict[str, str],
+    values: dict[str, str],
+    options: Options,
+    *,
+    scale: tuple[float, float] | None,
+    note: Callable[[str], None],
+    typed: bool = False,
+    lower: bool | Collection[str] = False,
+) -> Converted:
     """Convert rows to judgements, and reject those that break a rule.
 
     names: our name -> the file's heading. values: our name -> the one value that all rows have. note: gets what the
@@ -80,8 +94,10 @@ def converted(frame: pd.DataFrame, names: dict[str, str], values: dict[str, str]
         cells = column(ours)
         refuse(ours, numbers.nameless(cells))
         if typed and ours in schemas.ITEM and (dates := cells[cells.str.fullmatch(_DAY, na=False)]).size:
-            note(f"{ours} holds dates, such as {dates.iloc[0]}: if a spreadsheet made them of names like 3-13, "
-                 "give the column the format Text and type them again")  # fmt: skip
+            note(
+                f"{ours} holds dates, such as {dates.iloc[0]}: if a spreadsheet made them of names like 3-13, "
+                "give the column the format Text and type them again"
+            )
         return cells
 
     given, values = {*values}, {"item_type": options.item_types.get("", "system")} | values
@@ -111,8 +127,11 @@ def converted(frame: pd.DataFrame, names: dict[str, str], values: dict[str, str]
     if "item_type" not in {*names, *given} and not is_human(table["system"]).all():
         people = human(table["system"], note) & ours_kinds.eq("system")
         table["item_type"] = ours_kinds = ours_kinds.mask(people, "reference")
-    reject(np.flatnonzero(ours_kinds.isna() & kinds.notna()), names.get("item_type", "item_type"),
-           f"is none of {', '.join(schemas.ITEM_TYPES)}: correct it, or map it")  # fmt: skip
+    reject(
+        np.flatnonzero(ours_kinds.isna() & kinds.notna()),
+        names.get("item_type", "item_type"),
+        f"is none of {', '.join(schemas.ITEM_TYPES)}: correct it, or map it",
+    )
     if "hit" in names or "hit" in values:
         table["hit"] = _hits(needed("hit"), column("annotator"), options.pseudonyms)
     elif options.accounts:  # several accounts of one person stay apart
@@ -157,8 +176,9 @@ def _tell_times(cells: pd.Series, left: list[int], said: str, name: str, note: C
         note(f"{name}: {said}")
 
 
-def _probabilities(cells: pd.Series, options: Options, name: str, note: Callable[[str], None], *, typed: bool
-                   ) -> np.ndarray:  # fmt: skip
+def _probabilities(
+    cells: pd.Series, options: Options, name: str, note: Callable[[str], None], *, typed: bool
+) -> np.ndarray:
     """Return the probabilities of a column, missing where a cell holds none; and say so, as the score is sound."""
     values, _ = numbers.read(cells, options.decimal, typed=typed)
     wrong = np.flatnonzero(cells.notna() & ~((values > 0) & (values <= 1)))
@@ -173,8 +193,14 @@ def constant(value: str, index: pd.Index) -> pd.Series:
     return pd.Series(pd.array([value], dtype="str").take(np.zeros(len(index), int)), index=index)
 
 
-def _languages(frame: pd.DataFrame, names: dict[str, str], have: set[str], needed: Callable[[str], pd.Series],
-               reject: Rejecting, note: Callable[[str], None]) -> dict[str, pd.Series]:  # fmt: skip
+def _languages(
+    frame: pd.DataFrame,
+    names: dict[str, str],
+    have: set[str],
+    needed: Callable[[str], pd.Series],
+    reject: Rejecting,
+    note: Callable[[str], None],
+) -> dict[str, pd.Series]:
     """Return both languages as ISO 639-3 codes; what is not known stays as it is.
 
     Raises DataError where two varieties, such as zh-CN and zh-TW, would become one language.
@@ -208,8 +234,11 @@ def _languages(frame: pd.DataFrame, names: dict[str, str], have: set[str], neede
             pairs = frame[names["pair"]]
             reject(np.flatnonzero(pairs.isna()), names["pair"], "is empty: fill it in, or drop the row")
             table[ours] = mapped_cells(pairs, partial(half, ours, side))
-            reject(np.flatnonzero(table[ours].isna() & pairs.notna()), names["pair"],
-                   "is no language pair like en-de or eng-deu: correct it")  # fmt: skip
+            reject(
+                np.flatnonzero(table[ours].isna() & pairs.notna()),
+                names["pair"],
+                "is no language pair like en-de or eng-deu: correct it",
+            )
     return table
 
 

@@ -68,9 +68,13 @@ def _decoded(source: Source, design: Design) -> Source | None:
         head.append((at, [*filled, *(told.get(name, "") for name in names)]))
     note = f"which item is which was read from {design.path.name}"
     return replace(
-        source, head=head, read=lambda given, after: _read(source, design, header, given, after),
-        notes=[*source.notes, note], beside=[*source.beside, Seen.at(design.path)], design=design,
-    )  # fmt: skip
+        source,
+        head=head,
+        read=lambda given, after: _read(source, design, header, given, after),
+        notes=[*source.notes, note],
+        beside=[*source.beside, Seen.at(design.path)],
+        design=design,
+    )
 
 
 def _headings(cells: Sequence[str]) -> bool:
@@ -213,8 +217,14 @@ def outcome(found: Sequence[Design], ratings: pd.DataFrame) -> dict[str, Any]:
     for number in sorted(tasks):
         own = first[task.eq(_task(number))]
         who = own["annotator"].mode()
-        people.append({"task": _task(number), "annotator": str(who.iloc[0]) if len(who) else "",
-                       "planned": tasks[number], "collected": len(own)})  # fmt: skip
+        people.append(
+            {
+                "task": _task(number),
+                "annotator": str(who.iloc[0]) if len(who) else "",
+                "planned": tasks[number],
+                "collected": len(own),
+            }
+        )
     have = first.loc[task.str.startswith("task-"), "item_type"].value_counts()
     counts = [
         {"item_type": kind, "planned": count, "collected": int(have.get(kind, 0))} for kind, count in kinds.items()

@@ -115,8 +115,10 @@ class Pseudonyms:
         """
         if self.keep or not name or len(name) < 3 or not text:
             return text
-        before, after = (r"(?<![^\W_])" * (name[0].lower() != name[0].upper()),
-                         r"(?![^\W_])" * (name[-1].lower() != name[-1].upper()))  # fmt: skip
+        before, after = (
+            r"(?<![^\W_])" * (name[0].lower() != name[0].upper()),
+            r"(?![^\W_])" * (name[-1].lower() != name[-1].upper()),
+        )
         return re.sub(before + re.escape(name) + after, self.one(name), text, flags=re.IGNORECASE)
 
     def hidden(self, text: str) -> str:

@@ -66,8 +66,9 @@ def chosen(sources: list[Source], options: Options, name: str = "auto") -> list[
     if others := [source.title for source in sources if source.title not in titles]:
         found[0][0].notes.append(f"other sheets were not read: {', '.join(others)}")
     if len(found) > 1:
-        found[0][0].notes.append(f"the judgements of {len(found)} sheets were put together: {', '.join(titles)}; "
-                                 "--sheet names one")  # fmt: skip
+        found[0][0].notes.append(
+            f"the judgements of {len(found)} sheets were put together: {', '.join(titles)}; --sheet names one"
+        )
     return found
 
 

@@ -97,8 +97,14 @@ class Hidden:
     columns that hold judgements each.
     """
 
-    def __init__(self, header: list[str], names: dict[str, str], people: Sequence[str], aliases: Pseudonyms,
-                 parts: Iterable[str] = ()):  # fmt: skip
+    def __init__(
+        self,
+        header: list[str],
+        names: dict[str, str],
+        people: Sequence[str],
+        aliases: Pseudonyms,
+        parts: Iterable[str] = (),
+    ):
         self._header, self._aliases = header, aliases
         used = {name for ours, name in names.items() if ours != "annotator"}
         self._places = {
@@ -192,10 +198,13 @@ def again(source: Source) -> Source:
     head = [(line, [*map(unguarded, titles[_BEFORE:end])])]
     head += [(line, [*map(unguarded, cells[_BEFORE:end])]) for line, cells in rows if cells[0] != EXCLUDED]
     return replace(
-        source, head=head, read=lambda header, after: _reread(source, end, header, after), again=True,
+        source,
+        head=head,
+        read=lambda header, after: _reread(source, end, header, after),
+        again=True,
         named=files.pop() if len(files) == 1 else "",  # what this name says of languages holds for its rows
         notes=[*source.notes, "these are rows that an earlier import rejected"],
-    )  # fmt: skip
+    )
 
 
 def _plain(rows: Rows) -> Rows:
@@ -223,8 +232,9 @@ def _reread(source: Source, end: int, header: list[str], after: int) -> Rows:
     return Rows(
         _unguarded(cells),
         lambda place: [*map(unguarded, rows.raw(int(places[place]))[_BEFORE:end])],
-        [*rows.broken, *broken], [*rows.notes, *notes],
-    )  # fmt: skip
+        [*rows.broken, *broken],
+        [*rows.notes, *notes],
+    )
 
 
 def _pieces(text: str) -> list[str]:

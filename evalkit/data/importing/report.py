@@ -91,10 +91,14 @@ class Report:
         scale = "{:g} to {:g}".format(*self.scale) if self.scale else "unbounded"
         shown = self.metrics if len(self.metrics) <= _FEW_METRICS else [text.partition(",")[0] for text in self.metrics]
         told = {
-            "scale": f"{scale} ({self.scale_from})", "orientation": self.orientation, "weights": self.weights,
-            "segments": self.segments, "automatic judges": ", ".join(self.judges),
-            "automatic metrics": "; ".join(shown), "plan": self._as_planned(),
-        }  # fmt: skip
+            "scale": f"{scale} ({self.scale_from})",
+            "orientation": self.orientation,
+            "weights": self.weights,
+            "segments": self.segments,
+            "automatic judges": ", ".join(self.judges),
+            "automatic metrics": "; ".join(shown),
+            "plan": self._as_planned(),
+        }
         return {what: text for what, text in told.items() if text}
 
     def _as_planned(self) -> str:
@@ -106,8 +110,10 @@ class Report:
 
     def apart(self) -> dict[str, int]:
         """Count the rows that are no judgements of the result, by what became of them and why."""
-        counts = {"rows mark further errors of judgements that have a row": self.rows_folded,
-                  "cells of evaluators are empty: no judgements": self.blank_cells}  # fmt: skip
+        counts = {
+            "rows mark further errors of judgements that have a row": self.rows_folded,
+            "cells of evaluators are empty: no judgements": self.blank_cells,
+        }
         found = {what: count for what, count in counts.items() if count}
         for kind, reasons in (("rejected", self.reasons), ("excluded", self.excluded)):
             found |= {f"{kind}: {reason}": count for reason, count in reasons.most_common()}
@@ -133,9 +139,12 @@ class Report:
 
 
 _BESIDES = {
-    "system": "outputs of systems", "reference": "references under a system's name", "degraded": "degraded items",
-    "repeat": "second showings of what is no system", "calibration": "calibration items",
-}  # fmt: skip
+    "system": "outputs of systems",
+    "reference": "references under a system's name",
+    "degraded": "degraded items",
+    "repeat": "second showings of what is no system",
+    "calibration": "calibration items",
+}
 _FEW_METRICS = 6  # of which all is told in one line; of more, names and files
 _MOST = 30  # systems, and annotators, that are listed one by one
 
@@ -172,9 +181,10 @@ _TOGETHER = {
     "is an item of a document shown again to fill a task": "items of documents shown again to fill a task",
     "gets no score in this scheme": "judgements that get no score in the scheme of weights",
     "was replaced by a later submission": "submissions that a later one replaced",
-    "belongs to a showing of a document whose segments were not scored in order":
-        "segment scores of documents that were not scored in order",
-}  # fmt: skip
+    "belongs to a showing of a document whose segments were not scored in order": (
+        "segment scores of documents that were not scored in order"
+    ),
+}
 
 
 def together(reason: str) -> str:

@@ -61,8 +61,10 @@ def _of_text(path: Path, found: Source) -> Source:
     if not annotation_tools.is_short_table(cells, (row for _, row in below)):
         return found
     table = found.read(headings(cells), line)
-    objects = [(at, {name: cell for name, cell in zip(table.frame, row) if isinstance(cell, str)})
-               for at, row in zip(table.frame.index, table.frame.itertuples(index=False, name=None))]  # fmt: skip
+    objects = [
+        (at, {name: cell for name, cell in zip(table.frame, row) if isinstance(cell, str)})
+        for at, row in zip(table.frame.index, table.frame.itertuples(index=False, name=None))
+    ]
     objects = [(int(at), dict.fromkeys(table.frame, "") | one) for at, one in objects]
     read = jsonl.Records(objects, table.broken, notes=[*found.notes, *table.notes])
     tool = annotation_tools.tool_of(objects)

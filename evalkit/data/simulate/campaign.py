@@ -168,9 +168,17 @@ def _calibration(design: Design, low: float, high: float) -> pd.DataFrame:
     n = design.calibration
     segment = [str(number) for number in range(1, n + 1)]
     return pd.DataFrame(
-        {"system": "sim-calibration", "doc": "sim-calibration", "segment": segment, "item_type": "calibration",
-         "true": np.linspace(low, high, n), "spoilt": False, "after": False, "hit": "sim-calibration"}
-    )  # fmt: skip
+        {
+            "system": "sim-calibration",
+            "doc": "sim-calibration",
+            "segment": segment,
+            "item_type": "calibration",
+            "true": np.linspace(low, high, n),
+            "spoilt": False,
+            "after": False,
+            "hit": "sim-calibration",
+        }
+    )
 
 
 def _showing(hit: list[tuple[int, int]], true: np.ndarray, control: Control, rng: np.random.Generator) -> pd.DataFrame:
@@ -193,6 +201,13 @@ def _document(
     kinds = np.where(spoilt, "degraded", "repeat") if copy else "system"
     segment = [str(number) for number in range(1, true.shape[2] + 1)]
     return pd.DataFrame(
-        {"system": f"sim-system-{system + 1}", "doc": f"sim-doc-{doc + 1:02}", "segment": segment, "item_type": kinds,
-         "true": true[system, doc], "spoilt": spoilt, "after": after}
-    )  # fmt: skip
+        {
+            "system": f"sim-system-{system + 1}",
+            "doc": f"sim-doc-{doc + 1:02}",
+            "segment": segment,
+            "item_type": kinds,
+            "true": true[system, doc],
+            "spoilt": spoilt,
+            "after": after,
+        }
+    )

@@ -18,8 +18,15 @@ _LABELLED_17 = {("newstest2017", code): 560 for code in ("ces", "deu", "fin", "l
 _WORST_FIRST = {"fluency": "FDBAS", "adequacy": "CFNOBAS"}
 _ITEM = ["src_lang", "tgt_lang", "doc", "segment"]
 _SHARES = {"fluency": [0.1, 0.2, 0.35, 0.15, 0.2], "adequacy": [0.1, 0.01, 0.05, 0.25, 0.27, 0.24, 0.08]}
-_PAIRS = (("eng", "deu"), ("eng", "zho"), ("est", "eng"), ("npi", "eng"), ("ron", "eng"), ("rus", "eng"),
-          ("sin", "eng"))  # fmt: skip
+_PAIRS = (
+    ("eng", "deu"),
+    ("eng", "zho"),
+    ("est", "eng"),
+    ("npi", "eng"),
+    ("ron", "eng"),
+    ("rus", "eng"),
+    ("sin", "eng"),
+)
 _SPLITS = {"train": (7000, 3), "dev": (1000, 6), "test": (1000, 6)}
 
 
@@ -75,9 +82,12 @@ def _labels(sizes: dict[tuple[str, str], int], people: str, rng: np.random.Gener
         for dimension, share in _SHARES.items():
             codes = categories(0.3, marginal=share, items=count, annotators=len(people), rng=rng)[0]
             frame = pd.DataFrame(
-                {"segment": np.repeat(np.arange(1, count + 1), len(people)).astype(str),
-                 "annotator": np.tile(list(people), count), "score": codes.ravel() + 1.0}
-            )  # fmt: skip
+                {
+                    "segment": np.repeat(np.arange(1, count + 1), len(people)).astype(str),
+                    "annotator": np.tile(list(people), count),
+                    "score": codes.ravel() + 1.0,
+                }
+            )
             letters = list(labels.LABELS[dimension])
             frame["label"] = [letters[code] for code in codes.ravel()]
             frames.append(frame.assign(doc=f"sim-{test_set}", src_lang=language, dimension=dimension))
@@ -99,9 +109,12 @@ def mlqe_pe(*, seed: int = 7) -> pd.DataFrame:
         for split, (count, judged) in _SPLITS.items():
             score = (65 + rng.normal(0, 20, (count, 1)) + rng.normal(0, 12, (count, judged))).round().clip(0, 100)
             frame = pd.DataFrame(
-                {"segment": np.repeat(np.arange(count), judged).astype(str), "score": score.ravel(),
-                 "annotator": np.tile([f"place-{n + 1}" for n in range(judged)], count)}
-            )  # fmt: skip
+                {
+                    "segment": np.repeat(np.arange(count), judged).astype(str),
+                    "score": score.ravel(),
+                    "annotator": np.tile([f"place-{n + 1}" for n in range(judged)], count),
+                }
+            )
             frames.append(frame.assign(doc=f"sim-{split}", src_lang=source, tgt_lang=target))
     frame = pd.concat(frames, ignore_index=True).assign(system="sim-mlqe-pe", item_type="system")
     return finished(frame, seed=seed, scale=(0, 100))
@@ -167,8 +180,10 @@ def laeubli_parity(*, seed: int = 7) -> pd.DataFrame:
         for unit, count, human, machine in (("document", 50, 0.5, 0.35), ("sentence", 104, 0.42, 0.42)):
             chances = [human + lean, machine - lean, 1 - human - machine]
             drawn = rng.choice(["human", "mt", "tie"], count, p=chances)
-            rows += [(f"sim-{number}", criterion, unit, f"{unit[0].upper()}-{k}", choice)
-                     for k, choice in enumerate(drawn, start=1)]  # fmt: skip
+            rows += [
+                (f"sim-{number}", criterion, unit, f"{unit[0].upper()}-{k}", choice)
+                for k, choice in enumerate(drawn, start=1)
+            ]
     columns = ["annotator", "criterion", "unit", "item", "choice"]
     frame = as_judgements(pd.DataFrame(rows, columns=columns), origin="the simulation")
     return finished(frame, seed=seed, scale=(0, 1), excluded={"comparisons of sentences from judged documents": 0})

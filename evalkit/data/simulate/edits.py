@@ -35,8 +35,17 @@ def post_edited(*, sentences: int = 120, seed: int = 7) -> pd.DataFrame:
             for annotator in range(1, _ANNOTATORS + 1):
                 mended = wrong & (rng.random(len(right)) < _FOUND)
                 grave = int((rng.random(len(right)) < _CRITICAL)[mended].sum())
-                rows.append((f"sim-{name}", str(number), f"sim-{annotator}", float(grave), hypothesis,
-                             _written(right, other, np.where(mended, 0, kind)), " ".join(right)))  # fmt: skip
+                rows.append(
+                    (
+                        f"sim-{name}",
+                        str(number),
+                        f"sim-{annotator}",
+                        float(grave),
+                        hypothesis,
+                        _written(right, other, np.where(mended, 0, kind)),
+                        " ".join(right),
+                    )
+                )
     columns = ["system", "segment", "annotator", "score", "hypothesis", "post_edit", "reference"]
     frame = pd.DataFrame(rows, columns=columns).assign(src_lang="xxx", tgt_lang="eng", doc="sim-post-edits")
     frame["item_type"] = np.where(frame["system"].str.startswith("sim-HT"), "reference", "system")
@@ -45,6 +54,8 @@ def post_edited(*, sentences: int = 120, seed: int = 7) -> pd.DataFrame:
 
 def _written(right: np.ndarray, other: np.ndarray, kind: np.ndarray) -> str:
     """Write a sentence out with its errors."""
-    parts = [(word,) if k == 0 else (wrong,) if k == 1 else () if k == 2 else (word, word)
-             for word, wrong, k in zip(right, other, kind, strict=True)]  # fmt: skip
+    parts = [
+        (word,) if k == 0 else (wrong,) if k == 1 else () if k == 2 else (word, word)
+        for word, wrong, k in zip(right, other, kind, strict=True)
+    ]
     return " ".join(word for part in parts for word in part) or "-"

@@ -8,8 +8,14 @@ import pandera.pandas as pa
 from evalkit.data import schemas
 
 
-def finished(frame: pd.DataFrame, schema: pa.DataFrameSchema = schemas.RATINGS, *, seed: int,
-             scale: tuple[float, float] | None = None, **facts: Any) -> pd.DataFrame:  # fmt: skip
+def finished(
+    frame: pd.DataFrame,
+    schema: pa.DataFrameSchema = schemas.RATINGS,
+    *,
+    seed: int,
+    scale: tuple[float, float] | None = None,
+    **facts: Any,
+) -> pd.DataFrame:
     """Return a drawn table as a loader would: the schema's columns first and in its order, seed and scale noted.
 
     Raises DataError where the simulation breaks a rule of the schema, or leaves the scale.

@@ -20,12 +20,33 @@ from evalkit.data.simulate.finish import finished, seeded
 from evalkit.data.simulate.metrics import metric_outputs
 
 _WEIGHTS = {"very low": 0.5, "low": 1.0, "medium": 2.0, "high": 4.0, "very high": 5.0, schemas.UNSTATED: 1.0}
-_TYPES = {"accuracy/mistranslation": 0.4, "accuracy/omission": 0.12, "fluency/grammar": 0.24, "fluency/spelling": 0.08,
-          "terminology/inappropriate": 0.1, "style/awkward": 0.06}  # fmt: skip
-_SYSTEMS = {"sim-IndicTrans": 0.03, "sim-NLLB": 0.05, "sim-bing": 0.07, "sim-google": 0.09, "sim-mT5": 0.13,
-            "sim-cvit": 0.18}  # fmt: skip
-_SCRIPTS = {"guj": 0x0A95, "hin": 0x0915, "mal": 0x0D15, "mar": 0x0915, "tam": 0x0B95,
-            "asm": 0x0995, "kan": 0x0C95, "mai": 0x0915, "pan": 0x0A15}  # fmt: skip
+_TYPES = {
+    "accuracy/mistranslation": 0.4,
+    "accuracy/omission": 0.12,
+    "fluency/grammar": 0.24,
+    "fluency/spelling": 0.08,
+    "terminology/inappropriate": 0.1,
+    "style/awkward": 0.06,
+}
+_SYSTEMS = {
+    "sim-IndicTrans": 0.03,
+    "sim-NLLB": 0.05,
+    "sim-bing": 0.07,
+    "sim-google": 0.09,
+    "sim-mT5": 0.13,
+    "sim-cvit": 0.18,
+}
+_SCRIPTS = {
+    "guj": 0x0A95,
+    "hin": 0x0915,
+    "mal": 0x0D15,
+    "mar": 0x0915,
+    "tam": 0x0B95,
+    "asm": 0x0995,
+    "kan": 0x0C95,
+    "mai": 0x0915,
+    "pan": 0x0A15,
+}
 _FIVE, _UNSEEN = ("guj", "hin", "mal", "mar", "tam"), ("asm", "kan", "mai", "pan")
 _SENTENCES, _OTHERS = 120, 40
 _PLACE = ["src_lang", "tgt_lang", "system", "doc", "segment", "annotator"]
@@ -99,29 +120,57 @@ def _campaign(languages: tuple[str, ...], sentences: int, name: str, seed: int) 
                 wrong = np.flatnonzero(rng.random(len(source)) < (1.0 if lost else chance))
                 said = [words[rng.integers(len(words))] if i in wrong else word for i, word in enumerate(reference)]
                 text = " ".join(source) + "."
-                row = {"src_lang": "eng", "tgt_lang": language, "system": system, "doc": "sim-doc",
-                       "segment": hashlib.sha256(text.replace(" ", "").encode()).hexdigest()[:8],
-                       "annotator": "sim-expert"}  # fmt: skip
+                row = {
+                    "src_lang": "eng",
+                    "tgt_lang": language,
+                    "system": system,
+                    "doc": "sim-doc",
+                    "segment": hashlib.sha256(text.replace(" ", "").encode()).hexdigest()[:8],
+                    "annotator": "sim-expert",
+                }
                 errors: list[tuple[str, str, int, int]] = [("non-translation", schemas.UNSTATED, 0, len(source))]
                 if not lost:
                     severities = rng.choice(list(_WEIGHTS)[:5], len(wrong), p=[0.1, 0.15, 0.3, 0.25, 0.2])
                     types = rng.choice(kinds, len(wrong), p=shares)
                     errors = [(t, s, i, i + 1) for t, s, i in zip(types, severities, wrong.tolist())][:5]
                 weights = [(25.0 if t == "non-translation" else 1.0) * _WEIGHTS[s] for t, s, _, _ in errors]
-                parts = {part: 25.0 - math.fsum(w for w, e in zip(weights, errors) if e[0].startswith(part))
-                         for part in ("accuracy", "fluency")}  # fmt: skip
+                parts = {
+                    part: 25.0 - math.fsum(w for w, e in zip(weights, errors) if e[0].startswith(part))
+                    for part in ("accuracy", "fluency")
+                }
                 score = 25.0 - math.fsum(weights)
                 own = float(np.clip(np.round(max(score, 0) + rng.normal(0, 2)), 0, 25))
                 texts = {"source": text, "reference": " ".join(reference) + ".", "hypothesis": " ".join(said) + "."}
                 split = ("train", "train", "train", "val", "test")[number % 5]
                 numbers = {"score": score, "own_score": own, **{f"{part}_score": parts[part] for part in parts}}
                 judged.append(row | texts | numbers | {"item_type": "system", "split": split})
-                marked += [row | {"span": str(k), "error_type": t, "severity": s, "start": float(a), "end": float(b),
-                                  "text": " ".join(said[a:b])} for k, (t, s, a, b) in enumerate(errors, 1)]  # fmt: skip
+                marked += [
+                    row
+                    | {
+                        "span": str(k),
+                        "error_type": t,
+                        "severity": s,
+                        "start": float(a),
+                        "end": float(b),
+                        "text": " ".join(said[a:b]),
+                    }
+                    for k, (t, s, a, b) in enumerate(errors, 1)
+                ]
     table = pd.DataFrame(judged)
     table["row"] = table.groupby("tgt_lang").cumcount()
-    order = [*_PLACE, "score", "item_type", "own_score", "source", "reference", "hypothesis", "row", "split",
-             "accuracy_score", "fluency_score"]  # fmt: skip
+    order = [
+        *_PLACE,
+        "score",
+        "item_type",
+        "own_score",
+        "source",
+        "reference",
+        "hypothesis",
+        "row",
+        "split",
+        "accuracy_score",
+        "fluency_score",
+    ]
     return table[order], pd.DataFrame(marked)
 
 
@@ -130,8 +179,23 @@ def _split(judged: pd.DataFrame) -> pd.DataFrame:
     formula = judged["score"]
     frame = judged.assign(formula_score=formula, score=formula.clip(lower=0) / 25, own_score=judged["own_score"] / 25)
     frame["row"] = frame.groupby(["tgt_lang", "split"]).cumcount()
-    return frame[["src_lang", "tgt_lang", "split", "row", "segment", "score", "own_score", "accuracy_score",
-                  "fluency_score", "formula_score", "source", "reference", "hypothesis"]]  # fmt: skip
+    return frame[
+        [
+            "src_lang",
+            "tgt_lang",
+            "split",
+            "row",
+            "segment",
+            "score",
+            "own_score",
+            "accuracy_score",
+            "fluency_score",
+            "formula_score",
+            "source",
+            "reference",
+            "hypothesis",
+        ]
+    ]
 
 
 def _split_spans(judged: pd.DataFrame, marked: pd.DataFrame) -> pd.DataFrame:
@@ -163,8 +227,16 @@ def _raters(seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
             for k, ((start, end), major) in enumerate(seen, 1):
                 start = int(np.clip(start + rng.integers(-2, 3), 0, length - 1))
                 end = int(np.clip(end + rng.integers(-2, 3), start + 1, length))
-                marked.append(place | {
-                    "span": str(k), "error_type": str(rng.choice(["accuracy/mistranslation", "fluency/grammar"])),
-                    "severity": "major" if major else "minor", "side": "target", "weight": 5.0 if major else 1.0,
-                    "start": float(start), "end": float(end)})  # fmt: skip
+                marked.append(
+                    place
+                    | {
+                        "span": str(k),
+                        "error_type": str(rng.choice(["accuracy/mistranslation", "fluency/grammar"])),
+                        "severity": "major" if major else "minor",
+                        "side": "target",
+                        "weight": 5.0 if major else 1.0,
+                        "start": float(start),
+                        "end": float(end),
+                    }
+                )
     return pd.DataFrame(judged), pd.DataFrame(marked)

@@ -18,8 +18,14 @@ from evalkit.data.simulate.metrics import metric_outputs
 
 _STRENGTHS = {"sim-para": 0.8, "sim-para_sent": 0.1, "sim-sent": -0.1, "sim-gtr": -0.8}
 _LANGUAGES, _BOOKS, _PARAGRAPHS = ("pol", "jpn", "eng"), 6, 10
-_LABELS = {"mistranslation": 0.7, "grammar": 0.16, "untranslated": 0.07, "register": 0.03, "format": 0.03,
-           "inconsistency": 0.01}  # fmt: skip
+_LABELS = {
+    "mistranslation": 0.7,
+    "grammar": 0.16,
+    "untranslated": 0.07,
+    "register": 0.03,
+    "format": 0.03,
+    "inconsistency": 0.01,
+}
 #: Pairs of systems, by number, that share a screen; some share none with others, even through third ones.
 _SCREENS = ((1, 2), (3, 4), (5, 6), (7, 8), (8, 9))
 _SEGMENTS, _RATERS = 60, 9
@@ -34,10 +40,18 @@ def literary_preferences(*, seed: int = 7) -> pd.DataFrame:
         for book, number in np.ndindex(_BOOKS, _PARAGRAPHS):
             for other in list(_STRENGTHS)[1:]:
                 names = [str(name) for name in rng.permutation(["sim-para", other])]
-                rows.append(_chosen(names, rng) | {
-                    "src_lang": "deu" if language == "eng" else "eng", "tgt_lang": language, "annotator": "unnamed",
-                    "doc": f"sim-book-{book}-{language}", "segment": str(number + 1), "first": "a",
-                    "screen": f"sim/{len(rows) + 1}"})  # fmt: skip
+                rows.append(
+                    _chosen(names, rng)
+                    | {
+                        "src_lang": "deu" if language == "eng" else "eng",
+                        "tgt_lang": language,
+                        "annotator": "unnamed",
+                        "doc": f"sim-book-{book}-{language}",
+                        "segment": str(number + 1),
+                        "first": "a",
+                        "screen": f"sim/{len(rows) + 1}",
+                    }
+                )
     frame = compared.check(pd.DataFrame(rows), origin="the simulation")
     return seeded(frame, seed)
 
@@ -48,9 +62,13 @@ def _chosen(names: list[str], rng: np.random.Generator) -> dict[str, object]:
     marks = [int(rng.poisson(4 - 2 * _STRENGTHS[name])) for name in names]
     chance = 1 / (1 + np.exp(-lead))
     return {
-        "system_a": names[0], "system_b": names[1], "preference": "a" if rng.random() < chance else "b",
-        "close": bool(rng.random() < 0.6 - abs(chance - 0.5)), "marks_a": marks[0], "marks_b": marks[1],
-    }  # fmt: skip
+        "system_a": names[0],
+        "system_b": names[1],
+        "preference": "a" if rng.random() < chance else "b",
+        "close": bool(rng.random() < 0.6 - abs(chance - 0.5)),
+        "marks_a": marks[0],
+        "marks_b": marks[1],
+    }
 
 
 def literary_marks(*, seed: int = 7) -> pd.DataFrame:
@@ -61,8 +79,10 @@ def literary_marks(*, seed: int = 7) -> pd.DataFrame:
         for side in "ab":
             place = {name: one[name] for name in (*_PLACE, "screen")} | {"system": one[f"system_{side}"]}
             drawn = rng.choice(list(_LABELS), one[f"marks_{side}"], p=list(_LABELS.values()))
-            rows += [place | {"span": str(k), "error_type": str(label), "severity": schemas.UNSTATED, "side": "target"}
-                     for k, label in enumerate(drawn, start=1)]  # fmt: skip
+            rows += [
+                place | {"span": str(k), "error_type": str(label), "severity": schemas.UNSTATED, "side": "target"}
+                for k, label in enumerate(drawn, start=1)
+            ]
     return finished(pd.DataFrame(rows), MARKS, seed=seed)
 
 
@@ -120,14 +140,31 @@ def _rated(shown, true, rater: str, rng: np.random.Generator) -> tuple[list[dict
                 seen[there].append((place, place + end - begin, grave))
     hit, judged, marked = f"{rater}: {shown[0].system} | {shown[1].system}", [], []
     for k, one in enumerate(shown):
-        place = {"src_lang": "eng", "tgt_lang": "deu", "system": one.system, "doc": one.doc, "segment": one.segment,
-                 "annotator": rater, "against": shown[1 - k].system, "position": ("left", "right")[k],
-                 "hit": hit}  # fmt: skip
+        place = {
+            "src_lang": "eng",
+            "tgt_lang": "deu",
+            "system": one.system,
+            "doc": one.doc,
+            "segment": one.segment,
+            "annotator": rater,
+            "against": shown[1 - k].system,
+            "position": ("left", "right")[k],
+            "hit": hit,
+        }
         judged.append(place | {"source": one.source, "hypothesis": one.hypothesis})
-        marked += [place | {"error_type": "accuracy/mistranslation", "side": "target",
-                            "severity": "major" if grave else "minor", "weight": 5.0 if grave else 1.0,
-                            "start": float(begin), "end": float(end), "text": one.hypothesis[begin:end]}
-                   for begin, end, grave in sorted(set(seen[k]))]  # fmt: skip
+        marked += [
+            place
+            | {
+                "error_type": "accuracy/mistranslation",
+                "side": "target",
+                "severity": "major" if grave else "minor",
+                "weight": 5.0 if grave else 1.0,
+                "start": float(begin),
+                "end": float(end),
+                "text": one.hypothesis[begin:end],
+            }
+            for begin, end, grave in sorted(set(seen[k]))
+        ]
     return judged, marked
 
 
@@ -140,8 +177,18 @@ def contrastive_esa(*, seed: int = 7) -> pd.DataFrame:
         level = 75 + rng.normal(0, 8)
         for position, number in enumerate(rng.choice(10, 3, replace=False), start=1):
             score = float(np.clip(5 * np.round((level - 3 * number + rng.normal(0, 10)) / 5), 0, 100))
-            rows.append({
-                "src_lang": "eng", "tgt_lang": "jpn", "system": f"sim-system-{number + 1:02d}", "score": score,
-                "doc": f"sim-doc-{segment // 6}", "segment": f"s{segment % 6}", "annotator": person,
-                "item_type": "system", "hit": f"{person}/{screen + 1}", "position": position})  # fmt: skip
+            rows.append(
+                {
+                    "src_lang": "eng",
+                    "tgt_lang": "jpn",
+                    "system": f"sim-system-{number + 1:02d}",
+                    "score": score,
+                    "doc": f"sim-doc-{segment // 6}",
+                    "segment": f"s{segment % 6}",
+                    "annotator": person,
+                    "item_type": "system",
+                    "hit": f"{person}/{screen + 1}",
+                    "position": position,
+                }
+            )
     return finished(pd.DataFrame(rows), seed=seed, scale=(0, 100))

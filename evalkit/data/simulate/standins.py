@@ -135,12 +135,14 @@ def _calibration_pair(pair: tuple[str, str], shape: Shape, rng: np.random.Genera
         work = {
             "system": [f"sim-system-{snippet[i] % shape.systems + 1:02}" for i in seen],
             "doc": [f"sim-doc-{snippet[i] + 1:02}#1-{lengths[snippet[i]]}" for i in seen],
-            "segment": item[seen].astype(str), "annotator": _account(pair, annotator),
+            "segment": item[seen].astype(str),
+            "annotator": _account(pair, annotator),
             "score": (tick * (raw / tick).round()).clip(0, 100),
             "item_type": np.where(np.arange(len(seen)) < shape.segments, "calibration", "repeat"),
-            "hit": _account(pair, annotator), "ended": ended,
+            "hit": _account(pair, annotator),
+            "ended": ended,
             "started": np.concatenate([[1.66e9 + 1e5 * annotator], ended[:-1]]),
-        }  # fmt: skip
+        }
         frames.append(pd.DataFrame(work))
     return pd.concat(frames).assign(src_lang=pair[0], tgt_lang=pair[1])
 

@@ -49,12 +49,21 @@ def open_testset(
     shown, why_reference = choice.of_reference(names, references, reference)
     found, judged = reading.Metrics(folder, written, ends, docs, shown), sorted(map(str, human["system"].unique()))
     testset = TestSet(
-        name=folder.name, pair="-".join(ends), pairs=folder.pairs, gold=chosen, system_gold=of_systems or chosen,
-        golds=_golds(people), metrics=found.segments(), human=human, of_systems=found.systems(),
-        human_of_systems=reading.people_whole(people, of_systems, ends, human, folder, written), documents=docs,
+        name=folder.name,
+        pair="-".join(ends),
+        pairs=folder.pairs,
+        gold=chosen,
+        system_gold=of_systems or chosen,
+        golds=_golds(people),
+        metrics=found.segments(),
+        human=human,
+        of_systems=found.systems(),
+        human_of_systems=reading.people_whole(people, of_systems, ends, human, folder, written),
+        documents=docs,
         outputs=reading.outputs(folder, written, ends, docs),
-        apart=choice.set_apart(judged, references, leave_out), foreign=True,
-    )  # fmt: skip
+        apart=choice.set_apart(judged, references, leave_out),
+        foreign=True,
+    )
     notes = [why, why_gold, why_reference, *found.notes, *reading.unused(folder, written, judged, testset)]
     notes += [] if of_systems else [f"There are no {chosen} scores of whole systems: they are means of segments."]
     testset = reading.labelled(replace(testset, notes=tuple(filter(None, notes))), folder, written)
@@ -81,8 +90,10 @@ def registered(
     """
     kinds = "metrics human metrics-systems human-systems outputs"
     metrics, human, of_systems, whole, outputs = (load(f"{name}-{kind}", fallback=fallback) for kind in kinds.split())
-    golds, pairs = choice.ranked(map(str, human["metric"].unique())), sorted(schemas.with_pair(
-        human[["src_lang", "tgt_lang"]].drop_duplicates().astype("str"))["pair"])  # fmt: skip
+    golds, pairs = (
+        choice.ranked(map(str, human["metric"].unique())),
+        sorted(schemas.with_pair(human[["src_lang", "tgt_lang"]].drop_duplicates().astype("str"))["pair"]),
+    )
     read = sorted(set(map(str, metrics["reference"].unique())) - {"src"})
     for what, asked, there in (("gold", gold, golds), ("reference", reference, read), ("pair", pair, pairs)):
         if asked and asked not in there:
@@ -92,10 +103,20 @@ def registered(
     docs = texts.drop_duplicates("segment")[["domain", "doc", "segment"]].astype("str").reset_index(drop=True)
     people = sorted(map(str, human["system"].unique()))
     testset = TestSet(
-        name=name.upper(), pair=pair, pairs=tuple(pairs), gold=gold or golds[0], system_gold=gold or golds[0],
-        golds=tuple(golds), metrics=metrics, human=human, of_systems=of_systems, human_of_systems=whole,
-        documents=docs, outputs=outputs, apart=choice.set_apart(people, (), leave_out),
-    )  # fmt: skip
+        name=name.upper(),
+        pair=pair,
+        pairs=tuple(pairs),
+        gold=gold or golds[0],
+        system_gold=gold or golds[0],
+        golds=tuple(golds),
+        metrics=metrics,
+        human=human,
+        of_systems=of_systems,
+        human_of_systems=whole,
+        documents=docs,
+        outputs=outputs,
+        apart=choice.set_apart(people, (), leave_out),
+    )
     file = Path(metric) if own.is_file(metric) else None
     return finished(testset, file, set(map(str, texts["system"].unique())), lower_is_better)
 

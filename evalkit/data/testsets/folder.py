@@ -14,9 +14,15 @@ from evalkit.data.files import stamp
 
 #: The folders of a test set; people's scores and the list of documents are needed, the others are used where they are.
 PARTS = (
-    "documents", "sources", "references", "system-outputs", "human-scores", "metric-scores", "metric-outputs",
+    "documents",
+    "sources",
+    "references",
+    "system-outputs",
+    "human-scores",
+    "metric-scores",
+    "metric-outputs",
     "metadata",
-)  # fmt: skip
+)
 LEVELS = ("seg", "sys", "doc", "domain")
 _ARCHIVES = (".tgz", ".tar", ".gz", ".zip", ".xz", ".bz2", ".7z")
 _PAIR = re.compile(r"[^\W_]+(?:_\w+)?-[^\W_]+(?:_\w+)?")

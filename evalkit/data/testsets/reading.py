@@ -135,9 +135,10 @@ def labelled(testset: TestSet, folder: Folder, pair: str) -> TestSet:
     """Write on each table which part of the folder it is from, and the digest of that part's files."""
     kinds = {"metrics": "metric-scores", "human": "human-scores", "outputs": "system-outputs"}
     files = {
-        "metrics": [*folder.metrics(pair).values()], "human": [*folder.people(pair).values(), folder.docs(pair)],
+        "metrics": [*folder.metrics(pair).values()],
+        "human": [*folder.people(pair).values(), folder.docs(pair)],
         "outputs": [*folder.outputs(pair).values()],
-    }  # fmt: skip
+    }
     for kind, part in kinds.items():
         digest = hashlib.sha256()
         for file in files[kind]:

@@ -56,9 +56,12 @@ def adaptive(log: Log) -> Estimate:
 
 #: A name, as the study prints it -> how means are estimated.
 ESTIMATES: dict[str, Callable[[Log], Estimate]] = {
-    "plain mean": plain, "weighted": weighted, "weighted, stabilised": stabilised, "augmented": augmented,
+    "plain mean": plain,
+    "weighted": weighted,
+    "weighted, stabilised": stabilised,
+    "augmented": augmented,
     "augmented, adaptive weights": adaptive,
-}  # fmt: skip
+}
 
 
 def earlier(log: Log) -> np.ndarray:
@@ -87,8 +90,13 @@ def score(log: Log, truth: np.ndarray, *, names: Sequence[str] | None = None) ->
         low, high = found.interval()
         off = found.means - truth
         held = np.where(np.isfinite(low), (low <= truth) & (truth <= high), np.nan)
-        columns = {"bias": off, "rmse": off**2, "coverage": held, "width": high - low,
-                   "judgements": log.shown.sum(axis=1)}  # fmt: skip
+        columns = {
+            "bias": off,
+            "rmse": off**2,
+            "coverage": held,
+            "width": high - low,
+            "judgements": log.shown.sum(axis=1),
+        }
         part = pd.DataFrame({column: np.nanmean(values, axis=0) for column, values in columns.items()})
         part.insert(1, "noise", np.nanstd(off, axis=0, ddof=1) / np.sqrt(len(off)))
         part["rmse"] **= 0.5

@@ -77,8 +77,12 @@ def elimination(state: State, shown: int, rng: np.random.Generator) -> np.ndarra
 
 #: A name, as the study prints it -> how systems are chosen once all have been judged a few times.
 POLICIES: dict[str, Policy] = {
-    "uniform": uniform, "by rank": by_rank, "greedy": greedy, "Thompson": thompson, "elimination": elimination,
-}  # fmt: skip
+    "uniform": uniform,
+    "by rank": by_rank,
+    "greedy": greedy,
+    "Thompson": thompson,
+    "elimination": elimination,
+}
 
 
 def named(name: str) -> Policy:

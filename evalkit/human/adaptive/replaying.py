@@ -41,9 +41,14 @@ class Log:
 
 
 def draw(
-    grid: np.ndarray, *, campaigns: int, screens: int, rng: np.random.Generator, alike: Sequence[int] = (),
+    grid: np.ndarray,
+    *,
+    campaigns: int,
+    screens: int,
+    rng: np.random.Generator,
+    alike: Sequence[int] = (),
     shared: bool = True,
-) -> np.ndarray:  # fmt: skip
+) -> np.ndarray:
     """Draw what every system would be given on every screen: (campaigns, screens, systems).
 
     grid: systems × texts, a score for each; NaN only where ``shared`` is false. shared: all systems of a screen

@@ -96,8 +96,10 @@ def _bets(known: np.ndarray, seen: np.ndarray, alpha: float) -> tuple[np.ndarray
     means = (0.5 + np.cumsum(known, axis=-1)) / (counts + 1)
     squares = np.where(seen, (known - means) ** 2, 0)
     spread = (0.25 + np.cumsum(squares, axis=-1)) / (counts + 1)
-    guess, before = (np.concatenate([np.full((*known.shape[:-1], 1), first), part[..., :-1]], axis=-1)
-                     for first, part in ((0.5, means), (0.25, spread)))  # fmt: skip
+    guess, before = (
+        np.concatenate([np.full((*known.shape[:-1], 1), first), part[..., :-1]], axis=-1)
+        for first, part in ((0.5, means), (0.25, spread))
+    )
     time = np.maximum(counts, 1)
     bets = np.sqrt(2 * np.log(2 / alpha) / (before * time * np.log1p(time)))
     return np.where(seen, np.minimum(bets, CAP), 0.0), guess

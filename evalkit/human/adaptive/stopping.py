@@ -40,8 +40,14 @@ class Looks:
         return Looks(self.screens[-1:], self.alpha, self.scale)
 
 
-def looks(screens: int, *, first: int = FIRST, every: int = DAY, alpha: float = 0.05,
-          scale: tuple[float, float] = (0.0, 100.0)) -> Looks:  # fmt: skip
+def looks(
+    screens: int,
+    *,
+    first: int = FIRST,
+    every: int = DAY,
+    alpha: float = 0.05,
+    scale: tuple[float, float] = (0.0, 100.0),
+) -> Looks:
     """Look every day of a campaign of so many screens, and at its end.
 
     >>> looks(90).screens.tolist()
@@ -116,20 +122,25 @@ def weighted_sequence(log: Log, first: int, second: int, when: Looks) -> np.ndar
 def separate_sequence(log: Log, first: int, second: int, when: Looks) -> np.ndarray:
     """Hold intervals of each system's mean side by side that hold at all looks, once there are many screens."""
     how: dict[str, Any] = {"tuned": SHARED, "alpha": when.alpha / 2, "start": SHARED // 2}
-    low, high = zip(*(sequences.asymptotic(log.scores[..., place], log.shown[..., place], **how)
-                      for place in (first, second)), strict=True)  # fmt: skip
+    low, high = zip(
+        *(sequences.asymptotic(log.scores[..., place], log.shown[..., place], **how) for place in (first, second)),
+        strict=True,
+    )
     found = np.where(low[0] > high[1], 1.0, np.where(low[1] > high[0], -1.0, 0.0))
     return found[:, when.screens - 1]
 
 
 #: A rule -> campaigns × looks: 1 if it says that the first system is better, -1 the second, 0 not yet.
 RULES: dict[str, Callable[[Log, int, int, Looks], np.ndarray]] = {
-    "a test at every look": daily_test, "a strict test at every look": planned_test, "a test at the end": final_test,
+    "a test at every look": daily_test,
+    "a strict test at every look": planned_test,
+    "a test at the end": final_test,
     "a weighted test at the end": weighted_test,
-    "intervals of each system": separate, "bets on shared screens": shared,
+    "intervals of each system": separate,
+    "bets on shared screens": shared,
     "interval of shared screens": shared_sequence,
     "interval of the weighted difference": weighted_sequence,
-}  # fmt: skip
+}
 #: Rules that may be asked at every look.
 ANY_TIME = (
     "a strict test at every look",
@@ -140,9 +151,7 @@ ANY_TIME = (
 )
 
 
-def verdicts(
-    log: Log, pair: tuple[int, int], when: Looks, *, names: Iterable[str] = tuple(RULES)
-) -> pd.DataFrame:  # fmt: skip
+def verdicts(log: Log, pair: tuple[int, int], when: Looks, *, names: Iterable[str] = tuple(RULES)) -> pd.DataFrame:
     """Ask each rule at every look whether one of two systems is better: a row a rule and campaign.
 
     Returns rule, verdict (1: the first, -1: the second, 0: never one), screens (at the first verdict; else all), saved
@@ -153,10 +162,17 @@ def verdicts(
         found = RULES[name](log, *pair, when)
         at = np.where(found.any(axis=1), (found != 0).argmax(axis=1), -1)
         screens = when.screens[at]
-        parts.append(pd.DataFrame({
-            "rule": name, "verdict": found[np.arange(len(found)), at].astype(int), "screens": screens,
-            "saved": 1 - screens / when.screens[-1], "nominal": when.alpha,
-        }))  # fmt: skip
+        parts.append(
+            pd.DataFrame(
+                {
+                    "rule": name,
+                    "verdict": found[np.arange(len(found)), at].astype(int),
+                    "screens": screens,
+                    "saved": 1 - screens / when.screens[-1],
+                    "nominal": when.alpha,
+                }
+            )
+        )
     return pd.concat(parts, ignore_index=True)
 
 
@@ -169,8 +185,9 @@ def rates(found: pd.DataFrame, *, better: int = 0) -> pd.DataFrame:
     """
     hit = found["verdict"].eq(better) if better else found["verdict"].ne(0)
     by_rule = found.assign(hit=hit).groupby("rule", sort=False)
-    table = by_rule.agg(hits=("hit", "sum"), campaigns=("hit", "size"), nominal=("nominal", "max"),
-                        saved=("saved", "mean")).reset_index()  # fmt: skip
+    table = by_rule.agg(
+        hits=("hit", "sum"), campaigns=("hit", "size"), nominal=("nominal", "max"), saved=("saved", "mean")
+    ).reset_index()
     low, high = share_interval(table["hits"], table["campaigns"])
     table = table.assign(rate=table["hits"] / table["campaigns"], low=low, high=high)
     table["nominal"] = np.nan if better else table["nominal"]

@@ -52,16 +52,24 @@ def materials(ratings: Mapping[str, pd.DataFrame]) -> list[Material]:
     ratings: name -> judgements (system, doc, segment, annotator, score). A document's score is the mean over its
     segments, of all annotators where systems share documents; where they do not, of each annotator's.
     """
-    found = [_material(name, str(pair), part) for name, table in ratings.items()
-             for pair, part in with_pair(table[table["item_type"].isin(COUNTED)]).groupby("pair")]  # fmt: skip
+    found = [
+        _material(name, str(pair), part)
+        for name, table in ratings.items()
+        for pair, part in with_pair(table[table["item_type"].isin(COUNTED)]).groupby("pair")
+    ]
     enough = (np.isfinite(one.scores).sum(axis=1).min() >= LEAST_TEXTS for one in found)
     return [one for one, texts in zip(found, enough, strict=True) if texts and len(one.systems) >= LEAST_SYSTEMS]
 
 
 def replay(
-    used: Iterable[Material], *, assignments: Sequence[str] = tuple(policies.POLICIES),
-    names: Sequence[str] = tuple(estimates.ESTIMATES), shown: int = SHOWN, campaigns: int = 200, seed: int = 7,
-) -> pd.DataFrame:  # fmt: skip
+    used: Iterable[Material],
+    *,
+    assignments: Sequence[str] = tuple(policies.POLICIES),
+    names: Sequence[str] = tuple(estimates.ESTIMATES),
+    shown: int = SHOWN,
+    campaigns: int = 200,
+    seed: int = 7,
+) -> pd.DataFrame:
     """Steer replayed campaigns by every assignment, and tell how far each estimate is off, system by system.
 
     shown: systems on a screen; all of them where there are fewer.
@@ -72,8 +80,9 @@ def replay(
     for number, one in enumerate(used):
         for assignment in assignments:
             rng = np.random.default_rng([seed, number])
-            drawn = replaying.draw(one.scores, campaigns=campaigns, screens=one.screens(shown), rng=rng,
-                                   shared=one.shared)  # fmt: skip
+            drawn = replaying.draw(
+                one.scores, campaigns=campaigns, screens=one.screens(shown), rng=rng, shared=one.shared
+            )
             log = _steered(drawn, assignment, shown, rng)
             part = estimates.score(log, one.truth, names=names)
             part.insert(1, "system", np.array(one.systems)[part.pop("place")])
@@ -85,9 +94,14 @@ def replay(
 
 
 def alarms(
-    used: Iterable[Material], *, assignments: Sequence[str] = tuple(policies.POLICIES), points: float = 3.0,
-    shown: int = SHOWN, campaigns: int = 200, seed: int = 7,
-) -> pd.DataFrame:  # fmt: skip
+    used: Iterable[Material],
+    *,
+    assignments: Sequence[str] = tuple(policies.POLICIES),
+    points: float = 3.0,
+    shown: int = SHOWN,
+    campaigns: int = 200,
+    seed: int = 7,
+) -> pd.DataFrame:
     """Ask every stopping rule about the two best systems, made alike, or one made better by ``points``.
 
     used: of scores from 0 to 100; those whose systems share no documents are left out.
@@ -96,8 +110,13 @@ def alarms(
     shared, parts = [one for one in used if one.shared], []
     for assignment in assignments:
         for better in (0.0, points):
-            found = pd.concat([_asked(one, assignment, better, shown, campaigns, [seed, number])
-                               for number, one in enumerate(shared)], ignore_index=True)  # fmt: skip
+            found = pd.concat(
+                [
+                    _asked(one, assignment, better, shown, campaigns, [seed, number])
+                    for number, one in enumerate(shared)
+                ],
+                ignore_index=True,
+            )
             part = stopping.rates(found, better=int(better > 0))
             part.insert(0, "situation", BETTER.format(better) if better else ALIKE)
             part.insert(0, "assignment", assignment)

@@ -32,9 +32,12 @@ class Verdict:
         ordered = self.replay.iloc[first.argsort(kind="stable")]
         by_kind = ordered.groupby(["estimate", "assignment"], sort=False)
         return by_kind.agg(
-            bias=("bias", "mean"), lowest=("bias", "min"), too_low=("bias", lambda bias: float((bias < 0).mean())),
-            rmse=("rmse", "mean"), coverage=("coverage", "mean"),
-        ).reset_index()  # fmt: skip
+            bias=("bias", "mean"),
+            lowest=("bias", "min"),
+            too_low=("bias", lambda bias: float((bias < 0).mean())),
+            rmse=("rmse", "mean"),
+            coverage=("coverage", "mean"),
+        ).reset_index()
 
     @cached_property
     def recorded(self) -> pd.DataFrame:

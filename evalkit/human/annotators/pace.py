@@ -111,10 +111,12 @@ def _line(means: pd.DataFrame) -> pd.DataFrame:
     }
     sums = pd.DataFrame(
         {
-            "xx": means["w"] * centred["x"] ** 2, "xy": means["w"] * centred["x"] * centred["y"],
-            "yy": means["w"] * centred["y"] ** 2, "n": 1.0,
+            "xx": means["w"] * centred["x"] ** 2,
+            "xy": means["w"] * centred["x"] * centred["y"],
+            "yy": means["w"] * centred["y"] ** 2,
+            "n": 1.0,
         }
-    )  # fmt: skip
+    )
     sums = sums.groupby(who).sum()
     slope = sums["xy"] / sums["xx"].where(sums["xx"] > 0)
     left = (sums["yy"] - slope * sums["xy"]).clip(lower=0)

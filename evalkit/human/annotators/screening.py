@@ -26,9 +26,14 @@ _WHO = ["pair", "annotator"]
 _IN_WORDS = {"<": "below", "<=": "at most", ">": "above", ">=": "at least"}
 #: An example of each kind of rule. The last is WMT's quality control.
 RULES = (
-    "unique_scores < 6", "sd < 5", "at_ends > 0.95", "median_abs_diff > 20", "with_others < 0.1", "seconds < 3",
+    "unique_scores < 6",
+    "sd < 5",
+    "at_ends > 0.95",
+    "median_abs_diff > 20",
+    "with_others < 0.1",
+    "seconds < 3",
     "qc_p >= 0.05",
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True)
@@ -203,12 +208,19 @@ def agreement_change(before: pd.DataFrame, after: pd.DataFrame, *, resamples: in
         defined = np.array(draws)[np.isfinite(draws)]
         low, high = inference.interval(defined) if len(defined) else (np.nan, np.nan)
         last, _, final = _coded(kept)
-        rows.append({
-            "pair": pair, "annotators_before": len(who), "annotators_after": stay,
-            "judgements_before": len(table), "judgements_after": len(kept),
-            "alpha_before": _alpha(items, scores), "alpha_after": _alpha(last, final),
-            "random_low": float(low), "random_high": float(high),
-        })  # fmt: skip
+        rows.append(
+            {
+                "pair": pair,
+                "annotators_before": len(who),
+                "annotators_after": stay,
+                "judgements_before": len(table),
+                "judgements_after": len(kept),
+                "alpha_before": _alpha(items, scores),
+                "alpha_after": _alpha(last, final),
+                "random_low": float(low),
+                "random_high": float(high),
+            }
+        )
     return pd.DataFrame(rows)
 
 

@@ -151,11 +151,13 @@ def _tested(counts: np.ndarray, points: np.ndarray, ticks: int, within: float) -
     total = in_cell.sum(axis=1)
     return pd.DataFrame(
         {
-            "n": total, "on_ticks": _ratio(on_tick.sum(axis=1), total),
-            "expected": _ratio((in_cell * chance).sum(axis=1), total), "p": p,
+            "n": total,
+            "on_ticks": _ratio(on_tick.sum(axis=1), total),
+            "expected": _ratio((in_cell * chance).sum(axis=1), total),
+            "p": p,
             "gain": _gain(counts, points, marks[1:-1]),
         }
-    )  # fmt: skip
+    )
 
 
 def _gain(counts: np.ndarray, points: np.ndarray, inner: np.ndarray) -> np.ndarray:

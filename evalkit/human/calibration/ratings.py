@@ -152,20 +152,30 @@ def _calibrated(
     for system in systems:
         moved, drawn = (
             adjust(
-                means[system], calibration_mean=means["calibration"],
-                reference_mean=means.get("reference") if with_line else None, standard=standard,
+                means[system],
+                calibration_mean=means["calibration"],
+                reference_mean=means.get("reference") if with_line else None,
+                standard=standard,
             )
             for means in (point, draws)
-        )  # fmt: skip
+        )
         for form, adjusted in moved.items():
             low, high = map(float, inference.interval(drawn[form]))
             yield {
-                "group": group, "system": system.removeprefix("system "), "form": form, "items": len(strata[system]),
-                "annotators": len(people), "calibration_mean": float(point["calibration"]),
-                "reference_mean": float(point.get("reference", np.nan)), "raw": float(point[system]),
-                "raw_se": float(inference.standard_error(draws[system])), "adjusted": float(adjusted),
-                "se": float(inference.standard_error(drawn[form])), "low": low, "high": high,
-            }  # fmt: skip
+                "group": group,
+                "system": system.removeprefix("system "),
+                "form": form,
+                "items": len(strata[system]),
+                "annotators": len(people),
+                "calibration_mean": float(point["calibration"]),
+                "reference_mean": float(point.get("reference", np.nan)),
+                "raw": float(point[system]),
+                "raw_se": float(inference.standard_error(draws[system])),
+                "adjusted": float(adjusted),
+                "se": float(inference.standard_error(drawn[form])),
+                "low": low,
+                "high": high,
+            }
 
 
 def _require(ratings: pd.DataFrame, by: str) -> None:

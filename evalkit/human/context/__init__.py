@@ -5,6 +5,21 @@ from evalkit.human.context.pairing import degraded_item_effect, group_sizes, lab
 from evalkit.human.context.robustness import dose, equivalence, order_effects, permutation, robust
 
 __all__ = [
-    "SCALES", "contrasts", "degraded_item_effect", "dose", "equivalence", "gap", "group_sizes", "label_example",
-    "order_effects", "pairs", "permutation", "repeats", "restrict", "robust", "sensitivity", "summary", "welch",
-]  # fmt: skip
+    "SCALES",
+    "contrasts",
+    "degraded_item_effect",
+    "dose",
+    "equivalence",
+    "gap",
+    "group_sizes",
+    "label_example",
+    "order_effects",
+    "pairs",
+    "permutation",
+    "repeats",
+    "restrict",
+    "robust",
+    "sensitivity",
+    "summary",
+    "welch",
+]

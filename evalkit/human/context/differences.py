@@ -117,10 +117,13 @@ def _described(values: np.ndarray) -> dict[str, float]:
         return {"n": 0} | dict.fromkeys(["mean", "median", "mode", "sd", "p_one_sample"], np.nan)
     several = n > 1 and np.ptp(values) > 0
     return {
-        "n": n, "mean": float(values.mean()), "median": float(np.median(values)), "mode": mode(values),
+        "n": n,
+        "mean": float(values.mean()),
+        "median": float(np.median(values)),
+        "mode": mode(values),
         "sd": float(values.std(ddof=1)) if n > 1 else np.nan,
         "p_one_sample": float(stats.ttest_1samp(values, 0).pvalue) if several else np.nan,
-    }  # fmt: skip
+    }
 
 
 def mode(values: np.ndarray) -> float:

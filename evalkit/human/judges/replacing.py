@@ -199,5 +199,8 @@ def _judged_by_several(rated: pd.DataFrame | None) -> dict[str, pd.DataFrame]:
     number = own.groupby(["src_lang", "tgt_lang", *_KEYS])["annotator"].transform("nunique")
     own = own[number >= 2].assign(protocol="MQM", annotator=lambda t: t["annotator"].astype("str"))
     pairs = own.groupby(["src_lang", "tgt_lang"])
-    return {f"MQM {a}-{b}": part for (a, b), part in pairs if not part.duplicated([*_KEYS, "annotator"]).any()
-            and part.groupby("annotator").size().max() >= 30}  # fmt: skip
+    return {
+        f"MQM {a}-{b}": part
+        for (a, b), part in pairs
+        if not part.duplicated([*_KEYS, "annotator"]).any() and part.groupby("annotator").size().max() >= 30
+    }

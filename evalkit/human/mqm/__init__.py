@@ -28,8 +28,28 @@ from evalkit.human.mqm.scores import (
 )
 
 __all__ = [
-    "ESA", "KEY", "SCHEMES", "SEVERITIES", "SPANS_MEASURES", "TYPOLOGIES", "Scheme", "aggregate", "changed",
-    "check_spans", "crossed", "errors_per_system", "formula_against_own", "marks_against_scores", "merged",
-    "overlapping", "rater_agreement", "segment_scores", "severity_costs", "severity_shares", "span_agreement",
-    "type_counts", "unitised_alpha", "weights",
-]  # fmt: skip
+    "ESA",
+    "KEY",
+    "SCHEMES",
+    "SEVERITIES",
+    "SPANS_MEASURES",
+    "TYPOLOGIES",
+    "Scheme",
+    "aggregate",
+    "changed",
+    "check_spans",
+    "crossed",
+    "errors_per_system",
+    "formula_against_own",
+    "marks_against_scores",
+    "merged",
+    "overlapping",
+    "rater_agreement",
+    "segment_scores",
+    "severity_costs",
+    "severity_shares",
+    "span_agreement",
+    "type_counts",
+    "unitised_alpha",
+    "weights",
+]

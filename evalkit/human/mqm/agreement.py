@@ -35,8 +35,18 @@ def formula_against_own(
         tau = partial(weighted.kendall_b_of_values, formula, own)
         draws = inference.resample(tau, names, resamples=resamples, seed=rng) if resamples else [np.nan]
         low, high = map(float, inference.interval(draws))
-        rows.append((name, estimate, low, high, float(correlation.pearson(formula, own)),
-                     float((formula == own).mean()), len(both), len(group) - len(both)))  # fmt: skip
+        rows.append(
+            (
+                name,
+                estimate,
+                low,
+                high,
+                float(correlation.pearson(formula, own)),
+                float((formula == own).mean()),
+                len(both),
+                len(group) - len(both),
+            )
+        )
     return pd.DataFrame(rows, columns=[by, "kendall_b", "low", "high", "pearson", "equal", "n", "missing"])
 
 
@@ -59,12 +69,16 @@ def rater_agreement(ratings: pd.DataFrame, *, resamples: int = 200, seed: int = 
     common = crossed(ratings)
     taus = agreement.correlations(common).query("statistic == 'kendall_b'")["value"]
     matrix = agreement.score_matrix(common)
-    rows = [(f"Kendall's tau-b of two raters, {how}", float(taus.agg(how)), np.nan, np.nan, *matrix.shape)
-            for how in ("mean", "min", "max")]  # fmt: skip
+    rows = [
+        (f"Kendall's tau-b of two raters, {how}", float(taus.agg(how)), np.nan, np.nan, *matrix.shape)
+        for how in ("mean", "min", "max")
+    ]
     measures = [("krippendorff_alpha", "interval"), ("krippendorff_alpha", "ordinal")]
     found = agreement.coefficients(matrix, measures=measures, resamples=resamples, seed=seed)
-    rows += [(f"Krippendorff's alpha ({row.level})", row.estimate, row.low, row.high, *matrix.shape)
-             for row in found.itertuples()]  # fmt: skip
+    rows += [
+        (f"Krippendorff's alpha ({row.level})", row.estimate, row.low, row.high, *matrix.shape)
+        for row in found.itertuples()
+    ]
     return pd.DataFrame(rows, columns=["measure", "estimate", "low", "high", "items", "annotators"])
 
 
@@ -83,9 +97,12 @@ def span_agreement(
     """
     common = crossed(ratings)
     raters = common["annotator"].nunique()
-    items = common[ITEM].astype("str").drop_duplicates().merge(
-        texts[ITEM].astype("str").assign(length=texts["hypothesis"].str.len()), on=ITEM, validate="one_to_one"
-    )  # fmt: skip
+    items = (
+        common[ITEM]
+        .astype("str")
+        .drop_duplicates()
+        .merge(texts[ITEM].astype("str").assign(length=texts["hypothesis"].str.len()), on=ITEM, validate="one_to_one")
+    )
     kept = spans[spans["side"].eq("target") & (spans["end"] > spans["start"])]
     columns = [*ITEM, "annotator", "severity", "error_type"]
     marked = kept[columns].astype("str").assign(start=kept["start"], end=kept["end"])

@@ -32,9 +32,12 @@ def check_spans(spans: pd.DataFrame, *, typology: str | None = None, texts: pd.D
             )
     if texts is None:
         return
-    lengths = texts[_PLACE].astype("str").assign(
-        target=texts["hypothesis"].str.len(), source=texts["source"].str.len()
-    ).drop_duplicates(_PLACE)  # fmt: skip
+    lengths = (
+        texts[_PLACE]
+        .astype("str")
+        .assign(target=texts["hypothesis"].str.len(), source=texts["source"].str.len())
+        .drop_duplicates(_PLACE)
+    )
     placed = spans[_PLACE].astype("str").merge(lengths, on=_PLACE, how="left", validate="many_to_one")
     absent = np.flatnonzero(placed["target"].isna())
     if len(absent):

@@ -70,8 +70,10 @@ def severity_costs(
         own, marked = part["score"].to_numpy(), part["errors"].to_numpy()
         of_kind = part[[f"of {name}" for name in SEVERITIES]].to_numpy(float)
         found = _estimated(partial(_costs, own, of_kind, marked), part, resamples, seed)
-        rows += [(pair, name, int(of_kind[:, k].sum()), *found[k], *found[len(SEVERITIES) + k])
-                 for k, name in enumerate(SEVERITIES)]  # fmt: skip
+        rows += [
+            (pair, name, int(of_kind[:, k].sum()), *found[k], *found[len(SEVERITIES) + k])
+            for k, name in enumerate(SEVERITIES)
+        ]
     bounds = ["each", "low", "high", "alone", "alone_low", "alone_high"]
     return pd.DataFrame(rows, columns=["pair", "severity", "errors", *bounds])
 

@@ -148,8 +148,9 @@ def severity_shares(spans: pd.DataFrame, *, by: str = "tgt_lang") -> pd.DataFram
     levels = [*SEVERITIES, UNSTATED]
     names = {by: spans[by].astype("str"), "group": group, "severity": spans["severity"].astype("str")}
     counts = pd.DataFrame(names).groupby([by, "group", "severity"]).size()
-    everything = pd.MultiIndex.from_product([counts.index.unique(by), [*_GROUPS, "other types"], levels],
-                                            names=[by, "group", "severity"])  # fmt: skip
+    everything = pd.MultiIndex.from_product(
+        [counts.index.unique(by), [*_GROUPS, "other types"], levels], names=[by, "group", "severity"]
+    )
     table = counts.reindex(everything, fill_value=0).rename("errors").reset_index()
     return table.assign(share=table["errors"] / table.groupby(by)["errors"].transform("sum"))
 

@@ -14,7 +14,24 @@ from evalkit.human.normalization.ratings import NO_SPREAD, normalize, variants
 from evalkit.human.normalization.strictness import Strictness, estimate_strictness
 
 __all__ = [
-    "COMPARED", "METHODS", "NO_SPREAD", "ORDINARY", "Method", "MixedEffects", "Strictness", "common_or_own",
-    "estimate_strictness", "held_out", "inversions", "mean_distances", "means", "methods", "mixed_effects", "normalize",
-    "order_kept", "order_summary", "summarize_cross_validation", "variants",
-]  # fmt: skip
+    "COMPARED",
+    "METHODS",
+    "NO_SPREAD",
+    "ORDINARY",
+    "Method",
+    "MixedEffects",
+    "Strictness",
+    "common_or_own",
+    "estimate_strictness",
+    "held_out",
+    "inversions",
+    "mean_distances",
+    "means",
+    "methods",
+    "mixed_effects",
+    "normalize",
+    "order_kept",
+    "order_summary",
+    "summarize_cross_validation",
+    "variants",
+]

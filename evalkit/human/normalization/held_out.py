@@ -75,8 +75,10 @@ def held_out(
             closer = float((whole > raw).mean())
             values = (whole.mean(), *_jackknife(whole, without), *change, closer)
             rows.append((place.pair, name, *shape, float(1 - defined[name].mean()), *map(float, values)))
-    columns = ("pair method annotators left_out items documents undefined agreement low high "
-               "change change_low change_high closer")  # fmt: skip
+    columns = (
+        "pair method annotators left_out items documents undefined agreement low high "
+        "change change_low change_high closer"
+    )
     return pd.DataFrame(rows, columns=columns.split())
 
 
@@ -89,9 +91,13 @@ def summarize_cross_validation(held: pd.DataFrame) -> pd.DataFrame:
     top = held.groupby("pair")["agreement"].transform("max")
     marked = held.assign(best=held["agreement"].eq(top), up=held["change_low"].gt(0), down=held["change_high"].lt(0))
     table = marked.groupby("method").agg(
-        pairs=("pair", "size"), agreement=("agreement", "mean"), change=("change", "mean"), best=("best", "sum"),
-        surely_closer=("up", "sum"), surely_further=("down", "sum"),
-    )  # fmt: skip
+        pairs=("pair", "size"),
+        agreement=("agreement", "mean"),
+        change=("change", "mean"),
+        best=("best", "sum"),
+        surely_closer=("up", "sum"),
+        surely_further=("down", "sum"),
+    )
     return table.sort_values("agreement", ascending=False, kind="stable").reset_index()
 
 

@@ -132,8 +132,15 @@ def mixed_effects(
         if len(keys) < 2:
             raise DataError(f"{pair}: a mixed model of biases needs two groups. Choose another method for this pair.")
         try:
-            fit = estimate(part["score"].to_numpy(float), segment, group, pd.factorize(kind)[0], gain=gain,
-                           tolerance=tolerance, steps=steps)  # fmt: skip
+            fit = estimate(
+                part["score"].to_numpy(float),
+                segment,
+                group,
+                pd.factorize(kind)[0],
+                gain=gain,
+                tolerance=tolerance,
+                steps=steps,
+            )
         except DataError as problem:
             raise DataError(f"{pair}: {problem}") from problem
         own = {"judgements": np.bincount(group), "bias": fit.bias, "gain": np.exp(fit.state.log_gain)}
@@ -156,9 +163,15 @@ def _sums(y: np.ndarray, segment: np.ndarray, group: np.ndarray, system: np.ndar
     cross = sparse.hstack([count_sk, count_sg]).tocsr()
     row = np.repeat(np.arange(cross.shape[0]), np.diff(cross.indptr))
     return _Sums(
-        count_sg, cross, row, count_sk.sum(axis=1), table(one, system, group).toarray(),
-        table(y, segment, group), table(y, system, group).toarray(), np.bincount(group, y**2),
-    )  # fmt: skip
+        count_sg,
+        cross,
+        row,
+        count_sk.sum(axis=1),
+        table(one, system, group).toarray(),
+        table(y, segment, group),
+        table(y, system, group).toarray(),
+        np.bincount(group, y**2),
+    )
 
 
 def estimate(

@@ -95,8 +95,13 @@ def inversions(ratings: pd.DataFrame, *, worst: int = 5) -> pd.DataFrame:
         row = {"pair": found.pair, "annotator": found.annotator, "rho": found.rho}
         for name, k in (("higher", high), ("lower", low)):
             mean, sd = hits.loc[(found.pair, found.annotator, own["hit"].iloc[k])]
-            row |= {f"{name}_score": raw[k], f"{name}_normalized": moved[k], f"{name}_hit_mean": mean,
-                    f"{name}_hit_sd": sd, f"{name}_hit": own["hit"].iloc[k]}  # fmt: skip
+            row |= {
+                f"{name}_score": raw[k],
+                f"{name}_normalized": moved[k],
+                f"{name}_hit_mean": mean,
+                f"{name}_hit_sd": sd,
+                f"{name}_hit": own["hit"].iloc[k],
+            }
         rows.append(row | {"difference": raw[high] - raw[low], "reversed_by": moved[low] - moved[high]})
     columns = [f"{n}_{c}" for n in ("higher", "lower") for c in ("score", "normalized", "hit_mean", "hit_sd", "hit")]
     return pd.DataFrame(rows, columns=["pair", "annotator", "rho", *columns, "difference", "reversed_by"])

@@ -49,7 +49,7 @@ class Strictness:
 
 def estimate_strictness(
     scores: np.ndarray, kind: pd.Series, annotator: pd.Series, segment: np.ndarray, rows: np.ndarray
-) -> Strictness | None:  # fmt: skip
+) -> Strictness | None:
     """Learn annotators' strictness from their judgements; None where one annotator, or one score, is all there is.
 
     kind: the system of each judgement, or what else was judged, such as calibration items. segment: a number each.
@@ -79,6 +79,4 @@ def estimate_strictness(
     solved = np.linalg.inv(inner)
     right = np.bincount(columns, np.tile(scores, 2)) - shrunk.T @ np.bincount(segment, scores)
     effects = solved @ right
-    return Strictness(
-        rows, codes, who, segment, people, effects[: len(kinds)], effects[len(kinds) :], solved, shrunk
-    )  # fmt: skip
+    return Strictness(rows, codes, who, segment, people, effects[: len(kinds)], effects[len(kinds) :], solved, shrunk)

@@ -145,8 +145,9 @@ def spending(
         total = round(float(row.additional_hits_median) * hit) + SET_SIZE
         for design, set_block in (("whole documents", block), ("single segments", 1)):
             sizes = np.arange(max(1, round(set_block)), min(MOST, total - 1) + 1)
-            found = difference_variance(variances, judgements=total - sizes, block=block, calibration=sizes,
-                                        calibration_block=set_block)  # fmt: skip
+            found = difference_variance(
+                variances, judgements=total - sizes, block=block, calibration=sizes, calibration_block=set_block
+            )
             ratio = np.sqrt(found / difference_variance(variances, judgements=total, block=block))
             parts.append(pd.DataFrame({"pair": row.pair, "design": design, "size": sizes, "se_ratio": ratio}))
     return pd.concat(parts, ignore_index=True)

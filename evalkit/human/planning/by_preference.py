@@ -43,9 +43,15 @@ def answers(variances: Mapping[str, float], *, delta: float, ties: float, block:
 
 
 def by_preference(
-    variances: Mapping[str, float], *, delta: float, target: float = 0.8, block: int = 10,
-    ties: Sequence[float] = (0.0, 0.2, 0.4), most_segments: int = 100_000, alpha: float = 0.05,
-) -> pd.DataFrame:  # fmt: skip
+    variances: Mapping[str, float],
+    *,
+    delta: float,
+    target: float = 0.8,
+    block: int = 10,
+    ties: Sequence[float] = (0.0, 0.2, 0.4),
+    most_segments: int = 100_000,
+    alpha: float = 0.05,
+) -> pd.DataFrame:
     r"""Set the segments that two scores need beside those that a preference needs, one person a document.
 
     variances: see ``planning.variances``; delta: points; ties: shares of ties between equal systems. The test is the

@@ -13,9 +13,11 @@ from evalkit.human.planning.squares import Equations, equate
 from evalkit.stats import inference
 
 _CAUSES = {
-    "document": ["system", "doc"], "item": ITEM,
-    "annotator": ["annotator"], "block": ["annotator", "system", "doc"],
-}  # fmt: skip
+    "document": ["system", "doc"],
+    "item": ITEM,
+    "annotator": ["annotator"],
+    "block": ["annotator", "system", "doc"],
+}
 #: What scatters in kinds of data: component -> the columns whose levels share it. ``residual`` is always there, and so
 #: are systems and source segments, which are fixed where systems share them (see ``components``).
 #: calibration: all annotators judge the same items, each item mostly by one system. campaign: systems translate the
@@ -23,16 +25,23 @@ _CAUSES = {
 #: and documents are named anew for each system, as in Mechanical Turk's files. unnamed: nobody knows who judged.
 #: document: how it suits a system. block: what one annotator scores in one go, a document by a system.
 LAYOUTS: dict[str, dict[str, list[str]]] = {
-    "calibration": _CAUSES, "campaign": _CAUSES,
-    "numbered": _CAUSES | {"item": ["system", "segment"]}, "unnamed": {"item": ITEM},
-}  # fmt: skip
+    "calibration": _CAUSES,
+    "campaign": _CAUSES,
+    "numbered": _CAUSES | {"item": ["system", "segment"]},
+    "unnamed": {"item": ITEM},
+}
 
 #: What people call the components, and their standard errors.
 NAMES = {
-    "document": "documents", "item": "segments", "annotator": "annotators' levels", "block": "annotator by document",
-    "residual": "noise", "annotator_se": "standard error of levels", "taste": "variance of liking",
+    "document": "documents",
+    "item": "segments",
+    "annotator": "annotators' levels",
+    "block": "annotator by document",
+    "residual": "noise",
+    "annotator_se": "standard error of levels",
+    "taste": "variance of liking",
     "taste_se": "standard error",
-}  # fmt: skip
+}
 #: How differently annotators like a system. Can be told from how they take to a document only where they judged several
 #: documents of one system.
 TASTE = {"taste": ["annotator", "system"]}
@@ -84,8 +93,10 @@ def components(ratings: pd.DataFrame, *, layout: str = "calibration", taste: boo
         causes, segments = causes_of(group, layout) | (TASTE if taste else {}), _shared(group, layout)
         found = _estimated(pair, group, causes, segments, Equations.no_negative)
         told = [name for name in causes if name in found]
-        notes = (("negative, set to 0", [name for name in told if not found[name]]),
-                 ("not separable", [name for name in causes if name not in found]))  # fmt: skip
+        notes = (
+            ("negative, set to 0", [name for name in told if not found[name]]),
+            ("not separable", [name for name in causes if name not in found]),
+        )
         row = {"pair": pair, "judgements": len(group), "annotators": group["annotator"].nunique()}
         row |= {"items": group.groupby(causes["item"]).ngroups}
         row |= {"block_length": float(group.groupby(["annotator", "system", "doc"]).size().median())}

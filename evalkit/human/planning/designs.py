@@ -123,10 +123,18 @@ def _search(variances: Mapping[str, float], delta: float, limits: Limits) -> pd.
         if not len(whole):
             continue
         reached = power(
-            variances, delta=delta, segments=whole, judgements=each, annotators=crew, arrangement=arrangement,
-            block=limits.block, calibration=calibration, alpha=limits.alpha, metric=limits.metric,
+            variances,
+            delta=delta,
+            segments=whole,
+            judgements=each,
+            annotators=crew,
+            arrangement=arrangement,
+            block=limits.block,
+            calibration=calibration,
+            alpha=limits.alpha,
+            metric=limits.metric,
             scored=limits.most_segments,
-        )  # fmt: skip
+        )
         enough = np.flatnonzero(reached >= limits.target)
         if not len(enough):
             continue
@@ -152,8 +160,9 @@ def evenly_shared(limits: Limits, *, arrangement: str, crew: int) -> np.ndarray:
     return np.asarray(sizes[sizes % (limits.block * max(shares, 1)) == 0])
 
 
-def setting(*, favourites: bool, arrangement: str = "same", judgements: int = 1, annotators: int = 0,
-            calibration: int = 0) -> str:  # fmt: skip
+def setting(
+    *, favourites: bool, arrangement: str = "same", judgements: int = 1, annotators: int = 0, calibration: int = 0
+) -> str:
     """Say in a few words what a curve of power is about; annotators where their number matters, else 0.
 
     >>> setting(favourites=True, annotators=13)
@@ -218,12 +227,20 @@ def compare(
         raise DataError(f"No design within the limits finds {max(deltas):g} points. Raise most_segments or delta.")
     simulated = [
         simulate_power(
-            variances, delta=row.delta, segments=row.segments, judgements=row.judgements_each,
-            annotators=row.annotators, arrangement=row.arrangement, calibration=row.calibration, block=limits.block,
-            alpha=limits.alpha, resamples=resamples, seed=seed + row.Index,
+            variances,
+            delta=row.delta,
+            segments=row.segments,
+            judgements=row.judgements_each,
+            annotators=row.annotators,
+            arrangement=row.arrangement,
+            calibration=row.calibration,
+            block=limits.block,
+            alpha=limits.alpha,
+            resamples=resamples,
+            seed=seed + row.Index,
         )
         for row in table.itertuples()
-    ]  # fmt: skip
+    ]
     table = table.rename(columns={"power": "power_closed_form"}).join(pd.DataFrame(simulated))
     return table[["delta", *table.columns.drop("delta")]]
 

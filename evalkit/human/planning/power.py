@@ -41,8 +41,10 @@ def _check(
     if arrangement == "separate" and judgements > 1:
         raise DataError("With separate annotators each segment is judged once for each system. Set judgements to 1.")
     if variances.get("taste", 0) > 0 and arrangement == "mixed":
-        raise DataError("Where annotators have tastes, documents dealt out by chance are no independent evidence. "
-                        "Choose the arrangement same or separate.")  # fmt: skip
+        raise DataError(
+            "Where annotators have tastes, documents dealt out by chance are no independent evidence. "
+            "Choose the arrangement same or separate."
+        )
     if _over_annotators(variances, arrangement) and judgements > 1:
         raise DataError("A test over annotators takes each document to be judged by one of them. Set judgements to 1.")
 

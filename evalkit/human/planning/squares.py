@@ -120,9 +120,13 @@ class _Parts:
 
     @classmethod
     def of(
-        cls, own: sparse.csr_array, swept: sparse.csr_array, means: sparse.csr_array, within: np.ndarray,
+        cls,
+        own: sparse.csr_array,
+        swept: sparse.csr_array,
+        means: sparse.csr_array,
+        within: np.ndarray,
         inverse: np.ndarray,
-    ) -> _Parts:  # fmt: skip
+    ) -> _Parts:
         """Work them out from the indicators of a factor and of what is fixed."""
         crossed, shares, leaning = (own.T @ swept).tocsr(), (own.T @ means).tocsr(), own.T @ within
         turned = leaning @ inverse

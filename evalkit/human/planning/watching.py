@@ -42,5 +42,10 @@ def watched(*, power: float = 0.8, alpha: float = 0.05) -> pd.DataFrame:
     shift = optimize.brentq(lambda one: crossed(one, alpha=alpha) - power, end / 2, 2 * end)
     left, _ = integrate.quad(lambda share: 1 - crossed(shift, share, alpha=alpha), 0, 1)
     planned = np.square(shift / end)
-    return pd.DataFrame({"rule": ["a test at the end", "a strict test at every look"], "planned": [1.0, planned],
-                         "needed": [1.0, planned * left]})  # fmt: skip
+    return pd.DataFrame(
+        {
+            "rule": ["a test at the end", "a strict test at every look"],
+            "planned": [1.0, planned],
+            "needed": [1.0, planned * left],
+        }
+    )

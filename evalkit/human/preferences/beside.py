@@ -16,9 +16,13 @@ from evalkit.stats.inference import Part, combine, redraw
 _TEXT = ["doc", "segment"]
 #: The measures of pairs, of what each is told.
 PAIRED = (
-    "penalty of a translation", "errors marked in a translation", "pairs with equal scores, %",
-    "distance of the two scores", "distance of systems' means", "the same, % of the spread",
-)  # fmt: skip
+    "penalty of a translation",
+    "errors marked in a translation",
+    "pairs with equal scores, %",
+    "distance of the two scores",
+    "distance of systems' means",
+    "the same, % of the spread",
+)
 #: The measures of marks that could have been made in two translations.
 MARKED = ("marks found again, same screen, %", "marks found again, other screens, %")
 _SHORTEST = 3  # letters of a stretch that is looked for in the other text
@@ -44,8 +48,9 @@ def pairs(ratings: pd.DataFrame, screens: pd.DataFrame) -> pd.DataFrame:
     return found.assign(errors=found["errors_x"] + found["errors_y"])[[*key, "pair", "a", "b", "errors"]]
 
 
-def found_again(spans: pd.DataFrame, texts: Mapping[tuple[str, str, str], str], ratings: pd.DataFrame,
-                screens: pd.DataFrame) -> pd.DataFrame:  # fmt: skip
+def found_again(
+    spans: pd.DataFrame, texts: Mapping[tuple[str, str, str], str], ratings: pd.DataFrame, screens: pd.DataFrame
+) -> pd.DataFrame:
     """Return a row per mark whose words stand in another translation that the same person judged: was it marked there?
 
     spans: marks with ``start`` and ``end`` in the translation. texts: (system, doc, segment) -> translation. ratings:
@@ -74,9 +79,13 @@ def found_again(spans: pd.DataFrame, texts: Mapping[tuple[str, str, str], str], 
     return pd.DataFrame(rows, columns=[*key, "system", "other", "same", "again"])
 
 
-def _again(where: tuple[str, ...], here: tuple[str, str], there: tuple[str, str],
-           marks: Mapping[tuple[str, ...], list[tuple[int, int]]],
-           texts: Mapping[tuple[str, str, str], str]) -> list[float]:  # fmt: skip
+def _again(
+    where: tuple[str, ...],
+    here: tuple[str, str],
+    there: tuple[str, str],
+    marks: Mapping[tuple[str, ...], list[tuple[int, int]]],
+    texts: Mapping[tuple[str, str, str], str],
+) -> list[float]:
     """Tell of each mark here whose words stand there, too, whether a mark there touches them."""
     own, other = (texts[name[0], where[0], where[1]] for name in (here, there))
     theirs = marks.get((*where, *there), [])
@@ -91,9 +100,12 @@ def _again(where: tuple[str, ...], here: tuple[str, str], there: tuple[str, str]
 
 
 def measures(
-    one_by_one: tuple[pd.DataFrame, pd.DataFrame], side_by_side: tuple[pd.DataFrame, pd.DataFrame], *, resamples: int,
+    one_by_one: tuple[pd.DataFrame, pd.DataFrame],
+    side_by_side: tuple[pd.DataFrame, pd.DataFrame],
+    *,
+    resamples: int,
     seed: int,
-) -> pd.DataFrame:  # fmt: skip
+) -> pd.DataFrame:
     """Return measure, pointwise, side_by_side, low, high (the 95 % interval of the difference) and ``drawn``.
 
     Each of the two is what ``pairs`` and ``found_again`` return. Documents are drawn for both at once, people of either
@@ -108,8 +120,11 @@ def measures(
     tables = []
     for names, one, two in ((PAIRED, drawn[0], drawn[2]), (MARKED, drawn[1], drawn[3])):
         low, high = combine([two, one], [1, -1]).interval()
-        tables.append(pd.DataFrame({"measure": names, "pointwise": one.estimate, "side_by_side": two.estimate,
-                                    "low": low, "high": high}))  # fmt: skip
+        tables.append(
+            pd.DataFrame(
+                {"measure": names, "pointwise": one.estimate, "side_by_side": two.estimate, "low": low, "high": high}
+            )
+        )
     people = [name for name, (paired, _) in ways.items() if paired["annotator"].nunique() > 1]
     return pd.concat(tables, ignore_index=True).assign(drawn=" and ".join(people))
 

@@ -36,8 +36,9 @@ class Cells:
     def recount(self, times: np.ndarray) -> np.ndarray:
         """Count answers where comparisons count several times: (batch, comparisons) -> (batch, cells, 3)."""
         size = self.counts.size
-        place = sparse.csr_matrix((np.ones(len(self.where)), (self.where, np.arange(len(self.where)))),
-                                  shape=(size, len(self.where)))  # fmt: skip
+        place = sparse.csr_matrix(
+            (np.ones(len(self.where)), (self.where, np.arange(len(self.where)))), shape=(size, len(self.where))
+        )
         return np.asarray((place @ times.T).T).reshape(len(times), *self.counts.shape)
 
     def wins(self) -> np.ndarray:

@@ -20,9 +20,10 @@ from evalkit.stats.inference.resampling import defined_interval
 
 #: What is drawn together: the columns whose values make up a unit.
 UNITS: dict[str, tuple[str, ...]] = {
-    "annotators": ("annotator",), "documents": ("src_lang", "tgt_lang", "doc"),
+    "annotators": ("annotator",),
+    "documents": ("src_lang", "tgt_lang", "doc"),
     "segments": ("src_lang", "tgt_lang", "doc", "segment"),
-}  # fmt: skip
+}
 
 
 def drawable(comparisons: pd.DataFrame, *, fewest: int = 5) -> tuple[str, ...]:
@@ -86,17 +87,29 @@ class Standing:
         """Return system, strength, low, high (95 %), won, won_low and won_high, best first."""
         low, high = defined_interval(self.drawn)
         size = self._size
-        table = pd.DataFrame({
-            "system": self.fitted.cells.systems, "strength": self.values[:size], "low": low[:size], "high": high[:size],
-            "won": self.won, "won_low": low[size : 2 * size].clip(0, 1), "won_high": high[size : 2 * size].clip(0, 1),
-        })  # fmt: skip
+        table = pd.DataFrame(
+            {
+                "system": self.fitted.cells.systems,
+                "strength": self.values[:size],
+                "low": low[:size],
+                "high": high[:size],
+                "won": self.won,
+                "won_low": low[size : 2 * size].clip(0, 1),
+                "won_high": high[size : 2 * size].clip(0, 1),
+            }
+        )
         return table.sort_values(["strength", "system"], ascending=[False, True], ignore_index=True)
 
 
 def standing(
-    comparisons: pd.DataFrame, *, ties: str = "davidson", place: bool = False, resamples: int = 1000, seed: int = 7,
+    comparisons: pd.DataFrame,
+    *,
+    ties: str = "davidson",
+    place: bool = False,
+    resamples: int = 1000,
+    seed: int = 7,
     units: Sequence[str] = ("annotators", "documents"),
-) -> Standing:  # fmt: skip
+) -> Standing:
     """Fit strengths, and draw units anew (``UNITS``, crossed; see ``stats.inference.redraw``).
 
     A kind of which there is one unit only, such as one annotator, is not drawn, so that nothing is said of other
@@ -121,8 +134,13 @@ def standing(
     values = said(np.concatenate([fitted.strength, fitted.place, fitted.tie])[None])[0]
     moved = values - found.estimate  # by the prior, where only draws have it
     counts = {name: len(np.unique(codes)) for name, codes in whole.units.items()}
-    return Standing(fitted, values, found.narrowed(few=True) + moved, found.narrowed() + moved,
-                    {name: size for name, size in counts.items() if size > 1})  # fmt: skip
+    return Standing(
+        fitted,
+        values,
+        found.narrowed(few=True) + moved,
+        found.narrowed() + moved,
+        {name: size for name, size in counts.items() if size > 1},
+    )
 
 
 def standing_in_places(comparisons: pd.DataFrame, **options: Any) -> Standing:
@@ -146,9 +164,14 @@ def _won(strength: np.ndarray, place: np.ndarray, tie: np.ndarray, ties: str) ->
 
 
 def strengths(
-    comparisons: pd.DataFrame, *, ties: str = "davidson", place: bool = False, resamples: int = 1000, seed: int = 7,
+    comparisons: pd.DataFrame,
+    *,
+    ties: str = "davidson",
+    place: bool = False,
+    resamples: int = 1000,
+    seed: int = 7,
     units: Sequence[str] = ("annotators", "documents"),
-) -> tuple[pd.DataFrame, Fitted]:  # fmt: skip
+) -> tuple[pd.DataFrame, Fitted]:
     """Return system, strength, low, high (95 %) and ``beats_average``, best first, and the fit; see ``standing``."""
     found = standing(comparisons, ties=ties, place=place, resamples=resamples, seed=seed, units=units)
     bounds = found.table()[["system", "low", "high"]]
@@ -157,9 +180,13 @@ def strengths(
 
 
 def shares(
-    comparisons: pd.DataFrame, *, by: Sequence[str] = (), resamples: int = 1000, seed: int = 7,
+    comparisons: pd.DataFrame,
+    *,
+    by: Sequence[str] = (),
+    resamples: int = 1000,
+    seed: int = 7,
     units: Sequence[str] = ("annotators", "documents"),
-) -> pd.DataFrame:  # fmt: skip
+) -> pd.DataFrame:
     """Return how often each answer was given, of each pair of systems and within ``by``: answer, share, low, high, n.
 
     Pairs are named with the system that comes first in the alphabet as ``system_a``.

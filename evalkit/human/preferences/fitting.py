@@ -155,8 +155,9 @@ class Model:
         step = np.linalg.solve(curve, slope[..., None])[..., 0]
         return step, (step * slope).sum(axis=1)
 
-    def _halved(self, counts: np.ndarray, values: np.ndarray, found: np.ndarray,
-                step: np.ndarray) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    def _halved(
+        self, counts: np.ndarray, values: np.ndarray, found: np.ndarray, step: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Go a step, or a half, a quarter … of it where the whole leads down; return values and their worth."""
         share = np.ones(len(values))
         new, worth = values.copy(), found.copy()
@@ -174,9 +175,13 @@ class Model:
 
 
 def fit(
-    comparisons: pd.DataFrame, *, ties: str = "davidson", place: bool = False, annotators: bool = False,
+    comparisons: pd.DataFrame,
+    *,
+    ties: str = "davidson",
+    place: bool = False,
+    annotators: bool = False,
     spread: float | None = None,
-) -> Fitted:  # fmt: skip
+) -> Fitted:
     """Fit strengths to comparisons by maximum likelihood.
 
     comparisons: ``schemas.COMPARISONS``. ties: "half" (half a win for either), "davidson" or "rao-kupper"; where there
@@ -196,8 +201,9 @@ def fit(
         raise DataError(f"{ties!r} is no model of ties. Choose one of {join_names([*KERNELS])}.")
     if not comparisons["preference"].eq("tie").any():
         ties = "half"
-    return fit_cells(counted.count(comparisons, place=place, annotators=annotators), ties=ties, place=place,
-                     spread=spread)  # fmt: skip
+    return fit_cells(
+        counted.count(comparisons, place=place, annotators=annotators), ties=ties, place=place, spread=spread
+    )
 
 
 def fit_cells(cells: Cells, *, ties: str = "half", place: bool = False, spread: float | None = None) -> Fitted:
@@ -219,8 +225,15 @@ def fit_cells(cells: Cells, *, ties: str = "half", place: bool = False, spread: 
         )
     cut, people = len(cells.systems), len(cells.annotators)
     found = values[0]
-    return Fitted(cells, found[:cut], found[cut : cut + place * people], found[cut + place * people :],
-                  float(model.slopes(cells.counts[None], values).value.sum()), ties, spread)  # fmt: skip
+    return Fitted(
+        cells,
+        found[:cut],
+        found[cut : cut + place * people],
+        found[cut + place * people :],
+        float(model.slopes(cells.counts[None], values).value.sum()),
+        ties,
+        spread,
+    )
 
 
 def _refuse_separated(cells: Cells) -> None:

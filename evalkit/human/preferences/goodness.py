@@ -124,13 +124,17 @@ def residuals(fitted: Fitted) -> pd.DataFrame:
     residual: the difference over its standard deviation were answers independent.
     """
     cells, expected = fitted.cells, fitted.expected()
-    counts = pd.DataFrame({
-        "system_a": [cells.systems[k] for k in cells.one], "system_b": [cells.systems[k] for k in cells.other],
-        "n": cells.counts.sum(axis=1), "won": cells.counts[:, 0] + cells.counts[:, 2] / 2,
-        "expected": expected[:, 0] + expected[:, 2] / 2,
-        "variance": (expected[:, 0] + expected[:, 2] / 4) - (expected[:, 0] + expected[:, 2] / 2) ** 2
-        / cells.counts.sum(axis=1),
-    })  # fmt: skip
+    counts = pd.DataFrame(
+        {
+            "system_a": [cells.systems[k] for k in cells.one],
+            "system_b": [cells.systems[k] for k in cells.other],
+            "n": cells.counts.sum(axis=1),
+            "won": cells.counts[:, 0] + cells.counts[:, 2] / 2,
+            "expected": expected[:, 0] + expected[:, 2] / 2,
+            "variance": (expected[:, 0] + expected[:, 2] / 4)
+            - (expected[:, 0] + expected[:, 2] / 2) ** 2 / cells.counts.sum(axis=1),
+        }
+    )
     found = counts.groupby(["system_a", "system_b"], as_index=False).sum()
     gap = found["won"] - found["expected"]
     residual = np.divide(gap, np.sqrt(found["variance"]), out=np.zeros(len(found)), where=found["variance"] > 1e-12)

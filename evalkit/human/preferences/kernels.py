@@ -73,14 +73,17 @@ def rao_kupper(counts: np.ndarray, d: np.ndarray, t: np.ndarray) -> Slopes:
         value = a * log_expit(ahead) + b * log_expit(behind) + np.where(ties > 0, ties * extra, 0.0)
         slope, curve = -2 / np.expm1(-2 * t), 1 / np.sinh(t) ** 2
         slope, curve = (np.where(ties > 0, ties * one, 0.0) for one in (slope, curve))
-    return Slopes(value, miss_a - miss_b, slope - miss_a - miss_b, curve_a + curve_b, curve_b - curve_a,
-                  curve_a + curve_b + curve)  # fmt: skip
+    return Slopes(
+        value, miss_a - miss_b, slope - miss_a - miss_b, curve_a + curve_b, curve_b - curve_a, curve_a + curve_b + curve
+    )
 
 
 #: Names of the models of ties -> their slopes.
 KERNELS: dict[str, Callable[[np.ndarray, np.ndarray, np.ndarray], Slopes]] = {
-    "half": half, "davidson": davidson, "rao-kupper": rao_kupper,
-}  # fmt: skip
+    "half": half,
+    "davidson": davidson,
+    "rao-kupper": rao_kupper,
+}
 
 
 def chances(ties: str, d: np.ndarray, t: np.ndarray) -> np.ndarray:

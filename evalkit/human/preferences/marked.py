@@ -11,16 +11,20 @@ from evalkit.human.preferences.drawn import part
 from evalkit.stats.inference import redraw
 
 
-def follow(comparisons: pd.DataFrame, *, resamples: int = 1000, seed: int = 7,
-           units: Sequence[str] = ("documents",)) -> pd.DataFrame:  # fmt: skip
+def follow(
+    comparisons: pd.DataFrame, *, resamples: int = 1000, seed: int = 7, units: Sequence[str] = ("documents",)
+) -> pd.DataFrame:
     """Return how often the translation with fewer marks was preferred: choices, share, low, high, n, equal.
 
     comparisons: with ``marks_a`` and ``marks_b`` and ``close`` (a difficult choice). Rows: all, clear and difficult
     choices. Comparisons with as many marks on either side say nothing and are counted as ``equal``; ties are left out.
     """
     rows = []
-    for name, own in (("all", comparisons), ("clear", comparisons[~comparisons["close"]]),
-                      ("difficult", comparisons[comparisons["close"]])):  # fmt: skip
+    for name, own in (
+        ("all", comparisons),
+        ("clear", comparisons[~comparisons["close"]]),
+        ("difficult", comparisons[comparisons["close"]]),
+    ):
         lead = own["marks_b"] - own["marks_a"]
         told = own[lead.ne(0) & own["preference"].ne("tie")]
         fits = (told["preference"].eq("a") == (lead[told.index] > 0)).to_numpy(float)
@@ -29,8 +33,14 @@ def follow(comparisons: pd.DataFrame, *, resamples: int = 1000, seed: int = 7,
     return pd.DataFrame(rows, columns=["choices", "share", "low", "high", "n", "equal"])
 
 
-def labels(comparisons: pd.DataFrame, marks: pd.DataFrame, *, resamples: int = 1000, seed: int = 7,
-           units: Sequence[str] = ("documents",)) -> pd.DataFrame:  # fmt: skip
+def labels(
+    comparisons: pd.DataFrame,
+    marks: pd.DataFrame,
+    *,
+    resamples: int = 1000,
+    seed: int = 7,
+    units: Sequence[str] = ("documents",),
+) -> pd.DataFrame:
     """Return of each label of marks how often the translation with fewer of them was preferred, the most told first.
 
     marks: ``system``, ``screen`` and ``error_type``. Columns label, marks, share, low, high, n
@@ -40,8 +50,10 @@ def labels(comparisons: pd.DataFrame, marks: pd.DataFrame, *, resamples: int = 1
     rows = []
     for name in sorted(set(marks["error_type"].astype(str))):
         own = counts.xs(name, level="error_type")
-        a, b = (np.array([own.get(key, 0) for key in zip(comparisons["screen"], comparisons[f"system_{side}"])])
-                for side in "ab")  # fmt: skip
+        a, b = (
+            np.array([own.get(key, 0) for key in zip(comparisons["screen"], comparisons[f"system_{side}"])])
+            for side in "ab"
+        )
         told = comparisons[(a != b) & comparisons["preference"].ne("tie").to_numpy()]
         fits = (told["preference"].eq("a").to_numpy() == (a < b)[(a != b)]).astype(float)
         if len(told) >= 20:
@@ -50,8 +62,9 @@ def labels(comparisons: pd.DataFrame, marks: pd.DataFrame, *, resamples: int = 1
     return found.sort_values("n", ascending=False, ignore_index=True)
 
 
-def _mean(told: pd.DataFrame, fits: np.ndarray, resamples: int, seed: int,
-          units: Sequence[str]) -> tuple[float, float, float]:  # fmt: skip
+def _mean(
+    told: pd.DataFrame, fits: np.ndarray, resamples: int, seed: int, units: Sequence[str]
+) -> tuple[float, float, float]:
     """Return a mean with its interval."""
 
     def statistic(times: np.ndarray) -> np.ndarray:

@@ -27,8 +27,14 @@ def rates(cells: Cells) -> pd.DataFrame:
     wins = cells.wins()
     met = wins + wins.T
     average = np.divide(wins, met, out=np.zeros_like(wins), where=met > 0).sum(axis=1) / (met > 0).sum(axis=1)
-    table = pd.DataFrame({"system": cells.systems, "won": wins.sum(axis=1) / met.sum(axis=1), "average": average,
-                          "n": met.sum(axis=1).astype(int)})  # fmt: skip
+    table = pd.DataFrame(
+        {
+            "system": cells.systems,
+            "won": wins.sum(axis=1) / met.sum(axis=1),
+            "average": average,
+            "n": met.sum(axis=1).astype(int),
+        }
+    )
     return table.sort_values(["average", "system"], ascending=[False, True], ignore_index=True)
 
 

@@ -24,8 +24,16 @@ from evalkit.human.preferences.worth import Worth, efficiency
 Ranked = tuple[pd.DataFrame, dict[str, Fitted]]
 
 
-def changed(side: pd.DataFrame, side_spans: pd.DataFrame, single: pd.DataFrame, single_spans: pd.DataFrame,
-            outputs: pd.DataFrame, *, resamples: int, seed: int) -> pd.DataFrame:  # fmt: skip
+def changed(
+    side: pd.DataFrame,
+    side_spans: pd.DataFrame,
+    single: pd.DataFrame,
+    single_spans: pd.DataFrame,
+    outputs: pd.DataFrame,
+    *,
+    resamples: int,
+    seed: int,
+) -> pd.DataFrame:
     """Return ``beside.measures`` of MQM side by side against MQM of the same texts one by one.
 
     side, side_spans: ``wmt23-side-by-side`` and its spans. single, single_spans: ``wmt23-mqm`` and its spans. outputs:
@@ -46,11 +54,17 @@ def changed(side: pd.DataFrame, side_spans: pd.DataFrame, single: pd.DataFrame, 
     return beside.measures(one, two, resamples=resamples, seed=seed)
 
 
-def tables(laeubli: pd.DataFrame, literary: pd.DataFrame, side: pd.DataFrame, contrastive: pd.DataFrame,
-           ) -> dict[str, pd.DataFrame]:  # fmt: skip
+def tables(
+    laeubli: pd.DataFrame,
+    literary: pd.DataFrame,
+    side: pd.DataFrame,
+    contrastive: pd.DataFrame,
+) -> dict[str, pd.DataFrame]:
     """Return the tables of comparisons that can be ranked, by a name that says whose they are."""
-    found = {f"laeubli {name[0]}, {name[1]}s": like(own, laeubli)
-             for name, own in laeubli.groupby(["criterion", "unit"], sort=True)}  # fmt: skip
+    found = {
+        f"laeubli {name[0]}, {name[1]}s": like(own, laeubli)
+        for name, own in laeubli.groupby(["criterion", "unit"], sort=True)
+    }
     found["literary"] = literary
     both = together.comparisons(side)
     for names in groups(count(both)):
@@ -81,9 +95,24 @@ def fitting(tables: Mapping[str, pd.DataFrame], fits: Mapping[str, Fitted], *, s
         good = goodness(own, units=labels(tables[name], drawable(tables[name])))
         round_, scale, ties = circles(own, seed=seed), good.strengths, good.ties
         pairs = len({*zip(own.cells.one, own.cells.other)})
-        rows.append((name, len(own.cells.systems), pairs, int(own.cells.counts.sum()), scale.freedom, scale.p,
-                     scale.effect, ties.freedom, ties.p, ties.effect, good.dispersion, round_.triples,
-                     len(round_.found), round_.expected))  # fmt: skip
+        rows.append(
+            (
+                name,
+                len(own.cells.systems),
+                pairs,
+                int(own.cells.counts.sum()),
+                scale.freedom,
+                scale.p,
+                scale.effect,
+                ties.freedom,
+                ties.p,
+                ties.effect,
+                good.dispersion,
+                round_.triples,
+                len(round_.found),
+                round_.expected,
+            )
+        )
     columns = (
         "data systems pairs comparisons freedom p effect ties_freedom ties_p ties_effect dispersion triples circles"
     )

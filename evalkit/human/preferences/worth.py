@@ -41,14 +41,30 @@ def statistics(comparisons: pd.DataFrame, *, unit: Sequence[str] = ("doc",)) -> 
     gap = sign * (comparisons["score_a"] - comparisons["score_b"]).to_numpy(float)
     won = sign * comparisons["preference"].map({"a": 1.0, "b": -1.0, "tie": 0.0}).to_numpy(float)
     one, other = (comparisons[f"system_{x}"].where(~turned, comparisons[f"system_{y}"]) for x, y in ("ab", "ba"))
-    table = pd.DataFrame({"system_a": one, "system_b": other, "gap": gap, "won": won, "tie": won == 0, "n": 1,
-                          **{f"_{name}": comparisons[name].astype("str") for name in unit}})  # fmt: skip
+    table = pd.DataFrame(
+        {
+            "system_a": one,
+            "system_b": other,
+            "gap": gap,
+            "won": won,
+            "tie": won == 0,
+            "n": 1,
+            **{f"_{name}": comparisons[name].astype("str") for name in unit},
+        }
+    )
     sums = table.groupby(["system_a", "system_b", *(f"_{name}" for name in unit)])[["gap", "won", "tie", "n"]].sum()
     rows = []
     for pair, own in sums.groupby(level=[0, 1]):
         if len(own) >= 5:
-            rows.append((*pair, int(own["n"].sum()), _z(own["gap"], own["n"]), _z(own["won"], own["n"]),
-                         own["tie"].sum() / own["n"].sum()))  # fmt: skip
+            rows.append(
+                (
+                    *pair,
+                    int(own["n"].sum()),
+                    _z(own["gap"], own["n"]),
+                    _z(own["won"], own["n"]),
+                    own["tie"].sum() / own["n"].sum(),
+                )
+            )
     return pd.DataFrame(rows, columns=["system_a", "system_b", "n", "scores", "wins", "ties"])
 
 

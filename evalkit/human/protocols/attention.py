@@ -32,8 +32,14 @@ def attention(judged: pd.DataFrame, *, resamples: int = 200, seed: int = 7) -> p
     grouped = pairs.assign(
         equal=pairs["drop"].eq(0), above=pairs["drop"].lt(0), marked=pairs["errors"] > pairs["errors_original"]
     ).groupby("protocol", sort=False)
-    table = grouped.agg(people=("annotator", "nunique"), items=("drop", "size"), equal=("equal", "mean"),
-                        above=("above", "mean"), drop=("drop", "mean"), marked=("marked", "mean"))  # fmt: skip
+    table = grouped.agg(
+        people=("annotator", "nunique"),
+        items=("drop", "size"),
+        equal=("equal", "mean"),
+        above=("above", "mean"),
+        drop=("drop", "mean"),
+        marked=("marked", "mean"),
+    )
     spread = judged[judged["item_type"].eq("system")].groupby("protocol")["score"].std()
     table.insert(5, "drop_in_sd", table["drop"] / spread.reindex(table.index))
     table[["noticed", "low", "high"]] = found
@@ -42,8 +48,9 @@ def attention(judged: pd.DataFrame, *, resamples: int = 200, seed: int = 7) -> p
     ]
 
 
-def differences(judged: pd.DataFrame, pairs: list[tuple[str, str]], *, resamples: int = 200,
-                seed: int = 7) -> pd.DataFrame:  # fmt: skip
+def differences(
+    judged: pd.DataFrame, pairs: list[tuple[str, str]], *, resamples: int = 200, seed: int = 7
+) -> pd.DataFrame:
     """Compare shares of noticed copies between protocols: a, b, difference (a less b), low, high.
 
     judged: as for ``attention``. Draws share their documents between both protocols; people are drawn within each.
@@ -128,8 +135,18 @@ def screened(judged: pd.DataFrame, *, least: float | None = None, resamples: int
         out = np.isin(who, failed.loc[failed["protocol"] == name, "annotator"])
         chances = np.array([rng.permutation(out) for _ in range(resamples)])
         rows.append((rule, name, len(who), int(out.sum()), *_without(part, who, out, chances)))
-    columns = ["rule", "protocol", "people", "failed", "judgements", "kendall_b", "moved", "furthest", "random_low",
-               "random_high"]  # fmt: skip
+    columns = [
+        "rule",
+        "protocol",
+        "people",
+        "failed",
+        "judgements",
+        "kendall_b",
+        "moved",
+        "furthest",
+        "random_low",
+        "random_high",
+    ]
     return pd.DataFrame(rows, columns=columns)
 
 

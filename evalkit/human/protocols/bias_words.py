@@ -82,9 +82,11 @@ def noticing(table: pd.DataFrame, people: pd.DataFrame, strict: pd.DataFrame, le
     failed = people[~people["passed"]]
     out = strict[strict["failed"] > 0].sort_values("failed", ascending=False, kind="stable")
     more = f"; {len(out) - 2} more protocols lose people" if len(out) > 2 else ""
-    moves = [f"{SHORT[row.protocol]} {row.failed} of {row.people} people, τ-b {row.kendall_b:.2f} "
-             f"(as many at random: {row.random_low:.2f} to {row.random_high:.2f})"
-             for row in out.dropna(subset="kendall_b").head(2).itertuples()]  # fmt: skip
+    moves = [
+        f"{SHORT[row.protocol]} {row.failed} of {row.people} people, τ-b {row.kendall_b:.2f} "
+        f"(as many at random: {row.random_low:.2f} to {row.random_high:.2f})"
+        for row in out.dropna(subset="kendall_b").head(2).itertuples()
+    ]
     names = f" ({join_names(failed['annotator'])})" if len(failed) else ""
     return (
         f"Degraded copies score below their originals in {worst['noticed']:.0%} ({SHORT[worst['protocol']]}) to "

@@ -20,9 +20,11 @@ from evalkit.stats import inference
 
 #: How components are called in tables.
 NAMES = {
-    "showing": "documents by system", "annotator": "people's levels", "taste": "people by system",
+    "showing": "documents by system",
+    "annotator": "people's levels",
+    "taste": "people by system",
     "residual": "segments and noise",
-}  # fmt: skip
+}
 #: Systems that the hours of a campaign are for.
 SYSTEMS = 12
 #: Chance to find a difference, and error of the first kind of the two-sided test, that ``hours_needed`` asks for.

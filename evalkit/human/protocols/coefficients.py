@@ -21,19 +21,30 @@ PART: tuple[Pair, ...] = (("ESA-IAA", "ESA-1"), ("ESAAI-IAA", "ESAAI-1"), ("MQM-
 SETS: dict[str, tuple[Pair, ...]] = {"whole": WHOLE, "part": PART}
 #: Coefficient -> how a page writes it. The first ones are of scores, then of classes of severity, then of marks.
 COEFFICIENTS = {
-    "pearson": "Pearson's r", "kendall_b": "Kendall's τ-b", "kendall_b_within": "τ-b, systems of one segment",
-    "krippendorff_ordinal": "Krippendorff's α, ordinal", "fleiss_kappa": "Fleiss' κ, severity",
-    "gwet_ac1": "Gwet's AC1, severity", "characters_alpha": "α of marked characters",
+    "pearson": "Pearson's r",
+    "kendall_b": "Kendall's τ-b",
+    "kendall_b_within": "τ-b, systems of one segment",
+    "krippendorff_ordinal": "Krippendorff's α, ordinal",
+    "fleiss_kappa": "Fleiss' κ, severity",
+    "gwet_ac1": "Gwet's AC1, severity",
+    "characters_alpha": "α of marked characters",
     "characters_own_alpha": "α of characters not suggested",
     "pearson_without_model": "r, model's score held constant",
-    "pearson_z": "r, each person standardised", "icc_agreement": "ICC, agreement",
-    "krippendorff_interval": "Krippendorff's α, interval", "spearman": "Spearman's ρ",
-    "icc_consistency": "ICC, consistency", "percent_agreement": "percent agreement, severity",
-    "error_kappa": "Fleiss' κ, any error", "characters_f1": "F1 of marked characters",
-}  # fmt: skip
-_OF_SCORES = {"krippendorff_ordinal": ("krippendorff_alpha", "ordinal"), "icc_agreement": ("icc_agreement", "interval"),
-              "krippendorff_interval": ("krippendorff_alpha", "interval"),
-              "icc_consistency": ("icc_consistency", "interval")}  # fmt: skip
+    "pearson_z": "r, each person standardised",
+    "icc_agreement": "ICC, agreement",
+    "krippendorff_interval": "Krippendorff's α, interval",
+    "spearman": "Spearman's ρ",
+    "icc_consistency": "ICC, consistency",
+    "percent_agreement": "percent agreement, severity",
+    "error_kappa": "Fleiss' κ, any error",
+    "characters_f1": "F1 of marked characters",
+}
+_OF_SCORES = {
+    "krippendorff_ordinal": ("krippendorff_alpha", "ordinal"),
+    "icc_agreement": ("icc_agreement", "interval"),
+    "krippendorff_interval": ("krippendorff_alpha", "interval"),
+    "icc_consistency": ("icc_consistency", "interval"),
+}
 _OF_CLASSES = ("percent_agreement", "fleiss_kappa", "gwet_ac1")
 
 
@@ -80,9 +91,10 @@ def _set(
     draws = np.stack([one.narrowed(few=True) for one in drawn])
     first = (draws == np.nan_to_num(draws, nan=-np.inf).max(axis=0)).mean(axis=1)
     columns = [(COEFFICIENTS, one.estimate, *one.interval(), leads) for one, leads in zip(drawn, first)]
-    return pd.DataFrame([
-        (*pair, *row, len(rows)) for pair, own in zip(pairs, columns) for row in zip(*own, strict=True)
-    ], columns=["protocol", "again", "coefficient", "estimate", "low", "high", "first", "n"])  # fmt: skip
+    return pd.DataFrame(
+        [(*pair, *row, len(rows)) for pair, own in zip(pairs, columns) for row in zip(*own, strict=True)],
+        columns=["protocol", "again", "coefficient", "estimate", "low", "high", "first", "n"],
+    )
 
 
 def _all(one: Mapping[str, Statistic], counts: np.ndarray) -> np.ndarray:

@@ -95,8 +95,15 @@ def segments_needed(curve: pd.DataFrame, *, agreement: float = 0.85) -> pd.DataF
     for (against, name), part in curve.groupby(["against", "protocol"], sort=False):
         part = part.sort_values("segments")
         x, y = part["segments"].to_numpy(float), part["agreement"].to_numpy(float)
-        rows.append({"protocol": name, "against": against, "segments": _crossing(x, y, agreement), "reached": y[-1],
-                     "of": part["segments"].iloc[-1]})  # fmt: skip
+        rows.append(
+            {
+                "protocol": name,
+                "against": against,
+                "segments": _crossing(x, y, agreement),
+                "reached": y[-1],
+                "of": part["segments"].iloc[-1],
+            }
+        )
     return pd.DataFrame(rows)
 
 
@@ -105,8 +112,9 @@ def side_by_side(needed: pd.DataFrame) -> pd.DataFrame:
     written = {"itself": "its own", "gold": f"{GOLD}'s", "others": "other kinds'"}
     wide = needed.assign(against=needed["against"].map(written))
     wide = wide.pivot(index="protocol", columns="against", values=["segments", "reached"])
-    wide = wide.reindex(needed["protocol"].unique())[[(what, name) for what in ("segments", "reached")
-                                                      for name in written.values()]]  # fmt: skip
+    wide = wide.reindex(needed["protocol"].unique())[
+        [(what, name) for what in ("segments", "reached") for name in written.values()]
+    ]
     wide.columns = [f"{what}, {name}" for what, name in wide.columns]
     return wide.reset_index()
 
@@ -123,8 +131,12 @@ def _crossing(x: np.ndarray, y: np.ndarray, level: float) -> float:
 def _tabulated(names: Sequence[str], used: Sequence[float], estimate: np.ndarray, error: np.ndarray) -> pd.DataFrame:
     """Write agreement, (protocols, shares, AGAINST), as rows; what is held against nothing is left out."""
     index = pd.MultiIndex.from_product([names, used, AGAINST], names=["protocol", "segments", "against"])
-    columns = {"agreement": estimate, "kendall": 2 * estimate - 1, "low": np.clip(estimate - error, 0, 1),
-               "high": np.clip(estimate + error, 0, 1)}  # fmt: skip
+    columns = {
+        "agreement": estimate,
+        "kendall": 2 * estimate - 1,
+        "low": np.clip(estimate - error, 0, 1),
+        "high": np.clip(estimate + error, 0, 1),
+    }
     found = pd.DataFrame({name: values.ravel() for name, values in columns.items()}, index).dropna().reset_index()
     place = found["against"].map(AGAINST.index)
     return found.iloc[place.argsort(kind="stable")][["protocol", "against", "segments", *columns]].reset_index(
@@ -153,9 +165,13 @@ def _measures(names: Sequence[str], gold: str) -> np.ndarray:
 
 
 def _agreement(
-    sums: np.ndarray, times: np.ndarray, shares: Sequence[float], splits: int, measures: np.ndarray,
+    sums: np.ndarray,
+    times: np.ndarray,
+    shares: Sequence[float],
+    splits: int,
+    measures: np.ndarray,
     rng: np.random.Generator,
-) -> np.ndarray:  # fmt: skip
+) -> np.ndarray:
     """Split documents and compare rankings: (resamples, splits, protocols, shares, AGAINST).
 
     sums: (protocols, documents, twice systems), scores and weights. times: (resamples, documents) how often each

@@ -85,19 +85,26 @@ def _time(part: pd.DataFrame, *, resamples: int, seed: int) -> list[dict[str, ob
     found = statistic(np.ones((1, len(part))))[0]
     document, person = part["doc"].astype(str), part["annotator"].astype(str)
     units = {("document",): document, ("person",): person, ("document", "person"): person + "\t" + document}
-    draws = {kinds: inference.resample(statistic, own.to_numpy(str), resamples=resamples, seed=seed)
-             for kinds, own in units.items()}  # fmt: skip
+    draws = {
+        kinds: inference.resample(statistic, own.to_numpy(str), resamples=resamples, seed=seed)
+        for kinds, own in units.items()
+    }
     square = inference.crossed_variance({kinds: inference.standard_error(own) ** 2 for kinds, own in draws.items()})
     reach = stats.t.ppf(0.975, person.nunique() - 1) * np.sqrt(square)
     centre, low, high = np.exp([found, found - reach, found + reach]).reshape(3, 2, -1)
     return [
         {
-            "unit": unit, "judgements": int((sizes[n] > 0).sum()),
-            "median": centre[0, n], "low": low[0, n], "high": high[0, n],
-            "overall": centre[1, n], "overall_low": low[1, n], "overall_high": high[1, n],
+            "unit": unit,
+            "judgements": int((sizes[n] > 0).sum()),
+            "median": centre[0, n],
+            "low": low[0, n],
+            "high": high[0, n],
+            "overall": centre[1, n],
+            "overall_low": low[1, n],
+            "overall_high": high[1, n],
         }
         for n, unit in enumerate(UNITS)
-    ]  # fmt: skip
+    ]
 
 
 def _medians(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
@@ -127,9 +134,14 @@ def sum_up(timed: pd.DataFrame) -> dict[str, float]:
     judgements, useful = len(timed), int((timed["item_type"] != "degraded").sum())
     people, hours = timed["annotator"].nunique(), float(timed["seconds"].mean()) * judgements / 3600
     return {
-        "people": people, "judgements": judgements, "useful": useful, "breaks": float(timed["seconds"].isna().mean()),
-        "hours": hours, "seconds": hours * 3600 / useful, "hours_each": hours / people,
-    }  # fmt: skip
+        "people": people,
+        "judgements": judgements,
+        "useful": useful,
+        "breaks": float(timed["seconds"].isna().mean()),
+        "hours": hours,
+        "seconds": hours * 3600 / useful,
+        "hours_each": hours / people,
+    }
 
 
 def sensitivity(judged: pd.DataFrame, *, pauses: Sequence[float] = PAUSES) -> pd.DataFrame:

@@ -18,8 +18,12 @@ _ESA = ("ESA-1", "ESA-2", "ESA-IAA")
 _ESAAI = ("ESAAI-1", "ESAAI-2", "ESAAI-IAA")
 _MQM = ("MQM-1", "MQM-IAA")
 #: What two collections have in common, from least to most.
-KINDS = ("two protocols, other people", "one protocol, other people", "one protocol, judged again",
-         "two protocols, accounts of one number")  # fmt: skip
+KINDS = (
+    "two protocols, other people",
+    "one protocol, other people",
+    "one protocol, judged again",
+    "two protocols, accounts of one number",
+)
 
 
 def kind(a: str, b: str) -> str:
@@ -56,10 +60,18 @@ def within(scored: pd.DataFrame, *, resamples: int = 300, seed: int = 7) -> tupl
     number = _numbers(scored).reindex(laid.scores.index).to_numpy()
     laid = replace(laid, people=laid.people | dict.fromkeys(AGAIN, pd.factorize(number, sort=True)[0]))
     sides = [tuple(laid.scores[name].to_numpy() for name in pair) for pair in pairs]
-    drawn = redrawn(laid, pairs, [as_column(pearson_of(*side)) for side in sides], resamples=resamples, seed=seed,
-                    same=dict.fromkeys(AGAIN, AGAIN[0]))  # fmt: skip
-    rows = [(*pair, kind(*pair), *correlated(*side), *np.ravel(one.interval()))
-            for pair, side, one in zip(pairs, sides, drawn)]  # fmt: skip
+    drawn = redrawn(
+        laid,
+        pairs,
+        [as_column(pearson_of(*side)) for side in sides],
+        resamples=resamples,
+        seed=seed,
+        same=dict.fromkeys(AGAIN, AGAIN[0]),
+    )
+    rows = [
+        (*pair, kind(*pair), *correlated(*side), *np.ravel(one.interval()))
+        for pair, side, one in zip(pairs, sides, drawn)
+    ]
     columns = ["protocol", "again", "kind", "n", "pearson", "kendall_b", "spearman", "low", "high"]
     found = pd.DataFrame(rows, columns=columns)
     return found, _by_kind(found, drawn)
@@ -120,8 +132,14 @@ def overlaps(judged: pd.DataFrame, *, resamples: int = 999, seed: int = 7) -> di
     order = np.argsort(spans[0], axis=1)
     first, last = (np.take_along_axis(each, order, axis=1) for each in spans)
     gap = float(np.median(first[:, 1:] - last[:, :-1])) / 3600
-    return {"numbers": len(began), "pairs": 3 * len(began), "overlapping": observed,
-            "by_chance": float(np.mean(shuffled)), "p": (hits + 1) / (resamples + 1), "gap": gap}  # fmt: skip
+    return {
+        "numbers": len(began),
+        "pairs": 3 * len(began),
+        "overlapping": observed,
+        "by_chance": float(np.mean(shuffled)),
+        "p": (hits + 1) / (resamples + 1),
+        "gap": gap,
+    }
 
 
 def _overlapping(began: np.ndarray, ended: np.ndarray) -> int:

@@ -33,11 +33,13 @@ CALLED = {**SHORT, MEANS[1]: "ESA^AI", MEANS[2]: "ESA^AI less ESA"}
 MAJOR = 5
 #: How the agreement of scores with the model's is measured; see ``pull``. The last is not moved by noise in MQM.
 PULLS = (
-    "correlation with the model", "correlation, one MQM held constant", "correlation, both MQM held constant",
+    "correlation with the model",
+    "correlation, one MQM held constant",
+    "correlation, both MQM held constant",
     "points a major error of the model, one MQM held constant",
     "points a major error of the model, noise of MQM removed",
     "correlation with the model as a multiple of that with MQM",
-)  # fmt: skip
+)
 _BOTH = {PULLS[2], PULLS[4], PULLS[5]}  # what needs both MQM
 #: Orders of systems that a test tries.
 SHUFFLES = 9_999
@@ -64,10 +66,13 @@ def pull(scored: pd.DataFrame, *, resamples: int = 200, seed: int = 7) -> pd.Dat
     values = {name: part[["score", MODEL, *QUALITY]].to_numpy(float) for name, part in rows.groupby("protocol")}
     known = {name: np.isfinite(own).all(axis=1) for name, own in values.items()}
     of_both = np.array([measure in _BOTH for measure in PULLS])
-    parts = {name: Part(partial(_pulls, values[name], known[name]), drawn_units(part), len(part),
-                        known[name][:, None] | ~of_both) for name, part in rows.groupby("protocol")}  # fmt: skip
-    sizes = {name: [both.sum() if measure in _BOTH else len(both) for measure in PULLS]
-             for name, both in known.items()}  # fmt: skip
+    parts = {
+        name: Part(
+            partial(_pulls, values[name], known[name]), drawn_units(part), len(part), known[name][:, None] | ~of_both
+        )
+        for name, part in rows.groupby("protocol")
+    }
+    sizes = {name: [both.sum() if measure in _BOTH else len(both) for measure in PULLS] for name, both in known.items()}
     return campaigns(parts, PULLS, sizes, resamples=resamples, seed=seed)
 
 
@@ -86,9 +91,18 @@ def campaigns(
     shown = np.isin(names, ASSISTED) / len(ASSISTED)
     found += [combine(found, weights) for weights in (without, shown, shown - without)]
     counts = [*(sizes[name] for name in names), *[np.sum([sizes[name] for name in ALONE], axis=0)] * len(MEANS)]
-    rows = [pd.DataFrame({"measure": measures, "protocol": name, "n": count, "estimate": one.estimate,
-                          **dict(zip(("low", "high"), one.interval()))})
-            for name, one, count in zip([*names, *MEANS], found, counts)]  # fmt: skip
+    rows = [
+        pd.DataFrame(
+            {
+                "measure": measures,
+                "protocol": name,
+                "n": count,
+                "estimate": one.estimate,
+                **dict(zip(("low", "high"), one.interval())),
+            }
+        )
+        for name, one, count in zip([*names, *MEANS], found, counts)
+    ]
     table = pd.concat(rows)
     return table.iloc[np.argsort(table["measure"].map(list(measures).index), kind="stable")].reset_index(drop=True)
 
@@ -141,9 +155,13 @@ def _favoured(scored: pd.DataFrame, quality: str, seed: int) -> dict[str, object
     places = correlation.ranks(means)
     exchange = Shuffles(people, np.zeros(len(people)))
     test = permutation_test(partial(_alike, model), exchange, resamples=SHUFFLES, seed=seed)
-    return {"quality": quality, "systems": len(people), "pearson": float(correlation.pearson(people, model)),
-            "p": float(test.p),
-            "steady": float(correlation.pearson(places[2] - places[0], places[3] - places[1]))}  # fmt: skip
+    return {
+        "quality": quality,
+        "systems": len(people),
+        "pearson": float(correlation.pearson(people, model)),
+        "p": float(test.p),
+        "steady": float(correlation.pearson(places[2] - places[0], places[3] - places[1])),
+    }
 
 
 def _alike(model: np.ndarray, people: np.ndarray) -> np.ndarray:

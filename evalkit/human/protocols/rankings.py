@@ -34,8 +34,15 @@ def places(drawn: Drawn) -> pd.DataFrame:
     rank_low, rank_high = rank_interval(ranks_of(drawn.draws))
     parts = []
     for k, name in enumerate(drawn.protocols):
-        columns = {"mean": drawn.scores, "low": low, "high": high, "rank": ranks, "rank_low": rank_low,
-                   "rank_high": rank_high, "segments": drawn.segments}  # fmt: skip
+        columns = {
+            "mean": drawn.scores,
+            "low": low,
+            "high": high,
+            "rank": ranks,
+            "rank_low": rank_low,
+            "rank_high": rank_high,
+            "segments": drawn.segments,
+        }
         part = pd.DataFrame({"protocol": name, "system": drawn.systems, **{key: of[k] for key, of in columns.items()}})
         parts.append(part.sort_values("rank", kind="stable"))
     return pd.concat(parts, ignore_index=True)
@@ -58,12 +65,19 @@ def between(drawn: Drawn) -> pd.DataFrame:
     kinds = np.array([kind_of(name) for name in names], object)
     return pd.DataFrame(
         {
-            "a": names[first], "b": names[second], "kind": np.where(kinds[first] == kinds[second], "same", "other"),
-            "systems": len(drawn.systems), "pearson": pearson(x, y), "spearman": spearman(x, y),
-            "kendall_b": tau, "low": low, "high": high,
-            "same_order": count_pairs(x, y).accuracy_3way(), "opposed": (order[first] * order[second] < 0).sum(axis=1),
+            "a": names[first],
+            "b": names[second],
+            "kind": np.where(kinds[first] == kinds[second], "same", "other"),
+            "systems": len(drawn.systems),
+            "pearson": pearson(x, y),
+            "spearman": spearman(x, y),
+            "kendall_b": tau,
+            "low": low,
+            "high": high,
+            "same_order": count_pairs(x, y).accuracy_3way(),
+            "opposed": (order[first] * order[second] < 0).sum(axis=1),
         }
-    )  # fmt: skip
+    )
 
 
 def moved_by_texts(same: pd.DataFrame, whole: pd.DataFrame) -> pd.DataFrame:
@@ -144,8 +158,10 @@ def against(drawn: Drawn, *, gold: str = GOLD) -> pd.DataFrame:
     order = sure_order(drawn)
     frame = frame.assign(segments=drawn.segments.min(axis=1), sure=(order != 0).sum(axis=1), pairs=order.shape[1])
     heard = np.where(votes.any(axis=1), 1, np.nan)
-    measured = {"gold": (values[:, chosen], tried[..., chosen]),
-                "others": ((values * votes).sum(-1) * heard, (tried * votes).sum(-1) * heard)}  # fmt: skip
+    measured = {
+        "gold": (values[:, chosen], tried[..., chosen]),
+        "others": ((values * votes).sum(-1) * heard, (tried * votes).sum(-1) * heard),
+    }
     for name, (value, draws) in measured.items():
         low, high = centred_interval(value, draws)
         frame[[name, f"{name}_low", f"{name}_high"]] = np.column_stack([value, low, high])
@@ -178,9 +194,14 @@ def kinds_apart(drawn: Drawn) -> pd.DataFrame:
     low, high = centred_interval(rows[0][0], rows[1])
     pairs = [int(mask.sum()) for mask in masks.values()]
     return pd.DataFrame(
-        {"kind": ["same", "other", "same - other"], "pairs": [*pairs, sum(pairs)], "kendall_b": rows[0][0],
-         "low": low, "high": high}
-    )  # fmt: skip
+        {
+            "kind": ["same", "other", "same - other"],
+            "pairs": [*pairs, sum(pairs)],
+            "kendall_b": rows[0][0],
+            "low": low,
+            "high": high,
+        }
+    )
 
 
 def clusters(scored: pd.DataFrame, drawn: Drawn, *, alpha: float = 0.05) -> pd.DataFrame:
@@ -199,7 +220,14 @@ def clusters(scored: pd.DataFrame, drawn: Drawn, *, alpha: float = 0.05) -> pd.D
         beats[np.triu_indices(len(beats), 1)] = order[k]
         best = np.argsort(-drawn.scores[k], kind="stable")
         lines = complete(((beats - beats.T) > 0)[np.ix_(best, best)])
-        rows.append({"protocol": name, "pairs": order.shape[1], "distinguished": found["wins"].sum(),
-                     "clusters": found["cluster"].max(), "sure": (order[k] != 0).sum(),
-                     "sure_clusters": 1 + lines[:-1].sum()})  # fmt: skip
+        rows.append(
+            {
+                "protocol": name,
+                "pairs": order.shape[1],
+                "distinguished": found["wins"].sum(),
+                "clusters": found["cluster"].max(),
+                "sure": (order[k] != 0).sum(),
+                "sure_clusters": 1 + lines[:-1].sum(),
+            }
+        )
     return pd.DataFrame(rows)

@@ -10,8 +10,19 @@ from evalkit.data import schemas
 from evalkit.data.items import segment_names
 
 #: All collections, by the names of the release: people's, those that WMT made itself, parts judged again, the model.
-ORDER = ("ESA-1", "ESA-2", "ESAAI-1", "ESAAI-2", "MQM-1", "WMT-MQM", "WMT-DASQM", "ESA-IAA", "ESAAI-IAA", "MQM-IAA",
-         "LLM")  # fmt: skip
+ORDER = (
+    "ESA-1",
+    "ESA-2",
+    "ESAAI-1",
+    "ESAAI-2",
+    "MQM-1",
+    "WMT-MQM",
+    "WMT-DASQM",
+    "ESA-IAA",
+    "ESAAI-IAA",
+    "MQM-IAA",
+    "LLM",
+)
 #: The name of a collection -> the kind of judgement that it holds.
 KINDS = {name: "ESA with suggested marks" if name.startswith("ESAAI") else name.split("-")[0] for name in ORDER} | {
     "WMT-MQM": "MQM",
@@ -61,9 +72,11 @@ def counts(scored: pd.DataFrame) -> pd.DataFrame:
     """
     groups = scored.assign(segment=segment_names(scored)).groupby("protocol", sort=False)
     table = groups.agg(
-        judgements=("system", "size"), people=("annotator", "nunique"), segments=("segment", "nunique"),
+        judgements=("system", "size"),
+        people=("annotator", "nunique"),
+        segments=("segment", "nunique"),
         systems=("system", "nunique"),
-    )  # fmt: skip
+    )
     people = table["people"].astype("Int64")
     return table.assign(people=people.mask(people.eq(0))).reset_index()
 

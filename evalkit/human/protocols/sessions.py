@@ -23,9 +23,12 @@ from evalkit.stats.inference import Part, redraw
 
 #: What may change over time -> column of the judgements, and whether changes are in percent.
 MEASURES = {
-    "seconds": ("seconds", True), "score": ("score", False), "marks": ("errors", False),
-    "suggestions kept": ("share_kept", False), "degraded copies noticed": ("noticed", False),
-}  # fmt: skip
+    "seconds": ("seconds", True),
+    "score": ("score", False),
+    "marks": ("errors", False),
+    "suggestions kept": ("share_kept", False),
+    "degraded copies noticed": ("noticed", False),
+}
 #: What changes are measured over.
 EFFECTS = ("from the first to the last item of an account", "in later accounts, against the first")
 
@@ -47,8 +50,10 @@ def sessions(
     interval is rough.
     """
     rows = prepared(judged)
-    parts = [_protocol(name, part, list(measures), resamples, seed)
-             for name, part in rows.groupby("protocol", sort=False, observed=True)]  # fmt: skip
+    parts = [
+        _protocol(name, part, list(measures), resamples, seed)
+        for name, part in rows.groupby("protocol", sort=False, observed=True)
+    ]
     return pd.concat([part for part in parts if len(part)], ignore_index=True)
 
 

@@ -25,9 +25,12 @@ WEIGHTS = {"minor": 1, "major": 5}
 SHOWN = (*ASSISTED, "ESAAI-IAA")
 #: What is counted of the marks of each campaign; see ``marking``.
 MARKINGS = (
-    "marks a translation", "share of translations with a mark", "share of marks that are major",
-    "share with a mark where the model suggests none", "share whose marks weigh just what the model says",
-)  # fmt: skip
+    "marks a translation",
+    "share of translations with a mark",
+    "share of marks that are major",
+    "share with a mark where the model suggests none",
+    "share whose marks weigh just what the model says",
+)
 _SPAN = [*ITEM, "start", "end"]
 
 
@@ -179,8 +182,9 @@ def _weighed(judged: pd.DataFrame, marked: pd.DataFrame, released: pd.DataFrame)
     rows = rows.astype(dict.fromkeys(("protocol", *ITEM), "str"))
     marks = _marks(marked)
     marks = marks.assign(weight=marks["severity"].map(WEIGHTS), major=marks["severity"].eq("major"))
-    sums = marks.groupby(["protocol", *ITEM]).agg(marks=("major", "size"), major=("major", "sum"),
-                                                    weight=("weight", "sum"))  # fmt: skip
+    sums = marks.groupby(["protocol", *ITEM]).agg(
+        marks=("major", "size"), major=("major", "sum"), weight=("weight", "sum")
+    )
     model = released[released["protocol"].astype("str") == MODEL].astype(dict.fromkeys(ITEM, "str"))
     rows = rows[["protocol", *ITEM, "annotator"]].merge(sums.reset_index(), on=["protocol", *ITEM], how="left")
     rows = rows.fillna({"marks": 0, "major": 0, "weight": 0}).merge(model[[*ITEM, "score"]], on=ITEM)

@@ -22,8 +22,28 @@ from evalkit.human.ranking.rules import LINES, RULES, LineRule
 from evalkit.human.ranking.scores import COUNTED, system_scores
 
 __all__ = [
-    "COUNTED", "DIGITS", "LINES", "RULES", "TESTS", "LineRule",
-    "compare_clusters", "compare_p_values", "compare_with_official", "explain_missing", "flat_annotators", "further",
-    "missing_scores", "official_scores", "pairwise_tests", "rank_ranges", "rank_shifts", "rankings", "resampled",
-    "significance_clusters", "summarize_shifts", "system_scores", "tally", "tally_clusters",
-]  # fmt: skip
+    "COUNTED",
+    "DIGITS",
+    "LINES",
+    "RULES",
+    "TESTS",
+    "LineRule",
+    "compare_clusters",
+    "compare_p_values",
+    "compare_with_official",
+    "explain_missing",
+    "flat_annotators",
+    "further",
+    "missing_scores",
+    "official_scores",
+    "pairwise_tests",
+    "rank_ranges",
+    "rank_shifts",
+    "rankings",
+    "resampled",
+    "significance_clusters",
+    "summarize_shifts",
+    "system_scores",
+    "tally",
+    "tally_clusters",
+]

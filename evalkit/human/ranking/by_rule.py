@@ -94,9 +94,13 @@ def judge(
     key = (rule.by, rule.apart, rule.digits, rule.test == "units")
     if key not in known:
         known[key] = segment_means(
-            _prepared(ratings, rule, item_types, segment), score="score" if rule.by == "raw" else "z",
-            item_types=item_types, segment=segments, digits=rule.digits, unit=unit if rule.test == "units" else None,
-        )  # fmt: skip
+            _prepared(ratings, rule, item_types, segment),
+            score="score" if rule.by == "raw" else "z",
+            item_types=item_types,
+            segment=segments,
+            digits=rule.digits,
+            unit=unit if rule.test == "units" else None,
+        )
     domains = _domains(ratings, segments) if rule.mean == "domains" else None
     return [_ruled(pair, table, rule, domains, resamples, seed, known) for pair, table in known[key].items()]
 
@@ -198,25 +202,42 @@ def parted(rankings: pd.DataFrame) -> pd.DataFrame:
             if count[i, j] == count[j, i] and i > j:
                 continue
             who = clusters.index[above[:, i, j]].tolist()
-            rows.append({
-                "data": data, "pair": pair, "better": systems[i], "worse": systems[j], "rules": len(who),
-                "of": len(clusters), "against": int(count[j, i]), "names": ", ".join(who) if len(who) < 4 else "",
-            })  # fmt: skip
+            rows.append(
+                {
+                    "data": data,
+                    "pair": pair,
+                    "better": systems[i],
+                    "worse": systems[j],
+                    "rules": len(who),
+                    "of": len(clusters),
+                    "against": int(count[j, i]),
+                    "names": ", ".join(who) if len(who) < 4 else "",
+                }
+            )
     return pd.DataFrame(rows)
 
 
 def _counted(one: Ruled) -> dict[str, Any]:
     cluster = one.table["cluster"].to_numpy()
     return {
-        "pair": one.table["pair"].iloc[0], "systems": len(cluster), "lines": one.lines,
-        "parted": int(np.less.outer(cluster, cluster).sum()), "beaten": int(one.beats.sum()), "unproved": one.unproved,
-    }  # fmt: skip
+        "pair": one.table["pair"].iloc[0],
+        "systems": len(cluster),
+        "lines": one.lines,
+        "parted": int(np.less.outer(cluster, cluster).sum()),
+        "beaten": int(one.beats.sum()),
+        "unproved": one.unproved,
+    }
 
 
 def _ruled(
-    pair: str, table: SegmentMeans, rule: LineRule, domains: pd.Series | None, resamples: int, seed: int,
+    pair: str,
+    table: SegmentMeans,
+    rule: LineRule,
+    domains: pd.Series | None,
+    resamples: int,
+    seed: int,
     known: dict[tuple[object, ...], Any],
-) -> Ruled:  # fmt: skip
+) -> Ruled:
     """Rank and part the systems of one language pair; rules that only differ later on share the tests in ``known``."""
     codes = np.zeros(table.means.shape[1], int) if domains is None else pd.factorize(domains.reindex(table.units))[0]
     scores = by_domain(table.means, codes) if rule.mean == "domains" else table.totals()

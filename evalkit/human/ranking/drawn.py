@@ -71,9 +71,15 @@ def covariance(table: SegmentMeans) -> np.ndarray:
 
 
 def influenced(
-    table: SegmentMeans, ratings: pd.DataFrame, counted: np.ndarray, *, score: str, segment: Sequence[str],
-    units: Sequence[str], strict: Strictness | None = None,
-) -> SegmentMeans:  # fmt: skip
+    table: SegmentMeans,
+    ratings: pd.DataFrame,
+    counted: np.ndarray,
+    *,
+    score: str,
+    segment: Sequence[str],
+    units: Sequence[str],
+    strict: Strictness | None = None,
+) -> SegmentMeans:
     """Add what units do to the scores of a table, so that the t-test is the one of ``stats.inference.contrasts``.
 
     ratings: of one language pair; counted: which of them the table averages, and score: the column. units: one or two

@@ -127,8 +127,20 @@ def rankings(found: Iterable[Resampled]) -> pd.DataFrame:
     cluster, moved (places gained against the first variant; positive is up), moved_low, moved_high, and beyond_noise
     (the interval of ``moved`` leaves 0 out), in the order of each ranking.
     """
-    columns = ["pair", "variant", "system", "score", "rank", "rank_low", "rank_high", "cluster", "moved", "moved_low",
-               "moved_high", "beyond_noise"]  # fmt: skip
+    columns = [
+        "pair",
+        "variant",
+        "system",
+        "score",
+        "rank",
+        "rank_low",
+        "rank_high",
+        "cluster",
+        "moved",
+        "moved_low",
+        "moved_high",
+        "beyond_noise",
+    ]
     parts = []
     for one in found:
         ranks = ranks_of(one.drawn)
@@ -137,9 +149,14 @@ def rankings(found: Iterable[Resampled]) -> pd.DataFrame:
             low, high = rank_interval(ranks[k])
             moved_low, moved_high = rank_interval(ranks[0] - ranks[k])
             part = table.assign(
-                variant=variant, rank_low=low, rank_high=high, moved=first - table["rank"], moved_low=moved_low,
-                moved_high=moved_high, beyond_noise=(moved_low > 0) | (moved_high < 0),
-            )  # fmt: skip
+                variant=variant,
+                rank_low=low,
+                rank_high=high,
+                moved=first - table["rank"],
+                moved_low=moved_low,
+                moved_high=moved_high,
+                beyond_noise=(moved_low > 0) | (moved_high < 0),
+            )
             parts.append(part.sort_values("rank", kind="stable"))
     return pd.concat(parts, ignore_index=True)[columns]
 
@@ -172,15 +189,25 @@ def rank_shifts(found: Iterable[Resampled]) -> pd.DataFrame:
             low, high = inference.interval(kendall_b(one.drawn[k], one.drawn[0]))
             moved_low, moved_high = rank_interval(drawn_ranks[0] - drawn_ranks[k])
             moved = ranks[k] != ranks[0]
-            rows.append({
-                "pair": one.pair, "variant": names[k], "against": names[0], "systems": len(moved),
-                "tau_b": value, "tau_b_low": low, "tau_b_high": high, "moved": int(moved.sum()),
-                "beyond_noise": int((moved & ((moved_low > 0) | (moved_high < 0))).sum()),
-                "clusters": cluster[k].max(), "clusters_first": cluster[0].max(),
-                "cluster_changes": cluster_changes(cluster[0], cluster[k]),
-                "tau_b_noise": np.median(noise), "moved_noise": np.median(moved_noise),
-                "noise_share": (noise <= value + 1e-12).mean(),
-            })  # fmt: skip
+            rows.append(
+                {
+                    "pair": one.pair,
+                    "variant": names[k],
+                    "against": names[0],
+                    "systems": len(moved),
+                    "tau_b": value,
+                    "tau_b_low": low,
+                    "tau_b_high": high,
+                    "moved": int(moved.sum()),
+                    "beyond_noise": int((moved & ((moved_low > 0) | (moved_high < 0))).sum()),
+                    "clusters": cluster[k].max(),
+                    "clusters_first": cluster[0].max(),
+                    "cluster_changes": cluster_changes(cluster[0], cluster[k]),
+                    "tau_b_noise": np.median(noise),
+                    "moved_noise": np.median(moved_noise),
+                    "noise_share": (noise <= value + 1e-12).mean(),
+                }
+            )
     return pd.DataFrame(rows)
 
 

@@ -43,15 +43,22 @@ def compare_with_official(ratings: pd.DataFrame, official: pd.DataFrame, *, scal
     value = pd.to_numeric(joined[scale])
     frame = pd.DataFrame(
         {
-            "pair": joined["pair"], "system": joined["system"], "official": value, "recomputed": joined["score"],
-            "equal": _rounds_to(joined["score"], value, DIGITS[scale]), "without_repeats": joined["score_without"],
+            "pair": joined["pair"],
+            "system": joined["system"],
+            "official": value,
+            "recomputed": joined["score"],
+            "equal": _rounds_to(joined["score"], value, DIGITS[scale]),
+            "without_repeats": joined["score_without"],
             "change": joined["score_without"] - joined["score"],
-            "rank": joined["rank"], "rank_without": joined["rank_without"],
+            "rank": joined["rank"],
+            "rank_without": joined["rank_without"],
             "moved": joined["rank"] - joined["rank_without"],
-            "judgements": joined["judgements"], "official_judgements": joined["judgements_official"].astype(int),
-            "segments": joined["segments"], "official_segments": joined["segments_official"].astype(int),
+            "judgements": joined["judgements"],
+            "official_judgements": joined["judgements_official"].astype(int),
+            "segments": joined["segments"],
+            "official_segments": joined["segments_official"].astype(int),
         }
-    )  # fmt: skip
+    )
     return frame
 
 
@@ -62,8 +69,9 @@ def official_scores(ratings: Mapping[str, pd.DataFrame], official: Mapping[str, 
     """
     parts = [
         compare_with_official(ratings[name], official[name], scale=scale).assign(data=name, scale=scale)
-        for scale in DIGITS for name in ratings
-    ]  # fmt: skip
+        for scale in DIGITS
+        for name in ratings
+    ]
     return pd.concat(parts, ignore_index=True)
 
 
@@ -113,12 +121,19 @@ def _compared_clusters(ratings: pd.DataFrame, official: pd.DataFrame) -> pd.Data
     wins, line = pd.to_numeric(joined["wins_official"]).astype(int), joined["line_official"].eq("True")
     return pd.DataFrame(
         {
-            "pair": joined["pair"], "system": joined["system"], "official_wins": wins, "wins": joined["wins"],
-            "equal_wins": wins == joined["wins"], "official_line": line, "line": joined["line"],
-            "equal_line": line == joined["line"], "line_all": joined["line_all"], "rank_top": joined["rank_top"],
+            "pair": joined["pair"],
+            "system": joined["system"],
+            "official_wins": wins,
+            "wins": joined["wins"],
+            "equal_wins": wins == joined["wins"],
+            "official_line": line,
+            "line": joined["line"],
+            "equal_line": line == joined["line"],
+            "line_all": joined["line_all"],
+            "rank_top": joined["rank_top"],
             "rank_bottom": joined["rank_bottom"],
         }
-    )  # fmt: skip
+    )
 
 
 def compare_p_values(ratings: pd.DataFrame, official: pd.DataFrame) -> pd.DataFrame:
@@ -147,11 +162,18 @@ def tally(compared: pd.DataFrame) -> pd.DataFrame:
     frame = compared.assign(missing=missing, up=compared["moved"].ne(0), size=compared["change"].abs())
     order = frame["scale"].map({scale: place for place, scale in enumerate(DIGITS)})
     grouped = frame.groupby([order.rename("order"), "scale", "data", "pair"])
-    return grouped.agg(
-        systems=("system", "size"), equal=("equal", "sum"), missing_judgements=("missing", "sum"),
-        systems_that_move=("up", "sum"), furthest=("moved", lambda moved: int(moved.abs().max())),
-        largest_change=("size", "max"),
-    ).droplevel("order").reset_index()  # fmt: skip
+    return (
+        grouped.agg(
+            systems=("system", "size"),
+            equal=("equal", "sum"),
+            missing_judgements=("missing", "sum"),
+            systems_that_move=("up", "sum"),
+            furthest=("moved", lambda moved: int(moved.abs().max())),
+            largest_change=("size", "max"),
+        )
+        .droplevel("order")
+        .reset_index()
+    )
 
 
 def tally_clusters(compared: pd.DataFrame) -> pd.DataFrame:

@@ -139,9 +139,7 @@ def clustered(
         beats |= upsets(table, how)
     won, lost = beats.sum(axis=1), beats.sum(axis=0)
     cluster = 1 + np.cumsum(np.r_[0, ends(beats, line)[:-1]])
-    return ranked(pair, table).assign(
-        cluster=cluster, wins=won, losses=lost, rank_top=1 + lost, rank_bottom=size - won
-    )  # fmt: skip
+    return ranked(pair, table).assign(cluster=cluster, wins=won, losses=lost, rank_top=1 + lost, rank_bottom=size - won)
 
 
 def compared(pair: str, table: SegmentMeans, how: Comparison) -> pd.DataFrame:
@@ -160,14 +158,21 @@ def compared(pair: str, table: SegmentMeans, how: Comparison) -> pd.DataFrame:
     compared_on, totals = won + tied + lost, table.totals()
     return pd.DataFrame(
         {
-            "pair": pair, "better": pd.Series(table.systems[better], dtype="str"),
-            "worse": pd.Series(table.systems[worse], dtype="str"), "difference": totals[better] - totals[worse],
-            "n_better": n_better, "n_worse": n_worse, "wins": won.astype(int), "ties": tied.astype(int),
+            "pair": pair,
+            "better": pd.Series(table.systems[better], dtype="str"),
+            "worse": pd.Series(table.systems[worse], dtype="str"),
+            "difference": totals[better] - totals[worse],
+            "n_better": n_better,
+            "n_worse": n_worse,
+            "wins": won.astype(int),
+            "ties": tied.astype(int),
             "losses": lost.astype(int),
             "superiority": np.divide(won + tied / 2, compared_on, out=np.full(len(won), np.nan), where=compared_on > 0),
-            "p": p, "adjusted": adjusted, "significant": (adjusted < how.alpha) & (totals[better] > totals[worse]),
+            "p": p,
+            "adjusted": adjusted,
+            "significant": (adjusted < how.alpha) & (totals[better] > totals[worse]),
         }
-    )  # fmt: skip
+    )
 
 
 def upsets(table: SegmentMeans, how: Comparison) -> np.ndarray:

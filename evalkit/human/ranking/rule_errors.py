@@ -73,9 +73,15 @@ def grid(name: str, ratings: pd.DataFrame, *, segment: Sequence[str] = SEGMENT) 
 
 
 def swapped(
-    grid: Grid, *, by: str, campaigns: int, rng: np.random.Generator, points: Sequence[float] = (0.0, 0.0),
-    cancelling: bool = False, true: bool = False,
-) -> Iterator[Batch]:  # fmt: skip
+    grid: Grid,
+    *,
+    by: str,
+    campaigns: int,
+    rng: np.random.Generator,
+    points: Sequence[float] = (0.0, 0.0),
+    cancelling: bool = False,
+    true: bool = False,
+) -> Iterator[Batch]:
     """Rearrange a grid so that some of its systems, chosen anew each time, do not differ but by ``points``.
 
     by: "segment" or "document", within which the systems' names are exchanged at random. points: what is added to each
@@ -147,9 +153,15 @@ def lined(
 
 
 def rates(
-    batches: Iterable[Batch], situation: str, *, names: Iterable[str] = tuple(rules.RULES), nominal: bool = True,
-    tests: str = "", resamples: int = 200, seed: int = 7,
-) -> pd.DataFrame:  # fmt: skip
+    batches: Iterable[Batch],
+    situation: str,
+    *,
+    names: Iterable[str] = tuple(rules.RULES),
+    nominal: bool = True,
+    tests: str = "",
+    resamples: int = 200,
+    seed: int = 7,
+) -> pd.DataFrame:
     """Count how often each rule draws a line: rule, situation, rate, low, high, nominal, campaigns.
 
     batches: the rearranged campaigns. nominal: whether the systems do not differ, so that the rule's level is what it
@@ -168,8 +180,15 @@ def rates(
     parts = []
     for name, count in zip((situation, tests), hits, strict=True):
         low, high = share_interval(count, campaigns)
-        part = {"rule": [rule.name for rule in chosen], "situation": name, "rate": count / max(campaigns, 1),
-                "low": low, "high": high, "nominal": levels, "campaigns": campaigns}  # fmt: skip
+        part = {
+            "rule": [rule.name for rule in chosen],
+            "situation": name,
+            "rate": count / max(campaigns, 1),
+            "low": low,
+            "high": high,
+            "nominal": levels,
+            "campaigns": campaigns,
+        }
         parts += [pd.DataFrame(part)] if name else []
     return pd.concat(parts, ignore_index=True)
 

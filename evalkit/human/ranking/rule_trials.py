@@ -49,9 +49,13 @@ def first(laid: Sequence[Grid], *, campaigns: int = 100, seed: int = 7) -> pd.Da
 
 
 def every(
-    laid: Sequence[Grid], crowds: Mapping[str, pd.DataFrame], *, points: Sequence[float] = (2.0, 5.0),
-    campaigns: int = 100, seed: int = 7,
-) -> pd.DataFrame:  # fmt: skip
+    laid: Sequence[Grid],
+    crowds: Mapping[str, pd.DataFrame],
+    *,
+    points: Sequence[float] = (2.0, 5.0),
+    campaigns: int = 100,
+    seed: int = 7,
+) -> pd.DataFrame:
     """Try every rule in all other situations: one table of ``rates``.
 
     crowds: name -> ratings with z-scores and annotators, split by ``halves``. points: differences to be found, on a
@@ -94,10 +98,16 @@ def wide(found: pd.DataFrame) -> pd.DataFrame:
 def rule_table() -> pd.DataFrame:
     """List the rules in words: rule, scores, test, level, where a line stands, source."""
     rows = [
-        {"rule": one.name, "scores": one.by + ", by domain" * (one.mean == "domains"), "test": rules.TESTS[one.test],
-         "level": one.sides, "line below a system if": rules.LINES[one.line], "source": one.source}
+        {
+            "rule": one.name,
+            "scores": one.by + ", by domain" * (one.mean == "domains"),
+            "test": rules.TESTS[one.test],
+            "level": one.sides,
+            "line below a system if": rules.LINES[one.line],
+            "source": one.source,
+        }
         for one in rules.RULES.values()
-    ]  # fmt: skip
+    ]
     return pd.DataFrame(rows)
 
 
@@ -113,9 +123,12 @@ def _crowds(crowds: Mapping[str, pd.DataFrame], campaigns: int, seed: int) -> It
 
 
 def judged(
-    esa: pd.DataFrame, protocols: Mapping[str, pd.DataFrame], crowds: Mapping[str, pd.DataFrame],
-    segments: pd.DataFrame, calibration: pd.DataFrame,
-) -> dict[str, tuple[pd.DataFrame, dict[str, Any]]]:  # fmt: skip
+    esa: pd.DataFrame,
+    protocols: Mapping[str, pd.DataFrame],
+    crowds: Mapping[str, pd.DataFrame],
+    segments: pd.DataFrame,
+    calibration: pd.DataFrame,
+) -> dict[str, tuple[pd.DataFrame, dict[str, Any]]]:
     """Name the real judgements that rules are compared on, with the options of ``by_rule.judge`` that each needs.
 
     esa: WMT24's, with domains. protocols: WMT23's texts by name of the collection. crowds: WMT21 and WMT22 into

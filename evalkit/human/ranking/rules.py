@@ -79,72 +79,118 @@ class LineRule:
 _NEWS = "github.com/wmt-conference/wmt{}-news-systems, {}"
 _ALL = [
     LineRule(
-        "wmt20", "WMT20: rank sums of z-scores", "Barrault et al. 2020, and so WMT21's and WMT22's findings in words",
-        by="z", test="rank sum",
+        "wmt20",
+        "WMT20: rank sums of z-scores",
+        "Barrault et al. 2020, and so WMT21's and WMT22's findings in words",
+        by="z",
+        test="rank sum",
     ),
     LineRule(
-        "wmt21-into-english", "WMT21 and WMT22 into English, as their files are",
-        _NEWS.format("21", "humaneval/newstest2021-toen") + "; the same of WMT22", by="z", test="rank sum",
-        line="own", upsets=True, digits=15,
+        "wmt21-into-english",
+        "WMT21 and WMT22 into English, as their files are",
+        _NEWS.format("21", "humaneval/newstest2021-toen") + "; the same of WMT22",
+        by="z",
+        test="rank sum",
+        line="own",
+        upsets=True,
+        digits=15,
     ),
     LineRule(
-        "wmt22", "WMT22 (and WMT21 out of English): matched rank sums of z-scores",
-        _NEWS.format("22", "humaneval/DA+SQM/make_rankings.py"), by="z", test="matched rank sum", line="least",
-    ),
-    LineRule(
-        "wmt23", "WMT23: matched rank sums of raw scores",
-        "github.com/AppraiseDev/Appraise, ComputeWMT23Results.py; Kocmi et al. 2023", test="matched rank sum",
+        "wmt22",
+        "WMT22 (and WMT21 out of English): matched rank sums of z-scores",
+        _NEWS.format("22", "humaneval/DA+SQM/make_rankings.py"),
+        by="z",
+        test="matched rank sum",
         line="least",
     ),
     LineRule(
-        "wmt24", "WMT24: signed ranks within domains, combined",
-        _NEWS.format("24", "humeval/calculate_clusters.py and tools.py"), mean="domains",
-        test="signed rank by domain", two_sided=True,
+        "wmt23",
+        "WMT23: matched rank sums of raw scores",
+        "github.com/AppraiseDev/Appraise, ComputeWMT23Results.py; Kocmi et al. 2023",
+        test="matched rank sum",
+        line="least",
     ),
     LineRule(
-        "wmt24-micro", "WMT24's option: signed ranks over all segments",
-        _NEWS.format("24", "humeval/calculate_clusters.py --micro"), test="signed rank", two_sided=True,
+        "wmt24",
+        "WMT24: signed ranks within domains, combined",
+        _NEWS.format("24", "humeval/calculate_clusters.py and tools.py"),
+        mean="domains",
+        test="signed rank by domain",
+        two_sided=True,
     ),
     LineRule(
-        "wmt25", "WMT25: signed ranks, neighbours only",
-        "github.com/wmt-conference/wmt25-general-mt, humeval/05-compute_clusters.py (clusters)", test="signed rank",
-        line="next", apart=True,
+        "wmt24-micro",
+        "WMT24's option: signed ranks over all segments",
+        _NEWS.format("24", "humeval/calculate_clusters.py --micro"),
+        test="signed rank",
+        two_sided=True,
     ),
     LineRule(
-        "wmt25-ranges", "WMT25's tables: signed ranks, ranges of ranks",
-        "github.com/wmt-conference/wmt25-general-mt, humeval/05-compute_clusters.py (tables)", test="signed rank",
-        line="ranges", apart=True,
+        "wmt25",
+        "WMT25: signed ranks, neighbours only",
+        "github.com/wmt-conference/wmt25-general-mt, humeval/05-compute_clusters.py (clusters)",
+        test="signed rank",
+        line="next",
+        apart=True,
     ),
     LineRule(
-        "wmt25-permutation", "WMT25's other test: random signs, neighbours only",
+        "wmt25-ranges",
+        "WMT25's tables: signed ranks, ranges of ranks",
+        "github.com/wmt-conference/wmt25-general-mt, humeval/05-compute_clusters.py (tables)",
+        test="signed rank",
+        line="ranges",
+        apart=True,
+    ),
+    LineRule(
+        "wmt25-permutation",
+        "WMT25's other test: random signs, neighbours only",
         "github.com/wmt-conference/wmt25-general-mt, humeval/05-compute_clusters.py (commented out)",
-        test="sign flips", line="next", apart=True,
+        test="sign flips",
+        line="next",
+        apart=True,
     ),
     LineRule(
-        "wmt26", "WMT26: t-test, paired or independent",
-        "github.com/wmt-conference/wmt26-general-mt, humeval/04-analysis.py", test="either t", two_sided=True,
+        "wmt26",
+        "WMT26: t-test, paired or independent",
+        "github.com/wmt-conference/wmt26-general-mt, humeval/04-analysis.py",
+        test="either t",
+        two_sided=True,
     ),
     LineRule(
-        "wmt26-next", "WMT26's thin lines: the same, neighbours only",
-        "github.com/wmt-conference/wmt26-general-mt, humeval/04-analysis.py", test="either t", two_sided=True,
+        "wmt26-next",
+        "WMT26's thin lines: the same, neighbours only",
+        "github.com/wmt-conference/wmt26-general-mt, humeval/04-analysis.py",
+        test="either t",
+        two_sided=True,
         line="next",
     ),
     LineRule(
-        "bootstrap", "paired bootstrap of segments", "Koehn 2004; no script of WMT20 to WMT26 uses it",
+        "bootstrap",
+        "paired bootstrap of segments",
+        "Koehn 2004; no script of WMT20 to WMT26 uses it",
         test="bootstrap",
     ),
     LineRule(
-        "units", "whole documents or annotators, Holm over all pairs",
-        "this project's campaign report: Liang & Zeger 1986; Holm 1979", test="units", correction="holm",
+        "units",
+        "whole documents or annotators, Holm over all pairs",
+        "this project's campaign report: Liang & Zeger 1986; Holm 1979",
+        test="units",
+        correction="holm",
     ),
     LineRule(
-        "units-plain", "whole documents or annotators, not corrected", "this project: Liang & Zeger 1986", test="units",
+        "units-plain",
+        "whole documents or annotators, not corrected",
+        "this project: Liang & Zeger 1986",
+        test="units",
     ),
     LineRule(
-        "units-lines", "whole documents or annotators, Holm over lines",
-        "this project: Liang & Zeger 1986; Berger 1982; Holm 1979", test="units", correction="lines",
+        "units-lines",
+        "whole documents or annotators, Holm over lines",
+        "this project: Liang & Zeger 1986; Berger 1982; Holm 1979",
+        test="units",
+        correction="lines",
     ),
-]  # fmt: skip
+]
 #: Every rule by its name, the oldest first.
 RULES = {rule.name: rule for rule in _ALL}
 
@@ -212,10 +258,13 @@ def ends(beats: np.ndarray, line: str) -> np.ndarray:
         found = np.concatenate([np.diagonal(beats, 1, -2, -1), np.ones_like(won[..., :1], bool)], axis=-1)
     elif line == "ranges":
         top, bottom = nearest(beats)
-        found = np.stack([
-            (bottom[..., : i + 1] <= i + 1).all(axis=-1) & (top[..., i + 1 :] > i + 1).all(axis=-1)
-            for i in range(size)
-        ], axis=-1)  # fmt: skip
+        found = np.stack(
+            [
+                (bottom[..., : i + 1] <= i + 1).all(axis=-1) & (top[..., i + 1 :] > i + 1).all(axis=-1)
+                for i in range(size)
+            ],
+            axis=-1,
+        )
     else:
         found = complete(beats)
     found[..., -1] = True

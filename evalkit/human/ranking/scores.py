@@ -53,10 +53,14 @@ class SegmentMeans:
     def taken(self, order: np.ndarray) -> SegmentMeans:
         """Take some systems, in an order."""
         return replace(
-            self, systems=self.systems[order], means=self.means[order], judgements=self.judgements[order],
-            sums=self.sums[:, order], weights=self.weights[:, order],
+            self,
+            systems=self.systems[order],
+            means=self.means[order],
+            judgements=self.judgements[order],
+            sums=self.sums[:, order],
+            weights=self.weights[:, order],
             influences=self.influences and self.influences.taken(order),
-        )  # fmt: skip
+        )
 
 
 def segment_means(
@@ -171,8 +175,11 @@ def ranked(pair: str, table: SegmentMeans) -> pd.DataFrame:
     """Tabulate the scores and ranks of one language pair, in the order that its systems have."""
     frame = pd.DataFrame(
         {
-            "pair": pair, "system": pd.Series(table.systems, dtype="str"), "score": table.totals(),
-            "segments": np.isfinite(table.means).sum(axis=1), "judgements": table.judgements.sum(axis=1),
+            "pair": pair,
+            "system": pd.Series(table.systems, dtype="str"),
+            "score": table.totals(),
+            "segments": np.isfinite(table.means).sum(axis=1),
+            "judgements": table.judgements.sum(axis=1),
         }
-    )  # fmt: skip
+    )
     return frame.assign(rank=frame["score"].rank(ascending=False, method="min").astype(int))

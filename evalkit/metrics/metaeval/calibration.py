@@ -164,8 +164,13 @@ def own_kind(
     wrong. That a judge favours a system more than others do need not be for the relation that is known.
     """
     there = np.isfinite(scores.values) & scores.judged[None]
-    wanted = [one for one in related if one.metric in scores.metrics and one.system in scores.systems
-              and (not one.against or one.against in scores.systems)]  # fmt: skip
+    wanted = [
+        one
+        for one in related
+        if one.metric in scores.metrics
+        and one.system in scores.systems
+        and (not one.against or one.against in scores.systems)
+    ]
     shape = (-1, len(scores.segments))
     sides = [
         np.where(there, one, 0.0).reshape(shape).T
@@ -259,8 +264,10 @@ def preferences(kin: pd.DataFrame) -> list[str]:
         does = ("favour" if len(judges) > 1 else "favours") if sure else ("are" if len(judges) > 1 else "is")
         does += "" if sure else " not shown to favour"
         by = {name: f" by {name}" if len(judges) > 1 else "" for name in judges}
-        each = [f"{row.beyond:+.2f} ({row.beyond_low:+.2f} to {row.beyond_high:+.2f}){by[row.metric]} in {row.data}"
-                for row in own.sort_values("data", kind="stable").itertuples()]  # fmt: skip
+        each = [
+            f"{row.beyond:+.2f} ({row.beyond_low:+.2f} to {row.beyond_high:+.2f}){by[row.metric]} in {row.data}"
+            for row in own.sort_values("data", kind="stable").itertuples()
+        ]
         beside = f" more than {against}" if against else ""
         told.append(
             f"{join_names(judges)} {does} {system}{beside}, beyond what other metrics make of it. In standard "

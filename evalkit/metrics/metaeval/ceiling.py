@@ -178,8 +178,19 @@ def passing(held: Held, *, statistics: Sequence[str] = ()) -> pd.DataFrame:
             above = int((metrics["value"] > person["value"]).sum())
             counts = (len(metrics), above, int((low > 0).sum()), int((high < 0).sum()))
             difference = metrics.loc[best, "value"] - person["value"]
-            rows.append((name, person["contestant"], person["kind"], person["value"], *counts,
-                         metrics.loc[best, "contestant"], difference, low[chosen], high[chosen]))  # fmt: skip
+            rows.append(
+                (
+                    name,
+                    person["contestant"],
+                    person["kind"],
+                    person["value"],
+                    *counts,
+                    metrics.loc[best, "contestant"],
+                    difference,
+                    low[chosen],
+                    high[chosen],
+                )
+            )
     columns = ["statistic", "person", "kind", "value", "metrics", "above", "surely", "below", "best", "difference"]
     return pd.DataFrame(rows, columns=[*columns, "low", "high"])
 

@@ -21,9 +21,11 @@ GROUPINGS = ("none", "item", "system")
 
 _OF_SAMPLES = {"pearson": pearson, "spearman": spearman}
 _OF_PAIRS = {
-    "kendall_b": PairCounts.kendall_b, "kendall_c": PairCounts.kendall_c,
-    "accuracy_2way": PairCounts.accuracy_2way, "accuracy_3way": PairCounts.accuracy_3way,
-}  # fmt: skip
+    "kendall_b": PairCounts.kendall_b,
+    "kendall_c": PairCounts.kendall_c,
+    "accuracy_2way": PairCounts.accuracy_2way,
+    "accuracy_3way": PairCounts.accuracy_3way,
+}
 #: Statistics of two stacks of samples, of metric and human scores.
 STATISTICS = (*_OF_SAMPLES, *_OF_PAIRS)
 _COLUMNS = ["level", "statistic", "grouping", "metric", "value", "n", "groups"]

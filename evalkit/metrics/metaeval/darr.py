@@ -177,9 +177,12 @@ def ties(
 def summarize_ties(counted: pd.DataFrame) -> pd.DataFrame:
     """Summarise ``ties`` over metrics: pair, pairs, identical, fewest_ties, median_ties, most_ties."""
     found = counted.groupby("pair").agg(
-        pairs=("pairs", "first"), identical=("identical", "first"),
-        fewest_ties=("ties", "min"), median_ties=("ties", "median"), most_ties=("ties", "max"),
-    )  # fmt: skip
+        pairs=("pairs", "first"),
+        identical=("identical", "first"),
+        fewest_ties=("ties", "min"),
+        median_ties=("ties", "median"),
+        most_ties=("ties", "max"),
+    )
     return found.reset_index()
 
 
@@ -207,11 +210,17 @@ def _identical(scores: Scores, outputs: pd.DataFrame, threshold: float, boundary
     said = pd.Series(
         texts["hypothesis"].to_numpy(), index=pd.MultiIndex.from_arrays([texts["system"].astype("str"), place])
     )
-    return pd.DataFrame({
-        "pair": scores.pair, "doc_segment": labels, "better": names[better], "worse": names[worse],
-        "score_better": scores.human[better, segment], "score_worse": scores.human[worse, segment],
-        "hypothesis": said.reindex(pd.MultiIndex.from_arrays([names[better], labels])).to_numpy(),
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "pair": scores.pair,
+            "doc_segment": labels,
+            "better": names[better],
+            "worse": names[worse],
+            "score_better": scores.human[better, segment],
+            "score_worse": scores.human[worse, segment],
+            "hypothesis": said.reindex(pd.MultiIndex.from_arrays([names[better], labels])).to_numpy(),
+        }
+    )
 
 
 def effect_of_identical(scores: Scores, outputs: pd.DataFrame, *, threshold: float = OFFICIAL) -> pd.DataFrame:

@@ -23,11 +23,14 @@ from evalkit.stats.inference import defined_interval, resample
 #: What is computed: name -> level, statistic and grouping as in ``correlations``. kendall_b: over all items together;
 #: kendall_b_within: of the systems of each segment, averaged over segments.
 STATISTICS = {
-    "pearson": ("segment", "pearson", "none"), "kendall_b": ("segment", "kendall_b", "none"),
-    "kendall_b_within": ("segment", "kendall_b", "item"), "acc_eq": ("segment", "acc_eq", "item"),
-    "system_pearson": ("system", "pearson", "none"), "system_kendall_b": ("system", "kendall_b", "none"),
+    "pearson": ("segment", "pearson", "none"),
+    "kendall_b": ("segment", "kendall_b", "none"),
+    "kendall_b_within": ("segment", "kendall_b", "item"),
+    "acc_eq": ("segment", "acc_eq", "item"),
+    "system_pearson": ("system", "pearson", "none"),
+    "system_kendall_b": ("system", "kendall_b", "none"),
     "spa": ("system", "spa", "none"),
-}  # fmt: skip
+}
 _TABLES = 4000  # cells up to which pairs of cells are kept for all draws; above, each draw counts them anew
 _FEWER = 100  # draws there
 _FLIPS = 200  # of the tests in a draw
@@ -65,10 +68,14 @@ def agreement(
     accuracy = _accuracy(scores if ties is None else replace(scores, human=ties))
     tests: _Values = partial(_spa, scores, flips=flips, seed=seed)
     parts: dict[str, _Values] = {
-        "pearson": _pearson(scores), "kendall_b": _kendall(scores), "kendall_b_within": _within(scores),
-        "acc_eq": accuracy, "system_pearson": _systems(scores, systems, correlation.pearson),
-        "system_kendall_b": _systems(scores, systems, correlation.kendall_b), "spa": tests,
-    }  # fmt: skip
+        "pearson": _pearson(scores),
+        "kendall_b": _kendall(scores),
+        "kendall_b_within": _within(scores),
+        "acc_eq": accuracy,
+        "system_pearson": _systems(scores, systems, correlation.pearson),
+        "system_kendall_b": _systems(scores, systems, correlation.kendall_b),
+        "spa": tests,
+    }
     once = np.ones((1, len(scores.segments)))
     rows: list[tuple[object, ...]] = []
     for name, evaluate in parts.items():

@@ -150,9 +150,7 @@ def expected_wins(pairs: Pairs, better: np.ndarray) -> pd.DataFrame:
     return _ranked(pairs.systems, expected_wins=value)
 
 
-def rank_systems(
-    assessed: pd.DataFrame, pairs: Pairs, better: np.ndarray, *, matches: int, seed: int
-) -> pd.DataFrame:  # fmt: skip
+def rank_systems(assessed: pd.DataFrame, pairs: Pairs, better: np.ndarray, *, matches: int, seed: int) -> pd.DataFrame:
     """Rank systems in three ways: mean assessments, Expected Wins and TrueSkill, by Expected Wins.
 
     assessed: assessments of one language pair, with score and z. Other arguments: see ``trueskill``. Returns system,

@@ -175,9 +175,11 @@ def examples(matrices: dict[str, Matrix] | None = None) -> pd.DataFrame:
     none.
     """
     cases = {
-        "99 ties, 1 concordant": (1, 0, 99), "70 concordant, 30 discordant": (70, 30, 0),
-        "20 ties, 80 concordant": (80, 0, 20), "80 ties, 20 concordant": (20, 0, 80),
-    }  # fmt: skip
+        "99 ties, 1 concordant": (1, 0, 99),
+        "70 concordant, 30 discordant": (70, 30, 0),
+        "20 ties, 80 concordant": (80, 0, 20),
+        "80 ties, 20 concordant": (20, 0, 80),
+    }
     rows = []
     for example, (right, wrong, tied) in cases.items():
         counts = np.array([[0, 0, 0], [0, 0, 0], [wrong, tied, right]])

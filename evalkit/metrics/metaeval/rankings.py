@@ -128,12 +128,18 @@ def rank_shifts(ranks: pd.DataFrame, scores: Scores) -> pd.DataFrame:
     by_name = {name: _character(values) for name, values in zip(scores.metrics, scores.values, strict=True)}
     people = _character(scores.human)[1]
     told = [by_name.get(name, (np.nan, np.nan)) for name in ranks["metric"]]
-    table = pd.DataFrame({
-        "metric": ranks["metric"].to_numpy(),
-        "best": np.nanmin(places, axis=1).astype(int), "best_by": np.array(columns)[best],
-        "worst": np.nanmax(places, axis=1).astype(int), "worst_by": np.array(columns)[worst],
-        "tied": [tied for tied, _ in told], "between": [between for _, between in told], "between_humans": people,
-    })  # fmt: skip
+    table = pd.DataFrame(
+        {
+            "metric": ranks["metric"].to_numpy(),
+            "best": np.nanmin(places, axis=1).astype(int),
+            "best_by": np.array(columns)[best],
+            "worst": np.nanmax(places, axis=1).astype(int),
+            "worst_by": np.array(columns)[worst],
+            "tied": [tied for tied, _ in told],
+            "between": [between for _, between in told],
+            "between_humans": people,
+        }
+    )
     table.insert(5, "spread", table["worst"] - table["best"])
     return table.sort_values("spread", ascending=False, kind="stable", ignore_index=True)
 

@@ -161,8 +161,9 @@ def in_words(table: pd.DataFrame) -> list[str]:
     spared = [WORDS[key] for key in safe.index if key[0] == "segment"]
     seeing = named[~named["sentinel"].str.startswith("source")]
     top = seeing.loc[seeing.groupby("sentinel", sort=False)["share"].idxmax()]
-    others = [f"{row.sentinel} {row.share:.0%} ({WORDS[row.level, row.statistic, row.grouping]})"
-              for row in top.itertuples()]  # fmt: skip
+    others = [
+        f"{row.sentinel} {row.share:.0%} ({WORDS[row.level, row.statistic, row.grouping]})" for row in top.itertuples()
+    ]
     return [
         "What sees nothing but the source is above many real metrics by "
         f"{join_names(listed) if listed else 'no statistic'}, and above next to none by "

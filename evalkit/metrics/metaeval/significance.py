@@ -178,9 +178,9 @@ def _of_ties(scores: Scores, unit: str, plan: swaps.Plan) -> _Compare:
         compared = Comparisons(scores.human, cells)
         if not compared.segments:
             return _undefined(pairs)
-        right = np.stack([
-            compared.right(compared.differences(scores.values[number]), thresholds[number]) for number in members
-        ])  # fmt: skip
+        right = np.stack(
+            [compared.right(compared.differences(scores.values[number]), thresholds[number]) for number in members]
+        )
         return (_by_items if unit == "item" else _by_pairs)(compared, right, pairs, plan)
 
     return compare

@@ -50,9 +50,14 @@ def swapped(
     one number per pair of metrics, as ``observed`` has them.
     """
     return count_hits(
-        lambda masks: hits(masks.astype(float)), observed, Swaps(cells), resamples=plan.draws, seed=plan.stream,
-        block=block or max(1, min(_ROWS, BATCH // cells)), mirrored=True,
-    )  # fmt: skip
+        lambda masks: hits(masks.astype(float)),
+        observed,
+        Swaps(cells),
+        resamples=plan.draws,
+        seed=plan.stream,
+        block=block or max(1, min(_ROWS, BATCH // cells)),
+        mirrored=True,
+    )
 
 
 def in_rounds(

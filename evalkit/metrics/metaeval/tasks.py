@@ -164,8 +164,9 @@ def _compared(row: Any, sets: list[Scores], test: Test) -> tuple[pd.DataFrame, p
         return pooled_accuracy(sets, draws=test.draws, seed=test.seed)
     [scores] = sets
     special: dict[str, Callable[[Scores], pd.DataFrame]] = {
-        "acc_eq": acc_eq, "spa": lambda s: spa(s, flips=test.flips, seed=test.seed)
-    }  # fmt: skip
+        "acc_eq": acc_eq,
+        "spa": lambda s: spa(s, flips=test.flips, seed=test.seed),
+    }
     if row.statistic in special:
         values = special[row.statistic](scores)
     else:

@@ -85,8 +85,16 @@ def standing(ranked: pd.DataFrame, tests: pd.DataFrame, *, statistic: str, metri
     place = int((ranked["value"] > row["value"]).sum()) + 1
     better = sure.loc[sure["metric_a"] == metric, "metric_b"]
     worse = sure.loc[sure["metric_b"] == metric, "metric_a"]
-    return Standing(statistic, place, len(ranked), int(row["rank"]), int(ranked["rank"].max()), tuple(better),
-                    tuple(worse), *(float(row[name]) for name in ("value", "low", "high")))  # fmt: skip
+    return Standing(
+        statistic,
+        place,
+        len(ranked),
+        int(row["rank"]),
+        int(ranked["rank"].max()),
+        tuple(better),
+        tuple(worse),
+        *(float(row[name]) for name in ("value", "low", "high")),
+    )
 
 
 def standings(leaders: Mapping[str, pd.DataFrame], tests: pd.DataFrame, metric: str) -> dict[str, Standing | None]:
@@ -97,11 +105,21 @@ def standings(leaders: Mapping[str, pd.DataFrame], tests: pd.DataFrame, metric: 
 def tabulate(found: Mapping[str, Standing | None]) -> pd.DataFrame:
     """Make a table of ``standings``: statistic, place, of, value, low, high, cluster, better, worse, alike (counts)."""
     rows = [
-        {"statistic": one.statistic, "place": one.place, "of": one.of, "value": one.value, "low": one.low,
-         "high": one.high, "cluster": one.cluster, "better": len(one.better), "worse": len(one.worse),
-         "alike": one.of - 1 - len(one.better) - len(one.worse)}
-        for one in found.values() if one is not None
-    ]  # fmt: skip
+        {
+            "statistic": one.statistic,
+            "place": one.place,
+            "of": one.of,
+            "value": one.value,
+            "low": one.low,
+            "high": one.high,
+            "cluster": one.cluster,
+            "better": len(one.better),
+            "worse": len(one.worse),
+            "alike": one.of - 1 - len(one.better) - len(one.worse),
+        }
+        for one in found.values()
+        if one is not None
+    ]
     columns = ["statistic", "place", "of", "value", "low", "high", "cluster", "better", "worse", "alike"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -236,8 +254,11 @@ def basis(testset: TestSet, found: Sequence[str]) -> str:
 
 def neighbours(found: Mapping[str, Standing | None]) -> pd.DataFrame:
     """Name what one's metric is significantly better and worse than: statistic, better, worse."""
-    rows = [(one.statistic, ", ".join(one.better) or "none", ", ".join(one.worse) or "none")
-            for one in found.values() if one is not None]  # fmt: skip
+    rows = [
+        (one.statistic, ", ".join(one.better) or "none", ", ".join(one.worse) or "none")
+        for one in found.values()
+        if one is not None
+    ]
     return pd.DataFrame(rows, columns=["statistic", "better", "worse"])
 
 
@@ -249,8 +270,9 @@ def headline(found: Mapping[str, Standing | None], testset: TestSet, values: pd.
     told = [
         f"{_ordinal(one.place)} of {one.of} by {WORDS.get(name, name)} (significantly better than "
         f"{len(one.better) or 'none'}, worse than {len(one.worse) or 'none'})"
-        for name, one in found.items() if one is not None
-    ]  # fmt: skip
+        for name, one in found.items()
+        if one is not None
+    ]
     where = f"On {testset.name} {testset.pair}, {testset.yours}"
     fallen = testset.yours in set(reversed_metrics(values)["metric"])
     doubt = " Is a low score good in it? Its scores fall where human scores rise." * fallen

@@ -6,6 +6,14 @@ from evalkit.papers.knowles2024.degraded import of_context, of_earlier_years
 from evalkit.papers.knowles2024.z_scores import PIPELINES, compare_with_published
 
 __all__ = [
-    "PIPELINES", "amounts", "beside", "compare_with_published", "derived", "imagined", "lowest_between",
-    "of_additional", "of_context", "of_earlier_years",
-]  # fmt: skip
+    "PIPELINES",
+    "amounts",
+    "beside",
+    "compare_with_published",
+    "derived",
+    "imagined",
+    "lowest_between",
+    "of_additional",
+    "of_context",
+    "of_earlier_years",
+]

@@ -43,9 +43,14 @@ def _both(recovered: pd.DataFrame, table5: pd.DataFrame) -> pd.DataFrame:
     beyond += " at the consensus used here. A lower consensus reaches it, and so does a slip in one printed digit."
     within = "Rounding of CS, HT and 4.687 allows " + span + "."
     return claims.compare_with_print(
-        table5, recovered.assign(note=beyond.mask(recovered["reachable"], within)), item="Table 5, CS+HT", on=CELL,
-        values={"cs_ht": "cs_ht_predicted"}, basis=FOLLOWS, bounds=("cs_ht_low", "cs_ht_high"),
-    )  # fmt: skip
+        table5,
+        recovered.assign(note=beyond.mask(recovered["reachable"], within)),
+        item="Table 5, CS+HT",
+        on=CELL,
+        values={"cs_ht": "cs_ht_predicted"},
+        basis=FOLLOWS,
+        bounds=("cs_ht_low", "cs_ht_high"),
+    )
 
 
 def _shifted(recovered: pd.DataFrame, out: pd.DataFrame) -> pd.DataFrame:
@@ -54,19 +59,27 @@ def _shifted(recovered: pd.DataFrame, out: pd.DataFrame) -> pd.DataFrame:
     ours = out[CELL].assign(predicted=pd.to_numeric(out["raw"]) + out["language"].map(shifts))
     ours = ours.assign(low=ours["predicted"] - 0.015, high=ours["predicted"] + 0.015)
     return claims.compare_with_print(
-        out, ours, item="Table 5, CS", on=CELL, values={"cs": "predicted"}, basis=FOLLOWS, bounds=("low", "high"),
+        out,
+        ours,
+        item="Table 5, CS",
+        on=CELL,
+        values={"cs": "predicted"},
+        basis=FOLLOWS,
+        bounds=("low", "high"),
         note="RAW moved by the shift into English: three rounded numbers, so known to 0.015.",
-    )  # fmt: skip
+    )
 
 
 def _given(table5: pd.DataFrame) -> pd.DataFrame:
     """List the cells of Table 5 that nothing printed implies."""
     because, lacking = "The ratings behind this average were not published.", "annotations never released"
     parts = [(table5, "raw"), (table5[table5["direction"] == "X-EN"], "cs"), (table5, "ht")]
-    return pd.concat([
-        claims.listed(part, name, item=f"Table 5, {METHODS[name]}", on=CELL, because=because, lacking=lacking)
-        for part, name in parts
-    ])  # fmt: skip
+    return pd.concat(
+        [
+            claims.listed(part, name, item=f"Table 5, {METHODS[name]}", on=CELL, because=because, lacking=lacking)
+            for part, name in parts
+        ]
+    )
 
 
 def _span(low: pd.Series, high: pd.Series) -> pd.Series:
@@ -83,9 +96,14 @@ def table6_rows(audited: pd.DataFrame, table6: pd.DataFrame) -> pd.DataFrame:
         square=audited["r"] ** 2, note=within.where(audited["consistent"], wrong)
     )
     made = claims.compare_with_print(
-        table6[squared], ours, item="Table 6, r²", on=on, values={"printed": "square"}, basis=FOLLOWS,
+        table6[squared],
+        ours,
+        item="Table 6, r²",
+        on=on,
+        values={"printed": "square"},
+        basis=FOLLOWS,
         bounds=("low", "high"),
-    )  # fmt: skip
+    )
     rest = table6[~squared]
     item = "Table 6, " + rest["statistic"].map({"pearson": "Pearson's r", "linreg": "LinReg"})
     because, lacking = "Needs the authors' spmBLEU scores of the 28 systems.", "spmBLEU scores never printed"

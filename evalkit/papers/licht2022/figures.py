@@ -32,17 +32,20 @@ PROTOCOLS = ("RAW", "XSTS", "MSTS", "BT+MSTS", "PE")
 _TITLES = {"X-EN": "into English", "EN-X": "out of English", "both": "both directions"}
 #: How coefficients are called in the forest plot, and in which of its two panels they stand.
 EXACT = {
-    ("percent_agreement", "none"): "percent agreement", ("randolph_kappa", "none"): "Randolph's κ",
-    ("gwet_ac1", "none"): "Gwet's AC1", ("fleiss_kappa", "none"): "Fleiss' κ",
-    ("conger_kappa", "none"): "Conger's κ", ("krippendorff_alpha", "nominal"): "Krippendorff's α (nominal)",
+    ("percent_agreement", "none"): "percent agreement",
+    ("randolph_kappa", "none"): "Randolph's κ",
+    ("gwet_ac1", "none"): "Gwet's AC1",
+    ("fleiss_kappa", "none"): "Fleiss' κ",
+    ("conger_kappa", "none"): "Conger's κ",
+    ("krippendorff_alpha", "nominal"): "Krippendorff's α (nominal)",
     ("cohen_kappa", "none"): "Cohen's κ (mean of pairs)",
-}  # fmt: skip
+}
 NEAR = {
     ("gwet_ac2", "quadratic"): "Gwet's AC2 (quadratic)",
     ("krippendorff_alpha", "ordinal"): "Krippendorff's α (ordinal)",
     ("krippendorff_alpha", "interval"): "Krippendorff's α (interval)",
     ("cohen_kappa", "quadratic"): "Cohen's κ (quadratic, mean of pairs)",
-}  # fmt: skip
+}
 
 
 def _look(number: int) -> dict[str, Any]:
@@ -113,8 +116,15 @@ def average_differences(differences: pd.DataFrame) -> Figure:
             place, look = level + (-0.15, 0.15)[number], _look(number)
             axes.plot([row.low, row.high], [place, place], color=look["color"], lw=2, ls=("-", "--")[number])
             fill = look["color"] if row.survives else "white"
-            axes.plot(row.difference, place, look["marker"], ms=7, color=look["color"], mfc=fill,
-                      label=f"{row.about} (filled: survives Holm)" if level == 0 else None)  # fmt: skip
+            axes.plot(
+                row.difference,
+                place,
+                look["marker"],
+                ms=7,
+                color=look["color"],
+                mfc=fill,
+                label=f"{row.about} (filled: survives Holm)" if level == 0 else None,
+            )
     axes.axvline(0, color=GREY, lw=0.8, ls=":")
     axes.set_yticks(range(len(names)), names)
     axes.set(xlabel="difference of average κ, 95 % interval (uncorrected)", ylim=(len(names) - 0.5, -0.6))
@@ -134,8 +144,15 @@ def power_curves(powers: pd.DataFrame, *, wanted: float = WANTED_POWER) -> Figur
     """
     figure, axes = plt.subplots(figsize=(BOTH, 3.8))
     for number, ((protocol, kappa), curve) in enumerate(powers.groupby(["protocol", "kappa"], sort=False)):
-        axes.plot(curve["points"], curve["power"], ls=LINES[number % len(LINES)], ms=5, mec="white",
-                  label=f"{protocol} (κ {kappa:.2f})", **_look(number))  # fmt: skip
+        axes.plot(
+            curve["points"],
+            curve["power"],
+            ls=LINES[number % len(LINES)],
+            ms=5,
+            mec="white",
+            label=f"{protocol} (κ {kappa:.2f})",
+            **_look(number),
+        )
     axes.axhline(wanted, color=GREY, lw=0.8, ls=":")
     axes.set(xlabel="true difference of two translations (points of the scale)", ylim=(0, 1.03))
     axes.set_ylabel("share of campaigns that see it")
@@ -194,8 +211,15 @@ def bins(table: pd.DataFrame) -> Figure:
         for number, (name, curve) in enumerate(part.groupby("data", sort=False)):
             look = _look(number)
             axes.fill_between(curve["bins"], curve["low"], curve["high"], color=look["color"], alpha=0.15, lw=0)
-            axes.plot(curve["bins"], curve["estimate"], ls=LINES[number % len(LINES)], ms=5, mec="white",
-                      label=literal(titled(name)), **look)  # fmt: skip
+            axes.plot(
+                curve["bins"],
+                curve["estimate"],
+                ls=LINES[number % len(LINES)],
+                ms=5,
+                mec="white",
+                label=literal(titled(name)),
+                **look,
+            )
         ticks = sorted(part["bins"].unique())
         axes.set(title=title, xlabel="bins of the scale (logarithmic)", xscale="log")
         axes.set_xticks(ticks, [str(tick) for tick in ticks])

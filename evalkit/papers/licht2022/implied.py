@@ -26,10 +26,18 @@ HUMAN_REFERENCE_HALF = Fraction(1, 2000)  # 4.687 is itself rounded
 
 #: What the columns of ``recover`` are called in a table.
 HEADINGS = {
-    "calibration_mean": "calibration mean m", "reference_mean": "reference mean r", "alpha_cs": "shift α",
-    "beta": "slope β", "alpha": "offset α′", "cs_ht_printed": "CS+HT printed", "cs_ht_predicted": "predicted",
-    "cs_ht_low": "lowest", "cs_ht_high": "highest", "reachable": "can be reached", "rounds": "rounds to print",
-}  # fmt: skip
+    "calibration_mean": "calibration mean m",
+    "reference_mean": "reference mean r",
+    "alpha_cs": "shift α",
+    "beta": "slope β",
+    "alpha": "offset α′",
+    "cs_ht_printed": "CS+HT printed",
+    "cs_ht_predicted": "predicted",
+    "cs_ht_low": "lowest",
+    "cs_ht_high": "highest",
+    "reachable": "can be reached",
+    "rounds": "rounds to print",
+}
 
 Interval = tuple[Fraction, Fraction]
 _FAR = Fraction(10**9)

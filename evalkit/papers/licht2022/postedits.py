@@ -11,8 +11,12 @@ from evalkit.data import simulate
 
 SCORES = ("critical_errors", "characters", "words", "chrf")
 #: What the scores are called in tables.
-WORDS = {"critical_errors": "critical errors", "characters": "edits in characters", "words": "edits in words",
-         "chrf": "chrF"}  # fmt: skip
+WORDS = {
+    "critical_errors": "critical errors",
+    "characters": "edits in characters",
+    "words": "edits in words",
+    "chrf": "chrF",
+}
 
 
 def campaign(path: str, *, seed: int) -> pd.DataFrame:

@@ -50,11 +50,19 @@ def progression(
             se = spread / np.sqrt(len(d))
             t = d.mean() / se if se > 0 else np.inf * np.sign(d.mean()) if d.mean() else 0.0
             signed = stats.wilcoxon(d, alternative="greater", zero_method="zsplit").pvalue if d.any() else 1.0
-            rows.append((
-                doc.removeprefix("sim-"), f"{source}-{target}", f"{better} > {worse}", len(d), d.mean(),
-                d.mean() - stats.t.ppf(0.95, len(d) - 1) * se, d.mean() / spread if spread > 0 else np.nan,
-                float(stats.t.sf(t, len(d) - 1)), float(signed),
-            ))  # fmt: skip
+            rows.append(
+                (
+                    doc.removeprefix("sim-"),
+                    f"{source}-{target}",
+                    f"{better} > {worse}",
+                    len(d),
+                    d.mean(),
+                    d.mean() - stats.t.ppf(0.95, len(d) - 1) * se,
+                    d.mean() / spread if spread > 0 else np.nan,
+                    float(stats.t.sf(t, len(d) - 1)),
+                    float(signed),
+                )
+            )
     columns = ["protocol", "pair", "step", "n", "difference", "low", "d", "p", "wilcoxon_p"]
     frame = pd.DataFrame(rows, columns=columns)
     frame["holm_p"] = inference.adjust(frame["p"], method="holm")

@@ -17,14 +17,22 @@ def table3_rows(kappas: pd.DataFrame, averages: pd.DataFrame) -> pd.DataFrame:
     kappas, averages: ``licht2022_table3`` and ``licht2022_averages``.
     """
     rows = claims.compare_with_print(
-        averages, table3.averages(kappas), item="Table 3", on=["direction", "protocol"],
-        values={"avg": "mean", "rank": "rank"}, basis="follows from other printed numbers",
+        averages,
+        table3.averages(kappas),
+        item="Table 3",
+        on=["direction", "protocol"],
+        values={"avg": "mean", "rank": "rank"},
+        basis="follows from other printed numbers",
         note="From the row's printed cells, which are rounded themselves.",
-    )  # fmt: skip
+    )
     unreleased = claims.listed(
-        kappas, "kappa", item="Table 3", on=["direction", "protocol", "language"],
-        because="The annotations behind this kappa were not published.", lacking="annotations never released",
-    )  # fmt: skip
+        kappas,
+        "kappa",
+        item="Table 3",
+        on=["direction", "protocol", "language"],
+        because="The annotations behind this kappa were not published.",
+        lacking="annotations never released",
+    )
     return pd.concat([rows, unreleased])
 
 

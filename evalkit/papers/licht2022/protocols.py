@@ -10,15 +10,39 @@ from evalkit.data import published
 #: The five protocols of Licht et al. 2022, section 5.1. What is judged is what annotators compare with each other.
 PROTOCOLS = (
     ("RAW", "source and translation", "5-point quality scale", "none", "X-EN, EN-X", "translations"),
-    ("XSTS", "source and translation, neither named", "XSTS rubric, 4 and 5 collapsed", "none",
-     "X-EN, EN-X", "translations"),
-    ("MSTS", "translation and a second human reference, both English", "XSTS rubric", "one, in English (HT1)", "X-EN",
-     "translations"),
-    ("BT+MSTS", "back-translation and reference, both English", "XSTS rubric", "one, in English", "EN-X",
-     "people's back-translations"),
-    ("PE", "source and translation, which they correct", "number of critical errors; edits", "none", "X-EN, EN-X",
-     "translations"),
-)  # fmt: skip
+    (
+        "XSTS",
+        "source and translation, neither named",
+        "XSTS rubric, 4 and 5 collapsed",
+        "none",
+        "X-EN, EN-X",
+        "translations",
+    ),
+    (
+        "MSTS",
+        "translation and a second human reference, both English",
+        "XSTS rubric",
+        "one, in English (HT1)",
+        "X-EN",
+        "translations",
+    ),
+    (
+        "BT+MSTS",
+        "back-translation and reference, both English",
+        "XSTS rubric",
+        "one, in English",
+        "EN-X",
+        "people's back-translations",
+    ),
+    (
+        "PE",
+        "source and translation, which they correct",
+        "number of critical errors; edits",
+        "none",
+        "X-EN, EN-X",
+        "translations",
+    ),
+)
 #: The translations in the order that section 6.1 expects of any meaningful protocol.
 PROGRESSION = ("HT0", "MT1", "MT2")
 

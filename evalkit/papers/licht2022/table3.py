@@ -93,9 +93,13 @@ def belt(
     rows = []
     for kappa in _GRID:
         codes = simulate.categories(
-            kappa, marginal=list(marginal), items=sentences, annotators=annotators, rng=rng,
+            kappa,
+            marginal=list(marginal),
+            items=sentences,
+            annotators=annotators,
+            rng=rng,
             draws=replicates * translations,
-        )  # fmt: skip
+        )
         drawn = kappas(codes, categories=len(marginal)).reshape(replicates, translations).mean(1)
         low, high = np.quantile(drawn, [0.025, 0.975])
         rows.append((kappa, low, drawn.mean(), high, drawn.std(ddof=1)))
@@ -161,9 +165,11 @@ def average_differences(cells: pd.DataFrame) -> pd.DataFrame:
             by_language = d.groupby("language").mean()  # both directions of a language share their annotators
             sampled = {
                 "these languages": (stats.norm.ppf(0.975) * spread, 2 * stats.norm.sf(abs(d.mean()) / spread)),
-                "other languages": (stats.t.ppf(0.975, len(by_language) - 1) * by_language.sem(),
-                                    _sign_flip(by_language)),
-            }  # fmt: skip
+                "other languages": (
+                    stats.t.ppf(0.975, len(by_language) - 1) * by_language.sem(),
+                    _sign_flip(by_language),
+                ),
+            }
             for about, (margin, p) in sampled.items():
                 rows.append((about, direction, a, b, d.mean(), d.mean() - margin, d.mean() + margin, p))
     columns = ["about", "direction", "protocol_a", "protocol_b", "difference", "low", "high", "p"]

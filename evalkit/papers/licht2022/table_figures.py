@@ -54,10 +54,17 @@ def prediction_gaps(recovered: pd.DataFrame) -> Axes:
     axes.axvspan(-0.5, 0.5, color=PALETTE[4], alpha=0.28, lw=0)
     axes.axvline(0, color=GREY, lw=0.8)
     forest(
-        axes, gaps, rows="cell", value="cs_ht_predicted", low="cs_ht_low", high="cs_ht_high", series="reachable",
-        apart=0, names={True: "can be reached", False: "cannot be reached"},
+        axes,
+        gaps,
+        rows="cell",
+        value="cs_ht_predicted",
+        low="cs_ht_low",
+        high="cs_ht_high",
+        series="reachable",
+        apart=0,
+        names={True: "can be reached", False: "cannot be reached"},
         looks={True: {"color": INK, "marker": "o", "ms": 6}, False: {"color": _ORANGE, "marker": "X", "ms": 9}},
-    )  # fmt: skip
+    )
     axes.tick_params(axis="y", labelsize=9)
     axes.set_ylim(len(gaps) - 0.3, -1.9)
     box = {"facecolor": "white", "edgecolor": "none", "pad": 1.5}
@@ -94,9 +101,17 @@ def consensus_intervals(cells: pd.DataFrame, *, joint: pd.Series, nominal: float
     }
     names = {True: "the cell allows the assumed score", False: "the cell does not allow it"}
     forest(
-        axes, telling.assign(consensus=np.nan), rows="cell", value="consensus", low="low", high="high", series="allows",
-        apart=0, names=names, looks=looks,
-    )  # fmt: skip
+        axes,
+        telling.assign(consensus=np.nan),
+        rows="cell",
+        value="consensus",
+        low="low",
+        high="high",
+        series="allows",
+        apart=0,
+        names=names,
+        looks=looks,
+    )
     axes.tick_params(axis="y", labelsize=9)
     legend(figure, loc="outside upper center", columns=2)
     axes.set_xlabel("consensus score of the calibration set that the cell allows (points on the 1–5 scale)")
@@ -152,9 +167,14 @@ def table6_dots(table6: pd.DataFrame, *, statistic: str = "pearson") -> Figure:
     rows = table6["covariate"].nunique()
     own = statistic == "linreg"  # which reaches far below 0, otherwise in each panel
     figure, panels = small_multiples(
-        ("X-EN", "EN-X", "both"), titles=_TITLES, size=(10.4 / 3, 0.5 * rows + 1.7), margin=(0, 0), sharey=True,
-        sharex=not own, xlabel=f"{_STATISTICS[statistic]} (no unit)",
-    )  # fmt: skip
+        ("X-EN", "EN-X", "both"),
+        titles=_TITLES,
+        size=(10.4 / 3, 0.5 * rows + 1.7),
+        margin=(0, 0),
+        sharey=True,
+        sharex=not own,
+        xlabel=f"{_STATISTICS[statistic]} (no unit)",
+    )
     looks: dict[str, dict[str, Any]] = {
         method: {"mfc": "none", "mec": PALETTE[n], "mew": 1.4} for n, method in enumerate(METHODS.values())
     }
@@ -215,10 +235,22 @@ def outside_scores(joined: pd.DataFrame, *, outside_score: str) -> View:
     figure = scores_against(joined, covariate=outside_score)
     here = joined[(joined["covariate"] == outside_score) & (joined["direction"] == "X-EN")]
     both = pd.concat({METHODS[way]: here.assign(score=here[way]) for way in ("raw", "cs")}, names=["way"])
-    names = {"language": "language", "language_code": "code", "way": "score", "value": outside_score,
-             "score": "average XSTS score, into English (points, 1–5)"}  # fmt: skip
-    chart = hover.points(both.reset_index(level="way"), alt=figure.get_label(), x="value", y="score",
-                         label="language_code", group="way", names=names)  # fmt: skip
+    names = {
+        "language": "language",
+        "language_code": "code",
+        "way": "score",
+        "value": outside_score,
+        "score": "average XSTS score, into English (points, 1–5)",
+    }
+    chart = hover.points(
+        both.reset_index(level="way"),
+        alt=figure.get_label(),
+        x="value",
+        y="score",
+        label="language_code",
+        group="way",
+        names=names,
+    )
     return View(figure, "The analogue of the paper's Figure 2, on a public outside score", chart)
 
 
@@ -232,8 +264,16 @@ def _label_points(axes: Axes, x: np.ndarray, y: np.ndarray, names: list[str]) ->
     taken = np.vstack([_boxes(points, 5, 5), _boxes(along, 2, 2)])
     frame = axes.get_window_extent().extents
     for n in np.argsort(-points[:, 1], kind="stable"):
-        note = axes.annotate(literal(names[n]), (x[n], y[n]), xytext=(0, 0), textcoords="offset points", fontsize=8.5,
-                             color=INK, ha="center", va="center")  # fmt: skip
+        note = axes.annotate(
+            literal(names[n]),
+            (x[n], y[n]),
+            xytext=(0, 0),
+            textcoords="offset points",
+            fontsize=8.5,
+            color=INK,
+            ha="center",
+            va="center",
+        )
         half = np.array([note.get_window_extent().width / 2, note.get_window_extent().height / 2])
         tried = np.vstack([far * _AROUND * (half + np.array([9, 8])) for far in (1.0, 1.5, 2.0)])
         boxes = _boxes(points[n] + tried, *half)

@@ -15,6 +15,18 @@ from evalkit.papers.sai2023.systems import (
 )
 
 __all__ = [
-    "claim_tables", "combined", "common_sentences", "copies", "denominators", "explain", "fitting_counts", "misprints",
-    "odd_rows", "placement", "places", "said_of_print", "single_errors", "system_means",
-]  # fmt: skip
+    "claim_tables",
+    "combined",
+    "common_sentences",
+    "copies",
+    "denominators",
+    "explain",
+    "fitting_counts",
+    "misprints",
+    "odd_rows",
+    "placement",
+    "places",
+    "said_of_print",
+    "single_errors",
+    "system_means",
+]

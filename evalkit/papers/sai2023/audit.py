@@ -52,8 +52,10 @@ def averages(table: pd.DataFrame, name: str) -> Iterator[Misprint]:
 def insignificant(table: pd.DataFrame, *, annotated: int) -> Iterator[Misprint]:
     """List correlations too small to be significant at 0.05, although Table 1 calls all of them so."""
     limit = stats.t.ppf(0.975, annotated - 2)
-    least = {"pearson": limit / sqrt(annotated - 2 + limit**2),
-             "kendall": 1.959964 * sqrt(2 * (2 * annotated + 5) / (9 * annotated * (annotated - 1)))}  # fmt: skip
+    least = {
+        "pearson": limit / sqrt(annotated - 2 + limit**2),
+        "kendall": 1.959964 * sqrt(2 * (2 * annotated + 5) / (9 * annotated * (annotated - 1))),
+    }
     for statistic, bound in least.items():
         cells = pivot(table, "metric", "language", statistic)[LANGUAGES].stack()
         evidence = f"all are called significant (p < 0.05); without ties, {annotated} segments need {bound:.3f}"
@@ -63,8 +65,10 @@ def insignificant(table: pd.DataFrame, *, annotated: int) -> Iterator[Misprint]:
 
 def not_best(table: pd.DataFrame) -> Iterator[Misprint]:
     """List the languages in which a metric that the text calls the best of its kind for all languages is not."""
-    claims = (("COMET-MQM", "trained", "best-performing overall for all languages"),
-              ("chrF++", "overlap", "highest across all languages among overlap metrics"))  # fmt: skip
+    claims = (
+        ("COMET-MQM", "trained", "best-performing overall for all languages"),
+        ("chrF++", "overlap", "highest across all languages among overlap metrics"),
+    )
     for champion, kind, claim in claims:
         for statistic in STATISTICS:
             wide = pivot(table, "metric", "language", statistic).loc[list(KINDS[kind])]
@@ -72,8 +76,11 @@ def not_best(table: pd.DataFrame) -> Iterator[Misprint]:
                 if best != champion:
                     evidence = f"called {claim}; {best} has {wide.at[best, language]:.3f}"
                     yield (
-                        "table1", f"{champion}, {language}, {statistic}", f"{wide.at[champion, language]:.3f}", evidence
-                    )  # fmt: skip
+                        "table1",
+                        f"{champion}, {language}, {statistic}",
+                        f"{wide.at[champion, language]:.3f}",
+                        evidence,
+                    )
 
 
 def impossible_tau(table: pd.DataFrame) -> Iterator[Misprint]:

@@ -96,8 +96,11 @@ def perturbed(ratings: pd.DataFrame, *, seed: int = 7) -> pd.DataFrame:
                 "name": perturbations.name(text, row["source"], spelt, rng),
                 "word order": perturbations.order(text, rng),
             }
-            rows += [(row["source"], row["hypothesis"], wrong, row["reference"], phenomenon, f"en-{language}")
-                     for phenomenon, wrong in degraded.items() if wrong is not None]  # fmt: skip
+            rows += [
+                (row["source"], row["hypothesis"], wrong, row["reference"], phenomenon, f"en-{language}")
+                for phenomenon, wrong in degraded.items()
+                if wrong is not None
+            ]
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     kept = table.iloc[rng.permutation(len(table))].groupby(["langpair", "phenomena"]).head(MOST)
     return checked(kept.sort_index(), origin="The perturbed set")

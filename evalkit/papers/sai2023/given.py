@@ -63,8 +63,12 @@ def _compared(correlated: pd.DataFrame) -> pd.DataFrame:
     names = dict(zip(spelt, printed["metric"]))
     computed = pd.concat([correlated, whole])[["metric", "language", *columns]]
     made = claims.compare_with_print(
-        printed[spelt.isin(set(correlated["metric"]))], computed.assign(metric=computed["metric"].map(names)),
-        item="Table 1", on=["metric", "language"], values=dict(zip(["pearson", "kendall"], columns)),
-        basis="recomputed from data", note=_NOTE,
-    )  # fmt: skip
+        printed[spelt.isin(set(correlated["metric"]))],
+        computed.assign(metric=computed["metric"].map(names)),
+        item="Table 1",
+        on=["metric", "language"],
+        values=dict(zip(["pearson", "kendall"], columns)),
+        basis="recomputed from data",
+        note=_NOTE,
+    )
     return made[made["computed"].notna()].reset_index(drop=True)

@@ -69,10 +69,18 @@ NEEDS = {
 #: How the tables spell these metrics -> what they are called here.
 SPELT = {
     **{name: name for name in NEEDS},
-    "Vector Extrema": "VE", "LASER embs": "LASER", "LabSE embs": "LaBSE", "LabSE": "LaBSE", "MurIL": "MuRIL",
-    "COMET": "COMET-DA", "COMETDA": "COMET-DA", "COMETMQM": "COMET-MQM",
-    "IndicCOMETXLM": "IndicCOMET-XLM", "IndicCOMETDA": "IndicCOMET-DA", "IndicCOMETMQM": "IndicCOMET-MQM",
-}  # fmt: skip
+    "Vector Extrema": "VE",
+    "LASER embs": "LASER",
+    "LabSE embs": "LaBSE",
+    "LabSE": "LaBSE",
+    "MurIL": "MuRIL",
+    "COMET": "COMET-DA",
+    "COMETDA": "COMET-DA",
+    "COMETMQM": "COMET-MQM",
+    "IndicCOMETXLM": "IndicCOMET-XLM",
+    "IndicCOMETDA": "IndicCOMET-DA",
+    "IndicCOMETMQM": "IndicCOMET-MQM",
+}
 
 
 def lacking(metric: str) -> tuple[str, str]:

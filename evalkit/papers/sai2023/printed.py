@@ -19,9 +19,14 @@ from evalkit.papers.sai2023.subsets import FAMILIES
 #: code for image captions (cells 7 to 10), and chrF with its defaults, which count no words (cell 20).
 NAMES = {
     **{f"BLEU{sep}{n}": f"BLEU-{n} caption" for sep in (" ", "-", "") for n in range(1, 5)},
-    "SacreBLEU": "SacreBLEU", "sacreBLEU": "SacreBLEU", "ROUGE-L": "ROUGE-L", "ROUGE": "ROUGE-L",
-    "chrF++": "chrF", "TER": "TER", "Human": "human",
-}  # fmt: skip
+    "SacreBLEU": "SacreBLEU",
+    "sacreBLEU": "SacreBLEU",
+    "ROUGE-L": "ROUGE-L",
+    "ROUGE": "ROUGE-L",
+    "chrF++": "chrF",
+    "TER": "TER",
+    "Human": "human",
+}
 #: How the print calls the average over languages.
 AVERAGE = "average"
 #: Languages whose printed systems are all released: the paper drops mBART in Gujarati (section 3.1), and only there.
@@ -135,8 +140,9 @@ def readings(correlated: pd.DataFrame, tenth: pd.DataFrame, ranges: pd.DataFrame
     )
     tables = {
         "1": correlated.rename(columns={"kendall_b": "kendall"}).set_index(["language", "metric"]),
-        "10": inside, "8": ranges.assign(language="all").set_index(["language", "metric"]),
-    }  # fmt: skip
+        "10": inside,
+        "8": ranges.assign(language="all").set_index(["language", "metric"]),
+    }
     rows = []
     for number, columns in {"1": ["pearson", "kendall"], "10": list(FAMILIES), "8": ["min", "max"]}.items():
         cells = data.published(f"sai2023_table{number}").query("metric == 'chrF++'")
@@ -207,8 +213,9 @@ def _explained(
     seven_systems = "In print this correlates seven systems; mBART's outputs are not in the release."
     return found.assign(
         note=[_why(str(name), place, reason) for name, place in zip(found["ours"], found[on[0]])],
-        absent=needs[1].where(~known | seven, seven_systems), lacking=needs[0].where(~known | seven, _MBART),
-    )  # fmt: skip
+        absent=needs[1].where(~known | seven, seven_systems),
+        lacking=needs[0].where(~known | seven, _MBART),
+    )
 
 
 def _why(name: str, language: str, reason: str) -> str:

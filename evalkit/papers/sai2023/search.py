@@ -32,8 +32,9 @@ def single_errors(ratings: pd.DataFrame, spans: pd.DataFrame) -> pd.DataFrame:
         rows.append((kind, severity, len(group), usual, agreeing, group["weight"].min(), group["weight"].max()))
     table = pd.DataFrame(rows, columns=["kind", "severity", "n", "weight", "agreeing", "smallest", "largest"])
     order = {name: place for place, name in enumerate([*SEVERITIES, UNSTATED])}
-    return table.sort_values(["kind", "severity"], key=lambda c: c.map(order).fillna(-1) if c.name == "severity" else c,
-                             ignore_index=True)  # fmt: skip
+    return table.sort_values(
+        ["kind", "severity"], key=lambda c: c.map(order).fillna(-1) if c.name == "severity" else c, ignore_index=True
+    )
 
 
 def explain(ratings: pd.DataFrame, spans: pd.DataFrame, *, by: str = "tgt_lang") -> pd.DataFrame:

@@ -11,9 +11,13 @@ from evalkit.data.indicmt import SHORT
 
 #: The release's names of systems as the paper prints them.
 PRINTED = {
-    "IndicTrans_Samanantar": "IndicTrans", "bing_api": "Bing API", "cvit_iiith": "CVIT-IIITH",
-    "google_api": "Google API", "mT5": "mT5", "NLLB": "NLLB",
-}  # fmt: skip
+    "IndicTrans_Samanantar": "IndicTrans",
+    "bing_api": "Bing API",
+    "cvit_iiith": "CVIT-IIITH",
+    "google_api": "Google API",
+    "mT5": "mT5",
+    "NLLB": "NLLB",
+}
 _MEANS = ["language", "system", "mean_score", "n", "file_set"]
 
 
@@ -22,11 +26,13 @@ def system_means(ratings: pd.DataFrame, *, file_set: str) -> pd.DataFrame:
 
     Scores below 0 count as 0, as Table 9's do.
     """
-    frame = pd.DataFrame({
-        "language": ratings["tgt_lang"].astype("str").map(SHORT),
-        "system": ratings["system"].astype("str").replace(PRINTED),
-        "score": ratings["score"].clip(lower=0.0),
-    })  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "language": ratings["tgt_lang"].astype("str").map(SHORT),
+            "system": ratings["system"].astype("str").replace(PRINTED),
+            "score": ratings["score"].clip(lower=0.0),
+        }
+    )
     means = frame.groupby(["language", "system"], sort=False)["score"].agg(mean_score="mean", n="size").reset_index()
     return means.assign(file_set=file_set)[_MEANS]
 
@@ -124,9 +130,12 @@ def fitting_counts(printed: pd.DataFrame, totals: pd.Series, *, judgements: int)
     every total within the rounding of the means.
     """
     systems = list(PRINTED.values())
-    means = printed.assign(value=pd.to_numeric(printed["mean_score"])).pivot(
-        index="system", columns="language", values="value"
-    ).loc[systems, list(totals.index)].to_numpy()  # fmt: skip
+    means = (
+        printed.assign(value=pd.to_numeric(printed["mean_score"]))
+        .pivot(index="system", columns="language", values="value")
+        .loc[systems, list(totals.index)]
+        .to_numpy()
+    )
     options = denominators(printed).groupby("system")["n"].agg(list)
     grid = np.array(np.meshgrid(*(options[name] for name in systems), indexing="ij")).reshape(len(systems), -1).T
     grid = grid[grid.sum(axis=1) == judgements]

@@ -30,10 +30,13 @@ def tables(printed: pd.DataFrame, files: Mapping[str, pd.DataFrame]) -> dict[str
     """
     shown = _shown(printed)
     makers: dict[str, Callable[..., pd.DataFrame]] = {
-        "wmt19_sizes": sizes, "wmt19_ties": ties, "wmt19_identical": identical,
-        "wmt19_ordered": lambda ranked: ordered(shown, ranked), "wmt19_texts": lambda texts: same_texts(shown, texts),
+        "wmt19_sizes": sizes,
+        "wmt19_ties": ties,
+        "wmt19_identical": identical,
+        "wmt19_ordered": lambda ranked: ordered(shown, ranked),
+        "wmt19_texts": lambda texts: same_texts(shown, texts),
         "wmt19_kept": kept,
-    }  # fmt: skip
+    }
     there = [name for name, needs in NEEDS.items() if set(needs) <= set(files)]
     made = {name: makers[name](*(files[part] for part in NEEDS[name])) for name in there}
     return {name: _asked(printed, name, table) for name, table in made.items()}

@@ -22,9 +22,13 @@ SIZES = {"train": 4824, "dev": 536, "test": 3920}
 CORRECT = {"fluency": (2267, "0.578"), "adequacy": (2351, "0.600")}
 #: The distant errors that section 5.2 lists, true -> predicted, and how many it counts.
 DISTANT = (
-    ("Incomprehensible", "Good"), ("Incomprehensible", "Fair"), ("Poor", "Excellent"), ("Good", "Incomprehensible"),
-    ("Excellent", "Incomprehensible"), ("Excellent", "Poor"),
-)  # fmt: skip
+    ("Incomprehensible", "Good"),
+    ("Incomprehensible", "Fair"),
+    ("Poor", "Excellent"),
+    ("Good", "Incomprehensible"),
+    ("Excellent", "Incomprehensible"),
+    ("Excellent", "Poor"),
+)
 DISTANT_PRINTED = 17, "0.43%"
 #: Of the hypotheses predicted Excellent in adequacy, how many section 5.2 calls Excellent or Good.
 GOOD_PRINTED = 144, 154, "93.5%"
@@ -200,10 +204,12 @@ def _distant(tables: Mapping[int, pd.DataFrame]) -> Iterator[Misprint]:
         return
     meant = [
         f"{wrong[0]} → {other} ({square.at[wrong[0], other]}) in place of {wrong[1]} ({square.at[wrong]})"
-        for wrong in DISTANT for other in categories("fluency")
-        if other != wrong[0] and (wrong[0], other) not in DISTANT
+        for wrong in DISTANT
+        for other in categories("fluency")
+        if other != wrong[0]
+        and (wrong[0], other) not in DISTANT
         and count - square.at[wrong] + square.at[wrong[0], other] == printed
-    ]  # fmt: skip
+    ]
     why = f"; {' or '.join(meant)} would give {printed}" if meant else ""
     evidence = f"the pairs listed sum to {count} in Table 11, {percent:.2f}%{why}"
     yield "section 5.2", "distant errors in fluency", f"{printed} ({share})", evidence

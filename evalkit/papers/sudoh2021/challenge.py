@@ -18,9 +18,16 @@ from evalkit.stats.verdicts import verdict
 COLUMNS = ("id", "reference", "hypothesis", "harmless", "phenomenon")
 #: What is wrong with the hypotheses of Table 1, in the words of section 3.
 PHENOMENA = {
-    "hyp1": "paraphrase", "hyp2": "unit", "hyp3": "unit", "hyp4": "negation", "hyp5": "number", "hyp6": "named entity",
-    "hyp7": "named entity", "hyp8": "shuffled words", "hyp9": "unrelated",
-}  # fmt: skip
+    "hyp1": "paraphrase",
+    "hyp2": "unit",
+    "hyp3": "unit",
+    "hyp4": "negation",
+    "hyp5": "number",
+    "hyp6": "named entity",
+    "hyp7": "named entity",
+    "hyp8": "shuffled words",
+    "hyp9": "unrelated",
+}
 #: Words without which the printed BLEU comes out, and with which it does not. The caption speaks of strikethroughs,
 #: which the plain text of the page does not show.
 STRUCK = {"hyp1": " situated", "hyp3": " situated"}
@@ -44,10 +51,16 @@ def of_table1(printed: pd.DataFrame, *, struck: bool = True) -> pd.DataFrame:
     if "ref" not in texts:
         raise DataError("Table 1 has no row 'ref' with the reference. Load it with evalkit.data.published.")
     rows = [
-        (name, texts["ref"], texts[name].replace(STRUCK.get(name, ""), "", 1) if struck and name in STRUCK
-         else texts[name], "yes" if name == "hyp1" else "no", PHENOMENA[name])
-        for name in texts.index if name in PHENOMENA
-    ]  # fmt: skip
+        (
+            name,
+            texts["ref"],
+            texts[name].replace(STRUCK.get(name, ""), "", 1) if struck and name in STRUCK else texts[name],
+            "yes" if name == "hyp1" else "no",
+            PHENOMENA[name],
+        )
+        for name in texts.index
+        if name in PHENOMENA
+    ]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
@@ -78,8 +91,9 @@ def checked(table: pd.DataFrame, *, origin: str = "the challenge set") -> pd.Dat
         if (empty := table[name].isna() | (table[name].astype(str).str.strip() == "")).any():
             raise DataError(f"{origin}, line {empty.idxmax()}: {name} is empty. Fill it in, or drop the row.")
     if (odd := ~table["harmless"].isin(["yes", "no"])).any():
-        raise DataError(f"{origin}, line {odd.idxmax()}: harmless is {table.at[odd.idxmax(), 'harmless']!r}. "
-                        "Write yes or no.")  # fmt: skip
+        raise DataError(
+            f"{origin}, line {odd.idxmax()}: harmless is {table.at[odd.idxmax(), 'harmless']!r}. Write yes or no."
+        )
     if (twice := table["id"].duplicated()).any():
         raise DataError(f"{origin}, line {twice.idxmax()}: id {table.at[twice.idxmax(), 'id']!r} occurs twice. Rename.")
     kinds = table.groupby("reference", sort=False)["harmless"].nunique()
@@ -166,10 +180,16 @@ def compare_with_print(printed: pd.DataFrame) -> pd.DataFrame:
             notes = [_turns_on(*three) for three in zip(ours[metric], lower[metric], whole[metric])]
         parts.append(
             claims.rows(
-                printed, metric, computed=ours.get(metric), item="Table 1", cell=printed["id"] + f", {metric}",
-                note=notes, basis="definition", lacking="needs a neural model",
+                printed,
+                metric,
+                computed=ours.get(metric),
+                item="Table 1",
+                cell=printed["id"] + f", {metric}",
+                note=notes,
+                basis="definition",
+                lacking="needs a neural model",
             )
-        )  # fmt: skip
+        )
     return pd.concat(parts, ignore_index=True)
 
 

@@ -192,12 +192,18 @@ def _matrix(dimension: str, table: pd.DataFrame) -> dict[str, object]:
     good = int(square.loc[["Excellent", "Good"], "Excellent"].sum())
     distant = evaluation.confused_as(confused, DISTANT)
     return {
-        "dimension": dimension, "correct": int(np.trace(square)), "total": summary["n"],
-        "accuracy": summary["accuracy"], "adjacent": "most" if summary["adjacent"] > 0.5 else "not most",
-        "distant": distant, "distant_percent": 100 * distant / summary["n"], "predicted_excellent": excellent,
-        "excellent_good": good, "excellent_good_percent": 100 * good / excellent,
+        "dimension": dimension,
+        "correct": int(np.trace(square)),
+        "total": summary["n"],
+        "accuracy": summary["accuracy"],
+        "adjacent": "most" if summary["adjacent"] > 0.5 else "not most",
+        "distant": distant,
+        "distant_percent": 100 * distant / summary["n"],
+        "predicted_excellent": excellent,
+        "excellent_good": good,
+        "excellent_good_percent": 100 * good / excellent,
         "commonest": _commonest(square, dimension),
-    }  # fmt: skip
+    }
 
 
 def _commonest(square: pd.DataFrame, dimension: str) -> str:
@@ -205,6 +211,8 @@ def _commonest(square: pd.DataFrame, dimension: str) -> str:
     harmless = [name for name in categories(dimension) if name in ("Fair", "Good", "Excellent")]
     both = {
         f"{bad} and {fine}": square.loc[bad, fine] + square.loc[fine, bad]
-        for bad in CRITICAL for fine in harmless if bad in square
-    }  # fmt: skip
+        for bad in CRITICAL
+        for fine in harmless
+        if bad in square
+    }
     return max(both, key=lambda pair: both[pair]) if both else ""

@@ -169,8 +169,9 @@ def predict(
         needed = {*models, *(_MEAN_OF if MEAN in models else ())}
         learned = {
             name: _learned(corpus, name, truth, names, seed, weights if name.endswith(WEIGHTED) else None)
-            for name in ALL if name in needed and name != MEAN
-        }  # fmt: skip
+            for name in ALL
+            if name in needed and name != MEAN
+        }
         if MEAN in models:
             learned[MEAN] = np.mean([learned[name] for name in _MEAN_OF], axis=0)
         found |= {name: learned[name] for name in ALL if name in models}
@@ -280,10 +281,16 @@ def _learned(
         "features": LogisticRegression(C=0.01, max_iter=500),
         "n-grams + features": LogisticRegression(C=0.1, max_iter=300, tol=1e-3),
         "boosting": HistGradientBoostingClassifier(
-            max_iter=80, learning_rate=0.06, max_leaf_nodes=8, min_samples_leaf=20, l2_regularization=5.0,
-            max_features=0.3, early_stopping=False, random_state=seed,
+            max_iter=80,
+            learning_rate=0.06,
+            max_leaf_nodes=8,
+            min_samples_leaf=20,
+            l2_regularization=5.0,
+            max_features=0.3,
+            early_stopping=False,
+            random_state=seed,
         ),
-    }  # fmt: skip
+    }
     name = name.removesuffix(WEIGHTED)
     seen, trained = corpus.look(name), corpus.trained
     with threadpool_limits(1):  # or the last bits of a result would depend on the machine

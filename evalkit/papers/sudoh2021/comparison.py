@@ -68,18 +68,27 @@ def compare_with_print(
     for one in releases:
         number = TABLES[one.wide.dimension].counts
         rows = claims.compare_with_print(
-            printed[number], released.counts(one), item=f"Table {number}", on=["label", "split"],
-            values={"count": "count"}, basis=_DATA,
-        )  # fmt: skip
+            printed[number],
+            released.counts(one),
+            item=f"Table {number}",
+            on=["label", "split"],
+            values={"count": "count"},
+            basis=_DATA,
+        )
         sheet.append(explained(rows, _LEFT))
     made["Table 1 scored again, and the counts of Tables 9 and 10 by the median"] = pd.concat(sheet, ignore_index=True)
     return made | _of_the_network(printed)
 
 
 def _compared(
-    printed: Mapping[int, pd.DataFrame], number: int, computed: pd.DataFrame, on: list[str], values: list[str],
-    complete: int, digits: int = 3,
-) -> pd.DataFrame:  # fmt: skip
+    printed: Mapping[int, pd.DataFrame],
+    number: int,
+    computed: pd.DataFrame,
+    on: list[str],
+    values: list[str],
+    complete: int,
+    digits: int = 3,
+) -> pd.DataFrame:
     """Compare a table of annotators, of whom not all labelled every translation."""
     whole = whole_only(computed, values, complete=complete, digits=digits)
     named = {name: name for name in values}
@@ -101,10 +110,14 @@ def _of_the_network(printed: Mapping[int, pd.DataFrame]) -> dict[str, pd.DataFra
         ours = ours.replace({"label": {evaluation.AVERAGE: "average"}})
         followed.append(
             claims.compare_with_print(
-                printed[numbers.scores], ours, item=f"Table {numbers.scores}", on=["label"],
-                values=dict(zip(names, names)), basis=_PRINT,
+                printed[numbers.scores],
+                ours,
+                item=f"Table {numbers.scores}",
+                on=["label"],
+                values=dict(zip(names, names)),
+                basis=_PRINT,
             )
-        )  # fmt: skip
+        )
     return {
         "Tables 11 and 13, confusion matrices": pd.concat(listed, ignore_index=True),
         "Tables 12 and 14, from the counts of Tables 11 and 13": pd.concat(followed),
@@ -178,8 +191,13 @@ def unprinted_rows(labelled: pd.DataFrame, printed: Mapping[int, pd.DataFrame]) 
     if not corrected:
         return pd.DataFrame(columns=columns)
     found = pd.concat(corrected).groupby(KEY, sort=False)
-    table = found.agg(cells=("cells", "; ".join), mends=("cells", "size"), hypothesis=("hypothesis", "first"),
-                      reference=("reference", "first"), z=("z", "first")).reset_index()  # fmt: skip
+    table = found.agg(
+        cells=("cells", "; ".join),
+        mends=("cells", "size"),
+        hypothesis=("hypothesis", "first"),
+        reference=("reference", "first"),
+        z=("z", "first"),
+    ).reset_index()
     best = table[(table["mends"] == table["mends"].max()) & (table["mends"] > 1)]
     return best.assign(of=differing)[columns].reset_index(drop=True)
 

@@ -83,8 +83,9 @@ def trial(predictions: pd.DataFrame, likeness: pd.DataFrame, *, critical: Sequen
     sides = [rows[rows["split"] == split] for split in ("dev", "test")]
     values = {
         rows["model"].iloc[0]: tuple(risk(side, critical=critical) for side in sides),
-        "DA": tuple(-side["z"] for side in sides), "chrF": tuple(-side["chrF"] for side in sides),
-    }  # fmt: skip
+        "DA": tuple(-side["z"] for side in sides),
+        "chrF": tuple(-side["chrF"] for side in sides),
+    }
     return Trial(values, tuple(side["true"].isin(critical) for side in sides), sides[1]["sentence"])
 
 
@@ -159,9 +160,11 @@ def recall_at_precision(trial: Trial, *, resamples: int = 500, seed: int = 7) ->
     if tested.any():
         both = np.array(found_ones, float).T
         draws = resample(
-            lambda counts: counts @ both / np.maximum(counts @ tested.astype(float), 1)[:, None], trial.sentence,
-            resamples=resamples, seed=seed,
-        )  # fmt: skip
+            lambda counts: counts @ both / np.maximum(counts @ tested.astype(float), 1)[:, None],
+            trial.sentence,
+            resamples=resamples,
+            seed=seed,
+        )
         table["recall_low"], table["recall_high"] = interval(draws)
     return table
 
@@ -182,12 +185,18 @@ def of_confusion(confused: pd.DataFrame, *, missed_cost: float) -> pd.DataFrame:
         base = min(missed_cost * occurring, n - occurring) / n
         found.append(
             {
-                "dimension": dimension, "model": model, "n": n, "critical": occurring / n,
+                "dimension": dimension,
+                "model": model,
+                "n": n,
+                "critical": occurring / n,
                 "recall": hit / occurring if occurring else np.nan,
-                "precision": hit / (hit + alarm) if hit + alarm else np.nan, "missed": missed, "false_alarms": alarm,
-                "cost": paid, "relative": paid / base if base else np.nan,
+                "precision": hit / (hit + alarm) if hit + alarm else np.nan,
+                "missed": missed,
+                "false_alarms": alarm,
+                "cost": paid,
+                "relative": paid / base if base else np.nan,
             }
-        )  # fmt: skip
+        )
     return pd.DataFrame(found)
 
 

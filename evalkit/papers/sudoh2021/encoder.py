@@ -174,9 +174,7 @@ def _logits(model, tokenizer, rows: pd.DataFrame, max_length: int):
     return model["head"](model["encoder"](**read).last_hidden_state[:, 0])
 
 
-def _epoch(
-    model, adam, tokenizer, known: pd.DataFrame, truth: np.ndarray, weights, plan: Plan, number: int
-) -> float:  # fmt: skip
+def _epoch(model, adam, tokenizer, known: pd.DataFrame, truth: np.ndarray, weights, plan: Plan, number: int) -> float:
     """Go once through the training rows in an order, and with a dropout, that follow from seed and epoch alone."""
     torch, _ = packages()
     order = np.random.default_rng([plan.seed, number])

@@ -110,13 +110,18 @@ def summary(confused: pd.DataFrame, *, order: str = "severity") -> pd.DataFrame:
         by_chance = (gap**2 * expected).sum()
         found.append(
             {
-                "dimension": dimension, "model": model, "n": int(total), "accuracy": np.trace(matrix) / total,
+                "dimension": dimension,
+                "model": model,
+                "n": int(total),
+                "accuracy": np.trace(matrix) / total,
                 "adjacent": matrix[gap == 1].sum() / errors if errors else np.nan,
-                "within_one": matrix[gap <= 1].sum() / total, "distant": int(matrix[gap >= 3].sum()),
-                "distant_share": matrix[gap >= 3].sum() / total, "mean_places": (gap * matrix).sum() / total,
+                "within_one": matrix[gap <= 1].sum() / total,
+                "distant": int(matrix[gap >= 3].sum()),
+                "distant_share": matrix[gap >= 3].sum() / total,
+                "mean_places": (gap * matrix).sum() / total,
                 "weighted_kappa": 1 - (gap**2 * matrix).sum() / by_chance if by_chance else np.nan,
             }
-        )  # fmt: skip
+        )
     return pd.DataFrame(found)
 
 
@@ -188,10 +193,14 @@ def reliability(probability: ArrayLike, happened: ArrayLike, *, bins: int = 10) 
     low, high = proportion_confint(hits, n, method="wilson")
     return pd.DataFrame(
         {
-            "bin": np.arange(1, len(n) + 1), "n": n, "stated": np.bincount(place, stated) / n, "observed": hits / n,
-            "low": low, "high": high,
+            "bin": np.arange(1, len(n) + 1),
+            "n": n,
+            "stated": np.bincount(place, stated) / n,
+            "observed": hits / n,
+            "low": low,
+            "high": high,
         }
-    )  # fmt: skip
+    )
 
 
 def quality(predictions: pd.DataFrame) -> pd.DataFrame:
@@ -216,13 +225,16 @@ def quality(predictions: pd.DataFrame) -> pd.DataFrame:
         bins = reliability(chance.max(axis=1), best == code)
         found.append(
             {
-                "dimension": dimension, "model": model, "n": len(rows), "log_loss": _log_loss(chance, code),
+                "dimension": dimension,
+                "model": model,
+                "n": len(rows),
+                "log_loss": _log_loss(chance, code),
                 "brier": float(((chance - real) ** 2).sum(axis=1).mean()),
                 "confidence": float(chance.max(axis=1).mean()),
                 "accuracy": float((best == code).mean()),
                 "ece": float(np.average((bins["stated"] - bins["observed"]).abs(), weights=bins["n"])),
             }
-        )  # fmt: skip
+        )
     return pd.DataFrame(found)
 
 
@@ -242,9 +254,11 @@ def temperature(probabilities: ArrayLike, codes: ArrayLike) -> float:
     if not len(chance):
         raise DataError("A temperature needs rows to be fitted on. Give predictions of development rows.")
     solved = minimize_scalar(
-        lambda t: _log_loss(_raised(chance, np.exp(t)), code), bounds=(np.log(0.1), np.log(10)), method="bounded",
+        lambda t: _log_loss(_raised(chance, np.exp(t)), code),
+        bounds=(np.log(0.1), np.log(10)),
+        method="bounded",
         options={"xatol": 1e-6},
-    )  # fmt: skip
+    )
     return float(np.exp(solved.x))
 
 
@@ -280,10 +294,13 @@ def _long(counts: np.ndarray, names: list[str], dimension: str, model: str) -> p
     size = len(names)
     return pd.DataFrame(
         {
-            "dimension": dimension, "model": model, "true": np.repeat(names, size), "predicted": names * size,
+            "dimension": dimension,
+            "model": model,
+            "true": np.repeat(names, size),
+            "predicted": names * size,
             "count": counts.ravel(),
         }
-    )  # fmt: skip
+    )
 
 
 def _matrix(rows: pd.DataFrame, names: list[str] | None = None) -> tuple[list[str], np.ndarray]:

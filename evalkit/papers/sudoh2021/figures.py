@@ -48,9 +48,12 @@ def label_shares(table: pd.DataFrame) -> Figure:
     dimensions = list(dict.fromkeys(table["dimension"]))
     people = [table.loc[table["dimension"] == dimension, "annotator"].nunique() for dimension in dimensions]
     figure, grid = plt.subplots(
-        len(dimensions), 1, figsize=(6.2, 0.42 * sum(people) + 1.35 * len(dimensions)), squeeze=False,
+        len(dimensions),
+        1,
+        figsize=(6.2, 0.42 * sum(people) + 1.35 * len(dimensions)),
+        squeeze=False,
         gridspec_kw={"height_ratios": people},
-    )  # fmt: skip
+    )
     for axes, dimension in zip(grid[:, 0], dimensions):
         names = categories(dimension)
         part = table[table["dimension"] == dimension].pivot(index="annotator", columns="label", values="share")
@@ -59,15 +62,30 @@ def label_shares(table: pd.DataFrame) -> Figure:
             colour = tuple(1 - (1 - np.array(to_rgb(PALETTE[0]))) * depth)
             critical = dimension == "adequacy" and name in CRITICAL
             width = part[name].to_numpy()
-            bars = axes.barh([literal(a) for a in part.index], width, left=left, color=colour, edgecolor=INK, lw=0.6,
-                             hatch="///" if critical else None, label=name)  # fmt: skip
+            bars = axes.barh(
+                [literal(a) for a in part.index],
+                width,
+                left=left,
+                color=colour,
+                edgecolor=INK,
+                lw=0.6,
+                hatch="///" if critical else None,
+                label=name,
+            )
             for bar, share in zip(bars, width):
                 if share >= 0.06:
                     words = words_on(colour)
                     if critical:  # hatches would cross the words
                         words["bbox"] = words["bbox"] or {"facecolor": colour, "edgecolor": "none", "pad": 1}
-                    axes.text(bar.get_x() + share / 2, bar.get_y() + bar.get_height() / 2, f"{share:.0%}", fontsize=8,
-                              ha="center", va="center", **words)  # fmt: skip
+                    axes.text(
+                        bar.get_x() + share / 2,
+                        bar.get_y() + bar.get_height() / 2,
+                        f"{share:.0%}",
+                        fontsize=8,
+                        ha="center",
+                        va="center",
+                        **words,
+                    )
             left += width
         axes.invert_yaxis()
         axes.set(title=dimension, ylabel="annotator", xlim=(0, 1))
@@ -90,9 +108,13 @@ def da_ridges(labelled: pd.DataFrame, *, dimension: str) -> Figure:
     part = labelled[labelled["dimension"] == dimension]
     names, people = categories(dimension), list(dict.fromkeys(part["annotator"]))
     figure, grid = plt.subplots(
-        1, len(people), figsize=(2.3 * len(people) + 0.9, 0.55 * len(names) + 1.0), sharex=True, sharey=True,
+        1,
+        len(people),
+        figsize=(2.3 * len(people) + 0.9, 0.55 * len(names) + 1.0),
+        sharex=True,
+        sharey=True,
         squeeze=False,
-    )  # fmt: skip
+    )
     grid_z = np.linspace(part["z"].min(), part["z"].max(), 200)
     for axes, person in zip(grid.flat, people):
         for place, name in enumerate(names):
@@ -101,8 +123,16 @@ def da_ridges(labelled: pd.DataFrame, *, dimension: str) -> Figure:
             axes.axhline(place, color=LIGHT, lw=0.6, zorder=0)
             if len(z) >= _FEW and z.std() > 0:
                 density = stats.gaussian_kde(z)(grid_z)
-                axes.fill_between(grid_z, place - 0.82 * density / density.max(), place, facecolor=PALETTE[critical],
-                                  edgecolor=INK, lw=0.7, alpha=0.55, hatch="///" if critical else None)  # fmt: skip
+                axes.fill_between(
+                    grid_z,
+                    place - 0.82 * density / density.max(),
+                    place,
+                    facecolor=PALETTE[critical],
+                    edgecolor=INK,
+                    lw=0.7,
+                    alpha=0.55,
+                    hatch="///" if critical else None,
+                )
             else:
                 axes.plot(z, np.full(len(z), place - 0.12), "o", ms=3, color=PALETTE[critical], mec=INK, mew=0.3)
             if len(z):
@@ -113,8 +143,10 @@ def da_ridges(labelled: pd.DataFrame, *, dimension: str) -> Figure:
     grid[0, 0].set_yticks(range(len(names)), names)
     grid[0, 0].set_ylabel("label")
     means = labelled[labelled["dimension"] == dimension].groupby(["annotator", "label"], sort=False)["z"].mean()
-    listed = [f"{who}: " + ", ".join(f"{name} {means[who, name]:.2f}" for name in names if (who, name) in means)
-            for who in people]  # fmt: skip
+    listed = [
+        f"{who}: " + ", ".join(f"{name} {means[who, name]:.2f}" for name in names if (who, name) in means)
+        for who in people
+    ]
     return describe(
         figure, f"Spread of DA scores by label of {dimension}, a panel per annotator. Means: {'; '.join(listed)}."
     )
@@ -129,9 +161,13 @@ def contrast_forest(table: pd.DataFrame, *, by: str) -> Figure:
     names = {name: _SHORT.get(name, name) for name in {*table["label"], *table["against"]}}
     rows = table.assign(contrast=table["label"].map(names) + " − " + table["against"].map(names))
     figure, panels = small_multiples(
-        dict.fromkeys(rows[by]), size=(2.1, 0.62 * rows["contrast"].nunique() + 0.7), margin=(1.6, 0.9),
-        xlabel="difference of mean z (right of 0: penalised less)", sharex=True, sharey=True,
-    )  # fmt: skip
+        dict.fromkeys(rows[by]),
+        size=(2.1, 0.62 * rows["contrast"].nunique() + 0.7),
+        margin=(1.6, 0.9),
+        xlabel="difference of mean z (right of 0: penalised less)",
+        sharex=True,
+        sharey=True,
+    )
     order, people = dict.fromkeys(rows["contrast"]), dict.fromkeys(rows["annotator"])
     looks = {who: {"color": color, "marker": marker} for who, color, marker in zip(people, PALETTE, MARKERS)}
     for panel, axes in panels.items():
@@ -213,8 +249,16 @@ def _heat_map(axes: Axes, counts: pd.DataFrame):
     drawn = axes.imshow(share, cmap="Greys", vmin=0, vmax=1, aspect="auto")
     for row, column in np.ndindex(*values.shape):
         weight = "bold" if row == column else "normal"
-        axes.text(column, row, f"{values[row, column]:.0f}", ha="center", va="center", fontsize=7.5, fontweight=weight,
-                  **words_on(drawn.to_rgba(share[row, column])[:3]))  # fmt: skip
+        axes.text(
+            column,
+            row,
+            f"{values[row, column]:.0f}",
+            ha="center",
+            va="center",
+            fontsize=7.5,
+            fontweight=weight,
+            **words_on(drawn.to_rgba(share[row, column])[:3]),
+        )
     names = [literal(_SHORT.get(name, name)) for name in counts.index]
     axes.set_xticks(range(len(names)), names, rotation=45, ha="right", rotation_mode="anchor", fontsize=8)
     axes.set_yticks(range(len(names)), names, fontsize=8)
@@ -233,8 +277,15 @@ def reliability(tables: Mapping[str, pd.DataFrame], *, event: str) -> Figure:
     for number, (name, table) in enumerate(tables.items()):
         color = PALETTE[number % len(PALETTE)]
         axes.vlines(table["stated"], table["low"], table["high"], color=color, lw=1)
-        axes.plot(table["stated"], table["observed"], color=color, marker=MARKERS[number % len(MARKERS)], ms=5,
-                  ls=LINES[number % len(LINES)], label=literal(name))  # fmt: skip
+        axes.plot(
+            table["stated"],
+            table["observed"],
+            color=color,
+            marker=MARKERS[number % len(MARKERS)],
+            ms=5,
+            ls=LINES[number % len(LINES)],
+            label=literal(name),
+        )
     axes.set(xlim=(0, 1), ylim=(0, 1), xlabel=f"stated probability of {literal(event)}")
     axes.set_ylabel("share that was (bar: 95 % interval)")
     axes.grid(color=LIGHT, lw=0.5)
@@ -253,9 +304,15 @@ def cost(table: pd.DataFrame) -> Figure:
     """
     figure, axes = plt.subplots(figsize=(BOTH, 3.8))
     for number, (name, part) in enumerate(table.groupby("signal", sort=False)):
-        axes.plot(part["missed_cost"], part["relative"], color=PALETTE[(number - 1) % len(PALETTE)] if number else GREY,
-                  marker=MARKERS[number % len(MARKERS)], ms=5, ls=LINES[number % len(LINES)],
-                  label=literal(name))  # fmt: skip
+        axes.plot(
+            part["missed_cost"],
+            part["relative"],
+            color=PALETTE[(number - 1) % len(PALETTE)] if number else GREY,
+            marker=MARKERS[number % len(MARKERS)],
+            ms=5,
+            ls=LINES[number % len(LINES)],
+            label=literal(name),
+        )
     ticks = sorted(table["missed_cost"].unique())
     axes.set_xscale("log")
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
@@ -281,9 +338,12 @@ def by_pair(table: pd.DataFrame, *, models: Sequence[str]) -> Figure:
     part = part.sort_values("model", key=lambda names: names.map(list(models).index), kind="stable")
     pairs = sorted(part["pair"].unique())
     figure, panels = small_multiples(
-        dict.fromkeys(table["dimension"]), size=(3.4, 0.42 * len(pairs) + 0.5),
-        xlabel="share of test translations labelled right (bar: 95 % interval)", sharex=True, sharey=True,
-    )  # fmt: skip
+        dict.fromkeys(table["dimension"]),
+        size=(3.4, 0.42 * len(pairs) + 0.5),
+        xlabel="share of test translations labelled right (bar: 95 % interval)",
+        sharex=True,
+        sharey=True,
+    )
     for dimension, axes in panels.items():
         own = part[part["dimension"] == dimension]
         forest(axes, own, rows="pair", value="accuracy", low="low", high="high", series="model", order=pairs)

@@ -88,9 +88,14 @@ def train(
 
 
 def predict(
-    translations: pd.DataFrame, labels: pd.DataFrame, looks: Mapping[str, np.ndarray], *, dimension: str, seed: int,
+    translations: pd.DataFrame,
+    labels: pd.DataFrame,
+    looks: Mapping[str, np.ndarray],
+    *,
+    dimension: str,
+    seed: int,
     epochs: int = EPOCHS,
-) -> pd.DataFrame:  # fmt: skip
+) -> pd.DataFrame:
     """Label all rows outside of training by each model of ``looks``, in the columns of ``classify.predict``.
 
     labels: as for ``classify.examples``. looks: model -> what it reads, (translations, numbers).
@@ -165,10 +170,16 @@ def summary(found: pd.DataFrame) -> pd.DataFrame:
     """
     means = ["dev_accuracy", "accuracy", "f1", "contradictions", "critical", "test_at_least", "test_at_most"]
     groups = found.astype(dict.fromkeys(means, float)).groupby(["dimension", "labels", "model"], sort=False)
-    table = groups[means].mean().assign(
-        seeds=groups["seed"].nunique(), low=groups["low"].min(), high=groups["high"].max(),
-        spread=groups["accuracy"].max() - groups["accuracy"].min(),
-    )  # fmt: skip
+    table = (
+        groups[means]
+        .mean()
+        .assign(
+            seeds=groups["seed"].nunique(),
+            low=groups["low"].min(),
+            high=groups["high"].max(),
+            spread=groups["accuracy"].max() - groups["accuracy"].min(),
+        )
+    )
     return table.reset_index()
 
 

@@ -12,11 +12,19 @@ from evalkit.papers.sudoh2021.features import features
 from evalkit.papers.sudoh2021.taxonomy import KEY, TABLES, categories, named
 
 #: Judges, and what each is; ``classify`` says what they look at.
-KINDS = {"features": "metric", "chrF thresholds": "metric", "DA thresholds": "people",
-         "majority class": "knows nothing"}  # fmt: skip
+KINDS = {
+    "features": "metric",
+    "chrF thresholds": "metric",
+    "DA thresholds": "people",
+    "majority class": "knows nothing",
+}
 #: How judges are written on pages.
-NAMES = {"features": "classifier on features", "chrF thresholds": "chrF, cut into labels",
-         "DA thresholds": "crowd's DA, cut into labels", "majority class": "the commonest label"}  # fmt: skip
+NAMES = {
+    "features": "classifier on features",
+    "chrF thresholds": "chrF, cut into labels",
+    "DA thresholds": "crowd's DA, cut into labels",
+    "majority class": "the commonest label",
+}
 
 
 def predictions(labels: pd.DataFrame, translations: pd.DataFrame, *, rule: str = "median") -> pd.DataFrame:

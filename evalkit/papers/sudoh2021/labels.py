@@ -14,9 +14,12 @@ from evalkit.stats import inference
 
 #: What the paper says of adequacy (its section 4.3.2), as contrasts: the first label's mean less the second's.
 FINDING = (
-    ("Contradiction", "Incomprehensible"), ("Serious", "Incomprehensible"), ("Contradiction", "Unrelated"),
-    ("Serious", "Unrelated"), ("Incomprehensible", "Unrelated"),
-)  # fmt: skip
+    ("Contradiction", "Incomprehensible"),
+    ("Serious", "Incomprehensible"),
+    ("Contradiction", "Unrelated"),
+    ("Serious", "Unrelated"),
+    ("Incomprehensible", "Unrelated"),
+)
 #: What a contrast holds constant, in words.
 MODELS = {
     "all rows": "nothing",
@@ -180,10 +183,17 @@ def finding(contrasted: pd.DataFrame) -> pd.DataFrame:
     rows = contrasted[contrasted["label"].isin(["Contradiction", "Serious"])]
     rows = rows[rows["against"] == "Incomprehensible"].assign(above=lambda tests: tests["difference"] > 0)
     rows = rows.assign(clear=rows["above"] & rows["p_holm"].lt(0.05))
-    return rows.groupby("model", sort=False).agg(
-        tests=("difference", "count"), above=("above", "sum"), clear=("clear", "sum"), least=("difference", "min"),
-        most=("difference", "max"),
-    ).reset_index()  # fmt: skip
+    return (
+        rows.groupby("model", sort=False)
+        .agg(
+            tests=("difference", "count"),
+            above=("above", "sum"),
+            clear=("clear", "sum"),
+            least=("difference", "min"),
+            most=("difference", "max"),
+        )
+        .reset_index()
+    )
 
 
 def superiority(one: np.ndarray, other: np.ndarray) -> float:

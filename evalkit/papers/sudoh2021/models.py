@@ -123,9 +123,13 @@ def fit_cumulative_link(features: ArrayLike, codes: ArrayLike, *, labels: int, p
     start = np.log(share / (1 - share))
     first = np.concatenate([np.zeros(x.shape[1]), start[:1], np.log(np.maximum(np.diff(start), 1e-3))])
     solved = minimize(
-        _loss, first, args=(x, y, labels, penalty), jac=True, method="L-BFGS-B",
+        _loss,
+        first,
+        args=(x, y, labels, penalty),
+        jac=True,
+        method="L-BFGS-B",
         options={"maxiter": 500, "ftol": 1e-12, "gtol": 1e-6},
-    )  # fmt: skip
+    )
     return CumulativeLink(solved.x[: x.shape[1]], _cuts(solved.x[x.shape[1] :]))
 
 

@@ -116,11 +116,17 @@ def cells(out: str | Path) -> pd.DataFrame:
     for path in sorted(Path(out).glob(f"*/*/{_DONE}")):
         done = json.loads(path.read_text(encoding="utf-8"))
         best = next(row for row in done["measured"] if row["epoch"] == done["epoch"])
-        found.append({
-            "dimension": done["dimension"], "batch_size": done["plan"]["batch_size"],
-            "dropout": done["plan"]["dropout"], "epoch": done["epoch"],
-            "dev_accuracy": best["dev_accuracy"], "dev_loss": best["dev_loss"], "folder": str(path.parent),
-        })  # fmt: skip
+        found.append(
+            {
+                "dimension": done["dimension"],
+                "batch_size": done["plan"]["batch_size"],
+                "dropout": done["plan"]["dropout"],
+                "epoch": done["epoch"],
+                "dev_accuracy": best["dev_accuracy"],
+                "dev_loss": best["dev_loss"],
+                "folder": str(path.parent),
+            }
+        )
     if not found:
         raise DataError(f"{out} has no finished model. Train one first: the command train, with --out {out}.")
     return pd.DataFrame(found)
@@ -184,12 +190,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
         table.to_csv(asked.out, index=False)
         print(f"{len(table)} examples in {asked.out}")
     elif asked.command == "train":
-        settings = {field.name: getattr(asked, field.name) for field in fields(encoder.Plan)
-                    if field.name not in ("batch_size", "dropout")}  # fmt: skip
+        settings = {
+            field.name: getattr(asked, field.name)
+            for field in fields(encoder.Plan)
+            if field.name not in ("batch_size", "dropout")
+        }
         tried = train(
-            read(asked.examples), Path(asked.out), dimensions=asked.dimension, batch_sizes=asked.batch_size,
-            dropouts=asked.dropout, offline=asked.offline, report=_said, **settings,
-        )  # fmt: skip
+            read(asked.examples),
+            Path(asked.out),
+            dimensions=asked.dimension,
+            batch_sizes=asked.batch_size,
+            dropouts=asked.dropout,
+            offline=asked.offline,
+            report=_said,
+            **settings,
+        )
         print(chosen(tried).drop(columns="folder").to_string(index=False))
     elif asked.command == "score":
         predictions = score(read(asked.examples), asked.runs, name=asked.name)
@@ -239,7 +254,7 @@ def parser() -> argparse.ArgumentParser:
 
 def _cell(
     known: pd.DataFrame, held: pd.DataFrame, dimension: str, plan: encoder.Plan, folder: Path, offline: bool, report
-) -> None:  # fmt: skip
+) -> None:
     """Train one cell of the grid unless it is finished."""
     own, done = encoder.mark(known, held, plan), folder / _DONE
     if done.exists():
@@ -250,9 +265,12 @@ def _cell(
         known, held, categories(dimension), plan, folder, offline=offline, report=lambda row: report(folder, row)
     )
     said = {
-        "dimension": dimension, "epoch": encoder.best_epoch(measured), "plan": asdict(plan), "mark": own,
+        "dimension": dimension,
+        "epoch": encoder.best_epoch(measured),
+        "plan": asdict(plan),
+        "mark": own,
         "measured": measured,
-    }  # fmt: skip
+    }
     unfinished = done.with_suffix(".part")
     unfinished.write_text(json.dumps(said, indent=1), encoding="utf-8")
     unfinished.replace(done)
@@ -274,8 +292,10 @@ def _plan(said: dict) -> encoder.Plan:
 def _said(folder: Path, measured: dict) -> None:
     print(
         f"{folder.parent.name}, {folder.name}, epoch {measured['epoch']}: loss {measured['loss']:.4f}, "
-        f"dev accuracy {measured['dev_accuracy']:.4f}", file=sys.stderr, flush=True,
-    )  # fmt: skip
+        f"dev accuracy {measured['dev_accuracy']:.4f}",
+        file=sys.stderr,
+        flush=True,
+    )
 
 
 if __name__ == "__main__":

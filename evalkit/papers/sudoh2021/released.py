@@ -233,14 +233,16 @@ def third_annotator(one: Release, printed: pd.DataFrame) -> pd.DataFrame:
     """
     possible = one.explaining[~one.wide.complete]
     names = categories(one.wide.dimension, order="severity")
-    table = pd.DataFrame({
-        "dimension": one.wide.dimension,
-        "label": names,
-        "low": (possible & (possible.sum(axis=1) == 1)[:, None]).sum(axis=0),
-        "high": possible.sum(axis=0),
-        "rows": len(possible),
-        "contradictions": int((~possible.any(axis=1)).sum()),
-    })  # fmt: skip
+    table = pd.DataFrame(
+        {
+            "dimension": one.wide.dimension,
+            "label": names,
+            "low": (possible & (possible.sum(axis=1) == 1)[:, None]).sum(axis=0),
+            "high": possible.sum(axis=0),
+            "rows": len(possible),
+            "contradictions": int((~possible.any(axis=1)).sum()),
+        }
+    )
     table[["print_low", "print_high"]] = _left_by_print(one.wide, printed, names)
     return table.sort_values(
         "label", key=lambda names: names.map(categories(one.wide.dimension).index), ignore_index=True

@@ -36,26 +36,49 @@ TABLES = {"fluency": Tables(4, 6, 9, 11, 12), "adequacy": Tables(5, 7, 10, 13, 1
 _ROWS = {
     "fluency": [
         ("F", "Incomprehensible", 1, "The sentence is not comprehensible."),
-        ("D", "Poor", 2, "Some contents are not easy to understand by typographical/grammatical errors and problematic "
-         "expressions"),
+        (
+            "D",
+            "Poor",
+            2,
+            "Some contents are not easy to understand by typographical/grammatical errors and problematic expressions",
+        ),
         ("B", "Fair", 3, "All the contents are easy to understand in spite of some typographical/grammatical errors"),
-        ("A", "Good", 4, "All the contents are easy to understand and free from grammatical errors, but some "
-         "expressions are not very fluent"),
+        (
+            "A",
+            "Good",
+            4,
+            "All the contents are easy to understand and free from grammatical errors, but some "
+            "expressions are not very fluent",
+        ),
         ("S", "Excellent", 5, "All the contents are easy to understand, and all the expressions are flawless"),
     ],
     "adequacy": [
-        ("N", "Incomprehensible", 3, "The contents cannot be understood due to fluency and comprehension issues, so "
-         "the hypothesis is not eligible for the adequacy evaluation."),
+        (
+            "N",
+            "Incomprehensible",
+            3,
+            "The contents cannot be understood due to fluency and comprehension issues, so "
+            "the hypothesis is not eligible for the adequacy evaluation.",
+        ),
         ("O", "Unrelated", 4, "The hypothesis delivers information that is not related to the reference"),
         ("C", "Contradiction", 1, "The hypothesis delivers information that contradicts the reference"),
-        ("F", "Serious", 2, "The hypothesis delivers information that may cause serious misunderstanding due to some "
-         "content errors but does not contradict the reference"),
-        ("B", "Fair", 5, "The hypothesis has some problems in its contents but does not cause a serious "
-         "misunderstanding"),
+        (
+            "F",
+            "Serious",
+            2,
+            "The hypothesis delivers information that may cause serious misunderstanding due to some "
+            "content errors but does not contradict the reference",
+        ),
+        (
+            "B",
+            "Fair",
+            5,
+            "The hypothesis has some problems in its contents but does not cause a serious misunderstanding",
+        ),
         ("A", "Good", 6, "The hypothesis has some minor problems in its contents that do not make a misunderstanding"),
         ("S", "Excellent", 7, "The hypothesis delivers information equivalent to the reference."),
     ],
-}  # fmt: skip
+}
 
 
 def _table(dimension: str) -> pd.DataFrame:

@@ -14,8 +14,21 @@ from evalkit.reports.cli import designing
 from evalkit.reports.cli.paths import a_path
 from evalkit.reports.cli.words import Pair, Scale, data_names
 
-FORMATS = ("auto", "appraise", "esa", "mqm", "mturk-da", "xsts", "mt-metrics-eval", "preferences", "csv", "pearmut",
-           "label-studio", "doccano", "prodigy")  # fmt: skip
+FORMATS = (
+    "auto",
+    "appraise",
+    "esa",
+    "mqm",
+    "mturk-da",
+    "xsts",
+    "mt-metrics-eval",
+    "preferences",
+    "csv",
+    "pearmut",
+    "label-studio",
+    "doccano",
+    "prodigy",
+)
 
 
 @click.group()
@@ -66,24 +79,34 @@ def new_study(name: str, data: str, title: str) -> None:
 @click.option("--format", type=click.Choice(FORMATS), default="auto", help="default: recognise it")
 @click.option("--out", type=a_path, default="campaign.parquet", metavar="PARQUET", help="default: campaign.parquet")
 @click.option(
-    "--map", "columns", multiple=True, type=Pair(), metavar="OURS=THEIRS",
+    "--map",
+    "columns",
+    multiple=True,
+    type=Pair(),
+    metavar="OURS=THEIRS",
     help="which column of the file is which of ours (repeatable; A+B joins score columns)",
-)  # fmt: skip
+)
 @click.option(
-    "--value", "values", multiple=True, type=Pair(), metavar="OURS=TEXT",
+    "--value",
+    "values",
+    multiple=True,
+    type=Pair(),
+    metavar="OURS=TEXT",
     help="one value for all rows, such as src_lang=eng, or for those of a file: wave2.csv:doc=second (repeatable)",
-)  # fmt: skip
+)
 @click.option("--mapping", type=a_path, metavar="TOML", help="a file with columns, values, scale and the like")
 @click.option("--scale", type=Scale(), metavar="LOW:HIGH", help="the ends of the scale (default: the format's)")
 @click.option(
-    "--replace", is_flag=True,
+    "--replace",
+    is_flag=True,
     help="write over a result of other files, or repaired rows; without it, an import only renews its own result",
-)  # fmt: skip
+)
 @click.option("--check", is_flag=True, help="print the receipt and write nothing")
 @click.option(
-    "--allow-rejected", is_flag=True,
+    "--allow-rejected",
+    is_flag=True,
     help="go on though many rows cannot be read; without it, more than 1 in 100 stop the import",
-)  # fmt: skip
+)
 @click.option(
     "--pseudonyms/--keep-names", default=True, help="replace annotators' names (the default), or write them as they are"
 )
@@ -91,22 +114,32 @@ def new_study(name: str, data: str, title: str) -> None:
 @click.option("--sheet", metavar="NAME", help="the sheet of a workbook")
 @click.option("--encoding", metavar="NAME", help="of a text file (default: found out)")
 @click.option(
-    "--batches", multiple=True, type=a_path, metavar="JSON",
+    "--batches",
+    multiple=True,
+    type=a_path,
+    metavar="JSON",
     help="what Appraise was given: which segment each item is (repeatable)",
-)  # fmt: skip
+)
 @click.option(
     "--design", type=a_path, metavar="JSON", help="that the campaign began with (default: design.json beside)"
 )
 @click.option("--accounts", type=a_path, metavar="FILE", help="which account is whose (CSV of two columns, or JSON)")
 @click.option("--judge", "judges", multiple=True, metavar="NAME", help="an annotator that is a model (repeatable)")
 @click.option(
-    "--metric", "metric_columns", multiple=True, metavar="[NAME=]COLUMN",
+    "--metric",
+    "metric_columns",
+    multiple=True,
+    metavar="[NAME=]COLUMN",
     help="a column of automatic scores; COLUMN- where lower is better, COLUMN+ where higher is (repeatable)",
-)  # fmt: skip
+)
 @click.option(
-    "--metrics", "metric_files", multiple=True, type=a_path, metavar="FILE",
+    "--metrics",
+    "metric_files",
+    multiple=True,
+    type=a_path,
+    metavar="FILE",
     help="automatic scores: a table (system, doc, segment, score), or mt-metrics-eval's files (repeatable)",
-)  # fmt: skip
+)
 @click.option("--weights", metavar="SCHEME", help="of marked errors: a scheme, or like minor=1,major=5,critical=10")
 @click.option(
     "--lower-is-better/--higher-is-better", default=None, help="which way is better (default: by headings and scores)"
@@ -120,9 +153,15 @@ def new_study(name: str, data: str, title: str) -> None:
 )
 @click.option("--decimal", type=click.Choice([".", ","]), help="the decimal mark (default: found out)")
 def import_files(
-    files: tuple[Path, ...], out: Path, columns: tuple[tuple[str, str], ...], values: tuple[tuple[str, str], ...],
-    scale: list[str] | None, pseudonyms: bool, words: tuple[tuple[str, str], ...], **options: Any,
-) -> None:  # fmt: skip
+    files: tuple[Path, ...],
+    out: Path,
+    columns: tuple[tuple[str, str], ...],
+    values: tuple[tuple[str, str], ...],
+    scale: list[str] | None,
+    pseudonyms: bool,
+    words: tuple[tuple[str, str], ...],
+    **options: Any,
+) -> None:
     """Read a campaign of your own.
 
     Makes one table of ratings out of exports and spreadsheets.
@@ -143,11 +182,16 @@ def import_files(
     from evalkit.data.importing import import_campaign
 
     report, written = import_campaign(
-        list(files), out, values=dict(values), scale=scale, keep_names=not pseudonyms,
+        list(files),
+        out,
+        values=dict(values),
+        scale=scale,
+        keep_names=not pseudonyms,
         words=dict(words),
-        columns={ours: theirs.split("+") if "+" in theirs else theirs for ours, theirs in columns}, tell=progress(),
+        columns={ours: theirs.split("+") if "+" in theirs else theirs for ours, theirs in columns},
+        tell=progress(),
         **options,
-    )  # fmt: skip
+    )
     print("\n".join(report.sentences()), file=sys.stderr)
     for path in written:
         print(path)

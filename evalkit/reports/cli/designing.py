@@ -19,12 +19,22 @@ _ASKED = {
     "annotators": "Annotators (how many, or their names, with commas)",
 }
 _OPTIONS = [
-    click.option("--outputs", multiple=True, type=a_path, metavar="PATH", help="systems' outputs: a file each, a line "
-                 "a segment, a folder of them, or mt-metrics-eval's layout (repeatable)"),
+    click.option(
+        "--outputs",
+        multiple=True,
+        type=a_path,
+        metavar="PATH",
+        help="systems' outputs: a file each, a line "
+        "a segment, a folder of them, or mt-metrics-eval's layout (repeatable)",
+    ),
     click.option("--source", type=a_path, metavar="FILE", help="the source texts, a line a segment"),
     click.option("--reference", type=a_path, metavar="FILE", help="a person's translation, judged like a system"),
-    click.option("--references/--no-references", "references", default=None,
-                 help="judge people's translations, too (the default)"),
+    click.option(
+        "--references/--no-references",
+        "references",
+        default=None,
+        help="judge people's translations, too (the default)",
+    ),
     click.option("--documents", type=a_path, metavar="FILE", help="a document's name a line (default: ten lines each)"),
     click.option("--pair", metavar="PAIR", help="the languages, like eng-deu"),
     click.option("--protocol", metavar="NAME", help="DA, SQM, XSTS, ESA, cESA, MQM or preference"),
@@ -35,21 +45,39 @@ _OPTIONS = [
     click.option("--calibration", type=int, metavar="N", help="items that all judge (default: a tenth, 20 at most)"),
     click.option("--degraded", type=float, metavar="SHARE", help="shown again, degraded on purpose (default: 0.05)"),
     click.option("--repeats", type=float, metavar="SHARE", help="shown again as they are (default: 0.05)"),
-    click.option("--opponents", type=int, metavar="N", help="of preference: how many others each system meets in a "
-                 "document (default: all)"),
-    click.option("--pilot", type=a_path, metavar="FILE", help="earlier judgements: they tell times, what scatters, and "
-                 "what a calibration set is chosen from"),
-    click.option("--class", "everybody", is_flag=True, default=None, help="a class: everybody judges everything, and "
-                 "without --outputs the texts of lesson 0"),
+    click.option(
+        "--opponents",
+        type=int,
+        metavar="N",
+        help="of preference: how many others each system meets in a document (default: all)",
+    ),
+    click.option(
+        "--pilot",
+        type=a_path,
+        metavar="FILE",
+        help="earlier judgements: they tell times, what scatters, and what a calibration set is chosen from",
+    ),
+    click.option(
+        "--class",
+        "everybody",
+        is_flag=True,
+        default=None,
+        help="a class: everybody judges everything, and without --outputs the texts of lesson 0",
+    ),
     click.option("--seed", type=int, metavar="N", help="of all that is drawn (default: 7)"),
-]  # fmt: skip
+]
 
 
 def _for_a_class() -> dict[str, Any]:
     """Return the texts that a class judges that brings none of its own: those of lesson 0."""
     texts = ROOT / "notebooks" / "lessons" / "texts"
-    return {"outputs": (texts / "outputs",), "source": texts / "source.txt", "documents": texts / "documents.txt",
-            "pair": "deu-eng", "protocol": "ESA"}  # fmt: skip
+    return {
+        "outputs": (texts / "outputs",),
+        "source": texts / "source.txt",
+        "documents": texts / "documents.txt",
+        "pair": "deu-eng",
+        "protocol": "ESA",
+    }
 
 
 def options(command: Callable[..., None]) -> Callable[..., None]:
@@ -67,8 +95,12 @@ def asked(told: dict[str, Any]) -> dict[str, Any]:
     """
     person = sys.stdin is not None and sys.stdin.isatty()
     if not any(value not in (None, ()) for value in told.values()) and person:
-        answer = click.prompt("Systems' outputs, a folder or files with commas (empty: only a template)", default="",
-                              show_default=False, err=True)  # fmt: skip
+        answer = click.prompt(
+            "Systems' outputs, a folder or files with commas (empty: only a template)",
+            default="",
+            show_default=False,
+            err=True,
+        )
         told = told | {"outputs": tuple(Path(part.strip()) for part in answer.split(",") if part.strip())}
     given = {name: value for name, value in told.items() if value not in (None, ())}
     if not given:

@@ -21,8 +21,11 @@ def completion(shell: str) -> None:
 
     from evalkit.reports.cli import program
 
-    shells = {"bash": shell_completion.BashComplete, "zsh": shell_completion.ZshComplete,
-              "fish": shell_completion.FishComplete}  # fmt: skip
+    shells = {
+        "bash": shell_completion.BashComplete,
+        "zsh": shell_completion.ZshComplete,
+        "fish": shell_completion.FishComplete,
+    }
     print(shells[shell](program, {}, "evalkit", "_EVALKIT_COMPLETE").source())
 
 

@@ -16,9 +16,11 @@ if TYPE_CHECKING:
     from evalkit.reports.studies import Layout
 
 of_file = click.option(
-    "--studies", type=a_path, metavar="FILE",
+    "--studies",
+    type=a_path,
+    metavar="FILE",
     help="read these studies, such as your campaign's studies.toml",
-)  # fmt: skip
+)
 
 
 def layout_of(studies: Path | None, **folders: Path) -> Layout:
@@ -66,9 +68,13 @@ def params(study: str, studies: Path | None) -> None:
 @of_file
 @click.option("--all", "everything", is_flag=True, help="every study")
 @click.option(
-    "-p", "values", multiple=True, type=Pair(), shell_complete=parameter_names,
+    "-p",
+    "values",
+    multiple=True,
+    type=Pair(),
+    shell_complete=parameter_names,
     help="set a parameter (repeatable; see: evalkit params)",
-)  # fmt: skip
+)
 @click.option("--out", type=a_path, default="reports", metavar="DIR", help="default: ./reports")
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="notebooks at a time (default: all cores)")
 @click.option(
@@ -77,9 +83,14 @@ def params(study: str, studies: Path | None) -> None:
     help="spread over the workers of this Dask scheduler, on shared files; one that you trust",
 )
 def run(
-    names: tuple[str, ...], studies: Path | None, everything: bool, values: tuple[tuple[str, str], ...], out: Path,
-    jobs: int | None, scheduler: str | None,
-) -> int:  # fmt: skip
+    names: tuple[str, ...],
+    studies: Path | None,
+    everything: bool,
+    values: tuple[tuple[str, str], ...],
+    out: Path,
+    jobs: int | None,
+    scheduler: str | None,
+) -> int:
     """Execute studies and write their reports.
 
     \b
@@ -108,9 +119,13 @@ def run(
         for task in tasks:
             execute.check_parameters(task)
     outcomes = execute.run(
-        list(names) or None, layout, values=dict(values), jobs=jobs, scheduler=scheduler,
+        list(names) or None,
+        layout,
+        values=dict(values),
+        jobs=jobs,
+        scheduler=scheduler,
         tell=lambda line: print(line, file=sys.stderr),
-    )  # fmt: skip
+    )
     print(layout.reports / "index.html")
     for outcome in outcomes:
         print(outcome.path)

@@ -98,8 +98,16 @@ def width() -> int:
 def print_paragraph(text: str) -> None:
     """Print a text whose further lines are indented."""
     indent = " " * (len(text) - len(text.lstrip()))
-    print(textwrap.fill(text.strip(), width(), initial_indent=indent, subsequent_indent="    ",
-                        break_long_words=False, break_on_hyphens=False))  # fmt: skip
+    print(
+        textwrap.fill(
+            text.strip(),
+            width(),
+            initial_indent=indent,
+            subsequent_indent="    ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    )
 
 
 def print_columns(rows: list[tuple[str, ...]]) -> None:
@@ -116,7 +124,9 @@ def print_columns(rows: list[tuple[str, ...]]) -> None:
         widths[place] -= max(spare, 0)
         over -= max(spare, 0)
     for row in rows:
-        cells = [textwrap.wrap(cell, room, break_long_words=False, break_on_hyphens=False) or [""]
-                 for cell, room in zip(row, widths, strict=True)]  # fmt: skip
+        cells = [
+            textwrap.wrap(cell, room, break_long_words=False, break_on_hyphens=False) or [""]
+            for cell, room in zip(row, widths, strict=True)
+        ]
         for lines in zip_longest(*cells, fillvalue=""):
             print("  ".join(line.ljust(room) for line, room in zip(lines, widths, strict=True)).rstrip())

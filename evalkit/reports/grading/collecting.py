@@ -20,7 +20,7 @@ from evalkit.reports.grading.handed_in import (
     read,
     recorded,
     student_of,
-)  # fmt: skip
+)
 
 Say = Callable[[str], None]
 
@@ -93,8 +93,13 @@ def _believed(cells: Sequence[Mapping[str, Any]], lesson: Lesson, student: str) 
     return rows
 
 
-def _doubt(cell: Mapping[str, Any], answer: Mapping[str, Any] | None, kind: str, check: Mapping[str, Any],
-           stub: Mapping[str, Any] | None) -> str:  # fmt: skip
+def _doubt(
+    cell: Mapping[str, Any],
+    answer: Mapping[str, Any] | None,
+    kind: str,
+    check: Mapping[str, Any],
+    stub: Mapping[str, Any] | None,
+) -> str:
     """Say what speaks against a record. cell, answer: the student's; check, stub: as they were handed out."""
     if _code(cell) != _code(check):
         return "the check was changed"

@@ -58,8 +58,11 @@ def _parameters(theirs: str, ours: str) -> str:
         told = notebooks.declarations(theirs, origin="the notebook")
     except DataError:
         return ours
-    lines = [f"{one.name} = {one.default!r}" for one in told
-             if not (one.names_a_file and one.default and not Path(one.default).is_file())]  # fmt: skip
+    lines = [
+        f"{one.name} = {one.default!r}"
+        for one in told
+        if not (one.names_a_file and one.default and not Path(one.default).is_file())
+    ]
     return "\n".join([ours, *lines])
 
 
@@ -70,8 +73,15 @@ def rerun(codes: Sequence[str], *, seconds: float) -> tuple[dict[str, tuple[str,
         given.write_text(json.dumps(list(codes)), encoding="utf-8")
         command = [sys.executable, "-P", "-m", "evalkit.reports.grading.worker", str(given), str(taken)]
         options: dict[str, Any] = {"start_new_session": True} if os.name == "posix" else {}
-        process = subprocess.Popen(command, cwd=place, env=_environment(place), stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **options)  # fmt: skip
+        process = subprocess.Popen(
+            command,
+            cwd=place,
+            env=_environment(place),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            **options,
+        )
         try:
             code = process.wait(timeout=seconds)
             problem = "" if code == 0 else "the run was stopped by the system (memory, time or size of a file)"
@@ -93,9 +103,19 @@ def _environment(place: str) -> dict[str, str]:
     """Return what the process may know: no names or keys of who grades."""
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     package = str(Path(__file__).resolve().parents[3])
-    own = {"HOME": place, "USERPROFILE": place, "IPYTHONDIR": place, "MPLCONFIGDIR": place, "MPLBACKEND": "Agg",
-           "EVALKIT_OFFLINE": "1", "EVALKIT_DATA_DIR": str(cache()), "PYTHONPATH": package, "PYTHONHASHSEED": "0",
-           "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}  # fmt: skip
+    own = {
+        "HOME": place,
+        "USERPROFILE": place,
+        "IPYTHONDIR": place,
+        "MPLCONFIGDIR": place,
+        "MPLBACKEND": "Agg",
+        "EVALKIT_OFFLINE": "1",
+        "EVALKIT_DATA_DIR": str(cache()),
+        "PYTHONPATH": package,
+        "PYTHONHASHSEED": "0",
+        "OPENBLAS_NUM_THREADS": "1",
+        "OMP_NUM_THREADS": "1",
+    }
     return kept | own
 
 

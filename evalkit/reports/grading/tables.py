@@ -48,13 +48,21 @@ def _cell(one: Graded) -> str:
 
 def as_text(graded: Sequence[Graded]) -> str:
     """Return a table for each lesson, then the misconceptions, the most frequent first; no line is over 80 columns."""
-    parts = [_lesson(lesson, [one for one in graded if one.lesson == lesson])
-             for lesson in sorted({one.lesson for one in graded})]  # fmt: skip
+    parts = [
+        _lesson(lesson, [one for one in graded if one.lesson == lesson])
+        for lesson in sorted({one.lesson for one in graded})
+    ]
     parts.append(LEGEND)
     wrong = Counter((one.lesson, one.exercise, one.hint) for one in graded if one.kind == "misconception")
     if wrong:
-        parts.append("\n".join(["What students believe, the most frequent first:",
-                                *(_believed(*key, times) for key, times in wrong.most_common(10))]))  # fmt: skip
+        parts.append(
+            "\n".join(
+                [
+                    "What students believe, the most frequent first:",
+                    *(_believed(*key, times) for key, times in wrong.most_common(10)),
+                ]
+            )
+        )
     doubts = [f"{one.student}, {one.lesson} {one.exercise}: {one.doubt}" for one in graded if one.doubt]
     if doubts:
         parts.append("\n".join(["Doubtful:", *(_wrapped(f"* {doubt}") for doubt in doubts[:20])]))

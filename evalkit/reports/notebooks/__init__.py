@@ -22,4 +22,4 @@ __all__ = [
     "tidy",
     "unwarned",
     "write_text",
-]  # fmt: skip
+]

@@ -53,8 +53,10 @@ def without_solution(code: str, *, origin: str) -> str:
     for line in code.splitlines():
         if line.strip() in (BEGIN, END):
             if inside is (line.strip() == BEGIN):
-                raise DataError(f"{origin}: {line.strip()!r} stands alone. Write {BEGIN!r} above the lines of a "
-                                f"solution and {END!r} below them.")  # fmt: skip
+                raise DataError(
+                    f"{origin}: {line.strip()!r} stands alone. Write {BEGIN!r} above the lines of a "
+                    f"solution and {END!r} below them."
+                )
             inside = not inside
         elif BEGIN in line or END in line:
             raise DataError(f"{origin}: a mark of a solution shares its line with {line.strip()!r}. Give it its own.")

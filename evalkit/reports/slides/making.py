@@ -67,14 +67,26 @@ def page(cells: list[Any], name: str) -> str:
     notebook = from_dict({"cells": nodes, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
     style = (TEMPLATE / "slides.css").read_text(encoding="utf-8")
     resources = {
-        "title": slides[0].title, "css": style, "policy": export.POLICY, "count": len(slides), "name": name,
+        "title": slides[0].title,
+        "css": style,
+        "policy": export.POLICY,
+        "count": len(slides),
+        "name": name,
         "contents": [(number, slide.title) for number, slide in enumerate(slides, 1) if slide.opens and number > 1],
-    }  # fmt: skip
+    }
     maker = export.Exporter(template_name=TEMPLATE.name, extra_template_basedirs=[str(TEMPLATE.parent)])
     return maker.from_notebook_node(notebook, resources=resources)[0]
 
 
 def node(slide: Slide, number: int) -> dict[str, Any]:
     """Return a slide as the cell that the template walks over."""
-    return {"cell_type": "markdown", "id": f"slide-{number}", "metadata": {}, "source": "", "html": slide.html,
-            "title": slide.title, "kind": slide.kind, "simulated": slide.simulated}  # fmt: skip
+    return {
+        "cell_type": "markdown",
+        "id": f"slide-{number}",
+        "metadata": {},
+        "source": "",
+        "html": slide.html,
+        "title": slide.title,
+        "kind": slide.kind,
+        "simulated": slide.simulated,
+    }

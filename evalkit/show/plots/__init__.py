@@ -23,9 +23,31 @@ from evalkit import DataError
 from evalkit.show.plots import page
 from evalkit.show.plots.page import BOTH, above, keep_grid, legend, narrow
 
-__all__ = ["BOTH", "GREY", "INK", "LIGHT", "LINES", "MARKERS", "PALETTE", "above", "describe", "dots", "faint",
-           "forest", "house", "keep_grid", "legend", "literal", "mark", "narrow", "readable", "rows_of",
-           "shared_legend", "small_multiples", "words_on"]  # fmt: skip
+__all__ = [
+    "BOTH",
+    "GREY",
+    "INK",
+    "LIGHT",
+    "LINES",
+    "MARKERS",
+    "PALETTE",
+    "above",
+    "describe",
+    "dots",
+    "faint",
+    "forest",
+    "house",
+    "keep_grid",
+    "legend",
+    "literal",
+    "mark",
+    "narrow",
+    "readable",
+    "rows_of",
+    "shared_legend",
+    "small_multiples",
+    "words_on",
+]
 
 #: Letters and lines; lines beside the data and what recedes; what only parts or fills, and carries no meaning alone.
 INK, GREY, LIGHT = "#1a1a1a", "#6b6b6b", "#d0d0d0"
@@ -37,15 +59,36 @@ LINES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1, 1, 1)))
 Drawn = TypeVar("Drawn", Axes, Figure)
 
 HOUSE: dict[Any, Any] = {
-    "axes.edgecolor": GREY, "axes.labelcolor": INK, "axes.titlelocation": "left", "axes.titlesize": 11,
-    "axes.titleweight": "bold", "axes.labelsize": 10, "axes.spines.top": False, "axes.spines.right": False,
-    "axes.axisbelow": True, "figure.constrained_layout.use": True, "figure.facecolor": "white",
-    "font.family": "DejaVu Sans", "font.size": 10, "text.color": INK, "lines.linewidth": 1.5,
-    "lines.solid_capstyle": "round", "patch.edgecolor": "white", "patch.force_edgecolor": True, "legend.fontsize": 9,
-    "legend.facecolor": "white", "legend.edgecolor": "none", "legend.framealpha": 0.9,  # no line strikes its words
-    "xtick.color": GREY, "ytick.color": GREY, "xtick.labelcolor": INK, "ytick.labelcolor": INK,
-    "xtick.labelsize": 9, "ytick.labelsize": 9, "axes.prop_cycle": cycler(color=PALETTE),
-}  # fmt: skip
+    "axes.edgecolor": GREY,
+    "axes.labelcolor": INK,
+    "axes.titlelocation": "left",
+    "axes.titlesize": 11,
+    "axes.titleweight": "bold",
+    "axes.labelsize": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "figure.constrained_layout.use": True,
+    "figure.facecolor": "white",
+    "font.family": "DejaVu Sans",
+    "font.size": 10,
+    "text.color": INK,
+    "lines.linewidth": 1.5,
+    "lines.solid_capstyle": "round",
+    "patch.edgecolor": "white",
+    "patch.force_edgecolor": True,
+    "legend.fontsize": 9,
+    "legend.facecolor": "white",
+    "legend.edgecolor": "none",
+    "legend.framealpha": 0.9,  # no line strikes its words
+    "xtick.color": GREY,
+    "ytick.color": GREY,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "xtick.labelsize": 9,
+    "ytick.labelsize": 9,
+    "axes.prop_cycle": cycler(color=PALETTE),
+}
 
 
 def house(draw: Callable[..., Any]) -> Callable[..., Any]:
@@ -160,8 +203,14 @@ def dots(
 
 def mark(number: int) -> dict[str, Any]:
     """Return how the n-th series is marked: a colour and a marker of its own, no line."""
-    return {"color": PALETTE[number % len(PALETTE)], "marker": MARKERS[number % len(MARKERS)], "ls": "", "ms": 7.5,
-            "mec": "white", "mew": 0.6}  # fmt: skip
+    return {
+        "color": PALETTE[number % len(PALETTE)],
+        "marker": MARKERS[number % len(MARKERS)],
+        "ls": "",
+        "ms": 7.5,
+        "mec": "white",
+        "mew": 0.6,
+    }
 
 
 def _name_rows(axes: Axes, names: Iterable[object]) -> None:

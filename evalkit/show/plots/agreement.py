@@ -50,9 +50,16 @@ def intraclass_intervals(table: pd.DataFrame) -> Figure:
     ]
     figure, axes = plt.subplots(figsize=(BOTH, 0.55 * len(table) + 1.1))
     forest(
-        axes, pd.concat(parts), rows="pair", value="value", low="low", high="high", series="kind", names=_KINDS,
+        axes,
+        pd.concat(parts),
+        rows="pair",
+        value="value",
+        low="low",
+        high="high",
+        series="kind",
+        names=_KINDS,
         order=sorted(table["pair"]),
-    )  # fmt: skip
+    )
     axes.set(xlim=(0, 1), ylabel="language pair", xlabel="intraclass correlation (0: none, 1: perfect), 95 % interval")
     legend(figure, loc="outside upper center")
     levels = [f"{row.pair} {row.agreement:.2f} and {row.consistency:.2f}" for row in table.itertuples()]

@@ -84,9 +84,12 @@ def score_strips(ratings: pd.DataFrame) -> Figure:
     rows = -(-len(pairs) // columns)
     heights = [max(counts.loc[pairs[r * columns : (r + 1) * columns]]) for r in range(rows)]
     figure, grid = plt.subplots(
-        rows, columns, figsize=(4.6 * columns, 0.2 * sum(heights) + 0.75 * rows), squeeze=False,
+        rows,
+        columns,
+        figsize=(4.6 * columns, 0.2 * sum(heights) + 0.75 * rows),
+        squeeze=False,
         gridspec_kw={"height_ratios": [h + 2 for h in heights]},
-    )  # fmt: skip
+    )
     edges = np.arange(-0.5, 102, 2)
     for axes, pair in zip(grid.flat, pairs, strict=False):
         scores = ratings[ratings["pair"] == pair].groupby("annotator")["score"]
@@ -124,8 +127,15 @@ def tick_shares(shares: pd.DataFrame, *, within: float) -> Figure:
     figure, axes = plt.subplots(figsize=(BOTH, 0.55 * len(pairs) + 1.1))
     dots(axes, total, rows="pair", value="share", order=pairs)
     axes.axvline(even, color=PALETTE[1], ls=":", lw=1.5)
-    axes.annotate(f"evenly spread scores: {even:.2f}", (even, -0.55), color=PALETTE[1], fontsize=9, xytext=(4, 0),
-                  textcoords="offset points", va="center")  # fmt: skip
+    axes.annotate(
+        f"evenly spread scores: {even:.2f}",
+        (even, -0.55),
+        color=PALETTE[1],
+        fontsize=9,
+        xytext=(4, 0),
+        textcoords="offset points",
+        va="center",
+    )
     axes.set(ylim=(len(pairs) - 0.4, -0.8), xlim=(-0.02, 1.02), ylabel="language pair")
     axes.set_xlabel(f"share of an annotator's scores within {within:g} point of a tick mark (bar: median annotator)")
     return describe(
@@ -150,8 +160,15 @@ def repeat_differences(repeated: pd.DataFrame) -> Figure:
     )
     for pair, axes in panels.items():
         rows = repeated[repeated["pair"] == pair].sort_values(["median_abs_diff", "max_abs_diff"], ascending=False)
-        forest(axes, rows, rows="annotator", value="median_abs_diff", low="median_abs_diff", high="max_abs_diff",
-               looks={None: {"label": "median", "ms": 5}})  # fmt: skip
+        forest(
+            axes,
+            rows,
+            rows="annotator",
+            value="median_abs_diff",
+            low="median_abs_diff",
+            high="max_abs_diff",
+            looks={None: {"label": "median", "ms": 5}},
+        )
         axes.plot(rows["max_abs_diff"], range(len(rows)), "|", color=INK, ms=9, mew=2, label="largest")
         axes.tick_params(axis="y", labelsize=8)
         axes.set(xlabel="difference (points of 100)", xlim=(-2, None))

@@ -105,9 +105,14 @@ def before_after(calibrated: pd.DataFrame) -> Figure:
     titles = {row.Index: f"{row.Index}\nsd {row.raw:.2f} → {row.adjusted:.2f}" for row in spreads.itertuples()}
     size = (max(4.2 / len(titles), 1.75), 4.3)
     figure, panels = small_multiples(
-        titles, titles=titles, columns=len(titles), size=size, margin=(0, 0), sharey=True,
+        titles,
+        titles=titles,
+        columns=len(titles),
+        size=size,
+        margin=(0, 0),
+        sharey=True,
         ylabel="mean score on the task (points)",
-    )  # fmt: skip
+    )
     for place, axes in panels.items():
         rows = part[part["within"] == place]
         jitter = np.linspace(-0.12, 0.12, len(rows))[rows["raw"].rank(method="first").astype(int) - 1]

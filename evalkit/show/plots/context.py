@@ -129,8 +129,17 @@ def effect_forest(effects: pd.DataFrame) -> Figure:
     )
     names = {method: textwrap.fill(method, 26) for method in methods}
     for scale, axes in panels.items():
-        forest(axes, effects[effects["scale"] == scale], rows="method", value="estimate", low="low", high="high",
-               series="data", order=methods, names=names)  # fmt: skip
+        forest(
+            axes,
+            effects[effects["scale"] == scale],
+            rows="method",
+            value="estimate",
+            low="low",
+            high="high",
+            series="data",
+            order=methods,
+            names=names,
+        )
         axes.axvline(0, color=INK, lw=0.8, ls=":")
         axes.set_xlabel(f"loss after less loss before\n({_UNITS[scale]}, 95 % interval)")
     figure.axes[0].set_ylabel("method")

@@ -19,17 +19,28 @@ from evalkit.show.plots import GREY, INK, LIGHT, PALETTE
 
 MIME = "application/vnd.vegalite.v5+json"
 #: What JupyterLab hands to its renderer: vector graphics, which screen readers can read, and no link to other sites.
-EMBEDDED = {"embed_options": {"renderer": "svg", "actions": {"export": True, "source": False, "compiled": False,
-                                                             "editor": False}}}  # fmt: skip
+EMBEDDED = {
+    "embed_options": {
+        "renderer": "svg",
+        "actions": {"export": True, "source": False, "compiled": False, "editor": False},
+    }
+}
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 4], [1, 3])
 MOST = 5000  # rows; more would make a notebook heavy and a chart slow
 
 
 def intervals(
-    table: pd.DataFrame, *, alt: str, label: str, value: str, low: str, high: str, names: Mapping[str, str],
+    table: pd.DataFrame,
+    *,
+    alt: str,
+    label: str,
+    value: str,
+    low: str,
+    high: str,
+    names: Mapping[str, str],
     group: str | None = None,
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     """Specify a forest plot: a row per label with a point and its interval, in the order of the table.
 
     table: tidy. label, value, low, high: its columns; group: a column that parts points by shape, side by side.
@@ -51,11 +62,18 @@ def intervals(
     line = {"x": {"field": fields[low], "type": "quantitative", **spread}, "x2": {"field": fields[high]}}
     point = {"x": {"field": fields[value], "type": "quantitative", **spread}}
     looks = _looks(table, group, names, fields)
-    return _chart(alt, rows, [
-        {"mark": {"type": "rule", "strokeWidth": 3}, "encoding": shared | line | looks("color", "strokeDash")},
-        {"mark": {"type": "point", "filled": True, "size": 90, "opacity": 1}, "encoding": shared | point
-         | looks("color", "shape")},
-    ], height={"step": 26})  # fmt: skip
+    return _chart(
+        alt,
+        rows,
+        [
+            {"mark": {"type": "rule", "strokeWidth": 3}, "encoding": shared | line | looks("color", "strokeDash")},
+            {
+                "mark": {"type": "point", "filled": True, "size": 90, "opacity": 1},
+                "encoding": shared | point | looks("color", "shape"),
+            },
+        ],
+        height={"step": 26},
+    )
 
 
 def points(
@@ -80,13 +98,26 @@ def points(
     looks = _looks(table, group, names, fields)
     told = {"tooltip": _tooltip(table, names, fields)}
     named = {"text": {"field": fields[label], "type": "nominal"}}
-    return _chart(alt, rows, [
-        {"transform": [fitted], "mark": {"type": "line", "strokeWidth": 1.8}, "encoding": place
-         | looks("color", "strokeDash")},
-        {"mark": {"type": "point", "filled": True, "size": 80, "opacity": 1}, "encoding": place | told
-         | looks("color", "shape")},
-        {"mark": {"type": "text", "align": "left", "dx": 7, "fontSize": 9, "color": INK}, "encoding": place | named},
-    ], height=340)  # fmt: skip
+    return _chart(
+        alt,
+        rows,
+        [
+            {
+                "transform": [fitted],
+                "mark": {"type": "line", "strokeWidth": 1.8},
+                "encoding": place | looks("color", "strokeDash"),
+            },
+            {
+                "mark": {"type": "point", "filled": True, "size": 80, "opacity": 1},
+                "encoding": place | told | looks("color", "shape"),
+            },
+            {
+                "mark": {"type": "text", "align": "left", "dx": 7, "fontSize": 9, "color": INK},
+                "encoding": place | named,
+            },
+        ],
+        height=340,
+    )
 
 
 def _data(
@@ -104,9 +135,10 @@ def _data(
     numeric = {column for column in names if _numeric(table[column])} - set(texts)
     plain = {
         fields[column]: [None if pd.isna(v) else float(v) for v in table[column]]
-        if column in numeric else ["–" if pd.isna(v) else str(v) for v in table[column]]
+        if column in numeric
+        else ["–" if pd.isna(v) else str(v) for v in table[column]]
         for column in names
-    }  # fmt: skip
+    }
     return fields, [dict(zip(plain, row, strict=True)) for row in zip(*plain.values(), strict=True)]
 
 
@@ -133,11 +165,16 @@ def _looks(table: pd.DataFrame, group: str | None, names: Mapping[str, str], fie
 
     def encoded(*channels: str) -> dict[str, Any]:
         return {
-            channel: {"field": fields[group], "type": "nominal", "title": names[group], "sort": None,
-                      "legend": {"orient": "top", "labelLimit": 320},
-                      "scale": {"domain": found, "range": [ranges[channel][k % 6] for k in range(len(found))]}}
+            channel: {
+                "field": fields[group],
+                "type": "nominal",
+                "title": names[group],
+                "sort": None,
+                "legend": {"orient": "top", "labelLimit": 320},
+                "scale": {"domain": found, "range": [ranges[channel][k % 6] for k in range(len(found))]},
+            }
             for channel in channels
-        }  # fmt: skip
+        }
 
     return encoded
 

@@ -12,9 +12,11 @@ from evalkit.show.plots import BOTH, GREY, INK, above, describe, forest, house, 
 
 #: A kind of contestant -> how it is marked; markers differ, so that colour is not needed.
 _LOOKS = {
-    "one person": mark(1) | {"marker": "s"}, "two people": mark(2) | {"marker": "D"},
-    "metric": mark(0) | {"marker": "o"}, "knows nothing": mark(6) | {"marker": "X", "color": GREY},
-}  # fmt: skip
+    "one person": mark(1) | {"marker": "s"},
+    "two people": mark(2) | {"marker": "D"},
+    "metric": mark(0) | {"marker": "o"},
+    "knows nothing": mark(6) | {"marker": "X", "color": GREY},
+}
 
 
 @house
@@ -30,17 +32,36 @@ def ceiling(table: pd.DataFrame, *, statistic: str, gold: str, names: Mapping[st
     shown = table.drop(index=hidden).reset_index(drop=True)
     figure, axes = plt.subplots(figsize=(BOTH, 0.21 * len(shown) + 0.9))
     written = {row.contestant: names.get(row.contestant, row.contestant) for row in shown.itertuples()}
-    forest(axes, shown, rows="contestant", value="value", low="low", high="high", series="kind", apart=0,
-           names=written, looks=_LOOKS)  # fmt: skip
+    forest(
+        axes,
+        shown,
+        rows="contestant",
+        value="value",
+        low="low",
+        high="high",
+        series="kind",
+        apart=0,
+        names=written,
+        looks=_LOOKS,
+    )
     for place, row in enumerate(shown.itertuples()):
         if row.kind not in set(shown["kind"][:place]):
-            axes.annotate(row.kind, (row.high, place), xytext=(4, 0), textcoords="offset points", va="center",
-                          fontsize=9, color=INK)  # fmt: skip
+            axes.annotate(
+                row.kind,
+                (row.high, place),
+                xytext=(4, 0),
+                textcoords="offset points",
+                va="center",
+                fontsize=9,
+                color=INK,
+            )
     axes.margins(x=0.16 if narrow() else 0.1)
     axes.set(xlabel=literal(f"{statistic}, held against {gold}"), ylabel="")
     of_kind = shown.groupby("kind", sort=False).first()
-    best = "; ".join(f"{kind}: {written[row.contestant]} {row.value:.3f}" for kind, row in zip(
-        of_kind.index, of_kind.itertuples(), strict=True))  # fmt: skip
+    best = "; ".join(
+        f"{kind}: {written[row.contestant]} {row.value:.3f}"
+        for kind, row in zip(of_kind.index, of_kind.itertuples(), strict=True)
+    )
     return describe(
         figure,
         f"Dots with 95 % intervals of {len(shown)} contestants by {statistic}, best on top; {len(hidden)} metrics "

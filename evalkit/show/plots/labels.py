@@ -33,8 +33,17 @@ def name_ends(axes: Axes, lines: Iterable[Named], *, rows: int = 1) -> None:
     places = spread(ends, [_HIGH * (name.count("\n") + 1) / inches for name, *_ in named])
     for (name, x, y, colour), end, place in zip(named, ends, places, strict=True):
         joint = {"arrowstyle": "-", "color": GREY, "lw": 0.6, "shrinkA": 0, "shrinkB": 1} if place != end else None
-        axes.annotate(name, (x, y), (1.03, place), textcoords="axes fraction", va="center", fontsize=_SIZE,
-                      color=readable(colour), arrowprops=joint, annotation_clip=False)  # fmt: skip
+        axes.annotate(
+            name,
+            (x, y),
+            (1.03, place),
+            textcoords="axes fraction",
+            va="center",
+            fontsize=_SIZE,
+            color=readable(colour),
+            arrowprops=joint,
+            annotation_clip=False,
+        )
 
 
 def name_on_lines(axes: Axes, lines: Iterable[Named]) -> bool:

@@ -78,8 +78,15 @@ def correlations(table: pd.DataFrame) -> Figure:
         raise DataError("The correlations have no intervals to be drawn. Compute them with resamples.")
     figure, panels = _by_language(table, xlabel="Kendall's τ-b with human scores (segments; bar: 95 % interval)")
     for language, axes in panels.items():
-        forest(axes, table[table["language"] == language], rows="metric", value="kendall_b", low="kendall_b_low",
-               high="kendall_b_high", order=dict.fromkeys(table["metric"]))  # fmt: skip
+        forest(
+            axes,
+            table[table["language"] == language],
+            rows="metric",
+            value="kendall_b",
+            low="kendall_b_low",
+            high="kendall_b_high",
+            order=dict.fromkeys(table["metric"]),
+        )
         axes.grid(axis="x", color=LIGHT, lw=0.5)
     top = table.loc[table.groupby("language", sort=False)["kendall_b"].idxmax()]
     best = ", ".join(f"{row.language} {row.metric} {row.kendall_b:.2f}" for row in top.itertuples())
@@ -102,8 +109,19 @@ def subsets(table: pd.DataFrame, *, rule: str) -> Figure:
     pairs = part.groupby(["language", "metric"])["kendall_b"]
     part = part.assign(low=pairs.transform("min"), high=pairs.transform("max"))  # a line joins the two marks
     for language, axes in panels.items():
-        forest(axes, part[part["language"] == language], rows="metric", value="kendall_b", low="low", high="high",
-               series="subset", apart=0, order=dict.fromkeys(part["metric"]), names=names, looks=looks)  # fmt: skip
+        forest(
+            axes,
+            part[part["language"] == language],
+            rows="metric",
+            value="kendall_b",
+            low="low",
+            high="high",
+            series="subset",
+            apart=0,
+            order=dict.fromkeys(part["metric"]),
+            names=names,
+            looks=looks,
+        )
         axes.axvline(0, color=GREY, lw=0.8, ls=":")
     shared_legend(figure)
     means = part.groupby("subset")["kendall_b"].mean()
@@ -119,9 +137,15 @@ def _by_language(table: pd.DataFrame, *, xlabel: str) -> tuple[Figure, dict[str,
     languages = dict.fromkeys(table["language"])
     size = (6.8 / len(languages), 0.26 * table["metric"].nunique() + 1.3)
     return small_multiples(
-        languages, columns=len(languages), size=size, margin=(0, 0), sharex=True, sharey=True, xlabel=xlabel,
+        languages,
+        columns=len(languages),
+        size=size,
+        margin=(0, 0),
+        sharex=True,
+        sharey=True,
+        xlabel=xlabel,
         ylabel="metric",
-    )  # fmt: skip
+    )
 
 
 @house
@@ -165,10 +189,13 @@ def buckets(table: pd.DataFrame, *, language: str) -> Figure:
     part = rows_of(table, "language", language)
     metrics = list(dict.fromkeys(part["metric"]))
     figure, panels = small_multiples(
-        metrics, size=(6.8 / 3, 1.85), margin=(0, 0.5), sharex=True,
+        metrics,
+        size=(6.8 / 3, 1.85),
+        margin=(0, 0.5),
+        sharex=True,
         xlabel="human score (of 25) and judgements in the bucket",
         ylabel=f"metric, its own units ({literal(language)})",
-    )  # fmt: skip
+    )
     for metric, axes in panels.items():
         shown = part[part["metric"] == metric].reset_index(drop=True)
         at = shown.index.to_numpy()
@@ -202,9 +229,13 @@ def hexbins(
     if part.empty:
         raise DataError(f"No translation into {language!r} has all these scores. Check the language's code.")
     figure, panels = small_multiples(
-        metrics, size=(6.8 / min(3, len(metrics)), 2.0), margin=(0, 0.7), sharex=True,
-        xlabel="human score (points of 25)", ylabel="metric, its own units",
-    )  # fmt: skip
+        metrics,
+        size=(6.8 / min(3, len(metrics)), 2.0),
+        margin=(0, 0.7),
+        sharex=True,
+        xlabel="human score (points of 25)",
+        ylabel="metric, its own units",
+    )
     shades = ListedColormap(plt.get_cmap("Greys")(np.linspace(0.25, 1, 256)))  # a single translation shows, too
     drawn = []
     for metric, axes in panels.items():

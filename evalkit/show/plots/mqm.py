@@ -21,8 +21,10 @@ def severities(table: pd.DataFrame, *, by: str = "tgt_lang") -> Figure:
     """
     languages, groups = list(dict.fromkeys(table[by])), list(dict.fromkeys(table["group"]))
     levels = list(dict.fromkeys(table["severity"]))
-    shades = {level: tuple(1 - (1 - np.array(to_rgb(PALETTE[0]))) * depth)
-              for level, depth in zip(levels, np.append(np.linspace(0.15, 1.0, len(levels) - 1), 0.0))}  # fmt: skip
+    shades = {
+        level: tuple(1 - (1 - np.array(to_rgb(PALETTE[0]))) * depth)
+        for level, depth in zip(levels, np.append(np.linspace(0.15, 1.0, len(levels) - 1), 0.0))
+    }
     rows = len(languages)
     figure, grid = plt.subplots(rows, 1, figsize=(BOTH, 0.78 * rows + 1.3), sharex=True, squeeze=False)
     for axes, language in zip(grid[:, 0], languages):

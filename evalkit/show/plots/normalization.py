@@ -119,16 +119,30 @@ def held_out_agreement(held: pd.DataFrame) -> Figure:
     """
     titles = {name: METHODS[name].title for name in dict.fromkeys(held["method"])}
     figure, panels = small_multiples(
-        sorted(held["pair"].unique()), columns=2, size=(2.1, 0.26 * len(titles) + 0.75), margin=(2.1, 0.3),
-        sharex=True, sharey=True, xlabel="agreement on held-out items: ICC(A,1), 95 % interval (no unit)",
+        sorted(held["pair"].unique()),
+        columns=2,
+        size=(2.1, 0.26 * len(titles) + 0.75),
+        margin=(2.1, 0.3),
+        sharex=True,
+        sharey=True,
+        xlabel="agreement on held-out items: ICC(A,1), 95 % interval (no unit)",
         ylabel="method",
-    )  # fmt: skip
+    )
     for pair, axes in panels.items():
         own = held[held["pair"] == pair]
         sure = (own["change_low"] > 0) | (own["change_high"] < 0)
         for part, look in ((sure, {"mfc": PALETTE[0]}), (~sure, {"mfc": "white"})):
-            forest(axes, own[part], rows="method", value="agreement", low="low", high="high", order=titles,
-                   names=titles, looks={None: {"mec": PALETTE[0], **look}})  # fmt: skip
+            forest(
+                axes,
+                own[part],
+                rows="method",
+                value="agreement",
+                low="low",
+                high="high",
+                order=titles,
+                names=titles,
+                looks={None: {"mec": PALETTE[0], **look}},
+            )
         for raw in own.loc[own["method"] == "none", "agreement"]:
             axes.axvline(raw, color=PALETTE[1], ls=":", lw=1.4)
         axes.tick_params(axis="y", labelsize=8)

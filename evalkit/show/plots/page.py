@@ -112,8 +112,17 @@ def above(axes: Axes, *, columns: int = 2, **options: Any) -> Legend:
     title = axes.get_title(loc="left") or None
     axes.set_title("", loc="left")
     bold = {"weight": "bold", "size": 10}
-    return legend(axes, columns=columns, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, alignment="left",
-                  title=title, title_fontproperties=bold, **options)  # fmt: skip
+    return legend(
+        axes,
+        columns=columns,
+        loc="lower left",
+        bbox_to_anchor=(0, 1),
+        borderaxespad=0.2,
+        alignment="left",
+        title=title,
+        title_fontproperties=bold,
+        **options,
+    )
 
 
 def _labels(target: Axes | Figure) -> list[str]:
@@ -225,8 +234,11 @@ def _break_names(figure: Figure) -> None:
         if spec:
             need[spec.rowspan.start] = 0.16 * sum(name.count("\n") + 1 for name in broken)
     most = sum(need.values()) + 0.9 * len(need)
-    if names and most > figure.get_figheight() and any("\n" in label.get_text() for panel in panels_of(figure)
-                                                      for label in panel.get_yticklabels()):  # fmt: skip
+    if (
+        names
+        and most > figure.get_figheight()
+        and any("\n" in label.get_text() for panel in panels_of(figure) for label in panel.get_yticklabels())
+    ):
         figure.set_figheight(most)
 
 

@@ -29,10 +29,12 @@ from evalkit.show.plots import (
 )
 
 _PARTS = {
-    "document": ("documents", PALETTE[4], ""), "item": ("segments", PALETTE[0], "///"),
-    "annotator": ("annotators' levels", PALETTE[1], ""), "block": ("annotator by document", PALETTE[5], "\\\\\\"),
+    "document": ("documents", PALETTE[4], ""),
+    "item": ("segments", PALETTE[0], "///"),
+    "annotator": ("annotators' levels", PALETTE[1], ""),
+    "block": ("annotator by document", PALETTE[5], "\\\\\\"),
     "residual": ("noise of a judgement", "#e8e8e8", "..."),
-}  # fmt: skip
+}
 
 
 @house
@@ -70,16 +72,22 @@ def calibration_errors(table: pd.DataFrame) -> Figure:
     """
     table = table[table["annotators"] == table.groupby("pair")["annotators"].transform("max")]
     figure, panels = small_multiples(
-        dict.fromkeys(table["pair"]), columns=2, size=(BOTH / 2, 1.55), sharex=True, sharey=True,
-        xlabel="segments in the smaller set", ylabel="standard error of the shift (points)",
-    )  # fmt: skip
+        dict.fromkeys(table["pair"]),
+        columns=2,
+        size=(BOTH / 2, 1.55),
+        sharex=True,
+        sharey=True,
+        xlabel="segments in the smaller set",
+        ylabel="standard error of the shift (points)",
+    )
     looks = {"documents": (PALETTE[1], "s", "--", "whole documents"), "segments": (PALETTE[0], "o", "-", "segments")}
     for pair, axes in panels.items():
         for design, (colour, marker, line, label) in looks.items():
             rows = table[(table["pair"] == pair) & (table["design"] == design)].sort_values("size")
             axes.plot(rows["size"], rows["se_closed_form"], line, color=colour, label=f"{label}: formula")
-            axes.plot(rows["size"], rows["se_subsampled"], marker, color=colour, ms=6, mec="white",
-                      label=f"{label}: drawn")  # fmt: skip
+            axes.plot(
+                rows["size"], rows["se_subsampled"], marker, color=colour, ms=6, mec="white", label=f"{label}: drawn"
+            )
     figure.axes[0].set_ylim(0, 1.08 * table[["se_closed_form", "se_subsampled"]].max(axis=None))
     shared_legend(figure, columns=2)
     ends = table[table["design"] == "segments"].groupby("pair")["se_subsampled"].agg(["max", "min"])
@@ -98,9 +106,14 @@ def spending(table: pd.DataFrame) -> Figure:
     table: the result of ``planning.spending``. Below 1 the set pays; the mark is the best size.
     """
     figure, panels = small_multiples(
-        dict.fromkeys(table["pair"]), columns=2, size=(BOTH / 2, 1.9), sharex=True, sharey=True,
-        xlabel="segments in the calibration set", ylabel="error with a set / without",
-    )  # fmt: skip
+        dict.fromkeys(table["pair"]),
+        columns=2,
+        size=(BOTH / 2, 1.9),
+        sharex=True,
+        sharey=True,
+        xlabel="segments in the calibration set",
+        ylabel="error with a set / without",
+    )
     looks = {"whole documents": (PALETTE[1], "s", "--"), "single segments": (PALETTE[0], "o", "-")}
     for pair, axes in panels.items():
         for design, (colour, marker, line) in looks.items():
@@ -132,8 +145,13 @@ def power_curves(curves: pd.DataFrame, simulated: pd.DataFrame, *, target: float
     for number, delta in enumerate(deltas):
         rows, found = (table[table["delta"] == delta] for table in (curves, simulated))
         look = mark(number)
-        axes.plot(rows["segments"], rows["power"], label=literal(f"{delta:g} points apart"), color=look["color"],
-                  ls=LINES[number % len(LINES)])  # fmt: skip
+        axes.plot(
+            rows["segments"],
+            rows["power"],
+            label=literal(f"{delta:g} points apart"),
+            color=look["color"],
+            ls=LINES[number % len(LINES)],
+        )
         half.append((f"{delta:g}", *_half_way(rows), look["color"]))
         reach = np.abs(found[["power_low", "power_high"]].to_numpy().T - found["power"].to_numpy())
         axes.errorbar(found["segments"], found["power"], yerr=reach, capsize=4, **look)

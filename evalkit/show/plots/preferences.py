@@ -16,8 +16,11 @@ def changes(measures: pd.DataFrame) -> Figure:
     measures: measure, pointwise, side_by_side, low, high, the last two of the difference.
     """
     own = measures["pointwise"]
-    shown = measures.assign(change=100 * (measures["side_by_side"] / own - 1), low=100 * measures["low"] / own,
-                            high=100 * measures["high"] / own)  # fmt: skip
+    shown = measures.assign(
+        change=100 * (measures["side_by_side"] / own - 1),
+        low=100 * measures["low"] / own,
+        high=100 * measures["high"] / own,
+    )
     figure, axes = plt.subplots(figsize=(BOTH, 0.32 * len(shown) + 0.9))
     axes.axvline(0, color=INK, lw=1)
     forest(axes, shown, rows="measure", value="change", low="low", high="high")

@@ -83,10 +83,13 @@ def histograms(ratings: pd.DataFrame, profiled: pd.DataFrame) -> Figure:
     scores = ratings[ratings["annotator"].isin(_busiest(ratings))].groupby("annotator")["score"]
     told = profiled.set_index("annotator")
     figure, panels = small_multiples(
-        scores.mean().sort_values(ascending=False).index, size=(2.1, 1.35), margin=(0, 0.5), sharex=True,
+        scores.mean().sort_values(ascending=False).index,
+        size=(2.1, 1.35),
+        margin=(0, 0.5),
+        sharex=True,
         xlabel="score (0 to 100), one bar a point; dotted: tick marks",
         ylabel="share of the annotator's judgements (each panel to its own height)",
-    )  # fmt: skip
+    )
     for name, axes in panels.items():
         _bars(axes, scores.get_group(name))
         row = told.loc[name]
@@ -128,9 +131,12 @@ def two_distributions(
     low, high = ends.pop()
     width = (high - low) / 20
     figure, panels = small_multiples(
-        annotators, sharex=True, sharey=True, xlabel=f"score ({low:g} to {high:g}); triangles: means",
+        annotators,
+        sharex=True,
+        sharey=True,
+        xlabel=f"score ({low:g} to {high:g}); triangles: means",
         ylabel="share of judgements",
-    )  # fmt: skip
+    )
     edges = np.arange(low - width / 2, high + width, width)
     styles: tuple[dict[str, Any], ...] = (
         {"color": GREY},
@@ -143,9 +149,16 @@ def two_distributions(
             axes.bar(edges[:-1] + width / 2, sign * share, width=0.9 * width, lw=0.6, label=name, **style)
             beside = offset_copy(axes.transData, figure, y=5 * sign, units="points")
             axes.plot(
-                scores.mean(), 0, "v" if sign > 0 else "^", color=PALETTE[1], ms=7, mec="white", mew=0.8, zorder=4,
+                scores.mean(),
+                0,
+                "v" if sign > 0 else "^",
+                color=PALETTE[1],
+                ms=7,
+                mec="white",
+                mew=0.8,
+                zorder=4,
                 transform=beside,
-            )  # fmt: skip
+            )
         axes.axhline(0, color=INK, lw=0.9)
         axes.yaxis.set_major_formatter(lambda value, _: f"{abs(value):g}")
     shared_legend(figure)
@@ -168,9 +181,15 @@ def grids_in_use(tested: Mapping[str, pd.DataFrame]) -> Figure:
         name: f"{name}\n({table.groupby(['pair', 'annotator']).ngroups} annotators)" for name, table in tested.items()
     }
     figure, panels = small_multiples(
-        tested, titles=titles, columns=len(titles), size=(2.3, 2.9), margin=(0.4, 0), sharey=True,
-        xlabel="ticks of the grid in use (on the bars: annotators)", ylabel="share of annotators",
-    )  # fmt: skip
+        tested,
+        titles=titles,
+        columns=len(titles),
+        size=(2.3, 2.9),
+        margin=(0.4, 0),
+        sharey=True,
+        xlabel="ticks of the grid in use (on the bars: annotators)",
+        ylabel="share of annotators",
+    )
     found = []
     for name, axes in panels.items():
         table = tested[name]

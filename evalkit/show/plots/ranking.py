@@ -49,8 +49,18 @@ def bump_chart(ranked: pd.DataFrame, *, pair: str) -> Figure:
     for system, y in places.iterrows():
         k = bold.index(system) if system in bold else None
         colour, line, weight = (GREY, "-", "normal") if k is None else (PALETTE[k % 7], LINES[k % 6], "bold")
-        axes.plot(range(len(variants)), y, color=colour, ls=line, lw=0.9 if k is None else 2.2, marker="o", ms=11,
-                  mfc="white", mec=colour, mew=0.9 if k is None else 1.8)  # fmt: skip
+        axes.plot(
+            range(len(variants)),
+            y,
+            color=colour,
+            ls=line,
+            lw=0.9 if k is None else 2.2,
+            marker="o",
+            ms=11,
+            mfc="white",
+            mec=colour,
+            mew=0.9 if k is None else 1.8,
+        )
         for x, level in enumerate(y):
             axes.text(x, level, y.iloc[0], ha="center", va="center_baseline", fontsize=7, color=INK, weight=weight)
         for edge, side, align in () if narrow() else ((0, -gap, "right"), (last, gap, "left")):
@@ -99,16 +109,30 @@ def win_matrix(compared: pd.DataFrame, *, pair: str) -> Figure:
         shade = plt.get_cmap("Blues")(depth)[:3]
         axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, fc=shade, ec=LIGHT, lw=0.6))
         words = words_on(shade) if row.significant else {"color": GREY}
-        axes.text(x, y, f"{100 * row.superiority:.0f}", ha="center", va="center", fontsize=8,
-                  weight="bold" if row.significant else "normal", **words)  # fmt: skip
+        axes.text(
+            x,
+            y,
+            f"{100 * row.superiority:.0f}",
+            ha="center",
+            va="center",
+            fontsize=8,
+            weight="bold" if row.significant else "normal",
+            **words,
+        )
     labels = [literal(name) for name in names]
     axes.set_xticks(range(1, size), labels[1:], rotation=90, fontsize=8)
     axes.set_yticks(range(size - 1), labels[:-1], fontsize=8)
     axes.tick_params(length=0)
     axes.set(xlim=(0.5, size - 0.5), ylim=(size - 1.5, -0.5), title=literal(pair), xlabel="loses", ylabel="wins")
     axes.spines[:].set_visible(False)
-    axes.text(0.02, 0.03, "% of comparisons won\n(ties half); filled and\nbold: significant", transform=axes.transAxes,
-              fontsize=8, va="bottom")  # fmt: skip
+    axes.text(
+        0.02,
+        0.03,
+        "% of comparisons won\n(ties half); filled and\nbold: significant",
+        transform=axes.transAxes,
+        fontsize=8,
+        va="bottom",
+    )
     sure = rows["significant"].sum()
     return describe(figure, f"{pair}: a cell for every two systems; {sure} of {len(rows)} are significant.")
 
@@ -132,8 +156,17 @@ def rank_forest(ranges: pd.DataFrame, *, pair: str, clustered: pd.DataFrame | No
     digits = _decimals(rows["score"])
     names = {row.system: f"{row.system}  {row.score:.{digits}f}" for row in rows.itertuples()}
     looks = {"range by wins": {"marker": "D", "mfc": "white", "mec": PALETTE[1], "mew": 1.2, "ms": 4.5}}
-    forest(axes, drawn, rows="system", value="rank", low="rank_low", high="rank_high", series="way", names=names,
-           looks=looks)  # fmt: skip
+    forest(
+        axes,
+        drawn,
+        rows="system",
+        value="rank",
+        low="rank_low",
+        high="rank_high",
+        series="way",
+        names=names,
+        looks=looks,
+    )
     axes.tick_params(axis="y", labelsize=9)
     axes.set_xticks(np.arange(1, len(rows) + 1, max(1, len(rows) // 10)))
     axes.set(xlim=(0.5, len(rows) + 0.5), xlabel="rank (1 is best)", title=literal(pair))
@@ -158,18 +191,32 @@ def moves_strip(moved: pd.DataFrame) -> Figure:
     figure, axes = plt.subplots(figsize=(BOTH, 0.62 * len(names) + 1.3))
     far = further(moved)
     for chosen, marker, colour, label in (
-        (~far, "o", GREY, "no further than chance"), (far, "s", PALETTE[1], "further than chance"),
-    ):  # fmt: skip
+        (~far, "o", GREY, "no further than chance"),
+        (far, "s", PALETTE[1], "further than chance"),
+    ):
         part = moved[chosen]
         level = part["variant"].map({name: k for k, name in enumerate(names)}).astype(float)
         nudge = part.groupby(["variant", part["tau_b"].round(2)]).cumcount()
         offset = np.where(nudge % 2, -1, 1) * (nudge + 1) // 2 * 0.11
-        axes.plot(part["tau_b"], level + offset, marker, color=colour, ms=6.5, mec="white", mew=0.6,
-                  label=f"{label} ({len(part)})")  # fmt: skip
+        axes.plot(
+            part["tau_b"],
+            level + offset,
+            marker,
+            color=colour,
+            ms=6.5,
+            mec="white",
+            mew=0.6,
+            label=f"{label} ({len(part)})",
+        )
     median = moved.groupby("variant")["tau_b_noise"].median()
     for k, name in enumerate(names):
-        axes.plot([median[name]] * 2, [k - 0.34, k + 0.34], color=INK, lw=1.8,
-                  label="same scores, resampled (median)" if k == 0 else None)  # fmt: skip
+        axes.plot(
+            [median[name]] * 2,
+            [k - 0.34, k + 0.34],
+            color=INK,
+            lw=1.8,
+            label="same scores, resampled (median)" if k == 0 else None,
+        )
     axes.set_yticks(range(len(names)), [literal(name) for name in names])
     axes.set(ylim=(-0.6, len(names) - 0.4), ylabel="how scores were made")
     axes.set_xlabel(f"Kendall's τ-b with the ranking by {literal(moved['against'].iloc[0])} (1: the same order)")

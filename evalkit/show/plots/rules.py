@@ -21,8 +21,18 @@ def false_lines(table: pd.DataFrame) -> Figure:
     shown["kind"] = np.where(shown["low"] > shown["nominal"], "errs more often than it says", "keeps its level")
     figure, axes = plt.subplots(figsize=(BOTH, 0.21 * len(shown) + 1.1))
     looks = {"keeps its level": mark(2) | {"marker": "D"}, "errs more often than it says": mark(0) | {"marker": "o"}}
-    forest(axes, shown, rows="rule", value="rate", low="low", high="high", series="kind", apart=0, looks=looks,
-           order=shown["rule"])  # fmt: skip
+    forest(
+        axes,
+        shown,
+        rows="rule",
+        value="rate",
+        low="low",
+        high="high",
+        series="kind",
+        apart=0,
+        looks=looks,
+        order=shown["rule"],
+    )
     places = np.arange(len(shown))
     axes.vlines(shown["nominal"], places - 0.36, places + 0.36, color=INK, lw=2.2, label="its level")
     axes.set_xlim(left=0)
@@ -53,8 +63,13 @@ def clusters_by_rule(rankings: pd.DataFrame, *, title: str) -> Figure:
     axes.imshow(shades, cmap="Greys", vmin=0, vmax=1.6, aspect="auto")
     for (row, column), value in np.ndenumerate(values):
         axes.text(column, row, f"{value:.0f}", ha="center", va="center", fontsize=7.5 if narrow() else 8.5, color=INK)
-    axes.set_xticks(range(len(wide.columns)), wide.columns, fontsize=8.5, rotation=90 if narrow() else 50,
-                    ha="center" if narrow() else "right")  # fmt: skip
+    axes.set_xticks(
+        range(len(wide.columns)),
+        wide.columns,
+        fontsize=8.5,
+        rotation=90 if narrow() else 50,
+        ha="center" if narrow() else "right",
+    )
     axes.set_yticks(range(len(wide)), [literal(name) for name in wide.index], fontsize=8.5)
     axes.set(xlabel=literal(f"{title}: cluster by rule"), ylabel="")
     axes.tick_params(length=0)

@@ -38,9 +38,7 @@ class View(NamedTuple):
     chosen: Mapping[str, Any] = MappingProxyType({})
 
 
-def score_grid(
-    ratings: pd.DataFrame, extremes: pd.DataFrame, *, pair: str, annotators: Sequence[str] = ()
-) -> View:  # fmt: skip
+def score_grid(ratings: pd.DataFrame, extremes: pd.DataFrame, *, pair: str, annotators: Sequence[str] = ()) -> View:
     """View chosen annotators of a language pair against each other.
 
     ratings: judgements on the same items. extremes: the result of ``agreement.correlation_extremes``. annotators: at
@@ -69,15 +67,30 @@ def rank_forest(ranges: pd.DataFrame, clustered: pd.DataFrame, *, pair: str, dat
     both = both.reset_index(level="way")
     both["rank"] = both["rank"].fillna(both[["rank_low", "rank_high"]].mean(axis="columns"))
     names = {"system": "system", "way": "places", "rank": "rank (1 is best)", "rank_low": "from", "rank_high": "to"}
-    chart = hover.intervals(both, alt=figure.get_label(), label="system", value="rank", low="rank_low",
-                            high="rank_high", group="way", names=names)  # fmt: skip
+    chart = hover.intervals(
+        both,
+        alt=figure.get_label(),
+        label="system",
+        value="rank",
+        low="rank_low",
+        high="rank_high",
+        group="way",
+        names=names,
+    )
     return View(figure, f"{data}, {pair}: places when the {unit} is drawn anew, and by wins", chart)
 
 
 def power(
-    variances: Mapping[str, float], simulated: pd.DataFrame, *, delta: float, deltas: Sequence[float], target: float,
-    segments: Sequence[int], block: int, **design: Any,
-) -> View:  # fmt: skip
+    variances: Mapping[str, float],
+    simulated: pd.DataFrame,
+    *,
+    delta: float,
+    deltas: Sequence[float],
+    target: float,
+    segments: Sequence[int],
+    block: int,
+    **design: Any,
+) -> View:
     """View the chance to find differences between two systems against segments, and what a target takes.
 
     variances: see ``planning.variances``. simulated: delta, segments, power, power_low, power_high of simulated
@@ -118,15 +131,14 @@ def metric_ranking(
     figure = metaeval.ranking(table, statistic=statistic, chance=chance, most=most, also=also)
     names = {"metric": "metric", "value": statistic, "low": "95 % interval from", "high": "to", "rank": "cluster"}
     shown = top(table, most=most, also=also)
-    chart = hover.intervals(shown, alt=figure.get_label(), label="metric", value="value", low="low", high="high",
-                            names=names)  # fmt: skip
+    chart = hover.intervals(
+        shown, alt=figure.get_label(), label="metric", value="value", low="low", high="high", names=names
+    )
     beyond = f" and {also}" if also and also not in set(table["metric"].head(most)) else ""
     return View(figure, f"{pair}: the best metrics{beyond} by {statistic}, with clusters", chart)
 
 
-def metric_scores(
-    scores: Mapping[str, Scores], values: pd.DataFrame, *, pair: str, metric: str, gold: str
-) -> View:  # fmt: skip
+def metric_scores(scores: Mapping[str, Scores], values: pd.DataFrame, *, pair: str, metric: str, gold: str) -> View:
     """View a metric's scores of translations against those that people gave.
 
     scores: for each language pair. values: statistics, with columns pair, metric, statistic, level, grouping, value.

@@ -21,7 +21,25 @@ from evalkit.stats.agreement.replication import cross_replication
 from evalkit.stats.agreement.scales import LEVELS, WEIGHTS
 
 __all__ = [
-    "BANDS", "LEVELS", "MEASURES", "REPEATS", "RESAMPLE", "WEIGHTS", "Bands", "LabelModel", "band", "coefficients",
-    "correlation_extremes", "correlations", "cross_replication", "dawid_skene", "extreme_annotators", "intraclass",
-    "lowest_by_variant", "mace", "pairwise", "per_category", "score_matrix",
-]  # fmt: skip
+    "BANDS",
+    "LEVELS",
+    "MEASURES",
+    "REPEATS",
+    "RESAMPLE",
+    "WEIGHTS",
+    "Bands",
+    "LabelModel",
+    "band",
+    "coefficients",
+    "correlation_extremes",
+    "correlations",
+    "cross_replication",
+    "dawid_skene",
+    "extreme_annotators",
+    "intraclass",
+    "lowest_by_variant",
+    "mace",
+    "pairwise",
+    "per_category",
+    "score_matrix",
+]

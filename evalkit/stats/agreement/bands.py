@@ -23,17 +23,26 @@ _ARBITRARY = (
 #: Scheme -> its bands, source and critics.
 BANDS = {
     "landis-koch": Bands(
-        ((-1.0, "poor"), (0.0, "slight"), (0.20, "fair"), (0.40, "moderate"), (0.60, "substantial"),
-         (0.80, "almost perfect")),
-        "Landis & Koch 1977, The measurement of observer agreement for categorical data. Biometrics 33.", _ARBITRARY,
+        (
+            (-1.0, "poor"),
+            (0.0, "slight"),
+            (0.20, "fair"),
+            (0.40, "moderate"),
+            (0.60, "substantial"),
+            (0.80, "almost perfect"),
+        ),
+        "Landis & Koch 1977, The measurement of observer agreement for categorical data. Biometrics 33.",
+        _ARBITRARY,
     ),
     "fleiss": Bands(
         ((-1.0, "poor"), (0.40, "fair to good"), (0.75, "excellent")),
-        "Fleiss 1981, Statistical Methods for Rates and Proportions, 2nd ed.", _ARBITRARY,
+        "Fleiss 1981, Statistical Methods for Rates and Proportions, 2nd ed.",
+        _ARBITRARY,
     ),
     "altman": Bands(
         ((-1.0, "poor"), (0.20, "fair"), (0.40, "moderate"), (0.60, "good"), (0.80, "very good")),
-        "Altman 1991, Practical Statistics for Medical Research (after Landis & Koch).", _ARBITRARY,
+        "Altman 1991, Practical Statistics for Medical Research (after Landis & Koch).",
+        _ARBITRARY,
     ),
     "krippendorff": Bands(
         ((-1.0, "unreliable"), (0.667, "tentative conclusions only"), (0.80, "reliable")),
@@ -43,9 +52,10 @@ BANDS = {
     ),
     "cicchetti": Bands(
         ((-1.0, "poor"), (0.40, "fair"), (0.60, "good"), (0.75, "excellent")),
-        "Cicchetti 1994, Psychological Assessment 6 (intraclass correlations, kappas in clinical tests).", _ARBITRARY,
+        "Cicchetti 1994, Psychological Assessment 6 (intraclass correlations, kappas in clinical tests).",
+        _ARBITRARY,
     ),
-}  # fmt: skip
+}
 #: In these schemes a value on a limit belongs to the band below, as they print 0.21-0.40 and the like.
 _LIMIT_BELOW = frozenset({"landis-koch", "altman"})
 
@@ -61,7 +71,8 @@ def band(value: float, *, scheme: str = "landis-koch") -> str:
     if not -1 <= value <= 1:
         raise DataError(f"A value of {value} lies in no band: agreement lies between -1 and 1.")
     inside = [
-        name for limit, name in BANDS[scheme].bands
+        name
+        for limit, name in BANDS[scheme].bands
         if value > limit or (value == limit and (scheme not in _LIMIT_BELOW or limit <= 0))
-    ]  # fmt: skip
+    ]
     return inside[-1]

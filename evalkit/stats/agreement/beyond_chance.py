@@ -19,11 +19,19 @@ from evalkit.stats.agreement.scales import LEVELS, WEIGHTS
 
 #: All coefficients, each at a level or with weights that are common for it.
 MEASURES = (
-    ("percent_agreement", "none"), ("cohen_kappa", "none"), ("scott_pi", "none"), ("fleiss_kappa", "none"),
-    ("conger_kappa", "none"), ("randolph_kappa", "none"), ("gwet_ac1", "none"), ("krippendorff_alpha", "nominal"),
-    ("krippendorff_alpha", "ordinal"), ("krippendorff_alpha", "interval"), ("cohen_kappa", "quadratic"),
+    ("percent_agreement", "none"),
+    ("cohen_kappa", "none"),
+    ("scott_pi", "none"),
+    ("fleiss_kappa", "none"),
+    ("conger_kappa", "none"),
+    ("randolph_kappa", "none"),
+    ("gwet_ac1", "none"),
+    ("krippendorff_alpha", "nominal"),
+    ("krippendorff_alpha", "ordinal"),
+    ("krippendorff_alpha", "interval"),
+    ("cohen_kappa", "quadratic"),
     ("gwet_ac2", "quadratic"),
-)  # fmt: skip
+)
 #: What a bootstrap can draw anew.
 RESAMPLE = ("items", "annotators", "both")
 _PAIRED = ("cohen_kappa", "scott_pi")
@@ -178,9 +186,13 @@ def pairwise(
 
 
 def _noted(
-    scores: pd.DataFrame, of: str, measures: Sequence[tuple[str, str]], categories: Collection[object], resamples: int,
+    scores: pd.DataFrame,
+    of: str,
+    measures: Sequence[tuple[str, str]],
+    categories: Collection[object],
+    resamples: int,
     seed: int,
-) -> pd.DataFrame:  # fmt: skip
+) -> pd.DataFrame:
     """Estimate each coefficient; where one is not defined, leave its row empty and say why in the note."""
     rows = []
     for name, level in measures:

@@ -68,13 +68,20 @@ def correlation_extremes(correlated: pd.DataFrame) -> pd.DataFrame:
         if defined.empty:
             raise DataError(f"{pair}: no {statistic} correlation is defined. Did each annotator give one score only?")
         low, high = defined.loc[defined["value"].idxmin()], defined.loc[defined["value"].idxmax()]
-        rows.append({
-            "pair": pair, "statistic": statistic,
-            "min": low["value"], "min_p": low["p"], "min_between": f"{low['annotator_a']} {low['annotator_b']}",
-            "median": defined["value"].median(),
-            "max": high["value"], "max_p": high["p"], "max_between": f"{high['annotator_a']} {high['annotator_b']}",
-            "undefined": len(group) - len(defined),
-        })  # fmt: skip
+        rows.append(
+            {
+                "pair": pair,
+                "statistic": statistic,
+                "min": low["value"],
+                "min_p": low["p"],
+                "min_between": f"{low['annotator_a']} {low['annotator_b']}",
+                "median": defined["value"].median(),
+                "max": high["value"],
+                "max_p": high["p"],
+                "max_between": f"{high['annotator_a']} {high['annotator_b']}",
+                "undefined": len(group) - len(defined),
+            }
+        )
     return pd.DataFrame(rows)
 
 
@@ -99,9 +106,15 @@ def lowest_by_variant(ratings: pd.DataFrame, *, between: Sequence[str]) -> pd.Da
         named = correlated[of_named].set_index("statistic").reindex(correlated["statistic"].unique())
         for extreme in correlation_extremes(correlated).to_dict("records"):
             statistic = extreme["statistic"]
-            rows.append({
-                "statistic": statistic, "repeats": repeats,
-                "lowest_between": extreme["min_between"], "lowest": extreme["min"], "lowest_p": extreme["min_p"],
-                "named": named.loc[statistic, "value"], "named_p": named.loc[statistic, "p"],
-            })  # fmt: skip
+            rows.append(
+                {
+                    "statistic": statistic,
+                    "repeats": repeats,
+                    "lowest_between": extreme["min_between"],
+                    "lowest": extreme["min"],
+                    "lowest_p": extreme["min_p"],
+                    "named": named.loc[statistic, "value"],
+                    "named_p": named.loc[statistic, "p"],
+                }
+            )
     return pd.DataFrame(rows)

@@ -51,9 +51,12 @@ class _Counts:
 
 
 def dawid_skene(
-    judged: pd.DataFrame, *, item: tuple[str, ...] = ("doc", "segment"), tolerance: float = 1e-6,
+    judged: pd.DataFrame,
+    *,
+    item: tuple[str, ...] = ("doc", "segment"),
+    tolerance: float = 1e-6,
     iterations: int = 10_000,
-) -> LabelModel:  # fmt: skip
+) -> LabelModel:
     r"""Estimate true labels and each annotator's error rates by maximum likelihood.
 
     With true label t of frequency :math:`p_t`, annotator a says l with probability :math:`\pi^{(a)}_{tl}`,
@@ -87,9 +90,14 @@ def dawid_skene(
 
 
 def mace(
-    judged: pd.DataFrame, *, item: tuple[str, ...] = ("doc", "segment"), tolerance: float = 1e-6,
-    iterations: int = 10_000, restarts: int = 10, seed: int = 7,
-) -> LabelModel:  # fmt: skip
+    judged: pd.DataFrame,
+    *,
+    item: tuple[str, ...] = ("doc", "segment"),
+    tolerance: float = 1e-6,
+    iterations: int = 10_000,
+    restarts: int = 10,
+    seed: int = 7,
+) -> LabelModel:
     r"""Estimate true labels and each annotator's competence: who knows the label says it, who spams says anything.
 
     Annotator a knows with probability :math:`\theta_a`; otherwise the label comes from a's own habits

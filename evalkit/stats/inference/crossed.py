@@ -186,9 +186,7 @@ def _coded(parts: Sequence[Part], kinds: Sequence[str]) -> list[dict[str, np.nda
     return [{kind: np.searchsorted(names[kind], part.units[kind]) for kind in part.units} for part in parts]
 
 
-def _product(
-    times: Mapping[str, np.ndarray], codes: Mapping[str, np.ndarray], shape: tuple[int, int]
-) -> np.ndarray:  # fmt: skip
+def _product(times: Mapping[str, np.ndarray], codes: Mapping[str, np.ndarray], shape: tuple[int, int]) -> np.ndarray:
     """Count how often rows come up: as often as their units together."""
     counts = np.ones(shape)
     for kind, own in codes.items():

@@ -97,6 +97,7 @@ def source(campaign: dict[str, str], files: Sequence[dict[str, str]]) -> dict[st
     """
     origins = [campaign["origin"], *(one["name"] for one in files)]
     return campaign | {
-        "name": f"{campaign['name']}-metrics", "origin": ", ".join(origins),
+        "name": f"{campaign['name']}-metrics",
+        "origin": ", ".join(origins),
         "digest": "+".join([campaign["digest"], *(one["digest"] for one in files)]),
-    }  # fmt: skip
+    }

@@ -56,8 +56,17 @@ def taken(told: Sequence[str], header: Sequence[str]) -> set[str]:
     return {one.column for one in wanted(told, header)} if told else set()
 
 
-def of_rows(frame: pd.DataFrame, ratings: pd.DataFrame, told: Sequence[str], *, origin: str, role: str = "",
-            decimal: str | None = None, typed: bool = False, note: Callable[[str], None]) -> list[Metric]:  # fmt: skip
+def of_rows(
+    frame: pd.DataFrame,
+    ratings: pd.DataFrame,
+    told: Sequence[str],
+    *,
+    origin: str,
+    role: str = "",
+    decimal: str | None = None,
+    typed: bool = False,
+    note: Callable[[str], None],
+) -> list[Metric]:
     """Read the metrics of a file's rows.
 
     frame: the file's cells, index ``line``. ratings: its judgements, with the line of each as the index. role: what

@@ -98,9 +98,15 @@ def gathered(files: Iterable[File], ratings: pd.DataFrame, options: Options, rep
                     "as a table with the columns system, doc, segment and score, and pass it as --metrics."
                 )
             found += columns.of_rows(
-                frame, file.found.ratings, told, origin=origin, role=file.found.role, decimal=options.decimal,
-                typed=file.head.typed, note=report.note,
-            )  # fmt: skip
+                frame,
+                file.found.ratings,
+                told,
+                origin=origin,
+                role=file.found.role,
+                decimal=options.decimal,
+                typed=file.head.typed,
+                note=report.note,
+            )
         found += file.found.metrics
     found = _joined(found) + of_files(options.metric_files, ratings, told=told)
     names = {metric.name for metric in found}
@@ -132,6 +138,9 @@ def _one(parts: list[Metric]) -> Metric:
     keys = [name for name in scores if name != "score"]
     whole = [part.systems for part in parts if part.systems is not None]
     return Metric(
-        first.name, first.lower, scores.groupby(keys, sort=False)["score"].mean().reset_index(),
-        "; ".join(part.told for part in parts), pd.concat(whole, ignore_index=True) if whole else None,
-    )  # fmt: skip
+        first.name,
+        first.lower,
+        scores.groupby(keys, sort=False)["score"].mean().reset_index(),
+        "; ".join(part.told for part in parts),
+        pd.concat(whole, ignore_index=True) if whole else None,
+    )

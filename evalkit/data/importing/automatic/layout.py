@@ -69,8 +69,10 @@ def _files(path: Path, items: pd.DataFrame) -> list[Path]:
 
 def _pairs(items: pd.DataFrame) -> list[tuple[str, str]]:
     """List the language pairs that people judged."""
-    return [(str(source), str(target)) for source, target in
-            items[["src_lang", "tgt_lang"]].drop_duplicates().itertuples(index=False)]  # fmt: skip
+    return [
+        (str(source), str(target))
+        for source, target in items[["src_lang", "tgt_lang"]].drop_duplicates().itertuples(index=False)
+    ]
 
 
 def _pair(file: Path) -> str | None:
@@ -86,8 +88,11 @@ def _called(file: Path, files: list[Path]) -> str:
     found = _REFERENCE.fullmatch(stem)
     if not found:
         return stem
-    others = {_stem(one) for one in files if (other := _REFERENCE.fullmatch(_stem(one))) and other["metric"]
-              == found["metric"]}  # fmt: skip
+    others = {
+        _stem(one)
+        for one in files
+        if (other := _REFERENCE.fullmatch(_stem(one))) and other["metric"] == found["metric"]
+    }
     return stem if len(others) > 1 else found["metric"]
 
 

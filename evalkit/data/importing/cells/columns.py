@@ -47,11 +47,44 @@ EXTRAS = ("copy", "mark", "errors", "position", "hit_seconds", "z", "domain", "s
 OURS = (*schemas.RATINGS.columns, "pair")
 #: Objects of nested JSON whose names say nothing of what is in them.
 _AROUND = frozenset(
-    {"item", "items", "data", "task", "meta", "metadata", "info", "record", "result", "judgement", "judgment",
-     "annotation", "evaluation", "assessment", "label", "rater", "annotator", "worker", "user", "evaluator", "segment",
-     "document", "doc", "translation", "mt", "response", "answer", "payload", "unit", "texts", "text", "languages",
-     "score", "scores", "rating"}
-)  # fmt: skip
+    {
+        "item",
+        "items",
+        "data",
+        "task",
+        "meta",
+        "metadata",
+        "info",
+        "record",
+        "result",
+        "judgement",
+        "judgment",
+        "annotation",
+        "evaluation",
+        "assessment",
+        "label",
+        "rater",
+        "annotator",
+        "worker",
+        "user",
+        "evaluator",
+        "segment",
+        "document",
+        "doc",
+        "translation",
+        "mt",
+        "response",
+        "answer",
+        "payload",
+        "unit",
+        "texts",
+        "text",
+        "languages",
+        "score",
+        "scores",
+        "rating",
+    }
+)
 #: What files of some layouts have besides, and a user can map: what was marked, and what was preferred.
 OTHERS = ("category", "severity", "system_a", "system_b", "preference", "first")
 _PERSONAL = re.compile(

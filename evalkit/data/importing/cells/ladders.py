@@ -20,8 +20,10 @@ LADDERS = [
         "excellent > good > average > poor > very poor|terrible",
         "excellent > good > acceptable > poor > very poor|unacceptable",
         "very good > good > fair|average|neutral|ok|acceptable > bad|poor > very bad|very poor",
-        "very good > good > bad > very bad", "good > fair|average|medium|ok > bad|poor",
-        "perfect > good > acceptable > poor > unusable", "high > medium > low",
+        "very good > good > bad > very bad",
+        "good > fair|average|medium|ok > bad|poor",
+        "perfect > good > acceptable > poor > unusable",
+        "high > medium > low",
         "very high > high > medium > low > very low",
         "strongly agree|agree strongly > agree|somewhat agree > neutral|neither agree nor disagree|undecided > "
         "disagree|somewhat disagree > strongly disagree|disagree strongly",
@@ -72,7 +74,7 @@ LADDERS = [
         "非常好|很好|優秀|优秀 > 好|良好 > 一般|中等|普通 > 差|较差|較差 > 非常差|很差",
         "非常同意|完全同意 > 同意|比较同意 > 一般|中立|不确定 > 不同意|比较不同意 > 非常不同意|完全不同意",
     )
-]  # fmt: skip
+]
 _NUMBERED = re.compile(r"([+-]?\d{1,4}(?:[.,]\d{1,4})?)\s*[-–—:.)=(]+\s*([^\W\d].*)")
 _MOSTLY = 0.5  # share of filled cells that must be words, before they are taken for a scale's steps
 _FEWEST, _MOST_STEPS = 5, 12  # filled cells that tell a scale of words; steps that one has at most
@@ -80,8 +82,13 @@ _LIST = re.compile(r"\[[^\[\]]*\]|[^;|/]+(?:[;|][^;|/]+)+")
 _LONGEST = 1_000  # characters of a cell that may be a list
 
 
-def scored(cells: pd.Series, told: dict[str, float], note: Callable[[str], None], *, heading: str,
-           ) -> tuple[pd.Series, tuple[float, float] | None]:  # fmt: skip
+def scored(
+    cells: pd.Series,
+    told: dict[str, float],
+    note: Callable[[str], None],
+    *,
+    heading: str,
+) -> tuple[pd.Series, tuple[float, float] | None]:
     """Return a column with numbers in place of words, and the ends of the scale that the words make.
 
     told: word (small) -> score, which decides. Words that are steps of one well-known scale, without a gap between
@@ -112,8 +119,10 @@ def scored(cells: pd.Series, told: dict[str, float], note: Callable[[str], None]
         {(score, text) for word, text in zip(small, texts) if (score := words.get(word)) is not None}, reverse=True
     )
     if told_of and len(told_of) <= 20:
-        note(f"words for scores in {heading} were read as {', '.join(f'{text} = {score:g}' for score, text in told_of)}"
-             f"{' (as told)' if told else '; --map-values WORD=SCORE gives others'}")  # fmt: skip
+        note(
+            f"words for scores in {heading} were read as {', '.join(f'{text} = {score:g}' for score, text in told_of)}"
+            f"{' (as told)' if told else '; --map-values WORD=SCORE gives others'}"
+        )
     new = [f"{words[word]!r}" if word in words else text for word, text in zip(small, map(str, distinct))]
     return pd.Series(pd.array([*new, None], dtype="str").take(codes), index=cells.index), scale
 
@@ -140,16 +149,20 @@ def _steps(
     if not fitting:
         if len(words) > 1:
             shown = " ".join(f"--map-values '{word}=…'" for word in words)
-            raise DataError(f"{heading}: the words {', '.join(words)} are of no scale that is known here. Give each "
-                            f"its score: {shown}.")  # fmt: skip
+            raise DataError(
+                f"{heading}: the words {', '.join(words)} are of no scale that is known here. Give each "
+                f"its score: {shown}."
+            )
         return {}, None
     close = [steps for steps in fitting if _without_gap(words, steps)]
     spaced = {tuple(steps[word] - steps[words[0]] for word in words) for steps in close}
     if len(words) < 2 or len(spaced) != 1:
         steps = close[0] if close else fitting[0]
         pairs = " ".join(f"--map-values '{word}={steps[word]:g}'" for word in words)
-        raise DataError(f"{heading}: the words {', '.join(words)} are steps of several scales, or not all of one. Say "
-                        f"what they mean, such as {pairs}.")  # fmt: skip
+        raise DataError(
+            f"{heading}: the words {', '.join(words)} are steps of several scales, or not all of one. Say "
+            f"what they mean, such as {pairs}."
+        )
     whole = [steps for steps in close if len({*steps.values()}) == len({steps[word] for word in words})]
     chosen = (whole or close)[0]
     top = max(chosen.values())

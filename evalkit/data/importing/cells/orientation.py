@@ -24,10 +24,24 @@ _RANK = vocabulary(
     "posto ранг место miejsce ranga"
 )
 _SIGNS = {
-    "penalty": ("错误", "錯誤", "罚分", "罰分", "扣分", "エラー", "誤り", "誤訳", "減点",
-                "오류", "감점", "距离", "距離", "거리"),
+    "penalty": (
+        "错误",
+        "錯誤",
+        "罚分",
+        "罰分",
+        "扣分",
+        "エラー",
+        "誤り",
+        "誤訳",
+        "減点",
+        "오류",
+        "감점",
+        "距离",
+        "距離",
+        "거리",
+    ),
     "rank": ("排名", "名次", "順位", "순위", "排序"),
-}  # fmt: skip
+}
 _NEGATING = vocabulary(
     "free frei without no non inverse inverted reverse reversed neg negative negated minus ohne sans"
 )
@@ -66,8 +80,16 @@ def kind(heading: str) -> str:
     return found or ("mqm" if "mqm" in words and set(words) <= _MQM else "")
 
 
-def found(heading: str, values: np.ndarray, told: bool | None, *, origin: str, groups: pd.Series | None = None,
-          systems: int = 0, german: bool = False) -> tuple[bool, str]:  # fmt: skip
+def found(
+    heading: str,
+    values: np.ndarray,
+    told: bool | None,
+    *,
+    origin: str,
+    groups: pd.Series | None = None,
+    systems: int = 0,
+    german: bool = False,
+) -> tuple[bool, str]:
     """Tell whether lower is better, and how that is known.
 
     values: the scores, NaN where there is none. told: what the user says, which decides. groups: which scores one
@@ -99,8 +121,10 @@ def found(heading: str, values: np.ndarray, told: bool | None, *, origin: str, g
     if means in ("penalty", "rank"):
         return True, f"lower is better by the heading {heading}: the score is minus it"
     if ranks:
-        raise DataError(f"{origin}: {heading!r} holds 1, 2, 3 … in the order of the systems of each segment, as ranks "
-                        f"do, where 1 is best; its heading does not say so. {_ASK}")  # fmt: skip
+        raise DataError(
+            f"{origin}: {heading!r} holds 1, 2, 3 … in the order of the systems of each segment, as ranks "
+            f"do, where 1 is best; its heading does not say so. {_ASK}"
+        )
     if high <= 0 > low:
         return False, f"higher is better: no number of {heading} is above 0, as in sums of penalties that are taken off"
     return False, f"{_PLAINLY} {heading} or its numbers says otherwise"

@@ -6,12 +6,25 @@ from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_BE, BOM_UTF32
 from evalkit import DataError, one_line
 
 _MARKS = {
-    BOM_UTF32_LE: "utf-32", BOM_UTF32_BE: "utf-32", BOM_UTF8: "utf-8-sig", BOM_UTF16_LE: "utf-16",
+    BOM_UTF32_LE: "utf-32",
+    BOM_UTF32_BE: "utf-32",
+    BOM_UTF8: "utf-8-sig",
+    BOM_UTF16_LE: "utf-16",
     BOM_UTF16_BE: "utf-16",
-}  # fmt: skip
+}
 #: Codecs of names and of source code, which turn text into other text, or nothing into anything.
-_NO_FILES = {"undefined", "punycode", "idna", "unicode-escape", "raw-unicode-escape", "unicode_escape",
-             "raw_unicode_escape", "mbcs", "oem", "charmap"}  # fmt: skip
+_NO_FILES = {
+    "undefined",
+    "punycode",
+    "idna",
+    "unicode-escape",
+    "raw-unicode-escape",
+    "unicode_escape",
+    "raw_unicode_escape",
+    "mbcs",
+    "oem",
+    "charmap",
+}
 _SAMPLE = 1 << 18  # bytes by which an encoding is told
 #: Encodings that exports come in besides Unicode; others are read where the user names them.
 _LEGACY = ["cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp932", "euc_jp", "gb18030", "big5", "cp949"]

@@ -101,8 +101,13 @@ def loaded(text: bytes) -> tuple[Any, str]:
     ({'score': '4.50'}, '')
     """
     try:
-        found = json.loads(text.decode("utf-8-sig"), parse_float=Digits, parse_int=Digits, parse_constant=Digits,
-                           object_pairs_hook=_object)  # fmt: skip
+        found = json.loads(
+            text.decode("utf-8-sig"),
+            parse_float=Digits,
+            parse_int=Digits,
+            parse_constant=Digits,
+            object_pairs_hook=_object,
+        )
     except UnicodeDecodeError:
         return None, _DAMAGED
     except (ValueError, RecursionError) as problem:
@@ -279,8 +284,11 @@ def as_text(value: object) -> str:
     if isinstance(value, Digits):
         return str(value)
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{json.dumps(str(name), ensure_ascii=False)}: {as_text(one)}"
-                               for name, one in value.items()) + "}"  # fmt: skip
+        return (
+            "{"
+            + ", ".join(f"{json.dumps(str(name), ensure_ascii=False)}: {as_text(one)}" for name, one in value.items())
+            + "}"
+        )
     if isinstance(value, list):
         return "[" + ", ".join(map(as_text, value)) + "]"
     return json.dumps(value, ensure_ascii=False)

@@ -28,8 +28,11 @@ def demand_sane(origin: str, content: bytes, archive: zipfile.ZipFile) -> None:
     parts = archive.infolist()
     names = {part.filename for part in parts}
     if "xl/workbook.xml" not in names and not is_ods(archive):
-        what = ("a binary workbook (.xlsb): save it as .xlsx" if any(name.endswith("workbook.bin") for name in names)
-                else "a zip archive, not a workbook: unpack it, then import the files in it")  # fmt: skip
+        what = (
+            "a binary workbook (.xlsb): save it as .xlsx"
+            if any(name.endswith("workbook.bin") for name in names)
+            else "a zip archive, not a workbook: unpack it, then import the files in it"
+        )
         raise DataError(f"{origin} is {what}.")
     total = sum(part.file_size for part in parts)
     most = min(max(_ALWAYS, _TIMES * len(content)), _MOST_BYTES)

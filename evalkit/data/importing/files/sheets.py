@@ -186,8 +186,10 @@ def _read(origin: str, rows: list[_Line], header: list[str], after: int, merged:
         names = ", ".join(name for name in header if name in filled)
         notes.append(f"merged cells were read as the value of each of their rows, in {names}")
     if left:
-        notes.append(f"the sheet has merged cells, such as {left}, of which only the first holds the value; "
-                     "rows that lack it were rejected: unmerge them, and fill them in one by one")  # fmt: skip
+        notes.append(
+            f"the sheet has merged cells, such as {left}, of which only the first holds the value; "
+            "rows that lack it were rejected: unmerge them, and fill them in one by one"
+        )
     if any(cell.strip() for cells in table.values() for cell in cells[width:]):
         notes.append("there are cells beyond the headings, which were not read")
     cut = [cells[:width] for cells in table.values()]

@@ -138,8 +138,11 @@ def _careful(text: list[str], header: list[str], after: int, delimiter: str, ori
     width = len(header)
     comments: Counter[str] = Counter()
     numbers: list[bool | None] = [None] * width  # which columns hold nothing else so far, where they hold anything
-    needed = [place for place, name in enumerate(header, 1)
-              if columns.meaning(name) in columns.NEEDED or columns.plain(name) in columns.OTHERS]  # fmt: skip
+    needed = [
+        place
+        for place, name in enumerate(header, 1)
+        if columns.meaning(name) in columns.NEEDED or columns.plain(name) in columns.OTHERS
+    ]
 
     def sound() -> Iterator[tuple[int, list[str]]]:
         for first, last, cells, reason in _records(text, after, delimiter, width):
@@ -155,9 +158,15 @@ def _careful(text: list[str], header: list[str], after: int, delimiter: str, ori
                 cells = cells + [""] * (width - len(cells))
                 comments["rows end before the last column; what they lack was taken as empty"] += 1
             if not reason and len(cells) != width and (len(cells) < width or any(map(str.strip, cells[width:]))):
-                remedy = "write an empty cell for each that it lacks" if len(cells) < width else (
-                    "a decimal comma may cut a number" if _decimal_comma(cells, width, delimiter) else
-                    "quote cells that contain the delimiter")  # fmt: skip
+                remedy = (
+                    "write an empty cell for each that it lacks"
+                    if len(cells) < width
+                    else (
+                        "a decimal comma may cut a number"
+                        if _decimal_comma(cells, width, delimiter)
+                        else "quote cells that contain the delimiter"
+                    )
+                )
                 reason = f"{len(cells)} cells where {width} columns are named: {remedy}"
             if reason:
                 broken.append(Broken(first, reason, cells[: width + MOST_COLUMNS]))
@@ -285,8 +294,11 @@ def _first(text: bytes) -> bytes:
     """Return whole lines from the start of the file, enough to tell its format."""
     start = text[:_START]
     ends = [found.end() for found in _END.finditer(start)][: 4 * HEAD]
-    return start[: ends[-1]] if ends and (len(ends) == 4 * HEAD or len(start) < len(text)) else (
-        start.decode("utf-8", "ignore").encode())  # fmt: skip
+    return (
+        start[: ends[-1]]
+        if ends and (len(ends) == 4 * HEAD or len(start) < len(text))
+        else (start.decode("utf-8", "ignore").encode())
+    )
 
 
 def _unquoted(cell: str) -> str:

@@ -167,8 +167,11 @@ def _looked(book: bytes, start: int, end: int, look: Look, shares: set[int]) -> 
         row, column, style = struct.unpack_from("<HHH", body)
         if kind == _RKS:
             last = _short(body, len(body) - 2)
-            cells = [(at, _short(body, 4 + 6 * number)) for number, at in enumerate(range(column, last + 1))
-                     if 4 + 6 * number + 6 <= len(body) - 2]  # fmt: skip
+            cells = [
+                (at, _short(body, 4 + 6 * number))
+                for number, at in enumerate(range(column, last + 1))
+                if 4 + 6 * number + 6 <= len(body) - 2
+            ]
             look.told |= {(row, at): "%" for at, style in cells if style in shares}
         elif kind in (_NUMBER, _RK, _FORMULA, _ERROR, *_LABELS):
             last = column

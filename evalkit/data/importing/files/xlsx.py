@@ -40,8 +40,10 @@ _UNCOMPUTED = re.compile(
     rb"<(?:\w+:)?c\b([^<>]*)(?<!/)>\s*+" + _FORMULA + rb"\s*+"
     rb"(?:<(?:\w+:)?v\s*+/>|<(?:\w+:)?v>\s*+</(?:\w+:)?v>)?\s*+</(?:\w+:)?c>"
 )
-_SHARED = re.compile(rb"<(?:\w+:)?c\s[^>]*\bt=[\"']s[\"'][^>]*(?<!/)>\s*+(?:" + _FORMULA + rb")?\s*+<(?:\w+:)?v>"
-                     rb"\s*+(\d{1,9})\s*+<")  # fmt: skip
+_SHARED = re.compile(
+    rb"<(?:\w+:)?c\s[^>]*\bt=[\"']s[\"'][^>]*(?<!/)>\s*+(?:" + _FORMULA + rb")?\s*+<(?:\w+:)?v>"
+    rb"\s*+(\d{1,9})\s*+<"
+)
 _BY_NUMBER = re.compile(rb"<(?:\w+:)?c\s[^>]*\bt=[\"']s[\"'][^>]*(?<!/)>")
 _TEXT = re.compile(rb"<(?:\w+:)?si[\s/>]")
 _MERGED = re.compile(rb"<(?:\w+:)?mergeCell\s")

@@ -118,8 +118,14 @@ def _on_lines(rejected: list[Rejection], lines: np.ndarray) -> list[Rejection]:
     return sorted(rejected, key=lambda row: row.place or 0)
 
 
-def _parts(judged: pd.DataFrame, names: dict[str, str], values: dict[str, str],
-           scale: tuple[float, float] | None, options: Options, report: Report) -> Iterator[Converted]:  # fmt: skip
+def _parts(
+    judged: pd.DataFrame,
+    names: dict[str, str],
+    values: dict[str, str],
+    scale: tuple[float, float] | None,
+    options: Options,
+    report: Report,
+) -> Iterator[Converted]:
     """Convert the rows that people scored, and those that errors score, each with its own scale."""
     by_errors = judged[SCORED].eq(BY_ERRORS)
     score = names.get("score", "score")
@@ -137,8 +143,9 @@ def _parts(judged: pd.DataFrame, names: dict[str, str], values: dict[str, str],
         ends = None if made else scale
         part = converted(rows[reject.kept], names | {"score": score}, values, options, scale=ends, note=report.note)
         kept = part.ratings.index
-        part.ratings = part.ratings.assign(_errors=errors[kept], _kind=rows.loc[kept, KIND], _made=made,
-                                           _designed=rows.loc[kept, DESIGNED].notna())  # fmt: skip
+        part.ratings = part.ratings.assign(
+            _errors=errors[kept], _kind=rows.loc[kept, KIND], _made=made, _designed=rows.loc[kept, DESIGNED].notna()
+        )
         part.rejected = [*reject.rows, *part.rejected]
         yield part
 
@@ -221,8 +228,10 @@ def _in_numbers(rows: pd.DataFrame, score: str, options: Options, report: Report
     """Write words of a scale as numbers, those of each criterion by themselves."""
     if "criterion" not in rows:
         return ladders.scored(rows[score], options.words, report.note, heading=score)[0]
-    parts = [ladders.scored(cells, options.words, report.note, heading=str(name))[0]
-             for name, cells in rows[score].groupby(rows["criterion"], dropna=False, sort=False)]  # fmt: skip
+    parts = [
+        ladders.scored(cells, options.words, report.note, heading=str(name))[0]
+        for name, cells in rows[score].groupby(rows["criterion"], dropna=False, sort=False)
+    ]
     return pd.concat(parts).reindex(rows.index)
 
 
@@ -243,8 +252,11 @@ def _typed(ratings: pd.DataFrame, options: Options, report: Report) -> pd.DataFr
     if made.any():
         report.weights = weights.resolve(options.weights).describe()
     higher = "higher is better: " + ("scores that annotators gave" if not made.all() else "")
-    report.orientation = higher + (" and " if made.any() and not made.all() else "") + (
-        "minus the weights of errors" if made.any() else "")  # fmt: skip
+    report.orientation = (
+        higher
+        + (" and " if made.any() and not made.all() else "")
+        + ("minus the weights of errors" if made.any() else "")
+    )
     return ratings
 
 
@@ -305,7 +317,12 @@ def _cut(text: str, start: int, end: int) -> str | None:
 _TITLES = {"pearmut": "Pearmut", "label-studio": "Label Studio", "doccano": "Doccano", "prodigy": "Prodigy"}
 #: A format for each tool.
 ANNOTATED = [
-    Format(tool, f"an export of {title}", _SCALES.get(tool), partial(_match, tool=tool, title=title),
-           partial(_convert, tool=tool))
+    Format(
+        tool,
+        f"an export of {title}",
+        _SCALES.get(tool),
+        partial(_match, tool=tool, title=title),
+        partial(_convert, tool=tool),
+    )
     for tool, title in _TITLES.items()
-]  # fmt: skip
+]

@@ -46,8 +46,9 @@ def rows(tool: Tool, read: Records) -> Iterator[Row]:
     every = [judged for line, one in read.found for judged in tool.judged(line, one)]
     _settle(every)
     scored = any(judged.scores or judged.preferred is not None for judged in every)
-    if any(judged.preferred is not None for judged in every) or ((
-        scored or tool.name == "prodigy") and any(head_two(judged.cells) for judged in every[:_FIRST])):  # fmt: skip
+    if any(judged.preferred is not None for judged in every) or (
+        (scored or tool.name == "prodigy") and any(head_two(judged.cells) for judged in every[:_FIRST])
+    ):
         read.notes = ["what is called a line is the number of a comparison in the file"]
         yield from _preferences(every)
         return
@@ -77,8 +78,11 @@ def _preferences(every: list[Judged]) -> Iterator[Row]:
     """Yield a row per comparison; the task's own fields name the systems."""
     named = {columns.meaning(name) for judged in every[:_FIRST] for name in judged.cells}
     for place, judged in enumerate(every, 1):
-        cells = {name: cell for name, cell in (judged.cells | _segment(judged.cells, named)).items()
-                 if name != annotated.NAMED}  # fmt: skip
+        cells = {
+            name: cell
+            for name, cell in (judged.cells | _segment(judged.cells, named)).items()
+            if name != annotated.NAMED
+        }
         if any(one.preferred is not None for one in every):
             said = {"preference": judged.preferred or ""}
         else:
@@ -117,8 +121,9 @@ def _triples(found: Mapping[str, Any]) -> list[Any] | None:
     labels = next((found[name] for name in ("label", "labels", "entities", "annotations") if name in found), None)
     if not isinstance(found.get("text", found.get("data")), str) or not isinstance(labels, list):
         return None
-    placed = all((isinstance(one, list) and len(one) == 3) or (isinstance(one, dict) and "start_offset" in one)
-                 for one in labels)  # fmt: skip
+    placed = all(
+        (isinstance(one, list) and len(one) == 3) or (isinstance(one, dict) and "start_offset" in one) for one in labels
+    )
     return labels if placed else None
 
 
@@ -130,8 +135,9 @@ def _of_doccano(line: int, found: Mapping[str, Any]) -> Iterator[Judged]:
     by_user: dict[str | None, list[dict[str, Any]]] = {}
     for one in _triples(found) or ():
         user = jsonl.cell(one["user"]) if isinstance(one, dict) and one.get("user") is not None else None
-        start, end, label = (one if isinstance(one, list) else
-                             (one["start_offset"], one.get("end_offset"), one.get("label")))  # fmt: skip
+        start, end, label = (
+            one if isinstance(one, list) else (one["start_offset"], one.get("end_offset"), one.get("label"))
+        )
         by_user.setdefault(user, []).append(error(start, end, str(label)))
     for user, errors in (by_user or {None: []}).items():
         yield Judged(line, cells | ({"annotator": user} if user is not None else {}), [], errors)
@@ -153,8 +159,11 @@ def _of_prodigy(line: int, found: Mapping[str, Any]) -> Iterator[Judged]:
     spans = found.get("spans")
     errors = None
     if isinstance(spans, list):
-        errors = [error(one.get("start"), one.get("end"), str(one.get("label") or ""), text=one.get("text"))
-                  for one in spans if isinstance(one, dict)]  # fmt: skip
+        errors = [
+            error(one.get("start"), one.get("end"), str(one.get("label") or ""), text=one.get("text"))
+            for one in spans
+            if isinstance(one, dict)
+        ]
     elif "options" not in found:
         errors = []
     chosen = found.get("accept")

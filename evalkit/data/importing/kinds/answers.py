@@ -101,8 +101,9 @@ def name_two(cells: list[str]) -> bool:
     return bool(ties) and len(answers - ties) == 2 and not any(map(_PLAIN.fullmatch, answers))
 
 
-def shares(answers: pd.Series, systems: dict[str, pd.Series], options: Options,
-            report: Report) -> tuple[np.ndarray, dict[int, tuple[str, str]]]:  # fmt: skip
+def shares(
+    answers: pd.Series, systems: dict[str, pd.Series], options: Options, report: Report
+) -> tuple[np.ndarray, dict[int, tuple[str, str]]]:
     """Return what each answer is worth for the first system (1, .5 or 0), and, by place, what is wrong with others."""
     distinct = [str(answer) for answer in answers.dropna().unique()]
     plainly = {answer for answer in distinct if _PLAIN.fullmatch(answer.replace("−", "-"))}
@@ -110,8 +111,10 @@ def shares(answers: pd.Series, systems: dict[str, pd.Series], options: Options,
     ties = {_folded(answer) for answer in distinct if is_tie(answer)} - {"none", "both", "neither"}
     none = numbers.ABSENT - (set() if ties else {"none"})  # where "tie" is a tie, "none" is no answer
     if bare := [answer for answer in distinct if _BARE.fullmatch(_folded(answer))]:
-        report.note(f"{', '.join(map(repr, bare[:5]))} was taken to speak of the first system, against the second; "
-                    "--map-values tells otherwise")  # fmt: skip
+        report.note(
+            f"{', '.join(map(repr, bare[:5]))} was taken to speak of the first system, against the second; "
+            "--map-values tells otherwise"
+        )
     share, wrong = np.full(len(answers), np.nan), unlike(systems)
     for place, (answer, *pair) in enumerate(zip(answers, systems["a"], systems["b"])):
         if place in wrong:
@@ -141,8 +144,9 @@ def unlike(systems: dict[str, pd.Series]) -> dict[int, tuple[str, str]]:
     return wrong
 
 
-def leads(cells: pd.Series, systems: dict[str, pd.Series], headings: dict[str, list[str]], options: Options,
-          report: Report) -> tuple[np.ndarray, float, dict[int, tuple[str, str]]]:  # fmt: skip
+def leads(
+    cells: pd.Series, systems: dict[str, pd.Series], headings: dict[str, list[str]], options: Options, report: Report
+) -> tuple[np.ndarray, float, dict[int, tuple[str, str]]]:
     """Read numbers on a scale from one system to the other: the first one's lead, the most it can be, what is wrong.
 
     headings: what names either side, which ``--positive`` may say. The middle of the scale that is told, else 0, is no
@@ -202,8 +206,15 @@ def _meant(answer: str, pair: list[str]) -> float | str:
     said += [
         (one["who"], worth) for pattern, worth in ((_WORSE, 0.0), (_BETTER, 1.0)) if (one := pattern.fullmatch(plainly))
     ]
-    named = next((abs(worth - (place > 0)) for who, worth in said for place, name in enumerate(pair)
-                  if who in (_named(name), _folded(name))), None)  # fmt: skip
+    named = next(
+        (
+            abs(worth - (place > 0))
+            for who, worth in said
+            for place, name in enumerate(pair)
+            if who in (_named(name), _folded(name))
+        ),
+        None,
+    )
     sided = {"a": 1.0, "b": 0.0}.get(is_side(answer))
     if named is not None and sided is not None and named != sided:
         return "is the name of one system and the place of the other: name the systems otherwise, or pass --map-values"

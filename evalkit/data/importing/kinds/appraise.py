@@ -116,8 +116,11 @@ def _convert(rows: Rows, head: Head, match: Match, options: Options, report: Rep
 def _columns(head: Head, match: Match, options: Options) -> tuple[dict[str, str], dict[str, str]]:
     """Map Appraise's columns, or those that the user names, and give what the export lacks."""
     present, told = {columns.plain(name): name for name in match.header}, options.single
-    names = {ours: present[columns.plain(theirs)] for ours, theirs in _NAMES.items()
-             if columns.plain(theirs) in present and ours not in options.values} | told  # fmt: skip
+    names = {
+        ours: present[columns.plain(theirs)]
+        for ours, theirs in _NAMES.items()
+        if columns.plain(theirs) in present and ours not in options.values
+    } | told
     texts = [name for name in match.header if columns.meaning(name) == "source"]
     if len(texts) == 1 and "source" not in names:
         names["source"] = texts[0]
@@ -167,8 +170,10 @@ def _is_typed(export: Export, report: Report) -> bool:
         return False
     given = export.column("score").dropna().unique()
     scores = "which is the same throughout" if len(given) < 2 else f"which holds {len(given):,} different values"
-    report.note(f"marked errors name their types, as in MQM: they make the score, and the column of scores, {scores}, "
-                "was not used")  # fmt: skip
+    report.note(
+        f"marked errors name their types, as in MQM: they make the score, and the column of scores, {scores}, "
+        "was not used"
+    )
     return True
 
 
@@ -177,11 +182,17 @@ def _identified(export: Export, options: Options, report: Report) -> tuple[pd.Da
     system, doc = export.column("system"), export.column("doc")
     there = system.notna() & doc.notna() & export.column("segment").notna() & export.column("annotator").notna()
     given = batches.read(options.batches) if options.batches else None
-    shown = pd.DataFrame({
-        "src_lang": export.column("src_lang"), "tgt_lang": export.column("tgt_lang"), "target": system, "showing": doc,
-        "account": export.column("annotator"), "item": export.column("segment"),
-        "degraded": _kinds(export, options).eq("degraded"),
-    })[there]  # fmt: skip
+    shown = pd.DataFrame(
+        {
+            "src_lang": export.column("src_lang"),
+            "tgt_lang": export.column("tgt_lang"),
+            "target": system,
+            "showing": doc,
+            "account": export.column("annotator"),
+            "item": export.column("segment"),
+            "degraded": _kinds(export, options).eq("degraded"),
+        }
+    )[there]
     if not len(shown):
         return pd.DataFrame(columns=[*schemas.ITEM, "mark", "own"]), given.seen if given else []
     before = marks.prefix(shown["target"], shown["showing"], is_human)
@@ -208,14 +219,24 @@ def _reject_broken_spans(frame: pd.DataFrame, spans: str, reject: Rejecting) -> 
             reject([place], spans, str(problem).removeprefix(", column spans: ").rpartition(". ")[0])
 
 
-def _weighed(frame: pd.DataFrame, export: Export, options: Options, scale: tuple[float, float] | None,
-             reject: Rejecting, report: Report) -> np.ndarray:  # fmt: skip
+def _weighed(
+    frame: pd.DataFrame,
+    export: Export,
+    options: Options,
+    scale: tuple[float, float] | None,
+    reject: Rejecting,
+    report: Report,
+) -> np.ndarray:
     """Return minus the weights of each row's errors; rows with an error that has no weight are rejected."""
     scheme = weights.resolve(options.weights)
     report.weights = scheme.describe()
     sound = reject.kept
-    marked = [(place, *error[:2]) for place, cell in enumerate(frame[export.spans])
-              if sound[place] for error in esa.errors_of(cell, "")]  # fmt: skip
+    marked = [
+        (place, *error[:2])
+        for place, cell in enumerate(frame[export.spans])
+        if sound[place]
+        for error in esa.errors_of(cell, "")
+    ]
     table = pd.DataFrame(marked, columns=["place", "error_type", "severity"])
     table["weight"] = scheme.weigh(table["error_type"].astype("str"), table["severity"].astype("str"))
     chosen = table["severity"].ne(schemas.UNSTATED) | table["weight"].gt(0)  # else it would count as no error at all
@@ -262,8 +283,9 @@ def _with_references(table: pd.DataFrame, report: Report) -> pd.Series:
     return table["item_type"].mask(people, "reference")
 
 
-def _with_spans(ratings: pd.DataFrame, raw: pd.DataFrame, known: pd.DataFrame, export: Export, options: Options,
-                report: Report) -> tuple[pd.DataFrame, pd.DataFrame | None, list[Rejection]]:  # fmt: skip
+def _with_spans(
+    ratings: pd.DataFrame, raw: pd.DataFrame, known: pd.DataFrame, export: Export, options: Options, report: Report
+) -> tuple[pd.DataFrame, pd.DataFrame | None, list[Rejection]]:
     """Read error spans; of a judgement that was submitted again, the latest counts."""
     kinds = ratings["item_type"]
     showing = export.column("segment").loc[ratings.index] + "\0" + export.column("doc").loc[ratings.index]

@@ -47,8 +47,14 @@ def _layout(cells: list[str]) -> list[str] | None:
     """Return the layout that a row has, or None."""
     cells = [cell.strip() for cell in cells]
     fitting = (names for names in LAYOUTS if len(names) == len(cells))
-    return next((names for names in fitting if all(_CELLS.get(name, str)(cell) or name not in _CELLS
-                                                   for name, cell in zip(names, cells))), None)  # fmt: skip
+    return next(
+        (
+            names
+            for names in fitting
+            if all(_CELLS.get(name, str)(cell) or name not in _CELLS for name, cell in zip(names, cells))
+        ),
+        None,
+    )
 
 
 def refuse_unknown(head: Head) -> None:

@@ -58,9 +58,13 @@ def _convert(rows: Rows, head: Head, match: Match, options: Options, report: Rep
     _retell(head, label, report)
     ratings = ratings.assign(annotator=options.pseudonyms.column(ratings["annotator"]))
     return Converted(
-        ratings.set_axis(pd.RangeIndex(1, len(ratings) + 1, name="line")), scale=scale, spans=spans, read=len(ratings),
-        beside=others, metrics=metrics,
-    )  # fmt: skip
+        ratings.set_axis(pd.RangeIndex(1, len(ratings) + 1, name="line")),
+        scale=scale,
+        spans=spans,
+        read=len(ratings),
+        beside=others,
+        metrics=metrics,
+    )
 
 
 def _retell(head: Head, label: dict, report: Report) -> None:

@@ -49,8 +49,14 @@ def error(start: Any, end: Any, label: str, severity: str = "", text: Any = None
     if found := _LABEL.fullmatch(label.strip()):
         severity, category = severity or found[1] or found[4], found[2] or found[3] or ""
     first, last = _whole(start), _whole(end)
-    return {"start_i": first, "end_i": last - 1 if isinstance(last, int) else last, "side": side,
-            "severity": severity.casefold() or None, "category": category or None, "text": text}  # fmt: skip
+    return {
+        "start_i": first,
+        "end_i": last - 1 if isinstance(last, int) else last,
+        "side": side,
+        "severity": severity.casefold() or None,
+        "category": category or None,
+        "text": text,
+    }
 
 
 def _whole(value: Any) -> Any:
@@ -185,9 +191,12 @@ def of_row(line: int, found: Mapping[str, Any]) -> Iterator[Judged]:
             preferred = jsonl.cell(value["selected"])
         elif isinstance(value, dict) and value.get("choices"):
             scores.append((name, " - ".join(map(str, value["choices"]))))
-        elif isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict) and (
-            said := value[0].get("rating", value[0].get("number"))
-        ) is not None:  # fmt: skip
+        elif (
+            isinstance(value, list)
+            and len(value) == 1
+            and isinstance(value[0], dict)
+            and (said := value[0].get("rating", value[0].get("number"))) is not None
+        ):
             scores.append((name, jsonl.cell(said)))
         elif isinstance(value, list) and len(value) == 1 and isinstance(value[0], list) and value[0]:
             scores.append((name, jsonl.cell(value[0][-1])))  # a path through a taxonomy

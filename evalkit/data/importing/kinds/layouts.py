@@ -49,7 +49,7 @@ _CRITERIA = vocabulary(
     "語氣 術語 語法 品質 妥当性 流暢さ 忠実性 忠実度 正確性 正確さ 理解度 読みやすさ スタイル 文体 トーン 用語 "
     "文法 自然さ 適切性 適切さ 総合 적절성 유창성 정확성 정확도 충실성 이해도 스타일 문체 어조 용어 문법 품질 "
     "가독성 자연스러움"
-)  # fmt: skip
+)
 _FILLERS = vocabulary(
     "score scores rating ratings slider scale value points note bewertung punkte skala wert da raw human "
     "translation of the and und et y a der die das de la le el mt output target text meaning"
@@ -71,7 +71,7 @@ _NO_SCORES = vocabulary(
     "comment comments remark remarks feedback reason explanation kommentar bemerkung commentaire comentario "
     "approved hit assignment campaign project task step block list group "
     "gruppe"
-)  # fmt: skip
+)
 _COUNTING = vocabulary("mqm total sum weighted post editing edited major minor critical severity rate per mean")
 _SOME, _MOST, _LARGEST = 0.2, 0.8, 1e5  # shares of cells that are numbers: with more than most, it may be scores
 _NARROW, _ALIKE = 4, 5  # times that a scale is narrower than the others'; numbers that may be alike by chance
@@ -142,8 +142,10 @@ def found(head: Head, options: Options) -> Layout | None:
             numeric = [name for name in head.header if name in numeric or name in own]
         numeric = _without_flags(head, numeric) if options.wide == "criteria" else numeric
         if len(numeric) < 2:
-            raise DataError(f"{head.name} has no two columns of scores that could be {options.wide}. Name them: --map "
-                            f"'score=HEADING+HEADING' --wide {options.wide}.")  # fmt: skip
+            raise DataError(
+                f"{head.name} has no two columns of scores that could be {options.wide}. Name them: --map "
+                f"'score=HEADING+HEADING' --wide {options.wide}."
+            )
         layout: Layout | None = _layout(ROLES[options.wide], numeric)
     else:
         layout = None if "score" in have else _decided(head, numeric, have)
@@ -172,11 +174,15 @@ def _demand_neighbours(head: Head, names: list[str], options: Options) -> None:
         beside = f"{head.name}: the column {name!r} looks like those of scores ({', '.join(names[:3])}), but "
         if _SOME <= share <= _MOST:
             line, text = next((line, text) for line, text in cells[np.isnan(values)].items())
-            raise DataError(f"{beside}{text[:40]!r} on line {line} is no score. Correct it, or write NA where there is "
-                            "no judgement.")  # fmt: skip
+            raise DataError(
+                f"{beside}{text[:40]!r} on line {line} is no score. Correct it, or write NA where there is "
+                "no judgement."
+            )
         if place < last and share > _MOST and (np.abs(values) < _LARGEST).all():
-            raise DataError(f"{beside}its numbers count up like those of rows. If they are scores, name all columns of "
-                            "scores: --map 'score=HEADING+HEADING'; else move it before them.")  # fmt: skip
+            raise DataError(
+                f"{beside}its numbers count up like those of rows. If they are scores, name all columns of "
+                "scores: --map 'score=HEADING+HEADING'; else move it before them."
+            )
 
 
 def _without_flags(head: Head, names: list[str]) -> list[str]:

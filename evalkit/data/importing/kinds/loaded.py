@@ -150,8 +150,15 @@ def _scored(ratings: pd.DataFrame, spans: pd.DataFrame, scheme: Scheme | None) -
     return ratings.assign(score=score + 0.0), spans.assign(weight=weight.to_numpy())
 
 
-def _of_tables(ratings: pd.DataFrame, spans: pd.DataFrame | None, options: Options, *, named: bool = False,
-               beside: Sequence[Seen] = (), lines: pd.Index | None = None) -> Converted:  # fmt: skip
+def _of_tables(
+    ratings: pd.DataFrame,
+    spans: pd.DataFrame | None,
+    options: Options,
+    *,
+    named: bool = False,
+    beside: Sequence[Seen] = (),
+    lines: pd.Index | None = None,
+) -> Converted:
     """Take what a loader read. named: what stands for annotators is no person's name. lines: of the file, if known."""
 
     def hidden(table: pd.DataFrame) -> pd.DataFrame:

@@ -35,24 +35,59 @@ _WHO = [*schemas.ITEM, "annotator"]
 _KEY = ["src_lang", "tgt_lang", *_WHO]
 #: Our names and what they are headed by, the number within all documents first, which names a segment best.
 _HEADINGS = {
-    "system": ("system", "systemid"), "doc": ("doc", "docid", "document"),
+    "system": ("system", "systemid"),
+    "doc": ("doc", "docid", "document"),
     "segment": ("globalsegid", "segid", "segment", "segmentid", "docsegid"),
-    "annotator": ("rater", "raterid", "annotator", "annotatorid"), "source": ("source", "src"),
+    "annotator": ("rater", "raterid", "annotator", "annotatorid"),
+    "source": ("source", "src"),
     "hypothesis": ("target", "hypothesis", "translation"),
     "category": (
-        "category", "errortype", "errorcategory", "errorclass", "errorlabel", "issuetype", "issuecategory", "issue",
-        "mqmcategory", "mqmtype", "mqmerror", "typologyerror", "typology", "typ", "fehlertyp", "fehlerart", "kategorie",
-        "fehlerkategorie", "catégorie", "categoría", "typederreur", "tipodeerror", "errorname", "label", "error",
+        "category",
+        "errortype",
+        "errorcategory",
+        "errorclass",
+        "errorlabel",
+        "issuetype",
+        "issuecategory",
+        "issue",
+        "mqmcategory",
+        "mqmtype",
+        "mqmerror",
+        "typologyerror",
+        "typology",
+        "typ",
+        "fehlertyp",
+        "fehlerart",
+        "kategorie",
+        "fehlerkategorie",
+        "catégorie",
+        "categoría",
+        "typederreur",
+        "tipodeerror",
+        "errorname",
+        "label",
+        "error",
     ),
     "subcategory": ("subcategory", "errorsubcategory", "errorsubtype", "subtype", "issuesubtype", "unterkategorie"),
     "severity": (
-        "severity", "errorseverity", "severitylevel", "issueseverity", "mqmseverity", "sev", "schweregrad", "schwere",
-        "gravité", "sévérité", "gravedad", "severidad",
+        "severity",
+        "errorseverity",
+        "severitylevel",
+        "issueseverity",
+        "mqmseverity",
+        "sev",
+        "schweregrad",
+        "schwere",
+        "gravité",
+        "sévérité",
+        "gravedad",
+        "severidad",
     ),
     "src_lang": ("srclang", "sourcelang", "sourcelanguage"),
-    "tgt_lang": ("tgtlang", "trglang", "targetlang", "targetlanguage"), "pair": ("lp", "pair", "languagepair"),
+    "tgt_lang": ("tgtlang", "trglang", "targetlang", "targetlanguage"),
+    "pair": ("lp", "pair", "languagepair"),
     "metadata": ("metadata",),
-}  # fmt: skip
+}
 _NO_JUDGEMENT = ["category", "severity", "error_type", "none", "weight", "unnamed", "contrary", "judgement", "metadata"]
 
 
@@ -119,9 +154,11 @@ def _convert(rows: Rows, head: Head, match: Match, options: Options, report: Rep
     _told(scheme, report)
     if not {"category", "subcategory"} & {*names, *values}:
         values["category"] = schemas.UNSTATED
-        report.note("no column says of which category errors are: it is unstated, and what weighs otherwise for its "
-                    "category (punctuation, non-translation, errors in the source) cannot be told; if there is one, "
-                    "pass --map category=…")  # fmt: skip
+        report.note(
+            "no column says of which category errors are: it is unstated, and what weighs otherwise for its "
+            "category (punctuation, non-translation, errors in the source) cannot be told; if there is one, "
+            "pass --map category=…"
+        )
     if rows.broken:
         report.note("rows that could not be read may mark errors of judgements that were kept: mend them first")
     table, rejected = _errors(options.looks.alike(rows.frame, names), names, values, report)
@@ -138,8 +175,9 @@ def _told(scheme: Scheme, report: Report) -> None:
     report.orientation = f"higher is better: the score is {made} the weights of the errors"
 
 
-def _errors(frame: pd.DataFrame, names: dict[str, str], values: dict[str, str],
-            report: Report) -> tuple[pd.DataFrame, list[Rejection]]:  # fmt: skip
+def _errors(
+    frame: pd.DataFrame, names: dict[str, str], values: dict[str, str], report: Report
+) -> tuple[pd.DataFrame, list[Rejection]]:
     """Name what each row marks; rows that name no judgement are rejected, attention checks set apart."""
 
     def column(ours: str) -> pd.Series:
@@ -190,20 +228,26 @@ def _language(side: int | None, text: str) -> str | None:
     return languages.code(text) or text if side is None else (languages.split(text) or (None, None))[side]
 
 
-def _torn(broken: list[Broken], header: list[str], names: dict[str, str],
-          values: dict[str, str]) -> dict[tuple[str, ...], int]:  # fmt: skip
+def _torn(
+    broken: list[Broken], header: list[str], names: dict[str, str], values: dict[str, str]
+) -> dict[tuple[str, ...], int]:
     """Map judgements to the line of an error that could not be cut into cells; such a score would be too high."""
     places = [header.index(names[ours]) if ours in names else None for ours in _WHO]
     torn = {}
     for row in broken:
         if all(place is None or place < len(row.cells) for place in places):
-            torn[tuple(values.get(ours, "") if place is None else naming.plain(row.cells[place])
-                       for ours, place in zip(_WHO, places))] = row.line  # fmt: skip
+            torn[
+                tuple(
+                    values.get(ours, "") if place is None else naming.plain(row.cells[place])
+                    for ours, place in zip(_WHO, places)
+                )
+            ] = row.line
     return torn
 
 
-def _weigh(found: Converted, torn: dict[tuple[str, ...], int], scheme: Scheme, aliases: Pseudonyms,
-           report: Report) -> None:  # fmt: skip
+def _weigh(
+    found: Converted, torn: dict[tuple[str, ...], int], scheme: Scheme, aliases: Pseudonyms, report: Report
+) -> None:
     """Gather the errors of each judgement; one with an error that cannot be weighed is rejected as a whole."""
     table = _weighed(found.ratings.assign(line=found.ratings.index).reset_index(drop=True), scheme)
     bad = table["weight"].isna() | table["unnamed"] | table["contrary"]
@@ -238,10 +282,14 @@ def _weighed(table: pd.DataFrame, scheme: Scheme) -> pd.DataFrame:
     unnamed = table["category"].isna() & ~none
     weight = scheme.weigh(table["category"], table["severity"]).mask(table["severity"].isna(), np.nan).mask(none, 0.0)
     return table.assign(
-        error_type=spelled(table["category"]), severity=spelled(table["severity"]).mask(table["severity"].isna()),
-        none=none, weight=weight, unnamed=unnamed, contrary=contrary,
+        error_type=spelled(table["category"]),
+        severity=spelled(table["severity"]).mask(table["severity"].isna()),
+        none=none,
+        weight=weight,
+        unnamed=unnamed,
+        contrary=contrary,
         judgement=table.groupby(_KEY, sort=False).ngroup(),
-    )  # fmt: skip
+    )
 
 
 def _timed(ratings: pd.DataFrame, metadata: pd.Series, codes: np.ndarray) -> pd.DataFrame:
@@ -256,8 +304,10 @@ def _alongside(table: pd.DataFrame, report: Report) -> pd.DataFrame:
     """Set the system that stood beside another apart from its name."""
     if (pairs := marot.side_by_side(table["system"], table.get("metadata"))) is None:
         return table
-    report.note("systems called A_with_B are A, judged side by side with B (against); of others the file does not say "
-                f"what stood beside them (against is {schemas.UNSTATED})")  # fmt: skip
+    report.note(
+        "systems called A_with_B are A, judged side by side with B (against); of others the file does not say "
+        f"what stood beside them (against is {schemas.UNSTATED})"
+    )
     return table.assign(system=pairs[0], against=pairs[1])
 
 
@@ -306,9 +356,7 @@ def _spans(marked: pd.DataFrame, aliases: Pseudonyms) -> pd.DataFrame:
     ]
     start, end, side, text = zip(*places)
     number = marked.groupby(_KEY, sort=False).cumcount().add(1).astype("str")
-    frame = aliases.owned(marked).assign(
-        span=number, start=start, end=end, side=side, text=pd.array(text, dtype="str")
-    )  # fmt: skip
+    frame = aliases.owned(marked).assign(span=number, start=start, end=end, side=side, text=pd.array(text, dtype="str"))
     order = [name for name in (*schemas.SPANS.columns, "hit", "against", "weight") if name in frame]
     return frame[order].reset_index(drop=True)
 

@@ -22,8 +22,17 @@ from evalkit.data.names import Looks
 _MEANS = re.compile(r"mean-sd[\w.-]*\.txt$")
 _WHOLE, _MOST = re.compile(r"\d{1,3}(\.0+)?"), 10  # raw scores; a standardised one is never so high
 _KEY = ["Input.src", "Input.trg", "sys_id", "rid", "sid", "WorkerId", "type", "HITId"]
-_NAMES = {"src_lang": "Input.src", "tgt_lang": "Input.trg", "system": "sys_id", "doc": "rid", "segment": "sid",
-          "annotator": "WorkerId", "score": "score", "item_type": "type", "hit": "HITId"}  # fmt: skip
+_NAMES = {
+    "src_lang": "Input.src",
+    "tgt_lang": "Input.trg",
+    "system": "sys_id",
+    "doc": "rid",
+    "segment": "sid",
+    "annotator": "WorkerId",
+    "score": "score",
+    "item_type": "type",
+    "hit": "HITId",
+}
 
 
 def is_companion(name: str) -> bool:
@@ -71,8 +80,10 @@ def _convert(rows: Rows, head: Head, match: Match, options: Options, report: Rep
         reject(np.flatnonzero(uneven), "score", f"gives no whole score from 0 to 100 with {means.name}")
     raw = frame[reject.kept]
     again = raw.duplicated(_KEY)
-    late = [Rejection(int(line), "", "", "repeats an earlier judgement of the same HIT: drop one of them")
-            for line in raw.index[again]]  # fmt: skip
+    late = [
+        Rejection(int(line), "", "", "repeats an earlier judgement of the same HIT: drop one of them")
+        for line in raw.index[again]
+    ]
     raw = raw[~again]
     report.mapping |= {ours: {"theirs": name, "how": "layout"} for ours, name in _NAMES.items()}
     report.orientation = "higher is better, as in WMT's direct assessment"

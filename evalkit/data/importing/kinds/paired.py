@@ -29,11 +29,32 @@ _OF_TEXT = {
 }
 #: What heads the choice, the surest first.
 _CHOICE = (
-    "preference", "preferred", "pref", "choice", "winner", "better", "best", "vote", "verdict", "pairwise",
-    "comparison", "decision", "chosen", "preferredsystem", "preferredtranslation", "bettersystem",
-    "bettertranslation", "winningsystem", "judgement", "judgment", "outcome",
-    "whichisbetter", "whichoneisbetter", "whichtranslationisbetter", "whichdoyouprefer",
-)  # fmt: skip
+    "preference",
+    "preferred",
+    "pref",
+    "choice",
+    "winner",
+    "better",
+    "best",
+    "vote",
+    "verdict",
+    "pairwise",
+    "comparison",
+    "decision",
+    "chosen",
+    "preferredsystem",
+    "preferredtranslation",
+    "bettersystem",
+    "bettertranslation",
+    "winningsystem",
+    "judgement",
+    "judgment",
+    "outcome",
+    "whichisbetter",
+    "whichoneisbetter",
+    "whichtranslationisbetter",
+    "whichdoyouprefer",
+)
 #: Words of further headings of the choice, and what heads one number for two systems.
 _CHOOSING = columns.vocabulary(
     "preference preferred prefer pref choice winner better best vote verdict chosen answer label response result "
@@ -47,12 +68,14 @@ _SLOT = re.compile(rf"(?:{STEMS})(\d{{1,2}})({_NAMED})?")
 _SLOT_RANK = re.compile(rf"(?:(?:{STEMS})(\d{{1,2}}))?rank(?:ing)?(\d{{1,2}})?")
 _RANK = re.compile(r"rank(?:ing)?[\W_]+(?P<after>.{1,60})|(?P<before>.{1,60}?)[\W_]+rank(?:ing)?", re.IGNORECASE)
 _OTHERS = {
-    "doc": ("book", "chapter"), "annotator": ("participantid", "participant", "sessionid"),
-    "segment": ("expitemnumber", "itemnumber", "line", "item"), "reference": ("humanreference",),
+    "doc": ("book", "chapter"),
+    "annotator": ("participantid", "participant", "sessionid"),
+    "segment": ("expitemnumber", "itemnumber", "line", "item"),
+    "reference": ("humanreference",),
     "source": ("text",),
     "criterion": ("condition", "aspect", "dimension", "question"),
     "first": ("shownfirst", "firstshown", "stoodfirst", "displayedfirst", "onleft"),
-}  # fmt: skip
+}
 _FEW = 20  # names of conditions; prompts themselves are more
 _MOSTLY = 0.8  # share of cells that are numbers where a column holds them
 

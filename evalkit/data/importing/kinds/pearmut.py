@@ -41,8 +41,11 @@ def is_screen(found: Any) -> bool:
 
 def files(folder: Path) -> list[Path]:
     """List what of a folder is to be imported: the logs of a campaign, or the folder itself where it holds screens."""
-    logs = [path for name in ("annotations", "outputs", "data/annotations", "data/outputs")
-            for path in sorted((folder / name).glob("*.jsonl"))]  # fmt: skip
+    logs = [
+        path
+        for name in ("annotations", "outputs", "data/annotations", "data/outputs")
+        for path in sorted((folder / name).glob("*.jsonl"))
+    ]
     return logs or ([folder] if any(map(is_screen_file, folder.glob("*.json"))) else [])
 
 
@@ -101,11 +104,14 @@ def screens(folder: Path) -> Source:
         entries.append(Entry(int(path.stem) + 1, f"{_UNKNOWN}-{user}", path.stem, items, said, [], []))
     notes = [
         "screens do not say who judged; "
-        + (f"the tutorial begins {user} times, so they are taken for {user} annotators', one after the other"
-           if seen else "they are taken for one annotator's")
+        + (
+            f"the tutorial begins {user} times, so they are taken for {user} annotators', one after the other"
+            if seen
+            else "they are taken for one annotator's"
+        )
         + " (--value annotator=NAME names one for all)",
         "what is called a line is the number of a screen, counted from 1 (0.json is 1)",
-    ]  # fmt: skip
+    ]
     read = Records([], title=folder.name, notes=notes)
     digest = "sha256:" + hashlib.sha256("".join(one.digest for one in beside).encode()).hexdigest()
     found = jsonl.source(folder, digest, read, _rows(entries, Campaign(info)))
@@ -121,8 +127,15 @@ def _entry(line: int, found: Mapping[str, Any], campaign: Campaign) -> Entry:
     actions = found.get("actions") if isinstance(found.get("actions"), list) else []
     times = [time for one in actions or [] if isinstance(one, dict) and (time := _number(one.get("time"))) is not None]
     checks = found.get("validations")
-    return Entry(line, user, position, items if isinstance(items, list) else [items], said, times,
-                  checks if isinstance(checks, list) else [])  # fmt: skip
+    return Entry(
+        line,
+        user,
+        position,
+        items if isinstance(items, list) else [items],
+        said,
+        times,
+        checks if isinstance(checks, list) else [],
+    )
 
 
 def _number(value: object) -> float | None:
@@ -144,8 +157,11 @@ def _rows(entries: list[Entry], campaign: Campaign, chances: Sequence[Mapping[st
             for number, said in enumerate(entry.said):
                 for model in said if isinstance(said, dict) else ():
                     latest[entry.user, entry.position, number, model] = place
-    typed = any(isinstance(span, dict) and span.get("category") for *_, judged in _outputs(entries)
-                for span in judged.get("error_spans") or ())  # fmt: skip
+    typed = any(
+        isinstance(span, dict) and span.get("category")
+        for *_, judged in _outputs(entries)
+        for span in judged.get("error_spans") or ()
+    )
     scored = not typed or any(_number(judged.get("score")) for *_, judged in _outputs(entries))
     ends = slider_ends(campaign.info)
     for place, entry in enumerate(entries):
@@ -190,30 +206,40 @@ def _outputs(entries: list[Entry]) -> Iterator[tuple[Entry, int, str, Mapping[st
 
 def _common(entry: Entry) -> dict[str, str]:
     """Say who judged, on which screen, and when."""
-    cells = {annotated.TOOL: NAME, "annotator": entry.user, "hit": f"{entry.user}/{entry.position}",
-             "item_i": entry.position}  # fmt: skip
+    cells = {
+        annotated.TOOL: NAME,
+        "annotator": entry.user,
+        "hit": f"{entry.user}/{entry.position}",
+        "item_i": entry.position,
+    }
     if entry.times:
         cells |= {"started": repr(min(entry.times)), "ended": repr(max(entry.times))}
     return cells
 
 
-def _scores(judged: Mapping[str, Any], typed: bool, scored: bool, ends: Mapping[str, str]
-            ) -> Iterator[dict[str, str]]:  # fmt: skip
+def _scores(judged: Mapping[str, Any], typed: bool, scored: bool, ends: Mapping[str, str]) -> Iterator[dict[str, str]]:
     """Yield the scores of one output: of each slider, the one that was given, and the one that its errors make."""
     errors = judged.get("error_spans")
     spans = {annotated.ERRORS: jsonl.as_text(errors) if errors else "[]"}
     sliders = judged.get("sliders")
     if isinstance(sliders, dict) and sliders:
         for name, value in sliders.items():
-            yield spans | {"criterion": str(name), "score": jsonl.cell(value), annotated.SCORED: annotated.BY_PERSON,
-                           annotated.ENDS: ends.get(str(name), "?")}  # fmt: skip
+            yield spans | {
+                "criterion": str(name),
+                "score": jsonl.cell(value),
+                annotated.SCORED: annotated.BY_PERSON,
+                annotated.ENDS: ends.get(str(name), "?"),
+            }
         return
     both = typed and scored
     if typed:
         yield spans | {"score": "", annotated.SCORED: annotated.BY_ERRORS} | ({"criterion": "MQM"} if both else {})
     if scored:
-        yield spans | {"score": jsonl.cell(judged.get("score")), annotated.SCORED: annotated.BY_PERSON} | (
-            {"criterion": "score"} if both else {})  # fmt: skip
+        yield (
+            spans
+            | {"score": jsonl.cell(judged.get("score")), annotated.SCORED: annotated.BY_PERSON}
+            | ({"criterion": "score"} if both else {})
+        )
 
 
 def _kind(item: Any, position: str) -> str:
@@ -265,9 +291,11 @@ class _Names:
         kind = ""
         stem = _COPY.sub("", name)
         plain = model.removesuffix("'")
-        if plain != model and self._texts.get((stem, model)) and (
-            self._texts[stem, model] == self._texts.get((stem, plain))
-        ):  # fmt: skip
+        if (
+            plain != model
+            and self._texts.get((stem, model))
+            and (self._texts[stem, model] == self._texts.get((stem, plain)))
+        ):
             model, kind = plain, annotated.REPEAT
         cells = {"system": model, annotated.KIND: kind, "source": text, "reference": jsonl.cell(item.get("ref"))}
         outputs = item.get("tgt")
@@ -282,8 +310,11 @@ class _Names:
             cells |= {"segment": _digest(text), annotated.NAMED: "text"}
         else:
             position = entry.position + (f".{number}" if len(entry.said) > 1 else "")
-            cells |= {"segment": position, annotated.NAMED: "shared"} if self._shared else {
-                "segment": f"{self._users[entry.user]}:{position}", annotated.NAMED: "position"}  # fmt: skip
+            cells |= (
+                {"segment": position, annotated.NAMED: "shared"}
+                if self._shared
+                else {"segment": f"{self._users[entry.user]}:{position}", annotated.NAMED: "position"}
+            )
         return cells
 
 
@@ -322,5 +353,7 @@ def _checked(entries: Iterable[Entry]) -> list[str]:
     if not done:
         return []
     people = [all(checks) for checks in results.values() if checks]
-    return [f"{sum(done):,} of {len(done):,} checks that Pearmut made of tutorials and attention items were passed, "
-            f"all of them by {sum(people):,} of {len(people):,} annotators"]  # fmt: skip
+    return [
+        f"{sum(done):,} of {len(done):,} checks that Pearmut made of tutorials and attention items were passed, "
+        f"all of them by {sum(people):,} of {len(people):,} annotators"
+    ]

@@ -81,5 +81,8 @@ def described(path: Path) -> Campaign:
 def slider_ends(info: Mapping[str, Any]) -> dict[str, str]:
     """Return the ends of each slider's scale, like 0:5."""
     sliders = info.get("sliders")
-    return {str(one.get("name")): f"{one.get('min')}:{one.get('max')}"
-            for one in (sliders if isinstance(sliders, list) else []) if isinstance(one, dict)}  # fmt: skip
+    return {
+        str(one.get("name")): f"{one.get('min')}:{one.get('max')}"
+        for one in (sliders if isinstance(sliders, list) else [])
+        if isinstance(one, dict)
+    }

@@ -79,9 +79,11 @@ def probabilities(entries: Sequence[Entry], campaign: Campaign) -> tuple[list[Ma
         return [], ["probabilities of dynamic assignment were not rebuilt: the campaign's file lists no systems"]
     known, place = _history(entries, systems, len(campaign.documents)), {name: i for i, name in enumerate(systems)}
     again = _again(entries)
-    judged = [(number, [place[name] for name in _models(entry) if name in place])
-              for number, entry in enumerate(entries)
-              if entry.position.isdecimal() and _models(entry) and again[number] is None]  # fmt: skip
+    judged = [
+        (number, [place[name] for name in _models(entry) if name in place])
+        for number, entry in enumerate(entries)
+        if entry.position.isdecimal() and _models(entry) and again[number] is None
+    ]
     before = _before(entries)[[number for number, _ in judged]]
     seen = np.zeros((len(judged), len(systems)), bool)
     for row, (_, those) in enumerate(judged):
@@ -146,8 +148,10 @@ def _before(entries: Sequence[Entry]) -> np.ndarray:
     """Count for each entry how many had been logged when it was loaded; without times, all that stand before it."""
     ended = [max(entry.times) if entry.times else -np.inf for entry in entries]
     logged = np.maximum.accumulate(np.array(ended))
-    loaded = [np.searchsorted(logged, min(entry.times), side="right") if entry.times else number
-              for number, entry in enumerate(entries)]  # fmt: skip
+    loaded = [
+        np.searchsorted(logged, min(entry.times), side="right") if entry.times else number
+        for number, entry in enumerate(entries)
+    ]
     return np.minimum(np.array(loaded, int), np.arange(len(entries)))
 
 
@@ -194,8 +198,11 @@ def _score(judged: Any) -> float | None:
     if not isinstance(judged, dict):
         return None
     sliders = judged.get("sliders")
-    given = [judged.get("score")] if judged.get("score") is not None or not isinstance(sliders, dict) else [
-        value for value in sliders.values() if value is not None]  # fmt: skip
+    given = (
+        [judged.get("score")]
+        if judged.get("score") is not None or not isinstance(sliders, dict)
+        else [value for value in sliders.values() if value is not None]
+    )
     try:
         return statistics.fmean(float(str(value)) for value in given)
     except (ValueError, statistics.StatisticsError):

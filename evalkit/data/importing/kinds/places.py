@@ -14,8 +14,9 @@ _PLACE = re.compile("left|right|first|second")
 _UNKNOWN = "which translation stood first is not known"
 
 
-def stood_first(frame: pd.DataFrame, names: Mapping[str, str], systems: Mapping[str, pd.Series],
-                report: Report) -> np.ndarray:  # fmt: skip
+def stood_first(
+    frame: pd.DataFrame, names: Mapping[str, str], systems: Mapping[str, pd.Series], report: Report
+) -> np.ndarray:
     """Return of each comparison which stood first: "a", "b" or "unknown"; and tell the report how that is known.
 
     A column ``first`` tells; so do headings such as left_system, and answers such as "left". Where the file says only A

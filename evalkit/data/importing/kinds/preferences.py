@@ -77,15 +77,20 @@ def _convert(rows: Rows, head: Head, match: Match, options: Options, report: Rep
     parts = {name for slot in slots for name in slot} or {*ranked}
     names, values = names_of(head, options, parts), dict(options.values)
     maker = "" if parts else names.pop("system", "")
-    describe(report, columns.Columns(names, dict.fromkeys(names, "layout")), [
-        name for name in match.header if name not in {*parts, maker}])  # fmt: skip
+    describe(
+        report,
+        columns.Columns(names, dict.fromkeys(names, "layout")),
+        [name for name in match.header if name not in {*parts, maker}],
+    )
     names, frame = dict(names), rows.frame
     if "segment" not in {*names, *values} and not ranked:
         frame, names["segment"] = frame.assign(**{_SEGMENT: _segments(frame[names["source"]])}), _SEGMENT
         report.segments = "segments are named by their source texts (eight digits of a hash)"
     if maker:
-        report.note(f"{names['system_a']} and {names['system_b']} are what was compared; {maker}, which made both, is "
-                    "part of the segment's name")  # fmt: skip
+        report.note(
+            f"{names['system_a']} and {names['system_b']} are what was compared; {maker}, which made both, is "
+            "part of the segment's name"
+        )
         frame = frame.assign(**{_SEGMENT: frame[names["segment"]] + " " + frame[maker].fillna("")})
         names["segment"] = _SEGMENT
     with_languages(names, values, head, report)
@@ -112,8 +117,9 @@ def _segments(sources: pd.Series) -> pd.Series:
     return mapped_cells(sources, digits)
 
 
-def _compared(frame: pd.DataFrame, head: Head, names: dict[str, str], values: dict[str, str], options: Options,
-              report: Report) -> Converted:  # fmt: skip
+def _compared(
+    frame: pd.DataFrame, head: Head, names: dict[str, str], values: dict[str, str], options: Options, report: Report
+) -> Converted:
     """Turn each comparison into two judgements."""
     systems = _systems(frame, names, values)
     shown = places.stood_first(frame, names, systems, report)
@@ -121,8 +127,10 @@ def _compared(frame: pd.DataFrame, head: Head, names: dict[str, str], values: di
     cells = frame[answers] if answers else constant(values["preference"], frame.index)
     most, numeric = 0.0, not options.words and is_numeric([str(cell) for cell in cells.dropna()])
     if numeric and (options.positive or ("preference" not in {*names, *values} and not _few(cells))):
-        headings = {side: [names[name] for name in (f"system_{side}", f"hypothesis_{side}") if name in names]
-                    or [side.upper()] for side in SIDES}  # fmt: skip
+        headings = {
+            side: [names[name] for name in (f"system_{side}", f"hypothesis_{side}") if name in names] or [side.upper()]
+            for side in SIDES
+        }
         worth, most, wrong = leads(cells, systems, headings, options, report)
         share = np.sign(worth) / 2 + 0.5
     else:
@@ -135,11 +143,16 @@ def _compared(frame: pd.DataFrame, head: Head, names: dict[str, str], values: di
     sound = np.setdiff1d(np.arange(len(frame)), [*wrong])
     halves, first = [], shown[sound]
     for side, other in (SIDES, SIDES[::-1]):
-        half = frame.iloc[sound].assign(**{
-            _SYSTEM: systems[side].iloc[sound], _AGAINST: systems[other].iloc[sound],
-            _SCORE: pd.array([str(float(one if side == "a" else (0.0 if most else 1.0) - one)) for one in worth[sound]],
-                             dtype="str"),
-        })  # fmt: skip
+        half = frame.iloc[sound].assign(
+            **{
+                _SYSTEM: systems[side].iloc[sound],
+                _AGAINST: systems[other].iloc[sound],
+                _SCORE: pd.array(
+                    [str(float(one if side == "a" else (0.0 if most else 1.0) - one)) for one in worth[sound]],
+                    dtype="str",
+                ),
+            }
+        )
         if (first != "unknown").any():
             half[_PLACE] = places.on_screen(first, side)
         if f"hypothesis_{side}" in names:
@@ -162,14 +175,20 @@ def _compared(frame: pd.DataFrame, head: Head, names: dict[str, str], values: di
     found.read, found.names = len(ratings) + len(found.rejected), {"annotator": names.get("annotator", "")}
     found.spans = _spans(frame, found.ratings)
     report.orientation = "higher is better: " + (
-        f"the score is how far {answers} favours the system over the other, as --positive tells" if most else
-        "the score is the share of comparisons won, a tie half"
-    )  # fmt: skip
+        f"the score is how far {answers} favours the system over the other, as --positive tells"
+        if most
+        else "the score is the share of comparisons won, a tie half"
+    )
     report.note(
-        "each comparison is two judgements, one of each system: " + ("the number in its favour, below 0 where it is "
-        "against it" if most else "1 for the one that won, 0.5 for a tie") + "; hit is the comparison, against the "
+        "each comparison is two judgements, one of each system: "
+        + (
+            "the number in its favour, below 0 where it is against it"
+            if most
+            else "1 for the one that won, 0.5 for a tie"
+        )
+        + "; hit is the comparison, against the "
         "other system"
-    )  # fmt: skip
+    )
     kept = np.array([place for place in sound if int(frame.index[place]) not in lost], dtype=int)
     _count(systems["a"].iloc[kept], systems["b"].iloc[kept], share[kept], head.name, report)
     return found
@@ -196,8 +215,9 @@ def _systems(frame: pd.DataFrame, names: dict[str, str], values: dict[str, str])
     return {"a": constant(first, frame.index), "b": constant(second, frame.index)}
 
 
-def _comparisons(both: pd.DataFrame, ours: dict[str, str], size: int, systems: dict[str, pd.Series],
-                 sound: np.ndarray) -> list[str]:  # fmt: skip
+def _comparisons(
+    both: pd.DataFrame, ours: dict[str, str], size: int, systems: dict[str, pd.Series], sound: np.ndarray
+) -> list[str]:
     """Name each comparison: the segment, what was asked, and both systems in the order they were shown."""
     place = [both[ours[name]].fillna("") for name in ("doc", "segment", "criterion") if name in ours]
     before = [" ".join(filter(None, cells)) for cells in zip(*(cells.iloc[:size] for cells in place))] or [""] * size
@@ -227,8 +247,11 @@ def _spans(frame: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFrame | None:
     rows = []
     for line, place, rating in zip(ratings.index, turn, ratings.itertuples(index=False)):
         name = f"text{place + 1}"
-        marks = _listed(frame[f"annotations.{name}"].loc[line]) if f"annotations.{name}" in frame else (
-            _listed(frame["annotations"].loc[line], name))  # fmt: skip
+        marks = (
+            _listed(frame[f"annotations.{name}"].loc[line])
+            if f"annotations.{name}" in frame
+            else (_listed(frame["annotations"].loc[line], name))
+        )
         key = (rating.src_lang, rating.tgt_lang, rating.system, rating.doc, rating.segment, rating.annotator)
         for mark in marks:
             rows += [(*key, label, *_stretch(mark), rating.against) for label in mark.get("labels") or [UNSTATED]]

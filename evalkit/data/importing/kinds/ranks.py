@@ -24,16 +24,19 @@ def by_system(frame: pd.DataFrame, ranks: dict[str, str], report: Report) -> pd.
 
 def by_place(frame: pd.DataFrame, slots: list[tuple[str, str]], report: Report) -> pd.DataFrame:
     """Write columns of systems with their ranks as a row per rank; -1 is no rank, as WMT wrote it."""
-    parts = [frame.assign(**{_SYSTEM: frame[name], _RANKED: frame[rank].mask(frame[rank].isin(["-1", "-1.0"]))})
-             for name, rank in slots]  # fmt: skip
+    parts = [
+        frame.assign(**{_SYSTEM: frame[name], _RANKED: frame[rank].mask(frame[rank].isin(["-1", "-1.0"]))})
+        for name, rank in slots
+    ]
     headings = ", ".join(rank for _, rank in slots)
     report.orientation = f"lower is better by the headings ({headings}): the score is minus the rank"
     both = pd.concat(parts)
     return both[both[_SYSTEM].notna() | both[_RANKED].notna()]
 
 
-def ranked(long: pd.DataFrame, most: int, names: dict[str, str], values: dict[str, str], options: Options,
-            report: Report) -> Converted:  # fmt: skip
+def ranked(
+    long: pd.DataFrame, most: int, names: dict[str, str], values: dict[str, str], options: Options, report: Report
+) -> Converted:
     """Read a judgement per system of each row: minus its rank. most: how many systems a row has."""
     if options.lower_is_better is False:
         raise DataError(
@@ -52,8 +55,13 @@ def ranked(long: pd.DataFrame, most: int, names: dict[str, str], values: dict[st
     rejected = sorted(found.rejected, key=lambda row: row.line)
     ratings = ratings.assign(score=0.0 - ratings["score"], item_type=kinds)
     _tell_ranks(ratings, report)
-    return Converted(ratings, rejected, {"annotator": names.get("annotator", "")}, (-float(most), -1.0),
-                     read=len(ratings) + len(rejected))  # fmt: skip
+    return Converted(
+        ratings,
+        rejected,
+        {"annotator": names.get("annotator", "")},
+        (-float(most), -1.0),
+        read=len(ratings) + len(rejected),
+    )
 
 
 def _tell_ranks(ratings: pd.DataFrame, report: Report) -> None:

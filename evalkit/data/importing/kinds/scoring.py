@@ -16,7 +16,7 @@ from evalkit.data.importing.report import Report
 _GERMAN = vocabulary(
     "satz satznr satzid segmentnummer dokument ausgangssprache zielsprache ausgangstext zieltext übersetzung "
     "bewerter bewerterin prüfer sprachpaar maschine annotatorin"
-)  # fmt: skip
+)
 _MOST_RANKS = 100
 _WIDEST = 10  # a scale that several criteria may share, though some do not reach its ends
 
@@ -91,8 +91,13 @@ class Scoring:
         scale, weak = self._scale(heading, whole, ends, lower=lower)
         return {name: Scored(frame, scale, lower, why, weak) for name in wide.columns}
 
-    def _of_criteria(self, frame: pd.DataFrame, wide: Layout, values: dict[str, np.ndarray],
-                     ends: dict[str, tuple[float, float] | None]) -> dict[str, Scored]:  # fmt: skip
+    def _of_criteria(
+        self,
+        frame: pd.DataFrame,
+        wide: Layout,
+        values: dict[str, np.ndarray],
+        ends: dict[str, tuple[float, float] | None],
+    ) -> dict[str, Scored]:
         scored, sources = {}, {}
         for name, own in values.items():
             lower, why = self._oriented(name, own, self._groups())
@@ -102,8 +107,9 @@ class Scoring:
         self._tell_scales(wide, scored, sources, values)
         return scored
 
-    def _tell_scales(self, wide: Layout, scored: dict[str, Scored], sources: dict[str, str],
-                     values: dict[str, np.ndarray]) -> None:  # fmt: skip
+    def _tell_scales(
+        self, wide: Layout, scored: dict[str, Scored], sources: dict[str, str], values: dict[str, np.ndarray]
+    ) -> None:
         """Say where the scales of criteria come from; those that differ little are made one."""
         each = [one.scale for one in scored.values()]
         if len({*each}) > 1 and None not in each and not any(one.lower for one in scored.values()):
@@ -142,8 +148,9 @@ class Scoring:
             return None
         return self.frame.groupby(keys, dropna=False, sort=False).ngroup()
 
-    def _oriented(self, heading: str, values: np.ndarray, groups: pd.Series | None, *, systems: int = 0,
-                  column: str = "") -> tuple[bool, str]:  # fmt: skip
+    def _oriented(
+        self, heading: str, values: np.ndarray, groups: pd.Series | None, *, systems: int = 0, column: str = ""
+    ) -> tuple[bool, str]:
         low, high = (np.nanmin(values), np.nanmax(values)) if np.isfinite(values).any() else (0, 0)
         if low != 1 or high > _MOST_RANKS:
             groups = None
@@ -157,8 +164,9 @@ class Scoring:
         told = self.options.lower_is_better
         return orientation.found(heading, values, told, origin=origin, groups=groups, systems=systems, german=german)
 
-    def _scale(self, heading: str, values: np.ndarray, ends: tuple[float, float] | None, *,
-               lower: bool) -> tuple[tuple[float, float] | None, bool]:  # fmt: skip
+    def _scale(
+        self, heading: str, values: np.ndarray, ends: tuple[float, float] | None, *, lower: bool
+    ) -> tuple[tuple[float, float] | None, bool]:
         """Return the scale, as told, stated or proposed, and whether it is a guess from few scores."""
         stated = columns.scale_in(heading)
         if self.options.scale:

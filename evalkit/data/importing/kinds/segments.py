@@ -92,8 +92,10 @@ def _of_batches(shown: pd.DataFrame, batches: Batches, origin: str) -> Found:
     names = ", ".join(batches.names)
     said = f"segments are those of {names}, exactly: all {len(shown):,} items of {origin} are in it"
     if open_.any():
-        said = (f"segments are those of {names} for {(~open_).sum():,} of {len(shown):,} items of {origin}; the others "
-                f"are not in it (documents {_list(shown.loc[open_, 'doc'])}) and share no segment")  # fmt: skip
+        said = (
+            f"segments are those of {names} for {(~open_).sum():,} of {len(shown):,} items of {origin}; the others "
+            f"are not in it (documents {_list(shown.loc[open_, 'doc'])}) and share no segment"
+        )
     return Found(segments.fillna(_alone(shown)), said, unsure=float(open_.mean()))
 
 
@@ -104,8 +106,10 @@ def _of_texts(table: pd.DataFrame) -> Found:
     count = len(pd.concat([table[_DOC], segments], axis=1)[~open_].drop_duplicates())
     said = f"segments were found by their source texts within documents: {count:,}"
     if open_.any():
-        said += (f"; {open_.sum():,} judgements of texts that stand twice in a document that was cut "
-                 f"({_list(table.loc[open_, 'doc'])}) share no segment")  # fmt: skip
+        said += (
+            f"; {open_.sum():,} judgements of texts that stand twice in a document that was cut "
+            f"({_list(table.loc[open_, 'doc'])}) share no segment"
+        )
     return Found(segments.fillna(_alone(table)), said, unsure=float(segments.isna().mean()))
 
 
@@ -163,9 +167,12 @@ def _runs(table: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
 
 def _measured(table: pd.DataFrame) -> pd.DataFrame:
     runs = table.groupby("run").agg(
-        **{name: (name, "first") for name in (*_DOC, *_SHOWING, "system")}, degraded=("degraded", "any"),
-        size=("number", "nunique"), low=("number", "min"), high=("number", "max"),
-    )  # fmt: skip
+        **{name: (name, "first") for name in (*_DOC, *_SHOWING, "system")},
+        degraded=("degraded", "any"),
+        size=("number", "nunique"),
+        low=("number", "min"),
+        high=("number", "max"),
+    )
     return runs.assign(span=runs["high"] - runs["low"] + 1)
 
 

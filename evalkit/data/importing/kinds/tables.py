@@ -110,8 +110,17 @@ def _known(head: Head, match: Match, options: Options, wide: layouts.Layout | No
     return known
 
 
-def _convert(rows: Rows, head: Head, match: Match, options: Options, report: Report, known: columns.Columns,
-             kind: Format, *, wide: layouts.Layout | None = None) -> Converted:  # fmt: skip
+def _convert(
+    rows: Rows,
+    head: Head,
+    match: Match,
+    options: Options,
+    report: Report,
+    known: columns.Columns,
+    kind: Format,
+    *,
+    wide: layouts.Layout | None = None,
+) -> Converted:
     """Read rows under columns that are known; what they lack is given a plain value, and that is told."""
     demand_one(head, options)
     frame, values, parts = rows.frame, dict(options.values), wide.columns if wide else {}
@@ -155,8 +164,14 @@ def _convert(rows: Rows, head: Head, match: Match, options: Options, report: Rep
     return _of_columns(judged.of_columns(wide), wide, known.names, values, report, rule)
 
 
-def _of_columns(scored: dict[str, scoring.Scored], wide: layouts.Layout, names: dict[str, str], values: dict[str, str],
-                report: Report, rule: dict[str, Any]) -> Converted:  # fmt: skip
+def _of_columns(
+    scored: dict[str, scoring.Scored],
+    wide: layouts.Layout,
+    names: dict[str, str],
+    values: dict[str, str],
+    report: Report,
+    rule: dict[str, Any],
+) -> Converted:
     """Read columns of scores, whose empty cells are no judgements."""
     first = next(iter(scored.values()))
     judged = first.frame[[*scored]].notna().to_numpy()
@@ -182,9 +197,16 @@ def _of_columns(scored: dict[str, scoring.Scored], wide: layouts.Layout, names: 
     rejected.sort(key=lambda row: row.line)
     ends = {one.scale for one in found}
     return Converted(
-        ratings.iloc[order], rejected, names, ends.pop() if len(ends) == 1 else None, people=people, role=wide.role,
-        parts=wide.columns, read=int(judged.sum() + nobody.sum()), weak=all(one.weak for one in scored.values()),
-    )  # fmt: skip
+        ratings.iloc[order],
+        rejected,
+        names,
+        ends.pop() if len(ends) == 1 else None,
+        people=people,
+        role=wide.role,
+        parts=wide.columns,
+        read=int(judged.sum() + nobody.sum()),
+        weak=all(one.weak for one in scored.values()),
+    )
 
 
 def _lists(head: Head, options: Options) -> bool:
@@ -196,8 +218,9 @@ def _lists(head: Head, options: Options) -> bool:
     return bool(cells) and all(map(ladders.listed, cells))
 
 
-def _with_listed(frame: pd.DataFrame, known: columns.Columns, values: dict[str, str], head: Head,
-                 report: Report) -> pd.DataFrame:  # fmt: skip
+def _with_listed(
+    frame: pd.DataFrame, known: columns.Columns, values: dict[str, str], head: Head, report: Report
+) -> pd.DataFrame:
     """Read cells that hold several scores as judgements of as many people, who are named by their place.
 
     Raises DataError where the annotator is named, but once for several scores.
@@ -213,8 +236,10 @@ def _with_listed(frame: pd.DataFrame, known: columns.Columns, values: dict[str, 
             "have them named by their places."
         )
     most = int(lists.map(len).max())
-    report.note(f"{name} holds lists of scores: the first of each is annotator 1's, and so on up to {most}. Where "
-                "places are not people, nothing that compares annotators holds")  # fmt: skip
+    report.note(
+        f"{name} holds lists of scores: the first of each is annotator 1's, and so on up to {most}. Where "
+        "places are not people, nothing that compares annotators holds"
+    )
     known.names["annotator"], known.found["annotator"] = _PLACE, "made"
     cells = frame[name].map(lambda cell: ladders.listed(cell) or [cell], na_action="ignore")
     places = cells.map(lambda parts: [*map(str, range(1, len(parts) + 1))], na_action="ignore")

@@ -18,9 +18,15 @@ from evalkit.data.typology import Scheme, spelled
 
 #: Our name -> the heading.
 _NAMES = {
-    "src_lang": "source_language", "tgt_lang": "target_language", "doc": "doc_id", "segment": "segment_id",
-    "source": "source", "hypothesis": "mt", "reference": "reference", "score": "mqm",
-}  # fmt: skip
+    "src_lang": "source_language",
+    "tgt_lang": "target_language",
+    "doc": "doc_id",
+    "segment": "segment_id",
+    "source": "source",
+    "hypothesis": "mt",
+    "reference": "reference",
+    "score": "mqm",
+}
 _LISTS = {"severity": "severity", "error_type": "typology_error", "start": "start_index", "end": "end_index"}
 _COUNTS = {"minor": 1.0, "major": 5.0, "critical": 10.0}
 _FILE = re.compile(r"annotations\.[\w-]{1,10}\.(?P<system>[^.]{1,80})(\.primary)?\.csv")

@@ -8,6 +8,13 @@ from evalkit.show.plots.protocols.sessions import changes
 from evalkit.show.plots.protocols.suggestions import suggestions_kept
 
 __all__ = [
-    "certainty_cost", "changes", "coefficients", "consistency_curves", "hands", "noticed", "place_table", "steps",
+    "certainty_cost",
+    "changes",
+    "coefficients",
+    "consistency_curves",
+    "hands",
+    "noticed",
+    "place_table",
+    "steps",
     "suggestions_kept",
-]  # fmt: skip
+]

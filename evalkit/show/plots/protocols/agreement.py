@@ -25,8 +25,7 @@ def hands(pairs: pd.DataFrame, means: pd.DataFrame) -> Figure:
         of = means[means["scales"] == name].assign(of="their mean, 95 % interval")
         level = these["kind"].map(dict(zip(kinds, range(len(kinds))))) - 0.25
         axes.plot(these["pearson"], level, "o", ms=4.5, color=PALETTE[1], mec="white", mew=0.4, label="two collections")
-        forest(axes, of, rows="kind", value="mean",
-               low="low", high="high", series="of", order=kinds)  # fmt: skip
+        forest(axes, of, rows="kind", value="mean", low="low", high="high", series="of", order=kinds)
         axes.axvline(0, color=GREY, lw=0.8, ls=":")
         axes.set(xlabel="Pearson's r", xlim=(-0.05, 1))
     shared_legend(figure, columns=2)
@@ -53,8 +52,18 @@ def coefficients(found: pd.DataFrame, sets: Mapping[str, list[str]], names: Mapp
     called = {run: run.split("-")[0].replace("ESAAI", "ESA^AI") for runs in sets.values() for run in runs}
     for runs, axes in zip(sets.values(), panels.values()):
         rows = found[found["protocol"].isin(runs)]
-        forest(axes, rows, rows="coefficient", value="estimate", low="low", high="high", series="protocol", order=order,
-               names={**names, **called}, apart=0.26)  # fmt: skip
+        forest(
+            axes,
+            rows,
+            rows="coefficient",
+            value="estimate",
+            low="low",
+            high="high",
+            series="protocol",
+            order=order,
+            names={**names, **called},
+            apart=0.26,
+        )
         axes.axvline(0, color=GREY, lw=0.8, ls=":")
         axes.set_xlabel("coefficient (1: perfect), 95 % interval")
     shared_legend(figure, columns=3)

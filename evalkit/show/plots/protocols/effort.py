@@ -44,8 +44,12 @@ def certainty_cost(
         at = _at(rows, places[number])
         axes.vlines(places[number], at["low"], at["high"], color=PALETTE[kind], lw=1.4)
         axes.plot(places[number], at["se"], marker=MARKERS[kind], color=PALETTE[kind], ms=7.5, mec="white", mew=0.8)
-    axes.set(xscale="log", yscale="log", xlabel=f"hours of work on {certainty.SYSTEMS} systems",
-             ylabel="standard error of a difference\n(parts of the systems' spread)")  # fmt: skip
+    axes.set(
+        xscale="log",
+        yscale="log",
+        xlabel=f"hours of work on {certainty.SYSTEMS} systems",
+        ylabel="standard error of a difference\n(parts of the systems' spread)",
+    )
     axes.set_xlim(errors["hours"].min(), errors["hours"].max())
     _plain(axes, errors["hours"].max())
     axes.set_ylim(axes.get_ylim())  # what follows moves no ends of lines
@@ -93,16 +97,25 @@ def _name_lines(axes: Axes, ends: Mapping[str, tuple[float, str]], names: Mappin
     shift = np.mean([moved[name] - places[name] for name in moved])
     for name, (_, colour) in ends.items():
         axes.annotate(
-            literal(names.get(name, name)), (1, places[name]), xytext=(1.045, moved[name] - shift),
-            xycoords="axes fraction", va="center", fontsize=9, color=colour, weight="bold", annotation_clip=False,
+            literal(names.get(name, name)),
+            (1, places[name]),
+            xytext=(1.045, moved[name] - shift),
+            xycoords="axes fraction",
+            va="center",
+            fontsize=9,
+            color=colour,
+            weight="bold",
+            annotation_clip=False,
             arrowprops={"arrowstyle": "-", "color": colour, "lw": 0.7, "shrinkA": 0, "shrinkB": 0},
-        )  # fmt: skip
+        )
 
 
 def _words(lines: Mapping[str, pd.DataFrame], hours: float) -> str:
     """Say what the lines show at the reader's hours."""
-    found = (f"{name} {at['se']:.2f} (95 % interval {at['low']:.2f} to {at['high']:.2f})"
-             for name, at in ((name, _at(rows, hours)) for name, rows in lines.items()))  # fmt: skip
+    found = (
+        f"{name} {at['se']:.2f} (95 % interval {at['low']:.2f} to {at['high']:.2f})"
+        for name, at in ((name, _at(rows, hours)) for name, rows in lines.items())
+    )
     return (
         "Falling lines, one for each campaign: the standard error of a difference between two systems against hours of "
         f"work, in parts of the systems' spread. At {hours:g} hours: {'; '.join(found)}."

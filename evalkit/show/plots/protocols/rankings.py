@@ -81,25 +81,38 @@ def consistency_curves(curve: pd.DataFrame) -> Figure:
     kinds = [kind for kind in _PANELS if kind in set(curve["against"])]
     looks = _looks(list(dict.fromkeys(curve["protocol"])))
     figure, panels = small_multiples(
-        kinds, titles=_PANELS, size=(3.2, 3.3), margin=(0.2, 0.9), sharey=True,
-        ylabel="pairs of systems in the same order (%)", xlabel="segments that rank the systems",
-    )  # fmt: skip
+        kinds,
+        titles=_PANELS,
+        size=(3.2, 3.3),
+        margin=(0.2, 0.9),
+        sharey=True,
+        ylabel="pairs of systems in the same order (%)",
+        xlabel="segments that rank the systems",
+    )
     far = curve["segments"].max()
     for kind, axes in panels.items():
         for number, (name, part) in enumerate(curve[curve["against"] == kind].groupby("protocol", sort=False)):
             look = looks[name]
             axes.plot(part["segments"], 100 * part["agreement"], label=literal(SHORT.get(name, name)), **look)
             last = part.nlargest(1, "segments")
-            axes.vlines(last["segments"] + 0.03 * far * (number + 1), 100 * last["low"], 100 * last["high"],
-                        color=look["color"], ls=look["ls"], lw=1.2)  # fmt: skip
+            axes.vlines(
+                last["segments"] + 0.03 * far * (number + 1),
+                100 * last["low"],
+                100 * last["high"],
+                color=look["color"],
+                ls=look["ls"],
+                lw=1.2,
+            )
         axes.set_xlim(0, 1.3 * far)
         axes.set_xticks([tick for tick in axes.get_xticks() if 0 <= tick <= 1.05 * far])
         axes.grid(axis="y", color=GREY, alpha=0.25, lw=0.6)
     shared_legend(figure, columns=4)
     last = curve[curve["segments"] == far].sort_values("agreement")
-    ends = [f"{_PANELS[kind]}, from {100 * part['agreement'].iloc[0]:.0f} % ({part['protocol'].iloc[0]}) to "
-            f"{100 * part['agreement'].iloc[-1]:.0f} % ({part['protocol'].iloc[-1]})"
-            for kind, part in ((kind, last[last["against"] == kind]) for kind in kinds)]  # fmt: skip
+    ends = [
+        f"{_PANELS[kind]}, from {100 * part['agreement'].iloc[0]:.0f} % ({part['protocol'].iloc[0]}) to "
+        f"{100 * part['agreement'].iloc[-1]:.0f} % ({part['protocol'].iloc[-1]})"
+        for kind, part in ((kind, last[last["against"] == kind]) for kind in kinds)
+    ]
     return describe(
         figure,
         "Lines rise and flatten with the number of segments that rank the systems. Pairs of systems in the same order "
@@ -116,6 +129,12 @@ def _looks(protocols: list[str]) -> dict[str, dict[str, Any]]:
         place, again = kinds.index(kind), seen[kind]
         seen[kind] += 1
         colour = INK if kind == "model" else PALETTE[place % len(PALETTE)]
-        looks[name] = {"color": colour, "ls": LINES[again % len(LINES)], "marker": MARKERS[place % len(MARKERS)],
-                       "ms": 5, "mfc": colour if again == 0 else "white", "lw": 1.5}  # fmt: skip
+        looks[name] = {
+            "color": colour,
+            "ls": LINES[again % len(LINES)],
+            "marker": MARKERS[place % len(MARKERS)],
+            "ms": 5,
+            "mfc": colour if again == 0 else "white",
+            "lw": 1.5,
+        }
     return looks

@@ -19,9 +19,14 @@ def suggestions_kept(people: pd.DataFrame) -> Figure:
     panels_of = list(dict.fromkeys(people["protocol"]))
     most = people["protocol"].value_counts().max()
     figure, panels = small_multiples(
-        panels_of, titles=SHORT, columns=2, size=(4.3, 0.3 * most + 0.5), margin=(0, 0.5), sharex=True,
+        panels_of,
+        titles=SHORT,
+        columns=2,
+        size=(4.3, 0.3 * most + 0.5),
+        margin=(0, 0.5),
+        sharex=True,
         xlabel="share of suggested marks that the person kept",
-    )  # fmt: skip
+    )
     for name, axes in panels.items():
         own = people[people["protocol"] == name].sort_values("share_high", ascending=False, ignore_index=True)
         names = {row.annotator: f"{row.annotator} (+{row.own / row.judgements:.1f})" for row in own.itertuples()}
