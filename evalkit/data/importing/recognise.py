@@ -5,6 +5,7 @@ import shlex
 from dataclasses import replace
 
 from evalkit import DataError
+from evalkit.data.importing import surveys
 from evalkit.data.importing.cells import columns
 from evalkit.data.importing.files.rows import MOST_COLUMNS, Rows, Source
 from evalkit.data.importing.formats import Format, Head, Match
@@ -32,7 +33,7 @@ KINDS = {
 }
 
 
-_MOST_NAMES, _SHOWN = 60, 5  # headings and cells that a refusal shows
+_MOST_NAMES, _SHOWN = 20, 5  # headings and cells that a refusal shows
 
 
 def chosen(sources: list[Source], options: Options, name: str = "auto") -> list[tuple[Source, Format, Head, Match]]:
@@ -44,7 +45,7 @@ def chosen(sources: list[Source], options: Options, name: str = "auto") -> list[
     found: list[tuple[Source, Format, Head, Match]] = []
     problems = []
     if name in ("auto", "csv"):
-        sources = [unfolded(source, options) for source in sources]
+        sources = [unfolded(surveys.unfolded(source, options), options) for source in sources]
     notes = dict.fromkeys(note for source in sources for note in source.notes if note.startswith("hidden"))
     hidden = f" ({' '.join(notes)}; --sheet names one.)" if notes else ""
     for source in sources:
@@ -105,7 +106,8 @@ def _recognised(source: Source, options: Options, name: str) -> tuple[Format, He
 def _unrecognised(source: Source, found: dict[str, Match], head: Head, options: Options) -> str:
     """Say what was tried, what came nearest, and what it lacks."""
     best = max(found, key=lambda kind: found[kind].fit)
-    where = f"the headings on line {head.line} are" if head.line else "its objects have the names"
+    first = head.line - sum(cell.count("\n") for line, cells in head.rows if line == head.line for cell in cells)
+    where = f"the headings on line {first} are" if head.line else "its objects have the names"
     names = [name if len(name) <= 40 else f"{name[:39]}…" for name in head.header[:_MOST_NAMES]]
     row = _first_row(head)
     more = f" and {len(head.header) - _MOST_NAMES} others" if len(head.header) > _MOST_NAMES else ""

@@ -8,7 +8,7 @@ from pathlib import Path
 from evalkit import DataError
 from evalkit.data import archives, delimited
 from evalkit.data.importing import rejected
-from evalkit.data.importing.files import jsonl, sheets, text
+from evalkit.data.importing.files import jsonl, nested, sheets, text
 from evalkit.data.importing.files.rows import Source, headings
 from evalkit.data.importing.kinds import annotation_tools, imported, loaded, pearmut
 from evalkit.data.importing.options import Options
@@ -91,6 +91,7 @@ def _laid_out(path: Path, digest: str, read: jsonl.Records) -> Source:
         return pearmut.source(path, digest, read)
     if tool := annotation_tools.tool_of(read.found):
         return jsonl.source(path, digest, read, annotation_tools.rows(tool, read))
+    read = nested.rows(read)
     return jsonl.source(path, digest, read, jsonl.flattened(path, read))
 
 

@@ -24,7 +24,7 @@ PERSON = (
 )
 SCORE = r"(score|xsts|rating|note|bewertung)"
 OF_PERSON = re.compile(rf"({SCORE}\W*_?)?{PERSON}\W*_?.{{1,40}}|{ALIAS.pattern}", re.I)
-_CRITERIA = vocabulary(
+CRITERIA = vocabulary(
     "adequacy fluency accuracy comprehension comprehensibility style tone terminology grammar grammaticality "
     "readability meaning faithfulness fidelity naturalness coherence cohesion consistency clarity "
     "intelligibility correctness completeness overall quality register formality acceptability usefulness "
@@ -98,7 +98,7 @@ def is_criterion(heading: str) -> bool:
     (True, True, False)
     """
     words = columns.words(heading)
-    return bool(_CRITERIA & set(words)) and set(words) <= _CRITERIA | _FILLERS
+    return bool(CRITERIA & set(words)) and set(words) <= CRITERIA | _FILLERS
 
 
 def is_quality(heading: str) -> bool:
@@ -108,7 +108,7 @@ def is_quality(heading: str) -> bool:
 
 def _is_pure(heading: str) -> bool:
     """Tell whether a heading names a judgement, and no system or person besides."""
-    known = _CRITERIA | _FILLERS | _NO_SCORES | _COUNTING
+    known = CRITERIA | _FILLERS | _NO_SCORES | _COUNTING
     return is_quality(heading) and all(word in known or orientation.is_low(word) for word in columns.words(heading))
 
 
@@ -141,6 +141,8 @@ def found(head: Head, options: Options) -> Layout | None:
             own = [name for name in own if name not in taken(options.metric_columns, head.header)]
             numeric = [name for name in head.header if name in numeric or name in own]
         numeric = _without_flags(head, numeric) if options.wide == "criteria" else numeric
+        if len(numeric) < 2 and {ROLES[options.wide], "score"} <= have:
+            return None  # a form's questions were laid out as rows already
         if len(numeric) < 2:
             raise DataError(
                 f"{head.name} has no two columns of scores that could be {options.wide}. Name them: --map "
@@ -278,7 +280,7 @@ def _decided(head: Head, numeric: list[str], have: set[str | None]) -> Layout | 
 
 
 def _touches_criterion(heading: str) -> bool:
-    return bool(_CRITERIA & set(columns.words(heading)) or orientation.kind(heading))
+    return bool(CRITERIA & set(columns.words(heading)) or orientation.kind(heading))
 
 
 def _odd(head: Head, names: list[str]) -> str:
