@@ -56,8 +56,7 @@ class Head:
             if place + 1 < len(head.rows) and (second := _second(cells, head.rows[place + 1][1])):
                 head.line, cells = head.rows[place + 1][0], second
             cells = _fitting(cells, [row for line, row in head.rows if line > head.line], source.notes)
-            while cells and not cells[-1].strip():
-                cells = cells[:-1]
+            cells = cells[: max((place for place, cell in enumerate(cells, 1) if cell.strip()), default=0)]
             head.header = headings(_without_more(cells, head.below, source))
         return head
 

@@ -45,7 +45,10 @@ def chosen(sources: list[Source], options: Options, name: str = "auto") -> list[
     found: list[tuple[Source, Format, Head, Match]] = []
     problems = []
     if name in ("auto", "csv"):
-        sources = [unfolded(surveys.unfolded(source, options), options) for source in sources]
+        laid_out = [
+            source if _width(source) > MOST_COLUMNS else surveys.unfolded(source, options) for source in sources
+        ]
+        sources = [source if _width(source) > MOST_COLUMNS else unfolded(source, options) for source in laid_out]
     notes = dict.fromkeys(note for source in sources for note in source.notes if note.startswith("hidden"))
     hidden = f" ({' '.join(notes)}; --sheet names one.)" if notes else ""
     for source in sources:
@@ -73,6 +76,10 @@ def chosen(sources: list[Source], options: Options, name: str = "auto") -> list[
     return found
 
 
+def _width(source: Source) -> int:
+    return max((len(cells) for _, cells in source.head), default=0)
+
+
 def _recognised(source: Source, options: Options, name: str) -> tuple[Format, Head, Match]:
     """Return the format of a file, its head, and where to begin.
 
@@ -80,7 +87,7 @@ def _recognised(source: Source, options: Options, name: str) -> tuple[Format, He
     """
     if not source.head:
         raise DataError(f"{source.path.name} has no rows. Check that the export is complete.")
-    if (width := max(len(cells) for _, cells in source.head)) > MOST_COLUMNS:
+    if (width := _width(source)) > MOST_COLUMNS:
         raise DataError(f"{source.path.name} has {width:,} columns on one of its first rows. Is it a table?")
     head = Head.of(source)
     if name != "auto":

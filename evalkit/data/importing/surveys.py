@@ -9,7 +9,7 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.data.importing.cells import columns, numbers
-from evalkit.data.importing.files.rows import Rows, Source, headings
+from evalkit.data.importing.files.rows import MOST_COLUMNS, Rows, Source, headings
 from evalkit.data.importing.kinds.layouts import CRITERIA, is_criterion
 from evalkit.data.importing.options import Options
 
@@ -87,8 +87,8 @@ def unfolded(source: Source, options: Options) -> Source:
 def _google(source: Source) -> _Form | None:
     """Take an export of Google Forms: a time first, and rows of a grid in brackets."""
     for line, cells in source.head[:3]:
-        header = headings(cells)
-        if cells and columns.plain(cells[0]) in _STAMPS:
+        if cells and len(cells) <= MOST_COLUMNS and columns.plain(cells[0][:_LONG]) in _STAMPS:
+            header = headings(cells)
             grids = {name: _IN_BRACKETS.fullmatch(" ".join(cell.split())) for name, cell in zip(header, cells)}
             asked = {name: (found[1], found[2]) for name, found in grids.items() if found and found[1]}
             return _Form(header, line, _in_grids(asked))
@@ -116,7 +116,7 @@ def _named(source: Source, form: _Form, options: Options) -> Source:
 def _qualtrics(source: Source) -> _Form | None:
     """Take an export of Qualtrics: short names, the questions' texts, and a line of its own identifiers."""
     for place, (line, cells) in enumerate(source.head[:6]):
-        if place and any(cell.startswith('{"ImportId"') for cell in cells):
+        if place and len(cells) <= MOST_COLUMNS and any(cell.startswith('{"ImportId"') for cell in cells):
             header = headings(source.head[max(place - 2, 0)][1])
             texts = [" ".join(cell.split()) for cell in source.head[place - 1][1]]
             asked = {}
