@@ -1,37 +1,25 @@
 """What of real judgements is replayed, and the tables that replays come to."""
 
-import itertools
-
 import numpy as np
 import pandas as pd
 import pytest
+from makers import ratings
 
 from evalkit.human.adaptive import trials
 
 
-def campaign(*, systems=6, documents=50, segments=2, own=False, seed=0):
+def campaign(*, systems=6, documents=50, own=False, seed=0):
     """Judge every system on the same documents, or each on documents of its own; better the later it comes."""
-    rng = np.random.default_rng(seed)
-    rows = [
-        {
-            "src_lang": "eng",
-            "tgt_lang": "jpn",
-            "system": f"s{system}",
-            "doc": f"d{doc}-{system if own else ''}",
-            "segment": str(segment),
-            "annotator": f"a{rng.integers(4)}",
-            "item_type": "system",
-            "score": float(np.clip(60 + 4 * system + rng.normal(0, 12), 0, 100)),
-        }
-        for system, doc, segment in itertools.product(range(systems), range(documents), range(segments))
-    ]
-    return pd.DataFrame(rows)
+    sizes = {"systems": systems, "documents": documents, "length": 2, "people": 4, "each": 1, "dealt": "item"}
+    spread = {"segment": 0.0, "annotator": 0.0, "residual": 12.0}
+    table = ratings(seed, **sizes, gap=-4, spread=spread)
+    return table.assign(doc=table["doc"] + (table["system"] if own else ""))
 
 
 def test_documents_shared_by_all_systems_are_a_grid_and_the_best_system_comes_first():
     table = campaign()
     (found,) = trials.materials({"mine": table})
-    assert (found.data, found.pair, found.shared) == ("mine", "eng-jpn", True)
+    assert (found.data, found.pair, found.shared) == ("mine", "eng-deu", True)
     assert found.scores.shape == (6, 50)
     assert found.screens() == 100  # 300 documents judged, three on a screen
     assert (found.screens(2), found.screens(9)) == (150, 50)
@@ -42,10 +30,10 @@ def test_documents_shared_by_all_systems_are_a_grid_and_the_best_system_comes_fi
 
 def test_a_system_that_is_hardly_judged_and_documents_that_some_lack_are_left_out():
     table = campaign()
-    rare = table["system"].eq("s2") & table["doc"].ne("d1-")
-    lacking = table["system"].eq("s3") & table["doc"].isin(["d7-", "d8-"])
+    rare = table["system"].eq("S2") & table["doc"].ne("d01")
+    lacking = table["system"].eq("S3") & table["doc"].isin(["d07", "d08"])
     (found,) = trials.materials({"mine": table[~rare & ~lacking]})
-    assert sorted(found.systems) == ["s0", "s1", "s3", "s4", "s5"]
+    assert sorted(found.systems) == ["S0", "S1", "S3", "S4", "S5"]
     assert found.scores.shape == (5, 48)
 
 
@@ -73,7 +61,7 @@ def test_a_replay_has_a_row_for_each_system_estimate_and_assignment():
     pd.testing.assert_frame_equal(found, again)
     steered = found[found["assignment"] == "greedy"].set_index(["data", "system"])["judgements"]
     for name in ("mine", "own"):
-        assert steered[name, "s5"] > 2 * steered[name, "s0"]
+        assert steered[name, "S5"] > 2 * steered[name, "S0"]
 
 
 def test_alarms_count_campaigns_of_all_language_pairs_that_share_documents():

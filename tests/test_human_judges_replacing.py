@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from makers import laid_out
 
 from evalkit import DataError
 from evalkit.human.judges import alternative_annotator, replacing
@@ -13,32 +14,16 @@ from evalkit.human.judges import alternative_annotator, replacing
 def tables(seed, *, noise=0.8):
     """Draw two collections of 200 translations by three people each, and judges: one like people, one random."""
     rng = np.random.default_rng(seed)
-    names = {"src_lang": "eng", "tgt_lang": "deu", "doc": "d"}
-    items = [(f"s{n % 4}", str(n)) for n in range(200)]
-    quality = rng.normal(0, 1, len(items))
-    rows = []
+    number = np.arange(200)
+    system, person = np.char.add("s", (number % 4).astype(str)), number % 3
+    quality = rng.normal(0, 1, 200)
+    scored = []
     for collection in ("ESA-1", "ESA-2", "MQM-1"):
-        for n, (system, segment) in enumerate(items):
-            person = n % 3
-            score = 70 + 5 * person + (4 + 3 * person) * (quality[n] + noise * rng.normal())
-            rows.append(
-                names
-                | {
-                    "protocol": collection,
-                    "system": system,
-                    "segment": segment,
-                    "item_type": "system",
-                    "annotator": f"p{person}",
-                    "score": score,
-                }
-            )
-    judges = {"good": 0.1 * (quality + 0.5 * noise * rng.normal(size=len(items))), "random": rng.normal(size=200)}
-    metrics = [
-        names | {"metric": name, "system": s, "segment": k, "score": own[n]}
-        for name, own in judges.items()
-        for n, (s, k) in enumerate(items)
-    ]
-    return pd.DataFrame(rows), pd.DataFrame(metrics)
+        score = 70 + 5 * person + (4 + 3 * person) * (quality + noise * rng.normal(size=200))
+        scored.append(laid_out(zip(system, number, person, score, strict=True), protocol=collection))
+    judges = {"good": 0.1 * (quality + 0.5 * noise * rng.normal(size=200)), "random": rng.normal(size=200)}
+    metrics = [laid_out(zip(system, number, own), "system segment score", metric=name) for name, own in judges.items()]
+    return pd.concat(scored, ignore_index=True), pd.concat(metrics, ignore_index=True)
 
 
 def test_it_is_the_test_on_scores_standardised_by_hand():
@@ -62,16 +47,12 @@ def test_it_is_the_test_on_scores_standardised_by_hand():
 def test_whose_unit_a_score_has_does_not_matter(seed, slope, shift):
     scored, metrics = tables(seed)
     moved = metrics.assign(score=slope * metrics["score"] + shift)
-    one, other = (
-        replacing.stand_ins(scored, each, collections=["ESA-1", "ESA-2"], scale="rank").sort_values("judge")
-        for each in (metrics, moved)
-    )
-    assert one["advantage"].tolist() == pytest.approx(other["advantage"].tolist(), abs=0.011)
-    one, other = (
-        replacing.stand_ins(scored, each, collections=["ESA-1", "ESA-2"]).sort_values("judge")
-        for each in (metrics, moved)
-    )
-    assert one["advantage"].tolist() == pytest.approx(other["advantage"].tolist(), abs=0.011)
+    for options in ({"scale": "rank"}, {}):
+        one, other = (
+            replacing.stand_ins(scored, each, collections=["ESA-1", "ESA-2"], **options).sort_values("judge")
+            for each in (metrics, moved)
+        )
+        assert one["advantage"].tolist() == pytest.approx(other["advantage"].tolist(), abs=0.011)
 
 
 @given(st.integers(0, 1000))
@@ -97,16 +78,15 @@ def test_who_answers_always_the_same_is_nearer_than_one_who_answers_at_random():
 
 def test_what_cannot_be_is_refused():
     scored, metrics = tables(2)
-    with pytest.raises(DataError, match="no scale 'inch'"):
-        replacing.stand_ins(scored, metrics, collections=["ESA-1"], scale="inch")
-    with pytest.raises(DataError, match="no scores of ESA-7"):
-        replacing.stand_ins(scored, metrics, collections=["ESA-7"])
-    with pytest.raises(DataError, match="No judge scored"):
-        replacing.stand_ins(scored, metrics.assign(system="elsewhere"), collections=["ESA-1", "ESA-2"])
-
-
-def test_wanted_judges_that_are_not_there_are_replaced():
-    assert replacing.chosen(pd.DataFrame({"metric": list("abcde")}), ["XCOMET"], otherwise=2) == ["d", "e"]
+    elsewhere = metrics.assign(system="elsewhere")
+    cases = [
+        (metrics, {"scale": "inch"}, "inch"),
+        (metrics, {"collections": ["ESA-7"]}, "ESA-7"),
+        (elsewhere, {}, "No"),
+    ]
+    for judges, options, word in cases:
+        with pytest.raises(DataError, match=word):
+            replacing.stand_ins(scored, judges, **{"collections": ["ESA-1", "ESA-2"], **options})
 
 
 def test_every_set_of_annotators_is_tried_with_the_others_as_judges():
@@ -131,21 +111,10 @@ def test_people_who_judged_the_same_translations_elsewhere_are_a_set_of_their_ow
     alone = twice[0].assign(segment="alone " + twice[0]["segment"])
     rated = pd.concat([*twice, alone]).drop(columns="protocol")
     found = replacing.every_set(both, metrics, rated=rated, epsilons=[0.15])
-    own = found[found["data"] == "MQM eng-deu"].set_index("judge")
-    wide = {}
-    for part in twice:
-        scores = part.set_index("segment")["score"]
-        wide[part["annotator"].iloc[0]] = (scores - scores.mean()) / scores.std(ddof=1)
-    good = metrics[metrics["metric"] == "good"].set_index("segment")["score"]
-    by_hand = alternative_annotator(
-        pd.DataFrame(wide), (good - good.mean()) / good.std(ddof=1), alignment="rmse", epsilon=0.15
-    )
-    assert own.loc["good", "advantage"] == by_hand.advantage
-    assert (own.loc["good", "annotators"], own.loc["good", "items"]) == (2, 200)
+    own = found[found["data"] == "MQM eng-deu"].set_index("judge").loc["good"]
+    sides = [part.set_index("segment")["score"] for part in (*twice, metrics[metrics["metric"] == "good"])]
+    one, other, judge = ((side - side.mean()) / side.std(ddof=1) for side in sides)
+    people = pd.DataFrame({"ESA-1": one, "ESA-2": other})
+    by_hand = alternative_annotator(people, judge, alignment="rmse", epsilon=0.15)
+    assert (own["advantage"], own["annotators"], own["items"]) == (by_hand.advantage, 2, 200)
     assert set(replacing.every_set(both, metrics, rated=alone, epsilons=[0.15])["data"]) == set(replacing.SETS)
-
-
-def test_eight_raters_judged_the_same_270_translations_from_chinese(real):
-    [(name, own)] = replacing._judged_by_several(real("wmt23-mqm")).items()
-    assert name == "MQM zho-eng"
-    assert own.groupby("annotator").size().tolist() == [270] * 8

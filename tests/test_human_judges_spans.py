@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 
 from evalkit.human.judges import alternative_annotator, spans
 
-MARKS = st.lists(
-    st.tuples(st.integers(0, 40), st.integers(1, 15)).map(lambda one: (one[0], one[0] + one[1])), max_size=5
-)
+MARK = st.tuples(st.integers(0, 40), st.integers(1, 15)).map(lambda one: (one[0], one[0] + one[1]))
+MARKS = st.lists(MARK, max_size=5)
 
 
 def characters(own):
@@ -67,10 +66,8 @@ def test_the_trial_is_the_test_read_aloud():
     scored, marked = campaign(5, 140)
     found = spans.marks(scored, marked, pd.DataFrame(), others=["MQM-1", "ESA-9"], epsilons=[0.2]).set_index("judge")
     assert list(found.index.unique().sort_values()) == ["MQM-1", "no marks"]
-    chars = {
-        key: characters(zip(own["start"], own["end"], strict=True))
-        for key, own in marked.groupby(["protocol", "segment"])
-    }
+    by_segment = marked.groupby(["protocol", "segment"])
+    chars = {key: characters(zip(own["start"], own["end"], strict=True)) for key, own in by_segment}
 
     def f1(one, other):
         return 2 * len(one & other) / (len(one) + len(other)) if one or other else 1.0
@@ -78,8 +75,7 @@ def test_the_trial_is_the_test_read_aloud():
     ahead = {}
     for row in scored[scored["protocol"] != "MQM-1"].itertuples():
         other = "ESA-2" if row.protocol == "ESA-1" else "ESA-1"
-        theirs, own = chars.get((other, row.segment), set()), chars.get((row.protocol, row.segment), set())
-        judge = chars.get(("MQM-1", row.segment), set())
+        theirs, own, judge = (chars.get((name, row.segment), set()) for name in (other, row.protocol, "MQM-1"))
         ahead.setdefault((row.protocol, row.annotator), []).append(f1(judge, theirs) >= f1(own, theirs))
     assert found.loc["MQM-1", "advantage"] == pytest.approx(np.mean([np.mean(one) for one in ahead.values()]))
     assert (found.loc["MQM-1", "annotators"], found.loc["MQM-1", "items"]) == (4, 140)
@@ -101,9 +97,7 @@ def test_suggested_marks_are_tried_only_where_none_can_be_missing(real):
 
 def test_who_marks_nothing_passes_where_people_mark_little():
     rng = np.random.default_rng(2)
-    people = pd.DataFrame(
-        {name: [0 if rng.random() < 0.8 else 1 << int(rng.integers(0, 40)) for _ in range(100)] for name in "abc"},
-        dtype=object,
-    )
+    marks = [[0 if rng.random() < 0.8 else 1 << int(rng.integers(0, 40)) for _ in "abc"] for _ in range(100)]
     nothing = pd.Series([0] * 100, dtype=object)
+    people = pd.DataFrame(marks, dtype=object)
     assert alternative_annotator(people, nothing, alignment=spans.alike, epsilon=0.1).passed

@@ -76,26 +76,22 @@ def test_what_cannot_be_planned_is_missing_or_refused():
 
 
 def test_a_plan_says_what_a_metric_saves_and_what_its_other_correlation_would_promise():
-    limits = planning.Limits(most_segments=4000)
-    both = {"on differences": 0.37, "within systems": 0.68}
+    limits, both = planning.Limits(most_segments=4000), {"on differences": 0.37, "within systems": 0.68}
     found = planning.with_metric(V, delta=3.0, limits=limits, correlations=both)
     rows = found.set_index("metric")
     less, more = (f"{rows.loc[name, 'share']:.0%}" for name in both)
     name = sentences.whose(campaign.Correlation(0.37, 0.68, "COMET"), typed=0, place="WMT23")
-    assert f"with COMET (WMT23) beside people you need {less} fewer judgements, not {more}." in sentences.metric_step(
-        found, name
-    )
+    step = sentences.metric_step(found, name)
+    assert f"{less} fewer judgements, not {more}" in step
     said = sentences.with_metric(found, name)
-    assert f"{rows.loc['on differences', 'judgements']:,} instead of {rows.loc[planning.ALONE, 'judgements']:,}" in said
-    assert f"is 0.37, so it can save {0.37**2:.0%} at most" in said
-    assert f"0.68, would promise {more}" in said
+    for fact in (f"{rows.loc['on differences', 'judgements']:,} instead of", f"{0.37**2:.0%} at most", "0.68", more):
+        assert fact in said
     typed = sentences.whose(campaign.Correlation(0.37, 0.68, "COMET"), typed=0.5, place="")
     alone = planning.with_metric(V, delta=3.0, limits=limits, correlations={"on differences": 0.5})
-    assert "correlation on differences is 0.50 beside people" in sentences.metric_step(alone, typed)
-    assert ", not" not in sentences.metric_step(alone, typed)
+    assert "differences is 0.50" in sentences.metric_step(alone, typed)
     nothing = planning.with_metric(V, delta=0.01, limits=limits, correlations=both)
-    assert "saves at most 14%" in sentences.metric_step(nothing, name)
-    assert "People alone find no such difference" in sentences.with_metric(nothing, name)
+    assert "14%" in sentences.metric_step(nothing, name)
+    assert "no such difference" in sentences.with_metric(nothing, name)
 
 
 @given(st.integers(0, 10**6))

@@ -6,6 +6,7 @@ import pytest
 import statsmodels.api as sm
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from makers import comparisons
 from scipy.optimize import minimize
 from scipy.special import expit
 
@@ -38,27 +39,11 @@ def of_wins(wins, names):
     return table([(names[i], names[j], "a", int(wins[i][j])) for i in range(len(names)) for j in range(len(names))])
 
 
-def drawn(size=300, systems=5, ties="davidson", seed=3, place=0.0, tie=0.3):
-    """Answers drawn from a stated model; which stood first is drawn, too."""
-    rng = np.random.default_rng(seed)
-    strength = rng.normal(0, 1, systems)
-    a = rng.integers(0, systems, size)
-    b = (a + rng.integers(1, systems, size)) % systems
-    first = rng.choice(["a", "b"], size)
-    chance = kernels.chances(ties, strength[a] - strength[b] + np.where(first == "a", place, -place), np.array(tie))
-    answer = np.array(["a", "b", "tie"])[(rng.random(size)[:, None] > chance.cumsum(axis=1)[:, :2]).sum(axis=1)]
-    return pd.DataFrame(
-        {
-            "system_a": [f"s{k}" for k in a],
-            "system_b": [f"s{k}" for k in b],
-            "preference": answer,
-            "first": first,
-            "annotator": rng.choice(["p", "q"], size),
-            "src_lang": "x",
-            "tgt_lang": "y",
-            "doc": rng.choice(list("abcdefgh"), size),
-        }
-    ), strength - strength.mean()
+def drawn(size=300, systems=5, seed=3, place=0.0, tie=0.3):
+    """Answers drawn from Davidson's model with random strengths, and these."""
+    strength = np.random.default_rng(seed).normal(0, 1, systems)
+    frame = comparisons(seed, strengths=strength, size=size, tie=np.exp(tie), place=place)
+    return frame, strength - strength.mean()
 
 
 def test_baseball_has_the_strengths_and_the_fit_that_agresti_prints():
@@ -122,19 +107,6 @@ def test_expected_wins_are_the_wins_that_there_are(wins):
     assert ((own + own.T) * chance * (1 - np.eye(5))).sum(axis=1) == pytest.approx(own.sum(axis=1), rel=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("wins", "message"),
-    [
-        ([[0, 3], [0, 0]], "never lost to"),
-        ([[0, 1, 0], [1, 0, 0], [0, 0, 0]], "never compared"),
-        (np.zeros((2, 2)), "never compared"),
-    ],
-)
-def test_a_table_of_wins_without_an_estimate_is_refused(wins, message):
-    with pytest.raises(DataError, match=message):
-        odds(wins)
-
-
 def plain_likelihood(values, frame, systems, ties, place):
     """The log likelihood as the papers write it, answer by answer."""
     power = np.exp(values[: len(systems)])
@@ -158,7 +130,7 @@ def plain_likelihood(values, frame, systems, ties, place):
 @pytest.mark.parametrize("place", [False, True])
 @pytest.mark.parametrize("ties", ["davidson", "rao-kupper"])
 def test_the_fit_is_the_maximum_that_another_optimiser_finds_in_another_likelihood(ties, place):
-    frame, _ = drawn(150, 4, ties, place=0.4)
+    frame, _ = drawn(150, 4, place=0.4)
     fitted = preferences.fit(frame, ties=ties, place=place)
     systems = fitted.cells.systems
 
@@ -197,11 +169,10 @@ def test_chances_sum_to_one_and_the_other_side_sees_them_turned(ties, d, t):
 
 
 def test_a_large_sample_gives_back_the_strengths_that_made_it():
-    for ties in ("davidson", "rao-kupper"):
-        frame, strength = drawn(80_000, 5, ties, place=0.25, tie=0.4)
-        fitted = preferences.fit(frame, ties=ties, place=True)
-        assert fitted.strength == pytest.approx(strength, abs=0.1)
-        assert (fitted.place[0], fitted.tie[0]) == pytest.approx((0.25, 0.4), abs=0.06)
+    frame, strength = drawn(80_000, 5, place=0.25, tie=0.4)
+    fitted = preferences.fit(frame, place=True)
+    assert fitted.strength == pytest.approx(strength, abs=0.1)
+    assert (fitted.place[0], fitted.tie[0]) == pytest.approx((0.25, 0.4), abs=0.06)
 
 
 @settings(deadline=None, max_examples=25)
@@ -226,7 +197,7 @@ def test_each_annotator_has_ties_and_places_of_their_own_as_if_fitted_apart():
     one, _ = drawn(200, 3, seed=1, place=0.5)
     other, _ = drawn(200, 3, seed=2, place=-0.5, tie=1.0)
     one["annotator"], other["annotator"] = "p", "q"
-    other[["system_a", "system_b"]] = other[["system_a", "system_b"]].replace({"s1": "t1", "s2": "t2"})
+    other[["system_a", "system_b"]] = other[["system_a", "system_b"]].replace({"S1": "T1", "S2": "T2"})
     both = preferences.fit(pd.concat([one, other]), place=True, annotators=True)
     for k, own in enumerate((one, other)):
         alone = preferences.fit(own, place=True)
@@ -236,30 +207,40 @@ def test_each_annotator_has_ties_and_places_of_their_own_as_if_fitted_apart():
         assert strength - strength.mean() == pytest.approx(alone.strength, abs=1e-7)
 
 
-def test_what_was_never_compared_is_refused_by_name():
-    frame = table([("A", "B", "a", 1), ("B", "A", "a", 1), ("C", "D", "tie", 2)])
-    with pytest.raises(DataError, match=r"A and C were never compared, even through others: .* \(A, B; C, D\)"):
-        preferences.fit(frame)
-    with pytest.raises(DataError, match="A and C were never compared"):
-        preferences.fit(frame, spread=preferences.WEAK)
+SEPARATE = [("A", "B", "a", 1), ("B", "A", "a", 1), ("C", "D", "tie", 2)]
+UNBEATEN = [("A", "B", "a", 5), ("B", "C", "a", 2), ("C", "B", "a", 1), ("C", "B", "tie", 1)]
 
 
-def test_who_won_everything_is_refused_by_name_and_finite_with_a_prior():
-    frame = table([("A", "B", "a", 5), ("B", "C", "a", 2), ("C", "B", "a", 1), ("C", "B", "tie", 1)])
-    with pytest.raises(DataError, match="A never lost to, or tied with, B and C"):
-        preferences.fit(frame)
-    fitted = preferences.fit(frame, spread=preferences.WEAK)
+@pytest.mark.parametrize(
+    ("call", "word"),
+    [
+        (lambda: odds([[0, 3], [0, 0]]), "never lost to"),
+        (lambda: odds([[0, 1, 0], [1, 0, 0], [0, 0, 0]]), "never compared"),
+        (lambda: odds(np.zeros((2, 2))), "never compared"),
+        (lambda: preferences.fit(table(SEPARATE)), r"A and C .* \(A, B; C, D\)"),
+        (lambda: preferences.fit(table(SEPARATE), spread=preferences.WEAK), "A and C"),
+        (lambda: preferences.fit(table(UNBEATEN)), "A never lost to, or tied with, B and C"),
+        (lambda: preferences.fit(drawn(50, 3)[0].assign(first="unknown"), place=True), "first"),
+        (lambda: preferences.fit(drawn(50, 3)[0], ties="thirds"), "thirds"),
+    ],
+)
+def test_what_has_no_estimate_is_refused(call, word):
+    with pytest.raises(DataError, match=word):
+        call()
+
+
+def test_who_won_everything_has_a_finite_strength_with_a_prior():
+    fitted = preferences.fit(table(UNBEATEN), spread=preferences.WEAK)
     assert fitted.table()["system"].tolist() == ["A", "B", "C"]
     assert np.isfinite(fitted.strength).all()
     assert preferences.separated(fitted.cells) == [["A"], ["B", "C"]]
 
 
+ANSWERS = st.tuples(st.integers(0, 4), st.integers(1, 4), st.sampled_from(["a", "b", "tie"]))
+
+
 @settings(deadline=None, max_examples=40)
-@given(
-    st.lists(
-        st.tuples(st.integers(0, 4), st.integers(1, 4), st.sampled_from(["a", "b", "tie"])), min_size=1, max_size=14
-    )
-)
+@given(st.lists(ANSWERS, min_size=1, max_size=14))
 def test_a_fit_is_refused_exactly_where_strengths_run_away(rows):
     """Brute force: strengths have an estimate where each system can reach each other one along answers."""
     frame = table([(f"s{a}", f"s{(a + shift) % 5}", answer, 1) for a, shift, answer in rows])
@@ -267,26 +248,15 @@ def test_a_fit_is_refused_exactly_where_strengths_run_away(rows):
     reach = {name: {name} for name in systems}
     for _ in systems:
         for row in frame.itertuples():
-            ways = {
-                "a": [(row.system_a, row.system_b)],
-                "b": [(row.system_b, row.system_a)],
-                "tie": [(row.system_a, row.system_b), (row.system_b, row.system_a)],
-            }[row.preference]
-            for better, worse in ways:
-                reach[better] |= reach[worse]
+            if row.preference != "b":
+                reach[row.system_a] |= reach[row.system_b]
+            if row.preference != "a":
+                reach[row.system_b] |= reach[row.system_a]
     if all(len(found) == len(systems) for found in reach.values()):
         assert np.isfinite(preferences.fit(frame, ties="half").strength).all()
     else:
         with pytest.raises(DataError, match=r"never compared|never lost to"):
             preferences.fit(frame, ties="half")
-
-
-def test_an_unknown_place_is_refused():
-    frame, _ = drawn(50, 3)
-    with pytest.raises(DataError, match="stood first is unknown"):
-        preferences.fit(frame.assign(first="unknown"), place=True)
-    with pytest.raises(DataError, match="no model of ties"):
-        preferences.fit(frame, ties="thirds")
 
 
 def test_win_rates_and_elo_by_hand():
@@ -304,20 +274,12 @@ def test_win_rates_and_elo_by_hand():
 
 
 def test_circles_are_those_of_the_counts_and_chance_makes_few_where_strengths_differ():
-    frame = table(
-        [
-            ("A", "B", "a", 9),
-            ("B", "C", "a", 9),
-            ("C", "A", "a", 9),
-            ("A", "B", "b", 1),
-            ("A", "D", "a", 6),
-            ("A", "D", "b", 2),
-        ]
-    )
-    found = preferences.circles(preferences.fit(frame), draws=200)
+    circle = [("A", "B", "a", 9), ("B", "C", "a", 9), ("C", "A", "a", 9), ("A", "B", "b", 1)]
+    fitted = preferences.fit(table([*circle, ("A", "D", "a", 6), ("A", "D", "b", 2)]))
+    found = preferences.circles(fitted, draws=200)
     assert (found.triples, found.found) == (1, [("A", "B", "C")])
-    assert preferences.goodness(preferences.fit(frame)).strengths.p < 1e-6
-    assert abs(preferences.residuals(preferences.fit(frame))["residual"][0]) > 2
+    assert preferences.goodness(fitted).strengths.p < 1e-6
+    assert abs(preferences.residuals(fitted)["residual"][0]) > 2
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -363,18 +325,16 @@ def test_shares_are_those_of_a_count():
     frame, _ = drawn(200, 3)
     found = preferences.shares(frame, resamples=100)
     assert found.groupby(["system_a", "system_b"])["share"].sum().to_numpy() == pytest.approx(1)
-    one = found[found["system_a"].eq("s0") & found["system_b"].eq("s1") & found["answer"].eq("a")]
-    met = frame[frame[["system_a", "system_b"]].isin(["s0", "s1"]).all(axis=1)]
+    one = found[found["system_a"].eq("S0") & found["system_b"].eq("S1") & found["answer"].eq("a")]
+    met = frame[frame[["system_a", "system_b"]].isin(["S0", "S1"]).all(axis=1)]
     won = np.where(met["preference"].eq("a"), met["system_a"], np.where(met["preference"].eq("b"), met["system_b"], ""))
-    assert one["share"].iloc[0] == pytest.approx((won == "s0").mean())
+    assert one["share"].iloc[0] == pytest.approx((won == "S0").mean())
 
 
 def test_screens_of_two_that_share_no_system_are_refused_on_real_data(real):
     """Song et al. put ten systems on five fixed screens: no model ranks them all."""
     found = together.comparisons(real("wmt23-side-by-side"))
-    with pytest.raises(
-        DataError, match="GPT4-5shot and Lan-BridgeMT were never compared, even through others: there are 4"
-    ):
+    with pytest.raises(DataError, match=r"GPT4-5shot and Lan-BridgeMT .* 4"):
         preferences.fit(found)
     linked = found[found["system_a"].isin(["GPT4-5shot", "ONLINE-W"])]
     assert set(preferences.fit(linked).cells.systems) == {"GPT4-5shot", "ONLINE-W", "refA"}

@@ -3,9 +3,9 @@
 import choix
 import evalica
 import numpy as np
-import pandas as pd
 import pytest
 from evalica import Winner
+from makers import comparisons
 
 from evalkit.human import preferences
 
@@ -13,16 +13,10 @@ WINNERS = {"a": Winner.X, "b": Winner.Y, "tie": Winner.Draw}
 EXACT = {"tolerance": 1e-13, "limit": 1_000_000}
 
 
-def table(seed, *, ties=True, size=400, systems=7):
-    """Random answers between systems that differ; every two have met."""
-    rng = np.random.default_rng(seed)
-    worth = rng.normal(0, 0.7, systems)
-    a = rng.integers(0, systems, size)
-    b = (a + rng.integers(1, systems, size)) % systems
-    answer = np.where(rng.random(size) < 1 / (1 + np.exp(worth[b] - worth[a])), "a", "b")
-    if ties:
-        answer = np.where(rng.random(size) < 0.25, "tie", answer)
-    return pd.DataFrame({"system_a": [f"s{k}" for k in a], "system_b": [f"s{k}" for k in b], "preference": answer})
+def table(seed, *, tie=0.6):
+    """Random answers between seven systems that differ; every two have met."""
+    strengths = np.random.default_rng(seed).normal(0, 0.7, 7)
+    return comparisons(seed, strengths=strengths, size=400, tie=tie)
 
 
 def asked(frame):
@@ -54,7 +48,7 @@ def test_davidsons_ties_are_newmans(seed):
 
 @pytest.mark.parametrize("seed", range(8))
 def test_without_ties_choix_has_the_same_strengths(seed):
-    frame = table(seed, ties=False)
+    frame = table(seed, tie=0)
     fitted = preferences.fit(frame)
     number = {name: place for place, name in enumerate(fitted.cells.systems)}
     won = frame["preference"].eq("a")

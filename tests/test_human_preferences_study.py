@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from makers import laid_out
 
 from evalkit import DataError
 from evalkit.data import compared, together
@@ -13,51 +14,26 @@ SCREENS = pd.DataFrame({"system": ["A", "B"], "against": ["B", "A"]})
 
 def judged(rows, **others):
     """(segment, system, score, errors) of one person."""
-    made = [
-        {"doc": "d", "segment": segment, "annotator": "p", "system": system, "score": score, "errors": errors} | others
-        for segment, system, score, errors in rows
-    ]
-    return pd.DataFrame(made)
+    return laid_out(rows, "segment system score errors", **others)
 
 
 def test_pairs_are_those_of_the_screens():
     found = beside.pairs(judged([("1", "A", -1.0, 1), ("1", "B", -5.0, 1), ("1", "C", 0.0, 0)]), SCREENS)
     assert found[["pair", "a", "b", "errors"]].to_numpy().tolist() == [["A | B", -1.0, -5.0, 2]]
-    both = pd.concat(
-        [
-            judged([("1", "A", -1.0, 1)], against="B"),
-            judged([("1", "B", -5.0, 1)], against="A"),
-            judged([("1", "A", -9.0, 1)], against="C"),
-        ]
-    )
+    shown = [("1", "A", -1.0, 1, "B"), ("1", "B", -5.0, 1, "A"), ("1", "A", -9.0, 1, "C")]
+    both = laid_out(shown, "segment system score errors against")
     assert beside.pairs(both, SCREENS)[["a", "b"]].to_numpy().tolist() == [[-1.0, -5.0]]
 
 
 def test_a_mark_is_found_again_where_the_same_words_are_marked_in_the_other_text():
     texts = {("A", "d", "1"): "der rote Hund bellt", ("B", "d", "1"): "ein rote Hund bellt laut"}
-    marks = [("A", 4, 8, "rote"), ("A", 9, 13, "Hund"), ("A", 0, 3, "der"), ("B", 4, 13, "rote Hund")]
-    spans = pd.DataFrame(
-        [
-            {
-                "doc": "d",
-                "segment": "1",
-                "annotator": "p",
-                "system": system,
-                "start": float(start),
-                "end": float(end),
-                "side": "target",
-            }
-            for system, start, end, _ in marks
-        ]
-    )
-    ratings = judged([("1", "A", -1.0, 3), ("1", "B", -1.0, 1)])
-    found = beside.found_again(spans, texts, ratings, SCREENS)
-    assert found[["system", "again", "same"]].to_numpy().tolist() == [
-        ["A", 1.0, True],
-        ["A", 1.0, True],
-        ["B", 1.0, True],
-    ]
-    none = beside.found_again(spans[spans["system"].eq("A")], texts, ratings, SCREENS)
+    marks = [("A", 4.0, 8.0), ("A", 9.0, 13.0), ("A", 0.0, 3.0), ("B", 4.0, 13.0)]
+    spans = pd.DataFrame(marks, columns=["system", "start", "end"])
+    spans = spans.assign(doc="d", segment="1", annotator="p0", side="target")
+    judgements = judged([("1", "A", -1.0, 3), ("1", "B", -1.0, 1)])
+    found = beside.found_again(spans, texts, judgements, SCREENS)
+    assert found[["system", "again", "same"]].to_numpy().tolist() == [[system, 1.0, True] for system in "AAB"]
+    none = beside.found_again(spans[spans["system"].eq("A")], texts, judgements, SCREENS)
     assert none["again"].tolist() == [0.0, 0.0], "'der' does not stand in the other text"
 
 
@@ -129,10 +105,9 @@ def test_simpler_rules_stand_beside_each_strength(real):
     tables = {"literary": real("literary-preferences")}
     strengths, _ = study.ranked(tables, ties="half", resamples=20, seed=7)
     found = study.simpler(tables, strengths, seed=7).set_index("system")
-    won = tables["literary"].assign(
-        para=lambda t: t["system_a"].where(t["preference"].eq("a"), t["system_b"]) == "para"
-    )
-    assert found.at["para", "average"] == pytest.approx(won["para"].mean())  # it met each of three others as often
+    table = tables["literary"]
+    won = table["system_a"].where(table["preference"].eq("a"), table["system_b"]).eq("para")
+    assert found.at["para", "average"] == pytest.approx(won.mean())  # it met each of three others as often
     assert found["points"].mean() == pytest.approx(1000)
     assert found["spread"].gt(0).all()
 
@@ -145,13 +120,7 @@ def test_few_people_are_not_drawn(real):
 def scores(rng, noise, size=400):
     """Three systems .3 apart, a segment a document, with noise of some shape."""
     drawn = noise(rng, (size, 3)) + np.array([0.0, 0.3, 0.6])
-    rows = [
-        ("eng", "deu", f"d{k}", str(k), "p", name, score, "system")
-        for k, one in enumerate(drawn)
-        for name, score in zip("ABC", one)
-    ]
-    names = ["src_lang", "tgt_lang", "doc", "segment", "annotator", "system", "score", "item_type"]
-    return pd.DataFrame(rows, columns=names)
+    return laid_out(drawn.T, "system segment", documents=range(size))
 
 
 def test_a_comparison_is_worth_what_pitman_says():
@@ -175,9 +144,8 @@ def test_where_nothing_differs_nothing_is_told():
 
 
 def test_z_of_documents_is_that_of_means_where_each_has_one_segment():
-    rng = np.random.default_rng(1)
-    table = worth.statistics(compared.of_scores(scores(rng, lambda rng, shape: rng.normal(0, 1, shape), 50)))
     own = scores(np.random.default_rng(1), lambda rng, shape: rng.normal(0, 1, shape), 50)
+    table = worth.statistics(compared.of_scores(own))
     wide = own.pivot(index="segment", columns="system", values="score")
-    gap = wide["A"] - wide["B"]
+    gap = wide["S0"] - wide["S1"]
     assert table["scores"][0] == pytest.approx(gap.mean() / (gap.std(ddof=1) / np.sqrt(50)))

@@ -21,14 +21,10 @@ ANAESTHETISTS = """
 KEY = ["segment", "annotator", "label"]
 
 
-@pytest.fixture(scope="module")
-def anaesthetists():
+def test_dawid_skene_gives_what_its_authors_print():
     words = enumerate(ANAESTHETISTS.split())
-    return pd.DataFrame([(n, "1112345"[k], label) for n, word in words for k, label in enumerate(word)], columns=KEY)
-
-
-def test_dawid_skene_gives_what_its_authors_print(anaesthetists):
-    found = agreement.dawid_skene(anaesthetists, item=("segment",))
+    said = pd.DataFrame([(n, "1112345"[k], label) for n, word in words for k, label in enumerate(word)], columns=KEY)
+    found = agreement.dawid_skene(said, item=("segment",))
     assert found.shares.round(2).tolist() == [0.40, 0.42, 0.11, 0.07]
     first = found.errors.loc["1"].round(2).to_numpy().tolist()
     assert first == [[0.89, 0.11, 0, 0], [0.07, 0.88, 0.05, 0], [0, 0.34, 0.66, 0], [0, 0, 0.56, 0.44]]
@@ -122,31 +118,13 @@ def test_mace_recovers_who_knows_and_its_likelihood_is_that_of_its_errors():
     assert (found.labels.to_numpy() == truth).mean() > (wide.mode(axis=1)[0].to_numpy() == truth).mean()
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda table: table.drop(columns="label"), "No column label"),
-        (lambda table: table.assign(label=None), "Labels are missing"),
-        (lambda table: table.iloc[:0], "there are none"),
-    ],
-)
-def test_tables_without_labels_are_told(change, message):
+@pytest.mark.parametrize("fit", [agreement.dawid_skene, agreement.mace])
+def test_tables_without_labels_and_too_few_iterations_are_told(fit):
     judged, _ = drawn(np.random.default_rng(1))
-    with pytest.raises(DataError, match=message):
-        agreement.dawid_skene(change(judged), item=("segment",))
-
-
-def test_too_few_iterations_are_told(anaesthetists):
-    for fit in (agreement.dawid_skene, agreement.mace):
-        with pytest.raises(DataError, match="did not settle in 2 iterations"):
-            fit(anaesthetists, item=("segment",), iterations=2)
-
-
-def test_on_fluency_annotator_b_goes_by_habit_most_in_every_language_pair(real):
-    labels = real("sudoh-labels")
-    fluency = labels[labels["dimension"] == "fluency"]
-    least = {
-        pair: agreement.mace(rows, restarts=3).annotators["competence"].idxmin()
-        for pair, rows in fluency.groupby("src_lang")
-    }
-    assert least == dict.fromkeys(["ces", "deu", "fin", "ron", "rus", "tur"], "B")
+    for table, word in ((judged.drop(columns="label"), "label"), (judged.assign(label=None), "missing")):
+        with pytest.raises(DataError, match=word):
+            fit(table, item=("segment",))
+    with pytest.raises(DataError, match="none"):
+        fit(judged.iloc[:0], item=("segment",))
+    with pytest.raises(DataError, match="2 iterations"):
+        fit(judged, item=("segment",), iterations=2)
