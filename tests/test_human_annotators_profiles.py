@@ -1,55 +1,32 @@
 """Profiles of annotators: each column against an oracle, its laws, and what happens where information is missing."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
 from hypothesis import given
 from hypothesis import strategies as st
+from makers import laid_out, read
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from evalkit import DataError
-from evalkit.data.provenance import like
 from evalkit.data.schemas import with_pair
 from evalkit.human import annotators
 from evalkit.human.annotators.quality_control import paired_t, signed_rank
 from evalkit.human.annotators.screening import MEASURES
 
 
-def judged(annotator, scores, *, doc="d", segments=None, item_type="system", **more):
+def judged(annotator, scores, *, segments=None, **columns):
     segments = range(len(scores)) if segments is None else segments
-    frame = pd.DataFrame(
-        {
-            "src_lang": "eng",
-            "tgt_lang": "jpn",
-            "system": "s",
-            "doc": doc,
-            "segment": [str(s) for s in segments],
-            "annotator": annotator,
-            "score": np.asarray(scores, dtype=float),
-            "item_type": item_type,
-            "hit": annotator,
-            **more,
-        }
-    )
-    return like(frame, frame, scale=(0, 100))
+    columns = {"system": "s", "hit": annotator, "annotator": annotator} | columns
+    return laid_out(zip(segments, scores, strict=True), "segment score", **columns)
 
 
 def crowd(rng, *, people=6, items=40, missing=0.4):
     """Draw annotators who share a quality and skip some items."""
-    quality = rng.normal(60, 15, items)
-    scores = (quality[:, None] + rng.normal(0, 12, (items, people))).round().clip(0, 100)
-    keep = rng.random(scores.shape) > missing
-    parts = [judged(f"a{p}", scores[keep[:, p], p], segments=np.flatnonzero(keep[:, p])) for p in range(people)]
-    return pd.concat(parts, ignore_index=True)
-
-
-@pytest.fixture(scope="module")
-def turk21(real):
-    return real("wmt21-mturk")
+    scores = (rng.normal(60, 15, (items, 1)) + rng.normal(0, 12, (items, people))).round().clip(0, 100)
+    return laid_out(np.where(rng.random(scores.shape) > missing, scores, np.nan), "segment annotator", hit="h")
 
 
 @pytest.fixture(scope="module")
@@ -101,72 +78,44 @@ def test_a_grid_in_use_is_found_among_those_that_contain_it(ticks):
 
 def test_smooth_scores_and_single_heaps_have_no_grid():
     rng = np.random.default_rng(3)
-    shapes = [
-        lambda: rng.beta(6, 2, 200) * 100,
-        lambda: rng.beta(0.5, 0.5, 200) * 100,
-        lambda: rng.normal(75, 6, 200),
-        lambda: rng.normal(85, 0.8, 200),
-        lambda: rng.choice([50, 100], 200),
-        lambda: rng.uniform(40, 100, 200),
-    ]
-    ratings = pd.concat([judged(f"a{k:03}", np.round(shapes[k % len(shapes)]()).clip(0, 100)) for k in range(300)])
+    shapes = [rng.beta(6, 2, (50, 200)) * 100, rng.beta(0.5, 0.5, (50, 200)) * 100, rng.normal(75, 6, (50, 200))]
+    shapes += [rng.normal(85, 0.8, (50, 200)), rng.choice([50, 100], (50, 200)), rng.uniform(40, 100, (50, 200))]
+    scores = np.round(np.concatenate(shapes)).clip(0, 100)
     # at a familywise 5 % one false grid may occur in an unlucky draw; without adjustment there would be dozens
-    assert annotators.scale_grid(ratings)["in_use"].sum() <= 1
+    assert annotators.scale_grid(laid_out(scores, "annotator segment"))["in_use"].sum() <= 1
 
 
 def test_the_test_of_a_grid_equals_a_binomial_count_by_hand():
-    rng = np.random.default_rng(5)
-    values = people_on(7, rng, stray=0.5)
+    values = people_on(7, np.random.default_rng(5), stray=0.5)
     found = annotators.scale_grid(judged("a", values), candidates=(5, 7, 13)).set_index("ticks")
     for ticks, row in found.iterrows():
-        marks = np.linspace(0, 100, ticks)
-        step, cells = 100 / (ticks - 1), []
-        for mark in marks[1:-1]:
-            cell = [p for p in range(101) if np.abs(p - marks).argmin() == list(marks).index(mark)]
-            near = [p for p in cell if abs(p - mark) <= min(1, step / 8)]
+        marks, cells = np.linspace(0, 100, ticks), []
+        for k, mark in list(enumerate(marks))[1:-1]:
+            cell = [p for p in range(101) if np.abs(p - marks).argmin() == k]
+            near = [p for p in cell if abs(p - mark) <= min(1, 100 / (ticks - 1) / 8)]
             cells.append((np.isin(values, cell).sum(), np.isin(values, near).sum(), len(near) / len(cell)))
-        best = max(range(len(cells)), key=lambda k: cells[k][1] - cells[k][0] * cells[k][2])
-        rest = [cell for k, cell in enumerate(cells) if k != best]
-        n, hits = sum(c[0] for c in rest), sum(c[1] for c in rest)
-        rate = sum(c[0] * c[2] for c in rest) / n
+        best = max(cells, key=lambda cell: cell[1] - cell[0] * cell[2])
+        rest = [cell for cell in cells if cell is not best]
+        n, hits = sum(cell[0] for cell in rest), sum(cell[1] for cell in rest)
+        rate = sum(cell[0] * cell[2] for cell in rest) / n
         assert row["p"] == pytest.approx(stats.binomtest(hits, n, rate, alternative="greater").pvalue)
-        assert row["n"] == sum(c[0] for c in cells)
-        assert row["on_ticks"] == pytest.approx(sum(c[1] for c in cells) / row["n"])
+        assert row["n"] == sum(cell[0] for cell in cells)
+        assert row["on_ticks"] == pytest.approx(sum(cell[1] for cell in cells) / row["n"])
 
 
+@pytest.mark.filterwarnings("error")
 def test_a_tick_that_no_point_of_the_scale_is_nearest_to_counts_for_nothing():
     """On a scale from 1 to 5, thirteen ticks leave cells without a whole number; nothing may be divided by those."""
     stars = judged("a", [1.0, 2.0, 3.0, 4.0, 5.0] * 20)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        found = annotators.scale_grid(stars, candidates=(5, 13), scale=(1, 5))
-    assert found["p"].between(0, 1).all()
+    assert annotators.scale_grid(stars, candidates=(5, 13), scale=(1, 5))["p"].between(0, 1).all()
 
 
 def test_p_values_are_adjusted_within_each_language_pair_as_statsmodels_does():
     rng = np.random.default_rng(6)
     ratings = pd.concat([judged(f"a{k}", people_on(7, rng, judgements=25, stray=0.6)) for k in range(8)])
-    both = pd.concat([ratings, ratings.assign(tgt_lang="deu").iloc[:50]])
-    found = annotators.scale_grid(both)
+    found = annotators.scale_grid(pd.concat([ratings, ratings.assign(tgt_lang="jpn").iloc[:50]]))
     for _, rows in found.groupby("pair"):
         np.testing.assert_allclose(rows["p_adjusted"], multipletests(rows["p"], method="holm")[1])
-
-
-def test_a_grid_needs_ticks_inside_and_scores_on_the_scale():
-    with pytest.raises(DataError, match="fewer than 4 ticks"):
-        annotators.scale_grid(judged("a", [1, 2]), candidates=(3, 5))
-    with pytest.raises(DataError, match="outside 0-50"):
-        annotators.scale_grid(judged("a", [1, 60]), scale=(0, 50))
-
-
-def test_wmt22_annotators_use_seven_ticks_or_the_midpoints_too(real):
-    found = annotators.scale_grid(real("wmt22-calibration-hits"))
-    assert set(found.loc[found["in_use"], "ticks"]) == {7, 13}
-
-
-def test_mechanical_turk_workers_of_wmt21_use_five_ticks_and_no_other(turk21):
-    found = annotators.scale_grid(turk21)
-    assert set(found.loc[found["in_use"], "ticks"]) == {5}
 
 
 # others
@@ -186,16 +135,18 @@ def test_agreement_with_the_others_equals_scipy_item_by_item(seed):
 
 
 def test_degraded_items_have_no_others_and_references_are_items_of_their_own():
-    ratings = pd.concat(
-        [
-            judged("a", [10, 20]),
-            judged("b", [30, 40]),
-            judged("b", [50], item_type="repeat", segments=[0]),
-            judged("b", [0], item_type="degraded", segments=[1]),
-            judged("a", [90], item_type="reference"),
-            judged("c", [99], item_type="reference"),
-        ]
-    )
+    ratings = read("""
+        annotator segment item_type score
+        a         0       system    10
+        a         1       system    20
+        b         0       system    30
+        b         1       system    40
+        b         0       repeat    50
+        b         1       degraded  0
+        a         0       reference 90
+        c         0       reference 99
+    """)
+    ratings = ratings.assign(src_lang="eng", tgt_lang="deu", system="s", doc="d")
     found = annotators.beside_others(ratings).set_index(["annotator", "segment"])["others"]
     assert found.loc[[("a", "1")]].tolist() == [40]
     assert sorted(found.loc[[("a", "0")]]) == [40, 99]  # the mean of b's 30 and 50; c's of the reference
@@ -207,15 +158,11 @@ def test_degraded_items_have_no_others_and_references_are_items_of_their_own():
 
 
 def test_speed_is_the_median_of_what_is_known():
-    started = [0.0, 10, 20, 90]
-    timed = judged("a", [1, 2, 3, 4], started=started, ended=[4.0, 16, 20, 190])  # the third took no time at all
-    assert annotators.speed(timed).to_dict("records") == [
-        {"pair": "eng-jpn", "annotator": "a", "seconds": 6.0, "seconds_from": "started and ended"}
-    ]
-    hits = pd.concat(
-        [judged("a", [1, 2], hit_seconds=30.0), judged("a", [1] * 4, hit_seconds=20.0).assign(hit="other")]
-    )
-    assert annotators.speed(hits)["seconds"].tolist() == [10.0]
+    times = {"started": [0.0, 10, 20, 90], "ended": [4.0, 16, 20, 190]}  # the third took no time at all
+    found = annotators.speed(judged("a", [1, 2, 3, 4], **times))
+    assert found[["seconds", "seconds_from"]].to_numpy().tolist() == [[6.0, "started and ended"]]
+    hits = [judged("a", [1, 2], hit_seconds=30.0), judged("a", [1] * 4, hit_seconds=20.0, hit="other")]
+    assert annotators.speed(pd.concat(hits))["seconds"].tolist() == [10.0]
     unknown = annotators.speed(judged("a", [1]))
     assert np.isnan(unknown["seconds"][0])
     assert unknown["seconds_from"].tolist() == [""]
@@ -235,29 +182,19 @@ def test_drift_equals_weighted_least_squares_on_means_of_documents():
     assert found["drift_of"] == "score"
 
 
-def campaign(rng, trend, *, people=5, docs=12, size=8):
+def campaign(rng, trend, *, docs=12, size=8):
     """Draw annotators who score the same documents in the same order, each with a trend in points a judgement."""
-    doc = np.repeat(np.arange(docs), size)
-    quality = rng.normal(60, 10, len(doc))
-    return pd.concat(
-        [
-            judged(
-                f"a{p}",
-                quality + trend[p] * np.arange(len(doc)) + rng.normal(0, 5, len(doc)),
-                doc=[f"d{k}" for k in doc],
-                started=5.0 * np.arange(len(doc)),
-            )
-            for p in range(people)
-        ],
-        ignore_index=True,
-    )
+    number = np.arange(docs * size)
+    scores = rng.normal(60, 10, len(number)) + np.outer(trend, number) + rng.normal(0, 5, (len(trend), len(number)))
+    frame = laid_out(scores, "annotator segment", documents=number // size)
+    return frame.assign(started=5.0 * frame["segment"].astype(int), hit=frame["annotator"])
 
 
 def test_a_drift_is_found_and_one_that_all_share_is_not():
     rng = np.random.default_rng(2)
     alone = annotators.drift(campaign(rng, [0, 0, 0, 0, 0.2])).set_index("annotator")
-    assert alone.at["a4", "drift_p"] < 1e-4
-    assert alone.at["a4", "drift"] == pytest.approx(20, abs=6)  # 0.2 points a judgement are 20 per 100
+    assert alone.at["p4", "drift_p"] < 1e-4
+    assert alone.at["p4", "drift"] == pytest.approx(20, abs=6)  # 0.2 points a judgement are 20 per 100
     shared = campaign(np.random.default_rng(3), [0.2] * 5)
     same = annotators.drift(campaign(np.random.default_rng(3), [0] * 5))
     np.testing.assert_allclose(annotators.drift(shared)["drift_p"], same["drift_p"])
@@ -266,19 +203,9 @@ def test_a_drift_is_found_and_one_that_all_share_is_not():
 
 def test_p_of_drift_is_even_where_nothing_drifts():
     rng = np.random.default_rng(4)
-    ratings = pd.concat(
-        [
-            judged(
-                f"a{k}",
-                rng.normal(50, 10, 40),
-                doc=[f"{k}-{d}" for d in np.repeat(range(10), 4)],
-                segments=1000 * k + np.arange(40),
-                position=np.arange(40),
-            )
-            for k in range(400)
-        ]
-    )
-    p = annotators.drift(ratings)["drift_p"]
+    person, place = np.divmod(np.arange(400 * 40), 40)
+    rows = zip(person, 10 * person + place // 4, np.arange(len(person)), rng.normal(50, 10, len(person)))
+    p = annotators.drift(laid_out(rows, "annotator doc segment score", position=place))["drift_p"]
     assert stats.kstest(p, "uniform").pvalue > 0.001
 
 
@@ -310,18 +237,11 @@ def test_quality_control_is_students_paired_test(differences):
 
 
 def test_degraded_items_are_paired_with_the_original_in_the_same_hit_and_people_judged_by_all_their_pairs():
-    ratings = pd.concat(
-        [
-            judged("a", [80, 70, 60]),
-            judged("a", [20, 30], item_type="degraded", segments=[0, 2]),
-            judged("a", [5], item_type="degraded", segments=[1]).assign(hit="other"),
-            judged("a", [50]).assign(tgt_lang="deu"),
-            judged("a", [44], item_type="degraded").assign(tgt_lang="deu"),
-            judged("a", [50]).assign(tgt_lang="zho"),
-            judged("b", [50]).assign(tgt_lang="zho"),
-        ]
-    )
-    found = annotators.quality_control(ratings).set_index("pair")
+    parts = [judged("a", [80, 70, 60]), judged("a", [20, 30], item_type="degraded", segments=[0, 2])]
+    parts += [judged("a", [5], item_type="degraded", segments=[1], hit="other"), judged("a", [50], tgt_lang="jpn")]
+    parts += [judged("a", [44], item_type="degraded", tgt_lang="jpn")]
+    parts += [judged(who, [50], tgt_lang="zho") for who in "ab"]
+    found = annotators.quality_control(pd.concat(parts))
     assert found["annotator"].tolist() == ["a"] * 3
     assert found["qc_pairs"].tolist() == [3] * 3
     assert found["qc_difference"].tolist() == pytest.approx([(60 + 30 + 6) / 3] * 3)
@@ -334,15 +254,6 @@ def test_wmt22_let_pass_whoever_passes_a_paired_t_test_over_all_their_language_p
     assert not found["qc_wilcoxon"].lt(0.05).all()
 
 
-def test_wmt21_did_too_and_those_who_seem_to_fail_also_did_chinese_whose_scores_are_lost(turk21, real):
-    found = annotators.quality_control(turk21)
-    workers = real("wmt21-mturk-annotators")
-    lost = found["annotator"].isin(workers.loc[workers["src_lang"] == "zho", "annotator"])
-    assert found.loc[~lost, "qc_p"].lt(0.05).all()
-    assert found.loc[~lost, "annotator"].nunique() == 354
-    assert found.loc[found["qc_p"] >= 0.05, "annotator"].nunique() == 18
-
-
 # all of it
 
 
@@ -351,13 +262,7 @@ def test_what_is_missing_is_empty_with_its_reason():
     assert profile[["repeated", "shared", "qc_pairs"]].tolist() == [0, 0, 0]
     empty = ["skewness", "bimodality", "median_abs_diff", "with_others", "seconds", "drift", "drift_p", "qc_p"]
     assert profile[empty].isna().all()
-    for reason in (
-        "one score throughout",
-        "no item came twice",
-        "shared with others",
-        "no times",
-        "two degraded items",
-    ):
+    for reason in ("one score", "twice", "others", "times", "degraded"):
         assert reason in profile["missing"]
 
 
@@ -394,46 +299,40 @@ def test_rules_see_the_values_that_profiles_show(pair, turk22, real):
 
 
 def test_two_hits_are_two_different_ones_of_everybody_who_has_them():
-    rng = np.random.default_rng(9)
-    ratings = pd.concat(
-        [
-            judged(f"a{a}", rng.integers(0, 101, 10), segments=100 * h + np.arange(10)).assign(hit=f"a{a}-{h}")
-            for a in range(5)
-            for h in range(a + 1)
-        ],
-        ignore_index=True,
-    )
+    rows = [(f"a{a}", f"a{a}-{h}", 100 * h + k, k) for a in range(5) for h in range(a + 1) for k in range(10)]
+    ratings = laid_out(rows, "annotator hit segment score")
     first, second = annotators.two_hits(ratings)
     hits = [table.groupby("annotator")["hit"].unique().map(list) for table in (first, second)]
     assert list(hits[0].index) == list(hits[1].index) == ["a1", "a2", "a3", "a4"]
     assert all(len(one) == len(two) == 1 and one != two for one, two in zip(*hits))
     assert len(first) == len(second) == 40
-    with pytest.raises(DataError, match="Nobody did two HITs"):
-        annotators.two_hits(first)
-    with pytest.raises(DataError, match="needs the column hit"):
-        annotators.two_hits(ratings.drop(columns="hit"))
+
+
+SCORES = judged("a", [1, 60])
+
+
+@pytest.mark.parametrize(
+    ("call", "word"),
+    [
+        (lambda: annotators.two_hits(SCORES), "Nobody"),
+        (lambda: annotators.two_hits(SCORES.drop(columns="hit")), "column hit"),
+        (lambda: annotators.intra_annotator_consistency(SCORES, SCORES.assign(annotator="z")), "both"),
+        (lambda: annotators.scale_grid(SCORES, candidates=(3, 5)), "4 ticks"),
+        (lambda: annotators.scale_grid(SCORES, scale=(0, 50)), "0-50"),
+    ],
+)
+def test_what_has_no_answer_is_refused(call, word):
+    with pytest.raises(DataError, match=word):
+        call()
 
 
 def test_steadiness_is_spearman_over_annotators():
     rng = np.random.default_rng(10)
-    tables = []
-    for _ in range(2):
-        spread = np.linspace(2, 25, 12)
-        tables.append(pd.concat([judged(f"a{k}", rng.normal(50, s, 80).clip(0, 100)) for k, s in enumerate(spread)]))
+    spread = np.linspace(2, 25, 12)[:, None]
+    tables = [laid_out(rng.normal(50, spread, (12, 80)).clip(0, 100), "annotator segment") for _ in range(2)]
     found = annotators.intra_annotator_consistency(*tables).set_index("use")
-    sds = [table.groupby("annotator")["score"].std() for table in tables]
-    assert found.at["sd", "rho"] == pytest.approx(stats.spearmanr(*sds).statistic)
-    assert found.at["sd", "p"] == pytest.approx(stats.spearmanr(*sds).pvalue)
+    theirs = stats.spearmanr(*(table.groupby("annotator")["score"].std() for table in tables))
+    assert found.loc["sd", ["rho", "p"]].tolist() == pytest.approx([theirs.statistic, theirs.pvalue])
     assert found["annotators"].eq(12).all()
-    few = annotators.intra_annotator_consistency(*(table[table["annotator"] < "a2"] for table in tables))
+    few = annotators.intra_annotator_consistency(*(table[table["annotator"] < "p10"] for table in tables))
     assert few["rho"].isna().all()
-    with pytest.raises(DataError, match="No annotator has scores in both"):
-        annotators.intra_annotator_consistency(tables[0], tables[1].assign(annotator="z"))
-
-
-def test_turkers_use_the_scale_in_one_hit_as_in_another(turk21):
-    ordinary = turk21[turk21["item_type"].isin(["system", "repeat"])]
-    found = annotators.intra_annotator_consistency(*annotators.two_hits(ordinary), tick_marks=annotators.FIVE_TICKS)
-    shape = found[found["use"].isin(["mean", "sd", "at_ends", "unique_scores", "on_marks"])]
-    assert shape["rho"].gt(0.5).all()
-    assert shape["p"].lt(0.01).all()
