@@ -72,14 +72,6 @@ def test_screens_show_equally_many_and_each_system_as_often_as_is_asked_for(seed
     assert hit[:, chance > 1 - 1e-9].all()
 
 
-def test_by_rank_is_a_draw_without_replacement_by_one_over_the_place():
-    state = policies.State(np.full((1, 4), 9.0), np.array([[70.0, 90.0, 80.0, 60.0]]), np.ones((1, 4)))
-    chance = policies.by_rank(state, 2, np.random.default_rng(0))[0]
-    rng, weights = np.random.default_rng(1), np.array([1 / 3, 1 / 2, 1 / 2, 1 / 4])
-    draws = [rng.choice(4, size=2, replace=False, p=weights / weights.sum()) for _ in range(20_000)]
-    assert chance == pytest.approx(np.bincount(np.concatenate(draws)) / 20_000, abs=0.015)
-
-
 @pytest.mark.parametrize("name", ["by rank", "greedy", "elimination"])
 def test_a_logged_probability_is_that_of_the_scores_seen_before(name):
     """Replay one campaign by hand: what was seen until the last look, and the policy's answer to it."""
@@ -173,16 +165,6 @@ def test_a_shift_and_a_scale_of_scores_move_ratios_and_augmented_estimates_alike
         old, new = (estimates.ESTIMATES[name](one) for one in (log, moved))
         assert new.means == pytest.approx(old.means * scale + shift, rel=1e-9)
         assert new.errors == pytest.approx(old.errors * scale, rel=1e-9)
-
-
-def test_alike_systems_have_one_mean_and_the_others_keep_theirs():
-    table = grid(step=4.0)
-    drawn = replaying.draw(table, campaigns=500, screens=100, rng=np.random.default_rng(1), alike=(1, 4))
-    means = drawn.mean(axis=(0, 1))
-    middle = table[[1, 4]].mean()
-    assert means[[1, 4]] == pytest.approx([middle, middle], abs=0.3)
-    assert means[[0, 2, 3, 5]] == pytest.approx(table.mean(axis=1)[[0, 2, 3, 5]], abs=0.3)
-    assert np.corrcoef(drawn[..., 0].ravel(), drawn[..., 2].ravel())[0, 1] > 0.1  # one text for all of a screen
 
 
 def test_systems_without_shared_texts_are_drawn_each_from_its_own():

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evalkit.human.adaptive import estimates, policies, replaying, sequences, stopping
-from evalkit.stats.inference import share_interval
 
 #: Rules that hold exactly, whatever the scores are; and those that are allowed to be asked at every look.
 EXACT = ("intervals of each system", "bets on shared screens")
@@ -85,13 +84,6 @@ def test_asymptotic_sequence_equals_the_formula(seed, number, tuned, alpha):
     some = np.array(sequences.asymptotic(gaps, np.isfinite(gaps), tuned=tuned, alpha=alpha))
     assert some[:, ::2] == pytest.approx(found)
     assert some[:, 1::2] == pytest.approx(found)
-
-
-def test_the_asymptotic_sequence_is_tightest_about_where_it_is_tuned():
-    """Against other tunings at that time, on one set of scores."""
-    scores = np.random.default_rng(0).normal(0, 1, 400)
-    widths = {tuned: np.subtract(*sequences.asymptotic(scores, tuned=tuned)[::-1])[99] for tuned in (10, 100, 1000)}
-    assert min(widths, key=widths.get) == 100
 
 
 @settings(deadline=None, max_examples=40)
@@ -208,26 +200,12 @@ def test_exact_rules_do_not_see_what_was_shown_elsewhere():
         assert (told == stopping.RULES[name](wide, 4, 3, scaled)).all()
 
 
-@settings(deadline=None, max_examples=40)
-@given(st.integers(0, 40), st.integers(1, 40))
-def test_the_interval_of_a_share_is_scipys(hits, more):
-    trials = hits + more
-    told = stats.binomtest(hits, trials).proportion_ci(method="exact")
-    assert share_interval(hits, trials) == pytest.approx((told.low, told.high), abs=1e-9)
-
-
 @pytest.mark.parametrize(
     ("looks", "printed"),
     [(1, ".050"), (2, ".083"), (3, ".107"), (4, ".126"), (5, ".142"), (10, ".193"), (20, ".248"), (50, ".320")],
 )
 def test_repeated_tests_err_as_armitage_1969_print(looks, printed):
     assert f"{stopping.repeated(looks):.3f}".removeprefix("0") == printed
-
-
-def test_repeated_tests_err_as_drawn_ones_do():
-    steps = np.random.default_rng(6).standard_normal((40_000, 12))
-    found = np.abs(np.cumsum(steps, axis=1)) > stats.norm.ppf(0.95) * np.sqrt(np.arange(1, 13))
-    assert stopping.repeated(12, alpha=0.1) == pytest.approx(found.any(axis=1).mean(), abs=0.008)
 
 
 def test_a_strict_test_goes_by_the_share_of_what_was_planned():
@@ -240,15 +218,3 @@ def test_a_strict_test_goes_by_the_share_of_what_was_planned():
     late = stopping.planned_test(log, 0, 1, stopping.Looks(np.array([100]), share=np.array([1.0])))
     np.testing.assert_array_equal(half[:, 0], both[:, 0])
     assert half.sum() < late.sum()
-
-
-def test_intervals_of_two_means_part_where_they_differ_and_hardly_ever_where_not():
-    rng = np.random.default_rng(8)
-    scores = rng.normal(60, 10, (200, 300, 2))
-    scores[rng.random(scores.shape) < 0.3] = np.nan  # what is not shown is left out
-    log, when = replaying.Log(scores, np.ones_like(scores)), stopping.looks(300)
-    assert (stopping.separate_sequence(log, 0, 1, when) != 0).any(axis=1).mean() < 0.03
-    apart = replaying.Log(scores + np.array([8.0, 0.0]), np.ones_like(scores))
-    found = stopping.separate_sequence(apart, 0, 1, when)
-    assert found[:, -1].mean() > 0.9
-    assert found.min() >= 0

@@ -336,14 +336,6 @@ def test_the_slope_says_what_a_shift_does_to_the_spread():
     np.testing.assert_allclose(after["shift"] ** 2, expected)
 
 
-def test_halves_are_whole_documents():
-    ratings = crossed([0.0, 1, 2], 1, items=12).assign(score=lambda d: d["doc"].str[1:].astype(float))
-    ((_, table, _, documents),) = held_out._places(ratings, "annotator", "pair")
-    halves = held_out._split(table, documents, 10, np.random.default_rng(0))
-    assert len(np.unique(documents)) == 6
-    np.testing.assert_allclose(halves.task + halves.calibration, 5.0)  # two means over 3 of 0..5 each
-
-
 def test_few_documents_are_halved_in_all_ways_whatever_the_seed():
     """With nine documents 200 random halves are a sample of 126, and the line's ratio moved from 1.6 to 2.3 by seed."""
     ratings = crossed(np.linspace(-5, 5, 6), 4, items=12)
@@ -388,14 +380,6 @@ def test_a_group_that_tells_nothing_apart_has_no_line():
     assert table.loc["shift", "after"] > 0
 
 
-def test_pairs_that_share_a_set_are_compared_with_each_other():
-    ratings = simulate.xsts_campaign(seed=3)
-    table = held_out.held_out(ratings, **room.design(ratings), scale=(1, 5), splits=50, resamples=20).set_index("form")
-    assert table.loc["shift", "within"] == "all"
-    assert table.loc["shift", "groups"] == 28
-    assert table.loc["shift", "ratio"] < 0.6
-
-
 def test_half_of_the_documents_play_the_task():
     task = room.with_task(crossed(np.linspace(-5, 5, 4), 1), seed=7)
     assert task.groupby("item_type")["doc"].nunique().to_dict() == {"calibration": 10, "system": 10}
@@ -429,16 +413,6 @@ def test_correlations_equal_pandas_and_scikit_learn():
     ]
     se = np.std(np.mean(folds, axis=1)) / np.sqrt(300)
     assert found.loc[("EN-X", "CS"), "linreg"] == pytest.approx(np.mean(folds), abs=5 * se)
-
-
-def test_a_better_covariate_is_found_to_be_better():
-    table5, _ = outside_columns()
-    perfect = table5[["direction", "language_code"]].assign(covariate="its own", value=pd.to_numeric(table5["ht"]))
-    table6 = external.correlate(table5, perfect, splits=100, seed=7)
-    best = external.highest(table6)
-    assert set(best["highest"]) == {"HT"}
-    assert not best["holds"].any()
-    assert table6.query("method == 'ht'")[["pearson", "linreg"]].to_numpy() == pytest.approx(1)
 
 
 def test_gain_is_the_difference_of_correlations_with_an_interval_around_it():

@@ -185,26 +185,6 @@ def no_mixed_models(monkeypatch):
     monkeypatch.setattr("evalkit.human.context.robustness._mixed", lambda *_: (np.nan,) * 4)
 
 
-@pytest.mark.usefixtures("no_mixed_models")
-def test_on_z_wmt22_loses_more_after_degraded_context_and_points_do_not_show_it(real):
-    """Oracle: the sandwich estimator by hand, clusters being annotators."""
-    found = context.pairs(real("wmt22-mturk"))
-    known = found[found["group"] != "none"]
-    x = np.column_stack([np.ones(len(known)), known["group"].eq("after")]).astype(float)
-    clusters = pd.factorize(known["annotator"])[0]
-    for scale, column, below in (("z", "z_difference", True), ("raw", "difference", False)):
-        y = known[column].to_numpy()
-        bread = np.linalg.inv(x.T @ x)
-        beta = bread @ x.T @ y
-        scores = pd.DataFrame(x * (y - x @ beta)[:, None]).groupby(clusters).sum().to_numpy()
-        g, n = clusters.max() + 1, len(y)
-        cov = bread @ scores.T @ scores @ bread * g / (g - 1) * (n - 1) / (n - 2)
-        p = stats.t.sf(beta[1] / np.sqrt(cov[1, 1]), g - 1)
-        told = context.robust(found, resamples=2, rng=np.random.default_rng(1), scale=scale).set_index("method")
-        assert told.at["clustered by annotator", "p_greater"] == pytest.approx(p, rel=1e-6)
-        assert (p < 0.05) == below
-
-
 def test_permutation_is_the_estimate_with_a_constant_per_document_and_uniform_without_an_effect():
     import statsmodels.formula.api as smf
 
@@ -328,12 +308,3 @@ def test_the_comparison_with_print_runs_on_a_file_like_the_absent_one(exported):
     assert computed["WMT22 DA+SQM, one-tailed p"] < 0.01
     assert computed["WMT22 DA+SQM, eng-jpn, p of the mean after below 0.05"] == "all"
     assert computed["WMT21 MTurk, mean before less mean after"] is None
-
-
-def test_every_claim_is_quoted_from_the_paper(paper):
-    printed = data.published("knowles2024_context")
-    text = paper("001")
-    for row in printed.itertuples():
-        assert row.quote in text, row.cell
-        if any(ch.isdigit() for ch in row.printed) and not row.printed.startswith("<"):
-            assert row.printed in row.quote, row.cell

@@ -81,20 +81,6 @@ def test_the_trial_is_the_test_read_aloud():
     assert (found.loc["MQM-1", "annotators"], found.loc["MQM-1", "items"]) == (4, 140)
 
 
-def test_suggested_marks_are_tried_only_where_none_can_be_missing(real):
-    from evalkit.human import protocols
-    from evalkit.human.protocols import suggestions
-
-    names = ("wmt23-protocols", "wmt23-protocols-released", "wmt23-human")
-    judged, released, human = (real(name) for name in names)
-    scored, marked = protocols.scores(judged, released, human), real("wmt23-protocols-spans")
-    found = spans.marks(scored, marked, released, others=["MQM-1"], epsilons=[0.15]).set_index("judge")
-    known = suggestions.suggestions(marked, released)
-    outputs = scored.loc[scored["item_type"] == "system", ["system", "segment"]].astype("str").drop_duplicates()
-    both = outputs.merge(known[known["known"] == known["most"]])
-    assert found.loc[spans.MODEL, "items"] == len(both) < found.loc["MQM-1", "items"]
-
-
 def test_who_marks_nothing_passes_where_people_mark_little():
     rng = np.random.default_rng(2)
     marks = [[0 if rng.random() < 0.8 else 1 << int(rng.integers(0, 40)) for _ in "abc"] for _ in range(100)]

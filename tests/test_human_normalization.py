@@ -134,7 +134,10 @@ CROSSED, _, _ = crossed(np.random.default_rng(8), people=12, segments=40)
         (lambda: normalization.mixed_effects(rated([1, 1, 5, 5], annotators=list("aabb"))), "two different scores"),
         (lambda: normalization.order_kept(normalization.normalize(FLAT)), "No row"),
         (lambda: normalization.order_kept(normalization.normalize(FLAT).drop(columns="hit")), "hit"),
-        (lambda: normalization.means(SMALL, calibration=rated([1], annotators="b")), "No annotator"),
+        (
+            lambda: normalization.means(SMALL, calibration=rated([1], annotators="b", item_type="calibration")),
+            "No annotator",
+        ),
         (lambda: normalization.held_out(PANEL, methods=("z_calibration",)), "z_calibration"),
         (lambda: normalization.held_out(PANEL.assign(item_type="system")), "No calibration items"),
         (lambda: normalization.held_out(PANEL[PANEL["annotator"] < "p2"]), "eng-deu: 2 annotators"),
@@ -383,18 +386,6 @@ def test_the_summary_is_over_annotators_with_several_hits():
     assert zero["rho"].isna().all()
 
 
-@YEARS
-def test_wmts_workers_keep_their_order_but_by_hit(year, real):
-    frame = real(f"wmt{year}-mturk")
-    by_annotator = normalization.order_kept(normalization.normalize(frame))
-    assert (by_annotator["rho"].dropna() == 1).all()
-    by_hit = normalization.order_kept(normalization.normalize(frame, by=("hit",))).dropna(subset="rho")
-    assert (by_hit.loc[by_hit["hits"] == 1, "rho"] == 1).all()
-    several = by_hit.loc[by_hit["hits"] > 1, "rho"]
-    assert (several < 1).all()
-    assert several.median() > 0.9 > several.min()
-
-
 def test_means_by_hand_with_and_without_a_calibration_set():
     frame = rated([10, 20, 60, 70, 0], hits=["h", "h", "k", "k", "k"], item_type=[*["system"] * 4, "degraded"])
     own = normalization.means(frame)
@@ -503,9 +494,8 @@ def test_an_annotator_without_values_is_left_out_for_all_methods_and_counted():
 
 def test_figures_show_the_tables():
     people, hit = np.repeat(["a$", "b"], 24), np.tile(np.repeat([0, 1, 2], 8), 2)
-    names = [f"{who}/{k}" for who, k in zip(people, hit, strict=True)]
     scores = np.random.default_rng(20).integers(20, 60, 48) + 12 * hit
-    hits = rated(scores, annotators=list(people), hits=names)
+    hits = rated(scores, annotators=list(people), hits=[f"{who}/{k}" for who, k in zip(people, hit, strict=True)])
     by_hit, by_annotator = normalization.normalize(hits, by=("hit",)), normalization.normalize(hits)
     crosses = draw.mean_scatter(normalization.means(hits), pair="eng-deu").lines[0].get_xydata()
     assert sorted(crosses[:, 1]) == sorted(hits.groupby("hit")["score"].mean())
@@ -519,11 +509,3 @@ def test_figures_show_the_tables():
     assert sorted(shown[~np.isnan(shown)]) == sorted(held["agreement"])
     summary = normalization.summarize_cross_validation(held).set_index("method")
     assert summary["agreement"].to_dict() == pytest.approx(held.set_index("method")["agreement"].to_dict())
-    once = hits[hits["hit"].str.endswith("0")]
-    calls = [(draw.mean_scatter, normalization.means(hits), {"pair": "eng-xxx"}, "eng-xxx")]
-    calls += [(draw.mean_scatter, normalization.means(once), {"pair": "eng-deu"}, "several HITs")]
-    calls += [(draw.order_picture, {"z": by_annotator}, {"pair": "eng-deu", "annotator": "zoe"}, "zoe")]
-    calls += [(draw.rho_distribution, normalization.order_kept(normalization.normalize(once)), {}, "several HITs")]
-    for call, table, options, word in calls:
-        with pytest.raises(DataError, match=word):
-            call(table, **options)

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalkit import DataError, campaign
-from evalkit.campaign import sentences
+from evalkit import DataError
 from evalkit.human import planning
 from evalkit.metrics import paired, powered
 from evalkit.metrics.metaeval.scores import Scores
@@ -73,25 +72,6 @@ def test_what_cannot_be_planned_is_missing_or_refused():
     assert found["share"].isna().all()
     with pytest.raises(DataError, match="correlation of 1 is none"):
         planning.power(V, delta=1, segments=100, metric=1.0)
-
-
-def test_a_plan_says_what_a_metric_saves_and_what_its_other_correlation_would_promise():
-    limits, both = planning.Limits(most_segments=4000), {"on differences": 0.37, "within systems": 0.68}
-    found = planning.with_metric(V, delta=3.0, limits=limits, correlations=both)
-    rows = found.set_index("metric")
-    less, more = (f"{rows.loc[name, 'share']:.0%}" for name in both)
-    name = sentences.whose(campaign.Correlation(0.37, 0.68, "COMET"), typed=0, place="WMT23")
-    step = sentences.metric_step(found, name)
-    assert f"{less} fewer judgements, not {more}" in step
-    said = sentences.with_metric(found, name)
-    for fact in (f"{rows.loc['on differences', 'judgements']:,} instead of", f"{0.37**2:.0%} at most", "0.68", more):
-        assert fact in said
-    typed = sentences.whose(campaign.Correlation(0.37, 0.68, "COMET"), typed=0.5, place="")
-    alone = planning.with_metric(V, delta=3.0, limits=limits, correlations={"on differences": 0.5})
-    assert "differences is 0.50" in sentences.metric_step(alone, typed)
-    nothing = planning.with_metric(V, delta=0.01, limits=limits, correlations=both)
-    assert "14%" in sentences.metric_step(nothing, name)
-    assert "no such difference" in sentences.with_metric(nothing, name)
 
 
 @given(st.integers(0, 10**6))

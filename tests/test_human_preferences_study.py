@@ -58,38 +58,6 @@ def test_measures_side_by_side_are_those_of_a_plain_recount(real):
     assert found.at["penalty of a translation", "pointwise"] == pytest.approx(-(one + other).mean() / 2)
 
 
-def test_marks_found_again_side_by_side_are_those_of_another_loop(real):
-    """Character sets instead of overlaps of intervals, and marks looked up in the frame."""
-    side, spans = real("wmt23-side-by-side"), real("wmt23-side-by-side-spans")
-    chosen = ["1", "5", "12", "20", "38"]
-    side, spans = side[side["segment"].isin(chosen)], spans[spans["segment"].isin(chosen)]
-    texts = {(row.system, row.doc, row.segment): row.hypothesis for row in side.itertuples()}
-    screens = side[["system", "against"]].drop_duplicates()
-    found = beside.found_again(spans, texts, side, screens)
-    target = spans[spans["side"].astype(str).eq("target") & (spans["end"] > spans["start"])]
-    places = {}
-    for row in target.itertuples():
-        key = (row.segment, row.annotator, row.system, row.hit)
-        places.setdefault(key, []).append(range(int(row.start), int(row.end)))
-    again = {True: [], False: []}
-    for (segment, who), own in side.groupby(["segment", "annotator"]):
-        shown = [*zip(own["system"], own["hit"], own["hypothesis"])]
-        for one, first, text in shown:
-            for other, second, whole in shown:
-                if one == other:
-                    continue
-                marked_there = {k for span in places.get((segment, who, other, second), []) for k in span}
-                for span in places.get((segment, who, one, first), []):
-                    words = text[span.start : span.stop].strip()
-                    if sum(map(str.isalpha, words)) >= 3 and words in whole:
-                        start = whole.index(words)
-                        again[first == second].append(bool(marked_there & set(range(start, start + len(words)))))
-    for same in (True, False):
-        own = found.loc[found["same"].eq(same), "again"]
-        assert (len(own), own.sum()) == (len(again[same]), sum(again[same]))
-    assert len(again[True]) > 20
-
-
 def test_choices_follow_marks_as_often_as_a_count_says(real):
     found = marked.follow(real("literary-preferences"), resamples=50).set_index("choices")
     table = real("literary-preferences")

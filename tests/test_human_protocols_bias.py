@@ -1,7 +1,6 @@
 """Automation bias, attention, and what changes while people work: other code's numbers, and laws."""
 
 import itertools
-import json
 
 import numpy as np
 import pandas as pd
@@ -15,11 +14,9 @@ from scipy import stats
 from evalkit import DataError
 from evalkit.human import annotators
 from evalkit.human.protocols import attention, bias_words, pull, sessions, suggestions
-from evalkit.human.protocols.scores import drawn_units
 from evalkit.show.plots.protocols import attention as drawn_attention
 from evalkit.show.plots.protocols import sessions as drawn_sessions
 from evalkit.show.plots.protocols import suggestions as drawn_suggestions
-from evalkit.stats import inference
 from evalkit.stats.weighted import covariances
 
 CAMPAIGNS = (*pull.ALONE, *pull.ASSISTED)
@@ -51,17 +48,6 @@ def estimate(found, measure, protocol):
 
 
 # Draws
-
-
-def test_documents_are_drawn_together_and_people_within_their_protocol():
-    rows = pd.DataFrame(itertools.product("AB", "wxyz", "123"), columns=["protocol", "doc", "annotator"])
-    rows["annotator"] = rows["annotator"].mask(rows["protocol"] == "B")
-    parts = [inference.Part(lambda times: times, drawn_units(own), len(own)) for _, own in rows.groupby("protocol")]
-    crossed, documents = (one.draws for one in inference.redraw(parts, resamples=50, seed=3))
-    assert (documents.reshape(50, 4, 3) == documents.reshape(50, 4, 3)[:, :, :1]).all()
-    assert (documents.sum(axis=1) == 3 * 4).all()
-    assert (crossed.sum(axis=1) == 4 * 3).all()  # both labels are drawn as often as there are of them
-    assert set(crossed[documents == 0]) == {0}
 
 
 @given(st.integers(0, 999), st.integers(3, 9))
@@ -298,25 +284,6 @@ def test_marking_counts_what_pandas_counts():
         assert [estimate(found, measure, name) for measure in suggestions.MARKINGS] == pytest.approx(expected)
 
 
-def test_released_suggestions_fit_the_model_and_the_raw_files(real, mirrored):
-    marked, released = real("wmt23-protocols-spans"), real("wmt23-protocols-released")
-    judged = real("wmt23-protocols")
-    counts = suggestions.counted(judged, marked, released)
-    model = released[released["protocol"] == "LLM"].set_index(["system", "segment"])["score"]
-    bare = counts.join(model.rename("model"), on=["system", "segment"])
-    assert bare.loc[bare["model"] == 0, "kept"].sum() == 0  # nobody keeps a suggestion where the model made none
-    assert (counts["kept"] <= counts["least"]).all()
-    found = suggestions.suggestions(marked, released)
-    assert (found["least"] == found["most"]).mean() > 0.9
-    folder = mirrored("MANIFEST.tsv").parent
-    [path] = folder.glob("wmt-conference/ErrorSpanAnnotation/*/data/campaign-ruction-rc5/240315rc5GEMBA.scores.csv")
-    raw = pd.read_csv(path, header=None, dtype=str)
-    raw = raw[(raw[3] == "TGT") & ~raw[7].str.contains("#duplicate|tutorial")]
-    raw = raw.sort_values(11).drop_duplicates([0, 2, 7], keep="last")
-    unnamed = sum("error_type" not in one for cell in raw[9] for one in json.loads(cell))
-    assert suggestions.kept(counts).set_index("protocol").loc["ESAAI-1", "kept"] == unnamed
-
-
 # Attention
 
 
@@ -448,15 +415,6 @@ def test_changes_are_those_that_were_put_in_and_people_who_share_them_are_counte
     assert found.loc[sessions.EFFECTS[1], "people"] == 0
     with pytest.raises(DataError, match="hit, position"):
         sessions.prepared(judged.drop(columns=["hit", "position"]))
-
-
-def test_a_mixed_model_with_people_at_random_says_the_same():
-    judged = sessions.prepared(worked())
-    left = sm.add_constant(judged[["along", "later"]])
-    mixed = sm.MixedLM(np.log(judged["seconds"]), left, groups=judged["annotator"]).fit()
-    found = sessions.sessions(judged.drop(columns="words"), measures=["seconds"], resamples=2)
-    expected = 100 * np.expm1(mixed.params[["along", "later"]])
-    assert found["estimate"].tolist() == pytest.approx(expected.tolist(), abs=0.3)
 
 
 @settings(max_examples=10, deadline=None)

@@ -274,38 +274,6 @@ def test_autorank_by_hand():
     assert found["past_cutoff"].tolist() == [False, False, True]
 
 
-def test_wmt23_s_transcription_equals_the_file(mirrored):
-    found, pair, means = [], "", {}
-    file = mirrored("wmt-conference/wmt23-news-systems/*/humaneval/DA+SQM/WMT23.results.txt")
-    for line in file.read_text(encoding="utf-8").splitlines():
-        words = line.split()
-        if line.startswith("[") and "-->" in line:
-            pair = line.strip("[]").replace("-->", "-")
-        elif "('" in line:
-            mean, rest = line.split(" ('")
-            name, _, z, *_ = rest.rstrip(")").replace("'", "").split(", ")
-            means[pair, name] = mean, f"{float(z):.3f}"
-        elif len(words) == 3 and words[0].isdigit():
-            found.append([pair, words[1], *means[pair, words[1]], str(int(words[0])), "False"])
-        elif line.startswith("-----") and found and found[-1][0] == pair:
-            found[-1][-1] = "True"
-    printed = data.published("wmt23_clusters")
-    assert printed.astype(str).to_numpy().tolist() == found
-
-
-def test_wmt24_s_transcription_equals_the_workbook(mirrored):
-    codes = "en=eng de=deu ja=jpn zh=zho cs=ces uk=ukr is=isl ru=rus es=spa hi=hin"
-    codes = dict(code.split("=") for code in codes.split())
-    file = mirrored("wmt-conference/wmt24-news-systems/*/humeval/AutoRank.xlsx")
-    found = []
-    for sheet, table in pd.read_excel(file, sheet_name=None, engine="calamine").items():
-        pair = "-".join(codes[code] for code in sheet.split("-"))
-        for row in table.itertuples(index=False):
-            shown = repr(float(row.metricx)), repr(float(row.cometkiwi)), f"{row.AutoRank:.6f}", row.past_cutoff.lower()
-            found.append([pair, row[0].split(" ")[0], *shown])
-    assert data.published("wmt24_autorank").astype(str).to_numpy().tolist() == found
-
-
 def test_wmt23_s_lines_follow_from_its_wins_and_its_automatic_ranks_from_the_metrics(real):
     printed = data.published("wmt23_clusters")
     found = wmt_lines.wmt23_lines(printed, real("wmt23-human"))
@@ -320,15 +288,3 @@ def test_wmt23_s_lines_follow_from_its_wins_and_its_automatic_ranks_from_the_met
     assert equal["AutoRank and cutoff"]
     assert equal[came.index.str.startswith("mean scores")].all()
     assert (~equal[came.index.str.startswith("wins")]).all(), "the printed wins rest on z-scores; see the note"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["wmt21-mturk", "wmt22-mturk"])
-def test_the_rule_of_wmt21_and_wmt22_into_english_draws_every_published_line(real, name):
-    official = data.published("wmt_clusters").query("data == @name")
-    found = by_rule.rule_clusters(real(name), rule="wmt21-into-english", unit="annotator")
-    found["line"] = found["cluster"].ne(found.groupby("pair")["cluster"].shift(-1))
-    both = official.merge(found, on=["pair", "system"], suffixes=("_printed", ""))
-    assert len(both) >= 70
-    assert (both["wins_printed"].astype(int) == both["wins"]).all()
-    assert (both["line_printed"].eq("True") == both["line"]).all()

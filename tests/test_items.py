@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from makers import ratings
 
+from evalkit import DataError
 from evalkit.human import mqm, planning, ranking
 from evalkit.human.normalization import normalize
 from evalkit.human.protocols import agreement as of_protocols
@@ -75,7 +76,7 @@ def compare(call, one, other):
     for judged in (one, other):
         try:
             found.append(call(judged))
-        except ValueError as refused:  # evalkit's DataError is one
+        except (DataError, ValueError) as refused:
             found.append(pd.DataFrame({"refused": [str(refused)]}))
     pd.testing.assert_frame_equal(*(each.reset_index(drop=True) for each in found), rtol=1e-9, atol=1e-9)
 

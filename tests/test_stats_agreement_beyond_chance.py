@@ -370,16 +370,6 @@ def test_a_tiny_sample_gives_values_without_warnings_and_counts_undefined_resamp
     assert "of 50 resamples, which are left out" in fleiss["note"]
 
 
-def test_a_hundred_and_one_categories():
-    rng = np.random.default_rng(15)
-    scores = with_gaps(rng.integers(0, 101, (400, 1)) // 2 + rng.integers(0, 51, (400, 3)), 0.1, rng)
-    found = agreement.coefficients(scores, resamples=50, categories=range(101))
-    assert (found["low"] < found["high"]).all()
-    theirs = krippendorff.alpha(scores.T.to_numpy(), level_of_measurement="ordinal")
-    ordinal = found.set_index(["coefficient", "level"]).loc[("krippendorff_alpha", "ordinal"), "estimate"]
-    assert ordinal == pytest.approx(theirs, abs=1e-10)
-
-
 # Bands
 
 

@@ -90,7 +90,7 @@ def test_split_r2_is_seeded_and_below_r2_on_noise():
 def test_split_r2_does_not_depend_on_units(scale, offset):
     x, y = np.random.default_rng(1).normal(size=(2, 12))
     sides = (x, y), (x * scale + offset, y), (x, y * scale + offset)
-    plain, *moved = (split_r2(*both, splits=50, rng=np.random.default_rng(7)) for both in sides)
+    plain, *moved = (float(split_r2(*both, splits=50, rng=np.random.default_rng(7))) for both in sides)
     assert moved == pytest.approx([plain, plain])
 
 

@@ -78,19 +78,6 @@ def test_groups_that_differ_less_than_chance_leave_least_squares():
     assert fit.covariance == pytest.approx(covariance(y, x, groups, expected, 1e-10))
 
 
-def test_balanced_groups_have_the_variances_of_the_analysis_of_variance():
-    """Oracle: the method of moments, which REML is in balanced groups where it is above 0."""
-    rng = np.random.default_rng(5)
-    table = rng.normal(size=(10, 4)) + 2 * rng.normal(size=(10, 1)) + 50
-    fit = random_intercept(table.ravel(), np.ones((40, 1)), np.repeat(np.arange(10), 4))
-    within = table.var(axis=1, ddof=1).mean()
-    means = table.mean(axis=1).var(ddof=1)
-    assert fit.coefficients[0] == pytest.approx(table.mean())
-    assert fit.noise == pytest.approx(within, rel=1e-6)
-    assert fit.between == pytest.approx(means - within / 4, rel=1e-6)
-    assert fit.covariance[0, 0] == pytest.approx(means / 10, rel=1e-6)
-
-
 def test_units_and_a_common_shift_do_not_matter():
     y, x, groups = drawn(2, between=1)
     fit, moved = random_intercept(y, x, groups), random_intercept(1e4 + 1e-3 * y, x, groups)
