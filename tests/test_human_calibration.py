@@ -123,12 +123,6 @@ def test_capped_is_the_shift_within_the_cap(x, alpha, cap):
     assert abs(forms.capped(x, alpha=alpha, cap=cap) - x) == pytest.approx(min(abs(alpha), cap))
 
 
-def test_without_references_there_is_no_line():
-    assert list(forms.adjust(4.0, calibration_mean=3.2)) == ["shift", "capped", "moderated"]
-    beta, alpha = forms.two_points(3.0, 3.0, consensus=3.0, human_reference=4.687)
-    assert np.isnan([beta, alpha]).all()
-
-
 def test_what_if_agrees_with_adjust_and_says_what_leaves_the_scale():
     table = forms.what_if(4.8, 2.7, 4.6).set_index("form")
     assert table.loc["simple shift", "adjusted"] == pytest.approx(5.1)
@@ -413,17 +407,6 @@ def test_correlations_equal_pandas_and_scikit_learn():
     ]
     se = np.std(np.mean(folds, axis=1)) / np.sqrt(300)
     assert found.loc[("EN-X", "CS"), "linreg"] == pytest.approx(np.mean(folds), abs=5 * se)
-
-
-def test_gain_is_the_difference_of_correlations_with_an_interval_around_it():
-    table5, sizes = outside_columns()
-    both = pd.concat([sizes, external.spbleu(data.published("spbleu_flores"))])
-    table6 = external.correlate(table5, both, splits=4, seed=7).pivot(index=["covariate", "columns"], columns="method")
-    for row in external.gain(table5, both, resamples=200, seed=7).itertuples():
-        r = table6["pearson"].loc[(row.covariate, row.columns)]
-        assert row.gain == pytest.approx(r[row.method] - r["RAW"])
-        assert row.n == table6["n"].loc[(row.covariate, row.columns), "RAW"]
-        assert row.low < row.gain < row.high
 
 
 def test_scores_of_ones_own(tmp_path):

@@ -1,4 +1,4 @@
-"""Planning: components against analysis of variance, calibration sets against enumeration, break-even by its law."""
+"""Planning: components, calibration sets, break-even, metrics, preferences and watching against closed forms and draws."""
 
 from itertools import combinations
 
@@ -10,9 +10,12 @@ import statsmodels.formula.api as smf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from makers import laid_out, ratings
+from scipy import stats
 
 from evalkit import DataError
 from evalkit.human import planning
+from evalkit.metrics import paired, powered
+from evalkit.metrics.metaeval.scores import Scores
 from evalkit.show.plots import planning as draw
 
 
@@ -122,16 +125,6 @@ def test_balanced_components_are_those_of_the_analysis_of_variance(seed, people,
     assert found["residual"] == pytest.approx(square["Residual"], rel=1e-8)
     assert found["item"] == pytest.approx((square["C(item)"] - square["Residual"]) / people, rel=1e-8, abs=1e-10)
     assert found["who"] == pytest.approx((square["C(who)"] - square["Residual"]) / items, rel=1e-8, abs=1e-10)
-
-
-def test_balanced_components_are_those_of_restricted_likelihood():
-    rng = np.random.default_rng(3)
-    groups = np.repeat(np.arange(12), 8)
-    y = rng.normal(0, 3, 12)[groups] + rng.normal(0, 2, len(groups))
-    fit = smf.mixedlm("y ~ 1", pd.DataFrame({"y": y, "g": groups}), groups=groups).fit()
-    found = moments(y, {"g": groups})
-    assert found["g"] == pytest.approx(float(fit.cov_re.iloc[0, 0]), rel=1e-3)
-    assert found["residual"] == pytest.approx(fit.scale, rel=1e-3)
 
 
 def test_unbalanced_components_are_right_on_average():
@@ -366,3 +359,175 @@ def test_pictures_take_any_name():
     figures.append(draw.selections(planning.selections(judgements, size=8, splits=5, sets=5)))
     for figure in figures:
         figure.canvas.draw()  # an unclosed equation would raise here
+
+
+# A metric beside people in a plan
+
+
+BESIDE = {"document": 4.0, "item": 60.0, "annotator": 50.0, "block": 15.0, "residual": 80.0}
+
+
+@pytest.mark.parametrize(("r", "scored"), [(0.0, 4000), (0.4, 4000), (0.7, 400), (0.9, 300)])
+def test_the_formula_is_what_a_control_variate_finds_in_drawn_campaigns(r, scored):
+    """Documents' differences and the metric's are drawn; the test is whether the interval leaves out 0."""
+    block, segments, delta, draws = 10, 200, 3.0, 4000
+    rng = np.random.default_rng(3)
+    documents, others = segments // block, (scored - segments) // block
+    sd = np.sqrt(2 * planning.document_variance(BESIDE, block=block))
+    y = delta + sd * rng.standard_normal((draws, documents))
+    noise = np.sqrt(1 - r**2)
+    f = r * (y - delta) / sd + noise * rng.standard_normal(y.shape)
+    rest = rng.standard_normal((draws, others))
+    found = powered.mean(y, f, rest, method="control variate" if r else "classical")
+    share = float((found.low > 0).mean() + (found.high < 0).mean())
+    said = float(planning.power(BESIDE, delta=delta, segments=segments, block=block, metric=r, scored=scored))
+    # a slope that is estimated costs a little: 20 documents, so about 1 in 20 of the variance beside chance
+    assert share == pytest.approx(said, abs=0.03 if r else 3 * np.sqrt(0.25 / draws))
+    plain = float(planning.power(BESIDE, delta=delta, segments=segments, block=block))
+    assert said == plain if r == 0 else said > plain
+
+
+@given(st.floats(0, 0.95), st.sampled_from(["same", "mixed", "separate"]), st.integers(20, 200))
+@settings(max_examples=40, deadline=None)
+def test_a_better_metric_never_needs_more_and_a_whole_judged_set_has_nothing_to_gain(r, arrangement, documents):
+    design = {"delta": 2.0, "segments": 10 * documents, "arrangement": arrangement, "annotators": 10, "block": 10}
+    low, high = (float(planning.power(BESIDE, **design, metric=one)) for one in (r, min(r + 0.04, 0.99)))
+    assert high >= low - 0.003 * (r == 0)  # the first costs a degree of freedom
+    alone = float(planning.power(BESIDE, **design))
+    judged_all = float(planning.power(BESIDE, **design, metric=r, scored=10 * documents))
+    assert judged_all <= alone + 1e-12
+
+
+def test_no_metric_takes_off_what_people_like_or_how_strict_they_are():
+    r, design = 0.8, {"delta": 3.0, "segments": 400, "annotators": 8, "block": 10}
+    scaled = {name: (1 if name in ("annotator", "taste") else 1 - r**2) * value for name, value in BESIDE.items()}
+    for arrangement, taste in (("same", 5.0), ("mixed", 0.0), ("separate", 5.0)):
+        with_it = planning.power(BESIDE | {"taste": taste}, **design, arrangement=arrangement, metric=r)
+        cleaner = planning.power(scaled | {"taste": taste}, **design, arrangement=arrangement)
+        assert float(cleaner) - 0.06 < float(with_it) < float(cleaner)  # the slope's degree of freedom
+
+
+def test_what_cannot_be_planned_is_missing_or_refused():
+    found = planning.with_metric(BESIDE, delta=0.01, limits=planning.Limits(), correlations={"m": 0.3})
+    assert found["judgements"].isna().all()
+    assert found["share"].isna().all()
+    with pytest.raises(DataError, match="correlation of 1 is none"):
+        planning.power(BESIDE, delta=1, segments=100, metric=1.0)
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=15, deadline=None)
+def test_a_correlation_is_taken_apart_as_plain_loops_do(seed):
+    rng = np.random.default_rng(seed)
+    human = rng.normal(size=(4, 30)) + 2 * rng.normal(size=30)
+    metric = human + rng.normal(size=human.shape)
+    names = tuple(f"d{place // 5}:{place}" for place in range(30))
+    rows = paired.correlations(Scores(("m",), tuple("ABCD"), names, metric[None], human), "m").set_index("what")
+    pairs = [(a, b) for a in range(4) for b in range(a)]
+    gaps = [np.corrcoef(human[a] - human[b], metric[a] - metric[b])[0, 1] ** 2 for a, b in pairs]
+    own = [np.corrcoef(human[a], metric[a])[0, 1] ** 2 for a in range(4)]
+    shared = np.mean([np.cov(human[a], human[b])[0, 1] for a, b in pairs]) / human.var(axis=1, ddof=1).mean()
+    assert rows.loc[paired.DIFFERENCES, "saved"] == pytest.approx(np.mean(gaps))
+    assert rows.loc[paired.WITHIN, "saved"] == pytest.approx(np.mean(own))
+    assert rows.loc[paired.HARD, "r"] == pytest.approx(np.corrcoef(human.mean(axis=0), metric.mean(axis=0))[0, 1])
+    assert rows.loc[[paired.HARD, paired.DIFFERENCES], "share"].tolist() == pytest.approx([shared, 1 - shared])
+    y, f = (side.reshape(4, 6, 5).mean(axis=2) for side in (human, metric))
+    means = [np.corrcoef(y[a] - y[b], f[a] - f[b])[0, 1] ** 2 for a, b in pairs]
+    assert rows.loc[paired.BY_DOCUMENT, "saved"] == pytest.approx(np.mean(means))
+
+
+# What a preference is worth in a plan
+
+
+COMPARED = {"document": 3.0, "item": 40.0, "annotator": 60.0, "block": 12.0, "residual": 60.0}
+
+
+def documents(delta, ties, *, block=8, size=4000, seed=2, variances=COMPARED):
+    """Differences of two scores, of documents × segments, and the answers of people who prefer the higher score."""
+    rng = np.random.default_rng(seed)
+    common = rng.normal(0, np.sqrt(2 * (variances["document"] + variances["block"])), (size, 1))
+    gap = delta + common + rng.normal(0, np.sqrt(2 * (variances["item"] + variances["residual"])), (size, block))
+    every = 2 * sum(variances[name] for name in ("document", "block", "item", "residual"))
+    edge = stats.norm.ppf((1 + ties) / 2) * np.sqrt(every)
+    return gap, (gap > edge).astype(float) - (gap < -edge)
+
+
+@pytest.mark.parametrize("delta", [0.0, 4.0, 25.0])
+@pytest.mark.parametrize("ties", [0.0, 0.3])
+def test_a_documents_answers_have_the_moments_of_drawn_ones(delta, ties):
+    _, answer = documents(delta, ties)
+    means = answer.mean(axis=1)
+    mean, variance = planning.answers(COMPARED, delta=delta, ties=ties, block=8)
+    assert mean == pytest.approx(means.mean(), abs=4 * means.std() / np.sqrt(len(means)))
+    assert variance == pytest.approx(means.var(), rel=0.1)
+
+
+def test_the_planned_segments_find_the_difference_as_often_as_said():
+    table = planning.by_preference(COMPARED, delta=4.0, target=0.8, block=8, ties=[0.2])
+    for row, values in zip(table.itertuples(), documents(4.0, 0.2, size=80_000, seed=5)):
+        each = values.mean(axis=1)
+        sample = each[: len(each) // (row.segments // 8) * (row.segments // 8)].reshape(-1, row.segments // 8)
+        found = stats.ttest_1samp(sample, 0, axis=1).pvalue < 0.05
+        error = np.sqrt(0.8 * 0.2 / len(found))
+        assert 0.8 - 4 * error < found.mean() < 0.8 + 4 * error + 0.02  # whole documents: a little more than asked for
+
+
+def test_without_ties_many_independent_segments_have_the_sign_tests_efficiency():
+    plain = COMPARED | {"document": 0.0, "block": 0.0}
+    worth = planning.by_preference(plain, delta=0.2, block=1)["worth"]
+    assert worth[1] == pytest.approx(2 / np.pi, abs=0.002)
+    edge = stats.norm.ppf(0.6)
+    assert worth[2] == pytest.approx((2 * stats.norm.pdf(edge)) ** 2 / 0.8, abs=0.002)
+
+
+@given(st.floats(0.5, 20), st.floats(0, 0.6), st.integers(1, 20))
+def test_a_preference_is_never_worth_more_than_two_scores_that_it_was_made_of(delta, ties, block):
+    table = planning.by_preference(COMPARED, delta=delta, ties=[ties], block=block, most_segments=10**7)
+    few = table["segments"].iloc[0] // block
+    assert table["worth"].iloc[1] <= 1 + 2 / few
+    turned = planning.answers(COMPARED, delta=-delta, ties=ties, block=block)
+    mean, variance = planning.answers(COMPARED, delta=delta, ties=ties, block=block)
+    assert turned == pytest.approx((-mean, variance), abs=1e-9)
+
+
+def test_what_no_plan_reaches_is_missing_and_what_makes_no_sense_refused():
+    table = planning.by_preference(COMPARED, delta=0.01, most_segments=1000)
+    assert table["segments"].isna().all()
+    assert pd.isna(table["worth"]).all()
+    with pytest.raises(DataError, match="share of ties"):
+        planning.answers(COMPARED, delta=1, ties=1.0, block=5)
+    with pytest.raises(DataError, match="variances"):
+        planning.answers(dict.fromkeys(COMPARED, 0.0), delta=1, ties=0.1, block=5)
+
+
+# Watched campaigns in a plan
+
+
+@pytest.mark.parametrize("shift", [1.0, 2.8, 4.0])
+def test_the_closed_form_is_what_drawn_paths_do(shift):
+    """3,000 paths of 1,000 looks; fewer looks than endless miss a few."""
+    steps = np.random.default_rng(2).standard_normal((3000, 1000)) / np.sqrt(1000) + shift / 1000
+    reached = np.maximum.accumulate(np.cumsum(steps, axis=1) > stats.norm.ppf(1 - 0.05 / 4), axis=1)
+    for share in (0.3, 0.6, 1.0):
+        assert reached[:, int(1000 * share) - 1].mean() == pytest.approx(planning.crossed(shift, share), abs=0.04)
+
+
+def test_what_is_needed_on_average_is_what_drawn_paths_need():
+    power = 0.9
+    table = planning.watched(power=power).set_index("rule")
+    planned, needed = table.loc["a strict test at every look"]
+    shift = np.sqrt(planned) * (stats.norm.ppf(0.975) + stats.norm.ppf(power))
+    steps = np.random.default_rng(3).standard_normal((3000, 1000)) / np.sqrt(1000) + shift / 1000
+    hit = np.cumsum(steps, axis=1) > stats.norm.ppf(1 - 0.05 / 4)
+    ends = np.where(hit.any(axis=1), hit.argmax(axis=1) + 1, 1000) / 1000
+    assert hit.any(axis=1).mean() == pytest.approx(power, abs=0.03)
+    assert planned * ends.mean() == pytest.approx(needed, abs=0.03)
+
+
+@given(st.floats(0.0, 6.0), st.floats(0.01, 1.0), st.floats(0.01, 1.0))
+@settings(deadline=None, max_examples=50)
+def test_the_chance_grows_with_time_and_with_the_difference(shift, one, other):
+    low, high = sorted((one, other))
+    assert planning.crossed(shift, low) <= planning.crossed(shift, high) + 1e-12
+    assert planning.crossed(shift, high) <= planning.crossed(shift + 0.1, high) + 1e-12
+    assert planning.crossed(0.0) == pytest.approx(0.025)  # either direction, together alpha

@@ -1,4 +1,4 @@
-"""Bootstrap, correlations and half/half regressions against scipy, scikit-learn and textbook values."""
+"""Bootstrap, permutation, multiplicity, one random intercept and two samples against scipy, statsmodels and textbooks."""
 
 import itertools
 import os
@@ -14,13 +14,15 @@ from scipy import stats
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import r2_score
 from sklearn.model_selection import KFold
+from statsmodels.regression.mixed_linear_model import MixedLM, MixedLMParams
 from statsmodels.stats import multitest
 
 from evalkit import DataError
 from evalkit.papers.licht2022 import held_out_r2
 from evalkit.papers.licht2022.held_out_r2 import split_r2
-from evalkit.stats import correlation, inference
-from evalkit.stats.inference import blocks, permutation
+from evalkit.stats import correlation, inference, two_samples
+from evalkit.stats.inference import blocks
+from evalkit.stats.random_intercept import random_intercept
 
 
 def mean_of(stack):
@@ -74,15 +76,6 @@ def test_split_r2_follows_scikit_learn_where_a_fold_does_not_vary():
     assert held_out_r2._held_out_r2(flat, x[None], train, test) == pytest.approx(
         sklearn_fold_score(flat, x, train[0], test[0])
     )
-
-
-def test_split_r2_is_seeded_and_below_r2_on_noise():
-    rng = np.random.default_rng(11)
-    x = rng.normal(size=14)
-    y = x + rng.normal(size=14)
-    first, again = (split_r2(x, y, splits=500, rng=np.random.default_rng(7)) for _ in range(2))
-    assert first == again
-    assert first < correlation.pearson(x, y) ** 2
 
 
 @settings(deadline=None, max_examples=30)
@@ -237,17 +230,6 @@ def test_shuffled_scores_have_scipys_p_value_within_monte_carlo_error():
     assert float(test.p) == pytest.approx(theirs.pvalue, abs=4 * np.sqrt(theirs.pvalue / 20_000))
 
 
-def test_a_sampled_p_value_is_within_monte_carlo_error_of_the_exact_one(monkeypatch):
-    exact = inference.permutation_test(two_sided(flips(DARWIN)), inference.Swaps(15), seed=7)
-    monkeypatch.setattr(permutation, "EXACT_UP_TO", 0)
-    sampled = inference.permutation_test(two_sided(flips(DARWIN)), inference.Swaps(15), resamples=20_000, seed=7)
-    assert exact.exact
-    assert not sampled.exact
-    p = float(exact.p)
-    assert float(sampled.p) == pytest.approx(p, abs=4 * np.sqrt(p * (1 - p) / 20_000))
-    assert float(sampled.p) != p
-
-
 def test_masks_with_their_complements_are_all_masks():
     def both(masks):
         sums = np.where(masks, -1, 1) @ DARWIN
@@ -328,3 +310,168 @@ def test_benjamini_and_hochbergs_example():
     assert (inference.adjust(p, method="fdr_bh") <= 0.05).sum() == 4
     assert np.isnan(inference.adjust([[np.nan, np.nan]])).all()
     assert inference.adjust([]).shape == (0,)
+
+
+# One random intercept per group, by restricted maximum likelihood
+
+
+def drawn(seed: int, *, between: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Draw groups of uneven sizes, and two columns that hang together with them."""
+    rng = np.random.default_rng(seed)
+    rows = int(rng.integers(80, 200))
+    groups = np.unique(rng.integers(0, 15, rows), return_inverse=True)[1]
+    x = np.column_stack([np.ones(rows), rng.random(rows) < 0.2 + 0.04 * groups, rng.normal(size=rows)]).astype(float)
+    y = 3 + 0.5 * x[:, 1] + rng.normal(size=rows) + between * rng.normal(size=groups.max() + 1)[groups]
+    return y, x, groups
+
+
+def of_statsmodels(y, x, groups):
+    """Fit the same model with another program, whose search starts near what least squares give."""
+    start = np.linalg.lstsq(x, y, rcond=None)[0]
+    first = MixedLMParams.from_components(fe_params=start, cov_re=np.array([[0.1]]))
+    return MixedLM(y, x, groups).fit(method="bfgs", start_params=first, gtol=1e-6)
+
+
+def covariance(y, x, groups, coefficients, ratio):
+    """Let the other program say how sure coefficients are, given where the likelihood is highest."""
+    place = MixedLMParams.from_components(fe_params=coefficients, cov_re=np.array([[ratio]]))
+    return np.linalg.inv(-MixedLM(y, x, groups).hessian(place)[0])[: x.shape[1], : x.shape[1]]
+
+
+@pytest.mark.parametrize("between", [0.6, 1, 6])
+def test_it_is_the_fit_of_statsmodels(between):
+    """Estimates, their covariance and both variances, of groups that hardly differ to such that differ greatly."""
+    for seed in range(5):
+        y, x, groups = drawn(seed, between=between)
+        fit, expected = random_intercept(y, x, groups), of_statsmodels(y, x, groups)
+        assert expected.converged
+        assert fit.between > 0
+        assert fit.coefficients == pytest.approx(expected.fe_params, rel=1e-4, abs=1e-6)
+        assert fit.noise == pytest.approx(expected.scale, rel=1e-4)
+        assert fit.between == pytest.approx(float(expected.cov_re[0, 0]), rel=2e-4)  # as near as that search comes
+        assert fit.covariance == pytest.approx(covariance(y, x, groups, fit.coefficients, fit.between / fit.noise))
+
+
+def test_groups_that_differ_less_than_chance_leave_least_squares():
+    """On the boundary, the variance between groups being 0, coefficients and noise are those of least squares."""
+    rng = np.random.default_rng(3)
+    groups = np.repeat(np.arange(12), 6)
+    noise = rng.normal(size=(12, 6))
+    y = (noise - noise.mean(axis=1, keepdims=True)).ravel()  # every group has the same mean
+    x = np.column_stack([np.ones(72), rng.normal(size=72)])
+    fit = random_intercept(y, x, groups)
+    expected, squares = np.linalg.lstsq(x, y, rcond=None)[:2]
+    assert fit.between == 0
+    assert fit.coefficients == pytest.approx(expected, abs=1e-12)
+    assert fit.noise == pytest.approx(squares[0] / 70)
+    assert fit.covariance == pytest.approx(covariance(y, x, groups, expected, 1e-10))
+
+
+def test_units_and_a_common_shift_do_not_matter():
+    y, x, groups = drawn(2, between=1)
+    fit, moved = random_intercept(y, x, groups), random_intercept(1e4 + 1e-3 * y, x, groups)
+    assert moved.coefficients == pytest.approx(1e-3 * fit.coefficients + [1e4, 0, 0], rel=1e-6)
+    assert moved.covariance == pytest.approx(1e-6 * fit.covariance, rel=1e-4)
+
+
+def test_where_variances_cannot_be_told_apart_there_is_no_fit():
+    y, x, groups = drawn(1, between=1)
+    assert random_intercept(y, x, np.arange(len(y))) is None
+    assert random_intercept(x @ [1.0, 2, 3], x, groups) is None
+    assert random_intercept(np.zeros(len(y)), x, groups) is None
+
+
+# Tests of two samples, a test a row
+
+
+def rows(seed, *, values, size=40, count=12, gaps=0.2):
+    """Draw two samples a row, of whole numbers (ties) or not, with gaps."""
+    rng = np.random.default_rng(seed)
+    a, b = rng.normal(60, 20, (2, count, size))
+    a += 5
+    if values == "whole":
+        a, b = np.round(a / 10), np.round(b / 10)
+    for one in (a, b):
+        one[rng.random(one.shape) < gaps] = np.nan
+    return a, b
+
+
+def seen(row):
+    """Leave out the gaps of a row."""
+    return row[np.isfinite(row)]
+
+
+SIDES = [("greater", False), ("two-sided", True)]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("values", ["whole", "real"])
+@pytest.mark.parametrize(("side", "two_sided"), SIDES)
+@pytest.mark.parametrize("size", [6, 40, 120])
+def test_each_row_equals_scipy(values, side, two_sided, size):
+    a, b = rows(3, values=values, size=size)
+    for k, (one, other) in enumerate(zip(a, b, strict=True)):
+        both, difference = (seen(one), seen(other)), seen(one - other)
+        theirs = {
+            "rank_sum": stats.mannwhitneyu(*both, alternative=side),
+            "signed_rank": stats.wilcoxon(difference, alternative=side),
+            "paired_t": stats.ttest_1samp(difference, 0, alternative=side),
+            "independent_t": stats.ttest_ind(*both, alternative=side),
+        }
+        if values == "whole" and size == 6:
+            del theirs["signed_rank"]  # scipy enumerates all signs of few tied differences; beyond 13 it does not
+        for name, expected in theirs.items():
+            test, samples = getattr(two_samples, name), (a - b,) if name in ("signed_rank", "paired_t") else (a, b)
+            found = test(*samples, two_sided=two_sided)[k]
+            assert found == pytest.approx(expected.pvalue, rel=1e-9, abs=1e-14), name
+
+
+def test_stouffer_equals_scipy():
+    p = np.random.default_rng(1).random((5, 4))
+    expected = [stats.combine_pvalues(row, method="stouffer").pvalue for row in p]
+    assert two_samples.stouffer(p) == pytest.approx(np.array(expected), rel=1e-9)
+
+
+def test_sign_flips_count_all_signs_of_few_differences():
+    difference = np.array([[3.0, 1, 2, np.nan], [1, -1, 4, 0]])
+    p = two_samples.sign_flips(difference, resamples=1000, seed=7)
+    assert p.tolist() == [2 / 16, 6 / 16]  # a gap has a sign, too, which changes no sum
+
+
+def test_sign_flips_and_redrawing_agree_with_student_on_many_normal_differences():
+    difference = np.random.default_rng(5).normal(0.1, 1, (6, 400))
+    expected = two_samples.paired_t(difference)
+    for p in (
+        two_samples.sign_flips(difference, resamples=20_000, seed=7),
+        two_samples.redrawn(difference, resamples=20_000, seed=7),
+    ):
+        assert p == pytest.approx(expected, abs=0.012)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10**6), st.floats(-50, 50), st.floats(0.1, 20))
+def test_shift_and_scale_of_both_samples_change_no_p(seed, shift, scale):
+    a, b = rows(seed, values="real", size=15, count=3)
+    one, other = a * scale + shift, b * scale + shift
+    for test in (two_samples.rank_sum, two_samples.independent_t):
+        assert test(one, other) == pytest.approx(test(a, b), rel=1e-6, abs=1e-9)
+    for test in (two_samples.signed_rank, two_samples.paired_t):
+        assert test(one - other) == pytest.approx(test(a - b), rel=1e-6, abs=1e-9)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10**6))
+def test_exchanging_the_samples_turns_one_sided_p_values_round_and_leaves_two_sided_ones(seed):
+    a, b = rows(seed, values="whole", size=30, count=4)
+    assert two_samples.paired_t(a - b) == pytest.approx(1 - two_samples.paired_t(b - a), abs=1e-9)
+    assert two_samples.independent_t(a, b) == pytest.approx(1 - two_samples.independent_t(b, a), abs=1e-9)
+    one, other = (two_samples.rank_sum(*sides, two_sided=True) for sides in ((a, b), (b, a)))
+    assert one == pytest.approx(other, abs=1e-12)
+
+
+def test_nothing_observed_and_no_spread_prove_nothing():
+    nothing, flat = np.full((1, 5), np.nan), np.full((1, 5), 50.0)
+    assert two_samples.rank_sum(flat, flat).tolist() == [1.0]
+    assert two_samples.signed_rank(flat - flat).tolist() == [1.0]
+    assert two_samples.paired_t(nothing).tolist() == [1.0]
+    assert two_samples.independent_t(flat, flat).tolist() == [1.0]
