@@ -1,7 +1,5 @@
 """Degraded context: labels known by hand, the paper's tests against scipy, laws of the robust ones, Appraise."""
 
-import itertools
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,11 +8,9 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.weightstats import DescrStatsW
 
-from evalkit import DataError, data
+from evalkit import DataError
 from evalkit.data import appraise
-from evalkit.data.schemas import map_tables
 from evalkit.human import context
-from evalkit.papers import claims
 from evalkit.show.plots import context as draw
 
 
@@ -279,32 +275,3 @@ def test_appraise_showings_out_of_order_are_left_out_and_counted(exported):
     assert context.pairs(frame).empty
     with pytest.raises(DataError, match="line 9, column itemType: 'REF'"):
         exported([*rows, "acc1,S,0,REF,eng,jpn,5,x,False,1.0,2.0"])
-
-
-def test_the_comparison_with_print_runs_on_a_file_like_the_absent_one(exported):
-    """From rows as Appraise exports them to verdict-ready values, language pair and all."""
-    rng, rows = np.random.default_rng(7), []
-    kinds, loss = ["TGT", "TGT", "BAD", "TGT", "TGT", "TGT"], np.array([0, 0, 55, 4, 4, 4])
-    for k, d in itertools.product(range(12), range(3)):
-        account, doc, into = f"acc{k}", f"t{d}#1-6", "ces" if k % 2 else "jpn"
-        scores = rng.integers(60, 95, 6)
-        rows += snippet(account, doc, ["TGT"] * 6, scores, 1000 * d, into=into)
-        spoilt = scores - loss + rng.integers(-2, 3, 6)
-        rows += snippet(account, doc, kinds, spoilt, 1000 * d + 500, whole="BAD", into=into)
-    mapping = pd.DataFrame({"hit": [f"acc{k}" for k in range(10)], "annotator": [f"p{k // 2}" for k in range(10)]})
-    ratings = context.restrict(exported(rows), mapping)
-    assert ratings["annotator"].nunique() == 5
-    paired = {"wmt22-da-sqm": context.pairs(ratings)}
-    tables = {"wmt22-da-sqm contrast": map_tables(paired, context.contrasts)}
-    tables["wmt22-da-sqm welch"] = map_tables(paired, context.welch)
-    tables["wmt22-da-sqm degraded"] = ratings[ratings["item_type"] == "degraded"]
-    printed = data.published("knowles2024_context")
-    printed = claims.unavailable(printed, tables, because="File absent.", lacking="a file")
-    ratings.attrs["source"] = {"name": "d", "source": "real", "origin": "o", "digest": "git:0"}
-    computed = claims.look_up(printed, tables, data=ratings).set_index("cell")["computed"]
-    assert computed["WMT22 DA+SQM, pairs before"] == 60
-    assert computed["WMT22 DA+SQM, pairs after"] == 90
-    assert computed["WMT22 DA+SQM, mean after"] == pytest.approx(4, abs=0.5)
-    assert computed["WMT22 DA+SQM, one-tailed p"] < 0.01
-    assert computed["WMT22 DA+SQM, eng-jpn, p of the mean after below 0.05"] == "all"
-    assert computed["WMT21 MTurk, mean before less mean after"] is None

@@ -31,25 +31,6 @@ few_scores = st.integers(0, 6).map(float)
 two_annotators = st.lists(st.tuples(few_scores, few_scores), min_size=4, max_size=25).map(np.array)
 
 
-@given(two_annotators)
-def test_tau_c_is_its_definition(scores):
-    x, y = scores.T
-    m = min(len(set(x)), len(set(y)))
-    assume(m > 1)
-    balance = sum(np.sign(x[i] - x[j]) * np.sign(y[i] - y[j]) for i, j in itertools.combinations(range(len(x)), 2))
-    defined = 2 * balance / (len(x) ** 2 * (m - 1) / m)
-    assert values_of(scores)["kendall_c"] == pytest.approx(defined, abs=1e-12)
-
-
-@given(two_annotators)
-def test_rank_and_product_correlations_equal_pandas(scores):
-    assume(all(len(set(column)) > 1 for column in scores.T))
-    frame, values = pd.DataFrame(scores), values_of(scores)
-    for name in ("spearman", "pearson"):
-        # pandas computes both without scipy.stats.spearmanr or pearsonr
-        assert values[name] == pytest.approx(frame.corr(method=name).iloc[0, 1], abs=1e-9)
-
-
 @given(two_annotators, st.floats(0.1, 9), st.floats(-50, 50))
 def test_a_strict_or_wide_scale_leaves_every_correlation_alone_and_a_reversed_one_negates_it(scores, gain, shift):
     assume(all(len(set(column)) > 1 for column in scores.T))
