@@ -8,12 +8,12 @@ import pandas as pd
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from makers import laid_out
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold
 
 from evalkit import DataError, data
 from evalkit.data import simulate
-from evalkit.data.provenance import like
 from evalkit.human.calibration import calibration_set, forms, held_out
 from evalkit.human.calibration import ratings as room
 from evalkit.papers.licht2022 import external
@@ -23,7 +23,7 @@ ALPHA = st.floats(-4, 4)
 LAW = settings(deadline=None, max_examples=50)
 
 
-# The four forms ------------------------------------------------------------------------------------------------------
+# The four forms
 
 
 def test_the_papers_worked_examples():
@@ -83,10 +83,6 @@ def test_close_to_x_plus_alpha_is_refuted_near_the_end():
     assert down > 0.99  # and a shift the other way is carried out
 
 
-def test_tanh_is_seven_percent_off_at_half_a_point():
-    assert 1 - math.tanh(0.5) / 0.5 == pytest.approx(0.0758, abs=5e-5)
-
-
 def test_moderated_does_not_send_the_calibration_set_to_the_consensus():
     assert forms.moderated(2.0, alpha=1.0) == pytest.approx(2.7578, abs=5e-5)  # consensus 3.0, set scored 2.0
 
@@ -127,12 +123,6 @@ def test_capped_is_the_shift_within_the_cap(x, alpha, cap):
     assert abs(forms.capped(x, alpha=alpha, cap=cap) - x) == pytest.approx(min(abs(alpha), cap))
 
 
-def test_without_references_there_is_no_line():
-    assert list(forms.adjust(4.0, calibration_mean=3.2)) == ["shift", "capped", "moderated"]
-    beta, alpha = forms.two_points(3.0, 3.0, consensus=3.0, human_reference=4.687)
-    assert np.isnan([beta, alpha]).all()
-
-
 def test_what_if_agrees_with_adjust_and_says_what_leaves_the_scale():
     table = forms.what_if(4.8, 2.7, 4.6).set_index("form")
     assert table.loc["simple shift", "adjusted"] == pytest.approx(5.1)
@@ -142,78 +132,51 @@ def test_what_if_agrees_with_adjust_and_says_what_leaves_the_scale():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("call", "word"),
     [
-        ((5.2, 3.0, 4.6), "raw score 5.2 is outside 1-5"),
-        ((4.0, 0.5, 4.6), "calibration mean 0.5 is outside"),
-        ((4.0, 4.6, 4.6), "no line is fixed"),
+        (lambda: forms.Standard(scale=(5, 1)), "lowest"),
+        (lambda: forms.Standard(consensus=6), "inside"),
+        (lambda: forms.Standard(cap=0), "cap"),
+        (lambda: forms.Standard(human_reference=None).line(3.0, 4.6), "human_reference"),
+        (lambda: forms.what_if(5.2, 3.0, 4.6), "5.2"),
+        (lambda: forms.what_if(4.0, 0.5, 4.6), "0.5"),
+        (lambda: forms.what_if(4.0, 4.6, 4.6), "no line"),
     ],
 )
-def test_what_if_refuses_impossible_means(arguments, told):
-    with pytest.raises(DataError, match=told):
-        forms.what_if(*arguments)
+def test_impossible_standards_and_means_are_refused(call, word):
+    with pytest.raises(DataError, match=word):
+        call()
 
 
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        ({"scale": (5, 1)}, "give its lowest score first"),
-        ({"consensus": 6}, "not inside the scale"),
-        ({"cap": 0}, "cap must be a positive"),
-    ],
-)
-def test_impossible_standards_are_refused(options, told):
-    with pytest.raises(DataError, match=told):
-        forms.Standard(**options)
+# From ratings to calibrated scores
 
 
-def test_a_line_needs_an_agreed_reference_score():
-    with pytest.raises(DataError, match="Set human_reference"):
-        forms.Standard(human_reference=None).line(3.0, 4.6)
+def judgements(scores, item_type, *, system="s", scale=(1, 5)):
+    """Make ratings of annotator -> scores, two segments a document."""
+    rows = [(name, n, f"d{n // 2}", score) for name, given in scores.items() for n, score in enumerate(given)]
+    columns = {"src_lang": "amh", "tgt_lang": "eng", "system": system, "item_type": item_type}
+    return laid_out(rows, "annotator segment doc score", scale=scale, **columns)
 
 
-# From ratings to calibrated scores -----------------------------------------------------------------------------------
-
-
-def judgements(scores: dict[str, list[float]], item_type: str, *, system: str = "s", scale=(1, 5)) -> pd.DataFrame:
-    frame = pd.DataFrame(
-        [
-            ("amh", "eng", system, f"d{n // 2}", str(n), annotator, float(score), item_type)
-            for annotator, given in scores.items()
-            for n, score in enumerate(given)
-        ],
-        columns=["src_lang", "tgt_lang", "system", "doc", "segment", "annotator", "score", "item_type"],
-    )
-    return like(frame, frame, scale=scale)
-
-
-def campaign() -> pd.DataFrame:
-    return pd.concat(
-        [
-            judgements({"a": [1, 3, 5, 4], "b": [2, 3, 5, 4], "c": [5, 3, 4, 1]}, "calibration", system="mixed"),
-            judgements({"a": [5, 4], "b": [5, 5], "c": [4, 5]}, "reference", system="human"),
-            judgements({"a": [4, 2, 3], "b": [4, 3, 3], "c": [5, 1, 4]}, "system", system="nmt"),
-        ],
-        ignore_index=True,
-    )
+def campaign():
+    parts = [
+        judgements({"a": [1, 3, 5, 4], "b": [2, 3, 5, 4], "c": [5, 3, 4, 1]}, "calibration", system="mixed"),
+        judgements({"a": [5, 4], "b": [5, 5], "c": [4, 5]}, "reference", system="human"),
+        judgements({"a": [4, 2, 3], "b": [4, 3, 3], "c": [5, 1, 4]}, "system", system="nmt"),
+    ]
+    return pd.concat(parts, ignore_index=True)
 
 
 def test_medians_and_means_by_hand():
-    medians = room.item_medians(campaign()).query("item_type == 'calibration'")
-    assert medians["score"].tolist() == [2, 3, 5, 4]
-    assert medians["annotators"].tolist() == [3] * 4
-    means = room.group_means(campaign()).set_index(["item_type", "system"])["mean"]
-    assert means.to_dict() == {("calibration", ""): 3.5, ("reference", ""): 5.0, ("system", "nmt"): pytest.approx(3.0)}
-
-
-def test_means_by_annotator():
+    medians = room.item_medians(campaign())
+    assert medians.query("item_type == 'calibration'")["score"].tolist() == [2, 3, 5, 4]
+    assert medians.query("item_type == 'calibration'")["annotators"].tolist() == [3] * 4
+    means = room.group_means(campaign()).set_index(["item_type", "system"])["mean"].to_dict()
+    assert means == pytest.approx({("calibration", ""): 3.5, ("reference", ""): 5.0, ("system", "nmt"): 3.0})
     means = room.group_means(campaign(), by="annotator").query("item_type == 'calibration'")
     assert means.set_index("annotator")["mean"].to_dict() == {"a": 3.25, "b": 3.5, "c": 3.25}
-
-
-def test_an_annotators_repeats_count_once():
     twice = pd.concat([campaign(), campaign().query("annotator == 'c'")])
-    pd.testing.assert_frame_equal(room.item_medians(twice), room.item_medians(campaign()))
+    pd.testing.assert_frame_equal(room.item_medians(twice), medians)  # an annotator's repeats count once
 
 
 def test_calibrate_by_hand():
@@ -260,8 +223,7 @@ def test_the_groups_own_averages_are_the_standard():
     means = room.group_means(both).groupby("item_type")["mean"].mean()
     assert (standard.consensus, standard.human_reference) == (means["calibration"], means["reference"])
     adjusted = room.calibrate(both, resamples=10).query("form == 'shift'")
-    shifts = adjusted["adjusted"] - adjusted["raw"]
-    assert shifts.sum() == pytest.approx(0)  # and therefore the shifts average to zero
+    assert (adjusted["adjusted"] - adjusted["raw"]).sum() == pytest.approx(0)
 
 
 def test_calibration_finds_the_quality_behind_a_simulated_campaign():
@@ -269,38 +231,44 @@ def test_calibration_finds_the_quality_behind_a_simulated_campaign():
     assert room.design(ratings) == {"by": "pair", "within": None}
     truth = pd.Series(ratings.attrs["truth"]["quality"])
     table = room.calibrate(ratings, resamples=20)
-    error = {
-        form: rows.set_index("group")[["raw", "adjusted"]].sub(truth, axis=0).std()
-        for form, rows in table.groupby("form")
-    }
-    assert error["shift"]["adjusted"] < 0.7 * error["shift"]["raw"]
-    assert error["moderated"]["adjusted"] < error["moderated"]["raw"]
+    for form, most in (("shift", 0.7), ("moderated", 1.0)):
+        found = table[table["form"] == form].set_index("group")
+        error = found[["raw", "adjusted"]].sub(truth, axis=0).std()
+        assert error["adjusted"] < most * error["raw"]
 
 
-@pytest.mark.parametrize("missing", ["calibration", "system"])
-def test_a_group_that_lacks_items_is_named(missing):
-    lacking = pd.concat([campaign(), campaign().assign(src_lang="hin").query("item_type != @missing")])
-    with pytest.raises(DataError, match=f"hin-eng: no items with item_type '{missing}'"):
-        room.calibrate(lacking, resamples=10)
+def without(item_type):
+    """Add a language pair that lacks one kind of items."""
+    return pd.concat([campaign(), campaign().assign(src_lang="hin").query("item_type != @item_type")])
 
 
-def test_no_rows_no_calibration_items_and_unknown_groups_are_refused():
-    with pytest.raises(DataError, match="no ratings to calibrate"):
-        room.calibrate(campaign().iloc[:0])
-    with pytest.raises(DataError, match="No calibration items"):
-        room.own_standard(campaign().query("item_type == 'system'"))
-    with pytest.raises(DataError, match="No column 'team'"):
-        room.item_medians(campaign(), by="team")
+@pytest.mark.parametrize(
+    ("call", "word"),
+    [
+        (lambda: room.calibrate(campaign().iloc[:0]), "no ratings"),
+        (lambda: room.calibrate(without("calibration"), resamples=10), "hin-eng: .* 'calibration'"),
+        (lambda: room.calibrate(without("system"), resamples=10), "hin-eng: .* 'system'"),
+        (lambda: room.own_standard(campaign().query("item_type == 'system'")), "No calibration items"),
+        (lambda: room.item_medians(campaign(), by="team"), "team"),
+        (lambda: calibration_set.choose(prior(), per_level=6), "5 at level 1, 5 at level 2, .* 6 are wanted"),
+        (lambda: held_out.held_out(crossed([0, 1], 1)), "amh-eng: 2 groups"),
+        (lambda: held_out.carry_over(crossed([0, 1, 2], 1).assign(item_type="system")), "No calibration items"),
+        (lambda: external.spbleu(pd.concat([data.published("spbleu_flores")] * 2, ignore_index=True)), "Two scores"),
+    ],
+)
+def test_what_cannot_be_calibrated_is_refused(call, word):
+    with pytest.raises(DataError, match=word):
+        call()
 
 
-# A calibration set ---------------------------------------------------------------------------------------------------
+# A calibration set
 
 
-def prior() -> pd.DataFrame:
+def prior():
     levels = np.repeat([1.0, 2, 3, 4, 5], 6)
     wavering = levels.copy()
     wavering[::6] += np.where(levels[::6] < 5, 1, -1)  # one of the six of each level is not agreed upon
-    return judgements({"a": list(levels), "b": list(levels), "c": list(wavering)}, "system")
+    return judgements({"a": levels, "b": levels, "c": wavering}, "system")
 
 
 def test_a_set_is_balanced_agreed_and_seeded():
@@ -318,32 +286,29 @@ def test_tolerance_and_share_let_wavering_items_in():
     assert len(calibration_set.agreed_items(prior(), min_annotators=4)) == 0
 
 
-def test_a_level_that_is_short_is_named():
-    with pytest.raises(DataError, match=r"5 at level 1, 5 at level 2, .* where 6 are wanted"):
-        calibration_set.choose(prior(), per_level=6)
-
-
 def test_supply_counts_agreed_items_per_level():
     supply = calibration_set.supply(prior(), scale=(1, 5))
     assert supply.iloc[0].to_dict() == {"pair": "amh-eng"} | {f"level {n}": 6 for n in range(1, 6)}
 
 
-# Held out ------------------------------------------------------------------------------------------------------------
+# Held out
 
 
-def crossed(bias, noise, *, items=40, seed=0) -> pd.DataFrame:
+def crossed(bias, noise, *, items=40, seed=0):
     rng = np.random.default_rng(seed)
     quality = rng.normal(60, 8, items)
-    scores = {f"a{k:02}": list(quality + b + rng.normal(0, noise, items)) for k, b in enumerate(bias)}
+    scores = {f"a{k:02}": quality + b + rng.normal(0, noise, items) for k, b in enumerate(bias)}
     return judgements(scores, "calibration", scale=(0, 100))
 
 
-def test_a_pure_shift_carries_over_completely():
+@pytest.mark.parametrize("doc", ["", "all"])
+def test_a_pure_shift_carries_over_completely(doc):
     ratings = crossed(np.linspace(-10, 10, 8), 0)
+    ratings["doc"] = doc or ratings["doc"]
     table = held_out.held_out(ratings, splits=20, resamples=20).set_index("form")
+    assert table.loc["shift", "documents"] == (40 if doc else 20)  # items without documents are split singly
     assert table.loc["shift", "after"] == pytest.approx(0, abs=1e-9)
-    assert table.loc["line", "ratio"] == pytest.approx(0, abs=1e-9)
-    assert table.loc["capped", "ratio"] == pytest.approx(0, abs=1e-9)
+    assert table.loc[["line", "capped"], "ratio"].tolist() == pytest.approx([0, 0], abs=1e-9)
     assert table.loc["shift", "closer"] == 1
     assert held_out.carry_over(ratings, splits=20, resamples=20)["slope"].iloc[0] == pytest.approx(1)
 
@@ -363,14 +328,6 @@ def test_the_slope_says_what_a_shift_does_to_the_spread():
     one = [held_out._slope(held_out._Halves(*(h[:, [s]] for h in halves))) for s in range(30)]
     expected = before**2 + (1 - 2 * np.array(one)) * halves.calibration.std(axis=0, ddof=1) ** 2
     np.testing.assert_allclose(after["shift"] ** 2, expected)
-
-
-def test_halves_are_whole_documents():
-    ratings = crossed([0.0, 1, 2], 1, items=12).assign(score=lambda d: d["doc"].str[1:].astype(float))
-    ((_, table, _, documents),) = held_out._places(ratings, "annotator", "pair")
-    halves = held_out._split(table, documents, 10, np.random.default_rng(0))
-    assert len(np.unique(documents)) == 6
-    np.testing.assert_allclose(halves.task + halves.calibration, 5.0)  # two means over 3 of 0..5 each
 
 
 def test_few_documents_are_halved_in_all_ways_whatever_the_seed():
@@ -408,13 +365,6 @@ def test_who_left_items_out_is_left_out_and_counted():
     assert (table["left_out"] == 1).all()
 
 
-def test_too_few_groups_or_no_calibration_items_are_refused():
-    with pytest.raises(DataError, match="amh-eng: 2 groups rated the same 40 items"):
-        held_out.held_out(crossed([0, 1], 1))
-    with pytest.raises(DataError, match="No calibration items"):
-        held_out.carry_over(crossed([0, 1, 2], 1).assign(item_type="system"))
-
-
 def test_a_group_that_tells_nothing_apart_has_no_line():
     ratings = crossed(np.linspace(-5, 5, 5), 1)
     ratings.loc[ratings["annotator"] == "a02", "score"] = 80.0
@@ -424,35 +374,16 @@ def test_a_group_that_tells_nothing_apart_has_no_line():
     assert table.loc["shift", "after"] > 0
 
 
-def test_items_without_documents_are_split_singly():
-    ratings = crossed(np.linspace(-10, 10, 8), 0).assign(doc="all")
-    table = held_out.held_out(ratings, splits=5, resamples=5).set_index("form")
-    assert table.loc["shift", "documents"] == 40
-    assert table.loc["shift", "after"] == pytest.approx(0, abs=1e-9)
-
-
-def test_pairs_that_share_a_set_are_compared_with_each_other():
-    ratings = simulate.xsts_campaign(seed=3)
-    table = held_out.held_out(ratings, **room.design(ratings), scale=(1, 5), splits=50, resamples=20).set_index("form")
-    assert table.loc["shift", "within"] == "all"
-    assert table.loc["shift", "groups"] == 28
-    assert table.loc["shift", "ratio"] < 0.6
-
-
 def test_half_of_the_documents_play_the_task():
-    ratings = crossed(np.linspace(-5, 5, 4), 1)
-    task = room.with_task(ratings, seed=7)
-    documents = task.groupby("item_type")["doc"].nunique()
-    assert documents.to_dict() == {"calibration": 10, "system": 10}
-    assert set(task.query("item_type == 'system'")["system"]) == {"held-out half"}
-    assert room.with_task(campaign(), seed=7) is not None
+    task = room.with_task(crossed(np.linspace(-5, 5, 4), 1), seed=7)
+    assert task.groupby("item_type")["doc"].nunique().to_dict() == {"calibration": 10, "system": 10}
     pd.testing.assert_frame_equal(room.with_task(campaign(), seed=7), campaign())
     table = room.calibrate(task, by="annotator", within="pair", scale=(0, 100), resamples=10)
     adjusted = table.query("form == 'shift'")
     assert adjusted["adjusted"].std() < 0.2 * adjusted["raw"].std()
 
 
-# Outside scores ------------------------------------------------------------------------------------------------------
+# Outside scores
 
 
 def outside_columns():
@@ -478,34 +409,6 @@ def test_correlations_equal_pandas_and_scikit_learn():
     assert found.loc[("EN-X", "CS"), "linreg"] == pytest.approx(np.mean(folds), abs=5 * se)
 
 
-def test_a_better_covariate_is_found_to_be_better():
-    table5, _ = outside_columns()
-    perfect = pd.DataFrame(
-        {
-            "covariate": "its own",
-            "direction": table5["direction"],
-            "language_code": table5["language_code"],
-            "value": pd.to_numeric(table5["ht"]),
-        }
-    )
-    table6 = external.correlate(table5, perfect, splits=100, seed=7)
-    best = external.highest(table6)
-    assert set(best["highest"]) == {"HT"}
-    assert not best["holds"].any()
-    assert table6.query("method == 'ht'")[["pearson", "linreg"]].to_numpy() == pytest.approx(1)
-
-
-def test_gain_is_the_difference_of_correlations_with_an_interval_around_it():
-    table5, sizes = outside_columns()
-    both = pd.concat([sizes, external.spbleu(data.published("spbleu_flores"))])
-    table6 = external.correlate(table5, both, splits=4, seed=7).pivot(index=["covariate", "columns"], columns="method")
-    for row in external.gain(table5, both, resamples=200, seed=7).itertuples():
-        r = table6["pearson"].loc[(row.covariate, row.columns)]
-        assert row.gain == pytest.approx(r[row.method] - r["RAW"])
-        assert row.n == table6["n"].loc[(row.covariate, row.columns), "RAW"]
-        assert row.low < row.gain < row.high
-
-
 def test_scores_of_ones_own(tmp_path):
     table5, _ = outside_columns()
     file = tmp_path / "chrf.csv"
@@ -520,30 +423,16 @@ def test_scores_of_ones_own(tmp_path):
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("language,direction,score\namh,X-EN,3\n", "line 1: no column language_code"),
-        ("language_code,direction,score\namh,X-EN,3\nxx,X-EN,3\n", "line 3, column language_code: 'xx' is not one of"),
-        ("language_code,direction,score\namh,into,3\n", "line 2, column direction: 'into' is neither"),
-        ("language_code,direction,score\namh,X-EN,\n", "line 2, column score: '' is not a number"),
-        ("language_code,direction,score\namh,X-EN,3\namh,X-EN,4\n", "line 3, .* has a second score"),
+        ("language,direction,score\namh,X-EN,3\n", "line 1: .* language_code"),
+        ("language_code,direction,score\namh,X-EN,3\nxx,X-EN,3\n", "line 3, column language_code: 'xx'"),
+        ("language_code,direction,score\namh,into,3\n", "line 2, column direction: 'into'"),
+        ("language_code,direction,score\namh,X-EN,\n", "line 2, column score: ''"),
+        ("language_code,direction,score\namh,X-EN,3\namh,X-EN,4\n", "line 3, .* second"),
+        ("language_code,direction,score\nport\xfcg,X-EN,3\n", "UTF-8"),
     ],
 )
 def test_bad_scores_of_ones_own_are_told_by_line(tmp_path, text, told):
     file = tmp_path / "own.csv"
-    file.write_text(text)
+    file.write_text(text, encoding="latin-1")
     with pytest.raises(DataError, match=told):
         external.read_scores(file, codes=data.published("licht2022_table4")["language_code"])
-
-
-def test_a_file_that_cannot_be_read_is_refused(tmp_path):
-    codes = data.published("licht2022_table4")["language_code"]
-    with pytest.raises(DataError, match="is no readable UTF-8 CSV file"):
-        external.read_scores(tmp_path / "none.csv", codes=codes)
-    (tmp_path / "latin.csv").write_bytes("language_code,direction,score\nport\xfcg,X-EN,3\n".encode("latin-1"))
-    with pytest.raises(DataError, match="is no readable UTF-8 CSV file"):
-        external.read_scores(tmp_path / "latin.csv", codes=codes)
-
-
-def test_two_scores_of_a_system_for_a_pair_are_refused():
-    scores = data.published("spbleu_flores")
-    with pytest.raises(DataError, match="Two scores for"):
-        external.spbleu(pd.concat([scores, scores.iloc[:1]], ignore_index=True))

@@ -8,11 +8,9 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.weightstats import DescrStatsW
 
-from evalkit import DataError, data
+from evalkit import DataError
 from evalkit.data import appraise
-from evalkit.data.schemas import map_tables
 from evalkit.human import context
-from evalkit.papers import claims
 from evalkit.show.plots import context as draw
 
 
@@ -27,27 +25,27 @@ def document(hit, copy, original, *, copy_first=True, annotator=None, doc="d"):
     return frame.assign(src_lang="ces", tgt_lang="eng", z=frame["score"] / 10)
 
 
-COPY = [
-    ("repeat", 70),
-    ("reference", 95),
-    ("repeat", 60),
-    ("degraded", 5),
-    ("repeat", 50),
-    ("degraded", 0),
-    ("repeat", 40),
-]
+KINDS = ["repeat", "reference", "repeat", "degraded", "repeat", "degraded", "repeat"]
+COPY = list(zip(KINDS, [70, 95, 60, 5, 50, 0, 40], strict=True))
 ORIGINAL = [70, 71, 62, 73, 74, 75, 76]
 
 
 def test_copies_are_labelled_by_what_had_been_seen():
-    found = context.pairs(document("h", COPY, ORIGINAL)).set_index("segment")
-    assert found["group"].to_dict() == {"0": "before", "2": "before", "4": "after", "6": "after"}
-    assert found["difference"].to_dict() == {"0": 0.0, "2": 2.0, "4": 24.0, "6": 36.0}
-    assert found["distance"].to_dict() == {"0": -3, "2": -1, "4": 1, "6": 3}
-    assert found["degraded_seen"].to_dict() == {"0": 0, "2": 0, "4": 1, "6": 2}
-    assert found["changed_seen"].to_dict() == {"0": 0, "2": 1, "4": 2, "6": 3}
+    found = context.pairs(document("h", COPY, ORIGINAL))
+    columns = ["segment", "group", "difference", "distance", "degraded_seen", "changed_seen"]
+    assert found[columns].to_numpy().tolist() == [
+        ["0", "before", 0.0, -3, 0, 0],
+        ["2", "before", 2.0, -1, 0, 1],
+        ["4", "after", 24.0, 1, 1, 2],
+        ["6", "after", 36.0, 3, 2, 3],
+    ]
     assert found["copy_first"].all()
     assert np.allclose(found["z_difference"], found["difference"] / 10)
+    plain = [("repeat", 70), ("reference", 90)]
+    assert context.pairs(document("h", plain, [70, 60]))["group"].tolist() == ["none"]
+    example = context.label_example(document("h", COPY, ORIGINAL), segments=7)
+    assert example["label"].tolist() == ["before", "", "before", "", "after", "", "after"]
+    assert example.attrs["copy_first"]
 
 
 def test_the_order_of_showing_and_of_rows_does_not_change_the_labels():
@@ -58,37 +56,23 @@ def test_the_order_of_showing_and_of_rows_does_not_change_the_labels():
     pd.testing.assert_frame_equal(one, two)
 
 
-def test_a_copy_without_degraded_segments_is_neither_before_nor_after():
-    plain = [("repeat", 70), ("reference", 90)]
-    assert context.pairs(document("h", plain, [70, 60]))["group"].tolist() == ["none"]
-
-
 def test_other_hits_annotators_and_documents_are_never_mixed():
     tables = [document("h1", COPY, ORIGINAL), document("h2", COPY, [99] * 7), document("h1", COPY, [1] * 7, doc="e")]
     found = context.pairs(pd.concat(tables, ignore_index=True))
-    assert found.groupby(["hit", "doc"])["original"].max().to_dict() == {
-        ("h1", "d"): 76,
-        ("h1", "e"): 1,
-        ("h2", "d"): 99,
-    }
+    highest = found.groupby(["hit", "doc"])["original"].max().to_dict()
+    assert highest == {("h1", "d"): 76, ("h1", "e"): 1, ("h2", "d"): 99}
     assert found["document"].nunique() == 3
 
 
 def test_copies_without_an_original_are_counted_and_two_originals_refused():
     table = document("h", COPY, ORIGINAL[:5])
     assert context.pairs(table).attrs["unpaired"] == 1
-    with pytest.raises(DataError, match="HIT h has segment 0 of d by S twice"):
+    with pytest.raises(DataError, match="twice"):
         context.pairs(pd.concat([table, table[~table["copy"]]]))
-    with pytest.raises(DataError, match="needs the column copy"):
+    with pytest.raises(DataError, match="column copy"):
         context.pairs(table.drop(columns="copy"))
-
-
-def test_the_example_shows_both_groups_and_says_which_came_first():
-    example = context.label_example(document("h", COPY, ORIGINAL), segments=7)
-    assert example["label"].tolist() == ["before", "", "before", "", "after", "", "after"]
-    assert example.attrs["copy_first"]
-    with pytest.raises(DataError, match="No copy of 30 segments"):
-        context.label_example(document("h", COPY, ORIGINAL), segments=30)
+    with pytest.raises(DataError, match="30 segments"):
+        context.label_example(table, segments=30)
 
 
 def campaign(seed, *, annotators=30, documents=6, effect=0.0, order=0.0, leniency=3.0):
@@ -179,7 +163,7 @@ def test_equivalence_on_z_is_that_of_points_in_other_units():
     points, z = context.equivalence(table, margin=1), context.equivalence(table, margin=0.05, scale="z")
     assert np.allclose(points["p_equivalent"], z["p_equivalent"])
     assert np.allclose(points["low"], z["low"] * 20)
-    with pytest.raises(DataError, match=r"no differences on the scale 'z'\. Ask for one of: raw"):
+    with pytest.raises(DataError, match="scale 'z'"):
         context.equivalence(table.drop(columns="z_difference"), margin=1, scale="z")
 
 
@@ -195,26 +179,6 @@ def test_repeats_without_context_are_described_as_the_paper_does():
 def no_mixed_models(monkeypatch):
     """Leave out the fits that take most of the time, where other rows of the table are looked at."""
     monkeypatch.setattr("evalkit.human.context.robustness._mixed", lambda *_: (np.nan,) * 4)
-
-
-@pytest.mark.usefixtures("no_mixed_models")
-def test_on_z_wmt22_loses_more_after_degraded_context_and_points_do_not_show_it(real):
-    """Oracle: the sandwich estimator by hand, clusters being annotators."""
-    found = context.pairs(real("wmt22-mturk"))
-    known = found[found["group"] != "none"]
-    x = np.column_stack([np.ones(len(known)), known["group"].eq("after")]).astype(float)
-    clusters = pd.factorize(known["annotator"])[0]
-    for scale, column, below in (("z", "z_difference", True), ("raw", "difference", False)):
-        y = known[column].to_numpy()
-        bread = np.linalg.inv(x.T @ x)
-        beta = bread @ x.T @ y
-        scores = pd.DataFrame(x * (y - x @ beta)[:, None]).groupby(clusters).sum().to_numpy()
-        g, n = clusters.max() + 1, len(y)
-        cov = bread @ scores.T @ scores @ bread * g / (g - 1) * (n - 1) / (n - 2)
-        p = stats.t.sf(beta[1] / np.sqrt(cov[1, 1]), g - 1)
-        told = context.robust(found, resamples=2, rng=np.random.default_rng(1), scale=scale).set_index("method")
-        assert told.at["clustered by annotator", "p_greater"] == pytest.approx(p, rel=1e-6)
-        assert (p < 0.05) == below
 
 
 def test_permutation_is_the_estimate_with_a_constant_per_document_and_uniform_without_an_effect():
@@ -261,20 +225,9 @@ def test_doses_pool_the_far_ends_and_leave_nothing_out(monkeypatch):
     found = context.dose(table, by="distance")
     assert found["label"].tolist() == ["-2 or fewer", "-1", "+1", "+2 or more"]
     assert found["n"].sum() == len(table)
-
-
-def test_a_picture_of_doses_calls_far_segments_farther_and_says_what_its_marks_are(monkeypatch):
-    monkeypatch.setattr("evalkit.human.context.robustness.MOST", 2)
-    table = campaign(6)
-    drawn = {
-        by: draw.dose_response(context.dose(table, by=by).assign(data="a"), xlabel="segments")
-        for by in ("distance", "degraded_seen")
-    }
-    steps = {by: [tick.get_text() for tick in figure.axes[0].get_xticklabels()] for by, figure in drawn.items()}
-    assert steps["distance"] == ["-2\nor farther", "-1", "+1", "+2\nor farther"]
-    assert steps["degraded_seen"][-1] == "2\nor more"
-    told = [text.get_text() for text in drawn["distance"].legends[0].get_texts()]
-    assert told == ["before the first degraded segment", "after the first degraded segment"]
+    for by, last in (("distance", "+2\nor farther"), ("degraded_seen", "2\nor more")):
+        figure = draw.dose_response(context.dose(table, by=by).assign(data="a"), xlabel="segments")
+        assert figure.axes[0].get_xticklabels()[-1].get_text() == last
 
 
 APPRAISE = "username,system,itemId,itemType,srcLang,trgLang,score,docId,isDocScore,timeStart,timeEnd\n"
@@ -315,58 +268,10 @@ def test_appraise_copies_are_told_from_originals(mark, copy_first, exported):
 
 
 def test_appraise_showings_out_of_order_are_left_out_and_counted(exported):
-    kinds = ["TGT", "BAD", "TGT"]
-    rows = snippet("acc1", "talk#1-3#bad", kinds, [80, 3, 40], 100, order=[0, 2, 1], whole="BAD")
+    rows = snippet("acc1", "talk#1-3#bad", ["TGT", "BAD", "TGT"], [80, 3, 40], 100, order=[0, 2, 1], whole="BAD")
     rows += snippet("acc1", "talk#1-3", ["TGT"] * 3, [80, 71, 72], 300)
     frame = exported(rows)
     assert frame.attrs["excluded"] == {"document scores": 2, "segment scores of snippets scored out of order": 3}
     assert context.pairs(frame).empty
     with pytest.raises(DataError, match="line 9, column itemType: 'REF'"):
         exported([*rows, "acc1,S,0,REF,eng,jpn,5,x,False,1.0,2.0"])
-
-
-def test_the_comparison_with_print_runs_on_a_file_like_the_absent_one(exported):
-    """From rows as Appraise exports them to verdict-ready values, language pair and all."""
-    rng, rows = np.random.default_rng(7), []
-    for k in range(12):
-        into = "ces" if k % 2 else "jpn"
-        for d in range(3):
-            scores = rng.integers(60, 95, 6)
-            rows += snippet(f"acc{k}", f"t{d}#1-6", ["TGT"] * 6, scores, 1000 * d, into=into)
-            kinds = ["TGT", "TGT", "BAD", "TGT", "TGT", "TGT"]
-            spoilt = scores - np.array([0, 0, 55, 4, 4, 4]) + rng.integers(-2, 3, 6)
-            rows += snippet(f"acc{k}", f"t{d}#1-6", kinds, spoilt, 1000 * d + 500, whole="BAD", into=into)
-    mapping = pd.DataFrame({"hit": [f"acc{k}" for k in range(10)], "annotator": [f"p{k // 2}" for k in range(10)]})
-    ratings = context.restrict(exported(rows), mapping)
-    assert ratings["annotator"].nunique() == 5
-    paired = {"wmt22-da-sqm": context.pairs(ratings)}
-    tables = {"wmt22-da-sqm contrast": map_tables(paired, context.contrasts)}
-    tables["wmt22-da-sqm welch"] = map_tables(paired, context.welch)
-    tables["wmt22-da-sqm degraded"] = ratings[ratings["item_type"] == "degraded"]
-    printed = data.published("knowles2024_context")
-    printed = claims.unavailable(printed, tables, because="File absent.", lacking="a file")
-    ratings.attrs["source"] = {"name": "d", "source": "real", "origin": "o", "digest": "git:0"}
-    looked = claims.look_up(printed, tables, data=ratings).set_index("cell")
-    assert looked.at["WMT22 DA+SQM, pairs before", "computed"] == 60
-    assert looked.at["WMT22 DA+SQM, pairs after", "computed"] == 90
-    assert looked.at["WMT22 DA+SQM, mean after", "computed"] == pytest.approx(4, abs=0.5)
-    assert looked.at["WMT22 DA+SQM, one-tailed p", "computed"] < 0.01
-    assert looked.at["WMT22 DA+SQM, eng-jpn, p of the mean after below 0.05", "computed"] == "all"
-    assert looked.at["WMT21 MTurk, mean before less mean after", "note"] == "File absent."
-    assert looked.at["WMT21 MTurk, mean before less mean after", "computed"] is None
-
-
-def test_every_claim_is_quoted_from_the_paper(paper):
-    printed = data.published("knowles2024_context")
-    text = paper("001")
-    for row in printed.itertuples():
-        assert row.quote in text, row.cell
-        if any(ch.isdigit() for ch in row.printed) and not row.printed.startswith("<"):
-            assert row.printed in row.quote, row.cell
-
-
-def test_real_pairs_and_what_they_say(real):
-    found = context.pairs(real("wmt21-mturk"))
-    assert found["group"].value_counts().to_dict() == {"after": 8373, "before": 2266, "none": 244}
-    assert found.attrs["unpaired"] == 0
-    assert found["copy_first"].mean() == pytest.approx(0.52, abs=0.01)

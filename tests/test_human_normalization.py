@@ -5,11 +5,11 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from makers import laid_out
 from scipy import stats
 
 from evalkit import DataError
 from evalkit.data import simulate
-from evalkit.data.provenance import like
 from evalkit.human import normalization
 from evalkit.human.normalization import METHODS, forms
 from evalkit.human.normalization.held_out import _agreement
@@ -21,53 +21,33 @@ PER_ANNOTATOR = [name for name in METHODS if name not in ("none", "z_calibration
 YEARS = pytest.mark.parametrize("year", [21, 22])
 
 
-def rated(scores, *, annotators=None, hits=None, item_type="system", tgt_lang="jpn"):
+def rated(scores, *, annotators="a", hits="h", **columns):
     """Make a ratings table of one language pair; all by one annotator in one HIT unless told otherwise."""
-    n = len(scores)
-    frame = pd.DataFrame(
-        {
-            "src_lang": "eng",
-            "tgt_lang": tgt_lang,
-            "system": "s",
-            "doc": "d",
-            "segment": [str(i) for i in range(n)],
-            "annotator": annotators or ["a"] * n,
-            "score": np.asarray(scores, float),
-            "item_type": item_type,
-            "hit": hits or ["h"] * n,
-        }
-    )
-    return like(frame, frame, scale=(0, 100))
+    rows = enumerate(np.asarray(scores, dtype=float))
+    return laid_out(rows, "segment score", system="s", annotator=annotators, hit=hits, **columns)
 
 
 def crossed(rng, *, people=7, segments=25, share=0.5, gains=None):
     """Simulate an incomplete campaign of three systems; returns it with the true biases and gains."""
     rows = [(a, s, k) for s in range(segments) for k in range(3) for a in range(people) if rng.random() < share]
-    frame = pd.DataFrame(rows, columns=["annotator", "segment", "system"])
+    a, s, k = np.array(rows).T
     bias, gain = rng.normal(0, 8, people), np.ones(people) if gains is None else np.asarray(gains)
-    quality = rng.normal(0, 5, segments)[frame["segment"]] + np.array([-4.0, 0, 4])[frame["system"]]
-    noise = rng.normal(0, 6, len(frame))
-    score = 60 + bias[frame["annotator"]] + gain[frame["annotator"]] * (quality + noise)
-    frame = frame.astype(str).assign(src_lang="eng", tgt_lang="jpn", doc="d", item_type="system", score=score)
-    return frame, bias, gain
+    quality = rng.normal(0, 5, segments)[s] + np.array([-4.0, 0, 4])[k]
+    score = 60 + bias[a] + gain[a] * (quality + rng.normal(0, 6, len(a)))
+    return laid_out(zip(a, s, k, score), "annotator segment system score"), bias, gain
 
 
-# --- forms ---------------------------------------------------------------------------------------------------------
+# forms
 
 
 @pytest.mark.parametrize("ddof", [0, 1])
 def test_z_equals_scipy_per_annotator_and_pair(ddof):
     rng = np.random.default_rng(1)
     names = list(rng.choice(list("abc"), 60))
-    frame = pd.concat(
-        [
-            rated(rng.integers(0, 101, 60), annotators=names),
-            rated(rng.integers(0, 101, 60), annotators=names, tgt_lang="deu"),
-        ]
-    )
+    pairs = ("deu", "jpn")
+    frame = pd.concat([rated(rng.integers(0, 101, 60), annotators=names, tgt_lang=into) for into in pairs])
     found = normalization.normalize(frame, ddof=ddof)
-    keys = ["tgt_lang", "annotator"]
-    expected = frame.groupby(keys)["score"].transform(lambda x: stats.zscore(x, ddof=ddof))
+    expected = frame.groupby(["tgt_lang", "annotator"])["score"].transform(lambda x: stats.zscore(x, ddof=ddof))
     np.testing.assert_allclose(found["normalized"], expected, atol=1e-12)
     assert found["score"].tolist() == frame["score"].tolist()
 
@@ -118,15 +98,10 @@ def test_significant_digits_are_those_that_print(value, digits):
 
 def test_statistics_from_some_items_move_all():
     frame = pd.concat([rated([10, 20, 30], item_type="calibration"), rated([40, 90])], ignore_index=True)
-    for found in (
-        normalization.normalize(frame, method="z_calibration"),
-        normalization.normalize(frame, item_types=("calibration",)),
-    ):
-        assert found["normalized"].tolist() == [-1, 0, 1, 2, 7]
+    for options in ({"method": "z_calibration"}, {"item_types": ("calibration",)}):
+        assert normalization.normalize(frame, **options)["normalized"].tolist() == [-1, 0, 1, 2, 7]
     ranks = normalization.normalize(frame, method="rank", item_types=("calibration",))["normalized"]
     np.testing.assert_allclose(ranks, [1 / 6, 1 / 2, 5 / 6, 5 / 6, 5 / 6])
-    with pytest.raises(DataError, match="Statistics of calibration items are asked for, and these ratings have none"):
-        normalization.normalize(rated([1, 2]), method="z_calibration")
 
 
 def test_without_spread_the_argument_decides():
@@ -141,19 +116,37 @@ def test_without_spread_the_argument_decides():
     assert points["normalized"][0] == pytest.approx(points["normalized"][2:].mean())
 
 
+SMALL, FLAT = rated([1, 2]), rated([5, 5])
+CROSSED, _, _ = crossed(np.random.default_rng(8), people=12, segments=40)
+
+
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("call", "word"),
     [
-        ({"method": "zscore"}, "method='zscore' is not known"),
-        ({"no_spread": "drop"}, "no_spread='drop' is not known"),
-        ({"by": "annotator"}, "is no tuple of columns"),
-        ({"by": ("session",)}, "no column session"),
-        ({"method": "mixed"}, "eng-jpn: a mixed model of biases needs two"),
+        (lambda: normalization.normalize(SMALL, method="zscore"), "zscore"),
+        (lambda: normalization.normalize(SMALL, method="z_calibration"), "calibration items"),
+        (lambda: normalization.normalize(SMALL, method="mixed"), "eng-deu: a mixed model"),
+        (lambda: normalization.normalize(SMALL, no_spread="drop"), "no_spread='drop'"),
+        (lambda: normalization.normalize(SMALL, by="annotator"), "tuple"),
+        (lambda: normalization.normalize(SMALL, by=("session",)), "session"),
+        (lambda: normalization.mixed_effects(CROSSED, steps=2), "eng-deu: .* 2 steps"),
+        (lambda: normalization.mixed_effects(CROSSED, item_types=("calibration",)), "No calibration items"),
+        (lambda: normalization.mixed_effects(rated([1, 1, 5, 5], annotators=list("aabb"))), "two different scores"),
+        (lambda: normalization.order_kept(normalization.normalize(FLAT)), "No row"),
+        (lambda: normalization.order_kept(normalization.normalize(FLAT).drop(columns="hit")), "hit"),
+        (
+            lambda: normalization.means(SMALL, calibration=rated([1], annotators="b", item_type="calibration")),
+            "No annotator",
+        ),
+        (lambda: normalization.held_out(PANEL, methods=("z_calibration",)), "z_calibration"),
+        (lambda: normalization.held_out(PANEL.assign(item_type="system")), "No calibration items"),
+        (lambda: normalization.held_out(PANEL[PANEL["annotator"] < "p2"]), "eng-deu: 2 annotators"),
+        (lambda: knowles2024.compare_with_published(SMALL), "column z"),
     ],
 )
-def test_a_wrong_choice_is_told(options, message):
-    with pytest.raises(DataError, match=message):
-        normalization.normalize(rated([1, 2]), **options)
+def test_what_makes_no_sense_is_refused(call, word):
+    with pytest.raises(DataError, match=word):
+        call()
 
 
 def test_every_method_is_described_and_runs():
@@ -167,7 +160,7 @@ def test_every_method_is_described_and_runs():
         assert found.attrs["normalization"]["method"] == name
 
 
-# --- laws ----------------------------------------------------------------------------------------------------------
+# laws
 
 lists = st.lists(st.integers(0, 100), min_size=6, max_size=30).filter(lambda x: len(set(x)) > 1)
 
@@ -305,20 +298,12 @@ def test_the_model_finds_biases_and_gains_where_z_is_misled_by_what_was_judged()
 
 
 def test_few_judgements_are_pulled_towards_the_average_annotator():
-    frame, _, _ = crossed(np.random.default_rng(8), people=12, segments=40)
-    lenient = frame["annotator"] == "3"
-    frame.loc[lenient, "score"] += 25
-    full = normalization.mixed_effects(frame).groups.set_index("annotator")
+    lenient = CROSSED["annotator"] == "3"
+    frame = CROSSED.assign(score=CROSSED["score"] + 25 * lenient)
     few = frame.drop(frame.index[lenient][3:])
-    short = normalization.mixed_effects(few).groups.set_index("annotator")
+    full, short = (normalization.mixed_effects(rows).groups.set_index("annotator") for rows in (frame, few))
     assert 0 < short.at["3", "bias"] < full.at["3", "bias"]
     assert abs(np.log(short.at["3", "gain"])) < 1
-    with pytest.raises(DataError, match="eng-jpn: The mixed model still moves after 2 steps"):
-        normalization.mixed_effects(frame, steps=2)
-    with pytest.raises(DataError, match="No calibration items are there"):
-        normalization.mixed_effects(frame, item_types=("calibration",))
-    with pytest.raises(DataError, match="eng-jpn: Nobody gave two different scores"):
-        normalization.mixed_effects(rated([1, 1, 5, 5], annotators=list("aabb")))
 
 
 def test_the_fit_ends_where_annotators_and_segments_do_not_differ():
@@ -362,23 +347,19 @@ def test_wmts_published_z_scores_come_out_of_the_raw_scores(year, real):
     assert unrounded.between(1e-9, 1e-4).all()
 
 
-def test_a_published_column_is_needed():
-    with pytest.raises(DataError, match="no column z"):
-        knowles2024.compare_with_published(rated([1, 2]))
-
-
-# --- order of scores -----------------------------------------------------------------------------------------------
+# order of scores
 
 
 def test_rho_and_pearson_equal_scipy_and_the_inversion_is_found_by_hand():
     rng = np.random.default_rng(9)
     names, hits = list(rng.choice(list("ab"), 80)), list(rng.choice(list("hk"), 80))
-    frame = rated(rng.integers(0, 101, 80) - 0.0 + 20 * (np.array(hits) == "k"), annotators=names, hits=hits)
+    frame = rated(rng.integers(0, 101, 80) + 20 * (np.array(hits) == "k"), annotators=names, hits=hits)
     found = normalization.normalize(frame, by=("annotator", "hit"))
     kept = normalization.order_kept(found).set_index("annotator")
     for name, own in found.groupby("annotator"):
-        assert kept.at[name, "rho"] == pytest.approx(stats.spearmanr(own["score"], own["normalized"])[0])
-        assert kept.at[name, "pearson"] == pytest.approx(stats.pearsonr(own["score"], own["normalized"])[0])
+        both = own["score"], own["normalized"]
+        assert kept.at[name, "rho"] == pytest.approx(stats.spearmanr(*both)[0])
+        assert kept.at[name, "pearson"] == pytest.approx(stats.pearsonr(*both)[0])
     worst = normalization.inversions(found)
     assert worst["rho"].is_monotonic_increasing
     for row in worst.itertuples():
@@ -394,87 +375,41 @@ def test_rho_and_pearson_equal_scipy_and_the_inversion_is_found_by_hand():
 
 
 def test_the_summary_is_over_annotators_with_several_hits():
-    kept = pd.DataFrame(
-        {
-            "pair": "p",
-            "annotator": list("abcd"),
-            "hits": [1, 2, 3, 2],
-            "judgements": 9,
-            "rho": [1, 0.95, 0.8, np.nan],
-        }
-    )
+    kept = pd.DataFrame({"pair": "p", "annotator": list("abcd"), "hits": [1, 2, 3, 2], "judgements": 9})
+    kept["rho"] = [1, 0.95, 0.8, np.nan]
     row = normalization.order_summary(kept, by=["pair"]).iloc[0]
-    assert row.drop("pair").to_dict() == {
-        "annotators": 4,
-        "several_hits": 2,
-        "lowest": 0.8,
-        "median": 0.875,
-        "above_0.9": 0.5,
-        "reordered": 2,
-        "one_hit_lowest": 1.0,
-    }
+    counts = {"annotators": 4, "several_hits": 2, "reordered": 2, "above_0.9": 0.5}
+    assert row.drop("pair").to_dict() == counts | {"lowest": 0.8, "median": 0.875, "one_hit_lowest": 1.0}
     nobody = normalization.order_summary(kept.assign(hits=1), by=["pair"])
     assert nobody["reordered"].tolist() == [0]
-    assert nobody["reordered"].dtype.kind == "i"
-
-
-def test_undefined_orders_and_missing_columns_are_told():
-    flat = normalization.normalize(rated([5, 5]))
-    with pytest.raises(DataError, match="No row has both score and normalized"):
-        normalization.order_kept(flat)
-    with pytest.raises(DataError, match="no column hit"):
-        normalization.order_kept(flat.drop(columns="hit"))
-    zero = normalization.order_kept(normalization.normalize(rated([5, 5]), no_spread="zero"))
+    zero = normalization.order_kept(normalization.normalize(FLAT, no_spread="zero"))
     assert zero["rho"].isna().all()
-
-
-@YEARS
-def test_wmts_workers_keep_their_order_but_by_hit(year, real):
-    frame = real(f"wmt{year}-mturk")
-    by_annotator = normalization.order_kept(normalization.normalize(frame))
-    assert (by_annotator["rho"].dropna() == 1).all()
-    by_hit = normalization.order_kept(normalization.normalize(frame, by=("hit",))).dropna(subset="rho")
-    assert (by_hit.loc[by_hit["hits"] == 1, "rho"] == 1).all()
-    several = by_hit.loc[by_hit["hits"] > 1, "rho"]
-    assert (several < 1).all()
-    assert several.median() > 0.9 > several.min()
 
 
 def test_means_by_hand_with_and_without_a_calibration_set():
     frame = rated([10, 20, 60, 70, 0], hits=["h", "h", "k", "k", "k"], item_type=[*["system"] * 4, "degraded"])
     own = normalization.means(frame)
     assert own.attrs["reference"] == "annotator"
-    assert own["level"].tolist() == ["HIT", "HIT"]
-    assert own["mean"].tolist() == [15, 65]
-    assert own["reference"].tolist() == [40, 40]
-    calibration = rated([30, 40], item_type="calibration", hits=["c", "c"])
-    stranger = rated([50], annotators=["b"])
+    assert own[["level", "mean", "reference"]].to_numpy().tolist() == [["HIT", 15, 40], ["HIT", 65, 40]]
+    calibration, stranger = rated([30, 40], item_type="calibration", hits="c"), rated([50], annotators="b")
     both = normalization.means(pd.concat([frame, stranger]), calibration=calibration)
     assert both.attrs == {"reference": "calibration", "excluded": {"annotators without calibration items": 1}}
-    assert both[["level", "hit", "mean", "reference"]].to_numpy().tolist() == [
-        ["annotator", "", 40, 35],
-        ["HIT", "h", 15, 35],
-        ["HIT", "k", 65, 35],
-    ]
-    same = normalization.means(pd.concat([frame, calibration]))
-    pd.testing.assert_frame_equal(same, both)
+    by_hand = [["annotator", "", 40, 35], ["HIT", "h", 15, 35], ["HIT", "k", 65, 35]]
+    assert both[["level", "hit", "mean", "reference"]].to_numpy().tolist() == by_hand
+    pd.testing.assert_frame_equal(normalization.means(pd.concat([frame, calibration])), both)
     distances = normalization.mean_distances(both).set_index("level")
     assert distances.loc["HIT", ["n", "median", "largest"]].tolist() == [2, 25, 30]
-    with pytest.raises(DataError, match="No annotator here has calibration items"):
-        normalization.means(stranger, calibration=calibration)
 
 
 def test_hits_drawn_at_random_lie_as_far_from_the_mean_as_chance_says():
     """With HITs that differ by nothing the distance is that of chance; with HITs 20 points apart, far beyond."""
-    rng = np.random.default_rng(10)
-    people = np.repeat([f"w{i:03d}" for i in range(300)], 60)
-    hits = [f"{who}/{k}" for who, k in zip(people, np.tile(np.repeat([0, 1, 2], 20), 300), strict=True)]
-    frame = rated(rng.normal(50, 10, len(people)), annotators=list(people), hits=hits)
+    frame = laid_out(np.random.default_rng(10).normal(50, 10, (300, 60)), "annotator segment")
+    hit = frame["segment"].astype(int) // 20
+    frame["hit"] = frame["annotator"] + "/" + hit.astype(str)
     row = normalization.mean_distances(normalization.means(frame)).iloc[0]
     assert row["n"] == 900
     assert row["median"] == pytest.approx(row["by_chance"], rel=0.1)
-    frame["score"] += 10 * frame["hit"].str[-1].astype(int)
-    apart = normalization.mean_distances(normalization.means(frame)).iloc[0]
+    apart = normalization.mean_distances(normalization.means(frame.assign(score=frame["score"] + 10 * hit))).iloc[0]
     assert apart["by_chance"] == pytest.approx(row["by_chance"], rel=0.01)
     assert apart["median"] > 5 * apart["by_chance"]
 
@@ -488,20 +423,11 @@ def panel(rng, *, people=5, documents=6, sentences=4, gains=None, noise=6.0):
     quality = rng.normal(60, 12, items)
     gain = np.ones(people) if gains is None else np.asarray(gains)
     scores = rng.normal(0, 10, people)[:, None] + gain[:, None] * (quality + rng.normal(0, noise, (people, items)))
-    doc = np.tile(np.repeat(range(documents), sentences), people)
-    frame = pd.DataFrame(
-        {
-            "src_lang": "eng",
-            "tgt_lang": "jpn",
-            "system": "s",
-            "doc": doc,
-            "segment": np.tile(range(items), people),
-            "annotator": np.repeat([f"a{k}" for k in range(people)], items),
-            "score": scores.ravel(),
-            "item_type": "calibration",
-        }
-    ).astype({"doc": str, "segment": str})
-    return like(frame, frame, scale=(0, 100))
+    numbers = np.repeat(range(documents), sentences)
+    return laid_out(scores, "annotator segment", documents=numbers, item_type="calibration")
+
+
+PANEL = panel(np.random.default_rng(19))
 
 
 def test_agreement_of_a_half_equals_pingouins_also_with_an_annotator_left_out():
@@ -513,9 +439,9 @@ def test_agreement_of_a_half_equals_pingouins_also_with_an_annotator_left_out():
     whole, without = _agreement(np.broadcast_to(wide, (3, *wide.shape)), here, items)
     for split in range(3):
         kept = frame["segment"].isin(np.sort(frame["segment"].unique())[items[split]].tolist())
-        part = frame[kept & ~((frame["annotator"] == "a2") & (not here[split, 2]))]
+        part = frame[kept & ~((frame["annotator"] == "p2") & (not here[split, 2]))]
         assert whole[split] == pytest.approx(agreement.intraclass(part)["agreement"].iloc[0])
-        fewer = agreement.intraclass(part[part["annotator"] != "a1"])["agreement"].iloc[0]
+        fewer = agreement.intraclass(part[part["annotator"] != "p1"])["agreement"].iloc[0]
         assert without[split, 1] == pytest.approx(fewer)
     assert without[1, 2] == pytest.approx(whole[1]), "somebody who was not there is not missed"
 
@@ -553,8 +479,8 @@ def test_methods_bring_together_what_they_are_made_for_and_units_do_not_matter()
 
 def test_an_annotator_without_values_is_left_out_for_all_methods_and_counted():
     frame = panel(np.random.default_rng(18), documents=10)
-    flat = frame["annotator"] == "a0"
-    frame.loc[flat, "score"] = np.where(frame.loc[flat, "doc"] == "0", 10.0, 80.0)
+    flat = frame["annotator"] == "p0"
+    frame.loc[flat, "score"] = np.where(frame.loc[flat, "doc"] == "d00", 10.0, 80.0)
     found = normalization.held_out(frame, methods=("none", "z", "robust"), splits=40).set_index("method")
     assert found.at["none", "undefined"] == 0
     assert 0.05 < found.at["z", "undefined"] < 0.15, "half of the splits fit on documents that leave a0 without spread"
@@ -563,97 +489,23 @@ def test_an_annotator_without_values_is_left_out_for_all_methods_and_counted():
     np.testing.assert_allclose(found["agreement"], others["agreement"])
 
 
-def test_what_cannot_be_held_out_is_told():
-    frame = panel(np.random.default_rng(19))
-    with pytest.raises(DataError, match="z_calibration: cannot be fitted on one half"):
-        normalization.held_out(frame, methods=("z_calibration",))
-    with pytest.raises(DataError, match="No calibration items"):
-        normalization.held_out(frame.assign(item_type="system"))
-    with pytest.raises(DataError, match="eng-jpn: 2 annotators rated the same"):
-        normalization.held_out(frame[frame["annotator"] < "a2"])
+# figures
 
 
-def test_the_summary_counts_pairs_per_method():
-    held = pd.DataFrame(
-        {
-            "pair": ["p", "p", "q", "q"],
-            "method": ["none", "z"] * 2,
-            "agreement": [0.2, 0.5, 0.4, 0.3],
-            "change": [0, 0.3, 0, -0.1],
-            "change_low": [0, 0.1, 0, -0.2],
-            "change_high": [0, 0.5, 0, -0.05],
-        }
-    )
-    rows = normalization.summarize_cross_validation(held).set_index("method")
-    assert rows.index.tolist() == ["z", "none"]
-    assert rows.loc["z", ["best", "surely_closer", "surely_further"]].tolist() == [1, 1, 1]
-    assert rows.at["z", "agreement"] == pytest.approx(0.4)
-
-
-def test_real_annotators_come_closer_by_z_and_by_the_model(real):
-    found = normalization.held_out(real("wmt22-calibration-hits"), methods=("none", "z", "mixed", "robust"), splits=10)
-    means = found.groupby("method")["agreement"].mean()
-    assert means["mixed"] > means["z"] > means["none"] > means["robust"]
-    assert found["annotators"].ge(11).all()
-
-
-# --- figures -------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def hits():
-    """Ratings of two annotators in three HITs each, whose HITs differ in level."""
-    rng = np.random.default_rng(20)
-    hit = np.tile(np.repeat([0, 1, 2], 8), 2)
-    people = np.repeat(["a$", "b"], 24)
-    return rated(
-        rng.integers(20, 60, 48) + 12 * hit,
-        annotators=list(people),
-        hits=[f"{p}/{h}" for p, h in zip(people, hit, strict=True)],
-    )
-
-
-def test_figures_show_the_tables_and_name_their_axes(hits):
-    import matplotlib.pyplot as plt
-
+def test_figures_show_the_tables():
+    people, hit = np.repeat(["a$", "b"], 24), np.tile(np.repeat([0, 1, 2], 8), 2)
+    scores = np.random.default_rng(20).integers(20, 60, 48) + 12 * hit
+    hits = rated(scores, annotators=list(people), hits=[f"{who}/{k}" for who, k in zip(people, hit, strict=True)])
     by_hit, by_annotator = normalization.normalize(hits, by=("hit",)), normalization.normalize(hits)
-    scatter = draw.mean_scatter(normalization.means(hits), pair="eng-jpn")
-    crosses = scatter.lines[0].get_xydata()
-    assert len(crosses) == 6
+    crosses = draw.mean_scatter(normalization.means(hits), pair="eng-deu").lines[0].get_xydata()
     assert sorted(crosses[:, 1]) == sorted(hits.groupby("hit")["score"].mean())
-    orders = draw.order_picture({"HIT $": by_hit, "all": by_annotator}, pair="eng-jpn", annotator="a$")
+    orders = draw.order_picture({"HIT $": by_hit, "all": by_annotator}, pair="eng-deu", annotator="a$")
+    orders.canvas.draw()  # an unclosed equation would raise here
     steepness = [[np.polyfit(*line.get_data(), 1)[0] for line in axes.lines] for axes in orders.axes]
-    assert len(steepness[0]) == len(steepness[1]) == 3
     assert np.ptp(steepness[0]) > 1e-3 > np.ptp(steepness[1]), "three lines by HIT, one by annotator"
-    assert "standard deviations" in orders.axes[0].get_ylabel()
-    dots = draw.rho_distribution(normalization.order_kept(by_hit))
-    assert len(dots.lines[0].get_xdata()) == 2
-    held = normalization.held_out(panel(np.random.default_rng(21)), methods=("none", "z", "ticks"), splits=5)
-    forest = draw.held_out_agreement(held)
-    shown = np.concatenate([line.get_xdata() for line in forest.axes[0].lines[:2]])
+    assert len(draw.rho_distribution(normalization.order_kept(by_hit)).lines[0].get_xdata()) == 2
+    held = normalization.held_out(PANEL, methods=("none", "z", "ticks"), splits=5)
+    shown = np.concatenate([line.get_xdata() for line in draw.held_out_agreement(held).axes[0].lines[:2]])
     assert sorted(shown[~np.isnan(shown)]) == sorted(held["agreement"])
-    for axes in (scatter, dots, *orders.axes):
-        assert axes.get_xlabel()
-        assert axes.get_ylabel()
-    assert forest.get_supxlabel()
-    assert forest.get_supylabel()
-    for figure in map(plt.figure, plt.get_fignums()):
-        figure.canvas.draw()
-
-
-def test_figures_of_nothing_are_refused(hits):
-    once = hits[hits["hit"].str.endswith("0")]
-    with pytest.raises(DataError, match="nobody did several HITs"):
-        draw.mean_scatter(normalization.means(once), pair="eng-jpn")
-    with pytest.raises(DataError, match="eng-deu: no such language pair"):
-        draw.mean_scatter(normalization.means(hits), pair="eng-deu")
-    with pytest.raises(DataError, match="zoe has no judgement in eng-jpn"):
-        draw.order_picture({"z": normalization.normalize(hits)}, pair="eng-jpn", annotator="zoe")
-    with pytest.raises(DataError, match="No annotator here did several HITs"):
-        draw.rho_distribution(normalization.order_kept(normalization.normalize(once)))
-
-
-def test_the_scatter_of_a_calibration_set_shows_annotators_too(hits):
-    calibration = hits[hits["hit"].str.endswith("0")].assign(item_type="calibration")
-    axes = draw.mean_scatter(normalization.means(hits, calibration=calibration), pair="eng-jpn")
-    assert [len(line.get_xdata()) for line in axes.lines] == [6, 2, 2], "HITs, annotators, the dotted line"
+    summary = normalization.summarize_cross_validation(held).set_index("method")
+    assert summary["agreement"].to_dict() == pytest.approx(held.set_index("method")["agreement"].to_dict())

@@ -1,18 +1,20 @@
-"""Strengths from comparisons: textbook numbers, an independent maximum, laws, and what is refused."""
+"""Strengths from comparisons: textbook numbers, evalica and choix, laws, what is refused; the study of preferences."""
 
+import choix
+import evalica
 import numpy as np
 import pandas as pd
 import pytest
-import statsmodels.api as sm
+from evalica import Winner
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from makers import comparisons, laid_out
 from scipy.optimize import minimize
-from scipy.special import expit
 
 from evalkit import DataError
-from evalkit.data import together
+from evalkit.data import compared, together
 from evalkit.human import preferences
-from evalkit.human.preferences import kernels
+from evalkit.human.preferences import beside, drawable, kernels, marked, study, worth
 
 #: Games of baseball in 1987: wins of the row against the column. Agresti 2002, Table 10.10, with his estimates.
 TEAMS = ["Milwaukee", "Detroit", "Toronto", "New York", "Boston", "Cleveland", "Baltimore"]
@@ -38,27 +40,11 @@ def of_wins(wins, names):
     return table([(names[i], names[j], "a", int(wins[i][j])) for i in range(len(names)) for j in range(len(names))])
 
 
-def drawn(size=300, systems=5, ties="davidson", seed=3, place=0.0, tie=0.3):
-    """Answers drawn from a stated model; which stood first is drawn, too."""
-    rng = np.random.default_rng(seed)
-    strength = rng.normal(0, 1, systems)
-    a = rng.integers(0, systems, size)
-    b = (a + rng.integers(1, systems, size)) % systems
-    first = rng.choice(["a", "b"], size)
-    chance = kernels.chances(ties, strength[a] - strength[b] + np.where(first == "a", place, -place), np.array(tie))
-    answer = np.array(["a", "b", "tie"])[(rng.random(size)[:, None] > chance.cumsum(axis=1)[:, :2]).sum(axis=1)]
-    return pd.DataFrame(
-        {
-            "system_a": [f"s{k}" for k in a],
-            "system_b": [f"s{k}" for k in b],
-            "preference": answer,
-            "first": first,
-            "annotator": rng.choice(["p", "q"], size),
-            "src_lang": "x",
-            "tgt_lang": "y",
-            "doc": rng.choice(list("abcdefgh"), size),
-        }
-    ), strength - strength.mean()
+def drawn(size=300, systems=5, seed=3, place=0.0, tie=0.3):
+    """Answers drawn from Davidson's model with random strengths, and these."""
+    strength = np.random.default_rng(seed).normal(0, 1, systems)
+    frame = comparisons(seed, strengths=strength, size=size, tie=np.exp(tie), place=place)
+    return frame, strength - strength.mean()
 
 
 def test_baseball_has_the_strengths_and_the_fit_that_agresti_prints():
@@ -92,18 +78,6 @@ def test_strengths_are_those_of_zermelos_rule():
     assert dict(zip(fitted.cells.systems, fitted.odds)) == pytest.approx(dict(zip(TEAMS, odds(BASEBALL))), abs=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_strengths_are_those_of_a_logistic_regression(seed):
-    wins = np.random.default_rng(seed).integers(1, 20, (6, 6)) * (1 - np.eye(6))
-    first, second = np.triu_indices(6, 1)
-    design = np.zeros((len(first), 6))
-    design[np.arange(len(first)), first], design[np.arange(len(first)), second] = 1, -1
-    won = np.column_stack([wins[first, second], wins[second, first]])
-    fit = sm.GLM(won, design[:, 1:], family=sm.families.Binomial()).fit()
-    strength = np.exp(np.r_[0, fit.params])
-    assert odds(wins) == pytest.approx(strength / strength.sum(), rel=1e-6)
-
-
 tournaments = st.integers(0, 2**32 - 1).map(lambda seed: np.random.default_rng(seed).integers(1, 9, (5, 5)))
 
 
@@ -120,19 +94,6 @@ def test_expected_wins_are_the_wins_that_there_are(wins):
     strength, own = odds(wins), wins * (1 - np.eye(5))
     chance = strength[:, None] / np.add.outer(strength, strength)
     assert ((own + own.T) * chance * (1 - np.eye(5))).sum(axis=1) == pytest.approx(own.sum(axis=1), rel=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("wins", "message"),
-    [
-        ([[0, 3], [0, 0]], "never lost to"),
-        ([[0, 1, 0], [1, 0, 0], [0, 0, 0]], "never compared"),
-        (np.zeros((2, 2)), "never compared"),
-    ],
-)
-def test_a_table_of_wins_without_an_estimate_is_refused(wins, message):
-    with pytest.raises(DataError, match=message):
-        odds(wins)
 
 
 def plain_likelihood(values, frame, systems, ties, place):
@@ -158,7 +119,7 @@ def plain_likelihood(values, frame, systems, ties, place):
 @pytest.mark.parametrize("place", [False, True])
 @pytest.mark.parametrize("ties", ["davidson", "rao-kupper"])
 def test_the_fit_is_the_maximum_that_another_optimiser_finds_in_another_likelihood(ties, place):
-    frame, _ = drawn(150, 4, ties, place=0.4)
+    frame, _ = drawn(150, 4, place=0.4)
     fitted = preferences.fit(frame, ties=ties, place=place)
     systems = fitted.cells.systems
 
@@ -197,11 +158,10 @@ def test_chances_sum_to_one_and_the_other_side_sees_them_turned(ties, d, t):
 
 
 def test_a_large_sample_gives_back_the_strengths_that_made_it():
-    for ties in ("davidson", "rao-kupper"):
-        frame, strength = drawn(80_000, 5, ties, place=0.25, tie=0.4)
-        fitted = preferences.fit(frame, ties=ties, place=True)
-        assert fitted.strength == pytest.approx(strength, abs=0.1)
-        assert (fitted.place[0], fitted.tie[0]) == pytest.approx((0.25, 0.4), abs=0.06)
+    frame, strength = drawn(80_000, 5, place=0.25, tie=0.4)
+    fitted = preferences.fit(frame, place=True)
+    assert fitted.strength == pytest.approx(strength, abs=0.1)
+    assert (fitted.place[0], fitted.tie[0]) == pytest.approx((0.25, 0.4), abs=0.06)
 
 
 @settings(deadline=None, max_examples=25)
@@ -226,7 +186,7 @@ def test_each_annotator_has_ties_and_places_of_their_own_as_if_fitted_apart():
     one, _ = drawn(200, 3, seed=1, place=0.5)
     other, _ = drawn(200, 3, seed=2, place=-0.5, tie=1.0)
     one["annotator"], other["annotator"] = "p", "q"
-    other[["system_a", "system_b"]] = other[["system_a", "system_b"]].replace({"s1": "t1", "s2": "t2"})
+    other[["system_a", "system_b"]] = other[["system_a", "system_b"]].replace({"S1": "T1", "S2": "T2"})
     both = preferences.fit(pd.concat([one, other]), place=True, annotators=True)
     for k, own in enumerate((one, other)):
         alone = preferences.fit(own, place=True)
@@ -236,30 +196,40 @@ def test_each_annotator_has_ties_and_places_of_their_own_as_if_fitted_apart():
         assert strength - strength.mean() == pytest.approx(alone.strength, abs=1e-7)
 
 
-def test_what_was_never_compared_is_refused_by_name():
-    frame = table([("A", "B", "a", 1), ("B", "A", "a", 1), ("C", "D", "tie", 2)])
-    with pytest.raises(DataError, match=r"A and C were never compared, even through others: .* \(A, B; C, D\)"):
-        preferences.fit(frame)
-    with pytest.raises(DataError, match="A and C were never compared"):
-        preferences.fit(frame, spread=preferences.WEAK)
+SEPARATE = [("A", "B", "a", 1), ("B", "A", "a", 1), ("C", "D", "tie", 2)]
+UNBEATEN = [("A", "B", "a", 5), ("B", "C", "a", 2), ("C", "B", "a", 1), ("C", "B", "tie", 1)]
 
 
-def test_who_won_everything_is_refused_by_name_and_finite_with_a_prior():
-    frame = table([("A", "B", "a", 5), ("B", "C", "a", 2), ("C", "B", "a", 1), ("C", "B", "tie", 1)])
-    with pytest.raises(DataError, match="A never lost to, or tied with, B and C"):
-        preferences.fit(frame)
-    fitted = preferences.fit(frame, spread=preferences.WEAK)
+@pytest.mark.parametrize(
+    ("call", "word"),
+    [
+        (lambda: odds([[0, 3], [0, 0]]), "never lost to"),
+        (lambda: odds([[0, 1, 0], [1, 0, 0], [0, 0, 0]]), "never compared"),
+        (lambda: odds(np.zeros((2, 2))), "never compared"),
+        (lambda: preferences.fit(table(SEPARATE)), r"A and C .* \(A, B; C, D\)"),
+        (lambda: preferences.fit(table(SEPARATE), spread=preferences.WEAK), "A and C"),
+        (lambda: preferences.fit(table(UNBEATEN)), "A never lost to, or tied with, B and C"),
+        (lambda: preferences.fit(drawn(50, 3)[0].assign(first="unknown"), place=True), "first"),
+        (lambda: preferences.fit(drawn(50, 3)[0], ties="thirds"), "thirds"),
+    ],
+)
+def test_what_has_no_estimate_is_refused(call, word):
+    with pytest.raises(DataError, match=word):
+        call()
+
+
+def test_who_won_everything_has_a_finite_strength_with_a_prior():
+    fitted = preferences.fit(table(UNBEATEN), spread=preferences.WEAK)
     assert fitted.table()["system"].tolist() == ["A", "B", "C"]
     assert np.isfinite(fitted.strength).all()
     assert preferences.separated(fitted.cells) == [["A"], ["B", "C"]]
 
 
+ANSWERS = st.tuples(st.integers(0, 4), st.integers(1, 4), st.sampled_from(["a", "b", "tie"]))
+
+
 @settings(deadline=None, max_examples=40)
-@given(
-    st.lists(
-        st.tuples(st.integers(0, 4), st.integers(1, 4), st.sampled_from(["a", "b", "tie"])), min_size=1, max_size=14
-    )
-)
+@given(st.lists(ANSWERS, min_size=1, max_size=14))
 def test_a_fit_is_refused_exactly_where_strengths_run_away(rows):
     """Brute force: strengths have an estimate where each system can reach each other one along answers."""
     frame = table([(f"s{a}", f"s{(a + shift) % 5}", answer, 1) for a, shift, answer in rows])
@@ -267,13 +237,10 @@ def test_a_fit_is_refused_exactly_where_strengths_run_away(rows):
     reach = {name: {name} for name in systems}
     for _ in systems:
         for row in frame.itertuples():
-            ways = {
-                "a": [(row.system_a, row.system_b)],
-                "b": [(row.system_b, row.system_a)],
-                "tie": [(row.system_a, row.system_b), (row.system_b, row.system_a)],
-            }[row.preference]
-            for better, worse in ways:
-                reach[better] |= reach[worse]
+            if row.preference != "b":
+                reach[row.system_a] |= reach[row.system_b]
+            if row.preference != "a":
+                reach[row.system_b] |= reach[row.system_a]
     if all(len(found) == len(systems) for found in reach.values()):
         assert np.isfinite(preferences.fit(frame, ties="half").strength).all()
     else:
@@ -281,20 +248,12 @@ def test_a_fit_is_refused_exactly_where_strengths_run_away(rows):
             preferences.fit(frame, ties="half")
 
 
-def test_an_unknown_place_is_refused():
-    frame, _ = drawn(50, 3)
-    with pytest.raises(DataError, match="stood first is unknown"):
-        preferences.fit(frame.assign(first="unknown"), place=True)
-    with pytest.raises(DataError, match="no model of ties"):
-        preferences.fit(frame, ties="thirds")
-
-
 def test_win_rates_and_elo_by_hand():
     frame = table([("A", "B", "a", 1), ("B", "C", "tie", 1), ("C", "A", "b", 1)])
     assert preferences.win_rates(frame).set_index("system")["won"].to_dict() == {"A": 1.0, "B": 0.25, "C": 0.25}
     points = {"A": 1000.0, "B": 1000.0, "C": 1000.0}
-    for one, other, worth in (("A", "B", 1.0), ("B", "C", 0.5), ("C", "A", 0.0)):
-        change = 4 * (worth - 1 / (1 + 10 ** ((points[other] - points[one]) / 400)))
+    for one, other, won in (("A", "B", 1.0), ("B", "C", 0.5), ("C", "A", 0.0)):
+        change = 4 * (won - 1 / (1 + 10 ** ((points[other] - points[one]) / 400)))
         points[one] += change
         points[other] -= change
     assert preferences.elo(frame, orders=0).set_index("system")["points"].to_dict() == pytest.approx(points)
@@ -304,20 +263,12 @@ def test_win_rates_and_elo_by_hand():
 
 
 def test_circles_are_those_of_the_counts_and_chance_makes_few_where_strengths_differ():
-    frame = table(
-        [
-            ("A", "B", "a", 9),
-            ("B", "C", "a", 9),
-            ("C", "A", "a", 9),
-            ("A", "B", "b", 1),
-            ("A", "D", "a", 6),
-            ("A", "D", "b", 2),
-        ]
-    )
-    found = preferences.circles(preferences.fit(frame), draws=200)
+    circle = [("A", "B", "a", 9), ("B", "C", "a", 9), ("C", "A", "a", 9), ("A", "B", "b", 1)]
+    fitted = preferences.fit(table([*circle, ("A", "D", "a", 6), ("A", "D", "b", 2)]))
+    found = preferences.circles(fitted, draws=200)
     assert (found.triples, found.found) == (1, [("A", "B", "C")])
-    assert preferences.goodness(preferences.fit(frame)).strengths.p < 1e-6
-    assert abs(preferences.residuals(preferences.fit(frame))["residual"][0]) > 2
+    assert preferences.goodness(fitted).strengths.p < 1e-6
+    assert abs(preferences.residuals(fitted)["residual"][0]) > 2
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -343,38 +294,30 @@ def test_goodness_is_uniform_where_the_model_is_right():
 
 def test_intervals_are_wider_where_few_people_differ():
     """People who lean to one system each: drawing people says so, drawing documents alone does not."""
-    rng = np.random.default_rng(0)
-    rows = [
-        ("A", "B", "a" if rng.random() < expit(lean) else "b", who, f"d{k}")
-        for who, lean in zip("pqrstu", [-2, 2, -1.5, 1.5, 1, -1])
-        for k in range(40)
-    ]
-    frame = pd.DataFrame(rows, columns=["system_a", "system_b", "preference", "annotator", "doc"])
-    both, _ = preferences.strengths(frame, resamples=200)
-    texts, _ = preferences.strengths(frame, resamples=200, units=["documents"])
+    leans = [-2, 2, -1.5, 1.5, 1, -1]
+    parts = [comparisons(k, strengths=[lean, 0], people=1, documents=40, tie=0) for k, lean in enumerate(leans)]
+    frame = pd.concat([part.assign(annotator=f"p{k}") for k, part in enumerate(parts)])
+    both, texts = (preferences.strengths(frame, resamples=200, **units)[0] for units in ({}, {"units": ["documents"]}))
     width = [(found["high"] - found["low"]).iloc[0] for found in (both, texts)]
     assert width[0] > 2 * width[1]
     for found in (both, texts):
-        assert (found["low"] < found["strength"]).all()
-        assert (found["strength"] < found["high"]).all()
+        assert (found["low"].lt(found["strength"]) & found["strength"].lt(found["high"])).all()
 
 
 def test_shares_are_those_of_a_count():
     frame, _ = drawn(200, 3)
     found = preferences.shares(frame, resamples=100)
     assert found.groupby(["system_a", "system_b"])["share"].sum().to_numpy() == pytest.approx(1)
-    one = found[found["system_a"].eq("s0") & found["system_b"].eq("s1") & found["answer"].eq("a")]
-    met = frame[frame[["system_a", "system_b"]].isin(["s0", "s1"]).all(axis=1)]
+    one = found[found["system_a"].eq("S0") & found["system_b"].eq("S1") & found["answer"].eq("a")]
+    met = frame[frame[["system_a", "system_b"]].isin(["S0", "S1"]).all(axis=1)]
     won = np.where(met["preference"].eq("a"), met["system_a"], np.where(met["preference"].eq("b"), met["system_b"], ""))
-    assert one["share"].iloc[0] == pytest.approx((won == "s0").mean())
+    assert one["share"].iloc[0] == pytest.approx((won == "S0").mean())
 
 
 def test_screens_of_two_that_share_no_system_are_refused_on_real_data(real):
     """Song et al. put ten systems on five fixed screens: no model ranks them all."""
     found = together.comparisons(real("wmt23-side-by-side"))
-    with pytest.raises(
-        DataError, match="GPT4-5shot and Lan-BridgeMT were never compared, even through others: there are 4"
-    ):
+    with pytest.raises(DataError, match=r"GPT4-5shot and Lan-BridgeMT .* 4"):
         preferences.fit(found)
     linked = found[found["system_a"].isin(["GPT4-5shot", "ONLINE-W"])]
     assert set(preferences.fit(linked).cells.systems) == {"GPT4-5shot", "ONLINE-W", "refA"}
@@ -387,3 +330,167 @@ def test_literary_translations_are_ranked_through_the_one_that_all_met(real):
     strength = dict(zip(fitted.cells.systems, fitted.strength))
     for name, lost in (("sent", 129), ("para_sent", 120), ("gtr", 150)):
         assert strength["para"] - strength[name] == pytest.approx(np.log(lost / (180 - lost)), abs=1e-9)
+
+
+# Strengths, points and win rates against evalica and choix, which know nothing of this package
+
+
+WINNERS = {"a": Winner.X, "b": Winner.Y, "tie": Winner.Draw}
+EXACT = {"tolerance": 1e-13, "limit": 1_000_000}
+
+
+def answers(seed, *, tie=0.6):
+    """Random answers between seven systems that differ; every two have met."""
+    strengths = np.random.default_rng(seed).normal(0, 0.7, 7)
+    return comparisons(seed, strengths=strengths, size=400, tie=tie)
+
+
+def asked(frame):
+    return frame["system_a"], frame["system_b"], frame["preference"].map(WINNERS)
+
+
+def centred(scores, systems):
+    logs = np.log(scores[systems].to_numpy())
+    return logs - logs.mean()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_ties_that_count_half(seed):
+    frame = answers(seed)
+    fitted = preferences.fit(frame, ties="half")
+    theirs = evalica.bradley_terry(*asked(frame), **EXACT)
+    assert fitted.strength == pytest.approx(centred(theirs.scores, fitted.cells.systems), abs=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_davidsons_ties_are_newmans(seed):
+    """Newman (2023) adds 2v times the root of both strengths for a tie: Davidson's model with t = log 2v."""
+    frame = answers(seed)
+    fitted = preferences.fit(frame, ties="davidson")
+    theirs = evalica.newman(*asked(frame), **EXACT)
+    assert fitted.strength == pytest.approx(centred(theirs.scores, fitted.cells.systems), abs=1e-9)
+    assert fitted.tie[0] == pytest.approx(np.log(2 * theirs.v), abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_without_ties_choix_has_the_same_strengths(seed):
+    frame = answers(seed, tie=0)
+    fitted = preferences.fit(frame)
+    number = {name: place for place, name in enumerate(fitted.cells.systems)}
+    won = frame["preference"].eq("a")
+    winner, loser = frame["system_a"].where(won, frame["system_b"]), frame["system_b"].where(won, frame["system_a"])
+    pairs = list(zip(winner.map(number), loser.map(number)))
+    theirs = choix.opt_pairwise(len(number), pairs, alpha=0, tol=1e-12)
+    assert fitted.strength == pytest.approx(theirs - theirs.mean(), abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_points_and_win_rates(seed):
+    frame = answers(seed)
+    points = preferences.elo(frame, orders=0).set_index("system")["points"]
+    theirs = evalica.elo(*asked(frame)).scores
+    assert points.to_dict() == pytest.approx(theirs.to_dict(), abs=1e-9)
+    average = preferences.win_rates(frame).set_index("system")["average"]
+    assert average.to_dict() == pytest.approx(evalica.average_win_rate(*asked(frame)).scores.to_dict(), abs=1e-12)
+
+
+# The study of preferences
+
+
+SCREENS = pd.DataFrame({"system": ["A", "B"], "against": ["B", "A"]})
+
+
+def judged(rows, **others):
+    """(segment, system, score, errors) of one person."""
+    return laid_out(rows, "segment system score errors", **others)
+
+
+def test_pairs_are_those_of_the_screens():
+    found = beside.pairs(judged([("1", "A", -1.0, 1), ("1", "B", -5.0, 1), ("1", "C", 0.0, 0)]), SCREENS)
+    assert found[["pair", "a", "b", "errors"]].to_numpy().tolist() == [["A | B", -1.0, -5.0, 2]]
+    shown = [("1", "A", -1.0, 1, "B"), ("1", "B", -5.0, 1, "A"), ("1", "A", -9.0, 1, "C")]
+    both = laid_out(shown, "segment system score errors against")
+    assert beside.pairs(both, SCREENS)[["a", "b"]].to_numpy().tolist() == [[-1.0, -5.0]]
+
+
+def test_a_mark_is_found_again_where_the_same_words_are_marked_in_the_other_text():
+    texts = {("A", "d", "1"): "der rote Hund bellt", ("B", "d", "1"): "ein rote Hund bellt laut"}
+    marks = [("A", 4.0, 8.0), ("A", 9.0, 13.0), ("A", 0.0, 3.0), ("B", 4.0, 13.0)]
+    spans = pd.DataFrame(marks, columns=["system", "start", "end"])
+    spans = spans.assign(doc="d", segment="1", annotator="p0", side="target")
+    judgements = judged([("1", "A", -1.0, 3), ("1", "B", -1.0, 1)])
+    found = beside.found_again(spans, texts, judgements, SCREENS)
+    assert found[["system", "again", "same"]].to_numpy().tolist() == [[system, 1.0, True] for system in "AAB"]
+    none = beside.found_again(spans[spans["system"].eq("A")], texts, judgements, SCREENS)
+    assert none["again"].tolist() == [0.0, 0.0], "'der' does not stand in the other text"
+
+
+def test_measures_side_by_side_are_those_of_a_plain_recount(real):
+    side, spans = real("wmt23-side-by-side"), real("wmt23-side-by-side-spans")
+    single, single_spans, outputs = real("wmt23-mqm"), real("wmt23-mqm-spans"), real("wmt23-outputs")
+    found = study.changed(side, spans, single, single_spans, outputs, resamples=20, seed=1).set_index("measure")
+    comparisons = together.comparisons(side)
+    gap = comparisons["score_a"] - comparisons["score_b"]
+    assert found.at["pairs with equal scores, %", "side_by_side"] == pytest.approx(
+        100 * comparisons["preference"].eq("tie").mean()
+    )
+    assert found.at["distance of the two scores", "side_by_side"] == pytest.approx(gap.abs().mean())
+    means = gap.groupby([comparisons["system_a"], comparisons["system_b"]]).mean().abs().mean()
+    assert found.at["distance of systems' means", "side_by_side"] == pytest.approx(means)
+    assert found.at["penalty of a translation", "side_by_side"] == pytest.approx(-side["score"].mean())
+    assert found.at["errors marked in a translation", "side_by_side"] == pytest.approx(len(spans) / len(side))
+    score = single[single["tgt_lang"].eq("deu")].set_index(["system", "segment"])["score"]
+    here = comparisons.drop_duplicates(["system_a", "system_b", "segment"])
+    one, other = (np.array([score[key] for key in zip(here[f"system_{side}"], here["segment"])]) for side in "ab")
+    assert found.at["distance of the two scores", "pointwise"] == pytest.approx(np.abs(one - other).mean())
+    assert found.at["penalty of a translation", "pointwise"] == pytest.approx(-(one + other).mean() / 2)
+
+
+def test_choices_follow_marks_as_often_as_a_count_says(real):
+    found = marked.follow(real("literary-preferences"), resamples=50).set_index("choices")
+    table = real("literary-preferences")
+    told = table[table["marks_a"].ne(table["marks_b"])]
+    fewer = np.where(told["marks_a"] < told["marks_b"], "a", "b")
+    assert found.at["all", "share"] == pytest.approx((fewer == told["preference"]).mean())
+    assert (found.at["all", "n"], found.at["all", "equal"]) == (len(told), len(table) - len(told))
+    kinds = marked.labels(table, real("literary-marks"), resamples=50).set_index("label")
+    assert kinds.at["mistranslation", "marks"] == 3306
+
+
+def test_few_people_are_not_drawn(real):
+    assert drawable(together.comparisons(real("wmt23-side-by-side"))) == ("annotators", "documents")
+    assert drawable(real("literary-preferences")) == ("documents",)
+
+
+def scores(rng, noise, size=400):
+    """Three systems .3 apart, a segment a document, with noise of some shape."""
+    drawn = noise(rng, (size, 3)) + np.array([0.0, 0.3, 0.6])
+    return laid_out(drawn.T, "system segment", documents=range(size))
+
+
+def test_a_comparison_is_worth_what_pitman_says():
+    """Of normal differences 2/pi = .64 of a mean, of differences with heavy tails more than a mean."""
+    rng = np.random.default_rng(4)
+    normal = worth.efficiency(scores(rng, lambda rng, shape: rng.normal(0, 1, shape), 3000))
+    assert normal.efficiency == pytest.approx(2 / np.pi, abs=0.1)
+    heavy = worth.efficiency(scores(rng, lambda rng, shape: rng.standard_t(1.5, shape), 3000))
+    assert heavy.efficiency > 1
+    assert (normal.systems, normal.comparisons, normal.agree) == (3, 9000, 1)
+
+
+def test_where_nothing_differs_nothing_is_told():
+    rng = np.random.default_rng(0)
+    flat = scores(rng, lambda rng, shape: rng.normal(0, 1, shape), 60).assign(score=rng.normal(0, 1, 180))
+    with pytest.raises(DataError, match="differ by more than chance"):
+        worth.efficiency(flat)
+    told = study.worths({"flat": flat})
+    assert np.isnan(told["efficiency"][0])
+    assert "chance" in told["why"][0]
+
+
+def test_z_of_documents_is_that_of_means_where_each_has_one_segment():
+    own = scores(np.random.default_rng(1), lambda rng, shape: rng.normal(0, 1, shape), 50)
+    table = worth.statistics(compared.of_scores(own))
+    wide = own.pivot(index="segment", columns="system", values="score")
+    gap = wide["S0"] - wide["S1"]
+    assert table["scores"][0] == pytest.approx(gap.mean() / (gap.std(ddof=1) / np.sqrt(50)))

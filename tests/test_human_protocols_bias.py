@@ -1,7 +1,6 @@
 """Automation bias, attention, and what changes while people work: other code's numbers, and laws."""
 
 import itertools
-import json
 
 import numpy as np
 import pandas as pd
@@ -9,13 +8,15 @@ import pytest
 import statsmodels.api as sm
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from makers import laid_out
 from scipy import stats
 
 from evalkit import DataError
 from evalkit.human import annotators
 from evalkit.human.protocols import attention, bias_words, pull, sessions, suggestions
-from evalkit.human.protocols.scores import drawn_units
-from evalkit.stats import inference
+from evalkit.show.plots.protocols import attention as drawn_attention
+from evalkit.show.plots.protocols import sessions as drawn_sessions
+from evalkit.show.plots.protocols import suggestions as drawn_suggestions
 from evalkit.stats.weighted import covariances
 
 CAMPAIGNS = (*pull.ALONE, *pull.ASSISTED)
@@ -23,30 +24,18 @@ CAMPAIGNS = (*pull.ALONE, *pull.ASSISTED)
 
 def scored(seed=7, *, drawn=0.0, noise=1.0, segments=60, systems=6):
     """Score translations whose quality is known; with suggestions, scores move by ``drawn`` times the model's error."""
-    rng = np.random.default_rng(seed)
-    names = [(f"S{s}", str(n)) for s in range(systems) for n in range(segments)]
-    quality = rng.normal(0, 1, len(names)) + np.repeat(rng.normal(0, 0.5, systems), segments)
-    error = rng.normal(0, 1, len(names))
+    rng, shape = np.random.default_rng(seed), (systems, segments)
+    quality = rng.normal(0, 1, shape) + rng.normal(0, 0.5, (systems, 1))
+    error = rng.normal(0, 1, shape)
     columns = {pull.MODEL: quality + error}
-    for name in pull.QUALITY:
-        columns[name] = quality + rng.normal(0, noise, len(names))
-    for name in CAMPAIGNS:
-        columns[name] = quality + rng.normal(0, 1, len(names)) + drawn * error * (name in pull.ASSISTED)
-    frames = [
-        pd.DataFrame(
-            {
-                "protocol": name,
-                "system": [s for s, _ in names],
-                "segment": [n for _, n in names],
-                "doc": [f"d{int(n) // 5}" for _, n in names],
-                "item_type": "system",
-                "score": values,
-                "annotator": [f"{name} {int(n) % 6}" for _, n in names] if name in CAMPAIGNS else None,
-            }
-        )
-        for name, values in columns.items()
-    ]
-    return pd.concat(frames, ignore_index=True)
+    columns |= {name: quality + rng.normal(0, noise, shape) for name in pull.QUALITY}
+    columns |= {name: quality + rng.normal(0, 1, shape) + drawn * error * (name in pull.ASSISTED) for name in CAMPAIGNS}
+    parts = []
+    for name, values in columns.items():
+        part = laid_out(values, "system segment", documents=np.arange(segments) // 5, protocol=name)
+        who = name + " " + (part["segment"].astype(int) % 6).astype(str)
+        parts.append(part.assign(annotator=who if name in CAMPAIGNS else None))
+    return pd.concat(parts, ignore_index=True)
 
 
 def wide(table):
@@ -59,17 +48,6 @@ def estimate(found, measure, protocol):
 
 
 # Draws
-
-
-def test_documents_are_drawn_together_and_people_within_their_protocol():
-    rows = pd.DataFrame(itertools.product("AB", "wxyz", "123"), columns=["protocol", "doc", "annotator"])
-    rows["annotator"] = rows["annotator"].mask(rows["protocol"] == "B")
-    parts = [inference.Part(lambda times: times, drawn_units(own), len(own)) for _, own in rows.groupby("protocol")]
-    crossed, documents = (one.draws for one in inference.redraw(parts, resamples=50, seed=3))
-    assert (documents.reshape(50, 4, 3) == documents.reshape(50, 4, 3)[:, :, :1]).all()
-    assert (documents.sum(axis=1) == 3 * 4).all()
-    assert (crossed.sum(axis=1) == 4 * 3).all()  # both labels are drawn as often as there are of them
-    assert set(crossed[documents == 0]) == {0}
 
 
 @given(st.integers(0, 999), st.integers(3, 9))
@@ -85,28 +63,32 @@ def test_weighted_covariances_are_numpys(seed, rows):
 # Scores
 
 
+def residuals(side, left):
+    return sm.OLS(side, sm.add_constant(np.column_stack(left))).fit().resid
+
+
+def slope(side, left):
+    """Return the slope on the first of ``left``, others held."""
+    return sm.OLS(side, sm.add_constant(np.column_stack(left))).fit().params.iloc[1]
+
+
 def test_pull_computes_what_pandas_and_statsmodels_do():
     table = scored(drawn=0.4)
     found = pull.pull(table, resamples=20)
     values = wide(table)
+    model, one, two = (values[column] for column in (pull.MODEL, *pull.QUALITY))
     for name in CAMPAIGNS:
-        model, one, two = (values[column] for column in (pull.MODEL, *pull.QUALITY))
-        plain = values[name].corr(model)
-        assert estimate(found, pull.PULLS[0], name) == pytest.approx(plain)
-        for measure, controls in ((pull.PULLS[1], [one]), (pull.PULLS[2], [one, two])):
-            left = sm.add_constant(np.column_stack(controls))
-            rest = [sm.OLS(side, left).fit().resid for side in (values[name], model)]
-            assert estimate(found, measure, name) == pytest.approx(stats.pearsonr(*rest)[0])
-        fit = sm.OLS(values[name], sm.add_constant(np.column_stack([model, one]))).fit()
-        assert estimate(found, pull.PULLS[3], name) == pytest.approx(5 * fit.params.iloc[1])
-        both = []
-        for control, instrument in ((one, two), (two, one)):
-            first = sm.OLS(control, sm.add_constant(np.column_stack([model, instrument]))).fit()  # two stages
-            second = sm.OLS(values[name], sm.add_constant(np.column_stack([model, first.fittedvalues]))).fit()
-            both.append(second.params.iloc[1])
-        assert estimate(found, pull.PULLS[4], name) == pytest.approx(5 * np.mean(both))
-        multiple = plain / np.mean([values[name].corr(one), values[name].corr(two)])
-        assert estimate(found, pull.PULLS[5], name) == pytest.approx(multiple)
+        own = values[name]
+        partial = [stats.pearsonr(residuals(own, left), residuals(model, left))[0] for left in ([one], [one, two])]
+        two_stages = [
+            slope(own, [model, control - residuals(control, [model, tool])])
+            for control, tool in ((one, two), (two, one))
+        ]
+        multiple = own.corr(model) / np.mean([own.corr(one), own.corr(two)])
+        expected = [own.corr(model), *partial, 5 * slope(own, [model, one]), 5 * np.mean(two_stages), multiple]
+        assert [estimate(found, measure, name) for measure in pull.PULLS] == pytest.approx(expected)
+    with pytest.raises(DataError, match="WMT-MQM"):
+        pull.pull(table[table["protocol"] != "WMT-MQM"], resamples=2)
 
 
 def test_means_and_difference_of_campaigns_follow_from_the_campaigns():
@@ -144,20 +126,11 @@ def test_suggestions_show_by_as_much_as_they_pull():
 @given(st.floats(0.1, 9), st.floats(-50, 50), st.integers(0, 99))
 def test_correlations_do_not_depend_on_the_scale_of_scores(factor, shift, seed):
     table = scored(seed, segments=10)
-    other = table.assign(
-        score=table["score"].where(~table["protocol"].isin(CAMPAIGNS), factor * table["score"] + shift)
-    )
-    one, two = (pull.pull(frame, resamples=2) for frame in (table, other))
-    free = one["measure"].isin([pull.PULLS[0], pull.PULLS[1], pull.PULLS[2], pull.PULLS[5]])
-    assert two.loc[free, "estimate"].tolist() == pytest.approx(one.loc[free, "estimate"].tolist(), rel=1e-6)
-    points = one["measure"].isin([pull.PULLS[3]])
-    assert two.loc[points, "estimate"].tolist() == pytest.approx((factor * one.loc[points, "estimate"]).tolist())
-
-
-def test_pull_names_the_protocols_that_lack():
-    table = scored()
-    with pytest.raises(DataError, match="No score under WMT-MQM"):
-        pull.pull(table[table["protocol"] != "WMT-MQM"], resamples=2)
+    people = table["protocol"].isin(CAMPAIGNS)
+    other = table.assign(score=table["score"].mask(people, factor * table["score"] + shift))
+    one, two = (pull.pull(frame, resamples=2).set_index("measure")["estimate"] for frame in (table, other))
+    for k, by in ((0, 1), (1, 1), (2, 1), (3, factor), (5, 1)):
+        assert two[pull.PULLS[k]].tolist() == pytest.approx((by * one[pull.PULLS[k]]).tolist(), rel=1e-6)
 
 
 def places(table, names):
@@ -180,23 +153,24 @@ def test_favour_counts_places_gained():
 
 def test_whether_suggestions_move_those_that_the_model_favours_is_tested_over_systems():
     table = scored(3, drawn=2.0, systems=6, segments=20)
-    found = pull.favoured(table).set_index("quality")
+    found = pull.favoured(table).set_index("quality").loc["MQM-1"]
     moved = pull.favour(table, quality="MQM-1")
-    assert found.loc["MQM-1", "systems"] == 6
-    assert found.loc["MQM-1", "pearson"] == pytest.approx(stats.pearsonr(moved["model"], moved["people"])[0])
-    exact = stats.permutation_test(
-        (moved["model"],),
-        lambda order: abs(stats.pearsonr(order, moved["people"])[0]),
-        permutation_type="pairings",
-        alternative="greater",
-        n_resamples=np.inf,
-    )
-    assert found.loc["MQM-1", "p"] == pytest.approx(exact.pvalue, abs=0.02)
+
+    def correlation(order):
+        return stats.pearsonr(order, moved["people"])[0]
+
+    assert (found["systems"], found["pearson"]) == (6, pytest.approx(correlation(moved["model"])))
+    options = {"permutation_type": "pairings", "alternative": "greater", "n_resamples": np.inf}
+    exact = stats.permutation_test((moved["model"],), lambda order: abs(correlation(order)), **options)
+    assert found["p"] == pytest.approx(exact.pvalue, abs=0.02)
     steady = [places(table, [b]) - places(table, [a]) for a, b in zip(pull.ALONE, pull.ASSISTED)]
-    assert found.loc["MQM-1", "steady"] == pytest.approx(stats.pearsonr(*steady)[0])
+    assert found["steady"] == pytest.approx(stats.pearsonr(*steady)[0])
 
 
 # Marks
+
+
+PLACE = ["system", "segment", "doc", "item_type", "protocol"]
 
 
 def suggested(seed, *, changed=False):
@@ -204,39 +178,21 @@ def suggested(seed, *, changed=False):
     rng = np.random.default_rng(seed)
     marks, truth, released, judged = [], {}, [], []
     for number in range(12):
-        where = {"system": f"S{number % 3}", "segment": str(number // 3), "doc": "d", "item_type": "system"}
+        where = (f"S{number % 3}", str(number // 3), "d", "system")
         levels = rng.choice(["minor", "major"], rng.integers(0, 5))
-        truth[where["system"], where["segment"]] = len(levels)
-        weight = sum(suggestions.WEIGHTS[level] for level in levels)
-        released.append({**where, "protocol": "LLM", "score": -float(weight)})
+        truth[where[:2]] = len(levels)
+        released.append((*where, "LLM", -float(sum(suggestions.WEIGHTS[level] for level in levels))))
         for protocol in suggestions.SHOWN:
-            judged.append({**where, "protocol": protocol, "annotator": f"{protocol} {number % 2}", "hit": "h"})
+            judged.append((*where, protocol, f"{protocol} {number % 2}", "h"))
             for place, level in enumerate(levels):
                 if rng.random() < 0.5:
                     other = rng.choice(["minor", "major"]) if changed else level
-                    marks.append(
-                        {
-                            **where,
-                            "protocol": protocol,
-                            "start": 10 * place,
-                            "end": 10 * place + 5,
-                            "severity": other,
-                            "suggested": True,
-                        }
-                    )
+                    marks.append((*where, protocol, 10 * place, 10 * place + 5, other, True))
             for place in range(rng.integers(0, 3)):
-                marks.append(
-                    {
-                        **where,
-                        "protocol": protocol,
-                        "start": 100 + 10 * place,
-                        "end": 105 + 10 * place,
-                        "severity": "minor",
-                        "suggested": False,
-                    }
-                )
-    columns = ["system", "segment", "doc", "item_type", "protocol", "start", "end", "severity", "suggested"]
-    return pd.DataFrame(marks, columns=columns), pd.DataFrame(released), pd.DataFrame(judged), truth
+                marks.append((*where, protocol, 100 + 10 * place, 105 + 10 * place, "minor", False))
+    marks = pd.DataFrame(marks, columns=[*PLACE, "start", "end", "severity", "suggested"])
+    judged = pd.DataFrame(judged, columns=[*PLACE, "annotator", "hit"])
+    return marks, pd.DataFrame(released, columns=[*PLACE, "score"]), judged, truth
 
 
 @settings(max_examples=20, deadline=None)
@@ -249,14 +205,11 @@ def test_the_number_of_suggestions_lies_within_its_limits(seed):
         assert row.known <= row.least <= truth[row.system, row.segment] <= row.most
     counts = suggestions.counted(judged, marks, released)
     assert (counts["kept"] <= counts["least"]).all()
-
-
-@settings(max_examples=30, deadline=None)
-@given(st.integers(0, 9999))
-def test_changed_severities_leave_limits_in_order(seed):
-    marks, released, _, _ = suggested(seed, changed=True)
+    marks, released, *_ = suggested(seed, changed=True)
     found = suggestions.suggestions(marks, released)
     assert ((found["known"] <= found["least"]) & (found["least"] <= found["most"])).all()
+    with pytest.raises(DataError, match="suggested"):
+        suggestions.suggestions(marks.drop(columns="suggested"), released)
 
 
 @given(st.integers(0, 60), st.integers(0, 3))
@@ -279,100 +232,56 @@ def test_kept_suggestions_are_summed_by_protocol_and_person():
     assert suggestions.kept(counts)["judgements"].tolist() == [12, 12, 12]
 
 
-def test_a_table_without_the_column_is_refused():
-    marks, released, _, _ = suggested(5)
-    with pytest.raises(DataError, match="lack the column suggested"):
-        suggestions.suggestions(marks.drop(columns="suggested"), released)
+def meets(one, others):
+    """Say whether a mark shares a character with one of others, or like one of them has no place."""
+    if pd.isna(one.start):
+        return others["start"].isna().any()
+    placed = others.dropna(subset="start").itertuples()
+    own = set(range(int(one.start), int(one.end)))
+    return any(own & set(range(int(other.start), int(other.end))) for other in placed)
 
 
 def test_confirmed_marks_share_a_character_with_one_of_mqm():
-    rng = np.random.default_rng(4)
-    size = 300
-    start = rng.integers(0, 40, size).astype(float)
-    missing = rng.random(size) < 0.1
-    marks = pd.DataFrame(
-        {
-            "protocol": rng.choice([*CAMPAIGNS, "MQM-1"], size),
-            "system": "S",
-            "doc": "d",
-            "segment": rng.integers(0, 9, size).astype(str),
-            "item_type": rng.choice(["system", "degraded"], size, p=[0.9, 0.1]),
-            "severity": "minor",
-            "start": np.where(missing, np.nan, start),
-            "end": np.where(missing, np.nan, start + rng.integers(1, 9, size)),
-        }
-    )
+    rng, size = np.random.default_rng(4), 300
+    start = np.where(rng.random(size) < 0.1, np.nan, rng.integers(0, 40, size))
+    marks = pd.DataFrame({"protocol": rng.choice([*CAMPAIGNS, "MQM-1"], size), "start": start})
+    marks["segment"] = rng.integers(0, 9, size).astype(str)
+    marks["item_type"] = rng.choice(["system", "degraded"], size, p=[0.9, 0.1])
+    marks = marks.assign(system="S", doc="d", severity="minor", end=start + rng.integers(1, 9, size))
     marks["suggested"] = marks["protocol"].str.startswith("ESAAI") & (rng.random(size) < 0.5)
     marks = marks.drop_duplicates(["protocol", "segment", "start", "end"])
     own = marks[marks["item_type"] == "system"]
-
-    def meets(one):
-        for other in own[(own["protocol"] == "MQM-1") & (own["segment"] == one.segment)].itertuples():
-            if pd.isna(one.start) and pd.isna(other.start):
-                return True
-            if len(
-                {*range(int(one.start), int(one.end))} & {*range(int(other.start), int(other.end))}
-                if pd.notna(one.start) and pd.notna(other.start)
-                else ()
-            ):
-                return True
-        return False
-
     left = own[own["suggested"]].groupby(["segment", "start", "end"], dropna=False)["protocol"].nunique().reset_index()
     kinds = [
         left[left["protocol"] == 2],
         left[left["protocol"] == 1],
         own[own["protocol"].str.startswith("ESAAI") & ~own["suggested"]],
-        own[own["protocol"] == "ESA-1"],
-        own[own["protocol"] == "ESA-2"],
     ]
+    kinds += [own[own["protocol"] == name] for name in ("ESA-1", "ESA-2")]
     found = suggestions.confirmed(marks, resamples=20)
+    theirs = own[own["protocol"] == "MQM-1"]
     for row, some in zip(found.itertuples(), kinds, strict=True):
         assert row.marks == len(some)
-        assert row.confirmed == pytest.approx(np.mean([meets(one) for one in some.itertuples()]))
+        confirmed = [meets(one, theirs[theirs["segment"] == one.segment]) for one in some.itertuples()]
+        assert row.confirmed == pytest.approx(np.mean(confirmed))
 
 
 def test_marking_counts_what_pandas_counts():
     marks, released, judged, _ = suggested(11)
-    more = marks.assign(protocol=marks["protocol"].str.replace("ESAAI", "ESA"), suggested=False)
-    marks = pd.concat([marks, more[more["protocol"] != "ESA-IAA"]], ignore_index=True)
-    again = judged.assign(protocol=judged["protocol"].str.replace("ESAAI", "ESA"))
-    judged = pd.concat([judged, again[again["protocol"] != "ESA-IAA"]], ignore_index=True)
-    found = suggestions.marking(judged, marks, released, resamples=20)
+    alone = {"ESAAI-1": "ESA-1", "ESAAI-2": "ESA-2"}
+    more = marks[marks["protocol"].isin(alone)].replace({"protocol": alone}).assign(suggested=False)
+    marks = pd.concat([marks, more], ignore_index=True)
+    again = judged[judged["protocol"].isin(alone)].replace({"protocol": alone})
+    found = suggestions.marking(pd.concat([judged, again], ignore_index=True), marks, released, resamples=20)
     model = released.set_index(["system", "segment"])["score"]
     for name in CAMPAIGNS:
         own = marks[marks["protocol"] == name]
         size = own.groupby(["system", "segment"]).size().reindex(model.index, fill_value=0)
         weigh = own["severity"].map({"minor": 1, "major": 5}).groupby([own["system"], own["segment"]]).sum()
-        weigh = weigh.reindex(model.index, fill_value=0)
-        expected = [
-            size.mean(),
-            (size > 0).mean(),
-            (own["severity"] == "major").mean(),
-            (size[model == 0] > 0).mean(),
-            (weigh == -model).mean(),
-        ]
-        values = [estimate(found, measure, name) for measure in suggestions.MARKINGS]
-        assert values == pytest.approx(expected)
-
-
-def test_released_suggestions_fit_the_model_and_the_raw_files(real, mirrored):
-    marked, released = real("wmt23-protocols-spans"), real("wmt23-protocols-released")
-    judged = real("wmt23-protocols")
-    counts = suggestions.counted(judged, marked, released)
-    model = released[released["protocol"] == "LLM"].set_index(["system", "segment"])["score"]
-    bare = counts.join(model.rename("model"), on=["system", "segment"])
-    assert bare.loc[bare["model"] == 0, "kept"].sum() == 0  # nobody keeps a suggestion where the model made none
-    assert (counts["kept"] <= counts["least"]).all()
-    found = suggestions.suggestions(marked, released)
-    assert (found["least"] == found["most"]).mean() > 0.9
-    folder = mirrored("MANIFEST.tsv").parent
-    [path] = folder.glob("wmt-conference/ErrorSpanAnnotation/*/data/campaign-ruction-rc5/240315rc5GEMBA.scores.csv")
-    raw = pd.read_csv(path, header=None, dtype=str)
-    raw = raw[(raw[3] == "TGT") & ~raw[7].str.contains("#duplicate|tutorial")]
-    raw = raw.sort_values(11).drop_duplicates([0, 2, 7], keep="last")
-    unnamed = sum("error_type" not in one for cell in raw[9] for one in json.loads(cell))
-    assert suggestions.kept(counts).set_index("protocol").loc["ESAAI-1", "kept"] == unnamed
+        equal = (weigh.reindex(model.index, fill_value=0) == -model).mean()
+        major = (own["severity"] == "major").mean()
+        expected = [size.mean(), (size > 0).mean(), major, (size[model == 0] > 0).mean(), equal]
+        assert [estimate(found, measure, name) for measure in suggestions.MARKINGS] == pytest.approx(expected)
 
 
 # Attention
@@ -380,27 +289,15 @@ def test_released_suggestions_fit_the_model_and_the_raw_files(real, mirrored):
 
 def degraded(seed=7, *, people=4):
     """Draw judgements of translations and their degraded copies; the first person notices nothing."""
-    rng = np.random.default_rng(seed)
-    rows = []
+    rng, rows = np.random.default_rng(seed), []
     for protocol, person, number in itertools.product(["ESA-1", "MQM-1"], range(people), range(24)):
         level = rng.normal(70, 10)
         drop = 0 if person == 0 and protocol == "ESA-1" else 25
-        row = {
-            "protocol": protocol,
-            "src_lang": "eng",
-            "tgt_lang": "deu",
-            "system": f"S{number % 4}",
-            "doc": f"d{number % 6}",
-            "segment": str(number),
-            "annotator": f"{protocol[0]}{person}",
-            "hit": f"{protocol} {person}",
-        }
-        score = np.round(level + rng.normal(0, 8))
-        rows.append({**row, "item_type": "system", "score": score, "errors": rng.poisson(1)})
-        if number < 12:
-            score = np.round(level - drop + rng.normal(0, 8))
-            rows.append({**row, "item_type": "degraded", "score": score, "errors": rng.poisson(2)})
-    table = pd.DataFrame(rows)
+        names = (protocol, f"S{number % 4}", f"d{number % 6}", number, f"{protocol[0]}{person}", f"{protocol} {person}")
+        for kind, lost in (("system", 0), ("degraded", drop))[: 1 + (number < 12)]:
+            score = np.round(level - lost + rng.normal(0, 8))
+            rows.append((*names, kind, rng.poisson(1 + (kind == "degraded")), score))
+    table = laid_out(rows, "protocol system doc segment annotator hit item_type errors score")
     place = table.groupby(["protocol", "hit"]).cumcount()
     return table.assign(started=60.0 * place, ended=60.0 * place + 30, position=place.astype(float))
 
@@ -411,15 +308,17 @@ def test_attention_counts_copies_below_their_originals():
     key = ["protocol", "annotator", "system", "segment"]
     both = judged[judged["item_type"] == "degraded"].merge(judged[judged["item_type"] == "system"], on=key)
     for name, part in both.groupby("protocol"):
-        drop = part["score_y"] - part["score_x"]
-        row = found.loc[name]
+        drop, row = part["score_y"] - part["score_x"], found.loc[name]
         shares = [(drop > 0).mean(), (drop == 0).mean(), (drop < 0).mean(), drop.mean()]
-        assert [row["noticed"], row["equal"], row["above"], row["drop"]] == pytest.approx(shares)
+        assert row[["noticed", "equal", "above", "drop"]].tolist() == pytest.approx(shares)
         spread = judged[(judged["item_type"] == "system") & (judged["protocol"] == name)]["score"].std()
         assert row["drop_in_sd"] == pytest.approx(drop.mean() / spread)
         assert row["marked"] == pytest.approx((part["errors_x"] > part["errors_y"]).mean())
         assert (row["people"], row["items"]) == (4, len(part))
         assert row["low"] <= row["noticed"] <= row["high"]
+    [row] = attention.differences(judged, [("MQM-1", "ESA-1")], resamples=50).itertuples()
+    assert row.difference == pytest.approx(found.loc["MQM-1", "noticed"] - found.loc["ESA-1", "noticed"])
+    assert row.low <= row.difference <= row.high
 
 
 @given(st.integers(0, 50))
@@ -443,14 +342,6 @@ def test_people_are_tested_as_scipy_and_quality_control_do():
     tested = annotators.quality_control(judged).set_index("annotator")["qc_p"]
     assert found.set_index("annotator")["p"].to_dict() == pytest.approx(tested.to_dict())
     assert found.loc[~found["passed"], "annotator"].tolist() == ["E0"]
-
-
-def test_differences_between_protocols_are_those_of_the_shares():
-    judged = degraded()
-    shares = attention.attention(judged, resamples=20).set_index("protocol")["noticed"]
-    [row] = attention.differences(judged, [("MQM-1", "ESA-1")], resamples=50).itertuples()
-    assert row.difference == pytest.approx(shares["MQM-1"] - shares["ESA-1"])
-    assert row.low <= row.difference <= row.high
 
 
 def test_screening_compares_rankings_before_and_after():
@@ -477,92 +368,63 @@ def test_screening_compares_rankings_before_and_after():
 def worked(seed=7, *, along=-0.5, later=-0.2, people=6):
     """Draw judgements whose time falls along an account, and from a person's first account to the next."""
     rng = np.random.default_rng(seed)
-    rows = []
-    for person, account, place in itertools.product(range(people), range(3), range(30)):
-        seconds = np.exp(3 + 0.3 * person + along * place / 29 + later * (account > 0) + rng.normal(0, 0.3))
-        rows.append(
-            {
-                "protocol": "ESA-1",
-                "system": f"S{place % 3}",
-                "doc": f"d{rng.integers(20)}",
-                "segment": str(place),
-                "annotator": f"p{person}",
-                "hit": f"h{person}{account}",
-                "item_type": "system",
-                "started": 1e5 * account + 60 * place,
-                "position": float(place),
-                "seconds": seconds,
-                "score": 70 + 5 * person + rng.normal(0, 5),
-                "errors": float(rng.poisson(2)),
-                "words": float(rng.integers(5, 40)),
-            }
-        )
-    return pd.DataFrame(rows)
+    person, account, place = np.indices((people, 3, 30)).reshape(3, -1)
+    size = len(place)
+    names = np.char.add("p", person.astype(str)), np.char.add("S", (place % 3).astype(str))
+    score = 70 + 5 * person + rng.normal(0, 5, size)
+    rows = zip(*names, rng.integers(0, 20, size), place, 10 * person + account, score)
+    table = laid_out(rows, "annotator system doc segment hit score", protocol="ESA-1")
+    log_seconds = 3 + 0.3 * person + along * place / 29 + later * (account > 0) + rng.normal(0, 0.3, size)
+    table = table.assign(started=1e5 * account + 60 * place, position=place.astype(float), seconds=np.exp(log_seconds))
+    return table.assign(errors=rng.poisson(2, size).astype(float), words=rng.integers(5, 40, size).astype(float))
 
 
 @pytest.mark.parametrize("held", [[], ["words"], ["words", "model"]])
 def test_changes_are_least_squares_with_a_level_for_each_person(held):
     judged = worked().drop(columns=[] if "words" in held else "words")
-    keys = judged[["system", "doc", "segment"]].drop_duplicates()
-    released = keys.assign(protocol="LLM", score=np.random.default_rng(1).normal(size=len(keys)))
-    other = released.assign(protocol="ESA-1", score=0.0)
-    judged = sessions.with_model(judged, pd.concat([other, released])) if "model" in held else judged
-    found = sessions.sessions(judged, resamples=20)
-    left = pd.get_dummies(judged["annotator"], dtype=float).assign(
-        along=judged["position"] / 29, later=(judged["started"] >= 1e5).astype(float)
-    )
-    left = left.assign(words=np.log(judged["words"])) if "words" in held else left
+    left = pd.get_dummies(judged["annotator"], dtype=float)
+    left = left.assign(along=judged["position"] / 29, later=(judged["started"] >= 1e5).astype(float))
+    if "words" in held:
+        left["words"] = np.log(judged["words"])
     if "model" in held:
-        told = judged[["system", "doc", "segment"]].merge(released, how="left")["score"]
-        left = left.assign(model=told.to_numpy())
-    for measure, outcome in (
-        ("seconds", np.log(judged["seconds"])),
-        ("score", judged["score"]),
-        ("marks", judged["errors"]),
-    ):
+        keys = judged[["system", "doc", "segment"]].drop_duplicates()
+        released = keys.assign(protocol="LLM", score=np.random.default_rng(1).normal(size=len(keys)))
+        left["model"] = judged[["system", "doc", "segment"]].merge(released, how="left")["score"].to_numpy()
+        judged = sessions.with_model(judged, pd.concat([released.assign(protocol="ESA-1", score=0.0), released]))
+    found = sessions.sessions(judged, resamples=20).set_index("measure")
+    outcomes = {"seconds": np.log(judged["seconds"]), "score": judged["score"], "marks": judged["errors"]}
+    assert set(found.index) == set(outcomes)
+    assert (found["people"] == 6).all()
+    for measure, outcome in outcomes.items():
         fit = sm.OLS(outcome, left).fit().params[["along", "later"]]
         expected = 100 * np.expm1(fit) if measure == "seconds" else fit
-        own = found[found["measure"] == measure]
-        assert own["estimate"].tolist() == pytest.approx(expected.tolist())
-        assert (own["people"] == 6).all()
-    assert set(found["measure"]) == {"seconds", "score", "marks"}
+        assert found.loc[measure, "estimate"].tolist() == pytest.approx(expected.tolist())
 
 
 def test_changes_are_those_that_were_put_in_and_people_who_share_them_are_counted():
-    found = sessions.sessions(worked(), measures=["seconds"], resamples=200).set_index("effect")
+    judged = worked()
+    found = sessions.sessions(judged, measures=["seconds"], resamples=200).set_index("effect")
     for effect, true in zip(sessions.EFFECTS, (-0.5, -0.2)):
         row = found.loc[effect]
         assert row["low"] < 100 * np.expm1(true) < row["high"]
         assert row["rising"] <= 1
-
-
-def test_a_mixed_model_with_people_at_random_says_the_same():
-    judged = sessions.prepared(worked())
-    left = sm.add_constant(judged[["along", "later"]])
-    mixed = sm.MixedLM(np.log(judged["seconds"]), left, groups=judged["annotator"]).fit()
-    found = sessions.sessions(judged.drop(columns="words"), measures=["seconds"], resamples=2)
-    expected = 100 * np.expm1(mixed.params[["along", "later"]])
-    assert found["estimate"].tolist() == pytest.approx(expected.tolist(), abs=0.3)
+    first = judged[judged["started"] < 1e5]  # one account of each says nothing about later ones
+    found = sessions.sessions(first, measures=["seconds"], resamples=20).set_index("effect")
+    assert np.isfinite(found.loc[sessions.EFFECTS[0], "estimate"])
+    assert np.isnan(found.loc[sessions.EFFECTS[1], "estimate"])
+    assert found.loc[sessions.EFFECTS[1], "people"] == 0
+    with pytest.raises(DataError, match="hit, position"):
+        sessions.prepared(judged.drop(columns=["hit", "position"]))
 
 
 @settings(max_examples=10, deadline=None)
 @given(st.integers(0, 999), st.floats(-20, 20))
 def test_turning_a_session_round_turns_its_sign_and_peoples_levels_do_not_matter(seed, shift):
     judged = worked(seed, people=3)
-    turned = judged.assign(
-        position=29 - judged["position"], score=judged["score"] + shift * (judged["annotator"] == "p1")
-    )
+    score = judged["score"] + shift * (judged["annotator"] == "p1")
+    turned = judged.assign(position=29 - judged["position"], score=score)
     one, two = (sessions.sessions(frame, measures=["score"], resamples=2)["estimate"] for frame in (judged, turned))
     assert two.tolist() == pytest.approx([-one[0], one[1]], abs=1e-6)
-
-
-def test_who_has_one_account_says_nothing_about_later_ones():
-    judged = worked()
-    first = judged[judged["started"] < 1e5]
-    found = sessions.sessions(first, measures=["seconds"], resamples=20).set_index("effect")
-    assert np.isfinite(found.loc[sessions.EFFECTS[0], "estimate"])
-    assert np.isnan(found.loc[sessions.EFFECTS[1], "estimate"])
-    assert found.loc[sessions.EFFECTS[1], "people"] == 0
 
 
 def test_the_share_kept_and_the_copies_noticed_stand_beside_their_judgements():
@@ -579,95 +441,50 @@ def test_the_share_kept_and_the_copies_noticed_stand_beside_their_judgements():
     assert late["judgements"].tolist() == [48] * 4
 
 
-def test_what_came_first_must_be_known():
-    with pytest.raises(DataError, match="lack hit, position"):
-        sessions.prepared(worked().drop(columns=["hit", "position"]))
+# Figures and sentences
 
 
-# Figures
-
-
-def test_figures_say_what_they_show():
-    from evalkit.show.plots.protocols import attention as drawn_attention
-    from evalkit.show.plots.protocols import sessions as drawn_sessions
-    from evalkit.show.plots.protocols import suggestions as drawn_suggestions
-
+def test_figures_and_sentences_hold_the_tables_numbers():
     marks, released, judged, _ = suggested(5)
     own = suggestions.kept(suggestions.counted(judged, marks, released), by="annotator")
-    figure = drawn_suggestions.suggestions_kept(own[own["protocol"] != "ESAAI-IAA"])
-    assert "ESA^AI-1: from " in figure.get_label()
-    assert len(figure.axes) == 2
-    people = attention.people(degraded())
-    figure = drawn_attention.noticed(people)
-    assert f"ESA-1 {people.loc[people['protocol'] == 'ESA-1', 'noticed'].median():.2f}" in figure.get_label()
-    effects = sessions.sessions(worked(), resamples=5)
-    figure = drawn_sessions.changes(effects)
-    assert f"{effects['estimate'][0]:.2g}" in figure.get_label()
-    assert len(figure.axes) == 2
-
-
-# Sentences
-
-
-def found_of(marks_low, clean_low, pearson, p):
+    shown = own[own["protocol"].isin(pull.ASSISTED)]
+    assert len(drawn_suggestions.suggestions_kept(shown).axes) == 2
     automation = pd.DataFrame({"measure": [*suggestions.MARKINGS, *pull.PULLS], "n": 100, "esa": 0.25, "esaai": 0.5})
-    automation = automation.assign(difference=0.25, low=0.1, high=0.4).set_index("measure")
-    automation.loc[suggestions.MARKINGS[4], "low"] = marks_low
-    automation.loc[pull.PULLS[5], "low"] = clean_low
+    automation = automation.assign(difference=0.25, low=0.1, high=0.4)
+    said = bias_words.marks(automation, shown, pd.DataFrame({"confirmed": [0.1, 0.2, 0.3, 0.4, 0.5]}))
+    assert f"{shown['kept'].sum() / shown['suggested_most'].sum():.0%} to " in said
+    assert f"{(shown['share_low'] >= 0.95).sum()} of {len(shown)} " in said
+    people, judged = attention.people(degraded()), degraded()
+    table, strict = attention.attention(judged, resamples=5), attention.screened(judged, least=0.7, resamples=9)
+    median = people.loc[people["protocol"] == "ESA-1", "noticed"].median()
+    assert f"ESA-1 {median:.2f}" in drawn_attention.noticed(people).get_label()
+    said = bias_words.noticing(table, people, strict, 0.7)
+    assert f"{table['noticed'].min():.0%} (ESA-1) to {table['noticed'].max():.0%} (MQM-1)" in said
+    assert "1 of 8 people (E0)" in said
+    assert "nobody" in bias_words.noticing(table, people, strict.assign(failed=0), 0.7)
+    effects = sessions.sessions(worked(), resamples=50)
+    time = -effects.set_index(["measure", "effect"]).loc[("seconds", sessions.EFFECTS[0]), "estimate"] / 100
+    assert f"{effects['estimate'][0]:.2g}" in drawn_sessions.changes(effects).get_label()
+    assert f"{time:.0%} to {time:.0%} less time (clearly in 1 of 1" in bias_words.changing(effects)
+    fewer = effects.assign(high=effects["high"].where(effects["measure"] != "marks", -0.1))
+    assert "an account in ESA-1" in bias_words.changing(fewer)
+
+
+MOVES = [((0.7, 0.6), (0.01, 0.02)), ((0.7, 0.6), (0.01, 0.2)), ((0.7, -0.6), (0.01, 0.02))]
+
+
+@pytest.mark.parametrize(("marks_low", "clean_low"), [(-0.1, -0.1), (-0.1, 0.1), (0.1, -0.1), (0.1, 0.1)])
+@pytest.mark.parametrize(("pearson", "p"), MOVES)
+def test_the_summary_says_no_more_than_the_intervals_do(marks_low, clean_low, pearson, p):
+    automation = pd.DataFrame({"measure": [*suggestions.MARKINGS, *pull.PULLS], "n": 100, "esa": 0.25, "esaai": 0.5})
+    automation = automation.assign(difference=0.25, low=0.1, high=0.4)
+    automation.loc[automation["measure"] == suggestions.MARKINGS[4], "low"] = marks_low
+    automation.loc[automation["measure"] == pull.PULLS[5], "low"] = clean_low
     moved = pd.DataFrame({"quality": pull.QUALITY, "systems": 12, "pearson": pearson, "p": p, "steady": 0.125})
-    return automation.reset_index(), moved
-
-
-@pytest.mark.parametrize("marks_low", [-0.1, 0.1])
-@pytest.mark.parametrize("clean_low", [-0.1, 0.1])
-@pytest.mark.parametrize(
-    ("pearson", "p", "bent"),
-    [
-        ((0.7, 0.6), (0.01, 0.02), True),
-        ((0.7, 0.6), (0.01, 0.2), False),
-        ((0.7, -0.6), (0.01, 0.02), False),
-    ],
-)
-def test_the_summary_says_no_more_than_the_intervals_do(marks_low, clean_low, pearson, p, bent):
-    automation, moved = found_of(marks_low, clean_low, pearson, p)
     said = bias_words.summary(automation, moved)
     assert ("not surely more" in said) == (marks_low < 0)
     assert ("stays open" in said) == (clean_low < 0)
-    assert ("not shown to follow" in said) == (not bent)
+    assert ("not shown to follow" in said) == (min(pearson) < 0 or max(p) > 0.05)
     both = " ".join(bias_words.scores(automation, moved))
     assert ("does not exclude" in both) == (clean_low < 0)
-    assert f"{pearson[0]:.2f} (p 0.01) by MQM-1" in both
-    assert "they correlate by 0.12" in both
-
-
-def test_sentences_on_marks_hold_the_tables_numbers():
-    marks, released, judged, _ = suggested(5)
-    automation, _ = found_of(0.1, 0.1, 0.5, 0.5)
-    people = suggestions.kept(suggestions.counted(judged, marks, released), by="annotator")
-    sound = pd.DataFrame({"confirmed": [0.1, 0.2, 0.3, 0.4, 0.5]})
-    said = bias_words.marks(automation, people, sound)
-    shown = people[people["protocol"].isin(pull.ASSISTED)]
-    low = shown["kept"].sum() / shown["suggested_most"].sum()
-    assert f"People keep {low:.0%} to " in said
-    assert f"{(shown['share_low'] >= 0.95).sum()} of {len(shown)} keep 95% or more" in said
-    assert "10% of suggestions" in said
-    assert "40% to 50% of marks drawn without" in said
-
-
-def test_sentences_on_attention_and_time_hold_the_tables_numbers():
-    judged = degraded()
-    table, people = attention.attention(judged, resamples=5), attention.people(judged)
-    strict = attention.screened(judged, least=0.7, resamples=9)
-    said = bias_words.noticing(table, people, strict, 0.7)
-    assert f"{table['noticed'].min():.0%} (ESA-1) to {table['noticed'].max():.0%} (MQM-1)" in said
-    assert "fails 1 of 8 people (E0)" in said
-    assert f"ESA-1 1 of 4 people, τ-b {strict['kendall_b'][0]:.2f}" in said
-    assert "would take out nobody" in bias_words.noticing(table, people, strict.assign(failed=0), 0.7)
-    effects = sessions.sessions(worked(), resamples=50)
-    time = -effects.set_index(["measure", "effect"]).loc[("seconds", sessions.EFFECTS[0]), "estimate"]
-    said = bias_words.changing(effects)
-    assert f"{time / 100:.0%} to {time / 100:.0%} less time (clearly in 1 of 1 protocols)" in said
-    assert "marks falls along an account in no protocol" in said
-    assert "suggestions kept in neither" in said
-    fewer = effects.assign(high=effects["high"].where(effects["measure"] != "marks", -0.1))
-    assert "marks falls along an account in ESA-1" in bias_words.changing(fewer)
+    assert f"{pearson[0]:.2f} (p 0.01)" in both

@@ -7,40 +7,28 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from matplotlib import pyplot as plt
+from makers import ratings
 from scipy import stats
 
 from evalkit import DataError
-from evalkit.data import simulate
 from evalkit.human import protocols
 from evalkit.human.protocols import consistency, draws, rankings
 from evalkit.show.plots import page
 from evalkit.show.plots.protocols import rankings as draw
-from evalkit.stats import inference
 
 NAMES = ("ESA-1", "ESA-2", "ESAAI-1", "MQM-1", "WMT-MQM", "WMT-DASQM", "LLM")
 
 
 def campaigns(rng, *, names=NAMES, systems=5, documents=10, length=2, people=6, steps=3.0, noise=6.0, taste=0.0):
     """One judgement a translation and protocol, by a person at random; people may like systems differently."""
-    frame = pd.MultiIndex.from_product([names, range(systems), range(documents), range(length)]).to_frame(index=False)
-    frame.columns = ["protocol", "system", "doc", "part"]
-    person = rng.integers(0, people, len(frame))
-    liked = rng.normal(0, taste, (len(names), people, systems))
-    number = frame["protocol"].map({name: k for k, name in enumerate(names)})
-    score = steps * frame["system"] + liked[number, person, frame["system"]] + rng.normal(0, noise, len(frame))
-    own = frame["protocol"].str.startswith(("WMT", "LLM"))
-    return pd.DataFrame(
-        {
-            "protocol": frame["protocol"],
-            "system": "S" + frame["system"].astype(str),
-            "doc": "d" + frame["doc"].astype(str),
-            "segment": (frame["doc"] * length + frame["part"]).astype(str),
-            "annotator": pd.Series("p" + pd.Series(person).astype(str)).mask(own),
-            "score": score,
-            "item_type": "system",
-        }
-    )
+    spread = {"segment": 0.0, "annotator": 0.0, "taste": taste, "residual": noise}
+    sizes = {"systems": systems, "documents": documents, "length": length, "people": people}
+    options = {"each": 1, "dealt": "item", "gap": -steps, "level": 0.0, "scale": None, "spread": spread}
+    parts = []
+    for name in names:
+        part = ratings(rng, **sizes, **options, protocol=name)
+        parts.append(part.assign(annotator=None) if name.startswith(("WMT", "LLM")) else part)
+    return pd.concat(parts, ignore_index=True)
 
 
 @pytest.fixture(scope="module")
@@ -53,13 +41,6 @@ def scored():
 def drawn(scored):
     """The same, drawn 200 times."""
     return draws.draw_scores(scored, resamples=200)
-
-
-def overcount(scored):
-    """Return by what factor plain draws of ESA-1's documents and people spread differences of systems too far."""
-    _, _, cells = draws.summed(scored, ["ESA-1"])
-    [found] = inference.redraw([draws.as_part("ESA-1", cells["ESA-1"])], resamples=2, seed=1)
-    return found.overcount(pool=True)[0]
 
 
 def means(scored):
@@ -99,43 +80,32 @@ def test_opposed_pairs_are_sure_in_both_and_otherwise_ordered():
     scored = campaigns(np.random.default_rng(4), steps=6.0, documents=20)
     turned = scored.assign(score=scored["score"].where(scored["protocol"] != "MQM-1", -scored["score"]))
     drawn = draws.draw_scores(turned, resamples=300)
-    found = rankings.between(drawn).set_index(["a", "b"])
+    found = rankings.between(drawn).set_index(["a", "b"])["opposed"]
+
+    def sure(name, i, j):
+        own = drawn.draws[:, NAMES.index(name)]
+        low, high = np.quantile(own[:, i] - own[:, j], [0.025, 0.975])
+        return int(low > 0) - int(high < 0)
+
     for a, b in (("ESA-1", "MQM-1"), ("ESA-1", "ESA-2")):
-        count = 0
-        for i, j in combinations(range(5), 2):
-            sides = [
-                np.quantile(drawn.draws[:, NAMES.index(name), i] - drawn.draws[:, NAMES.index(name), j], [0.025, 0.975])
-                for name in (a, b)
-            ]
-            signs = [1 if side[0] > 0 else -1 if side[1] < 0 else 0 for side in sides]
-            count += signs[0] * signs[1] < 0
-        assert found.loc[(a, b), "opposed"] == count
-    assert found.loc[("ESA-1", "MQM-1"), "opposed"] > 3
+        assert found[a, b] == sum(sure(a, i, j) * sure(b, i, j) < 0 for i, j in combinations(range(5), 2))
+    assert found["ESA-1", "MQM-1"] > 3
 
 
 def test_without_gold_every_other_kind_has_one_vote(scored, drawn):
     found, wide = rankings.against(drawn).set_index("protocol"), means(scored)
     tau = {(a, b): stats.kendalltau(wide[a], wide[b]).statistic for a in NAMES for b in NAMES}
     of_kind = {"ESA": ["ESA-1", "ESA-2"], "AI": ["ESAAI-1"], "MQM": ["MQM-1", "WMT-MQM"], "DA": ["WMT-DASQM"]}
-    heard = {
-        "ESA-1": ["AI", "MQM", "DA"],
-        "ESAAI-1": ["ESA", "MQM", "DA"],
-        "WMT-MQM": ["ESA", "AI", "DA"],
-        "LLM": ["ESA", "MQM", "DA"],
-    }
-    for name, kinds in heard.items():
-        theirs = np.mean([np.mean([tau[name, other] for other in of_kind[kind]]) for kind in kinds])
+    for name, own in {"ESA-1": "ESA", "ESAAI-1": "AI", "WMT-MQM": "MQM", "LLM": "AI"}.items():
+        kinds = [others for kind, others in of_kind.items() if kind != own]
+        theirs = np.mean([np.mean([tau[name, other] for other in others]) for others in kinds])
         assert found.loc[name, "others"] == pytest.approx(theirs)
     assert found.loc["ESA-2", "gold"] == pytest.approx(tau["ESA-2", "WMT-MQM"])
     assert found.loc["WMT-MQM", ["gold", "gold_low", "gold_high"]].isna().all()
     rest = found.drop(index="WMT-MQM")
-    assert (rest["gold_low"] <= rest["gold"]).all()
-    assert (rest["gold"] <= rest["gold_high"]).all()
-
-
-def test_a_single_kind_has_no_others():
-    drawn = draws.draw_scores(campaigns(np.random.default_rng(1), names=("MQM-1", "WMT-MQM")), resamples=50)
-    assert rankings.against(drawn)["others"].isna().all()
+    assert (rest["gold_low"].le(rest["gold"]) & rest["gold"].le(rest["gold_high"])).all()
+    alone = campaigns(np.random.default_rng(1), names=("MQM-1", "WMT-MQM"))
+    assert rankings.against(draws.draw_scores(alone, resamples=50))["others"].isna().all()
 
 
 def test_campaigns_of_one_kind_are_compared_with_those_of_two(scored, drawn):
@@ -170,40 +140,21 @@ def test_systems_far_apart_are_each_a_cluster_and_equal_ones_are_one():
 
 def test_draws_vary_as_much_as_campaigns_do():
     """Judged once each, by people who only scatter: the error of a difference is known, √(2/n) times the noise."""
-    rng = np.random.default_rng(3)
     options = {"systems": 4, "documents": 40, "length": 3, "people": 10, "steps": 0.0, "noise": 6.0}
-    drawn = draws.draw_scores(campaigns(rng, names=("ESA-1", "WMT-MQM"), **options), resamples=2000)
+    scored = campaigns(np.random.default_rng(3), names=("ESA-1", "WMT-MQM"), **options)
+    drawn = draws.draw_scores(scored, resamples=2000).draws
     first, second = np.triu_indices(4, 1)
-    spread = (drawn.draws[..., first] - drawn.draws[..., second]).std(axis=0).mean(axis=1)
+    spread = (drawn[..., first] - drawn[..., second]).std(axis=0).mean(axis=1)
     np.testing.assert_allclose(spread, 6 * np.sqrt(2 / 120), rtol=0.15)
-    table = campaigns(rng, names=("ESA-1",), **options)
-    assert overcount(table) == pytest.approx(np.sqrt(3), rel=0.1)
 
 
 def test_people_who_like_systems_differently_widen_intervals():
     """Ten people, each with likings of standard deviation 5: they are what scatters, and are hardly overcounted."""
-    drawn = draws.draw_scores(
-        campaigns(
-            np.random.default_rng(8), names=("ESA-1",), systems=8, documents=200, people=10, noise=0.1, taste=5.0
-        ),
-        resamples=1000,
-    )
+    options = {"systems": 8, "documents": 200, "people": 10, "noise": 0.1, "taste": 5.0}
+    scored = campaigns(np.random.default_rng(8), names=("ESA-1",), **options)
+    drawn = draws.draw_scores(scored, resamples=1000).draws
     first, second = np.triu_indices(8, 1)
-    spread = (drawn.draws[..., first] - drawn.draws[..., second]).var(axis=0).mean()
-    assert spread == pytest.approx(2 * 5**2 / 10, rel=0.5)
-
-
-def test_overcount_is_the_sum_of_squares_of_loops(scored):
-    own = scored[scored["protocol"] == "ESA-1"]
-    residual = own["score"] - own.groupby("system")["score"].transform("mean")
-
-    def squares(by):
-        sums = residual.groupby([own["system"], *(own[name] for name in by)]).sum().unstack("system", fill_value=0)
-        return (sums.sub(sums.mean(axis=1), axis=0) ** 2).to_numpy().sum()
-
-    documents, people, both = squares(["doc"]), squares(["annotator"]), squares(["annotator", "doc"])
-    fair = max(documents + people - both, documents, people)
-    assert overcount(scored) == pytest.approx(np.sqrt((documents + people + both) / fair), rel=1e-4)
+    assert (drawn[..., first] - drawn[..., second]).var(axis=0).mean() == pytest.approx(2 * 5**2 / 10, rel=0.5)
 
 
 def test_equal_systems_are_seldom_called_different():
@@ -240,35 +191,38 @@ def test_intervals_of_agreement_cover_what_campaigns_give_on_average():
 
 
 def test_only_segments_that_all_protocols_have_are_compared(scored):
-    fewer = scored.drop(scored.query("protocol == 'WMT-MQM' and segment in ['3', '7']").index)
-    fewer = fewer.drop(fewer.query("protocol == 'WMT-DASQM' and segment == '5' and system == 'S2'").index)
+    fewer = scored.query("not (protocol == 'WMT-MQM' and segment in ['003', '007'])")
+    fewer = fewer.query("not (protocol == 'WMT-DASQM' and segment == '005' and system == 'S2')")
     part = scored[scored["protocol"] == "ESA-1"].assign(protocol="ESA-IAA").head(5)
     reference = scored[scored["system"] == "S0"].assign(system="refA", item_type="reference")
     kept = draws.same_segments(pd.concat([fewer, part, reference]))
-    assert set(kept["segment"]) == set(scored["segment"]) - {"3", "5", "7"}
+    assert set(kept["segment"]) == set(scored["segment"]) - {"003", "005", "007"}
     assert set(kept["protocol"]) == set(NAMES)
     assert kept.groupby("protocol").size().tolist() == [17 * 5] * 7
     assert "refA" not in set(kept["system"])
     assert len(draws.same_segments(fewer, protocols=["ESA-1", "MQM-1"])) == 2 * 20 * 5
 
 
-def test_what_cannot_be_compared_is_refused(scored):
-    with pytest.raises(DataError, match="MQM-9: no such protocol"):
-        draws.draw_scores(scored, protocols=["ESA-1", "MQM-9"])
-    with pytest.raises(DataError, match="share no segment"):
-        draws.same_segments(scored[(scored["protocol"] == "ESA-1") != (scored["segment"] < "5")])
-    with pytest.raises(DataError, match="MQM-1 has no score of S2"):
-        draws.draw_scores(scored.query("protocol != 'MQM-1' or system != 'S2'"))
-    with pytest.raises(DataError, match="Too few people or documents stand behind ESA-1"):
-        draws.draw_scores(campaigns(np.random.default_rng(1), names=("ESA-1",), documents=1, people=20, length=1))
-    with pytest.raises(DataError, match="WMT-MQM: no such protocol"):
-        rankings.against(draws.draw_scores(scored, protocols=["ESA-1", "LLM"], resamples=5))
-    with pytest.raises(DataError, match="of one kind"):
-        rankings.kinds_apart(draws.draw_scores(scored, protocols=["ESA-1", "LLM", "MQM-1"], resamples=5))
-    with pytest.raises(DataError, match="3 documents cannot be parted"):
-        consistency.subset_consistency(scored[scored["doc"] < "d3"])
-    with pytest.raises(DataError, match="WMT-MQM: no such protocol"):
-        consistency.subset_consistency(scored, protocols=["ESA-1", "MQM-1"])
+def of(scored, *names):
+    return draws.draw_scores(scored, protocols=names, resamples=5)
+
+
+@pytest.mark.parametrize(
+    ("call", "word"),
+    [
+        (lambda s: of(s, "ESA-1", "MQM-9"), "MQM-9"),
+        (lambda s: draws.same_segments(s[(s["protocol"] == "ESA-1") != (s["segment"] < "005")]), "share no segment"),
+        (lambda s: draws.draw_scores(s.query("protocol != 'MQM-1' or system != 'S2'")), "MQM-1 .* S2"),
+        (lambda s: of(campaigns(np.random.default_rng(1), documents=1, people=20, length=1), "ESA-1"), "ESA-1"),
+        (lambda s: rankings.against(of(s, "ESA-1", "LLM")), "WMT-MQM"),
+        (lambda s: rankings.kinds_apart(of(s, "ESA-1", "LLM", "MQM-1")), "of one kind"),
+        (lambda s: consistency.subset_consistency(s[s["doc"] < "d03"]), "3 documents"),
+        (lambda s: consistency.subset_consistency(s, protocols=["ESA-1", "MQM-1"]), "WMT-MQM"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(scored, call, word):
+    with pytest.raises(DataError, match=word):
+        call(scored)
 
 
 def by_all_splits(scored, names, share):
@@ -333,14 +287,8 @@ def test_more_documents_rank_better_and_the_interval_holds_the_estimate():
 
 
 def test_segments_needed_are_read_off_a_straight_line():
-    curve = pd.DataFrame(
-        {
-            "protocol": ["A"] * 3 + ["B"] * 3,
-            "against": "itself",
-            "segments": [10, 20, 40] * 2,
-            "agreement": [0.9, 0.95, 0.97, 0.6, 0.7, 0.8],
-        }
-    )
+    curve = pd.DataFrame({"protocol": list("AAABBB"), "against": "itself", "segments": [10, 20, 40] * 2})
+    curve["agreement"] = [0.9, 0.95, 0.97, 0.6, 0.7, 0.8]
     found = consistency.segments_needed(curve, agreement=0.75).set_index("protocol")
     assert found["segments"].tolist() == [10, pytest.approx(30)]
     assert consistency.segments_needed(curve, agreement=0.96)["segments"].isna().tolist() == [False, True]
@@ -374,54 +322,16 @@ def test_votes_add_up_and_never_go_to_ones_own_kind(seed):
 
 
 @pytest.mark.parametrize("pixels", [page.COLUMN, page.PHONE])
-def test_places_are_drawn_with_their_intervals_and_can_be_read(drawn, pixels):
+def test_figures_show_places_and_a_line_per_protocol(scored, drawn, pixels):
     placed = rankings.places(drawn)
-    with page.drawn_for(pixels):
-        figure = draw.place_table(placed)
-    shades = {patch.get_facecolor() for patch in figure.axes[0].patches}
-    assert len(shades) == 4
-    written = [text.get_text() for text in figure.axes[0].texts]
-    assert written[0::2] == placed["rank"].astype(str).tolist()
-    assert written[1::2] == [
-        f"{row.rank_low}–{row.rank_high}" if row.rank_low < row.rank_high else "sure" for row in placed.itertuples()
-    ]
-    assert [label.get_text().replace("\n", "") for label in figure.axes[0].get_xticklabels()][2] == "ESA^AI-1"
-    assert page.smallest(figure) >= page.LETTER
-    assert figure.get_label().startswith("Places of 5 systems under 7 protocols")
-    plt.close(figure)
-
-
-@pytest.mark.parametrize("pixels", [page.COLUMN, page.PHONE])
-def test_curves_have_a_panel_per_yardstick_and_a_line_per_protocol(scored, pixels):
     curve = consistency.subset_consistency(scored, splits=20, resamples=5)
     with page.drawn_for(pixels):
-        figure = draw.consistency_curves(curve)
-    assert [len(axes.lines) for axes in page.panels_of(figure)] == [7, 6, 7]
-    first = page.panels_of(figure)[0].lines[0]
+        table, curves = draw.place_table(placed), draw.consistency_curves(curve)
+    assert [text.get_text() for text in table.axes[0].texts][0::2] == placed["rank"].astype(str).tolist()
+    assert [len(axes.lines) for axes in page.panels_of(curves)] == [7, 6, 7]
     own = curve.query("protocol == 'ESA-1' and against == 'itself'")
-    np.testing.assert_allclose(first.get_ydata(), 100 * own["agreement"])
-    looks = {(line.get_color(), line.get_linestyle(), line.get_marker()) for line in page.panels_of(figure)[0].lines}
-    assert len(looks) == 7
-    assert page.smallest(figure) >= page.LETTER
-    worst = curve[curve["against"].eq("itself") & curve["segments"].eq(curve["segments"].max())].nsmallest(
-        1, "agreement"
-    )
-    assert (
-        f"its own ranking, from {100 * worst['agreement'].iloc[0]:.0f} % ({worst['protocol'].iloc[0]})"
-        in figure.get_label()
-    )
-    plt.close(figure)
-
-
-def test_what_needs_how_many_segments_is_laid_out_by_protocol(scored):
-    needed = consistency.segments_needed(consistency.subset_consistency(scored, splits=20, resamples=5), agreement=0.7)
-    wide = consistency.side_by_side(needed).set_index("protocol")
-    assert list(wide.index) == list(NAMES)
-    for row in needed.itertuples():
-        name = {"itself": "its own", "gold": "WMT-MQM's", "others": "other kinds'"}[row.against]
-        np.testing.assert_equal(wide.loc[row.protocol, f"segments, {name}"], row.segments)
-        assert wide.loc[row.protocol, f"reached, {name}"] == row.reached
-    assert wide.loc["WMT-MQM", ["segments, WMT-MQM's", "reached, WMT-MQM's"]].isna().all()
+    np.testing.assert_allclose(page.panels_of(curves)[0].lines[0].get_ydata(), 100 * own["agreement"])
+    assert min(map(page.smallest, (table, curves))) >= page.LETTER
 
 
 def test_agreement_that_depends_on_texts_comes_first(scored, drawn):
@@ -453,42 +363,14 @@ def test_a_draw_without_a_judgement_gives_way_to_one_with_all():
 def test_systems_of_the_release_have_the_means_of_its_files(released, real):
     """All collections, parts and the model too, from the files of released scores, by pandas alone."""
     drawn = draws.draw_scores(released, protocols=protocols.ORDER, resamples=50)
-    found = rankings.places(drawn).set_index(["protocol", "system"])
+    found = rankings.places(drawn).set_index(["protocol", "system"]).sort_index()
     theirs = real("wmt23-protocols-released").query("system != 'refA'").groupby(["protocol", "system"])["score"].mean()
-    human = real("wmt23-human").query("system != 'refA'").astype({"metric": "str"})
+    human = real("wmt23-human").query("system != 'refA' and tgt_lang == 'deu'").astype({"metric": "str"})
     for name, metric, count in (("WMT-MQM", "mqm", 156), ("WMT-DASQM", "da-sqm", 199)):
         own = human[(human["metric"] == metric) & human["segment"].isin(released["segment"])]
-        own = own[own["tgt_lang"] == "deu"].groupby("system")["score"]
+        own = own.groupby("system")["score"]
         assert set(own.count()) == {count}
         theirs = pd.concat([theirs, pd.concat({name: own.mean()}, names=["protocol"])])
     assert len(found) == len(theirs) == 11 * 12
-    pd.testing.assert_series_equal(found["mean"].sort_index(), theirs.sort_index(), check_names=False)
-    ranks = theirs.groupby(level=0).rank(ascending=False, method="min")
-    assert (found["rank"].sort_index() == ranks.sort_index()).all()
-
-
-def test_on_the_same_segments_the_release_ranks_alike_and_no_sure_pair_is_turned(released):
-    same = draws.same_segments(released)
-    assert same["segment"].nunique() == 156
-    drawn = draws.draw_scores(same)
-    found = rankings.between(drawn)
-    wide = same.pivot_table(index="system", columns="protocol", values="score")
-    theirs = [stats.kendalltau(wide[row.a], wide[row.b]).statistic for row in found.itertuples()]
-    np.testing.assert_allclose(found["kendall_b"], theirs)
-    assert found["kendall_b"].min() > 0.75
-    assert (found["opposed"] == 0).all()
-    apart = rankings.kinds_apart(drawn).set_index("kind").loc["same - other"]
-    assert apart["low"] < 0 < apart["high"]
-
-
-def test_a_simulated_release_goes_all_the_way():
-    tables = [
-        getattr(simulate, name)() for name in ("wmt23_protocols", "wmt23_protocols_released", "metric_human_scores")
-    ]
-    scored = protocols.scores(*tables)
-    same = draws.same_segments(scored)
-    assert len(rankings.places(draws.draw_scores(scored, protocols=protocols.ORDER, resamples=100))) == 11 * 12
-    drawn = draws.draw_scores(same, resamples=100)
-    assert len(rankings.places(drawn)) == 8 * 12
-    assert rankings.between(drawn)["kendall_b"].min() > 0.5
-    assert len(consistency.subset_consistency(same, splits=20, resamples=5)) == (3 * 8 - 1) * len(consistency.SHARES)
+    pd.testing.assert_series_equal(found["mean"], theirs.sort_index(), check_names=False)
+    assert (found["rank"] == theirs.groupby(level=0).rank(ascending=False, method="min").sort_index()).all()

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from makers import laid_out, ratings, read
 from scipy import stats
 
 from evalkit import DataError, data
@@ -19,28 +20,12 @@ from evalkit.papers import wmt_lines
 NAMES = list(rules.RULES)
 
 
-def campaign(seed=0, *, systems=5, documents=12, segments=4, step=3.0, gaps=0.0, domains=2):
+def campaign(seed=0, *, systems=5, documents=12, step=3.0, gaps=0.0, domains=2):
     """Draw judgements: every system on the same documents, one annotator a document and system, scores 0 to 100."""
-    rng = np.random.default_rng(seed)
-    rows = []
-    for system, doc in itertools.product(range(systems), range(documents)):
-        strict = rng.normal(0, 6)
-        rows += [
-            {
-                "src_lang": "eng",
-                "tgt_lang": "jpn",
-                "system": f"s{system}",
-                "doc": f"d{doc}",
-                "segment": str(segment),
-                "annotator": f"a{rng.integers(6)}",
-                "item_type": "system",
-                "domain": f"x{doc % domains}",
-                "score": float(np.clip(np.round(70 - step * system + strict + rng.normal(0, 12)), 0, 100)),
-            }
-            for segment in range(segments)
-            if rng.random() >= gaps
-        ]
-    return pd.DataFrame(rows)
+    spread = {"block": 6.0, "residual": 12.0, "segment": 0.0, "annotator": 0.0}
+    sizes = {"systems": systems, "documents": documents, "length": 4, "people": 6, "each": 1, "dealt": "showing"}
+    frame = ratings(seed, **sizes, gap=step, level=70, spread=spread, missing=gaps, step=1)
+    return frame.assign(domain="x" + (frame["doc"].str[1:].astype(int) % domains).astype(str))
 
 
 OPTIONS = {"segment": ("doc", "segment"), "item_types": ("system",)}
@@ -102,18 +87,6 @@ def test_correcting_over_lines_equals_holm_on_the_highest_p_across_each_line():
     found[np.triu_indices(6, 1)] = rules.corrected(p, rules.named("units-lines"))
     for a, b in itertools.combinations(range(6), 2):
         assert math.isclose(found[a, b], adjusted[a:b].min())
-
-
-def test_every_rule_names_its_source_and_what_it_does():
-    for name, rule in rules.RULES.items():
-        assert rule.name == name
-        assert rule.source
-        assert rule.line in rules.LINES
-        assert rule.test in rules.TESTS
-        assert rule.by in ("raw", "z")
-        assert rule.nominal in (0.05, 0.1)
-    with pytest.raises(DataError, match="Did you mean 'wmt25-ranges'"):
-        rules.named("wmt25-range")
 
 
 def by_hand(frame, name):
@@ -200,57 +173,35 @@ def test_names_of_systems_order_of_rows_and_a_change_of_scale_change_no_line(see
 
 def test_what_a_rule_needs_is_said():
     frame = campaign(1)
-    with pytest.raises(DataError, match="need the column annotator"):
+    with pytest.raises(DataError, match="annotator"):
         by_rule.rule_clusters(frame.drop(columns="annotator"), rule="wmt22", **OPTIONS)
-    apart = frame[(frame["system"] == "s0") == frame["doc"].isin([f"d{k}" for k in range(6)])]
-    with pytest.raises(DataError, match="share no two segments"):
+    with pytest.raises(DataError, match="wmt25-ranges"):
+        rules.named("wmt25-range")
+    apart = frame[(frame["system"] == "S0") == (frame["doc"] < "d06")]
+    with pytest.raises(DataError, match="no two segments"):
         by_rule.rule_clusters(apart, rule="wmt26", **OPTIONS)
     _, counts = by_rule.side_by_side({"mine": (apart, OPTIONS)}, ["wmt20", "wmt26"])
     assert counts.set_index("rule")["why"].str.contains("share no").to_dict() == {"wmt20": False, "wmt26": True}
 
 
 def test_neighbours_only_part_systems_that_their_own_test_does_not():
-    """s1 beats s2 only just, and s0, ahead of both but as erratic as can be, beats neither."""
+    """S1 beats S2 only just, and S0, ahead of both but as erratic as can be, beats neither."""
     rng = np.random.default_rng(0)
     base = rng.normal(60, 5, 40)
-    scores = {"s0": base + np.where(np.arange(40) % 4, -2, 14), "s1": base + rng.normal(1.5, 0.4, 40), "s2": base}
-    frame = pd.concat(
-        [
-            pd.DataFrame(
-                {
-                    "src_lang": "eng",
-                    "tgt_lang": "jpn",
-                    "system": name,
-                    "doc": [f"d{k}" for k in range(40)],
-                    "segment": "1",
-                    "annotator": "a",
-                    "item_type": "system",
-                    "score": values,
-                }
-            )
-            for name, values in scores.items()
-        ]
-    )
+    scores = [base + np.where(np.arange(40) % 4, -2, 14), base + rng.normal(1.5, 0.4, 40), base]
+    frame = laid_out(scores, "system segment", documents=range(40))
     found = by_rule.judge(frame, rules.named("wmt25"), **OPTIONS)[0]
-    assert found.table["system"].tolist() == ["s0", "s1", "s2"]
+    assert found.table["system"].tolist() == ["S0", "S1", "S2"]
     assert (found.lines, found.unproved) == (1, 1)
     assert by_rule.judge(frame, rules.named("wmt25-ranges"), **OPTIONS)[0].lines == 0
 
 
 def test_what_each_rule_parts_is_counted():
-    frame = pd.DataFrame(
-        {
-            "data": "d",
-            "pair": "p",
-            "rule": ["x"] * 2 + ["y"] * 2 + ["z"] * 2,
-            "system": list("AB") * 3,
-            "cluster": [1, 2, 1, 1, 2, 1],
-        }
-    )
-    found = by_rule.parted(frame)
-    assert found[["better", "worse", "rules", "of", "against", "names"]].to_numpy().tolist() == [
-        ["A", "B", 1, 3, 1, "x"]
-    ]
+    rows = [(rule, *row) for rule, ends in zip("xyz", (2, 1, 1)) for row in (("A", 1), ("B", ends))]
+    frame = pd.DataFrame(rows, columns=["rule", "system", "cluster"]).assign(data="d", pair="p")
+    frame.loc[frame["rule"] == "z", "cluster"] = [2, 1]
+    found = by_rule.parted(frame)[["better", "worse", "rules", "of", "against", "names"]]
+    assert found.to_numpy().tolist() == [["A", "B", 1, 3, 1, "x"]]
 
 
 def laid(seed=1, **options):
@@ -259,47 +210,30 @@ def laid(seed=1, **options):
 
 def test_exchanging_names_keeps_the_mean_over_systems_and_the_level_of_a_test_by_segment():
     (grid,) = laid()
-    batch = next(rule_errors.swapped(grid, by="document", campaigns=3, rng=np.random.default_rng(1), points=(0.0,) * 8))
+
+    def swapped(by, campaigns, **options):
+        return rule_errors.swapped(grid, by=by, campaigns=campaigns, rng=np.random.default_rng(1), **options)
+
+    batch = next(swapped("document", 3, points=(0.0,) * 8))
     np.testing.assert_allclose(batch.means["raw"].mean(axis=1), np.tile(grid.raw.mean(axis=0), (3, 1)))
-    both = rule_errors.rates(
-        rule_errors.swapped(grid, by="segment", campaigns=600, rng=np.random.default_rng(1)), "alike", names=NAMES
-    )
+    both = rule_errors.rates(swapped("segment", 600), "alike", names=NAMES)
     single = both[~both["rule"].isin(["wmt26", "wmt26-next"])]  # these take the better of two tests
     error = np.sqrt(single["nominal"] * (1 - single["nominal"]) / 600)
     assert (single["rate"] <= single["nominal"] + 4 * error).all()
     assert (both["low"] <= 2 * both["nominal"]).all()
-    by_document = rule_errors.rates(
-        rule_errors.swapped(grid, by="document", campaigns=600, rng=np.random.default_rng(1)), "alike", names=NAMES
-    ).set_index("rule")
+    by_document = rule_errors.rates(swapped("document", 600), "alike", names=NAMES).set_index("rule")
     assert by_document.loc["units", "low"] <= 0.1
     assert by_document.loc["wmt24-micro", "low"] > 0.05, "what depends within documents is no independent evidence"
 
 
 def test_rearranged_campaigns_are_tested_as_ratings_are():
     (grid,) = laid(seed=6, gaps=0.1)
-    batch = next(
-        rule_errors.swapped(
-            grid, by="document", campaigns=1, rng=np.random.default_rng(3), points=(9.0, 4.0, 0.0), true=True
-        )
-    )
-    rows = [
-        {
-            "src_lang": "eng",
-            "tgt_lang": "jpn",
-            "system": f"s{k}",
-            "doc": f"d{doc}",
-            "segment": str(segment),
-            "item_type": "system",
-            "score": score,
-            "domain": f"x{domain}",
-        }
-        for k, values in enumerate(batch.means["raw"][0])
-        for segment, (score, doc, domain) in enumerate(zip(values, grid.docs, grid.domains, strict=True))
-        if np.isfinite(score)
-    ]
+    options = {"by": "document", "campaigns": 1, "points": (9.0, 4.0, 0.0), "true": True}
+    batch = next(rule_errors.swapped(grid, rng=np.random.default_rng(3), **options))
+    frame = laid_out(batch.means["raw"][0], "system segment", documents=grid.docs)
+    frame["domain"] = [f"x{grid.domains[int(segment)]}" for segment in frame["segment"]]
     names = [name for name in NAMES if rules.named(name).by == "raw" and rules.named(name).test != "sign flips"]
     _, parted = rule_errors.lined(batch, [rules.named(name) for name in names], resamples=200)
-    frame = pd.DataFrame(rows)
     for name, found in zip(names, parted[:, 0], strict=True):
         one = by_rule.judge(frame, rules.named(name), **OPTIONS, resamples=200)[0]
         assert found == one.beats.any(), name
@@ -318,15 +252,15 @@ def test_halves_of_a_crowd_split_every_judgement_once():
 
 
 def test_a_rule_that_errs_is_not_advised():
-    found = pd.DataFrame(
-        {
-            "rule": ["bold", "sound", "timid"] * 2,
-            "situation": ["alike"] * 3 + ["differ"] * 3,
-            "rate": [0.3, 0.1, 0.05, 0.9, 0.6, 0.2],
-            "low": [0.2, 0.08, 0.03, 0.8, 0.5, 0.1],
-            "nominal": [0.1] * 3 + [None] * 3,
-        }
-    )
+    found = read("""
+        rule  situation rate low  nominal
+        bold  alike     0.3  0.2  0.1
+        sound alike     0.1  0.08 0.1
+        timid alike     0.05 0.03 0.1
+        bold  differ    0.9  0.8  -
+        sound differ    0.6  0.5  -
+        timid differ    0.2  0.1  -
+    """)
     assert rule_errors.advised(found, power="differ") == "sound"
     assert rule_errors.advised(found[found["rule"] == "bold"], power="differ") == "bold"
 
@@ -338,53 +272,6 @@ def test_autorank_by_hand():
     found = auto_rank(scores)
     assert found["autorank"].tolist() == pytest.approx([(1 + 2.5) / 2, (1.75 + 1) / 2, 4.0])
     assert found["past_cutoff"].tolist() == [False, False, True]
-
-
-def test_wmt23_s_transcription_equals_the_file(mirrored):
-    found, pair, means = [], "", {}
-    file = mirrored("wmt-conference/wmt23-news-systems/*/humaneval/DA+SQM/WMT23.results.txt")
-    for line in file.read_text(encoding="utf-8").splitlines():
-        words = line.split()
-        if line.startswith("[") and "-->" in line:
-            pair = line.strip("[]").replace("-->", "-")
-        elif "('" in line:
-            mean, rest = line.split(" ('")
-            name, _, z, *_ = rest.rstrip(")").replace("'", "").split(", ")
-            means[pair, name] = mean, f"{float(z):.3f}"
-        elif len(words) == 3 and words[0].isdigit():
-            found.append([pair, words[1], *means[pair, words[1]], str(int(words[0])), "False"])
-        elif line.startswith("-----") and found and found[-1][0] == pair:
-            found[-1][-1] = "True"
-    printed = data.published("wmt23_clusters")
-    assert printed.astype(str).to_numpy().tolist() == found
-
-
-def test_wmt24_s_transcription_equals_the_workbook(mirrored):
-    codes = {
-        "en": "eng",
-        "de": "deu",
-        "ja": "jpn",
-        "zh": "zho",
-        "cs": "ces",
-        "uk": "ukr",
-        "is": "isl",
-        "ru": "rus",
-        "es": "spa",
-        "hi": "hin",
-    }
-    file = mirrored("wmt-conference/wmt24-news-systems/*/humeval/AutoRank.xlsx")
-    found = []
-    for sheet, table in pd.read_excel(file, sheet_name=None, engine="calamine").items():
-        pair = "-".join(codes[code] for code in sheet.split("-"))
-        for row in table.itertuples(index=False):
-            shown = [
-                repr(float(row.metricx)),
-                repr(float(row.cometkiwi)),
-                f"{row.AutoRank:.6f}",
-                row.past_cutoff.lower(),
-            ]
-            found.append([pair, row[0].split(" ")[0], *shown])
-    assert data.published("wmt24_autorank").astype(str).to_numpy().tolist() == found
 
 
 def test_wmt23_s_lines_follow_from_its_wins_and_its_automatic_ranks_from_the_metrics(real):
@@ -401,21 +288,3 @@ def test_wmt23_s_lines_follow_from_its_wins_and_its_automatic_ranks_from_the_met
     assert equal["AutoRank and cutoff"]
     assert equal[came.index.str.startswith("mean scores")].all()
     assert (~equal[came.index.str.startswith("wins")]).all(), "the printed wins rest on z-scores; see the note"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["wmt21-mturk", "wmt22-mturk"])
-def test_the_rule_of_wmt21_and_wmt22_into_english_draws_every_published_line(real, name):
-    official = data.published("wmt_clusters").query("data == @name")
-    found = by_rule.rule_clusters(real(name), rule="wmt21-into-english", unit="annotator")
-    found["line"] = found["cluster"].ne(found.groupby("pair")["cluster"].shift(-1))
-    both = official.merge(found, on=["pair", "system"], suffixes=("_printed", ""))
-    assert len(both) >= 70
-    assert (both["wins_printed"].astype(int) == both["wins"]).all()
-    assert (both["line_printed"].eq("True") == both["line"]).all()
-
-
-def test_the_transcriptions_are_plain_tables():
-    for name in ("wmt23_clusters", "wmt24_autorank"):
-        table = data.published(name)
-        assert not table.duplicated(["pair", "system"]).any()

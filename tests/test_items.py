@@ -5,7 +5,9 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from makers import ratings
 
+from evalkit import DataError
 from evalkit.human import mqm, planning, ranking
 from evalkit.human.normalization import normalize
 from evalkit.human.protocols import agreement as of_protocols
@@ -15,52 +17,29 @@ from evalkit.human.ranking.rule_errors import grid
 from evalkit.metrics import correlation
 from evalkit.stats import agreement
 
-SYSTEMS, PEOPLE = ["A", "B", "C"], ["p", "q", "r", "s"]
 
-
-def campaign(seed, *, documents=6, anew=False):
+def campaign(seed):
     """Draw documents of several lengths; ``number`` counts segments through, ``segment`` in its document."""
     rng = np.random.default_rng(seed)
-    rows, number = [], 0
-    for document in range(documents):
-        level = rng.normal(0, 8)
-        for place in range(int(rng.integers(2, 6))):
-            hard = level + rng.normal(0, 5)
-            for k, system in enumerate(SYSTEMS):
-                for person in rng.choice(PEOPLE, 2, replace=False):
-                    rows.append(
-                        (
-                            f"d{document}{system if anew else ''}",
-                            f"{number:03}",
-                            f"{place:03}",
-                            system,
-                            person,
-                            float(np.clip(np.round(70 + hard - 2 * k + rng.normal(0, 4)), 0, 100)),
-                        )
-                    )
-            number += 1
-    frame = pd.DataFrame(rows, columns=["doc", "number", "segment", "system", "annotator", "score"])
-    return frame.assign(
-        src_lang="eng",
-        tgt_lang="deu",
-        item_type="system",
-        z=(frame["score"] - 70) / 10,
-        own_score=frame["score"].round(-1),
-        metric=rng.normal(size=len(frame)),
-        normalized=frame["score"],
-        hit="h",
-    )
+    sizes = {"systems": "ABC", "documents": 6, "length": rng.integers(2, 6, 6), "people": "pqrs"}
+    spread = {"text": 8.0, "annotator": 0.0, "residual": 4.0}
+    frame = ratings(rng, **sizes, each=2, dealt="item", gap=2, level=70, spread=spread, step=1, hit="h")
+    number = frame["segment"].astype(int)
+    place = number - number.groupby(frame["doc"]).transform("min")
+    frame = frame.assign(number=frame["segment"], segment=place.map("{:03}".format), metric=rng.normal(size=len(frame)))
+    score = frame["score"]
+    return frame.assign(z=(score - 70) / 10, own_score=score.round(-1), normalized=score)
 
 
-def protocols(ratings):
+def protocols(judged):
     """Make two protocols of a campaign, one judgement an item each."""
-    first = ratings.drop_duplicates(["system", "doc", "segment"])
-    last = ratings.drop_duplicates(["system", "doc", "segment"], keep="last")
+    first = judged.drop_duplicates(["system", "doc", "segment"])
+    last = judged.drop_duplicates(["system", "doc", "segment"], keep="last")
     return pd.concat([first.assign(protocol="ESA-1"), last.assign(protocol="MQM-1")], ignore_index=True)
 
 
-def moved(ratings):
-    return ranking.resampled({"raw": ratings, "z": ratings}, score={"raw": "score", "z": "z"}, resamples=20)
+def moved(judged):
+    return ranking.resampled({"raw": judged, "z": judged}, score={"raw": "score", "z": "z"}, resamples=20)
 
 
 FUNCTIONS = {
@@ -94,10 +73,10 @@ FUNCTIONS = {
 def compare(call, one, other):
     """Run on two tables; they give the same, or are refused alike."""
     found = []
-    for ratings in (one, other):
+    for judged in (one, other):
         try:
-            found.append(call(ratings))
-        except ValueError as refused:  # evalkit's DataError is one
+            found.append(call(judged))
+        except (DataError, ValueError) as refused:
             found.append(pd.DataFrame({"refused": [str(refused)]}))
     pd.testing.assert_frame_equal(*(each.reset_index(drop=True) for each in found), rtol=1e-9, atol=1e-9)
 
@@ -112,17 +91,17 @@ def test_results_do_not_depend_on_how_segments_are_numbered(name, seed):
 
 @pytest.mark.parametrize("name", ["system_scores", "clusters", "clusters, matched", "pairwise", "ranges", "rule wmt26"])
 def test_documents_that_are_named_anew_for_each_system_or_missing_leave_segments_shared(name):
-    ratings = campaign(5).drop(columns="segment").rename(columns={"number": "segment"})
-    anew = ratings.assign(doc=ratings["doc"] + ratings["system"])
-    compare(FUNCTIONS[name], ratings, anew)
+    judged = campaign(5).drop(columns="segment").rename(columns={"number": "segment"})
+    anew = judged.assign(doc=judged["doc"] + judged["system"])
+    compare(FUNCTIONS[name], judged, anew)
     if name != "rule wmt26":
-        compare(FUNCTIONS[name], ratings, ratings.drop(columns="doc"))
+        compare(FUNCTIONS[name], judged, judged.drop(columns="doc"))
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_scores_of_systems_are_pandas_means_over_segments_of_documents(seed):
-    ratings = campaign(seed)
-    items = ratings.groupby(["system", "doc", "segment"])["score"].mean().groupby("system")
-    found = ranking.significance_clusters(ratings).set_index("system")
+    judged = campaign(seed)
+    items = judged.groupby(["system", "doc", "segment"])["score"].mean().groupby("system")
+    found = ranking.significance_clusters(judged).set_index("system")
     assert found["score"].to_dict() == pytest.approx(items.mean().to_dict())
     assert found["segments"].to_dict() == items.size().to_dict()

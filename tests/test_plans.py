@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from makers import COMPONENTS, ratings
 
 from evalkit import campaign
 from evalkit.human import planning
@@ -15,34 +16,16 @@ from evalkit.show import tables
 TRUE = {"document": 0.0, "item": 0.0, "annotator": 25.0, "block": 8.0, "residual": 60.0, "taste": 4.0}
 #: Design -> how many of twelve people judge each document by all systems.
 DESIGNS = {"whole documents": 1, "three a document": 3, "crossed": 12}
-KEYS = {
-    "text": ["doc"],
-    "segment": ["doc", "segment"],
-    "annotator": ["annotator"],
-    "taste": ["annotator", "system"],
-    "block": ["annotator", "system", "doc"],
-    "document": ["system", "doc"],
-    "item": ["system", "doc", "segment"],
-}
+KEYS = {name: ["segment" if factor == "place" else factor for factor in key] for name, key in COMPONENTS.items()}
 
 
-def drawn(seed, *, each=1, docs=48, systems=3, people=12, length=4, **true):
+def drawn(seed, *, each=1, docs=48, **true):
     """Draw a campaign with known components; whoever judges a document judges it by all systems."""
-    rng = np.random.default_rng(seed)
-    variances = {**TRUE, "text": 20.0, "segment": 15.0, **true}
-    who = [(doc, (doc + k * people // each) % people) for doc in range(docs) for k in range(each)]
-    rows = [
-        (f"p{person:02d}", f"sys{s}", f"doc{doc:03d}", str(place))
-        for doc, person in who
-        for s in range(systems)
-        for place in range(1, length + 1)
-    ]
-    table = pd.DataFrame(rows, columns=["annotator", "system", "doc", "segment"])
-    score = 50 + 2.0 * table["system"].str[3:].astype(int) + rng.normal(0, variances["residual"] ** 0.5, len(table))
-    for name, key in KEYS.items():
-        codes = table.groupby(key).ngroup()
-        score = score + rng.normal(0, variances[name] ** 0.5, codes.max() + 1)[codes]
-    return table.assign(score=score.round(1), src_lang="eng", tgt_lang="deu", item_type="system")
+    spread = {name: value**0.5 for name, value in {**TRUE, "text": 20.0, "segment": 15.0, **true}.items()}
+    sizes = {"documents": docs, "length": 4, "people": 12, "each": each}
+    table = ratings(seed, **sizes, gap=-2, level=50, spread=spread, scale=None)
+    place = table["segment"].astype(int) % 4 + 1  # counted in its document
+    return table.assign(segment=place.astype(str), score=table["score"].round(1))
 
 
 def moved(table, what, *, seed=1, by=12.0):
@@ -193,13 +176,13 @@ def test_components_and_standard_errors_are_recovered(each):
         found = planning.components(table, layout="campaign", taste=True)
         none += found["taste"].iloc[0] == 0
         variances = planning.variances(found, "eng-deu")
-        predicted.append(planning.contrast_variance(table, variances, first="sys0", second="sys1"))
+        predicted.append(planning.contrast_variance(table, variances, first="S0", second="S1"))
     found = pd.DataFrame(raw)
     for name, error in (found.std() / len(found) ** 0.5).items():
         assert abs(found[name].mean() - TRUE[name]) < 3.5 * error, name
     means = pd.DataFrame(
         drawn([9, each, seed], each=each, docs=docs).groupby("system")["score"].mean() for seed in range(400)
     )
-    variance = (means["sys1"] - means["sys0"]).var()
+    variance = (means["S1"] - means["S0"]).var()
     assert np.mean(predicted) == pytest.approx(variance, rel=3.5 * (2 / len(means)) ** 0.5)
     assert none < 20, "of 80 campaigns, in which people do like systems differently"

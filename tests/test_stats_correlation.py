@@ -51,13 +51,9 @@ def test_pairs_are_counted_as_by_hand(size):
         there = np.isfinite(x[k]) & np.isfinite(y[k])
         i, j = np.triu_indices(there.sum(), 1)
         a, b = (np.sign(side[k][there][i] - side[k][there][j]) for side in (x, y))
-        assert [int(each[k]) for each in found[:5]] == [
-            (a * b > 0).sum(),
-            (a * b < 0).sum(),
-            ((a == 0) & (b != 0)).sum(),
-            ((a != 0) & (b == 0)).sum(),
-            ((a == 0) & (b == 0)).sum(),
-        ]
+        tied_a, tied_b = a == 0, b == 0
+        by_hand = [a * b > 0, a * b < 0, tied_a & ~tied_b, ~tied_a & tied_b, tied_a & tied_b]
+        assert [int(each[k]) for each in found[:5]] == [pairs.sum() for pairs in by_hand]
         assert found.accuracy_3way()[k] == pytest.approx((a == b).mean())
         assert found.accuracy_2way()[k] == pytest.approx((a == b)[b != 0].mean())
 

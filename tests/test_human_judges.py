@@ -1,0 +1,395 @@
+"""Models and people in place of annotators: what the test's authors print, its definition read aloud, and its laws."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from makers import laid_out, read
+from scipy import stats
+
+from evalkit import DataError
+from evalkit.data import simulate
+from evalkit.human.judges import alternative_annotator, assessed, replacing, spans
+
+#: What alt_test_example.ipynb prints (nitaytech/AltTest at 18428b1f): winning rate and advantage of each model.
+PRINTED = read("""
+    model        lgbteen   10k_prompts cebab_stars
+    gemini_flash 0.25:0.71 0.31:0.67   0.60:0.82
+    gemini_pro   0.00:0.67 0.08:0.63   0.80:0.87
+    gpt-4o       0.75:0.77 0.69:0.76   0.90:0.90
+    llama-31     0.00:0.72 0.15:0.67   0.60:0.85
+    gpt-4o-mini  0.75:0.76 0.92:0.80   0.90:0.89
+    mistral-v03  0.25:0.75 0.15:0.67   0.50:0.83
+""").set_index("model")
+#: Alignment and epsilon of its cells.
+CELLS = {"lgbteen": ("accuracy", 0.2), "10k_prompts": ("rmse", 0.15), "cebab_stars": ("rmse", 0.1)}
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_what_the_authors_print_comes_out(name, mirrored):
+    files = sorted(mirrored("MANIFEST.tsv").parent.glob(f"nitaytech/AltTest/*/data/{name}/*.json"))
+    humans, models = (json.loads(path.read_text(encoding="utf-8")) for path in files)
+    alignment, epsilon = CELLS[name]
+    people = pd.DataFrame({who: pd.Series(answers, dtype=object) for who, answers in humans.items()})
+    for model, printed in PRINTED[name].items():
+        judge = pd.Series(models[model], dtype=object)
+        found = alternative_annotator(people, judge, alignment=alignment, epsilon=epsilon)
+        assert f"{found.winning_rate:.2f}:{found.advantage:.2f}" == printed, model
+        assert found.passed == (found.winning_rate >= 0.5)
+
+
+def by_definition(people, judge, near, epsilon):
+    """Read the paper's section 3 aloud, item by item; people: name -> item -> answer."""
+    items = {item for answers in people.values() for item in answers}
+    counted = {i for i in items if sum(i in a for a in people.values()) >= 2 and i in judge}
+    rows = []
+    for name, answers in people.items():
+        own = [item for item in answers if item in counted]
+        if len(own) < 30:
+            continue
+        ahead, behind = [], []
+        for item in own:
+            others = [a[item] for who, a in people.items() if who != name and item in a]
+            person, model = near(answers[item], others), near(judge[item], others)
+            ahead.append(float(model >= person))
+            behind.append(float(person >= model))
+        gap = np.subtract(behind, ahead)
+        p = stats.ttest_1samp(gap, epsilon, alternative="less").pvalue if np.ptp(gap) else float(gap[0] >= epsilon)
+        rows.append((name, len(own), np.mean(ahead), np.mean(behind), p))
+    wins = stats.false_discovery_control([p for *_, p in rows], method="by") <= 0.05
+    return [(*row, bool(won)) for row, won in zip(rows, wins, strict=True)]
+
+
+def same(one, others):
+    return np.mean([one == other for other in others])
+
+
+def close(one, others):
+    return -np.sqrt(np.mean([(one - other) ** 2 for other in others]))
+
+
+@pytest.mark.parametrize(("alignment", "near"), [("accuracy", same), ("rmse", close), (lambda a, b: a == b, same)])
+@given(data=st.data())
+@settings(max_examples=25, deadline=None)
+def test_it_is_what_the_paper_defines(alignment, near, data):
+    rng = np.random.default_rng(data.draw(st.integers(0, 10**6)))
+    items, number = data.draw(st.integers(31, 60)), data.draw(st.integers(2, 5))
+    truth = rng.integers(0, 4, items)
+    noisy = [np.where(rng.random(items) < 0.3, rng.integers(0, 4, items), truth) for _ in range(number + 1)]
+    people = pd.DataFrame({f"p{n}": one.astype(float) for n, one in enumerate(noisy[:-1])})
+    people = people.where(rng.random(people.shape) < data.draw(st.sampled_from([0.8, 0.95, 1.0])))
+    judge = pd.Series(noisy[-1].astype(float)).where(rng.random(items) < 0.95)
+    plain = {name: people[name].dropna().to_dict() for name in people}
+    expected = by_definition(plain, judge.dropna().to_dict(), near, 0.15)
+    if not expected:
+        with pytest.raises(DataError, match="No annotator has 30 items"):
+            alternative_annotator(people, judge, alignment=alignment, epsilon=0.15)
+        return
+    found = alternative_annotator(people, judge, alignment=alignment, epsilon=0.15)
+    rows = found.annotators[["annotator", "items", "ahead", "behind", "p", "wins"]].itertuples(index=False)
+    for (name, count, ahead, behind, p, won), row in zip(expected, rows, strict=True):
+        assert (row.annotator, row.items, row.wins) == (name, count, won)
+        assert (row.ahead, row.behind, row.p) == pytest.approx((ahead, behind, p), abs=1e-9)
+    assert set(found.untested) == set(people) - set(found.annotators["annotator"])
+
+
+def test_a_copy_of_a_person_is_as_near_as_that_person():
+    rng = np.random.default_rng(3)
+    people = pd.DataFrame(rng.integers(0, 5, (80, 4)).astype(float), columns=list("abcd"))
+    found = alternative_annotator(people, people["b"], alignment="rmse", epsilon=0.1)
+    [row] = found.annotators[found.annotators["annotator"] == "b"].itertuples()
+    assert (row.ahead, row.behind, row.wins) == (1.0, 1.0, True)
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=20, deadline=None)
+def test_whoever_demands_less_is_satisfied_sooner_and_scales_do_not_matter(seed):
+    rng = np.random.default_rng(seed)
+    truth = rng.normal(0, 1, 50)
+    people = pd.DataFrame({name: truth + rng.normal(0, 0.7, 50) for name in "abcd"})
+    judge = pd.Series(truth + rng.normal(0, 0.8, 50))
+    rates = [alternative_annotator(people, judge, alignment="rmse", epsilon=e).winning_rate for e in (0, 0.1, 0.2, 0.4)]
+    assert rates == sorted(rates)
+    once = alternative_annotator(people, judge, alignment="rmse")
+    again = alternative_annotator(4 * people + 3, 4 * judge + 3, alignment="rmse")
+    assert (once.annotators["ahead"] == again.annotators["ahead"]).all()
+    assert once.advantage == pytest.approx(once.annotators["ahead"].mean())
+
+
+@pytest.mark.parametrize(("option", "value"), [("epsilon", 1.0), ("epsilon", -0.1), ("alignment", "kappa")])
+def test_what_cannot_be_is_refused(option, value):
+    people = pd.DataFrame({name: range(40) for name in "abc"})
+    with pytest.raises(DataError, match=f"{value}"):
+        alternative_annotator(people, people["a"], **{option: value})
+
+
+# Judges beside the people of direct assessments
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=10, deadline=None)
+def test_the_regression_is_scikit_learn_s_and_sees_nothing_of_the_part_it_judges(seed):
+    from sklearn.linear_model import Ridge
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+
+    rng = np.random.default_rng(seed)
+    facts = pd.DataFrame(rng.normal(2, 3, (80, 3)), columns=list("abc"))
+    truth, part = pd.Series(facts["a"] - facts["b"] * facts["c"] + rng.normal(size=80)), np.repeat(["x", "y"], 40)
+    found = assessed.crossed(facts, truth, part)
+    for one in "xy":
+        here = part == one
+        scaler = StandardScaler()
+        scaler.fit(facts[~here])
+        scaler.scale_ = facts[~here].std(ddof=1).to_numpy()
+        model = make_pipeline(PolynomialFeatures(2, include_bias=False), Ridge(alpha=1.0))
+        model.fit(scaler.transform(facts[~here]), truth[~here])
+        assert found[here].to_numpy() == pytest.approx(model.predict(scaler.transform(facts[here])), abs=1e-8)
+    spoilt = truth.where(part == "x", -99.0)
+    again = assessed.crossed(facts, spoilt, part)
+    assert again[part == "y"].tolist() == found[part == "y"].tolist()
+    assert again[part == "x"].tolist() != found[part == "x"].tolist()
+
+
+def test_each_pair_is_tried_with_the_release_s_z_scores():
+    people = simulate.mlqe_pe_people()
+    people = people[(people["src_lang"] == "est") & (people["segment"].astype(int) < 100)]
+    found = assessed.assessed(people, epsilons=[0.1]).set_index("judge")
+    wide = people.pivot(index=["doc", "segment"], columns="annotator", values="z")
+    own = people.drop_duplicates(["doc", "segment"]).set_index(["doc", "segment"])["model_score"].reindex(wide.index)
+    by_hand = alternative_annotator(wide, (own - own.mean()) / own.std(), alignment="rmse", epsilon=0.1)
+    row = found.loc[assessed.MODEL]
+    assert (row["winning_rate"], row["advantage"]) == (by_hand.winning_rate, by_hand.advantage)
+    assert (row["data"], row["annotators"], row["items"]) == ("MLQE-PE est-eng", 6, 200)
+    still = alternative_annotator(wide, 0 * own, alignment="rmse", epsilon=0.1)
+    assert found.loc[replacing.CONSTANT, "advantage"] == still.advantage
+    assert found.loc[assessed.LEARNED, "advantage"] > found.loc[assessed.MODEL, "advantage"] - 0.1
+
+
+def test_models_stand_beside_the_judge_that_knows_nothing():
+    table = read("""
+        data judge kind     winning_rate advantage passed
+        a    good  metric   0.75         0.8       True
+        a    bad   metric   0.25         0.9       False
+        a    zero  nothing  1.0          0.9       True
+        b    good  metric   0.5          0.8       True
+        b    zero  nothing  0.0          0.2       False
+        b    p     people   1.0          1.0       True
+    """)
+    table = table.replace({"kind": {"nothing": "knows nothing"}}).assign(epsilon=0.1, annotators=4)
+    beside = replacing.beside_nothing(table, epsilon=0.1)
+    assert beside[["data", "judge", "rate", "nothing", "rate_nothing"]].to_numpy().tolist() == [
+        ["a", "good", 0.75, "zero", 1.0],
+        ["b", "good", 0.5, "zero", 0.0],
+    ]
+    first, second = replacing.verdicts(beside, epsilon=0.1)[:2]
+    assert "2 of 2" in first
+    assert "too, for a:" in second
+    assert "for none" in replacing.verdicts(beside[1:], epsilon=0.1)[1]
+
+
+def test_people_who_use_the_ends_for_different_translations_let_a_constant_pass():
+    rng = np.random.default_rng(3)
+    people = pd.DataFrame(rng.choice([-1.0, 1.0], (200, 4), p=[0.5, 0.5]), columns=list("abcd"))
+    found = alternative_annotator(people, pd.Series(0.0, index=people.index), alignment="rmse", epsilon=0.1)
+    assert found.passed
+    assert found.winning_rate == 1.0
+
+
+# Metrics and people in place of annotators
+
+
+def tables(seed, *, noise=0.8):
+    """Draw two collections of 200 translations by three people each, and judges: one like people, one random."""
+    rng = np.random.default_rng(seed)
+    number = np.arange(200)
+    system, person = np.char.add("s", (number % 4).astype(str)), number % 3
+    quality = rng.normal(0, 1, 200)
+    scored = []
+    for collection in ("ESA-1", "ESA-2", "MQM-1"):
+        score = 70 + 5 * person + (4 + 3 * person) * (quality + noise * rng.normal(size=200))
+        scored.append(laid_out(zip(system, number, person, score, strict=True), protocol=collection))
+    judges = {"good": 0.1 * (quality + 0.5 * noise * rng.normal(size=200)), "random": rng.normal(size=200)}
+    metrics = [laid_out(zip(system, number, own), "system segment score", metric=name) for name, own in judges.items()]
+    return pd.concat(scored, ignore_index=True), pd.concat(metrics, ignore_index=True)
+
+
+def test_it_is_the_test_on_scores_standardised_by_hand():
+    scored, metrics = tables(1)
+    found = replacing.stand_ins(scored, metrics, collections=["ESA-1", "ESA-2"], people=["MQM-1"], epsilons=[0.15])
+    wide = {}
+    for (collection, who), own in scored[scored["protocol"] != "MQM-1"].groupby(["protocol", "annotator"]):
+        z = (own["score"] - own["score"].mean()) / own["score"].std(ddof=1)
+        wide[f"{collection} {who}"] = pd.Series(z.to_numpy(), index=own["segment"])
+    own = metrics[metrics["metric"] == "good"].set_index("segment")["score"]
+    judge = (own - own.mean()) / own.std(ddof=1)
+    by_hand = alternative_annotator(pd.DataFrame(wide), judge, alignment="rmse", epsilon=0.15)
+    [row] = found[found["judge"] == "good"].itertuples()
+    assert (row.winning_rate, row.advantage, row.passed) == (by_hand.winning_rate, by_hand.advantage, by_hand.passed)
+    assert (row.annotators, row.items, row.kind) == (6, 200, "metric")
+    assert set(found["kind"]) == {"people", "metric", "knows nothing"}
+
+
+@given(st.integers(0, 1000), st.floats(0.01, 50), st.floats(-9, 9))
+@settings(max_examples=4, deadline=None)
+def test_whose_unit_a_score_has_does_not_matter(seed, slope, shift):
+    scored, metrics = tables(seed)
+    moved = metrics.assign(score=slope * metrics["score"] + shift)
+    for options in ({"scale": "rank"}, {}):
+        one, other = (
+            replacing.stand_ins(scored, each, collections=["ESA-1", "ESA-2"], **options).sort_values("judge")
+            for each in (metrics, moved)
+        )
+        assert one["advantage"].tolist() == pytest.approx(other["advantage"].tolist(), abs=0.011)
+
+
+@given(st.integers(0, 1000))
+@settings(max_examples=4, deadline=None)
+def test_a_judge_that_knows_more_is_nearer_and_a_larger_epsilon_lets_more_pass(seed):
+    found = replacing.stand_ins(*tables(seed), collections=["ESA-1", "ESA-2"], epsilons=[0, 0.1, 0.3])
+    advantage = found.groupby("judge")["advantage"].first()
+    assert advantage["good"] > 0.5 > advantage["random"]
+    for _, own in found.groupby("judge"):
+        assert own["winning_rate"].is_monotonic_increasing
+
+
+def test_who_answers_always_the_same_is_nearer_than_one_who_answers_at_random():
+    scored, metrics = tables(4)
+    still = metrics[metrics["metric"] == "random"].assign(metric="still", score=3.0)
+    for scale in replacing.SCALES:
+        every = pd.concat([metrics, still])
+        found = replacing.stand_ins(scored, every, collections=["ESA-1", "ESA-2"], scale=scale)
+        advantage = found.groupby("judge")["advantage"].first()
+        assert advantage["still"] > advantage["random"]
+        assert advantage[replacing.CONSTANT] == advantage["still"]
+
+
+def test_scales_and_collections_that_are_not_there_are_refused():
+    scored, metrics = tables(2)
+    elsewhere = metrics.assign(system="elsewhere")
+    cases = [
+        (metrics, {"scale": "inch"}, "inch"),
+        (metrics, {"collections": ["ESA-7"]}, "ESA-7"),
+        (elsewhere, {}, "No"),
+    ]
+    for judges, options, word in cases:
+        with pytest.raises(DataError, match=word):
+            replacing.stand_ins(scored, judges, **{"collections": ["ESA-1", "ESA-2"], **options})
+
+
+def test_every_set_of_annotators_is_tried_with_the_others_as_judges():
+    scored, metrics = tables(3)
+    more = scored[scored["protocol"].isin(["ESA-1", "ESA-2"])]
+    more = more.assign(protocol=more["protocol"].str.replace("ESA", "ESAAI"))
+    both = pd.concat([scored, more])
+    found = replacing.every_set(both, metrics, epsilons=[0.15])
+    for name, collections in replacing.SETS.items():
+        own = found[found["data"] == name].reset_index(drop=True)
+        others = [one for one in ("ESA-1", "ESA-2", "ESAAI-1", "ESAAI-2", "MQM-1") if one not in collections]
+        assert set(own.loc[own["kind"] == "people", "judge"]) == set(others)
+        once = replacing.stand_ins(both, metrics, collections=collections, people=others, epsilons=[0.15])
+        pd.testing.assert_frame_equal(own.drop(columns="data"), once)
+
+
+def test_people_who_judged_the_same_translations_elsewhere_are_a_set_of_their_own():
+    scored, metrics = tables(5)
+    more = scored[scored["protocol"] != "MQM-1"]
+    both = pd.concat([scored, more.assign(protocol=more["protocol"].str.replace("ESA", "ESAAI"))])
+    twice = [scored[scored["protocol"] == name].assign(annotator=name) for name in ("ESA-1", "ESA-2")]
+    alone = twice[0].assign(segment="alone " + twice[0]["segment"])
+    rated = pd.concat([*twice, alone]).drop(columns="protocol")
+    found = replacing.every_set(both, metrics, rated=rated, epsilons=[0.15])
+    own = found[found["data"] == "MQM eng-deu"].set_index("judge").loc["good"]
+    sides = [part.set_index("segment")["score"] for part in (*twice, metrics[metrics["metric"] == "good"])]
+    one, other, judge = ((side - side.mean()) / side.std(ddof=1) for side in sides)
+    people = pd.DataFrame({"ESA-1": one, "ESA-2": other})
+    by_hand = alternative_annotator(people, judge, alignment="rmse", epsilon=0.15)
+    assert (own["advantage"], own["annotators"], own["items"]) == (by_hand.advantage, 2, 200)
+    assert set(replacing.every_set(both, metrics, rated=alone, epsilons=[0.15])["data"]) == set(replacing.SETS)
+
+
+# Marks of errors as answers
+
+
+MARK = st.tuples(st.integers(0, 40), st.integers(1, 15)).map(lambda one: (one[0], one[0] + one[1]))
+MARKS = st.lists(MARK, max_size=5)
+
+
+def characters(own):
+    return {place for start, end in own for place in range(start, end)}
+
+
+@given(MARKS, MARKS)
+def test_likeness_is_the_f1_of_sets_of_characters(one, other):
+    a, b = characters(one), characters(other)
+    hits = len(a & b)
+    precision, recall = (hits / len(side) if side else 0.0 for side in (a, b))
+    f1 = 2 * precision * recall / (precision + recall) if precision + recall else float(not a and not b)
+    found = spans.alike(spans.mask(one), spans.mask(other))
+    assert found == pytest.approx(f1)
+    assert found == spans.alike(spans.mask(other), spans.mask(one))
+    assert (found == 1) == (a == b)
+    assert 0 <= found <= 1
+
+
+@given(MARKS, MARKS, st.integers(0, 30))
+def test_where_in_the_text_marks_stand_does_not_matter_only_where_beside_each_other(one, other, by):
+    moved = [[(start + by, end + by) for start, end in own] for own in (one, other)]
+    assert spans.alike(*map(spans.mask, moved)) == spans.alike(spans.mask(one), spans.mask(other))
+
+
+def campaign(seed=1, items=60):
+    rng = np.random.default_rng(seed)
+    scored, marked = [], []
+    for n in range(items):
+        for protocol in ("ESA-1", "ESA-2", "MQM-1"):
+            key = {"protocol": protocol, "system": f"s{n % 3}", "doc": "d", "segment": str(n)}
+            scored.append(key | {"annotator": f"p{n % 2}", "item_type": "system", "score": 50.0})
+            for _ in range(rng.integers(0, 3)):
+                start = int(rng.integers(0, 12))
+                marked.append(key | {"start": start, "end": start + int(rng.integers(1, 6)), "item_type": "system"})
+    return pd.DataFrame(scored), pd.DataFrame(marked)
+
+
+def test_marks_become_answers_of_people_and_none_is_an_answer_too():
+    scored, marked = campaign()
+    odd = marked.iloc[[0]].assign(start=-1.0, end=-1.0)
+    degraded = marked.iloc[[0]].assign(start=30, end=40, item_type="degraded")
+    table = spans.answers(scored[scored["protocol"] != "MQM-1"], pd.concat([marked, odd, degraded]))
+    assert sorted(table) == ["ESA-1 p0", "ESA-1 p1", "ESA-2 p0", "ESA-2 p1"]
+    assert (table.notna().sum(axis=1) == 2).all()
+    for (system, _, segment), row in table.iterrows():
+        own = marked[(marked["system"] == system) & (marked["segment"] == segment) & (marked["protocol"] == "ESA-1")]
+        given = row[[name for name in table if name.startswith("ESA-1")]].dropna().item()
+        places = {place for place in range(60) if given >> place & 1}
+        assert places == characters(zip(own["start"], own["end"], strict=True))
+
+
+def test_the_trial_is_the_test_read_aloud():
+    scored, marked = campaign(5, 140)
+    found = spans.marks(scored, marked, pd.DataFrame(), others=["MQM-1", "ESA-9"], epsilons=[0.2]).set_index("judge")
+    assert list(found.index.unique().sort_values()) == ["MQM-1", "no marks"]
+    by_segment = marked.groupby(["protocol", "segment"])
+    chars = {key: characters(zip(own["start"], own["end"], strict=True)) for key, own in by_segment}
+
+    def f1(one, other):
+        return 2 * len(one & other) / (len(one) + len(other)) if one or other else 1.0
+
+    ahead = {}
+    for row in scored[scored["protocol"] != "MQM-1"].itertuples():
+        other = "ESA-2" if row.protocol == "ESA-1" else "ESA-1"
+        theirs, own, judge = (chars.get((name, row.segment), set()) for name in (other, row.protocol, "MQM-1"))
+        ahead.setdefault((row.protocol, row.annotator), []).append(f1(judge, theirs) >= f1(own, theirs))
+    assert found.loc["MQM-1", "advantage"] == pytest.approx(np.mean([np.mean(one) for one in ahead.values()]))
+    assert (found.loc["MQM-1", "annotators"], found.loc["MQM-1", "items"]) == (4, 140)
+
+
+def test_who_marks_nothing_passes_where_people_mark_little():
+    rng = np.random.default_rng(2)
+    marks = [[0 if rng.random() < 0.8 else 1 << int(rng.integers(0, 40)) for _ in "abc"] for _ in range(100)]
+    nothing = pd.Series([0] * 100, dtype=object)
+    people = pd.DataFrame(marks, dtype=object)
+    assert alternative_annotator(people, nothing, alignment=spans.alike, epsilon=0.1).passed
