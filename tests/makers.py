@@ -210,9 +210,12 @@ def named_scores(values, human, *, length=1000, **told):
 def metric_scores(seed=1, shape=(4, 6), *, metrics=3, values=0, gaps=0.0, noise=1.0, length=1000, **told):
     """Draw human scores and metrics that resemble them.
 
-    shape: systems × segments, or how many systems, as (5,), for scores of whole systems. values: about how many distinct
+    shape: systems × segments, or how many systems, as (5,), for scores of whole systems. metrics: how many, or their
+    names. values: about how many distinct
     values a score takes, 0 for all distinct. gaps: share of scores missing on both sides. noise: of metrics, or of each.
     """
+    if not isinstance(metrics, int):
+        told["metrics"], metrics = tuple(metrics), len(metrics)
     rng = np.random.default_rng(seed)
     human = rng.normal(size=shape)
     if len(shape) > 1:

@@ -417,7 +417,7 @@ def test_wmt17_scored_one_text_twice(real):
 def small():
     """Scores of segments, their means by system, all statistics of both, and all tests."""
     told = {"pair": "eng-deu", "gold": "mqm", "metrics": tuple("abcd")}
-    segments = metric_scores(1, (5, 40), metrics=4, noise=[0.3, 0.6, 1, 3], **told)
+    segments = metric_scores(1, (5, 40), noise=[0.3, 0.6, 1, 3], **told)
     systems = named_scores(segments.values.mean(axis=2), segments.human.mean(axis=1), data="systems", **told)
     values = pd.concat([chance.every_statistic(s) for s in (segments, systems)], ignore_index=True)
     tested = rankings.every_test({"eng-deu": segments}, {"eng-deu": systems}, draws=200)

@@ -48,7 +48,7 @@ def swapped(a, b, value, masks):
     return observed, hits
 
 
-def tested(scores, **options):
+def by_pair(scores, **options):
     """Map two metrics to the first's difference to the second, the p-value of the better one, and if it is exact."""
     found = {}
     for row in significance.significance(scores, **options).itertuples():
@@ -73,7 +73,7 @@ def random_swaps(cells, count, *, seed, block=512):
 @settings(max_examples=20)
 def test_p_values_of_systems_are_those_of_trying_every_swap(name, statistic, seed, systems, values):
     there = metric_scores(seed, (systems,), values=values)
-    found, human = tested(there, statistic=name), there.human[:, 0]
+    found, human = by_pair(there, statistic=name), there.human[:, 0]
     for (i, a), (j, b) in itertools.combinations(enumerate(there.values[:, :, 0]), 2):
         difference, p, exact = found[f"m{i}", f"m{j}"]
         assert exact
@@ -137,7 +137,7 @@ def test_under_the_null_p_is_small_as_seldom_as_it_says():
 
 def test_pearson_of_segments_equals_the_loop_of_swaps():
     there = metric_scores(2, (4, 10), metrics=4, values=6)
-    found = tested(there, statistic="pearson", draws=400, seed=9)
+    found = by_pair(there, statistic="pearson", draws=400, seed=9)
     masks = random_swaps(40, 200, seed=9)
     for i, j in itertools.combinations(range(4), 2):
         a, b = (stats.zscore(there.values[k].ravel()) for k in (i, j))
@@ -160,16 +160,16 @@ def test_two_metrics_are_compared_on_the_cells_that_both_scored():
     gaps, human = there.values, there.human
     gaps[1, 0, :9] = gaps[2, 1:, 20:] = np.nan
     human[3, 5] = np.nan
-    found = tested(there, statistic="pearson", draws=20_000)
+    found = by_pair(there, statistic="pearson", draws=20_000)
     assert len(found) == 6
     for i, j in itertools.combinations(range(4), 2):
         both = np.isfinite(gaps[i] + gaps[j] + human)
         x, y, h = gaps[i][both], gaps[j][both], human[both]
         difference, p, _ = found[f"m{i}", f"m{j}"]
         assert difference == pytest.approx(r(x, h) - r(y, h), abs=1e-12)
-        alone = tested(named_scores([[x], [y]], [h]), statistic="pearson", draws=20_000, seed=3)
+        alone = by_pair(named_scores([[x], [y]], [h]), statistic="pearson", draws=20_000, seed=3)
         assert p == pytest.approx(alone["m0", "m1"][1], abs=5 * np.sqrt(0.5 / 20_000))
-    full = tested(named_scores(gaps[[0, 3]], human), statistic="pearson", draws=20_000)
+    full = by_pair(named_scores(gaps[[0, 3]], human), statistic="pearson", draws=20_000)
     assert full["m0", "m1"][0] == pytest.approx(found["m0", "m3"][0], abs=1e-12)
 
 
@@ -199,7 +199,7 @@ def test_acc_eq_by_pairs_is_the_share_of_all_swaps_of_pairs(seed, values):
     there = metric_scores(seed, (3, 4), metrics=2, values=values)
     gain = np.subtract(*[np.concatenate(each) for each in right(there)])
     expected = share_of_swaps(gain / len(gain))
-    assert tested(there, statistic="acc_eq")["m0", "m1"] == pytest.approx((*expected, True), abs=1e-12)
+    assert by_pair(there, statistic="acc_eq")["m0", "m1"] == pytest.approx((*expected, True), abs=1e-12)
 
 
 @given(SEEDS, st.booleans())
@@ -208,7 +208,7 @@ def test_acc_eq_by_segments_is_the_share_of_all_swaps_of_segments(seed, gaps):
     there = metric_scores(seed, (4, 8), metrics=2, values=3)
     if gaps:
         there.human[0, :3] = np.nan
-    found = tested(there, statistic="acc_eq", unit="item")["m0", "m1"]
+    found = by_pair(there, statistic="acc_eq", unit="item")["m0", "m1"]
     gain = np.subtract(*[[segment.mean() for segment in each] for each in right(there)]) / 8
     assert found == pytest.approx((*share_of_swaps(gain), True), abs=1e-12)
 
@@ -216,7 +216,7 @@ def test_acc_eq_by_segments_is_the_share_of_all_swaps_of_segments(seed, gaps):
 def test_acc_eq_by_pairs_with_unequal_segments_agrees_with_all_swaps():
     there = metric_scores(8, (4, 4), metrics=2, values=3)
     there.human[0, :2] = there.human[:2, 3] = np.nan
-    difference, p, exact = tested(there, statistic="acc_eq", draws=40_000)["m0", "m1"]
+    difference, p, exact = by_pair(there, statistic="acc_eq", draws=40_000)["m0", "m1"]
     gain = np.subtract(*[np.concatenate([segment / len(segment) / 4 for segment in each]) for each in right(there)])
     total, expected = share_of_swaps(gain[gain != 0])
     assert not exact
@@ -228,7 +228,7 @@ def test_acc_eq_by_pairs_with_unequal_segments_agrees_with_all_swaps():
 @pytest.mark.parametrize("values", [0, 3])
 def test_spa_equals_the_loop_that_tests_all_systems_anew(values):
     there = metric_scores(3, (4, 12), values=values)
-    table = tested(there, statistic="spa", draws=30, flips=50, seed=2)
+    table = by_pair(there, statistic="spa", draws=30, flips=50, seed=2)
     flips = np.where(spa.flipped(12, flips=50, seed=2).T, -1, 1)
     masks = random_swaps(48, 15, seed=2, block=8).reshape(30, 4, 12)
 

@@ -95,7 +95,7 @@ def pooled(r, systems=4, segments=400, seed=5):
     rng = np.random.default_rng(seed)
     human = rng.normal(0, 1, (systems, segments)) + rng.normal(0, 0.3, (systems, 1))
     metric = r * human + np.sqrt(1 - r**2) * rng.normal(0, 1, human.shape)
-    return named_scores(metric[None], human, metrics=("m",))
+    return named_scores(metric[None], human, length=1, metrics=("m",))
 
 
 def test_draws_are_those_of_campaigns_drawn_one_by_one():
@@ -241,7 +241,7 @@ def test_what_cannot_be_estimated_is_refused(words, call):
 def test_intervals_of_strata_hold_and_strata_that_explain_much_save_much(humans):
     scores = pooled(0.8, segments=500)
     own = powered.pool(scores, "m")
-    domains = {name: "even" if int(name) % 2 else "odd" for name in own.segments}
+    domains = {f"d{n}": "even" if n % 2 else "odd" for n in range(500)}
     strata = few_humans.strata_of(own, domains=domains)
     found = few_humans.simulate(own, humans=humans, others=20000, resamples=1200, strata=strata)
     means = found.groupby(["what", "method"])[["coverage", "variance_ratio"]].mean()
