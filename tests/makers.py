@@ -5,6 +5,8 @@ import io
 import numpy as np
 import pandas as pd
 
+from evalkit.metrics.metaeval.scores import Scores
+
 #: What every judgement has, unless a test says otherwise.
 PLAIN = {"src_lang": "eng", "tgt_lang": "deu", "system": "S0", "doc": "d", "annotator": "p0", "item_type": "system"}
 SOURCE = {"name": "mine", "source": "real", "origin": "mine.csv", "digest": "sha256:0"}
@@ -187,3 +189,41 @@ def comparisons(
         }
     )
     return frame.assign(**{"src_lang": "eng", "tgt_lang": "deu"} | columns)
+
+
+def named_scores(values, human, *, length=1000, **told):
+    """Name arrays of metrics × systems × segments beside human scores; without segments they are of whole systems.
+
+    length: segments a document. told: what else is known of the scores, or names instead of m0, s0, d0:0.
+    """
+    values, human = np.asarray(values, dtype=float), np.asarray(human, dtype=float)
+    segments = ("",)
+    if human.ndim == 1:
+        values, human = values[..., None], human[:, None]
+    else:
+        segments = tuple(f"d{n // length}:{n}" for n in range(human.shape[1]))
+    metrics, systems = (tuple(f"{kind}{n}" for n in range(size)) for kind, size in zip("ms", values.shape))
+    names = {"metrics": metrics, "systems": systems, "segments": segments}
+    return Scores(**names | {"values": values, "human": human} | told)
+
+
+def metric_scores(seed=1, shape=(4, 6), *, metrics=3, values=0, gaps=0.0, noise=1.0, length=1000, **told):
+    """Draw human scores and metrics that resemble them.
+
+    shape: systems × segments, or how many systems, as (5,), for scores of whole systems. metrics: how many, or their
+    names. values: about how many distinct
+    values a score takes, 0 for all distinct. gaps: share of scores missing on both sides. noise: of metrics, or of each.
+    """
+    if not isinstance(metrics, int):
+        told["metrics"], metrics = tuple(metrics), len(metrics)
+    rng = np.random.default_rng(seed)
+    human = rng.normal(size=shape)
+    if len(shape) > 1:
+        human += rng.normal(size=(shape[0], 1))
+    noise = np.reshape(np.broadcast_to(noise, metrics), (metrics, *(1 for _ in shape)))
+    found = human + noise * rng.normal(size=(metrics, *shape))
+    if values:
+        human, found = np.round(human * values / 4), np.round(found * values / 4) / 8
+    for side in (found, human):
+        side[rng.random(side.shape) < gaps] = np.nan
+    return named_scores(found, human, length=length, **told)

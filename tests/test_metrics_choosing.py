@@ -5,7 +5,7 @@ subset2evaluate 1.0.25.
 """
 
 from collections import Counter
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
@@ -16,8 +16,8 @@ from scipy import stats
 
 from evalkit import DataError
 from evalkit.metrics import choosing
-from evalkit.metrics.metaeval.scores import Scores
 from evalkit.show.plots import planning as draw
+from tests.makers import named_scores
 
 
 @given(st.integers(0, 10**6), st.integers(2, 7), st.booleans())
@@ -115,30 +115,18 @@ def known_set(segments=160, seed=3):
     hard = rng.gamma(1.0, 1.0, segments)
     human = -hard * (1 + np.arange(4)[:, None] * 0.3) + 0.5 * rng.normal(size=(4, segments))
     metric = human + 0.5 * rng.normal(size=human.shape)
-    names = tuple(f"{place // 4}:{place % 4}" for place in range(segments))
-    outputs = pd.DataFrame(
-        [
-            {
-                "src_lang": "eng",
-                "tgt_lang": "deu",
-                "system": system,
-                "doc": name.split(":")[0],
-                "segment": name.split(":")[1],
-                "hypothesis": " ".join(rng.choice(list("abcdef"), 4)),
-            }
-            for system in "ABCD"
-            for name in names
-        ]
-    )
-    return {"eng-deu": Scores(("m",), tuple("ABCD"), names, metric[None], human)}, outputs
+    scores = named_scores(metric[None], human, length=4, metrics=("m",))
+    rows = [(system, *name.split(":")) for system, name in product(scores.systems, scores.segments)]
+    outputs = pd.DataFrame(rows, columns=["system", "doc", "segment"]).assign(src_lang="eng", tgt_lang="deu")
+    outputs["hypothesis"] = [" ".join(rng.choice(list("abcdef"), 4)) for _ in rows]
+    return {"eng-deu": scores}, outputs
 
 
 def test_ways_are_compared_and_only_chance_is_free_of_bias():
     scored, outputs = known_set()
-    found = choosing.compare(scored, {"eng-deu": "m"}, outputs, budgets=[20, 40.0], redrawn=40)
-    again = choosing.compare(
-        scored, {"eng-deu": "m"}, outputs.sample(frac=1, random_state=1), budgets=[40, 20], redrawn=40
-    )
+    metric = {"eng-deu": "m"}
+    found = choosing.compare(scored, metric, outputs, budgets=[20, 40.0], redrawn=40)
+    again = choosing.compare(scored, metric, outputs.sample(frac=1, random_state=1), budgets=[40, 20], redrawn=40)
     pd.testing.assert_frame_equal(found, again)
     assert len(found) == 2 * 7
     at = found[found["budget"] == 20].set_index("way")
@@ -153,11 +141,9 @@ def test_ways_are_compared_and_only_chance_is_free_of_bias():
     assert at.loc[choosing.AVERAGE, "bias_means"] == pytest.approx(human[:, hard].mean() - human.mean())
     assert at.loc[choosing.RANDOM, ["lead", "lead_low", "lead_high"]].tolist() == [0, 0, 0]
     assert (at["low"] <= at["high"]).all()
-    figure = draw.choosing(found[found["budget"] == 20])
-    assert "metric variance" in figure.get_label()
+    assert "metric variance" in draw.choosing(found[found["budget"] == 20]).get_label()
     said = choosing.in_words(found, data="eng-deu", budget=20)
     assert f"{at.loc[choosing.VARIANCE, 'stretch']:.1f} times" in said
-    with pytest.raises(DataError, match="fewer than ten"):
-        choosing.compare(known_set(segments=8)[0], {"eng-deu": "m"}, outputs, budgets=[5])
-    with pytest.raises(DataError, match="5 segments or more"):
-        choosing.compare(scored, {"eng-deu": "m"}, outputs, budgets=[4, 20])
+    for words, few, budgets in (("fewer than ten", known_set(segments=8)[0], [5]), ("5 segments", scored, [4, 20])):
+        with pytest.raises(DataError, match=words):
+            choosing.compare(few, metric, outputs, budgets=budgets)

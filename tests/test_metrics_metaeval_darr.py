@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -13,9 +14,10 @@ from scipy import stats
 from evalkit import DataError, data, show
 from evalkit.metrics.metaeval import chance, darr, human, matrices, rankings
 from evalkit.metrics.metaeval.matrices import ORDERS, VARIANTS, Matrix
-from evalkit.metrics.metaeval.scores import Scores, align
+from evalkit.metrics.metaeval.scores import align
 from evalkit.papers import shared_tasks
 from evalkit.show.plots import metaeval as draw
+from tests.makers import metric_scores, named_scores, read
 
 SOFT, HARD, NONE = (VARIANTS[name] for name in ("soft", "hard", "no penalty"))
 LAW = settings(deadline=None, max_examples=40)
@@ -30,14 +32,13 @@ def any_matrix(draw):
 @st.composite
 def scored(draw, *, metrics=2):
     """Scores with many ties and gaps: whole numbers, some missing, of metrics and of humans."""
-    systems, segments = draw(st.integers(2, 5)), draw(st.integers(1, 6))
+    shape = draw(st.integers(2, 5)), draw(st.integers(1, 6))
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
-    values = rng.integers(0, 4, (metrics, systems, segments)).astype(float)
-    people = rng.integers(0, 101, (systems, segments)).astype(float) // draw(st.sampled_from([1, 5, 25])) * 5
+    values = rng.integers(0, 4, (metrics, *shape)).astype(float)
+    people = rng.integers(0, 101, shape).astype(float) // draw(st.sampled_from([1, 5, 25])) * 5
     values[rng.random(values.shape) < 0.15] = np.nan
     people[rng.random(people.shape) < 0.15] = np.nan
-    names = tuple(f"m{n}" for n in range(metrics)), tuple(f"s{n}" for n in range(systems))
-    return Scores(*names, tuple(f"d:{n}" for n in range(segments)), values, people, pair="eng-deu")
+    return named_scores(values, people, pair="eng-deu")
 
 
 def by_hand(scores, metric, *, threshold, strict=False):
@@ -84,14 +85,10 @@ def test_tau_is_the_mean_of_the_cells_that_count(matrix, pairs):
 @LAW
 def test_the_formula_says_what_tau_computes(matrix, counts):
     counts = np.reshape(counts, (3, 3))
-    symbols = {
-        name: sum(counts[ORDERS.index(h), ORDERS.index(m)] for h, m in cells)
-        for name, cells in matrices._GROUPS.items()
-    }
-    cells = {f"({h}{m})": counts[i, j] for i, h in enumerate(ORDERS) for j, m in enumerate(ORDERS)}
-    text = matrix.formula.replace("−", "-")
-    text = re.sub(r"\([<=>]{2}\)", lambda found: str(cells[found[0]]), text)
-    text = re.sub(r"[CDMHB]", lambda found: str(symbols[found[0]]), text)
+    numbers = {f"({h}{m})": counts[i, j] for i, h in enumerate(ORDERS) for j, m in enumerate(ORDERS)}
+    for name, cells in matrices._GROUPS.items():
+        numbers[name] = sum(numbers[f"({h}{m})"] for h, m in cells)
+    text = re.sub(r"\([<=>]{2}\)|[CDMHB]", lambda found: str(numbers[found[0]]), matrix.formula.replace("−", "-"))
     above, below = text.split(" / ")
     total = eval(below)
     expected = eval(above) / total if total else np.nan
@@ -102,7 +99,7 @@ def test_the_formula_says_what_tau_computes(matrix, counts):
 @LAW
 def test_a_negated_metric_gets_the_negated_tau_of_the_opposite(matrix, pairs):
     people, metric = np.array(pairs).T
-    one, other = (m.tau(matrices.count(people, s * metric)) for m, s in ((matrix, 1), (matrix.opposite, -1)))
+    one, other = matrix.tau(matrices.count(people, metric)), matrix.opposite.tau(matrices.count(people, -metric))
     np.testing.assert_allclose(one, -other, rtol=1e-14)
     np.testing.assert_array_equal(matrix.opposite.opposite.values, matrix.values)
     if matrix.symmetric:
@@ -124,7 +121,7 @@ def test_variants_against_scipys_kendall_and_gamma(scores):
     x, y = scores.human[:, 0], scores.values[0, :, 0]
     both = np.isfinite(x) & np.isfinite(y)
     x, y = x[both], y[both]
-    one = Scores(("m",), scores.systems[: len(x)], ("d:0",), y[None, :, None], x[:, None])
+    one = named_scores(y[None, :, None], x[:, None])
     counts = darr.tables(one, human.from_scores(one), thresholds=[0])[0, 0]
     right, wrong = counts[0, 0] + counts[2, 2], counts[0, 2] + counts[2, 0]
     ordered_x, ordered_y = counts[[0, 2]].sum(), counts[:, [0, 2]].sum()
@@ -173,44 +170,43 @@ def test_one_sweep_equals_each_threshold_alone(scores):
 @LAW
 def test_the_order_of_systems_and_segments_is_irrelevant(scores, random):
     s, n = (random.sample(range(k), k) for k in scores.human.shape)
-    shuffled = Scores(
-        scores.metrics,
-        tuple(scores.systems[k] for k in s),
-        tuple(scores.segments[k] for k in n),
-        scores.values[:, s][:, :, n],
-        scores.human[s][:, n],
-        pair="eng-deu",
+    shuffled = replace(
+        scores,
+        systems=tuple(scores.systems[k] for k in s),
+        segments=tuple(scores.segments[k] for k in n),
+        values=scores.values[:, s][:, :, n],
+        human=scores.human[s][:, n],
     )
     one, other = (darr.results({"eng-deu": which}, thresholds=[25.0]) for which in (scores, shuffled))
     pd.testing.assert_frame_equal(one, other)
 
 
 def test_both_readings_of_the_boundary_and_ties_of_people():
-    people = np.array([[100.0], [75.0], [74.0], [74.0]])
-    pairs = human.from_scores(Scores((), tuple("ABCD"), ("d:1",), np.empty((0, 4, 1)), people))
+    pairs = human.from_scores(named_scores(np.empty((0, 4, 1)), [[100.0], [75.0], [74.0], [74.0]]))
     assert human.order(pairs).tolist() == [1, 1, 1, 0, 0, 0]
     assert human.order(pairs, boundary="more than").tolist() == [0, 1, 1, 0, 0, 0]
     assert human.order(pairs, threshold=0).tolist() == [1, 1, 1, 1, 1, 0]
-    with pytest.raises(DataError, match=r"boundary is 'over'\. Choose at least or more than"):
-        human.order(pairs, boundary="over")
-    with pytest.raises(DataError, match="Thresholds must ascend"):
-        human.ordered_up_to(pairs, [5, 1])
 
 
 def test_identical_translations_are_found_by_name_and_tied_on_demand():
-    names = {"src_lang": "eng", "tgt_lang": "deu", "doc": "d"}
-    judged = [("A", "1", 90.0), ("B", "1", 10.0), ("C", "1", 50.0), ("A", "2", 5.0), ("B", "2", 95.0)]
-    rows = [names | {"system": s, "segment": n, "metric": "DA", "score": score} for s, n, score in judged]
-    people = pd.DataFrame(rows)
-    texts = people.assign(hypothesis=["same", "same", "other", "same", "else"]).sample(frac=1, random_state=1)
+    people = read(
+        """
+        system segment score hypothesis
+        A 1 90 same
+        B 1 10 same
+        C 1 50 other
+        A 2 5 same
+        B 2 95 else""",
+        src_lang="eng",
+        tgt_lang="deu",
+        doc="d",
+        metric="DA",
+    )
+    texts = people.sample(frac=1, random_state=1)
     scores = align(people.assign(metric="m"), people, data="two")
     pairs = human.from_scores(scores, outputs=texts)
-    assert list(zip(pairs.first, pairs.second, pairs.segment, pairs.same, strict=True)) == [
-        (0, 1, 0, True),
-        (0, 1, 1, False),
-        (0, 2, 0, False),
-        (1, 2, 0, False),
-    ]
+    found = list(zip(pairs.first, pairs.second, pairs.segment, pairs.same, strict=True))
+    assert found == [(0, 1, 0, True), (0, 1, 1, False), (0, 2, 0, False), (1, 2, 0, False)]
     assert human.order(pairs).tolist() == [1, -1, 1, -1]
     assert human.ordered_up_to(pairs, [25.0], tie_identical=True).tolist() == [0, 1, 1, 1]
     found = darr.identical_but_ordered({scores.pair: scores}, texts)
@@ -220,38 +216,20 @@ def test_identical_translations_are_found_by_name_and_tied_on_demand():
     assert darr.ties({"eng-deu": scores})["identical"].isna().all(), "unknown is not none"
     effect = darr.effect_of_identical(scores, texts).set_index("variant")
     assert effect.loc["hard", ["pairs", "pairs_tied", "moved", "metrics"]].tolist() == [4, 3, 0, 1]
-    ours = darr.results({"eng-deu": scores}).set_index("variant")["tau"]
-    theirs = darr.results({"eng-deu": scores}, outputs=texts).set_index("variant")["tau"]
-    pd.testing.assert_series_equal(effect["largest_change"], theirs - ours, check_names=False)
-    both = darr.results({"eng-deu": scores}, outputs=texts), darr.results({"eng-deu": scores})
-    assert [t.set_index("variant")["pairs"].to_dict() for t in both] == [
-        {"no penalty": 3, "soft": 3, "hard": 3, "human ties": 4, "human ties, error-like": 4},
-        {"no penalty": 4, "soft": 4, "hard": 4, "human ties": 4, "human ties, error-like": 4},
-    ]
+    tied, plain = (darr.results({"eng-deu": scores}, outputs=out).set_index("variant") for out in (texts, None))
+    pd.testing.assert_series_equal(effect["largest_change"], tied["tau"] - plain["tau"], check_names=False)
+    order = ["no penalty", "soft", "hard", "human ties", "human ties, error-like"]
+    assert tied.loc[order, "pairs"].tolist() == [3, 3, 3, 4, 4]
+    assert plain.loc[order, "pairs"].tolist() == [4] * 5
 
 
 @given(scored())
 @LAW
 def test_negation_is_really_a_negated_metric(scores):
-    table = darr.negated(scores, metrics=scores.metrics)
-    turned = Scores(scores.metrics, scores.systems, scores.segments, -scores.values, scores.human, pair="eng-deu")
-    expected = darr.results({"eng-deu": turned}).set_index(["metric", "variant"])["tau"]
-    found = table.set_index(["metric", "variant"])["tau_negated"]
+    found = darr.negated(scores, metrics=scores.metrics).set_index(["metric", "variant"])["tau_negated"]
+    turned = darr.results({"eng-deu": replace(scores, values=-scores.values)})
+    expected = turned.set_index(["metric", "variant"])["tau"]
     np.testing.assert_allclose(found, expected.reindex(found.index), rtol=1e-12)
-
-
-def test_what_is_not_there_is_named():
-    names = {"src_lang": "eng", "tgt_lang": "deu", "doc": "d", "segment": "1", "metric": "DA"}
-    people = pd.DataFrame([names | {"system": system, "score": 1.0} for system in ("A", "B", "refA", "Human-A.0")])
-    with pytest.raises(DataError, match="does not say where it comes from"):
-        darr.each_pair(people, people)
-    people.attrs["source"] = {"name": "two", "source": "simulated", "origin": "a test", "digest": "none"}
-    scored = darr.each_pair(people, people)
-    assert darr.pick(scored, "eng-deu").systems == ("A", "B"), "human translations are left out"
-    with pytest.raises(DataError, match=r"no scores of 'deu-eng'\. Choose among eng-deu"):
-        darr.pick(scored, "deu-eng")
-    with pytest.raises(DataError, match="no language pair in common"):
-        darr.each_pair(people, people.assign(tgt_lang="fra"))
 
 
 # Relative ranking, Expected Wins, TrueSkill, DA
@@ -269,8 +247,6 @@ def test_a_ranking_of_five_is_ten_pairs():
     assert sorted(better.tolist()) == [0] + [1] * 9
     two = pd.concat([ranked({"A": 1, "B": 2}), ranked({"A": 2, "B": 1}, annotator="b")])
     assert human.order(human.from_ranks(two), threshold=1).tolist() == [1, -1], "annotators' rankings stay apart"
-    with pytest.raises(DataError, match="ranked a system twice"):
-        human.from_ranks(pd.concat([ranked({"A": 1, "B": 2}), ranked({"A": 2})]))
 
 
 @given(scored())
@@ -278,15 +254,14 @@ def test_a_ranking_of_five_is_ten_pairs():
 def test_expected_wins_against_counting_one_by_one(scores):
     pairs = human.from_scores(scores)
     better = human.order(pairs, threshold=5)
-    won, lost = (dict.fromkeys(itertools.product(scores.systems, repeat=2), 0) for _ in range(2))
+    won = dict.fromkeys(itertools.product(scores.systems, repeat=2), 0)
     for first, second, sign in zip(pairs.first, pairs.second, better, strict=True):
-        a, b = scores.systems[first], scores.systems[second]
-        (won if sign > 0 else lost)[a, b] += abs(int(sign))
-        (lost if sign > 0 else won)[b, a] += abs(int(sign))
+        winner, loser = (first, second) if sign > 0 else (second, first)
+        won[scores.systems[winner], scores.systems[loser]] += abs(int(sign))
     for row in human.expected_wins(pairs, better).itertuples():
-        met = [b for b in scores.systems if won[row.system, b] + lost[row.system, b]]
-        shares = [won[row.system, b] / (won[row.system, b] + lost[row.system, b]) for b in met]
-        assert row.expected_wins == pytest.approx(np.mean(shares)) if met else np.isnan(row.expected_wins)
+        met = [(won[row.system, b], won[b, row.system]) for b in scores.systems]
+        shares = [wins / (wins + losses) for wins, losses in met if wins + losses]
+        assert row.expected_wins == pytest.approx(np.mean(shares)) if shares else np.isnan(row.expected_wins)
 
 
 def test_trueskill_is_the_packages_match_by_match():
@@ -300,8 +275,8 @@ def test_trueskill_is_the_packages_match_by_match():
         a, b = pairs.first[match], pairs.second[match]
         skill[a], skill[b] = trueskill.rate_1vs1(skill[a], skill[b], drawn=better[match] == 0, env=world)
     table = human.trueskill(pairs, better, seed=3).set_index("system")
-    assert table.loc[["A", "B", "C"], "mu"].tolist() == [rating.mu for rating in skill]
-    assert table.loc[["A", "B", "C"], "sigma"].tolist() == [rating.sigma for rating in skill]
+    found = table.loc[["A", "B", "C"], ["mu", "sigma"]].to_numpy().tolist()
+    assert found == [[rating.mu, rating.sigma] for rating in skill]
     assert table["rank"].idxmin() == "A"
     still = trueskill.TrueSkill(draw_probability=0, tau=0)
     one, other = trueskill.rate_1vs1(still.create_rating(), still.create_rating(), env=still)
@@ -322,21 +297,28 @@ def test_who_always_wins_ranks_first_whatever_the_names(names):
 
 
 def test_direct_assessment_by_hand():
-    base = {"src_lang": "eng", "tgt_lang": "deu", "doc": "d", "item_type": "system"}
-    rows = [("A", "1", "x", 10.0), ("B", "1", "x", 20.0), ("A", "2", "x", 60.0), ("A", "1", "y", 5.0)]
-    rows += [("B", "1", "y", 7.0), ("A", "1", "flat", 50.0), ("B", "1", "flat", 50.0)]
-    ratings = pd.DataFrame(
-        [base | dict(zip(["system", "segment", "annotator", "score"], row, strict=True)) for row in rows]
+    ratings = read(
+        """
+        system segment annotator score
+        A 1 x 10
+        B 1 x 20
+        A 2 x 60
+        A 1 y 5
+        B 1 y 7
+        A 1 flat 50
+        B 1 flat 50""",
+        src_lang="eng",
+        tgt_lang="deu",
+        doc="d",
+        item_type="system",
     )
-    table = human.direct_assessment(ratings).set_index(["system", "segment"])
+    table = human.direct_assessment(ratings).set_index(["system", "segment"]).loc[[("A", "1"), ("B", "1"), ("A", "2")]]
     x = (np.array([10.0, 20, 60]) - 30) / np.std([10, 20, 60], ddof=1)
     y = np.array([-1, 1]) / np.sqrt(2)
-    np.testing.assert_allclose(
-        table.loc[[("A", "1"), ("B", "1"), ("A", "2")], "z"], [(x[0] + y[0]) / 2, (x[1] + y[1]) / 2, x[2]]
-    )
-    assert table["judgements"].tolist() == [2, 1, 2]
+    np.testing.assert_allclose(table["z"], [(x[0] + y[0]) / 2, (x[1] + y[1]) / 2, x[2]])
+    assert table["judgements"].tolist() == [2, 2, 1]
     assert len(human.direct_assessment(ratings, least=2)) == 2
-    with pytest.raises(DataError, match="No translation has 3 judgements"):
+    with pytest.raises(DataError, match="3 judgements"):
         human.direct_assessment(ratings, least=3)
 
 
@@ -349,6 +331,10 @@ def wmt20(real):
     return darr.each_pair(scores[scores["reference"] == "newstest2020"], real("wmt20-da"))
 
 
+def matched(rows):
+    return [row for row in rows.itertuples() if show.verdict(row.printed, row.computed) == "match"]
+
+
 def test_all_official_results_come_out_to_the_last_digit(wmt20):
     table = darr.results(wmt20)
     official = data.published("wmt20_darr")
@@ -356,44 +342,34 @@ def test_all_official_results_come_out_to_the_last_digit(wmt20):
     assert len(checked) == checked["place"].nunique() == 2 * 78
     assert set(checked["basis"]) == {"official result"}
     assert official["pair"].nunique() == len(wmt20) == 18
-    assert [show.verdict(row.printed, row.computed) for row in checked.itertuples()] == ["match"] * len(checked)
+    assert len(matched(checked)) == len(checked)
     assert len(table[table["variant"] == "hard"]) == 78, "every metric at hand has an official result"
+    one = {"khm-eng": wmt20["khm-eng"].only(["chrF"])}
+    alone = shared_tasks.compare_darr(darr.results(one), official)
+    assert alone["computed"].notna().sum() == alone["lacking"].eq("").sum() == 2, "others are told as missing"
 
 
 def test_no_other_reading_gives_the_official_counts(wmt20):
     official = data.published("wmt20_darr")
     strict = shared_tasks.compare_darr(darr.results(wmt20, boundary="more than"), official)
-    counts = strict[strict["place"].str.endswith(":pairs")]
-    assert not any(show.verdict(row.printed, row.computed) == "match" for row in counts.itertuples())
+    assert not matched(strict[strict["place"].str.endswith(":pairs")])
     soft = darr.results(wmt20).replace({"variant": {"hard": "-", "soft": "hard"}})
     taus = shared_tasks.compare_darr(soft, official).query("place.str.endswith(':tau')")
-    matched = [row for row in taus.itertuples() if show.verdict(row.printed, row.computed) == "match"]
     tied = darr.ties(wmt20).set_index(["pair", "metric"])
     share = tied["ties"] / tied["pairs"]
-    assert max(share[tuple(row.cell.split(", ")[:2])] for row in matched) < 2e-4, (
-        "equal only where ties are too few to show"
-    )
-    assert len(matched) < len(taus) / 4
+    equal = matched(taus)
+    assert max(share[tuple(row.cell.split(", ")[:2])] for row in equal) < 2e-4, "equal where ties are too few to show"
+    assert len(equal) < len(taus) / 4
     assert (official["tau"].astype(float) < 0).any(), "the bars of the formula are no absolute values"
 
 
-def test_a_missing_official_metric_is_told_as_missing(wmt20):
-    one = {"khm-eng": wmt20["khm-eng"].only(["chrF"])}
-    checked = shared_tasks.compare_darr(darr.results(one), data.published("wmt20_darr"))
-    assert checked["computed"].notna().sum() == 2
-    assert checked["lacking"].eq("").sum() == 2
-
-
 def test_the_sweep_and_who_is_first(wmt20):
-    pairs = ["deu-eng", "khm-eng"]
-    chosen = {pair: wmt20[pair] for pair in pairs}
+    chosen = {pair: wmt20[pair] for pair in ("deu-eng", "khm-eng")}
     sweep = darr.results(chosen, thresholds=[float(step) for step in range(1, 51)])
     at_25 = darr.results(chosen)
-    same = sweep[sweep["threshold"] == 25].drop(columns="rank").reset_index(drop=True)
     key = ["pair", "variant", "metric"]
-    pd.testing.assert_frame_equal(
-        same.sort_values(key, ignore_index=True), at_25.drop(columns="rank").sort_values(key, ignore_index=True)
-    )
+    same, alone = (t.drop(columns="rank").sort_values(key, ignore_index=True) for t in (sweep, at_25))
+    pd.testing.assert_frame_equal(same[same["threshold"] == 25].reset_index(drop=True), alone)
     firsts = darr.firsts(at_25).set_index("pair")
     for (pair, variant), part in at_25.groupby(["pair", "variant"]):
         assert firsts.loc[pair, variant] == part.set_index("metric")["tau"].idxmax()
@@ -407,41 +383,31 @@ def test_the_sweep_and_who_is_first(wmt20):
 
 
 def test_identical_translations_that_darr_orders_in_real_data(real):
-    outputs, people = real("wmt23-outputs"), real("wmt23-human")
-    scored = darr.each_pair(people[people["metric"] == "da-sqm"], people[people["metric"] == "da-sqm"])
-    assert all(not name.startswith("ref") for scores in scored.values() for name in scores.systems)
-    counts = {}
-    for pair, scores in scored.items():
-        found = darr.identical_but_ordered({scores.pair: scores}, outputs)
-        counts[pair] = len(found)
-        assert (found["score_better"] - found["score_worse"]).ge(25).all()
-        texts = darr.of_pair(outputs, pair)
-        places = texts["doc"].astype(str) + ":" + texts["segment"].astype(str)
-        said = pd.Series(texts["hypothesis"].to_numpy(), index=[texts["system"].astype(str), places])
-        for row in found.sample(20, random_state=1).itertuples():
-            assert said[row.better, row.doc_segment] == said[row.worse, row.doc_segment] == row.hypothesis
-    by_hand = 0
-    wide = darr.of_pair(outputs, "eng-deu").pivot(index=["doc", "segment"], columns="system", values="hypothesis")
-    da = darr.of_pair(people[people["metric"] == "da-sqm"], "eng-deu").astype(
-        dict.fromkeys(("doc", "segment", "system"), str)
+    """Oracle: plain pandas, one pair of systems after the other."""
+    outputs, people = real("wmt23-outputs"), real("wmt23-human").query("metric == 'da-sqm'")
+    scores = darr.each_pair(people, people)["eng-deu"]
+    assert not any(name.startswith("ref") for name in scores.systems)
+    found = darr.identical_but_ordered({scores.pair: scores}, outputs)
+    key = dict.fromkeys(("doc", "segment", "system"), "str")
+    wide, da = (
+        darr.of_pair(table, "eng-deu").astype(key).pivot(index=["doc", "segment"], columns="system", values=column)
+        for table, column in ((outputs, "hypothesis"), (people, "score"))
     )
-    da = da.pivot(index=["doc", "segment"], columns="system", values="score").reindex(wide.index)
+    da = da.reindex(wide.index)
+    by_hand = 0
     for a, b in itertools.combinations([name for name in wide if name != "refA"], 2):
         by_hand += int(((wide[a] == wide[b]) & ((da[a] - da[b]).abs() >= 25)).sum())
-    assert counts["eng-deu"] == by_hand > 0
+    assert len(found) == by_hand > 0
+    assert (found["score_better"] - found["score_worse"]).ge(25).all()
 
 
 def test_wmt17_scored_one_text_twice(real):
     table = real("wmt17-da")
     texts = table[table["hypothesis"] != ""]
-    found = pd.concat(
-        [
-            darr.identical_but_ordered({s.pair: s}, texts, threshold=0, boundary="more than")
-            for s in darr.each_pair(texts, texts).values()
-        ]
-    )
-    assert set(found["doc_segment"]) == {"newstest2017:1220"}
-    assert set(found["better"]) == {"C-3MA.4958"}
+    options = {"threshold": 0, "boundary": "more than"}
+    found = [darr.identical_but_ordered({s.pair: s}, texts, **options) for s in darr.each_pair(texts, texts).values()]
+    found = pd.concat(found)[["doc_segment", "better"]].drop_duplicates()
+    assert found.to_numpy().tolist() == [["newstest2017:1220", "C-3MA.4958"]]
 
 
 # Rankings side by side
@@ -449,23 +415,10 @@ def test_wmt17_scored_one_text_twice(real):
 
 @pytest.fixture(scope="module")
 def small():
-    rng = np.random.default_rng(1)
-    quality = rng.normal(size=(5, 40))
-    noise = rng.normal(size=(4, 5, 40)) * np.array([0.3, 0.6, 1, 3])[:, None, None]
-    places = tuple(f"d:{n}" for n in range(40))
-    segments = Scores(
-        ("a", "b", "c", "d"), tuple("ABCDE"), places, quality + noise, quality, data="toy", pair="eng-deu", gold="mqm"
-    )
-    systems = Scores(
-        segments.metrics,
-        segments.systems,
-        ("",),
-        segments.values.mean(axis=2, keepdims=True),
-        quality.mean(axis=1, keepdims=True),
-        data="toy-systems",
-        pair="eng-deu",
-        gold="mqm",
-    )
+    """Scores of segments, their means by system, all statistics of both, and all tests."""
+    told = {"pair": "eng-deu", "gold": "mqm", "metrics": tuple("abcd")}
+    segments = metric_scores(1, (5, 40), noise=[0.3, 0.6, 1, 3], **told)
+    systems = named_scores(segments.values.mean(axis=2), segments.human.mean(axis=1), data="systems", **told)
     values = pd.concat([chance.every_statistic(s) for s in (segments, systems)], ignore_index=True)
     tested = rankings.every_test({"eng-deu": segments}, {"eng-deu": systems}, draws=200)
     return segments, systems, values, tested
@@ -479,8 +432,6 @@ def test_ranks_side_by_side_are_the_ranks_of_the_values(small):
     for name in rankings.MAIN.values():
         part = rankings.from_ratings(values, name).set_index("metric")["value"].reindex(table["metric"])
         assert table[name].tolist() == stats.rankdata(-part, method="min").tolist()
-    with pytest.raises(DataError, match=r"no statistic 'Pearson' here\. Choose among"):
-        rankings.from_ratings(values, "Pearson")
 
 
 def test_disagreement_against_scipy_and_counting(small):
@@ -505,14 +456,12 @@ def test_what_moves_metrics(small):
         of_metric = places.set_index("metric").loc[metric]
         assert row["best"] == of_metric.min() == of_metric[row["best_by"]]
         assert row["worst"] == of_metric.max() == of_metric[row["worst_by"]]
-    rounded = Scores(segments.metrics, segments.systems, segments.segments, segments.values.round(), segments.human)
-    tied = rankings.rank_shifts(places, rounded).set_index("metric")["tied"]
-    v = rounded.values[0]
+    v = segments.values.round()
+    tied = rankings.rank_shifts(places, replace(segments, values=v)).set_index("metric")["tied"]
     pairs = list(itertools.combinations(range(5), 2))
-    assert tied["a"] == pytest.approx(np.mean([[v[i, n] == v[j, n] for i, j in pairs] for n in range(40)]))
-    between = rankings.rank_shifts(places, segments).set_index("metric")["between"]
+    assert tied["a"] == pytest.approx(np.mean([v[0, i] == v[0, j] for i, j in pairs]))
     groups = pd.DataFrame(segments.values[1].T)
-    assert between["b"] == pytest.approx(groups.mean().var(ddof=0) / groups.stack().var(ddof=0))
+    assert movers.loc["b", "between"] == pytest.approx(groups.mean().var(ddof=0) / groups.stack().var(ddof=0))
 
 
 def test_spa_is_tested_on_demand_and_tests_what_is_ranked(small):
@@ -526,11 +475,9 @@ def test_spa_is_tested_on_demand_and_tests_what_is_ranked(small):
 
 
 def test_differences_near_a_size_by_hand():
-    differences, p = [0.001, 0.006, 0.009, 0.012, 0.02, 0.03], [0.5, 0.2, 0.03, 0.4, 0.01, 0.001]
     base = {"data": "x", "pair": "eng-deu", "level": "segment", "statistic": "acc_eq", "metric_a": "a", "metric_b": "b"}
-    tested = pd.DataFrame(
-        [base | {"difference": d, "p": q, "exact": True} for d, q in zip(differences, p, strict=True)]
-    )
+    tested = pd.DataFrame({"difference": [0.001, 0.006, 0.009, 0.012, 0.02, 0.03]}).assign(**base, exact=True)
+    tested["p"] = [0.5, 0.2, 0.03, 0.4, 0.01, 0.001]
     row = rankings.near(tested.sample(frac=1, random_state=3), size=0.01).iloc[0]
     assert row.tolist() == ["segment acc_eq", 6, 3, 1, 0.009, 0.02]
     almost = pd.concat([tested.assign(p=0.01)] * 4 + [tested.assign(p=[0.5, 0.01, 0.01, 0.01, 0.01, 0.01])])
@@ -542,13 +489,35 @@ def test_differences_near_a_size_by_hand():
 
 
 def test_a_difference_in_words_counts_pairs(small):
-    segments = small[0]
-    of_pairs, of_systems = rankings.in_words(segments, size=0.01)
+    of_pairs, of_systems = rankings.in_words(small[0], size=0.01)
     assert "400 pairs of translations of one segment, about 10 in each of 40 segments" in of_pairs
     assert "about 4 more of them, or one more in every 10.0 segments" in of_pairs
     assert "5 systems make 10 pairs, so one pair ordered otherwise is 0.100" in of_systems
-    assert "less than that and cannot occur" in of_systems
-    assert "is 2.0 pairs of systems" in rankings.in_words(segments, size=0.2)[1]
+    assert "is 2.0 pairs of systems" in rankings.in_words(small[0], size=0.2)[1]
+
+
+# Refusals
+
+
+def test_what_is_not_there_is_named(small):
+    names = {"src_lang": "eng", "tgt_lang": "deu", "doc": "d", "segment": "1", "metric": "DA"}
+    people = pd.DataFrame({"system": ["A", "B", "refA", "Human-A.0"]}).assign(score=1.0, **names)
+    sourced = people.copy()
+    sourced.attrs["source"] = {"name": "two", "source": "simulated", "origin": "a test", "digest": "none"}
+    scores = darr.each_pair(sourced, sourced)
+    assert darr.pick(scores, "eng-deu").systems == ("A", "B"), "human translations are left out"
+    pairs = human.from_scores(small[0])
+    for words, call in {
+        "where it comes from": lambda: darr.each_pair(people, people),
+        "'deu-eng'.* eng-deu": lambda: darr.pick(scores, "deu-eng"),
+        "no language pair": lambda: darr.each_pair(sourced, sourced.assign(tgt_lang="fra")),
+        "'over'": lambda: human.order(pairs, boundary="over"),
+        "ascend": lambda: human.ordered_up_to(pairs, [5, 1]),
+        "twice": lambda: human.from_ranks(pd.concat([ranked({"A": 1, "B": 2}), ranked({"A": 2})])),
+        "'Pearson'": lambda: rankings.from_ratings(small[2], "Pearson"),
+    }.items():
+        with pytest.raises(DataError, match=words):
+            call()
 
 
 # Figures
@@ -559,13 +528,8 @@ def test_ranks_stand_in_cells_named_in_words_and_the_description_names_who_is_fi
     table = pd.DataFrame({"metric": ["a", "$b$"], "SPA": [2, 1], "system Pearson": [1, None]})
     figure = draw.ranks(table, names=rankings.WORDS)
     figure.canvas.draw()
-    axes = figure.axes[0]
-    assert [text.get_text() for text in axes.texts] == ["2", "1", "1", "–"]
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["a", r"\$b\$"]
-    assert axes.get_xticklabels()[1].get_text().split() == ["Pearson's", "r", "of", "systems"]
+    assert [text.get_text() for text in figure.axes[0].texts] == ["2", "1", "1", "–"]
     assert figure.get_label().endswith("by soft pairwise accuracy (SPA) $b$; by Pearson's r of systems a.")
-    assert axes.get_xlabel()
-    assert axes.get_ylabel()
     assert len(draw.ranks(table, most=1).axes[0].texts) == 2
 
 
@@ -574,10 +538,10 @@ def test_every_figure_names_its_axes_and_keeps_texts_as_texts(small):
     name = "segment acc_eq"
     value, tests = (rankings.from_ratings(table, name).replace({"d": "$x$"}) for table in (values, tested))
     table = rankings.rank_table(value, tests).assign(low=lambda t: t["value"] - 0.1, high=lambda t: t["value"] + 0.1)
-    sweep = darr.results({"eng-deu": segments}, thresholds=[0.5, 1.0, 2.0])
+    steps = [0.5, 1.0, 2.0]
     figures = [
-        draw.kept(darr.kept({"eng-deu": segments}, thresholds=[0.5, 1.0]), threshold=1),
-        draw.sweep(sweep, threshold=1),
+        draw.kept(darr.kept({"eng-deu": segments}, thresholds=steps[:2]), threshold=1),
+        draw.sweep(darr.results({"eng-deu": segments}, thresholds=steps), threshold=1),
         draw.ranking(table, statistic=name, chance=0.4),
         draw.ranking(table, statistic=name, chance=-9),
         draw.p_values(rankings.p_matrix(value, tests), statistic=name),
@@ -589,33 +553,11 @@ def test_every_figure_names_its_axes_and_keeps_texts_as_texts(small):
         assert any(axes.get_xlabel() for axes in panels)
         assert any(axes.get_ylabel() for axes in panels)
     assert any(r"\$x\$" in label.get_text() for label in figures[2].axes[0].get_yticklabels())
-    assert "far to the left" in figures[3].axes[0].get_title(loc="left")
-
-
-def test_a_single_translation_can_be_seen_in_the_figure_of_scores():
-    figure = draw.scores(np.array([0.0, 1.0, 1.0, 1.0]), np.array([0.0, 1.0, 1.0, 1.0]), name="m", gold="MQM")
-    cells = figure.axes[2].collections[0]
-    alone = cells.to_rgba(np.array([1.0]))[0, :3]
-    assert cells.get_array().min() == 1
-    assert alone.max() < 0.9
-
-
-def test_curves_that_coincide_have_their_markers_at_different_places(small):
-    segments, *_ = small
-    sweep = darr.results({"eng-deu": segments}, thresholds=[0.5, 1.0, 2.0])
-    sets = [
-        set(range(*slice(line.get_markevery()[0], 50, 7).indices(50)))
-        for line in draw.sweep(sweep, threshold=1).axes[0].lines[: len(segments.metrics)]
-    ]
-    assert len(sets) > 1
-    assert all(one.isdisjoint(other) for one, other in itertools.combinations(sets, 2))
 
 
 def test_the_picture_of_p_values_has_the_right_shade_in_each_cell():
-    matrix = pd.DataFrame(
-        [[np.nan, 0.0005, 0.2], [np.nan, np.nan, 0.02], [np.nan] * 3], index=list("abc"), columns=list("abc")
-    )
-    mesh = draw.p_values(matrix, statistic="x").axes[0].collections[0]
+    p = [[np.nan, 0.0005, 0.2], [np.nan, np.nan, 0.02], [np.nan] * 3]
+    mesh = draw.p_values(pd.DataFrame(p, list("abc"), list("abc")), statistic="x").axes[0].collections[0]
     mesh.update_scalarmappable()
     shades = mesh.get_facecolor()[:, 0].reshape(3, 3)
     assert shades[0, 1] < shades[1, 2] < shades[0, 2] < shades[2, 0] == 1

@@ -1,7 +1,5 @@
 """A test set and a metric of one's own: where it stands, by other code; what a page says; paths and titles."""
 
-import re
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,18 +8,15 @@ from scipy import stats
 from evalkit import DataError
 from evalkit.data import files, registry, testsets
 from evalkit.metrics.metaeval import chance, rankings, yours
-from evalkit.reports import cli, execute, export, findings, notebooks
-from evalkit.reports.studies import Layout, Study, read_studies
+from evalkit.reports import cli, execute, findings
+from evalkit.reports.studies import Layout, read_studies
 from tests.doors.testsets import SYSTEMS, lines, write
 
 STUDY = "metric_meta_evaluation"
 
 
 def scores_in(path):
-    rows = [line.split("\t") for line in path.read_text().splitlines()]
-    return pd.DataFrame(
-        {"system": [row[0] for row in rows], "score": [np.nan if row[1] == "None" else float(row[1]) for row in rows]}
-    )
+    return pd.read_csv(path, sep="\t", names=["system", "score"], na_values="None")
 
 
 @pytest.fixture
@@ -66,9 +61,9 @@ def test_what_may_be_claimed_is_what_the_tests_found(folder, mine):
     values = chance.every_statistic(*both)
     tests = rankings.every_test(segments, systems, draws=200)
     leaders = {
-        name: rankings.rank_table(values, tests, statistic=name) for name in ("system Pearson", "segment acc_eq")
+        name: rankings.rank_table(values, tests, statistic=name).assign(low=np.nan, high=np.nan)
+        for name in ("system Pearson", "segment acc_eq")
     }
-    leaders = {name: table.assign(low=np.nan, high=np.nan) for name, table in leaders.items()}
     found = yours.standings(leaders, tests, testset.yours)
     acc = rankings.from_ratings(tests, "segment acc_eq")
     ahead = acc[(acc["metric_a"] == testset.yours) & (acc["p"] <= 0.05)]["metric_b"]
@@ -95,9 +90,8 @@ def test_an_upside_down_metric_or_gold_is_warned_of_and_nothing_turned(folder, m
 
     testset, values = warned()
     (told,) = yours.upside_down(testset, values)
-    assert told.startswith("ter (yours) falls where human scores rise (Pearson's r of segments -0.")
-    assert "-p lower_is_better=yours; nothing was turned by itself." in told
-    assert "Is a low score good in it?" in yours.headline({}, testset, values)
+    assert told.startswith("ter (yours) falls where human scores rise")
+    assert "-p lower_is_better=yours" in told
     testset, values = warned(lower_is_better=["yours"])
     assert yours.upside_down(testset, values) == []
     testset, values = warned(lower_is_better=["esa-human1", "yours"])
@@ -138,26 +132,9 @@ def test_a_folder_a_file_and_a_name_are_told_apart_on_the_command_line(folder, m
     assert bound.data == ()
     bound = execute.bound(study, {"metric": "MetricX-23-QE-b"}, Layout().studies.parent)
     assert (bound.parameters["metric"], bound.data) == ("MetricX-23-QE-b", study.data)
-    shown = execute.without_folders(execute.bound(study, {"data": "wmt25"}, Layout().studies.parent))
-    assert shown.parameters["data"] == "wmt25"
     for name, value, kind in (("data", "wmt26", "folder"), ("metric", "no.seg.score", "file")):
         with pytest.raises(DataError, match=rf"{name}={value} is no {kind} in .*Correct the path"):
             execute.bound(study, {name: value}, Layout().studies.parent)
-
-
-def test_a_page_about_ones_own_data_has_its_own_title_and_no_paper(tmp_path):
-    path = tmp_path / "one.ipynb"
-    path.write_text('{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}')
-    study = Study("one", path, "One", paper="A paper")
-    cell = {"cell_type": "markdown", "source": "# The study", "metadata": {}, "id": "a"}
-    for title, there, absent in (("My <b> set", "<h1>My &lt;b&gt; set</h1>", "A paper"), ("", "A paper", "My")):
-        found = {"data": [], "recorded": {}, "published": [], "headline": "", "signature": ""}
-        found |= {"title": title} if title else {}
-        report = findings.report(study, "ok", seconds=1, parameters={}, found=found)
-        html = export.export({"cells": [dict(cell)]}, study, report)
-        assert report["title"] == (title or "One")
-        assert there in html
-        assert absent not in html
 
 
 @pytest.mark.slow
@@ -173,9 +150,6 @@ def test_the_page_of_ones_own_folder_and_metric_is_whole_and_about_them(folder, 
     assert not {"darr", "kept", "sweep"} & report["recorded"].keys()
     assert {row["statistic"] for row in report["recorded"]["standing"]} == {"system Pearson", "segment acc_eq"}
     html = (tmp_path / "out" / f"{STUDY}.html").read_text()
-    shown = html.partition("References</h2>")[0].partition("Parameters of this run")[0]
-    shown = re.sub(r'<div class="code">.*?</div>', "", shown, flags=re.DOTALL)
-    assert "WMT23" not in shown
     assert "How ties are counted" not in html
     assert "esa-human1 was chosen among the human scores (esa-human1, esa-human2)" in html
 
@@ -199,11 +173,3 @@ def test_a_folder_of_wmt23_gives_the_numbers_of_the_standard_run(real, tmp_path)
         of_pair = [row for row in standard[name] if row.get("pair", "eng-deu") == "eng-deu"]
         ours = [{**row, "data": None} for row in found[name]]
         assert ours == [{**row, "data": None} for row in of_pair], name
-
-
-def test_help_of_the_parameters_says_which_are_paths():
-    declared = {one.name: one for one in notebooks.parameters(read_studies(Layout())[STUDY].notebook)}
-    assert [name for name, one in declared.items() if one.names_a_file] == ["data", "metric"]
-    assert declared["data"].names_a_folder
-    assert not declared["data"].may_be_a_name
-    assert declared["metric"].may_be_a_name

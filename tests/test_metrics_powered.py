@@ -11,7 +11,7 @@ from scipy import stats
 
 from evalkit import DataError
 from evalkit.metrics import few_humans, powered, stratified
-from evalkit.metrics.metaeval.scores import Scores
+from tests.makers import named_scores
 
 
 def sample(seed, slope=1.0):
@@ -79,10 +79,8 @@ def test_the_metrics_unit_does_not_matter_to_a_control_variate_nor_its_zero_to_a
     y, f, g = sample(seed)
     for method in powered.METHODS:
         scale = slope if method in ("classical", "control variate") else 1.0
-        once, again = (
-            powered.mean(y, f, g, method=method),
-            powered.mean(y, scale * f + shift, scale * g + shift, method=method),
-        )
+        once = powered.mean(y, f, g, method=method)
+        again = powered.mean(y, scale * f + shift, scale * g + shift, method=method)
         assert (float(again.low), float(again.high)) == pytest.approx((float(once.low), float(once.high)), abs=1e-6)
 
 
@@ -97,7 +95,7 @@ def pooled(r, systems=4, segments=400, seed=5):
     rng = np.random.default_rng(seed)
     human = rng.normal(0, 1, (systems, segments)) + rng.normal(0, 0.3, (systems, 1))
     metric = r * human + np.sqrt(1 - r**2) * rng.normal(0, 1, human.shape)
-    return Scores(("m",), tuple("ABCD"[:systems]), tuple(map(str, range(segments))), metric[None], human)
+    return named_scores(metric[None], human, length=1, metrics=("m",))
 
 
 def test_draws_are_those_of_campaigns_drawn_one_by_one():
@@ -150,16 +148,6 @@ def test_pools_hold_differences_of_systems_and_lines_undo_units():
     assert (slope, intercept) == pytest.approx((fit.slope, fit.intercept))
     moved = powered.moved(own, slope, intercept)
     assert moved.metric[4] == pytest.approx(moved.metric[0] - moved.metric[1])
-
-
-def test_what_cannot_be_is_refused():
-    with pytest.raises(DataError, match="3 judged segments"):
-        powered.mean([1, 2], [1, 2], [1, 2])
-    with pytest.raises(DataError, match="no method 'magic'"):
-        powered.mean([1, 2, 3], [1, 2, 3], [1, 2], method="magic")
-    scores = pooled(0.5, segments=2)
-    with pytest.raises(DataError, match="fewer than three segments"):
-        powered.pool(scores, "m")
 
 
 def test_campaigns_are_simulated_in_every_pair_with_lines_of_the_other():
@@ -232,17 +220,28 @@ def test_a_stratum_with_too_few_judged_joins_its_neighbour():
     for tuned in (False, True):
         found, plain = (stratified.mean(y, f, g, strata, tuned=tuned) for strata in (few, joined))
         assert [float(each) for each in found] == pytest.approx([float(each) for each in plain])
-    with pytest.raises(DataError, match="4 judged segments"):
-        stratified.mean(y[:3], f[:3], g, (few[0][:3], few[1]))
-    with pytest.raises(DataError, match="a stratum each"):
-        stratified.mean(y, f, g, (few[0][:3], few[1]))
+
+
+@pytest.mark.parametrize(
+    ("words", "call"),
+    [
+        ("3 judged", lambda: powered.mean([1, 2], [1, 2], [1, 2])),
+        ("'magic'", lambda: powered.mean([1, 2, 3], [1, 2, 3], [1, 2], method="magic")),
+        ("three segments", lambda: powered.pool(pooled(0.5, segments=2), "m")),
+        ("4 judged", lambda: stratified.mean(np.ones(3), np.ones(3), np.ones(2), ("abc", "ab"))),
+        ("a stratum each", lambda: stratified.mean(np.ones(6), np.ones(6), np.ones(2), ("abc", "ab"))),
+    ],
+)
+def test_what_cannot_be_estimated_is_refused(words, call):
+    with pytest.raises(DataError, match=words):
+        call()
 
 
 @pytest.mark.parametrize("humans", [30, 120])
 def test_intervals_of_strata_hold_and_strata_that_explain_much_save_much(humans):
     scores = pooled(0.8, segments=500)
     own = powered.pool(scores, "m")
-    domains = {name: "even" if int(name) % 2 else "odd" for name in own.segments}
+    domains = {f"d{n}": "even" if n % 2 else "odd" for n in range(500)}
     strata = few_humans.strata_of(own, domains=domains)
     found = few_humans.simulate(own, humans=humans, others=20000, resamples=1200, strata=strata)
     means = found.groupby(["what", "method"])[["coverage", "variance_ratio"]].mean()
@@ -276,11 +275,11 @@ def test_draws_by_strata_are_those_of_campaigns_drawn_one_by_one():
 
 def test_strata_are_cut_by_the_metric_by_documents_and_by_domains():
     segments = ("a:1", "a:2", "b:1", "b:2", "c:x:1", "c:x:2")
-    scores = Scores(("m",), ("A", "B"), segments, np.array([[[1.0, 2, 3, 4, 5, 6], [0] * 6]]), np.zeros((2, 6)))
-    own = powered.pool(scores, "m")
+    values = np.array([[[1.0, 2, 3, 4, 5, 6], [0] * 6]])
+    own = powered.pool(named_scores(values, np.zeros((2, 6)), metrics=("m",), segments=segments), "m")
     found = few_humans.strata_of(own, domains={"a": "news", "b": "talk", "c:x": "news"})
     assert found["strata of domains"][0].tolist() == [0, 0, 1, 1, 0, 0]
-    a = own.names.index("A")
+    a = own.names.index("s0")
     assert found["strata of the metric"][a].tolist() == [0, 0, 1, 2, 3, 3]
     assert found["strata of documents"][a].tolist() == [0, 0, 1, 1, 3, 3]
     assert stratified.by_document([1.0, 2, 3], ["x", "y", "x"]).tolist() == [2, 2, 2]

@@ -1,16 +1,15 @@
 """What the papers on ESA and ESA^AI print is recomputed by their authors' rules, checked against scipy and by hand."""
 
 import csv
-import re
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 
-from evalkit import data
 from evalkit.papers import esa
 from evalkit.stats import verdicts
+from tests.makers import read
 
 NAMES = ("wmt23-protocols", "wmt23-protocols-spans", "wmt23-protocols-released", "wmt23-human")
 DIFFERS = {
@@ -29,19 +28,6 @@ DIFFERS = {
 @pytest.fixture
 def frames(real):
     return [real(name) for name in NAMES], real("wmt23-mqm-spans")
-
-
-@pytest.mark.parametrize("name", esa.LISTS)
-def test_each_printed_number_stands_in_what_is_quoted_and_says_where_it_was_read(name):
-    listed = data.published(name)
-    assert not listed.duplicated(["item", "cell"]).any()
-    for claim in listed.to_dict("records"):
-        poster = f"misc/poster_{name.split('_')[1].upper()}.svg"
-        read_at = poster if claim["item"].startswith("Poster") else "README.md|https://"
-        assert re.match(read_at, claim["source"]), claim["source"]
-        if claim["printed"] in ("most", "one"):
-            continue
-        assert re.search(rf"(?<![\w.]){re.escape(claim['printed'])}(?!\d|\.\d)", claim["quote"]), claim["quote"]
 
 
 def test_verdicts_on_the_release(frames):
@@ -157,16 +143,15 @@ def test_standing_is_that_of_plain_loops(side):
 
 
 def test_a_long_time_becomes_the_persons_median_and_people_count_alike():
-    rows = [
-        ("ESA-1", "p", "a", 0, 1, "system"),
-        ("ESA-1", "p", "a", 40, 0, "system"),
-        ("ESA-1", "p", "a", 60, 0, "degraded"),
-        ("ESA-1", "p", "a", 80, 1, "reference"),
-        ("ESA-1", "p", "a", 480, 2, "system"),
-        ("ESA-2", "q", "b", 7, 3, "system"),
-        ("ESA-IAA", "r", "c", 7, 90, "system"),
-    ]
-    judged = pd.DataFrame(rows, columns=["protocol", "annotator", "hit", "started", "errors", "item_type"])
+    judged = read("""
+        protocol annotator hit started errors item_type
+        ESA-1 p a 0 1 system
+        ESA-1 p a 40 0 system
+        ESA-1 p a 60 0 degraded
+        ESA-1 p a 80 1 reference
+        ESA-1 p a 480 2 system
+        ESA-2 q b 7 3 system
+        ESA-IAA r c 7 90 system""")
     timed = esa.seconds(judged.sample(frac=1, random_state=3))
     assert sorted(timed["seconds"]) == [0, 0, 0, 20, 20, 40, 400]
     [made] = esa.effort(timed).to_dict("records")
@@ -189,18 +174,9 @@ def test_translations_without_suggestions_count_as_100(nothing, words):
 
 def test_grids_leave_out_degraded_copies_and_other_languages_and_count_marks_that_cost_nothing():
     item = {"src_lang": "eng", "tgt_lang": "deu", "system": "a", "doc": "d", "segment": "1"}
-    judged = pd.DataFrame(
-        [
-            item | {"protocol": "ESA-1", "annotator": "p", "hit": "h", "item_type": kind, "score": score, "errors": n}
-            for kind, score, n in (("system", 70.0, 2.0), ("degraded", 5.0, 9.0))
-        ]
-    )
-    marked = pd.DataFrame(
-        [
-            item | {"protocol": "ESA-1", "item_type": kind, "severity": severity}
-            for kind, severity in (("system", "major"), ("system", "undecided"), ("degraded", "major"))
-        ]
-    )
+    own = item | {"protocol": "ESA-1", "annotator": "p", "hit": "h"}
+    judged = read("item_type score errors\nsystem 70.0 2.0\ndegraded 5.0 9.0", **own)
+    marked = read("item_type severity\nsystem major\nsystem undecided\ndegraded major", **own)
     released = pd.DataFrame([item | {"protocol": "LLM", "score": -1.0}])
     human = pd.DataFrame([item | {"metric": "mqm", "score": 0.0}])
     wmt_marked = pd.DataFrame([item | {"weight": 0.0}, item | {"tgt_lang": "eng", "weight": 1.0}])
@@ -211,13 +187,6 @@ def test_grids_leave_out_degraded_copies_and_other_languages_and_count_marks_tha
 
 
 def test_on_simulated_data_nothing_is_compared():
-    four = [simulated(name) for name in NAMES]
-    rows = esa.compare(*four, wmt_marked=simulated("wmt23-mqm-spans"))
-    assert rows["computed"].isna().all()
-
-
-def simulated(name):
-    """An empty table that says it was simulated."""
-    frame = pd.DataFrame()
-    frame.attrs["source"] = {"name": name, "source": "simulated", "origin": "a test", "digest": "none"}
-    return frame
+    nothing = pd.DataFrame()
+    nothing.attrs["source"] = {"name": "wmt23", "source": "simulated", "origin": "a test", "digest": "none"}
+    assert esa.compare(*[nothing] * 4, wmt_marked=nothing)["computed"].isna().all()

@@ -1,5 +1,7 @@
 """Figures of papers that a reader may turn: at first as in the report; turned, picture and words follow the table."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,46 +13,35 @@ from evalkit.papers.sai2023 import views as of_metrics
 from evalkit.papers.sudoh2021 import views as of_labels
 from evalkit.show import explore
 from evalkit.show.plots import context
+from tests.makers import read
 
-POINTS = [0.0, 0.1, 0.2]
-POWERS = pd.DataFrame(
-    [("XSTS", 0.7, point, power) for point, power in zip(POINTS, (0.0, 0.8, 1.0))]
-    + [("RAW", 0.4, point, power) for point, power in zip(POINTS, (0.0, 0.6, 0.85))],
-    columns=["protocol", "kappa", "points", "power"],
-)
+POWERS = read("""
+    protocol kappa points power
+    XSTS 0.7 0.0 0.0
+    XSTS 0.7 0.1 0.8
+    XSTS 0.7 0.2 1.0
+    RAW 0.4 0.0 0.0
+    RAW 0.4 0.1 0.6
+    RAW 0.4 0.2 0.85""")
 AVERAGED = pd.DataFrame(
-    [
-        (direction, "XSTS", "RAW", about, 0.1, -0.1, 0.3, direction == "X-EN" and about == "these languages")
-        for direction in ("X-EN", "EN-X", "both")
-        for about in ("these languages", "other languages")
-    ],
-    columns=["direction", "protocol_a", "protocol_b", "about", "difference", "low", "high", "survives"],
-)
-LABELLED = pd.DataFrame(
-    [
-        (src_lang, "A", dimension, label, z)
-        for src_lang, z in (("ces", 0.25), ("deu", 0.75))
-        for dimension, label in (("adequacy", "Contradiction"), ("fluency", "Good"))
-    ],
-    columns=["src_lang", "annotator", "dimension", "label", "z"],
+    product(["X-EN", "EN-X", "both"], ["these languages", "other languages"]), columns=["direction", "about"]
+).assign(protocol_a="XSTS", protocol_b="RAW", difference=0.1, low=-0.1, high=0.3)
+AVERAGED["survives"] = [True, *[False] * 5]
+LABELLED = read(
+    """
+    src_lang dimension label z
+    ces adequacy Contradiction 0.25
+    ces fluency Good 0.25
+    deu adequacy Contradiction 0.75
+    deu fluency Good 0.75""",
+    annotator="A",
 )
 NORMAL = pd.DataFrame(
     [(language, "BLEU", value) for language, share in (("ml", 1), ("ta", 3)) for value in [0.1] * share + [0.9] * 4],
     columns=["language", "metric", "value"],
 )
-BOXES = pd.DataFrame(
-    {
-        "language": ["ml", "ta"],
-        "metric": "BLEU",
-        "bucket": "0-5",
-        "n": 9,
-        "median": [11.0, 22.0],
-        "q1": 5.0,
-        "q3": 30.0,
-        "p5": 1.0,
-        "p95": 40.0,
-    }
-)
+BOXES = pd.DataFrame({"language": ["ml", "ta"], "metric": "BLEU", "bucket": "0-5", "n": 9, "median": [11.0, 22.0]})
+BOXES = BOXES.assign(q1=5.0, q3=30.0, p5=1.0, p95=40.0)
 METHODS = ["independent pairs", "clustered by annotator", "clustered by document"]
 EFFECTS = pd.DataFrame(
     {"scale": "raw", "data": "WMT21", "method": METHODS, "estimate": [0.5, 0.6, 0.7], "low": 0.1, "high": 0.9}
@@ -79,49 +70,21 @@ def outputs(monkeypatch):
     return found
 
 
+WANTED = {"wanted_power": explore.Range(0.8, 0.5, 0.95, 0.05)}
+BY_DIRECTION = {"direction": explore.Choice("both", of=["X-EN", "both"])}
+BY_DIMENSION = {"dimension": explore.Choice("adequacy", of=["adequacy", "fluency"])}
+BY_LANGUAGE = {"src_lang": explore.Choice("all", of=["deu"]), "dimension": "adequacy"}
+AT_80 = "They reach 0.8 between 0.10 and 0.18"
+
+
 @pytest.mark.parametrize(
     ("view", "table", "turned", "value", "before", "after"),
     [
-        (
-            of_protocols.power_curves,
-            POWERS,
-            {"wanted_power": explore.Range(0.8, 0.5, 0.95, 0.05)},
-            0.5,
-            "They reach 0.8 between 0.10 and 0.18 points",
-            "They reach 0.5 between 0.06 and 0.08 points",
-        ),
-        (
-            of_protocols.power_curves,
-            POWERS,
-            {"wanted_power": explore.Range(0.8, 0.5, 0.95, 0.05)},
-            0.9,
-            "They reach 0.8 between 0.10 and 0.18 points",
-            "1 of 2 reach 0.9",
-        ),
-        (
-            of_protocols.average_differences,
-            AVERAGED,
-            {"direction": explore.Choice("both", of=["X-EN", "both"])},
-            "X-EN",
-            "these languages 0 of 1",
-            "these languages 1 of 1",
-        ),
-        (
-            of_labels.da_ridges,
-            LABELLED,
-            {"dimension": explore.Choice("adequacy", of=["adequacy", "fluency"])},
-            "fluency",
-            "Contradiction 0.50",
-            "Good 0.50",
-        ),
-        (
-            of_labels.da_ridges,
-            LABELLED,
-            {"src_lang": explore.Choice("all", of=["deu"]), "dimension": "adequacy"},
-            "deu",
-            "Contradiction 0.50",
-            "Contradiction 0.75",
-        ),
+        (of_protocols.power_curves, POWERS, WANTED, 0.5, AT_80, "They reach 0.5 between 0.06 and 0.08"),
+        (of_protocols.power_curves, POWERS, WANTED, 0.9, AT_80, "1 of 2 reach 0.9"),
+        (of_protocols.average_differences, AVERAGED, BY_DIRECTION, "X-EN", "languages 0 of 1", "languages 1 of 1"),
+        (of_labels.da_ridges, LABELLED, BY_DIMENSION, "fluency", "Contradiction 0.50", "Good 0.50"),
+        (of_labels.da_ridges, LABELLED, BY_LANGUAGE, "deu", "Contradiction 0.50", "Contradiction 0.75"),
         (of_metrics.spread, NORMAL, {"language": explore.Choice("ta", of=["ml", "ta"])}, "ml", "BLEU 43%", "BLEU 20%"),
         (of_metrics.buckets, BOXES, {"language": explore.Choice("ml", of=["ml", "ta"])}, "ta", "0-5 11", "0-5 22"),
     ],
@@ -157,18 +120,9 @@ def test_chosen_methods_stand_in_the_tables_order_as_in_a_figure_of_these_rows()
 
 def test_a_method_without_an_interval_says_so_where_it_is_drawn_alone():
     bare = EFFECTS.assign(method="Welch's own", low=np.nan, high=np.nan)[:1]
-    view = of_context.effect_forest(bare)
-    assert "Welch's own: WMT21 +0.50 (no interval), points." in view.figure.get_label()
-
-
-@pytest.mark.parametrize(
-    ("src_lang", "caption"), [("all", "adequacy (Tables 6 and 7)"), ("ces", "adequacy of translations from ces")]
-)
-def test_only_all_languages_together_are_the_papers_tables(src_lang, caption):
-    view = of_labels.da_ridges(LABELLED, dimension="adequacy", src_lang=src_lang)
-    assert view.caption == f"Direct assessments by label of {caption}"
+    assert "Welch's own: WMT21 +0.50 (no interval)" in of_context.effect_forest(bare).figure.get_label()
 
 
 def test_a_source_language_that_is_not_there_is_named():
-    with pytest.raises(DataError, match=r"xxx: no such .* Choose one of: ces, deu"):
+    with pytest.raises(DataError, match=r"xxx: no such .* ces, deu"):
         of_labels.da_ridges(LABELLED, dimension="adequacy", src_lang="xxx")

@@ -15,24 +15,14 @@ from evalkit.data.indicmt import SHORT
 from evalkit.papers.sai2023 import challenge, perturbations
 
 RNG = np.random.default_rng
-ROW = {
-    "source": 'It "rains" in Pune.',
-    "good-translation": "पुणे में बारिश है।",
-    "incorrect-translation": "पुणे में धूप है।",
-    "reference": "पुणे में बारिश हो रही है।",
-    "phenomena": "antonym",
-    "langpair": "en-hi",
-}
+ROW = {"source": 'It "rains" in Pune.', "good-translation": "पुणे में बारिश है।", "phenomena": "antonym"}
+ROW |= {"incorrect-translation": "पुणे में धूप है।", "reference": "पुणे में बारिश हो रही है।", "langpair": "en-hi"}
 
 
 def scored(good, wrong, **columns):
-    n = len(good)
-    base = {"phenomena": "x", "source": [f"s{i}" for i in range(n)]} | columns
-    sides = [
-        pd.DataFrame({"challenge": range(n), "side": side, **base, "m": values})
-        for side, values in (("good", good), ("incorrect", wrong))
-    ]
-    return pd.concat(sides, ignore_index=True)
+    base = {"challenge": range(len(good)), "phenomena": "x", "source": [f"s{i}" for i in range(len(good))]} | columns
+    sides = {"good": good, "incorrect": wrong}
+    return pd.concat([pd.DataFrame(base | {"side": side, "m": m}) for side, m in sides.items()], ignore_index=True)
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=30))
@@ -77,35 +67,33 @@ def test_a_file_in_aces_format_is_read_to_the_letter(tmp_path, suffix):
     assert sides["side"].tolist() == ["good", "incorrect"]
 
 
+SCORED = scored([1.0, 2], [0.0, 1])
+
+
+def check(**broken):
+    return challenge.checked(pd.DataFrame([ROW | broken]), origin="my.tsv")
+
+
 @pytest.mark.parametrize(
-    ("broken", "said"),
+    ("words", "call"),
     [
-        ({"langpair": "hi"}, "challenge 1: the langpair 'hi'"),
-        ({"reference": " "}, "challenge 1, reference is empty"),
-        ({"incorrect-translation": ROW["good-translation"]}, "both translations are the same"),
-        ({"source": None}, "challenge 1, source is empty"),
+        ("langpair 'hi'", lambda _: check(langpair="hi")),
+        ("reference is empty", lambda _: check(reference=" ")),
+        ("the same", lambda _: check(**{"incorrect-translation": ROW["good-translation"]})),
+        ("source is empty", lambda _: check(source=None)),
+        ("no column good-translation", lambda folder: challenge.read(folder / "a.tsv")),
+        ("no challenge set", lambda folder: challenge.read(folder / "b.jsonl")),
+        ("no file c.tsv", lambda folder: challenge.read(folder / "c.tsv")),
+        ("no column m", lambda _: challenge.kendall_like(SCORED.drop(columns="m"), ["m"])),
+        ("one good and one incorrect", lambda _: challenge.kendall_like(SCORED.iloc[:3], ["m"])),
+        ("no score", lambda _: challenge.kendall_like(SCORED.assign(m=np.nan), ["m"])),
     ],
 )
-def test_a_broken_challenge_is_named(broken, said):
-    with pytest.raises(DataError, match=said):
-        challenge.checked(pd.DataFrame([ROW | broken]), origin="my.tsv")
-
-
-def test_a_broken_file_is_named(tmp_path):
+def test_a_challenge_set_that_is_broken_is_refused(words, call, tmp_path):
     (tmp_path / "a.tsv").write_text("source\treference\nx\ty\n")
     (tmp_path / "b.jsonl").write_text("{no json\n")
-    broken = {"a.tsv": "no column good-translation", "b.jsonl": "no challenge set", "c.tsv": "no file c.tsv"}
-    for name, said in broken.items():
-        with pytest.raises(DataError, match=said):
-            challenge.read(tmp_path / name)
-    table = scored([1.0, 2], [0.0, 1])
-    for broken, said in (
-        (table.drop(columns="m"), "no column m"),
-        (table.iloc[:3], "one good and one incorrect"),
-        (table.assign(m=np.nan), "has no score"),
-    ):
-        with pytest.raises(DataError, match=said):
-            challenge.kendall_like(broken, ["m"])
+    with pytest.raises(DataError, match=words):
+        call(tmp_path)
 
 
 @pytest.mark.parametrize(

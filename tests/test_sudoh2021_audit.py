@@ -10,7 +10,8 @@ from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa
 
 from evalkit import DataError, data, show
 from evalkit.papers.sudoh2021 import agreement, audit, challenge, claimed, costs
-from evalkit.papers.sudoh2021.taxonomy import KEY, categories, places
+from evalkit.papers.sudoh2021.taxonomy import categories, places
+from tests.makers import read
 
 NUMBERS = (1, *range(4, 15))
 
@@ -20,22 +21,17 @@ def printed():
     return {number: data.published(f"sudoh2021_table{number}") for number in NUMBERS}
 
 
+MISPRINTS = [
+    *("Table 1: hyp8, bleu", "Table 1: hyp9, bleu", "Table 11: row Poor", "Table 5: B, Excellent"),
+    *("Table 6: B, Incomprehensible", "Table 6: B, Poor", "Table 8: A-C, kappa", "Table 8: adequacy, A-C"),
+    *("Table 8: adequacy, B-C", "Table 8: fluency, A-B"),
+    *("section 5.2: distant errors in fluency", "section 5.2: predicted Excellent in adequacy"),
+]
+
+
 def test_the_paper_contradicts_itself_in_these_cells(printed):
     found = audit.misprints(printed)
-    assert sorted(zip(found["table"], found["cell"])) == [
-        ("Table 1", "hyp8, bleu"),
-        ("Table 1", "hyp9, bleu"),
-        ("Table 11", "row Poor"),
-        ("Table 5", "B, Excellent"),
-        ("Table 6", "B, Incomprehensible"),
-        ("Table 6", "B, Poor"),
-        ("Table 8", "A-C, kappa"),
-        ("Table 8", "adequacy, A-C"),
-        ("Table 8", "adequacy, B-C"),
-        ("Table 8", "fluency, A-B"),
-        ("section 5.2", "distant errors in fluency"),
-        ("section 5.2", "predicted Excellent in adequacy"),
-    ]
+    assert sorted(found["table"] + ": " + found["cell"]) == MISPRINTS
     evidence = found.set_index("cell")["evidence"]
     assert "leaves 0.055" in evidence["B, Excellent"]
     assert "3,926" in evidence["row Poor"]
@@ -51,27 +47,21 @@ def drawn_tables(seed):
         given = {p: np.clip((z * 2 + rng.normal(size / 2, 1, 9280)).astype(int), 0, size - 1) for p in "ABC"}
         counts = {p: np.bincount(g, minlength=size) / 9280 for p, g in given.items()}
         counts["average"] = sum(counts.values()) / 3
-        tables[shares] = pd.DataFrame(
-            [(n, p, f"{c[k]:.3f}") for k, n in enumerate(names) for p, c in counts.items()],
-            columns=["label", "annotator", "share"],
-        )
+        told = [(n, p, f"{c[k]:.3f}") for k, n in enumerate(names) for p, c in counts.items()]
+        tables[shares] = pd.DataFrame(told, columns=["label", "annotator", "share"])
         moments = [(n, p, z[g == k]) for k, n in enumerate(names) for p, g in given.items()]
         told = [(n, p, f"{v.mean() if len(v) else 0:.3f}", f"{v.std() if len(v) else 0:.3f}") for n, p, v in moments]
         tables[means] = pd.DataFrame(told, columns=["label", "annotator", "mean", "sd"])
         for a, b in ("AB", "AC", "BC"):
             r, chance = (given[a] == given[b]).mean(), float(counts[a] @ counts[b])
-            pairs += [
-                (dimension, "kappa", f"{a}-{b}", f"{(r - chance) / (1 - chance):.4f}"),
-                (dimension, "concordance", f"{a}-{b}", f"{r:.4f}"),
-            ]
+            for name, value in (("kappa", (r - chance) / (1 - chance)), ("concordance", r)):
+                pairs.append((dimension, name, f"{a}-{b}", f"{value:.4f}"))
         cells = rng.integers(1, 200, (size, size))
         cells[0, 0] += 3920 - cells.sum() if cells.sum() <= 3920 else 0
         square = [(t, p, str(cells[i, j])) for i, t in enumerate(names) for j, p in enumerate(names)]
         tables[matrix] = pd.DataFrame(square, columns=["true", "predicted", "count"])
-        hits = np.diag(cells)
-        found = np.column_stack(
-            [hits / cells.sum(axis=0), hits / cells.sum(axis=1), 2 * hits / (cells.sum(axis=0) + cells.sum(axis=1))]
-        )
+        hits, columns, lines = np.diag(cells), cells.sum(axis=0), cells.sum(axis=1)
+        found = np.column_stack([hits / columns, hits / lines, 2 * hits / (columns + lines)])
         found = np.vstack([found, found.mean(axis=0)])
         rows = [(n, *(f"{v:.3f}" for v in row)) for n, row in zip([*names, "average"], found)]
         tables[scores] = pd.DataFrame(rows, columns=["label", "precision", "recall", "f1"])
@@ -91,22 +81,19 @@ def test_rounding_alone_raises_no_alarm(seed):
 
 def test_a_cell_that_is_spoilt_is_found():
     tables = drawn_tables(0)
-    for number, where, column, value in (
-        (4, ("label", "Fair"), "share", "0.999"),
-        (12, ("label", "Good"), "recall", "0.001"),
+    for check, number, label, column, value in (
+        (audit.shares, 4, "Fair", "share", "0.999"),
+        (audit.scores, 12, "Good", "recall", "0.001"),
     ):
         spoilt = tables[number].copy()
-        spoilt.loc[spoilt[where[0]].eq(where[1]).idxmax(), column] = value
-        found = (audit.shares if number == 4 else audit.scores)(tables | {number: spoilt}, "fluency")
-        assert any(where[1] in row[1] and row[2] == value for row in found)
+        spoilt.loc[spoilt["label"].eq(label).idxmax(), column] = value
+        assert any(label in row[1] and row[2] == value for row in check(tables | {number: spoilt}, "fluency"))
 
 
 def long(wide, dimension):
     table = pd.DataFrame(wide, columns=list("ABC")).rename_axis("segment").reset_index().astype(str)
     rows = table.melt("segment", var_name="annotator", value_name="label")
-    return rows.assign(src_lang="deu", tgt_lang="eng", doc="d", dimension=dimension)[
-        [*KEY, "annotator", "label", "dimension"]
-    ]
+    return rows.assign(src_lang="deu", tgt_lang="eng", doc="d", dimension=dimension)
 
 
 @given(st.integers(0, 500))
@@ -114,9 +101,8 @@ def test_agreement_equals_statsmodels_and_krippendorff(seed):
     rng = np.random.default_rng(seed)
     codes = np.array(list(places("adequacy")))
     said = np.clip(rng.integers(0, 7, 40)[:, None] + rng.integers(-1, 2, (40, 3)), 0, 6)
-    found = agreement.overall(long(codes[said], "adequacy"), resamples=0).set_index(["coefficient", "order"])[
-        "estimate"
-    ]
+    table = agreement.overall(long(codes[said], "adequacy"), resamples=0)
+    found = table.set_index(["coefficient", "order"])["estimate"]
     assert found["Fleiss' kappa", ""] == pytest.approx(fleiss_kappa(aggregate_raters(said)[0]))
     assert found["nominal alpha", ""] == pytest.approx(krippendorff.alpha(said.T, level_of_measurement="nominal"))
     for order in ("print", "severity"):
@@ -129,9 +115,8 @@ def test_agreement_on_criticality_survives_groups_with_one_answer():
     codes = np.array([["S", "S", "A"], ["A", "A", "B"], ["B", "S", "S"]])
     other = np.array([["C", "S", "F"], ["O", "C", "F"], ["B", "B", "B"]])
     labels = pd.concat([long(codes, "adequacy"), long(other, "adequacy").assign(src_lang="fin")])
-    found = agreement.on_criticality(labels, by="src_lang", resamples=20).set_index(["group", "coefficient"])[
-        "estimate"
-    ]
+    table = agreement.on_criticality(labels, by="src_lang", resamples=20)
+    found = table.set_index(["group", "coefficient"])["estimate"]
     assert np.isnan(found["deu", "Fleiss' kappa"])
     # three items of three: agreeing pairs 1, 3 and 3 of 3
     assert found["fin", "percent agreement"] == pytest.approx((1 / 3 + 1 + 1) / 3)
@@ -154,33 +139,31 @@ def test_without_strikethrough_or_with_lower_case_other_cells_part_from_print(pr
 
 
 def test_a_metric_is_preferred_only_where_the_harmless_text_scores_higher():
-    rows = [
-        ("1", "r", "a", "yes", "p", 0.5),
-        ("2", "r", "b", "no", "q", 0.5),
-        ("3", "r", "c", "no", "q", 0.7),
-        ("4", "r", "d", "yes", "p", 0.6),
-        ("5", "r", "e", "no", "q", 0.1),
-    ]
-    table = pd.DataFrame(rows, columns=[*challenge.COLUMNS, "mine"])
+    table = read("""
+        id reference hypothesis harmless phenomenon mine
+        1 r a yes p 0.5
+        2 r b no q 0.5
+        3 r c no q 0.7
+        4 r d yes p 0.6
+        5 r e no q 0.1""")
     assert challenge.preferred(table, metrics=["mine"])["preferred"].tolist() == ["tie", "no", "yes"]
     with pytest.raises(DataError, match="no scores 'bleu'"):
         challenge.preferred(table)
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("rows", "words"),
     [
-        ("id,reference,hypothesis,harmless\n1,a,b,yes\n", "no column phenomenon"),
-        ("id,reference,hypothesis,harmless,phenomenon\n1,a,b,perhaps,x\n", "line 2: harmless is 'perhaps'"),
-        ("id,reference,hypothesis,harmless,phenomenon\n1,a,b,yes,x\n2,a,,no,x\n", "line 3: hypothesis is empty"),
-        ("id,reference,hypothesis,harmless,phenomenon\n1,a,b,yes,x\n1,a,c,no,x\n", "line 3: id '1' occurs twice"),
-        ("id,reference,hypothesis,harmless,phenomenon\n1,a,b,yes,x\n", "needs a harmless and a harmful"),
-        ("id,reference,hypothesis,harmless,phenomenon\n", "has 0 rows"),
+        ("1,a,b,perhaps,x", "line 2: harmless is 'perhaps'"),
+        ("1,a,b,yes,x\n2,a,,no,x", "line 3: hypothesis is empty"),
+        ("1,a,b,yes,x\n1,a,c,no,x", "line 3: id '1'"),
+        ("1,a,b,yes,x", "harmless and a harmful"),
+        ("", "0 rows"),
     ],
 )
-def test_challenge_sets_that_are_not_whole_are_refused(tmp_path, text, message):
-    (tmp_path / "mine.csv").write_text(text, encoding="utf-8")
-    with pytest.raises(DataError, match=message):
+def test_challenge_sets_that_are_not_whole_are_refused(tmp_path, rows, words):
+    (tmp_path / "mine.csv").write_text(f"id,reference,hypothesis,harmless,phenomenon\n{rows}\n", encoding="utf-8")
+    with pytest.raises(DataError, match=words):
         challenge.read(tmp_path / "mine.csv")
 
 
@@ -211,19 +194,11 @@ def test_what_the_prose_says_of_print_is_counted_as_plain_eyes_count(printed):
 
 
 def test_the_stated_rule_is_asked_row_by_row():
-    codes = {"1": "SSA", "2": "SSA", "3": "SAB", "4": "SAB"}
-    rows = [
-        ("deu", "eng", "d", n, who, code, "fluency") for n, given in codes.items() for who, code in zip("ABC", given)
-    ]
-    labels = pd.DataFrame(rows, columns=[*KEY, "annotator", "label", "dimension"])
+    labels = long([list(codes) for codes in ("SSA", "SSA", "SAB", "SAB")], "fluency")
     agreed = labels.drop_duplicates("segment").drop(columns="annotator").assign(label=["S", "A", "B", "A"])
     found = claimed._settled(labels, agreed, "fluency")
-    assert found[["kind", "stated"]].to_numpy().tolist() == [
-        ["two or three alike", "yes"],
-        ["two or three alike", "no"],
-        ["all differ", "yes"],
-        ["all differ", "no"],
-    ]
+    assert found["kind"].tolist() == ["two or three alike"] * 2 + ["all differ"] * 2
+    assert found["stated"].tolist() == ["yes", "no"] * 2
 
 
 @pytest.mark.parametrize(

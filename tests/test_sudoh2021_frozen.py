@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evalkit import ROOT, DataError, data
+from evalkit import DataError, data
 from evalkit.data import elsewhere
 from evalkit.neural import minilm, similar
 from evalkit.papers.sudoh2021 import evaluation, features, frozen, released
@@ -30,6 +30,8 @@ def trained(seen, rows, **options):
 def test_it_learns_what_the_numbers_tell_and_the_seed_decides_all(rows):
     seen, table = rows
     chances, epoch = trained(seen, table, epochs=150)
+    with pytest.raises(DataError, match="train and dev"):
+        trained(seen, table.replace({"split": {"dev": "test"}}))
     truth = table.loc[table["split"] != "train", "true"].map(NAMES.index).to_numpy()
     assert (chances.argmax(axis=1) == truth).mean() > 0.85
     np.testing.assert_allclose(chances.sum(axis=1), 1, atol=1e-6)
@@ -49,12 +51,6 @@ def test_nothing_of_a_test_row_reaches_the_network(rows):
     dev = (table.loc[table["split"] != "train", "split"] == "dev").to_numpy()
     assert same == epoch
     assert np.array_equal(found[dev], chances[dev])
-
-
-def test_without_development_rows_no_epoch_can_be_chosen(rows):
-    seen, table = rows
-    with pytest.raises(DataError, match="needs translations of the splits train and dev"):
-        trained(seen, table.replace({"split": {"dev": "test"}}))
 
 
 def test_results_are_measured_as_the_study_measures_its_own_models(real):
@@ -104,12 +100,6 @@ def test_the_encoder_stands_beside_the_small_model_and_the_paper():
     assert both.index.tolist() == [*frozen.MODELS, "small", evaluation.PRINTED]
     known = averaged[averaged["labels"] == "released"].set_index("model")["accuracy"]
     assert both.loc[list(frozen.MODELS), "accuracy"].tolist() == known[list(frozen.MODELS)].tolist()
-
-
-def test_pages_show_the_commands_by_which_results_were_made():
-    for study, commands in (("critical_errors", frozen.COMMANDS), ("metric_meta_evaluation", similar.COMMANDS)):
-        text = (ROOT / "notebooks" / "studies" / f"{study}.ipynb").read_text(encoding="utf-8")
-        assert all(command in text for command in commands)
 
 
 def test_scores_without_vectors_are_refused(tmp_path, capsys):

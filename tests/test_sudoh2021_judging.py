@@ -39,9 +39,8 @@ def test_trials_are_the_test_on_labels_and_on_their_places(small):
     row = found.loc["Sudoh fluency", "classifier on features"]
     assert (row["winning_rate"], row["advantage"]) == (by_hand.winning_rate, by_hand.advantage)
     steps = {name: float(place) for place, name in enumerate(categories("fluency"))}
-    by_steps = alternative_annotator(
-        wide.apply(lambda column: column.map(steps)), own["predicted"].map(steps), alignment="rmse", epsilon=0.1
-    )
+    placed = wide.apply(lambda column: column.map(steps))
+    by_steps = alternative_annotator(placed, own["predicted"].map(steps), alignment="rmse", epsilon=0.1)
     row = found.loc["Sudoh fluency, steps", "classifier on features"]
     assert (row["winning_rate"], row["advantage"]) == (by_steps.winning_rate, by_steps.advantage)
     assert row["items"] == len(wide)

@@ -6,15 +6,12 @@ The suite's environment has no PyTorch (see ``requirements-neural.txt``): the la
 import importlib.util
 import json
 import re
-import subprocess
-import sys
-import tomllib
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from evalkit import ROOT, DataError
+from evalkit import DataError
 from evalkit.papers.sudoh2021 import classify, encoder, evaluation, exchange, neural
 from evalkit.papers.sudoh2021.encoder import Plan
 from evalkit.papers.sudoh2021.taxonomy import KEY, categories
@@ -48,9 +45,7 @@ def finished(out, dimension, batch_size, dropout, measured):
 def test_the_settings_are_those_that_the_paper_prints(paper):
     text = " ".join(paper("004").split())
     rate, epochs = Plan().learning_rate, Plan().epochs
-    assert f"continued the training for {epochs} epochs with the initial learning rate of {rate:.0e}" in text.replace(
-        "1e-5", f"{1e-5:.0e}"
-    )
+    assert f"for {epochs} epochs with the initial learning rate of {rate:.0e}".replace("e-05", "e-5") in text
     assert f"minibatch sizes ({', '.join(map(str, neural.BATCH_SIZES))})" in text
     assert f"feed-forward layer ({', '.join(map(str, neural.DROPOUTS))})" in text
     assert f"pre-trained RoBERTa model ({Plan().encoder})" in text
@@ -63,9 +58,8 @@ def test_examples_hold_the_papers_split_and_the_labels_that_were_asked_for(real)
     translations, agreed = real("sudoh-translations"), real("sudoh-agreed")
     released, median = neural.examples(), neural.examples(labels="median")
     for table in (released, median):
-        assert (
-            table.groupby("dimension")["split"].value_counts().unstack().to_numpy().tolist() == [[536, 3920, 4824]] * 2
-        )
+        sizes = table.groupby("dimension")["split"].value_counts().unstack()
+        assert sizes.to_numpy().tolist() == [[536, 3920, 4824]] * 2
         assert table["hypothesis"].tolist() == translations["hypothesis"].tolist() * 2
     assert len(released.dropna()) == len(agreed) == 2 * 9280
     assert median.loc[median["split"] == "test", "true"].isna().all()  # C's labels of WMT17 were not released
@@ -91,53 +85,41 @@ def test_a_file_of_examples_comes_back_as_it_was_written(real_rows, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("column", "value", "said"),
+    ("column", "value", "words"),
     [
-        ("split", "training", "the split is none of train, dev, test"),
-        ("dimension", "style", "the dimension is none of fluency, adequacy"),
+        ("split", "training", "train, dev, test"),
+        ("dimension", "style", "fluency, adequacy"),
         ("true", "Awful", "no label of"),
+        ("true", "Contradiction", "no label of fluency"),
         ("true", None, "no label"),
         ("reference", "", "the reference is empty"),
         ("z", "high", "z is no number"),
     ],
 )
-def test_a_fault_in_the_examples_is_named_with_its_line(real_rows, tmp_path, capsys, column, value, said):
-    file = tmp_path / "examples.csv"
-    known = np.flatnonzero(real_rows["split"] == "train")[0]
+def test_a_fault_in_the_examples_is_named_with_its_line(real_rows, tmp_path, column, value, words):
+    known = np.flatnonzero((real_rows["split"] == "train") & (real_rows["dimension"] == "fluency"))[0]
     broken = real_rows.astype({column: object})
     broken.loc[known, column] = value
-    broken.to_csv(file, index=False)
-    assert neural.main(["train", "--examples", str(file), "--out", str(tmp_path / "runs")]) == 2
-    problem = capsys.readouterr().err
-    assert f"examples.csv, line {known + 2}: " in problem
-    assert said in problem
-    assert not (tmp_path / "runs").exists()
+    broken.to_csv(tmp_path / "examples.csv", index=False)
+    with pytest.raises(DataError, match=f"examples.csv, line {known + 2}: .*{words}"):
+        exchange.read(tmp_path / "examples.csv")
 
 
-def test_a_label_of_the_other_dimension_and_a_row_that_stands_twice_are_refused(real_rows, tmp_path):
-    file = tmp_path / "examples.csv"
-    place = real_rows.index[real_rows["dimension"] == "fluency"][3]
-    mixed = real_rows.copy()
-    mixed.loc[place, "true"] = "Contradiction"
-    mixed.to_csv(file, index=False)
-    with pytest.raises(DataError, match=rf"line {place + 2}: this is no label of fluency"):
-        exchange.read(file)
-    pd.concat([real_rows, real_rows.tail(1)]).to_csv(file, index=False)
-    with pytest.raises(DataError, match=rf"line {len(real_rows) + 2}: this translation stood on an earlier line"):
-        exchange.read(file)
-
-
-def test_missing_files_columns_and_models_are_one_sentence_and_exit_code_2(real_rows, tmp_path, capsys):
+def test_what_is_missing_or_stands_twice_is_refused_with_exit_code_2(real_rows, tmp_path, capsys):
     file, out = tmp_path / "examples.csv", ["--out", str(tmp_path / "out")]
-    assert neural.main(["train", "--examples", str(tmp_path / "none.csv"), *out]) == 2
-    assert "There is no file none.csv" in capsys.readouterr().err
-    real_rows.drop(columns="sentence").to_csv(file, index=False)
-    assert neural.main(["train", "--examples", str(file), *out]) == 2
-    assert "has no column sentence" in capsys.readouterr().err
-    real_rows.to_csv(file, index=False)
-    assert neural.main(["score", "--examples", str(file), "--runs", str(tmp_path), *out]) == 2
-    assert "has no finished model" in capsys.readouterr().err
-    with pytest.raises(DataError, match=r"no example of fluency to choose by \(split dev\)"):
+    train = ["train", "--examples", str(file), *out]
+    for words, rows, command in (
+        ("There is no file examples.csv", None, train),
+        ("has no column sentence", real_rows.drop(columns="sentence"), train),
+        (f"line {len(real_rows) + 2}: this translation stood", pd.concat([real_rows, real_rows.tail(1)]), train),
+        ("has no finished model", real_rows, ["score", "--examples", str(file), "--runs", str(tmp_path), *out]),
+    ):
+        if rows is not None:
+            rows.to_csv(file, index=False)
+        assert neural.main(command) == 2
+        assert words in capsys.readouterr().err
+        assert not (tmp_path / "out").exists()
+    with pytest.raises(DataError, match="of fluency to choose by"):
         neural.parts(real_rows[real_rows["split"] != "dev"], "fluency")
 
 
@@ -210,10 +192,9 @@ def test_predictions_that_cannot_be_judged_are_refused(real_rows, tmp_path):
     at = given.index[given["dimension"] == "adequacy"][2]
     for column, value, said in (
         ("Serious", 1.5, "probabilities of adequacy"),
-        ("Serious", None, "probabilities of adequacy"),
         ("predicted", "Poor", "no label of adequacy"),
         ("predicted", None, "no predicted label"),
-        ("split", "eval", "the split is none of"),
+        ("split", "eval", "split"),
     ):
         broken = given.astype({column: object})
         broken.loc[at, column] = value
@@ -227,47 +208,7 @@ def test_predictions_that_cannot_be_judged_are_refused(real_rows, tmp_path):
         neural.tables(given.assign(true=None))
 
 
-def test_help_and_reading_need_no_package_that_the_neural_environment_lacks():
-    code = (
-        "import sys, importlib.abc\n"
-        "class Refusing(importlib.abc.MetaPathFinder):\n"
-        "    def find_spec(self, name, path=None, target=None):\n"
-        "        if name.split('.')[0] in sys.argv[1:]: raise ModuleNotFoundError(name)\n"
-        "sys.meta_path.insert(0, Refusing())\n"
-        "import evalkit.papers.sudoh2021.neural as n; n.parser(); print('fine')"
-    )
-    neuralised = (ROOT / "requirements-neural.txt").read_text(encoding="utf-8")
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    direct = {re.split(r"[^\w-]", name)[0] for name in project["dependencies"]}
-    brought = {"numpy", "pandas", "scipy", "sacrebleu"}  # by unbabel-comet and transformers
-    lacking = {name for name in direct - brought if not re.search(rf"^{name}\b", neuralised, re.MULTILINE)}
-    assert {"pingouin", "statsmodels"} < lacking
-    lacking |= {"torch", "transformers", "sklearn", "dask", "numba"}
-    command = [sys.executable, "-c", code, *(name.replace("-", "_") for name in lacking)]
-    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert found.stdout.strip() == "fine", found.stderr
-
-
-def test_the_neural_environment_has_the_suites_own_versions_of_what_both_use():
-    lines = (ROOT / "requirements-neural.txt").read_text(encoding="utf-8").splitlines()
-    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines()
-    for name in ("pandera", "rapidfuzz", "threadpoolctl"):
-        (pin,) = [line for line in lines if line.startswith(name)]
-        assert pin in lock
-
-
 if importlib.util.find_spec("torch") is None:
-
-    def test_calibration_and_costs_are_judged_as_those_of_the_small_classifiers(real_rows, tmp_path):
-        from evalkit.papers.sudoh2021 import costs
-
-        file = tmp_path / "predictions.csv"
-        given = predictions_of(real_rows)
-        given.to_csv(file, index=False)
-        back = exchange.read_predictions(file)
-        pd.testing.assert_frame_equal(evaluation.quality(back), evaluation.quality(given))
-        own = [rows[rows["dimension"] == "adequacy"].reset_index(drop=True) for rows in (back, given)]
-        assert costs.risk(own[0]).tolist() == pytest.approx(costs.risk(own[1]).tolist())
 
     def test_training_without_pytorch_says_how_to_get_it(real_rows, tmp_path, capsys):
         file = tmp_path / "examples.csv"
@@ -353,33 +294,6 @@ else:
         assert len(told) == 4 - steps // 10  # finished epochs are not trained again
         assert same(tmp_path / "whole", tmp_path / "stopped")
 
-    def test_a_killed_process_loses_nothing(real_rows, tiny, tmp_path):
-        file = tmp_path / "examples.csv"
-        real_rows.to_csv(file, index=False)
-        options = ["--examples", str(file), "--encoder", tiny, "--offline", "--epochs", "8", "--learning-rate", "3e-3"]
-        options += ["--dimension", "adequacy", "--batch-size", "4", "--dropout", "0.3"]
-        command = [
-            sys.executable,
-            "-m",
-            "evalkit.papers.sudoh2021.neural",
-            "train",
-            "--out",
-            str(tmp_path / "killed"),
-            *options,
-        ]
-        with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) as running:
-            line = next(line for line in running.stderr if "epoch 2" in line)
-            running.kill()
-        assert "adequacy, batch-4-dropout-0.3, epoch 2: loss" in line
-        assert not list(tmp_path.rglob("done.json"))
-        assert neural.main(["train", "--out", str(tmp_path / "killed"), *options]) == 0
-        assert neural.main(["train", "--out", str(tmp_path / "whole"), *options]) == 0
-        killed, whole = (
-            json.loads(next((tmp_path / name).rglob("done.json")).read_text()) for name in ("killed", "whole")
-        )
-        for one, other in zip(killed["measured"], whole["measured"], strict=True):
-            assert one == pytest.approx(other, rel=1e-5)  # processes may add in another order
-
     def test_the_weights_of_the_loss_are_those_of_equation_1(real_rows, tiny, tmp_path, monkeypatch):
         known = neural.parts(real_rows, "adequacy")[0]
         count = known["true"].value_counts()
@@ -460,34 +374,3 @@ else:
             fitted(real_rows, tmp_path, tiny, epochs=2)
         with pytest.raises(DataError, match="holds a training by other settings or rows"):
             fitted(real_rows.iloc[::-1], tmp_path, tiny, epochs=1)
-
-    def test_an_encoder_that_cannot_be_had_is_said_in_one_sentence(real_rows, tmp_path, capsys):
-        file = tmp_path / "examples.csv"
-        real_rows.to_csv(file, index=False)
-        command = ["train", "--examples", str(file), "--out", str(tmp_path / "runs"), "--offline"]
-        for name in ("no-such/encoder", str(tmp_path)):
-            assert neural.main([*command, "--encoder", name]) == 2
-            problem = capsys.readouterr().err
-            assert "cannot be had" in problem
-            assert "model.safetensors" in problem
-            assert len(problem.strip().splitlines()) == 1
-
-    def test_an_encoder_kept_in_half_precision_is_trained_and_loaded_in_full(real_rows, tiny, tmp_path):
-        from transformers import AutoModel, AutoTokenizer
-
-        half = tmp_path / "half"
-        AutoModel.from_pretrained(tiny).half().save_pretrained(half)
-        AutoTokenizer.from_pretrained(tiny).save_pretrained(half)
-        measured, plan = fitted(real_rows, tmp_path / "run", str(half), epochs=1)
-        held = neural.parts(real_rows, "fluency")[1]
-        chances = encoder.probabilities(tmp_path / "run", held, plan, 1, 5)
-        names = np.array(categories("fluency"))
-        assert (names[chances.argmax(axis=1)] == held["true"].to_numpy()).mean() == measured[0]["dev_accuracy"]
-        assert {value.dtype for value in load_file(tmp_path / "run" / "epoch-1.safetensors").values()} == {
-            torch.float32
-        }
-
-    def test_long_texts_are_cut_to_what_the_encoder_can_read(real_rows, tiny, tmp_path):
-        rows = real_rows.assign(hypothesis=real_rows["hypothesis"] + " and so on" * 200)
-        measured, _ = fitted(rows, tmp_path, tiny, epochs=1)
-        assert len(measured) == 1
