@@ -70,7 +70,7 @@ def test_another_unit_can_be_asked_for(asked, unit):
 )
 def test_units_and_rules_that_are_not_there_are_refused(frame, options, words):
     with pytest.raises(DataError, match=words):
-        ranked(frame, **options)
+        campaign.choose_method(opened(frame), **options)
 
 
 def test_where_annotators_differ_in_taste_drawing_them_widens_everything():
