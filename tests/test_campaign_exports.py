@@ -2,17 +2,13 @@
 
 import contextlib
 import csv as plain_csv
-import errno
 import io
 import json
 import os
 import re
 import shutil
-import signal
-import time
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -22,150 +18,123 @@ from evalkit import DataError, campaign
 from evalkit.campaign import exports, paperwork
 from evalkit.campaign.exports import placing, tables
 from evalkit.campaign.paperwork.markup import tex
-from evalkit.data import files, registry
+from evalkit.data import registry
 from evalkit.data.spreadsheets import guarded, unguarded
 from evalkit.reports import cli
 
+GOOD = {"study": "s", "status": "ok", "parameters": {"seed": 7}, "data": [], "recorded": {}, "signature": "s|seed:7"}
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+both_ways = pytest.mark.parametrize("others", [False, True], ids=["alone", "beside other files"])
 
-@pytest.fixture(scope="module")
-def report(tmp_path_factory):
-    """A report in the shape of a study's JSON, with hostile names."""
-    recorded = {
-        "rankings": [
-            {"system": "a_b & $x$ \\input{y}", "score": 1.23456, "sure": True, "note": None},
-            {"system": "=1+1", "score": None, "sure": False, "note": "x"},
-        ],
-        "nested": [{"name": "n", "value": [1, 2]}, {"name": "m", "value": None}],
-        "alpha": 0.5,
-        "none": [],
-        "methods": {"text": "By a_b *and* more (Holm 1979).", "markdown": "", "references": ["Holm, S. (1979)."]},
-        "long": [{"n": number} for number in range(100)],
-        "../odd name": [{"n": 1}],
-    }
-    found = {
-        "study": "campaign",
-        "title": "t",
-        "status": "ok",
-        "seconds": 1.0,
-        "parameters": {"seed": 7},
-        "data": [{"name": "mine", "source": "simulated", "origin": "o", "digest": "d"}],
-        "recorded": recorded,
-        "published": [],
-        "headline": "h",
-        "signature": "evalkit:0.1.0|data:x@1|seed:7",
-    }
-    path = tmp_path_factory.mktemp("report") / "campaign.json"
-    path.write_text(json.dumps(found), encoding="utf-8")
+
+def written(folder, name="r", **changes):
+    """Write a report in the shape of a study's JSON, and return its path."""
+    path = folder / f"{name}.json"
+    path.write_text(json.dumps(GOOD | changes), encoding="utf-8")
     return path
 
 
-def test_exports_hold_every_table_to_the_last_digit(report, tmp_path):
-    written = {path.name for path in campaign.export(report, tmp_path / "out")}
-    recorded = json.loads(report.read_text(encoding="utf-8"))["recorded"]
-    for name in ("rankings", "nested", "long"):
-        assert {f"{name}.csv", f"{name}.parquet"} <= written
+def exported(folder, recorded, **changes):
+    """Export a report that records these values; return the folder."""
+    campaign.export(written(folder, recorded=recorded, **changes), folder / "out")
+    return folder / "out"
+
+
+def test_exports_hold_every_table_to_the_last_digit(tmp_path, capsys):
+    rankings = [
+        {"system": "a_b & $x$ \\input{y}", "score": 1.23456, "sure": True, "note": None},
+        {"system": "=1+1", "score": None, "sure": False, "note": "x"},
+    ]
+    recorded = {"rankings": rankings, "alpha": 0.5, "none": [], "long": [{"n": n} for n in range(100)]}
+    report = written(tmp_path, recorded=recorded, data=[{"name": "mine", "source": "simulated"}])
+    assert cli.main(["export", str(report), "--out", str(tmp_path / "out")]) == 0
+    names = {line.rpartition("/")[2] for line in capsys.readouterr().out.splitlines()}
+    assert names == {path.name for path in (tmp_path / "out").iterdir()}, "the command prints the files it wrote"
+    assert {"rankings.csv", "rankings.parquet", "rankings.tex", "long.csv", "long.parquet", "methods.md"} <= names
+    assert "long.tex" not in names
     csv, parquet = exports.read_csv(tmp_path / "out/rankings.csv"), pd.read_parquet(tmp_path / "out/rankings.parquet")
-    assert csv["system"].tolist() == parquet["system"].tolist() == [row["system"] for row in recorded["rankings"]]
-    assert csv["score"].iloc[0] == parquet["score"].iloc[0] == 1.23456
-    assert parquet["sure"].tolist() == [True, False]
-    assert pd.isna(parquet["score"].iloc[1])
-    assert "long.tex" not in written
-    assert "rankings.tex" in written
-    assert {path.parent for path in campaign.export(report, tmp_path / "out")} == {tmp_path / "out"}
+    for name in ("system", "score", "sure", "note"):
+        for table in (csv, parquet):
+            assert [None if pd.isna(cell) else cell for cell in table[name]] == [row[name] for row in rankings]
     assert json.loads((tmp_path / "out/values.json").read_text(encoding="utf-8"))["alpha"] == 0.5
-
-
-def test_latex_and_markdown_escape_what_comes_from_data(report, tmp_path):
-    campaign.export(report, tmp_path)
-    text = (tmp_path / "rankings.tex").read_text(encoding="utf-8")
+    text = (tmp_path / "out/rankings.tex").read_text(encoding="utf-8")
     assert r"a\_b \& \$x\$ \textbackslash{}input\{y\} & 1.235 & yes & -- \\" in text
-    assert text.count(r"\begin{table}") == text.count(r"\end{table}") == 1
     assert "seed:7" in text.splitlines()[0]
-    markdown = (tmp_path / "methods.md").read_text(encoding="utf-8")
-    assert r"By a\_b \*and\* more (Holm 1979)." in markdown
-    assert "SIMULATED" in markdown
-    assert "evalkit:0.1.0|data:x@1|seed:7" in markdown
-    assert "Holm, S." in markdown
-    assert "Signature: evalkit:0.1.0|data:x@1|seed:7" in (tmp_path / "methods.txt").read_text(encoding="utf-8")
+    assert "SIMULATED" in (tmp_path / "out/methods.md").read_text(encoding="utf-8")
 
 
-def test_latex_of_any_text_keeps_braces_balanced_and_nothing_unescaped():
-    for text in ("\\", "{{}", "%", "a\nb", "^~", "_#&$", "<|>", "\\end{tabular}", "✓ fine", "`x`", "“q”…"):
-        found = tex(text)
-        bare = re.sub(r"\\[{}$&#_%]", "", found)
-        assert bare.count("{") == bare.count("}")
-        assert bare.count("$") % 2 == 0
-        assert not set("%#&_^~\n`✓") & set(bare.replace("``", ""))
-
-
-def test_a_row_of_latex_cannot_be_taken_for_an_option_and_strange_letters_are_announced():
-    table = pd.DataFrame({"system": ["[2cm]", "*", "b"], "score": [-0.5, None, 1e-7], "note": ["-x", "--", "ü"]})
-    lines = exports.latex(table, name="t").splitlines()
-    assert r"{}[2cm] & $-$0.5 & -x \\" in lines
-    assert r"{}* & -- & -- \\" in lines
-    assert not any(line.startswith("%") for line in lines)
-    assert exports.latex(table.assign(note="字"), name="t").startswith("% Some letters")
-
-
-def test_tables_whose_names_make_the_same_file_do_not_meet(report, tmp_path):
-    found = json.loads(report.read_text(encoding="utf-8"))
-    found["recorded"] = {"a b": [{"x": 1}], "a/b": [{"x": 2}], "A_B": [{"x": 3}], "huge": [{"x": 1}]}
-    found["recorded"]["methods"] = {"text": "t", "references": 5}
-    path = tmp_path / "r.json"
-    path.write_text(json.dumps(found), encoding="utf-8")
-    campaign.export(path, tmp_path / "out")
-    values = [pd.read_csv(tmp_path / "out" / f"{name}.csv")["x"].iloc[0] for name in ("a_b", "a_b_2", "A_B_3")]
-    assert values == [1, 2, 3]
-    found["recorded"] = {"huge": [{"x": 10**30}]}
-    path.write_text(json.dumps(found), encoding="utf-8")
-    with pytest.raises(DataError, match="the table huge is none that a study writes"):
-        campaign.export(path, tmp_path / "other")
+def test_methods_are_escaped_and_signed(tmp_path):
+    methods = {"text": "By a_b *and* more (Holm 1979).", "markdown": "", "references": ["Holm, S. (1979)."]}
+    out = exported(tmp_path, {"methods": methods})
+    markdown = (out / "methods.md").read_text(encoding="utf-8")
+    assert [
+        text for text in (r"By a\_b \*and\* more (Holm 1979).", "Holm, S.", "s|seed:7") if text not in markdown
+    ] == []
+    assert "s|seed:7" in (out / "methods.txt").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
-    ("content", "problem"),
-    [
-        ("[]", "no report of a study"),
-        ("{", "no JSON report"),
-        ('{"study": "x"}', "no report of a study"),
-        (
-            json.dumps(
-                {"study": "x", "status": "failed", "recorded": {}, "signature": "", "data": [], "parameters": {}}
-            ),
-            "the study x failed",
-        ),
-        (
-            json.dumps(
-                {"study": "x", "status": "ok", "recorded": {}, "signature": "", "data": ["x"], "parameters": {}}
-            ),
-            "no report of a study",
-        ),
-        ('{"study": "camp', "no JSON report"),
-        ("[" * 100_000, "no JSON report"),
-    ],
+    "text", ["\\", "{{}", "%", "a\nb", "^~", "_#&$", "<|>", "\\end{tabular}", "✓ fine", "`x`", "“q”…"]
 )
-def test_what_is_no_good_report_is_refused_in_a_sentence(content, problem, tmp_path, capsys):
+def test_latex_of_any_text_keeps_braces_balanced_and_nothing_unescaped(text):
+    found = tex(text)
+    bare = re.sub(r"\\[{}$&#_%]", "", found)
+    assert bare.count("{") == bare.count("}")
+    assert bare.count("$") % 2 == 0
+    assert not set("%#&_^~\n`✓") & set(bare.replace("``", ""))
+
+
+def test_a_row_of_latex_cannot_be_taken_for_an_option_and_strange_letters_are_announced():
+    table = pd.DataFrame({"[2cm]": ["[2cm]", "*", "b"], "score": [-0.5, None, 1e-7], "note": ["-x", "--", "ü"]})
+    lines = exports.latex(table, name="t").splitlines()
+    assert {r"{}[2cm] & score & note \\", r"{}[2cm] & $-$0.5 & -x \\", r"{}* & -- & -- \\"} <= set(lines)
+    assert not any(line.startswith("%") for line in lines)
+    assert exports.latex(table.assign(note="字"), name="t").startswith("% Some letters")
+    long = pd.DataFrame({"check": ["short"], "found": ["a long sentence " * 5], "n": [1]})
+    assert r"\begin{tabular}{lp{" in exports.latex(long, name="t"), "columns of sentences break lines"
+
+
+def test_tables_whose_names_make_the_same_file_do_not_meet(tmp_path):
+    recorded = {"a b": [{"x": 1}], "a/b": [{"x": 2}], "A_B": [{"x": 3}], "con": [{"x": 4}], "𝔘" * 90: [{"x": 5}]}
+    out = exported(tmp_path, recorded)
+    names = ("a_b", "a_b_2", "A_B_3", "con_2")  # con is a device to Windows
+    assert [exports.read_csv(out / f"{name}.csv")["x"].iloc[0] for name in names] == [1, 2, 3, 4]
+
+
+REPORTS = {
+    "[]": "no report of a study",
+    "{": "no JSON report",
+    '{"study": "x"}': "no report of a study",
+    json.dumps(GOOD | {"status": "failed"}): "failed",
+    json.dumps(GOOD | {"data": ["x"]}): "no report of a study",
+    json.dumps(GOOD | {"recorded": {"huge": [{"x": 10**30}]}}): "huge",
+    json.dumps(GOOD | {"recorded": {"table": [{"x": "\ud800"}]}}): "no JSON report",
+    json.dumps(GOOD | {"recorded": {"x": float("nan")}}): "no JSON report",
+    json.dumps(GOOD).replace("{}", '{"a": 1e999}'): "no JSON report",
+    json.dumps(GOOD).replace("{}", '{"a": 1, "a": 2}'): "there twice",
+    json.dumps(GOOD).replace("{}", '{"a": ' + "[" * 60 + "]" * 60 + "}"): "lists within lists",
+    json.dumps(GOOD).replace("{}", '{"a": [' + "[]," * 1_000_000 + "0]}"): "more than 1,000,000 lists",
+    "[" * 100_000: "no JSON report",
+}
+
+
+@pytest.mark.parametrize("content", REPORTS, ids=range(len(REPORTS)))
+def test_what_is_no_good_report_is_refused_in_a_sentence_and_leaves_nothing(content, tmp_path, capsys):
     (tmp_path / "r.json").write_text(content, encoding="utf-8")
     assert cli.main(["export", str(tmp_path / "r.json"), "--out", str(tmp_path / "out")]) == 1
     told = capsys.readouterr().err
-    assert problem in told
+    assert REPORTS[content] in told
     assert told.count("\n") == 1
     assert not (tmp_path / "out").exists()
 
 
-def test_the_command_prints_the_files_it_wrote(report, tmp_path, capsys):
-    assert cli.main(["export", str(report), "--out", str(tmp_path / "out")]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines
-    assert all((tmp_path / "out" / line.rpartition("/")[2]).is_file() for line in lines)
-    assert cli.main(["export", str(tmp_path / "absent.json"), "--out", str(tmp_path)]) == 1
-    assert cli.main(["export", str(report), "--out", str(report)]) == 1
-
-
-def test_columns_of_sentences_break_lines_in_latex():
-    table = pd.DataFrame({"check": ["short"], "found": ["a long sentence " * 5], "to_do": ["x" * 41], "n": [1]})
-    assert r"\begin{tabular}{lp{0.38\linewidth}p{0.38\linewidth}r}" in exports.latex(table, name="t").splitlines()
-    assert r"\begin{tabular}{lr}" in exports.latex(table[["check", "n"]], name="t").splitlines()
+@pytest.mark.parametrize(("place", "word"), [("absent", "There is no"), ("folder", "Is a dir"), ("pipe", "is a pipe")])
+def test_what_is_no_file_is_no_report(place, word, tmp_path):
+    (tmp_path / "folder").mkdir()
+    if place == "pipe":
+        os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(DataError, match=word):
+        campaign.export(tmp_path / place, tmp_path / "out")
 
 
 #: What spreadsheets take for the beginning of a formula.
@@ -195,37 +164,8 @@ def test_no_program_that_cuts_cells_elsewhere_finds_a_formula_in_a_csv(one, othe
                     float(cell.partition(",")[0])  # a number, or one and the next cell, which runs nothing
 
 
-TEXTS = [
-    "=cmd|' /C calc'!A0",
-    "+1+1",
-    "-1+1",
-    "@SUM(A1)",
-    "\tx",
-    "\r=1",
-    "'",
-    "'=1",
-    "007",
-    "1e5",
-    "-5",
-    "NA",
-    "None",
-    "True",
-    "a,b",
-    'q"q',
-    "é字",
-    " lead",
-    "  =1+1",
-    "line\nend",
-]
-
-
-def exported(recorded, folder):
-    """Export a report that records these values."""
-    found = {"study": "s", "status": "ok", "parameters": {}, "data": [], "recorded": recorded, "signature": "s|1"}
-    path = folder / "r.json"
-    path.write_text(json.dumps(found), encoding="utf-8")
-    campaign.export(path, folder / "out")
-    return folder / "out"
+FORMULAS = ["=cmd|' /C calc'!A0", "+1+1", "-1+1", "@SUM(A1)", "\tx", "\r=1", "'", "'=1", "  =1+1"]
+TEXTS = [*FORMULAS, "007", "1e5", "-5", "NA", "None", "True", "a,b", 'q"q', "é字", " lead", "line\nend"]
 
 
 def test_csv_holds_no_formula_and_is_read_back_as_it_was_recorded(tmp_path):
@@ -233,7 +173,7 @@ def test_csv_holds_no_formula_and_is_read_back_as_it_was_recorded(tmp_path):
         {"system": text, "=score": number - 2.5, "n": -number, "sure": number % 2 == 0, "gap": None}
         for number, text in enumerate(TEXTS)
     ]
-    out = exported({"table": rows, "mixed": [{"value": -0.5}, {"value": "=1"}, {"value": 3}]}, tmp_path)
+    out = exported(tmp_path, {"table": rows, "mixed": [{"value": -0.5}, {"value": "=1"}, {"value": 3}]})
     with (out / "table.csv").open(encoding="utf-8", newline="") as stream:
         head, *cells = plain_csv.reader(stream)
     assert head == ["system", "'=score", "n", "sure", "gap"]
@@ -244,7 +184,26 @@ def test_csv_holds_no_formula_and_is_read_back_as_it_was_recorded(tmp_path):
         assert back[name].tolist() == parquet[name].tolist() == [row[name] for row in rows]
     assert back["gap"].isna().all()
     assert exports.read_csv(out / "mixed.csv")["value"].tolist() == ["-0.5", "=1", "3"]
-    assert "apostrophe" in json.loads((out / "export.json").read_text(encoding="utf-8"))["csv"]
+
+
+def test_whole_numbers_that_floats_would_round_stay_whole_and_headings_may_hold_any_letters(tmp_path):
+    huge = 2**53 + 1
+    recorded = {
+        "gaps": [{"n": huge}, {"n": None}, {"n": 1}],
+        "mixed": [{"n": huge}, {"n": 0.5}, {}],
+        "": [{"": 1}],
+        "nested": [{"n": ""}, {"n": [1]}, {}],
+        "rows": [{"a": "x"}, {"b": 1}, {"b": "y"}, {}],
+        "letters": [{"a{b}%s": 1, "é": 2, "e\u0301": 3}],
+    }
+    out = exported(tmp_path, recorded)
+    for name, cells in (("gaps", [huge, None, 1]), ("mixed", [str(huge), "0.5", None])):
+        for table in (exports.read_csv(out / f"{name}.csv"), pd.read_parquet(out / f"{name}.parquet")):
+            assert [None if pd.isna(cell) else cell for cell in table["n"]] == cells
+    assert list(exports.read_csv(out / "table.csv")) == [""], "a heading may be empty"
+    assert exports.read_csv(out / "rows.csv")["b"].isna().tolist() == [True, False, False, True], "a gap is no text"
+    assert list(exports.read_csv(out / "letters.csv")) == ["a{b}%s", "é", "e\u0301"]
+    assert r"a\{b\}\%s & é & é \\" in (out / "letters.tex").read_text(encoding="utf-8")
 
 
 def contents(folder):
@@ -252,17 +211,13 @@ def contents(folder):
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def versions(folder, tables=1):
-    """Write two reports that share a table and have one each of their own, or some; return their paths."""
-    made = []
-    for name in ("old", "new"):
-        recorded = {"shared": [{"x": name}], f"only_{name}": [{"y": 1}]}
-        recorded |= {f"table_{number}": [{name: number}] for number in range(1, tables)}
-        found = {"study": name, "status": "ok", "parameters": {}, "data": [], "recorded": recorded, "signature": name}
-        path = folder / f"{name}.json"
-        path.write_text(json.dumps(found), encoding="utf-8")
-        made.append(path)
-    return made
+@pytest.fixture
+def versions(tmp_path):
+    """Two reports that share a table and have one each of their own."""
+    return [
+        written(tmp_path, name, recorded={"shared": [{"x": name}], f"only_{name}": [{"y": 1}]})
+        for name in ("old", "new")
+    ]
 
 
 def is_whole(folder, beside=frozenset()):
@@ -273,35 +228,36 @@ def is_whole(folder, beside=frozenset()):
     return there == set(listed) and all(registry.digest(folder / name) == listed[name] for name in listed)
 
 
-def test_two_exports_of_a_report_are_the_same_bytes_and_nothing_of_an_earlier_one_stays(tmp_path):
-    old, new = versions(tmp_path)
-    campaign.export(old, tmp_path / "out")
-    first = contents(tmp_path / "out")
-    campaign.export(old, tmp_path / "out")
-    assert contents(tmp_path / "out") == first
-    written = campaign.export(new, tmp_path / "out")
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {path.name for path in written}
-    assert is_whole(tmp_path / "out")
-    assert not (tmp_path / "out/only_old.csv").exists()
+def test_two_exports_of_a_report_are_the_same_bytes_and_nothing_of_an_earlier_one_stays(
+    tmp_path, versions, monkeypatch
+):
+    (old, new), out = versions, tmp_path / "out"
+    campaign.export(old, out)
+    first = contents(out)
+    campaign.export(old, out)
+    assert contents(out) == first
+    files = campaign.export(new, out)
+    assert {path.name for path in out.iterdir()} == {path.name for path in files}
+    assert not (out / "only_old.csv").exists()
     assert {path.name for path in tmp_path.iterdir()} == {"old.json", "new.json", "out"}, "no drafts are left"
+    monkeypatch.chdir(out)
+    campaign.export(old, Path())
+    assert Path.cwd() == out
+    assert is_whole(out), "whoever stands in the folder still stands in it"
 
 
 #: Where an export can be stopped: a step, and how many of its calls go well first.
-STEPS = [
-    (tables, "write", 0),
-    (tables, "write", 1),
-    (paperwork, "files", 0),
-    (placing, "_exchanged", 0),
-    (shutil, "rmtree", 0),
-]
+STEPS = [(tables, "write", 1), (paperwork, "files", 0), (shutil, "rmtree", 0)]
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+@needs_fork
 @pytest.mark.parametrize(("module", "step", "good"), STEPS)
-def test_an_export_that_is_killed_leaves_the_earlier_one_or_the_new_one(module, step, good, tmp_path, monkeypatch):
-    old, new = versions(tmp_path)
-    campaign.export(old, tmp_path / "out")
-    before = contents(tmp_path / "out")
+def test_an_export_that_is_killed_leaves_the_earlier_one_or_the_new_one(
+    module, step, good, tmp_path, versions, monkeypatch
+):
+    (old, new), out = versions, tmp_path / "out"
+    campaign.export(old, out)
+    before = contents(out)
     original, calls = getattr(module, step), []
 
     def killed(*arguments, **options):
@@ -313,20 +269,20 @@ def test_an_export_that_is_killed_leaves_the_earlier_one_or_the_new_one(module, 
     child = os.fork()
     if not child:
         monkeypatch.setattr(module, step, killed)
-        campaign.export(new, tmp_path / "out")
+        campaign.export(new, out)
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
-    assert is_whole(tmp_path / "out")
-    assert contents(tmp_path / "out") == before or (tmp_path / "out/only_new.csv").exists()
-    campaign.export(new, tmp_path / "out")
-    assert is_whole(tmp_path / "out")
+    assert is_whole(out)
+    assert contents(out) == before or (out / "only_new.csv").exists()
+    campaign.export(new, out)
+    assert is_whole(out)
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
-@pytest.mark.parametrize("others", [False, True], ids=["alone", "beside other files"])
-def test_exports_at_the_same_time_follow_one_another(others, tmp_path):
+@needs_fork
+@both_ways
+def test_exports_at_the_same_time_follow_one_another(others, tmp_path, versions):
     """Each found the other's files half there: a traceback, or files of both reports in one folder."""
-    reports, children = versions(tmp_path, tables=3), []
+    children = []
     (tmp_path / "out").mkdir()
     if others:
         (tmp_path / "out/main.tex").write_text("mine")
@@ -334,7 +290,7 @@ def test_exports_at_the_same_time_follow_one_another(others, tmp_path):
         if not (child := os.fork()):
             with contextlib.suppress(BaseException):
                 for _ in range(5):
-                    campaign.export(reports[number % 2], tmp_path / "out")
+                    campaign.export(versions[number % 2], tmp_path / "out")
                 os._exit(0)
             os._exit(1)
         children.append(child)
@@ -343,78 +299,32 @@ def test_exports_at_the_same_time_follow_one_another(others, tmp_path):
     assert len(list(tmp_path.iterdir())) == 3, "no drafts are left"
 
 
-def test_who_keeps_the_folder_for_long_is_told(tmp_path, monkeypatch):
-    pytest.importorskip("fcntl", reason="does not apply: this system locks no folders")
-    monkeypatch.setattr(files, "_PATIENCE", 0.1)
-    old, _ = versions(tmp_path)
-    with files.alone(tmp_path), pytest.raises(DataError, match=r"Another process has been writing into .*, and try ag"):
-        campaign.export(old, tmp_path / "out")
-    assert not (tmp_path / "out").exists()
-    campaign.export(old, tmp_path / "out")
-    assert is_whole(tmp_path / "out")
-
-
-def ends_in(child, seconds):
-    """Wait for a child that may be killed after so many seconds; return how it ended."""
-    time.sleep(seconds)
-    os.kill(child, signal.SIGKILL)
-    return os.waitpid(child, 0)[1]
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
-@pytest.mark.parametrize("others", [False, True], ids=["alone", "beside other files"])
-def test_no_kill_at_any_moment_leaves_two_reports_mixed_that_pass_for_one(others, tmp_path):
-    reports, rng, killed = versions(tmp_path, tables=6), np.random.default_rng(7), 0
-    (tmp_path / "out").mkdir()
-    if others:
-        (tmp_path / "out/main.tex").write_text("mine")
-    begun = time.monotonic()
-    campaign.export(reports[0], tmp_path / "out")
-    took = time.monotonic() - begun
-    for number in range(50):
-        child = os.fork()
-        if not child:
-            campaign.export(reports[(number + 1) % 2], tmp_path / "out")
-            os._exit(0)
-        killed += bool(ends_in(child, rng.uniform(0, 1.2 * took)))
-        listed = json.loads((tmp_path / "out/export.json").read_text(encoding="utf-8"))
-        if "unfinished" in listed:
-            assert others
-            with pytest.raises(DataError, match="no list of a whole export"):
-                exports.read_csv(next((tmp_path / "out").glob("*.csv")))
-            campaign.export(reports[number % 2], tmp_path / "out")
-        assert is_whole(tmp_path / "out", beside={"main.tex"} if others else set())
-    assert killed >= 20, "most exports were killed"
-
-
-@pytest.mark.parametrize("others", [False, True], ids=["alone", "beside other files"])
-def test_files_that_cannot_be_written_leave_the_earlier_export(others, tmp_path, capsys):
+@both_ways
+def test_files_that_cannot_be_written_leave_the_earlier_export(others, tmp_path, versions, capsys):
     resource = pytest.importorskip("resource")
-    old, new = versions(tmp_path, tables=2)
-    campaign.export(old, tmp_path / "out")
+    (old, new), out = versions, tmp_path / "out"
+    campaign.export(old, out)
     if others:
-        (tmp_path / "out/main.tex").write_text("mine")
-    before = contents(tmp_path / "out")
-    for most in (0, 1, 15, 100, 500, 1500):
-        limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+        (out / "main.tex").write_text("mine")
+    before, limits = contents(out), resource.getrlimit(resource.RLIMIT_FSIZE)
+    for most in (0, 15, 500):
         resource.setrlimit(resource.RLIMIT_FSIZE, (most, limits[1]))
         try:
-            assert cli.main(["export", str(new), "--out", str(tmp_path / "out")]) == 1
+            assert cli.main(["export", str(new), "--out", str(out)]) == 1
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-        assert contents(tmp_path / "out") == before
+        assert contents(out) == before
         assert {path.name for path in tmp_path.iterdir()} == {"old.json", "new.json", "out"}, "no drafts are left"
-    told = capsys.readouterr().err.splitlines()
-    assert len(told) == 6
-    assert all("File too large" in line for line in told)
+        assert "File too large" in capsys.readouterr().err
 
 
-def test_an_export_that_was_interrupted_among_other_files_says_so_and_the_next_one_clears_up(tmp_path, monkeypatch):
-    old, new = versions(tmp_path)
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out/main.tex").write_text("mine")
-    campaign.export(old, tmp_path / "out")
+def test_an_export_that_was_interrupted_among_other_files_says_so_and_the_next_one_clears_up(
+    tmp_path, versions, monkeypatch
+):
+    (old, new), out = versions, tmp_path / "out"
+    out.mkdir()
+    (out / "main.tex").write_text("mine")
+    campaign.export(old, out)
     moved = []
 
     def stopped(source, target):
@@ -425,136 +335,28 @@ def test_an_export_that_was_interrupted_among_other_files_says_so_and_the_next_o
 
     monkeypatch.setattr(placing.os, "replace", stopped)
     with pytest.raises(KeyboardInterrupt):
-        campaign.export(new, tmp_path / "out")
+        campaign.export(new, out)
     monkeypatch.undo()
     assert moved[0] == "export.json", "what tells that it is unfinished comes first"
-    assert "two reports" in json.loads((tmp_path / "out/export.json").read_text(encoding="utf-8"))["unfinished"]
     with pytest.raises(DataError, match="no list of a whole export"):
-        exports.read_csv(tmp_path / "out/shared.csv")
-    campaign.export(new, tmp_path / "out")
-    assert is_whole(tmp_path / "out", beside={"main.tex"})
+        exports.read_csv(out / "shared.csv")
+    campaign.export(new, out)
+    assert is_whole(out, beside={"main.tex"})
+    assert (out / "main.tex").read_text() == "mine", "what others keep in the folder stays"
 
 
 @pytest.mark.parametrize("name", ["shared.csv", "export.json", "methods.md"])
-def test_a_file_that_no_export_wrote_is_not_written_over(name, tmp_path):
-    old, _ = versions(tmp_path)
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / name).write_text("[]")
-    with pytest.raises(DataError, match=f"{name} was not written by an export"):
-        campaign.export(old, tmp_path / "out")
-    assert contents(tmp_path / "out") == {name: b"[]"}
-
-
-def test_a_full_disk_leaves_the_earlier_export_and_no_draft(tmp_path, monkeypatch, capsys):
-    old, new = versions(tmp_path)
-    campaign.export(old, tmp_path / "out")
-    before = contents(tmp_path / "out")
-
-    def full(*_, **__):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(Path, "write_text", full)
-    assert cli.main(["export", str(new), "--out", str(tmp_path / "out")]) == 1
-    told = capsys.readouterr().err
-    assert "No space left" in told
-    assert told.count("\n") == 1
-    assert contents(tmp_path / "out") == before
-    assert {path.name for path in tmp_path.iterdir()} == {"old.json", "new.json", "out"}
-
-
-def test_what_others_keep_in_the_folder_stays(tmp_path, monkeypatch):
-    old, new = versions(tmp_path)
-    out = tmp_path / "paper"
-    (out / "figures").mkdir(parents=True)
-    (out / "main.tex").write_text("mine")
-    for report in (old, new):
-        campaign.export(report, out)
-    assert (out / "main.tex").read_text() == "mine"
-    assert (out / "figures").is_dir()
-    assert not (out / "only_old.csv").exists()
-    assert (out / "only_new.csv").exists()
-    alone = tmp_path / "alone"
-    campaign.export(old, alone)
-    monkeypatch.chdir(alone)
-    campaign.export(new, Path())
-    assert Path.cwd() == alone
-    assert is_whole(alone), "whoever stands in the folder still stands in it"
-
-
-def test_a_system_that_cannot_exchange_folders_moves_files(tmp_path, monkeypatch):
-    old, new = versions(tmp_path)
-    campaign.export(old, tmp_path / "out")
-    monkeypatch.setattr(placing, "_swap", lambda *_: False)
-    campaign.export(new, tmp_path / "out")
-    assert is_whole(tmp_path / "out")
-    assert not (tmp_path / "out/only_old.csv").exists()
-
-
-def test_a_file_that_somebody_filled_in_is_not_written_over(tmp_path):
-    old, new = versions(tmp_path)
-    campaign.export(old, tmp_path / "out")
-    (tmp_path / "out/methods.md").write_text("My own words.")
-    with pytest.raises(DataError, match=r"methods\.md was changed since it was exported"):
-        campaign.export(new, tmp_path / "out")
-    assert (tmp_path / "out/methods.md").read_text() == "My own words."
-    assert (tmp_path / "out/only_old.csv").exists()
-
-
-def test_half_a_letter_is_no_report(tmp_path):
-    with pytest.raises(DataError, match="no JSON report"):
-        exported({"table": [{"x": "\ud800"}]}, tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("recorded", "problem"),
-    [
-        ('{"a": [{"x": NaN}]}', "no JSON report"),
-        ('{"a": 1e999}', "no JSON report"),
-        ('{"a": 1, "a": 2}', "there twice"),
-        ('{"a": ' + "[" * 60 + "]" * 60 + "}", "lists within lists"),
-        ('{"a": [' + "[]," * 1_000_000 + "0]}", "more than 1,000,000 lists"),
-    ],
-)
-def test_a_report_that_could_not_be_written_again_as_it_is_is_refused(recorded, problem, tmp_path):
-    head = '{"study": "s", "status": "ok", "parameters": {}, "data": [], "signature": "", "recorded": '
-    (tmp_path / "r.json").write_text(f"{head}{recorded}}}")
-    with pytest.raises(DataError, match=problem):
-        campaign.export(tmp_path / "r.json", tmp_path / "out")
-
-
-@pytest.mark.parametrize("place", ["pipe", "/dev/zero", "folder"])
-def test_what_is_no_file_is_no_report(place, tmp_path):
-    (tmp_path / "folder").mkdir()
-    if place == "pipe":
-        if not hasattr(os, "mkfifo"):
-            pytest.skip("the system has no pipes with names")
-        os.mkfifo(tmp_path / "pipe")
-    if not (tmp_path / place).exists():
-        pytest.skip(f"the system has no {place}")
-    with pytest.raises(DataError, match="cannot be read: Is a dir" if place == "folder" else "is a pipe or a device"):
-        campaign.export(tmp_path / place, tmp_path / "out")
-
-
-def test_whole_numbers_that_floats_would_round_stay_whole(tmp_path):
-    huge = 2**53 + 1
-    recorded = {
-        "gaps": [{"n": huge}, {"n": None}, {"n": 1}],
-        "mixed": [{"n": huge}, {"n": 0.5}, {}],
-        "": [{"": 1}],
-        "nested": [{"n": ""}, {"n": [1]}, {}],
-        "rows": [{"a": "x"}, {"b": 1}, {"b": "y"}, {}],
-    }
-    out = exported(recorded, tmp_path)
-    for name, cells in (("gaps", [huge, None, 1]), ("mixed", [str(huge), "0.5", None])):
-        for table in (exports.read_csv(out / f"{name}.csv"), pd.read_parquet(out / f"{name}.parquet")):
-            assert [None if pd.isna(cell) else cell for cell in table["n"]] == cells
-    assert list(exports.read_csv(out / "table.csv")) == [""], "a heading may be empty"
-    assert exports.read_csv(out / "rows.csv")["b"].isna().tolist() == [True, False, False, True], "a gap is no text"
-
-
-def test_headings_may_hold_any_letters(tmp_path):
-    out = exported({"t": [{"a{b}%s": 1, "é": 2, "e\u0301": 3}], "𝔘" * 90: [{"x": 1}], "con": [{"x": 1}]}, tmp_path)
-    assert r"a\{b\}\%s & é & é \\" in (out / "t.tex").read_text(encoding="utf-8")
-    assert list(exports.read_csv(out / "t.csv")) == ["a{b}%s", "é", "e\u0301"]
-    assert (out / "con_2.csv").is_file(), "a name that is a device to Windows"
-    assert exports.latex(pd.DataFrame({"[2cm]": [1]}), name="t").splitlines()[5] == r"{}[2cm] \\"
+def test_what_no_export_wrote_or_somebody_filled_in_is_not_written_over(name, tmp_path, versions):
+    (old, new), out = versions, tmp_path / "out"
+    out.mkdir()
+    (out / name).write_text("[]")
+    with pytest.raises(DataError, match=name):
+        campaign.export(old, out)
+    assert contents(out) == {name: b"[]"}
+    (out / name).unlink()
+    campaign.export(old, out)
+    (out / "methods.md").write_text("My own words.")
+    with pytest.raises(DataError, match=r"methods\.md"):
+        campaign.export(new, out)
+    assert (out / "methods.md").read_text() == "My own words."
+    assert (out / "only_old.csv").exists()

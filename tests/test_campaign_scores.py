@@ -123,12 +123,7 @@ def _filled(work):
 
 @pytest.mark.parametrize(
     ("work", "calibration", "ordered"),
-    [
-        (NESTED, 0, True),
-        (TWO_EACH, 0, False),
-        (ONE_EACH, 0, False),
-        (TWO_EACH, 12, True),
-    ],
+    [(NESTED, 0, True), (TWO_EACH, 0, False), (ONE_EACH, 0, False), (TWO_EACH, 12, True)],
 )
 def test_there_is_no_order_where_people_and_systems_cannot_be_told_apart(work, calibration, ordered):
     mine = campaign.from_ratings(simulated(work, 3, calibration=calibration))

@@ -1,0 +1,102 @@
+"""A campaign's report as tests read it: verdicts of checks by key, and the numbers in sentences, never their words."""
+
+import re
+from dataclasses import dataclass
+
+from evalkit import campaign
+from evalkit.campaign import sentences
+from evalkit.campaign.analysis import Analysis
+from evalkit.campaign.checks import Check
+from tests.makers import SOURCE, ratings
+
+#: Key of a check -> words of its question that no other question has.
+CHECKS = {
+    "apart": "stand apart",
+    "systems": "Are there systems",
+    "ranked": "be ranked",
+    "connected": "all systems compared",
+    "identity": "which judgements are of the same",
+    "enough": "enough segments",
+    "named": "who judged",
+    "others": "for other annotators",
+    "constant": "use the scale",
+    "odd": "odd annotators",
+    "twins": "all systems different",
+    "segments": "on the same segments",
+    "steered": "shown more often",
+    "evenly": "equally often",
+    "treatments": "however scores are treated",
+    "agreement": "agree beyond chance?",
+    "elsewhere": "the file's other language pairs",
+    "steady": "steady",
+    "attention": "notice degraded",
+    "room": "leave room",
+    "neighbours": "beside degraded segments",
+    "twice": "counted twice",
+    "languages": "different language pairs be compared",
+}
+
+
+@dataclass(frozen=True)
+class Page:
+    """What a report of a campaign says: analyses, checks by key, the headline."""
+
+    found: Analysis
+    checks: dict[str, Check]
+    headline: str
+    trust: str
+
+    @property
+    def verdicts(self):
+        """Verdicts by key, without their signs."""
+        return {key: check.verdict.partition(" ")[2] for key, check in self.checks.items()}
+
+    def told(self, *parts):
+        """What is said of some of the analyses, as one text."""
+        return " ".join(text for part in parts for text in sentences.say(getattr(self.found, part)))
+
+
+def plain(systems=2, documents=6, people=3, **options):
+    """A small campaign in which everybody judges everything, in whole points, and the first system is best."""
+    return ratings(systems=systems, documents=documents, people=people, **{"step": 1, "gap": 10, "level": 70} | options)
+
+
+def opened(table, spans=None, **options):
+    """Look at a table as a campaign, on the scale of 0 to 100 where it does not say another one."""
+    whole = table.reset_index(drop=True)
+    whole.attrs = {"scale": (0.0, 100.0), "source": SOURCE} | table.attrs
+    return campaign.from_ratings(whole, spans, **options)
+
+
+def analysed(table, spans=None, *, resamples=20, score="auto", unit="auto", **options):
+    """Open a table as a campaign, and make all analyses."""
+    return campaign.analyse(opened(table, spans, **options), resamples=resamples, score=score, unit=unit)
+
+
+def ranked(table, *, resamples=20, score="auto", unit="auto", lines="units", **options):
+    """Open a table as a campaign, and rank its systems."""
+    mine = opened(table, **options)
+    return campaign.rank_systems(mine, resamples=resamples, score=score, unit=unit, lines=lines)
+
+
+def errors_in(table, *, error_type="unstated", severity="minor"):
+    """One marked error in each judgement of a table."""
+    key = ["src_lang", "tgt_lang", "system", "doc", "segment", "annotator"]
+    more = ["item_type"] if "item_type" in table else []
+    spans = table[key + more].assign(span="1", error_type=error_type, severity=severity).reset_index(drop=True)
+    spans.attrs = {"scale": (0.0, 100.0), "source": SOURCE} | table.attrs
+    return spans
+
+
+def page(found, spans=None, **options):
+    """What the report of a table of ratings, or of analyses that were made, says."""
+    found = found if isinstance(found, Analysis) else analysed(found, spans, **options)
+    checks = campaign.run_checks(found)
+    keys = [key for check in checks for key, words in CHECKS.items() if words in check.question]
+    return Page(found, dict(zip(keys, checks, strict=True)), sentences.headline(found, checks), sentences.trust(checks))
+
+
+def numbers(text):
+    """The numbers of a text, in its order; thousands as one number."""
+    plain = re.sub(r"(?<=\d),(?=\d{3})", "", text.replace("\u2212", "-"))
+    return [float(one) for one in re.findall(r"(?<![\w.])[-+]?\d+(?:\.\d+)?", plain)]
