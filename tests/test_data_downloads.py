@@ -91,10 +91,10 @@ def test_a_server_that_never_ends_or_has_no_whole_file_is_told(server, first, ag
     assert files_in(tmp_path / "cache") == []
 
 
-@pytest.mark.parametrize(
-    "mirror",
-    "http://me:hunter2 http://me:hun/ter2@host ftp://me:hunter2@host http://me:hunter2@127.0.0.1:1".split(),
-)
+MIRRORS = ["http://me:hunter2", "http://me:hun/ter2@host", "ftp://me:hunter2@host", "http://me:hunter2@127.0.0.1:1"]
+
+
+@pytest.mark.parametrize("mirror", MIRRORS)
 def test_a_password_is_in_no_message_nor_behind_one(mirror, monkeypatch, capfd, caplog):
     monkeypatch.setenv("EVALKIT_DATA_MIRROR", mirror)
     caplog.set_level("DEBUG")

@@ -97,9 +97,6 @@ def test_json_lines_and_spaces_are_read_as_the_layout_allows(folder):
 
 
 PEOPLE, METRIC = "human-scores/en-cs.esa.seg.score", "metric-scores/en-cs/chrF-refA.seg.score"
-
-
-PEOPLE, METRIC = "human-scores/en-cs.esa.seg.score", "metric-scores/en-cs/chrF-refA.seg.score"
 METRIC_SYSTEMS, PEOPLE_SYSTEMS = (name.replace(".seg.", ".sys.") for name in (METRIC, PEOPLE))
 
 
