@@ -11,9 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalkit import DataError, data
-from evalkit.data import compared, parity, schemas, together
+from evalkit import DataError
+from evalkit.data import compared, parity, together
+from evalkit.data.schemas import PREFERENCES
 
+PAIRS = ["system_a", "system_b", "preference"]
 COMMON = {"src_lang": "eng", "tgt_lang": "deu", "doc": "d", "segment": "1", "annotator": "p"}
 
 
@@ -23,23 +25,20 @@ def comparison(a="A", b="B", preference="a", **others):
 
 def rated(scores, **others):
     """One person's scores of one segment: system -> score."""
-    rows = [
-        COMMON | {"system": name, "score": float(score), "item_type": "system"} | others
-        for name, score in scores.items()
-    ]
-    return pd.DataFrame(rows)
+    common = COMMON | {"item_type": "system"} | others
+    return pd.DataFrame([common | {"system": name, "score": float(score)} for name, score in scores.items()])
 
 
 @pytest.mark.parametrize(
     ("rows", "told"),
     [
-        ([comparison(preference="better")], "line 2, column preference: 'better' is none of a, b, tie"),
-        ([comparison(first="left")], "line 2, column first: 'left' is none of a, b, unknown"),
-        ([comparison(b="A")], "line 2: the system 'A' is compared with itself"),
-        ([comparison(), comparison()], "line 3, columns .*: the same as line 2"),
-        ([comparison(), comparison("B", "A")], "line 3: this pair is there already, the other way round"),
-        ([comparison(score_a=1, score_b=2)], "line 2: the preference 'a' is for the lower score"),
-        ([comparison(preference="b", score_a=3, score_b=2)], "line 2: the preference 'b' is for the lower score"),
+        ([comparison(preference="better")], "line 2, column preference: 'better'"),
+        ([comparison(first="left")], "line 2, column first: 'left'"),
+        ([comparison(b="A")], "line 2: .*with itself"),
+        ([comparison(), comparison()], "line 3, .*the same as line 2"),
+        ([comparison(), comparison("B", "A")], "line 3: .*the other way round"),
+        ([comparison(score_a=1, score_b=2)], "line 2: .*the lower score"),
+        ([comparison(preference="b", score_a=3, score_b=2)], "line 2: .*the lower score"),
         ([comparison() | {"annotator": ""}], "line 2, column annotator: is empty"),
     ],
 )
@@ -55,11 +54,7 @@ def test_a_second_showing_has_a_screen_of_its_own_and_equal_scores_may_have_a_pr
 
 def test_scores_further_apart_than_a_tie_prefer_the_higher_one():
     found = compared.of_scores(rated({"A": 70, "B": 75, "C": 76}), tie=5)
-    assert found[["system_a", "system_b", "preference"]].to_numpy().tolist() == [
-        ["A", "B", "tie"],
-        ["A", "C", "b"],
-        ["B", "C", "tie"],
-    ]
+    assert found[PAIRS].to_numpy().tolist() == [[*"AB", "tie"], [*"AC", "b"], [*"BC", "tie"]]
     assert set(found["first"]) == {"unknown"}
 
 
@@ -69,44 +64,34 @@ def test_sums_that_differ_by_rounding_alone_tie():
 
 
 def test_only_what_one_person_judged_on_one_screen_of_one_question_is_compared():
-    tables = [
-        rated({"A": 1, "B": 2}, annotator="p", hit="1"),
-        rated({"C": 3}, annotator="p", hit="2"),
-        rated({"D": 9, "E": 8}, annotator="q", hit="1"),
-    ]
-    whole = pd.concat(tables)
+    first, second = rated({"A": 1, "B": 2}, hit="1"), rated({"C": 3}, hit="2")
+    whole = pd.concat([first, second, rated({"D": 9, "E": 8}, annotator="q", hit="1")])
     found = compared.of_scores(whole)
     assert [*zip(found["system_a"], found["system_b"])] == [("A", "B"), ("D", "E")]
     assert found.attrs["alone"] == 1
-    wide = compared.of_scores(whole, together=())
-    assert len(wide) == 3 + 1
+    assert len(compared.of_scores(whole, together=())) == 3 + 1
 
 
 def test_repeats_and_degraded_items_are_no_comparisons_unless_asked_for():
-    table = pd.concat(
-        [rated({"A": 1, "B": 2}), rated({"B": 0}, item_type="degraded"), rated({"A": 3}, item_type="repeat")]
-    )
-    assert len(compared.of_scores(table)) == 1
+    others = [rated({"B": 0}, item_type="degraded"), rated({"A": 3}, item_type="repeat")]
+    assert len(compared.of_scores(pd.concat([rated({"A": 1, "B": 2}), *others]))) == 1
     with pytest.raises(DataError, match="No two translations of one segment were judged by one person"):
         compared.of_scores(rated({"A": 1}))
 
 
-@given(
-    st.lists(
-        st.tuples(st.sampled_from("pqr"), st.sampled_from("123"), st.sampled_from("ABCDE"), st.integers(0, 5)),
-        min_size=1,
-        max_size=40,
-        unique_by=lambda row: row[:3],
-    ),
-    st.integers(0, 2),
+SCORED = st.tuples(st.sampled_from("pqr"), st.sampled_from("123"), st.sampled_from("ABCDE"), st.integers(0, 5))
+CHOSEN = st.tuples(
+    st.sampled_from("pq"),
+    st.sampled_from("12"),
+    st.sampled_from(["AB", "AC", "BC", "CB"]),
+    st.sampled_from(PREFERENCES),
 )
+KEY = ["annotator", "segment", *PAIRS]
+
+
+@given(st.lists(SCORED, min_size=1, max_size=40, unique_by=lambda row: row[:3]), st.integers(0, 2))
 def test_pairs_are_those_that_two_loops_find(rows, tie):
-    table = pd.DataFrame(
-        [
-            COMMON | {"annotator": who, "segment": where, "system": name, "score": float(score), "item_type": "system"}
-            for who, where, name, score in rows
-        ]
-    )
+    table = pd.concat(rated({name: score}, annotator=who, segment=where) for who, where, name, score in rows)
     expected = set()
     for one, two in combinations(rows, 2):
         if one[:2] == two[:2]:
@@ -117,42 +102,25 @@ def test_pairs_are_those_that_two_loops_find(rows, tie):
             compared.of_scores(table, tie=tie)
         return
     found = compared.of_scores(table, tie=tie)
-    names = ["annotator", "segment", "system_a", "system_b", "preference"]
     assert len(found) == len(expected)
-    assert set(found[names].itertuples(index=False, name=None)) == expected
+    assert set(found[KEY].itertuples(index=False, name=None)) == expected
 
 
-@given(
-    st.lists(
-        st.tuples(
-            st.sampled_from("pq"),
-            st.sampled_from("12"),
-            st.sampled_from(["AB", "AC", "BC", "CB"]),
-            st.sampled_from(schemas.PREFERENCES),
-        ),
-        min_size=1,
-        max_size=12,
-        unique_by=lambda row: (row[0], row[1], "".join(sorted(row[2]))),
-    )
-)
+@given(st.lists(CHOSEN, min_size=1, max_size=12, unique_by=lambda row: (row[0], row[1], *sorted(row[2]))))
 def test_comparisons_become_judgements_and_the_same_comparisons_again(rows):
-    table = pd.DataFrame(
-        [comparison(pair[0], pair[1], answer, annotator=who, segment=where) for who, where, pair, answer in rows]
-    )
+    table = pd.DataFrame(comparison(*pair, answer, annotator=who, segment=where) for who, where, pair, answer in rows)
     judged = compared.as_judgements(table)
     assert judged.groupby("hit")["score"].sum().eq(1).all()
-    names = ["annotator", "segment", "system_a", "system_b", "preference"]
     again = compared.of_scores(judged)
-    assert again[names].to_numpy().tolist() == table[names].to_numpy().tolist()
+    assert again[KEY].to_numpy().tolist() == table[KEY].to_numpy().tolist()
 
 
 def test_preferences_for_documents_are_those_of_the_file(real, mirrored):
     plain = pd.read_csv(mirrored("laeubli/parity/*/data/ratings.csv"))
     plain = plain[~plain["exp_item_number"].str.startswith("U-")]
     found = real("laeubli-preferences")
-    counts = Counter(
-        zip(plain["condition"], plain["type"], plain["rating"].map({"human": "a", "mt": "b", "tie": "tie"}))
-    )
+    letter = plain["rating"].map({"human": "a", "mt": "b", "tie": "tie"})
+    counts = Counter(zip(plain["condition"], plain["type"], letter))
     assert Counter(zip(found["criterion"], found["unit"], found["preference"])) == counts
     assert (len(found), set(found["first"])) == (816, {"unknown"})
 
@@ -167,20 +135,10 @@ def test_literary_preferences_are_those_of_the_plain_json(real, mirrored):
     assert found["hypothesis_a"].tolist() == [record["text1"] for record in records]
     assert found["close"].sum() == sum(record["difficult_choice"].startswith("YES") for record in records) == 213
     assert found["marks_a"].tolist() == [len(record["annotations"]["text1"]) for record in records]
-    assert (
-        found.groupby(["src_lang", "tgt_lang"])[["doc", "segment"]]
-        .apply(lambda t: len(t.drop_duplicates()))
-        .eq(10)
-        .all()
-    )
-    labels = Counter(
-        label.casefold()
-        for record in records
-        for side in ("text1", "text2")
-        for mark in record["annotations"][side]
-        for label in mark["labels"]
-    )
-    assert Counter(marks["error_type"]) == labels
+    places = found.drop_duplicates(["src_lang", "tgt_lang", "doc", "segment"])
+    assert places.groupby(["src_lang", "tgt_lang"]).size().eq(10).all()
+    drawn = [mark for record in records for side in ("text1", "text2") for mark in record["annotations"][side]]
+    assert Counter(marks["error_type"]) == Counter(label.casefold() for mark in drawn for label in mark["labels"])
     place = found.set_index("screen")
     for mark in marks.iloc[::97].itertuples():
         shown = place.loc[mark.screen]
@@ -211,13 +169,9 @@ def test_side_by_side_finds_the_pairs_that_neighbouring_clicks_show(real, mirror
     assert named == usual
     left = raw[raw["side"].isin([1, 2])].groupby("system")["side"].agg(lambda sides: sides.mean())
     assert set(left) == {1.0, 2.0}, "no system ever changed its side"
-    sides = ratings.assign(
-        name=ratings["system"].where(ratings["system"].ne("GPT4-5shot"), "GPT4-5shot_with_" + ratings["against"])
-    )
-    assert (
-        sides.groupby("name")["position"].agg(lambda one: {"left": 1.0, "right": 2.0}[one.iloc[0]]).to_dict()
-        == left.to_dict()
-    )
+    name = ratings["system"].where(ratings["system"].ne("GPT4-5shot"), "GPT4-5shot_with_" + ratings["against"])
+    place = ratings["position"].map({"left": 1.0, "right": 2.0})
+    assert place.groupby(name).first().to_dict() == left.to_dict()
 
 
 def test_side_by_side_is_on_the_texts_of_the_metrics_task(real):
@@ -225,11 +179,9 @@ def test_side_by_side_is_on_the_texts_of_the_metrics_task(real):
     single = single[single["tgt_lang"].eq("deu")]
     here = set(zip(single["doc"], single["segment"]))
     assert set(zip(ratings["doc"], ratings["segment"])) <= here
-    outputs = real("wmt23-outputs")
-    texts = dict(
-        zip(zip(outputs["system"], outputs["segment"].astype(str), outputs["tgt_lang"]), outputs["hypothesis"])
-    )
-    same = [texts[one.system, one.segment, "deu"].split() == one.hypothesis.split() for one in ratings.itertuples()]
+    outputs = real("wmt23-outputs").query("tgt_lang == 'deu'")
+    texts = dict(zip(zip(outputs["system"], outputs["segment"].astype(str)), outputs["hypothesis"]))
+    same = [texts[one.system, one.segment].split() == one.hypothesis.split() for one in ratings.itertuples()]
     assert np.mean(same) > 0.99
     spans = real("wmt23-side-by-side-spans")
     key = ["system", "segment", "annotator", "hit"]
@@ -249,13 +201,8 @@ def test_side_by_side_comparisons_are_those_of_a_plain_recount(real):
         other = score[row.system_b, row.system_a, row.segment, row.annotator]
         assert row.preference == ("tie" if own == other else "a" if own > other else "b")
     assert set(found["first"]) == {"a"}
-    assert set(zip(found["system_a"], found["system_b"])) == {
-        ("GPT4-5shot", "refA"),
-        ("NLLB_MBR_BLEU", "Lan-BridgeMT"),
-        ("ONLINE-M", "ONLINE-G"),
-        ("ONLINE-W", "GPT4-5shot"),
-        ("ONLINE-Y", "ONLINE-A"),
-    }
+    met = "GPT4-5shot refA, NLLB_MBR_BLEU Lan-BridgeMT, ONLINE-M ONLINE-G, ONLINE-W GPT4-5shot, ONLINE-Y ONLINE-A"
+    assert set(found["system_a"] + " " + found["system_b"]) == set(met.split(", "))
 
 
 def test_contrastive_esa_compares_what_stood_on_one_screen(real, mirrored):
@@ -275,12 +222,6 @@ def test_contrastive_esa_compares_what_stood_on_one_screen(real, mirrored):
     assert (len(found), Counter(found["preference"])) == (pairs, answers)
     assert ratings["position"].max() == 4
     assert len(real("contrastive-esa-spans")) == 468
-
-
-def test_what_is_not_here_says_so():
-    if not data.available("wmt23-mqm-thrice"):
-        with pytest.raises(DataError, match="evalkit data fetch wmt23-mqm-thrice"):
-            data.load("wmt23-mqm-thrice")
 
 
 @pytest.mark.parametrize(
@@ -308,15 +249,12 @@ def test_real_preferences_leave_out_what_the_paper_leaves_out(real):
 
 def test_an_answer_that_is_none_is_refused_with_its_line(tmp_path):
     path = tmp_path / "ratings.csv"
-    path.write_text(
-        "participant_id,condition,type,exp_item_number,rating\nA,fluency,document,E-1,mt\nA,fluency,document,E-2,both\n"
-    )
-    with pytest.raises(DataError, match=r"ratings.csv, line 3: the choice 'both' is none of"):
+    head = "participant_id,condition,type,exp_item_number,rating"
+    path.write_text(f"{head}\nA,fluency,document,E-1,mt\nA,fluency,document,E-2,both\n")
+    with pytest.raises(DataError, match=r"ratings.csv, line 3: .*'both'"):
         parity.comparisons([path])
 
 
 def test_a_tie_is_half_a_win_for_either():
-    one = pd.DataFrame(
-        {"annotator": ["A"], "criterion": ["fluency"], "unit": ["document"], "item": ["E-1"], "choice": ["tie"]}
-    )
-    assert parity.as_judgements(one, origin="a test")["score"].tolist() == [0.5, 0.5]
+    one = {"annotator": "A", "criterion": "fluency", "unit": "document", "item": "E-1", "choice": "tie"}
+    assert parity.as_judgements(pd.DataFrame([one]), origin="a test")["score"].tolist() == [0.5, 0.5]

@@ -36,21 +36,6 @@ def test_the_latest_submission_counts_and_marks_tell_the_kind(tmp_path):
     assert frame["errors"].tolist() == [0, 2, 0, 0]
 
 
-@pytest.mark.parametrize(
-    ("row", "message"),
-    [
-        ("a1,S,8,XXX,eng,jpn,90,doc2,False,[],5.0,5.5", "line 7, column type: 'XXX'"),
-        ("a1,S,9,TGT,eng,jpn,90,doc2,False,oops,5.0,5.5", "line 7, column spans: 'oops' is no list"),
-        ("a1,S,9,TGT,eng,jpn,90,doc2,False,{},5.0,5.5", "line 7, column spans: '{}' is no list"),
-        ("a1,S,9,TGT,eng,jpn,90,doc2,False,,5.0,5.5", "line 7, column spans: nan is no list"),
-        ("a1,S,9,TGT,eng,jpn,101,doc2,False,[],5.0,5.5", "line 7, column score: 101 is outside"),
-    ],
-)
-def test_a_broken_row_is_told_with_its_line(row, message, tmp_path):
-    with pytest.raises(DataError, match=message):
-        load(tmp_path, [*ROWS, row])
-
-
 def test_real_files_hold_no_unchanged_segment_in_a_degraded_document(real):
     frame = real("wmt24-esa")
     assert frame.attrs["excluded"]["submissions that a later one replaced"] == 222
@@ -58,10 +43,6 @@ def test_real_files_hold_no_unchanged_segment_in_a_degraded_document(real):
     assert len(bad) == 3_780
     assert bad["item_type"].eq("degraded").all()
     assert frame["item_type"].eq("repeat").sum() == 254
-
-
-#: What identifies the showing that an error belongs to.
-SHOWING = ["src_lang", "tgt_lang", "system", "doc", "segment", "annotator", "item_type", "hit", "started", "mark"]
 
 
 def marked(tmp_path, *spans, tail=()):
@@ -93,27 +74,16 @@ def test_a_span_becomes_a_row_whose_end_is_excluded(tmp_path):
     mqm.check_spans(frame, typology=mqm.ESA)
 
 
-def test_a_replaced_submission_takes_its_spans_with_it(tmp_path):
+def test_a_replaced_submission_takes_its_spans_with_it_and_a_copy_keeps_its_own(tmp_path):
     again = '"[' + span(7, 8).replace('"', '""') + ']"'
     frame = marked(tmp_path, span(0, 1), span(3, 4), tail=[f"a1,S,8,TGT,eng,jpn,80,doc2,False,{again},5.0,9.5"])
     assert frame["start"].tolist() == [7]
-
-
-def test_copies_of_a_translation_keep_their_spans_apart(tmp_path):
-    copy = '"[' + span(7, 8).replace('"', '""') + ']"'
-    frame = marked(tmp_path, span(0, 1), tail=[f"a1,S,8,BAD,eng,jpn,80,doc2#bad,False,{copy},7.0,9.5"])
-    assert frame["mark"].tolist() == ["", "bad"]
-    assert frame["item_type"].tolist() == ["system", "degraded"]
-    assert frame["span"].tolist() == ["1", "1"]
-
-
-def test_overlapping_spans_are_kept_and_can_be_found(tmp_path):
-    frame = marked(tmp_path, span(0, 4), span(4, 6), span(7, 9))
-    assert mqm.overlapping(frame).tolist() == [True, True, False]
+    frame = marked(tmp_path, span(0, 1), tail=[f"a1,S,8,BAD,eng,jpn,80,doc2#bad,False,{again},7.0,9.5"])
+    assert frame[["mark", "item_type", "span"]].to_numpy().tolist() == [["", "system", "1"], ["bad", "degraded", "1"]]
 
 
 @pytest.mark.parametrize(
-    ("bad", "message"),
+    ("bad", "told"),
     [
         (span(9, 4), "line 2, column spans: 9 to 4 is no stretch"),
         (span(-1, 4), "-1 to 4 is no stretch"),
@@ -121,18 +91,32 @@ def test_overlapping_spans_are_kept_and_can_be_found(tmp_path):
         (span("true", 4), "True to 4 is no stretch"),
         (span('"missing"', 4), "'missing' to 4 is no stretch"),
         (span('"3"', '"4"'), "'3' to '4' is no stretch"),
-        (span(1, 4, '"awful"'), "the severity 'awful' is none of minor, major, critical, neutral, undecided"),
-        (span(1, 4, "null"), "the severity None is none of"),
-        (span(1, 4, '["minor"]'), "the severity .* is none of"),
-        ('{"start_i": 1, "severity": "minor"}', "lacks start_i, end_i or severity"),
+        (span(1, 4, '"awful"'), "severity 'awful'"),
+        (span(1, 4, "null"), "severity None"),
+        (span(1, 4, '["minor"]'), "severity"),
+        ('{"start_i": 1, "severity": "minor"}', "lacks start_i"),
         ("7", "7 lacks start_i"),
-        ("{", "is no list in JSON"),
-        pytest.param("[" * 100_000, "is no list in JSON", id="deep"),
+        ("{", "no list in JSON"),
     ],
 )
-def test_a_broken_span_is_told_with_its_line(bad, message, tmp_path):
-    with pytest.raises(DataError, match=message):
+def test_a_broken_span_is_told_with_its_line(bad, told, tmp_path):
+    with pytest.raises(DataError, match=told):
         marked(tmp_path, span(0, 1), bad)
+
+
+@pytest.mark.parametrize(
+    ("cells", "told"),
+    [
+        ("XXX,eng,jpn,90,doc2,False,[]", "line 7, column type: 'XXX'"),
+        ("TGT,eng,jpn,90,doc2,False,oops", "line 7, column spans: 'oops'"),
+        ("TGT,eng,jpn,90,doc2,False,{}", "line 7, column spans: '{}'"),
+        ("TGT,eng,jpn,90,doc2,False,", "line 7, column spans: nan"),
+        ("TGT,eng,jpn,101,doc2,False,[]", "line 7, column score: 101"),
+    ],
+)
+def test_a_broken_row_is_told_with_its_line(cells, told, tmp_path):
+    with pytest.raises(DataError, match=told):
+        load(tmp_path, [*ROWS, f"a1,S,9,{cells},5.0,5.5"])
 
 
 def test_a_span_beyond_the_text_is_told_once_texts_are_at_hand(tmp_path):
@@ -143,28 +127,21 @@ def test_a_span_beyond_the_text_is_told_once_texts_are_at_hand(tmp_path):
         mqm.check_spans(frame, texts=texts.assign(hypothesis="fünf"))
 
 
-def together(judged, errors):
-    """Count each judgement's errors in both tables."""
-    key = [name for name in SHOWING if name in judged and name in errors]
-    names = judged[key].astype("str")
-    counts = errors[key].astype("str").value_counts().rename("found").reset_index()
-    joined = names.assign(errors=judged["errors"].to_numpy()).merge(counts, how="outer", on=key, validate="one_to_one")
-    return joined.assign(found=joined["found"].fillna(0).astype(int))
-
-
-def test_real_spans_join_the_judgements_that_are_kept(real):
+@pytest.mark.parametrize("kind", ["real", "simulated"])
+def test_spans_join_the_judgements_that_are_kept(kind, real):
     judged, errors = real("wmt24-esa"), real("wmt24-esa-spans")
-    joined = together(judged, errors)
-    assert len(joined) == len(judged) == 29_610
-    assert joined["found"].eq(joined["errors"]).all()
-    assert errors["severity"].value_counts().to_dict() == {"major": 11_655, "minor": 8_990, UNSTATED: 11}
-    assert errors["error_type"].eq("omission").sum() == errors["start"].isna().sum() == 2_074
-    assert not mqm.overlapping(errors.assign(annotator=errors["annotator"].astype("str") + errors["mark"])).any()
-
-
-def test_simulated_spans_join_simulated_judgements():
-    joined = together(simulate.wmt24_esa(), simulate.wmt24_esa_spans())
-    assert joined["found"].eq(joined["errors"]).all()
+    if kind == "simulated":
+        judged, errors = simulate.wmt24_esa(), simulate.wmt24_esa_spans()
+    else:
+        assert len(judged) == 29_610
+        assert errors["severity"].value_counts().to_dict() == {"major": 11_655, "minor": 8_990, UNSTATED: 11}
+    key = ["src_lang", "tgt_lang", "system", "doc", "segment", "annotator", "item_type", "hit", "started", "mark"]
+    key = [name for name in key if name in judged and name in errors]
+    counts = errors[key].astype("str").value_counts().rename("found").reset_index()
+    names = judged[key].astype("str").assign(errors=judged["errors"].to_numpy())
+    joined = names.merge(counts, how="outer", on=key, validate="one_to_one")
+    assert len(joined) == len(judged)
+    assert joined["found"].fillna(0).eq(joined["errors"]).all()
     assert joined["errors"].gt(0).any()
 
 

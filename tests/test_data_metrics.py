@@ -3,7 +3,6 @@
 import csv
 import gzip
 import io
-import os
 import shutil
 import tarfile
 from pathlib import Path
@@ -187,79 +186,64 @@ def test_scores_of_ones_own_in_the_same_layout(tmp_path):
     assert table[["metric", "reference"]].drop_duplicates().values.tolist() == [["my-metric", "src"]]
 
 
+def human(content):
+    return DOCS | {"human-scores/en-de.mqm.seg.score": content}
+
+
+TEXT = {f"{kind}/en-de{name}": "a\nb\nc\n" for kind, name in (("sources", ".txt"), ("references", ".refA.txt"))}
+DA20, DA17 = "metrics-ad-seg-scores-cs-en.csv", "DA-seglevel.csv"
+HEAD20, HEAD17 = "SYS SEGID RAW.SCR Z.SCR N SID\n", "LP DATA SYSTEM SID HUMAN\n"
+ONE17 = {DA17: f"{HEAD17}cs-en newstest2017 A.1+B.2 3 0.5\n", "newstest2017.A.1.cs-en": "a\nb\nc\n"}
+
+
 @pytest.mark.parametrize(
-    ("files", "complaint"),
+    ("load", "files", "told"),
     [
-        (DOCS | {"human-scores/en-de.mqm.seg.score": "A\t1\nA\t2\nA\t3\nB\t1\nB\t2\n"}, "B has 2 lines for 3 segments"),
-        (DOCS | {"human-scores/en-de.mqm.seg.score": "A\t1\nA\thigh\nA\t3\n"}, "high.*Expected system and score"),
-        (DOCS | {"scores.txt": "A\t1\n"}, "scores.txt is not named as mt-metrics-eval names scores"),
-        (DOCS | {"human-scores/en-de.mqm.seg.score": "A\tTrue\nA\tFalse\nA\tTrue\n"}, r"score, line 1: 'True' stands"),
-        (DOCS | {"human-scores/en-de.mqm.seg.score": "A\ttrue\nA\t1\nA\t1\n"}, r"score, line 1: 'true' stands"),
-        (GOOD | {"documents/en-de.docs": "news\td1\nnews\nsocial\td2\n"}, r"en-de\.docs, row 2: no doc\. Expected"),
-        (GOOD | {"documents/en-de.docs": "news\td1\nnews\td1\nx\t\u200b\n"}, r"en-de\.docs, row 3: no doc"),
-        (DOCS | {"human-scores/en-de.mqm.seg.score": "A\t1\n \t2\nA\t3\n"}, r"score, row 2: no system"),
-        (DOCS | {"human-scores/en-de.mqm.seg.score": "A\t1\nA\t2\t3\nA\t3\n"}, r"^en-de.mqm.seg.score: [^\n]*$"),
-        ({"documents/xx-de.docs": "n\td\n", "human-scores/xx-de.mqm.seg.score": "A\t1\n"}, "'xx' in 'xx-de'"),
+        (mtme.segment_scores, human("A\t1\nA\t2\nA\t3\nB\t1\nB\t2\n"), "B has 2 lines for 3 segments"),
+        (mtme.segment_scores, human("A\t1\nA\thigh\nA\t3\n"), "high"),
+        (mtme.segment_scores, human("A\tTrue\nA\tFalse\nA\tTrue\n"), "line 1: 'True'"),
+        (mtme.segment_scores, human("A\ttrue\nA\t1\nA\t1\n"), "line 1: 'true'"),
+        (mtme.segment_scores, human("A\t1\n \t2\nA\t3\n"), "row 2: no system"),
+        (mtme.segment_scores, human("A\t1\nA\t2\t3\nA\t3\n"), "^en-de.mqm.seg.score: [^\n]*$"),
+        (mtme.segment_scores, DOCS | {"scores.txt": "A\t1\n"}, "scores.txt is not named"),
+        (mtme.segment_scores, GOOD | {"documents/en-de.docs": "news\td1\nnews\nsocial\td2\n"}, "row 2: no doc"),
+        (mtme.segment_scores, GOOD | {"documents/en-de.docs": "news\td1\nnews\td1\nx\t\u200b\n"}, "row 3: no doc"),
+        (
+            mtme.segment_scores,
+            {"documents/xx-de.docs": "n\td\n", "human-scores/xx-de.mqm.seg.score": "A\t1\n"},
+            "xx-de",
+        ),
+        (mtme.outputs, DOCS | TEXT | {"system-outputs/en-de/A.txt": "x\ny\n"}, "A.txt has 2 lines"),
+        (wmt20.direct_assessments, {DA20: f"{HEAD20}A.1 d::x::1 500 0.1 2 7\n"}, "score: 500"),
+        (wmt20.direct_assessments, {DA20: f"{HEAD20}A.1 d::x::1 FALSE 0.1 2 7\n"}, "line 2: 'FALSE'"),
+        (wmt20.metrics, {"m.seg.score.gz": "no archive"}, "m.seg.score.gz"),
+        (wmt20.official, {"RR-newstest2020-csen-seg-nohy-cor.csv": "TER 0.2\n"}, "lacks"),
+        (wmt17.direct_assessments, ONE17, "no output of B.2"),
+        (wmt17.direct_assessments, ONE17 | {"newstest2017.B.2.cs-en": "a\n"}, "lacks segment 3"),
+        (wmt17.direct_assessments, ONE17 | {DA17: f"{HEAD17}cs-en n A.1 1 True\n"}, "line 2: 'True'"),
+        (wmt17.direct_assessments, {DA17: "a b\n1 2\n"}, "columns are not"),
     ],
 )
-def test_faulty_scores_are_named(tmp_path, files, complaint):
-    with pytest.raises(DataError, match=complaint):
-        mtme.segment_scores(put(tmp_path, files))
+def test_faulty_files_of_scores_are_told(tmp_path, load, files, told):
+    with pytest.raises(DataError, match=told):
+        load(put(tmp_path, files))
 
 
-def test_outputs_of_unequal_length_are_refused(tmp_path):
-    texts = {f"{kind}/en-de{name}": "a\nb\nc\n" for kind, name in (("sources", ".txt"), ("references", ".refA.txt"))}
-    paths = put(tmp_path, DOCS | texts | {"system-outputs/en-de/A.txt": "x\ny\n"})
-    with pytest.raises(DataError, match=r"A\.txt has 2 lines, en-de\.docs 3"):
-        mtme.outputs(paths)
+@pytest.mark.parametrize(("column", "wrong"), [("score", np.nan), ("system", ""), ("doc", None), ("", "")])
+def test_scores_that_are_there_twice_or_lack_something_are_refused(column, wrong):
+    row = {"src_lang": "eng", "tgt_lang": "deu", "system": "A", "doc": "d", "segment": "1", "metric": "m", "score": 1.0}
+    good = schemas.check(pd.DataFrame([row, row | {"metric": "n"}]), schemas.METRIC_SCORES, origin="x")
+    assert isinstance(good["system"].dtype, pd.CategoricalDtype)
+    frame = pd.DataFrame([row, row | ({"segment": "2", column: wrong} if column else {})])
+    for table in (frame, frame.astype({"system": "category", "doc": "category"})):
+        told = f"line 3, column {column}: is empty" if column else "line 3, .*the same as line 2"
+        with pytest.raises(DataError, match=told):
+            schemas.check(table, schemas.METRIC_SCORES, origin="x")
 
 
 def test_a_line_separator_within_a_text_is_no_new_line(tmp_path):
     (path,) = put(tmp_path, {"x.txt": "\ufeffa\u2028b\x85c\nd\n"})
     assert mtme.lines(path) == ["a\u2028b\x85c", "d"]
-
-
-def test_faulty_files_of_wmt20_and_wmt17_are_named(tmp_path):
-    good = "SYS SEGID RAW.SCR Z.SCR N SID\nA.1 d::x::1 50 0.1 2 7\n"
-    table = wmt20.direct_assessments(put(tmp_path, {"metrics-ad-seg-scores-cs-en.csv": good}))
-    assert table.loc[0, ["doc", "segment", "score", "judgements"]].tolist() == ["d::x", "1", 50.0, 2]
-    with pytest.raises(DataError, match="score: 500 is outside 0-100"):
-        wmt20.direct_assessments(put(tmp_path, {"metrics-ad-seg-scores-cs-en.csv": good.replace("50", "500")}))
-    with pytest.raises(DataError, match=r"m\.seg\.score\.gz: .*gz.*Expected the columns metric, pair"):
-        wmt20.metrics(put(tmp_path, {"m.seg.score.gz": "no archive"}))
-    official = {"RR-newstest2020-csen-seg-nohy-cor.csv": "chrF_PLUS__PLUS_ 0.1 5\nTER 0.2\n"}
-    with pytest.raises(DataError, match="a row lacks one of metric, tau and pairs"):
-        wmt20.official(put(tmp_path, official))
-    header = "LP DATA SYSTEM SID HUMAN\n"
-    files = {"DA-seglevel.csv": f"{header}cs-en newstest2017 A.1+B.2 3 0.5\n", "newstest2017.A.1.cs-en": "a\nb\nc\n"}
-    with pytest.raises(DataError, match=r"no output of B\.2 \(cs-en\) is at hand"):
-        wmt17.direct_assessments(put(tmp_path, files))
-    with pytest.raises(DataError, match=r"newstest2017\.B\.2\.cs-en lacks segment 3"):
-        wmt17.direct_assessments(put(tmp_path, files | {"newstest2017.B.2.cs-en": "a\n"}))
-    with pytest.raises(DataError, match=r"DA-seglevel\.csv, line 2: 'True' stands where a number should"):
-        wmt17.direct_assessments(put(tmp_path, files | {"DA-seglevel.csv": f"{header}cs-en n A.1 1 True\n"}))
-    with pytest.raises(DataError, match="line 2: 'FALSE' stands where a number should"):
-        wmt20.direct_assessments(put(tmp_path, {"metrics-ad-seg-scores-cs-en.csv": good.replace("50", "FALSE")}))
-    with pytest.raises(DataError, match="the columns are not LP, DATA"):
-        wmt17.direct_assessments(put(tmp_path, {"DA-seglevel.csv": "a b\n1 2\n"}))
-
-
-def test_scores_that_are_there_twice_or_are_no_numbers_are_refused():
-    row = {"src_lang": "eng", "tgt_lang": "deu", "system": "A", "doc": "d", "segment": "1", "metric": "m", "score": 1.0}
-    checked = schemas.check(pd.DataFrame([row]), schemas.METRIC_SCORES, origin="x")
-    assert isinstance(checked["system"].dtype, pd.CategoricalDtype)
-    with pytest.raises(DataError, match=r"the same as line 2\. A metric gives a translation one score"):
-        schemas.check(pd.DataFrame([row, row]), schemas.METRIC_SCORES, origin="x")
-    schemas.check(pd.DataFrame([row, row | {"metric": "n"}]), schemas.METRIC_SCORES, origin="x")
-    for column, wrong, complaint in (
-        ("score", np.nan, "is empty"),
-        ("system", "", "is empty"),
-        ("doc", None, "is empty"),
-    ):
-        frame = pd.DataFrame([row, row | {"segment": "2", column: wrong}])
-        for table in (frame, frame.astype({"system": "category", "doc": "category"})):
-            with pytest.raises(DataError, match=f"line 3, column {column}: {complaint}"):
-                schemas.check(table, schemas.METRIC_SCORES, origin="x")
 
 
 # Kept tables
@@ -285,52 +269,21 @@ def test_a_table_is_parsed_once_for_the_same_content(cache):
     parsed.table("other", loader, [1], digest="git:3")
     parsed.table("toy", loader, [1], digest="git:4")
     assert sorted(path.name.split(".")[0] for path in cache.iterdir()) == ["other", "toy"], "one table of each"
+    [kept] = cache.glob("toy*")
+    whole = kept.read_bytes()
+    for damage in (whole[: len(whole) // 2], b"", whole[:10] + bytes([whole[10] ^ 255]) + whole[11:]):
+        kept.write_bytes(damage)
+        assert parsed.states("toy", digest="git:4") == [(f"parsed/{kept.name}", "altered")]
+        assert parsed.table("toy", loader, [1], digest="git:4")["score"].tolist() == [0.1, 1.0]
+        assert kept.read_bytes() == whole
 
 
-def test_a_damaged_or_forged_kept_table_is_parsed_anew(cache, monkeypatch):
-    honest = parsed.table("toy", loader, [1], digest="x")
-    (path,) = cache.iterdir()
-    whole = path.read_bytes()
-    forged, inverted = io.BytesIO(), honest.assign(score=1 - honest["score"])
-    inverted.to_parquet(forged)
-    flipped = whole[:10] + bytes([whole[10] ^ 255]) + whole[11:]
-    for damage in (whole[: len(whole) // 2], b"", flipped, forged.getvalue()):
-        path.write_bytes(damage)
-        assert parsed.states("toy", digest="x") == [(f"parsed/{path.name}", "altered")]
-        assert parsed.table("toy", loader, [1], digest="x")["score"].tolist() == [0.1, 1.0]
-        assert path.read_bytes() == whole
-        assert parsed.states("toy", digest="x") == [(f"parsed/{path.name}", "verified")]
-    monkeypatch.setenv("EVALKIT_SALT_FILE", str(cache.parents[1] / "of-somebody-else"))
-    parsed.table("toy", lambda paths: inverted, [1], digest="x")  # who may write here, and knows all but the secret
-    assert not path.exists()
-    monkeypatch.setenv("EVALKIT_SALT_FILE", str(cache.parents[1] / "salt"))
-    assert parsed.table("toy", loader, [1], digest="x")["score"].tolist() == [0.1, 1.0]
-
-
-def test_a_forged_table_neither_reaches_a_study_nor_passes_for_verified(real, tmp_path, monkeypatch):
-    """Inverted ESA scores lay in the cache as what had been parsed, ran as real, and were called verified."""
-    real("wmt24-esa")
-    monkeypatch.setenv("EVALKIT_DATA_DIR", str(tmp_path / "own"))
-    ratings = data.load("wmt24-esa")
-    (kept,) = (tmp_path / "own" / "parsed").iterdir()
-    told = data.verify(["wmt24-esa"])
-    assert told[told["file"].eq(f"parsed/{kept.name}")]["state"].tolist() == ["verified"]
-    ratings.assign(score=100 - ratings["score"]).to_parquet(kept)
-    with pytest.raises(DataError, match=r"is not what was kept here\. It is never used; delete it"):
-        data.verify(["wmt24-esa"])
-    assert data.load("wmt24-esa")["score"].tolist() == ratings["score"].tolist()
-    assert data.verify(["wmt24-esa"])["state"].eq("verified").all(), "it was parsed again"
-    ratings.to_parquet(kept.with_name("wmt24-esa.older.0.parquet"))
-    assert data.verify(["wmt24-esa"])["state"].tolist().count("outdated") == 1
-
-
-def test_without_a_secret_nothing_is_kept_and_everything_is_parsed(cache, monkeypatch, capsys):
+def test_a_cache_that_cannot_be_written_costs_time_and_not_the_table(cache, monkeypatch, capsys):
     (cache.parents[1] / "file").write_text("no folder")
-    monkeypatch.setenv("EVALKIT_SALT_FILE", str(cache.parents[1] / "file" / "salt"))
-    for _ in range(2):
+    for name in ("EVALKIT_DATA_DIR", "EVALKIT_SALT_FILE"):
+        monkeypatch.setenv(name, str(cache.parents[1] / "file" / "x"))
         assert len(parsed.table("toy", loader, [1], digest="x")) == 2
-    assert not cache.exists()
-    assert capsys.readouterr().err.count("nothing is kept") == 1
+        assert "kept" in capsys.readouterr().err
 
 
 def test_a_file_that_changes_while_it_is_read_makes_no_table(tmp_path):
@@ -348,14 +301,6 @@ def test_a_file_that_changes_while_it_is_read_makes_no_table(tmp_path):
     with pytest.raises(DataError, match=r"scores\.csv changed while it was read"):
         files.steady(meanwhile("other"), [file])([path])
     assert len(files.steady(lambda paths: pd.DataFrame({"x": [1]}), [file])([path])) == 1
-
-
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only a block by a file works for root")
-def test_a_cache_that_cannot_be_written_costs_time_and_not_the_table(tmp_path, monkeypatch, capsys):
-    (tmp_path / "file").write_text("no folder")
-    monkeypatch.setenv("EVALKIT_DATA_DIR", str(tmp_path / "file"))
-    assert len(parsed.table("toy", loader, [1], digest="x")) == 2
-    assert "could not be kept" in capsys.readouterr().err
 
 
 def test_a_kept_table_is_still_held_against_its_files(real, mirrored, tmp_path, monkeypatch):
@@ -378,31 +323,22 @@ def test_a_kept_table_is_still_held_against_its_files(real, mirrored, tmp_path, 
 
 # Simulations
 
+#: Language pairs without assessments, which stand-ins leave out.
+NOT_DRAWN = {"wmt17-da": {"eng-rus", "eng-zho"}, "wmt20-metrics": {"deu-fra", "fra-deu", "eng-khm", "eng-pus"}}
 
-SIMULATED = (
-    "wmt23-metrics",
-    "wmt23-human",
-    "wmt23-metrics-systems",
-    "wmt23-human-systems",
-    "wmt23-outputs",
-    "wmt20-metrics",
-    "wmt20-da",
-    "wmt17-da",
+
+@pytest.mark.parametrize(
+    "name",
+    [f"wmt23-{part}" for part in ("metrics", "human", "metrics-systems", "human-systems", "outputs")]
+    + ["wmt20-metrics", "wmt20-da", "wmt17-da"],
 )
-
-
-@pytest.mark.parametrize("name", SIMULATED)
 def test_a_stand_in_has_the_columns_and_pairs_of_the_real_table(real, name):
     table, true = getattr(simulate, registry.entry(name).simulator)(), real(name)
     assert set(table) == set(true)
     pairs = [set((f["src_lang"].astype(str) + "-" + f["tgt_lang"].astype(str)).unique()) for f in (table, true)]
-    assert pairs[0] == pairs[1] - ({"eng-rus", "eng-zho"} if name == "wmt17-da" else no_assessments(name))
+    assert pairs[0] == pairs[1] - NOT_DRAWN.get(name, set())
     assert table["system"].str.startswith("sim-").all()
     assert table.attrs["seed"] == 7
-
-
-def no_assessments(name):
-    return {"deu-fra", "fra-deu", "eng-khm", "eng-pus"} if name == "wmt20-metrics" else set()
 
 
 def test_simulated_tables_fit_together_and_depend_on_the_seed():
@@ -419,174 +355,69 @@ def test_simulated_tables_fit_together_and_depend_on_the_seed():
     human = simulate.metric_human_scores()
     human = of(human, "zho", "eng", metric="da-sqm")[[*CELL, "score"]].astype(dict.fromkeys(CELL, str))
     assert of(outputs, "zho", "eng").merge(human).groupby(["segment", "hypothesis"])["score"].nunique().max() > 1
-
-
-def test_simulated_metrics_follow_the_stated_weights():
-    scores, human = simulate.metric_scores(), simulate.metric_human_scores()
-    people = of(human, "eng", "deu", metric="da-sqm").set_index(CELL)["score"]
+    people = human.set_index(CELL)["score"]
     worst, best = (
-        of(scores, "eng", "deu", metric=name).set_index(CELL)["score"].reindex(people.index).corr(people)
-        for name in ("sim-metric-02", "sim-metric-43")
+        of(scores, "zho", "eng", metric=f"sim-metric-{number}").set_index(CELL)["score"].reindex(people.index)
+        for number in ("02", "43")
     )
-    assert best > worst + 0.2
+    assert best.corr(people) > worst.corr(people) + 0.2, "metrics follow the stated weights"
 
 
 # WMT19, from archives of the documented form
 
 
-RR = """LP DATA SID BETTER WORSE
-de-en newstest2019 1 uedin.6749 UCAM.6461
-zh-en newstest2019 2 Baidu-system.6940.zh-en MSRA.MASS.6996.zh-en
-fi-en newstest2019 1 Helsinki-NLP.6889 online-A.0
-"""
-PACKAGE = "wmt19-metrics-task-package"
+RANKED = "LP DATA SID BETTER WORSE\nde-en n 1 A.1 B.2\nzh-en n 2 C.3.zh-en D.4.zh-en\n"
+ASSESSED = "SYS SID RAW.SCR Z.SCR N\n"
+TEXTS = "wmt19-submitted-data-v3/txt/system-outputs/newstest2019/fi-en/newstest2019"
 
 
-def scored(metric, *rows, more="\tnon-ensemble\thttps://example.org"):
-    lines = [
-        f"{metric}\t{pair}\t{data}\t{system}\t{segment}\t{score}{more}\n" for pair, data, system, segment, score in rows
-    ]
-    return gzip.compress("".join(lines).encode())
-
-
-def archived(folder, files, name="a.tgz"):
-    path = folder / name
+def archived(folder, files):
+    path = folder / "a.tgz"
     with tarfile.open(path, "w:gz") as archive:
         for place, content in files.items():
             content = content if isinstance(content, bytes) else content.encode()
             info = tarfile.TarInfo(place)
             info.size = len(content)
             archive.addfile(info, io.BytesIO(content))
-        link = tarfile.TarInfo("elsewhere/RR-seglevel.csv")
-        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
-        archive.addfile(link)
     return [path]
 
 
-SUBMITTED = f"{PACKAGE}/final-metric-scores/submissions-corrected"
-YISI = [
-    ("de-en", "newstest2019", "UCAM.6461", 1, 0.5),
-    ("fi-en", "newstest2019", "Helsinki_NLP.6889", 1, 0.25),
-    ("de-en", "other", "UCAM.6461", 1, 9),
-    ("zh-en", "newstest2019", "Baidu-system.6940", 2, "nan"),
-]
-WMT19 = {
-    f"{PACKAGE}/manual-evaluation/RR-seglevel.csv": RR,
-    f"{SUBMITTED}/YiSi-1.seg.score.gz": scored("YiSi-1", *YISI),
-    f"{PACKAGE}/final-metric-scores/submissions/YiSi-1.seg.score.gz": scored(
-        "YiSi-1", ("de-en", "newstest2019", "x", 1, 7)
-    ),
-    f"{SUBMITTED}/EED.seg.score.gz": scored("EED", ("de-en", "newstest2019", "UCAM.6461", 1, 0.75), more=""),
-    f"{SUBMITTED}/BEER.seg.score.gz": scored("BEER", ("de-en", "newstest2019", "UCAM.6461", 1, 0.1)),
-    f"{SUBMITTED}/EED.sys.score.gz": scored("EED", ("de-en", "newstest2019", "UCAM.6461", 1, 0.1)),
-}
-
-
-def test_relative_rankings_of_wmt19_name_systems_as_the_scores_do(tmp_path):
-    table = wmt19.relative_rankings(archived(tmp_path, WMT19))
-    assert table[["src_lang", "tgt_lang", "doc", "segment", "better", "worse"]].to_numpy().tolist() == [
-        ["deu", "eng", "newstest2019", "1", "uedin.6749", "UCAM.6461"],
-        ["zho", "eng", "newstest2019", "2", "Baidu-system.6940", "MSRA.MASS.6996"],
-        ["fin", "eng", "newstest2019", "1", "Helsinki-NLP.6889", "online-A.0"],
-    ]
-    assert table["better_named"].tolist()[1] == "Baidu-system.6940.zh-en"
-
-
-def test_metric_scores_of_wmt19_are_the_corrected_ones_of_the_news(tmp_path):
-    table = wmt19.metrics(archived(tmp_path, WMT19))
-    assert table[["metric", "src_lang", "system", "segment", "score"]].to_numpy().tolist() == [
-        ["YiSi-1", "deu", "UCAM.6461", "1", 0.5],
-        ["YiSi-1", "fin", "Helsinki-NLP.6889", "1", 0.25],
-        ["EED", "deu", "UCAM.6461", "1", 0.75],
-    ]
-    assert table.attrs["excluded"] == {"translations without a score": 1}
-    lacking = {name: content for name, content in WMT19.items() if "EED" not in name}
-    with pytest.raises(DataError, match=r"a\.tgz holds no segment scores of EED"):
-        wmt19.metrics(archived(tmp_path, lacking))
-    with pytest.raises(DataError, match=r"seg\.score, line 1: 'True' stands where a number should"):
-        wmt19.metrics(
-            archived(tmp_path, WMT19 | {f"{SUBMITTED}/EED.seg.score.gz": scored("EED", (*YISI[0][:4], "True"))})
-        )
-
-
-ASSESSED = "SYS SID RAW.SCR Z.SCR N\n"
-
-
-def test_direct_assessments_of_wmt19_prefer_sentences_to_documents(tmp_path):
-    files = {
-        "newstest2019-humaneval/mturk-doclevel-humaneval-newstest2019/analysis/ad-seg-scores-zh-en.csv": f"{ASSESSED}NEU.6832 1 10.0 -1 2\n",
-        "newstest2019-humaneval/turkle-sntlevel-humaneval-newstest2019/analysis/ad-seg-scores-zh-en.csv": f"{ASSESSED}NEU.6832.zh-en 1 90.5 1.25 2\nHUMAN 1 80 0.5 1\n",
-        "newstest2019-humaneval/appraise-doclevel-humaneval-newstest2019/analysis/ad-seg-scores-en-gu.csv": f"{ASSESSED}online-B.0 3 0.0 -2 1\n",
-    }
+def test_archives_of_wmt19_give_rankings_scores_assessments_and_texts(tmp_path):
+    table = wmt19.relative_rankings(archived(tmp_path, {"x/RR-seglevel.csv": RANKED}))
+    chosen = table[["src_lang", "segment", "better", "worse"]].to_numpy().tolist()
+    assert chosen == [["deu", "1", "A.1", "B.2"], ["zho", "2", "C.3", "D.4"]]
+    rows = (
+        "{0}\tde-en\tnewstest2019\tA.1\t1\t0.5\n{0}\tde-en\tother\tA.1\t1\t9\n{0}\tde-en\tnewstest2019\tA.1\t2\tnan\n"
+    )
+    place = "p/final-metric-scores/submissions-corrected/{}.seg.score.gz"
+    scores = {place.format(name): gzip.compress(rows.format(name).encode()) for name in ("YiSi-1", "EED")}
+    table = wmt19.metrics(archived(tmp_path, scores))
+    assert table[["metric", "segment", "score"]].to_numpy().tolist() == [["YiSi-1", "1", 0.5], ["EED", "1", 0.5]]
+    assert table.attrs["excluded"] == {"translations without a score": 2}
+    place = "newstest2019-humaneval/{}-humaneval-newstest2019/analysis/ad-seg-scores-zh-en.csv"
+    files = {place.format("mturk-doclevel"): f"{ASSESSED}A.1 1 10.0 -1 2\n"}
+    files[place.format("turkle-sntlevel")] = f"{ASSESSED}A.1.zh-en 1 90.5 1.25 2\nHUMAN 1 80 0.5 1\n"
     table = wmt19.direct_assessments(archived(tmp_path, files))
-    assert table[["src_lang", "tgt_lang", "system", "segment", "score", "z", "judgements"]].to_numpy().tolist() == [
-        ["eng", "guj", "online-B.0", "3", 0.0, -2.0, 1.0],
-        ["zho", "eng", "NEU.6832", "1", 90.5, 1.25, 2.0],
-        ["zho", "eng", "HUMAN", "1", 80.0, 0.5, 1.0],
-    ]
-    assert [name.split("/")[1] for name in table.attrs["passed_over"]] == ["mturk-doclevel-humaneval-newstest2019"]
-    place = next(iter(files))
-    for content, told in (
-        (f"{ASSESSED}A 1 high 0 1\n", "line 2, column score: 'high' is no number"),
-        (f"{ASSESSED}A 1 5 0\n", "line 2: 4 cells, not 5"),
-        ("A 1 5 0 1\n", "line 1: the columns are not"),
-        (f"{ASSESSED}A 1 500 0 1\n", "score: 500 is outside 0-100"),
-    ):
-        with pytest.raises(DataError, match=told):
-            wmt19.direct_assessments(archived(tmp_path, {place: content}))
-    with pytest.raises(DataError, match=r"holds no ad-seg-scores"):
-        wmt19.direct_assessments(archived(tmp_path, {"x": "y"}))
-
-
-def test_outputs_of_wmt19(tmp_path):
-    base = "wmt19-submitted-data-v3/txt/system-outputs/newstest2019/fi-en/newstest2019"
-    files = {
-        f"{base}.Helsinki_NLP.6889.fi-en": "a\u2028b\nc\n",
-        f"{base}.online-A.0.fi-en": "d\nc\n",
-        "wmt19-submitted-data-v3/txt/references/newstest2019-fien-ref.en": "x\ny\n",
-    }
-    table = wmt19.outputs(archived(tmp_path, files))
-    assert table[["src_lang", "system", "segment", "hypothesis"]].to_numpy().tolist() == [
-        ["fin", "Helsinki-NLP.6889", "1", "a\u2028b"],
-        ["fin", "Helsinki-NLP.6889", "2", "c"],
-        ["fin", "online-A.0", "1", "d"],
-        ["fin", "online-A.0", "2", "c"],
-    ]
-    with pytest.raises(DataError, match="has 1 lines, others of its pair 2"):
-        wmt19.outputs(archived(tmp_path, files | {f"{base}.z.fi-en": "d\n"}))
-    with pytest.raises(DataError, match=r"holds two outputs of online-A\.0"):
-        wmt19.outputs(archived(tmp_path, files | {f"{base}.online_A.0.fi-en": "d\ne\n"}))
+    assert table[["system", "score", "z"]].to_numpy().tolist() == [["A.1", 90.5, 1.25], ["HUMAN", 80.0, 0.5]]
+    texts = {f"{TEXTS}.Helsinki_NLP.1.fi-en": "a\u2028b\nc\n", f"{TEXTS}.B.0.fi-en": "d\nc\n"}
+    table = wmt19.outputs(archived(tmp_path, texts))
+    assert table["system"].unique().tolist() == ["Helsinki-NLP.1", "B.0"]
+    assert table["hypothesis"].tolist() == ["a\u2028b", "c", "d", "c"]
 
 
 @pytest.mark.parametrize(
-    "change",
-    [{"LP": "PAIR"}, {"newstest2019 1 uedin": "newstest2019 uedin"}, {"de-en": "xx-en"}, {"UCAM.6461": "uedin_6749 x"}],
+    ("load", "files", "told"),
+    [
+        (wmt19.relative_rankings, {"RR-seglevel.csv": RANKED.replace("LP", "PAIR")}, "RR-seglevel"),
+        (wmt19.relative_rankings, {"RR-seglevel.csv": RANKED.replace("de-en", "xx-en")}, "RR-seglevel"),
+        (wmt19.metrics, {"x": "y"}, "no segment scores of YiSi-1"),
+        (wmt19.direct_assessments, {"x": "y"}, "no ad-seg-scores"),
+        (wmt19.outputs, {f"{TEXTS}.A.fi-en": "a\n", f"{TEXTS}.B.fi-en": "a\nb\n"}, "lines"),
+    ],
 )
-def test_rankings_of_another_form_are_refused(tmp_path, change):
-    ((old, new),) = change.items()
-    with pytest.raises(DataError, match=r"RR-seglevel\.csv"):
-        wmt19.relative_rankings(archived(tmp_path, {"RR-seglevel.csv": RR.replace(old, new, 1)}))
-
-
-@pytest.mark.parametrize("name", ["wmt19-darr", "wmt19-metrics"])
-def test_a_first_use_records_the_hash_and_says_so(tmp_path, monkeypatch, capsys, name):
-    """The papers give addresses; nobody here knows the files' hashes."""
-    (file,) = registry.entry(name).files
-    place = tmp_path / "mirror" / file.path
-    place.parent.mkdir(parents=True)
-    archived(place.parent, WMT19, place.name)
-    monkeypatch.setenv("EVALKIT_DATA_MIRROR", str(tmp_path / "mirror"))
-    monkeypatch.setenv("EVALKIT_DATA_DIR", str(tmp_path / "cache"))
-    monkeypatch.setenv("EVALKIT_SALT_FILE", str(tmp_path / "salt"))
-    first = data.load(name)
-    assert "no known digest. Taken on trust as sha256:" in capsys.readouterr().err
-    assert first.attrs["source"]["digest"].endswith("(trusted on first use)")
-    again = data.load(name)
-    pd.testing.assert_frame_equal(first, again)
-    assert capsys.readouterr().err == ""
-    archived(place.parent, WMT19 | {"more": "x"}, place.name)
-    with pytest.raises(DataError, match="altered or cut short"):
-        data.load(name)
+def test_archives_of_wmt19_of_another_form_are_told(tmp_path, load, files, told):
+    with pytest.raises(DataError, match=told):
+        load(archived(tmp_path, files))
 
 
 @given(st.integers(1, 6), st.integers(1, 5), st.randoms(use_true_random=False))

@@ -7,7 +7,6 @@ import pytest
 from evalkit import DataError, data
 from evalkit.data import registry, settings
 from evalkit.data.registry import File
-from tests.doors.registry import ADDRESSES
 
 TOY = """[toy]
 title = "A toy"
@@ -33,13 +32,17 @@ def written(tmp_path, monkeypatch):
     registry._contents.cache_clear()
 
 
-INSIDE = {"https://h/a%252e%252e/b", "https://h/%ff%fe", "https://h/a/..;/b"}
+OUTSIDE = r"""https://h/../../x.csv https://h/%2e%2e/%2E%2E%2fx.csv https://../x.csv https://h/a/./b https://h//x.csv /x.csv
+file:///etc/passwd ../x.csv https:///x.csv https://h\..\x.csv https://h/..%5cx.csv C:\x.csv https://h/a%00b https://h/%0a
+https://u:p@h/x https://%2e%2e/x.csv ftp://h/x http://[ https://h/ https://h //h/x https:x.csv https://h:99999/x
+https://raw.githubusercontent.com/../x.csv https://raw.githubusercontent.com//../x https://RAW.githubusercontent.com/../x
+https://raw.githubusercontent.com/%2fetc/passwd https://raw.githubusercontent.com/ https://%2f/etc/passwd"""
 
 
-@pytest.mark.parametrize("address", sorted({*ADDRESSES} - INSIDE))
+@pytest.mark.parametrize("address", OUTSIDE.split())
 def test_an_address_that_leaves_the_cache_is_refused_when_the_registry_is_read(address, written):
     written(TOY.replace("https://example.org/x.csv", address.replace("\\", "\\\\")))
-    with pytest.raises(DataError, match=r"registry\.toml, entry toy: the address .* names no file inside the cache"):
+    with pytest.raises(DataError, match=r"registry\.toml, entry toy: .* no file inside the cache"):
         registry.entries()
 
 
@@ -53,23 +56,25 @@ def test_an_odd_address_inside_the_cache_is_read(address):
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        ('"A toy"', "3", "title = 3 is of another type than str"),
-        ('licence = "none"\n', "", "it has no licence"),
-        ('"nobody"', '"nobody"\npapper = 1', "unknown field 'papper'"),
+        ('"A toy"', "3", "title = 3"),
+        ('licence = "none"\n', "", "no licence"),
+        ('"nobody"', '"nobody"\npapper = 1', "'papper'"),
         ("appraise.ratings", "os.path.join", "names no function"),
-        ('"nobody"', '"nobody"\nscale = [5, 1]', "not a lowest and a highest score"),
-        ('"nobody"', '"nobody"\nscale = [0, nan]', "not a lowest and a highest score"),
-        ('"nobody"', '"nobody"\noptional = "no"', "optional = 'no' is of another type than bool"),
-        ('x.csv"', 'x.csv"\ngit = "abc"', "git = 'abc' is no digest of 40"),
-        ('x.csv"', 'x.csv"\nsha256 = 7', "sha256 = 7 is of another type than str"),
-        ('x.csv"', 'x.csv"\nbytes = -1', "bytes = -1 is no size"),
-        ('x.csv"', f'x.csv"\nbytes = 0x{"f" * 9000}', "bytes = a long int is no size"),
-        ('x.csv"', 'x.csv"\nbytes = true', "bytes = True is of another type than int"),
-        ("[toy]", "['../toy']", "its name is also a file's"),
-        ("[[toy.files]]\nurl", "[toy.x]\nurl", "it has no files"),
-        ("[toy]", "x = 1\n[toy]", "'x': it is no table of fields"),
-        ("[toy]", "x = " + "[" * 5000 + "\n[toy]", "registry.toml cannot be read: it is nested too deeply"),
-        ("[toy]", "a." * 40_000 + "a = 1\n[toy]", "registry.toml, line 1: a name of more than 100 parts"),
+        ('"nobody"', '"nobody"\nscale = [5, 1]', "a lowest and a highest score"),
+        ('"nobody"', '"nobody"\nscale = [0, nan]', "a lowest and a highest score"),
+        ('"nobody"', '"nobody"\noptional = "no"', "optional = 'no'"),
+        ('"nobody"', '"nobody"\nreleased = "3.11.2022"\ndated_by = "file name"', "neither a year nor a date"),
+        ('"nobody"', '"nobody"\nreleased = "2022-02-30"\ndated_by = "file name"', "neither a year nor a date"),
+        ('"nobody"', '"nobody"\nreleased = "2022"\ndated_by = "hearsay"', "dated_by = 'hearsay'"),
+        ('"nobody"', '"nobody"\ndated_by = "repository"', "neither a year nor a date"),
+        ('x.csv"', 'x.csv"\ngit = "abc"', "git = 'abc'"),
+        ('x.csv"', 'x.csv"\nbytes = -1', "bytes = -1"),
+        ('x.csv"', 'x.csv"\nbytes = true', "bytes = True"),
+        ("[toy]", "['../toy']", "its name"),
+        ("[[toy.files]]\nurl", "[toy.x]\nurl", "no files"),
+        ("[toy]", "x = 1\n[toy]", "'x'"),
+        ("[toy]", "x = " + "[" * 5000 + "\n[toy]", "nested too deeply"),
+        ("[toy]", "a." * 40_000 + "a = 1\n[toy]", "line 1: a name"),
     ],
 )
 def test_damage_is_told_with_its_place(old, new, told, written):
@@ -90,5 +95,5 @@ def test_a_loader_that_is_not_there_is_told(written, monkeypatch):
 
 def test_settings_of_any_size_are_read_within_bounds(tmp_path):
     (tmp_path / "s.toml").write_text("a = [" + "[]," * 2_000_000 + "]")
-    with pytest.raises(DataError, match=r"s\.toml is larger than 4 MB, so it is no file of settings\. Mend it\."):
+    with pytest.raises(DataError, match=r"s\.toml is larger than 4 MB"):
         settings.toml(tmp_path / "s.toml", remedy="Mend it.")

@@ -7,7 +7,6 @@ import pytest
 
 from evalkit import DataError, data
 from evalkit.data import files, registry, testsets
-from evalkit.data.testsets import own
 from evalkit.metrics.metaeval import yours
 from tests.doors.testsets import SYSTEMS, lines, write
 
@@ -57,9 +56,8 @@ def test_what_is_left_open_is_chosen_by_a_rule_and_told(tmp_path):
     folder = write(write(tmp_path / "wmt22", "wmt22"), "wmt22", segments=4, pair="de-en")
     found = testsets.open_testset(folder)
     told = " ".join(found.notes)
-    assert "en-de has most human scores; also there: de-en (-p pair=…)." in told
-    assert "mqm was chosen among the human scores (mqm, wmt-appraise)" in told
-    assert "those that read the reference refA, or none (refA: 2, refB: 2); 2 that read others are left out" in told
+    for chosen in ("en-de has most", "mqm was chosen among", "the reference refA, or none (refA: 2, refB: 2)"):
+        assert chosen in told
     asked = testsets.open_testset(folder, pair="deu-eng", gold="wmt-appraise", reference="refB", leave_out=["Alpha"])
     assert (asked.pair, asked.gold, asked.notes[0][:6]) == ("deu-eng", "wmt-appraise", "Scores")
     assert asked.apart.to_numpy().tolist()[0] == ["Alpha", "left out as asked"]
@@ -74,19 +72,14 @@ def test_metrics_with_and_without_a_reference_keep_their_whole_names(folder):
     assert {"COMET-refA", "COMET-src", "chrF"} <= metrics
 
 
-def test_means_stand_in_for_human_scores_of_systems_that_are_not_there(folder):
+def test_means_of_segments_stand_in_for_scores_of_systems_that_are_not_there(folder):
     (folder / "human-scores/en-cs.esa.sys.score").unlink()
-    found = testsets.open_testset(folder)
-    assert "There are no esa scores of whole systems: they are means of segments." in found.notes
-    means = found.human.groupby("system", observed=True)["score"].mean()
-    assert found.human_of_systems.set_index("system")["score"].to_dict() == means.to_dict()
-
-
-def test_means_stand_in_for_metrics_scores_of_systems_where_there_are_none(folder):
     for path in (folder / "metric-scores" / "en-cs").glob("*.sys.score"):
         path.unlink()
     found = testsets.open_testset(folder)
-    assert "There are no metrics' scores of whole systems: they are means of segments." in found.notes
+    assert sum("means of segments" in note for note in found.notes) == 2
+    means = found.human.groupby("system", observed=True)["score"].mean()
+    assert found.human_of_systems.set_index("system")["score"].to_dict() == means.to_dict()
     means = found.metrics.groupby(["metric", "system"], observed=True)["score"].mean()
     assert found.of_systems.set_index(["metric", "system"])["score"].to_dict() == means.to_dict()
 
@@ -103,85 +96,83 @@ def test_json_lines_and_spaces_are_read_as_the_layout_allows(folder):
     assert after.metrics["score"].tolist() == before.metrics["score"].tolist()
 
 
-def spoil(path, content):
-    path.unlink() if content is None else path.write_bytes(content.encode() if isinstance(content, str) else content)
-
-
 PEOPLE, METRIC = "human-scores/en-cs.esa.seg.score", "metric-scores/en-cs/chrF-refA.seg.score"
+METRIC_SYSTEMS, PEOPLE_SYSTEMS = (name.replace(".seg.", ".sys.") for name in (METRIC, PEOPLE))
 
 
 @pytest.mark.parametrize(
-    ("name", "change", "sentence"),
+    ("name", "change", "told"),
     [
-        ("documents/en-cs.docs", None, "wmt24/documents has no file <pair>.docs, such as en-de.docs."),
-        ("documents/en-cs.docs", "news\n", "en-cs.docs, line 1: 1 names instead of a domain and a document."),
-        (PEOPLE, None, "wmt24/human-scores has no scores of segments, <pair>.<name>.seg.score, of en-cs."),
-        (PEOPLE, "Alpha\t1\n", "en-cs.esa.seg.score: Alpha has 1 lines, and the test set has 12 segments."),
-        (PEOPLE, "Alpha\t1\n" * 24, "Alpha has 24 lines (is the system there more than once?)"),
-        (PEOPLE, "Alpha\tNone\n" * 12, "en-cs.esa.seg.score has no score, only None."),
-        (PEOPLE, "Alhpa\t1\n" * 12, "scores the system 'Alhpa', and system-outputs/en-cs has Alpha, Beta-2"),
-        (METRIC, "Alpha\tnan\n", "chrF-refA.seg.score, line 1: 'nan' is no score. Write a number, or None"),
-        (METRIC, "Alpha\t1\nAlpha\t-inf\n", "chrF-refA.seg.score, line 2: '-inf' is no score."),
-        (METRIC, "Alpha\t1\nAlpha\t-1e50\n", "chrF-refA.seg.score, line 2: '-1e50' is no score."),
-        (METRIC, "Alpha\tgood\n", "line 1: 'good' is no score."),
-        (METRIC, "Alpha\t1\nAlpha\t2\t3\n", "line 2: 3 cells instead of a system and a score."),
-        (METRIC, "Alpha\t1\n\nAlpha\t2\n", "line 2: an empty line instead of a system and a score."),
-        (METRIC, b"Alpha\t1\nAlph\xe9\t2\n", "line 2: the byte 0xE9 is not UTF-8. Save the file in UTF-8."),
-        (METRIC, b"Alpha\x00\t1\n", "line 1: a zero byte, so this is no text."),
-        (METRIC, "", "chrF-refA.seg.score is empty. Get it again, or remove it."),
-        ("metric-scores/en-cs/chrF-refA.sys.score", "Alpha\t1\nAlpha\t2\n", "has the system Alpha more than once."),
-        ("human-scores/en-cs.esa.sys.score", "Nobody\t1\n", "en-cs.esa.sys.score scores the system 'Nobody', and sys"),
-        ("human-scores/en-cs.esa.sys.score", "Alpha\tNone\n", "has no score of a system whose segments were judged."),
-        ("system-outputs/en-cs/Alpha.txt", "one\n", "en-cs/Alpha.txt has 1 lines, and the test set has 12 segments."),
-        ("references/en-cs.refA.txt", "one\n", "references/en-cs.refA.txt has 1 lines, and the test set has 12"),
+        ("documents/en-cs.docs", None, "<pair>.docs"),
+        ("documents/en-cs.docs", "news\n", "line 1: 1 names"),
+        (PEOPLE, None, "no scores of segments"),
+        (PEOPLE, "Alpha\t1\n", "Alpha has 1 lines"),
+        (PEOPLE, "Alpha\t1\n" * 24, "Alpha has 24 lines"),
+        (PEOPLE, "Alpha\tNone\n" * 12, "only None"),
+        (PEOPLE, "Alhpa\t1\n" * 12, "'Alhpa'"),
+        (METRIC, "Alpha\tnan\n", "line 1: 'nan'"),
+        (METRIC, "Alpha\t1\nAlpha\t-inf\n", "line 2: '-inf'"),
+        (METRIC, "Alpha\t1\nAlpha\t-1e50\n", "line 2: '-1e50'"),
+        (METRIC, "Alpha\tgood\n", "line 1: 'good'"),
+        (METRIC, "Alpha\t1\nAlpha\t2\t3\n", "line 2: 3 cells"),
+        (METRIC, "Alpha\t1\n\nAlpha\t2\n", "line 2: an empty line"),
+        (METRIC, b"Alpha\t1\nAlph\xe9\t2\n", "line 2: the byte 0xE9"),
+        (METRIC, b"Alpha\x00\t1\n", "line 1: a zero byte"),
+        (METRIC, "", "is empty"),
+        (METRIC_SYSTEMS, "Alpha\t1\nAlpha\t2\n", "Alpha more than once"),
+        (PEOPLE_SYSTEMS, "Nobody\t1\n", "'Nobody'"),
+        (PEOPLE_SYSTEMS, "Alpha\tNone\n", "no score of a system"),
+        ("system-outputs/en-cs/Alpha.txt", "one\n", "has 1 lines"),
+        ("references/en-cs.refA.txt", "one\n", "has 1 lines"),
     ],
 )
-def test_a_malformed_file_is_one_sentence(folder, name, change, sentence):
-    spoil(folder / name, change)
-    with pytest.raises(DataError) as told:
+def test_a_malformed_file_is_one_sentence(folder, name, change, told):
+    if change is None:
+        (folder / name).unlink()
+    else:
+        (folder / name).write_bytes(change.encode() if isinstance(change, str) else change)
+    with pytest.raises(DataError) as problem:
         testsets.open_testset(folder)
-    assert sentence in str(told.value)
-    assert "\n" not in str(told.value)
+    assert told in str(problem.value)
+    assert "\n" not in str(problem.value)
 
 
-def test_a_folder_too_high_too_low_empty_or_packed_is_told(folder, tmp_path, tmp_path_factory):
-    high = tmp_path_factory.mktemp("high")
-    shutil.copytree(folder, high / "level" / "wmt24")
-    (tmp_path / "empty").mkdir()
+@pytest.mark.parametrize(
+    ("place", "told"),
+    [
+        ("..", "one level too high: it holds the test set wmt24"),
+        ("../..", "2 levels too high"),
+        ("metric-scores", "too low. Name wmt24"),
+        ("metric-scores/en-cs", "too low"),
+        ("../../empty", "is empty"),
+        ("../../wmt24.tgz", "is an archive"),
+        ("documents/en-cs.docs", "is a file"),
+        ("nowhere", "is no folder"),
+    ],
+)
+def test_a_folder_too_high_too_low_empty_or_packed_is_told(tmp_path, place, told):
+    folder = write(tmp_path / "level" / "wmt24", "wmt24")
+    if "empty" in place:
+        (tmp_path / "empty").mkdir()
     (tmp_path / "wmt24.tgz").write_bytes(b"\x1f\x8b")
-    for path, sentence in [
-        (tmp_path, "is one level too high: it holds the test set wmt24. Name one of them"),
-        (high, "is 2 levels too high: it holds the test set"),
-        (folder / "metric-scores", "metric-scores is a folder within the test set wmt24, too low. Name wmt24 itself."),
-        (folder / "metric-scores" / "en-cs", "en-cs is a folder within the test set wmt24, too low."),
-        (tmp_path / "empty", "empty is empty, so it is no test set in mt-metrics-eval's layout. Check the path."),
-        (tmp_path / "wmt24.tgz", "wmt24.tgz is an archive. Unpack it, and name the folder of one test set in it."),
-        (folder / "documents" / "en-cs.docs", "en-cs.docs is a file. Name the folder of a test set"),
-        (tmp_path / "nowhere", "is no folder. Name the folder of a test set"),
-    ]:
-        with pytest.raises(DataError) as told:
-            testsets.open_testset(path)
-        assert sentence in str(told.value), path
-    shutil.rmtree(folder / "human-scores")
-    with pytest.raises(DataError, match=r"wmt24 has no folder human-scores; it has documents, .*which metrics"):
-        testsets.open_testset(folder)
+    with pytest.raises(DataError, match=told):
+        testsets.open_testset((folder / place).resolve())
 
 
 @pytest.mark.parametrize(
-    ("options", "sentence"),
+    ("options", "told"),
     [
-        ({"pair": "en-de"}, "wmt24 has no language pair 'en-de'. Choose among en-cs."),
-        ({"gold": "mqm"}, "There are no human scores 'mqm' of segments of en-cs. Choose among esa."),
-        ({"reference": "refB"}, "No metric reads the reference 'refB'. Choose among refA."),
-        ({"leave_out": ["Zeta"]}, "leave_out: people judged no system 'Zeta'. Choose among Alpha"),
-        ({"leave_out": list(SYSTEMS[1:])}, "are of Alpha besides Beta-2"),
-        ({"lower_is_better": ["yours"]}, "there is no metric, and no chosen human score, called 'yours'."),
+        ({"pair": "en-de"}, "Choose among en-cs"),
+        ({"gold": "mqm"}, "Choose among esa"),
+        ({"reference": "refB"}, "Choose among refA"),
+        ({"leave_out": ["Zeta"]}, "'Zeta'. Choose among Alpha"),
+        ({"leave_out": list(SYSTEMS[1:])}, "Alpha besides Beta-2"),
+        ({"lower_is_better": ["yours"]}, "'yours'"),
     ],
 )
-def test_what_is_asked_for_and_not_there_is_answered_with_what_there_is(folder, options, sentence):
-    with pytest.raises(DataError) as told:
+def test_what_is_asked_for_and_not_there_is_answered_with_what_there_is(folder, options, told):
+    with pytest.raises(DataError, match=told):
         testsets.open_testset(folder, **options)
-    assert sentence in str(told.value)
 
 
 # One's own metric
@@ -235,37 +226,34 @@ def test_signs_are_turned_when_told_and_never_by_themselves(folder, tmp_path):
     assert (people.human_of_systems["score"].to_numpy() == -as_is.human_of_systems["score"].to_numpy()).all()
 
 
+COLUMNS = "system\tsegment\tscore\n"
+
+
 @pytest.mark.parametrize(
-    ("name", "content", "sentence"),
+    ("name", "content", "told"),
     [
-        ("m.seg.score", "Alpha\t1\n" * 11, "m.seg.score: Alpha has 11 lines, and the test set has 12 segments."),
-        ("m.seg.score", "Alhpa\t1\n" * 12, "m.seg.score: the test set has no system 'Alhpa'. Is it Alpha? Correct"),
-        ("m.tsv", "system\tsegment\tscore\nAlpha\t13\t1\n", "line 2: the test set has no segment 13. Number segments"),
-        ("m.tsv", "system\tsegment\tscore\nAlpha\t1\t1\nAlpha\t1\t2\n", "this segment of Alpha is there twice."),
-        ("m.tsv", "system\tsegment\tscore\nAlpha\t1\thigh\n", "m.tsv, line 2: 'high' is no score."),
-        ("m.tsv", "system\tsegment\tscore\nAlpha\t1\n", "m.tsv, line 2: 2 cells where 3 columns are named."),
-        ("m.tsv", "system\tsegment\tscore\n", "m.tsv has no rows below the names of its columns."),
-        ("m.csv", "system,score\nAlpha,1\nAlpha,2\n", "has the system Alpha more than once and no column segment."),
-        ("m.csv", "system,score\t\nAlpha\t1\n", "line 1: there are the columns 'system,score', '', and system is none"),
-        ("m.csv", "segment,score\n1,1\n", "line 1: 1 cell instead of a system and a score."),
-        ("m.seg.score", "", "m.seg.score is empty."),
+        ("m.seg.score", "Alpha\t1\n" * 11, "Alpha has 11 lines"),
+        ("m.seg.score", "Alhpa\t1\n" * 12, "'Alhpa'. Is it Alpha?"),
+        ("m.tsv", COLUMNS + "Alpha\t13\t1\n", "line 2: the test set has no segment 13"),
+        ("m.tsv", COLUMNS + "Alpha\t1\t1\nAlpha\t1\t2\n", "there twice"),
+        ("m.tsv", COLUMNS + "Alpha\t1\thigh\n", "line 2: 'high'"),
+        ("m.tsv", COLUMNS + "Alpha\t1\n", "line 2: 2 cells"),
+        ("m.tsv", COLUMNS, "no rows"),
+        ("m.csv", "system,score\nAlpha,1\nAlpha,2\n", "Alpha more than once"),
+        ("m.csv", "system,score\t\nAlpha\t1\n", "line 1: there are the columns"),
+        ("m.csv", "segment,score\n1,1\n", "line 1: 1 cell"),
+        ("m.seg.score", "", "is empty"),
     ],
 )
-def test_a_malformed_metric_of_ones_own_is_one_sentence(folder, tmp_path, name, content, sentence):
-    path = tmp_path / name
-    path.write_text(content)
-    with pytest.raises(DataError) as told:
-        testsets.open_testset(folder, metric=str(path))
-    assert sentence in str(told.value)
-    assert "\n" not in str(told.value)
+def test_a_malformed_metric_of_ones_own_is_one_sentence(folder, tmp_path, name, content, told):
+    (tmp_path / name).write_text(content)
+    with pytest.raises(DataError) as problem:
+        testsets.open_testset(folder, metric=str(tmp_path / name))
+    assert told in str(problem.value)
+    assert "\n" not in str(problem.value)
 
 
-def test_a_metrics_name_is_no_file():
-    assert not any(map(own.is_file, ("", "BLEU", "MetricX-23-QE", "UniTE-src")))
-    assert all(map(own.is_file, ("a/b", "x.seg.score", "x.TSV", "a\\b")))
-
-
-# Against the registered data, and spoilt folders
+# Against the registered data
 
 
 @pytest.mark.slow
@@ -295,22 +283,3 @@ def test_the_door_of_data_opens_folders_and_registered_sets(folder, real):
     assert (known.pair, known.gold, known.called, known.foreign) == ("eng-deu", "mqm", "MQM", False)
     with pytest.raises(DataError, match=r"There is no gold 'esa' in wmt23\. Choose among mqm, da-sqm"):
         data.open_testset("", example="wmt23", gold="esa")
-
-
-@pytest.mark.parametrize("part", ["human-scores", "metric-scores", "documents", "system-outputs"])
-def test_a_folder_that_changes_while_it_is_read_is_refused(folder, part, monkeypatch):
-    """The digest on the tables would name other scores than those in them."""
-    label = testsets.reading.labelled
-    changed = min(path for path in (folder / part).rglob("*") if path.is_file())
-
-    def late(*arguments):
-        changed.write_bytes(changed.read_bytes())
-        return label(*arguments)
-
-    monkeypatch.setattr(testsets.reading, "labelled", late)
-    with pytest.raises(
-        DataError, match=r"changed while it was read\. Open it again when nothing writes to it any more"
-    ):
-        testsets.open_testset(folder)
-    monkeypatch.undo()
-    testsets.open_testset(folder)

