@@ -13,7 +13,7 @@ export PYTHONHASHSEED := 0
 # Tests and reports start dozens of processes that import the same: bytecode is kept, whatever the environment says.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup reports test test-slow check docs wheel bench fuzz reference lab lock clean
+.PHONY: help setup reports test test-nightly check docs wheel bench fuzz reference lab lock clean
 
 help:  ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,15 +33,17 @@ $(READY): pyproject.toml requirements.lock
 reports: $(READY)  ## execute every study and write reports/index.html
 	$(BIN)/evalkit run --all --out reports
 
-test: $(READY)  ## the tests of a few minutes; with SLOW=1 those of test-slow, too, in one go
-	$(BIN)/python -m pytest -n auto --dist worksteal $(if $(SLOW),,-m "not slow")
+test: $(READY)  ## the tests of a few minutes; with SLOW=1 what CI runs, too, in one go
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not nightly$(if $(SLOW),, and not slow)"
 
-test-slow: $(READY)  ## the others: all studies simulated and in JupyterLab, clusters, the wheel, the recipe
-	$(BIN)/python -m pytest -n auto --dist worksteal -m slow
+test-nightly: $(READY)  ## what repeats those: every study simulated and in JupyterLab, every page, every door
+	$(BIN)/python -m pytest -n auto --dist worksteal -m nightly
+	$(MAKE) fuzz COUNT=1000
 
-check: $(READY)  ## style, types, notebook hygiene
+check: $(READY)  ## style, layers, types, notebook hygiene
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-cache --no-logo
 	$(BIN)/mypy
 	$(BIN)/evalkit tidy --check
 

@@ -32,24 +32,12 @@ OPTIONAL = ("Pearmut", "a TeX")
 collect_ignore = ["bench", "doors", "fuzz.py"]  # no tests, and slow to import
 TINY = Path(__file__).parent / "notebooks" / "studies.toml"
 #: What a good run of one of the small studies, simulated there, might have recorded earlier on real data.
-EARLIER = {
-    "study": "simulated",
-    "signature": "the|real|one",
-    "headline": "The true finding <i>",
-    "recorded": {"means": [{"system": "alpha <b>", "mean": 61.23456, "count": None}] * 20},
-    "published": [
-        {
-            "paper": "P",
-            "item": "Table 1",
-            "cell": "alpha",
-            "printed": "1",
-            "computed": 1.0,
-            "verdict": "match",
-            "note": "",
-            "basis": "recomputed from data",
-        }
-    ],
-}
+EARLIER = """
+{"study": "simulated", "signature": "the|real|one", "headline": "The true finding <i>",
+ "recorded": {"means": [{"system": "alpha <b>", "mean": 61.23456, "count": null}, {"system": "beta", "mean": 50.0}]},
+ "published": [{"paper": "P", "item": "Table 1", "cell": "alpha", "printed": "1", "computed": 1.0, "verdict": "match",
+                "note": "", "basis": "recomputed from data"}]}
+"""
 
 # One thread each, as in reports: the workers of the tests share the cores already, and threads that wait cost time.
 os.environ.update(dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
@@ -61,19 +49,13 @@ if "EVALKIT_DATA_MIRROR" not in os.environ and (SHARED / "data").is_dir():
     os.environ["EVALKIT_DATA_MIRROR"] = str(SHARED / "data")
 
 
-def pytest_configure(config):
-    """Name the mark of what `make test` leaves to `make test-slow`."""
-    config.addinivalue_line(
-        "markers", "slow: all studies, lessons and large files, clusters, the recipe, the wheel: `make test-slow`"
-    )
-
-
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Leave what looks at the reports of all studies to `make test-slow`."""
+    """Mark what looks at the reports of all studies as slow, and what has them made again as nightly."""
     for item in items:
-        if "on_real_data" in getattr(item, "fixturenames", ()):
-            item.add_marker("slow")
+        for fixture, mark in (("all_reports", "slow"), ("on_real_data", "slow"), ("all_simulated", "nightly")):
+            if fixture in getattr(item, "fixturenames", ()):
+                item.add_marker(mark)
 
 
 def _demanded(report):
@@ -265,15 +247,17 @@ def once(tmp_path_factory):
 def site(once):
     """The tests' own small studies, good and bad, as (layout, outcomes by name): one of them with reference results."""
     from evalkit.reports import execute
-    from evalkit.reports.studies import Layout
+    from evalkit.reports.studies import Layout, read_studies
 
     def layout(folder):
         return Layout(studies=TINY, reports=folder / "reports", reference=folder / "reference")
 
     def make(folder):
         layout(folder).reference.mkdir(parents=True)
-        (layout(folder).reference / "simulated.json").write_text(json.dumps(EARLIER))
-        (folder / "outcomes").write_bytes(pickle.dumps(execute.run(None, layout(folder), timeout=2)))
+        (layout(folder).reference / "simulated.json").write_text(EARLIER)
+        quick = [name for name in read_studies(layout(folder)) if name != "sleeps"]
+        outcomes = execute.run(quick, layout(folder)) + execute.run(["sleeps"], layout(folder), timeout=2)
+        (folder / "outcomes").write_bytes(pickle.dumps(outcomes))
 
     folder = once("site", make)
     return layout(folder), {outcome.study: outcome for outcome in pickle.loads((folder / "outcomes").read_bytes())}
@@ -302,19 +286,8 @@ class Installation:
     def install(self, wheel):
         """Install a wheel, read-only and without a network."""
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", self.home / "venv"], check=True)
-        install = [
-            "uv",
-            "pip",
-            "install",
-            "--quiet",
-            "--offline",
-            "--no-deps",
-            "--compile-bytecode",
-            "--python",
-            self.interpreter(),
-            wheel,
-        ]
-        subprocess.run([sys.executable, "-m", *install], check=True)
+        options = ["--quiet", "--offline", "--no-deps", "--compile-bytecode", "--python", self.interpreter()]
+        subprocess.run([sys.executable, "-m", "uv", "pip", "install", *options, wheel], check=True)
         # a line in a .pth file names a folder, but obeys no .pth file there: the clone installed here stays unseen
         (self.site / "packages.pth").write_text(sysconfig.get_path("purelib"))
         for path in [self.package, *self.package.rglob("*")]:
@@ -354,10 +327,10 @@ def installed(once, wheel):
 
 
 @pytest.fixture(scope="session")
-def simulated_reports(request, once, tmp_path_factory):
-    """Make reports as on a machine without data and without a network: of one study, or of all by the wheel."""
+def simulated(once, tmp_path_factory):
+    """Make the report of a study as on a machine without data and without a network; returns its folder."""
 
-    def one(folder, name):
+    def make(folder):
         from evalkit.reports import execute
         from evalkit.reports.studies import Layout
 
@@ -365,36 +338,30 @@ def simulated_reports(request, once, tmp_path_factory):
             patch.delenv("EVALKIT_DATA_MIRROR", raising=False)
             patch.setenv("EVALKIT_OFFLINE", "1")
             patch.setenv("EVALKIT_DATA_DIR", str(tmp_path_factory.mktemp("cache")))
-            execute.run([name], Layout(reports=folder))
+            execute.run([folder.name.removeprefix("simulated-")], Layout(reports=folder))
 
-    def every(folder):
-        installed = request.getfixturevalue("installed")
-        before = installed.written()
-        folder.mkdir()
-        installed.evalkit("run", "--all", folder=folder)
-        assert installed.written() == before
-
-    def reports(name=""):
-        return (
-            once(f"simulated-{name}", lambda folder: one(folder, name))
-            if name
-            else once("simulated", every) / "reports"
-        )
-
-    return reports
+    return lambda name: once(f"simulated-{name}", make)
 
 
 @pytest.fixture(scope="session")
-def all_reports(once, simulated_reports, data_of_studies):
+def all_simulated(once, installed):
+    """The reports of all studies as on a machine without data and without a network, made with the wheel."""
+
+    def make(folder):
+        folder.mkdir()
+        installed.evalkit("run", "--all", folder=folder)
+
+    return once("all-simulated", make) / "reports"
+
+
+@pytest.fixture(scope="session")
+def all_reports(once):
     """The reports of all studies on whatever data are here; EVALKIT_REPORTS names a folder that has them already."""
-    from evalkit import data
     from evalkit.reports import execute
     from evalkit.reports.studies import Layout
 
     if made := os.environ.get("EVALKIT_REPORTS"):
         return Path(made)
-    if not any(map(data.available, data_of_studies)):
-        return simulated_reports()  # which are the same, and needed anyway
     return once("reports", lambda folder: execute.run(None, Layout(reports=folder)))
 
 

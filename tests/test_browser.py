@@ -16,8 +16,8 @@ FLAGS = [
     "--disable-sync",
     "--host-resolver-rules=MAP * ~NOTFOUND",
 ]
-slow = pytest.mark.slow
-SIZES = [("light", 1200), pytest.param("dark", 1200, marks=slow), pytest.param("light", 375, marks=slow), ("dark", 375)]
+#: Sheets of A4 and screens of 1280 x 800 that no report may go beyond, with folded what is folded.
+PAGES, SCREENS = 20, 20
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine: apt-get install chromium")
 
@@ -65,13 +65,11 @@ CONTRAST = """() => {
 }"""
 
 
-@pytest.fixture(scope="module", params=["tiny", "one", pytest.param("all", marks=slow)])
+@pytest.fixture(scope="module", params=["tiny", pytest.param("all", marks=pytest.mark.slow)])
 def reports_dir(request):
-    """The folder of reports to look at: the tests' own studies, one of the project's on simulated data, all of them."""
+    """The folder of reports to look at: the tests' own studies, and those of the project."""
     if request.param == "tiny":
         return request.getfixturevalue("site")[0].reports
-    if request.param == "one":
-        return request.getfixturevalue("simulated_reports")("study_planner")
     return request.getfixturevalue("all_reports")
 
 
@@ -88,7 +86,10 @@ def browser(tmp_path_factory):
 
 @pytest.fixture
 def look(browser, reports_dir):
-    """Open every page of the folder in a given size and colour scheme, yielding its name, the page and its troubles."""
+    """Open every page of the folder in a given size and colour scheme, yielding its name and the page.
+
+    A page that asks for anything but itself, or says anything to the console, fails the test.
+    """
 
     def pages(scheme, width, **options):  # one tab shows all: a tab of its own costs a page four times as much
         context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": 800}, **options)
@@ -101,102 +102,24 @@ def look(browser, reports_dir):
         context.on("console", lambda message: said.append(message.text))
         context.on("weberror", lambda error: said.append(str(error.error)))
         page = context.new_page()
-        for path in sorted(reports_dir.glob("*.html")):
+        paths = sorted(reports_dir.glob("*.html"))
+        assert reports_dir / "index.html" in paths
+        assert len(paths) > 1
+        for path in paths:
             asked.clear()
-            said.clear()
-            page.emulate_media(media="null")  # as the context has it, whatever was asked for on the page before
             page.goto(path.as_uri())
-            others = [url for url in asked if url != path.as_uri() and not url.startswith("data:image/")]
-            yield path.stem, page, others + said
+            yield path.stem, page
+            assert [url for url in asked if url != path.as_uri() and not url.startswith("data:image/")] == [], path.stem
+            assert said == [], path.stem
         context.close()
 
     return pages
-
-
-@pytest.mark.parametrize(("scheme", "width"), SIZES)
-def test_a_page_asks_for_nothing_and_shows_everything(look, scheme, width):
-    seen = []
-    for name, page, troubles in look(scheme, width):
-        assert troubles == [], name
-        told = page.evaluate(LOOK)
-        assert (told["pictures"], told["formulas"], told["clipped"]) == ([], [], []), name
-        assert told["cut"] == [], name
-        assert told["overflow"] <= 0, f"{name} is wider than {width} px"
-        assert told["titled"], name
-        assert page.evaluate(CONTRAST) == [], name
-        seen.append(name)
-        if name == "gallery":
-            assert told["counts"] == [2, 5]
-    assert "index" in seen
-    assert len(seen) > 1
 
 
 OPEN = """() => {
     document.querySelectorAll('details').forEach(fold => fold.open = true);
     document.querySelectorAll('input[type=checkbox]').forEach(box => box.checked = true);
 }"""
-
-#: What a page may not do; the rules of WCAG 2.2 AA that a machine can check, and good practice beside them.
-RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-
-AXE = """rules => axe.run({resultTypes: ['violations'], runOnly: {type: 'tag', values: rules}}).then(
-    found => found.violations.map(each => [each.id, each.nodes.map(node => node.html.slice(0, 200))]))"""
-
-
-def accessibility(page):
-    """List what axe finds on a page: by rule, the elements."""
-    from axe_playwright_python.sync_playwright import Axe
-
-    page.evaluate(Axe().axe_script)
-    return page.evaluate(AXE, RULES)
-
-
-@pytest.mark.parametrize(("scheme", "width", "opened"), [("light", 1280, False), ("dark", 390, True)])
-def test_axe_finds_nothing(look, scheme, width, opened):
-    checked = 0
-    for name, page, _ in look(scheme, width):
-        if opened:
-            page.evaluate(OPEN)
-        assert page.evaluate(CONTRAST) == [], name
-        assert accessibility(page) == [], name
-        checked += 1
-    assert checked > 1
-
-
-def test_axe_finds_what_is_wrong(browser, tmp_path):
-    rows = "<tr><td>text</td></tr>" * 50
-    faint = "<tr><td style='color: #999'>faint</td></tr>"
-    (tmp_path / "bad.html").write_text(
-        "<html><title>t</title><main><h1>a</h1><img src='data:,'><input>"
-        f"<table>{rows}{faint}{rows}</table><table style='background: #444'>{rows}</table></main>"
-    )
-    page = browser.new_page()
-    page.goto((tmp_path / "bad.html").as_uri())
-    found = dict(accessibility(page))
-    page.close()
-    assert {"html-has-lang", "image-alt", "label", "color-contrast"} <= set(found)
-    assert [html for html in found["color-contrast"] if "faint" in html]
-    assert [html for html in found["color-contrast"] if "faint" not in html], "what lies behind counts, too"
-
-
-def test_one_switch_shows_the_code_and_a_long_table_its_rows(look):
-    for name, page, _ in look("light", 375, java_script_enabled=False):
-        if name == "index":
-            continue
-        code = page.locator(".cell:not(details *) > .code").first
-        assert not code.is_visible(), name
-        page.locator("#show-code").check()
-        assert code.is_visible(), name
-        page.locator("#show-code").uncheck()
-        assert not code.is_visible(), name
-        for long in page.locator(".long:not(details *)").all()[:3]:
-            row, box = long.locator(".later").first, long.locator("input")
-            assert not row.is_visible(), name
-            box.check()
-            assert row.is_visible(), name
-            box.uncheck()
-            assert not row.is_visible(), name
-
 
 #: For each figure on a page: what it is, how wide it is and may be, and whether one would have to scroll to see it all.
 FIGURES = """() => [...document.images].map(image => {
@@ -209,35 +132,64 @@ FIGURES = """() => [...document.images].map(image => {
 })"""
 
 
-@pytest.mark.parametrize("width", [390, 1280])
-def test_no_figure_scrolls_or_is_wider_than_the_page(look, width):
-    for name, page, _ in look("light", width):
-        page.evaluate("document.querySelectorAll('details').forEach(fold => fold.open = true)")
-        for told in page.evaluate(FIGURES):
-            assert not told["scrolls"], f"{name}: {told['alt']}"
-            assert told["wide"] <= width, f"{name}: {told['alt']}"
-            assert width < 1000 or told["shrunk"] >= 0.99, f"{name}: {told['alt']} is drawn wider than its column"
-            assert width < 1000 or not told["phone"], name
-            assert name != "gallery" or "curves" not in told["alt"] or told["phone"] == (width == 390)
+def check(page, name, width):
+    """Demand that a page shows everything, in legible colours, and that no figure needs scrolling."""
+    told = page.evaluate(LOOK)
+    assert (told["pictures"], told["formulas"], told["clipped"], told["cut"]) == ([], [], [], []), name
+    assert told["overflow"] <= 0, f"{name} is wider than {width} px"
+    assert told["titled"], name
+    assert name != "gallery" or told["counts"] == [2, 5]
+    assert page.evaluate(CONTRAST) == [], name
+    page.evaluate("document.querySelectorAll('details').forEach(fold => fold.open = true)")
+    for figure in page.evaluate(FIGURES):
+        assert not figure["scrolls"], f"{name}: {figure['alt']}"
+        assert figure["wide"] <= width, f"{name}: {figure['alt']}"
+        assert width < 1000 or figure["shrunk"] >= 0.99, f"{name}: {figure['alt']} is drawn wider than its column"
+        assert width < 1000 or not figure["phone"], name
+        assert name != "gallery" or "curves" not in figure["alt"] or figure["phone"] == (width < 1000)
+    page.evaluate("document.querySelectorAll('details').forEach(fold => fold.open = false)")
 
 
-def test_folds_open_and_wide_tables_scroll_by_themselves(look):
-    for name, page, _ in look("light", 375):
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.nightly)])
+def test_on_a_screen_a_page_shows_everything_and_is_not_endless(look, scheme):
+    for name, page in look(scheme, 1280):
+        assert page.evaluate("document.documentElement.scrollHeight") / 800 <= SCREENS, name
+        check(page, name, 1280)
+        assert page.locator(".scroll > .stop:visible").count() == 0, name
+        page.keyboard.press("Tab")  # what a keyboard reaches first is the way past the head
+        assert page.evaluate("document.activeElement.className") == "skip", name
+        assert page.evaluate("document.activeElement.getBoundingClientRect().left") > 0, name
+
+
+@pytest.mark.parametrize("scheme", ["dark", pytest.param("light", marks=pytest.mark.nightly)])
+def test_on_a_phone_a_page_shows_everything_and_opens_what_it_folds(look, scheme):
+    for name, page in look(scheme, 375):
+        check(page, name, 375)
         if name == "index":
             continue
+        code = page.locator(".cell:not(details *) > .code").first
+        for shown in (False, True, False):
+            page.locator("#show-code").set_checked(shown)
+            assert code.is_visible() == shown, name
+        for long in page.locator(".long:not(details *)").all()[:3]:
+            for shown in (False, True, False):
+                long.locator("input").set_checked(shown)
+                assert long.locator(".later").first.is_visible() == shown, name
+        for stop in page.locator(".scroll > .stop:not(details *)").all()[:2]:
+            stop.focus()
+            page.keyboard.press("ArrowRight")
+            page.wait_for_timeout(300)
+            left, room = stop.evaluate("({parentElement: box}) => [box.scrollLeft, box.scrollWidth - box.clientWidth]")
+            assert left > 0 or room <= 1, f"{name}: the keyboard scrolls no table"
         fold = page.locator("details.fold").last
-        if not fold.count():  # a study without data and parameters
-            continue
-        assert fold.locator("summary").is_visible(), name
-        assert not fold.locator("table").is_visible(), name
-        fold.locator("summary").click()
-        assert fold.locator("table").is_visible(), name
+        if fold.count():  # a study without data and parameters has none
+            assert not fold.locator("table").is_visible(), name
+            fold.locator("summary").click()
+            assert fold.locator("table").is_visible(), name
         page.evaluate(OPEN)
         assert page.evaluate(LOOK)["overflow"] <= 0, f"{name} with all open is wider than the phone"
-        beyond = page.evaluate(
-            "[...document.querySelectorAll('.scroll')].filter(b => b.getBoundingClientRect().right > 376).length"
-        )
-        assert beyond == 0, name
+        boxes = "[...document.querySelectorAll('.scroll')].filter(b => b.getBoundingClientRect().right > 376).length"
+        assert page.evaluate(boxes) == 0, name
 
 
 #: The folds whose content shows: a box of some size that is not hidden.
@@ -245,36 +197,26 @@ UNFOLDED = """() => [...document.querySelectorAll('details')].filter(fold => {
     const content = fold.querySelector(':scope > :not(summary)'), box = content && content.getBoundingClientRect();
     return content && box.width > 0 && box.height > 0 && content.checkVisibility({checkVisibilityCSS: true});
 }).map(fold => fold.textContent.trim().slice(0, 40))"""
-
-
-def test_a_page_reads_without_scripts_and_prints(look):
-    for name, page, troubles in look("light", 1200, java_script_enabled=False):
-        assert troubles == [], name
-        page.emulate_media(media="print")
-        assert page.locator("h1").is_visible()
-        assert not page.locator(".guide").or_(page.locator(".skip")).first.is_visible()
-        assert page.evaluate(UNFOLDED) == [], f"{name}: folded stays folded"
-        if page.locator("details").count():
-            page.evaluate(OPEN)
-            assert page.evaluate(UNFOLDED) != [], f"{name}: what is open is seen to be"
-
-
+#: What sticks out of a sheet, or of one that is turned.
+STICKING = """limits => [...document.querySelectorAll('table, img, pre')].filter(box => box.checkVisibility()
+    && box.getBoundingClientRect().right > limits[box.closest('.turn') ? 1 : 0]).map(box => box.textContent.slice(0, 60))"""
 #: Pixels between the margins of a sheet of A4, upright and turned.
 SHEET, TURNED = 680, 1016
 
 
-def test_nothing_sticks_out_of_a_sheet_of_paper(look):
-    for name, page, _ in look("light", SHEET):
+def test_a_page_prints_without_scripts_on_few_sheets_and_nothing_sticks_out(look):
+    for name, page in look("light", SHEET, java_script_enabled=False):
         page.emulate_media(media="print")
-        wide = page.evaluate(
-            "limits => [...document.querySelectorAll('table, img, pre')].filter(box => box.checkVisibility()"
-            " && box.getBoundingClientRect().right > limits[box.closest('.turn') ? 1 : 0])"
-            ".map(box => box.textContent.slice(0, 60))",
-            [SHEET + 1, TURNED + 1],
-        )
-        assert wide == [], name
-        pages = len(re.findall(rb"/Type\s*/Page\b", page.pdf(prefer_css_page_size=True)))
-        assert 0 < pages <= PAGES, name
+        assert page.locator("h1").is_visible()
+        assert not page.locator(".guide").or_(page.locator(".skip")).first.is_visible()
+        assert page.evaluate(UNFOLDED) == [], f"{name}: folded stays folded"
+        assert page.evaluate(STICKING, [SHEET + 1, TURNED + 1]) == [], name
+        sheets = re.findall(rb"/Type\s*/Page\b", page.pdf(prefer_css_page_size=True))
+        assert 0 < len(sheets) <= PAGES, name
+        if page.locator("details").count():
+            page.evaluate(OPEN)
+            assert page.evaluate(UNFOLDED) != [], f"{name}: what is open is seen to be"
+        page.emulate_media(media="null")
 
 
 def test_a_wide_table_turns_its_sheet(browser, tmp_path):
@@ -295,40 +237,58 @@ def test_a_wide_table_turns_its_sheet(browser, tmp_path):
     assert any(sheets(16))
 
 
-#: Sheets of A4 and screens of 1280 x 800 that no report may go beyond, with folded what is folded.
-PAGES, SCREENS = 20, 20
+# Accessibility
+
+#: The rules of WCAG 2.2 AA that a machine can check, and good practice beside them.
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+AXE = """rules => axe.run({resultTypes: ['violations'], runOnly: {type: 'tag', values: rules}}).then(
+    found => found.violations.map(each => [each.id, each.nodes.map(node => node.html.slice(0, 200))]))"""
 
 
-@slow
-def test_no_page_is_taller_than_twenty_screens(browser, all_reports):
-    page = browser.new_page(viewport={"width": 1280, "height": 800})
-    screens = {}
-    for path in sorted(all_reports.glob("*.html")):
-        page.goto(path.as_uri())
-        screens[path.stem] = page.evaluate("document.documentElement.scrollHeight") / 800
+def accessibility(browser, path, scheme="light", width=1280, *, opened=False):
+    """List what axe finds on a page: by rule, the elements."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    page = browser.new_page(color_scheme=scheme, viewport={"width": width, "height": 800})
+    page.goto(path.as_uri())
+    if opened:
+        page.evaluate(OPEN)
+        assert page.evaluate(CONTRAST) == [], path
+    page.evaluate(Axe().axe_script)
+    found = dict(page.evaluate(AXE, RULES))
     page.close()
-    assert len(screens) > 1
-    assert {name: round(high, 1) for name, high in screens.items() if high > SCREENS} == {}
+    return found
 
 
-def test_a_stop_for_the_keyboard_scrolls_what_it_stands_in(look):
-    for name, page, _ in look("light", 375):
-        stops = page.locator(".scroll > .stop:not(details *)").all()
-        for stop in stops[:2]:
-            stop.focus()
-            page.keyboard.press("ArrowRight")
-            page.wait_for_timeout(300)
-            moved = stop.evaluate(
-                "stop => [stop.parentElement.scrollLeft, stop.parentElement.scrollWidth"
-                " - stop.parentElement.clientWidth]"
-            )
-            assert moved[0] > 0 or moved[1] <= 1, name
-    for name, page, _ in look("light", 1280):
-        assert page.locator(".scroll > .stop:visible").count() == 0, name
+@pytest.mark.parametrize("name", ["gallery", "index"])
+def test_axe_finds_nothing_on_small_pages(browser, site, name):
+    assert accessibility(browser, site[0].reports / f"{name}.html", "dark", 390, opened=True) == {}
 
 
-def test_what_a_keyboard_reaches_first_is_the_way_past_the_head(look):
-    for name, page, _ in look("light", 1200):
-        page.keyboard.press("Tab")
-        assert page.evaluate("document.activeElement.className") == "skip", name
-        assert page.evaluate("document.activeElement.getBoundingClientRect().left") > 0, name
+@pytest.mark.parametrize("name", ["index", "campaign"])
+def test_axe_finds_nothing_on_two_pages(browser, all_reports, name):
+    assert accessibility(browser, all_reports / f"{name}.html", "light", 1280) == {}
+    assert accessibility(browser, all_reports / f"{name}.html", "dark", 390, opened=True) == {}
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(("scheme", "width", "opened"), [("light", 1280, False), ("dark", 390, True)])
+def test_axe_finds_nothing_on_any_page(browser, all_reports, scheme, width, opened):
+    found = {
+        path.stem: accessibility(browser, path, scheme, width, opened=opened) for path in all_reports.glob("*.html")
+    }
+    assert len(found) > 1
+    assert {name: faults for name, faults in found.items() if faults} == {}
+
+
+def test_axe_finds_what_is_wrong(browser, tmp_path):
+    rows = "<tr><td>text</td></tr>" * 50
+    faint = "<tr><td style='color: #999'>faint</td></tr>"
+    (tmp_path / "bad.html").write_text(
+        "<html><title>t</title><main><h1>a</h1><img src='data:,'><input>"
+        f"<table>{rows}{faint}{rows}</table><table style='background: #444'>{rows}</table></main>"
+    )
+    found = accessibility(browser, tmp_path / "bad.html")
+    assert {"html-has-lang", "image-alt", "label", "color-contrast"} <= set(found)
+    assert [html for html in found["color-contrast"] if "faint" in html]
+    assert [html for html in found["color-contrast"] if "faint" not in html], "what lies behind counts, too"

@@ -1,6 +1,5 @@
 """JupyterLab as a person uses it: open a study, run all cells, change a parameter, run again, see the figure change."""
 
-import ast
 import json
 import os
 import re
@@ -20,12 +19,15 @@ from evalkit.reports.notebooks import files
 from evalkit.reports.studies import Layout, read_studies
 from tests.test_browser import CHROMIUM, FLAGS
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine: apt-get install chromium")
+pytestmark = [
+    pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine: apt-get install chromium"),
+    pytest.mark.slow,
+]
 
-#: The study that `make test` opens; the others are slow.
-QUICK_STUDY = "xsts_calibration"
-SLOW_STUDIES = [name for name in read_studies(Layout()) if name != QUICK_STUDY]
-#: What a person changes, and how far: the first figure made from it must then look different.
+#: The study that is opened before a change is taken; the others at night.
+STUDY = "xsts_calibration"
+STUDIES = [name if name == STUDY else pytest.param(name, marks=pytest.mark.nightly) for name in read_studies(Layout())]
+#: What a person changes, and how far: a figure must then look different.
 TURNED = {
     "xsts_calibration": ("consensus", "2.5"),
     "metric_protocols": ("sentences", "100"),
@@ -43,42 +45,23 @@ TURNED = {
     "ranking_rules": ("shown", '"wmt24-esa eng-jpn"'),
 }
 #: Parameters that say how long a run takes, made short: what is tried here is the way, not the numbers.
-QUICK = {
-    "resamples": "20",
-    "splits": "4",
-    "replicates": "20",
-    "matches": "300",
-    "draws": "100",
-    "redrawn": "10",
-    "campaigns": "10",
-}
+QUICK = dict(resamples=20, splits=4, replicates=20, matches=300, draws=100, redrawn=10, campaigns=10)
 CELLS = ".jp-Notebook .jp-Cell"
 DOWN = ("Space", "ArrowDown", "Enter")  # JupyterLab takes the arrows for itself until a menu is open
-#: Controls above a figure: the function that draws it, and what is done with the mouse or the keyboard.
+#: Controls above a figure: the function that draws it, the control's name, and the keys that turn it (none: a click).
 CONTROLS = {
     "xsts_calibration": [
-        ("views.what_if", lambda page, cell: press(page, cell, "raw", "ArrowDown")),
-        ("draw.outside_scores", lambda page, cell: press(page, cell, "outside score", *DOWN)),
+        ("views.what_if", "raw", ["ArrowDown"]),
+        ("draw.outside_scores", "outside score", DOWN),
     ],
-    "wmt22_calibration_hits": [
-        ("views.score_grid", lambda page, cell: press(page, cell, "pair", *DOWN)),
-        (
-            "views.score_grid",
-            lambda page, cell: page.locator(".jp-Notebook .jp-Cell").nth(cell).get_by_role("checkbox").nth(1).click(),
-        ),
-    ],
+    "wmt22_calibration_hits": [("views.score_grid", "pair", DOWN), ("views.score_grid", 1, [])],
     "metric_meta_evaluation": [
-        ("views.threshold_sweep", lambda page, cell: press(page, cell, "threshold", "ArrowUp")),
-        ("views.metric_scores", lambda page, cell: press(page, cell, "pair", *DOWN)),
+        ("views.threshold_sweep", "threshold", ["ArrowUp"]),
+        ("views.metric_scores", "pair", DOWN),
     ],
+    "study_planner": [("views.power", "delta", ["ArrowUp"]), ("views.power", "target", ["ArrowUp"])],
+    "campaign": [("views.annotators", 0, [])],
 }
-CONTROLS["study_planner"] = [
-    ("views.power", lambda page, cell: press(page, cell, "delta", "ArrowUp")),
-    ("views.power", lambda page, cell: press(page, cell, "target", "ArrowUp")),
-]
-CONTROLS["campaign"] = [
-    ("views.annotators", lambda page, cell: page.locator(CELLS).nth(cell).get_by_role("checkbox").first.click())
-]
 #: Charts that tell a mark's values under the mouse, and words that stand there.
 HOVER = {
     "xsts_calibration": ("draw.outside_scores", ".mark-symbol path", "language"),
@@ -104,15 +87,14 @@ OPENING = f"""path => {{
     if (!shown.sessionContext.isReady || shown.sessionContext.session?.kernel?.status !== 'idle') return 'its kernel';
     return '';
 }}"""
-RUNNING = f"""([before, places]) => {{
+RUNNING = f"""before => {{
     {SHOWN}
-    const cells = shown.content.widgets.map((cell, number) => [cell.model, number])
-        .filter(([cell, number]) => cell.type === 'code' && cell.sharedModel.getSource())
-        .filter(([cell, number]) => !places || places.includes(number));
+    const cells = shown.content.widgets.map(cell => cell.model)
+        .filter(cell => cell.type === 'code' && cell.sharedModel.getSource());
     const failed = ({{outputs}}) => [...Array(outputs.length).keys()].some(i => outputs.get(i).type === 'error');
-    if (cells.some(([cell]) => failed(cell))) return '';
-    const left = cells.filter(([cell]) => (cell.executionCount || 0) <= before).map(([cell, number]) => number);
-    if (left.length) return `cells ${{left.join(', ')}}`;
+    if (cells.some(failed)) return '';
+    const left = cells.filter(cell => (cell.executionCount || 0) <= before).length;
+    if (left) return `${{left}} cells`;
     return shown.sessionContext.session.kernel.status === 'idle' ? '' : 'the kernel, which is still busy';
 }}"""
 COUNT = f"() => {{ {SHOWN} return Math.max(...shown.content.widgets.map(cell => cell.model.executionCount || 0)); }}"
@@ -130,13 +112,6 @@ BROUGHT_BACK = f"""place => {{
     if (!cell.model.outputs.toJSON().some(output => output.output_type === 'error')) return 'an error';
     if (shown.content.activeCellIndex !== place) return `cell ${{place}} instead of ${{shown.content.activeCellIndex}}`;
     return box.top >= 0 && box.bottom <= window.innerHeight ? '' : `${{box.top}} to ${{box.bottom}} in sight`;
-}}"""
-CHOOSE = f"""place => {{
-    {SHOWN}
-    shown.content.deselectAll();
-    shown.content.activeCellIndex = place;
-    shown.content.mode = 'command';
-    shown.content.activate();
 }}"""
 
 
@@ -256,22 +231,16 @@ def opened(window):
     window.evaluate(CLOSE)
 
 
+def choose_run_all(page):
+    page.get_by_role("menuitem", name="Run", exact=True).click()
+    page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+
+
 def run_all(page, *, seconds=300):
     """Choose Run > Run All Cells, wait until every cell has run, and demand that none failed or complained."""
     before = page.evaluate(COUNT)
-    page.get_by_role("menuitem", name="Run", exact=True).click()
-    page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
-    until(page, RUNNING, [before, None], what="Run All Cells", seconds=seconds)
-    assert page.evaluate(ERRORS) == []
-
-
-def run_cells(page, places, *, seconds=120):
-    """Run some cells, one after another, by Ctrl+Enter, and demand that none failed or complained."""
-    before = page.evaluate(COUNT)
-    for place in places:
-        page.evaluate(CHOOSE, place)
-        page.keyboard.press("Control+Enter")
-    until(page, RUNNING, [before, places], what=f"cells {places}", seconds=seconds)
+    choose_run_all(page)
+    until(page, RUNNING, before, what="Run All Cells", seconds=seconds)
     assert page.evaluate(ERRORS) == []
 
 
@@ -293,96 +262,33 @@ def turned(source, values):
     return "\n".join(lines)
 
 
-def depending(cells, parameter):
-    """Yield the places of the code cells in which a statement works with a parameter, or with what such a one made."""
-    stale = {parameter}
-    for place, cell in enumerate(cells):
-        if cell["cell_type"] != "code" or "parameters" in notebooks.tags(cell):
-            continue
-        touched = False
-        for statement in ast.parse(notebooks.source(cell)).body:
-            read, made = read_and_made(statement)
-            if read & stale:
-                touched, stale = True, stale | made
-            elif isinstance(statement, ast.Assign | ast.AnnAssign):  # what a branch or a loop makes may stay as it was
-                stale = stale - made
-        if touched:
-            yield place
-
-
-def read_and_made(statement):
-    """Return the names that a statement reads and those that it makes or changes: x in x = 1, x[0] = 1 and x.a = 1."""
-    read, made = set(), set()
-    for node in ast.walk(statement):
-        if isinstance(node, ast.Name):
-            (read if isinstance(node.ctx, ast.Load) else made).add(node.id)
-        elif isinstance(node, ast.Subscript | ast.Attribute) and isinstance(node.ctx, ast.Store):
-            changed = node.value
-            while isinstance(changed, ast.Subscript | ast.Attribute):
-                changed = changed.value
-            made |= {changed.id} if isinstance(changed, ast.Name) else set()
-        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-            read.add(node.target.id)
-        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
-            made.add(node.name)
-    return read, made
-
-
-@pytest.mark.parametrize(
-    ("sources", "expected"),
-    [
-        (["a = turned\nb = 1", "c = b", "d = a"], [0, 2]),  # b is not stale because a is
-        (["a = turned", "a = 1", "show(a)"], [0]),
-        (["a = 1", "a = a + turned", "show(a)"], [1, 2]),
-        (["a = {}", "a['x'] = turned", "show(a)"], [1, 2]),
-        (["a = thing()", "a.b['x'] = turned", "show(a)"], [1, 2]),
-        (["a = 1", "a += turned", "show(a)"], [1, 2]),
-        (["a = turned", "a += 1", "show(a)"], [0, 1, 2]),
-        (["a = turned", "if other:\n    a = 1", "show(a)"], [0, 2]),
-        (["a, b = turned, 1", "show(b)"], [0, 1]),
-        (["def f(x):\n    return x + turned", "show(f(1))"], [0, 1]),
-        (["for x in turned:\n    y = x", "show(y)"], [0, 1]),
-        (["a = 1", "show(a)"], []),
-    ],
-)
-def test_what_depends_on_a_parameter_is_judged_by_statements(sources, expected):
-    cells = [{"cell_type": "code", "source": source, "metadata": {}} for source in sources]
-    assert list(depending(cells, "turned")) == expected
-
-
 def place_of(cells, call):
     """Return the place of the one cell that calls a view."""
     [place] = [i for i, cell in enumerate(cells) if cell["cell_type"] == "code" and call in notebooks.source(cell)]
     return place
 
 
-def pictures(page, place):
-    """Return the pictures and charts that a cell shows now."""
+def pictures(shown):
+    """Return the pictures and charts that a cell, or a page, shows now."""
     look = "cell => [...cell.querySelectorAll('.jp-OutputArea-output img')].map(image => image.src).concat("
     look += "[...cell.querySelectorAll('.jp-OutputArea-output svg.marks')].map(chart => chart.textContent))"
-    return page.locator(".jp-Notebook .jp-Cell").nth(place).evaluate(look)
+    return shown.evaluate(look)
 
 
-def changed(page, place, before, *, what, seconds=30):
-    """Wait until a cell shows as many pictures as before, and not the same."""
-    end = time.monotonic() + seconds
-    while (now := pictures(page, place)) == before or len(now) != len(before):
-        if time.monotonic() > end:
-            pytest.fail(f"{what} changed no figure within {seconds} seconds: {len(before)} pictures, now {len(now)}")
+def turn(page, cell, control, keys):
+    """Turn a control of a cell by the keyboard, or click on a box, and wait until as many pictures show, but others."""
+    before = pictures(cell)
+    if keys:
+        cell.get_by_label(control, exact=True).focus()
+        for key in keys:
+            page.keyboard.press(key)
+            page.wait_for_timeout(100)  # a menu opens
+    else:
+        cell.get_by_role("checkbox").nth(control).click()
+    end = time.monotonic() + 30
+    while (now := pictures(cell)) == before or len(now) != len(before):
+        assert time.monotonic() < end, f"{control} changed no figure: {len(before)} pictures, now {len(now)}"
         page.wait_for_timeout(100)
-
-
-def control(page, place, label):
-    """Find a control of a cell by the name that it tells to screen readers."""
-    return page.locator(".jp-Notebook .jp-Cell").nth(place).get_by_label(label, exact=True)
-
-
-def press(page, place, label, *keys):
-    """Turn a control by the keyboard."""
-    control(page, place, label).focus()
-    for key in keys:
-        page.keyboard.press(key)
-        page.wait_for_timeout(100)  # a menu opens
 
 
 def test_make_lab_opens_the_tour_which_runs(opened):
@@ -392,6 +298,7 @@ def test_make_lab_opens_the_tour_which_runs(opened):
     seen = page.locator(".jp-OutputArea-output img").evaluate_all(look)
     assert seen
     assert all(told and drawn for told, drawn in seen), "each picture has words and is drawn"
+    assert "SIMULATED" not in page.locator(".jp-Notebook").inner_text()
     listed = page.get_by_role("region", name="file browser").or_(page.locator("#filebrowser")).first
     for name in ("notebooks", "reports", "my-campaign.parquet"):
         assert listed.get_by_text(name, exact=True).count(), f"{name} is in the file browser"
@@ -449,56 +356,48 @@ def test_texts_from_data_are_no_formulas(opened, home):
     assert [label.strip() for label in labels] == TEX
 
 
-@pytest.mark.parametrize(("cell", "told"), [(2, "seed = -1 cannot be used. Give a whole number of at least 0.")])
-def test_what_cannot_be_used_is_one_sentence_in_the_cell_that_one_is_brought_back_to(cell, told, opened):
-    study = read_studies(Layout())[QUICK_STUDY]
+def test_what_cannot_be_used_is_one_sentence_in_the_cell_that_one_is_brought_back_to(opened):
+    study = read_studies(Layout())[STUDY]
+    cell, told = 2, "seed = -1 cannot be used. Give a whole number of at least 0."
     page = opened(f"notebooks/studies/{study.notebook.name}")
     write(page, turned(notebooks.source(notebooks.read(study.notebook)["cells"][1]), {"seed": "-1"}))
-    page.get_by_role("menuitem", name="Run", exact=True).click()
-    page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+    choose_run_all(page)
     until(page, BROUGHT_BACK, cell, what="the cell that failed is chosen", seconds=60)
     page.wait_for_timeout(2000)  # nothing moves it away again
     assert page.evaluate(BROUGHT_BACK, cell) == ""
-    assert (
-        page.locator(CELLS).nth(cell).locator("[data-mime-type='application/vnd.jupyter.stderr']").inner_text() == told
-    )
+    shown = page.locator(CELLS).nth(cell).locator("[data-mime-type='application/vnd.jupyter.stderr']")
+    assert shown.inner_text() == told
 
 
-@pytest.mark.parametrize("name", [QUICK_STUDY, *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW_STUDIES)])
+@pytest.mark.parametrize("name", STUDIES)
 def test_a_person_opens_a_study_runs_it_changes_a_parameter_and_sees_another_figure(name, opened, here, home, tmp_path):
-    assert name in TURNED, f"say in TURNED which parameter of {name} changes a figure"
     study = read_studies(Layout())[name]
     here(*study.data)
     cells = notebooks.read(study.notebook)["cells"]
-    source = notebooks.source(cells[1])
     declared = {parameter.name for parameter in notebooks.parameters(study.notebook)}
-    short = turned(source, {key: value for key, value in QUICK.items() if key in declared})
+    short = turned(notebooks.source(cells[1]), {key: QUICK[key] for key in QUICK.keys() & declared})
     page = opened(f"notebooks/studies/{study.notebook.name}")
     write(page, short)
     run_all(page)
+    before = pictures(page.locator(".jp-Notebook"))
+    assert before
 
-    for call, turn in CONTROLS.get(name, []):
-        place = place_of(cells, call)
-        before = pictures(page, place)
-        turn(page, place)
-        changed(page, place, before, what=f"a control of {call}")
+    for call, control, keys in CONTROLS.get(name, []):
+        turn(page, page.locator(CELLS).nth(place_of(cells, call)), control, keys)
     if name in HOVER:
         call, drawn, words = HOVER[name]
-        page.locator(".jp-Notebook .jp-Cell").nth(place_of(cells, call)).locator(drawn).first.hover()
+        page.locator(CELLS).nth(place_of(cells, call)).locator(drawn).first.hover()
         assert words in page.locator("#vg-tooltip-element").inner_text()
 
     parameter, value = TURNED[name]
-    needed = list(depending(cells, parameter))
-    figure = next(place for place in needed if pictures(page, place))
-    before = pictures(page, figure)
-    write(page, turned(short, {parameter: value}))
-    run_cells(page, [1, *needed[: needed.index(figure) + 1]])
-    changed(page, figure, before, what=f"{parameter} = {value}")
+    cells[1]["source"] = turned(short, {parameter: value})
+    write(page, cells[1]["source"])
+    run_all(page)
+    assert pictures(page.locator(".jp-Notebook")) != before, f"{parameter} = {value} changes no figure"
 
     page.keyboard.press("ControlOrMeta+s")
     until(page, f"() => {{ {SHOWN} return shown.context.model.dirty ? 'saving' : ''; }}", what="Ctrl+S", seconds=30)
     saved = Path(shutil.copy(home / "notebooks" / "studies" / study.notebook.name, tmp_path))
     assert "image/png" in saved.read_text(encoding="utf-8")
-    cells[1]["source"] = turned(short, {parameter: value})
     notebooks.tidy(saved)
     assert saved.read_text(encoding="utf-8") == files.canonical(cells), "a person's work leaves traces"

@@ -13,7 +13,10 @@ from evalkit import ROOT, data, show
 from evalkit.reports.studies import Layout, read_studies
 
 NAMES = list(read_studies(Layout()))
-QUICK = "study_planner"  # the study that `make test` runs on simulated data
+#: Studies that are run on simulated data, too, before a change is taken; a third in ``test_journey.py``, all at night.
+SIMULATED = ["study_planner", pytest.param("degraded_context", marks=pytest.mark.slow)]
+#: Studies all of whose printed numbers rest on ratings.
+RATINGS_ONLY = ["study_planner", "degraded_context", "wmt22_calibration_hits"]
 #: What tools outside the project read: recorded name -> columns of its rows.
 COLUMNS = {
     "xsts_calibration": {
@@ -130,19 +133,8 @@ def differences(found, expected, place=""):
     return [] if same else [f"{place}: {found!r} is not {expected!r}"]
 
 
-def slow(names):
-    """Mark studies as slow, but for the quick one."""
-    return [pytest.param(name, marks=pytest.mark.slow) for name in names if name != QUICK]
-
-
 def report(folder, name):
     return json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
-
-
-@pytest.fixture
-def on_simulated_data(simulated_reports):
-    """Find the folder of simulated reports that has a study: the quick one is run alone, the others all at once."""
-    return lambda name: simulated_reports(name if name == QUICK else "")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -175,9 +167,8 @@ def test_the_index_shows_every_study_and_no_banner_on_real_data(on_real_data):
     assert "simulated" not in page.lower().split("<main", 1)[1]
 
 
-@pytest.mark.parametrize("name", [QUICK, *slow(NAMES)])
-def test_without_data_a_report_is_marked_and_shows_the_reference_beside_its_own(name, on_simulated_data):
-    folder = on_simulated_data(name)
+def check_simulated(folder, name):
+    """Demand that a report is marked, shows the reference beside its own, and compares no simulation with print."""
     found = report(folder, name)
     assert found["status"] == "ok"
     assert "simulated" in {source["source"] for source in found["data"]}
@@ -187,47 +178,42 @@ def test_without_data_a_report_is_marked_and_shows_the_reference_beside_its_own(
     reference = json.loads((ROOT / "data" / "reference" / f"{name}.json").read_text(encoding="utf-8"))
     assert reference["signature"] in html.unescape(page)
     assert differences(found["recorded"], reference["recorded"]), "a simulation that equals the real data is none"
+    if name in RATINGS_ONLY:
+        assert {(row["verdict"], row["computed"]) for row in found["published"]} == {("not reproducible", None)}
 
 
-@pytest.mark.slow
-def test_without_data_the_index_is_marked_too(simulated_reports):
-    page = (simulated_reports() / "index.html").read_text(encoding="utf-8")
+@pytest.mark.parametrize("name", SIMULATED)
+def test_without_data_a_report_is_marked_and_shows_the_reference_beside_its_own(name, simulated):
+    check_simulated(simulated(name), name)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_without_data_every_report_is_marked(name, all_simulated):
+    check_simulated(all_simulated, name)
+
+
+def test_without_data_the_index_is_marked_too(all_simulated):
+    page = (all_simulated / "index.html").read_text(encoding="utf-8")
     assert 'class="banner' in page
     assert len(re.findall(r'class="badge [^"]*simulated', page)) >= len(NAMES)
 
 
-@pytest.mark.parametrize("name", [QUICK, *slow(["wmt22_calibration_hits", "degraded_context"])])
-def test_no_number_on_simulated_ratings_is_compared_with_print(name, on_simulated_data):
-    rows = report(on_simulated_data(name), name)["published"]
-    assert {row["verdict"] for row in rows} == {"not reproducible"}
-    assert all(row["computed"] is None for row in rows)
-
-
-@pytest.mark.parametrize("mode", [pytest.param("real", marks=pytest.mark.slow), "simulated"])
-def test_the_tour_runs_from_top_to_bottom(mode, monkeypatch, tmp_path, real):
-    if mode == "real":
-        real("wmt22-calibration-hits")
-    else:
-        monkeypatch.delenv("EVALKIT_DATA_MIRROR", raising=False)
-        monkeypatch.setenv("EVALKIT_OFFLINE", "1")
-        monkeypatch.setenv("EVALKIT_DATA_DIR", str(tmp_path))
+def test_the_tour_runs_from_top_to_bottom_without_data(monkeypatch, tmp_path):
+    """On real data it runs in ``test_lab.py``."""
+    monkeypatch.delenv("EVALKIT_DATA_MIRROR", raising=False)
+    monkeypatch.setenv("EVALKIT_OFFLINE", "1")
+    monkeypatch.setenv("EVALKIT_DATA_DIR", str(tmp_path))
     tour = nbformat.read(ROOT / "notebooks" / "start_here.ipynb", as_version=4)
     nbclient.NotebookClient(tour, kernel_name="python3", resources={"metadata": {"path": str(ROOT)}}).execute()
-    outputs = [output["data"] for cell in tour.cells for output in cell.get("outputs", []) if "data" in output]
-    shown = "".join(output.get("text/html", "") for output in outputs)
-    assert ("SIMULATED" in shown) == (mode == "simulated")
-    assert any("image/png" in output for output in outputs)
-    markdown = "".join(output.get("text/markdown", "") for output in outputs)
+    outputs = [output for cell in tour.cells for output in cell.get("outputs", []) if "data" in output]
+    pictures = [output["metadata"]["image/png"]["alt"] for output in outputs if "image/png" in output["data"]]
+    assert all(any(f"pen {name}." in alt for alt in pictures) for name in NAMES), "its picture leads to every study"
+    recorded = [output["data"][show.MIME] for output in outputs if show.MIME in output["data"]]
+    [ways] = [each["value"] for each in recorded if each.get("name") == "ways"]
+    assert {way["study"] for way in ways} >= set(NAMES), "and so does its table"
+    markdown = "".join(output["data"].get("text/markdown", "") for output in outputs)
     for path in (ROOT / "notebooks").glob("*/*.ipynb"):
         assert "](" + path.relative_to(ROOT / "notebooks").as_posix() + ")" in markdown, f"{path.name} is linked"
-    recorded = [output[show.MIME] for output in outputs if show.MIME in output]
-    [ways] = [each["value"] for each in recorded if each.get("name") == "ways"]
-    assert {way["study"] for way in ways} >= set(NAMES), "the tour leads to every study"
-    pictures = [
-        o["metadata"]["image/png"]["alt"]
-        for c in tour.cells
-        for o in c.get("outputs", [])
-        if "image/png" in o.get("data", {})
-    ]
-    assert all(any(f"pen {name}." in alt for alt in pictures) for name in NAMES), "and so does its picture"
+    shown = "".join(output["data"].get("text/html", "") for output in outputs)
+    assert "SIMULATED" in shown
     assert data.listing()["name"].isin(re.findall(r"<t[dh][^>]*>([\w-]+)</t[dh]>", shown)).all()
