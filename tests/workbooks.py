@@ -123,7 +123,9 @@ _LOOKS = record(0x041E, struct.pack("<HHB", 170, 6, 0) + b"0.000%") + b"".join(
 
 def old_book(extra=b"", **sheets):
     """Write an old workbook's stream; a sheet whose title begins with Hidden is hidden."""
-    bodies = [_BOF[0x0010] + b"".join(_cells(at, row) for at, row in enumerate(rows)) + _END for rows in sheets.values()]
+    bodies = [
+        _BOF[0x0010] + b"".join(_cells(at, row) for at, row in enumerate(rows)) + _END for rows in sheets.values()
+    ]
 
     def start(places):
         named = b"".join(

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from evalkit.data import importing
-from tests.workbooks import HEAD, book, compound, old_book, ods, parts_of, row, saved, zipped
+from tests.workbooks import HEAD, book, compound, ods, old_book, parts_of, row, saved, zipped
 
 ROWS = [[system, n, person, 10.0 * n + 5, "en-de"] for system in ("Ada", "Ü,2") for n in range(5) for person in "pq"]
 TABLE = pd.DataFrame(ROWS, columns=HEAD)
@@ -56,18 +56,20 @@ OBJECTS = {
     ],
 }
 #: Pieces that have broken parsers, whatever they stand in.
-PIECES = (
+_PIECES = (
     b'\0|\xff|"|""|,|;|\t|\n|\r|\r\n|\xef\xbb\xbf|\xff\xfe|1e999|NaN|Infinity|-0|\xed\xa0\x80|\\ud800|\\u0000|[|{|]|}'
     b'|"":1,|{"":{"":1}}|null|true|"\\|\\|\xe2\x80\xa8|\x1a|\x0b|\x85|\xc2\x85|\xc2\xa0|+2AA-|=1+1|#|\x1f\x8b|PK\3\4'
     b"|PAR1|\xe2\x80\xae|8,5|\x1b[31m|{}|[],|<v>|#bad|2026-05-03|1.5%|\xe2\x88\x925"
-).split(b"|") + [b"[" * 500, b'{"a":' * 330, b"9" * 400]
+)
+PIECES = [*_PIECES.split(b"|"), b"[" * 500, b'{"a":' * 330, b"9" * 400]
 #: Pieces of XML, and of what a sheet says of itself, that have broken parsers.
-TAGS = (
+_TAGS = (
     b'<f>1</f>|<c r="XFD1048576"><v>1</v></c>|<v>|</c>|</row>| t="s"| t="e"| s="1"|99999999|-1|<row/>|&x;|&#0;|&#xD800;'
     b"|\0|\xff|<!--|<![CDATA[|<?xml version='1.0' encoding='utf-16'?>|\"|<|>|/| r=\"A1\"|1e999|NaN|<is><t>x</t></is>"
     b'|<mergeCell ref="A1:XFD1048576"/>|<sheet name="x" r:id="rId1"/>|../../x|#N/A| table:number-columns-repeated="16384"'
     b'|<table:table-row table:number-rows-repeated="9999"/>| table:number-rows-spanned="1048576"|</table:table>'
-).split(b"|") + [b'<!DOCTYPE a [<!ENTITY a "b">]>', b"<a>" * 300, b" " * 999, b"<c><v>1</v></c>" * 9999]
+)
+TAGS = [*_TAGS.split(b"|"), b'<!DOCTYPE a [<!ENTITY a "b">]>', b"<a>" * 300, b" " * 999, b"<c><v>1</v></c>" * 9999]
 ODD = [None, True, "", "x", -1, 2.5, 1e400, [], {}, ["a"], {"a": 1}, [[1, 2, 3]], "\u2028<b>", 10**30, [None], [{}]]
 
 

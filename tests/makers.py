@@ -1,0 +1,212 @@
+"""Makers of tables for tests: laid out from given scores, or drawn from components that are stated."""
+
+import csv
+import io
+
+import numpy as np
+import pandas as pd
+
+from evalkit.data import importing
+
+#: What every judgement has, unless a test says otherwise.
+PLAIN = {"src_lang": "eng", "tgt_lang": "deu", "system": "S0", "doc": "d", "annotator": "p0", "item_type": "system"}
+SOURCE = {"name": "mine", "source": "real", "origin": "mine.csv", "digest": "sha256:0"}
+#: Columns that hold names, though a test may write them as numbers.
+NAMES = ("system", "doc", "segment", "annotator", "hit", "screen", "system_a", "system_b", "against")
+#: How the levels of a dimension are named: S0, d00, 000, p0.
+LEVELS = {"system": "S{}", "doc": "d{:02}", "segment": "{:03}", "annotator": "p{}"}
+#: Component -> the factors whose levels share one draw of it; the package uses the same names.
+COMPONENTS = {
+    "text": ("doc",),
+    "segment": ("doc", "place"),
+    "annotator": ("annotator",),
+    "taste": ("annotator", "system"),
+    "block": ("annotator", "system", "doc"),
+    "document": ("system", "doc"),
+    "item": ("system", "doc", "place"),
+}
+#: Standard deviations of what is drawn where a test does not state them, in points of 0 to 100.
+SPREAD = {"segment": 8.0, "annotator": 5.0, "residual": 5.0}
+
+
+def read(text, **columns):
+    """Read a table written as text: a line of headings, then a line a row, cells parted by blanks; ``-`` is empty."""
+    table = pd.read_csv(io.StringIO(text), sep=r"\s+", na_values="-", dtype=dict.fromkeys(NAMES, "str"))
+    return table.assign(**columns)
+
+
+def laid_out(scores, names="system segment annotator score", *, documents=None, scale=(0.0, 100.0), **columns):
+    """Lay out given scores as ratings of one language pair; ``columns`` are added, or stand instead of plain ones.
+
+    scores: rows of what ``names`` says; or, where names does not end in score, an array with a dimension for each of
+    names, whose gaps (NaN) are no judgements. documents: the number of each segment's document, for arrays.
+    """
+    names = names.split()
+    if "score" in names:
+        frame = pd.DataFrame(list(scores), columns=names)
+        frame = frame.astype({name: "str" for name in names if name in NAMES} | {"score": "float"})
+    else:
+        scores = np.asarray(scores, dtype=float)
+        codes = dict(zip(names, np.nonzero(np.isfinite(scores)), strict=True))
+        frame = pd.DataFrame({name: named(name, code) for name, code in codes.items()})
+        frame["score"] = scores[np.isfinite(scores)]
+        if documents is not None:
+            frame["doc"] = named("doc", np.asarray(documents)[codes["segment"]])
+    return finished(frame.assign(**columns), scale)
+
+
+def named(dimension, codes):
+    """Name the levels of a dimension, which are given as numbers."""
+    return [LEVELS[dimension].format(code) for code in codes]
+
+
+def finished(frame, scale):
+    """Add what every judgement has, and what campaigns read of a file."""
+    frame = frame.assign(**{name: value for name, value in PLAIN.items() if name not in frame})
+    frame.attrs |= {"scale": scale, "source": dict(SOURCE)}
+    return frame
+
+
+def ratings(
+    seed=1,
+    *,
+    systems=3,
+    documents=6,
+    length=5,
+    people=3,
+    each=None,
+    dealt="doc",
+    gap=5.0,
+    level=60.0,
+    spread=None,
+    missing=0.0,
+    scale=(0.0, 100.0),
+    step=None,
+    pace=None,
+    **columns,
+):
+    """Draw the ratings of a campaign with stated components.
+
+    seed: a number or a generator. systems, people: how many, or their names; the first system is the best.
+    length: segments a document, or of each document. gap: points between neighbours, or each system's lead.
+    each: how many people judge a document by all systems, in turn (dealt="doc"), or a document by one system
+    (dealt="showing"), or a translation (dealt="item"), both drawn by chance; None: everybody judges everything.
+    spread: component -> its standard deviation (see ``COMPONENTS``; and "residual"), beside those of ``SPREAD``; or
+    the effects themselves, as an array with a dimension for each factor. missing: share of judgements that are not there.
+    scale: the ends where scores are cut off; None for none. step: what scores are rounded to a multiple of.
+    pace: mean seconds a judgement; adds started and ended. columns: added, or instead of plain ones.
+    """
+    rng, spread = np.random.default_rng(seed), SPREAD | (spread or {})
+    systems, people = (
+        named(name, range(given)) if isinstance(given, int) else list(given)
+        for name, given in (("system", systems), ("annotator", people))
+    )
+    lengths = np.broadcast_to(length, documents)
+    sizes = {"system": len(systems), "doc": documents, "place": lengths.max(), "annotator": len(people)}
+    at = dict(zip(sizes, np.indices(tuple(sizes.values())).reshape(4, -1), strict=True))
+    there = (at["place"] < lengths[at["doc"]]) & judged(rng, sizes, at, each, dealt)
+    if missing:
+        there &= rng.random(len(there)) >= missing
+    at = {name: code[there] for name, code in at.items()}
+    leads = -gap * np.arange(len(systems)) if np.isscalar(gap) else np.asarray(gap, dtype=float)
+    score = level + leads[at["system"]] + spread["residual"] * rng.normal(size=there.sum())
+    for name, factors in COMPONENTS.items():
+        effects = spread.get(name, 0.0)
+        if np.isscalar(effects):
+            shape = [sizes[factor] for factor in factors]
+            effects = rng.normal(0, effects, shape) if effects else np.zeros(shape)
+        score += effects[tuple(at[factor] for factor in factors)]
+    score = np.clip(score, *scale) if scale else score
+    frame = pd.DataFrame(
+        {
+            "system": np.array(systems, dtype=object)[at["system"]],
+            "doc": named("doc", at["doc"]),
+            "segment": named("segment", (np.cumsum(lengths) - lengths)[at["doc"]] + at["place"]),
+            "annotator": np.array(people, dtype=object)[at["annotator"]],
+            "score": np.round(score / step) * step if step else score,
+        }
+    )
+    if pace:
+        taken = pd.Series(rng.gamma(2, pace / 2, len(frame)))
+        frame["ended"] = 1e9 + taken.groupby(frame["annotator"]).cumsum()
+        frame["started"] = frame["ended"] - taken
+    return finished(frame.assign(**columns), scale or (-1000.0, 2000.0))
+
+
+def judged(rng, sizes, at, each, dealt):
+    """Say which cells of a campaign are judged."""
+    people = sizes["annotator"]
+    if each is None:
+        return np.ones(len(at["annotator"]), dtype=bool)
+    if dealt == "doc":
+        turns = (np.arange(sizes["doc"])[:, None] + np.arange(each) * people // each) % people
+        return (turns[at["doc"]] == at["annotator"][:, None]).any(axis=1)
+    units = {"showing": ("system", "doc"), "item": ("system", "doc", "place")}[dealt]
+    order = rng.random([sizes[factor] for factor in (*units, "annotator")]).argsort(axis=-1)
+    return order[tuple(at[factor] for factor in (*units, "annotator"))] < each
+
+
+def comparisons(
+    seed=1,
+    *,
+    strengths,
+    size=None,
+    people=2,
+    documents=8,
+    length=1,
+    pairs=None,
+    tie=1.0,
+    place=0.0,
+    first=None,
+    **columns,
+):
+    """Draw preferences after Bradley and Terry with Davidson's ties; the order of the two systems is drawn.
+
+    strengths: system -> log strength, or only the strengths. size: how many answers, each by a person about a segment
+    and a pair drawn by chance; None: everybody compares each of pairs (all, if None) on every segment.
+    tie: weight of a tie, 0 for none. place: lead of what stood first; first: which that was, drawn if None.
+    """
+    rng = np.random.default_rng(seed)
+    strengths = strengths if isinstance(strengths, dict) else dict(zip(named("system", range(99)), strengths))
+    names = list(strengths)
+    pairs = pairs or [(one, other) for k, one in enumerate(names) for other in names[k + 1 :]]
+    sizes = (len(pairs), documents * length, people)
+    which, segment, who = rng.integers(0, sizes, (size, 3)).T if size else np.indices(sizes).reshape(3, -1)
+    sides = rng.permuted(np.array(pairs, dtype=object)[which], axis=1)
+    stood = rng.choice(["a", "b"], len(sides)) if first is None else np.full(len(sides), first)
+    lead = np.array([strengths[a] - strengths[b] for a, b in sides]) + np.where(stood == "a", place, -place)
+    chance = np.column_stack([np.exp(lead / 2), np.exp(-lead / 2), np.full(len(lead), tie)])
+    reached = chance.cumsum(axis=1) / chance.sum(axis=1, keepdims=True)
+    answer = np.array(["a", "b", "tie"])[(rng.random((len(lead), 1)) > reached[:, :2]).sum(axis=1)]
+    frame = pd.DataFrame(
+        {
+            "system_a": sides[:, 0],
+            "system_b": sides[:, 1],
+            "preference": answer,
+            "first": stood,
+            "annotator": named("annotator", who),
+            "doc": named("doc", segment // length),
+            "segment": named("segment", segment),
+        }
+    )
+    return frame.assign(**{"src_lang": "eng", "tgt_lang": "deu"} | columns)
+
+
+def campaign_file(path, table=None, **how):
+    """Write ratings, drawn ones if none are given, as the file that a stranger sends; return its path."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    (ratings() if table is None else table).to_csv(path, index=False, **how)
+    return path
+
+
+def imported_campaign(folder, table=None, **told):
+    """Import ratings under their people's names; return the path of the result, a Parquet table in the folder."""
+    told = {"keep_names": True, "allow_rejected": True} | told
+    importing.import_campaign([campaign_file(folder / "mine.csv", table)], folder / "mine.parquet", **told)
+    return folder / "mine.parquet"
+
+
+def rejected_rows(path):
+    """Read the rows that an import set apart."""
+    with path.open(encoding="utf-8-sig", newline="") as stream:
+        return list(csv.DictReader(stream))
