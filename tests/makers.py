@@ -1,12 +1,16 @@
 """Makers of tables for tests: laid out from given scores, or drawn from components that are stated."""
 
+import contextlib
 import csv
 import io
+import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from evalkit.data import importing
+from evalkit.reports import cli
 
 #: What every judgement has, unless a test says otherwise.
 PLAIN = {"src_lang": "eng", "tgt_lang": "deu", "system": "S0", "doc": "d", "annotator": "p0", "item_type": "system"}
@@ -210,3 +214,26 @@ def rejected_rows(path):
     """Read the rows that an import set apart."""
     with path.open(encoding="utf-8-sig", newline="") as stream:
         return list(csv.DictReader(stream))
+
+
+def ask(path, *words, content=None):
+    """Import at the command line, in the present folder: what was asked or refused, or the table of judgements.
+
+    content: text, or objects in JSON, that the file is to hold.
+    """
+    if content is not None:
+        Path(path).write_text(
+            content if isinstance(content, str) else json.dumps(content), encoding="utf-8", newline=""
+        )
+    said = io.StringIO()
+    with contextlib.redirect_stderr(said), contextlib.redirect_stdout(io.StringIO()):
+        status = cli.main(["import", str(path), *words, "--replace", "--out", "c.parquet"])
+    assert status in (0, 1), said.getvalue()
+    return said.getvalue() if status else pd.read_parquet("c.parquet")
+
+
+def in_rows(*rows, delimiter=",", quoting=csv.QUOTE_MINIMAL):
+    """Write rows as the text of a table."""
+    stream = io.StringIO(newline="")
+    csv.writer(stream, delimiter=delimiter, quoting=quoting).writerows(rows)
+    return stream.getvalue()
