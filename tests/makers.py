@@ -4,6 +4,8 @@ import contextlib
 import csv
 import io
 import json
+import re
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -237,3 +239,25 @@ def in_rows(*rows, delimiter=",", quoting=csv.QUOTE_MINIMAL):
     stream = io.StringIO(newline="")
     csv.writer(stream, delimiter=delimiter, quoting=quoting).writerows(rows)
     return stream.getvalue()
+
+
+def suggested(sentence, instead):
+    """Options that a refusal names, as they stand or with what is meant; those without a meaning are left out."""
+    found = []
+    for name, value in re.findall(r"(--[a-z-]+) (?:('[^']*'|[^\s,;.)]+(?:[,.][^\s,;.)]+)*))", sentence):
+        word = shlex.split(value)[0]
+        for capitals, meant in instead.items():
+            word = word.replace(capitals, meant)
+        if not re.search(r"[A-Z]{4}|=$|…", word):
+            found.append((name, word))
+    return found
+
+
+def followed(name, content, instead):
+    """Import a file that is refused by following what the refusal suggests."""
+    refusal = ask(name, content=content)
+    assert isinstance(refusal, str)
+    ways = [way for way in suggested(refusal, instead) if way[0] != "--allow-rejected"]
+    first = ways[0]
+    together = [way for way in ways if way[0] != first[0] or first[0] == "--map-values" or way == first]
+    return ask(name, *(word for way in together for word in way), content=content)

@@ -6,8 +6,7 @@ import re
 import pytest
 
 from evalkit import DataError
-from tests.makers import in_rows, rejected_rows
-from tests.test_data_importing_asked import followed
+from tests.makers import followed, in_rows, rejected_rows
 
 
 @pytest.fixture
