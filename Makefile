@@ -57,9 +57,8 @@ wheel: $(READY)  ## dist/evalkit-VERSION-py3-none-any.whl, which installs anywhe
 bench: $(READY)  ## measure speed beside other libraries (nothing passes or fails)
 	$(BIN)/python -m tests.bench
 
-fuzz: $(READY)  ## attack every door with COUNT spoilt inputs (100,000: hours), then a minute of guided bytes
-	$(BIN)/python -m tests.fuzz $(or $(COUNT),100000) $(if $(FIRST),--first $(FIRST)) $(if $(RECORD),--record '$(RECORD)')
-	$(BIN)/python tests/bench/_fuzz_importing.py -max_total_time=60
+fuzz: $(READY)  ## attack the doors of imports with COUNT spoilt inputs each (1000: a few minutes)
+	$(BIN)/python -m tests.doors $(or $(COUNT),1000) $(if $(FIRST),--first $(FIRST))
 
 reference: $(READY)  ## recompute data/reference from the real data
 	$(BIN)/python -m evalkit.reports.reference

@@ -1,11 +1,19 @@
 """Makers of tables for tests: laid out from given scores, or drawn from components that are stated."""
 
+import contextlib
+import csv
 import io
+import json
+import re
+import shlex
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from evalkit.data import importing
 from evalkit.metrics.metaeval.scores import Scores
+from evalkit.reports import cli
 
 #: What every judgement has, unless a test says otherwise.
 PLAIN = {"src_lang": "eng", "tgt_lang": "deu", "system": "S0", "doc": "d", "annotator": "p0", "item_type": "system"}
@@ -227,3 +235,68 @@ def metric_scores(seed=1, shape=(4, 6), *, metrics=3, values=0, gaps=0.0, noise=
     for side in (found, human):
         side[rng.random(side.shape) < gaps] = np.nan
     return named_scores(found, human, length=length, **told)
+
+
+def campaign_file(path, table=None, **how):
+    """Write ratings, drawn ones if none are given, as the file that a stranger sends; return its path."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    (ratings() if table is None else table).to_csv(path, index=False, **how)
+    return path
+
+
+def imported_campaign(folder, table=None, **told):
+    """Import ratings under their people's names; return the path of the result, a Parquet table in the folder."""
+    told = {"keep_names": True, "allow_rejected": True} | told
+    importing.import_campaign([campaign_file(folder / "mine.csv", table)], folder / "mine.parquet", **told)
+    return folder / "mine.parquet"
+
+
+def rejected_rows(path):
+    """Read the rows that an import set apart."""
+    with path.open(encoding="utf-8-sig", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def ask(path, *words, content=None):
+    """Import at the command line, in the present folder: what was asked or refused, or the table of judgements.
+
+    content: text, or objects in JSON, that the file is to hold.
+    """
+    if content is not None:
+        Path(path).write_text(
+            content if isinstance(content, str) else json.dumps(content), encoding="utf-8", newline=""
+        )
+    said = io.StringIO()
+    with contextlib.redirect_stderr(said), contextlib.redirect_stdout(io.StringIO()):
+        status = cli.main(["import", str(path), *words, "--replace", "--out", "c.parquet"])
+    assert status in (0, 1), said.getvalue()
+    return said.getvalue() if status else pd.read_parquet("c.parquet")
+
+
+def in_rows(*rows, delimiter=",", quoting=csv.QUOTE_MINIMAL):
+    """Write rows as the text of a table."""
+    stream = io.StringIO(newline="")
+    csv.writer(stream, delimiter=delimiter, quoting=quoting).writerows(rows)
+    return stream.getvalue()
+
+
+def suggested(sentence, instead):
+    """Options that a refusal names, as they stand or with what is meant; those without a meaning are left out."""
+    found = []
+    for name, value in re.findall(r"(--[a-z-]+) (?:('[^']*'|[^\s,;.)]+(?:[,.][^\s,;.)]+)*))", sentence):
+        word = shlex.split(value)[0]
+        for capitals, meant in instead.items():
+            word = word.replace(capitals, meant)
+        if not re.search(r"[A-Z]{4}|=$|…", word):
+            found.append((name, word))
+    return found
+
+
+def followed(name, content, instead):
+    """Import a file that is refused by following what the refusal suggests."""
+    refusal = ask(name, content=content)
+    assert isinstance(refusal, str)
+    ways = [way for way in suggested(refusal, instead) if way[0] != "--allow-rejected"]
+    first = ways[0]
+    together = [way for way in ways if way[0] != first[0] or first[0] == "--map-values" or way == first]
+    return ask(name, *(word for way in together for word in way), content=content)

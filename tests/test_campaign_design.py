@@ -33,7 +33,23 @@ from evalkit.human import context, preferences
 from evalkit.human.annotators.quality_control import quality_pairs
 from evalkit.reports import cli
 
-WORDS = "the cat sat on a mat while it rained and nobody came home before ten".split()
+WORDS = [
+    "the",
+    "cat",
+    "sat",
+    "on",
+    "a",
+    "mat",
+    "while",
+    "it",
+    "rained",
+    "and",
+    "nobody",
+    "came",
+    "home",
+    "before",
+    "ten",
+]
 
 
 def texts_of(lengths, systems, *, humans=(), seed=1):

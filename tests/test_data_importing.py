@@ -1,4 +1,4 @@
-"""Importing a campaign: what is recognised, what is rejected and where it stands, and that nothing is lost."""
+"""The way in: what is read, set apart and written; that names stay hidden, and that nothing is lost or written over."""
 
 import csv
 import json
@@ -7,464 +7,319 @@ import re
 import stat
 import subprocess
 import sys
+import threading
 import time
 
+import openpyxl
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from evalkit import DataError, data
 from evalkit.data import importing
-from evalkit.data.importing.cells import numbers
-from evalkit.data.importing.cells.numbers import times
-from evalkit.data.importing.pseudonyms import Pseudonyms
-from evalkit.data.names import plain
-from evalkit.reports import cli
+from evalkit.reports import cli, starter
 from evalkit.reports.cli import campaigns
-
-pytestmark = pytest.mark.usefixtures("own_salt")
+from tests.makers import rejected_rows
 
 HEADER = "src_lang,tgt_lang,system,doc,segment,annotator,score"
 GOOD = ["eng,deu,A,d,1,Ann,80", "eng,deu,B,d,1,Ann,70", "eng,deu,A,d,1,Bob,60.5", "eng,deu,B,d,1,Bob,0"]
 
 
-@pytest.fixture
-def imported(tmp_path, own_salt):
-    """Import a text, and return ratings, report and the rejected rows."""
-
-    def run(text, *, name="my.csv", encoding="utf-8", **told):
-        path = tmp_path / name
-        path.write_bytes(text if isinstance(text, bytes) else text.encode(encoding))
-        report, written = importing.import_campaign(
-            [path], tmp_path / "out" / "campaign.parquet", **({"allow_rejected": True} | told)
-        )
-        ratings, spans = data.open_campaign(tmp_path / "out" / "campaign.parquet")
-        rejected = tmp_path / "out" / "campaign.rejected.csv"
-        rows = list(csv.DictReader(rejected.open(encoding="utf-8-sig"))) if rejected in written else []
-        assert report.rows_read == report.rows_kept + report.rows_rejected + report.rows_excluded + report.rows_folded
-        assert len(rows) == report.rows_rejected + report.rows_excluded
-        assert len(ratings) == report.rows_kept
-        return ratings, spans, report, rows
-
-    return run
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path, monkeypatch, own_salt):
+    """Keep results in a folder of their own."""
+    monkeypatch.chdir(tmp_path)
 
 
 def lines(*rows, header=HEADER):
     return "\n".join([header, *rows]) + "\n"
 
 
+def file(folder, name, *rows, header=HEADER):
+    path = folder / name
+    path.write_text(lines(*rows, header=header), encoding="utf-8")
+    return path
+
+
+def run(*words):
+    return cli.main(["import", *map(str, words)])
+
+
+def scores(path):
+    return data.open_campaign(path)[0]["score"].tolist()
+
+
+# What is read, and what is set apart
+
+
 def test_a_clean_table_comes_back_exactly(imported):
-    ratings, spans, report, rejected = imported(lines(*GOOD), keep_names=True)
+    ratings, spans, report = imported(lines(*GOOD))
     assert ratings["score"].tolist() == [80, 70, 60.5, 0]
     assert ratings["annotator"].tolist() == ["Ann", "Ann", "Bob", "Bob"]
-    assert (spans, rejected, report.format, report.scale) == (None, [], "csv", [0, 100])
+    assert (spans, report.rows_rejected, report.format, report.scale) == (None, 0, "csv", [0, 100])
     assert ratings.attrs["scale"] == (0, 100)
-    assert ratings.attrs["source"]["source"] == "real"
-    assert ratings.attrs["source"]["origin"] == "my.csv"
+    assert (ratings.attrs["source"]["source"], ratings.attrs["source"]["origin"]) == ("real", "my.csv")
     assert re.fullmatch("sha256:[0-9a-f]{64}", ratings.attrs["source"]["digest"])
 
 
 REFUSED = {
-    "eng,deu,A,d,2,Ann,104": ("score", "outside 0-100"),
-    "eng,deu,A,d,2,Ann,-1": ("score", "outside 0-100"),
-    "eng,deu,A,d,2,Ann,": ("score", "there is no score"),
-    "eng,deu,A,d,2,Ann,NA": ("score", "there is no score"),
-    "eng,deu,A,d,2,Ann,85%": ("score", "percentage"),
-    "eng,deu,A,d,2,Ann,1e400": ("score", "too large"),
-    "eng,deu,A,d,2,Ann,nan": ("score", "there is no score"),
-    "eng,deu,A,d,2,Ann,inf": ("score", "not a number"),
-    "eng,deu,A,d,2,Ann,1_0": ("score", "not a number"),
-    "eng,deu,A,d,2,Ann,0x10": ("score", "not a number"),
-    "eng,deu,A,d,2,Ann,03.05.2026": ("score", "date"),
-    "eng,deu,A,d,2,Ann,3-May": ("score", "date"),
-    "eng,deu,A,d,2,Ann,45780": ("score", "date that a spreadsheet made"),
-    'eng,deu,A,d,2,Ann,"85,5"': ("score", "comma in a column with decimal points"),
-    'eng,deu,A,d,2,Ann,"1,234.5"': ("score", "thousands"),
-    "eng,deu,A,d,2,Ann,#DIV/0!": ("score", "formula"),
-    "eng,deu,A,d,2,,80": ("annotator", "is empty"),
-    "eng,deu,,d,2,Ann,80": ("system", "is empty"),
-    "eng,deu,A,d,2,Ann": ("", "6 cells where 7"),
-    "eng,deu,A,d,2,Ann,85,5": ("", "decimal comma"),
-    'eng,deu,A,d,2,"Ann,85': ("", "quote is not closed"),
-    "eng,deu,A,d,1,Ann,80": ("score", "repeats the judgement of line 2"),
-    "eng,deu,A,d,1,Ann,81": ("score", "judges again"),
+    "A,d,2,Ann,104": ("score", "outside 0-100"),
+    "A,d,2,Ann,-1": ("score", "outside 0-100"),
+    "A,d,2,Ann,": ("score", "no score"),
+    "A,d,2,Ann,NA": ("score", "no score"),
+    "A,d,2,Ann,nan": ("score", "no score"),
+    "A,d,2,Ann,85%": ("score", "percentage"),
+    "A,d,2,Ann,1e400": ("score", "too large"),
+    "A,d,2,Ann,1e50": ("score", "too large"),
+    "A,d,2,Ann,inf": ("score", "not a number"),
+    "A,d,2,Ann,1_0": ("score", "not a number"),
+    "A,d,2,Ann,0x10": ("score", "not a number"),
+    "A,d,2,Ann,03.05.2026": ("score", "date"),
+    "A,d,2,Ann,3-May": ("score", "date"),
+    "A,d,2,Ann,45780": ("score", "date"),
+    'A,d,2,Ann,"85,5"': ("score", "comma"),
+    'A,d,2,Ann,"1,234.5"': ("score", "thousands"),
+    "A,d,2,Ann,#DIV/0!": ("score", "formula"),
+    "A,d,2,,80": ("annotator", "empty"),
+    "A,d,2,\u200b\ufeff,80": ("annotator", "empty"),
+    ",d,2,Ann,80": ("system", "empty"),
+    "A,d,2,Ann": ("", "6 cells where 7"),
+    "A,d,2,Ann,85,5": ("", "decimal comma"),
+    'A,d,2,"Ann,85': ("", "quote is not closed"),
+    "A,d,1,Ann,80": ("score", "line 2"),
+    "A,d,1,Ann,81": ("score", "judges again"),
 }
 
 
 @pytest.mark.parametrize("row", REFUSED)
-def test_a_bad_row_is_rejected_with_its_line_and_the_rest_is_kept(row, imported):
+def test_a_bad_row_is_rejected_with_its_line_and_the_rest_is_kept(row, imported, tmp_path):
     column, reason = REFUSED[row]
-    ratings, _, report, rejected = imported(lines(*GOOD, row, "eng,deu,C,d,9,Ann,50"))
-    assert len(rejected) == 1
-    assert (rejected[0]["file"], rejected[0]["line"], rejected[0]["column"]) == ("my.csv", "6", column)
-    assert reason in rejected[0]["reason"]
+    text = lines(*GOOD, f"eng,deu,{row}", "eng,deu,C,d,9,Ann,50")
+    ratings, _, report = imported(text, keep_names=False)
+    [rejected] = rejected_rows(tmp_path / "c.rejected.csv")
+    assert (rejected["file"], rejected["line"], rejected["column"]) == ("my.csv", "6", column)
+    assert reason in rejected["reason"]
     assert ratings["score"].tolist() == [80, 70, 60.5, 0, 50]
-    assert not any("Ann" in cell for cell in rejected[0].values())
+    assert not any("Ann" in cell for cell in rejected.values())
     assert any("line 6" in sentence for sentence in report.sentences())
 
 
-def test_rejected_rows_keep_all_their_cells(imported):
-    _, _, _, rejected = imported(lines(*GOOD, "eng,deu,A,d,2,Ann,104"), keep_names=True)
-    assert [rejected[0][name] for name in HEADER.split(",")] == ["eng", "deu", "A", "d", "2", "Ann", "104"]
-
-
-def test_nothing_sound_is_an_error_and_leaves_no_file(tmp_path):
-    path = tmp_path / "my.csv"
-    path.write_text(lines("eng,deu,A,d,1,Ann,104"), encoding="utf-8")
-    with pytest.raises(DataError, match=r"of 1 rows none is a sound judgement .*outside 0-100"):
-        importing.import_campaign([path], tmp_path / "out.parquet")
-    assert sorted(found.name for found in tmp_path.iterdir()) == ["config", "my.csv"]
-
-
-def test_an_import_that_fails_leaves_the_earlier_result_alone(tmp_path):
-    out = tmp_path / "out.parquet"
-    good, bad = tmp_path / "good.csv", tmp_path / "bad.csv"
-    good.write_text(lines(*GOOD, "eng,deu,A,d,2,Ann,104"), encoding="utf-8")
-    bad.write_text(lines("eng,deu,A,d,1,Ann,104"), encoding="utf-8")
-    importing.import_campaign([good], out, allow_rejected=True)
-    before = {path.name: path.read_bytes() for path in tmp_path.glob("out*")}
-    assert set(before) == {"out.parquet", "out.rejected.csv", "out.import.json"}
-    with pytest.raises(DataError):
-        importing.import_campaign([bad], out)
-    assert {path.name: path.read_bytes() for path in tmp_path.glob("out*")} == before
-    bad.write_text(lines(*GOOD), encoding="utf-8")
-    importing.import_campaign([bad], out)
-    assert not (tmp_path / "out.rejected.csv").exists(), "the rejected rows of another import are gone"
-
-
-def test_a_killed_import_leaves_nothing_that_could_pass_for_a_result(tmp_path):
-    path = tmp_path / "long.csv"
-    rows = (
-        f"eng,deu,S{system},d,{segment},A{segment % 7},{segment % 100}"
-        for system in range(40)
-        for segment in range(25_000)
-    )
-    path.write_text(lines(*rows), encoding="utf-8")
-    code = "import sys; from evalkit.data import importing; importing.import_campaign([sys.argv[1]], sys.argv[2])"
-    process = subprocess.Popen([sys.executable, "-c", code, path, tmp_path / "out.parquet"])
-    deadline = time.monotonic() + 60
-    while not list(tmp_path.glob(".out.parquet.*.part")) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    process.kill()
-    process.wait()
-    assert list(tmp_path.glob(".out.parquet.*.part"))
-    assert not list(tmp_path.glob("out*"))
-    [left] = tmp_path.glob(".out.parquet.*.part")
-    os.utime(left, (0, 0))
-    path.write_text(lines(*GOOD), encoding="utf-8")
-    importing.import_campaign([path], tmp_path / "out.parquet")
-    assert not left.exists(), "what a killed import left is cleared away"
-
-
-def test_headings_are_proposed_by_synonyms_and_the_report_says_so(imported):
-    header = "Source Language;Target Language;MT engine;engine;Document ID;Seg-ID;Rater ID;Rating;Comment"
-    ratings, _, report, _ = imported(lines("English;de;x;A;d;007;Ann;80;fine", header=header))
-    assert ratings.loc[0, ["src_lang", "tgt_lang", "system", "segment", "score"]].tolist() == [
-        "eng",
-        "deu",
-        "A",
-        "007",
-        80,
-    ]
-    assert report.mapping["annotator"] == {"theirs": "Rater ID", "how": "synonym"}
-    assert report.unused == ["MT engine", "Comment"]
-
-
-def test_headings_may_span_lines_and_state_the_scale_in_brackets(imported):
-    header = HEADER.replace("score", '"Score\n(0-100)"')
-    ratings, _, report, rejected = imported(lines(*GOOD, "eng,deu,A,d,2,Ann,104", header=header))
-    assert ratings["score"].tolist() == [80, 70, 60.5, 0]
-    assert [row["line"] for row in rejected] == ["7"]
-    assert report.mapping["score"]["theirs"] == "Score (0-100)"
-
-
-def test_an_ambiguous_synonym_is_not_applied(tmp_path, imported):
-    text = lines("eng,deu,A,d,1,Ann,w1,80", header="src_lang,tgt_lang,system,doc,segment,rater,worker,score")
-    with pytest.raises(DataError, match=r"annotator could be 'rater' or 'worker'.*--map annotator='rater'"):
-        imported(text)
-    ratings, _, report, _ = imported(text, columns={"annotator": "worker"}, keep_names=True)
-    assert ratings["annotator"].tolist() == ["w1"]
-    assert report.mapping["annotator"]["how"] == "as told"
-
-
-def test_what_lacks_is_told_with_the_remedy(imported):
-    with pytest.raises(
-        DataError, match=r"formats that were tried \(.*esa.*csv\)\. Nearest is csv, but it lacks annotator"
-    ):
-        imported(lines("eng,deu,A,d,1,80", header="src_lang,tgt_lang,system,doc,segment,score"))
-    with pytest.raises(DataError, match=r"no column for annotator;.*--map annotator=HEADING.*--value annotator=TEXT"):
-        imported(lines("eng,deu,A,d,1,80", header="src_lang,tgt_lang,system,doc,segment,score"), format="csv")
-
-
-def test_languages_come_from_a_pair_a_value_or_the_files_name(imported):
-    short, row = "system,doc,segment,annotator,score", "A,d,1,Ann,80"
-    assert imported(lines(row + ",en-de", header=short + ",lp"))[0]["tgt_lang"].tolist() == ["deu"]
-    assert imported(lines(row, header=short), values={"pair": "eng_Latn-zho_Hans"})[0]["tgt_lang"].tolist() == ["zho"]
-    ratings, _, report, _ = imported(lines(row, header=short), name="scores.en-hi.csv")
-    assert ratings["tgt_lang"].tolist() == ["hin"]
-    assert any("read from the name" in note for note in report.notes)
-
-
-def test_varieties_of_a_language_are_not_silently_one(imported):
-    ratings, _, report, _ = imported(lines("en-US,de-DE,A,d,1,Ann,80", "en-US,de-DE,A,d,2,Ann,80"))
-    assert ratings[["src_lang", "tgt_lang"]].drop_duplicates().values.tolist() == [["eng", "deu"]]
-    assert "tgt_lang de-DE was read as deu" in report.notes
-    with pytest.raises(DataError, match="tgt_lang has zh-CN and zh-TW, which would become one language, zho"):
-        imported(lines("en,zh-CN,A,d,1,Ann,80", "en,zh-TW,A,d,2,Ann,80"))
-    header = "lp,system,doc,segment,annotator,score"
-    with pytest.raises(DataError, match="tgt_lang has zho_Hans and zho_Hant"):
-        imported(lines("eng_Latn-zho_Hans,A,d,1,Ann,80", "eng_Latn-zho_Hant,A,d,2,Ann,80", header=header))
-
-
-def test_a_column_called_type_that_means_something_else_is_left_alone(imported):
-    text = lines("eng,deu,A,d,1,Ann,80,news", header=HEADER + ",Type")
-    ratings, _, report, _ = imported(text)
-    assert ratings["item_type"].tolist() == ["system"]
-    assert "Type" in report.unused
-    assert imported(text.replace("news", "REF"))[0]["item_type"].tolist() == ["reference"]
-    assert imported(text.replace("news", "REF"), columns={"item_type": ""})[0]["item_type"].tolist() == ["system"]
-
-
-def test_a_scale_that_hardly_fits_is_told(imported):
-    _, _, report, _ = imported(lines("eng,deu,A,d,1,Ann,6", "eng,deu,A,d,2,Ann,7"))
-    assert report.scale == [1, 7]
-    assert "the smallest usual scale that holds all 2 scores (6 to 7); a guess" in report.scale_from
-
-
-def test_a_toml_file_maps_columns_values_kinds_and_scale(imported, tmp_path):
-    (tmp_path / "map.toml").write_text(
-        'scale = [1, 7]\n[columns]\nscore = "Güte"\nitem_type = "Art"\n[values]\nsystem = "S"\npair = "en-de"\n'
-        '[item_types]\nKontrolle = "repeat"\n',
-        encoding="utf-8",
-    )
-    text = "segment;annotator;Güte;Art\n1;Ann;6,5;tgt\n2;Ann;7;Kontrolle\n3;Ann;8;tgt\n"
-    ratings, _, report, rejected = imported(text, mapping=tmp_path / "map.toml")
-    assert ratings["score"].tolist() == [6.5, 7]
-    assert ratings["item_type"].tolist() == ["system", "repeat"]
-    assert "outside 1-7" in rejected[0]["reason"]
-    assert report.scale == [1, 7]
-
-
-@pytest.mark.parametrize(
-    ("toml", "message"),
-    [
-        ("columns = 3", "columns is no section"),
-        ("[columns]\nrater = 'x'", "'rater' is none of our columns"),
-        ("colour = 'red'", "'colour' is not known"),
-        ("scale = [5, 1]", "does not go up"),
-        ("scale = 'x'", "is not two numbers"),
-        ("[columns]\nscore = 3", "score names no column"),
-        ("[item_types]\nx = 'y'", "'y' is none of"),
-        ("decimal = ';'", "neither a point nor a comma"),
-        ("scale = '15'", "is not two numbers"),
-        ("scale = [false, true]", "is not two numbers"),
-        ("scale = [1, 1" + "0" * 400 + "]", "is not two numbers"),
-        ("[values]\nsystem = [1]", "'system' in \\[values\\] is no text"),
-        ("[values]\ndoc = 1.10", "is no text. Put it in quotes"),
-        ("[values]\ndoc = true", "is no text"),
-        ("[values]\nsystem = ''", "--value system= gives no text"),
-        ("[item_types]\nref = ['reference']", "is no text"),
-        ("[columns]\nscore = []", "score names no column"),
-        ("format = 'nonsense'", "The mapping names the format 'nonsense'"),
-        ("[columns]\nscore = " + "[" * 5000, "cannot be read"),
-        ("[", "cannot be read"),
-    ],
-)
-def test_a_bad_mapping_is_told(toml, message, imported, tmp_path):
-    (tmp_path / "map.toml").write_text(toml, encoding="utf-8")
-    with pytest.raises(DataError, match=message):
-        imported(lines(*GOOD), mapping=tmp_path / "map.toml")
-
-
-GERMAN = "src_lang;tgt_lang;system;doc;segment;annotator;score\neng;deu;Übersetzer größer;d;1;Jürgen Weiß;85,5\n"
-
-
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "cp1252"])
-def test_encodings_are_found_out(encoding, imported):
-    ratings, _, report, _ = imported(GERMAN, encoding=encoding, keep_names=True)
-    assert ratings.loc[0, ["system", "annotator", "score"]].tolist() == ["Übersetzer größer", "Jürgen Weiß", 85.5]
-    if encoding != "utf-8":
-        assert any("read as" in note for note in report.notes) or encoding == "utf-8-sig"
-
-
-@pytest.mark.parametrize(
-    ("encoding", "name"),
-    [
-        ("cp932", "翻訳者の田中さん"),
-        ("euc_jp", "翻訳者の田中さん"),
-        ("gb18030", "翻译者王小明先生"),
-        ("cp1251", "Переводчик Иванов"),
-        ("cp1250", "překladatel Žluťoučký kůň"),
-        ("cp949", "번역가 김철수는 좋습니다"),
-        ("cp1253", "Μεταφραστής Γιώργος"),
-    ],
-)
-def test_encodings_from_before_unicode_are_told_apart(encoding, name, imported):
-    ratings, _, report, _ = imported(
-        GERMAN.replace("Übersetzer größer", "S").replace("Jürgen Weiß", name), encoding=encoding, keep_names=True
-    )
-    assert ratings["annotator"].tolist() == [name]
-    assert any(f"read as {encoding}" in note for note in report.notes)
-
-
-def test_an_encoding_can_be_named(tmp_path):
-    (tmp_path / "my.csv").write_bytes(GERMAN.encode("cp850"))
-    ratings, _ = data.open_campaign(tmp_path / "my.csv", encoding="cp850", keep_names=True)
-    assert ratings["annotator"].tolist() == ["Jürgen Weiß"]
-    with pytest.raises(DataError, match="'cp0' is no encoding of files"):
-        data.open_campaign(tmp_path / "my.csv", encoding="cp0")
-    with pytest.raises(DataError, match="is not sound utf-8"):
-        data.open_campaign(tmp_path / "my.csv", encoding="utf-8")
-
-
-def test_a_decimal_comma_is_read_where_nothing_else_is_meant(imported):
-    scores = ["85,5", "90", "7,25", "3,125", "88.5"]
-    text = lines(
-        *(f"eng;deu;A;d;{place};Ann;{score}" for place, score in enumerate(scores)), header=HEADER.replace(",", ";")
-    )
-    ratings, _, _, rejected = imported(text)
-    assert ratings["score"].tolist() == [85.5, 90, 7.25, 3.125]
-    assert "decimal point in a column with decimal commas" in rejected[0]["reason"]
-
-
-def test_a_number_with_two_readings_is_rejected_unless_the_mark_is_told(imported):
-    text = lines("eng;deu;A;d;1;Ann;1,234", "eng;deu;A;d;2;Ann;5", header=HEADER.replace(",", ";"))
-    ratings, _, _, rejected = imported(text)
-    assert ratings["score"].tolist() == [5]
-    assert "could be decimals or thousands" in rejected[0]["reason"]
-    assert imported(text, decimal=",")[0]["score"].tolist() == [1.234, 5]
-
-
-def test_quotes_that_swallow_rows_are_noticed(imported):
-    rows = [
-        "eng,deu,A,d,2,Ann,10",
-        'eng,deu,"A,d,3,Ann,20',
-        "eng,deu,A,d,4,Ann,30",
-        'eng,deu,A",d,5,Ann,40',
-        "eng,deu,A,d,6,Ann,50",
-    ]
-    ratings, _, _, rejected = imported(lines(*GOOD, *rows))
-    assert ratings["score"].tolist() == [80, 70, 60.5, 0, 10, 30, 40, 50]
-    assert [row["line"] for row in rejected] == ["7"]
-    assert ratings["system"].tolist()[-2] == 'A"', "within a cell a quote is a letter like others"
-
-
-def test_cells_over_several_lines_are_one_cell_and_lines_are_the_files(imported):
-    text = lines('eng,deu,A,"a\nb, c",1,Ann,80', "eng,deu,A,d,2,Ann,104", "", "eng,deu,A,d,3,Ann,105")
-    ratings, _, _, rejected = imported(text)
-    assert ratings["doc"].tolist() == ["a\nb, c"]
-    assert [row["line"] for row in rejected] == ["4", "6"]
-
-
-def test_a_title_above_the_headings_is_skipped(imported):
-    ratings, *_ = imported("Campaign of May,,,,,,\n,,,,,,\n" + lines(*GOOD))
-    assert ratings["score"].tolist() == [80, 70, 60.5, 0]
-
-
-def test_json_lines_keep_digits_and_reject_what_is_no_object(imported):
-    rows = [dict(zip(HEADER.split(","), row.split(","))) | {"score": float(row.split(",")[-1])} for row in GOOD]
-    text = "\n".join([json.dumps(rows[0]), "[1]", "{", json.dumps(rows[2]), '{"score": 1, "score": 2}'])
-    ratings, _, report, rejected = imported(text, name="my.jsonl", keep_names=True)
-    assert ratings["score"].tolist() == [80, 60.5]
-    assert [row["line"] for row in rejected] == ["2", "3", "5"]
-    assert report.format == "csv"
+def test_rejected_rows_keep_all_their_cells_and_reasons_are_counted(imported, tmp_path):
+    _, _, report = imported(lines(*GOOD, "eng,deu,A,d,2,Ann,104", *GOOD))
+    first, *others = rejected_rows(tmp_path / "c.rejected.csv")
+    assert [first[name] for name in HEADER.split(",")] == ["eng", "deu", "A", "d", "2", "Ann", "104"]
+    assert sorted(report.reasons.values()) == [1, 4], "whatever line a reason names"
+    assert len(others) == 4
 
 
 def test_later_judgements_of_the_same_item_are_repeats_where_times_tell(imported):
-    text = lines(
-        "eng,deu,A,d,1,Ann,80,2026-01-02T10:00:00Z",
-        "eng,deu,A,d,1,Ann,70,2026-01-01T10:00:00Z",
-        header=HEADER + ",started",
-    )
-    ratings, _, report, _ = imported(text)
+    row = "eng,deu,A,d,1,Ann,"
+    text = lines(row + "80,2026-01-02T10:00:00Z", row + "70,2026-01-01T10:00:00Z", header=HEADER + ",started")
+    ratings, _, report = imported(text)
     assert ratings["item_type"].tolist() == ["repeat", "system"]
     assert ratings["started"].tolist() == [1767348000.0, 1767261600.0]
     assert any("repeats" in note for note in report.notes)
 
 
-def test_times_are_seconds_milliseconds_or_dates():
-    cells = pd.Series(
-        ["1724108687.807", "1724108687807", "2024-08-19 23:04:47", "2024-08-20T01:04:47+02:00", None, "soon"]
-    )
-    values, left, zoneless, _ = times(cells)
-    assert values[:4].tolist() == [1724108687.807, 1724108687.807, 1724108687.0, 1724108687.0]
-    assert left == [5]
-    assert zoneless
+def test_rejected_rows_are_counted_and_told_when_a_raw_file_is_opened(tmp_path):
+    path = file(tmp_path, "my.csv", *GOOD, "eng,deu,A,d,2,Ann,104")
+    with pytest.raises(DataError, match=r"1 of 5 rows \(20\.0%\).*--allow-rejected"):
+        data.open_campaign(path)
+    ratings, spans = data.open_campaign(path, allow_rejected=True)
+    assert (len(ratings), spans, ratings.attrs["source"]["name"]) == (4, None, "my")
+    assert sum(ratings.attrs["excluded"].values()) == 1
+    lacking = file(tmp_path, "no.csv", "eng,deu,A,d,1,80", header=HEADER.replace("annotator,", ""))
+    with pytest.raises(DataError, match=r"--map annotator=HEADING.*evalkit import no\.csv"):
+        data.open_campaign(lacking)
 
 
-@given(st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=20))
-def test_numbers_come_back_to_the_last_bit(values):
-    found, wrong = numbers.read(pd.Series([repr(value) for value in values]))
-    assert found.tolist() == values
-    assert not wrong
-    found, wrong = numbers.read(
-        pd.Series([repr(value).replace(".", ",") for value in values if "e" not in repr(value)]), ","
-    )
-    assert found.tolist() == [value for value in values if "e" not in repr(value)]
+def test_what_an_import_excluded_and_assumed_is_known_when_its_result_is_opened(imported, tmp_path):
+    ratings, _, report = imported(lines(*GOOD, "eng,deu,A,d,2,Ann,104"))
+    assert sum(ratings.attrs["excluded"].values()) == 1
+    assert ratings.attrs["notes"] == report.notes
+    (tmp_path / "c.import.json").write_text("[]", encoding="utf-8")
+    assert "notes" not in data.open_campaign(tmp_path / "c.parquet")[0].attrs
 
 
-@pytest.mark.parametrize("others", [["1", "2"], ["1", "x"]])  # read at once, and cell by cell
-def test_a_number_whose_powers_are_infinite_is_none(others):
-    found, wrong = numbers.read(pd.Series([*others, "1e49", "-1e50"], dtype="str"))
-    assert found[[0, 2]].tolist() == [1, 1e49]
-    assert wrong[3] == "is too large for a number"
+def test_one_row_in_a_hundred_may_be_refused_and_no_more_without_being_asked(tmp_path, capsys):
+    rows = [f"eng,deu,{system},d,{n},Ann,{n}" for system in "AB" for n in range(90)]
+    spoilt = [rows[0][:-1] + "85%", rows[1][:-1] + "x", *rows[2:]]
+    path = file(tmp_path, "my.csv", *spoilt)
+    assert run(path) == 1
+    said = capsys.readouterr().err
+    assert all(word in said for word in ("2 of 180", "percentage", "not a number", "--allow-rejected"))
+    assert not [*tmp_path.glob("campaign*")]
+    assert run(path, "--allow-rejected") == 0
+    assert len(scores("campaign.parquet")) == 178
+    assert run(file(tmp_path, "one.csv", spoilt[0], *rows[1:]), "--out", "one.parquet") == 0
 
 
-@given(st.text(max_size=12))
-def test_a_cell_is_the_number_it_says_or_none(text):
-    [value], wrong = numbers.read(pd.Series([text], dtype="str"))
-    if wrong:
-        assert pd.isna(value)
-    else:
-        assert float(text.strip().replace(",", ".").replace("−", "-")) == value
-        assert re.fullmatch(r"[+-−]?[0-9.,eE+-]+", text.strip())
+def test_every_row_is_kept_or_comes_back_once_it_is_repaired(tmp_path):
+    """What an import kept, with what a second keeps of its rejected rows, is every row that names a system."""
+    names = ["S", "=1+1", "Ü x", "-b", "", "'q", "a;b", "x\ny"]
+    spoilt = {2: "x{}", 9: "", 14: "{}?", 23: "NA", 31: "/{}"}
+    table = pd.DataFrame({"system": names * 37, "segment": range(296), "annotator": "Ann", "score": "7.5", "kept": "y"})
+    table["score"] = [spoilt.get(n % 37, "7.5").format(n) for n in range(296)]
+    table.loc[[3, 12, 21], "score"] = ["7,5", "101", "3-May"]
+    table.to_csv("all.csv", index=False)
+    told = {"salt": "pepper", "allow_rejected": True, "scale": (0, 100)}
+    importing.import_campaign(["all.csv"], "c.parquet", **told)
+    sound = table[table["system"].ne("") & table["score"].eq("7.5")]
+    kept = data.open_campaign("c.parquet")[0]
+    assert kept[["segment", "score"]].values.tolist() == [[str(n), 7.5] for n in sound["segment"]]
+    repaired = pd.DataFrame(rejected_rows(tmp_path / "c.rejected.csv"))
+    assert len(repaired) == len(table) - len(sound)
+    repaired["score"] = "50"
+    repaired.to_csv("repaired.csv", index=False)
+    report, _ = importing.import_campaign(["all.csv", "repaired.csv"], "d.parquet", **told)
+    assert report.rows_read == report.rows_kept + report.rows_rejected
+    named = table[table["system"].ne("")].astype({"segment": "str"}).set_index("segment")["system"].to_dict()
+    found = data.open_campaign("d.parquet")[0]
+    assert found.set_index("segment")["system"].to_dict() == named
 
 
-LETTERS = st.characters(codec="utf-8", exclude_categories=["C", "Z"])
-#: Names as they are written: in one form, without what cannot be seen, and with a letter, for "-" is no name.
-SYSTEMS = st.text(LETTERS, max_size=6).map(lambda text: plain(f"{text}S"))
-ROWS = st.lists(st.tuples(SYSTEMS, st.floats(0, 100)), min_size=1, max_size=12)
+# What is told besides the file
 
 
-@given(
-    ROWS,
-    st.sampled_from([",", ";", "\t"]),
-    st.sampled_from(["utf-8", "utf-16", "utf-8-sig"]),
-    st.sampled_from(["\n", "\r\n"]),
-)
-def test_a_clean_export_comes_back_exactly(tmp_path_factory, rows, delimiter, encoding, end):
-    folder = tmp_path_factory.mktemp("law")
-    frame = pd.DataFrame(
-        {
-            "src_lang": "eng",
-            "tgt_lang": "deu",
-            "system": [system for system, _ in rows],
-            "doc": "a b",
-            "segment": [str(place) for place in range(len(rows))],
-            "annotator": "Ann O'Neil",
-            "score": [score for _, score in rows],
-            "item_type": "system",
-        }
-    )
-    frame.to_csv(folder / "my.csv", index=False, sep=delimiter, encoding=encoding, lineterminator=end)
-    importing.import_campaign([folder / "my.csv"], folder / "my.parquet", keep_names=True)
-    again, _ = data.open_campaign(folder / "my.parquet")
-    pd.testing.assert_frame_equal(again, frame, check_dtype=False)
+def test_a_toml_file_maps_columns_values_kinds_and_scale(imported, tmp_path):
+    toml = """
+    scale = [1, 7]
+    [columns]
+    score = "Güte"
+    item_type = "Art"
+    [values]
+    system = "S"
+    pair = "en-de"
+    [item_types]
+    Kontrolle = "repeat"
+    """
+    (tmp_path / "map.toml").write_text(toml, encoding="utf-8")
+    text = "segment;annotator;Güte;Art\n1;Ann;6,5;tgt\n2;Ann;7;Kontrolle\n3;Ann;8;tgt\n"
+    ratings, _, report = imported(text, mapping=tmp_path / "map.toml")
+    assert ratings["score"].tolist() == [6.5, 7]
+    assert ratings["item_type"].tolist() == ["system", "repeat"]
+    assert (report.scale, report.rows_rejected) == ([1, 7], 1)
 
 
-def test_quick_and_careful_reading_agree(imported):
-    rows = [f"eng,deu,S{place % 3},d,{place},A{place % 5},{place % 101}" for place in range(3000)]
-    quick, *_ = imported(lines(*rows))
-    careful, *_ = imported(lines(*(row.replace(",d,", ',"d",') for row in rows)))
-    pd.testing.assert_frame_equal(quick, careful)
+BAD_MAPPINGS = {
+    "columns = 3": "columns",
+    "[columns]\nrater = 'x'": "rater",
+    "colour = 'red'": "colour",
+    "scale = [5, 1]": "scale",
+    "scale = 'x'": "scale",
+    "scale = '15'": "scale",
+    "scale = [false, true]": "scale",
+    "scale = [1, 1" + "0" * 400 + "]": "scale",
+    "[columns]\nscore = 3": "score",
+    "[columns]\nscore = []": "score",
+    "[item_types]\nx = 'y'": "'y'",
+    "[item_types]\nref = ['reference']": "text",
+    "decimal = ';'": "decimal|comma",
+    "[values]\nsystem = [1]": "system",
+    "[values]\ndoc = 1.10": "quotes",
+    "[values]\ndoc = true": "text",
+    "[values]\nsystem = ''": "system",
+    "format = 'nonsense'": "nonsense",
+    "[columns]\nscore = " + "[" * 5000: "cannot be read",
+    "[": "cannot be read",
+}
+
+
+@pytest.mark.parametrize("toml", BAD_MAPPINGS, ids=lambda toml: toml[:30])
+def test_a_bad_mapping_is_told(toml, imported, tmp_path):
+    (tmp_path / "map.toml").write_text(toml, encoding="utf-8")
+    with pytest.raises(DataError, match=BAD_MAPPINGS[toml]):
+        imported(lines(*GOOD), mapping=tmp_path / "map.toml")
+
+
+@pytest.mark.parametrize("value", ["system=", "system=  ", "doc=\u200b", "may.csv:annotator="])
+def test_a_value_of_all_rows_is_a_text(value, tmp_path, capsys):
+    assert run(file(tmp_path, "may.csv", *GOOD), "--value", value) == 1
+    assert "no text" in capsys.readouterr().err
+    assert not (tmp_path / "campaign.parquet").exists()
+
+
+def test_a_value_may_differ_by_file(tmp_path):
+    header = "src_lang,tgt_lang,system,segment,annotator,score"
+    first = file(tmp_path, "a.csv", "eng,deu,A,1,Ann,80", header=header)
+    second = file(tmp_path, "b.csv", "eng,deu,A,1,Ann,60", header=header)
+    told = {"a.csv:doc": "first", "b.csv:doc": "second"}
+    importing.import_campaign([first, second], tmp_path / "c.parquet", values=told)
+    ratings = data.open_campaign(tmp_path / "c.parquet")[0]
+    assert dict(zip(ratings["doc"], ratings["score"])) == {"first": 80, "second": 60}
+    for name, word in {"c.csv:doc": r"c\.csv", "a.csv:dco": "dco"}.items():
+        with pytest.raises(DataError, match=word):
+            importing.import_campaign([first], tmp_path / "d.parquet", values={name: "x"})
+
+
+def test_the_command_knows_the_same_formats_as_the_package():
+    assert campaigns.FORMATS == importing.FORMATS
+
+
+# The receipt
+
+
+def test_the_receipt_counts_what_came_and_what_became_of_it(tmp_path):
+    rows = [
+        *("A,d,1,Ann,80,system", "A,d,1,Bob,60,system", "B,d,1,Ann,70,system", "B,d,1,Bob,900,system"),
+        *("refA,d,1,Ann,90,reference", "A,d,1,Ann,5,degraded"),
+    ]
+    path = file(tmp_path, "a.csv", *(f"eng,deu,{row}" for row in rows), header=HEADER + ",item_type")
+    told = {"keep_names": True, "scale": (0, 100), "allow_rejected": True}
+    report, _ = importing.import_campaign([path], tmp_path / "c.parquet", **told)
+    assert (report.rows_read, report.rows_kept, report.rows_rejected, report.rows_excluded) == (6, 5, 1, 0)
+    # degraded copies say nothing of a system or a person
+    assert {row["system"]: (row["judgements"], row["mean"]) for row in report.systems} == {
+        "A": (2, 70),
+        "B": (1, 70),
+        "refA": (1, 90),
+    }
+    assert {row["annotator"]: (row["judgements"], row["mean"]) for row in report.people} == {
+        "Ann": (3, 80),
+        "Bob": (1, 60),
+    }
+    assert [line.split() for line in report.sentences() if line.startswith("refA")] == [["refA", "1", "90.00"]]
+    receipt = data.open_campaign(tmp_path / "c.parquet")[0].attrs["reading"]["receipt"]
+    assert receipt["rows"] == "6 read, 5 kept"
+    assert receipt["scale"].startswith("0 to 100")
+
+
+def test_checking_writes_nothing_and_says_the_same(tmp_path, capsys):
+    file(tmp_path, "a.csv", *GOOD)
+    before = sorted(tmp_path.rglob("*"))
+    assert run("a.csv", "--check", "--keep-names") == 0
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "4 rows read: 4 kept" in told.err
+    assert sorted(tmp_path.rglob("*")) == before
+    assert run("a.csv", "--keep-names") == 0
+    assert capsys.readouterr().err.partition("format")[2] == told.err.partition("format")[2]
+
+
+def test_the_command_prints_paths_on_stdout_and_the_receipt_on_stderr(tmp_path, capsys):
+    file(tmp_path, "my.csv", *GOOD)
+    assert run("my.csv", "--out", "c.parquet", "--scale", "0:90", "--keep-names") == 0
+    printed = capsys.readouterr()
+    assert printed.out.split() == ["c.parquet", "c.import.json"]
+    assert "4 rows read: 4 kept, 0 rejected" in printed.err
+    report = json.loads((tmp_path / "c.import.json").read_text(encoding="utf-8"))
+    assert (report["rows_kept"], report["scale"], report["scale_from"]) == (4, [0, 90], "as told")
+    assert run("none.csv") == 1
+    assert "none.csv" in capsys.readouterr().err
+
+
+def test_an_import_is_the_same_twice(imported, tmp_path):
+    imported(lines(*GOOD, "eng,deu,A,d,2,Ann,104"))
+    first = {path.name: path.read_bytes() for path in tmp_path.glob("c.*")}
+    imported(lines(*GOOD, "eng,deu,A,d,2,Ann,104"))
+    assert {path.name: path.read_bytes() for path in tmp_path.glob("c.*")} == first
+
+
+# Names
 
 
 def test_names_stand_nowhere_in_what_is_written(tmp_path, capsys):
-    path = tmp_path / "my.csv"
-    name = "Annabel Leigh"
     rows = [
         "en,de,A,d,1,%s,80,task-%s-1,%s@x.org",
         "en,de,A,d,2,%s,104,task-%s-1,%s@x.org",
@@ -473,86 +328,365 @@ def test_names_stand_nowhere_in_what_is_written(tmp_path, capsys):
         'en,de,"A,d,9,%s,1,%s,%s',
         "en,de,A,d,4,%s,,task-%s,%s",
     ]
-    path.write_text(lines(*(row.replace("%s", name) for row in rows), header=HEADER + ",hit,e-mail"), encoding="utf-8")
-    assert cli.main(["import", str(path), "--allow-rejected", "--out", str(tmp_path / "c.parquet")]) == 0
-    printed = capsys.readouterr()
-    written = list(tmp_path.glob("c.*"))
+    rows = [row.replace("%s", "Annabel Leigh") for row in rows]
+    path = file(tmp_path, "my.csv", *rows, header=HEADER + ",hit,e-mail")
+    assert run(path, "--allow-rejected", "--out", "c.parquet") == 0
+    printed, written = capsys.readouterr(), [*tmp_path.glob("c.*")]
     assert len(written) == 3
-    everything = b"".join(found.read_bytes() for found in written) + (printed.out + printed.err).encode()
     table = pq.read_table(tmp_path / "c.parquet").to_pylist()
-    for text in (everything.decode("utf-8", "replace"), json.dumps(table)):
-        assert "annabel" not in text.casefold()
-        assert "leigh" not in text.casefold()
+    everything = b"".join(found.read_bytes() for found in written).decode("utf-8", "replace")
+    everything += printed.out + printed.err + json.dumps(table)
+    assert not re.search("annabel|leigh", everything, re.IGNORECASE)
     assert table[0]["hit"] == f"task-{table[0]['annotator']}-1"
 
 
 def test_pseudonyms_are_the_same_at_a_second_import_and_others_with_another_salt(imported, tmp_path):
-    first, *_ = imported(lines(*GOOD))
-    again, *_ = imported(lines(*reversed(GOOD)))
-    assert set(first["annotator"]) == set(again["annotator"])
-    assert set(first["annotator"]).isdisjoint(imported(lines(*GOOD), salt="pepper")[0]["annotator"])
+    def people(*rows, **told):
+        return {*imported(lines(*rows), keep_names=False, **told)[0]["annotator"]}
+
+    first = people(*GOOD)
+    assert all(re.fullmatch("a-[a-z2-7]{10}", alias) for alias in first)
+    assert people(*reversed(GOOD)) == first
+    assert first.isdisjoint(people(*GOOD, salt="pepper"))
     salt = tmp_path / "config" / "salt"
     assert stat.S_IMODE(salt.stat().st_mode) == 0o600
     assert len(salt.read_text(encoding="ascii").strip()) == 64
+    many = [f"eng,deu,A,d,{n},P{n},5" for n in range(500)]
+    assert len(people(*many)) == 500, "different people have different pseudonyms"
+    again = people(*(row.replace("Ann", min(first)) for row in GOOD))
+    assert min(first) in again, "a pseudonym is nobody's name and stays as it is"
     salt.write_text("", encoding="ascii")
-    with pytest.raises(DataError, match="holds no salt"):
-        imported(lines(*GOOD))
+    with pytest.raises(DataError, match=r"salt"):
+        people(*GOOD)
 
 
-@given(st.lists(st.text(min_size=1, max_size=8), min_size=2, max_size=8, unique=True))
-def test_different_people_have_different_pseudonyms(names):
-    people = set(names)
-    aliases = Pseudonyms("pepper")
-    found = {name: aliases.one(name) for name in people}
-    assert all(re.fullmatch("a-[a-z2-7]{10}", alias) for alias in found.values())
-    assert len(set(found.values())) == aliases.count
+def test_models_that_judge_keep_their_names_and_are_kept_apart(tmp_path):
+    rows = [*GOOD, *(row.replace("Ann", "GPT-4o judge") for row in GOOD[:2])]
+    told = {"salt": "pepper", "judges": ["GPT-4o judge"]}
+    importing.import_campaign([file(tmp_path, "my.csv", *rows)], tmp_path / "c.parquet", **told)
+    ratings = data.open_campaign(tmp_path / "c.parquet")[0]
+    assert (len(ratings), ratings["annotator"].nunique()) == (4, 2)
+    assert {*data.open_judges(tmp_path / "c.parquet")["annotator"]} == {"GPT-4o judge"}
+    assert "Ann" not in (tmp_path / "c.import.json").read_text(encoding="utf-8")
 
 
-def test_the_command_prints_paths_on_stdout_and_the_report_on_stderr(tmp_path, capsys):
-    path = tmp_path / "my.csv"
-    path.write_text(lines(*GOOD), encoding="utf-8")
-    code = cli.main(["import", str(path), "--out", str(tmp_path / "c.parquet"), "--scale", "0:90", "--keep-names"])
-    printed = capsys.readouterr()
-    assert code == 0
-    assert printed.out.splitlines() == [str(tmp_path / "c.parquet"), str(tmp_path / "c.import.json")]
-    assert "4 rows read: 4 kept, 0 rejected" in printed.err
-    report = json.loads((tmp_path / "c.import.json").read_text(encoding="utf-8"))
-    assert (report["rows_kept"], report["scale"], report["scale_from"]) == (4, [0, 90], "as told")
-    assert cli.main(["import", str(tmp_path / "none.csv")]) == 1
-    assert "is not there" in capsys.readouterr().err
+def test_the_strangers_judge_is_kept_apart(imported, mirrored, tmp_path):
+    plain = pd.read_csv(mirrored("../strangers/llm.csv"))
+    [judge] = [name for name in plain["annotator"].unique() if "gpt" in name.casefold() or "llm" in name.casefold()]
+    ratings, _, _ = imported(mirrored("../strangers/llm.csv"), judges=[judge])
+    people = plain[plain["annotator"] != judge].groupby("system")["score"].mean().to_dict()
+    assert ratings.groupby("system")["score"].mean().to_dict() == pytest.approx(people)
+    assert {*data.open_judges(tmp_path / "c.parquet")["annotator"]} == {judge}
 
 
-def test_the_command_knows_the_same_formats_as_the_package():
-    assert campaigns.FORMATS == importing.FORMATS
-
-
-def test_a_campaign_opens_raw_too_and_a_foreign_parquet_does_not(tmp_path):
-    path = tmp_path / "my.csv"
-    path.write_text(lines(*GOOD, "eng,deu,A,d,2,Ann,104"), encoding="utf-8")
-    with pytest.raises(DataError, match=r"1 of 5 rows \(20\.0%\) cannot be read.*--allow-rejected"):
-        data.open_campaign(path)
-    ratings, spans = data.open_campaign(path, allow_rejected=True)
-    assert (len(ratings), spans) == (4, None)
-    assert ratings.attrs["source"]["name"] == "my"
-    assert sum(ratings.attrs["excluded"].values()) == 1
-    pq.write_table(pa.table({"x": [1]}), tmp_path / "x.parquet")
-    with pytest.raises(DataError, match="was not written by `evalkit import`"):
-        data.open_campaign(tmp_path / "x.parquet")
-    (tmp_path / "y.parquet").write_bytes(b"PAR1 nothing")
-    with pytest.raises(DataError, match="is no sound Parquet"):
-        data.open_campaign(tmp_path / "y.parquet")
+# Several files
 
 
 def test_several_files_are_one_campaign(tmp_path):
-    for number, row in enumerate(GOOD[:2]):
-        (tmp_path / f"{number}.csv").write_text(lines(row), encoding="utf-8")
-    paths = [tmp_path / "0.csv", tmp_path / "1.csv"]
-    report, _ = importing.import_campaign(paths, tmp_path / "c.parquet")
+    one, two = file(tmp_path, "0.csv", GOOD[0]), file(tmp_path, "1.csv", GOOD[1])
+    report, _ = importing.import_campaign([one, two], tmp_path / "c.parquet")
     assert [entry["name"] for entry in report.files] == ["0.csv", "1.csv"]
-    assert len(data.open_campaign(tmp_path / "c.parquet")[0]) == 2
-    (tmp_path / "1.csv").write_text(lines(GOOD[0]), encoding="utf-8")
-    with pytest.raises(DataError, match="same content"):
-        importing.import_campaign(paths, tmp_path / "c.parquet")
-    (tmp_path / "1.csv").write_text(lines(GOOD[0], GOOD[1]), encoding="utf-8")
-    report, _ = importing.import_campaign(paths, tmp_path / "c.parquet", allow_rejected=True)
-    assert "repeats the judgement of line 2 of 0.csv" in (tmp_path / "c.rejected.csv").read_text(encoding="utf-8")
+    assert scores("c.parquet") == [80, 70]
+    file(tmp_path, "1.csv", GOOD[0])
+    with pytest.raises(DataError, match=r"same content"):
+        importing.import_campaign([one, two], tmp_path / "c.parquet")
+    file(tmp_path, "1.csv", *GOOD[:2])
+    importing.import_campaign([one, two], tmp_path / "c.parquet", allow_rejected=True)
+    assert "0.csv" in rejected_rows(tmp_path / "c.rejected.csv")[0]["reason"]
+
+
+def test_files_of_two_kinds_and_results_of_imports_make_one_campaign(tmp_path):
+    esa = 'ann,C,1,TGT,eng,deu,50,d,False,"[{""start_i"":3,""end_i"":5,""severity"":""major""}]",1.5,2.5\n'
+    (tmp_path / "esa.csv").write_text(esa, encoding="utf-8")
+    file(tmp_path, "a.csv", *GOOD)
+    report, _ = importing.import_campaign(["a.csv", "esa.csv"], tmp_path / "c.parquet", keep_names=True)
+    ratings, spans = data.open_campaign(tmp_path / "c.parquet")
+    assert report.format == "csv + esa"
+    assert ratings.groupby("system")["score"].mean().to_dict() == {"A": 70.25, "B": 35, "C": 50}
+    assert spans[["system", "severity"]].values.tolist() == [["C", "major"]]
+    importing.import_campaign(["esa.csv"], "one.parquet")
+    importing.import_campaign(["a.csv"], "two.parquet")
+    report, _ = importing.import_campaign(["one.parquet", "two.parquet"], "both.parquet")
+    both, spans = data.open_campaign("both.parquet")
+    one, two = (data.open_campaign(name)[0] for name in ("one.parquet", "two.parquet"))
+    assert sorted(both["annotator"]) == sorted([*one["annotator"], *two["annotator"]]), "pseudonyms stay as they were"
+    assert sorted(both["score"]) == sorted([*one["score"], *two["score"]])
+    assert (len(spans), report.rows_kept) == (1, 5)
+    importing.import_campaign(["one.parquet", "a.csv"], "mixed.parquet")
+    assert scores("mixed.parquet") == [50, 80, 70, 60.5, 0]
+
+
+def test_scales_that_differ_are_no_campaign(tmp_path):
+    first = file(tmp_path, "a.csv", *GOOD)
+    second = file(tmp_path, "b.csv", "eng,deu,A,d,2,Ann,3", header=HEADER + " (1-5)")
+    errors = file(tmp_path, "c.tsv", "A\t1\tr\tOther\tMajor", header="system\tseg_id\trater\tcategory\tseverity")
+    for other in (second, errors):
+        with pytest.raises(DataError, match=rf"a\.csv has scores from 0 to 100; {other.name}.*Import each"):
+            importing.import_campaign([first, other], tmp_path / "c.parquet")
+
+
+# Results
+
+
+def test_nothing_sound_is_an_error_and_leaves_the_earlier_result_alone(tmp_path):
+    bad = file(tmp_path, "bad.csv", "eng,deu,A,d,1,Ann,104")
+    with pytest.raises(DataError, match=r"none is a sound judgement .*outside 0-100"):
+        importing.import_campaign([bad], "out.parquet")
+    assert not [*tmp_path.glob("*out*")]
+    good = file(tmp_path, "good.csv", *GOOD, "eng,deu,A,d,2,Ann,104")
+    importing.import_campaign([good], "out.parquet", allow_rejected=True)
+    before = {path.name: path.read_bytes() for path in tmp_path.glob("out*")}
+    assert set(before) == {"out.parquet", "out.rejected.csv", "out.import.json"}
+    with pytest.raises(DataError):
+        importing.import_campaign([bad], "out.parquet")
+    assert {path.name: path.read_bytes() for path in tmp_path.glob("out*")} == before
+    importing.import_campaign([file(tmp_path, "bad.csv", *GOOD)], "out.parquet")
+    assert not (tmp_path / "out.rejected.csv").exists(), "the rejected rows of another import are gone"
+
+
+def test_a_killed_import_leaves_nothing_that_could_pass_for_a_result(tmp_path):
+    rows = (f"eng,deu,S{s},d,{n},A{n % 7},{n % 100}" for s in range(40) for n in range(25_000))
+    path = file(tmp_path, "long.csv", *rows)
+    code = "import sys; from evalkit.data import importing; importing.import_campaign([sys.argv[1]], sys.argv[2])"
+    process = subprocess.Popen([sys.executable, "-c", code, path, tmp_path / "out.parquet"])
+    deadline = time.monotonic() + 120
+    while not (left := [*tmp_path.glob(".out.parquet.*.part")]) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    assert len(left) == 1
+    assert not [*tmp_path.glob("out*")]
+    os.utime(left[0], (0, 0))
+    importing.import_campaign([file(tmp_path, "long.csv", *GOOD)], tmp_path / "out.parquet")
+    assert not left[0].exists(), "what a killed import left is cleared away"
+
+
+def test_a_result_is_renewed_but_not_written_over_by_other_files(tmp_path, capsys):
+    file(tmp_path, "may.csv", *GOOD[:2])
+    file(tmp_path, "june.csv", *GOOD[2:])
+    assert run("may.csv") == run("may.csv") == 0
+    before = (tmp_path / "campaign.parquet").read_bytes()
+    assert run("june.csv") == 1
+    assert "may.csv" in capsys.readouterr().err
+    assert (tmp_path / "campaign.parquet").read_bytes() == before
+    assert run("may.csv", "june.csv") == 0, "nothing of the earlier result is lost"
+    assert run("june.csv") == 1
+    assert run("june.csv", "--replace") == 0
+
+
+OTHERS = ["z.parquet", "z.spans.parquet", "z.judges.parquet", "z.import.json", "z.rejected.csv"]
+
+
+@pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.parametrize("content", ["a note", "[]", '{"files": "mine"}', "PAR1"])
+def test_what_others_keep_beside_a_result_is_not_written_over(name, content, tmp_path, capsys):
+    file(tmp_path, "may.csv", *GOOD)
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    assert run("may.csv", "--out", "z.parquet") == 1
+    told = capsys.readouterr().err
+    assert name in told
+    assert "--replace" in told or name == "z.parquet"
+    assert [path.name for path in tmp_path.glob("z.*")] == [name]
+    assert (tmp_path / name).read_text(encoding="utf-8") == content
+    if name != "z.parquet":
+        assert run("may.csv", "--out", "z.parquet", "--replace") == 0
+        assert run("may.csv", "--out", "z.parquet") == 0, "what an import wrote, it renews"
+
+
+def test_a_folder_or_an_input_is_not_taken_for_a_result(tmp_path, capsys):
+    file(tmp_path, "may.csv", *GOOD)
+    (tmp_path / "z.spans.parquet").mkdir()
+    assert run("may.csv", "--out", "z.parquet", "--replace") == 1
+    assert "z.spans.parquet is a folder" in capsys.readouterr().err
+    assert not (tmp_path / "z.parquet").exists()
+
+
+def test_repairs_are_imported_and_not_written_over(tmp_path, capsys):
+    file(tmp_path, "my.csv", *GOOD[:2], "eng,deu,C,d,1,Ann,104", "eng,deu,C,d,2,Bob,x", "eng,deu,C,d,3,Bob,7,5")
+    assert run("my.csv", "--allow-rejected") == run("my.csv", "--allow-rejected") == 0
+    rejected = tmp_path / "campaign.rejected.csv"
+    assert [(row["line"], row["score"]) for row in rejected_rows(rejected)] == [("4", "104"), ("5", "x"), ("6", "")]
+    text = rejected.read_text(encoding="utf-8-sig").replace(",104,\n", ",10.4,\n").replace(",x,\n", ",11,\n")
+    rejected.write_text(text, encoding="utf-8-sig")
+    assert run("my.csv", "--allow-rejected") == 1
+    assert run("my.csv", rejected.name, "--allow-rejected") == run(rejected.name, "--replace") == 1
+    assert rejected.name in capsys.readouterr().err
+    assert "10.4" in rejected.read_text(encoding="utf-8-sig")
+    assert run("my.csv", rejected.name, "--allow-rejected", "--out", "two.parquet") == 0
+    ratings, first = (data.open_campaign(name)[0] for name in ("two.parquet", "campaign.parquet"))
+    assert ratings["score"].tolist() == [80, 70, 10.4, 11]
+    assert ratings["annotator"].nunique() == 2, "a pseudonym stays the same"
+    assert ratings["annotator"][2] == first["annotator"][0]
+    assert [row["file"] for row in rejected_rows(tmp_path / "two.rejected.csv")] == ["my.csv"] * 3 + [rejected.name]
+    assert run("my.csv", "--replace", "--allow-rejected") == 0
+
+
+def test_repaired_rows_may_be_saved_by_a_spreadsheet(imported, tmp_path):
+    """They keep the languages that the first file's name stated."""
+    header = "system,doc,segment,annotator,score"
+    imported(lines("A,d,1,Ann,5", "B,d,1,Ann,104", header=header), "scores.en-hi.csv")
+    [row] = rejected_rows(tmp_path / "c.rejected.csv")
+    book = openpyxl.Workbook()
+    book.active.append([*row])
+    book.active.append([*[*row.values()][:-2], 14])
+    ratings, _, _ = imported(book, "repaired.xlsx", format="csv")
+    assert ratings[["src_lang", "tgt_lang", "system", "score"]].values.tolist() == [["eng", "hin", "B", 14]]
+    cells = [cell.partition(":")[0] for cell in [*row.values()][:-2]]
+    semicolons = "\n".join(";".join(cells) for cells in ([*row], [*cells, "14,5", ""]))
+    assert imported(semicolons)[0]["score"].tolist() == [14.5]
+
+
+def test_rows_that_were_excluded_stay_so(imported, tmp_path):
+    rows = ["1,TGT,eng,deu,80,d,True,1.5,2.5", "1,TGT,eng,deu,80,d,False,1.5,2.5", "2,TGT,eng,deu,180,d,False,3,4"]
+    _, _, report = imported("".join(f"u,S,{row}\n" for row in rows))
+    assert (report.rows_excluded, report.rows_rejected) == (1, 1)
+    text = (tmp_path / "c.rejected.csv").read_text(encoding="utf-8-sig").replace(",180,d", ",18,d")
+    (tmp_path / "repaired.csv").write_text(text, encoding="utf-8")
+    with pytest.raises(DataError, match=r"repaired\.csv.*appraise"):
+        importing.import_campaign(["repaired.csv"], "d.parquet")
+    report, _ = importing.import_campaign(["repaired.csv"], "d.parquet", format="csv")
+    assert (report.format, report.rows_read, report.rows_kept) == ("csv", 1, 1)
+
+
+def test_rejected_rows_run_nothing_in_a_spreadsheet_and_come_back_as_they_were(imported, tmp_path):
+    systems = ["=cmd|' /C calc'!A0", "-1+1", "'quoted", "plain"]
+    table = pd.DataFrame({"src_lang": "eng", "tgt_lang": "deu", "system": systems, "doc": "d", "annotator": "p"})
+    table = table.assign(segment=[*"0123"], score=[50, 60, 70, 80])
+    table.to_csv(tmp_path / "good.csv", index=False)
+    table.assign(score=["5x", "6x", "7x", "8x"], doc="e", **{"=note": "@SUM(A1)"}).to_csv("bad.csv", index=False)
+    imported([tmp_path / "good.csv", tmp_path / "bad.csv"], scale=(0, 100))
+    text = (tmp_path / "c.rejected.csv").read_text(encoding="utf-8-sig")
+    cells = [cell for row in csv.reader(text.splitlines()) for cell in row]
+    assert len([cell for cell in cells if "SUM" in cell]) == 4
+    assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@"))]
+    found, _, _ = imported(re.sub(r",(\d)x,", r",\g<1>0,", text), scale=(0, 100))
+    assert found[["system", "score"]].values.tolist() == [list(pair) for pair in zip(systems, [50, 60, 70, 80])]
+
+
+def two_campaigns(folder):
+    """Write two small campaigns of which only one has rows that are set apart; return their files."""
+    rows = [[f"{system},{n},ann,{score}" for system in "AB" for n in range(9)] for score in (10, 90)]
+    header = "system,segment,annotator,score"
+    return (
+        file(folder, "one.csv", *rows[0], header=header),
+        file(folder, "two.csv", *rows[1], "A,99,ann,junk", header=header),
+    )
+
+
+def test_judges_are_of_the_campaign_whose_ratings_were_opened(tmp_path):
+    one, two = two_campaigns(tmp_path)
+    importing.import_campaign([one], "c.parquet")
+    ratings, _ = data.open_campaign("c.parquet")
+    assert data.open_judges("c.parquet", ratings=ratings.head(3)) is None
+    importing.import_campaign([two], "c.parquet", allow_rejected=True)
+    with pytest.raises(DataError, match=r"c\.parquet was imported anew"):
+        data.open_judges("c.parquet", ratings=ratings.head(3))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="does not apply: this system locks no folders")
+def test_one_import_at_a_time_moves_its_files_into_a_folder(tmp_path):
+    import fcntl
+
+    one, two = two_campaigns(tmp_path)
+    out = tmp_path / "c.parquet"
+    importing.import_campaign([one], out)
+    held = os.open(tmp_path, os.O_RDONLY)
+    fcntl.flock(held, fcntl.LOCK_EX)
+    options = {"allow_rejected": True, "replace": True}
+    other = threading.Thread(target=importing.import_campaign, args=([two], out), kwargs=options)
+    other.start()
+    other.join(1)
+    assert other.is_alive()
+    assert {*scores(out)} == {10}
+    os.close(held)
+    other.join(60)
+    assert not other.is_alive()
+    assert {*scores(out)} == {90}
+    assert sorted(path.name for path in tmp_path.glob("c.*")) == ["c.import.json", "c.parquet", "c.rejected.csv"]
+    assert not [*tmp_path.glob(".c.*")]
+
+
+def mtme_layout(folder, cells, name="en-de.mqm.seg.score"):
+    """Write a file of mt-metrics-eval's layout, with its documents beside."""
+    (folder / "documents").mkdir(exist_ok=True, parents=True)
+    (folder / "documents" / "en-de.docs").write_text("news\td\n" * len(cells))
+    (folder / "human-scores").mkdir(exist_ok=True)
+    path = folder / "human-scores" / name
+    path.write_text("".join(f"S\t{cell}\n" for cell in cells), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("name", ["my.csv", "my.xlsx", "en-de.mqm.seg.score"])
+@pytest.mark.parametrize("back", [False, True])
+def test_a_file_that_changes_while_it_is_imported_is_rejected(tmp_path, name, back):
+    """Rows of both contents were a result, under the digest of the old one."""
+    path = tmp_path / name
+    if name == "my.csv":
+        file(tmp_path, name, *GOOD)
+    elif name == "my.xlsx":
+        pd.read_csv(file(tmp_path, "made.csv", *GOOD)).to_excel(path, index=False)
+    else:
+        path = mtme_layout(tmp_path, ["-5", "-2"])
+    old, before = path.read_bytes(), path.stat()
+
+    def meanwhile(_):
+        time.sleep(0.02)  # a file system's clock moves in steps
+        path.write_bytes(old + b"\n")
+        if back:
+            path.write_bytes(old)
+            os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+    with pytest.raises(DataError, match=rf"{re.escape(name)} changed while it was read"):
+        importing.import_campaign([path], "c.parquet", tell=meanwhile)
+    assert not (tmp_path / "c.parquet").exists()
+    assert len(importing.import_campaign([path], "c.parquet")[1]) > 1, "at rest it is read"
+
+
+def test_what_is_read_beside_a_file_is_part_of_its_digest(tmp_path):
+    path = mtme_layout(tmp_path, ["-5", "-2"])
+    first, _ = importing.import_campaign([path], "c.parquet")
+    (tmp_path / "documents" / "en-de.docs").write_text("news\td\nnews\tother\n")
+    assert importing.import_campaign([path], "c.parquet")[0].digest != first.digest
+
+
+# The template
+
+
+@pytest.mark.parametrize("top", [5, 100])
+def test_the_example_row_of_the_template_changes_nothing(top, imported, tmp_path):
+    example = (starter.campaign("spring", tmp_path) / "scores.csv").read_text(encoding="utf-8").splitlines()
+    pairs = [(system, n, name) for system in "AB" for n in range(10) for name in ("Ann", "Robert")]
+    rows = [f"eng,deu,{system},d,{n},{name},{(n * 7 + len(name)) % top + 1},,,," for system, n, name in pairs]
+    plain, _, without = imported(lines(*rows, header=example[0]))
+    left, _, said = imported(lines(*example[1:], *rows, header=example[0]))
+    assert len(example) == 2
+    assert plain.equals(left)
+    assert plain.attrs["scale"] == left.attrs["scale"]
+    assert (said.rows_read, said.rows_kept) == (40, 40)
+    assert [note for note in said.notes if note not in without.notes and "example row" in note]
+
+
+def test_the_template_may_keep_its_empty_columns(imported, tmp_path):
+    folder = starter.campaign("spring", tmp_path)
+    pairs = [(system, n, name) for system in "AB" for n in range(10) for name in ("Ann", "Bob")]
+    rows = [f"eng,deu,{system},d,{n},{name},{n * 9},{'repeat' if n > 8 else ''},,," for system, n, name in pairs]
+    text = (folder / "scores.csv").read_text(encoding="utf-8").strip() + "\n" + "\n".join(rows) + "\n"
+    ratings, _, report = imported(text)
+    assert (report.rows_kept, report.rows_rejected) == (40, 0)
+    assert "hit" not in ratings
+    assert ratings["item_type"].value_counts().to_dict() == {"system": 36, "repeat": 4}
+    late = text + "".join(f"eng,deu,C,d,{n},Ann,5,,{'h' * (n == 44)},,\n" for n in range(45))
+    with pytest.raises(DataError, match=r"line 87: hit"):
+        imported(late)
+    every, _, _ = imported(text.replace(",repeat,", ",,").replace("eng,deu", ","))
+    assert ({*every["src_lang"]}, {*every["item_type"]}) == ({"und"}, {"system"})
+
+
+def test_a_foreign_parquet_is_refused(tmp_path):
+    pq.write_table(pa.table({"x": [1]}), "x.parquet")
+    (tmp_path / "y.parquet").write_bytes(b"PAR1 nothing")
+    for name, word in {"x.parquet": "import", "y.parquet": "Parquet"}.items():
+        with pytest.raises(DataError, match=rf"{name[0]}\.parquet.*{word}"):
+            data.open_campaign(name)
+        with pytest.raises(DataError, match=rf"{name[0]}\.parquet"):
+            importing.import_campaign([name], "c.parquet")

@@ -13,13 +13,13 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.doors.workbooks import HEAD, SHEET
 
 from evalkit import DataError, data
 from evalkit.data import importing
 from evalkit.data.importing import rejected, writing
 from evalkit.data.importing.files import jsonl, parquet, parts, rows, sheets, text, xls, xlsx
 from tests.doors import workbooks
-from tests.doors.workbooks import HEAD, SHEET
 
 ROWS = [[*HEAD], *([s, "d", str(n), "Ann", 80.0 + n, "en-de"] for s in "AB" for n in range(9))]
 END = b"</sheetData>"

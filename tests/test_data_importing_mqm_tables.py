@@ -3,23 +3,21 @@
 import csv
 import io
 import json
-import re
 import tarfile
 
 import numpy as np
-import openpyxl
 import pandas as pd
 import pytest
 
 from evalkit import DataError
 from evalkit.data import indicmt
-from evalkit.data.importing.kinds import weights
 from evalkit.data.typology import SCHEMES, WMT
 from evalkit.human import mqm
 
 GOOGLE = "google/wmt-mqm-human-evaluation/*"
 #: What an error weighs there, written down again from Freitag et al. 2021 and the repository's README.
 FREITAG = {"Minor": 1.0, "Major": 5.0, "No-error": 0.0, "no-error": 0.0, "Neutral": 0.0}
+HEADER = "system\tdoc\tseg_id\trater\tcategory\tseverity"
 
 
 @pytest.fixture
@@ -28,7 +26,7 @@ def imported(imported):
     return lambda content, name="mqm_ende.tsv", **options: imported(content, name, **options)
 
 
-def table(*rows, header="system\tdoc\tseg_id\trater\tcategory\tseverity"):
+def table(*rows, header=HEADER):
     return "\n".join([header, *rows]) + "\n"
 
 
@@ -43,20 +41,59 @@ def freitag(row):
     return FREITAG[row["severity"]]
 
 
-@pytest.mark.parametrize(
-    "nothing",
-    [
-        "\t",
-        "No-error\tno-error",
-        "no error\t",
-        "NO_ERROR\tNeutral",
-        "None\tnone",
-        "\tNONE",
-        "noerror\tNo Error",
-        "No issues\tN/A",
-        "no-error\t-",
-    ],
-)
+GOOGLES = """system doc doc_seg_id global_seg_id rater source target category severity
+A|d1|1|7|r1|Hello "world|Hallo <v>Welt</v>!|Accuracy/Mistranslation|Major
+A|d1|1|7|r1|Hello "world|Hallo Welt<v>!</v>|Fluency/Punctuation|Minor
+A|d1|2|8|r1|Bye|Tschüss|No-error|no-error
+B|d1|1|7|r1|<v>Hello</v> "world|Welt|Accuracy/Omission|Minor
+B|d1|2|8|r1|Bye|<v>Xyz</v>|Non-translation!|Major
+refA|d1|1|7|r1|Hello "world|<v>Hallo</v> Welt|Source error|Major
+A|d1|2|8|r2|Bye|<v>Tschüss</v>|Style/Awkward|Neutral
+"""
+GOOGLES = GOOGLES.partition("\n")[0].replace(" ", "\t") + "\n" + GOOGLES.partition("\n")[2].replace("|", "\t")
+
+
+def test_tables_give_scores_and_spans(imported):
+    ratings, spans, report = imported(GOOGLES)
+    assert (report.format, report.rows_folded, report.rows_rejected, report.scale) == ("mqm", 1, 0, None)
+    assert ratings["score"].tolist() == [-5.1, 0, -1, -25, 0, 0]
+    assert ratings["item_type"].tolist() == ["system"] * 4 + ["reference", "system"]
+    assert ratings["segment"].tolist() == ["7", "8", "7", "8", "7", "8"]
+    places = spans[["start", "end", "side", "text"]].values.tolist()
+    assert places[:3] == [[6, 10, "target", "Welt"], [10, 11, "target", "!"], [0, 5, "source", "Hello"]]
+    for row in spans.merge(ratings, on=["system", "segment", "annotator"]).itertuples():
+        text = {"target": row.hypothesis, "source": row.source}[row.side]
+        assert text[int(row.start) : int(row.end)] == row.text
+    scored = mqm.segment_scores(ratings, spans, WMT)
+    assert scored["mqm"].tolist() == pytest.approx(ratings["score"].tolist(), abs=1e-12), "weighed by the same table"
+
+
+BROKEN = {
+    "an unknown severity": ("Fluency/Punctuation\tMinor", "Fluency/Punctuation\tTrivial"),
+    "no category": ("Accuracy/Mistranslation\tMajor", "\tMajor"),
+    "no severity": ("Accuracy/Mistranslation\tMajor", "Accuracy/Mistranslation\t"),
+    "a short row": ("\tAccuracy/Mistranslation\tMajor", "\tAccuracy"),
+    "a long row": ("Accuracy/Mistranslation\tMajor", "Accuracy/Mistranslation\tMajor\tx"),
+}
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+def test_an_error_that_cannot_be_read_takes_its_judgement_with_it(kind, imported):
+    ratings, spans, report = imported(GOOGLES.replace(*BROKEN[kind]))
+    assert [entry["line"] for entry in report.first] == [2, 3]
+    lost = ratings["system"].eq("A") & ratings["segment"].eq("7")
+    assert not lost.any(), "half of its errors would make A look better than it is"
+    assert not (spans["system"].eq("A") & spans["segment"].eq("7")).any()
+    assert len(ratings) == 5
+
+
+NOTHING = [
+    *("\t", "No-error\tno-error", "no error\t", "NO_ERROR\tNeutral", "None\tnone", "\tNONE", "noerror\tNo Error"),
+    *("No issues\tN/A", "no-error\t-"),
+]
+
+
+@pytest.mark.parametrize("nothing", NOTHING)
 def test_no_error_is_a_judgement_however_it_is_said(nothing, imported):
     ratings, spans, report = imported(table("A\td\t1\tr\tOther\tMajor", f"A\td\t2\tr\t{nothing}"))
     assert ratings["score"].tolist() == [-5, 0]
@@ -66,8 +103,7 @@ def test_no_error_is_a_judgement_however_it_is_said(nothing, imported):
 
 def test_no_error_with_a_severity_is_a_contradiction(imported):
     ratings, _, report = imported(table("A\td\t1\tr\tNo-error\tMajor", "B\td\t1\tr\tOther\tMinor"))
-    assert ratings["system"].tolist() == ["B"]
-    assert "whose category says that there is no error" in report.first[0]["reason"]
+    assert (ratings["system"].tolist(), report.rows_rejected) == (["B"], 1)
 
 
 @pytest.mark.parametrize(("severity", "score"), [("CRITICAL", -10), ("critical", -10), ("mAJOR", -5), ("Neutral", 0)])
@@ -79,58 +115,45 @@ def test_a_severity_without_a_weight_is_refused_and_can_be_given_one(imported):
     text = table("A\td\t1\tr\tOther\tTrivial", "B\td\t1\tr\tOther\tMajor")
     ratings, _, report = imported(text)
     assert ratings["system"].tolist() == ["B"]
-    assert "tell all weights with --weights" in report.first[0]["reason"]
+    assert "--weights" in report.first[0]["reason"]
     assert imported(text, weights="trivial=0.25,major=4")[0]["score"].tolist() == [-0.25, -4]
 
 
-ROWS = [
-    ("Fluency/Punctuation", "Minor"),
-    ("Non-translation!", "Major"),
-    ("Source error", "Major"),
-    ("Accuracy/Creative Reinterpretation", "Major"),
-    ("Style/Awkward", "Critical"),
-    ("Other", "Minor"),
+ROWS = """Fluency/Punctuation Minor|Non-translation! Major|Source error Major|Accuracy/Creative Reinterpretation Major
+    |Style/Awkward Critical|Other Minor"""
+TOLD = [
+    (None, [-0.1, -25, 0, 0, -10, -1], "Freitag et al. 2021 (WMT): minor 1, major 5"),
+    ("freitag", [-0.1, -25, 0, 0, -10, -1], "creative reinterpretation 0"),
+    ("minor=1,Major=5, critical=10", [-1, -5, -5, -5, -10, -1], "as told: minor 1, major 5, critical 10"),
+    (
+        "minor=1,major=5,critical=25,fluency/punctuation:minor=.5,non-translation:*=50",
+        [-0.5, -50, -5, -5, -25, -1],
+        "fluency/punctuation minor 0.5, non-translation 50",
+    ),
+    ("Burchardt & Lommel 2014", [24, 20, 25, 25, 15, 24], "Burchardt & Lommel 2014"),
 ]
 
 
-@pytest.mark.parametrize(
-    ("told", "scores", "said"),
-    [
-        (None, [-0.1, -25, 0, 0, -10, -1], "Freitag et al. 2021 (WMT): minor 1, major 5"),
-        ("freitag", [-0.1, -25, 0, 0, -10, -1], "creative reinterpretation 0"),
-        (
-            "minor=1,Major=5, critical=10",
-            [-1, -5, -5, -5, -10, -1],
-            "as told: minor 1, major 5, critical 10, whatever the type; the score is minus the weights",
-        ),
-        (
-            "minor=1,major=5,critical=25,fluency/punctuation:minor=.5,non-translation:*=50",
-            [-0.5, -50, -5, -5, -25, -1],
-            "fluency/punctuation minor 0.5, non-translation 50",
-        ),
-        ("Burchardt & Lommel 2014", [24, 20, 25, 25, 15, 24], "Burchardt & Lommel 2014"),
-    ],
-)
+@pytest.mark.parametrize(("told", "scores", "said"), TOLD)
 def test_weights_are_told_and_said(told, scores, said, imported):
-    text = table(*(f"{place}\td\t1\tr\t{kind}\t{severity}" for place, (kind, severity) in enumerate(ROWS)))
-    ratings, spans, report = imported(text, weights=told)
+    errors = [row.strip().rpartition(" ")[::2] for row in ROWS.split("|")]
+    text = table(*(f"{n}\td\t1\tr\t{kind}\t{severity}" for n, (kind, severity) in enumerate(errors)))
+    ratings, _, report = imported(text, weights=told)
     assert ratings["score"].tolist() == pytest.approx(scores, abs=1e-12)
     assert said in report.weights
-    assert report.orientation.startswith("higher is better: the score is ")
-    if told is None:
-        made = mqm.segment_scores(ratings, spans, WMT)["mqm"]
-        assert made.tolist() == pytest.approx(scores, abs=1e-12), "the campaign's room weighs by the same table"
+    assert report.orientation.startswith("higher is better")
 
 
 @pytest.mark.parametrize("told", ["nobody", "minor=x", "minor=-1", "=5", "*=1", "release nobody", ""])
-def test_weights_that_are_none_are_refused(told):
-    with pytest.raises(DataError, match="--weights"):
-        weights.resolve(told)
+def test_weights_that_are_none_are_refused(told, imported):
+    with pytest.raises(DataError, match=r"--weights"):
+        imported(table("A\td\t1\tr\tOther\tMajor"), weights=told)
 
 
-def test_every_scheme_is_found_by_its_name():
-    for name, scheme in SCHEMES.items():
-        assert weights.resolve(name.upper()) is scheme
+@pytest.mark.parametrize("name", SCHEMES)
+def test_every_scheme_is_found_by_its_name(name, imported):
+    severity = next(iter(SCHEMES[name].severities))
+    assert name in imported(table(f"A\td\t1\tr\tOther\t{severity}"), weights=name.upper())[2].weights
 
 
 def test_translations_that_a_scheme_discards_are_set_apart(imported):
@@ -142,41 +165,38 @@ def test_translations_that_a_scheme_discards_are_set_apart(imported):
 
 @pytest.mark.parametrize("heading", ["typ", "error", "ErrorType", "Issue", "label", "Fehlertyp", "type", "subcategory"])
 def test_categories_under_other_headings(heading, imported):
-    header = f"system\tdoc\tseg_id\trater\t{heading}\tseverity"
-    ratings, spans, report = imported(table("A\td\t1\tr\tAccuracy/Omission\tMajor", header=header))
+    text = table("A\td\t1\tr\tAccuracy/Omission\tMajor", header=HEADER.replace("category", heading))
+    ratings, spans, report = imported(text)
     assert (ratings["score"].tolist(), spans["error_type"].tolist()) == ([-5], ["accuracy/omission"])
     assert report.format == "mqm"
 
 
 def test_category_and_severity_can_be_mapped(imported):
     text = table("A\td\t1\tr\tAccuracy\tMajor", header="system\tdoc\tseg_id\trater\twas ist es\twie schlimm")
-    with pytest.raises(DataError, match="formats that were tried"):
+    with pytest.raises(DataError, match=r"was ist es"):
         imported(text)
     ratings, spans, _ = imported(text, columns={"category": "was ist es", "severity": "wie schlimm"})
     assert (ratings["score"].tolist(), spans["error_type"].tolist()) == ([-5], ["accuracy"])
-    with pytest.raises(DataError, match="has no column 'nowhere'"):
+    with pytest.raises(DataError, match=r"'nowhere'"):
         imported(text, columns={"category": "nowhere", "severity": "wie schlimm"})
 
 
 def test_categories_and_their_parts_are_joined(imported):
-    header = "system\tdoc\tseg_id\trater\tcategory\tsubcategory\tseverity"
     rows = ["A\td\t1\tr\tFluency\tPunctuation\tMinor", "A\td\t2\tr\tOther\t\tMinor", "A\td\t3\tr\tNo-error\t\t"]
-    ratings, spans, _ = imported(table(*rows, header=header))
+    ratings, spans, _ = imported(table(*rows, header=HEADER.replace("category", "category\tsubcategory")))
     assert ratings["score"].tolist() == [-0.1, -1, 0]
     assert spans["error_type"].tolist() == ["fluency/punctuation", "other"]
 
 
 def test_errors_without_any_category_are_read(imported):
-    text = table(
-        "A\td\t1\tr\tMinor", "A\td\t1\tr\tmajor", "B\td\t1\tr\t", header="system\tdoc\tseg_id\trater\tseverity"
-    )
-    ratings, spans, report = imported(text)
+    rows = ["A\td\t1\tr\tMinor", "A\td\t1\tr\tmajor", "B\td\t1\tr\t"]
+    ratings, spans, report = imported(table(*rows, header=HEADER.replace("category\t", "")))
     assert (ratings["score"].tolist(), spans["error_type"].tolist()) == ([-6, 0], ["unstated"] * 2)
-    assert any("no column says of which category errors are" in note for note in report.notes)
+    assert any("category" in note for note in report.notes)
 
 
 def test_scores_made_of_errors_are_not_turned_round(imported):
-    with pytest.raises(DataError, match="Drop --lower-is-better"):
+    with pytest.raises(DataError, match=r"--lower-is-better"):
         imported(table("A\td\t1\tr\tOther\tMinor"), lower_is_better=True)
 
 
@@ -187,47 +207,48 @@ def test_the_strangers_tables(imported, mirrored):
         ratings, spans, _ = imported(mirrored("../strangers/mqm_other_heading.csv"), columns=told)
         assert ratings["score"].tolist() == [-1, -5]
         assert spans["error_type"].tolist() == ["accuracy", "accuracy"]
+    ratings, _, report = imported(mirrored("../strangers/sxs_header_one_longer.tsv"))
+    sides = ratings[["system", "against"]].drop_duplicates().values.tolist()
+    assert sides == [["GPT4-5shot", "ONLINE-W"], ["GPT4-5shot", "refA"]]
+    assert (sorted(ratings["score"]), report.rows_rejected) == ([-0.1, 0, 0, 0], 0)
+    ratings, _, report = imported(mirrored("../strangers/indic_small.xlsx"))
+    assert (len(ratings), set(ratings["tgt_lang"])) == (29, {"hin"})
+    assert "0.5, 1, 2, 4, 5" in report.weights
 
+
+# Two systems on a screen
 
 SIDES = [
-    ("A_with_B", "1", "Other", "Major", 5_000),
-    ("A_with_C", "1", "No-error", "No-error", 9_000),
-    ("B", "1", "Other", "Minor", 7_000),
-    ("C", "1", "Found", "HOTW-test", 8_000),
-    ("C", "1", "No-error", "No-error", 1),
-    ("gpt_with_context", "1", "No-error", "No-error", 2),
+    ("A_with_B", "Other", "Major", 5_000),
+    ("A_with_C", "No-error", "No-error", 9_000),
+    ("B", "Other", "Minor", 7_000),
+    ("C", "Found", "HOTW-test", 8_000),
+    ("C", "No-error", "No-error", 1),
+    ("gpt_with_context", "No-error", "No-error", 2),
 ]
 
 
-def sides(note="# see the documentation"):
-    start = 1_725_456_000_000
-    rows = [
-        f"{system}\td\t{segment}\tr\t{kind}\t{severity}\t"
-        + json.dumps({"timestamp": start + late, "timing": {"x": {"log": [{"ts": start - late}]}}})
-        for system, segment, kind, severity, late in SIDES
-    ]
-    return table(*rows, header=f"system\tdoc\tseg_id\trater\tcategory\tseverity\tmetadata\t{note}")
+def sides():
+    start, rows = 1_725_456_000_000, []
+    for system, kind, severity, late in SIDES:
+        moments = {"timestamp": start + late, "timing": {"x": {"log": [{"ts": start - late}]}}}
+        rows.append(f"{system}\td\t1\tr\t{kind}\t{severity}\t{json.dumps(moments)}")
+    return table(*rows, header=HEADER + "\tmetadata\t# see the documentation")
 
 
 def test_two_systems_on_a_screen(imported):
     ratings, spans, report = imported(sides())
-    assert ratings[["system", "against", "score"]].values.tolist() == [
-        ["A", "B", -5.0],
-        ["A", "C", 0.0],
-        ["B", "unstated", -1.0],
-        ["C", "unstated", 0.0],
-        ["gpt_with_context", "unstated", 0.0],
-    ]
+    found = ratings[["system", "against", "score"]].values.tolist()
+    right = ["A B -5.0", "A C 0.0", "B unstated -1.0", "C unstated 0.0", "gpt_with_context unstated 0.0"]
+    assert [" ".join(map(str, row)) for row in found] == right
     assert spans[["system", "against", "weight"]].values.tolist() == [["A", "B", 5.0], ["B", "unstated", 1.0]]
-    assert ratings["started"].tolist()[0] == 1_725_455_995
-    assert ratings["ended"].tolist()[0] == 1_725_456_005
-    assert (report.rows_excluded, dict(report.excluded)) == (1, {"is an attention check": 1})
-    assert any("1 of 1 found" in note for note in report.notes)
-    assert any("more cells than the rows; left out: # see the documentation" in note for note in report.notes)
+    assert ratings.loc[0, ["started", "ended"]].tolist() == [1_725_455_995, 1_725_456_005]
+    assert report.excluded == {"is an attention check": 1}
+    assert any("# see the documentation" in note for note in report.notes)
 
 
 def test_headings_that_are_known_are_not_left_out(imported):
-    with pytest.raises(DataError, match="none is a sound judgement"):
+    with pytest.raises(DataError, match=r"none is a sound judgement"):
         imported(table("A\td\t1\tr\tMajor", header="system\tdoc\tseg_id\trater\tseverity\tlp"))
 
 
@@ -243,72 +264,41 @@ def packed(path, members):
 def test_the_one_table_of_an_archive_is_read(imported, tmp_path):
     members = {"a/mqm_ende.tsv": sides().encode(), "a/._mqm_ende.tsv": b"\0", "README.md": b"read me"}
     ratings, _, report = imported(packed(tmp_path / "x.tar.gz", members))
-    assert len(ratings) == 5
-    assert set(ratings["tgt_lang"]) == {"deu"}
-    assert report.files[0]["name"] == "x.tar.gz"
-    with pytest.raises(DataError, match="unpack it, then import the files in it"):
-        imported(packed(tmp_path / "y.tar.gz", members | {"b.tsv": b"x"}))
-    with pytest.raises(DataError, match="leads out of the archive"):
-        imported(packed(tmp_path / "z.tar.gz", {"../mqm.tsv": b"x"}))
-
-
-def google_rows(lines):
-    return [dict(zip(lines[0].split("\t"), line.split("\t"))) for line in lines[1:] if line]
+    assert (len(ratings), set(ratings["tgt_lang"]), report.files[0]["name"]) == (5, {"deu"}, "x.tar.gz")
+    for name, more in {"unpack it": {"b.tsv": b"x"}, "leads out of the archive": {"../mqm.tsv": b"x"}}.items():
+        with pytest.raises(DataError, match=name):
+            imported(packed(tmp_path / "y.tar.gz", {**({} if "out" in name else members), **more}))
 
 
 def test_marot_side_by_side_gives_the_means_that_pandas_gives(imported, mirrored):
     path = mirrored(f"{GOOGLE}/generalMT2023/ende/sxs_*.tar.gz")
     with tarfile.open(path) as archive:
         lines = archive.extractfile(archive.getmembers()[0]).read().decode("utf-8").split("\n")
-    plain = pd.DataFrame(google_rows(lines))
+    names = lines[0].split("\t")
+    plain = pd.DataFrame([dict(zip(names, line.split("\t"))) for line in lines[1:] if line])
     plain = plain[plain["severity"].ne("HOTW-test")]
     plain["weight"] = plain.apply(freitag, axis=1)
-    sums = plain.groupby(["system", "globalSegId", "rater"])["weight"].sum()
-    expected = -sums.groupby("system").mean()
+    keys = [plain["system"], plain["globalSegId"], plain["rater"]]
+    expected = -plain.groupby(keys)["weight"].sum().groupby("system").mean()
     ratings, spans, report = imported(path)
-    names = ratings["system"].where(
-        ratings["against"].eq("unstated"), ratings["system"] + "_with_" + ratings["against"]
-    )
-    found = ratings.groupby(names)["score"].mean()
-    assert [*found.index] == [*expected.index]
-    assert found.tolist() == pytest.approx(expected.tolist(), abs=1e-9)
+    alone = ratings["against"].eq("unstated")
+    shown = ratings["system"].where(alone, ratings["system"] + "_with_" + ratings["against"])
+    assert ratings.groupby(shown)["score"].mean().to_dict() == pytest.approx(expected.to_dict(), abs=1e-9)
     assert (len(ratings), ratings["segment"].nunique(), report.rows_excluded) == (3120, 104, 245)
     assert len(spans) == int((~plain["severity"].eq("No-error")).sum())
     made = mqm.segment_scores(ratings, spans, WMT)
     assert made["mqm"].tolist() == pytest.approx(ratings["score"].tolist(), abs=1e-9)
     moments = plain["metadata"].map(json.loads).map(lambda content: content["timestamp"] / 1000)
-    last = moments.groupby([plain["system"], plain["globalSegId"], plain["rater"]]).max()
-    ended = ratings.set_axis(pd.MultiIndex.from_arrays([names, ratings["segment"], ratings["annotator"]]))["ended"]
+    last = moments.groupby(keys).max()
+    ended = ratings.set_axis(pd.MultiIndex.from_arrays([shown, ratings["segment"], ratings["annotator"]]))["ended"]
     assert (ended.loc[last.index] >= last).all()
     assert (ratings["started"] <= ratings["ended"]).all()
 
 
-def test_the_strangers_side_by_side(imported, mirrored):
-    ratings, _, report = imported(mirrored("../strangers/sxs_header_one_longer.tsv"))
-    assert ratings[["system", "against"]].drop_duplicates().values.tolist() == [
-        ["GPT4-5shot", "ONLINE-W"],
-        ["GPT4-5shot", "refA"],
-    ]
-    assert (sorted(ratings["score"]), report.rows_rejected) == ([-0.1, 0, 0, 0], 0)
-
-
 #: The table of TED talks, English to German, in the README of google/wmt-mqm-human-evaluation.
-PRINTED = {
-    "ref": 0.91,
-    "Facebook-AI": 1.06,
-    "Online-W": 1.12,
-    "VolcTrans-AT": 1.24,
-    "metricsystem3": 1.44,
-    "VolcTrans-GLAT": 1.49,
-    "HuaweiTSC": 1.50,
-    "metricsystem1": 1.63,
-    "metricsystem2": 1.69,
-    "metricsystem5": 1.72,
-    "UEdin": 1.77,
-    "metricsystem4": 1.78,
-    "eTranslation": 1.96,
-    "Nemo": 2.14,
-}
+PRINTED = """ref 0.91 Facebook-AI 1.06 Online-W 1.12 VolcTrans-AT 1.24 metricsystem3 1.44 VolcTrans-GLAT 1.49
+    HuaweiTSC 1.50 metricsystem1 1.63 metricsystem2 1.69 metricsystem5 1.72 UEdin 1.77 metricsystem4 1.78
+    eTranslation 1.96 Nemo 2.14"""
 
 
 def test_ted_talks_give_the_scores_that_are_published(imported, mirrored):
@@ -320,12 +310,15 @@ def test_ted_talks_give_the_scores_that_are_published(imported, mirrored):
     found = ratings.set_index(["system", "segment"])["score"]
     assert (found.loc[expected.index] - expected).abs().max() < 1e-6, "each segment"
     means = -ratings.groupby("system")["score"].mean()
-    off = {name for name, score in PRINTED.items() if abs(means[name] - score) > 0.005}
+    printed = dict(zip(PRINTED.split()[::2], map(float, PRINTED.split()[1::2]), strict=True))
+    off = {name for name, score in printed.items() if abs(means[name] - score) > 0.005}
     assert off == {"eTranslation"}, "printed 1.96, where the repository's own averages of segments give 1.9688"
     assert means["eTranslation"] == pytest.approx(-expected.loc["eTranslation"].mean(), abs=1e-6)
     assert means["eTranslation"] == pytest.approx(1.9688, abs=5e-5)
     assert set(ratings.query("item_type == 'reference'")["system"]) == {"ref"}
 
+
+# Chats and IndicMT-Eval
 
 CHAT = """doc_id,segment_id,sender,source_language,target_language,lp,source,mt,reference,nr_words,severity,minor,\
 major,critical,mqm,typology_error,error,start_index,end_index
@@ -338,40 +331,24 @@ d,2,client,de,en,de_en,Gut,.,Good,0,critical,0,0,1,0.0,Untranslated,.,0,1
 
 def test_chats_with_lists_of_errors(imported):
     name = "annotations.de.HAL-9.primary.csv"
-    ratings, spans, report = imported(CHAT, name=name)
+    ratings, spans, report = imported(CHAT, name)
     assert (report.format, set(ratings["system"])) == ("mqm", {"HAL-9"})
-    assert ratings["score"].tolist() == [100, -50, 0]
-    assert ratings[["src_lang", "tgt_lang"]].values.tolist() == [["eng", "deu"], ["deu", "eng"], ["deu", "eng"]]
-    assert ratings["errors"].tolist() == [0, 3, 1]
+    assert ratings[["score", "errors"]].values.tolist() == [[100, 0], [-50, 3], [0, 1]]
+    assert (ratings["src_lang"] + ratings["tgt_lang"]).tolist() == ["engdeu", "deueng", "deueng"]
     assert spans["error_type"].tolist() == ["spelling", "date/time format", "source issue", "untranslated"]
     assert spans["side"].tolist() == ["target", "target", "source", "target"]
-    assert report.weights.startswith("the file's own column mqm")
     assert any(note.startswith("2 of 3 scores are what the counts") for note in report.notes)
-    ratings, spans, report = imported(CHAT, name=name, weights="minor=1,major=5,critical=10")
-    assert ratings["score"].tolist() == [0, -6, -10]
-    assert spans["weight"].tolist() == [1, 5, 0, 10]
+    ratings, spans, report = imported(CHAT, name, weights="minor=1,major=5,critical=10")
+    assert (ratings["score"].tolist(), spans["weight"].tolist()) == ([0, -6, -10], [1, 5, 0, 10])
     assert "as told" in report.weights
 
 
 def test_chats_say_what_they_lack(imported):
-    with pytest.raises(DataError, match="--value system=NAME"):
-        imported(CHAT, name="chat.csv")
-    assert set(imported(CHAT, name="chat.csv", values={"system": "X"})[0]["system"]) == {"X"}
-    torn = CHAT.replace("6/9/6", "6/9")
-    ratings, _, report = imported(torn, name="annotations.de.X.primary.csv")
+    with pytest.raises(DataError, match=r"--value system=NAME"):
+        imported(CHAT, "chat.csv")
+    assert set(imported(CHAT, "chat.csv", values={"system": "X"})[0]["system"]) == {"X"}
+    ratings, _, report = imported(CHAT.replace("6/9/6", "6/9"), "annotations.de.X.primary.csv")
     assert (len(ratings), report.rows_rejected, report.first[0]["line"]) == (2, 1, 3)
-
-
-def workbook(path, sheets):
-    book = openpyxl.Workbook()
-    book.remove(book.active)
-    for title, frame in sheets.items():
-        sheet = book.create_sheet(title)
-        sheet.append([*frame.columns])
-        for row in frame.itertuples(index=False):
-            sheet.append([None if pd.isna(cell) else cell for cell in row])
-    book.save(path)
-    return path
 
 
 def test_a_sheet_of_indicmt_is_its_csv(imported, tmp_path, mirrored):
@@ -379,27 +356,15 @@ def test_a_sheet_of_indicmt_is_its_csv(imported, tmp_path, mirrored):
     with source.open(encoding="utf-8", newline="") as stream:
         rows = [*csv.reader(stream)]
     frame = pd.DataFrame(rows[1:301], columns=rows[0]).replace("", None)
-    path = workbook(tmp_path / "indic.xlsx", {"Tamil": frame})
-    ratings, spans, report = imported(path)
+    frame.to_excel(tmp_path / "indic.xlsx", sheet_name="Tamil", index=False)
+    ratings, spans, report = imported(tmp_path / "indic.xlsx")
     expected = indicmt.ratings([source]).head(300)
-    assert ratings["score"].tolist() == expected["score"].tolist()
-    assert ratings["segment"].tolist() == expected["segment"].tolist()
+    assert ratings[["segment", "score"]].values.tolist() == expected[["segment", "score"]].values.tolist()
     assert set(ratings["tgt_lang"]) == {"tam"}
     assert "Computed_scores" in report.weights
-    assert "0.5, 1, 2, 4, 5" in report.weights
     made = mqm.segment_scores(indicmt.ratings([source]), indicmt.spans([source]), "doubling")["mqm"].head(300)
-    weighed, _, report = imported(path, weights="doubling")
+    weighed, _, report = imported(tmp_path / "indic.xlsx", weights="doubling")
     assert weighed["score"].tolist() == pytest.approx(made.tolist(), abs=1e-9)
-    assert report.weights.startswith("doubling")
     assert np.ptp(weighed["score"] - ratings["score"]) > 0
-    stated = [
-        (frame[f"Error{slot}_Type"].ne("Default") | frame[f"Error{slot}_Severity"].ne("Default")).sum()
-        for slot in range(1, 6)
-    ]
-    assert len(spans) == sum(stated)
-
-
-def test_the_strangers_sheets(imported, mirrored):
-    ratings, _, report = imported(mirrored("../strangers/indic_small.xlsx"))
-    assert (len(ratings), set(ratings["tgt_lang"])) == (29, {"hin"})
-    assert re.search("0.5, 1, 2, 4, 5", report.weights)
+    stated = [frame[f"Error{n}_Type"].ne("Default") | frame[f"Error{n}_Severity"].ne("Default") for n in range(1, 6)]
+    assert len(spans) == sum(one.sum() for one in stated)

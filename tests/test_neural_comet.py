@@ -5,13 +5,11 @@ The suite's environment has no comet (see ``requirements-neural.txt``), so the l
 
 import importlib.util
 import re
-import subprocess
-import sys
 
 import pandas as pd
 import pytest
 
-from evalkit import ROOT, DataError
+from evalkit import DataError
 from evalkit.neural import comet
 
 
@@ -73,8 +71,6 @@ def test_the_settings_are_those_that_the_paper_prints(paper):
     assert patience == comet.PATIENCE
 
 
-
-
 @pytest.mark.parametrize("select", ["held_out", "test"])
 @pytest.mark.parametrize("left_out", [None, "ta"])
 def test_no_sentence_is_trained_on_and_tested(examples, select, left_out):
@@ -118,10 +114,6 @@ def test_a_folder_with_another_model_is_refused_and_a_finished_one_is_kept(examp
     assert comet.train(examples, tmp_path, 0) == done
     with pytest.raises(DataError, match="trained otherwise"):
         comet.train(examples, tmp_path, 0, init="scratch")
-
-
-
-
 
 
 if importlib.util.find_spec("comet"):

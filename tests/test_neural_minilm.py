@@ -4,12 +4,9 @@ Oracles there: sentence-transformers and bert-score themselves, and the model co
 """
 
 import dataclasses
-import hashlib
 import importlib.util
 import json
 import math
-import tracemalloc
-import zipfile
 
 import numpy as np
 import pandas as pd
@@ -26,18 +23,6 @@ PAIRS = [
     ("He drove to the stadium.", "A cat was sitting on the mat."),
     ("x", "x"),
 ]
-
-
-
-
-
-
-
-
-
-
-
-
 
 
 # Files of pairs and of scores

@@ -98,8 +98,6 @@ def test_the_same_computed_otherwise(one, other):
         assert metric(one, other) == pytest.approx(plain(name, one.tolist(), other.tolist()), abs=1e-9)
 
 
-
-
 @pytest.mark.parametrize("metric", ALL)
 def test_a_text_without_words_has_no_score(metric):
     assert math.isnan(metric(np.empty((0, 2)), np.ones((1, 2))))
@@ -146,8 +144,6 @@ def test_a_file_that_is_not_like_that_is_refused(file, text, problem):
         vectors.read(file(text))
 
 
-
-
 # Tables of translations
 
 
@@ -190,7 +186,3 @@ def test_a_second_run_reads_no_vectors_and_changed_vectors_are_noticed(file, mon
     assert changed["EA"].item() == pytest.approx(0)
     assert changed.attrs["signatures"] != first.attrs["signatures"]
     assert store.path().exists()
-
-
-
-

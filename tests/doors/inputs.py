@@ -1,0 +1,186 @@
+"""What stands before the doors: small sound files of many kinds, and ways to spoil them."""
+
+import copy
+import functools
+import json
+import tempfile
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from evalkit.data import importing
+from tests.workbooks import HEAD, book, compound, ods, old_book, parts_of, row, saved, zipped
+
+ROWS = [[system, n, person, 10.0 * n + 5, "en-de"] for system in ("Ada", "Ü,2") for n in range(5) for person in "pq"]
+TABLE = pd.DataFrame(ROWS, columns=HEAD)
+SPANS = json.dumps([{"start_i": 1, "end_i": 2, "severity": "minor", "error_type": None}]).replace('"', '""')
+#: Small files of every kind of text that is read.
+TEXTS = {
+    "comma.csv": TABLE.to_csv(index=False),
+    "tab.tsv": TABLE.to_csv(index=False, sep="\t"),
+    "semicolon.csv": TABLE.to_csv(index=False, sep=";", decimal=","),
+    "appraise.csv": "u,S,1,TGT,eng,deu,80,d#1,False,1.5,2.5\nu,S,2,TGT,eng,deu,7,d#1,True,1.5,2.5\n"
+    "u,S,3,BAD,eng,deu,7,d#1#bad,False,3,4\n",
+    "esa.csv": f'a,S,1,TGT,eng,jpn,90,d,False,"{SPANS}",1,2\na,S,2,TGT,eng,jpn,9,d#dup,False,[],1,2\n',
+    "mqm.tsv": "system\tdoc\tseg_id\trater\tsource\ttarget\tcategory\tseverity\tlp\n"
+    "A\td\t1\tr\ts\tt <v>u</v>\tOther\tMajor\ten-de\nA\td\t2\tr\ts\tt\tNo-error\tno-error\ten-de\n",
+    "mturk.csv": "HITId WorkerId Input.src Input.trg Input.item hit sys_id rid type sid score time\n"
+    "H\tW\tcs\ten\tad\t1\tA\td\tSYSTEM\t1\t80\t9.0\n",
+    "xsts.csv": "segment,lp,Evaluator 1,Evaluator 2\n1,en-de,4,5\n2,en-de,,3\n",
+    "pairs.csv": "segment,annotator,system_a,system_b,preference\n1,p,X,Y,A\n2,p,Y,X,tie\n",
+}
+_PLACE = {"system": "A", "segment": 1, "source": "S", "target": "Ein Haus"}
+_RATING = {"value": {"rating": 4}, "from_name": "quality", "to_name": "target", "type": "rating", "id": "q"}
+_REGION = {"value": {"start": 0, "end": 3, "text": "Ein", "labels": ["Major"]}, "type": "labels", "from_name": "l"}
+_ANSWER = {"score": 70, "error_spans": [{"start_i": 0, "end_i": 1, "severity": "minor", "category": None}]}
+_HASHES = {"_input_hash": 1, "_task_hash": 2, "_timestamp": 1.7e9, "_annotator_id": "p"}
+#: Small files of every kind of objects that are read.
+OBJECTS = {
+    "rows.json": [dict(zip(HEAD, one)) for one in ROWS],
+    "nested.jsonl": [{"rater": {"id": one[2]}, "item": dict(zip(HEAD, one[:2])), "score": one[3]} for one in ROWS],
+    "pearmut.en-de.jsonl": [
+        {"user_id": "a", "item_i": n, "annotation": [{"A": _ANSWER, "B": _ANSWER}], "actions": [{"time": 10.0 * n}]}
+        | {"item": [{"item_id": f"d_{n}", "src": "One.", "tgt": {"A": "Eins.", "B": "Ein."}}]}
+        for n in range(3)
+    ],
+    "studio.json": [
+        {"id": n, "data": _PLACE, "annotations": [{"id": n, "completed_by": n, "result": [_RATING, _REGION]}]}
+        for n in range(3)
+    ],
+    "doccano.jsonl": [_PLACE | {"id": n, "text": "Ein Haus", "label": [[0, 3, "MAJOR"]], "user": n} for n in range(2)],
+    "prodigy.jsonl": [
+        {"text": "Ein Haus", "meta": _PLACE, "answer": "accept", "spans": [{"start": 0, "end": 3, "label": "MINOR"}]}
+        | _HASHES
+    ],
+}
+#: Pieces that have broken parsers, whatever they stand in.
+_PIECES = (
+    b'\0|\xff|"|""|,|;|\t|\n|\r|\r\n|\xef\xbb\xbf|\xff\xfe|1e999|NaN|Infinity|-0|\xed\xa0\x80|\\ud800|\\u0000|[|{|]|}'
+    b'|"":1,|{"":{"":1}}|null|true|"\\|\\|\xe2\x80\xa8|\x1a|\x0b|\x85|\xc2\x85|\xc2\xa0|+2AA-|=1+1|#|\x1f\x8b|PK\3\4'
+    b"|PAR1|\xe2\x80\xae|8,5|\x1b[31m|{}|[],|<v>|#bad|2026-05-03|1.5%|\xe2\x88\x925"
+)
+PIECES = [*_PIECES.split(b"|"), b"[" * 500, b'{"a":' * 330, b"9" * 400]
+#: Pieces of XML, and of what a sheet says of itself, that have broken parsers.
+_TAGS = (
+    b'<f>1</f>|<c r="XFD1048576"><v>1</v></c>|<v>|</c>|</row>| t="s"| t="e"| s="1"|99999999|-1|<row/>|&x;|&#0;|&#xD800;'
+    b"|\0|\xff|<!--|<![CDATA[|<?xml version='1.0' encoding='utf-16'?>|\"|<|>|/| r=\"A1\"|1e999|NaN|<is><t>x</t></is>"
+    b'|<mergeCell ref="A1:XFD1048576"/>|<sheet name="x" r:id="rId1"/>|../../x|#N/A| table:number-columns-repeated="16384"'
+    b'|<table:table-row table:number-rows-repeated="9999"/>| table:number-rows-spanned="1048576"|</table:table>'
+)
+TAGS = [*_TAGS.split(b"|"), b'<!DOCTYPE a [<!ENTITY a "b">]>', b"<a>" * 300, b" " * 999, b"<c><v>1</v></c>" * 9999]
+ODD = [None, True, "", "x", -1, 2.5, 1e400, [], {}, ["a"], {"a": 1}, [[1, 2, 3]], "\u2028<b>", 10**30, [None], [{}]]
+
+
+def drawn(rng, some):
+    """Draw one of a list."""
+    return some[int(rng.integers(len(some)))]
+
+
+def spoilt(content, rng, pieces=PIECES):
+    """Put pieces and bytes in, take some out, double some, cut the end off."""
+    for _ in range(rng.integers(1, 6)):
+        place, gap = int(rng.integers(len(content) + 1)), int(rng.integers(0, 12))
+        middle = drawn(rng, (drawn(rng, pieces), drawn(rng, pieces), rng.bytes(1), b"", content[place // 2 : place]))
+        content = content[:place] + middle + content[place + gap * int(rng.integers(2)) :]
+    return content[: rng.integers(len(content) + 1)] if rng.random() < 0.05 else content
+
+
+def _places(value, path=()):
+    """List where something stands within nested values."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [place for key, one in inner for place in ((*path, key), *_places(one, (*path, key)))]
+
+
+def _odd(objects, rng):
+    """Put something odd in the place of something."""
+    objects = copy.deepcopy(objects)
+    for _ in range(rng.integers(1, 4)):
+        *path, last = drawn(rng, _places(objects))
+        parent = functools.reduce(lambda one, key: one[key], path, objects)
+        parent[last] = copy.deepcopy(drawn(rng, ODD))
+    return objects
+
+
+def text(rng):
+    """Draw a file of text: its name, its bytes, and further words for the command line."""
+    name = drawn(rng, [*TEXTS, *OBJECTS])
+    if name in TEXTS:
+        content = spoilt(TEXTS[name].encode(drawn(rng, ("utf-8", "utf-8", "utf-16", "utf-8-sig"))), rng)
+    else:
+        objects = _odd(OBJECTS[name], rng)
+        whole = json.dumps(objects) if name.endswith("json") else "\n".join(map(json.dumps, objects)) + "\n"
+        content = whole.encode() if rng.random() < 0.6 else spoilt(whole.encode(), rng)
+    encodings = ("utf-8", "utf-16", "cp1252", "undefined", "base64", "idna", "no such")
+    return name, content, ["--encoding", drawn(rng, encodings)] if rng.random() < 0.1 else []
+
+
+SHEETS = {
+    "my.xlsx": saved(book(Scores=[HEAD, *ROWS], Notes=[["Read this."]])),
+    "my.ods": ods(Scores=[row(*cells) for cells in (HEAD, *ROWS)]),
+}
+
+
+def workbook(rng):
+    """Draw a workbook: spoilt as a whole, or within a part or its stream."""
+    name = drawn(rng, ("my.xlsx", "my.xlsx", "my.ods", "my.xls"))
+    if name == "my.xls":
+        stream = old_book(Scores=[HEAD, *ROWS])
+        whole = rng.random() < 0.5
+        return name, spoilt(compound(stream), rng) if whole else compound(spoilt(stream, rng)), []
+    parts = parts_of(SHEETS[name])
+    part = drawn(rng, sorted(parts)) if rng.random() < 0.5 else max(parts, key=lambda one: len(parts[one]))
+    way = rng.random()
+    if way < 0.3:
+        return name, spoilt(SHEETS[name], rng), []
+    if way < 0.8:
+        parts[part] = spoilt(parts[part], rng, TAGS)
+    elif way < 0.9:
+        del parts[part]
+    else:
+        parts[drawn(rng, (part.upper(), "../x", "content.xml", "xl/vbaProject.bin", "EncryptedPackage"))] = b"<x/>"
+    return name, zipped(parts), []
+
+
+@functools.cache
+def _imported():
+    """Import a campaign: the bytes of its result."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "my.csv")
+        TABLE.to_csv(path, index=False)
+        importing.import_campaign([path], Path(folder, "c.parquet"), salt="pepper")
+        return Path(folder, "c.parquet").read_bytes()
+
+
+def _other_table(table, rng):
+    """Lose, double, rename or retype a column, or repeat a row or a text without end."""
+    place, way = int(rng.integers(table.num_columns)), rng.integers(5)
+    name, column = table.column_names[place], table.column(place)
+    if way == 0:
+        return table.remove_column(place)
+    if way == 1:
+        return table.append_column(drawn(rng, (name, "x\0", "", "c")), column)
+    if way == 2:
+        kinds = (pa.null(), pa.binary(), pa.date32(), pa.list_(pa.string()), pa.dictionary(pa.int32(), pa.string()))
+        return table.set_column(place, name, pa.nulls(len(table), drawn(rng, kinds)))
+    if way == 3:
+        return table.take(pa.array([0] * int(rng.integers(1, 1_000_000))))
+    long = pa.array(["x" * int(rng.integers(1, 300_000))] * len(table))
+    return table.set_column(place, name, long)
+
+
+def parquet(rng):
+    """Draw a campaign that was imported, spoilt in its bytes, or written anew as another table."""
+    content = _imported()
+    way = rng.random()
+    if way < 0.1:
+        return "c.parquet", content, []
+    if way < 0.4:
+        return "c.parquet", spoilt(content, rng), []
+    if way < 0.7:  # in what it says of itself, at the end
+        start = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+        return "c.parquet", content[:start] + spoilt(content[start:], rng), []
+    table, stream = pq.read_table(pa.BufferReader(content)), pa.BufferOutputStream()
+    pq.write_table(_other_table(table, rng), stream, compression=drawn(rng, ("zstd", "snappy", "none")))
+    return "c.parquet", stream.getvalue().to_pybytes(), []

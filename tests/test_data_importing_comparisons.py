@@ -1,0 +1,393 @@
+"""Preferences, sliders and ranks: each comparison is two judgements, and shares of wins are those counted by hand."""
+
+import json
+import random
+import re
+
+import pandas as pd
+import pytest
+
+from evalkit import DataError
+from evalkit.data import compared
+from evalkit.reports import cli
+from tests.makers import ask, in_rows
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path, monkeypatch, own_salt):
+    """Keep results in a folder of their own."""
+    monkeypatch.chdir(tmp_path)
+
+
+def means(table, digits=2):
+    """Systems with their means, of a table that was imported."""
+    assert not isinstance(table, str), table
+    return table.groupby("system")["score"].mean().round(digits).to_dict()
+
+
+# Answers
+
+DRAWN = random.Random(5)
+#: Which of two was better: a, b or neither, of X and Y in turn.
+TRUTH = [(*(("X", "Y") if place % 2 else ("Y", "X")), DRAWN.choice("aaabbtt")) for place in range(40)]
+ANSWERS = """> | = | <
+    a | tie | b
+    A>B | A=B | A<B
+    1 | 0 | 2
+    Translation A is better | Both are equally good | Translation B is better
+    left | same | right
+    B is worse | equal | A is worse
+    better | same | worse
+    A is much better | About the same | B is slightly better
+    1 > 2 | 1 = 2 | 2 > 1
+    prefer A | no preference | prefer B
+    >> | = | <<
+    LEFT | Draw | right
+    system_a | no preference | System_B
+    a is better | SAME | B is better
+    Translation 1 | Neither | Translation 2"""
+
+
+def share(answers, system="X"):
+    """The share of comparisons that a system won, a tie half."""
+    won = [0.5 if said == "t" else float({"a": a, "b": b}[said] == system) for a, b, said in answers]
+    return round(sum(won) / len(won), 6)
+
+
+@pytest.mark.parametrize("heading", ["overall_pref", "winner", "judgement", "answer"])
+@pytest.mark.parametrize("answers", [line.strip() for line in ANSWERS.splitlines()])
+def test_answers_in_signs_words_and_numbers_are_counted_as_they_are_meant(answers, heading):
+    said = dict(zip("atb", answers.split(" | "), strict=True))
+    rows = [(place, f"p{place % 3}", a, b, said[one]) for place, (a, b, one) in enumerate(TRUTH)]
+    table = ask("my.csv", content=in_rows(("segment", "annotator", "system_a", "system_b", heading), *rows))
+    assert (means(table, 6), len(table)) == ({name: share(TRUTH, name) for name in "XY"}, 80)
+
+
+def test_names_of_systems_are_answers(imported):
+    ratings, _, report = imported(answers("x", "Equal", "Y"))
+    assert (of(ratings, "X"), report.rows_rejected) == ([1, 0.5, 0], 0)
+
+
+def test_no_answer_is_no_judgement_and_does_not_stop_the_import():
+    said = {"a": "A", "b": "B", "t": "cannot judge"}
+    rows = [(place, a, b, said[one]) for place, (a, b, one) in enumerate(TRUTH)]
+    table = ask("my.csv", content=in_rows(("segment", "model_1", "model_2", "choice"), *rows))
+    answered = [one for one in TRUTH if one[2] != "t"]
+    assert (means(table, 6)["X"], len(table)) == (share(answered), 2 * len(answered))
+
+
+HEADER = "annotator,segment,system_a,system_b,preference,lp\n"
+
+
+def answers(*given, a="X", b="Y"):
+    return HEADER + "".join(f"Ann,{place},{a},{b},{answer},en-de\n" for place, answer in enumerate(given))
+
+
+def of(ratings, system):
+    return ratings[ratings["system"].eq(system)].sort_values("segment")["score"].tolist()
+
+
+def test_a_comparison_is_a_judgement_of_each_system(imported):
+    ratings, spans, report = imported(answers("A", "tie", "B"))
+    assert (report.format, report.scale, report.rows_kept, spans) == ("preferences", [0, 1], 6, None)
+    assert (of(ratings, "X"), of(ratings, "Y")) == ([1, 0.5, 0], [0, 0.5, 1])
+    assert ratings.groupby("system")["against"].unique().map(list).to_dict() == {"X": ["Y"], "Y": ["X"]}
+    assert ratings.groupby("hit").size().tolist() == [2, 2, 2]
+    assert any("X against Y: 1 won, 1 ties, 1 lost" in note for note in report.notes)
+
+
+def test_numbers_need_their_direction_or_their_meaning(imported):
+    text = answers("-3", "0", "2")
+    with pytest.raises(DataError, match=r"--higher-is-better"):
+        imported(text)
+    assert of(imported(text, lower_is_better=False)[0], "X") == [0, 0.5, 1]
+    assert of(imported(text, lower_is_better=True)[0], "X") == [1, 0.5, 0]
+    text = answers("1", "3", "5")
+    with pytest.raises(DataError, match=r"--map-values"):
+        imported(text)
+    assert of(imported(text, words={"1": 1, "3": 0.5, "5": 0})[0], "X") == [1, 0.5, 0]
+
+
+def test_what_is_no_preference_is_rejected_and_the_rest_kept(imported):
+    text = answers("A", "perhaps", "") + "Ann,9,X,X,A,en-de\nAnn,10,,Y,A,en-de\nAnn,,X,Y,A,en-de\n"
+    ratings, _, report = imported(text)
+    assert len(ratings) == 2
+    assert (report.rows_rejected, report.rows_excluded) == (4, 1), "an empty answer is none, and is not to be mended"
+    assert [entry["line"] for entry in report.first] == [3, 5, 6, 7]
+
+
+def test_a_name_that_is_also_a_place_is_not_guessed(imported):
+    with pytest.raises(DataError, match=r"the name of one system and the place of the other"):
+        imported(answers("A", "B", a="B", b="A"))
+    assert of(imported(answers("A", "B", a="A", b="B"))[0], "A") == [1, 0]
+
+
+def test_the_same_comparison_twice_is_told(imported):
+    ratings, _, report = imported(answers("A") + "Ann,0,X,Y,A,en-de\nAnn,0,Y,X,A,en-de\n")
+    assert report.rows_rejected == 2, "a repeat counts once"
+    assert len(ratings) == 4, "shown the other way round it is another comparison"
+
+
+def test_texts_are_no_names_of_systems(imported):
+    text = "segment,source,Translation 1,Translation 2,Which is better?,rater,lp\n" + "".join(
+        f"{place},s{place},first {place},second {place},{answer},Ann,en-de\n" for place, answer in enumerate("12")
+    )
+    with pytest.raises(DataError, match=r"system_a, system_b"):
+        imported(text)
+    ratings, *_ = imported(text, values={"system_a": "X", "system_b": "Y"})
+    right = [["X", 1, "first 0"], ["Y", 0, "second 0"], ["X", 0, "first 1"], ["Y", 1, "second 1"]]
+    assert ratings[["system", "score", "hypothesis"]].values.tolist() == right
+
+
+def test_answers_under_a_heading_of_their_own_are_mapped(imported):
+    text = answers("A", "B").replace("preference", "Q7")
+    with pytest.raises(DataError, match=r"lacks preference"):
+        imported(text)
+    assert of(imported(text, columns={"preference": "Q7"})[0], "X") == [1, 0]
+
+
+# Which of two stood first
+
+
+def places(ratings):
+    """Which place each system's translation had, by segment."""
+    return {name: own.sort_values("segment")["screen_place"].tolist() for name, own in ratings.groupby("system")}
+
+
+FIRST = [
+    answers("left", "right"),
+    answers("A", "B").replace("system_a,system_b", "left_system,right_system"),
+    answers("A", "B").replace("preference", "first,preference").replace("X,Y,", "X,Y,X,"),
+    answers("A", "B").replace("preference", "shown first,preference").replace("X,Y,", "X,Y,a,"),
+]
+
+
+@pytest.mark.parametrize("text", FIRST)
+def test_which_translation_stood_first_is_read_where_the_file_tells_it(text, imported, tmp_path):
+    ratings, _, _ = imported(text)
+    assert places(ratings) == {"X": [1, 1], "Y": [2, 2]}
+    assert compared.of_scores(ratings)["first"].tolist() == ["a", "a"]
+    again, *_ = imported((tmp_path / "c.parquet").rename(tmp_path / "before.parquet"))
+    assert places(again) == places(ratings)
+
+
+def test_the_first_named_stood_first_only_where_pairs_come_in_both_orders(imported):
+    assert "screen_place" not in imported(answers("A", "B"))[0]
+    ratings, _, report = imported(answers("A") + "Ann,9,Y,X,A,en-de\n")
+    assert places(ratings) == {"X": [1, 2], "Y": [2, 1]}
+    assert any("stood first" in note for note in report.notes)
+
+
+def test_a_place_that_cannot_be_read_is_unknown_and_told_without_what_stood_there(imported):
+    text = answers("A", "B", "A").replace("preference", "first,preference")
+    text = text.replace("0,X,Y,", "0,X,Y,Anna,").replace("1,X,Y,", "1,X,Y,Y,").replace("2,X,Y,", "2,X,Y,unknown,")
+    ratings, _, report = imported(text)
+    assert ratings.groupby("segment")["screen_place"].apply(lambda own: own.notna().sum()).tolist() == [0, 2, 0]
+    [note] = [note for note in report.notes if "stood first" in note]
+    assert "in 1 rows" in note
+    assert "Anna" not in note
+
+
+# Conditions that one model was run under
+
+CONDITIONS = ["--map=system_a=system_a_condition", "--map=system_b=system_b_condition", "--map=preference=overall_pref"]
+WAYS = {
+    "as it is": [],
+    "named": ["--format", "preferences"],
+    "score": ["--map", "score=overall_pref"],
+    "mapped": [word for option in CONDITIONS for word in option.split("=", 1)],
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_conditions_are_compared_and_never_the_model_that_made_both(way, mirrored):
+    table = ask(mirrored("../strangers/pref_conditions.csv"), *WAYS[way])
+    won = table[table["score"].eq(1)].groupby("system").size().to_dict()
+    assert (won, table["score"].eq(0.5).sum() / 2, len(table)) == ({"guided": 50, "default": 42}, 47, 278)
+
+
+WRONG = [
+    "--map system=model",
+    "--format csv --map score=overall_pref",
+    "--format csv --map score=overall_pref --map-values a=1 --map-values b=0 --map-values tie=0.5",
+]
+
+
+@pytest.mark.parametrize("words", WRONG)
+def test_nothing_ranks_the_models_that_made_both(words, mirrored):
+    assert "two systems" in ask(mirrored("../strangers/pref_conditions.csv"), *words.split())
+
+
+def test_outputs_of_two_models_for_one_segment_are_two_items():
+    rows = [(1, "p", model, "guided", "default", said) for model, said in (("x", "a"), ("y", "b"))]
+    table = ask("my.csv", content=in_rows(("item", "annotator", "model", "prompt_a", "prompt_b", "pref"), *rows))
+    assert (means(table), table["segment"].nunique()) == ({"guided": 0.5, "default": 0.5}, 2)
+
+
+# One number for two systems
+
+SLIDER = {"alpha": 13.74, "beta": 2.05, "gamma": -12.57}
+
+
+def test_a_slider_between_two_asks_whose_side_is_positive_and_keeps_its_strength(mirrored):
+    path = mirrored("../strangers/slider.jsonl")
+    for words in ([], ["--value", "annotator=p"], ["--format", "preferences"]):
+        assert {"hyp_a_id", "hyp_b_id"} <= {*re.findall(r"--positive (\w+)", ask(path, *words))}
+    table = ask(path, "--positive", "hyp_b_id")
+    assert (means(table), table["system"].value_counts().to_dict()) == (SLIDER, {"gamma": 44, "beta": 42, "alpha": 34})
+    assert means(ask(path, "--positive", "hyp_a_id")) == {name: -mean for name, mean in SLIDER.items()}
+    assert means(ask(path, "--map", "preference=score", "--positive", "B")) == SLIDER
+    assert "--positive" in ask(path, "--positive", "gamma")
+
+
+@pytest.mark.parametrize("words", [[], ["--format", "csv"], ["--format", "xsts"], ["--positive", "hyp_b_id"]])
+def test_two_systems_in_a_row_are_never_one(words, mirrored):
+    told = ["--value", "system=mt", "--map", "segment=text"]
+    assert "two systems" in ask(mirrored("../strangers/slider.jsonl"), *told, *words)
+
+
+def test_a_slider_without_numbers_below_zero_asks_for_its_middle_too():
+    scores = [1, 2, 5, 4, 3, 5]
+    rows = [(place, "X", "Y", score) for place, score in enumerate(scores)]
+    content = in_rows(("segment", "system_1", "system_2", "rating"), *rows)
+    asked = ask("my.csv", content=content)
+    assert "--positive" in asked
+    assert "--scale" in asked
+    table = ask("my.csv", "--positive", "system_2", "--scale", "1:5", content=content)
+    assert means(table, 6) == {"X": round(3 - sum(scores) / 6, 6), "Y": round(sum(scores) / 6 - 3, 6)}
+
+
+def test_prodigys_slider_is_asked_about_and_what_was_skipped_is_none(mirrored):
+    rows = [json.loads(line) for line in mirrored("../strangers/slider.jsonl").read_text().splitlines()]
+    marks = [{"_input_hash": n, "_task_hash": n, "_timestamp": 1_700_000_000 + n} for n in range(len(rows))]
+    skipped = rows[0] | {"score": 100, "answer": "ignore", "text": "skipped", "_input_hash": -1, "_task_hash": -1}
+    content = "".join(json.dumps(one) + "\n" for one in [*map(dict.__or__, rows, marks), skipped])
+    assert "--positive hyp_b_id" in ask("my.jsonl", content=content)
+    table = ask("my.jsonl", "--positive", "hyp_b_id", content=content)
+    assert (means(table), table["annotator"].nunique()) == (SLIDER, 2)
+
+
+# Ranks
+
+RANKS = {"uedin": 0.797, "online-A": 0.635, "jhu": 0.568, "limsi": 0.445, "kit": 0.308, "cmu": 0.203}
+
+
+def untied(table):
+    """Shares of untied comparisons on a screen that were won; a high score is a low rank."""
+    pairs = table.merge(table, on=["screen", "annotator"])
+    pairs = pairs[pairs["score_x"].ne(pairs["score_y"])]
+    return pairs["score_x"].gt(pairs["score_y"]).groupby(pairs["system_x"]).mean().round(3).to_dict()
+
+
+def test_ranks_of_systems_on_a_screen_and_again_by_the_same_judge(mirrored):
+    path = mirrored("../strangers/ranks_wmt.csv")
+    table = ask(path)
+    assert (untied(table), table["screen"].nunique(), len(table)) == (RANKS, 80, 400)
+    rows = [line.split(",") for line in path.read_text().splitlines()]
+    again = [row[:6] + row[9:] + row[6:9] for row in rows[1:11]]
+    table = ask("my.csv", content=in_rows(*rows, *again))
+    assert (len(table), table["screen"].nunique()) == (450, 90)
+
+
+@pytest.mark.parametrize("heads", ["system_{} rank_{}", "output{} ranking{}", "model{}_name model{}_rank"])
+def test_ranks_by_places_are_of_the_systems_that_stood_there_and_minus_one_is_none(heads):
+    orders = [("X", "Y", "Z"), ("Z", "X", "Y"), ("Y", "Z", "X")]
+    ranks = {"X": "1", "Y": "2", "Z": "3"}
+    rows = [[n // 2, f"p{n % 2}", *order, *(ranks[name] for name in order)] for n, order in enumerate(orders * 2)]
+    rows[0][-1] = "-1"  # of Z
+    head = [one.format(place) for one in heads.split() for place in (1, 2, 3)]
+    table = ask("my.csv", content=in_rows(["segment", "annotator", *head], *rows))
+    assert means(table) == {"X": -1, "Y": -2, "Z": -3}
+    assert table["system"].value_counts().to_dict() == {"X": 6, "Y": 6, "Z": 5}
+
+
+def test_ranks_of_several_systems_in_a_row_are_negated_and_say_what_comparisons_would(imported):
+    text = "rater,segment,lp,rank_X,rank_Y,Z_rank\nAnn,1,en-de,1,2,3\nAnn,2,en-de,1,1,2\nBob,1,en-de,3,9,1\n"
+    ratings, _, report = imported(text)
+    right = {"X": [-1, -1, -3], "Y": [-2, -1], "Z": [-3, -2, -1]}
+    assert ratings.groupby("system")["score"].apply(list).to_dict() == right
+    assert (report.scale, [(entry["line"], entry["value"]) for entry in report.first]) == ([-3, -1], [(4, '"9"')])
+    assert report.orientation.startswith("lower is better")
+    with pytest.raises(DataError, match=r"--higher-is-better"):
+        imported(text, lower_is_better=False)
+    found = compared.of_scores(ratings[ratings["annotator"].eq("Ann")], together=("screen",))
+    rows = found[["segment", "system_a", "system_b", "preference"]].values.tolist()
+    assert [" ".join(row) for row in rows] == ["1 X Y a", "1 X Z a", "1 Y Z a", "2 X Y tie", "2 X Z a", "2 Y Z a"]
+
+
+# The way to the report
+
+REPORTS = {
+    "pref_conditions.csv": ([], {"guided": 73.5 / 139, "default": 65.5 / 139}),
+    "slider.jsonl": (["--positive", "hyp_b_id"], {"alpha": 13.735294, "beta": 2.047619, "gamma": -12.568182}),
+    "ranks_wmt.csv": ([], {}),
+}
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.slow) for name in REPORTS])
+def test_the_report_of_comparisons_says_who_won(name, mirrored, tmp_path):
+    words, right = REPORTS[name]
+    table = ask(mirrored(f"../strangers/{name}"), *words)
+    assert cli.main(["run", "campaign", "-p", "file=c.parquet", "-p", "resamples=30", "--out", "reports"]) == 0
+    found = json.loads((tmp_path / "reports" / "campaign.json").read_text())["recorded"]
+    ranked = {row["system"]: row["mean"] for row in found["rankings"]}
+    assert [*ranked] == sorted(ranked, key=lambda system: -ranked[system])
+    if right:
+        assert ranked == pytest.approx(right, abs=1e-6)
+    pairs = table.merge(table, on=["annotator", "hit"])
+    pairs = pairs[pairs["system_x"].ne(pairs["system_y"])]
+    wins, losses = pairs["score_x"].gt(pairs["score_y"]), pairs["score_x"].lt(pairs["score_y"])
+    won = (wins + (~wins & ~losses) / 2).groupby(pairs["system_x"])
+    told = {row["system"]: (row["n"], row["won"]) for row in found["strengths" if right else "screens"]}
+    assert told == {system: (len(own), pytest.approx(own.mean())) for system, own in won}
+    if right:
+        by_pair = [pairs["system_x"], pairs["system_y"]]
+        counts = pd.DataFrame({"wins": wins, "losses": losses}).groupby(by_pair).sum().astype(int)
+        for row in found["duels"]:
+            assert (row["wins"], row["losses"]) == tuple(counts.loc[(row["better"], row["worse"])])
+
+
+# Other people's comparisons
+
+
+def test_the_strangers_comparisons(imported, mirrored):
+    path = mirrored("../strangers/pairwise.csv")
+    plain = pd.read_csv(path)
+    worth = plain["preference"].map({"A": 1.0, "tie": 0.5, "B": 0.0})
+    ratings, _, report = imported(path)
+    assert (report.rows_read, report.rows_kept) == (2 * len(plain), 2 * len(plain))
+    right = {plain["system_a"][0]: worth.mean(), plain["system_b"][0]: 1 - worth.mean()}
+    assert ratings.groupby("system")["score"].mean().to_dict() == pytest.approx(right, abs=1e-12)
+
+
+def test_preferences_of_translators_between_a_person_and_a_machine(imported, mirrored):
+    path = mirrored("laeubli/parity/*/data/ratings.csv")
+    plain = pd.read_csv(path)
+    plain["worth"] = plain["rating"].map({"mt": 1.0, "tie": 0.5, "human": 0.0})
+    ratings, _, report = imported(path)
+    of_machine = ratings[ratings["system"].eq("mt")]
+    found = of_machine.groupby(["criterion", "annotator", "domain"])["score"].mean()
+    right = plain.groupby(["condition", "participant_id", "type"])["worth"].mean()
+    assert found.to_dict() == pytest.approx(right.to_dict(), abs=1e-12)
+    assert len(of_machine) == len(plain) == 1232
+    assert any("human against mt: 585 won, 212 ties, 435 lost" in note for note in report.notes)
+    assert set(ratings["item_type"]) == {"system"}, "the person's translation competes"
+
+
+def test_preferences_with_marks_of_literary_translations(imported, mirrored):
+    path = mirrored("marzenakrp/LiteraryTranslation/*/annotations/default_format_v1/all_annotations_v1.json")
+    records = json.loads(path.read_text(encoding="utf-8"))
+    lines = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+    ratings, spans, report = imported(lines, "literary.jsonl")
+    sides = [(record, side) for record in records for side in ("text1", "text2")]
+    right = pd.DataFrame([(record[f"{side}_tag"], record["choice"] == side) for record, side in sides])
+    found = ratings.groupby("system")["score"].agg(["mean", "size"])
+    assert found.to_dict() == right.groupby(0)[1].agg(["mean", "size"]).to_dict()
+    marks = [
+        (mark, label) for record, side in sides for mark in record["annotations"][side] for label in mark["labels"]
+    ]
+    marked = [(mark["annotated_text"], label.casefold()) for mark, label in marks]
+    assert [*zip(spans["text"], spans["error_type"].astype("str"))] == marked
+    texts = {(record["source"].strip(), record[f"{side}_tag"], record[side].strip()) for record, side in sides}
+    assert {*zip(ratings["source"], ratings["system"], ratings["hypothesis"])} == texts
+    assert report.rows_kept == 2 * len(records) == 1080

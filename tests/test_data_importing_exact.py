@@ -1,0 +1,129 @@
+"""What comes in comes out: judgements whose numbers are known, in every layout, under changes that mean nothing."""
+
+import csv
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+KEYS = ["system", "segment", "annotator"]
+HEADINGS = {
+    "system": ["system", "System", "sys_id"],
+    "segment": ["segment", "segment_id", "SegID"],
+    "annotator": ["annotator", "rater", "Evaluator ID"],
+    "score": ["score", "Rating", "da_score"],
+}
+#: What stands in place of a score and is none: such a row is rejected, and no other; two of them say "no judgement".
+JUNK = ["85%", "12a", "1e400", "=1+1", "101", "-1", "Excellent!!", "n/a", ""]
+NOISE = ["ok", 'he said "no", twice', "x;y\tz", "1999", "ü", "<b>&amp;</b>", "=SUM(A1)", ""]
+
+
+def judgements(rng):
+    """Draw who gave which score to what; some are missing."""
+    systems = rng.permutation(["Ada", "Bravo-2", "Ürün", "D, E"])[: rng.integers(2, 5)]
+    people = rng.permutation(["Ann", "Bob Ko", "Zoë"])[: rng.integers(1, 4)]
+    keys = [(s, str(n), a) for s in systems for n in range(rng.integers(4, 12)) for a in people]
+    kept = [key for key in keys if key[1] == "0" or rng.random() < 0.95]
+    return pd.DataFrame(kept, columns=KEYS).assign(score=rng.integers(0, 101, len(kept)).astype(float))
+
+
+def disturbed(table, rng):
+    """Give other headings, shuffle rows and columns, add a column of remarks."""
+    table = table.rename(columns={ours: str(rng.choice(names)) for ours, names in HEADINGS.items()})
+    if rng.random() < 0.5:
+        table = table.assign(comment=rng.choice(NOISE, len(table)))
+    return table.iloc[rng.permutation(len(table)), rng.permutation(table.shape[1])]
+
+
+def delimited(table, rng, sep=",", name="my.csv"):
+    quoting = csv.QUOTE_ALL if rng.random() < 0.2 else csv.QUOTE_MINIMAL
+    text = disturbed(table, rng).to_csv(index=False, sep=sep, quoting=quoting)
+    text = text.replace("\n", str(rng.choice(["\n", "\r\n"])))
+    return text.encode(str(rng.choice(["utf-8", "utf-8-sig", "utf-16"]))), name, {}
+
+
+def of_columns(table, rng, what, told):
+    """Write a column of scores for each system or annotator."""
+    others = [name for name in KEYS if name != what]
+    wide = table.pivot(index=others, columns=what, values="score").reset_index()
+    if len(wide.columns) == 3:  # one person
+        told = {"values": {"annotator": wide.columns[-1]}, "columns": {"score": wide.columns[-1]}}
+    return wide.to_csv(index=False, sep=str(rng.choice([",", ";", "\t"]))).encode(), "my.csv", told
+
+
+def mqm(table, rng):
+    """Write the errors that a score is minus the sum of, or that there is none."""
+    rows = []
+    for system, segment, annotator, score in table.itertuples(index=False):
+        marks = ["Major"] * int(score // 5) + ["Minor"] * int(score % 5)
+        rows += [[system, "d", segment, annotator, "Other", mark] for mark in marks]
+        rows += [] if marks else [[system, "d", segment, annotator, "No-error", "no-error"]]
+    head = ["system", "doc", "seg_id", "rater", "category", "severity"]
+    rows = [rows[place] for place in rng.permutation(len(rows))]
+    return pd.DataFrame(rows, columns=head).to_csv(index=False, sep="\t").encode(), "my.tsv", {"format": "mqm"}
+
+
+def esa(table, rng):
+    """Write Appraise's rows, without headings and with marked errors."""
+    span = {"start_i": 1, "end_i": 3, "severity": "minor", "error_type": None}
+    frame = table[["annotator", "system", "segment"]].assign(kind="TGT", src="eng", tgt="deu", score=table["score"])
+    frame = frame.assign(doc="d", whole="False", spans=[json.dumps([span] * rng.integers(0, 3)) for _ in table.index])
+    frame = frame.assign(start=np.arange(len(frame)) + 1000.5, end=np.arange(len(frame)) + 1001.25)
+    return frame.to_csv(index=False, header=False).encode(), "my.csv", {}
+
+
+def pearmut(table, rng):
+    """Write a log of screens with all outputs of a segment."""
+    lines = []
+    for (segment, annotator), own in table.groupby(["segment", "annotator"], sort=False):
+        said = {system: {"score": score, "error_spans": []} for system, score in zip(own["system"], own["score"])}
+        lines.append(json.dumps({"user_id": annotator, "item_i": int(segment), "annotation": said, "actions": []}))
+    return ("\n".join(lines) + "\n").encode(), "my.jsonl", {"columns": {"segment": "item_i"}}
+
+
+def objects(table, rng):
+    """Write objects, one a line or in an array."""
+    lines = bool(rng.integers(2))
+    text = disturbed(table, rng).to_json(orient="records", lines=lines, force_ascii=bool(rng.integers(2)))
+    return text.encode(), "my.jsonl" if lines else "my.json", {}
+
+
+def workbook(table, rng, folder):
+    disturbed(table, rng).to_excel(folder / "made.xlsx", index=False)
+    return (folder / "made.xlsx").read_bytes(), "my.xlsx", {}
+
+
+WRITERS = {
+    "commas": delimited,
+    "tabs": lambda table, rng: delimited(table, rng, "\t", "my.tsv"),
+    "semicolons": lambda table, rng: delimited(table, rng, ";"),
+    "systems as columns": lambda table, rng: of_columns(table, rng, "system", {"wide": "systems"}),
+    "people as columns": lambda table, rng: of_columns(table, rng, "annotator", {"wide": "annotators"}),
+    "objects": objects,
+    "workbook": workbook,
+    "MQM": mqm,
+    "ESA": esa,
+    "Pearmut": pearmut,
+}
+DAMAGED = ("commas", "tabs", "semicolons", "objects", "workbook")
+
+
+@pytest.mark.parametrize("layout", WRITERS)
+def test_numbers_that_come_in_come_out(layout, imported, tmp_path):
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        table = judgements(rng)
+        shown, spoilt = table, table.index[:0]
+        if layout in DAMAGED and seed % 2:
+            spoilt = rng.choice(table.index, 3, replace=False)
+            shown = table.astype({"score": object})
+            shown.loc[spoilt, "score"] = rng.choice(JUNK, 3)
+        more = [tmp_path] if layout == "workbook" else []
+        content, name, told = WRITERS[layout](shown, rng, *more)
+        told = told if layout == "MQM" else told | {"scale": (0, 100)}
+        ratings, _, report = imported(content, name, **told)
+        right = table.drop(spoilt).set_index(KEYS)["score"] * (-1 if layout == "MQM" else 1)
+        found = ratings.set_index(KEYS)["score"]
+        assert (len(found), found.to_dict()) == (len(right), right.to_dict()), seed
+        assert report.rows_rejected + report.rows_excluded == len(spoilt)

@@ -1,0 +1,554 @@
+"""Text as strangers send it: encodings, delimiters, marks of decimals, quotes, headings, comments, JSON in its shapes."""
+
+import csv
+import io
+import json
+import os
+import shutil
+import sys
+
+import openpyxl
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from evalkit import DataError, data
+from evalkit.campaign.design import texts
+from evalkit.data import importing
+from evalkit.reports import cli
+from tests.doors.testsets import write as a_testset
+from tests.makers import rejected_rows
+
+HEADER = "src_lang,tgt_lang,system,doc,segment,annotator,score"
+GOOD = ["eng,deu,A,d,1,Ann,80", "eng,deu,B,d,1,Ann,70", "eng,deu,A,d,1,Bob,60.5", "eng,deu,B,d,1,Bob,0"]
+SHORT = "system,doc,segment,annotator,score"
+
+
+def lines(*rows, header=HEADER):
+    return "\n".join([header, *rows]) + "\n"
+
+
+# Encodings
+
+GERMAN = "src_lang;tgt_lang;system;doc;segment;annotator;score\neng;deu;Übersetzer größer;d;1;Jürgen Weiß;85,5\n"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "cp1252"])
+def test_encodings_are_found_out(encoding, imported):
+    ratings, _, report = imported(GERMAN.encode(encoding))
+    assert ratings.loc[0, ["system", "annotator", "score"]].tolist() == ["Übersetzer größer", "Jürgen Weiß", 85.5]
+    assert encoding.startswith("utf-8") or any("read as" in note for note in report.notes)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "name"),
+    [
+        ("cp932", "翻訳者の田中さん"),
+        ("euc_jp", "翻訳者の田中さん"),
+        ("gb18030", "翻译者王小明先生"),
+        ("cp1251", "Переводчик Иванов"),
+        ("cp1250", "překladatel Žluťoučký kůň"),
+        ("cp949", "번역가 김철수는 좋습니다"),
+        ("cp1253", "Μεταφραστής Γιώργος"),
+    ],
+)
+def test_encodings_from_before_unicode_are_told_apart(encoding, name, imported):
+    text = GERMAN.replace("Übersetzer größer", "S").replace("Jürgen Weiß", name)
+    ratings, _, report = imported(text.encode(encoding))
+    assert ratings["annotator"].tolist() == [name]
+    assert any(f"read as {encoding}" in note for note in report.notes)
+
+
+def test_an_encoding_can_be_named(imported):
+    assert imported(GERMAN.encode("cp850"), encoding="cp850")[0]["annotator"].tolist() == ["Jürgen Weiß"]
+
+
+@pytest.mark.parametrize(
+    "encoding", ["undefined", "punycode", "idna", "rot13", "base64", "hex", "zlib", "unicode_escape", "a\x00b", "cp0"]
+)
+def test_encodings_that_no_file_is_written_in_are_refused(encoding, imported):
+    with pytest.raises(DataError, match=r"no encoding"):
+        imported(lines(*GOOD), encoding=encoding)
+
+
+@pytest.mark.parametrize(
+    ("content", "encoding"), [(b"a,b\n1,2", "utf-16"), (b"a,b\n+2AA-,2\n", "utf-7"), (b"a,\xff\n", "utf-8")]
+)
+def test_text_that_is_not_in_the_encoding_named_is_refused(content, encoding, imported):
+    with pytest.raises(DataError, match=rf"my\.csv is not sound {encoding}"):
+        imported(content, encoding=encoding)
+
+
+NO_TABLES = {
+    b"\xd0\xcf\x11\xe0\xa1\xb1": "workbook",
+    b"%PDF-1.7": "PDF",
+    b"\x1f\x8b\x08": "gzip",
+    b"": "empty",
+    b"\n\n": "no rows",
+    b"a\0b\0\0\0,": "zero bytes",
+}
+
+
+@pytest.mark.parametrize("start", NO_TABLES)
+def test_what_is_no_table_is_told(start, imported):
+    with pytest.raises(DataError, match=NO_TABLES[start]):
+        imported(start)
+
+
+# Numbers
+
+
+def test_a_decimal_comma_is_read_where_nothing_else_is_meant(imported):
+    cells = ["85,5", "90", "7,25", "3,125", "88.5"]
+    rows = [f"eng;deu;A;d;{place};Ann;{cell}" for place, cell in enumerate(cells)]
+    ratings, _, report = imported(lines(*rows, header=HEADER.replace(",", ";")))
+    assert ratings["score"].tolist() == [85.5, 90, 7.25, 3.125]
+    assert "decimal point" in report.first[0]["reason"]
+
+
+def test_a_number_with_two_readings_is_rejected_unless_the_mark_is_told(imported):
+    text = lines("eng;deu;A;d;1;Ann;1,234", "eng;deu;A;d;2;Ann;5", header=HEADER.replace(",", ";"))
+    ratings, _, report = imported(text)
+    assert ratings["score"].tolist() == [5]
+    assert "thousands" in report.first[0]["reason"]
+    assert imported(text, decimal=",")[0]["score"].tolist() == [1.234, 5]
+
+
+@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=20), st.sampled_from(".,"))
+def test_numbers_come_back_to_the_last_bit(imported, values, mark):
+    values = [value for value in values if mark == "." or "e" not in repr(value)] + [0.5]
+    rows = [f"eng;deu;A;d;{n};Ann;{repr(value).replace('.', mark)}" for n, value in enumerate(values)]
+    told = {"scale": (-1e9, 1e9), "decimal": mark}
+    assert imported(lines(*rows, header=HEADER.replace(",", ";")), **told)[0]["score"].tolist() == values
+
+
+# Cells and lines
+
+
+def test_quotes_that_swallow_rows_are_noticed(imported):
+    rows = ["2,Ann,10", '3,"Ann,20', "4,Ann,30", '5,Ann",40', "6,Ann,50"]
+    text = lines(*GOOD, *(f"eng,deu,A,d,{row}" for row in rows))
+    ratings, _, report = imported(text)
+    assert ratings["score"].tolist() == [80, 70, 60.5, 0, 10, 30, 40, 50]
+    assert [entry["line"] for entry in report.first] == [7]
+    assert ratings["annotator"].tolist()[-2] == 'Ann"', "within a cell a quote is a letter like others"
+
+
+def test_cells_over_several_lines_are_one_cell_and_lines_are_the_files(imported):
+    rows = ['A,"a\nb, c",1,Ann,80', "A,d,2,Ann,104", "", "A,d,3,Ann,105"]
+    ratings, _, report = imported(lines(*rows, header=SHORT))
+    assert ratings["doc"].tolist() == ["a\nb, c"]
+    assert [entry["line"] for entry in report.first] == [4, 6]
+
+
+@pytest.mark.parametrize(("name", "kept"), [("ml.tsv", {"A": 80, "B": 70, "C": 60}), ("mh.tsv", {"A": 80, "B": 70})])
+def test_cells_and_headings_of_tabs_go_on_over_lines(name, kept, imported, mirrored):
+    assert imported(mirrored(f"../hostile/{name}"))[0].set_index("system")["score"].to_dict() == kept
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.text('ab"\n ,', min_size=1, max_size=6), min_size=1, max_size=6), st.sampled_from("\t,;"))
+def test_what_csv_writes_is_read_back_whatever_cell_goes_on_over_lines(imported, cells, delimiter):
+    stream = io.StringIO()
+    rows = [["A", cell, n, "Ann", 80] for n, cell in enumerate(cells)]
+    writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
+    writer.writerows([["system", "source", "segment", "annotator", "score"], *rows])
+    ratings, _, report = imported(stream.getvalue())
+    assert report.rows_rejected == 0
+    assert ratings["source"].fillna("").tolist() == [cell.strip() for cell in cells]
+
+
+@pytest.mark.parametrize("last", ['"no end', 'no" end', '"a" b'])
+def test_a_quote_that_is_a_letter_takes_no_other_row_of_tabs_with_it(last, imported):
+    rows = [f"A\t{n}\tAnn\t{n}\t{cell}" for n, cell in enumerate([last] * 5 + ['ends here"'])]
+    ratings, _, _ = imported(lines(*rows, header="system\tsegment\tannotator\tscore\tsource"), "my.tsv")
+    assert ratings["source"].tolist() == [last] * 5 + ['ends here"']
+
+
+def test_quick_and_careful_reading_agree(imported):
+    rows = [f"eng,deu,S{place % 3},d,{place},A{place % 5},{place % 101}" for place in range(3000)]
+    quick, *_ = imported(lines(*rows))
+    careful, *_ = imported(lines(*(row.replace(",d,", ',"d",') for row in rows)))
+    pd.testing.assert_frame_equal(quick, careful)
+
+
+def test_comments_before_among_and_behind_rows_are_passed_over(imported):
+    rows = [f"A,d,{n},Ann,{n}" for n in range(60)]
+    text = ["# made by us, in May", "#", f"{SHORT},# a comment, with a comma", *rows[:9], "# between", *rows[9:50]]
+    ratings, _, report = imported("\n".join([*text, f"{rows[50]},# late, but fine", *rows[51:], ""]))
+    assert ratings["score"].tolist() == [*range(60)]
+    assert len([note for note in report.notes if "comment" in note]) == 3
+    kept, _, _ = imported(lines(*(f"#{n},A,Ann,{n}" for n in range(9)), header="segment,system,annotator,score"))
+    assert kept["segment"].tolist() == [f"#{n}" for n in range(9)], "a name that begins with a hash is no comment"
+
+
+def test_rows_with_a_number_before_the_first_heading_are_read(imported):
+    ratings, _, report = imported(lines(*(f"{n},A,d,{n},Ann,{n}" for n in range(60)), header=SHORT))
+    assert ratings["score"].tolist() == [*range(60)]
+    assert any("number before the first heading" in note for note in report.notes)
+
+
+def test_a_title_above_the_headings_is_skipped(imported):
+    ratings, *_ = imported("Campaign of May,,,,,,\n,,,,,,\n" + lines(*GOOD))
+    assert ratings["score"].tolist() == [80, 70, 60.5, 0]
+
+
+def test_a_row_of_data_is_not_taken_for_headings(imported):
+    text = "segment,system,rater,score,lp,,\n1,A,Ann,80,en-de,,\n,,,,,seen,by Bob\n2,A,Ann,70,en-de,,\n"
+    ratings, _, report = imported(text)
+    assert (ratings["score"].tolist(), report.rows_rejected) == ([80, 70], 1)
+
+
+def test_names_of_two_words_under_headings_of_two_words_stay_whole(imported):
+    rows = [f"A\t{n}\tBob Ko\t{n}" for n in range(30)]
+    ratings, _, _ = imported(lines(*rows, header="system\tsegment\tEvaluator ID\tscore"), "my.tsv")
+    assert ({*ratings["annotator"]}, ratings["score"].tolist()) == ({"Bob Ko"}, [*range(30)])
+
+
+# Headings and languages
+
+
+def test_headings_are_found_by_synonyms_and_the_report_says_so(imported):
+    header = "Source Language;Target Language;MT engine;engine;Document ID;Seg-ID;Rater ID;Rating;Comment"
+    ratings, _, report = imported(lines("English;de;x;A;d;007;Ann;80;fine", header=header))
+    found = ratings.loc[0, ["src_lang", "tgt_lang", "system", "segment", "score"]].tolist()
+    assert found == ["eng", "deu", "A", "007", 80]
+    assert report.mapping["annotator"] == {"theirs": "Rater ID", "how": "synonym"}
+    assert report.unused == ["MT engine", "Comment"]
+
+
+def test_headings_may_span_lines_and_state_the_scale(imported):
+    header = HEADER.replace("score", '"Score\n(0-100)"')
+    ratings, _, report = imported(lines(*GOOD, "eng,deu,A,d,2,Ann,104", header=header))
+    assert ratings["score"].tolist() == [80, 70, 60.5, 0]
+    assert [entry["line"] for entry in report.first] == [7]
+    header = HEADER.replace("score", "Score [0–7]")
+    ratings, _, report = imported(lines("eng,deu,A,d,1,Ann,7", "eng,deu,A,d,2,Ann,8", header=header))
+    assert (ratings["score"].tolist(), report.scale) == ([7], [0, 7])
+    assert imported(lines("eng,deu,A,d,2,Ann,8", header=header), scale=(0, 10))[2].scale == [0, 10]
+
+
+def test_an_ambiguous_synonym_is_not_applied(imported):
+    text = lines("eng,deu,A,d,1,Ann,w1,80", header="src_lang,tgt_lang,system,doc,segment,rater,worker,score")
+    with pytest.raises(DataError, match=r"rater.*worker.*--map annotator="):
+        imported(text)
+    ratings, _, report = imported(text, columns={"annotator": "worker"})
+    assert (ratings["annotator"].tolist(), report.mapping["annotator"]["how"]) == (["w1"], "as told")
+
+
+APPRAISE = "username,system,itemId,itemType,srcLang,trgLang,score,docId,isDocScore,timeStart,timeEnd"
+MQM = "system\tseg_id\trater\tcategory\tseverity\tSeverity\tlp\nA\t1\tr\tOther\tMajor\tMinor\ten-de\n"
+TWICE = [
+    (lines(GOOD[0] + ",99", header=HEADER + ",score"), "score"),
+    (lines(GOOD[0] + ",99", header=HEADER + ",Score"), "Score"),
+    (lines(GOOD[0] + ",fra", header=HEADER + ",Tgt_Lang"), "tgt_lang"),
+    (f"{APPRAISE},Score\nu,S,1,TGT,eng,deu,80,d,False,1.5,2.5,7\n", "Score"),
+    (MQM, "Severity"),
+]
+
+
+@pytest.mark.parametrize(("text", "word"), TWICE)
+def test_a_heading_that_stands_twice_is_never_chosen_by_chance(text, word, imported):
+    with pytest.raises(DataError, match=word):
+        imported(text)
+
+
+def test_what_lacks_is_told_with_the_remedy(imported):
+    text = lines("eng,deu,A,d,1,80", header=HEADER.replace("annotator,", ""))
+    for told in ({}, {"format": "csv"}):
+        with pytest.raises(DataError, match=r"annotator") as refused:
+            imported(text, **told)
+        assert not told or "--map annotator=HEADING" in str(refused.value)
+    with pytest.raises(DataError, match=r"'a', 'b'.*--map doc=.*--map segment="):
+        imported("system,score,annotator\nA,1,x\n", columns={"doc": "a", "segment": "b"})
+    with pytest.raises(DataError, match=r"line 1 are h0, .*, h19 and 40 others"):
+        imported(",".join(f"h{place}" for place in range(60)) + "\n" + ",".join("x" * 60) + "\n")
+
+
+def test_a_column_called_type_that_means_something_else_is_left_alone(imported):
+    text = lines("eng,deu,A,d,1,Ann,80,news", header=HEADER + ",Type")
+    ratings, _, report = imported(text)
+    assert (ratings["item_type"].tolist(), report.unused) == (["system"], ["Type"])
+    assert imported(text.replace("news", "REF"))[0]["item_type"].tolist() == ["reference"]
+    assert imported(text.replace("news", "REF"), columns={"item_type": ""})[0]["item_type"].tolist() == ["system"]
+
+
+@pytest.mark.parametrize(
+    ("row", "header", "name", "told", "pair"),
+    [
+        ("A,d,1,Ann,80,en-de", SHORT + ",lp", "my.csv", {}, ("eng", "deu")),
+        ("A,d,1,Ann,80", SHORT, "my.csv", {"pair": "eng_Latn-zho_Hans"}, ("eng", "zho")),
+        ("A,d,1,Ann,80", SHORT, "scores.en-hi.csv", {}, ("eng", "hin")),
+        ("A,d,1,Ann,80,en-de", SHORT + ",lp", "my.csv", {"src_lang": "fr"}, ("fra", "deu")),
+        ("A,d,1,Ann,80,deu", SHORT + ",tgt_lang", "my.csv", {}, ("und", "deu")),
+        ("A,d,1,Ann,80,deu", SHORT + ",tgt_lang", "my.csv", {"src_lang": "en"}, ("eng", "deu")),
+        ("A,d,1,Ann,80", SHORT, "my.csv", {}, ("und", "und")),
+        ("A,d,1,Ann,80,en-US,de-DE", SHORT + ",src_lang,tgt_lang", "my.csv", {}, ("eng", "deu")),
+    ],
+)
+def test_languages_come_from_columns_values_or_the_files_name_or_are_unknown(row, header, name, told, pair, imported):
+    ratings, _, report = imported(lines(row, header=header), name, values=told)
+    assert ratings[["src_lang", "tgt_lang"]].values.tolist() == [[*pair]]
+    assert ("und" in pair) == any("nothing says the language" in note for note in report.notes)
+
+
+def test_varieties_of_a_language_are_not_silently_one(imported):
+    for row, other, header in (
+        ("en,zh-CN,A,d,1,Ann,80", "en,zh-TW,A,d,2,Ann,80", HEADER),
+        ("eng_Latn-zho_Hans,A,d,1,Ann,80", "eng_Latn-zho_Hant,A,d,2,Ann,80", "lp," + SHORT),
+    ):
+        with pytest.raises(DataError, match=r"tgt_lang has zh"):
+            imported(lines(row, other, header=header))
+
+
+# Names that look alike
+
+ALIKE = ["Café A", "Cafe\u0301 A", "\ufeffCafé A", "Caf\u00ade\u0301\u200b A\u2060", "Café\u00a0A", "Café\u202fA\ufe0f"]
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "xlsx"])
+@pytest.mark.parametrize("ours", ["system", "annotator", "doc", "segment", "tgt_lang", "item_type"])
+def test_names_that_look_alike_are_one_and_that_is_told(kind, ours, imported, tmp_path):
+    """A byte-order mark inside the file, a soft hyphen or another form of é split one system in two."""
+    usual = {"tgt_lang": "deu", "item_type": "degraded"}.get(ours, "Café A")
+    forms = [usual, *(f"{usual[:2]}{mark}{usual[2:]}" for mark in "\u200b\u00ad\ufeff\u2060\u061c")]
+    forms += ALIKE[1:] if usual == "Café A" else []
+    plain = {"src_lang": "eng", "tgt_lang": "deu", "system": "S", "doc": "d", "annotator": "Ann", "item_type": "system"}
+    frame = pd.DataFrame(
+        [plain | {"segment": str(n * (ours != "segment")), "score": 10 + n} for n in range(len(forms))]
+    )
+    frame = frame.assign(started=range(len(forms)), **{ours: forms})
+    path = tmp_path / f"alike.{kind}"
+    if kind == "csv":
+        frame.to_csv(path, index=False)
+    elif kind == "jsonl":
+        frame.to_json(path, orient="records", lines=True, force_ascii=False)
+    else:
+        frame.to_excel(path, index=False)
+    ratings, _, report = imported(path)
+    assert (ratings[ours].unique().tolist(), report.rows_kept) == ([usual], len(forms))
+    [note] = [note for note in ratings.attrs["notes"] if "look alike" in note]
+    assert f"in {len(forms) - 1} cells of {ours}" in note
+    _, _, hidden = imported(path, salt="a salt of some length", keep_names=False)
+    assert hidden.annotators == 1
+    assert "Caf" not in (tmp_path / "c.import.json").read_text(encoding="utf-8") or ours != "annotator"
+
+
+def test_names_that_look_alike_are_one_where_a_file_is_read_directly(tmp_path, capsys):
+    path = tmp_path / "my.csv"
+    rows = [f"eng,deu,{name},d,{n},Ann,80,system,Cafe\u0301\u200b" for n, name in enumerate(ALIKE)]
+    path.write_text(lines(*rows, header=HEADER + ",item_type,hypothesis"), encoding="utf-8")
+    ratings = data.read(path)
+    assert ratings["system"].unique().tolist() == ["Café A"]
+    assert ratings["hypothesis"].unique().tolist() == ["Cafe\u0301\u200b"], "a translation is no name"
+    [note] = ratings.attrs["notes"]
+    assert "in 5 cells of system" in note
+    assert note in capsys.readouterr().err
+
+
+def test_usual_names_are_left_alone(imported):
+    ratings, _, report = imported(lines("系统 ε-1,d,1,Ann,80", '"a\nb",d,1,Ann,70', header=SHORT))
+    assert ratings["system"].tolist() == ["系统 ε-1", "a\nb"]
+    assert not any("look alike" in note for note in report.notes)
+
+
+# Files that were cut off
+
+CUT = "system,segment,annotator,lp,score\nA,1,Ann,en-de,70\nB,1,Ann,en-de,85\nA,2,Ann,en-de,8"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-be", "cp1252"])
+@pytest.mark.parametrize("end", ["", "5", "5\n", "5\r\n", "5\r", "\n\n", "5\n  "])
+def test_a_text_that_does_not_end_in_a_line_break_may_be_cut_off(encoding, end, imported):
+    """85 read as 8 was taken as whole."""
+    told = {"encoding": encoding} if encoding in ("utf-16-be", "cp1252") else {}
+    content = CUT.replace("\n", "\r") + end if end == "5\r" else CUT + end
+    ratings, _, _ = imported(content.encode(encoding), **told)
+    warned = [note for note in ratings.attrs["notes"] if "does not end in a line break" in note]
+    assert len(warned) == (end in ("", "5"))
+    assert all("line 4" in note for note in warned)
+
+
+def test_a_file_that_may_be_cut_off_is_told_wherever_it_is_read(tmp_path, capsys):
+    path = tmp_path / "my.csv"
+    path.write_text(lines("eng,deu,A,d,1,Ann,8,system", header=HEADER + ",item_type").rstrip())
+    assert any("does not end in a line break" in note for note in data.read(path).attrs["notes"])
+    path.write_text(CUT)
+    assert cli.main(["import", str(path), "--out", str(tmp_path / "c.parquet")]) == 0
+    assert capsys.readouterr().err.count("does not end in a line break") == 2
+    scores = a_testset(tmp_path / "wmt24") / "human-scores/en-cs.esa.seg.score"
+    scores.write_text(scores.read_text().rstrip())
+    ratings, _ = data.open_campaign(scores)
+    assert any("does not end" in note for note in ratings.attrs["notes"])
+
+
+# JSON
+
+
+def judged(system="A", segment=1, score=80, **more):
+    return {"lp": "en-de", "system": system, "segment": segment, "annotator": "Ann", "score": score} | more
+
+
+ROWS = [judged(), judged("B", score=60.5), judged(segment=2, score=70)]
+RIGHT = [["A", "1", 80], ["B", "1", 60.5], ["A", "2", 70]]
+SHAPES = {
+    "array": ROWS,
+    "array within": {"annotations": ROWS},
+    "array beside others": {"version": "1", "n": 3, "rows": ROWS},
+}
+
+
+def in_lines(*objects):
+    return "".join(json.dumps(one) + "\n" for one in objects)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("indent", [None, 1])
+def test_an_array_is_read_wherever_it_stands(shape, indent, imported):
+    ratings, _, report = imported(json.dumps(SHAPES[shape], indent=indent), "my.json")
+    assert ratings[["system", "segment", "score"]].values.tolist() == RIGHT
+    assert report.format == "csv"
+
+
+def test_objects_within_objects_have_dotted_names_that_can_be_mapped(imported):
+    nested = [
+        {"rater": {"id": "Ann"}, "item": {"system": {"name": row["system"]}, "segment": row["segment"], "lp": "en-de"}}
+        | {"judgement": {"score": row["score"], "z.score": 0.5}}
+        for row in ROWS
+    ]
+    ratings, _, report = imported(in_lines(*nested), "my.jsonl")
+    assert ratings[["system", "segment", "score"]].values.tolist() == RIGHT
+    assert report.mapping["system"]["theirs"] == "item.system.name"
+    assert report.unused == ["judgement.z.score"], "a name in R's style is no path"
+    odd = [
+        {"who": {"x": "Ann"}, "mt": {"a": row["system"], "no": row["segment"]}, "points": row["score"]} for row in ROWS
+    ]
+    with pytest.raises(DataError, match=r"who\.x, mt\.a, mt\.no, points") as refused:
+        imported(in_lines(*odd), "my.jsonl")
+    assert "line 0" not in str(refused.value)
+    mapped = {"annotator": "who.x", "system": "mt.a", "segment": "mt.no", "score": "points"}
+    assert imported(in_lines(*odd), "my.jsonl", columns=mapped)[0]["score"].tolist() == [80, 60.5, 70]
+
+
+def test_several_arrays_are_sheets(imported):
+    rows = [{name: cell for name, cell in row.items() if name != "lp"} for row in ROWS]
+    content = {"en-de": rows, "en-cs": [rows[0] | {"system": "C"}]}
+    ratings, *_ = imported(content)
+    assert ratings.groupby("tgt_lang")["system"].apply(list).to_dict() == {"ces": ["C"], "deu": ["A", "B", "A"]}
+    assert imported(content, sheet="en-cs")[0]["system"].tolist() == ["C"]
+    with pytest.raises(DataError, match=r"'en-fr'.*en-de, en-cs"):
+        imported(content, sheet="en-fr")
+
+
+def test_what_is_no_object_is_rejected_with_its_number(imported):
+    deep = {"score": 1}
+    for _ in range(50):
+        deep = {"item": deep}
+    twice = judged() | {"item": {"doc": "d"}, "item.doc": "e"}
+    content = [ROWS[0], 7, ROWS[1], {"x": "\udc80"}, ["a"], ROWS[2], deep, twice]
+    ratings, _, report = imported(content)
+    assert ratings[["system", "segment", "score"]].values.tolist() == RIGHT
+    assert [entry["line"] for entry in report.first] == [2, 4, 5, 7, 8]
+    text = "\n".join([json.dumps(ROWS[0]), "[1]", "{", json.dumps(ROWS[1]), '{"score": 1, "score": 2}', ""])
+    ratings, _, report = imported(text, "my.jsonl")
+    assert ratings["score"].tolist() == [80, 60.5]
+    assert [entry["line"] for entry in report.first] == [2, 3, 5]
+
+
+NO_JSON = ["[]", "{}", '[{"a": 1},', "[1, 2]", '{"a": 1, "a": 2}', "5", '{"a": [', "[" * 100_000 + "]" * 100_000]
+
+
+@pytest.mark.parametrize("text", NO_JSON, ids=lambda text: text[:9])
+def test_json_that_holds_no_table_is_refused(text, imported):
+    with pytest.raises(DataError, match=r"my\.json"):
+        imported(text, "my.json")
+
+
+@pytest.mark.parametrize("before", [49, 50, 51, 700])
+def test_a_key_counts_wherever_it_first_appears(before, imported):
+    """Ten degraded items became outputs of a system, for the first fifty objects had no item_type."""
+    more = [*[{}] * before, *[{"item_type": "degraded"}] * 10, {"source": "text"}]
+    ratings, _, report = imported(in_lines(*(judged(segment=n, **one) for n, one in enumerate(more))), "keys.jsonl")
+    assert ratings["item_type"].value_counts().to_dict() == {"system": before + 1, "degraded": 10}
+    assert ratings["source"].dropna().tolist() == ["text"]
+    assert any("without a kind of item" in note for note in report.notes)
+
+
+def test_odd_names_letters_and_depths_of_objects_are_told(imported):
+    """Each ended in a traceback."""
+    deep = json.dumps(judged(segment=5))[:-1] + ', "x": ' + "[" * 100_000 + "]" * 100_000 + "}\n"
+    halves = '{"system": "\\ud800B", "segment": "2", "annotator": "A", "score": 7, "lp": "en-de"}\n{"\\ud800": 1}\n'
+    ratings, _, report = imported(in_lines(judged(), judged(segment=2) | {"": "nameless"}) + deep + halves, "odd.jsonl")
+    assert (len(ratings), report.rows_rejected) == (2, 3)
+    assert sum(count for reason, count in report.reasons.items() if "surrogate" in reason) == 2
+
+
+def test_objects_of_ever_new_keys_are_no_table(imported):
+    with pytest.raises(DataError, match=r"keys\.jsonl, line \d+: more than 2,000 different names"):
+        imported(in_lines(*(judged(segment=n, **{f"key {n}": n}) for n in range(2_100))), "keys.jsonl")
+
+
+@pytest.mark.parametrize("name", ["array.json", "nested.jsonl"])
+def test_the_strangers_json(name, imported, mirrored):
+    path = mirrored(f"../strangers/{name}")
+    text = path.read_text(encoding="utf-8")
+    objects = json.loads(text) if name == "array.json" else [json.loads(line) for line in text.splitlines()]
+    ratings, _, report = imported(path)
+    assert (report.rows_kept, report.rows_rejected) == (len(objects), 0)
+    flat = [one.get("item", one) | one.get("rater", {}) | one for one in objects]
+    names = ("system", "doc", "segment", "annotator", "score")
+    right = [[one["id"] if name == "annotator" and name not in one else one[name] for name in names] for one in flat]
+    found = ratings[[*names]].astype({"segment": "str"}).values.tolist()
+    assert found == [[*row[:2], str(row[2]), *row[3:]] for row in right]
+
+
+# Names of files
+
+LATIN = os.fsdecode(b"gr\xf6\xdfe")
+WHERE = {
+    "file": f"{LATIN}.csv",
+    "opened": f"{LATIN}.csv",
+    "folder": f"human-scores/en-cs.{LATIN}.seg.score",
+    "log": f"annotations/{LATIN}.jsonl",
+    "metric": f"{LATIN}.csv",
+    "metrics": f"metric-scores/en-cs/{LATIN}-refA.seg.score",
+    "testset": f"system-outputs/en-cs/{LATIN}.txt",
+    "outputs": f"system-outputs/en-cs/{LATIN}.txt",
+}
+
+
+@pytest.mark.skipif(sys.platform in ("darwin", "win32"), reason="does not apply: names of files are always text there")
+@pytest.mark.parametrize("way", WHERE)
+def test_a_file_whose_name_is_no_text_is_refused_wherever_it_lies(way, tmp_path):
+    """As archives from elsewhere bring them; a traceback or, in a folder, left out without a word."""
+    top, out = a_testset(tmp_path / "wmt24"), tmp_path / "c.parquet"
+    people, path = top / "human-scores/en-cs.esa.seg.score", top / WHERE[way]
+    path.parent.mkdir(exist_ok=True)
+    shutil.copy(next((top / "system-outputs/en-cs").iterdir()), path)
+    before = sorted(tmp_path.rglob("*"))
+    ways = {
+        "file": lambda: importing.import_campaign([path], out),
+        "opened": lambda: data.open_campaign(path),
+        "metric": lambda: importing.import_campaign([people], out, metric_files=[path]),
+        "metrics": lambda: importing.import_campaign([people], out, metric_files=[top]),
+        "testset": lambda: data.open_testset(top),
+        "outputs": lambda: texts.read_texts([top]),
+    }
+    with pytest.raises(DataError, match=r"gr\udcf6\udcdfe\S* is no text in UTF-8"):
+        ways.get(way, lambda: importing.import_campaign([top], out))()
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_errors_of_a_spreadsheet_name_nothing(imported, tmp_path):
+    text = "system\tseg_id\trater\tcategory\tseverity\tlp\n"
+    text += "A\t1\tr\tOther\tMajor\ten-de\n#N/A\t2\tr\tOther\tMajor\ten-de\n"
+    assert imported(text)[2].rows_rejected == 1
+    book = openpyxl.Workbook()
+    for row in (["system", "segment", "rater", "score"], ["=A1", 1, "p", 4], ["#REF!", 2, "p", 4], ["A", 3, "=B9", 4]):
+        book.active.append(row)
+    book.active.append(["A", 4, "p", 5])
+    ratings, _, report = imported(book)
+    assert (ratings["score"].tolist(), report.rows_rejected) == ([5], 3)
+    assert all("formula" in row["reason"] for row in rejected_rows(tmp_path / "c.rejected.csv"))
