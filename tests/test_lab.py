@@ -45,7 +45,7 @@ TURNED = {
     "ranking_rules": ("shown", '"wmt24-esa eng-jpn"'),
 }
 #: Parameters that say how long a run takes, made short: what is tried here is the way, not the numbers.
-QUICK = dict(resamples=20, splits=4, replicates=20, matches=300, draws=100, redrawn=10, campaigns=10)
+QUICK = {"resamples": 20, "splits": 4, "replicates": 20, "matches": 300, "draws": 100, "redrawn": 10, "campaigns": 10}
 CELLS = ".jp-Notebook .jp-Cell"
 DOWN = ("Space", "ArrowDown", "Enter")  # JupyterLab takes the arrows for itself until a menu is open
 #: Controls above a figure: the function that draws it, the control's name, and the keys that turn it (none: a click).
