@@ -13,7 +13,7 @@ export PYTHONHASHSEED := 0
 # Tests and reports start dozens of processes that import the same: bytecode is kept, whatever the environment says.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup reports test test-nightly check docs wheel bench fuzz reference lab lock clean
+.PHONY: help setup reports test test-nightly freeze frozen check docs wheel bench fuzz reference lab lock clean
 
 help:  ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,6 +39,12 @@ test: $(READY)  ## the tests of a few minutes; with SLOW=1 what CI runs, too, in
 test-nightly: $(READY)  ## what repeats those: every study simulated and in JupyterLab, every page, every door
 	$(BIN)/python -m pytest -n auto --dist worksteal -m nightly
 	$(MAKE) fuzz COUNT=1000
+
+frozen: $(READY)  ## compare what is computed now with what was frozen: imports, studies, campaigns, commands
+	$(BIN)/python -m tests.frozen compare
+
+freeze: $(READY)  ## freeze what is not frozen yet; TABLE=part/name/table: that one anew, with a reason in changes.toml
+	$(BIN)/python -m tests.frozen freeze $(if $(TABLE),'$(TABLE)')
 
 check: $(READY)  ## style, layers, types, notebook hygiene
 	$(BIN)/ruff check .

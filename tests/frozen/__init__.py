@@ -1,0 +1,1 @@
+"""What the package computed before it was rewritten, written down, and compared with what it computes now."""
