@@ -203,3 +203,12 @@ def test_scores_of_one_screen_say_what_comparisons_would():
     assert any("Standing first on the screen" in sentence for sentence in told)
     assert not campaign.find_comparisons(found, ranking, **FAST)
     assert not campaign.compare_screens(scored(screens=False), ranking, **FAST)
+
+
+def test_one_system_against_a_persons_translation_is_ranked_without_tests_between_systems():
+    found = drawn({"mt": -1.0, "human": 0.5}, [("mt", "human")])
+    ranking = campaign.rank_systems(found, **FAST)
+    assert [*found.humans] == ["human"]
+    assert ranking.table["system"].tolist() == ["mt"]
+    assert ranking.pairwise.empty
+    assert "human" in headline(ranking, campaign.find_comparisons(found, ranking, **FAST))

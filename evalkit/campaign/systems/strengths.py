@@ -102,6 +102,14 @@ def _rows(campaign: Campaign, standing: preferences.Standing, names: list[str], 
     )
 
 
+#: What a test of two systems says, and the types of the columns.
+_TESTED = {
+    **dict.fromkeys(("better", "worse"), "str"),
+    **dict.fromkeys(("difference", "wins", "ties", "losses", "superiority", "p", "adjusted_p"), "float64"),
+    "significant": "bool",
+}
+
+
 class _Tests:
     """Tests of two systems."""
 
@@ -119,8 +127,8 @@ class _Tests:
 
     def table(self, pairs: list[tuple[str, str]]) -> pd.DataFrame:
         """Test pairs, the better first; p-values are adjusted among them (Holm)."""
-        if not pairs:
-            return pd.DataFrame()
+        if not pairs:  # one system against a person's translations, say
+            return pd.DataFrame(columns=[*_TESTED]).astype(_TESTED)
         one, other = (np.array([self.place[names[k]] for names in pairs]) for k in (0, 1))
         gap, spread = self.won[one] - self.won[other], self.draws[:, one] - self.draws[:, other]
         units = np.array([min(self.units[a], self.units[b]) for a, b in pairs])
