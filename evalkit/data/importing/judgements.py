@@ -12,7 +12,7 @@ from evalkit import DataError
 from evalkit.data import languages, schemas
 from evalkit.data.importing.automatic.items import Metric
 from evalkit.data.importing.cells import checks, numbers
-from evalkit.data.importing.cells.columns import vocabulary
+from evalkit.data.importing.cells.columns import OTHERS, vocabulary
 from evalkit.data.importing.files.rows import Seen
 from evalkit.data.importing.options import Options
 from evalkit.data.importing.pseudonyms import Pseudonyms
@@ -294,5 +294,5 @@ def ways(wanted: list[str]) -> str:
     'Say which column it is with --map annotator=HEADING, or give one value for all rows: --value annotator=TEXT.'
     """
     maps = " ".join(f"--map {ours}=HEADING" for ours in wanted)
-    values = " ".join(f"--value {ours}=TEXT" for ours in wanted if ours != "score")
+    values = " ".join(f"--value {ours}=TEXT" for ours in wanted if ours not in ("score", *OTHERS))
     return f"Say which column it is with {maps}" + (f", or give one value for all rows: {values}." if values else ".")

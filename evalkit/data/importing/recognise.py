@@ -112,7 +112,9 @@ def _recognised(source: Source, options: Options, name: str) -> tuple[Format, He
 
 def _unrecognised(source: Source, found: dict[str, Match], head: Head, options: Options) -> str:
     """Say what was tried, what came nearest, and what it lacks."""
-    best = max(found, key=lambda kind: found[kind].fit)
+    told = {*columns.OURS, *columns.OTHERS}  # what --map can name: a format that lacks anything else cannot be had
+    near = [kind for kind, match in found.items() if match.fit > 0 and {*match.lacks.split(", ")} <= told]
+    best = max(near or found, key=lambda kind: found[kind].fit)
     first = head.line - sum(cell.count("\n") for line, cells in head.rows if line == head.line for cell in cells)
     where = f"the headings on line {first} are" if head.line else "its objects have the names"
     names = [name if len(name) <= 40 else f"{name[:39]}…" for name in head.header[:_MOST_NAMES]]
@@ -120,7 +122,7 @@ def _unrecognised(source: Source, found: dict[str, Match], head: Head, options: 
     more = f" and {len(head.header) - _MOST_NAMES} others" if len(head.header) > _MOST_NAMES else ""
     headed = f"; {where} {', '.join(names)}{more}" if names else ""
     lacks = found[best].lacks.split(", ")
-    nearest = f"Nearest is {best}, but it lacks {found[best].lacks}" if found[best].fit > 0 else "No heading is known"
+    nearest = f"Nearest is {best}, but it lacks {found[best].lacks}" if near else "No heading is known"
     tried = f"{head.name} has none of the formats that were tried ({', '.join(found)})"
     wide = layouts.found(head, options)
     if wide and not wide.role and "score" in lacks:
@@ -129,7 +131,7 @@ def _unrecognised(source: Source, found: dict[str, Match], head: Head, options: 
         return f"{tried}. {nearest}{headed}. Say which column holds the scores: {', or '.join(one)}."
     remedy = (
         ways(lacks)
-        if set(lacks) <= set(columns.OURS)
+        if near
         else "Map columns with --map OURS=THEIRS, give a value for all rows with --value OURS=TEXT, or name the format "
         "with --format."
     )
