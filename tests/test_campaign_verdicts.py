@@ -167,7 +167,12 @@ EDGES = {
     "one does most": (heavy(), {"others": "look"}, [], []),
     "another pair": (other_pair(), {"agreement": "fine", "elsewhere": "problem", "languages": "not known"}, [], []),
     "a person first": (translated("human", 0), {}, ["human is better than every system"], ["human may be"]),
-    "a person amid": (translated("refA", 2), {}, ["S0 is better than the human translation refA", "worse"], []),
+    "a person amid": (
+        translated("refA", 2),
+        {},
+        ["not distinguished from the human translation refA", "S4 is worse"],
+        [],
+    ),
 }
 
 

@@ -132,8 +132,9 @@ def test_texts_are_no_names_of_systems(imported):
     text = "segment,source,Translation 1,Translation 2,Which is better?,rater,lp\n" + "".join(
         f"{place},s{place},first {place},second {place},{answer},Ann,en-de\n" for place, answer in enumerate("12")
     )
-    with pytest.raises(DataError, match=r"system_a, system_b"):
-        imported(text)
+    for named in ({}, {"format": "preferences"}):
+        with pytest.raises(DataError, match=r"lacks system_a, system_b.*--value system_a=TEXT --value system_b=TEXT"):
+            imported(text, **named)
     ratings, *_ = imported(text, values={"system_a": "X", "system_b": "Y"})
     right = [["X", 1, "first 0"], ["Y", 0, "second 0"], ["X", 0, "first 1"], ["Y", 1, "second 1"]]
     assert ratings[["system", "score", "hypothesis"]].values.tolist() == right

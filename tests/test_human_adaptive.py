@@ -8,11 +8,11 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from makers import ratings
 from scipy import stats
 
 from evalkit import DataError
 from evalkit.human.adaptive import estimates, policies, replaying, sequences, stopping, trials
+from tests.makers import ratings
 
 POLICIES = list(policies.POLICIES)
 

@@ -6,7 +6,6 @@ import pytest
 import statsmodels.api as sm
 from hypothesis import given
 from hypothesis import strategies as st
-from makers import laid_out, read
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
@@ -16,6 +15,7 @@ from evalkit.human import annotators
 from evalkit.human.annotators.quality_control import paired_t, signed_rank
 from evalkit.human.annotators.screening import MEASURES
 from evalkit.stats import agreement
+from tests.makers import laid_out, read
 
 
 def judged(annotator, scores, *, segments=None, item_type="calibration", **columns):

@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from makers import laid_out
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold
 
@@ -17,6 +16,7 @@ from evalkit.data import simulate
 from evalkit.human.calibration import calibration_set, forms, held_out
 from evalkit.human.calibration import ratings as room
 from evalkit.papers.licht2022 import external
+from tests.makers import laid_out
 
 ON_SCALE = st.floats(1, 5)
 ALPHA = st.floats(-4, 4)

@@ -7,12 +7,12 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from makers import laid_out, read
 from scipy import stats
 
 from evalkit import DataError
 from evalkit.data import simulate
 from evalkit.human.judges import alternative_annotator, assessed, replacing, spans
+from tests.makers import laid_out, read
 
 #: What alt_test_example.ipynb prints (nitaytech/AltTest at 18428b1f): winning rate and advantage of each model.
 PRINTED = read("""

@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from makers import laid_out
 from scipy import stats
 
 from evalkit import DataError, data
@@ -19,6 +18,7 @@ from evalkit.human.mqm.agreement import _characters
 from evalkit.papers import sai2023
 from evalkit.papers.sai2023.audit import impossible_tau
 from evalkit.stats import verdicts
+from tests.makers import laid_out
 
 NAMED = {"tgt_lang": "guj", "system": "s", "annotator": "a"}
 SIX = (*mqm.SEVERITIES, UNSTATED)

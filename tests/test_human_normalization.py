@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from makers import laid_out
 from scipy import stats
 
 from evalkit import DataError
@@ -16,6 +15,7 @@ from evalkit.human.normalization.held_out import _agreement
 from evalkit.papers import knowles2024
 from evalkit.show.plots import normalization as draw
 from evalkit.stats import agreement
+from tests.makers import laid_out
 
 PER_ANNOTATOR = [name for name in METHODS if name not in ("none", "z_calibration", "mixed", "ticks")]
 YEARS = pytest.mark.parametrize("year", [21, 22])

@@ -8,13 +8,13 @@ import pytest
 from evalica import Winner
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from makers import comparisons, laid_out
 from scipy.optimize import minimize
 
 from evalkit import DataError
 from evalkit.data import compared, together
 from evalkit.human import preferences
 from evalkit.human.preferences import beside, drawable, kernels, marked, study, worth
+from tests.makers import comparisons, laid_out
 
 #: Games of baseball in 1987: wins of the row against the column. Agresti 2002, Table 10.10, with his estimates.
 TEAMS = ["Milwaukee", "Detroit", "Toronto", "New York", "Boston", "Cleveland", "Baltimore"]

@@ -15,7 +15,6 @@ import pytest
 import sklearn.metrics
 from hypothesis import given
 from hypothesis import strategies as st
-from makers import laid_out, read
 from scipy import stats
 from statsmodels.stats import inter_rater
 
@@ -23,6 +22,7 @@ from evalkit import DataError
 from evalkit.human.mqm import agreement as mqm
 from evalkit.human.protocols import agreement, coefficients, criterion, hands, marks
 from evalkit.show.plots.protocols import agreement as draw
+from tests.makers import laid_out, read
 
 SYSTEMS = ("a", "b", "c", "d")
 

@@ -8,7 +8,6 @@ import pytest
 import statsmodels.api as sm
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from makers import laid_out
 from scipy import stats
 
 from evalkit import DataError
@@ -18,6 +17,7 @@ from evalkit.show.plots.protocols import attention as drawn_attention
 from evalkit.show.plots.protocols import sessions as drawn_sessions
 from evalkit.show.plots.protocols import suggestions as drawn_suggestions
 from evalkit.stats.weighted import covariances
+from tests.makers import laid_out
 
 CAMPAIGNS = (*pull.ALONE, *pull.ASSISTED)
 

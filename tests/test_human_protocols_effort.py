@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from makers import ratings, read
 from statsmodels.stats.power import normal_power
 
 from evalkit import DataError
@@ -15,6 +14,7 @@ from evalkit.human.protocols import certainty, choice, components, effort, effor
 from evalkit.show.plots import page
 from evalkit.show.plots.protocols import effort as draw
 from evalkit.show.plots.protocols import views
+from tests.makers import ratings, read
 
 TRUE = {"showing": 60.0, "annotator": 30.0, "taste": 12.0, "residual": 150.0}
 FAMILIES = {"ESA-1": "ESA", "MQM-1": "MQM"}

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from makers import ratings
 from scipy import stats
 
 from evalkit import DataError
@@ -15,6 +14,7 @@ from evalkit.human import protocols
 from evalkit.human.protocols import consistency, draws, rankings
 from evalkit.show.plots import page
 from evalkit.show.plots.protocols import rankings as draw
+from tests.makers import ratings
 
 NAMES = ("ESA-1", "ESA-2", "ESAAI-1", "MQM-1", "WMT-MQM", "WMT-DASQM", "LLM")
 

@@ -9,7 +9,6 @@ import pytest
 import statsmodels.api as sm
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from makers import laid_out, ratings, read
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
@@ -20,6 +19,7 @@ from evalkit.human.ranking.drawn import covariance, draws, effective_units, wide
 from evalkit.human.ranking.movement import cluster_changes
 from evalkit.human.ranking.scores import segment_means
 from evalkit.show.plots import ranking as draw
+from tests.makers import laid_out, ratings, read
 
 
 def rated(rows):

@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from makers import laid_out, ratings, read
 from scipy import stats
 
 from evalkit import DataError, data
@@ -16,6 +15,7 @@ from evalkit.human import ranking
 from evalkit.human.ranking import by_rule, rule_errors, rule_trials, rules
 from evalkit.metrics.autorank import auto_rank
 from evalkit.papers import wmt_lines
+from tests.makers import laid_out, ratings, read
 
 NAMES = list(rules.RULES)
 

@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from makers import ratings
 
 from evalkit import DataError
 from evalkit.human import mqm, planning, ranking
@@ -16,6 +15,7 @@ from evalkit.human.protocols.scores import counts
 from evalkit.human.ranking.rule_errors import grid
 from evalkit.metrics import correlation
 from evalkit.stats import agreement
+from tests.makers import ratings
 
 
 def campaign(seed):

@@ -6,12 +6,12 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from makers import COMPONENTS, ratings
 
 from evalkit import campaign
 from evalkit.human import planning
 from evalkit.reports import cli
 from evalkit.show import tables
+from tests.makers import COMPONENTS, ratings
 
 TRUE = {"document": 0.0, "item": 0.0, "annotator": 25.0, "block": 8.0, "residual": 60.0, "taste": 4.0}
 #: Design -> how many of twelve people judge each document by all systems.

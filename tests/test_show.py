@@ -127,11 +127,19 @@ def test_a_table_shows_chosen_columns_and_names_and_records_the_frame_as_it_is(s
         show.table(frame, caption="c", columns=["gone"])
 
 
+def test_columns_of_whole_numbers_have_no_decimals(shown):
+    frame = pd.DataFrame({"n": [187734, 9999, -3, 0], "sum": [-0.0, 1.0, 12345.0, 2.0], "mean": [1.0, 2.0, 3.0, 4.5]})
+    show.table(frame, caption="c")
+    show.table(frame[["mean"]].head(2), caption="two means that happen to be whole")
+    cells = [re.findall(r"<td[^>]*>([^<]*)</td>", each[0]["text/html"]) for each in shown]
+    assert cells[0] == ["187,734", "0", "1.00", "9,999", "1", "2.00", "−3", "12,345", "3.00", "0", "2", "4.50"]
+    assert cells[1] == ["1.00", "2.00"]
+
+
 @pytest.mark.parametrize(
     ("column", "values", "cells"),
     [
         ("n", [187734, 9999, -3], ["187,734", "9,999", "−3"]),
-        ("sum", [-0.0, 1.0, 12345.0], ["0", "1", "12,345"]),
         ("mean", [1.0, 2.0, 4.5], ["1.00", "2.00", "4.50"]),
         ("mean", [1.0, 2.0], ["1.00", "2.00"]),
         ("p", [1e-9, 0.0421], ["&lt;0.001", "0.042"]),

@@ -1,22 +1,23 @@
 """Figures of agreement, annotators and their profiles: they show their tables, axes are named, texts stay texts."""
 
 import io
-import re
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from legible import MARKS, PAPERS, WORDS, collisions, contrast, faults
+from hypothesis import given
+from hypothesis import strategies as st
+from legible import collisions
 
 from evalkit import DataError
 from evalkit.data import simulate
 from evalkit.data.schemas import with_pair
 from evalkit.human import annotators
-from evalkit.show import pictures, plots
+from evalkit.show import plots
 from evalkit.show.plots import agreement as draw_agreement
 from evalkit.show.plots import annotators as draw_annotators
-from evalkit.show.plots import judges, metaeval, page
+from evalkit.show.plots import labels, metaeval
 from evalkit.show.plots import profiles as draw
 from evalkit.stats import agreement
 
@@ -24,11 +25,6 @@ from evalkit.stats import agreement
 @pytest.fixture(scope="module")
 def ratings():
     return simulate.calibration_hits(seed=1)
-
-
-@pytest.fixture(scope="module")
-def one_pair(ratings):
-    return ratings[ratings["tgt_lang"] == ratings["tgt_lang"].iloc[0]].reset_index(drop=True)
 
 
 def named(figure):
@@ -39,70 +35,20 @@ def named(figure):
     return bool(x and y)
 
 
-def drawn(ratings):
-    """Draw the figures of agreement, of annotators and of their profiles, each by its name."""
+def test_every_figure_names_its_axes(ratings):
     correlated = agreement.correlations(ratings)
-    one = ratings[with_pair(ratings)["pair"] == correlated["pair"].iloc[0]]
+    pair = correlated["pair"].iloc[0]
+    one = ratings[ratings["src_lang"] + "-" + ratings["tgt_lang"] == pair]
     people = sorted(one["annotator"].unique())[:3]
-    return {
-        "grid": draw_annotators.score_grid(one, people),
-        "strips": draw_annotators.score_strips(ratings),
-        "ticks": draw_annotators.tick_shares(annotators.ticks(ratings), within=1),
-        "repeats": draw_annotators.repeat_differences(annotators.repeats(ratings)),
-        "correlations": draw_agreement.correlation_spread(correlated, ("spearman", "kendall_c")),
-        "intraclass": draw_agreement.intraclass_intervals(agreement.intraclass(ratings)),
-        "ridges": draw.ridges(one),
-        "histograms": draw.histograms(one, annotators.profiles(one)),
-        "two": draw.two_distributions(one, one, people),
-        "scales": draw.grids_in_use({"$a$ set": annotators.scale_grid(one)}),
-        "decisions": draw.decisions(annotators.stability(one, ["sd < 60"], resamples=20)),
-    }
-
-
-def test_every_figure_names_its_axes_and_says_its_numbers_and_draws_hostile_names_as_they_are(ratings):
-    before = dict(plt.rcParams)
-    hostile = ratings.assign(annotator=ratings["annotator"] + r"$\frac{1}$<b>")
-    figures = drawn(hostile)
-    for name, figure in figures.items():
-        assert named(figure), name
-        assert re.search(r"\d", figure.get_label()), name
-        figure.savefig(io.BytesIO(), format="png")  # an unclosed equation would raise here
-    assert figures["strips"].axes[0].get_yticklabels()[0].get_text().count(r"\$") == 2
-    assert dict(plt.rcParams) == before, "the style stays in the house"
-
-
-@pytest.mark.parametrize(
-    ("call", "told"),
-    [
-        (lambda one: draw_annotators.score_grid(one, ["nobody"]), "nobody: no such annotator"),
-        (lambda one: draw.two_distributions(one, one, ["nobody"]), "nobody: no scores"),
-        (lambda one: draw.ridges(pd.concat([one, one.assign(src_lang="xxx")])), "one language pair"),
-    ],
-)
-def test_people_who_are_not_there_are_told(call, told, one_pair):
-    with pytest.raises(DataError, match=told):
-        call(one_pair)
-
-
-@pytest.mark.parametrize("scheme", PAPERS)
-def test_colours_can_be_seen_and_read_in_both_schemes(scheme):
-    assert all(contrast(colour, scheme=scheme) >= MARKS for colour in (*plots.PALETTE, plots.GREY))
-    assert all(contrast(plots.readable(colour), scheme=scheme) >= WORDS for colour in plots.PALETTE)
-    assert contrast(plots.LIGHT, scheme=scheme) < MARKS, "what carries no meaning recedes"
-
-
-@pytest.mark.parametrize("pixels", [page.COLUMN, page.PHONE])
-def test_nothing_is_wider_than_the_page_or_a_phone_however_long_the_names(pixels):
-    table = pd.DataFrame({"system": [f"a-name-of_a_system longer than half of a phone {n}" for n in range(4)]})
-    table = table.assign(mean=np.arange(4) / 7)
-    with page.drawn_for(pixels):
-        figure, panels = plots.small_multiples(["a", "b", "c"], columns=3, size=(4.0, 2.0), sharey=True)
-        for axes in panels.values():
-            plots.forest(axes, table, rows="system", value="mean")
-            axes.set_xlabel("a name of an axis that goes on for longer than its axis, and says its unit (points)")
-        image = pictures._drawn(figure)
-        assert faults(figure) == []
-    assert image.width <= pictures.FINE * pixels
+    figures = [
+        draw_annotators.score_grid(one, people),
+        draw_annotators.score_strips(ratings),
+        draw_annotators.tick_shares(annotators.ticks(ratings), within=1),
+        draw_annotators.repeat_differences(annotators.repeats(ratings)),
+        draw_agreement.correlation_spread(correlated, ("spearman", "kendall_c")),
+        draw_agreement.intraclass_intervals(agreement.intraclass(ratings)),
+    ]
+    assert all(map(named, figures))
 
 
 def test_strips_hold_each_annotators_shares_sorted_by_mean(ratings):
@@ -148,6 +94,49 @@ def test_small_multiples_have_a_titled_panel_per_name_and_nothing_beyond():
     assert named(figure)
 
 
+def test_a_dollar_sign_in_a_name_is_drawn_as_one(ratings):
+    hostile = ratings.assign(annotator=ratings["annotator"] + r"$\frac{1}$<b>")
+    figure = draw_annotators.score_strips(hostile)
+    figure.savefig(io.BytesIO(), format="png")  # an unclosed equation would raise here
+    assert figure.axes[0].get_yticklabels()[0].get_text().count(r"\$") == 2
+
+
+def test_an_unknown_annotator_is_named(ratings):
+    one = ratings[ratings["tgt_lang"] == ratings["tgt_lang"].iloc[0]]
+    with pytest.raises(DataError, match="nobody: no such annotator"):
+        draw_annotators.score_grid(one, ["nobody"])
+
+
+def test_the_style_stays_in_the_house(ratings):
+    before = dict(plt.rcParams)
+    draw_annotators.repeat_differences(annotators.repeats(ratings))
+    assert dict(plt.rcParams) == before
+
+
+# Figures of profiles and screening: they show what their tables hold, and texts from data stay texts
+
+
+@pytest.fixture(scope="module")
+def one_pair():
+    drawn = simulate.calibration_hits(seed=1)
+    return drawn[drawn["tgt_lang"] == drawn["tgt_lang"].iloc[0]].reset_index(drop=True)
+
+
+def test_every_figure_names_its_axes_and_draws_hostile_names(one_pair):
+    hostile = one_pair.assign(annotator=one_pair["annotator"] + r"$\frac{1}$<b>")
+    names = hostile["annotator"].unique()[:3].tolist()
+    figures = [
+        draw.ridges(hostile),
+        draw.histograms(hostile, annotators.profiles(hostile)),
+        draw.two_distributions(hostile, hostile, names),
+        draw.grids_in_use({"$a$ set": annotators.scale_grid(hostile)}),
+        draw.decisions(annotators.stability(hostile, ["sd < 60"], resamples=20)),
+    ]
+    assert all(map(named, figures))
+    for figure in figures:
+        figure.savefig(io.BytesIO(), format="png")  # an unclosed equation would raise here
+
+
 def test_ridges_are_sorted_by_mean_and_end_at_the_busiest(one_pair):
     few = ["a0", "a5", "a7", "a23"]
     many = one_pair.assign(annotator="a" + pd.Series(range(len(one_pair))).mod(24).astype(str))
@@ -170,11 +159,28 @@ def test_both_halves_of_a_pair_of_histograms_are_shares(one_pair):
     assert heights[0].sum() == pytest.approx(1)
     assert heights[1].sum() == pytest.approx(-1)
     assert heights[1][0] == -1
+    with pytest.raises(DataError, match="nobody: no scores among the calibration HIT"):
+        draw.two_distributions(one_pair, below, ["nobody"])
+
+
+def test_grids_in_use_counts_annotators(one_pair):
+    tested = annotators.scale_grid(one_pair)
+    bars = draw.grids_in_use({"all": tested}).axes[0].containers[0]
+    people = one_pair["annotator"].nunique()
+    counts = tested.groupby("ticks")["in_use"].sum()
+    np.testing.assert_allclose([bar.get_height() * people for bar in bars], counts)
 
 
 def test_a_decision_stands_at_its_share_and_somebody_who_stays_is_hollow():
-    stable = pd.DataFrame({"annotator": [*"abc"], "share": [0.9, 0.3, 0.0], "flagged": [True, False, False]})
-    stable = stable.assign(pair="eng-jpn", rule="sd < 5")
+    stable = pd.DataFrame(
+        {
+            "pair": "eng-jpn",
+            "annotator": ["a", "b", "c"],
+            "rule": "sd < 5",
+            "share": [0.9, 0.3, 0.0],
+            "flagged": [True, False, False],
+        }
+    )
     axes = draw.decisions(stable).axes[0]
     every, hollow = axes.lines[0], axes.lines[1]
     assert list(every.get_xdata()) == [0.3, 0.9]
@@ -182,6 +188,22 @@ def test_a_decision_stands_at_its_share_and_somebody_who_stays_is_hollow():
     assert hollow.get_markerfacecolor() == "white"
     with pytest.raises(DataError, match="No rule flags anybody"):
         draw.decisions(stable.iloc[2:])
+
+
+def test_pictures_of_annotators_are_of_one_language_pair(one_pair):
+    with pytest.raises(DataError, match="one language pair"):
+        draw.ridges(pd.concat([one_pair, one_pair.assign(src_lang="xxx")]))
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0.01, 0.3)), min_size=1, max_size=8))
+def test_names_at_ends_of_lines_keep_their_order_and_never_touch(lines):
+    wanted, sizes = sorted(place for place, _ in lines), [size for _, size in lines]
+    places = labels.spread(wanted, sizes)
+    needed = (np.array(sizes[1:]) + sizes[:-1]) / 2
+    assert (np.diff(places) >= needed - 1e-6).all()
+    assert np.mean(places) == pytest.approx(np.mean(wanted), abs=1e-6), "and move no further to one side than the other"
+    if (np.diff(wanted) >= needed).all():
+        assert places == pytest.approx(wanted, abs=1e-6), "with room enough, they stay"
 
 
 def test_a_sweep_names_its_lines_at_their_ends_and_on_a_phone_above():
@@ -197,31 +219,3 @@ def test_a_sweep_names_its_lines_at_their_ends_and_on_a_phone_above():
     assert collisions(figure) == []
     with plots.page.drawn_for(plots.page.PHONE):
         assert len(plots.page.again(figure).legends[0].get_texts()) == 5
-
-
-@pytest.mark.parametrize("width", [page.COLUMN, page.PHONE])
-def test_contestants_stand_from_best_to_worst_and_kinds_have_markers_of_their_own(width):
-    rows = [("ESA-1", "one person", 0.5), ("a + b", "two people", 0.6), ("length", "knows nothing", 0.1)]
-    rows += [(f"m{n}", "metric", 0.9 - n / 10) for n in range(8)]
-    table = pd.DataFrame(rows, columns=["contestant", "kind", "value"])
-    table = table.assign(low=table["value"] - 0.05, high=table["value"] + 0.05)
-    with page.drawn_for(width):
-        figure = judges.ceiling(table, statistic="SPA", gold="MQM", names={"ESA-1": "ESA one"}, most=3)
-    [axes] = figure.axes
-    written = [label.get_text() for label in axes.get_yticklabels()]
-    assert written == ["m0", "m1", "a + b", "ESA one", "m7", "length"]
-    assert {line.get_marker() for line in axes.lines} >= {"o", "s", "D", "X"}
-    assert "5 metrics between the others are left out" in figure.get_label()
-
-
-def test_judges_are_told_from_people_and_savings_in_per_cent():
-    rows = [("x", "MQM-1", "people", 0.2), ("x", "m", "metric", 0.9), ("y", "m", "metric", 0.7)]
-    table = pd.DataFrame(rows, columns=["data", "judge", "kind", "winning_rate"])
-    figure = judges.replacing(table, epsilon=0.15, names={})
-    assert [one.get_text() for one in figure.axes[0].get_yticklabels()] == ["m", "MQM-1  (people)"]
-    assert "m 0.90 (x)" in figure.get_label()
-    what = ["mean of a system", "difference of two systems"] * 2
-    saves = pd.DataFrame({"metric": [*"mmkk"], "saved": [0.5, 0.2, 0.6, 0.1], "what": what})
-    figure = judges.saved(saves.assign(lowest=0.0, highest=saves["saved"] + 0.1), most=1)
-    assert [one.get_text() for one in figure.axes[0].get_yticklabels()] == ["m"]
-    assert "20% of the judgements for differences" in figure.get_label()

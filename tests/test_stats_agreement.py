@@ -9,12 +9,12 @@ import pandas as pd
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from makers import laid_out
 from scipy import stats
 
 from evalkit import DataError
 from evalkit.stats import agreement
 from evalkit.stats.agreement import all_pairs
+from tests.makers import laid_out
 
 
 def ratings_of(scores):

@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from makers import laid_out
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats import inter_rater
 
@@ -19,6 +18,7 @@ from evalkit.stats.agreement.chance import PREPARE
 from evalkit.stats.agreement.coded import coded
 from evalkit.stats.agreement.estimates import OrdinalAlpha
 from evalkit.stats.agreement.resampling import pattern_counts
+from tests.makers import laid_out
 
 ORACLES = ROOT / "tests" / "oracles"
 #: Four coders, twelve units, five categories: Krippendorff 2011, section A.

@@ -31,7 +31,7 @@ MISPRINTS = [
 
 def test_the_paper_contradicts_itself_in_these_cells(printed):
     found = audit.misprints(printed)
-    assert sorted(found["table"] + ": " + found["cell"]) == MISPRINTS
+    assert sorted(found["table"] + ": " + found["cell"]) == sorted(MISPRINTS)
     evidence = found.set_index("cell")["evidence"]
     assert "leaves 0.055" in evidence["B, Excellent"]
     assert "3,926" in evidence["row Poor"]

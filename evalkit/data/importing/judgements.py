@@ -12,7 +12,7 @@ from evalkit import DataError
 from evalkit.data import languages, schemas
 from evalkit.data.importing.automatic.items import Metric
 from evalkit.data.importing.cells import checks, numbers
-from evalkit.data.importing.cells.columns import OTHERS, vocabulary
+from evalkit.data.importing.cells.columns import vocabulary
 from evalkit.data.importing.files.rows import Seen
 from evalkit.data.importing.options import Options
 from evalkit.data.importing.pseudonyms import Pseudonyms
@@ -32,6 +32,7 @@ ITEM_TYPES = {
 } | {name: name for name in schemas.ITEM_TYPES}
 #: What exports call the usual items, where they have others, too.
 USUAL = vocabulary("normal regular main test real standard item task default evaluation eval")
+_OF_EACH_ROW = ("score", "preference", "first", "category", "severity")  # one value for all rows would be nonsense
 _DAY = r"\d{4}-\d\d-\d\d"  # a date without a time, as a sheet is read
 _TAKEN = ("source", "hypothesis", "reference", "domain", "mark")
 _NUMBERS = ("position", "errors", "z", "hit_seconds", "screen_place")
@@ -294,5 +295,5 @@ def ways(wanted: list[str]) -> str:
     'Say which column it is with --map annotator=HEADING, or give one value for all rows: --value annotator=TEXT.'
     """
     maps = " ".join(f"--map {ours}=HEADING" for ours in wanted)
-    values = " ".join(f"--value {ours}=TEXT" for ours in wanted if ours not in ("score", *OTHERS))
+    values = " ".join(f"--value {ours}=TEXT" for ours in wanted if ours not in _OF_EACH_ROW)
     return f"Say which column it is with {maps}" + (f", or give one value for all rows: {values}." if values else ".")

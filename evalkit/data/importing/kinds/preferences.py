@@ -14,7 +14,7 @@ from evalkit import DataError
 from evalkit.data.importing.cells import columns, numbers
 from evalkit.data.importing.files.rows import Rows
 from evalkit.data.importing.formats import Format, Head, Match, describe, with_languages
-from evalkit.data.importing.judgements import Converted, constant, converted, mapped_cells
+from evalkit.data.importing.judgements import Converted, constant, converted, mapped_cells, ways
 from evalkit.data.importing.kinds import places, ranks
 from evalkit.data.importing.kinds.answers import NO_ANSWER, SIDES, is_tie, leads, name_two, shares
 from evalkit.data.importing.kinds.paired import demand_one, is_numeric, names_of, names_two, ranks_of, slots_of
@@ -68,8 +68,7 @@ def _convert(rows: Rows, head: Head, match: Match, options: Options, report: Rep
     """Read comparisons, each as two judgements, or rows of ranks, each as a judgement per system."""
     if match.lacks:
         raise DataError(
-            f"{head.name} holds no {PREFERENCES.title}: it lacks {match.lacks}. Say which columns they are: "
-            f"{' '.join(f'--map {name}=HEADING' for name in match.lacks.split(', '))}."
+            f"{head.name} holds no {PREFERENCES.title}: it lacks {match.lacks}. {ways(match.lacks.split(', '))}"
         )
     if "system" in options.values or options.columns.get("system"):
         demand_one(head, options)
