@@ -146,7 +146,7 @@ def test_people_who_give_the_same_answers_agree_whatever_a_system_met():
     assert campaign.count_judgements(found).duplicates == 0
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_tests_of_equal_systems_are_significant_no_more_often_than_they_may_be():
     """One-sided at .05 of whichever is ahead: a tenth of campaigns. 60 campaigns; more than 13 has a chance of .003."""
     found = [drawn({"A": 0.0, "B": 0.0}, [("A", "B")], people=6, segments=8, seed=seed) for seed in range(60)]

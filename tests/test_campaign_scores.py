@@ -77,7 +77,9 @@ def trial(work, seed, score="auto", **options):
     return scores.argmax(), np.abs((scores[:, None] - scores - (TRUTH[:, None] - TRUTH))[pairs]) > half[pairs]
 
 
-@pytest.mark.parametrize("runs", [25, pytest.param(300, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "runs", [pytest.param(25, marks=pytest.mark.slow), pytest.param(300, marks=pytest.mark.nightly)]
+)
 def test_the_order_and_the_widths_are_right_where_z_turns_the_order(runs):
     wrong, missed, by_z = {}, {}, {}
     for name, work in DESIGNS.items():

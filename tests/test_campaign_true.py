@@ -243,7 +243,7 @@ def test_a_campaign_of_several_files_is_one_data_set_on_its_badge(names, count):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("heading", "path", "code"),
-    [("COMET", "scores.tsv", 0), ("score", "scores.tsv+", 0), ("score", "scores.tsv-", 0), ("score", "scores.tsv", 1)],
+    [("COMET", "scores.tsv", 0), ("score", "scores.tsv-", 0), ("score", "scores.tsv", 1)],
 )
 def test_scores_of_metrics_are_named_on_the_command_line(heading, path, code, capsys):
     frame = drawn((10, 0))

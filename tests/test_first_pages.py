@@ -195,7 +195,10 @@ def test_the_planners_figure_draws_the_plan_of_its_headline(on_real_data):
     assert numbers(alt)[-1] == row["segments"]
 
 
-@pytest.mark.parametrize(("delta", "typed"), [("2", "[]"), ("4", "[]"), ("3", "[5,40,60,20,60]")])
+@pytest.mark.parametrize(
+    ("delta", "typed"),
+    [pytest.param("2", "[]", marks=pytest.mark.slow), pytest.param("3", "[5,40,60,20,60]", marks=pytest.mark.nightly)],
+)
 def test_another_plan_is_drawn_as_it_is_told(delta, typed, tmp_path, real):
     real("wmt22-calibration-hits")
     quick = ["-p", "resamples=20", "-p", "redrawn=2"]

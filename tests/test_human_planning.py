@@ -67,7 +67,9 @@ def test_where_no_liking_is_found_the_other_causes_are_as_without_it():
     assert seen > 2
 
 
-@pytest.mark.parametrize("taste", [0.0, 30.0])
+@pytest.mark.parametrize(
+    "taste", [pytest.param(0.0, marks=pytest.mark.nightly), pytest.param(30.0, marks=pytest.mark.slow)]
+)
 def test_how_annotators_like_systems_is_estimated_without_bias(taste):
     """Over simulated campaigns the mean estimate is the true variance; left out, it goes into the block."""
     rng = np.random.default_rng(int(taste) + 1)

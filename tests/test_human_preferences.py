@@ -425,6 +425,7 @@ def test_a_mark_is_found_again_where_the_same_words_are_marked_in_the_other_text
     assert none["again"].tolist() == [0.0, 0.0], "'der' does not stand in the other text"
 
 
+@pytest.mark.slow
 def test_measures_side_by_side_are_those_of_a_plain_recount(real):
     side, spans = real("wmt23-side-by-side"), real("wmt23-side-by-side-spans")
     single, single_spans, outputs = real("wmt23-mqm"), real("wmt23-mqm-spans"), real("wmt23-outputs")

@@ -76,6 +76,7 @@ print(json.dumps([sorted(kernels), found]))
 """
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="other processors have other kernels")
 def test_intervals_are_the_same_with_the_linear_algebra_of_another_processor(real):
     real("wmt23-protocols")

@@ -167,7 +167,7 @@ def test_equal_systems_are_seldom_called_different():
     assert 0.01 < np.mean(wrong) < 0.1
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_intervals_of_agreement_cover_what_campaigns_give_on_average():
     """Of 60 campaigns, some 95 % (here: 87 to 100) of the intervals hold the mean over all campaigns."""
     found = []

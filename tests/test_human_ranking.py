@@ -413,6 +413,7 @@ def test_intervals_of_few_units_are_t_intervals():
         assert table.loc[system, "low"] < own.mean() < table.loc[system, "high"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("unit", "crossed"), [("annotator", False), (("annotator", "doc"), True)])
 def test_equal_systems_are_rarely_distinguished_though_annotators_like_them_differently(unit, crossed):
     """500 campaigns of six people: a test by people finds at most its 5 %, one by segments several times as many."""

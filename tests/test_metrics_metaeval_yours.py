@@ -154,7 +154,7 @@ def test_the_page_of_ones_own_folder_and_metric_is_whole_and_about_them(folder, 
     assert "esa-human1 was chosen among the human scores (esa-human1, esa-human2)" in html
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_folder_of_wmt23_gives_the_numbers_of_the_standard_run(real, tmp_path):
     for name in ("metrics", "human", "metrics-systems", "human-systems", "outputs"):
         real(f"wmt23-{name}")

@@ -85,7 +85,7 @@ def test_constants_of_documents_that_are_named_anew_for_each_system_change_no_pl
     pd.testing.assert_frame_equal(*plans)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_twins_plan_alike_through_the_commands(tmp_path, capsys):
     """The planner's page, the campaign's own plan, and what a new campaign is said to distinguish."""
     table, said, plans = drawn(7), [], []
@@ -108,6 +108,7 @@ def test_twins_plan_alike_through_the_commands(tmp_path, capsys):
     assert said[0] == said[1]
 
 
+@pytest.mark.slow
 def test_a_pilot_whose_favourites_no_campaign_averages_out_is_planned_with(tmp_path, capsys):
     """The planner's tables then have a column of nothing but missing numbers, which used to end the run."""
     table = drawn(8, taste=100.0, residual=10.0, annotator=0.0, text=0.0, docs=24)
@@ -162,7 +163,7 @@ def test_what_cannot_be_told_of_people_is_not_planned_with():
     pd.testing.assert_frame_equal(known[known["arrangement"] == "same"].reset_index(drop=True), designs)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("each", DESIGNS.values(), ids=DESIGNS)
 def test_components_and_standard_errors_are_recovered(each):
     """Their means over campaigns are the truth, and the predicted variance of a difference is what campaigns have."""
