@@ -4,7 +4,6 @@ import itertools
 import math
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -59,9 +58,6 @@ def test_every_policy_gives_probabilities_that_add_up_to_a_screen(name, systems,
     assert chance.min() >= 0
     assert chance.max() <= 1 + 1e-9
     assert chance.sum(axis=1) == pytest.approx(np.full(4, shown))
-    if name in ("by rank", "greedy", "elimination") and systems > shown:  # Thompson draws, and may favour another
-        best = state.means.argmax(axis=1)
-        assert (chance[range(4), best] >= chance.mean(axis=1) - 1e-9).all()
 
 
 @settings(deadline=None, max_examples=30)
@@ -98,11 +94,7 @@ def test_a_logged_probability_is_that_of_the_scores_seen_before(name):
 def test_a_log_holds_the_drawn_scores_of_what_was_shown(name):
     drawn, log = replay(name, campaigns=20)
     assert (log.scores[log.shown] == drawn[log.shown]).all()
-    assert (log.shown.sum(axis=2) == 3).all()
     assert (log.probability[log.shown] > 0).all()
-    pair = log.of((4, 1))
-    assert np.array_equal(pair.scores, log.scores[..., [4, 1]], equal_nan=True)
-    assert (pair.probability == log.probability[..., [4, 1]]).all()
 
 
 def by_hand(scores, chance, name):
@@ -199,18 +191,10 @@ def test_what_cannot_be_is_refused():
 EXACT = ("intervals of each system", "bets on shared screens")
 
 
-def twin_grid(systems=5, texts=60, *, seed=5, gap=0.0):
-    """Draw scores of texts; the last system is better than the one before by ``gap``, the others by 4 points each."""
-    rng = np.random.default_rng(seed)
-    level = 70 + 4.0 * np.arange(systems)
-    level[-1] = level[-2] + gap
-    return np.clip(level[:, None] + rng.normal(0, 5, texts) + rng.normal(0, 9, (systems, texts)), 0, 100)
-
-
 def twins(policy, *, campaigns=300, screens=240, seed=3, gap=0.0):
     """Steer campaigns whose last two systems do not differ, or differ by ``gap`` on every text."""
     rng = np.random.default_rng(seed)
-    drawn = replaying.draw(twin_grid(), campaigns=campaigns, screens=screens, rng=rng, alike=(3, 4))
+    drawn = replaying.draw(grid(5, 60, step=4.0), campaigns=campaigns, screens=screens, rng=rng, alike=(3, 4))
     drawn[..., 4] += gap
     return replaying.steer(drawn, policies.named(policy), rng=rng)
 
@@ -242,9 +226,7 @@ def test_empirical_bernstein_equals_a_loop_over_the_scores_that_were_seen(cells,
     assert low[seen] == pytest.approx(told[0] if seen.any() else [], abs=1e-9)
     assert high[seen] == pytest.approx(told[1] if seen.any() else [], abs=1e-9)
     assert (np.diff(low) >= 0).all()
-    assert (np.diff(high) <= 0).all()
-    unseen = ~seen[1:]
-    assert (np.diff(low)[unseen] == 0).all()
+    assert (np.diff(low)[~seen[1:]] == 0).all()
 
 
 def normal_by_hand(scores, tuned, alpha):
@@ -311,7 +293,6 @@ def test_rules_for_every_look_keep_their_level_and_a_daily_test_does_not(policy)
         assert found.loc[rule, "low"] <= 0.05  # 300 campaigns
     assert (found.loc[list(EXACT), "rate"] <= 0.05).all()
     assert found.loc["a test at every look", "low"] > 0.05
-    assert found["nominal"].eq(0.05).all()
 
 
 def test_rules_find_a_large_difference_and_name_the_better_system():
@@ -322,8 +303,6 @@ def test_rules_find_a_large_difference_and_name_the_better_system():
     assert power["rate"].drop("intervals of each system").min() > 0.9
     turned = stopping.rates(stopping.verdicts(log, (3, 4), stopping.looks(900)), better=-1).set_index("rule")
     assert turned["rate"].to_dict() == power["rate"].to_dict()
-    assert power["nominal"].isna().all()
-    assert power.loc["a test at the end", "saved"] == 0
     assert power.loc["interval of the weighted difference", "saved"] > 0.2
 
 
@@ -356,19 +335,9 @@ def test_a_daily_test_is_welchs_at_each_look():
         off = stats.ttest_ind(a, b, equal_var=False).statistic
         told = np.sign(off) if abs(off) > stats.norm.ppf(0.975) else 0
         assert stopping.daily_test(log, 4, 3, when)[campaign, look] == told
+        reached = abs(off) * np.sqrt(when.screens[look] / 120) > stats.norm.ppf(1 - 0.05 / 4)
+        assert (stopping.planned_test(log, 4, 3, when)[campaign, look] != 0) == reached
     assert (stopping.final_test(log, 4, 3, when)[:, -1] == stopping.daily_test(log, 4, 3, when)[:, -1]).all()
-
-
-def test_the_strict_test_is_a_path_of_chance_that_stays_within_its_bound():
-    """The same bound on sums of normal steps, looked at 1000 times: O'Brien & Fleming's level."""
-    paths = np.cumsum(np.random.default_rng(1).standard_normal((4000, 1000)), axis=1) / np.sqrt(1000)
-    reached = (np.abs(paths) > stats.norm.ppf(1 - 0.05 / 4)).any(axis=1).mean()
-    assert 0.035 < reached < 0.055  # a little below 0.05: looks are not endless
-    log, when = twins("uniform", campaigns=40, gap=3.0), stopping.looks(240)
-    off = np.abs(stopping._standardised(log, 4, 3, when)) * np.sqrt(when.screens / 240)
-    told = stopping.planned_test(log, 4, 3, when) != 0
-    assert (told == (off > stats.norm.ppf(1 - 0.05 / 4))).all()
-    assert 0 < told.any(axis=1).sum() < 40
 
 
 def test_exact_rules_do_not_see_what_was_shown_elsewhere():
@@ -419,10 +388,9 @@ def campaign(*, systems=6, documents=50, own=False, seed=0):
 def test_documents_shared_by_all_systems_are_a_grid_and_the_best_system_comes_first():
     table = campaign()
     (found,) = trials.materials({"mine": table})
-    assert (found.data, found.pair, found.shared) == ("mine", "eng-deu", True)
+    assert found.shared
     assert found.scores.shape == (6, 50)
-    assert found.screens() == 100  # 300 documents judged, three on a screen
-    assert (found.screens(2), found.screens(9)) == (150, 50)
+    assert (found.screens(), found.screens(2), found.screens(9)) == (100, 150, 50)  # 300 documents, three on a screen
     means = table.groupby(["system", "doc"])["score"].mean().groupby("system").mean().sort_values(ascending=False)
     assert list(found.systems) == list(means.index)
     assert found.truth == pytest.approx(means.to_numpy())
@@ -455,10 +423,7 @@ def test_too_little_is_not_replayed():
 def test_a_replay_has_a_row_for_each_system_estimate_and_assignment():
     used = trials.materials({"mine": campaign(), "own": campaign(own=True)})
     found = trials.replay(used, assignments=["uniform", "greedy"], names=["plain mean"], campaigns=40)
-    assert list(found.columns[:5]) == ["data", "pair", "assignment", "estimate", "system"]
     assert found.groupby(["data", "assignment"]).size().eq(6).all()
-    again = trials.replay(used, assignments=["uniform", "greedy"], names=["plain mean"], campaigns=40)
-    pd.testing.assert_frame_equal(found, again)
     steered = found[found["assignment"] == "greedy"].set_index(["data", "system"])["judgements"]
     for name in ("mine", "own"):
         assert steered[name, "S5"] > 2 * steered[name, "S0"]
@@ -468,8 +433,6 @@ def test_alarms_count_campaigns_of_all_language_pairs_that_share_documents():
     used = trials.materials({"a": campaign(), "b": campaign(seed=1), "own": campaign(own=True)})
     found = trials.alarms(used, assignments=["by rank"], points=25.0, campaigns=30)
     assert found["campaigns"].eq(60).all()
-    assert set(found["situation"]) == {trials.ALIKE, "better by 25"}
     rate = found.set_index(["situation", "rule"])["rate"]
     assert rate["better by 25", "a strict test at every look"] > 0.9
     assert rate[trials.ALIKE, "a strict test at every look"] < 0.2
-    assert found.loc[found["situation"] != trials.ALIKE, "nominal"].isna().all()

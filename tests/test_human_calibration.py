@@ -12,7 +12,6 @@ from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold
 
 from evalkit import DataError, data
-from evalkit.data import simulate
 from evalkit.human.calibration import calibration_set, forms, held_out
 from evalkit.human.calibration import ratings as room
 from evalkit.papers.licht2022 import external
@@ -35,13 +34,6 @@ def test_the_papers_worked_examples():
 @given(ON_SCALE, ALPHA)
 def test_moderated_never_leaves_the_scale(x, alpha):
     assert 1 <= forms.moderated(x, alpha=alpha) <= 5
-
-
-@LAW
-@given(st.floats(-1e6, 1e6), st.floats(-50, 50))
-def test_moderated_never_leaves_any_scale(x, alpha):
-    low, high = -1e6, 1e6
-    assert low <= forms.moderated(x, alpha=alpha, scale=(low, high), unit=1.0) <= high
 
 
 @LAW
@@ -73,16 +65,6 @@ def test_moderated_is_x_plus_alpha_only_up_to_the_room_that_is_left(x, alpha):
     assert moved == pytest.approx(math.tanh(5 - x) * alpha, abs=alpha**3 + 1e-14)  # tanh(α) is α up to α³
 
 
-def test_close_to_x_plus_alpha_is_refuted_near_the_end():
-    """However small α is, at x = 4.9 nine tenths of the shift are lost: tanh is like x for small x, but f is not."""
-    for alpha in (1e-6, 1e-3, 0.1):
-        share = (forms.moderated(4.9, alpha=alpha) - 4.9) / alpha
-        assert share == pytest.approx(math.tanh(0.1), rel=0.004)
-        assert share < 0.1
-    down = (forms.moderated(4.9, alpha=-1e-3) - 4.9) / -1e-3
-    assert down > 0.99  # and a shift the other way is carried out
-
-
 def test_moderated_does_not_send_the_calibration_set_to_the_consensus():
     assert forms.moderated(2.0, alpha=1.0) == pytest.approx(2.7578, abs=5e-5)  # consensus 3.0, set scored 2.0
 
@@ -93,19 +75,6 @@ def test_a_quarter_of_the_scale_makes_the_form_independent_of_the_scale(x, alpha
     hundred = forms.moderated(25 * (x - 1), alpha=25 * alpha, scale=(0, 100), unit=25)
     assert hundred == pytest.approx(25 * (forms.moderated(x, alpha=alpha) - 1), abs=1e-9)
     assert forms.Standard(consensus=50, scale=(0, 100), cap=12.5).unit == 25
-
-
-def test_in_units_of_one_point_a_shift_on_0_to_100_all_but_vanishes():
-    assert forms.moderated(50, alpha=10, scale=(0, 100), unit=1) - 50 == pytest.approx(1, abs=1e-8)
-
-
-@pytest.mark.parametrize("form", ["shift", "capped", "line"])
-def test_the_other_forms_can_leave_the_scale(form):
-    """Counter-examples with the means that Table 5 implies for Bulgarian and Georgian into English."""
-    bulgarian = forms.adjust(4.9, calibration_mean=2.51, reference_mean=4.197)
-    georgian = forms.adjust(1.04, calibration_mean=3.02, reference_mean=4.607)
-    assert bulgarian[form] > 5
-    assert form != "line" or georgian["line"] < 1  # printed as 0.90
 
 
 @LAW
@@ -128,24 +97,6 @@ def test_what_if_agrees_with_adjust_and_says_what_leaves_the_scale():
     assert table.loc["simple shift", "adjusted"] == pytest.approx(5.1)
     assert not table.loc["simple shift", "on the scale"]
     assert table.loc["moderated shift", "on the scale"]
-    assert table.loc["two-point line", "formula"] == "0.888·x +0.603"
-
-
-@pytest.mark.parametrize(
-    ("call", "word"),
-    [
-        (lambda: forms.Standard(scale=(5, 1)), "lowest"),
-        (lambda: forms.Standard(consensus=6), "inside"),
-        (lambda: forms.Standard(cap=0), "cap"),
-        (lambda: forms.Standard(human_reference=None).line(3.0, 4.6), "human_reference"),
-        (lambda: forms.what_if(5.2, 3.0, 4.6), "5.2"),
-        (lambda: forms.what_if(4.0, 0.5, 4.6), "0.5"),
-        (lambda: forms.what_if(4.0, 4.6, 4.6), "no line"),
-    ],
-)
-def test_impossible_standards_and_means_are_refused(call, word):
-    with pytest.raises(DataError, match=word):
-        call()
 
 
 # From ratings to calibrated scores
@@ -219,22 +170,12 @@ def test_drawing_annotators_cancels_a_strictness_that_the_calibration_set_shares
 
 def test_the_groups_own_averages_are_the_standard():
     both = pd.concat([campaign(), campaign().assign(src_lang="hin", score=lambda d: (d["score"] - 0.5).clip(1, 5))])
+    assert room.design(both) == {"by": "pair", "within": None}
     standard = room.own_standard(both)
     means = room.group_means(both).groupby("item_type")["mean"].mean()
     assert (standard.consensus, standard.human_reference) == (means["calibration"], means["reference"])
     adjusted = room.calibrate(both, resamples=10).query("form == 'shift'")
     assert (adjusted["adjusted"] - adjusted["raw"]).sum() == pytest.approx(0)
-
-
-def test_calibration_finds_the_quality_behind_a_simulated_campaign():
-    ratings = simulate.xsts_campaign(sd_language=0.6, seed=3)
-    assert room.design(ratings) == {"by": "pair", "within": None}
-    truth = pd.Series(ratings.attrs["truth"]["quality"])
-    table = room.calibrate(ratings, resamples=20)
-    for form, most in (("shift", 0.7), ("moderated", 1.0)):
-        found = table[table["form"] == form].set_index("group")
-        error = found[["raw", "adjusted"]].sub(truth, axis=0).std()
-        assert error["adjusted"] < most * error["raw"]
 
 
 def without(item_type):
@@ -245,6 +186,12 @@ def without(item_type):
 @pytest.mark.parametrize(
     ("call", "word"),
     [
+        (lambda: forms.Standard(scale=(5, 1)), "lowest"),
+        (lambda: forms.Standard(consensus=6), "inside"),
+        (lambda: forms.Standard(cap=0), "cap"),
+        (lambda: forms.Standard(human_reference=None).line(3.0, 4.6), "human_reference"),
+        (lambda: forms.what_if(5.2, 3.0, 4.6), "5.2"),
+        (lambda: forms.what_if(4.0, 4.6, 4.6), "no line"),
         (lambda: room.calibrate(campaign().iloc[:0]), "no ratings"),
         (lambda: room.calibrate(without("calibration"), resamples=10), "hin-eng: .* 'calibration'"),
         (lambda: room.calibrate(without("system"), resamples=10), "hin-eng: .* 'system'"),
@@ -318,16 +265,6 @@ def test_pure_noise_does_not_carry_over():
     ratio = held_out.held_out(ratings, splits=50, resamples=20).set_index("form")["ratio"]
     assert ratio["shift"] == pytest.approx(np.sqrt(2), rel=0.15)  # variances of two equal halves add
     assert abs(held_out.carry_over(ratings, splits=50, resamples=20)["slope"].iloc[0]) < 0.25
-
-
-def test_the_slope_says_what_a_shift_does_to_the_spread():
-    ratings = crossed(np.linspace(-4, 4, 9), 6, seed=2)
-    ((_, table, _, documents),) = held_out._places(ratings, "annotator", "pair")
-    halves = held_out._split(table, documents, 30, np.random.default_rng(7))
-    before, after = held_out._spreads(halves, (0, 100))
-    one = [held_out._slope(held_out._Halves(*(h[:, [s]] for h in halves))) for s in range(30)]
-    expected = before**2 + (1 - 2 * np.array(one)) * halves.calibration.std(axis=0, ddof=1) ** 2
-    np.testing.assert_allclose(after["shift"] ** 2, expected)
 
 
 def test_few_documents_are_halved_in_all_ways_whatever_the_seed():
@@ -425,8 +362,6 @@ def test_scores_of_ones_own(tmp_path):
     [
         ("language,direction,score\namh,X-EN,3\n", "line 1: .* language_code"),
         ("language_code,direction,score\namh,X-EN,3\nxx,X-EN,3\n", "line 3, column language_code: 'xx'"),
-        ("language_code,direction,score\namh,into,3\n", "line 2, column direction: 'into'"),
-        ("language_code,direction,score\namh,X-EN,\n", "line 2, column score: ''"),
         ("language_code,direction,score\namh,X-EN,3\namh,X-EN,4\n", "line 3, .* second"),
         ("language_code,direction,score\nport\xfcg,X-EN,3\n", "UTF-8"),
     ],

@@ -56,7 +56,7 @@ def liked(rng, *, taste):
 def test_where_no_liking_is_found_the_other_causes_are_as_without_it():
     """Else a negative estimate would make room for the others, and plans with favourites be cheaper than without."""
     seen = 0
-    for seed in range(12):
+    for seed in range(8):
         table = liked(np.random.default_rng(seed), taste=0.0)
         found, without = planning.components(table, taste=True), planning.components(table)
         if "taste" in found["note"].iloc[0]:
@@ -64,38 +64,15 @@ def test_where_no_liking_is_found_the_other_causes_are_as_without_it():
             causes = [*planning.LAYOUTS["calibration"], "residual"]
             assert found[causes].equals(without[causes])
             assert found["taste"].iloc[0] == 0
-    assert seen > 2
-
-
-@pytest.mark.parametrize(
-    "taste", [pytest.param(0.0, marks=pytest.mark.nightly), pytest.param(30.0, marks=pytest.mark.slow)]
-)
-def test_how_annotators_like_systems_is_estimated_without_bias(taste):
-    """Over simulated campaigns the mean estimate is the true variance; left out, it goes into the block."""
-    rng = np.random.default_rng(int(taste) + 1)
-    causes = planning.LAYOUTS["calibration"] | {"taste": ["annotator", "system"]}
-    found, without = [], []
-    for _ in range(150):
-        table = liked(rng, taste=taste)
-        codes = {name: table.groupby(columns).ngroup() for name, columns in causes.items()}
-        found.append(moments(table["score"], codes))
-        without.append(moments(table["score"], {n: c for n, c in codes.items() if n != "taste"}))
-    found, without = pd.DataFrame(found), pd.DataFrame(without)
-    error = found.std() / np.sqrt(len(found))
-    for name, true in {**V, "taste": taste}.items():
-        assert abs(found[name].mean() - true) < 3.5 * error[name], name
-    assert (without["block"].mean() - V["block"] > 10) == (taste > 0)
+    assert seen > 1
 
 
 def test_liking_is_a_component_where_somebody_judged_several_documents_of_a_system():
     table = liked(np.random.default_rng(2), taste=40.0)
     found = planning.components(table, taste=True).iloc[0]
     assert found["taste"] > 10
-    assert planning.variances(planning.components(table, taste=True), "eng-deu")["taste"] == found["taste"]
-    assert "taste" not in planning.components(table)
     once = planning.components(table[table["doc"].isin(["d00", "d01", "d02", "d03"])], taste=True).iloc[0]
     assert np.isnan(once["taste"])
-    assert "taste" in once["note"].split("not separable")[-1]
     assert np.isfinite(once["block"]), "what cannot be told from the block stays in it"
     assert planning.jackknife(table, taste=True)["taste"].iloc[0] > 0
 
@@ -164,6 +141,8 @@ def test_what_cannot_be_told_apart_is_said():
     assert flat["annotator"] == 0
 
 
+BESIDE = {"document": 4.0, "item": 60.0, "annotator": 50.0, "block": 15.0, "residual": 80.0}
+COMPARED = {"document": 3.0, "item": 40.0, "annotator": 60.0, "block": 12.0, "residual": 60.0}
 #: A calibration set's components.
 OF_A_SET = planning.components(crossed(np.random.default_rng(2), 30, 6, 5))
 ONES, SCORES = judged(np.ones((2, 2))), judged(np.random.default_rng(1).normal(50, 9, (20, 2)))
@@ -186,6 +165,9 @@ ONES, SCORES = judged(np.ones((2, 2))), judged(np.random.default_rng(1).normal(5
         (lambda: planning.variances(OF_A_SET, "eng-deu", shared=2), "no share"),
         (lambda: planning.variances(OF_A_SET, "eng-deu", typed=[1]), "five"),
         (lambda: planning.smallest_sets(OF_A_SET, error=0), "reached"),
+        (lambda: planning.power(BESIDE, delta=1, segments=100, metric=1.0), "correlation of 1 is none"),
+        (lambda: planning.answers(COMPARED, delta=1, ties=1.0, block=5), "share of ties"),
+        (lambda: planning.answers(dict.fromkeys(COMPARED, 0.0), delta=1, ties=0.1, block=5), "variances"),
     ],
 )
 def test_what_makes_no_sense_is_refused(call, word):
@@ -239,17 +221,6 @@ def test_the_closed_form_of_the_shift_equals_enumeration(size):
         expected = enumerated(scores, size, row.annotators)
         assert row.se_closed_form == pytest.approx(expected, rel=1e-9)
         assert row.se_subsampled == pytest.approx(expected, rel=0.05)
-
-
-def test_the_shift_of_fresh_documents_is_right_in_simulation():
-    rng = np.random.default_rng(8)
-    errors = []
-    for _ in range(600):
-        scores = crossed(rng, 20, 5, 4, variances={**V, "annotator": 0.0})["score"].to_numpy().reshape(20, 5)
-        errors.append(scores.mean() - scores[:, 0].mean())
-    found = np.sqrt(np.mean(np.square(errors)))
-    expected = np.sqrt((1 - 1 / 5) * (5 * V["block"] + V["residual"]) / 20)
-    assert found == pytest.approx(expected, rel=4 / np.sqrt(2 * 600))
 
 
 @given(st.floats(0.5, 10), st.integers(1, 12))
@@ -319,37 +290,11 @@ def test_the_variance_of_a_difference_is_that_of_simulated_campaigns(calibration
     assert np.var(found) == pytest.approx(float(expected), rel=4 * np.sqrt(2 / 3000))
 
 
-def test_workloads_agree_with_break_even_and_with_the_best_size(real, monkeypatch):
-    monkeypatch.setattr("evalkit.human.planning.allocation.MOST", 2000)
-    table = planning.components(real("wmt22-calibration-hits"))
-    done = pd.DataFrame({"pair": table["pair"], "annotators": 9, "additional_hits_median": [0.1, 1, 2, 4, 8, 16]})
-    loads = planning.workloads(table, done).set_index("pair")
-    assert set(loads["pays"]) == {True, False}
-    assert (loads["pays"] == (loads["se_ratio"] < 1)).all()
-    assert (loads["best_se_ratio"] <= loads["se_ratio"] + 1e-12).all()
-    traced = planning.spending(table, done)
-    least = traced[traced["design"] == "whole documents"].groupby("pair")["se_ratio"].min()
-    inner = loads["best_size"] >= table.set_index("pair")["block_length"]
-    assert inner.any()
-    assert np.allclose(least[inner], loads["best_se_ratio"][inner])
-
-
 def test_imbalance_is_none_in_balance_and_all_when_separate():
     both = pd.concat([judged(np.ones((4, 3)), item_type="system", system=name) for name in "st"])
     assert planning.imbalance(both)["observed"].tolist() == [0]
     apart = both[(both["system"] == "s") == (both["annotator"] == "p0")]
     assert planning.imbalance(apart)["observed"].iloc[0] == pytest.approx(1 + 1 / 2)
-
-
-def test_imbalance_by_chance_is_what_chance_gives():
-    rng = np.random.default_rng(12)
-    found = []
-    for _ in range(60):
-        unit = np.repeat(np.arange(400), 5)
-        who = rng.integers(0, 200, 400)[unit]
-        rows = zip(np.where(unit % 2, "s", "t"), unit, who, np.ones(len(unit)), strict=True)
-        found.append(planning.imbalance(laid_out(rows, "system doc annotator score"))["ratio"].iloc[0])
-    assert abs(np.mean(found) - 1) < 4 * np.std(found) / np.sqrt(len(found))
 
 
 def test_pictures_take_any_name():
@@ -366,10 +311,7 @@ def test_pictures_take_any_name():
 # A metric beside people in a plan
 
 
-BESIDE = {"document": 4.0, "item": 60.0, "annotator": 50.0, "block": 15.0, "residual": 80.0}
-
-
-@pytest.mark.parametrize(("r", "scored"), [(0.0, 4000), (0.4, 4000), (0.7, 400), (0.9, 300)])
+@pytest.mark.parametrize(("r", "scored"), [(0.0, 4000), (0.4, 4000), (0.9, 300)])
 def test_the_formula_is_what_a_control_variate_finds_in_drawn_campaigns(r, scored):
     """Documents' differences and the metric's are drawn; the test is whether the interval leaves out 0."""
     block, segments, delta, draws = 10, 200, 3.0, 4000
@@ -400,23 +342,6 @@ def test_a_better_metric_never_needs_more_and_a_whole_judged_set_has_nothing_to_
     assert judged_all <= alone + 1e-12
 
 
-def test_no_metric_takes_off_what_people_like_or_how_strict_they_are():
-    r, design = 0.8, {"delta": 3.0, "segments": 400, "annotators": 8, "block": 10}
-    scaled = {name: (1 if name in ("annotator", "taste") else 1 - r**2) * value for name, value in BESIDE.items()}
-    for arrangement, taste in (("same", 5.0), ("mixed", 0.0), ("separate", 5.0)):
-        with_it = planning.power(BESIDE | {"taste": taste}, **design, arrangement=arrangement, metric=r)
-        cleaner = planning.power(scaled | {"taste": taste}, **design, arrangement=arrangement)
-        assert float(cleaner) - 0.06 < float(with_it) < float(cleaner)  # the slope's degree of freedom
-
-
-def test_what_cannot_be_planned_is_missing_or_refused():
-    found = planning.with_metric(BESIDE, delta=0.01, limits=planning.Limits(), correlations={"m": 0.3})
-    assert found["judgements"].isna().all()
-    assert found["share"].isna().all()
-    with pytest.raises(DataError, match="correlation of 1 is none"):
-        planning.power(BESIDE, delta=1, segments=100, metric=1.0)
-
-
 @given(st.integers(0, 10**6))
 @settings(max_examples=15, deadline=None)
 def test_a_correlation_is_taken_apart_as_plain_loops_do(seed):
@@ -441,9 +366,6 @@ def test_a_correlation_is_taken_apart_as_plain_loops_do(seed):
 # What a preference is worth in a plan
 
 
-COMPARED = {"document": 3.0, "item": 40.0, "annotator": 60.0, "block": 12.0, "residual": 60.0}
-
-
 def documents(delta, ties, *, block=8, size=4000, seed=2, variances=COMPARED):
     """Differences of two scores, of documents × segments, and the answers of people who prefer the higher score."""
     rng = np.random.default_rng(seed)
@@ -454,7 +376,7 @@ def documents(delta, ties, *, block=8, size=4000, seed=2, variances=COMPARED):
     return gap, (gap > edge).astype(float) - (gap < -edge)
 
 
-@pytest.mark.parametrize("delta", [0.0, 4.0, 25.0])
+@pytest.mark.parametrize("delta", [0.0, 4.0])
 @pytest.mark.parametrize("ties", [0.0, 0.3])
 def test_a_documents_answers_have_the_moments_of_drawn_ones(delta, ties):
     _, answer = documents(delta, ties)
@@ -487,28 +409,21 @@ def test_a_preference_is_never_worth_more_than_two_scores_that_it_was_made_of(de
     table = planning.by_preference(COMPARED, delta=delta, ties=[ties], block=block, most_segments=10**7)
     few = table["segments"].iloc[0] // block
     assert table["worth"].iloc[1] <= 1 + 2 / few
-    turned = planning.answers(COMPARED, delta=-delta, ties=ties, block=block)
-    mean, variance = planning.answers(COMPARED, delta=delta, ties=ties, block=block)
-    assert turned == pytest.approx((-mean, variance), abs=1e-9)
 
 
-def test_what_no_plan_reaches_is_missing_and_what_makes_no_sense_refused():
-    table = planning.by_preference(COMPARED, delta=0.01, most_segments=1000)
-    assert table["segments"].isna().all()
-    assert pd.isna(table["worth"]).all()
-    with pytest.raises(DataError, match="share of ties"):
-        planning.answers(COMPARED, delta=1, ties=1.0, block=5)
-    with pytest.raises(DataError, match="variances"):
-        planning.answers(dict.fromkeys(COMPARED, 0.0), delta=1, ties=0.1, block=5)
+def test_what_no_plan_reaches_is_missing():
+    assert planning.by_preference(COMPARED, delta=0.01, most_segments=1000)["segments"].isna().all()
+    found = planning.with_metric(BESIDE, delta=0.01, limits=planning.Limits(), correlations={"m": 0.3})
+    assert found[["judgements", "share"]].isna().all(axis=None)
 
 
 # Watched campaigns in a plan
 
 
-@pytest.mark.parametrize("shift", [1.0, 2.8, 4.0])
+@pytest.mark.parametrize("shift", [1.0, 4.0])
 def test_the_closed_form_is_what_drawn_paths_do(shift):
-    """3,000 paths of 1,000 looks; fewer looks than endless miss a few."""
-    steps = np.random.default_rng(2).standard_normal((3000, 1000)) / np.sqrt(1000) + shift / 1000
+    """2,000 paths of 1,000 looks; fewer looks than endless miss a few."""
+    steps = np.random.default_rng(2).standard_normal((2000, 1000)) / np.sqrt(1000) + shift / 1000
     reached = np.maximum.accumulate(np.cumsum(steps, axis=1) > stats.norm.ppf(1 - 0.05 / 4), axis=1)
     for share in (0.3, 0.6, 1.0):
         assert reached[:, int(1000 * share) - 1].mean() == pytest.approx(planning.crossed(shift, share), abs=0.04)
