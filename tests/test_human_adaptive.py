@@ -141,7 +141,7 @@ def test_estimates_equal_a_loop_over_screens(name, policy):
 def test_weights_take_the_bias_away_that_steering_brings(policy):
     """Elimination excepted, where some probabilities are 0; 4 standard errors over 6 systems and 2 estimates."""
     truth = grid().mean(axis=1)
-    found = estimates.score(replay(policy, campaigns=1500)[1], truth).set_index("estimate")
+    found = estimates.score(replay(policy, campaigns=1000)[1], truth).set_index("estimate")
     for name in ("weighted", "augmented") if policy != "elimination" else ():
         assert (np.abs(found.loc[name, "bias"]) < 4 * found.loc[name, "noise"]).all()
     plain = found.loc["plain mean"]
@@ -149,7 +149,7 @@ def test_weights_take_the_bias_away_that_steering_brings(policy):
         assert plain["bias"].mean() < -5 * plain["noise"].mean()
     if policy == "uniform":
         assert (np.abs(plain["bias"]) < 4 * plain["noise"]).all()
-        assert plain["coverage"].between(0.93, 0.97).all()  # 1500 campaigns: 0.95 ± 3.5 standard errors
+        assert plain["coverage"].between(0.926, 0.974).all()  # 1000 campaigns: 0.95 ± 3.5 standard errors
 
 
 @settings(deadline=None, max_examples=20)

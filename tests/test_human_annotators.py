@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
@@ -15,6 +15,8 @@ from evalkit.human.annotators.quality_control import paired_t, signed_rank
 from evalkit.human.annotators.screening import MEASURES
 from evalkit.stats import agreement
 from tests.makers import laid_out
+
+FEW = settings(deadline=None, max_examples=25)
 
 
 def judged(annotator, scores, *, segments=None, item_type="calibration", **columns):
@@ -52,6 +54,7 @@ def test_contents_count_distinct_triplets_and_shared_snippets():
 scores_0_100 = st.lists(st.integers(0, 100), min_size=2, max_size=40)
 
 
+@FEW
 @given(scores_0_100)
 def test_usage_equals_numpy(scores):
     row = annotators.usage(judged("a", scores)).iloc[0]
@@ -72,6 +75,7 @@ def test_repeats_measure_the_distance_between_two_scores_of_one_segment():
     assert annotators.repeats(ratings).drop(columns="pair").to_numpy().tolist() == [["a", 2, 17.0, 30.0]]
 
 
+@FEW
 @given(scores_0_100)
 def test_shares_on_marks_are_shares(scores):
     shares = annotators.ticks(judged("a", scores))
@@ -117,6 +121,7 @@ def test_somebody_goes_in_one_language_pair_and_stays_in_another():
     assert left.groupby("tgt_lang")["annotator"].unique().map(list).to_dict() == {"deu": ["b"], "jpn": ["a"]}
 
 
+@FEW
 @given(st.integers(0, 10_000))
 def test_agreement_that_moves_is_krippendorffs_alpha(seed):
     ratings = crowd(np.random.default_rng(seed), people=4, items=20)
@@ -157,6 +162,7 @@ def test_the_share_is_the_bootstraps_probability():
 many_scores = st.lists(st.integers(0, 100), min_size=4, max_size=40)
 
 
+@FEW
 @given(many_scores)
 def test_bimodality_equals_its_formula_and_forgets_the_units(scores):
     values = np.array(scores, float)
@@ -228,6 +234,7 @@ def test_p_values_are_adjusted_within_each_language_pair_as_statsmodels_does():
         np.testing.assert_allclose(rows["p_adjusted"], multipletests(rows["p"], method="holm")[1])
 
 
+@FEW
 @given(st.integers(0, 10_000))
 def test_agreement_with_the_others_equals_scipy_item_by_item(seed):
     ratings = crowd(np.random.default_rng(seed))

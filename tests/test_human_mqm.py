@@ -29,11 +29,6 @@ def marks(*errors, **columns):
     return frame.assign(src_lang="eng", doc="d", span=frame.index.astype("str"), **NAMED | columns)
 
 
-@pytest.fixture(scope="module")
-def drawn():
-    return simulate.indicmt_mqm(seed=3), simulate.indicmt_mqm_spans(seed=3)
-
-
 # Scores
 
 
@@ -50,13 +45,6 @@ def test_scores_are_the_top_less_what_a_loop_adds_up(errors):
         mine = [weigh[v] for s, _, v in errors if s == segment]
         assert table.at[segment, "mqm"] == 25 - sum(mine)
         assert table.at[segment, "errors"] == len(mine)
-
-
-def test_the_order_of_errors_and_of_judgements_changes_no_score(drawn):
-    ratings, spans = drawn
-    straight = mqm.segment_scores(ratings, spans, "paper").set_index(mqm.KEY)["mqm"]
-    turned = mqm.segment_scores(ratings.iloc[::-1], spans.sample(frac=1, random_state=1), "paper")
-    pd.testing.assert_series_equal(straight.sort_index(), turned.set_index(mqm.KEY)["mqm"].sort_index())
 
 
 def test_rules_of_schemes_act_alone():
@@ -143,6 +131,7 @@ def test_overlaps_are_those_that_comparing_all_pairs_finds(stretches):
 # Weights behind shipped scores
 
 
+@pytest.mark.slow
 def test_wmt_weights_give_every_error_its_shipped_weight_and_every_segment_its_official_score(real):
     spans, ratings = real("wmt23-mqm-spans"), real("wmt23-mqm")
     assert np.array_equal(mqm.weights(spans, "Freitag et al. 2021 (WMT)"), spans["weight"])
@@ -244,15 +233,15 @@ def test_raters_agreement_is_measured_on_items_that_all_judged():
 # Distributions
 
 
-def test_shares_sum_to_one_and_counts_to_all_errors(drawn):
-    ratings, spans = drawn
+def test_shares_sum_to_one_and_counts_to_all_errors():
+    gujarati = marks(("1", "other", "low"), ("1", "fluency/grammar", "high"), ("2", "other", "low"))
+    spans = pd.concat([gujarati, marks(("1", "other", "very high"), tgt_lang="hin")])
     types, levels = mqm.type_counts(spans), mqm.severity_shares(spans)
     assert types["errors"].sum() == levels["errors"].sum() == len(spans)
     assert np.allclose(types.groupby("tgt_lang")["share"].sum(), 1)
     assert np.allclose(levels.groupby("tgt_lang")["share"].sum(), 1)
-    systems = mqm.errors_per_system(ratings, spans)
-    assert systems["errors"].sum() == len(spans)
-    assert systems["segments"].sum() == len(ratings)
+    (system,) = mqm.errors_per_system(judgements("1", "2", "3"), gujarati).itertuples()
+    assert (system.errors, system.segments) == (3, 3)
 
 
 def test_misprints_are_found_and_a_mended_table_has_none_of_them():
