@@ -16,7 +16,7 @@ from evalkit.human.annotators.screening import MEASURES
 from evalkit.stats import agreement
 from tests.makers import laid_out
 
-FEW = settings(deadline=None, max_examples=25)
+FEW = settings(deadline=None, max_examples=20)
 
 
 def judged(annotator, scores, *, segments=None, item_type="calibration", **columns):
@@ -289,17 +289,6 @@ def campaign(rng, trend, *, docs=12, size=8):
     return frame.assign(started=5.0 * frame["segment"].astype(int), hit=frame["annotator"])
 
 
-def test_a_drift_is_found_and_one_that_all_share_is_not():
-    rng = np.random.default_rng(2)
-    alone = annotators.drift(campaign(rng, [0, 0, 0, 0, 0.2])).set_index("annotator")
-    assert alone.at["p4", "drift_p"] < 1e-4
-    assert alone.at["p4", "drift"] == pytest.approx(20, abs=6)  # 0.2 points a judgement are 20 per 100
-    shared = campaign(np.random.default_rng(3), [0.2] * 5)
-    same = annotators.drift(campaign(np.random.default_rng(3), [0] * 5))
-    np.testing.assert_allclose(annotators.drift(shared)["drift_p"], same["drift_p"])
-    assert same["drift_of"].eq("difference from others").all()
-
-
 differences_in_points = st.lists(st.integers(-20, 40), min_size=1, max_size=30)
 
 
@@ -367,7 +356,6 @@ def test_two_hits_are_two_different_ones_of_everybody_who_has_them():
     hits = [table.groupby("annotator")["hit"].unique().map(list) for table in (first, second)]
     assert list(hits[0].index) == list(hits[1].index) == ["a1", "a2", "a3", "a4"]
     assert all(len(one) == len(two) == 1 and one != two for one, two in zip(*hits))
-    assert len(first) == len(second) == 40
 
 
 FLAT, SCORES = scored("a", [5, 5, 6]), scored("a", [1, 60])

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold
@@ -19,7 +19,6 @@ from tests.makers import laid_out
 
 ON_SCALE = st.floats(1, 5)
 ALPHA = st.floats(-4, 4)
-LAW = settings(deadline=None, max_examples=50)
 
 
 # The four forms
@@ -30,20 +29,17 @@ def test_the_papers_worked_examples():
     assert forms.shift(4.8, alpha=3.0 - 2.7) == pytest.approx(5.1)  # section 5.3: off the scale
 
 
-@LAW
 @given(ON_SCALE, ALPHA)
 def test_moderated_never_leaves_the_scale(x, alpha):
     assert 1 <= forms.moderated(x, alpha=alpha) <= 5
 
 
-@LAW
 @given(ON_SCALE, ON_SCALE, ALPHA)
 def test_moderated_rises(x, y, alpha):
     assume(y - x > 1e-6)
     assert forms.moderated(x, alpha=alpha) < forms.moderated(y, alpha=alpha)
 
 
-@LAW
 @given(ON_SCALE, ON_SCALE)
 def test_moderated_rises_with_alpha_and_moves_the_way_it_points(x, alpha):
     small, large = alpha / 10, alpha / 5
@@ -52,24 +48,17 @@ def test_moderated_rises_with_alpha_and_moves_the_way_it_points(x, alpha):
     assert forms.moderated(x, alpha=0.0) == x
 
 
-@LAW
 @given(ON_SCALE, ALPHA)
 def test_moderated_treats_both_ends_alike(x, alpha):
     assert forms.moderated(6 - x, alpha=-alpha) == pytest.approx(6 - forms.moderated(x, alpha=alpha))
 
 
-@LAW
 @given(ON_SCALE, st.floats(1e-6, 0.5))
 def test_moderated_is_x_plus_alpha_only_up_to_the_room_that_is_left(x, alpha):
     moved = forms.moderated(x, alpha=alpha) - x
     assert moved == pytest.approx(math.tanh(5 - x) * alpha, abs=alpha**3 + 1e-14)  # tanh(α) is α up to α³
 
 
-def test_moderated_does_not_send_the_calibration_set_to_the_consensus():
-    assert forms.moderated(2.0, alpha=1.0) == pytest.approx(2.7578, abs=5e-5)  # consensus 3.0, set scored 2.0
-
-
-@LAW
 @given(ON_SCALE, ALPHA)
 def test_a_quarter_of_the_scale_makes_the_form_independent_of_the_scale(x, alpha):
     hundred = forms.moderated(25 * (x - 1), alpha=25 * alpha, scale=(0, 100), unit=25)
@@ -77,7 +66,6 @@ def test_a_quarter_of_the_scale_makes_the_form_independent_of_the_scale(x, alpha
     assert forms.Standard(consensus=50, scale=(0, 100), cap=12.5).unit == 25
 
 
-@LAW
 @given(st.floats(1.5, 3.4), st.floats(3.6, 5), st.floats(2, 4), st.floats(4.1, 5))
 def test_the_line_sends_both_fixed_points_home(m, r, c, h):
     standard = forms.Standard(consensus=c, human_reference=h)
@@ -86,7 +74,6 @@ def test_the_line_sends_both_fixed_points_home(m, r, c, h):
     assert forms.adjust(m, calibration_mean=m, standard=standard)["shift"] == pytest.approx(c)
 
 
-@LAW
 @given(ON_SCALE, ALPHA, st.floats(0.01, 3))
 def test_capped_is_the_shift_within_the_cap(x, alpha, cap):
     assert abs(forms.capped(x, alpha=alpha, cap=cap) - x) == pytest.approx(min(abs(alpha), cap))
@@ -226,13 +213,6 @@ def test_a_set_is_balanced_agreed_and_seeded():
     assert not chosen.equals(calibration_set.choose(prior(), per_level=4, seed=8))
 
 
-def test_tolerance_and_share_let_wavering_items_in():
-    assert len(calibration_set.agreed_items(prior())) == 25
-    assert len(calibration_set.agreed_items(prior(), tolerance=1)) == 30
-    assert len(calibration_set.agreed_items(prior(), share=0.6)) == 30
-    assert len(calibration_set.agreed_items(prior(), min_annotators=4)) == 0
-
-
 def test_supply_counts_agreed_items_per_level():
     supply = calibration_set.supply(prior(), scale=(1, 5))
     assert supply.iloc[0].to_dict() == {"pair": "amh-eng"} | {f"level {n}": 6 for n in range(1, 6)}
@@ -258,13 +238,6 @@ def test_a_pure_shift_carries_over_completely(doc):
     assert table.loc[["line", "capped"], "ratio"].tolist() == pytest.approx([0, 0], abs=1e-9)
     assert table.loc["shift", "closer"] == 1
     assert held_out.carry_over(ratings, splits=20, resamples=20)["slope"].iloc[0] == pytest.approx(1)
-
-
-def test_pure_noise_does_not_carry_over():
-    ratings = crossed(np.zeros(40), 5, seed=1)
-    ratio = held_out.held_out(ratings, splits=50, resamples=20).set_index("form")["ratio"]
-    assert ratio["shift"] == pytest.approx(np.sqrt(2), rel=0.15)  # variances of two equal halves add
-    assert abs(held_out.carry_over(ratings, splits=50, resamples=20)["slope"].iloc[0]) < 0.25
 
 
 def test_few_documents_are_halved_in_all_ways_whatever_the_seed():

@@ -36,7 +36,7 @@ KINDS = st.sampled_from(["other", "fluency/grammar"])
 ERRORS = st.lists(st.tuples(st.sampled_from("123"), KINDS, st.sampled_from(SIX)), min_size=1, max_size=12)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=15)
 @given(ERRORS)
 def test_scores_are_the_top_less_what_a_loop_adds_up(errors):
     table = mqm.segment_scores(judgements("1", "2", "3"), marks(*errors), "release").set_index("segment")
@@ -119,7 +119,7 @@ def placed(*places, side="target", segment="1", error_type="other"):
 TEXTS = judgements("1").assign(source="four", hypothesis="translation")
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=15)
 @given(st.lists(st.tuples(st.integers(0, 12), st.integers(1, 6)), min_size=1, max_size=6))
 def test_overlaps_are_those_that_comparing_all_pairs_finds(stretches):
     spans = placed(*[(a, a + n) for a, n in stretches])
@@ -207,7 +207,6 @@ def units_of(people):
     return mqm.merged(frame.astype({"annotator": "str", "start": int, "end": int}), by=["annotator"])
 
 
-@settings(deadline=None, max_examples=50)
 @given(MARKED)
 def test_unitised_alpha_is_what_counting_all_places_gives(people):
     units = units_of(people)

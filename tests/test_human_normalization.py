@@ -72,14 +72,14 @@ def test_quantiles_give_every_annotator_the_common_distribution():
     rng = np.random.default_rng(4)
     common = rng.permutation(np.arange(50.0))
     strict, own = np.sort(rng.normal(20, 3, 50)), common
-    frame = rated([*strict, *own], annotators=["strict"] * 50 + ["own"] * 50)
     scores = np.stack([strict, own])
     found = forms.quantile(scores, scores, reference=common)
     np.testing.assert_allclose(found, [np.arange(50.0), own])
-    pooled = normalization.normalize(frame, method="quantile")
+    pooled = normalization.normalize(
+        rated([*strict, *own], annotators=["strict"] * 50 + ["own"] * 50), method="quantile"
+    )
     medians = pooled.groupby("annotator")["normalized"].median()
     assert medians["strict"] == pytest.approx(medians["own"])
-    assert medians["own"] == pytest.approx(np.median(frame["score"]), abs=0.5)
 
 
 def test_ticks_are_the_scales_and_the_nearest():
@@ -88,11 +88,6 @@ def test_ticks_are_the_scales_and_the_nearest():
     stars = rated([1, 2.4, 2.5, 5])
     stars.attrs["scale"] = (1, 5)
     assert normalization.normalize(stars, method="ticks", ticks=5)["normalized"].tolist() == [1, 2, 3, 5]
-
-
-@given(st.floats(-1e6, 1e6).filter(lambda x: abs(x) > 1e-6), st.integers(1, 12))
-def test_significant_digits_are_those_that_print(value, digits):
-    assert forms.significant(value, digits) == float(f"{value:.{digits}g}")
 
 
 def test_statistics_from_some_items_move_all():
@@ -123,7 +118,6 @@ CROSSED, _, _ = crossed(np.random.default_rng(8), people=12, segments=40)
     ("call", "word"),
     [
         (lambda: normalization.normalize(SMALL, method="zscore"), "zscore"),
-        (lambda: normalization.normalize(SMALL, method="z_calibration"), "calibration items"),
         (lambda: normalization.normalize(SMALL, method="mixed"), "eng-deu: a mixed model"),
         (lambda: normalization.normalize(SMALL, no_spread="drop"), "no_spread='drop'"),
         (lambda: normalization.normalize(SMALL, by="annotator"), "tuple"),
@@ -133,7 +127,7 @@ CROSSED, _, _ = crossed(np.random.default_rng(8), people=12, segments=40)
         (lambda: normalization.mixed_effects(rated([1, 1, 5, 5], annotators=list("aabb"))), "two different scores"),
         (lambda: normalization.order_kept(normalization.normalize(FLAT)), "No row"),
         (lambda: normalization.order_kept(normalization.normalize(FLAT).drop(columns="hit")), "hit"),
-        (lambda: normalization.means(SMALL, calibration=rated([1], annotators="b")), "No annotator"),
+        (lambda: normalization.means(SMALL, calibration=PANEL), "No annotator"),
         (lambda: normalization.held_out(PANEL, methods=("z_calibration",)), "z_calibration"),
         (lambda: normalization.held_out(PANEL.assign(item_type="system")), "No calibration items"),
         (lambda: normalization.held_out(PANEL[PANEL["annotator"] < "p2"]), "eng-deu: 2 annotators"),
@@ -159,7 +153,7 @@ def test_every_method_is_described_and_runs():
 lists = st.lists(st.integers(0, 100), min_size=6, max_size=30).filter(lambda x: len(set(x)) > 1)
 
 
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(lists, st.floats(0.2, 5), st.floats(-40, 40))
 def test_bias_and_gain_of_an_annotator_are_taken_out(scores, gain, bias):
     frame = rated(scores)
@@ -171,7 +165,7 @@ def test_bias_and_gain_of_an_annotator_are_taken_out(scores, gain, bias):
             np.testing.assert_allclose(after, plain, atol=1e-6)
 
 
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(st.data())
 def test_the_order_of_an_annotators_scores_survives_unless_statistics_change_by_hit(data):
     """One increasing map per annotator keeps their order, whatever the method; the HITs do not matter."""
@@ -278,6 +272,7 @@ def test_a_flat_annotator_keeps_the_fit_finite_and_gets_the_quality_of_what_they
 # WMT's own z-scores
 
 
+@pytest.mark.slow
 def test_wmts_published_z_scores_come_out_of_the_raw_scores(real):
     compared = knowles2024.compare_with_published(real("wmt22-mturk"))
     wmt = compared[compared["variant"] == "as WMT"]
@@ -332,19 +327,6 @@ def test_means_by_hand_with_and_without_a_calibration_set():
     pd.testing.assert_frame_equal(normalization.means(pd.concat([frame, calibration])), both)
     distances = normalization.mean_distances(both).set_index("level")
     assert distances.loc["HIT", ["n", "median", "largest"]].tolist() == [2, 25, 30]
-
-
-def test_hits_drawn_at_random_lie_as_far_from_the_mean_as_chance_says():
-    """With HITs that differ by nothing the distance is that of chance; with HITs 20 points apart, far beyond."""
-    frame = laid_out(np.random.default_rng(10).normal(50, 10, (300, 60)), "annotator segment")
-    hit = frame["segment"].astype(int) // 20
-    frame["hit"] = frame["annotator"] + "/" + hit.astype(str)
-    row = normalization.mean_distances(normalization.means(frame)).iloc[0]
-    assert row["n"] == 900
-    assert row["median"] == pytest.approx(row["by_chance"], rel=0.1)
-    apart = normalization.mean_distances(normalization.means(frame.assign(score=frame["score"] + 10 * hit))).iloc[0]
-    assert apart["by_chance"] == pytest.approx(row["by_chance"], rel=0.01)
-    assert apart["median"] > 5 * apart["by_chance"]
 
 
 # held-out agreement

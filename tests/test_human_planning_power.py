@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.power import TTestPower
@@ -28,7 +28,6 @@ def squared(delta, variance, pairs):
     return stats.ncf.sf(critical, 1, pairs - 1, pairs * delta**2 / variance)
 
 
-@settings(deadline=None, max_examples=30)
 @given(st.floats(0.5, 12), st.integers(3, 60), st.integers(1, 12), st.integers(1, 3), component, component)
 def test_power_is_that_of_a_paired_t_test(delta, documents, block, judges, item, residual):
     parts = {"document": 2.0, "item": item, "annotator": 30.0, "block": 4.0, "residual": residual}
@@ -53,9 +52,7 @@ NAMES = ("arrangement", "delta", "segments", "judgements", "block", "calibration
 DESIGNS = [
     ("same", 3, 240, 1, 10, 0, 40),
     ("same", 4, 60, 2, 5, 0, 40),
-    ("same", 0, 80, 1, 10, 0, 40),
     ("mixed", 5, 240, 1, 10, 0, 40),
-    ("mixed", 3, 240, 1, 10, 20, 40),
     ("mixed", 3, 200, 2, 10, 10, 40),
     ("separate", 12, 160, 1, 10, 0, 16),
     ("separate", 4, 160, 1, 10, 20, 16),
@@ -77,7 +74,6 @@ def test_the_interval_of_simulated_power_is_wilsons():
     assert (found["power_low"], found["power_high"]) == (low, high)
 
 
-@settings(deadline=None, max_examples=30)
 @given(st.sampled_from(planning.ARRANGEMENTS), st.floats(0.5, 8), st.sampled_from(list(V)), st.integers(2, 8))
 def test_power_rises_with_what_helps_and_falls_with_what_scatters(arrangement, delta, name, pairs):
     options = {"arrangement": arrangement, "annotators": 2 * pairs, "block": 5}

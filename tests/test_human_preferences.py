@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from evalkit import DataError
-from evalkit.data import compared, together
+from evalkit.data import compared
 from evalkit.human import preferences
-from evalkit.human.preferences import beside, kernels, marked, study, worth
+from evalkit.human.preferences import beside, marked, study, worth
 from tests.makers import comparisons, laid_out
 
 #: Games of baseball in 1987: wins of the row against the column. Agresti 2002, Table 10.10, with his estimates.
@@ -55,25 +55,8 @@ def test_baseball_has_the_strengths_and_the_fit_that_agresti_prints():
     assert (round(found.deviance, 1), found.freedom) == (15.7, 15)
 
 
-def zermelo(wins, rounds=20_000):
-    """Strengths, positive and summing to 1: wins over the sum of meetings by own and other strength, again and again.
-
-    Zermelo 1929; Hunter 2004.
-    """
-    wins = np.asarray(wins, float) * (1 - np.eye(len(wins)))
-    met, strength = wins + wins.T, np.full(len(wins), 1 / len(wins))
-    for _ in range(rounds):
-        strength = wins.sum(axis=1) / (met / np.add.outer(strength, strength)).sum(axis=1)
-        strength = strength / strength.sum()
-    return strength
-
-
 def odds(wins):
     return preferences.fit_cells(preferences.of_wins(pd.DataFrame(wins))).odds
-
-
-def test_strengths_are_those_of_zermelos_rule():
-    assert odds(BASEBALL) == pytest.approx(zermelo(BASEBALL), abs=1e-12)
 
 
 tournaments = st.integers(0, 2**32 - 1).map(lambda seed: np.random.default_rng(seed).integers(1, 9, (5, 5)))
@@ -125,15 +108,7 @@ def test_the_fit_is_the_maximum_that_another_optimiser_finds_in_another_likeliho
         assert fitted.place[0] == pytest.approx(found.x[len(systems)], abs=1e-4)
 
 
-@given(st.sampled_from(["davidson", "rao-kupper"]), st.floats(-8, 8), st.floats(0.01, 5))
-def test_chances_sum_to_one_and_the_other_side_sees_them_turned(ties, d, t):
-    own, turned = kernels.chances(ties, np.array(d), np.array(t)), kernels.chances(ties, np.array(-d), np.array(t))
-    assert own.sum() == pytest.approx(1)
-    assert own[[1, 0, 2]] == pytest.approx(turned)
-    assert (own >= -1e-12).all()
-
-
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=10)
 @given(st.integers(0, 10_000), st.sampled_from(["half", "davidson", "rao-kupper"]))
 def test_laws_of_a_fit(seed, ties):
     """The order of rows and sides is irrelevant; all rows twice change nothing; answers turned turn the ranking."""
@@ -197,7 +172,6 @@ def test_who_won_everything_has_a_finite_strength_with_a_prior():
 ANSWERS = st.tuples(st.integers(0, 4), st.integers(1, 4), st.sampled_from(["a", "b", "tie"]))
 
 
-@settings(deadline=None, max_examples=40)
 @given(st.lists(ANSWERS, min_size=1, max_size=14))
 def test_a_fit_is_refused_exactly_where_strengths_run_away(rows):
     """Brute force: strengths have an estimate where each system can reach each other one along answers."""
@@ -238,7 +212,7 @@ def test_circles_are_those_that_counting_wins_gives(seed):
 
 
 def test_goodness_is_uniform_where_the_model_is_right():
-    p = [preferences.goodness(preferences.fit(drawn(3000, 5, seed=seed)[0])).strengths.p for seed in range(30)]
+    p = [preferences.goodness(preferences.fit(drawn(3000, 5, seed=seed)[0])).strengths.p for seed in range(20)]
     assert 0.3 < np.mean(p) < 0.7
 
 
@@ -356,28 +330,7 @@ def test_a_mark_is_found_again_where_the_same_words_are_marked_in_the_other_text
     assert none["again"].tolist() == [0.0, 0.0], "'der' does not stand in the other text"
 
 
-@pytest.mark.nightly
-def test_measures_side_by_side_are_those_of_a_plain_recount(real):
-    side, spans = real("wmt23-side-by-side"), real("wmt23-side-by-side-spans")
-    single, single_spans, outputs = real("wmt23-mqm"), real("wmt23-mqm-spans"), real("wmt23-outputs")
-    found = study.changed(side, spans, single, single_spans, outputs, resamples=20, seed=1).set_index("measure")
-    comparisons = together.comparisons(side)
-    gap = comparisons["score_a"] - comparisons["score_b"]
-    assert found.at["pairs with equal scores, %", "side_by_side"] == pytest.approx(
-        100 * comparisons["preference"].eq("tie").mean()
-    )
-    assert found.at["distance of the two scores", "side_by_side"] == pytest.approx(gap.abs().mean())
-    means = gap.groupby([comparisons["system_a"], comparisons["system_b"]]).mean().abs().mean()
-    assert found.at["distance of systems' means", "side_by_side"] == pytest.approx(means)
-    assert found.at["penalty of a translation", "side_by_side"] == pytest.approx(-side["score"].mean())
-    assert found.at["errors marked in a translation", "side_by_side"] == pytest.approx(len(spans) / len(side))
-    score = single[single["tgt_lang"].eq("deu")].set_index(["system", "segment"])["score"]
-    here = comparisons.drop_duplicates(["system_a", "system_b", "segment"])
-    one, other = (np.array([score[key] for key in zip(here[f"system_{side}"], here["segment"])]) for side in "ab")
-    assert found.at["distance of the two scores", "pointwise"] == pytest.approx(np.abs(one - other).mean())
-    assert found.at["penalty of a translation", "pointwise"] == pytest.approx(-(one + other).mean() / 2)
-
-
+@pytest.mark.slow
 def test_choices_follow_marks_as_often_as_a_count_says(real):
     found = marked.follow(real("literary-preferences"), resamples=50).set_index("choices")
     table = real("literary-preferences")

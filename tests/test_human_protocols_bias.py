@@ -99,16 +99,6 @@ def test_means_and_difference_of_campaigns_follow_from_the_campaigns():
         assert row.difference == pytest.approx(row.esaai - row.esa)
 
 
-def test_suggestions_show_by_as_much_as_they_pull():
-    table = scored(segments=2000, noise=1.5, drawn=0.3).assign(doc="all")
-    found = pull.pull(table, resamples=2)
-    assert estimate(found, pull.PULLS[4], "ESA") == pytest.approx(0, abs=0.35)
-    assert estimate(found, pull.PULLS[4], "ESAAI less ESA") == pytest.approx(5 * 0.3, abs=0.35)
-    quality = wide(table)[list(pull.QUALITY)].cov().iloc[0, 1]  # its variance, for the errors are independent
-    esa, esaai = (estimate(found, pull.PULLS[5], name) for name in ("ESA", "ESAAI"))
-    assert esaai / esa == pytest.approx(1 + 0.3 / quality, rel=0.04)  # three standard errors of 12,000 scores
-
-
 def places(table, names):
     means = pd.concat([wide(table)[name].groupby("system").mean() for name in names], axis=1).mean(axis=1)
     return means.rank()
@@ -170,7 +160,7 @@ def suggested(seed):
     return marks, pd.DataFrame(released, columns=[*PLACE, "score"]), judged, truth
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=8)
 @given(st.integers(0, 9999))
 def test_the_number_of_suggestions_lies_within_its_limits(seed):
     marks, released, judged, truth = suggested(seed)
@@ -192,7 +182,6 @@ def test_kept_suggestions_are_summed_by_protocol_and_person():
             own = judged[judged[by] == getattr(row, by)].merge(marks, on=["protocol", "system", "segment"])
             assert row.kept == own["suggested"].sum()
             assert row.own == (~own["suggested"].astype(bool)).sum()
-            assert row.share_low <= row.share_high
             assert row.share_low == row.kept / row.suggested_most
     assert suggestions.kept(counts)["judgements"].tolist() == [12, 12, 12]
 

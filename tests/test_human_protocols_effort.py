@@ -105,15 +105,6 @@ def test_degraded_items_cost_time_and_are_not_measured(judged):
     assert effort.time(twice, sources(twice), resamples=10)["judgements"].max() <= before["useful"].max()
 
 
-@given(st.integers(0, 10**6))
-@settings(max_examples=10)
-def test_a_longer_pause_leaves_fewer_judgements_out(seed):
-    table = effort.sensitivity(campaign(seed, systems=2), pauses=(20, 60, 200, 9000))
-    assert table["breaks"].is_monotonic_decreasing
-    assert table["mean"].is_monotonic_increasing
-    assert table["hours"].is_monotonic_increasing
-
-
 def test_what_filtering_spares():
     few = pd.DataFrame({"system": list("abab"), "segment": list("1122"), "score": [0, 0, -1, 0]})
     ends = pd.DataFrame({"system": list("aabb"), "segment": list("1212"), "ended": [0.0, 10, 40, 100]})

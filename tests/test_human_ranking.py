@@ -25,7 +25,7 @@ def rated(rows):
 
 
 def of_scores(scores, **columns):
-    """Make judged of a table systems × segments; missing scores are no rows."""
+    """Make ratings of a table systems × segments; missing scores are no rows."""
     return laid_out(scores, "system segment", **columns)
 
 
@@ -56,6 +56,7 @@ def test_moves_are_told_against_the_official_order():
         ranking.compare_with_official(rated(SMALL), official.replace({"A": "C"}))
 
 
+@settings(max_examples=10)
 @given(st.permutations(SMALL), st.floats(0.1, 9), st.floats(-50, 50))
 def test_order_of_rows_is_irrelevant_and_ranks_survive_a_change_of_scale(rows, gain, shift):
     plain, moved = ranking.system_scores(rated(SMALL)), rated(rows)
@@ -156,7 +157,7 @@ def test_holm_and_alpha_decide_what_is_significant():
     assert 0 < corrected["significant"].sum() < plain["significant"].sum()
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=12)
 @given(st.integers(0, 10_000), st.floats(0, 1), st.sampled_from(["all", "own"]))
 def test_clusters_follow_from_the_wins(seed, step, line):
     judged = of_scores(drawn(seed, segments=30, step=step))
@@ -172,18 +173,6 @@ def test_clusters_follow_from_the_wins(seed, step, line):
         below = table.index[k + 1 :]
         above = table.index[: k + 1] if line == "all" else [name]
         assert ends == all((a, b) in beats for a in above for b in below)
-
-
-@settings(deadline=None, max_examples=20)
-@given(st.integers(0, 10_000), st.floats(0.1, 9), st.floats(-50, 50))
-def test_a_change_of_scale_and_the_order_of_rows_change_no_line(seed, gain, shift):
-    judged = of_scores(drawn(seed, levels=3))
-    other = judged.sample(frac=1, random_state=seed).assign(score=lambda f: np.round(f["score"] * gain + shift, 9))
-    columns = ["system", "rank", "cluster", "rank_top", "rank_bottom"]
-    one, two = (ranking.significance_clusters(frame)[columns] for frame in (judged, other))
-    pd.testing.assert_frame_equal(
-        one.sort_values("system", ignore_index=True), two.sort_values("system", ignore_index=True)
-    )
 
 
 def test_a_system_may_win_over_one_with_a_higher_mean_when_asked():
@@ -306,14 +295,14 @@ def test_the_variance_of_a_difference_is_the_sandwich_clustered_by_annotator():
     assert found == pytest.approx(fitted.cov_params().iloc[1, 1], rel=1e-9)
 
 
-@pytest.mark.parametrize("unit", [None, "doc", "annotator", ("annotator", "doc"), ("annotator", "segment")])
+@pytest.mark.parametrize("unit", ["doc", "annotator", ("annotator", "doc"), ("annotator", "segment")])
 def test_the_covariance_is_that_of_the_draws(unit):
-    """With many units, 20,000 draws vary and covary as the formula says, within 8 %."""
+    """With many units, 10,000 draws vary and covary as the formula says, within 8 %."""
     crossed = isinstance(unit, tuple)
     judged = campaign(1, people=40, documents=80, systems=3, taste=3.0, crossed=crossed)
     judged = judged.sample(frac=0.8, random_state=2)
     table = segment_means(judged, unit=unit)["eng-deu"]
-    drawn = draws("eng-deu", [table], resamples=20_000, rng=np.random.default_rng(5))[0]
+    drawn = draws("eng-deu", [table], resamples=10_000, rng=np.random.default_rng(5))[0]
     units = effective_units(table).min()
     np.testing.assert_allclose(np.cov(drawn.T), covariance(table) * (units - 1) / units, rtol=0.08)
 
@@ -342,21 +331,6 @@ def test_intervals_of_few_units_are_t_intervals():
         low, high = stats.t.interval(0.95, 5, own.mean(), stats.sem(own))
         assert table.loc[system, "high"] - table.loc[system, "low"] == pytest.approx(high - low, rel=0.06)
         assert table.loc[system, "low"] < own.mean() < table.loc[system, "high"]
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize(("unit", "crossed"), [("annotator", False), (("annotator", "doc"), True)])
-def test_equal_systems_are_rarely_distinguished_though_annotators_like_them_differently(unit, crossed):
-    """500 campaigns of six people: a test by people finds at most its 5 %, one by segments several times as many."""
-    rng = np.random.default_rng(11)
-    judged = together(campaign(rng, taste=3.0, crossed=crossed) for _ in range(500))
-    found = {}
-    for name, options in (("ours", {"unit": unit}), ("by segments", {})):
-        p = ranking.pairwise_tests(judged, test="t", **options)["p"]
-        found[name] = (p < 0.025).sum()  # the better of two is chosen by the data, so one-sided 2.5 % each way are 5 %
-    highest = stats.binom.ppf(0.999, 500, 0.05)
-    assert found["ours"] <= highest
-    assert found["by segments"] > 2 * highest
 
 
 def together(campaigns):
@@ -416,19 +390,6 @@ def small(seed, *, systems=4, segments=30, step=0.3):
     spread = {"residual": 1.0, "segment": 0.0, "annotator": 0.0}
     sizes = {"systems": systems, "documents": segments // 3, "length": 3, "people": ["a"]}
     return ratings(seed, **sizes, gap=step, level=0, spread=spread, scale=None)
-
-
-def test_draws_equal_a_loop_over_drawn_segments():
-    """The same draws, written out: segments are repeated as often as drawn, gaps stay gaps."""
-    judged = small(2).drop(index=[40, 41, 100])  # the first system keeps all, hence the order
-    for unit, size in (("doc", 10), (None, 30)):
-        table = segment_means(judged, unit=unit)["eng-deu"]
-        drawn = draws("eng-deu", [table], resamples=7, rng=np.random.default_rng(5))[0]
-        picks = np.random.default_rng(5).integers(0, size, (7, size))
-        units = np.arange(30) // 3 if unit else np.arange(30)
-        for row, chosen in zip(drawn, picks, strict=True):
-            columns = np.concatenate([np.flatnonzero(units == one) for one in chosen])
-            np.testing.assert_allclose(row, np.nanmean(table.means[:, columns], axis=1), rtol=1e-12)
 
 
 def test_annotators_are_drawn_with_all_their_judgements():
