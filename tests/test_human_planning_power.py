@@ -108,15 +108,6 @@ def test_every_planned_design_keeps_its_limits_and_cannot_do_with_a_document_les
         assert row.annotators >= 3
 
 
-def test_a_calibration_set_is_chosen_where_strictness_is_all_that_scatters():
-    strict = {**V, "annotator": 500.0}
-    found = planning.plan(strict, delta=4, limits=LIMITS)
-    mixed = found[found["arrangement"] == "mixed"].iloc[0]
-    assert mixed["calibration"] == 30
-    lenient = planning.plan({**V, "annotator": 0.0}, delta=4, limits=LIMITS)
-    assert lenient[lenient["arrangement"] == "mixed"].iloc[0]["calibration"] == 0
-
-
 def test_compared_designs_hold_the_cheapest_of_each_kind():
     table = planning.compare(V, deltas=[4, 8], limits=LIMITS, resamples=400)
     assert table.loc[table["delta"] == 4, "cost"].iloc[0] == planning.plan(V, delta=4, limits=LIMITS)["cost"].iloc[0]

@@ -334,6 +334,5 @@ def test_sentences_say_what_the_tables_hold(judged, parts):
     for fact in ("0.8 (0.4 to 1.8)", "for MQM only", "2.5 in ESA", "100 to 1,200 hours"):
         assert fact in said
     assert "no difference" in effort_words.costs(table.assign(low=0.1, high=9.0), needed, gaps)[0]
-    shares = pd.DataFrame({"together": [0.9, 0.8], "floor": [0.1, 0.25]})
-    words = " ".join(effort_words.model(shares, pd.DataFrame({"ratio": [0.9, 1.05, 1.02]})))
-    assert "10% to 20%" in words
+    shares, ratios = pd.DataFrame({"together": [0.9, 0.8], "floor": 0.1}), pd.DataFrame({"ratio": [0.9, 1.05, 1.02]})
+    assert "10% to 20%" in " ".join(effort_words.model(shares, ratios))

@@ -7,7 +7,7 @@ import krippendorff
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats import inter_rater
@@ -144,6 +144,7 @@ def test_the_standard_error_of_cohens_kappa_equals_statsmodels(scores, level):
     assert found["se"] == pytest.approx(theirs.std_kappa, abs=1e-7)  # a root of a difference near 0 loses digits
 
 
+@settings(max_examples=15)
 @given(tables(gaps=False))
 def test_intraclass_correlations_equal_pingouins(scores):
     theirs = agreement.intraclass(laid_out(scores, "segment annotator")).iloc[0]  # pingouin does this one

@@ -46,21 +46,24 @@ def test_each_block_has_the_stream_that_numpy_spawns_from_the_seed():
     np.testing.assert_array_equal(ours, theirs)
 
 
+@pytest.mark.slow
 def test_processes_compute_the_same_to_the_last_bit():
     tasks = np.random.default_rng(2).normal(size=(6, 200, 200))
-    here, there = (list(inference.spread(np.linalg.inv, list(tasks), workers=n)) for n in (1, 2))
-    np.testing.assert_array_equal(here, there)
-    assert os.getpid() not in set(inference.spread(process, range(4), workers=2))
+    here, there = (zip(*inference.spread(inverse, list(tasks), workers=n), strict=True) for n in (1, 2))
+    (_, expected), (processes, found) = here, there
+    np.testing.assert_array_equal(found, expected)
+    assert os.getpid() not in processes
 
 
-def process(_):
-    return os.getpid()
+def inverse(matrix):
+    return os.getpid(), np.linalg.inv(matrix)
 
 
 def dies(task):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+@pytest.mark.slow
 def test_a_killed_process_is_told():
     with pytest.raises(DataError, match=r"background process was killed .* fewer workers"):
         list(inference.spread(dies, range(4), workers=2))
@@ -108,8 +111,7 @@ DARWIN = np.array([49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48]) 
 
 def test_darwins_maize_has_the_p_value_that_fisher_printed():
     """Fisher 1935, section 21: 863 of 32,768 sign arrangements sum to 314 or more; both sides 1,726, p = 0.05267."""
-    total = lambda swapped: np.where(swapped, -1, 1) @ DARWIN  # noqa: E731
-    test = inference.permutation_test(two_sided(total), inference.Swaps(15), seed=7)
+    test = inference.permutation_test(two_sided(flips(15 * DARWIN)), inference.Swaps(15), seed=7)
     assert (test.observed, test.hits, test.arrangements, test.exact) == (314, 1726, 32768, True)
     assert round(100 * float(test.p), 3) == 5.267
     assert inference.permutation_test(flips(DARWIN), inference.Swaps(15), seed=7).hits == 863
