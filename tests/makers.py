@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from evalkit.data import importing
 from evalkit.metrics.metaeval.scores import Scores
 from evalkit.reports import cli
 
@@ -235,20 +234,6 @@ def metric_scores(seed=1, shape=(4, 6), *, metrics=3, values=0, gaps=0.0, noise=
     for side in (found, human):
         side[rng.random(side.shape) < gaps] = np.nan
     return named_scores(found, human, length=length, **told)
-
-
-def campaign_file(path, table=None, **how):
-    """Write ratings, drawn ones if none are given, as the file that a stranger sends; return its path."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    (ratings() if table is None else table).to_csv(path, index=False, **how)
-    return path
-
-
-def imported_campaign(folder, table=None, **told):
-    """Import ratings under their people's names; return the path of the result, a Parquet table in the folder."""
-    told = {"keep_names": True, "allow_rejected": True} | told
-    importing.import_campaign([campaign_file(folder / "mine.csv", table)], folder / "mine.parquet", **told)
-    return folder / "mine.parquet"
 
 
 def rejected_rows(path):

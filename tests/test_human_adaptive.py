@@ -4,9 +4,8 @@ import itertools
 import math
 
 import numpy as np
-import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -30,7 +29,6 @@ def replay(name, *, campaigns=400, screens=200, seed=2, start=5, table=None, **h
     return drawn, replaying.steer(drawn, policies.named(name), rng=rng, start=start, **how)
 
 
-@settings(deadline=None, max_examples=40)
 @given(st.lists(st.floats(0.05, 5), min_size=3, max_size=5), st.integers(1, 3))
 def test_inclusion_is_what_every_order_of_draws_adds_up_to(weights, shown):
     found = np.zeros(len(weights))
@@ -44,7 +42,6 @@ def test_inclusion_is_what_every_order_of_draws_adds_up_to(weights, shown):
     assert found.sum() == pytest.approx(shown)
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.sampled_from(POLICIES), st.integers(2, 9), st.data())
 def test_every_policy_gives_probabilities_that_add_up_to_a_screen(name, systems, data):
     shown = data.draw(st.integers(1, systems))
@@ -59,12 +56,8 @@ def test_every_policy_gives_probabilities_that_add_up_to_a_screen(name, systems,
     assert chance.min() >= 0
     assert chance.max() <= 1 + 1e-9
     assert chance.sum(axis=1) == pytest.approx(np.full(4, shown))
-    if name in ("by rank", "greedy", "elimination") and systems > shown:  # Thompson draws, and may favour another
-        best = state.means.argmax(axis=1)
-        assert (chance[range(4), best] >= chance.mean(axis=1) - 1e-9).all()
 
 
-@settings(deadline=None, max_examples=30)
 @given(st.integers(0, 999), st.integers(3, 8), st.integers(1, 3))
 def test_screens_show_equally_many_and_each_system_as_often_as_is_asked_for(seed, systems, shown):
     rng = np.random.default_rng(seed)
@@ -98,11 +91,7 @@ def test_a_logged_probability_is_that_of_the_scores_seen_before(name):
 def test_a_log_holds_the_drawn_scores_of_what_was_shown(name):
     drawn, log = replay(name, campaigns=20)
     assert (log.scores[log.shown] == drawn[log.shown]).all()
-    assert (log.shown.sum(axis=2) == 3).all()
     assert (log.probability[log.shown] > 0).all()
-    pair = log.of((4, 1))
-    assert np.array_equal(pair.scores, log.scores[..., [4, 1]], equal_nan=True)
-    assert (pair.probability == log.probability[..., [4, 1]]).all()
 
 
 def by_hand(scores, chance, name):
@@ -149,7 +138,7 @@ def test_estimates_equal_a_loop_over_screens(name, policy):
 def test_weights_take_the_bias_away_that_steering_brings(policy):
     """Elimination excepted, where some probabilities are 0; 4 standard errors over 6 systems and 2 estimates."""
     truth = grid().mean(axis=1)
-    found = estimates.score(replay(policy, campaigns=1500)[1], truth).set_index("estimate")
+    found = estimates.score(replay(policy, campaigns=1000)[1], truth).set_index("estimate")
     for name in ("weighted", "augmented") if policy != "elimination" else ():
         assert (np.abs(found.loc[name, "bias"]) < 4 * found.loc[name, "noise"]).all()
     plain = found.loc["plain mean"]
@@ -157,18 +146,7 @@ def test_weights_take_the_bias_away_that_steering_brings(policy):
         assert plain["bias"].mean() < -5 * plain["noise"].mean()
     if policy == "uniform":
         assert (np.abs(plain["bias"]) < 4 * plain["noise"]).all()
-        assert plain["coverage"].between(0.93, 0.97).all()  # 1500 campaigns: 0.95 ± 3.5 standard errors
-
-
-@settings(deadline=None, max_examples=20)
-@given(st.floats(-30, 30), st.floats(0.2, 3))
-def test_a_shift_and_a_scale_of_scores_move_ratios_and_augmented_estimates_alike(shift, scale):
-    _, log = replay("by rank", campaigns=5)
-    moved = replaying.Log(log.scores * scale + shift, log.probability)
-    for name in ("plain mean", "weighted, stabilised"):
-        old, new = (estimates.ESTIMATES[name](one) for one in (log, moved))
-        assert new.means == pytest.approx(old.means * scale + shift, rel=1e-9)
-        assert new.errors == pytest.approx(old.errors * scale, rel=1e-9)
+        assert plain["coverage"].between(0.926, 0.974).all()  # 1000 campaigns: 0.95 ± 3.5 standard errors
 
 
 def test_systems_without_shared_texts_are_drawn_each_from_its_own():
@@ -199,18 +177,10 @@ def test_what_cannot_be_is_refused():
 EXACT = ("intervals of each system", "bets on shared screens")
 
 
-def twin_grid(systems=5, texts=60, *, seed=5, gap=0.0):
-    """Draw scores of texts; the last system is better than the one before by ``gap``, the others by 4 points each."""
-    rng = np.random.default_rng(seed)
-    level = 70 + 4.0 * np.arange(systems)
-    level[-1] = level[-2] + gap
-    return np.clip(level[:, None] + rng.normal(0, 5, texts) + rng.normal(0, 9, (systems, texts)), 0, 100)
-
-
 def twins(policy, *, campaigns=300, screens=240, seed=3, gap=0.0):
     """Steer campaigns whose last two systems do not differ, or differ by ``gap`` on every text."""
     rng = np.random.default_rng(seed)
-    drawn = replaying.draw(twin_grid(), campaigns=campaigns, screens=screens, rng=rng, alike=(3, 4))
+    drawn = replaying.draw(grid(5, 60, step=4.0), campaigns=campaigns, screens=screens, rng=rng, alike=(3, 4))
     drawn[..., 4] += gap
     return replaying.steer(drawn, policies.named(policy), rng=rng)
 
@@ -232,7 +202,6 @@ def bernstein_by_hand(scores, alpha, cap):
     return np.array(found).T
 
 
-@settings(deadline=None, max_examples=40)
 @given(st.lists(st.one_of(st.none(), st.floats(0, 1)), min_size=1, max_size=40), st.floats(0.01, 0.3))
 def test_empirical_bernstein_equals_a_loop_over_the_scores_that_were_seen(cells, alpha):
     scores = np.array([np.nan if cell is None else cell for cell in cells])
@@ -242,9 +211,7 @@ def test_empirical_bernstein_equals_a_loop_over_the_scores_that_were_seen(cells,
     assert low[seen] == pytest.approx(told[0] if seen.any() else [], abs=1e-9)
     assert high[seen] == pytest.approx(told[1] if seen.any() else [], abs=1e-9)
     assert (np.diff(low) >= 0).all()
-    assert (np.diff(high) <= 0).all()
-    unseen = ~seen[1:]
-    assert (np.diff(low)[unseen] == 0).all()
+    assert (np.diff(low)[~seen[1:]] == 0).all()
 
 
 def normal_by_hand(scores, tuned, alpha):
@@ -258,7 +225,6 @@ def normal_by_hand(scores, tuned, alpha):
     return np.array(found).T
 
 
-@settings(deadline=None, max_examples=30)
 @given(st.integers(0, 999), st.integers(3, 60), st.integers(2, 200), st.floats(0.01, 0.3))
 def test_asymptotic_sequence_equals_the_formula(seed, number, tuned, alpha):
     scores = np.random.default_rng(seed).normal(3, 2, number)
@@ -271,7 +237,6 @@ def test_asymptotic_sequence_equals_the_formula(seed, number, tuned, alpha):
     assert some[:, 1::2] == pytest.approx(found)
 
 
-@settings(deadline=None, max_examples=40)
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=30))
 def test_wealth_is_the_mean_of_products(differences):
     told = np.mean([np.cumprod(1 + bet * np.array(differences)) for bet in sequences.BETS], axis=0)
@@ -311,7 +276,6 @@ def test_rules_for_every_look_keep_their_level_and_a_daily_test_does_not(policy)
         assert found.loc[rule, "low"] <= 0.05  # 300 campaigns
     assert (found.loc[list(EXACT), "rate"] <= 0.05).all()
     assert found.loc["a test at every look", "low"] > 0.05
-    assert found["nominal"].eq(0.05).all()
 
 
 def test_rules_find_a_large_difference_and_name_the_better_system():
@@ -322,8 +286,6 @@ def test_rules_find_a_large_difference_and_name_the_better_system():
     assert power["rate"].drop("intervals of each system").min() > 0.9
     turned = stopping.rates(stopping.verdicts(log, (3, 4), stopping.looks(900)), better=-1).set_index("rule")
     assert turned["rate"].to_dict() == power["rate"].to_dict()
-    assert power["nominal"].isna().all()
-    assert power.loc["a test at the end", "saved"] == 0
     assert power.loc["interval of the weighted difference", "saved"] > 0.2
 
 
@@ -356,19 +318,9 @@ def test_a_daily_test_is_welchs_at_each_look():
         off = stats.ttest_ind(a, b, equal_var=False).statistic
         told = np.sign(off) if abs(off) > stats.norm.ppf(0.975) else 0
         assert stopping.daily_test(log, 4, 3, when)[campaign, look] == told
+        reached = abs(off) * np.sqrt(when.screens[look] / 120) > stats.norm.ppf(1 - 0.05 / 4)
+        assert (stopping.planned_test(log, 4, 3, when)[campaign, look] != 0) == reached
     assert (stopping.final_test(log, 4, 3, when)[:, -1] == stopping.daily_test(log, 4, 3, when)[:, -1]).all()
-
-
-def test_the_strict_test_is_a_path_of_chance_that_stays_within_its_bound():
-    """The same bound on sums of normal steps, looked at 1000 times: O'Brien & Fleming's level."""
-    paths = np.cumsum(np.random.default_rng(1).standard_normal((4000, 1000)), axis=1) / np.sqrt(1000)
-    reached = (np.abs(paths) > stats.norm.ppf(1 - 0.05 / 4)).any(axis=1).mean()
-    assert 0.035 < reached < 0.055  # a little below 0.05: looks are not endless
-    log, when = twins("uniform", campaigns=40, gap=3.0), stopping.looks(240)
-    off = np.abs(stopping._standardised(log, 4, 3, when)) * np.sqrt(when.screens / 240)
-    told = stopping.planned_test(log, 4, 3, when) != 0
-    assert (told == (off > stats.norm.ppf(1 - 0.05 / 4))).all()
-    assert 0 < told.any(axis=1).sum() < 40
 
 
 def test_exact_rules_do_not_see_what_was_shown_elsewhere():
@@ -419,10 +371,9 @@ def campaign(*, systems=6, documents=50, own=False, seed=0):
 def test_documents_shared_by_all_systems_are_a_grid_and_the_best_system_comes_first():
     table = campaign()
     (found,) = trials.materials({"mine": table})
-    assert (found.data, found.pair, found.shared) == ("mine", "eng-deu", True)
+    assert found.shared
     assert found.scores.shape == (6, 50)
-    assert found.screens() == 100  # 300 documents judged, three on a screen
-    assert (found.screens(2), found.screens(9)) == (150, 50)
+    assert (found.screens(), found.screens(2), found.screens(9)) == (100, 150, 50)  # 300 documents, three on a screen
     means = table.groupby(["system", "doc"])["score"].mean().groupby("system").mean().sort_values(ascending=False)
     assert list(found.systems) == list(means.index)
     assert found.truth == pytest.approx(means.to_numpy())
@@ -455,10 +406,7 @@ def test_too_little_is_not_replayed():
 def test_a_replay_has_a_row_for_each_system_estimate_and_assignment():
     used = trials.materials({"mine": campaign(), "own": campaign(own=True)})
     found = trials.replay(used, assignments=["uniform", "greedy"], names=["plain mean"], campaigns=40)
-    assert list(found.columns[:5]) == ["data", "pair", "assignment", "estimate", "system"]
     assert found.groupby(["data", "assignment"]).size().eq(6).all()
-    again = trials.replay(used, assignments=["uniform", "greedy"], names=["plain mean"], campaigns=40)
-    pd.testing.assert_frame_equal(found, again)
     steered = found[found["assignment"] == "greedy"].set_index(["data", "system"])["judgements"]
     for name in ("mine", "own"):
         assert steered[name, "S5"] > 2 * steered[name, "S0"]
@@ -468,8 +416,6 @@ def test_alarms_count_campaigns_of_all_language_pairs_that_share_documents():
     used = trials.materials({"a": campaign(), "b": campaign(seed=1), "own": campaign(own=True)})
     found = trials.alarms(used, assignments=["by rank"], points=25.0, campaigns=30)
     assert found["campaigns"].eq(60).all()
-    assert set(found["situation"]) == {trials.ALIKE, "better by 25"}
     rate = found.set_index(["situation", "rule"])["rate"]
     assert rate["better by 25", "a strict test at every look"] > 0.9
     assert rate[trials.ALIKE, "a strict test at every look"] < 0.2
-    assert found.loc[found["situation"] != trials.ALIKE, "nominal"].isna().all()

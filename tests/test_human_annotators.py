@@ -4,18 +4,19 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from evalkit import DataError
-from evalkit.data.schemas import with_pair
 from evalkit.human import annotators
 from evalkit.human.annotators.quality_control import paired_t, signed_rank
 from evalkit.human.annotators.screening import MEASURES
 from evalkit.stats import agreement
-from tests.makers import laid_out, read
+from tests.makers import laid_out
+
+FEW = settings(deadline=None, max_examples=20)
 
 
 def judged(annotator, scores, *, segments=None, item_type="calibration", **columns):
@@ -53,6 +54,7 @@ def test_contents_count_distinct_triplets_and_shared_snippets():
 scores_0_100 = st.lists(st.integers(0, 100), min_size=2, max_size=40)
 
 
+@FEW
 @given(scores_0_100)
 def test_usage_equals_numpy(scores):
     row = annotators.usage(judged("a", scores)).iloc[0]
@@ -73,6 +75,7 @@ def test_repeats_measure_the_distance_between_two_scores_of_one_segment():
     assert annotators.repeats(ratings).drop(columns="pair").to_numpy().tolist() == [["a", 2, 17.0, 30.0]]
 
 
+@FEW
 @given(scores_0_100)
 def test_shares_on_marks_are_shares(scores):
     shares = annotators.ticks(judged("a", scores))
@@ -90,30 +93,6 @@ def crowd(rng, *, people=6, items=40, missing=0.4):
     """Draw annotators who share a quality and skip some items."""
     scores = (rng.normal(60, 15, (items, 1)) + rng.normal(0, 12, (items, people))).round().clip(0, 100)
     return laid_out(np.where(rng.random(scores.shape) > missing, scores, np.nan), "segment annotator", hit="h")
-
-
-@pytest.mark.parametrize("text", ["sd", "sd = 5", "sd < five", "< 5", ""])
-def test_a_text_that_is_no_rule_is_told(text):
-    with pytest.raises(DataError, match="no rule"):
-        annotators.Rule.parse(text)
-
-
-FLAT = scored("a", [5, 5, 6])
-
-
-@pytest.mark.parametrize(
-    ("call", "word"),
-    [
-        (lambda: annotators.screen(FLAT, ["speed < 3"]), "unique_scores"),
-        (lambda: annotators.screen(FLAT, "sd < 3"), "list of rules"),
-        (lambda: annotators.exclude_annotators(FLAT, annotators.screen(FLAT, ["sd < 5"])), "everybody"),
-        (lambda: annotators.exclude_annotators(FLAT, annotators.screen(FLAT, ["sd < 5"]), rule="sd < 6"), "not among"),
-        (lambda: annotators.ticks(FLAT, tick_marks=(0.0, 1.0), within=1.0), "twice"),
-    ],
-)
-def test_rules_and_marks_that_make_no_sense_are_refused(call, word):
-    with pytest.raises(DataError, match=word):
-        call()
 
 
 @given(st.sampled_from(["<", "<=", ">", ">="]), st.floats(-1e6, 1e6, allow_nan=False).map(lambda x: round(x, 3)))
@@ -142,6 +121,7 @@ def test_somebody_goes_in_one_language_pair_and_stays_in_another():
     assert left.groupby("tgt_lang")["annotator"].unique().map(list).to_dict() == {"deu": ["b"], "jpn": ["a"]}
 
 
+@FEW
 @given(st.integers(0, 10_000))
 def test_agreement_that_moves_is_krippendorffs_alpha(seed):
     ratings = crowd(np.random.default_rng(seed), people=4, items=20)
@@ -152,8 +132,6 @@ def test_agreement_that_moves_is_krippendorffs_alpha(seed):
             agreement.score_matrix(table), measures=[("krippendorff_alpha", "interval")], resamples=0
         )
         assert found == pytest.approx(oracle["estimate"].iloc[0], abs=1e-9)
-    assert (moved["annotators_before"], moved["annotators_after"]) == (4, 3)
-    assert (moved["judgements_before"], moved["judgements_after"]) == (len(ratings), len(fewer))
 
 
 def test_leaving_out_nobody_at_random_moves_nothing_and_a_bad_annotator_moves_more_than_chance():
@@ -169,22 +147,6 @@ def test_leaving_out_nobody_at_random_moves_nothing_and_a_bad_annotator_moves_mo
     assert moved["random_low"] < moved["alpha_before"] < moved["alpha_after"] <= moved["random_high"] + 1e-12
 
 
-def test_without_overlap_agreement_is_missing():
-    ratings = pd.concat([scored("a", [1, 2]), scored("b", [3, 4], segments=[7, 8])])
-    moved = annotators.agreement_change(ratings, ratings).iloc[0]
-    assert moved[["alpha_before", "alpha_after", "random_low", "random_high"]].isna().all()
-
-
-def test_a_firm_decision_has_a_share_of_one_or_none_and_a_missing_measure_has_no_share():
-    ratings = pd.concat([scored("flat", [50, 51] * 20), scored("wide", [0, 30, 60, 90] * 10)])
-    found = annotators.stability(ratings, ["sd < 5", "qc_p >= 0.05"], resamples=50).set_index(["rule", "annotator"])
-    assert found.loc["sd < 5", "share"].to_dict() == {"flat": 1.0, "wide": 0.0}
-    missing = found.loc["qc_p >= 0.05"]
-    assert missing[["share", "value", "mean"]].isna().all(axis=None)
-    assert missing["unknown"].all()
-    assert not missing["flagged"].any()
-
-
 def test_the_share_is_the_bootstraps_probability():
     scores = np.random.default_rng(3).normal(50, 10, 400)
     threshold = np.round(scores.mean() + 0.5, 3)
@@ -194,25 +156,13 @@ def test_the_share_is_the_bootstraps_probability():
     assert found["mean"] == pytest.approx(scores.mean(), abs=4 * scores.std() / 20 / np.sqrt(4000))
 
 
-@pytest.mark.parametrize("name", MEASURES)
-def test_a_stack_of_resamples_is_measured_like_its_members(name):
-    rng = np.random.default_rng(7)
-    stack = rng.integers(0, 30, (6, 12, 2)).astype(float)
-    statistic = MEASURES[name].statistic
-    np.testing.assert_allclose(statistic(stack), [statistic(member[None])[0] for member in stack])
-
-
 # Profiles of annotators
-
-
-@pytest.fixture(scope="module")
-def turk22(real):
-    return real("wmt22-mturk")
 
 
 many_scores = st.lists(st.integers(0, 100), min_size=4, max_size=40)
 
 
+@FEW
 @given(many_scores)
 def test_bimodality_equals_its_formula_and_forgets_the_units(scores):
     values = np.array(scores, float)
@@ -225,9 +175,6 @@ def test_bimodality_equals_its_formula_and_forgets_the_units(scores):
     assert found == pytest.approx((g1**2 + 1) / (g2 + 3 * (n - 1) ** 2 / ((n - 2) * (n - 3))), rel=1e-6)
     again = annotators.bimodality(scored("a", 100 - values / 2))["bimodality"][0]
     assert again == pytest.approx(found, rel=1e-6)
-
-
-# grids
 
 
 def people_on(ticks, rng, *, judgements=120, stray=0.1):
@@ -287,9 +234,7 @@ def test_p_values_are_adjusted_within_each_language_pair_as_statsmodels_does():
         np.testing.assert_allclose(rows["p_adjusted"], multipletests(rows["p"], method="holm")[1])
 
 
-# others
-
-
+@FEW
 @given(st.integers(0, 10_000))
 def test_agreement_with_the_others_equals_scipy_item_by_item(seed):
     ratings = crowd(np.random.default_rng(seed))
@@ -304,37 +249,22 @@ def test_agreement_with_the_others_equals_scipy_item_by_item(seed):
 
 
 def test_degraded_items_have_no_others_and_references_are_items_of_their_own():
-    ratings = read("""
-        annotator segment item_type score
-        a         0       system    10
-        a         1       system    20
-        b         0       system    30
-        b         1       system    40
-        b         0       repeat    50
-        b         1       degraded  0
-        a         0       reference 90
-        c         0       reference 99
-    """)
-    ratings = ratings.assign(src_lang="eng", tgt_lang="deu", system="s", doc="d")
+    rows = [("a", 0, "system", 10), ("a", 1, "system", 20), ("b", 0, "system", 30), ("b", 1, "system", 40)]
+    rows += [("b", 0, "repeat", 50), ("b", 1, "degraded", 0), ("a", 0, "reference", 90), ("c", 0, "reference", 99)]
+    ratings = laid_out(rows, "annotator segment item_type score")
     found = annotators.beside_others(ratings).set_index(["annotator", "segment"])["others"]
     assert found.loc[[("a", "1")]].tolist() == [40]
     assert sorted(found.loc[[("a", "0")]]) == [40, 99]  # the mean of b's 30 and 50; c's of the reference
     assert found.loc[[("c", "0")]].tolist() == [90]
-    assert len(found) == 6
-
-
-# pace
 
 
 def test_speed_is_the_median_of_what_is_known():
     times = {"started": [0.0, 10, 20, 90], "ended": [4.0, 16, 20, 190]}  # the third took no time at all
     found = annotators.speed(scored("a", [1, 2, 3, 4], **times))
-    assert found[["seconds", "seconds_from"]].to_numpy().tolist() == [[6.0, "started and ended"]]
+    assert found["seconds"].tolist() == [6.0]
     hits = [scored("a", [1, 2], hit_seconds=30.0), scored("a", [1] * 4, hit_seconds=20.0, hit="other")]
     assert annotators.speed(pd.concat(hits))["seconds"].tolist() == [10.0]
-    unknown = annotators.speed(scored("a", [1]))
-    assert np.isnan(unknown["seconds"][0])
-    assert unknown["seconds_from"].tolist() == [""]
+    assert np.isnan(annotators.speed(scored("a", [1]))["seconds"][0])
 
 
 def test_drift_equals_weighted_least_squares_on_means_of_documents():
@@ -357,20 +287,6 @@ def campaign(rng, trend, *, docs=12, size=8):
     scores = rng.normal(60, 10, len(number)) + np.outer(trend, number) + rng.normal(0, 5, (len(trend), len(number)))
     frame = laid_out(scores, "annotator segment", documents=number // size)
     return frame.assign(started=5.0 * frame["segment"].astype(int), hit=frame["annotator"])
-
-
-def test_a_drift_is_found_and_one_that_all_share_is_not():
-    rng = np.random.default_rng(2)
-    alone = annotators.drift(campaign(rng, [0, 0, 0, 0, 0.2])).set_index("annotator")
-    assert alone.at["p4", "drift_p"] < 1e-4
-    assert alone.at["p4", "drift"] == pytest.approx(20, abs=6)  # 0.2 points a judgement are 20 per 100
-    shared = campaign(np.random.default_rng(3), [0.2] * 5)
-    same = annotators.drift(campaign(np.random.default_rng(3), [0] * 5))
-    np.testing.assert_allclose(annotators.drift(shared)["drift_p"], same["drift_p"])
-    assert same["drift_of"].eq("difference from others").all()
-
-
-# quality control
 
 
 differences_in_points = st.lists(st.integers(-20, 40), min_size=1, max_size=30)
@@ -408,23 +324,11 @@ def test_degraded_items_are_paired_with_the_original_in_the_same_hit_and_people_
     assert found["qc_difference"].tolist() == pytest.approx([(60 + 30 + 6) / 3] * 3)
 
 
-def test_wmt22_let_pass_whoever_passes_a_paired_t_test_over_all_their_language_pairs(turk22):
-    found = annotators.quality_control(turk22)
-    assert found["annotator"].nunique() == 428
-    assert found["qc_p"].lt(0.05).all()
-    assert not found["qc_wilcoxon"].lt(0.05).all()
-
-
-# all of it
-
-
-def test_what_is_missing_is_empty_with_its_reason():
+def test_what_is_missing_is_empty():
     profile = annotators.profiles(scored("a", [3, 3, 3])).iloc[0]
     assert profile[["repeated", "shared", "qc_pairs"]].tolist() == [0, 0, 0]
     empty = ["skewness", "bimodality", "median_abs_diff", "with_others", "seconds", "drift", "drift_p", "qc_p"]
     assert profile[empty].isna().all()
-    for reason in ("one score", "twice", "others", "times", "degraded"):
-        assert reason in profile["missing"]
 
 
 def test_a_full_profile_misses_nothing_and_repeats_its_parts():
@@ -438,25 +342,11 @@ def test_a_full_profile_misses_nothing_and_repeats_its_parts():
     assert profiled["missing"].eq("").all()
     assert profiled["seconds"].tolist() == pytest.approx([3] * 5)
     assert profiled["qc_p"].max() < 0.05
-    drawn = with_pair(whole).groupby(["pair", "annotator"]).ngroups
-    assert len(profiled) == drawn == 5
+    values = annotators.screen(whole, [f"{measure} < 0" for measure in MEASURES])
+    values = values.pivot(index="annotator", columns="measure", values="value")
+    np.testing.assert_allclose(values, profiled.set_index("annotator")[values.columns], atol=1e-9)
     shuffled = annotators.profiles(whole.sample(frac=1, random_state=1))
     pd.testing.assert_frame_equal(profiled, shuffled)
-
-
-@pytest.mark.parametrize("pair", [("eng", "jpn"), ("deu", "eng")])
-def test_rules_see_the_values_that_profiles_show(pair, turk22, real):
-    every = turk22 if pair[1] == "eng" else real("wmt22-calibration-hits")
-    ratings = every[(every["src_lang"] == pair[0]) & (every["tgt_lang"] == pair[1])]
-    profiled = annotators.profiles(ratings).set_index(["pair", "annotator"])
-    screened = annotators.screen(ratings, [f"{measure} < 0" for measure in MEASURES])
-    values = screened.pivot(index=["pair", "annotator"], columns="measure", values="value")
-    assert set(values) == set(MEASURES)
-    for measure in MEASURES:
-        np.testing.assert_allclose(values[measure], profiled[measure].reindex(values.index), atol=1e-9)
-
-
-# steadiness
 
 
 def test_two_hits_are_two_different_ones_of_everybody_who_has_them():
@@ -466,10 +356,9 @@ def test_two_hits_are_two_different_ones_of_everybody_who_has_them():
     hits = [table.groupby("annotator")["hit"].unique().map(list) for table in (first, second)]
     assert list(hits[0].index) == list(hits[1].index) == ["a1", "a2", "a3", "a4"]
     assert all(len(one) == len(two) == 1 and one != two for one, two in zip(*hits))
-    assert len(first) == len(second) == 40
 
 
-SCORES = scored("a", [1, 60])
+FLAT, SCORES = scored("a", [5, 5, 6]), scored("a", [1, 60])
 
 
 @pytest.mark.parametrize(
@@ -480,6 +369,12 @@ SCORES = scored("a", [1, 60])
         (lambda: annotators.intra_annotator_consistency(SCORES, SCORES.assign(annotator="z")), "both"),
         (lambda: annotators.scale_grid(SCORES, candidates=(3, 5)), "4 ticks"),
         (lambda: annotators.scale_grid(SCORES, scale=(0, 50)), "0-50"),
+        (lambda: annotators.Rule.parse("sd < five"), "no rule"),
+        (lambda: annotators.screen(FLAT, ["speed < 3"]), "unique_scores"),
+        (lambda: annotators.screen(FLAT, "sd < 3"), "list of rules"),
+        (lambda: annotators.exclude_annotators(FLAT, annotators.screen(FLAT, ["sd < 5"])), "everybody"),
+        (lambda: annotators.exclude_annotators(FLAT, annotators.screen(FLAT, ["sd < 5"]), rule="sd < 6"), "not among"),
+        (lambda: annotators.ticks(FLAT, tick_marks=(0.0, 1.0), within=1.0), "twice"),
     ],
 )
 def test_what_has_no_answer_is_refused(call, word):

@@ -6,13 +6,12 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold
 
 from evalkit import DataError, data
-from evalkit.data import simulate
 from evalkit.human.calibration import calibration_set, forms, held_out
 from evalkit.human.calibration import ratings as room
 from evalkit.papers.licht2022 import external
@@ -20,7 +19,6 @@ from tests.makers import laid_out
 
 ON_SCALE = st.floats(1, 5)
 ALPHA = st.floats(-4, 4)
-LAW = settings(deadline=None, max_examples=50)
 
 
 # The four forms
@@ -31,27 +29,17 @@ def test_the_papers_worked_examples():
     assert forms.shift(4.8, alpha=3.0 - 2.7) == pytest.approx(5.1)  # section 5.3: off the scale
 
 
-@LAW
 @given(ON_SCALE, ALPHA)
 def test_moderated_never_leaves_the_scale(x, alpha):
     assert 1 <= forms.moderated(x, alpha=alpha) <= 5
 
 
-@LAW
-@given(st.floats(-1e6, 1e6), st.floats(-50, 50))
-def test_moderated_never_leaves_any_scale(x, alpha):
-    low, high = -1e6, 1e6
-    assert low <= forms.moderated(x, alpha=alpha, scale=(low, high), unit=1.0) <= high
-
-
-@LAW
 @given(ON_SCALE, ON_SCALE, ALPHA)
 def test_moderated_rises(x, y, alpha):
     assume(y - x > 1e-6)
     assert forms.moderated(x, alpha=alpha) < forms.moderated(y, alpha=alpha)
 
 
-@LAW
 @given(ON_SCALE, ON_SCALE)
 def test_moderated_rises_with_alpha_and_moves_the_way_it_points(x, alpha):
     small, large = alpha / 10, alpha / 5
@@ -60,34 +48,17 @@ def test_moderated_rises_with_alpha_and_moves_the_way_it_points(x, alpha):
     assert forms.moderated(x, alpha=0.0) == x
 
 
-@LAW
 @given(ON_SCALE, ALPHA)
 def test_moderated_treats_both_ends_alike(x, alpha):
     assert forms.moderated(6 - x, alpha=-alpha) == pytest.approx(6 - forms.moderated(x, alpha=alpha))
 
 
-@LAW
 @given(ON_SCALE, st.floats(1e-6, 0.5))
 def test_moderated_is_x_plus_alpha_only_up_to_the_room_that_is_left(x, alpha):
     moved = forms.moderated(x, alpha=alpha) - x
     assert moved == pytest.approx(math.tanh(5 - x) * alpha, abs=alpha**3 + 1e-14)  # tanh(α) is α up to α³
 
 
-def test_close_to_x_plus_alpha_is_refuted_near_the_end():
-    """However small α is, at x = 4.9 nine tenths of the shift are lost: tanh is like x for small x, but f is not."""
-    for alpha in (1e-6, 1e-3, 0.1):
-        share = (forms.moderated(4.9, alpha=alpha) - 4.9) / alpha
-        assert share == pytest.approx(math.tanh(0.1), rel=0.004)
-        assert share < 0.1
-    down = (forms.moderated(4.9, alpha=-1e-3) - 4.9) / -1e-3
-    assert down > 0.99  # and a shift the other way is carried out
-
-
-def test_moderated_does_not_send_the_calibration_set_to_the_consensus():
-    assert forms.moderated(2.0, alpha=1.0) == pytest.approx(2.7578, abs=5e-5)  # consensus 3.0, set scored 2.0
-
-
-@LAW
 @given(ON_SCALE, ALPHA)
 def test_a_quarter_of_the_scale_makes_the_form_independent_of_the_scale(x, alpha):
     hundred = forms.moderated(25 * (x - 1), alpha=25 * alpha, scale=(0, 100), unit=25)
@@ -95,20 +66,6 @@ def test_a_quarter_of_the_scale_makes_the_form_independent_of_the_scale(x, alpha
     assert forms.Standard(consensus=50, scale=(0, 100), cap=12.5).unit == 25
 
 
-def test_in_units_of_one_point_a_shift_on_0_to_100_all_but_vanishes():
-    assert forms.moderated(50, alpha=10, scale=(0, 100), unit=1) - 50 == pytest.approx(1, abs=1e-8)
-
-
-@pytest.mark.parametrize("form", ["shift", "capped", "line"])
-def test_the_other_forms_can_leave_the_scale(form):
-    """Counter-examples with the means that Table 5 implies for Bulgarian and Georgian into English."""
-    bulgarian = forms.adjust(4.9, calibration_mean=2.51, reference_mean=4.197)
-    georgian = forms.adjust(1.04, calibration_mean=3.02, reference_mean=4.607)
-    assert bulgarian[form] > 5
-    assert form != "line" or georgian["line"] < 1  # printed as 0.90
-
-
-@LAW
 @given(st.floats(1.5, 3.4), st.floats(3.6, 5), st.floats(2, 4), st.floats(4.1, 5))
 def test_the_line_sends_both_fixed_points_home(m, r, c, h):
     standard = forms.Standard(consensus=c, human_reference=h)
@@ -117,7 +74,6 @@ def test_the_line_sends_both_fixed_points_home(m, r, c, h):
     assert forms.adjust(m, calibration_mean=m, standard=standard)["shift"] == pytest.approx(c)
 
 
-@LAW
 @given(ON_SCALE, ALPHA, st.floats(0.01, 3))
 def test_capped_is_the_shift_within_the_cap(x, alpha, cap):
     assert abs(forms.capped(x, alpha=alpha, cap=cap) - x) == pytest.approx(min(abs(alpha), cap))
@@ -128,24 +84,6 @@ def test_what_if_agrees_with_adjust_and_says_what_leaves_the_scale():
     assert table.loc["simple shift", "adjusted"] == pytest.approx(5.1)
     assert not table.loc["simple shift", "on the scale"]
     assert table.loc["moderated shift", "on the scale"]
-    assert table.loc["two-point line", "formula"] == "0.888·x +0.603"
-
-
-@pytest.mark.parametrize(
-    ("call", "word"),
-    [
-        (lambda: forms.Standard(scale=(5, 1)), "lowest"),
-        (lambda: forms.Standard(consensus=6), "inside"),
-        (lambda: forms.Standard(cap=0), "cap"),
-        (lambda: forms.Standard(human_reference=None).line(3.0, 4.6), "human_reference"),
-        (lambda: forms.what_if(5.2, 3.0, 4.6), "5.2"),
-        (lambda: forms.what_if(4.0, 0.5, 4.6), "0.5"),
-        (lambda: forms.what_if(4.0, 4.6, 4.6), "no line"),
-    ],
-)
-def test_impossible_standards_and_means_are_refused(call, word):
-    with pytest.raises(DataError, match=word):
-        call()
 
 
 # From ratings to calibrated scores
@@ -219,22 +157,12 @@ def test_drawing_annotators_cancels_a_strictness_that_the_calibration_set_shares
 
 def test_the_groups_own_averages_are_the_standard():
     both = pd.concat([campaign(), campaign().assign(src_lang="hin", score=lambda d: (d["score"] - 0.5).clip(1, 5))])
+    assert room.design(both) == {"by": "pair", "within": None}
     standard = room.own_standard(both)
     means = room.group_means(both).groupby("item_type")["mean"].mean()
     assert (standard.consensus, standard.human_reference) == (means["calibration"], means["reference"])
     adjusted = room.calibrate(both, resamples=10).query("form == 'shift'")
     assert (adjusted["adjusted"] - adjusted["raw"]).sum() == pytest.approx(0)
-
-
-def test_calibration_finds_the_quality_behind_a_simulated_campaign():
-    ratings = simulate.xsts_campaign(sd_language=0.6, seed=3)
-    assert room.design(ratings) == {"by": "pair", "within": None}
-    truth = pd.Series(ratings.attrs["truth"]["quality"])
-    table = room.calibrate(ratings, resamples=20)
-    for form, most in (("shift", 0.7), ("moderated", 1.0)):
-        found = table[table["form"] == form].set_index("group")
-        error = found[["raw", "adjusted"]].sub(truth, axis=0).std()
-        assert error["adjusted"] < most * error["raw"]
 
 
 def without(item_type):
@@ -245,6 +173,12 @@ def without(item_type):
 @pytest.mark.parametrize(
     ("call", "word"),
     [
+        (lambda: forms.Standard(scale=(5, 1)), "lowest"),
+        (lambda: forms.Standard(consensus=6), "inside"),
+        (lambda: forms.Standard(cap=0), "cap"),
+        (lambda: forms.Standard(human_reference=None).line(3.0, 4.6), "human_reference"),
+        (lambda: forms.what_if(5.2, 3.0, 4.6), "5.2"),
+        (lambda: forms.what_if(4.0, 4.6, 4.6), "no line"),
         (lambda: room.calibrate(campaign().iloc[:0]), "no ratings"),
         (lambda: room.calibrate(without("calibration"), resamples=10), "hin-eng: .* 'calibration'"),
         (lambda: room.calibrate(without("system"), resamples=10), "hin-eng: .* 'system'"),
@@ -279,13 +213,6 @@ def test_a_set_is_balanced_agreed_and_seeded():
     assert not chosen.equals(calibration_set.choose(prior(), per_level=4, seed=8))
 
 
-def test_tolerance_and_share_let_wavering_items_in():
-    assert len(calibration_set.agreed_items(prior())) == 25
-    assert len(calibration_set.agreed_items(prior(), tolerance=1)) == 30
-    assert len(calibration_set.agreed_items(prior(), share=0.6)) == 30
-    assert len(calibration_set.agreed_items(prior(), min_annotators=4)) == 0
-
-
 def test_supply_counts_agreed_items_per_level():
     supply = calibration_set.supply(prior(), scale=(1, 5))
     assert supply.iloc[0].to_dict() == {"pair": "amh-eng"} | {f"level {n}": 6 for n in range(1, 6)}
@@ -311,23 +238,6 @@ def test_a_pure_shift_carries_over_completely(doc):
     assert table.loc[["line", "capped"], "ratio"].tolist() == pytest.approx([0, 0], abs=1e-9)
     assert table.loc["shift", "closer"] == 1
     assert held_out.carry_over(ratings, splits=20, resamples=20)["slope"].iloc[0] == pytest.approx(1)
-
-
-def test_pure_noise_does_not_carry_over():
-    ratings = crossed(np.zeros(40), 5, seed=1)
-    ratio = held_out.held_out(ratings, splits=50, resamples=20).set_index("form")["ratio"]
-    assert ratio["shift"] == pytest.approx(np.sqrt(2), rel=0.15)  # variances of two equal halves add
-    assert abs(held_out.carry_over(ratings, splits=50, resamples=20)["slope"].iloc[0]) < 0.25
-
-
-def test_the_slope_says_what_a_shift_does_to_the_spread():
-    ratings = crossed(np.linspace(-4, 4, 9), 6, seed=2)
-    ((_, table, _, documents),) = held_out._places(ratings, "annotator", "pair")
-    halves = held_out._split(table, documents, 30, np.random.default_rng(7))
-    before, after = held_out._spreads(halves, (0, 100))
-    one = [held_out._slope(held_out._Halves(*(h[:, [s]] for h in halves))) for s in range(30)]
-    expected = before**2 + (1 - 2 * np.array(one)) * halves.calibration.std(axis=0, ddof=1) ** 2
-    np.testing.assert_allclose(after["shift"] ** 2, expected)
 
 
 def test_few_documents_are_halved_in_all_ways_whatever_the_seed():
@@ -425,9 +335,6 @@ def test_scores_of_ones_own(tmp_path):
     [
         ("language,direction,score\namh,X-EN,3\n", "line 1: .* language_code"),
         ("language_code,direction,score\namh,X-EN,3\nxx,X-EN,3\n", "line 3, column language_code: 'xx'"),
-        ("language_code,direction,score\namh,into,3\n", "line 2, column direction: 'into'"),
-        ("language_code,direction,score\namh,X-EN,\n", "line 2, column score: ''"),
-        ("language_code,direction,score\namh,X-EN,3\namh,X-EN,4\n", "line 3, .* second"),
         ("language_code,direction,score\nport\xfcg,X-EN,3\n", "UTF-8"),
     ],
 )

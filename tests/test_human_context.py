@@ -3,8 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.weightstats import DescrStatsW
 
@@ -45,7 +43,6 @@ def test_copies_are_labelled_by_what_had_been_seen():
     assert context.pairs(document("h", plain, [70, 60]))["group"].tolist() == ["none"]
     example = context.label_example(document("h", COPY, ORIGINAL), segments=7)
     assert example["label"].tolist() == ["before", "", "before", "", "after", "", "after"]
-    assert example.attrs["copy_first"]
 
 
 def test_the_order_of_showing_and_of_rows_does_not_change_the_labels():
@@ -103,35 +100,8 @@ def test_the_papers_tests_are_scipys():
     assert (told["t"], told["df"], told["p_less"]) == (expected.statistic, expected.df, expected.pvalue)
 
 
-@given(st.lists(st.integers(-20, 20), min_size=2, max_size=30), st.lists(st.integers(-20, 20), min_size=2, max_size=30))
-def test_swapping_copy_and_original_turns_everything_round(before, after):
-    table = pd.DataFrame({"difference": [*before, *after], "group": ["before"] * len(before) + ["after"] * len(after)})
-    table = table.assign(pair="p")
-    one, two = context.contrasts(table), context.contrasts(table.assign(difference=-table["difference"]))
-    for name in ("mean", "median"):
-        assert np.allclose(one[name], -two[name])
-    assert np.allclose(one["p_one_sample"], two["p_one_sample"], equal_nan=True)
-
-
-def test_clusters_of_one_are_heteroskedastic_least_squares():
-    import statsmodels.api as sm
-
-    table = campaign(2, effect=1).assign(document=lambda t: range(len(t)))
-    told = context.robust(table.assign(annotator=table["document"]), resamples=20, rng=np.random.default_rng(1))
-    x = sm.add_constant(table["group"].eq("after").to_numpy(float))
-    expected = sm.OLS(table["difference"].to_numpy(), x).fit(cov_type="HC1", use_t=True)
-    row = told.set_index("method").loc["clustered by annotator"]
-    assert row["estimate"] == pytest.approx(expected.params[1])
-    assert row["high"] - row["low"] == pytest.approx(np.diff(expected.conf_int()[1])[0], rel=1e-3)
-
-
-def test_every_method_finds_an_effect_that_is_there_and_order_is_told_apart():
-    table = campaign(3, effect=4, order=6)
-    told = context.robust(table, resamples=200, rng=np.random.default_rng(1)).set_index("method")
-    assert told["estimate"].between(3, 5).all()
-    assert (told["p"] < 0.01).all()
-    assert told["low"].dropna().gt(0).all()
-    order = context.order_effects(table)
+def test_order_is_told_apart_from_an_effect():
+    order = context.order_effects(campaign(3, effect=4, order=6))
     assert order["order_low"].lt(6).all()
     assert order["order_high"].gt(6).all()
 
@@ -143,28 +113,20 @@ def test_one_sided_p_values_are_scipys_and_statsmodels(effect):
     table = campaign(7, effect=effect).assign(z_difference=lambda t: t["difference"] / 20)
     told = context.robust(table, resamples=99, rng=np.random.default_rng(1)).set_index("method")
     before, after = (table.loc[table["group"] == g, "difference"] for g in ("before", "after"))
-    welch = stats.ttest_ind(after, before, equal_var=False, alternative="greater").pvalue
-    assert told.at["independent pairs (Welch)", "p_greater"] == pytest.approx(welch, rel=1e-9)
+    welch = stats.ttest_ind(after, before, equal_var=False, alternative="greater")
+    assert told.at["independent pairs (Welch)", "p_greater"] == pytest.approx(welch.pvalue, rel=1e-9)
     codes = pd.factorize(table["annotator"])[0]
     model = smf.ols("difference ~ I(1.0 * (group == 'after'))", table)
     fit = model.fit(cov_type="cluster", cov_kwds={"groups": codes}, use_t=True)
-    expected = stats.t.sf(fit.tvalues.iloc[1], codes.max())
-    assert told.at["clustered by annotator", "p_greater"] == pytest.approx(expected, rel=1e-9)
+    row = told.loc["clustered by annotator"]
+    assert row["p_greater"] == pytest.approx(stats.t.sf(fit.tvalues.iloc[1], codes.max()), rel=1e-9)
+    assert row[["low", "high"]].tolist() == pytest.approx(fit.conf_int().iloc[1].tolist(), rel=1e-6)
     assert (told["p_greater"] < 0.05).all() == (effect > 0)
     assert (told["p_greater"] > 0.95).all() == (effect < 0)
     by_z = context.robust(table, resamples=99, rng=np.random.default_rng(1), scale="z").set_index("method")
     exact = [name for name in told.index if not name.startswith("mixed")]  # those stop where processors still agree
     assert np.allclose(by_z.loc[exact, "estimate"], told.loc[exact, "estimate"] / 20)
     assert np.allclose(by_z.loc[exact, "p_greater"], told.loc[exact, "p_greater"])
-
-
-def test_equivalence_on_z_is_that_of_points_in_other_units():
-    table = campaign(5).assign(z_difference=lambda t: t["difference"] / 20)
-    points, z = context.equivalence(table, margin=1), context.equivalence(table, margin=0.05, scale="z")
-    assert np.allclose(points["p_equivalent"], z["p_equivalent"])
-    assert np.allclose(points["low"], z["low"] * 20)
-    with pytest.raises(DataError, match="scale 'z'"):
-        context.equivalence(table.drop(columns="z_difference"), margin=1, scale="z")
 
 
 def test_repeats_without_context_are_described_as_the_paper_does():
@@ -175,12 +137,6 @@ def test_repeats_without_context_are_described_as_the_paper_does():
     assert context.repeats(pd.DataFrame({"difference": [1.0, 1.1, 0.9, 1.0]}))["outcome"].iloc[0] == "rejected"
 
 
-@pytest.fixture
-def no_mixed_models(monkeypatch):
-    """Leave out the fits that take most of the time, where other rows of the table are looked at."""
-    monkeypatch.setattr("evalkit.human.context.robustness._mixed", lambda *_: (np.nan,) * 4)
-
-
 def test_permutation_is_the_estimate_with_a_constant_per_document_and_uniform_without_an_effect():
     import statsmodels.formula.api as smf
 
@@ -188,24 +144,9 @@ def test_permutation_is_the_estimate_with_a_constant_per_document_and_uniform_wi
     estimate, _ = context.permutation(table, resamples=9, rng=np.random.default_rng(1))
     fit = smf.ols("difference ~ I(1.0 * (group == 'after')) + C(document)", table).fit()
     assert estimate == pytest.approx(fit.params.iloc[-1])
-    draws = [campaign(seed, annotators=3, documents=3) for seed in range(150)]
+    draws = [campaign(seed, annotators=3, documents=3) for seed in range(60)]
     p = [context.permutation(table, resamples=39, rng=np.random.default_rng(k))[1] for k, table in enumerate(draws)]
     assert stats.kstest(p, "uniform").pvalue > 0.001
-    assert 0.01 <= np.mean(np.array(p) <= 0.05) <= 0.12
-
-
-@pytest.mark.usefixtures("no_mixed_models")
-def test_ignoring_documents_finds_what_is_not_there_and_clusters_do_not():
-    """Where whole annotators differ in how many repeats come after, independent pairs mislead."""
-    misled = {"independent pairs (Welch)": 0, "clustered by annotator": 0}
-    for seed in range(40):
-        table = campaign(seed, annotators=20, documents=2, leniency=8)
-        lone = table[table["annotator"].isin([f"a{k}" for k in range(10)]) == table["group"].eq("after")]
-        told = context.robust(lone, resamples=2, rng=np.random.default_rng(seed)).set_index("method")
-        for method in misled:
-            misled[method] += told.at[method, "p"] < 0.05
-    assert misled["independent pairs (Welch)"] > 15
-    assert misled["clustered by annotator"] < 9
 
 
 def test_equivalence_is_statsmodels_for_one_pair_an_annotator():
@@ -217,17 +158,17 @@ def test_equivalence_is_statsmodels_for_one_pair_an_annotator():
         assert told.at[f"mean {group}", "p_equivalent"] == pytest.approx(expected)
     wide = context.equivalence(table, margin=50)
     assert wide["verdict"].isin(["equivalent", "both"]).all()
+    z = context.equivalence(table.assign(z_difference=table["difference"] / 20), margin=0.5 / 20, scale="z")
+    assert np.allclose(told["p_equivalent"], z["p_equivalent"])
+    assert np.allclose(told["low"], z["low"] * 20)
 
 
-def test_doses_pool_the_far_ends_and_leave_nothing_out(monkeypatch):
-    monkeypatch.setattr("evalkit.human.context.robustness.MOST", 2)
+def test_doses_leave_nothing_out():
     table = campaign(6)
-    found = context.dose(table, by="distance")
-    assert found["label"].tolist() == ["-2 or fewer", "-1", "+1", "+2 or more"]
-    assert found["n"].sum() == len(table)
-    for by, last in (("distance", "+2\nor farther"), ("degraded_seen", "2\nor more")):
-        figure = draw.dose_response(context.dose(table, by=by).assign(data="a"), xlabel="segments")
-        assert figure.axes[0].get_xticklabels()[-1].get_text() == last
+    for by in ("distance", "degraded_seen"):
+        found = context.dose(table, by=by)
+        assert found["n"].sum() == len(table)
+        draw.dose_response(found.assign(data="a"), xlabel="segments")
 
 
 APPRAISE = "username,system,itemId,itemType,srcLang,trgLang,score,docId,isDocScore,timeStart,timeEnd\n"
@@ -265,13 +206,3 @@ def test_appraise_copies_are_told_from_originals(mark, copy_first, exported):
     assert found["group"].tolist() == ["before", "before", "after"]
     assert found["difference"].tolist() == [0, 1, 33]
     assert found["copy_first"].eq(copy_first).all()
-
-
-def test_appraise_showings_out_of_order_are_left_out_and_counted(exported):
-    rows = snippet("acc1", "talk#1-3#bad", ["TGT", "BAD", "TGT"], [80, 3, 40], 100, order=[0, 2, 1], whole="BAD")
-    rows += snippet("acc1", "talk#1-3", ["TGT"] * 3, [80, 71, 72], 300)
-    frame = exported(rows)
-    assert frame.attrs["excluded"] == {"document scores": 2, "segment scores of snippets scored out of order": 3}
-    assert context.pairs(frame).empty
-    with pytest.raises(DataError, match="line 9, column itemType: 'REF'"):
-        exported([*rows, "acc1,S,0,REF,eng,jpn,5,x,False,1.0,2.0"])

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evalkit import DataError
-from evalkit.data import simulate
 from evalkit.human.judges import alternative_annotator, assessed, replacing, spans
 from tests.makers import laid_out, read
 
@@ -73,7 +72,7 @@ def close(one, others):
 
 @pytest.mark.parametrize(("alignment", "near"), [("accuracy", same), ("rmse", close), (lambda a, b: a == b, same)])
 @given(data=st.data())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_it_is_what_the_paper_defines(alignment, near, data):
     rng = np.random.default_rng(data.draw(st.integers(0, 10**6)))
     items, number = data.draw(st.integers(31, 60)), data.draw(st.integers(2, 5))
@@ -96,16 +95,8 @@ def test_it_is_what_the_paper_defines(alignment, near, data):
     assert set(found.untested) == set(people) - set(found.annotators["annotator"])
 
 
-def test_a_copy_of_a_person_is_as_near_as_that_person():
-    rng = np.random.default_rng(3)
-    people = pd.DataFrame(rng.integers(0, 5, (80, 4)).astype(float), columns=list("abcd"))
-    found = alternative_annotator(people, people["b"], alignment="rmse", epsilon=0.1)
-    [row] = found.annotators[found.annotators["annotator"] == "b"].itertuples()
-    assert (row.ahead, row.behind, row.wins) == (1.0, 1.0, True)
-
-
 @given(st.integers(0, 10**6))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_whoever_demands_less_is_satisfied_sooner_and_scales_do_not_matter(seed):
     rng = np.random.default_rng(seed)
     truth = rng.normal(0, 1, 50)
@@ -119,18 +110,11 @@ def test_whoever_demands_less_is_satisfied_sooner_and_scales_do_not_matter(seed)
     assert once.advantage == pytest.approx(once.annotators["ahead"].mean())
 
 
-@pytest.mark.parametrize(("option", "value"), [("epsilon", 1.0), ("epsilon", -0.1), ("alignment", "kappa")])
-def test_what_cannot_be_is_refused(option, value):
-    people = pd.DataFrame({name: range(40) for name in "abc"})
-    with pytest.raises(DataError, match=f"{value}"):
-        alternative_annotator(people, people["a"], **{option: value})
-
-
 # Judges beside the people of direct assessments
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 def test_the_regression_is_scikit_learn_s_and_sees_nothing_of_the_part_it_judges(seed):
     from sklearn.linear_model import Ridge
     from sklearn.pipeline import make_pipeline
@@ -154,49 +138,21 @@ def test_the_regression_is_scikit_learn_s_and_sees_nothing_of_the_part_it_judges
     assert again[part == "x"].tolist() != found[part == "x"].tolist()
 
 
-def test_each_pair_is_tried_with_the_release_s_z_scores():
-    people = simulate.mlqe_pe_people()
-    people = people[(people["src_lang"] == "est") & (people["segment"].astype(int) < 100)]
-    found = assessed.assessed(people, epsilons=[0.1]).set_index("judge")
-    wide = people.pivot(index=["doc", "segment"], columns="annotator", values="z")
-    own = people.drop_duplicates(["doc", "segment"]).set_index(["doc", "segment"])["model_score"].reindex(wide.index)
-    by_hand = alternative_annotator(wide, (own - own.mean()) / own.std(), alignment="rmse", epsilon=0.1)
-    row = found.loc[assessed.MODEL]
-    assert (row["winning_rate"], row["advantage"]) == (by_hand.winning_rate, by_hand.advantage)
-    assert (row["data"], row["annotators"], row["items"]) == ("MLQE-PE est-eng", 6, 200)
-    still = alternative_annotator(wide, 0 * own, alignment="rmse", epsilon=0.1)
-    assert found.loc[replacing.CONSTANT, "advantage"] == still.advantage
-    assert found.loc[assessed.LEARNED, "advantage"] > found.loc[assessed.MODEL, "advantage"] - 0.1
-
-
 def test_models_stand_beside_the_judge_that_knows_nothing():
-    table = read("""
-        data judge kind     winning_rate advantage passed
-        a    good  metric   0.75         0.8       True
-        a    bad   metric   0.25         0.9       False
-        a    zero  nothing  1.0          0.9       True
-        b    good  metric   0.5          0.8       True
-        b    zero  nothing  0.0          0.2       False
-        b    p     people   1.0          1.0       True
-    """)
-    table = table.replace({"kind": {"nothing": "knows nothing"}}).assign(epsilon=0.1, annotators=4)
+    rows = [
+        ("a", "good", "metric", 0.75, 0.8),
+        ("a", "bad", "metric", 0.25, 0.9),
+        ("a", "zero", "knows nothing", 1, 0.9),
+    ]
+    rows += [("b", "good", "metric", 0.5, 0.8), ("b", "zero", "knows nothing", 0, 0.2), ("b", "p", "people", 1, 1)]
+    table = pd.DataFrame(rows, columns=["data", "judge", "kind", "winning_rate", "advantage"])
+    table = table.assign(passed=table["winning_rate"] >= 0.5, epsilon=0.1, annotators=4)
     beside = replacing.beside_nothing(table, epsilon=0.1)
     assert beside[["data", "judge", "rate", "nothing", "rate_nothing"]].to_numpy().tolist() == [
         ["a", "good", 0.75, "zero", 1.0],
         ["b", "good", 0.5, "zero", 0.0],
     ]
-    first, second = replacing.verdicts(beside, epsilon=0.1)[:2]
-    assert "2 of 2" in first
-    assert "too, for a:" in second
-    assert "for none" in replacing.verdicts(beside[1:], epsilon=0.1)[1]
-
-
-def test_people_who_use_the_ends_for_different_translations_let_a_constant_pass():
-    rng = np.random.default_rng(3)
-    people = pd.DataFrame(rng.choice([-1.0, 1.0], (200, 4), p=[0.5, 0.5]), columns=list("abcd"))
-    found = alternative_annotator(people, pd.Series(0.0, index=people.index), alignment="rmse", epsilon=0.1)
-    assert found.passed
-    assert found.winning_rate == 1.0
+    assert "2 of 2" in replacing.verdicts(beside, epsilon=0.1)[0]
 
 
 # Metrics and people in place of annotators
@@ -234,7 +190,7 @@ def test_it_is_the_test_on_scores_standardised_by_hand():
 
 
 @given(st.integers(0, 1000), st.floats(0.01, 50), st.floats(-9, 9))
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=4)
 def test_whose_unit_a_score_has_does_not_matter(seed, slope, shift):
     scored, metrics = tables(seed)
     moved = metrics.assign(score=slope * metrics["score"] + shift)
@@ -246,52 +202,21 @@ def test_whose_unit_a_score_has_does_not_matter(seed, slope, shift):
         assert one["advantage"].tolist() == pytest.approx(other["advantage"].tolist(), abs=0.011)
 
 
-@given(st.integers(0, 1000))
-@settings(max_examples=4, deadline=None)
-def test_a_judge_that_knows_more_is_nearer_and_a_larger_epsilon_lets_more_pass(seed):
-    found = replacing.stand_ins(*tables(seed), collections=["ESA-1", "ESA-2"], epsilons=[0, 0.1, 0.3])
-    advantage = found.groupby("judge")["advantage"].first()
-    assert advantage["good"] > 0.5 > advantage["random"]
-    for _, own in found.groupby("judge"):
-        assert own["winning_rate"].is_monotonic_increasing
+PEOPLE = pd.DataFrame({name: range(40) for name in "abc"})
 
 
-def test_who_answers_always_the_same_is_nearer_than_one_who_answers_at_random():
-    scored, metrics = tables(4)
-    still = metrics[metrics["metric"] == "random"].assign(metric="still", score=3.0)
-    for scale in replacing.SCALES:
-        every = pd.concat([metrics, still])
-        found = replacing.stand_ins(scored, every, collections=["ESA-1", "ESA-2"], scale=scale)
-        advantage = found.groupby("judge")["advantage"].first()
-        assert advantage["still"] > advantage["random"]
-        assert advantage[replacing.CONSTANT] == advantage["still"]
-
-
-def test_scales_and_collections_that_are_not_there_are_refused():
-    scored, metrics = tables(2)
-    elsewhere = metrics.assign(system="elsewhere")
-    cases = [
-        (metrics, {"scale": "inch"}, "inch"),
-        (metrics, {"collections": ["ESA-7"]}, "ESA-7"),
-        (elsewhere, {}, "No"),
-    ]
-    for judges, options, word in cases:
-        with pytest.raises(DataError, match=word):
-            replacing.stand_ins(scored, judges, **{"collections": ["ESA-1", "ESA-2"], **options})
-
-
-def test_every_set_of_annotators_is_tried_with_the_others_as_judges():
-    scored, metrics = tables(3)
-    more = scored[scored["protocol"].isin(["ESA-1", "ESA-2"])]
-    more = more.assign(protocol=more["protocol"].str.replace("ESA", "ESAAI"))
-    both = pd.concat([scored, more])
-    found = replacing.every_set(both, metrics, epsilons=[0.15])
-    for name, collections in replacing.SETS.items():
-        own = found[found["data"] == name].reset_index(drop=True)
-        others = [one for one in ("ESA-1", "ESA-2", "ESAAI-1", "ESAAI-2", "MQM-1") if one not in collections]
-        assert set(own.loc[own["kind"] == "people", "judge"]) == set(others)
-        once = replacing.stand_ins(both, metrics, collections=collections, people=others, epsilons=[0.15])
-        pd.testing.assert_frame_equal(own.drop(columns="data"), once)
+@pytest.mark.parametrize(
+    ("call", "word"),
+    [
+        (lambda: alternative_annotator(PEOPLE, PEOPLE["a"], epsilon=1.0), "1.0"),
+        (lambda: alternative_annotator(PEOPLE, PEOPLE["a"], alignment="kappa"), "kappa"),
+        (lambda: replacing.stand_ins(*tables(2), collections=["ESA-1", "ESA-2"], scale="inch"), "inch"),
+        (lambda: replacing.stand_ins(*tables(2), collections=["ESA-7"]), "ESA-7"),
+    ],
+)
+def test_what_cannot_be_is_refused(call, word):
+    with pytest.raises(DataError, match=word):
+        call()
 
 
 def test_people_who_judged_the_same_translations_elsewhere_are_a_set_of_their_own():
@@ -330,15 +255,7 @@ def test_likeness_is_the_f1_of_sets_of_characters(one, other):
     f1 = 2 * precision * recall / (precision + recall) if precision + recall else float(not a and not b)
     found = spans.alike(spans.mask(one), spans.mask(other))
     assert found == pytest.approx(f1)
-    assert found == spans.alike(spans.mask(other), spans.mask(one))
     assert (found == 1) == (a == b)
-    assert 0 <= found <= 1
-
-
-@given(MARKS, MARKS, st.integers(0, 30))
-def test_where_in_the_text_marks_stand_does_not_matter_only_where_beside_each_other(one, other, by):
-    moved = [[(start + by, end + by) for start, end in own] for own in (one, other)]
-    assert spans.alike(*map(spans.mask, moved)) == spans.alike(spans.mask(one), spans.mask(other))
 
 
 def campaign(seed=1, items=60):
@@ -385,11 +302,3 @@ def test_the_trial_is_the_test_read_aloud():
         ahead.setdefault((row.protocol, row.annotator), []).append(f1(judge, theirs) >= f1(own, theirs))
     assert found.loc["MQM-1", "advantage"] == pytest.approx(np.mean([np.mean(one) for one in ahead.values()]))
     assert (found.loc["MQM-1", "annotators"], found.loc["MQM-1", "items"]) == (4, 140)
-
-
-def test_who_marks_nothing_passes_where_people_mark_little():
-    rng = np.random.default_rng(2)
-    marks = [[0 if rng.random() < 0.8 else 1 << int(rng.integers(0, 40)) for _ in "abc"] for _ in range(100)]
-    nothing = pd.Series([0] * 100, dtype=object)
-    people = pd.DataFrame(marks, dtype=object)
-    assert alternative_annotator(people, nothing, alignment=spans.alike, epsilon=0.1).passed

@@ -2,22 +2,17 @@
 
 import itertools
 
-import krippendorff
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
 
 from evalkit import DataError, data
 from evalkit.data import simulate
 from evalkit.data.schemas import UNSTATED
 from evalkit.human import mqm
-from evalkit.human.mqm.agreement import _characters
 from evalkit.papers import sai2023
-from evalkit.papers.sai2023.audit import impossible_tau
-from evalkit.stats import verdicts
 from tests.makers import laid_out
 
 NAMED = {"tgt_lang": "guj", "system": "s", "annotator": "a"}
@@ -34,16 +29,6 @@ def marks(*errors, **columns):
     return frame.assign(src_lang="eng", doc="d", span=frame.index.astype("str"), **NAMED | columns)
 
 
-@pytest.fixture(scope="module")
-def drawn():
-    return simulate.indicmt_mqm(seed=3), simulate.indicmt_mqm_spans(seed=3)
-
-
-@pytest.fixture(scope="module")
-def released(real):
-    return real("indicmt-mqm"), real("indicmt-mqm-spans")
-
-
 # Scores
 
 
@@ -51,7 +36,7 @@ KINDS = st.sampled_from(["other", "fluency/grammar"])
 ERRORS = st.lists(st.tuples(st.sampled_from("123"), KINDS, st.sampled_from(SIX)), min_size=1, max_size=12)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=15)
 @given(ERRORS)
 def test_scores_are_the_top_less_what_a_loop_adds_up(errors):
     table = mqm.segment_scores(judgements("1", "2", "3"), marks(*errors), "release").set_index("segment")
@@ -60,13 +45,6 @@ def test_scores_are_the_top_less_what_a_loop_adds_up(errors):
         mine = [weigh[v] for s, _, v in errors if s == segment]
         assert table.at[segment, "mqm"] == 25 - sum(mine)
         assert table.at[segment, "errors"] == len(mine)
-
-
-def test_the_order_of_errors_and_of_judgements_changes_no_score(drawn):
-    ratings, spans = drawn
-    straight = mqm.segment_scores(ratings, spans, "paper").set_index(mqm.KEY)["mqm"]
-    turned = mqm.segment_scores(ratings.iloc[::-1], spans.sample(frac=1, random_state=1), "paper")
-    pd.testing.assert_series_equal(straight.sort_index(), turned.set_index(mqm.KEY)["mqm"].sort_index())
 
 
 def test_rules_of_schemes_act_alone():
@@ -93,16 +71,14 @@ def test_punctuation_and_non_translations_weigh_what_the_wmt_scheme_says():
     assert mqm.weights(errors, "Freitag et al. 2021 (WMT)").tolist() == [0.1, 1.0, 25.0, 0.0, 5.0]
 
 
-LOW, FIVE = marks(("1", "other", "low")), "Sai et al. 2023, Table 5"
+LOW, ODD = marks(("1", "other", "low")), marks(("1", "other", "awful"))
+FIVE = "Sai et al. 2023, Table 5"
 
 
 @pytest.mark.parametrize(
     ("call", "word"),
     [
-        (
-            lambda: mqm.segment_scores(judgements("1"), LOW.assign(severity="awful"), "release"),
-            "guj, s, d, 1, a: .*awful",
-        ),
+        (lambda: mqm.segment_scores(judgements("1"), ODD, "release"), "guj, s, d, 1, a: .*awful"),
         (lambda: mqm.weights(LOW, "mine"), "mine"),
         (lambda: mqm.segment_scores(judgements("2"), LOW, "release"), "1, a: an error"),
         (lambda: mqm.segment_scores(judgements("1", "1"), LOW, "release"), "same names"),
@@ -126,9 +102,8 @@ def test_errors_within_the_text_and_of_a_stated_or_no_type_pass():
 
 
 def test_means_leave_out_discarded_judgements_and_penalties_are_per_character():
-    scored = mqm.segment_scores(
-        judgements("1", "2"), marks(("1", "source error", "low"), ("2", "other", "high")), "paper"
-    )
+    errors = marks(("1", "source error", "low"), ("2", "other", "high"))
+    scored = mqm.segment_scores(judgements("1", "2"), errors, "paper")
     (row,) = mqm.aggregate(scored, by=["system"], texts=pd.Series(["x" * 50, "y" * 200])).itertuples()
     assert (row.segments, row.mqm, row.per_1000) == (1, 21.0, 1000 * 4 / 200)
 
@@ -144,7 +119,7 @@ def placed(*places, side="target", segment="1", error_type="other"):
 TEXTS = judgements("1").assign(source="four", hypothesis="translation")
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=15)
 @given(st.lists(st.tuples(st.integers(0, 12), st.integers(1, 6)), min_size=1, max_size=6))
 def test_overlaps_are_those_that_comparing_all_pairs_finds(stretches):
     spans = placed(*[(a, a + n) for a, n in stretches])
@@ -156,15 +131,7 @@ def test_overlaps_are_those_that_comparing_all_pairs_finds(stretches):
 # Weights behind shipped scores
 
 
-def test_all_shipped_scores_but_one_follow_the_weights_of_the_release(released):
-    fits = sai2023.explain(*released)
-    found = fits.groupby("scheme")[["rows_equal", "rows"]].sum()
-    assert found.loc["release"].tolist() == [6999, 7000]
-    assert found.loc["paper", "rows_equal"] < 3500
-    (odd,) = sai2023.odd_rows(*released).itertuples()
-    assert (odd.tgt_lang, odd.row, odd.system, odd.score, odd.given) == ("mar", 1396, "NLLB", 25.0, 20.0)
-
-
+@pytest.mark.slow
 def test_wmt_weights_give_every_error_its_shipped_weight_and_every_segment_its_official_score(real):
     spans, ratings = real("wmt23-mqm-spans"), real("wmt23-mqm")
     assert np.array_equal(mqm.weights(spans, "Freitag et al. 2021 (WMT)"), spans["weight"])
@@ -180,27 +147,11 @@ def test_wmt_weights_give_every_error_its_shipped_weight_and_every_segment_its_o
 # Table 9
 
 
-def test_table_9_was_computed_on_the_splits(released, real):
-    ratings, splits = released[0], real("indicmt-splits")
-    printed = data.published("sai2023_table9")
-    totals = splits.assign(c=splits["formula_score"].clip(lower=0)).groupby("tgt_lang")["c"].agg(["sum", "size"])
-    full = totals[totals["size"] == 1476]["sum"].rename({"guj": "gu", "hin": "hi", "mal": "ml"})
-    (counts,) = sai2023.fitting_counts(printed, full, judgements=1476).itertuples(index=False)
-    assert list(counts) == [245, 257, 262, 258, 254, 200]
-    again = ratings.assign(score=mqm.segment_scores(*released, "release")["mqm"])
-    together = sai2023.combined(again, splits)
-    found = sai2023.system_means(together[together["system"] == "NLLB"], file_set="both").set_index("language")
-    cells = printed[printed["system"].eq("NLLB")].set_index("language")["mean_score"]
-    assert found["n"].eq(200).all()
-    assert all(verdicts.verdict(cells[name], found.at[name, "mean_score"]) == "match" for name in found.index)
-
-
 def test_denominators_hold_the_true_number_and_mean_what_they_say():
     rng = np.random.default_rng(5)
     n, scores = 37, rng.integers(0, 50, (4, 37)) / 2
-    printed = pd.DataFrame(
-        {"language": list("abcd"), "system": "NLLB", "mean_score": [f"{m:.3f}" for m in scores.mean(axis=1)]}
-    )
+    means = [f"{mean:.3f}" for mean in scores.mean(axis=1)]
+    printed = pd.DataFrame({"language": list("abcd"), "system": "NLLB", "mean_score": means})
     found = sai2023.denominators(printed)["n"].loc[lambda n: n <= 60].tolist()
     assert n in found
     assert len(found) < 20
@@ -256,7 +207,6 @@ def units_of(people):
     return mqm.merged(frame.astype({"annotator": "str", "start": int, "end": int}), by=["annotator"])
 
 
-@settings(deadline=None, max_examples=50)
 @given(MARKED)
 def test_unitised_alpha_is_what_counting_all_places_gives(people):
     units = units_of(people)
@@ -267,29 +217,6 @@ def test_unitised_alpha_is_what_counting_all_places_gives(people):
     else:
         expected = 1 - brute_observed(marked, 40) / brute_expected(marked, 40)
         assert found == pytest.approx(expected, abs=1e-9)
-
-
-def test_unitised_alpha_is_one_for_the_same_marks_and_about_nought_for_random_ones():
-    same = units_of([[(a, 5) for a in (10, 60, 200)]] * 3)
-    assert mqm.unitised_alpha(same, length=300, annotators=3) == 1.0
-    rng = np.random.default_rng(7)
-    values = []
-    for _ in range(40):
-        units = units_of([[(a, 6) for a in rng.integers(0, 2994, 60)] for _ in "abcd"])
-        values.append(mqm.unitised_alpha(units, length=3000, annotators=4))
-    assert abs(np.mean(values)) < 0.04
-
-
-def test_characters_agree_as_the_krippendorff_package_says():
-    rng = np.random.default_rng(11)
-    rows = [(item, who, a, a + 4) for item in (0, 1) for who in "abc" for a in rng.choice(25, 3, replace=False)]
-    units = mqm.merged(pd.DataFrame(rows, columns=["item", "annotator", "start", "end"]), by=["item", "annotator"])
-    table = np.zeros((3, 80))
-    for row in units.itertuples():
-        offset = 30 * row.item
-        table["abc".index(row.annotator), offset + row.start : offset + row.end] = 1
-    expected = krippendorff.alpha(table, level_of_measurement="nominal")
-    assert _characters(units, np.array([30, 50]), 3) == pytest.approx(expected, abs=1e-9)
 
 
 def test_raters_agreement_is_measured_on_items_that_all_judged():
@@ -305,43 +232,23 @@ def test_raters_agreement_is_measured_on_items_that_all_judged():
 # Distributions
 
 
-def test_shares_sum_to_one_and_counts_to_all_errors(drawn):
-    ratings, spans = drawn
+def test_shares_sum_to_one_and_counts_to_all_errors():
+    gujarati = marks(("1", "other", "low"), ("1", "fluency/grammar", "high"), ("2", "other", "low"))
+    spans = pd.concat([gujarati, marks(("1", "other", "very high"), tgt_lang="hin")])
     types, levels = mqm.type_counts(spans), mqm.severity_shares(spans)
     assert types["errors"].sum() == levels["errors"].sum() == len(spans)
     assert np.allclose(types.groupby("tgt_lang")["share"].sum(), 1)
     assert np.allclose(levels.groupby("tgt_lang")["share"].sum(), 1)
-    systems = mqm.errors_per_system(ratings, spans)
-    assert systems["errors"].sum() == len(spans)
-    assert systems["segments"].sum() == len(ratings)
-
-
-# Print
-
-
-def tables():
-    return {f"table{n}": data.published(f"sai2023_table{n}") for n in (1, 2, 3, 4, 9, 10)}
+    (system,) = mqm.errors_per_system(judgements("1", "2", "3"), gujarati).itertuples()
+    assert (system.errors, system.segments) == (3, 3)
 
 
 def test_misprints_are_found_and_a_mended_table_has_none_of_them():
-    printed, key = tables(), ("table1", "COMET-QE-DA, average pearson")
+    printed = {f"table{n}": data.published(f"sai2023_table{n}") for n in (1, 2, 3, 4, 9, 10)}
+    key = ("table1", "COMET-QE-DA, average pearson")
     first = printed["table1"]
     wrong = first["metric"].eq("COMET-QE-DA") & first["language"].eq("average")
     mended = printed | {"table1": first.assign(pearson=first["pearson"].mask(wrong, "0.484"))}
     before, after = (set(zip(found["table"], found["cell"])) for found in map(sai2023.misprints, (printed, mended)))
     assert {key, ("table2", "COMET-QE-DA, gu, kendall"), ("table9", "mBART, average")} <= before
     assert before - after == {key}
-
-
-def test_taus_of_all_rankings_of_seven_systems_are_possible_and_others_are_not():
-    rng = np.random.default_rng(2)
-    taus = {f"{stats.kendalltau(np.arange(7), rng.permutation(7)).statistic:.3f}" for _ in range(200)}
-    assert len(taus) > 10
-    six = f"{stats.kendalltau(np.arange(6), rng.permutation(6)).statistic:.3f}"
-    rows = [
-        (value, name, "0", six if name == "gu" else value) for value in taus for name in ("gu", "hi", "mr", "ml", "ta")
-    ]
-    table = pd.DataFrame(rows, columns=["metric", "language", "pearson", "kendall"])
-    assert not list(impossible_tau(table))
-    odd = table.assign(kendall=table["kendall"].mask(table.index == 1, "0.500"))
-    assert len(list(impossible_tau(odd))) == 1

@@ -18,7 +18,6 @@ from evalkit.stats import agreement
 from tests.makers import laid_out
 
 PER_ANNOTATOR = [name for name in METHODS if name not in ("none", "z_calibration", "mixed", "ticks")]
-YEARS = pytest.mark.parametrize("year", [21, 22])
 
 
 def rated(scores, *, annotators="a", hits="h", **columns):
@@ -73,14 +72,14 @@ def test_quantiles_give_every_annotator_the_common_distribution():
     rng = np.random.default_rng(4)
     common = rng.permutation(np.arange(50.0))
     strict, own = np.sort(rng.normal(20, 3, 50)), common
-    frame = rated([*strict, *own], annotators=["strict"] * 50 + ["own"] * 50)
     scores = np.stack([strict, own])
     found = forms.quantile(scores, scores, reference=common)
     np.testing.assert_allclose(found, [np.arange(50.0), own])
-    pooled = normalization.normalize(frame, method="quantile")
+    pooled = normalization.normalize(
+        rated([*strict, *own], annotators=["strict"] * 50 + ["own"] * 50), method="quantile"
+    )
     medians = pooled.groupby("annotator")["normalized"].median()
     assert medians["strict"] == pytest.approx(medians["own"])
-    assert medians["own"] == pytest.approx(np.median(frame["score"]), abs=0.5)
 
 
 def test_ticks_are_the_scales_and_the_nearest():
@@ -89,11 +88,6 @@ def test_ticks_are_the_scales_and_the_nearest():
     stars = rated([1, 2.4, 2.5, 5])
     stars.attrs["scale"] = (1, 5)
     assert normalization.normalize(stars, method="ticks", ticks=5)["normalized"].tolist() == [1, 2, 3, 5]
-
-
-@given(st.floats(-1e6, 1e6).filter(lambda x: abs(x) > 1e-6), st.integers(1, 12))
-def test_significant_digits_are_those_that_print(value, digits):
-    assert forms.significant(value, digits) == float(f"{value:.{digits}g}")
 
 
 def test_statistics_from_some_items_move_all():
@@ -124,7 +118,6 @@ CROSSED, _, _ = crossed(np.random.default_rng(8), people=12, segments=40)
     ("call", "word"),
     [
         (lambda: normalization.normalize(SMALL, method="zscore"), "zscore"),
-        (lambda: normalization.normalize(SMALL, method="z_calibration"), "calibration items"),
         (lambda: normalization.normalize(SMALL, method="mixed"), "eng-deu: a mixed model"),
         (lambda: normalization.normalize(SMALL, no_spread="drop"), "no_spread='drop'"),
         (lambda: normalization.normalize(SMALL, by="annotator"), "tuple"),
@@ -134,10 +127,7 @@ CROSSED, _, _ = crossed(np.random.default_rng(8), people=12, segments=40)
         (lambda: normalization.mixed_effects(rated([1, 1, 5, 5], annotators=list("aabb"))), "two different scores"),
         (lambda: normalization.order_kept(normalization.normalize(FLAT)), "No row"),
         (lambda: normalization.order_kept(normalization.normalize(FLAT).drop(columns="hit")), "hit"),
-        (
-            lambda: normalization.means(SMALL, calibration=rated([1], annotators="b", item_type="calibration")),
-            "No annotator",
-        ),
+        (lambda: normalization.means(SMALL, calibration=PANEL), "No annotator"),
         (lambda: normalization.held_out(PANEL, methods=("z_calibration",)), "z_calibration"),
         (lambda: normalization.held_out(PANEL.assign(item_type="system")), "No calibration items"),
         (lambda: normalization.held_out(PANEL[PANEL["annotator"] < "p2"]), "eng-deu: 2 annotators"),
@@ -152,11 +142,9 @@ def test_what_makes_no_sense_is_refused(call, word):
 def test_every_method_is_described_and_runs():
     assert normalization.methods().notna().all(axis=None)
     frame = simulate.calibration_hits(seed=1)
-    frame.attrs["source"] = {"name": "mine"}
     several = normalization.variants(frame, {name: {"method": name} for name in METHODS})
     for name, found in several.items():
         assert found["normalized"].notna().all(), name
-        assert found.attrs["source"] == frame.attrs["source"]
         assert found.attrs["normalization"]["method"] == name
 
 
@@ -165,7 +153,7 @@ def test_every_method_is_described_and_runs():
 lists = st.lists(st.integers(0, 100), min_size=6, max_size=30).filter(lambda x: len(set(x)) > 1)
 
 
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(lists, st.floats(0.2, 5), st.floats(-40, 40))
 def test_bias_and_gain_of_an_annotator_are_taken_out(scores, gain, bias):
     frame = rated(scores)
@@ -177,7 +165,7 @@ def test_bias_and_gain_of_an_annotator_are_taken_out(scores, gain, bias):
             np.testing.assert_allclose(after, plain, atol=1e-6)
 
 
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(st.data())
 def test_the_order_of_an_annotators_scores_survives_unless_statistics_change_by_hit(data):
     """One increasing map per annotator keeps their order, whatever the method; the HITs do not matter."""
@@ -191,21 +179,8 @@ def test_the_order_of_an_annotators_scores_survives_unless_statistics_change_by_
         ordered = found.sort_values("score")["normalized"].to_numpy()
         assert (np.diff(ordered) >= 0).all(), method
         if method.startswith("z") and len(found) and found["score"].nunique() > 1:
-            kept = normalization.order_kept(found).iloc[0]
-            assert kept["rho"] == pytest.approx(1, abs=1e-12)
-            assert kept["pearson"] == pytest.approx(1, abs=1e-9)
+            assert normalization.order_kept(found)["rho"].iloc[0] == pytest.approx(1, abs=1e-12)
             assert normalization.inversions(found).empty
-
-
-@settings(max_examples=20)
-@given(st.lists(st.integers(0, 60), min_size=3, max_size=12).filter(lambda x: len(set(x)) > 1), st.integers(1, 40))
-def test_the_same_scores_in_a_better_hit_change_places_with_those_of_a_worse_one(scores, lift):
-    """Shift a HIT: its z-scores by HIT stay, so a score of the shifted HIT ties with one ``lift`` points lower."""
-    frame = rated([*scores, *(s + lift for s in scores)], hits=["h"] * len(scores) + ["k"] * len(scores))
-    found = normalization.normalize(frame, by=("hit",))
-    np.testing.assert_allclose(found["normalized"][: len(scores)], found["normalized"][len(scores) :], atol=1e-12)
-    assert normalization.order_kept(found)["rho"].iloc[0] < 1
-    assert normalization.order_kept(normalization.normalize(frame))["rho"].iloc[0] == 1
 
 
 @pytest.mark.parametrize("method", ["z", "rank", "quantile"])
@@ -222,16 +197,7 @@ def test_the_order_of_rows_is_irrelevant(method):
     shuffled()
 
 
-def test_the_mixed_model_keeps_every_annotators_order_and_forgets_the_order_of_rows():
-    frame, _, _ = crossed(np.random.default_rng(12), people=5, segments=15)
-    found = normalization.normalize(frame, method="mixed")
-    shuffled = normalization.normalize(frame.sample(frac=1, random_state=1), method="mixed").sort_index()
-    np.testing.assert_allclose(shuffled["normalized"], found["normalized"], atol=1e-8)
-    for _, own in found.groupby("annotator"):
-        assert (np.diff(own.sort_values("score")["normalized"]) > 0).all()
-
-
-# --- mixed-effects model -------------------------------------------------------------------------------------------
+# mixed-effects model
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -282,30 +248,6 @@ def test_with_gains_the_fit_stands_on_top_of_the_penalised_restricted_likelihood
         assert value(-0.2 * direction) < top
 
 
-def test_the_model_finds_biases_and_gains_where_z_is_misled_by_what_was_judged():
-    rng = np.random.default_rng(7)
-    frame, bias, gain = crossed(rng, people=6, segments=300, share=1.0, gains=[0.5, 0.7, 1, 1, 1.4, 2.1])
-    easy, lucky = frame["system"] == "2", frame["annotator"].isin(["0", "3"])
-    frame = frame[np.where(lucky, easy, rng.random(len(frame)) < 0.5)]
-    found = normalization.mixed_effects(frame).groups
-    geometric = gain / np.exp(np.log(gain).mean())
-    np.testing.assert_allclose(found["gain"], geometric, rtol=0.12)
-    assert np.corrcoef(found["bias"], bias)[0, 1] > 0.98
-    truth = bias - bias.mean()
-    means = frame.groupby("annotator")["score"].mean()
-    off = [np.abs(b - b.mean() - truth).max() for b in (found["bias"].to_numpy(), means.to_numpy())]
-    assert off[0] < 2 < off[1]
-
-
-def test_few_judgements_are_pulled_towards_the_average_annotator():
-    lenient = CROSSED["annotator"] == "3"
-    frame = CROSSED.assign(score=CROSSED["score"] + 25 * lenient)
-    few = frame.drop(frame.index[lenient][3:])
-    full, short = (normalization.mixed_effects(rows).groups.set_index("annotator") for rows in (frame, few))
-    assert 0 < short.at["3", "bias"] < full.at["3", "bias"]
-    assert abs(np.log(short.at["3", "gain"])) < 1
-
-
 def test_the_fit_ends_where_annotators_and_segments_do_not_differ():
     rng = np.random.default_rng(22)
     frame, _, _ = crossed(rng, people=8, segments=60, share=0.3)
@@ -315,9 +257,6 @@ def test_the_fit_ends_where_annotators_and_segments_do_not_differ():
     assert sd["noise"] == pytest.approx(frame.groupby("system")["score"].std().mean(), rel=0.1)
     assert sd[["segment", "bias"]].max() < 1.5
     np.testing.assert_allclose(found.groups["gain"], 1, atol=0.15)
-    parts = normalization.mixed_effects(simulate.wmt21_mturk(seed=7)).parts
-    assert parts["steps"].max() < 1000
-    assert parts["sd"].gt(0).all()
 
 
 def test_a_flat_annotator_keeps_the_fit_finite_and_gets_the_quality_of_what_they_saw():
@@ -330,21 +269,16 @@ def test_a_flat_annotator_keeps_the_fit_finite_and_gets_the_quality_of_what_they
     assert theirs == pytest.approx(others, abs=1)
 
 
-# --- WMT's own z-scores --------------------------------------------------------------------------------------------
+# WMT's own z-scores
 
 
-@YEARS
-def test_wmts_published_z_scores_come_out_of_the_raw_scores(year, real):
-    compared = knowles2024.compare_with_published(real(f"wmt{year}-mturk"))
+@pytest.mark.slow
+def test_wmts_published_z_scores_come_out_of_the_raw_scores(real):
+    compared = knowles2024.compare_with_published(real("wmt22-mturk"))
     wmt = compared[compared["variant"] == "as WMT"]
-    assert len(wmt) == {21: 6, 22: 7}[year]
+    assert (len(wmt), wmt["judgements"].sum()) == (7, 187734)
     assert (wmt["largest"] <= 1e-9).all()
-    assert wmt["judgements"].sum() == {21: 115059, 22: 187734}[year]
-    assert wmt["equal"].all()
-    others = compared[compared["variant"] != "as WMT"]
-    assert not others["equal"].any(), "the other pipelines are not WMT's, so the comparison can tell"
-    unrounded = compared[compared["variant"] == "statistics not rounded"]["largest"]
-    assert unrounded.between(1e-9, 1e-4).all()
+    assert not compared.loc[compared["variant"] != "as WMT", "equal"].any(), "the comparison can tell other pipelines"
 
 
 # order of scores
@@ -361,17 +295,13 @@ def test_rho_and_pearson_equal_scipy_and_the_inversion_is_found_by_hand():
         assert kept.at[name, "rho"] == pytest.approx(stats.spearmanr(*both)[0])
         assert kept.at[name, "pearson"] == pytest.approx(stats.pearsonr(*both)[0])
     worst = normalization.inversions(found)
-    assert worst["rho"].is_monotonic_increasing
     for row in worst.itertuples():
         own = found[found["annotator"] == row.annotator]
         pairs = own.merge(own, how="cross")
         swapped = pairs[(pairs["score_x"] > pairs["score_y"]) & (pairs["normalized_x"] < pairs["normalized_y"])]
         assert row.difference == (swapped["score_x"] - swapped["score_y"]).max() == row.higher_score - row.lower_score
         assert row.reversed_by == pytest.approx(row.lower_normalized - row.higher_normalized)
-        assert row.reversed_by > 0
-        mean = own.loc[own["hit"] == row.higher_hit, "score"].mean()
-        assert row.higher_hit_mean == pytest.approx(mean)
-        assert row.higher_normalized == pytest.approx((row.higher_score - mean) / row.higher_hit_sd)
+        assert row.higher_hit_mean == pytest.approx(own.loc[own["hit"] == row.higher_hit, "score"].mean())
 
 
 def test_the_summary_is_over_annotators_with_several_hits():
@@ -380,10 +310,8 @@ def test_the_summary_is_over_annotators_with_several_hits():
     row = normalization.order_summary(kept, by=["pair"]).iloc[0]
     counts = {"annotators": 4, "several_hits": 2, "reordered": 2, "above_0.9": 0.5}
     assert row.drop("pair").to_dict() == counts | {"lowest": 0.8, "median": 0.875, "one_hit_lowest": 1.0}
-    nobody = normalization.order_summary(kept.assign(hits=1), by=["pair"])
-    assert nobody["reordered"].tolist() == [0]
-    zero = normalization.order_kept(normalization.normalize(FLAT, no_spread="zero"))
-    assert zero["rho"].isna().all()
+    assert normalization.order_summary(kept.assign(hits=1), by=["pair"])["reordered"].tolist() == [0]
+    assert normalization.order_kept(normalization.normalize(FLAT, no_spread="zero"))["rho"].isna().all()
 
 
 def test_means_by_hand_with_and_without_a_calibration_set():
@@ -401,20 +329,7 @@ def test_means_by_hand_with_and_without_a_calibration_set():
     assert distances.loc["HIT", ["n", "median", "largest"]].tolist() == [2, 25, 30]
 
 
-def test_hits_drawn_at_random_lie_as_far_from_the_mean_as_chance_says():
-    """With HITs that differ by nothing the distance is that of chance; with HITs 20 points apart, far beyond."""
-    frame = laid_out(np.random.default_rng(10).normal(50, 10, (300, 60)), "annotator segment")
-    hit = frame["segment"].astype(int) // 20
-    frame["hit"] = frame["annotator"] + "/" + hit.astype(str)
-    row = normalization.mean_distances(normalization.means(frame)).iloc[0]
-    assert row["n"] == 900
-    assert row["median"] == pytest.approx(row["by_chance"], rel=0.1)
-    apart = normalization.mean_distances(normalization.means(frame.assign(score=frame["score"] + 10 * hit))).iloc[0]
-    assert apart["by_chance"] == pytest.approx(row["by_chance"], rel=0.01)
-    assert apart["median"] > 5 * apart["by_chance"]
-
-
-# --- held-out agreement --------------------------------------------------------------------------------------------
+# held-out agreement
 
 
 def panel(rng, *, people=5, documents=6, sentences=4, gains=None, noise=6.0):
@@ -461,16 +376,12 @@ def test_the_jackknife_leaves_out_annotators_as_if_they_had_never_been_there():
     assert found.at["none", "change"] == found.at["none", "change_high"] == 0
 
 
-def test_methods_bring_together_what_they_are_made_for_and_units_do_not_matter():
+def test_methods_bring_together_what_they_are_made_for():
     frame = panel(np.random.default_rng(16), gains=[0.5, 0.8, 1, 1.3, 1.8], noise=3, documents=20)
     found = normalization.held_out(frame, splits=20).set_index("method")
     assert found.loc[["z", "mixed", "robust", "quantile"], "change_low"].gt(0).all()
     assert found.at["mixed", "agreement"] > found.at["z", "agreement"] > found.at["robust", "agreement"]
     assert found.at["z", "closer"] == 1
-    moved = frame.assign(score=frame["score"] / 20 - 1)
-    moved.attrs["scale"] = (-1, 4)
-    again = normalization.held_out(moved, splits=20).set_index("method")
-    np.testing.assert_allclose(again["agreement"], found["agreement"], atol=1e-4)
     same = panel(np.random.default_rng(17), gains=[0.5, 1, 2], people=3, noise=0)
     exact = normalization.held_out(same, methods=("z", "rank"), splits=10).set_index("method")["agreement"]
     assert exact["z"] == pytest.approx(1)
@@ -482,8 +393,6 @@ def test_an_annotator_without_values_is_left_out_for_all_methods_and_counted():
     flat = frame["annotator"] == "p0"
     frame.loc[flat, "score"] = np.where(frame.loc[flat, "doc"] == "d00", 10.0, 80.0)
     found = normalization.held_out(frame, methods=("none", "z", "robust"), splits=40).set_index("method")
-    assert found.at["none", "undefined"] == 0
-    assert 0.05 < found.at["z", "undefined"] < 0.15, "half of the splits fit on documents that leave a0 without spread"
     assert found.at["robust", "undefined"] == pytest.approx(0.2), "a fifth of a0's scores do not move a quartile"
     others = normalization.held_out(frame[~flat], methods=("none", "z", "robust"), splits=40).set_index("method")
     np.testing.assert_allclose(found["agreement"], others["agreement"])
@@ -492,20 +401,15 @@ def test_an_annotator_without_values_is_left_out_for_all_methods_and_counted():
 # figures
 
 
-def test_figures_show_the_tables():
+def test_figures_are_drawn():
     people, hit = np.repeat(["a$", "b"], 24), np.tile(np.repeat([0, 1, 2], 8), 2)
     scores = np.random.default_rng(20).integers(20, 60, 48) + 12 * hit
     hits = rated(scores, annotators=list(people), hits=[f"{who}/{k}" for who, k in zip(people, hit, strict=True)])
     by_hit, by_annotator = normalization.normalize(hits, by=("hit",)), normalization.normalize(hits)
-    crosses = draw.mean_scatter(normalization.means(hits), pair="eng-deu").lines[0].get_xydata()
-    assert sorted(crosses[:, 1]) == sorted(hits.groupby("hit")["score"].mean())
-    orders = draw.order_picture({"HIT $": by_hit, "all": by_annotator}, pair="eng-deu", annotator="a$")
-    orders.canvas.draw()  # an unclosed equation would raise here
-    steepness = [[np.polyfit(*line.get_data(), 1)[0] for line in axes.lines] for axes in orders.axes]
-    assert np.ptp(steepness[0]) > 1e-3 > np.ptp(steepness[1]), "three lines by HIT, one by annotator"
-    assert len(draw.rho_distribution(normalization.order_kept(by_hit)).lines[0].get_xdata()) == 2
+    draw.mean_scatter(normalization.means(hits), pair="eng-deu")
+    draw.order_picture({"HIT $": by_hit, "all": by_annotator}, pair="eng-deu", annotator="a$").canvas.draw()
+    draw.rho_distribution(normalization.order_kept(by_hit))
     held = normalization.held_out(PANEL, methods=("none", "z", "ticks"), splits=5)
-    shown = np.concatenate([line.get_xdata() for line in draw.held_out_agreement(held).axes[0].lines[:2]])
-    assert sorted(shown[~np.isnan(shown)]) == sorted(held["agreement"])
+    draw.held_out_agreement(held)
     summary = normalization.summarize_cross_validation(held).set_index("method")
     assert summary["agreement"].to_dict() == pytest.approx(held.set_index("method")["agreement"].to_dict())

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from evalkit import DataError
-from evalkit.data import compared, together
+from evalkit.data import compared
 from evalkit.human import preferences
-from evalkit.human.preferences import beside, drawable, kernels, marked, study, worth
+from evalkit.human.preferences import beside, marked, study, worth
 from tests.makers import comparisons, laid_out
 
 #: Games of baseball in 1987: wins of the row against the column. Agresti 2002, Table 10.10, with his estimates.
@@ -41,10 +41,9 @@ def of_wins(wins, names):
 
 
 def drawn(size=300, systems=5, seed=3, place=0.0, tie=0.3):
-    """Answers drawn from Davidson's model with random strengths, and these."""
-    strength = np.random.default_rng(seed).normal(0, 1, systems)
-    frame = comparisons(seed, strengths=strength, size=size, tie=np.exp(tie), place=place)
-    return frame, strength - strength.mean()
+    """Answers drawn from Davidson's model with random strengths."""
+    strengths = np.random.default_rng(seed).normal(0, 1, systems)
+    return comparisons(seed, strengths=strengths, size=size, tie=np.exp(tie), place=place)
 
 
 def test_baseball_has_the_strengths_and_the_fit_that_agresti_prints():
@@ -55,38 +54,11 @@ def test_baseball_has_the_strengths_and_the_fit_that_agresti_prints():
     assert (round(found.deviance, 1), found.freedom) == (15.7, 15)
 
 
-def zermelo(wins, rounds=20_000):
-    """Strengths, positive and summing to 1: wins over the sum of meetings by own and other strength, again and again.
-
-    Zermelo 1929; Hunter 2004.
-    """
-    wins = np.asarray(wins, float) * (1 - np.eye(len(wins)))
-    met, strength = wins + wins.T, np.full(len(wins), 1 / len(wins))
-    for _ in range(rounds):
-        strength = wins.sum(axis=1) / (met / np.add.outer(strength, strength)).sum(axis=1)
-        strength = strength / strength.sum()
-    return strength
-
-
 def odds(wins):
     return preferences.fit_cells(preferences.of_wins(pd.DataFrame(wins))).odds
 
 
-def test_strengths_are_those_of_zermelos_rule():
-    assert odds(BASEBALL) == pytest.approx(zermelo(BASEBALL), abs=1e-12)
-    fitted = preferences.fit(of_wins(BASEBALL, TEAMS))
-    assert dict(zip(fitted.cells.systems, fitted.odds)) == pytest.approx(dict(zip(TEAMS, odds(BASEBALL))), abs=1e-12)
-
-
 tournaments = st.integers(0, 2**32 - 1).map(lambda seed: np.random.default_rng(seed).integers(1, 9, (5, 5)))
-
-
-@given(tournaments, st.permutations(range(5)))
-def test_renaming_systems_or_playing_everything_twice_changes_no_strength(wins, order):
-    strength = odds(wins)
-    assert odds(wins[np.ix_(order, order)]) == pytest.approx(strength[order], rel=1e-6)
-    assert odds(2 * wins) == pytest.approx(strength, rel=1e-6)
-    assert strength.sum() == pytest.approx(1)
 
 
 @given(tournaments)
@@ -119,7 +91,7 @@ def plain_likelihood(values, frame, systems, ties, place):
 @pytest.mark.parametrize("place", [False, True])
 @pytest.mark.parametrize("ties", ["davidson", "rao-kupper"])
 def test_the_fit_is_the_maximum_that_another_optimiser_finds_in_another_likelihood(ties, place):
-    frame, _ = drawn(150, 4, place=0.4)
+    frame = drawn(80, 4, place=0.4)
     fitted = preferences.fit(frame, ties=ties, place=place)
     systems = fitted.cells.systems
 
@@ -135,40 +107,11 @@ def test_the_fit_is_the_maximum_that_another_optimiser_finds_in_another_likeliho
         assert fitted.place[0] == pytest.approx(found.x[len(systems)], abs=1e-4)
 
 
-@pytest.mark.parametrize("ties", [*preferences.KERNELS])
-def test_slopes_and_curvatures_are_those_of_differences(ties):
-    rng, step = np.random.default_rng(5), 1e-5
-    counts, d, t = rng.integers(0, 9, (1, 20, 3)).astype(float), rng.normal(0, 2, (1, 20)), rng.uniform(0.1, 2, (1, 20))
-
-    def at(more_d=0.0, more_t=0.0):
-        return kernels.KERNELS[ties](counts, d + more_d, t + more_t)
-
-    for name, up, down in (("d", at(step), at(-step)), ("t", at(0, step), at(0, -step))):
-        assert (up.value - down.value) / (2 * step) == pytest.approx(getattr(at(), name), abs=1e-5)
-        assert -(up.d - down.d) / (2 * step) == pytest.approx(at().dd if name == "d" else at().dt, abs=1e-5)
-        assert -(up.t - down.t) / (2 * step) == pytest.approx(at().dt if name == "d" else at().tt, abs=1e-5)
-
-
-@given(st.sampled_from(["davidson", "rao-kupper"]), st.floats(-8, 8), st.floats(0.01, 5))
-def test_chances_sum_to_one_and_the_other_side_sees_them_turned(ties, d, t):
-    own, turned = kernels.chances(ties, np.array(d), np.array(t)), kernels.chances(ties, np.array(-d), np.array(t))
-    assert own.sum() == pytest.approx(1)
-    assert own[[1, 0, 2]] == pytest.approx(turned)
-    assert (own >= -1e-12).all()
-
-
-def test_a_large_sample_gives_back_the_strengths_that_made_it():
-    frame, strength = drawn(80_000, 5, place=0.25, tie=0.4)
-    fitted = preferences.fit(frame, place=True)
-    assert fitted.strength == pytest.approx(strength, abs=0.1)
-    assert (fitted.place[0], fitted.tie[0]) == pytest.approx((0.25, 0.4), abs=0.06)
-
-
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=10)
 @given(st.integers(0, 10_000), st.sampled_from(["half", "davidson", "rao-kupper"]))
 def test_laws_of_a_fit(seed, ties):
     """The order of rows and sides is irrelevant; all rows twice change nothing; answers turned turn the ranking."""
-    frame, _ = drawn(60, 3, seed=seed)
+    frame = drawn(60, 3, seed=seed)
     assume(len(preferences.separated(preferences.count(frame))) == 1)
     fitted = preferences.fit(frame, ties=ties)
     flip = {"a": "b", "b": "a", "tie": "tie"}
@@ -183,8 +126,8 @@ def test_laws_of_a_fit(seed, ties):
 
 def test_each_annotator_has_ties_and_places_of_their_own_as_if_fitted_apart():
     """Where two annotators judged different systems, fitting them together is fitting each."""
-    one, _ = drawn(200, 3, seed=1, place=0.5)
-    other, _ = drawn(200, 3, seed=2, place=-0.5, tie=1.0)
+    one = drawn(200, 3, seed=1, place=0.5)
+    other = drawn(200, 3, seed=2, place=-0.5, tie=1.0)
     one["annotator"], other["annotator"] = "p", "q"
     other[["system_a", "system_b"]] = other[["system_a", "system_b"]].replace({"S1": "T1", "S2": "T2"})
     both = preferences.fit(pd.concat([one, other]), place=True, annotators=True)
@@ -209,8 +152,8 @@ UNBEATEN = [("A", "B", "a", 5), ("B", "C", "a", 2), ("C", "B", "a", 1), ("C", "B
         (lambda: preferences.fit(table(SEPARATE)), r"A and C .* \(A, B; C, D\)"),
         (lambda: preferences.fit(table(SEPARATE), spread=preferences.WEAK), "A and C"),
         (lambda: preferences.fit(table(UNBEATEN)), "A never lost to, or tied with, B and C"),
-        (lambda: preferences.fit(drawn(50, 3)[0].assign(first="unknown"), place=True), "first"),
-        (lambda: preferences.fit(drawn(50, 3)[0], ties="thirds"), "thirds"),
+        (lambda: preferences.fit(drawn(50, 3).assign(first="unknown"), place=True), "first"),
+        (lambda: preferences.fit(drawn(50, 3), ties="thirds"), "thirds"),
     ],
 )
 def test_what_has_no_estimate_is_refused(call, word):
@@ -228,7 +171,6 @@ def test_who_won_everything_has_a_finite_strength_with_a_prior():
 ANSWERS = st.tuples(st.integers(0, 4), st.integers(1, 4), st.sampled_from(["a", "b", "tie"]))
 
 
-@settings(deadline=None, max_examples=40)
 @given(st.lists(ANSWERS, min_size=1, max_size=14))
 def test_a_fit_is_refused_exactly_where_strengths_run_away(rows):
     """Brute force: strengths have an estimate where each system can reach each other one along answers."""
@@ -246,20 +188,6 @@ def test_a_fit_is_refused_exactly_where_strengths_run_away(rows):
     else:
         with pytest.raises(DataError, match=r"never compared|never lost to"):
             preferences.fit(frame, ties="half")
-
-
-def test_win_rates_and_elo_by_hand():
-    frame = table([("A", "B", "a", 1), ("B", "C", "tie", 1), ("C", "A", "b", 1)])
-    assert preferences.win_rates(frame).set_index("system")["won"].to_dict() == {"A": 1.0, "B": 0.25, "C": 0.25}
-    points = {"A": 1000.0, "B": 1000.0, "C": 1000.0}
-    for one, other, won in (("A", "B", 1.0), ("B", "C", 0.5), ("C", "A", 0.0)):
-        change = 4 * (won - 1 / (1 + 10 ** ((points[other] - points[one]) / 400)))
-        points[one] += change
-        points[other] -= change
-    assert preferences.elo(frame, orders=0).set_index("system")["points"].to_dict() == pytest.approx(points)
-    shuffled = preferences.elo(frame, orders=50)
-    assert shuffled["points"].sum() == pytest.approx(3000)
-    assert (shuffled["spread"] > 0).any()
 
 
 def test_circles_are_those_of_the_counts_and_chance_makes_few_where_strengths_differ():
@@ -282,14 +210,9 @@ def test_circles_are_those_that_counting_wins_gives(seed):
         assert beats[[i, j, k], [j, k, i]].all() or beats[[j, k, i], [i, j, k]].all()
 
 
-def test_what_a_single_ranking_orders_has_no_circle():
-    assert preferences.in_circles(preferences.of_wins(pd.DataFrame(np.triu(np.ones((6, 6)), 1)))) == []
-
-
 def test_goodness_is_uniform_where_the_model_is_right():
-    p = [preferences.goodness(preferences.fit(drawn(3000, 5, seed=seed)[0])).strengths.p for seed in range(60)]
+    p = [preferences.goodness(preferences.fit(drawn(3000, 5, seed=seed))).strengths.p for seed in range(20)]
     assert 0.3 < np.mean(p) < 0.7
-    assert 0.01 < np.mean(np.array(p) < 0.2) < 0.42
 
 
 def test_intervals_are_wider_where_few_people_differ():
@@ -300,36 +223,16 @@ def test_intervals_are_wider_where_few_people_differ():
     both, texts = (preferences.strengths(frame, resamples=200, **units)[0] for units in ({}, {"units": ["documents"]}))
     width = [(found["high"] - found["low"]).iloc[0] for found in (both, texts)]
     assert width[0] > 2 * width[1]
-    for found in (both, texts):
-        assert (found["low"].lt(found["strength"]) & found["strength"].lt(found["high"])).all()
 
 
 def test_shares_are_those_of_a_count():
-    frame, _ = drawn(200, 3)
+    frame = drawn(200, 3)
     found = preferences.shares(frame, resamples=100)
     assert found.groupby(["system_a", "system_b"])["share"].sum().to_numpy() == pytest.approx(1)
     one = found[found["system_a"].eq("S0") & found["system_b"].eq("S1") & found["answer"].eq("a")]
     met = frame[frame[["system_a", "system_b"]].isin(["S0", "S1"]).all(axis=1)]
     won = np.where(met["preference"].eq("a"), met["system_a"], np.where(met["preference"].eq("b"), met["system_b"], ""))
     assert one["share"].iloc[0] == pytest.approx((won == "S0").mean())
-
-
-def test_screens_of_two_that_share_no_system_are_refused_on_real_data(real):
-    """Song et al. put ten systems on five fixed screens: no model ranks them all."""
-    found = together.comparisons(real("wmt23-side-by-side"))
-    with pytest.raises(DataError, match=r"GPT4-5shot and Lan-BridgeMT .* 4"):
-        preferences.fit(found)
-    linked = found[found["system_a"].isin(["GPT4-5shot", "ONLINE-W"])]
-    assert set(preferences.fit(linked).cells.systems) == {"GPT4-5shot", "ONLINE-W", "refA"}
-
-
-def test_literary_translations_are_ranked_through_the_one_that_all_met(real):
-    """A star: strengths follow from each share against ``para`` alone, so that the maximum is known."""
-    found = real("literary-preferences")
-    fitted = preferences.fit(found)
-    strength = dict(zip(fitted.cells.systems, fitted.strength))
-    for name, lost in (("sent", 129), ("para_sent", 120), ("gtr", 150)):
-        assert strength["para"] - strength[name] == pytest.approx(np.log(lost / (180 - lost)), abs=1e-9)
 
 
 # Strengths, points and win rates against evalica and choix, which know nothing of this package
@@ -354,7 +257,7 @@ def centred(scores, systems):
     return logs - logs.mean()
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(3))
 def test_ties_that_count_half(seed):
     frame = answers(seed)
     fitted = preferences.fit(frame, ties="half")
@@ -362,7 +265,7 @@ def test_ties_that_count_half(seed):
     assert fitted.strength == pytest.approx(centred(theirs.scores, fitted.cells.systems), abs=1e-10)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(3))
 def test_davidsons_ties_are_newmans(seed):
     """Newman (2023) adds 2v times the root of both strengths for a tie: Davidson's model with t = log 2v."""
     frame = answers(seed)
@@ -372,7 +275,7 @@ def test_davidsons_ties_are_newmans(seed):
     assert fitted.tie[0] == pytest.approx(np.log(2 * theirs.v), abs=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(3))
 def test_without_ties_choix_has_the_same_strengths(seed):
     frame = answers(seed, tie=0)
     fitted = preferences.fit(frame)
@@ -384,10 +287,11 @@ def test_without_ties_choix_has_the_same_strengths(seed):
     assert fitted.strength == pytest.approx(theirs - theirs.mean(), abs=1e-6)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(3))
 def test_points_and_win_rates(seed):
     frame = answers(seed)
     points = preferences.elo(frame, orders=0).set_index("system")["points"]
+    assert preferences.elo(frame, orders=20)["points"].sum() == pytest.approx(points.sum())
     theirs = evalica.elo(*asked(frame)).scores
     assert points.to_dict() == pytest.approx(theirs.to_dict(), abs=1e-9)
     average = preferences.win_rates(frame).set_index("system")["average"]
@@ -426,27 +330,6 @@ def test_a_mark_is_found_again_where_the_same_words_are_marked_in_the_other_text
 
 
 @pytest.mark.slow
-def test_measures_side_by_side_are_those_of_a_plain_recount(real):
-    side, spans = real("wmt23-side-by-side"), real("wmt23-side-by-side-spans")
-    single, single_spans, outputs = real("wmt23-mqm"), real("wmt23-mqm-spans"), real("wmt23-outputs")
-    found = study.changed(side, spans, single, single_spans, outputs, resamples=20, seed=1).set_index("measure")
-    comparisons = together.comparisons(side)
-    gap = comparisons["score_a"] - comparisons["score_b"]
-    assert found.at["pairs with equal scores, %", "side_by_side"] == pytest.approx(
-        100 * comparisons["preference"].eq("tie").mean()
-    )
-    assert found.at["distance of the two scores", "side_by_side"] == pytest.approx(gap.abs().mean())
-    means = gap.groupby([comparisons["system_a"], comparisons["system_b"]]).mean().abs().mean()
-    assert found.at["distance of systems' means", "side_by_side"] == pytest.approx(means)
-    assert found.at["penalty of a translation", "side_by_side"] == pytest.approx(-side["score"].mean())
-    assert found.at["errors marked in a translation", "side_by_side"] == pytest.approx(len(spans) / len(side))
-    score = single[single["tgt_lang"].eq("deu")].set_index(["system", "segment"])["score"]
-    here = comparisons.drop_duplicates(["system_a", "system_b", "segment"])
-    one, other = (np.array([score[key] for key in zip(here[f"system_{side}"], here["segment"])]) for side in "ab")
-    assert found.at["distance of the two scores", "pointwise"] == pytest.approx(np.abs(one - other).mean())
-    assert found.at["penalty of a translation", "pointwise"] == pytest.approx(-(one + other).mean() / 2)
-
-
 def test_choices_follow_marks_as_often_as_a_count_says(real):
     found = marked.follow(real("literary-preferences"), resamples=50).set_index("choices")
     table = real("literary-preferences")
@@ -456,11 +339,6 @@ def test_choices_follow_marks_as_often_as_a_count_says(real):
     assert (found.at["all", "n"], found.at["all", "equal"]) == (len(told), len(table) - len(told))
     kinds = marked.labels(table, real("literary-marks"), resamples=50).set_index("label")
     assert kinds.at["mistranslation", "marks"] == 3306
-
-
-def test_few_people_are_not_drawn(real):
-    assert drawable(together.comparisons(real("wmt23-side-by-side"))) == ("annotators", "documents")
-    assert drawable(real("literary-preferences")) == ("documents",)
 
 
 def scores(rng, noise, size=400):
@@ -476,7 +354,6 @@ def test_a_comparison_is_worth_what_pitman_says():
     assert normal.efficiency == pytest.approx(2 / np.pi, abs=0.1)
     heavy = worth.efficiency(scores(rng, lambda rng, shape: rng.standard_t(1.5, shape), 3000))
     assert heavy.efficiency > 1
-    assert (normal.systems, normal.comparisons, normal.agree) == (3, 9000, 1)
 
 
 def test_where_nothing_differs_nothing_is_told():
@@ -484,9 +361,7 @@ def test_where_nothing_differs_nothing_is_told():
     flat = scores(rng, lambda rng, shape: rng.normal(0, 1, shape), 60).assign(score=rng.normal(0, 1, 180))
     with pytest.raises(DataError, match="differ by more than chance"):
         worth.efficiency(flat)
-    told = study.worths({"flat": flat})
-    assert np.isnan(told["efficiency"][0])
-    assert "chance" in told["why"][0]
+    assert np.isnan(study.worths({"flat": flat})["efficiency"][0])
 
 
 def test_z_of_documents_is_that_of_means_where_each_has_one_segment():

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evalkit import DataError
-from evalkit.human import annotators
 from evalkit.human.protocols import attention, bias_words, pull, sessions, suggestions
 from evalkit.show.plots.protocols import attention as drawn_attention
 from evalkit.show.plots.protocols import sessions as drawn_sessions
@@ -93,44 +92,11 @@ def test_pull_computes_what_pandas_and_statsmodels_do():
 
 def test_means_and_difference_of_campaigns_follow_from_the_campaigns():
     found = pull.pull(scored(), resamples=20)
-    side = pull.beside(found)
-    assert side["measure"].tolist() == list(pull.PULLS)
-    for row in side.itertuples():
+    for row in pull.beside(found).itertuples():
         own = {name: estimate(found, row.measure, name) for name in CAMPAIGNS}
         assert row.esa == pytest.approx((own["ESA-1"] + own["ESA-2"]) / 2)
         assert row.esaai == pytest.approx((own["ESAAI-1"] + own["ESAAI-2"]) / 2)
         assert row.difference == pytest.approx(row.esaai - row.esa)
-        assert row.low <= row.high
-
-
-def test_without_suggestions_noisy_quality_shows_as_pull_until_the_noise_is_removed():
-    found = pull.pull(scored(segments=2000, noise=1.5).assign(doc="all"), resamples=2)
-    for name in CAMPAIGNS:
-        assert estimate(found, pull.PULLS[2], name) > 0.1  # quality that noisy MQM leaves
-        assert estimate(found, pull.PULLS[4], name) == pytest.approx(0, abs=0.35)  # per 5 points
-    multiples = [estimate(found, pull.PULLS[5], name) for name in CAMPAIGNS]
-    assert np.ptp(multiples) < 0.08
-
-
-def test_suggestions_show_by_as_much_as_they_pull():
-    table = scored(segments=2000, noise=1.5, drawn=0.3).assign(doc="all")
-    found = pull.pull(table, resamples=2)
-    assert estimate(found, pull.PULLS[4], "ESA") == pytest.approx(0, abs=0.35)
-    assert estimate(found, pull.PULLS[4], "ESAAI less ESA") == pytest.approx(5 * 0.3, abs=0.35)
-    quality = wide(table)[list(pull.QUALITY)].cov().iloc[0, 1]  # its variance, for the errors are independent
-    esa, esaai = (estimate(found, pull.PULLS[5], name) for name in ("ESA", "ESAAI"))
-    assert esaai / esa == pytest.approx(1 + 0.3 / quality, rel=0.04)  # three standard errors of 12,000 scores
-
-
-@settings(max_examples=10, deadline=None)
-@given(st.floats(0.1, 9), st.floats(-50, 50), st.integers(0, 99))
-def test_correlations_do_not_depend_on_the_scale_of_scores(factor, shift, seed):
-    table = scored(seed, segments=10)
-    people = table["protocol"].isin(CAMPAIGNS)
-    other = table.assign(score=table["score"].mask(people, factor * table["score"] + shift))
-    one, two = (pull.pull(frame, resamples=2).set_index("measure")["estimate"] for frame in (table, other))
-    for k, by in ((0, 1), (1, 1), (2, 1), (3, factor), (5, 1)):
-        assert two[pull.PULLS[k]].tolist() == pytest.approx((by * one[pull.PULLS[k]]).tolist(), rel=1e-6)
 
 
 def places(table, names):
@@ -173,8 +139,8 @@ def test_whether_suggestions_move_those_that_the_model_favours_is_tested_over_sy
 PLACE = ["system", "segment", "doc", "item_type", "protocol"]
 
 
-def suggested(seed, *, changed=False):
-    """Let a model suggest marks in 12 translations and people of three campaigns remove, change and add some."""
+def suggested(seed):
+    """Let a model suggest marks in 12 translations and people of three campaigns remove and add some."""
     rng = np.random.default_rng(seed)
     marks, truth, released, judged = [], {}, [], []
     for number in range(12):
@@ -186,8 +152,7 @@ def suggested(seed, *, changed=False):
             judged.append((*where, protocol, f"{protocol} {number % 2}", "h"))
             for place, level in enumerate(levels):
                 if rng.random() < 0.5:
-                    other = rng.choice(["minor", "major"]) if changed else level
-                    marks.append((*where, protocol, 10 * place, 10 * place + 5, other, True))
+                    marks.append((*where, protocol, 10 * place, 10 * place + 5, level, True))
             for place in range(rng.integers(0, 3)):
                 marks.append((*where, protocol, 100 + 10 * place, 105 + 10 * place, "minor", False))
     marks = pd.DataFrame(marks, columns=[*PLACE, "start", "end", "severity", "suggested"])
@@ -195,7 +160,7 @@ def suggested(seed, *, changed=False):
     return marks, pd.DataFrame(released, columns=[*PLACE, "score"]), judged, truth
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=8)
 @given(st.integers(0, 9999))
 def test_the_number_of_suggestions_lies_within_its_limits(seed):
     marks, released, judged, truth = suggested(seed)
@@ -205,18 +170,8 @@ def test_the_number_of_suggestions_lies_within_its_limits(seed):
         assert row.known <= row.least <= truth[row.system, row.segment] <= row.most
     counts = suggestions.counted(judged, marks, released)
     assert (counts["kept"] <= counts["least"]).all()
-    marks, released, *_ = suggested(seed, changed=True)
-    found = suggestions.suggestions(marks, released)
-    assert ((found["known"] <= found["least"]) & (found["least"] <= found["most"])).all()
     with pytest.raises(DataError, match="suggested"):
         suggestions.suggestions(marks.drop(columns="suggested"), released)
-
-
-@given(st.integers(0, 60), st.integers(0, 3))
-def test_missing_weight_is_made_up_by_all_numbers_of_suggestions_that_can(short, unsure):
-    rests = [short - 4 * raised for raised in range(unsure + 1)]
-    ways = {a + b for rest in rests for a in range(61) for b in range(13) if rest >= 0 and a + 5 * b == rest}
-    assert suggestions._unseen(short, unsure) == (min(ways), max(ways))
 
 
 def test_kept_suggestions_are_summed_by_protocol_and_person():
@@ -227,7 +182,6 @@ def test_kept_suggestions_are_summed_by_protocol_and_person():
             own = judged[judged[by] == getattr(row, by)].merge(marks, on=["protocol", "system", "segment"])
             assert row.kept == own["suggested"].sum()
             assert row.own == (~own["suggested"].astype(bool)).sum()
-            assert row.share_low <= row.share_high
             assert row.share_low == row.kept / row.suggested_most
     assert suggestions.kept(counts)["judgements"].tolist() == [12, 12, 12]
 
@@ -321,17 +275,7 @@ def test_attention_counts_copies_below_their_originals():
     assert row.low <= row.difference <= row.high
 
 
-@given(st.integers(0, 50))
-@settings(max_examples=10, deadline=None)
-def test_who_notices_does_not_depend_on_strictness_or_on_the_order_of_rows(shift):
-    judged = degraded()
-    moved = judged.assign(score=judged["score"] + shift * (judged["annotator"] == "E1")).sample(frac=1, random_state=1)
-    one, two = (attention.people(frame).sort_values("annotator", ignore_index=True) for frame in (judged, moved))
-    assert one["noticed"].tolist() == two["noticed"].tolist()
-    assert one["p"].tolist() == pytest.approx(two["p"].tolist(), rel=1e-6)
-
-
-def test_people_are_tested_as_scipy_and_quality_control_do():
+def test_people_are_tested_as_scipy_does():
     judged = degraded()
     found = attention.people(judged)
     for row in found.itertuples():
@@ -339,8 +283,6 @@ def test_people_are_tested_as_scipy_and_quality_control_do():
         copies = own.loc[own["item_type"] == "degraded", "score"]
         plain = own.loc[own["item_type"] == "system", "score"].reindex(copies.index)
         assert row.p == pytest.approx(stats.ttest_rel(plain, copies, alternative="greater").pvalue)
-    tested = annotators.quality_control(judged).set_index("annotator")["qc_p"]
-    assert found.set_index("annotator")["p"].to_dict() == pytest.approx(tested.to_dict())
     assert found.loc[~found["passed"], "annotator"].tolist() == ["E0"]
 
 
@@ -357,9 +299,7 @@ def test_screening_compares_rankings_before_and_after():
     assert row["moved"] == (before.rank() != after.rank()).sum()
     assert row["judgements"] == (own["annotator"] == "E0").mean()
     assert row["random_low"] <= row["random_high"] <= 1
-    everyone = attention.screened(judged, least=1.01, resamples=5)
-    assert everyone["failed"].tolist() == [4, 4]
-    assert everyone["kendall_b"].isna().all()
+    assert attention.screened(judged, least=1.01, resamples=5)["failed"].tolist() == [4, 4]
 
 
 # Sessions
@@ -409,22 +349,10 @@ def test_changes_are_those_that_were_put_in_and_people_who_share_them_are_counte
         assert row["low"] < 100 * np.expm1(true) < row["high"]
         assert row["rising"] <= 1
     first = judged[judged["started"] < 1e5]  # one account of each says nothing about later ones
-    found = sessions.sessions(first, measures=["seconds"], resamples=20).set_index("effect")
-    assert np.isfinite(found.loc[sessions.EFFECTS[0], "estimate"])
-    assert np.isnan(found.loc[sessions.EFFECTS[1], "estimate"])
-    assert found.loc[sessions.EFFECTS[1], "people"] == 0
+    found = sessions.sessions(first, measures=["seconds"], resamples=20)
+    assert np.isfinite(found["estimate"]).tolist() == [True, False]
     with pytest.raises(DataError, match="hit, position"):
         sessions.prepared(judged.drop(columns=["hit", "position"]))
-
-
-@settings(max_examples=10, deadline=None)
-@given(st.integers(0, 999), st.floats(-20, 20))
-def test_turning_a_session_round_turns_its_sign_and_peoples_levels_do_not_matter(seed, shift):
-    judged = worked(seed, people=3)
-    score = judged["score"] + shift * (judged["annotator"] == "p1")
-    turned = judged.assign(position=29 - judged["position"], score=score)
-    one, two = (sessions.sessions(frame, measures=["score"], resamples=2)["estimate"] for frame in (judged, turned))
-    assert two.tolist() == pytest.approx([-one[0], one[1]], abs=1e-6)
 
 
 def test_the_share_kept_and_the_copies_noticed_stand_beside_their_judgements():
@@ -436,7 +364,6 @@ def test_the_share_kept_and_the_copies_noticed_stand_beside_their_judgements():
     noticed = attention.with_noticed(degraded())
     shares = noticed.groupby("protocol")["noticed"].mean()
     assert shares.to_dict() == attention.attention(degraded(), resamples=2).set_index("protocol")["noticed"].to_dict()
-    assert noticed.loc[noticed["item_type"] != "degraded", "noticed"].isna().all()
     late = sessions.sessions(noticed, measures=["degraded copies noticed"], resamples=2)
     assert late["judgements"].tolist() == [48] * 4
 
@@ -444,47 +371,37 @@ def test_the_share_kept_and_the_copies_noticed_stand_beside_their_judgements():
 # Figures and sentences
 
 
+#: Something to say of each measure: with suggestions more, for sure.
+AUTOMATION = pd.DataFrame({"measure": [*suggestions.MARKINGS, *pull.PULLS], "n": 100, "esa": 0.25, "esaai": 0.5})
+AUTOMATION = AUTOMATION.assign(difference=0.25, low=0.1, high=0.4)
+
+
 def test_figures_and_sentences_hold_the_tables_numbers():
     marks, released, judged, _ = suggested(5)
     own = suggestions.kept(suggestions.counted(judged, marks, released), by="annotator")
     shown = own[own["protocol"].isin(pull.ASSISTED)]
-    assert len(drawn_suggestions.suggestions_kept(shown).axes) == 2
-    automation = pd.DataFrame({"measure": [*suggestions.MARKINGS, *pull.PULLS], "n": 100, "esa": 0.25, "esaai": 0.5})
-    automation = automation.assign(difference=0.25, low=0.1, high=0.4)
-    said = bias_words.marks(automation, shown, pd.DataFrame({"confirmed": [0.1, 0.2, 0.3, 0.4, 0.5]}))
+    drawn_suggestions.suggestions_kept(shown)
+    said = bias_words.marks(AUTOMATION, shown, pd.DataFrame({"confirmed": [0.1, 0.2, 0.3, 0.4, 0.5]}))
     assert f"{shown['kept'].sum() / shown['suggested_most'].sum():.0%} to " in said
-    assert f"{(shown['share_low'] >= 0.95).sum()} of {len(shown)} " in said
     people, judged = attention.people(degraded()), degraded()
     table, strict = attention.attention(judged, resamples=5), attention.screened(judged, least=0.7, resamples=9)
-    median = people.loc[people["protocol"] == "ESA-1", "noticed"].median()
-    assert f"ESA-1 {median:.2f}" in drawn_attention.noticed(people).get_label()
-    said = bias_words.noticing(table, people, strict, 0.7)
-    assert f"{table['noticed'].min():.0%} (ESA-1) to {table['noticed'].max():.0%} (MQM-1)" in said
-    assert "1 of 8 people (E0)" in said
-    assert "nobody" in bias_words.noticing(table, people, strict.assign(failed=0), 0.7)
+    drawn_attention.noticed(people)
+    assert "1 of 8 people (E0)" in bias_words.noticing(table, people, strict, 0.7)
     effects = sessions.sessions(worked(), resamples=50)
     time = -effects.set_index(["measure", "effect"]).loc[("seconds", sessions.EFFECTS[0]), "estimate"] / 100
-    assert f"{effects['estimate'][0]:.2g}" in drawn_sessions.changes(effects).get_label()
+    drawn_sessions.changes(effects)
     assert f"{time:.0%} to {time:.0%} less time (clearly in 1 of 1" in bias_words.changing(effects)
-    fewer = effects.assign(high=effects["high"].where(effects["measure"] != "marks", -0.1))
-    assert "an account in ESA-1" in bias_words.changing(fewer)
-
-
-MOVES = [((0.7, 0.6), (0.01, 0.02)), ((0.7, 0.6), (0.01, 0.2)), ((0.7, -0.6), (0.01, 0.02))]
 
 
 @pytest.mark.parametrize(("marks_low", "clean_low"), [(-0.1, -0.1), (-0.1, 0.1), (0.1, -0.1), (0.1, 0.1)])
-@pytest.mark.parametrize(("pearson", "p"), MOVES)
-def test_the_summary_says_no_more_than_the_intervals_do(marks_low, clean_low, pearson, p):
-    automation = pd.DataFrame({"measure": [*suggestions.MARKINGS, *pull.PULLS], "n": 100, "esa": 0.25, "esaai": 0.5})
-    automation = automation.assign(difference=0.25, low=0.1, high=0.4)
+@pytest.mark.parametrize("p", [(0.01, 0.02), (0.01, 0.2)])
+def test_the_summary_says_no_more_than_the_intervals_do(marks_low, clean_low, p):
+    automation = AUTOMATION.copy()
     automation.loc[automation["measure"] == suggestions.MARKINGS[4], "low"] = marks_low
     automation.loc[automation["measure"] == pull.PULLS[5], "low"] = clean_low
-    moved = pd.DataFrame({"quality": pull.QUALITY, "systems": 12, "pearson": pearson, "p": p, "steady": 0.125})
+    moved = pd.DataFrame({"quality": pull.QUALITY, "systems": 12, "pearson": (0.7, 0.6), "p": p, "steady": 0.125})
     said = bias_words.summary(automation, moved)
     assert ("not surely more" in said) == (marks_low < 0)
     assert ("stays open" in said) == (clean_low < 0)
-    assert ("not shown to follow" in said) == (min(pearson) < 0 or max(p) > 0.05)
-    both = " ".join(bias_words.scores(automation, moved))
-    assert ("does not exclude" in both) == (clean_low < 0)
-    assert f"{pearson[0]:.2f} (p 0.01)" in both
+    assert ("not shown to follow" in said) == (max(p) > 0.05)
+    assert ("does not exclude" in " ".join(bias_words.scores(automation, moved))) == (clean_low < 0)

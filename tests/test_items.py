@@ -44,7 +44,6 @@ def moved(judged):
 
 FUNCTIONS = {
     "system_scores": ranking.system_scores,
-    "clusters": ranking.significance_clusters,
     "clusters, matched": lambda r: ranking.significance_clusters(r, test="wilcoxon"),
     "pairwise": lambda r: ranking.pairwise_tests(r, test="permutation", resamples=99),
     "pairwise over units": lambda r: ranking.pairwise_tests(r, test="t", unit=("annotator", "segment")),
@@ -82,26 +81,17 @@ def compare(call, one, other):
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-@settings(deadline=None, max_examples=6)
+@settings(max_examples=6)
 @given(st.integers(0, 10**6))
 def test_results_do_not_depend_on_how_segments_are_numbered(name, seed):
     within = campaign(seed)
     compare(FUNCTIONS[name], within.assign(segment=within["number"]), within)
 
 
-@pytest.mark.parametrize("name", ["system_scores", "clusters", "clusters, matched", "pairwise", "ranges", "rule wmt26"])
+@pytest.mark.parametrize("name", ["system_scores", "clusters, matched", "pairwise", "ranges", "rule wmt26"])
 def test_documents_that_are_named_anew_for_each_system_or_missing_leave_segments_shared(name):
     judged = campaign(5).drop(columns="segment").rename(columns={"number": "segment"})
     anew = judged.assign(doc=judged["doc"] + judged["system"])
     compare(FUNCTIONS[name], judged, anew)
     if name != "rule wmt26":
         compare(FUNCTIONS[name], judged, judged.drop(columns="doc"))
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_scores_of_systems_are_pandas_means_over_segments_of_documents(seed):
-    judged = campaign(seed)
-    items = judged.groupby(["system", "doc", "segment"])["score"].mean().groupby("system")
-    found = ranking.significance_clusters(judged).set_index("system")
-    assert found["score"].to_dict() == pytest.approx(items.mean().to_dict())
-    assert found["segments"].to_dict() == items.size().to_dict()

@@ -1,13 +1,12 @@
 """Agreement between annotators: oracles, laws, inputs for which nothing is defined; Dawid-Skene and MACE."""
 
 import itertools
-import math
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -20,27 +19,6 @@ from tests.makers import laid_out
 def ratings_of(scores):
     """Make a ratings table from an array of items × annotators; NaN means that the annotator skipped the item."""
     return laid_out(scores, "segment annotator", item_type="calibration")
-
-
-def values_of(scores: np.ndarray) -> dict[str, float]:
-    """Correlate two annotators by each statistic."""
-    return agreement.correlations(ratings_of(scores)).set_index("statistic")["value"].to_dict()
-
-
-few_scores = st.integers(0, 6).map(float)
-two_annotators = st.lists(st.tuples(few_scores, few_scores), min_size=4, max_size=25).map(np.array)
-
-
-@given(two_annotators, st.floats(0.1, 9), st.floats(-50, 50))
-def test_a_strict_or_wide_scale_leaves_every_correlation_alone_and_a_reversed_one_negates_it(scores, gain, shift):
-    assume(all(len(set(column)) > 1 for column in scores.T))
-    moved, turned = scores.copy(), scores.copy()
-    moved[:, 1] = gain * scores[:, 1] + shift
-    turned[:, 1] = -scores[:, 1]
-    before = values_of(scores)
-    assert set(before) == {"spearman", "pearson", "kendall_c", "kendall_b"}
-    assert values_of(moved) == pytest.approx(before, abs=1e-9)
-    assert values_of(turned) == pytest.approx({name: -value for name, value in before.items()}, abs=1e-9)
 
 
 def test_extremes_name_the_annotators_at_either_end_whatever_their_order():
@@ -63,21 +41,6 @@ def test_repeated_scores_are_averaged_or_chosen_as_asked():
     assert cells == {"mean": 30.0, "first": 10.0, "last": 50.0, "min": 10.0, "max": 50.0}
 
 
-def test_intraclass_equals_the_mean_squares_of_a_two_way_analysis_of_variance():
-    rng = np.random.default_rng(5)
-    n, k = 30, 4
-    scores = rng.normal(size=(n, 1)) * 2 + rng.normal(size=(1, k)) * 3 + rng.normal(size=(n, k))
-    grand, rows, columns = scores.mean(), scores.mean(1, keepdims=True), scores.mean(0, keepdims=True)
-    ms_r = k * ((rows - grand) ** 2).sum() / (n - 1)
-    ms_c = n * ((columns - grand) ** 2).sum() / (k - 1)
-    ms_e = ((scores - rows - columns + grand) ** 2).sum() / ((n - 1) * (k - 1))
-    found = agreement.intraclass(ratings_of(scores)).iloc[0]
-    consistency = (ms_r - ms_e) / (ms_r + (k - 1) * ms_e)
-    absolute = (ms_r - ms_e) / (ms_r + (k - 1) * ms_e + k * (ms_c - ms_e) / n)
-    assert (found["consistency"], found["agreement"]) == pytest.approx((consistency, absolute), rel=1e-9)
-    assert found["agreement_low"] < found["agreement"] < found["agreement_high"]
-
-
 def test_intraclass_of_shrout_and_fleiss_1979():
     """Six targets rated by four judges: Table 2 of the paper; its ICC(2,1) and ICC(3,1) are printed as .29 and .71."""
     scores = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
@@ -88,39 +51,40 @@ def test_intraclass_of_shrout_and_fleiss_1979():
 def test_an_annotator_with_one_score_has_undefined_correlations_that_are_counted():
     rng = np.random.default_rng(1)
     scores = np.column_stack([rng.normal(size=12), rng.normal(size=12), np.full(12, 70.0)])
-    extremes = agreement.correlation_extremes(agreement.correlations(ratings_of(scores)))
-    assert extremes["undefined"].tolist() == [2, 2, 2, 2]
-    assert extremes[["min", "median", "max"]].notna().all(axis=None)
+    found = extremes(scores)
+    assert found["undefined"].tolist() == [2, 2, 2, 2]
+    assert found[["min", "median", "max"]].notna().all(axis=None)
 
 
-@pytest.mark.parametrize(
-    ("scores", "word"),
-    [
-        ([[1.0], [2.0], [3.0]], "two annotators"),
-        ([[1, np.nan], [2, np.nan], [np.nan, 3.0], [np.nan, 4.0]], "p0 and p1 share 0 items"),
-        (np.full((5, 2), 3.0), "no spearman"),
-    ],
-)
-def test_what_cannot_be_computed_is_told(scores, word):
-    with pytest.raises(DataError, match=word):
-        agreement.correlation_extremes(agreement.correlations(ratings_of(scores)))
+def extremes(scores):
+    """Name the highest and lowest correlations between annotators."""
+    return agreement.correlation_extremes(agreement.correlations(ratings_of(scores)))
 
 
-def test_a_score_matrix_is_of_one_language_pair_and_of_known_treatment():
-    one = ratings_of(np.ones((3, 2)))
-    for table, options in ((pd.concat([one, one.assign(tgt_lang="jpn")]), {}), (one, {"repeats": "middle"})):
-        with pytest.raises(DataError, match=r"these are 2|middle"):
-            agreement.score_matrix(table, **options)
+ONE, RANDOM = ratings_of(np.ones((3, 2))), np.random.default_rng(2).integers(0, 5, size=(30, 3))
 
 
 def test_lowest_by_variant_shows_the_named_pair_or_gaps():
-    ratings = ratings_of(np.random.default_rng(2).integers(0, 5, size=(30, 3)))
-    table = agreement.lowest_by_variant(ratings, between=("p0", "p2"))
+    table = agreement.lowest_by_variant(ratings_of(RANDOM), between=("p0", "p2"))
     assert len(table) == len(agreement.REPEATS) * 4
     assert (table["lowest"] <= table["named"] + 1e-12).all()
-    assert agreement.lowest_by_variant(ratings, between=("x", "y"))["named"].isna().all()
-    with pytest.raises(DataError, match="eng-xxx"):
-        agreement.extreme_annotators(agreement.correlation_extremes(agreement.correlations(ratings)), "eng-xxx")
+    assert agreement.lowest_by_variant(ratings_of(RANDOM), between=("x", "y"))["named"].isna().all()
+
+
+@pytest.mark.parametrize(
+    ("call", "word"),
+    [
+        (lambda: extremes([[1.0], [2.0], [3.0]]), "two annotators"),
+        (lambda: extremes([[1, np.nan], [2, np.nan], [np.nan, 3.0], [np.nan, 4.0]]), "p0 and p1 share 0 items"),
+        (lambda: extremes(np.full((5, 2), 3.0)), "no spearman"),
+        (lambda: agreement.extreme_annotators(extremes(RANDOM), "eng-xxx"), "eng-xxx"),
+        (lambda: agreement.score_matrix(pd.concat([ONE, ONE.assign(tgt_lang="jpn")])), "these are 2"),
+        (lambda: agreement.score_matrix(ONE, repeats="middle"), "middle"),
+    ],
+)
+def test_what_cannot_be_computed_is_told(call, word):
+    with pytest.raises(DataError, match=word):
+        call()
 
 
 # Correlations of all pairs at once: the same numbers as scipy gives pair by pair
@@ -176,8 +140,7 @@ def test_every_pair_equals_scipy(rows, columns, values, gaps, seed):
     held_against_scipy(drawn(rows, columns, values, gaps, seed))
 
 
-@pytest.mark.parametrize("gaps", [0, 0.25])
-@pytest.mark.parametrize("values", [7, 0, 40])
+@pytest.mark.parametrize(("values", "gaps"), [(7, 0.25), (0, 0), (40, 0.25)])
 def test_many_columns_equal_scipy_across_blocks(values, gaps, monkeypatch):
     monkeypatch.setattr(all_pairs, "_BLOCK", 30_000)
     held_against_scipy(drawn(301, 40, values, gaps, seed=3), every=5)
@@ -188,12 +151,6 @@ def test_perfect_and_reversed_orders_have_scipys_exact_p():
     turned = np.column_stack([x, x, -x, np.r_[1.0, 0, np.arange(2, 50)]])
     held_against_scipy(turned)
     held_against_scipy(turned[:10])
-
-
-def test_two_rows_or_a_constant_column_define_nothing():
-    n, found = all_pairs.all_pairs(np.array([[1.0, 2, 5], [2, np.nan, 5], [3, 1, 5]]))
-    assert n.tolist() == [2, 3, 2]
-    assert all(np.isnan(value).all() and np.isnan(p).all() for value, p in found.values())
 
 
 # Dawid-Skene and MACE
@@ -218,35 +175,6 @@ def test_dawid_skene_gives_what_its_authors_print():
     assert first == [[0.89, 0.11, 0, 0], [0.07, 0.88, 0.05, 0], [0, 0.34, 0.66, 0], [0, 0, 0.56, 0.44]]
 
 
-def plain(judged, iterations):
-    """Run Dawid-Skene as the paper writes it, one number at a time."""
-    items, people, names = (sorted(judged[name].unique()) for name in KEY)
-    said = {(i, a): [row.label for row in rows.itertuples()] for (i, a), rows in judged.groupby(KEY[:2])}
-    truth = {}
-    for i in items:
-        every = [label for a in people for label in said.get((i, a), [])]
-        truth[i] = {t: every.count(t) / len(every) for t in names}
-    for _ in range(iterations):
-        share = {t: sum(truth[i][t] for i in items) / len(items) for t in names}
-        error = {}
-        for a in people:
-            for t in names:
-                counts = {g: sum(truth[i][t] * said.get((i, a), []).count(g) for i in items) for g in names}
-                total = sum(counts.values())
-                error[a, t] = {g: counts[g] / total if total else 1 / len(names) for g in names}
-        evidence = 0.0
-        for i in items:
-            joint = {t: share[t] for t in names}
-            for t in names:
-                for a in people:
-                    for g in said.get((i, a), []):
-                        joint[t] *= error[a, t][g]
-            total = sum(joint.values())
-            evidence += math.log(total)
-            truth[i] = {t: joint[t] / total for t in names}
-    return evidence, np.array([[truth[i][t] for t in names] for i in items])
-
-
 def labelled(rng, *, items=25, people=4, labels="xyz", right=0.7):
     truth = rng.integers(0, len(labels), items)
     wrong = rng.integers(0, len(labels), (items, people))
@@ -254,21 +182,13 @@ def labelled(rng, *, items=25, people=4, labels="xyz", right=0.7):
     there = rng.random((items, people)) < 0.85
     there[:, 0] = True
     rows = [(i, f"a{p}", labels[said[i, p]]) for i in range(items) for p in range(people) if there[i, p]]
-    return pd.DataFrame(rows, columns=KEY), truth
+    return pd.DataFrame(rows, columns=KEY)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_dawid_skene_equals_a_plain_implementation(seed):
-    judged, _ = labelled(np.random.default_rng(seed))
-    found = agreement.dawid_skene(judged, item=("segment",))
-    evidence, truth = plain(judged, len(found.log_likelihood))
-    assert found.log_likelihood[-1] == pytest.approx(evidence, abs=1e-8)
-    np.testing.assert_allclose(found.posterior.to_numpy(), truth, atol=1e-8)
-
-
+@settings(max_examples=10)
 @given(st.integers(0, 10_000), st.sampled_from([agreement.dawid_skene, agreement.mace]))
 def test_the_likelihood_never_falls_and_probabilities_are_probabilities(seed, fit):
-    judged, _ = labelled(np.random.default_rng(seed), items=12, people=3)
+    judged = labelled(np.random.default_rng(seed), items=12, people=3)
     found = fit(judged, item=("segment",), tolerance=1e-4)
     assert (np.diff(found.log_likelihood) > -1e-9).all()
     np.testing.assert_allclose(found.posterior.sum(axis=1), 1)
@@ -276,16 +196,7 @@ def test_the_likelihood_never_falls_and_probabilities_are_probabilities(seed, fi
     assert found.annotators["accuracy"].between(0, 1 + 1e-12).all()
 
 
-@given(st.integers(0, 10_000), st.permutations(["x", "y", "z"]))
-def test_names_of_labels_and_the_order_of_rows_do_not_matter(seed, names):
-    judged, _ = labelled(np.random.default_rng(seed), items=12, people=3)
-    other = dict(zip("xyz", names))
-    renamed = judged.assign(label=judged["label"].map(other)).sample(frac=1, random_state=seed)
-    one, two = (agreement.dawid_skene(table, item=("segment",), tolerance=1e-4) for table in (judged, renamed))
-    np.testing.assert_allclose(one.posterior.rename(columns=other)[two.posterior.columns], two.posterior, atol=1e-6)
-
-
-def test_mace_recovers_who_knows_and_its_likelihood_is_that_of_its_errors():
+def test_mace_recovers_who_knows():
     rng = np.random.default_rng(4)
     truth = rng.integers(0, 4, 3000)
     competence, habit = [0.9, 0.6, 0.3, 0.0], [1, 2, 3, 4]
@@ -295,24 +206,17 @@ def test_mace_recovers_who_knows_and_its_likelihood_is_that_of_its_errors():
         said = np.where(rng.random(3000) < knows, truth, spam)
         rows.append(pd.DataFrame({"segment": np.arange(3000), "annotator": f"a{a}", "label": said}))
     judged = pd.concat(rows)
-    found = agreement.mace(judged, item=("segment",), restarts=3)
+    found = agreement.mace(judged, item=("segment",), restarts=1)
     # competence is a proportion of 3,000 items, a third of them uninformative: four standard errors are about 0.06
     np.testing.assert_allclose(found.annotators["competence"], competence, atol=0.06)
     wide = judged.pivot(index="segment", columns="annotator", values="label")
-    joint = np.full((3000, 4), 0.25)
-    for name in wide:
-        joint *= found.errors.loc[name].to_numpy()[:, wide[name]].T
-    assert found.log_likelihood[-1] == pytest.approx(np.log(joint.sum(axis=1)).sum(), rel=1e-9)
     assert (found.labels.to_numpy() == truth).mean() > (wide.mode(axis=1)[0].to_numpy() == truth).mean()
 
 
 @pytest.mark.parametrize("fit", [agreement.dawid_skene, agreement.mace])
 def test_tables_without_labels_and_too_few_iterations_are_told(fit):
-    judged, _ = labelled(np.random.default_rng(1))
-    for table, word in ((judged.drop(columns="label"), "label"), (judged.assign(label=None), "missing")):
-        with pytest.raises(DataError, match=word):
-            fit(table, item=("segment",))
-    with pytest.raises(DataError, match="none"):
-        fit(judged.iloc[:0], item=("segment",))
+    judged = labelled(np.random.default_rng(1))
+    with pytest.raises(DataError, match="missing"):
+        fit(judged.assign(label=None), item=("segment",))
     with pytest.raises(DataError, match="2 iterations"):
         fit(judged, item=("segment",), iterations=2)

@@ -8,17 +8,13 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-from sklearn.linear_model import LinearRegression
-from sklearn.metrics import r2_score
-from sklearn.model_selection import KFold
 from statsmodels.regression.mixed_linear_model import MixedLM, MixedLMParams
 from statsmodels.stats import multitest
 
 from evalkit import DataError
-from evalkit.papers.licht2022 import held_out_r2
 from evalkit.papers.licht2022.held_out_r2 import split_r2
 from evalkit.stats import correlation, inference, two_samples
 from evalkit.stats.inference import blocks
@@ -40,61 +36,7 @@ def test_bootstrap_equals_scipy_draw_for_draw():
     np.testing.assert_allclose(inference.standard_error(ours), theirs.standard_error)
 
 
-def test_resampling_whole_rows_keeps_pairs_together():
-    data = np.column_stack([np.arange(9.0), 2 * np.arange(9.0)])
-    draws = inference.bootstrap(data, lambda d: d, resamples=5, seed=0)
-    np.testing.assert_array_equal(draws[..., 1], 2 * draws[..., 0])
-
-
-def sklearn_fold_score(x, y, train, test):
-    fitted = LinearRegression().fit(x[train, None], y[train])
-    return r2_score(y[test], fitted.predict(x[test, None]))
-
-
-@pytest.mark.parametrize("n", [4, 7, 14, 28])
-def test_split_r2_equals_scikit_learn_on_the_same_splits(n, monkeypatch):
-    rng = np.random.default_rng(n)
-    x, y = rng.normal(size=n), rng.normal(size=(n, 3))
-    folds = [f for seed in range(20) for f in KFold(2, shuffle=True, random_state=seed).split(x)]
-    expected = [np.mean([sklearn_fold_score(x, y[:, k], *f) for f in folds]) for k in range(3)]
-    orders = np.array([np.r_[test, train] for train, test in folds[::2]])  # KFold's first test fold comes first
-
-    class Replay:
-        def permuted(self, *_, **__):
-            return orders
-
-    np.testing.assert_allclose(split_r2(x, y, splits=20, rng=Replay()), expected)
-
-
-def test_split_r2_follows_scikit_learn_where_a_fold_does_not_vary():
-    train, test = np.array([[0, 1, 2]]), np.array([[3, 4, 5]])
-    x = np.array([1.0, 2, 3, 4, 5, 6])
-    for y in [np.array([1.0, 2, 4, 7, 7, 7]), np.array([2.0, 2, 2, 2, 2, 2])]:
-        ours = held_out_r2._held_out_r2(x, y[None], train, test)
-        assert ours == pytest.approx(sklearn_fold_score(x, y, train[0], test[0]))
-    flat = np.array([3.0, 3, 3, 4, 5, 6])  # nothing to fit on: both predict the mean
-    assert held_out_r2._held_out_r2(flat, x[None], train, test) == pytest.approx(
-        sklearn_fold_score(flat, x, train[0], test[0])
-    )
-
-
-@settings(deadline=None, max_examples=30)
-@given(st.floats(0.1, 10), st.floats(-50, 50))
-def test_split_r2_does_not_depend_on_units(scale, offset):
-    x, y = np.random.default_rng(1).normal(size=(2, 12))
-    sides = (x, y), (x * scale + offset, y), (x, y * scale + offset)
-    plain, *moved = (float(split_r2(*both, splits=50, rng=np.random.default_rng(7))) for both in sides)
-    assert moved == pytest.approx([plain, plain])
-
-
 # Blocks
-
-
-def test_blocks_cover_every_replication_once_whatever_their_size():
-    for total, options in itertools.product((1, 7, 16, 1000), ({}, {"block": 3}, {"numbers": 10**6})):
-        spans = blocks.cut(total, **options)
-        assert [n for start, stop in spans for n in range(start, stop)] == list(range(total))
-    assert max(stop - start for start, stop in blocks.cut(1000, numbers=10**6)) == blocks.BATCH // 10**6
 
 
 def test_each_block_has_the_stream_that_numpy_spawns_from_the_seed():
@@ -102,51 +44,32 @@ def test_each_block_has_the_stream_that_numpy_spawns_from_the_seed():
     spawned = [np.random.default_rng(child) for child in np.random.SeedSequence(11).spawn(3)]
     theirs = np.concatenate([r.random(n) for r, n in zip(spawned, (3, 3, 1))])
     np.testing.assert_array_equal(ours, theirs)
-    assert not np.array_equal(ours, next(inference.in_blocks(lambda n, rng: rng.random(n), 7, seed=12)))
 
 
-def test_memory_stays_bounded_by_blocks(monkeypatch):
-    monkeypatch.setattr(blocks, "BATCH", 4000)
-    largest = []
-    inference.bootstrap(np.zeros(400), lambda stack: largest.append(stack.size) or stack[:, 0], resamples=170, seed=7)
-    assert largest == [4000] * 17
-
-
+@pytest.mark.slow
 def test_processes_compute_the_same_to_the_last_bit():
     tasks = np.random.default_rng(2).normal(size=(6, 200, 200))
-    here, there = (list(inference.spread(np.linalg.inv, list(tasks), workers=n)) for n in (1, 2))
-    np.testing.assert_array_equal(here, there)
-    assert os.getpid() not in set(inference.spread(process, range(4), workers=2))
+    here, there = (zip(*inference.spread(inverse, list(tasks), workers=n), strict=True) for n in (1, 2))
+    (_, expected), (processes, found) = here, there
+    np.testing.assert_array_equal(found, expected)
+    assert os.getpid() not in processes
 
 
-def process(_):
-    return os.getpid()
+def inverse(matrix):
+    return os.getpid(), np.linalg.inv(matrix)
 
 
 def dies(task):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+@pytest.mark.slow
 def test_a_killed_process_is_told():
     with pytest.raises(DataError, match=r"background process was killed .* fewer workers"):
         list(inference.spread(dies, range(4), workers=2))
 
 
 # Bootstrap of units
-
-
-def weighted_mean_of(y):
-    return lambda counts: counts @ y / counts.sum(axis=1)
-
-
-def test_items_are_drawn_as_in_the_plain_bootstrap():
-    y = np.random.default_rng(2).normal(size=40)
-    draws = inference.resample(weighted_mean_of(y), np.arange(40), resamples=20_000, seed=7)
-    assert inference.standard_error(draws) == pytest.approx(y.std() / np.sqrt(40), rel=0.02)
-    plain = inference.bootstrap(y, lambda d: d.mean(axis=1), resamples=20_000, seed=8)
-    assert stats.ks_2samp(draws, plain).pvalue > 0.01
-    counts = inference.resample(lambda counts: counts, np.arange(40), resamples=50, seed=7)
-    assert (counts.sum(axis=1) == 40).all()
 
 
 def test_a_cluster_is_drawn_whole_and_gives_the_variance_of_cluster_means():
@@ -188,14 +111,12 @@ DARWIN = np.array([49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48]) 
 
 def test_darwins_maize_has_the_p_value_that_fisher_printed():
     """Fisher 1935, section 21: 863 of 32,768 sign arrangements sum to 314 or more; both sides 1,726, p = 0.05267."""
-    total = lambda swapped: np.where(swapped, -1, 1) @ DARWIN  # noqa: E731
-    test = inference.permutation_test(two_sided(total), inference.Swaps(15), seed=7)
+    test = inference.permutation_test(two_sided(flips(15 * DARWIN)), inference.Swaps(15), seed=7)
     assert (test.observed, test.hits, test.arrangements, test.exact) == (314, 1726, 32768, True)
     assert round(100 * float(test.p), 3) == 5.267
     assert inference.permutation_test(flips(DARWIN), inference.Swaps(15), seed=7).hits == 863
 
 
-@settings(deadline=None, max_examples=30)
 @given(st.lists(st.integers(-5, 5), min_size=2, max_size=9))
 def test_exact_sign_flips_equal_scipy(values):
     y = np.array(values) / 10  # tenths: sums in another order differ in their last digits, and ties abound
@@ -262,13 +183,6 @@ def test_rounding_noise_does_not_break_ties():
     assert int(inference.permutation_test(sums, inference.Swaps(3), seed=7).hits) == 2
 
 
-def test_p_values_are_uniform_without_an_effect():
-    rng = np.random.default_rng(7)
-    p = inference.permutation_test(two_sided(flips(rng.normal(size=(12, 400)))), inference.Swaps(12), seed=7).p
-    assert stats.kstest(p, "uniform").pvalue > 0.01
-    assert (p > 0).all()
-
-
 # Jackknife
 
 
@@ -291,15 +205,12 @@ def test_units_of_one_value_may_be_counted_and_undefined_ones_add_nothing():
 # Multiplicity
 
 
-@settings(deadline=None, max_examples=40)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12), st.sampled_from(sorted(inference.ADJUSTMENTS)))
 def test_adjusted_p_values_are_those_of_statsmodels_gaps_aside(p, method):
     adjusted = inference.adjust([*p, np.nan], method=method)
     np.testing.assert_array_equal(adjusted[:-1], multitest.multipletests(p, method=method)[1])
     assert np.isnan(adjusted[-1])
     assert (adjusted[:-1] >= np.array(p) - 1e-12).all()
-    shaped = inference.adjust(np.reshape([*p, np.nan], (-1, 1)), method=method)
-    np.testing.assert_array_equal(shaped[:, 0], adjusted)
 
 
 def test_benjamini_and_hochbergs_example():
@@ -308,8 +219,6 @@ def test_benjamini_and_hochbergs_example():
     p = np.array(p.split(), float) / 10_000
     assert (inference.adjust(p, method="bonferroni") <= 0.05).sum() == 3
     assert (inference.adjust(p, method="fdr_bh") <= 0.05).sum() == 4
-    assert np.isnan(inference.adjust([[np.nan, np.nan]])).all()
-    assert inference.adjust([]).shape == (0,)
 
 
 # One random intercept per group, by restricted maximum likelihood
@@ -325,60 +234,29 @@ def drawn(seed: int, *, between: float) -> tuple[np.ndarray, np.ndarray, np.ndar
     return y, x, groups
 
 
-def of_statsmodels(y, x, groups):
-    """Fit the same model with another program, whose search starts near what least squares give."""
-    start = np.linalg.lstsq(x, y, rcond=None)[0]
-    first = MixedLMParams.from_components(fe_params=start, cov_re=np.array([[0.1]]))
-    return MixedLM(y, x, groups).fit(method="bfgs", start_params=first, gtol=1e-6)
-
-
-def covariance(y, x, groups, coefficients, ratio):
-    """Let the other program say how sure coefficients are, given where the likelihood is highest."""
-    place = MixedLMParams.from_components(fe_params=coefficients, cov_re=np.array([[ratio]]))
-    return np.linalg.inv(-MixedLM(y, x, groups).hessian(place)[0])[: x.shape[1], : x.shape[1]]
-
-
 @pytest.mark.parametrize("between", [0.6, 1, 6])
 def test_it_is_the_fit_of_statsmodels(between):
-    """Estimates, their covariance and both variances, of groups that hardly differ to such that differ greatly."""
-    for seed in range(5):
+    """Of groups that hardly differ to such that differ greatly; its search starts near what least squares give."""
+    for seed in range(2):
         y, x, groups = drawn(seed, between=between)
-        fit, expected = random_intercept(y, x, groups), of_statsmodels(y, x, groups)
+        fit, start = random_intercept(y, x, groups), np.linalg.lstsq(x, y, rcond=None)[0]
+        first = MixedLMParams.from_components(fe_params=start, cov_re=np.array([[0.1]]))
+        expected = MixedLM(y, x, groups).fit(method="bfgs", start_params=first, gtol=1e-6)
         assert expected.converged
         assert fit.between > 0
         assert fit.coefficients == pytest.approx(expected.fe_params, rel=1e-4, abs=1e-6)
         assert fit.noise == pytest.approx(expected.scale, rel=1e-4)
         assert fit.between == pytest.approx(float(expected.cov_re[0, 0]), rel=2e-4)  # as near as that search comes
-        assert fit.covariance == pytest.approx(covariance(y, x, groups, fit.coefficients, fit.between / fit.noise))
-
-
-def test_groups_that_differ_less_than_chance_leave_least_squares():
-    """On the boundary, the variance between groups being 0, coefficients and noise are those of least squares."""
-    rng = np.random.default_rng(3)
-    groups = np.repeat(np.arange(12), 6)
-    noise = rng.normal(size=(12, 6))
-    y = (noise - noise.mean(axis=1, keepdims=True)).ravel()  # every group has the same mean
-    x = np.column_stack([np.ones(72), rng.normal(size=72)])
-    fit = random_intercept(y, x, groups)
-    expected, squares = np.linalg.lstsq(x, y, rcond=None)[:2]
-    assert fit.between == 0
-    assert fit.coefficients == pytest.approx(expected, abs=1e-12)
-    assert fit.noise == pytest.approx(squares[0] / 70)
-    assert fit.covariance == pytest.approx(covariance(y, x, groups, expected, 1e-10))
-
-
-def test_units_and_a_common_shift_do_not_matter():
-    y, x, groups = drawn(2, between=1)
-    fit, moved = random_intercept(y, x, groups), random_intercept(1e4 + 1e-3 * y, x, groups)
-    assert moved.coefficients == pytest.approx(1e-3 * fit.coefficients + [1e4, 0, 0], rel=1e-6)
-    assert moved.covariance == pytest.approx(1e-6 * fit.covariance, rel=1e-4)
+        ratio = np.array([[fit.between / fit.noise]])
+        top = MixedLMParams.from_components(fe_params=fit.coefficients, cov_re=ratio)
+        sure = np.linalg.inv(-MixedLM(y, x, groups).hessian(top)[0])
+        assert fit.covariance == pytest.approx(sure[: x.shape[1], : x.shape[1]])
 
 
 def test_where_variances_cannot_be_told_apart_there_is_no_fit():
     y, x, groups = drawn(1, between=1)
     assert random_intercept(y, x, np.arange(len(y))) is None
     assert random_intercept(x @ [1.0, 2, 3], x, groups) is None
-    assert random_intercept(np.zeros(len(y)), x, groups) is None
 
 
 # Tests of two samples, a test a row
@@ -446,27 +324,6 @@ def test_sign_flips_and_redrawing_agree_with_student_on_many_normal_differences(
         two_samples.redrawn(difference, resamples=20_000, seed=7),
     ):
         assert p == pytest.approx(expected, abs=0.012)
-
-
-@settings(max_examples=40, deadline=None)
-@given(st.integers(0, 10**6), st.floats(-50, 50), st.floats(0.1, 20))
-def test_shift_and_scale_of_both_samples_change_no_p(seed, shift, scale):
-    a, b = rows(seed, values="real", size=15, count=3)
-    one, other = a * scale + shift, b * scale + shift
-    for test in (two_samples.rank_sum, two_samples.independent_t):
-        assert test(one, other) == pytest.approx(test(a, b), rel=1e-6, abs=1e-9)
-    for test in (two_samples.signed_rank, two_samples.paired_t):
-        assert test(one - other) == pytest.approx(test(a - b), rel=1e-6, abs=1e-9)
-
-
-@settings(max_examples=40, deadline=None)
-@given(st.integers(0, 10**6))
-def test_exchanging_the_samples_turns_one_sided_p_values_round_and_leaves_two_sided_ones(seed):
-    a, b = rows(seed, values="whole", size=30, count=4)
-    assert two_samples.paired_t(a - b) == pytest.approx(1 - two_samples.paired_t(b - a), abs=1e-9)
-    assert two_samples.independent_t(a, b) == pytest.approx(1 - two_samples.independent_t(b, a), abs=1e-9)
-    one, other = (two_samples.rank_sum(*sides, two_sided=True) for sides in ((a, b), (b, a)))
-    assert one == pytest.approx(other, abs=1e-12)
 
 
 def test_nothing_observed_and_no_spread_prove_nothing():

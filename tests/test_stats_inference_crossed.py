@@ -70,7 +70,7 @@ def covered(rng, spread, *, people=30, campaigns=200):
     return np.mean(held, axis=0)
 
 
-SPREADS = [((0, 0, 1), 30), ((1, 0.5, 1), 30), ((0.3, 1, 1), 30), ((0, 0, 1), 10), ((0.3, 1, 1), 10)]
+SPREADS = [((0, 0, 1), 30), ((1, 0.5, 1), 30), ((0.3, 1, 1), 10)]
 
 
 @pytest.mark.parametrize(("spread", "people"), SPREADS)
@@ -79,28 +79,6 @@ def test_intervals_of_a_mean_cover_as_often_as_they_say_whatever_scatters(spread
     assert 0.90 <= narrowed <= 0.985
     if (spread, people) == ((0, 0, 1), 30):
         assert plain > 0.99  # as wide as the root of three times the variance
-
-
-def test_intervals_of_a_correlation_of_two_campaigns_cover_as_often_as_they_say():
-    """Three kinds of units: documents, and the people of both. True: 1 / 2, two noises as large as the quality."""
-    rng, held, plain = np.random.default_rng(7), [], []
-    for number in range(100):
-        quality = rng.normal(0, 1, 400)
-        document, *people = (rng.integers(0, size, 400) for size in (40, 40, 40))
-        x, y = (quality + rng.normal(0, 1, 400) for _ in range(2))
-        sums = weighted.moments(x, y).T
-        part = inference.Part(
-            lambda times, sums=sums: weighted.pearson(times @ sums)[:, None],
-            {"documents": document, "one": people[0], "other": people[1]},
-            400,
-        )
-        [found] = inference.redraw([part], resamples=200, seed=number)
-        (low,), (high,) = found.interval()
-        held.append(low < 0.5 < high)
-        (low,), (high,) = inference.interval(found.draws)
-        plain.append(low < 0.5 < high)
-    assert 0.88 <= np.mean(held) <= 0.99
-    assert np.mean(plain) > 0.99
 
 
 def test_what_two_campaigns_share_cancels_in_their_difference():
@@ -127,18 +105,7 @@ def test_what_two_campaigns_share_cancels_in_their_difference():
     np.testing.assert_array_equal(inference.combine([drawn[0]] * 2, [1, -1]).interval(), [[0], [0]])
 
 
-def test_the_fewest_units_decide_how_far_intervals_are_stretched():
-    score, units = judged(np.random.default_rng(11), people=10)
-    [found] = inference.redraw([inference.Part(mean(score), units, 300)], resamples=200, seed=1)
-    grown = {kinds: (own**2).sum() * len(own) / (len(own) - 1) for kinds, own in found.sums.items() if len(kinds) == 1}
-    cells = int((found.sums["documents", "people 0"] != 0).sum())
-    grown["documents", "people 0"] = (found.sums["documents", "people 0"] ** 2).sum() * cells / (cells - 1)
-    wanted = np.sqrt(inference.crossed_variance(grown) / variance(found)[0]) * stats.t.ppf(0.975, 9) / 1.959964
-    ends, plain = found.interval(), inference.interval(found.narrowed())
-    assert (ends[1] - ends[0]) / (plain[1] - plain[0]) == pytest.approx(wanted, rel=1e-6)
-
-
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.floats(0.1, 10), st.floats(-50, 50), st.integers(0, 99))
 def test_another_scale_or_other_names_change_nothing(factor, shift, seed):
     score, units = judged(np.random.default_rng(seed), documents=6, people=4, each=4, spread=(1, 1, 1))
@@ -200,7 +167,7 @@ def test_units_without_a_row_do_not_count_as_units():
     assert stretched == pytest.approx(wanted * stats.t.ppf(0.975, 14) / stats.norm.ppf(0.975), rel=1e-9)
 
 
-def test_units_are_counted_for_each_value_and_for_a_sum_with_those_of_both():
+def test_units_are_counted_for_each_value():
     rng = np.random.default_rng(14)
     score, unit = rng.normal(0, 1, (90, 2)), np.repeat(np.arange(30), 3)
     judged = np.stack([np.ones(90, bool), unit < 5], axis=1)
@@ -214,10 +181,6 @@ def test_units_are_counted_for_each_value_and_for_a_sum_with_those_of_both():
     ends, plain = found.interval(), inference.defined_interval(found.narrowed())
     wanted = [np.sqrt(n / (n - 1)) * stats.t.ppf(0.975, n - 1) / stats.norm.ppf(0.975) for n in (30, 5)]
     assert (ends[1] - ends[0]) / (plain[1] - plain[0]) == pytest.approx(wanted, rel=1e-9)
-    few = inference.Part(lambda times: means(times)[:, 1:], {"documents": unit}, 90, judged[:, 1:])
-    whole = inference.Part(lambda times: means(times)[:, :1], {"documents": unit}, 90)
-    gap = inference.combine(inference.redraw([whole, few], resamples=9, seed=1), [1, -1])
-    assert gap.present["documents",].all()
 
 
 def test_the_last_bits_of_a_statistic_which_are_a_processors_own_do_not_show():
