@@ -80,6 +80,18 @@ def test_kappa_of_fleiss_1971_overall_and_per_category():
     assert (found["estimate"] * weight).sum() / weight.sum() == pytest.approx(estimate(scores, "fleiss_kappa"))
 
 
+PRINTED = {"gwet_ac1": 0.775, "fleiss_kappa": 0.761, "conger_kappa": 0.763, "randolph_kappa": 0.773}
+PRINTED |= {"percent_agreement": 0.818}
+
+
+@pytest.mark.parametrize("name", PRINTED)
+def test_coefficients_of_gwet_2014(name):
+    # the same ratings, but the only one of the last unit is another annotator's
+    ratings = pd.read_csv(ORACLES / "irrcac_ratings.csv")
+    found = estimate(ratings[ratings["table"] == "gwet"].filter(like="annotator"), name)
+    assert round(found, 3) == PRINTED[name]
+
+
 # Other libraries
 
 
