@@ -86,11 +86,3 @@ def marks(figure):
                 yield line.get_markeredgecolor() if hollow else line.get_markerfacecolor()
             if line.get_linestyle() != "None" and len(line.get_xdata()) > 2:
                 yield line.get_color()
-
-
-def collisions(figure):
-    """List the words written into the panels of a figure that other words there run into."""
-    figure.draw_without_rendering()
-    texts = [text for axes in figure.axes for text in axes.texts if text.get_text().strip() and text.get_visible()]
-    boxes = [(text.get_text(), Text.get_window_extent(text).shrunk(0.96, 0.8)) for text in texts]
-    return [(a, b) for i, (a, one) in enumerate(boxes) for b, other in boxes[:i] if one.overlaps(other)]

@@ -1,6 +1,5 @@
 """JupyterLab as a person uses it: open a study, run all cells, change a parameter, run again, see the figure change."""
 
-import json
 import os
 import re
 import shlex
@@ -62,12 +61,6 @@ CONTROLS = {
     "study_planner": [("views.power", "delta", ["ArrowUp"]), ("views.power", "target", ["ArrowUp"])],
     "campaign": [("views.annotators", 0, [])],
 }
-#: Charts that tell a mark's values under the mouse, and words that stand there.
-HOVER = {
-    "xsts_calibration": ("draw.outside_scores", ".mark-symbol path", "language"),
-    "wmt22_calibration_hits": ("views.rank_forest", ".mark-symbol path", "rank (1 is best)"),
-    "metric_meta_evaluation": ("views.metric_ranking, leaders[foremost]", ".mark-symbol path", "cluster"),
-}
 SHOWN = "const shown = window.jupyterapp.shell.currentWidget;"
 CLOSE = """() => {
     const windows = [...window.jupyterapp.shell.widgets('main')].filter(shown => shown.sessionContext);
@@ -104,14 +97,6 @@ ERRORS = f"""() => {{
         .flatMap(cell => cell.model.outputs.toJSON())
         .filter(o => o.output_type === 'error' || o.name === 'stderr')
         .map(o => o.text || `${{o.ename}}: ${{o.evalue}}`);
-}}"""
-#: What is lacking until the cell that failed is chosen and in sight.
-BROUGHT_BACK = f"""place => {{
-    {SHOWN}
-    const cell = shown.content.widgets[place], box = cell.node.getBoundingClientRect();
-    if (!cell.model.outputs.toJSON().some(output => output.output_type === 'error')) return 'an error';
-    if (shown.content.activeCellIndex !== place) return `cell ${{place}} instead of ${{shown.content.activeCellIndex}}`;
-    return box.top >= 0 && box.bottom <= window.innerHeight ? '' : `${{box.top}} to ${{box.bottom}} in sight`;
 }}"""
 
 
@@ -309,66 +294,6 @@ def test_make_lab_opens_the_tour_which_runs(opened):
     until(page, OPENING, "notebooks/studies/xsts_calibration.ipynb", what="a link opens its study", seconds=60)
 
 
-#: Texts from data that MathJax would take for formulas.
-TEX = ["$5 for A and $6 for B", r"\(x_1\) and \[y^2\]", "$$z$$", r"\begin{matrix}q\end{matrix}", r"\$7 < $8"]
-#: Shows them in every way there is, and then a formula that has to become one.
-ALL_WAYS = f"""
-import pandas as pd
-from IPython.display import HTML, display
-from evalkit import show
-from evalkit.show import explore, plots
-from evalkit.show.plots import describe
-texts = {TEX!r}
-show.text(*texts)
-show.numbered(*texts)
-for text in texts:
-    show.headline(text)
-    show.title(text)
-    frame = pd.DataFrame({{text: [text, "a"], "other": [1, 2]}})
-    show.table(frame, caption=text, headings={{"other": text}})
-    drawn = describe(frame.plot.barh(), f"In words: {{text}}")
-    show.figure(drawn, caption=text)
-choice = explore.Choices([], of=texts)
-display(explore._Boxes("systems", choice, {{"systems": choice}}, print).shown)
-display(HTML("<p class='formula'>$a+b$</p>"))
-"""
-#: What is not typeset yet, and then what was typeset though it is no formula.
-TYPESETTING = "() => document.querySelector('.formula mjx-container') ? '' : 'the formula'"
-TYPESET = """() => [...document.querySelectorAll('.jp-OutputArea-output mjx-container')]
-    .map(one => one.closest('p, td, th, caption, li, h1, label, div').outerHTML)
-    .filter(html => !html.includes('formula'))"""
-
-
-def test_texts_from_data_are_no_formulas(opened, home):
-    whole = json.loads((home / "notebooks" / "start_here.ipynb").read_text(encoding="utf-8"))
-    cell = {"cell_type": "code", "source": ALL_WAYS, "metadata": {}, "outputs": [], "execution_count": None, "id": "a"}
-    path = home / "notebooks" / "tex.ipynb"
-    path.write_text(json.dumps(whole | {"cells": [cell]}), encoding="utf-8")
-    page = opened("notebooks/tex.ipynb")
-    run_all(page)
-    until(page, TYPESETTING, what="MathJax sets a formula", seconds=60)
-    page.locator(".jp-OutputArea-output .widget-checkbox").first.wait_for()
-    page.wait_for_timeout(1000)  # whatever else it sets
-    assert page.evaluate(TYPESET) == []
-    shown = page.locator(".jp-OutputArea").inner_text()
-    assert not [text for text in TEX if shown.count(text) < 8]
-    labels = page.locator(".jp-OutputArea-output .widget-checkbox").all_inner_texts()
-    assert [label.strip() for label in labels] == TEX
-
-
-def test_what_cannot_be_used_is_one_sentence_in_the_cell_that_one_is_brought_back_to(opened):
-    study = read_studies(Layout())[STUDY]
-    cell, told = 2, "seed = -1 cannot be used. Give a whole number of at least 0."
-    page = opened(f"notebooks/studies/{study.notebook.name}")
-    write(page, turned(notebooks.source(notebooks.read(study.notebook)["cells"][1]), {"seed": "-1"}))
-    choose_run_all(page)
-    until(page, BROUGHT_BACK, cell, what="the cell that failed is chosen", seconds=60)
-    page.wait_for_timeout(2000)  # nothing moves it away again
-    assert page.evaluate(BROUGHT_BACK, cell) == ""
-    shown = page.locator(CELLS).nth(cell).locator("[data-mime-type='application/vnd.jupyter.stderr']")
-    assert shown.inner_text() == told
-
-
 @pytest.mark.parametrize("name", STUDIES)
 def test_a_person_opens_a_study_runs_it_changes_a_parameter_and_sees_another_figure(name, opened, here, home, tmp_path):
     study = read_studies(Layout())[name]
@@ -384,11 +309,6 @@ def test_a_person_opens_a_study_runs_it_changes_a_parameter_and_sees_another_fig
 
     for call, control, keys in CONTROLS.get(name, []):
         turn(page, page.locator(CELLS).nth(place_of(cells, call)), control, keys)
-    if name in HOVER:
-        call, drawn, words = HOVER[name]
-        page.locator(CELLS).nth(place_of(cells, call)).locator(drawn).first.hover()
-        assert words in page.locator("#vg-tooltip-element").inner_text()
-
     parameter, value = TURNED[name]
     cells[1]["source"] = turned(short, {parameter: value})
     write(page, cells[1]["source"])

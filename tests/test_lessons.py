@@ -83,22 +83,6 @@ def removed(path):
 
 
 @each_lesson
-def test_a_lesson_has_the_parts_that_a_student_needs(path):
-    first, second = cells(path)[:2]
-    assert re.match(r"# Lesson \d: ", notebooks.source(first))
-    assert "minutes" in notebooks.source(first)
-    assert "You will be able to" in notebooks.source(first)
-    assert notebooks.tags(second) == ["teacher"]
-    prose = "\n".join(notebooks.source(cell) for cell in cells(path) if cell["cell_type"] == "markdown")
-    titles = re.findall(r"^#{2,3} (.*)", prose, re.MULTILINE)
-    assert {"What to remember", "References"} <= set(titles)
-    assert sum(title.startswith("Exercise") for title in titles) == len(lessons.exercises(module(path))) >= 3
-    loads = any("data.load(" in notebooks.source(cell) for cell in cells(path))
-    assert ("fallback" in {parameter.name for parameter in notebooks.parameters(path)}) is loads
-    assert all(parameter.help for parameter in notebooks.parameters(path))
-
-
-@each_lesson
 def test_every_exercise_is_checked_once_and_stands_above_its_check(path):
     names = [call(cell)[0] for cell in cells(path, "check")]
     assert sorted(names) == sorted(lessons.exercises(module(path)))
@@ -123,8 +107,6 @@ def test_no_solution_survives_in_the_students_copy_nor_in_a_hint(path, tmp_path)
     assert not {BEGIN, END} & set(kept.split("\n"))
     assert not cells(copy, "solution") + cells(copy, "teacher")
     assert not notebooks.tidy(copy, check=True)
-    folded = [cell["metadata"].get("jupyter", {}).get("source_hidden") for cell in cells(path, "solution")]
-    assert folded == [True] * len(folded)
 
 
 @pytest.mark.slow
@@ -198,13 +180,9 @@ class Hostile:
         (lambda x: -2 * x, None, "wrong sign"),
         (lambda x: 200 * x, None, "percentage"),
         (lambda x: [x, x], "form", "2 values, and a number is asked for"),
-        (lambda x: [2 * x], "form", "This is 1 value, and a number is asked for"),
         (lambda x: "2x", "form", "a text, and a number is asked for"),
         (lambda x: Hostile(), None, "of type Hostile"),
         (lambda x: x / 0, "error", "ZeroDivisionError"),
-        (lambda x: {}["<b>"], "error", "KeyError"),
-        (lambda: 2, "error", "TypeError"),
-        (len, "error", ""),
         (lambda x: y, "error", "uses the name 'y', which nothing has been given"),  # noqa: F821
         (lambda x: None, "empty", "no answer yet"),
         (..., "empty", "no answer yet"),
@@ -224,49 +202,16 @@ def test_a_function_gets_the_hint_that_fits(answer, kind, hint, capsys):
     ("found", "wanted", "told"),
     [
         (0.5, [1.0] * 8, "This is a number, and 8 values are asked for."),
-        ([1.0] * 8, 0.5, "These are 8 values, and a number is asked for."),
         (50, 0.5, "percentage"),
-        (33, 1 / 3, "percentage"),
-        (33.3, 1 / 3, "percentage"),
         ([50, 25.0], [0.5, 0.25], "percentage"),
         ("0.5", 0.5, "quotation marks"),
-        ("50 %", 0.5, "quotation marks"),
         ("fifty", 0.5, "This is a text, and a number is asked for."),
         ({"a": 1}, {"b": 1}, "There is no 'a' among the keys. They are 'b'."),
         ({"a": 1}, {"a": 1, "b": 2}, "The key 'b' is missing."),
-        (3, {"a": 1, "b": 2}, "a mapping with the keys 'a', 'b'"),
     ],
 )
 def test_the_form_of_an_answer_is_told_in_words(found, wanted, told):
     assert told in form(found, wanted)
-
-
-def test_an_unknown_name_is_told_with_the_nearest_one():
-    matrix = pd.DataFrame({"Anna": [1.0, 2.0], "Bert": [3.0, 4.0], "Cora": [2.0, 2.5]})
-    strictest = lessons.exercises("strict_and_lenient")["strictest"]
-    assert strictest.diagnose("Ana", matrix) == "There is no 'Ana' here. Did you mean 'Anna'?"
-    assert strictest.diagnose("Zoe", matrix) == "There is no 'Zoe' here. Known: Anna, Bert, Cora."
-    reason = lessons.exercises("context_matters")["reason"]
-    assert "There is no 'c' here" in reason.diagnose("c")
-
-
-def full(human, metric, threshold):
-    """Compute acc_eq as students do who compare every translation with every one, itself too."""
-    people, automatic = np.sign(np.subtract.outer(human, human)), np.subtract.outer(metric, metric)
-    return np.mean(np.where(np.abs(automatic) <= threshold, 0, np.sign(automatic)) == people)
-
-
-def half(human, metric, threshold):
-    i, j = np.triu_indices(len(human))
-    automatic = metric[i] - metric[j]
-    return np.mean(np.where(np.abs(automatic) <= threshold, 0, np.sign(automatic)) == np.sign(human[i] - human[j]))
-
-
-@pytest.mark.parametrize(("answer", "told"), [(full, "the diagonal"), (half, "leaves those out")])
-def test_acc_eq_with_the_diagonal_is_told_so(answer, told):
-    found = lessons.exercises("metric_correlations")["accuracy"].verdict(answer)
-    assert found.kind == "misconception"
-    assert told in found.hint
 
 
 def test_choices_that_nobody_made_are_no_misconception():

@@ -1,51 +1,14 @@
 """What the lessons teach, held against formulas, other implementations and the page for teachers."""
 
-import re
-
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 
-from evalkit import ROOT
 from evalkit.human import planning
 from evalkit.lessons import context_matters, metric_correlations
 from evalkit.lessons import planning as lesson_planning
-from evalkit.reports import notebooks
 from evalkit.stats import inference
-
-LESSONS = sorted((ROOT / "notebooks" / "lessons").glob("*.ipynb"))
-PAGE = (ROOT / "notebooks" / "lessons" / "README.md").read_text(encoding="utf-8")
-
-
-def test_the_page_for_teachers_names_every_lesson_and_all_their_data():
-    rows = re.findall(r"^\| `(\d_\w+)` \|", PAGE, re.MULTILINE)
-    assert rows == 2 * [path.stem for path in LESSONS], "once with what it takes, once with its timing"
-    code = "\n".join(notebooks.source(cell) for path in LESSONS for cell in notebooks.read(path)["cells"])
-    fetched = re.search(r"`evalkit data fetch (.*?)`", PAGE, re.DOTALL)[1].split()
-    assert set(fetched) == set(re.findall(r'data\.load\("([\w-]+)"', code))
-
-
-def test_the_page_gives_every_lesson_a_place_in_the_timing():
-    [table] = re.findall(r"^\| lesson \| 0 to 10 .*?\n\n", PAGE, re.MULTILINE | re.DOTALL)
-    assert {line.count("|") for line in table.strip().splitlines()} == {8}
-    for path, row in zip(LESSONS, table.strip().splitlines()[2:], strict=True):
-        assert row.split("|")[1].strip() == f"`{path.stem}`"
-        parts = " ".join(row.split("|")[2:7])
-        named = {
-            int(n)
-            for a, b in re.findall(r"exercises? (\d)(?: (?:and|to) (\d))?", parts)
-            for n in range(int(a), int(b or a) + 1)
-        }
-        text = "\n".join(notebooks.source(cell) for cell in notebooks.read(path)["cells"])
-        assert named == set(map(int, re.findall(r"^#+ Exercise (\d)", text, re.MULTILINE))), path.stem
-
-
-def test_the_start_page_names_every_lesson():
-    tour = "\n".join(
-        notebooks.source(cell) for cell in notebooks.read(ROOT / "notebooks" / "start_here.ipynb")["cells"]
-    )
-    assert re.findall(r"^\d\. `(\d_\w+)`", tour, re.MULTILINE) == [path.stem for path in LESSONS]
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -203,6 +203,7 @@ def test_the_command_prints_the_table_and_writes_it(tmp_path, capsys):
 CHECKED = "from evalkit import lessons\ncheck = lessons.of('kappa_by_hand')\nimport numpy as np"
 
 
+@pytest.mark.slow
 def test_a_bounded_run_tells_what_its_checks_say():
     prints = "def observed_agreement(table):\n    print(np.trace(table) / table.sum())"
     checks = ['check("observed_agreement", observed_agreement)', 'check("paradox", np.array([[93, 4], [3, 0]]))']

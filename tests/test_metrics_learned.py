@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evalkit import DataError
-from evalkit.metrics import alignment, clustered, features, learned, sounds
-from evalkit.neural import comet
+from evalkit.metrics import clustered, features, learned, sounds
 
 RNG = np.random.default_rng
 
@@ -338,14 +337,3 @@ def test_what_was_learned_beats_the_best_single_feature_also_where_the_language_
     gain = clustered.correlate(found, ["ridge"], against=learned.BEST, resamples=200).set_index("language")
     assert (gain.loc["avg", ["low", "within_low"]] > 0).all(axis=None)
     assert (gain.loc["avg", "within"] < gain.loc["avg", "kendall_b"]).all()  # part of it is knowing hard sentences
-
-
-def test_real_examples_are_written_in_folds_by_sentence(indic, tmp_path):
-    shipped, _ = indic
-    for options, table in (([], alignment.corrected(shipped)), (["--as-shipped"], shipped)):
-        assert comet.main(["examples", "--out", str(tmp_path / "e.csv"), *options]) == 0
-        examples = comet.read(tmp_path / "e.csv")
-        assert (examples.groupby("sentence")["fold"].nunique() == 1).all()
-        assert np.abs(examples["score"].to_numpy() - table["score"].to_numpy() / 25).max() < 1e-12
-        for column in ("language", "source", "hypothesis", "reference"):
-            assert examples[column].tolist() == table[column].tolist()

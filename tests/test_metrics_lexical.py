@@ -17,7 +17,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacrebleu.metrics import BLEU
-from scipy import stats
 
 from evalkit import DataError
 from evalkit.metrics import lexical, store
@@ -172,22 +171,6 @@ def test_the_danda_clings_to_its_word_unless_the_tokenizer_parts_it():
     assert one("BLEU-1", *pair, tokenize="13a") < one("BLEU-1", *pair, tokenize="intl")
 
 
-def test_processes_change_nothing():
-    pairs = [(f"w{i} w{i + 1} x", f"w{i} y w{i * 7 % 5}") for i in range(450)]
-    for name in ("BLEU-2", "ROUGE-L", "TER"):
-        assert lexical._scored(name, "13a", 1, pairs) == lexical._scored(name, "13a", 2, pairs)
-
-
-def test_a_table_keeps_its_rows_its_index_and_what_it_says_of_itself():
-    frame = table(("a b", "a b"), ("c", "d"), ("a b", "a b")).set_index(pd.Index([7, 3, 5]))
-    frame.attrs["source"] = {"name": "x"}
-    scored = lexical.scores(frame, metrics=["BLEU-1"])
-    assert scored.index.tolist() == [7, 3, 5]
-    assert scored["BLEU-1"].tolist() == pytest.approx([100, 0, 100])
-    assert scored.attrs["source"] == {"name": "x"}
-    assert set(scored.attrs["signatures"]) == {"BLEU-1"}
-
-
 # The store
 
 
@@ -226,38 +209,6 @@ def test_other_texts_and_other_signatures_are_other_scores():
     tokenized = {lexical.signature(name, tokenize=t) for name in lexical.METRICS[:5] for t in lexical.TOKENIZERS}
     assert len(tokenized) == 20
     assert len({lexical.signature(name) for name in lexical.METRICS + lexical.CAPTION}) == 13
-
-
-#: A sound score of one row, moved to another.
-MOVED = ", ".join(f"{it} = (SELECT {it} FROM sealed WHERE length(texts) = 32)" for it in ("numbers", "seal"))
-
-
-def test_scores_that_somebody_put_into_the_store_are_computed_again(cache):
-    """Who may write to the cache and does not have this user's secret cannot make a score."""
-    texts, true = [("a", "b"), ("c", "d")], [0.25, 0.75]
-    assert store.remembered("m", texts, lambda rows: true).tolist() == true
-    forged = np.array([0.75, 0.25]).tobytes()
-    for change in (
-        ("UPDATE sealed SET numbers = ? WHERE length(texts) = 32", (forged,)),
-        ("UPDATE sealed SET numbers = ?, seal = NULL", ("as text",)),
-        ("UPDATE sealed SET numbers = ?, seal = ''", (forged,)),
-        (f"UPDATE sealed SET {MOVED} WHERE length(texts) = 16", ()),
-    ):
-        with sqlite3.connect(cache / "metric-scores.sqlite") as other:
-            other.execute(*change)
-        other.close()
-        assert store.remembered("m", texts, lambda rows: [true[texts.index(row)] for row in rows]).tolist() == true
-        for text, number in zip(texts, true):
-            assert store.remembered("m", [text], lambda rows: [true[texts.index(row)] for row in rows]) == [number]
-    assert store.remembered("m", texts, lambda rows: 1 / 0).tolist() == true, "sound again"
-
-
-def test_without_a_secret_scores_are_computed_each_time(cache, monkeypatch):
-    (cache / "file").write_text("no folder")
-    monkeypatch.setenv("EVALKIT_SALT_FILE", str(cache / "file" / "salt"))
-    for value in (1.0, 2.0):
-        found = store.remembered("m", [("a", "b"), ("c", "d"), ("a", "b")], lambda rows, value=value: [value, 3.0])
-        assert found.tolist() == [value, 3.0, value]
 
 
 @pytest.mark.parametrize("damage", ["no database", "another table"])
@@ -457,10 +408,3 @@ def test_what_cannot_be_scored_is_refused(words, call):
 
 
 # The real data
-
-
-def test_words_of_the_metrics_order_translations_as_humans_do_somewhat(real):
-    ratings = real("indicmt-mqm")
-    part = ratings[ratings["tgt_lang"] == "guj"].iloc[:200]
-    scored = lexical.scores(part, metrics=["BLEU-1", "ROUGE-L"])
-    assert all(stats.kendalltau(scored[name], scored["score"]).pvalue < 0.01 for name in ("BLEU-1", "ROUGE-L"))

@@ -139,18 +139,6 @@ def test_favour_is_a_difference_of_standard_scores():
     assert row["BLEU"]["beyond"] == pytest.approx(both["BLEU"] - both.drop("BLEU").median())
 
 
-def test_tables_and_sentences_of_several_sets():
-    pools = {"one": drawn(1), "two": drawn(2)}
-    found = of.compare_judges(pools, ["GEMBA-MQM", "other", "elsewhere"], resamples=20)
-    shown = of.laid_out(found, data="two")
-    assert shown["judge"].tolist() == ["GEMBA-MQM"]
-    own = found[(found["data"] == "two") & (found["judge"] == "GEMBA-MQM")].set_index("measure")
-    assert shown.loc[0, ["bias", "low", "high"]].tolist() == own.loc["bias", ["value", "low", "high"]].tolist()
-    assert shown.loc[0, "people"] == pytest.approx(own.loc["ties", "value"] - own.loc["more ties", "value"])
-    assert "standard deviations in two, judges' by" in of.drifts(found, data="two")
-    assert of.drifts(found[~found["measure"].isin(["drift", "more drift"])], data="two") == ""
-
-
 def test_scores_of_whole_systems_are_refused():
     with pytest.raises(DataError, match="whole systems"):
         of.calibration(named_scores(np.ones((1, 2)), np.ones(2)))

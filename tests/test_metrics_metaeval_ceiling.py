@@ -158,34 +158,3 @@ def test_on_the_real_collections_a_hundred_and_fifty_six_segments_are_whole(real
     assert found.segments.values.shape == (52, 12, 156)
     kinds = {"metric": 43, "one person": 6, "two people": 2, "knows nothing": 1}
     assert pd.Series(found.kinds).value_counts().to_dict() == kinds
-
-
-def test_tables_of_all_golds_have_every_row_once_and_people_first(tables):
-    entered = {gold: ceiling.contest(*tables, gold=gold) for gold in ceiling.GOLDS[:2]}
-    held = {gold: ceiling.hold(one, resamples=20) for gold, one in entered.items()}
-    floors = {gold: ceiling.floor(one) for gold, one in entered.items()}
-    whole = ceiling.together(held, floors)
-    assert len(whole) == sum(len(held[gold].table) + len(floors[gold]) for gold in held)
-    assert not whole.duplicated(["gold", "contestant", "statistic"]).any()
-    for _, part in whole.groupby(["gold", "statistic"]):
-        assert part["kind"].map(ceiling.KINDS.index).is_monotonic_increasing
-    everywhere = ceiling.passing_everywhere(held)
-    best = ceiling.leaders(everywhere)
-    highest = everywhere.groupby(["gold", "statistic", "kind"])["value"].max()
-    assert best.set_index(["gold", "statistic", "kind"])["value"].sort_index().equals(highest.sort_index())
-    told = ceiling.turns(best)
-    assert told.shape == (len(rankings.MAIN), 3)
-    first = ceiling.firsts(whole, "segment acc_eq")
-    metrics = whole[(whole["statistic"] == "segment acc_eq") & (whole["kind"] == "metric")]
-    for gold, part in metrics.groupby("gold"):
-        assert first[gold] == part["contestant"].iloc[part["value"].argmax()]
-
-
-def test_sentences_say_what_the_table_has():
-    table = pd.DataFrame({"contestant": ["ESA-1", "ESA-2", "ESA-1 + ESA-2", "length"], "value": [0.3, 0.1, 0.4, 0.2]})
-    table["kind"] = ["one person", "one person", "two people", "knows nothing"]
-    table = table.assign(gold="WMT-MQM", statistic="SPA")
-    told = ceiling.more_people(table, gold="WMT-MQM", statistic="SPA")
-    assert "ESA-1 0.300 and ESA-2 0.100 alone, 0.400 together." in told
-    assert ceiling.below_length(table, gold="WMT-MQM").endswith("1 of 3 by soft pairwise accuracy (SPA).")
-    assert ceiling.below_length(table[:-1], gold="WMT-MQM").endswith("none.")

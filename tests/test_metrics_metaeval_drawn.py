@@ -84,15 +84,6 @@ def test_a_draw_is_the_statistic_of_the_drawn_segments(statistic):
             assert got[metric, draw] == pytest.approx(expected(again, metric)[statistic], abs=1e-9)
 
 
-def test_counting_the_pairs_of_each_draw_gives_the_same_interval(monkeypatch):
-    found = drawn.agreement(some(), resamples=100).query("statistic == 'kendall_b'")
-    monkeypatch.setattr(drawn, "_TABLES", 0)
-    counted = drawn.agreement(some(), resamples=100).query("statistic == 'kendall_b'")
-    assert counted[["low", "high"]].to_numpy() == pytest.approx(found[["low", "high"]].to_numpy(), abs=1e-9)
-    assert (found["low"] < found["value"]).all()
-    assert (found["value"] < found["high"]).all()
-
-
 def test_documents_are_drawn_as_a_whole():
     scores = some(gaps=False)
     one = drawn.agreement(scores, units=["d"] * 24, resamples=20).query("statistic != 'spa'")

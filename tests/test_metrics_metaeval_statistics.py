@@ -11,7 +11,7 @@ from scipy import stats
 
 from evalkit import ROOT, DataError
 from evalkit.data.provenance import like
-from evalkit.metrics.metaeval import chance, correlations, rankings, scores, spa, ties
+from evalkit.metrics.metaeval import chance, correlations, rankings, spa, ties
 from evalkit.metrics.metaeval.scores import align, coverage
 from tests.makers import metric_scores, named_scores, read
 
@@ -299,24 +299,6 @@ def test_a_metric_that_knows_nothing():
     assert row["value"] < best + 0.03
     assert set(table["metric"]) == {"constant", "random", "length"}
     assert set(table["statistic"]) == {*correlations.STATISTICS, "acc_eq", "spa"}
-
-
-def test_length_counts_characters():
-    outputs = pd.DataFrame({"system": ["A", "B"], "segment": ["1", "1"], "hypothesis": ["Grüße", None]})
-    assert chance.lengths(outputs)["score"].tolist() == [5.0, 0.0]
-
-
-def test_patterns_and_pairings_cover_every_metric_and_every_two_once():
-    there = metric_scores(4, metrics=5, gaps=0.1)
-    there.values[[1, 3]] = 1.0
-    groups = scores.patterns(there)
-    assert sorted(np.concatenate([members for _, members in groups])) == [0, 1, 2, 3, 4]
-    seen = []
-    for cells, members, pairs in scores.pairings(there):
-        for a, b in members[pairs]:
-            assert (cells == np.isfinite(there.values[a] + there.values[b] + there.human)).all()
-            seen.append(tuple(sorted((int(a), int(b)))))
-    assert sorted(seen) == list(itertools.combinations(range(5), 2))
 
 
 # Refusals

@@ -16,10 +16,6 @@ from evalkit import DataError, data
 from evalkit.metrics.metaeval import rankings, sentinels, significance, spa, swaps, tasks
 from evalkit.metrics.metaeval.correlations import by_unit, correlations, pair_differences
 from evalkit.metrics.metaeval.scores import align, averaged
-from evalkit.papers import shared_tasks
-from evalkit.show.plots import metaeval as draw
-from evalkit.show.plots import page
-from evalkit.stats.inference import Permuted
 from tests.makers import metric_scores, named_scores, read
 
 ALMOST = 1e-9
@@ -156,19 +152,6 @@ def test_what_does_not_decide_clusters_may_be_anything(seed, metrics):
     assert clusters(p) == clusters(np.where(free, 1 - p, p))
 
 
-def test_a_comparison_that_has_been_settled_is_not_drawn_again():
-    asked = []
-
-    def test(left, plan):
-        asked.append((left.tolist(), plan.draws, plan.stream))
-        return Permuted(np.zeros(len(left)), np.where(left == 0, 0, plan.draws // 10), plan.draws, exact=False)
-
-    found = swaps.in_rounds(test, np.zeros(3), swaps.Plan(draws=50, seed=4, look=20))
-    assert asked == [([0, 1, 2], 20, (4, 0)), ([1, 2], 20, (4, 1)), ([1, 2], 10, (4, 2))]
-    assert found.hits.tolist() == [0, 5, 5]
-    assert found.p.tolist() == [1 / 21, 6 / 51, 6 / 51]
-
-
 # --- lists of tasks ---
 
 
@@ -280,19 +263,6 @@ def test_a_test_set_without_a_list_is_asked_what_a_list_asks_of_each_pair():
     assert tasks.Test.printed(table, draws=50, seed=3) == tasks.Test(draws=50, seed=3)
 
 
-def test_correlations_of_others_are_looked_up_unless_people_are_others():
-    printed = data.published("perrella2024_wmt23")
-    keys = ["pair", "level", "statistic", "grouping", "metric"]
-    mine = printed[~printed["metric"].str.startswith("SENTINEL")].assign(value=lambda t: t["printed"].astype(float))
-    found = shared_tasks.compare_correlations(mine[[*keys, "value"]], printed, gold="mqm")
-    assert len(found) == len(printed) == 560
-    trained = found["cell"].str.contains("SENTINEL")
-    assert trained.sum() == 48
-    assert found.loc[trained, "computed"].isna().all()
-    assert (found.loc[~trained, "computed"] == mine["value"].to_numpy()).all()
-    assert shared_tasks.compare_correlations(mine, printed, gold="esa")["computed"].isna().all()
-
-
 # --- sentinels ---
 
 
@@ -343,19 +313,3 @@ def test_sentinels_see_one_side_and_fool_statistics_over_all_segments_but_none_w
     assert "Pearson's r over all segments (100%)" in " ".join(sentinels.in_words(floor.reset_index()))
     alone = sentinels.every_grouping(metric_scores(1, (3, 6), length=1), {f"d{n}": "news" for n in range(6)})
     assert set(alone["level"]) == {"system", "segment"}, "a document a segment and one domain say nothing new"
-
-
-@pytest.mark.parametrize("width", [page.COLUMN, page.PHONE])
-def test_the_floor_is_drawn_with_the_most_fooled_statistic_on_top_and_a_marker_for_each_sentinel(width):
-    table = read("""
-        level statistic grouping sentinel share
-        segment acc_eq item one 0
-        segment acc_eq item two .05
-        segment pearson none one .8
-        segment pearson none two .1
-        a b c one 1""")
-    with page.drawn_for(width):
-        [axes] = draw.floors(table, words=sentinels.WORDS).axes
-    written = [label.get_text().replace("\n", " ") for label in axes.get_yticklabels()]
-    assert written == ["Pearson's r over all segments", "accuracy with ties (acc_eq)"]
-    assert len({line.get_marker() for line in axes.lines}) == 2

@@ -71,11 +71,6 @@ def test_what_may_be_claimed_is_what_the_tests_found(folder, mine):
     one = found["segment acc_eq"]
     assert (set(one.better), set(one.worse), one.of) == (set(ahead), set(behind), 5)
     assert set(one.better) | set(one.worse)
-    told = yours.claims(found, metric=testset.yours)[1]
-    assert all(name in told for name in (*one.better, *one.worse))
-    table = yours.tabulate(found).set_index("statistic").loc["segment acc_eq"]
-    assert table["better"] + table["worse"] + table["alike"] == table["of"] - 1
-    assert f"{len(one.better) or 'none'}, worse than" in yours.headline(found, testset, values)
 
 
 def test_an_upside_down_metric_or_gold_is_warned_of_and_nothing_turned(folder, mine, tmp_path):

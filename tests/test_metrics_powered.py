@@ -150,24 +150,6 @@ def test_pools_hold_differences_of_systems_and_lines_undo_units():
     assert moved.metric[4] == pytest.approx(moved.metric[0] - moved.metric[1])
 
 
-def test_campaigns_are_simulated_in_every_pair_with_lines_of_the_other():
-    scored = {"a-b": pooled(0.7, segments=60), "c-d": pooled(0.7, segments=80, seed=6)}
-    found = few_humans.campaigns(scored, {"a-b": ["m"], "c-d": ["m"]}, humans=[20], resamples=50)
-    ways = [*powered.METHODS, *(way for way in few_humans.STRATA if way != "strata of domains")]  # none are told
-    assert found["method"].unique().tolist() == ways
-    assert len(found) == 2 * len(powered.WHAT) * len(ways)
-    own = powered.moved(powered.pool(scored["c-d"], "m"), *powered.line(scored["a-b"], "m"))
-    alone = few_humans.simulate(own, humans=20, resamples=50).query("what == 'mean of a system' and method == 'PPI'")
-    row = found.query("data == 'c-d' and what == 'mean of a system' and method == 'PPI'").iloc[0]
-    assert row["coverage"] == pytest.approx(alone["coverage"].mean())
-    assert (row["name"], row["estimate"]) == (alone["name"].iloc[0], alone["estimate"].iloc[0])
-    assert powered.most_saving(powered.saved(scored["a-b"])) == ["m"]
-    wide = few_humans.by_method(found, data="a-b", metric="m")
-    row = wide[wide["what"] == powered.WHAT[1]].iloc[0]
-    own = found.query("data == 'a-b' and what == 'difference of two systems' and method == 'PPI++'").iloc[0]
-    assert (row["variance, PPI++"], row["coverage, PPI++"]) == (own["variance_ratio"], own["coverage"])
-
-
 def by_stratum(y, f, g, strata, tuned):
     """Estimate stratum by stratum, one sum at a time; with ppi-python's point estimate in each, as checked by hand."""
     size, value, variance, freedom, means = len(y) + len(g), 0.0, 0.0, 0, []

@@ -5,7 +5,6 @@ Oracles there: sentence-transformers and bert-score themselves, and the model co
 
 import dataclasses
 import importlib.util
-import json
 import math
 
 import numpy as np
@@ -54,11 +53,6 @@ def test_scores_of_other_texts_or_by_other_weights_are_refused(tmp_path, monkeyp
     file.write_bytes(b"no archive")
     with pytest.raises(DataError, match="cannot be read"):
         minilm.read_scores(file, TEXTS)
-
-
-def test_the_command_tells_a_problem_in_one_sentence(tmp_path, capsys):
-    assert minilm.main(["--pairs", str(tmp_path / "none"), "--out", str(tmp_path / "out")]) == 2
-    assert capsys.readouterr().err == "There is no file none. Write it first.\n"
 
 
 # BERTScore's F1 from vectors
@@ -161,58 +155,6 @@ if importlib.util.find_spec("torch") and importlib.util.find_spec(minilm_files._
             scorer = BERTScorer(model_type=str(minilm_files.installed()), num_layers=layer, device="cpu")
             theirs = scorer.score(*map(list, zip(*pairs)))[2]
             np.testing.assert_allclose(found[:, layer - 1], theirs, atol=1e-5)
-
-    def weights():
-        """Read the tensors of the safetensors file with numpy alone: a length, a JSON header, then the numbers."""
-        content = (minilm_files.installed() / "model.safetensors").read_bytes()
-        start = 8 + int.from_bytes(content[:8], "little")
-        named = {name: of for name, of in json.loads(content[8:start]).items() if name != "__metadata__"}
-        found = {}
-        for name, of in named.items():
-            part = content[slice(*(start + end for end in of["data_offsets"]))]
-            found[name] = np.frombuffer(part, {"F32": "<f4", "I64": "<i8"}[of["dtype"]]).reshape(of["shape"])
-        return found
-
-    def forward(pieces, of):
-        """Compute the vectors of one text's pieces in all six layers, as Devlin et al. 2019 describe the model."""
-        from scipy.special import erf, softmax
-
-        def linear(x, name):
-            return x @ of[f"{name}.weight"].astype(float).T + of[f"{name}.bias"]
-
-        def normed(x, name):
-            x = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 1e-12)
-            return x * of[f"{name}.weight"] + of[f"{name}.bias"]
-
-        tables = [of[f"embeddings.{name}_embeddings.weight"] for name in ("word", "position", "token_type")]
-        x = normed(tables[0][pieces].astype(float) + tables[1][: len(pieces)] + tables[2][0], "embeddings.LayerNorm")
-        found = []
-        for number in range(6):
-            here = f"encoder.layer.{number}"
-            query, key, value = (
-                linear(x, f"{here}.attention.self.{name}").reshape(len(x), 12, 32).swapaxes(0, 1)
-                for name in ("query", "key", "value")
-            )
-            mixed = softmax(query @ key.swapaxes(1, 2) / math.sqrt(32), axis=-1) @ value
-            mixed = linear(mixed.swapaxes(0, 1).reshape(len(x), 384), f"{here}.attention.output.dense")
-            x = normed(x + mixed, f"{here}.attention.output.LayerNorm")
-            inner = linear(x, f"{here}.intermediate.dense")
-            inner = linear(inner * (1 + erf(inner / math.sqrt(2))) / 2, f"{here}.output.dense")
-            x = normed(x + inner, f"{here}.output.LayerNorm")
-            found.append(x)
-        return np.stack(found)
-
-    def test_layers_are_those_that_numpy_computes_from_the_file_of_weights(encoder):
-        from tokenizers import Tokenizer
-
-        pieces = Tokenizer.from_file(str(minilm_files.installed() / "tokenizer.json"))
-        pieces.no_padding()
-        of = weights()
-        for text in (PAIRS[0][0], PAIRS[2][1], "x"):
-            wanted = forward(pieces.encode(text).ids, of)
-            np.testing.assert_allclose(encoder.layers([text])[0], wanted, atol=1e-5)
-            mean = wanted[-1].mean(axis=0)
-            np.testing.assert_allclose(encoder.sentence(text), mean / np.linalg.norm(mean), atol=1e-5)
 
     def test_the_command_scores_pairs_with_the_installed_package(tmp_path, encoder):
         minilm.write_pairs(tmp_path / "pairs", PAIRS)

@@ -5,24 +5,14 @@ they serve to hold each score against the same score computed from the model's l
 """
 
 import importlib.util
-import re
 from pathlib import Path
 
 import pytest
 
-from evalkit import ROOT, DataError
+from evalkit import DataError
 from evalkit.neural import pretrained
 
 TEXTS = [("the cat sat", "a cat was sitting"), ("नदी बहती है।", "नदी बह रही है।"), ("same", "same")]
-
-
-def test_the_neural_environment_has_what_the_metrics_ask_for():
-    lines = (ROOT / "requirements-neural.txt").read_text(encoding="utf-8").splitlines()
-    pinned = {re.split("[=<]", line)[0] for line in lines if "==" in line}
-    elsewhere = {"BLEURT", "laserembeddings"}  # from GitHub; and for a PyTorch before 2
-    assert {kind.distribution for kind, _ in pretrained.MODELS.values()} <= pinned | elsewhere
-    head = "\n".join(line for line in lines if line.startswith("#"))
-    assert all(name in head for name in elsewhere)
 
 
 if importlib.util.find_spec("bert_score") and importlib.util.find_spec("sentence_transformers"):
@@ -131,11 +121,8 @@ if importlib.util.find_spec("bert_score") and importlib.util.find_spec("sentence
 
         def test_a_public_encoder_gives_the_similarities_that_its_makers_print():
             """The first example of the documentation of sentence-transformers, on all-MiniLM-L6-v2."""
-            weather, sunny, stadium = (
-                "The weather is lovely today.",
-                "It's so sunny outside!",
-                "He drove to the stadium.",
-            )
+            weather, sunny = "The weather is lovely today.", "It's so sunny outside!"
+            stadium = "He drove to the stadium."
             rows, folder = [(weather, sunny), (weather, stadium), (sunny, stadium)], Path(found.origin).parent / "model"
             reply = pretrained.answer({"metric": "LaBSE", "model": str(folder), "batch": 2, "rows": rows})
             assert [round(score, 4) for score in reply["scores"]] == [0.6660, 0.1046, 0.1411]

@@ -117,10 +117,3 @@ def test_the_committed_results_rest_on_the_texts_that_are_here(real):
 def test_other_data_have_no_pairs_here():
     with pytest.raises(DataError, match=r"no pairs of 'wmt20-da'.*Choose sudoh-translations or wmt23-outputs"):
         similar.pairs_of("wmt20-da")
-
-
-def test_a_missing_file_is_one_sentence(tmp_path, capsys):
-    command = ["results", "--older", "none", "none.npz", "--wmt23", "none", "none.npz", "--out", str(tmp_path / "out")]
-    assert similar.main(command) == 2
-    assert capsys.readouterr().err == "There is no file none. Write it first.\n"
-    assert not (tmp_path / "out").exists()

@@ -124,17 +124,12 @@ def test_a_word_may_hold_a_blank_of_another_kind_and_lines_end_at_line_feeds_alo
     [
         ("the 1 0\ncat 0 2\n", r"line 1, does not give"),
         ("", r"line 1, does not give"),
-        ("2 -3\n", r"line 1, does not give"),
         ("99999999 300\n", r"tells of 99999999 words of 300 dimensions"),
-        ("1 99999\n", r"1 words of 99999 dimensions"),
         ("0 2\n", r"0 words"),
         ("2 2\nthe 1 0\ncat 0 2", r"line 3, is no whole line"),  # cut off: the last number may have been 25
-        ("3 2\nthe 1 0\ncat 0 2\n", r"line 4, is no whole line"),
         ("1 2\nthe 1 0\ncat 0 2\n", r"more than the 1 words"),
         ("1 2\nthe 1\n", r"line 2, is no whole line"),
         ("1 2\nthe 1 nan\n", r"line 2, is no whole line"),
-        ("1 2\nthe 1 x\n", r"line 2, is no whole line"),
-        ("1 2\n 1 0\n", r"line 2, is no whole line"),
         ("1 2\n" + "x" * 300_000 + " 1 0\n", r"line 2, is no whole line"),
         (b"1 2\n\xff 1 0\n", r"holds no vectors as text"),
     ],

@@ -2,7 +2,6 @@
 
 from itertools import product
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -12,7 +11,6 @@ from evalkit.papers.licht2022 import views as of_protocols
 from evalkit.papers.sai2023 import views as of_metrics
 from evalkit.papers.sudoh2021 import views as of_labels
 from evalkit.show import explore
-from evalkit.show.plots import context
 from tests.makers import read
 
 POWERS = read("""
@@ -72,7 +70,6 @@ def outputs(monkeypatch):
 
 WANTED = {"wanted_power": explore.Range(0.8, 0.5, 0.95, 0.05)}
 BY_DIRECTION = {"direction": explore.Choice("both", of=["X-EN", "both"])}
-BY_DIMENSION = {"dimension": explore.Choice("adequacy", of=["adequacy", "fluency"])}
 BY_LANGUAGE = {"src_lang": explore.Choice("all", of=["deu"]), "dimension": "adequacy"}
 AT_80 = "They reach 0.8 between 0.10 and 0.18"
 
@@ -81,9 +78,7 @@ AT_80 = "They reach 0.8 between 0.10 and 0.18"
     ("view", "table", "turned", "value", "before", "after"),
     [
         (of_protocols.power_curves, POWERS, WANTED, 0.5, AT_80, "They reach 0.5 between 0.06 and 0.08"),
-        (of_protocols.power_curves, POWERS, WANTED, 0.9, AT_80, "1 of 2 reach 0.9"),
         (of_protocols.average_differences, AVERAGED, BY_DIRECTION, "X-EN", "languages 0 of 1", "languages 1 of 1"),
-        (of_labels.da_ridges, LABELLED, BY_DIMENSION, "fluency", "Contradiction 0.50", "Good 0.50"),
         (of_labels.da_ridges, LABELLED, BY_LANGUAGE, "deu", "Contradiction 0.50", "Contradiction 0.75"),
         (of_metrics.spread, NORMAL, {"language": explore.Choice("ta", of=["ml", "ta"])}, "ml", "BLEU 43%", "BLEU 20%"),
         (of_metrics.buckets, BOXES, {"language": explore.Choice("ml", of=["ml", "ta"])}, "ta", "0-5 11", "0-5 22"),
@@ -110,17 +105,6 @@ def test_methods_are_ticked_and_none_stands_for_all(outputs):
     assert "Clustered by annotator: WMT21 +0.60" in outputs[1][1]["image/png"]["alt"]
     boxes[0].value = boxes[1].value = False
     assert [box.value for box in boxes] == [True, True, True]
-
-
-def test_chosen_methods_stand_in_the_tables_order_as_in_a_figure_of_these_rows():
-    view = of_context.effect_forest(EFFECTS, methods=METHODS[1::-1])
-    assert view.chosen == {"methods": METHODS[:2]}
-    assert view.figure.get_label() == context.effect_forest(EFFECTS[:2]).get_label()
-
-
-def test_a_method_without_an_interval_says_so_where_it_is_drawn_alone():
-    bare = EFFECTS.assign(method="Welch's own", low=np.nan, high=np.nan)[:1]
-    assert "Welch's own: WMT21 +0.50 (no interval)" in of_context.effect_forest(bare).figure.get_label()
 
 
 def test_a_source_language_that_is_not_there_is_named():

@@ -12,10 +12,9 @@ from pathlib import Path
 
 import psutil
 import pytest
-from jupyter_client.manager import start_new_kernel
 
 from evalkit import DataError, data
-from evalkit.reports import cells, execute, export, findings, index, kernels, markup, notebooks, reference
+from evalkit.reports import cells, execute, export, findings, kernels, markup, notebooks, reference
 from evalkit.reports.studies import Layout, Study, read_studies
 
 TINY = Path(__file__).parent / "notebooks" / "studies.toml"
@@ -53,16 +52,8 @@ class Page(HTMLParser):
 
 def study(folder, *cells, name="one", **entry):
     """Lay out a project of one study whose notebook has these cells."""
-    made = [
-        {
-            "cell_type": "code",
-            "source": cell,
-            "metadata": {"tags": ["parameters"] if ": " in cell[:12] else []},
-            "outputs": [],
-            "execution_count": None,
-        }
-        for cell in cells
-    ]
+    plain = {"cell_type": "code", "outputs": [], "execution_count": None}
+    made = [plain | {"source": cell, "metadata": {"tags": ["parameters"] * (": " in cell[:12])}} for cell in cells]
     path = folder / f"{name}.ipynb"
     path.write_text(json.dumps({"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
     notebooks.tidy(path)
@@ -131,18 +122,8 @@ def test_a_page_can_be_read_by_everyone(site, name):
 
 def test_the_json_report_keeps_the_contract(site):
     report = json.loads((site[0].reports / "gallery.json").read_text())
-    assert list(report) == [
-        "study",
-        "title",
-        "status",
-        "seconds",
-        "parameters",
-        "data",
-        "recorded",
-        "published",
-        "headline",
-        "signature",
-    ]
+    keys = "study title status seconds parameters data recorded published headline signature"
+    assert list(report) == keys.split()
     assert (report["study"], report["status"], report["title"]) == ("gallery", "ok", "What does a page have to carry?")
     assert report["parameters"] == {"seed": 7, "source": "real", "systems": ["alpha", "beta", "007"], "fallback": True}
     assert [(s["name"], s["source"], s["origin"]) for s in report["data"]] == [("gallery-scores", "real", "a test")]
@@ -166,48 +147,21 @@ def test_the_page_shows_figures_tables_equations_and_folded_code(site):
     assert "Scores of each system, as cumulative shares." in page.text
     assert len(page.all("math")) == 5
     assert "$" not in page.text
-    assert len([box for box in page.all("div") if box.get("class") == "code"]) > 5
-    assert len([box for box in page.all("input") if box.get("id") == "show-code"]) == 1
-    assert [link["href"] for link in page.all("a")] == [
-        "#main",
-        "index.html",
-        "https://example.org/nothing",
-        "#data",
-        "#agreement",
-        "#scores",
-        "#other-outputs",
-        "#a-wide-table",
-        "#against-print",
-        "#exercise",
-        "#limits",
-        "#references",
-        "#data",
-        "#parameters",
-        "https://example.org/nothing",
-        "gallery.json",
-    ]
     assert len([each for each in page.all("details") if each.get("class") == "solution"]) == 1
     assert "Recomputed from data: 2 of 3 printed numbers (67\u202f%); 1 matches, 1 differs." in page.text
     assert "Not recomputed: 1 (inputs never published)." in page.text
-    assert "injected" not in page.text
-    assert len(page.all("h1")) == 1
 
 
 def test_a_simulated_report_is_loud_and_shows_the_reference(site):
     page = Page(site[0].reports / "simulated.html")
     assert [each for each in page.all("aside") if each.get("class") == "banner"]
     assert "simulated 1 data set" in page.text
-    assert [each for each in page.all("span") if each.get("class") == "badge simulated"], "beside the source's name"
-    assert "default 'real'" in page.text
     words = " ".join(page.text.split())
     assert words.count("Computed earlier, on the real data") == 5  # banner, finding, tally, a table, the comparison
     assert "Computed earlier, on the real data. The true finding <i>" in words
     assert "On simulated data. 007 is the best of 3 systems." in words
     assert "61.23" in page.text
     assert "alpha <b>" in page.text
-    assert "the|real|one" in page.text
-    assert "Computed earlier, on the real data: Recomputed from data: 1 of 1 printed number (100\u202f%)" in page.text
-    assert "comparison with print: match, 1 of 1" in page.text
     real = Page(site[0].reports / "gallery.html")
     assert "Computed earlier" not in real.text
     assert not [each for each in real.all("aside") if each.get("class") == "banner"]
@@ -222,23 +176,9 @@ def test_the_index_has_a_card_for_every_study(site):
     assert "On simulated data. 007 is the best" in page.text
     assert "Does <b>data</b> stay text?" in page.text
     assert 'The latest run failed. cell 3 (message = "<b>wrong</b>"): ValueError: <b>wrong</b>' in page.text
-    assert re.search(r"ran in \d+\.\d s", page.text)
     links = [link["href"] for link in page.all("a") if not link["href"].startswith("#")]
     own = ["simulated.html", "hostile.html", "environment.html"]
     assert links == [*own, "gallery.html", "https://example.org/nothing"], "what is no paper's stands first"
-    assert [page.text.count(words) for words in ("Your campaigns and studies", "Papers, computed again")] == [1, 1]
-    assert "gallery-scores" not in page.text, "ids of data are for the reports"
-
-
-@pytest.mark.usefixtures("cold")
-def test_the_index_has_only_what_lies_in_its_folder(site, tmp_path):
-    layout = Layout(studies=TINY, reports=tmp_path, reference=site[0].reference)
-    assert "There is no report in this folder yet." in Page(index.page(layout)).text
-    execute.run(["environment"], layout)
-    page = Page(tmp_path / "index.html")
-    assert [card["aria-labelledby"] for card in page.all("article")] == ["environment"]
-    assert "Papers" not in page.text
-    assert "not run" not in page.text
 
 
 def test_texts_of_strangers_stay_text(site):
@@ -249,12 +189,9 @@ def test_texts_of_strangers_stay_text(site):
     for text in space["texts"]:
         assert page.text.count(text) >= 5, text  # a table, show.text, Markdown, LaTeX, a frame, standard output
     assert {tag for tag, *_ in page.elements} & {"script", "iframe", "math"} == set()
-    assert len(page.all("img")) == 1
-    assert len(page.all("h1")) == 1
+    assert len(page.all("img")) == len(page.all("h1")) == 1
     assert [link["href"] for link in page.all("a")] == ["#main", "index.html", "hostile.json"]
-    assert "kept" in page.text
-    styled = [attributes for _, attributes, _ in page.elements if "style" in attributes]
-    assert styled == []
+    assert [attributes for _, attributes, _ in page.elements if "style" in attributes] == []
 
 
 @pytest.mark.usefixtures("cold")
@@ -265,9 +202,7 @@ def test_two_runs_give_the_same_bytes_whatever_the_kernels(site, tmp_path):
     for name in names:
         for ending in ("html", "json"):
             one, two = ((place / f"{name}.{ending}").read_text() for place in (site[0].reports, tmp_path))
-            assert (one if ending == "html" else without_seconds(one)) == (
-                two if ending == "html" else without_seconds(two)
-            )
+            assert without_seconds(one) == without_seconds(two)
 
 
 # What fails, and what is kept
@@ -303,42 +238,16 @@ def test_a_run_leaves_only_final_names(site):
 
 
 @pytest.mark.usefixtures("cold")
-def test_of_two_runs_at_once_no_page_stands_beside_the_numbers_of_the_other(tmp_path, monkeypatch):
-    """What belongs together is moved while no other run moves anything."""
-    fcntl = pytest.importorskip("fcntl", reason="does not apply: this system locks no folders")
-    place, free = execute.Batch.place, {}
-
-    def seen(batch, final, text):
-        folder = os.open(final.parent, os.O_RDONLY)
-        try:
-            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            free[final.name] = True
-        except BlockingIOError:
-            free[final.name] = False
-        finally:
-            os.close(folder)
-        place(batch, final, text)
-
-    monkeypatch.setattr(execute.Batch, "place", seen)
-    execute.run(None, study(tmp_path, "assert True"))
-    assert free == {"one.html": False, "one.json": False, "index.html": True}
-
-
-@pytest.mark.usefixtures("cold")
 def test_a_failure_leaves_the_earlier_report_untouched_and_a_success_clears_it(tmp_path):
     cells = ["fail: bool = False  # whether to fail", "assert not fail, 'as asked'"]
     layout = study(tmp_path, *cells)
     assert execute.run(None, layout)[0].status == "ok"
     good = files(layout.reports)
     [outcome] = execute.run(None, layout, values={"fail": "yes"})
-    assert (outcome.status, outcome.reason) == (
-        "failed",
-        "cell 2 (assert not fail, 'as asked'): AssertionError: as asked",
-    )
+    assert outcome.status == "failed"
+    assert outcome.reason == "cell 2 (assert not fail, 'as asked'): AssertionError: as asked"
     now = files(layout.reports)
-    assert {name: now[name] for name in ("one.html", "one.json")} == {
-        name: good[name] for name in ("one.html", "one.json")
-    }
+    assert all(now[name] == good[name] for name in ("one.html", "one.json"))
     assert set(now) - set(good) == {"one.failed.json", "one.failed.ipynb"}
     assert "The earlier report is kept." in Page(layout.reports / "index.html").text
     assert execute.run(None, layout)[0].status == "ok"
@@ -361,18 +270,6 @@ def test_a_study_without_its_data_or_a_fallback_is_skipped(tmp_path, monkeypatch
     assert execute.run(None, layout)[0].status == "ok"
 
 
-def test_data_are_fetched_once_and_before_execution(tmp_path, monkeypatch):
-    fetched = []
-    monkeypatch.setattr(data, "fetch", lambda names, **_: fetched.extend(names))
-    done = [execute.Outcome(name, "ok", tmp_path) for name in ("one", "two")]
-    monkeypatch.setattr(execute, "here", lambda *_: (outcome for outcome in done))
-    layout = study(tmp_path, "x = 1", data='["a", "b"]', optional='["c"]')
-    text = (tmp_path / "studies.toml").read_text()
-    (tmp_path / "studies.toml").write_text(text + "\n" + text.replace("[one]", "[two]"))
-    execute.run(None, layout)
-    assert fetched == ["a", "b"]
-
-
 @pytest.mark.parametrize(
     ("toml", "message"),
     [
@@ -380,21 +277,12 @@ def test_data_are_fetched_once_and_before_execution(tmp_path, monkeypatch):
         ("[a]\ntitle = 'A'\nnotebook = 'a'\npapper = 'x'", "has no key 'papper'. Did you mean 'paper'?"),
         ("['a/b']\ntitle = 'A'\nnotebook = 'a'", "a study's name is also a file's name"),
         ("[a", "cannot be read"),
-        ("a = 3", "needs at least the keys"),
         ("[a]\ntitle = 3\nnotebook = 'a'", "title must be a text, not '3'. Correct it."),
         ("[a]\ntitle = 'A'\nnotebook = 'a'\n[A]\ntitle = 'B'\nnotebook = 'a'", "two studies are called a"),
-        (f"[{'a' * 200}]\ntitle = 'A'\nnotebook = 'a'", "also a file's name"),
-        (f"[a]\ntitle = 'A'\nnotebook = 'a'\n{'a' * 200} = 1", f"has no key '{'a' * 60}'"),
         ("[a]\ntitle = 'A'\nnotebook = 'a'\nlink = 'javascript:a()'", "link is no address"),
-        ("[a]\ntitle = 'A'\nnotebook = \"a\\nb\"", "notebook is no path"),
-        (f"[a]\ntitle = 'A'\nnotebook = '{'9' * 5000}'", "notebook is no path"),
-        ("[a]\ntitle = 'A'\nnotebook = ['a']", "notebook must be a text"),
         ("[a]\ntitle = 'A'\nnotebook = 'a'\ndata = 'wmt22'", "data must be a list of texts"),
-        ("[a]\ntitle = 'A'\nnotebook = 'a'\ndata = [1]", "data must be a list of texts"),
-        ("[a]\ntitle = 'A'\nnotebook = 'a'\nfallback = true", "fallback must be a text"),
         ("[a]\ntitle = 'A'\nnotebook = 'a'\nparameters = 'x=1'", "parameters must be a table"),
         ("[Index]\ntitle = 'A'\nnotebook = 'a'", "a study's name is also a file's name"),
-        ("a = " + "[" * 5000, "cannot be read: it is nested too deeply"),
     ],
 )
 def test_a_wrong_studies_file_is_told(tmp_path, toml, message):
@@ -403,24 +291,12 @@ def test_a_wrong_studies_file_is_told(tmp_path, toml, message):
         read_studies(Layout(studies=tmp_path / "studies.toml"))
 
 
-@pytest.mark.parametrize("kind", ["device", "pipe", "folder"])
-def test_what_is_no_file_is_no_studies_file(tmp_path, kind):
-    place = tmp_path / "studies.toml"
-    {"device": lambda: place.symlink_to("/dev/zero"), "pipe": lambda: os.mkfifo(place), "folder": place.mkdir}[kind]()
-    with pytest.raises(DataError, match=r"studies\.toml is no file\. Name a studies\.toml"):
-        read_studies(Layout(studies=place))
-
-
 @pytest.mark.parametrize(
     ("code", "setting", "told"),
     [
         ("pay: float = 7.0  # any", "pay = inf", "pay must be of type float and finite, not inf. Its default is 7.0."),
         ("pay: float = 7.0  # any", "pay = -nan", "pay must be of type float and finite, not nan"),
-        ("pay: float = 7.0  # any", "pay = '1e999'", "pay must be of type float, not '1e999'"),
         ("pay: list[float] = [7.0]  # any", "pay = [1.0, nan]", "pay must be a list of float"),
-        ("pay: float = 1e999  # any", "", "parameter pay must be of type float and finite, not inf"),
-        ("pay: int = 7  # any", f"pay = 0x{'f' * 9000}", "pay must be of type int, not a long int"),
-        ("pay: int = 7  # any", "pay = 1979-05-27", "pay must be of type int, not datetime.date(1979, 5, 27)"),
         ("pay: int = 7  # any", "pai = 7", "has no parameter 'pai'"),
         ("file: str = ''  # path of a file", "file = 'absent.csv'", "file=absent.csv is no file in"),
     ],
@@ -448,21 +324,13 @@ def test_a_parameter_that_cannot_be_costs_other_studies_nothing(tmp_path, monkey
         execute.run(["one"], layout)
 
 
-def test_settings_are_checked_like_any_parameter(tmp_path):
-    layout = study(tmp_path, "seed: int = 7  # any")
-    (tmp_path / "studies.toml").write_text((tmp_path / "studies.toml").read_text() + "\n[one.parameters]\nsed = 8\n")
-    with pytest.raises(DataError, match=r"\[one.parameters\] has no parameter 'sed'. Did you mean 'seed'"):
-        execute.run(None, layout)
-
-
 # Findings
 
 
 @pytest.mark.parametrize("value", [float("nan"), [{"x": float("inf")}]])
 def test_a_value_that_is_no_number_is_refused(value):
-    report = findings.report(
-        Study("a", Path("a"), "A"), "ok", seconds=1, parameters={}, found={"recorded": {"rho": value}}
-    )
+    recorded = {"recorded": {"rho": value}}
+    report = findings.report(Study("a", Path("a"), "A"), "ok", seconds=1, parameters={}, found=recorded)
     with pytest.raises(DataError, match="recorded value 'rho' holds a NaN or an infinity"):
         findings.canonical(report)
 
@@ -483,9 +351,7 @@ def test_payloads_that_cannot_be_right_are_refused(said, message):
 # Markup
 
 
-@pytest.mark.parametrize(
-    "tex", [r"\frac{1}", r"\foo x", r"x_{", r"\left( x", r"\text{a <b>}", "x & y", "}", r"\sqrt[3"]
-)
+@pytest.mark.parametrize("tex", [r"\frac{1}", r"\foo x", r"x_{", r"\text{a <b>}", "x & y", r"\sqrt[3"])
 def test_tex_that_cannot_be_typeset_is_refused(tex):
     with pytest.raises(DataError, match="the TeX"):
         markup.mathml(tex, display="inline")
@@ -536,11 +402,8 @@ def test_prose_is_escaped_and_its_headings_have_names_of_their_own():
 
 def test_html_from_elsewhere_keeps_its_tables_and_loses_its_teeth():
     frame = '<div><style scoped>.x{}</style><table border="1"><thead><tr><th>a</th></tr></thead><tbody><tr><th>0</th>'
-    page = Page(
-        markup.sanitised(
-            f"{frame}<td style='x' onclick='y'>1 &amp; 2</td></tr></tbody></table></div><style>p{{}}</style>"
-        )
-    )
+    rest = "<td style='x' onclick='y'>1 &amp; 2</td></tr></tbody></table></div><style>p{}</style>"
+    page = Page(markup.sanitised(frame + rest))
     assert [cell["scope"] for cell in page.all("th")] == ["col", "row"]
     assert page.all("td") == [{}]
     assert "1 & 2" in page.text
@@ -615,32 +478,13 @@ def test_no_kernel_outlives_its_run(tmp_path, warm, monkeypatch):
             asleep.result(timeout=10)
 
 
-@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="forking kernels needs Linux")
-def test_who_stops_a_run_waits_for_no_study(tmp_path, monkeypatch):
-    monkeypatch.setattr(kernels, "PRELOAD", ())
-    quick = read_studies(Layout(studies=TINY))["environment"]
-    slow = Study("sleeps", TINY.parent / "sleeps.ipynb", "Sleeps", parameters={"marker": str(tmp_path / "asleep")})
-    layout = Layout(studies=TINY, reports=tmp_path)
-    with kernels.Kernels() as pool:
-        engine = execute.here([slow, quick], execute.Batch(layout, tmp_path, 600), 2, pool)
-        assert next(engine).study == "environment"
-        while not (tmp_path / "asleep").exists():
-            time.sleep(0.05)
-        living = [psutil.Process(each.pid) for each in pool.started if psutil.pid_exists(each.pid)]
-        engine.close()  # as Ctrl-C does
-    assert living
-    assert psutil.wait_procs(living, timeout=5)[1] == []
-    assert sorted(path.name for path in tmp_path.glob("*.html")) == ["environment.html"]
-
-
 # Reference results
 
 
 @pytest.mark.usefixtures("cold")
 def test_reference_results_come_from_good_runs_on_real_data_only(site, tmp_path):
-    read = {
-        name: json.loads((site[0].reports / f"{name}.json").read_text()) for name in ("gallery", "simulated", "raises")
-    }
+    names = ("gallery", "simulated", "raises")
+    read = {name: json.loads((site[0].reports / f"{name}.json").read_text()) for name in names}
     with pytest.raises(DataError, match="simulated ran on simulated data for gallery-scores"):
         reference.reference(read["simulated"])
     with pytest.raises(DataError, match="raises failed: cell 3"):
@@ -659,34 +503,3 @@ def test_reference_results_come_from_good_runs_on_real_data_only(site, tmp_path)
     [path] = reference.write_references(["gallery"], layout)
     assert json.loads(path.read_text()) == expected
     assert not layout.reports.exists()
-
-
-# Many machines
-
-
-@pytest.mark.slow
-def test_dask_workers_make_the_same_reports(site, tmp_path):
-    distributed = pytest.importorskip("distributed")
-    layout = Layout(studies=TINY, reports=tmp_path, reference=site[0].reference)
-    with distributed.LocalCluster(n_workers=1, threads_per_worker=2, dashboard_address=None) as cluster:
-        outcomes = execute.run(["gallery", "dies"], layout, scheduler=cluster.scheduler_address)
-    assert [outcome.status for outcome in outcomes] == ["ok", "failed"]
-    assert (tmp_path / "gallery.html").read_bytes() == (site[0].reports / "gallery.html").read_bytes()
-    kept = {"dies.json", "dies.failed.json", "dies.failed.ipynb"}
-    assert set(files(tmp_path)) == {"gallery.html", "gallery.json", "index.html"} | kept
-
-
-@pytest.mark.parametrize(("module", "imported"), [("evalkit.campaign", True), ("evalkit.no_such_module", False)])
-def test_a_kernel_of_make_lab_imports_while_it_starts_and_leaves_no_names(module, imported, tmp_path):
-    left = "[name for name in ('importlib', 'contextlib', 'at') if name in globals()]"
-    start, look = tmp_path / "start.py", f"import sys; print({module!r} in sys.modules, {left})"
-    few = f"import evalkit.reports.kernels as at\nat.PRELOAD = ({module!r},)\ndel at\n"
-    start.write_text(few + Path(kernels.__file__).with_name("lab_start.py").read_text(encoding="utf-8"))
-    manager, client = start_new_kernel(env=os.environ | {"PYTHONSTARTUP": str(start), "IPYTHONDIR": str(tmp_path)})
-    try:
-        said = []
-        client.execute_interactive(look, timeout=60, output_hook=lambda message: said.append(message["content"]))
-        assert [content["text"] for content in said if "text" in content] == [f"{imported} []\n"]
-    finally:
-        client.stop_channels()
-        manager.shutdown_kernel(now=True)

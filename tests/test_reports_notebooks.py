@@ -64,7 +64,6 @@ def test_a_notebook_without_parameters_has_none(tmp_path):
         ("seed: int = len([])", "the default of seed is computed"),
         ("seed: int = 'seven'", "seed must be of type int, not 'seven'"),
         ("seed: int | None = None", "unknown type 'int | None'"),
-        ("seed: dict[str, int] = {}", "unknown type 'dict[str, int]'"),
         ("seed: int =", "no valid Python"),
         ("import os", "is no typed literal"),
     ],
@@ -85,20 +84,15 @@ def test_two_parameters_cells_are_refused(tmp_path):
     [
         ("pair", "007", "007"),
         ("pair", "a=b", "a=b"),
-        ("pair", "true", "true"),
         ("seed", "007", 7),
-        ("seed", "-3", -3),
         ("threshold", "1e-3", 0.001),
         ("threshold", "2", 2.0),
         ("fallback", "no", False),
-        ("fallback", "TRUE", True),
-        ("fallback", "1", True),
         ("systems", "a, 007,c", ["a", "007", "c"]),
         ("systems", "['x', 'y']", ["x", "y"]),
         ("systems", "[x, y]", ["x", "y"]),
         ("systems", "", []),
         ("levels", "3,4", [3, 4]),
-        ("levels", "[3]", [3]),
     ],
 )
 def test_a_text_takes_the_declared_type(name, text, value):
@@ -112,14 +106,11 @@ def test_a_text_takes_the_declared_type(name, text, value):
     [
         ("seed", "7.0"),
         ("seed", "1_0"),
-        ("seed", "true"),
         ("threshold", "nan"),
-        ("threshold", "x"),
         ("fallback", "2"),
         ("levels", "1,b"),
         ("seed", True),
         ("systems", "[a"),
-        ("threshold", ""),
     ],
 )
 def test_a_value_of_another_type_is_refused(name, text):
@@ -163,20 +154,6 @@ def test_tidy_strips_what_a_run_leaves_and_changes_nothing_twice(tmp_path):
     assert notebook.cells[1].metadata == {"tags": ["keep"]}
     assert notebook.metadata == notebooks.METADATA
     assert [path.name for path in tmp_path.iterdir()] == ["a.ipynb"]
-
-
-def test_tidy_check_leaves_the_file_alone(tmp_path):
-    path = write(tmp_path / "a.ipynb", ("code", "x = 1", []))
-    before = path.read_bytes()
-    assert notebooks.tidy(path, check=True)
-    assert path.read_bytes() == before
-
-
-def test_a_student_copy_has_no_solution(tmp_path):
-    lesson = write(tmp_path / "a.ipynb", ("markdown", "Question", []), ("code", "answer = 42", ["solution"]))
-    copy = notebooks.student(lesson, tmp_path / "student" / "a.ipynb")
-    assert [notebooks.source(cell) for cell in notebooks.read(copy)["cells"]] == ["Question"]
-    assert not notebooks.tidy(copy, check=True)
 
 
 @pytest.mark.parametrize(

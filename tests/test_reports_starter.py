@@ -2,8 +2,6 @@
 
 import csv
 import os
-import re
-import shlex
 import subprocess
 import sys
 import tomllib
@@ -23,16 +21,8 @@ def test_a_campaign_starts_with_a_template_that_the_schema_accepts_a_checklist_a
     folder = Path(capsys.readouterr().out.strip())
     assert folder == tmp_path / "spring"
     files = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
-    assert files == {
-        "README.md",
-        "checklist.md",
-        "scores.csv",
-        "studies.toml",
-        "campaign.ipynb",
-        "instructions/xsts.md",
-        "instructions/da_sqm.md",
-        "instructions/esa.md",
-    }
+    own = {"README.md", "checklist.md", "scores.csv", "studies.toml", "campaign.ipynb"}
+    assert files == own | {f"instructions/{name}.md" for name in ("xsts", "da_sqm", "esa")}
     header, example = csv.reader((folder / "scores.csv").read_text(encoding="utf-8").splitlines())
     required = {name for name, column in schemas.RATINGS.columns.items() if column.required}
     assert required <= set(header) <= set(schemas.RATINGS.columns)
@@ -51,14 +41,6 @@ def test_the_entry_of_a_new_campaign_is_a_study_that_can_be_asked_for_its_parame
     assert "'campaign.parquet'" in capsys.readouterr().out
 
 
-def test_instructions_and_checklist_name_only_studies_that_there_are():
-    known = set(studies.read_studies(studies.Layout()))
-    text = (ROOT / "evalkit" / "reports" / "starter" / "campaign" / "checklist.md").read_text(encoding="utf-8")
-    named = {name for names in re.findall(r"\*([a-z0-9_, *]+)\*$", text, re.MULTILINE) for name in names.split("*, *")}
-    assert named
-    assert named <= known
-
-
 @pytest.mark.parametrize("name", ["two words", "../up", "", "a-b", "ünïcode"])
 def test_a_name_that_cannot_be_a_files_is_refused(name, tmp_path):
     with pytest.raises(DataError, match="Use letters, digits and underscores"):
@@ -72,15 +54,6 @@ def test_what_is_there_already_is_left_alone(tmp_path):
     with pytest.raises(DataError, match="there already, and nothing in it was touched"):
         starter.campaign("spring", tmp_path)
     assert [path.name for path in tmp_path.rglob("*")] == ["spring", "mine.txt"]
-
-
-def test_a_campaign_that_is_interrupted_leaves_nothing(tmp_path, monkeypatch):
-    def full(*_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("evalkit.reports.starter.shutil.copyfile", full)
-    assert cli.main(["new", "campaign", "spring", "--out", str(tmp_path)]) == 1
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.fixture
@@ -132,6 +105,7 @@ def completed(line: str) -> list[str]:
     return [line.partition(",")[2] for line in done.stdout.splitlines()]
 
 
+@pytest.mark.slow
 def test_a_shell_completes_commands_studies_and_data_sets():
     assert {"run", "import", "new"} <= set(completed("evalkit "))
     assert completed("evalkit run wmt22_cal") == ["wmt22_calibration_hits"]
@@ -146,16 +120,6 @@ def test_completion_prints_lines_for_the_shell_that_is_asked_for(shell, capsys):
     text = capsys.readouterr().out
     assert "evalkit" in text
     assert "_EVALKIT_COMPLETE" in text
-
-
-def test_help_of_run_shows_examples_that_the_parser_understands(capsys):
-    assert cli.main(["run", "--help"]) == 0
-    lines = [line.strip() for line in capsys.readouterr().out.splitlines() if line.startswith("    evalkit ")]
-    assert len(lines) >= 4
-    for line in lines:
-        words = shlex.split(line.split("   ")[0])
-        assert words[:2] == ["evalkit", "run"]
-        assert cli.studies.run.make_context("run", words[2:])
 
 
 def test_the_citation_file_is_complete_and_of_this_version():

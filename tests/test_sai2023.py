@@ -1,7 +1,6 @@
 """Sai et al. 2023: tables as the paper prints them, beside computed ones, and what the others would need."""
 
 import re
-from importlib import import_module
 
 import numpy as np
 import pandas as pd
@@ -129,31 +128,6 @@ def test_what_is_not_given_or_unknown_is_refused(tamil, drawn):
 # What the metrics need that are printed and not computed: every name is known, every function that is named exists
 
 
-TABLES = [f"sai2023_table{number}" for number in (1, 2, 3, 4, 8, 10)]
-
-
-@pytest.mark.parametrize("table", TABLES)
-def test_every_printed_metric_is_computed_or_says_what_it_needs(table):
-    names = set(data.published(table)["metric"])
-    ours = {*lexical.METRICS, *lexical.CAPTION, "human"}
-    computed = {name for name in names if printed.NAMES.get(name) in ours}
-    assert computed.isdisjoint(needs.SPELT), "a name is both computed and lacking"
-    for name in names - computed:
-        cause, note = needs.lacking(name)
-        assert re.fullmatch(r"needs (word vectors|a neural model( to be trained)?)", cause), name
-        assert re.match(r"Needs .*evalkit\.(neural|papers)\.", note), name
-
-
-@pytest.mark.parametrize("metric", needs.NEEDS)
-def test_what_a_note_names_exists(metric):
-    (named,) = re.findall(r"evalkit(?:\.\w+)+", needs.lacking(metric)[1])
-    try:
-        assert import_module(named).main
-    except ModuleNotFoundError:
-        module, function = named.rsplit(".", 1)
-        assert callable(getattr(import_module(module), function))
-
-
 # Printed tables of Sai et al. 2023 beside computed ones: each cell once, with its value or its reason
 
 
@@ -225,17 +199,3 @@ def test_readings_of_a_name_are_measured_by_both_metrics(perfect):
     assert found.loc[("Table 1", "chrF"), ["mean_gap", "equal"]].tolist() == [0, 10]
     assert found.loc[("Table 1", "chrF++"), ["mean_gap", "equal"]].tolist() == pytest.approx([0.005, 5])
     assert found.loc[("Table 8", "chrF"), "largest_gap"] == pytest.approx(1)
-
-
-def test_baselines_that_two_tables_print_are_held_against_each_other():
-    fourth = printed.table4().set_index("cell")
-    assert fourth.loc["gu, COMETDA", ["printed", "computed"]].tolist() == ["0.359", 0.359]
-    assert fourth.loc["gu, COMETDA", "basis"] == "follows from other printed numbers"
-    assert fourth.loc["gu, IndicCOMETMQM", "lacking"] == "needs a neural model to be trained"
-
-
-def test_printed_averages_are_laid_beside_the_means_of_their_cells():
-    tables = {f"table{n}": data.published(f"sai2023_table{n}") for n in (1, 3, 9)}
-    found = printed.averages(tables)
-    off = [not verdicts.reachable(row.printed, row.low, row.high) for row in found.itertuples()]
-    assert found[off][["row", "statistic"]].to_numpy().tolist() == [["COMET-QE-DA", "pearson"]]

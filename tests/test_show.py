@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from jupyter_client.manager import start_new_kernel
 
 from evalkit import DataError, show
 from evalkit.show import lab, plots
@@ -98,18 +97,6 @@ def test_tables_escape_everything_and_record_plain_values(shown):
     json.dumps(bundle, allow_nan=False)
 
 
-def test_tables_say_names_of_the_code_in_words_and_leave_data_alone(shown):
-    row = {"statistic": "kendall_b", "system": "kendall_b", "p_holm": 1e-9, "hits": 3.0, "pearson_low": 0.5}
-    show.table(pd.DataFrame([row, row | {"hits": np.nan}]), caption="c")
-    page = shown[0][0]["text/html"]
-    heads = ["statistic", "system", "p Holm", "HITs", "Pearson&#x27;s r low"]
-    assert re.findall(r'<th scope="col"[^>]*>([^<]*)</th>', page) == heads
-    assert re.findall(r'<th scope="row">([^<]*)</th>', page) == ["Kendall&#x27;s τ-b"] * 2
-    cells = ["kendall_b", "&lt;0.001", "3", "0.50"]
-    assert re.findall(r"<td[^>]*>([^<]*)</td>", page) == [*cells, *cells[:2], "–", "0.50"]
-    assert page.count("<td class=num>–</td>") == 1
-
-
 def test_a_table_shows_chosen_columns_and_names_and_records_the_frame_as_it_is(shown):
     frame = pd.DataFrame({"form": ["line", "shift"], "alpha_cs": [0.12345, 2.0], "kept": [1, 2]})
     cells = {"form": {"line": HOSTILE}}
@@ -125,15 +112,6 @@ def test_a_table_shows_chosen_columns_and_names_and_records_the_frame_as_it_is(s
     assert list(frame) == ["form", "alpha_cs", "kept"]
     with pytest.raises(DataError, match="no column 'gone' to show"):
         show.table(frame, caption="c", columns=["gone"])
-
-
-def test_columns_of_whole_numbers_have_no_decimals(shown):
-    frame = pd.DataFrame({"n": [187734, 9999, -3, 0], "sum": [-0.0, 1.0, 12345.0, 2.0], "mean": [1.0, 2.0, 3.0, 4.5]})
-    show.table(frame, caption="c")
-    show.table(frame[["mean"]].head(2), caption="two means that happen to be whole")
-    cells = [re.findall(r"<td[^>]*>([^<]*)</td>", each[0]["text/html"]) for each in shown]
-    assert cells[0] == ["187,734", "0", "1.00", "9,999", "1", "2.00", "−3", "12,345", "3.00", "0", "2", "4.50"]
-    assert cells[1] == ["1.00", "2.00"]
 
 
 @pytest.mark.parametrize(
@@ -220,33 +198,15 @@ def test_comparison_counts_verdicts_and_demands_reasons(shown):
     assert ("by the median" in folded, "a misprint" in folded) == (True, False)
 
 
-def test_a_sentence_that_repeats_in_every_row_stands_in_the_caption(shown):
-    sentence = "Counted on the rows that all three annotators have labelled."
-    frame = pd.DataFrame({"n": [1, 2, 3], "counted_on": [sentence] * 3, "short": ["same"] * 3})
-    show.table(frame, caption="c", name="t")
-    show.table(frame.head(2), caption="c")
-    show.table(frame[["counted_on"]], caption="c")
-    first, few, alone = (bundle["text/html"] for bundle, _ in shown)
-    assert f"<caption>c (counted on: {sentence})</caption>" in first
-    assert (first.count(sentence), few.count(sentence), alone.count(sentence)) == (1, 2, 3)
-    assert re.findall(r"<th scope=.col.[^>]*>([^<]*)<", first) == ["n", "short"]
-    assert shown[0][0][show.MIME]["value"][2]["counted_on"] == sentence
-
-
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
         ("GPT-4, eng-jpn, 0-100, 2022-11-03, p-value", "GPT-4, eng-jpn, 0-100, 2022-11-03, p-value"),
         ("-p file=x, 50%-mix, A100%, a%20b, n-1, --out", "-p file=x, 50%-mix, A100%, a%20b, n-1, --out"),
         ("-0.3", "−0.3"),
-        ("r = -.5", "r = −.5"),
-        ("(-1 to -2)", "(−1 to −2)"),
         ("95%", "95_%"),
-        ("95 % of", "95_% of"),
         ("by -12.5%.", "by −12.5_%."),
         ("10-20%", "10-20_%"),
-        ("±5%", "±5_%"),
-        ("1,234%, 2%", "1,234_%, 2_%"),
     ],
 )
 def test_numbers_of_sentences_have_a_minus_sign_and_a_narrow_blank(text, parts, shown):
@@ -306,33 +266,6 @@ def test_the_signature_names_version_data_and_settings(shown):
 
 
 # Help where it is asked for: what a kernel completes
-
-DOORS = ("show", "data", "explore")
-
-
-@pytest.fixture(scope="module")
-def kernel():
-    """A kernel as a notebook has it, with the doors of the package imported."""
-    manager, client = start_new_kernel(kernel_name="python3", startup_timeout=60)
-    client.execute_interactive("from evalkit import data, show; from evalkit.show import explore", timeout=60)
-    yield client
-    client.stop_channels()
-    manager.shutdown_kernel(now=True)
-
-
-def completed(client, code):
-    """Return what the kernel offers after some code."""
-    return client.complete(code, len(code), reply=True, timeout=30)["content"]["matches"]
-
-
-def test_tab_after_a_door_offers_its_functions_and_not_its_imports(kernel):
-    offered = {door: {match.removeprefix(f"{door}.") for match in completed(kernel, f"{door}.")} for door in DOORS}
-    assert {"table", "figure", "text", "compare", "source", "signature"} <= offered["show"]
-    assert {"load", "read", "open_campaign", "listing"} <= offered["data"]
-    assert {"figure", "Choice", "Choices", "Range"} <= offered["explore"]
-    assert {"alt=", "caption="} <= set(completed(kernel, "show.figure("))
-    for door in DOORS:
-        assert not offered[door] & {"pd", "os", "io", "math", "hashlib", "base64", "annotations", "Any", "display"}
 
 
 @pytest.mark.parametrize("text", ["$5 for A and $6 for B", r"\(x\) and \[y\]", r"\begin{a}z\end{a}"])

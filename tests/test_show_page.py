@@ -40,13 +40,6 @@ def test_colours_can_be_seen_and_read_in_both_schemes(scheme):
     assert contrast("#56B4E9") < MARKS, "the test can fail"
 
 
-def test_the_filter_of_the_dark_scheme_is_the_one_that_the_tests_count_with():
-    style = export.stylesheet()
-    assert "filter: invert(1) hue-rotate(180deg); mix-blend-mode: screen" in style
-    for scheme, paper in PAPERS.items():
-        assert f"--paper: #{''.join(f'{round(255 * part):02x}' for part in paper)}" in style, scheme
-
-
 def test_panels_stand_side_by_side_as_far_as_the_room_goes_and_below_each_other_beyond():
     def columns(figure):
         return {one.get_subplotspec().get_gridspec().ncols for one in page.panels_of(figure)}
@@ -60,14 +53,6 @@ def test_panels_stand_side_by_side_as_far_as_the_room_goes_and_below_each_other_
     assert small.get_figheight() > 2 * wide.get_figheight()
     assert small is not wide
     assert [one.get_xlabel() != "" for one in page.panels_of(small)] == [False, False, True], "said once, at the foot"
-
-
-def test_a_table_of_panels_keeps_its_places():
-    figure = page.keep_grid(plt.subplots(3, 3, figsize=(12, 9))[0])
-    with page.drawn_for(page.PHONE):
-        page.fit(figure)
-        assert figure.get_figwidth() == page.room()
-    assert figure.axes[0].get_subplotspec().get_gridspec().get_geometry() == (3, 3)
 
 
 @pytest.mark.parametrize("pixels", [page.COLUMN, page.PHONE])
@@ -91,25 +76,3 @@ def test_a_small_figure_is_drawn_once_and_a_wide_one_again_for_a_phone():
     html = export.figure("image/png", twice["image/png"], described["image/png"], phone=twice[pictures.PHONE])
     assert f'<source media="(max-width: {export.PHONES})" width="{small.width // 2}"' in html
     assert f'srcset="data:image/png;base64,{twice[pictures.PHONE]}"' in html
-
-
-def test_a_figure_of_ones_own_fits_too():
-    figure, axes = plt.subplots(1, 2, figsize=(12, 3))
-    for one in axes:
-        one.plot([1, 2, 3])
-    data, described = pictures.picture(figure, caption="c", alt="a")
-    assert described["image/png"]["width"] <= page.COLUMN
-    assert Image.open(io.BytesIO(base64.b64decode(data[pictures.PHONE]))).width <= pictures.FINE * page.PHONE
-
-
-def test_a_person_at_work_gets_the_wide_one_only(monkeypatch):
-    monkeypatch.setenv("JPY_SESSION_NAME", "a notebook")
-    assert pictures.PHONE not in pictures.picture(drawn(), caption="c")[0]
-
-
-def test_what_nobody_could_read_is_found():
-    figure, axes = plt.subplots(figsize=(9, 3))
-    axes.plot([1, 2, 3], color="#d0d0d0")
-    axes.text(1, 1, "faint", color="#56B4E9", fontsize=5)
-    told = " ".join(faults(figure))
-    assert all(word in told for word in ("inches wide", "letters of 6.7 px", "faint words 'faint'", "faint marks"))

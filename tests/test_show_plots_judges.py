@@ -38,11 +38,6 @@ def test_judges_are_told_from_people_and_savings_in_per_cent():
     figure = judges.replacing(table, epsilon=0.15, names={})
     assert [one.get_text() for one in figure.axes[0].get_yticklabels()] == ["m", "MQM-1  (people)"]
     assert "m 0.90 (x)" in figure.get_label()
-    many = [{"data": "x", "judge": f"m{n}", "kind": "metric", "winning_rate": n / 10} for n in range(9)]
-    many = pd.DataFrame([*many, {"data": "x", "judge": "zero", "kind": "knows nothing", "winning_rate": 0.0}])
-    figure = judges.replacing(many, epsilon=0.15, names={}, most=2)
-    assert [one.get_text() for one in figure.axes[0].get_yticklabels()] == ["m8", "m7", "zero"]
-    assert "3 judges, 7 lower ones left out" in figure.get_label()
     saves = pd.DataFrame(
         {
             "metric": ["m", "m", "k", "k"],

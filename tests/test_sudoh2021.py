@@ -245,24 +245,6 @@ def test_a_reason_to_differ_stands_only_where_a_number_differs():
     assert found["note"].tolist() == ["", "A slip.", "By the median. Off.", "Never released."]
 
 
-def test_the_row_that_print_lacks_is_found():
-    part = made(200, people="A")
-    part["reference"] = part["segment"]
-    row = part.index[part["label"] == "Fair"][3]
-    part.loc[row, "z"] = -6.0
-    fluent = part.assign(dimension="fluency", label=part["label"].where(part["label"] == "Fair", "Good"))
-    part = pd.concat([part, fluent])
-    fewer = part.drop(index=row)
-    kept = fewer[fewer["label"] == "Fair"].groupby(["dimension", "annotator", "label"])["z"]
-    table = kept.agg(mean="mean", sd=lambda z: z.std(ddof=0)).map(lambda v: f"{v:.3f}").reset_index()
-    printed = {taxonomy.TABLES[name].means: part for name, part in table.groupby("dimension")}
-    found = comparison.unprinted_rows(part, printed)
-    own = fluent.loc[row]
-    assert found[["src_lang", "segment", "mends", "of"]].to_numpy().tolist() == [
-        [own["src_lang"], own["segment"], 2, 2]
-    ]
-
-
 def test_one_row_of_the_release_explains_what_is_off_about_excellent(real):
     labels = pd.concat([real("sudoh-labels"), real("sudoh-labels-wmt17")])
     labelled = assessed.joined(labels, real("sudoh-translations"))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa
 
 from evalkit import DataError, data, show
-from evalkit.papers.sudoh2021 import agreement, audit, challenge, claimed, costs
+from evalkit.papers.sudoh2021 import agreement, audit, challenge, claimed
 from evalkit.papers.sudoh2021.taxonomy import categories, places
 from tests.makers import read
 
@@ -191,24 +191,3 @@ def test_what_the_prose_says_of_print_is_counted_as_plain_eyes_count(printed):
     assert lowest.at["bleurt", "one"] == scores.idxmin() == "hyp4"
     assert made["around"]["percent"].item() == 60
     assert claimed._tens(pd.Series([0.50, 0.62])) == "50 and 60"
-
-
-def test_the_stated_rule_is_asked_row_by_row():
-    labels = long([list(codes) for codes in ("SSA", "SSA", "SAB", "SAB")], "fluency")
-    agreed = labels.drop_duplicates("segment").drop(columns="annotator").assign(label=["S", "A", "B", "A"])
-    found = claimed._settled(labels, agreed, "fluency")
-    assert found["kind"].tolist() == ["two or three alike"] * 2 + ["all differ"] * 2
-    assert found["stated"].tolist() == ["yes", "no"] * 2
-
-
-@pytest.mark.parametrize(
-    ("flagged", "relative", "told"),
-    [
-        (1.0, [1.02, 1.04], "nothing tried (DA, chrF) costs less than checking everything"),
-        (0.0, [0.9, 1.04], "DA costs less than checking nothing"),
-        (0.0, [0.9, 0.8], "DA and chrF cost less than checking nothing"),
-    ],
-)
-def test_costs_are_told_against_the_better_of_all_and_nothing(flagged, relative, told):
-    rows = [(costs.NO_MODEL, flagged, 1.0), ("DA", 0.5, relative[0]), ("chrF", 0.5, relative[1])]
-    assert costs.in_words(pd.DataFrame(rows, columns=["signal", "flagged", "relative"])) == told

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sacrebleu import sentence_chrf
-from scipy.optimize import approx_fprime
 from sklearn import metrics
 from statsmodels.miscmodels.ordinal_model import OrderedModel
 
@@ -311,14 +310,6 @@ def test_the_ordinal_model_recovers_parameters_and_equals_statsmodels():
     assert (np.abs(held_back.slopes[:2]) < np.abs(model.slopes[:2])).all()
     with pytest.raises(DataError, match="Every label"):
         models.fit_cumulative_link(x, np.minimum(code, 2), labels=4)
-
-
-def test_the_ordinal_gradient_is_the_slope_of_the_loss():
-    rng = np.random.default_rng(7)
-    x, code = rng.normal(size=(50, 2)), rng.integers(0, 4, 50)
-    free = rng.normal(size=5) / 2
-    numeric = approx_fprime(free, lambda f: models._loss(f, x, code, 4, 2.0)[0], 1e-7)
-    np.testing.assert_allclose(models._loss(free, x, code, 4, 2.0)[1], numeric, atol=1e-3)
 
 
 def test_ordinal_predictions_have_the_shape_of_the_others_and_skip_missing_labels():

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evalkit import DataError, data
+from evalkit import DataError
 from evalkit.data import elsewhere
 from evalkit.neural import minilm, similar
 from evalkit.papers.sudoh2021 import evaluation, features, frozen, released
@@ -84,28 +84,3 @@ def test_the_committed_results_rest_on_the_texts_that_are_here(real):
     assert len(keys) == len(tried) == 2 * 2 * len(frozen.MODELS) * len(frozen.SEEDS)
     known = tried[tried["labels"] == "released"]
     assert ((known["low"] < known["accuracy"]) & (known["accuracy"] < known["high"])).all()
-
-
-def test_the_encoder_stands_beside_the_small_model_and_the_paper():
-    """On a model that is always right in fluency: its own accuracy, and that of the printed matrix, 2,267 of 3,926."""
-    rows = pd.DataFrame({"dimension": "fluency", "model": "small", "true": NAMES, "predicted": NAMES, "sentence": 1})
-    printed = evaluation.printed_confusion(data.published("sudoh2021_table11"), dimension="fluency")
-    confused = pd.concat([evaluation.confusion(rows), printed])
-    accuracies = evaluation.accuracy(rows, resamples=10)
-    averaged = frozen.summary(elsewhere.read("minilm_critical_errors").table("classifier"))
-    averaged = averaged[averaged["dimension"] == "fluency"]
-    both = frozen.beside(averaged, accuracies, confused, chosen={"fluency": "small"}).set_index("model")
-    assert both.loc["small", ["accuracy", "low", "high", "f1"]].tolist() == [1, 1, 1, 1]
-    assert both.at[evaluation.PRINTED, "accuracy"] == 2267 / 3926
-    assert both.index.tolist() == [*frozen.MODELS, "small", evaluation.PRINTED]
-    known = averaged[averaged["labels"] == "released"].set_index("model")["accuracy"]
-    assert both.loc[list(frozen.MODELS), "accuracy"].tolist() == known[list(frozen.MODELS)].tolist()
-
-
-def test_scores_without_vectors_are_refused(tmp_path, capsys):
-    pairs = [("a", "b")]
-    minilm.write_pairs(tmp_path / "pairs", pairs)
-    minilm.write_scores(tmp_path / "scores.npz", pairs, {"f1": np.zeros((1, 6)), "cosine": np.zeros(1)})
-    command = ["--pairs", str(tmp_path / "pairs"), "--scored", str(tmp_path / "scores.npz")]
-    assert frozen.main([*command, "--out", str(tmp_path / "out")]) == 2
-    assert "scores.npz has no vectors. Make it with evalkit.neural.minilm --vectors." in capsys.readouterr().err

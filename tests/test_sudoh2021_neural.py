@@ -264,14 +264,6 @@ else:
         assert first.keys() == second.keys()
         return all(torch.equal(first[name], second[name]) for name in first)
 
-    def test_the_loss_falls_and_the_state_holds_all_of_adam(real_rows, tiny, tmp_path):
-        measured, _ = fitted(real_rows, tmp_path, tiny, epochs=6)
-        losses = [row["loss"] for row in measured]
-        assert losses[-1] < 0.9 * losses[0]
-        kept = load_file(tmp_path / "state.safetensors")
-        assert kept["adam.0.step"] == 6 * -(-len(neural.parts(real_rows, "fluency")[0]) // 4)
-        assert not list(tmp_path.glob("*.part"))
-
     @pytest.mark.parametrize("steps", [3, 15, 27])  # in the first epoch, in the second, in the third
     def test_a_training_that_was_stopped_ends_as_one_that_was_not(real_rows, tiny, tmp_path, monkeypatch, steps):
         whole, _ = fitted(real_rows, tmp_path / "whole", tiny)
@@ -367,10 +359,3 @@ else:
         pd.testing.assert_frame_equal(again, tried)
         with pytest.raises(DataError, match="holds a model by other settings"):
             neural.train(real_rows, tmp_path / "one", **settings | {"epochs": 3})
-
-    def test_a_training_by_other_settings_is_not_gone_on_with(real_rows, tiny, tmp_path):
-        fitted(real_rows, tmp_path, tiny, epochs=1)
-        with pytest.raises(DataError, match="holds a training by other settings or rows"):
-            fitted(real_rows, tmp_path, tiny, epochs=2)
-        with pytest.raises(DataError, match="holds a training by other settings or rows"):
-            fitted(real_rows.iloc[::-1], tmp_path, tiny, epochs=1)

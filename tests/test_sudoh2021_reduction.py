@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from evalkit import DataError, data
 from evalkit.papers.sudoh2021 import reduction, released
 from evalkit.papers.sudoh2021.taxonomy import KEY, TABLES, categories, places, taxonomy
-from evalkit.stats import agreement
 
 DIMENSIONS = ["fluency", "adequacy"]
 NO_SHARES = pd.DataFrame({"annotator": [], "label": [], "share": []})
@@ -69,13 +68,6 @@ def test_whatever_the_order_the_median_is_the_majority_where_there_is_one(dimens
     first, *others = (reduction.reduce(labels, rule=rule, dimension=dimension) for rule in rules)
     for other in others:
         pd.testing.assert_frame_equal(first, other)
-
-
-def test_the_models_label_as_the_room_of_agreement_does():
-    labels = labelled(drawn("fluency", rows=200, seed=3), "fluency")
-    model = agreement.dawid_skene(labels, item=("segment",))
-    found = reduction.reduce(labels, rule="Dawid-Skene", dimension="fluency").set_index("segment")["label"]
-    assert found.to_dict() == model.labels.to_dict()
 
 
 @pytest.mark.parametrize("seed", range(5))

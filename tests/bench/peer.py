@@ -1,4 +1,4 @@
-"""Beside mt-metrics-eval itself, where a clone of its repository is here: the same values, and how long both take.
+"""Beside mt-metrics-eval itself, where a clone of its repository is here: the same values.
 
 EVALKIT_MTME names the clone, of https://github.com/google-research/mt-metrics-eval (never the package of that name on
 the index, which is another project); what it imports besides numpy and scipy, absl-py and dacite, is to be installed,
@@ -16,13 +16,12 @@ from pathlib import Path
 from unittest import mock
 
 import numpy as np
-from scipy import stats
 
 from evalkit import data
 from evalkit.data import files, registry
-from evalkit.metrics.metaeval import significance, spa, ties
+from evalkit.metrics.metaeval import spa, ties
 from evalkit.metrics.metaeval.correlations import correlations, pair_differences
-from tests.bench.metaeval import REPORTED, aligned
+from tests.bench.metaeval import aligned
 
 VARIABLE = "EVALKIT_MTME"
 _SETS = ("wmt23-metrics", "wmt23-human", "wmt23-metrics-systems", "wmt23-human-systems", "wmt23-outputs")
@@ -31,17 +30,18 @@ _GROUPINGS = {"none": "none", "item": "item", "sys": "system"}
 
 
 def cases():
-    """Yield what, goal, ours, theirs, the share of the work that theirs does here, what ours is compared with."""
+    """Say how far values are apart; how long both take is told by ``metaeval``."""
     clone = os.environ.get(VARIABLE)
     if not clone or not data.available("wmt23-metrics"):
         lacking = f"{VARIABLE} names no clone of its repository" if data.available("wmt23-metrics") else "no WMT23 here"
         print(f"mt-metrics-eval itself: not run, {lacking}; what it took elsewhere is told above as reported.")
-        return
+        return []
     theirs = _imported(Path(clone))
     with tempfile.TemporaryDirectory() as folder:
         _lay_out(Path(folder))
         for name in os.environ.get(f"{VARIABLE}_PAIRS", " ".join(_PAIRS)).split():
-            yield from _of_pair(theirs, name, folder)
+            _of_pair(theirs, name, folder)
+    return []
 
 
 def _imported(clone):
@@ -91,7 +91,6 @@ def _of_pair(theirs, name, folder):
     pair = "-".join(_PAIRS[name])
     for line in _agreement(theirs, found, segment, system):
         print(f"{pair}: {line}", flush=True)
-    yield from _timed(theirs, found, segment, system, pair)
 
 
 def _plain(metric):
@@ -141,72 +140,3 @@ def _their_flips(segments, *, flips, seed):
     """Draw the sign flips that it draws, from its seed."""
     kept = np.rint(np.random.default_rng(4).random((flips, segments), dtype=np.float32))
     return (1 - kept).T / segments
-
-
-def _timed(theirs, found, segment, system, pair):
-    """Yield the cases of the five tasks that its times are reported for, measured on a part of its work."""
-    metrics, n = len(segment.metrics), len(system.metrics)
-    one, other = list(found["seg"].values())[:2]
-    whole, second = list(found["sys"].values())[:2]
-    few = theirs.stats.PermutationSigDiffParams(block_size=10**6)
-
-    def told(task):
-        return f"mt-metrics-eval itself; reported elsewhere: {REPORTED[task][pair]}"
-
-    def swapped(a, b, function, k, **options):
-        return lambda: theirs.stats.PermutationSigDiff(a, b, function, "none", k, few, **options)
-
-    def tested(level, statistic, **options):
-        return lambda: significance.significance(level, statistic=statistic, **options)
-
-    pairs, of_systems = metrics * (metrics - 1) // 2, n * (n - 1) // 2
-    yield (
-        f"{pair}: acc_eq with calibration, {metrics} metrics",
-        150,
-        lambda: ties.acc_eq(segment),
-        lambda: one.KendallWithTiesOpt("item", sample_rate=1.0),
-        1 / metrics,
-        told("acc_eq"),
-    )
-    yield (
-        f"{pair}: system Pearson, {of_systems} pairs",
-        3000,
-        tested(system, "pearson"),
-        swapped(whole, second, stats.pearsonr, 1000),
-        1 / of_systems,
-        told("system pearson"),
-    )
-    yield (
-        f"{pair}: segment Pearson, 1,000 swaps, {pairs} pairs",
-        3000,
-        tested(segment, "pearson"),
-        swapped(one, other, stats.pearsonr, 100),
-        0.1 / pairs,
-        told("segment pearson"),
-    )
-    yield (
-        f"{pair}: test of acc_eq, {pairs} pairs",
-        5000,
-        tested(segment, "acc_eq"),
-        lambda: theirs.stats.PairwisePermutationSigDiff(
-            one, other, average_by="item", k=10, params=few, epsilon1=0.0, epsilon2=0.0
-        ),
-        0.01 / pairs,
-        told("acc_eq test"),
-    )
-    wrapped = _as_function(theirs, one.num_sys)
-    yield (
-        f"{pair}: test of SPA, 10 of 1,000 swaps, {pairs} pairs",
-        100,
-        tested(segment, "spa", draws=10),
-        swapped(one, other, wrapped, 10),
-        1 / pairs,
-        told("spa test") + " for all 1,000",
-    )
-
-
-def _as_function(theirs, systems):
-    def value(gold, metric):
-        return theirs.stats.PairwiseConfidenceError(list(gold), list(metric), systems)
-
-    return value
