@@ -405,6 +405,3 @@ def test_a_package_that_is_not_here_is_told_with_the_command_that_brings_it(monk
 def test_what_cannot_be_scored_is_refused(words, call):
     with pytest.raises(DataError, match=words):
         call()
-
-
-# The real data

@@ -106,22 +106,6 @@ def test_accuracy_over_two_test_sets_is_the_share_of_all_pairs_and_p_that_of_all
 # --- a test of SPA that ends early ---
 
 
-def test_rounds_that_end_nothing_draw_all_swaps():
-    there = cells(2, (4, 20), metrics=4)
-    options = {"statistic": "spa", "draws": 60, "flips": 50, "look": 20}
-    whole = significance.significance(there, **options, settled=(-1, 2))
-    early = significance.significance(there, **options)
-    full = (whole["p"] * 61).to_numpy()
-    assert full == pytest.approx(np.round(full), abs=ALMOST)
-    assert (whole["difference"] == early["difference"]).all()
-    ended = early[(early["p"] * 61 % 1).round(6).between(1e-6, 1 - 1e-6)]
-    assert len(ended)
-    for p in ended["p"]:  # after 20 or 40 swaps, and only where it was below .02 or above .5
-        hits = [(round(p * (n + 1)) - 1) / n for n in (20, 40) if abs(p * (n + 1) - round(p * (n + 1))) < 1e-6]
-        assert hits
-        assert min(hits) < 0.02 or max(hits) > 0.5
-
-
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_clusters_are_the_same_where_only_deciding_comparisons_go_on(seed):
     there = cells(seed, (5, 60), metrics=8, worst=9)

@@ -112,8 +112,3 @@ def test_the_committed_results_rest_on_the_texts_that_are_here(real):
     older = real("sudoh-translations")
     pearson = found.table("wmt17").query("metric == 'length'").set_index("pair")["value"]
     assert set(pearson.index) == {*(f"{language}-eng" for language in older["src_lang"].unique()), "mean"} - {"ron-eng"}
-
-
-def test_other_data_have_no_pairs_here():
-    with pytest.raises(DataError, match=r"no pairs of 'wmt20-da'.*Choose sudoh-translations or wmt23-outputs"):
-        similar.pairs_of("wmt20-da")

@@ -16,6 +16,7 @@ def frames(real):
     return [real(name) for name in NAMES], real("wmt23-mqm-spans")
 
 
+@pytest.mark.slow
 def test_without_marks_that_have_no_severity_the_printed_time_per_mark_comes_out(frames):
     (judged, marked, *_), _ = frames
     own = marked[marked["item_type"] != "degraded"].astype({"severity": "str"})
@@ -30,6 +31,7 @@ def test_without_marks_that_have_no_severity_the_printed_time_per_mark_comes_out
     assert f"{without['ESA']:.1f}" == "70.8"
 
 
+@pytest.mark.slow
 def test_what_remarks_say_of_the_release_holds(frames):
     (judged, marked, released, human), wmt_marked = frames
     side = esa.grids(judged, marked, released, human, wmt_marked)

@@ -238,6 +238,26 @@ def test_a_run_leaves_only_final_names(site):
 
 
 @pytest.mark.usefixtures("cold")
+def test_of_two_runs_at_once_no_page_stands_beside_the_numbers_of_the_other(tmp_path, monkeypatch):
+    """What belongs together is moved while no other run moves anything."""
+    fcntl = pytest.importorskip("fcntl", reason="does not apply: this system locks no folders")
+    place, locked = execute.Batch.place, set()
+
+    def seen(batch, final, text):
+        folder = os.open(final.parent, os.O_RDONLY)
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            locked.add(final.name)
+        os.close(folder)
+        place(batch, final, text)
+
+    monkeypatch.setattr(execute.Batch, "place", seen)
+    execute.run(None, study(tmp_path, "assert True"))
+    assert locked == {"one.html", "one.json"}
+
+
+@pytest.mark.usefixtures("cold")
 def test_a_failure_leaves_the_earlier_report_untouched_and_a_success_clears_it(tmp_path):
     cells = ["fail: bool = False  # whether to fail", "assert not fail, 'as asked'"]
     layout = study(tmp_path, *cells)

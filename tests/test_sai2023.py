@@ -125,9 +125,6 @@ def test_what_is_not_given_or_unknown_is_refused(tamil, drawn):
             call()
 
 
-# What the metrics need that are printed and not computed: every name is known, every function that is named exists
-
-
 # Printed tables of Sai et al. 2023 beside computed ones: each cell once, with its value or its reason
 
 

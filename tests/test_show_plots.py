@@ -76,14 +76,6 @@ def test_a_forest_puts_each_estimate_and_interval_on_its_row_and_tells_series_ap
     assert first.get_ydata()[0] < 0 < second.get_ydata()[0], "series of one row stand apart"
 
 
-def test_small_multiples_have_a_titled_panel_per_name_and_nothing_beyond():
-    figure, panels = plots.small_multiples(["$a", "b", "c", "d"], columns=3, xlabel="x", ylabel="y")
-    assert list(panels) == ["$a", "b", "c", "d"]
-    assert panels["$a"].get_title() == r"\$a"
-    assert [axes.axison for axes in figure.axes] == [True] * 4 + [False] * 2
-    assert named(figure)
-
-
 # Figures of profiles and screening: they show what their tables hold, and texts from data stay texts
 
 
