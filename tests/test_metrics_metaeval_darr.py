@@ -311,6 +311,7 @@ def matched(rows):
     return [row for row in rows.itertuples() if show.verdict(row.printed, row.computed) == "match"]
 
 
+@pytest.mark.slow
 def test_all_official_results_come_out_to_the_last_digit(wmt20):
     table = darr.results(wmt20)
     official = data.published("wmt20_darr")
@@ -325,6 +326,7 @@ def test_all_official_results_come_out_to_the_last_digit(wmt20):
     assert alone["computed"].notna().sum() == alone["lacking"].eq("").sum() == 2, "others are told as missing"
 
 
+@pytest.mark.slow
 def test_the_sweep_and_who_is_first(wmt20):
     chosen = {pair: wmt20[pair] for pair in ("deu-eng", "khm-eng")}
     sweep = darr.results(chosen, thresholds=[float(step) for step in range(1, 51)])
@@ -344,6 +346,7 @@ def test_the_sweep_and_who_is_first(wmt20):
     assert unrest.loc[("deu-eng", "hard")].tolist() == [50, len(orders), len(leaders)]
 
 
+@pytest.mark.slow
 def test_identical_translations_that_darr_orders_in_real_data(real):
     """Oracle: plain pandas, one pair of systems after the other."""
     outputs, people = real("wmt23-outputs"), real("wmt23-human").query("metric == 'da-sqm'")

@@ -169,13 +169,13 @@ def test_contrasts_ignore_a_shift_and_follow_the_scale(shift, scale, seed):
 
 def test_under_no_difference_p_values_are_not_small_too_often():
     small = 0
-    for seed in range(200):
+    for seed in range(100):
         part = made(160, sentences=60, people="A", seed=seed)
         rng = np.random.default_rng(seed)
         effect = rng.normal(0, 0.5, 60)[part["reference"].str.split().str[1].astype(int)]
         part["z"] = effect + rng.normal(0, 0.3, len(part))
         small += assessed.contrasts(part, pairs=[("Good", "Fair")], models=["all rows"])["p"].iloc[0] < 0.05
-    assert small <= 20  # 10 expected; above 20 has probability below 0.002
+    assert small <= 12  # 5 expected; above 12 has probability below 0.002
 
 
 def test_a_label_that_hardly_occurs_leaves_a_gap_and_no_p_value_counts_for_it():

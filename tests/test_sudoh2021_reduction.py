@@ -6,7 +6,7 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evalkit import DataError, data
@@ -61,6 +61,7 @@ def test_every_rule_does_what_its_words_say_to_every_triple(rule, dimension):
 
 
 @given(st.sampled_from(DIMENSIONS), st.integers(0, 1000))
+@settings(max_examples=15)
 def test_whatever_the_order_the_median_is_the_majority_where_there_is_one(dimension, seed):
     triples = [triple for triple in drawn(dimension, rows=30, seed=seed) if len(set(triple)) < 3] or [("F", "F", "B")]
     labels = labelled(triples, dimension)
@@ -107,7 +108,7 @@ def test_a_row_that_no_third_label_explains_is_counted():
     assert released.accuracy_bounds(agreed[KEY].assign(predicted="Fair"), one)["excluded"] == 1
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("rule", ["median", "majority-else-worst", "C"])
 def test_the_smallest_difference_is_that_of_trying_all_third_labels(seed, rule):
     triples, hidden = drawn("fluency", rows=9, seed=seed), (5, 6, 7, 8)
