@@ -215,7 +215,7 @@ def test_a_bounded_run_tells_what_its_checks_say():
     assert found["paradox"] == ("right", "")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_whole_lesson_is_graded_by_running_it(tmp_path, monkeypatch):
     solved = notebooks.read(KAPPA)
     folder = tmp_path / "in" / "teacher"
