@@ -122,39 +122,8 @@ def test_every_data_set_has_a_licence_a_loader_a_digest_and_a_date_that_says_wha
         assert entry.citation, name
         assert callable(data._function(entry.loader))
         assert entry.simulator is None or callable(data._function(f"simulate.{entry.simulator}"))
-        for file in entry.files:
-            assert file.url.startswith("https://")
-            assert entry.optional or (file.git and file.bytes), f"{name}: only optional data may be taken on trust"
+        assert all(entry.optional or (file.git and file.bytes) for file in entry.files), f"{name} is taken on trust"
         assert (entry.dated_by == "publication") == (len(entry.released) == 4), f"{name}: years are from papers"
-        if entry.dated_by == "file name":
-            assert entry.released.replace("-", "") in entry.base + entry.files[0].url, name
-        if entry.dated_by == "repository":
-            assert all("githubusercontent" in entry.base + file.url for file in entry.files), name
-        assert registry.released(name) == {"released": entry.released, "dated_by": entry.dated_by}
-
-
-def test_the_real_calibration_hits(real):
-    ratings = real("wmt22-calibration-hits")
-    assert len(ratings) + ratings.attrs["excluded"]["document scores"] == 10_751
-    assert ratings.attrs["excluded"] == {"document scores": 1_139}
-    assert ratings["annotator"].nunique() == 99
-    assert ratings["item_type"].value_counts().to_dict() == {"calibration": 9_235, "repeat": 377}
-    pairs = sorted(set(ratings["src_lang"] + "-" + ratings["tgt_lang"]))
-    assert pairs == ["eng-ces", "eng-deu", "eng-hrv", "eng-jpn", "eng-zho", "zho-eng"]
-    sizes = ratings.groupby("annotator").size().value_counts().to_dict()
-    assert sizes == {100: 95, 61: 1, 21: 1, 18: 1, 12: 1}
-    source = ratings.attrs["source"]
-    assert source["source"] == "real"
-    assert source["digest"].startswith("git:c5950d5c7231b1966d4d68e52caf67794a8068f1+git:")
-    assert source["origin"].startswith("https://raw.githubusercontent.com/wmt-conference/")
-
-
-def test_the_real_mapping_names_calibration_accounts(real):
-    mapping, ratings = real("wmt22-calibration-mapping"), real("wmt22-calibration-hits")
-    assert mapping.shape == (736, 2)
-    assert mapping["annotator"].nunique() == 80
-    assert set(mapping["annotator"]) <= set(ratings["annotator"])
-    assert not set(mapping["hit"]) & set(ratings["hit"])
 
 
 def test_real_files_match_the_manifest(mirrored):
@@ -234,12 +203,9 @@ def test_a_damaged_cached_file_is_told_or_fetched_again(toy, tmp_path, monkeypat
     assert left_over(cache) == ["header.csv", "rows.csv"]
 
 
-def test_a_damaged_or_incomplete_mirror_folder_is_told(toy, tmp_path, monkeypatch):
-    mirror = put(tmp_path / "mirror", (ROWS_FILE, ROWS[:-1]))
+def test_an_incomplete_mirror_folder_is_told(toy, tmp_path, monkeypatch):
+    mirror = put(tmp_path / "mirror", (ROWS_FILE, ROWS))
     monkeypatch.setenv("EVALKIT_DATA_MIRROR", str(mirror))
-    with pytest.raises(DataError, match=r"rows\.csv is altered"):
-        data.load("toy")
-    put(mirror, (ROWS_FILE, ROWS))
     with pytest.raises(DataError, match=r"header.csv .*EVALKIT_DATA_MIRROR"):
         data.load("toy")
     assert (mirror / ROWS_FILE.path).exists()
@@ -251,31 +217,24 @@ def test_missing_files_are_problems_of_named_data_sets_only(toy):
         data.verify(["toy"])
 
 
-@pytest.mark.parametrize("where", ["http://127.0.0.1:{port}", "http://host.invalid"])
-def test_no_network_is_noticed_only_once(toy, monkeypatch, where):
-    def unknown(*_, **__):
-        raise socket.gaierror(-2, "Name or service not known")
-
+def test_no_network_is_noticed_only_once(toy, monkeypatch):
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         closed = probe.getsockname()[1]
-    monkeypatch.setenv("EVALKIT_DATA_MIRROR", where.format(port=closed))
-    if "invalid" in where:
-        monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    monkeypatch.setenv("EVALKIT_DATA_MIRROR", f"http://127.0.0.1:{closed}")
     for told in ("does not answer", "did not answer a moment ago"):
         with pytest.raises(DataError, match=told):
             data.fetch("toy")
 
 
 def test_what_a_server_lacks_falsifies_or_breaks_off_is_told_and_leaves_nothing(toy, tmp_path, monkeypatch):
-    mirror = put(tmp_path / "mirror", (ROWS_FILE, ROWS.upper()))
+    mirror = put(tmp_path / "mirror")
     with serving(partial(Folder, directory=mirror)) as base:
         monkeypatch.setenv("EVALKIT_DATA_MIRROR", base)
-        with pytest.raises(DataError, match=rf"expected git:{ROWS_FILE.git} .*found git:{git(ROWS.upper())}"):
-            data.fetch("toy")
-        put(mirror, (ROWS_FILE, ROWS + b"more"))
-        with pytest.raises(DataError, match=f"after {len(ROWS)} bytes"):
-            data.fetch("toy")
+        for content, told in ((ROWS.upper(), f"found git:{git(ROWS.upper())}"), (ROWS + b"more", "after")):
+            put(mirror, (ROWS_FILE, content))
+            with pytest.raises(DataError, match=told):
+                data.fetch("toy")
         (mirror / ROWS_FILE.path).unlink()
         with pytest.raises(DataError, match="404"):
             data.fetch("toy")
@@ -330,8 +289,6 @@ GOOD_TABLE = "\n".join([COLUMNS, *GOOD])
     [
         (f"{GOOD_TABLE}\neng,jpn,s,d,2,a,104,system", "line 4, column score: 104"),
         (f'{COLUMNS}\n\n"e\ng",jpn,s,d,0,a,9,system\n\neng,jpn,s,d,2,a,-1,system', "line 6, column score: -1"),
-        (f"{GOOD_TABLE}\n{GOOD[0]}", "line 4, columns src_lang"),
-        (GOOD_TABLE.replace(",item_type", "").replace(",system\n", "\n")[:-7], "item_type"),
         (f"{GOOD_TABLE}\neng,jpn,s,d,é,a,9,system".encode("latin-1"), "line 4: the byte 0xE9"),
         (COLUMNS.encode("utf-16"), "line 1: this is UTF-16"),
         (COLUMNS.encode("utf-16-le"), "line 1: a zero byte"),
@@ -346,9 +303,8 @@ GOOD_TABLE = "\n".join([COLUMNS, *GOOD])
 )
 def test_bad_files_are_told_with_their_line(tmp_path, content, told):
     (tmp_path / "my.csv").write_bytes(content if isinstance(content, bytes) else content.encode())
-    with pytest.raises(DataError, match=r"^my\.csv") as problem:
+    with pytest.raises(DataError, match=rf"^my\.csv(?s:.*){told}"):
         data.read(tmp_path / "my.csv")
-    assert told in str(problem.value)
 
 
 def test_columns_can_be_mapped_and_paths_that_are_no_files_are_told(tmp_path):
@@ -379,14 +335,12 @@ def scratch(tmp_path_factory):
 @given(content=FILES)
 def test_any_bytes_give_a_valid_table_or_a_data_error(scratch, content):
     scratch.write_bytes(content)
-    try:
+    with contextlib.suppress(DataError):
         ratings = data.read(scratch)
-    except DataError:
-        return
-    assert len(ratings) > 0
-    assert ratings["score"].between(0, 100).all()
-    assert ratings["item_type"].isin(schemas.ITEM_TYPES).all()
-    assert ratings[COLUMNS.split(",")].notna().all(axis=None)
+        assert len(ratings) > 0
+        assert ratings["score"].between(0, 100).all()
+        assert ratings["item_type"].isin(schemas.ITEM_TYPES).all()
+        assert ratings[COLUMNS.split(",")].notna().all(axis=None)
 
 
 def test_a_parameter_can_name_a_file_with_other_column_names(tmp_path):
@@ -398,13 +352,6 @@ def test_a_parameter_can_name_a_file_with_other_column_names(tmp_path):
     for columns, told in (("score=mark+rater", "several columns"), ("score", "not of the form")):
         with pytest.raises(DataError, match=told):
             data.choose(str(tmp_path / "mine.csv"), columns=columns)
-
-
-@pytest.mark.parametrize(("here", "chosen"), [({"nllb-xsts"}, "nllb-xsts"), (set(), "wmt22-calibration-hits")])
-def test_auto_takes_the_first_data_set_that_is_here_or_the_last(monkeypatch, here, chosen):
-    monkeypatch.setattr(data, "available", lambda name: name in here)
-    monkeypatch.setattr(data, "load", lambda name, **_: name)
-    assert data.choose("auto", auto=["nllb-xsts", "wmt22-calibration-hits"]) == chosen
 
 
 # Appraise's own files
@@ -514,15 +461,14 @@ def test_xsts_scores_in_columns_become_rows(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("columns", "content", "told"),
+    ("columns", "told"),
     [
-        (None, WIDE, "not mapped: src_lang"),
-        (NAMES | {"score": "r1"}, WIDE, "not mapped: annotator"),
-        (NAMES | {"score": ["r1", "r3"]}, WIDE, "not in the file: r3"),
-        (NAMES | {"rater": "r1"}, WIDE, "not ours: rater"),
-        (NAMES, WIDE.replace("3\t", "6\t"), "line 3, column score: 6"),
+        (None, "not mapped: src_lang"),
+        (NAMES | {"score": "r1"}, "not mapped: annotator"),
+        (NAMES | {"score": ["r1", "r3"]}, "not in the file: r3"),
+        (NAMES | {"rater": "r1"}, "not ours: rater"),
     ],
 )
-def test_xsts_columns_or_scores_that_do_not_fit_are_told(tmp_path, columns, content, told):
+def test_xsts_columns_that_do_not_fit_are_told(tmp_path, columns, told):
     with pytest.raises(DataError, match=told):
-        xsts.ratings([zipped(tmp_path / "a.zip", [(xsts.MEMBER, content.encode())])], columns=columns)
+        xsts.ratings([zipped(tmp_path / "a.zip", [(xsts.MEMBER, WIDE.encode())])], columns=columns)

@@ -10,16 +10,17 @@ import sys
 import threading
 import time
 
-import openpyxl
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from evalkit import DataError, data
-from evalkit.data import importing
+from evalkit.data import importing, spreadsheets
 from evalkit.reports import cli, starter
-from evalkit.reports.cli import campaigns
+from tests.doors.testsets import write as a_testset
 from tests.makers import rejected_rows
 
 HEADER = "src_lang,tgt_lang,system,doc,segment,annotator,score"
@@ -105,14 +106,6 @@ def test_a_bad_row_is_rejected_with_its_line_and_the_rest_is_kept(row, imported,
     assert any("line 6" in sentence for sentence in report.sentences())
 
 
-def test_rejected_rows_keep_all_their_cells_and_reasons_are_counted(imported, tmp_path):
-    _, _, report = imported(lines(*GOOD, "eng,deu,A,d,2,Ann,104", *GOOD))
-    first, *others = rejected_rows(tmp_path / "c.rejected.csv")
-    assert [first[name] for name in HEADER.split(",")] == ["eng", "deu", "A", "d", "2", "Ann", "104"]
-    assert sorted(report.reasons.values()) == [1, 4], "whatever line a reason names"
-    assert len(others) == 4
-
-
 def test_later_judgements_of_the_same_item_are_repeats_where_times_tell(imported):
     row = "eng,deu,A,d,1,Ann,"
     text = lines(row + "80,2026-01-02T10:00:00Z", row + "70,2026-01-01T10:00:00Z", header=HEADER + ",started")
@@ -132,14 +125,6 @@ def test_rejected_rows_are_counted_and_told_when_a_raw_file_is_opened(tmp_path):
     lacking = file(tmp_path, "no.csv", "eng,deu,A,d,1,80", header=HEADER.replace("annotator,", ""))
     with pytest.raises(DataError, match=r"--map annotator=HEADING.*evalkit import no\.csv"):
         data.open_campaign(lacking)
-
-
-def test_what_an_import_excluded_and_assumed_is_known_when_its_result_is_opened(imported, tmp_path):
-    ratings, _, report = imported(lines(*GOOD, "eng,deu,A,d,2,Ann,104"))
-    assert sum(ratings.attrs["excluded"].values()) == 1
-    assert ratings.attrs["notes"] == report.notes
-    (tmp_path / "c.import.json").write_text("[]", encoding="utf-8")
-    assert "notes" not in data.open_campaign(tmp_path / "c.parquet")[0].attrs
 
 
 def test_one_row_in_a_hundred_may_be_refused_and_no_more_without_being_asked(tmp_path, capsys):
@@ -207,21 +192,15 @@ BAD_MAPPINGS = {
     "[columns]\nrater = 'x'": "rater",
     "colour = 'red'": "colour",
     "scale = [5, 1]": "scale",
-    "scale = 'x'": "scale",
     "scale = '15'": "scale",
     "scale = [false, true]": "scale",
     "scale = [1, 1" + "0" * 400 + "]": "scale",
-    "[columns]\nscore = 3": "score",
     "[columns]\nscore = []": "score",
     "[item_types]\nx = 'y'": "'y'",
-    "[item_types]\nref = ['reference']": "text",
     "decimal = ';'": "decimal|comma",
-    "[values]\nsystem = [1]": "system",
     "[values]\ndoc = 1.10": "quotes",
-    "[values]\ndoc = true": "text",
     "[values]\nsystem = ''": "system",
     "format = 'nonsense'": "nonsense",
-    "[columns]\nscore = " + "[" * 5000: "cannot be read",
     "[": "cannot be read",
 }
 
@@ -231,13 +210,6 @@ def test_a_bad_mapping_is_told(toml, imported, tmp_path):
     (tmp_path / "map.toml").write_text(toml, encoding="utf-8")
     with pytest.raises(DataError, match=BAD_MAPPINGS[toml]):
         imported(lines(*GOOD), mapping=tmp_path / "map.toml")
-
-
-@pytest.mark.parametrize("value", ["system=", "system=  ", "doc=\u200b", "may.csv:annotator="])
-def test_a_value_of_all_rows_is_a_text(value, tmp_path, capsys):
-    assert run(file(tmp_path, "may.csv", *GOOD), "--value", value) == 1
-    assert "no text" in capsys.readouterr().err
-    assert not (tmp_path / "campaign.parquet").exists()
 
 
 def test_a_value_may_differ_by_file(tmp_path):
@@ -253,14 +225,11 @@ def test_a_value_may_differ_by_file(tmp_path):
             importing.import_campaign([first], tmp_path / "d.parquet", values={name: "x"})
 
 
-def test_the_command_knows_the_same_formats_as_the_package():
-    assert campaigns.FORMATS == importing.FORMATS
-
-
 # The receipt
 
 
 def test_the_receipt_counts_what_came_and_what_became_of_it(tmp_path):
+    """Degraded copies say nothing of a system or a person."""
     rows = [
         *("A,d,1,Ann,80,system", "A,d,1,Bob,60,system", "B,d,1,Ann,70,system", "B,d,1,Bob,900,system"),
         *("refA,d,1,Ann,90,reference", "A,d,1,Ann,5,degraded"),
@@ -269,20 +238,10 @@ def test_the_receipt_counts_what_came_and_what_became_of_it(tmp_path):
     told = {"keep_names": True, "scale": (0, 100), "allow_rejected": True}
     report, _ = importing.import_campaign([path], tmp_path / "c.parquet", **told)
     assert (report.rows_read, report.rows_kept, report.rows_rejected, report.rows_excluded) == (6, 5, 1, 0)
-    # degraded copies say nothing of a system or a person
-    assert {row["system"]: (row["judgements"], row["mean"]) for row in report.systems} == {
-        "A": (2, 70),
-        "B": (1, 70),
-        "refA": (1, 90),
-    }
-    assert {row["annotator"]: (row["judgements"], row["mean"]) for row in report.people} == {
-        "Ann": (3, 80),
-        "Bob": (1, 60),
-    }
-    assert [line.split() for line in report.sentences() if line.startswith("refA")] == [["refA", "1", "90.00"]]
-    receipt = data.open_campaign(tmp_path / "c.parquet")[0].attrs["reading"]["receipt"]
-    assert receipt["rows"] == "6 read, 5 kept"
-    assert receipt["scale"].startswith("0 to 100")
+    systems = {row["system"]: (row["judgements"], row["mean"]) for row in report.systems}
+    people = {row["annotator"]: (row["judgements"], row["mean"]) for row in report.people}
+    assert systems == {"A": (2, 70), "B": (1, 70), "refA": (1, 90)}
+    assert people == {"Ann": (3, 80), "Bob": (1, 60)}
 
 
 def test_checking_writes_nothing_and_says_the_same(tmp_path, capsys):
@@ -304,9 +263,10 @@ def test_the_command_prints_paths_on_stdout_and_the_receipt_on_stderr(tmp_path, 
     assert printed.out.split() == ["c.parquet", "c.import.json"]
     assert "4 rows read: 4 kept, 0 rejected" in printed.err
     report = json.loads((tmp_path / "c.import.json").read_text(encoding="utf-8"))
-    assert (report["rows_kept"], report["scale"], report["scale_from"]) == (4, [0, 90], "as told")
-    assert run("none.csv") == 1
-    assert "none.csv" in capsys.readouterr().err
+    assert (report["rows_kept"], report["scale"]) == (4, [0, 90])
+    for value in ("system=", "doc=\u200b", "my.csv:annotator="):
+        assert run("my.csv", "--value", value) == 1
+        assert "no text" in capsys.readouterr().err
 
 
 def test_an_import_is_the_same_twice(imported, tmp_path):
@@ -368,15 +328,6 @@ def test_models_that_judge_keep_their_names_and_are_kept_apart(tmp_path):
     assert (len(ratings), ratings["annotator"].nunique()) == (4, 2)
     assert {*data.open_judges(tmp_path / "c.parquet")["annotator"]} == {"GPT-4o judge"}
     assert "Ann" not in (tmp_path / "c.import.json").read_text(encoding="utf-8")
-
-
-def test_the_strangers_judge_is_kept_apart(imported, mirrored, tmp_path):
-    plain = pd.read_csv(mirrored("../strangers/llm.csv"))
-    [judge] = [name for name in plain["annotator"].unique() if "gpt" in name.casefold() or "llm" in name.casefold()]
-    ratings, _, _ = imported(mirrored("../strangers/llm.csv"), judges=[judge])
-    people = plain[plain["annotator"] != judge].groupby("system")["score"].mean().to_dict()
-    assert ratings.groupby("system")["score"].mean().to_dict() == pytest.approx(people)
-    assert {*data.open_judges(tmp_path / "c.parquet")["annotator"]} == {judge}
 
 
 # Several files
@@ -444,14 +395,15 @@ def test_nothing_sound_is_an_error_and_leaves_the_earlier_result_alone(tmp_path)
     assert not (tmp_path / "out.rejected.csv").exists(), "the rejected rows of another import are gone"
 
 
+@pytest.mark.slow
 def test_a_killed_import_leaves_nothing_that_could_pass_for_a_result(tmp_path):
-    rows = (f"eng,deu,S{s},d,{n},A{n % 7},{n % 100}" for s in range(40) for n in range(25_000))
+    rows = (f"eng,deu,S{s},d,{n},A{n % 7},{n % 100}" for s in range(40) for n in range(10_000))
     path = file(tmp_path, "long.csv", *rows)
     code = "import sys; from evalkit.data import importing; importing.import_campaign([sys.argv[1]], sys.argv[2])"
     process = subprocess.Popen([sys.executable, "-c", code, path, tmp_path / "out.parquet"])
     deadline = time.monotonic() + 120
     while not (left := [*tmp_path.glob(".out.parquet.*.part")]) and time.monotonic() < deadline:
-        time.sleep(0.01)
+        time.sleep(0.002)
     process.kill()
     process.wait()
     assert len(left) == 1
@@ -478,7 +430,7 @@ OTHERS = ["z.parquet", "z.spans.parquet", "z.judges.parquet", "z.import.json", "
 
 
 @pytest.mark.parametrize("name", OTHERS)
-@pytest.mark.parametrize("content", ["a note", "[]", '{"files": "mine"}', "PAR1"])
+@pytest.mark.parametrize("content", ["a note", '{"files": "mine"}'])
 def test_what_others_keep_beside_a_result_is_not_written_over(name, content, tmp_path, capsys):
     file(tmp_path, "may.csv", *GOOD)
     (tmp_path / name).write_text(content, encoding="utf-8")
@@ -491,14 +443,6 @@ def test_what_others_keep_beside_a_result_is_not_written_over(name, content, tmp
     if name != "z.parquet":
         assert run("may.csv", "--out", "z.parquet", "--replace") == 0
         assert run("may.csv", "--out", "z.parquet") == 0, "what an import wrote, it renews"
-
-
-def test_a_folder_or_an_input_is_not_taken_for_a_result(tmp_path, capsys):
-    file(tmp_path, "may.csv", *GOOD)
-    (tmp_path / "z.spans.parquet").mkdir()
-    assert run("may.csv", "--out", "z.parquet", "--replace") == 1
-    assert "z.spans.parquet is a folder" in capsys.readouterr().err
-    assert not (tmp_path / "z.parquet").exists()
 
 
 def test_repairs_are_imported_and_not_written_over(tmp_path, capsys):
@@ -519,33 +463,6 @@ def test_repairs_are_imported_and_not_written_over(tmp_path, capsys):
     assert ratings["annotator"][2] == first["annotator"][0]
     assert [row["file"] for row in rejected_rows(tmp_path / "two.rejected.csv")] == ["my.csv"] * 3 + [rejected.name]
     assert run("my.csv", "--replace", "--allow-rejected") == 0
-
-
-def test_repaired_rows_may_be_saved_by_a_spreadsheet(imported, tmp_path):
-    """They keep the languages that the first file's name stated."""
-    header = "system,doc,segment,annotator,score"
-    imported(lines("A,d,1,Ann,5", "B,d,1,Ann,104", header=header), "scores.en-hi.csv")
-    [row] = rejected_rows(tmp_path / "c.rejected.csv")
-    book = openpyxl.Workbook()
-    book.active.append([*row])
-    book.active.append([*[*row.values()][:-2], 14])
-    ratings, _, _ = imported(book, "repaired.xlsx", format="csv")
-    assert ratings[["src_lang", "tgt_lang", "system", "score"]].values.tolist() == [["eng", "hin", "B", 14]]
-    cells = [cell.partition(":")[0] for cell in [*row.values()][:-2]]
-    semicolons = "\n".join(";".join(cells) for cells in ([*row], [*cells, "14,5", ""]))
-    assert imported(semicolons)[0]["score"].tolist() == [14.5]
-
-
-def test_rows_that_were_excluded_stay_so(imported, tmp_path):
-    rows = ["1,TGT,eng,deu,80,d,True,1.5,2.5", "1,TGT,eng,deu,80,d,False,1.5,2.5", "2,TGT,eng,deu,180,d,False,3,4"]
-    _, _, report = imported("".join(f"u,S,{row}\n" for row in rows))
-    assert (report.rows_excluded, report.rows_rejected) == (1, 1)
-    text = (tmp_path / "c.rejected.csv").read_text(encoding="utf-8-sig").replace(",180,d", ",18,d")
-    (tmp_path / "repaired.csv").write_text(text, encoding="utf-8")
-    with pytest.raises(DataError, match=r"repaired\.csv.*appraise"):
-        importing.import_campaign(["repaired.csv"], "d.parquet")
-    report, _ = importing.import_campaign(["repaired.csv"], "d.parquet", format="csv")
-    assert (report.format, report.rows_read, report.rows_kept) == ("csv", 1, 1)
 
 
 def test_rejected_rows_run_nothing_in_a_spreadsheet_and_come_back_as_they_were(imported, tmp_path):
@@ -606,57 +523,42 @@ def test_one_import_at_a_time_moves_its_files_into_a_folder(tmp_path):
     assert not [*tmp_path.glob(".c.*")]
 
 
-def mtme_layout(folder, cells, name="en-de.mqm.seg.score"):
-    """Write a file of mt-metrics-eval's layout, with its documents beside."""
-    (folder / "documents").mkdir(exist_ok=True, parents=True)
-    (folder / "documents" / "en-de.docs").write_text("news\td\n" * len(cells))
-    (folder / "human-scores").mkdir(exist_ok=True)
-    path = folder / "human-scores" / name
-    path.write_text("".join(f"S\t{cell}\n" for cell in cells), encoding="utf-8")
-    return path
-
-
-@pytest.mark.parametrize("name", ["my.csv", "my.xlsx", "en-de.mqm.seg.score"])
-@pytest.mark.parametrize("back", [False, True])
-def test_a_file_that_changes_while_it_is_imported_is_rejected(tmp_path, name, back):
-    """Rows of both contents were a result, under the digest of the old one."""
-    path = tmp_path / name
-    if name == "my.csv":
-        file(tmp_path, name, *GOOD)
-    elif name == "my.xlsx":
-        pd.read_csv(file(tmp_path, "made.csv", *GOOD)).to_excel(path, index=False)
-    else:
-        path = mtme_layout(tmp_path, ["-5", "-2"])
-    old, before = path.read_bytes(), path.stat()
+@pytest.mark.parametrize("changed", ["human-scores/en-cs.esa.seg.score", "documents/en-cs.docs"])
+def test_a_file_that_changes_while_it_is_imported_is_rejected(tmp_path, changed):
+    """Rows of both contents were a result, under the digest of the old one; what lies beside a file counts, too."""
+    path = a_testset(tmp_path / "wmt24") / "human-scores/en-cs.esa.seg.score"
+    place = tmp_path / "wmt24" / changed
+    old = place.read_bytes()
 
     def meanwhile(_):
-        time.sleep(0.02)  # a file system's clock moves in steps
-        path.write_bytes(old + b"\n")
-        if back:
-            path.write_bytes(old)
-            os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+        place.write_bytes(old + b"\n")
 
-    with pytest.raises(DataError, match=rf"{re.escape(name)} changed while it was read"):
+    with pytest.raises(DataError, match=rf"{re.escape(place.name)} changed while it was read"):
         importing.import_campaign([path], "c.parquet", tell=meanwhile)
     assert not (tmp_path / "c.parquet").exists()
-    assert len(importing.import_campaign([path], "c.parquet")[1]) > 1, "at rest it is read"
-
-
-def test_what_is_read_beside_a_file_is_part_of_its_digest(tmp_path):
-    path = mtme_layout(tmp_path, ["-5", "-2"])
+    place.write_bytes(old)
     first, _ = importing.import_campaign([path], "c.parquet")
-    (tmp_path / "documents" / "en-de.docs").write_text("news\td\nnews\tother\n")
+    (tmp_path / "wmt24/documents/en-cs.docs").write_bytes(b"news\td\n" * 12)
     assert importing.import_campaign([path], "c.parquet")[0].digest != first.digest
+
+
+@example(["-3.5 "])
+@example([" ", "=1", "\t"])
+@given(st.lists(st.sampled_from(["-3.5", "=1", "'", " ", ";", "\t", "\n", "\u00a0", "@a", "x", "+", '"', "-"])))
+def test_guarded_texts_come_back_also_without_the_blanks_around_them(pieces):
+    text = "".join(pieces)
+    assert spreadsheets.unguarded(spreadsheets.guarded(text)) == text
+    # A reader takes blanks off first; pieces after a cut keep theirs.
+    assert spreadsheets.unguarded(spreadsheets.guarded(text).strip(" ")).strip() == text.strip()
 
 
 # The template
 
 
-@pytest.mark.parametrize("top", [5, 100])
-def test_the_example_row_of_the_template_changes_nothing(top, imported, tmp_path):
+def test_the_example_row_of_the_template_changes_nothing(imported, tmp_path):
     example = (starter.campaign("spring", tmp_path) / "scores.csv").read_text(encoding="utf-8").splitlines()
     pairs = [(system, n, name) for system in "AB" for n in range(10) for name in ("Ann", "Robert")]
-    rows = [f"eng,deu,{system},d,{n},{name},{(n * 7 + len(name)) % top + 1},,,," for system, n, name in pairs]
+    rows = [f"eng,deu,{system},d,{n},{name},{(n * 7 + len(name)) % 100 + 1},,,," for system, n, name in pairs]
     plain, _, without = imported(lines(*rows, header=example[0]))
     left, _, said = imported(lines(*example[1:], *rows, header=example[0]))
     assert len(example) == 2
@@ -672,14 +574,11 @@ def test_the_template_may_keep_its_empty_columns(imported, tmp_path):
     rows = [f"eng,deu,{system},d,{n},{name},{n * 9},{'repeat' if n > 8 else ''},,," for system, n, name in pairs]
     text = (folder / "scores.csv").read_text(encoding="utf-8").strip() + "\n" + "\n".join(rows) + "\n"
     ratings, _, report = imported(text)
-    assert (report.rows_kept, report.rows_rejected) == (40, 0)
-    assert "hit" not in ratings
+    assert (report.rows_kept, report.rows_rejected, "hit" in ratings) == (40, 0, False)
     assert ratings["item_type"].value_counts().to_dict() == {"system": 36, "repeat": 4}
     late = text + "".join(f"eng,deu,C,d,{n},Ann,5,,{'h' * (n == 44)},,\n" for n in range(45))
     with pytest.raises(DataError, match=r"line 87: hit"):
         imported(late)
-    every, _, _ = imported(text.replace(",repeat,", ",,").replace("eng,deu", ","))
-    assert ({*every["src_lang"]}, {*every["item_type"]}) == ({"und"}, {"system"})
 
 
 def test_a_foreign_parquet_is_refused(tmp_path):

@@ -21,12 +21,6 @@ def _own_folder(tmp_path, monkeypatch, own_salt):
     monkeypatch.chdir(tmp_path)
 
 
-@pytest.fixture
-def strangers(mirrored):
-    """Return the folder of files of other people's campaigns, which lies beside the mirror."""
-    return mirrored("../strangers/README.md").parent
-
-
 def imported(path, **told):
     """Import a file under its people's names; return ratings and report, whose rows add up."""
     report, _ = importing.import_campaign([path], "c.parquet", **({"keep_names": True} | told))
@@ -110,13 +104,6 @@ def test_of_ranks_the_first_is_best(heading):
     assert report.orientation.startswith("lower is better")
 
 
-def test_negative_mqm_scores_are_better_the_higher_they_are():
-    frame = judged(mqm_score=up_to(0, -25))
-    ratings, report = imported(written(frame))
-    assert means(ratings) == close(frame.groupby("system")["mqm_score"].mean())
-    assert report.orientation.startswith("higher is better")
-
-
 DISAGREE = {
     "a penalty below 0": ("penalty", up_to(0, -25)),
     "errors of both signs": ("errors", up_to(3, -3)),
@@ -141,9 +128,12 @@ def test_where_heading_and_content_disagree_the_user_is_asked_and_decides(name):
         assert means(told(path, way)) == close(sign * frame.groupby("system")[heading].mean())
 
 
-def test_a_scale_that_is_told_turns_round_with_the_scores():
-    for frame, scale in ((judged(penalty=up_to(25)), "0:25"), (judged(mqm_score=up_to(0, -25)), "-25:0")):
-        assert told(written(frame), "--scale", scale).attrs["scale"] == (-25, 0)
+@pytest.mark.parametrize(("heading", "ends", "sign"), [("penalty", (0, 25), -1), ("mqm_score", (-25, 0), 1)])
+def test_a_scale_that_is_told_turns_round_with_the_scores(heading, ends, sign):
+    frame = judged(**{heading: up_to(ends[1], ends[0])})
+    ratings = told(written(frame), "--scale", f"{ends[0]}:{ends[1]}")
+    assert means(ratings) == close(sign * frame.groupby("system")[heading].mean())
+    assert ratings.attrs["scale"] == (-25, 0)
 
 
 def test_criteria_of_one_column_have_an_orientation_each():
@@ -197,18 +187,13 @@ def test_an_empty_cell_of_a_criterion_is_no_judgement():
     assert report.blank_cells == 2
 
 
-def test_criteria_beside_a_score_are_told_and_read_when_asked_for():
-    path = written(judged(score=up_to(100), adequacy=up_to(100), fluency=up_to(100)))
+def test_criteria_beside_a_score_are_told_and_read_when_asked_for_and_a_flag_is_none():
+    drawn = dict.fromkeys(("score", "adequacy", "fluency"), up_to(100))
+    path = written(judged(**drawn, untranslated=up_to(1)))
     ratings, report = imported(path)
     assert "criterion" not in ratings
     assert any("adequacy, fluency" in note and "--wide criteria" in note for note in report.notes)
     assert set(imported(path, wide="criteria")[0]["criterion"]) == {"score", "adequacy", "fluency"}
-
-
-def test_a_flag_is_no_criterion():
-    frame = judged(adequacy=up_to(100), fluency=up_to(100), untranslated=up_to(1))
-    for words_told in ({}, {"wide": "criteria"}):
-        assert set(imported(written(frame), **words_told)[0]["criterion"]) == {"adequacy", "fluency"}
 
 
 def test_columns_of_systems_are_judgements_of_a_system_each():
@@ -247,21 +232,6 @@ def test_cells_without_a_judgement_lose_no_system(word, words_told, where):
     found = ratings.groupby("system")["score"].agg(["count", "mean"])
     pd.testing.assert_frame_equal(found, expected, check_names=False, check_dtype=False)
     assert report.rows_rejected == 0
-
-
-def test_the_strangers_wide_tables(strangers):
-    ratings, _ = imported(strangers / "wide_na.csv")
-    found = ratings.groupby("system")["score"].agg(["size", "mean"]).round(3)
-    assert found.values.tolist() == [[300, 60.737], [300, 49.64], [248, 85.944]]
-    frame = pd.read_csv(strangers / "wide_sys.csv")
-    ratings, _ = imported(strangers / "wide_sys.csv")
-    assert means(ratings) == close(frame.drop(columns=["annotator", "segment"]).mean())
-    frame = pd.read_csv(strangers / "adeq_flu.csv")
-    ratings, report = imported(strangers / "adeq_flu.csv")
-    assert means(ratings, "system", "criterion") == close(
-        frame.groupby("system")[["adequacy", "fluency"]].mean().stack()
-    )
-    assert (set(ratings["annotator"]), report.scale) == (set(frame["annotator"]), [1, 5])
 
 
 @pytest.mark.parametrize("headings", [["sysA", "sysB", "sysC"], ["Anna Berg", "Bo Lind", "Cy Oda"]])
@@ -317,14 +287,6 @@ def test_what_columns_are_is_asked_and_each_way_that_is_proposed_works(name):
         told(path, *way.split(), "--allow-rejected")
 
 
-def test_the_one_column_that_may_hold_the_scores_is_proposed_and_works():
-    frame = judged(**{"how good": up_to(100)})
-    path = written(frame)
-    with pytest.raises(DataError, match=r"--map score='how good'"):
-        imported(path)
-    assert means(imported(path, columns={"score": "how good"})[0]) == close(frame.groupby("system")["how good"].mean())
-
-
 @pytest.mark.parametrize("name", ["rater_{}", "Evaluator {}", "Linguist {}"])
 def test_people_with_a_column_each_may_use_any_scale(name):
     one, two = name.format("A"), name.format("B")
@@ -348,33 +310,14 @@ def test_columns_that_are_named_are_what_is_said():
         imported(written(frame[["item", "Foo"]], "one.csv"), wide="criteria")
 
 
-@pytest.mark.parametrize("what", ["systems", "annotators"])
-def test_of_a_row_with_several_scores_only_the_rejected_cell_is_written_to_be_repaired(what):
-    frame = wide(MT1=up_to(100), MT2=up_to(100)).astype("str")
-    frame = frame.rename(columns={} if what == "systems" else {"rater": "system"})
-    frame.loc[4, "MT2"] = "1x"
-    mapped = {"columns": {"score": ["MT1", "MT2"]}, "wide": what, "allow_rejected": True}
-    imported(written(frame), **mapped)
-    found = pd.read_csv("c.rejected.csv", dtype=str, encoding="utf-8-sig")
-    assert (found["MT2"].tolist(), found["MT1"].isna().all()) == (["1x"], True)
-    text = Path("c.rejected.csv").read_text(encoding="utf-8-sig").replace("1x", "17")
-    Path("repaired.csv").write_text(text, encoding="utf-8")
-    again, _ = imported(Path("repaired.csv"), **mapped)
-    assert again[["system" if what == "systems" else "annotator", "score"]].values.tolist() == [["MT2", 17]]
-
-
 def test_lists_of_scores_are_those_of_people_by_their_place():
     frame = judged().drop(columns="annotator").drop_duplicates()
     frame["score"] = [f"[{place}, {place + 1}, {place + 2.5}]" for place in range(len(frame))]
     ratings, report = imported(written(frame))
     assert ratings.groupby("annotator")["score"].first().to_dict() == {"1": 0, "2": 1, "3": 2.5}
     assert (len(ratings), report.rows_read) == (3 * len(frame), 3 * len(frame))
-    frame["score"] = "3;4"
-    assert imported(written(frame))[0]["score"].value_counts().to_dict() == {3: len(frame), 4: len(frame)}
-    path = written(frame.assign(rater="Eva"))
     with pytest.raises(DataError, match=r"several scores.*--map annotator="):
-        imported(path)
-    assert imported(path, columns={"annotator": ""})[0]["annotator"].nunique() == 2
+        imported(written(frame.assign(rater="Eva")))
 
 
 # places of systems are no systems
@@ -490,13 +433,6 @@ def test_a_slip_does_not_stretch_the_scale_and_its_share_is_said():
     assert "359 of 360" in report.scale_from
 
 
-def test_a_scale_is_that_of_all_rows_and_not_of_the_first():
-    frame = judged(score=up_to(5, 1))
-    frame.loc[100:, "score"] = [0, 6] * 40
-    _, report = imported(written(frame))
-    assert (report.scale, report.rows_kept) == ([0, 6], len(frame))
-
-
 def test_long_scores_from_one_to_five_are_taken_for_xsts():
     rows = "".join(f"en,de,A,{n},Ann,{n % 5 + 1}\n" for n in range(9))
     Path("my.csv").write_text("src_lang,tgt_lang,system,segment,rater,score\n" + rows)
@@ -548,12 +484,6 @@ def test_a_column_that_marks_most_rows_or_none_marks_no_checks():
         assert imported(written(judged(score=up_to(100)).assign(check=word)))[1].rows_excluded == 0
 
 
-def test_checks_of_columns_per_criterion_are_set_apart():
-    frame = judged(adequacy=up_to(5, 1), fluency=up_to(5, 1)).assign(gold=[True] * 6 + [False] * 174)
-    ratings, report = imported(written(frame))
-    assert (len(ratings), report.rows_excluded) == (2 * 174, 12)
-
-
 # words for scores
 
 FIVE = (5, 4, 3, 2, 1)
@@ -595,9 +525,9 @@ def test_words_of_no_known_scale_are_refused_and_can_be_mapped():
     frame = judged(score=lambda rng: rng.choice(["wow", "meh"]))
     with pytest.raises(DataError, match=r"--map-values"):
         imported(written(frame))
-    assert set(imported(written(frame), words={"wow": 1, "Meh": 0})[0]["score"]) == {0, 1}
     frame.loc[0, "score"] = "hm"
-    assert imported(written(frame), words={"wow": 1, "meh": 0})[1].rows_rejected == 1
+    ratings, report = imported(written(frame), words={"wow": 1, "Meh": 0})
+    assert ({*ratings["score"]}, report.rows_rejected) == ({0, 1}, 1)
 
 
 # dates
@@ -639,44 +569,3 @@ def test_dates_that_cannot_be_told_are_left_empty_and_no_judgement_is_lost(texts
     ratings, report = imported(written(judged(score=up_to(100)).assign(started=column)))
     assert (len(ratings), ratings["started"].notna().sum()) == (180, 0)
     assert any(note.startswith("started was left empty in 180 rows") for note in report.notes)
-
-
-# files of strangers
-
-STRANGERS = {  # what the score is made of, and what else was right
-    "mqmpen.csv": lambda t: -t["mqm_penalty"],
-    "errcount.csv": lambda t: -t["errors"],
-    "ranks.csv": lambda t: -t["rank"],
-    "zero_one.csv": lambda t: t["score"],
-    "attn_bool.csv": lambda t: t["score"].where(~t["is_attention_check"]),
-    "attn_word.csv": lambda t: t["score"].where(t["item_type"].ne("attention_check")),
-    "likert_text.csv": lambda t: t["score"].map({"Excellent": 5, "Good": 4, "Fair": 3}),
-    "dates_de.csv": lambda t: t["score"],
-    "dates_us.csv": lambda t: t["score"],
-    "dates_ambig.csv": lambda t: t["score"],
-    "nested_in_systems.csv": lambda t: t["score"],
-}
-
-
-@pytest.mark.parametrize("name", STRANGERS)
-def test_strangers_tables_give_the_means_that_pandas_gives(name, strangers):
-    frame = pd.read_csv(strangers / name)
-    score = STRANGERS[name](frame)
-    ratings, report = imported(strangers / name)
-    assert means(ratings) == close(score.groupby(frame["system"]).mean().dropna())
-    assert (report.rows_kept, report.rows_excluded, report.rows_rejected) == (
-        score.notna().sum(),
-        score.isna().sum(),
-        0,
-    )
-    lower = name in ("mqmpen.csv", "errcount.csv", "ranks.csv")
-    assert report.orientation.startswith("lower is better" if lower else "higher is better")
-    if name == "zero_one.csv":
-        assert report.scale == [0, 1]
-    if name == "likert_text.csv":
-        assert any("Excellent = 5, Good = 4, Fair = 3" in note for note in report.notes)
-    if name.startswith("dates"):
-        layout = "%d.%m.%Y %H:%M:%S" if "_de" in name else "%m/%d/%Y %H:%M:%S"
-        clock = frame["started"].str.replace(" [AP]M", "", regex=True)
-        right = [None if "ambig" in name else pd.to_datetime(text, format=layout).timestamp() for text in clock]
-        assert np.array_equal(ratings["started"], np.array(right, dtype=float), equal_nan=True)

@@ -218,16 +218,6 @@ def test_nested_json_has_the_judgements_that_it_holds(imported, scores, shape):
     assert found(ratings) == pytest.approx(expected(scores))
 
 
-def test_nested_json_of_more_names_than_a_table_has_columns_is_read(imported):
-    whole = {
-        f"s{i}": {f"w{(7 * i + k) % 300}": {"system": "ABC"[k], "score": 20 * k + i % 20} for k in range(3)}
-        for i in range(900)
-    }
-    ratings, _, _ = imported(whole)
-    assert len(ratings) == 2700
-    assert found(ratings) == pytest.approx({"A": 9.5, "B": 29.5, "C": 49.5})
-
-
 @pytest.mark.parametrize("names", [("q1", "q2"), ("expert", "layman")])
 def test_names_that_may_be_people_or_criteria_are_asked(imported, names):
     rows = [{"segment": i, "system": s, "scores": dict.fromkeys(names, i % 5 + 1)} for i in range(9) for s in "AB"]

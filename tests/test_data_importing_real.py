@@ -5,8 +5,8 @@ import re
 import pandas as pd
 import pytest
 
-from evalkit import DataError, data
-from evalkit.data import importing, registry
+from evalkit import DataError
+from evalkit.data import registry
 from evalkit.data.files import obtain
 
 pytestmark = pytest.mark.usefixtures("own_salt")
@@ -34,16 +34,6 @@ def test_calibration_hits(real, imported):
     assert report.format == "appraise"
     assert spans is None
     assert report.excluded == {"is the score of a whole document": 1139}
-
-
-def test_a_header_changes_nothing(real, imported, tmp_path):
-    real("wmt22-calibration-hits")
-    rows, header = files("wmt22-calibration-hits")
-    (tmp_path / "headed.csv").write_bytes(header.read_bytes() + rows.read_bytes())
-    bare, _, _ = imported([rows])
-    headed, _, report = imported([tmp_path / "headed.csv"])
-    pd.testing.assert_frame_equal(headed, bare)
-    assert report.how == "recognised by its headings"
 
 
 def test_error_span_annotation(real, imported):
@@ -116,16 +106,3 @@ def test_what_is_no_table_of_judgements_is_rejected_with_a_sentence(line, here, 
     here(name)
     with pytest.raises(DataError, match=word):
         imported(files(name, pattern)[:1])
-
-
-def test_no_account_of_a_real_export_survives(real, tmp_path, capsys):
-    expected = real("wmt22-calibration-hits")
-    path = files("wmt22-calibration-hits", r"20221103\.csv")[0]
-    report, written = importing.import_campaign([path], tmp_path / "c.parquet")
-    assert report.annotators == expected["annotator"].nunique() == 99
-    texts = [found.read_bytes().decode("utf-8", "replace") for found in written if found.suffix != ".parquet"]
-    ratings, _ = data.open_campaign(tmp_path / "c.parquet")
-    texts += [ratings.to_csv(), "\n".join(report.sentences())]
-    for account in expected["annotator"].unique():
-        assert not any(account in text for text in texts)
-    assert sorted(ratings["annotator"].value_counts()) == sorted(expected["annotator"].value_counts())

@@ -14,7 +14,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evalkit import DataError, data
-from evalkit.campaign.design import texts
 from evalkit.data import importing
 from evalkit.reports import cli
 from tests.doors.testsets import write as a_testset
@@ -64,9 +63,7 @@ def test_an_encoding_can_be_named(imported):
     assert imported(GERMAN.encode("cp850"), encoding="cp850")[0]["annotator"].tolist() == ["Jürgen Weiß"]
 
 
-@pytest.mark.parametrize(
-    "encoding", ["undefined", "punycode", "idna", "rot13", "base64", "hex", "zlib", "unicode_escape", "a\x00b", "cp0"]
-)
+@pytest.mark.parametrize("encoding", ["undefined", "punycode", "rot13", "base64", "a\0b", "cp0"])
 def test_encodings_that_no_file_is_written_in_are_refused(encoding, imported):
     with pytest.raises(DataError, match=r"no encoding"):
         imported(lines(*GOOD), encoding=encoding)
@@ -143,12 +140,7 @@ def test_cells_over_several_lines_are_one_cell_and_lines_are_the_files(imported)
     assert [entry["line"] for entry in report.first] == [4, 6]
 
 
-@pytest.mark.parametrize(("name", "kept"), [("ml.tsv", {"A": 80, "B": 70, "C": 60}), ("mh.tsv", {"A": 80, "B": 70})])
-def test_cells_and_headings_of_tabs_go_on_over_lines(name, kept, imported, mirrored):
-    assert imported(mirrored(f"../hostile/{name}"))[0].set_index("system")["score"].to_dict() == kept
-
-
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.text('ab"\n ,', min_size=1, max_size=6), min_size=1, max_size=6), st.sampled_from("\t,;"))
 def test_what_csv_writes_is_read_back_whatever_cell_goes_on_over_lines(imported, cells, delimiter):
     stream = io.StringIO()
@@ -256,11 +248,8 @@ def test_a_heading_that_stands_twice_is_never_chosen_by_chance(text, word, impor
 
 
 def test_what_lacks_is_told_with_the_remedy(imported):
-    text = lines("eng,deu,A,d,1,80", header=HEADER.replace("annotator,", ""))
-    for told in ({}, {"format": "csv"}):
-        with pytest.raises(DataError, match=r"annotator") as refused:
-            imported(text, **told)
-        assert not told or "--map annotator=HEADING" in str(refused.value)
+    with pytest.raises(DataError, match=r"--map annotator=HEADING"):
+        imported(lines("eng,deu,A,d,1,80", header=HEADER.replace("annotator,", "")), format="csv")
     with pytest.raises(DataError, match=r"'a', 'b'.*--map doc=.*--map segment="):
         imported("system,score,annotator\nA,1,x\n", columns={"doc": "a", "segment": "b"})
     with pytest.raises(DataError, match=r"line 1 are h0, .*, h19 and 40 others"):
@@ -308,9 +297,8 @@ def test_varieties_of_a_language_are_not_silently_one(imported):
 ALIKE = ["Café A", "Cafe\u0301 A", "\ufeffCafé A", "Caf\u00ade\u0301\u200b A\u2060", "Café\u00a0A", "Café\u202fA\ufe0f"]
 
 
-@pytest.mark.parametrize("kind", ["csv", "jsonl", "xlsx"])
 @pytest.mark.parametrize("ours", ["system", "annotator", "doc", "segment", "tgt_lang", "item_type"])
-def test_names_that_look_alike_are_one_and_that_is_told(kind, ours, imported, tmp_path):
+def test_names_that_look_alike_are_one_and_that_is_told(ours, imported, tmp_path):
     """A byte-order mark inside the file, a soft hyphen or another form of é split one system in two."""
     usual = {"tgt_lang": "deu", "item_type": "degraded"}.get(ours, "Café A")
     forms = [usual, *(f"{usual[:2]}{mark}{usual[2:]}" for mark in "\u200b\u00ad\ufeff\u2060\u061c")]
@@ -320,18 +308,12 @@ def test_names_that_look_alike_are_one_and_that_is_told(kind, ours, imported, tm
         [plain | {"segment": str(n * (ours != "segment")), "score": 10 + n} for n in range(len(forms))]
     )
     frame = frame.assign(started=range(len(forms)), **{ours: forms})
-    path = tmp_path / f"alike.{kind}"
-    if kind == "csv":
-        frame.to_csv(path, index=False)
-    elif kind == "jsonl":
-        frame.to_json(path, orient="records", lines=True, force_ascii=False)
-    else:
-        frame.to_excel(path, index=False)
-    ratings, _, report = imported(path)
+    text = frame.to_csv(index=False)
+    ratings, _, report = imported(text)
     assert (ratings[ours].unique().tolist(), report.rows_kept) == ([usual], len(forms))
     [note] = [note for note in ratings.attrs["notes"] if "look alike" in note]
     assert f"in {len(forms) - 1} cells of {ours}" in note
-    _, _, hidden = imported(path, salt="a salt of some length", keep_names=False)
+    _, _, hidden = imported(text, keep_names=False)
     assert hidden.annotators == 1
     assert "Caf" not in (tmp_path / "c.import.json").read_text(encoding="utf-8") or ours != "annotator"
 
@@ -359,13 +341,12 @@ def test_usual_names_are_left_alone(imported):
 CUT = "system,segment,annotator,lp,score\nA,1,Ann,en-de,70\nB,1,Ann,en-de,85\nA,2,Ann,en-de,8"
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-be", "cp1252"])
-@pytest.mark.parametrize("end", ["", "5", "5\n", "5\r\n", "5\r", "\n\n", "5\n  "])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+@pytest.mark.parametrize("end", ["", "5", "5\n", "5\r", "\n\n", "5\n  "])
 def test_a_text_that_does_not_end_in_a_line_break_may_be_cut_off(encoding, end, imported):
     """85 read as 8 was taken as whole."""
-    told = {"encoding": encoding} if encoding in ("utf-16-be", "cp1252") else {}
     content = CUT.replace("\n", "\r") + end if end == "5\r" else CUT + end
-    ratings, _, _ = imported(content.encode(encoding), **told)
+    ratings, _, _ = imported(content.encode(encoding))
     warned = [note for note in ratings.attrs["notes"] if "does not end in a line break" in note]
     assert len(warned) == (end in ("", "5"))
     assert all("line 4" in note for note in warned)
@@ -393,23 +374,18 @@ def judged(system="A", segment=1, score=80, **more):
 
 ROWS = [judged(), judged("B", score=60.5), judged(segment=2, score=70)]
 RIGHT = [["A", "1", 80], ["B", "1", 60.5], ["A", "2", 70]]
-SHAPES = {
-    "array": ROWS,
-    "array within": {"annotations": ROWS},
-    "array beside others": {"version": "1", "n": 3, "rows": ROWS},
-}
 
 
 def in_lines(*objects):
     return "".join(json.dumps(one) + "\n" for one in objects)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("indent", [None, 1])
-def test_an_array_is_read_wherever_it_stands(shape, indent, imported):
-    ratings, _, report = imported(json.dumps(SHAPES[shape], indent=indent), "my.json")
-    assert ratings[["system", "segment", "score"]].values.tolist() == RIGHT
-    assert report.format == "csv"
+@pytest.mark.parametrize("content", [ROWS, {"annotations": ROWS}, {"version": "1", "n": 3, "rows": ROWS}])
+def test_an_array_is_read_wherever_it_stands(content, imported):
+    for indent in (None, 1):
+        ratings, _, report = imported(json.dumps(content, indent=indent), "my.json")
+        assert ratings[["system", "segment", "score"]].values.tolist() == RIGHT
+        assert report.format == "csv"
 
 
 def test_objects_within_objects_have_dotted_names_that_can_be_mapped(imported):
@@ -466,7 +442,7 @@ def test_json_that_holds_no_table_is_refused(text, imported):
         imported(text, "my.json")
 
 
-@pytest.mark.parametrize("before", [49, 50, 51, 700])
+@pytest.mark.parametrize("before", [50, 700])
 def test_a_key_counts_wherever_it_first_appears(before, imported):
     """Ten degraded items became outputs of a system, for the first fifty objects had no item_type."""
     more = [*[{}] * before, *[{"item_type": "degraded"}] * 10, {"source": "text"}]
@@ -490,55 +466,26 @@ def test_objects_of_ever_new_keys_are_no_table(imported):
         imported(in_lines(*(judged(segment=n, **{f"key {n}": n}) for n in range(2_100))), "keys.jsonl")
 
 
-@pytest.mark.parametrize("name", ["array.json", "nested.jsonl"])
-def test_the_strangers_json(name, imported, mirrored):
-    path = mirrored(f"../strangers/{name}")
-    text = path.read_text(encoding="utf-8")
-    objects = json.loads(text) if name == "array.json" else [json.loads(line) for line in text.splitlines()]
-    ratings, _, report = imported(path)
-    assert (report.rows_kept, report.rows_rejected) == (len(objects), 0)
-    flat = [one.get("item", one) | one.get("rater", {}) | one for one in objects]
-    names = ("system", "doc", "segment", "annotator", "score")
-    right = [[one["id"] if name == "annotator" and name not in one else one[name] for name in names] for one in flat]
-    found = ratings[[*names]].astype({"segment": "str"}).values.tolist()
-    assert found == [[*row[:2], str(row[2]), *row[3:]] for row in right]
-
-
 # Names of files
-
-LATIN = os.fsdecode(b"gr\xf6\xdfe")
-WHERE = {
-    "file": f"{LATIN}.csv",
-    "opened": f"{LATIN}.csv",
-    "folder": f"human-scores/en-cs.{LATIN}.seg.score",
-    "log": f"annotations/{LATIN}.jsonl",
-    "metric": f"{LATIN}.csv",
-    "metrics": f"metric-scores/en-cs/{LATIN}-refA.seg.score",
-    "testset": f"system-outputs/en-cs/{LATIN}.txt",
-    "outputs": f"system-outputs/en-cs/{LATIN}.txt",
-}
 
 
 @pytest.mark.skipif(sys.platform in ("darwin", "win32"), reason="does not apply: names of files are always text there")
-@pytest.mark.parametrize("way", WHERE)
-def test_a_file_whose_name_is_no_text_is_refused_wherever_it_lies(way, tmp_path):
+@pytest.mark.parametrize(
+    ("place", "act"),
+    [
+        ("{}.csv", lambda top, path: data.open_campaign(path)),
+        ("human-scores/en-cs.{}.seg.score", lambda top, path: importing.import_campaign([top], top / "c.parquet")),
+        ("system-outputs/en-cs/{}.txt", lambda top, path: data.open_testset(top)),
+    ],
+)
+def test_a_file_whose_name_is_no_text_is_refused_wherever_it_lies(place, act, tmp_path):
     """As archives from elsewhere bring them; a traceback or, in a folder, left out without a word."""
-    top, out = a_testset(tmp_path / "wmt24"), tmp_path / "c.parquet"
-    people, path = top / "human-scores/en-cs.esa.seg.score", top / WHERE[way]
-    path.parent.mkdir(exist_ok=True)
+    top = a_testset(tmp_path / "wmt24")
+    path = top / place.format(os.fsdecode(b"gr\xf6\xdfe"))
     shutil.copy(next((top / "system-outputs/en-cs").iterdir()), path)
-    before = sorted(tmp_path.rglob("*"))
-    ways = {
-        "file": lambda: importing.import_campaign([path], out),
-        "opened": lambda: data.open_campaign(path),
-        "metric": lambda: importing.import_campaign([people], out, metric_files=[path]),
-        "metrics": lambda: importing.import_campaign([people], out, metric_files=[top]),
-        "testset": lambda: data.open_testset(top),
-        "outputs": lambda: texts.read_texts([top]),
-    }
     with pytest.raises(DataError, match=r"gr\udcf6\udcdfe\S* is no text in UTF-8"):
-        ways.get(way, lambda: importing.import_campaign([top], out))()
-    assert sorted(tmp_path.rglob("*")) == before
+        act(top, path)
+    assert not (top / "c.parquet").exists()
 
 
 def test_errors_of_a_spreadsheet_name_nothing(imported, tmp_path):
