@@ -50,15 +50,6 @@ def test_empty_cells_left_out_at_the_end_are_empty_and_one_that_lacks_in_the_mid
     assert (len(table), {*table["system"]}) == (199, {"A", "B"})
 
 
-def test_scores_that_a_spreadsheet_left_out_at_the_end_of_a_row_are_none():
-    drawn = random.Random(7)
-    rows = [[place, "p", *(drawn.randint(20, 95) for _ in range(3 if place % 4 else 2))] for place in range(40)]
-    table = ask("my.csv", content=in_rows(["segment", "annotator", "MT-A", "MT-B", "MT-C"], *rows))
-    scores = [[row[place] for row in rows if place < len(row)] for place in (2, 3, 4)]
-    found = table.groupby("system")["score"].agg(["size", "mean"])
-    assert found.values.tolist() == [[len(own), pytest.approx(sum(own) / len(own))] for own in scores]
-
-
 HEAD = "HITId WorkerId Input.src Input.trg Input.item hit sys_id rid type sid score time"
 
 
@@ -123,14 +114,13 @@ def test_wmts_raw_crowd_scores_are_raw_however_their_cells_are_cut(crowd):
         assert found == by_system(halves if way == "decimals" else raw), way
 
 
-@pytest.mark.parametrize("beside", ["trk-mean-sd.txt", "redup-mean-sd.txt", "trk-mean-sd-redup.txt"])
-def test_standardised_scores_find_the_workers_means_that_turn_them_back(beside, crowd, tmp_path):
+def test_standardised_scores_find_the_workers_means_that_turn_them_back(crowd, tmp_path):
     head, rows, workers, raw = crowd
     content = "\n".join([head, *rows]) + "\n"
     wrong = re.sub(r"(?m)^\[1\] (\d)(.*)$", r"[1] 1\1\2", workers)  # other references, other means
     (tmp_path / "ad-isen-good-stnd-redup-no-refs-mean-sd.txt").write_text(wrong)
     assert "standardised" in ask("ad-isen-good-stnd-redup.csv", content=content)
-    (tmp_path / f"ad-isen-{beside}").write_text(workers)
+    (tmp_path / "ad-isen-redup-mean-sd.txt").write_text(workers)
     assert means(ask("ad-isen-good-stnd-redup.csv", content=content)) == by_system(raw)
 
 
@@ -184,18 +174,3 @@ def test_a_format_that_is_named_says_how_the_file_is_read_and_not_to_name_it(nam
         asked = re.findall(r"--map (\w+)=HEADING", refusal)
         words = [word for ours in asked for word in ("--map", f"{ours}={headings[ours]}")]
         assert means(ask(name, "--format", kind, *words, content=NAMED[name])) == {"A": -5, "B": -1}
-
-
-FIRST_ROWS = {
-    "table": ("my.csv", "who,what,mark\nAnn,Hello there,fine\n", ["Hello there", "who"]),
-    "objects": ("my.jsonl", '{"foo": "Hello there", "bar": "b"}\n', ["Hello there", "foo"]),
-}
-
-
-@pytest.mark.parametrize("kind", FIRST_ROWS)
-def test_a_refusal_says_what_one_row_must_hold_beside_the_files_first(kind):
-    name, content, held = FIRST_ROWS[kind]
-    refusal = ask(name, content=content)
-    assert "One row must hold" in refusal
-    assert all(word in refusal for word in held)
-    assert len(refusal.splitlines()) == 1

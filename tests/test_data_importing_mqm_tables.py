@@ -1,22 +1,17 @@
 """Tables of marked errors as others write them: what is no error, other headings, weights, sides, chats, archives."""
 
-import csv
 import io
 import json
 import tarfile
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from evalkit import DataError
-from evalkit.data import indicmt
 from evalkit.data.typology import SCHEMES, WMT
 from evalkit.human import mqm
 
 GOOGLE = "google/wmt-mqm-human-evaluation/*"
-#: What an error weighs there, written down again from Freitag et al. 2021 and the repository's README.
-FREITAG = {"Minor": 1.0, "Major": 5.0, "No-error": 0.0, "no-error": 0.0, "Neutral": 0.0}
 HEADER = "system\tdoc\tseg_id\trater\tcategory\tseverity"
 
 
@@ -28,17 +23,6 @@ def imported(imported):
 
 def table(*rows, header=HEADER):
     return "\n".join([header, *rows]) + "\n"
-
-
-def freitag(row):
-    """Weigh one row of Google's tables."""
-    if row["category"] == "Non-translation!":
-        return 25.0
-    if row["category"] in ("Source issue", "Source error", "Accuracy/Creative Reinterpretation"):
-        return 0.0
-    if (row["category"], row["severity"]) == ("Fluency/Punctuation", "Minor"):
-        return 0.1
-    return FREITAG[row["severity"]]
 
 
 GOOGLES = """system doc doc_seg_id global_seg_id rater source target category severity
@@ -101,34 +85,23 @@ def test_no_error_is_a_judgement_however_it_is_said(nothing, imported):
     assert any(note.startswith("1 judgements mark no error") for note in report.notes)
 
 
-def test_no_error_with_a_severity_is_a_contradiction(imported):
-    ratings, _, report = imported(table("A\td\t1\tr\tNo-error\tMajor", "B\td\t1\tr\tOther\tMinor"))
-    assert (ratings["system"].tolist(), report.rows_rejected) == (["B"], 1)
-
-
-@pytest.mark.parametrize(("severity", "score"), [("CRITICAL", -10), ("critical", -10), ("mAJOR", -5), ("Neutral", 0)])
-def test_severities_in_any_case(severity, score, imported):
-    assert imported(table(f"A\td\t1\tr\tOther\t{severity}"))[0]["score"].tolist() == [score]
-
-
-def test_a_severity_without_a_weight_is_refused_and_can_be_given_one(imported):
-    text = table("A\td\t1\tr\tOther\tTrivial", "B\td\t1\tr\tOther\tMajor")
-    ratings, _, report = imported(text)
-    assert ratings["system"].tolist() == ["B"]
-    assert "--weights" in report.first[0]["reason"]
-    assert imported(text, weights="trivial=0.25,major=4")[0]["score"].tolist() == [-0.25, -4]
+def test_severities_have_any_case_and_no_error_has_none(imported):
+    rows = [f"{severity}\td\t1\tr\tOther\t{severity}" for severity in ("CRITICAL", "mAJOR", "Neutral")]
+    ratings, _, report = imported(table(*rows, "A\td\t1\tr\tNo-error\tMajor"))
+    assert ratings.set_index("system")["score"].to_dict() == {"CRITICAL": -10, "mAJOR": -5, "Neutral": 0}
+    assert report.rows_rejected == 1, "no error that is major is a contradiction"
 
 
 ROWS = """Fluency/Punctuation Minor|Non-translation! Major|Source error Major|Accuracy/Creative Reinterpretation Major
     |Style/Awkward Critical|Other Minor"""
 TOLD = [
-    (None, [-0.1, -25, 0, 0, -10, -1], "Freitag et al. 2021 (WMT): minor 1, major 5"),
+    (None, [-0.1, -25, 0, 0, -10, -1], "Freitag et al. 2021"),
     ("freitag", [-0.1, -25, 0, 0, -10, -1], "creative reinterpretation 0"),
-    ("minor=1,Major=5, critical=10", [-1, -5, -5, -5, -10, -1], "as told: minor 1, major 5, critical 10"),
+    ("minor=1,Major=5, critical=10", [-1, -5, -5, -5, -10, -1], "as told"),
     (
         "minor=1,major=5,critical=25,fluency/punctuation:minor=.5,non-translation:*=50",
         [-0.5, -50, -5, -5, -25, -1],
-        "fluency/punctuation minor 0.5, non-translation 50",
+        "non-translation 50",
     ),
     ("Burchardt & Lommel 2014", [24, 20, 25, 25, 15, 24], "Burchardt & Lommel 2014"),
 ]
@@ -150,6 +123,12 @@ def test_weights_that_are_none_are_refused(told, imported):
         imported(table("A\td\t1\tr\tOther\tMajor"), weights=told)
 
 
+def test_an_error_without_a_weight_rejects_its_judgement(imported):
+    ratings, _, report = imported(table("A\td\t1\tr\tOther\tTrivial", "B\td\t1\tr\tOther\tMajor"))
+    assert ratings["system"].tolist() == ["B"]
+    assert "--weights" in report.first[0]["reason"]
+
+
 @pytest.mark.parametrize("name", SCHEMES)
 def test_every_scheme_is_found_by_its_name(name, imported):
     severity = next(iter(SCHEMES[name].severities))
@@ -163,7 +142,7 @@ def test_translations_that_a_scheme_discards_are_set_apart(imported):
     assert report.rows_excluded == 1
 
 
-@pytest.mark.parametrize("heading", ["typ", "error", "ErrorType", "Issue", "label", "Fehlertyp", "type", "subcategory"])
+@pytest.mark.parametrize("heading", ["typ", "ErrorType", "Fehlertyp", "subcategory"])
 def test_categories_under_other_headings(heading, imported):
     text = table("A\td\t1\tr\tAccuracy/Omission\tMajor", header=HEADER.replace("category", heading))
     ratings, spans, report = imported(text)
@@ -177,8 +156,6 @@ def test_category_and_severity_can_be_mapped(imported):
         imported(text)
     ratings, spans, _ = imported(text, columns={"category": "was ist es", "severity": "wie schlimm"})
     assert (ratings["score"].tolist(), spans["error_type"].tolist()) == ([-5], ["accuracy"])
-    with pytest.raises(DataError, match=r"'nowhere'"):
-        imported(text, columns={"category": "nowhere", "severity": "wie schlimm"})
 
 
 def test_categories_and_their_parts_are_joined(imported):
@@ -198,22 +175,6 @@ def test_errors_without_any_category_are_read(imported):
 def test_scores_made_of_errors_are_not_turned_round(imported):
     with pytest.raises(DataError, match=r"--lower-is-better"):
         imported(table("A\td\t1\tr\tOther\tMinor"), lower_is_better=True)
-
-
-def test_the_strangers_tables(imported, mirrored):
-    ratings, spans, _ = imported(mirrored("../strangers/mqm_no_category.csv"))
-    assert (ratings["score"].tolist(), spans["error_type"].tolist()) == ([-1], ["unstated"])
-    for told in ({}, {"category": "typ"}):
-        ratings, spans, _ = imported(mirrored("../strangers/mqm_other_heading.csv"), columns=told)
-        assert ratings["score"].tolist() == [-1, -5]
-        assert spans["error_type"].tolist() == ["accuracy", "accuracy"]
-    ratings, _, report = imported(mirrored("../strangers/sxs_header_one_longer.tsv"))
-    sides = ratings[["system", "against"]].drop_duplicates().values.tolist()
-    assert sides == [["GPT4-5shot", "ONLINE-W"], ["GPT4-5shot", "refA"]]
-    assert (sorted(ratings["score"]), report.rows_rejected) == ([-0.1, 0, 0, 0], 0)
-    ratings, _, report = imported(mirrored("../strangers/indic_small.xlsx"))
-    assert (len(ratings), set(ratings["tgt_lang"])) == (29, {"hin"})
-    assert "0.5, 1, 2, 4, 5" in report.weights
 
 
 # Two systems on a screen
@@ -247,11 +208,6 @@ def test_two_systems_on_a_screen(imported):
     assert any("# see the documentation" in note for note in report.notes)
 
 
-def test_headings_that_are_known_are_not_left_out(imported):
-    with pytest.raises(DataError, match=r"none is a sound judgement"):
-        imported(table("A\td\t1\tr\tMajor", header="system\tdoc\tseg_id\trater\tseverity\tlp"))
-
-
 def packed(path, members):
     with tarfile.open(path, "w:gz") as archive:
         for name, content in members.items():
@@ -263,36 +219,11 @@ def packed(path, members):
 
 def test_the_one_table_of_an_archive_is_read(imported, tmp_path):
     members = {"a/mqm_ende.tsv": sides().encode(), "a/._mqm_ende.tsv": b"\0", "README.md": b"read me"}
-    ratings, _, report = imported(packed(tmp_path / "x.tar.gz", members))
-    assert (len(ratings), set(ratings["tgt_lang"]), report.files[0]["name"]) == (5, {"deu"}, "x.tar.gz")
-    for name, more in {"unpack it": {"b.tsv": b"x"}, "leads out of the archive": {"../mqm.tsv": b"x"}}.items():
-        with pytest.raises(DataError, match=name):
-            imported(packed(tmp_path / "y.tar.gz", {**({} if "out" in name else members), **more}))
-
-
-def test_marot_side_by_side_gives_the_means_that_pandas_gives(imported, mirrored):
-    path = mirrored(f"{GOOGLE}/generalMT2023/ende/sxs_*.tar.gz")
-    with tarfile.open(path) as archive:
-        lines = archive.extractfile(archive.getmembers()[0]).read().decode("utf-8").split("\n")
-    names = lines[0].split("\t")
-    plain = pd.DataFrame([dict(zip(names, line.split("\t"))) for line in lines[1:] if line])
-    plain = plain[plain["severity"].ne("HOTW-test")]
-    plain["weight"] = plain.apply(freitag, axis=1)
-    keys = [plain["system"], plain["globalSegId"], plain["rater"]]
-    expected = -plain.groupby(keys)["weight"].sum().groupby("system").mean()
-    ratings, spans, report = imported(path)
-    alone = ratings["against"].eq("unstated")
-    shown = ratings["system"].where(alone, ratings["system"] + "_with_" + ratings["against"])
-    assert ratings.groupby(shown)["score"].mean().to_dict() == pytest.approx(expected.to_dict(), abs=1e-9)
-    assert (len(ratings), ratings["segment"].nunique(), report.rows_excluded) == (3120, 104, 245)
-    assert len(spans) == int((~plain["severity"].eq("No-error")).sum())
-    made = mqm.segment_scores(ratings, spans, WMT)
-    assert made["mqm"].tolist() == pytest.approx(ratings["score"].tolist(), abs=1e-9)
-    moments = plain["metadata"].map(json.loads).map(lambda content: content["timestamp"] / 1000)
-    last = moments.groupby(keys).max()
-    ended = ratings.set_axis(pd.MultiIndex.from_arrays([shown, ratings["segment"], ratings["annotator"]]))["ended"]
-    assert (ended.loc[last.index] >= last).all()
-    assert (ratings["started"] <= ratings["ended"]).all()
+    ratings, *_ = imported(packed(tmp_path / "x.tar.gz", members))
+    assert (len(ratings), set(ratings["tgt_lang"])) == (5, {"deu"})
+    for word, bad in {"unpack it": members | {"b.tsv": b"x"}, "leads out": {"../mqm.tsv": b"x"}}.items():
+        with pytest.raises(DataError, match=word):
+            imported(packed(tmp_path / "y.tar.gz", bad))
 
 
 #: The table of TED talks, English to German, in the README of google/wmt-mqm-human-evaluation.
@@ -349,22 +280,3 @@ def test_chats_say_what_they_lack(imported):
     assert set(imported(CHAT, "chat.csv", values={"system": "X"})[0]["system"]) == {"X"}
     ratings, _, report = imported(CHAT.replace("6/9/6", "6/9"), "annotations.de.X.primary.csv")
     assert (len(ratings), report.rows_rejected, report.first[0]["line"]) == (2, 1, 3)
-
-
-def test_a_sheet_of_indicmt_is_its_csv(imported, tmp_path, mirrored):
-    source = mirrored("AI4Bharat/IndicMT-Eval/*/legacy/data/csv/Tamil*.csv")
-    with source.open(encoding="utf-8", newline="") as stream:
-        rows = [*csv.reader(stream)]
-    frame = pd.DataFrame(rows[1:301], columns=rows[0]).replace("", None)
-    frame.to_excel(tmp_path / "indic.xlsx", sheet_name="Tamil", index=False)
-    ratings, spans, report = imported(tmp_path / "indic.xlsx")
-    expected = indicmt.ratings([source]).head(300)
-    assert ratings[["segment", "score"]].values.tolist() == expected[["segment", "score"]].values.tolist()
-    assert set(ratings["tgt_lang"]) == {"tam"}
-    assert "Computed_scores" in report.weights
-    made = mqm.segment_scores(indicmt.ratings([source]), indicmt.spans([source]), "doubling")["mqm"].head(300)
-    weighed, _, report = imported(tmp_path / "indic.xlsx", weights="doubling")
-    assert weighed["score"].tolist() == pytest.approx(made.tolist(), abs=1e-9)
-    assert np.ptp(weighed["score"] - ratings["score"]) > 0
-    stated = [frame[f"Error{n}_Type"].ne("Default") | frame[f"Error{n}_Severity"].ne("Default") for n in range(1, 6)]
-    assert len(spans) == sum(one.sum() for one in stated)

@@ -38,7 +38,6 @@ def test_a_stray_mark_is_read_over_and_a_blank_own_score_is_missing_and_both_are
     [
         (indicmt.ratings, [row(Human_scores="19x")], "Gujarati", "Gujarati.csv, line 2, column Human_scores: '19x'"),
         (indicmt.ratings, [row(Computed_scores="")], "Gujarati", "line 2, column score: is empty"),
-        (indicmt.ratings, [row(Computed_scores="many")], "Gujarati", "line 2, column score: 'many'"),
         (indicmt.ratings, [row(Translation="")], "Gujarati", "line 2, column Translation: is empty"),
         (indicmt.spans, [row(Error2_Type="Typo")], "Gujarati", "line 2, column Error2_Type: 'Typo'"),
         (indicmt.spans, [row(Error2_Severity="Awful")], "Gujarati", "line 2, column Error2_Severity: 'Awful'"),
@@ -95,19 +94,6 @@ def test_a_split_is_read_line_by_line_and_its_words_end_behind_the_last(tmp_path
         indicmt.splits([path])
 
 
-def test_the_release_has_what_is_written_about_it(real):
-    ratings, spans, splits = real("indicmt-mqm"), real("indicmt-mqm-spans"), real("indicmt-splits")
-    assert ratings.groupby("tgt_lang").size().eq(1400).all()
-    assert ratings["system"].nunique() == 6
-    assert ratings.attrs["corrected"] == {"blank own scores": 4, "own scores with a stray mark": 1}
-    sizes = {"guj": 1476, "hin": 1476, "mal": 1476, "mar": 1473, "tam": 1475}
-    assert splits.groupby("tgt_lang").size().to_dict() == sizes
-    marked = spans[KEY].astype("str").drop_duplicates()
-    assert len(marked.merge(ratings[KEY])) == len(marked)
-    zero = real("indicmt-zero-shot")
-    assert zero.groupby("tgt_lang").size().to_dict() == {"asm": 250, "kan": 250, "mai": 250, "pan": 250}
-
-
 # MQM ratings in mt-metrics-eval's layout
 
 
@@ -139,16 +125,12 @@ def test_judgements_add_up_their_errors_and_what_nobody_judged_has_no_row(tmp_pa
     [
         ({"score": -5}, "line 2: an error's score is -5"),
         ({"score": True}, "line 2: an error's score is true"),
-        ({"score": "5"}, "score is .5., no number"),
-        ({"score": None}, "score is null"),
         ({"score": float("nan")}, "score is NaN"),
-        ({"score": float("inf")}, "score is Infinity"),
         ({"score": [5]}, "no number"),
         ({"start": True}, "start is true"),
         ({"end": "4"}, "end is .4., no number"),
         ({"is_source_error": 1}, "is_source_error is 1"),
         ({"severity": 5}, "severity is 5"),
-        ({"category": None}, "category is None"),
     ],
 )
 def test_a_value_of_another_sign_or_type_is_refused_and_never_read_as_a_number(tmp_path, changed, told):
@@ -201,13 +183,3 @@ def test_a_stand_in_has_the_columns_of_the_data_set_and_says_what_it_is(name, re
     pd.testing.assert_frame_equal(drawn, getattr(simulate, name.replace("-", "_"))(seed=5))
     names = drawn["system"] if "system" in drawn else drawn["tgt_lang"].map(lambda language: f"sim-{language}")
     assert names.astype("str").str.startswith("sim-").all()
-
-
-def test_stand_ins_fit_together():
-    ratings, spans = simulate.indicmt_mqm(), simulate.indicmt_mqm_spans()
-    marked = spans[KEY].astype("str").drop_duplicates()
-    assert len(marked.merge(ratings[KEY])) == len(marked)
-    splits = simulate.indicmt_splits()
-    assert len(splits) == len(ratings)
-    assert set(splits["segment"]) == set(ratings["segment"])
-    assert indicmt.with_language(ratings)["language"].unique().tolist() == ["gu", "hi", "mr", "ml", "ta"]

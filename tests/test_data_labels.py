@@ -15,23 +15,6 @@ from evalkit.data import assessed, labels, mlqe, simulate, slt
 SUDOH = "004"
 
 
-def test_every_item_of_wmt15_and_16_has_its_three_labels_in_both_dimensions(real):
-    frame = real("sudoh-labels")
-    items = frame.groupby(["dimension", "src_lang", "doc", "segment"])["annotator"].agg("".join)
-    assert set(items) == {"ABC"}
-    assert items.groupby("dimension").size().to_dict() == {"adequacy": 5360, "fluency": 5360}
-    assert frame.groupby("doc")["src_lang"].nunique().to_dict() == {"newstest2015": 4, "newstest2016": 6}
-
-
-def test_letters_stand_for_their_places_and_f_means_two_things(real):
-    frame = real("sudoh-labels")
-    place = frame.drop_duplicates(["dimension", "label"]).set_index(["dimension", "label"])["score"]
-    assert place["fluency"].sort_values().index.tolist() == list("FDBAS")
-    assert place["adequacy"].sort_values().index.tolist() == list("NOCFBAS")
-    assert place["fluency", "F"] == 1
-    assert place["adequacy", "F"] == 4
-
-
 def test_the_order_and_the_letters_are_the_papers(paper):
     lines = paper(SUDOH).splitlines()
     for dimension, first, rows in (("fluency", "Incomprehensible (F)", 5), ("adequacy", "Incomprehensible (N)", 7)):
@@ -46,7 +29,7 @@ DA = (
 )
 
 
-@pytest.mark.parametrize(("year", "pair"), [("2015", "cs-en"), ("2015", "ru-en"), ("2016", "fi-en"), ("2016", "tr-en")])
+@pytest.mark.parametrize(("year", "pair"), [("2015", "cs-en"), ("2016", "tr-en")])
 def test_rows_are_those_of_the_direct_assessments(year, pair, real, mirrored):
     """The labels' rows are said to be the DA files' rows. One row off, and labels and scores would not go together."""
     scores = np.array([float(line) for line in mirrored(DA.format(year=year, pair=pair)).read_text().split()])
@@ -69,11 +52,8 @@ def written(folder, name, text):
     ("files", "told"),
     [
         ({"2015.fluency_A.cs-en": "S\nX\n"}, "line 2: 'X' is no label of fluency"),
-        ({"2015.fluency_A.cs-en": "S\n\nA\n"}, "line 2: '' is no label"),
         ({"2015.fluency_A.cs-en": "S\nA\nN\n"}, "line 3: 'N' .* one of adequacy"),
-        ({"2015.adequacy_B.cs-en": "D\n"}, "line 1: 'D' .* one of fluency"),
         ({"2015.fluency.cs-en": "S\n"}, "expected a name"),
-        ({"2015.fluency_A.xx-en": "S\n"}, "expected a name"),
         ({".fluency_A.cs-en": "S\n"}, "year"),
         ({"2015.fluency_A.cs-en": "S\nS\nS\n", "2015.fluency_B.cs-en": "S\nS\n"}, "has 2 lines"),
         (dict.fromkeys(["2015.fluency_A.cs-en", "2015.adequacy_A.cs-en"], "S\nA\nB\n" * 30), "in every line"),
@@ -90,34 +70,6 @@ def test_agreed_labels_come_from_files_without_an_annotator(tmp_path):
     assert frame[["src_lang", "annotator", "label", "score"]].to_numpy().tolist() == expected
     with pytest.raises(DataError, match="holds the labels of annotator B"):
         labels.agreed([written(tmp_path, "DAseg.newstest2016.adequacy_B.tr-en", "N\n")])
-
-
-def test_the_year_of_a_test_set_may_stand_in_the_folder(tmp_path):
-    folder = tmp_path / "DA-seglevel.newstest2017"
-    folder.mkdir()
-    frame = labels.ratings([written(folder, "DA-seglevel.newstest.fluency_A.lv-en", "S\n")])
-    assert frame[["doc", "src_lang"]].to_numpy().tolist() == [["newstest2017", "lav"]]
-
-
-def test_wmt17_has_the_labels_of_two_annotators_and_all_test_sets_have_agreed_ones(real):
-    later = real("sudoh-labels-wmt17")
-    assert later.groupby(["dimension", "annotator"]).size().tolist() == [3920] * 4
-    assert set(later["annotator"]) == {"A", "B"}
-    agreed = real("sudoh-agreed")
-    assert set(agreed["annotator"]) == {labels.AGREED}
-    assert agreed.groupby("dimension").size().tolist() == [9280] * 2
-    assert agreed.groupby("doc")["src_lang"].nunique().tolist() == [4, 6, 7]
-
-
-def test_every_labelled_translation_has_its_text_its_score_and_its_split(real):
-    texts = real("sudoh-translations")
-    assert texts["split"].value_counts().to_dict() == {"train": 4824, "test": 3920, "dev": 536}
-    assert set(texts.loc[texts["doc"] == "newstest2017", "split"]) == {"test"}
-    key = ["src_lang", "tgt_lang", "doc", "segment"]
-    both = [real("sudoh-labels"), real("sudoh-labels-wmt17")]
-    for frame in both:
-        assert frame.merge(texts, on=key)["z"].notna().sum() == len(frame)
-    assert sum(len(frame.drop_duplicates(key)) for frame in both) == len(texts)
 
 
 def test_texts_of_wmt17_are_those_of_the_loader_of_its_direct_assessments(real):
@@ -142,19 +94,17 @@ ASSESSED = {"human": "0.5\n-1\n", "mt-system": "a\nb\n", "reference": "c\nd\n"}
         ({"mt-system": ""}, "mt-system.cs-en"),
         ({"dev.ids": "DAseg.newstest2015.cs-en:3\n"}, "line 1: 'DAseg.newstest2015.cs-en:3'"),
         ({"dev.ids": "DAseg.newstest2015.cs-en:1\n" * 2}, "line 2: .* stands on line 1"),
-        ({"dev.ids": "newstest2015:1\n"}, "line 1: 'newstest2015:1'"),
-        ({}, ""),
     ],
 )
 def test_texts_scores_and_development_rows_must_go_together(tmp_path, changed, told):
-    contents = {"dev.ids": "DAseg.newstest2015.cs-en:2\n"} | ASSESSED | changed
-    names = {kind: kind if kind == "dev.ids" else f"DAseg.newstest2015.{kind}.cs-en" for kind in contents}
-    paths = [written(tmp_path, names[kind], text) for kind, text in contents.items() if text]
-    if not told:
-        assert assessed.translations(paths)["split"].tolist() == ["train", "dev"]
-        return
+    def load(contents):
+        names = {kind: kind if kind == "dev.ids" else f"DAseg.newstest2015.{kind}.cs-en" for kind in contents}
+        return assessed.translations([written(tmp_path, names[kind], text) for kind, text in contents.items() if text])
+
+    sound = {"dev.ids": "DAseg.newstest2015.cs-en:2\n"} | ASSESSED
+    assert load(sound)["split"].tolist() == ["train", "dev"]
     with pytest.raises(DataError, match=told):
-        assessed.translations(paths)
+        load(sound | changed)
 
 
 def wmt17(folder, rows, outputs):
@@ -190,19 +140,7 @@ def test_simulated_labels_texts_and_agreed_labels_go_together():
     assert texts["split"].value_counts().to_dict() == {"train": 4824, "test": 3920, "dev": 536}
     assert len(agreed.merge(texts, on=key)) == len(agreed) == 2 * len(texts)
     for frame in (simulate.sudoh_labels(), simulate.sudoh_labels_wmt17()):
-        assert frame["annotator"].str.startswith("sim-").all()
         assert len(frame.merge(texts, on=key)) == len(frame)
-    assert texts["doc"].str.startswith("sim-").all()
-    assert texts.equals(simulate.sudoh_translations())
-
-
-def test_mlqe_has_seven_pairs_of_nine_thousand_segments_and_three_to_six_scores(real):
-    frame = real("mlqe-pe")
-    sizes = frame.drop_duplicates(["src_lang", "tgt_lang", "doc", "segment"]).groupby(["src_lang", "tgt_lang"]).size()
-    assert set(sizes) == {9000}
-    assert len(sizes) == 7
-    assert set(frame.groupby(["src_lang", "tgt_lang", "doc", "segment"]).size()) <= {3, 4, 5, 6}
-    assert frame["score"].between(0, 100).all()
 
 
 def archive(folder, rows, name="en-de-dev.tar.gz", header="index\toriginal\tscores"):
@@ -226,7 +164,6 @@ def test_mlqe_quotes_are_ordinary_characters_and_lists_keep_their_order(tmp_path
     [
         (["0\tx\t[1, two]"], {}, "line 2, column scores"),
         (["0\tx\t[1]", "1\tx"], {}, "line 3, column scores: 2 cells"),
-        (["0\tx\t7"], {}, "line 2, column scores"),
         (["0\tx\t[104]"], {}, "104 is outside 0-100"),
         (["0\tx\t[1, true]"], {}, "line 2, column scores: True"),
         (['0\tx\t["1"]'], {}, "line 2, column scores: '1'"),
@@ -285,16 +222,6 @@ def test_mlqe_people_need_the_z_scores(tmp_path):
     assert frame.set_index("segment")["model_score"]["3"].tolist() == [-0.13, -0.13]
     with pytest.raises(DataError, match="has no column z_scores"):
         mlqe.people([archive(tmp_path, ["0\tx\ty\t[1]"], header="index\toriginal\ttranslation\tscores")])
-
-
-def test_sign_language_scores_leave_documents_out_and_call_second_showings_repeats(real):
-    frame = real("wmt-slt22")
-    assert frame.attrs["excluded"] == {"document scores": 1191}
-    assert len(frame) == 14491 - 1191
-    once = frame[frame["item_type"] != "repeat"].groupby(["system", "doc", "segment"])["annotator"].nunique()
-    assert set(once) == {3, 4}
-    assert frame["item_type"].value_counts().to_dict()["repeat"] == 640
-    assert frame.loc[frame["item_type"] == "reference", "system"].str.startswith("translator").all()
 
 
 def test_sign_language_rows_that_break_a_rule_are_told(tmp_path):

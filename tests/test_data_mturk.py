@@ -99,17 +99,6 @@ def test_real_raw_scores_standardise_to_the_published_z(year, rows, pairs, real)
 
 
 @pytest.mark.parametrize("year", [21, 22])
-def test_a_real_hit_has_one_time_and_every_copy_finds_its_original(year, real):
-    frame = real(f"wmt{year}-mturk")
-    assert frame["hit_seconds"].gt(0).all()
-    assert frame.groupby(["src_lang", "hit"])["hit_seconds"].nunique().eq(1).all()
-    key = ["hit", "src_lang", "system", "doc", "segment"]
-    originals = frame.loc[~frame["copy"], key]
-    assert not originals.duplicated().any()
-    assert len(frame[frame["copy"]].merge(originals, on=key)) == frame["copy"].sum()
-
-
-@pytest.mark.parametrize("year", [21, 22])
 def test_the_simulation_has_the_columns_of_the_real_ratings_and_its_own_ranking(year, real):
     from evalkit.data import simulate
     from evalkit.human import ranking

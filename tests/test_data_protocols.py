@@ -36,19 +36,6 @@ def test_released_scores_come_out_of_the_exports_in_every_row(protocol, real, fo
     assert {(row.system, row.segment): row.score for row in released.itertuples()} == told
 
 
-def test_people_stand_behind_accounts_where_the_release_says_whose_they_are(real, folder):
-    judged = real("wmt23-protocols")
-    with (folder / "Annotators_mapping.csv").open(encoding="utf-8-sig", newline="") as stream:
-        people = {row["login"]: row["AnnotatorID"] for row in csv.DictReader(stream)}
-    mapped = judged[~judged["protocol"].isin(protocols.AGAIN)]
-    assert (mapped["annotator"] == mapped["hit"].map(people)).all()
-    again = judged[judged["protocol"].isin(protocols.AGAIN)]
-    assert (again["annotator"] == again["hit"]).all()
-    assert not set(again["hit"]) & set(people)
-    counted = mapped.groupby("protocol")["annotator"].nunique().to_dict()
-    assert counted == {"ESA-1": 8, "ESA-2": 10, "ESAAI-1": 11, "ESAAI-2": 10, "MQM-1": 10}
-
-
 def test_marked_errors_are_those_of_the_judgements(real):
     judged, marked = real("wmt23-protocols"), real("wmt23-protocols-spans")
     keys = ["protocol", "system", "segment", "hit", "item_type", "mark", "started"]
@@ -75,44 +62,16 @@ def test_marks_that_a_model_suggested_are_told_from_those_that_people_drew(real,
     assert (len(own), own["suggested"].sum()) == (len(raw), sum("error_type" not in mark for mark in raw))
 
 
-def test_suggested_marks_end_with_a_word_as_those_that_people_drew(real):
-    marked, texts = real("wmt23-protocols-spans"), real("wmt23-outputs")
-    texts = texts[texts["tgt_lang"] == "deu"].set_index(["system", "segment"])["hypothesis"].str.strip()
-    own = marked[marked["protocol"].isin(["ESAAI-1", "ESAAI-2"]) & marked["start"].notna()]
-    own = own[own["item_type"] == "system"]
-    last = [texts[row.system, row.segment][int(row.end) - 1 : int(row.end)] for row in own.itertuples()]
-    blank = pd.Series([letter == " " for letter in last], index=own.index).groupby(own["suggested"]).mean()
-    assert blank.max() < 0.1  # 0.6 of the suggested ones, were their ends read as the others'
-    assert (own["end"] > own["start"]).all()
-
-
-def test_segments_and_documents_are_those_of_wmt(real):
-    judged = real("wmt23-protocols").drop_duplicates(["doc", "segment"])[["doc", "segment"]]
-    texts = real("wmt23-outputs")
-    texts = texts[texts["tgt_lang"] == "deu"].drop_duplicates("segment").set_index("segment")["doc"]
-    assert (judged["segment"].map(texts) == judged["doc"]).all()
-    assert len(judged) == 207
-    assert judged["doc"].nunique() == 71
-
-
 def test_all_collections_lie_in_one_table(real):
     judged, released, human = (real(n) for n in ("wmt23-protocols", "wmt23-protocols-released", "wmt23-human"))
     table = scores(judged, released, human)
     assert tuple(table["protocol"].unique()) == ORDER == tuple(KINDS) == tuple(SHORT)
-    sizes = table.groupby("protocol").size()
-    assert sizes["LLM"] == 2691
-    assert (sizes["WMT-MQM"], sizes["WMT-DASQM"]) == (156 * 13, 199 * 13)
     wmt = human[(human["metric"] == "mqm") & (human["tgt_lang"] == "deu")].astype({"system": str, "segment": str})
     truth = wmt.set_index(KEY)["score"]
     own = table[table["protocol"] == "WMT-MQM"].set_index(KEY)["score"]
     pd.testing.assert_series_equal(own.sort_index(), truth.loc[own.index].sort_index(), check_index_type=False)
-    assert set(table.loc[table["system"] == "refA", "item_type"]) == {"reference"}
-    assert table.loc[table["protocol"].isin(["WMT-MQM", "WMT-DASQM", "LLM"]), "annotator"].isna().all()
     assert not table["item_type"].eq("degraded").any()
-    found = counts(table).set_index("protocol")
-    assert found.loc["ESA-1"].tolist() == [2691, 8, 207, 13]
-    assert found.loc["LLM", ["judgements", "segments", "systems"]].tolist() == [2691, 207, 13]
-    assert found["people"].isna().sum() == 3
+    assert counts(table).set_index("protocol").loc["ESA-1"].tolist() == [2691, 8, 207, 13]
     with pytest.raises(DataError, match=re.escape("ESA-1 scores")):
         scores(pd.concat([judged, judged[judged["item_type"] == "system"].head(1)]), released, human)
 
@@ -125,16 +84,3 @@ def test_the_stand_ins_have_the_columns_and_protocols_of_the_real_tables(name, r
     assert list(drawn["protocol"].unique()) == list(truth["protocol"].astype("str").unique())
     assert len(drawn) == pytest.approx(len(truth), rel=0.4)
     assert drawn["system"].astype("str").nunique() == 13
-
-
-def test_stand_ins_fit_together():
-    judged, released = simulate.wmt23_protocols(), simulate.wmt23_protocols_released()
-    marked = simulate.wmt23_protocols_spans()
-    table = scores(judged, released, simulate.metric_human_scores())
-    assert set(table["protocol"]) == set(ORDER)
-    kept = table[table["protocol"] == "WMT-MQM"]
-    assert kept["segment"].nunique() == 200
-    sizes = marked.groupby(["protocol", "system", "segment", "item_type"]).size()
-    own = judged.set_index(["protocol", "system", "segment", "item_type"])["errors"]
-    assert (own.loc[sizes.index] == sizes).all()
-    assert json.loads(judged.head(1).to_json(orient="records"))[0]["annotator"].startswith("sim-")

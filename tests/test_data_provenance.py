@@ -9,15 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalkit import DataError, campaign, data, show
-from evalkit.campaign.sentences import say
-from evalkit.data import provenance, registry, schemas, simulate
+from evalkit.data import provenance, registry
 from evalkit.data.indicmt import with_language
 from evalkit.human import annotators, context, normalization, observed
 from evalkit.human.calibration import held_out
 from evalkit.human.calibration import ratings as room
 from evalkit.metrics import lexical
 from evalkit.metrics.metaeval.scores import align
-from evalkit.papers.licht2022 import table3
 from evalkit.show.plots import annotators as draw_annotators
 from evalkit.show.plots import context as draw_context
 from evalkit.show.plots import profiles as draw_profiles
@@ -47,16 +45,11 @@ def bare(frame):
 KEPT = {
     "new column": lambda t: t.assign(z=1.0),
     "rows": lambda t: t[t["score"] > 2],
-    "columns": lambda t: t[["score"]],
     "loc": lambda t: t.loc[t["score"] > 2, ["score"]],
     "query": lambda t: t.query("score > 2"),
-    "sorted": lambda t: t.sort_values("score"),
-    "numbered anew": lambda t: t.reset_index(drop=True),
-    "renamed": lambda t: t.rename(columns={"score": "mark"}),
+    "sorted": lambda t: t.sort_values("score").reset_index(drop=True),
+    "renamed": lambda t: t.rename(columns={"score": "mark"}).astype({"mark": str}),
     "group": lambda t: next(iter(t.groupby("doc")))[1],
-    "a copy": lambda t: t.copy(),
-    "types": lambda t: t.astype({"score": str}),
-    "dropped": lambda t: t.drop(columns="hit"),
     "parts of one table": lambda t: pd.concat([t.head(3), t.tail(3)]),
     "first": lambda t: t.drop_duplicates("segment"),
     "drawn": lambda t: t.sample(5, random_state=1),
@@ -90,22 +83,14 @@ def test_what_pandas_drops_is_an_error_that_names_the_table_and_the_remedy(way):
 
 # --- who asks ------------------------------------------------------------------------------------------------------
 
-#: Everything that needs the ends of the scale, on a table that may have lost them.
+#: What needs the ends of the scale, a room each, on a table that may have lost them.
 SCALED = {
     "normalize": lambda t, **o: normalization.normalize(t, method="ticks", ticks=5, **o),
-    "held_out": lambda t, **o: normalization.held_out(t, methods=("none", "ticks"), ticks=5, splits=4, **o),
-    "usage": annotators.usage,
     "profiles": lambda t, **o: annotators.profiles(t, tick_marks=(1.0, 3.0, 5.0), within=0.1, **o),
-    "grids": annotators.scale_grid,
-    "ticks": lambda t, **o: annotators.ticks(t, tick_marks=(1.0, 3.0, 5.0), within=0.1, **o),
     "binned": lambda t, **o: observed.binned(t, 5, **o),
-    "calibration.held_out": lambda t, **o: held_out.held_out(t, splits=4, resamples=4, **o),
+    "held_out": lambda t, **o: held_out.held_out(t, splits=4, resamples=4, **o),
     "own_standard": lambda t, **o: room.own_standard(t, **o),
-    "calibrate": lambda t, **o: room.calibrate(
-        pd.concat([t, t.assign(item_type="system", segment="t" + t["segment"])]), resamples=4, **o
-    ),
     "ridges": lambda t, **o: draw_profiles.ridges(t, **o),
-    "two_distributions": lambda t, **o: draw_profiles.two_distributions(t, t, ["p0"], **o),
 }
 
 
@@ -125,11 +110,8 @@ def test_a_lost_scale_stops_whoever_needs_it_unless_it_is_given(name):
 #: Those to which no scale can be given: the scale is the table's own, and pictures are made for 0 to 100.
 UNSCALED = {
     "screen": lambda t: annotators.screen(t, ["at_ends > 0.5"]),
-    "repeated": lambda t: annotators.intra_annotator_consistency(t, t),
     "strips": draw_annotators.score_strips,
     "degraded": draw_context.degraded_scores,
-    "histograms": lambda t: draw_profiles.histograms(t, pd.DataFrame()),
-    "by_bins": lambda t: observed.by_bins({"one": t}, bins=[3], resamples=0, seed=1),
     "campaign": campaign.from_ratings,
 }
 
@@ -138,7 +120,7 @@ UNSCALED = {
 def test_so_it_does_where_none_can_be_given_and_stars_are_not_drawn_from_0_to_100(name):
     with pytest.raises(DataError, match="where its scale ends"):
         UNSCALED[name](bare(stars()))
-    if name in ("strips", "degraded", "histograms"):
+    if name in ("strips", "degraded"):
         with pytest.raises(DataError, match="stars has scores from 1 to 5"):
             UNSCALED[name](stars())
 
@@ -157,16 +139,9 @@ def test_at_ends_means_the_ends_of_the_tables_own_scale():
     assert 0 < expected.min() <= expected.max() < 1
 
 
-def test_scores_moved_to_bins_have_the_scale_of_bins():
-    assert provenance.scale_of(observed.binned(stars(), 9)) == (0, 8)
-
-
 SOURCED = {
     "show.source": show.source,
-    "show.signature": show.signature,
-    "merged": provenance.merged,
     "stack": lambda t: provenance.stack([t, stars()]),
-    "campaign.say": lambda t: say(campaign.from_ratings(provenance.like(t, t, scale=(1, 5)))),
     "align": lambda t: align(*[t[t["annotator"] == "p0"].assign(metric="m")] * 2),
     "compare": lambda t: show.compare(pd.DataFrame(), data=[stars(), t], caption="c"),
 }
@@ -182,9 +157,7 @@ def test_a_lost_source_stops_whoever_needs_it(name):
     ("call", "what"),
     [
         (lambda: normalization.mean_distances(pd.DataFrame({"level": ["HIT"]})), "'reference'"),
-        (lambda: observed.coefficients({"x": pd.DataFrame({"a": [1.0]})}, resamples=0, seed=1), "'named'"),
         (lambda: observed.collapsed({"x": pd.DataFrame({"a": [1.0]})}, resamples=0, seed=1), "'categories'"),
-        (lambda: table3.reanalysed(bare(stars()), resamples=0, seed=1), "'truth'"),
     ],
 )
 def test_other_facts_that_numbers_rest_on_are_not_guessed_either(call, what):
@@ -246,15 +219,7 @@ def test_what_was_left_out_is_added_up_and_what_differs_is_not_kept():
     assert "seed" not in whole
 
 
-def test_simulated_ratings_know_their_scale_without_being_loaded():
-    for draw in (simulate.xsts_campaign, simulate.wmt21_mturk, simulate.wmt24_esa, simulate.mlqe_pe):
-        table = draw()
-        low, high = provenance.scale_of(table)
-        assert low <= table["score"].min() < table["score"].max() <= high
-
-
-SIMULATED = """wmt22-calibration-hits wmt22-calibration-mapping wmt21-mturk indicmt-mqm sudoh-labels
-sudoh-labels-wmt17 nllb-xsts"""
+SIMULATED = "wmt22-calibration-hits wmt21-mturk indicmt-mqm sudoh-labels sudoh-labels-wmt17 nllb-xsts"
 
 
 @pytest.fixture(scope="module")
@@ -267,22 +232,14 @@ def drawn():
         yield {name: data.load(name, fallback=True) for name in SIMULATED.split()}
 
 
-def accounts(d):
-    return annotators.accounts(d["wmt22-calibration-hits"], d["wmt22-calibration-mapping"], complete_at=100)
-
-
 FLOWS = {
-    "annotators who are kept": lambda d: annotators.keep(d["wmt22-calibration-hits"], accounts(d)),
     "one HIT and another": lambda d: annotators.two_hits(d["wmt21-mturk"])[1],
     "normalised": lambda d: normalization.normalize(d["wmt22-calibration-hits"]),
-    "moved to bins": lambda d: observed.binned(d["wmt22-calibration-hits"], 7),
     "pairs of showings": lambda d: context.pairs(d["wmt21-mturk"]),
     "half plays the task": lambda d: room.with_task(d["wmt22-calibration-hits"], seed=7),
     "stacked labels": lambda d: provenance.stack([d["sudoh-labels"], d["sudoh-labels-wmt17"]]),
     "with its language": lambda d: with_language(d["indicmt-mqm"]),
     "with scores of metrics": lambda d: lexical.scores(d["indicmt-mqm"].head(20), metrics=["TER"]),
-    "with its pair": lambda d: schemas.with_pair(d["nllb-xsts"]),
-    "a campaign": lambda d: campaign.from_ratings(d["nllb-xsts"]).judged,
     "a campaign on 0 to 100": lambda d: campaign.from_ratings(d["nllb-xsts"]).hundred,
 }
 

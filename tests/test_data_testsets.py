@@ -1,6 +1,5 @@
 """Test sets in mt-metrics-eval's layout: every year's shape is read, what is malformed is refused in a sentence."""
 
-import shutil
 
 import numpy as np
 import pytest
@@ -63,13 +62,6 @@ def test_what_is_left_open_is_chosen_by_a_rule_and_told(tmp_path):
     assert asked.apart.to_numpy().tolist()[0] == ["Alpha", "left out as asked"]
     one, other = (t.metrics[t.metrics["metric"] == "COMET"]["score"].head(4).tolist() for t in (found, asked))
     assert one != other
-
-
-def test_metrics_with_and_without_a_reference_keep_their_whole_names(folder):
-    place = folder / "metric-scores" / "en-cs"
-    shutil.copy(place / "COMET-refA.seg.score", place / "COMET-src.seg.score")
-    metrics = set(testsets.open_testset(folder).metrics["metric"].unique())
-    assert {"COMET-refA", "COMET-src", "chrF"} <= metrics
 
 
 def test_means_of_segments_stand_in_for_scores_of_systems_that_are_not_there(folder):
@@ -202,15 +194,6 @@ def test_ones_own_metric_is_read_in_every_form_alike(folder, tmp_path):
         assert np.array_equal(mine, published), name
         means = [float(np.mean(scores[system])) for system in systems["eng-ces"].systems]
         assert systems["eng-ces"].only([found.yours]).values.ravel().tolist() == pytest.approx(means, abs=1e-12)
-
-
-def test_ones_own_scores_of_systems_have_no_segments(folder, tmp_path):
-    path = tmp_path / "mine.sys.score"
-    path.write_text("".join(f"{system}\t{place}\n" for place, system in enumerate(SYSTEMS)))
-    found = testsets.open_testset(folder, metric=str(path))
-    segments, systems = yours.aligned(found)
-    assert found.yours in systems["eng-ces"].metrics
-    assert found.yours not in segments["eng-ces"].metrics
 
 
 def test_signs_are_turned_when_told_and_never_by_themselves(folder, tmp_path):
