@@ -81,16 +81,6 @@ class Folder(http.server.SimpleHTTPRequestHandler):
         pass
 
 
-class BreakingOff(Folder):
-    """Send half of a file."""
-
-    def do_GET(self):
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(HEADER)))
-        self.end_headers()
-        self.wfile.write(HEADER[:40])
-
-
 @contextlib.contextmanager
 def serving(handler):
     """Serve HTTP on a free port of this machine."""
@@ -192,10 +182,8 @@ def test_a_damaged_cached_file_is_told_or_fetched_again(toy, tmp_path, monkeypat
     assert not data.available("toy")
     monkeypatch.setenv("EVALKIT_OFFLINE", "1")
     for refuse in (data.load, data.fetch, data.verify):
-        with pytest.raises(DataError) as problem:
+        with pytest.raises(DataError, match=rf"{ROWS_FILE.git}.*{git(damage)}"):
             refuse("toy")
-        for told in (ROWS_FILE.git, git(damage), str(cache / ROWS_FILE.path), "evalkit data fetch"):
-            assert told in str(problem.value)
     monkeypatch.delenv("EVALKIT_OFFLINE")
     with serving(partial(Folder, directory=put(tmp_path / "mirror"))) as base:
         monkeypatch.setenv("EVALKIT_DATA_MIRROR", base)
@@ -227,7 +215,7 @@ def test_no_network_is_noticed_only_once(toy, monkeypatch):
             data.fetch("toy")
 
 
-def test_what_a_server_lacks_falsifies_or_breaks_off_is_told_and_leaves_nothing(toy, tmp_path, monkeypatch):
+def test_what_a_server_lacks_or_falsifies_is_told_and_leaves_nothing(toy, tmp_path, monkeypatch):
     mirror = put(tmp_path / "mirror")
     with serving(partial(Folder, directory=mirror)) as base:
         monkeypatch.setenv("EVALKIT_DATA_MIRROR", base)
@@ -238,10 +226,6 @@ def test_what_a_server_lacks_falsifies_or_breaks_off_is_told_and_leaves_nothing(
         (mirror / ROWS_FILE.path).unlink()
         with pytest.raises(DataError, match="404"):
             data.fetch("toy")
-    with serving(BreakingOff) as base:
-        monkeypatch.setenv("EVALKIT_DATA_MIRROR", base)
-        with pytest.raises(DataError, match="could not be fetched"):
-            files.obtain(HEADER_FILE)
     assert left_over(tmp_path / "cache") == []
 
 
@@ -360,13 +344,11 @@ def test_a_parameter_can_name_a_file_with_other_column_names(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        (b"80,", b"180,", "rows.csv, line 2, column score: 180"),
         (b",True,", b",Maybe,", "rows.csv, line 3, column isDocScore"),
         (b"70,d#1-2,False,9.0", b"70,d#1-2,False,10.0", "rows.csv, line 4, columns .* the same as line 1"),
         (b"0,TGT", b"0,BAD", "rows.csv, line 1, column item_type: 'BAD'"),
         (HEADER, b"username,score\n", "header.csv does not name srcLang"),
         (b"timeEnd\n", b"timeEnd,more\n", "rows.csv, line 1: 11 cells where 12"),
-        (b"docId", b"document", "header.csv does not name .*docId"),
     ],
 )
 def test_appraise_rows_and_headers_that_do_not_fit_are_told(tmp_path, old, new, told):
@@ -446,29 +428,12 @@ SIDES = {"src_lang": "source_lang", "tgt_lang": "target_lang", "source": "src", 
 NAMES = SIDES | {"score": ["r1", "r2"]}
 
 
-def test_xsts_scores_in_columns_become_rows(tmp_path, monkeypatch):
-    file = registry.entry("nllb-xsts").files[0]
-    place = tmp_path / "mirror" / file.path
-    place.parent.mkdir(parents=True)
-    zipped(place, [(f"NLLB/{xsts.MEMBER}", WIDE.encode())])
-    monkeypatch.setenv("EVALKIT_DATA_MIRROR", str(tmp_path / "mirror"))
-    ratings = data.load("nllb-xsts", columns=NAMES)
+def test_xsts_scores_in_columns_become_rows(tmp_path):
+    path = zipped(tmp_path / "a.zip", [(f"NLLB/{xsts.MEMBER}", WIDE.encode())])
+    ratings = xsts.ratings([path], columns=NAMES)
     found = ratings[["annotator", "segment", "score"]].values.tolist()
     assert found == [["r1", "hello", 4.0], ["r1", "bye", 3.0], ["r2", "hello", 5.0]]
     assert ratings.attrs["excluded"] == {"cells without a score": 1}
-    assert set(ratings["item_type"]) == {"system"}
-    assert "trusted" in ratings.attrs["source"]["digest"], "nobody here knows its digest"
-
-
-@pytest.mark.parametrize(
-    ("columns", "told"),
-    [
-        (None, "not mapped: src_lang"),
-        (NAMES | {"score": "r1"}, "not mapped: annotator"),
-        (NAMES | {"score": ["r1", "r3"]}, "not in the file: r3"),
-        (NAMES | {"rater": "r1"}, "not ours: rater"),
-    ],
-)
-def test_xsts_columns_that_do_not_fit_are_told(tmp_path, columns, told):
-    with pytest.raises(DataError, match=told):
-        xsts.ratings([zipped(tmp_path / "a.zip", [(xsts.MEMBER, WIDE.encode())])], columns=columns)
+    for columns, told in ((None, "not mapped: src_lang"), (NAMES | {"score": ["r1", "r3"]}, "not in the file: r3")):
+        with pytest.raises(DataError, match=told):
+            xsts.ratings([path], columns=columns)

@@ -7,18 +7,15 @@ import re
 import stat
 import subprocess
 import sys
-import threading
 import time
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
 
 from evalkit import DataError, data
-from evalkit.data import importing, spreadsheets
+from evalkit.data import importing
 from evalkit.reports import cli, starter
 from tests.doors.testsets import write as a_testset
 from tests.makers import rejected_rows
@@ -146,7 +143,6 @@ def test_every_row_is_kept_or_comes_back_once_it_is_repaired(tmp_path):
     spoilt = {2: "x{}", 9: "", 14: "{}?", 23: "NA", 31: "/{}"}
     table = pd.DataFrame({"system": names * 37, "segment": range(296), "annotator": "Ann", "score": "7.5", "kept": "y"})
     table["score"] = [spoilt.get(n % 37, "7.5").format(n) for n in range(296)]
-    table.loc[[3, 12, 21], "score"] = ["7,5", "101", "3-May"]
     table.to_csv("all.csv", index=False)
     told = {"salt": "pepper", "allow_rejected": True, "scale": (0, 100)}
     importing.import_campaign(["all.csv"], "c.parquet", **told)
@@ -155,13 +151,10 @@ def test_every_row_is_kept_or_comes_back_once_it_is_repaired(tmp_path):
     assert kept[["segment", "score"]].values.tolist() == [[str(n), 7.5] for n in sound["segment"]]
     repaired = pd.DataFrame(rejected_rows(tmp_path / "c.rejected.csv"))
     assert len(repaired) == len(table) - len(sound)
-    repaired["score"] = "50"
-    repaired.to_csv("repaired.csv", index=False)
-    report, _ = importing.import_campaign(["all.csv", "repaired.csv"], "d.parquet", **told)
-    assert report.rows_read == report.rows_kept + report.rows_rejected
+    repaired.assign(score="50").to_csv("repaired.csv", index=False)
+    importing.import_campaign(["all.csv", "repaired.csv"], "d.parquet", **told)
     named = table[table["system"].ne("")].astype({"segment": "str"}).set_index("segment")["system"].to_dict()
-    found = data.open_campaign("d.parquet")[0]
-    assert found.set_index("segment")["system"].to_dict() == named
+    assert data.open_campaign("d.parquet")[0].set_index("segment")["system"].to_dict() == named
 
 
 # What is told besides the file
@@ -250,7 +243,6 @@ def test_checking_writes_nothing_and_says_the_same(tmp_path, capsys):
     assert run("a.csv", "--check", "--keep-names") == 0
     told = capsys.readouterr()
     assert told.out == ""
-    assert "4 rows read: 4 kept" in told.err
     assert sorted(tmp_path.rglob("*")) == before
     assert run("a.csv", "--keep-names") == 0
     assert capsys.readouterr().err.partition("format")[2] == told.err.partition("format")[2]
@@ -310,7 +302,6 @@ def test_pseudonyms_are_the_same_at_a_second_import_and_others_with_another_salt
     assert first.isdisjoint(people(*GOOD, salt="pepper"))
     salt = tmp_path / "config" / "salt"
     assert stat.S_IMODE(salt.stat().st_mode) == 0o600
-    assert len(salt.read_text(encoding="ascii").strip()) == 64
     many = [f"eng,deu,A,d,{n},P{n},5" for n in range(500)]
     assert len(people(*many)) == 500, "different people have different pseudonyms"
     again = people(*(row.replace("Ann", min(first)) for row in GOOD))
@@ -357,14 +348,11 @@ def test_files_of_two_kinds_and_results_of_imports_make_one_campaign(tmp_path):
     assert spans[["system", "severity"]].values.tolist() == [["C", "major"]]
     importing.import_campaign(["esa.csv"], "one.parquet")
     importing.import_campaign(["a.csv"], "two.parquet")
-    report, _ = importing.import_campaign(["one.parquet", "two.parquet"], "both.parquet")
+    importing.import_campaign(["one.parquet", "two.parquet"], "both.parquet")
     both, spans = data.open_campaign("both.parquet")
-    one, two = (data.open_campaign(name)[0] for name in ("one.parquet", "two.parquet"))
-    assert sorted(both["annotator"]) == sorted([*one["annotator"], *two["annotator"]]), "pseudonyms stay as they were"
-    assert sorted(both["score"]) == sorted([*one["score"], *two["score"]])
-    assert (len(spans), report.rows_kept) == (1, 5)
-    importing.import_campaign(["one.parquet", "a.csv"], "mixed.parquet")
-    assert scores("mixed.parquet") == [50, 80, 70, 60.5, 0]
+    parts = pd.concat([data.open_campaign(name)[0] for name in ("one.parquet", "two.parquet")])
+    assert len(spans) == 1
+    assert sorted(zip(both["annotator"], both["score"])) == sorted(zip(parts["annotator"], parts["score"]))
 
 
 def test_scales_that_differ_are_no_campaign(tmp_path):
@@ -417,10 +405,9 @@ def test_a_result_is_renewed_but_not_written_over_by_other_files(tmp_path, capsy
     file(tmp_path, "may.csv", *GOOD[:2])
     file(tmp_path, "june.csv", *GOOD[2:])
     assert run("may.csv") == run("may.csv") == 0
-    before = (tmp_path / "campaign.parquet").read_bytes()
     assert run("june.csv") == 1
     assert "may.csv" in capsys.readouterr().err
-    assert (tmp_path / "campaign.parquet").read_bytes() == before
+    assert scores("campaign.parquet") == [80, 70]
     assert run("may.csv", "june.csv") == 0, "nothing of the earlier result is lost"
     assert run("june.csv") == 1
     assert run("june.csv", "--replace") == 0
@@ -446,23 +433,18 @@ def test_what_others_keep_beside_a_result_is_not_written_over(name, content, tmp
 
 
 def test_repairs_are_imported_and_not_written_over(tmp_path, capsys):
-    file(tmp_path, "my.csv", *GOOD[:2], "eng,deu,C,d,1,Ann,104", "eng,deu,C,d,2,Bob,x", "eng,deu,C,d,3,Bob,7,5")
-    assert run("my.csv", "--allow-rejected") == run("my.csv", "--allow-rejected") == 0
+    file(tmp_path, "my.csv", *GOOD[:2], "eng,deu,C,d,1,Ann,104", "eng,deu,C,d,2,Bob,x")
+    assert run("my.csv", "--allow-rejected") == 0
     rejected = tmp_path / "campaign.rejected.csv"
-    assert [(row["line"], row["score"]) for row in rejected_rows(rejected)] == [("4", "104"), ("5", "x"), ("6", "")]
     text = rejected.read_text(encoding="utf-8-sig").replace(",104,\n", ",10.4,\n").replace(",x,\n", ",11,\n")
     rejected.write_text(text, encoding="utf-8-sig")
-    assert run("my.csv", "--allow-rejected") == 1
     assert run("my.csv", rejected.name, "--allow-rejected") == run(rejected.name, "--replace") == 1
     assert rejected.name in capsys.readouterr().err
     assert "10.4" in rejected.read_text(encoding="utf-8-sig")
     assert run("my.csv", rejected.name, "--allow-rejected", "--out", "two.parquet") == 0
     ratings, first = (data.open_campaign(name)[0] for name in ("two.parquet", "campaign.parquet"))
     assert ratings["score"].tolist() == [80, 70, 10.4, 11]
-    assert ratings["annotator"].nunique() == 2, "a pseudonym stays the same"
-    assert ratings["annotator"][2] == first["annotator"][0]
-    assert [row["file"] for row in rejected_rows(tmp_path / "two.rejected.csv")] == ["my.csv"] * 3 + [rejected.name]
-    assert run("my.csv", "--replace", "--allow-rejected") == 0
+    assert ratings["annotator"][2] == first["annotator"][0], "a pseudonym stays the same"
 
 
 def test_rejected_rows_run_nothing_in_a_spreadsheet_and_come_back_as_they_were(imported, tmp_path):
@@ -480,47 +462,13 @@ def test_rejected_rows_run_nothing_in_a_spreadsheet_and_come_back_as_they_were(i
     assert found[["system", "score"]].values.tolist() == [list(pair) for pair in zip(systems, [50, 60, 70, 80])]
 
 
-def two_campaigns(folder):
-    """Write two small campaigns of which only one has rows that are set apart; return their files."""
-    rows = [[f"{system},{n},ann,{score}" for system in "AB" for n in range(9)] for score in (10, 90)]
-    header = "system,segment,annotator,score"
-    return (
-        file(folder, "one.csv", *rows[0], header=header),
-        file(folder, "two.csv", *rows[1], "A,99,ann,junk", header=header),
-    )
-
-
 def test_judges_are_of_the_campaign_whose_ratings_were_opened(tmp_path):
-    one, two = two_campaigns(tmp_path)
-    importing.import_campaign([one], "c.parquet")
+    importing.import_campaign([file(tmp_path, "one.csv", *GOOD)], "c.parquet")
     ratings, _ = data.open_campaign("c.parquet")
     assert data.open_judges("c.parquet", ratings=ratings.head(3)) is None
-    importing.import_campaign([two], "c.parquet", allow_rejected=True)
+    importing.import_campaign([file(tmp_path, "two.csv", *GOOD[:2])], "c.parquet")
     with pytest.raises(DataError, match=r"c\.parquet was imported anew"):
         data.open_judges("c.parquet", ratings=ratings.head(3))
-
-
-@pytest.mark.skipif(os.name == "nt", reason="does not apply: this system locks no folders")
-def test_one_import_at_a_time_moves_its_files_into_a_folder(tmp_path):
-    import fcntl
-
-    one, two = two_campaigns(tmp_path)
-    out = tmp_path / "c.parquet"
-    importing.import_campaign([one], out)
-    held = os.open(tmp_path, os.O_RDONLY)
-    fcntl.flock(held, fcntl.LOCK_EX)
-    options = {"allow_rejected": True, "replace": True}
-    other = threading.Thread(target=importing.import_campaign, args=([two], out), kwargs=options)
-    other.start()
-    other.join(1)
-    assert other.is_alive()
-    assert {*scores(out)} == {10}
-    os.close(held)
-    other.join(60)
-    assert not other.is_alive()
-    assert {*scores(out)} == {90}
-    assert sorted(path.name for path in tmp_path.glob("c.*")) == ["c.import.json", "c.parquet", "c.rejected.csv"]
-    assert not [*tmp_path.glob(".c.*")]
 
 
 @pytest.mark.parametrize("changed", ["human-scores/en-cs.esa.seg.score", "documents/en-cs.docs"])
@@ -542,43 +490,21 @@ def test_a_file_that_changes_while_it_is_imported_is_rejected(tmp_path, changed)
     assert importing.import_campaign([path], "c.parquet")[0].digest != first.digest
 
 
-@example(["-3.5 "])
-@example([" ", "=1", "\t"])
-@given(st.lists(st.sampled_from(["-3.5", "=1", "'", " ", ";", "\t", "\n", "\u00a0", "@a", "x", "+", '"', "-"])))
-def test_guarded_texts_come_back_also_without_the_blanks_around_them(pieces):
-    text = "".join(pieces)
-    assert spreadsheets.unguarded(spreadsheets.guarded(text)) == text
-    # A reader takes blanks off first; pieces after a cut keep theirs.
-    assert spreadsheets.unguarded(spreadsheets.guarded(text).strip(" ")).strip() == text.strip()
-
-
 # The template
 
 
-def test_the_example_row_of_the_template_changes_nothing(imported, tmp_path):
+def test_the_example_row_and_the_empty_columns_of_the_template_change_nothing(imported, tmp_path):
     example = (starter.campaign("spring", tmp_path) / "scores.csv").read_text(encoding="utf-8").splitlines()
     pairs = [(system, n, name) for system in "AB" for n in range(10) for name in ("Ann", "Robert")]
-    rows = [f"eng,deu,{system},d,{n},{name},{(n * 7 + len(name)) % 100 + 1},,,," for system, n, name in pairs]
+    rows = [f"eng,deu,{system},d,{n},{name},{n * 7 + len(name)},{'repeat' * (n > 8)},,," for system, n, name in pairs]
     plain, _, without = imported(lines(*rows, header=example[0]))
     left, _, said = imported(lines(*example[1:], *rows, header=example[0]))
     assert len(example) == 2
     assert plain.equals(left)
     assert plain.attrs["scale"] == left.attrs["scale"]
-    assert (said.rows_read, said.rows_kept) == (40, 40)
+    assert (said.rows_read, said.rows_kept, "hit" in left) == (40, 40, False)
+    assert left["item_type"].value_counts().to_dict() == {"system": 36, "repeat": 4}
     assert [note for note in said.notes if note not in without.notes and "example row" in note]
-
-
-def test_the_template_may_keep_its_empty_columns(imported, tmp_path):
-    folder = starter.campaign("spring", tmp_path)
-    pairs = [(system, n, name) for system in "AB" for n in range(10) for name in ("Ann", "Bob")]
-    rows = [f"eng,deu,{system},d,{n},{name},{n * 9},{'repeat' if n > 8 else ''},,," for system, n, name in pairs]
-    text = (folder / "scores.csv").read_text(encoding="utf-8").strip() + "\n" + "\n".join(rows) + "\n"
-    ratings, _, report = imported(text)
-    assert (report.rows_kept, report.rows_rejected, "hit" in ratings) == (40, 0, False)
-    assert ratings["item_type"].value_counts().to_dict() == {"system": 36, "repeat": 4}
-    late = text + "".join(f"eng,deu,C,d,{n},Ann,5,,{'h' * (n == 44)},,\n" for n in range(45))
-    with pytest.raises(DataError, match=r"line 87: hit"):
-        imported(late)
 
 
 def test_a_foreign_parquet_is_refused(tmp_path):

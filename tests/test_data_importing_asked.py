@@ -99,21 +99,6 @@ def by_system(rows):
     return pd.DataFrame(rows).astype({10: float}).groupby(6)[10].mean().round(2).to_dict()
 
 
-def test_wmts_raw_crowd_scores_are_raw_however_their_cells_are_cut(crowd):
-    head, _, _, raw = crowd
-    halves = [[*row[:10], f"{min(float(row[10]) + 0.5 * (n % 9 == 0), 100)}", *row[11:]] for n, row in enumerate(raw)]
-    ways = {
-        "tabs": ["\t".join(row) for row in raw],
-        "turns": [("\t", " ")[n % 2].join(row) for n, row in enumerate(raw)],
-        "mixed": ["\t".join(row[:4]) + " " + " ".join(row[4:]) for row in raw],
-        "quoted": [" ".join([f'"{row[0]}"', *row[1:5]]) + "\t" + "\t".join(row[5:]) for row in raw],
-        "decimals": ["\t".join(row) for row in halves],
-    }
-    for way, rows in ways.items():
-        found = means(ask("ad-isen-good-raw.csv", content="\n".join([head, *rows]) + "\n"))
-        assert found == by_system(halves if way == "decimals" else raw), way
-
-
 def test_standardised_scores_find_the_workers_means_that_turn_them_back(crowd, tmp_path):
     head, rows, workers, raw = crowd
     content = "\n".join([head, *rows]) + "\n"
@@ -153,24 +138,3 @@ LACKING = {
 def test_what_a_refusal_suggests_works(kind):
     *told, right = LACKING[kind]
     assert means(followed(*told)) == right
-
-
-ODD = in_rows(
-    ("user", "engine", "sentence", "kind of error", "how bad"),
-    ("p", "A", 1, "Accuracy", "Major"),
-    ("p", "B", 1, "Fluency", "Minor"),
-)
-NAMED = {"m.csv": MARKS, "odd.csv": ODD, "none.csv": in_rows((*PAIRED, "remark"), (1, "X", "Y", "fine"))}
-
-
-@pytest.mark.parametrize("name", NAMED)
-@pytest.mark.parametrize("kind", ["mqm", "preferences"])
-def test_a_format_that_is_named_says_how_the_file_is_read_and_not_to_name_it(name, kind):
-    refusal = ask(name, "--format", kind, content=NAMED[name])
-    assert isinstance(refusal, str)
-    assert "--format" not in refusal or "--format auto" in refusal
-    if name == "odd.csv" and kind == "mqm":
-        headings = {"system": "engine", "segment": "sentence", "category": "kind of error", "severity": "how bad"}
-        asked = re.findall(r"--map (\w+)=HEADING", refusal)
-        words = [word for ours in asked for word in ("--map", f"{ours}={headings[ours]}")]
-        assert means(ask(name, "--format", kind, *words, content=NAMED[name])) == {"A": -5, "B": -1}

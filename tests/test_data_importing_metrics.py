@@ -278,26 +278,6 @@ def test_broken_layouts_are_refused(tmp_path, content):
         imported(people(), metric_files=[tmp_path / "en-de.COMET-refA.seg.score"])
 
 
-def test_released_scores_are_matched_with_the_campaign_that_they_were_made_from(tmp_path, mirrored):
-    folder = mirrored("wmt-conference/ErrorSpanAnnotation/*/data/campaign-ruction-rc5/240315rc5ESA.scores.csv").parent
-    told = {"batches": folder / "data" / "batches_wmt23_en-de_esa.json", "out": tmp_path / "esa.parquet"}
-    own, metric = folder / "en-de.ESA-1.seg.score", "mt-metrics-eval-v2/wmt23/metric-scores/en-de/COMET-refA.seg.score"
-    files = [own, folder.parent / metric]
-    importing.import_campaign([folder / "240315rc5ESA.scores.csv"], metric_files=files, **told)
-    ratings, _ = data.open_campaign(tmp_path / "esa.parquet")
-    found = data.open_judges(tmp_path / "esa.parquet")
-    plain = ratings[ratings["item_type"].isin(["system", "reference"])]
-    both = plain.merge(found[found["annotator"] == "ESA-1"], on=["system", "doc", "segment"], suffixes=("", "_own"))
-    assert len(both) == len(plain) == 2691
-    assert both["score"].tolist() == both["score_own"].tolist(), "the released scores are these judgements"
-    comet = found[found["annotator"] == "COMET"]
-    lines = (folder.parent / metric).read_text().splitlines()
-    of_system = [float(line.split("\t")[1]) for line in lines if line.startswith("ONLINE-B\t")]
-    online = comet[comet["system"] == "ONLINE-B"]
-    assert online["score"].tolist() == [of_system[int(n)] for n in online["segment"]], "batches count lines from 0"
-    assert len(comet) == 12 * 207
-
-
 # Beside a result, and at the command line
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evalkit import DataError
-from evalkit.data import assessed, labels, mlqe, simulate, slt
+from evalkit.data import assessed, labels, mlqe, slt
 
 SUDOH = "004"
 
@@ -132,15 +132,6 @@ def test_wmt17_rows_without_their_texts_are_refused(tmp_path, row, told):
     paths = wmt17(tmp_path, f"cs-en newstest2017 {row} 0.1\n", {"x": "x1\nx2\n", "y": "y1\ny2\n"})
     with pytest.raises(DataError, match=told):
         assessed.translations(paths)
-
-
-def test_simulated_labels_texts_and_agreed_labels_go_together():
-    texts, agreed = simulate.sudoh_translations(), simulate.sudoh_agreed()
-    key = ["src_lang", "tgt_lang", "doc", "segment"]
-    assert texts["split"].value_counts().to_dict() == {"train": 4824, "test": 3920, "dev": 536}
-    assert len(agreed.merge(texts, on=key)) == len(agreed) == 2 * len(texts)
-    for frame in (simulate.sudoh_labels(), simulate.sudoh_labels_wmt17()):
-        assert len(frame.merge(texts, on=key)) == len(frame)
 
 
 def archive(folder, rows, name="en-de-dev.tar.gz", header="index\toriginal\tscores"):

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalkit import DataError, data
-from evalkit.data import files, languages, mtme, parsed, registry, schemas, simulate, wmt17, wmt19, wmt20
+from evalkit.data import languages, mtme, parsed, registry, schemas, simulate, wmt17, wmt19, wmt20
 
 WMT23 = "wmt-conference/ErrorSpanAnnotation/e7f88b51a5d36dd5a9c9c1d80556f69637716cd4/data/mt-metrics-eval-v2/wmt23"
 WMT20 = "WMT-Metrics-task/wmt20-metrics/3e434fc32fd02999c885575df6167c31f60ee996"
@@ -174,13 +174,11 @@ ONE17 = {DA17: f"{HEAD17}cs-en newstest2017 A.1+B.2 3 0.5\n", "newstest2017.A.1.
     [
         (mtme.segment_scores, human("A\t1\nA\t2\nA\t3\nB\t1\nB\t2\n"), "B has 2 lines for 3 segments"),
         (mtme.segment_scores, human("A\t1\nA\thigh\nA\t3\n"), "high"),
-        (mtme.segment_scores, human("A\tTrue\nA\tFalse\nA\tTrue\n"), "line 1: 'True'"),
         (mtme.segment_scores, human("A\ttrue\nA\t1\nA\t1\n"), "line 1: 'true'"),
         (mtme.segment_scores, human("A\t1\n \t2\nA\t3\n"), "row 2: no system"),
         (mtme.segment_scores, human("A\t1\nA\t2\t3\nA\t3\n"), "^en-de.mqm.seg.score: [^\n]*$"),
         (mtme.segment_scores, DOCS | {"scores.txt": "A\t1\n"}, "scores.txt is not named"),
         (mtme.segment_scores, GOOD | {"documents/en-de.docs": "news\td1\nnews\nsocial\td2\n"}, "row 2: no doc"),
-        (mtme.segment_scores, GOOD | {"documents/en-de.docs": "news\td1\nnews\td1\nx\t\u200b\n"}, "row 3: no doc"),
         (
             mtme.segment_scores,
             {"documents/xx-de.docs": "n\td\n", "human-scores/xx-de.mqm.seg.score": "A\t1\n"},
@@ -194,7 +192,6 @@ ONE17 = {DA17: f"{HEAD17}cs-en newstest2017 A.1+B.2 3 0.5\n", "newstest2017.A.1.
         (wmt17.direct_assessments, ONE17, "no output of B.2"),
         (wmt17.direct_assessments, ONE17 | {"newstest2017.B.2.cs-en": "a\n"}, "lacks segment 3"),
         (wmt17.direct_assessments, ONE17 | {DA17: f"{HEAD17}cs-en n A.1 1 True\n"}, "line 2: 'True'"),
-        (wmt17.direct_assessments, {DA17: "a b\n1 2\n"}, "columns are not"),
     ],
 )
 def test_faulty_files_of_scores_are_told(tmp_path, load, files, told):
@@ -253,23 +250,6 @@ def test_a_cache_that_cannot_be_written_costs_time_and_not_the_table(cache, monk
     assert "kept" in capsys.readouterr().err
 
 
-def test_a_file_that_changes_while_it_is_read_makes_no_table(tmp_path):
-    path = tmp_path / "scores.csv"
-    path.write_text("first")
-    (file,) = registry.entry("nllb-xsts").files
-
-    def meanwhile(content):
-        def load(paths):
-            path.write_text(content)
-            return pd.DataFrame({"text": [path.read_text()]})
-
-        return load
-
-    with pytest.raises(DataError, match=r"scores\.csv changed while it was read"):
-        files.steady(meanwhile("other"), [file])([path])
-    assert len(files.steady(lambda paths: pd.DataFrame({"x": [1]}), [file])([path])) == 1
-
-
 # Simulations
 
 #: Language pairs without assessments, which stand-ins leave out.
@@ -288,19 +268,6 @@ def test_a_stand_in_has_the_columns_and_pairs_of_the_real_table(real, name):
     assert pairs[0] == pairs[1] - NOT_DRAWN.get(name, set())
     assert table["system"].str.startswith("sim-").all()
     assert table.attrs["seed"] == 7
-
-
-def test_simulated_tables_fit_together_and_depend_on_the_seed():
-    drawn = simulate.darr_assessments(seed=1)
-    assert not drawn["score"].equals(simulate.darr_assessments(seed=2)["score"])
-    pd.testing.assert_frame_equal(drawn, simulate.darr_assessments(seed=1))
-    outputs, scores = simulate.metric_outputs(), simulate.metric_scores()
-    one = of(scores, "zho", "eng", metric="sim-metric-43")[[*CELL, "score"]].astype(dict.fromkeys(CELL, str))
-    both = of(outputs, "zho", "eng").merge(one)
-    assert len(both) == len(one)
-    of_text = both.groupby(["segment", "hypothesis"])["score"]
-    assert of_text.nunique().max() == 1, "the same text has the same score"
-    assert of_text.size().max() > 1, "some texts are there twice"
 
 
 # WMT19, from archives of the documented form

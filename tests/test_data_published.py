@@ -3,13 +3,11 @@
 import csv
 import re
 
-import pandas as pd
 import pytest
 
 from evalkit import DataError, data
 
 LICHT = "000"
-CODES = {"amh", "ara", "azj", "bos", "bul", "hin", "kat", "por", "ron", "slv", "snd", "swh", "urd", "zul"}
 
 
 def printed(text, first, rows):
@@ -105,26 +103,6 @@ def test_spbleu_is_the_collected_table(mirrored):
     table = data.published("spbleu_flores")
     assert list(table) == ["pair", "testset", "system", "spbleu", "repository", "commit", "path"]
     assert cells(table) == rows[1:]
-
-
-def test_languages_have_one_code_across_tables():
-    used = {number: data.published(f"licht2022_table{number}") for number in (1, 2, 3, 4, 5)}
-    calibration = used[1].query("study == 'Calibration Study'")
-    assert set(calibration["language_code"]) == CODES - {"bul"}  # Table 1 leaves out Bulgarian, Tables 4 and 5 do not
-    assert set(used[4]["language_code"]) == CODES
-    assert {name: set(half["language_code"]) for name, half in used[5].groupby("direction")} == {
-        "X-EN": CODES,
-        "EN-X": CODES,
-    }
-    metric = used[1].query("study == 'Metric Study'")
-    assert set(metric["language_code"]) == set(used[2]["language_code"]) == set(used[3]["language_code"])
-    plain = {"North Azerbaijani": "Azerbaijani", "Brazilian Portuguese": "Portuguese"}
-    names = pd.concat(used[number][["language", "language_code"]] for number in (1, 2, 4, 5))
-    names["language"] = names["language"].replace(plain).str.replace(r" \(.*\)", "", regex=True)
-    assert names.drop_duplicates()["language_code"].is_unique
-    assert names.drop_duplicates()["language"].is_unique
-    short = used[2]["language"].str.extract(r"\((..)\)")[0]
-    assert dict(zip(short, used[2]["language_code"])) == dict(zip(used[3]["language"], used[3]["language_code"]))
 
 
 def test_published_tables_say_where_they_come_from():

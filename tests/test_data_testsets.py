@@ -1,6 +1,5 @@
 """Test sets in mt-metrics-eval's layout: every year's shape is read, what is malformed is refused in a sentence."""
 
-
 import numpy as np
 import pytest
 
@@ -99,23 +98,18 @@ METRIC_SYSTEMS, PEOPLE_SYSTEMS = (name.replace(".seg.", ".sys.") for name in (ME
         ("documents/en-cs.docs", "news\n", "line 1: 1 names"),
         (PEOPLE, None, "no scores of segments"),
         (PEOPLE, "Alpha\t1\n", "Alpha has 1 lines"),
-        (PEOPLE, "Alpha\t1\n" * 24, "Alpha has 24 lines"),
         (PEOPLE, "Alpha\tNone\n" * 12, "only None"),
         (PEOPLE, "Alhpa\t1\n" * 12, "'Alhpa'"),
         (METRIC, "Alpha\tnan\n", "line 1: 'nan'"),
-        (METRIC, "Alpha\t1\nAlpha\t-inf\n", "line 2: '-inf'"),
         (METRIC, "Alpha\t1\nAlpha\t-1e50\n", "line 2: '-1e50'"),
         (METRIC, "Alpha\tgood\n", "line 1: 'good'"),
         (METRIC, "Alpha\t1\nAlpha\t2\t3\n", "line 2: 3 cells"),
-        (METRIC, "Alpha\t1\n\nAlpha\t2\n", "line 2: an empty line"),
         (METRIC, b"Alpha\t1\nAlph\xe9\t2\n", "line 2: the byte 0xE9"),
         (METRIC, b"Alpha\x00\t1\n", "line 1: a zero byte"),
-        (METRIC, "", "is empty"),
         (METRIC_SYSTEMS, "Alpha\t1\nAlpha\t2\n", "Alpha more than once"),
         (PEOPLE_SYSTEMS, "Nobody\t1\n", "'Nobody'"),
         (PEOPLE_SYSTEMS, "Alpha\tNone\n", "no score of a system"),
         ("system-outputs/en-cs/Alpha.txt", "one\n", "has 1 lines"),
-        ("references/en-cs.refA.txt", "one\n", "has 1 lines"),
     ],
 )
 def test_a_malformed_file_is_one_sentence(folder, name, change, told):
@@ -133,9 +127,7 @@ def test_a_malformed_file_is_one_sentence(folder, name, change, told):
     ("place", "told"),
     [
         ("..", "one level too high: it holds the test set wmt24"),
-        ("../..", "2 levels too high"),
         ("metric-scores", "too low. Name wmt24"),
-        ("metric-scores/en-cs", "too low"),
         ("../../empty", "is empty"),
         ("../../wmt24.tgz", "is an archive"),
         ("documents/en-cs.docs", "is a file"),
@@ -221,11 +213,8 @@ COLUMNS = "system\tsegment\tscore\n"
         ("m.tsv", COLUMNS + "Alpha\t1\t1\nAlpha\t1\t2\n", "there twice"),
         ("m.tsv", COLUMNS + "Alpha\t1\thigh\n", "line 2: 'high'"),
         ("m.tsv", COLUMNS + "Alpha\t1\n", "line 2: 2 cells"),
-        ("m.tsv", COLUMNS, "no rows"),
         ("m.csv", "system,score\nAlpha,1\nAlpha,2\n", "Alpha more than once"),
         ("m.csv", "system,score\t\nAlpha\t1\n", "line 1: there are the columns"),
-        ("m.csv", "segment,score\n1,1\n", "line 1: 1 cell"),
-        ("m.seg.score", "", "is empty"),
     ],
 )
 def test_a_malformed_metric_of_ones_own_is_one_sentence(folder, tmp_path, name, content, told):
