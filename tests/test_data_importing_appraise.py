@@ -286,14 +286,6 @@ def test_batches_tell_segments_task_by_task(named, imported, tmp_path):
     assert imported(str(tasks))[2].digest != report.digest, "what is read of a file is in its digest"
 
 
-def test_items_that_no_task_has_share_no_segment_and_are_told(imported, tmp_path):
-    (tmp_path / "batches.json").write_text(json.dumps(three_tasks(named=True)))
-    tasks = Tasks().show("a", "X", "d", 1, 3).show("a", "X", "f", 9, 1).show("b", "X", "new", 1, 2)
-    ratings, _, report = imported(str(tasks), batches=tmp_path / "batches.json")
-    assert "for 4 of 6 items" in report.segments
-    assert ratings.query("doc == 'new'")["segment"].str.contains("@").all()
-
-
 NO_BATCHES = {
     "[" * 100_000: "JSON",
     "{}": "no list of tasks",

@@ -1,8 +1,6 @@
 """Tables of marked errors as others write them: what is no error, other headings, weights, sides, chats, archives."""
 
-import io
 import json
-import tarfile
 
 import pandas as pd
 import pytest
@@ -10,6 +8,7 @@ import pytest
 from evalkit import DataError
 from evalkit.data.typology import SCHEMES, WMT
 from evalkit.human import mqm
+from tests.workbooks import tarred
 
 GOOGLE = "google/wmt-mqm-human-evaluation/*"
 HEADER = "system\tdoc\tseg_id\trater\tcategory\tseverity"
@@ -208,22 +207,13 @@ def test_two_systems_on_a_screen(imported):
     assert any("# see the documentation" in note for note in report.notes)
 
 
-def packed(path, members):
-    with tarfile.open(path, "w:gz") as archive:
-        for name, content in members.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(content)
-            archive.addfile(info, io.BytesIO(content))
-    return path
-
-
 def test_the_one_table_of_an_archive_is_read(imported, tmp_path):
     members = {"a/mqm_ende.tsv": sides().encode(), "a/._mqm_ende.tsv": b"\0", "README.md": b"read me"}
-    ratings, *_ = imported(packed(tmp_path / "x.tar.gz", members))
+    ratings, *_ = imported(tarred(tmp_path / "x.tar.gz", members))
     assert (len(ratings), set(ratings["tgt_lang"])) == (5, {"deu"})
     for word, bad in {"unpack it": members | {"b.tsv": b"x"}, "leads out": {"../mqm.tsv": b"x"}}.items():
         with pytest.raises(DataError, match=word):
-            imported(packed(tmp_path / "y.tar.gz", bad))
+            imported(tarred(tmp_path / "y.tar.gz", bad))
 
 
 #: The table of TED talks, English to German, in the README of google/wmt-mqm-human-evaluation.

@@ -5,7 +5,6 @@ import re
 import pandas as pd
 import pytest
 
-from evalkit import DataError
 from evalkit.data import registry
 from evalkit.data.files import obtain
 
@@ -90,19 +89,3 @@ def test_indicmt(real, imported):
     assert_same(ratings, expected)
     assert_same(spans, marked)
     assert report.format == "mqm"
-
-
-NO_JUDGEMENTS = """mlqe-pe en-de-dev unpack
-    sudoh-labels fluency_A\\.cs-en letter
-    wmt22-calibration-mapping HITs.20221103\\.mapping\\.csv heading
-    wmt23-human-systems sys\\.score means
-    indicmt-zero-shot punjabi annotator
-    wmt20-da en-de formats"""
-
-
-@pytest.mark.parametrize("line", NO_JUDGEMENTS.splitlines())
-def test_what_is_no_table_of_judgements_is_rejected_with_a_sentence(line, here, imported):
-    name, pattern, word = line.split()
-    here(name)
-    with pytest.raises(DataError, match=word):
-        imported(files(name, pattern)[:1])

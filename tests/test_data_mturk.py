@@ -1,8 +1,5 @@
 """WMT's Mechanical Turk files: raw scores recovered, copies named after originals, official digits, broken files."""
 
-import io
-import tarfile
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,6 +8,7 @@ from evalkit import DataError
 from evalkit.data import mturk, registry
 from evalkit.data.files import obtain
 from evalkit.human.context import pairing
+from tests.workbooks import tarred
 
 HEADER = "HITId WorkerId Input.src Input.trg Input.item hit sys_id rid type sid score time"
 ROWS = [  # a copy (rid 9) of document 5, annotated before it; mean 50, sd 20
@@ -118,13 +116,8 @@ def test_the_simulation_has_the_columns_of_the_real_ratings_and_its_own_ranking(
 
 
 def archived(folder, files):
-    path = folder / "newstest2020-humaneval.tar.gz"
-    with tarfile.open(path, "w:gz", compresslevel=1) as archive:
-        for name, content in files.items():
-            info = tarfile.TarInfo(f"newstest2020-humaneval/{name}")
-            info.size = len(content)
-            archive.addfile(info, io.BytesIO(content))
-    return [path]
+    named = {f"newstest2020-humaneval/{name}": content for name, content in files.items()}
+    return [tarred(folder / "newstest2020-humaneval.tar.gz", named)]
 
 
 def test_an_archive_gives_what_its_files_give(real, tmp_path):

@@ -48,14 +48,12 @@ def test_judgements_differ_by_hit_time_or_type_but_not_by_score():
     ("changes", "told"),
     [
         ([{}, {"score": 104}], "line 3, column score: 104 is outside 0-100"),
-        ([{"score": -0.5}], "line 2, column score: -0.5 is outside 0-100"),
         ([{}, {"score": "good"}], "line 3, column score: 'good'"),
         ([{"score": "inf"}], "line 2, column score: 'inf'"),
         ([{"score": "-1e50"}], "line 2, column score: '-1e50'"),
         ([{"score": "nan"}], "line 2, column score: 'nan'"),
         ([{"score": None}], "line 2, column score: is empty"),
         ([{"score": True}], "column score: True"),  # it was once a score of 1
-        ([{"score": 90}, {"score": True}], "line 3, column score: True"),
         ([{"score": 10**400}, {"score": [1]}, {"score": pd.NaT}], "line 2, column score: "),
         ([{}, {}, {"system": ""}], "line 4, column system: is empty"),
         ([{"item_type": "sytem"}], "column item_type: 'sytem' is none of system, reference, degraded, repeat, calibr"),
@@ -78,7 +76,6 @@ def test_each_broken_rule_is_told(changes, told):
         (table().head(0), {}, "no rows"),
         (pd.concat([table(), table()[["score"]]], axis=1), {}, "score twice"),
         (table({}, {"score": 104}), {"first_line": 1}, "line 2,"),
-        (table({}, {"score": 104}).set_axis([17, 41]), {}, "line 3,"),
         (table({}, {"score": 104}).set_axis(pd.Index([17, 41], name="line")), {}, "line 41,"),
         (table({"score": 0}), {"scale": (1, 5)}, "outside 1-5"),
         (pd.DataFrame({"hit": ["h1", "h2", "h1"], "annotator": [*"aab"]}), {"schema": HITS}, "line 4, columns hit"),

@@ -2,6 +2,7 @@
 
 import io
 import struct
+import tarfile
 import zipfile
 from xml.sax.saxutils import quoteattr
 
@@ -41,6 +42,17 @@ def zipped(parts):
         for name, content in parts.items():
             archive.writestr(name, content)
     return stream.getvalue()
+
+
+def tarred(path, files):
+    """Write a packed archive of files, each a text or bytes; return its path."""
+    with tarfile.open(path, "w:gz", compresslevel=1) as archive:
+        for name, content in files.items():
+            content = content.encode() if isinstance(content, str) else content
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    return path
 
 
 # OpenDocument
