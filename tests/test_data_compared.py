@@ -175,25 +175,6 @@ def test_side_by_side_comparisons_are_those_of_a_plain_recount(real):
     assert set(found["system_a"] + " " + found["system_b"]) == set(met.split(", "))
 
 
-def test_contrastive_esa_compares_what_stood_on_one_screen(real, mirrored):
-    folder = mirrored("zouharvi/cESA/*/api/main_cESA_phase1_v2_enja")
-    pairs, answers = 0, Counter()
-    for path in folder.glob("*.json"):
-        screen = json.loads(path.read_text(encoding="utf-8"))
-        for shown, said in zip(screen["payload"], screen["payload_existing"]["annotation"], strict=True):
-            fresh = [said[name]["score"] for name in shown["tgt"] if not name.endswith("'")]
-            if "tutorial" in shown["item_id"]:
-                continue
-            for one, two in combinations(fresh, 2):
-                pairs += 1
-                answers["tie" if one == two else "a" if one > two else "b"] += 1
-    ratings = real("contrastive-esa")
-    found = together.comparisons(ratings)
-    assert (len(found), Counter(found["preference"])) == (pairs, answers)
-    assert ratings["position"].max() == 4
-    assert len(real("contrastive-esa-spans")) == 468
-
-
 @pytest.mark.parametrize(
     ("criterion", "unit", "printed"),
     [

@@ -2,12 +2,8 @@
 
 import csv
 import json
-import os
 import re
 import stat
-import subprocess
-import sys
-import time
 
 import pandas as pd
 import pyarrow as pa
@@ -381,24 +377,6 @@ def test_nothing_sound_is_an_error_and_leaves_the_earlier_result_alone(tmp_path)
     assert {path.name: path.read_bytes() for path in tmp_path.glob("out*")} == before
     importing.import_campaign([file(tmp_path, "bad.csv", *GOOD)], "out.parquet")
     assert not (tmp_path / "out.rejected.csv").exists(), "the rejected rows of another import are gone"
-
-
-@pytest.mark.slow
-def test_a_killed_import_leaves_nothing_that_could_pass_for_a_result(tmp_path):
-    rows = (f"eng,deu,S{s},d,{n},A{n % 7},{n % 100}" for s in range(40) for n in range(10_000))
-    path = file(tmp_path, "long.csv", *rows)
-    code = "import sys; from evalkit.data import importing; importing.import_campaign([sys.argv[1]], sys.argv[2])"
-    process = subprocess.Popen([sys.executable, "-c", code, path, tmp_path / "out.parquet"])
-    deadline = time.monotonic() + 120
-    while not (left := [*tmp_path.glob(".out.parquet.*.part")]) and time.monotonic() < deadline:
-        time.sleep(0.002)
-    process.kill()
-    process.wait()
-    assert len(left) == 1
-    assert not [*tmp_path.glob("out*")]
-    os.utime(left[0], (0, 0))
-    importing.import_campaign([file(tmp_path, "long.csv", *GOOD)], tmp_path / "out.parquet")
-    assert not left[0].exists(), "what a killed import left is cleared away"
 
 
 def test_a_result_is_renewed_but_not_written_over_by_other_files(tmp_path, capsys):

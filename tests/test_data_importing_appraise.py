@@ -215,14 +215,6 @@ def test_an_item_that_is_missing_inside_a_document_moves_no_other(imported):
     assert "7 of 7" in report.segments
 
 
-def test_exports_without_spans_are_no_exception(imported):
-    tasks = whole().show("deu04", "wmt23.Z", "d", 60, 3).show("deu04", "wmt23.Z", "d", 90, 3, kind="BAD", marks="#bad1")
-    ratings, _, report = imported(str(tasks).replace(",[],", ","))
-    assert (report.format, "7 of 7 segments are sure" in report.segments) == ("appraise", True)
-    assert sorted(ratings.query("system == 'Z'")["segment"]) == ["1", "1", "2", "2", "3", "3"]
-    assert (len(quality_pairs(ratings)), ratings["hit"].nunique()) == (3, 4)
-
-
 FOLLOWING = {"deu09 deu0a": True, "deu09 deu10": True, "Ann Bob": False, "deu07 deu09": False}
 
 

@@ -245,16 +245,11 @@ UNCLEAR = {
     "people or criteria": (FEW, ["--wide annotators", "--wide criteria --value annotator=TEXT"]),
     "nothing at all": (
         wide(Foo=up_to(5, 1), Bar=up_to(5, 1)).drop(columns="rater").drop_duplicates("item"),
-        [
-            "--wide systems --value annotator=TEXT",
-            "--wide annotators --value system=TEXT",
-            "--wide criteria --value system=TEXT --value annotator=TEXT",
-        ],
+        ["--wide systems --value annotator=TEXT", "--wide annotators --value system=TEXT"],
     ),
     "systems and criteria": (wide(DeepL_adequacy=up_to(5, 1), Google_adequacy=up_to(5, 1)), ["--wide systems"]),
     "of another size": (wide(DeepL=up_to(5, 1), Google=up_to(5, 1), other=up_to(90, 60)), ["--wide systems"]),
     "a flag": (wide(DeepL=up_to(100), Google=up_to(100), seen=up_to(1)), []),
-    "one number": (wide(DeepL=up_to(100), Google=up_to(100), wave=up_to(3, 3)), []),
     "likes": (wide(DeepL=up_to(100), Google=up_to(100), likes=up_to(5, 1)), []),
 }
 
@@ -279,16 +274,6 @@ def test_columns_that_are_named_are_what_is_said():
     columns = {"score": ["Foo", "Bar"], "annotator": "Baz"}
     with pytest.raises(DataError, match=r"annotator cannot be mapped"):
         imported(path, wide="annotators", columns=columns, values={"system": "mt"})
-
-
-def test_lists_of_scores_are_those_of_people_by_their_place():
-    frame = judged().drop(columns="annotator").drop_duplicates()
-    frame["score"] = [f"[{place}, {place + 1}, {place + 2.5}]" for place in range(len(frame))]
-    ratings, report = imported(written(frame))
-    assert ratings.groupby("annotator")["score"].first().to_dict() == {"1": 0, "2": 1, "3": 2.5}
-    assert (len(ratings), report.rows_read) == (3 * len(frame), 3 * len(frame))
-    with pytest.raises(DataError, match=r"several scores.*--map annotator="):
-        imported(written(frame.assign(rater="Eva")))
 
 
 # places of systems are no systems

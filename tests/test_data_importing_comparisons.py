@@ -178,16 +178,6 @@ def test_the_first_named_stood_first_only_where_pairs_come_in_both_orders(import
     assert any("stood first" in note for note in report.notes)
 
 
-def test_a_place_that_cannot_be_read_is_unknown_and_told_without_what_stood_there(imported):
-    text = answers("A", "B", "A").replace("preference", "first,preference")
-    text = text.replace("0,X,Y,", "0,X,Y,Anna,").replace("1,X,Y,", "1,X,Y,Y,").replace("2,X,Y,", "2,X,Y,unknown,")
-    ratings, _, report = imported(text)
-    assert ratings.groupby("segment")["screen_place"].apply(lambda own: own.notna().sum()).tolist() == [0, 2, 0]
-    [note] = [note for note in report.notes if "stood first" in note]
-    assert "in 1 rows" in note
-    assert "Anna" not in note
-
-
 # Conditions that one model was run under
 
 CONDITIONS = ["--map=system_a=system_a_condition", "--map=system_b=system_b_condition", "--map=preference=overall_pref"]
@@ -204,14 +194,6 @@ def test_conditions_are_compared_and_never_the_model_that_made_both(way, mirrore
     table = ask(mirrored("../strangers/pref_conditions.csv"), *WAYS[way])
     won = table[table["score"].eq(1)].groupby("system").size().to_dict()
     assert (won, table["score"].eq(0.5).sum() / 2, len(table)) == ({"guided": 50, "default": 42}, 47, 278)
-
-
-WRONG = ["--map system=model", "--format csv --map score=overall_pref"]
-
-
-@pytest.mark.parametrize("words", WRONG)
-def test_nothing_ranks_the_models_that_made_both(words, mirrored):
-    assert "two systems" in ask(mirrored("../strangers/pref_conditions.csv"), *words.split())
 
 
 def test_outputs_of_two_models_for_one_segment_are_two_items():

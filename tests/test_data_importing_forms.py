@@ -167,10 +167,6 @@ def nested(scores):
     each = {(i, j): {who: int(scores[i, j, k]) for k, who in enumerate(PEOPLE)} for (i, _), (j, _) in every}
     workers = {who: f"W{k:04}" for k, who in enumerate(PEOPLE)}
     return {
-        "annotators by criteria": [
-            {"segment": i, "source": t, "system": s, "annotations": {p: {"adequacy": v} for p, v in each[i, j].items()}}
-            for (i, t), (j, s) in every
-        ],
         "criteria by annotators": [{"segment": i, "system": s, "adequacy": each[i, j]} for (i, _), (j, s) in every],
         "a list of ratings": {
             "campaign": "x",
@@ -183,10 +179,6 @@ def nested(scores):
             {"segment": i, "outputs": {s: {"text": "t", "ratings": each[i, j]} for j, s in enumerate(SYSTEMS)}}
             for i in range(len(TEXTS))
         ],
-        "item, worker, system": {
-            f"item{i}": {workers[p]: {s: each[i, j][p] for j, s in enumerate(SYSTEMS)} for p in PEOPLE}
-            for i in range(len(TEXTS))
-        },
         "worker, item, system": {
             workers[p]: {f"item{i}": {s: {"score": each[i, j][p]} for j, s in enumerate(SYSTEMS)} for i in range(8)}
             for p in PEOPLE

@@ -119,12 +119,6 @@ def test_degraded_items_are_other_texts():
     assert held(imported(both, metric_columns=["comet"])[1], "comet") == pytest.approx(expected())
 
 
-def test_columns_of_systems_have_no_metric_of_a_row():
-    wide = people().pivot_table(index=["segment", "annotator"], columns="system", values="score").reset_index()
-    with pytest.raises(DataError, match=r"outputs of several systems"):
-        imported(wide.assign(comet=0.5), wide="systems", metric_columns=["comet"])
-
-
 # Tables
 
 

@@ -145,22 +145,6 @@ def test_sliders_are_criteria_each_on_its_own_scale(imported, tmp_path):
     assert "outside 0-5" in report.first[0]["reason"]
 
 
-def test_the_log_of_an_early_version_takes_its_items_from_the_campaign(imported, tmp_path):
-    log = in_lines(
-        *({"user_id": user, "item_i": 0, "annotation": {"A": answer(80), "B": answer(50)}} for user in ("ann", "bob"))
-    )
-    name = "data/outputs/x.en-de.jsonl"
-    ratings, _, report = imported(log, name)
-    assert ratings["segment"].nunique() == 2, "a position in one's own task is no segment"
-    assert "--map segment=item_i" in report.segments
-    assert set(imported(log, name, columns={"segment": "item_i"})[0]["segment"]) == {"0"}
-    (tmp_path / "data/tasks").mkdir()
-    campaign = {"info": {"assignment": "task-based"}, "data": {"ann": [[ONE]], "bob": [[ONE]]}}
-    (tmp_path / "data/tasks/x.en-de.json").write_text(json.dumps(campaign), encoding="utf-8")
-    ratings, _, report = imported(tmp_path / "data")
-    assert (set(ratings["segment"]), set(ratings["hypothesis"]), report.segments) == ({"d_1"}, {"Eins.", "Ein."}, "")
-
-
 def test_a_single_screen_is_refused_with_the_remedy(imported, tmp_path):
     folder = tmp_path / "site.en-de"
     folder.mkdir()
@@ -265,23 +249,12 @@ def test_label_studios_short_exports_say_the_same(kind, ending, imported):
         assert {*zip(spans["severity"], spans["start"], spans["end"])} == {("minor", 0, 2), ("major", 1, 3)}
 
 
-LACKING = {  # what lacks, what the capitals of the refusal stand for, and the means in the end
-    "system of another name": (marked, lambda n, name: {"origin": name}, {"HEADING": "origin"}, PENALTY),
-    "an unknown severity": (
-        lambda system: marked(system, more=("choices", "severity", ["Minor"], ["Serious"])),
-        None,
-        {},
-        {"A": 0, "B": -1, "C": -2},
-    ),
-    "no severity": (lambda system: marked(system, more=()), None, {}, {"A": 0, "B": -1, "C": -2}),
-}
-
-
-@pytest.mark.parametrize("kind", LACKING)
-def test_what_a_refusal_suggests_works(kind, tmp_path, monkeypatch, own_salt):
+def test_what_a_refusal_suggests_works(tmp_path, monkeypatch, own_salt):
     monkeypatch.chdir(tmp_path)
-    results, data, instead, right = LACKING[kind]
-    assert means(followed("e.json", tasks(results, data), instead)) == right
+    named_otherwise = tasks(marked, lambda n, name: {"origin": name})
+    assert means(followed("e.json", named_otherwise, {"HEADING": "origin"})) == PENALTY
+    unknown = tasks(lambda system: marked(system, more=("choices", "severity", ["Minor"], ["Serious"])))
+    assert means(followed("e.json", unknown, {})) == {"A": 0, "B": -1, "C": -2}
 
 
 def region(start, end, *labels):

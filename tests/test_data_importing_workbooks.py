@@ -51,14 +51,6 @@ def test_sheets_of_different_kinds_are_not_mixed(imported):
         imported(book(Scores=scored(80), Errors=mqm))
 
 
-def test_hidden_sheets_are_named_and_the_likeliest_is_told_where_none_holds_judgements(imported):
-    workbook = book(Scores=[["Engine", "Source text"], ["A", "one"]], Notes=[["Notes"], ["Dear all"]], Old=[["Engine"]])
-    workbook["Old"].sheet_state = "hidden"
-    with pytest.raises(DataError, match=r"^sheet 'Scores': .*lacks .*hidden .*Old") as told:
-        imported(workbook)
-    assert "Notes" not in str(told.value)
-
-
 TITLES = {"en-de en-cs": "eng-deu eng-ces", "German Hindi": "und-deu und-hin", "x y": "und-und und-und"}
 
 

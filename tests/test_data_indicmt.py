@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from evalkit import DataError
-from evalkit.data import indicmt, mqm, simulate
+from evalkit.data import indicmt, mqm
 from evalkit.data.schemas import UNSTATED
 
 ERRORS = [f"Error{n}_{part}" for n in range(1, 6) for part in ("Type", "Severity")]
@@ -170,16 +170,3 @@ def test_a_file_that_is_cut_short_or_named_otherwise_is_refused(tmp_path):
 
 
 # Stand-ins
-
-
-STAND_INS = [f"{name}{kind}" for name in ("indicmt-mqm", "indicmt-splits", "wmt23-mqm") for kind in ("", "-spans")]
-
-
-@pytest.mark.parametrize("name", STAND_INS)
-def test_a_stand_in_has_the_columns_of_the_data_set_and_says_what_it_is(name, real):
-    drawn = getattr(simulate, name.replace("-", "_"))(seed=5)
-    assert set(real(name)) <= set(drawn)
-    assert drawn.attrs["seed"] == 5
-    pd.testing.assert_frame_equal(drawn, getattr(simulate, name.replace("-", "_"))(seed=5))
-    names = drawn["system"] if "system" in drawn else drawn["tgt_lang"].map(lambda language: f"sim-{language}")
-    assert names.astype("str").str.startswith("sim-").all()

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalkit import DataError, data
-from evalkit.data import languages, mtme, parsed, registry, schemas, simulate, wmt17, wmt19, wmt20
+from evalkit.data import languages, mtme, parsed, wmt17, wmt19, wmt20
 from tests.workbooks import tarred
 
 WMT23 = "wmt-conference/ErrorSpanAnnotation/e7f88b51a5d36dd5a9c9c1d80556f69637716cd4/data/mt-metrics-eval-v2/wmt23"
@@ -62,28 +62,6 @@ def test_a_missing_human_score_has_no_row_and_shifts_no_other(real, mirrored, pa
     assert len(expected) < len(raw)
     ours = of(real("wmt23-human"), *languages.pair(pair, origin=""), metric=gold)
     assert list(ours[["system", "segment", "score"]].itertuples(index=False, name=None)) == expected
-
-
-def test_system_scores_of_wmt23(real, mirrored):
-    scores, human = real("wmt23-metrics-systems"), real("wmt23-human-systems")
-    assert scores.groupby("src_lang", observed=True)["metric"].nunique().tolist() == [45, 45]
-    assert len(scores) == 24 * (13 + 16) + 21 * (14 + 17)  # those that read no reference, and two others, score refA
-    raw = rows(mirrored(f"{WMT23}/metric-scores/en-de/BLEU-refA.sys.score"), delimiter="\t")
-    ours = of(scores, "eng", "deu", metric="BLEU")
-    assert list(ours[["system", "score"]].itertuples(index=False, name=None)) == [(s, float(v)) for s, v in raw]
-    mean = of(real("wmt23-metrics"), "eng", "deu", metric="BLEU").groupby("system", observed=True)["score"].mean()
-    assert (np.abs(mean[ours["system"]].to_numpy() - ours["score"]) > 0.1).all(), "no means of segment scores"
-    assert len(human) == 2 * (13 + 16)
-
-
-def test_outputs_of_wmt23_are_the_lines_of_the_files(real, mirrored):
-    outputs = real("wmt23-outputs")
-    assert len(outputs) == 13 * 557 + 16 * 1976
-    for pair, system in (("en-de", "AIRC"), ("zh-en", "GPT4-5shot")):
-        text = mirrored(f"{WMT23}/system-outputs/{pair}/{system}.txt").read_bytes().decode("utf-8-sig")
-        ours = of(outputs, *languages.pair(pair, origin=""), system=system)["hypothesis"]
-        assert "".join(line + "\n" for line in ours) == text
-    assert not outputs["hypothesis"].str.startswith("\ufeff").any()
 
 
 # WMT20 and WMT17
@@ -198,18 +176,6 @@ def test_faulty_files_of_scores_are_told(tmp_path, load, files, told):
         load(put(tmp_path, files))
 
 
-@pytest.mark.parametrize(("column", "wrong"), [("score", np.nan), ("system", ""), ("doc", None), ("", "")])
-def test_scores_that_are_there_twice_or_lack_something_are_refused(column, wrong):
-    row = {"src_lang": "eng", "tgt_lang": "deu", "system": "A", "doc": "d", "segment": "1", "metric": "m", "score": 1.0}
-    good = schemas.check(pd.DataFrame([row, row | {"metric": "n"}]), schemas.METRIC_SCORES, origin="x")
-    assert isinstance(good["system"].dtype, pd.CategoricalDtype)
-    frame = pd.DataFrame([row, row | ({"segment": "2", column: wrong} if column else {})])
-    for table in (frame, frame.astype({"system": "category", "doc": "category"})):
-        told = f"line 3, column {column}: is empty" if column else "line 3, .*the same as line 2"
-        with pytest.raises(DataError, match=told):
-            schemas.check(table, schemas.METRIC_SCORES, origin="x")
-
-
 # Kept tables
 
 
@@ -250,23 +216,6 @@ def test_a_cache_that_cannot_be_written_costs_time_and_not_the_table(cache, monk
 
 
 # Simulations
-
-#: Language pairs without assessments, which stand-ins leave out.
-NOT_DRAWN = {"wmt17-da": {"eng-rus", "eng-zho"}, "wmt20-metrics": {"deu-fra", "fra-deu", "eng-khm", "eng-pus"}}
-
-
-@pytest.mark.parametrize(
-    "name",
-    [f"wmt23-{part}" for part in ("metrics", "human", "metrics-systems", "human-systems", "outputs")]
-    + ["wmt20-metrics", "wmt20-da", "wmt17-da"],
-)
-def test_a_stand_in_has_the_columns_and_pairs_of_the_real_table(real, name):
-    table, true = getattr(simulate, registry.entry(name).simulator)(), real(name)
-    assert set(table) == set(true)
-    pairs = [set((f["src_lang"].astype(str) + "-" + f["tgt_lang"].astype(str)).unique()) for f in (table, true)]
-    assert pairs[0] == pairs[1] - NOT_DRAWN.get(name, set())
-    assert table["system"].str.startswith("sim-").all()
-    assert table.attrs["seed"] == 7
 
 
 # WMT19, from archives of the documented form

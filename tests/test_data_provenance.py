@@ -110,13 +110,6 @@ def test_scores_of_two_sets_land_on_the_ticks_of_their_own_scale():
     assert swapped["normalized"].eq(0).all(), "the given scale goes before the table's own"
 
 
-def test_at_ends_means_the_ends_of_the_tables_own_scale():
-    found = annotators.screen(stars(), ["at_ends > 2"]).set_index("annotator")["value"]
-    expected = stars().assign(end=lambda t: t["score"].isin([1, 5])).groupby("annotator")["end"].mean()
-    pd.testing.assert_series_equal(found, expected, check_names=False)
-    assert 0 < expected.min() <= expected.max() < 1
-
-
 SOURCED = {
     "show.source": show.source,
     "stack": lambda t: provenance.stack([t, stars()]),
@@ -129,18 +122,6 @@ SOURCED = {
 def test_a_lost_source_stops_whoever_needs_it(name):
     with pytest.raises(DataError, match=r"does not say where it comes from|No table is named"):
         SOURCED[name](bare(stars()))
-
-
-@pytest.mark.parametrize(
-    ("call", "what"),
-    [
-        (lambda: normalization.mean_distances(pd.DataFrame({"level": ["HIT"]})), "'reference'"),
-        (lambda: observed.collapsed({"x": pd.DataFrame({"a": [1.0]})}, resamples=0, seed=1), "'categories'"),
-    ],
-)
-def test_other_facts_that_numbers_rest_on_are_not_guessed_either(call, what):
-    with pytest.raises(DataError, match=f"has lost its {what}"):
-        call()
 
 
 # --- stacking ------------------------------------------------------------------------------------------------------

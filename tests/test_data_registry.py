@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from evalkit import DataError, data
-from evalkit.data import registry, settings
+from evalkit.data import registry
 from evalkit.data.registry import File
 
 TOY = """[toy]
@@ -85,9 +85,3 @@ def test_a_loader_that_is_not_there_is_told(written, monkeypatch):
     monkeypatch.setattr("evalkit.data.files.obtain", lambda file: Path())
     with pytest.raises(DataError, match=r"registry\.toml names appraise\.absent, which evalkit\.data has not"):
         data.load("toy")
-
-
-def test_settings_of_any_size_are_read_within_bounds(tmp_path):
-    (tmp_path / "s.toml").write_text("a = [" + "[]," * 2_000_000 + "]")
-    with pytest.raises(DataError, match=r"s\.toml is larger than 4 MB"):
-        settings.toml(tmp_path / "s.toml", remedy="Mend it.")
