@@ -144,6 +144,7 @@ def plain(ratings):
     return ratings[ratings["item_type"].isin(["system", "reference"])]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", EXPORTS)
 def test_with_batches_the_released_scores_come_out_in_every_row(protocol, ruction, imported):
     name, kind, count = EXPORTS[protocol]

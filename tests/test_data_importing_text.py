@@ -115,7 +115,7 @@ def test_cells_over_several_lines_are_one_cell_and_lines_are_the_files(imported)
     assert [entry["line"] for entry in report.first] == [4, 6]
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.text('ab"\n ,', min_size=1, max_size=6), min_size=1, max_size=6), st.sampled_from("\t,;"))
 def test_what_csv_writes_is_read_back_whatever_cell_goes_on_over_lines(imported, cells, delimiter):
     stream = io.StringIO()

@@ -160,6 +160,7 @@ def test_mlqe_rows_that_cannot_be_read_are_told_with_their_line(tmp_path, rows, 
         mlqe.ratings([archive(tmp_path, rows, **form)])
 
 
+@pytest.mark.slow
 def test_mlqe_people_are_the_lines_of_the_release_s_own_z_scores(real):
     frame = real("mlqe-pe-people")
     items = ["src_lang", "tgt_lang", "doc", "segment"]

@@ -67,6 +67,7 @@ def test_a_missing_human_score_has_no_row_and_shifts_no_other(real, mirrored, pa
 # WMT20 and WMT17
 
 
+@pytest.mark.slow
 def test_wmt20_scores_are_the_files_own_to_the_last_bit(real, mirrored):
     with gzip.open(mirrored(f"{WMT20}/final-metric-scores/submissions/SWSS+METEOR.seg.score.gz"), "rt") as stream:
         raw = [line.rstrip("\n").split("\t") for line in stream]

@@ -203,6 +203,7 @@ FLOWS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("flow", FLOWS)
 def test_simulated_tables_stay_simulated_on_their_way_through_a_study(flow, drawn):
     assert {provenance.source_of(table)["source"] for table in drawn.values()} == {"simulated"}
