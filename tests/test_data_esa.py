@@ -170,17 +170,3 @@ def test_a_severity_that_nobody_marked_has_no_cost():
     assert found.loc["major", ["each", "low", "high", "alone"]].isna().all()
     assert found.at["major", "errors"] == 0
     assert np.isfinite(found.at["minor", "each"])
-
-
-def test_tau_of_tables_equals_scipys_on_resamples():
-    from scipy import stats
-
-    from evalkit.stats.weighted import kendall_b_of_values as tau_b
-
-    rng = np.random.default_rng(8)
-    x, y = rng.integers(0, 9, 60), rng.integers(0, 5, 60) / 2
-    counts = rng.multinomial(60, np.full(60, 1 / 60), size=30)
-    found = tau_b(x, y, counts)
-    expected = [stats.kendalltau(np.repeat(x, each), np.repeat(y, each)).statistic for each in counts]
-    assert found == pytest.approx(expected, rel=1e-12)
-    assert np.isnan(tau_b(x, np.zeros(60), counts)).all()

@@ -380,13 +380,6 @@ def test_a_slip_does_not_stretch_the_scale_and_its_share_is_said():
     assert "359 of 360" in report.scale_from
 
 
-def test_long_scores_from_one_to_five_are_taken_for_xsts():
-    rows = "".join(f"en,de,A,{n},Ann,{n % 5 + 1}\n" for n in range(9))
-    Path("my.csv").write_text("src_lang,tgt_lang,system,segment,rater,score\n" + rows)
-    _, report = imported("my.csv")
-    assert (report.format, report.scale) == ("xsts", [1, 5])
-
-
 def test_of_several_files_a_guess_from_few_scores_gives_way():
     many, few = judged(score=up_to(100)), judged(score=up_to(5, 1)).assign(system=["D", "E", "F"] * 60)[:3]
     report, _ = importing.import_campaign([written(few, "few.csv"), written(many, "many.csv")], "c.parquet")

@@ -21,7 +21,14 @@ ITEM = ["src_lang", "tgt_lang", "system", "doc", "segment"]
 
 STAND_INS = {name: entry.simulator for name, entry in registry.entries().items() if entry.simulator}
 #: Those that lack texts or times, which no study reads of them.
-PARTIAL = ["literary-preferences", "literary-marks", "wmt23-side-by-side", "contrastive-esa", "wmt24-esa", "wmt24-esa-spans"]
+PARTIAL = [
+    "literary-preferences",
+    "literary-marks",
+    "wmt23-side-by-side",
+    "contrastive-esa",
+    "wmt24-esa",
+    "wmt24-esa-spans",
+]
 STAND_INS |= {"a campaign": "campaign", "post-edits": "post_edited"}
 
 
