@@ -12,7 +12,6 @@ import pytest
 
 from evalkit import DataError, data
 from tests.doors.inputs import TEXTS, spoilt
-from tests.makers import imported_campaign
 
 REAL = [
     "*/wmt22-news-systems/*/humaneval/DA+SQM/*/*HITs.20221103.csv",
@@ -125,10 +124,9 @@ def test_a_million_judgements_take_less_than_a_gigabyte(tmp_path):
 
 @pytest.mark.parametrize("value", [None, 3, {"a": None}])
 @pytest.mark.parametrize("name", ["notes", "reasons", "scale", "plan", "judges"])
-def test_a_report_of_other_kinds_beside_a_campaign_is_passed_over_or_read(name, value, tmp_path, own_salt):
-    campaign = imported_campaign(tmp_path)
-    ratings, _ = data.open_campaign(campaign)
-    beside = campaign.with_name("mine.import.json")
+def test_a_report_of_other_kinds_beside_a_campaign_is_passed_over_or_read(name, value, imported, tmp_path):
+    ratings, *_ = imported(TEXTS["comma.csv"], "my.csv")
+    beside = tmp_path / "c.import.json"
     said = json.loads(beside.read_text(encoding="utf-8"))
     beside.write_text(json.dumps(said | {name: value}), encoding="utf-8")
-    assert data.open_campaign(campaign)[0].equals(ratings)
+    assert data.open_campaign(tmp_path / "c.parquet")[0].equals(ratings)
