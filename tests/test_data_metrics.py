@@ -155,6 +155,7 @@ ONE17 = {DA17: f"{HEAD17}cs-en newstest2017 A.1+B.2 3 0.5\n", "newstest2017.A.1.
         (mtme.segment_scores, human("A\ttrue\nA\t1\nA\t1\n"), "line 1: 'true'"),
         (mtme.segment_scores, human("A\t1\n \t2\nA\t3\n"), "row 2: no system"),
         (mtme.segment_scores, human("A\t1\nA\t2\t3\nA\t3\n"), "^en-de.mqm.seg.score: [^\n]*$"),
+        (mtme.segment_scores, human("A\t1\t7\nA\t2\nA\t3\n"), "^en-de.mqm.seg.score: [^\n]*$"),
         (mtme.segment_scores, DOCS | {"scores.txt": "A\t1\n"}, "scores.txt is not named"),
         (mtme.segment_scores, GOOD | {"documents/en-de.docs": "news\td1\nnews\nsocial\td2\n"}, "row 2: no doc"),
         (
