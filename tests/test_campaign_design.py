@@ -5,7 +5,6 @@ import csv
 import io
 import itertools
 import json
-import os
 import random
 import re
 from collections import Counter
@@ -17,7 +16,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import sparse, stats
 
 from evalkit import DataError, data
 from evalkit.campaign import compare_plan, from_ratings, rank_systems
@@ -26,30 +25,11 @@ from evalkit.campaign.design.expectation import expect, met, share_error, usual
 from evalkit.campaign.design.pearmut import JOINER
 from evalkit.campaign.design.protocols import PROTOCOLS
 from evalkit.campaign.design.texts import read_texts
-from evalkit.campaign.sentences import say
 from evalkit.data import designs
 from evalkit.data.importing import import_campaign
 from evalkit.human import context, preferences
 from evalkit.human.annotators.quality_control import quality_pairs
 from evalkit.reports import cli
-
-WORDS = [
-    "the",
-    "cat",
-    "sat",
-    "on",
-    "a",
-    "mat",
-    "while",
-    "it",
-    "rained",
-    "and",
-    "nobody",
-    "came",
-    "home",
-    "before",
-    "ten",
-]
 
 
 def texts_of(lengths, systems, *, humans=(), seed=1):
@@ -65,6 +45,10 @@ def texts_of(lengths, systems, *, humans=(), seed=1):
 
 def people(count):
     return tuple(f"person-{number:02d}" for number in range(count))
+
+
+TALE = "the cat sat on a mat while it rained and nobody came home before ten"
+WORDS = TALE.split()
 
 
 wishes = st.builds(
@@ -129,14 +113,6 @@ def test_annotators_and_what_they_are_shown_by_are_in_balance(lengths, systems, 
     assert set(pairs.values()) <= {1}  # nobody judges the same translation twice but as a repeat
 
 
-@pytest.mark.parametrize(("people_", "docs"), [(4, 40), (8, 64), (5, 33)])
-def test_systems_and_annotators_are_hardly_associated(people_, docs):
-    drawn = draw(texts_of([5] * docs, ["a", "b", "c", "d", "e"]), Wish(PROTOCOLS["DA"], people(people_), overlap=0.25))
-    rows = [(number, screen.items[0].systems[0]) for number, screen in screens(drawn, "main") for _ in screen.items]
-    table = pd.crosstab(*map(np.array, zip(*rows)))
-    assert stats.contingency.association(table.to_numpy(), method="cramer") < 0.03
-
-
 @given(lengths=sizes, systems=crews, wish=wishes)
 def test_sides_of_a_screen_are_in_balance(lengths, systems, wish):
     drawn = draw(texts_of(lengths, systems), wish)
@@ -153,9 +129,9 @@ def test_sides_of_a_screen_are_in_balance(lengths, systems, wish):
         assert all(max(ends) - min(ends) <= 1 for ends in sides.values())
 
 
-def few_opponents(systems, opponents, *, docs=12, crew=4, seed=1, **wish):
+def few_opponents(systems, opponents, *, docs=12, crew=4, seed=1, protocol="preference", **wish):
     texts = texts_of([3] * docs, [f"s{number}" for number in range(systems)])
-    return draw(texts, Wish(PROTOCOLS["preference"], people(crew), opponents=opponents, seed=seed, **wish))
+    return draw(texts, Wish(PROTOCOLS[protocol], people(crew), opponents=opponents, seed=seed, **wish))
 
 
 @given(systems=st.integers(3, 9), opponents=st.integers(2, 6), seed=st.integers(0, 30), crew=st.integers(1, 5))
@@ -170,11 +146,9 @@ def test_with_few_opponents_all_systems_are_connected_in_every_document_and_meet
     for pairs in met.values():
         assert len(pairs) == len(set(pairs)) == systems * opponents // 2
         assert set(Counter(itertools.chain.from_iterable(pairs)).values()) == {opponents}
-        reached, before = {"s0"}, 0
-        while before < len(reached):
-            before = len(reached)
-            reached |= {name for pair in pairs if pair & reached for name in pair}
-        assert len(reached) == systems
+        table = pd.DataFrame(map(sorted, pairs)).apply(lambda side: side.str[1:].astype(int))
+        graph = sparse.coo_array((np.ones(len(table)), (table[0], table[1])), shape=(systems, systems))
+        assert sparse.csgraph.connected_components(graph, directed=False)[0] == 1
     counts = Counter(itertools.chain.from_iterable(met.values()))
     every = [counts[frozenset(pair)] for pair in itertools.combinations({f"s{k}" for k in range(systems)}, 2)]
     assert max(every) - min(every) <= 4, "each pair about equally often"
@@ -182,25 +156,19 @@ def test_with_few_opponents_all_systems_are_connected_in_every_document_and_meet
         assert max(drawn.judgements) - min(drawn.judgements) <= 3 * (12 % crew > 0) * systems * opponents
 
 
-def draw_four(protocol, **wish):
-    return draw(texts_of([3] * 4, ["a", "b", "c"]), Wish(PROTOCOLS[protocol], people(2), **wish))
+REFUSED_OPPONENTS = [
+    ({"systems": 5, "opponents": 3}, "even number"),
+    ({"systems": 4, "opponents": 0}, "1 to 3"),
+    ({"systems": 4, "opponents": 9}, "1 to 3"),
+    ({"systems": 6, "opponents": 1, "docs": 1}, "do not connect"),
+    ({"systems": 3, "opponents": 1, "protocol": "ESA"}, "comparisons of two"),
+]
 
 
-@pytest.mark.parametrize(
-    ("design", "words"),
-    [
-        (lambda: few_opponents(5, 3), "even number"),
-        (lambda: few_opponents(4, 0), "1 to 3"),
-        (lambda: few_opponents(4, 9), "1 to 3"),
-        (lambda: few_opponents(6, 1, docs=1), "do not connect"),
-        (lambda: draw_four("ESA", opponents=1), "comparisons of two"),
-    ],
-)
-def test_opponents_that_cannot_be_are_refused(design, words):
-    with pytest.raises(DataError, match=words):
-        design()
-    assert len(few_opponents(6, 1, docs=30).documents) == 30
-    assert draw_four("preference", opponents=2).screens == draw_four("preference").screens
+@pytest.mark.parametrize(("wish", "word"), REFUSED_OPPONENTS)
+def test_opponents_that_cannot_be_are_refused(wish, word):
+    with pytest.raises(DataError, match=word):
+        few_opponents(**wish)
 
 
 @given(lengths=sizes, systems=crews, wish=wishes)
@@ -302,23 +270,6 @@ def fill(path, score=lambda place: str(place % 7)):
     return rows
 
 
-@pytest.mark.parametrize("protocol", ["DA", "SQM", "XSTS", "ESA", "cESA"])
-@pytest.mark.parametrize("beside", [True, False])
-def test_the_table_comes_back_with_every_role_with_its_design_or_alone(tmp_path, protocol, beside):
-    folder_of(tmp_path, protocol)
-    low, high = map(int, PROTOCOLS[protocol].scale)
-    rows = fill(tmp_path / "assignment.csv", lambda place: str(low + place % (high - low + 1)))
-    told = roles_of(tmp_path)
-    if not beside:
-        (tmp_path / "design.json").unlink()
-    report, ratings = imported(tmp_path, tmp_path / "assignment.csv")
-    assert roles(ratings) == told
-    assert {"calibration", "degraded", "repeat", "reference", "system"} == set(ratings["item_type"])
-    assert report.scale == [low, high]
-    assert bool(report.plan) is beside
-    assert len(ratings) == len(rows) - 1
-
-
 def test_the_table_runs_nothing_in_a_spreadsheet_and_comes_back_unchanged(tmp_path):
     systems = ["=cmd|' /C calc'!A0", "+1+1", "a;=1"]
     outputs = {name: ["@SUM(A1)", "'=1", "-3.5", "- a\t=1"] for name in systems}
@@ -337,26 +288,6 @@ def test_the_table_runs_nothing_in_a_spreadsheet_and_comes_back_unchanged(tmp_pa
     (tmp_path / "design.json").unlink()
     _, ratings = imported(tmp_path, tmp_path / "assignment.csv")
     assert (set(ratings["system"]), set(ratings["doc"])) == (set(systems), {"=doc"})
-
-
-@pytest.mark.parametrize("protocol", ["DA", "XSTS", "cESA"])
-def test_workbooks_are_blind_and_come_back_with_every_role(tmp_path, protocol):
-    folder_of(tmp_path, protocol)
-    paths = sorted((tmp_path / "for_annotators").glob("*.xlsx"))
-    assert [path.stem for path in paths] == list(people(3))
-    scores = iter(itertools.cycle([1, 2, 3, 4, 5]))
-    for path in paths:
-        book = openpyxl.load_workbook(path)
-        cells = [[cell.value for cell in row] for row in book.active.iter_rows()]
-        assert cells[0] == ["item", "part", "source", "translation", PROTOCOLS[protocol].heading]
-        others = {str(value) for row in cells for place, value in enumerate(row) if place not in (2, 3)}
-        assert not re.search("AlphaNet|BetaMT|reference|degraded|calibration", " ".join(others))
-        assert not [cell for row in book.active.iter_rows() for cell in row if cell.data_type == "f"]
-        for row in book.active.iter_rows(min_row=2):
-            row[-1].value = next(scores)
-        book.save(path)
-    _, ratings = imported(tmp_path, *paths)  # the design lies in the folder above
-    assert roles(ratings) == roles_of(tmp_path)
 
 
 def test_the_same_campaign_is_the_same_bytes(tmp_path):
@@ -390,29 +321,6 @@ def log_of(campaign, *, errors=()):
     return "".join(json.dumps(line) + "\n" for line in lines)
 
 
-@pytest.mark.parametrize("protocol", ["DA", "SQM", "XSTS", "ESA", "cESA", "MQM", "preference"])
-def test_what_pearmut_logs_comes_back_with_every_role(tmp_path, protocol):
-    folder_of(tmp_path, protocol)
-    campaign = json.loads((tmp_path / "campaign.json").read_text())
-    error = {"start_i": 0, "end_i": 2, "severity": "major", "category": "Accuracy/Mistranslation"}
-    log = tmp_path / "data" / "annotations" / "tiny.jsonl"
-    log.parent.mkdir(parents=True)
-    log.write_text(log_of(campaign, errors=[error] if protocol == "MQM" else []))
-    report, ratings = imported(tmp_path, log)
-    compares = protocol == "preference"
-    told, expected = ([row[: 4 if compares else 5] for row in rows] for rows in (roles(ratings), roles_of(tmp_path)))
-    assert told == expected
-    if compares:
-        assert set(ratings["item_type"]) == {"system"}
-        assert set(ratings["score"]) == {0.0, 0.5, 1.0}
-        sums = ratings.groupby("hit")["score"].agg(["sum", "size"])
-        assert (sums["sum"].eq(1) & sums["size"].eq(2)).all()
-        assert ratings["system"].ne(ratings["against"]).all()
-    counts = pd.DataFrame(report.plan["annotators"])[["planned", "collected"]].sum().tolist()
-    items = [item for task in campaign["data"] for screen in task for item in screen]
-    assert counts == [sum(1 if compares else len(item["tgt"]) for item in items)] * 2
-
-
 def sides_of(drawn):
     """Where each translation stands on its screen, by annotator, document, segment, systems on it, and system."""
     return Counter(
@@ -438,48 +346,79 @@ def sides_in(ratings):
     return Counter(zip(*(ratings[key] for key in keys), shown, ratings["system"], ratings["screen_place"]))
 
 
-@pytest.mark.parametrize("protocol", ["cESA", "preference"])
-@pytest.mark.parametrize("way", ["pearmut", "table", "table alone", "workbooks"])
-def test_where_each_translation_stood_on_its_screen_comes_back(tmp_path, protocol, way):
-    _, drawn = folder_of(tmp_path, protocol)
-    answer = (lambda place: ["A", "B", "tie"][place % 3]) if protocol == "preference" else (lambda place: "50")
-    paths = [tmp_path / "assignment.csv"]
-    if way == "pearmut":
-        paths = [tmp_path / "tiny.jsonl"]
-        paths[0].write_text(log_of(json.loads((tmp_path / "campaign.json").read_text())))
-    elif way == "workbooks":
-        paths = sorted((tmp_path / "for_annotators").glob("*.xlsx"))
-        for path in paths:
-            book = openpyxl.load_workbook(path)
-            for place, row in enumerate(book.active.iter_rows(min_row=2)):
-                row[-1].value = answer(place)
-            book.save(path)
-    else:
-        fill(paths[0], answer)
-        if way == "table alone":
-            (tmp_path / "design.json").unlink()
-    _, ratings = imported(tmp_path, *paths)
-    if (protocol, way) == ("cESA", "table alone"):
-        assert "screen_place" not in ratings, "its rows are single translations, and only the design says what is one"
-    else:
-        assert sides_in(ratings) == sides_of(drawn)
-
-
-def test_nothing_that_pearmut_shows_names_systems_or_roles_or_is_markup(tmp_path):
-    folder_of(tmp_path)
-    campaign = json.loads((tmp_path / "campaign.json").read_text())
-    for screen in itertools.chain.from_iterable(campaign["data"]):
-        for item in screen:
-            assert set(item) == {"item_id", "src", "tgt"}
-            assert re.fullmatch("i[0-9a-f]{8}", item["item_id"])
-            assert all(re.fullmatch("m[0-9a-f]{4}", name) for name in item["tgt"])
-            assert not [text for text in item["tgt"].values() if "<b>" in text]
-    assert f"=1+1 <{JOINER}b>bold<{JOINER}/b>" in json.dumps(campaign, ensure_ascii=False)
-
-
 MARKUP = st.lists(
     st.sampled_from(["<", "</", ">", "b", "br", "em", "h1", "p", "<b>", "</strong>", "<img ", "<audio ", "x", " "])
 )
+
+
+WAYS = [
+    *itertools.product(["DA", "SQM", "XSTS", "ESA", "cESA", "preference"], ["Pearmut", "table", "table alone"]),
+    *itertools.product(["DA", "XSTS", "cESA", "preference"], ["workbooks"]),
+    ("MQM", "Pearmut"),
+]
+
+
+def judged(folder, protocol, way):
+    """Have everything judged, and return the files that hold the judgements."""
+    if way == "Pearmut":
+        error = {"start_i": 0, "end_i": 2, "severity": "major", "category": "Accuracy/Mistranslation"}
+        campaign = json.loads((folder / "campaign.json").read_text())
+        path = folder / "data" / "annotations" / "tiny.jsonl"
+        path.parent.mkdir(parents=True)
+        path.write_text(log_of(campaign, errors=[error] if protocol == "MQM" else []))
+        return [path]
+    low, high = map(int, PROTOCOLS[protocol].scale)
+    answers = itertools.cycle(["A", "B", "tie"] if protocol == "preference" else range(low, high + 1))
+    if way == "workbooks":
+        paths = sorted((folder / "for_annotators").glob("*.xlsx"))
+        for path in paths:
+            book = openpyxl.load_workbook(path)
+            for row in book.active.iter_rows(min_row=2):
+                row[-1].value = next(answers)
+            book.save(path)
+        return paths
+    fill(folder / "assignment.csv", lambda place: str(next(answers)))
+    if way == "table alone":
+        (folder / "design.json").unlink()
+    return [folder / "assignment.csv"]
+
+
+@pytest.mark.parametrize(("protocol", "way"), WAYS)
+def test_every_judgement_comes_back_with_its_role_and_its_place_on_the_screen(tmp_path, protocol, way):
+    _, drawn = folder_of(tmp_path, protocol)
+    compares, told = protocol == "preference", roles_of(tmp_path)
+    report, ratings = imported(tmp_path, *judged(tmp_path, protocol, way))
+    known = 4 if compares else 5  # what is compared is of one kind
+    assert [row[:known] for row in roles(ratings)] == [row[:known] for row in told]
+    assert bool(report.plan) is (way != "table alone")
+    if report.plan:
+        counts = pd.DataFrame(report.plan["annotators"])[["planned", "collected"]].sum().tolist()
+        assert counts == [len(told) // (2 if compares else 1)] * 2
+    if compares:
+        assert set(ratings["score"]) == {0.0, 0.5, 1.0}
+        assert ratings.groupby(["annotator", "hit"])["score"].sum().eq(1).all()
+        assert ratings["system"].ne(ratings["against"]).all()
+    elif protocol != "MQM":
+        assert report.scale == list(PROTOCOLS[protocol].scale)
+    if (protocol, way) == ("cESA", "table alone"):
+        assert "screen_place" not in ratings, "its rows are single translations, and only the design says what is one"
+    elif protocol in ("cESA", "preference"):
+        assert sides_in(ratings) == sides_of(drawn)
+
+
+def test_nothing_that_annotators_see_names_systems_or_roles(tmp_path):
+    folder_of(tmp_path)
+    secret = "AlphaNet|BetaMT|reference|degraded|calibration"
+    campaign = json.loads((tmp_path / "campaign.json").read_text())
+    for item in itertools.chain.from_iterable(itertools.chain.from_iterable(campaign["data"])):
+        assert set(item) == {"item_id", "src", "tgt"}
+        assert re.fullmatch("i[0-9a-f]{8}", item["item_id"])
+        assert all(re.fullmatch("m[0-9a-f]{4}", name) for name in item["tgt"])
+        assert not [text for text in item["tgt"].values() if "<b>" in text]
+    for path in (tmp_path / "for_annotators").glob("*.xlsx"):
+        cells = list(itertools.chain.from_iterable(openpyxl.load_workbook(path).active.iter_rows()))
+        assert not [cell for cell in cells if cell.column not in (3, 4) and re.search(secret, str(cell.value))]
+        assert not [cell for cell in cells if cell.data_type == "f"], "no formula"
 
 
 @given(MARKUP.map("".join))
@@ -507,20 +446,15 @@ def test_items_that_the_design_does_not_know_are_rejected_with_the_reason(tmp_pa
     assert "is no item of design.json" in (tmp_path / "out.rejected.csv").read_text(encoding="utf-8-sig")
 
 
-def test_items_without_an_answer_are_lacking_and_the_report_says_whose(tmp_path):
+def test_items_without_an_answer_are_lacking_and_the_plan_says_whose(tmp_path):
     folder_of(tmp_path)
     rows = fill(tmp_path / "assignment.csv", lambda place: str(20 + place * 37 % 61) if place % 10 else "")
-    report, ratings = imported(tmp_path, tmp_path / "assignment.csv")
+    _, ratings = imported(tmp_path, tmp_path / "assignment.csv")
     blank = Counter(row[1] for place, row in enumerate(rows[1:]) if place % 10 == 0)
     outcome = compare_plan(from_ratings(ratings))
     assert {row.annotator: row.lacking for row in outcome.annotators.itertuples()} == dict(blank)
     assert outcome.planned == (5.0, 2.0)
-    planned = Counter(row[9] for row in rows[1:])
-    assert {row.item_type: row.planned for row in outcome.kinds.itertuples()} == dict(planned)
-    told = say(outcome)
-    assert told[0].startswith(f"Plan and outcome: {len(rows) - 1:,} judgements by ESA were planned (seed 7), ")
-    assert f"{sum(blank.values())} are lacking" in told[0]
-    assert "of the" in report.read_as()["plan"]
+    assert {row.item_type: row.planned for row in outcome.kinds.itertuples()} == Counter(row[9] for row in rows[1:])
 
 
 def test_every_copy_finds_its_original_when_quality_and_context_are_looked_at(tmp_path):
@@ -557,12 +491,10 @@ def test_comparisons_come_back_with_their_plan_and_with_what_they_distinguish(tm
     mine = from_ratings(ratings)
     outcome = compare_plan(mine)
     assert (outcome.wanted, outcome.collected) == (len(rows) - 1, len(mine.comparisons))
-    assert outcome.unit == "share of comparisons"
     assert outcome.achieved == pytest.approx(outcome.planned), "everything was judged, and nothing tied"
     ranking = rank_systems(mine, resamples=30)
     assert sorted(ranking.names) == list("VWXYZ")
     assert ranking.standing.fitted.place.size == 1, "the table says what stood first"
-    assert "of comparisons" in " ".join(say(outcome))
 
 
 @pytest.mark.parametrize("opponents", [None, 2])
@@ -570,22 +502,12 @@ def test_two_equal_systems_scatter_by_chance_as_the_plan_says(opponents):
     drawn = few_opponents(6, opponents, docs=20, overlap=0.0)
     shown = [item.systems for _, screen in screens(drawn, "main") for item in screen.items]
     rng, found = np.random.default_rng(3), []
-    for _ in range(150):
+    for _ in range(80):
         answers = pd.DataFrame(shown, columns=["system_a", "system_b"])
         fitted = preferences.fit(answers.assign(preference=rng.choice(["a", "b"], len(answers))))
         found += list(1 / (1 + np.exp(fitted.strength[1:] - fitted.strength[:1])) - 0.5)
     planned = share_error(60 * met(6, opponents))
     assert np.std(found) == pytest.approx(planned, rel=0.1)
-
-
-def test_a_file_without_a_plan_says_nothing_of_one(tmp_path):
-    folder_of(tmp_path)
-    fill(tmp_path / "assignment.csv")
-    (tmp_path / "design.json").unlink()
-    _, ratings = imported(tmp_path, tmp_path / "assignment.csv")
-    found = compare_plan(from_ratings(ratings))
-    assert not found
-    assert say(found) == []
 
 
 def test_another_file_in_the_folder_of_a_design_is_read_as_ever(tmp_path):
@@ -598,27 +520,24 @@ def test_another_file_in_the_folder_of_a_design_is_read_as_ever(tmp_path):
         imported(tmp_path, tmp_path / "other.csv", design=tmp_path / "design.json")
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda text: text[:-20], "is no sound JSON"),
-        (lambda text: "{}", "is no campaign's design"),
-        (lambda text: text.replace('"version": 1', '"version": 9'), "another version"),
-        (lambda text: text.replace('"items"', '"items_"'), "was changed"),
-        (lambda text: text.replace('"scale": [', '"scale": ["low", '), "was changed"),
-        (lambda text: text.replace('"seed": 7', '"seed": "7"'), "was changed"),
-        (lambda text: text.replace('"annotators": [', '"annotators": [1, '), "was changed"),
-        (lambda text: re.sub(r'"systems": {\s+"m', '"systems": {"n', text), "nothing says which system"),
-        (lambda text: text.replace('": "system"', f'{"9" * 5000}": "system"', 1), "which system '.{59} is"),
-        (lambda text: re.sub(r'("items": \[\s+\[")', r"\1a.", text), "its items cannot be read"),
-    ],
-)
-def test_a_design_that_was_changed_is_refused_in_one_sentence(tmp_path, change, message):
+CHANGES = [
+    (r"^.{9}", "", "no sound JSON"),
+    (r"^.*$", "{}", "no campaign's design"),
+    (r'"version": 1', '"version": 9', "another version"),
+    (r'"items"', '"items_"', "was changed"),
+    (r'"scale": \[', '"scale": ["low", ', "was changed"),
+    (r'"systems": {\s+"m', '"systems": {"n', "which system"),
+    (r'("items": \[\s+\[")', r"\1a.", "cannot be read"),
+]
+
+
+@pytest.mark.parametrize(("pattern", "instead", "word"), CHANGES)
+def test_a_design_that_was_changed_is_refused(tmp_path, pattern, instead, word):
     folder_of(tmp_path)
     fill(tmp_path / "assignment.csv")
     path = tmp_path / "design.json"
-    path.write_text(change(path.read_text()))
-    with pytest.raises(DataError, match=message):
+    path.write_text(re.sub(pattern, instead, path.read_text(), flags=re.DOTALL))
+    with pytest.raises(DataError, match=word):
         imported(tmp_path, tmp_path / "assignment.csv", design=path)
 
 
@@ -633,202 +552,110 @@ def home(tmp_path):
 
 
 def test_texts_are_read_from_files_a_folder_or_the_layout_of_mt_metrics_eval(home, mirrored):
-    parts = {"source": home / "source.txt", "documents": home / "documents.txt"}
-    by_folder = read_texts([home / "outputs"], reference=home / "reference.txt", **parts)
-    assert by_folder == read_texts(
-        [home / "outputs" / "A.txt", home / "outputs" / "B.txt"], reference=home / "reference.txt", **parts
-    )
+    parts = {"source": home / "source.txt", "documents": home / "documents.txt", "reference": home / "reference.txt"}
+    by_folder = read_texts([home / "outputs"], **parts)
+    assert by_folder == read_texts([home / "outputs" / "A.txt", home / "outputs" / "B.txt"], **parts)
     assert (list(by_folder.outputs), by_folder.humans) == (["A", "B", "reference"], {"reference"})
     assert [len(places) for places in by_folder.documents.values()] == [3] * 10
     without = read_texts([home / "outputs"], source=home / "source.txt")
     assert [len(places) for places in without.documents.values()] == [10] * 3
-    assert any("10 consecutive segments" in note for note in without.notes)
     layout = mirrored("wmt-conference/ErrorSpanAnnotation/*/data/mt-metrics-eval-v2/wmt23/sources/en-de.txt").parents[1]
     wmt = read_texts([layout], pair="en-de")
-    real = data.load("wmt23-outputs").query("src_lang == 'eng' and tgt_lang == 'deu'")
-    assert set(wmt.outputs) - wmt.humans == set(real["system"]) - wmt.humans
+    real = data.load("wmt23-outputs").query("src_lang == 'eng' and tgt_lang == 'deu' and system == 'ONLINE-A'")
     assert wmt.humans == {"refA"}
-    one = real[real["system"].eq("ONLINE-A")]
-    assert (wmt.outputs["ONLINE-A"], wmt.docs) == (one["hypothesis"].tolist(), one["doc"].tolist())
+    assert (wmt.outputs["ONLINE-A"], wmt.docs) == (real["hypothesis"].tolist(), real["doc"].tolist())
 
 
-@pytest.mark.parametrize(
-    ("spoil", "message"),
-    [
-        (lambda home: (home / "outputs/B.txt").write_text("one\n"), r"B\.txt has 1 lines and source\.txt 30"),
-        (lambda home: (home / "documents.txt").write_text("a\n" * 29), r"documents\.txt has 29 lines"),
-        (lambda home: (home / "documents.txt").write_text("a\n" + "b\n" * 28 + "a\n"), "line 30: the document 'a'"),
-        (lambda home: (home / "documents.txt").write_text("\n" * 30), "line 1 names no document|holds nothing"),
-        (lambda home: (home / "outputs/B.txt").write_bytes(b"\xff\xfe" * 30), "no text in UTF-8"),
-        (lambda home: (home / "outputs/B.txt").write_text("\n" * 200_000 + "x"), r"B\.txt holds 200,001 lines\."),
-        (lambda home: os.truncate(home / "outputs/B.txt", 256 << 20), r"^The texts are larger than 256 MiB\. Draw"),
-        (lambda home: (home / "source.txt").unlink(), "cannot be read"),
-        (lambda home: [path.unlink() for path in (home / "outputs").iterdir()], "holds no system's output"),
-    ],
-)
-def test_files_that_do_not_fit_each_other_are_refused_in_one_sentence(home, spoil, message):
-    spoil(home)
-    with pytest.raises(DataError, match=message):
-        read_texts([home / "outputs"], source=home / "source.txt", documents=home / "documents.txt")
-
-
-def new(home, *words):
-    return cli.main(
-        [
-            "new",
-            "campaign",
-            "mine",
-            "--out",
-            str(home),
-            "--outputs",
-            str(home / "outputs"),
-            "--source",
-            str(home / "source.txt"),
-            *words,
-        ]
-    )
-
-
-def test_the_command_writes_a_campaign_beside_the_template_and_says_what_it_distinguishes(home, capsys):
-    assert new(home, "--protocol", "esa", "--annotators", "4", "--reference", str(home / "reference.txt")) == 0
-    out, told = capsys.readouterr()
-    folder = Path(out.strip())
-    assert {"README.md", "checklist.md", "campaign.json", "assignment.csv", "design.json", "plan.md"} <= {
-        path.name for path in folder.iterdir()
-    }
-    assert len(list((folder / "for_annotators").iterdir())) == 4
-    assert "With a chance of 80% it distinguishes two systems that are" in told
-    assert "an assumption" in told or "assumed" in told
-    assert told.splitlines()[0] in (folder / "plan.md").read_text()
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--annotators", "3"], "--protocol is lacking"),
-        (["--protocol", "DA"], "--annotators is lacking"),
-        (["--protocol", "XYZ", "--annotators", "3"], "no protocol that is known"),
-        (["--protocol", "DA", "--annotators", "0"], "no number of people"),
-        (["--protocol", "DA", "--annotators", "a/b,cde"], "cannot name an annotator"),
-        (["--protocol", "DA", "--annotators", "3", "--hours", "0.01"], "too few for one document"),
-        (["--protocol", "DA", "--annotators", "3", "--overlap", "7"], "--overlap 7 is no share"),
-    ],
-)
-def test_what_cannot_be_designed_is_refused_in_one_sentence_and_leaves_nothing(home, words, message, capsys):
-    assert new(home, *words) == 1
-    told = capsys.readouterr().err
-    assert message in told
-    assert len(told.strip().splitlines()) == 1
-    assert not (home / "mine").exists()
-
-
-def test_flags_without_outputs_are_refused(tmp_path, capsys):
-    assert cli.main(["new", "campaign", "mine", "--out", str(tmp_path), "--protocol", "DA"]) == 1
-    assert "--outputs" in capsys.readouterr().err
-
-
-def test_where_a_person_sits_in_front_what_is_lacking_is_asked_for(home, monkeypatch):
-    from evalkit.reports.cli import designing
-
-    answers = iter([str(home / "outputs"), "ESA", str(home / "source.txt"), "3", "", 2.0])
-    monkeypatch.setattr("sys.stdin", type("Terminal", (), {"isatty": staticmethod(lambda: True)})())
-    monkeypatch.setattr("click.prompt", lambda *_, **__: next(answers))
-    found = designing.asked({"outputs": (), "protocol": None, "hours": None})
-    assert found == {
-        "outputs": (home / "outputs",),
-        "protocol": "ESA",
-        "source": home / "source.txt",
-        "annotators": "3",
-        "hours": 2.0,
-    }
-
-
-GRID = [
-    (annotators, segments, systems, words)
-    for annotators, segments, systems in [("8", 40, 3), ("3", 40, 2), ("1", 20, 2), ("5", 120, 4), ("12", 60, 2)]
-    for words in (
-        ["DA"],
-        ["DA", "--degraded", ".2", "--repeats", "0"],
-        ["ESA", "--calibration", "20"],
-        ["cESA", "--repeats", ".15"],
-        ["MQM", "--overlap", "1"],
-        ["DA", "--class"],
-        ["preference"],
-    )
+FILES = [
+    ("outputs/B.txt", b"one\n", "1 lines and source"),
+    ("documents.txt", b"a\n" * 29, "29 lines"),
+    ("documents.txt", b"a\n" + b"b\n" * 28 + b"a\n", "line 30"),
+    ("documents.txt", b"\n" * 30, "holds nothing|no document"),
+    ("outputs/B.txt", b"\xff\xfe" * 30, "UTF-8"),
+    ("outputs/B.txt", b"\n" * 200_000 + b"x", "200,001 lines"),
+    ("outputs/B.txt", b"\0" * (256 << 20), "larger than 256 MiB"),
 ]
 
 
-@pytest.mark.parametrize(("annotators", "segments", "systems", "words"), GRID)
-def test_the_folder_holds_what_its_options_and_its_texts_say(tmp_path, annotators, segments, systems, words, capsys):
-    """Items are counted in the files, and compared with the options, with plan.md and with README.md."""
+@pytest.mark.parametrize(("name", "content", "word"), FILES, ids=range(len(FILES)))
+def test_files_that_do_not_fit_each_other_are_refused(home, name, content, word):
+    (home / name).write_bytes(content)
+    with pytest.raises(DataError, match=word):
+        read_texts([home / "outputs"], source=home / "source.txt", documents=home / "documents.txt")
+
+
+def new(home, words):
+    files = ["--outputs", str(home / "outputs"), "--source", str(home / "source.txt")]
+    return cli.main(["new", "campaign", "mine", "--out", str(home), *files, *words.split()])
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--annotators 3", "--protocol is lacking"),
+        ("--protocol DA", "--annotators is lacking"),
+        ("--protocol XYZ --annotators 3", "no protocol"),
+        ("--protocol DA --annotators 0", "no number of people"),
+        ("--protocol DA --annotators a/b,cde", "cannot name an annotator"),
+        ("--protocol DA --annotators 3 --hours 0.01", "too few"),
+        ("--protocol DA --annotators 3 --overlap 7", "no share"),
+    ],
+)
+def test_what_cannot_be_designed_is_refused_and_leaves_nothing(home, words, said, capsys):
+    assert new(home, words) == 1
+    assert said in capsys.readouterr().err
+    assert not (home / "mine").exists()
+
+
+@pytest.mark.parametrize(
+    ("annotators", "segments", "systems", "words"),
+    [
+        (1, 20, 2, "DA"),
+        (8, 40, 3, "DA --degraded .2 --repeats 0"),
+        (3, 40, 2, "ESA --calibration 20"),
+        (5, 120, 4, "cESA --repeats .15"),
+        (12, 60, 2, "MQM --overlap 1"),
+        (8, 40, 3, "DA --class"),
+        (3, 40, 2, "preference"),
+    ],
+)
+def test_the_folder_holds_as_many_items_of_each_kind_as_were_asked_for(
+    tmp_path, annotators, segments, systems, words, capsys
+):
     (tmp_path / "outputs").mkdir()
     rng = np.random.default_rng(segments)
     for name in ("source", *(f"outputs/sys{k}" for k in range(systems))):
         lines = [" ".join(rng.choice(WORDS, size=rng.integers(4, 12))) for _ in range(segments)]
         (tmp_path / f"{name}.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    assert new(tmp_path, "--annotators", annotators, "--protocol", *words) == 0
+    assert new(tmp_path, f"--annotators {annotators} --protocol {words}") == 0
     folder = Path(capsys.readouterr().out.strip())
-    told = (folder / "plan.md").read_text(encoding="utf-8")
     with (folder / "assignment.csv").open(encoding="utf-8-sig", newline="") as stream:
         rows = list(csv.DictReader(stream))
     kinds = Counter(row.get("item_type", "system") for row in rows)
     design = json.loads((folder / "design.json").read_text(encoding="utf-8"))
     assert kinds == design["kinds"]
-    first = kinds["system"]
-    compares = words[0] == "preference"
-    asked = dict(zip(words[1::2], words[2::2])) if "--class" not in words else {}
-    step = systems if words[0] == "cESA" else 1
-    for kind, option, usual_share in (("degraded", "--degraded", 0.05), ("repeat", "--repeats", 0.05)):
-        share = 0 if compares else float(asked.get(option, usual_share))
-        far = abs(kinds[kind] - share * first)
-        assert far <= (step + 1) / 2 or f"of {share * first:.0f} {kind} items could be had" in told
-        assert kinds[kind] <= share * first + (step + 1) / 2
-        assert not share or f"{kinds[kind] / first:.1%} come again" in told
-    everybody = {row["annotator"] for row in rows if row.get("item_type") == "calibration"}
+    plan = (folder / "plan.md").read_text(encoding="utf-8")
+    for kind, option in (("degraded", "--degraded"), ("repeat", "--repeats")):
+        asked = re.search(rf"{option} (\S+)", words)
+        wanted = kinds["system"] * (0 if words == "preference" else float(asked[1]) if asked else 0.05)
+        step = ((systems if "cESA" in words else 1) + 1) / 2
+        assert kinds[kind] <= wanted + step
+        assert kinds[kind] >= wanted - step or f"of {wanted:.0f} {kind} items could be had" in plan
     each = Counter(row["annotator"] for row in rows if row.get("item_type") == "calibration")
     assert set(each.values()) <= {design["calibration"]}
-    assert len(everybody) in (0, int(annotators))
-    if not each:
-        assert not re.search(r"calibration set (is drawn|has)", told)
-    elif f"it has {design['calibration']}" not in told:
-        pytest.fail(told)
-    for text in (told, (folder / "README.md").read_text(encoding="utf-8")):
-        named = {name.split("/")[0] for name in re.findall(r"`([\w./]+)`", text) if "/" in name or "." in name}
-        named |= set(re.findall(r"^evalkit import (\w+)/\*", text, re.MULTILINE))
-        assert not [name for name in named - {"data", "class.parquet", ".jsonl"} if not (folder / name).exists()]
-    imports = re.findall(r"^evalkit import (\S+)", (folder / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
-    assert not imports, "the plan alone says how to go on"
+    assert len(each) in (0, annotators)
 
 
-@pytest.mark.parametrize("name", ["template", "assignment.csv", "annotator-01.xlsx"])
+@pytest.mark.parametrize("name", ["scores.csv", "assignment.csv", "annotator-01.xlsx"])
 def test_what_nobody_has_filled_in_is_told_as_that(home, name, capsys):
-    if name == "template":
-        assert cli.main(["new", "campaign", "mine", "--out", str(home)]) == 0
-        path = home / "mine" / "scores.csv"
-    else:
-        assert new(home, "--protocol", "DA", "--annotators", "3") == 0
-        [path] = (home / "mine").rglob(name)
-    capsys.readouterr()
-    words = ["--design", str(home / "mine" / "design.json")] if name != "template" else []
+    designed = name != "scores.csv"
+    made = (
+        new(home, "--protocol DA --annotators 3")
+        if designed
+        else cli.main(["new", "campaign", "mine", "--out", str(home)])
+    )
+    assert made == 0
+    [path] = (home / "mine").rglob(name)
+    words = ["--design", str(home / "mine" / "design.json")] if designed else []
     assert cli.main(["import", str(path), *words, "--out", str(home / "x.parquet")]) == 1
-    told = capsys.readouterr().err
-    assert "holds no judgement yet" in told
-    assert "import it again" in told
-    assert len(told.strip().splitlines()) == 1
-
-
-def test_a_pilot_with_too_few_agreed_items_is_refused_with_an_option_that_there_is(home, capsys):
-    rng, lines = np.random.default_rng(1), len((home / "source.txt").read_text(encoding="utf-8").splitlines())
-    systems = [path.stem for path in (home / "outputs").iterdir()]
-    rows = [
-        ("eng", "deu", system, f"block-{place // 10 + 1}", place + 1, who, int(rng.integers(40, 60)))
-        for system in systems
-        for place in range(lines)
-        for who in ("Ann", "Bob")
-    ]
-    names = ["src_lang", "tgt_lang", "system", "doc", "segment", "annotator", "score (0-100)"]
-    pd.DataFrame(rows, columns=names).to_csv(home / "pilot.csv", index=False)
-    words = ["--protocol", "DA", "--annotators", "3", "--pilot", str(home / "pilot.csv"), "--pair", "eng-deu"]
-    assert new(home, *words, "--calibration", "10") == 1
-    remedy = re.search(r"Pass (--calibration \d+)", capsys.readouterr().err)
-    assert new(home, *words, *remedy[1].split()) == 0
+    assert "holds no judgement yet" in capsys.readouterr().err
