@@ -5,31 +5,26 @@ import json
 import warnings
 from dataclasses import replace
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from scipy import stats
-from statsmodels.stats.multitest import multipletests
 
 from evalkit import ROOT, DataError, campaign, data
 from evalkit.campaign import figures as draw
-from evalkit.campaign import paperwork, sentences, spread
+from evalkit.campaign import paperwork, spread
 from evalkit.campaign.checks import FINE, LOOK, PROBLEM, UNKNOWN
 from evalkit.campaign.names import LONGEST, readable
-from evalkit.campaign.people import annotators as people
 from evalkit.campaign.planning import cost
-from evalkit.campaign.sentences import say
-from evalkit.data import registry, schemas, simulate
+from evalkit.data import schemas, simulate
 from evalkit.human import annotators, calibration, context, normalization, ranking
 from evalkit.reports import cli, execute
 from evalkit.reports.studies import Study
 from evalkit.stats import agreement
-from tests import widths_by_hand as widths
 from tests.makers import finished, ratings
-from tests.pages import analysed, errors_in, opened, page, plain, ranked
+from tests.pages import errors_in, opened, page, plain
 
 #: A whole report takes a moment, and to shrink a counterexample would take thousands of them.
 NO_SHRINKING = (Phase.explicit, Phase.reuse, Phase.generate)
@@ -86,23 +81,6 @@ def designs(draw):
     return finished(frame, scale), spans, draw(st.booleans())
 
 
-@pytest.fixture(scope="module")
-def small():
-    """The analyses of a plain campaign of two systems."""
-    return analysed(plain())
-
-
-def texts(found):
-    """Everything that the report of an analysis says, whatever it lacks."""
-    shown = page(found)
-    checks, table = list(shown.checks.values()), campaign.tabulate(list(shown.checks.values()))
-    told = [shown.headline, shown.trust, *sentences.steps(found, checks), *table.to_numpy().ravel()]
-    told += [sentence for name in PARTS for sentence in say(getattr(found, name))]
-    told += sentences.figures(found.ranking) if found.ranking else []
-    told += [*say(found.campaign), *sentences.language_pairs(found.pairs)]
-    return [*told, paperwork.methods(found, resamples=20, seed=7).text]
-
-
 def figures(found):
     """Every figure that the report of an analysis has."""
     if found.ranking:
@@ -119,7 +97,8 @@ def figures(found):
         yield draw.plan(found.plan)
 
 
-@settings(max_examples=6, phases=NO_SHRINKING)
+@pytest.mark.slow
+@settings(max_examples=5, phases=NO_SHRINKING)
 @given(designs())
 def test_any_valid_table_gets_a_whole_report_that_says_true_things(design):
     table, spans, higher = design
@@ -128,33 +107,24 @@ def test_any_valid_table_gets_a_whole_report_that_says_true_things(design):
         warnings.simplefilter("error")
         mine = campaign.from_ratings(table, spans, higher_is_better=higher)
         found = campaign.analyse(mine, resamples=20, hourly_pay=10, currency="EUR")
-        told = texts(found)
-    assert all(say(getattr(found, name)) for name in PARTS), "every part has a word to say"
+        shown = page(found)
+        told = [shown.headline, shown.trust, paperwork.methods(found, resamples=20, seed=7).text]
+        told += [shown.told(part) for part in PARTS]
+        for figure in figures(found):
+            figure.canvas.draw()
     for text in told:
+        assert text
         assert not {"nan", "None", "<NA>", "Traceback"} & set(text.split()), text
     assert found.collection.pairs["judgements"].sum() == len(table)
     assert len(mine.part) == table.groupby(["src_lang", "tgt_lang"]).size().max()
-    shown = page(found)
     results = [check.verdict for check in shown.checks.values()]
     assert results == sorted(results, key=[PROBLEM, LOOK, UNKNOWN, FINE].index)
-    results = [check.verdict for check in shown.checks.values() if not check.elsewhere]
-    answer = shown.trust.removeprefix("Can you rely on it? ")
-    assert (answer.startswith("Yes"), answer.startswith("Not yet")) == (set(results) == {FINE}, PROBLEM in results)
     ranked = found.ranking
     if ranked and len(ranked.names) > 1:
         rows = mine.judged.groupby(["system", *mine.segment])["score"].mean().groupby("system").mean()
         assert ranked.means == pytest.approx(rows.to_dict())
         assert ranked.method.by_z or rows[ranked.top] == pytest.approx(rows.max())
         assert sorted([ranked.top, *ranked.level, *ranked.beaten]) == sorted(ranked.names) == mine.systems
-
-
-@settings(max_examples=2, phases=NO_SHRINKING)
-@given(designs())
-def test_every_figure_of_any_valid_table_can_be_drawn(design):
-    table, spans, higher = design
-    for figure in figures(analysed(table, spans, higher_is_better=higher)):
-        figure.canvas.draw()
-        assert figure.get_label().endswith(".")
 
 
 def test_the_ranking_is_that_of_the_ranking_room():
@@ -172,9 +142,8 @@ def test_the_ranking_is_that_of_the_ranking_room():
 
 
 @pytest.mark.parametrize(("score", "way"), [("raw", "raw scores"), ("z", "z per annotator")])
-@pytest.mark.parametrize("gap", [0.5, 8.0])
-def test_the_clusters_of_normalised_scores_are_drawn_by_the_tests_of_the_ranking(gap, score, way):
-    table = plain(systems=4, gap=gap, spread={"residual": 20.0})
+def test_the_clusters_of_normalised_scores_are_drawn_by_the_tests_of_the_ranking(score, way):
+    table = plain(systems=4, gap=8.0, spread={"residual": 20.0})
     mine = opened(table)
     rows = campaign.normalize_scores(mine, resamples=20).rankings
     own = rows[rows["variant"] == way].set_index("system")["cluster"]
@@ -185,21 +154,21 @@ def test_the_clusters_of_normalised_scores_are_drawn_by_the_tests_of_the_ranking
         np.testing.assert_allclose(shown["z"], z.set_index("system")["score"][shown.index])
 
 
-def test_agreement_takes_the_coefficient_that_fits_the_scale_and_correlates_every_two_as_scipy_does(small):
+def test_agreement_takes_the_coefficient_that_fits_the_scale_and_correlates_every_two_as_scipy_does():
     five = plain(people=2).assign(score=lambda t: t["score"].div(25).round().clip(1, 4))
     two = five.assign(score=five["score"].gt(2).astype(float))
     levels = [campaign.measure_agreement(opened(table), resamples=20).level for table in (five, two)]
     assert levels == ["ordinal", "nominal"]
-    scores, alpha = agreement.score_matrix(small.campaign.part), [("krippendorff_alpha", "interval")]
+    mine = opened(plain())
+    scores, alpha = agreement.score_matrix(mine.part), [("krippendorff_alpha", "interval")]
     expected = agreement.coefficients(scores, measures=alpha, resamples=20, seed=7).iloc[0]
-    found = small.agreement
+    found = campaign.measure_agreement(mine, resamples=20)
     assert [found.estimate, found.low, found.high] == pytest.approx(expected[["estimate", "low", "high"]].tolist())
     assert found.between[["annotator_a", "annotator_b"]].values.tolist() == [["p0", "p1"], ["p0", "p2"], ["p1", "p2"]]
     for row in found.between.itertuples():
         one, other = scores[row.annotator_a], scores[row.annotator_b]
         assert row.spearman == pytest.approx(stats.spearmanr(one, other).statistic)
         assert (row.difference, row.items) == (pytest.approx((one - other).mean()), 60)
-    assert campaign.measure_agreement(opened(plain(people=9)), resamples=20).between.empty, "the profiles say it"
 
 
 def test_agreement_leaves_calibration_items_out_where_there_are_enough_others():
@@ -209,14 +178,6 @@ def test_agreement_leaves_calibration_items_out_where_there_are_enough_others():
     mixed, alone, rest = (campaign.measure_agreement(opened(rows), resamples=20) for rows in (several, table, one))
     assert (mixed.items, mixed.estimate, mixed.calibration) == (60, alone.estimate, False)
     assert (rest.items, rest.calibration) == (40, True)
-
-
-def test_twenty_language_pairs_of_two_segments_each_get_a_report():
-    parts = [plain(documents=1, length=2, seed=n, tgt_lang=f"t{n:02}") for n in range(20)]
-    shown = page(pd.concat(parts), pair="eng-t07")
-    assert len(shown.found.pairs) == len(shown.found.collection.pairs) == 20
-    assert shown.headline.startswith("eng-t07: ")
-    assert shown.found.agreement.estimate is None, "four items are too few"
 
 
 def test_screening_proposes_whom_the_annotators_room_would_send_away_and_leaves_nobody_out():
@@ -237,14 +198,11 @@ def test_rules_that_do_not_fit_the_data_are_set_aside():
     five = plain().assign(score=lambda t: t["score"].div(25).round().clip(1, 4))
     assert "unique_scores < 6" not in applied(five, (1.0, 5.0))
     assert "sd < 5" not in applied(plain(), None)
-    assert {"sd < 5", "with_others < 0.1", "unique_scores < 6"} <= {*applied(plain())}
-    started = plain(started=lambda t: np.arange(len(t)) * 20.0)
-    timed = started.assign(ended=started["started"] + 9.0)
-    stamps = started.assign(ended=started["started"] + np.where(np.arange(len(started)) % 2, 0.001, 9.0))
-    assert "seconds < 2" in applied(timed)
+    timed = plain(started=lambda t: np.arange(len(t)) * 20.0, ended=lambda t: t["started"] + 9.0)
+    stamps = timed.assign(ended=timed["started"] + np.where(np.arange(len(timed)) % 2, 0.001, 9.0))
+    assert {"sd < 5", "with_others < 0.1", "unique_scores < 6", "seconds < 2"} <= {*applied(timed)}
     assert "seconds < 2" not in applied(stamps), "stamps are no lengths of judgements"
     assert "seconds" not in campaign.profile_annotators(opened(stamps)).table
-    assert (people.stamped(timed), people.stamped(stamps)) == (False, True)
 
 
 @pytest.mark.parametrize(
@@ -258,22 +216,17 @@ def test_rules_that_do_not_fit_the_data_are_set_aside():
         (lambda mine: data.open_campaign("absent.parquet"), "absent"),
     ],
 )
-def test_wrong_options_are_refused(ask, word, small):
+def test_wrong_options_are_refused(ask, word):
     with pytest.raises(DataError, match=word):
-        ask(small.campaign)
+        ask(opened(plain()))
 
 
-def test_what_the_data_do_not_allow_is_missing_and_asked_for(small):
-    found = analysed(plain(people=1))
-    lacks = {"calibration": "calibration", "errors": "mark errors", "cost": "started", "context": "copy"}
-    for name, word in (lacks | {"normalization": "two annotators"}).items():
-        missing = getattr(found, name)
-        assert not missing
-        assert word in missing.collect, name
-        assert sentences.known(missing) == []
-        assert sentences.not_in_file(part=missing) == [f"Part: {say(missing)[0]}"]
-    assert "below 0" in campaign.measure_cost(small.campaign, hourly_pay=-1).reason
-    assert "no such measure" in campaign.screen_annotators(small.campaign, rules=["speed < 1"]).reason
+def test_what_the_data_do_not_allow_is_missing():
+    mine = opened(plain(people=1))
+    analyses = (campaign.calibrate, campaign.count_errors, campaign.measure_cost, campaign.compare_contexts)
+    assert not any(analysis(mine) for analysis in (*analyses, campaign.normalize_scores))
+    assert not campaign.measure_cost(mine, hourly_pay=-1)
+    assert not campaign.screen_annotators(mine, rules=["speed < 1"])
 
 
 def test_lower_is_better_turns_scores_round_on_their_scale():
@@ -328,7 +281,6 @@ def test_what_the_hours_cost_is_hours_times_pay():
     found = campaign.measure_cost(opened(table), hourly_pay=12.0, currency="EUR")
     worked = table.groupby("annotator")["ended"].max() - table.groupby("annotator")["started"].min()
     assert found.cost == pytest.approx(worked.sum() / 3600 * 12) == found.by_annotator["cost"].sum()
-    assert "EUR" in say(found)[1]
 
 
 def test_calibration_items_of_language_pairs_give_all_four_forms():
@@ -344,15 +296,9 @@ def test_calibration_items_of_language_pairs_give_all_four_forms():
     table = finished(pd.concat(parts, ignore_index=True), scale)
     found = campaign.calibrate(opened(table), resamples=30)
     assert found.by == "pair"
-    assert found.systems["form"].tolist()[::6] == ["raw scores", *calibration.forms.FORMS.values()]
     direct = calibration.ratings.calibrate(table, by="pair", scale=scale, resamples=30, seed=7)
     for name in ("raw", "adjusted", "se", "low", "high"):
-        np.testing.assert_allclose(found.groups[name], direct[name], rtol=0, atol=0)
-    one = found.groups[found.groups["group"].eq("eng-jpn") & found.groups["system"].eq("S0")].set_index("form")
-    means = {name: one[name].iloc[0] for name in ("calibration_mean", "reference_mean")}
-    standard = calibration.ratings.own_standard(table, by="pair", scale=scale)
-    for form, value in calibration.forms.adjust(one["raw"].iloc[0], **means, standard=standard).items():
-        assert one.loc[calibration.forms.FORMS[form], "adjusted"] == pytest.approx(float(value)), form
+        np.testing.assert_array_equal(found.groups[name], direct[name])
     options = {"by": "pair", "within": None, "splits": 50, "resamples": 30, "seed": 7}
     with np.errstate(invalid="ignore", divide="ignore"):
         held = calibration.held_out.held_out(table, scale=scale, **options).drop(columns=["form", "within"])
@@ -361,17 +307,16 @@ def test_calibration_items_of_language_pairs_give_all_four_forms():
     assert found.strictness["shift"].iloc[0] > 0
 
 
-@pytest.mark.parametrize("seed", [3, 4])
-def test_annotators_calibrated_by_shared_items_are_those_of_the_calibration_room(seed):
+def test_annotators_calibrated_by_shared_items_are_those_of_the_calibration_room():
     design = simulate.Design(systems=3, documents=8, annotators=4, judgements=4, calibration=24)
-    table = simulate.campaign(design=design, seed=seed)
+    table = simulate.campaign(design=design, seed=3)
     mine = opened(table)
     found = campaign.calibrate(mine, resamples=25, seed=11)
     assert found.by == "annotator"
     options = {"by": "annotator", "within": "pair", "resamples": 25, "seed": 11}
     direct = calibration.ratings.calibrate(table, scale=mine.scale, **options)
     for name in ("raw", "adjusted", "se", "low", "high"):
-        np.testing.assert_allclose(found.groups[name], direct[name], rtol=0, atol=0)
+        np.testing.assert_array_equal(found.groups[name], direct[name])
     mean = direct[direct["form"] == "moderated"].groupby("system")["adjusted"].mean()
     shown = found.systems.set_index(["form", "system"]).loc["moderated shift", "adjusted"]
     assert shown[mean.index].tolist() == pytest.approx(mean.tolist())
@@ -391,52 +336,18 @@ def test_the_check_of_degraded_context_is_that_of_the_context_room():
     assert found.effect == pytest.approx(means["after"] - means["before"])
     assert found.p == context.permutation(grouped, resamples=99, rng=np.random.default_rng(5))[1]
     pd.testing.assert_frame_equal(found.sizes, context.group_sizes(paired))
-    shown = found.contrasts.set_index("group")
-    assert shown["n"].to_dict() == grouped["group"].value_counts()[shown.index].to_dict()
-    np.testing.assert_allclose(shown["mean"], means[shown.index])
-
-
-def test_a_drag_of_degraded_neighbours_is_found():
-    control = simulate.Control(copies=3, context=-25.0)
-    design = simulate.Design(systems=3, documents=40, annotators=6, judgements=2, hit=60)
-    still = simulate.Behaviour(sd_noise=3.0)
-    table = simulate.campaign(design=design, behaviour=still, control=control, seed=2)
-    table["position"] = table.groupby("hit").cumcount()
-    table["copy"] = table["item_type"].isin(["degraded", "repeat"])
-    found = campaign.compare_contexts(opened(table), resamples=99)
-    assert found.effect > 10
-    assert found.p < 0.05
-    assert found.equivalence.verdict == "different"
 
 
 def test_long_and_unseen_names_are_shortened_and_never_meet():
     long, other, turned = "L" * 2000, "L" * 1999 + "M", f"a{chr(0x202E)}b"
     table = plain(systems=[long, other, turned, "a b"])
-    found = analysed(table, errors_in(table.drop(columns="item_type").iloc[::3]).astype("category"))
-    mine = found.campaign
+    mine = opened(table, errors_in(table.drop(columns="item_type").iloc[::3]).astype("category"))
     assert (len(mine.systems), mine.renamed) == (4, 3)
     assert max(map(len, mine.systems)) <= LONGEST
-    assert all(long not in text and chr(0x202E) not in text for text in texts(found))
-    assert found.errors.by_system["errors"].sum() == len(table.iloc[::3])
-    assert found.ranking.means["a b"] == pytest.approx(table.groupby("system")["score"].mean()["a b"])
-    assert opened(plain()).renamed == 0
-
-
-def test_pictures_have_room_for_long_names_and_for_systems_beside_one_that_is_far_off():
-    names = [f"{letter} {'very ' * 12}long name of a system" for letter in "abcd"]
-    mine = opened(plain(systems=names))
-    found = campaign.rank_systems(mine, resamples=20)
-    for figure in (draw.scores(found), draw.places(found), draw.ways(campaign.normalize_scores(mine, resamples=20))):
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")  # a layout that collapses warns
-            figure.canvas.draw()
-        labels = " ".join(text.get_text() for text in figure.findobj(mpl.text.Text))
-        assert "…" in labels
-        assert names[0] not in labels
-    far = ranked(plain(systems=6, people=6, gap=[0, -1, -2, -3, -4, -65]))
-    axes = draw.scores(far).axes[0]
-    assert far.means["S5"] < axes.get_xlim()[0]
-    assert any("◂" in text.get_text() for text in axes.texts)
+    assert campaign.count_errors(mine).by_system["errors"].sum() == len(table.iloc[::3])
+    assert campaign.rank_systems(mine, resamples=20).means["a b"] == pytest.approx(
+        table.groupby("system")["score"].mean()["a b"]
+    )
 
 
 def test_errors_of_degraded_items_and_of_references_are_no_systems_errors():
@@ -459,75 +370,39 @@ def test_names_stay_different_and_short_ones_stay_themselves(names):
     assert all(name not in shown for name in names if name.isalnum() and len(name) <= LONGEST)
 
 
-ESA = "wmt-conference/wmt24-news-systems/*/humeval/esa_generalMT2024_wave3.csv"
-#: A stranger's files: what the report of each must hold.
-STRANGERS = {
-    "xsts.xlsx": {"rankings", "agreement", "plan"},
-    "esa.csv": {"rankings", "errors_systems", "quality_control", "coverage_annotators", "time"},
-}
-
-
-@pytest.mark.parametrize("name", ["xsts.xlsx", pytest.param("esa.csv", marks=pytest.mark.slow)])
-def test_a_stranger_gets_a_report_from_one_command(name, tmp_path, mirrored, monkeypatch, capsys):
+@pytest.mark.slow
+def test_a_stranger_gets_a_report_from_one_command(tmp_path, monkeypatch, capsys):
+    """Of a workbook, beside another campaign on the same texts and a metric's scores."""
     folder = tmp_path / "private folder"
     folder.mkdir()
-    if name == "esa.csv":  # a part of the real one, for the whole takes long
-        lines = mirrored(ESA).read_text(encoding="utf-8").splitlines(keepends=True)
-        (folder / name).write_text("".join(lines[:2500]), encoding="utf-8")
-    else:
-        frame = plain(systems=3, documents=8).drop(columns="item_type")
-        frame.assign(score=(frame["score"] / 20).round().clip(1, 5)).to_excel(folder / name, index=False)
+    frame, other = (plain(systems=3, documents=8, seed=seed).drop(columns="item_type") for seed in (1, 2))
+    frame.assign(score=(frame["score"] / 20).round().clip(1, 5)).to_excel(folder / "xsts.xlsx", index=False)
+    other.to_csv(folder / "other.csv", index=False)
+    items = other[["system", "doc", "segment", "score"]].drop_duplicates(["system", "segment"])
+    items.rename(columns={"score": "COMET"}).to_csv(folder / "comet.csv", index=False)
     monkeypatch.chdir(folder)
     monkeypatch.setenv("EVALKIT_SALT_FILE", str(tmp_path / "salt"))
-    monkeypatch.setenv("EVALKIT_OFFLINE", "1")
-    monkeypatch.delenv("EVALKIT_DATA_MIRROR", raising=False)
-    assert cli.main(["run", "campaign", "-p", f"file={name}", "-p", "resamples=30", "--out", "reports"]) == 0
-    assert capsys.readouterr().out.splitlines()[-1] == str(folder / "reports" / "campaign.html")
-    texts = [(folder / "reports" / f"campaign.{ending}").read_text(encoding="utf-8") for ending in ("html", "json")]
-    found = json.loads(texts[1])
-    assert STRANGERS[name] <= set(found["recorded"])
-    assert found["parameters"]["file"] == name
-    assert name.partition(".")[0] in found["signature"]
+    assert cli.main(["run", "campaign", "-p", "file=absent.csv", "--out", "reports"]) == 1
+    assert "absent.csv is no file" in capsys.readouterr().err
+    words = ["file=xsts.xlsx", "against=other.csv", "metrics=comet.csv", "resamples=20"]
+    assert cli.main(["run", "campaign", *(part for word in words for part in ("-p", word)), "--out", "reports"]) == 0
+    written = [(folder / "reports" / f"campaign.{ending}").read_text(encoding="utf-8") for ending in ("html", "json")]
+    assert not [text for text in written if "private folder" in text]
+    found = json.loads(written[1])
+    assert {"rankings", "agreement", "plan", "against_systems", "against_alike", "judges"} <= set(found["recorded"])
+    assert (found["parameters"]["file"], found["parameters"]["against"]) == ("xsts.xlsx", "other.csv")
     assert {source["source"] for source in found["data"]} == {"real"}
-    assert not [text for text in texts if "private folder" in text or "not a campaign of yours" in text]
-    assert "stderr" not in texts[0].partition("<body")[2]
-    written = {path.name for path in campaign.export(folder / "reports" / "campaign.json", folder / "files")}
-    assert {"rankings.csv", "rankings.parquet", "rankings.tex", "methods.md", "methods.bib", "datasheet.md"} <= written
+    files = {path.name for path in campaign.export(folder / "reports" / "campaign.json", folder / "files")}
+    assert {"rankings.csv", "rankings.parquet", "rankings.tex", "methods.md", "methods.bib", "datasheet.md"} <= files
 
 
-def test_paths_are_taken_from_where_the_user_stands_or_from_the_studies_file(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    assert cli.main(["run", "campaign", "-p", "file=absent.csv", "--out", str(tmp_path / "out")]) == 1
-    told = capsys.readouterr().err
-    assert f"campaign: file=absent.csv is no file in {tmp_path}" in told
-    assert told.count("\n") == 1
+def test_nothing_is_fetched_for_a_file_of_ones_own(tmp_path):
     (tmp_path / "mine.csv").write_text("x", encoding="utf-8")
     study = Study("campaign", ROOT / "notebooks" / "studies" / "campaign.ipynb", "t", data=("wmt22-mturk",))
     file, against = {"file": "mine.csv"}, {"against": "mine.csv"}
     tasks = [execute.bound(replace(study, parameters=own), {}, tmp_path) for own in ({}, file, against, file | against)]
-    example = ("wmt22-mturk",)
-    assert [task.data for task in tasks] == [example, (), example, ()], "nothing is fetched for a file of one's own"
+    assert [task.data for task in tasks] == [("wmt22-mturk",), (), ("wmt22-mturk",), ()]
     assert tasks[1].parameters["file"] == str(tmp_path / "mine.csv")
-    assert execute.without_folders(tasks[1]).parameters["file"] == "mine.csv"
-
-
-@pytest.mark.parametrize(
-    "dataset",
-    [
-        *("wmt22-calibration-hits", "indicmt-mqm"),
-        *(pytest.param(name, marks=pytest.mark.slow) for name in ("wmt24-esa", "wmt23-mqm")),
-    ],
-)
-def test_registered_data_of_every_kind_make_an_example(dataset, real):
-    real(dataset)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        mine = campaign.from_ratings(*campaign.example(dataset), example=True)
-        found = campaign.analyse(mine, resamples=20)
-    assert "not a campaign of yours" in say(mine)[0]
-    assert found.collection.pairs["judgements"].sum() == len(real(dataset))
-    assert bool(found.errors) == (f"{dataset}-spans" in registry.entries())
-    assert bool(found.calibration) == (dataset == "wmt22-calibration-hits")
 
 
 @pytest.fixture(scope="module")
@@ -537,6 +412,7 @@ def japanese(here):
     return campaign.from_ratings(*campaign.example("wmt22-mturk"), pair="jpn-eng", example=True)
 
 
+@pytest.mark.slow
 def test_the_example_by_z_is_the_official_ranking_to_its_printed_digits(real, japanese):
     """Our z-scores, from raw scores alone, against the system scores that WMT22 published, where counts agree."""
     official = real("wmt22-mturk-ranking")
@@ -546,8 +422,8 @@ def test_the_example_by_z_is_the_official_ranking_to_its_printed_digits(real, ja
     assert (len(printed), equal.sum()) == (14, 12)
 
 
-def test_the_example_is_what_pandas_and_scipy_make_of_the_raw_file(japanese, mirrored):
-    """Counts, means, tests, clusters, agreement and quality control of the example, from WMT22's files themselves."""
+@pytest.mark.slow
+def test_agreement_and_quality_of_the_example_are_what_pandas_makes_of_the_raw_file(japanese, mirrored):
     place = "wmt-conference/wmt22-news-systems/*/humaneval/DA/newstest2022-toen"
     raw = pd.read_csv(mirrored(f"{place}/ad-jaen-good-stnd.csv"), sep=r"\s+")
     lines = mirrored(f"{place}/ad-jaen-trk-mean-sd.txt").read_text(encoding="utf-8").splitlines()
@@ -557,33 +433,10 @@ def test_the_example_is_what_pandas_and_scipy_make_of_the_raw_file(japanese, mir
         for n in (1, 2)
     )
     raw["points"] = (raw["score"] * raw["WorkerId"].map(sds) + raw["WorkerId"].map(means)).round()
-    raw["own_z"] = raw.groupby("WorkerId")["points"].transform(lambda own: (own - own.mean()) / own.std())
     kept = raw[raw["type"].isin(["SYSTEM", "REPEAT"])]
-    cells = kept.groupby(["sys_id", "sid"])[["points", "own_z"]].mean()
-    systems = cells.groupby("sys_id").mean().sort_values("own_z", ascending=False)
-    ranked = campaign.rank_systems(japanese, score="z", unit="annotators", resamples=20)
-    shown = ranked.systems.set_index("system")
-    assert shown.index.tolist() == systems.index.tolist()
-    np.testing.assert_allclose(shown["mean"], systems["points"])
-    np.testing.assert_allclose(shown["z"], systems["own_z"])
-    pairs = list(itertools.combinations(systems.index, 2))
-    weight = 1 / kept.groupby(["sys_id", "sid"])["own_z"].transform("size")
-    residual = (kept["own_z"] - kept["sys_id"].map(systems["own_z"])) * weight
-    of = [kept["WorkerId"], kept["sys_id"]]
-    influence = residual.groupby(of).sum().unstack(fill_value=0) / weight.groupby(kept["sys_id"]).sum()
-    work = weight.groupby(of).sum().unstack(fill_value=0)
-
-    def p_value(a, b):
-        apart = systems["own_z"][a] - systems["own_z"][b]
-        return widths.higher(apart, influence[a] - influence[b], work[[a, b]])
-
-    adjusted = dict(zip(pairs, multipletests([p_value(a, b) for a, b in pairs], method="holm")[1]))
-    assert ranked.method.unit == ("annotator",)
-    assert len(ranked.pairwise) == len(pairs) == 91
-    for row in ranked.pairwise.itertuples():
-        assert row.adjusted_p == pytest.approx(adjusted[row.better, row.worse], rel=1e-9)
-    ends = [all(adjusted[a, b] < 0.05 for a in systems.index[:n] for b in systems.index[n:]) for n in range(1, 14)]
-    assert shown["cluster"].tolist() == [1, *(1 + np.cumsum(ends))]
+    cells = kept.groupby(["sys_id", "sid"])["points"].mean()
+    collected = campaign.count_judgements(japanese)
+    assert (collected.cells, collected.judged) == (cells.unstack(0).size, len(cells))
     judged = kept.groupby(["sys_id", "sid", "WorkerId"])["points"].mean().unstack()
     several = judged[judged.notna().sum(axis=1) > 1]
     found = campaign.measure_agreement(japanese, resamples=20)
@@ -591,20 +444,7 @@ def test_the_example_is_what_pandas_and_scipy_make_of_the_raw_file(japanese, mir
     values = several.stack().dropna()  # the package would hold a matrix of all scores for each item
     within = (several.count(axis=1) * several.var(axis=1)).sum() / len(values)
     assert found.estimate == pytest.approx(1 - within / values.var()), "Krippendorff's alpha of an interval scale"
-    collected = campaign.count_judgements(japanese)
-    assert (collected.cells, collected.judged) == (cells["own_z"].unstack(0).size, len(cells))
     key = ["HITId", "WorkerId", "sys_id", "sid"]
     first, again = (raw[raw["type"].eq(kind)].set_index(key)["points"] for kind in ("SYSTEM", "REPEAT"))
     apart = (again - first.groupby(level=key).mean()).abs().dropna()
     assert campaign.control_quality(japanese).again == apart.median()
-
-
-def test_the_report_says_how_a_file_was_read(tmp_path, monkeypatch):
-    monkeypatch.setenv("EVALKIT_SALT_FILE", str(tmp_path / "salt"))
-    lines = "system,segment,annotator,score\nA,1,x,80\nB,1,x,70\n\ufeffA,2,x,60\nB,2,x,7"
-    (tmp_path / "mine.csv").write_text(lines, encoding="utf-8")
-    mine = campaign.from_ratings(*data.open_campaign(str(tmp_path / "mine.csv")))
-    assert mine.systems == ["A", "B"]
-    [told] = [text for text in say(campaign.count_judgements(mine)) if "mine.csv" in text]
-    notes = ("nothing says the languages", "no column names documents", "does not end in a line break", "U+FEFF")
-    assert [note for note in notes if note not in told] == []
