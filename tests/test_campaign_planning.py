@@ -10,11 +10,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evalkit import DataError, campaign
-from evalkit.campaign import figures as draw
 from evalkit.campaign.planning import more as plans
-from evalkit.campaign.sentences import plan as words
-from evalkit.campaign.sentences import say
 from evalkit.human import planning
+from tests.makers import finished, ratings
 
 V = {"document": 5.0, "item": 40.0, "annotator": 60.0, "block": 20.0, "residual": 60.0, "taste": 6.0}
 PLAIN = {**V, "taste": 0.0}
@@ -88,12 +86,12 @@ def drawn(rng, parts, people, documents, block, delta):
     return difference.mean(axis=(1, 2)), difference.mean(axis=2).ravel()
 
 
-@pytest.mark.parametrize("parts", [V, PLAIN], ids=["liking", "none"])
-@pytest.mark.parametrize("delta", [3.0, 6.0])
+@pytest.mark.slow
+@pytest.mark.parametrize(("parts", "delta"), [(V, 3.0), (PLAIN, 6.0)], ids=["liking", "none"])
 def test_simulated_campaigns_of_the_planned_size_find_the_difference_in_four_of_five(parts, delta):
     rng = np.random.default_rng(11)
     crew = planning.smallest_crew(parts, delta=delta, block=5, capacity=400)
-    campaigns, hits, false = 1500, 0, 0
+    campaigns, hits, false = 1000, 0, 0
     for _ in range(campaigns):
         if parts["taste"]:
             units = drawn(rng, parts, crew.annotators, crew.segments_each // 5, 5, delta)[0]
@@ -109,38 +107,20 @@ def test_simulated_campaigns_of_the_planned_size_find_the_difference_in_four_of_
     assert low <= 0.05 <= high
 
 
-def test_too_large_a_document_is_refused():
-    with pytest.raises(DataError, match="Documents of 30 segments do not fit"):
-        planning.smallest_crew(V, delta=3, block=30, capacity=50)
-
-
-def collected(rng, *, people=6, documents=8, block=3, systems=2, parts=PLAIN, gap=0.0, uneven=False):
-    """Draw a campaign with known components as a table of ratings: a document is one annotator's, for all systems."""
-    rows = []
-    sd = {name: np.sqrt(value) for name, value in parts.items()}
-    level, liking = rng.normal(0, sd["annotator"], people), rng.normal(0, sd["taste"], (people, systems))
-    for number in range(people * documents):
-        who = number % people if not uneven else min(int(rng.exponential(people / 3)), people - 1)
-        segments = rng.normal(0, 4, block)
-        for system in range(systems):
-            own = 50 - gap * system + level[who] + liking[who, system]
-            own += rng.normal(0, sd["document"]) + rng.normal(0, sd["block"])
-            score = own + segments + rng.normal(0, sd["item"], block) + rng.normal(0, sd["residual"], block)
-            rows += [(f"s{system}", f"d{number}", str(n), f"p{who}", one) for n, one in enumerate(score)]
-    frame = pd.DataFrame(rows, columns=["system", "doc", "segment", "annotator", "score"])
-    frame = frame.assign(src_lang="eng", tgt_lang="deu", item_type="system")
-    frame.attrs |= {
-        "scale": (-100.0, 200.0),
-        "source": {"name": "mine", "source": "real", "origin": "mine.csv", "digest": "sha256:0"},
-    }
-    return frame
+def collected(seed, *, people=6, documents=8, block=3, systems=2, parts=PLAIN):
+    """Draw a campaign with known components, in which a document is one annotator's, for all systems."""
+    spread = {name: np.sqrt(value) for name, value in parts.items()} | {"segment": 4.0}
+    sizes = {"systems": systems, "documents": people * documents, "length": block, "people": people, "each": 1}
+    frame = ratings(seed, **sizes, gap=0, level=50, spread=spread, scale=None)
+    return finished(frame, (-100.0, 200.0))
 
 
 def test_the_variance_of_an_observed_difference_is_that_of_campaigns_drawn_again_and_again():
     parts, rng = {**V, "taste": 30.0}, np.random.default_rng(5)
-    design = collected(np.random.default_rng(1), people=5, documents=6, parts=parts, uneven=True)
-    design = design.drop(design.index[design["system"].eq("s1") & design["doc"].isin(["d0", "d1", "d2"])])
-    design = pd.concat([design, design[design["doc"].eq("d5")].assign(annotator="p9")])  # judged twice
+    design = collected(1, people=5, documents=6, parts=parts)
+    design.loc[design["doc"].isin(["d01", "d02", "d03", "d12"]), "annotator"] = "p0"  # who judges more than others
+    design = design[design["system"].ne("S1") | ~design["doc"].isin(["d00", "d01", "d02"])]
+    design = pd.concat([design, design[design["doc"].eq("d05")].assign(annotator="p9")])  # judged twice
     keys = {
         "annotator": ["annotator"],
         "taste": ["annotator", "system"],
@@ -148,7 +128,7 @@ def test_the_variance_of_an_observed_difference_is_that_of_campaigns_drawn_again
         "item": ["system", "doc", "segment"],
     }
     codes = {name: design.groupby(key).ngroup().to_numpy() for name, key in keys.items()}
-    first = design.groupby(keys["item"])["system"].first().eq("s0").to_numpy()
+    first = design.groupby(keys["item"])["system"].first().eq("S0").to_numpy()
     differences = []
     for _ in range(2500):
         score = rng.normal(0, np.sqrt(parts["residual"]), len(design))
@@ -156,22 +136,20 @@ def test_the_variance_of_an_observed_difference_is_that_of_campaigns_drawn_again
             score = score + rng.normal(0, np.sqrt(parts[name]), levels.max() + 1)[levels]
         cells = np.bincount(codes["item"], score) / np.bincount(codes["item"])
         differences.append(cells[first].mean() - cells[~first].mean())
-    expected = planning.contrast_variance(design, parts, first="s0", second="s1")
+    expected = planning.contrast_variance(design, parts, first="S0", second="S1")
     sure = stats.chi2.ppf([0.0005, 0.9995], 2499) / 2499
     assert sure[0] < np.var(differences, ddof=1) / expected < sure[1]
-    assert expected == pytest.approx(planning.contrast_variance(design, parts, first="s1", second="s0"))
-    wrong = planning.contrast_variance(design, {**parts, "taste": 0.0}, first="s0", second="s1")
+    assert expected == pytest.approx(planning.contrast_variance(design, parts, first="S1", second="S0"))
+    wrong = planning.contrast_variance(design, {**parts, "taste": 0.0}, first="S0", second="S1")
     assert not sure[0] < np.var(differences, ddof=1) / wrong < sure[1], "an error of the liking would show"
-    with pytest.raises(DataError, match="no judgements of s0 and nobody"):
-        planning.contrast_variance(design, parts, first="s0", second="nobody")
+    with pytest.raises(DataError, match="no judgements of S0 and nobody"):
+        planning.contrast_variance(design, parts, first="S0", second="nobody")
 
 
 def test_of_a_campaign_as_it_is_planned_the_variance_is_the_plans():
-    crew = planning.Crew(6, 24, 144, of_people(V, 6, 8, 3))
-    table = collected(np.random.default_rng(2), parts=V)
-    found = planning.contrast_variance(table.assign(layout="x"), {**V, "document": 0.0}, first="s0", second="s1")
+    table = collected(2, parts=V)
+    found = planning.contrast_variance(table, {**V, "document": 0.0}, first="S0", second="S1")
     assert found == pytest.approx(of_people({**V, "document": 0.0}, 6, 8, 3))
-    assert crew.segments == table["system"].eq("s0").sum()
 
 
 @settings(deadline=None, max_examples=60)
@@ -205,8 +183,7 @@ def test_what_is_asked_for_is_what_lacks_and_no_document_or_person_more(points, 
 @pytest.fixture(scope="module")
 def liked():
     """A campaign whose annotators like systems differently, and its plan."""
-    ratings = collected(np.random.default_rng(3), people=20, parts={**V, "taste": 60.0}, systems=4)
-    mine = campaign.from_ratings(ratings)
+    mine = campaign.from_ratings(collected(3, people=20, parts={**V, "taste": 60.0}, systems=4))
     ranked = campaign.rank_systems(mine, resamples=50)
     return mine, ranked, campaign.plan_more(mine, ranked)
 
@@ -225,7 +202,6 @@ def test_the_plan_counts_people_where_they_like_systems_differently(liked):
         )
         assert reached(row["points"], variance, row["people_needed"] - 1) >= 0.8 - 1e-6
         assert row["more_segments"] == row["more_people"] * each
-    assert any("People like systems differently here" in text for text in say(found))
 
 
 def test_the_plan_compares_the_first_with_each_that_is_not_distinguished_from_it(liked):
@@ -246,8 +222,7 @@ def test_the_plan_compares_the_first_with_each_that_is_not_distinguished_from_it
 
 
 def test_without_any_liking_the_plan_counts_segments():
-    ratings = collected(np.random.default_rng(4), people=3, documents=30)
-    mine = campaign.from_ratings(ratings)
+    mine = campaign.from_ratings(collected(1, people=3, documents=30))
     found = campaign.plan_more(mine, campaign.rank_systems(mine, resamples=50))
     assert found.basis.liking == plans.NOT_FOUND
     assert not found.basis.over_annotators
@@ -264,60 +239,29 @@ def test_without_any_liking_the_plan_counts_segments():
 
 
 def test_whether_people_like_systems_differently_may_not_be_told():
-    ratings = collected(np.random.default_rng(4), people=12, documents=1)
-    mine = campaign.from_ratings(ratings)
+    mine = campaign.from_ratings(collected(4, people=12, documents=1))
     found = campaign.plan_more(mine, campaign.rank_systems(mine, resamples=50))
     assert found.basis.liking == plans.NOT_TOLD
-    assert any("cannot be told here" in text and "engage more people" in text for text in say(found))
 
 
 def test_hours_and_money_follow_from_the_median_time_of_a_judgement(liked):
     mine, ranked, _ = liked
     place = mine.ratings.groupby("annotator").cumcount()
     stamped = mine.ratings.assign(started=place * 60.0, ended=place * 60.0 + 45.0)
-    stamped.attrs |= mine.ratings.attrs
-    timed = campaign.from_ratings(stamped)
+    timed = campaign.from_ratings(finished(stamped, mine.scale))
     found = campaign.plan_more(timed, ranked, hourly_pay=30.0, currency="EUR")
     assert found.seconds == pytest.approx(60.0), "from the end of one judgement to the end of the next"
     asked = found.table.dropna(subset="more_judgements")
     assert asked["more_hours"].tolist() == pytest.approx((asked["more_judgements"] / 60).tolist())
-    row = {"more_judgements": 1200, "more_people": 6, "judgements_each": 200, "more_segments": 600, "more_hours": 20.0}
-    assert words.goal(row, found) == (
-        "about 1,200 more judgements, by 6 more people who give 200 each, in about 600 more segments (20 hours of "
-        "work, about 600 EUR)"
-    )
 
 
-def test_what_cannot_be_planned_is_said(liked):
+def test_what_cannot_be_planned_is_missing(liked):
     mine, ranked, _ = liked
-    one = campaign.from_ratings(mine.ratings[mine.ratings["system"] == "s0"])
+    with pytest.raises(DataError, match="Documents of 30 segments"):
+        planning.smallest_crew(V, delta=3, block=30, capacity=50)
+    one = campaign.from_ratings(mine.ratings[mine.ratings["system"] == "S0"])
     assert "one system" in campaign.plan_more(one, ranked).reason
     alone = replace(ranked, table=ranked.table.head(1))
-    assert "one system that can be the best" in campaign.plan_more(mine, alone).reason
-    same = mine.ratings.assign(score=3.0)
-    same.attrs |= mine.ratings.attrs
-    flat = campaign.from_ratings(same)
+    assert "one system" in campaign.plan_more(mine, alone).reason
+    flat = campaign.from_ratings(finished(mine.ratings.assign(score=3.0), (0.0, 100.0)))
     assert "nothing scatters" in campaign.plan_more(flat, campaign.rank_systems(flat, resamples=20)).reason
-
-
-@pytest.mark.parametrize(
-    ("number", "said"),
-    [(0.5, "0.5"), (12.34, "12"), (99, "99"), (100, "about 100"), (1249, "about 1,200"), (34272, "about 34,000")],
-)
-def test_large_numbers_are_said_as_roughly_as_they_are_known(number, said):
-    assert words.about(number) == said
-
-
-def test_the_figure_shows_every_row_that_can_be_found(liked):
-    found = liked[2]
-    figure = draw.plan(found)
-    figure.canvas.draw()
-    axes = figure.axes[0]
-    rows = found.table.dropna(subset="segments_needed")
-    rows = rows[rows["difference"] != plans.CAUTIOUS]
-    markers = [line for line in axes.lines if line.get_linestyle() == "None"]
-    assert [float(line.get_xdata()[0]) for line in markers] == rows["points"].tolist()
-    assert [float(line.get_ydata()[0]) for line in markers] == [2 * n for n in rows["segments_needed"]]
-    assert [text.get_text() for text in axes.texts] == [
-        f"{n:,} people" for n in rows.loc[rows["compares"] == plans.ANY, "people_needed"]
-    ]
