@@ -83,6 +83,7 @@ def test_answers_given_three_times_by_the_same_person_tell_no_more():
     assert alike[1].strengths.p == pytest.approx(alike[0].strengths.p, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_people_who_like_systems_differently_contradict_no_scale_of_strengths():
     rng, found = np.random.default_rng(11), []
     for _ in range(100):
@@ -106,6 +107,7 @@ def test_tables_of_preferences_leave_the_freedom_that_their_pairs_leave(real):
     assert (fits["ties_freedom"] < fits["pairs"]).all()
 
 
+@pytest.mark.slow
 def test_what_a_metric_saves_is_told_with_its_range_over_pairs_of_systems(real):
     saved, told = recorded("judges", "saved"), reference("judges")
     people, machine = real("wmt23-human"), real("wmt23-metrics")
