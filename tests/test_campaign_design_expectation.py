@@ -1,5 +1,7 @@
 """What a designed campaign is said to distinguish: its assumptions, measured anew, and its smallest difference."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -94,19 +96,8 @@ def judged(tmp_path):
         for person in range(3):
             start = 1e9 + len(rows) * 40
             score = float(np.clip(round(quality + rng.normal(0, 4) + 2 * person), 0, 100))
-            rows.append(
-                (
-                    "eng",
-                    "deu",
-                    system,
-                    f"doc{segment // 4}",
-                    str(segment + 1),
-                    f"person{person}",
-                    score,
-                    start,
-                    start + 25,
-                )
-            )
+            at = ("eng", "deu", system, f"doc{segment // 4}", str(segment + 1), f"person{person}")
+            rows.append((*at, score, start, start + 25))
     names = ["src_lang", "tgt_lang", "system", "doc", "segment", "annotator", "score (0-100)", "started", "ended"]
     pd.DataFrame(rows, columns=names).to_csv(tmp_path / "pilot.csv", index=False)
     return tmp_path
@@ -140,32 +131,21 @@ def test_a_pilot_on_another_scale_or_of_other_texts_is_refused(judged):
         draw(other, Wish(PROTOCOLS["DA"], ("ann", "bob"), calibration=10), prior=pilot)
 
 
-def test_the_command_takes_a_pilot_and_says_so(judged, capsys):
-    words = [
-        "new",
-        "campaign",
-        "second",
-        "--out",
-        judged,
+def test_a_calibration_set_that_a_pilot_cannot_fill_is_refused_with_an_option_that_there_is(judged, capsys):
+    files = [
         "--outputs",
         judged / "outputs",
         "--source",
         judged / "source.txt",
         "--documents",
         judged / "documents.txt",
-        "--protocol",
-        "DA",
-        "--annotators",
-        "3",
-        "--pilot",
-        judged / "pilot.csv",
-        "--calibration",
-        "10",
     ]
-    assert cli.main(list(map(str, words))) == 0
-    told = capsys.readouterr().err
-    assert "taken from the pilot" in told
-    assert "drawn by chance, whole documents" not in told
+    words = ["new", "campaign", "second", "--out", judged, *files, "--protocol", "DA", "--annotators", "3"]
+    words = [str(word) for word in (*words, "--pilot", judged / "pilot.csv", "--calibration")]
+    assert cli.main([*words, "500"]) == 1
+    remedy = re.search(r"Pass --calibration (\d+)", capsys.readouterr().err)
+    assert cli.main([*words, remedy[1]]) == 0
+    assert "taken from the pilot" in capsys.readouterr().err
 
 
 def test_what_a_plan_says_of_power_is_recorded_in_full(judged):

@@ -1,4 +1,4 @@
-"""A campaign goes all the way: designed, served by the real Pearmut, judged in a browser, imported, reported."""
+"""A campaign goes all the way: designed, served by the real Pearmut, judged in a browser, imported."""
 
 import json
 import os
@@ -13,7 +13,6 @@ import urllib.request
 import pytest
 
 from evalkit import data
-from evalkit.campaign.design.pearmut import JOINER
 from evalkit.data import designs
 from evalkit.data.provenance import reading_of
 from evalkit.reports import cli
@@ -49,20 +48,8 @@ def pearmut(once):
 
     def make(folder):
         subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-        install = [
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--timeout",
-            "30",
-            "--retries",
-            "1",
-            "--ignore-requires-python",
-            "--only-binary",
-            ":all:",
-            "pearmut==1.1.6",
-        ]
+        words = "-m pip install --quiet --timeout 30 --retries 1 --ignore-requires-python --only-binary :all:"
+        install = [*words.split(), "pearmut==1.1.6"]
         done = subprocess.run([folder / "bin" / "python", *install], capture_output=True, text=True)
         (folder / "said").write_text(done.stderr if done.returncode else "")
 
@@ -88,28 +75,12 @@ def designed(tmp_path_factory):
     (home / "documents.txt").write_text("\n".join(f"doc{number // 2}" for number in range(12)) + "\n")
     for name, word in SYSTEMS.items():
         (home / "outputs" / f"{name}.txt").write_text("\n".join(f"{line} {word}" for line in lines) + "\n")
-    words = [
-        "--out",
-        home,
-        "--outputs",
-        home / "outputs",
-        "--source",
-        home / "source.txt",
-        "--reference",
-        home / "reference.txt",
-        "--documents",
-        home / "documents.txt",
-        "--pair",
-        "en-de",
-        "--annotators",
-        "2",
-        "--calibration",
-        "2",
-    ]
-    copies = ["--degraded", "0.2", "--repeats", "0.2"]
-    assert cli.main(list(map(str, ["new", "campaign", "tiny", *words, "--protocol", "ESA", *copies]))) == 0
-    for protocol in OTHERS:
-        assert cli.main(list(map(str, ["new", "campaign", f"by_{protocol}", *words, "--protocol", protocol]))) == 0
+    words = ["--out", home, "--pair", "en-de", "--annotators", "2", "--calibration", "2", "--outputs", home / "outputs"]
+    for name in ("source", "reference", "documents"):
+        words += [f"--{name}", home / f"{name}.txt"]
+    for name, protocol in [("tiny", "ESA"), *((f"by_{protocol}", protocol) for protocol in OTHERS)]:
+        copies = ["--degraded", "0.2", "--repeats", "0.2"] if name == "tiny" else []
+        assert cli.main(list(map(str, ["new", "campaign", name, *words, "--protocol", protocol, *copies]))) == 0
     return home / "tiny"
 
 
@@ -204,7 +175,7 @@ def logged(page, log, screens):
     pytest.fail(f"{log.name} has not {screens} screens after ten seconds")
 
 
-def test_a_campaign_is_planned_served_judged_fetched_imported_and_reported(designed, served, page, capsys):
+def test_a_campaign_is_planned_served_judged_fetched_and_imported(designed, served, page, capsys):
     address, every, folder = served
     links = [link for link in every if "campaign_id=tiny" in link]
     plan = designs.read(designed / "design.json")
@@ -244,28 +215,17 @@ def test_a_campaign_is_planned_served_judged_fetched_imported_and_reported(desig
             entry = plan.items[name]
             [(alias, kind)] = entry.shown.items()
             assert entry.task == task
-            expected.append(
-                (f"annotator-{task:02d}", plan.systems[alias], entry.doc, entry.segment, kind, text, float(score))
-            )
+            at = (f"annotator-{task:02d}", plan.systems[alias], entry.doc, entry.segment)
+            expected.append((*at, kind, text, float(score)))
     columns = ["annotator", "system", "doc", "segment", "item_type", "hypothesis", "score"]
     assert sorted(ratings[columns].itertuples(index=False, name=None)) == sorted(expected)
     assert {"system", "reference", "calibration", "degraded", "repeat"} == set(ratings["item_type"])
-    texts = ratings[ratings["item_type"].eq("system") & ratings["system"].eq("AlphaNet")]
-    assert texts["hypothesis"].str.replace(JOINER, "").str.endswith(" alpha").all()
 
     # plan and outcome
     told = reading_of(ratings)["plan"]
     counts = {row["annotator"]: (row["planned"], row["collected"]) for row in told["annotators"]}
     sizes = [sum(len(item["tgt"]) for screen in task for item in screen) for task in campaign["data"]]
     assert counts == {"annotator-01": (sizes[0], sizes[0]), "annotator-02": (sizes[1], len(judged[2]))}
-    reports = designed / "reports"
-    arguments = ["run", "campaign", "-p", f"file={designed / 'tiny.parquet'}", "-p", "resamples=20", "--out", reports]
-    assert cli.main(list(map(str, arguments))) == 0, capsys.readouterr().err
-    recorded = json.loads((reports / "campaign.json").read_text())["recorded"]
-    assert {row["annotator"]: row["lacking"] for row in recorded["outcome_annotators"]} == {
-        "annotator-01": 0,
-        "annotator-02": sizes[1] - len(judged[2]),
-    }
 
 
 @pytest.mark.parametrize("protocol", OTHERS)

@@ -5,8 +5,6 @@ import pandas as pd
 import pytest
 
 from evalkit import DataError, campaign
-from evalkit.campaign import sentences
-from evalkit.campaign.figures import scores as draw_scores
 from evalkit.human import ranking
 from evalkit.human.ranking import by_rule
 from tests.pages import opened, page, plain, ranked
@@ -45,19 +43,10 @@ def test_what_is_drawn_follows_from_who_judged_what(frame, unit):
     assert campaign.choose_method(opened(frame)).unit == unit
 
 
-@pytest.mark.parametrize(
-    ("asked", "unit"),
-    [
-        ("annotators", ("annotator",)),
-        ("documents", ("doc",)),
-        ("segments", ("segment",)),
-        ("annotators and documents", ("annotator", "doc")),
-    ],
-)
-def test_another_unit_can_be_asked_for(asked, unit):
-    found = ranked(plain(documents=20), unit=asked)
-    assert found.method.unit == unit
-    assert asked in sentences.sure(found)[0]
+@pytest.mark.parametrize("asked", ["annotators", "annotators and documents"])
+def test_another_unit_can_be_asked_for(asked):
+    unit = ("annotator", "doc")[: 1 + ("and" in asked)]
+    assert campaign.choose_method(opened(plain(documents=20)), unit=asked).unit == unit
 
 
 @pytest.mark.parametrize(
@@ -103,7 +92,6 @@ def test_human_translations_are_shown_and_never_win(name):
     assert table["rank"].dropna().tolist() == [1, 2, 3]
     assert table.loc[name, "mean"] == pytest.approx(frame.loc[human, "score"].mean())
     assert name not in found.pairwise[["better", "worse"]].to_numpy()
-    assert "human translation" in [text.get_text() for text in draw_scores(found).legends[0].get_texts()]
     assert shown.found.pairs[["first", "human"]].to_numpy().tolist() == [["S1", f"worse than {name}"]]
 
 
@@ -127,7 +115,6 @@ def test_one_difference_is_one_number(score):
     scores, gap = found.table.set_index("system")["score"], found.gap(*found.names)
     assert gap == pytest.approx((scores.iloc[0] - scores.iloc[1]) * found.points)
     assert gap == pytest.approx(found.pairwise["difference"].iloc[0] * found.points)
-    assert f"{gap:.2f}" in sentences.figures(found)[0]
     own = frame.groupby("annotator")["score"]
     pooled = np.sqrt((own.var() * (own.size() - 1)).sum() / (len(frame) - own.ngroups))
     assert found.points == pytest.approx(pooled if score == "z" else 1)
@@ -158,7 +145,6 @@ def test_lines_follow_the_rule_that_is_named_and_everything_else_stays(name):
     assert ruled.table[columns].to_numpy().tolist() == theirs.to_numpy().tolist()
     kept = [column for column in units.table if column not in columns]
     pd.testing.assert_frame_equal(units.table[kept], ruled.table[kept])
-    assert (f"“{name}”" in " ".join(sentences.say(ruled))) == (name != "units")
 
 
 def test_a_rule_that_cannot_be_applied_is_refused_and_said():
@@ -167,4 +153,3 @@ def test_a_rule_that_cannot_be_applied_is_refused_and_said():
     found = ranked(apart, resamples=50, lines="wmt26")
     assert found.method.lines == "units"
     assert "share no two segments" in found.refused
-    assert any(found.refused in sentence for sentence in sentences.say(found))
