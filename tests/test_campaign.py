@@ -16,7 +16,7 @@ from evalkit import ROOT, DataError, campaign, data
 from evalkit.campaign import figures as draw
 from evalkit.campaign import paperwork, spread
 from evalkit.campaign.checks import FINE, LOOK, PROBLEM, UNKNOWN
-from evalkit.campaign.names import LONGEST, readable
+from evalkit.campaign.names import LONGEST
 from evalkit.campaign.planning import cost
 from evalkit.data import schemas, simulate
 from evalkit.human import annotators, calibration, context, normalization, ranking
@@ -358,16 +358,6 @@ def test_errors_of_degraded_items_and_of_references_are_no_systems_errors():
     found = campaign.count_errors(opened(pd.concat([frame, bad, human]), errors_in(marked)))
     assert found.by_system.set_index("system")["errors"].to_dict() == {"S0": 0, "S1": 12}
     assert (found.errors, found.judgements) == (12, 24)
-
-
-@settings(max_examples=60)
-@given(st.lists(st.text(max_size=80), unique=True, max_size=8))
-def test_names_stay_different_and_short_ones_stay_themselves(names):
-    shown = readable(names)
-    after = [shown.get(name, name) for name in names]
-    assert len(set(after)) == len(names)
-    assert all(0 < len(name) <= LONGEST for name in after)
-    assert all(name not in shown for name in names if name.isalnum() and len(name) <= LONGEST)
 
 
 @pytest.mark.slow

@@ -29,7 +29,12 @@ def measured(ratings, layout):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "layout"), [("wmt22-mturk", "numbered"), ("wmt24-esa", "campaign"), ("wmt23-mqm", "")]
+    ("name", "layout"),
+    [
+        pytest.param("wmt22-mturk", "numbered", marks=pytest.mark.nightly),
+        ("wmt24-esa", "campaign"),
+        ("wmt23-mqm", ""),
+    ],
 )
 def test_what_is_assumed_is_what_public_data_show(real, name, layout):
     ratings = real(name)

@@ -15,7 +15,10 @@ from evalkit import campaign, data
 from evalkit.reports import cli
 from evalkit.stats import inference
 from tests import widths_by_hand as by_hand
+from tests.makers import finished
 
+#: Ends that cut nothing off.
+SCALE = (-1000.0, 2000.0)
 TRUTH = np.array([82.0, 79.0, 66.0, 50.0])
 #: Who judged how many outputs of which system: annotators × systems.
 PARTLY = [[42, 8, 8, 0], [46, 11, 5, 0], [0, 38, 11, 19], [2, 25, 8, 12], [0, 6, 34, 27], [0, 2, 24, 32]]
@@ -56,12 +59,7 @@ def simulated(work, seed, *, strict=6.0, taste=3.0, calibration=0):
             "item_type": np.where(s == systems, "calibration", "system"),
         }
     )
-    return told(frame)
-
-
-def told(frame):
-    frame.attrs |= {"scale": (-1000.0, 2000.0), "source": {"name": "c", "source": "real", "origin": "c", "digest": "c"}}
-    return frame
+    return finished(frame, SCALE)
 
 
 def trial(work, seed, score="auto", **options):
@@ -155,7 +153,7 @@ def test_the_width_is_that_of_two_way_clustering_and_its_factors():
     """statsmodels clusters, numpy's matrices correct for few units: unequal shares, several judgements a segment."""
     rng = np.random.default_rng(8)
     frame = simulated(CROSSED, 2)
-    frame = told(frame[rng.random(len(frame)) < 0.7].reset_index(drop=True))
+    frame = finished(frame[rng.random(len(frame)) < 0.7].reset_index(drop=True), SCALE)
     mine = campaign.from_ratings(frame)
     method = campaign.choose_method(mine, score="raw", unit="annotators and documents")
     variance, freedom = method.table(mine).influences.spread()
@@ -205,7 +203,7 @@ def test_where_all_judged_all_alike_adjusted_differences_are_raw_ones():
 def test_constants_of_annotators_are_taken_out_the_better_the_larger_they_are():
     """Least squares ignores them exactly; the mixed model, which shrinks, comes to least squares as they grow."""
     frame, constants = simulated(PARTLY, 6), 300.0 * np.array([1, -2, 0.5, 3, -1, -1.5])
-    moved = told(frame.assign(score=frame["score"] + constants[frame["annotator"].str[1:].astype(int)]))
+    moved = finished(frame.assign(score=frame["score"] + constants[frame["annotator"].str[1:].astype(int)]), SCALE)
     X = pd.get_dummies(frame[["system", "annotator"]]).astype(float)
     exact = (sm.OLS(table["score"], X).fit().params.iloc[:4].to_numpy() for table in (frame, moved))
     (one, other), now, raw = ((v - v.mean() for v in exact), scores(moved, "auto"), scores(moved, "raw"))
