@@ -5,7 +5,7 @@ import pytest
 
 from evalkit import DataError, campaign, data
 from evalkit.data import importing
-from tests.makers import imported_campaign, ratings
+from tests.makers import ratings
 
 pytestmark = pytest.mark.usefixtures("own_salt")
 
@@ -13,7 +13,8 @@ pytestmark = pytest.mark.usefixtures("own_salt")
 def test_each_criterion_has_its_ranking(tmp_path):
     adequacy = ratings(systems=list("ABC"), step=1, criterion="adequacy")
     fluency = adequacy.assign(criterion="fluency", score=100 - adequacy["score"])
-    judged, _ = data.open_campaign(imported_campaign(tmp_path, pd.concat([adequacy, fluency])))
+    pd.concat([adequacy, fluency]).to_csv(tmp_path / "my.csv", index=False)
+    judged, _ = data.open_campaign(tmp_path / "my.csv")
     mine = campaign.from_ratings(judged)
     assert (mine.criteria, mine.criterion, len(mine.ratings)) == (["adequacy", "fluency"], "adequacy", len(adequacy))
     found = campaign.rank_criteria(mine, resamples=50)

@@ -7,7 +7,7 @@ from evalkit import DataError, data
 from evalkit.campaign.planning.pilot import FEWEST, read_pilot
 from evalkit.human import planning
 from evalkit.reports import cli
-from tests.makers import campaign_file, ratings
+from tests.makers import ratings
 
 
 def table(**options):
@@ -18,7 +18,12 @@ def table(**options):
 @pytest.fixture
 def written(tmp_path):
     """Write a table as a file of a stranger's, and return its path."""
-    return lambda frame: str(campaign_file(tmp_path / "mine.csv", frame))
+
+    def write(frame):
+        frame.to_csv(tmp_path / "mine.csv", index=False)
+        return str(tmp_path / "mine.csv")
+
+    return write
 
 
 def test_a_pilot_is_any_file_that_the_import_reads_or_has_read(written, tmp_path):
