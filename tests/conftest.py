@@ -161,16 +161,7 @@ def mirrored():
 
 @pytest.fixture
 def own_salt(tmp_path, monkeypatch):
-    """Keep the salt of the person who runs the tests out of them.
-
-    What their cache keeps is still known by its seals: under another salt, each test would parse tables anew, and leave
-    them to others under the seal of a salt that is gone.
-    """
-    from evalkit.data import secret
-
-    if secret.place().exists():
-        key = secret._key(secret.place())
-        monkeypatch.setattr(secret, "_key", lambda path: key)
+    """Keep the salt of the person who runs the tests out of them."""
     monkeypatch.setenv("EVALKIT_SALT_FILE", str(tmp_path / "config" / "salt"))
 
 

@@ -218,7 +218,7 @@ def test_a_damaged_store_is_told_with_its_remedy(cache, damage):
         path.write_bytes(b"no database at all" * 400)
     else:
         with sqlite3.connect(path) as other:
-            other.execute("CREATE TABLE sealed (x)")
+            other.execute("CREATE TABLE scores (x)")
         other.close()
     with pytest.raises(DataError, match=r"metric-scores.sqlite, cannot be used .*Delete it"):
         store.remembered("m", [("a", "b")], lambda rows: [1])

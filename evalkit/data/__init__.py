@@ -19,7 +19,6 @@ __all__ = [
     "choose",
     "column_names",
     "fetch",
-    "forget",
     "listing",
     "load",
     "open_campaign",
@@ -188,23 +187,12 @@ def fetch(names: str | Iterable[str] | None = None) -> list[Path]:
     return [files.obtain(file, progress=True) for entry in _entries(names, optional=False) for file in entry.files]
 
 
-def forget(names: str | Iterable[str]) -> list[Path]:
-    """Forget what was taken on trust of data sets whose digests nobody knows: the notes and the cache's copies.
-
-    Returns what was deleted; fetch the data set anew then. Raises DataError for a set of which all digests are known.
-    """
-    chosen = _entries(names, optional=True)
-    if known := [entry.name for entry in chosen if all(file.digest for file in entry.files)]:
-        raise DataError(f"Nothing of {known[0]} is taken on trust: its digests are known. See `evalkit data verify`.")
-    return [path for entry in chosen for file in entry.files for path in files.forget(file)]
-
-
 def verify(names: str | Iterable[str] | None = None) -> pd.DataFrame:
     """List the files that are here with the digests they were verified against, without the network.
 
     names: None means whatever is here. Columns: name, file, digest, state (verified, unverified, missing, outdated).
     Tables that were kept to save parsing are listed, too, with the digest of what they were made from; an outdated one
-    was made by other code, and is not used. What they and scores of metrics are held against: see ``secret``.
+    was made by other code, and is not used.
     Raises DataError listing every file that is altered, and those of named data sets that are missing.
     """
     rows: list[tuple[str, ...]] = []
@@ -221,7 +209,7 @@ def verify(names: str | Iterable[str] | None = None) -> pd.DataFrame:
                 continue
             if not path and names is not None:
                 problems.append(f"{entry.name}: {file.path} is not here. Run `evalkit data fetch {entry.name}`.")
-            known = files.recognised(file)
+            known = file.digest or "unknown"
             state = "missing" if not path else "unverified" if known == "unknown" else "verified"
             rows.append((entry.name, file.path, known, state))
     if problems:
@@ -254,7 +242,7 @@ def listing() -> pd.DataFrame:
 
 def _digest(entry: registry.Entry) -> str:
     """Name the content of a data set's files."""
-    return "+".join(files.recognised(file) for file in entry.files)
+    return "+".join(file.digest or "unknown" for file in entry.files)
 
 
 def _entries(names: str | Iterable[str] | None, *, optional: bool) -> list[registry.Entry]:

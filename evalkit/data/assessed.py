@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pandera.pandas as pa
 
 from evalkit import DataError
 from evalkit.data import schemas
@@ -14,18 +13,11 @@ from evalkit.data.mtme import lines
 from evalkit.data.wmt17 import assessments
 
 #: One row per translation; ``z`` is the mean of its standardised direct assessments (unitless).
-SCHEMA = pa.DataFrameSchema(
-    {
-        **{name: pa.Column("str") for name in ("src_lang", "tgt_lang", "doc", "segment", "system")},
-        "hypothesis": pa.Column("str"),
-        "reference": pa.Column("str"),
-        "z": pa.Column(float),
-        "split": pa.Column("str", pa.Check.isin(["train", "dev", "test"])),
-    },
-    metadata={
-        "key": ["src_lang", "tgt_lang", "doc", "segment"],
-        "remedy": "A row of a test set is one translation: drop one of them.",
-    },
+SCHEMA = schemas.Schema(
+    dict.fromkeys(("src_lang", "tgt_lang", "doc", "segment", "system", "hypothesis", "reference"), schemas.Column())
+    | {"z": schemas.Column("float"), "split": schemas.one_of(("train", "dev", "test"), "is no part of the data")},
+    ("src_lang", "tgt_lang", "doc", "segment"),
+    "A row of a test set is one translation: drop one of them.",
 )
 _SINGLE = re.compile(r"DAseg\.(newstest\d+)\.(human|mt-system|reference)\.(\w\w-\w\w)")
 _OUTPUT = re.compile(r"newstest2017\.(.+)\.(\w\w-\w\w)")

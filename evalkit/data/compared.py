@@ -49,12 +49,12 @@ def check(frame: pd.DataFrame, *, origin: str, first_line: int = 2) -> pd.DataFr
 def _refuse_turned(frame: pd.DataFrame, origin: str, lines: np.ndarray) -> None:
     """Refuse a pair that one person answers twice on one screen, once as A and B and once as B and A."""
     ordered = np.sort(frame[["system_a", "system_b"]].to_numpy(dtype=object), axis=1)
-    key = [name for name in schemas.COMPARISONS.metadata["key"] if name in frame and not name.startswith("system_")]
+    key = [name for name in schemas.COMPARISONS.key if name in frame and not name.startswith("system_")]
     again = np.flatnonzero(frame[key].assign(_one=ordered[:, 0], _two=ordered[:, 1]).duplicated())
     if len(again):
         raise DataError(
             f"{origin}, line {lines[again[0]]}: this pair is there already, the other way round. "
-            f"{schemas.COMPARISONS.metadata['remedy']}"
+            f"{schemas.COMPARISONS.remedy}"
         )
 
 

@@ -37,8 +37,10 @@ _SEVERITIES = {
 _MISSING = "missing"  # stands for start and end where the translation lacks something
 _SPAN_OF = ["src_lang", "tgt_lang", *schemas.ITEM, "annotator", "item_type", "hit", "started", "mark"]
 #: Errors as ``schemas.SPANS`` has them, and which showing of a translation they belong to: annotators see some again.
-SPANS = schemas.SPANS.add_columns({name: schemas.RATINGS.columns[name] for name in ("item_type", "hit", "started")})
-SPANS.metadata = schemas.SPANS.metadata | {"key": [*_SPAN_OF, "span"]}
+SPANS = schemas.SPANS.also(
+    {name: schemas.RATINGS.columns[name] for name in ("item_type", "hit", "started")},
+    key=["item_type", "hit", "started", "mark"],
+)
 _SHOWING = ["annotator", "src_lang", "tgt_lang", "system", "doc", "segment", "type"]
 
 

@@ -11,7 +11,6 @@ import contextlib
 import glob
 import os
 import re
-import sys
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from evalkit import CLONE, ROOT, DataError
-from evalkit.data import downloads, plausible, registry, secret
+from evalkit.data import downloads
 from evalkit.data.registry import File, digest
 
 if TYPE_CHECKING:
@@ -82,6 +81,10 @@ def obtain(file: File, *, progress: bool = False) -> Path:
         path, damage = None, str(problem)
     if path is None:
         folder, base = _mirror()
+        if not file.digest:
+            place = (folder or cache()) / unquote(file.path)
+            absent = f"{file.path} has no known digest, so it is never downloaded unseen."
+            raise DataError(damage or f"{absent} Fetch {file.url} by hand, look at it, and put it at {place}.")
         if folder:
             absent = f"{file.path} is neither in the mirror {folder} nor in the cache."
             raise DataError(damage or f"{absent} Complete the mirror, or unset EVALKIT_DATA_MIRROR.")
@@ -92,8 +95,6 @@ def obtain(file: File, *, progress: bool = False) -> Path:
             path = _download(f"{base}/{file.path}" if base else file.url, file, progress=progress)
         except DataError as problem:
             raise DataError(f"{damage} {problem}".strip()) from None
-    if not _expected(file):
-        _pin(file, path)
     return path
 
 
@@ -121,29 +122,6 @@ def steady(loader: Callable[..., pd.DataFrame], wanted: Iterable[File]) -> Calla
     return read
 
 
-def recognised(file: File) -> str:
-    """Print the digest by which a file is recognised, with a remark where it was taken on trust."""
-    if file.digest:
-        return file.digest
-    return f"{pin} (trusted on first use)" if (pin := _expected(file)) else "unknown"
-
-
-def _pin_path(file: File) -> Path:
-    """Name the note that holds the digest of a file which was taken on trust."""
-    return cache() / f"{unquote(file.path)}.sha256"
-
-
-def _expected(file: File) -> str | None:
-    """Look up the digest a file must have: the registry's, or the one that this user noted on first trusting it.
-
-    A note without this user's seal (see ``secret``) is none: the file is taken on trust again, and that is said again.
-    """
-    if file.digest or not os.path.isfile(pin := _pin_path(file)):
-        return file.digest
-    noted, _, seal = pin.read_text(encoding="ascii", errors="replace").strip().partition(" ")
-    return noted if seal == (secret.seal(file.url, noted) or "") else None
-
-
 def _complaint(path: Path, file: File) -> str:
     """Say how a copy differs from the file it should be, and what to do; empty where it does not."""
     try:
@@ -152,60 +130,18 @@ def _complaint(path: Path, file: File) -> str:
         return f"{path} cannot be read: {problem.strerror}. Give yourself the right to read it."
     if not flaw:
         return ""
-    what = "altered or cut short" if flaw.startswith("expected") else "not the file that it should be"
-    pinned = "" if file.digest or not _expected(file) else f" To trust another file, {_way_back(file)}."
-    return f"{path} is {what}: {flaw}. Put a good copy in its place, or delete it and run `evalkit data fetch`.{pinned}"
+    remedy = "Put a good copy in its place, or delete it and run `evalkit data fetch`."
+    return f"{path} is altered or cut short: {flaw}. {remedy}"
 
 
-def _flaw(path: Path, file: File, *, kind: str = "") -> str:
-    """Say in a few words how a copy differs from the file it should be; empty where it does not.
-
-    kind: the type that a server gave it. A file without a known digest is doubted, too, also where it was trusted once.
-    """
-    size, expected = path.stat().st_size, _expected(file)
-    actual = digest(path, kind=expected.partition(":")[0]) if expected else None
-    if actual != expected or file.bytes not in (None, size):
-        wanted = f"{expected} ({file.bytes} bytes)" if file.bytes else expected
-        return f"expected {wanted}, found {actual} ({size} bytes)"
-    return "" if file.digest else plausible.flaw(path, name=file.path, kind=kind)
-
-
-def _way_back(file: File) -> str:
-    """Say how to forget the digest of a file that was taken on trust."""
-    names = [entry.name for entry in registry.entries().values() if file in entry.files]
-    command = f"run `evalkit data forget {names[0]}`, or " if names else ""
-    return f"{command}delete {_pin_path(file)}"
-
-
-def forget(file: File) -> list[Path]:
-    """Delete the note of a digest that was taken on trust, and the cache's copy; return what was deleted.
-
-    What the registry knows a digest of stays, and so does everything in a mirror.
-    """
-    paths = [] if file.digest else [_pin_path(file), cache() / unquote(file.path)]
-    gone = [path for path in paths if os.path.isfile(path)]
-    try:
-        for path in gone:
-            path.unlink()
-    except OSError as problem:
-        raise _unwritable(problem) from problem
-    return gone
-
-
-def _pin(file: File, path: Path) -> None:
-    """Note the digest of a file that the registry cannot recognise, loudly: later loads demand the same bytes."""
-    found = digest(path)
-    print(
-        f"evalkit: {file.url} has no known digest. Taken on trust as {found}; other bytes are refused from now on.",
-        file=sys.stderr,
-    )
-    target = _pin_path(file)
-    try:
-        part = beside(target)
-        part.write_text(f"{found} {secret.seal(file.url, found) or ''}".strip(), encoding="ascii")
-        part.replace(target)
-    except OSError as problem:
-        raise _unwritable(problem) from problem
+def _flaw(path: Path, file: File) -> str:
+    """Say in a few words how a copy differs from the file it should be; empty where it does not."""
+    size = path.stat().st_size
+    actual = digest(path, kind=file.digest.partition(":")[0]) if file.digest else None
+    if actual == file.digest and file.bytes in (None, size):
+        return ""
+    wanted = f"{file.digest} ({file.bytes} bytes)" if file.bytes else file.digest
+    return f"expected {wanted}, found {actual} ({size} bytes)"
 
 
 def _download(url: str, file: File, *, progress: bool) -> Path:
@@ -218,9 +154,9 @@ def _download(url: str, file: File, *, progress: bool) -> Path:
     try:
         part = beside(target)
         with part.open("xb") as sink, tqdm(disable=not progress, **looks) as bar:
-            kind = downloads.bring(url, sink, most=file.bytes or _MOST_BYTES, progress=bar)
-        if flaw := _flaw(part, file, kind=kind):
-            raise DataError(f"{downloads.shown(url)} could not be fetched: {flaw}. {_hint(file)}")
+            downloads.bring(url, sink, most=file.bytes or _MOST_BYTES, progress=bar)
+        if flaw := _flaw(part, file):
+            raise DataError(f"{downloads.shown(url)} could not be fetched: {flaw}. {downloads.HINT}")
         part.replace(target)
     except OSError as problem:
         raise _unwritable(problem) from problem
@@ -228,13 +164,6 @@ def _download(url: str, file: File, *, progress: bool) -> Path:
         if part is not None:
             part.unlink(missing_ok=True)
     return target
-
-
-def _hint(file: File) -> str:
-    """Say what helps where a server gives another file than the one wanted."""
-    if file.digest or not (pin := _expected(file)):
-        return downloads.HINT
-    return f"{pin[:15]}… was taken on trust. To trust another file, {_way_back(file)}."
 
 
 def beside(target: Path) -> Path:

@@ -4,7 +4,6 @@ import re
 from pathlib import Path
 
 import pandas as pd
-import pandera.pandas as pa
 
 from evalkit import DataError
 from evalkit.data import delimited, schemas
@@ -26,10 +25,7 @@ LABELS = {
 #: What stands in the place of an annotator in labels that were agreed upon.
 AGREED = "agreed"
 #: Ratings with the dimension that was judged and the letter behind each score.
-SCHEMA = pa.DataFrameSchema(
-    schemas.RATINGS.columns | {"dimension": pa.Column("str"), "label": pa.Column("str")},
-    metadata=schemas.RATINGS.metadata | {"key": [*schemas.RATINGS.metadata["key"], "dimension"]},
-)
+SCHEMA = schemas.RATINGS.also({"dimension": schemas.Column(), "label": schemas.Column()}, key=["dimension"])
 LANGUAGES = {
     "cs": "ces",
     "de": "deu",

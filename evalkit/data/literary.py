@@ -50,8 +50,7 @@ def marks(paths: list[Path]) -> pd.DataFrame:
 
 
 #: A paragraph is on several screens, so that its marks are told apart by them, too.
-MARKS = schemas.SPANS.add_columns({"screen": schemas.COMPARISONS.columns["screen"]})
-MARKS.metadata = {**schemas.SPANS.metadata, "key": [*schemas.SPANS.metadata["key"], "screen"]}
+MARKS = schemas.SPANS.also({"screen": schemas.COMPARISONS.columns["screen"]}, key=["screen"])
 
 
 def _records(path: Path) -> list[tuple[int, dict[str, Any]]]:

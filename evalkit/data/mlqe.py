@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pandera.pandas as pa
 
 from evalkit import DataError
 from evalkit.data import archives, schemas
@@ -18,8 +17,8 @@ _NAME = re.compile(r"([a-z]{2})-([a-z]{2})-(train|dev|test)\.tar\.gz")
 _MEMBERS = {"train": "train", "dev": "dev", "test": "test20"}
 #: ``z``: the score as the release standardises it. ``model_score``: what the NMT system gave its own translation, the
 #: mean log probability of a token. ``source_words``, ``target_words``: lengths, in words between blanks.
-PEOPLE = schemas.RATINGS.add_columns(
-    {name: pa.Column(float) for name in ("z", "model_score", "source_words", "target_words")}
+PEOPLE = schemas.RATINGS.also(
+    {name: schemas.Column("float") for name in ("z", "model_score", "source_words", "target_words")}
 )
 #: Who cannot be told from others: points that lie on no line of their own.
 UNKNOWN = "unknown"

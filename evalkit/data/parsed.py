@@ -1,4 +1,4 @@
-"""Keep the tables that take seconds to parse, as Parquet in the cache, each under what it was made from, and sealed."""
+"""Keep the tables that take seconds to parse, as Parquet in the cache, each under its origin and its digest."""
 
 import hashlib
 import io
@@ -9,15 +9,15 @@ from pathlib import Path
 import pandas as pd
 import pyarrow
 
-from evalkit.data import files, secret
+from evalkit.data import files
 
 
 def table(name: str, loader: Callable[..., pd.DataFrame], paths: list[Path], *, digest: str) -> pd.DataFrame:
     """Return ``loader(paths)``, from the cache where the same code has read files of the same content before.
 
     name: of the data set, of which one table is kept. digest: of the files' content. A kept table bears in its name
-    what it was made from and a seal of its content (see ``secret``, also for what a seal cannot tell), and is held
-    against both at every load. One that was damaged or forged, or that cannot be written, is parsed again.
+    what it was made from and a digest of its content, and is held against both at every load. One that was damaged, or
+    that cannot be written, is parsed again.
     """
     made_from = _key(digest)
     for place in _kept(name, made_from):
@@ -58,21 +58,17 @@ def _kept(name: str, made_from: str) -> list[Path]:
 
 
 def _sound(place: Path, made_from: str) -> bytes | None:
-    """Read a kept table once; None where it is not what this user kept under this name."""
+    """Read a kept table once; None where it is not what was kept under this name."""
     content = place.read_bytes()
-    name = place.name.partition(".")[0]
-    seal = secret.seal(name, made_from, content)
-    return content if seal and place.name == f"{name}.{made_from}.{seal}.parquet" else None
+    return content if place.name.split(".")[-3:-1] == [made_from, _short(content)] else None
 
 
 def _keep(frame: pd.DataFrame, name: str, made_from: str) -> None:
-    """Write a table under its seal, in the place of all that lay there under the data set's name."""
+    """Write a table under its digest, in the place of all that lay there under the data set's name."""
     buffer = io.BytesIO()
     frame.to_parquet(buffer)
     content = buffer.getvalue()
-    if (seal := secret.seal(name, made_from, content)) is None:
-        return
-    place = _folder() / f"{name}.{made_from}.{seal}.parquet"
+    place = _folder() / f"{name}.{made_from}.{_short(content)}.parquet"
     part = files.beside(place)
     part.write_bytes(content)
     part.replace(place)
@@ -83,4 +79,8 @@ def _keep(frame: pd.DataFrame, name: str, made_from: str) -> None:
 def _key(digest: str) -> str:
     """Name what a table depends on: the content of its files, and the code that reads and checks them."""
     code = [path.read_bytes() for path in sorted(Path(__file__).parent.rglob("*.py"))]
-    return hashlib.sha256(b"".join([digest.encode(), pd.__version__.encode(), *code])).hexdigest()[:32]
+    return _short(b"".join([digest.encode(), pd.__version__.encode(), *code]))
+
+
+def _short(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:32]

@@ -1,10 +1,10 @@
 """The shape of each table, with messages that tell a user which line to mend."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-import pandera.pandas as pa
 import pyarrow
 import pyarrow.compute as pc
 
@@ -49,162 +49,127 @@ def map_tables(
     return pd.concat(parts, ignore_index=True)
 
 
-def _name(**options) -> pa.Column:
-    """Describe a column of identifiers: text, so that a system called 007 stays a name."""
-    return pa.Column("str", **options)
+@dataclass(frozen=True)
+class Column:
+    """What stands in a column: texts ("str"), names that recur ("category"), or numbers ("float").
+
+    required: every table has it. nullable: cells may be empty. fits: marks the cells that keep to a rule; rule: what is
+    wrong with the others, and what to do.
+    """
+
+    kind: str = "str"
+    required: bool = True
+    nullable: bool = False
+    fits: Callable[[pd.Series], pd.Series] | None = None
+    rule: str = ""
 
 
-#: One row per judgement. ``metadata["key"]`` names the columns that tell one judgement from another. ``criterion``:
-#: what was judged, where there are several. ``against``: the other system on the screen, where two were shown together.
+@dataclass(frozen=True)
+class Schema:
+    """The columns of a table, those that tell one row from another, and what to do about two rows that are the same."""
+
+    columns: dict[str, Column]
+    key: tuple[str, ...]
+    remedy: str
+
+    def also(self, columns: dict[str, Column] | None = None, *, key: Sequence[str] = ()) -> "Schema":
+        """Return the schema with more columns, and more that tell rows apart."""
+        return Schema(self.columns | (columns or {}), (*self.key, *key), self.remedy)
+
+
+def one_of(choices: Sequence[str], rule: str, kind: str = "str", *, required: bool = True) -> Column:
+    """Describe a column in which one of a few words stands."""
+    return Column(kind, required, fits=lambda cells: cells.isin(choices), rule=rule)
+
+
+_NAME = Column()  # text, so that a system called 007 stays a name
+_MAYBE = Column(required=False)
+_TEXT = Column(required=False, nullable=True)
+_NUMBER = Column("float", required=False, nullable=True)
+#: One row per judgement. ``key`` names the columns that tell one judgement from another. ``criterion``: what was
+#: judged, where there are several. ``against``: the other system on the screen, where two were shown together.
 #: ``probability``: that the screen showed the system, given what was known before, where scores had a say in that.
-RATINGS = pa.DataFrameSchema(
-    {
-        "src_lang": _name(),
-        "tgt_lang": _name(),
-        "system": _name(),
-        "doc": _name(),
-        "segment": _name(),
-        "annotator": _name(),
-        "score": pa.Column(float),
-        "item_type": _name(checks=pa.Check.isin(ITEM_TYPES, error=f"is none of {', '.join(ITEM_TYPES)}. Correct it")),
-        "hit": _name(required=False),
-        "started": pa.Column(float, required=False, nullable=True),
-        "ended": pa.Column(float, required=False, nullable=True),
-        "source": _name(required=False, nullable=True),
-        "hypothesis": _name(required=False, nullable=True),
-        "reference": _name(required=False, nullable=True),
-        "criterion": _name(required=False),
-        "against": _name(required=False),
-        "probability": pa.Column(
-            float,
-            pa.Check.in_range(0, 1, include_min=False, error="is no probability above 0 and up to 1. Correct it"),
+RATINGS = Schema(
+    dict.fromkeys(("src_lang", "tgt_lang", "system", "doc", "segment", "annotator"), _NAME)
+    | {"score": Column("float"), "item_type": one_of(ITEM_TYPES, f"is none of {', '.join(ITEM_TYPES)}. Correct it")}
+    | {"hit": _MAYBE, "started": _NUMBER, "ended": _NUMBER}
+    | dict.fromkeys(("source", "hypothesis", "reference"), _TEXT)
+    | {"criterion": _MAYBE, "against": _MAYBE}
+    | {
+        "probability": Column(
+            "float",
             required=False,
             nullable=True,
-        ),
+            fits=lambda cells: cells.gt(0) & cells.le(1),
+            rule="is no probability above 0 and up to 1. Correct it",
+        )
     },
-    metadata={
-        "key": [
-            "src_lang",
-            "tgt_lang",
-            "system",
-            "doc",
-            "segment",
-            "annotator",
-            "item_type",
-            "hit",
-            "started",
-            "criterion",
-            "against",
-        ],
-        "remedy": "Drop one of them, or set the item_type of the second showing to 'repeat'.",
-    },
+    (
+        *("src_lang", "tgt_lang", "system", "doc", "segment", "annotator"),
+        *("item_type", "hit", "started", "criterion", "against"),
+    ),
+    "Drop one of them, or set the item_type of the second showing to 'repeat'.",
 )
 
 
 #: What a comparison of two translations, ``a`` and ``b``, may come to, and what may be known of which stood first.
 PREFERENCES, FIRST = ("a", "b", "tie"), ("a", "b", "unknown")
 
+_COMPARED = ("src_lang", "tgt_lang", "system_a", "system_b", "doc", "segment", "annotator")
 #: One row per comparison of two translations of a segment: ``preference`` is the better one, or a tie. ``first`` stood
 #: left, above or before. Comparisons with one ``screen`` were made together: a ranking of k translations is k(k - 1)/2
 #: rows that share one, and these are no independent answers. ``score_a``, ``score_b``: scores on that screen.
-COMPARISONS = pa.DataFrameSchema(
-    {
-        "src_lang": _name(),
-        "tgt_lang": _name(),
-        "system_a": _name(),
-        "system_b": _name(),
-        "doc": _name(),
-        "segment": _name(),
-        "annotator": _name(),
-        "preference": _name(checks=pa.Check.isin(PREFERENCES, error="is none of a, b, tie. Correct it")),
-        "first": _name(checks=pa.Check.isin(FIRST, error="is none of a, b, unknown. Correct it"), required=False),
-        "score_a": pa.Column(float, required=False, nullable=True),
-        "score_b": pa.Column(float, required=False, nullable=True),
-        "screen": _name(required=False),
-        "criterion": _name(required=False),
-        "started": pa.Column(float, required=False, nullable=True),
-        "ended": pa.Column(float, required=False, nullable=True),
-        "source": _name(required=False, nullable=True),
-        "reference": _name(required=False, nullable=True),
-        "hypothesis_a": _name(required=False, nullable=True),
-        "hypothesis_b": _name(required=False, nullable=True),
-    },
-    metadata={
-        "key": ["src_lang", "tgt_lang", "system_a", "system_b", "doc", "segment", "annotator", "criterion", "screen"],
-        "remedy": "Drop one of them, or give the second showing a screen of its own.",
-    },
+COMPARISONS = Schema(
+    dict.fromkeys(_COMPARED, _NAME)
+    | {"preference": one_of(PREFERENCES, "is none of a, b, tie. Correct it")}
+    | {"first": one_of(FIRST, "is none of a, b, unknown. Correct it", required=False)}
+    | {"score_a": _NUMBER, "score_b": _NUMBER, "screen": _MAYBE, "criterion": _MAYBE}
+    | {"started": _NUMBER, "ended": _NUMBER}
+    | dict.fromkeys(("source", "reference", "hypothesis_a", "hypothesis_b"), _TEXT),
+    (*_COMPARED, "criterion", "screen"),
+    "Drop one of them, or give the second showing a screen of its own.",
 )
 
-
-def _repeated(**options) -> pa.Column:
-    """Describe a column of names that recur by the hundred thousand: text, each name kept once."""
-    return pa.Column("category", **options)
-
-
-#: One row per score that a metric, or the human judgement it is held against, gives a translated segment. A score that
-#: is missing has no row. ``reference``: the reference translation that a metric read, "src" where it read none.
-METRIC_SCORES = pa.DataFrameSchema(
-    {
-        "src_lang": _repeated(),
-        "tgt_lang": _repeated(),
-        "system": _repeated(),
-        "doc": _repeated(),
-        "segment": _repeated(),
-        "metric": _repeated(),
-        "score": pa.Column(float),
-        "reference": _repeated(required=False),
-    },
-    metadata={
-        "key": ["src_lang", "tgt_lang", "metric", "reference", *ITEM],
-        "remedy": "A metric gives a translation one score: drop one of them.",
-    },
+_REPEATED = Column("category")  # names that recur by the hundred thousand, each kept once
+_OF_SYSTEM = ("src_lang", "tgt_lang", "system")
+#: The score that a metric, or the human judgement it is held against, gives a whole system. ``reference``: the
+#: reference translation that a metric read, "src" where it read none.
+SYSTEM_SCORES = Schema(
+    dict.fromkeys((*_OF_SYSTEM, "metric"), _REPEATED)
+    | {"score": Column("float"), "reference": Column("category", required=False)},
+    ("src_lang", "tgt_lang", "metric", "reference", *ITEM),
+    "A metric gives a translation one score: drop one of them.",
 )
-
-#: The same for the score of a whole system.
-SYSTEM_SCORES = METRIC_SCORES.remove_columns(["doc", "segment"])
+#: The same for a translated segment. A score that is missing has no row.
+METRIC_SCORES = Schema(
+    dict.fromkeys((*_OF_SYSTEM, "doc", "segment"), _REPEATED) | SYSTEM_SCORES.columns,
+    SYSTEM_SCORES.key,
+    SYSTEM_SCORES.remedy,
+)
 
 #: What an error is called whose type or severity its annotator left out.
 UNSTATED = "unstated"
 
+_SIDES = ("source", "target")
 #: One row per marked error. ``span`` counts the errors of one judgement. ``error_type`` reads "category/subcategory",
 #: as "accuracy/omission". ``start`` and ``end`` say where it lies, in ``side`` (the target unless it says "source"),
 #: the end excluded; their unit (characters, words) is the data set's. Judgements without errors have no row here.
-SPANS = pa.DataFrameSchema(
-    {
-        "src_lang": _repeated(),
-        "tgt_lang": _repeated(),
-        "system": _repeated(),
-        "doc": _repeated(),
-        "segment": _repeated(),
-        "annotator": _repeated(),
-        "span": _repeated(),
-        "error_type": _repeated(),
-        "severity": _repeated(),
-        "start": pa.Column(
-            float, pa.Check.ge(0, error="lies before the text. Correct it"), required=False, nullable=True
-        ),
-        "end": pa.Column(float, required=False, nullable=True),
-        "side": _repeated(
-            checks=pa.Check.isin(["source", "target"], error="is neither source nor target. Correct it"), required=False
-        ),
-        "text": _name(required=False, nullable=True),
-    },
-    metadata={
-        "key": ["src_lang", "tgt_lang", *ITEM, "annotator", "span"],
-        "remedy": "Number the errors of a judgement: drop one of them.",
-    },
+SPANS = Schema(
+    dict.fromkeys((*_OF_SYSTEM, "doc", "segment", "annotator", "span", "error_type", "severity"), _REPEATED)
+    | {"start": Column("float", False, True, lambda cells: cells.ge(0), "lies before the text. Correct it")}
+    | {"end": _NUMBER, "side": one_of(_SIDES, "is neither source nor target. Correct it", "category", required=False)}
+    | {"text": _TEXT},
+    ("src_lang", "tgt_lang", *ITEM, "annotator", "span"),
+    "Number the errors of a judgement: drop one of them.",
 )
 
 #: One row per HIT: the annotator who did it.
-HITS = pa.DataFrameSchema(
-    {"hit": _name(), "annotator": _name()},
-    metadata={"key": ["hit"], "remedy": "A HIT has one annotator: drop one of them."},
-)
+HITS = Schema({"hit": _NAME, "annotator": _NAME}, ("hit",), "A HIT has one annotator: drop one of them.")
 
 
 def check(
     frame: pd.DataFrame,
-    schema: pa.DataFrameSchema,
+    schema: Schema,
     *,
     origin: str,
     first_line: int = 2,
@@ -233,7 +198,7 @@ def check(
         empty = _empty(cells[name])
         if not column.nullable and empty.any():
             broken[name, "is empty. Fill it in, or drop the row"] = list(np.flatnonzero(empty))
-        if str(column.dtype) == "float64" and (wrong := typed[name].isna().to_numpy() & ~empty).any():
+        if column.kind == "float" and (wrong := typed[name].isna().to_numpy() & ~empty).any():
             broken[name, "is not a number. Correct it, or drop the row"] = list(np.flatnonzero(wrong))
     for name, rule, row in _violations(after, schema, scale):
         broken.setdefault((name, rule), []).append(row)
@@ -248,12 +213,12 @@ def check(
     return after
 
 
-def _present(schema: pa.DataFrameSchema, frame: pd.DataFrame) -> list[tuple[str, pa.Column]]:
+def _present(schema: Schema, frame: pd.DataFrame) -> list[tuple[str, Column]]:
     """List the schema's columns that the frame has."""
     return [(name, column) for name, column in schema.columns.items() if name in frame.columns]
 
 
-def _check_columns(frame: pd.DataFrame, schema: pa.DataFrameSchema, origin: str) -> None:
+def _check_columns(frame: pd.DataFrame, schema: Schema, origin: str) -> None:
     """Refuse a table that lacks a column, has one twice, or has no rows."""
     missing = [name for name, column in schema.columns.items() if column.required and name not in frame.columns]
     found = ", ".join(map(str, frame.columns)) or "none"
@@ -270,14 +235,14 @@ def _check_columns(frame: pd.DataFrame, schema: pa.DataFrameSchema, origin: str)
         raise DataError(f"{origin} has no rows below its column names. Check that the export is complete.")
 
 
-def _coerced(values: pd.Series, column: pa.Column) -> pd.Series:
+def _coerced(values: pd.Series, column: Column) -> pd.Series:
     """Turn a column into the schema's type; what is no number below ``LARGEST`` becomes missing."""
-    if str(column.dtype) == "float64":
+    if column.kind == "float":
         counted = pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
         found = values if counted else pd.to_numeric(values.astype("str"), errors="coerce")  # True is no 1
         numbers = found.to_numpy(float, na_value=np.nan)
         return pd.Series(np.where(np.abs(numbers) < LARGEST, numbers, np.nan), values.index)
-    if str(column.dtype) == "category":
+    if column.kind == "category":
         named = isinstance(values.dtype, pd.CategoricalDtype) and pd.api.types.is_string_dtype(values.cat.categories)
         return values if named else values.astype("str").astype("category")  # categories are texts
     return _texts(values)
@@ -296,30 +261,28 @@ def _empty(values: pd.Series) -> np.ndarray:
 
 
 def _violations(
-    frame: pd.DataFrame, schema: pa.DataFrameSchema, scale: tuple[float, float] | None
+    frame: pd.DataFrame, schema: Schema, scale: tuple[float, float] | None
 ) -> Iterator[tuple[str, str, int]]:
     """Yield column, rule and row of every value that fails one of the schema's checks or lies off the scale."""
-    for name, column in _present(schema, frame):  # one by one: the whole schema copies itself first, which takes longer
-        rules = column.checks
+    for name, column in _present(schema, frame):
+        cells, rules = frame[name], [(column.fits, column.rule)] if column.fits else []
         if scale is not None and name == "score":
-            low, high = scale
-            message = f"is outside {low:g}-{high:g}. Correct it, drop the row, or pass your scale=(low, high)"
-            rules = [pa.Check.in_range(low, high, error=message)]
-        for rule in rules:
-            fits = rule(frame[name]).check_output
-            yield from ((name, str(rule.error), int(row)) for row in fits.index[~fits.astype(bool)])
+            message = f"is outside {scale[0]:g}-{scale[1]:g}. Correct it, drop the row, or pass your scale=(low, high)"
+            rules = [(lambda numbers: numbers.between(*scale), message)]
+        for fits, rule in rules:
+            yield from ((name, rule, int(row)) for row in np.flatnonzero(~(fits(cells) | cells.isna())))
 
 
-def _duplicates(frame: pd.DataFrame, schema: pa.DataFrameSchema, origin: str, lines: np.ndarray) -> list[str]:
+def _duplicates(frame: pd.DataFrame, schema: Schema, origin: str, lines: np.ndarray) -> list[str]:
     """Describe the first judgement that is there twice, with a count of the others."""
-    key = [name for name in schema.metadata["key"] if name in frame.columns]
+    key = [name for name in schema.key if name in frame.columns]
     rows = np.flatnonzero(frame.duplicated(key))
     if not len(rows):
         return []
     same = frame[key].eq(frame.loc[rows[0], key]) | (frame[key].isna() & frame.loc[rows[0], key].isna())
     first = int(np.flatnonzero(same.all(axis=1))[0])
     place = f"{origin}, line {lines[rows[0]]}, columns {', '.join(key)}"
-    return [f"{place}: the same as line {lines[first]}{_more(lines, list(rows))}. {schema.metadata['remedy']}"]
+    return [f"{place}: the same as line {lines[first]}{_more(lines, list(rows))}. {schema.remedy}"]
 
 
 def _value(value: object) -> str:

@@ -1,22 +1,14 @@
-"""This user's own secret: what pseudonyms are made with, and by which the cache's kept tables and scores are known.
+"""This user's own secret, with which pseudonyms are made.
 
-It lies outside the cache, in ``~/.config/evalkit/salt``; ``EVALKIT_SALT_FILE`` moves it. Limit: a seal tells what was
-put into the cache by somebody, or some program, that may write there and cannot read this file: another member of a
-group, a shared disk, an unpacked archive. Who works with this user's own rights can read the secret, and could as well
-change the code. Each user has another secret, so that users who share a cache parse and score each for themselves.
+It lies outside the cache, in ``~/.config/evalkit/salt``; ``EVALKIT_SALT_FILE`` moves it.
 """
 
-import hashlib
-import hmac
 import os
 import secrets
-import sys
-from functools import cache
 from pathlib import Path
 
 from evalkit import DataError
 
-_PURPOSE = b"evalkit: seal of what is kept in the cache"  # so that a seal says nothing of pseudonyms
 _LONGEST = 1 << 16  # characters of a salt
 
 
@@ -25,33 +17,6 @@ def place() -> Path:
     own = os.environ.get("EVALKIT_SALT_FILE")
     home = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
     return Path(own) if own else Path(home) / "evalkit" / "salt"
-
-
-def seal(*parts: str | bytes) -> str | None:
-    """Return 32 hexadecimal digits that only this user can make of these parts; None where no secret can be kept.
-
-    Source: HMAC-SHA256 (RFC 2104), cut to 128 bits; each part is hashed behind its length.
-    """
-    key = _key(place())
-    if key is None:
-        return None
-    made = hmac.new(key, digestmod=hashlib.sha256)
-    for part in parts:
-        content = part.encode() if isinstance(part, str) else part
-        made.update(len(content).to_bytes(8))
-        made.update(content)
-    return made.hexdigest()[:32]
-
-
-@cache
-def _key(path: Path) -> bytes | None:
-    """Make the key of seals, once a process; say it where there can be none."""
-    del path  # by which the key is remembered
-    try:
-        return hmac.digest(own(), _PURPOSE, "sha256")
-    except DataError as problem:
-        print(f"evalkit: {problem} Until then nothing is kept that was computed before.", file=sys.stderr)
-        return None
 
 
 def own() -> bytes:
@@ -77,8 +42,8 @@ def own() -> bytes:
             found = stream.read(_LONGEST + 1)
     except OSError as problem:
         raise DataError(
-            f"The secret for pseudonyms and seals cannot be kept in {path}: {problem.strerror}. Set EVALKIT_SALT_FILE "
-            "to a file that you can write (for pseudonyms, --salt does, too)."
+            f"The secret for pseudonyms cannot be kept in {path}: {problem.strerror}. Set EVALKIT_SALT_FILE "
+            "to a file that you can write (--salt does, too)."
         ) from problem
     if len(found) > _LONGEST:
         raise DataError(f"{path} has more than {_LONGEST} characters, so it is no salt. Set EVALKIT_SALT_FILE to one.")

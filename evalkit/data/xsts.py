@@ -27,7 +27,7 @@ def ratings(paths: list[Path], *, columns: dict[str, str | list[str]] | None = N
     scores = [scores] if isinstance(scores, str) else list(scores)
     needed = [*_NEEDED, "annotator"] if len(scores) == 1 else list(_NEEDED)
     unknown = set(names) - set(schemas.RATINGS.columns)
-    absent = [theirs for theirs in [*scores, *(v for k, v in names.items() if k != "score")] if theirs not in raw]
+    absent = [theirs for theirs in [*scores, *(str(v) for k, v in names.items() if k != "score")] if theirs not in raw]
     lacking = [name for name in needed if not names.get(name)]
     if unknown or absent or lacking:
         raise DataError(

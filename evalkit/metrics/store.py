@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from evalkit import DataError
-from evalkit.data import files, secret
+from evalkit.data import files
 
 _AT_ONCE = 500  # keys asked for in one query
 _WAIT = 60.0  # seconds to wait for another process that is writing
@@ -31,17 +31,13 @@ def remembered(
 
     signature: all that the numbers depend on besides the texts: metric, options, version. texts: for instance
     (hypothesis, reference). compute: a number, or a row of as many numbers each time, for each of a list of distinct
-    tuples, in order. Numbers are kept to the last bit. Returns (texts,), or (texts, numbers of a row). What is kept
-    bears a seal (see ``secret``, also for what a seal cannot tell); numbers without a sound one are computed again.
+    tuples, in order. Numbers are kept to the last bit, under a digest; what is damaged is computed again. Returns
+    (texts,), or (texts, numbers of a row).
     Raises DataError where the file of scores is damaged or cannot be written.
     """
     texts = [tuple(each) for each in texts]
     if not texts:
         return np.empty(0)
-    if secret.seal() is None:  # nothing could be known again
-        distinct = list(dict.fromkeys(texts))
-        by_text = dict(zip(distinct, np.asarray(compute(distinct), float), strict=True))
-        return np.array([by_text[each] for each in texts])
     keys = [_digest(each) for each in texts]
     everything = hashlib.sha256(b"".join(keys)).digest()  # the same texts in the same order, looked up as one
     with closing(_opened()) as store:
@@ -78,9 +74,9 @@ def _opened() -> sqlite3.Connection:
         store = sqlite3.connect(file, timeout=_WAIT)
         store.execute("PRAGMA synchronous = OFF")  # what a power cut damages can be computed anew
         with store:
-            store.execute("DROP TABLE IF EXISTS kept")  # from before there were seals
+            store.execute("DROP TABLE IF EXISTS sealed")  # of earlier versions
             store.execute(
-                "CREATE TABLE IF NOT EXISTS sealed (signature TEXT, texts BLOB, numbers BLOB, seal TEXT, "
+                "CREATE TABLE IF NOT EXISTS scores (signature TEXT, texts BLOB, numbers BLOB, digest BLOB, "
                 "PRIMARY KEY (signature, texts)) WITHOUT ROWID"
             )
     except (OSError, sqlite3.Error) as problem:
@@ -94,9 +90,9 @@ def _known(store: sqlite3.Connection, signature: str, keys: list[bytes]) -> dict
         for start in range(0, len(distinct), _AT_ONCE):
             some = distinct[start : start + _AT_ONCE]
             marks = ",".join("?" * len(some))
-            question = f"SELECT texts, numbers, seal FROM sealed WHERE signature = ? AND texts IN ({marks})"
-            for key, numbers, seal in store.execute(question, [signature, *some]):
-                if seal and seal == _seal(signature, key, numbers):
+            question = f"SELECT texts, numbers, digest FROM scores WHERE signature = ? AND texts IN ({marks})"
+            for key, numbers, digest in store.execute(question, [signature, *some]):
+                if isinstance(numbers, bytes) and digest == hashlib.sha256(numbers).digest():
                     found[key] = numbers
     except sqlite3.Error as problem:
         raise _unusable(problem) from None
@@ -106,14 +102,10 @@ def _known(store: sqlite3.Connection, signature: str, keys: list[bytes]) -> dict
 def _keep(store: sqlite3.Connection, signature: str, fresh: dict[bytes, bytes]) -> None:
     try:
         with store:
-            rows = ((signature, key, value, _seal(signature, key, value)) for key, value in fresh.items())
-            store.executemany("INSERT OR REPLACE INTO sealed VALUES (?, ?, ?, ?)", rows)
+            rows = ((signature, key, value, hashlib.sha256(value).digest()) for key, value in fresh.items())
+            store.executemany("INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?)", rows)
     except sqlite3.Error as problem:
         raise _unusable(problem) from None
-
-
-def _seal(signature: str, key: bytes, numbers: object) -> str | None:
-    return secret.seal(signature, key, numbers) if isinstance(numbers, bytes) else None
 
 
 def _unusable(problem: Exception) -> DataError:

@@ -30,7 +30,6 @@ PRELOAD = (
     "numpy",
     "scipy.stats",
     "matplotlib.pyplot",
-    "pandera.pandas",
     "evalkit.campaign",
     "evalkit.show.plots",
     "evalkit.show.plots.protocols",

@@ -41,7 +41,7 @@ def import_campaign(
     out: the Parquet file; ``….spans.parquet`` (marked errors), ``….rejected.csv`` (rows that are not in the result,
     with the reason) and ``….import.json`` (the report) stand beside it. keep_names: write annotators' names, not
     pseudonyms. salt: what pseudonyms are made with; None takes this user's own. replace: write over an earlier result
-    whatever it was made from; False keeps one of other files, and rejected rows that were repaired meanwhile. check:
+    whatever it was made from; False keeps one of other files, and rejected rows that were changed meanwhile. check:
     write nothing, only report. allow_rejected: go on though more than one row in a hundred is rejected. tell: gets
     lines on progress.
     options: columns (our name -> theirs), values (our name -> one value for all rows, or "FILE:our name" for those of
@@ -190,7 +190,5 @@ def _told(path: Path, label: dict) -> dict:
 
 def _checked_spans(spans: pd.DataFrame, *, origin: str) -> pd.DataFrame:
     """Hold errors against their schema; of a translation that was shown again, each showing has its own."""
-    schema = schemas.SPANS.add_columns({})
     shown = [name for name in ("item_type", "hit", "started", "mark") if name in spans]
-    schema.metadata = schemas.SPANS.metadata | {"key": [*schemas.SPANS.metadata["key"], *shown]}
-    return schemas.check(spans, schema, origin=origin)
+    return schemas.check(spans, schemas.SPANS.also(key=shown), origin=origin)

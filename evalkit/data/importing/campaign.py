@@ -43,7 +43,6 @@ FORMATS = (
     "doccano",
     "prodigy",
 )
-_HANGING = ("appraise", "esa", "mturk-da")  # formats whose rows mean nothing without their neighbours
 _DUPLICATE = "repeats the judgement of line {line}: drop one of them"
 _AGAIN = "judges again, with another score, what line {line} judged: keep one, or name when each was given (started)"
 
@@ -164,12 +163,6 @@ def _recognised(paths: Sequence[Path], options: Options, report: Report, name: s
         own = options.of(path.name)
         sheets = recognise.chosen(planned.decoded(path, example.passed_over(opened(path, own)), own.design), own, name)
         for place, (source, kind, head, match) in enumerate(sheets):
-            if source.again and kind.name in _HANGING:
-                raise DataError(
-                    f"{path.name} holds rejected rows of format {kind.name}, where items shown before and after decide "
-                    "what a row is. Mend them in the export that they come from, on the lines named, and import that "
-                    "again."
-                )
             seen = [*source.beside] if path.is_dir() else [Seen(path, before, source.digest), *source.beside]
             sheet = source.title if len(sheets) > 1 else ""
             first = seen if not place else []  # of a workbook once
@@ -288,7 +281,7 @@ def _settled(files: list[File], writer: rejected.Writer, options: Options) -> pd
     ratings = pd.concat([file.found.ratings for file in files], keys=range(len(files)), names=["file", "line"])
     places = ratings.index
     ratings = ratings.reset_index(drop=True)
-    key = [name for name in schemas.RATINGS.metadata["key"] if name in writer.report.columns]
+    key = [name for name in schemas.RATINGS.key if name in writer.report.columns]
     item = [name for name in key if name not in ("started", "hit", "item_type")]
     if ratings.empty or not (shared := ratings.duplicated(item, keep=False)).any():
         return ratings

@@ -1,4 +1,4 @@
-"""Rows that are no judgements: collected with their reasons, written without names, read again once repaired."""
+"""Rows that are no judgements: collected with their reasons, and written without names."""
 
 import csv
 import json
@@ -10,9 +10,10 @@ from typing import TextIO
 import numpy as np
 import pandas as pd
 
+from evalkit import DataError
 from evalkit.data import designs
 from evalkit.data.importing.cells import columns
-from evalkit.data.importing.files.rows import Broken, Rows, Source, stripped
+from evalkit.data.importing.files.rows import Rows, Source, stripped
 from evalkit.data.importing.pseudonyms import Pseudonyms
 from evalkit.data.importing.report import Report
 from evalkit.data.spreadsheets import guarded, unguarded
@@ -26,10 +27,8 @@ DISCARDED = "is of a translation that the scheme of weights gives no score"
 REFUSE_ABOVE = 0.01
 #: More rejected rows are another kind of file, and take long to write down one by one.
 MOST = 500_000
-_BEFORE = len(FIELDS)
 _LINE = re.compile(r"""\bline \d+( of ('[^']*'|"[^"]*"|\S+))?""")
 _SHOWN = 10  # rejected rows that are told one by one; the file has them all
-_STILL = "is still uncut: write its cells, as they stand in the file and line named, under the headings; empty the last"
 
 
 @dataclass(slots=True)
@@ -146,10 +145,10 @@ class Hidden:
 
 
 class Writer:
-    """Write rejected rows to a file, and count them in the report; repaired there, they can be imported again.
+    """Write rejected rows to a file, and count them in the report.
 
-    People repair them in spreadsheets, so a cell that would run there is written with an apostrophe before it, which
-    ``again`` takes away. headings: of all files of the campaign, without names of people.
+    People open it in spreadsheets, so a cell that would run there is written with an apostrophe before it.
+    headings: of all files of the campaign, without names of people.
     """
 
     def __init__(self, stream: TextIO, report: Report, headings: Iterable[str]):
@@ -180,31 +179,25 @@ class Writer:
         self._rows.writerow([*told, *map(guarded, own), guarded(uncut)])
 
 
-def again(source: Source) -> Source:
-    """Return a source as it is or, where it is a file of rejected rows, those rows under the headings they came from.
-
-    Rows that were excluded stay so. Tables of a campaign that was designed here are read as they were drawn: without
-    the apostrophes that keep their texts from being formulas.
-    """
+def demand_none(source: Source) -> None:
+    """Raise DataError where a file is one of rejected rows: they are mended in the file that they come from."""
     first = [cell.strip() for cell in source.head[0][1]] if source.head else []
-    if {*designs.HEADINGS} <= {*first}:
-        head = [(line, [*map(unguarded, cells)]) for line, cells in source.head]
-        return replace(source, head=head, read=lambda header, after: _plain(source.read(header, after)))
-    if first[:_BEFORE] != FIELDS or UNCUT not in first[_BEFORE:]:
+    if first[: len(FIELDS)] == FIELDS and UNCUT in first[len(FIELDS) :]:
+        raise DataError(
+            f"{source.path.name} holds the rows that an earlier import rejected. Mend them in the file that they come "
+            "from, on the lines named, and import that again."
+        )
+
+
+def of_design(source: Source) -> Source:
+    """Return a source as it is or, where it is a table of a campaign that was designed here, as that was drawn.
+
+    Its texts stand there with apostrophes that keep them from being formulas.
+    """
+    if not {*designs.HEADINGS} <= {cell.strip() for _, cells in source.head[:1] for cell in cells}:
         return source
-    (line, titles), *rows = source.head
-    end = first.index(UNCUT, _BEFORE)
-    files = {unguarded(cells[1]) for _, cells in rows if len(cells) > 1}
-    head = [(line, [*map(unguarded, titles[_BEFORE:end])])]
-    head += [(line, [*map(unguarded, cells[_BEFORE:end])]) for line, cells in rows if cells[0] != EXCLUDED]
-    return replace(
-        source,
-        head=head,
-        read=lambda header, after: _reread(source, end, header, after),
-        again=True,
-        named=files.pop() if len(files) == 1 else "",  # what this name says of languages holds for its rows
-        notes=[*source.notes, "these are rows that an earlier import rejected"],
-    )
+    head = [(line, [*map(unguarded, cells)]) for line, cells in source.head]
+    return replace(source, head=head, read=lambda header, after: _plain(source.read(header, after)))
 
 
 def _plain(rows: Rows) -> Rows:
@@ -215,31 +208,3 @@ def _plain(rows: Rows) -> Rows:
 
 def _unguarded(cells: pd.DataFrame) -> pd.DataFrame:
     return stripped(cells.apply(lambda column: column.map(unguarded, na_action="ignore").astype("str")))
-
-
-def _reread(source: Source, end: int, header: list[str], after: int) -> Rows:
-    """Read rejected rows as rows of the file that they come from."""
-    inside = [*header, *(f"\0{place}" for place in range(len(header), end - _BEFORE))]
-    names = [*(f"\0{name}" for name in FIELDS), *inside, f"\0{UNCUT}"]
-    rows = source.read(names, after)
-    excluded = rows.frame[f"\0{FIELDS[0]}"].eq(EXCLUDED).to_numpy()
-    uncut = rows.frame[f"\0{UNCUT}"].map(unguarded, na_action="ignore")
-    torn = uncut.notna().to_numpy() & ~excluded
-    places = np.flatnonzero(~excluded & ~torn)
-    broken = [Broken(int(uncut.index[place]), _STILL, _pieces(uncut.iloc[place])) for place in np.flatnonzero(torn)]
-    notes = [f"{excluded.sum():,} rows that had been excluded were passed over"] if excluded.any() else []
-    cells = rows.frame.iloc[places][header]
-    return Rows(
-        _unguarded(cells),
-        lambda place: [*map(unguarded, rows.raw(int(places[place]))[_BEFORE:end])],
-        [*rows.broken, *broken],
-        [*rows.notes, *notes],
-    )
-
-
-def _pieces(text: str) -> list[str]:
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        found = None
-    return [str(cell) for cell in found] if isinstance(found, list) else [text]

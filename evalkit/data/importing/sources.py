@@ -49,10 +49,12 @@ def opened(path: Path, options: Options) -> list[Source]:
     if content.startswith(b"PAR1"):
         return [imported.source(path, digest)]
     if content.startswith((b"PK", b"\xd0\xcf\x11\xe0")):
-        return [rejected.again(sheet) for sheet in sheets.sources(path, content, digest, name=options.sheet)]
+        return [rejected.of_design(sheet) for sheet in sheets.sources(path, digest, name=options.sheet)]
     if path.suffix.casefold() in (".jsonl", ".ndjson", ".json"):
         return _of_json(path, content, digest, options.sheet)
-    return [rejected.again(_of_text(path, text.source(path, content, digest, encoding=options.encoding)))]
+    found = text.source(path, content, digest, encoding=options.encoding)
+    rejected.demand_none(found)
+    return [rejected.of_design(_of_text(path, found))]
 
 
 def _of_text(path: Path, found: Source) -> Source:
@@ -111,4 +113,4 @@ def _packed(path: Path, content: bytes, name: str, text_in_it: bytes, options: O
         raise DataError(f"{path.name}: {name} in it is empty. Check that the export is complete.")
     found = text.source(path.with_name(name), text_in_it, digest, encoding=options.encoding)
     found.notes.append(f"{name} was read out of this archive")
-    return rejected.again(replace(found, path=path, named=name))
+    return rejected.of_design(replace(found, path=path, named=name))

@@ -53,8 +53,8 @@ def guard(out: Path, paths: Sequence[Path], *, replace: bool) -> None:
     report, rejected = beside(out, "import.json"), beside(out, "rejected.csv")
     if rejected.exists() and report_of(report).get("rejected_digest") != digest(rejected):
         raise DataError(
-            f"{rejected.name} was changed since an import wrote it. If you repaired rows, import it beside the other "
-            "files under another --out; or write over it: --replace."
+            f"{rejected.name} was changed since an import wrote it. Keep it under another name, name another --out, or "
+            "write over it: --replace."
         )
 
 
@@ -167,7 +167,8 @@ def write_spans(spans: pd.DataFrame, place: Path, label: dict[str, Any]) -> None
 
 
 def _write(table: pa.Table, place: Path, label: dict[str, Any]) -> None:
-    label = label | {_CHECK: _check(label, table.schema, table.num_rows)}
+    columns = [f"{one.name}: {one.type}" for one in table.schema]
+    label = label | {_CHECK: _check(label, columns, table.num_rows)}
     with pq.ParquetWriter(
         place, table.schema, compression="zstd", compression_level=1, write_page_checksum=True
     ) as writer:
@@ -175,12 +176,12 @@ def _write(table: pa.Table, place: Path, label: dict[str, Any]) -> None:
         writer.add_key_value_metadata({"evalkit": json.dumps(label)})
 
 
-def _check(label: dict[str, Any], schema: pa.Schema, rows: int) -> str:
+def _check(label: dict[str, Any], columns: list[str], rows: int) -> str:
     """Digest what checksums of pages do not cover: the label, names and types of columns, and how many rows there are.
 
     It notices damage; whoever writes a file anew writes this anew, too.
     """
-    facts = [json.dumps(label, sort_keys=True), *(f"{one.name}: {one.type}" for one in schema), str(rows)]
+    facts = [json.dumps(label, sort_keys=True), *columns, str(rows)]
     return hashlib.sha256("\n".join(facts).encode("utf-8", "replace")).hexdigest()
 
 
@@ -197,12 +198,12 @@ def label_of(path: Path) -> dict[str, Any]:
 
     Raises DataError where the file is no Parquet, or says what no import says.
     """
-    metadata = parquet.metadata_of(path)
+    told = parquet.told(path)
     try:
-        label = json.loads((metadata.metadata or {}).get(b"evalkit", b"{}"))
+        label = json.loads(told.label)
         sound = not label or _is_label(label)
         check = label.pop(_CHECK, None)  # tables of before there was one lack it
-        sound &= check in (None, _check(label, metadata.schema.to_arrow_schema(), metadata.num_rows))
+        sound &= check in (None, _check(label, told.columns, told.rows))
     except Exception as problem:  # whatever may be wrong with JSON, or with names of columns
         raise DataError(f"{path.name} is damaged: {one_line(problem)}. Import the campaign again.") from problem
     if not sound:

@@ -3,14 +3,13 @@
 from typing import Any
 
 import pandas as pd
-import pandera.pandas as pa
 
 from evalkit.data import schemas
 
 
 def finished(
     frame: pd.DataFrame,
-    schema: pa.DataFrameSchema = schemas.RATINGS,
+    schema: schemas.Schema = schemas.RATINGS,
     *,
     seed: int,
     scale: tuple[float, float] | None = None,

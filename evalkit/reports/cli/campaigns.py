@@ -99,7 +99,7 @@ def new_study(name: str, data: str, title: str) -> None:
 @click.option(
     "--replace",
     is_flag=True,
-    help="write over a result of other files, or repaired rows; without it, an import only renews its own result",
+    help="write over a result of other files; without it, an import only renews its own result",
 )
 @click.option("--check", is_flag=True, help="print the receipt and write nothing")
 @click.option(
@@ -172,7 +172,6 @@ def import_files(
       evalkit import scores.xlsx --sheet Scores --map annotator=Linguist --value src_lang=eng
       evalkit import ratings.csv --metric comet --metric TER- --metrics en-de/BLEU-refA.seg.score
       evalkit import ratings.csv --mapping mapping.toml --scale 1:5 --out campaign.parquet
-      evalkit import ratings.csv campaign.rejected.csv --out repaired.parquet   # rejected rows, once repaired
 
     Files (CSV, TSV, JSON Lines, XLSX) appear when everything went well, all at once. The same files imported again
     renew the result; a result of other files is left alone unless you pass --replace. Rejected rows stand in

@@ -1,4 +1,4 @@
-"""Commands over registered data: data list, data fetch, data verify, data forget."""
+"""Commands over registered data: data list, data fetch, data verify."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from evalkit.reports.cli.words import data_names, print_paragraph, usage
 
 @click.group("data")
 def datasets() -> None:
-    """The data sets: list, fetch, verify, forget."""
+    """The data sets: list, fetch, verify."""
 
 
 @datasets.command("list")
@@ -54,22 +54,6 @@ def verify(names: tuple[str, ...]) -> None:
         for file in files.itertuples():
             if names or file.state != "verified":
                 print(f"    {file.file}: {file.state}, {file.digest[:40]}")
-
-
-@datasets.command()
-@click.argument("names", nargs=-1, required=True, metavar="NAME...", shell_complete=data_names)
-def forget(names: tuple[str, ...]) -> None:
-    """Forget files that were taken on trust (no digest known).
-
-    Deletes the note of the digest, and the cache's copy, so that the next fetch takes what comes then; prints what was
-    deleted. A mirror's files stay.
-    """
-    from evalkit import data
-
-    with usage():
-        known(names)
-    for path in data.forget(names):
-        print(path)
 
 
 def known(names: tuple[str, ...]) -> None:

@@ -70,8 +70,8 @@ class Source:
     """A file, or one sheet of it, in memory.
 
     head: its first rows with their lines, before anything is known of it. read: its rows below a line, under names.
-    title: the sheet's. typed: the cells are a workbook's. named: the file whose name may state the languages. again:
-    these are rows that an earlier import rejected. beside: files that were read together with this one. design: of the
+    title: the sheet's. typed: the cells are a workbook's. named: the file whose name may state the languages.
+    beside: files that were read together with this one. design: of the
     campaign, where its columns are among the rows.
     """
 
@@ -83,7 +83,6 @@ class Source:
     title: str = ""
     typed: bool = False
     named: str = ""
-    again: bool = False
     beside: Sequence["Seen"] = ()
     design: Design | None = None
 
