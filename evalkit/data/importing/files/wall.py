@@ -66,13 +66,20 @@ def _asked(child: "subprocess.Popen[bytes]", request: str, done: Path) -> str:
             if child.poll() is not None:
                 return "breaks its parser"
             spent, passed = sum(seen.cpu_times()[:2]) - used, time.monotonic() - begun
-            if seen.memory_info().rss > MEMORY or spent > SECONDS or passed > SECONDS * _PATIENCE:
-                child.kill()
-                child.wait()
-                return f"takes more {'time' if spent > SECONDS else 'memory'} to read than a campaign needs"
+            large = seen.memory_info().rss > MEMORY
+            if large or spent > SECONDS or passed > SECONDS * _PATIENCE:
+                _end(child)
+                return f"takes more {'memory' if large else 'time'} to read than a campaign needs"
             time.sleep(pause)
             pause = min(2 * pause, 0.02)
+        if seen.memory_info().rss > MEMORY // 3:  # what it keeps would count against the next file
+            _end(child)
     except (OSError, psutil.NoSuchProcess):
-        child.wait()
+        _end(child)
         return "breaks its parser"
     return str(json.loads(done.read_text(encoding="utf-8")))
+
+
+def _end(child: "subprocess.Popen[bytes]") -> None:
+    child.kill()
+    child.wait()
