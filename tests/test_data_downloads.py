@@ -62,7 +62,7 @@ def files_in(folder):
         (OK + b"Content-Length: 24\r\n\r\nsegment", "broke off"),
         (OK + b"\r\n" + bytes(99_999), "stopped after 24 bytes"),
         (b"HTTP/1.1 302 Found\r\nLocation: file:///etc/passwd\r\nContent-Length: 0\r\n\r\n", "malformed"),
-        (b"HTTP/1.1 302 Found\r\nLocation: /again\r\nContent-Length: 0\r\n\r\n", "without end"),
+        (b"HTTP/1.1 302 Found\r\nLocation: /again\r\nConnection: close\r\nContent-Length: 0\r\n\r\n", "without end"),
         (b"HTTP/1.1 206 X\r\nContent-Length: 24\r\n\r\n" + CONTENT, "answers 206"),
         (OK + b"Content-Length: 24\r\n\r\n" + CONTENT, "expected sha256:000"),
     ],
