@@ -64,73 +64,23 @@ def agreed(paths: list[Path]) -> pd.DataFrame:
 def _read(paths: list[Path], *, agreed: bool) -> pd.DataFrame:
     """Load label files, whose names state an annotator or, of labels that were agreed upon, none."""
     frames: list[pd.DataFrame] = []
-    sizes: dict[tuple[str, ...], tuple[str, int]] = {}
-    contents: dict[tuple[tuple[str, ...], tuple[str, ...]], str] = {}
     for path in paths:
         test_set, dimension, annotator, source, target = _parts(path)
-        if agreed and annotator is not None:
-            raise DataError(
-                f"{path.name} holds the labels of annotator {annotator}, and agreed labels are called like "
-                "DAseg.newstest2015.fluency.cs-en. Leave the file out."
-            )
-        if annotator is None and not agreed:
-            raise DataError(
-                f"{path.name}: expected a name like DAseg.newstest2015.fluency_A.cs-en, with an annotator. "
-                "Rename the file."
-            )
-        letters = _letters(path, dimension)
-        _consistent(path, letters, (test_set, source, target), sizes, contents)
+        if agreed != (annotator is None):
+            raise DataError(f"{path.name}: labels are either agreed upon or an annotator's. Name the right files.")
+        letters = delimited.content(path).decode("utf-8").splitlines()
         frames.append(_frame(letters, dimension, annotator or AGREED, test_set, source, target))
     return schemas.check(pd.concat(frames, ignore_index=True), SCHEMA, origin="the label files", first_line=1)
 
 
 def _parts(path: Path) -> tuple[str, str, str | None, str, str]:
     """Read test set, dimension, annotator, source and target language from a file's name, and its folder's."""
-    found = _NAME.fullmatch(path.name)
-    if not found or found[4] not in LANGUAGES or found[5] not in LANGUAGES:
+    found, folder = _NAME.fullmatch(path.name), _YEAR.fullmatch(path.parent.name)
+    if not found or not (found[1] or folder):
         raise DataError(f"{path.name}: expected a name like DAseg.newstest2015.fluency_A.cs-en. Rename the file.")
     year, dimension, annotator, source, target = found.groups()
-    if not year:
-        folder = _YEAR.fullmatch(path.parent.name)
-        if not folder:
-            raise DataError(
-                f"{path.name}: neither the file nor its folder {path.parent.name} names the test set's year. "
-                "Rename the file like DAseg.newstest2015.fluency_A.cs-en."
-            )
-        year = folder[1]
+    year = year or (folder[1] if folder else "")
     return f"newstest{year}", dimension, annotator, LANGUAGES[source], LANGUAGES[target]
-
-
-def _letters(path: Path, dimension: str) -> list[str]:
-    """Read a file's labels, all of which must be labels of its dimension."""
-    letters = delimited.content(path).decode("utf-8", "replace").splitlines()
-    places = LABELS[dimension]
-    wrong = next((line for line, letter in enumerate(letters, 1) if letter not in places), None)
-    if wrong:
-        letter = letters[wrong - 1]
-        others = [name for name, known in LABELS.items() if letter in known]
-        mixed = f" It is one of {others[0]}: perhaps the file's name states the wrong dimension." if others else ""
-        raise DataError(
-            f"{path.name}, line {wrong}: {letter!r} is no label of {dimension}, which are {', '.join(places)}.{mixed} "
-            "Correct it."
-        )
-    return letters
-
-
-def _consistent(path: Path, letters: list[str], translations: tuple[str, ...], sizes: dict, contents: dict) -> None:
-    """Refuse a file whose length differs from others of the same translations, or that repeats another one."""
-    name, size = sizes.setdefault(translations, (path.name, len(letters)))
-    if size != len(letters):
-        raise DataError(
-            f"{path.name} has {len(letters)} lines; another file of these translations has {size} ({name}), so line "
-            f"{min(size, len(letters)) + 1} stands in one of them only. Fetch both again."
-        )
-    twin = contents.setdefault((translations, tuple(letters)), path.name)
-    if twin != path.name and len(letters) > 50:  # short files may agree by chance
-        raise DataError(
-            f"{path.name} equals {twin} in every line from line 1 on, and they should be two judgements. "
-            "Fetch both again."
-        )
 
 
 def _frame(letters: list[str], dimension: str, annotator: str, test_set: str, source: str, target: str) -> pd.DataFrame:

@@ -1,7 +1,6 @@
 """Load MLQE-PE's direct assessments: tar archives with a TSV in which each row lists the scores of one translation."""
 
 import json
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,11 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evalkit import DataError
 from evalkit.data import archives, schemas
 
 LANGUAGES = {"de": "deu", "en": "eng", "et": "est", "ne": "npi", "ro": "ron", "ru": "rus", "si": "sin", "zh": "zho"}
-_NAME = re.compile(r"([a-z]{2})-([a-z]{2})-(train|dev|test)\.tar\.gz")
 _MEMBERS = {"train": "train", "dev": "dev", "test": "test20"}
 #: ``z``: the score as the release standardises it. ``model_score``: what the NMT system gave its own translation, the
 #: mean log probability of a token. ``source_words``, ``target_words``: lengths, in words between blanks.
@@ -60,7 +57,7 @@ def people(paths: list[Path]) -> pd.DataFrame:
         segments, cells = _rows(content, member, ["scores", "z_scores"], ["original", "translation", "model_scores"])
         lengths = {name: [float(len(text.split())) for text in cells[of]] for name, of in _LENGTHS.items()}
         part = pd.DataFrame({"segment": segments, "score": cells["scores"], "z": cells["z_scores"], **lengths})
-        part["model_score"] = [_number(float(cell)) for cell in cells["model_scores"]]
+        part["model_score"] = [float(cell) for cell in cells["model_scores"]]
         frames.append(part.explode(["score", "z"], ignore_index=True).assign(doc=split, **known))
     frame = pd.concat(frames, ignore_index=True).assign(system="mlqe-pe", item_type="system")
     frame["annotator"] = UNKNOWN
@@ -117,10 +114,7 @@ _LENGTHS = {"source_words": "original", "target_words": "translation"}
 def _files(paths: list[Path]) -> Iterator[tuple[str, dict[str, str], bytes, str]]:
     """Yield of each archive its split, its language pair, and content and name of the table in it."""
     for path in paths:
-        found = _NAME.fullmatch(path.name)
-        if not found or found[1] not in LANGUAGES or found[2] not in LANGUAGES:
-            raise DataError(f"{path.name}: expected a name like en-de-dev.tar.gz. Rename the file.")
-        source, target, split = found.groups()
+        source, target, split = path.name.removesuffix(".tar.gz").split("-")
         member = f"{_MEMBERS[split]}.{source}{target}.df.short.tsv"
         known = {"src_lang": LANGUAGES[source], "tgt_lang": LANGUAGES[target]}
         yield split, known, archives.member(path, member), member
@@ -136,25 +130,11 @@ def _rows(
     header, *rows = content.decode("utf-8-sig").rstrip("\n").split("\n")
     names, segments = header.rstrip("\r").split("\t"), []
     cells: dict[str, list[Any]] = {name: [] for name in (*lists, *texts)}
-    if absent := [name for name in cells if name not in names]:
-        raise DataError(f"{member} has no column {absent[0]}; it has {', '.join(names)}. Fetch the archive again.")
-    for line, row in enumerate(rows, 2):
-        found, name = row.rstrip("\r").split("\t"), lists[0]
-        try:
-            if len(found) != len(names):
-                raise ValueError(f"{len(found)} cells where {len(names)} columns are named")
-            for name in lists:
-                cells[name].append([_number(score) for score in json.loads(found[names.index(name)])])
-        except (ValueError, TypeError) as problem:
-            raise DataError(f"{member}, line {line}, column {name}: {problem}. Fetch the archive again.") from problem
+    for row in rows:
+        found = row.rstrip("\r").split("\t")
+        for name in lists:
+            cells[name].append([float(score) for score in json.loads(found[names.index(name)])])
         for name in texts:
             cells[name].append(found[names.index(name)])
         segments.append(found[0])
     return segments, cells
-
-
-def _number(score: Any) -> float:
-    """Take a number of JSON as one; texts and truth values are none."""
-    if type(score) not in (int, float):
-        raise ValueError(f"{score!r:.40} is no number")
-    return float(score)
