@@ -15,7 +15,7 @@ from evalkit import DataError, campaign
 from evalkit.campaign import exports, paperwork
 from evalkit.campaign.paperwork.markup import tex
 from evalkit.data import registry
-from evalkit.data.spreadsheets import guarded, unguarded
+from evalkit.data.delimited import guarded, unguarded
 from evalkit.reports import cli
 
 GOOD = {"study": "s", "status": "ok", "parameters": {"seed": 7}, "data": [], "recorded": {}, "signature": "s|seed:7"}

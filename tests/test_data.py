@@ -6,7 +6,6 @@ import http.server
 import io
 import os
 import socket
-import stat
 import tarfile
 import threading
 import zipfile
@@ -20,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalkit import DataError, data
-from evalkit.data import appraise, archives, downloads, files, registry, schemas, simulate, xsts
+from evalkit.data import appraise, files, registry, schemas, simulate, xsts
 from evalkit.data.registry import Entry, File
 
 HEADER = b"username,system,itemId,itemType,srcLang,trgLang,score,docId,isDocScore,timeStart,timeEnd\n"
@@ -55,7 +54,7 @@ def own_cache(tmp_path, monkeypatch, request):
         monkeypatch.delenv(name)
     if not {"real", "mirrored"} & set(request.fixturenames):
         monkeypatch.delenv("EVALKIT_DATA_MIRROR", raising=False)
-    monkeypatch.setattr(downloads, "_silent", {})
+    monkeypatch.setattr(files, "_silent", {})
 
 
 @pytest.fixture
@@ -361,64 +360,41 @@ def test_appraise_rows_and_headers_that_do_not_fit_are_told(tmp_path, old, new, 
 # Archives
 
 
-def zipped(path, members, kind=0):
+def zipped(path, members):
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in members:
-            info = zipfile.ZipInfo(name)
-            info.compress_type = zipfile.ZIP_DEFLATED
-            info.external_attr = (kind | 0o644) << 16 if kind else 0
-            archive.writestr(info, content)
+            archive.writestr(name, content)
     return path
 
 
-def tarred(path, members, kind=tarfile.REGTYPE, mode="w:gz"):
+def tarred(path, members, mode="w:gz"):
     with tarfile.open(path, mode) as archive:
         for name, content in members:
             info = tarfile.TarInfo(name)
-            info.type, info.linkname = kind, "/etc/passwd"
-            info.size = len(content) if kind == tarfile.REGTYPE else 0
+            info.size = len(content)
             archive.addfile(info, io.BytesIO(content))
     return path
 
 
 def test_one_file_is_read_out_of_an_archive(tmp_path):
     members = [("top/other.tsv", b"o"), ("top/x.tsv", b"content" * 1000)]
-    assert archives.member(zipped(tmp_path / "a", members), "x.tsv") == b"content" * 1000
+    assert files.member(zipped(tmp_path / "a", members), "x.tsv") == b"content" * 1000
     for mode in ("w", "w:gz", "w:bz2", "w:xz"):
-        assert archives.member(tarred(tmp_path / "a", members, mode=mode), "x.tsv") == b"content" * 1000
+        assert files.member(tarred(tmp_path / "a", members, mode=mode), "x.tsv") == b"content" * 1000
 
 
 @pytest.mark.parametrize("pack", [zipped, tarred])
-@pytest.mark.parametrize(
-    ("members", "bounds", "told"),
-    [
-        ([("x", b"g"), ("a/../../x", b"bad")], {}, "leads out"),
-        ([("x", b"g"), ("/etc/x", b"bad")], {}, "leads out"),
-        ([("x", b"g"), ("C:\\x", b"bad")], {}, "leads out"),
-        ([("x", bytes(3_000_000))], {"most_bytes": 1_000_000}, "more than 1000000 bytes"),
-        ([(str(n), b"") for n in range(30)], {"most_files": 20}, "more than 20 files"),
-        ([("a/x", b"1"), ("b/x", b"2")], {}, "2 files x"),
-        ([("y", b"1")], {}, "0 files x"),
-    ],
-)
-def test_an_archive_that_leads_out_bursts_or_is_ambiguous_is_refused(tmp_path, pack, members, bounds, told):
+@pytest.mark.parametrize(("names", "told"), [(["a/x", "b/x"], "2 files x"), (["y"], "0 files x")])
+def test_an_archive_that_is_ambiguous_is_refused(tmp_path, pack, names, told):
     with pytest.raises(DataError, match=told):
-        archives.member(pack(tmp_path / "a", members), "x", **bounds)
-
-
-@pytest.mark.parametrize(
-    ("pack", "kind"), [(zipped, stat.S_IFLNK), (zipped, stat.S_IFIFO), (tarred, tarfile.SYMTYPE), (tarred, b"3")]
-)
-def test_links_and_devices_are_refused(tmp_path, pack, kind):
-    with pytest.raises(DataError, match="link or a device"):
-        archives.member(pack(tmp_path / "a", [("x", b"/etc/passwd")], kind), "x")
+        files.member(pack(tmp_path / "a", [(name, b"1") for name in names]), "x")
 
 
 @given(content=st.builds(bytes.__add__, st.sampled_from([b"", b"PK\3\4", b"\x1f\x8b\x08\0"]), st.binary(max_size=600)))
 def test_any_bytes_as_an_archive_give_a_data_error(scratch, content):
     scratch.write_bytes(content)
     with pytest.raises(DataError):
-        archives.member(scratch, "x")
+        files.member(scratch, "x")
 
 
 # XSTS archives

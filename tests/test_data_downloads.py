@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from evalkit import DataError
-from evalkit.data import downloads, files
+from evalkit.data import files
 from evalkit.data.registry import File
 
 CONTENT = b"segment,score\n1,90\n2,80\n"
@@ -26,7 +26,7 @@ def alone(tmp_path, monkeypatch):
         monkeypatch.delenv(name, raising=False)
     for name in [name for name in os.environ if name.lower().endswith("_proxy")]:
         monkeypatch.delenv(name)
-    monkeypatch.setattr(downloads, "_silent", {})
+    monkeypatch.setattr(files, "_silent", {})
 
 
 @pytest.fixture
@@ -62,7 +62,10 @@ def files_in(folder):
         (OK + b"Content-Length: 24\r\n\r\nsegment", "broke off"),
         (OK + b"\r\n" + bytes(99_999), "stopped after 24 bytes"),
         (b"HTTP/1.1 302 Found\r\nLocation: file:///etc/passwd\r\nContent-Length: 0\r\n\r\n", "malformed"),
-        (b"HTTP/1.1 302 Found\r\nLocation: /again\r\nConnection: close\r\nContent-Length: 0\r\n\r\n", "without end"),
+        (
+            b"HTTP/1.1 302 Found\r\nLocation: /again\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
+            "TooManyRedirects",
+        ),
         (b"HTTP/1.1 206 X\r\nContent-Length: 24\r\n\r\n" + CONTENT, "answers 206"),
         (OK + b"Content-Length: 24\r\n\r\n" + CONTENT, "expected sha256:000"),
     ],

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalkit import DataError, data
-from evalkit.data import languages, mtme, parsed, wmt17, wmt19, wmt20
+from evalkit.data import files, languages, mtme, wmt17, wmt19, wmt20
 from tests.workbooks import tarred
 
 WMT23 = "wmt-conference/ErrorSpanAnnotation/e7f88b51a5d36dd5a9c9c1d80556f69637716cd4/data/mt-metrics-eval-v2/wmt23"
@@ -192,28 +192,28 @@ def refuse(paths):
 
 
 def test_a_table_is_parsed_once_for_the_same_content(cache):
-    first = parsed.table("toy", loader, [1, 2], digest="git:1")
-    again = parsed.table("toy", refuse, [1, 2], digest="git:1")
+    first = files.kept("toy", loader, [1, 2], digest="git:1")
+    again = files.kept("toy", refuse, [1, 2], digest="git:1")
     pd.testing.assert_frame_equal(first, again)
     assert again.attrs == first.attrs
     with pytest.raises(AssertionError, match="parsed again"):
-        parsed.table("toy", refuse, [1, 2], digest="git:2")
-    parsed.table("other", loader, [1], digest="git:3")
-    parsed.table("toy", loader, [1], digest="git:4")
+        files.kept("toy", refuse, [1, 2], digest="git:2")
+    files.kept("other", loader, [1], digest="git:3")
+    files.kept("toy", loader, [1], digest="git:4")
     assert sorted(path.name.split(".")[0] for path in cache.iterdir()) == ["other", "toy"], "one table of each"
     [kept] = cache.glob("toy*")
     whole = kept.read_bytes()
     for damage in (whole[: len(whole) // 2], b"", whole[:10] + bytes([whole[10] ^ 255]) + whole[11:]):
         kept.write_bytes(damage)
-        assert parsed.states("toy", digest="git:4") == [(f"parsed/{kept.name}", "altered")]
-        assert parsed.table("toy", loader, [1], digest="git:4")["score"].tolist() == [0.1, 1.0]
+        assert files.states("toy", digest="git:4") == [(f"parsed/{kept.name}", "altered")]
+        assert files.kept("toy", loader, [1], digest="git:4")["score"].tolist() == [0.1, 1.0]
         assert kept.read_bytes() == whole
 
 
 def test_a_cache_that_cannot_be_written_costs_time_and_not_the_table(cache, monkeypatch, capsys):
     (cache.parents[1] / "file").write_text("no folder")
     monkeypatch.setenv("EVALKIT_DATA_DIR", str(cache.parents[1] / "file" / "x"))
-    assert len(parsed.table("toy", loader, [1], digest="x")) == 2
+    assert len(files.kept("toy", loader, [1], digest="x")) == 2
     assert "kept" in capsys.readouterr().err
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from evalkit import ROOT
-from evalkit.data import secret
+from evalkit.data import names
 from evalkit.reports import notebooks
 from evalkit.reports.notebooks import files
 from evalkit.reports.studies import Layout, read_studies
@@ -143,7 +143,7 @@ def address(home):
         "JUPYTER_RUNTIME_DIR": str(home / "runtime"),
         "EVALKIT_DATA_DIR": os.environ.get("EVALKIT_DATA_DIR", str(ROOT / "data" / "cache")),
         # by which the cache's tables and scores are known: under another one all would be parsed and scored anew
-        "EVALKIT_SALT_FILE": str(secret.place()),
+        "EVALKIT_SALT_FILE": str(names.salt_file()),
         "PYTHONSTARTUP": str(ROOT / start),
         "BROWSER": f"{sys.executable} -c {shlex.quote(write)} %s",
     }

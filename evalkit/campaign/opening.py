@@ -10,11 +10,10 @@ import pandas as pd
 
 from evalkit import DataError, data
 from evalkit.campaign.names import readable, renamed
-from evalkit.data import compared, registry, scored
-from evalkit.data.items import segment_key
+from evalkit.data import compared, registry, schemas
 from evalkit.data.names import UNNAMED, is_human
 from evalkit.data.provenance import declared_scale, like, reading_of, source_of
-from evalkit.data.schemas import of_systems, with_pair
+from evalkit.data.schemas import of_systems, segment_key, with_pair
 from evalkit.human import annotators, normalization
 
 #: Up to so many different scores a scale counts as one of steps (ordinal), above as continuous.
@@ -66,12 +65,12 @@ class Campaign:
     @property
     def ranked_types(self) -> tuple[str, ...]:
         """Item types that rank systems: their outputs and unchanged repeats, or calibration items where that is all."""
-        return scored.ranked_types(self.part)
+        return schemas.ranked_types(self.part)
 
     @cached_property
     def compared(self) -> pd.DataFrame:
         """The pair's judgements of systems and of people's translations: what a ranking shows."""
-        return scored.scored(self.part)
+        return schemas.scored(self.part)
 
     @cached_property
     def humans(self) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """The door to all data: find, fetch, verify and load them as validated tables that know where they came from."""
 
+import difflib
 import hashlib
 import sys
 from collections.abc import Iterable, Sequence
@@ -10,9 +11,8 @@ from typing import Any
 
 import pandas as pd
 
-from evalkit import DataError, __version__
-from evalkit.data import delimited, files, names, parsed, registry, schemas
-from evalkit.data.published import table as _printed  # the function below takes the name of its module
+from evalkit import ROOT, DataError, __version__
+from evalkit.data import delimited, files, names, registry, schemas
 
 __all__ = [
     "available",
@@ -55,9 +55,11 @@ def load(name: str, *, fallback: bool = False, columns: dict[str, str | list[str
         if not (fallback and entry.simulator):
             raise
         return _simulated(entry, problem)
-    digest, loader = _digest(entry), files.steady(_function(entry.loader), entry.files)
-    loader = partial(loader, columns=columns) if entry.mapped else loader
-    frame = parsed.table(name, loader, paths, digest=digest) if entry.kept else loader(paths)
+    digest = "+".join(file.digest or "unknown" for file in entry.files)
+    loader = partial(_function(entry.loader), columns=columns) if entry.mapped else _function(entry.loader)
+    frame = files.kept(name, loader, paths, digest=digest) if entry.kept else loader(paths)
+    for file in entry.files:
+        files.locate(file)  # raises where it changed while it was read
     frame.attrs["scale"] = entry.scale
     return _labelled(frame, name=name, source="real", origin=entry.base or entry.files[0].url, digest=digest)
 
@@ -165,12 +167,20 @@ def column_names(text: str) -> dict[str, str | list[str]] | None:
 
 
 def published(table: str) -> pd.DataFrame:
-    """Load a table that a paper prints; all cells are text with their printed digits.
+    """Load a table that a paper prints; all cells are text, so that ``.70`` keeps its printed digits.
 
-    >>> published("licht2022_table5").attrs["source"]["origin"]
-    'Licht et al. 2022, Table 5'
+    >>> printed = published("licht2022_table6")
+    >>> printed.query("method == 'CS' and statistic == 'pearson'")["printed"].tolist()
+    ['.946', '.772', '.854']
+    >>> printed.attrs["source"]["origin"]
+    'Licht et al. 2022, Table 6'
     """
-    frame = _printed(table)
+    known = {path.stem: path for path in sorted((ROOT / "data" / "published").glob("*.csv"))}
+    if table not in known:
+        near = difflib.get_close_matches(table, known, n=1, cutoff=0) or ["nothing"]
+        raise DataError(f"There is no published table {table!r} in data/published. Did you mean {near[0]}?")
+    content = delimited.content(known[table])
+    frame = delimited.table(content, origin=known[table].name, delimiter=",").reset_index(drop=True)
     return _labelled(frame, name=table, source="published", origin=registry.publication(table), digest=_content(frame))
 
 
@@ -190,17 +200,12 @@ def fetch(names: str | Iterable[str] | None = None) -> list[Path]:
 def verify(names: str | Iterable[str] | None = None) -> pd.DataFrame:
     """List the files that are here with the digests they were verified against, without the network.
 
-    names: None means whatever is here. Columns: name, file, digest, state (verified, unverified, missing, outdated).
-    Tables that were kept to save parsing are listed, too, with the digest of what they were made from; an outdated one
-    was made by other code, and is not used.
+    names: None means whatever is here. Columns: name, file, digest, state (verified, unverified, missing).
     Raises DataError listing every file that is altered, and those of named data sets that are missing.
     """
     rows: list[tuple[str, ...]] = []
     problems: list[str] = []
     for entry in _entries(names, optional=True):
-        if entry.kept:
-            kept, altered = _kept_tables(entry)
-            rows, problems = rows + kept, problems + altered
         for file in entry.files:
             try:
                 path = files.locate(file)
@@ -217,15 +222,6 @@ def verify(names: str | Iterable[str] | None = None) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["name", "file", "digest", "state"])
 
 
-def _kept_tables(entry: registry.Entry) -> tuple[list[tuple], list[str]]:
-    """List a data set's kept tables, as ``verify`` does, and what is wrong with those that are not what was kept."""
-    digest = _digest(entry)
-    states = parsed.states(entry.name, digest=digest)
-    remedy = "is not what was kept here. It is never used; delete it, and look who else can write to this folder."
-    altered = [f"{files.cache() / file} {remedy}" for file, state in states if state == "altered"]
-    return [(entry.name, file, digest, state) for file, state in states if state != "altered"], altered
-
-
 def listing() -> pd.DataFrame:
     """List the registered data sets: name, title, bytes (missing where unknown), licence, here, released.
 
@@ -238,11 +234,6 @@ def listing() -> pd.DataFrame:
         rows.append((entry.name, entry.title, size, entry.licence, available(entry.name), entry.released))
     frame = pd.DataFrame(rows, columns=["name", "title", "bytes", "licence", "here", "released"])
     return frame.astype({"bytes": "Int64"})
-
-
-def _digest(entry: registry.Entry) -> str:
-    """Name the content of a data set's files."""
-    return "+".join(file.digest or "unknown" for file in entry.files)
 
 
 def _entries(names: str | Iterable[str] | None, *, optional: bool) -> list[registry.Entry]:

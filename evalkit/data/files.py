@@ -1,4 +1,4 @@
-"""Find, download and verify single files: a mirror first, then the cache, then the public address.
+"""Find, download and verify files, a mirror first, then the cache, then the public address; unpack and keep them.
 
 ``EVALKIT_DATA_MIRROR``: a folder (read in place) or a URL that replaces every origin. ``EVALKIT_DATA_DIR``: the cache,
 which is else ``data/cache`` in a clone, and the user's cache folder elsewhere.
@@ -9,26 +9,49 @@ from __future__ import annotations
 
 import contextlib
 import glob
+import gzip
+import hashlib
+import io
+import lzma
 import os
 import re
+import sys
+import tarfile
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING
-from urllib.parse import unquote
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path, PurePosixPath
+from typing import IO, TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
 
 from evalkit import CLONE, ROOT, DataError
-from evalkit.data import downloads
 from evalkit.data.registry import File, digest
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_MOST_BYTES = 4 << 30  # for a file whose size the registry does not know
-_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*:|.*@|.*://", re.IGNORECASE | re.DOTALL)  # what is, or should be, an address
+_MOST_BYTES = 4 << 30  # of a download whose size the registry does not know
+_MOST_UNPACKED = 1 << 30  # of the files in an archive that nobody knows the digest of
+_TIMES = (3.0, 15.0)  # seconds to wait for a connection, and for the next bytes
+_REST = 60.0  # seconds for which a host that did not answer is not asked again
 _PATIENCE = 20.0  # seconds that others may keep a folder to themselves
 _STALE = 3600.0  # seconds after which what a killed process left unfinished is nobody's any more
+_silent: dict[str, float] = {}  # hosts that did not answer, and when: without a network, wait once and not per file
+_HINT = "Check the network, or set EVALKIT_DATA_MIRROR to a folder or address that has the file."
+
+_BROKEN = (
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    zlib.error,
+    lzma.LZMAError,
+    EOFError,
+    OSError,
+    RuntimeError,
+    NotImplementedError,
+    ValueError,
+)
 
 
 def cache() -> Path:
@@ -46,9 +69,19 @@ def _mirror() -> tuple[Path | None, str | None]:
     """Read the mirror variable: a folder, or a base address, or neither."""
     mirror = os.environ.get("EVALKIT_DATA_MIRROR", "").strip()
     place = mirror.removeprefix("file://").rstrip("/")
-    if _ADDRESS.match(place) and not os.path.isdir(place):  # whatever it is, it may hold a password
-        return None, downloads.checked(place, name="EVALKIT_DATA_MIRROR")
-    return (Path(place or "/") if mirror else None), None
+    if ":" not in place or os.path.isdir(place):
+        return (Path(place or "/") if mirror else None), None
+    try:
+        parts = urlsplit(place)
+        fit = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0 and "@" not in parts.path
+    except ValueError:  # a port that is no number
+        fit = False
+    if not fit:  # whatever it is, it may hold a password
+        raise DataError(
+            "EVALKIT_DATA_MIRROR is neither a folder that is here nor the address of one. Write it like "
+            "https://host/folder; in a name or password write %40 for @, %2F for /, %3A for :."
+        )
+    return None, place
 
 
 def locate(file: File) -> Path | None:
@@ -58,13 +91,17 @@ def locate(file: File) -> Path | None:
     """
     folder, _ = _mirror()
     complaints = []
-    for base in filter(None, (folder, cache())):
-        path = base / unquote(file.path)
-        if os.path.isfile(path):
-            complaint = _complaint(path, file)
-            if not complaint:
-                return path
-            complaints.append(complaint)
+    for path in [base / unquote(file.path) for base in (folder, cache()) if base]:
+        if not os.path.isfile(path):
+            continue
+        try:
+            flaw = _flaw(path, file)
+        except OSError as problem:
+            flaw = f"it cannot be read ({problem.strerror})"
+        if not flaw:
+            return path
+        remedy = "Put a good copy in its place, or delete it and run `evalkit data fetch`."
+        complaints.append(f"{path} is altered or cut short: {flaw}. {remedy}")
     if complaints:
         raise DataError(" ".join(complaints))
     return None
@@ -76,62 +113,26 @@ def obtain(file: File, *, progress: bool = False) -> Path:
     Raises DataError where that is impossible, with what was tried and the remedy.
     """
     try:
-        path, damage = locate(file), ""
+        if path := locate(file):
+            return path
+        damage = ""
     except DataError as problem:
-        path, damage = None, str(problem)
-    if path is None:
-        folder, base = _mirror()
-        if not file.digest:
-            place = (folder or cache()) / unquote(file.path)
-            absent = f"{file.path} has no known digest, so it is never downloaded unseen."
-            raise DataError(damage or f"{absent} Fetch {file.url} by hand, look at it, and put it at {place}.")
-        if folder:
-            absent = f"{file.path} is neither in the mirror {folder} nor in the cache."
-            raise DataError(damage or f"{absent} Complete the mirror, or unset EVALKIT_DATA_MIRROR.")
-        if os.environ.get("EVALKIT_OFFLINE", "0") not in ("", "0"):
-            absent = f"{file.path} is not in the cache, and EVALKIT_OFFLINE forbids the network."
-            raise DataError(damage or f"{absent} Unset it, or set EVALKIT_DATA_MIRROR to a folder that has the file.")
-        try:
-            path = _download(f"{base}/{file.path}" if base else file.url, file, progress=progress)
-        except DataError as problem:
-            raise DataError(f"{damage} {problem}".strip()) from None
-    return path
-
-
-def stamp(path: Path) -> tuple[int, ...]:
-    """Say what the file system knows of a file's content; writing to it changes this, whatever is written.
-
-    Caveat: time moves in steps of some milliseconds there; whoever needs certainty compares digests besides.
-    """
-    seen = path.stat()
-    return seen.st_dev, seen.st_ino, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns
-
-
-def steady(loader: Callable[..., pd.DataFrame], wanted: Iterable[File]) -> Callable[..., pd.DataFrame]:
-    """Make a loader refuse files that change between their verification and the end of its reading."""
-
-    def read(paths: list[Path], **options: object) -> pd.DataFrame:
-        before = [stamp(path) for path in paths]
-        frame = loader(paths, **options)
-        for file in wanted:
-            locate(file)  # raises where it is another one by now
-        if changed := [path for path, seen in zip(paths, before) if stamp(path) != seen]:
-            raise DataError(f"{changed[0]} changed while it was read. Load it again when nothing writes to it.")
-        return frame
-
-    return read
-
-
-def _complaint(path: Path, file: File) -> str:
-    """Say how a copy differs from the file it should be, and what to do; empty where it does not."""
+        damage = str(problem)
+    folder, base = _mirror()
+    if not file.digest:
+        place = (folder or cache()) / unquote(file.path)
+        absent = f"{file.path} has no known digest, so it is never downloaded unseen."
+        raise DataError(damage or f"{absent} Fetch {file.url} by hand, look at it, and put it at {place}.")
+    if folder:
+        absent = f"{file.path} is neither in the mirror {folder} nor in the cache."
+        raise DataError(damage or f"{absent} Complete the mirror, or unset EVALKIT_DATA_MIRROR.")
+    if os.environ.get("EVALKIT_OFFLINE", "0") not in ("", "0"):
+        absent = f"{file.path} is not in the cache, and EVALKIT_OFFLINE forbids the network."
+        raise DataError(damage or f"{absent} Unset it, or set EVALKIT_DATA_MIRROR to a folder that has the file.")
     try:
-        flaw = _flaw(path, file)
-    except OSError as problem:
-        return f"{path} cannot be read: {problem.strerror}. Give yourself the right to read it."
-    if not flaw:
-        return ""
-    remedy = "Put a good copy in its place, or delete it and run `evalkit data fetch`."
-    return f"{path} is altered or cut short: {flaw}. {remedy}"
+        return _download(f"{base}/{file.path}" if base else file.url, file, progress=progress)
+    except DataError as problem:
+        raise DataError(f"{damage} {problem}".strip()) from None
 
 
 def _flaw(path: Path, file: File) -> str:
@@ -154,16 +155,69 @@ def _download(url: str, file: File, *, progress: bool) -> Path:
     try:
         part = beside(target)
         with part.open("xb") as sink, tqdm(disable=not progress, **looks) as bar:
-            downloads.bring(url, sink, most=file.bytes or _MOST_BYTES, progress=bar)
-        if flaw := _flaw(part, file):
-            raise DataError(f"{downloads.shown(url)} could not be fetched: {flaw}. {downloads.HINT}")
+            problem = _brought(url, sink, most=file.bytes or _MOST_BYTES, progress=bar)
+        if not problem and (flaw := _flaw(part, file)):
+            problem = f"{flaw}. {_HINT}"
+        if problem:  # raised outside any except: its context would tell the password
+            raise DataError(f"{_shown(url)} could not be fetched: {problem}")
         part.replace(target)
-    except OSError as problem:
-        raise _unwritable(problem) from problem
+    except OSError as full:
+        told = f"The cache {cache()} cannot be written: {full.strerror}. Set EVALKIT_DATA_DIR to another one."
+        raise DataError(told) from full
     finally:
         if part is not None:
             part.unlink(missing_ok=True)
     return target
+
+
+def _shown(url: str) -> str:
+    """Write an address without the name and password in it, however they are written.
+
+    >>> _shown("https://me:pa/ss@word@example.org/a.csv"), _shown("https://example.org/a.csv")
+    ('https://…@example.org/a.csv', 'https://example.org/a.csv')
+    """
+    secret, at, rest = url.rpartition("@")
+    return f"{secret.partition('://')[0]}://…@{rest}" if at else url
+
+
+def _brought(url: str, sink: IO[bytes], *, most: int, progress: Any) -> str:
+    """Write what a server gives into ``sink``; say what went wrong, and what to do. Errors of the disk are raised.
+
+    most: bytes after which it is stopped. progress: is told the bytes that came (``update``).
+    """
+    import requests
+    import urllib3
+
+    host, came = urlsplit(url).hostname or "", 0
+    if time.monotonic() - _silent.get(host, float("-inf")) < _REST:
+        return f"{host} did not answer a moment ago. {_HINT}"
+    # Bytes are asked for as they lie on the server: what is packed for the way can unfold to anything.
+    headers = {"Accept-Encoding": "identity"}
+    try:
+        with requests.get(url, headers=headers, stream=True, timeout=_TIMES) as response:
+            if response.status_code != 200:  # also 206, 204 and the like: no error, and not the file either
+                return f"the server answers {response.status_code}. {_HINT}"
+            for block in response.raw.stream(1 << 16, decode_content=False):
+                came += len(block)
+                if came > most:
+                    return f"the download was stopped after {most} bytes, for there should be no more. {_HINT}"
+                sink.write(block)
+                progress.update(len(block))
+    except (requests.ConnectionError, requests.Timeout) as problem:
+        _silent[host] = time.monotonic()
+        return f"{host} does not answer ({type(problem).__name__}). {_HINT}"
+    except (requests.RequestException, urllib3.exceptions.HTTPError, ValueError) as problem:
+        return f"the server's answer broke off or is malformed ({type(problem).__name__}). {_HINT}"
+    return ""
+
+
+def stamp(path: Path) -> tuple[int, ...]:
+    """Say what the file system knows of a file's content; writing to it changes this, whatever is written.
+
+    Caveat: time moves in steps of some milliseconds there; whoever needs certainty compares digests besides.
+    """
+    seen = path.stat()
+    return seen.st_dev, seen.st_ino, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns
 
 
 def beside(target: Path) -> Path:
@@ -218,6 +272,108 @@ def _locked(place: int) -> bool:
     return True
 
 
-def _unwritable(problem: OSError) -> DataError:
-    """Tell that the cache cannot be written, and how to have it elsewhere."""
-    return DataError(f"The cache {cache()} cannot be written: {problem.strerror}. Set EVALKIT_DATA_DIR to another one.")
+def kept(name: str, loader: Callable[[list[Path]], pd.DataFrame], paths: list[Path], *, digest: str) -> pd.DataFrame:
+    """Return ``loader(paths)``, from the cache where the same code has read files of the same content before.
+
+    name: of the data set, of which one table is kept, as Parquet. digest: of the files' content. A kept table bears in
+    its name what it was made from and a digest of its content, and is held against both at every load. One that was
+    damaged, or that cannot be written, is parsed again.
+    """
+    import pandas as pd
+    import pyarrow
+
+    folder, made_from = cache() / "parsed", _made_from(digest)
+    for place in sorted(folder.glob(f"{name}.{made_from}.*.parquet")):
+        with contextlib.suppress(OSError, pyarrow.ArrowException):
+            if place.name == f"{name}.{made_from}.{_short(content := place.read_bytes())}.parquet":
+                return pd.read_parquet(io.BytesIO(content))
+    frame = loader(paths)
+    frame.to_parquet(buffer := io.BytesIO())
+    target = folder / f"{name}.{made_from}.{_short(buffer.getvalue())}.parquet"
+    try:
+        part = beside(target)
+        part.write_bytes(buffer.getvalue())
+        part.replace(target)
+        for older in set(folder.glob(f"{name}.*.parquet")) - {target}:
+            older.unlink(missing_ok=True)
+    except OSError as problem:
+        print(f"evalkit: {name} could not be kept: {problem.strerror}. It is parsed at each load.", file=sys.stderr)
+    return frame
+
+
+def _made_from(digest: str) -> str:
+    """Name what a table depends on: the content of its files, and the code and vocabulary that read them."""
+    import pandas as pd
+
+    here = [path for path in sorted(Path(__file__).parent.rglob("*")) if path.suffix in (".py", ".csv", ".toml")]
+    return _short(b"".join([digest.encode(), pd.__version__.encode(), *(path.read_bytes() for path in here)]))
+
+
+def _short(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:32]
+
+
+class Damaged(DataError):
+    """What is no archive of a known kind, or is damaged."""
+
+
+def member(path: Path, name: str) -> bytes:
+    """Return the content of the one file called ``name``, in whatever folder of the archive it lies.
+
+    Raises DataError where the archive is damaged, or does not have exactly one such file.
+    """
+    found = [content for _, content in _read(path, lambda place: PurePosixPath(place).name == name)]
+    if len(found) != 1:
+        raise DataError(f"{path.name} has {len(found)} files {name}, not 1. Fetch the right archive.")
+    return found[0]
+
+
+def only(path: Path, wanted: re.Pattern[str]) -> tuple[str, bytes] | None:
+    """Return name and content of the one file of an archive whose name ``wanted`` fits; None unless it is one."""
+    found: list[tuple[str, bytes]] = []
+    for place, content in _read(path, lambda place: bool(wanted.fullmatch(PurePosixPath(place).name)), _MOST_UNPACKED):
+        found.append((PurePosixPath(place).name, content))
+        if len(found) > 1:
+            return None
+    return found[0] if found else None
+
+
+def members(path: Path, wanted: re.Pattern[str]) -> Iterator[tuple[re.Match[str], bytes]]:
+    """Yield the matched name and the content of each file of an archive whose name ``wanted`` fits, one by one.
+
+    A file packed with gzip is unpacked, and named without its ``.gz``.
+    """
+    for place, content in _read(path, lambda place: bool(wanted.fullmatch(place.removesuffix(".gz")))):
+        if name := wanted.fullmatch(place.removesuffix(".gz")):
+            yield name, gzip.decompress(content) if place.endswith(".gz") else content
+
+
+def _read(path: Path, is_wanted: Callable[[str], bool], most: float = float("inf")) -> Iterator[tuple[str, bytes]]:
+    """Yield name and content of each wanted file, whatever kind of archive it is.
+
+    most: bytes that all files may have unpacked, by what their headers say, beyond which none is read.
+    """
+    try:
+        for place, size, content in _walked(path):
+            if (most := most - size) < 0:
+                raise DataError(f"{path.name} unpacks to more than {_MOST_UNPACKED >> 30} GiB. Do not use this file.")
+            if is_wanted(place):
+                yield place, content()
+    except _BROKEN as problem:
+        raise Damaged(f"{path.name} is no sound zip or tar archive: {problem}. Fetch it again.") from problem
+
+
+def _walked(path: Path) -> Iterator[tuple[str, int, Callable[[], bytes]]]:
+    """Yield name, unpacked size and reader of each regular file."""
+    with path.open("rb") as stream:
+        magic = stream.read(2)
+    if magic == b"PK":
+        with zipfile.ZipFile(path) as archive:
+            for info in archive.infolist():
+                if not info.is_dir():
+                    yield info.filename, info.file_size, lambda info=info: archive.read(info)
+        return
+    with tarfile.open(path) as tar:
+        for entry in tar:
+            if entry.isfile() and (stream := tar.extractfile(entry)):
+                yield entry.name, entry.size, stream.read

@@ -1,29 +1,16 @@
 """The languages of WMT's file names and of people's own files: two letters or names there, ISO 639-3 codes here."""
 
+import csv
 import re
+from pathlib import Path
 
 from evalkit import DataError
 
-CODES = {
-    "cs": "ces",
-    "de": "deu",
-    "en": "eng",
-    "fi": "fin",
-    "fr": "fra",
-    "he": "heb",
-    "iu": "iku",
-    "ja": "jpn",
-    "km": "khm",
-    "lv": "lav",
-    "pl": "pol",
-    "ps": "pus",
-    "ru": "rus",
-    "ta": "tam",
-    "tr": "tur",
-    "zh": "zho",
-}
-
-
+_KNOWN = list(csv.DictReader(Path(__file__).with_suffix(".csv").open(encoding="utf-8")))
+#: ISO 639-1's two letters -> ISO 639-3's three, of the languages in ``languages.csv``.
+CODES = {two: row["code"] for row in _KNOWN for two in row["two"].split()}
+_NAMES = {row["name"]: row["code"] for row in _KNOWN if row["name"]}
+_THREE = {row["code"] for row in _KNOWN}
 #: ISO 639's code for a language that nobody stated.
 UNKNOWN = "und"
 
@@ -39,120 +26,8 @@ def pair(name: str, *, origin: str) -> tuple[str, str]:
     source, _, target = name.partition("-")
     for code in (source, target):
         if code not in CODES:
-            raise DataError(f"{origin}: {code!r} in {name!r} is no language of WMT that is known here. Correct it.")
+            raise DataError(f"{origin}: {code!r} in {name!r} is no language that is known here. Correct it.")
     return CODES[source], CODES[target]
-
-
-#: Further languages of campaigns, with their names in English; ``CODES`` stays what WMT's own files are held to.
-_MORE = {
-    "af": "afr",
-    "am": "amh",
-    "ar": "ara",
-    "as": "asm",
-    "be": "bel",
-    "bg": "bul",
-    "bn": "ben",
-    "bs": "bos",
-    "ca": "cat",
-    "da": "dan",
-    "el": "ell",
-    "es": "spa",
-    "et": "est",
-    "eu": "eus",
-    "fa": "fas",
-    "ga": "gle",
-    "gl": "glg",
-    "gu": "guj",
-    "ha": "hau",
-    "hi": "hin",
-    "hr": "hrv",
-    "hu": "hun",
-    "hy": "hye",
-    "id": "ind",
-    "ig": "ibo",
-    "is": "isl",
-    "it": "ita",
-    "ka": "kat",
-    "kk": "kaz",
-    "kn": "kan",
-    "ko": "kor",
-    "lo": "lao",
-    "lt": "lit",
-    "mk": "mkd",
-    "ml": "mal",
-    "mn": "mon",
-    "mr": "mar",
-    "ms": "msa",
-    "mt": "mlt",
-    "my": "mya",
-    "nb": "nob",
-    "ne": "npi",
-    "nl": "nld",
-    "no": "nor",
-    "pa": "pan",
-    "pt": "por",
-    "si": "sin",
-    "sk": "slk",
-    "sl": "slv",
-    "so": "som",
-    "sq": "sqi",
-    "sr": "srp",
-    "sv": "swe",
-    "sw": "swh",
-    "te": "tel",
-    "th": "tha",
-    "tl": "tgl",
-    "uk": "ukr",
-    "ur": "urd",
-    "uz": "uzb",
-    "vi": "vie",
-    "xh": "xho",
-    "yo": "yor",
-    "zu": "zul",
-}
-_NAMES = {
-    "arabic": "ara",
-    "bengali": "ben",
-    "bulgarian": "bul",
-    "chinese": "zho",
-    "croatian": "hrv",
-    "czech": "ces",
-    "danish": "dan",
-    "dutch": "nld",
-    "english": "eng",
-    "finnish": "fin",
-    "french": "fra",
-    "german": "deu",
-    "greek": "ell",
-    "gujarati": "guj",
-    "hausa": "hau",
-    "hebrew": "heb",
-    "hindi": "hin",
-    "hungarian": "hun",
-    "icelandic": "isl",
-    "indonesian": "ind",
-    "italian": "ita",
-    "japanese": "jpn",
-    "kannada": "kan",
-    "korean": "kor",
-    "malayalam": "mal",
-    "marathi": "mar",
-    "norwegian": "nor",
-    "polish": "pol",
-    "portuguese": "por",
-    "romanian": "ron",
-    "russian": "rus",
-    "spanish": "spa",
-    "swedish": "swe",
-    "tamil": "tam",
-    "telugu": "tel",
-    "thai": "tha",
-    "turkish": "tur",
-    "ukrainian": "ukr",
-    "vietnamese": "vie",
-}
-_TWO = _MORE | CODES | {"ro": "ron"}
-_THREE = {*_TWO.values(), *_NAMES.values(), "asm", "mai", "sgg", "liv", "hsb", "sah", "bho", "mni"}
 
 
 def code(text: str) -> str | None:
@@ -166,7 +41,7 @@ def code(text: str) -> str | None:
     plain = text.strip().casefold()
     stem = re.split(r"[-_]", plain)[0]
     return next(
-        (found for word in (plain, stem) if (found := _TWO.get(word) or _NAMES.get(word) or _three(word))), None
+        (found for word in (plain, stem) if (found := CODES.get(word) or _NAMES.get(word) or _three(word))), None
     )
 
 
@@ -181,7 +56,7 @@ def locale(text: str) -> str:
     ['deu', 'ces_CZ', 'srp_Cyrl_RS', 'mas_KE', 'fil']
     """
     stem, mark, rest = text.partition("_")
-    return f"{_TWO.get(stem, stem)}{mark}{rest}"
+    return f"{CODES.get(stem, stem)}{mark}{rest}"
 
 
 def in_full(pair: str) -> str:
@@ -206,7 +81,7 @@ def split(text: str) -> tuple[str, str] | None:
         half = len(parts) // 2
         source, target = code("-".join(parts[:half])), code("-".join(parts[half:]))
     elif len(plain) == 4:
-        source, target = _TWO.get(plain[:2]), _TWO.get(plain[2:])
+        source, target = CODES.get(plain[:2]), CODES.get(plain[2:])
     elif len(plain) == 6:
         source, target = _three(plain[:3]), _three(plain[3:])
     return (source, target) if source and target else None

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evalkit.data import archives, schemas
+from evalkit.data import files, schemas
 
 LANGUAGES = {"de": "deu", "en": "eng", "et": "est", "ne": "npi", "ro": "ron", "ru": "rus", "si": "sin", "zh": "zho"}
 _MEMBERS = {"train": "train", "dev": "dev", "test": "test20"}
@@ -117,7 +117,7 @@ def _files(paths: list[Path]) -> Iterator[tuple[str, dict[str, str], bytes, str]
         source, target, split = path.name.removesuffix(".tar.gz").split("-")
         member = f"{_MEMBERS[split]}.{source}{target}.df.short.tsv"
         known = {"src_lang": LANGUAGES[source], "tgt_lang": LANGUAGES[target]}
-        yield split, known, archives.member(path, member), member
+        yield split, known, files.member(path, member), member
 
 
 def _rows(

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.data import archives, delimited, schemas
+from evalkit.data import delimited, files, schemas
 
 #: The header of the ratings files, which stands on one line with spaces between the names; rows are cut by tabs.
 COLUMNS = [
@@ -103,7 +103,7 @@ def archive(paths: list[Path]) -> pd.DataFrame:
     Raises DataError as ``ratings``.
     """
     found = {}
-    for place, content in archives.members(paths[0], _IN_ARCHIVE):
+    for place, content in files.members(paths[0], _IN_ARCHIVE):
         if not re.search("appraise|turkle", (place["folder"] or "").casefold()):
             found[place["folder"] or "", place["pair"], place["what"][:4]] = (place.string, content)
     parts: list[pd.DataFrame] = []

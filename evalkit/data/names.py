@@ -3,14 +3,20 @@
 And know people's translations by what systems are called.
 """
 
+import html
+import os
 import re
+import secrets
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from evalkit import DataError
 
 #: Our columns that hold names. The texts of translations are none, and stay as they are.
 NAMED = ("src_lang", "tgt_lang", "pair", "system", "doc", "segment", "annotator", "item_type", "hit", "domain")
@@ -22,6 +28,8 @@ _UNSEEN = re.compile(
     "\x86-\x9f]"
 )
 _SPACE = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")  # Unicode's spaces (Zs) but the plain one
+_STRAIGHT = str.maketrans(dict.fromkeys("‘’´`", "'") | dict.fromkeys("“”„«»", '"') | dict.fromkeys("–—−", "-"))
+_APART = re.compile(r"(\w) '(s|t|re|ve|ll|d|m)\b")
 #: Names that people's translations have in campaigns: a reference after whatever else, but none that a machine made or
 #: used; a human translation; a translator.
 _HUMAN = re.compile(
@@ -59,6 +67,20 @@ def plain(name: str) -> str:
     ('Online A', True)
     """
     return unicodedata.normalize("NFC", _SPACE.sub(" ", _UNSEEN.sub("", name))).strip()
+
+
+def one_form(text: str) -> str:
+    """Bring a text into the one form in which texts of different releases can be compared.
+
+    The WMT17 texts are in lower case and tokenised, with &quot; for a quotation mark; those of WMT15 and WMT16 are not.
+    A model trained on the one and tested on the other must not see that difference: lower case, characters for their
+    codes, straight quotation marks and hyphens, and contractions joined again.
+
+    >>> one_form("it wouldn &apos;t be"), one_form("It wouldn’t be")
+    ("it wouldn't be", "it wouldn't be")
+    """
+    text = html.unescape(text).translate(_STRAIGHT).casefold()
+    return _APART.sub(r"\1'\2", text)
 
 
 class Looks:
@@ -126,3 +148,36 @@ def is_human(systems: pd.Series) -> pd.Series:
     """
     names = systems.astype("str")
     return names.isin([name for name in names.dropna().unique() if _HUMAN.fullmatch(name)])
+
+
+def salt_file() -> Path:
+    """Name the file, outside the cache, that keeps the secret with which this user's pseudonyms are made."""
+    own = os.environ.get("EVALKIT_SALT_FILE")
+    home = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+    return Path(own) if own else Path(home) / "evalkit" / "salt"
+
+
+def salt() -> bytes:
+    """Read this user's secret; the first time, draw one and keep it where only the owner reads it."""
+    path = salt_file()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if not path.exists():
+            new = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+            with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as stream:
+                stream.write(secrets.token_hex(32) + "\n")
+            try:
+                os.link(new, path)  # fails where another process was first, whose salt then counts
+            except FileExistsError:
+                pass
+            finally:
+                new.unlink()
+        found = path.read_bytes().strip()
+    except OSError as problem:
+        raise DataError(
+            f"The secret for pseudonyms cannot be kept in {path}: {problem.strerror}. Set EVALKIT_SALT_FILE "
+            "to a file that you can write (--salt does, too)."
+        ) from problem
+    if len(found) < 16:
+        raise DataError(f"{path} holds no salt of 16 characters or more. Restore it, or remove it and import anew.")
+    return found

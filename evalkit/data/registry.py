@@ -2,44 +2,17 @@
 
 import difflib
 import hashlib
-import math
-import re
+import tomllib
 from dataclasses import dataclass
-from datetime import date
 from functools import cache
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
-from evalkit import ROOT, DataError
-from evalkit.data import settings
+from evalkit import ROOT, DataError, one_line
 
 _PLACE = ROOT / "data" / "registry.toml"
 _RAW_GITHUB = "raw.githubusercontent.com"
-#: What a data set's date is: of the last change of its files up to the registered commit, in their names, or of the
-#: publication that they were released with.
-DATED_BY = ("repository", "file name", "publication")
-#: The type of what an entry has under each name, and of what a file has; dates have a check of their own.
-_FIELDS = {
-    "title": str,
-    "licence": str,
-    "citation": str,
-    "loader": str,
-    "files": list,
-    "simulator": str,
-    "scale": list,
-    "optional": bool,
-    "mapped": bool,
-    "kept": bool,
-    "base": str,
-    "released": object,
-    "dated_by": object,
-}
-_NEEDED = ("title", "licence", "citation", "loader", "files")
-_OF_FILES = {"url": str, "bytes": int, "git": str, "sha256": str}
-_DIGITS = {"git": 40, "sha256": 64}
-_SAFE = re.compile(r"[a-z0-9][a-z0-9._-]*", re.ASCII | re.IGNORECASE)  # a data set's name, which names files, too
-_PLACED = re.compile(r"\w+\.\w+", re.ASCII)  # module.function
 
 
 @dataclass(frozen=True)
@@ -50,19 +23,6 @@ class File:
     bytes: int | None = None
     git: str | None = None
     sha256: str | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse an address that leads out of the cache, and digests and sizes that are none."""
-        if not _leads_in(self.url):
-            raise DataError(
-                f"the address {_told(self.url)} names no file inside the cache. Write it like https://host/a/file, "
-                "without . or .. or a name or password in it"
-            )
-        for kind, digits in _DIGITS.items():
-            if (value := getattr(self, kind)) is not None and not re.fullmatch(f"[0-9a-f]{{{digits}}}", value):
-                raise DataError(f"{kind} = {_told(value)} is no digest of {digits} hexadecimal digits in lower case")
-        if self.bytes is not None and not 0 <= self.bytes < 1 << 63:
-            raise DataError(f"bytes = {_told(self.bytes)} is no size of a file")
 
     @property
     def path(self) -> str:
@@ -82,35 +42,15 @@ class File:
         return f"git:{self.git}" if self.git else f"sha256:{self.sha256}" if self.sha256 else None
 
 
-def _told(value: object) -> str:
-    """Write a value for a message: in one line, and of what is long its beginning."""
-    try:
-        text = repr(value)
-    except (ValueError, RecursionError):  # more digits, or deeper nesting, than Python writes
-        return f"a long {type(value).__name__}"
-    return text if len(text) < 200 else f"{text[:200]}…"
-
-
-def _leads_in(url: str) -> bool:
-    """Tell whether an address is one on the web whose place lies below whatever folder it is put into.
-
-    >>> _leads_in("https://example.org/a/b.csv"), _leads_in("https://example.org/a/%2e%2e/%2e%2e/b"), _leads_in("/b")
-    (True, False, False)
-    """
-    try:
-        parts = urlsplit(url)
-        found = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0 and "@" not in parts.netloc
-    except ValueError:  # half an IPv6 address, a port that is none
-        return False
-    if not found or not parts.path:
-        return False
-    names = unquote(parts.netloc + parts.path).split("/")
-    return all(name.isprintable() and "\\" not in name and name.strip(". ") for name in names)
-
-
 @dataclass(frozen=True)
 class Entry:
-    """One data set: what it is, whose it is, the ends of its scale, and which function reads its files."""
+    """One data set: what it is, whose it is, the ends of its scale, and which function reads its files.
+
+    loader: ``module.function`` in ``evalkit.data``. simulator: a function in ``evalkit.data.simulate``. optional: not
+    fetched unless it is named. base: what the addresses of its files have in common. mapped: the user says which of its
+    columns is which of ours. kept: the table that its loader makes is kept in the cache, for parsing takes long.
+    released: a year or an ISO date, "" where unknown; dated_by: what it is the date of.
+    """
 
     name: str
     title: str
@@ -121,35 +61,21 @@ class Entry:
     simulator: str | None = None
     optional: bool = False
     scale: tuple[float, float] | None = None
-    base: str = ""  # what the addresses of its files have in common
-    mapped: bool = False  # the user says which of its columns is which of ours
-    kept: bool = False  # the table that its loader makes is kept in the cache, for parsing takes long
-    released: str = ""  # a year or an ISO date; "" where unknown
-    dated_by: str = ""  # which date that is, one of DATED_BY
-
-    def __post_init__(self) -> None:
-        """Refuse a date that is none, and one that does not say what it is the date of."""
-        if not (self.released or self.dated_by):
-            return
-        if not is_date(self.released):
-            raise DataError(f"released = {_told(self.released)} is neither a year nor a date like 2022-11-03")
-        if self.dated_by not in DATED_BY:
-            raise DataError(f"dated_by = {_told(self.dated_by)} is none of {', '.join(DATED_BY)}")
+    base: str = ""
+    mapped: bool = False
+    kept: bool = False
+    released: str = ""
+    dated_by: str = ""
 
 
-def is_date(text: object) -> bool:
-    """Tell whether a value is the text of a year or of a day that there is.
-
-    >>> is_date("2022"), is_date("2022-11-03"), is_date("2022-11-31"), is_date(2022), is_date("20221103")
-    (True, True, False, False, False)
-    """
-    if not isinstance(text, str) or not re.fullmatch(r"(19|20)\d\d(-\d\d-\d\d)?", text, re.ASCII):
-        return False
+def toml(path: Path, *, remedy: str) -> dict[str, Any]:
+    """Read a file of settings in TOML; DataError, ending in the remedy, where it is none or cannot be read."""
     try:
-        date.fromisoformat(text if "-" in text else f"{text}-01-01")
-    except ValueError:
-        return False
-    return True
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise DataError(f"There is no {path}. Correct the path.") from None
+    except (OSError, ValueError, RecursionError) as problem:
+        raise DataError(f"{path} cannot be read: {one_line(problem)}. {remedy}") from None
 
 
 def digest(path: Path, *, kind: str = "sha256") -> str:
@@ -167,63 +93,22 @@ def digest(path: Path, *, kind: str = "sha256") -> str:
 @cache
 def _contents() -> dict[str, Any]:
     """Parse the registry once a process."""
-    found = settings.toml(_PLACE, remedy="Restore it with git checkout.")
-    for name, fields in found.items():
-        texts = isinstance(fields, dict) and (name != "published" or all(type(one) is str for one in fields.values()))
-        if not texts:
-            raise DataError(f"{_PLACE}, {_told(name)}: it is no table of fields. See data/README.md for the fields.")
-    return found
+    return toml(_PLACE, remedy="Restore it with git checkout.")
 
 
 def entries() -> dict[str, Entry]:
     """List the registered data sets by name."""
-    found = {}
-    for name, fields in _contents().items():
-        if name == "published":
-            continue
-        try:
-            found[name] = _entry(name, fields)
-        except DataError as problem:
-            called = name if _SAFE.fullmatch(name) else _told(name)
-            raise DataError(f"{_PLACE}, entry {called}: {problem}. See data/README.md for the fields.") from problem
-    return found
+    return {name: _entry(name, fields) for name, fields in _contents().items() if name != "published"}
 
 
 def _entry(name: str, fields: dict[str, Any]) -> Entry:
-    """Make an entry of its fields; DataError, without the place, for what does not fit."""
-    if not _SAFE.fullmatch(name):
-        raise DataError("its name is also a file's. Use letters, digits, - and _")
-    _demand(fields, _FIELDS, needed=_NEEDED)
-    for key in ("loader", "simulator"):
-        if key in fields and not _PLACED.fullmatch(fields[key] if key == "loader" else f"simulate.{fields[key]}"):
-            raise DataError(f"{key} = {_told(fields[key])} names no function. Write the loader like module.function")
-    if not fields["files"]:
-        raise DataError("it has no files")
-    for file in fields["files"]:
-        if not isinstance(file, dict):
-            raise DataError(f"{_told(file)} among its files is no table with url")
-        _demand(file, _OF_FILES, needed=("url",))
-    base = fields.get("base", "")
-    files = tuple(File(**file | {"url": base + file["url"]}) for file in fields["files"])
-    return Entry(name=name, **fields | {"files": files, "scale": _ends(fields["scale"]) if "scale" in fields else None})
-
-
-def _demand(fields: dict[str, Any], types: dict[str, type], *, needed: tuple[str, ...]) -> None:
-    """Refuse fields that are unknown, missing, or of another type than the one under their name."""
-    if missing := [key for key in needed if key not in fields]:
-        raise DataError(f"it has no {missing[0]}")
-    for key, value in fields.items():
-        if key not in types:
-            raise DataError(f"it has an unknown field {_told(key)}. Known: {', '.join(types)}")
-        if not isinstance(value, types[key]) or (types[key] is int and isinstance(value, bool)):
-            raise DataError(f"{key} = {_told(value)} is of another type than {types[key].__name__}")
-
-
-def _ends(scale: list[Any]) -> tuple[float, float]:
-    """Return the ends of a scale: two numbers, the lower first."""
-    if [type(end) in (int, float) and math.isfinite(end) for end in scale] != [True, True] or not scale[0] < scale[1]:
-        raise DataError(f"scale = {_told(scale)} is not a lowest and a highest score")
-    return float(scale[0]), float(scale[1])
+    """Make an entry of its fields, addresses in full."""
+    try:
+        files = tuple(File(**file | {"url": fields.get("base", "") + file["url"]}) for file in fields["files"])
+        scale = tuple(map(float, fields["scale"])) if "scale" in fields else None
+        return Entry(name=name, **fields | {"files": files, "scale": scale})
+    except (KeyError, TypeError) as problem:
+        raise DataError(f"{_PLACE}, entry {name}: {problem}. See data/README.md for the fields.") from problem
 
 
 def entry(name: str) -> Entry:

@@ -9,10 +9,14 @@ import pyarrow
 import pyarrow.compute as pc
 
 from evalkit import DataError
-from evalkit.data.items import ITEM
 
 #: What a judged item is: a system's output, a human reference, a spoilt copy, a second showing, a calibration item.
 ITEM_TYPES = ("system", "reference", "degraded", "repeat", "calibration")
+
+#: What tells one segment of a language pair from another, for documents may number their own.
+SEGMENT = ("doc", "segment")
+#: What tells one judged item of a language pair from another: whose translation of which segment.
+ITEM = ["system", *SEGMENT]
 
 #: A number beyond is none here: products of several would not stay finite.
 LARGEST = 1e50
@@ -36,6 +40,57 @@ def of_systems(ratings: pd.DataFrame, item_types: Sequence[str]) -> pd.DataFrame
     """
     own = ratings.loc[ratings["item_type"].isin({*item_types} - {"repeat"}), "system"].unique()
     return ratings[ratings["item_type"].isin(item_types) & ratings["system"].isin(own)]
+
+
+def ranked_types(ratings: pd.DataFrame) -> tuple[str, ...]:
+    """Say which kinds of items rank systems: outputs and second showings, or calibration items where that is all."""
+    return ("system", "repeat") if ratings["item_type"].eq("system").any() else ("calibration", "repeat")
+
+
+def scored(ratings: pd.DataFrame) -> pd.DataFrame:
+    """Keep the judgements of one language pair that score systems and people's translations, and nothing else.
+
+    A reference counts where it has a name of its own; one under a system's name checks annotators.
+
+    >>> table = pd.DataFrame({"system": ["A", "A", "A", "ref"],
+    ...                       "item_type": ["system", "degraded", "reference", "reference"]})
+    >>> scored(table).index.tolist()
+    [0, 3]
+    """
+    ranked = of_systems(ratings, ranked_types(ratings))
+    references = ratings["item_type"].eq("reference") & ~ratings["system"].isin(ranked["system"].unique())
+    return ratings[ratings.index.isin(ranked.index) | references]
+
+
+def segment_key(table: pd.DataFrame) -> tuple[str, ...]:
+    """Say which columns name a segment across systems: ``SEGMENT``, or the number alone where there is no ``doc``.
+
+    Some files name a document anew for each system and number segments throughout. These are told by three facts: no
+    two systems share a document's segment, they do share numbers, and none has a number in two of its documents,
+    though one has several. Then the number alone is the name.
+
+    >>> table = pd.DataFrame({"system": list("AABB"), "doc": list("deev"), "segment": list("1112")})
+    >>> segment_key(table), segment_key(table.assign(doc=["a", "b", "c", "d"], segment=list("1212")))
+    (('doc', 'segment'), ('segment',))
+    """
+    if "doc" not in table or "system" not in table:
+        return SEGMENT if "doc" in table else ("segment",)
+    pair = [name for name in ("src_lang", "tgt_lang") if name in table]
+    full = table[[*pair, *ITEM]].drop_duplicates()
+    documents = full.drop_duplicates([*pair, "system", "doc"])
+    anew = not (full.duplicated([*pair, *SEGMENT]).any() or full.duplicated([*pair, "system", "segment"]).any())
+    several = documents.duplicated([*pair, "system"]).any()
+    return ("segment",) if anew and several and full.duplicated([*pair, "segment"]).any() else SEGMENT
+
+
+def segment_names(table: pd.DataFrame) -> pd.Series:
+    """Name each row's segment by the columns of ``segment_key``: rows of one name are translations of one sentence.
+
+    >>> segment_names(pd.DataFrame({"system": "A", "doc": ["d", "e", "d"], "segment": "1"})).nunique()
+    2
+    """
+    number = table["segment"].astype("str")
+    return number if len(segment_key(table)) == 1 else number + "\t" + table["doc"].astype("str")
 
 
 def map_tables(

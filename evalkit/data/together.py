@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.data import archives, compared, importing, provenance, schemas
+from evalkit.data import compared, files, importing, provenance, schemas
 
 _MQM = "sxs_mqm_generalMT2023_ende.3ratingsPerSegment.tsv"
 _WITH = "_with_"
@@ -95,7 +95,7 @@ def _screens_of_esa(paths: list[Path]) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 def _screens(path: Path) -> dict[str, tuple[str, str]]:
     """Tell of each system as the file names it what stood beside it, and where itself stood."""
-    lines = archives.member(path, _MQM).decode("utf-8").split("\n")
+    lines = files.member(path, _MQM).decode("utf-8").split("\n")
     cells = [line.split("\t") for line in lines[1:] if line]
     sides: dict[str, Counter[int]] = {}
     moments: dict[tuple[str, ...], set[str]] = {}

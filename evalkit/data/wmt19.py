@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.data import archives, delimited, languages, schemas
+from evalkit.data import delimited, files, languages, schemas
 from evalkit.data.mtme import constant, stacked
 
 #: The metrics whose ties Stanchev et al. 2020 count (Table 3); the package has two dozen.
@@ -49,9 +49,7 @@ def relative_rankings(paths: list[Path]) -> pd.DataFrame:
     Raises DataError for other headings, and rows of another length, with the line.
     """
     name = "RR-seglevel.csv"
-    content = archives.member(
-        paths[0], name, most_files=archives.MANY_FILES, most_bytes=archives.MANY_BYTES, links=True
-    )
+    content = files.member(paths[0], name, most_files=files.MANY_FILES, most_bytes=files.MANY_BYTES, links=True)
     raw = _cut(content, name, _RANKS, headed=True)
     frame = _placed(raw["LP"], name).assign(doc=raw["DATA"].to_numpy(), segment=raw["SID"].to_numpy())
     for ours, theirs in (("better", "BETTER"), ("worse", "WORSE")):
@@ -69,7 +67,7 @@ def metrics(paths: list[Path]) -> pd.DataFrame:
     Raises DataError where a metric is lacking, or a row is of another form.
     """
     found: dict[str, tuple[int, pd.DataFrame]] = {}
-    for name, content in archives.members(paths[0], re.compile(r".*\.seg\.score")):
+    for name, content in files.members(paths[0], re.compile(r".*\.seg\.score")):
         words = content.partition(b"\n")[0].split()
         metric = words[0].decode("utf-8", "replace") if words else ""
         folders = PurePosixPath(name.string).parts
@@ -94,7 +92,7 @@ def direct_assessments(paths: list[Path]) -> pd.DataFrame:
     Raises DataError for rows of another form, with the line.
     """
     files: dict[str, list[tuple[bool, str, bytes]]] = {}
-    for place, content in archives.members(paths[0], _SEGMENTS):
+    for place, content in files.members(paths[0], _SEGMENTS):
         several = files.setdefault(place["pair"], [])
         several.append(("doclevel" in place.string.casefold(), place.string, content))
     if not files:
@@ -118,7 +116,7 @@ def outputs(paths: list[Path]) -> pd.DataFrame:
     """
     frames: list[pd.DataFrame] = []
     lengths: dict[str, int] = {}
-    for place, content in archives.members(paths[0], _OUTPUT):
+    for place, content in files.members(paths[0], _OUTPUT):
         name = place.string
         texts = content.decode("utf-8-sig", "replace").removesuffix("\n").split("\n")
         if lengths.setdefault(place["pair"], len(texts)) != len(texts):

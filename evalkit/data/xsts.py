@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.data import archives, delimited, schemas
+from evalkit.data import delimited, files, schemas
 
 MEMBER = "NLLB_200_XSTS_annotation_data.tsv"
 _NEEDED = ("src_lang", "tgt_lang", "score")
@@ -21,7 +21,7 @@ def ratings(paths: list[Path], *, columns: dict[str, str | list[str]] | None = N
     counted in ``attrs["excluded"]`` only where several columns are listed, for there not everyone judged every row.
     Raises DataError naming the columns found and needed.
     """
-    raw = delimited.table(archives.member(paths[0], MEMBER), origin=MEMBER, delimiter="\t")
+    raw = delimited.table(files.member(paths[0], MEMBER), origin=MEMBER, delimiter="\t")
     names = dict(columns) if columns else {name: name for name in schemas.RATINGS.columns if name in raw}
     scores = names.get("score", [])
     scores = [scores] if isinstance(scores, str) else list(scores)

@@ -14,7 +14,7 @@ from scipy import stats
 
 from evalkit import DataError
 from evalkit.data.indicmt import SHORT
-from evalkit.data.items import segment_names
+from evalkit.data.schemas import segment_names
 from evalkit.metrics.lexical import CAPTION, LOWER_IS_BETTER, METRICS
 from evalkit.stats import weighted
 from evalkit.stats.correlation import kendall_b, pearson

@@ -19,7 +19,7 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.data import elsewhere
-from evalkit.data.one_form import plain
+from evalkit.data.names import one_form
 from evalkit.data.schemas import ITEM
 from evalkit.metrics import lexical
 from evalkit.metrics.metaeval import ceiling, chance, darr, intervals, rankings
@@ -54,7 +54,7 @@ def pairs_of(name: str) -> list[tuple[str, str]]:
 
     if name == DATA["older"]:
         table = data.load(name)
-        return list(zip(*(table[side].map(plain) for side in ("hypothesis", "reference"))))
+        return list(zip(*(table[side].map(one_form) for side in ("hypothesis", "reference"))))
     if name != DATA["wmt23"]:
         raise DataError(f"There are no pairs of {name!r} to be read. Choose {' or '.join(DATA.values())}.")
     return list(judged()[["hypothesis", "reference"]].itertuples(index=False, name=None))

@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 
 from evalkit import data
-from evalkit.data.items import ITEM, segment_names
 from evalkit.data.provenance import merged
+from evalkit.data.schemas import ITEM, segment_names
 from evalkit.human import protocols
 from evalkit.papers import claims
 from evalkit.stats.correlation import count_pairs, pearson, spearman

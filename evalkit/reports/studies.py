@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from evalkit import ROOT, DataError
-from evalkit.data import settings
+from evalkit.data import registry
 from evalkit.reports.notebooks import suggestion
 
 #: What an entry has under each key.
@@ -56,7 +56,7 @@ class Study:
 
 def read_studies(layout: Layout) -> dict[str, Study]:
     """Read all studies by name, in the file's order; DataError for a file or an entry that cannot be used."""
-    entries = settings.toml(layout.studies, remedy="Name a studies.toml, and correct that line of it.")
+    entries = registry.toml(layout.studies, remedy="Name a studies.toml, and correct that line of it.")
     found = {name: _study(name, entry, layout) for name, entry in entries.items()}
     if twice := [name for name, count in Counter(map(str.casefold, found)).items() if count > 1]:
         raise DataError(f"{layout.studies}: two studies are called {twice[0]}, and so are their files. Rename one.")

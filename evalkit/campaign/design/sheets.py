@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from evalkit.campaign.design.drawing import Drawn
 from evalkit.campaign.design.items import Named
 from evalkit.data import designs
-from evalkit.data.spreadsheets import guarded
+from evalkit.data.delimited import guarded
 
 _STAMP = (1980, 1, 1, 0, 0, 0)  # of files in a workbook, so that the same campaign is the same bytes
 _WIDTHS = {"item": 12, "part": 6, "source": 60, "translation": 60, "translation_a": 60, "translation_b": 60}

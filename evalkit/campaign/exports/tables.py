@@ -13,7 +13,7 @@ import pandas as pd
 from pyarrow import ArrowException
 
 from evalkit import DataError
-from evalkit.data.spreadsheets import guard_table, unguarded
+from evalkit.data.delimited import guard_table, unguarded
 
 #: The file that lists an export: its files with their digests, and what the columns of its CSV files are.
 LIST = "export.json"

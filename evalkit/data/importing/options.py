@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from evalkit import DataError
-from evalkit.data import designs, languages, schemas, settings
+from evalkit.data import designs, languages, registry, schemas
 from evalkit.data.designs import Design
 from evalkit.data.importing.accounts import owners
 from evalkit.data.importing.cells.columns import EXTRAS, OTHERS, OURS
@@ -180,7 +180,7 @@ def _words(words: Mapping[str, float | str]) -> dict[str, float]:
 
 def _toml(path: Path) -> dict[str, Any]:
     """Read a mapping file, its sections and entries of the kinds that they are to be."""
-    found = settings.toml(path, remedy="A mapping is a few lines of TOML, such as [columns] score = 'DA'.")
+    found = registry.toml(path, remedy="A mapping is a few lines of TOML, such as [columns] score = 'DA'.")
     if unknown := sorted(set(found) - _SECTIONS):
         raise DataError(f"{path.name}: {unknown[0]!r:.60} is not known. It may have {', '.join(sorted(_SECTIONS))}.")
     for section in ("columns", "values", "item_types"):

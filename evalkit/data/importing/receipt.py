@@ -8,8 +8,7 @@ from evalkit import DataError
 from evalkit.data.importing.options import Options
 from evalkit.data.importing.rejected import REFUSE_ABOVE
 from evalkit.data.importing.report import Report
-from evalkit.data.schemas import ITEM_TYPES, with_pair
-from evalkit.data.scored import scored
+from evalkit.data.schemas import ITEM_TYPES, scored, with_pair
 
 
 def refuse_many(report: Report, lost: str, *, allowed: bool) -> None:

@@ -12,11 +12,11 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.data import designs
+from evalkit.data.delimited import guarded, unguarded
 from evalkit.data.importing.cells import columns
 from evalkit.data.importing.files.rows import Rows, Source, stripped
 from evalkit.data.importing.pseudonyms import Pseudonyms
 from evalkit.data.importing.report import Report
-from evalkit.data.spreadsheets import guarded, unguarded
 
 #: What the file of rejected rows says of each, before the row's own cells, and behind them where these cannot be cut.
 FIELDS, UNCUT = ["kind", "file", "line", "column", "value", "reason"], "cells"

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from evalkit import DataError
-from evalkit.data import archives, delimited
+from evalkit.data import delimited, files
 from evalkit.data.importing import rejected
 from evalkit.data.importing.files import jsonl, nested, sheets, text
 from evalkit.data.importing.files.rows import Source, headings
@@ -100,8 +100,8 @@ def _laid_out(path: Path, digest: str, read: jsonl.Records) -> Source:
 def _unpacked(path: Path) -> tuple[str, bytes] | None:
     """Return name and content of the one file in a tar archive, a table; None where it has others, or is none."""
     try:
-        found = archives.only(path, _INSIDE)
-    except archives.Damaged:
+        found = files.only(path, _INSIDE)
+    except files.Damaged:
         return None
     return found if found and found[0].casefold().endswith((".tsv", ".csv", ".txt")) else None
 

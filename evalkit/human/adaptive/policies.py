@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 
 from evalkit import DataError
-from evalkit.data.lots import by_place, inclusion
+from evalkit.data.designs import by_place, inclusion
 
 #: Share of screens on which ``greedy`` and ``thompson`` show systems that were drawn evenly.
 EVENLY = 0.1

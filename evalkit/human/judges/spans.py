@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pandas as pd
 
-from evalkit.data.items import ITEM
+from evalkit.data.schemas import ITEM
 from evalkit.human.judges.replacing import trials
 from evalkit.human.protocols import suggestions
 

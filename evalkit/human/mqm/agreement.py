@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.data.items import ITEM, SEGMENT, segment_names
-from evalkit.data.schemas import with_pair
+from evalkit.data.schemas import ITEM, SEGMENT, segment_names, with_pair
 from evalkit.stats import agreement, correlation, inference, weighted
 
 #: What may have to agree for two marked stretches to be compared: that something is wrong there, how badly, and what.

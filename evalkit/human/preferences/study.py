@@ -10,8 +10,8 @@ from scipy import stats
 
 from evalkit import DataError
 from evalkit.data import compared, together
-from evalkit.data.items import ITEM
 from evalkit.data.provenance import fact, like
+from evalkit.data.schemas import ITEM
 from evalkit.human.preferences import beside
 from evalkit.human.preferences.cells import count, groups
 from evalkit.human.preferences.drawn import drawable, labels, shares, strengths

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.data.items import ITEM, SEGMENT
+from evalkit.data.schemas import ITEM, SEGMENT
 from evalkit.stats import correlation, inference, weighted
 
 #: What names a row of ``Laid``; the order of rows stays where segments are numbered through.

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from evalkit import DataError
-from evalkit.data.items import ITEM
+from evalkit.data.schemas import ITEM
 from evalkit.human.annotators import PAUSE
 from evalkit.human.planning import difference_variance
 from evalkit.human.protocols import components as model

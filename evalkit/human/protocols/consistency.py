@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.data.items import segment_names
+from evalkit.data.schemas import segment_names
 from evalkit.human.protocols.draws import named, summed
 from evalkit.human.protocols.rankings import GOLD, kind_of, voters
 from evalkit.stats import inference

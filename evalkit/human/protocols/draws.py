@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.data.items import ITEM, SEGMENT
+from evalkit.data.schemas import ITEM, SEGMENT
 from evalkit.human.protocols.scores import ORDER
 from evalkit.human.ranking.scores import SegmentMeans, segment_means
 from evalkit.stats import inference

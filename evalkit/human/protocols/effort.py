@@ -9,7 +9,7 @@ import pandas as pd
 from scipy import stats
 
 from evalkit import DataError
-from evalkit.data.items import ITEM, SEGMENT
+from evalkit.data.schemas import ITEM, SEGMENT
 from evalkit.human import annotators
 from evalkit.human.annotators import PAUSE
 from evalkit.stats import inference

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.data.items import ITEM
+from evalkit.data.schemas import ITEM
 from evalkit.human.protocols.agreement import ROWS, Pair, as_column, correlated, lay, pearson_of, redrawn
 from evalkit.stats import inference
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.data.items import ITEM, SEGMENT
+from evalkit.data.schemas import ITEM, SEGMENT
 
 #: Classes of a translation by the worst error marked on it. A mark whose severity nobody stated counts as minor.
 CLASSES = ("none", "minor", "major")

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.data.items import ITEM, SEGMENT
+from evalkit.data.schemas import ITEM, SEGMENT
 from evalkit.human.protocols.scores import SHORT, drawn_units
 from evalkit.stats import correlation
 from evalkit.stats.inference import Part, Shuffles, combine, permutation_test, redraw

@@ -7,7 +7,7 @@ import pandas as pd
 
 from evalkit import DataError
 from evalkit.data import schemas
-from evalkit.data.items import segment_names
+from evalkit.data.schemas import segment_names
 
 #: All collections, by the names of the release: people's, those that WMT made itself, parts judged again, the model.
 ORDER = (

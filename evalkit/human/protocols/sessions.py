@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.data.items import ITEM
+from evalkit.data.schemas import ITEM
 from evalkit.human.protocols.pull import MODEL
 from evalkit.human.protocols.scores import drawn_units
 from evalkit.stats.correlation import ratio

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.data.items import ITEM, segment_names
+from evalkit.data.schemas import ITEM, segment_names
 from evalkit.human.protocols.pull import ALONE, ASSISTED, MODEL, QUALITY, campaigns
 from evalkit.human.protocols.scores import drawn_units
 from evalkit.stats.correlation import ratio

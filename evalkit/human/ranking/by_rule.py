@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.data.items import segment_key
+from evalkit.data.schemas import segment_key
 from evalkit.human.normalization import normalize
 from evalkit.human.ranking import drawn, rules
 from evalkit.human.ranking.rules import LineRule

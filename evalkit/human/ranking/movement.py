@@ -11,7 +11,7 @@ import pandas as pd
 from scipy import stats
 
 from evalkit import DataError
-from evalkit.data.items import segment_key
+from evalkit.data.schemas import segment_key
 from evalkit.human.ranking.drawn import draws, widened
 from evalkit.human.ranking.pairwise import Comparison, clustered
 from evalkit.human.ranking.scores import COUNTED, SegmentMeans, ranked, segment_means

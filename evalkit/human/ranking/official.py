@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.data.items import segment_names
-from evalkit.data.schemas import with_pair
+from evalkit.data.schemas import segment_names, with_pair
 from evalkit.human.ranking.pairwise import pairwise_tests, significance_clusters
 from evalkit.human.ranking.scores import COUNTED, system_scores
 

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from evalkit.data.items import SEGMENT, segment_names
+from evalkit.data.schemas import SEGMENT, segment_names
 from evalkit.human.ranking import drawn, rules
 from evalkit.human.ranking.by_rule import by_domain, p_values
 from evalkit.human.ranking.rules import LineRule

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.data.items import segment_key
+from evalkit.data.schemas import segment_key
 from evalkit.stats.inference import Influences
 
 #: Which items of a MTurk campaign count: systems' outputs, and unchanged segments of quality-control copies too.

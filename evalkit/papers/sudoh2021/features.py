@@ -15,7 +15,7 @@ from rapidfuzz import fuzz
 from rapidfuzz.distance import LCSseq, Levenshtein
 
 from evalkit import DataError
-from evalkit.data.one_form import plain
+from evalkit.data.names import one_form
 from evalkit.papers.sudoh2021.ngrams import Grams, language_model, shares
 
 _NEGATIONS = """not no never none nobody nothing nowhere neither nor cannot without hardly barely scarcely lack lacks
@@ -48,7 +48,7 @@ def words(text: str) -> tuple[str, ...]:
     >>> words("It isn't 3.5 km, no.") == words("it isn &apos;t 3.5 km , no .")
     True
     """
-    return tuple(_WORD.findall(plain(text)))
+    return tuple(_WORD.findall(one_form(text)))
 
 
 def numbers(text: str) -> Counter:
@@ -102,7 +102,7 @@ def features(translations: pd.DataFrame) -> pd.DataFrame:
     lent = translations["split"].eq("train").to_numpy()
     if not lent.any():
         raise DataError("No translation is in the split train, so nothing can be learned. Mark rows for training.")
-    said, meant = ([plain(str(text)) for text in translations[side]] for side in ("hypothesis", "reference"))
+    said, meant = ([one_form(str(text)) for text in translations[side]] for side in ("hypothesis", "reference"))
     tokens = [words(text) for text in said], [words(text) for text in meant]
     own = pd.factorize(pd.Series(meant))[0]
     table = pd.DataFrame(index=translations.index)

@@ -8,7 +8,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Sequence
 
-from evalkit.data.spreadsheets import guarded
+from evalkit.data.delimited import guarded
 from evalkit.reports.grading.collecting import Graded
 
 WIDTH = 80

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from evalkit.data.designs import by_place, inclusion
 from evalkit.data.importing.kinds.pearmut_campaign import RESET, Campaign, Entry
-from evalkit.data.lots import by_place, inclusion
 
 #: Pearmut's own values where a campaign's file has none.
 _COLDSTART, _SHOWN = 5, 1
