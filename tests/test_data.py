@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalkit import DataError, data
-from evalkit.data import appraise, files, registry, schemas, simulate, xsts
+from evalkit.data import files, registry, schemas, simulate, xsts
 from evalkit.data.registry import Entry, File
 
 HEADER = b"username,system,itemId,itemType,srcLang,trgLang,score,docId,isDocScore,timeStart,timeEnd\n"
@@ -335,26 +335,6 @@ def test_a_parameter_can_name_a_file_with_other_column_names(tmp_path):
     for columns, told in (("score=mark+rater", "several columns"), ("score", "not of the form")):
         with pytest.raises(DataError, match=told):
             data.choose(str(tmp_path / "mine.csv"), columns=columns)
-
-
-# Appraise's own files
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "told"),
-    [
-        (b",True,", b",Maybe,", "rows.csv, line 3, column isDocScore"),
-        (b"70,d#1-2,False,9.0", b"70,d#1-2,False,10.0", "rows.csv, line 4, columns .* the same as line 1"),
-        (b"0,TGT", b"0,BAD", "rows.csv, line 1, column item_type: 'BAD'"),
-        (HEADER, b"username,score\n", "header.csv does not name srcLang"),
-        (b"timeEnd\n", b"timeEnd,more\n", "rows.csv, line 1: 11 cells where 12"),
-    ],
-)
-def test_appraise_rows_and_headers_that_do_not_fit_are_told(tmp_path, old, new, told):
-    (tmp_path / "rows.csv").write_bytes(ROWS.replace(old, new))
-    (tmp_path / "header.csv").write_bytes(HEADER.replace(old, new))
-    with pytest.raises(DataError, match=told):
-        appraise.ratings([tmp_path / "rows.csv", tmp_path / "header.csv"])
 
 
 # Archives

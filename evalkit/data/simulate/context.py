@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
-from evalkit.data import esa, schemas
+from evalkit.data import appraise, schemas
 from evalkit.data.simulate.finish import finished, seeded
 
 #: Source languages of the real files, all into English.
@@ -79,7 +79,7 @@ def wmt24_esa_spans(*, seed: int = 7) -> pd.DataFrame:
         span=(number + 1).astype(str), error_type=np.where(absent, "omission", "other"), severity=severity
     )
     frame = frame.assign(start=np.where(absent, np.nan, 8.0 * number), side="target")
-    return finished(frame.assign(end=frame["start"] + 5), esa.SPANS, seed=seed)
+    return finished(frame.assign(end=frame["start"] + 5), appraise.ESA_SPANS, seed=seed)
 
 
 def _esa(seed: int) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:

@@ -11,7 +11,7 @@ Degraded copies are 40 points worse. Judgements take :math:`\exp N(3.4, 0.8^2)` 
 import numpy as np
 import pandas as pd
 
-from evalkit.data import esa, protocols, schemas
+from evalkit.data import appraise, protocols, schemas
 from evalkit.data.simulate.finish import finished
 from evalkit.data.simulate.metrics import translations
 
@@ -38,7 +38,7 @@ def wmt23_protocols_spans(*, seed: int = 7) -> pd.DataFrame:
     frame = frame.assign(span=(number + 1).astype(str), severity=severity, side="target", start=8.0 * number)
     frame = frame.assign(error_type=np.where(typed, "accuracy/mistranslation", "other"), end=frame["start"] + 5)
     frame = frame.assign(suggested=suggested)
-    return finished(frame, esa.SPANS.also({"protocol": schemas.RATINGS.columns["hit"]}), seed=seed)
+    return finished(frame, appraise.ESA_SPANS.also({"protocol": schemas.RATINGS.columns["hit"]}), seed=seed)
 
 
 def wmt23_protocols_released(*, seed: int = 7) -> pd.DataFrame:

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.data import appraise, esa, schemas
+from evalkit.data import appraise, schemas
 from evalkit.data.importing.cells import columns, numbers
 from evalkit.data.importing.files.rows import Rows, Seen
 from evalkit.data.importing.formats import Format, Head, Match, ordered
@@ -162,7 +162,7 @@ def _kinds(export: Export, options: Options) -> pd.Series:
 
 def _is_typed(export: Export, report: Report) -> bool:
     """Tell whether errors name their types, so that they are MQM's and make the score; most of them must."""
-    typed, errors = esa.typed_errors(export.frame[export.spans].dropna()) if export.spans else (0, 0)
+    typed, errors = appraise.typed_errors(export.frame[export.spans].dropna()) if export.spans else (0, 0)
     if not typed:
         return False
     if typed < errors / 2:
@@ -214,9 +214,9 @@ def _reject_broken_spans(frame: pd.DataFrame, spans: str, reject: Rejecting) -> 
     """Reject rows whose spans cannot be read."""
     for place, cell in enumerate(frame[spans]):
         try:
-            esa.errors_of(cell, "")
+            appraise.errors_of(cell)
         except DataError as problem:
-            reject([place], spans, str(problem).removeprefix(", column spans: ").rpartition(". ")[0])
+            reject([place], spans, str(problem).rpartition(". ")[0])
 
 
 def _weighed(
@@ -235,7 +235,7 @@ def _weighed(
         (place, *error[:2])
         for place, cell in enumerate(frame[export.spans])
         if sound[place]
-        for error in esa.errors_of(cell, "")
+        for error in appraise.errors_of(cell)
     ]
     table = pd.DataFrame(marked, columns=["place", "error_type", "severity"])
     table["weight"] = scheme.weigh(table["error_type"].astype("str"), table["severity"].astype("str"))
@@ -298,8 +298,8 @@ def _with_spans(
         spans=raw[export.spans],
         score="0",
         ended=ratings.get("ended", ratings["started"]),
-    )[esa.COLUMNS]
-    found = esa.of_rows(table, origin=export.origin)
+    )[appraise.ESA_COLUMNS]
+    found = appraise.of_rows(table, origin=export.origin)
     gone = _excluded(table.index.difference(found.index), "was replaced by a later submission")
     left = ratings.loc[found.index]
     found = found.assign(score=left["score"], annotator=left["annotator"], segment=left["segment"])
@@ -312,7 +312,7 @@ def _with_spans(
         found["source"] = left["source"]
     found = found.sort_values(["hit", "started"], kind="stable")
     found = found.assign(position=found.groupby("hit").cumcount())
-    marked = esa.spans_of(found) if found["errors"].sum() else None
+    marked = appraise.spans_of(found) if found["errors"].sum() else None
     if marked is not None and export.typed:
         kinds, levels = (marked[name].astype("str") for name in ("error_type", "severity"))
         marked = marked.assign(weight=weights.resolve(options.weights).weigh(kinds, levels))
