@@ -91,7 +91,7 @@ def _convert(rows: Rows, head: Head, match: Match, options: Options, report: Rep
     scale = options.scale or MTURK.scale
     found = raw
     if len(raw):
-        found = mturk.of_rows(raw, workers, origin=head.name, means=means.name if means else "", codes=codes)
+        found = mturk.of_rows(raw, workers, origin=head.name, codes=codes)
         aliases = options.pseudonyms.column(found["annotator"])
         found = found.assign(annotator=aliases, hit=raw["HITId"] + "/" + aliases)
     return Converted(found, [*reject.rows, *late], _NAMES, scale, beside=beside)
