@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalkit import DataError, data
-from evalkit.data import files, registry, schemas, simulate, xsts
+from evalkit.data import direct, files, registry, schemas, simulate
 from evalkit.data.registry import Entry, File
 
 HEADER = b"username,system,itemId,itemType,srcLang,trgLang,score,docId,isDocScore,timeStart,timeEnd\n"
@@ -385,11 +385,11 @@ NAMES = SIDES | {"score": ["r1", "r2"]}
 
 
 def test_xsts_scores_in_columns_become_rows(tmp_path):
-    path = zipped(tmp_path / "a.zip", [(f"NLLB/{xsts.MEMBER}", WIDE.encode())])
-    ratings = xsts.ratings([path], columns=NAMES)
+    path = zipped(tmp_path / "a.zip", [(f"NLLB/{direct.XSTS}", WIDE.encode())])
+    ratings = direct.xsts([path], columns=NAMES)
     found = ratings[["annotator", "segment", "score"]].values.tolist()
     assert found == [["r1", "hello", 4.0], ["r1", "bye", 3.0], ["r2", "hello", 5.0]]
     assert ratings.attrs["excluded"] == {"cells without a score": 1}
-    for columns, told in ((None, "not mapped: src_lang"), (NAMES | {"score": ["r1", "r3"]}, "not in the file: r3")):
+    for columns, told in ((None, "not mapped: src_lang"), (NAMES | {"score": ["r1", "r3"]}, "not here: r3")):
         with pytest.raises(DataError, match=told):
-            xsts.ratings([path], columns=columns)
+            direct.xsts([path], columns=columns)

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalkit import DataError, data
-from evalkit.data import files, languages, mtme, wmt17, wmt19, wmt20
-from tests.workbooks import tarred
+from evalkit.data import files, languages, mtme
 
 WMT23 = "wmt-conference/ErrorSpanAnnotation/e7f88b51a5d36dd5a9c9c1d80556f69637716cd4/data/mt-metrics-eval-v2/wmt23"
 WMT20 = "WMT-Metrics-task/wmt20-metrics/3e434fc32fd02999c885575df6167c31f60ee996"
@@ -142,9 +141,6 @@ def human(content):
 
 
 TEXT = {f"{kind}/en-de{name}": "a\nb\nc\n" for kind, name in (("sources", ".txt"), ("references", ".refA.txt"))}
-DA20, DA17 = "metrics-ad-seg-scores-cs-en.csv", "DA-seglevel.csv"
-HEAD20, HEAD17 = "SYS SEGID RAW.SCR Z.SCR N SID\n", "LP DATA SYSTEM SID HUMAN\n"
-ONE17 = {DA17: f"{HEAD17}cs-en newstest2017 A.1+B.2 3 0.5\n", "newstest2017.A.1.cs-en": "a\nb\nc\n"}
 
 
 @pytest.mark.parametrize(
@@ -164,13 +160,6 @@ ONE17 = {DA17: f"{HEAD17}cs-en newstest2017 A.1+B.2 3 0.5\n", "newstest2017.A.1.
             "xx-de",
         ),
         (mtme.outputs, DOCS | TEXT | {"system-outputs/en-de/A.txt": "x\ny\n"}, "A.txt has 2 lines"),
-        (wmt20.direct_assessments, {DA20: f"{HEAD20}A.1 d::x::1 500 0.1 2 7\n"}, "score: 500"),
-        (wmt20.direct_assessments, {DA20: f"{HEAD20}A.1 d::x::1 FALSE 0.1 2 7\n"}, "line 2: 'FALSE'"),
-        (wmt20.metrics, {"m.seg.score.gz": "no archive"}, "m.seg.score.gz"),
-        (wmt20.official, {"RR-newstest2020-csen-seg-nohy-cor.csv": "TER 0.2\n"}, "lacks"),
-        (wmt17.direct_assessments, ONE17, "no output of B.2"),
-        (wmt17.direct_assessments, ONE17 | {"newstest2017.B.2.cs-en": "a\n"}, "lacks segment 3"),
-        (wmt17.direct_assessments, ONE17 | {DA17: f"{HEAD17}cs-en n A.1 1 True\n"}, "line 2: 'True'"),
     ],
 )
 def test_faulty_files_of_scores_are_told(tmp_path, load, files, told):
@@ -205,7 +194,6 @@ def test_a_table_is_parsed_once_for_the_same_content(cache):
     whole = kept.read_bytes()
     for damage in (whole[: len(whole) // 2], b"", whole[:10] + bytes([whole[10] ^ 255]) + whole[11:]):
         kept.write_bytes(damage)
-        assert files.states("toy", digest="git:4") == [(f"parsed/{kept.name}", "altered")]
         assert files.kept("toy", loader, [1], digest="git:4")["score"].tolist() == [0.1, 1.0]
         assert kept.read_bytes() == whole
 
@@ -217,38 +205,7 @@ def test_a_cache_that_cannot_be_written_costs_time_and_not_the_table(cache, monk
     assert "kept" in capsys.readouterr().err
 
 
-# Simulations
-
-
-# WMT19, from archives of the documented form
-
-
-RANKED = "LP DATA SID BETTER WORSE\nde-en n 1 A.1 B.2\nzh-en n 2 C.3.zh-en D.4.zh-en\n"
-ASSESSED = "SYS SID RAW.SCR Z.SCR N\n"
-TEXTS = "wmt19-submitted-data-v3/txt/system-outputs/newstest2019/fi-en/newstest2019"
-
-
-def test_archives_of_wmt19_give_rankings_scores_assessments_and_texts(tmp_path):
-    table = wmt19.relative_rankings([tarred(tmp_path / "a.tgz", {"x/RR-seglevel.csv": RANKED})])
-    chosen = table[["src_lang", "segment", "better", "worse"]].to_numpy().tolist()
-    assert chosen == [["deu", "1", "A.1", "B.2"], ["zho", "2", "C.3", "D.4"]]
-    rows = (
-        "{0}\tde-en\tnewstest2019\tA.1\t1\t0.5\n{0}\tde-en\tother\tA.1\t1\t9\n{0}\tde-en\tnewstest2019\tA.1\t2\tnan\n"
-    )
-    place = "p/final-metric-scores/submissions-corrected/{}.seg.score.gz"
-    scores = {place.format(name): gzip.compress(rows.format(name).encode()) for name in ("YiSi-1", "EED")}
-    table = wmt19.metrics([tarred(tmp_path / "a.tgz", scores)])
-    assert table[["metric", "segment", "score"]].to_numpy().tolist() == [["YiSi-1", "1", 0.5], ["EED", "1", 0.5]]
-    assert table.attrs["excluded"] == {"translations without a score": 2}
-    place = "newstest2019-humaneval/{}-humaneval-newstest2019/analysis/ad-seg-scores-zh-en.csv"
-    files = {place.format("mturk-doclevel"): f"{ASSESSED}A.1 1 10.0 -1 2\n"}
-    files[place.format("turkle-sntlevel")] = f"{ASSESSED}A.1.zh-en 1 90.5 1.25 2\nHUMAN 1 80 0.5 1\n"
-    table = wmt19.direct_assessments([tarred(tmp_path / "a.tgz", files)])
-    assert table[["system", "score", "z"]].to_numpy().tolist() == [["A.1", 90.5, 1.25], ["HUMAN", 80.0, 0.5]]
-    texts = {f"{TEXTS}.Helsinki_NLP.1.fi-en": "a\u2028b\nc\n", f"{TEXTS}.B.0.fi-en": "d\nc\n"}
-    table = wmt19.outputs([tarred(tmp_path / "a.tgz", texts)])
-    assert table["system"].unique().tolist() == ["Helsinki-NLP.1", "B.0"]
-    assert table["hypothesis"].tolist() == ["a\u2028b", "c", "d", "c"]
+# Places of lines
 
 
 @given(st.integers(1, 6), st.integers(1, 5), st.randoms(use_true_random=False))

@@ -1,19 +1,13 @@
 """Printed claims stand in their papers' words, and find their computed counterparts, or say which one does not."""
 
-import io
 import re
-import tarfile
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from evalkit import DataError, data
-from evalkit.data import wmt19 as files
 from evalkit.papers import claims, esa
-from evalkit.papers.stanchev2020 import claimed, wmt19
-from evalkit.stats import verdicts
-from tests.makers import read
 
 STANCHEV = "002"
 #: Lists of claims, and the paper that each quotes.
@@ -178,105 +172,3 @@ def test_rows_chosen_from_a_printed_table_keep_their_places_and_notes_of_their_o
     assert beside({"pair": ["c"], "x": [0.3]}, note=notes)["note"].tolist() == ["all", "all", "by name"]
     with pytest.raises(DataError, match="T: several computed rows are called a"):
         beside({"pair": ["a", "a"], "x": [0.3, 0.4]})
-
-
-# What rests on WMT19's files, of which small ones of the documented form are made here: no real number is in them.
-
-RANKS = """LP DATA SID BETTER WORSE
-de-en newstest2019 1200 uedin.6749 UCAM.6461
-zh-en newstest2019 604 MSRA.MASS.6996.zh-en Baidu-system.6940.zh-en
-zh-en newstest2019 604 Baidu-system.6940.zh-en KSAI.6927.zh-en
-zh-en newstest2019 605 Baidu-system.6940.zh-en KSAI.6927.zh-en
-gu-en newstest2019 1 NEU.6756 UEDIN.6534
-"""
-SCORES = read("""
-    pair system segment score
-    zh-en Baidu-system.6940 604 0.5
-    zh-en MSRA.MASS.6996 604 0.5
-    zh-en KSAI.6927 604 0.75
-    zh-en KSAI.6927 605 0.5""")
-TEXTS = {
-    ("zh-en", "Baidu-system.6940"): "same\na\n",
-    ("zh-en", "MSRA.MASS.6996"): "same\nb\n",
-    ("zh-en", "KSAI.6927"): "other\na\n",
-    ("gu-en", "NEU.6756"): "x\n",
-    ("gu-en", "UEDIN.6534"): "y\n",
-}
-ASSESSED = """SYS SID RAW.SCR Z.SCR N
-a.1 1 10 0.1 1
-b.2 1 11.5 0.1 1
-c.3 1 36.5 0.1 1
-d.4 1 90 0.1 1
-"""
-
-
-def archived(path, members):
-    with tarfile.open(path, "w:gz") as archive:
-        for name, text in members.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(text.encode())
-            archive.addfile(info, io.BytesIO(text.encode()))
-    return [path]
-
-
-@pytest.fixture
-def package(tmp_path):
-    """Load made archives as a reader's own would be."""
-    lines = "".join(
-        f"YiSi-1\t{row.pair}\tnewstest2019\t{row.system}\t{row.segment}\t{row.score}\n" for row in SCORES.itertuples()
-    )
-    scores = {"YiSi-1": lines, "EED": lines.replace("YiSi-1", "EED").replace("\t604\t0.5", "\t604\t0.4", 1)}
-    texts = {
-        f"d/txt/system-outputs/newstest2019/{pair}/newstest2019.{name}.{pair}": "x\n" * 603 * (pair == "zh-en") + text
-        for (pair, name), text in TEXTS.items()
-    }
-    loaded = {}
-    for name, load, members in (
-        ("wmt19-darr", files.relative_rankings, {"p/manual-evaluation/RR-seglevel.csv": RANKS}),
-        ("wmt19-metrics", files.metrics, {f"p/submissions-corrected/{n}.seg.score": t for n, t in scores.items()}),
-        ("wmt19-outputs", files.outputs, texts),
-        ("wmt19-da", files.direct_assessments, {"e/ad-seg-scores-de-en.csv": ASSESSED}),
-    ):
-        loaded[name] = from_source(load(archived(tmp_path / f"{name}.tgz", members)), name=name)
-    return loaded
-
-
-def test_tables_of_wmt19_count_what_plain_eyes_count(package):
-    made = wmt19.tables(data.published("stanchev2020_claims"), package)
-    by_pair = {name: table.set_index("pair") for name, table in made.items() if "pair" in table}
-    assert by_pair["wmt19_sizes"]["pairs"].dropna().to_dict() == {"zho-eng": 3, "guj-eng": 1}
-    ties = made["wmt19_ties"].set_index(["metric", "pair"])["ties"]
-    assert (ties["YiSi-1", "zho-eng"], ties["EED", "zho-eng"]) == (1, 0)
-    assert ties.isna()["YiSi-1", "guj-eng"], "no score of it is in the archive, so that it ties none is not known"
-    assert by_pair["wmt19_identical"]["identical"].dropna().to_dict() == {"zho-eng": 2, "guj-eng": 0}
-    order = {"deu-eng": "uedin.6749", "zho-eng": "MSRA.MASS.6996.zh-en", "eng-zho": "not in the rankings"}
-    assert by_pair["wmt19_ordered"]["better"].to_dict() == order
-    texts = {"deu-eng": "not the same text", "zho-eng": "same", "eng-zho": "not the same text"}
-    assert by_pair["wmt19_texts"]["hypothesis"].to_dict() == texts
-    # differences 1.5, 25, 26.5, 53.5, 78.5 and 80: six reach 1, five reach 25, three reach 50
-    assert made["wmt19_kept"][["times", "left"]].to_numpy().tolist() == [[2.0, "leaves 83%"]]
-
-
-def judged(package):
-    printed = data.published("stanchev2020_claims")
-    tables = claimed.claim_tables(printed) | wmt19.tables(printed, package)
-    rows = claims.look_up(wmt19.marked(printed, package), tables, data=data.published("wmt20_darr"))
-    return {(row["item"], row["cell"]): row for row in verdicts.judge(rows)}
-
-
-def test_with_wmt19s_files_its_claims_get_verdicts(package):
-    told = judged(package)
-    assert told["Table 1", "de-en, segment 1200, better"]["verdict"] == "match"
-    assert told["Table 1", "zh-en, segment 604, better"]["verdict"] == "differs"
-    assert told["Table 3", "gu-en, identical sentences"]["verdict"] == "match"
-    assert told["Table 3", "kk-en, YiSi-1 ties"]["lacking"] == "not in WMT19's archives"
-    assert told["section 2.3", "average number of sentences, threshold 1 against 50"]["verdict"] == "differs"
-
-
-def test_without_them_each_claim_names_the_files_to_fetch(package):
-    told = judged({})
-    lacking = {row.get("lacking") for row in told.values()} - {None}
-    assert lacking == {"file not here: wmt19-darr, wmt19-metrics, wmt19-outputs, wmt19-da"}
-    assert "`evalkit data fetch wmt19-darr wmt19-outputs`" in told["Table 3", "gu-en, identical sentences"]["note"]
-    one = judged({"wmt19-darr": package["wmt19-darr"]})["Table 3", "gu-en, EED ties"]
-    assert one["lacking"] == "file not here: wmt19-metrics, wmt19-outputs, wmt19-da"

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from evalkit.data import assessed, labels, mlqe
+from evalkit.data import direct, labels
 from evalkit.data.parity import as_comparisons, as_judgements
 from evalkit.data.provenance import like
 from evalkit.data.simulate.finish import finished
@@ -72,7 +72,7 @@ def sudoh_translations(*, seed: int = 7) -> pd.DataFrame:
     frame["split"] = np.where(frame["doc"] == "sim-newstest2017", "test", "train")
     training = np.flatnonzero(frame["split"] == "train")
     frame.loc[rng.choice(training, len(training) // 10, replace=False), "split"] = "dev"
-    return finished(frame, assessed.SCHEMA, seed=seed)
+    return finished(frame, labels.TRANSLATIONS, seed=seed)
 
 
 def _labels(sizes: dict[tuple[str, str], int], people: str, rng: np.random.Generator, seed: int) -> pd.DataFrame:
@@ -143,7 +143,7 @@ def mlqe_pe_people(*, seed: int = 7) -> pd.DataFrame:
             frame.assign(score=score.ravel(), z=z.ravel(), annotator=people, src_lang=source, tgt_lang=target)
         )
     frame = pd.concat(frames, ignore_index=True).astype({"segment": "str"})
-    return finished(frame.assign(system="sim-mlqe-pe", item_type="system"), mlqe.PEOPLE, seed=seed, scale=(0, 100))
+    return finished(frame.assign(system="sim-mlqe-pe", item_type="system"), direct.PEOPLE, seed=seed, scale=(0, 100))
 
 
 def wmt_slt22(*, seed: int = 7) -> pd.DataFrame:

@@ -1,1 +1,1 @@
-"""Stanchev et al. 2020 on Kendall's tau: its sentences, and WMT19's files, compared with ours."""
+"""Stanchev et al. 2020 on Kendall's tau: its sentences compared with ours."""
