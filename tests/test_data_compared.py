@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalkit import DataError
-from evalkit.data import compared, parity, together
+from evalkit.data import compared
 from evalkit.data.schemas import PREFERENCES
 
 PAIRS = ["system_a", "system_b", "preference"]
@@ -162,7 +162,7 @@ def test_side_by_side_finds_the_pairs_that_neighbouring_clicks_show(real, mirror
 
 def test_side_by_side_comparisons_are_those_of_a_plain_recount(real):
     ratings = real("wmt23-side-by-side")
-    found = together.comparisons(ratings)
+    found = compared.of_screens(ratings)
     assert len(found) == 1560
     assert found.attrs["alone"] == 0
     score = {(r.system, r.against, r.segment, r.annotator): round(r.score, 6) for r in ratings.itertuples()}
@@ -191,14 +191,6 @@ def test_real_preferences_are_those_that_the_paper_prints(real, criterion, unit,
     assert tuple((100 * shares + 1e-9).round().astype(int)) == printed
 
 
-def test_an_answer_that_is_none_is_refused_with_its_line(tmp_path):
-    path = tmp_path / "ratings.csv"
-    head = "participant_id,condition,type,exp_item_number,rating"
-    path.write_text(f"{head}\nA,fluency,document,E-1,mt\nA,fluency,document,E-2,both\n")
-    with pytest.raises(DataError, match=r"ratings.csv, line 3: .*'both'"):
-        parity.comparisons([path])
-
-
 def test_a_tie_is_half_a_win_for_either():
     one = {"annotator": "A", "criterion": "fluency", "unit": "document", "item": "E-1", "choice": "tie"}
-    assert parity.as_judgements(pd.DataFrame([one]), origin="a test")["score"].tolist() == [0.5, 0.5]
+    assert compared.parity_judgements(pd.DataFrame([one]), origin="a test")["score"].tolist() == [0.5, 0.5]

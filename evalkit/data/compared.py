@@ -1,23 +1,32 @@
-"""Turn judgements into comparisons of two translations, and comparisons into judgements.
+"""Comparisons of two translations: made of judgements and made into them, and those of two papers.
 
 A table of comparisons (``schemas.COMPARISONS``) has a row per pair; a table of ratings has one per judged translation,
 and says in ``hit`` and ``against`` what was judged together, or in ``screen`` what stood on one screen. Which stood
 first they know from ``screen_place``, 1 for the left or upper one.
 """
 
+import json
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.data import provenance, schemas
+from evalkit.data import delimited, languages, provenance, schemas
 
 #: What two judgements share that were made of the same text by the same person for the same question.
 TOGETHER = ("src_lang", "tgt_lang", "doc", "segment", "annotator", "criterion")
 #: Sums of penalties such as .1 and .2 are no further from .3 than that; people do not score so finely.
 _ROUNDING = 1e-9
 _COMMON = ("started", "ended", "source", "reference")
+#: What Läubli et al. call the two systems, and what they call neither.
+_PARITY, _TIE = ("human", "mt"), "tie"
+#: A literary paragraph is on several screens, so that its marks are told apart by them, too.
+MARKS = schemas.SPANS.also({"screen": schemas.COMPARISONS.columns["screen"]}, key=["screen"])
+_TEXTS = {"a": "text1", "b": "text2"}
+_CHANGED = {"NEITHER": "neither", "BOTH": "both", "TRANSLATION 1": "a", "TRANSLATION 2": "b"}
 
 
 def check(frame: pd.DataFrame, *, origin: str, first_line: int = 2) -> pd.DataFrame:
@@ -30,45 +39,25 @@ def check(frame: pd.DataFrame, *, origin: str, first_line: int = 2) -> pd.DataFr
     >>> row = dict.fromkeys(["src_lang", "tgt_lang", "system_a", "system_b", "doc", "segment", "annotator"], "x")
     >>> check(pd.DataFrame([row | {"preference": "tie"}]), origin="my.csv")
     Traceback (most recent call last):
-    evalkit.DataError: my.csv, line 2: the system 'x' is compared with itself. Drop the row, or correct a name.
+    evalkit.DataError: my.csv, line 2: a system is compared with itself. Drop the row, or correct a name.
     """
     frame = schemas.check(frame, schemas.COMPARISONS, origin=origin, first_line=first_line)
     lines = frame.index.to_numpy() if frame.index.name == "line" else first_line + np.arange(len(frame))
-    same = np.flatnonzero(frame["system_a"].eq(frame["system_b"]))
-    if len(same):
-        name = frame["system_a"].iloc[same[0]]
-        raise DataError(
-            f"{origin}, line {lines[same[0]]}: the system {name!r} is compared with itself. "
-            "Drop the row, or correct a name."
-        )
-    _refuse_turned(frame, origin, lines)
-    _refuse_contradicted(frame, origin, lines)
-    return frame
-
-
-def _refuse_turned(frame: pd.DataFrame, origin: str, lines: np.ndarray) -> None:
-    """Refuse a pair that one person answers twice on one screen, once as A and B and once as B and A."""
     ordered = np.sort(frame[["system_a", "system_b"]].to_numpy(dtype=object), axis=1)
     key = [name for name in schemas.COMPARISONS.key if name in frame and not name.startswith("system_")]
-    again = np.flatnonzero(frame[key].assign(_one=ordered[:, 0], _two=ordered[:, 1]).duplicated())
-    if len(again):
-        raise DataError(
-            f"{origin}, line {lines[again[0]]}: this pair is there already, the other way round. "
-            f"{schemas.COMPARISONS.remedy}"
-        )
-
-
-def _refuse_contradicted(frame: pd.DataFrame, origin: str, lines: np.ndarray) -> None:
-    """Refuse a preference for the translation with the lower score."""
-    if not {"score_a", "score_b"} <= {*frame}:
-        return
-    lead = (frame["score_a"] - frame["score_b"]).to_numpy(float)
-    wrong = np.flatnonzero(((lead < 0) & frame["preference"].eq("a")) | ((lead > 0) & frame["preference"].eq("b")))
-    if len(wrong):
-        raise DataError(
-            f"{origin}, line {lines[wrong[0]]}: the preference {frame['preference'].iloc[wrong[0]]!r} is for the lower "
-            "score. Correct one of them; higher must be better."
-        )
+    turned = frame[key].assign(_one=ordered[:, 0], _two=ordered[:, 1]).duplicated()
+    problems = [
+        (frame["system_a"].eq(frame["system_b"]), "a system is compared with itself. Drop the row, or correct a name."),
+        (turned, f"this pair is there already, the other way round. {schemas.COMPARISONS.remedy}"),
+    ]
+    if {"score_a", "score_b"} <= {*frame}:
+        lead = np.sign(frame["score_a"] - frame["score_b"])
+        wrong = lead.mul(frame["preference"].map({"a": 1, "b": -1, "tie": 0})).lt(0)
+        problems.append((wrong, "the preference is for the lower score. Correct one of them; higher must be better."))
+    for broken, told in problems:
+        if broken.any():
+            raise DataError(f"{origin}, line {lines[np.argmax(broken)]}: {told}")
+    return frame
 
 
 def of_scores(
@@ -109,6 +98,16 @@ def of_scores(
     found["screen"] = [f"screen {number + 1}" for number in group[first]]
     alone = len(kept) - len(np.union1d(first, second))
     return provenance.like(check(found, origin="the comparisons made of scores"), ratings, alone=alone)
+
+
+def of_screens(ratings: pd.DataFrame, *, tie: float = 0.0) -> pd.DataFrame:
+    """Compare what stood on one screen, by the scores there; ``first`` is the one with the lower position.
+
+    ratings: with ``hit`` and ``position`` (numbers, or left and right). tie: see ``of_scores``.
+    """
+    order = ratings["position"].replace({"left": 1, "right": 2}).astype(int)
+    found = of_scores(ratings.iloc[np.argsort(order, kind="stable")], tie=tie)
+    return found.assign(first="a")
 
 
 def _pairs(group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -187,3 +186,132 @@ def as_judgements(comparisons: pd.DataFrame) -> pd.DataFrame:
     both = pd.concat(halves).sort_index(kind="stable").reset_index(drop=True)
     names = [name for name in (*schemas.RATINGS.columns, "screen_place") if name in both]
     return schemas.check(both[names], schemas.RATINGS, origin="the judgements made of comparisons", scale=(0, 1))
+
+
+def parity(paths: list[Path]) -> pd.DataFrame:
+    """Load the preferences of Läubli et al. (2018), each as two judgements: 1 where it won, 0 where it lost, 0.5 tied.
+
+    ``against`` is the other system of the comparison, ``choice`` what was answered (mt, human or tie), ``criterion``
+    adequacy or fluency, and ``unit`` what was shown: a sentence or a document. Sentences U-1 to U-120 are left out, as
+    the paper leaves them out, and counted in ``attrs["excluded"]``: they come from documents that were judged, too.
+    """
+    header = ["annotator", "criterion", "unit", "item", "choice"]
+    raw = delimited.table(delimited.content(paths[0]), origin=paths[0].name).set_axis(header, axis=1)
+    overlapping = raw["item"].str.startswith("U-")
+    frame = parity_judgements(raw[~overlapping], origin=paths[0].name)
+    frame.attrs["excluded"] = {"comparisons of sentences from judged documents": int(overlapping.sum())}
+    return frame
+
+
+def parity_preferences(paths: list[Path]) -> pd.DataFrame:
+    """Load each comparison as one row, ``a`` the person's translation and ``b`` the machine's, with its ``unit``.
+
+    The file does not tell which stood first.
+    """
+    judged = parity(paths)
+    return provenance.like(parity_comparisons(judged, origin=paths[0].name), judged)
+
+
+def parity_comparisons(judged: pd.DataFrame, *, origin: str) -> pd.DataFrame:
+    """Write what ``parity_judgements`` makes of a comparison as one row again."""
+    own = judged[judged["system"].eq(_PARITY[0])]
+    answer = own["choice"].map({_PARITY[0]: "a", _PARITY[1]: "b", _TIE: "tie"})
+    frame = own.assign(system_a=own["system"], system_b=own["against"], preference=answer, first="unknown")
+    names = [name for name in schemas.COMPARISONS.columns if name in frame]
+    return check(frame[[*names, "unit"]].reset_index(drop=True), origin=origin)
+
+
+def parity_judgements(compared: pd.DataFrame, *, origin: str) -> pd.DataFrame:
+    """Write each comparison (annotator, criterion, unit, item, choice) as a judgement of either system.
+
+    >>> one = pd.DataFrame([("A", "fluency", "document", "E-1", "mt")],
+    ...                    columns=["annotator", "criterion", "unit", "item", "choice"])
+    >>> parity_judgements(one, origin="a test")[["system", "against", "score"]].to_numpy().tolist()
+    [['human', 'mt', 0.0], ['mt', 'human', 1.0]]
+    """
+    parts = []
+    for own, other in (_PARITY, _PARITY[::-1]):
+        score = compared["choice"].map({own: 1.0, other: 0.0, _TIE: 0.5})
+        kind = "reference" if own == "human" else "system"
+        parts.append(compared.assign(system=own, against=other, score=score, item_type=kind))
+    frame = pd.concat(parts).sort_index(kind="stable")
+    frame = frame.assign(src_lang="zho", tgt_lang="eng", doc=frame["item"], segment=frame["item"])
+    names = [name for name in schemas.RATINGS.columns if name in frame]
+    return schemas.check(frame[[*names, "unit", "choice"]], schemas.RATINGS, origin=origin, scale=(0, 1))
+
+
+def literary(paths: list[Path]) -> pd.DataFrame:
+    """Load preferences between two translations of a literary paragraph (2023): text 1, which stood first, is ``a``.
+
+    The systems translate sentence by sentence (sent), with the paragraph before it (para_sent), as a paragraph (para),
+    or are Google Translate (gtr); nobody could answer that they tie. ``close``: whether the choice was said to be
+    difficult. ``changed``: which text adds or omits what changes the meaning (a, b, both, neither). ``marks_a``,
+    ``marks_b``: how many stretches were marked. ``comment``: why, in words. ``doc`` is the book, ``segment`` the
+    paragraph in it. The file does not name annotators: ``annotator`` is "unnamed", and who judged what cannot be told
+    apart.
+    """
+    frame = pd.DataFrame(_comparison(record, place) for place, record in _records(paths[0]))
+    number = frame.groupby("doc")["source"].transform(lambda texts: pd.factorize(texts)[0])
+    frame.insert(5, "segment", (number + 1).astype("str"))
+    return check(frame, origin=paths[0].name, first_line=1)
+
+
+def literary_marks(paths: list[Path]) -> pd.DataFrame:
+    """Load a row per stretch and label that was marked in one of two texts; ``screen`` is that of the comparison.
+
+    ``error_type`` is the label (mistranslation, grammar, untranslated, format, register, inconsistency, repetition);
+    none has a severity. ``start`` and ``end`` count characters of the translation as it was shown.
+    """
+    frame = literary(paths).set_index("screen")
+    rows = []
+    for place, record in _records(paths[0]):
+        shown = frame.loc[f"{record['eval']}/{place}"]
+        for side, name in _TEXTS.items():
+            found = [(mark, label) for mark in record["annotations"][name] for label in mark["labels"]]
+            rows += [_mark(shown, side, mark, label, k) for k, (mark, label) in enumerate(found, start=1)]
+    return schemas.check(pd.DataFrame(rows), MARKS, origin=paths[0].name, first_line=1)
+
+
+def _records(path: Path) -> list[tuple[int, dict[str, Any]]]:
+    """Read the records, counted from 1."""
+    return list(enumerate(json.loads(delimited.content(path)), start=1))
+
+
+def _comparison(record: dict[str, Any], place: int) -> dict[str, Any]:
+    """Write one record as a comparison."""
+    return {
+        "src_lang": languages.code(record["source_lang"]),
+        "tgt_lang": languages.code(record["target_lang"]),
+        "system_a": record["text1_tag"],
+        "system_b": record["text2_tag"],
+        "doc": record["book"],
+        "annotator": "unnamed",
+        "preference": {"text1": "a", "text2": "b"}[record["choice"]],
+        "first": "a",
+        "screen": f"{record['eval']}/{place}",
+        "source": record["source"],
+        "reference": record["target"],
+        "hypothesis_a": record["text1"],
+        "hypothesis_b": record["text2"],
+        "close": record["difficult_choice"].startswith("YES"),
+        "changed": next(ours for theirs, ours in _CHANGED.items() if record["added_omitted"].startswith(theirs)),
+        "comment": record["comment"],
+        **{f"marks_{side}": len(record["annotations"][name]) for side, name in _TEXTS.items()},
+    }
+
+
+def _mark(shown: pd.Series, side: str, mark: dict[str, Any], label: str, number: int) -> dict[str, Any]:
+    """Write one label of one stretch as an error."""
+    names = ("src_lang", "tgt_lang", "doc", "segment", "annotator")
+    return {
+        **{name: shown[name] for name in names},
+        "system": shown[f"system_{side}"],
+        "screen": shown.name,
+        "span": str(number),
+        "error_type": label.casefold(),
+        "severity": schemas.UNSTATED,
+        "start": mark["start"],
+        "end": mark["end"],
+        "side": "target",
+        "text": mark["annotated_text"],
+    }

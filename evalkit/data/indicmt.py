@@ -9,73 +9,24 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.data import delimited, schemas
+from evalkit.data import delimited, languages, schemas, typology
 
-#: The languages of the files' names: of the CSV files, of the splits, and of the zero-shot files.
-LANGUAGES = {
-    "Gujarati": "guj",
-    "Hindi": "hin",
-    "Malayalam": "mal",
-    "Marathi": "mar",
-    "Tamil": "tam",
-    "Guj": "guj",
-    "Hin": "hin",
-    "Mal": "mal",
-    "Mar": "mar",
-    "Tam": "tam",
-    "assamese": "asm",
-    "kannada": "kan",
-    "maithili": "mai",
-    "punjabi": "pan",
-}
 #: How the study prints the languages, in the paper's order; the last four are the zero-shot ones.
-SHORT = {
-    "guj": "gu",
-    "hin": "hi",
-    "mar": "mr",
-    "mal": "ml",
-    "tam": "ta",
-    "asm": "as",
-    "kan": "kn",
-    "mai": "mai",
-    "pan": "pa",
-}
-#: The errors' names as the files spell them; a cell that says Default states nothing.
-TYPES = {
-    "Accuracy_Addition": "accuracy/addition",
-    "Accuracy_Mistranslation": "accuracy/mistranslation",
-    "Accuracy_Omission": "accuracy/omission",
-    "Accuracy_Untranslated_text": "accuracy/untranslated text",
-    "Fluency_Character_encoding": "fluency/character encoding",
-    "Fluency_Grammar": "fluency/grammar",
-    "Fluency_Inconsistency": "fluency/inconsistency",
-    "Fluency_Register": "fluency/register",
-    "Fluency_Spelling": "fluency/spelling",
-    "Terminology_Inappropriate": "terminology/inappropriate",
-    "Style_Awkward": "style/awkward",
-    "Transliteration": "transliteration",
-    "Other": "other",
-    "Source_error": "source error",
-    "Non-translation": "non-translation",
-    "Default": schemas.UNSTATED,
-}
-SEVERITIES = {
-    "Very Low": "very low",
-    "Low": "low",
-    "Medium": "medium",
-    "High": "high",
-    "Very High": "very high",
-    "Default": schemas.UNSTATED,
-}
+SHORT = {"guj": "gu", "hin": "hi", "mar": "mr", "mal": "ml", "tam": "ta", "asm": "as", "kan": "kn", "mai": "mai"}
+SHORT |= {"pan": "pa"}
+_TYPES = {*typology.TYPOLOGIES["Sai et al. 2023, Table 5"], "fluency/inconsistency", schemas.UNSTATED}
+_SEVERITIES = {*typology.SEVERITIES, schemas.UNSTATED}
 _SLOTS = range(1, 6)  # the guidelines allow five errors
-_COLUMNS = ["Source", "Reference", "Translation", "Computed_scores", "Human_scores", "model"]
+_TEXTS = {"source": "Source", "reference": "Reference", "hypothesis": "Translation"}
+_COLUMNS = [*_TEXTS.values(), "Computed_scores", "Human_scores", "model"]
+_COLUMNS += [f"Error{slot}_{part}" for slot in _SLOTS for part in ("Type", "Severity")]
 _STRAY = "`'\" "  # marks that a spreadsheet leaves around a number
 _PART = {
-    "mqm_norm_score": "score",
-    "da_norm_score": "own_score",
-    "adequacy_score": "accuracy_score",
+    "score": "mqm_norm_score",
+    "own_score": "da_norm_score",
+    "accuracy_score": "adequacy_score",
     "fluency_score": "fluency_score",
-    "full_score": "formula_score",
+    "formula_score": "full_score",
 }
 
 
@@ -103,10 +54,8 @@ def of_sheets(sheets: list[tuple[pd.DataFrame, str, str]]) -> pd.DataFrame:
             annotator="expert",
             score=raw["Computed_scores"],
             item_type="system",
-            own_score=_numbers(own, origin, "Human_scores"),
-            source=raw["Source"],
-            reference=raw["Reference"],
-            hypothesis=raw["Translation"],
+            own_score=_numbers(own, origin),
+            **{ours: raw[theirs] for ours, theirs in _TEXTS.items()},
             row=np.arange(len(raw)),
         )
         parts.append(schemas.check(frame, schemas.RATINGS, origin=origin))
@@ -131,8 +80,8 @@ def spans_of_sheets(sheets: list[tuple[pd.DataFrame, str, str]]) -> pd.DataFrame
     for raw, language, origin in sheets:
         place = _placed(raw, language)
         for slot in _SLOTS:
-            kind = _named(raw[f"Error{slot}_Type"], TYPES, origin)
-            severity = _named(raw[f"Error{slot}_Severity"], SEVERITIES, origin)
+            kind = _named(raw[f"Error{slot}_Type"], _TYPES, origin)
+            severity = _named(raw[f"Error{slot}_Severity"], _SEVERITIES, origin)
             marked = kind.ne(schemas.UNSTATED) | severity.ne(schemas.UNSTATED)
             named = {"annotator": "expert", "span": str(slot), "error_type": kind, "severity": severity}
             parts.append(place.assign(**named)[marked])
@@ -153,10 +102,7 @@ def splits(paths: list[Path]) -> pd.DataFrame:
         rows = _rows(path)
         judged = rows[rows["src"].ne("")]
         empty += len(rows) - len(judged)
-        numbers = {
-            ours: _numbers(judged[theirs].mask(judged[theirs].eq("")), path.name, theirs)
-            for theirs, ours in _PART.items()
-        }
+        numbers = {ours: pd.to_numeric(judged[theirs].replace("", np.nan)) for ours, theirs in _PART.items()}
         texts = {"source": judged["src"], "reference": judged["ref"], "hypothesis": judged["translation"]}
         parts.append(_split_place(judged, path).assign(**numbers, **texts))
     frame = pd.concat(parts, ignore_index=True)
@@ -179,8 +125,8 @@ def split_spans(paths: list[Path]) -> pd.DataFrame:
         parts.append(
             place.drop(columns="error").assign(
                 span=place.groupby(level=0).cumcount().add(1).astype("str"),
-                error_type=_named(errors["span_type"], TYPES, path.name),
-                severity=_named(errors["span_severity"], SEVERITIES, path.name),
+                error_type=_named(errors["span_type"], _TYPES, path.name),
+                severity=_named(errors["span_severity"], _SEVERITIES, path.name),
                 text=errors["span_text"],
                 start=errors["span_start_offset"].astype(float),
                 end=errors["span_end_offset"].astype(float) + 1,
@@ -219,17 +165,18 @@ def _raw(path: Path) -> pd.DataFrame:
 
 def demand_columns(raw: pd.DataFrame, origin: str) -> None:
     """Refuse a table that lacks a column, or a row without its texts."""
-    expected = [*_COLUMNS, *(f"Error{slot}_{part}" for slot in _SLOTS for part in ("Type", "Severity"))]
-    if absent := [name for name in expected if name not in raw]:
+    if absent := [name for name in _COLUMNS if name not in raw]:
         raise DataError(f"{origin} lacks the column {absent[0]}; it has {', '.join(raw)}. Get the file again.")
-    for name in ("Source", "Reference", "Translation"):
+    for name in _TEXTS.values():
         if len(empty := raw.index[raw[name].isna()]):
             raise DataError(f"{origin}, line {empty[0]}, column {name}: is empty. Fill it in, or drop the row.")
 
 
 def _language(path: Path) -> str:
     """Read the target language from a file's name."""
-    return LANGUAGES[path.stem.partition("_")[0]]
+    if not (code := languages.code(path.stem.partition("_")[0])):
+        raise DataError(f"{path.name} does not begin with a language. Name it like Gujarati.csv.")
+    return code
 
 
 def _placed(raw: pd.DataFrame, language: str) -> pd.DataFrame:
@@ -250,25 +197,22 @@ def _split_place(rows: pd.DataFrame, path: Path) -> pd.DataFrame:
     return pd.DataFrame(place | {"segment": segment_names(rows["src"])}, index=rows.index)
 
 
-def _numbers(cells: pd.Series, origin: str, column: str) -> pd.Series:
+def _numbers(cells: pd.Series, origin: str) -> pd.Series:
     """Turn cells into numbers; what is neither a number nor missing is refused."""
-    texts = cells.where(~cells.map(lambda cell: isinstance(cell, bool)), "a truth value")  # True is no 1
-    numbers = pd.to_numeric(texts, errors="coerce").astype(float)
+    numbers = pd.to_numeric(cells, errors="coerce").astype(float)
     wrong = cells.index[numbers.isna() & cells.notna()]
     if len(wrong):
-        raise DataError(
-            f"{origin}, line {wrong[0]}, column {column}: {cells[wrong[0]]!r} is not a number. Correct it, or empty it."
-        )
+        place = f"{origin}, line {wrong[0]}, column {cells.name}"
+        raise DataError(f"{place}: {cells[wrong[0]]!r} is not a number. Correct it, or empty it.")
     return numbers
 
 
-def _named(cells: pd.Series, known: dict[str, str], origin: str) -> pd.Series:
-    """Translate the files' names of types or severities."""
-    names = cells.map(known)
-    wrong = cells.index[names.isna()]
+def _named(cells: pd.Series, known: set[str], origin: str) -> pd.Series:
+    """Translate the files' names of types or severities, such as Accuracy_Omission; Default states nothing."""
+    names = cells.str.lower().str.replace(r"^(accuracy|fluency|style|terminology)_", r"\1/", regex=True)
+    names = names.str.replace("_", " ").replace("default", schemas.UNSTATED)
+    wrong = cells.index[~names.isin(known)]
     if len(wrong):
-        raise DataError(
-            f"{origin}, line {wrong[0]}, column {cells.name}: {cells[wrong[0]]!r} is none of {', '.join(known)}. "
-            "Correct it."
-        )
+        place = f"{origin}, line {wrong[0]}, column {cells.name}"
+        raise DataError(f"{place}: {cells[wrong[0]]!r} is none of {', '.join(sorted(known))}. Correct it.")
     return names

@@ -1,13 +1,20 @@
-"""Load one set of texts that people judged under several protocols: ESA, ESA with suggested marks, and MQM."""
+"""Load texts that people judged under several protocols: ESA, suggested marks, MQM, side by side, contrastive ESA.
 
+All are read by the importer, as `evalkit import --keep-names` reads them.
+"""
+
+import json
+import re
+import shutil
 import tempfile
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from evalkit import DataError
-from evalkit.data import importing, mtme
+from evalkit.data import files, importing, mtme, schemas
 from evalkit.data.provenance import like
 
 #: What the release calls each collection -> the export that holds it, and the tasks that its accounts were given.
@@ -25,29 +32,30 @@ EXPORTS = {
 AGAIN = ("ESA-IAA", "ESAAI-IAA", "MQM-IAA")
 #: What an error costs in the released scores of MQM.
 WEIGHTS = "minor=1,major=5,critical=25,linguistic conventions/punctuation:*=0.1"
-_PEOPLE = "Annotators_mapping.csv"
+_SIDE_BY_SIDE = "sxs_mqm_generalMT2023_ende.3ratingsPerSegment.tsv"
+_WITH = "_with_"
+_DOC = r"^[a-z]+_(.*):en-de$"  # the domain before, and the pair behind, what the test set calls a document
 
 
 def ratings(paths: list[Path]) -> pd.DataFrame:
     """Load all judgements as the importer reads the exports, with the lists of tasks that tell which segment is which.
 
-    Adds ``protocol``, a name of ``EXPORTS``, to the columns of ``esa.ratings``. ``segment`` is the line of the test set
-    counted from 1, as in mt-metrics-eval's files. ``annotator`` is the person, where the release says whose an account
-    is, else the account (``AGAIN``); ``hit`` is the account. Scores of ESA go from 0 to 100; those of MQM are minus the
-    weighted errors (``WEIGHTS``), so that higher is better everywhere.
-    Raises DataError with file and line where an export breaks a rule.
+    Adds ``protocol``, a name of ``EXPORTS``, to the columns of ``appraise.esa``. ``segment`` is the line of the test
+    set counted from 1, as in mt-metrics-eval's files. ``annotator`` is the person, where the release says whose an
+    account is, else the account (``AGAIN``); ``hit`` is the account. Scores of ESA go from 0 to 100; those of MQM are
+    minus the weighted errors (``WEIGHTS``), so that higher is better everywhere.
     """
-    return _stacked([_imported(paths, protocol)[0] for protocol in EXPORTS])
+    return _stacked([_collection(paths, protocol)[0] for protocol in EXPORTS])
 
 
 def spans(paths: list[Path]) -> pd.DataFrame:
-    """Load a row per marked error of these judgements, with their ``protocol``; otherwise as ``esa.spans``.
+    """Load a row per marked error of these judgements, with their ``protocol``; otherwise as ``appraise.esa_spans``.
 
     Under ESA with suggested marks, these are the marks as people left them; ``suggested`` tells which of them a model
     had suggested. What people removed is not in the release. Suggestions came with ends behind their last character,
     where Appraise names the last character itself, so that the importer puts them one too far: taken back here.
     """
-    marked = _stacked([_imported(paths, protocol)[1] for protocol in EXPORTS])
+    marked = _stacked([_collection(paths, protocol)[1] for protocol in EXPORTS])
     suggested = marked["suggested"].eq(True)
     return like(marked.assign(suggested=suggested, end=marked["end"] - suggested), marked)
 
@@ -60,38 +68,140 @@ def released(paths: list[Path]) -> pd.DataFrame:
     return mtme.segment_scores(paths).rename(columns={"metric": "protocol"})
 
 
-def _imported(paths: list[Path], protocol: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+def _imported(path: Path, **options: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Import one file or folder with its marked errors; only what was excluded is known of the tables."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder, "campaign.parquet")
+        importing.import_campaign([path], out, keep_names=True, **options)
+        judged, marked = importing.open_campaign(out)
+    for frame in (judged, marked):
+        frame.attrs = {name: value for name, value in frame.attrs.items() if name == "excluded"}
+    return judged, marked
+
+
+def _collection(paths: list[Path], protocol: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Import one collection, as `evalkit import --batches --accounts --weights` does."""
     by_name = {path.name: path for path in paths}
     export, tasks = EXPORTS[protocol]
-    told: dict[str, Any] = {} if protocol in AGAIN else {"accounts": by_name[_PEOPLE]}
-    told |= {"weights": WEIGHTS} if tasks == "mqm" else {}
-    with tempfile.TemporaryDirectory() as folder:
-        out = Path(folder, "campaign.parquet")
-        batches = by_name[f"batches_wmt23_en-de_{tasks}.json"]
-        importing.import_campaign([by_name[f"{export}.scores.csv"]], out, keep_names=True, batches=batches, **told)
-        judged, marked = importing.open_campaign(out)
-    if marked is None:
-        raise DataError(f"{export}.scores.csv holds no marked errors. Get the file again.")
-    own = [_told(frame, protocol) for frame in (judged, marked)]
-    return own[0], own[1]
-
-
-def _told(frame: pd.DataFrame, protocol: str) -> pd.DataFrame:
-    """Name the protocol, the account where nobody maps it, and the line counted from 1; the tasks count from 0."""
-    if protocol in AGAIN:
-        frame["hit"] = frame["annotator"]
-    frame["segment"] = frame["segment"].astype(int).add(1).astype("str")
-    frame.insert(0, "protocol", protocol)
-    return frame
+    options: dict[str, Any] = {} if protocol in AGAIN else {"accounts": by_name["Annotators_mapping.csv"]}
+    options |= {"weights": WEIGHTS} if tasks == "mqm" else {}
+    batches = by_name[f"batches_wmt23_en-de_{tasks}.json"]
+    both = _imported(by_name[f"{export}.scores.csv"], batches=batches, **options)
+    for frame in both:
+        if protocol in AGAIN:
+            frame["hit"] = frame["annotator"]
+        frame["segment"] = frame["segment"].astype(int).add(1).astype("str")  # the tasks count from 0
+        frame.insert(0, "protocol", protocol)
+    return both
 
 
 def _stacked(frames: list[pd.DataFrame]) -> pd.DataFrame:
     """Put collections on top of each other; what was excluded is counted over all of them."""
-    excluded: dict[str, int] = {}
+    excluded: Counter[str] = Counter()
     for frame in frames:
-        for reason, count in frame.attrs.get("excluded", {}).items():
-            excluded[reason] = excluded.get(reason, 0) + count
+        excluded.update(frame.attrs.get("excluded", {}))
     whole = pd.concat(frames, ignore_index=True)
-    whole.attrs = {"excluded": excluded} if excluded else {}
+    whole.attrs = {"excluded": dict(excluded)} if excluded else {}
     return whole
+
+
+def side_by_side(paths: list[Path]) -> pd.DataFrame:
+    """Load MQM of two translations side by side, a row per judged translation, as the importer reads it.
+
+    ``score`` is minus the weighted errors (Freitag et al. 2021). ``against`` is the other system on the screen, ``hit``
+    the screen, ``position`` left or right. The file names the pair in GPT4-5shot's names only; of the others it is read
+    off errors of the source, which are written down for both texts in the same moment. ``doc`` and ``segment`` are
+    those of ``wmt23-mqm``. Every pair always stood in the same order, so that place and system cannot be told apart.
+    """
+    ratings, _ = _imported(paths[0])
+    return _in_test_set(_placed(ratings, _screens(paths[0])), _lines(ratings, paths))
+
+
+def side_by_side_spans(paths: list[Path]) -> pd.DataFrame:
+    """Load a row per error that was marked on these screens, with ``against``, ``hit`` and ``weight``."""
+    ratings, spans = _imported(paths[0])
+    return _in_test_set(_placed(spans, _screens(paths[0])), _lines(ratings, paths))
+
+
+def one_by_one(paths: list[Path]) -> pd.DataFrame:
+    """Load MQM of the same texts, one translation at a time, by three raters each; nobody here has seen the file."""
+    ratings, _ = _imported(paths[0])
+    return _in_test_set(ratings, _lines(ratings, paths))
+
+
+def contrastive(paths: list[Path]) -> pd.DataFrame:
+    """Load contrastive ESA, a row per judged output: up to four outputs of a segment stand on one screen.
+
+    ``hit`` is the screen, ``position`` the place of an output on it from 1 (as stored; the site may have shown another
+    order). ``score`` goes from 0 to 100; a second showing of an output is a ``repeat``.
+    """
+    ratings, _ = _screens_of_esa(paths)
+    return ratings.assign(position=ratings.groupby(["hit", "doc", "segment"]).cumcount() + 1)
+
+
+def contrastive_spans(paths: list[Path]) -> pd.DataFrame:
+    """Load a row per error that was marked on these screens."""
+    return _screens_of_esa(paths)[1]
+
+
+def _screens_of_esa(paths: list[Path]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Import the verified screens only, from a folder that bears the campaign's name."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder, paths[0].parent.name)
+        place.mkdir()
+        for path in paths:
+            shutil.copyfile(path, place / path.name)
+        return _imported(place)
+
+
+def _screens(path: Path) -> dict[str, tuple[str, str]]:
+    """Tell of each system as the file names it what stood beside it, and where itself stood."""
+    lines = files.member(path, _SIDE_BY_SIDE).decode("utf-8").split("\n")
+    sides: dict[str, Counter[int]] = {}
+    moments: dict[tuple[str, ...], set[str]] = {}
+    for row in (line.split("\t") for line in lines[1:] if line):
+        content = json.loads(row[9])
+        sides.setdefault(row[0], Counter())[content.get("side", 0)] += 1
+        if row[7] == "Source issue":
+            moments.setdefault((row[3], row[4], str(content["timestamp"])), set()).add(row[0])
+    beside: dict[str, str] = {}
+    for one, other in (sorted(names) for names in moments.values() if len(names) == 2):
+        beside |= {one: other, other: one}
+    left, right = 1, 2
+    where = {name: "left" if count[left] > count[right] else "right" for name, count in sides.items()}
+    return {name: (beside[name].partition(_WITH)[0], side) for name, side in where.items()}
+
+
+def _placed(frame: pd.DataFrame, screens: dict[str, tuple[str, str]]) -> pd.DataFrame:
+    """Add what stood beside each judgement, where it stood, the screen, and the test set's names of documents."""
+    system = frame["system"].astype(str)
+    names = system.where(frame["against"].eq(schemas.UNSTATED), system + _WITH + frame["against"].astype(str))
+    against = names.map({name: other for name, (other, _) in screens.items()})
+    position = names.map({name: side for name, (_, side) in screens.items()})
+    pair = np.where(position.eq("left"), system + " | " + against, against + " | " + system)
+    return frame.assign(against=against, position=position, hit=frame["annotator"].astype(str) + ": " + pair)
+
+
+def _lines(ratings: pd.DataFrame, paths: list[Path]) -> dict[str, tuple[str, str]]:
+    """Find the document and the line of each segment in the test set, by document and source text.
+
+    The release numbers its own selection, 1 to 104. paths: behind the release, the test set's documents and sources.
+    """
+    docs = [line.split("\t")[1] for line in paths[1].read_text(encoding="utf-8").splitlines()]
+    texts = paths[2].read_text(encoding="utf-8").split("\n")
+    places: dict[tuple[str, str], list[int]] = {}
+    for line, (doc, text) in enumerate(zip(docs, texts), start=1):
+        places.setdefault((doc, " ".join(text.split())), []).append(line)
+    found = {}
+    for row in ratings.drop_duplicates("segment").itertuples():
+        doc = re.sub(_DOC, r"\1", row.doc)
+        [line] = places[doc, " ".join(row.source.split())]
+        found[row.segment] = (doc, str(line))
+    return found
+
+
+def _in_test_set(frame: pd.DataFrame, lines: dict[str, tuple[str, str]]) -> pd.DataFrame:
+    """Name documents and segments as the test set does."""
+    names = frame["segment"].astype("str")
+    doc, segment = (names.map({name: place[k] for name, place in lines.items()}) for k in (0, 1))
+    return frame.assign(doc=doc, segment=segment)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -16,66 +18,8 @@ SEVERITIES = ("very low", "low", "medium", "high", "very high")
 
 #: What kinds of errors annotators could mark: "category/subcategory", or a category by itself.
 TYPOLOGIES = {
-    "Sai et al. 2023, Table 5": (
-        "accuracy/addition",
-        "accuracy/omission",
-        "accuracy/mistranslation",
-        "accuracy/untranslated text",
-        "fluency/spelling",
-        "fluency/grammar",
-        "fluency/register",
-        "fluency/character encoding",
-        "terminology/inappropriate",
-        "style/awkward",
-        "transliteration",
-        "other",
-        "source error",
-        "non-translation",
-    ),
-    "Freitag et al. 2021": (
-        "accuracy/addition",
-        "accuracy/omission",
-        "accuracy/mistranslation",
-        "accuracy/source language fragment",
-        "accuracy/creative reinterpretation",
-        "fluency/punctuation",
-        "fluency/spelling",
-        "fluency/grammar",
-        "fluency/register",
-        "fluency/inconsistency",
-        "fluency/character encoding",
-        "terminology/inappropriate for context",
-        "terminology/inconsistent",
-        "style/unnatural or awkward",
-        "style/bad sentence structure",
-        "locale convention/address format",
-        "locale convention/currency format",
-        "locale convention/date format",
-        "locale convention/name format",
-        "locale convention/telephone format",
-        "locale convention/time format",
-        "other",
-        "source issue",
-        "non-translation",
-    ),
-    "Lommel et al. 2014": (
-        "accuracy/addition",
-        "accuracy/mistranslation",
-        "accuracy/omission",
-        "accuracy/untranslated",
-        "fluency/grammar",
-        "fluency/inconsistency",
-        "fluency/register",
-        "fluency/spelling",
-        "fluency/typography",
-        "fluency/unintelligible",
-        "terminology",
-        "style",
-        "design",
-        "locale convention",
-        "verity",
-    ),
-    "Kocmi et al. 2024 (ESA)": ("other", "omission"),
+    name: tuple(types)
+    for name, types in tomllib.loads(Path(__file__).with_name("typologies.toml").read_text(encoding="utf-8")).items()
 }
 
 

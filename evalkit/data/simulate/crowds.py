@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit.data import direct, labels
-from evalkit.data.parity import as_comparisons, as_judgements
+from evalkit.data.compared import parity_comparisons, parity_judgements
 from evalkit.data.provenance import like
 from evalkit.data.simulate.finish import finished
 from evalkit.data.simulate.reliability import categories
@@ -185,11 +185,11 @@ def laeubli_parity(*, seed: int = 7) -> pd.DataFrame:
                 for k, choice in enumerate(drawn, start=1)
             ]
     columns = ["annotator", "criterion", "unit", "item", "choice"]
-    frame = as_judgements(pd.DataFrame(rows, columns=columns), origin="the simulation")
+    frame = parity_judgements(pd.DataFrame(rows, columns=columns), origin="the simulation")
     return finished(frame, seed=seed, scale=(0, 1), excluded={"comparisons of sentences from judged documents": 0})
 
 
 def laeubli_preferences(*, seed: int = 7) -> pd.DataFrame:
     """Draw the preferences of ``laeubli_parity`` as a row per comparison."""
     judged = laeubli_parity(seed=seed)
-    return like(as_comparisons(judged, origin="the simulation"), judged)
+    return like(parity_comparisons(judged, origin="the simulation"), judged)

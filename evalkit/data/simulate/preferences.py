@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit.data import compared, schemas
-from evalkit.data.literary import MARKS
+from evalkit.data.compared import MARKS
 from evalkit.data.simulate.finish import finished, seeded
 from evalkit.data.simulate.metrics import metric_outputs
 

@@ -9,7 +9,7 @@ import pandas as pd
 from scipy import stats
 
 from evalkit import DataError
-from evalkit.data import compared, together
+from evalkit.data import compared
 from evalkit.data.provenance import fact, like
 from evalkit.data.schemas import ITEM
 from evalkit.human.preferences import beside
@@ -66,11 +66,11 @@ def tables(
         for name, own in laeubli.groupby(["criterion", "unit"], sort=True)
     }
     found["literary"] = literary
-    both = together.comparisons(side)
+    both = compared.of_screens(side)
     for names in groups(count(both)):
         own = both[both["system_a"].isin(names)]
         found["side by side " + " ".join(names)] = own
-    found["contrastive ESA"] = together.comparisons(contrastive)
+    found["contrastive ESA"] = compared.of_screens(contrastive)
     return found
 
 

@@ -107,7 +107,7 @@ def of_indicmt(rows: Rows, head: Head, options: Options, report: Report) -> Conv
     if not head.typed:
         path = [head.path]
         return _of_tables(*_scored(indicmt.ratings(path), indicmt.spans(path), scheme), options, named=True)
-    language = indicmt.LANGUAGES.get(head.title) or languages.code(options.values.get("tgt_lang", head.title))
+    language = languages.code(options.values.get("tgt_lang", head.title))
     if not language:
         raise DataError(
             f"{head.name}, sheet {head.title}: nothing says into which language these are translations. Pass --value "
