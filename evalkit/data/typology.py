@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from evalkit.data.schemas import UNSTATED
 
+_WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 #: The severities of IndicMT-Eval, the least severe first.
 SEVERITIES = ("very low", "low", "medium", "high", "very high")
 
 #: What kinds of errors annotators could mark: "category/subcategory", or a category by itself.
-TYPOLOGIES = {
-    name: tuple(types)
-    for name, types in tomllib.loads(Path(__file__).with_name("typologies.toml").read_text(encoding="utf-8")).items()
-}
+TYPOLOGIES = {name: tuple(types) for name, types in _WORDS["typologies"].items()}
 
 
 @dataclass(frozen=True)
@@ -126,65 +125,22 @@ def _spelled(text: str) -> str:
     return re.sub(rf"^({_GROUPS})-", r"\1/", bare)
 
 
-def _levels(*weights: float, unstated: float = 0.0) -> dict[str, float]:
-    """Weigh the five severities, and errors without one."""
-    return dict(zip(SEVERITIES, weights, strict=True)) | {UNSTATED: unstated}
+def _scheme(
+    source: str,
+    levels: Sequence[float],
+    unstated: float = 0.0,
+    severities: Mapping[str, float] | None = None,
+    fixed: Iterable[tuple[str, str, float]] = (),
+    discard: Iterable[str] = (),
+    **others: Any,
+) -> Scheme:
+    """Make a scheme of what ``typology.toml`` says of it; levels: weights of the five severities."""
+    weights = dict(zip(SEVERITIES, levels, strict=True)) | {UNSTATED: unstated} | (severities or {})
+    special = {(kind, severity): weight for kind, severity, weight in fixed}
+    return Scheme(source, weights, fixed=special, discard=tuple(discard), **others)
 
 
-_RELEASED = _levels(0.5, 1, 2, 4, 5, unstated=1)
-_FACTORS = {"non-translation": 25.0, "source error": 0.0, UNSTATED: 0.0}
-_PAPER = _levels(1, 2, 3, 4, 5)
-_NO_SOURCE = {
-    "source error": 0.0,
-    "source issue": 0.0,
-    "accuracy/creative reinterpretation": 0.0,
-    "creative reinterpretation": 0.0,
-}
-_PUNCTUATION = ("fluency/punctuation", "linguistic conventions/punctuation", "punctuation")
 #: What errors weigh where nobody says otherwise.
 WMT = "Freitag et al. 2021 (WMT)"
-
-#: Schemes by name. Where a scheme knows fewer severities than five, how the five fall on them is our reading: minor is
-#: very low and low, major is medium and high, critical is very high, and major where there is no critical.
-SCHEMES = {
-    "paper": Scheme(
-        "Sai et al. 2023, appendix A: weights 1 to 5, non-translations score 0, source errors are discarded",
-        _PAPER,
-        non_translation=0.0,
-        discard=("source error",),
-    ),
-    "paper, weights only": Scheme("Sai et al. 2023, appendix A: weights 1 to 5 and nothing else", _PAPER),
-    "release": Scheme(
-        "found in the shipped scores: 0.5, 1, 2, 4, 5; an unstated severity weighs 1, an unstated type and a source "
-        "error 0, and the severity of a non-translation is multiplied by 25",
-        _RELEASED,
-        factors=_FACTORS,
-    ),
-    "release, clipped": Scheme("the same, nothing below 0", _RELEASED, factors=_FACTORS, floor=0.0),
-    "release, unstated weighs 0": Scheme(
-        "the same, but an error without a severity weighs nothing",
-        _levels(0.5, 1, 2, 4, 5),
-        factors=_FACTORS,
-    ),
-    "release, non-translation 0": Scheme(
-        "the same, but non-translations score 0, as the paper says", _RELEASED, factors=_FACTORS, non_translation=0.0
-    ),
-    "linear, 0.5 to 2.5": Scheme("the paper's weights, halved", _levels(0.5, 1, 1.5, 2, 2.5), factors=_FACTORS),
-    "doubling": Scheme("each level weighs twice the one below it", _levels(0.5, 1, 2, 4, 8), factors=_FACTORS),
-    "Burchardt & Lommel 2014": Scheme(
-        "Practical guidelines for the use of MQM: minor 1, major 5, critical 10",
-        _levels(1, 1, 5, 5, 10) | {"minor": 1.0, "major": 5.0, "critical": 10.0},
-        factors=_NO_SOURCE,
-    ),
-    WMT: Scheme(
-        "minor 1, major 5, minor punctuation 0.1, non-translation 25, neutral, source errors and creative "
-        "reinterpretation 0; a critical error, which they do not have, 10 as in Burchardt & Lommel 2014",
-        _levels(1, 1, 5, 5, 5) | {"minor": 1.0, "major": 5.0, "critical": 10.0, "neutral": 0.0},
-        top=0.0,
-        factors=_NO_SOURCE,
-        fixed={**{(kind, "minor"): 0.1 for kind in _PUNCTUATION}, ("non-translation", "*"): 25.0},
-    ),
-    "Kocmi et al. 2024 (ESA)": Scheme(
-        "minor 1, major 5, whatever the type", _levels(1, 1, 5, 5, 5) | {"minor": 1.0, "major": 5.0}, top=0.0
-    ),
-}
+#: Schemes by name.
+SCHEMES = {name: _scheme(**fields) for name, fields in _WORDS["schemes"].items()}
