@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import pearsonr
 
 from evalkit import DataError
-from evalkit.data import elsewhere
+from evalkit.data.provenance import elsewhere
 from evalkit.metrics.metaeval import chance, darr, rankings
 from evalkit.neural import minilm, similar
 
@@ -87,7 +87,7 @@ def test_wmt23_is_computed_as_in_the_study_of_metrics(real, here):
     for statistic in ("segment Pearson", "segment Kendall b by item", "segment acc_eq", "SPA"):
         for metric in ("COMET", "chrF"):
             assert found.at[(metric, statistic), "value"] == pytest.approx(values[metric, statistic], abs=1e-9)
-    committed = elsewhere.read("minilm_wmt23").table("wmt23").set_index(["metric", "statistic"])
+    committed = elsewhere("minilm_wmt23").table("wmt23").set_index(["metric", "statistic"])
     for name in (*similar.BESIDE, "length"):  # these need no encoder, so the committed numbers can be made again
         for statistic in rankings.WORDS:
             assert committed.at[(name, statistic), "value"] == pytest.approx(
@@ -103,7 +103,7 @@ def test_the_encoders_numbers_become_two_metrics():
 
 
 def test_the_committed_results_rest_on_the_texts_that_are_here(real):
-    found = elsewhere.read("minilm_wmt23")
+    found = elsewhere("minilm_wmt23")
     for name in ("wmt23-outputs", "sudoh-translations"):
         real(name)
         assert found.data[name] == minilm.mark(similar.pairs_of(name))

@@ -20,7 +20,29 @@ HEADINGS = ("item", "annotator", "position", "src_lang", "tgt_lang", "doc", "seg
 #: What it says of itself.
 KIND = "design of a campaign"
 VERSION = 1
-_ITEM_FIELDS = 5
+_TEXT, _COUNT = {"type": "string"}, {"type": "integer", "minimum": 1}
+#: What its readers take a design to have, as a JSON Schema. An item's name has no point and no blank around it.
+_ITEM = [{"type": "string", "pattern": r"^[^\s.]([^.]*[^\s.])?$"}, _COUNT, _COUNT, _TEXT, _TEXT]
+_FORM = {
+    "required": ["annotators", "seed", "planned", "systems", "items"],
+    "properties": {
+        "scale": {"type": ["array", "null"], "items": {"type": "number"}, "minItems": 2, "maxItems": 2},
+        "annotators": {"type": "array", "items": _TEXT},
+        "seed": {"type": "integer"},
+        "planned": {"type": "object"},
+        "systems": {"type": "object", "additionalProperties": _TEXT},
+        "items": {
+            "type": "array",
+            "minItems": 1,
+            "items": {
+                "type": "array",
+                "prefixItems": [*_ITEM, {"type": "object", "additionalProperties": _TEXT}],
+                "minItems": 6,
+                "maxItems": 6,
+            },
+        },
+    },
+}
 
 
 class Entry(NamedTuple):
@@ -73,6 +95,8 @@ def written(said: Mapping[str, Any], systems: Mapping[str, str], items: Mapping[
 
 def read(path: Path) -> Design:
     """Read a design. Raises DataError, in one sentence, where the file is none."""
+    import jsonschema
+
     try:
         found = json.loads(delimited.content(path).decode("utf-8-sig"))
     except (ValueError, RecursionError) as problem:
@@ -85,40 +109,19 @@ def read(path: Path) -> Design:
         raise DataError(
             f"{path.name} is a design of another version of evalkit ({found.get('version')!r:.60}). Use that one."
         )
-    systems, rows = found.pop("systems", None), found.pop("items", None)
-    sound = _is_head(found) and isinstance(systems, dict) and all(isinstance(one, str) for one in systems.values())
-    if not sound or not rows or not isinstance(rows, list) or not all(map(_is_row, rows)):
+    try:
+        jsonschema.Draft202012Validator(_FORM).validate(found)
+    except jsonschema.ValidationError as problem:
+        where = "/".join(map(str, problem.absolute_path)) or "a field"
         raise DataError(
-            f"{path.name} was changed: its items cannot be read. Take the file that the campaign began with."
-        )
-    items = {row[0]: Entry(row[1], row[2], row[3], row[4], row[5]) for row in rows}
+            f"{path.name} was changed: {where} cannot be read. Take the file that the campaign began with."
+        ) from problem
+    systems, rows = found.pop("systems"), found.pop("items")
+    items = {name: Entry(*entry) for name, *entry in rows}
     if unknown := {alias for entry in items.values() for alias in entry.shown} - {*systems}:
         first = repr(min(unknown))[:60]
         raise DataError(f"{path.name} was changed: nothing says which system {first} is. Take the first file.")
     return Design(path, found, systems, items)
-
-
-def _is_head(said: Mapping[str, Any]) -> bool:
-    """Tell whether what a design says of itself has the form that its readers take it to have."""
-    scale, people, planned = said.get("scale"), said.get("annotators"), said.get("planned")
-    ends = scale is None or (
-        isinstance(scale, list) and len(scale) == 2 and all(type(one) in (int, float) for one in scale)
-    )
-    named = isinstance(people, list) and all(isinstance(one, str) for one in people)
-    return ends and named and type(said.get("seed")) is int and isinstance(planned, dict)
-
-
-def _is_row(row: Any) -> bool:
-    return (
-        isinstance(row, list)
-        and len(row) == _ITEM_FIELDS + 1
-        and isinstance(row[0], str)
-        and row[0] == row[0].strip().partition(".")[0] != ""  # as find looks for it
-        and all(type(one) is int and one > 0 for one in row[1:3])
-        and all(isinstance(one, str) for one in row[3:5])
-        and isinstance(row[5], dict)
-        and all(isinstance(kind, str) for kind in row[5].values())
-    )
 
 
 def beside(path: Path) -> Path | None:

@@ -39,22 +39,8 @@ _HUMAN = re.compile(
     re.IGNORECASE,
 )
 #: What stands for an annotator where nothing says who judged, or a score is the mean of several people's.
-UNNAMED = frozenset(
-    [
-        "unnamed",
-        "unknown",
-        "anonymous",
-        "nobody",
-        "average",
-        "averaged",
-        "avg",
-        "mean",
-        "median",
-        "majority",
-        "consensus",
-        "agreed",
-    ]
-)
+UNNAMED = frozenset(("unnamed", "unknown", "anonymous", "nobody", "majority", "consensus", "agreed"))
+UNNAMED |= {"average", "averaged", "avg", "mean", "median"}
 
 
 def plain(name: str) -> str:

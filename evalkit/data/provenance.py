@@ -7,13 +7,16 @@ the table and the remedy: no default stands in for it.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from evalkit import DataError
+from evalkit import ROOT, DataError
 from evalkit.data import registry
 
 #: Kinds of sources, the weakest first: what holds simulated and real data is simulated.
@@ -234,3 +237,56 @@ def _in_common(facts: list[Mapping[str, Any]]) -> dict[str, Any]:
     if why := dict.fromkeys(one["why_simulated"] for one in facts if "why_simulated" in one):
         kept["why_simulated"] = " ".join(why)
     return kept
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """What a model computed of real data in another environment, and all that is needed to compute it again.
+
+    model, package, sha256: its name, where it comes from, the digest of its weights. commands: in order. data: name ->
+    digest of the texts that were read. settings: what else the numbers depend on. tables: name -> rows.
+    """
+
+    model: str
+    package: str
+    sha256: str
+    commands: list[str]
+    data: dict[str, str]
+    settings: dict[str, Any] = field(default_factory=dict)
+    tables: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+
+    def table(self, name: str) -> pd.DataFrame:
+        """Return one of the tables."""
+        return pd.DataFrame(self.tables[name])
+
+    @property
+    def told(self) -> str:
+        """Say for a caption by what, and that it was elsewhere, the numbers were computed."""
+        return f"computed elsewhere with {self.model}, SHA-256 of its weights {self.sha256[:12]}…"
+
+    def write(self, path: str | Path) -> None:
+        """Write the results, numbers rounded to six digits after the point: another machine gives the same bytes."""
+        text = json.dumps(_rounded(asdict(self)), indent=1, ensure_ascii=False, allow_nan=False)
+        Path(path).write_text(text + "\n", encoding="utf-8")
+
+
+def elsewhere(name: str, folder: Path = ROOT / "data" / "reference" / "elsewhere") -> Elsewhere:
+    """Read committed results, which reports show and do not compute, by their name.
+
+    >>> elsewhere("minilm_wmt23").model
+    'all-MiniLM-L6-v2'
+    """
+    path = folder / f"{name}.json"
+    if not path.exists():
+        known = ", ".join(sorted(one.stem for one in folder.glob("*.json")))
+        raise DataError(f"No results {name!r} were computed elsewhere. There are {known}.")
+    return Elsewhere(**json.loads(path.read_text(encoding="utf-8")))
+
+
+def _rounded(value: Any) -> Any:
+    """Round every number, and put nothing in place of what is not one."""
+    if isinstance(value, dict):
+        return {name: _rounded(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_rounded(each) for each in value]
+    return (None if value != value else round(value, 6)) if isinstance(value, float) else value

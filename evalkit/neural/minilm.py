@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from evalkit import DataError, one_line
-from evalkit.data.elsewhere import Elsewhere
+from evalkit.data.provenance import Elsewhere
 from evalkit.neural.commands import in_a_sentence
 from evalkit.neural.minilm_files import DIGEST, NAME, PACKAGE, installed, unpack
 

@@ -18,8 +18,8 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.data import elsewhere
 from evalkit.data.names import one_form
+from evalkit.data.provenance import Elsewhere
 from evalkit.data.schemas import ITEM
 from evalkit.metrics import lexical
 from evalkit.metrics.metaeval import ceiling, chance, darr, intervals, rankings
@@ -171,7 +171,7 @@ def results(
     return {name: table.to_dict("records") for name, table in found.items()}
 
 
-def in_words(found: elsewhere.Elsewhere) -> list[str]:
+def in_words(found: Elsewhere) -> list[str]:
     """Say which layer was chosen, and how near the encoder comes to people, beside other metrics: three sentences."""
     tried = found.table("layers").set_index("layer")["pearson"]
     older = found.table("wmt17").set_index(["pair", "metric"])
@@ -196,7 +196,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if asked.command == "pairs":
         minilm.write_pairs(asked.out, pairs_of(asked.data))
     else:
-        elsewhere.write(asked.out, _made({name: getattr(asked, name) for name in DATA}))
+        _made({name: getattr(asked, name) for name in DATA}).write(asked.out)
     print(asked.out)
 
 
@@ -214,7 +214,7 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
-def _made(files: Mapping[str, Sequence[str]]) -> elsewhere.Elsewhere:
+def _made(files: Mapping[str, Sequence[str]]) -> Elsewhere:
     """Compute the tables of scored files, and put them beside all that made them."""
     pairs = {name: minilm.read_pairs(file) for name, (file, _) in files.items()}
     scored = {name: minilm.read_scores(file, pairs[name]) for name, (_, file) in files.items()}

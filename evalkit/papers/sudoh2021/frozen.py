@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.data import elsewhere
+from evalkit.data.provenance import Elsewhere
 from evalkit.neural import minilm
 from evalkit.neural.commands import in_a_sentence
 from evalkit.papers.sudoh2021 import classify, evaluation, features, neural, released
@@ -206,14 +206,14 @@ def beside(
     return pd.concat(rows, ignore_index=True)[front].sort_values("dimension", ascending=False, kind="stable")
 
 
-def in_words(both: pd.DataFrame, found: elsewhere.Elsewhere) -> str:
+def in_words(both: pd.DataFrame, found: Elsewhere) -> str:
     """Say how many test translations the models that read the encoder label right.
 
     both: as ``beside`` makes it.
 
     >>> row = {"dimension": "adequacy", "accuracy": 0.44, "contradictions": 0.1}
     >>> both = pd.DataFrame([row | {"model": name} for name in MODELS])
-    >>> print(in_words(both, elsewhere.read("minilm_critical_errors")).partition(": ")[2])
+    >>> print(in_words(both, elsewhere("minilm_critical_errors")).partition(": ")[2])
     44% in adequacy; with the small model's features as well, 44% in adequacy. Contradictions found: 10% and 10%.
     """
     told = []
@@ -232,7 +232,7 @@ def in_words(both: pd.DataFrame, found: elsewhere.Elsewhere) -> str:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Train, and write the results."""
     asked = parser().parse_args(arguments)
-    elsewhere.write(asked.out, _trained(asked.pairs, asked.scored))
+    _trained(asked.pairs, asked.scored).write(asked.out)
     print(asked.out)
 
 
@@ -245,7 +245,7 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
-def _trained(file: str, scored_file: str) -> elsewhere.Elsewhere:
+def _trained(file: str, scored_file: str) -> Elsewhere:
     """Train on scored pairs, and put the results beside all that made them."""
     read = minilm.read_pairs(file)
     scored = minilm.read_scores(scored_file, read)
