@@ -13,6 +13,8 @@ from evalkit import ROOT, DataError, one_line
 
 _PLACE = ROOT / "data" / "registry.toml"
 _RAW_GITHUB = "raw.githubusercontent.com"
+#: The line of ``data/README.md`` below which it is made.
+CATALOGUE = "<!-- What follows is made from registry.toml: change it there, then run `make catalogue`. -->\n"
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ class File:
 class Entry:
     """One data set: what it is, whose it is, the ends of its scale, and which function reads its files.
 
-    loader: ``module.function`` in ``evalkit.data``. simulator: a function in ``evalkit.data.simulate``. optional: not
+    about: in Markdown, what is in it and what to beware of. loader: ``module.function`` in ``evalkit.data``. simulator: a function in ``evalkit.data.simulate``. optional: not
     fetched unless it is named. base: what the addresses of its files have in common. mapped: the user says which of its
     columns is which of ours. kept: the table that its loader makes is kept in the cache, for parsing takes long.
     released: a year or an ISO date, "" where unknown; dated_by: what it is the date of.
@@ -58,6 +60,7 @@ class Entry:
     citation: str
     loader: str
     files: tuple[File, ...]
+    about: str = ""
     simulator: str | None = None
     optional: bool = False
     scale: tuple[float, float] | None = None
@@ -140,3 +143,37 @@ def publication(table: str) -> str:
     source, _, number = table.partition("_table")
     origin = _contents().get("published", {}).get(source, source)
     return f"{origin}, Table {number}" if number else origin
+
+
+def catalogue() -> str:
+    """Describe every data set in Markdown, as ``data/README.md`` does below its hand-written part."""
+    studies = toml(ROOT / "notebooks" / "studies.toml", remedy="Restore it with git checkout.")
+    lines, before = ["## The data sets", "", "What a section leaves out is as in the one above it.", ""], {}
+    for entry in entries().values():
+        used = [name for name, one in studies.items() if entry.name in (*one.get("data", ()), *one.get("optional", ()))]
+        facts = _facts(entry) | {"Used for": ", ".join(f"`{name}`" for name in used)}
+        lines += [f"### `{entry.name}`{' (optional)' * entry.optional}", f"{entry.title}.", ""]
+        lines += [*filter(None, [entry.about.strip()])]
+        lines += [f"- **{name}**: {text}" for name, text in facts.items() if text and text != before.get(name)]
+        lines, before = [*lines, ""], facts
+    return "\n".join([*lines, "## Published tables", "", _contents()["published"]["notes"]])
+
+
+def _facts(entry: Entry) -> dict[str, str]:
+    """Say in Markdown where a data set comes from, whose it is, and what reads it; "" for what is not known."""
+    one = entry.files[0].url
+    several = f"{len(entry.files)} files, such as <{one}>"
+    return {
+        "Origin": several if len(entry.files) > 1 else f"<{one}>",
+        "Released": f"{entry.released} ({entry.dated_by})" if entry.released else "",
+        "Licence": entry.licence,
+        "Citation": entry.citation,
+        "Read by": f"`evalkit.data.{entry.loader}`",
+    }
+
+
+def write_catalogue() -> None:
+    """Write that part of ``data/README.md`` anew, below the line that begins it."""
+    path = ROOT / "data" / "README.md"
+    own = path.read_text(encoding="utf-8").partition(CATALOGUE)[0]
+    path.write_text(f"{own}{CATALOGUE}\n{catalogue()}", encoding="utf-8")
