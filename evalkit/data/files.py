@@ -22,6 +22,7 @@ import uuid
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
@@ -371,9 +372,9 @@ def _walked(path: Path) -> Iterator[tuple[str, int, Callable[[], bytes]]]:
         with zipfile.ZipFile(path) as archive:
             for info in archive.infolist():
                 if not info.is_dir():
-                    yield info.filename, info.file_size, lambda info=info: archive.read(info)
+                    yield info.filename, info.file_size, partial(archive.read, info)
         return
     with tarfile.open(path) as tar:
         for entry in tar:
-            if entry.isfile() and (stream := tar.extractfile(entry)):
-                yield entry.name, entry.size, stream.read
+            if entry.isfile() and (content := tar.extractfile(entry)):
+                yield entry.name, entry.size, content.read

@@ -74,6 +74,7 @@ def _imported(path: Path, **options: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
         out = Path(folder, "campaign.parquet")
         importing.import_campaign([path], out, keep_names=True, **options)
         judged, marked = importing.open_campaign(out)
+    assert marked is not None, "all these files have marked errors"
     for frame in (judged, marked):
         frame.attrs = {name: value for name, value in frame.attrs.items() if name == "excluded"}
     return judged, marked

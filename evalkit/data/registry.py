@@ -48,10 +48,11 @@ class File:
 class Entry:
     """One data set: what it is, whose it is, the ends of its scale, and which function reads its files.
 
-    about: in Markdown, what is in it and what to beware of. loader: ``module.function`` in ``evalkit.data``. simulator: a function in ``evalkit.data.simulate``. optional: not
-    fetched unless it is named. base: what the addresses of its files have in common. mapped: the user says which of its
-    columns is which of ours. kept: the table that its loader makes is kept in the cache, for parsing takes long.
-    released: a year or an ISO date, "" where unknown; dated_by: what it is the date of.
+    about: in Markdown, what is in it and what to beware of. loader: ``module.function`` in ``evalkit.data``. simulator:
+    a function in ``evalkit.data.simulate``. optional: not fetched unless it is named. base: what the addresses of its
+    files have in common. mapped: the user says which of its columns is which of ours. kept: the table that its loader
+    makes is kept in the cache, for parsing takes long. released: a year or an ISO date, "" where unknown; dated_by:
+    what it is the date of.
     """
 
     name: str
@@ -148,7 +149,8 @@ def publication(table: str) -> str:
 def catalogue() -> str:
     """Describe every data set in Markdown, as ``data/README.md`` does below its hand-written part."""
     studies = toml(ROOT / "notebooks" / "studies.toml", remedy="Restore it with git checkout.")
-    lines, before = ["## The data sets", "", "What a section leaves out is as in the one above it.", ""], {}
+    lines = ["## The data sets", "", "What a section leaves out is as in the one above it.", ""]
+    before: dict[str, str] = {}
     for entry in entries().values():
         used = [name for name, one in studies.items() if entry.name in (*one.get("data", ()), *one.get("optional", ()))]
         facts = _facts(entry) | {"Used for": ", ".join(f"`{name}`" for name in used)}

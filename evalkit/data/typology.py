@@ -129,7 +129,7 @@ def _scheme(
     source: str,
     levels: Sequence[float],
     unstated: float = 0.0,
-    severities: Mapping[str, float] | None = None,
+    severities: dict[str, float] | None = None,
     fixed: Iterable[tuple[str, str, float]] = (),
     discard: Iterable[str] = (),
     **others: Any,

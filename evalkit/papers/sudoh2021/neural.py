@@ -48,13 +48,13 @@ def examples(*, labels: str = RELEASED, plain: bool = False) -> pd.DataFrame:
     ``bounds.middle_of_three`` bounds those of the median.
     """
     from evalkit import data
+    from evalkit.data.names import one_form
     from evalkit.data.provenance import stack
-    from evalkit.papers.sudoh2021.features import plain as in_one_form
 
     translations = data.load("sudoh-translations")
     if plain:
         translations = translations.assign(
-            hypothesis=translations["hypothesis"].map(in_one_form), reference=translations["reference"].map(in_one_form)
+            hypothesis=translations["hypothesis"].map(one_form), reference=translations["reference"].map(one_form)
         )
     if labels == RELEASED:
         own = data.load("sudoh-agreed")
