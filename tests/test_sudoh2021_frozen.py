@@ -5,9 +5,10 @@ import pandas as pd
 import pytest
 
 from evalkit import DataError
+from evalkit.data.names import one_form
 from evalkit.data.provenance import elsewhere
 from evalkit.neural import minilm, similar
-from evalkit.papers.sudoh2021 import evaluation, features, frozen, released
+from evalkit.papers.sudoh2021 import evaluation, frozen, released
 from evalkit.papers.sudoh2021.taxonomy import categories, named
 
 NAMES = categories("fluency")
@@ -76,7 +77,7 @@ def test_results_are_measured_as_the_study_measures_its_own_models(real):
 def test_the_committed_results_rest_on_the_texts_that_are_here(real):
     table, found = real("sudoh-translations"), elsewhere("minilm_critical_errors")
     read = similar.pairs_of("sudoh-translations")
-    assert read[0] == tuple(features.plain(table[side].iloc[0]) for side in ("hypothesis", "reference"))
+    assert read[0] == tuple(one_form(table[side].iloc[0]) for side in ("hypothesis", "reference"))
     assert found.data["sudoh-translations"] == minilm.mark(read)
     assert found.commands == frozen.COMMANDS
     tried = found.table("classifier")

@@ -133,11 +133,12 @@ def _compared(kept: pd.DataFrame, first: np.ndarray, second: np.ndarray, *, tie:
     a, b = kept.iloc[first].reset_index(drop=True), kept.iloc[second].reset_index(drop=True)
     lead = (a["score"] - b["score"]).to_numpy(float)
     answer = np.where(np.abs(lead) <= tie + _ROUNDING, "tie", np.where(lead > 0, "a", "b"))
+    gap = (a["screen_place"] - b["screen_place"]).to_numpy(float) if "screen_place" in a else np.zeros(len(a))
     found = a[[name for name in (*TOGETHER, *_COMMON) if name in a]].assign(
         system_a=a["system"].astype("str"),
         system_b=b["system"].astype("str"),
         preference=answer,
-        first=_first(a, b),
+        first=np.select([gap < 0, gap > 0], ["a", "b"], "unknown"),
         score_a=a["score"],
         score_b=b["score"],
     )
@@ -146,14 +147,6 @@ def _compared(kept: pd.DataFrame, first: np.ndarray, second: np.ndarray, *, tie:
     if "hypothesis" in a:
         found = found.assign(hypothesis_a=a["hypothesis"], hypothesis_b=b["hypothesis"])
     return found
-
-
-def _first(a: pd.DataFrame, b: pd.DataFrame) -> np.ndarray:
-    """Say which of two judgements' translations stood first on their screen."""
-    if "screen_place" not in a:
-        return np.full(len(a), "unknown", dtype=object)
-    gap = (a["screen_place"] - b["screen_place"]).to_numpy(float)
-    return np.select([gap < 0, gap > 0], ["a", "b"], "unknown")
 
 
 def as_judgements(comparisons: pd.DataFrame) -> pd.DataFrame:

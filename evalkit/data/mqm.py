@@ -16,6 +16,8 @@ _RATINGS = re.compile(r"(?P<pair>\w\w-\w\w)\.mqm\.(?P<annotator>\w+)\.seg\.ratin
 _SIDES = {False: "target", True: "source"}
 _MOST = 1e9  # no weight and no place in a text reaches it
 _FIELDS = ["start", "end", "category", "severity", "score", "is_source_error"]
+_KINDS = dict.fromkeys(("score", "start", "end"), ((int, float), "number"))
+_KINDS |= {"is_source_error": ((bool,), "truth value"), "category": ((str,), "text"), "severity": ((str,), "text")}
 
 
 def ratings(paths: list[Path]) -> pd.DataFrame:
@@ -108,16 +110,13 @@ def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 def _complaint(error: dict) -> str:
     """Say which value of an error is not of its kind, with the remedy; empty where all are."""
-    for name in ("score", "start", "end"):
+    for name, (kinds, word) in _KINDS.items():
         value = error[name]
-        if type(value) not in (int, float) or not abs(value) < _MOST:
-            return f"an error's {name} is {str(json.dumps(value))[:40]}, no number. Correct it"
+        if type(value) not in kinds or (float in kinds and not abs(value) < _MOST):
+            return f"an error's {name} is {str(json.dumps(value))[:40]}, no {word}. Correct it"
     if error["score"] < 0:
         return (
             f"an error's score is {error['score']}, below 0; these files say what an error takes away, as 5 for a "
             "major one, and it would be added. Write it without the sign, or correct it"
         )
-    if type(error["is_source_error"]) is not bool:
-        return f"is_source_error is {error['is_source_error']!r:.40}, neither true nor false. Correct it"
-    named = next((name for name in ("category", "severity") if not isinstance(error[name], str)), None)
-    return f"an error's {named} is {error[named]!r:.40}, no text. Correct it" if named else ""
+    return ""

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping
 import pandas as pd
 
 from evalkit import DataError
-from evalkit.data import names
 from evalkit.data.names import UNNAMED, plain
+from evalkit.data.names import salt as own_salt
 
 _LETTERS = 10  # of base 32: 50 bits, so that a thousand annotators collide once in two thousand million imports
 
@@ -32,7 +32,7 @@ class Pseudonyms:
     def __init__(self, salt: str | None = None, *, keep: bool = False, public: Iterable[str] = ()):
         self.keep = keep
         self.public = frozenset(map(_plain, {*public, *UNNAMED, *map(str.capitalize, UNNAMED)}))
-        self._salt = b"" if keep else (salt.encode() if salt else names.salt())
+        self._salt = b"" if keep else (salt.encode() if salt else own_salt())
         self._known: dict[str, str] = {}
         self._given: dict[str, str] = {}
         self._people: dict[str, str] = {}
