@@ -1,6 +1,7 @@
 """Printed claims stand in their papers' words, and find their computed counterparts, or say which one does not."""
 
 import re
+from collections import Counter
 
 import numpy as np
 import pandas as pd
@@ -8,6 +9,8 @@ import pytest
 
 from evalkit import DataError, data
 from evalkit.papers import claims, esa
+from evalkit.papers.stanchev2020 import claimed
+from evalkit.show import verdicts
 
 STANCHEV = "002"
 #: Lists of claims, and the paper that each quotes.
@@ -172,3 +175,10 @@ def test_rows_chosen_from_a_printed_table_keep_their_places_and_notes_of_their_o
     assert beside({"pair": ["c"], "x": [0.3]}, note=notes)["note"].tolist() == ["all", "all", "by name"]
     with pytest.raises(DataError, match="T: several computed rows are called a"):
         beside({"pair": ["a", "a"], "x": [0.3, 0.4]})
+
+
+def test_claims_of_stanchev_match_or_rest_on_archives_that_could_not_be_had():
+    printed = data.published("stanchev2020_claims")
+    rows = claims.look_up(printed, claimed.claim_tables(printed), data=data.published("wmt20_darr"))
+    told = Counter((row["verdict"], row.get("lacking")) for row in verdicts.judge(rows))
+    assert told == {("match", None): 50, ("not reproducible", "file not here: WMT19's archives"): 35}

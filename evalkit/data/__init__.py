@@ -56,12 +56,18 @@ def load(name: str, *, fallback: bool = False, columns: dict[str, str | list[str
             raise
         return _simulated(entry, problem)
     digest = "+".join(file.digest or "unknown" for file in entry.files)
-    loader = partial(_function(entry.loader), columns=columns) if entry.mapped else _function(entry.loader)
+    loader = partial(_parsed, entry, columns)
     frame = files.kept(name, loader, paths, digest=digest) if entry.kept else loader(paths)
-    for file in entry.files:
-        files.locate(file)  # raises where it changed while it was read
     frame.attrs["scale"] = entry.scale
     return _labelled(frame, name=name, source="real", origin=entry.base or entry.files[0].url, digest=digest)
+
+
+def _parsed(entry: registry.Entry, columns: dict[str, str | list[str]] | None, paths: list[Path]) -> pd.DataFrame:
+    """Read a data set's files. Raises DataError where one is another by the end of it."""
+    frame = _function(entry.loader)(paths, **{"columns": columns} if entry.mapped else {})
+    for file in entry.files:
+        files.locate(file)
+    return frame
 
 
 def read(

@@ -61,7 +61,6 @@ class Entry:
     citation: str
     loader: str
     files: tuple[File, ...]
-    about: str = ""
     simulator: str | None = None
     optional: bool = False
     scale: tuple[float, float] | None = None
@@ -70,6 +69,7 @@ class Entry:
     kept: bool = False
     released: str = ""
     dated_by: str = ""
+    about: str = ""
 
 
 def toml(path: Path, *, remedy: str) -> dict[str, Any]:
