@@ -223,12 +223,7 @@ HITS = Schema({"hit": _NAME, "annotator": _NAME}, ("hit",), "A HIT has one annot
 
 
 def check(
-    frame: pd.DataFrame,
-    schema: Schema,
-    *,
-    origin: str,
-    first_line: int = 2,
-    scale: tuple[float, float] | None = None,
+    frame: pd.DataFrame, schema: Schema, *, origin: str, first_line: int = 2, scale: tuple[float, float] | None = None
 ) -> pd.DataFrame:
     """Return ``frame`` with the types of ``schema``, or say which lines break which rule.
 
