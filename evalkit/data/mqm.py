@@ -16,7 +16,7 @@ _RATINGS = re.compile(r"(?P<pair>\w\w-\w\w)\.mqm\.(?P<annotator>\w+)\.seg\.ratin
 _SIDES = {False: "target", True: "source"}
 _MOST = 1e9  # no weight and no place in a text reaches it
 _FIELDS = ["start", "end", "category", "severity", "score", "is_source_error"]
-_KINDS = dict.fromkeys(("score", "start", "end"), ((int, float), "number"))
+_KINDS: dict[str, tuple[tuple[type, ...], str]] = dict.fromkeys(("score", "start", "end"), ((int, float), "number"))
 _KINDS |= {"is_source_error": ((bool,), "truth value"), "category": ((str,), "text"), "severity": ((str,), "text")}
 
 
