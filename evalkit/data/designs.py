@@ -20,29 +20,6 @@ HEADINGS = ("item", "annotator", "position", "src_lang", "tgt_lang", "doc", "seg
 #: What it says of itself.
 KIND = "design of a campaign"
 VERSION = 1
-_TEXT, _COUNT = {"type": "string"}, {"type": "integer", "minimum": 1}
-#: What its readers take a design to have, as a JSON Schema. An item's name has no point and no blank around it.
-_ITEM = [{"type": "string", "pattern": r"^[^\s.]([^.]*[^\s.])?$"}, _COUNT, _COUNT, _TEXT, _TEXT]
-_FORM = {
-    "required": ["annotators", "seed", "planned", "systems", "items"],
-    "properties": {
-        "scale": {"type": ["array", "null"], "items": {"type": "number"}, "minItems": 2, "maxItems": 2},
-        "annotators": {"type": "array", "items": _TEXT},
-        "seed": {"type": "integer"},
-        "planned": {"type": "object"},
-        "systems": {"type": "object", "additionalProperties": _TEXT},
-        "items": {
-            "type": "array",
-            "minItems": 1,
-            "items": {
-                "type": "array",
-                "prefixItems": [*_ITEM, {"type": "object", "additionalProperties": _TEXT}],
-                "minItems": 6,
-                "maxItems": 6,
-            },
-        },
-    },
-}
 
 
 class Entry(NamedTuple):
@@ -109,8 +86,9 @@ def read(path: Path) -> Design:
         raise DataError(
             f"{path.name} is a design of another version of evalkit ({found.get('version')!r:.60}). Use that one."
         )
+    form = json.loads(Path(__file__).with_suffix(".schema.json").read_text(encoding="utf-8"))
     try:
-        jsonschema.Draft202012Validator(_FORM).validate(found)
+        jsonschema.Draft202012Validator(form).validate(found)
     except jsonschema.ValidationError as problem:
         where = "/".join(map(str, problem.absolute_path)) or "a field"
         raise DataError(
