@@ -41,7 +41,7 @@ _PATIENCE = 20.0  # seconds that others may keep a folder to themselves
 _STALE = 3600.0  # seconds after which what a killed process left unfinished is nobody's any more
 _silent: dict[str, float] = {}  # hosts that did not answer, and when: without a network, wait once and not per file
 _HINT = "Check the network, or set EVALKIT_DATA_MIRROR to a folder or address that has the file."
-
+#: What a damaged archive may end in; ValueError and RuntimeError come from its headers.
 _BROKEN = (
     zipfile.BadZipFile,
     tarfile.TarError,
@@ -50,7 +50,6 @@ _BROKEN = (
     EOFError,
     OSError,
     RuntimeError,
-    NotImplementedError,
     ValueError,
 )
 
