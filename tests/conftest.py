@@ -31,6 +31,11 @@ LACKING = {
 OPTIONAL = ("Pearmut", "a TeX")
 collect_ignore = ["bench", "doors", "fuzz.py"]  # no tests, and slow to import
 TINY = Path(__file__).parent / "notebooks" / "studies.toml"
+#: Studies that are run on simulated data in tests, and parameters that make their runs short.
+SHORT = {
+    "xsts_calibration": {"splits": "50", "halves": "20", "resamples": "20"},
+    "campaign": {"resamples": "20"},
+}
 #: What a good run of one of the small studies, simulated there, might have recorded earlier on real data.
 EARLIER = """
 {"study": "simulated", "signature": "the|real|one", "headline": "The true finding <i>",
@@ -42,7 +47,7 @@ EARLIER = """
 # One thread each, as in reports: the workers of the tests share the cores already, and threads that wait cost time.
 os.environ.update(dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
 
-settings.register_profile("evalkit", deadline=None, derandomize=True, database=None, max_examples=40)
+settings.register_profile("evalkit", deadline=None, derandomize=True, database=None, max_examples=25)
 settings.load_profile("evalkit")
 
 if "EVALKIT_DATA_MIRROR" not in os.environ and (SHARED / "data").is_dir():
@@ -56,6 +61,11 @@ def pytest_collection_modifyitems(items):
         for fixture, mark in (("all_reports", "slow"), ("on_real_data", "slow"), ("all_simulated", "nightly")):
             if fixture in getattr(item, "fixturenames", ()):
                 item.add_marker(mark)
+
+
+def pytest_xdist_auto_num_workers(config):
+    """One process more than there are cores: where a test waits for a kernel or a browser, another goes on."""
+    return (os.cpu_count() or 1) + 1
 
 
 def _demanded(report):
@@ -319,7 +329,7 @@ def installed(once, wheel):
 
 @pytest.fixture(scope="session")
 def simulated(once, tmp_path_factory):
-    """Make the report of a study as on a machine without data and without a network; returns its folder."""
+    """Make the report of a study, with few draws, as on a machine without data and network; returns its folder."""
 
     def make(folder):
         from evalkit.reports import execute
@@ -329,7 +339,8 @@ def simulated(once, tmp_path_factory):
             patch.delenv("EVALKIT_DATA_MIRROR", raising=False)
             patch.setenv("EVALKIT_OFFLINE", "1")
             patch.setenv("EVALKIT_DATA_DIR", str(tmp_path_factory.mktemp("cache")))
-            execute.run([folder.name.removeprefix("simulated-")], Layout(reports=folder))
+            study = folder.name.removeprefix("simulated-")
+            execute.run([study], Layout(reports=folder), values=SHORT[study])
 
     return lambda name: once(f"simulated-{name}", make)
 

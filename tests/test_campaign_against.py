@@ -307,7 +307,7 @@ def designs(draw):
 
 
 @pytest.mark.slow
-@settings(max_examples=4)
+@settings(max_examples=2)
 @given(designs())
 def test_a_campaign_against_itself_is_the_same(design):
     here, _ = design
@@ -327,7 +327,7 @@ def test_a_campaign_against_itself_is_the_same(design):
 
 
 @pytest.mark.slow
-@settings(max_examples=4)
+@settings(max_examples=2)
 @given(designs())
 def test_swapping_the_sides_swaps_signs(design):
     here, there = design

@@ -331,9 +331,8 @@ MARKUP = st.lists(
 
 
 WAYS = [
-    *itertools.product(["DA", "SQM", "XSTS", "ESA", "cESA", "preference"], ["Pearmut", "table", "table alone"]),
-    *itertools.product(["DA", "XSTS", "cESA", "preference"], ["workbooks"]),
-    ("MQM", "Pearmut"),
+    *itertools.product(["DA", "SQM", "XSTS", "ESA", "MQM", "cESA", "preference"], ["Pearmut"]),
+    *itertools.product(["XSTS", "cESA", "preference"], ["table", "table alone", "workbooks"]),
 ]
 
 

@@ -47,10 +47,10 @@ def pearmut(once):
     """The Python of an environment that has Pearmut; skip where it cannot be had."""
 
     def make(folder):
-        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-        words = "-m pip install --quiet --timeout 30 --retries 1 --ignore-requires-python --only-binary :all:"
-        install = [*words.split(), "pearmut==1.1.6"]
-        done = subprocess.run([folder / "bin" / "python", *install], capture_output=True, text=True)
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
+        words = "install --quiet --no-compile --timeout 30 --retries 1 --ignore-requires-python --only-binary :all:"
+        pip = [sys.executable, "-m", "pip", "--python", folder / "bin" / "python"]
+        done = subprocess.run([*pip, *words.split(), "pearmut==1.1.6"], capture_output=True, text=True)
         (folder / "said").write_text(done.stderr if done.returncode else "")
 
     if sys.version_info < (3, 11) or os.name == "nt":

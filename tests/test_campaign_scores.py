@@ -62,9 +62,8 @@ def simulated(work, seed, *, strict=6.0, taste=3.0, calibration=0):
     return finished(frame, SCALE)
 
 
-def trial(work, seed, score="auto", **options):
+def trial(mine, score="auto"):
     """First system and, for the six differences, whether an interval misses the truth; people and documents drawn."""
-    mine = campaign.from_ratings(simulated(work, seed, **options))
     method = campaign.choose_method(mine, score=score, unit="annotators and documents")
     table = method.table(mine)
     scores, half = table.totals(), table.influences.half_widths()
@@ -80,10 +79,11 @@ def trial(work, seed, score="auto", **options):
 def test_the_order_and_the_widths_are_right_where_z_turns_the_order(runs):
     wrong, missed, by_z = {}, {}, {}
     for name, work in DESIGNS.items():
-        found = [trial(work, seed) for seed in range(runs)]
+        drawn = [campaign.from_ratings(simulated(work, seed)) for seed in range(runs)]
+        found = [trial(mine) for mine in drawn]
         wrong[name] = np.mean([first != 0 for first, _ in found])
         missed[name] = np.mean([miss for _, miss in found])
-        by_z[name] = np.mean([trial(work, seed, "z")[0] != 0 for seed in range(runs)])
+        by_z[name] = np.mean([trial(mine, "z")[0] != 0 for mine in drawn])
     noise = 3 * np.sqrt(0.05 * 0.95 / runs)  # differences of one campaign may all miss at once
     assert max(missed.values()) < 0.05 + noise, missed
     assert wrong["crossed"] < wrong["partly nested"] < 0.4, wrong

@@ -181,7 +181,8 @@ def test_sign_language(real, imported):
     assert report.excluded == {"is the score of a whole document": expected.attrs["excluded"]["document scores"]}
 
 
-@pytest.mark.parametrize("name", ["wmt21-mturk", pytest.param("wmt22-mturk", marks=pytest.mark.slow)])
+@pytest.mark.nightly  # the freeze has what these files hold
+@pytest.mark.parametrize("name", ["wmt21-mturk", "wmt22-mturk"])
 def test_mechanical_turk(name, real, imported):
     expected = real(name)
     ratings, _, report = imported(files(name, "good-stnd"))
@@ -190,7 +191,7 @@ def test_mechanical_turk(name, real, imported):
     assert (report.format, report.rows_rejected, report.rows_excluded) == ("mturk-da", 0, 0)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly  # the freeze has what this folder holds
 def test_mqm_as_mt_metrics_eval_keeps_it(real, imported):
     expected, marked = real("wmt23-mqm"), real("wmt23-mqm-spans")
     folder = files("wmt23-mqm", "rating")[0].parent.parent

@@ -70,7 +70,7 @@ def test_spoilt_files_give_numbers_that_stand_in_them_or_a_sentence(name, import
     assert attacked(imported, TEXTS[name].encode(), name)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("pattern", REAL)
 def test_spoilt_real_files_give_numbers_that_stand_in_them_or_a_sentence(pattern, imported, mirrored, tmp_path):
     path = mirrored(pattern)

@@ -32,7 +32,12 @@ PARTIAL = [
 STAND_INS |= {"a campaign": "campaign", "post-edits": "post_edited"}
 
 
-@pytest.mark.parametrize("name", STAND_INS)
+#: Before a change is taken one data set of each maker is drawn; the others, which it makes alike, at night.
+FIRST = {maker: name for name, maker in reversed(STAND_INS.items())}
+DRAWN = [name if name in FIRST.values() else pytest.param(name, marks=pytest.mark.nightly) for name in STAND_INS]
+
+
+@pytest.mark.parametrize("name", DRAWN)
 def test_the_seed_alone_decides_a_table_that_has_the_columns_of_the_real_one_and_names_of_its_own(name, real):
     draw = getattr(simulate, STAND_INS[name])
     drawn = draw(seed=3)

@@ -321,6 +321,7 @@ def test_a_wrong_studies_file_is_told(tmp_path, toml, message):
         ("file: str = ''  # path of a file", "file = 'absent.csv'", "file=absent.csv is no file in"),
     ],
 )
+@pytest.mark.usefixtures("cold")
 def test_a_parameter_that_cannot_be_costs_other_studies_nothing(tmp_path, monkeypatch, code, setting, told):
     layout = study(tmp_path, code)
     text = (tmp_path / "studies.toml").read_text()

@@ -14,7 +14,7 @@ from evalkit.reports.studies import Layout, read_studies
 
 NAMES = list(read_studies(Layout()))
 #: Studies that are run on simulated data, too, before a change is taken; a third in ``test_journey.py``, all at night.
-SIMULATED = ["xsts_calibration", pytest.param("degraded_context", marks=pytest.mark.slow)]
+SIMULATED = ["xsts_calibration", pytest.param("campaign", marks=pytest.mark.slow)]
 #: Studies all of whose printed numbers rest on ratings.
 RATINGS_ONLY = ["study_planner", "degraded_context", "wmt22_calibration_hits"]
 #: What tools outside the project read: recorded name -> columns of its rows.
