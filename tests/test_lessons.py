@@ -111,9 +111,9 @@ def test_no_solution_survives_in_the_students_copy_nor_in_a_hint(path, tmp_path)
 
 @pytest.mark.slow
 @each_lesson
-def test_on_real_data_solutions_pass_and_each_typical_mistake_gets_its_own_hint(path, real, executed):
+def test_on_real_data_solutions_pass_and_each_typical_mistake_gets_its_own_hint(path, here, executed):
     for name in set(re.findall(r'data\.load\("([\w-]+)"', json.dumps(cells(path)).replace('\\"', '"'))):
-        real(name)
+        here(name)
     asked = nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)
     with_mistakes = []
     for cell in asked.cells:

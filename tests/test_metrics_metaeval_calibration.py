@@ -142,3 +142,18 @@ def test_favour_is_a_difference_of_standard_scores():
 def test_scores_of_whole_systems_are_refused():
     with pytest.raises(DataError, match="whole systems"):
         of.calibration(named_scores(np.ones((1, 2)), np.ones(2)))
+
+
+def test_judges_are_compared_on_several_sets_and_the_smallest_bias_stands_first():
+    pools = {"one": drawn(1), "two": drawn(2)}
+    found = of.compare_judges(pools, JUDGES, resamples=20)
+    for name, scores in pools.items():
+        alone = of.calibration(scores, **OWN_UNIT, resamples=20).rename(columns={"metric": "judge"})
+        own = found[found["data"] == name].drop(columns="data").reset_index(drop=True)
+        pd.testing.assert_frame_equal(own, alone[own.columns].reset_index(drop=True))
+    wide = found[found["data"] == "one"].pivot(index="judge", columns="measure", values="value")
+    laid = of.laid_out(found, data="one")
+    assert laid["judge"].tolist() == ["GEMBA-MQM"], "the other judge has another unit"
+    assert laid["people"].item() == pytest.approx(wide.at["GEMBA-MQM", "ties"] - wide.at["GEMBA-MQM", "more ties"])
+    said = of.drifts(found, data="one")
+    assert all(f"{wide.at[name, 'drift']:+.2f} ({name})" in said for name in JUDGES)

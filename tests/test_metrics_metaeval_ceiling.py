@@ -109,6 +109,39 @@ def test_a_metric_passes_only_where_the_paired_difference_says_so(entered):
     assert (best.groupby("kind")["value"].max() == found.groupby("kind")["value"].max()).all()
 
 
+def test_contests_of_several_golds_stand_in_one_table_people_first_and_the_best_first(tables):
+    golds = ["WMT-MQM", "MQM-1"]
+    contests = {gold: ceiling.contest(*tables, gold=gold) for gold in golds}
+    held = {gold: ceiling.hold(one, resamples=20, flips=20) for gold, one in contests.items()}
+    floors = {gold: ceiling.floor(one) for gold, one in contests.items()}
+    found = ceiling.together(held, floors)
+    assert len(found) == sum(len(one.table) + len(floors[gold]) for gold, one in held.items())
+    kinds = list(ceiling.KINDS)
+    for (gold, statistic), own in found.groupby(["gold", "statistic"]):
+        assert list(own["kind"].map(kinds.index)) == sorted(own["kind"].map(kinds.index))
+        assert all(part["value"].is_monotonic_decreasing for _, part in own.groupby("kind"))
+        metrics = own[own["kind"] == "metric"].set_index("contestant")["value"]
+        assert ceiling.firsts(found, statistic)[gold] == metrics.idxmax()
+    everywhere = ceiling.passing_everywhere(held)
+    for gold in golds:
+        own = everywhere[everywhere["gold"] == gold].drop(columns="gold").reset_index(drop=True)
+        pd.testing.assert_frame_equal(own, ceiling.passing(held[gold]))
+    best = ceiling.leaders(everywhere)
+    counts = best[(best["kind"] == kinds[0]) & (best["statistic"] == "SPA")].set_index("gold")
+    row = ceiling.turns(best).set_index("statistic").loc["SPA"]
+    assert row.to_dict() == {gold: f"{counts['surely'][gold]} / {counts['below'][gold]}" for gold in golds}
+    own = found[(found["gold"] == "WMT-MQM") & (found["statistic"] == "SPA")].set_index("contestant")["value"]
+    together = [f"{own[name]:.3f} together" for name in ceiling.TWO if name in own]
+    said = ceiling.more_people(found, gold="WMT-MQM", statistic="SPA")
+    assert together
+    assert all(words in said for words in together)
+    rows = found[(found["gold"] == "MQM-1") & (found["statistic"] == "segment acc_eq")]
+    length, people = (rows[rows["contestant"] == "length"]["value"].max(), rows[rows["kind"].isin(kinds[:2])])
+    behind = f"{(people['value'] < length).sum()} of {len(people)} by {rankings.WORDS['segment acc_eq']}"
+    said = ceiling.below_length(found, gold="MQM-1")
+    assert (behind in said) is bool((people["value"] < length).any())
+
+
 @given(st.floats(0.1, 50), st.floats(-100, 100))
 @settings(max_examples=4, deadline=None)
 def test_the_scale_of_a_persons_scores_does_not_matter(entered, slope, shift):

@@ -500,3 +500,20 @@ def test_every_figure_names_its_axes_and_keeps_texts_as_texts(small):
         assert any(axes.get_xlabel() for axes in panels)
         assert any(axes.get_ylabel() for axes in panels)
     assert any(r"\$x\$" in label.get_text() for label in figures[2].axes[0].get_yticklabels())
+
+
+def test_tables_of_matrices_hold_their_cells_and_what_follows_from_them():
+    listed = matrices.cells()
+    grid = matrices.grid().set_index("variant")
+    overview = matrices.overview().set_index("variant")
+    examples = matrices.examples().set_index("example")
+    for name, matrix in VARIANTS.items():
+        own = listed[listed["variant"] == name]
+        values = pd.to_numeric(own["value"], errors="coerce").to_numpy().reshape(3, 3)
+        np.testing.assert_array_equal(values, matrix.values)
+        assert grid.loc[name].tolist() == own["value"].tolist()
+        negated = np.array_equal(-matrix.values[:, ::-1], matrix.values, equal_nan=True)
+        assert overview.at[name, "symmetric"] == ("yes" if negated else "no")
+        tied = matrix.values[2, 1]
+        expected = 1 / (1 if np.isnan(tied) else 100) + (0 if np.isnan(tied) else 0.99 * tied)
+        assert examples.at["99 ties, 1 concordant", name] == pytest.approx(expected)

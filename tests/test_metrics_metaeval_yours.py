@@ -71,6 +71,26 @@ def test_what_may_be_claimed_is_what_the_tests_found(folder, mine):
     one = found["segment acc_eq"]
     assert (set(one.better), set(one.worse), one.of) == (set(ahead), set(behind), 5)
     assert set(one.better) | set(one.worse)
+    assert all(name in yours.claims(found, metric=testset.yours)[1] for name in (*ahead, *behind))
+    row = yours.tabulate(found).set_index("statistic").loc["segment acc_eq"]
+    assert (row["better"], row["worse"], row["alike"]) == (len(ahead), len(behind), 4 - len(ahead) - len(behind))
+    assert yours.neighbours(found)["worse"].tolist()[1] == (", ".join(behind) or "none")
+    assert f"of 5 by {rankings.WORDS['segment acc_eq']}" in yours.headline(found, testset, values)
+    assert testset.yours in yours.title(testset)
+    nothing = yours.claims({"segment acc_eq": None}, metric="flat")
+    assert ["has no value" in claim for claim in nothing] == [True]
+    assert "has no value" in yours.headline({"segment acc_eq": None}, testset, values)
+
+
+def test_what_was_left_out_and_what_lies_far_off_are_told(folder, mine):
+    testset = testsets.open_testset(folder, metric=str(mine))
+    _, systems = yours.aligned(testset)
+    far = yours.outliers(systems[testset.pair])
+    told = yours.basis(testset, ["Alpha"])
+    assert all(name in told for name in (*testset.golds, *testset.apart["system"]))
+    assert "leave_out=Alpha" in told
+    assert set(far) <= set(systems[testset.pair].systems)
+    assert "leave_out" not in yours.set_apart(testset, [])
 
 
 def test_an_upside_down_metric_or_gold_is_warned_of_and_nothing_turned(folder, mine, tmp_path):

@@ -255,6 +255,22 @@ def test_draws_by_strata_are_those_of_campaigns_drawn_one_by_one():
             assert [float(each) for each in once] == pytest.approx([each[draw, row] for each in found[way]], rel=1e-9)
 
 
+def test_campaigns_of_several_pairs_are_those_of_each_and_its_table_has_their_means():
+    scored = {"eng-deu": pooled(0.8, segments=60), "eng-jpn": pooled(0.3, segments=60)}
+    found = few_humans.campaigns(scored, {pair: ["m"] for pair in scored}, humans=[20, 40], resamples=50)
+    assert set(found["data"]) == set(scored)
+    moved = powered.moved(powered.pool(scored["eng-deu"], "m"), *powered.line(scored["eng-jpn"], "m"))
+    alone = few_humans.simulate(moved, humans=40, resamples=50, strata=few_humans.strata_of(moved))
+    means = alone.groupby(["what", "method"])["variance_ratio"].mean()
+    own = found[(found["data"] == "eng-deu") & (found["humans"] == 40)].set_index(["what", "method"])["variance_ratio"]
+    assert own.to_dict() == pytest.approx(means.to_dict())
+    assert own[powered.WHAT[0], "classical"] == 1
+    table = few_humans.by_method(found, data="eng-deu", metric="m").set_index(["what", "humans"])
+    assert table.at[(powered.WHAT[1], 40), "variance, PPI++"] == pytest.approx(means[powered.WHAT[1], "PPI++"])
+    said = few_humans.strata_in_words(found, data="eng-deu", metric="m")
+    assert f"{1 - means[powered.WHAT[1], few_humans.STRATA[0]]:.0%} by {few_humans.STRATA[0]}" in said
+
+
 def test_strata_are_cut_by_the_metric_by_documents_and_by_domains():
     segments = ("a:1", "a:2", "b:1", "b:2", "c:x:1", "c:x:2")
     values = np.array([[[1.0, 2, 3, 4, 5, 6], [0] * 6]])
