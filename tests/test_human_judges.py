@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evalkit import DataError
+from evalkit.data import simulate
 from evalkit.human.judges import alternative_annotator, assessed, replacing, spans
 from tests.makers import laid_out, read
 
@@ -136,6 +137,24 @@ def test_the_regression_is_scikit_learn_s_and_sees_nothing_of_the_part_it_judges
     again = assessed.crossed(facts, spoilt, part)
     assert again[part == "y"].tolist() == found[part == "y"].tolist()
     assert again[part == "x"].tolist() != found[part == "x"].tolist()
+
+
+def test_judges_of_direct_assessments_are_tried_in_each_pair_whatever_their_unit():
+    people = simulate.mlqe_pe_people()
+    people = people[people["tgt_lang"].ne("eng") & people["segment"].astype(int).lt(30)]
+    found = assessed.assessed(people, epsilons=[0.0, 0.2])
+    assert set(found["data"]) == {"MLQE-PE eng-deu", "MLQE-PE eng-zho"}
+    assert found.groupby(["data", "judge"]).size().eq(2).all()
+    german = people[people["tgt_lang"] == "deu"]
+    wide = german.pivot(index=["doc", "segment"], columns="annotator", values="z")
+    model = german.drop_duplicates(["doc", "segment"]).set_index(["doc", "segment"])["model_score"].loc[wide.index]
+    judges = {assessed.MODEL: (model - model.mean()) / model.std(), assessed.CONSTANT: 0 * model}
+    for row in found[found["data"].eq("MLQE-PE eng-deu") & found["judge"].isin(judges)].itertuples():
+        alone = alternative_annotator(wide, judges[row.judge], alignment="rmse", epsilon=row.epsilon)
+        assert (row.winning_rate, row.passed) == (alone.winning_rate, alone.passed)
+        assert row.advantage == pytest.approx(alone.advantage)
+    other = people.assign(model_score=3 * people["model_score"] + 5).sample(frac=1, random_state=1)
+    pd.testing.assert_frame_equal(assessed.assessed(other, epsilons=[0.0, 0.2]), found)
 
 
 def test_models_stand_beside_the_judge_that_knows_nothing():

@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from evalkit import DataError, data
-from evalkit.reports import cells, execute, export, findings, kernels, markup, notebooks, reference
+from evalkit.reports import cells, execute, export, findings, kernels, markup, notebooks, progress, reference
 from evalkit.reports.studies import Layout, Study, read_studies
 
 TINY = Path(__file__).parent / "notebooks" / "studies.toml"
@@ -235,6 +235,24 @@ def test_a_run_leaves_only_final_names(site):
     bad = ("raises", "dies", "sleeps", "without_alt", "bad_tex")
     names |= {f"{name}.{ending}" for name in bad for ending in ("json", "failed.json", "failed.ipynb")}
     assert set(files(site[0].reports)) == names | {"index.html"}
+
+
+def test_where_there_is_no_terminal_sections_and_ends_of_studies_are_lines(tmp_path, monkeypatch):
+    monkeypatch.setattr(progress, "EVERY", -1.0)
+    layout, told = study(tmp_path, "x = 1"), []
+    path = layout.studies.parent / "one.ipynb"
+    notebook = json.loads(path.read_text())
+    notebook["cells"][:0] = [{"cell_type": "markdown", "source": f"## {name}", "metadata": {}} for name in ("A", "B")]
+    path.write_text(json.dumps(notebook))
+    run = progress.Progress({"one": path}, told.append)
+    run.begin("one", "A")
+    run.begin("one", "B")
+    ended = [execute.Outcome("one", "failed", path, "cell 3: no")]
+    assert list(run.over([], ended)) == ended
+    assert told == ["one: A (1 of 2)", "one: B (2 of 2)", "one: failed (cell 3: no)"]
+    silent = progress.Progress({"one": path}, None)
+    silent.begin("one", "A")
+    assert list(silent.over(ended, [])) == ended
 
 
 @pytest.mark.usefixtures("cold")
