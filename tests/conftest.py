@@ -382,9 +382,9 @@ def on_real_data(request, here, data_of_studies):
     return request.getfixturevalue("all_reports")  # not before: reports without data would be made for nothing
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def kernels():
-    """Kernels that find the heavy packages imported, as studies have them: a warm process for all of a module."""
+    """Kernels that find the heavy packages imported, as studies have them: one warm process for all tests."""
     from evalkit.reports.kernels import Kernels
 
     with Kernels() as ours:

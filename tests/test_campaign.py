@@ -98,7 +98,7 @@ def figures(found):
 
 
 @pytest.mark.slow
-@settings(max_examples=5, phases=NO_SHRINKING)
+@settings(max_examples=3, phases=NO_SHRINKING)
 @given(designs())
 def test_any_valid_table_gets_a_whole_report_that_says_true_things(design):
     table, spans, higher = design

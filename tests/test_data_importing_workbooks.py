@@ -315,7 +315,13 @@ def shared(length, cells):
     return zipped(parts | {"xl/sharedStrings.xml": b"<sst><si><t>" + b"x" * length + b"</t></si></sst>"})
 
 
-@pytest.mark.parametrize("name", BOMBS)
+#: Those that take seconds are tried at night; the freeze has such ones, too.
+LONG = ("repeated rows.ods", "one text in all cells.xlsx")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.nightly) if name in LONG else name for name in BOMBS]
+)
 def test_workbooks_made_to_burst_or_lie_are_refused_in_a_sentence(name, imported):
     word, made = BOMBS[name]
     with pytest.raises(DataError, match=rf"(?s)(?=.*{re.escape(name)}).*{word}") as refused:

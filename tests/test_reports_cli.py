@@ -223,7 +223,7 @@ def test_a_stopped_run_ends_with_130_and_leaves_nothing(tmp_path, number):
     assert psutil.wait_procs(kernels, timeout=5)[1] == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_a_killed_run_leaves_no_process_and_no_half_file_and_the_next_is_clean(tmp_path):
     runner = begun(out := tmp_path / "out")

@@ -88,6 +88,7 @@ def studies(tmp_path):
     return tmp_path
 
 
+@pytest.mark.nightly
 def test_studies_share_a_cluster_and_survive_the_loss_of_a_worker(studies, address, monkeypatch):
     monkeypatch.setenv("EVALKIT_DATA_DIR", "where this run keeps its data")
     layout = Layout(studies=studies / "studies.toml", reports=studies / "out", reference=studies)
