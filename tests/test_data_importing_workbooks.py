@@ -315,7 +315,7 @@ def shared(length, cells):
     return zipped(parts | {"xl/sharedStrings.xml": b"<sst><si><t>" + b"x" * length + b"</t></si></sst>"})
 
 
-#: Those that take seconds are tried at night; the freeze has such ones, too.
+#: Those that take seconds are tried at night, the others before each change.
 LONG = ("repeated rows.ods", "one text in all cells.xlsx")
 
 
