@@ -63,7 +63,8 @@ def pytest_collection_modifyitems(items):
                 item.add_marker(mark)
 
 
-def pytest_xdist_auto_num_workers(config):
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers():
     """One process more than there are cores: where a test waits for a kernel or a browser, another goes on."""
     return (os.cpu_count() or 1) + 1
 
