@@ -1,5 +1,6 @@
 """A campaign's report as tests read it: verdicts of checks by key, and the numbers in sentences, never their words."""
 
+import functools
 import re
 from dataclasses import dataclass
 
@@ -94,6 +95,20 @@ def page(found, spans=None, **options):
     checks = campaign.run_checks(found)
     keys = [key for check in checks for key, words in CHECKS.items() if words in check.question]
     return Page(found, dict(zip(keys, checks, strict=True)), sentences.headline(found, checks), sentences.trust(checks))
+
+
+def telling(analysis):
+    """Have whatever an analysis finds said, too: in a sentence or more, none with a gap where a number should be."""
+
+    @functools.wraps(analysis)
+    def found(*given, **options):
+        result = analysis(*given, **options)
+        said = " ".join(sentences.say(result))
+        assert said
+        assert not {"nan", "None", "NaT", "inf"} & set(re.findall(r"\w+", said)), said
+        return result
+
+    return found
 
 
 def numbers(text):

@@ -6,6 +6,9 @@ import pytest
 from evalkit import DataError, campaign, data
 from evalkit.data import importing
 from tests.makers import ratings
+from tests.pages import telling
+
+rank_criteria = telling(campaign.rank_criteria)
 
 pytestmark = pytest.mark.usefixtures("own_salt")
 
@@ -17,7 +20,7 @@ def test_each_criterion_has_its_ranking(tmp_path):
     judged, _ = data.open_campaign(tmp_path / "my.csv")
     mine = campaign.from_ratings(judged)
     assert (mine.criteria, mine.criterion, len(mine.ratings)) == (["adequacy", "fluency"], "adequacy", len(adequacy))
-    found = campaign.rank_criteria(mine, resamples=50)
+    found = rank_criteria(mine, resamples=50)
     for name, table in (("adequacy", adequacy), ("fluency", fluency)):
         means = table.groupby("system")["score"].mean()
         assert found.rankings[name].means == pytest.approx(dict(means))
@@ -25,7 +28,7 @@ def test_each_criterion_has_its_ranking(tmp_path):
     assert found.table["same_order"].tolist() == [1, -1]
     other = campaign.from_ratings(judged, criterion="fluency")
     assert other.criterion == "fluency"
-    assert not campaign.rank_criteria(campaign.from_ratings(judged[judged["criterion"].eq("fluency")]))
+    assert not rank_criteria(campaign.from_ratings(judged[judged["criterion"].eq("fluency")]))
     with pytest.raises(DataError, match="adequacy, fluency"):
         campaign.from_ratings(judged, criterion="style")
 

@@ -7,6 +7,10 @@ from scipy import stats
 
 from evalkit import campaign, data
 from evalkit.campaign.judges import few
+from tests.pages import telling
+
+compare_judges = telling(campaign.compare_judges)
+estimate_with_metrics = telling(campaign.estimate_with_metrics)
 
 
 def files(folder, *, r=0.9, judged=16, documents=48, chosen="chance", scored=True, seed=1):
@@ -37,8 +41,8 @@ def estimated(folder, **options):
     ratings, spans = data.open_campaign(paths[0])
     judged = data.open_judges(paths[0], ratings=ratings, metrics=[paths[1]])
     mine = campaign.from_ratings(ratings, spans)
-    judges = campaign.compare_judges(mine, judged, resamples=10)
-    return judges, campaign.estimate_with_metrics(judges)
+    judges = compare_judges(mine, judged, resamples=10)
+    return judges, estimate_with_metrics(judges)
 
 
 def test_segments_that_nobody_judged_narrow_intervals_and_enter_no_comparison(tmp_path):
@@ -79,7 +83,7 @@ def test_a_choice_that_the_metric_sees_is_known_and_where_nothing_helps_nothing_
     assert found.chance["COMET"] < 0.01
     _, none = estimated(tmp_path, scored=False)
     assert not none
-    assert not campaign.estimate_with_metrics(campaign.Missing("no judge.", "Name one."))
+    assert not estimate_with_metrics(campaign.Missing("no judge.", "Name one."))
 
 
 def test_intervals_hold_in_campaigns_drawn_again_and_again():

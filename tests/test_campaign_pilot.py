@@ -3,11 +3,14 @@
 import pandas as pd
 import pytest
 
-from evalkit import DataError, data
-from evalkit.campaign.planning.pilot import FEWEST, read_pilot
+from evalkit import DataError, campaign, data
+from evalkit.campaign.planning.pilot import FEWEST
 from evalkit.human import planning
 from evalkit.reports import cli
 from tests.makers import ratings
+from tests.pages import telling
+
+read_pilot = telling(campaign.read_pilot)
 
 
 def table(**options):

@@ -13,7 +13,10 @@ from evalkit.campaign.systems import screens as on_screens
 from evalkit.campaign.systems import steering, stopping
 from evalkit.human.adaptive import policies, replaying, trials
 from tests.makers import laid_out
-from tests.pages import opened
+from tests.pages import opened, telling
+
+weigh_steered = telling(campaign.weigh_steered)
+may_stop = telling(campaign.may_stop)
 
 LANGUAGES = {"src_lang": "eng", "tgt_lang": "deu", "segment": "1", "item_type": "system"}
 
@@ -44,7 +47,7 @@ def simulated(*, policy="by rank", step=2.0, systems=6, screens=300, campaigns=1
 
 
 def weighed(frame):
-    return campaign.weigh_steered(opened(frame))
+    return weigh_steered(opened(frame))
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +101,7 @@ def test_a_file_with_probabilities_is_weighted_after_its_import(tmp_path, materi
     path = tmp_path / "steered.csv"
     rows(log, one.systems).to_csv(path, index=False)
     mine = campaign.from_ratings(*data.open_campaign(path))
-    found = campaign.weigh_steered(mine)
+    found = weigh_steered(mine)
     weights = np.where(log.shown[0], 1 / np.where(log.shown[0], log.probability[0], 1), 0)
     expected = (weights * np.nan_to_num(log.scores[0])).sum(axis=0) / weights.sum(axis=0)
     assert found.table.set_index("system")["weighted"][list(one.systems)].tolist() == pytest.approx(expected.tolist())
@@ -174,7 +177,7 @@ def test_a_check_speaks_where_it_matters(plain, weighted, p, verdict):
 
 def test_a_clear_winner_ends_a_watched_campaign_and_the_look_is_named():
     mine = opened(rows(*simulated(step=9, systems=4, screens=400)))
-    found = campaign.may_stop(mine, campaign.weigh_steered(mine), planned=1200, resamples=100)
+    found = may_stop(mine, weigh_steered(mine), planned=1200, resamples=100)
     assert found.table["rule"].tolist() == [stopping.NAIVE, stopping.STRICT, stopping.SHARED]
     assert (found.systems, found.rule["verdict"]) == (("S3", "S2"), "S3 is better")
     assert found.daily
@@ -186,17 +189,17 @@ def test_a_strict_test_takes_the_share_of_what_was_planned():
     """The same judgements, planned to be many more, are looked at as early ones; what exceeds the plan is not asked."""
     log, systems = simulated(step=3, systems=4, screens=400, seed=8)
     mine = opened(rows(log, systems))
-    steered = campaign.weigh_steered(mine)
-    early, late = (campaign.may_stop(mine, steered, planned=planned, resamples=50) for planned in (100_000, 1200))
+    steered = weigh_steered(mine)
+    early, late = (may_stop(mine, steered, planned=planned, resamples=50) for planned in (100_000, 1200))
     assert (early.rule["verdict"], early.looks) == ("not yet", late.looks)
-    half = campaign.may_stop(mine, steered, planned=600, resamples=50)
+    half = may_stop(mine, steered, planned=600, resamples=50)
     assert half.looks < late.looks
 
 
 def test_false_alarms_are_those_of_many_looks_without_a_difference():
     log, systems = simulated(step=0, systems=4, screens=600, policy="uniform")
     mine = opened(rows(log, systems, day=20))
-    found = campaign.may_stop(mine, campaign.weigh_steered(mine), planned=1800, resamples=400).table.set_index("rule")
+    found = may_stop(mine, weigh_steered(mine), planned=1800, resamples=400).table.set_index("rule")
     assert found.loc[stopping.NAIVE, "low"] > 0.1
     assert found.loc[[stopping.STRICT, stopping.SHARED], "low"].max() <= 0.05
 
@@ -204,14 +207,14 @@ def test_false_alarms_are_those_of_many_looks_without_a_difference():
 def test_nobody_is_asked_who_does_not_look_or_has_no_order_in_time():
     frame = rows(*simulated(policy="uniform"))
     even = weighed(frame)
-    assert not campaign.may_stop(opened(frame), even)
-    assert not campaign.may_stop(opened(frame.drop(columns=["started"])), even, planned=500)
-    assert not campaign.may_stop(opened(rows(*simulated(screens=39))), even, planned=500)
+    assert not may_stop(opened(frame), even)
+    assert not may_stop(opened(frame.drop(columns=["started"])), even, planned=500)
+    assert not may_stop(opened(rows(*simulated(screens=39))), even, planned=500)
 
 
 def test_without_shared_screens_each_systems_interval_is_followed():
     frame = rows(*simulated(step=9, systems=5, screens=400)).groupby("doc").sample(1, random_state=1)
     frame["probability"] /= 3
     mine = opened(frame)
-    found = campaign.may_stop(mine, campaign.weigh_steered(mine), resamples=50)
+    found = may_stop(mine, weigh_steered(mine), resamples=50)
     assert found.table["rule"].tolist() == [stopping.NAIVE, stopping.EACH]
