@@ -18,6 +18,9 @@ from evalkit.data import importing
 from evalkit.stats.agreement import cross_replication
 from evalkit.stats.inference import resample
 from tests.makers import ratings
+from tests.pages import telling
+
+compare_campaigns = telling(campaign.compare_campaigns)
 
 pytestmark = pytest.mark.usefixtures("own_salt")
 
@@ -55,7 +58,7 @@ def like(frame, **columns):
 def compared(here, there, **options):
     mine = campaign.from_ratings(here)
     other = campaign.counterpart(mine, there)
-    return campaign.compare_campaigns(mine, other, **({"resamples": 20, "score": "raw"} | options))
+    return compare_campaigns(mine, other, **({"resamples": 20, "score": "raw"} | options))
 
 
 def by_item(frame):
@@ -432,7 +435,7 @@ def test_low_is_good_in_both_unless_the_other_import_says_otherwise(ours, theirs
     mine = campaign.from_ratings(here, higher_is_better=False)
     other = campaign.counterpart(mine, there)
     assert other.turned == turned
-    found = campaign.compare_campaigns(mine, other, resamples=40, score="raw")
+    found = compare_campaigns(mine, other, resamples=40, score="raw")
     assert (found.measure("systems, on shared items", "pearson")["estimate"] > 0) == turned
 
 

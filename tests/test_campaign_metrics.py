@@ -14,6 +14,9 @@ from evalkit.campaign.judges.comparison import PEOPLE
 from evalkit.data import importing
 from evalkit.human.judges import alternative_annotator
 from tests.makers import ratings
+from tests.pages import telling
+
+compare_judges = telling(campaign.compare_judges)
 
 PERSONS = ("Ann", "Bob", "Cy", "Di")
 
@@ -52,7 +55,7 @@ def compared(frame, *, ranked=False, opening=None, **options):
     mine = campaign.from_ratings(data.open_campaign("my.parquet")[0], **(opening or {}))
     ranking = campaign.rank_systems(mine, score="raw", resamples=50) if ranked else None
     judged = data.open_judges("my.parquet")
-    return campaign.compare_judges(mine, judged, ranking=ranking, resamples=50), mine, ranking
+    return compare_judges(mine, judged, ranking=ranking, resamples=50), mine, ranking
 
 
 def wide_of(frame):
@@ -250,7 +253,7 @@ def test_wmt23_metrics_on_esa_agree_with_scipy(tmp_path, mirrored):
         metric_files=[place / f"{name}.seg.score" for name in names],
     )
     ratings, _ = data.open_campaign("esa.parquet")
-    found = campaign.compare_judges(campaign.from_ratings(ratings), data.open_judges("esa.parquet"), resamples=20)
+    found = compare_judges(campaign.from_ratings(ratings), data.open_judges("esa.parquet"), resamples=20)
     released = pd.read_csv(folder / "en-de.ESA-1.seg.score", sep="\t", names=["system", "score"], na_values=["None"])
     released["line"] = released.groupby("system").cumcount()
     for name in names:

@@ -13,6 +13,10 @@ from evalkit import DataError, campaign
 from evalkit.campaign.planning import more as plans
 from evalkit.human import planning
 from tests.makers import finished, ratings
+from tests.pages import telling
+
+plan_more = telling(campaign.plan_more)
+rank_systems = telling(campaign.rank_systems)
 
 V = {"document": 5.0, "item": 40.0, "annotator": 60.0, "block": 20.0, "residual": 60.0, "taste": 6.0}
 PLAIN = {**V, "taste": 0.0}
@@ -184,8 +188,8 @@ def test_what_is_asked_for_is_what_lacks_and_no_document_or_person_more(points, 
 def liked():
     """A campaign whose annotators like systems differently, and its plan."""
     mine = campaign.from_ratings(collected(3, people=20, parts={**V, "taste": 60.0}, systems=4))
-    ranked = campaign.rank_systems(mine, resamples=50)
-    return mine, ranked, campaign.plan_more(mine, ranked)
+    ranked = rank_systems(mine, resamples=50)
+    return mine, ranked, plan_more(mine, ranked)
 
 
 def test_the_plan_counts_people_where_they_like_systems_differently(liked):
@@ -211,7 +215,7 @@ def test_the_plan_compares_the_first_with_each_that_is_not_distinguished_from_it
     assert found.gaps == pytest.approx([means[first] - means[second] for first, second in found.rivals])
     assert found.table["compares"].tolist()[-3:] == [plans.ANY] * 3
     assert found.table["points"].tolist()[-3:] == pytest.approx([3.0, 6.0, 15.0])
-    found = campaign.plan_more(mine, campaign.rank_systems(mine, unit="annotators", resamples=50))
+    found = plan_more(mine, rank_systems(mine, unit="annotators", resamples=50))
     for (first, second), error in zip(found.rivals, found.errors, strict=True):  # the ranking's: clustered by annotator
         of_each = mine.judged.pivot_table(index="annotator", columns="system", values="score")
         assert error == pytest.approx((of_each[first] - of_each[second]).std(ddof=1) / np.sqrt(20))
@@ -223,7 +227,7 @@ def test_the_plan_compares_the_first_with_each_that_is_not_distinguished_from_it
 
 def test_without_any_liking_the_plan_counts_segments():
     mine = campaign.from_ratings(collected(1, people=3, documents=30))
-    found = campaign.plan_more(mine, campaign.rank_systems(mine, resamples=50))
+    found = plan_more(mine, rank_systems(mine, resamples=50))
     assert found.basis.liking == plans.NOT_FOUND
     assert not found.basis.over_annotators
     asked = found.table.dropna(subset="segments_needed")
@@ -240,7 +244,7 @@ def test_without_any_liking_the_plan_counts_segments():
 
 def test_whether_people_like_systems_differently_may_not_be_told():
     mine = campaign.from_ratings(collected(4, people=12, documents=1))
-    found = campaign.plan_more(mine, campaign.rank_systems(mine, resamples=50))
+    found = plan_more(mine, rank_systems(mine, resamples=50))
     assert found.basis.liking == plans.NOT_TOLD
 
 
@@ -249,7 +253,7 @@ def test_hours_and_money_follow_from_the_median_time_of_a_judgement(liked):
     place = mine.ratings.groupby("annotator").cumcount()
     stamped = mine.ratings.assign(started=place * 60.0, ended=place * 60.0 + 45.0)
     timed = campaign.from_ratings(finished(stamped, mine.scale))
-    found = campaign.plan_more(timed, ranked, hourly_pay=30.0, currency="EUR")
+    found = plan_more(timed, ranked, hourly_pay=30.0, currency="EUR")
     assert found.seconds == pytest.approx(60.0), "from the end of one judgement to the end of the next"
     asked = found.table.dropna(subset="more_judgements")
     assert asked["more_hours"].tolist() == pytest.approx((asked["more_judgements"] / 60).tolist())
@@ -260,8 +264,8 @@ def test_what_cannot_be_planned_is_missing(liked):
     with pytest.raises(DataError, match="Documents of 30 segments"):
         planning.smallest_crew(V, delta=3, block=30, capacity=50)
     one = campaign.from_ratings(mine.ratings[mine.ratings["system"] == "S0"])
-    assert "one system" in campaign.plan_more(one, ranked).reason
+    assert "one system" in plan_more(one, ranked).reason
     alone = replace(ranked, table=ranked.table.head(1))
-    assert "one system" in campaign.plan_more(mine, alone).reason
+    assert "one system" in plan_more(mine, alone).reason
     flat = campaign.from_ratings(finished(mine.ratings.assign(score=3.0), (0.0, 100.0)))
-    assert "nothing scatters" in campaign.plan_more(flat, campaign.rank_systems(flat, resamples=20)).reason
+    assert "nothing scatters" in plan_more(flat, rank_systems(flat, resamples=20)).reason

@@ -7,7 +7,9 @@ import pytest
 from evalkit import DataError, campaign
 from evalkit.human import ranking
 from evalkit.human.ranking import by_rule
-from tests.pages import opened, page, plain, ranked
+from tests.pages import opened, page, plain, ranked, telling
+
+rank_systems = telling(campaign.rank_systems)
 
 
 def own_documents(people=8, documents=40, **options):
@@ -68,7 +70,7 @@ def test_where_annotators_differ_in_taste_drawing_them_widens_everything():
     spread = {"residual": 3.0, "taste": 5.0, "annotator": 3.0}
     mine = opened(own_documents(systems=4, gap=0.5, seed=4, spread=spread))
     units = ("annotators", "segments")
-    people, texts = (campaign.rank_systems(mine, unit=unit, resamples=500) for unit in units)
+    people, texts = (rank_systems(mine, unit=unit, resamples=500) for unit in units)
     wide, narrow = (found.table["high"] - found.table["low"] for found in (people, texts))
     assert (wide > 1.3 * narrow).all()
     places = [(found.table["rank_high"] - found.table["rank_low"]).sum() for found in (people, texts)]
@@ -137,7 +139,7 @@ def test_counts_are_reconciled_from_the_file_to_what_ranks():
 @pytest.mark.parametrize("name", sorted(ranking.RULES))
 def test_lines_follow_the_rule_that_is_named_and_everything_else_stays(name):
     mine = opened(own_documents())
-    units, ruled = (campaign.rank_systems(mine, resamples=50, lines=lines) for lines in ("units", name))
+    units, ruled = (rank_systems(mine, resamples=50, lines=lines) for lines in ("units", name))
     expected = by_rule.rule_clusters(
         mine.judged, rule=name, unit=ruled.method.unit, item_types=ruled.method.item_types, segment=mine.segment
     )

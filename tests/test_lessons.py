@@ -109,6 +109,15 @@ def test_no_solution_survives_in_the_students_copy_nor_in_a_hint(path, tmp_path)
     assert not notebooks.tidy(copy, check=True)
 
 
+@each_lesson
+def test_a_right_function_passes_its_trials_and_each_wrong_one_gets_its_hint(path):
+    for exercise in lessons.exercises(module(path)).values():
+        if isinstance(exercise, Function):
+            assert exercise.diagnose(exercise.right) is None
+            hints = [exercise.diagnose(mistake.answer) for mistake in exercise.mistakes]
+            assert hints == [mistake.hint for mistake in exercise.mistakes]
+
+
 @pytest.mark.slow
 @each_lesson
 def test_on_real_data_solutions_pass_and_each_typical_mistake_gets_its_own_hint(path, here, executed):
